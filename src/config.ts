@@ -1,0 +1,112 @@
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { defaultLimits, type LimitName, type Limits, limitDefinitions } from '#core/limits.ts';
+
+const port = (fallback: number) => z.coerce.number().int().min(0).max(65_535).default(fallback);
+const optionalPort = z.coerce.number().int().min(0).max(65_535).optional();
+const flag = z
+	.enum(['true', 'false', '1', '0'])
+	.default('false')
+	.transform((value) => value === 'true' || value === '1');
+const list = z
+	.string()
+	.default('')
+	.transform((value) =>
+		value
+			.split(',')
+			.map((entry) => entry.trim())
+			.filter((entry) => entry !== ''),
+	);
+
+/** The environment, one row a variable. `tributary config` and `docs/configuration.md` are printed from this. */
+export const environmentSchema = z.object({
+	DATABASE_URL: z
+		.url({ protocol: /^postgres(ql)?$/ })
+		.optional()
+		.meta({ secret: true, description: 'any PostgreSQL ≥ 15; unset → an embedded PostgreSQL under DATA_DIR, for evaluation' }),
+	DATABASE_READ_URL: z
+		.url({ protocol: /^postgres(ql)?$/ })
+		.optional()
+		.meta({ secret: true, description: 'a read replica for FHIR reads and searches; unset → DATABASE_URL' }),
+	DATA_DIR: z
+		.string()
+		.min(1)
+		.default('./var')
+		.transform((path) => resolve(path))
+		.meta({ description: 'embedded database and spool' }),
+	HOST: z.string().min(1).default('127.0.0.1').meta({ description: 'bind address of every surface except admin and operations' }),
+	ALLOW_PLAINTEXT: flag.meta({ description: 'allows an HTTP surface without TLS on a non-loopback address' }),
+	PUBLIC_METADATA: flag.meta({ description: '/fhir/metadata answers without a key' }),
+	FHIR_PORT: port(8080).meta({ description: 'FHIR R4 API' }),
+	HL7_PORT: port(8081).meta({ description: 'HL7 over HTTP' }),
+	OPS_PORT: port(9464).meta({ description: '/metrics, /health/live, /health/ready' }),
+	OPS_HOST: z.string().min(1).default('127.0.0.1').meta({ description: 'bind address of the operations surface' }),
+	MLLP_PORT: port(3000).meta({ description: 'HL7 v2 over MLLP, plain' }),
+	MLLP_TLS_PORT: optionalPort.meta({ description: 'HL7 v2 over MLLP, TLS' }),
+	TLS_CERT_FILE: z.string().min(1).optional().meta({ description: 'PEM certificate chain; set → the HTTP surfaces speak HTTPS' }),
+	TLS_KEY_FILE: z.string().min(1).optional().meta({ description: 'PEM private key' }),
+	TLS_CLIENT_CA_FILE: z.string().min(1).optional().meta({ description: 'set → client certificates are required on the TLS MLLP port' }),
+	ALLOW_ANY_SOURCE: flag.meta({ description: 'an integration client may list * as an allowed address' }),
+	TRUSTED_PROXIES: list.meta({ description: 'CIDRs whose X-Forwarded-For (HTTP) and PROXY protocol (MLLP) are believed' }),
+	API_DOCUMENTATION: flag.default(true).meta({ description: 'serves /api/documentation on each HTTP surface' }),
+	WORKERS: z.coerce.number().int().min(1).max(256).optional().meta({ description: 'ingest worker threads; unset → cores − 1, at least 1' }),
+	LOG_LEVEL: z
+		.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
+		.default('info')
+		.meta({ description: 'structured JSON logs on stdout' }),
+});
+
+type Environment = z.infer<typeof environmentSchema>;
+export type Config = Readonly<Environment & { limits: Limits }>;
+
+/** Names the variable and the reason; the process ends with exit code 2. */
+export class ConfigurationError extends Error {
+	override readonly name = 'ConfigurationError';
+	readonly variable: string;
+
+	constructor(variable: string, reason: string) {
+		super(`${variable}: ${reason}`);
+		this.variable = variable;
+	}
+}
+
+function limitOf(name: LimitName, environment: NodeJS.ProcessEnv): number {
+	const definition = limitDefinitions[name];
+	const text = environment[definition.variable];
+	if (text === undefined || text === '') return defaultLimits[name];
+	const value = Number(text);
+	if (!Number.isInteger(value) || value < definition.min || value > definition.max) {
+		throw new ConfigurationError(definition.variable, `expected a whole number from ${definition.min} to ${definition.max}`);
+	}
+	return value;
+}
+
+const loopback = /^(127\.|::1$|localhost$)/;
+
+function checkTogether(environment: Environment): void {
+	const tls = environment.TLS_CERT_FILE !== undefined;
+	if (tls !== (environment.TLS_KEY_FILE !== undefined)) {
+		throw new ConfigurationError(tls ? 'TLS_KEY_FILE' : 'TLS_CERT_FILE', 'TLS_CERT_FILE and TLS_KEY_FILE are set together or not at all');
+	}
+	if (environment.MLLP_TLS_PORT !== undefined && !tls) {
+		throw new ConfigurationError('MLLP_TLS_PORT', 'needs TLS_CERT_FILE and TLS_KEY_FILE');
+	}
+	if (!tls && !loopback.test(environment.HOST) && environment.TRUSTED_PROXIES.length === 0 && !environment.ALLOW_PLAINTEXT) {
+		throw new ConfigurationError('HOST', 'a non-loopback address without TLS and without TRUSTED_PROXIES needs ALLOW_PLAINTEXT=true');
+	}
+}
+
+/** @throws ConfigurationError for the first variable that is wrong */
+export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
+	const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+	const parsed = environmentSchema.safeParse(given);
+	if (!parsed.success) {
+		const issue = parsed.error.issues[0];
+		throw new ConfigurationError(String(issue?.path[0] ?? 'environment'), issue?.message ?? 'invalid');
+	}
+	checkTogether(parsed.data);
+	const limits = Object.fromEntries(
+		(Object.keys(limitDefinitions) as LimitName[]).map((name) => [name, limitOf(name, environment)]),
+	) as Record<LimitName, number>;
+	return Object.freeze({ ...parsed.data, limits: Object.freeze(limits) });
+}

@@ -1,0 +1,139 @@
+/**
+ * Every limit of the product in one table: its default, the environment variable that changes it, and what the
+ * sender is answered at the limit. `config.ts` reads the variables, `docs/configuration.md` is printed from here.
+ */
+export interface LimitDefinition {
+	variable: string;
+	default: number;
+	min: number;
+	max: number;
+	answer: string;
+}
+
+const MiB = 1024 * 1024;
+
+export const limitDefinitions = {
+	mllpFrameBytesMax: {
+		variable: 'MLLP_FRAME_BYTES_MAX',
+		default: 32 * MiB,
+		min: 1024,
+		max: 512 * MiB,
+		answer: 'AE (the head of the message is read, the rest is skipped), the connection stays open',
+	},
+	mllpConnectionsMax: {
+		variable: 'MLLP_CONNECTIONS_MAX',
+		default: 4096,
+		min: 1,
+		max: 65_535,
+		answer: 'a further connection is closed at once and counted',
+	},
+	mllpConnectionMessagesMax: {
+		variable: 'MLLP_CONNECTION_MESSAGES_MAX',
+		default: 64,
+		min: 1,
+		max: 10_000,
+		answer: 'messages of one connection that wait for their answer; reading from it pauses',
+	},
+	mllpIdleMsMax: {
+		variable: 'MLLP_IDLE_MS_MAX',
+		default: 30 * 60_000,
+		min: 1000,
+		max: 86_400_000,
+		answer: 'a connection without traffic is closed',
+	},
+	mllpFrameMsMax: {
+		variable: 'MLLP_FRAME_MS_MAX',
+		default: 60_000,
+		min: 100,
+		max: 3_600_000,
+		answer: 'a frame that was begun and does not go on for this long: the connection is closed, nothing stored',
+	},
+	unavailableMsMax: {
+		variable: 'UNAVAILABLE_MS_MAX',
+		default: 30_000,
+		min: 100,
+		max: 600_000,
+		answer: 'the service itself cannot store: MLLP closes the connection without an answer, HTTP answers 503',
+	},
+	httpBodyBytesMax: { variable: 'HTTP_BODY_BYTES_MAX', default: 32 * MiB, min: 1024, max: 512 * MiB, answer: '413' },
+	httpRequestsMax: {
+		variable: 'HTTP_REQUESTS_MAX',
+		default: 2048,
+		min: 1,
+		max: 100_000,
+		answer: 'requests of one surface under way; 503 with Retry-After',
+	},
+	mailboxMessagesMax: {
+		variable: 'MAILBOX_MESSAGES_MAX',
+		default: 1024,
+		min: 1,
+		max: 1_000_000,
+		answer: 'messages of one site that wait: MLLP pauses reading, HTTP answers 503 with Retry-After',
+	},
+	mailboxBytesMax: {
+		variable: 'MAILBOX_BYTES_MAX',
+		default: 128 * MiB,
+		min: MiB,
+		max: 16_384 * MiB,
+		answer: 'bytes of one site that wait: as above',
+	},
+	waitingBytesMax: {
+		variable: 'WAITING_BYTES_MAX',
+		default: 512 * MiB,
+		min: MiB,
+		max: 65_536 * MiB,
+		answer: 'bytes of all sites that wait: as above',
+	},
+	batchMessagesMax: {
+		variable: 'BATCH_MESSAGES_MAX',
+		default: 128,
+		min: 1,
+		max: 1024,
+		answer: 'messages of one transaction; the rest waits for the next',
+	},
+	batchBytesMax: {
+		variable: 'BATCH_BYTES_MAX',
+		default: 16 * MiB,
+		min: 1024,
+		max: 512 * MiB,
+		answer: 'bytes of one transaction; a larger message travels alone',
+	},
+	segmentsMax: { variable: 'HL7_SEGMENTS_MAX', default: 20_000, min: 10, max: 1_000_000, answer: 'AE 104' },
+	observationsMax: { variable: 'HL7_OBSERVATIONS_MAX', default: 10_000, min: 1, max: 1_000_000, answer: 'OBX of one message; AE 104' },
+	searchCountDefault: {
+		variable: 'SEARCH_COUNT_DEFAULT',
+		default: 50,
+		min: 1,
+		max: 1000,
+		answer: 'entries of a page when _count is absent',
+	},
+	searchCountMax: {
+		variable: 'SEARCH_COUNT_MAX',
+		default: 1000,
+		min: 1,
+		max: 10_000,
+		answer: 'a larger _count is cut to this; the self link says so',
+	},
+	searchParametersMax: { variable: 'SEARCH_PARAMETERS_MAX', default: 64, min: 1, max: 1000, answer: '400' },
+	unmatchedMessagesMax: {
+		variable: 'UNMATCHED_MESSAGES_MAX',
+		default: 1000,
+		min: 1,
+		max: 100_000,
+		answer: 'unmatched messages waiting to be logged; further ones are only counted',
+	},
+	drainMsMax: {
+		variable: 'DRAIN_MS_MAX',
+		default: 30_000,
+		min: 0,
+		max: 600_000,
+		answer: 'what is still in flight when draining ends is not answered; senders resend',
+	},
+} as const satisfies Record<string, LimitDefinition>;
+
+export type LimitName = keyof typeof limitDefinitions;
+export type Limits = Readonly<Record<LimitName, number>>;
+
+export const defaultLimits: Limits = Object.freeze(
+	Object.fromEntries(Object.entries(limitDefinitions).map(([name, { default: value }]) => [name, value])) as Record<LimitName, number>,
+);

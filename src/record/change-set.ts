@@ -1,0 +1,101 @@
+import type { Json, JsonObject } from '#core/json.ts';
+
+/**
+ * What one message does to a site's record, as plain data. Formats write it, `record/apply` applies it to what the
+ * database holds, storage writes the result. A message's changes take effect in order and all together or not at all.
+ */
+export interface ChangeSet {
+	changes: Change[];
+	/** What a person should look at, though the message was applied. Never a patient's data. */
+	flags: Flag[];
+}
+
+export interface Flag {
+	code:
+		| 'possible-overlay'
+		| 'same-control-id'
+		| 'empty-value-type'
+		| 'unknown-visit'
+		| 'charset-assumed'
+		| 'prior-patient-unknown'
+		| 'unlink-unknown'
+		| 'segment-skipped';
+	text: string;
+}
+
+export type Change = PatientChange | EncounterChange | ObservationChange | MergeChange | UnlinkChange;
+
+/** FHIR R4 Identifier, as far as matching needs it. */
+export interface Identifier extends JsonObject {
+	value: string;
+}
+
+/**
+ * How new content meets stored content (HL7 v2.5.1 §2.7.2 and snapshot mode): an absent element stays, `null`
+ * removes, a value replaces.
+ */
+export interface ResourcePatch {
+	/** Element name → value. One dot reaches into an object: `period.start`. */
+	elements: Record<string, Json>;
+	/**
+	 * Lists that several fields feed, by part: `telecom` home (PID-13) and work (PID-14), `extension` by url,
+	 * `participant` by type code, `identifier` by PID-3 / SS / AN / DL. A part that is absent stays as it is.
+	 */
+	parts: Record<string, Record<string, JsonObject[] | null>>;
+}
+
+/** Names the patient for all later changes of the same set: they point at it by `ref`. */
+export interface PatientChange {
+	kind: 'patient';
+	ref: number;
+	/** All identifiers of PID-3 in order; the first is the business identifier, by which the patient is matched. */
+	identifiers: [Identifier, ...Identifier[]];
+	patch: ResourcePatch;
+	/** `update`: a known patient takes the patch (ADT). `keep`: a known patient stays as it is (ORU); a new one takes it. */
+	known: 'update' | 'keep';
+	/** Segment sequence, for failures found when applying. */
+	sequence: number;
+}
+
+export interface EncounterChange {
+	kind: 'encounter';
+	ref: number;
+	patient: number;
+	/** PV1-19, else the documented stand-ins; scoped by the patient. */
+	visit: { system?: string; value: string };
+	patch: ResourcePatch;
+	/** `upsert` creates the visit when unknown; `known-only` does nothing to an unknown one and flags it. */
+	unknown: 'create' | 'flag';
+}
+
+export interface ObservationChange {
+	kind: 'observation';
+	patient: number;
+	/** Index of an EncounterChange of the same set, when the message carried the visit. */
+	encounter?: number;
+	/** Filler (else placer) order number with its authority. Without one the observation is always new. */
+	order?: { system: string; value: string };
+	/** OBX-3 and OBX-4 (and an ordinal where they repeat in the message): what the observation is within the order. */
+	item: string;
+	/** The whole Observation save id, meta, subject, encounter and hasMember. */
+	resource: JsonObject;
+	/** Items of the same order in this message that this observation lists as `hasMember`. */
+	members?: string[];
+	sequence: number;
+}
+
+/** ADT^A40: `prior` becomes replaced by `survivor`. */
+export interface MergeChange {
+	kind: 'merge';
+	survivor: number;
+	/** MRG-1, first is the one that is matched; all are carried by the survivor as `use: old`. */
+	prior: [Identifier, ...Identifier[]];
+	sequence: number;
+}
+
+/** ADT^A37: two patients that were linked by a merge are separate again. */
+export interface UnlinkChange {
+	kind: 'unlink';
+	first: [Identifier, ...Identifier[]];
+	second: [Identifier, ...Identifier[]];
+}
