@@ -122,7 +122,10 @@ create table patient_identifier (
 	value text not null,
 	system text not null,
 	patient_id uuid not null,
-	use_old boolean not null default false,
+	-- Carried from a merge; the patient answers to it no longer by itself.
+	old boolean not null,
+	-- Position in the resource; 0 is the business identifier.
+	rank smallint not null,
 	primary key (site_id, value, system, patient_id)
 );
 create index patient_identifier_patient on patient_identifier (site_id, patient_id);
@@ -144,7 +147,8 @@ create table encounter (
 	period_end timestamptz,
 	primary key (site_id, id)
 ) with (fillfactor = 80);
-create index encounter_patient on encounter (site_id, patient_id, visit_key);
+create index encounter_patient on encounter (site_id, patient_id, id);
+create index encounter_visit on encounter (site_id, visit_key);
 
 create table observation (
 	site_id uuid not null,

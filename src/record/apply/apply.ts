@@ -1,0 +1,81 @@
+import type { Change, ChangeSet, Identifier, MergeChange } from '../change-set.ts';
+import type { ApplyContext } from './context.ts';
+import { applyEncounter } from './encounter.ts';
+import { applyMerge, applyUnlink } from './merge.ts';
+import { applyObservation, type ReservedIds } from './observation.ts';
+import { applyPatient } from './patient.ts';
+import type { Row } from './rows.ts';
+
+/**
+ * Applies one message's changes to the working set, all or none.
+ * @throws Failure when one of them is refused
+ */
+export function applyChangeSet(context: ApplyContext, changeSet: ChangeSet): void {
+	context.set.attempt(() => {
+		const references = new References();
+		for (const change of changeSet.changes) applyChange(context, change, references);
+	});
+}
+
+/** Whether a message has to be applied alone: it moves rows by statement. */
+export function movesRows(changeSet: ChangeSet): boolean {
+	return changeSet.changes.some((change) => change.kind === 'merge' || change.kind === 'unlink');
+}
+
+class References {
+	readonly #patients = new Map<number, Row>();
+	readonly #identifiers = new Map<number, Identifier>();
+	readonly #encounters = new Map<number, Row | undefined>();
+	readonly reserved: ReservedIds = new Map();
+
+	setPatient(ref: number, row: Row, identifier: Identifier): void {
+		this.#patients.set(ref, row);
+		this.#identifiers.set(ref, identifier);
+	}
+
+	patient(ref: number): Row {
+		const row = this.#patients.get(ref);
+		if (row === undefined) throw new Error('a change names a patient that comes after it');
+		return row;
+	}
+
+	identifier(ref: number): Identifier {
+		const identifier = this.#identifiers.get(ref);
+		if (identifier === undefined) throw new Error('a change names a patient that comes after it');
+		return identifier;
+	}
+
+	setEncounter(ref: number, row: Row | undefined): void {
+		this.#encounters.set(ref, row);
+	}
+
+	encounter(ref: number | undefined): Row | undefined {
+		return ref === undefined ? undefined : this.#encounters.get(ref);
+	}
+}
+
+function applyChange(context: ApplyContext, change: Change, references: References): void {
+	switch (change.kind) {
+		case 'patient':
+			references.setPatient(change.ref, applyPatient(context, change), change.identifiers[0]);
+			return;
+		case 'encounter':
+			references.setEncounter(change.ref, applyEncounter(context, change, references.patient(change.patient)));
+			return;
+		case 'observation':
+			applyObservation(context, change, references.patient(change.patient), references.encounter(change.encounter), references.reserved);
+			return;
+		case 'merge':
+			applyMergeOf(context, change, references);
+			return;
+		case 'unlink':
+			applyUnlink(context, change);
+			return;
+	}
+}
+
+function applyMergeOf(context: ApplyContext, change: MergeChange, references: References): void {
+	const survivor = context.set.patients.get(references.patient(change.survivor).id);
+	if (survivor === undefined) throw new Error('the survivor of a merge is not in the working set');
+	applyMerge(context, change, survivor, references.identifier(change.survivor));
+}

@@ -1,0 +1,17 @@
+import type { Flag } from '../change-set.ts';
+import type { Row } from './rows.ts';
+import type { WorkingSet } from './working-set.ts';
+
+/** What applying one message's changes needs beside the changes. */
+export interface ApplyContext {
+	readonly set: WorkingSet;
+	newId(): string;
+	/** `meta.source` of what the message writes. */
+	readonly source: string;
+	/** FHIR instant of the versions that the message writes. */
+	readonly lastUpdated: string;
+	/** Filled while applying. */
+	readonly flags: Flag[];
+	/** Versions that the message wrote, in order; for the message log. */
+	readonly changed: Row[];
+}

@@ -1,0 +1,56 @@
+import type { JsonObject } from '#core/json.ts';
+import type { EncounterChange } from '../change-set.ts';
+import type { ApplyContext } from './context.ts';
+import { applyPatch } from './patch.ts';
+import { type Row, resourceOf, revise } from './rows.ts';
+
+export function visitKey(visit: EncounterChange['visit']): string {
+	return `${visit.system ?? ''}|${visit.value}`;
+}
+
+/** Creates or updates the visit of a PV1 segment; undefined when it is unknown and the event may not create it. */
+export function applyEncounter(context: ApplyContext, change: EncounterChange, patient: Row): Row | undefined {
+	const key = visitKey(change.visit);
+	const held = (context.set.encounters.get(key) ?? []).filter((row) => row.links['patient_id'] === patient.id);
+	// After a merge two visits of one number may belong to the survivor; the newest is the one that is spoken of.
+	const known = held.sort((left, right) => (left.id < right.id ? -1 : 1)).at(-1);
+	if (known === undefined && change.unknown === 'flag') {
+		context.flags.push({ code: 'unknown-visit', text: 'PV1-19 names a visit that is not known; there was nothing to change' });
+		return undefined;
+	}
+	const row = known === undefined ? createEncounter(context, change, patient, key) : reviseEncounter(context, change, known);
+	if (row !== known) context.set.putEncounter(key, row);
+	return row;
+}
+
+function createEncounter(context: ApplyContext, change: EncounterChange, patient: Row, key: string): Row {
+	const resource: JsonObject = { status: 'unknown', class: unknownClass, subject: { reference: `Patient/${patient.id}` } };
+	applyPatch(resource, change.patch);
+	const row: Row = {
+		resourceType: 'Encounter',
+		id: context.newId(),
+		version: 1,
+		text: JSON.stringify(resource),
+		meta: null,
+		source: context.source,
+		links: { patient_id: patient.id, visit_key: key },
+		supersedes: undefined,
+		stored: false,
+		lastUpdated: context.lastUpdated,
+	};
+	context.changed.push(row);
+	return row;
+}
+
+/** Encounter.class is required (FHIR R4 §8.11.1); PV1-2 may be empty. */
+const unknownClass: JsonObject = { system: 'http://terminology.hl7.org/CodeSystem/v3-NullFlavor', code: 'UNK', display: 'unknown' };
+
+function reviseEncounter(context: ApplyContext, change: EncounterChange, row: Row): Row {
+	const resource = resourceOf(row);
+	const before = JSON.stringify(resource);
+	applyPatch(resource, change.patch);
+	resource['status'] ??= 'unknown';
+	resource['class'] ??= unknownClass;
+	const text = JSON.stringify(resource);
+	return revise(context, row, text === before ? row.text : text, row.links);
+}

@@ -1,0 +1,66 @@
+import { Failure, type FailureLocation } from '#core/failure.ts';
+import type { Identifier } from '../change-set.ts';
+import type { Row } from './rows.ts';
+import type { IdentifierEntry, WorkingSet } from './working-set.ts';
+
+export interface PatientMatch {
+	/** The patient that speaks for the identifier now: the end of the chain of merges. */
+	current: Row;
+	/** The patient that carries the identifier itself. */
+	direct: Row;
+	/** Whether the identifier led here by a merge: `old` on the survivor, or a patient that was replaced. */
+	throughMerge: boolean;
+}
+
+/**
+ * Finds the patient of a business identifier within the site: by assigning authority and value, or, when the message
+ * names no authority, by the value alone.
+ * @throws Failure `ambiguous-key` when several patients answer to it
+ */
+export function matchPatient(set: WorkingSet, identifier: Identifier, location: FailureLocation): PatientMatch | undefined {
+	const system = systemOf(identifier);
+	const entries = (set.identifiers.get(identifier.value) ?? []).filter((entry) => system === '' || entry.system === system);
+	const own = entries.filter((entry) => !entry.old);
+	const match = single(set, own.length > 0 ? own : entries, system !== '');
+	if (match === 'several') {
+		const means = system === '' ? 'without an assigning authority ' : '';
+		throw new Failure('ambiguous-key', `${fieldName(location)} ${means}matches several patients of this site`, { location });
+	}
+	return match;
+}
+
+export function systemOf(identifier: Identifier): string {
+	const system = identifier['system'];
+	return typeof system === 'string' ? system : '';
+}
+
+function single(set: WorkingSet, entries: readonly IdentifierEntry[], preferBusiness: boolean): PatientMatch | 'several' | undefined {
+	const matches = new Map<string, PatientMatch & { rank: number }>();
+	for (const entry of entries) {
+		const direct = set.patients.get(entry.patientId);
+		if (direct === undefined) throw new Error('an identifier leads to a patient that was not read');
+		const current = survivorOf(set, direct);
+		const held = matches.get(current.id);
+		if (held === undefined || entry.rank < held.rank) {
+			matches.set(current.id, { current, direct, throughMerge: entry.old || current !== direct, rank: entry.rank });
+		}
+	}
+	if (matches.size <= 1) return matches.values().next().value;
+	const business = [...matches.values()].filter((match) => match.rank === 0);
+	return preferBusiness && business.length === 1 ? business[0] : 'several';
+}
+
+/** Follows `merged_into` to the patient that was not replaced. */
+export function survivorOf(set: WorkingSet, row: Row): Row {
+	let current = row;
+	for (let next = current.links['merged_into']; typeof next === 'string'; next = current.links['merged_into']) {
+		const survivor = set.patients.get(next);
+		if (survivor === undefined) throw new Error('the survivor of a merge was not read');
+		current = survivor;
+	}
+	return current;
+}
+
+export function fieldName(location: FailureLocation): string {
+	return `${location.segment}-${location.field}`;
+}

@@ -1,0 +1,88 @@
+import { Failure } from '#core/failure.ts';
+import type { JsonObject } from '#core/json.ts';
+import type { ObservationChange } from '../change-set.ts';
+import type { ApplyContext } from './context.ts';
+import { type Row, revise } from './rows.ts';
+
+export function orderKey(order: { system: string; value: string }): string {
+	return `${order.system}|${order.value}`;
+}
+
+/** Ids that `hasMember` may name before the member itself is applied; one for each message. */
+export type ReservedIds = Map<string, string>;
+
+/** Creates the observation, or corrects the one that has the same order, OBX-3 and OBX-4. */
+export function applyObservation(
+	context: ApplyContext,
+	change: ObservationChange,
+	patient: Row,
+	encounter: Row | undefined,
+	reserved: ReservedIds,
+): void {
+	const key = change.order ? orderKey(change.order) : undefined;
+	const items = key === undefined ? undefined : context.set.orders.get(key);
+	if (items) refuseForeignOrder(items, change, patient);
+	const known = items?.get(change.item);
+	const text = JSON.stringify(completed(context, change, patient, encounter, key, reserved));
+	const links = {
+		patient_id: patient.id,
+		encounter_id: encounter?.id ?? null,
+		order_key: key ?? null,
+		item_key: key === undefined ? null : change.item,
+	};
+	const row = known ? revise(context, known, text, links) : newObservation(context, idOf(context, change.item, key, reserved), text, links);
+	if (row === known) return;
+	if (key === undefined) context.set.putUnordered(row);
+	else context.set.putObservation(key, change.item, row);
+}
+
+/** @throws Failure when the order belongs to another patient: orders do not change hands */
+function refuseForeignOrder(items: ReadonlyMap<string, Row>, change: ObservationChange, patient: Row): void {
+	const any = items.values().next().value;
+	if (any === undefined || any.links['patient_id'] === patient.id) return;
+	throw new Failure('key-conflict', 'OBR-3 (else OBR-2) names an order that belongs to another patient of this site', {
+		location: { segment: 'OBX', sequence: change.sequence },
+	});
+}
+
+function completed(
+	context: ApplyContext,
+	change: ObservationChange,
+	patient: Row,
+	encounter: Row | undefined,
+	key: string | undefined,
+	reserved: ReservedIds,
+): JsonObject {
+	const resource: JsonObject = { ...change.resource, subject: { reference: `Patient/${patient.id}` } };
+	if (encounter) resource['encounter'] = { reference: `Encounter/${encounter.id}` };
+	if (change.members && change.members.length > 0) {
+		resource['hasMember'] = change.members.map((item) => ({ reference: `Observation/${idOf(context, item, key, reserved)}` }));
+	}
+	return resource;
+}
+
+function idOf(context: ApplyContext, item: string, key: string | undefined, reserved: ReservedIds): string {
+	const known = key === undefined ? undefined : context.set.orders.get(key)?.get(item)?.id;
+	if (known !== undefined) return known;
+	const name = `${key ?? ''}\n${item}`;
+	const id = reserved.get(name) ?? context.newId();
+	reserved.set(name, id);
+	return id;
+}
+
+function newObservation(context: ApplyContext, id: string, text: string, links: Row['links']): Row {
+	const row: Row = {
+		resourceType: 'Observation',
+		id,
+		version: 1,
+		text,
+		meta: null,
+		source: context.source,
+		links,
+		supersedes: undefined,
+		stored: false,
+		lastUpdated: context.lastUpdated,
+	};
+	context.changed.push(row);
+	return row;
+}

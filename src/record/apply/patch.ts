@@ -1,0 +1,77 @@
+import type { Json, JsonObject } from '#core/json.ts';
+import type { ResourcePatch } from '../change-set.ts';
+
+/** Which part of a list an item belongs to; the counterpart of `ResourcePatch.parts`. */
+const partOf: Readonly<Record<string, (item: JsonObject) => string>> = {
+	telecom: (item) => (item['use'] === 'work' ? 'work' : 'home'),
+	extension: (item) => String(item['url'] ?? ''),
+	participant: (item) => firstCode(item['type']),
+	identifier: identifierPart,
+};
+
+const ssnSystem = 'http://hl7.org/fhir/sid/us-ssn';
+
+/** `old` identifiers came with a merge and survive every snapshot. */
+function identifierPart(item: JsonObject): string {
+	if (item['use'] === 'old') return 'old';
+	if (item['system'] === ssnSystem) return 'SS';
+	const type = codingCode(item['type']);
+	return type === 'AN' || type === 'DL' ? type : 'PID-3';
+}
+
+function firstCode(concepts: Json | undefined): string {
+	return Array.isArray(concepts) ? codingCode(concepts[0]) : '';
+}
+
+function codingCode(concept: Json | undefined): string {
+	if (concept === null || typeof concept !== 'object' || Array.isArray(concept)) return '';
+	const coding = concept['coding'];
+	if (!Array.isArray(coding)) return '';
+	const first = coding[0];
+	return first !== null && typeof first === 'object' && !Array.isArray(first) ? String(first['code'] ?? '') : '';
+}
+
+/**
+ * Applies a patch to a resource in place: absent stays, null removes, a value replaces; of a list in parts only the
+ * named parts change, and the part `all` replaces the whole list.
+ */
+export function applyPatch(resource: JsonObject, patch: ResourcePatch): void {
+	for (const path in patch.elements) setElement(resource, path, patch.elements[path] as Json);
+	for (const element in patch.parts) setParts(resource, element, patch.parts[element] as Record<string, JsonObject[] | null>);
+}
+
+function setElement(resource: JsonObject, path: string, value: Json): void {
+	const dot = path.indexOf('.');
+	if (dot < 0) {
+		if (value === null) delete resource[path];
+		else resource[path] = value;
+		return;
+	}
+	const parent = path.slice(0, dot);
+	const held = resource[parent];
+	const object: JsonObject = held !== null && typeof held === 'object' && !Array.isArray(held) ? held : {};
+	setElement(object, path.slice(dot + 1), value);
+	if (Object.keys(object).length === 0) delete resource[parent];
+	else resource[parent] = object;
+}
+
+function setParts(resource: JsonObject, element: string, parts: Record<string, JsonObject[] | null>): void {
+	const partition = partOf[element];
+	if (partition === undefined) throw new Error(`no parts are defined for ${element}`);
+	const held = Array.isArray(resource[element]) ? (resource[element] as JsonObject[]) : [];
+	const all = parts['all'];
+	const kept =
+		all === undefined ? held.filter((item) => parts[partition(item)] === undefined) : held.filter((item) => partition(item) === 'old');
+	const list: JsonObject[] = [];
+	for (const part in parts) list.push(...(parts[part] ?? []));
+	list.push(...kept.filter((item) => !list.some((other) => sameIdentity(item, other))));
+	if (list.length === 0) delete resource[element];
+	else resource[element] = list;
+}
+
+/** An identifier that stands in two parts (PID-3 and PID-19, say) is kept once. */
+function sameIdentity(left: JsonObject, right: JsonObject): boolean {
+	return (
+		left['value'] !== undefined && left['value'] === right['value'] && left['system'] === right['system'] && left['use'] === right['use']
+	);
+}

@@ -1,0 +1,97 @@
+import type { Json, JsonObject } from '#core/json.ts';
+import type { Flag, Identifier, PatientChange, ResourcePatch } from '../change-set.ts';
+import type { ApplyContext } from './context.ts';
+import { matchPatient } from './match-patient.ts';
+import { applyPatch } from './patch.ts';
+import { type Row, resourceOf, revise } from './rows.ts';
+import type { PatientIdentifier } from './working-set.ts';
+
+/** Creates or updates the patient of a PID segment and returns its current version. */
+export function applyPatient(context: ApplyContext, change: PatientChange): Row {
+	const location = { segment: 'PID', sequence: change.sequence, field: 3 };
+	const match = matchPatient(context.set, change.identifiers[0], location);
+	if (match === undefined) return createPatient(context, change.patch);
+	if (change.known === 'keep') return match.current;
+	const resource = resourceOf(match.current);
+	const flag = overlay(resource, change.patch);
+	if (flag) context.flags.push(flag);
+	// A message under an identifier that was merged away speaks of the survivor, but does not rename it.
+	return rewritePatient(context, match.current, resource, match.throughMerge ? withoutIdentifiers(change.patch) : change.patch);
+}
+
+function createPatient(context: ApplyContext, patch: ResourcePatch): Row {
+	const resource: JsonObject = { active: true };
+	applyPatch(resource, patch);
+	const row: Row = {
+		resourceType: 'Patient',
+		id: context.newId(),
+		version: 1,
+		text: JSON.stringify(resource),
+		meta: null,
+		source: context.source,
+		links: { merged_into: null },
+		supersedes: undefined,
+		stored: false,
+		lastUpdated: context.lastUpdated,
+	};
+	context.set.putPatient(row);
+	context.set.putPatientIdentifiers(row.id, [], identifiersOf(resource));
+	context.changed.push(row);
+	return row;
+}
+
+/** Applies a patch to a resource that was just parsed from the row. */
+export function rewritePatient(
+	context: ApplyContext,
+	row: Row,
+	resource: JsonObject,
+	patch: ResourcePatch,
+	links: Row['links'] = row.links,
+): Row {
+	const before = identifiersOf(resource);
+	const unchanged = JSON.stringify(resource);
+	applyPatch(resource, patch);
+	const text = JSON.stringify(resource);
+	const next = revise(context, row, text === unchanged ? row.text : text, links);
+	if (next === row) return row;
+	context.set.putPatient(next);
+	const after = identifiersOf(resource);
+	if (JSON.stringify(before) !== JSON.stringify(after)) context.set.putPatientIdentifiers(row.id, before, after);
+	return next;
+}
+
+function withoutIdentifiers(patch: ResourcePatch): ResourcePatch {
+	const { identifier: _renaming, ...parts } = patch.parts;
+	return { elements: patch.elements, parts };
+}
+
+/** What the identifier index holds of a Patient; the first that is not `old` is the business identifier. */
+export function identifiersOf(resource: JsonObject): PatientIdentifier[] {
+	const list = resource['identifier'];
+	if (!Array.isArray(list)) return [];
+	const found: PatientIdentifier[] = [];
+	for (const item of list as Identifier[]) {
+		if (typeof item.value !== 'string' || item.value === '') continue;
+		const system = typeof item['system'] === 'string' ? item['system'] : '';
+		if (found.some((other) => other.value === item.value && other.system === system)) continue;
+		found.push({ value: item.value, system, old: item['use'] === 'old', rank: Math.min(found.length, 32_767) });
+	}
+	return found;
+}
+
+/** The same identifier with another name and another birth date: perhaps two people (an overlay). */
+function overlay(resource: JsonObject, patch: ResourcePatch): Flag | undefined {
+	const birthDate = patch.elements['birthDate'];
+	if (typeof birthDate !== 'string' || resource['birthDate'] === undefined || resource['birthDate'] === birthDate) return undefined;
+	const before = nameKey(resource['name']);
+	const after = nameKey(patch.elements['name']);
+	if (before === '' || after === '' || before === after) return undefined;
+	return { code: 'possible-overlay', text: 'PID-3 names a patient with another name and another birth date' };
+}
+
+function nameKey(names: Json | undefined): string {
+	const first = Array.isArray(names) ? names[0] : undefined;
+	if (first === null || typeof first !== 'object' || Array.isArray(first)) return '';
+	const given = Array.isArray(first['given']) ? first['given'][0] : '';
+	return `${first['family'] ?? ''}^${given ?? ''}`.toLowerCase();
+}
