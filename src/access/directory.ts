@@ -5,6 +5,8 @@ export interface KeyGrant {
 	keyId: string;
 	siteId: string;
 	siteSlug: string;
+	/** The site's assigning authority for identifiers that name none; a FHIR system URI. */
+	defaultAuthority: string | undefined;
 }
 
 /** What a matched integration client gives. */

@@ -116,7 +116,7 @@ export const metricDefinitions = {
 		name: 'tributary_mllp_connection_ends_total',
 		kind: 'counter',
 		help: 'Ends of accepted MLLP connections, by reason.',
-		labels: { reason: ['peer', 'idle', 'frame-timeout', 'slow-reader', 'unavailable', 'address', 'error', 'drained'] },
+		labels: { reason: ['peer', 'idle', 'frame-timeout', 'slow-reader', 'unavailable', 'address', 'proxy', 'error', 'drained'] },
 	},
 	mllpFrames: {
 		name: 'tributary_mllp_frames_total',
@@ -140,7 +140,7 @@ export const metricDefinitions = {
 		name: 'tributary_mllp_frame_errors_total',
 		kind: 'counter',
 		help: 'MLLP frames that were not taken as they came.',
-		labels: { reason: ['restarted', 'unfinished', 'timeout', 'too-long'] },
+		labels: { reason: ['restarted', 'unfinished', 'timeout', 'too-long', 'empty'] },
 	},
 	httpRequests: {
 		name: 'tributary_http_requests_total',
