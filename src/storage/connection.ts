@@ -1,0 +1,103 @@
+import pg, { type QueryArrayResult } from 'pg';
+import { Failure } from '#core/failure.ts';
+import type { Statement } from './statement.ts';
+
+/** A column as PostgreSQL writes it, or null; nothing is converted on the way in. */
+export type Cell = string | null;
+
+/**
+ * Planner settings of the ingest connections: every statement there is a lookup or a write by key, and a generic plan
+ * that was made while a table was empty must not turn into a scan when the table has grown.
+ */
+const keyedPlans = '-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c plan_cache_mode=force_generic_plan -c jit=off';
+
+const asText = { getTypeParser: () => (value: string) => value };
+
+export type Trouble = 'poison' | 'repeat' | 'connection' | 'other';
+
+/**
+ * One pipelined connection of a worker, opened when first used and again after it broke. Statements go out at once;
+ * their answers come in order.
+ */
+export class Connection {
+	readonly #url: string;
+	#client: pg.Client | undefined;
+	#opening: Promise<pg.Client> | undefined;
+
+	constructor(url: string) {
+		this.#url = url;
+	}
+
+	async open(): Promise<void> {
+		await this.#opened();
+	}
+
+	/** @throws Failure `unavailable` when the database cannot be reached */
+	async #opened(): Promise<pg.Client> {
+		if (this.#client) return this.#client;
+		this.#opening ??= this.#connect().finally(() => {
+			this.#opening = undefined;
+		});
+		return this.#opening;
+	}
+
+	async #connect(): Promise<pg.Client> {
+		const client = new pg.Client({
+			connectionString: this.#url,
+			pipeline: true,
+			types: asText as unknown as pg.CustomTypesConfig,
+			application_name: 'tributary ingest',
+			options: keyedPlans,
+			connectionTimeoutMillis: 5000,
+			keepAlive: true,
+		});
+		const forget = () => {
+			if (this.#client === client) this.#client = undefined;
+		};
+		client.on('error', forget);
+		client.on('end', forget);
+		try {
+			await client.connect();
+		} catch (cause) {
+			throw new Failure('unavailable', 'the database cannot be reached', { cause });
+		}
+		this.#client = client;
+		return client;
+	}
+
+	/** Sends a prepared statement; call `open` first. */
+	run(statement: Statement, values: readonly unknown[]): Promise<Cell[][]> {
+		return this.#query({ name: statement.name, text: statement.text, values: values as unknown[], rowMode: 'array' }).then(
+			(result) => result.rows,
+		);
+	}
+
+	/** Sends `begin`, `commit` or `rollback`; answers the command that PostgreSQL carried out. */
+	control(command: 'begin' | 'commit' | 'rollback'): Promise<string> {
+		return this.#query({ text: command, rowMode: 'array' }).then((result) => result.command);
+	}
+
+	#query(query: pg.QueryArrayConfig): Promise<QueryArrayResult<Cell[]>> {
+		if (!this.#client) return Promise.reject(new Failure('unavailable', 'the database connection was lost'));
+		return this.#client.query<Cell[]>(query);
+	}
+
+	/** Closes the connection, so that the next use opens a new one. */
+	async close(): Promise<void> {
+		const client = this.#client;
+		this.#client = undefined;
+		await client?.end();
+	}
+}
+
+/** What a failed transaction calls for, by SQLSTATE class (PostgreSQL, Appendix A). */
+export function troubleOf(error: unknown): Trouble {
+	if (error instanceof Failure && error.code === 'unavailable') return 'connection';
+	const state = (error as { code?: unknown }).code;
+	if (typeof state !== 'string')
+		return error instanceof Error && /connection|terminated|closed/i.test(error.message) ? 'connection' : 'other';
+	if (/^(22|23)/.test(state)) return 'poison';
+	if (/^(40|53|55P03)/.test(state) || state === '57014') return 'repeat';
+	if (/^(08|57P)/.test(state) || /^E[A-Z]+$/.test(state)) return 'connection';
+	return 'other';
+}

@@ -1,0 +1,26 @@
+import type { Statement } from '../statement.ts';
+
+/** The batch's rows of the message log. A retried batch may meet its own rows only if its first COMMIT had happened. */
+export const insertMessages: Statement = {
+	name: 'insert_messages',
+	text: `
+insert into message_log (site_id, id, sequence, surface, client_id, source, received_at, committed_at, message_type, control_id, outcome,
+	failure_code, failure, flags, changed, replay_of, bytes, ack)
+select k.site_id, k.id, k.sequence, k.surface, k.client_id, k.source, k.received_at, k.committed_at, k.message_type, k.control_id, k.outcome,
+	k.failure_code, k.failure, k.flags::jsonb, k.changed::jsonb, k.replay_of,
+	substring($21::bytea from k.bytes_start for k.bytes_length), substring($22::bytea from k.ack_start for k.ack_length)
+from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::uuid[], $6::text[], $7::timestamptz[], $8::timestamptz[], $9::text[], $10::text[],
+	$11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::uuid[], $17::integer[], $18::integer[], $19::integer[], $20::integer[])
+	as k (site_id, id, sequence, surface, client_id, source, received_at, committed_at, message_type, control_id, outcome, failure_code, failure,
+		flags, changed, replay_of, bytes_start, bytes_length, ack_start, ack_length)
+on conflict (site_id, id) do nothing`,
+};
+
+/** Applied once: the rows that a redelivery is recognised by. */
+export const insertAccepted: Statement = {
+	name: 'insert_accepted',
+	text: `
+insert into accepted_message (site_id, client_id, control_id, digest, message_id, accepted_at)
+select k.site_id, k.client_id, k.control_id, k.digest, k.message_id, k.accepted_at
+from unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::uuid[], $6::timestamptz[]) as k (site_id, client_id, control_id, digest, message_id, accepted_at)`,
+};

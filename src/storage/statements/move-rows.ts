@@ -1,0 +1,52 @@
+import type { Statement } from '../statement.ts';
+
+/** What refers to a patient, and so moves with a merge. */
+const referring = [
+	{ table: 'encounter', resourceType: 'Encounter' },
+	{ table: 'observation', resourceType: 'Observation' },
+] as const;
+
+/**
+ * Rows recorded under `$3` or under a patient that was merged into it before: what an unlink gives back. On a merge
+ * everything of `$2` moves.
+ */
+const condition = {
+	merge: 'r.site_id = $1 and r.patient_id = $2',
+	unlink: `r.site_id = $1 and r.patient_id = $2 and r.recorded_patient_id in (
+	with recursive own as (
+		select $3::uuid as id
+		union
+		select p.id from own join patient p on p.site_id = $1 and p.merged_into = own.id
+	)
+	select id from own)`,
+} as const;
+
+export interface MoveStatements {
+	keep: Statement;
+	move: Statement;
+}
+
+/** For each referring table: keep the versions as they stand, then point them at the other patient as new versions. */
+export function moveRows(reason: 'merge' | 'unlink'): readonly MoveStatements[] {
+	return referring.map(({ table, resourceType }) => ({
+		keep: {
+			name: `keep_${table}_${reason}`,
+			text: `
+insert into resource_history (site_id, resource_type, id, version, last_updated, source, meta, resource)
+select r.site_id, '${resourceType}', r.id, r.version, r.last_updated, r.source, r.meta, r.resource
+from ${table} r where $3::uuid is not null and ${condition[reason]}`,
+		},
+		move: {
+			name: `move_${table}_${reason}`,
+			text: `
+update ${table} r set
+	patient_id = $3,
+	recorded_patient_id = coalesce(r.recorded_patient_id, r.patient_id),
+	version = r.version + 1,
+	last_updated = $4,
+	source = $5,
+	resource = replace(r.resource, '"Patient/' || $2::uuid || '"', '"Patient/' || $3::uuid || '"')
+where ${condition[reason]}`,
+		},
+	}));
+}

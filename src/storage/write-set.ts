@@ -1,0 +1,152 @@
+import type { Row } from '#record/apply/rows.ts';
+import type { Move } from '#record/apply/working-set.ts';
+import type { Column, ColumnValue, ResourceType, TableShape } from '#record/table-shape.ts';
+import type { Connection } from './connection.ts';
+import type { WorkingSets } from './read-set.ts';
+import { packTexts, plainArray, type Statement, textArray } from './statement.ts';
+import { insertVersions, keepStoredVersions } from './statements/keep-versions.ts';
+import { type MoveStatements, moveRows } from './statements/move-rows.ts';
+import { upsertResources } from './statements/upsert-resources.ts';
+import { deleteIdentifiers, insertIdentifiers } from './statements/write-identifiers.ts';
+
+export type TableShapes = Readonly<Record<ResourceType, TableShape>>;
+
+interface SiteRow {
+	siteId: string;
+	row: Row;
+}
+
+interface TableStatements {
+	shape: TableShape;
+	keep: Statement;
+	upsert: Statement;
+}
+
+/** Writes what a batch made of its working sets: one statement for each table that changed. */
+export class WriteSet {
+	readonly #tables: ReadonlyMap<ResourceType, TableStatements>;
+	readonly #moves: Readonly<Record<Move['reason'], readonly MoveStatements[]>> = { merge: moveRows('merge'), unlink: moveRows('unlink') };
+
+	constructor(shapes: TableShapes) {
+		const entries = Object.values(shapes).map((shape): [ResourceType, TableStatements] => [
+			shape.resourceType,
+			{ shape, keep: keepStoredVersions(shape), upsert: upsertResources(shape) },
+		]);
+		this.#tables = new Map(entries);
+	}
+
+	/** Sends all statements at once; resolves when the last is done. */
+	async write(connection: Connection, sets: WorkingSets, source: string, lastUpdated: string): Promise<void> {
+		const sent: Promise<unknown>[] = [];
+		const send = (statement: Statement, values: readonly unknown[]) => sent.push(connection.run(statement, values));
+		const changed = changedRows(sets);
+		sendIntermediateVersions(send, [...changed.values()].flat());
+		for (const [type, rows] of changed) {
+			const table = this.#tables.get(type);
+			if (table === undefined) throw new Error(`no table is defined for ${type}`);
+			sendTable(send, table, rows);
+		}
+		sendIdentifiers(send, sets);
+		for (const [siteId, set] of sets) for (const move of set.moves) this.#sendMove(send, siteId, move, source, lastUpdated);
+		await Promise.all(sent);
+	}
+
+	#sendMove(send: Send, siteId: string, move: Move, source: string, lastUpdated: string): void {
+		for (const statements of this.#moves[move.reason]) {
+			send(statements.keep, [siteId, move.from, move.to]);
+			send(statements.move, [siteId, move.from, move.to, lastUpdated, source]);
+		}
+	}
+}
+
+type Send = (statement: Statement, values: readonly unknown[]) => void;
+
+function changedRows(sets: WorkingSets): Map<ResourceType, SiteRow[]> {
+	const changed = new Map<ResourceType, SiteRow[]>();
+	for (const [siteId, set] of sets) {
+		for (const row of set.changed()) {
+			const rows = changed.get(row.resourceType);
+			if (rows) rows.push({ siteId, row });
+			else changed.set(row.resourceType, [{ siteId, row }]);
+		}
+	}
+	return changed;
+}
+
+function sendTable(send: Send, { shape, keep, upsert }: TableStatements, rows: readonly SiteRow[]): void {
+	const known = rows.filter(({ row }) => firstVersion(row).stored);
+	if (known.length > 0) send(keep, [plainArray(known.map(({ siteId }) => siteId)), plainArray(known.map(({ row }) => row.id))]);
+	const packed = packTexts(rows.map(({ row }) => row.text));
+	const search = rows.map(({ row }) => shape.searchValues(JSON.parse(row.text)));
+	send(upsert, [
+		plainArray(rows.map(({ siteId }) => siteId)),
+		plainArray(rows.map(({ row }) => row.id)),
+		plainArray(rows.map(({ row }) => row.version)),
+		textArray(rows.map(({ row }) => row.lastUpdated)),
+		textArray(rows.map(({ row }) => row.source)),
+		textArray(rows.map(({ row }) => row.meta)),
+		packed.offsets,
+		packed.lengths,
+		packed.bytes,
+		...shape.links.map((column) =>
+			columnArray(
+				column,
+				rows.map(({ row }) => row.links[column.name] ?? null),
+			),
+		),
+		...shape.search.map((column, index) =>
+			columnArray(
+				column,
+				search.map((values) => values[index] ?? null),
+			),
+		),
+	]);
+}
+
+function columnArray({ sqlType }: Column, values: readonly ColumnValue[]): string {
+	if (sqlType === 'uuid' || sqlType === 'boolean' || sqlType === 'integer')
+		return plainArray(values as (string | number | boolean | null)[]);
+	return textArray(values.map((value) => (Array.isArray(value) ? textArray(value) : value === null ? null : String(value))));
+}
+
+function firstVersion(row: Row): Row {
+	let first = row;
+	while (first.supersedes) first = first.supersedes;
+	return first;
+}
+
+function sendIntermediateVersions(send: Send, rows: readonly SiteRow[]): void {
+	const versions: SiteRow[] = [];
+	for (const { siteId, row } of rows) {
+		for (let earlier = row.supersedes; earlier && !earlier.stored; earlier = earlier.supersedes) versions.push({ siteId, row: earlier });
+	}
+	if (versions.length === 0) return;
+	const packed = packTexts(versions.map(({ row }) => row.text));
+	send(insertVersions, [
+		plainArray(versions.map(({ siteId }) => siteId)),
+		plainArray(versions.map(({ row }) => row.resourceType)),
+		plainArray(versions.map(({ row }) => row.id)),
+		plainArray(versions.map(({ row }) => row.version)),
+		textArray(versions.map(({ row }) => row.lastUpdated)),
+		textArray(versions.map(({ row }) => row.source)),
+		textArray(versions.map(({ row }) => row.meta)),
+		packed.offsets,
+		packed.lengths,
+		packed.bytes,
+	]);
+}
+
+function sendIdentifiers(send: Send, sets: WorkingSets): void {
+	const lists = [...sets].flatMap(([siteId, set]) => [...set.patientIdentifiers].map(([patientId, list]) => ({ siteId, patientId, list })));
+	if (lists.length === 0) return;
+	send(deleteIdentifiers, [plainArray(lists.map(({ siteId }) => siteId)), plainArray(lists.map(({ patientId }) => patientId))]);
+	const rows = lists.flatMap(({ siteId, patientId, list }) => list.map((identifier) => ({ siteId, patientId, ...identifier })));
+	send(insertIdentifiers, [
+		plainArray(rows.map((row) => row.siteId)),
+		textArray(rows.map((row) => row.value)),
+		textArray(rows.map((row) => row.system)),
+		plainArray(rows.map((row) => row.patientId)),
+		plainArray(rows.map((row) => row.old)),
+		plainArray(rows.map((row) => row.rank)),
+	]);
+}
