@@ -122,6 +122,13 @@ export const limitDefinitions = {
 		max: 100_000,
 		answer: 'unmatched messages waiting to be logged; further ones are only counted',
 	},
+	unmatchedBytesMax: {
+		variable: 'UNMATCHED_BYTES_MAX',
+		default: 64 * MiB,
+		min: MiB,
+		max: 4096 * MiB,
+		answer: 'bytes of unmatched messages waiting to be logged; as above',
+	},
 	drainMsMax: {
 		variable: 'DRAIN_MS_MAX',
 		default: 30_000,

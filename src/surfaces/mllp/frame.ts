@@ -1,0 +1,186 @@
+/**
+ * Blocks of the Minimal Lower Layer Protocol (HL7 v2.5.1 Appendix C §C.4; Transport Specification: MLLP, Release 1):
+ * `<VT> data <FS><CR>`. The reader is a pure function of the bytes: how they were cut into chunks changes nothing.
+ *
+ * - A FS ends the block whatever follows; a CR right behind it belongs to it. A sender that leaves the CR out gets its
+ *   answer at once, and HL7 allows no 0x1C inside the data.
+ * - Bytes outside a block are skipped and counted.
+ * - A VT inside a block starts it anew when a header segment follows: the sender gave up the earlier one without its
+ *   end. Any other VT is data (word processors write it as a soft line break), save for repeated ones at the start.
+ */
+const startOfBlock = 0x0b;
+const endOfBlock = 0x1c;
+const carriageReturn = 0x0d;
+
+/** What is kept of a block over the limit: enough for MSH, from which its answer is made. */
+const headBytesMax = 8192;
+/** Chunks below this are gathered into larger pieces, so that a block sent byte by byte costs its own size, not 100 times it. */
+const smallChunkBytes = 16_384;
+const pieceBytesMax = 65_536;
+
+export type Frame =
+	| { kind: 'message'; bytes: Uint8Array }
+	/** Over the limit: its first bytes and how long it was. */
+	| { kind: 'too-long'; head: Uint8Array; length: number };
+
+/** What is no frame: `skipped` bytes between blocks, blocks `restarted` before their end, `empty` ones. */
+export interface FrameCounts {
+	skipped: number;
+	restarted: number;
+	empty: number;
+}
+
+function startsHeader(bytes: Buffer, at: number): boolean {
+	if (at + 3 > bytes.length) return false;
+	const id = bytes.toString('latin1', at, at + 3);
+	return id === 'MSH' || id === 'FHS' || id === 'BHS';
+}
+
+/** A list of pieces, joined once. */
+class Gathering {
+	length = 0;
+	#pieces: Buffer[] = [];
+	#open: Buffer | undefined;
+	#openLength = 0;
+
+	add(chunk: Buffer): void {
+		this.length += chunk.length;
+		if (chunk.length >= smallChunkBytes) {
+			this.#seal();
+			this.#pieces.push(chunk);
+			return;
+		}
+		if (this.#open !== undefined && this.#openLength + chunk.length > this.#open.length) this.#seal();
+		this.#open ??= Buffer.allocUnsafeSlow(Math.max(2 * chunk.length, Math.min(pieceBytesMax, Math.max(1024, this.length))));
+		this.#openLength += chunk.copy(this.#open, this.#openLength);
+	}
+
+	#seal(): void {
+		if (this.#open !== undefined) this.#pieces.push(this.#open.subarray(0, this.#openLength));
+		this.#open = undefined;
+		this.#openLength = 0;
+	}
+
+	/** All bytes in one buffer; the gathering is empty afterwards. */
+	take(): Buffer {
+		this.#seal();
+		const [only] = this.#pieces;
+		const bytes = this.#pieces.length === 1 && only !== undefined ? only : Buffer.concat(this.#pieces, this.length);
+		this.#pieces = [];
+		this.length = 0;
+		return bytes;
+	}
+}
+
+/** Its own memory: a view would keep, and a transfer to a worker would copy, the whole chunk in which it came. */
+function detached(bytes: Buffer): Uint8Array {
+	return bytes.buffer.byteLength > 2 * bytes.length ? Uint8Array.prototype.slice.call(bytes) : bytes;
+}
+
+export class FrameReader {
+	readonly #frameBytesMax: number;
+	#state: 'between' | 'behind-end' | 'inside' | 'over-limit' = 'between';
+	#gathering = new Gathering();
+	#head: Uint8Array = new Uint8Array(0);
+	#length = 0;
+	#counts: FrameCounts = { skipped: 0, restarted: 0, empty: 0 };
+
+	constructor(frameBytesMax: number) {
+		this.#frameBytesMax = frameBytesMax;
+	}
+
+	/** Whether a block was begun and has not ended. */
+	get insideFrame(): boolean {
+		return this.#state === 'inside' || this.#state === 'over-limit';
+	}
+
+	/** What was counted since the last call. */
+	takeCounts(): FrameCounts {
+		const counts = this.#counts;
+		this.#counts = { skipped: 0, restarted: 0, empty: 0 };
+		return counts;
+	}
+
+	/** The frames that end in this chunk, in order. */
+	push(chunk: Buffer): Frame[] {
+		const frames: Frame[] = [];
+		let at = 0;
+		while (at < chunk.length) at = this.insideFrame ? this.#readInside(chunk, at, frames) : this.#readBetween(chunk, at);
+		return frames;
+	}
+
+	#readBetween(chunk: Buffer, from: number): number {
+		const at = this.#state === 'behind-end' && chunk[from] === carriageReturn ? from + 1 : from;
+		this.#state = 'between';
+		const start = chunk.indexOf(startOfBlock, at);
+		if (start === -1) {
+			this.#counts.skipped += chunk.length - at;
+			return chunk.length;
+		}
+		this.#counts.skipped += start - at;
+		this.#state = 'inside';
+		this.#length = 0;
+		return start + 1;
+	}
+
+	#readInside(chunk: Buffer, at: number, frames: Frame[]): number {
+		const end = chunk.indexOf(endOfBlock, at);
+		const data = chunk.subarray(at, end === -1 ? chunk.length : end);
+		this.#length += data.length;
+		if (end !== -1 && this.#gathering.length === 0 && this.#length === data.length && data.length <= this.#frameBytesMax) {
+			this.#finish(data, frames);
+			return end + 1;
+		}
+		this.#keep(data);
+		if (end === -1) return chunk.length;
+		if (this.#state === 'over-limit') {
+			frames.push({ kind: 'too-long', head: this.#head, length: this.#length });
+			this.#head = new Uint8Array(0);
+			this.#state = 'behind-end';
+		} else {
+			this.#finish(this.#gathering.take(), frames);
+		}
+		return end + 1;
+	}
+
+	#keep(data: Buffer): void {
+		if (this.#state === 'over-limit') return;
+		if (this.#length <= this.#frameBytesMax) {
+			this.#gathering.add(data);
+			return;
+		}
+		const kept = this.#gathering.take();
+		const missing = Math.max(0, headBytesMax - kept.length);
+		this.#head = Uint8Array.from(Buffer.concat([kept.subarray(0, headBytesMax), data.subarray(0, missing)]));
+		this.#state = 'over-limit';
+	}
+
+	#finish(data: Buffer, frames: Frame[]): void {
+		this.#state = 'behind-end';
+		let start = 0;
+		while (data[start] === startOfBlock) start += 1;
+		this.#counts.skipped += start;
+		for (let at = data.indexOf(startOfBlock, start); at !== -1; at = data.indexOf(startOfBlock, at + 1)) {
+			if (!startsHeader(data, at + 1)) continue;
+			this.#counts.restarted += 1;
+			start = at + 1;
+		}
+		if (start === data.length) this.#counts.empty += 1;
+		else frames.push({ kind: 'message', bytes: detached(data.subarray(start)) });
+	}
+}
+
+/** Acknowledgements as blocks, in one buffer for one write. */
+export function frameAll(messages: readonly Uint8Array[]): Buffer {
+	const buffer = Buffer.allocUnsafe(messages.reduce((length, message) => length + message.length + 3, 0));
+	let at = 0;
+	for (const message of messages) {
+		buffer[at] = startOfBlock;
+		buffer.set(message, at + 1);
+		at += message.length + 1;
+		buffer[at] = endOfBlock;
+		buffer[at + 1] = carriageReturn;
+		at += 2;
+	}
+	return buffer;
+}
