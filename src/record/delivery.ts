@@ -29,6 +29,8 @@ export interface Delivery {
 	receivedAtMs: number;
 	bytes: Uint8Array;
 	policy: Hl7v2Policy;
+	/** Set when processing it ended the worker twice: it is logged as refused and not looked at again. */
+	withheld?: true;
 	/** Set when an operator replays a logged message: the id of that message. */
 	replayOf?: string;
 }

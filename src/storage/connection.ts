@@ -49,6 +49,7 @@ export class Connection {
 			application_name: 'tributary ingest',
 			options: keyedPlans,
 			connectionTimeoutMillis: 5000,
+			query_timeout: 20_000,
 			keepAlive: true,
 		});
 		const forget = () => {
@@ -72,14 +73,27 @@ export class Connection {
 		);
 	}
 
-	/** Sends `begin`, `commit` or `rollback`; answers the command that PostgreSQL carried out. */
-	control(command: 'begin' | 'commit' | 'rollback'): Promise<string> {
+	/** Sends `begin` or `commit`; answers the command that PostgreSQL carried out. */
+	control(command: 'begin' | 'commit'): Promise<string> {
 		return this.#query({ text: command, rowMode: 'array' }).then((result) => result.command);
 	}
 
 	#query(query: pg.QueryArrayConfig): Promise<QueryArrayResult<Cell[]>> {
 		if (!this.#client) return Promise.reject(new Failure('unavailable', 'the database connection was lost'));
 		return this.#client.query<Cell[]>(query);
+	}
+
+	/** Makes the connection usable after a failed transaction: rolls back, or gives it up. */
+	async recover(): Promise<void> {
+		const client = this.#client;
+		if (client === undefined) return;
+		try {
+			await client.query('rollback');
+		} catch {
+			// What cannot roll back cannot be trusted with another transaction; the server rolls back when it goes.
+			this.#client = undefined;
+			client.end().catch(() => client.connection.stream.destroy());
+		}
 	}
 
 	/** Closes the connection, so that the next use opens a new one. */

@@ -22,5 +22,6 @@ export const insertAccepted: Statement = {
 	text: `
 insert into accepted_message (site_id, client_id, control_id, digest, message_id, accepted_at)
 select k.site_id, k.client_id, k.control_id, k.digest, k.message_id, k.accepted_at
-from unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::uuid[], $6::timestamptz[]) as k (site_id, client_id, control_id, digest, message_id, accepted_at)`,
+from unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::uuid[], $6::timestamptz[]) as k (site_id, client_id, control_id, digest, message_id, accepted_at)
+on conflict do nothing`,
 };

@@ -1,0 +1,210 @@
+import type { Clock } from '#core/clock.ts';
+import { Failure } from '#core/failure.ts';
+import type { Log } from '#core/log.ts';
+import type { Delivery, Reply } from '#record/delivery.ts';
+import { type Connection, troubleOf } from '#storage/connection.ts';
+import { findAcceptedMessages, type LoggedMessage, logAccepted, logMessages, type MessageKey } from '#storage/message-log.ts';
+import { readWorkingSets } from '#storage/read-set.ts';
+import { plainArray } from '#storage/statement.ts';
+import { takeTurns } from '#storage/statements/take-turns.ts';
+import type { WriteSet } from '#storage/write-set.ts';
+import type { Interpret } from './interpretation.ts';
+import { digestOf, keysOf, type Prepared, segmentsOf } from './prepared.ts';
+import { type Settled, settle, sourceOf } from './settlement.ts';
+
+export interface BatchStages {
+	interpretMs: number;
+	readMs: number;
+	applyMs: number;
+	writeMs: number;
+	repeats: number;
+	bisections: number;
+}
+
+export interface BatchResult {
+	replies: Reply[];
+	stages: BatchStages;
+}
+
+export interface BatchOptions {
+	connection: Connection;
+	writeSet: WriteSet;
+	interpret: Interpret;
+	clock: Clock;
+	log: Log;
+}
+
+const repeatsMax = 8;
+
+/**
+ * One batch: many messages of many sites in one transaction, in order, each applied or refused on its own. The replies
+ * exist only when the transaction is durable.
+ */
+export class Batch {
+	readonly #options: BatchOptions;
+	readonly #stages: BatchStages = { interpretMs: 0, readMs: 0, applyMs: 0, writeMs: 0, repeats: 0, bisections: 0 };
+
+	constructor(options: BatchOptions) {
+		this.#options = options;
+	}
+
+	/** @throws Failure `unavailable` when the database does not take the batch; nothing is known to be stored then */
+	async process(deliveries: readonly Delivery[]): Promise<BatchResult> {
+		const started = performance.now();
+		const prepared = deliveries.map((delivery) => this.#prepare(delivery));
+		this.#stages.interpretMs = performance.now() - started;
+		const replies = await this.#settle(prepared);
+		return { replies, stages: this.#stages };
+	}
+
+	#prepare(delivery: Delivery): Prepared {
+		return { delivery, digest: digestOf(delivery.bytes), interpretation: this.#options.interpret(delivery), poison: undefined };
+	}
+
+	/**
+	 * A message whose rows the database refuses is found by halving, left half first, so that order is kept and its
+	 * neighbours are not touched.
+	 */
+	async #settle(batch: readonly Prepared[]): Promise<Reply[]> {
+		const trouble = await this.#attempt(batch);
+		if (Array.isArray(trouble)) return trouble;
+		const [first] = batch;
+		if (batch.length === 1 && first) {
+			if (first.poison) throw new Failure('unavailable', 'the message log does not take the message', { cause: trouble.error });
+			this.#options.log.error(
+				{ messageId: first.delivery.id, siteId: first.delivery.siteId, sqlState: stateOf(trouble.error) },
+				'message refused by the database',
+			);
+			first.poison = new Failure('internal', 'the message could not be stored', { cause: trouble.error });
+			return this.#settle(batch);
+		}
+		this.#stages.bisections++;
+		const middle = batch.length >> 1;
+		const left = await this.#settle(batch.slice(0, middle));
+		return [...left, ...(await this.#settle(batch.slice(middle)))];
+	}
+
+	/** Repeats what only needs repeating; answers the replies, or the error that calls for halving. */
+	async #attempt(batch: readonly Prepared[]): Promise<Reply[] | { error: unknown }> {
+		for (let repeats = 0; ; repeats++) {
+			try {
+				return await this.#transact(batch);
+			} catch (error) {
+				const trouble = troubleOf(error);
+				await this.#options.connection.recover();
+				if (trouble === 'poison' || trouble === 'other') return { error };
+				this.#stages.repeats++;
+				// After a lost connection the COMMIT may have happened: the repeat finds its own messages accepted.
+				if (repeats === repeatsMax || (trouble === 'connection' && repeats > 0)) {
+					throw new Failure('unavailable', 'the database does not take the batch', { cause: error });
+				}
+				if (trouble === 'repeat') await new Promise((resolve) => setTimeout(resolve, 2 ** repeats * (1 + Math.random())));
+			}
+		}
+	}
+
+	async #transact(batch: readonly Prepared[]): Promise<Reply[]> {
+		const { connection } = this.#options;
+		await connection.open();
+		const committedAt = new Date(this.#options.clock.nowMs()).toISOString();
+		const settled: Settled[] = [];
+		const sent: Promise<unknown>[] = [connection.control('begin')];
+		try {
+			await this.#carryOut(batch, settled, sent, committedAt);
+		} finally {
+			// Statements that were sent behind a failed one fail too; the next transaction starts when all have answered.
+			await Promise.allSettled(sent);
+		}
+		return settled.map(({ reply }) => reply);
+	}
+
+	async #carryOut(batch: readonly Prepared[], settled: Settled[], sent: Promise<unknown>[], committedAt: string): Promise<void> {
+		const { connection } = this.#options;
+		const turns = this.#takeTurns(batch);
+		const accepted = findAcceptedMessages(connection, batch.filter((message) => message.interpretation.controlId !== '').map(keyOf));
+		sent.push(turns, accepted);
+		for (const segment of segmentsOf(batch)) {
+			const started = performance.now();
+			const reads = readWorkingSets(connection, keysOf(segment));
+			sent.push(reads);
+			const [sets, sequences, earlier] = await Promise.all([reads, turns, accepted]);
+			const read = performance.now();
+			for (const message of segment) {
+				const { siteId } = message.delivery;
+				const set = sets.get(siteId);
+				if (set === undefined) throw new Error('a site of the batch was not read');
+				const sequence = sequences.next(siteId);
+				settled.push(
+					settle(message, {
+						accepted: earlier,
+						set,
+						sequence,
+						lastUpdated: committedAt,
+						onBug: (error) => this.#reportBug(error, message),
+					}),
+				);
+			}
+			this.#stages.readMs += read - started;
+			this.#stages.applyMs += performance.now() - read;
+			const source = segment[0] ? sourceOf(segment[0]) : '';
+			sent.push(this.#options.writeSet.write(connection, sets, source, committedAt));
+		}
+		await this.#commit(settled, sent, committedAt);
+	}
+
+	async #commit(settled: readonly Settled[], sent: Promise<unknown>[], committedAt: string): Promise<void> {
+		const { connection } = this.#options;
+		const started = performance.now();
+		const logged = settled.map((message) => message.logged);
+		sent.push(logMessages(connection, logged, committedAt));
+		const accepted = logged.filter(isRecognisable);
+		if (accepted.length > 0) sent.push(logAccepted(connection, accepted, committedAt));
+		const commit = connection.control('commit');
+		const [command] = await Promise.all([commit, ...sent]);
+		// PostgreSQL answers the COMMIT of a failed transaction with ROLLBACK, and without an error.
+		if (command !== 'COMMIT') throw new Error(`the transaction ended with ${command}`);
+		this.#stages.writeMs += performance.now() - started;
+	}
+
+	async #takeTurns(batch: readonly Prepared[]): Promise<Sequences> {
+		const counts = new Map<string, number>();
+		for (const { delivery } of batch) counts.set(delivery.siteId, (counts.get(delivery.siteId) ?? 0) + 1);
+		const rows = await this.#options.connection.run(takeTurns, [plainArray([...counts.keys()]), plainArray([...counts.values()])]);
+		return new Sequences(
+			rows.map(([siteId, last]) => [siteId as string, BigInt(last as string) - BigInt(counts.get(siteId as string) ?? 0)]),
+		);
+	}
+
+	#reportBug(error: unknown, { delivery }: Prepared): void {
+		this.#options.log.error({ err: error, messageId: delivery.id, siteId: delivery.siteId }, 'message could not be processed');
+	}
+}
+
+/** Hands out each site's numbers in the order of its messages. */
+class Sequences {
+	readonly #last: Map<string, bigint>;
+
+	constructor(entries: [string, bigint][]) {
+		this.#last = new Map(entries);
+	}
+
+	next(siteId: string): bigint {
+		const next = (this.#last.get(siteId) ?? 0n) + 1n;
+		this.#last.set(siteId, next);
+		return next;
+	}
+}
+
+function keyOf({ delivery, interpretation, digest }: Prepared): MessageKey {
+	return { siteId: delivery.siteId, clientId: delivery.clientId, controlId: interpretation.controlId, digest };
+}
+
+/** A message without control id cannot be recognised when it comes again. */
+function isRecognisable(message: LoggedMessage): boolean {
+	return (message.outcome === 'accepted' || message.outcome === 'ignored') && message.controlId !== '';
+}
+
+function stateOf(error: unknown): string {
+	const state = (error as { code?: unknown }).code;
+	return typeof state === 'string' ? state : 'unknown';
+}

@@ -1,0 +1,83 @@
+import { createHash } from 'node:crypto';
+import type { Failure } from '#core/failure.ts';
+import { movesRows } from '#record/apply/apply.ts';
+import { visitKey } from '#record/apply/encounter.ts';
+import { orderKey } from '#record/apply/observation.ts';
+import type { Change, ChangeSet } from '#record/change-set.ts';
+import type { Delivery } from '#record/delivery.ts';
+import type { SiteKeys } from '#storage/read-set.ts';
+import type { Interpretation } from './interpretation.ts';
+
+/** A delivery on its way through a batch. */
+export interface Prepared {
+	delivery: Delivery;
+	digest: string;
+	interpretation: Interpretation;
+	/** Set when the database refused the message's rows: it is logged as refused, whatever its interpretation. */
+	poison: Failure | undefined;
+}
+
+/** The first 128 bits of the SHA-256 of the bytes, written as a UUID: PostgreSQL's smallest type that holds them. */
+export function digestOf(bytes: Uint8Array): string {
+	const hex = createHash('sha256').update(bytes).digest('hex');
+	return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
+}
+
+export function changeSetOf(message: Prepared): ChangeSet | undefined {
+	const { verdict } = message.interpretation;
+	return message.poison === undefined && verdict.kind === 'apply' ? verdict.changeSet : undefined;
+}
+
+/** Cuts a batch where a message moves rows by statement: that message is applied alone, between what is before and after it. */
+export function segmentsOf(batch: readonly Prepared[]): Prepared[][] {
+	const segments: Prepared[][] = [];
+	let open: Prepared[] = [];
+	for (const message of batch) {
+		const changeSet = changeSetOf(message);
+		if (changeSet && movesRows(changeSet)) {
+			if (open.length > 0) segments.push(open);
+			segments.push([message]);
+			open = [];
+		} else {
+			open.push(message);
+		}
+	}
+	if (open.length > 0) segments.push(open);
+	return segments;
+}
+
+/** What a segment names of each of its sites. */
+export function keysOf(segment: readonly Prepared[]): Map<string, SiteKeys> {
+	const keys = new Map<string, SiteKeys>();
+	for (const message of segment) {
+		const { siteId } = message.delivery;
+		let site = keys.get(siteId);
+		if (site === undefined) {
+			site = { identifierValues: new Set(), visitKeys: new Set(), orderKeys: new Set() };
+			keys.set(siteId, site);
+		}
+		for (const change of changeSetOf(message)?.changes ?? []) addKeys(site, change);
+	}
+	return keys;
+}
+
+function addKeys(site: SiteKeys, change: Change): void {
+	switch (change.kind) {
+		case 'patient':
+			site.identifierValues.add(change.identifiers[0].value);
+			return;
+		case 'encounter':
+			site.visitKeys.add(visitKey(change.visit));
+			return;
+		case 'observation':
+			if (change.order) site.orderKeys.add(orderKey(change.order));
+			return;
+		case 'merge':
+			site.identifierValues.add(change.prior[0].value);
+			return;
+		case 'unlink':
+			site.identifierValues.add(change.first[0].value);
+			site.identifierValues.add(change.second[0].value);
+			return;
+	}
+}

@@ -1,0 +1,195 @@
+import { Failure } from '#core/failure.ts';
+import type { Limits } from '#core/limits.ts';
+import type { Delivery, Reply } from '#record/delivery.ts';
+import { type Letter, Mailbox } from './mailbox.ts';
+
+/** What became of a batch: its replies in order, or why there are none. */
+export type BatchOutcome = { kind: 'done'; replies: Reply[] } | { kind: 'unavailable' } | { kind: 'crashed' };
+
+export interface LaneOptions {
+	limits: Limits;
+	/** Processes one batch; never rejects. */
+	process(deliveries: Delivery[]): Promise<BatchOutcome>;
+	nowMs(): number;
+	onAvailability(available: boolean): void;
+	onRoom(siteId: string): void;
+}
+
+const retryMsMin = 50;
+const retryMsMax = 1000;
+
+/**
+ * The mailboxes of some sites, and one batch of theirs in flight. While it is, the mailboxes fill; the next batch takes
+ * from all of them in turn, each first in first out.
+ */
+export class Lane {
+	readonly #options: LaneOptions;
+	readonly #mailboxes = new Map<string, Mailbox>();
+	#waiting: Mailbox[] = [];
+	#inFlight: Letter[] = [];
+	#scheduled = false;
+	#retryMs = 0;
+	#batchMax: number;
+	#idle: (() => void)[] = [];
+
+	constructor(options: LaneOptions) {
+		this.#options = options;
+		this.#batchMax = options.limits.batchMessagesMax;
+	}
+
+	mailbox(siteId: string): Mailbox | undefined {
+		return this.#mailboxes.get(siteId);
+	}
+
+	mailboxes(): Iterable<Mailbox> {
+		return this.#mailboxes.values();
+	}
+
+	get available(): boolean {
+		return this.#retryMs === 0;
+	}
+
+	get messagesInFlight(): number {
+		return this.#inFlight.length;
+	}
+
+	deliver(delivery: Delivery): Promise<Reply> {
+		return new Promise((resolve, reject) => {
+			let mailbox = this.#mailboxes.get(delivery.siteId);
+			if (mailbox === undefined) {
+				mailbox = new Mailbox(delivery.siteId);
+				this.#mailboxes.set(delivery.siteId, mailbox);
+			}
+			if (mailbox.length === 0) this.#waiting.push(mailbox);
+			mailbox.push({ delivery, enqueuedAtMs: this.#options.nowMs(), crashes: 0, resolve, reject });
+			this.#schedule();
+		});
+	}
+
+	/** Resolves when nothing waits and nothing is in flight. */
+	idle(): Promise<void> {
+		if (this.#isIdle()) return Promise.resolve();
+		return new Promise((resolve) => this.#idle.push(resolve));
+	}
+
+	#isIdle(): boolean {
+		return this.#inFlight.length === 0 && this.#waiting.length === 0;
+	}
+
+	/** Waits for the end of the I/O phase: what arrived on other sockets meanwhile shares the transaction. */
+	#schedule(): void {
+		if (this.#scheduled || this.#inFlight.length > 0 || this.#waiting.length === 0) return;
+		this.#scheduled = true;
+		const start = () => {
+			this.#scheduled = false;
+			void this.#run();
+		};
+		if (this.#retryMs > 0) setTimeout(start, this.#retryMs).unref();
+		else setImmediate(start);
+	}
+
+	async #run(): Promise<void> {
+		this.#inFlight = this.#take();
+		if (this.#inFlight.length > 0) {
+			const outcome = await this.#options.process(this.#inFlight.map((letter) => letter.delivery));
+			const batch = this.#inFlight;
+			this.#inFlight = [];
+			this.#conclude(batch, outcome);
+		}
+		if (this.#isIdle()) for (const resolve of this.#idle.splice(0)) resolve();
+		this.#schedule();
+	}
+
+	/** One message of each waiting site in turn, until the batch is full. */
+	#take(): Letter[] {
+		const { batchBytesMax } = this.#options.limits;
+		const batch: Letter[] = [];
+		let bytes = 0;
+		let round = this.#waiting;
+		this.#waiting = [];
+		while (round.length > 0) {
+			const next: Mailbox[] = [];
+			for (const [index, mailbox] of round.entries()) {
+				const size = mailbox.oldest?.delivery.bytes.length ?? 0;
+				if (batch.length >= this.#batchMax || (batch.length > 0 && bytes + size > batchBytesMax)) {
+					this.#waiting = [...round.slice(index), ...next];
+					return batch;
+				}
+				const letter = mailbox.shift();
+				if (letter === undefined) continue;
+				batch.push(letter);
+				bytes += size;
+				if (mailbox.length > 0) next.push(mailbox);
+				this.#options.onRoom(mailbox.siteId);
+			}
+			round = next;
+		}
+		return batch;
+	}
+
+	#conclude(batch: readonly Letter[], outcome: BatchOutcome): void {
+		if (outcome.kind === 'done') {
+			this.#setRetry(0);
+			this.#batchMax = Math.min(this.#options.limits.batchMessagesMax, this.#batchMax * 2);
+			for (const [index, letter] of batch.entries()) answer(letter, outcome.replies[index]);
+			return;
+		}
+		if (outcome.kind === 'crashed') this.#suspect(batch);
+		this.#putBack(batch);
+		this.#setRetry(outcome.kind === 'crashed' ? retryMsMin : Math.min(retryMsMax, Math.max(retryMsMin, this.#retryMs * 2)));
+	}
+
+	/** The messages of a batch that ended the worker go one by one from now on; one that does it alone again is withheld. */
+	#suspect(batch: readonly Letter[]): void {
+		this.#batchMax = 1;
+		for (const letter of batch) if (++letter.crashes >= 2 && batch.length === 1) letter.delivery.withheld = true;
+	}
+
+	#putBack(batch: readonly Letter[]): void {
+		const bySite = new Map<string, Letter[]>();
+		for (const letter of batch) {
+			const letters = bySite.get(letter.delivery.siteId);
+			if (letters) letters.push(letter);
+			else bySite.set(letter.delivery.siteId, [letter]);
+		}
+		const first: Mailbox[] = [];
+		for (const [siteId, letters] of bySite) {
+			const mailbox = this.#mailboxes.get(siteId);
+			if (mailbox === undefined) throw new Error('a batch held letters of a site without mailbox');
+			mailbox.unshift(letters);
+			first.push(mailbox);
+		}
+		this.#waiting = [...first, ...this.#waiting.filter((mailbox) => !first.includes(mailbox))];
+	}
+
+	#setRetry(retryMs: number): void {
+		const before = this.available;
+		this.#retryMs = retryMs;
+		if (before !== this.available) this.#options.onAvailability(this.available);
+	}
+
+	/**
+	 * Gives up what waited longer than `unavailableMsMax`. All that waits for the site goes with it: a later message must
+	 * not take effect before an earlier one that its sender will send again.
+	 */
+	expire(): void {
+		const deadline = this.#options.nowMs() - this.#options.limits.unavailableMsMax;
+		for (const letter of this.#inFlight) if (letter.enqueuedAtMs < deadline) letter.reject(unavailable());
+		const expired = this.#waiting.filter((mailbox) => (mailbox.oldest?.enqueuedAtMs ?? deadline) < deadline);
+		if (expired.length === 0) return;
+		this.#waiting = this.#waiting.filter((mailbox) => !expired.includes(mailbox));
+		for (const mailbox of expired) {
+			for (const letter of mailbox.takeAll()) letter.reject(unavailable());
+			this.#options.onRoom(mailbox.siteId);
+		}
+	}
+}
+
+function answer(letter: Letter, reply: Reply | undefined): void {
+	if (reply === undefined) letter.reject(new Error('a batch answered fewer messages than it was given'));
+	else letter.resolve(reply);
+}
+
+function unavailable(): Failure {
+	return new Failure('unavailable', 'the message could not be stored in time; send it again', { retryAfterSeconds: 5 });
+}

@@ -1,0 +1,160 @@
+import { Worker } from 'node:worker_threads';
+import { Piscina } from 'piscina';
+import { Failure } from '#core/failure.ts';
+import type { Limits } from '#core/limits.ts';
+import type { Log } from '#core/log.ts';
+import type { Metrics } from '#core/metrics.ts';
+import type { Delivery, Reply } from '#record/delivery.ts';
+import type { SiteGateway } from './gateway.ts';
+import { type BatchOutcome, Lane } from './lane.ts';
+import type { Mailbox } from './mailbox.ts';
+import { type IngestTask, type IngestTaskResult, taskOf } from './task.ts';
+
+export interface ShardsOptions {
+	/** The worker's entry file. */
+	worker: URL;
+	workers: number;
+	/** Handed to each worker; must survive structured cloning. */
+	workerData: unknown;
+	limits: Limits;
+	metrics: Metrics;
+	log: Log;
+	nowMs(): number;
+}
+
+/** Two lanes share a thread: while one waits for its COMMIT, the other's messages are parsed and mapped. */
+const lanesPerWorker = 2;
+
+/** Sites are spread over lanes by hash; each lane has one batch in flight on its own database connection. */
+export class Shards implements SiteGateway {
+	readonly #options: ShardsOptions;
+	readonly #pools: Piscina[];
+	readonly #lanes: Lane[] = [];
+	readonly #room = new Map<string, (() => void)[]>();
+	readonly #sweep: NodeJS.Timeout;
+	#closed = false;
+
+	constructor(options: ShardsOptions) {
+		this.#options = options;
+		this.#pools = Array.from({ length: options.workers }, () => createPool(options));
+		for (const pool of this.#pools) {
+			for (let lane = 0; lane < lanesPerWorker; lane++) this.#lanes.push(this.#createLane(pool, lane));
+		}
+		this.#sweep = setInterval(() => this.#lanes.forEach((lane) => lane.expire()), 250).unref();
+	}
+
+	#createLane(pool: Piscina, lane: number): Lane {
+		const { limits, log } = this.#options;
+		return new Lane({
+			limits,
+			nowMs: this.#options.nowMs,
+			process: (deliveries) => this.#process(pool, lane, deliveries),
+			onAvailability: (available) => log[available ? 'info' : 'warn']({ lane }, available ? 'storing again' : 'cannot store; senders wait'),
+			onRoom: (siteId) => this.#tellRoom(siteId),
+		});
+	}
+
+	async #process(pool: Piscina, lane: number, deliveries: Delivery[]): Promise<BatchOutcome> {
+		const { metrics } = this.#options;
+		try {
+			const [task, transferList] = taskOf(lane, deliveries);
+			const started = performance.now();
+			const result = (await pool.run(task satisfies IngestTask, { transferList })) as IngestTaskResult;
+			if (result.kind === 'unavailable') return result;
+			metrics.observeBatch(deliveries.length, performance.now() - started, result.stages);
+			return { kind: 'done', replies: result.replies };
+		} catch (error) {
+			if (this.#closed) return { kind: 'unavailable' };
+			metrics.workerRestarts.inc();
+			this.#options.log.error({ err: error, lane }, 'an ingest worker ended in the middle of a batch; the batch is tried again');
+			return { kind: 'crashed' };
+		}
+	}
+
+	#laneOf(siteId: string): Lane {
+		const lane = this.#lanes[Number.parseInt(siteId.slice(-8), 16) % this.#lanes.length];
+		if (lane === undefined) throw new Error('there are no lanes');
+		return lane;
+	}
+
+	deliver(delivery: Delivery): Promise<Reply> {
+		if (this.#closed || !this.hasRoom(delivery.siteId, delivery.bytes.length)) {
+			this.#options.metrics.mailboxFull.inc();
+			return Promise.reject(new Failure('unavailable', 'too many messages of this site wait to be stored', { retryAfterSeconds: 1 }));
+		}
+		return this.#laneOf(delivery.siteId).deliver(delivery);
+	}
+
+	hasRoom(siteId: string, bytes: number): boolean {
+		const { mailboxMessagesMax, mailboxBytesMax, waitingBytesMax } = this.#options.limits;
+		const mailbox = this.#laneOf(siteId).mailbox(siteId);
+		if (mailbox === undefined || mailbox.length === 0) return this.waiting().bytes < waitingBytesMax;
+		return mailbox.length < mailboxMessagesMax && mailbox.bytes + bytes <= mailboxBytesMax && this.waiting().bytes < waitingBytesMax;
+	}
+
+	whenRoom(siteId: string): Promise<void> {
+		return new Promise((resolve) => {
+			const timer = setTimeout(resolve, 250);
+			const told = () => {
+				clearTimeout(timer);
+				resolve();
+			};
+			const waiters = this.#room.get(siteId);
+			if (waiters) waiters.push(told);
+			else this.#room.set(siteId, [told]);
+		});
+	}
+
+	#tellRoom(siteId: string): void {
+		const waiters = this.#room.get(siteId);
+		if (waiters === undefined) return;
+		this.#room.delete(siteId);
+		for (const told of waiters) told();
+	}
+
+	available(): boolean {
+		return !this.#closed && this.#lanes.every((lane) => lane.available);
+	}
+
+	/** What waits over all sites, and the deepest mailbox; for metrics and limits. */
+	waiting(): { messages: number; bytes: number; deepest: number } {
+		let messages = 0;
+		let bytes = 0;
+		let deepest = 0;
+		for (const lane of this.#lanes) {
+			for (const mailbox of lane.mailboxes() as Iterable<Mailbox>) {
+				messages += mailbox.length;
+				bytes += mailbox.bytes;
+				deepest = Math.max(deepest, mailbox.length);
+			}
+		}
+		return { messages, bytes, deepest };
+	}
+
+	/** The threads, for tests that end one. */
+	threads(): Worker[] {
+		return this.#pools.flatMap((pool) => pool.threads).filter((thread) => thread instanceof Worker);
+	}
+
+	/** Resolves when all that was taken is answered, or after `waitMs`; then ends the workers. */
+	async close(waitMs: number): Promise<void> {
+		const deadline = new Promise<void>((resolve) => setTimeout(resolve, waitMs).unref());
+		await Promise.race([Promise.all(this.#lanes.map((lane) => lane.idle())), deadline]);
+		this.#closed = true;
+		clearInterval(this.#sweep);
+		await Promise.all(this.#pools.map((pool) => pool.destroy()));
+	}
+}
+
+function createPool({ worker, workerData }: ShardsOptions): Piscina {
+	return new Piscina({
+		filename: worker.href,
+		workerData,
+		minThreads: 1,
+		maxThreads: 1,
+		idleTimeout: Number.POSITIVE_INFINITY,
+		concurrentTasksPerWorker: lanesPerWorker,
+		// With Atomics.wait an idle worker's database sockets freeze.
+		atomics: 'disabled',
+	});
+}

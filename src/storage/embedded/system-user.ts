@@ -1,0 +1,50 @@
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+/** Runs PostgreSQL's programs: as ourselves, or, since PostgreSQL refuses to run as root, as a system user. */
+export interface ProgramRunner {
+	readonly uid: number | undefined;
+	readonly gid: number | undefined;
+	run(program: string, parameters: readonly string[], options: SpawnOptions): ChildProcess;
+}
+
+const setpriv = '/usr/bin/setpriv';
+/** Lets the system user reach a directory below one that only root may enter, such as /root. */
+const reach = '+dac_override,+dac_read_search';
+
+/** @throws Error with one readable sentence when no system user can reach the paths */
+export function programRunner(paths: readonly string[]): ProgramRunner {
+	if (process.getuid?.() !== 0) {
+		return { uid: undefined, gid: undefined, run: (program, parameters, options) => spawn(program, parameters, options) };
+	}
+	const user = systemUser();
+	if (paths.every((path) => isReachable(path))) {
+		return { ...user, run: (program, parameters, options) => spawn(program, parameters, { ...options, uid: user.uid, gid: user.gid }) };
+	}
+	if (!existsSync(setpriv)) {
+		throw new Error(
+			'PostgreSQL does not run as root, and its system user cannot enter this directory: choose another DATA_DIR, run as a normal user, or set DATABASE_URL',
+		);
+	}
+	const identity = [`--reuid=${user.uid}`, `--regid=${user.gid}`, '--clear-groups', `--inh-caps=${reach}`, `--ambient-caps=${reach}`];
+	return { ...user, run: (program, parameters, options) => spawn(setpriv, [...identity, '--', program, ...parameters], options) };
+}
+
+function systemUser(): { uid: number; gid: number } {
+	const users = readFileSync('/etc/passwd', 'utf8')
+		.split('\n')
+		.map((line) => line.split(':'));
+	const user = users.find(([name]) => name === 'postgres') ?? users.find(([name]) => name === 'nobody');
+	if (user === undefined)
+		throw new Error('PostgreSQL does not run as root and there is no system user postgres or nobody: set DATABASE_URL');
+	return { uid: Number(user[2]), gid: Number(user[3]) };
+}
+
+/** Whether everybody may enter every directory above the path. */
+function isReachable(path: string): boolean {
+	for (let directory = dirname(path); ; directory = dirname(directory)) {
+		if (existsSync(directory) && (statSync(directory).mode & 0o001) === 0) return false;
+		if (directory === dirname(directory)) return true;
+	}
+}

@@ -1,0 +1,71 @@
+import { Migrator } from '@mikro-orm/migrations';
+import { MikroORM } from '@mikro-orm/postgresql';
+import pg from 'pg';
+import { Spine } from '../../migrations/0001-spine.ts';
+import { ormConnection } from './orm-connection.ts';
+
+/** All migrations in order. They are written by hand; the ORM only runs them and keeps their names. */
+const migrations = [{ name: '0001-spine', class: Spine }];
+
+/** Any constant will do, as long as every node takes the same. */
+const migrationLock = 7_421_913;
+
+/**
+ * Brings the schema up to date. Two nodes that start together do it one after the other.
+ * @throws Error when the database is newer than this version of the product
+ */
+export async function migrate(databaseUrl: string): Promise<{ applied: string[] }> {
+	return whileLocked(databaseUrl, async () => {
+		const orm = await openOrm(databaseUrl);
+		try {
+			await refuseNewer(orm);
+			const applied = await orm.migrator.up();
+			return { applied: applied.map(({ name }) => name) };
+		} finally {
+			await orm.close(true);
+		}
+	});
+}
+
+/** Names of the migrations that the database lacks. */
+export async function pendingMigrations(databaseUrl: string): Promise<string[]> {
+	const orm = await openOrm(databaseUrl);
+	try {
+		await refuseNewer(orm);
+		return (await orm.migrator.getPending()).map(({ name }) => name);
+	} finally {
+		await orm.close(true);
+	}
+}
+
+function openOrm(databaseUrl: string): Promise<MikroORM> {
+	return MikroORM.init({
+		...ormConnection(databaseUrl),
+		entities: [],
+		discovery: { warnWhenNoEntities: false },
+		extensions: [Migrator],
+		migrations: { migrationsList: migrations, snapshot: false, transactional: true, allOrNothing: true, silent: true },
+	});
+}
+
+async function refuseNewer(orm: MikroORM): Promise<void> {
+	const known = new Set(migrations.map(({ name }) => name));
+	const newer = (await orm.migrator.getExecuted()).filter(({ name }) => !known.has(name));
+	if (newer.length > 0)
+		throw new Error(`the database was made by a newer version of Tributary (${newer.map(({ name }) => name).join(', ')})`);
+}
+
+/** The lock is held by a transaction of its own, which also works behind a transaction pooler. */
+async function whileLocked<T>(databaseUrl: string, work: () => Promise<T>): Promise<T> {
+	const client = new pg.Client({ connectionString: databaseUrl });
+	await client.connect();
+	try {
+		await client.query('begin');
+		await client.query('select pg_advisory_xact_lock($1)', [migrationLock]);
+		const result = await work();
+		await client.query('commit');
+		return result;
+	} finally {
+		await client.end();
+	}
+}
