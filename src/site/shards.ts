@@ -40,7 +40,11 @@ export class Shards implements SiteGateway {
 		for (const pool of this.#pools) {
 			for (let lane = 0; lane < lanesPerWorker; lane++) this.#lanes.push(this.#createLane(pool, lane));
 		}
-		this.#sweep = setInterval(() => this.#lanes.forEach((lane) => lane.expire()), 250).unref();
+		this.#sweep = setInterval(() => this.#expire(), 250).unref();
+	}
+
+	#expire(): void {
+		for (const lane of this.#lanes) lane.expire();
 	}
 
 	#createLane(pool: Piscina, lane: number): Lane {

@@ -1,0 +1,67 @@
+import ipaddr from 'ipaddr.js';
+
+/** An IPv4 or IPv6 address as bytes; IPv4-mapped IPv6 (RFC 4291 §2.5.5.2) is IPv4. */
+export type AddressBytes = readonly number[];
+
+export function parseAddress(text: string): AddressBytes | undefined {
+	// A zone (`fe80::1%eth0`) says by which interface, not who.
+	const zone = text.indexOf('%');
+	const address = zone < 0 ? text : text.slice(0, zone);
+	return ipaddr.isValid(address) && isCanonical(address) ? ipaddr.process(address).toByteArray() : undefined;
+}
+
+/** `::ffff:10.0.0.1` → `10.0.0.1`; what is no address stays as it is. */
+export function normaliseAddress(text: string): string {
+	return ipaddr.isValid(text) ? ipaddr.process(text).toString() : text;
+}
+
+/** Addresses with a common prefix; `*` is the empty prefix of both families. */
+export interface AddressRange {
+	/** As it was written. */
+	readonly text: string;
+	readonly bytes: AddressBytes | undefined;
+	readonly prefixBits: number;
+}
+
+/** Reads a single address, a CIDR range or `*`; undefined when it is none of them. */
+export function parseRange(text: string): AddressRange | undefined {
+	if (text === '*') return { text, bytes: undefined, prefixBits: 0 };
+	const slash = text.indexOf('/');
+	if (slash < 0) {
+		const bytes = parseAddress(text);
+		return bytes && { text, bytes, prefixBits: bytes.length * 8 };
+	}
+	const address = text.slice(0, slash);
+	const prefix = text.slice(slash + 1);
+	if (!/^\d{1,3}$/.test(prefix) || !ipaddr.isValid(address) || !isCanonical(address)) return undefined;
+	const parsed = ipaddr.parse(address);
+	const bits = Number(prefix);
+	if (bits > parsed.toByteArray().length * 8) return undefined;
+	const mapped = parsed.kind() === 'ipv6' && (parsed as ipaddr.IPv6).isIPv4MappedAddress();
+	if (!mapped) return { text, bytes: parsed.toByteArray(), prefixBits: bits };
+	return bits < 96 ? undefined : { text, bytes: (parsed as ipaddr.IPv6).toIPv4Address().toByteArray(), prefixBits: bits - 96 };
+}
+
+export function rangeContains(range: AddressRange, address: AddressBytes): boolean {
+	if (range.bytes === undefined) return true;
+	if (range.bytes.length !== address.length) return false;
+	const whole = range.prefixBits >> 3;
+	for (let index = 0; index < whole; index++) if (range.bytes[index] !== address[index]) return false;
+	const rest = range.prefixBits & 7;
+	if (rest === 0) return true;
+	const mask = 0xff << (8 - rest);
+	return ((range.bytes[whole] ?? 0) & mask) === ((address[whole] ?? 0) & mask);
+}
+
+/** ipaddr.js also reads `10.1`, octal and hexadecimal parts; those are refused, since people disagree what they mean. */
+function isCanonical(address: string): boolean {
+	return address.includes(':') || ipaddr.IPv4.isValidFourPartDecimal(address);
+}
+
+/** A test for membership in a list of ranges, such as TRUSTED_PROXIES. */
+export function addressSet(ranges: readonly AddressRange[]): (address: string) => boolean {
+	return (address) => {
+		const bytes = parseAddress(address);
+		return bytes !== undefined && ranges.some((range) => rangeContains(range, bytes));
+	};
+}

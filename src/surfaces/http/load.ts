@@ -1,0 +1,61 @@
+import type * as Uws from 'uWebSockets.js';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+
+export type { HttpResponse, TemplatedApp } from 'uWebSockets.js';
+
+interface Packaging {
+	name: string;
+	/** What its binaries need. */
+	needs: string;
+}
+
+/** The newer one first. Its binaries need a newer C library than many hospitals' systems have. */
+const packagings: readonly Packaging[] = [
+	{ name: 'uWebSockets.js', needs: 'Node 22, 24 or 26 and glibc ≥ 2.38 (Debian 13, Ubuntu 24.04)' },
+	{ name: 'uWebSockets.js-glibc-2.27', needs: 'Node 22 and glibc ≥ 2.27 (Debian 12, RHEL 8 and 9)' },
+];
+
+export interface LoadedServer {
+	uws: typeof Uws;
+	/** Package version of the packaging that loaded. */
+	version: string;
+}
+
+let loaded: LoadedServer | undefined;
+
+/**
+ * The HTTP server library that this machine can run.
+ * @throws Error that names the machine and what would work, when none loads
+ */
+export function loadServer(): LoadedServer {
+	loaded ??= load();
+	return loaded;
+}
+
+function load(): LoadedServer {
+	const require = createRequire(import.meta.url);
+	const reasons: string[] = [];
+	for (const { name, needs } of packagings) {
+		try {
+			const uws = require(name) as typeof Uws;
+			return { uws, version: versionOf(require.resolve(name)) };
+		} catch (error) {
+			reasons.push(
+				`  ${name}: needs ${needs}; ${String((error as Error).message)
+					.split('\n')
+					.at(-1)}`,
+			);
+		}
+	}
+	const report = process.report.getReport() as unknown as { header?: { glibcVersionRuntime?: string } };
+	const libc = report.header?.glibcVersionRuntime ? `glibc ${report.header.glibcVersionRuntime}` : 'no glibc';
+	throw new Error(
+		`uWebSockets.js does not load on this machine (${process.platform} ${process.arch}, Node ${process.versions.node}, ABI ${process.versions.modules}, ${libc}):\n${reasons.join('\n')}`,
+	);
+}
+
+function versionOf(entry: string): string {
+	return (JSON.parse(readFileSync(join(dirname(entry), 'package.json'), 'utf8')) as { version: string }).version;
+}

@@ -1,0 +1,66 @@
+import type { Route } from './message.ts';
+
+interface Compiled {
+	route: Route;
+	segments: readonly string[];
+}
+
+export type RouteMatch =
+	| { kind: 'route'; route: Route; params: Record<string, string> }
+	| { kind: 'method'; allow: string }
+	| { kind: 'path' };
+
+/** Finds the route of a path: by number of segments first, then segment by segment; literal segments win over parameters. */
+export class Router {
+	readonly #byLength = new Map<number, Compiled[]>();
+
+	constructor(routes: readonly Route[]) {
+		for (const route of routes) {
+			const segments = route.pattern.split('/');
+			const compiled = this.#byLength.get(segments.length) ?? [];
+			compiled.push({ route, segments });
+			compiled.sort((left, right) => parameters(left) - parameters(right));
+			this.#byLength.set(segments.length, compiled);
+		}
+	}
+
+	/** HEAD is answered by the route of GET. */
+	match(method: string, path: string): RouteMatch {
+		const segments = path.split('/');
+		const wanted = method === 'HEAD' ? 'GET' : method;
+		const fitting = (this.#byLength.get(segments.length) ?? []).filter((compiled) => fits(compiled.segments, segments));
+		if (fitting.length === 0) return { kind: 'path' };
+		const found = fitting.find(({ route }) => route.method === wanted);
+		if (found === undefined) return { kind: 'method', allow: allowed(fitting) };
+		const params = paramsOf(found.segments, segments);
+		return params === undefined ? { kind: 'path' } : { kind: 'route', route: found.route, params };
+	}
+}
+
+function parameters(compiled: Compiled): number {
+	return compiled.segments.filter((segment) => segment.startsWith(':')).length;
+}
+
+function fits(pattern: readonly string[], segments: readonly string[]): boolean {
+	return pattern.every((part, index) => (part.startsWith(':') ? segments[index] !== '' : part === segments[index]));
+}
+
+function allowed(fitting: readonly Compiled[]): string {
+	const methods = new Set<string>(fitting.map(({ route }) => route.method));
+	if (methods.has('GET')) methods.add('HEAD');
+	return [...methods].sort().join(', ');
+}
+
+function paramsOf(pattern: readonly string[], segments: readonly string[]): Record<string, string> | undefined {
+	const params: Record<string, string> = {};
+	for (const [index, part] of pattern.entries()) {
+		if (!part.startsWith(':')) continue;
+		try {
+			params[part.slice(1)] = decodeURIComponent(segments[index] ?? '');
+		} catch {
+			// A path that is not valid percent-encoding names nothing.
+			return undefined;
+		}
+	}
+	return params;
+}

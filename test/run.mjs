@@ -1,0 +1,39 @@
+/**
+ * Runs the test suite on one embedded database: `node test/run.mjs [--update-schema] [paths…]`.
+ * Each test file makes databases of its own from the migrated template. Everything is removed at the end.
+ */
+import { spawn } from 'node:child_process';
+import { chmodSync, globSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startEmbeddedDatabase } from '../src/storage/embedded/embedded-database.ts';
+import { createTemplate } from './support/template.ts';
+
+const dataDir = mkdtempSync(join(tmpdir(), 'tributary-test-'));
+chmodSync(dataDir, 0o755);
+const given = process.argv.slice(2);
+const files = (given.length > 0 ? given : ['test'])
+	.flatMap((path) => (statSync(path).isDirectory() ? globSync(`${path}/**/*.test.ts`) : [path]))
+	.sort();
+
+const database = await startEmbeddedDatabase({
+	dataDir,
+	settings: { fsync: 'off', full_page_writes: 'off', max_connections: '400', shared_buffers: '128MB' },
+});
+let status = 1;
+try {
+	await createTemplate(database.url);
+	status = await new Promise((resolve, reject) => {
+		const child = spawn(process.execPath, ['--import', 'tsx', '--test', '--test-concurrency=2', ...files], {
+			stdio: 'inherit',
+			env: { ...process.env, TRIBUTARY_TEST_DATABASE: database.url },
+		});
+		for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => child.kill(signal));
+		child.once('error', reject);
+		child.once('exit', (code) => resolve(code ?? 1));
+	});
+} finally {
+	await database.stop();
+	rmSync(dataDir, { recursive: true, force: true });
+}
+process.exitCode = status;

@@ -1,0 +1,40 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { newId } from '#core/id.ts';
+import { startEmbeddedDatabase } from '#storage/embedded/embedded-database.ts';
+import { administer, createTemplate, templateName, urlOf } from './template.ts';
+
+export interface TestDatabase {
+	url: string;
+	[Symbol.asyncDispose](): Promise<void>;
+}
+
+/** A migrated database of the test's own, dropped at its end. Outside the runner it brings its own server. */
+export async function testDatabase(): Promise<TestDatabase> {
+	const server = process.env['TRIBUTARY_TEST_DATABASE'];
+	return server === undefined ? ownServer() : databaseOf(server, async () => {});
+}
+
+async function databaseOf(server: string, after: () => Promise<void>): Promise<TestDatabase> {
+	const name = `test_${newId().replaceAll('-', '')}`;
+	await administer(server, `create database ${name} template ${templateName}`);
+	return {
+		url: urlOf(server, name),
+		[Symbol.asyncDispose]: async () => {
+			await administer(server, `drop database ${name} with (force)`);
+			await after();
+		},
+	};
+}
+
+async function ownServer(): Promise<TestDatabase> {
+	const dataDir = mkdtempSync(join(tmpdir(), 'tributary-test-'));
+	chmodSync(dataDir, 0o755);
+	const server = await startEmbeddedDatabase({ dataDir, settings: { fsync: 'off', shared_buffers: '64MB' } });
+	await createTemplate(server.url);
+	return databaseOf(server.url, async () => {
+		await server.stop();
+		rmSync(dataDir, { recursive: true, force: true });
+	});
+}
