@@ -1,0 +1,99 @@
+import { Failure } from '#core/failure.ts';
+import { type ResolvedCharset, resolveCharset } from './charset.ts';
+import { type Delimiters, findHeader, readDelimiters } from './delimiters.ts';
+import { latin1 } from './latin1.ts';
+import { contentEnd, declaredCharset, Message, messageTypeOf } from './message.ts';
+import { Segment, type Source } from './segment.ts';
+
+/** What access and the message log need of a message before it is parsed. */
+export interface MessageHead {
+	/** MSH-3.1, the sending application. */
+	application: string;
+	/** MSH-4.1, the sending facility. */
+	facility: string;
+	messageType: string;
+	controlId: string;
+}
+
+/** By here an MSH segment has nearly always ended. */
+const usualBytes = 512;
+const lineEnd = /[\r\n]/g;
+
+/** `undefined` when the message does not begin with a usable MSH. `line` is it as sent, up to its line end, as Latin-1. */
+export function openHeader(bytes: Uint8Array): { line: string; delimiters: Delimiters } | undefined {
+	const line = headerLine(bytes);
+	if (line === undefined) return undefined;
+	try {
+		return { line, delimiters: readDelimiters(line, 0) };
+	} catch (error) {
+		if (error instanceof Failure) return undefined;
+		throw error;
+	}
+}
+
+function headerLine(bytes: Uint8Array): string | undefined {
+	return lineIn(latin1(bytes, 0, Math.min(bytes.length, usualBytes)), bytes.length) ?? lineIn(latin1(bytes), bytes.length);
+}
+
+function lineIn(text: string, length: number): string | undefined {
+	const start = findHeader(text);
+	if (start === -1) return undefined;
+	lineEnd.lastIndex = start;
+	const end = lineEnd.exec(text)?.index;
+	if (end !== undefined) return text.slice(start, end);
+	return text.length === length ? text.slice(start, contentEnd(text)) : undefined;
+}
+
+/** The MSH segment without the message: nothing is known of the rest, so everything is looked for. */
+class HeaderSource implements Source {
+	readonly text: string;
+	readonly delimiters: Delimiters;
+	readonly plain = false;
+	readonly hasEscape = true;
+	readonly hasRepetition = true;
+	readonly hasSubcomponent = true;
+	readonly hasNul = true;
+	readonly copies = false;
+	readonly segment: Segment;
+	readonly #bytes: Uint8Array;
+
+	constructor(text: string, bytes: Uint8Array) {
+		this.text = text;
+		this.#bytes = bytes;
+		this.delimiters = readDelimiters(text, 0);
+		this.segment = new Segment(this, 'MSH', 0, 0, text.length);
+	}
+
+	resolved(): ResolvedCharset {
+		return resolveCharset(declaredCharset(this.segment), this.#bytes);
+	}
+
+	sequenceOf(): number {
+		return 1;
+	}
+}
+
+function readHeader(bytes: Uint8Array): Segment | undefined {
+	const line = headerLine(bytes);
+	if (line === undefined) return undefined;
+	const { segment } = new HeaderSource(line, bytes);
+	const declared = declaredCharset(segment);
+	// Rare, and delimiters can be found only after decoding.
+	if (declared !== '' && resolveCharset(declared, bytes, false).charset.overlapsAscii) return Message.parse(bytes).segments[0];
+	return segment;
+}
+
+/**
+ * Reads the MSH segment alone; what it returns is what `Message` reads. `undefined` when the message does not begin
+ * with a usable one.
+ */
+export function readHead(bytes: Uint8Array): MessageHead | undefined {
+	try {
+		const header = readHeader(bytes);
+		if (header === undefined) return undefined;
+		return { application: header.text(3), facility: header.text(4), messageType: messageTypeOf(header), controlId: header.text(10) };
+	} catch (error) {
+		if (error instanceof Failure) return undefined;
+		throw error;
+	}
+}
