@@ -110,7 +110,7 @@ export const metricDefinitions = {
 		name: 'tributary_mllp_connections_total',
 		kind: 'counter',
 		help: 'MLLP connections by what was decided at their start.',
-		labels: { result: ['accepted', 'refused-address', 'refused-limit', 'refused-proxy', 'refused-tls', 'refused-draining'] },
+		labels: { result: ['accepted', 'refused-address', 'refused-limit', 'refused-proxy', 'refused-tls'] },
 	},
 	mllpConnectionsEnded: {
 		name: 'tributary_mllp_connection_ends_total',

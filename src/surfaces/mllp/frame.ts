@@ -150,8 +150,9 @@ export class FrameReader {
 			return;
 		}
 		const kept = this.#gathering.take();
-		const missing = Math.max(0, headBytesMax - kept.length);
-		this.#head = Uint8Array.from(Buffer.concat([kept.subarray(0, headBytesMax), data.subarray(0, missing)]));
+		// No longer than the limit, so that it does not depend on the chunk with which the limit was passed.
+		const head = Math.min(headBytesMax, this.#frameBytesMax);
+		this.#head = Uint8Array.from(Buffer.concat([kept.subarray(0, head), data.subarray(0, Math.max(0, head - kept.length))]));
 		this.#state = 'over-limit';
 	}
 

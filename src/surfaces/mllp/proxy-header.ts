@@ -57,9 +57,3 @@ export function readProxyHeader(bytes: Buffer): ProxyHeader {
 	if (signature !== 'yes') return { kind: signature === 'maybe' ? 'incomplete' : 'none' };
 	return bytes[0] === signature1[0] ? readVersion1(bytes) : readVersion2(bytes);
 }
-
-/** The one spelling of an address: IPv4-mapped IPv6 as IPv4, IPv6 as RFC 5952 has it, no zone. Undefined: not an address. */
-export function normalAddress(text: string | undefined): string | undefined {
-	const bare = text?.replace(/%.*$/, '') ?? '';
-	return ipaddr.isValid(bare) ? ipaddr.process(bare).toString() : undefined;
-}

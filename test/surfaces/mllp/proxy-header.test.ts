@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { normalAddress, proxySignature, readProxyHeader } from '#surfaces/mllp/proxy-header.ts';
+import { proxySignature, readProxyHeader } from '#surfaces/mllp/proxy-header.ts';
 import { proxyVersion2 } from './support.ts';
 
 const line = (text: string) => readProxyHeader(Buffer.from(text, 'latin1'));
@@ -73,13 +73,4 @@ describe('PROXY protocol', () => {
 			}),
 		);
 	});
-});
-
-test('one address has one spelling', () => {
-	assert.equal(normalAddress('::ffff:192.0.2.7'), '192.0.2.7');
-	assert.equal(normalAddress('::FFFF:C000:0207'), '192.0.2.7');
-	assert.equal(normalAddress('2001:DB8:0::7'), '2001:db8::7');
-	assert.equal(normalAddress('fe80::1%eth0'), 'fe80::1');
-	assert.equal(normalAddress('host.example'), undefined);
-	assert.equal(normalAddress(undefined), undefined);
 });

@@ -1,4 +1,19 @@
+import { once } from 'node:events';
+import { createConnection, type Socket } from 'node:net';
+import type { TestContext } from 'node:test';
 import ipaddr from 'ipaddr.js';
+import type { AccessDirectory, ClientGrant, SenderMatch } from '#access/directory.ts';
+import { systemClock } from '#core/clock.ts';
+import { Failure } from '#core/failure.ts';
+import { defaultLimits, type Limits } from '#core/limits.ts';
+import { silentLog } from '#core/log.ts';
+import { createMetrics, type MetricName, metricDefinitions } from '#core/metrics.ts';
+import type { Delivery, Reply } from '#record/delivery.ts';
+import type { SiteGateway } from '#site/gateway.ts';
+import type { UnmatchedMessage } from '#storage/unmatched.ts';
+import type { RefusedConnection } from '#surfaces/mllp/context.ts';
+import { FrameReader } from '#surfaces/mllp/frame.ts';
+import { createMllpSurface, type MllpListenOptions } from '#surfaces/mllp/listener.ts';
 
 /** A PROXY protocol version 2 header; without an address the LOCAL command. */
 export function proxyVersion2(address: string | undefined, extension: Buffer = Buffer.alloc(0)): Buffer {
@@ -14,4 +29,151 @@ export function proxyVersion2(address: string | undefined, extension: Buffer = B
 		Buffer.from([address === undefined ? 0x20 : 0x21, family, payload.length >> 8, payload.length & 0xff]),
 		payload,
 	]);
+}
+
+export const adt = (controlId: string, rest = '') =>
+	`MSH|^~\\&|SENDER|WEST|TRIBUTARY||20260101120000||ADT^A08^ADT_A01|${controlId}|P|2.5.1\rPID|1||4711\r${rest}`;
+
+export const frame = (message: string) => `\x0b${message}\x1c\r`;
+
+export const grant: ClientGrant = {
+	clientId: '0199c0de-0000-7000-8000-000000000001',
+	siteId: '0199c0de-0000-7000-8000-000000000002',
+	siteSlug: 'west',
+	policy: { also: [], ignore: [], enhancedAck: false, defaultAuthority: undefined },
+};
+
+export function controlIdOf(bytes: Uint8Array): string {
+	return Buffer.from(bytes.subarray(0, 200)).toString('latin1').split('|')[9] ?? '';
+}
+
+/** Answers every delivery `AA` at once, unless a test sets its own way. */
+export class FakeGateway implements SiteGateway {
+	readonly delivered: Delivery[] = [];
+	room = true;
+	up = true;
+	answer: (delivery: Delivery) => Promise<Reply> = (delivery) => Promise.resolve(this.accepted(delivery));
+
+	accepted(delivery: Delivery): Reply {
+		const controlId = controlIdOf(delivery.bytes);
+		const acks = [Buffer.from(`MSH|^~\\&|||||||ACK|1|P|2.5.1\rMSA|AA|${controlId}\r`)];
+		return { id: delivery.id, outcome: 'accepted', messageType: 'ADT^A08', controlId, acks, flags: [] };
+	}
+	deliver(delivery: Delivery): Promise<Reply> {
+		this.delivered.push(delivery);
+		return this.answer(delivery);
+	}
+	hasRoom(): boolean {
+		return this.room;
+	}
+	whenRoom(): Promise<void> {
+		return Promise.resolve();
+	}
+	available(): boolean {
+		return this.up;
+	}
+}
+
+export const unavailable = () => Promise.reject(new Failure('unavailable', 'the database does not answer'));
+
+/** Allows 127.0.0.1 unless told otherwise; every sender matches `grant`. */
+export class FakeDirectory implements AccessDirectory {
+	addresses = new Set(['127.0.0.1']);
+	match: (application: string, facility: string) => SenderMatch = () => ({ kind: 'match', grant });
+
+	grantOfKey(): undefined {
+		return undefined;
+	}
+	mayConnect(_protocol: string, address: string): boolean {
+		return this.addresses.has(address);
+	}
+	matchSender(_protocol: string, address: string, application: string, facility: string): SenderMatch {
+		return this.addresses.has(address) ? this.match(application, facility) : { kind: 'no-address' };
+	}
+}
+
+export interface SetUp {
+	limits?: Partial<Limits>;
+	listen?: Partial<MllpListenOptions>;
+	trustedProxies?: string[];
+}
+
+export async function startSurface(test: TestContext, { limits, listen, trustedProxies = [] }: SetUp = {}) {
+	const gateway = new FakeGateway();
+	const directory = new FakeDirectory();
+	const unmatched: UnmatchedMessage[] = [];
+	const refused: RefusedConnection[] = [];
+	const metrics = createMetrics({ processMetrics: false });
+	const surface = createMllpSurface({
+		directory,
+		gateway,
+		unmatched: { record: (message) => unmatched.push(message) },
+		isTrustedProxy: (address) => trustedProxies.includes(address),
+		audit: (event) => refused.push(event),
+		limits: { ...defaultLimits, ...limits },
+		metrics,
+		log: silentLog,
+		clock: systemClock,
+	});
+	const address = await surface.listen({ host: '127.0.0.1', port: 0, ...listen });
+	test.after(() => surface.close(0));
+	const counted = async (name: MetricName, labels: Record<string, string> = {}) => {
+		const all = (await metrics.registry.getSingleMetric(metricDefinitions[name].name)?.get())?.values ?? [];
+		const fitting = all.filter((value) => Object.entries(labels).every(([label, wanted]) => value.labels[label] === wanted));
+		return fitting.reduce((sum, { value }) => sum + value, 0);
+	};
+	return { surface, address, gateway, directory, unmatched, refused, metrics, counted };
+}
+
+/** The sending side: what came back, as messages. */
+export class Sender {
+	readonly socket: Socket;
+	readonly answers: string[] = [];
+	readonly closed: Promise<void>;
+	#wake: () => void = () => {};
+
+	constructor(socket: Socket) {
+		this.socket = socket;
+		const reader = new FrameReader(1 << 20);
+		socket.on('data', (chunk: Buffer) => {
+			for (const received of reader.push(chunk)) {
+				if (received.kind === 'message') this.answers.push(Buffer.from(received.bytes).toString('latin1'));
+			}
+			this.#wake();
+		});
+		socket.on('error', () => {});
+		this.closed = new Promise((resolve) => socket.once('close', () => resolve()));
+		void this.closed.then(() => this.#wake());
+	}
+
+	static async connect(port: number): Promise<Sender> {
+		const socket = createConnection({ host: '127.0.0.1', port, noDelay: true });
+		const sender = new Sender(socket);
+		await Promise.race([once(socket, 'connect'), sender.closed]);
+		return sender;
+	}
+
+	write(data: string | Buffer): void {
+		this.socket.write(typeof data === 'string' ? Buffer.from(data, 'latin1') : data);
+	}
+
+	/** Resolves with the first `count` answers, or fewer when the connection closed before. */
+	async received(count: number): Promise<string[]> {
+		while (this.answers.length < count && !this.socket.destroyed) {
+			await new Promise<void>((resolve) => {
+				this.#wake = resolve;
+			});
+		}
+		return this.answers.slice(0, count);
+	}
+
+	/** MSA-1 and MSA-2 of the first `count` answers. */
+	async acknowledged(count: number): Promise<string[]> {
+		return (await this.received(count)).map((text) => /\rMSA\|(\w\w\|[^|\r]*)/.exec(text)?.[1] ?? 'no MSA');
+	}
+}
+
+/** Waits for a condition that the other side brings about; the test runner's own limit ends a vain wait. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+	while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 2));
 }

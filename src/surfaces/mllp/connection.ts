@@ -1,0 +1,215 @@
+import type { Socket } from 'node:net';
+import type { EndReason, MllpContext } from './context.ts';
+import { Exchange } from './exchange.ts';
+import { FrameReader, frameAll } from './frame.ts';
+import { proxySignature } from './proxy-header.ts';
+
+/** Acknowledgements that the peer has not taken yet; above this nothing more is read from it. */
+const unsentBytesMax = 256 * 1024;
+/** How long a peer has to close its side after ours, so that the last acknowledgement is not lost to a reset. */
+const lingerMs = 2000;
+
+/** One MLLP connection whose address was found allowed. Ends by itself; `closed` resolves when the socket is gone. */
+export class MllpConnection {
+	readonly closed: Promise<void>;
+	readonly #context: MllpContext;
+	readonly #socket: Socket;
+	readonly #address: string;
+	readonly #reader: FrameReader;
+	readonly #exchange: Exchange;
+	/** The first bytes, held until they can be no PROXY signature. */
+	#preamble: Buffer | undefined;
+	#paused = false;
+	#inputEnded = false;
+	#endReason: EndReason | undefined;
+	#lastActivityMs: number;
+	#watch: NodeJS.Timeout | undefined;
+	#linger: NodeJS.Timeout | undefined;
+
+	/** `proxied`: the address came with a PROXY header; from anyone else such a header is refused. */
+	constructor(socket: Socket, address: string, proxied: boolean, context: MllpContext) {
+		this.#context = context;
+		this.#socket = socket;
+		this.#address = address;
+		this.#reader = new FrameReader(context.limits.mllpFrameBytesMax);
+		this.#preamble = proxied ? undefined : Buffer.alloc(0);
+		this.#lastActivityMs = context.clock.nowMs();
+		this.#exchange = new Exchange(context, address, {
+			send: (acks) => this.#send(acks),
+			progress: () => this.#regulate(),
+			finished: (reason) => this.#end(reason),
+			abandon: () => this.#destroy('unavailable'),
+		});
+		this.closed = new Promise((resolve) => {
+			socket.once('close', () => {
+				this.#onClose();
+				resolve();
+			});
+		});
+		context.metrics.mllpConnections.inc();
+		socket.on('data', (chunk: Buffer) => this.#onData(chunk));
+		socket.on('end', () => this.#onInputEnd());
+		socket.on('drain', () => this.#onDrain());
+		socket.on('error', (error) => {
+			this.#endReason ??= 'error';
+			this.#context.log.debug({ address, code: (error as NodeJS.ErrnoException).code }, 'MLLP connection failed');
+		});
+		socket.resume();
+		this.#watchIn(Math.min(context.limits.mllpFrameMsMax, context.limits.mllpIdleMsMax));
+	}
+
+	/** Reads nothing more, answers what is under way, then ends. */
+	drain(): void {
+		this.#exchange.end('drained');
+		this.#regulate();
+	}
+
+	destroy(): void {
+		this.#destroy('drained');
+	}
+
+	#onData(chunk: Buffer): void {
+		if (this.#endReason !== undefined) return;
+		this.#lastActivityMs = this.#context.clock.nowMs();
+		this.#context.metrics.mllpReceivedBytes.inc(chunk.length);
+		const bytes = this.#preamble === undefined ? chunk : this.#passPreamble(chunk, this.#preamble);
+		if (bytes === undefined) return;
+		const frames = this.#reader.push(bytes);
+		this.#count(frames.length);
+		for (const frame of frames) if (frame.kind === 'too-long') this.#context.metrics.mllpFrameErrors.inc({ reason: 'too-long' });
+		this.#exchange.take(frames);
+		this.#regulate();
+	}
+
+	/** Nobody but a trusted proxy may say on whose behalf it calls. */
+	#passPreamble(chunk: Buffer, before: Buffer): Buffer | undefined {
+		const bytes = before.length === 0 ? chunk : Buffer.concat([before, chunk]);
+		const signature = proxySignature(bytes);
+		if (signature === 'maybe') {
+			this.#preamble = bytes;
+			return undefined;
+		}
+		this.#preamble = undefined;
+		if (signature === 'no') return bytes;
+		this.#context.metrics.accessRefusals.inc({ protocol: 'hl7-mllp', reason: 'proxy' });
+		this.#context.audit({ address: this.#address, reason: 'proxy' });
+		this.#context.log.warn({ address: this.#address }, 'PROXY header from a peer that is no trusted proxy');
+		this.#destroy('proxy');
+		return undefined;
+	}
+
+	#count(frames: number): void {
+		const { metrics } = this.#context;
+		const { skipped, restarted, empty } = this.#reader.takeCounts();
+		if (frames > 0) metrics.mllpFrames.inc(frames);
+		if (skipped > 0) metrics.mllpSkippedBytes.inc(skipped);
+		if (restarted > 0) metrics.mllpFrameErrors.inc({ reason: 'restarted' }, restarted);
+		if (empty > 0) metrics.mllpFrameErrors.inc({ reason: 'empty' }, empty);
+	}
+
+	#onInputEnd(): void {
+		this.#inputEnded = true;
+		if (this.#endReason !== undefined) return;
+		this.#countUnfinished();
+		this.#regulate();
+	}
+
+	#countUnfinished(): void {
+		if (this.#reader.insideFrame && this.#endReason !== 'frame-timeout')
+			this.#context.metrics.mllpFrameErrors.inc({ reason: 'unfinished' });
+	}
+
+	#onDrain(): void {
+		this.#lastActivityMs = this.#context.clock.nowMs();
+		this.#regulate();
+	}
+
+	#send(acks: readonly Uint8Array[]): void {
+		if (acks.length === 0 || !this.#socket.writable) return;
+		this.#lastActivityMs = this.#context.clock.nowMs();
+		this.#socket.write(frameAll(acks));
+	}
+
+	/** Reads while there is room for more and the peer takes its answers; ends when a peer that has ended has them all. */
+	#regulate(): void {
+		if (this.#endReason !== undefined) return;
+		if (this.#inputEnded) {
+			if (this.#exchange.empty) this.#end('peer');
+			return;
+		}
+		const pause = !this.#exchange.wantsMore || this.#socket.writableLength > unsentBytesMax;
+		if (pause === this.#paused) return;
+		this.#paused = pause;
+		if (pause) {
+			this.#context.metrics.mllpConnectionsPaused.inc();
+			this.#socket.pause();
+		} else {
+			this.#context.metrics.mllpConnectionsPaused.dec();
+			this.#lastActivityMs = this.#context.clock.nowMs();
+			this.#socket.resume();
+		}
+	}
+
+	#watchIn(ms: number): void {
+		this.#watch = setTimeout(() => this.#checkSilence(), Math.max(1, ms));
+	}
+
+	/** A frame that does not go on, a connection without traffic. While answers are owed or reading pauses, neither counts. */
+	#checkSilence(): void {
+		const { mllpFrameMsMax, mllpIdleMsMax } = this.#context.limits;
+		const silentMs = this.#context.clock.nowMs() - this.#lastActivityMs;
+		const unread = this.#socket.writableLength > 0;
+		const begun = !this.#paused && (this.#reader.insideFrame || (this.#preamble?.length ?? 0) > 0);
+		if (begun && silentMs >= mllpFrameMsMax) {
+			this.#context.metrics.mllpFrameErrors.inc({ reason: 'timeout' });
+			this.#exchange.end('frame-timeout');
+		} else if (silentMs >= mllpIdleMsMax && (unread || this.#exchange.empty)) {
+			if (unread) this.#destroy('slow-reader');
+			else this.#exchange.end('idle');
+		} else {
+			const next = begun ? mllpFrameMsMax - silentMs : Math.min(mllpFrameMsMax, mllpIdleMsMax - silentMs);
+			this.#watchIn(next > 0 ? next : mllpFrameMsMax);
+		}
+	}
+
+	/** Ends our side; what the peer still sends is discarded, because closing over unread bytes resets the connection. */
+	#end(reason: EndReason): void {
+		if (this.#endReason !== undefined) return;
+		this.#endReason = reason;
+		if (reason !== 'peer') this.#countUnfinished();
+		if (this.#paused) this.#context.metrics.mllpConnectionsPaused.dec();
+		this.#paused = false;
+		this.#exchange.close();
+		clearTimeout(this.#watch);
+		this.#socket.end();
+		this.#socket.resume();
+		this.#lingerWhile(this.#socket.writableLength);
+	}
+
+	/** Waits for the peer as long as it takes what it is owed. */
+	#lingerWhile(unsent: number): void {
+		this.#linger = setTimeout(() => {
+			const left = this.#socket.writableLength;
+			if (left > 0 && left < unsent) this.#lingerWhile(left);
+			else this.#socket.destroy();
+		}, lingerMs);
+	}
+
+	#destroy(reason: EndReason): void {
+		this.#endReason ??= reason;
+		this.#socket.destroy();
+	}
+
+	#onClose(): void {
+		const reason = this.#endReason ?? 'peer';
+		if (this.#endReason === undefined || this.#endReason === 'error') this.#countUnfinished();
+		clearTimeout(this.#watch);
+		clearTimeout(this.#linger);
+		this.#exchange.close();
+		if (this.#paused) this.#context.metrics.mllpConnectionsPaused.dec();
+		this.#paused = false;
+		this.#context.metrics.mllpConnections.dec();
+		this.#context.metrics.mllpConnectionsEnded.inc({ reason });
+		this.#context.log.debug({ address: this.#address, reason }, 'MLLP connection ended');
+	}
+}

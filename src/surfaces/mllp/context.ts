@@ -1,0 +1,31 @@
+import type { AccessDirectory } from '#access/directory.ts';
+import type { Clock } from '#core/clock.ts';
+import type { Limits } from '#core/limits.ts';
+import type { Log } from '#core/log.ts';
+import type { Metrics } from '#core/metrics.ts';
+import type { SiteGateway } from '#site/gateway.ts';
+import type { UnmatchedLog } from '#storage/unmatched.ts';
+
+/** A connection that was turned away, for the audit trail. `address` is the sender's, or the peer's when it named none. */
+export interface RefusedConnection {
+	address: string;
+	/** `proxy`: a PROXY header that is missing or wrong, or from a peer that is no trusted proxy. */
+	reason: 'address' | 'proxy' | 'certificate';
+}
+
+/** What the MLLP surface works with. */
+export interface MllpContext {
+	directory: AccessDirectory;
+	gateway: SiteGateway;
+	unmatched: Pick<UnmatchedLog, 'record'>;
+	/** Whether a peer is listed in TRUSTED_PROXIES; its connections then begin with a PROXY header. */
+	isTrustedProxy(address: string): boolean;
+	audit(refused: RefusedConnection): void;
+	limits: Limits;
+	metrics: Metrics;
+	log: Log;
+	clock: Clock;
+}
+
+/** Why an accepted connection ended; the label of `tributary_mllp_connection_ends_total`. */
+export type EndReason = 'peer' | 'idle' | 'frame-timeout' | 'slow-reader' | 'unavailable' | 'address' | 'proxy' | 'error' | 'drained';

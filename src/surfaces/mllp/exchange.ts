@@ -1,0 +1,291 @@
+import type { ClientGrant } from '#access/directory.ts';
+import { Failure, type FailureCode } from '#core/failure.ts';
+import { newId } from '#core/id.ts';
+import { messageTypeLabel } from '#core/metrics.ts';
+import { renderAck } from '#hl7v2/ack.ts';
+import { splitMessages } from '#hl7v2/batch.ts';
+import { type MessageHead, readHead } from '#hl7v2/head.ts';
+import type { Reply } from '#record/delivery.ts';
+import type { EndReason, MllpContext } from './context.ts';
+import type { Frame } from './frame.ts';
+
+/** The socket's side of an exchange. */
+export interface ExchangeHost {
+	/** Acknowledgements in the order of their messages; called once for all that are ready. */
+	send(acks: readonly Uint8Array[]): void;
+	/** Whether to read may have changed. */
+	progress(): void;
+	/** Everything that will be answered is answered, no more follows. */
+	finished(reason: EndReason): void;
+	/** The service could not store for too long: the connection is to go without an answer. */
+	abandon(): void;
+}
+
+interface Entry {
+	/** Of the delivery: the same however often it is tried. */
+	id: string;
+	bytes: Uint8Array;
+	/** The length of a frame over the limit, of which `bytes` is the head. */
+	tooLong: number | undefined;
+	receivedAtMs: number;
+	receivedTick: number;
+	/** When the site's mailbox was first asked to take it. */
+	triedAtMs: number | undefined;
+	state: 'waiting' | 'delivering' | 'failed' | 'answered';
+	acks: readonly Uint8Array[];
+}
+
+/** A full or absent mailbox is asked again no sooner than this, even when it says that it has room. */
+const holdMs = 50;
+
+/**
+ * The messages of one connection: judged and delivered in the order in which they came, answered in that order.
+ * After a message that could not be stored nothing behind it is delivered until it is, so that order holds.
+ */
+export class Exchange {
+	readonly #context: MllpContext;
+	readonly #address: string;
+	readonly #host: ExchangeHost;
+	/** In order of receipt; the first is the next to be answered. */
+	#entries: Entry[] = [];
+	#delivering = 0;
+	#failed = 0;
+	#held = false;
+	#ending: EndReason | undefined;
+	#finished = false;
+	#patience: NodeJS.Timeout | undefined;
+	#holdTimer: NodeJS.Timeout | undefined;
+
+	constructor(context: MllpContext, address: string, host: ExchangeHost) {
+		this.#context = context;
+		this.#address = address;
+		this.#host = host;
+	}
+
+	get wantsMore(): boolean {
+		if (this.#held || this.#failed > 0 || this.#ending !== undefined) return false;
+		return this.#entries.length < this.#context.limits.mllpConnectionMessagesMax;
+	}
+
+	get empty(): boolean {
+		return this.#entries.length === 0;
+	}
+
+	/** Takes what the reader found; a batch (FHS/BHS) counts as its messages. */
+	take(frames: readonly Frame[]): void {
+		if (this.#ending !== undefined || frames.length === 0) return;
+		const receivedAtMs = this.#context.clock.nowMs();
+		const receivedTick = performance.now();
+		for (const frame of frames) {
+			const tooLong = frame.kind === 'too-long' ? frame.length : undefined;
+			for (const bytes of frame.kind === 'too-long' ? [frame.head] : splitMessages(frame.bytes)) {
+				const id = newId(receivedAtMs);
+				this.#entries.push({ id, bytes, tooLong, receivedAtMs, receivedTick, triedAtMs: undefined, state: 'waiting', acks: [] });
+			}
+		}
+		this.#pump();
+	}
+
+	/** Delivers nothing more; `finished` follows when what is under way has been answered. */
+	end(reason: EndReason): void {
+		if (this.#ending !== undefined) return;
+		this.#ending = reason;
+		this.#dropFrom('waiting', 'failed');
+		this.#flush();
+	}
+
+	/** What comes behind an undelivered message cannot be answered in order any more; its sender resends it. */
+	#dropFrom(...states: Entry['state'][]): void {
+		const first = this.#entries.findIndex(({ state }) => states.includes(state));
+		if (first !== -1) this.#entries.length = first;
+	}
+
+	/** The socket is gone: nothing is delivered or answered from here on. */
+	close(): void {
+		this.#finished = true;
+		this.#ending ??= 'error';
+		this.#entries = [];
+		clearTimeout(this.#patience);
+		clearTimeout(this.#holdTimer);
+	}
+
+	#pump(): void {
+		// A window from the earliest unanswered one, so that a slow first message bounds what is under way behind it.
+		for (let index = 0; index < this.#context.limits.mllpConnectionMessagesMax; index++) {
+			const entry = this.#entries[index];
+			if (entry === undefined || this.#held || this.#failed > 0 || this.#ending !== undefined) break;
+			if (entry.state === 'waiting') this.#judge(entry);
+		}
+		this.#flush();
+		if (this.#entries[0]?.state === 'waiting' && !this.#held && this.#failed === 0 && this.#ending === undefined)
+			setImmediate(() => this.#pump());
+	}
+
+	#judge(entry: Entry): void {
+		const head = readHead(entry.bytes) ?? noHead;
+		const match = this.#context.directory.matchSender('hl7-mllp', this.#address, head.application, head.facility);
+		if (match.kind === 'no-address') {
+			this.#refused('address');
+			this.#context.audit({ address: this.#address, reason: 'address' });
+			this.end('address');
+		} else if (match.kind !== 'match') {
+			this.#refuseUnmatched(entry, head, match.kind);
+		} else if (entry.tooLong !== undefined) {
+			const text = `the message has ${entry.tooLong} bytes, ${this.#context.limits.mllpFrameBytesMax} are allowed`;
+			this.#refuse(entry, head, new Failure('value-too-long', text));
+			this.#context.metrics.siteMessages.inc({ site: match.grant.siteSlug, outcome: 'refused' });
+		} else {
+			this.#deliver(entry, match.grant);
+		}
+	}
+
+	#refused(reason: 'address' | 'sender' | 'tie'): void {
+		this.#context.metrics.accessRefusals.inc({ protocol: 'hl7-mllp', reason });
+		this.#context.log.warn({ address: this.#address, reason }, 'MLLP sender refused');
+	}
+
+	#refuseUnmatched(entry: Entry, head: MessageHead, reason: 'no-sender' | 'tie'): void {
+		this.#refused(reason === 'tie' ? 'tie' : 'sender');
+		const { id, receivedAtMs, bytes } = entry;
+		const { messageType, controlId } = head;
+		this.#context.unmatched.record({ id, receivedAtMs, surface: 'mllp', source: this.#address, reason, messageType, controlId, bytes });
+		const text =
+			reason === 'tie'
+				? 'MSH-3 and MSH-4 fit integration clients of more than one site'
+				: 'MSH-3 and MSH-4 fit no integration client of this address';
+		this.#refuse(entry, head, new Failure('sender-not-authorized', text));
+	}
+
+	#refuse(entry: Entry, head: MessageHead, failure: Failure): void {
+		this.#count('refused', head.messageType, failure.code);
+		const { bytes, id } = entry;
+		this.#answer(entry, [
+			renderAck({ source: bytes, code: 'AE', controlId: controlIdFrom(id), nowMs: this.#context.clock.nowMs(), failure }),
+		]);
+	}
+
+	#count(outcome: Reply['outcome'], messageType: string, code: FailureCode | undefined): void {
+		this.#context.metrics.hl7Messages.inc({ surface: 'mllp', type: messageTypeLabel(messageType), outcome });
+		if (code !== undefined) this.#context.metrics.hl7Refusals.inc({ surface: 'mllp', code });
+	}
+
+	#deliver(entry: Entry, grant: ClientGrant): void {
+		const { gateway, clock } = this.#context;
+		entry.triedAtMs ??= clock.nowMs();
+		this.#startPatience();
+		if (!gateway.available() || !gateway.hasRoom(grant.siteId, entry.bytes.length)) {
+			this.#hold(grant.siteId);
+			return;
+		}
+		entry.state = 'delivering';
+		this.#delivering += 1;
+		const { id, bytes, receivedAtMs } = entry;
+		const { siteId, clientId, policy } = grant;
+		gateway.deliver({ id, kind: 'hl7v2', siteId, clientId, surface: 'mllp', source: this.#address, receivedAtMs, bytes, policy }).then(
+			(reply) => {
+				this.#delivering -= 1;
+				if (this.#finished) return;
+				this.#count(reply.outcome, reply.messageType, reply.failure?.code);
+				this.#context.metrics.siteMessages.inc({ site: grant.siteSlug, outcome: reply.outcome });
+				this.#answer(entry, reply.acks);
+				this.#settled(siteId);
+			},
+			(error: unknown) => {
+				this.#delivering -= 1;
+				if (this.#finished) return;
+				// Whatever the service fails with is not the message's fault: it is tried again, and never answered AE.
+				if (!(error instanceof Failure && error.code === 'unavailable')) this.#context.log.error({ err: error, id }, 'delivery failed');
+				entry.state = 'failed';
+				this.#failed += 1;
+				this.#settled(siteId);
+			},
+		);
+	}
+
+	#answer(entry: Entry, acks: readonly Uint8Array[]): void {
+		entry.acks = acks;
+		entry.state = 'answered';
+		entry.bytes = noBytes;
+	}
+
+	/** After a failure waits until no later message is under way, then tries again from the earliest. */
+	#settled(siteId: string): void {
+		if (this.#failed > 0 && this.#ending !== undefined) {
+			this.#dropFrom('failed');
+			this.#failed = 0;
+		} else if (this.#failed > 0 && this.#delivering === 0) {
+			for (const entry of this.#entries) if (entry.state === 'failed') entry.state = 'waiting';
+			this.#failed = 0;
+			this.#hold(siteId);
+		}
+		this.#pump();
+	}
+
+	/** Stops delivering until the site's mailbox may have room. */
+	#hold(siteId: string): void {
+		if (this.#held) return;
+		this.#held = true;
+		const pause = new Promise<void>((resolve) => {
+			this.#holdTimer = setTimeout(resolve, holdMs);
+		});
+		const resume = () => {
+			if (this.#finished) return;
+			this.#held = false;
+			this.#pump();
+		};
+		Promise.all([pause, this.#context.gateway.whenRoom(siteId)]).then(resume, (error: unknown) => {
+			this.#context.log.error({ err: error }, 'waiting for room failed');
+			resume();
+		});
+	}
+
+	#startPatience(): void {
+		if (this.#patience === undefined) this.#checkPatienceIn(this.#context.limits.unavailableMsMax);
+	}
+
+	#checkPatienceIn(ms: number): void {
+		this.#patience = setTimeout(() => {
+			this.#patience = undefined;
+			this.#checkPatience();
+		}, ms);
+	}
+
+	#checkPatience(): void {
+		const triedAtMs = this.#entries[0]?.triedAtMs;
+		if (this.#finished || triedAtMs === undefined) return;
+		const remainingMs = triedAtMs + this.#context.limits.unavailableMsMax - this.#context.clock.nowMs();
+		if (remainingMs <= 0) this.#host.abandon();
+		else this.#checkPatienceIn(remainingMs);
+	}
+
+	#flush(): void {
+		const unanswered = this.#entries.findIndex(({ state }) => state !== 'answered');
+		const ready = this.#entries.splice(0, unanswered === -1 ? this.#entries.length : unanswered);
+		if (ready.length > 0) {
+			// The acknowledgement leaves only here: after `deliver` resolved, that is after the commit.
+			this.#host.send(ready.flatMap(({ acks }) => acks));
+			const now = performance.now();
+			for (const { receivedTick } of ready) {
+				this.#context.metrics.acknowledgementSeconds.observe({ surface: 'mllp' }, (now - receivedTick) / 1000);
+			}
+		}
+		if (this.#finished) return;
+		if (this.#ending !== undefined && this.#entries.length === 0) {
+			this.#finished = true;
+			clearTimeout(this.#patience);
+			clearTimeout(this.#holdTimer);
+			this.#host.finished(this.#ending);
+		} else {
+			this.#host.progress();
+		}
+	}
+}
+
+const noBytes = new Uint8Array(0);
+/** Of bytes that do not begin with MSH; they fit clients that leave both fields open. */
+const noHead: MessageHead = { application: '', facility: '', messageType: '', controlId: '' };
+
+/** MSH-10 has 20 characters in v2.5.1: the time and the counter of the id and 16 of its random bits. */
+function controlIdFrom(id: string): string {
+	return id.replaceAll('-', '').slice(0, 20);
+}
