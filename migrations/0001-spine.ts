@@ -109,7 +109,9 @@ create table patient (
 	resource text not null,
 	active boolean not null default true,
 	name text not null default '',
+	-- First day of the birth date's range, and the day after its last: 1970-05 is a month.
 	birth_date date,
+	birth_date_end date,
 	gender text,
 	merged_into uuid,
 	primary key (site_id, id)

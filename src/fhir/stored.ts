@@ -1,0 +1,20 @@
+/** A resource as the database keeps it: JSON text without resourceType, id and meta. */
+export interface StoredResource {
+	id: string;
+	version: string;
+	/** FHIR instant. */
+	lastUpdated: string;
+	source: string | null;
+	/** JSON text of further members of meta, or null. */
+	meta: string | null;
+	text: string;
+}
+
+/** The resource as FHIR JSON, put together without parsing it, so that every digit stays as it came. */
+export function renderStored(type: string, stored: StoredResource): string {
+	const source = stored.source === null ? '' : `,"source":${JSON.stringify(stored.source)}`;
+	const further = stored.meta === null || stored.meta.length <= 2 ? '' : `,${stored.meta.slice(1, -1)}`;
+	const meta = `{"versionId":"${stored.version}","lastUpdated":"${stored.lastUpdated}"${source}${further}}`;
+	const rest = stored.text.length <= 2 ? '}' : `,${stored.text.slice(1)}`;
+	return `{"resourceType":"${type}","id":"${stored.id}","meta":${meta}${rest}`;
+}
