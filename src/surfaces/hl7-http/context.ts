@@ -1,0 +1,21 @@
+import type { AccessDirectory } from '#access/directory.ts';
+import type { Clock } from '#core/clock.ts';
+import type { Limits } from '#core/limits.ts';
+import type { Log } from '#core/log.ts';
+import type { Metrics } from '#core/metrics.ts';
+import type { SiteGateway } from '#site/gateway.ts';
+import type { HttpAnswer } from '../http/message.ts';
+
+/** What the HL7 HTTP surface works with. */
+export interface Hl7HttpContext {
+	directory: AccessDirectory;
+	gateway: SiteGateway;
+	limits: Limits;
+	metrics: Metrics;
+	log: Log;
+	clock: Clock;
+}
+
+export function jsonAnswer(status: number, body: object): HttpAnswer {
+	return { status, headers: { 'Content-Type': 'application/json; charset=utf-8' }, body: JSON.stringify(body) };
+}

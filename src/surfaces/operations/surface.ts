@@ -1,0 +1,70 @@
+import type { Failure } from '#core/failure.ts';
+import type { Limits } from '#core/limits.ts';
+import type { Log } from '#core/log.ts';
+import type { Metrics } from '#core/metrics.ts';
+import type { HttpAnswer, HttpRequest } from '../http/message.ts';
+import { createHttpServer, type HttpServer } from '../http/server.ts';
+
+/** Something that must be up before the node takes traffic, by its name in the answer: `database`, `workers`, `listeners`. */
+export interface ReadinessCheck {
+	name: string;
+	up(): boolean;
+}
+
+export interface OperationsContext {
+	checks: readonly ReadinessCheck[];
+	/** True from the moment at which the node was asked to end. */
+	draining(): boolean;
+	limits: Limits;
+	metrics: Metrics;
+	log: Log;
+}
+
+function jsonAnswer(status: number, body: object): HttpAnswer {
+	return {
+		status,
+		headers: { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store' },
+		body: JSON.stringify(body),
+	};
+}
+
+/** The process runs and its event loop turns; nothing else is asked, so that a lost database does not end the node. */
+function live(): HttpAnswer {
+	return jsonAnswer(200, { status: 'live' });
+}
+
+function ready({ checks, draining }: OperationsContext): HttpAnswer {
+	const states = checks.map(({ name, up }) => [name, up() ? 'up' : 'down'] as const);
+	const allUp = states.every(([, state]) => state === 'up');
+	const status = draining() ? 'draining' : allUp ? 'ready' : 'not ready';
+	return jsonAnswer(status === 'ready' ? 200 : 503, { status, checks: Object.fromEntries(states) });
+}
+
+async function expose({ metrics }: OperationsContext, request: HttpRequest): Promise<HttpAnswer> {
+	const wanted = request.header('accept')?.includes('application/openmetrics-text') ? 'openmetrics' : 'text';
+	const { contentType, body } = await metrics.exposition(wanted);
+	return { status: 200, headers: { 'Content-Type': contentType, 'Cache-Control': 'no-store' }, body };
+}
+
+function renderFailure(failure: Failure): HttpAnswer {
+	return jsonAnswer(500, { success: false, error: failure.diagnostics });
+}
+
+/** `/metrics`, `/health/live` and `/health/ready`, without a key: bound to loopback unless OPS_HOST says otherwise. */
+export function createOperationsSurface(context: OperationsContext, listen: { host: string; port: number }): Promise<HttpServer> {
+	const { limits, metrics, log } = context;
+	return createHttpServer({
+		...listen,
+		name: 'operations',
+		trustedProxies: [],
+		limits,
+		metrics,
+		log,
+		routes: [
+			{ method: 'GET', pattern: '/metrics', handle: (request) => expose(context, request) },
+			{ method: 'GET', pattern: '/health/live', handle: live },
+			{ method: 'GET', pattern: '/health/ready', handle: () => ready(context) },
+		],
+		renderFailure,
+	});
+}
