@@ -61,6 +61,6 @@ export function readDelimiters(text: string, start: number): Delimiters {
 	const characters = rest.slice(0, separator === -1 ? end : Math.min(separator, end));
 	const all = field + characters;
 	if (!usable.test(all) || new Set(all).size !== all.length) throw unusable();
-	const [component = '', repetition = '', escape = '', subcomponent = '', truncation = ''] = characters;
-	return { field, component, repetition, escape, subcomponent, truncation };
+	const [component = '', repetition = '', mark = '', subcomponent = '', truncation = ''] = characters;
+	return { field, component, repetition, escape: mark, subcomponent, truncation };
 }

@@ -39,9 +39,8 @@ function lineIn(text: string, length: number): string | undefined {
 	const start = findHeader(text);
 	if (start === -1) return undefined;
 	lineEnd.lastIndex = start;
-	const end = lineEnd.exec(text)?.index;
-	if (end !== undefined) return text.slice(start, end);
-	return text.length === length ? text.slice(start, contentEnd(text)) : undefined;
+	const end = lineEnd.exec(text)?.index ?? (text.length === length ? length : undefined);
+	return end === undefined ? undefined : text.slice(start, contentEnd(text, start, end));
 }
 
 /** The MSH segment without the message: nothing is known of the rest, so everything is looked for. */

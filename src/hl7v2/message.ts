@@ -10,12 +10,12 @@ export { Segment } from './segment.ts';
 /** A string read from a frame up to this size may keep the frame alive; from a larger one every string is a copy. */
 const sharedFrameBytesMax = 16 * 1024;
 
-/** NUL, end of block, start of block, end of file and line ends behind the last segment. */
-export function contentEnd(text: string): number {
-	let end = text.length;
-	while (end > 0) {
+/** Where a line ends without the NULs and framing characters (start and end of block, end of file) behind it. */
+export function contentEnd(text: string, start: number, lineEnd: number): number {
+	let end = lineEnd;
+	while (end > start) {
 		const code = text.charCodeAt(end - 1);
-		if (code !== 0 && code !== 0x1c && code !== 0x0b && code !== 0x1a && code !== 0x0a && code !== 0x0d) break;
+		if (code !== 0 && code !== 0x1c && code !== 0x0b && code !== 0x1a) break;
 		end -= 1;
 	}
 	return end;
@@ -149,7 +149,7 @@ class MessageSource implements Source {
 		this.#ascii = isAscii(bytes);
 		this.plain = this.#ascii && !this.hasEscape && !this.hasNul;
 		this.copies = text.length > sharedFrameBytesMax;
-		this.#findSegments(start, contentEnd(text), segmentsMax);
+		this.#findSegments(start, text.length, segmentsMax);
 	}
 
 	/** Set when the bytes must be rewritten before delimiters can be found in them. */
@@ -212,8 +212,9 @@ class MessageSource implements Source {
 		}
 	}
 
-	#take(from: number, end: number): void {
+	#take(from: number, lineEnd: number): void {
 		const { text } = this;
+		const end = contentEnd(text, from, lineEnd);
 		let start = from;
 		while (start < end && text.charCodeAt(start) <= 0x20) start += 1;
 		if (start === end) return;

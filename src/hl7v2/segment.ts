@@ -66,8 +66,8 @@ export class Segment {
 
 	/** The field as sent: bytes as Latin-1, delimiters and escapes untouched; '' when absent. */
 	raw(field: number): string {
-		if (this.#shift === 1 && field <= 1) return field === 1 ? this.#source.delimiters.field : this.#piece(0);
-		return this.#piece(field - this.#shift);
+		if (this.#shift === 1 && field === 1) return this.#source.delimiters.field;
+		return field < 1 ? '' : this.#piece(field - this.#shift);
 	}
 
 	isPresent(field: number): boolean {
@@ -126,7 +126,6 @@ export class Segment {
 		const separator = this.#source.delimiters.field;
 		this.#offsets ??= [0];
 		const offsets = this.#offsets;
-		if (number < 0) return '';
 		while (offsets.length <= number + 1) {
 			const from = offsets[offsets.length - 1] as number;
 			if (from > line.length) return '';
