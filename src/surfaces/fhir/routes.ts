@@ -110,6 +110,6 @@ async function searchType(context: FhirContext, request: HttpRequest): Promise<H
 }
 
 function url(base: string, type: string, parameters: readonly (readonly [string, string])[]): string {
-	const query = new URLSearchParams(parameters.map(([name, value]) => [name, value])).toString();
+	const query = new URLSearchParams([...parameters] as [string, string][]).toString();
 	return query === '' ? `${base}/${type}` : `${base}/${type}?${query}`;
 }

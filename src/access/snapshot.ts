@@ -1,0 +1,65 @@
+import type pg from 'pg';
+import type { Statement } from '#storage/statement.ts';
+import { readAccessVersion, readApiKeys, readIntegrationClients } from '#storage/statements/administrative/read-access.ts';
+import type { KeyGrant } from './directory.ts';
+import { type IntegrationClient, rangesOf } from './integration-client.ts';
+
+export interface Snapshot {
+	version: string;
+	keys: ReadonlyMap<string, { grant: KeyGrant; digest: Buffer }>;
+	clients: readonly IntegrationClient[];
+}
+
+function run(client: pg.Client, statement: Statement): Promise<unknown[][]> {
+	return client.query({ name: statement.name, text: statement.text, rowMode: 'array' }).then((result) => result.rows as unknown[][]);
+}
+
+export async function readVersion(client: pg.Client): Promise<string> {
+	const [row] = await run(client, readAccessVersion);
+	return String(row?.[0]);
+}
+
+/** Everything that decides who may do what; the version is read first, so that a change in between is seen again. */
+export async function readSnapshot(client: pg.Client, allowAnySource: boolean): Promise<Snapshot> {
+	const version = await readVersion(client);
+	const keys = new Map<string, { grant: KeyGrant; digest: Buffer }>();
+	for (const [keyId, digest, siteId, siteSlug, authority] of (await run(client, readApiKeys)) as [
+		string,
+		Buffer,
+		string,
+		string,
+		string | null,
+	][]) {
+		keys.set(keyId, { grant: { keyId, siteId, siteSlug, defaultAuthority: authority ?? undefined }, digest });
+	}
+	const clients = (await run(client, readIntegrationClients)).map((row) => clientOf(row as ClientRow, allowAnySource));
+	return { version, keys, clients };
+}
+
+type ClientRow = [
+	string,
+	string,
+	string,
+	string | null,
+	string[],
+	string[],
+	string | null,
+	string | null,
+	string,
+	string[],
+	string[],
+	Date,
+];
+
+function clientOf(row: ClientRow, allowAnySource: boolean): IntegrationClient {
+	const [clientId, siteId, siteSlug, authority, protocols, allowedIps, application, facility, ackMode, also, ignore, createdAt] = row;
+	const policy = { also, ignore, enhancedAck: ackMode === 'enhanced', defaultAuthority: authority ?? undefined };
+	return {
+		grant: { clientId, siteId, siteSlug, policy },
+		protocols,
+		ranges: rangesOf(allowedIps, allowAnySource),
+		sendingApplication: application || undefined,
+		sendingFacility: facility || undefined,
+		createdAt: createdAt.toISOString(),
+	};
+}

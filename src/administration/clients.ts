@@ -1,0 +1,140 @@
+import { z } from 'zod';
+import { parseRange } from '#core/address.ts';
+import { isUuid, newId } from '#core/id.ts';
+import { type EntityManager, IntegrationClient } from '#storage/entities/index.ts';
+import { type AdministrationContext, AdministrationError, change } from './context.ts';
+import { siteBySlug } from './sites.ts';
+
+const event = z.string().regex(/^[A-Z]\d\d$/, 'an event is a letter and two digits, such as A03');
+const settings = {
+	protocols: z.array(z.enum(['hl7-mllp', 'dicom'])).min(1),
+	allowed_ips: z
+		.array(z.string().refine((text) => parseRange(text) !== undefined, 'an allowed address is a single IP, a CIDR range or *'))
+		.min(1),
+	sending_application: z.string().max(227),
+	sending_facility: z.string().max(227),
+	calling_ae: z.string().max(16),
+	ack_mode: z.enum(['original', 'enhanced']),
+	also: z.array(event),
+	ignore: z.array(event),
+	grants: z.array(z.enum(['query'])),
+};
+const name = z.string().trim().min(1).max(200);
+
+export const addClientInput = z.strictObject({
+	...z.object(settings).partial().shape,
+	site: z.string(),
+	name,
+	protocols: settings.protocols,
+	allowed_ips: settings.allowed_ips,
+});
+export const setClientInput = z.strictObject({ ...z.object({ ...settings, name, active: z.boolean() }).partial().shape, id: z.string() });
+
+export interface ClientRecord {
+	id: string;
+	site: string;
+	name: string;
+	protocols: string[];
+	allowed_ips: string[];
+	sending_application: string | null;
+	sending_facility: string | null;
+	calling_ae: string | null;
+	ack_mode: string;
+	also: string[];
+	ignore: string[];
+	grants: string[];
+	active: boolean;
+}
+
+function record(client: IntegrationClient): ClientRecord {
+	return {
+		id: client.id,
+		site: client.site.slug,
+		name: client.name,
+		protocols: client.protocols,
+		allowed_ips: client.allowedIps,
+		sending_application: client.sendingApplication ?? null,
+		sending_facility: client.sendingFacility ?? null,
+		calling_ae: client.callingAe ?? null,
+		ack_mode: client.ackMode,
+		also: client.alsoEvents,
+		ignore: client.ignoreEvents,
+		grants: client.grants,
+		active: client.active,
+	};
+}
+
+function refuseAnySource({ allowAnySource }: AdministrationContext, addresses: readonly string[] | undefined): void {
+	if (!allowAnySource && addresses?.includes('*')) {
+		throw new AdministrationError('any source (*) is not allowed here: the policy ALLOW_ANY_SOURCE is off');
+	}
+}
+
+export function addClient(context: AdministrationContext, input: z.infer<typeof addClientInput>): Promise<ClientRecord> {
+	refuseAnySource(context, input.allowed_ips);
+	return change(context, async (em) => {
+		const site = await siteBySlug(em, input.site);
+		if (await em.findOne(IntegrationClient, { site, name: input.name }))
+			throw new AdministrationError(`the site has a client '${input.name}' already`);
+		const client = em.create(IntegrationClient, {
+			site,
+			id: newId(context.nowMs()),
+			name: input.name,
+			protocols: input.protocols,
+			allowedIps: input.allowed_ips,
+			sendingApplication: input.sending_application || null,
+			sendingFacility: input.sending_facility || null,
+			callingAe: input.calling_ae || null,
+			ackMode: input.ack_mode ?? 'original',
+			alsoEvents: input.also ?? [],
+			ignoreEvents: input.ignore ?? [],
+			grants: input.grants ?? [],
+			active: true,
+			createdAt: new Date(context.nowMs()),
+		});
+		return [record(client), { action: 'client.add', subject: client.id, siteId: site.id, detail: input }];
+	});
+}
+
+async function clientById(em: EntityManager, id: string): Promise<IntegrationClient> {
+	const client = isUuid(id) ? await em.findOne(IntegrationClient, { id }, { populate: ['site'] }) : null;
+	if (!client) throw new AdministrationError(`there is no integration client '${id}'`);
+	return client;
+}
+
+export async function listClients({ em }: AdministrationContext, site?: string): Promise<ClientRecord[]> {
+	const where = site === undefined ? {} : { site: { slug: site } };
+	return (await em.fork().find(IntegrationClient, where, { populate: ['site'], orderBy: { createdAt: 'asc' } })).map(record);
+}
+
+export async function showClient({ em }: AdministrationContext, id: string): Promise<ClientRecord> {
+	return record(await clientById(em.fork(), id));
+}
+
+export function setClient(context: AdministrationContext, input: z.infer<typeof setClientInput>): Promise<ClientRecord> {
+	refuseAnySource(context, input.allowed_ips);
+	return change(context, async (em) => {
+		const client = await clientById(em, input.id);
+		if (input.name !== undefined) client.name = input.name;
+		if (input.protocols !== undefined) client.protocols = input.protocols;
+		if (input.allowed_ips !== undefined) client.allowedIps = input.allowed_ips;
+		if (input.sending_application !== undefined) client.sendingApplication = input.sending_application || null;
+		if (input.sending_facility !== undefined) client.sendingFacility = input.sending_facility || null;
+		if (input.calling_ae !== undefined) client.callingAe = input.calling_ae || null;
+		if (input.ack_mode !== undefined) client.ackMode = input.ack_mode;
+		if (input.also !== undefined) client.alsoEvents = input.also;
+		if (input.ignore !== undefined) client.ignoreEvents = input.ignore;
+		if (input.grants !== undefined) client.grants = input.grants;
+		if (input.active !== undefined) client.active = input.active;
+		return [record(client), { action: 'client.set', subject: client.id, siteId: client.site.id, detail: input }];
+	});
+}
+
+export function removeClient(context: AdministrationContext, id: string): Promise<ClientRecord> {
+	return change(context, async (em) => {
+		const client = await clientById(em, id);
+		const removed = record(client);
+		em.remove(client);
+		return [removed, { action: 'client.remove', subject: id, siteId: client.site.id, detail: removed }];
+	});
+}

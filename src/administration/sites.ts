@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import { newId } from '#core/id.ts';
+import { type EntityManager, Site } from '#storage/entities/index.ts';
+import { type AdministrationContext, AdministrationError, change } from './context.ts';
+
+const slug = z.string().regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, 'a slug has 1 to 63 lower-case letters, digits and inner hyphens');
+/** DICOM PS3.5 §6.2, VR AE: up to 16 characters of the default repertoire, no backslash, no control character. */
+const aeTitle = z.string().regex(/^(?=.*\S)[\x20-\x5b\x5d-\x7e]{1,16}$/, 'an AE title has 1 to 16 printable characters and no backslash');
+/** A FHIR system: any URI without white space. */
+const authority = z.string().regex(/^\S+:\S+$/, 'an assigning authority is a URI, such as urn:oid:1.2.3');
+
+export const addSiteInput = z.strictObject({
+	slug,
+	name: z.string().trim().min(1).max(200),
+	ae_title: aeTitle.optional(),
+	default_authority: authority.optional(),
+});
+export const setSiteInput = z.strictObject({
+	slug,
+	name: z.string().trim().min(1).max(200).optional(),
+	ae_title: aeTitle.or(z.literal('')).optional(),
+	default_authority: authority.or(z.literal('')).optional(),
+});
+
+export interface SiteRecord {
+	id: string;
+	slug: string;
+	name: string;
+	ae_title: string | null;
+	default_authority: string | null;
+	active: boolean;
+	created_at: string;
+}
+
+function record(site: Site): SiteRecord {
+	return {
+		id: site.id,
+		slug: site.slug,
+		name: site.name,
+		ae_title: site.aeTitle ?? null,
+		default_authority: site.defaultAuthority ?? null,
+		active: site.active,
+		created_at: site.createdAt.toISOString(),
+	};
+}
+
+/** @throws AdministrationError when there is no such site */
+export async function siteBySlug(em: EntityManager, slugText: string): Promise<Site> {
+	const site = await em.findOne(Site, { slug: slugText });
+	if (!site) throw new AdministrationError(`there is no site '${slugText}'`);
+	return site;
+}
+
+export function addSite(context: AdministrationContext, input: z.infer<typeof addSiteInput>): Promise<SiteRecord> {
+	return change(context, async (em) => {
+		if (await em.findOne(Site, { slug: input.slug })) throw new AdministrationError(`there is a site '${input.slug}' already`);
+		await refuseTakenTitle(em, input.ae_title);
+		const site = em.create(Site, {
+			id: newId(context.nowMs()),
+			slug: input.slug,
+			name: input.name,
+			aeTitle: input.ae_title ?? null,
+			defaultAuthority: input.default_authority ?? null,
+			active: true,
+			createdAt: new Date(context.nowMs()),
+		});
+		await em.flush();
+		await em.getConnection().execute('insert into site_turn (site_id) values (?)', [site.id], 'run', em.getTransactionContext());
+		return [record(site), { action: 'site.add', subject: site.slug, siteId: site.id, detail: input }];
+	});
+}
+
+async function refuseTakenTitle(em: EntityManager, title: string | undefined): Promise<void> {
+	const holder = title ? await em.findOne(Site, { aeTitle: title }) : null;
+	if (holder) throw new AdministrationError(`the AE title belongs to the site '${holder.slug}'`);
+}
+
+export async function listSites({ em }: AdministrationContext): Promise<SiteRecord[]> {
+	return (await em.fork().findAll(Site, { orderBy: { slug: 'asc' } })).map(record);
+}
+
+export async function showSite({ em }: AdministrationContext, slugText: string): Promise<SiteRecord> {
+	return record(await siteBySlug(em.fork(), slugText));
+}
+
+export function setSite(context: AdministrationContext, input: z.infer<typeof setSiteInput>): Promise<SiteRecord> {
+	return change(context, async (em) => {
+		const site = await siteBySlug(em, input.slug);
+		if (input.ae_title !== site.aeTitle) await refuseTakenTitle(em, input.ae_title);
+		if (input.name !== undefined) site.name = input.name;
+		if (input.ae_title !== undefined) site.aeTitle = input.ae_title || null;
+		if (input.default_authority !== undefined) site.defaultAuthority = input.default_authority || null;
+		return [record(site), { action: 'site.set', subject: site.slug, siteId: site.id, detail: input }];
+	});
+}
+
+/** A disabled site's keys and clients are refused; its data stays. */
+export function enableSite(context: AdministrationContext, slugText: string, active: boolean): Promise<SiteRecord> {
+	return change(context, async (em) => {
+		const site = await siteBySlug(em, slugText);
+		site.active = active;
+		return [record(site), { action: active ? 'site.enable' : 'site.disable', subject: site.slug, siteId: site.id, detail: {} }];
+	});
+}

@@ -1,0 +1,89 @@
+import { randomBytes, scryptSync } from 'node:crypto';
+import { z } from 'zod';
+import { newId } from '#core/id.ts';
+import { type EntityManager, User } from '#storage/entities/index.ts';
+import { type AdministrationContext, AdministrationError, change } from './context.ts';
+import { siteBySlug } from './sites.ts';
+
+export const addUserInput = z.strictObject({ email: z.email(), admin: z.boolean().default(false), sites: z.array(z.string()).default([]) });
+
+export interface UserRecord {
+	id: string;
+	email: string;
+	admin: boolean;
+	sites: string[];
+	active: boolean;
+	created_at: string;
+}
+
+function record(user: User): UserRecord {
+	return {
+		id: user.id,
+		email: user.email,
+		admin: user.administrator,
+		sites: user.sites
+			.getItems()
+			.map((site) => site.slug)
+			.sort(),
+		active: user.active,
+		created_at: user.createdAt.toISOString(),
+	};
+}
+
+export async function userByEmail(em: EntityManager, email: string): Promise<User> {
+	const user = await em.findOne(User, { email: email.toLowerCase() }, { populate: ['sites'] });
+	if (!user) throw new AdministrationError(`there is no user '${email}'`);
+	return user;
+}
+
+export function addUser(context: AdministrationContext, input: z.infer<typeof addUserInput>): Promise<UserRecord> {
+	return change(context, async (em) => {
+		const email = input.email.toLowerCase();
+		if (await em.findOne(User, { email })) throw new AdministrationError(`there is a user '${email}' already`);
+		const user = em.create(User, {
+			id: newId(context.nowMs()),
+			email,
+			passwordHash: null,
+			administrator: input.admin,
+			active: true,
+			createdAt: new Date(context.nowMs()),
+		});
+		for (const slug of input.sites) user.sites.add(await siteBySlug(em, slug));
+		return [record(user), { action: 'user.add', subject: email, siteId: null, detail: { admin: input.admin, sites: input.sites } }];
+	});
+}
+
+export async function listUsers({ em }: AdministrationContext): Promise<UserRecord[]> {
+	return (await em.fork().findAll(User, { orderBy: { email: 'asc' }, populate: ['sites'] })).map(record);
+}
+
+/** The keys of a disabled user are refused. */
+export function disableUser(context: AdministrationContext, email: string): Promise<UserRecord> {
+	return change(context, async (em) => {
+		const user = await userByEmail(em, email);
+		user.active = false;
+		return [record(user), { action: 'user.disable', subject: user.email, siteId: null, detail: {} }];
+	});
+}
+
+/** scrypt with N = 2^15, r = 8, p = 1: 32 MiB and about 80 ms a guess. */
+const cost = { N: 32_768, r: 8, p: 1, maxmem: 64 * 1024 * 1024 };
+
+export function hashPassword(password: string): string {
+	const salt = randomBytes(16);
+	const hash = scryptSync(password, salt, 32, cost);
+	return `scrypt$${cost.N}$${cost.r}$${cost.p}$${salt.toString('base64url')}$${hash.toString('base64url')}`;
+}
+
+/** A new password, shown this once. */
+export function resetPassword(context: AdministrationContext, email: string): Promise<{ email: string; password: string }> {
+	return change(context, async (em) => {
+		const user = await userByEmail(em, email);
+		const password = randomBytes(15).toString('base64url');
+		user.passwordHash = hashPassword(password);
+		return [
+			{ email: user.email, password },
+			{ action: 'user.reset-password', subject: user.email, siteId: null, detail: {} },
+		];
+	});
+}

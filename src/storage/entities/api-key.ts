@@ -1,0 +1,19 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import { Site } from './site.ts';
+import { User } from './user.ts';
+
+export const ApiKey = defineEntity({
+	name: 'ApiKey',
+	tableName: 'api_key',
+	properties: {
+		id: p.text().primary(),
+		site: () => p.manyToOne(Site).joinColumn('site_id'),
+		owner: () => p.manyToOne(User).joinColumn('owner_id'),
+		label: p.text(),
+		secretHash: p.blob().name('secret_hash'),
+		createdAt: p.datetime().name('created_at'),
+		lastUsedAt: p.datetime().nullable().name('last_used_at'),
+		revokedAt: p.datetime().nullable().name('revoked_at'),
+	},
+});
+export type ApiKey = InferEntity<typeof ApiKey>;

@@ -1,0 +1,16 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+
+export const Site = defineEntity({
+	name: 'Site',
+	tableName: 'site',
+	properties: {
+		id: p.uuid().primary(),
+		slug: p.text(),
+		name: p.text(),
+		aeTitle: p.text().nullable().name('ae_title'),
+		defaultAuthority: p.text().nullable().name('default_authority'),
+		active: p.boolean(),
+		createdAt: p.datetime().name('created_at'),
+	},
+});
+export type Site = InferEntity<typeof Site>;

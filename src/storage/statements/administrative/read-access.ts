@@ -1,0 +1,39 @@
+import type { Statement } from '../../statement.ts';
+
+/** What the access directory is made of: over all sites, since the credential decides which site it is. */
+export const readAccessVersion: Statement = { name: 'read_access_version', text: 'select version from access_version' };
+
+export const readApiKeys: Statement = {
+	name: 'read_api_keys',
+	text: `
+select k.id, k.secret_hash, s.id, s.slug, s.default_authority
+from api_key k
+join site s on s.id = k.site_id and s.active
+join app_user u on u.id = k.owner_id and u.active
+where k.revoked_at is null`,
+};
+
+export const readIntegrationClients: Statement = {
+	name: 'read_integration_clients',
+	text: `
+select c.id, s.id, s.slug, s.default_authority, c.protocols, c.allowed_ips, c.sending_application, c.sending_facility,
+	c.ack_mode, c.also_events, c.ignore_events, c.created_at
+from integration_client c
+join site s on s.id = c.site_id and s.active
+where c.active`,
+};
+
+export const noteKeyUse: Statement = {
+	name: 'note_key_use',
+	text: `
+update api_key k set last_used_at = u.used_at
+from unnest($1::text[], $2::timestamptz[]) as u (id, used_at)
+where k.id = u.id and (k.last_used_at is null or k.last_used_at < u.used_at)`,
+};
+
+export const insertAuditEvent: Statement = {
+	name: 'insert_audit_event',
+	text: `
+insert into audit_event (id, recorded_at, site_id, actor, action, subject, source, detail)
+values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+};
