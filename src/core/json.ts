@@ -3,15 +3,21 @@ export type Json = string | number | boolean | null | Json[] | { [member: string
 export type JsonObject = { [member: string]: Json };
 
 const rawJson = (JSON as unknown as { rawJSON(text: string): Json }).rawJSON;
-const decimalDigits = /\d(?:\.\d|[eE])/;
+const decimalDigits = /\d(?:\.\d|[eE])|\d{16}/;
+
+/** A number that is stringified with exactly these digits. `digits` must be a JSON number (RFC 8259 §6). */
+export function exactDecimal(digits: string): Json {
+	return rawJson(digits);
+}
 
 /**
  * Parses JSON so that stringifying the result gives every decimal back with the digits it came with: `1.00` stays
- * `1.00` (FHIR R4 §2.24.0.1). Numbers with a fraction or an exponent become raw JSON values, not JavaScript numbers.
+ * `1.00` (FHIR R4 §2.24.0.1). Numbers with a fraction, an exponent or more than 15 digits become raw JSON values, not
+ * JavaScript numbers.
  */
 export function parseExact(text: string): JsonObject {
 	if (!decimalDigits.test(text)) return JSON.parse(text);
 	const reviver = (_key: string, value: unknown, context?: { source?: string }): unknown =>
-		typeof value === 'number' && context?.source !== undefined && /[.eE]/.test(context.source) ? rawJson(context.source) : value;
+		typeof value === 'number' && context?.source !== undefined && /[.eE]|\d{16}/.test(context.source) ? rawJson(context.source) : value;
 	return JSON.parse(text, reviver as (key: string, value: unknown) => unknown);
 }

@@ -19,7 +19,8 @@ export interface Flag {
 		| 'charset-assumed'
 		| 'prior-patient-unknown'
 		| 'unlink-unknown'
-		| 'segment-skipped';
+		| 'segment-skipped'
+		| 'unreadable-value';
 	text: string;
 }
 
@@ -39,7 +40,8 @@ export interface ResourcePatch {
 	elements: Record<string, Json>;
 	/**
 	 * Lists that several fields feed, by part: `telecom` home (PID-13) and work (PID-14), `extension` by url,
-	 * `participant` by type code, `identifier` by PID-3 / SS / AN / DL. A part that is absent stays as it is.
+	 * `participant` by type code, `identifier` by PID-3 / SS / AN / DL. A part that is absent stays as it is. Where an
+	 * item's use or type would put it into another field's part, its element id names the field: `PID-13.2`.
 	 */
 	parts: Record<string, Record<string, JsonObject[] | null>>;
 }
@@ -64,6 +66,8 @@ export interface EncounterChange {
 	/** PV1-19, else the documented stand-ins; scoped by the patient. */
 	visit: { system?: string; value: string };
 	patch: ResourcePatch;
+	/** What a visit that the message creates starts with, beneath the patch. */
+	initial?: ResourcePatch;
 	/** `upsert` creates the visit when unknown; `known-only` does nothing to an unknown one and flags it. */
 	unknown: 'create' | 'flag';
 }
@@ -81,6 +85,8 @@ export interface ObservationChange {
 	resource: JsonObject;
 	/** Items of the same order in this message that this observation lists as `hasMember`. */
 	members?: string[];
+	/** The message carries a new status and no value (OBX-11 D, U, W): a known observation keeps all else. */
+	statusOnly?: true;
 	sequence: number;
 }
 

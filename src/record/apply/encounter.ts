@@ -25,6 +25,7 @@ export function applyEncounter(context: ApplyContext, change: EncounterChange, p
 
 function createEncounter(context: ApplyContext, change: EncounterChange, patient: Row, key: string): Row {
 	const resource: JsonObject = { status: 'unknown', class: unknownClass, subject: { reference: `Patient/${patient.id}` } };
+	if (change.initial) applyPatch(resource, change.initial);
 	applyPatch(resource, change.patch);
 	const row: Row = {
 		resourceType: 'Encounter',

@@ -1,7 +1,7 @@
 import { Failure, type FailureLocation } from '#core/failure.ts';
 import type { Identifier } from '../change-set.ts';
 import type { Row } from './rows.ts';
-import type { IdentifierEntry, WorkingSet } from './working-set.ts';
+import { type IdentifierEntry, otherNumberRank, type WorkingSet } from './working-set.ts';
 
 export interface PatientMatch {
 	/** The patient that speaks for the identifier now: the end of the chain of merges. */
@@ -19,7 +19,9 @@ export interface PatientMatch {
  */
 export function matchPatient(set: WorkingSet, identifier: Identifier, location: FailureLocation): PatientMatch | undefined {
 	const system = systemOf(identifier);
-	const entries = (set.identifiers.get(identifier.value) ?? []).filter((entry) => system === '' || entry.system === system);
+	const entries = (set.identifiers.get(identifier.value) ?? []).filter(
+		(entry) => entry.rank < otherNumberRank && (system === '' || entry.system === system),
+	);
 	const own = entries.filter((entry) => !entry.old);
 	const match = single(set, own.length > 0 ? own : entries, system !== '');
 	if (match === 'several') {

@@ -2,7 +2,7 @@ import { Failure } from '#core/failure.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { ObservationChange } from '../change-set.ts';
 import type { ApplyContext } from './context.ts';
-import { type Row, revise } from './rows.ts';
+import { type Row, resourceOf, revise } from './rows.ts';
 
 export function orderKey(order: { system: string; value: string }): string {
 	return `${order.system}|${order.value}`;
@@ -23,10 +23,11 @@ export function applyObservation(
 	const items = key === undefined ? undefined : context.set.orders.get(key);
 	if (items) refuseForeignOrder(items, change, patient);
 	const known = items?.get(change.item);
-	const text = JSON.stringify(completed(context, change, patient, encounter, key, reserved));
+	const resource = known && change.statusOnly ? restated(known, change) : completed(context, change, patient, encounter, key, reserved);
+	const text = JSON.stringify(resource);
 	const links = {
 		patient_id: patient.id,
-		encounter_id: encounter?.id ?? null,
+		encounter_id: encounter?.id ?? (change.statusOnly ? known?.links['encounter_id'] : undefined) ?? null,
 		order_key: key ?? null,
 		item_key: key === undefined ? null : change.item,
 	};
@@ -58,6 +59,16 @@ function completed(
 	if (change.members && change.members.length > 0) {
 		resource['hasMember'] = change.members.map((item) => ({ reference: `Observation/${idOf(context, item, key, reserved)}` }));
 	}
+	return resource;
+}
+
+/** A message that only withdraws or confirms a result leaves the result as it was sent. */
+function restated(known: Row, change: ObservationChange): JsonObject {
+	const resource = resourceOf(known);
+	const { status, _status } = change.resource;
+	if (status !== undefined) resource['status'] = status;
+	if (_status === undefined) delete resource['_status'];
+	else resource['_status'] = _status;
 	return resource;
 }
 

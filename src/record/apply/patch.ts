@@ -3,17 +3,29 @@ import type { ResourcePatch } from '../change-set.ts';
 
 /** Which part of a list an item belongs to; the counterpart of `ResourcePatch.parts`. */
 const partOf: Readonly<Record<string, (item: JsonObject) => string>> = {
-	telecom: (item) => (item['use'] === 'work' ? 'work' : 'home'),
+	telecom: telecomPart,
 	extension: (item) => String(item['url'] ?? ''),
 	participant: (item) => firstCode(item['type']),
 	identifier: identifierPart,
 };
 
+/** The element id names the field where the item's use or type would not: `PID-13.2`. */
+function namesField(item: JsonObject, field: string): boolean {
+	const id = item['id'];
+	return typeof id === 'string' && id.startsWith(field) && id[field.length] === '.';
+}
+
+function telecomPart(item: JsonObject): string {
+	if (namesField(item, 'PID-13')) return 'home';
+	return item['use'] === 'work' || namesField(item, 'PID-14') ? 'work' : 'home';
+}
+
 const ssnSystem = 'http://hl7.org/fhir/sid/us-ssn';
 
 /** `old` identifiers came with a merge and survive every snapshot. */
-function identifierPart(item: JsonObject): string {
+export function identifierPart(item: JsonObject): string {
 	if (item['use'] === 'old') return 'old';
+	if (namesField(item, 'PID-3')) return 'PID-3';
 	if (item['system'] === ssnSystem) return 'SS';
 	const type = codingCode(item['type']);
 	return type === 'AN' || type === 'DL' ? type : 'PID-3';
@@ -38,7 +50,14 @@ function codingCode(concept: Json | undefined): string {
 export function applyPatch(resource: JsonObject, patch: ResourcePatch): void {
 	for (const path in patch.elements) setElement(resource, path, patch.elements[path] as Json);
 	for (const element in patch.parts) setParts(resource, element, patch.parts[element] as Record<string, JsonObject[] | null>);
+	for (const [precise, bare] of choices) if (resource[precise] !== undefined && resource[bare] === true) delete resource[bare];
 }
+
+/** Of a choice element only one may stand (FHIR R4 §2.24.0.3): PID-30 `Y` adds nothing to a PID-29 that is known. */
+const choices = [
+	['deceasedDateTime', 'deceasedBoolean'],
+	['multipleBirthInteger', 'multipleBirthBoolean'],
+] as const;
 
 function setElement(resource: JsonObject, path: string, value: Json): void {
 	const dot = path.indexOf('.');

@@ -2,9 +2,9 @@ import type { Json, JsonObject } from '#core/json.ts';
 import type { Flag, Identifier, PatientChange, ResourcePatch } from '../change-set.ts';
 import type { ApplyContext } from './context.ts';
 import { matchPatient } from './match-patient.ts';
-import { applyPatch } from './patch.ts';
+import { applyPatch, identifierPart } from './patch.ts';
 import { type Row, resourceOf, revise } from './rows.ts';
-import type { PatientIdentifier } from './working-set.ts';
+import { otherNumberRank, type PatientIdentifier } from './working-set.ts';
 
 /** Creates or updates the patient of a PID segment and returns its current version. */
 export function applyPatient(context: ApplyContext, change: PatientChange): Row {
@@ -74,7 +74,9 @@ export function identifiersOf(resource: JsonObject): PatientIdentifier[] {
 		if (typeof item.value !== 'string' || item.value === '') continue;
 		const system = typeof item['system'] === 'string' ? item['system'] : '';
 		if (found.some((other) => other.value === item.value && other.system === system)) continue;
-		found.push({ value: item.value, system, old: item['use'] === 'old', rank: Math.min(found.length, 32_767) });
+		const part = identifierPart(item);
+		const rank = part === 'PID-3' || part === 'old' ? Math.min(found.length, otherNumberRank - 1) : otherNumberRank;
+		found.push({ value: item.value, system, old: part === 'old', rank });
 	}
 	return found;
 }

@@ -9,6 +9,9 @@ export interface IdentifierEntry {
 	readonly rank: number;
 }
 
+/** Rank of an account, licence or social security number: searches find it, but it identifies no patient of a message. */
+export const otherNumberRank = 10_000;
+
 export interface PatientIdentifier {
 	readonly value: string;
 	readonly system: string;
