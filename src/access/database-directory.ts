@@ -72,6 +72,11 @@ export class DatabaseDirectory implements AccessDirectory {
 		return this.#options.clock.nowMs() - this.#polledAtMs < staleMsMax;
 	}
 
+	/** Whether the database answered the last poll. */
+	get reachable(): boolean {
+		return this.fresh && !this.#failing;
+	}
+
 	#current(): Snapshot {
 		return this.fresh ? this.#snapshot : nobody;
 	}

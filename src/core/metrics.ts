@@ -190,14 +190,14 @@ export const metricDefinitions = {
 		name: 'tributary_ingest_batch_seconds',
 		kind: 'histogram',
 		help: 'Duration of the stages of one transaction.',
-		labels: { stage: ['read', 'apply', 'write', 'commit', 'total'] },
+		labels: { stage: ['interpret', 'read', 'apply', 'write', 'total'] },
 		buckets: latencySeconds,
 	},
 	batchRetries: {
 		name: 'tributary_ingest_batch_retries_total',
 		kind: 'counter',
-		help: 'Batches that were tried again, by reason (SQLSTATE classes 40, 53 and 57, 08, or a lost worker).',
-		labels: { reason: ['serialization', 'resources', 'connection', 'worker', 'other'] },
+		help: 'Batches that were tried again: the database asked for it or was lost, or a worker ended.',
+		labels: { reason: ['database', 'worker'] },
 	},
 	batchBisections: {
 		name: 'tributary_ingest_batch_bisections_total',

@@ -1,6 +1,7 @@
 import type { Clock } from '#core/clock.ts';
 import { Failure } from '#core/failure.ts';
 import type { Log } from '#core/log.ts';
+import type { BatchStages } from '#record/batch-stages.ts';
 import type { Delivery, Reply } from '#record/delivery.ts';
 import { type Connection, troubleOf } from '#storage/connection.ts';
 import { findAcceptedMessages, type LoggedMessage, logAccepted, logMessages, type MessageKey } from '#storage/message-log.ts';
@@ -11,15 +12,6 @@ import type { WriteSet } from '#storage/write-set.ts';
 import type { Interpret } from './interpretation.ts';
 import { digestOf, keysOf, type Prepared, segmentsOf } from './prepared.ts';
 import { type Settled, settle, sourceOf } from './settlement.ts';
-
-export interface BatchStages {
-	interpretMs: number;
-	readMs: number;
-	applyMs: number;
-	writeMs: number;
-	repeats: number;
-	bisections: number;
-}
 
 export interface BatchResult {
 	replies: Reply[];

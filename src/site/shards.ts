@@ -4,11 +4,12 @@ import { Failure } from '#core/failure.ts';
 import type { Limits } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import type { Metrics } from '#core/metrics.ts';
+import type { BatchStages } from '#record/batch-stages.ts';
 import type { Delivery, Reply } from '#record/delivery.ts';
 import type { SiteGateway } from './gateway.ts';
 import { type BatchOutcome, Lane } from './lane.ts';
 import type { Mailbox } from './mailbox.ts';
-import { type IngestTask, type IngestTaskResult, taskOf } from './task.ts';
+import { type IngestTask, type IngestTaskResult, repliesOf, taskOf } from './task.ts';
 
 export interface ShardsOptions {
 	/** The worker's entry file. */
@@ -65,14 +66,26 @@ export class Shards implements SiteGateway {
 			const started = performance.now();
 			const result = (await pool.run(task satisfies IngestTask, { transferList })) as IngestTaskResult;
 			if (result.kind === 'unavailable') return result;
-			metrics.observeBatch(deliveries.length, performance.now() - started, result.stages);
-			return { kind: 'done', replies: result.replies };
+			this.#observe(deliveries.length, performance.now() - started, result.stages);
+			return { kind: 'done', replies: repliesOf(result) };
 		} catch (error) {
 			if (this.#closed) return { kind: 'unavailable' };
 			metrics.workerRestarts.inc();
 			this.#options.log.error({ err: error, lane }, 'an ingest worker ended in the middle of a batch; the batch is tried again');
 			return { kind: 'crashed' };
 		}
+	}
+
+	#observe(messages: number, totalMs: number, stages: BatchStages): void {
+		const { batchMessages, batchSeconds, batchRetries, batchBisections } = this.#options.metrics;
+		batchMessages.observe(messages);
+		batchSeconds.observe({ stage: 'interpret' }, stages.interpretMs / 1000);
+		batchSeconds.observe({ stage: 'read' }, stages.readMs / 1000);
+		batchSeconds.observe({ stage: 'apply' }, stages.applyMs / 1000);
+		batchSeconds.observe({ stage: 'write' }, stages.writeMs / 1000);
+		batchSeconds.observe({ stage: 'total' }, totalMs / 1000);
+		if (stages.repeats > 0) batchRetries.inc({ reason: 'database' }, stages.repeats);
+		if (stages.bisections > 0) batchBisections.inc(stages.bisections);
 	}
 
 	#laneOf(siteId: string): Lane {

@@ -1,0 +1,80 @@
+import pg from 'pg';
+import type { Clock } from '#core/clock.ts';
+import { newId } from '#core/id.ts';
+import type { Log } from '#core/log.ts';
+import { insertAuditEvent } from '#storage/statements/administrative/read-access.ts';
+
+export interface AuditEvent {
+	action: string;
+	subject: string;
+	source: string;
+}
+
+export interface Audit {
+	/** Returns at once. The same event again within a minute is counted, not written again. */
+	record(event: AuditEvent): void;
+	close(): Promise<void>;
+}
+
+const writeMs = 500;
+/** Distinct events that wait; a flood from many addresses beyond it is only counted. */
+const waitingMax = 1000;
+
+interface Waiting extends AuditEvent {
+	atMs: number;
+	times: number;
+}
+
+/** Writes what was turned away into the audit trail: a flood becomes one row a minute, with its count. */
+export function openAudit({ databaseUrl, log, clock }: { databaseUrl: string; log: Log; clock: Clock }): Audit {
+	const waiting = new Map<string, Waiting>();
+	const written = new Map<string, number>();
+	let dropped = 0;
+	let writing = Promise.resolve();
+
+	async function write(force: boolean): Promise<void> {
+		const nowMs = clock.nowMs();
+		const due = [...waiting].filter(([key]) => force || nowMs - (written.get(key) ?? 0) >= 60_000);
+		if (due.length === 0) return;
+		for (const [key] of due) {
+			waiting.delete(key);
+			written.set(key, nowMs);
+		}
+		for (const [key, atMs] of written) if (nowMs - atMs >= 60_000) written.delete(key);
+		const client = new pg.Client({
+			connectionString: databaseUrl,
+			application_name: 'tributary audit',
+			connectionTimeoutMillis: 5000,
+			query_timeout: 10_000,
+		});
+		await client.connect();
+		try {
+			for (const [, { action, subject, source, times, atMs }] of due) {
+				const values = [newId(), new Date(atMs).toISOString(), null, 'sender', action, subject, source, JSON.stringify({ times })];
+				await client.query({ text: insertAuditEvent.text, values });
+			}
+		} finally {
+			await client.end();
+		}
+	}
+
+	function flush(force: boolean): void {
+		writing = writing.then(() => write(force)).catch((error) => log.error({ err: error }, 'audit events could not be written'));
+	}
+
+	const timer = setInterval(() => flush(false), writeMs).unref();
+	return {
+		record(event) {
+			const key = `${event.action}|${event.subject}|${event.source}`;
+			const held = waiting.get(key);
+			if (held) held.times++;
+			else if (waiting.size < waitingMax) waiting.set(key, { ...event, atMs: clock.nowMs(), times: 1 });
+			else if (dropped++ % 1000 === 0) log.warn({ dropped }, 'more refusals than the audit trail takes');
+		},
+		async close() {
+			clearInterval(timer);
+			flush(true);
+			await writing;
+		},
+	};
+}

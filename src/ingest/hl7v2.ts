@@ -1,0 +1,73 @@
+import type { Clock } from '#core/clock.ts';
+import { Failure } from '#core/failure.ts';
+import type { Limits } from '#core/limits.ts';
+import type { Log } from '#core/log.ts';
+import { type AcknowledgementCode, renderAck } from '#hl7v2/ack.ts';
+import { interpret } from '#hl7v2/interpret.ts';
+import { Message } from '#hl7v2/message.ts';
+import type { Delivery, Outcome } from '#record/delivery.ts';
+import type { Interpretation } from './interpretation.ts';
+
+/** Reads an HL7 v2 delivery and answers it in its own terms. */
+export function interpretHl7v2(delivery: Delivery, limits: Limits, clock: Clock, log: Log): Interpretation {
+	const parsed = parse(delivery, limits);
+	const message = parsed instanceof Message ? parsed : undefined;
+	const verdict = parsed instanceof Message ? verdictOf(parsed, delivery, limits, log) : ({ kind: 'refuse', failure: parsed } as const);
+	return {
+		messageType: message?.messageType ?? '',
+		controlId: message?.controlId ?? '',
+		verdict,
+		acknowledge: (outcome, failure) =>
+			codesOf(message, delivery, outcome).map((code) =>
+				renderAck({ source: message ?? delivery.bytes, code, controlId: acknowledgementId(delivery, code), nowMs: clock.nowMs(), failure }),
+			),
+	};
+}
+
+function parse(delivery: Delivery, limits: Limits): Message | Failure {
+	if (delivery.withheld) return new Failure('internal', 'the message could not be processed');
+	try {
+		return Message.parse(delivery.bytes, { segmentsMax: limits.segmentsMax });
+	} catch (error) {
+		if (error instanceof Failure) return error;
+		throw error;
+	}
+}
+
+function verdictOf(message: Message, delivery: Delivery, limits: Limits, log: Log): Interpretation['verdict'] {
+	try {
+		return interpret(message, delivery.policy, limits);
+	} catch (error) {
+		if (error instanceof Failure) return { kind: 'refuse', failure: error };
+		log.error({ err: error, messageId: delivery.id, siteId: delivery.siteId }, 'message could not be interpreted');
+		return { kind: 'refuse', failure: new Failure('internal', 'the message could not be interpreted', { cause: error }) };
+	}
+}
+
+/**
+ * Original mode: one AA or AE. Enhanced mode (HL7 v2.5.1 §2.9.3), where the client opted in and the message asks for
+ * it: the accept acknowledgement that MSH-15 wants, then the application acknowledgement that MSH-16 wants.
+ */
+function codesOf(message: Message | undefined, delivery: Delivery, outcome: Outcome): AcknowledgementCode[] {
+	const refused = outcome === 'refused';
+	const application = refused ? 'AE' : 'AA';
+	const header = message?.segments[0];
+	if (!delivery.policy.enhancedAck || header === undefined) return [application];
+	const accept = header.text(15);
+	const wanted = header.text(16);
+	if (accept === '' && wanted === '') return [application];
+	const codes: AcknowledgementCode[] = [];
+	if (isWanted(accept, refused)) codes.push(refused ? 'CE' : 'CA');
+	if (isWanted(wanted, refused)) codes.push(application);
+	return codes;
+}
+
+/** HL7 table 0155; a condition that is absent beside the other means never. */
+function isWanted(condition: string, refused: boolean): boolean {
+	return condition === 'AL' || (condition === 'ER' && refused) || (condition === 'SU' && !refused);
+}
+
+/** MSH-10 has 20 characters in v2.5.1: the time and counter of the delivery's id, a few random digits, and the kind of answer. */
+function acknowledgementId(delivery: Delivery, code: AcknowledgementCode): string {
+	return `${delivery.id.replaceAll('-', '').slice(0, 18)}${code}`;
+}

@@ -1,0 +1,61 @@
+import { systemClock } from '#core/clock.ts';
+import { Failure } from '#core/failure.ts';
+import type { Limits } from '#core/limits.ts';
+import { createLog, type Log } from '#core/log.ts';
+import { tableShapes } from '#fhir/resources/index.ts';
+import type { Delivery } from '#record/delivery.ts';
+import { Connection } from '#storage/connection.ts';
+import { WriteSet } from '#storage/write-set.ts';
+import { Batch, type BatchResult } from './batch.ts';
+import { interpretHl7v2 } from './hl7v2.ts';
+
+export interface IngestSettings {
+	databaseUrl: string;
+	limits: Limits;
+	logLevel: string;
+}
+
+/** What lives as long as a worker thread: a connection for each lane, and the prepared statements on it. */
+export class Ingest {
+	readonly #settings: IngestSettings;
+	readonly #lanes = new Map<number, Connection>();
+	readonly #writeSet = new WriteSet(tableShapes);
+	readonly #log: Log;
+
+	constructor(settings: IngestSettings) {
+		this.#settings = settings;
+		this.#log = createLog(settings.logLevel);
+	}
+
+	/** Processes one batch of a lane; undefined when the database does not take it. */
+	async process(lane: number, deliveries: readonly Delivery[]): Promise<BatchResult | undefined> {
+		const { limits } = this.#settings;
+		const batch = new Batch({
+			connection: this.#connection(lane),
+			writeSet: this.#writeSet,
+			interpret: (delivery) => interpretHl7v2(delivery, limits, systemClock, this.#log),
+			clock: systemClock,
+			log: this.#log,
+		});
+		try {
+			return await batch.process(deliveries);
+		} catch (error) {
+			if (!(error instanceof Failure) || error.code !== 'unavailable') throw error;
+			this.#log.warn({ err: error, lane }, 'the database does not take a batch');
+			return undefined;
+		}
+	}
+
+	#connection(lane: number): Connection {
+		let connection = this.#lanes.get(lane);
+		if (connection === undefined) {
+			connection = new Connection(this.#settings.databaseUrl);
+			this.#lanes.set(lane, connection);
+		}
+		return connection;
+	}
+
+	async close(): Promise<void> {
+		await Promise.all([...this.#lanes.values()].map((connection) => connection.close()));
+	}
+}

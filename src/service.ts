@@ -1,0 +1,196 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { openAudit } from '#access/audit.ts';
+import { openDirectory } from '#access/database-directory.ts';
+import { addressSet, parseRange } from '#core/address.ts';
+import { systemClock } from '#core/clock.ts';
+import type { Log } from '#core/log.ts';
+import { createMetrics, type Metrics } from '#core/metrics.ts';
+import { Shards } from '#site/shards.ts';
+import { Connection } from '#storage/connection.ts';
+import { startEmbeddedDatabase } from '#storage/embedded/embedded-database.ts';
+import { migrate } from '#storage/migrate.ts';
+import { Reader } from '#storage/reader.ts';
+import { removeRuntimeFile, type SurfaceAddress, writeRuntimeFile } from '#storage/runtime-file.ts';
+import { createUnmatchedLog } from '#storage/unmatched.ts';
+import { fhirRoutes, renderFhirFailure } from '#surfaces/fhir/routes.ts';
+import { createHl7HttpSurface } from '#surfaces/hl7-http/surface.ts';
+import { createHttpServer, type HttpServer } from '#surfaces/http/server.ts';
+import { createMllpSurface } from '#surfaces/mllp/listener.ts';
+import { createOperationsSurface } from '#surfaces/operations/surface.ts';
+import type { Config } from './config.ts';
+import { version } from './version.ts';
+
+/** A running node. */
+export interface Service {
+	surfaces: Record<string, SurfaceAddress>;
+	databaseUrl: string;
+	/** Whether the database is the embedded one. */
+	embedded: boolean;
+	metrics: Metrics;
+	/** The ingest workers; tests end one. */
+	shards: Shards;
+	/** Stops accepting, answers what is in flight, ends everything that was started; the embedded database last. */
+	close(): Promise<void>;
+}
+
+type Closer = () => Promise<void> | void;
+
+/** Builds the product from its rooms. What was started is stopped again when a later part fails. */
+export async function startService(config: Config, log: Log): Promise<Service> {
+	const closers: Closer[] = [];
+	const close = async (): Promise<void> => {
+		for (const closer of closers.splice(0).reverse()) await closer();
+	};
+	try {
+		return await compose(config, log, closers, close);
+	} catch (error) {
+		await close();
+		throw error;
+	}
+}
+
+async function compose(config: Config, log: Log, closers: Closer[], close: () => Promise<void>): Promise<Service> {
+	mkdirSync(config.DATA_DIR, { recursive: true });
+	const databaseUrl = config.DATABASE_URL ?? (await openEmbedded(config, closers));
+	const { applied } = await migrate(databaseUrl);
+	if (applied.length > 0) log.info({ applied }, 'database schema brought up to date');
+	const { limits } = config;
+	const metrics = createMetrics({ version });
+	const clock = systemClock;
+	const directory = await openDirectory({ databaseUrl, allowAnySource: config.ALLOW_ANY_SOURCE, log, metrics, clock });
+	closers.push(() => directory.close());
+	const shards = new Shards({
+		worker: new URL('../workers/ingest.ts', import.meta.url),
+		workers: config.WORKERS ?? Math.max(1, availableParallelism() - 1),
+		workerData: { databaseUrl, limits, logLevel: config.LOG_LEVEL },
+		limits,
+		metrics,
+		log,
+		nowMs: () => clock.nowMs(),
+	});
+	closers.push(() => shards.close(limits.drainMsMax));
+	const reader = new Reader({ databaseUrl: config.DATABASE_READ_URL ?? databaseUrl, connections: 4, log });
+	closers.push(() => reader.close());
+	const state = { draining: false, listening: false };
+	const parts: Parts = { config, log, metrics, clock, directory, shards, reader, state, databaseUrl, closers };
+	const surfaces = await listen(parts);
+	state.listening = true;
+	writeRuntimeFile(config.DATA_DIR, { pid: process.pid, version, databaseUrl, surfaces });
+	closers.push(() => {
+		state.draining = true;
+		removeRuntimeFile(config.DATA_DIR);
+	});
+	return { surfaces, databaseUrl, embedded: config.DATABASE_URL === undefined, metrics, shards, close };
+}
+
+async function openEmbedded(config: Config, closers: Closer[]): Promise<string> {
+	const database = await startEmbeddedDatabase({ dataDir: config.DATA_DIR });
+	closers.push(() => database.stop());
+	return database.url;
+}
+
+interface Parts {
+	config: Config;
+	log: Log;
+	metrics: Metrics;
+	clock: typeof systemClock;
+	directory: Awaited<ReturnType<typeof openDirectory>>;
+	shards: Shards;
+	reader: Reader;
+	state: { draining: boolean; listening: boolean };
+	databaseUrl: string;
+	closers: Closer[];
+}
+
+/** Opens the surfaces; the operations surface first and so closed last: it tells that the node is draining. */
+async function listen(parts: Parts): Promise<Record<string, SurfaceAddress>> {
+	const { config, log, metrics, directory, shards, reader, closers } = parts;
+	const { limits } = config;
+	const surfaces: Record<string, SurfaceAddress> = {};
+	const opened = (name: string, host: string, server: HttpServer) => {
+		closers.push(() => server.close(limits.drainMsMax));
+		surfaces[name] = { host, port: server.port, tls: server.tls };
+	};
+	opened('ops', config.OPS_HOST, await openOperations(parts));
+	const tls = config.TLS_CERT_FILE && config.TLS_KEY_FILE ? { certFile: config.TLS_CERT_FILE, keyFile: config.TLS_KEY_FILE } : undefined;
+	const http = { host: config.HOST, tls, trustedProxies: config.TRUSTED_PROXIES };
+	const fhirContext = { directory, reader, limits, metrics, version, publicMetadata: config.PUBLIC_METADATA };
+	const routes = fhirRoutes(fhirContext);
+	opened(
+		'fhir',
+		config.HOST,
+		await createHttpServer({
+			...http,
+			name: 'fhir',
+			port: config.FHIR_PORT,
+			limits,
+			metrics,
+			log,
+			routes,
+			renderFailure: renderFhirFailure,
+		}),
+	);
+	const hl7Context = { directory, gateway: shards, limits, metrics, log, clock: parts.clock };
+	opened('hl7', config.HOST, await createHl7HttpSurface(hl7Context, { ...http, port: config.HL7_PORT }));
+	return { ...surfaces, ...(await listenMllp(parts)) };
+}
+
+function openOperations({ config, log, metrics, directory, shards, reader, state }: Parts): Promise<HttpServer> {
+	metrics.beforeCollect(() => {
+		const waiting = shards.waiting();
+		metrics.mailboxMessages.set(waiting.messages);
+		metrics.mailboxBytes.set(waiting.bytes);
+		metrics.mailboxDeepest.set(waiting.deepest);
+		metrics.databaseUp.set(directory.reachable ? 1 : 0);
+		metrics.readsInFlight.set(reader.inFlight);
+	});
+	const checks = [
+		{ name: 'database', up: () => directory.reachable },
+		{ name: 'workers', up: () => shards.available() },
+		{ name: 'listeners', up: () => state.listening },
+	];
+	const context = { checks, draining: () => state.draining, limits: config.limits, metrics, log };
+	return createOperationsSurface(context, { host: config.OPS_HOST, port: config.OPS_PORT });
+}
+
+async function listenMllp({
+	config,
+	log,
+	metrics,
+	clock,
+	directory,
+	shards,
+	databaseUrl,
+	closers,
+}: Parts): Promise<Record<string, SurfaceAddress>> {
+	const { limits } = config;
+	const connection = new Connection(databaseUrl);
+	const unmatched = createUnmatchedLog({ connection, limits, metrics, log });
+	closers.push(async () => {
+		await unmatched.close(2000);
+		await connection.close();
+	});
+	const audit = openAudit({ databaseUrl, log, clock });
+	closers.push(() => audit.close());
+	const isTrustedProxy = addressSet(config.TRUSTED_PROXIES.map((text) => parseRange(text)).filter((range) => range !== undefined));
+	const surface = createMllpSurface({
+		directory,
+		gateway: shards,
+		unmatched,
+		isTrustedProxy,
+		audit: ({ address, reason }) => audit.record({ action: 'mllp.refused', subject: reason, source: address }),
+		limits,
+		metrics,
+		log,
+		clock,
+	});
+	closers.push(() => surface.close(limits.drainMsMax));
+	const surfaces: Record<string, SurfaceAddress> = { mllp: await surface.listen({ host: config.HOST, port: config.MLLP_PORT }) };
+	if (config.MLLP_TLS_PORT !== undefined && config.TLS_CERT_FILE && config.TLS_KEY_FILE) {
+		const tls = { cert: readFileSync(config.TLS_CERT_FILE), key: readFileSync(config.TLS_KEY_FILE) };
+		const clientCa = config.TLS_CLIENT_CA_FILE === undefined ? {} : { clientCa: readFileSync(config.TLS_CLIENT_CA_FILE) };
+		surfaces['mllp_tls'] = await surface.listen({ host: config.HOST, port: config.MLLP_TLS_PORT, tls: { ...tls, ...clientCa } });
+	}
+	return surfaces;
+}

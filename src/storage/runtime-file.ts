@@ -1,0 +1,42 @@
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export interface SurfaceAddress {
+	host: string;
+	port: number;
+	tls: boolean;
+}
+
+/** What a running service leaves under DATA_DIR, so that the command line finds it. Removed when it ends. */
+export interface RuntimeFile {
+	pid: number;
+	version: string;
+	databaseUrl: string;
+	surfaces: Record<string, SurfaceAddress>;
+}
+
+const nameOf = (dataDir: string) => join(dataDir, 'service.json');
+
+/** Readable by the service's user alone: it names the database. */
+export function writeRuntimeFile(dataDir: string, runtime: RuntimeFile): void {
+	const path = nameOf(dataDir);
+	writeFileSync(`${path}.new`, `${JSON.stringify(runtime, null, '\t')}\n`, { mode: 0o600 });
+	renameSync(`${path}.new`, path);
+}
+
+/** Undefined when no service runs on this directory; one that was killed does not count. */
+export function readRuntimeFile(dataDir: string): RuntimeFile | undefined {
+	const path = nameOf(dataDir);
+	if (!existsSync(path)) return undefined;
+	const runtime = JSON.parse(readFileSync(path, 'utf8')) as RuntimeFile;
+	try {
+		process.kill(runtime.pid, 0);
+		return runtime;
+	} catch (error) {
+		return (error as NodeJS.ErrnoException).code === 'EPERM' ? runtime : undefined;
+	}
+}
+
+export function removeRuntimeFile(dataDir: string): void {
+	rmSync(nameOf(dataDir), { force: true });
+}
