@@ -135,12 +135,26 @@ describe('the alerts', () => {
 	});
 });
 
+/** The label column of the documentation: up to eight values are listed. */
+function labelCell({ labels }: MetricDefinition): string {
+	const cells = Object.entries(labels).map(([label, domain]) => {
+		if ('boundedBy' in domain) return `${label} (${domain.boundedBy})`;
+		return domain.length > 8 ? label : `${label}: ${domain.join(', ')}`;
+	});
+	return cells.join('; ') || '–';
+}
+
 describe('the documentation', () => {
-	test('lists every metric of the table with its kind and meaning, and no others', () => {
-		const rows = [...read('docs/operations.md').matchAll(/^\| `(tributary_\w+)`\s*\| (\w+)\s*\| .* \| (.*?)\s*\|$/gm)];
+	test('lists every metric of the table with its kind, labels and meaning, and no others', () => {
+		const rows = [...read('docs/operations.md').matchAll(/^\| `(tributary_\w+)`\s*\| (\w+)\s*\| (.*?)\s*\| (.*?)\s*\|$/gm)];
 		assert.deepEqual(
-			rows.map(([, name, kind, help]) => ({ name, kind, help })),
-			[...table.values()].map(({ name, kind, help }) => ({ name, kind, help })),
+			rows.map(([, name, kind, labels, help]) => ({ name, kind, labels, help })),
+			[...table.values()].map((definition) => ({
+				name: definition.name,
+				kind: definition.kind,
+				labels: labelCell(definition),
+				help: definition.help,
+			})),
 		);
 	});
 });

@@ -46,6 +46,7 @@ export class Exchange {
 	readonly #context: MllpContext;
 	readonly #address: string;
 	readonly #host: ExchangeHost;
+	readonly #acknowledgementSeconds: { observe(seconds: number): void };
 	/** In order of receipt; the first is the next to be answered. */
 	#entries: Entry[] = [];
 	#delivering = 0;
@@ -60,6 +61,7 @@ export class Exchange {
 		this.#context = context;
 		this.#address = address;
 		this.#host = host;
+		this.#acknowledgementSeconds = context.metrics.acknowledgementSeconds.labels({ surface: 'mllp' });
 	}
 
 	get wantsMore(): boolean {
@@ -265,9 +267,7 @@ export class Exchange {
 			// The acknowledgement leaves only here: after `deliver` resolved, that is after the commit.
 			this.#host.send(ready.flatMap(({ acks }) => acks));
 			const now = performance.now();
-			for (const { receivedTick } of ready) {
-				this.#context.metrics.acknowledgementSeconds.observe({ surface: 'mllp' }, (now - receivedTick) / 1000);
-			}
+			for (const { receivedTick } of ready) this.#acknowledgementSeconds.observe((now - receivedTick) / 1000);
 		}
 		if (this.#finished) return;
 		if (this.#ending !== undefined && this.#entries.length === 0) {

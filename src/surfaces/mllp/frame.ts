@@ -72,7 +72,7 @@ class Gathering {
 	}
 }
 
-/** Its own memory: a view would keep, and a transfer to a worker would copy, the whole chunk in which it came. */
+/** Its own memory: while it waits in a mailbox, a view would keep the whole chunk in which it came. */
 function detached(bytes: Buffer): Uint8Array {
 	return bytes.buffer.byteLength > 2 * bytes.length ? Uint8Array.prototype.slice.call(bytes) : bytes;
 }
