@@ -138,7 +138,8 @@ function simpleHl7(): Extract {
 	};
 	return (bytes) => {
 		const message = parser.parse(bytes.toString());
-		let sum = message.header.getField(7).length - 1 + message.header.getField(8).length;
+		const [code = '', event = ''] = message.header.getField(7).split('^');
+		let sum = code.length + event.length + message.header.getField(8).length;
 		const pid = message.getSegment('PID');
 		if (pid !== undefined) sum += patient(pid);
 		const pv1 = message.getSegment('PV1');

@@ -3,7 +3,7 @@ import { type ResolvedCharset, resolveCharset } from './charset.ts';
 import { type Delimiters, findHeader, readDelimiters } from './delimiters.ts';
 import { latin1 } from './latin1.ts';
 import { contentEnd, declaredCharset, Message, messageTypeOf } from './message.ts';
-import { Segment, type Source } from './segment.ts';
+import { ScannedText, Segment, type Source, sharedTextMax } from './segment.ts';
 
 /** What access and the message log need of a message before it is parsed. */
 export interface MessageHead {
@@ -45,22 +45,16 @@ function lineIn(text: string, length: number): string | undefined {
 
 /** The MSH segment without the message: nothing is known of the rest, so everything is looked for. */
 class HeaderSource implements Source {
-	readonly text: string;
 	readonly delimiters: Delimiters;
 	readonly plain = false;
-	readonly hasEscape = true;
-	readonly hasRepetition = true;
-	readonly hasSubcomponent = true;
 	readonly hasNul = true;
-	readonly copies = false;
 	readonly segment: Segment;
 	readonly #bytes: Uint8Array;
 
 	constructor(text: string, bytes: Uint8Array) {
-		this.text = text;
 		this.#bytes = bytes;
 		this.delimiters = readDelimiters(text, 0);
-		this.segment = new Segment(this, 'MSH', 0, 0, text.length);
+		this.segment = new Segment(this, new ScannedText(text, this.delimiters, text.length > sharedTextMax), 'MSH', 0, 0, text.length);
 	}
 
 	resolved(): ResolvedCharset {

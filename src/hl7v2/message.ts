@@ -3,12 +3,9 @@ import { Failure } from '#core/failure.ts';
 import { type Charset, type ResolvedCharset, resolveCharset, utf8 } from './charset.ts';
 import { type Delimiters, findHeader, readDelimiters } from './delimiters.ts';
 import { latin1 } from './latin1.ts';
-import { Segment, type Source } from './segment.ts';
+import { ScannedText, Segment, type Source, sharedTextMax } from './segment.ts';
 
 export { Segment } from './segment.ts';
-
-/** A string read from a frame up to this size may keep the frame alive; from a larger one every string is a copy. */
-const sharedFrameBytesMax = 16 * 1024;
 
 /** Where a line ends without the NULs and framing characters (start and end of block, end of file) behind it. */
 export function contentEnd(text: string, start: number, lineEnd: number): number {
@@ -118,11 +115,9 @@ class MessageSource implements Source {
 	readonly delimiters: Delimiters;
 	readonly segments: Segment[] = [];
 	readonly plain: boolean;
-	readonly hasEscape: boolean;
-	readonly hasRepetition: boolean;
-	readonly hasSubcomponent: boolean;
 	readonly hasNul: boolean;
-	readonly copies: boolean;
+	/** Undefined in a message so large that each segment has a text of its own: then no search leaves its segment. */
+	readonly #shared: ScannedText | undefined;
 	/** The character set the bytes had before they were rewritten as UTF-8. */
 	readonly declared: Charset | undefined;
 	malformed = 0;
@@ -139,16 +134,11 @@ class MessageSource implements Source {
 		const start = findHeader(this.text);
 		if (start === -1) throw new Failure('not-hl7', 'the message does not begin with an MSH segment');
 		this.delimiters = readDelimiters(this.text, start);
-		const { text, delimiters } = this;
-		// Behind MSH-2, which holds them all.
-		const from = start + 5 + (delimiters.subcomponent === '' ? 3 : 4);
-		this.hasEscape = text.indexOf(delimiters.escape, from) !== -1;
-		this.hasRepetition = text.indexOf(delimiters.repetition, from) !== -1;
-		this.hasSubcomponent = delimiters.subcomponent !== '' && text.indexOf(delimiters.subcomponent, from) !== -1;
+		const { text } = this;
 		this.hasNul = text.includes('\0');
 		this.#ascii = isAscii(bytes);
-		this.plain = this.#ascii && !this.hasEscape && !this.hasNul;
-		this.copies = text.length > sharedFrameBytesMax;
+		this.plain = this.#ascii && !this.hasNul;
+		this.#shared = text.length > sharedTextMax ? undefined : new ScannedText(text, this.delimiters, false);
 		this.#findSegments(start, text.length, segmentsMax);
 	}
 
@@ -228,7 +218,7 @@ class MessageSource implements Source {
 				if (wellFormed.test(id)) segmentIds.set(packed, id);
 				else this.malformed += 1;
 			}
-			this.segments.push(new Segment(this, id, index, start, end));
+			this.#add(id, index, start, end);
 			return;
 		}
 		this.malformed += 1;
@@ -236,7 +226,17 @@ class MessageSource implements Source {
 		const separator = line.indexOf(this.delimiters.field);
 		const idEnd = Math.min(separator === -1 ? line.length : separator, malformedIdLength);
 		// Two characters or four and more: never an id that somebody asks for.
-		this.segments.push(new Segment(this, line.slice(0, idEnd), index, start, end));
+		this.#add(line.slice(0, idEnd), index, start, end);
+	}
+
+	#add(id: string, index: number, start: number, end: number): void {
+		const shared = this.#shared;
+		if (shared !== undefined) {
+			this.segments.push(new Segment(this, shared, id, index, start, end));
+		} else {
+			const own = new ScannedText(this.text.slice(start, end), this.delimiters, true);
+			this.segments.push(new Segment(this, own, id, index, 0, end - start));
+		}
 	}
 }
 

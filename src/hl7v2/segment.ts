@@ -1,28 +1,47 @@
 import { type Charset, hasNonAscii, type ResolvedCharset } from './charset.ts';
 import type { Delimiters } from './delimiters.ts';
 import { unescapeText } from './escape.ts';
+import { DelimiterScan } from './scan.ts';
 
-/** What the segments of a message share. Offsets into `text` are offsets into the bytes. */
-export interface Source {
-	/** The bytes as Latin-1: one character a byte. */
+/** A text in which segments lie, one character a byte, and the searches in it. */
+export class ScannedText {
 	readonly text: string;
-	readonly delimiters: Delimiters;
-	/** The message has none of these outside MSH-2, so nothing need be looked for in its fields. */
-	readonly plain: boolean;
-	readonly hasEscape: boolean;
-	readonly hasRepetition: boolean;
-	readonly hasSubcomponent: boolean;
-	/** Gives a string of its own for one that would keep the whole frame alive. */
+	readonly field: DelimiterScan;
+	readonly repetition: DelimiterScan;
+	readonly component: DelimiterScan;
+	readonly subcomponent: DelimiterScan;
+	readonly escape: DelimiterScan;
+
+	/** The text is cut from a large one: what is read from it is copied, so as not to keep that alive. */
 	readonly copies: boolean;
+
+	constructor(text: string, delimiters: Delimiters, copies: boolean) {
+		this.text = text;
+		this.copies = copies;
+		this.field = new DelimiterScan(text, delimiters.field);
+		this.repetition = new DelimiterScan(text, delimiters.repetition);
+		this.component = new DelimiterScan(text, delimiters.component);
+		this.subcomponent = new DelimiterScan(text, delimiters.subcomponent);
+		this.escape = new DelimiterScan(text, delimiters.escape);
+	}
+}
+
+/** What the segments of a message share. */
+export interface Source {
+	readonly delimiters: Delimiters;
+	/** Only ASCII without NUL: values need no decoding. */
+	readonly plain: boolean;
 	readonly hasNul: boolean;
 	resolved(): ResolvedCharset;
 	sequenceOf(segment: Segment): number;
 }
 
-/** V8 copies substrings shorter than this; longer ones point into their parent and keep it alive. */
+/** A string that was read may keep a text of this size alive; from a larger one every string is a copy. */
+export const sharedTextMax = 16 * 1024;
+/** V8 copies substrings shorter than this anyway; longer ones point into their parent and keep it alive. */
 const slicedLengthMin = 13;
 
-/** `""`: the sender asks to delete the value. */
+const quote = 0x22;
 const nullValue = '""';
 
 /** One segment: fields are found when first asked for, and decoded when read. Numbers are the standard's, from 1. */
@@ -31,19 +50,22 @@ export class Segment {
 	/** Position in the message, from 0. */
 	readonly index: number;
 	readonly #source: Source;
+	readonly #scanned: ScannedText;
 	readonly #start: number;
 	readonly #end: number;
-	/** The text of the segment: searches in it end where it ends, so no read costs more than its segment. */
-	#line: string | undefined;
-	/** `#offsets[n]` is where piece n begins in `#line`; found up to the highest piece asked for. */
+	/** Piece n, between two field separators, begins at `#offsets[n]`; found up to the highest asked for. */
 	#offsets: number[] | undefined;
 	/** MSH-1 is the separator itself, so its fields stand one piece earlier. */
 	readonly #shift: number;
+	/** The part found last, from and to. */
+	#from = 0;
+	#to = 0;
 
-	constructor(source: Source, id: string, index: number, start: number, end: number) {
-		this.#source = source;
+	constructor(source: Source, scanned: ScannedText, id: string, index: number, start: number, end: number) {
 		this.id = id;
 		this.index = index;
+		this.#source = source;
+		this.#scanned = scanned;
 		this.#start = start;
 		this.#end = end;
 		this.#shift = id === 'MSH' ? 1 : 0;
@@ -60,136 +82,139 @@ export class Segment {
 
 	/** The segment as sent: bytes as Latin-1. */
 	get line(): string {
-		this.#line ??= this.#source.text.slice(this.#start, this.#end);
-		return this.#line;
+		return this.#scanned.text.slice(this.#start, this.#end);
 	}
 
 	/** The field as sent: bytes as Latin-1, delimiters and escapes untouched; '' when absent. */
 	raw(field: number): string {
 		if (this.#shift === 1 && field === 1) return this.#source.delimiters.field;
-		return field < 1 ? '' : this.#piece(field - this.#shift);
+		return this.#findField(field) ? this.#scanned.text.slice(this.#from, this.#to) : '';
 	}
 
 	isPresent(field: number): boolean {
-		return this.raw(field) !== '';
+		return (this.#shift === 1 && field === 1) || this.#findField(field);
 	}
 
-	/** The field is exactly `""`. */
+	/** The field is exactly `""`: the sender asks to delete the value. */
 	isNull(field: number): boolean {
-		return this.raw(field) === nullValue;
+		return this.#findField(field) && this.#isNullPart();
 	}
 
 	isComponentNull(field: number, component: number, repetition = 0): boolean {
-		return this.#part(field, component, repetition, 0) === nullValue;
+		return this.#findComponent(field, component, repetition) && this.#isNullPart();
 	}
 
 	/** Decoded and unescaped; '' when absent or `""`. `repetition` counts from 0, component and subcomponent from 1. */
 	text(field: number, component = 1, repetition = 0, subcomponent = 1): string {
-		const part = this.#part(field, component, repetition, subcomponent);
-		return part === '' || part === nullValue ? '' : this.#decode(part);
+		if (!this.#findComponent(field, component, repetition)) return '';
+		if (this.#isHeaderField(field)) return subcomponent === 1 ? this.raw(field) : '';
+		if (!this.#narrow(this.#scanned.subcomponent, subcomponent - 1)) return '';
+		return this.#decode();
 	}
 
 	/** The whole field, or one repetition of it, decoded and unescaped, delimiters left in; '' when absent or `""`. */
 	display(field: number, repetition?: number): string {
-		const raw = repetition === undefined ? this.raw(field) : this.#repetition(field, repetition);
-		return raw === '' || raw === nullValue ? '' : this.#decode(raw);
+		if (this.#isHeaderField(field)) return repetition === undefined || repetition === 0 ? this.raw(field) : '';
+		if (!this.#findField(field)) return '';
+		return repetition === undefined || this.#narrow(this.#scanned.repetition, repetition) ? this.#decode() : '';
 	}
 
 	/** 0 when the field is absent. */
 	repetitions(field: number): number {
-		const raw = this.raw(field);
-		if (raw === '') return 0;
-		return this.#isEncodingCharacters(field) ? 1 : count(raw, this.#source.delimiters.repetition);
+		if (this.#isHeaderField(field)) return this.isPresent(field) ? 1 : 0;
+		return this.#findField(field) ? this.#scanned.repetition.count(this.#from, this.#to) : 0;
 	}
 
 	/** 0 when the field or the repetition is absent. */
 	components(field: number, repetition = 0): number {
-		const raw = this.#repetition(field, repetition);
-		if (raw === '') return 0;
-		return this.#isEncodingCharacters(field) ? 1 : count(raw, this.#source.delimiters.component);
+		if (this.#isHeaderField(field)) return this.isPresent(field) && repetition === 0 ? 1 : 0;
+		const found = this.#findField(field) && this.#narrow(this.#scanned.repetition, repetition);
+		return found ? this.#scanned.component.count(this.#from, this.#to) : 0;
 	}
 
 	/** 0 when the component is absent. */
 	subcomponents(field: number, component: number, repetition = 0): number {
-		const raw = this.#part(field, component, repetition, 0);
-		if (raw === '') return 0;
-		return this.#isEncodingCharacters(field) ? 1 : count(raw, this.#source.delimiters.subcomponent);
+		if (!this.#findComponent(field, component, repetition)) return 0;
+		return this.#isHeaderField(field) ? 1 : this.#scanned.subcomponent.count(this.#from, this.#to);
 	}
 
-	#isEncodingCharacters(field: number): boolean {
+	/** MSH-1 and MSH-2 hold delimiters and are split by none. */
+	#isHeaderField(field: number): boolean {
 		return this.#shift === 1 && field <= 2;
 	}
 
-	/** What stands between two field separators; piece 0 is the segment id. */
-	#piece(number: number): string {
-		const line = this.line;
-		const separator = this.#source.delimiters.field;
-		this.#offsets ??= [0];
+	#isNullPart(): boolean {
+		const { text } = this.#scanned;
+		return this.#to - this.#from === 2 && text.charCodeAt(this.#from) === quote && text.charCodeAt(this.#from + 1) === quote;
+	}
+
+	/** Sets the part to a field; false when that is empty or absent. */
+	#findField(field: number): boolean {
+		const number = field - this.#shift;
+		if (number < 1) return false;
+		this.#offsets ??= [this.#start];
 		const offsets = this.#offsets;
-		while (offsets.length <= number + 1) {
-			const from = offsets[offsets.length - 1] as number;
-			if (from > line.length) return '';
-			const next = line.indexOf(separator, from);
-			offsets.push(next === -1 ? line.length + 1 : next + 1);
+		const end = this.#end;
+		if (offsets.length <= number + 1) {
+			const scan = this.#scanned.field;
+			let last = offsets[offsets.length - 1] as number;
+			while (offsets.length <= number + 1) {
+				if (last > end) return false;
+				last = Math.min(scan.next(last), end) + 1;
+				offsets.push(last);
+			}
 		}
-		return line.slice(offsets[number] as number, (offsets[number + 1] as number) - 1);
+		this.#from = offsets[number] as number;
+		this.#to = (offsets[number + 1] as number) - 1;
+		return this.#from < this.#to;
 	}
 
-	#repetition(field: number, repetition: number): string {
-		const raw = this.raw(field);
-		if (!this.#source.hasRepetition || this.#isEncodingCharacters(field)) return repetition === 0 ? raw : '';
-		return nth(raw, this.#source.delimiters.repetition, repetition);
+	#findComponent(field: number, component: number, repetition: number): boolean {
+		if (this.#isHeaderField(field)) return component === 1 && repetition === 0 && this.isPresent(field);
+		if (!this.#findField(field)) return false;
+		const { repetition: repetitions, component: components } = this.#scanned;
+		return this.#narrow(repetitions, repetition) && this.#narrow(components, component - 1);
 	}
 
-	/** Subcomponent 0 stands for the whole component. */
-	#part(field: number, component: number, repetition: number, subcomponent: number): string {
-		if (this.#isEncodingCharacters(field)) return component === 1 && repetition === 0 && subcomponent <= 1 ? this.raw(field) : '';
-		const { delimiters, hasSubcomponent } = this.#source;
-		const part = nth(this.#repetition(field, repetition), delimiters.component, component - 1);
-		if (subcomponent === 0) return part;
-		if (!hasSubcomponent) return subcomponent === 1 ? part : '';
-		return nth(part, delimiters.subcomponent, subcomponent - 1);
+	/** Narrows the part to one of those that a delimiter separates; false when that is empty or absent. */
+	#narrow(scan: DelimiterScan, number: number): boolean {
+		const first = scan.next(this.#from);
+		if (first >= this.#to) return number === 0;
+		if (number === 0) {
+			this.#to = first;
+			return this.#from < first;
+		}
+		const start = scan.partStart(this.#from, this.#to, number);
+		if (start === -1) return false;
+		this.#from = start;
+		const end = scan.next(start);
+		if (end < this.#to) this.#to = end;
+		return start < this.#to;
 	}
 
-	#decode(part: string): string {
+	#decode(): string {
+		if (this.#isNullPart()) return '';
+		const scanned = this.#scanned;
+		const escaped = scanned.escape.next(this.#from) < this.#to;
+		const part = scanned.text.slice(this.#from, this.#to);
+		const value = escaped || !this.#source.plain ? this.#interpret(part, escaped) : part;
+		return scanned.copies && value.length >= slicedLengthMin ? copyOf(value) : value;
+	}
+
+	#interpret(part: string, escaped: boolean): string {
 		const source = this.#source;
-		if (source.plain) return source.copies && part.length >= slicedLengthMin ? copyOf(part) : part;
 		let text = part;
 		let charset: Charset | undefined;
-		if (hasNonAscii(text)) {
+		if (!source.plain && hasNonAscii(text)) {
 			charset = source.resolved().charset;
 			text = charset.decode(text);
 		}
 		if (source.hasNul) text = text.replaceAll('\0', '');
-		if (source.hasEscape && text.includes(source.delimiters.escape)) {
-			text = unescapeText(text, source.delimiters, charset ?? source.resolved().charset);
-		}
-		return source.copies && text.length >= slicedLengthMin ? copyOf(text) : text;
+		if (escaped) text = unescapeText(text, source.delimiters, charset ?? source.resolved().charset);
+		return text === nullValue && !escaped ? '' : text;
 	}
 }
 
 function copyOf(text: string): string {
 	return hasNonAscii(text) ? Buffer.from(text, 'utf16le').toString('utf16le') : Buffer.from(text, 'latin1').toString('latin1');
-}
-
-function count(text: string, delimiter: string): number {
-	let found = 1;
-	if (delimiter === '') return found;
-	for (let at = text.indexOf(delimiter); at !== -1; at = text.indexOf(delimiter, at + 1)) found += 1;
-	return found;
-}
-
-/** The part `number` (from 0) of what `delimiter` separates; '' when there are fewer. */
-function nth(text: string, delimiter: string, number: number): string {
-	if (text === '' || number < 0) return '';
-	if (delimiter === '') return number === 0 ? text : '';
-	let start = 0;
-	for (let left = number; left > 0; left--) {
-		const next = text.indexOf(delimiter, start);
-		if (next === -1) return '';
-		start = next + 1;
-	}
-	const end = text.indexOf(delimiter, start);
-	if (end === -1) return start === 0 ? text : text.slice(start);
-	return text.slice(start, end);
 }
