@@ -1,0 +1,52 @@
+import { Failure, type FailureCode } from '#core/failure.ts';
+import type { Flag } from '#record/change-set.ts';
+import type { Hl7v2Policy } from '#record/delivery.ts';
+import type { Segment } from '../message.ts';
+
+/** Flags of one message that are kept; a thousand OBX of one fault need no thousand flags. */
+const flagsMax = 50;
+
+/** What interpreting one message needs beside its segments. */
+export class Context {
+	readonly policy: Hl7v2Policy;
+	/** Offset of MSH-7, by which times without one are read (v2.5.1 §2.A.22); `Z` when it has none. */
+	readonly zone: string;
+	readonly observationsMax: number;
+	readonly flags: Flag[] = [];
+
+	constructor(policy: Hl7v2Policy, zone: string, observationsMax: number) {
+		this.policy = policy;
+		this.zone = zone;
+		this.observationsMax = observationsMax;
+	}
+
+	flag(code: Flag['code'], text: string): void {
+		if (this.flags.length < flagsMax) this.flags.push({ code, text });
+	}
+
+	/** Notes a value that was left out because it is not of its type. */
+	unreadable(segment: Segment, field: number, rule: string): void {
+		this.flag('unreadable-value', `${nameOf(segment)}-${field} ${rule}`);
+	}
+}
+
+/** `OBX` for the first of its kind, `OBX[3]` for the third. */
+export function nameOf(segment: Segment): string {
+	const { sequence } = segment;
+	return sequence === 1 ? segment.id : `${segment.id}[${sequence}]`;
+}
+
+export function failureAt(code: FailureCode, segment: Segment, field: number, text: string): Failure {
+	return new Failure(code, text, { location: { segment: segment.id, sequence: segment.sequence, field } });
+}
+
+/** Identifiers are keys in the database; longer ones are a fault of the sender. */
+export const keyLengthMax = 250;
+
+/** @throws Failure `value-too-long` */
+export function checkedKey(value: string, segment: Segment, field: number): string {
+	if (value.length > keyLengthMax) {
+		throw failureAt('value-too-long', segment, field, `${segment.id}-${field} has an identifier of more than ${keyLengthMax} characters`);
+	}
+	return value;
+}

@@ -1,0 +1,60 @@
+import type { CodeableConcept, Coding } from '#fhir/datatypes.ts';
+import type { Segment } from '../../message.ts';
+import { codingSystem } from './coding-system.ts';
+
+/**
+ * CWE, CNE, CE, CF, IS and ID (v2.5.1 §2.A.13) as CodeableConcept: up to three codings, text from CWE-9, else the first
+ * display. `system` is that of a code whose coding system is not named (a table's).
+ */
+export function codeableConcept(segment: Segment, field: number, repetition = 0, system = ''): CodeableConcept | undefined {
+	const codings: Coding[] = [];
+	const first = coding(segment, field, repetition, 1, 7, system);
+	if (first) codings.push(first);
+	let text = '';
+	const components = segment.components(field, repetition);
+	if (components > 3) {
+		const second = coding(segment, field, repetition, 4, 8, '');
+		if (second) codings.push(second);
+		if (components > 8) {
+			text = segment.text(field, 9, repetition);
+			const third = coding(segment, field, repetition, 10, 13, '');
+			if (third) codings.push(third);
+		}
+	}
+	if (text === '') text = segment.text(field, 2, repetition) || segment.text(field, 5, repetition);
+	if (codings.length === 0) return text === '' ? undefined : { text };
+	return text === '' ? { coding: codings } : { coding: codings, text };
+}
+
+/** One triplet of a CWE; undefined without a code. */
+function coding(
+	segment: Segment,
+	field: number,
+	repetition: number,
+	component: number,
+	versionComponent: number,
+	system: string,
+): Coding | undefined {
+	const code = segment.text(field, component, repetition).trim();
+	if (code === '') return undefined;
+	const named = codingSystem(segment.text(field, component + 2, repetition)) || system;
+	const version = segment.text(field, versionComponent, repetition);
+	const display = segment.text(field, component + 1, repetition);
+	const result: Coding = {};
+	if (named !== '') result.system = named;
+	if (version !== '') result.version = version;
+	result.code = code;
+	if (display !== '') result.display = display;
+	return result;
+}
+
+/** Every repetition; undefined when none has content. */
+export function codeableConcepts(segment: Segment, field: number, system = ''): CodeableConcept[] | undefined {
+	const concepts: CodeableConcept[] = [];
+	const repetitions = segment.repetitions(field);
+	for (let repetition = 0; repetition < repetitions; repetition++) {
+		const concept = codeableConcept(segment, field, repetition, system);
+		if (concept) concepts.push(concept);
+	}
+	return concepts.length === 0 ? undefined : concepts;
+}

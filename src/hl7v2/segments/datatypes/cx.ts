@@ -1,0 +1,49 @@
+import type { Identifier } from '#record/change-set.ts';
+import type { Segment } from '../../message.ts';
+import { checkedKey } from '../context.ts';
+import { v2Table } from './coding-system.ts';
+import { authoritySystem } from './hd.ts';
+import { toDate } from './ts.ts';
+
+const identifierTypes = v2Table('0203');
+
+/**
+ * CX (v2.5.1 §2.A.14) as Identifier; undefined without CX-1. CX-2/3 check digits are not kept: the digit is part of
+ * CX-1. `authority` is the system of an identifier that names none.
+ */
+export function identifier(segment: Segment, field: number, repetition = 0, authority?: string, type?: string): Identifier | undefined {
+	const value = segment.text(field, 1, repetition).trim();
+	if (value === '') return undefined;
+	checkedKey(value, segment, field);
+	const namespace = segment.text(field, 4, repetition, 1);
+	const universalId = segment.text(field, 4, repetition, 2);
+	const system = authoritySystem(namespace, universalId, segment.text(field, 4, repetition, 3)) || authority || '';
+	checkedKey(system, segment, field);
+	const code = segment.text(field, 5, repetition) || type || '';
+	const result: Identifier = { value };
+	if (code !== '') result['type'] = { coding: [{ system: identifierTypes, code }] };
+	if (system !== '') result['system'] = system;
+	if (segment.components(field, repetition) > 5) addPeriod(result, segment, field, repetition);
+	const assigner = segment.text(field, 6, repetition) || (universalId === '' ? '' : namespace);
+	if (assigner !== '') result['assigner'] = { display: assigner };
+	return result;
+}
+
+/** CX-7 and CX-8 are dates. */
+function addPeriod(result: Identifier, segment: Segment, field: number, repetition: number): void {
+	const start = toDate(segment.text(field, 7, repetition));
+	const end = toDate(segment.text(field, 8, repetition));
+	if (start === undefined && end === undefined) return;
+	result['period'] = { ...(start === undefined ? {} : { start }), ...(end === undefined ? {} : { end }) };
+}
+
+/** Every repetition that has an identifier, in order. */
+export function identifiers(segment: Segment, field: number, authority?: string, type?: string): Identifier[] {
+	const found: Identifier[] = [];
+	const repetitions = segment.repetitions(field);
+	for (let repetition = 0; repetition < repetitions; repetition++) {
+		const item = identifier(segment, field, repetition, authority, type);
+		if (item) found.push(item);
+	}
+	return found;
+}

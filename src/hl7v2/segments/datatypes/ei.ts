@@ -1,0 +1,33 @@
+import type { Identifier } from '#fhir/datatypes.ts';
+import type { Segment } from '../../message.ts';
+import { checkedKey } from '../context.ts';
+import { v2Table } from './coding-system.ts';
+import { authoritySystem } from './hd.ts';
+
+export interface EntityIdentifier {
+	system: string;
+	value: string;
+}
+
+/** EI (v2.5.1 §2.A.28): value and the authority's system, '' when it names none. Undefined without EI-1. */
+export function entityIdentifier(segment: Segment, field: number, repetition = 0): EntityIdentifier | undefined {
+	const value = segment.text(field, 1, repetition).trim();
+	if (value === '') return undefined;
+	const system = authoritySystem(
+		segment.text(field, 2, repetition),
+		segment.text(field, 3, repetition),
+		segment.text(field, 4, repetition),
+	);
+	return { system: checkedKey(system, segment, field), value: checkedKey(value, segment, field) };
+}
+
+const identifierTypes = v2Table('0203');
+
+/** As FHIR Identifier, with a type of table 0203 such as PLAC or FILL. */
+export function typedIdentifier({ system, value }: EntityIdentifier, type?: string): Identifier {
+	const result: Identifier = {};
+	if (type !== undefined) result.type = { coding: [{ system: identifierTypes, code: type }] };
+	if (system !== '') result.system = system;
+	result.value = value;
+	return result;
+}

@@ -1,0 +1,48 @@
+const oid = /^[0-2](?:\.(?:0|[1-9][0-9]*))+$/;
+const uuid = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+
+/** The same few authorities come with every message. */
+const known = new Map<string, string>();
+const knownMax = 4096;
+
+/**
+ * HD (v2.5.1 §2.A.33) as a FHIR system URI: the universal id where there is one, else `urn:id:` and the namespace.
+ * '' when there is neither.
+ */
+export function authoritySystem(namespace: string, universalId: string, universalIdType: string): string {
+	if (universalId === '') return namespace === '' ? '' : localUrn(namespace);
+	const key = `${universalIdType}|${universalId}`;
+	const held = known.get(key);
+	if (held !== undefined) return held;
+	const system = universalSystem(universalId, universalIdType.toUpperCase());
+	if (known.size < knownMax) known.set(key, system);
+	return system;
+}
+
+/** Table 0301, universal id types. */
+function universalSystem(id: string, type: string): string {
+	if ((type === 'ISO' || type === '') && oid.test(id)) return `urn:oid:${id}`;
+	if ((type === 'UUID' || type === 'GUID' || type === '') && uuid.test(id)) return `urn:uuid:${id.toLowerCase()}`;
+	if (type === 'URI' || type === 'URL') return encodeSpaces(id);
+	if (type === '' && /^(?:https?:\/\/|urn:)/.test(id)) return encodeSpaces(id);
+	if (type === 'DNS') return `http://${encodeSpaces(id)}`;
+	return localUrn(id);
+}
+
+/** An authority that is known by a name of the sender's only. */
+export function localUrn(name: string): string {
+	const held = known.get(name);
+	if (held !== undefined) return held;
+	const urn = `urn:id:${encodeSpaces(name.trim())}`;
+	if (known.size < knownMax) known.set(name, urn);
+	return urn;
+}
+
+/** A FHIR uri has no whitespace (R4 §2.24.0.1). */
+function encodeSpaces(text: string): string {
+	return /\s/.test(text) ? text.replace(/\s/g, (space) => encodeURIComponent(space)) : text;
+}
+
+export function isOid(text: string): boolean {
+	return oid.test(text);
+}

@@ -1,0 +1,132 @@
+import type { Segment } from '../../message.ts';
+
+/**
+ * TS, DTM, DT and TM (v2.5.1 §2.A.75, §2.A.22, §2.A.21, §2.A.76) as FHIR date, dateTime and time. A FHIR dateTime with
+ * a time needs an offset: the value's own, else that of MSH-7, else UTC.
+ */
+const daysOfMonth = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+/** `YYYY[MM[DD[HH[MM[SS[.S+]]]]]][+/-ZZZZ]`, digits only. */
+interface Stamp {
+	/** 4, 6 or 8 digits. */
+	date: string;
+	/** '' or 2, 4 or 6 digits. */
+	time: string;
+	/** '' or `.` and digits. */
+	fraction: string;
+	/** '' or `+hh:mm`. */
+	zone: string;
+}
+
+export function toDate(text: string): string | undefined {
+	const stamp = readStamp(text);
+	return stamp && dashed(stamp.date);
+}
+
+/** `zone` is the offset of a time that carries none. */
+export function toDateTime(text: string, zone: string): string | undefined {
+	const stamp = readStamp(text);
+	if (stamp === undefined) return undefined;
+	const date = dashed(stamp.date);
+	if (stamp.time === '') return date;
+	return `${date}T${clockTime(stamp.time)}${stamp.fraction}${stamp.zone === '' ? zone : stamp.zone}`;
+}
+
+/** FHIR `instant`: only where the time is given to the minute at least. */
+export function toInstant(text: string, zone: string): string | undefined {
+	const stamp = readStamp(text);
+	return stamp && stamp.time.length >= 4 ? toDateTime(text, zone) : undefined;
+}
+
+/** TM: `HH[MM[SS[.S+]]][+/-ZZZZ]`; a FHIR time has no offset. */
+export function toTime(text: string): string | undefined {
+	const { body } = splitZone(text.trim());
+	const { digits, fraction } = splitFraction(body);
+	if (!isTime(digits) || (fraction !== '' && digits.length !== 6)) return undefined;
+	return `${clockTime(digits)}${fraction}`;
+}
+
+export function hasTime(text: string): boolean {
+	return (readStamp(text)?.time ?? '') !== '';
+}
+
+/** The offset of a timestamp as FHIR writes it; undefined when it has none. */
+export function zoneOf(text: string): string | undefined {
+	const { zone } = splitZone(text.trim());
+	return zone === '' ? undefined : zone;
+}
+
+/** The dateTime of a field, for elements that are left out when it cannot be read. */
+export function dateTimeOf(segment: Segment, field: number, zone: string, component = 1): string | undefined {
+	const text = segment.text(field, component);
+	return text === '' ? undefined : toDateTime(text, zone);
+}
+
+function readStamp(text: string): Stamp | undefined {
+	const { body, zone } = splitZone(text.trim());
+	const { digits, fraction } = splitFraction(body);
+	const date = digits.slice(0, 8);
+	const time = digits.slice(8);
+	if (!isDate(date) || (time !== '' && !isTime(time)) || (fraction !== '' && time.length !== 6)) return undefined;
+	return zone === undefined ? undefined : { date, time, fraction, zone };
+}
+
+function splitZone(text: string): { body: string; zone: string | undefined } {
+	const at = text.length - 5;
+	const sign = at > 0 ? text.charCodeAt(at) : 0;
+	if (sign !== 0x2b && sign !== 0x2d) return { body: text, zone: '' };
+	const hours = text.slice(at + 1, at + 3);
+	const minutes = text.slice(at + 3);
+	const valid = isDigits(hours) && isDigits(minutes) && Number(minutes) < 60 && Number(hours) * 60 + Number(minutes) <= 14 * 60;
+	if (!valid) return { body: text, zone: undefined };
+	const negative = sign === 0x2d && (hours !== '00' || minutes !== '00');
+	return { body: text.slice(0, at), zone: `${negative ? '-' : '+'}${hours}:${minutes}` };
+}
+
+function splitFraction(text: string): { digits: string; fraction: string } {
+	const point = text.indexOf('.');
+	if (point === -1) return { digits: text, fraction: '' };
+	const fraction = text.slice(point);
+	// An invalid fraction makes the whole invalid: it is left where no digit check passes it.
+	return fraction.length > 1 && fraction.length <= 10 && isDigits(fraction.slice(1))
+		? { digits: text.slice(0, point), fraction }
+		: { digits: text, fraction: '' };
+}
+
+function isDigits(text: string): boolean {
+	for (let index = 0; index < text.length; index++) {
+		const code = text.charCodeAt(index);
+		if (code < 0x30 || code > 0x39) return false;
+	}
+	return text !== '';
+}
+
+function isDate(digits: string): boolean {
+	if ((digits.length !== 4 && digits.length !== 6 && digits.length !== 8) || !isDigits(digits)) return false;
+	const year = Number(digits.slice(0, 4));
+	if (year === 0) return false;
+	if (digits.length === 4) return true;
+	const month = Number(digits.slice(4, 6));
+	const days = daysOfMonth[month - 1];
+	if (days === undefined) return false;
+	if (digits.length === 6) return true;
+	const day = Number(digits.slice(6));
+	const leap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+	return day >= 1 && day <= days && (month !== 2 || day < 29 || leap);
+}
+
+function isTime(digits: string): boolean {
+	if ((digits.length !== 2 && digits.length !== 4 && digits.length !== 6) || !isDigits(digits)) return false;
+	return Number(digits.slice(0, 2)) < 24 && Number(digits.slice(2, 4)) < 60 && Number(digits.slice(4)) < 60;
+}
+
+function dashed(digits: string): string {
+	if (digits.length === 4) return digits;
+	const month = `${digits.slice(0, 4)}-${digits.slice(4, 6)}`;
+	return digits.length === 6 ? month : `${month}-${digits.slice(6)}`;
+}
+
+/** FHIR wants minutes and seconds; what the sender left out becomes zero (R4 §2.24.0.1, dateTime). */
+function clockTime(digits: string): string {
+	return `${digits.slice(0, 2)}:${digits.slice(2, 4) || '00'}:${digits.slice(4) || '00'}`;
+}

@@ -1,0 +1,53 @@
+import type { Address } from '#fhir/datatypes.ts';
+import type { Segment } from '../../message.ts';
+import { toDateTime } from './ts.ts';
+import { joined } from './xpn.ts';
+
+/** Table 0190, as far as FHIR's address-use knows it. */
+const uses: Readonly<Record<string, string>> = { BA: 'old', BI: 'billing', C: 'temp', B: 'work', O: 'work', H: 'home' };
+/** Of the same table: what kind of address it is. */
+const types: Readonly<Record<string, string>> = { M: 'postal', SH: 'postal' };
+
+/** XAD (v2.5.1 §2.A.83) as Address; undefined without content. */
+export function address(segment: Segment, field: number, repetition: number, zone: string): Address | undefined {
+	const text = (component: number) => segment.text(field, component, repetition).trim();
+	// SAD: the street address, else the dwelling number and the street's name.
+	const street = text(1) || joined(segment.text(field, 1, repetition, 3), segment.text(field, 1, repetition, 2));
+	const line = [street, text(2)].filter((part) => part !== '');
+	const [city, state, postalCode, country, district] = [text(3), text(4), text(5), text(6), text(9)];
+	const place = [...line, city, joined(state, postalCode), district, country].filter((part) => part !== '').join(', ');
+	if (place === '') return undefined;
+	const result: Address = {};
+	const kind = text(7);
+	const use = uses[kind];
+	const type = types[kind];
+	if (use !== undefined) result.use = use;
+	if (type !== undefined) result.type = type;
+	result.text = place;
+	if (line.length > 0) result.line = line;
+	if (city !== '') result.city = city;
+	if (district !== '') result.district = district;
+	if (state !== '') result.state = state;
+	if (postalCode !== '') result.postalCode = postalCode;
+	if (country !== '') result.country = country;
+	if (segment.components(field, repetition) > 11) addPeriod(result, segment, field, repetition, zone);
+	return result;
+}
+
+/** XAD-13 and 14, else the two halves of XAD-12, which came before them. */
+function addPeriod(result: Address, segment: Segment, field: number, repetition: number, zone: string): void {
+	const start = toDateTime(segment.text(field, 13, repetition) || segment.text(field, 12, repetition, 1), zone);
+	const end = toDateTime(segment.text(field, 14, repetition) || segment.text(field, 12, repetition, 2), zone);
+	if (start === undefined && end === undefined) return;
+	result.period = { ...(start === undefined ? {} : { start }), ...(end === undefined ? {} : { end }) };
+}
+
+export function addresses(segment: Segment, field: number, zone: string): Address[] {
+	const found: Address[] = [];
+	const repetitions = segment.repetitions(field);
+	for (let repetition = 0; repetition < repetitions; repetition++) {
+		const item = address(segment, field, repetition, zone);
+		if (item) found.push(item);
+	}
+	return found;
+}

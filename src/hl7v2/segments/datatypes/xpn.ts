@@ -1,0 +1,75 @@
+import type { HumanName } from '#fhir/datatypes.ts';
+import type { Segment } from '../../message.ts';
+import { toDateTime } from './ts.ts';
+
+/** Table 0200; types without a counterpart in FHIR's name-use leave `use` out. S (pseudonym) is anonymous by definition. */
+const uses: Readonly<Record<string, string>> = {
+	L: 'official',
+	R: 'official',
+	D: 'usual',
+	M: 'maiden',
+	N: 'nickname',
+	S: 'anonymous',
+	MSK: 'anonymous',
+	NAV: 'temp',
+	TEMP: 'temp',
+	BAD: 'old',
+	NOUSE: 'old',
+};
+
+/** XPN (v2.5.1 §2.A.88) as HumanName; undefined without content. */
+export function humanName(segment: Segment, field: number, repetition: number, zone: string): HumanName | undefined {
+	const text = (component: number) => segment.text(field, component, repetition).trim();
+	const components = segment.components(field, repetition);
+	const family = text(1);
+	const first = components > 1 ? text(2) : '';
+	const middle = components > 2 ? text(3) : '';
+	const suffix = components > 3 ? list(text(4), text(6), components > 13 ? text(14) : '') : undefined;
+	const prefix = components > 4 ? text(5) : '';
+	const given = list(first, middle);
+	const display = joined(prefix, first, middle, family, components > 3 ? text(4) : '');
+	if (display === '') return undefined;
+	const name: HumanName = {};
+	const use = components > 6 ? uses[text(7)] : undefined;
+	if (use !== undefined) name.use = use;
+	name.text = display;
+	if (family !== '') name.family = family;
+	if (given) name.given = given;
+	if (prefix !== '') name.prefix = [prefix];
+	if (suffix) name.suffix = suffix;
+	if (components > 9) addPeriod(name, segment, field, repetition, zone);
+	return name;
+}
+
+/** XPN-12 and 13, else the two halves of XPN-10, which came before them. */
+function addPeriod(name: HumanName, segment: Segment, field: number, repetition: number, zone: string): void {
+	const start = toDateTime(segment.text(field, 12, repetition) || segment.text(field, 10, repetition, 1), zone);
+	const end = toDateTime(segment.text(field, 13, repetition) || segment.text(field, 10, repetition, 2), zone);
+	if (start === undefined && end === undefined) return;
+	name.period = { ...(start === undefined ? {} : { start }), ...(end === undefined ? {} : { end }) };
+}
+
+/** Every repetition with content; XPN-15, called by, becomes a nickname of its own. */
+export function humanNames(segment: Segment, field: number, zone: string): HumanName[] {
+	const names: HumanName[] = [];
+	const repetitions = segment.repetitions(field);
+	for (let repetition = 0; repetition < repetitions; repetition++) {
+		const name = humanName(segment, field, repetition, zone);
+		if (name) names.push(name);
+		const calledBy = segment.components(field, repetition) > 14 ? segment.text(field, 15, repetition).trim() : '';
+		if (calledBy !== '') names.push({ use: 'nickname', text: calledBy, given: [calledBy] });
+	}
+	return names;
+}
+
+/** What is not empty, joined by single spaces. */
+export function joined(...parts: string[]): string {
+	let text = '';
+	for (const part of parts) if (part !== '') text = text === '' ? part : `${text} ${part}`;
+	return text;
+}
+
+function list(...parts: string[]): string[] | undefined {
+	const found = parts.filter((part) => part !== '');
+	return found.length === 0 ? undefined : found;
+}

@@ -1,0 +1,213 @@
+import { Failure } from '#core/failure.ts';
+import type { Json, JsonObject } from '#core/json.ts';
+import type { Address, HumanName } from '#fhir/datatypes.ts';
+import type { Identifier, PatientChange, ResourcePatch } from '#record/change-set.ts';
+import type { Message, Segment } from '../message.ts';
+import { type Context, failureAt, nameOf } from './context.ts';
+import { codeableConcept } from './datatypes/cwe.ts';
+import { identifiers } from './datatypes/cx.ts';
+import { hasTime, toDate, toDateTime } from './datatypes/ts.ts';
+import { addresses } from './datatypes/xad.ts';
+import { humanNames } from './datatypes/xpn.ts';
+import { languages, maritalStatus } from './demographics.ts';
+import { patientExtensions } from './pid-extensions.ts';
+import { patientIdentifierParts, patientTelecomParts } from './pid-parts.ts';
+
+/** @throws Failure `segment-sequence` when there is none */
+export function requirePid(message: Message): Segment {
+	const pid = message.first('PID');
+	if (pid === undefined) throw new Failure('segment-sequence', 'PID is missing', { location: { segment: 'PID' } });
+	return pid;
+}
+
+export interface PatientOptions {
+	/** `update`: demographics are the message's purpose, so a PID-7 that is no date refuses it. `keep`: PID only identifies. */
+	known: PatientChange['known'];
+}
+
+/**
+ * The patient of a PID segment, as a snapshot: an absent field stays as it is, `""` removes, a value replaces.
+ * @throws Failure PID-3 without an identifier; PID-7 not a date
+ */
+export function patientChange(pid: Segment, ref: number, { known }: PatientOptions, context: Context): PatientChange {
+	const list = requiredIdentifiers(pid, 3, context);
+	return { kind: 'patient', ref, identifiers: list, patch: patientPatch(pid, list, known, context), known, sequence: pid.sequence };
+}
+
+/** @throws Failure `required-field-missing` when no repetition of the field has an identifier */
+export function requiredIdentifiers(segment: Segment, field: number, context: Context): [Identifier, ...Identifier[]] {
+	const [first, ...others] = identifiers(segment, field, context.policy.defaultAuthority);
+	if (first !== undefined) return [first, ...others];
+	throw failureAt('required-field-missing', segment, field, `${segment.id}-${field} has no identifier in any repetition`);
+}
+
+function patientPatch(pid: Segment, list: readonly Identifier[], known: PatientChange['known'], context: Context): ResourcePatch {
+	const { zone } = context;
+	const elements: Record<string, Json> = {};
+	replace(elements, 'name', pid, 5, () => names(pid, zone));
+	birth(elements, pid, known, context);
+	gender(elements, pid, context);
+	replace(elements, 'address', pid, 11, () => addressesOf(pid, zone));
+	replace(elements, 'communication', pid, 15, () => languages(pid));
+	replace(elements, 'maritalStatus', pid, 16, () => maritalStatus(pid));
+	multipleBirth(elements, pid, context);
+	deceased(elements, pid, context);
+	const parts: ResourcePatch['parts'] = { identifier: patientIdentifierParts(pid, list) };
+	const telecom = patientTelecomParts(pid, zone);
+	if (telecom) parts['telecom'] = telecom;
+	const extension = patientExtensions(pid, zone);
+	if (extension) parts['extension'] = extension;
+	return { elements, parts };
+}
+
+/** Snapshot of one element from one field: nothing when the field is absent or has no content, null for `""`. */
+export function replace(
+	elements: Record<string, Json>,
+	element: string,
+	segment: Segment,
+	field: number,
+	read: () => Json | undefined,
+): void {
+	if (!segment.isPresent(field)) return;
+	const value = segment.isNull(field) ? null : read();
+	if (value !== undefined) elements[element] = value;
+}
+
+/** PID-5, and PID-9 (aliases, withdrawn in 2.5) behind it. */
+function names(pid: Segment, zone: string): HumanName[] | undefined {
+	const found = humanNames(pid, 5, zone);
+	if (pid.isPresent(9)) found.push(...humanNames(pid, 9, zone));
+	return found.length === 0 ? undefined : found;
+}
+
+/** PID-11; PID-12, the county (withdrawn in 2.3), is the district of the first address when that names none. */
+function addressesOf(pid: Segment, zone: string): Address[] | undefined {
+	const found = addresses(pid, 11, zone);
+	const county = pid.text(12);
+	const first = found[0];
+	if (first && county !== '' && first.district === undefined) first.district = county;
+	return found.length === 0 ? undefined : found;
+}
+
+const birthTimeUrl = 'http://hl7.org/fhir/StructureDefinition/patient-birthTime';
+
+function birth(elements: Record<string, Json>, pid: Segment, known: PatientChange['known'], context: Context): void {
+	if (!pid.isPresent(7)) return;
+	const text = pid.text(7);
+	if (text === '') {
+		if (!pid.isNull(7)) return;
+		elements['birthDate'] = null;
+		elements['_birthDate'] = null;
+		return;
+	}
+	const date = toDate(text);
+	if (date === undefined) {
+		if (known === 'update') throw failureAt('data-type', pid, 7, 'PID-7 is not a date (YYYY[MM[DD[HH[MM[SS]]]]])');
+		context.unreadable(pid, 7, 'is not a date and was left out');
+		return;
+	}
+	elements['birthDate'] = date;
+	const valueDateTime = hasTime(text) ? toDateTime(text, context.zone) : undefined;
+	elements['_birthDate'] = valueDateTime === undefined ? null : { extension: [{ url: birthTimeUrl, valueDateTime }] };
+}
+
+/** Table 0001. */
+const genders: Readonly<Record<string, string>> = {
+	F: 'female',
+	M: 'male',
+	O: 'other',
+	A: 'other',
+	N: 'other',
+	U: 'unknown',
+	FEMALE: 'female',
+	MALE: 'male',
+	OTHER: 'other',
+	UNKNOWN: 'unknown',
+};
+
+function gender(elements: Record<string, Json>, pid: Segment, context: Context): void {
+	replace(elements, 'gender', pid, 8, () => {
+		const code = pid.text(8).trim().toUpperCase();
+		if (code === '') return undefined;
+		const found = genders[code];
+		if (found === undefined) context.unreadable(pid, 8, 'has a code that table 0001 does not list; read as unknown');
+		return found ?? 'unknown';
+	});
+}
+
+/** Table 0136. */
+export function yesOrNo(text: string): boolean | undefined {
+	switch (text.trim().toUpperCase()) {
+		case 'Y':
+		case 'YES':
+			return true;
+		case 'N':
+		case 'NO':
+			return false;
+		default:
+			return undefined;
+	}
+}
+
+/** PID-25, the order of birth, says more than PID-24; FHIR has room for one of them. */
+function multipleBirth(elements: Record<string, Json>, pid: Segment, context: Context): void {
+	const order = /^\d{1,4}$/.test(pid.text(25)) ? Number(pid.text(25)) : 0;
+	choice(elements, pid, context, {
+		precise: { element: 'multipleBirthInteger', field: 25, value: order > 0 ? order : undefined },
+		bare: { element: 'multipleBirthBoolean', field: 24 },
+	});
+}
+
+function deceased(elements: Record<string, Json>, pid: Segment, context: Context): void {
+	const text = pid.text(29);
+	const time = text === '' ? undefined : toDateTime(text, context.zone);
+	if (text !== '' && time === undefined) context.unreadable(pid, 29, 'is not a time and was left out');
+	choice(elements, pid, context, {
+		precise: { element: 'deceasedDateTime', field: 29, value: time },
+		bare: { element: 'deceasedBoolean', field: 30 },
+	});
+}
+
+interface Choice {
+	precise: { element: string; field: number; value: Json | undefined };
+	bare: { element: string; field: number };
+}
+
+/** Two fields for one choice element: a precise value excludes the bare flag, and a bare `N` excludes a precise value. */
+function choice(elements: Record<string, Json>, pid: Segment, context: Context, { precise, bare }: Choice): void {
+	if (precise.value !== undefined) {
+		elements[precise.element] = precise.value;
+		elements[bare.element] = null;
+		return;
+	}
+	if (pid.isNull(precise.field)) elements[precise.element] = null;
+	if (!pid.isPresent(bare.field)) return;
+	if (pid.isNull(bare.field)) {
+		elements[bare.element] = null;
+		return;
+	}
+	const flag = yesOrNo(pid.text(bare.field));
+	if (flag === undefined) {
+		if (pid.text(bare.field) !== '') context.unreadable(pid, bare.field, 'is neither Y nor N and was left out');
+		return;
+	}
+	elements[bare.element] = flag;
+	if (!flag) elements[precise.element] = null;
+}
+
+/** The repetitions of a coded field as a list of one-concept objects. */
+export function conceptsOf(segment: Segment, field: number, make: (concept: JsonObject) => JsonObject): JsonObject[] {
+	const found: JsonObject[] = [];
+	const repetitions = segment.repetitions(field);
+	for (let repetition = 0; repetition < repetitions; repetition++) {
+		const concept = codeableConcept(segment, field, repetition);
+		if (concept) found.push(make(concept));
+	}
+	return found;
+}
+
+/** ADT messages of one patient carry one PID; another one would be lost in silence. */
+export function flagFurtherPatients(message: Message, context: Context): void {
+	const second = message.all('PID')[1];
+	if (second) context.flag('segment-skipped', `${nameOf(second)} was left out: the event is about one patient`);
+}

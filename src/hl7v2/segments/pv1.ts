@@ -1,0 +1,178 @@
+import type { Json, JsonObject } from '#core/json.ts';
+import type { CodeableConcept, Coding, Identifier, Reference } from '#fhir/datatypes.ts';
+import type { EncounterChange, ResourcePatch } from '#record/change-set.ts';
+import type { Message, Segment } from '../message.ts';
+import { type Context, nameOf } from './context.ts';
+import { v2Table } from './datatypes/coding-system.ts';
+import { codeableConcept } from './datatypes/cwe.ts';
+import { identifier, identifiers } from './datatypes/cx.ts';
+import { location } from './datatypes/pl.ts';
+import { toDateTime } from './datatypes/ts.ts';
+import { practitioners } from './datatypes/xcn.ts';
+import { replace } from './pid.ts';
+
+export interface EncounterOptions {
+	/** Encounter.status that the event brings about; undefined when it says nothing of it (A08, ORU). */
+	status?: 'in-progress' | 'finished' | 'cancelled';
+	/** A13: the end of the visit is taken back. */
+	reopens?: true;
+	unknown: EncounterChange['unknown'];
+	/** `keep`: a known visit stays as it is (ORU). */
+	known: 'update' | 'keep';
+}
+
+/**
+ * The visit of a PV1 segment, as a snapshot. Undefined, and flagged, when nothing in the message tells one visit of
+ * the patient from another.
+ */
+export function encounterChange(
+	pv1: Segment | undefined,
+	pid: Segment,
+	ref: number,
+	patient: number,
+	options: EncounterOptions,
+	context: Context,
+): EncounterChange | undefined {
+	if (pv1 === undefined) return undefined;
+	const visit = visitOf(pv1, pid, context);
+	if (visit === undefined) {
+		context.flag('segment-skipped', `${nameOf(pv1)} has no visit number (PV1-19, PV1-50, PID-18 or PV1-44); no Encounter was written`);
+		return undefined;
+	}
+	const patch = encounterPatch(pv1, pid, options, context);
+	const initial: ResourcePatch = { elements: { status: initialStatus(pv1) }, parts: {} };
+	const change = { kind: 'encounter', ref, patient, visit, unknown: options.unknown } as const;
+	if (options.known === 'update') return { ...change, initial, patch };
+	return {
+		...change,
+		initial: { elements: { ...initial.elements, ...patch.elements }, parts: patch.parts },
+		patch: { elements: {}, parts: {} },
+	};
+}
+
+/** The PV1 that belongs to a PID: the first between it and the next PID. */
+export function visitSegment(message: Message, pid: Segment): Segment | undefined {
+	const { segments } = message;
+	for (let index = pid.index + 1; index < segments.length; index++) {
+		const segment = segments[index];
+		if (segment === undefined || segment.id === 'PID') return undefined;
+		if (segment.id === 'PV1') return segment;
+	}
+	return undefined;
+}
+
+/** PV1-19, else PV1-50, else the account of PID-18, else the time of admission. */
+function visitOf(pv1: Segment, pid: Segment, context: Context): EncounterChange['visit'] | undefined {
+	const number = identifier(pv1, 19) ?? identifiers(pv1, 50)[0] ?? (pid.isPresent(18) ? identifier(pid, 18) : undefined);
+	if (number !== undefined) {
+		const system = number['system'];
+		return typeof system === 'string' ? { system, value: number.value } : { value: number.value };
+	}
+	const admitted = toDateTime(pv1.text(44), context.zone);
+	return admitted === undefined ? undefined : { system: 'urn:id:PV1-44', value: admitted };
+}
+
+/** Of a visit that the message creates though its event does not speak of the status (v2-to-FHIR, PV1-45 and PV1-2). */
+function initialStatus(pv1: Segment): string {
+	if (pv1.text(45) !== '') return 'finished';
+	return pv1.text(2) === 'P' ? 'planned' : 'unknown';
+}
+
+function encounterPatch(pv1: Segment, pid: Segment, options: EncounterOptions, context: Context): ResourcePatch {
+	const elements: Record<string, Json> = {};
+	const status = statusOf(pv1, options);
+	if (status !== undefined) elements['status'] = status;
+	replace(elements, 'class', pv1, 2, () => encounterClass(pv1));
+	replace(elements, 'type', pv1, 4, () => one(codeableConcept(pv1, 4, 0, v2Table('0007'))));
+	replace(elements, 'serviceType', pv1, 10, () => codeableConcept(pv1, 10, 0, v2Table('0069')));
+	replace(elements, 'hospitalization.admitSource', pv1, 14, () => codeableConcept(pv1, 14, 0, v2Table('0023')));
+	replace(elements, 'hospitalization.dischargeDisposition', pv1, 36, () => codeableConcept(pv1, 36, 0, v2Table('0112')));
+	replace(elements, 'location', pv1, 3, () => locations(pv1));
+	period(elements, pv1, options, context);
+	const numbers = visitIdentifiers(pv1, pid);
+	if (numbers.length > 0) elements['identifier'] = numbers;
+	const participant = participants(pv1);
+	return { elements, parts: participant ? { participant } : {} };
+}
+
+function statusOf(pv1: Segment, { status, reopens }: EncounterOptions): string | undefined {
+	if (reopens || status === 'cancelled' || status === 'finished') return status;
+	if (pv1.text(45) !== '') return 'finished';
+	return status === 'in-progress' && pv1.text(2) === 'P' ? 'planned' : status;
+}
+
+const actCode = 'http://terminology.hl7.org/CodeSystem/v3-ActCode';
+/** Table 0004 → v3-ActCode (v2-to-FHIR concept map); the other codes of the table stay codes of the table. */
+const classes: Readonly<Record<string, Coding>> = {
+	E: { system: actCode, code: 'EMER', display: 'emergency' },
+	I: { system: actCode, code: 'IMP', display: 'inpatient encounter' },
+	O: { system: actCode, code: 'AMB', display: 'ambulatory' },
+	P: { system: actCode, code: 'PRENC', display: 'pre-admission' },
+};
+const actCodes: ReadonlySet<string> = new Set(['AMB', 'EMER', 'FLD', 'HH', 'IMP', 'ACUTE', 'NONAC', 'OBSENC', 'PRENC', 'SS', 'VR']);
+
+function encounterClass(pv1: Segment): Coding | undefined {
+	const code = pv1.text(2).trim();
+	if (code === '') return undefined;
+	return classes[code] ?? (actCodes.has(code) ? { system: actCode, code } : { system: v2Table('0004'), code });
+}
+
+function one(concept: CodeableConcept | undefined): CodeableConcept[] | undefined {
+	return concept === undefined ? undefined : [concept];
+}
+
+/** PV1-3, and PV1-6 as where the patient was before. */
+function locations(pv1: Segment): JsonObject[] | undefined {
+	const current = location(pv1, 3);
+	if (current === undefined) return undefined;
+	const list: JsonObject[] = [{ location: current, status: pv1.text(2) === 'P' ? 'planned' : 'active' }];
+	const prior = location(pv1, 6);
+	if (prior !== undefined) list.push({ location: prior, status: 'completed' });
+	return list;
+}
+
+function period(elements: Record<string, Json>, pv1: Segment, options: EncounterOptions, context: Context): void {
+	const time = (field: number) => () => {
+		const text = pv1.text(field);
+		const value = text === '' ? undefined : toDateTime(text, context.zone);
+		if (text !== '' && value === undefined) context.unreadable(pv1, field, 'is not a time and was left out');
+		return value;
+	};
+	replace(elements, 'period.start', pv1, 44, time(44));
+	if (options.reopens) elements['period.end'] = null;
+	else replace(elements, 'period.end', pv1, 45, time(45));
+}
+
+function visitIdentifiers(pv1: Segment, pid: Segment): Identifier[] {
+	const visit = identifier(pv1, 19);
+	const alternates = identifiers(pv1, 50);
+	const list: Identifier[] = [];
+	if (visit) list.push({ ...visit, type: { coding: [{ system: v2Table('0203'), code: 'VN', display: 'Visit number' }] } });
+	list.push(...alternates);
+	const account = list.length === 0 && pid.isPresent(18) ? identifier(pid, 18, 0, undefined, 'AN') : undefined;
+	return account ? [account] : list;
+}
+
+const participationType = 'http://terminology.hl7.org/CodeSystem/v3-ParticipationType';
+const roles = [
+	{ field: 7, code: 'ATND', display: 'attender' },
+	{ field: 8, code: 'REF', display: 'referrer' },
+	{ field: 9, code: 'CON', display: 'consultant' },
+	{ field: 17, code: 'ADM', display: 'admitter' },
+] as const;
+
+function participants(pv1: Segment): ResourcePatch['parts'][string] | undefined {
+	let parts: ResourcePatch['parts'][string] | undefined;
+	for (const { field, code, display } of roles) {
+		if (!pv1.isPresent(field)) continue;
+		const people = practitioners(pv1, field);
+		if (people.length === 0 && !pv1.isNull(field)) continue;
+		parts ??= {};
+		parts[code] = people.length === 0 ? null : people.map((individual) => participant(code, display, individual));
+	}
+	return parts;
+}
+
+function participant(code: string, display: string, individual: Reference): JsonObject {
+	return { type: [{ coding: [{ system: participationType, code, display }] }], individual };
+}
