@@ -1,0 +1,181 @@
+import { z } from 'zod';
+import { isUuid, newId } from '#core/id.ts';
+import type { Delivery, Reply } from '#record/delivery.ts';
+import { readRows } from '#storage/administrative-reader.ts';
+import { Site } from '#storage/entities/index.ts';
+import { listMessages, listUnmatched, showMessage } from '#storage/statements/administrative/read-messages.ts';
+import { type AdministrationContext, AdministrationError } from './context.ts';
+
+export interface MessageContext extends AdministrationContext {
+	databaseUrl: string;
+	/** Carries out deliveries by the ordinary write path, in order. */
+	deliver(deliveries: readonly Delivery[]): Promise<Reply[]>;
+}
+
+export const listMessagesInput = z.strictObject({
+	site: z.string().optional(),
+	outcome: z.enum(['accepted', 'refused', 'ignored', 'duplicate']).optional(),
+	type: z.string().optional(),
+	control_id: z.string().optional(),
+	since: z.iso.datetime({ offset: true }).or(z.iso.date()).optional(),
+	until: z.iso.datetime({ offset: true }).or(z.iso.date()).optional(),
+	before: z.uuid().optional(),
+	limit: z.coerce.number().int().min(1).max(1000).default(50),
+});
+
+export interface MessageRecord {
+	id: string;
+	site: string;
+	received_at: string;
+	committed_at: string;
+	surface: string;
+	client: string | null;
+	source: string;
+	message_type: string;
+	control_id: string;
+	outcome: string;
+	failure_code: string | null;
+	failure: string | null;
+	flags: { code: string; text: string }[];
+	sequence: number;
+}
+
+interface MessageRow extends Omit<MessageRecord, 'received_at' | 'committed_at' | 'flags' | 'sequence'> {
+	received_at: Date;
+	committed_at: Date;
+	flags: MessageRecord['flags'] | null;
+	sequence: string;
+}
+
+interface WholeMessageRow extends MessageRow {
+	site_id: string;
+	default_authority: string | null;
+	client_id: string;
+	changed: string[] | null;
+	replay_of: string | null;
+	bytes: Buffer;
+	ack: Buffer;
+	also_events: string[] | null;
+	ignore_events: string[] | null;
+	ack_mode: string | null;
+}
+
+function record(row: MessageRow): MessageRecord {
+	return {
+		id: row.id,
+		site: row.site,
+		received_at: row.received_at.toISOString(),
+		committed_at: row.committed_at.toISOString(),
+		surface: row.surface,
+		client: row.client,
+		source: row.source,
+		message_type: row.message_type,
+		control_id: row.control_id,
+		outcome: row.outcome,
+		failure_code: row.failure_code,
+		failure: row.failure,
+		flags: row.flags ?? [],
+		sequence: Number(row.sequence),
+	};
+}
+
+/** The log, newest first, without the messages themselves. */
+export async function listLoggedMessages(context: MessageContext, input: z.infer<typeof listMessagesInput>): Promise<MessageRecord[]> {
+	const site = input.site === undefined ? null : await context.em.fork().findOne(Site, { slug: input.site });
+	if (input.site !== undefined && site === null) throw new AdministrationError(`there is no site '${input.site}'`);
+	const values = [site?.id, input.outcome, input.type, input.control_id, input.since, input.until, input.before].map(
+		(value) => value ?? null,
+	);
+	return (await readRows<MessageRow>(context.databaseUrl, listMessages, [...values, input.limit])).map(record);
+}
+
+export interface WholeMessage extends MessageRecord {
+	/** Resource versions that the message wrote: `Patient/<id>/_history/2`. */
+	changed: string[];
+	replay_of: string | null;
+	/** Segments as they were received, in UTF-8 or else Latin-1. */
+	message: string[];
+	ack: string[];
+}
+
+async function wholeRow(context: MessageContext, id: string): Promise<WholeMessageRow> {
+	const [row] = isUuid(id) ? await readRows<WholeMessageRow>(context.databaseUrl, showMessage, [id]) : [];
+	if (row === undefined) throw new AdministrationError(`there is no message '${id}'`);
+	return row;
+}
+
+function lines(bytes: Buffer): string[] {
+	const text = new TextDecoder('utf-8').decode(bytes);
+	const readable = text.includes('�') ? bytes.toString('latin1') : text;
+	return readable
+		.replaceAll('\u001c', '\r')
+		.split(/\r\n|\r|\n/)
+		.filter((line) => line !== '');
+}
+
+export async function showLoggedMessage(context: MessageContext, id: string): Promise<WholeMessage> {
+	const row = await wholeRow(context, id);
+	return { ...record(row), changed: row.changed ?? [], replay_of: row.replay_of, message: lines(row.bytes), ack: lines(row.ack) };
+}
+
+export interface ReplayRecord {
+	id: string;
+	replay_of: string;
+	outcome: string;
+	failure: string | null;
+}
+
+/** Takes logged messages again, by the policy that their clients have now; each becomes a new message of the log. */
+export async function replayMessages(context: MessageContext, ids: readonly string[]): Promise<ReplayRecord[]> {
+	const records: ReplayRecord[] = [];
+	for (const id of ids) {
+		const row = await wholeRow(context, id);
+		if (row.bytes.length === 0) throw new AdministrationError(`the message '${id}' is a duplicate; replay '${row.replay_of}'`);
+		const [reply] = await context.deliver([replayOf(row, context.nowMs())]);
+		if (reply === undefined) throw new Error('a replay was not answered');
+		records.push({ id: reply.id, replay_of: id, outcome: reply.outcome, failure: reply.failure?.diagnostics ?? null });
+	}
+	return records;
+}
+
+function replayOf(row: WholeMessageRow, nowMs: number): Delivery {
+	return {
+		id: newId(nowMs),
+		kind: 'hl7v2',
+		siteId: row.site_id,
+		clientId: row.client_id,
+		surface: 'replay',
+		source: row.source,
+		receivedAtMs: nowMs,
+		bytes: row.bytes,
+		policy: {
+			also: row.also_events ?? [],
+			ignore: row.ignore_events ?? [],
+			enhancedAck: row.ack_mode === 'enhanced',
+			defaultAuthority: row.default_authority ?? undefined,
+		},
+		replayOf: row.id,
+	};
+}
+
+export interface UnmatchedRecord {
+	id: string;
+	received_at: string;
+	surface: string;
+	source: string;
+	reason: string;
+	message_type: string;
+	control_id: string;
+}
+
+export async function listUnmatchedMessages(
+	context: MessageContext,
+	before: string | undefined,
+	limit: number,
+): Promise<UnmatchedRecord[]> {
+	const rows = await readRows<Omit<UnmatchedRecord, 'received_at'> & { received_at: Date }>(context.databaseUrl, listUnmatched, [
+		before ?? null,
+		limit,
+	]);
+	return rows.map((row) => ({ ...row, received_at: row.received_at.toISOString() }));
+}

@@ -1,0 +1,53 @@
+import { limitDefinitions } from '#core/limits.ts';
+import { type Config, environmentSchema } from '../config.ts';
+
+export interface VariableRecord {
+	variable: string;
+	value: string;
+	default: string;
+	meaning: string;
+}
+
+/** Every variable with its effective value; what is secret is masked. */
+export function configuration(config: Config | undefined): VariableRecord[] {
+	const variables = Object.entries(environmentSchema.shape).map(([variable, schema]) => {
+		const meta = (schema.meta() ?? {}) as { secret?: boolean; description?: string };
+		const fallback = schema.safeParse(undefined);
+		const value = config?.[variable as keyof typeof environmentSchema.shape];
+		return {
+			variable,
+			value: meta.secret && value !== undefined ? '(set, not shown)' : shown(value),
+			default: variable === 'DATA_DIR' ? './var' : shown(fallback.success ? fallback.data : undefined),
+			meaning: meta.description ?? '',
+		};
+	});
+	const limits = Object.entries(limitDefinitions).map(([name, { variable, default: fallback, answer }]) => ({
+		variable,
+		value: shown(config?.limits[name as keyof typeof limitDefinitions]),
+		default: String(fallback),
+		meaning: `at the limit: ${answer}`,
+	}));
+	return [...variables, ...limits];
+}
+
+function shown(value: unknown): string {
+	if (value === undefined) return 'unset';
+	return Array.isArray(value) ? value.join(',') || 'empty' : String(value);
+}
+
+/** docs/configuration.md, printed by `tributary config --markdown`. */
+export function configurationMarkdown(): string {
+	const rows = configuration(undefined).map(
+		({ variable, default: fallback, meaning }) => `| ${variable} | ${fallback} | ${meaning.replaceAll('|', '\\|')} |`,
+	);
+	return [
+		'# Configuration',
+		'',
+		'Printed by `tributary config --markdown` from the schema that reads the environment. Port 0 means any free port.',
+		'',
+		'| variable | default | meaning |',
+		'|---|---|---|',
+		...rows,
+		'',
+	].join('\n');
+}

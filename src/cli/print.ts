@@ -1,0 +1,37 @@
+/** Rows as an aligned table, an object as lines, anything else as it is. */
+export function forPeople(result: unknown): string {
+	if (Array.isArray(result)) return table(result as Record<string, unknown>[]);
+	if (result !== null && typeof result === 'object') return lines(result as Record<string, unknown>);
+	return `${String(result)}\n`;
+}
+
+function cell(value: unknown): string {
+	if (value === null || value === undefined) return '-';
+	if (Array.isArray(value)) return value.length === 0 ? '-' : value.map(cell).join(', ');
+	if (typeof value === 'object') return JSON.stringify(value);
+	return String(value);
+}
+
+function lines(object: Record<string, unknown>): string {
+	const width = Math.max(...Object.keys(object).map((name) => name.length));
+	return Object.entries(object)
+		.map(([name, value]) => {
+			if (Array.isArray(value) && value.some((item) => String(item).length > 60))
+				return `${name}\n${value.map((item) => `  ${cell(item)}`).join('\n')}\n`;
+			return `${name.padEnd(width)}  ${cell(value)}\n`;
+		})
+		.join('');
+}
+
+function table(rows: readonly Record<string, unknown>[]): string {
+	const [first] = rows;
+	if (first === undefined) return 'none\n';
+	const names = Object.keys(first);
+	const widths = names.map((name) => Math.max(name.length, ...rows.map((row) => cell(row[name]).length)));
+	const line = (cells: string[]) =>
+		`${cells
+			.map((text, index) => text.padEnd(widths[index] ?? 0))
+			.join('  ')
+			.trimEnd()}\n`;
+	return [line(names), ...rows.map((row) => line(names.map((name) => cell(row[name]))))].join('');
+}

@@ -1,0 +1,19 @@
+import { defaultLimits } from '#core/limits.ts';
+import { Ingest } from '#ingest/worker.ts';
+import type { Delivery, Reply } from '#record/delivery.ts';
+
+/** Processes deliveries in this thread, by the same way as a worker's: how the command line replays messages. */
+export async function processInPlace(databaseUrl: string, deliveries: readonly Delivery[]): Promise<Reply[]> {
+	const ingest = new Ingest({ databaseUrl, limits: defaultLimits, logLevel: 'silent' });
+	try {
+		const replies: Reply[] = [];
+		for (const delivery of deliveries) {
+			const result = await ingest.process(0, [delivery]);
+			if (result === undefined) throw new Error('the database does not take the message');
+			replies.push(...result.replies);
+		}
+		return replies;
+	} finally {
+		await ingest.close();
+	}
+}

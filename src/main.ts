@@ -1,0 +1,73 @@
+import { createLog, type Log } from '#core/log.ts';
+import { runCli } from './cli/run.ts';
+import { ConfigurationError, readConfig } from './config.ts';
+import { processInPlace } from './ingest-in-place.ts';
+import { type Service, startService } from './service.ts';
+import { version } from './version.ts';
+
+/** Exit codes: 0 ended as asked, 1 failed at run time, 2 wrong configuration or usage. */
+export async function main(argv: string[]): Promise<number> {
+	return runCli(
+		argv,
+		{ stdout: process.stdout, stderr: process.stderr },
+		{ start, processDeliveries: processInPlace, readConfig, version },
+	);
+}
+
+/** Runs the service until it is told to end. */
+async function start(): Promise<number> {
+	let log: Log | undefined;
+	try {
+		const config = readConfig();
+		log = createLog(config.LOG_LEVEL);
+		const service = await startService(config, log);
+		process.stdout.write(startBlock(service, config.DATA_DIR));
+		return await untilEnded(service, log);
+	} catch (error) {
+		process.stderr.write(`tributary: ${(error as Error).message}\n`);
+		if (log && !(error instanceof ConfigurationError)) log.fatal({ err: error }, 'the service could not start');
+		return error instanceof ConfigurationError ? 2 : 1;
+	}
+}
+
+function untilEnded(service: Service, log: Log): Promise<number> {
+	return new Promise((resolve) => {
+		let ending = false;
+		const end = (signal: string) => {
+			if (ending) return;
+			ending = true;
+			log.info({ signal }, 'draining');
+			service.close().then(
+				() => resolve(0),
+				(error) => {
+					log.fatal({ err: error }, 'the service did not end cleanly');
+					resolve(1);
+				},
+			);
+		};
+		for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => end(signal));
+	});
+}
+
+const labels: Readonly<Record<string, string>> = {
+	fhir: 'FHIR R4',
+	hl7: 'HL7 v2 over HTTP',
+	mllp: 'HL7 v2 over MLLP',
+	mllp_tls: 'HL7 v2 over MLLP, TLS',
+	ops: 'metrics and health',
+};
+
+const schemes: Readonly<Record<string, string>> = { mllp: 'mllp', mllp_tls: 'mllps' };
+const paths: Readonly<Record<string, string>> = { fhir: '/fhir', hl7: '/v2/ingest', ops: '/metrics' };
+
+function startBlock({ surfaces, embedded }: Service, dataDir: string): string {
+	const lines = Object.entries(surfaces).map(([name, { host, port, tls }]) => {
+		const scheme = schemes[name] ?? (tls ? 'https' : 'http');
+		const address = host.includes(':') ? `[${host}]` : host;
+		return `  ${(labels[name] ?? name).padEnd(24)}${scheme}://${address}:${port}${paths[name] ?? ''}`;
+	});
+	const database = embedded
+		? `embedded PostgreSQL under ${dataDir} (for evaluation; a production site sets DATABASE_URL)`
+		: 'the one of DATABASE_URL';
+	return `\nTributary ${version} is ready\n\n${lines.join('\n')}\n\n  data                    ${database}\n  first steps             npm run -s tributary -- help\n\n`;
+}

@@ -1,0 +1,12 @@
+#!/usr/bin/env node
+// Runs on any Node, so that one that is too old is told so in a sentence instead of a stack trace.
+const [major, minor] = process.versions.node.split('.').map(Number);
+if (major > 22 || (major === 22 && minor >= 18)) {
+	const { main } = await import('./main.ts');
+	process.exitCode = await main(process.argv.slice(2));
+} else {
+	console.error(
+		`Tributary needs Node.js 22.18 or newer (this is ${process.versions.node}). Run: npx -y -p node@22 -c "npm ci && npm start"`,
+	);
+	process.exitCode = 2;
+}

@@ -1,0 +1,44 @@
+import type { Statement } from '../../statement.ts';
+
+/** The message log, newest first; every filter that is null asks for nothing. */
+export const listMessages: Statement = {
+	name: 'list_messages',
+	text: `
+select m.id, s.slug as site, m.received_at, m.committed_at, m.surface, c.name as client, m.source, m.message_type, m.control_id, m.outcome,
+	m.failure_code, m.failure, m.flags, m.sequence
+from message_log m
+join site s on s.id = m.site_id
+left join integration_client c on c.site_id = m.site_id and c.id = m.client_id
+where ($1::uuid is null or m.site_id = $1)
+	and ($2::text is null or m.outcome = $2)
+	and ($3::text is null or m.message_type = $3)
+	and ($4::text is null or m.control_id = $4)
+	and ($5::timestamptz is null or m.received_at >= $5)
+	and ($6::timestamptz is null or m.received_at < $6)
+	and ($7::uuid is null or m.id < $7)
+order by m.id desc
+limit $8`,
+};
+
+export const showMessage: Statement = {
+	name: 'show_message',
+	text: `
+select m.id, m.site_id, s.slug as site, s.default_authority, m.received_at, m.committed_at, m.surface, m.client_id, c.name as client, m.source,
+	m.message_type, m.control_id, m.outcome, m.failure_code, m.failure, m.flags, m.changed, m.sequence, m.replay_of, m.bytes, m.ack,
+	c.also_events, c.ignore_events, c.ack_mode
+from message_log m
+join site s on s.id = m.site_id
+left join integration_client c on c.site_id = m.site_id and c.id = m.client_id
+where m.id = $1`,
+};
+
+/** Messages that belong to no site, newest first. */
+export const listUnmatched: Statement = {
+	name: 'list_unmatched',
+	text: `
+select id, received_at, surface, source, reason, message_type, control_id
+from unmatched_message
+where $1::uuid is null or id < $1
+order by id desc
+limit $2`,
+};
