@@ -1,14 +1,14 @@
 import { userInfo } from 'node:os';
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { ZodError } from 'zod';
-import { AdministrationError } from '#administration/context.ts';
+import type { Delivery } from '#record/delivery.ts';
 import { openEntities } from '#storage/entities/index.ts';
 import { migrate } from '#storage/migrate.ts';
-import { openDatabase } from '#storage/open.ts';
+import { withDatabase } from '#storage/open.ts';
 import { readRuntimeFile } from '#storage/runtime-file.ts';
 import { ConfigurationError } from '../config.ts';
 import { clientCommands } from './client.ts';
-import { type CliHooks, type CliStreams, type Command, flag, type Options, UsageError } from './command.ts';
+import { type CliHooks, type CliStreams, type Command, flag, type Invocation, type Options, UsageError } from './command.ts';
 import { configuration, configurationMarkdown } from './configuration.ts';
 import { keyCommands } from './key.ts';
 import { messageCommands } from './messages.ts';
@@ -69,27 +69,32 @@ async function carryOut(command: Command, argv: readonly string[], streams: CliS
 	const [fewest, most] = command.positionals;
 	if (positionals.length < fewest || positionals.length > most) throw new UsageError(`usage: tributary ${command.name} ${command.usage}`);
 	const config = hooks.readConfig();
-	await using database = await openDatabase(config);
-	await migrate(database.url);
-	const orm = await openEntities(database.url);
+	const result = await withDatabase(config, (databaseUrl) =>
+		runOn(databaseUrl, command, { positionals, options: values }, config.ALLOW_ANY_SOURCE, hooks),
+	);
+	streams.stdout.write(values['json'] ? `${JSON.stringify(result)}\n` : forPeople(result));
+	return 0;
+}
+
+async function runOn(
+	databaseUrl: string,
+	command: Command,
+	invocation: Invocation,
+	allowAnySource: boolean,
+	hooks: CliHooks,
+): Promise<unknown> {
+	await migrate(databaseUrl);
+	const orm = await openEntities(databaseUrl);
 	try {
-		const result = await command.run(
-			{
-				em: orm.em,
-				actor: `cli:${userInfo().username}`,
-				nowMs: () => Date.now(),
-				allowAnySource: config.ALLOW_ANY_SOURCE,
-				databaseUrl: database.url,
-				deliver: (deliveries) => hooks.processDeliveries(database.url, deliveries),
-			},
-			{ positionals, options: values },
-		);
-		streams.stdout.write(values['json'] ? `${JSON.stringify(result)}\n` : forPeople(result));
-		return 0;
-	} catch (error) {
-		// What a schema refuses is the caller's wording, not a failure of the operation.
-		if (error instanceof ZodError) throw new AdministrationError(reason(error));
-		throw error;
+		const context = {
+			em: orm.em,
+			actor: `cli:${userInfo().username}`,
+			nowMs: () => Date.now(),
+			allowAnySource,
+			databaseUrl,
+			deliver: (deliveries: readonly Delivery[]) => hooks.processDeliveries(databaseUrl, deliveries),
+		};
+		return await command.run(context, invocation);
 	} finally {
 		await orm.close(true);
 	}
@@ -101,8 +106,7 @@ const builtIns: Readonly<Record<string, BuiltIn>> = {
 	start: (_argv, _streams, hooks) => hooks.start(),
 	migrate: async (argv, streams, hooks) => {
 		const { values } = parse(argv, {});
-		await using database = await openDatabase(hooks.readConfig());
-		const result = await migrate(database.url);
+		const result = await withDatabase(hooks.readConfig(), migrate);
 		streams.stdout.write(
 			values['json'] ? `${JSON.stringify(result)}\n` : `applied: ${result.applied.join(', ') || 'nothing, the schema is up to date'}\n`,
 		);

@@ -1,15 +1,20 @@
 import { startEmbeddedDatabase } from './embedded/embedded-database.ts';
 import { readRuntimeFile } from './runtime-file.ts';
 
-export interface OpenDatabase {
-	url: string;
-	[Symbol.asyncDispose](): Promise<void>;
-}
-
-/** The database of the running service, the one of DATABASE_URL, or the embedded one, started for as long as it is needed. */
-export async function openDatabase(config: { DATABASE_URL?: string | undefined; DATA_DIR: string }): Promise<OpenDatabase> {
+/**
+ * Works on the database of DATABASE_URL, of the running service, or on the embedded one, which is started for as long
+ * as the work takes.
+ */
+export async function withDatabase<T>(
+	config: { DATABASE_URL?: string | undefined; DATA_DIR: string },
+	work: (databaseUrl: string) => Promise<T>,
+): Promise<T> {
 	const known = config.DATABASE_URL ?? readRuntimeFile(config.DATA_DIR)?.databaseUrl;
-	if (known !== undefined) return { url: known, [Symbol.asyncDispose]: async () => undefined };
+	if (known !== undefined) return work(known);
 	const database = await startEmbeddedDatabase({ dataDir: config.DATA_DIR });
-	return { url: database.url, [Symbol.asyncDispose]: () => database.stop() };
+	try {
+		return await work(database.url);
+	} finally {
+		await database.stop();
+	}
 }
