@@ -1,0 +1,9 @@
+import type { Hl7v2Event } from './event.ts';
+import { patientAndVisit } from './visit.ts';
+
+/** Admit (v2.5.1 §3.3.1). */
+export const adtA01: Hl7v2Event = {
+	messageType: 'ADT^A01',
+	always: true,
+	changes: (message, context) => patientAndVisit(message, 'update', { status: 'in-progress', unknown: 'create' }, context),
+};

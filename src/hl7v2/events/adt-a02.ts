@@ -1,0 +1,9 @@
+import type { Hl7v2Event } from './event.ts';
+import { patientAndVisit } from './visit.ts';
+
+/** Transfer (v2.5.1 §3.3.2): PV1-3 is where the patient is, PV1-6 where the patient was. */
+export const adtA02: Hl7v2Event = {
+	messageType: 'ADT^A02',
+	always: false,
+	changes: (message, context) => patientAndVisit(message, 'keep', { status: 'in-progress', unknown: 'create' }, context),
+};

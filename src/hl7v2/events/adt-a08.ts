@@ -1,0 +1,9 @@
+import type { Hl7v2Event } from './event.ts';
+import { patientAndVisit } from './visit.ts';
+
+/** Update patient information (v2.5.1 §3.3.8). It does not say how the visit stands, so its status stays. */
+export const adtA08: Hl7v2Event = {
+	messageType: 'ADT^A08',
+	always: true,
+	changes: (message, context) => patientAndVisit(message, 'update', { unknown: 'create' }, context),
+};

@@ -1,0 +1,9 @@
+import type { Hl7v2Event } from './event.ts';
+import { patientAndVisit } from './visit.ts';
+
+/** Cancel admit (v2.5.1 §3.3.11). */
+export const adtA11: Hl7v2Event = {
+	messageType: 'ADT^A11',
+	always: false,
+	changes: (message, context) => patientAndVisit(message, 'keep', { status: 'cancelled', unknown: 'flag' }, context),
+};

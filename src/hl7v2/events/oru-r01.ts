@@ -1,0 +1,114 @@
+import { Failure } from '#core/failure.ts';
+import type { Change } from '#record/change-set.ts';
+import type { Message, Segment } from '../message.ts';
+import { type Context, nameOf } from '../segments/context.ts';
+import { noOrder, orderContext, specimenOf } from '../segments/obr.ts';
+import { ObservationGroup, type Ordinals, outOfOrder } from '../segments/observation-group.ts';
+import { patientChange, requirePid } from '../segments/pid.ts';
+import { encounterChange } from '../segments/pv1.ts';
+import type { Hl7v2Event } from './event.ts';
+
+/** Unsolicited observation result (v2.5.1 §7.3.1): every PATIENT_RESULT group, every order of it, every OBX. */
+export const oruR01: Hl7v2Event = { messageType: 'ORU^R01', always: true, changes: results };
+
+function results(message: Message, context: Context): Change[] {
+	requirePid(message);
+	refuseTooMany(message, context);
+	const reading = new ResultReading(context);
+	for (const segment of message.segments) reading.take(segment);
+	return reading.end();
+}
+
+function refuseTooMany(message: Message, context: Context): void {
+	const count = message.all('OBX').length;
+	if (count <= context.observationsMax) return;
+	throw new Failure('value-too-long', `the message has more than ${context.observationsMax} OBX segments`, {
+		location: { segment: 'OBX', sequence: context.observationsMax + 1 },
+	});
+}
+
+/** Walks the segments in order; a segment belongs to the group that was opened last. */
+class ResultReading {
+	readonly #context: Context;
+	readonly #changes: Change[] = [];
+	readonly #ordinals: Ordinals = new Map();
+	#pid: Segment | undefined;
+	#patient = 0;
+	#encounter: number | undefined;
+	#orc: Segment | undefined;
+	#group: ObservationGroup | undefined;
+
+	constructor(context: Context) {
+		this.#context = context;
+	}
+
+	take(segment: Segment): void {
+		switch (segment.id) {
+			case 'PID':
+				this.#openPatient(segment);
+				break;
+			case 'PV1':
+				this.#readVisit(segment);
+				break;
+			case 'ORC':
+				this.#openGroup(segment, undefined);
+				this.#orc = segment;
+				break;
+			case 'OBR':
+				this.#openGroup(this.#orc, segment);
+				this.#orc = undefined;
+				break;
+			case 'SPM':
+				this.#group?.setSpecimen(specimenOf(segment));
+				break;
+			case 'OBX':
+				if (this.#group === undefined) throw outOfOrder(segment, 'PID');
+				this.#group.addObx(segment);
+				break;
+			case 'NTE':
+				this.#group?.addNote(segment);
+				break;
+		}
+	}
+
+	end(): Change[] {
+		this.#closeGroup();
+		return this.#changes;
+	}
+
+	/** A known patient is not updated: the result system is not where demographics are kept. */
+	#openPatient(pid: Segment): void {
+		this.#closeGroup();
+		this.#pid = pid;
+		this.#orc = undefined;
+		this.#encounter = undefined;
+		this.#patient = this.#changes.length;
+		this.#changes.push(patientChange(pid, this.#patient, { known: 'keep' }, this.#context));
+		this.#group = new ObservationGroup(noOrder, undefined, this.#context);
+	}
+
+	#readVisit(pv1: Segment): void {
+		if (this.#pid === undefined) throw outOfOrder(pv1, 'PID');
+		if (this.#encounter !== undefined) {
+			this.#context.flag('segment-skipped', `${nameOf(pv1)} was left out: its patient has a PV1 already`);
+			return;
+		}
+		const ref = this.#changes.length;
+		const change = encounterChange(pv1, this.#pid, ref, this.#patient, { unknown: 'create', known: 'keep' }, this.#context);
+		if (change === undefined) return;
+		this.#encounter = ref;
+		this.#changes.push(change);
+	}
+
+	#openGroup(orc: Segment | undefined, obr: Segment | undefined): void {
+		const opener = obr ?? orc;
+		if (this.#pid === undefined && opener !== undefined) throw outOfOrder(opener, 'PID');
+		this.#closeGroup();
+		this.#group = new ObservationGroup(orderContext(orc, obr, this.#context), undefined, this.#context);
+	}
+
+	#closeGroup(): void {
+		if (this.#group) this.#changes.push(...this.#group.changes(this.#patient, this.#encounter, this.#ordinals));
+		this.#group = undefined;
+	}
+}

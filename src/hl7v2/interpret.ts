@@ -1,0 +1,82 @@
+import { Failure, type FailureCode } from '#core/failure.ts';
+import { defaultLimits } from '#core/limits.ts';
+import type { ChangeSet } from '#record/change-set.ts';
+import type { Hl7v2Policy } from '#record/delivery.ts';
+import type { Hl7v2Event } from './events/event.ts';
+import { eventOf } from './events/index.ts';
+import type { Message } from './message.ts';
+import { Context } from './segments/context.ts';
+import { zoneOf } from './segments/datatypes/ts.ts';
+
+export type Interpreted =
+	| { kind: 'apply'; messageType: string; changeSet: ChangeSet }
+	/** The client's policy is to acknowledge the event and do nothing. */
+	| { kind: 'ignore'; messageType: string };
+
+export interface InterpretLimits {
+	/** OBX segments of one message. */
+	observationsMax?: number;
+}
+
+/**
+ * What a message does to its site's record. Pure: the same message and policy give the same change-set.
+ * @throws Failure when the message is refused; its location is that of the fault
+ */
+export function interpret(message: Message, policy: Hl7v2Policy, limits: InterpretLimits = {}): Interpreted {
+	const messageType = checkedHeader(message);
+	if (isIgnored(messageType, policy)) return { kind: 'ignore', messageType };
+	const event = checkedEvent(messageType, policy);
+	const zone = zoneOf(message.first('MSH')?.text(7) ?? '') ?? 'Z';
+	const context = new Context(policy, zone, limits.observationsMax ?? defaultLimits.observationsMax);
+	if (message.charsetAssumed) {
+		context.flag('charset-assumed', `MSH-18 names no character set that the bytes are in; read as ${message.charset.name}`);
+	}
+	const changes = event.changes(message, context);
+	return { kind: 'apply', messageType, changeSet: { changes, flags: context.flags } };
+}
+
+/** MSH-9, MSH-10 and MSH-12. Returns MSH-9.1^MSH-9.2. */
+function checkedHeader(message: Message): string {
+	const { messageType, version } = message;
+	if (messageType === '') throw headerFailure('required-field-missing', 9, 'MSH-9 (message type) is missing');
+	if (message.controlId === '') {
+		throw headerFailure('required-field-missing', 10, 'MSH-10 (message control id) is missing: it could not be acknowledged');
+	}
+	if (version !== '' && !isVersion2(version)) {
+		throw headerFailure('unsupported-version', 12, 'MSH-12 names a version that is not an HL7 v2 version');
+	}
+	return messageType;
+}
+
+function isVersion2(version: string): boolean {
+	const trimmed = version.trim();
+	return trimmed === '2' || trimmed.startsWith('2.');
+}
+
+/** The client lists triggers (`A60`) or whole types (`ORM^O01`). */
+function isIgnored(messageType: string, { ignore }: Hl7v2Policy): boolean {
+	return ignore.length > 0 && (ignore.includes(messageType) || ignore.includes(triggerOf(messageType)));
+}
+
+function triggerOf(messageType: string): string {
+	return messageType.slice(messageType.indexOf('^') + 1);
+}
+
+function checkedEvent(messageType: string, { also }: Hl7v2Policy): Hl7v2Event {
+	const event = eventOf(messageType);
+	if (event !== undefined && (event.always || also.includes(triggerOf(messageType)))) return event;
+	const type = messageType.split('^', 1)[0];
+	const named = printable.test(messageType) ? messageType : 'MSH-9';
+	if (type !== 'ADT' && type !== 'ORU') {
+		throw headerFailure('unsupported-message-type', 9, `message type ${named} is not supported`);
+	}
+	const remedy = event === undefined ? '' : ' for this sender';
+	throw headerFailure('unsupported-event', 9, `event ${named} is not supported${remedy}`);
+}
+
+/** What of MSH-9 may be repeated to the sender and in logs: a type is short and without surprises. */
+const printable = /^[A-Za-z0-9_^*]{1,16}$/;
+
+function headerFailure(code: FailureCode, field: number, text: string): Failure {
+	return new Failure(code, text, { location: { segment: 'MSH', sequence: 1, field } });
+}

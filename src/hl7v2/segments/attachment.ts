@@ -1,0 +1,113 @@
+import type { Attachment, Extension } from '#fhir/datatypes.ts';
+import type { Segment } from '../message.ts';
+import { failureAt, nameOf } from './context.ts';
+
+/**
+ * ED (v2.5.1 §2.A.24) and RP (§2.A.64). R4 has no valueAttachment: R5's is carried by the cross-version extension, as the
+ * v2-to-FHIR guide does.
+ */
+const valueUrl = 'http://hl7.org/fhir/5.0/StructureDefinition/extension-Observation.value';
+
+/** Table 0291 and MIME subtypes → media type; what is not listed has none. */
+const mediaTypes: Readonly<Record<string, string>> = {
+	PDF: 'application/pdf',
+	HTML: 'text/html',
+	HTM: 'text/html',
+	XML: 'application/xml',
+	'X-HL7-CDA-LEVEL-ONE': 'application/hl7-sda+xml',
+	RTF: 'application/rtf',
+	SGML: 'text/sgml',
+	PLAIN: 'text/plain',
+	TEXT: 'text/plain',
+	TXT: 'text/plain',
+	JSON: 'application/json',
+	BASIC: 'audio/basic',
+	MPEG: 'video/mpeg',
+	MP4: 'video/mp4',
+	POSTSCRIPT: 'application/postscript',
+	PS: 'application/postscript',
+	MSWORD: 'application/msword',
+	DOC: 'application/msword',
+	'OCTET-STREAM': 'application/octet-stream',
+	DICOM: 'application/dicom',
+	DCM: 'application/dicom',
+	JPEG: 'image/jpeg',
+	JPG: 'image/jpeg',
+	JP2: 'image/jp2',
+	PNG: 'image/png',
+	GIF: 'image/gif',
+	TIFF: 'image/tiff',
+	TIF: 'image/tiff',
+	BMP: 'image/bmp',
+	SVG: 'image/svg+xml',
+	'SVG+XML': 'image/svg+xml',
+	WEBP: 'image/webp',
+};
+
+/** Table 0191: types of data that are images whatever the subtype says. */
+const imageTypes: ReadonlySet<string> = new Set(['IM', 'IMAGE', 'NS', 'SI', 'DICOM']);
+
+function mediaType(type: string, subtype: string): string | undefined {
+	if (subtype.includes('/')) return subtype.toLowerCase();
+	const listed = Object.hasOwn(mediaTypes, subtype.toUpperCase()) ? mediaTypes[subtype.toUpperCase()] : undefined;
+	if (listed !== undefined) return listed;
+	return type.includes('/') ? type.toLowerCase() : undefined;
+}
+
+/** @throws Failure `business-rule`: images arrive through DICOM (SPEC §1) */
+function refuseImage(obx: Segment, contentType: string | undefined, isImageType: boolean): void {
+	if (!isImageType && contentType !== 'application/dicom' && !contentType?.startsWith('image/')) return;
+	throw failureAt('business-rule', obx, 5, `${nameOf(obx)}-5 carries an image: HL7 imports no images, they arrive through DICOM`);
+}
+
+/** ED; undefined when it has no data. @throws Failure an image, or data that is not in its encoding */
+export function encapsulatedData(obx: Segment, repetition: number): Extension | undefined {
+	const type = obx.text(5, 2, repetition).trim();
+	const subtype = obx.text(5, 3, repetition).trim();
+	const data = obx.text(5, 5, repetition);
+	const contentType = mediaType(type, subtype);
+	const isImage = imageTypes.has(type.toUpperCase()) && data !== '';
+	refuseImage(obx, contentType, isImage);
+	if (data === '') return undefined;
+	const attachment: Attachment = {};
+	if (contentType !== undefined) attachment.contentType = contentType;
+	attachment.data = base64Of(obx, obx.text(5, 4, repetition), data);
+	return { url: valueUrl, valueAttachment: attachment };
+}
+
+/** RP: a pointer. A type without a known media type (PICT) is kept as a pointer without one. */
+export function referencePointer(obx: Segment, repetition: number): Extension | undefined {
+	const pointer = obx.text(5, 1, repetition).trim();
+	const contentType = mediaType(obx.text(5, 3, repetition).trim(), obx.text(5, 4, repetition).trim());
+	refuseImage(obx, contentType, false);
+	if (pointer === '') return undefined;
+	const attachment: Attachment = {};
+	if (contentType !== undefined) attachment.contentType = contentType;
+	attachment.url = pointer.replace(/\s/g, (space) => encodeURIComponent(space));
+	return { url: valueUrl, valueAttachment: attachment };
+}
+
+/** Table 0299. FHIR holds base64 alone. */
+function base64Of(obx: Segment, encoding: string, data: string): string {
+	switch (encoding.trim().toUpperCase()) {
+		case 'BASE64':
+			return checkedBase64(obx, data);
+		case 'HEX': {
+			const digits = withoutSpace(data);
+			if (digits.length % 2 === 0 && /^[0-9A-Fa-f]*$/.test(digits)) return Buffer.from(digits, 'hex').toString('base64');
+			throw failureAt('data-type', obx, 5, `${nameOf(obx)}-5 is not hexadecimal as its encoding says`);
+		}
+		default:
+			return Buffer.from(data, 'utf8').toString('base64');
+	}
+}
+
+function checkedBase64(obx: Segment, data: string): string {
+	const text = withoutSpace(data);
+	if (text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text)) return text;
+	throw failureAt('data-type', obx, 5, `${nameOf(obx)}-5 is not base64 as its encoding says`);
+}
+
+function withoutSpace(text: string): string {
+	return /\s/.test(text) ? text.replace(/\s+/g, '') : text;
+}

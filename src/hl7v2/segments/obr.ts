@@ -1,0 +1,155 @@
+import type { CodeableConcept, Coding, Identifier, Period, Reference } from '#fhir/datatypes.ts';
+import type { Segment } from '../message.ts';
+import type { Context } from './context.ts';
+import { v2Table } from './datatypes/coding-system.ts';
+import { codeableConcept } from './datatypes/cwe.ts';
+import { type EntityIdentifier, entityIdentifier, typedIdentifier } from './datatypes/ei.ts';
+import { authoritySystem } from './datatypes/hd.ts';
+import { toDateTime, toInstant } from './datatypes/ts.ts';
+import { joined } from './datatypes/xpn.ts';
+
+/** What the order says of each of its observations. */
+export interface OrderContext {
+	/** Filler (else placer) order number; undefined when neither ORC nor OBR has one. */
+	order: EntityIdentifier | undefined;
+	/** OBR-4. */
+	code: CodeableConcept | undefined;
+	/** OBR-7 and 8, else OBR-22. */
+	effectiveDateTime: string | undefined;
+	effectivePeriod: Period | undefined;
+	issued: string | undefined;
+	category: CodeableConcept[] | undefined;
+	/** OBR-15 (before 2.7); SPM, where there is one, says more. */
+	specimen: Reference | undefined;
+	/** OBR-32: who stands for the result when the OBX names nobody. */
+	interpreter: Reference | undefined;
+	basedOn: Reference[] | undefined;
+	/** OBR-25: for an OBX without OBX-11. */
+	resultStatus: string;
+}
+
+/** An order is begun by ORC, by OBR, or by ORC and the OBR behind it. */
+export function orderContext(orc: Segment | undefined, obr: Segment | undefined, context: Context): OrderContext {
+	const filler = number(obr, orc, 3);
+	const placer = number(obr, orc, 2);
+	const code = obr && codeableConcept(obr, 4);
+	const times = obr ? effective(obr, context) : undefined;
+	return {
+		order: filler ?? placer,
+		code,
+		effectiveDateTime: times?.effectiveDateTime,
+		effectivePeriod: times?.effectivePeriod,
+		issued: obr && toInstant(obr.text(22), context.zone),
+		category: obr && category(obr.text(24).trim()),
+		specimen: obr && specimenSource(obr),
+		interpreter: obr && principalInterpreter(obr),
+		basedOn: basedOn(placer, filler, code),
+		resultStatus: obr?.text(25) ?? '',
+	};
+}
+
+/** What stands before the first order: observations of the patient (PATIENT_OBSERVATION, v2.8). */
+export const noOrder: OrderContext = {
+	order: undefined,
+	code: undefined,
+	effectiveDateTime: undefined,
+	effectivePeriod: undefined,
+	issued: undefined,
+	category: undefined,
+	specimen: undefined,
+	interpreter: undefined,
+	basedOn: undefined,
+	resultStatus: '',
+};
+
+/** OBR-2/3, else ORC-2/3: the same numbers (v2.5.1 §4.5.3.2). */
+function number(obr: Segment | undefined, orc: Segment | undefined, field: number): EntityIdentifier | undefined {
+	return (obr && entityIdentifier(obr, field)) ?? (orc && entityIdentifier(orc, field));
+}
+
+type Times = { effectiveDateTime: string | undefined; effectivePeriod: Period | undefined };
+
+function effective(obr: Segment, context: Context): Times {
+	const time = (field: number) => {
+		const text = obr.text(field);
+		const value = text === '' ? undefined : toDateTime(text, context.zone);
+		if (text !== '' && value === undefined) context.unreadable(obr, field, 'is not a time and was left out');
+		return value;
+	};
+	const start = time(7);
+	const end = time(8);
+	if (start !== undefined && end !== undefined && start !== end) return { effectiveDateTime: undefined, effectivePeriod: { start, end } };
+	return { effectiveDateTime: start ?? end ?? time(22), effectivePeriod: undefined };
+}
+
+const observationCategory = 'http://terminology.hl7.org/CodeSystem/observation-category';
+const imaging: Coding = { system: observationCategory, code: 'imaging', display: 'Imaging' };
+const laboratory: Coding = { system: observationCategory, code: 'laboratory', display: 'Laboratory' };
+
+/** Table 0074 → observation-category; sections that are neither keep the code of the table alone. */
+const categories: Readonly<Record<string, Coding>> = {
+	...Object.fromEntries(['CT', 'CUS', 'IMG', 'NMR', 'NMS', 'OUS', 'RAD', 'RUS', 'RX', 'VUS', 'XRC'].map((code) => [code, imaging])),
+	...Object.fromEntries(
+		['BG', 'BLB', 'CG', 'CH', 'CP', 'GE', 'HM', 'IMM', 'LAB', 'MB', 'MCB', 'MYC', 'OSL', 'SP', 'SR', 'TX', 'VR'].map((code) => [
+			code,
+			laboratory,
+		]),
+	),
+};
+const sectionTable = v2Table('0074');
+
+function category(section: string): CodeableConcept[] | undefined {
+	if (section === '') return undefined;
+	const own: Coding = { system: sectionTable, code: section };
+	const known = Object.hasOwn(categories, section) ? categories[section] : undefined;
+	return [{ coding: known ? [known, own] : [own] }];
+}
+
+/** SPS: the first component is a CWE in subcomponents. */
+function specimenSource(obr: Segment): Reference | undefined {
+	const display = obr.text(15, 1, 0, 2) || obr.text(15, 1, 0, 1) || obr.text(15, 3);
+	return display === '' ? undefined : { type: 'Specimen', display };
+}
+
+/** SPM-2 (filler's, else placer's number) and SPM-4 (type). */
+export function specimenOf(spm: Segment): Reference | undefined {
+	const part = (subcomponent: number) => spm.text(2, 2, 0, subcomponent) || spm.text(2, 1, 0, subcomponent);
+	const value = part(1).trim();
+	const display = spm.text(4, 2) || spm.text(4, 9) || spm.text(4, 1);
+	if (value === '' && display === '') return undefined;
+	const reference: Reference = { type: 'Specimen' };
+	if (value !== '') reference.identifier = typedIdentifier({ system: authoritySystem(part(2), part(3), part(4)), value });
+	if (display !== '') reference.display = display;
+	return reference;
+}
+
+/** NDL: its first component is a CNN (id, family, given, …) in subcomponents. */
+function principalInterpreter(obr: Segment): Reference | undefined {
+	const part = (subcomponent: number) => obr.text(32, 1, 0, subcomponent).trim();
+	const display = joined(part(6), part(3), part(4), part(2), part(5));
+	const value = part(1);
+	if (display === '' && value === '') return undefined;
+	const system = authoritySystem(part(9), part(10), part(11));
+	return {
+		type: 'Practitioner',
+		...(value === '' ? {} : { identifier: typedIdentifier({ system, value }) }),
+		...(display === '' ? {} : { display }),
+	};
+}
+
+function basedOn(
+	placer: EntityIdentifier | undefined,
+	filler: EntityIdentifier | undefined,
+	code: CodeableConcept | undefined,
+): Reference[] | undefined {
+	const display = code?.text;
+	const reference = (identifier: Identifier): Reference => ({
+		type: 'ServiceRequest',
+		identifier,
+		...(display === undefined ? {} : { display }),
+	});
+	const list: Reference[] = [];
+	if (placer) list.push(reference(typedIdentifier(placer, 'PLAC')));
+	if (filler) list.push(reference(typedIdentifier(filler, 'FILL')));
+	return list.length === 0 ? undefined : list;
+}

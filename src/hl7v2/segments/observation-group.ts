@@ -1,0 +1,168 @@
+import { Failure } from '#core/failure.ts';
+import type { JsonObject } from '#core/json.ts';
+import type { Reference } from '#fhir/datatypes.ts';
+import type { ObservationChange } from '#record/change-set.ts';
+import type { Segment } from '../message.ts';
+import { type Context, nameOf } from './context.ts';
+import { annotation } from './nte.ts';
+import type { OrderContext } from './obr.ts';
+import { type Observed, readObx } from './obx.ts';
+import { joinedText } from './obx-value.ts';
+
+/** How often each item of each order came up in the message so far. */
+export type Ordinals = Map<string, number>;
+
+/** The observations of one order (or of a patient, before the first order), with what hangs on them. */
+export class ObservationGroup {
+	readonly #order: OrderContext;
+	readonly #context: Context;
+	readonly #observed: Observed[] = [];
+	/** NTE behind ORC or OBR: they go to the first observation. */
+	#orderNotes: JsonObject[] = [];
+	#lastOrderNote: Segment | undefined;
+	#specimen: Reference | undefined;
+	/** The last OBX was a text line that the next one may continue. */
+	#open: Observed | undefined;
+	#skipped = false;
+
+	constructor(order: OrderContext, specimen: Reference | undefined, context: Context) {
+		this.#order = order;
+		this.#specimen = specimen;
+		this.#context = context;
+	}
+
+	/** SPM: the observations behind it are of this specimen. */
+	setSpecimen(specimen: Reference | undefined): void {
+		if (specimen) this.#specimen = specimen;
+		this.#open = undefined;
+	}
+
+	addObx(obx: Segment): void {
+		if (this.#continues(obx)) return;
+		const observed = readObx(obx, this.#order, this.#specimen, this.#context);
+		this.#skipped = observed === undefined;
+		this.#open = observed !== undefined && isLine(observed.type) ? observed : undefined;
+		if (observed) this.#observed.push(observed);
+	}
+
+	/** TX and FT lines of one OBX-3, OBX-4 and OBX-11 are one text (v2.5.1 §7.4.2); a line may leave OBX-3 empty. */
+	#continues(obx: Segment): boolean {
+		const open = this.#open;
+		if (open === undefined || obx.text(2).trim().toUpperCase() !== open.type) return false;
+		const sameCode = !obx.isPresent(3) || obx.raw(3) === open.obx.raw(3);
+		if (!sameCode || obx.text(4).trim() !== open.subId || obx.text(11).trim() !== open.status) return false;
+		const line = joinedText(obx);
+		const held = open.resource['valueString'];
+		open.resource['valueString'] = typeof held === 'string' ? `${held}\n${line}` : line;
+		open.statusOnly = open.statusOnly && line === '';
+		return true;
+	}
+
+	addNote(nte: Segment): void {
+		const note = annotation(nte, this.#context.zone);
+		if (note === undefined || this.#skipped) return;
+		const last = this.#observed.at(-1);
+		if (last) addNotes(last.resource, [note]);
+		else {
+			this.#orderNotes.push(note);
+			this.#lastOrderNote = nte;
+		}
+	}
+
+	/** The group's changes; `ordinals` runs through the whole message. */
+	changes(patient: number, encounter: number | undefined, ordinals: Ordinals): ObservationChange[] {
+		this.#giveNotesToFirst();
+		const { order } = this.#order;
+		const items = this.#observed.map(({ item }) => numbered(item, order ? `${order.system}|${order.value}` : '', ordinals));
+		const members = membersOf(this.#observed, items);
+		return this.#observed.map(({ obx, resource, statusOnly }, index): ObservationChange => {
+			const listed = members.get(index);
+			return {
+				kind: 'observation',
+				patient,
+				...(encounter === undefined ? {} : { encounter }),
+				...(order === undefined ? {} : { order }),
+				item: items[index] ?? '',
+				resource: blankless(resource),
+				...(listed === undefined ? {} : { members: listed }),
+				...(statusOnly ? { statusOnly } : {}),
+				sequence: obx.sequence,
+			};
+		});
+	}
+
+	#giveNotesToFirst(): void {
+		if (this.#lastOrderNote === undefined) return;
+		const first = this.#observed[0];
+		if (first) first.resource['note'] = [...this.#orderNotes, ...((first.resource['note'] ?? []) as JsonObject[])];
+		else this.#context.flag('segment-skipped', `${nameOf(this.#lastOrderNote)} belongs to an order without observations and was left out`);
+		this.#orderNotes = [];
+	}
+}
+
+function isLine(type: string): boolean {
+	return type === 'TX' || type === 'FT';
+}
+
+function addNotes(resource: JsonObject, notes: JsonObject[]): void {
+	resource['note'] = [...((resource['note'] ?? []) as JsonObject[]), ...notes];
+}
+
+/** A text of empty lines is no value: FHIR strings are not blank. */
+function blankless(resource: JsonObject): JsonObject {
+	const value = resource['valueString'];
+	if (typeof value === 'string' && value.trim() === '') delete resource['valueString'];
+	return resource;
+}
+
+/** `#2` for the second of the same item in the same order and message. */
+function numbered(item: string, order: string, ordinals: Ordinals): string {
+	const key = `${order}\n${item}`;
+	const ordinal = (ordinals.get(key) ?? 0) + 1;
+	ordinals.set(key, ordinal);
+	return ordinal === 1 ? item : `${item}#${ordinal}`;
+}
+
+const dotted = /^\d+(?:\.\d+)*$/;
+
+/** A dotted sub-id without the zeros that IHE PCD pads it with: `1.1.0.0` stands for the whole of `1.1`. */
+function pathOf(subId: string): string | undefined {
+	return dotted.test(subId) ? subId.replace(/(?:\.0+)+$/, '') : undefined;
+}
+
+/**
+ * Dotted sub-ids are a containment tree (IHE PCD TF-2 §B.8): an observation lists as members those whose nearest
+ * ancestor it is. By index of the head. Sub-ids without dots name no head, so they form no panel.
+ */
+function membersOf(observed: readonly Observed[], items: readonly string[]): Map<number, string[]> {
+	const members = new Map<number, string[]>();
+	if (!observed.some(({ subId }) => subId.includes('.'))) return members;
+	const paths = observed.map(({ subId }) => pathOf(subId));
+	const heads = new Map<string, number>();
+	paths.forEach((path, index) => {
+		if (path !== undefined && !heads.has(path)) heads.set(path, index);
+	});
+	paths.forEach((path, index) => {
+		const head = path === undefined ? undefined : nearestHead(path, heads);
+		if (head === undefined) return;
+		const list = members.get(head);
+		if (list) list.push(items[index] ?? '');
+		else members.set(head, [items[index] ?? '']);
+	});
+	return members;
+}
+
+function nearestHead(path: string, heads: ReadonlyMap<string, number>): number | undefined {
+	for (let dot = path.lastIndexOf('.'); dot > 0; dot = path.lastIndexOf('.', dot - 1)) {
+		const head = heads.get(path.slice(0, dot));
+		if (head !== undefined) return head;
+	}
+	return undefined;
+}
+
+/** @throws Failure `segment-sequence` */
+export function outOfOrder(segment: Segment, before: string): Failure {
+	return new Failure('segment-sequence', `${nameOf(segment)} stands before any ${before}`, {
+		location: { segment: segment.id, sequence: segment.sequence },
+	});
+}

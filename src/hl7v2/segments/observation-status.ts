@@ -1,0 +1,62 @@
+import type { JsonObject } from '#core/json.ts';
+import { v2Table } from './datatypes/coding-system.ts';
+
+export interface ResultStatus {
+	/** FHIR Observation.status. */
+	status: string;
+	/** Code of data-absent-reason, where the status itself says why there is no value. */
+	absent?: string;
+	/** FHIR has no status that says as much: the code of the table is kept beside it. */
+	coarser?: true;
+	/** The code may come without the result it is about, which is then left as it was. */
+	restates?: true;
+}
+
+/** Table 0085 (v2.5.1 and later); where the v2-to-FHIR guide has no target the choice is ours. */
+const statuses: Readonly<Record<string, ResultStatus>> = {
+	A: { status: 'amended' },
+	B: { status: 'amended', coarser: true },
+	C: { status: 'corrected' },
+	D: { status: 'entered-in-error', coarser: true, restates: true },
+	F: { status: 'final' },
+	I: { status: 'registered', coarser: true },
+	N: { status: 'cancelled', absent: 'not-asked', coarser: true },
+	O: { status: 'registered', coarser: true },
+	P: { status: 'preliminary' },
+	R: { status: 'preliminary', coarser: true },
+	S: { status: 'preliminary', coarser: true },
+	U: { status: 'final', coarser: true, restates: true },
+	V: { status: 'final', coarser: true },
+	W: { status: 'entered-in-error', coarser: true, restates: true },
+	X: { status: 'cancelled', absent: 'unknown', coarser: true },
+};
+
+/** Table 0123, OBR-25, for observations whose OBX-11 is empty. */
+const orderStatuses: Readonly<Record<string, ResultStatus>> = {
+	A: { status: 'preliminary' },
+	C: { status: 'corrected' },
+	F: { status: 'final' },
+	I: { status: 'registered' },
+	O: { status: 'registered' },
+	P: { status: 'preliminary' },
+	R: { status: 'preliminary' },
+	S: { status: 'registered' },
+	X: { status: 'cancelled' },
+};
+
+const unknownStatus: ResultStatus = { status: 'unknown' };
+
+/** `known` is false for a code that table 0085 does not list. */
+export function resultStatus(code: string, orderCode: string): ResultStatus & { known: boolean } {
+	if (code !== '')
+		return { ...((Object.hasOwn(statuses, code) ? statuses[code] : undefined) ?? unknownStatus), known: Object.hasOwn(statuses, code) };
+	return { ...((Object.hasOwn(orderStatuses, orderCode) ? orderStatuses[orderCode] : undefined) ?? unknownStatus), known: true };
+}
+
+const alternateCodes = 'http://hl7.org/fhir/StructureDefinition/alternate-codes';
+const statusTable = v2Table('0085');
+
+/** `_status`: the code as sent (v2-to-FHIR does so for X). */
+export function originalStatus(code: string): JsonObject {
+	return { extension: [{ url: alternateCodes, valueCodeableConcept: { coding: [{ system: statusTable, code }] } }] };
+}

@@ -1,0 +1,167 @@
+import type { Json, JsonObject } from '#core/json.ts';
+import type { Extension } from '#fhir/datatypes.ts';
+import type { Segment } from '../message.ts';
+import { encapsulatedData, referencePointer } from './attachment.ts';
+import { type Context, failureAt, nameOf } from './context.ts';
+import { codeableConcept } from './datatypes/cwe.ts';
+import { decimal } from './datatypes/nm.ts';
+import { toDate, toDateTime, toTime } from './datatypes/ts.ts';
+import { joined } from './datatypes/xpn.ts';
+import { numeric, quantity, range, type Unit, type Value } from './quantity.ts';
+import { sampledData, structuredNumeric } from './structured-value.ts';
+
+/** Reads one repetition of OBX-5 as its type says; undefined when it is not of that type. */
+type Reader = (obx: Segment, repetition: number, unit: Unit, context: Context) => Value | undefined;
+
+const element = (name: string, value: Json | undefined): Value | undefined => (value === undefined ? undefined : { element: name, value });
+
+const numericReader: Reader = (obx, repetition, unit) => element('valueQuantity', numeric(obx.text(5, 1, repetition), unit));
+const concept: Reader = (obx, repetition) => element('valueCodeableConcept', codeableConcept(obx, 5, repetition));
+const dateTime: Reader = (obx, repetition, _unit, context) =>
+	element('valueDateTime', toDateTime(obx.text(5, 1, repetition), context.zone));
+const date: Reader = (obx, repetition) => element('valueDateTime', toDate(obx.text(5, 1, repetition)));
+const time: Reader = (obx, repetition) => element('valueTime', toTime(obx.text(5, 1, repetition)));
+/** A composite that FHIR's value[x] has no type for, as people read it. */
+const composite: Reader = (obx, repetition) => element('valueString', readable(obx, repetition));
+const text: Reader = (obx, repetition) => element('valueString', obx.display(5, repetition) || undefined);
+
+const compositeQuantity: Reader = (obx, repetition, unit) => {
+	const value = decimal(obx.text(5, 1, repetition));
+	const name = obx.text(5, 2, repetition, 2) || obx.text(5, 2, repetition, 1);
+	return value === undefined ? undefined : element('valueQuantity', quantity(value, name === '' ? unit : { unit: name }));
+};
+
+const numericRange: Reader = (obx, repetition, unit) => {
+	const [low, high] = [decimal(obx.text(5, 1, repetition)), decimal(obx.text(5, 2, repetition))];
+	return low === undefined && high === undefined ? undefined : element('valueRange', range(low, high, unit));
+};
+
+const dateRange: Reader = (obx, repetition, _unit, { zone }) => {
+	const [start, end] = [toDateTime(obx.text(5, 1, repetition), zone), toDateTime(obx.text(5, 2, repetition), zone)];
+	if (start === undefined && end === undefined) return undefined;
+	return element('valuePeriod', { ...(start === undefined ? {} : { start }), ...(end === undefined ? {} : { end }) });
+};
+
+const sequenceId: Reader = (obx, repetition) => {
+	const digits = obx.text(5, 1, repetition).trim();
+	return /^\d{1,9}$/.test(digits) ? element('valueInteger', Number(digits)) : undefined;
+};
+
+const valueRange: Reader = (obx, repetition) => {
+	const [low, high] = [obx.text(5, 1, repetition), obx.text(5, 2, repetition)];
+	return element('valueString', high === '' ? low : `${low}-${high}`);
+};
+
+/** Value types (table 0125 and its later additions) that are read; any other refuses the message. */
+const readers: Readonly<Record<string, Reader>> = {
+	NM: numericReader,
+	SN: structuredNumeric,
+	ST: text,
+	TX: text,
+	FT: text,
+	CE: concept,
+	CWE: concept,
+	CNE: concept,
+	CF: concept,
+	IS: concept,
+	ID: concept,
+	DT: date,
+	TM: time,
+	TS: dateTime,
+	DTM: dateTime,
+	NA: sampledData,
+	NR: numericRange,
+	DR: dateRange,
+	CQ: compositeQuantity,
+	SI: sequenceId,
+	VR: valueRange,
+	ED: (obx, repetition) => attachment(encapsulatedData(obx, repetition)),
+	RP: (obx, repetition) => attachment(referencePointer(obx, repetition)),
+	...Object.fromEntries(
+		['AD', 'CK', 'CN', 'CP', 'CX', 'EI', 'HD', 'MO', 'PN', 'PPN', 'TN', 'XAD', 'XCN', 'XON', 'XPN', 'XTN'].map((type) => [type, composite]),
+	),
+};
+
+function attachment(extension: Extension | undefined): Value | undefined {
+	return extension && { extension };
+}
+
+function readable(obx: Segment, repetition: number): string | undefined {
+	const parts: string[] = [];
+	const components = obx.components(5, repetition);
+	for (let component = 1; component <= components; component++) {
+		const subcomponents = obx.subcomponents(5, component, repetition);
+		for (let sub = 1; sub <= subcomponents; sub++) parts.push(obx.text(5, component, repetition, sub).trim());
+	}
+	return joined(...parts) || undefined;
+}
+
+const textTypes: ReadonlySet<string> = new Set(['ST', 'TX', 'FT']);
+const numericTypes: ReadonlySet<string> = new Set(['NM', 'SN']);
+/** The types whose empty repetition or missing data is no fault. */
+const attachmentTypes: ReadonlySet<string> = new Set(['ED', 'RP']);
+
+export function isText(type: string): boolean {
+	return textTypes.has(type);
+}
+
+export function isNumeric(type: string): boolean {
+	return numericTypes.has(type);
+}
+
+/** @throws Failure `table-value` when OBX-2 names a type that is not read: the whole message is refused */
+export function checkedType(obx: Segment): string {
+	const type = obx.text(2).trim().toUpperCase();
+	if (type === '' || Object.hasOwn(readers, type)) return type;
+	const named = /^[A-Z][A-Z0-9]{1,2}$/.test(type) ? ` "${type}"` : '';
+	throw failureAt('table-value', obx, 2, `OBX-2 names the value type${named}, which is not supported (${nameOf(obx)})`);
+}
+
+/** What OBX-5 adds to an Observation: nothing, a value, or components for repetitions. */
+export function observedValue(obx: Segment, type: string, unit: Unit, context: Context): JsonObject {
+	if (!hasValue(obx)) return {};
+	if (type === '') {
+		context.flag('empty-value-type', `${nameOf(obx)}-5 has a value and OBX-2 no type; read as text`);
+		return { valueString: joinedText(obx) };
+	}
+	if (isText(type)) return { valueString: joinedText(obx) };
+	const repetitions = type === 'NA' ? 1 : obx.repetitions(5);
+	const values: Value[] = [];
+	for (let repetition = 0; repetition < repetitions; repetition++) {
+		const value = repetitionValue(obx, repetition, type, unit, context);
+		if (value) values.push(value);
+	}
+	const [first, ...further] = values;
+	if (first === undefined) return {};
+	return further.length === 0 ? asElement(first) : { component: values.map(asElement) };
+}
+
+/** OBX-5 has something in it that is not `""`. */
+export function hasValue(obx: Segment): boolean {
+	return obx.isPresent(5) && obx.display(5) !== '';
+}
+
+function repetitionValue(obx: Segment, repetition: number, type: string, unit: Unit, context: Context): Value | undefined {
+	const shown = obx.display(5, repetition);
+	if (shown === '') return undefined;
+	const reader = readers[type];
+	const value = reader?.(obx, repetition, unit, context);
+	if (value !== undefined || attachmentTypes.has(type)) return value;
+	const readableText = readable(obx, repetition);
+	if (readableText === undefined) return undefined;
+	context.flag('unreadable-value', `${nameOf(obx)}-5 is not of the type ${type} that OBX-2 names; read as text`);
+	return { element: 'valueString', value: readableText };
+}
+
+function asElement(value: Value): JsonObject {
+	return 'extension' in value ? { extension: [value.extension] } : { [value.element]: value.value };
+}
+
+/** Repetitions of a text are its lines. */
+export function joinedText(obx: Segment): string {
+	const repetitions = obx.repetitions(5);
+	if (repetitions <= 1) return obx.display(5, 0);
+	const lines: string[] = [];
+	for (let repetition = 0; repetition < repetitions; repetition++) lines.push(obx.display(5, repetition));
+	return lines.join('\n');
+}

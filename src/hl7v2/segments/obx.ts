@@ -1,0 +1,165 @@
+import { createHash } from 'node:crypto';
+import type { Json, JsonObject } from '#core/json.ts';
+import type { CodeableConcept, Extension, Reference } from '#fhir/datatypes.ts';
+import type { Segment } from '../message.ts';
+import { type Context, failureAt, keyLengthMax, nameOf } from './context.ts';
+import { codeableConcept } from './datatypes/cwe.ts';
+import { entityIdentifier, typedIdentifier } from './datatypes/ei.ts';
+import { toDateTime } from './datatypes/ts.ts';
+import { organization, practitioners } from './datatypes/xcn.ts';
+import { interpretations } from './interpretation-codes.ts';
+import type { OrderContext } from './obr.ts';
+import { originalStatus, type ResultStatus, resultStatus } from './observation-status.ts';
+import { checkedType, hasValue, isNumeric, observedValue } from './obx-value.ts';
+import { referenceRange, unitOf } from './quantity.ts';
+
+/** One OBX as read. TX and FT lines that belong together become one (see observation-group.ts). */
+export interface Observed {
+	obx: Segment;
+	/** OBX-2; '' when empty. */
+	type: string;
+	/** OBX-3 (else OBR-4) and OBX-4: what it is within its order. */
+	item: string;
+	subId: string;
+	status: string;
+	resource: JsonObject;
+	/** A status without a result: see ObservationChange. */
+	statusOnly: boolean;
+}
+
+/**
+ * An OBX as Observation; undefined, and flagged, when it says neither what was observed nor a value.
+ * @throws Failure OBX-2 that is not supported; OBX-3 missing beside a value; an image
+ */
+export function readObx(obx: Segment, order: OrderContext, specimen: Reference | undefined, context: Context): Observed | undefined {
+	const type = checkedType(obx);
+	const code = codeableConcept(obx, 3) ?? order.code;
+	const unit = unitOf(obx);
+	const value = observedValue(obx, type, unit, context);
+	if (code === undefined) {
+		if (Object.keys(value).length > 0) throw failureAt('required-field-missing', obx, 3, `OBX-3 is missing (${nameOf(obx)})`);
+		context.flag('segment-skipped', `${nameOf(obx)} has neither OBX-3 nor a value and was left out`);
+		return undefined;
+	}
+	const status = statusOf(obx, order, context);
+	const resource: JsonObject = { status: status.status };
+	if (status.coarser) resource['_status'] = originalStatus(obx.text(11).trim());
+	const extension = extensions(obx, value, context);
+	if (extension.length > 0) resource['extension'] = extension;
+	put(resource, 'identifier', instanceIdentifier(obx));
+	put(resource, 'basedOn', order.basedOn);
+	put(resource, 'category', order.category);
+	resource['code'] = code;
+	addTimes(resource, obx, order, context);
+	put(resource, 'performer', performers(obx, order));
+	for (const name in value) if (name !== 'extension') resource[name] = value[name] as Json;
+	if (status.absent !== undefined && !hasResult(value)) resource['dataAbsentReason'] = absentReason(status.absent);
+	put(resource, 'interpretation', interpretations(obx));
+	put(resource, 'bodySite', codeableConcept(obx, 20));
+	put(resource, 'method', codeableConcept(obx, 17));
+	put(resource, 'specimen', specimen ?? order.specimen);
+	put(resource, 'device', device(obx));
+	put(resource, 'referenceRange', referenceRange(obx, unit, isNumeric(type)));
+	return {
+		obx,
+		type,
+		item: itemOf(code, obx.text(4)),
+		subId: obx.text(4).trim(),
+		status: obx.text(11).trim(),
+		resource,
+		statusOnly: status.restates === true && !hasValue(obx),
+	};
+}
+
+function put(resource: JsonObject, element: string, value: Json | undefined): void {
+	if (value !== undefined) resource[element] = value;
+}
+
+function hasResult(value: JsonObject): boolean {
+	return Object.keys(value).length > 0;
+}
+
+function statusOf(obx: Segment, order: OrderContext, context: Context): ResultStatus {
+	const status = resultStatus(obx.text(11).trim(), order.resultStatus.trim());
+	if (!status.known) context.unreadable(obx, 11, 'has a code that table 0085 does not list; read as unknown');
+	return status;
+}
+
+const absentReasons = 'http://terminology.hl7.org/CodeSystem/data-absent-reason';
+
+function absentReason(code: string): CodeableConcept {
+	return { coding: [{ system: absentReasons, code }] };
+}
+
+const subIdUrl = 'http://hl7.org/fhir/StructureDefinition/observation-v2-subid';
+const analysisTimeUrl = 'http://hl7.org/fhir/StructureDefinition/observation-analysis-date-time';
+
+/** OBX-4 as sent, OBX-19, and an attachment of OBX-5. */
+function extensions(obx: Segment, value: JsonObject, context: Context): Json[] {
+	const list: Json[] = [];
+	const subId = obx.display(4).trim();
+	if (subId !== '') {
+		const original: Extension = { url: 'original-sub-identifier', valueString: subId };
+		list.push({ url: subIdUrl, extension: [original] });
+	}
+	const analysed = obx.isPresent(19) ? time(obx, 19, context) : undefined;
+	if (analysed !== undefined) list.push({ url: analysisTimeUrl, valueDateTime: analysed });
+	if (Array.isArray(value['extension'])) list.push(...value['extension']);
+	return list;
+}
+
+function time(obx: Segment, field: number, context: Context): string | undefined {
+	const text = obx.text(field);
+	const value = text === '' ? undefined : toDateTime(text, context.zone);
+	if (text !== '' && value === undefined) context.unreadable(obx, field, 'is not a time and was left out');
+	return value;
+}
+
+/** OBX-14, else what OBR says. */
+function addTimes(resource: JsonObject, obx: Segment, order: OrderContext, context: Context): void {
+	const observed = obx.isPresent(14) ? time(obx, 14, context) : undefined;
+	if (observed !== undefined) resource['effectiveDateTime'] = observed;
+	else if (order.effectivePeriod) resource['effectivePeriod'] = order.effectivePeriod;
+	else if (order.effectiveDateTime !== undefined) resource['effectiveDateTime'] = order.effectiveDateTime;
+	put(resource, 'issued', order.issued);
+}
+
+/** OBX-16 people, OBX-23 organization, OBX-15 producer; else the interpreter of the order. */
+function performers(obx: Segment, order: OrderContext): Reference[] | undefined {
+	const list: Reference[] = obx.isPresent(16) ? practitioners(obx, 16) : [];
+	const performing = obx.isPresent(23) ? organization(obx, 23) : undefined;
+	if (performing) list.push(performing);
+	const producer = obx.isPresent(15) ? codeableConcept(obx, 15) : undefined;
+	if (producer) list.push(producerReference(producer));
+	if (list.length === 0 && order.interpreter) list.push(order.interpreter);
+	return list.length === 0 ? undefined : list;
+}
+
+function producerReference(producer: CodeableConcept): Reference {
+	const coding = producer.coding?.[0];
+	const display = producer.text ?? coding?.code;
+	const reference: Reference = { type: 'Organization' };
+	if (coding?.code !== undefined) reference.identifier = typedIdentifier({ system: coding.system ?? '', value: coding.code });
+	if (display !== undefined) reference.display = display;
+	return reference;
+}
+
+/** OBX-21. */
+function instanceIdentifier(obx: Segment): Json | undefined {
+	const instance = obx.isPresent(21) ? entityIdentifier(obx, 21) : undefined;
+	return instance && [typedIdentifier(instance, 'FILL')];
+}
+
+/** OBX-18, the first of its repetitions: Observation has one device. */
+function device(obx: Segment): Json | undefined {
+	const equipment = obx.isPresent(18) ? entityIdentifier(obx, 18) : undefined;
+	return equipment && { type: 'Device', identifier: typedIdentifier(equipment) };
+}
+
+/** Stable from message to message: the first code with its system, else the text, and the sub-id. */
+function itemOf(code: CodeableConcept, subId: string): string {
+	const coding = code.coding?.[0];
+	const what = coding === undefined ? `|${code.text ?? ''}` : `${coding.system ?? ''}|${coding.code ?? ''}`;
+	const item = `${what}|${subId.trim()}`;
+	return item.length <= keyLengthMax ? item : createHash('sha256').update(item).digest('hex');
+}

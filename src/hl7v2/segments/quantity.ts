@@ -1,0 +1,71 @@
+import type { Json, JsonObject } from '#core/json.ts';
+import type { Extension, Quantity, Range } from '#fhir/datatypes.ts';
+import type { Segment } from '../message.ts';
+import { codeableConcept } from './datatypes/cwe.ts';
+import { comparedDecimal, decimal } from './datatypes/nm.ts';
+
+/** `value[x]` of an Observation or of one of its components: an element and what it holds, or an extension. */
+export type Value = { element: string; value: Json } | { extension: Extension };
+
+/** OBX-6: the unit as people read it, and its code where the coding system is named. */
+export type Unit = Pick<Quantity, 'unit' | 'system' | 'code'>;
+
+const ucum = 'http://unitsofmeasure.org';
+
+/** UCUM only when OBX-6.3 (or 6.6) declares it: `mmol/L` alone is a name. */
+export function unitOf(obx: Segment): Unit {
+	const concept = codeableConcept(obx, 6);
+	if (concept === undefined) return {};
+	const codings = concept.coding ?? [];
+	const coding = codings.find(({ system }) => system === ucum) ?? codings[0];
+	const name = concept.text ?? coding?.code;
+	const unit: Unit = {};
+	if (name !== undefined) unit.unit = name;
+	if (coding?.system !== undefined && coding.code !== undefined) {
+		unit.system = coding.system;
+		unit.code = coding.code;
+	}
+	return unit;
+}
+
+export function quantity(value: Json, unit: Unit, comparator?: string): Quantity {
+	return comparator === undefined ? { value, ...unit } : { value, comparator, ...unit };
+}
+
+/** NM, and the `<15` that laboratories send in its place. Undefined when it is neither. */
+export function numeric(text: string, unit: Unit): Quantity | undefined {
+	const value = decimal(text);
+	if (value !== undefined) return quantity(value, unit);
+	const compared = comparedDecimal(text);
+	return compared && quantity(compared.value, unit, compared.comparator);
+}
+
+export function range(low: Json | undefined, high: Json | undefined, unit: Unit): Range {
+	const result: Range = {};
+	if (low !== undefined) result.low = quantity(low, unit);
+	if (high !== undefined) result.high = quantity(high, unit);
+	return result;
+}
+
+const between = /^\s*([+-]?[\d.]+)\s*-\s*([+-]?[\d.]+)\s*$/;
+const atMost = /^\s*<=\s*([+-]?[\d.]+)\s*$/;
+const atLeast = /^\s*>=\s*([+-]?[\d.]+)\s*$/;
+
+/**
+ * OBX-7. The text is always kept; bounds only where they are certain and, as FHIR's are, inclusive: `3.5-5.1`, `<=5`,
+ * `>=1`.
+ */
+export function referenceRange(obx: Segment, unit: Unit, isNumeric: boolean): JsonObject[] | undefined {
+	const text = obx.display(7).trim();
+	if (text === '') return undefined;
+	if (!isNumeric || text.length > 100) return [{ text }];
+	const pair = between.exec(text);
+	const low = bound(pair?.[1] ?? atLeast.exec(text)?.[1]);
+	const high = bound(pair?.[2] ?? atMost.exec(text)?.[1]);
+	if (pair !== null && (low === undefined || high === undefined)) return [{ text }];
+	return [{ ...range(low, high, unit), text }];
+}
+
+function bound(text: string | undefined): Json | undefined {
+	return text === undefined ? undefined : decimal(text);
+}
