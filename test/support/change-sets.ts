@@ -1,0 +1,90 @@
+import { newId, nilId } from '#core/id.ts';
+import { defaultLimits } from '#core/limits.ts';
+import { silentLog } from '#core/log.ts';
+import { tableShapes } from '#fhir/resources/index.ts';
+import { Batch } from '#ingest/batch.ts';
+import type { Interpret } from '#ingest/interpretation.ts';
+import type { Change, ChangeSet, Identifier } from '#record/change-set.ts';
+import type { Delivery, Reply } from '#record/delivery.ts';
+import { Connection } from '#storage/connection.ts';
+import { WriteSet } from '#storage/write-set.ts';
+
+/** A format of the tests' own: the bytes are the JSON of a control id and a change-set. */
+export const interpretChangeSet: Interpret = (delivery) => {
+	const { controlId, changes } = JSON.parse(Buffer.from(delivery.bytes).toString()) as { controlId: string; changes: Change[] };
+	const changeSet: ChangeSet = { changes, flags: [] };
+	return {
+		messageType: 'TEST',
+		controlId,
+		verdict: { kind: 'apply', changeSet },
+		acknowledge: (outcome, failure) => [Buffer.from(`${outcome}|${controlId}|${failure?.diagnostics ?? ''}`)],
+	};
+};
+
+export function delivery(siteId: string, controlId: string, changes: Change[], extra: Partial<Delivery> = {}): Delivery {
+	return {
+		id: newId(),
+		kind: 'hl7v2',
+		siteId,
+		clientId: nilId,
+		surface: 'mllp',
+		source: '127.0.0.1',
+		receivedAtMs: Date.now(),
+		bytes: Buffer.from(JSON.stringify({ controlId, changes })),
+		policy: { also: [], ignore: [], enhancedAck: false, defaultAuthority: undefined },
+		...extra,
+	};
+}
+
+/** Processes batches as a worker does, on one connection. */
+export class BatchRunner implements AsyncDisposable {
+	readonly connection: Connection;
+	readonly #writeSet = new WriteSet(tableShapes);
+	readonly #interpret: Interpret;
+
+	constructor(databaseUrl: string, interpret: Interpret = interpretChangeSet) {
+		this.connection = new Connection(databaseUrl);
+		this.#interpret = interpret;
+	}
+
+	async process(deliveries: readonly Delivery[]): Promise<Reply[]> {
+		const batch = new Batch({
+			connection: this.connection,
+			writeSet: this.#writeSet,
+			interpret: this.#interpret,
+			clock: { nowMs: () => Date.now() },
+			log: silentLog,
+		});
+		return (await batch.process(deliveries)).replies;
+	}
+
+	[Symbol.asyncDispose](): Promise<void> {
+		return this.connection.close();
+	}
+}
+
+export function identifier(value: string, system = 'urn:id:MRN'): Identifier {
+	return { system, value };
+}
+
+export function patientChange(value: string, elements: Record<string, string> = {}, known: 'update' | 'keep' = 'update', ref = 0): Change {
+	const id = identifier(value);
+	return { kind: 'patient', ref, identifiers: [id], patch: { elements, parts: { identifier: { 'PID-3': [id] } } }, known, sequence: 1 };
+}
+
+export function observationChange(order: string, item: string, value: string, patient = 0): Change {
+	return {
+		kind: 'observation',
+		patient,
+		order: { system: 'urn:id:LAB', value: order },
+		item,
+		resource: { status: 'final', code: { coding: [{ code: item }] }, valueString: value },
+		sequence: 1,
+	};
+}
+
+export function mergeChange(survivor: number, prior: string): Change {
+	return { kind: 'merge', survivor, prior: [identifier(prior)], sequence: 1 };
+}
+
+export const limits = defaultLimits;

@@ -1,0 +1,73 @@
+import { connect, type Socket } from 'node:net';
+
+/** A sender: writes framed messages, answers come back in order. */
+export class MllpClient {
+	readonly socket: Socket;
+	readonly #waiting: { resolve(ack: string): void; reject(error: Error): void }[] = [];
+	#received: Buffer = Buffer.alloc(0);
+	/** Answers for which no message waited: always a fault. */
+	readonly extra: string[] = [];
+
+	private constructor(socket: Socket) {
+		this.socket = socket;
+		socket.setNoDelay(true);
+		socket.on('data', (chunk) => this.#read(chunk));
+		const lost = () => {
+			for (const waiting of this.#waiting.splice(0)) waiting.reject(new Error('the connection was closed without an answer'));
+		};
+		socket.on('error', lost);
+		socket.on('close', lost);
+	}
+
+	static connect(port: number, host = '127.0.0.1'): Promise<MllpClient> {
+		return new Promise((resolve, reject) => {
+			const socket = connect(port, host);
+			socket.once('error', reject);
+			socket.once('connect', () => {
+				socket.off('error', reject);
+				resolve(new MllpClient(socket));
+			});
+		});
+	}
+
+	/** Sends a message and resolves with its acknowledgement; may be called again before that. */
+	send(message: string | Uint8Array): Promise<string> {
+		return new Promise((resolve, reject) => {
+			if (this.socket.destroyed) {
+				reject(new Error('the connection was closed without an answer'));
+				return;
+			}
+			this.#waiting.push({ resolve, reject });
+			this.socket.write(
+				Buffer.concat([Buffer.of(0x0b), typeof message === 'string' ? Buffer.from(message) : message, Buffer.of(0x1c, 0x0d)]),
+			);
+		});
+	}
+
+	#read(chunk: Buffer): void {
+		this.#received = this.#received.length === 0 ? chunk : Buffer.concat([this.#received, chunk]);
+		for (;;) {
+			const end = this.#received.indexOf(0x1c);
+			if (end < 0) return;
+			const ack = this.#received.subarray(this.#received.indexOf(0x0b) + 1, end).toString('utf8');
+			this.#received = this.#received.subarray(end + 2);
+			const waiting = this.#waiting.shift();
+			if (waiting) waiting.resolve(ack);
+			else this.extra.push(ack);
+		}
+	}
+
+	close(): void {
+		this.socket.destroy();
+	}
+}
+
+/** MSA-1, MSA-2 and MSA-3 of an acknowledgement with the usual delimiters. */
+export function msa(ack: string): { code: string; controlId: string; text: string } {
+	const fields =
+		ack
+			.split('\r')
+			.find((segment) => segment.startsWith('MSA|'))
+			?.split('|') ?? [];
+	return { code: fields[1] ?? '', controlId: fields[2] ?? '', text: fields[3] ?? '' };
+}

@@ -1,0 +1,121 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import type { z } from 'zod';
+import { addClient, type addClientInput } from '#administration/clients.ts';
+import type { AdministrationContext } from '#administration/context.ts';
+import { createKey } from '#administration/keys.ts';
+import { addSite, type SiteRecord } from '#administration/sites.ts';
+import { addUser } from '#administration/users.ts';
+import { silentLog } from '#core/log.ts';
+import { openEntities } from '#storage/entities/index.ts';
+import { readConfig } from '../../src/config.ts';
+import { type Service, startService } from '../../src/service.ts';
+import { type TestDatabase, testDatabase } from './database.ts';
+
+type ClientInput = Partial<z.input<typeof addClientInput>>;
+
+/** The whole product on a database and on ports of its own, and the means to set it up and to look into it. */
+export interface TestService extends AsyncDisposable {
+	service: Service;
+	databaseUrl: string;
+	administration: AdministrationContext;
+	/** A site whose HL7 client listens to loopback, and a key for it. */
+	addSite(slug: string, client?: ClientInput): Promise<{ site: SiteRecord; key: string }>;
+	fhir(path: string, key: string, headers?: Record<string, string>): Promise<{ status: number; body: FhirBody; headers: Headers }>;
+	rows<T = Record<string, unknown>>(text: string, values?: unknown[]): Promise<T[]>;
+	port(surface: string): number;
+	/** Ends the service and starts it again on the same database. */
+	restart(): Promise<void>;
+}
+
+/** FHIR JSON as tests read it: by path, without types. */
+export type FhirBody = ReturnType<typeof JSON.parse>;
+
+export async function testService(environment: Record<string, string> = {}): Promise<TestService> {
+	const database: TestDatabase = await testDatabase();
+	const dataDir = mkdtempSync(join(tmpdir(), 'tributary-service-'));
+	const config = readConfig({
+		DATABASE_URL: database.url,
+		DATA_DIR: dataDir,
+		FHIR_PORT: '0',
+		HL7_PORT: '0',
+		OPS_PORT: '0',
+		MLLP_PORT: '0',
+		LOG_LEVEL: 'silent',
+		WORKERS: '1',
+		...environment,
+	});
+	const orm = await openEntities(database.url);
+	const administration: AdministrationContext = {
+		em: orm.em,
+		actor: 'test',
+		nowMs: () => Date.now(),
+		allowAnySource: config.ALLOW_ANY_SOURCE,
+	};
+	const owner = await addUser(administration, { email: 'owner@example.org', admin: true, sites: [] });
+	const pool = new pg.Pool({ connectionString: database.url, max: 2 });
+	pool.on('error', () => undefined);
+	const started = {
+		service: await startService(config, silentLog),
+		databaseUrl: database.url,
+		administration,
+		addSite: async (slug: string, client: ClientInput = {}) => {
+			const site = await addSite(administration, { slug, name: slug });
+			await addClient(administration, {
+				site: slug,
+				name: `${slug} sender`,
+				protocols: ['hl7-mllp'],
+				allowed_ips: ['127.0.0.1'],
+				...client,
+			});
+			const { key } = await createKey(administration, { site: slug, owner: owner.email, label: '' });
+			await accessIsCurrent(started.service, key);
+			return { site, key };
+		},
+		fhir: async (path: string, key: string, headers: Record<string, string> = {}) => {
+			const answer = await fetch(`http://127.0.0.1:${started.port('fhir')}${path}`, { headers: { 'X-API-Key': key, ...headers } });
+			const text = await answer.text();
+			return { status: answer.status, body: text === '' ? undefined : JSON.parse(text), headers: answer.headers };
+		},
+		rows: async <T>(text: string, values: unknown[] = []) => (await pool.query(text, values)).rows as T[],
+		port: (surface: string) => {
+			const address = started.service.surfaces[surface];
+			if (address === undefined) throw new Error(`there is no surface ${surface}`);
+			return address.port;
+		},
+		restart: async () => {
+			await started.service.close();
+			started.service = await startService(config, silentLog);
+		},
+		[Symbol.asyncDispose]: async () => {
+			await started.service.close();
+			await pool.end();
+			await orm.close(true);
+			await database[Symbol.asyncDispose]();
+			rmSync(dataDir, { recursive: true, force: true });
+		},
+	};
+	return started;
+}
+
+/** A change takes effect within a second; the test goes on when it has. */
+async function accessIsCurrent(service: Service, key: string): Promise<void> {
+	const port = service.surfaces['fhir']?.port;
+	for (let tries = 0; tries < 100; tries++) {
+		const { status } = await fetch(`http://127.0.0.1:${port}/fhir/metadata`, { headers: { 'X-API-Key': key } });
+		if (status === 200) return;
+		await new Promise((resolve) => setTimeout(resolve, 50));
+	}
+	throw new Error('the new key did not become valid');
+}
+
+/** Waits for a condition that other parts of the service bring about. */
+export async function eventually(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
+	for (let tries = 0; tries < 400; tries++) {
+		if (await condition()) return;
+		await new Promise((resolve) => setTimeout(resolve, 25));
+	}
+	throw new Error(`${what} did not come about within ten seconds`);
+}
