@@ -53,6 +53,8 @@ function unusable(): Failure {
 export function readDelimiters(text: string, start: number): Delimiters {
 	if (text.startsWith('|^~\\&|', start + 3)) return defaultDelimiters;
 	if (text.startsWith('|^~\\&#|', start + 3)) return v27Delimiters;
+	// The escape character doubled, as in a string literal: seen from senders whose templates are source code.
+	if (text.startsWith('|^~\\\\&|', start + 3)) return defaultDelimiters;
 	const field = text.charAt(start + 3);
 	// Five characters at most; what is longer is no MSH-2, whatever follows.
 	const rest = text.slice(start + 4, start + 10);

@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer';
 import { Failure, type FailureCode } from '#core/failure.ts';
 import { defaultLimits } from '#core/limits.ts';
 import type { ChangeSet } from '#record/change-set.ts';
@@ -28,7 +29,8 @@ export function interpret(message: Message, policy: Hl7v2Policy, limits: Interpr
 	const event = checkedEvent(messageType, policy);
 	const zone = zoneOf(message.first('MSH')?.text(7) ?? '') ?? 'Z';
 	const context = new Context(policy, zone, limits.observationsMax ?? defaultLimits.observationsMax);
-	if (message.charsetAssumed) {
+	// The character sets of table 0211 agree on ASCII, so a plain message assumes nothing.
+	if (!isAscii(message.bytes) && message.charsetAssumed) {
 		context.flag('charset-assumed', `MSH-18 names no character set that the bytes are in; read as ${message.charset.name}`);
 	}
 	const changes = event.changes(message, context);

@@ -89,6 +89,7 @@ function addressesOf(pid: Segment, zone: string): Address[] | undefined {
 	return found.length === 0 ? undefined : found;
 }
 
+const midnight = /^\d{8}0+(?:\.0+)?(?:[+-]\d{4})?$/;
 const birthTimeUrl = 'http://hl7.org/fhir/StructureDefinition/patient-birthTime';
 
 function birth(elements: Record<string, Json>, pid: Segment, known: PatientChange['known'], context: Context): void {
@@ -107,7 +108,8 @@ function birth(elements: Record<string, Json>, pid: Segment, known: PatientChang
 		return;
 	}
 	elements['birthDate'] = date;
-	const valueDateTime = hasTime(text) ? toDateTime(text, context.zone) : undefined;
+	// Midnight is how systems pad a date; it is kept as no time of birth.
+	const valueDateTime = hasTime(text) && !midnight.test(text) ? toDateTime(text, context.zone) : undefined;
 	elements['_birthDate'] = valueDateTime === undefined ? null : { extension: [{ url: birthTimeUrl, valueDateTime }] };
 }
 
