@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { Message } from '#hl7v2/message.ts';
+import { Message, type Segment } from '#hl7v2/message.ts';
 import { messages } from '../corpus.ts';
 
 /** The sum of the lengths of the values taken: it shows that all contenders read the same. */
@@ -51,18 +51,32 @@ const observationPlaces: readonly Place[] = [
 	[14, 1],
 ];
 
+function patientLength(pid: Segment): number {
+	const identifier = pid.text(3).length + pid.text(3, 4).length + pid.text(3, 5).length;
+	const name = pid.text(5).length + pid.text(5, 2).length + pid.text(5, 3).length;
+	const address = pid.text(11).length + pid.text(11, 3).length + pid.text(11, 4).length + pid.text(11, 5).length;
+	return identifier + name + pid.text(7).length + pid.text(8).length + address + pid.text(13).length + pid.text(14).length;
+}
+
+function visitLength(pv1: Segment): number {
+	return pv1.text(2).length + pv1.text(3).length + pv1.text(7).length + pv1.text(7, 2).length + pv1.text(19).length;
+}
+
+function observationLength(obx: Segment): number {
+	const code = obx.text(3).length + obx.text(3, 2).length + obx.text(3, 3).length;
+	const value = obx.text(2).length + obx.text(5).length + obx.text(6).length;
+	return code + value + obx.text(7).length + obx.text(8).length + obx.text(11).length + obx.text(14).length;
+}
+
 export const tributary: Extract = (bytes) => {
 	const message = Message.parse(bytes);
-	const event = message.messageType;
 	// The separator in ADT^A08 is nobody's value.
-	let sum = event.length - 1 + message.controlId.length;
+	let sum = message.messageType.length - 1 + message.controlId.length;
 	const pid = message.first('PID');
-	if (pid !== undefined) for (const [field, component] of patientPlaces) sum += pid.text(field, component).length;
+	if (pid !== undefined) sum += patientLength(pid);
 	const pv1 = message.first('PV1');
-	if (pv1 !== undefined) for (const [field, component] of visitPlaces) sum += pv1.text(field, component).length;
-	for (const obx of message.segments) {
-		if (obx.id === 'OBX') for (const [field, component] of observationPlaces) sum += obx.text(field, component).length;
-	}
+	if (pv1 !== undefined) sum += visitLength(pv1);
+	for (const obx of message.all('OBX')) sum += observationLength(obx);
 	return sum;
 };
 

@@ -1,9 +1,6 @@
 /** Behind every end: nothing more was found. */
 const nowhere = 0x3fff_ffff;
 
-/** Fields are short: so many characters are looked at before a native search is worth its call. */
-const nearby = 3;
-
 /**
  * Finds one delimiter in one text. The last answer is kept, as are the last part asked for and where it began: reading
  * a message from front to back searches it once, and reading the thousandth repetition after the one before costs one
@@ -12,58 +9,65 @@ const nearby = 3;
 export class DelimiterScan {
 	readonly #text: string;
 	readonly #delimiter: string;
-	readonly #code: number;
 	/** Between these two there is no delimiter; the second is one. */
 	#from = 0;
 	#at = -1;
-	/** The part `#number` of what begins at `#whole` begins at `#part`. */
+	/** The part `#number` of what begins at `#whole` goes from `#part` to `#partEnd`, or ends before. */
 	#whole = -1;
 	#number = 0;
 	#part = 0;
+	#partEnd = 0;
+	/** The part found last. */
+	from = 0;
+	to = 0;
 
 	/** An empty delimiter is found nowhere. */
 	constructor(text: string, delimiter: string) {
 		this.#text = text;
 		this.#delimiter = delimiter;
-		this.#code = delimiter === '' ? -1 : delimiter.charCodeAt(0);
 		if (delimiter === '') this.#at = nowhere;
 	}
 
 	/** The offset of the first delimiter at or behind `position`; very large when there is none. */
 	next(position: number): number {
-		if (position >= this.#from && position <= this.#at) return this.#at;
+		return position >= this.#from && position <= this.#at ? this.#at : this.#search(position);
+	}
+
+	#search(position: number): number {
+		const found = this.#text.indexOf(this.#delimiter, position);
 		this.#from = position;
-		const text = this.#text;
-		const near = Math.min(position + nearby, text.length);
-		for (let index = position; index < near; index++) {
-			if (text.charCodeAt(index) === this.#code) {
-				this.#at = index;
-				return index;
-			}
-		}
-		const found = text.indexOf(this.#delimiter, near);
 		this.#at = found === -1 ? nowhere : found;
 		return this.#at;
 	}
 
-	/** Where part `number` (from 0) of the text from `start` to `end` begins; -1 when it has fewer parts. */
-	partStart(start: number, end: number, number: number): number {
-		if (number <= 0) return number === 0 ? start : -1;
-		let part = start;
+	/**
+	 * Sets `from` and `to` to part `number` (from 0) of the text from `start` to `end`; false when that is empty or there
+	 * are fewer parts.
+	 */
+	part(start: number, end: number, number: number): boolean {
+		if (number < 0) return false;
+		let from = start;
+		let at: number;
 		let left = number;
 		if (this.#whole === start && this.#number <= number) {
-			part = this.#part;
-			left = number - this.#number;
+			from = this.#part;
+			at = this.#partEnd;
+			left -= this.#number;
+		} else {
+			at = this.next(start);
 		}
 		for (; left > 0; left--) {
-			const at = this.next(part);
-			if (at >= end) return -1;
-			part = at + 1;
+			if (at >= end) return false;
+			from = at + 1;
+			at = this.next(from);
 		}
 		this.#whole = start;
 		this.#number = number;
-		this.#part = part;
-		return part;
+		this.#part = from;
+		this.#partEnd = at;
+		this.from = from;
+		this.to = at < end ? at : end;
+		return from < this.to;
 	}
 
 	/** How many parts the text from `start` to `end` has. */

@@ -6,7 +6,6 @@ import { DelimiterScan } from './scan.ts';
 /** A text in which segments lie, one character a byte, and the searches in it. */
 export class ScannedText {
 	readonly text: string;
-	readonly field: DelimiterScan;
 	readonly repetition: DelimiterScan;
 	readonly component: DelimiterScan;
 	readonly subcomponent: DelimiterScan;
@@ -18,7 +17,6 @@ export class ScannedText {
 	constructor(text: string, delimiters: Delimiters, copies: boolean) {
 		this.text = text;
 		this.copies = copies;
-		this.field = new DelimiterScan(text, delimiters.field);
 		this.repetition = new DelimiterScan(text, delimiters.repetition);
 		this.component = new DelimiterScan(text, delimiters.component);
 		this.subcomponent = new DelimiterScan(text, delimiters.subcomponent);
@@ -106,10 +104,11 @@ export class Segment {
 
 	/** Decoded and unescaped; '' when absent or `""`. `repetition` counts from 0, component and subcomponent from 1. */
 	text(field: number, component = 1, repetition = 0, subcomponent = 1): string {
-		if (!this.#findComponent(field, component, repetition)) return '';
-		if (this.#isHeaderField(field)) return subcomponent === 1 ? this.raw(field) : '';
-		if (!this.#narrow(this.#scanned.subcomponent, subcomponent - 1)) return '';
-		return this.#decode();
+		if (this.#isHeaderField(field)) return component === 1 && repetition === 0 && subcomponent === 1 ? this.raw(field) : '';
+		if (!this.#findField(field)) return '';
+		const scanned = this.#scanned;
+		if (!this.#narrow(scanned.repetition, repetition) || !this.#narrow(scanned.component, component - 1)) return '';
+		return this.#narrow(scanned.subcomponent, subcomponent - 1) ? this.#decode() : '';
 	}
 
 	/** The whole field, or one repetition of it, decoded and unescaped, delimiters left in; '' when absent or `""`. */
@@ -154,19 +153,25 @@ export class Segment {
 		if (number < 1) return false;
 		this.#offsets ??= [this.#start];
 		const offsets = this.#offsets;
-		const end = this.#end;
-		if (offsets.length <= number + 1) {
-			const scan = this.#scanned.field;
-			let last = offsets[offsets.length - 1] as number;
-			while (offsets.length <= number + 1) {
-				if (last > end) return false;
-				last = Math.min(scan.next(last), end) + 1;
-				offsets.push(last);
-			}
-		}
+		if (offsets.length <= number + 1 && !this.#findOffsets(offsets, number + 1)) return false;
 		this.#from = offsets[number] as number;
 		this.#to = (offsets[number + 1] as number) - 1;
 		return this.#from < this.#to;
+	}
+
+	/** Extends the offsets up to one; false when the segment ends before. */
+	#findOffsets(offsets: number[], wanted: number): boolean {
+		const { text } = this.#scanned;
+		const end = this.#end;
+		const separator = this.#source.delimiters.field;
+		let last = offsets[offsets.length - 1] as number;
+		for (let length = offsets.length; length <= wanted; length++) {
+			if (last > end) return false;
+			const at = text.indexOf(separator, last);
+			last = at === -1 || at > end ? end + 1 : at + 1;
+			offsets.push(last);
+		}
+		return true;
 	}
 
 	#findComponent(field: number, component: number, repetition: number): boolean {
@@ -178,18 +183,15 @@ export class Segment {
 
 	/** Narrows the part to one of those that a delimiter separates; false when that is empty or absent. */
 	#narrow(scan: DelimiterScan, number: number): boolean {
-		const first = scan.next(this.#from);
-		if (first >= this.#to) return number === 0;
 		if (number === 0) {
-			this.#to = first;
-			return this.#from < first;
+			const at = scan.next(this.#from);
+			if (at < this.#to) this.#to = at;
+			return this.#from < this.#to;
 		}
-		const start = scan.partStart(this.#from, this.#to, number);
-		if (start === -1) return false;
-		this.#from = start;
-		const end = scan.next(start);
-		if (end < this.#to) this.#to = end;
-		return start < this.#to;
+		if (!scan.part(this.#from, this.#to, number)) return false;
+		this.#from = scan.from;
+		this.#to = scan.to;
+		return true;
 	}
 
 	#decode(): string {
@@ -197,6 +199,7 @@ export class Segment {
 		const scanned = this.#scanned;
 		const escaped = scanned.escape.next(this.#from) < this.#to;
 		const part = scanned.text.slice(this.#from, this.#to);
+		if (!escaped && this.#source.plain && !scanned.copies) return part;
 		const value = escaped || !this.#source.plain ? this.#interpret(part, escaped) : part;
 		return scanned.copies && value.length >= slicedLengthMin ? copyOf(value) : value;
 	}
