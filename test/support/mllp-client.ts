@@ -19,9 +19,10 @@ export class MllpClient {
 		socket.on('close', lost);
 	}
 
-	static connect(port: number, host = '127.0.0.1'): Promise<MllpClient> {
+	/** `from` is the loopback address that the sender has. */
+	static connect(port: number, from = '127.0.0.1'): Promise<MllpClient> {
 		return new Promise((resolve, reject) => {
-			const socket = connect(port, host);
+			const socket = connect({ port, host: '127.0.0.1', localAddress: from });
 			socket.once('error', reject);
 			socket.once('connect', () => {
 				socket.off('error', reject);
@@ -62,12 +63,13 @@ export class MllpClient {
 	}
 }
 
-/** MSA-1, MSA-2 and MSA-3 of an acknowledgement with the usual delimiters. */
+/** MSA-1, MSA-2 and MSA-3 of an acknowledgement, by the delimiter that it declares. */
 export function msa(ack: string): { code: string; controlId: string; text: string } {
+	const delimiter = ack.charAt(3);
 	const fields =
 		ack
 			.split('\r')
-			.find((segment) => segment.startsWith('MSA|'))
-			?.split('|') ?? [];
+			.find((segment) => segment.startsWith(`MSA${delimiter}`))
+			?.split(delimiter) ?? [];
 	return { code: fields[1] ?? '', controlId: fields[2] ?? '', text: fields[3] ?? '' };
 }
