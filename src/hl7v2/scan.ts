@@ -66,7 +66,7 @@ export class DelimiterScan {
 		this.#part = from;
 		this.#partEnd = at;
 		this.from = from;
-		this.to = at < end ? at : end;
+		this.to = Math.min(at, end);
 		return from < this.to;
 	}
 
