@@ -94,7 +94,7 @@ const birthTimeUrl = 'http://hl7.org/fhir/StructureDefinition/patient-birthTime'
 
 function birth(elements: Record<string, Json>, pid: Segment, known: PatientChange['known'], context: Context): void {
 	if (!pid.isPresent(7)) return;
-	const text = pid.text(7);
+	const text = pid.text(7).trim();
 	if (text === '') {
 		if (!pid.isNull(7)) return;
 		elements['birthDate'] = null;

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { Failure } from '#core/failure.ts';
+import { events } from '#hl7v2/events/index.ts';
+import { interpret } from '#hl7v2/interpret.ts';
+import { applyPatch } from '#record/apply/patch.ts';
+import { header, message, plainPolicy } from '../reading.ts';
+
+const policy = { ...plainPolicy, also: ['A02', 'A03', 'A11', 'A13', 'A28', 'A31', 'A37'] };
+
+const delimiter = fc.constantFrom('^', '&', '~', '\\', '""', '^^', '\\T\\', '');
+const word = fc.oneof(
+	fc.string({ maxLength: 8, unit: 'grapheme' }).map((text) => text.replace(/[\r\n|]/g, '')),
+	fc.constantFrom(
+		'NM',
+		'SN',
+		'TX',
+		'FT',
+		'ED',
+		'RP',
+		'NA',
+		'CWE',
+		'TS',
+		'20240102',
+		'19800517103000+0100',
+		'1.00',
+		'>',
+		'-',
+		'F',
+		'U',
+		'X',
+		'1.0.1',
+		'Base64',
+		'ISO',
+	),
+);
+const field = fc.oneof(
+	{ weight: 3, arbitrary: fc.constant('') },
+	word,
+	fc.array(fc.tuple(word, delimiter), { maxLength: 5 }).map((parts) => parts.flat().join('')),
+);
+const segment = (ids: string[]) =>
+	fc.tuple(fc.constantFrom(...ids), fc.array(field, { maxLength: 48 })).map(([id, fields]) => [id, ...fields].join('|'));
+const known = fc.constantFrom('PID|1||100^^^HOSP', 'PID|1||200||Doe^Jane', 'OBR|1||F1', 'MRG|300', 'PV1|1|I|||||||||||||||||V1');
+const content = fc.array(fc.oneof(known, segment(['PID', 'PV1', 'MRG', 'ORC', 'OBR', 'OBX', 'OBX', 'NTE', 'SPM', 'ZZZ'])), {
+	maxLength: 12,
+});
+
+describe('arbitrary content', () => {
+	test('is interpreted or refused with a failure, and what is interpreted can be stored', () => {
+		fc.assert(
+			fc.property(fc.constantFrom(...events.map(({ messageType }) => messageType)), content, (type, segments) => {
+				try {
+					const result = interpret(message(header(type), ...segments), policy);
+					assert.equal(result.kind, 'apply');
+					if (result.kind !== 'apply') return;
+					JSON.parse(JSON.stringify(result.changeSet));
+					for (const change of result.changeSet.changes) {
+						if (change.kind === 'patient' || change.kind === 'encounter') applyPatch({}, change.patch);
+					}
+				} catch (error) {
+					if (!(error instanceof Failure)) throw error;
+					assert.ok(error.location?.segment);
+				}
+			}),
+			{ numRuns: 1500 },
+		);
+	});
+	test('refers to patients, visits and members that are in the same set', () => {
+		fc.assert(
+			fc.property(content, (segments) => {
+				let result: ReturnType<typeof interpret>;
+				try {
+					result = interpret(message(header('ORU^R01'), 'PID|1||100', ...segments), policy);
+				} catch (error) {
+					if (error instanceof Failure) return;
+					throw error;
+				}
+				assert.ok(result.kind === 'apply');
+				const patients = new Set<number>();
+				const visits = new Set<number>();
+				const seen = new Set<string>();
+				const all = new Set<string>();
+				for (const change of result.changeSet.changes) {
+					if (change.kind === 'patient') patients.add(change.ref);
+					if (change.kind === 'encounter') visits.add(change.ref);
+					if (change.kind !== 'observation') continue;
+					const key = `${change.order?.system}|${change.order?.value}|${change.item}`;
+					assert.ok(patients.has(change.patient));
+					assert.ok(change.encounter === undefined || visits.has(change.encounter));
+					assert.ok(!seen.has(key), 'an item is unique within its order and message');
+					seen.add(key);
+					all.add(change.item);
+				}
+				for (const change of result.changeSet.changes) {
+					if (change.kind === 'observation') for (const member of change.members ?? []) assert.ok(all.has(member));
+				}
+			}),
+			{ numRuns: 500 },
+		);
+	});
+});
