@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { JsonObject } from '#core/json.ts';
+import { applyChangeSet } from '#record/apply/apply.ts';
+import type { ApplyContext } from '#record/apply/context.ts';
+import { WorkingSet } from '#record/apply/working-set.ts';
+import type { ChangeSet } from '#record/change-set.ts';
+import { read } from '../../hl7v2/reading.ts';
+
+/** A site's record in memory, to which messages are applied one after the other. */
+class Site {
+	readonly set = new WorkingSet();
+	#ids = 0;
+
+	apply(changeSet: ChangeSet): ApplyContext {
+		const context: ApplyContext = {
+			set: this.set,
+			newId: () => `id-${String(++this.#ids).padStart(4, '0')}`,
+			source: 'test',
+			lastUpdated: '2024-01-01T00:00:00Z',
+			flags: [],
+			changed: [],
+		};
+		applyChangeSet(context, changeSet);
+		return context;
+	}
+
+	texts(resourceType: string): string[] {
+		return [...this.set.changed()].filter((row) => row.resourceType === resourceType).map((row) => row.text);
+	}
+
+	resources(resourceType: string): JsonObject[] {
+		return this.texts(resourceType).map((text) => JSON.parse(text) as JsonObject);
+	}
+}
+
+const order = (obx: string) => read('ORU^R01', ['PID|1||100', 'OBR|1|P1|F1|A^A^L', obx]);
+
+describe('messages applied to a record', () => {
+	test('an account number is no patient identifier, though it equals one', () => {
+		const site = new Site();
+		site.apply(read('ADT^A08', ['PID|1||100||Doe^Jane|||||||||||||2001']));
+		site.apply(read('ADT^A08', ['PID|1||2001||Roe^Rick']));
+		assert.deepEqual(
+			site.resources('Patient').map((patient) => (patient['name'] as JsonObject[])[0]?.['family']),
+			['Doe', 'Roe'],
+		);
+	});
+	for (const [code, status] of [
+		['U', 'final'],
+		['D', 'entered-in-error'],
+		['W', 'entered-in-error'],
+	]) {
+		test(`OBX-11 ${code} without a value changes the status and keeps the result, digits included`, () => {
+			const site = new Site();
+			site.apply(order('OBX|1|NM|K^K^L||1.00|mmol/L|||||P'));
+			site.apply(order(`OBX|1|NM|K^K^L||""||||||${code}`));
+			const [text] = site.texts('Observation');
+			assert.match(text ?? '', new RegExp(`"status":"${status}"`));
+			assert.match(text ?? '', /"value":1\.00,"unit":"mmol\/L"/);
+		});
+	}
+	test('the same result again changes nothing, a corrected one is the same Observation', () => {
+		const site = new Site();
+		site.apply(order('OBX|1|NM|K^K^L||1.00||||||F'));
+		assert.deepEqual(site.apply(order('OBX|1|NM|K^K^L||1.00||||||F')).changed, []);
+		const [corrected] = site.apply(order('OBX|1|NM|K^K^L||1.10||||||C')).changed;
+		assert.equal(corrected?.version, 2);
+		assert.equal(site.texts('Observation').length, 1);
+	});
+	test('a visit that an ORU brings is created once and never updated by an ORU', () => {
+		const site = new Site();
+		const result = (pv1: string) => read('ORU^R01', ['PID|1||100', pv1, 'OBR|1||F1', 'OBX|1|NM|K^K^L||1||||||F']);
+		site.apply(result('PV1|1|I|W1||||||||||||||||V1'));
+		site.apply(result('PV1|1|E|W2||||||||||||||||V1'));
+		const [encounter, ...others] = site.resources('Encounter');
+		assert.equal(others.length, 0);
+		assert.match(JSON.stringify(encounter?.['class']), /"IMP"/);
+		assert.equal(encounter?.['status'], 'unknown');
+		assert.ok(site.resources('Observation')[0]?.['encounter']);
+	});
+	test('an A08 leaves the status of a visit as A03 set it', () => {
+		const site = new Site();
+		const visit = (type: string) => read(type, ['PID|1||100', 'PV1|1|I|W1||||||||||||||||V1'], { also: ['A03', 'A13'] });
+		for (const [type, status] of [
+			['ADT^A08', 'unknown'],
+			['ADT^A01', 'in-progress'],
+			['ADT^A03', 'finished'],
+			['ADT^A08', 'finished'],
+			['ADT^A13', 'in-progress'],
+		] as const) {
+			site.apply(visit(type));
+			assert.equal(site.resources('Encounter')[0]?.['status'], status, type);
+		}
+	});
+	test('a merge after which the prior number leads to the survivor, and the same merge again', () => {
+		const site = new Site();
+		const merge = read('ADT^A40', ['PID|1||100||Doe^Jane', 'MRG|200']);
+		site.apply(read('ADT^A08', ['PID|1||200||Doe^J']));
+		site.apply(merge);
+		assert.deepEqual(
+			site.resources('Patient').map(({ active }) => active),
+			[false, true],
+		);
+		assert.deepEqual(site.apply(merge).changed, []);
+		const [changed] = site.apply(read('ADT^A08', ['PID|1||200||Doe^Janet'])).changed;
+		assert.equal(JSON.parse(changed?.text ?? '{}').identifier[0].value, '100');
+	});
+	test('a panel lists its members by the ids that they get', () => {
+		const site = new Site();
+		site.apply(
+			read('ORU^R01', [
+				'PID|1||100',
+				'OBR|1||F1',
+				'OBX|1||BP^BP^L|1.1||||||||X',
+				'OBX|2|NM|S^S^L|1.1.1|120||||||F',
+				'OBX|3|NM|D^D^L|1.1.2|80||||||F',
+			]),
+		);
+		const head = [...site.set.changed()].find((row) => row.text.includes('hasMember'));
+		const ids = new Set([...site.set.changed()].filter((row) => row.resourceType === 'Observation').map((row) => `Observation/${row.id}`));
+		const members = JSON.parse(head?.text ?? '{}').hasMember as { reference: string }[];
+		assert.equal(members.length, 2);
+		for (const { reference } of members) assert.ok(ids.has(reference));
+	});
+});
