@@ -101,7 +101,7 @@ const numericTypes: ReadonlySet<string> = new Set(['NM', 'SN']);
 /** The types whose empty repetition or missing data is no fault. */
 const attachmentTypes: ReadonlySet<string> = new Set(['ED', 'RP']);
 
-export function isText(type: string): boolean {
+function isText(type: string): boolean {
 	return textTypes.has(type);
 }
 

@@ -1,10 +1,9 @@
 import { Failure } from '#core/failure.ts';
-import type { Json, JsonObject } from '#core/json.ts';
+import type { Json } from '#core/json.ts';
 import type { Address, HumanName } from '#fhir/datatypes.ts';
 import type { Identifier, PatientChange, ResourcePatch } from '#record/change-set.ts';
 import type { Message, Segment } from '../message.ts';
 import { type Context, failureAt, nameOf } from './context.ts';
-import { codeableConcept } from './datatypes/cwe.ts';
 import { identifiers } from './datatypes/cx.ts';
 import { hasTime, toDate, toDateTime } from './datatypes/ts.ts';
 import { addresses } from './datatypes/xad.ts';
@@ -138,7 +137,7 @@ function gender(elements: Record<string, Json>, pid: Segment, context: Context):
 }
 
 /** Table 0136. */
-export function yesOrNo(text: string): boolean | undefined {
+function yesOrNo(text: string): boolean | undefined {
 	switch (text.trim().toUpperCase()) {
 		case 'Y':
 		case 'YES':
@@ -195,17 +194,6 @@ function choice(elements: Record<string, Json>, pid: Segment, context: Context, 
 	}
 	elements[bare.element] = flag;
 	if (!flag) elements[precise.element] = null;
-}
-
-/** The repetitions of a coded field as a list of one-concept objects. */
-export function conceptsOf(segment: Segment, field: number, make: (concept: JsonObject) => JsonObject): JsonObject[] {
-	const found: JsonObject[] = [];
-	const repetitions = segment.repetitions(field);
-	for (let repetition = 0; repetition < repetitions; repetition++) {
-		const concept = codeableConcept(segment, field, repetition);
-		if (concept) found.push(make(concept));
-	}
-	return found;
 }
 
 /** ADT messages of one patient carry one PID; another one would be lost in silence. */

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '#core/json.ts';
 import type { CodeableConcept, Coding, Identifier, Reference } from '#fhir/datatypes.ts';
 import type { EncounterChange, ResourcePatch } from '#record/change-set.ts';
-import type { Message, Segment } from '../message.ts';
+import type { Segment } from '../message.ts';
 import { type Context, nameOf } from './context.ts';
 import { v2Table } from './datatypes/coding-system.ts';
 import { codeableConcept } from './datatypes/cwe.ts';
@@ -48,17 +48,6 @@ export function encounterChange(
 		initial: { elements: { ...initial.elements, ...patch.elements }, parts: patch.parts },
 		patch: { elements: {}, parts: {} },
 	};
-}
-
-/** The PV1 that belongs to a PID: the first between it and the next PID. */
-export function visitSegment(message: Message, pid: Segment): Segment | undefined {
-	const { segments } = message;
-	for (let index = pid.index + 1; index < segments.length; index++) {
-		const segment = segments[index];
-		if (segment === undefined || segment.id === 'PID') return undefined;
-		if (segment.id === 'PV1') return segment;
-	}
-	return undefined;
 }
 
 /** PV1-19, else PV1-50, else the account of PID-18, else the time of admission. */

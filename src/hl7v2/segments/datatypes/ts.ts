@@ -1,5 +1,3 @@
-import type { Segment } from '../../message.ts';
-
 /**
  * TS, DTM, DT and TM (v2.5.1 §2.A.75, §2.A.22, §2.A.21, §2.A.76) as FHIR date, dateTime and time. A FHIR dateTime with
  * a time needs an offset: the value's own, else that of MSH-7, else UTC.
@@ -54,12 +52,6 @@ export function hasTime(text: string): boolean {
 export function zoneOf(text: string): string | undefined {
 	const { zone } = splitZone(text.trim());
 	return zone === '' ? undefined : zone;
-}
-
-/** The dateTime of a field, for elements that are left out when it cannot be read. */
-export function dateTimeOf(segment: Segment, field: number, zone: string, component = 1): string | undefined {
-	const text = segment.text(field, component);
-	return text === '' ? undefined : toDateTime(text, zone);
 }
 
 function readStamp(text: string): Stamp | undefined {

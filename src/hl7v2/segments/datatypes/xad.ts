@@ -9,7 +9,7 @@ const uses: Readonly<Record<string, string>> = { BA: 'old', BI: 'billing', C: 't
 const types: Readonly<Record<string, string>> = { M: 'postal', SH: 'postal' };
 
 /** XAD (v2.5.1 §2.A.83) as Address; undefined without content. */
-export function address(segment: Segment, field: number, repetition: number, zone: string): Address | undefined {
+function address(segment: Segment, field: number, repetition: number, zone: string): Address | undefined {
 	const text = (component: number) => segment.text(field, component, repetition).trim();
 	// SAD: the street address, else the dwelling number and the street's name.
 	const street = text(1) || joined(segment.text(field, 1, repetition, 3), segment.text(field, 1, repetition, 2));

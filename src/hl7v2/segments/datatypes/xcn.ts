@@ -7,7 +7,7 @@ import { joined } from './xpn.ts';
 const identifierTypes = v2Table('0203');
 
 /** XCN (v2.5.1 §2.A.86) as a reference by identifier and name: practitioners have no resource of their own here. */
-export function practitioner(segment: Segment, field: number, repetition = 0): Reference | undefined {
+function practitioner(segment: Segment, field: number, repetition = 0): Reference | undefined {
 	const text = (component: number) => segment.text(field, component, repetition).trim();
 	const id = text(1);
 	const display = joined(text(6), text(3), text(4), text(2), text(5));

@@ -24,7 +24,7 @@ const systems: Readonly<Record<string, string>> = {
  * XTN (v2.5.1 §2.A.89) as ContactPoint: XTN-1, else 12 (unformatted), else the parts 5 to 8; XTN-4 for e-mail.
  * `use` is that of an item that names none. Undefined without content.
  */
-export function contactPoint(
+function contactPoint(
 	segment: Segment,
 	field: number,
 	repetition: number,
