@@ -61,7 +61,7 @@ export class Lane {
 				this.#mailboxes.set(delivery.siteId, mailbox);
 			}
 			if (mailbox.length === 0) this.#waiting.push(mailbox);
-			mailbox.push({ delivery, enqueuedAtMs: this.#options.nowMs(), crashes: 0, resolve, reject });
+			mailbox.push({ delivery, enqueuedAtMs: this.#options.nowMs(), crashesAlone: 0, resolve, reject });
 			this.#schedule();
 		});
 	}
@@ -139,10 +139,11 @@ export class Lane {
 		this.#setRetry(outcome.kind === 'crashed' ? retryMsMin : Math.min(retryMsMax, Math.max(retryMsMin, this.#retryMs * 2)));
 	}
 
-	/** The messages of a batch that ended the worker go one by one from now on; one that does it alone again is withheld. */
+	/** The messages of a batch that ended the worker go one by one from now on; one that does it twice alone is withheld. */
 	#suspect(batch: readonly Letter[]): void {
 		this.#batchMax = 1;
-		for (const letter of batch) if (++letter.crashes >= 2 && batch.length === 1) letter.delivery.withheld = true;
+		const [alone] = batch;
+		if (alone && batch.length === 1 && ++alone.crashesAlone >= 2) alone.delivery.withheld = true;
 	}
 
 	#putBack(batch: readonly Letter[]): void {

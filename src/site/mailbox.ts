@@ -4,8 +4,8 @@ import type { Delivery, Reply } from '#record/delivery.ts';
 export interface Letter {
 	readonly delivery: Delivery;
 	readonly enqueuedAtMs: number;
-	/** How often the worker ended while it processed a batch with this letter. */
-	crashes: number;
+	/** How often the worker ended while it processed this letter and no other. */
+	crashesAlone: number;
 	resolve(reply: Reply): void;
 	reject(error: Error): void;
 }
