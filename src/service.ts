@@ -52,7 +52,7 @@ export async function startService(config: Config, log: Log): Promise<Service> {
 
 async function compose(config: Config, log: Log, closers: Closer[], close: () => Promise<void>): Promise<Service> {
 	mkdirSync(config.DATA_DIR, { recursive: true });
-	const databaseUrl = config.DATABASE_URL ?? (await openEmbedded(config, closers));
+	const databaseUrl = config.DATABASE_URL ?? (await openEmbedded(config, log, closers));
 	const { applied } = await migrate(databaseUrl);
 	if (applied.length > 0) log.info({ applied }, 'database schema brought up to date');
 	const { limits } = config;
@@ -70,7 +70,7 @@ async function compose(config: Config, log: Log, closers: Closer[], close: () =>
 		nowMs: () => clock.nowMs(),
 	});
 	closers.push(() => shards.close(limits.drainMsMax));
-	const reader = new Reader({ databaseUrl: config.DATABASE_READ_URL ?? databaseUrl, connections: 4, log });
+	const reader = new Reader({ databaseUrl: config.DATABASE_READ_URL ?? databaseUrl, connections: 4, limits, metrics, log });
 	closers.push(() => reader.close());
 	const state = { draining: false, listening: false };
 	const parts: Parts = { config, log, metrics, clock, directory, shards, reader, state, databaseUrl, closers };
@@ -84,8 +84,15 @@ async function compose(config: Config, log: Log, closers: Closer[], close: () =>
 	return { surfaces, databaseUrl, embedded: config.DATABASE_URL === undefined, metrics, shards, close };
 }
 
-async function openEmbedded(config: Config, closers: Closer[]): Promise<string> {
-	const database = await startEmbeddedDatabase({ dataDir: config.DATA_DIR });
+async function openEmbedded(config: Config, log: Log, closers: Closer[]): Promise<string> {
+	const database = await startEmbeddedDatabase({
+		dataDir: config.DATA_DIR,
+		onCrash: (error) =>
+			log.error(
+				error ? { err: error } : {},
+				error ? 'the embedded database does not start again' : 'the embedded database ended and is started again',
+			),
+	});
 	closers.push(() => database.stop());
 	return database.url;
 }

@@ -1,12 +1,12 @@
 import type { ChildProcess } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import pg from 'pg';
-import { dataDirectory, makeCluster, ownDirectory, releaseLock, stopLeftover, takeLock } from './data-directory.ts';
-import { programRunner } from './system-user.ts';
+import { type DataDirectory, dataDirectory, makeCluster, ownDirectory, releaseLock, stopLeftover, takeLock } from './data-directory.ts';
+import { type ProgramRunner, programRunner } from './system-user.ts';
 
 export interface EmbeddedDatabase {
 	/** Connection URL of the database `tributary`. */
@@ -18,6 +18,8 @@ export interface EmbeddedDatabase {
 
 export interface EmbeddedDatabaseOptions {
 	dataDir: string;
+	/** Called when PostgreSQL ended unasked; it is started again. */
+	onCrash?: (error: Error | undefined) => void;
 	/** Further PostgreSQL settings, by name. */
 	settings?: Readonly<Record<string, string>>;
 }
@@ -54,7 +56,11 @@ async function programs(): Promise<Programs> {
  * left behind. It runs in a process group of its own: Ctrl-C ends the service first and the database last.
  * @throws Error with one readable sentence
  */
-export async function startEmbeddedDatabase({ dataDir, settings = {} }: EmbeddedDatabaseOptions): Promise<EmbeddedDatabase> {
+export async function startEmbeddedDatabase({
+	dataDir,
+	settings = {},
+	onCrash = () => undefined,
+}: EmbeddedDatabaseOptions): Promise<EmbeddedDatabase> {
 	const { initdb, postgres } = await programs();
 	const directory = dataDirectory(dataDir);
 	mkdirSync(dataDir, { recursive: true });
@@ -81,20 +87,91 @@ export async function startEmbeddedDatabase({ dataDir, settings = {} }: Embedded
 			if ((await ended(child)) !== 0) throw new Error(`initdb failed; ${tail(directory.log)}`);
 		});
 		const all: Record<string, string> = { ...defaultSettings, unix_socket_directories: directory.socket, ...settings };
-		const parameters = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-		const child = runner.run(postgres, ['-D', directory.cluster, ...parameters], {
-			stdio: ['ignore', log, log],
-			cwd: directory.cluster,
-			detached: true,
-		});
-		child.unref();
-		const url = await untilReady(child, directory.socket, directory.log);
-		return { url, pid: child.pid ?? 0, stop: () => stop(child, directory.lock) };
+		const parameters = ['-D', directory.cluster, ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
+		const server = new Server(runner, postgres, parameters, directory, onCrash);
+		const url = await server.start();
+		return { url, pid: server.pid, stop: () => server.stop() };
 	} catch (error) {
 		releaseLock(directory.lock);
 		throw error;
 	} finally {
 		closeSync(log);
+	}
+}
+
+/** One PostgreSQL process, started again when it ends unasked. */
+class Server {
+	readonly #runner: ProgramRunner;
+	readonly #program: string;
+	readonly #parameters: readonly string[];
+	readonly #directory: DataDirectory;
+	readonly #onCrash: (error: Error | undefined) => void;
+	#child: ChildProcess | undefined;
+	#stopping = false;
+	#restarting: Promise<void> | undefined;
+
+	constructor(
+		runner: ProgramRunner,
+		program: string,
+		parameters: readonly string[],
+		directory: DataDirectory,
+		onCrash: (error: Error | undefined) => void,
+	) {
+		this.#runner = runner;
+		this.#program = program;
+		this.#parameters = parameters;
+		this.#directory = directory;
+		this.#onCrash = onCrash;
+	}
+
+	get pid(): number {
+		return this.#child?.pid ?? 0;
+	}
+
+	async start(): Promise<string> {
+		const { cluster, socket, log: path } = this.#directory;
+		const log = openSync(path, 'a', 0o600);
+		const child = this.#runner.run(this.#program, this.#parameters, { stdio: ['ignore', log, log], cwd: cluster, detached: true });
+		closeSync(log);
+		child.unref();
+		this.#child = child;
+		const url = await untilReady(child, socket, path);
+		child.once('exit', () => {
+			if (!this.#stopping) this.#restarting = this.#restart();
+		});
+		return url;
+	}
+
+	/** Processes of the crashed server let go of its memory within moments; until then a start is refused. */
+	async #restart(): Promise<void> {
+		this.#onCrash(undefined);
+		for (let tries = 0; !this.#stopping; tries++) {
+			try {
+				await stopLeftover(this.#directory.cluster);
+				await this.start();
+				return;
+			} catch (error) {
+				if (tries === 20) {
+					this.#onCrash(error as Error);
+					return;
+				}
+				await pause(500);
+			}
+		}
+	}
+
+	async stop(): Promise<void> {
+		this.#stopping = true;
+		await this.#restarting;
+		const child = this.#child;
+		if (child && child.exitCode === null && child.signalCode === null) {
+			const gone = ended(child);
+			child.kill('SIGINT');
+			const timer = setTimeout(() => child.kill('SIGQUIT'), 20_000);
+			await gone;
+			clearTimeout(timer);
+		}
+		releaseLock(this.#directory.lock);
 	}
 }
 
@@ -129,17 +206,6 @@ async function ensureDatabase(url: string): Promise<void> {
 	}
 }
 
-async function stop(child: ChildProcess, lock: string): Promise<void> {
-	if (child.exitCode === null && child.signalCode === null) {
-		const gone = ended(child);
-		child.kill('SIGINT');
-		const timer = setTimeout(() => child.kill('SIGQUIT'), 20_000);
-		await gone;
-		clearTimeout(timer);
-	}
-	releaseLock(lock);
-}
-
 function ended(child: ChildProcess): Promise<number | null> {
 	return new Promise((resolve, reject) => {
 		child.once('exit', (code) => resolve(code));
@@ -151,9 +217,4 @@ function tail(log: string): string {
 	if (!existsSync(log)) return 'there is no log';
 	const lines = readFileSync(log, 'utf8').trim().split('\n');
 	return `see ${log}: ${lines.at(-1) ?? ''}`;
-}
-
-/** Where PostgreSQL writes its log, for the start-up block. */
-export function embeddedLog(dataDir: string): string {
-	return join(dataDir, 'postgres.log');
 }

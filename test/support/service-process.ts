@@ -1,0 +1,91 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readRuntimeFile } from '#storage/runtime-file.ts';
+import { eventually } from './service.ts';
+
+const root = join(import.meta.dirname, '../..');
+
+/** The service as its users run it: a process of its own, on the embedded database, with fsync. */
+export class ServiceProcess {
+	readonly dataDir: string;
+	#child: ChildProcess | undefined;
+	output = '';
+
+	constructor() {
+		this.dataDir = mkdtempSync(join(tmpdir(), 'tributary-process-'));
+		chmodSync(this.dataDir, 0o755);
+	}
+
+	get #environment(): NodeJS.ProcessEnv {
+		const { DATABASE_URL: _none, ...environment } = process.env;
+		return { ...environment, DATA_DIR: this.dataDir, FHIR_PORT: '0', HL7_PORT: '0', OPS_PORT: '0', MLLP_PORT: '0', LOG_LEVEL: 'info' };
+	}
+
+	async start(): Promise<void> {
+		const child = spawn(process.execPath, ['src/start.mjs', 'start'], {
+			cwd: root,
+			env: this.#environment,
+			stdio: ['ignore', 'pipe', 'pipe'],
+		});
+		this.#child = child;
+		this.output = '';
+		child.stdout.on('data', (chunk) => {
+			this.output += chunk;
+		});
+		child.stderr.on('data', (chunk) => {
+			this.output += chunk;
+		});
+		await eventually(() => {
+			if (child.exitCode !== null) throw new Error(`the service ended with ${child.exitCode}: ${this.output}`);
+			return this.output.includes('is ready');
+		}, 'the start of the service');
+	}
+
+	port(surface: string): number {
+		return readRuntimeFile(this.dataDir)?.surfaces[surface]?.port ?? 0;
+	}
+
+	get pid(): number {
+		return this.#child?.pid ?? 0;
+	}
+
+	/** Process id of the embedded PostgreSQL. */
+	get databasePid(): number {
+		return Number(readFileSync(join(this.dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n')[0]);
+	}
+
+	/** Runs the command line on the same data; answers what it printed and its exit code. */
+	cli(...parameters: string[]): Promise<{ code: number | null; stdout: string; stderr: string }> {
+		const child = spawn(process.execPath, ['src/start.mjs', ...parameters], {
+			cwd: root,
+			env: this.#environment,
+			stdio: ['ignore', 'pipe', 'pipe'],
+		});
+		let stdout = '';
+		let stderr = '';
+		child.stdout.on('data', (chunk) => {
+			stdout += chunk;
+		});
+		child.stderr.on('data', (chunk) => {
+			stderr += chunk;
+		});
+		return new Promise((resolve) => child.once('close', (code) => resolve({ code, stdout, stderr })));
+	}
+
+	/** Ends the service with a signal; answers its exit code. */
+	end(signal: NodeJS.Signals): Promise<number | null> {
+		const child = this.#child;
+		if (child === undefined || child.exitCode !== null || child.signalCode !== null) return Promise.resolve(child?.exitCode ?? null);
+		return new Promise((resolve) => {
+			child.once('close', (code) => resolve(code));
+			child.kill(signal);
+		});
+	}
+
+	async [Symbol.asyncDispose](): Promise<void> {
+		await this.end('SIGTERM');
+		rmSync(this.dataDir, { recursive: true, force: true });
+	}
+}
