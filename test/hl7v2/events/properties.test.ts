@@ -40,6 +40,8 @@ const field = fc.oneof(
 	word,
 	fc.array(fc.tuple(word, delimiter), { maxLength: 5 }).map((parts) => parts.flat().join('')),
 );
+const valueTypes = ['', 'NM', 'SN', 'ST', 'TX', 'FT', 'CE', 'CWE', 'DT', 'TM', 'TS', 'NA', 'NR', 'DR', 'CQ', 'SI', 'ED', 'RP', 'XPN'];
+
 /** Mostly past the checks of required fields: PID-3 and MRG-1 have an identifier, PID-7 is often empty. */
 function withKeys(id: string, fields: readonly string[]): string[] {
 	const line = [id, ...fields];
@@ -49,14 +51,21 @@ function withKeys(id: string, fields: readonly string[]): string[] {
 		if (line.length % 4 !== 0 && line.length > 7) line[7] = '';
 	}
 	if (id === 'MRG') line[1] = '300';
+	if (id === 'OBX') {
+		while (line.length < 4) line.push('');
+		line[2] = valueTypes[line.join('').length % valueTypes.length] ?? '';
+		if (line[3] === '') line[3] = 'K';
+	}
 	return line;
 }
 
 const segment = (ids: string[]) =>
-	fc.tuple(fc.constantFrom(...ids), fc.array(field, { maxLength: 48 })).map(([id, fields]) => withKeys(id, fields).join('|'));
+	fc.tuple(fc.constantFrom(...ids), fc.array(field, { maxLength: 48, size: 'max' })).map(([id, fields]) => withKeys(id, fields).join('|'));
 const known = fc.constantFrom('PID|1||100^^^HOSP', 'PID|1||200||Doe^Jane', 'OBR|1||F1', 'MRG|300', 'PV1|1|I|||||||||||||||||V1');
 const content = fc.array(fc.oneof(known, segment(['PID', 'PV1', 'MRG', 'ORC', 'OBR', 'OBX', 'OBX', 'NTE', 'SPM', 'ZZZ'])), {
+	minLength: 3,
 	maxLength: 12,
+	size: 'max',
 });
 
 describe('arbitrary content', () => {
