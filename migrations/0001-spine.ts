@@ -118,6 +118,7 @@ create table patient (
 ) with (fillfactor = 80);
 create index patient_name on patient using gin (site_id, name gin_trgm_ops);
 create index patient_birth_date on patient (site_id, birth_date, id);
+create index patient_gender on patient (site_id, gender, id);
 
 create table patient_identifier (
 	site_id uuid not null,
@@ -169,7 +170,8 @@ create table observation (
 	code_system text,
 	code_value text,
 	code_further text[],
-	effective_at timestamptz,
+	effective_start timestamptz,
+	effective_end timestamptz,
 	primary key (site_id, id)
 ) with (fillfactor = 90);
 create index observation_patient on observation (site_id, patient_id, id);

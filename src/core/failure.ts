@@ -23,6 +23,7 @@ export const failureCodes = {
 	'not-supported': { hl7: '207', issue: 'not-supported', status: 400 },
 	'not-found': { hl7: '204', issue: 'not-found', status: 404 },
 	gone: { hl7: '204', issue: 'deleted', status: 410 },
+	'unsupported-resource-type': { hl7: '207', issue: 'not-supported', status: 404 },
 	'method-not-allowed': { hl7: '207', issue: 'not-supported', status: 405 },
 	'not-acceptable': { hl7: '207', issue: 'not-supported', status: 406 },
 	conflict: { hl7: '205', issue: 'conflict', status: 409 },

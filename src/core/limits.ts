@@ -114,6 +114,27 @@ export const limitDefinitions = {
 		max: 10_000,
 		answer: 'a larger _count is cut to this; the self link says so',
 	},
+	searchBytesMax: {
+		variable: 'SEARCH_BYTES_MAX',
+		default: 32 * MiB,
+		min: 1024,
+		max: 256 * MiB,
+		answer: 'resource text of one page; the page ends early and its next link goes on',
+	},
+	readStatementsMax: {
+		variable: 'READ_STATEMENTS_MAX',
+		default: 2000,
+		min: 1,
+		max: 100_000,
+		answer: 'reads and searches that the database works on; 503 with Retry-After',
+	},
+	readMsMax: {
+		variable: 'READ_MS_MAX',
+		default: 30_000,
+		min: 100,
+		max: 600_000,
+		answer: 'a read or search that takes longer is ended; 503',
+	},
 	searchParametersMax: { variable: 'SEARCH_PARAMETERS_MAX', default: 64, min: 1, max: 1000, answer: '400' },
 	unmatchedMessagesMax: {
 		variable: 'UNMATCHED_MESSAGES_MAX',

@@ -1,5 +1,6 @@
 import type { ResourceDefinition } from './resource.ts';
 import { resources } from './resources/index.ts';
+import { commonParameters } from './search/parse.ts';
 
 export interface Implementation {
 	version: string;
@@ -38,9 +39,10 @@ function restResource(definition: ResourceDefinition): object {
 		readHistory: false,
 		updateCreate: false,
 		conditionalRead: 'not-match',
-		searchParam: [
-			{ name: '_id', type: 'token', documentation: 'The id that the service assigned' },
-			...Object.entries(definition.search).map(([name, { type, documentation }]) => ({ name, type, documentation })),
-		],
+		searchParam: Object.entries({ ...commonParameters, ...definition.search }).map(([name, { type, documentation }]) => ({
+			name,
+			type,
+			documentation,
+		})),
 	};
 }

@@ -6,8 +6,8 @@ export interface DateRange {
 
 const pattern = /^(\d{4})(?:-(\d\d)(?:-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?)?)?$/;
 
-/** PostgreSQL holds far more, but FHIR's years have four digits. */
 const minuteMs = 60_000;
+export const dayMs = 86_400_000;
 
 /**
  * Reads a date of any precision (FHIR R4 §2.24.0.1). Without a time zone a time is taken as UTC.
@@ -28,22 +28,26 @@ export function dateRange(text: string): DateRange | undefined {
 	if (d < 1 || new Date(midnight).getUTCDate() !== d) return undefined;
 	if (hour === undefined) return { startMs: midnight, endMs: utc(y, m, d + 1) };
 	const timeMs = timeOfDay(Number(hour), Number(minute), second, fraction);
-	if (timeMs === undefined) return undefined;
-	const startMs = midnight + timeMs - zoneMs(zone);
+	const offsetMs = zoneMs(zone);
+	if (timeMs === undefined || offsetMs === undefined) return undefined;
+	const startMs = midnight + timeMs - offsetMs;
 	const precisionMs = second === undefined ? minuteMs : fraction === undefined ? 1000 : 1;
 	return { startMs, endMs: startMs + precisionMs };
 }
 
+/** A leap second counts as the last one of its minute. */
 function timeOfDay(hour: number, minute: number, second: string | undefined, fraction: string | undefined): number | undefined {
 	const seconds = Number(second ?? 0);
 	if (hour > 23 || minute > 59 || seconds > 60) return undefined;
-	return (hour * 60 + minute) * minuteMs + seconds * 1000 + Math.floor(Number(`0${fraction ?? ''}`) * 1000);
+	return (hour * 60 + minute) * minuteMs + Math.min(seconds, 59) * 1000 + Number((fraction ?? '.').slice(1, 4).padEnd(3, '0'));
 }
 
-function zoneMs(zone: string | undefined): number {
+function zoneMs(zone: string | undefined): number | undefined {
 	if (zone === undefined || zone === 'Z') return 0;
-	const minutes = Number(zone.slice(1, 3)) * 60 + Number(zone.slice(4, 6));
-	return (zone.startsWith('-') ? -minutes : minutes) * minuteMs;
+	const hours = Number(zone.slice(1, 3));
+	const minutes = Number(zone.slice(4, 6));
+	if (hours > 14 || minutes > 59) return undefined;
+	return (zone.startsWith('-') ? -1 : 1) * (hours * 60 + minutes) * minuteMs;
 }
 
 function utc(year: number, month: number, day: number): number {
@@ -52,21 +56,37 @@ function utc(year: number, month: number, day: number): number {
 	return date.getTime();
 }
 
+const firstMs = utc(1, 1, 1);
+const afterLastMs = utc(10_000, 1, 1);
+
+/** As PostgreSQL reads it. A time zone or an excluded end may lead out of the years 1 to 9999: that is infinity. */
 export function isoInstant(ms: number): string {
-	return new Date(ms).toISOString();
+	if (ms < firstMs) return '-infinity';
+	return ms < afterLastMs ? new Date(ms).toISOString() : 'infinity';
 }
 
 export function isoDay(ms: number): string {
-	return new Date(ms).toISOString().slice(0, 10);
+	return isoInstant(ms).split('T')[0] ?? '';
 }
 
-/** `Period.start` or a moment, as an instant; undefined when it is absent or no date. */
-export function startInstant(text: string | undefined): string | null {
+/** The first moment of a range and the first after it, as two columns keep it; nulls when there is no date. */
+export type Bounds = readonly [start: string | null, end: string | null];
+
+export function instantBounds(text: string | undefined): Bounds {
 	const range = text === undefined ? undefined : dateRange(text);
-	return range ? isoInstant(range.startMs) : null;
+	return range ? [isoInstant(range.startMs), isoInstant(range.endMs)] : [null, null];
 }
 
-export function endInstant(text: string | undefined): string | null {
+/** The same in whole days. */
+export function dayBounds(text: string | undefined): Bounds {
 	const range = text === undefined ? undefined : dateRange(text);
-	return range ? isoInstant(range.endMs) : null;
+	if (range === undefined) return [null, null];
+	return [isoDay(range.startMs), isoDay(Math.ceil(range.endMs / dayMs) * dayMs)];
+}
+
+/** FHIR R4 §2.24.0.13: a bound that is absent is open. */
+export function periodBounds(start: string | undefined, end: string | undefined): Bounds {
+	const [from] = instantBounds(start);
+	const [, to] = instantBounds(end);
+	return from === null && to === null ? [null, null] : [from ?? '-infinity', to ?? 'infinity'];
 }

@@ -3,12 +3,14 @@ import type { TableShape } from '#record/table-shape.ts';
 /** A search parameter: what a value of it means in terms of the table's columns. */
 export type SearchParameter = { documentation: string } & (
 	| { type: 'string'; match: 'substring'; column: string }
-	| { type: 'token'; match: 'code'; column: string; system: string | undefined }
+	/** An element of type code; `system` is that of its required binding. */
+	| { type: 'token'; match: 'code'; column: string; system: string }
 	| { type: 'token'; match: 'coding'; systemColumn: string; valueColumn: string; furtherColumn: string }
 	| { type: 'token'; match: 'identifier' }
+	| { type: 'token'; match: 'id' }
 	| { type: 'reference'; column: string; target: string }
-	/** `date`: columns of whole days. Without an end column the start is a moment. */
-	| { type: 'date'; columnType: 'date' | 'timestamptz'; startColumn: string; endColumn?: string }
+	/** A range in two columns, its end excluded; `date` columns hold whole days. */
+	| { type: 'date'; columnType: 'date' | 'timestamptz'; startColumn: string; endColumn: string }
 );
 
 export type Interaction = 'read' | 'search-type';

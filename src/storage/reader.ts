@@ -1,96 +1,142 @@
 import pg, { type QueryArrayResult } from 'pg';
 import { Failure } from '#core/failure.ts';
+import type { Limits } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
+import type { Metrics } from '#core/metrics.ts';
 import type { Cell } from './connection.ts';
-import type { Statement } from './statement.ts';
 
 export interface ReaderOptions {
 	databaseUrl: string;
 	connections: number;
+	limits: Pick<Limits, 'readStatementsMax' | 'readMsMax'>;
+	metrics: Pick<Metrics, 'readFailures'>;
 	log: Log;
 }
 
-const statementMsMax = 30_000;
-const inFlightMax = 2000;
+/** A statement that only reads; without a name it is not kept on the connection, and planned for the values it comes with. */
+export interface ReadStatement {
+	readonly name: string | undefined;
+	readonly text: string;
+}
+
+interface Slot {
+	client: pg.Client | undefined;
+	opening: Promise<pg.Client> | undefined;
+	inFlight: number;
+	/** Failed attempts to connect since the last that succeeded. */
+	failures: number;
+	/** No attempt to connect before this moment. */
+	notBeforeMs: number;
+}
+
+const connectMsMax = 5000;
+const backOffMs = { first: 100, most: 5000 };
 const asText = { getTypeParser: () => (value: string) => value };
 
 /**
- * A few pipelined connections for reads. A connection that breaks is opened again by the next read; while the database
- * is away, reads fail at once with `unavailable`.
+ * A few pipelined connections for reads. Each read takes the one with the least under way, so that a slow search holds up
+ * few others. A connection that breaks is opened again by a later read; between failed attempts reads fail at once.
  */
 export class Reader {
 	readonly #options: ReaderOptions;
-	readonly #slots: (pg.Client | Promise<pg.Client> | undefined)[];
-	#next = 0;
+	readonly #slots: readonly Slot[];
 	#inFlight = 0;
+	#closed = false;
 
 	constructor(options: ReaderOptions) {
 		this.#options = options;
-		this.#slots = Array.from({ length: options.connections });
+		this.#slots = Array.from({ length: options.connections }, () => ({
+			client: undefined,
+			opening: undefined,
+			inFlight: 0,
+			failures: 0,
+			notBeforeMs: 0,
+		}));
 	}
 
 	get inFlight(): number {
 		return this.#inFlight;
 	}
 
-	/** @throws Failure `unavailable` when the database cannot be reached or is too slow */
-	async run(statement: Statement, values: readonly unknown[]): Promise<Cell[][]> {
-		if (this.#inFlight >= inFlightMax) throw new Failure('unavailable', 'too many reads are under way', { retryAfterSeconds: 1 });
+	/** @throws Failure `unavailable` when the database cannot be reached, is too slow, or has too much to do already */
+	async run(statement: ReadStatement, values: readonly unknown[]): Promise<Cell[][]> {
+		if (this.#inFlight >= this.#options.limits.readStatementsMax) {
+			throw new Failure('unavailable', 'too many reads are under way', { retryAfterSeconds: 1 });
+		}
+		const slot = this.#leastBusy();
+		slot.inFlight++;
 		this.#inFlight++;
 		try {
-			const client = await this.#client();
-			const query = { name: statement.name, text: statement.text, values: values as unknown[], rowMode: 'array' as const };
-			const result: QueryArrayResult<Cell[]> = await client.query<Cell[]>(query);
+			const client = slot.client ?? (await this.#opened(slot));
+			const named = statement.name === undefined ? {} : { name: statement.name };
+			const result: QueryArrayResult<Cell[]> = await client.query<Cell[]>({
+				...named,
+				text: statement.text,
+				values: values as unknown[],
+				rowMode: 'array',
+			});
 			return result.rows;
 		} catch (error) {
+			this.#options.metrics.readFailures.inc();
 			if (error instanceof Failure || !isOutage(error)) throw error;
 			throw new Failure('unavailable', 'the database does not answer', { cause: error, retryAfterSeconds: 2 });
 		} finally {
+			slot.inFlight--;
 			this.#inFlight--;
 		}
 	}
 
-	#client(): pg.Client | Promise<pg.Client> {
-		const slot = this.#next++ % this.#slots.length;
-		const held = this.#slots[slot];
-		if (held) return held;
-		const opening = this.#open(slot);
-		this.#slots[slot] = opening;
-		return opening;
+	#leastBusy(): Slot {
+		return this.#slots.reduce((best, slot) => (slot.inFlight < best.inFlight ? slot : best));
 	}
 
-	async #open(slot: number): Promise<pg.Client> {
+	async #opened(slot: Slot): Promise<pg.Client> {
+		if (slot.opening) return slot.opening;
+		if (this.#closed || Date.now() < slot.notBeforeMs) {
+			throw new Failure('unavailable', 'the database cannot be reached', { retryAfterSeconds: 2 });
+		}
+		slot.opening = this.#open(slot).finally(() => {
+			slot.opening = undefined;
+		});
+		return slot.opening;
+	}
+
+	async #open(slot: Slot): Promise<pg.Client> {
+		const { databaseUrl, limits, log } = this.#options;
 		const client = new pg.Client({
-			connectionString: this.#options.databaseUrl,
+			connectionString: databaseUrl,
 			pipeline: true,
 			types: asText as unknown as pg.CustomTypesConfig,
 			application_name: 'tributary read',
-			options: `-c default_transaction_read_only=on -c statement_timeout=${statementMsMax} -c jit=off`,
-			connectionTimeoutMillis: 5000,
-			query_timeout: statementMsMax + 5000,
+			options: `-c default_transaction_read_only=on -c statement_timeout=${limits.readMsMax} -c jit=off`,
+			connectionTimeoutMillis: connectMsMax,
+			// For a server that no longer answers at all: the connection is given up.
+			query_timeout: limits.readMsMax + connectMsMax,
 			keepAlive: true,
 		});
 		const forget = () => {
-			if (this.#slots[slot] === client) this.#slots[slot] = undefined;
+			if (slot.client === client) slot.client = undefined;
 		};
 		client.on('error', (error) => {
-			this.#options.log.warn({ err: error }, 'a read connection was lost');
+			log.warn({ err: error }, 'a read connection was lost');
 			forget();
 		});
 		client.on('end', forget);
 		try {
 			await client.connect();
 		} catch (cause) {
-			this.#slots[slot] = undefined;
+			slot.notBeforeMs = Date.now() + Math.min(backOffMs.first * 2 ** slot.failures++, backOffMs.most);
 			throw new Failure('unavailable', 'the database cannot be reached', { cause, retryAfterSeconds: 2 });
 		}
-		this.#slots[slot] = client;
+		slot.failures = 0;
+		slot.client = client;
 		return client;
 	}
 
 	async close(): Promise<void> {
-		const clients = await Promise.allSettled(this.#slots.filter((slot) => slot !== undefined));
-		await Promise.all(clients.map((client) => (client.status === 'fulfilled' ? client.value.end() : undefined)));
+		this.#closed = true;
+		await Promise.allSettled(this.#slots.map((slot) => slot.opening));
+		await Promise.all(this.#slots.map((slot) => slot.client?.end()));
 	}
 }
 

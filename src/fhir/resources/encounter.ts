@@ -1,6 +1,6 @@
 import type { JsonObject } from '#core/json.ts';
 import type { ColumnValue } from '#record/table-shape.ts';
-import { endInstant, startInstant } from '../date.ts';
+import { periodBounds } from '../date.ts';
 import { asObject, asText } from '../elements.ts';
 import { defineResource } from '../resource.ts';
 
@@ -55,7 +55,6 @@ function searchValues(resource: JsonObject): ColumnValue[] {
 	return [
 		asText(resource['status']) ?? 'unknown',
 		asText(asObject(resource['class'])?.['code']) ?? null,
-		startInstant(asText(period?.['start'])),
-		endInstant(asText(period?.['end'])),
+		...periodBounds(asText(period?.['start']), asText(period?.['end'])),
 	];
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#core/json.ts';
 import type { ColumnValue } from '#record/table-shape.ts';
-import { startInstant } from '../date.ts';
+import { type Bounds, instantBounds, periodBounds } from '../date.ts';
 import { asObject, asObjects, asText } from '../elements.ts';
 import { defineResource } from '../resource.ts';
 
@@ -29,8 +29,9 @@ export const observation = defineResource({
 		date: {
 			type: 'date',
 			columnType: 'timestamptz',
-			startColumn: 'effective_at',
-			documentation: 'When it was observed; of a period its start',
+			startColumn: 'effective_start',
+			endColumn: 'effective_end',
+			documentation: 'When it was observed',
 		},
 	},
 	table: {
@@ -47,7 +48,8 @@ export const observation = defineResource({
 			{ name: 'code_system', sqlType: 'text' },
 			{ name: 'code_value', sqlType: 'text' },
 			{ name: 'code_further', sqlType: 'text[]' },
-			{ name: 'effective_at', sqlType: 'timestamptz' },
+			{ name: 'effective_start', sqlType: 'timestamptz' },
+			{ name: 'effective_end', sqlType: 'timestamptz' },
 		],
 		searchValues,
 	},
@@ -56,16 +58,24 @@ export const observation = defineResource({
 function searchValues(resource: JsonObject): ColumnValue[] {
 	const codings = asObjects(asObject(resource['code'])?.['coding']).filter((coding) => asText(coding['code']) !== undefined);
 	const [first, ...further] = codings;
-	const tokens = further.flatMap((coding) => [`${asText(coding['system']) ?? ''}|${coding['code']}`, String(coding['code'])]);
-	const effective =
-		asText(resource['effectiveDateTime']) ??
-		asText(resource['effectiveInstant']) ??
-		asText(asObject(resource['effectivePeriod'])?.['start']);
+	const tokens = new Set(further.flatMap((coding) => codingTokens(asText(coding['system']) ?? '', asText(coding['code']) ?? '')));
 	return [
 		asText(resource['status']) ?? 'unknown',
 		asText(first?.['system']) ?? null,
 		asText(first?.['code']) ?? null,
-		tokens.length === 0 ? null : tokens,
-		startInstant(effective),
+		tokens.size === 0 ? null : [...tokens],
+		...effectiveBounds(resource),
 	];
+}
+
+/** What a search may name a coding by: `system|code`, `system|` and `code`. */
+function codingTokens(system: string, code: string): string[] {
+	return [`${system}|${code}`, `${system}|`, code];
+}
+
+/** A Timing (effectiveTiming) is not searched by date. */
+function effectiveBounds(resource: JsonObject): Bounds {
+	const period = asObject(resource['effectivePeriod']);
+	if (period) return periodBounds(asText(period['start']), asText(period['end']));
+	return instantBounds(asText(resource['effectiveDateTime']) ?? asText(resource['effectiveInstant']));
 }

@@ -1,7 +1,8 @@
 import type { JsonObject } from '#core/json.ts';
 import type { ColumnValue } from '#record/table-shape.ts';
-import { dateRange, isoDay } from '../date.ts';
+import { dayBounds } from '../date.ts';
 import { asObjects, asText, asTexts } from '../elements.ts';
+import { folded } from '../fold.ts';
 import { defineResource } from '../resource.ts';
 
 /** https://hl7.org/fhir/R4/patient.html */
@@ -46,17 +47,15 @@ export const patient = defineResource({
 });
 
 function searchValues(resource: JsonObject): ColumnValue[] {
-	const born = dateRange(asText(resource['birthDate']) ?? '');
 	return [
 		resource['active'] !== false,
 		nameText(resource),
-		born ? isoDay(born.startMs) : null,
-		born ? isoDay(born.endMs) : null,
+		...dayBounds(asText(resource['birthDate'])),
 		asText(resource['gender']) ?? null,
 	];
 }
 
-/** All names in lower case, each as it is displayed and by its parts, so that any part of either is found. */
+/** All names folded, each as it is displayed and by its parts, so that any part of either is found. */
 function nameText(resource: JsonObject): string {
 	const names = asObjects(resource['name']).map((name) => {
 		const parts = [...asTexts(name['prefix']), ...asTexts(name['given']), asText(name['family']) ?? '', ...asTexts(name['suffix'])].filter(
@@ -66,5 +65,5 @@ function nameText(resource: JsonObject): string {
 		const text = asText(name['text']) ?? '';
 		return text === '' || text === built ? built : `${text}\n${built}`;
 	});
-	return names.join('\n').toLowerCase();
+	return folded(names.join('\n'));
 }

@@ -1,12 +1,20 @@
 import { Failure } from '#core/failure.ts';
-import type { Condition, SearchPlan } from '#record/search-plan.ts';
-import type { ResourceDefinition } from '../resource.ts';
-import { conditionOf, splitValues } from './values.ts';
+import type { SearchPlan } from '#record/search-plan.ts';
+import type { ResourceDefinition, SearchParameter } from '../resource.ts';
+import { clauseOf } from './clause.ts';
 
 export interface SearchLimits {
 	searchCountDefault: number;
 	searchCountMax: number;
 	searchParametersMax: number;
+}
+
+export interface SearchOptions {
+	limits: SearchLimits;
+	/** `Prefer: handling=lenient`: unknown parameters are ignored. */
+	lenient: boolean;
+	/** The FHIR base URL, without a slash at its end. */
+	base: string;
 }
 
 export interface ParsedSearch {
@@ -17,88 +25,96 @@ export interface ParsedSearch {
 	applied: [string, string][];
 	/** How to answer: matches, or only their number. */
 	summary: 'matches' | 'count';
+	/** Whether the number of all matches is asked for. */
 	total: boolean;
 }
 
 /** Bears the cursor in `next` links. */
 export const cursorParameter = '_cursor';
 
+/** What every resource type can be searched by. */
+export const commonParameters: Readonly<Record<string, SearchParameter>> = {
+	_id: { type: 'token', match: 'id', documentation: 'The id that the service assigned' },
+};
+
 /**
  * Reads a search (FHIR R4 §3.1.1): repeats of a parameter are all required, values between commas are alternatives.
  * @throws Failure `not-supported` naming unknown parameters, unless they are to be ignored; `invalid` for a bad value
  */
-export function parseSearch(definition: ResourceDefinition, query: string, limits: SearchLimits, lenient: boolean): ParsedSearch {
+export function parseSearch(definition: ResourceDefinition, query: string, options: SearchOptions): ParsedSearch {
 	const pairs = [...new URLSearchParams(query)];
-	if (pairs.length > limits.searchParametersMax)
-		throw new Failure('invalid', `a search takes at most ${limits.searchParametersMax} parameters`);
+	const { searchParametersMax, searchCountDefault } = options.limits;
+	if (pairs.length > searchParametersMax) throw new Failure('invalid', `a search takes at most ${searchParametersMax} parameters`);
 	const search: ParsedSearch = {
-		plan: { resourceType: definition.type, table: definition.table.table, clauses: [], count: limits.searchCountDefault },
+		plan: { resourceType: definition.type, table: definition.table.table, clauses: [], count: searchCountDefault },
 		cursor: undefined,
 		applied: [],
 		summary: 'matches',
 		total: false,
 	};
-	const unknown: string[] = [];
+	const unknown = new Set<string>();
+	const seen = new Set<string>();
 	for (const [name, value] of pairs) {
-		// A parameter without a value asks for nothing (FHIR R4 §3.1.1.4).
-		if (value === '') continue;
-		if (!applyParameter(search, definition, name, value, limits)) unknown.push(name);
+		const parameter = parameterOf(definition, name);
+		if (parameter !== undefined) {
+			const clause = clauseOf(name, parameter, value, options.base);
+			if (clause === undefined) continue;
+			search.plan.clauses.push(clause);
+			search.applied.push([name, value]);
+		} else if (!Object.hasOwn(resultParameters, name)) {
+			unknown.add(printable(name));
+		} else if (value !== '') {
+			if (seen.has(name)) throw invalid(name, 'stands more than once');
+			seen.add(name);
+			resultParameters[name]?.(search, value, options.limits);
+		}
 	}
-	if (unknown.length > 0 && !lenient) {
-		throw new Failure(
-			'not-supported',
-			`${definition.type} has no search parameter ${unknown.map((name) => `'${printable(name)}'`).join(', ')}`,
-		);
-	}
+	if (unknown.size > 0 && !options.lenient) throw unknownParameters(definition, [...unknown]);
 	return search;
 }
 
-function applyParameter(search: ParsedSearch, definition: ResourceDefinition, name: string, value: string, limits: SearchLimits): boolean {
-	if (applyResultParameter(search, name, value, limits)) return true;
-	const clause = clauseOf(definition, name, value);
-	if (clause === undefined) return false;
-	search.plan.clauses.push(clause);
-	search.applied.push([name, value]);
-	return true;
+function parameterOf(definition: ResourceDefinition, name: string): SearchParameter | undefined {
+	if (Object.hasOwn(definition.search, name)) return definition.search[name];
+	return Object.hasOwn(commonParameters, name) ? commonParameters[name] : undefined;
 }
 
-function clauseOf(definition: ResourceDefinition, name: string, value: string): Condition[] | undefined {
-	if (name === '_id') return splitValues(value).map((id) => ({ kind: 'id', column: 'id', value: id }));
-	const parameter = Object.hasOwn(definition.search, name) ? definition.search[name] : undefined;
-	return parameter && splitValues(value).map((item) => conditionOf(name, parameter, item));
-}
-
-function applyResultParameter(search: ParsedSearch, name: string, value: string, limits: SearchLimits): boolean {
-	switch (name) {
-		case cursorParameter:
-			search.cursor = value;
-			return true;
-		case '_count': {
-			const asked = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
-			if (Number.isNaN(asked)) throw new Failure('invalid', '_count is not a whole number', { location: { expression: '_count' } });
-			search.plan.count = Math.min(asked, limits.searchCountMax);
-			if (asked === 0) search.summary = 'count';
-			search.applied.push([name, String(search.plan.count)]);
-			return true;
+/** Parameters that shape the answer (FHIR R4 §3.1.1.5), each reading its value into the search. */
+const resultParameters: Readonly<Record<string, (search: ParsedSearch, value: string, limits: SearchLimits) => void>> = {
+	[cursorParameter]: (search, value) => {
+		search.cursor = value;
+	},
+	_count: (search, value, limits) => {
+		if (!/^\d{1,9}$/.test(value)) throw invalid('_count', 'is not a whole number');
+		const count = Math.min(Number(value), limits.searchCountMax);
+		search.plan.count = count;
+		if (count === 0) search.summary = 'count';
+		search.applied.push(['_count', String(count)]);
+	},
+	_summary: (search, value) => {
+		if (value !== 'count' && value !== 'false') {
+			throw new Failure('not-supported', "_summary takes 'count' or 'false' here", { location: { expression: '_summary' } });
 		}
-		case '_summary':
-			if (value !== 'count' && value !== 'false')
-				throw new Failure('not-supported', "_summary takes 'count' or 'false' here", { location: { expression: '_summary' } });
-			if (value === 'count') search.summary = 'count';
-			search.applied.push([name, value]);
-			return true;
-		case '_total':
-			if (!['none', 'accurate', 'estimate'].includes(value))
-				throw new Failure('invalid', "_total takes 'none', 'accurate' or 'estimate'", { location: { expression: '_total' } });
-			search.total = value !== 'none';
-			search.applied.push([name, value]);
-			return true;
-		case '_format':
-			search.applied.push([name, value]);
-			return true;
-		default:
-			return false;
-	}
+		if (value === 'count') search.summary = 'count';
+		search.applied.push(['_summary', value]);
+	},
+	_total: (search, value) => {
+		if (!['none', 'accurate', 'estimate'].includes(value)) throw invalid('_total', "takes 'none', 'accurate' or 'estimate'");
+		search.total = value !== 'none';
+		search.applied.push(['_total', value]);
+	},
+	_format: (search, value) => {
+		search.applied.push(['_format', value]);
+	},
+};
+
+function invalid(name: string, fault: string): Failure {
+	return new Failure('invalid', `${name} ${fault}`, { location: { expression: name } });
+}
+
+function unknownParameters(definition: ResourceDefinition, names: readonly string[]): Failure {
+	const shown = names.slice(0, 8).map((name) => `'${name}'`);
+	const more = names.length > shown.length ? ` and ${names.length - shown.length} more` : '';
+	return new Failure('not-supported', `${definition.type} has no search parameter ${shown.join(', ')}${more}`);
 }
 
 /** A name that somebody made up goes back to him, but not its control characters or a page of it. */

@@ -1,48 +1,69 @@
 import { Failure } from '#core/failure.ts';
-import type { HttpAnswer, HttpRequest } from '../http/message.ts';
+import type { HttpRequest } from '../http/message.ts';
 
 const fhirJson = 'application/fhir+json; fhirVersion=4.0; charset=utf-8';
 const plainJson = 'application/json; charset=utf-8';
 
-const byFormat: Readonly<Record<string, string>> = {
-	json: fhirJson,
-	'application/fhir+json': fhirJson,
-	'application/json': plainJson,
-	'text/json': plainJson,
-};
+/** Values of `_format` (FHIR R4 §3.1.0.1.11). */
+const byFormat: ReadonlyMap<string, string> = new Map([
+	['json', fhirJson],
+	['application/fhir+json', fhirJson],
+	['application/json', plainJson],
+	['text/json', plainJson],
+]);
+
+/** Media ranges of Accept. */
+const byRange: ReadonlyMap<string, string> = new Map([
+	['application/fhir+json', fhirJson],
+	['application/json', plainJson],
+	['text/json', plainJson],
+	['application/*', fhirJson],
+	['*/*', fhirJson],
+]);
 
 /**
- * The media type of the answer (FHIR R4 §3.1.0.1.11): `_format` first, then Accept.
- * @throws Failure `not-acceptable` when neither allows JSON
+ * The media type of the answer: `_format` first, then Accept by its weights.
+ * @throws Failure `not-acceptable` when neither allows FHIR 4.0 in JSON
  */
 export function answerType(request: Pick<HttpRequest, 'header' | 'query'>): string {
 	const format = new URLSearchParams(request.query).get('_format');
 	if (format !== null && format !== '') {
-		const type = byFormat[format.split(';')[0]?.trim().toLowerCase() ?? ''];
-		if (type === undefined) throw new Failure('not-acceptable', 'this server answers FHIR JSON only');
+		// In a query an unescaped `+` arrives as a space.
+		const type = byFormat.get(format.split(';')[0]?.trim().toLowerCase().replace(' ', '+') ?? '');
+		if (type === undefined)
+			throw new Failure('not-acceptable', 'this server answers FHIR JSON only', { location: { expression: '_format' } });
 		return type;
 	}
-	return acceptedType(request.header('accept') ?? '*/*');
+	const type = acceptedType(request.header('accept'));
+	if (type === undefined) throw new Failure('not-acceptable', 'this server answers application/fhir+json, FHIR version 4.0');
+	return type;
 }
 
-function acceptedType(accept: string): string {
+/** A failure is told in JSON, whatever was asked for. */
+export function failureType(request: Pick<HttpRequest, 'header'>): string {
+	return acceptedType(request.header('accept')) ?? fhirJson;
+}
+
+function acceptedType(accept: string | undefined): string | undefined {
+	if (accept === undefined || accept.trim() === '') return fhirJson;
+	let best: { type: string; weight: number } | undefined;
 	for (const range of accept.split(',')) {
-		const [type, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
-		if (parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))) continue;
-		const version = parameters.find((parameter) => parameter.startsWith('fhirversion='));
-		if (version !== undefined && !/^fhirversion="?4\.0"?$/.test(version)) continue;
-		if (type === 'application/json' || type === 'text/json') return plainJson;
-		if (type === 'application/fhir+json' || type === '*/*' || type === 'application/*') return fhirJson;
+		const [name = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+		const type = byRange.get(name);
+		const weight = weightOf(parameters);
+		if (type === undefined || weight === 0 || !isOurVersion(parameters)) continue;
+		if (best === undefined || weight > best.weight) best = { type, weight };
 	}
-	throw new Failure('not-acceptable', 'this server answers application/fhir+json, FHIR version 4.0');
+	return best?.type;
 }
 
-export function fhirAnswer(
-	request: Pick<HttpRequest, 'header' | 'query'>,
-	body: string,
-	headers: Readonly<Record<string, string>> = {},
-): HttpAnswer {
-	return { status: 200, headers: { 'Content-Type': answerType(request), ...headers }, body };
+function weightOf(parameters: readonly string[]): number {
+	const given = parameters.find((parameter) => parameter.startsWith('q='));
+	const weight = given === undefined ? 1 : Number(given.slice(2));
+	return weight >= 0 && weight <= 1 ? weight : 0;
 }
 
-export { fhirJson };
+function isOurVersion(parameters: readonly string[]): boolean {
+	const version = parameters.find((parameter) => parameter.startsWith('fhirversion='));
+	return version === undefined || /^fhirversion="?4\.0(\.1)?"?$/.test(version);
+}

@@ -1,0 +1,25 @@
+import { Failure } from '#core/failure.ts';
+import type { Clause, DateAlternative, DatePrefix } from '#record/search-plan.ts';
+import { dateRange, dayMs, isoDay, isoInstant } from '../date.ts';
+import type { SearchParameter } from '../resource.ts';
+
+const prefixes: ReadonlySet<string> = new Set<DatePrefix>(['eq', 'ne', 'gt', 'lt', 'ge', 'le', 'sa', 'eb']);
+
+/** @throws Failure `invalid` for what is no date, `not-supported` for another prefix */
+export function dateClause(name: string, parameter: SearchParameter & { type: 'date' }, values: readonly string[]): Clause {
+	const { columnType, startColumn, endColumn } = parameter;
+	return { kind: 'date', columnType, startColumn, endColumn, alternatives: values.map((value) => alternativeOf(name, columnType, value)) };
+}
+
+function alternativeOf(name: string, columnType: 'date' | 'timestamptz', value: string): DateAlternative {
+	const [, given = '', date = ''] = /^([a-z]{2})?(.*)$/s.exec(value) ?? [];
+	const location = { expression: name };
+	if (given !== '' && !prefixes.has(given)) throw new Failure('not-supported', `${name} does not take this prefix`, { location });
+	// In a query an unescaped `+` of a time zone arrives as a space.
+	const range = dateRange(date.replace(' ', '+'));
+	if (range === undefined) throw new Failure('invalid', `${name} is not a date`, { location });
+	const prefix = (given === '' ? 'eq' : given) as DatePrefix;
+	if (columnType === 'timestamptz') return { prefix, low: isoInstant(range.startMs), high: isoInstant(range.endMs) };
+	// A moment is taken as its day where only days are known.
+	return { prefix, low: isoDay(range.startMs), high: isoDay(Math.ceil(range.endMs / dayMs) * dayMs) };
+}

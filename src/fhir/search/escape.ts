@@ -1,0 +1,27 @@
+/** Splits at commas that no backslash escapes (FHIR R4 §3.1.1.3.2); empty values ask for nothing and are dropped. */
+export function splitValues(text: string): string[] {
+	const values: string[] = [];
+	let start = 0;
+	for (let index = 0; index < text.length; index++) {
+		if (text[index] === '\\') index++;
+		else if (text[index] === ',') {
+			values.push(text.slice(start, index));
+			start = index + 1;
+		}
+	}
+	values.push(text.slice(start));
+	return values.filter((value) => value !== '');
+}
+
+/** Where the first `|` stands that no backslash escapes; -1 when there is none. */
+export function separatorOf(value: string): number {
+	for (let index = 0; index < value.length; index++) {
+		if (value[index] === '\\') index++;
+		else if (value[index] === '|') return index;
+	}
+	return -1;
+}
+
+export function unescaped(text: string): string {
+	return text.includes('\\') ? text.replace(/\\([\\,|$])/g, '$1') : text;
+}

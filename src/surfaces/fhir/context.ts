@@ -1,0 +1,28 @@
+import type { AccessDirectory, KeyGrant } from '#access/directory.ts';
+import type { Limits } from '#core/limits.ts';
+import type { Metrics } from '#core/metrics.ts';
+import type { ResourceDefinition } from '#fhir/resource.ts';
+import type { Reader } from '#storage/reader.ts';
+import type { HttpRequest } from '../http/message.ts';
+
+export interface FhirContext {
+	directory: AccessDirectory;
+	reader: Reader;
+	limits: Limits;
+	metrics: Metrics;
+	version: string;
+	/** PUBLIC_METADATA: /fhir/metadata answers without a key. */
+	publicMetadata: boolean;
+}
+
+/** What an interaction on a resource type works with, once caller, media type and resource type are settled. */
+export interface Interacting {
+	context: FhirContext;
+	request: HttpRequest;
+	grant: KeyGrant;
+	definition: ResourceDefinition;
+	/** Media type of the answer. */
+	mediaType: string;
+	/** The FHIR base URL as the caller reached it, without a slash at its end. */
+	base: string;
+}
