@@ -85,6 +85,16 @@ describe('a message that is not understood', () => {
 	});
 });
 
+describe('MSH-2 with the escape character doubled', () => {
+	test('is read as the usual delimiters', () => {
+		const sent = message(header('ADT^A08').replace('^~\\&', '^~\\\\&'), 'PID|1||100^^^A&1.2.3&ISO||D\\T\\E');
+		const result = interpret(sent, plainPolicy);
+		assert.ok(result.kind === 'apply');
+		assert.match(JSON.stringify(result.changeSet), /"family":"D&E"/);
+		assert.match(JSON.stringify(result.changeSet), /"system":"urn:oid:1\.2\.3"/);
+	});
+});
+
 describe('a character set that is assumed', () => {
 	const bytes = (encoding: BufferEncoding) => Buffer.from([header('ADT^A08'), 'PID|1||1||Müller'].join('\r'), encoding);
 	test('is flagged when the message has more than ASCII', async () => {
