@@ -1,0 +1,240 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { basename, dirname, posix } from 'node:path';
+import { describe, test } from 'node:test';
+
+/** The rules that ARCHITECTURE.md states of the source text. Its table of rooms is read from there. */
+
+const root = new URL('..', import.meta.url);
+const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
+const files = (...patterns: string[]) => globSync(patterns, { cwd: root, exclude: ['**/node_modules/**'] }).sort();
+const source = files('src/**/*.{ts,mjs}', 'workers/**/*.ts');
+
+/** The text without what stands in comments. */
+function code(path: string): string {
+	return read(path)
+		.replace(/\/\*[\s\S]*?\*\//g, '')
+		.replace(/^\s*\/\/.*$/gm, '');
+}
+
+/** `src/fhir/date.ts` → `fhir`, `src/config.ts` → `config.ts`, `workers/ingest.ts` → `workers`. */
+function roomOf(path: string): string {
+	return (path.startsWith('src/') ? path.slice(4) : path).split('/')[0] ?? '';
+}
+
+/** Files under version control; empty where there is no git. */
+function tracked(): string[] {
+	try {
+		const listing = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+		return listing.split('\n').filter((path) => path !== '' && existsSync(new URL(path, root)));
+	} catch {
+		return [];
+	}
+}
+
+interface Import {
+	from: string;
+	specifier: string;
+	/** The file that is meant; undefined for a package. */
+	to: string | undefined;
+}
+
+function importsOf(path: string): Import[] {
+	const statements = code(path).matchAll(/(?:\bfrom|\bimport\(|^import|new URL\()\s*'([^']+)'/gm);
+	return [...statements].map(([, specifier = '']) => ({ from: path, specifier, to: target(path, specifier) }));
+}
+
+function target(from: string, specifier: string): string | undefined {
+	if (specifier.startsWith('#')) return `src/${specifier.slice(1)}`;
+	return specifier.startsWith('.') ? posix.join(dirname(from), specifier) : undefined;
+}
+
+const imports = source.flatMap(importsOf);
+
+/** The rooms of ARCHITECTURE.md with those that each may import. */
+function roomTable(): Map<string, Set<string>> {
+	const rows = [...read('ARCHITECTURE.md').matchAll(/^\| `(?:src\/)?([^`]+)`\s*\|[^\n]*\|([^|\n]*)\|$/gm)];
+	return new Map(
+		rows.map(([, room = '', list = '']) => [
+			room,
+			new Set(
+				list
+					.split(',')
+					.map((word) => word.trim())
+					.filter((word) => word !== '–'),
+			),
+		]),
+	);
+}
+
+function offending(paths: readonly string[], pattern: RegExp): string[] {
+	return paths.filter((path) => pattern.test(code(path)));
+}
+
+describe('rooms', () => {
+	const table = roomTable();
+
+	test('every room of src and workers has a row in ARCHITECTURE.md, and every row a room', () => {
+		assert.deepEqual([...table.keys()].sort(), [...new Set(source.map(roomOf))].sort());
+	});
+
+	test('a room imports only what its row allows', () => {
+		const against = imports.filter(({ from, to }) => {
+			if (to === undefined || roomOf(to) === roomOf(from)) return false;
+			return !table.get(roomOf(from))?.has(roomOf(to));
+		});
+		assert.deepEqual(
+			against.map(({ from, specifier }) => `${from} → ${specifier}`),
+			[],
+		);
+	});
+
+	test('the table allows nothing that nobody imports', () => {
+		const used = new Set(imports.map(({ from, to }) => `${roomOf(from)} → ${to === undefined ? '' : roomOf(to)}`));
+		const idle = [...table]
+			.flatMap(([room, allowed]) => [...allowed].map((other) => `${room} → ${other}`))
+			.filter((pair) => !used.has(pair));
+		assert.deepEqual(idle, []);
+	});
+
+	test('a relative import stays in its room; only files of src itself are reached by a path', () => {
+		const leaving = imports.filter(
+			({ from, specifier, to }) =>
+				specifier.startsWith('.') &&
+				to?.startsWith('src/') &&
+				roomOf(to) !== roomOf(from) &&
+				!/^src\/[^/]+$/.test(to) &&
+				!/^src\/[^/]+$/.test(from),
+		);
+		assert.deepEqual(
+			leaving.map(({ from, specifier }) => `${from} → ${specifier}`),
+			[],
+		);
+	});
+
+	test('an import by # leaves its room', () => {
+		const within = imports.filter(
+			({ from, specifier, to }) => specifier.startsWith('#') && to !== undefined && roomOf(to) === roomOf(from),
+		);
+		assert.deepEqual(
+			within.map(({ from, specifier }) => `${from} → ${specifier}`),
+			[],
+		);
+	});
+
+	test('a surface imports no other surface but http', () => {
+		const surfaceOf = (path: string) => /^src\/surfaces\/([^/]+)\//.exec(path)?.[1];
+		const crossing = imports.filter(({ from, to }) => {
+			const [own, other] = [surfaceOf(from), to && surfaceOf(to)];
+			return own !== undefined && other !== undefined && other !== own && other !== 'http';
+		});
+		assert.deepEqual(
+			crossing.map(({ from, specifier }) => `${from} → ${specifier}`),
+			[],
+		);
+	});
+
+	test('every imported file exists', () => {
+		const missing = imports.filter(({ to }) => to !== undefined && !existsSync(new URL(to, root)));
+		assert.deepEqual(
+			missing.map(({ from, specifier }) => `${from} → ${specifier}`),
+			[],
+		);
+	});
+
+	test('every file of src is reached from the entry or a worker', () => {
+		const reached = new Set<string>();
+		const waiting = ['src/start.mjs', ...files('workers/**/*.ts')];
+		for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+			if (reached.has(path)) continue;
+			reached.add(path);
+			for (const { from, to } of imports) if (from === path && to !== undefined) waiting.push(to);
+		}
+		assert.deepEqual(
+			source.filter((path) => !reached.has(path)),
+			[],
+		);
+	});
+});
+
+describe('source text', () => {
+	const pure = files('src/{fhir,hl7v2,record}/**/*.ts');
+
+	test('formats and record do no I/O', () => {
+		const allowed = /^node:(crypto|buffer|util)$/;
+		const impure = imports.filter(
+			({ from, specifier }) => pure.includes(from) && specifier.startsWith('node:') && !allowed.test(specifier),
+		);
+		assert.deepEqual(
+			impure.map(({ from, specifier }) => `${from} → ${specifier}`),
+			[],
+		);
+	});
+
+	test('formats and record know no clock, no chance and no process', () => {
+		assert.deepEqual(offending(pure, /\bDate\.now\b|\bnew Date\(\s*\)|\bperformance\.now\b/), []);
+		assert.deepEqual(offending(pure, /\bMath\.random\b|\brandomBytes\b|\brandomUUID\b/), []);
+		assert.deepEqual(offending(pure, /(?<![.\w#])process\.|\bset(Timeout|Interval|Immediate)\(/), []);
+	});
+
+	test('the environment is read in src/config.ts alone', () => {
+		assert.deepEqual(offending(source, /\bprocess\.env\b/), ['src/config.ts']);
+	});
+
+	test('nothing is written to the console but by the entry', () => {
+		assert.deepEqual(offending(source, /(?<![.\w])console\./), ['src/start.mjs']);
+	});
+
+	test('no file has more than 400 lines', () => {
+		const long = files('{src,workers,test,bench,migrations}/**/*.{ts,mjs,c}')
+			.map((path) => ({ path, lines: read(path).split('\n').length - 1 }))
+			.filter(({ lines }) => lines > 400);
+		assert.deepEqual(long, []);
+	});
+
+	test('no file or folder is named after nothing in particular', () => {
+		const vague = /^(utils?|helpers?|managers?|misc|common|shared)$/;
+		const named = tracked().filter((path) => path.split('/').some((part) => vague.test(basename(part).split('.')[0] ?? '')));
+		assert.deepEqual(named, []);
+	});
+});
+
+describe('SQL', () => {
+	/** These rows belong to no site. */
+	const siteless = ['src/storage/statements/insert-unmatched.ts'];
+
+	test('every statement outside administrative/ names the site', () => {
+		const statements = files('src/storage/statements/*.ts').filter((path) => !siteless.includes(path));
+		const without = statements.flatMap((path) =>
+			[...code(path).matchAll(/`([^`]*)`/g)]
+				.map(([, text = '']) => text)
+				.filter((text) => /^\s*(select|insert into|update|delete from|with)\b/.test(text))
+				// A condition that is put in is itself a text of the same file, or starts with the site (`whereOf`).
+				.filter((text) => !/\bsite_id\b|\$\{(where|whereOf\(|condition\[)/.test(text))
+				.map((text) => `${path}: ${text.trim().split('\n')[0]}`),
+		);
+		assert.deepEqual(without, []);
+	});
+
+	test('a migration that drops or empties something says so by a comment `-- drops:`', () => {
+		const silent = files('migrations/*.ts').filter((path) => {
+			const text = read(path);
+			return /\bdrop\s+(table|column|schema)\b|\btruncate\b/i.test(text) && !text.includes('-- drops:');
+		});
+		assert.deepEqual(silent, []);
+	});
+});
+
+describe('the repository', () => {
+	test('names no machine and no registry', (context) => {
+		const listed = tracked();
+		if (listed.length === 0) return context.skip('not a git checkout');
+		const revealing = /(?:^|[\s'"`(=:])\/(?:work|home|root|Users)\/|registry\.npmjs|npm\.pkg\.github|co-authored-by:/im;
+		const texts = listed.filter((path) => path !== 'test/tidy.test.ts' && /\.(ts|mjs|js|json|md|ya?ml|sh|c)$|^[^.]+$|^\.ci\//.test(path));
+		assert.deepEqual(
+			texts.filter((path) => revealing.test(read(path))),
+			[],
+		);
+	});
+});
