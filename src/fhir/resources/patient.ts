@@ -61,9 +61,9 @@ function nameText(resource: JsonObject): string {
 		const parts = [...asTexts(name['prefix']), ...asTexts(name['given']), asText(name['family']) ?? '', ...asTexts(name['suffix'])].filter(
 			(part) => part !== '',
 		);
-		const built = parts.join(' ');
-		const text = asText(name['text']) ?? '';
+		const built = folded(parts.join(' '));
+		const text = folded(asText(name['text']) ?? '');
 		return text === '' || text === built ? built : `${text}\n${built}`;
 	});
-	return folded(names.join('\n'));
+	return names.join('\n');
 }

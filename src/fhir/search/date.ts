@@ -12,7 +12,7 @@ export function dateClause(name: string, parameter: SearchParameter & { type: 'd
 }
 
 function alternativeOf(name: string, columnType: 'date' | 'timestamptz', value: string): DateAlternative {
-	const [, given = '', date = ''] = /^([a-z]{2})?(.*)$/s.exec(value) ?? [];
+	const [, given = '', date = ''] = /^([a-z]{2}(?=\d))?(.*)$/s.exec(value) ?? [];
 	const location = { expression: name };
 	if (given !== '' && !prefixes.has(given)) throw new Failure('not-supported', `${name} does not take this prefix`, { location });
 	// In a query an unescaped `+` of a time zone arrives as a space.

@@ -1,0 +1,116 @@
+import { strict as assert } from 'node:assert';
+import { describe, test } from 'node:test';
+import { Failure } from '#core/failure.ts';
+import { searchset } from '#fhir/bundle.ts';
+import { capabilityStatement } from '#fhir/capability-statement.ts';
+import { operationOutcome } from '#fhir/operation-outcome.ts';
+import { resources } from '#fhir/resources/index.ts';
+import { renderStored, type StoredResource } from '#fhir/stored.ts';
+
+const id = '0199c0de-0000-7000-8000-00000000000a';
+const stored: StoredResource = {
+	id,
+	version: '3',
+	lastUpdated: '2026-01-02T03:04:05.678Z',
+	source: null,
+	meta: null,
+	text: '{"status":"final","valueQuantity":{"value":1.00}}',
+};
+
+describe('a stored resource as FHIR JSON', () => {
+	test('resourceType, id and meta come first and no digit changes', () => {
+		assert.equal(
+			renderStored('Observation', stored),
+			`{"resourceType":"Observation","id":"${id}","meta":{"versionId":"3","lastUpdated":"2026-01-02T03:04:05.678Z"},"status":"final","valueQuantity":{"value":1.00}}`,
+		);
+	});
+
+	test('source and further members of meta are added; a source may hold any character', () => {
+		const text = renderStored('Observation', { ...stored, source: 'urn:a"b\\c', meta: '{"tag":[{"code":"x"}]}', text: '{}' });
+		assert.deepEqual(JSON.parse(text), {
+			resourceType: 'Observation',
+			id,
+			meta: { versionId: '3', lastUpdated: '2026-01-02T03:04:05.678Z', source: 'urn:a"b\\c', tag: [{ code: 'x' }] },
+		});
+	});
+
+	test('an empty resource and empty meta', () => {
+		const { meta } = JSON.parse(renderStored('Patient', { ...stored, text: '{}', meta: '{}' }));
+		assert.deepEqual(Object.keys(meta), ['versionId', 'lastUpdated']);
+	});
+});
+
+describe('a Bundle of type searchset', () => {
+	const page = {
+		type: 'Observation',
+		base: 'http://h/fhir',
+		matches: [stored],
+		total: undefined,
+		self: 'http://h/fhir/Observation',
+		next: undefined,
+	};
+
+	test('entries carry fullUrl, resource and search mode; decimals keep their digits; no total unless it is known', () => {
+		const text = searchset(page);
+		assert.match(text, /"value":1\.00/);
+		const bundle = JSON.parse(text);
+		assert.equal(bundle.type, 'searchset');
+		assert.ok(!('total' in bundle));
+		assert.deepEqual(bundle.link, [{ relation: 'self', url: 'http://h/fhir/Observation' }]);
+		assert.equal(bundle.entry[0].fullUrl, `http://h/fhir/Observation/${id}`);
+		assert.equal(bundle.entry[0].resource.id, id);
+		assert.deepEqual(bundle.entry[0].search, { mode: 'match' });
+	});
+
+	test('without matches there is no entry member (an empty array is not allowed), and a total of 0', () => {
+		const bundle = JSON.parse(searchset({ ...page, matches: [], total: 0, next: 'http://h/fhir/Observation?_cursor=x' }));
+		assert.ok(!('entry' in bundle));
+		assert.equal(bundle.total, 0);
+		assert.deepEqual(bundle.link[1], { relation: 'next', url: 'http://h/fhir/Observation?_cursor=x' });
+	});
+});
+
+describe('the capability statement', () => {
+	const statement = JSON.parse(capabilityStatement({ version: '1.2.3', base: 'http://h/fhir', date: '2026-11-21' }));
+
+	test('names FHIR 4.0.1, the software and the base URL', () => {
+		assert.equal(statement.fhirVersion, '4.0.1');
+		assert.deepEqual(statement.software, { name: 'Tributary', version: '1.2.3' });
+		assert.equal(statement.implementation.url, 'http://h/fhir');
+		assert.ok(statement.format.includes('application/fhir+json'));
+	});
+
+	test('claims exactly the resources, interactions and parameters that are defined', () => {
+		const claimed = statement.rest[0].resource.map(
+			(resource: {
+				type: string;
+				interaction: { code: string }[];
+				searchParam: { name: string; type: string; documentation: string }[];
+			}) => [resource.type, resource.interaction.map(({ code }) => code), resource.searchParam.map(({ name }) => name)],
+		);
+		const defined = Object.values(resources).map(({ type, interactions, search }) => [type, interactions, ['_id', ...Object.keys(search)]]);
+		assert.deepEqual(claimed, defined);
+	});
+
+	test('claims the parameters of the specification', () => {
+		const names = (type: string) =>
+			statement.rest[0].resource
+				.find((resource: { type: string }) => resource.type === type)
+				.searchParam.map(({ name }: { name: string }) => name);
+		for (const name of ['identifier', 'name', 'birthdate', 'gender']) assert.ok(names('Patient').includes(name), name);
+		for (const name of ['patient', 'code']) assert.ok(names('Observation').includes(name), name);
+	});
+});
+
+test('an OperationOutcome has severity, code, diagnostics and the expression where there is one', () => {
+	assert.deepEqual(
+		JSON.parse(operationOutcome(new Failure('invalid', '_count is not a whole number', { location: { expression: '_count' } }))),
+		{
+			resourceType: 'OperationOutcome',
+			issue: [{ severity: 'error', code: 'invalid', diagnostics: '_count is not a whole number', expression: ['_count'] }],
+		},
+	);
+	assert.deepEqual(JSON.parse(operationOutcome(new Failure('unauthenticated', 'a key is required'))).issue, [
+		{ severity: 'error', code: 'login', diagnostics: 'a key is required' },
+	]);
+});
