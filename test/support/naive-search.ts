@@ -1,0 +1,104 @@
+import { dateRange } from '#fhir/date.ts';
+import { folded } from '#fhir/fold.ts';
+
+/** A FHIR resource as tests read it: by path, without types. */
+export type Resource = ReturnType<typeof JSON.parse>;
+
+/**
+ * Search as FHIR R4 §3.1.1 describes it, one resource and one parameter at a time, straight from the elements: what the
+ * product's searches are held against. Knows values without escapes.
+ */
+export function matches(resource: Resource, name: string, value: string): boolean {
+	return value.split(',').some((alternative) => matchesOne(resource, name, alternative));
+}
+
+function matchesOne(resource: Resource, name: string, value: string): boolean {
+	switch (name) {
+		case '_id':
+			return resource.id === value;
+		case 'name':
+			return namesOf(resource).some((text) => folded(text).includes(folded(value)));
+		case 'gender':
+		case 'status':
+			return resource[name] === value;
+		case 'class':
+			return resource.class?.code === value;
+		case 'birthdate':
+			return matchesDate(dateRange(resource.birthDate ?? ''), value);
+		case 'identifier':
+			return (resource.identifier ?? []).some((identifier: Resource) => matchesToken(identifier.system, identifier.value, value));
+		case 'code':
+			return (resource.code?.coding ?? []).some(
+				(coding: Resource) => coding.code !== undefined && matchesToken(coding.system, coding.code, value),
+			);
+		case 'patient':
+		case 'subject':
+			return resource.subject?.reference === (value.includes('/') ? value : `Patient/${value}`);
+		case 'date':
+			return matchesDate(periodOf(resource.period ?? resource.effectivePeriod) ?? dateRange(resource.effectiveDateTime ?? ''), value);
+		default:
+			throw new Error(`no such parameter: ${name}`);
+	}
+}
+
+function namesOf(resource: Resource): string[] {
+	return (resource.name ?? []).flatMap((name: Resource) => [
+		name.text ?? '',
+		[...(name.prefix ?? []), ...(name.given ?? []), ...(name.family ? [name.family] : []), ...(name.suffix ?? [])].join(' '),
+	]);
+}
+
+function matchesToken(system: string | undefined, code: string, value: string): boolean {
+	const [left, right] = value.split('|');
+	if (right === undefined) return code === left;
+	const systemFits = left === '' ? system === undefined : system === left;
+	return systemFits && (right === '' || code === right);
+}
+
+interface Range {
+	startMs: number;
+	endMs: number;
+}
+
+function periodOf(period: Resource | undefined): Range | undefined {
+	if (period?.start === undefined && period?.end === undefined) return undefined;
+	return {
+		startMs: dateRange(period.start ?? '')?.startMs ?? Number.NEGATIVE_INFINITY,
+		endMs: dateRange(period.end ?? '')?.endMs ?? Number.POSITIVE_INFINITY,
+	};
+}
+
+/** §3.1.1.4.5, in its own words: what the range above and below the parameter's value has to do with the resource's. */
+function matchesDate(target: Range | undefined, value: string): boolean {
+	const [, prefix = 'eq', date = ''] = /^([a-z]{2})?(.*)$/.exec(value) ?? [];
+	const search = dateRange(date);
+	if (search === undefined) throw new Error(`no date: ${value}`);
+	if (target === undefined) return false;
+	const contained = search.startMs <= target.startMs && target.endMs <= search.endMs;
+	const above: Range = { startMs: search.endMs, endMs: Number.POSITIVE_INFINITY };
+	const below: Range = { startMs: Number.NEGATIVE_INFINITY, endMs: search.startMs };
+	switch (prefix) {
+		case 'eq':
+			return contained;
+		case 'ne':
+			return !contained;
+		case 'gt':
+			return overlap(above, target);
+		case 'lt':
+			return overlap(below, target);
+		case 'ge':
+			return overlap(above, target) || contained;
+		case 'le':
+			return overlap(below, target) || contained;
+		case 'sa':
+			return !overlap(search, target) && target.startMs >= above.startMs;
+		case 'eb':
+			return !overlap(search, target) && target.endMs <= below.endMs;
+		default:
+			throw new Error(`no prefix: ${prefix}`);
+	}
+}
+
+function overlap(left: Range, right: Range): boolean {
+	return left.startMs < right.endMs && right.startMs < left.endMs;
+}
