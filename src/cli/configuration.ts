@@ -37,17 +37,24 @@ function shown(value: unknown): string {
 
 /** docs/configuration.md, printed by `tributary config --markdown`. */
 export function configurationMarkdown(): string {
-	const rows = configuration(undefined).map(
-		({ variable, default: fallback, meaning }) => `| ${variable} | ${fallback} | ${meaning.replaceAll('|', '\\|')} |`,
-	);
+	const rows = configuration(undefined).map(({ variable, default: fallback, meaning }) => [
+		variable,
+		fallback,
+		meaning.replaceAll('|', '\\|'),
+	]);
 	return [
 		'# Configuration',
 		'',
 		'Printed by `tributary config --markdown` from the schema that reads the environment. Port 0 means any free port.',
 		'',
-		'| variable | default | meaning |',
-		'|---|---|---|',
-		...rows,
+		...markdownTable(['variable', 'default', 'meaning'], rows),
 		'',
 	].join('\n');
+}
+
+/** With aligned columns, as the repository's formatter writes tables. */
+function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+	const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
+	const line = (cells: readonly string[]) => `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
+	return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)];
 }

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, test } from 'node:test';
+import { configuration, configurationMarkdown } from '#cli/configuration.ts';
+import { limitDefinitions } from '#core/limits.ts';
+import { environmentSchema, readConfig } from '../../src/config.ts';
+
+describe('configuration', () => {
+	test('docs/configuration.md is what `tributary config --markdown` prints', () => {
+		assert.equal(readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8'), configurationMarkdown());
+	});
+
+	test('every variable and every limit is listed once, with a meaning', () => {
+		const records = configuration(undefined);
+		const expected = [...Object.keys(environmentSchema.shape), ...Object.values(limitDefinitions).map(({ variable }) => variable)];
+		assert.deepEqual(
+			records.map(({ variable }) => variable),
+			expected,
+		);
+		assert.equal(new Set(expected).size, expected.length);
+		assert.deepEqual(
+			records.filter(({ meaning }) => meaning === ''),
+			[],
+		);
+	});
+
+	test('effective values are shown, a database URL is not', () => {
+		const config = readConfig({
+			DATABASE_URL: 'postgresql://tributary:secret@db/tributary',
+			FHIR_PORT: '9000',
+			TRUSTED_PROXIES: '10.0.0.1, 10.1.0.0/16',
+		});
+		const shown = new Map(configuration(config).map(({ variable, value }) => [variable, value]));
+		assert.equal(shown.get('DATABASE_URL'), '(set, not shown)');
+		assert.equal(shown.get('DATABASE_READ_URL'), 'unset');
+		assert.equal(shown.get('FHIR_PORT'), '9000');
+		assert.equal(shown.get('TRUSTED_PROXIES'), '10.0.0.1,10.1.0.0/16');
+		assert.ok(![...shown.values()].some((value) => value.includes('secret')));
+	});
+
+	test('a wrong variable is named, whatever is wrong with it', () => {
+		const wrong: [Record<string, string>, string][] = [
+			[{ FHIR_PORT: '70000' }, 'FHIR_PORT'],
+			[{ DATABASE_URL: 'mysql://db' }, 'DATABASE_URL'],
+			[{ LOG_LEVEL: 'loud' }, 'LOG_LEVEL'],
+			[{ ALLOW_PLAINTEXT: 'yes' }, 'ALLOW_PLAINTEXT'],
+			[{ TLS_CERT_FILE: 'cert.pem' }, 'TLS_KEY_FILE'],
+			[{ MLLP_TLS_PORT: '2575' }, 'MLLP_TLS_PORT'],
+			[{ HOST: '0.0.0.0' }, 'HOST'],
+			...Object.values(limitDefinitions).map(({ variable, max }): [Record<string, string>, string] => [
+				{ [variable]: String(max + 1) },
+				variable,
+			]),
+		];
+		for (const [environment, variable] of wrong) {
+			assert.throws(() => readConfig(environment), { name: 'ConfigurationError', variable }, variable);
+		}
+	});
+
+	test('an empty variable is an unset one', () => {
+		assert.equal(readConfig({ DATABASE_URL: '', FHIR_PORT: '' }).FHIR_PORT, 8080);
+	});
+});
