@@ -63,11 +63,19 @@ class Parameters {
 }
 
 /**
- * Prepared statements stay on the connection, so only shapes of which there are few are prepared. A substring is planned
- * anew for each value: whether its index or the order of ids is the shorter way depends on how common it is.
+ * Prepared statements stay on the connection, so only shapes of which there are few are prepared; and only those for which
+ * one plan suits every value, because a clause leads to few rows by itself. For the rest, whether an index or the order of
+ * ids is the shorter way depends on how common the value is: they are planned anew each time.
  */
 function isPrepared({ clauses }: SearchPlan): boolean {
-	return clauses.length <= 2 && clauses.every((clause) => clause.kind !== 'string' && alternativesOf(clause) <= 1);
+	if (clauses.length > 2 || clauses.some((clause) => alternativesOf(clause) > 1)) return false;
+	return clauses.length === 0 || clauses.some(isSelective) || (clauses.length === 1 && clauses[0]?.kind === 'code');
+}
+
+function isSelective(clause: Clause): boolean {
+	if (clause.kind === 'date')
+		return clause.alternatives.every((alternative) => alternative.prefix === 'eq' && isWholeDay(clause, alternative));
+	return clause.kind === 'reference' || clause.kind === 'identifier';
 }
 
 function alternativesOf(clause: Clause): number {
@@ -156,7 +164,7 @@ function dateCondition(clause: Clause & { kind: 'date' }, { prefix, low, high }:
 	switch (prefix) {
 		case 'eq':
 			// A whole day within one day is that day; by `=` the rows come in the order of their ids.
-			if (clause.columnType === 'date' && isOneDay(low, high)) return `(${start} = ${from()} and ${end} = ${to()})`;
+			if (isWholeDay(clause, { low, high })) return `(${start} = ${from()} and ${end} = ${to()})`;
 			return `(${start} >= ${from()} and ${start} < ${to()} and ${end} <= ${to()})`;
 		case 'ne':
 			return `(${start} < ${from()} or ${end} > ${to()})`;
@@ -175,6 +183,6 @@ function dateCondition(clause: Clause & { kind: 'date' }, { prefix, low, high }:
 	}
 }
 
-function isOneDay(low: string, high: string): boolean {
-	return Date.parse(high) - Date.parse(low) === 86_400_000;
+function isWholeDay({ columnType }: Clause & { kind: 'date' }, { low, high }: Pick<DateAlternative, 'low' | 'high'>): boolean {
+	return columnType === 'date' && Date.parse(high) - Date.parse(low) === 86_400_000;
 }

@@ -1,0 +1,132 @@
+import { strict as assert } from 'node:assert';
+import { createServer } from 'node:net';
+import { after, before, describe, type TestContext, test } from 'node:test';
+import pg from 'pg';
+import { Failure } from '#core/failure.ts';
+import { defaultLimits, type Limits } from '#core/limits.ts';
+import { silentLog } from '#core/log.ts';
+import { createMetrics } from '#core/metrics.ts';
+import { Reader } from '#storage/reader.ts';
+import { type TestDatabase, testDatabase } from '#test/support/database.ts';
+
+let database: TestDatabase;
+
+before(async () => {
+	database = await testDatabase();
+});
+
+after(() => database[Symbol.asyncDispose]());
+
+function open(t: TestContext, options: { url?: string; connections?: number; limits?: Partial<Limits> } = {}): Reader {
+	const reader = new Reader({
+		databaseUrl: options.url ?? database.url,
+		connections: options.connections ?? 1,
+		limits: { ...defaultLimits, ...options.limits },
+		metrics: createMetrics({ processMetrics: false }),
+		log: silentLog,
+	});
+	t.after(() => reader.close());
+	return reader;
+}
+
+const unavailable = (error: unknown) => error instanceof Failure && error.code === 'unavailable' && error.retryAfterSeconds !== undefined;
+const one = { name: 'one', text: 'select $1::integer' };
+
+async function administer(text: string): Promise<void> {
+	const client = new pg.Client({ connectionString: database.url });
+	await client.connect();
+	await client.query(text);
+	await client.end();
+}
+
+describe('the connections for reads', () => {
+	test('give what PostgreSQL writes, unconverted, and answers in the order of the questions', async (t) => {
+		const reader = open(t);
+		const rows = await Promise.all(Array.from({ length: 50 }, (_, index) => reader.run(one, [index])));
+		assert.deepEqual(
+			rows.flat(2),
+			Array.from({ length: 50 }, (_, index) => String(index)),
+		);
+		const text = "select '{1,2}'::integer[], true, null, timestamptz '2026-01-02 03:04:05Z' at time zone 'UTC'";
+		assert.deepEqual(await reader.run({ name: undefined, text }, []), [['{1,2}', 't', null, '2026-01-02 03:04:05']]);
+	});
+
+	test('cannot write', async (t) => {
+		const reader = open(t);
+		await assert.rejects(
+			reader.run({ name: undefined, text: "insert into site (id, slug, name) values (gen_random_uuid(), 'x', 'x')" }, []),
+			/read-only/,
+		);
+	});
+
+	test('a statement that fails does not touch its neighbours', async (t) => {
+		const reader = open(t);
+		const settled = await Promise.allSettled([
+			reader.run(one, [1]),
+			reader.run({ name: 'bad', text: 'select 1/$1::integer' }, [0]),
+			reader.run(one, [2]),
+		]);
+		assert.deepEqual(
+			settled.map(({ status }) => status),
+			['fulfilled', 'rejected', 'fulfilled'],
+		);
+	});
+
+	test('a read that takes too long is ended with `unavailable`', async (t) => {
+		const reader = open(t, { limits: { readMsMax: 100 } });
+		await assert.rejects(reader.run({ name: undefined, text: 'select pg_sleep(30)' }, []), unavailable);
+		assert.deepEqual(await reader.run(one, [1]), [['1']]);
+	});
+
+	test('more reads than the limit are refused, and counted off when they are done', async (t) => {
+		const reader = open(t, { limits: { readStatementsMax: 2 } });
+		const running = [reader.run(one, [1]), reader.run(one, [2])];
+		assert.equal(reader.inFlight, 2);
+		await assert.rejects(reader.run(one, [3]), unavailable);
+		await Promise.all(running);
+		assert.equal(reader.inFlight, 0);
+		assert.deepEqual(await reader.run(one, [3]), [['3']]);
+	});
+
+	test('a slow read holds up only those behind it on its own connection', async (t) => {
+		const reader = open(t, { connections: 2 });
+		const slow = reader.run({ name: undefined, text: 'select pg_sleep(2)' }, []);
+		const order: string[] = [];
+		await Promise.all([slow.then(() => order.push('slow')), reader.run(one, [1]).then(() => order.push('quick'))]);
+		assert.deepEqual(order, ['quick', 'slow']);
+	});
+
+	test('a connection that PostgreSQL ends is opened again', async (t) => {
+		const reader = open(t);
+		const [row] = await reader.run({ name: undefined, text: 'select pg_backend_pid()' }, []);
+		const waiting = assert.rejects(reader.run({ name: undefined, text: 'select pg_sleep(30)' }, []), unavailable);
+		await administer(`select pg_terminate_backend(${row?.[0]})`);
+		await waiting;
+		assert.deepEqual(await reader.run(one, [1]), [['1']]);
+	});
+});
+
+describe('a database that is away', () => {
+	test('reads fail at once between attempts to reach it, and work again when it is back', async (t) => {
+		let attempts = 0;
+		const front = createServer((socket) => {
+			attempts++;
+			socket.destroy();
+		});
+		await new Promise<void>((resolve) => front.listen(0, '127.0.0.1', resolve));
+		t.after(() => front.close());
+		const { port } = front.address() as { port: number };
+		const reader = open(t, { url: `postgres://nobody@127.0.0.1:${port}/none` });
+		await assert.rejects(reader.run(one, [1]), unavailable);
+		assert.equal(attempts, 1);
+		await Promise.all(Array.from({ length: 20 }, () => assert.rejects(reader.run(one, [1]), unavailable)));
+		assert.ok(attempts <= 2, `${attempts} attempts`);
+	});
+
+	test('a closed reader refuses', async (t) => {
+		const reader = open(t);
+		await reader.run(one, [1]);
+		await reader.close();
+		await assert.rejects(reader.run(one, [1]), unavailable);
+	});
+});

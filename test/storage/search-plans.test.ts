@@ -1,0 +1,121 @@
+import { strict as assert } from 'node:assert';
+import { after, before, describe, test } from 'node:test';
+import pg from 'pg';
+import { newId } from '#core/id.ts';
+import { defaultLimits } from '#core/limits.ts';
+import { definitionOf } from '#fhir/resources/index.ts';
+import { parseSearch } from '#fhir/search/parse.ts';
+import { readStatement, searchQuery } from '#storage/statements/search-resources.ts';
+import { type TestDatabase, testDatabase } from '#test/support/database.ts';
+
+const siteId = newId();
+const subjectId = '00000000-0000-0000-0000-000000000007';
+let database: TestDatabase;
+let client: pg.Client;
+
+before(async () => {
+	database = await testDatabase();
+	client = new pg.Client({ connectionString: database.url });
+	await client.connect();
+	await client.query(seed.replaceAll(':site', `'${siteId}'`));
+});
+
+after(async () => {
+	await client.end();
+	await database[Symbol.asyncDispose]();
+});
+
+/** One site that holds nearly all rows, so that a walk through the site is as dear as one through the table. */
+const seed = `
+insert into patient (site_id, id, version, last_updated, resource, name, birth_date, birth_date_end, gender)
+select :site, ('00000000-0000-0000-0000-' || lpad(n::text, 12, '0'))::uuid, 1, now(), repeat(md5(n::text), 24), md5(n::text) || ' smith',
+	date '1930-01-01' + n % 30000, date '1930-01-02' + n % 30000, case when n % 1000 = 0 then 'other' when n % 2 = 0 then 'male' else 'female' end
+from generate_series(1, 20000) n;
+insert into patient_identifier (site_id, value, system, patient_id, old, rank)
+select :site, n::text, 'urn:mrn', ('00000000-0000-0000-0000-' || lpad(n::text, 12, '0'))::uuid, false, 0 from generate_series(1, 20000) n;
+insert into observation (site_id, id, version, last_updated, resource, patient_id, status, code_system, code_value, code_further)
+select :site, ('00000000-0000-0000-0001-' || lpad(n::text, 12, '0'))::uuid, 1, now(), '{}',
+	('00000000-0000-0000-0000-' || lpad((n % 2000)::text, 12, '0'))::uuid, 'final', 'http://loinc.org', (n % 300)::text,
+	case when n % 3 = 0 then array['urn:lab|L' || n % 500, 'urn:lab|', 'L' || n % 500] end
+from generate_series(1, 30000) n;
+insert into encounter (site_id, id, version, last_updated, resource, patient_id, visit_key, status)
+select :site, ('00000000-0000-0000-0002-' || lpad(n::text, 12, '0'))::uuid, 1, now(), '{}',
+	('00000000-0000-0000-0000-' || lpad((n % 5000)::text, 12, '0'))::uuid, n::text, 'finished'
+from generate_series(1, 20000) n;
+analyze patient, patient_identifier, observation, encounter;
+`;
+
+interface PlanNode {
+	'Node Type': string;
+	'Index Name'?: string;
+	'Index Cond'?: string;
+	Plans?: PlanNode[];
+}
+
+function nodesOf(node: PlanNode): PlanNode[] {
+	return [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+}
+
+async function planNodes(mode: 'generic' | 'custom', text: string, values: readonly unknown[]): Promise<PlanNode[]> {
+	await client.query(`set plan_cache_mode = force_${mode}_plan`);
+	await client.query(`prepare explained as ${text}`);
+	const literals = values.map((value) =>
+		Array.isArray(value) ? client.escapeLiteral(`{${value.join(',')}}`) : client.escapeLiteral(String(value)),
+	);
+	const { rows } = await client.query(`explain (format json) execute explained (${literals.join(', ')})`);
+	await client.query('deallocate explained');
+	return nodesOf(rows[0]['QUERY PLAN'][0].Plan);
+}
+
+function queryOf(query: string) {
+	const [type = '', parameters = ''] = query.split('?');
+	const definition = definitionOf(type) ?? assert.fail(`${type} is not defined`);
+	const { plan } = parseSearch(definition, parameters, { limits: defaultLimits, lenient: false, base: 'http://h/fhir' });
+	return searchQuery(siteId, { ...plan, after: undefined }, defaultLimits.searchBytesMax);
+}
+
+describe('searches of the specification read an index, with values known and unknown to the planner', () => {
+	const cases: [string, string][] = [
+		['Patient?', 'patient_pkey'],
+		['Patient?identifier=urn:mrn|4711', 'patient_identifier_pkey'],
+		['Patient?identifier=4711', 'patient_identifier_pkey'],
+		['Patient?identifier=4711,4712', 'patient_identifier_pkey'],
+		['Patient?name=abcdef', 'patient_name'],
+		['Patient?birthdate=1950-03-01', 'patient_birth_date'],
+		['Patient?birthdate=1950-03', 'patient_birth_date'],
+		['Patient?gender=other', 'patient_gender'],
+		['Patient?gender=male', 'patient_gender'],
+		[`Observation?patient=Patient/${subjectId}`, 'observation_patient'],
+		[`Observation?patient=Patient/${subjectId}&code=7`, 'observation_patient'],
+		['Observation?code=7', 'observation_code'],
+		['Observation?code=urn:lab|L7', 'observation_code_further'],
+		[`Encounter?patient=${subjectId}`, 'encounter_patient'],
+	];
+	for (const [query, index] of cases) {
+		test(query.replace(subjectId, '<id>'), async () => {
+			const { statement, values } = queryOf(query);
+			// What is not prepared is always planned with its values.
+			for (const mode of statement.name === undefined ? (['custom'] as const) : (['custom', 'generic'] as const)) {
+				const nodes = await planNodes(mode, statement.text, values);
+				const scans = nodes.filter((node) => node['Node Type'].includes('Scan'));
+				assert.deepEqual(
+					scans.filter((node) => node['Node Type'] === 'Seq Scan'),
+					[],
+					mode,
+				);
+				assert.ok(
+					scans.some((node) => node['Index Name'] === index),
+					`${mode}: ${JSON.stringify(scans.map((node) => node['Index Name']))}`,
+				);
+			}
+		});
+	}
+
+	test('a read by id', async () => {
+		const nodes = await planNodes('generic', readStatement('patient').text, [siteId, subjectId]);
+		assert.deepEqual(
+			nodes.map((node) => node['Index Name']),
+			['patient_pkey'],
+		);
+	});
+});
