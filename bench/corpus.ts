@@ -60,7 +60,7 @@ function patientIdentification(seed: number, patient: number): string {
 function patientVisit(random: Random, sequence: number): string {
 	const bed = `${pick(random, ['2W', '3E', 'ICU'])}^${digits(random, 3)}^${pick(random, ['A', 'B'])}^NORTH`;
 	const attending = `${digits(random, 7)}^${pick(random, families)}^${pick(random, givens)}^^^Dr^MD^^NPI`;
-	return `PV1|1|I|${bed}|E|||${attending}|${digits(random, 7)}^${pick(random, families)}^Lee^^^Dr|||MED||||7|A0||${attending}|IP|V${String(sequence).padStart(9, '0')}^^^NORTH^VN|${'|'.repeat(24)}${day(random, 2026, 1)}081500`;
+	return `PV1|1|I|${bed}|E|||${attending}|${digits(random, 7)}^${pick(random, families)}^Lee^^^Dr||MED||||7|A0||${attending}|IP|V${String(sequence).padStart(9, '0')}^^^NORTH^VN|${'|'.repeat(24)}${day(random, 2026, 1)}081500`;
 }
 
 /** ADT^A08 of about 1.2 KB: MSH, EVN, PID, PD1, NK1, PV1, AL1, DG1. */

@@ -173,5 +173,7 @@ function createPool({ worker, workerData }: ShardsOptions): Piscina {
 		concurrentTasksPerWorker: lanesPerWorker,
 		// With Atomics.wait an idle worker's database sockets freeze.
 		atomics: 'disabled',
+		// A batch's garbage dies young in a nursery of this size; with the default of 16 MiB the collector takes a sixth of the time.
+		resourceLimits: { maxYoungGenerationSizeMb: 128 },
 	});
 }

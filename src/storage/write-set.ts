@@ -77,7 +77,7 @@ function sendTable(send: Send, { shape, keep, upsert }: TableStatements, rows: r
 	const known = rows.filter(({ row }) => firstVersion(row).stored);
 	if (known.length > 0) send(keep, [plainArray(known.map(({ siteId }) => siteId)), plainArray(known.map(({ row }) => row.id))]);
 	const packed = packTexts(rows.map(({ row }) => row.text));
-	const search = rows.map(({ row }) => shape.searchValues(JSON.parse(row.text)));
+	const search = rows.map(({ row }) => shape.searchValues(row.resource ?? JSON.parse(row.text)));
 	send(upsert, [
 		plainArray(rows.map(({ siteId }) => siteId)),
 		plainArray(rows.map(({ row }) => row.id)),

@@ -13,14 +13,26 @@ export class ServiceProcess {
 	#child: ChildProcess | undefined;
 	output = '';
 
-	constructor() {
+	readonly #settings: Readonly<Record<string, string>>;
+
+	constructor(settings: Readonly<Record<string, string>> = {}) {
+		this.#settings = settings;
 		this.dataDir = mkdtempSync(join(tmpdir(), 'tributary-process-'));
 		chmodSync(this.dataDir, 0o755);
 	}
 
 	get #environment(): NodeJS.ProcessEnv {
 		const { DATABASE_URL: _none, ...environment } = process.env;
-		return { ...environment, DATA_DIR: this.dataDir, FHIR_PORT: '0', HL7_PORT: '0', OPS_PORT: '0', MLLP_PORT: '0', LOG_LEVEL: 'info' };
+		return {
+			...environment,
+			DATA_DIR: this.dataDir,
+			FHIR_PORT: '0',
+			HL7_PORT: '0',
+			OPS_PORT: '0',
+			MLLP_PORT: '0',
+			LOG_LEVEL: 'info',
+			...this.#settings,
+		};
 	}
 
 	async start(): Promise<void> {

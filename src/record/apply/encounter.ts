@@ -32,6 +32,7 @@ function createEncounter(context: ApplyContext, change: EncounterChange, patient
 		id: context.newId(),
 		version: 1,
 		text: JSON.stringify(resource),
+		resource,
 		meta: null,
 		source: context.source,
 		links: { patient_id: patient.id, visit_key: key },
@@ -53,5 +54,5 @@ function reviseEncounter(context: ApplyContext, change: EncounterChange, row: Ro
 	resource['status'] ??= 'unknown';
 	resource['class'] ??= unknownClass;
 	const text = JSON.stringify(resource);
-	return revise(context, row, text === before ? row.text : text, row.links);
+	return revise(context, row, text === before ? row.text : text, resource, row.links);
 }

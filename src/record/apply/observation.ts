@@ -31,7 +31,9 @@ export function applyObservation(
 		order_key: key ?? null,
 		item_key: key === undefined ? null : change.item,
 	};
-	const row = known ? revise(context, known, text, links) : newObservation(context, idOf(context, change.item, key, reserved), text, links);
+	const row = known
+		? revise(context, known, text, resource, links)
+		: newObservation(context, idOf(context, change.item, key, reserved), text, resource, links);
 	if (row === known) return;
 	if (key === undefined) context.set.putUnordered(row);
 	else context.set.putObservation(key, change.item, row);
@@ -81,12 +83,13 @@ function idOf(context: ApplyContext, item: string, key: string | undefined, rese
 	return id;
 }
 
-function newObservation(context: ApplyContext, id: string, text: string, links: Row['links']): Row {
+function newObservation(context: ApplyContext, id: string, text: string, resource: JsonObject, links: Row['links']): Row {
 	const row: Row = {
 		resourceType: 'Observation',
 		id,
 		version: 1,
 		text,
+		resource,
 		meta: null,
 		source: context.source,
 		links,

@@ -27,6 +27,7 @@ function createPatient(context: ApplyContext, patch: ResourcePatch): Row {
 		id: context.newId(),
 		version: 1,
 		text: JSON.stringify(resource),
+		resource,
 		meta: null,
 		source: context.source,
 		links: { merged_into: null },
@@ -52,7 +53,7 @@ export function rewritePatient(
 	const unchanged = JSON.stringify(resource);
 	applyPatch(resource, patch);
 	const text = JSON.stringify(resource);
-	const next = revise(context, row, text === unchanged ? row.text : text, links);
+	const next = revise(context, row, text === unchanged ? row.text : text, resource, links);
 	if (next === row) return row;
 	context.set.putPatient(next);
 	const after = identifiersOf(resource);

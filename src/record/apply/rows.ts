@@ -13,6 +13,8 @@ export interface Row {
 	readonly version: number;
 	/** JSON text of the resource without resourceType, id and meta. */
 	readonly text: string;
+	/** The resource that the text was made from; absent for a row as it was read. Not to be changed. */
+	readonly resource?: JsonObject;
 	/** JSON text of further meta members, or null. */
 	readonly meta: string | null;
 	readonly source: string | null;
@@ -34,16 +36,16 @@ export function resourceOf(row: Row): JsonObject {
  * The next version of a row, or the row itself when nothing about it changes. One message makes one version, however
  * many of its changes touch the resource. The version is noted in the context.
  */
-export function revise(context: ApplyContext, row: Row, text: string, links: Row['links']): Row {
+export function revise(context: ApplyContext, row: Row, text: string, resource: JsonObject, links: Row['links']): Row {
 	if (text === row.text && sameLinks(row.links, links)) return row;
 	const again = context.changed.indexOf(row);
 	if (again >= 0) {
-		const next = { ...row, text, links };
+		const next = { ...row, text, resource, links };
 		context.changed[again] = next;
 		return next;
 	}
 	const { source, lastUpdated } = context;
-	const next = { ...row, version: row.version + 1, text, links, source, supersedes: row, stored: false, lastUpdated };
+	const next = { ...row, version: row.version + 1, text, resource, links, source, supersedes: row, stored: false, lastUpdated };
 	context.changed.push(next);
 	return next;
 }
