@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type DatabaseDirectory, openDirectory } from '#access/database-directory.ts';
+import { removeClient, setClient } from '#administration/clients.ts';
+import { createKey, revokeKey } from '#administration/keys.ts';
+import { addSite, enableSite, setSite } from '#administration/sites.ts';
+import { addUser, disableUser } from '#administration/users.ts';
+import { silentLog } from '#core/log.ts';
+import { createMetrics } from '#core/metrics.ts';
+import { type TestAdministration, testAdministration } from '#test/support/administration.ts';
+import { administer } from '#test/support/template.ts';
+
+async function withDirectory(
+	work: (directory: DatabaseDirectory, administration: TestAdministration, clock: { nowMs(): number; ahead: number }) => Promise<void>,
+	allowAnySource = false,
+): Promise<void> {
+	await using administration = await testAdministration({ allowAnySource: true });
+	await addSite(administration.context, { slug: 'west', name: 'West', default_authority: 'urn:oid:1.2.3' });
+	await addUser(administration.context, { email: 'owner@example.org', admin: false, sites: ['west'] });
+	const clock = { ahead: 0, nowMs: () => Date.now() + clock.ahead };
+	const metrics = createMetrics({ processMetrics: false });
+	const directory = await openDirectory({ databaseUrl: administration.url, allowAnySource, log: silentLog, metrics, clock });
+	try {
+		await work(directory, administration, clock);
+	} finally {
+		await directory.close();
+	}
+}
+
+/** The directory polls; the test goes on when it has seen the change. */
+async function until(condition: () => boolean, what: string): Promise<void> {
+	for (let tries = 0; tries < 400; tries++) {
+		if (condition()) return;
+		await pause(25);
+	}
+	assert.fail(`${what}: not seen within ten seconds`);
+}
+
+const newKey = ({ context }: TestAdministration) => createKey(context, { site: 'west', owner: 'owner@example.org', label: '' });
+
+describe('the access directory', { timeout: 120_000 }, () => {
+	test('grants a key its site, and takes a new key without being opened again', () =>
+		withDirectory(async (directory, administration) => {
+			const { key, id } = await newKey(administration);
+			await until(() => directory.grantOfKey(key) !== undefined, 'the new key');
+			const [site] = await administration.rows<{ id: string }>('select id from site');
+			assert.deepEqual(directory.grantOfKey(key), { keyId: id, siteId: site?.id, siteSlug: 'west', defaultAuthority: 'urn:oid:1.2.3' });
+			const { key: other } = await newKey(administration);
+			await until(() => directory.grantOfKey(other) !== undefined, 'the other key');
+			// The id of the one with the secret of the other.
+			assert.equal(directory.grantOfKey(`${key.slice(0, 17)}${other.slice(17)}`), undefined);
+			assert.equal(directory.grantOfKey(undefined), undefined);
+			assert.equal(directory.grantOfKey(`${key} `), undefined);
+		}));
+
+	const withdrawals: [string, (administration: TestAdministration, keyId: string) => Promise<unknown>][] = [
+		['a revoked key', ({ context }, keyId) => revokeKey(context, keyId)],
+		['a disabled site', ({ context }) => enableSite(context, 'west', false)],
+		['a disabled owner', ({ context }) => disableUser(context, 'owner@example.org')],
+	];
+	for (const [name, withdraw] of withdrawals) {
+		test(`refuses the key of ${name} after a poll`, () =>
+			withDirectory(async (directory, administration) => {
+				const { key, id } = await newKey(administration);
+				await until(() => directory.grantOfKey(key) !== undefined, 'the new key');
+				await withdraw(administration, id);
+				await until(() => directory.grantOfKey(key) === undefined, name);
+			}));
+	}
+
+	test('lets the key of a site work again when the site is enabled, with its settings of then', () =>
+		withDirectory(async (directory, administration) => {
+			const { key } = await newKey(administration);
+			await enableSite(administration.context, 'west', false);
+			await setSite(administration.context, { slug: 'west', default_authority: '' });
+			await enableSite(administration.context, 'west', true);
+			await until(() => directory.grantOfKey(key) !== undefined, 'the key of the enabled site');
+			assert.equal(directory.grantOfKey(key)?.defaultAuthority, undefined);
+		}));
+
+	test('follows a client: added, changed, disabled, removed', () =>
+		withDirectory(async (directory, administration) => {
+			const { context } = administration;
+			const kindOf = (address: string, application = 'ADT') => directory.matchSender('hl7-mllp', address, application, 'WEST').kind;
+			assert.equal(directory.mayConnect('hl7-mllp', '10.0.0.1'), false);
+			const { id } = await administration.addClient('west', { allowed_ips: ['10.0.0.0/24'], sending_application: 'ADT', also: ['A03'] });
+			await until(() => directory.mayConnect('hl7-mllp', '10.0.0.1'), 'the new client');
+			const match = directory.matchSender('hl7-mllp', '10.0.0.1', 'ADT', 'WEST');
+			assert.ok(match.kind === 'match');
+			assert.equal(match.grant.clientId, id);
+			assert.deepEqual(match.grant.policy, { also: ['A03'], ignore: [], enhancedAck: false, defaultAuthority: 'urn:oid:1.2.3' });
+			assert.equal(kindOf('10.0.0.1', 'LAB'), 'no-sender');
+
+			await setClient(context, { id, sending_application: '', ack_mode: 'enhanced' });
+			await until(() => kindOf('10.0.0.1', 'LAB') === 'match', 'the changed client');
+
+			await setClient(context, { id, active: false });
+			await until(() => kindOf('10.0.0.1') === 'no-address', 'the disabled client');
+			await setClient(context, { id, active: true });
+			await until(() => kindOf('10.0.0.1') === 'match', 'the enabled client');
+			await removeClient(context, id);
+			await until(() => !directory.mayConnect('hl7-mllp', '10.0.0.1'), 'the removed client');
+		}));
+
+	test('takes clients of hl7-mllp alone, and those of disabled sites not at all', () =>
+		withDirectory(async (directory, administration) => {
+			await administration.addClient('west', { name: 'modality', protocols: ['dicom'], allowed_ips: ['10.0.0.2'] });
+			await administration.addClient('west', { name: 'both', protocols: ['dicom', 'hl7-mllp'], allowed_ips: ['10.0.0.1'] });
+			await until(() => directory.mayConnect('hl7-mllp', '10.0.0.1'), 'the new clients');
+			assert.equal(directory.mayConnect('hl7-mllp', '10.0.0.2'), false);
+			await enableSite(administration.context, 'west', false);
+			await until(() => !directory.mayConnect('hl7-mllp', '10.0.0.1'), 'the disabled site');
+		}));
+
+	for (const allowed of [false, true]) {
+		test(`${allowed ? 'takes' : 'does not take'} * for any address ${allowed ? 'under' : 'without'} the policy`, () =>
+			withDirectory(async (directory, administration) => {
+				await administration.addClient('west', { allowed_ips: ['*', '10.0.0.1'] });
+				await until(() => directory.mayConnect('hl7-mllp', '10.0.0.1'), 'the new client');
+				assert.equal(directory.mayConnect('hl7-mllp', '203.0.113.9'), allowed);
+			}, allowed));
+	}
+
+	test('notes when a key was used last', () =>
+		withDirectory(async (directory, administration, clock) => {
+			const { key, id } = await newKey(administration);
+			await until(() => directory.grantOfKey(key) !== undefined, 'the new key');
+			clock.ahead = 6000;
+			const lastUse = async () =>
+				(await administration.rows<{ last_used_at: Date | null }>('select last_used_at from api_key where id = $1', [id]))[0]?.last_used_at;
+			for (let tries = 0; tries < 200 && !(await lastUse()); tries++) await pause(50);
+			assert.ok(await lastUse());
+		}));
+
+	test('lets nobody in when it could not poll for 30 s, and everybody again when it can', () =>
+		withDirectory(async (directory, administration, clock) => {
+			const { key } = await newKey(administration);
+			await administration.addClient('west', { allowed_ips: ['10.0.0.1'] });
+			await until(() => directory.grantOfKey(key) !== undefined && directory.mayConnect('hl7-mllp', '10.0.0.1'), 'key and client');
+			const name = new URL(administration.url).pathname.slice(1);
+			await administer(administration.url, `alter database ${name} with allow_connections false`);
+			await administer(administration.url, `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`);
+			await until(() => !directory.reachable, 'the lost database');
+			assert.ok(directory.fresh);
+			assert.ok(directory.grantOfKey(key), 'what is known holds for a while');
+			clock.ahead += 30_000;
+			assert.equal(directory.fresh, false);
+			assert.equal(directory.grantOfKey(key), undefined);
+			assert.equal(directory.mayConnect('hl7-mllp', '10.0.0.1'), false);
+			assert.equal(directory.matchSender('hl7-mllp', '10.0.0.1', 'ADT', 'WEST').kind, 'no-address');
+			await administer(administration.url, `alter database ${name} with allow_connections true`);
+			await until(() => directory.reachable && directory.grantOfKey(key) !== undefined, 'the database that is back');
+			assert.ok(directory.mayConnect('hl7-mllp', '10.0.0.1'));
+		}));
+});
