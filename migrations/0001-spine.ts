@@ -176,7 +176,9 @@ create table observation (
 ) with (fillfactor = 90);
 create index observation_patient on observation (site_id, patient_id, id);
 create index observation_code on observation (site_id, code_value, id);
-create index observation_code_further on observation using gin (site_id, code_further) where code_further is not null;
+-- Three tokens for each further coding: those of the second end with its bare code.
+create index observation_code_second on observation (site_id, (code_further[3]), id) where code_further is not null;
+create index observation_code_further on observation using gin (site_id, code_further) where array_length(code_further, 1) > 3;
 create unique index observation_order on observation (site_id, order_key, item_key) where order_key is not null;
 
 -- Earlier versions; the current one stands in the resource's own table.
@@ -215,7 +217,9 @@ create table message_log (
 	bytes bytea not null,
 	ack bytea not null,
 	primary key (site_id, id)
-);
+) with (toast_tuple_target = 8160);
+-- A message of ordinary size stays in its row, as it came: compressing it costs more than its room.
+alter table message_log alter column bytes set storage external;
 
 -- Applied once: what was accepted, by sender, control id and digest of the bytes (first 128 bits of SHA-256).
 create table accepted_message (

@@ -3,15 +3,16 @@
  * Each test file makes databases of its own from the migrated template. Everything is removed at the end.
  */
 import { spawn } from 'node:child_process';
-import { chmodSync, globSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, globSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEmbeddedDatabase } from '../src/storage/embedded/embedded-database.ts';
-import { createTemplate } from './support/template.ts';
+import { schemaOf } from './support/schema.ts';
+import { createTemplate, templateName, urlOf } from './support/template.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'tributary-test-'));
 chmodSync(dataDir, 0o755);
-const given = process.argv.slice(2);
+const given = process.argv.slice(2).filter((parameter) => parameter !== '--update-schema');
 const files = (given.length > 0 ? given : ['test'])
 	.flatMap((path) => (statSync(path).isDirectory() ? globSync(`${path}/**/*.test.ts`) : [path]))
 	.sort();
@@ -23,6 +24,8 @@ const database = await startEmbeddedDatabase({
 let status = 1;
 try {
 	await createTemplate(database.url);
+	if (process.argv.includes('--update-schema'))
+		writeFileSync(join(import.meta.dirname, 'storage/schema.sql'), await schemaOf(urlOf(database.url, templateName)));
 	status = await new Promise((resolve, reject) => {
 		const child = spawn(process.execPath, ['--import', 'tsx', '--test', '--test-concurrency=2', ...files], {
 			stdio: 'inherit',

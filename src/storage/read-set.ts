@@ -4,9 +4,8 @@ import type { ResourceType } from '#record/table-shape.ts';
 import type { Cell, Connection } from './connection.ts';
 import { plainArray, textArray } from './statement.ts';
 import { findEncounters } from './statements/find-encounters.ts';
-import { findIdentifiers } from './statements/find-identifiers.ts';
 import { findObservations } from './statements/find-observations.ts';
-import { findPatients } from './statements/find-patients.ts';
+import { findPatients, findSurvivors } from './statements/find-patients.ts';
 
 /** What a batch names of one site, and so has to be read before it is applied. */
 export interface SiteKeys {
@@ -33,15 +32,16 @@ export async function readWorkingSets(connection: Connection, keys: ReadonlyMap<
 	const visits = pairs(keys, (site) => site.visitKeys);
 	const orders = pairs(keys, (site) => site.orderKeys);
 	const none: Promise<Cell[][]> = Promise.resolve([]);
-	const [entries, patients, encounters, observations] = await Promise.all([
-		identifiers ? connection.run(findIdentifiers, identifiers) : none,
+	const [patients, encounters, observations] = await Promise.all([
 		identifiers ? connection.run(findPatients, identifiers) : none,
 		visits ? connection.run(findEncounters, visits) : none,
 		orders ? connection.run(findObservations, orders) : none,
 	]);
-	for (const cells of entries) addIdentifier(setOf(cells), cells);
-	for (const cells of patients)
-		setOf(cells).patients.set(cells[1] as string, storedRow('Patient', cells, { merged_into: cells[7] ?? null }));
+	for (const cells of patients) {
+		addPatient(setOf(cells), cells);
+		addIdentifier(setOf(cells), cells);
+	}
+	await addSurvivors(connection, patients, setOf);
 	for (const cells of encounters) addEncounter(setOf(cells), cells);
 	for (const cells of observations) addObservation(setOf(cells), cells);
 	return sets;
@@ -74,14 +74,26 @@ function storedRow(resourceType: ResourceType, cells: Cell[], links: Row['links'
 	};
 }
 
+/** Merges are rare: those who replaced a patient are looked up when one was replaced. */
+async function addSurvivors(connection: Connection, patients: readonly Cell[][], setOf: (cells: Cell[]) => WorkingSet): Promise<void> {
+	const replaced = patients.filter((cells) => cells[7] !== null);
+	if (replaced.length === 0) return;
+	const keys = [plainArray(replaced.map((cells) => cells[0] as string)), plainArray(replaced.map((cells) => cells[7] as string))];
+	for (const cells of await connection.run(findSurvivors, keys)) addPatient(setOf(cells), cells);
+}
+
+function addPatient(set: WorkingSet, cells: Cell[]): void {
+	set.patients.set(cells[1] as string, storedRow('Patient', cells, { merged_into: cells[7] ?? null }));
+}
+
 function addIdentifier(set: WorkingSet, cells: Cell[]): void {
 	const entry: IdentifierEntry = {
-		system: cells[2] as string,
-		patientId: cells[3] as string,
-		old: cells[4] === 't',
-		rank: Number(cells[5]),
+		system: cells[9] as string,
+		patientId: cells[1] as string,
+		old: cells[10] === 't',
+		rank: Number(cells[11]),
 	};
-	const value = cells[1] as string;
+	const value = cells[8] as string;
 	set.identifiers.set(value, [...(set.identifiers.get(value) ?? []), entry]);
 }
 

@@ -88,7 +88,7 @@ describe('searches of the specification read an index, with values known and unk
 		[`Observation?patient=Patient/${subjectId}`, 'observation_patient'],
 		[`Observation?patient=Patient/${subjectId}&code=7`, 'observation_patient'],
 		['Observation?code=7', 'observation_code'],
-		['Observation?code=urn:lab|L7', 'observation_code_further'],
+		['Observation?code=urn:lab|L7', 'observation_code_second'],
 		[`Encounter?patient=${subjectId}`, 'encounter_patient'],
 	];
 	for (const [query, index] of cases) {

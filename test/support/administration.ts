@@ -1,6 +1,9 @@
+import assert from 'node:assert/strict';
 import type { z } from 'zod';
 import { addClient, type addClientInput, type ClientRecord } from '#administration/clients.ts';
 import type { AdministrationContext } from '#administration/context.ts';
+import { addSite } from '#administration/sites.ts';
+import { addUser } from '#administration/users.ts';
 import { readRows } from '#storage/administrative-reader.ts';
 import { openEntities } from '#storage/entities/index.ts';
 import { testDatabase } from './database.ts';
@@ -35,4 +38,48 @@ export async function testAdministration({ allowAnySource = false } = {}): Promi
 			await database[Symbol.asyncDispose]();
 		},
 	};
+}
+
+/** With the site `west` and its user owner@example.org. */
+export async function withSite(work: (administration: TestAdministration) => Promise<void>): Promise<void> {
+	await using administration = await testAdministration();
+	await addSite(administration.context, { slug: 'west', name: 'West' });
+	await addUser(administration.context, { email: 'owner@example.org', admin: false, sites: ['west'] });
+	await work(administration);
+}
+
+interface AuditRow {
+	recorded_at: Date;
+	site: string | null;
+	actor: string;
+	action: string;
+	subject: string;
+	detail: Record<string, unknown>;
+}
+
+/** Carries out an operation that must leave one audit event and advance the access version by one. */
+export async function audited<T>({ rows, accessVersion }: TestAdministration, work: () => Promise<T>): Promise<[T, AuditRow]> {
+	const version = await accessVersion();
+	const before = await rows<{ id: string }>('select id from audit_event');
+	const result = await work();
+	assert.equal(await accessVersion(), version + 1);
+	const events = await rows<AuditRow>(
+		`select a.recorded_at, s.slug as site, a.actor, a.action, a.subject, a.detail
+		from audit_event a left join site s on s.id = a.site_id where not a.id = any($1)`,
+		[before.map(({ id }) => id)],
+	);
+	const [event] = events;
+	assert.equal(events.length, 1);
+	assert.ok(event);
+	assert.equal(event.actor, 'test');
+	assert.equal(event.recorded_at.toISOString(), administeredAt);
+	return [result, event];
+}
+
+/** Nothing is changed, audited or announced. */
+export async function refused({ rows, accessVersion }: TestAdministration, work: () => Promise<unknown>, message: RegExp): Promise<void> {
+	const state = async () => [await accessVersion(), (await rows('select id from audit_event')).length];
+	const before = await state();
+	await assert.rejects(work, { name: 'AdministrationError', message });
+	assert.deepEqual(await state(), before);
 }

@@ -58,17 +58,17 @@ export const observation = defineResource({
 function searchValues(resource: JsonObject): ColumnValue[] {
 	const codings = asObjects(asObject(resource['code'])?.['coding']).filter((coding) => asText(coding['code']) !== undefined);
 	const [first, ...further] = codings;
-	const tokens = new Set(further.flatMap((coding) => codingTokens(asText(coding['system']) ?? '', asText(coding['code']) ?? '')));
+	const tokens = further.flatMap((coding) => codingTokens(asText(coding['system']) ?? '', asText(coding['code']) ?? ''));
 	return [
 		asText(resource['status']) ?? 'unknown',
 		asText(first?.['system']) ?? null,
 		asText(first?.['code']) ?? null,
-		tokens.size === 0 ? null : [...tokens],
+		tokens.length === 0 ? null : tokens,
 		...effectiveBounds(resource),
 	];
 }
 
-/** What a search may name a coding by: `system|code`, `system|` and `code`. */
+/** What a search may name a coding by: `system|code`, `system|` and `code`, three for each and in this order. */
 function codingTokens(system: string, code: string): string[] {
 	return [`${system}|${code}`, `${system}|`, code];
 }

@@ -1,0 +1,241 @@
+create table accepted_message (
+	site_id uuid not null,
+	client_id uuid not null,
+	control_id text not null,
+	digest uuid not null,
+	message_id uuid not null,
+	accepted_at timestamp with time zone not null,
+	PRIMARY KEY (site_id, client_id, control_id, digest)
+);
+
+create table access_version (
+	one boolean not null default true,
+	version bigint not null,
+	PRIMARY KEY (one),
+	CHECK (one)
+);
+
+create table api_key (
+	id text not null,
+	site_id uuid not null,
+	owner_id uuid not null,
+	label text not null default ''::text,
+	secret_hash bytea not null,
+	created_at timestamp with time zone not null default now(),
+	last_used_at timestamp with time zone,
+	revoked_at timestamp with time zone,
+	PRIMARY KEY (id),
+	FOREIGN KEY (owner_id) REFERENCES app_user(id),
+	FOREIGN KEY (site_id) REFERENCES site(id)
+);
+
+create table app_user (
+	id uuid not null,
+	email text not null,
+	password_hash text,
+	administrator boolean not null default false,
+	active boolean not null default true,
+	created_at timestamp with time zone not null default now(),
+	UNIQUE (email),
+	PRIMARY KEY (id)
+);
+
+create table audit_event (
+	id uuid not null,
+	recorded_at timestamp with time zone not null,
+	site_id uuid,
+	actor text not null,
+	action text not null,
+	subject text not null,
+	source text,
+	detail jsonb not null default '{}'::jsonb,
+	PRIMARY KEY (id)
+);
+
+create table encounter (
+	site_id uuid not null,
+	id uuid not null,
+	version integer not null,
+	last_updated timestamp with time zone not null,
+	source text,
+	meta text,
+	resource text not null,
+	patient_id uuid not null,
+	recorded_patient_id uuid,
+	visit_key text not null,
+	status text not null,
+	class text,
+	period_start timestamp with time zone,
+	period_end timestamp with time zone,
+	PRIMARY KEY (site_id, id)
+) with (fillfactor=80);
+
+create table integration_client (
+	site_id uuid not null,
+	id uuid not null,
+	name text not null,
+	protocols text[] not null,
+	allowed_ips text[] not null,
+	sending_application text,
+	sending_facility text,
+	calling_ae text,
+	ack_mode text not null default 'original'::text,
+	also_events text[] not null default '{}'::text[],
+	ignore_events text[] not null default '{}'::text[],
+	grants text[] not null default '{}'::text[],
+	active boolean not null default true,
+	created_at timestamp with time zone not null default now(),
+	UNIQUE (site_id, name),
+	PRIMARY KEY (site_id, id),
+	FOREIGN KEY (site_id) REFERENCES site(id),
+	CHECK ((ack_mode = ANY (ARRAY['original'::text, 'enhanced'::text])))
+);
+
+create table message_log (
+	site_id uuid not null,
+	id uuid not null,
+	sequence bigint not null,
+	surface text not null,
+	client_id uuid not null,
+	source text not null,
+	received_at timestamp with time zone not null,
+	committed_at timestamp with time zone not null,
+	message_type text not null,
+	control_id text not null,
+	outcome text not null,
+	failure_code text,
+	failure text,
+	flags jsonb,
+	changed jsonb,
+	replay_of uuid,
+	bytes bytea not null storage e,
+	ack bytea not null,
+	PRIMARY KEY (site_id, id),
+	CHECK ((outcome = ANY (ARRAY['accepted'::text, 'refused'::text, 'ignored'::text, 'duplicate'::text])))
+) with (toast_tuple_target=8160);
+
+create table observation (
+	site_id uuid not null,
+	id uuid not null,
+	version integer not null,
+	last_updated timestamp with time zone not null,
+	source text,
+	meta text,
+	resource text not null,
+	patient_id uuid,
+	recorded_patient_id uuid,
+	encounter_id uuid,
+	order_key text,
+	item_key text,
+	status text not null,
+	code_system text,
+	code_value text,
+	code_further text[],
+	effective_start timestamp with time zone,
+	effective_end timestamp with time zone,
+	PRIMARY KEY (site_id, id)
+) with (fillfactor=90);
+
+create table patient (
+	site_id uuid not null,
+	id uuid not null,
+	version integer not null,
+	last_updated timestamp with time zone not null,
+	source text,
+	meta text,
+	resource text not null,
+	active boolean not null default true,
+	name text not null default ''::text,
+	birth_date date,
+	birth_date_end date,
+	gender text,
+	merged_into uuid,
+	PRIMARY KEY (site_id, id)
+) with (fillfactor=80);
+
+create table patient_identifier (
+	site_id uuid not null,
+	value text not null,
+	system text not null,
+	patient_id uuid not null,
+	old boolean not null,
+	rank smallint not null,
+	PRIMARY KEY (site_id, value, system, patient_id)
+);
+
+create table resource_history (
+	site_id uuid not null,
+	resource_type text not null,
+	id uuid not null,
+	version integer not null,
+	last_updated timestamp with time zone not null,
+	source text,
+	meta text,
+	resource text not null,
+	PRIMARY KEY (site_id, resource_type, id, version)
+);
+
+create table site (
+	id uuid not null,
+	slug text not null,
+	name text not null,
+	ae_title text,
+	default_authority text,
+	active boolean not null default true,
+	created_at timestamp with time zone not null default now(),
+	UNIQUE (ae_title),
+	UNIQUE (slug),
+	PRIMARY KEY (id)
+);
+
+create table site_member (
+	site_id uuid not null,
+	user_id uuid not null,
+	PRIMARY KEY (site_id, user_id),
+	FOREIGN KEY (site_id) REFERENCES site(id),
+	FOREIGN KEY (user_id) REFERENCES app_user(id)
+);
+
+create table site_turn (
+	site_id uuid not null,
+	sequence bigint not null default 0,
+	PRIMARY KEY (site_id)
+) with (fillfactor=50);
+
+create table unmatched_message (
+	id uuid not null,
+	received_at timestamp with time zone not null,
+	surface text not null,
+	source text not null,
+	reason text not null,
+	message_type text not null,
+	control_id text not null,
+	bytes bytea not null,
+	PRIMARY KEY (id)
+);
+
+CREATE INDEX api_key_site ON public.api_key USING btree (site_id);
+
+CREATE INDEX audit_event_site ON public.audit_event USING btree (site_id, recorded_at);
+
+CREATE INDEX encounter_patient ON public.encounter USING btree (site_id, patient_id, id);
+
+CREATE INDEX encounter_visit ON public.encounter USING btree (site_id, visit_key);
+
+CREATE INDEX observation_code ON public.observation USING btree (site_id, code_value, id);
+
+CREATE INDEX observation_code_further ON public.observation USING gin (site_id, code_further) WHERE (array_length(code_further, 1) > 3);
+
+CREATE INDEX observation_code_second ON public.observation USING btree (site_id, (code_further[3]), id) WHERE (code_further IS NOT NULL);
+
+CREATE INDEX observation_patient ON public.observation USING btree (site_id, patient_id, id);
+
+CREATE INDEX patient_birth_date ON public.patient USING btree (site_id, birth_date, id);
+
+CREATE INDEX patient_gender ON public.patient USING btree (site_id, gender, id);
+
+CREATE INDEX patient_identifier_patient ON public.patient_identifier USING btree (site_id, patient_id);
+
+CREATE INDEX patient_name ON public.patient USING gin (site_id, name gin_trgm_ops);
+
+CREATE UNIQUE INDEX observation_order ON public.observation USING btree (site_id, order_key, item_key) WHERE (order_key IS NOT NULL);
