@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseRange } from '#core/address.ts';
 import { isUuid, newId } from '#core/id.ts';
-import { type EntityManager, IntegrationClient } from '#storage/entities/index.ts';
+import { type EntityManager, IntegrationClient, type Site } from '#storage/entities/index.ts';
 import { type AdministrationContext, AdministrationError, change } from './context.ts';
 import { siteBySlug } from './sites.ts';
 
@@ -74,8 +74,7 @@ export function addClient(context: AdministrationContext, input: z.infer<typeof 
 	refuseAnySource(context, input.allowed_ips);
 	return change(context, async (em) => {
 		const site = await siteBySlug(em, input.site);
-		if (await em.findOne(IntegrationClient, { site, name: input.name }))
-			throw new AdministrationError(`the site has a client '${input.name}' already`);
+		await refuseTakenName(em, site, input.name);
 		const client = em.create(IntegrationClient, {
 			site,
 			id: newId(context.nowMs()),
@@ -94,6 +93,10 @@ export function addClient(context: AdministrationContext, input: z.infer<typeof 
 		});
 		return [record(client), { action: 'client.add', subject: client.id, siteId: site.id, detail: input }];
 	});
+}
+
+async function refuseTakenName(em: EntityManager, site: Site, taken: string): Promise<void> {
+	if (await em.findOne(IntegrationClient, { site, name: taken })) throw new AdministrationError(`the site has a client '${taken}' already`);
 }
 
 async function clientById(em: EntityManager, id: string): Promise<IntegrationClient> {
@@ -115,7 +118,10 @@ export function setClient(context: AdministrationContext, input: z.infer<typeof 
 	refuseAnySource(context, input.allowed_ips);
 	return change(context, async (em) => {
 		const client = await clientById(em, input.id);
-		if (input.name !== undefined) client.name = input.name;
+		if (input.name !== undefined && input.name !== client.name) {
+			await refuseTakenName(em, client.site, input.name);
+			client.name = input.name;
+		}
 		if (input.protocols !== undefined) client.protocols = input.protocols;
 		if (input.allowed_ips !== undefined) client.allowedIps = input.allowed_ips;
 		if (input.sending_application !== undefined) client.sendingApplication = input.sending_application || null;

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { addClient, addClientInput, listClients, removeClient, setClient, setClientInput, showClient } from '#administration/clients.ts';
+import { addSite } from '#administration/sites.ts';
+import { audited, refused, withSite } from '#test/support/administration.ts';
+
+describe('integration clients', () => {
+	const whole = {
+		site: 'west',
+		name: 'Admission',
+		protocols: ['hl7-mllp', 'dicom'] as ('hl7-mllp' | 'dicom')[],
+		allowed_ips: ['10.0.0.1', '10.1.0.0/16', '2001:db8::/32'],
+		sending_application: 'ADT',
+		sending_facility: 'WEST',
+		calling_ae: 'MODALITY',
+		ack_mode: 'enhanced' as const,
+		also: ['A03'],
+		ignore: ['A60'],
+		grants: ['query'] as 'query'[],
+	};
+
+	test('a client is added with everything, shown and listed', () =>
+		withSite(async (administration) => {
+			const { context } = administration;
+			const [client, event] = await audited(administration, () => addClient(context, whole));
+			assert.deepEqual(client, { id: client.id, ...whole, active: true });
+			assert.deepEqual([event.action, event.subject, event.site], ['client.add', client.id, 'west']);
+			assert.deepEqual(await showClient(context, client.id), client);
+			assert.deepEqual(await listClients(context, 'west'), [client]);
+			assert.deepEqual(await listClients(context), [client]);
+			assert.deepEqual(await listClients(context, 'east'), []);
+		}));
+
+	test('a client is added with what is needed alone', () =>
+		withSite(async ({ context }) => {
+			const client = await addClient(context, { site: 'west', name: 'Lab', protocols: ['hl7-mllp'], allowed_ips: ['10.0.0.1'] });
+			assert.deepEqual(client, {
+				id: client.id,
+				site: 'west',
+				name: 'Lab',
+				protocols: ['hl7-mllp'],
+				allowed_ips: ['10.0.0.1'],
+				sending_application: null,
+				sending_facility: null,
+				calling_ae: null,
+				ack_mode: 'original',
+				also: [],
+				ignore: [],
+				grants: [],
+				active: true,
+			});
+		}));
+
+	test('a name is taken once a site', () =>
+		withSite(async (administration) => {
+			await addSite(administration.context, { slug: 'east', name: 'East' });
+			await administration.addClient('west');
+			await administration.addClient('east');
+			await refused(administration, () => administration.addClient('west'), /has a client 'sender' already/);
+		}));
+
+	test('a name that is taken is refused to another client, not to its own', () =>
+		withSite(async (administration) => {
+			const { context } = administration;
+			await administration.addClient('west');
+			const other = await administration.addClient('west', { name: 'other' });
+			await refused(administration, () => setClient(context, { id: other.id, name: 'sender' }), /has a client 'sender' already/);
+			assert.equal((await setClient(context, { id: other.id, name: 'other' })).name, 'other');
+		}));
+
+	test('any source is refused while the policy is off, when adding and when changing', () =>
+		withSite(async (administration) => {
+			const { context } = administration;
+			const { id } = await administration.addClient('west');
+			await refused(administration, async () => administration.addClient('west', { name: 'any', allowed_ips: ['*'] }), /ALLOW_ANY_SOURCE/);
+			await refused(administration, async () => setClient(context, { id, allowed_ips: ['10.0.0.1', '*'] }), /ALLOW_ANY_SOURCE/);
+			const changed = await setClient({ ...context, allowAnySource: true }, { id, allowed_ips: ['*'] });
+			assert.deepEqual(changed.allowed_ips, ['*']);
+		}));
+
+	test('each setting is changed by itself; an empty value removes', () =>
+		withSite(async (administration) => {
+			const { context } = administration;
+			let expected = await addClient(context, whole);
+			const changes: Partial<typeof expected>[] = [
+				{ name: 'Renamed' },
+				{ protocols: ['hl7-mllp'] },
+				{ allowed_ips: ['192.0.2.1'] },
+				{ sending_application: null },
+				{ sending_facility: null },
+				{ calling_ae: null },
+				{ ack_mode: 'original' },
+				{ also: [] },
+				{ ignore: ['A61', 'A62'] },
+				{ grants: [] },
+				{ active: false },
+			];
+			for (const change of changes) {
+				const given = Object.fromEntries(Object.entries(change).map(([name, value]) => [name, value ?? '']));
+				const [changed, event] = await audited(administration, () =>
+					setClient(context, setClientInput.parse({ id: expected.id, ...given })),
+				);
+				expected = { ...expected, ...change };
+				assert.deepEqual(changed, expected);
+				assert.deepEqual([event.action, event.subject, event.site], ['client.set', expected.id, 'west']);
+				assert.deepEqual(await showClient(context, expected.id), expected);
+			}
+		}));
+
+	test('a client is removed; the audit event keeps what it was', () =>
+		withSite(async (administration) => {
+			const { context } = administration;
+			const client = await administration.addClient('west');
+			const [removed, event] = await audited(administration, () => removeClient(context, client.id));
+			assert.deepEqual(removed, client);
+			assert.deepEqual([event.action, event.site, event.detail], ['client.remove', 'west', client]);
+			assert.deepEqual(await listClients(context), []);
+		}));
+
+	test('a client that is not there is refused, also when the id is none', () =>
+		withSite(async (administration) => {
+			const { context } = administration;
+			for (const id of ['0199c0de-0000-7000-8000-000000000001', 'x', '']) {
+				await refused(administration, () => showClient(context, id), /there is no integration client/);
+				await refused(administration, () => setClient(context, { id, active: false }), /there is no integration client/);
+				await refused(administration, () => removeClient(context, id), /there is no integration client/);
+			}
+		}));
+
+	const wrong: [string, object][] = [
+		['no protocol', { protocols: [] }],
+		['an unknown protocol', { protocols: ['ftp'] }],
+		['no address', { allowed_ips: [] }],
+		['what is no address', { allowed_ips: ['10.1'] }],
+		['a host name', { allowed_ips: ['pacs.example.org'] }],
+		['an event that is none', { also: ['ADT'] }],
+		['an unknown grant', { grants: ['everything'] }],
+		['an unknown acknowledgement mode', { ack_mode: 'loud' }],
+		['a calling AE title of 17 characters', { calling_ae: 'A'.repeat(17) }],
+	];
+	for (const [name, input] of wrong) {
+		test(`${name} is no input`, () => {
+			assert.equal(
+				addClientInput.safeParse({ site: 'west', name: 'x', protocols: ['hl7-mllp'], allowed_ips: ['10.0.0.1'], ...input }).success,
+				false,
+			);
+			assert.equal(setClientInput.safeParse({ id: 'x', ...input }).success, false);
+		});
+	}
+});

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { createKey, listKeys, revokeKey } from '#administration/keys.ts';
+import { addSite, enableSite } from '#administration/sites.ts';
+import { addUser } from '#administration/users.ts';
+import { administeredAt, audited, refused, withSite } from '#test/support/administration.ts';
+
+describe('keys', () => {
+	test('a key is created and shown once; the database, the list and the audit trail do not hold it', () =>
+		withSite(async (administration) => {
+			const { context, rows } = administration;
+			const [created, event] = await audited(administration, () =>
+				createKey(context, { site: 'west', owner: 'Owner@example.org', label: 'reader' }),
+			);
+			const { id, key } = created;
+			assert.deepEqual(created, { id, key, site: 'west', owner: 'owner@example.org', label: 'reader' });
+			assert.deepEqual([event.action, event.subject, event.site], ['key.create', id, 'west']);
+			assert.deepEqual(await listKeys(context, 'west'), [
+				{
+					id,
+					prefix: `trb_${id}`,
+					site: 'west',
+					owner: 'owner@example.org',
+					label: 'reader',
+					created_at: administeredAt,
+					last_used_at: null,
+					revoked_at: null,
+				},
+			]);
+			const secret = key.slice(key.lastIndexOf('_') + 1);
+			const kept = JSON.stringify([await rows('select * from api_key'), await rows('select * from audit_event')]);
+			assert.ok(!kept.includes(secret) && kept.includes(id));
+		}));
+
+	test('the list is of one site, or of all', () =>
+		withSite(async ({ context }) => {
+			await addSite(context, { slug: 'east', name: 'East' });
+			await addUser(context, { email: 'admin@example.org', admin: true, sites: [] });
+			for (const site of ['west', 'east', 'east']) await createKey(context, { site, owner: 'admin@example.org', label: '' });
+			const counts = [await listKeys(context), await listKeys(context, 'east'), await listKeys(context, 'nowhere')].map(
+				({ length }) => length,
+			);
+			assert.deepEqual(counts, [3, 2, 0]);
+		}));
+
+	test('an owner who is no user of the site is refused; an administrator is a user of all', () =>
+		withSite(async (administration) => {
+			const { context } = administration;
+			await addSite(context, { slug: 'east', name: 'East' });
+			await refused(
+				administration,
+				() => createKey(context, { site: 'east', owner: 'owner@example.org', label: '' }),
+				/is no user of the site/,
+			);
+			await addUser(context, { email: 'admin@example.org', admin: true, sites: [] });
+			assert.equal((await createKey(context, { site: 'east', owner: 'admin@example.org', label: '' })).site, 'east');
+		}));
+
+	test('a disabled site gets no new key', () =>
+		withSite(async (administration) => {
+			await enableSite(administration.context, 'west', false);
+			await refused(
+				administration,
+				() => createKey(administration.context, { site: 'west', owner: 'owner@example.org', label: '' }),
+				/disabled/,
+			);
+		}));
+
+	test('a key is revoked; revoked again it keeps the time of the first', () =>
+		withSite(async (administration) => {
+			const { context } = administration;
+			const { id } = await createKey(context, { site: 'west', owner: 'owner@example.org', label: '' });
+			const [revoked, event] = await audited(administration, () => revokeKey(context, id));
+			assert.equal(revoked.revoked_at, administeredAt);
+			assert.deepEqual([event.action, event.subject, event.site], ['key.revoke', id, 'west']);
+			const later = { ...context, nowMs: () => Date.parse(administeredAt) + 60_000 };
+			assert.equal((await revokeKey(later, id)).revoked_at, administeredAt);
+			await refused(administration, () => revokeKey(context, 'nokey'), /there is no key 'nokey'/);
+		}));
+});
