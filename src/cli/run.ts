@@ -38,8 +38,8 @@ function reason(error: unknown): string {
 
 async function dispatch(argv: readonly string[], streams: CliStreams, hooks: CliHooks): Promise<number> {
 	const [noun = 'start'] = argv;
-	const builtIn = builtIns[noun];
-	if (builtIn) return builtIn(argv.slice(1), streams, hooks);
+	const builtIn = Object.hasOwn(builtIns, noun) ? builtIns[noun] : undefined;
+	if (builtIn) return argv.includes('--help') ? help(streams) : builtIn(argv.slice(1), streams, hooks);
 	const command = commands.find(({ name }) => name === argv.slice(0, 2).join(' '));
 	if (command === undefined) {
 		const related = commands.filter(({ name }) => name.startsWith(`${noun} `));
@@ -103,7 +103,11 @@ async function runOn(
 type BuiltIn = (argv: readonly string[], streams: CliStreams, hooks: CliHooks) => Promise<number>;
 
 const builtIns: Readonly<Record<string, BuiltIn>> = {
-	start: (_argv, _streams, hooks) => hooks.start(),
+	start: (argv, _streams, hooks) => {
+		const { positionals } = parse(argv, {});
+		if (positionals.length > 0) throw new UsageError("'start' takes no arguments; it is configured by the environment");
+		return hooks.start();
+	},
 	migrate: async (argv, streams, hooks) => {
 		const { values } = parse(argv, {});
 		const result = await withDatabase(hooks.readConfig(), migrate);

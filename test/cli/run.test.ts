@@ -1,0 +1,352 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, type TestContext, test } from 'node:test';
+import { runCli } from '#cli/run.ts';
+import { newId, nilId } from '#core/id.ts';
+import type { Delivery, Reply } from '#record/delivery.ts';
+import { readRows } from '#storage/administrative-reader.ts';
+import { removeRuntimeFile, writeRuntimeFile } from '#storage/runtime-file.ts';
+import { testDatabase } from '#test/support/database.ts';
+import { readConfig } from '../../src/config.ts';
+
+interface Outcome {
+	code: number;
+	out: string;
+	err: string;
+}
+
+interface Terminal {
+	dataDir: string;
+	delivered: Delivery[];
+	run(...argv: string[]): Promise<Outcome>;
+	/** Runs with --json, expects success, answers what was printed. */
+	json(...argv: string[]): Promise<ReturnType<typeof JSON.parse>>;
+	rows(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
+}
+
+/** The command line on a database of the test's own, with its output captured. */
+async function terminal(t: TestContext, environment: Record<string, string> = {}): Promise<Terminal> {
+	const database = await testDatabase();
+	const dataDir = mkdtempSync(join(tmpdir(), 'tributary-cli-'));
+	t.after(async () => {
+		rmSync(dataDir, { recursive: true, force: true });
+		await database[Symbol.asyncDispose]();
+	});
+	const delivered: Delivery[] = [];
+	const processDeliveries = async (_databaseUrl: string, deliveries: readonly Delivery[]): Promise<Reply[]> => {
+		delivered.push(...deliveries);
+		return deliveries.map(({ id }) => ({ id, outcome: 'accepted', messageType: 'ADT^A08', controlId: 'M1', acks: [], flags: [] }));
+	};
+	const run = async (...argv: string[]): Promise<Outcome> => {
+		let out = '';
+		let err = '';
+		const streams = { stdout: { write: (text: string) => (out += text) }, stderr: { write: (text: string) => (err += text) } };
+		const hooks = {
+			start: () => Promise.resolve(0),
+			processDeliveries,
+			readConfig: () => readConfig({ DATABASE_URL: database.url, DATA_DIR: dataDir, ...environment }),
+			version: '9.9.9',
+		};
+		return { code: await runCli(argv, streams, hooks), out, err };
+	};
+	return {
+		dataDir,
+		delivered,
+		run,
+		json: async (...argv) => {
+			const { code, out, err } = await run(...argv, '--json');
+			assert.deepEqual([code, err], [0, ''], argv.join(' '));
+			return JSON.parse(out);
+		},
+		rows: (text, values = []) => readRows(database.url, { name: 'test', text }, values),
+	};
+}
+
+async function withWest(t: TestContext, environment: Record<string, string> = {}): Promise<Terminal> {
+	const shell = await terminal(t, environment);
+	await shell.json('site', 'add', 'west', '--name', 'West', '--ae-title', 'WEST');
+	await shell.json('user', 'add', 'owner@example.org', '--site', 'west');
+	return shell;
+}
+
+describe('JSON that scripts rely on', { timeout: 60_000 }, () => {
+	test('site add, show and list', async (t) => {
+		const { json, run } = await terminal(t);
+		const site = await json('site', 'add', 'west', '--name', 'West', '--ae-title', 'WEST');
+		assert.deepEqual({ slug: site.slug, name: site.name, ae_title: site.ae_title }, { slug: 'west', name: 'West', ae_title: 'WEST' });
+		assert.match(site.id, /^[0-9a-f-]{36}$/);
+		assert.deepEqual(await json('site', 'show', 'west'), site);
+		assert.deepEqual(await json('site', 'list'), [site]);
+		assert.equal((await json('site', 'set', 'west', '--ae-title', '')).ae_title, null);
+		assert.equal((await json('site', 'disable', 'west')).active, false);
+		assert.equal((await json('site', 'enable', 'west')).active, true);
+		const { out } = await run('site', 'show', 'west', '--json');
+		assert.equal(out.split('\n').length, 2, 'one document on one line');
+	});
+
+	test('user add, list, disable and reset-password', async (t) => {
+		const { json } = await withWest(t);
+		const user = await json('user', 'add', 'Admin@example.org', '--admin');
+		assert.deepEqual([user.email, user.admin, user.sites], ['admin@example.org', true, []]);
+		assert.deepEqual(
+			(await json('user', 'list')).map(({ email, sites }: { email: string; sites: string[] }) => [email, sites]),
+			[
+				['admin@example.org', []],
+				['owner@example.org', ['west']],
+			],
+		);
+		assert.deepEqual(Object.keys(await json('user', 'reset-password', 'admin@example.org')), ['email', 'password']);
+		assert.equal((await json('user', 'disable', 'admin@example.org')).active, false);
+	});
+
+	test('key create, list and revoke', async (t) => {
+		const { json } = await withWest(t);
+		const created = await json('key', 'create', '--site', 'west', '--owner', 'owner@example.org', '--label', 'reader');
+		assert.deepEqual(Object.keys(created), ['id', 'key', 'site', 'owner', 'label']);
+		assert.match(created.key, /^trb_[a-z2-7]{12}_[\w-]{43}$/);
+		const [listed, ...others] = await json('key', 'list', '--site', 'west');
+		assert.deepEqual(others, []);
+		assert.deepEqual(Object.keys(listed), ['id', 'prefix', 'site', 'owner', 'label', 'created_at', 'last_used_at', 'revoked_at']);
+		assert.ok(!JSON.stringify(listed).includes(created.key));
+		assert.ok((await json('key', 'revoke', created.id)).revoked_at);
+	});
+
+	test('client add, list, show, set, disable and remove', async (t) => {
+		const { json } = await withWest(t);
+		const added = await json(
+			...['client', 'add', '--site', 'west', '--name', 'Admission', '--protocol', 'hl7-mllp', '--protocol', 'dicom'],
+			...['--allow-ip', '10.0.0.1', '--allow-ip', '10.1.0.0/16,2001:db8::/32', '--sending-application', 'ADT', '--sending-facility', 'W'],
+			...[
+				'--calling-ae',
+				'MODALITY',
+				'--ack-mode',
+				'enhanced',
+				'--also',
+				'A03,A11',
+				'--also',
+				'A13',
+				'--ignore',
+				'A60',
+				'--allow',
+				'query',
+			],
+		);
+		assert.deepEqual(added, {
+			id: added.id,
+			site: 'west',
+			name: 'Admission',
+			protocols: ['hl7-mllp', 'dicom'],
+			allowed_ips: ['10.0.0.1', '10.1.0.0/16', '2001:db8::/32'],
+			sending_application: 'ADT',
+			sending_facility: 'W',
+			calling_ae: 'MODALITY',
+			ack_mode: 'enhanced',
+			also: ['A03', 'A11', 'A13'],
+			ignore: ['A60'],
+			grants: ['query'],
+			active: true,
+		});
+		assert.deepEqual(await json('client', 'list'), [added]);
+		assert.deepEqual(await json('client', 'list', '--site', 'east'), []);
+		assert.deepEqual(await json('client', 'show', added.id), added);
+		const changed = { ...added, also: [], sending_facility: null };
+		assert.deepEqual(await json('client', 'set', added.id, '--also', '', '--sending-facility', ''), changed);
+		assert.deepEqual(await json('client', 'disable', added.id), { ...changed, active: false });
+		assert.deepEqual(await json('client', 'remove', added.id), { ...changed, active: false });
+		assert.deepEqual(await json('client', 'list'), []);
+	});
+
+	test('status names the surfaces of the running service', async (t) => {
+		const { json, run, dataDir } = await terminal(t);
+		const none = await run('status');
+		assert.deepEqual([none.code, none.out], [1, '']);
+		assert.match(none.err, /^tributary: no service runs on /);
+		const surfaces = { fhir: { host: '127.0.0.1', port: 8080, tls: false }, mllp: { host: '127.0.0.1', port: 3000, tls: false } };
+		writeRuntimeFile(dataDir, { pid: process.pid, version: '1.2.3', databaseUrl: 'postgresql://unused', surfaces });
+		const status = await json('status');
+		assert.deepEqual(status, { version: '1.2.3', node: process.versions.node, database: 'external', surfaces });
+		assert.match((await run('status')).out, /^Tributary 1\.2\.3, .*external/);
+		removeRuntimeFile(dataDir);
+	});
+
+	test('config, migrate and --version', async (t) => {
+		const { json, run } = await terminal(t, { FHIR_PORT: '9000' });
+		const rows = await json('config');
+		assert.deepEqual(
+			rows.find(({ variable }: { variable: string }) => variable === 'FHIR_PORT'),
+			{ variable: 'FHIR_PORT', value: '9000', default: '8080', meaning: 'FHIR R4 API' },
+		);
+		assert.deepEqual(await json('migrate'), { applied: [] });
+		assert.match((await run('config', '--markdown')).out, /^# Configuration\n/);
+		assert.deepEqual(await run('--version'), { code: 0, out: '9.9.9\n', err: '' });
+	});
+});
+
+describe('the message log', { timeout: 60_000 }, () => {
+	const insert = `insert into message_log (site_id, id, sequence, surface, client_id, source, received_at, committed_at, message_type, control_id,
+		outcome, failure_code, failure, bytes, ack) select id, $2, $3, 'mllp', $4, '10.0.0.1', $5, $5, 'ADT^A08', $6, $7, $8, $9, $10, $11 from site where slug = $1`;
+
+	async function withMessages(t: TestContext): Promise<{ shell: Terminal; ids: string[] }> {
+		const shell = await withWest(t);
+		const ids: string[] = [];
+		for (const [index, outcome] of ['accepted', 'refused', 'refused'].entries()) {
+			const id = newId();
+			ids.push(id);
+			const refused = outcome === 'refused';
+			const failure = refused ? ['required', 'PID-3 has no identifier'] : [null, null];
+			const at = `2026-03-01T10:00:0${index}Z`;
+			const bytes = [Buffer.from(`MSH|^~\\&|ADT\rPID|${index}\r`), Buffer.from(`MSH|^~\\&\rMSA|${refused ? 'AE' : 'AA'}|M${index}\r`)];
+			await shell.rows(insert, ['west', id, index + 1, nilId, at, `M${index}`, outcome, ...failure, ...bytes]);
+		}
+		return { shell, ids };
+	}
+
+	test('is listed newest first, by outcome and control id, page by page', async (t) => {
+		const { shell, ids } = await withMessages(t);
+		const listed = async (...filters: string[]) =>
+			(await shell.json('messages', 'list', ...filters)).map(({ id }: { id: string }) => ids.indexOf(id));
+		assert.deepEqual(await listed(), [2, 1, 0]);
+		assert.deepEqual(await listed('--site', 'west', '--outcome', 'refused'), [2, 1]);
+		assert.deepEqual(await listed('--control-id', 'M1'), [1]);
+		assert.deepEqual(await listed('--type', 'ORU^R01'), []);
+		assert.deepEqual(await listed('--since', '2026-03-01T10:00:01Z', '--until', '2026-03-01T10:00:02Z'), [1]);
+		assert.deepEqual(await listed('--limit', '2'), [2, 1]);
+		assert.deepEqual(await listed('--before', ids[1] ?? ''), [0]);
+		assert.deepEqual(await listed('--unmatched'), []);
+	});
+
+	test('shows a message by its segments, with its acknowledgement and its failure', async (t) => {
+		const { shell, ids } = await withMessages(t);
+		const shown = await shell.json('messages', 'show', ids[1] ?? '');
+		assert.deepEqual(shown.message, ['MSH|^~\\&|ADT', 'PID|1']);
+		assert.deepEqual(shown.ack, ['MSH|^~\\&', 'MSA|AE|M1']);
+		assert.deepEqual([shown.site, shown.outcome, shown.failure_code], ['west', 'refused', 'required']);
+		assert.equal(shown.failure, 'PID-3 has no identifier');
+	});
+
+	test('is replayed by id in the order given, or all that a site refused, oldest first', async (t) => {
+		const { shell, ids } = await withMessages(t);
+		const replayed = async (...argv: string[]) => {
+			shell.delivered.length = 0;
+			const records = await shell.json('messages', 'replay', ...argv);
+			assert.deepEqual(
+				records.map((record: { replay_of: string }) => record.replay_of),
+				shell.delivered.map(({ replayOf }) => replayOf),
+			);
+			return shell.delivered.map(({ replayOf }) => ids.indexOf(replayOf ?? ''));
+		};
+		assert.deepEqual(await replayed(ids[2] ?? '', ids[0] ?? ''), [2, 0]);
+		assert.deepEqual(await replayed('--refused', '--site', 'west'), [1, 2]);
+		assert.equal(Buffer.from(shell.delivered[0]?.bytes ?? []).toString(), 'MSH|^~\\&|ADT\rPID|1\r');
+		assert.equal(shell.delivered[0]?.surface, 'replay');
+	});
+
+	test('of a message that is not there is refused', async (t) => {
+		const { run } = await withWest(t);
+		for (const id of ['x', newId()]) {
+			for (const verb of ['show', 'replay']) {
+				const { code, out, err } = await run('messages', verb, id, '--json');
+				assert.deepEqual([code, out, err], [1, '', `tributary: there is no message '${id}'\n`]);
+			}
+		}
+	});
+});
+
+describe('exit codes', { timeout: 60_000 }, () => {
+	test('2 for wrong usage, which names what is wrong', async (t) => {
+		const { run } = await withWest(t);
+		const wrong: [string[], RegExp][] = [
+			[['fly'], /there is no command 'fly'/],
+			[['site'], /'site' takes: add, list, show, set, disable, enable/],
+			[['site', 'fly'], /'site' takes:/],
+			[['site', 'add'], /usage: tributary site add <slug>/],
+			[['site', 'add', 'a', 'b', '--name', 'x'], /usage: tributary site add/],
+			[['site', 'add', 'east'], /--name is required/],
+			[['site', 'list', '--colour', 'red'], /--colour/],
+			[['site', 'add', 'east', '--name'], /--name/],
+			[['key', 'create', '--site', 'west'], /--owner is required/],
+			[['messages', 'replay'], /name a message/],
+			[['messages', 'replay', '--refused'], /--refused goes with --site/],
+			[['config', '--colour'], /--colour/],
+			[['start', 'now'], /'start' takes no arguments/],
+			[['start', '--port', '1'], /--port/],
+			[['constructor'], /there is no command 'constructor'/],
+		];
+		for (const [argv, message] of wrong) {
+			const { code, out, err } = await run(...argv);
+			assert.deepEqual([code, out], [2, ''], argv.join(' '));
+			assert.match(err, message);
+			assert.match(err, /^tributary: .*\n$/s);
+		}
+	});
+
+	test('2 for a wrong configuration, naming the variable', async (t) => {
+		const { run } = await terminal(t, { FHIR_PORT: 'x' });
+		const { code, out, err } = await run('site', 'list');
+		assert.deepEqual([code, out], [2, '']);
+		assert.match(err, /^tributary: FHIR_PORT: /);
+	});
+
+	test('1 for what is refused, on stderr alone, with --json too', async (t) => {
+		const { run } = await withWest(t);
+		const refused: [string[], RegExp][] = [
+			[['site', 'add', 'west', '--name', 'Again'], /there is a site 'west' already/],
+			[['site', 'add', 'West', '--name', 'x'], /slug: a slug has/],
+			[['site', 'show', 'nowhere'], /there is no site 'nowhere'/],
+			[['user', 'add', 'nobody'], /email: /],
+			[['key', 'create', '--site', 'west', '--owner', 'nobody@example.org'], /there is no user/],
+			[['key', 'revoke', 'x'], /there is no key 'x'/],
+			[['client', 'add', '--site', 'west', '--name', 'x', '--allow-ip', '10.1', '--protocol', 'hl7-mllp'], /allowed_ips\.0: /],
+			[['client', 'add', '--site', 'west', '--name', 'x', '--allow-ip', '10.0.0.1', '--protocol', 'ftp'], /protocols\.0: /],
+			[['client', 'add', '--site', 'west', '--name', 'x', '--allow-ip', '*', '--protocol', 'hl7-mllp'], /ALLOW_ANY_SOURCE/],
+			[['client', 'show', 'x'], /there is no integration client 'x'/],
+			[['messages', 'list', '--outcome', 'lost'], /outcome: /],
+			[['messages', 'list', '--site', 'nowhere'], /there is no site 'nowhere'/],
+		];
+		for (const [argv, message] of refused) {
+			const { code, out, err } = await run(...argv, '--json');
+			assert.deepEqual([code, out], [1, ''], argv.join(' '));
+			assert.match(err, message);
+		}
+	});
+
+	test('1 when the database cannot be reached', async (t) => {
+		const { run } = await terminal(t, { DATABASE_URL: 'postgresql://127.0.0.1:1/none' });
+		assert.equal((await run('site', 'list')).code, 1);
+	});
+
+	test('a client may list any source under the policy', async (t) => {
+		const { json } = await withWest(t, { ALLOW_ANY_SOURCE: 'true' });
+		const client = await json('client', 'add', '--site', 'west', '--name', 'any', '--allow-ip', '*', '--protocol', 'hl7-mllp');
+		assert.deepEqual(client.allowed_ips, ['*']);
+	});
+});
+
+describe('for people', { timeout: 60_000 }, () => {
+	test('help lists every command, and each command says its usage without a database', async (t) => {
+		const { run } = await terminal(t, { DATABASE_URL: 'postgresql://127.0.0.1:1/none' });
+		const { code, out } = await run('--help');
+		assert.equal(code, 0);
+		const commands = [...out.matchAll(/^ {2}(\S+ \S+|\S+) {2,}\S/gm)].map(([, name = '']) => name);
+		assert.ok(commands.includes('start') && commands.includes('client add') && commands.includes('messages replay'));
+		for (const name of commands.filter((command) => command.includes(' '))) {
+			const help = await run(...name.split(' '), '--help');
+			assert.deepEqual([help.code, help.err], [0, '']);
+			assert.ok(help.out.startsWith(`tributary ${name}`), name);
+		}
+		for (const argv of [['help'], ['start', '--help'], ['status', '--help'], ['config', '--help']]) {
+			assert.deepEqual(await run(...argv), { code: 0, out, err: '' }, argv.join(' '));
+		}
+	});
+
+	test('a list is a table, a record is lines', async (t) => {
+		const { run } = await withWest(t);
+		const [head, row] = (await run('site', 'list')).out.split('\n');
+		assert.match(head ?? '', /^id +slug +name +ae_title +default_authority +active +created_at$/);
+		assert.match(row ?? '', / west +West +WEST +- +true +/);
+		assert.match((await run('site', 'show', 'west')).out, /^slug +west$/m);
+		assert.equal((await run('client', 'list')).out, 'none\n');
+	});
+});
