@@ -1,0 +1,127 @@
+import { connect } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { addClient, listClients } from '#administration/clients.ts';
+import type { AdministrationContext } from '#administration/context.ts';
+import { createKey } from '#administration/keys.ts';
+import { addSite, listSites } from '#administration/sites.ts';
+import { addUser, listUsers } from '#administration/users.ts';
+import { openEntities } from '#storage/entities/index.ts';
+import { type RuntimeFile, readRuntimeFile } from '#storage/runtime-file.ts';
+import { readConfig } from '../config.ts';
+import { demoMessages } from './messages.ts';
+
+const slug = 'demo';
+const owner = 'demo@example.org';
+const write = (text: string) => process.stdout.write(`${text}\n`);
+
+/** Shows the running service at work: sends through its real sockets and reads everything back through FHIR. */
+async function demo(): Promise<void> {
+	const config = readConfig();
+	const runtime = readRuntimeFile(config.DATA_DIR);
+	if (runtime === undefined) throw new Error(`no service runs on ${config.DATA_DIR}; start one first: npm start`);
+	const key = await prepare(runtime);
+	const fhir = urlOf(runtime, 'fhir', '/fhir');
+	await untilValid(`${fhir}/metadata`, key);
+	const messages = demoMessages(`DEMO${Date.now()}`);
+	write('\nsent over MLLP');
+	for (const ack of await sendOverMllp(runtime, messages.mllp)) write(`  ${ack}`);
+	const ingest = urlOf(runtime, 'hl7', '/v2/ingest');
+	const answer = await fetch(ingest, { method: 'POST', headers: { 'X-API-Key': key, 'Content-Type': 'text/plain' }, body: messages.http });
+	write(`sent over HTTP\n  ${answer.status} ${await answer.text()}`);
+	await show(fhir, key);
+	write('\nto repeat it');
+	for (const query of ['Patient?identifier=4711', 'Patient?name=lovelace', 'Observation?code=2345-7', 'Encounter?status=in-progress']) {
+		write(`  curl -s -H 'X-API-Key: ${key}' '${fhir}/${query}'`);
+	}
+}
+
+function urlOf(runtime: RuntimeFile, surface: string, path: string): string {
+	const address = runtime.surfaces[surface];
+	if (address === undefined) throw new Error(`the service has no surface ${surface}`);
+	return `${address.tls ? 'https' : 'http'}://${address.host}:${address.port}${path}`;
+}
+
+/** The site, its client for loopback, and a new key for this run. */
+async function prepare(runtime: RuntimeFile): Promise<string> {
+	const orm = await openEntities(runtime.databaseUrl);
+	try {
+		const context: AdministrationContext = { em: orm.em, actor: 'demo', nowMs: () => Date.now(), allowAnySource: false };
+		if (!(await listUsers(context)).some(({ email }) => email === owner)) await addUser(context, { email: owner, admin: true, sites: [] });
+		if (!(await listSites(context)).some((site) => site.slug === slug)) await addSite(context, { slug, name: 'Demonstration' });
+		if ((await listClients(context, slug)).length === 0) {
+			const sender = { sending_application: 'DEMO', sending_facility: 'DEMO CLINIC' };
+			await addClient(context, { site: slug, name: 'demo sender', protocols: ['hl7-mllp'], allowed_ips: ['127.0.0.1'], ...sender });
+		}
+		return (await createKey(context, { site: slug, owner, label: 'demonstration' })).key;
+	} finally {
+		await orm.close(true);
+	}
+}
+
+async function untilValid(url: string, key: string): Promise<void> {
+	for (let tries = 0; tries < 50; tries++) {
+		if ((await fetch(url, { headers: { 'X-API-Key': key } })).ok) return;
+		await pause(100);
+	}
+	throw new Error('the new key did not become valid within five seconds');
+}
+
+function sendOverMllp(runtime: RuntimeFile, messages: readonly string[]): Promise<string[]> {
+	const { host, port } = runtime.surfaces['mllp'] ?? { host: '127.0.0.1', port: 0 };
+	return new Promise((resolve, reject) => {
+		const socket = connect(port, host);
+		let received = '';
+		socket.on('error', reject);
+		socket.on('data', (chunk) => {
+			received += chunk.toString();
+			const acks = received.split('\u001c').slice(0, -1);
+			if (acks.length < messages.length) return;
+			socket.end();
+			resolve(acks.map((ack) => ack.split('\r').find((segment) => segment.startsWith('MSA|')) ?? ''));
+		});
+		for (const message of messages) socket.write(`\u000b${message}\u001c\r`);
+	});
+}
+
+interface Resource {
+	resourceType: string;
+	id: string;
+	meta: { versionId: string };
+	[element: string]: unknown;
+}
+
+async function show(fhir: string, key: string): Promise<void> {
+	write('\nread through FHIR');
+	for (const type of ['Patient', 'Encounter', 'Observation']) {
+		const answer = await fetch(`${fhir}/${type}`, { headers: { 'X-API-Key': key } });
+		const { entry = [] } = (await answer.json()) as { entry?: { resource: Resource }[] };
+		for (const { resource } of entry) write(`  ${type.padEnd(12)} ${resource.id}  v${resource.meta.versionId}  ${summary(resource)}`);
+	}
+}
+
+function summary(resource: Resource): string {
+	const path = (...names: (string | number)[]) =>
+		names.reduce<unknown>((value, name) => (value as Record<string | number, unknown> | undefined)?.[name], resource);
+	const quantity =
+		path('valueQuantity', 'value') === undefined
+			? ''
+			: `${path('valueQuantity', 'comparator') ?? ''}${path('valueQuantity', 'value')} ${path('valueQuantity', 'unit') ?? ''}`;
+	const parts = {
+		Patient: [
+			path('name', 0, 'text'),
+			path('identifier', 0, 'value'),
+			path('birthDate'),
+			resource['active'] === false ? 'replaced' : 'active',
+		],
+		Encounter: [path('class', 'code'), path('status'), path('identifier', 0, 'value')],
+		Observation: [path('code', 'coding', 0, 'display'), quantity || path('valueString'), path('status')],
+	}[resource.resourceType];
+	return (parts ?? []).filter((part) => part !== undefined).join('  ');
+}
+
+try {
+	await demo();
+} catch (error) {
+	process.stderr.write(`demo: ${(error as Error).message}\n`);
+	process.exitCode = 1;
+}

@@ -1,0 +1,27 @@
+/** What the demonstration sends: an invented patient, a visit, results and a merge. `run` keeps control ids apart. */
+export function demoMessages(run: string): { mllp: string[]; http: string } {
+	const header = (event: string, id: string) =>
+		`MSH|^~\\&|DEMO|DEMO CLINIC|TRIBUTARY|DEMO|20260105083000+0000||${event}|${run}-${id}|P|2.5.1|||||||UNICODE UTF-8`;
+	const person = 'PID|1||4711^^^DEMO^MR||Lovelace^Ada^King||18151210|F|||12 St James Square^^London^^SW1Y 4LB^GB||+44 20 7946 0000^PRN^PH';
+	const admission = [
+		header('ADT^A01^ADT_A01', '1'),
+		'EVN|A01|20260105082500+0000',
+		person,
+		'PV1|1|I|2W^201^A^DEMO||||1001^Byron^Anne^^^Dr||||||||||||V1^^^DEMO^VN',
+		'',
+	];
+	const results = [
+		header('ORU^R01^ORU_R01', '2'),
+		person,
+		'OBR|1|P1^DEMO|F1^DEMO|24323-8^Metabolic panel^LN|||20260105090000+0000',
+		'OBX|1|NM|2345-7^Glucose^LN||5.40|mmol/L^mmol/L^UCUM|3.9-6.1|N|||F',
+		'OBX|2|NM|2951-2^Sodium^LN||141|mmol/L^mmol/L^UCUM|136-145|N|||F',
+		'OBX|3|SN|1988-5^CRP^LN||<^5|mg/L^mg/L^UCUM|0-5|N|||F',
+		'OBX|4|TX|59776-5^Findings^LN||Chest: clear.||||||F',
+		'',
+	];
+	const duplicate = [header('ADT^A04^ADT_A01', '3'), 'EVN|A04|20260105091000+0000', 'PID|1||4712^^^DEMO^MR||Lovelace^A||18151210|F', ''];
+	const merge = [header('ADT^A40^ADT_A39', '4'), 'EVN|A40|20260105092000+0000', person, 'MRG|4712^^^DEMO^MR', ''];
+	const update = [header('ADT^A08^ADT_A01', '5'), 'EVN|A08|20260105093000+0000', `${person}~+44 7700 900000^PRN^CP`, ''];
+	return { mllp: [admission, results, duplicate, merge].map((segments) => segments.join('\r')), http: update.join('\r') };
+}
