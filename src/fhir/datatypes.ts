@@ -65,8 +65,6 @@ export type Quantity = { value?: Decimal; comparator?: string; unit?: string; sy
 
 export type Range = { low?: Quantity; high?: Quantity };
 
-export type Ratio = { numerator?: Quantity; denominator?: Quantity };
-
 export type SampledData = {
 	origin: Quantity;
 	/** Milliseconds between samples; where unknown, `_period` says so. */

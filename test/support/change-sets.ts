@@ -1,5 +1,4 @@
 import { newId, nilId } from '#core/id.ts';
-import { defaultLimits } from '#core/limits.ts';
 import { silentLog } from '#core/log.ts';
 import { tableShapes } from '#fhir/resources/index.ts';
 import { Batch } from '#ingest/batch.ts';
@@ -86,5 +85,3 @@ export function observationChange(order: string, item: string, value: string, pa
 export function mergeChange(survivor: number, prior: string): Change {
 	return { kind: 'merge', survivor, prior: [identifier(prior)], sequence: 1 };
 }
-
-export const limits = defaultLimits;
