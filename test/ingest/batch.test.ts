@@ -122,11 +122,6 @@ describe('a batch', () => {
 
 	test('finds the message whose rows the database refuses, and stores all others in order', async () => {
 		const site = newId();
-		const poisoned: Change = {
-			...(observationChange('P', 'K', 'x') as Change & { kind: 'observation' }),
-			order: { system: '', value: 'P' },
-		};
-		const poison = delivery(site, 'bad', [patientChange('A'), poisoned]);
 		// A key that is too long for its index stands for anything that only the database notices.
 		const unstorable = delivery(site, 'bad', [patientChange('X'), observationChange('Q', randomBytes(9000).toString('hex'), 'x')]);
 		const batch = Array.from({ length: 12 }, (_, index) => delivery(site, `ok${index}`, [patientChange('A', { gender: `g${index}` })]));
