@@ -93,6 +93,7 @@ create index audit_event_site on audit_event (site_id, recorded_at);
 `;
 
 const siteRecord = `
+-- toast_tuple_target: a row of ordinary size is not compressed, which would cost more than all else of writing it.
 -- Locked and advanced by every transaction that writes to the site: the single writer, and the order of its writes.
 create table site_turn (
 	site_id uuid primary key,
@@ -115,7 +116,7 @@ create table patient (
 	gender text,
 	merged_into uuid,
 	primary key (site_id, id)
-) with (fillfactor = 80);
+) with (fillfactor = 80, toast_tuple_target = 8160);
 create index patient_name on patient using gin (site_id, name gin_trgm_ops);
 create index patient_birth_date on patient (site_id, birth_date, id);
 create index patient_gender on patient (site_id, gender, id);
@@ -149,7 +150,7 @@ create table encounter (
 	period_start timestamptz,
 	period_end timestamptz,
 	primary key (site_id, id)
-) with (fillfactor = 80);
+) with (fillfactor = 80, toast_tuple_target = 8160);
 create index encounter_patient on encounter (site_id, patient_id, id);
 create index encounter_visit on encounter (site_id, visit_key);
 
@@ -173,7 +174,7 @@ create table observation (
 	effective_start timestamptz,
 	effective_end timestamptz,
 	primary key (site_id, id)
-) with (fillfactor = 90);
+) with (fillfactor = 90, toast_tuple_target = 8160);
 create index observation_patient on observation (site_id, patient_id, id);
 create index observation_code on observation (site_id, code_value, id);
 -- Three tokens for each further coding: those of the second end with its bare code.
@@ -192,7 +193,7 @@ create table resource_history (
 	meta text,
 	resource text not null,
 	primary key (site_id, resource_type, id, version)
-);
+) with (toast_tuple_target = 8160);
 `;
 
 const messageLog = `

@@ -34,7 +34,8 @@ function untilEnded(service: Service, log: Log): Promise<number> {
 	return new Promise((resolve) => {
 		let ending = false;
 		const end = (signal: string) => {
-			if (ending) return;
+			// Whoever asks twice does not want to wait: what is not answered is sent again.
+			if (ending) process.exit(1);
 			ending = true;
 			log.info({ signal }, 'draining');
 			service.close().then(

@@ -68,7 +68,7 @@ create table encounter (
 	period_start timestamp with time zone,
 	period_end timestamp with time zone,
 	PRIMARY KEY (site_id, id)
-) with (fillfactor=80);
+) with (fillfactor=80, toast_tuple_target=8160);
 
 create table integration_client (
 	site_id uuid not null,
@@ -134,7 +134,7 @@ create table observation (
 	effective_start timestamp with time zone,
 	effective_end timestamp with time zone,
 	PRIMARY KEY (site_id, id)
-) with (fillfactor=90);
+) with (fillfactor=90, toast_tuple_target=8160);
 
 create table patient (
 	site_id uuid not null,
@@ -151,7 +151,7 @@ create table patient (
 	gender text,
 	merged_into uuid,
 	PRIMARY KEY (site_id, id)
-) with (fillfactor=80);
+) with (fillfactor=80, toast_tuple_target=8160);
 
 create table patient_identifier (
 	site_id uuid not null,
@@ -173,7 +173,7 @@ create table resource_history (
 	meta text,
 	resource text not null,
 	PRIMARY KEY (site_id, resource_type, id, version)
-);
+) with (toast_tuple_target=8160);
 
 create table site (
 	id uuid not null,
