@@ -86,8 +86,11 @@ export class Reader {
 		}
 	}
 
+	/** A connection that has to wait before it is tried again is taken only when all have to. */
 	#leastBusy(): Slot {
-		return this.#slots.reduce((best, slot) => (slot.inFlight < best.inFlight ? slot : best));
+		const nowMs = Date.now();
+		const waits = (slot: Slot) => (slot.client === undefined && nowMs < slot.notBeforeMs ? 1 : 0);
+		return this.#slots.reduce((best, slot) => ((waits(slot) - waits(best) || slot.inFlight - best.inFlight) < 0 ? slot : best));
 	}
 
 	async #opened(slot: Slot): Promise<pg.Client> {

@@ -8,6 +8,7 @@ import { silentLog } from '#core/log.ts';
 import { createMetrics } from '#core/metrics.ts';
 import { Reader } from '#storage/reader.ts';
 import { type TestDatabase, testDatabase } from '#test/support/database.ts';
+import { administer as administerServer } from '#test/support/template.ts';
 
 let database: TestDatabase;
 
@@ -49,6 +50,18 @@ describe('the connections for reads', () => {
 		);
 		const text = "select '{1,2}'::integer[], true, null, timestamptz '2026-01-02 03:04:05Z' at time zone 'UTC'";
 		assert.deepEqual(await reader.run({ name: undefined, text }, []), [['{1,2}', 't', null, '2026-01-02 03:04:05']]);
+	});
+
+	test('a connection that could not be opened holds up no read that another can take', async (t) => {
+		const reader = open(t, { connections: 2 });
+		const name = new URL(database.url).pathname.slice(1);
+		await administerServer(database.url, `alter database ${name} allow_connections false`);
+		try {
+			await assert.rejects(reader.run(one, [1]), unavailable);
+		} finally {
+			await administerServer(database.url, `alter database ${name} allow_connections true`);
+		}
+		for (const value of ['1', '2']) assert.deepEqual(await reader.run(one, [value]), [[value]]);
 	});
 
 	test('cannot write', async (t) => {

@@ -6,6 +6,7 @@ import { newId } from '#core/id.ts';
 import { defaultLimits } from '#core/limits.ts';
 import { silentLog } from '#core/log.ts';
 import { createMetrics } from '#core/metrics.ts';
+import { dateRange } from '#fhir/date.ts';
 import { definitionOf } from '#fhir/resources/index.ts';
 import { parseSearch } from '#fhir/search/parse.ts';
 import { renderStored } from '#fhir/stored.ts';
@@ -246,7 +247,15 @@ const observationElements = fc.record({
 const periodElements = fc.record({
 	status: fc.constantFrom('finished', 'in-progress'),
 	class: fc.record({ code: maybe(codes) }),
-	period: fc.option(fc.record({ start: maybe(moments), end: maybe(moments) }), { nil: undefined }),
+	// FHIR R4 per-1: a period does not end before it starts.
+	period: fc.option(
+		fc
+			.record({ start: maybe(moments), end: maybe(moments) })
+			.filter(
+				({ start, end }) => start === undefined || end === undefined || (dateRange(start)?.startMs ?? 0) < (dateRange(end)?.endMs ?? 0),
+			),
+		{ nil: undefined },
+	),
 });
 
 const tokenValue = fc.tuple(fc.constantFrom('', '|', 'urn:a|', 'urn:b|'), fc.constantFrom(...codes, '')).map((parts) => parts.join(''));
