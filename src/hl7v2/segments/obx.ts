@@ -52,7 +52,7 @@ export function readObx(obx: Segment, order: OrderContext, specimen: Reference |
 	resource['code'] = code;
 	addTimes(resource, obx, order, context);
 	put(resource, 'performer', performers(obx, order));
-	for (const name in value) if (name !== 'extension') resource[name] = value[name] as Json;
+	addValue(resource, value, code);
 	if (status.absent !== undefined && !hasResult(value)) resource['dataAbsentReason'] = absentReason(status.absent);
 	put(resource, 'interpretation', interpretations(obx));
 	put(resource, 'bodySite', codeableConcept(obx, 20));
@@ -73,6 +73,13 @@ export function readObx(obx: Segment, order: OrderContext, specimen: Reference |
 
 function put(resource: JsonObject, element: string, value: Json | undefined): void {
 	if (value !== undefined) resource[element] = value;
+}
+
+/** A component has a code of its own (R4: 1..1); the repetitions of OBX-5 are all of what OBX-3 names. */
+function addValue(resource: JsonObject, value: JsonObject, code: CodeableConcept): void {
+	for (const name in value) if (name !== 'extension' && name !== 'component') resource[name] = value[name] as Json;
+	const components = value['component'];
+	if (Array.isArray(components)) resource['component'] = components.map((component) => ({ code, ...(component as JsonObject) }));
 }
 
 function hasResult(value: JsonObject): boolean {

@@ -6,6 +6,8 @@ const orderOf = (...segments: string[]) => read('ORU^R01', ['PID|1||100', 'OBR|1
 const table = (number: string) => `http://terminology.hl7.org/CodeSystem/v2-${number}`;
 const attachmentUrl = 'http://hl7.org/fhir/5.0/StructureDefinition/extension-Observation.value';
 
+const potassium = { coding: [{ code: 'K', display: 'Potassium' }], text: 'Potassium' };
+
 describe('OBX-5 by OBX-2', () => {
 	const rows: { type: string; value: string; unit?: string; expected: Record<string, unknown> }[] = [
 		{ type: 'NM', value: '4.10', unit: 'mmol/L', expected: { valueQuantity: { value: 4.1, unit: 'mmol/L' } } },
@@ -22,7 +24,12 @@ describe('OBX-5 by OBX-2', () => {
 			type: 'NM',
 			value: '1~2',
 			unit: 'g',
-			expected: { component: [{ valueQuantity: { value: 1, unit: 'g' } }, { valueQuantity: { value: 2, unit: 'g' } }] },
+			expected: {
+				component: [
+					{ code: potassium, valueQuantity: { value: 1, unit: 'g' } },
+					{ code: potassium, valueQuantity: { value: 2, unit: 'g' } },
+				],
+			},
 		},
 		{ type: 'SN', value: '>^100', unit: 'g', expected: { valueQuantity: { value: 100, comparator: '>', unit: 'g' } } },
 		{ type: 'SN', value: '^100', expected: { valueQuantity: { value: 100 } } },
@@ -127,6 +134,17 @@ describe('OBX-5 by OBX-2', () => {
 			assert.deepEqual(values, expected);
 		});
 	}
+	test('every component has a code, in the order of the repetitions, attachments too', () => {
+		const resource = observe({ 2: 'ED', 5: '^AP^PDF^Base64^JVBERi0=~^TEXT^plain^A^hello' });
+		const components = resource['component'] as { code: unknown; extension: { valueAttachment: { contentType: string } }[] }[];
+		assert.deepEqual(
+			components.map(({ code, extension }) => [code, extension[0]?.valueAttachment.contentType]),
+			[
+				[potassium, 'application/pdf'],
+				[potassium, 'text/plain'],
+			],
+		);
+	});
 	test('a decimal keeps its digits as it is stored', () => {
 		const [change] = observations(orderOf('OBX|1|NM|K^K^L||1.00|mmol/L|0.50-2.50|||F'.replace('|||F', '||||F')));
 		const text = JSON.stringify(change?.resource);
