@@ -84,7 +84,7 @@ class ResultReading {
 		this.#encounter = undefined;
 		this.#patient = this.#changes.length;
 		this.#changes.push(patientChange(pid, this.#patient, { known: 'keep' }, this.#context));
-		this.#group = new ObservationGroup(noOrder, undefined, this.#context);
+		this.#group = new ObservationGroup(noOrder, this.#context);
 	}
 
 	#readVisit(pv1: Segment): void {
@@ -104,7 +104,7 @@ class ResultReading {
 		const opener = obr ?? orc;
 		if (this.#pid === undefined && opener !== undefined) throw outOfOrder(opener, 'PID');
 		this.#closeGroup();
-		this.#group = new ObservationGroup(orderContext(orc, obr, this.#context), undefined, this.#context);
+		this.#group = new ObservationGroup(orderContext(orc, obr, this.#context), this.#context);
 	}
 
 	#closeGroup(): void {

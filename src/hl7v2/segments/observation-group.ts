@@ -25,16 +25,20 @@ export class ObservationGroup {
 	#open: Observed | undefined;
 	#skipped = false;
 
-	constructor(order: OrderContext, specimen: Reference | undefined, context: Context) {
+	constructor(order: OrderContext, context: Context) {
 		this.#order = order;
-		this.#specimen = specimen;
 		this.#context = context;
 	}
 
-	/** SPM: the observations behind it are of this specimen. */
+	/**
+	 * SPM stands behind the observations of its order (v2.5.1 §7.3.1), and observations of its own behind it: the first
+	 * one speaks for what stood before it, each for what follows.
+	 */
 	setSpecimen(specimen: Reference | undefined): void {
-		if (specimen) this.#specimen = specimen;
 		this.#open = undefined;
+		if (specimen === undefined) return;
+		if (this.#specimen === undefined) for (const { resource } of this.#observed) resource['specimen'] = specimen;
+		this.#specimen = specimen;
 	}
 
 	addObx(obx: Segment): void {

@@ -27,6 +27,31 @@ describe('OBR context', () => {
 		const set = orderOf('SPM|1|^S1&LIS|BLD', 'OBX|1|NM|K^K^L||1||||||F');
 		assert.deepEqual(observations(set)[0]?.resource['specimen'], { type: 'Specimen', identifier: { system: 'urn:id:LIS', value: 'S1' } });
 	});
+	test('SPM behind the observations of its order is their specimen too, and not that of the next order', () => {
+		const list = resources(
+			'OBX|1|NM|K^K^L||1||||||F',
+			'OBX|2|NM|N^N^L||1||||||F',
+			'SPM|1|^S1|BLD',
+			'OBR|2||F2',
+			'OBX|1|NM|K^K^L||1||||||F',
+		);
+		const specimen = { type: 'Specimen', identifier: { value: 'S1' } };
+		assert.deepEqual(
+			list.map((resource) => resource['specimen']),
+			[specimen, specimen, undefined],
+		);
+	});
+	test('of several SPM the first speaks for what stood before it, each for what follows', () => {
+		const list = resources('OBX|1|NM|K^K^L||1||||||F', 'SPM|1|^S1', 'OBX|2|NM|N^N^L||1||||||F', 'SPM|2|^S2', 'OBX|3|NM|L^L^L||1||||||F');
+		assert.deepEqual(
+			list.map((resource) => (resource['specimen'] as { identifier: { value: string } }).identifier.value),
+			['S1', 'S1', 'S2'],
+		);
+	});
+	test('SPM says more than OBR-15, wherever it stands', () => {
+		const set = read('ORU^R01', ['PID|1||100', fieldsOf('OBR', { 3: 'F1', 15: 'BLD&Blood' }), 'OBX|1|NM|K^K^L||1||||||F', 'SPM|1|^S1']);
+		assert.deepEqual(observations(set)[0]?.resource['specimen'], { type: 'Specimen', identifier: { value: 'S1' } });
+	});
 	test('OBR-32 stands for the result when OBX names nobody', () => {
 		assert.deepEqual(obr({ 32: '9&Read&Rita' })['performer'], [{ type: 'Practitioner', identifier: { value: '9' }, display: 'Rita Read' }]);
 	});
