@@ -4,6 +4,7 @@ import type { Message, Segment } from '../message.ts';
 import { type Context, nameOf } from '../segments/context.ts';
 import { noOrder, orderContext, specimenOf } from '../segments/obr.ts';
 import { ObservationGroup, type Ordinals, outOfOrder } from '../segments/observation-group.ts';
+import { sendingApplication } from '../segments/order-number.ts';
 import { patientChange, requirePid } from '../segments/pid.ts';
 import { encounterChange } from '../segments/pv1.ts';
 import type { Hl7v2Event } from './event.ts';
@@ -14,7 +15,7 @@ export const oruR01: Hl7v2Event = { messageType: 'ORU^R01', always: true, change
 function results(message: Message, context: Context): Change[] {
 	requirePid(message);
 	refuseTooMany(message, context);
-	const reading = new ResultReading(context);
+	const reading = new ResultReading(context, sendingApplication(message));
 	for (const segment of message.segments) reading.take(segment);
 	return reading.end();
 }
@@ -30,6 +31,7 @@ function refuseTooMany(message: Message, context: Context): void {
 /** Walks the segments in order; a segment belongs to the group that was opened last. */
 class ResultReading {
 	readonly #context: Context;
+	readonly #sender: string;
 	readonly #changes: Change[] = [];
 	readonly #ordinals: Ordinals = new Map();
 	#pid: Segment | undefined;
@@ -38,8 +40,9 @@ class ResultReading {
 	#orc: Segment | undefined;
 	#group: ObservationGroup | undefined;
 
-	constructor(context: Context) {
+	constructor(context: Context, sender: string) {
 		this.#context = context;
+		this.#sender = sender;
 	}
 
 	take(segment: Segment): void {
@@ -104,7 +107,7 @@ class ResultReading {
 		const opener = obr ?? orc;
 		if (this.#pid === undefined && opener !== undefined) throw outOfOrder(opener, 'PID');
 		this.#closeGroup();
-		this.#group = new ObservationGroup(orderContext(orc, obr, this.#context), this.#context);
+		this.#group = new ObservationGroup(orderContext(orc, obr, this.#sender, this.#context), this.#context);
 	}
 
 	#closeGroup(): void {

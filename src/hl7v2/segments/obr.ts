@@ -7,10 +7,11 @@ import { type EntityIdentifier, entityIdentifier, typedIdentifier } from './data
 import { authoritySystem } from './datatypes/hd.ts';
 import { toDateTime, toInstant } from './datatypes/ts.ts';
 import { joined } from './datatypes/xpn.ts';
+import { orderKeyOf } from './order-number.ts';
 
 /** What the order says of each of its observations. */
 export interface OrderContext {
-	/** Filler (else placer) order number; undefined when neither ORC nor OBR has one. */
+	/** Key of the filler (else placer) order number; undefined when neither ORC nor OBR has one. */
 	order: EntityIdentifier | undefined;
 	/** OBR-4. */
 	code: CodeableConcept | undefined;
@@ -28,14 +29,14 @@ export interface OrderContext {
 	resultStatus: string;
 }
 
-/** An order is begun by ORC, by OBR, or by ORC and the OBR behind it. */
-export function orderContext(orc: Segment | undefined, obr: Segment | undefined, context: Context): OrderContext {
+/** An order is begun by ORC, by OBR, or by ORC and the OBR behind it. `sender`: see sendingApplication. */
+export function orderContext(orc: Segment | undefined, obr: Segment | undefined, sender: string, context: Context): OrderContext {
 	const filler = number(obr, orc, 3);
 	const placer = number(obr, orc, 2);
 	const code = obr && codeableConcept(obr, 4);
 	const times = obr ? effective(obr, context) : undefined;
 	return {
-		order: filler ?? placer,
+		order: orderKeyOf(filler, placer, sender),
 		code,
 		effectiveDateTime: times?.effectiveDateTime,
 		effectivePeriod: times?.effectivePeriod,

@@ -92,8 +92,10 @@ describe('what an observation is within its order', () => {
 	const orders: [string, string[], string | undefined, string | undefined][] = [
 		['OBR-3', ['ORC|RE|P1|F1', 'OBR|1|P2|F2^LIS^1.2.3^ISO'], 'F2', 'urn:oid:1.2.3'],
 		['ORC-3 where OBR-3 is empty', ['ORC|RE|P1|F1^LIS', 'OBR|1|P2'], 'F1', 'urn:id:LIS'],
-		['OBR-2 where there is no filler number', ['ORC|RE|P1', 'OBR|1|P2'], 'P2', ''],
-		['ORC-2 where OBR has no number', ['ORC|RE|P1', 'OBR|1'], 'P1', ''],
+		['OBR-2 where there is no filler number', ['ORC|RE|P1', 'OBR|1|P2'], 'P2', 'placer MSH urn%3Aid%3ALAB urn%3Aid%3AHOSP'],
+		['ORC-2 where OBR has no number', ['ORC|RE|P1', 'OBR|1'], 'P1', 'placer MSH urn%3Aid%3ALAB urn%3Aid%3AHOSP'],
+		['OBR-2 with its authority', ['OBR|1|P2^CPOE'], 'P2', 'placer urn:id:CPOE'],
+		['the number within the sending application', ['OBR|1||F2'], 'F2', 'MSH urn%3Aid%3ALAB urn%3Aid%3AHOSP'],
 		['nothing where there is no number', ['OBR|1'], undefined, undefined],
 	];
 	for (const [name, segments, value, system] of orders) {
@@ -103,6 +105,12 @@ describe('what an observation is within its order', () => {
 			assert.equal(observation?.order?.system, system);
 		});
 	}
+	test('the sending application has a key of bounded length', () => {
+		const msh = header('ORU^R01').replace('|LAB|', `|${'é'.repeat(227)}|`);
+		const result = interpret(message(msh, pid, 'OBR|1||F1', obx('K')), plainPolicy);
+		assert.ok(result.kind === 'apply');
+		assert.match(observations(result.changeSet)[0]?.order?.system ?? '', /^MSH [0-9a-f]{64}$/);
+	});
 	test('an ORC speaks for the OBR behind it, not for the next one', () => {
 		assert.deepEqual(items(pid, 'ORC|RE||F1', 'OBR|1', obx('K'), 'OBR|2', obx('K')), [
 			['F1', '|K|'],

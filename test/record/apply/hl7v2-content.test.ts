@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { JsonObject } from '#core/json.ts';
+import { interpret } from '#hl7v2/interpret.ts';
 import { applyChangeSet } from '#record/apply/apply.ts';
 import type { ApplyContext } from '#record/apply/context.ts';
 import { WorkingSet } from '#record/apply/working-set.ts';
 import type { ChangeSet } from '#record/change-set.ts';
-import { read } from '../../hl7v2/reading.ts';
+import { failureOf, header, message, plainPolicy, read } from '../../hl7v2/reading.ts';
 
 /** A site's record in memory, to which messages are applied one after the other. */
 class Site {
@@ -105,6 +106,20 @@ describe('messages applied to a record', () => {
 		assert.deepEqual(site.apply(merge).changed, []);
 		const [changed] = site.apply(read('ADT^A08', ['PID|1||200||Doe^Janet'])).changed;
 		assert.equal(JSON.parse(changed?.text ?? '{}').identifier[0].value, '100');
+	});
+	test('two laboratories with the same order numbers do not meet, and neither do a placer and a filler', () => {
+		const site = new Site();
+		const result = (laboratory: string, patient: string, obr: string) => {
+			const sent = message(header('ORU^R01').replace('|LAB|', `|${laboratory}|`), `PID|1||${patient}`, obr, 'OBX|1|NM|K^K^L||1||||||F');
+			const interpreted = interpret(sent, plainPolicy);
+			assert.ok(interpreted.kind === 'apply');
+			return interpreted.changeSet;
+		};
+		site.apply(result('LAB1', '100', 'OBR|1||7'));
+		site.apply(result('LAB2', '200', 'OBR|1||7'));
+		site.apply(result('LAB1', '200', 'OBR|1|7'));
+		assert.equal(site.texts('Observation').length, 3);
+		assert.equal(failureOf(() => site.apply(result('LAB1', '200', 'OBR|1||7'))).code, 'key-conflict');
 	});
 	test('a panel lists its members by the ids that they get', () => {
 		const site = new Site();
