@@ -27,7 +27,7 @@ try {
 	if (process.argv.includes('--update-schema'))
 		writeFileSync(join(import.meta.dirname, 'storage/schema.sql'), await schemaOf(urlOf(database.url, templateName)));
 	status = await new Promise((resolve, reject) => {
-		const child = spawn(process.execPath, ['--import', 'tsx', '--test', '--test-concurrency=2', ...files], {
+		const child = spawn(process.execPath, ['--import', 'tsx', '--test', '--test-concurrency=2', '--test-timeout=180000', ...files], {
 			stdio: 'inherit',
 			env: { ...process.env, TRIBUTARY_TEST_DATABASE: database.url },
 		});

@@ -7,7 +7,7 @@ import { BatchRunner, delivery, patientChange } from '#test/support/change-sets.
 import { testDatabase } from '#test/support/database.ts';
 
 /** Stands between the service and PostgreSQL, and loses the answer to a COMMIT that PostgreSQL has carried out. */
-async function commitLosingProxy(databaseUrl: string): Promise<{ url: string; lost: () => number; close(): void }> {
+async function commitLosingProxy(databaseUrl: string): Promise<{ url: string; lost: () => number } & Disposable> {
 	const target = new URL(databaseUrl);
 	const socketPath = `${target.searchParams.get('host')}/.s.PGSQL.${target.port || 5432}`;
 	let lost = 0;
@@ -39,7 +39,7 @@ async function commitLosingProxy(databaseUrl: string): Promise<{ url: string; lo
 	return {
 		url,
 		lost: () => lost,
-		close: () => {
+		[Symbol.dispose]: () => {
 			server.close();
 			for (const socket of sockets) socket.destroy();
 		},
@@ -49,13 +49,13 @@ async function commitLosingProxy(databaseUrl: string): Promise<{ url: string; lo
 describe('a database that dies between COMMIT and its answer', () => {
 	test('doubles nothing: the batch finds its own messages and answers them', async () => {
 		await using database = await testDatabase();
-		const proxy = await commitLosingProxy(database.url);
+		using proxy = await commitLosingProxy(database.url);
 		const site = newId();
 		const batch = [
 			delivery(site, '1', [patientChange('A', { gender: 'male' })]),
 			delivery(site, '2', [patientChange('A', { gender: 'other' })]),
 		];
-		const runner = new BatchRunner(proxy.url);
+		await using runner = new BatchRunner(proxy.url);
 		const replies = await runner.process(batch);
 		assert.equal(proxy.lost(), 1);
 		assert.deepEqual(
@@ -66,7 +66,5 @@ describe('a database that dies between COMMIT and its answer', () => {
 		assert.deepEqual((await pool.query('select gender, version from patient')).rows, [{ gender: 'other', version: 2 }]);
 		assert.deepEqual((await pool.query('select count(*)::int as rows from message_log')).rows, [{ rows: 2 }]);
 		await pool.end();
-		await runner[Symbol.asyncDispose]();
-		proxy.close();
 	});
 });
