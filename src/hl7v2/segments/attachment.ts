@@ -44,8 +44,8 @@ const mediaTypes: Readonly<Record<string, string>> = {
 	WEBP: 'image/webp',
 };
 
-/** Table 0191: types of data that are images whatever the subtype says. */
-const imageTypes: ReadonlySet<string> = new Set(['IM', 'IMAGE', 'NS', 'SI', 'DICOM']);
+/** Types of data (table 0191, and DICOM) that are images whatever the subtype says. */
+const imageTypes: ReadonlySet<string> = new Set(['IM', 'NS', 'SI', 'DICOM']);
 
 function mediaType(type: string, subtype: string): string | undefined {
 	if (subtype.includes('/')) return subtype.toLowerCase();
@@ -66,25 +66,38 @@ export function encapsulatedData(obx: Segment, repetition: number): Extension | 
 	const subtype = obx.text(5, 3, repetition).trim();
 	const data = obx.text(5, 5, repetition);
 	const contentType = mediaType(type, subtype);
-	const isImage = imageTypes.has(type.toUpperCase()) && data !== '';
+	const isImage = (imageTypes.has(type.toUpperCase()) || type.toUpperCase() === 'IMAGE') && data !== '';
 	refuseImage(obx, contentType, isImage);
 	if (data === '') return undefined;
 	const attachment: Attachment = {};
 	if (contentType !== undefined) attachment.contentType = contentType;
 	attachment.data = base64Of(obx, obx.text(5, 4, repetition), data);
+	refuseImage(obx, undefined, holdsImage(attachment.data));
 	return { url: valueUrl, valueAttachment: attachment };
 }
 
-/** RP: a pointer. A type without a known media type (PICT) is kept as a pointer without one. */
+/** RP: a pointer. A subtype without a known media type is kept as a pointer without one, also behind the word `image` (`image^PICT`). */
 export function referencePointer(obx: Segment, repetition: number): Extension | undefined {
 	const pointer = obx.text(5, 1, repetition).trim();
-	const contentType = mediaType(obx.text(5, 3, repetition).trim(), obx.text(5, 4, repetition).trim());
-	refuseImage(obx, contentType, false);
+	const type = obx.text(5, 3, repetition).trim();
+	const contentType = mediaType(type, obx.text(5, 4, repetition).trim());
+	refuseImage(obx, contentType, imageTypes.has(type.toUpperCase()) && pointer !== '');
 	if (pointer === '') return undefined;
 	const attachment: Attachment = {};
 	if (contentType !== undefined) attachment.contentType = contentType;
 	attachment.url = pointer.replace(/\s/g, (space) => encodeURIComponent(space));
 	return { url: valueUrl, valueAttachment: attachment };
+}
+
+/** How JPEG, PNG, GIF, TIFF (of either byte order) and DICOM (PS3.10 §7.1, behind its preamble) files begin, as Latin-1. */
+const imageSignatures = ['\xff\xd8\xff', '\x89PNG\r\n\x1a\n', 'GIF87a', 'GIF89a', 'II*\0', 'MM\0*'];
+const dicomPreamble = 128;
+/** In base64, of the first 132 bytes. */
+const signatureLength = 176;
+
+function holdsImage(base64: string): boolean {
+	const beginning = Buffer.from(base64.slice(0, signatureLength), 'base64').toString('latin1');
+	return beginning.startsWith('DICM', dicomPreamble) || imageSignatures.some((signature) => beginning.startsWith(signature));
 }
 
 /** Table 0299. FHIR holds base64 alone. */

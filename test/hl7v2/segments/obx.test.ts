@@ -198,7 +198,28 @@ describe('OBX that refuse the whole message', () => {
 			assert.deepEqual(failure.location, { segment: 'OBX', sequence: 1, field: 5 });
 		});
 	}
-	for (const value of ['x^^IM^JPEG', 'x^^Application^DICOM', 'x^^image^png']) {
+	const files: [string, string][] = [
+		['JPEG', 'ffd8ffe000104a46'],
+		['PNG', '89504e470d0a1a0a'],
+		['GIF', '474946383961'],
+		['TIFF (little-endian)', '49492a0008000000'],
+		['TIFF (big-endian)', '4d4d002a00000008'],
+		['DICOM', `${'00'.repeat(128)}4449434d0200`],
+	];
+	for (const [name, hex] of files) {
+		test(`a ${name} file is an image whatever ED declares it to be`, () => {
+			for (const data of [`Base64^${Buffer.from(hex, 'hex').toString('base64')}`, `Hex^${hex}`]) {
+				const failure = failureOf(() => orderOf(`OBX|1|ED|K^K^L||^AP^PDF^${data}||||||F`));
+				assert.equal(failure.code, 'business-rule');
+			}
+		});
+	}
+	test('data that only contain a signature, and a type of image without data or pointer, are no image', () => {
+		const contained = Buffer.from(' \x89PNG\r\n\x1a\n GIF89a', 'latin1').toString('base64');
+		assert.equal(observations(orderOf(`OBX|1|ED|K^K^L||^AP^PDF^Base64^${contained}||||||F`)).length, 1);
+		assert.equal(observations(orderOf('OBX|1|RP|K^K^L||^^IM||||||F')).length, 1);
+	});
+	for (const value of ['x^^IM^JPEG', 'x^^Application^DICOM', 'x^^image^png', 'x^^IM', 'x^^im^X-viewer', 'x^^SI^PDF']) {
 		test(`RP ${value} points at an image`, () => {
 			assert.equal(failureOf(() => orderOf(`OBX|1|RP|K^K^L||${value}||||||F`)).code, 'business-rule');
 		});
