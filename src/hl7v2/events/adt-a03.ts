@@ -1,9 +1,13 @@
+import { eventTime } from '../segments/evn.ts';
 import type { Hl7v2Event } from './event.ts';
 import { patientAndVisit } from './visit.ts';
 
-/** Discharge (v2.5.1 §3.3.3). */
+/** Discharge (v2.5.1 §3.3.3): without PV1-45 the visit ended when the event took place. */
 export const adtA03: Hl7v2Event = {
 	messageType: 'ADT^A03',
 	always: false,
-	changes: (message, context) => patientAndVisit(message, 'keep', { status: 'finished', unknown: 'create' }, context),
+	changes: (message, context) => {
+		const ended = () => eventTime(message, context);
+		return patientAndVisit(message, 'keep', { status: 'finished', ended, unknown: 'create' }, context);
+	},
 };

@@ -14,7 +14,9 @@ import { replace } from './pid.ts';
 export interface EncounterOptions {
 	/** Encounter.status that the event brings about; undefined when it says nothing of it (A08, ORU). */
 	status?: 'in-progress' | 'finished' | 'cancelled';
-	/** A13: the end of the visit is taken back. */
+	/** A03: when the visit ended, if PV1-45 does not say. */
+	ended?: () => string | undefined;
+	/** A13: the discharge is taken back, its time and disposition with it. */
 	reopens?: true;
 	unknown: EncounterChange['unknown'];
 	/** `keep`: a known visit stays as it is (ORU). */
@@ -75,7 +77,8 @@ function encounterPatch(pv1: Segment, pid: Segment, options: EncounterOptions, c
 	replace(elements, 'type', pv1, 4, () => one(codeableConcept(pv1, 4, 0, v2Table('0007'))));
 	replace(elements, 'serviceType', pv1, 10, () => codeableConcept(pv1, 10, 0, v2Table('0069')));
 	replace(elements, 'hospitalization.admitSource', pv1, 14, () => codeableConcept(pv1, 14, 0, v2Table('0023')));
-	replace(elements, 'hospitalization.dischargeDisposition', pv1, 36, () => codeableConcept(pv1, 36, 0, v2Table('0112')));
+	if (options.reopens) elements['hospitalization.dischargeDisposition'] = null;
+	else replace(elements, 'hospitalization.dischargeDisposition', pv1, 36, () => codeableConcept(pv1, 36, 0, v2Table('0112')));
 	replace(elements, 'location', pv1, 3, () => locations(pv1));
 	period(elements, pv1, options, context);
 	const numbers = visitIdentifiers(pv1, pid);
@@ -129,7 +132,11 @@ function period(elements: Record<string, Json>, pv1: Segment, options: Encounter
 	};
 	replace(elements, 'period.start', pv1, 44, time(44));
 	if (options.reopens) elements['period.end'] = null;
-	else replace(elements, 'period.end', pv1, 45, time(45));
+	else {
+		replace(elements, 'period.end', pv1, 45, time(45));
+		const ended = 'period.end' in elements ? undefined : options.ended?.();
+		if (ended !== undefined) elements['period.end'] = ended;
+	}
 }
 
 function visitIdentifiers(pv1: Segment, pid: Segment): Identifier[] {

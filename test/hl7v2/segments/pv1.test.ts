@@ -112,6 +112,30 @@ describe('the status of a visit', () => {
 			assert.equal(change?.unknown, unknown);
 		});
 	}
+	const ends: [string, string, Record<number, string>, unknown][] = [
+		['EVN-6', 'EVN||20240105||||202401042200', {}, '2024-01-04T22:00:00+01:00'],
+		['EVN-2 where there is no EVN-6', 'EVN||202401051000', {}, '2024-01-05T10:00:00+01:00'],
+		['EVN-2 where EVN-6 is no time', 'EVN||20240105||||soon', {}, '2024-01-05'],
+		['PV1-45 where it is valued', 'EVN||20240105', { 45: '20240104' }, '2024-01-04'],
+		['removed where PV1-45 is ""', 'EVN||20240105', { 45: '""' }, null],
+		['unsaid where nothing says it', 'EVN|A03', {}, undefined],
+	];
+	for (const [name, evn, values, expected] of ends) {
+		test(`the end of a visit by ADT^A03 is ${name}`, () => {
+			const pv1 = fieldsOf('PV1', { 19: 'V1', ...values });
+			const [change] = encounters(read('ADT^A03', [evn, 'PID|1||100', pv1], { also: ['A03'] }));
+			assert.equal(change?.patch.elements['period.end'], expected);
+		});
+	}
+	for (const type of ['ADT^A01', 'ADT^A02', 'ADT^A08', 'ADT^A11']) {
+		test(`the time of an ${type} is not the end of the visit`, () => {
+			const set = read(type, ['EVN||20240105', 'PID|1||100', fieldsOf('PV1', { 19: 'V1' })], { also: ['A02', 'A11'] });
+			assert.equal(encounters(set)[0]?.patch.elements['period.end'], undefined);
+		});
+	}
+	test('ADT^A13 takes the discharge disposition back', () => {
+		assert.equal(visit({ 19: 'V1', 36: '01' }, 'ADT^A13').change?.patch.elements['hospitalization.dischargeDisposition'], null);
+	});
 	test('ADT^A13 takes the end of the visit back', () => {
 		assert.equal(visit({ 19: 'V1', 45: '20240101' }, 'ADT^A13').change?.patch.elements['period.end'], null);
 	});
