@@ -54,13 +54,16 @@ export function encounterChange(
 
 /** PV1-19, else PV1-50, else the account of PID-18, else the time of admission. */
 function visitOf(pv1: Segment, pid: Segment, context: Context): EncounterChange['visit'] | undefined {
-	const number = identifier(pv1, 19) ?? identifiers(pv1, 50)[0] ?? (pid.isPresent(18) ? identifier(pid, 18) : undefined);
+	const number = identifier(pv1, 19) ?? identifiers(pv1, 50)[0];
 	if (number !== undefined) {
 		const system = number['system'];
 		return typeof system === 'string' ? { system, value: number.value } : { value: number.value };
 	}
+	const account = pid.isPresent(18) ? identifier(pid, 18) : undefined;
+	// The space, which no authority's URI has, keeps an account's number apart from a visit's of the same value.
+	if (account !== undefined) return { system: `PID-18 ${account['system'] ?? ''}`, value: account.value };
 	const admitted = toDateTime(pv1.text(44), context.zone);
-	return admitted === undefined ? undefined : { system: 'urn:id:PV1-44', value: admitted };
+	return admitted === undefined ? undefined : { system: 'PV1-44 ', value: admitted };
 }
 
 /** Of a visit that the message creates though its event does not speak of the status (v2-to-FHIR, PV1-45 and PV1-2). */

@@ -79,10 +79,12 @@ describe('what a visit is known by', () => {
 	});
 	test('the account of PID-18 where PV1 has no number', () => {
 		const { change } = visit({ 2: 'I' }, 'ADT^A01', fieldsOf('PID', { 3: '1', 18: 'ACC^^^FIN' }));
-		assert.deepEqual(change?.visit, { system: 'urn:id:FIN', value: 'ACC' });
+		assert.deepEqual(change?.visit, { system: 'PID-18 urn:id:FIN', value: 'ACC' });
+		const unnamed = visit({ 2: 'I' }, 'ADT^A01', fieldsOf('PID', { 3: '1', 18: 'ACC' }));
+		assert.deepEqual(unnamed.change?.visit, { system: 'PID-18 ', value: 'ACC' });
 	});
 	test('the time of admission where there is no number at all', () => {
-		assert.deepEqual(visit({ 2: 'I', 44: '20240101' }).change?.visit, { system: 'urn:id:PV1-44', value: '2024-01-01' });
+		assert.deepEqual(visit({ 2: 'I', 44: '20240101' }).change?.visit, { system: 'PV1-44 ', value: '2024-01-01' });
 	});
 	test('nothing: no Encounter is written, and the message says so', () => {
 		const { change, flags } = visit({ 2: 'O' });

@@ -121,6 +121,12 @@ describe('messages applied to a record', () => {
 		assert.equal(site.texts('Observation').length, 3);
 		assert.equal(failureOf(() => site.apply(result('LAB1', '200', 'OBR|1||7'))).code, 'key-conflict');
 	});
+	test('an account that has the number of a visit is another visit', () => {
+		const site = new Site();
+		site.apply(read('ADT^A01', ['PID|1||100', 'PV1|1|I|W1||||||||||||||||7']));
+		site.apply(read('ADT^A01', ['PID|1||100|||||||||||||||7', 'PV1|1|E|W2']));
+		assert.equal(site.resources('Encounter').length, 2);
+	});
 	test('a panel lists its members by the ids that they get', () => {
 		const site = new Site();
 		site.apply(
