@@ -42,7 +42,7 @@ export function encounterChange(
 		return undefined;
 	}
 	const patch = encounterPatch(pv1, pid, options, context);
-	const initial: ResourcePatch = { elements: { status: initialStatus(pv1) }, parts: {} };
+	const initial: ResourcePatch = { elements: { status: initialStatus(pv1, options) }, parts: {} };
 	const change = { kind: 'encounter', ref, patient, visit, unknown: options.unknown } as const;
 	if (options.known === 'update') return { ...change, initial, patch };
 	return {
@@ -66,10 +66,14 @@ function visitOf(pv1: Segment, pid: Segment, context: Context): EncounterChange[
 	return admitted === undefined ? undefined : { system: 'PV1-44 ', value: admitted };
 }
 
-/** Of a visit that the message creates though its event does not speak of the status (v2-to-FHIR, PV1-45 and PV1-2). */
-function initialStatus(pv1: Segment): string {
+/**
+ * Of a visit that the message creates though its event does not speak of the status (v2-to-FHIR, PV1-45 and PV1-2). An
+ * A08 is about a visit that goes on; a result may come long after the discharge.
+ */
+function initialStatus(pv1: Segment, { known }: EncounterOptions): string {
 	if (pv1.text(45) !== '') return 'finished';
-	return pv1.text(2) === 'P' ? 'planned' : 'unknown';
+	if (pv1.text(2) === 'P') return 'planned';
+	return known === 'update' ? 'in-progress' : 'unknown';
 }
 
 function encounterPatch(pv1: Segment, pid: Segment, options: EncounterOptions, context: Context): ResourcePatch {

@@ -41,11 +41,13 @@ describe('ADT events about one patient', () => {
 			assert.equal(patients(set)[0]?.known, 'update');
 		});
 	}
-	test('a second PID is left out and flagged', () => {
-		const set = read('ADT^A08', [pid, 'PID|2||200']);
-		assert.equal(patients(set).length, 1);
-		assert.deepEqual(set.flags, [{ code: 'segment-skipped', text: 'PID[2] was left out: the event is about one patient' }]);
-	});
+	for (const type of ['ADT^A01', 'ADT^A04', 'ADT^A08', 'ADT^A03', 'ADT^A31']) {
+		test(`a second PID in an ${type} is left out and flagged`, () => {
+			const set = read(type, [pid, 'PID|2||200'], { also });
+			assert.equal(patients(set).length, 1);
+			assert.deepEqual(set.flags, [{ code: 'segment-skipped', text: 'PID[2] was left out: the event is about one patient' }]);
+		});
+	}
 });
 
 describe('ADT^A40', () => {

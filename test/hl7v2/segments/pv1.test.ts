@@ -141,7 +141,17 @@ describe('the status of a visit', () => {
 	test('ADT^A13 takes the end of the visit back', () => {
 		assert.equal(visit({ 19: 'V1', 45: '20240101' }, 'ADT^A13').change?.patch.elements['period.end'], null);
 	});
-	test('a visit that an A08 creates starts as unknown', () => {
-		assert.deepEqual(visit({ 19: 'V1' }, 'ADT^A08').change?.initial?.elements, { status: 'unknown' });
-	});
+	const initial: [string, Record<number, string>, string][] = [
+		['ADT^A08', { 2: 'I' }, 'in-progress'],
+		['ADT^A08', {}, 'in-progress'],
+		['ADT^A08', { 2: 'P' }, 'planned'],
+		['ADT^A08', { 2: 'I', 45: '20240101' }, 'finished'],
+		['ORU^R01', { 2: 'I' }, 'unknown'],
+		['ORU^R01', { 2: 'I', 45: '20240101' }, 'finished'],
+	];
+	for (const [type, values, status] of initial) {
+		test(`a visit that an ${type} with PV1 ${JSON.stringify(values)} creates starts as ${status}`, () => {
+			assert.equal(visit({ 19: 'V1', ...values }, type).change?.initial?.elements['status'], status);
+		});
+	}
 });

@@ -84,7 +84,7 @@ describe('messages applied to a record', () => {
 		const site = new Site();
 		const visit = (type: string) => read(type, ['PID|1||100', 'PV1|1|I|W1||||||||||||||||V1'], { also: ['A03', 'A13'] });
 		for (const [type, status] of [
-			['ADT^A08', 'unknown'],
+			['ADT^A08', 'in-progress'],
 			['ADT^A01', 'in-progress'],
 			['ADT^A03', 'finished'],
 			['ADT^A08', 'finished'],
