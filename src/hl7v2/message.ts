@@ -21,7 +21,6 @@ export function contentEnd(text: string, start: number, lineEnd: number): number
 /** Segment ids are few; one string each makes comparing them a comparison of pointers. Bounded by the pattern: 33,696. */
 const segmentIds = new Map<number, string>();
 
-const wellFormed = /^[A-Z][A-Z0-9]{2}$/;
 /** A line without a separator may be long; as the name of a segment that nobody reads its beginning will do. */
 const malformedIdLength = 12;
 
@@ -36,20 +35,17 @@ export interface ParseOptions {
 export class Message {
 	readonly bytes: Uint8Array;
 	readonly delimiters: Delimiters;
-	/** In order, MSH included; malformed ones too, under an id that nobody reads. */
-	readonly segments: readonly Segment[];
 	/** Lines that do not begin with a segment id (v2.5.1 §2.5.2). */
 	readonly malformedSegments: number;
 	readonly #header: Segment;
 	readonly #source: MessageSource;
 
-	private constructor(bytes: Uint8Array, source: MessageSource, header: Segment) {
+	private constructor(bytes: Uint8Array, source: MessageSource) {
 		this.bytes = bytes;
 		this.delimiters = source.delimiters;
-		this.segments = source.segments;
 		this.malformedSegments = source.malformed;
 		this.#source = source;
-		this.#header = header;
+		this.#header = source.segment(0);
 	}
 
 	/**
@@ -58,13 +54,15 @@ export class Message {
 	 */
 	static parse(bytes: Uint8Array, options: ParseOptions = {}): Message {
 		const source = new MessageSource(bytes, options.segmentsMax ?? Number.POSITIVE_INFINITY);
-		const header = source.segments[0];
-		if (header === undefined) throw new Failure('not-hl7', 'the message does not begin with an MSH segment');
-		const charset = source.overlapping(header);
-		if (charset === undefined) return new Message(bytes, source, header);
+		const charset = source.overlapping();
+		if (charset === undefined) return new Message(bytes, source);
 		const transcoded = Buffer.from(charset.decode(latin1(bytes)), 'utf8');
-		const decoded = new MessageSource(transcoded, options.segmentsMax ?? Number.POSITIVE_INFINITY, charset);
-		return new Message(bytes, decoded, decoded.segments[0] ?? header);
+		return new Message(bytes, new MessageSource(transcoded, options.segmentsMax ?? Number.POSITIVE_INFINITY, charset));
+	}
+
+	/** In order, MSH included; malformed ones too, under an id that nobody reads. */
+	get segments(): readonly Segment[] {
+		return this.#source.all();
 	}
 
 	/** `ADT^A08`, from MSH-9.1 and MSH-9.2; without `^` when there is no event. */
@@ -93,7 +91,7 @@ export class Message {
 
 	/** The segments of one id in order. */
 	all(id: string): readonly Segment[] {
-		return this.#source.byId().get(id) ?? [];
+		return this.#source.allOf(id);
 	}
 
 	first(id: string): Segment | undefined {
@@ -103,29 +101,54 @@ export class Message {
 
 /** `ADT^A08` from the MSH segment. */
 export function messageTypeOf(header: Segment): string {
+	const code = header.text(9);
 	const event = header.text(9, 2);
-	return event === '' ? header.text(9) : `${header.text(9)}^${event}`;
+	return event === '' ? code : `${code}^${event}`;
 }
 
 /** Up to so many segments a search by id goes through all of them. */
 const linearSearchMax = 64;
 
+/** A segment id as a number, which is compared faster than a piece of text. */
+function packedId(text: string, start: number): number {
+	return (text.charCodeAt(start) << 16) | (text.charCodeAt(start + 1) << 8) | text.charCodeAt(start + 2);
+}
+
+function isUpper(code: number): boolean {
+	return code >= 0x41 && code <= 0x5a;
+}
+
+function isDigit(code: number): boolean {
+	return code >= 0x30 && code <= 0x39;
+}
+
+/** Three characters, `[A-Z][A-Z0-9]{2}`. */
+function isSegmentId(packed: number): boolean {
+	const second = (packed >> 8) & 0xff;
+	const third = packed & 0xff;
+	return isUpper(packed >> 16) && (isUpper(second) || isDigit(second)) && (isUpper(third) || isDigit(third));
+}
+
 class MessageSource implements Source {
 	readonly text: string;
 	readonly delimiters: Delimiters;
-	readonly segments: Segment[] = [];
 	readonly plain: boolean;
 	readonly hasNul: boolean;
-	/** Undefined in a message so large that each segment has a text of its own: then no search leaves its segment. */
-	readonly #shared: ScannedText | undefined;
 	/** The character set the bytes had before they were rewritten as UTF-8. */
 	readonly declared: Charset | undefined;
 	malformed = 0;
+	/** Undefined in a message so large that each segment has a text of its own: then no search leaves its segment. */
+	readonly #shared: ScannedText | undefined;
 	readonly #bytes: Uint8Array;
 	readonly #ascii: boolean;
+	/** Three numbers a segment: where it starts, where it ends, its packed id; that is 0 when it has not three characters. */
+	readonly #lines: number[] = [];
+	/** Made when first asked for. */
+	readonly #segments: (Segment | undefined)[] = [];
+	#complete: Segment[] | undefined;
 	#resolved: ResolvedCharset | undefined;
 	#byId: Map<string, Segment[]> | undefined;
-	#sequences: Int32Array | undefined;
+	#sequences: number[] | undefined;
 
 	constructor(bytes: Uint8Array, segmentsMax: number, declared?: Charset) {
 		this.#bytes = bytes;
@@ -143,61 +166,82 @@ class MessageSource implements Source {
 	}
 
 	/** Set when the bytes must be rewritten before delimiters can be found in them. */
-	overlapping(header: Segment): Charset | undefined {
+	overlapping(): Charset | undefined {
 		if (this.#ascii && !this.text.includes('\x1b')) return undefined;
-		const charset = resolveCharset(declaredCharset(header), this.#bytes, false).charset;
+		const charset = resolveCharset(declaredCharset(this.segment(0)), this.#bytes, false).charset;
 		return charset.overlapsAscii ? charset : undefined;
 	}
 
 	resolved(): ResolvedCharset {
 		if (this.declared !== undefined) return { charset: utf8, assumed: false };
-		const header = this.segments[0];
-		this.#resolved ??= resolveCharset(header === undefined ? '' : declaredCharset(header), this.#bytes, this.#ascii);
+		this.#resolved ??= resolveCharset(declaredCharset(this.segment(0)), this.#bytes, this.#ascii);
 		return this.#resolved;
 	}
 
-	byId(): Map<string, Segment[]> {
+	/** `index` must be that of a line that was found; line 0 is MSH. */
+	segment(index: number): Segment {
+		return this.#segments[index] ?? this.#open(index);
+	}
+
+	all(): readonly Segment[] {
+		if (this.#complete !== undefined) return this.#complete;
+		const all: Segment[] = [];
+		const count = this.#lines.length / 3;
+		for (let index = 0; index < count; index++) all.push(this.segment(index));
+		this.#complete = all;
+		return all;
+	}
+
+	allOf(id: string): readonly Segment[] {
+		if (this.#lines.length > 3 * linearSearchMax || id.length !== 3) return this.#grouped().get(id) ?? [];
+		const wanted = packedId(id, 0);
+		const lines = this.#lines;
+		const found: Segment[] = [];
+		for (let at = 2; at < lines.length; at += 3) if (lines[at] === wanted) found.push(this.segment((at - 2) / 3));
+		return found;
+	}
+
+	first(id: string): Segment | undefined {
+		if (this.#lines.length > 3 * linearSearchMax || id.length !== 3) return this.#grouped().get(id)?.[0];
+		const wanted = packedId(id, 0);
+		const lines = this.#lines;
+		for (let at = 2; at < lines.length; at += 3) if (lines[at] === wanted) return this.segment((at - 2) / 3);
+		return undefined;
+	}
+
+	sequenceOf(segment: Segment): number {
+		this.#grouped();
+		return this.#sequences?.[segment.index] ?? 1;
+	}
+
+	#grouped(): Map<string, Segment[]> {
 		if (this.#byId !== undefined) return this.#byId;
 		const byId = new Map<string, Segment[]>();
-		const sequences = new Int32Array(this.segments.length);
-		for (const segment of this.segments) {
+		const sequences: number[] = [];
+		for (const segment of this.all()) {
 			const same = byId.get(segment.id);
 			if (same === undefined) byId.set(segment.id, [segment]);
 			else same.push(segment);
-			sequences[segment.index] = same === undefined ? 1 : same.length;
+			sequences.push(same === undefined ? 1 : same.length);
 		}
 		this.#sequences = sequences;
 		this.#byId = byId;
 		return byId;
 	}
 
-	sequenceOf(segment: Segment): number {
-		this.byId();
-		return this.#sequences?.[segment.index] ?? 1;
-	}
-
-	first(id: string): Segment | undefined {
-		if (this.#byId !== undefined || this.segments.length > linearSearchMax) return this.byId().get(id)?.[0];
-		for (const segment of this.segments) if (segment.id === id) return segment;
-		return undefined;
-	}
-
 	#findSegments(start: number, end: number, segmentsMax: number): void {
 		const { text } = this;
-		const returns = text.indexOf('\r', start) !== -1;
-		const feeds = text.indexOf('\n', start) !== -1;
 		let position = start;
 		let nextReturn = -1;
 		let nextFeed = -1;
+		const linesMax = 3 * segmentsMax;
 		while (position < end) {
 			// Each is searched again only when it lies behind, so that neither is looked for twice.
-			if (nextReturn < position) nextReturn = returns ? text.indexOf('\r', position) : end;
-			if (nextReturn === -1) nextReturn = end;
-			if (nextFeed < position) nextFeed = feeds ? text.indexOf('\n', position) : end;
-			if (nextFeed === -1) nextFeed = end;
-			const lineEnd = Math.min(nextReturn, nextFeed, end);
+			if (nextReturn < position) nextReturn = found(text.indexOf('\r', position), end);
+			if (nextFeed < position) nextFeed = found(text.indexOf('\n', position), end);
+			const lineEnd = Math.min(nextReturn, nextFeed);
 			this.#take(position, lineEnd);
-			if (this.segments.length > segmentsMax) throw new Failure('value-too-long', `the message has more than ${segmentsMax} segments`);
+			if (this.#lines.length > linesMax) throw new Failure('value-too-long', `the message has more than ${segmentsMax} segments`);
 			position = lineEnd + 1;
 		}
 	}
@@ -208,36 +252,45 @@ class MessageSource implements Source {
 		let start = from;
 		while (start < end && text.charCodeAt(start) <= 0x20) start += 1;
 		if (start === end) return;
-		const fourth = start + 3 < end ? text.charAt(start + 3) : this.delimiters.field;
-		const index = this.segments.length;
-		if (fourth === this.delimiters.field && start + 3 <= end) {
-			const packed = (text.charCodeAt(start) << 16) | (text.charCodeAt(start + 1) << 8) | text.charCodeAt(start + 2);
-			let id = segmentIds.get(packed);
-			if (id === undefined) {
-				id = text.slice(start, start + 3);
-				if (wellFormed.test(id)) segmentIds.set(packed, id);
-				else this.malformed += 1;
-			}
-			this.#add(id, index, start, end);
-			return;
-		}
-		this.malformed += 1;
-		const line = text.slice(start, end);
-		const separator = line.indexOf(this.delimiters.field);
-		const idEnd = Math.min(separator === -1 ? line.length : separator, malformedIdLength);
-		// Two characters or four and more: never an id that somebody asks for.
-		this.#add(line.slice(0, idEnd), index, start, end);
+		const three = end === start + 3 || (end > start + 3 && text.charAt(start + 3) === this.delimiters.field);
+		const packed = three ? packedId(text, start) : 0;
+		if (!isSegmentId(packed)) this.malformed += 1;
+		this.#lines.push(start, end, packed);
 	}
 
-	#add(id: string, index: number, start: number, end: number): void {
+	#open(index: number): Segment {
+		const lines = this.#lines;
+		const start = lines[3 * index] as number;
+		const end = lines[3 * index + 1] as number;
+		const id = this.#idOf(start, end, lines[3 * index + 2] as number);
 		const shared = this.#shared;
-		if (shared !== undefined) {
-			this.segments.push(new Segment(this, shared, id, index, start, end));
-		} else {
-			const own = new ScannedText(this.text.slice(start, end), this.delimiters, true);
-			this.segments.push(new Segment(this, own, id, index, 0, end - start));
-		}
+		const segment =
+			shared === undefined
+				? new Segment(this, new ScannedText(this.text.slice(start, end), this.delimiters, true), id, index, 0, end - start)
+				: new Segment(this, shared, id, index, start, end);
+		this.#segments[index] = segment;
+		return segment;
 	}
+
+	#idOf(start: number, end: number, packed: number): string {
+		const { text } = this;
+		if (packed === 0) {
+			// Two characters or four and more: never an id that somebody asks for.
+			const line = text.slice(start, end);
+			const separator = line.indexOf(this.delimiters.field);
+			return line.slice(0, Math.min(separator === -1 ? line.length : separator, malformedIdLength));
+		}
+		let id = segmentIds.get(packed);
+		if (id === undefined) {
+			id = text.slice(start, start + 3);
+			if (isSegmentId(packed)) segmentIds.set(packed, id);
+		}
+		return id;
+	}
+}
+
+function found(at: number, end: number): number {
+	return at === -1 ? end : at;
 }
 
 /** MSH-18, first repetition, as sent. */

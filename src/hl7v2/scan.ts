@@ -45,7 +45,13 @@ export class DelimiterScan {
 	 * are fewer parts.
 	 */
 	part(start: number, end: number, number: number): boolean {
-		if (number < 0) return false;
+		if (number > 0) return this.#later(start, end, number);
+		this.from = start;
+		this.to = Math.min(this.next(start), end);
+		return number === 0 && start < this.to;
+	}
+
+	#later(start: number, end: number, number: number): boolean {
 		let from = start;
 		let at: number;
 		let left = number;

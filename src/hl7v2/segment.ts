@@ -51,8 +51,9 @@ export class Segment {
 	readonly #scanned: ScannedText;
 	readonly #start: number;
 	readonly #end: number;
-	/** Piece n, between two field separators, begins at `#offsets[n]`; found up to the highest asked for. */
+	/** Piece n, between two field separators, begins at `#offsets[n]`; the first `#found` of them are known. */
 	#offsets: number[] | undefined;
+	#found = 1;
 	/** MSH-1 is the separator itself, so its fields stand one piece earlier. */
 	readonly #shift: number;
 	/** The part found last, from and to. */
@@ -105,10 +106,25 @@ export class Segment {
 	/** Decoded and unescaped; '' when absent or `""`. `repetition` counts from 0, component and subcomponent from 1. */
 	text(field: number, component = 1, repetition = 0, subcomponent = 1): string {
 		if (this.#isHeaderField(field)) return component === 1 && repetition === 0 && subcomponent === 1 ? this.raw(field) : '';
-		if (!this.#findField(field)) return '';
+		const number = field - this.#shift;
+		if (number < 1) return '';
+		const offsets = this.#found > number + 1 ? this.#offsets : this.#findOffsets(number + 1);
+		if (offsets === undefined) return '';
 		const scanned = this.#scanned;
-		if (!this.#narrow(scanned.repetition, repetition) || !this.#narrow(scanned.component, component - 1)) return '';
-		return this.#narrow(scanned.subcomponent, subcomponent - 1) ? this.#decode() : '';
+		const start = offsets[number] as number;
+		const end = (offsets[number + 1] as number) - 1;
+		if (start >= end) return '';
+		const { repetition: repetitions, component: components, subcomponent: subcomponents } = scanned;
+		if (!repetitions.part(start, end, repetition)) return '';
+		if (!components.part(repetitions.from, repetitions.to, component - 1)) return '';
+		if (!subcomponents.part(components.from, components.to, subcomponent - 1)) return '';
+		const { from, to } = subcomponents;
+		const { text } = scanned;
+		if (to - from === 2 && text.charCodeAt(from) === quote && text.charCodeAt(from + 1) === quote) return '';
+		const escaped = scanned.escape.next(from) < to;
+		const part = text.slice(from, to);
+		if (!escaped && this.#source.plain && !scanned.copies) return part;
+		return this.#finish(part, escaped);
 	}
 
 	/** The whole field, or one repetition of it, decoded and unescaped, delimiters left in; '' when absent or `""`. */
@@ -151,27 +167,31 @@ export class Segment {
 	#findField(field: number): boolean {
 		const number = field - this.#shift;
 		if (number < 1) return false;
-		this.#offsets ??= [this.#start];
-		const offsets = this.#offsets;
-		if (offsets.length <= number + 1 && !this.#findOffsets(offsets, number + 1)) return false;
+		const offsets = this.#found > number + 1 ? this.#offsets : this.#findOffsets(number + 1);
+		if (offsets === undefined) return false;
 		this.#from = offsets[number] as number;
 		this.#to = (offsets[number + 1] as number) - 1;
 		return this.#from < this.#to;
 	}
 
-	/** Extends the offsets up to one; false when the segment ends before. */
-	#findOffsets(offsets: number[], wanted: number): boolean {
+	/** Extends the offsets up to one; undefined when the segment ends before. */
+	#findOffsets(wanted: number): number[] | undefined {
+		// Room for the usual segment: an array that grows is copied each time.
+		this.#offsets ??= [this.#start, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+		const offsets = this.#offsets;
 		const { text } = this.#scanned;
 		const end = this.#end;
 		const separator = this.#source.delimiters.field;
-		let last = offsets[offsets.length - 1] as number;
-		for (let length = offsets.length; length <= wanted; length++) {
-			if (last > end) return false;
+		let found = this.#found;
+		let last = offsets[found - 1] as number;
+		while (found <= wanted && last <= end) {
 			const at = text.indexOf(separator, last);
 			last = at === -1 || at > end ? end + 1 : at + 1;
-			offsets.push(last);
+			offsets[found] = last;
+			found += 1;
 		}
-		return true;
+		this.#found = found;
+		return found > wanted ? offsets : undefined;
 	}
 
 	#findComponent(field: number, component: number, repetition: number): boolean {
@@ -183,11 +203,6 @@ export class Segment {
 
 	/** Narrows the part to one of those that a delimiter separates; false when that is empty or absent. */
 	#narrow(scan: DelimiterScan, number: number): boolean {
-		if (number === 0) {
-			const at = scan.next(this.#from);
-			if (at < this.#to) this.#to = at;
-			return this.#from < this.#to;
-		}
 		if (!scan.part(this.#from, this.#to, number)) return false;
 		this.#from = scan.from;
 		this.#to = scan.to;
@@ -197,11 +212,12 @@ export class Segment {
 	#decode(): string {
 		if (this.#isNullPart()) return '';
 		const scanned = this.#scanned;
-		const escaped = scanned.escape.next(this.#from) < this.#to;
-		const part = scanned.text.slice(this.#from, this.#to);
-		if (!escaped && this.#source.plain && !scanned.copies) return part;
+		return this.#finish(scanned.text.slice(this.#from, this.#to), scanned.escape.next(this.#from) < this.#to);
+	}
+
+	#finish(part: string, escaped: boolean): string {
 		const value = escaped || !this.#source.plain ? this.#interpret(part, escaped) : part;
-		return scanned.copies && value.length >= slicedLengthMin ? copyOf(value) : value;
+		return this.#scanned.copies && value.length >= slicedLengthMin ? copyOf(value) : value;
 	}
 
 	#interpret(part: string, escaped: boolean): string {
