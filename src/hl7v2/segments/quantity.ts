@@ -7,7 +7,7 @@ import { comparedDecimal, decimal } from './datatypes/nm.ts';
 /** `value[x]` of an Observation or of one of its components: an element and what it holds, or an extension. */
 export type Value = { element: string; value: Json } | { extension: Extension };
 
-/** OBX-6: the unit as people read it, and its code where the coding system is named. */
+/** OBX-6: the unit as people read it, and its code where that is UCUM's. */
 export type Unit = Pick<Quantity, 'unit' | 'system' | 'code'>;
 
 const ucum = 'http://unitsofmeasure.org';
@@ -17,12 +17,12 @@ export function unitOf(obx: Segment): Unit {
 	const concept = codeableConcept(obx, 6);
 	if (concept === undefined) return {};
 	const codings = concept.coding ?? [];
-	const coding = codings.find(({ system }) => system === ucum) ?? codings[0];
-	const name = concept.text ?? coding?.code;
+	const coding = codings.find(({ system }) => system === ucum);
+	const name = concept.text ?? (coding ?? codings[0])?.code;
 	const unit: Unit = {};
 	if (name !== undefined) unit.unit = name;
-	if (coding?.system !== undefined && coding.code !== undefined) {
-		unit.system = coding.system;
+	if (coding?.code !== undefined) {
+		unit.system = ucum;
 		unit.code = coding.code;
 	}
 	return unit;

@@ -19,6 +19,19 @@ describe('OBX-5 by OBX-2', () => {
 				valueQuantity: { value: 4.1, unit: 'millimole per litre', system: 'http://unitsofmeasure.org', code: 'mmol/L' },
 			},
 		},
+		{
+			type: 'NM',
+			value: '4',
+			unit: 'mmol/L^millimole per litre^99LAB',
+			expected: { valueQuantity: { value: 4, unit: 'millimole per litre' } },
+		},
+		{ type: 'NM', value: '4', unit: '266016^^MDC', expected: { valueQuantity: { value: 4, unit: '266016' } } },
+		{
+			type: 'NM',
+			value: '4',
+			unit: 'mM^millimolar^99LAB^mmol/L^^UCUM',
+			expected: { valueQuantity: { value: 4, unit: 'millimolar', system: 'http://unitsofmeasure.org', code: 'mmol/L' } },
+		},
 		{ type: 'NM', value: '<15', expected: { valueQuantity: { value: 15, comparator: '<' } } },
 		{
 			type: 'NM',
@@ -151,7 +164,7 @@ describe('OBX-5 by OBX-2', () => {
 		assert.match(text, /"value":1\.00,/);
 		assert.match(text, /"low":\{"value":0\.50,/);
 	});
-	for (const value of ['abc', '1,000', '1.2.3']) {
+	for (const value of ['abc', '1,000', '1.2.3', '1234567890123456789', '<0.1234567890123456789']) {
 		test(`NM "${value}" is kept as text and flagged`, () => {
 			const set = orderOf(`OBX|1|NM|K^K^L||${value}||||||F`);
 			assert.equal(observations(set)[0]?.resource['valueString'], value);

@@ -17,13 +17,30 @@ const elements: { name: string; field: number; value: string; expected: Record<s
 			name: [
 				{
 					use: 'official',
-					text: 'Dr Adam A Everyman III',
+					text: 'Dr Adam A Everyman III PhD',
 					family: 'Everyman',
 					given: ['Adam', 'A'],
 					prefix: ['Dr'],
 					suffix: ['III', 'PhD'],
 					period: { start: '2020-01-01', end: '2021-01-01' },
 				},
+			],
+		},
+	},
+	{
+		name: 'PID-5 with a professional suffix',
+		field: 5,
+		value: `Doe^Jane${'^'.repeat(12)}RN`,
+		expected: { name: [{ text: 'Jane Doe RN', family: 'Doe', given: ['Jane'], suffix: ['RN'] }] },
+	},
+	{
+		name: 'PID-5 with the parts of a surname only',
+		field: 5,
+		value: '&von&Berg^Eva~&&Berg&de&Vries^Eva',
+		expected: {
+			name: [
+				{ text: 'Eva von Berg', family: 'von Berg', given: ['Eva'] },
+				{ text: 'Eva Berg de Vries', family: 'Berg de Vries', given: ['Eva'] },
 			],
 		},
 	},

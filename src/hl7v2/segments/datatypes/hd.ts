@@ -29,11 +29,12 @@ function universalSystem(id: string, type: string): string {
 	return localUrn(id);
 }
 
-/** An authority that is known by a name of the sender's only. */
+/** An authority that is known by a name of the sender's only, percent-encoded (RFC 3986 §2.1); '' for a blank name. */
 export function localUrn(name: string): string {
 	const held = known.get(name);
 	if (held !== undefined) return held;
-	const urn = `urn:id:${encodeSpaces(name.trim())}`;
+	const trimmed = name.trim();
+	const urn = trimmed === '' ? '' : `urn:id:${encodeURIComponent(trimmed.toWellFormed())}`;
 	if (known.size < knownMax) known.set(name, urn);
 	return urn;
 }

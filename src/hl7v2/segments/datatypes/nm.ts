@@ -2,7 +2,7 @@ import { exactDecimal, type Json } from '#core/json.ts';
 
 /**
  * NM (v2.5.1 §2.A.47) as a JSON number with the sender's digits: a leading `+`, leading zeros and a bare point go, as
- * JSON has none of them; `1.00` stays `1.00`. Undefined when it is not a number.
+ * JSON has none of them; `1.00` stays `1.00`. Undefined when it is not a number, or has more digits than a FHIR decimal.
  */
 export function decimal(text: string): Json | undefined {
 	const number = text.trim();
@@ -19,7 +19,18 @@ export function decimal(text: string): Json | undefined {
 	if (end === start && fraction === '') return undefined;
 	while (start < end - 1 && number.charCodeAt(start) === 0x30) start += 1;
 	const whole = start === end ? '0' : number.slice(start, end);
+	if (significantDigits(`${whole}${fraction}`) > significantDigitsMax) return undefined;
 	return exactDecimal(`${sign === 0x2d ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`);
+}
+
+/** What every FHIR implementation holds (R4 §2.24.0.1, decimal). */
+const significantDigitsMax = 18;
+
+/** Zeros in front are none, zeros behind are: they are precision. */
+function significantDigits(digits: string): number {
+	let start = 0;
+	while (digits.charCodeAt(start) === 0x30) start += 1;
+	return digits.length - start;
 }
 
 /** `<15`, which laboratories send as NM although the type has no comparator. */

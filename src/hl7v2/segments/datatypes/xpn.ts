@@ -21,24 +21,30 @@ const uses: Readonly<Record<string, string>> = {
 export function humanName(segment: Segment, field: number, repetition: number, zone: string): HumanName | undefined {
 	const text = (component: number) => segment.text(field, component, repetition).trim();
 	const components = segment.components(field, repetition);
-	const family = text(1);
+	const family = text(1) || surname(segment, field, repetition);
 	const first = components > 1 ? text(2) : '';
 	const middle = components > 2 ? text(3) : '';
-	const suffix = components > 3 ? list(text(4), text(6), components > 13 ? text(14) : '') : undefined;
+	const suffixes = components > 3 ? [text(4), text(6), components > 13 ? text(14) : ''] : [];
+	const suffix = list(...suffixes);
 	const prefix = components > 4 ? text(5) : '';
 	const given = list(first, middle);
-	const display = joined(prefix, first, middle, family, components > 3 ? text(4) : '');
-	if (display === '') return undefined;
+	// A degree alone names nobody.
+	if (joined(prefix, first, middle, family, suffixes[0] ?? '') === '') return undefined;
 	const name: HumanName = {};
 	const use = components > 6 ? uses[text(7)] : undefined;
 	if (use !== undefined) name.use = use;
-	name.text = display;
+	name.text = joined(prefix, first, middle, family, ...suffixes);
 	if (family !== '') name.family = family;
 	if (given) name.given = given;
 	if (prefix !== '') name.prefix = [prefix];
 	if (suffix) name.suffix = suffix;
 	if (components > 9) addPeriod(name, segment, field, repetition, zone);
 	return name;
+}
+
+/** FN (v2.5.1 §2.A.30) of a sender that gives the parts of a surname only: own prefix and name, the partner's behind them. */
+function surname(segment: Segment, field: number, repetition: number): string {
+	return joined(...[2, 3, 4, 5].map((subcomponent) => segment.text(field, 1, repetition, subcomponent).trim()));
 }
 
 /** XPN-12 and 13, else the two halves of XPN-10, which came before them. */
