@@ -6,8 +6,9 @@ import type { WorkingSets } from './read-set.ts';
 import { packTexts, plainArray, type Statement, textArray } from './statement.ts';
 import { insertVersions, keepStoredVersions } from './statements/keep-versions.ts';
 import { type MoveStatements, moveRows } from './statements/move-rows.ts';
-import { upsertResources } from './statements/upsert-resources.ts';
+
 import { deleteIdentifiers, insertIdentifiers } from './statements/write-identifiers.ts';
+import { insertResources, updateResources } from './statements/write-resources.ts';
 
 export type TableShapes = Readonly<Record<ResourceType, TableShape>>;
 
@@ -19,7 +20,8 @@ interface SiteRow {
 interface TableStatements {
 	shape: TableShape;
 	keep: Statement;
-	upsert: Statement;
+	insert: Statement;
+	update: Statement;
 }
 
 /** Writes what a batch made of its working sets: one statement for each table that changed. */
@@ -30,7 +32,7 @@ export class WriteSet {
 	constructor(shapes: TableShapes) {
 		const entries = Object.values(shapes).map((shape): [ResourceType, TableStatements] => [
 			shape.resourceType,
-			{ shape, keep: keepStoredVersions(shape), upsert: upsertResources(shape) },
+			{ shape, keep: keepStoredVersions(shape), insert: insertResources(shape), update: updateResources(shape) },
 		]);
 		this.#tables = new Map(entries);
 	}
@@ -73,12 +75,19 @@ function changedRows(sets: WorkingSets): Map<ResourceType, SiteRow[]> {
 	return changed;
 }
 
-function sendTable(send: Send, { shape, keep, upsert }: TableStatements, rows: readonly SiteRow[]): void {
+function sendTable(send: Send, { shape, keep, insert, update }: TableStatements, rows: readonly SiteRow[]): void {
 	const known = rows.filter(({ row }) => firstVersion(row).stored);
-	if (known.length > 0) send(keep, [plainArray(known.map(({ siteId }) => siteId)), plainArray(known.map(({ row }) => row.id))]);
+	const created = known.length === 0 ? rows : rows.filter(({ row }) => !firstVersion(row).stored);
+	if (created.length > 0) send(insert, parametersOf(shape, created));
+	if (known.length === 0) return;
+	send(keep, [plainArray(known.map(({ siteId }) => siteId)), plainArray(known.map(({ row }) => row.id))]);
+	send(update, parametersOf(shape, known));
+}
+
+function parametersOf(shape: TableShape, rows: readonly SiteRow[]): unknown[] {
 	const packed = packTexts(rows.map(({ row }) => row.text));
 	const search = rows.map(({ row }) => shape.searchValues(row.resource ?? JSON.parse(row.text)));
-	send(upsert, [
+	return [
 		plainArray(rows.map(({ siteId }) => siteId)),
 		plainArray(rows.map(({ row }) => row.id)),
 		plainArray(rows.map(({ row }) => row.version)),
@@ -100,7 +109,7 @@ function sendTable(send: Send, { shape, keep, upsert }: TableStatements, rows: r
 				search.map((values) => values[index] ?? null),
 			),
 		),
-	]);
+	];
 }
 
 function columnArray({ sqlType }: Column, values: readonly ColumnValue[]): string {

@@ -1,0 +1,45 @@
+import type { Column, TableShape } from '#record/table-shape.ts';
+import type { Statement } from '../statement.ts';
+
+/** Arrays of arrays do not unnest; a text[] column travels as its literal. */
+const parameterType = (column: Column) => (column.sqlType === 'text[]' ? 'text' : column.sqlType);
+
+const columnsOf = ({ links, search }: TableShape) => [...links, ...search];
+const expressionOf = (column: Column) => (column.sqlType === 'text[]' ? `k.${column.name}::text[]` : `k.${column.name}`);
+const text = `convert_from(substring($9::bytea from k.start for k.length), 'UTF8')`;
+
+/**
+ * The rows of one resource type, as both statements take them: `$1` to `$9` are site, id, version, last updated, source,
+ * meta, offset, length and the packed texts; then the links, then the search columns.
+ */
+function rows(shape: TableShape): string {
+	const columns = columnsOf(shape);
+	const parameters = columns.map((column, index) => `$${index + 10}::${parameterType(column)}[]`);
+	return `unnest($1::uuid[], $2::uuid[], $3::integer[], $4::timestamptz[], $5::text[], $6::text[], $7::integer[], $8::integer[], ${parameters.join(', ')})
+	as k (site_id, id, version, last_updated, source, meta, start, length, ${columns.map(({ name }) => name).join(', ')})`;
+}
+
+/** Writes new resources. */
+export function insertResources(shape: TableShape): Statement {
+	const columns = columnsOf(shape);
+	return {
+		name: `insert_${shape.table}`,
+		text: `
+insert into ${shape.table} (site_id, id, version, last_updated, source, meta, resource, ${columns.map(({ name }) => name).join(', ')})
+select k.site_id, k.id, k.version, k.last_updated, k.source, k.meta, ${text}, ${columns.map(expressionOf).join(', ')}
+from ${rows(shape)}`,
+	};
+}
+
+/** Writes new versions of known resources; their site's turn keeps every other writer out. */
+export function updateResources(shape: TableShape): Statement {
+	const columns = columnsOf(shape);
+	return {
+		name: `update_${shape.table}`,
+		text: `
+update ${shape.table} r set version = k.version, last_updated = k.last_updated, source = k.source, meta = k.meta, resource = ${text},
+	${columns.map((column) => `${column.name} = ${expressionOf(column)}`).join(', ')}
+from ${rows(shape)}
+where r.site_id = k.site_id and r.id = k.id`,
+	};
+}
