@@ -1,4 +1,5 @@
-import { renderStored, type StoredResource } from './stored.ts';
+import type { StoredResource } from '#record/stored-resource.ts';
+import { renderStored } from './stored.ts';
 
 export interface SearchPage {
 	type: string;

@@ -1,14 +1,4 @@
-/** A resource as the database keeps it: JSON text without resourceType, id and meta. */
-export interface StoredResource {
-	id: string;
-	version: string;
-	/** FHIR instant. */
-	lastUpdated: string;
-	source: string | null;
-	/** JSON text of further members of meta, or null. */
-	meta: string | null;
-	text: string;
-}
+import type { StoredResource } from '#record/stored-resource.ts';
 
 /** The resource as FHIR JSON, put together without parsing it, so that every digit stays as it came. */
 export function renderStored(type: string, stored: StoredResource): string {

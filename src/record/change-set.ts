@@ -77,7 +77,7 @@ export interface ObservationChange {
 	patient: number;
 	/** Index of an EncounterChange of the same set, when the message carried the visit. */
 	encounter?: number;
-	/** Filler (else placer) order number with its authority. Without one the observation is always new. */
+	/** Filler (else placer) order number with its authority, else its application. Without one the observation is always new. */
 	order?: { system: string; value: string };
 	/** OBX-3 and OBX-4 (and an ordinal where they repeat in the message): what the observation is within the order. */
 	item: string;

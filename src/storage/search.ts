@@ -1,27 +1,18 @@
 import { isUuid } from '#core/id.ts';
 import type { SearchPlan } from '#record/search-plan.ts';
+import type { StoredResource } from '#record/stored-resource.ts';
 import type { Cell } from './connection.ts';
 import type { Reader } from './reader.ts';
 import { countQuery, readStatement, searchQuery } from './statements/search-resources.ts';
 
-/** A resource row as it was read: what `fhir/stored.ts` puts together. */
-export interface ReadRow {
-	id: string;
-	version: string;
-	lastUpdated: string;
-	source: string | null;
-	meta: string | null;
-	text: string;
-}
-
 /** Reads one resource of the site; undefined when the site has none of this id. */
-export async function readResource(reader: Reader, siteId: string, table: string, id: string): Promise<ReadRow | undefined> {
+export async function readResource(reader: Reader, siteId: string, table: string, id: string): Promise<StoredResource | undefined> {
 	if (!isUuid(id)) return undefined;
 	const [row] = await reader.run(readStatement(table), [siteId, id]);
 	return row && readRow(row);
 }
 
-function readRow(cells: readonly Cell[]): ReadRow {
+function readRow(cells: readonly Cell[]): StoredResource {
 	return {
 		id: cells[0] as string,
 		version: cells[1] as string,
@@ -33,7 +24,7 @@ function readRow(cells: readonly Cell[]): ReadRow {
 }
 
 export interface FoundPage {
-	rows: ReadRow[];
+	rows: StoredResource[];
 	/** Whether more rows follow. */
 	more: boolean;
 }

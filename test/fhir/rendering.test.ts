@@ -5,7 +5,8 @@ import { searchset } from '#fhir/bundle.ts';
 import { capabilityStatement } from '#fhir/capability-statement.ts';
 import { operationOutcome } from '#fhir/operation-outcome.ts';
 import { resources } from '#fhir/resources/index.ts';
-import { renderStored, type StoredResource } from '#fhir/stored.ts';
+import { renderStored } from '#fhir/stored.ts';
+import type { StoredResource } from '#record/stored-resource.ts';
 
 const id = '0199c0de-0000-7000-8000-00000000000a';
 const stored: StoredResource = {

@@ -2,7 +2,8 @@ import type { JsonObject } from '#core/json.ts';
 import type { EncounterChange } from '../change-set.ts';
 import type { ApplyContext } from './context.ts';
 import { applyPatch } from './patch.ts';
-import { type Row, resourceOf, revise } from './rows.ts';
+import { revise } from './revise.ts';
+import { type Row, resourceOf } from './rows.ts';
 
 export function visitKey(visit: EncounterChange['visit']): string {
 	return `${visit.system ?? ''}|${visit.value}`;

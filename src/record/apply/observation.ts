@@ -2,7 +2,8 @@ import { Failure } from '#core/failure.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { ObservationChange } from '../change-set.ts';
 import type { ApplyContext } from './context.ts';
-import { type Row, resourceOf, revise } from './rows.ts';
+import { revise } from './revise.ts';
+import { type Row, resourceOf } from './rows.ts';
 
 export function orderKey(order: { system: string; value: string }): string {
 	return `${order.system}|${order.value}`;

@@ -3,7 +3,8 @@ import type { Flag, Identifier, PatientChange, ResourcePatch } from '../change-s
 import type { ApplyContext } from './context.ts';
 import { matchPatient } from './match-patient.ts';
 import { applyPatch, identifierPart } from './patch.ts';
-import { type Row, resourceOf, revise } from './rows.ts';
+import { revise } from './revise.ts';
+import { type Row, resourceOf } from './rows.ts';
 import { otherNumberRank, type PatientIdentifier } from './working-set.ts';
 
 /** Creates or updates the patient of a PID segment and returns its current version. */

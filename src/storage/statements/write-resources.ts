@@ -33,12 +33,12 @@ from ${rows(shape)}`,
 
 /** Writes new versions of known resources; their site's turn keeps every other writer out. */
 export function updateResources(shape: TableShape): Statement {
-	const columns = columnsOf(shape);
+	const assignments = columnsOf(shape).map((column) => `${column.name} = ${expressionOf(column)}`);
 	return {
 		name: `update_${shape.table}`,
 		text: `
 update ${shape.table} r set version = k.version, last_updated = k.last_updated, source = k.source, meta = k.meta, resource = ${text},
-	${columns.map((column) => `${column.name} = ${expressionOf(column)}`).join(', ')}
+	${assignments.join(', ')}
 from ${rows(shape)}
 where r.site_id = k.site_id and r.id = k.id`,
 	};
