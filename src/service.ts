@@ -15,6 +15,7 @@ import { removeRuntimeFile, type SurfaceAddress, writeRuntimeFile } from '#stora
 import { createUnmatchedLog } from '#storage/unmatched.ts';
 import { fhirRoutes, renderFhirFailure } from '#surfaces/fhir/routes.ts';
 import { createHl7HttpSurface } from '#surfaces/hl7-http/surface.ts';
+import { loadServer } from '#surfaces/http/load.ts';
 import { createHttpServer, type HttpServer } from '#surfaces/http/server.ts';
 import { createMllpSurface } from '#surfaces/mllp/listener.ts';
 import { createOperationsSurface } from '#surfaces/operations/surface.ts';
@@ -76,7 +77,13 @@ async function compose(config: Config, log: Log, closers: Closer[], close: () =>
 	const parts: Parts = { config, log, metrics, clock, directory, shards, reader, state, databaseUrl, closers };
 	const surfaces = await listen(parts);
 	state.listening = true;
-	writeRuntimeFile(config.DATA_DIR, { pid: process.pid, version, databaseUrl, surfaces });
+	writeRuntimeFile(config.DATA_DIR, {
+		pid: process.pid,
+		version,
+		httpServer: `uWebSockets.js ${loadServer().version}`,
+		databaseUrl,
+		surfaces,
+	});
 	closers.push(() => {
 		state.draining = true;
 		removeRuntimeFile(config.DATA_DIR);

@@ -132,7 +132,13 @@ const builtIns: Readonly<Record<string, BuiltIn>> = {
 		const runtime = readRuntimeFile(config.DATA_DIR);
 		if (runtime === undefined) throw new Error(`no service runs on ${config.DATA_DIR}`);
 		const database = config.DATABASE_URL === undefined ? 'embedded' : 'external';
-		const status = { version: runtime.version, node: process.versions.node, database, surfaces: runtime.surfaces };
+		const status = {
+			version: runtime.version,
+			node: process.versions.node,
+			http_server: runtime.httpServer,
+			database,
+			surfaces: runtime.surfaces,
+		};
 		const rows = Object.entries(runtime.surfaces).map(([surface, address]) => ({ surface, ...address }));
 		streams.stdout.write(
 			values['json']

@@ -11,6 +11,8 @@ export interface SurfaceAddress {
 export interface RuntimeFile {
 	pid: number;
 	version: string;
+	/** The HTTP server library that this machine could load, with its version. */
+	httpServer: string;
 	databaseUrl: string;
 	surfaces: Record<string, SurfaceAddress>;
 }

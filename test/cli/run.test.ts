@@ -164,9 +164,21 @@ describe('JSON that scripts rely on', { timeout: 60_000 }, () => {
 		assert.deepEqual([none.code, none.out], [1, '']);
 		assert.match(none.err, /^tributary: no service runs on /);
 		const surfaces = { fhir: { host: '127.0.0.1', port: 8080, tls: false }, mllp: { host: '127.0.0.1', port: 3000, tls: false } };
-		writeRuntimeFile(dataDir, { pid: process.pid, version: '1.2.3', databaseUrl: 'postgresql://unused', surfaces });
+		writeRuntimeFile(dataDir, {
+			pid: process.pid,
+			version: '1.2.3',
+			httpServer: 'uWebSockets.js 20',
+			databaseUrl: 'postgresql://unused',
+			surfaces,
+		});
 		const status = await json('status');
-		assert.deepEqual(status, { version: '1.2.3', node: process.versions.node, database: 'external', surfaces });
+		assert.deepEqual(status, {
+			version: '1.2.3',
+			node: process.versions.node,
+			http_server: 'uWebSockets.js 20',
+			database: 'external',
+			surfaces,
+		});
 		assert.match((await run('status')).out, /^Tributary 1\.2\.3, .*external/);
 		removeRuntimeFile(dataDir);
 	});

@@ -27,7 +27,9 @@ export function programRunner(paths: readonly string[]): ProgramRunner {
 			'PostgreSQL does not run as root, and its system user cannot enter this directory: choose another DATA_DIR, run as a normal user, or set DATABASE_URL',
 		);
 	}
-	const identity = [`--reuid=${user.uid}`, `--regid=${user.gid}`, '--clear-groups', `--inh-caps=${reach}`, `--ambient-caps=${reach}`];
+	// Without the securebit access(2), by which initdb looks for its neighbours, would not count the capabilities.
+	const capabilities = [`--inh-caps=${reach}`, `--ambient-caps=${reach}`, '--securebits=+no_setuid_fixup'];
+	const identity = [`--reuid=${user.uid}`, `--regid=${user.gid}`, '--clear-groups', ...capabilities];
 	return { ...user, run: (program, parameters, options) => spawn(setpriv, [...identity, '--', program, ...parameters], options) };
 }
 
