@@ -48,7 +48,6 @@ export const environmentSchema = z.object({
 	TLS_CLIENT_CA_FILE: z.string().min(1).optional().meta({ description: 'set → client certificates are required on the TLS MLLP port' }),
 	ALLOW_ANY_SOURCE: flag.meta({ description: 'an integration client may list * as an allowed address' }),
 	TRUSTED_PROXIES: list.meta({ description: 'CIDRs whose X-Forwarded-For (HTTP) and PROXY protocol (MLLP) are believed' }),
-	API_DOCUMENTATION: flag.default(true).meta({ description: 'serves /api/documentation on each HTTP surface' }),
 	WORKERS: z.coerce.number().int().min(1).max(256).optional().meta({ description: 'ingest worker threads; unset → cores − 1, at least 1' }),
 	LOG_LEVEL: z
 		.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
