@@ -16,7 +16,8 @@ export interface LaneOptions {
 }
 
 const retryMsMin = 50;
-const retryMsMax = 1000;
+/** Never so long that what comes when the database is back would expire before the next attempt. */
+const retryMsMax = ({ unavailableMsMax }: Limits) => Math.min(1000, unavailableMsMax / 4);
 
 /**
  * The mailboxes of some sites, and one batch of theirs in flight. While it is, the mailboxes fill; the next batch takes
@@ -136,7 +137,9 @@ export class Lane {
 		}
 		if (outcome.kind === 'crashed') this.#suspect(batch);
 		this.#putBack(batch);
-		this.#setRetry(outcome.kind === 'crashed' ? retryMsMin : Math.min(retryMsMax, Math.max(retryMsMin, this.#retryMs * 2)));
+		this.#setRetry(
+			outcome.kind === 'crashed' ? retryMsMin : Math.min(retryMsMax(this.#options.limits), Math.max(retryMsMin, this.#retryMs * 2)),
+		);
 	}
 
 	/** The messages of a batch that ended the worker go one by one from now on; one that does it twice alone is withheld. */
