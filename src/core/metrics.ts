@@ -253,12 +253,6 @@ export const metricDefinitions = {
 		help: 'Messages that belong to no site; dropped ones were answered but not logged, the log was full.',
 		labels: { reason: ['no-sender', 'tie'], result: ['logged', 'dropped'] },
 	},
-	replays: {
-		name: 'tributary_replays_total',
-		kind: 'counter',
-		help: 'Logged messages that an operator replayed, by what became of them.',
-		labels: { outcome: outcomes },
-	},
 } as const satisfies Record<string, MetricDefinition>;
 
 type Definitions = typeof metricDefinitions;

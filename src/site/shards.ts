@@ -49,12 +49,18 @@ export class Shards implements SiteGateway {
 	}
 
 	#createLane(pool: Piscina, lane: number): Lane {
-		const { limits, log } = this.#options;
+		const { limits, log, metrics } = this.#options;
+		const { shardAvailable } = metrics;
+		const shard = String(this.#lanes.length);
+		shardAvailable.set({ shard }, 1);
 		return new Lane({
 			limits,
 			nowMs: this.#options.nowMs,
 			process: (deliveries) => this.#process(pool, lane, deliveries),
-			onAvailability: (available) => log[available ? 'info' : 'warn']({ lane }, available ? 'storing again' : 'cannot store; senders wait'),
+			onAvailability: (available) => {
+				shardAvailable.set({ shard }, available ? 1 : 0);
+				log[available ? 'info' : 'warn']({ shard }, available ? 'storing again' : 'cannot store; senders wait');
+			},
 			onRoom: (siteId) => this.#tellRoom(siteId),
 		});
 	}
@@ -71,6 +77,7 @@ export class Shards implements SiteGateway {
 		} catch (error) {
 			if (this.#closed) return { kind: 'unavailable' };
 			metrics.workerRestarts.inc();
+			metrics.batchRetries.inc({ reason: 'worker' });
 			this.#options.log.error({ err: error, lane }, 'an ingest worker ended in the middle of a batch; the batch is tried again');
 			return { kind: 'crashed' };
 		}
