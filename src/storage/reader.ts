@@ -66,8 +66,9 @@ export class Reader {
 		const slot = this.#leastBusy();
 		slot.inFlight++;
 		this.#inFlight++;
+		let client: pg.Client | undefined;
 		try {
-			const client = slot.client ?? (await this.#opened(slot));
+			client = slot.client ?? (await this.#opened(slot));
 			const named = statement.name === undefined ? {} : { name: statement.name };
 			const result: QueryArrayResult<Cell[]> = await client.query<Cell[]>({
 				...named,
@@ -79,6 +80,11 @@ export class Reader {
 		} catch (error) {
 			this.#options.metrics.readFailures.inc();
 			if (error instanceof Failure || !isOutage(error)) throw error;
+			// PostgreSQL says that it ends the connection a moment before the socket closes: the next read must not go there.
+			if (isLost(error) && slot.client === client) {
+				slot.client = undefined;
+				client?.connection.stream.destroy();
+			}
 			throw new Failure('unavailable', 'the database does not answer', { cause: error, retryAfterSeconds: 2 });
 		} finally {
 			slot.inFlight--;
@@ -147,4 +153,9 @@ function isOutage(error: unknown): boolean {
 	const state = (error as { code?: unknown }).code;
 	if (typeof state !== 'string') return error instanceof Error && /connection|terminated|timeout|closed/i.test(error.message);
 	return /^(08|53|57)/.test(state) || /^E[A-Z]+$/.test(state);
+}
+
+/** Whether the connection is gone, not only the statement (57014: it took too long). */
+function isLost(error: unknown): boolean {
+	return (error as { code?: unknown }).code !== '57014' && !/^53/.test(String((error as { code?: unknown }).code));
 }
