@@ -3,20 +3,35 @@
  * Each test file makes databases of its own from the migrated template. Everything is removed at the end.
  */
 import { spawn } from 'node:child_process';
-import { chmodSync, globSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, globSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEmbeddedDatabase } from '../src/storage/embedded/embedded-database.ts';
 import { schemaOf } from './support/schema.ts';
 import { createTemplate, templateName, urlOf } from './support/template.ts';
 
-const dataDir = mkdtempSync(join(tmpdir(), 'tributary-test-'));
-chmodSync(dataDir, 0o755);
 const given = process.argv.slice(2).filter((parameter) => parameter !== '--update-schema');
+const missing = given.filter((path) => !existsSync(path));
+if (missing.length > 0) {
+	console.error(`no such file or folder: ${missing.join(', ')}`);
+	process.exit(2);
+}
 const files = (given.length > 0 ? given : ['test'])
 	.flatMap((path) => (statSync(path).isDirectory() ? globSync(`${path}/**/*.test.ts`) : [path]))
 	.sort();
 
+/** Whoever ends the run still gets its database ended and its files removed. */
+let child;
+let ending;
+for (const signal of ['SIGINT', 'SIGTERM']) {
+	process.on(signal, () => {
+		ending = signal;
+		child?.kill(signal);
+	});
+}
+
+const dataDir = mkdtempSync(join(tmpdir(), 'tributary-test-'));
+chmodSync(dataDir, 0o755);
 const database = await startEmbeddedDatabase({
 	dataDir,
 	settings: { fsync: 'off', full_page_writes: 'off', max_connections: '400', shared_buffers: '128MB' },
@@ -27,11 +42,11 @@ try {
 	if (process.argv.includes('--update-schema'))
 		writeFileSync(join(import.meta.dirname, 'storage/schema.sql'), await schemaOf(urlOf(database.url, templateName)));
 	status = await new Promise((resolve, reject) => {
-		const child = spawn(process.execPath, ['--import', 'tsx', '--test', '--test-concurrency=2', '--test-timeout=180000', ...files], {
+		if (ending) return resolve(1);
+		child = spawn(process.execPath, ['--import', 'tsx', '--test', '--test-concurrency=2', '--test-timeout=180000', ...files], {
 			stdio: 'inherit',
 			env: { ...process.env, TRIBUTARY_TEST_DATABASE: database.url },
 		});
-		for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => child.kill(signal));
 		child.once('error', reject);
 		child.once('exit', (code) => resolve(code ?? 1));
 	});

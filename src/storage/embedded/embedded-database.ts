@@ -64,28 +64,12 @@ export async function startEmbeddedDatabase({
 	const { initdb, postgres } = await programs();
 	const directory = dataDirectory(dataDir);
 	mkdirSync(dataDir, { recursive: true });
-	takeLock(directory.lock);
-	const runner = programRunner([directory.cluster, dirname(postgres), directory.socket]);
-	await stopLeftover(directory.cluster);
-	ownDirectory(directory.socket, runner);
-	const log = openSync(directory.log, 'a', 0o600);
+	await takeLock(directory.lock);
 	try {
-		await makeCluster(directory.cluster, runner, async (into) => {
-			const parameters = [
-				'-D',
-				into,
-				'-U',
-				'tributary',
-				'-A',
-				'trust',
-				'--encoding=UTF8',
-				'--locale=C',
-				'--locale-provider=icu',
-				'--icu-locale=und',
-			];
-			const child = runner.run(initdb, parameters, { stdio: ['ignore', log, log], cwd: into });
-			if ((await ended(child)) !== 0) throw new Error(`initdb failed; ${tail(directory.log)}`);
-		});
+		const runner = programRunner(directory.cluster, [dirname(postgres), directory.socket]);
+		await stopLeftover(directory);
+		ownDirectory(directory.socket, runner);
+		await makeCluster(directory.cluster, runner, (into) => initialise(initdb, into, runner, directory.log));
 		const all: Record<string, string> = { ...defaultSettings, unix_socket_directories: directory.socket, ...settings };
 		const parameters = ['-D', directory.cluster, ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
 		const server = new Server(runner, postgres, parameters, directory, onCrash);
@@ -94,10 +78,23 @@ export async function startEmbeddedDatabase({
 	} catch (error) {
 		releaseLock(directory.lock);
 		throw error;
+	}
+}
+
+async function initialise(initdb: string, into: string, runner: ProgramRunner, path: string): Promise<void> {
+	const log = openSync(path, 'a', 0o600);
+	const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=icu', '--icu-locale=und'];
+	const parameters = ['-D', into, '-U', 'tributary', '-A', 'trust', ...locale];
+	try {
+		const child = runner.run(initdb, parameters, { stdio: ['ignore', log, log], cwd: into });
+		if ((await ended(child)) !== 0) throw new Error(`initdb failed; ${tail(path)}`);
 	} finally {
 		closeSync(log);
 	}
 }
+
+/** Half seconds: processes of a crashed server may keep its memory for moments; until then a start is refused. */
+const triesMax = 20;
 
 /** One PostgreSQL process, started again when it ends unasked. */
 class Server {
@@ -129,29 +126,43 @@ class Server {
 	}
 
 	async start(): Promise<string> {
+		for (let tries = 0; ; tries++) {
+			try {
+				return await this.#startOnce();
+			} catch (error) {
+				if (tries === triesMax || !(error as Error).message.includes('shared memory')) throw error;
+				await pause(500);
+			}
+		}
+	}
+
+	async #startOnce(): Promise<string> {
 		const { cluster, socket, log: path } = this.#directory;
 		const log = openSync(path, 'a', 0o600);
 		const child = this.#runner.run(this.#program, this.#parameters, { stdio: ['ignore', log, log], cwd: cluster, detached: true });
 		closeSync(log);
 		child.unref();
 		this.#child = child;
-		const url = await untilReady(child, socket, path);
+		let refused: Error | undefined;
+		child.once('error', (error) => {
+			refused = error;
+		});
+		const url = await untilReady(child, socket, path, () => refused);
 		child.once('exit', () => {
 			if (!this.#stopping) this.#restarting = this.#restart();
 		});
 		return url;
 	}
 
-	/** Processes of the crashed server let go of its memory within moments; until then a start is refused. */
 	async #restart(): Promise<void> {
 		this.#onCrash(undefined);
 		for (let tries = 0; !this.#stopping; tries++) {
 			try {
-				await stopLeftover(this.#directory.cluster);
-				await this.start();
+				await stopLeftover(this.#directory);
+				await this.#startOnce();
 				return;
 			} catch (error) {
-				if (tries === 20) {
+				if (tries === triesMax) {
 					this.#onCrash(error as Error);
 					return;
 				}
@@ -179,9 +190,11 @@ function urlOf(socket: string, database: string): string {
 	return `postgresql://tributary@localhost/${database}?host=${encodeURIComponent(socket)}`;
 }
 
-async function untilReady(child: ChildProcess, socket: string, log: string): Promise<string> {
+async function untilReady(child: ChildProcess, socket: string, log: string, refused: () => Error | undefined): Promise<string> {
 	let failure: unknown;
 	for (let waited = 0; waited < 60_000; waited += 50) {
+		const cause = refused();
+		if (cause) throw new Error(`PostgreSQL cannot be started: ${cause.message}`, { cause });
 		if (child.exitCode !== null || child.signalCode !== null) throw new Error(`PostgreSQL ended while starting; ${tail(log)}`);
 		try {
 			await ensureDatabase(urlOf(socket, 'postgres'));
@@ -216,5 +229,5 @@ function ended(child: ChildProcess): Promise<number | null> {
 function tail(log: string): string {
 	if (!existsSync(log)) return 'there is no log';
 	const lines = readFileSync(log, 'utf8').trim().split('\n');
-	return `see ${log}: ${lines.at(-1) ?? ''}`;
+	return `see ${log}: ${lines.findLast((line) => /FATAL|PANIC|error:/.test(line)) ?? lines.at(-1) ?? ''}`;
 }

@@ -13,13 +13,17 @@ const setpriv = '/usr/bin/setpriv';
 /** Lets the system user reach a directory below one that only root may enter, such as /root. */
 const reach = '+dac_override,+dac_read_search';
 
-/** @throws Error with one readable sentence when no system user can reach the paths */
-export function programRunner(paths: readonly string[]): ProgramRunner {
+/**
+ * @param cluster the data directory, whose owner it has to be once it exists
+ * @param paths what else has to be reached
+ * @throws Error with one readable sentence when no system user can reach the paths
+ */
+export function programRunner(cluster: string, paths: readonly string[]): ProgramRunner {
 	if (process.getuid?.() !== 0) {
 		return { uid: undefined, gid: undefined, run: (program, parameters, options) => spawn(program, parameters, options) };
 	}
-	const user = systemUser();
-	if (paths.every((path) => isReachable(path))) {
+	const user = ownerOf(cluster) ?? systemUser();
+	if ([cluster, ...paths].every((path) => isReachable(path))) {
 		return { ...user, run: (program, parameters, options) => spawn(program, parameters, { ...options, uid: user.uid, gid: user.gid }) };
 	}
 	if (!existsSync(setpriv)) {
@@ -31,6 +35,12 @@ export function programRunner(paths: readonly string[]): ProgramRunner {
 	const capabilities = [`--inh-caps=${reach}`, `--ambient-caps=${reach}`, '--securebits=+no_setuid_fixup'];
 	const identity = [`--reuid=${user.uid}`, `--regid=${user.gid}`, '--clear-groups', ...capabilities];
 	return { ...user, run: (program, parameters, options) => spawn(setpriv, [...identity, '--', program, ...parameters], options) };
+}
+
+/** PostgreSQL takes no cluster but its user's own: one that a normal user made before goes on as theirs. */
+function ownerOf(cluster: string): { uid: number; gid: number } | undefined {
+	const found = statSync(cluster, { throwIfNoEntry: false });
+	return found === undefined || found.uid === 0 ? undefined : { uid: found.uid, gid: found.gid };
 }
 
 function systemUser(): { uid: number; gid: number } {
