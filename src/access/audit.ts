@@ -47,6 +47,8 @@ export function openAudit({ databaseUrl, log, clock }: { databaseUrl: string; lo
 			connectionTimeoutMillis: 5000,
 			query_timeout: 10_000,
 		});
+		// A connection that breaks fails the query under way; without a listener it would end the process.
+		client.on('error', () => undefined);
 		await client.connect();
 		try {
 			for (const [, { action, subject, source, times, atMs }] of due) {

@@ -4,8 +4,8 @@ import type { Log } from '#core/log.ts';
 import type { Metrics } from '#core/metrics.ts';
 import { noteKeyUse } from '#storage/statements/administrative/read-access.ts';
 import { parseApiKey, secretMatches } from './api-key.ts';
+import { ClientIndex } from './client-index.ts';
 import type { AccessDirectory, KeyGrant, SenderMatch } from './directory.ts';
-import { type IntegrationClient, matchClient, mayConnect } from './integration-client.ts';
 import { readSnapshot, readVersion, type Snapshot } from './snapshot.ts';
 
 export interface DirectoryOptions {
@@ -21,6 +21,7 @@ const pollMs = 300;
 /** Without a successful poll for this long nobody is let in: a revocation might have been missed. */
 const staleMsMax = 30_000;
 const keyUseMs = 5000;
+const noClients = new ClientIndex([]);
 
 /** @throws Error when the database cannot be read at the start */
 export async function openDirectory(options: DirectoryOptions): Promise<DatabaseDirectory> {
@@ -33,7 +34,7 @@ export class DatabaseDirectory implements AccessDirectory {
 	readonly #options: DirectoryOptions;
 	#client: pg.Client | undefined;
 	#snapshot: Snapshot = { version: '', keys: new Map(), clients: [] };
-	#mllpClients: readonly IntegrationClient[] = [];
+	#mllpClients = noClients;
 	#polledAtMs = 0;
 	#failing = false;
 	#timer: NodeJS.Timeout | undefined;
@@ -61,11 +62,11 @@ export class DatabaseDirectory implements AccessDirectory {
 	}
 
 	mayConnect(_protocol: 'hl7-mllp', address: string): boolean {
-		return mayConnect(this.#currentMllp(), address);
+		return this.#currentMllp().mayConnect(address);
 	}
 
 	matchSender(_protocol: 'hl7-mllp', address: string, application: string, facility: string): SenderMatch {
-		return matchClient(this.#currentMllp(), address, application, facility);
+		return this.#currentMllp().match(address, application, facility);
 	}
 
 	get fresh(): boolean {
@@ -81,8 +82,8 @@ export class DatabaseDirectory implements AccessDirectory {
 		return this.fresh ? this.#snapshot : nobody;
 	}
 
-	#currentMllp(): readonly IntegrationClient[] {
-		return this.fresh ? this.#mllpClients : [];
+	#currentMllp(): ClientIndex {
+		return this.fresh ? this.#mllpClients : noClients;
 	}
 
 	#schedule(): void {
@@ -115,7 +116,7 @@ export class DatabaseDirectory implements AccessDirectory {
 		const version = await readVersion(client);
 		if (version !== this.#snapshot.version) {
 			this.#snapshot = await readSnapshot(client, this.#options.allowAnySource);
-			this.#mllpClients = this.#snapshot.clients.filter(({ protocols }) => protocols.includes('hl7-mllp'));
+			this.#mllpClients = new ClientIndex(this.#snapshot.clients.filter(({ protocols }) => protocols.includes('hl7-mllp')));
 		}
 		this.#polledAtMs = startedMs;
 		if (startedMs - this.#keyUsesWrittenMs >= keyUseMs) await this.#writeKeyUses(client, startedMs);
@@ -154,8 +155,10 @@ export class DatabaseDirectory implements AccessDirectory {
 		const client = this.#client;
 		this.#client = undefined;
 		if (client === undefined) return;
-		await this.#writeKeyUses(client, this.#options.clock.nowMs());
-		await client.end();
+		await this.#writeKeyUses(client, this.#options.clock.nowMs()).catch((error) =>
+			this.#options.log.warn({ err: error }, 'the last uses of keys could not be noted'),
+		);
+		await client.end().catch(() => undefined);
 	}
 }
 

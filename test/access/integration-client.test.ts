@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type IntegrationClient, matchClient, mayConnect, rangesOf } from '#access/integration-client.ts';
+import { ClientIndex } from '#access/client-index.ts';
+import { type IntegrationClient, rangesOf } from '#access/integration-client.ts';
 
 interface Row {
 	id: string;
@@ -169,9 +170,10 @@ describe('the client that a message belongs to', () => {
 			const rows = clients.map((row) => client(row, anySource));
 			// The order of rows decides nothing.
 			for (const order of [rows, rows.toReversed()]) {
-				const match = matchClient(order, from, msh[0], msh[1]);
+				const index = new ClientIndex(order);
+				const match = index.match(from, msh[0], msh[1]);
 				assert.equal(match.kind === 'match' ? match.grant.clientId : match.kind, expected);
-				assert.equal(mayConnect(order, from), expected !== 'no-address');
+				assert.equal(index.mayConnect(from), expected !== 'no-address');
 			}
 		});
 	}

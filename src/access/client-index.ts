@@ -1,0 +1,112 @@
+import { type AddressBytes, parseAddress } from '#core/address.ts';
+import type { SenderMatch } from './directory.ts';
+import type { IntegrationClient } from './integration-client.ts';
+
+/** The clients of one address range by the MSH-3 and MSH-4 that they require; undefined where they require none. */
+type BySender = Map<string | undefined, Map<string | undefined, IntegrationClient[]>>;
+
+/** The ranges of one prefix length, by the bytes of their prefix. */
+interface PrefixLength {
+	bits: number;
+	ranges: Map<string, BySender>;
+}
+
+/**
+ * Finds the client that a message belongs to. The cost of a look-up grows with the number of distinct prefix lengths,
+ * not with that of clients, also where one interface engine sends for all sites from one address.
+ */
+export class ClientIndex {
+	/** By the length of an address in bytes; the longest prefix first. */
+	readonly #families = new Map<number, PrefixLength[]>([
+		[4, []],
+		[16, []],
+	]);
+
+	constructor(clients: readonly IntegrationClient[]) {
+		// Equally specific clients of one site: the oldest is taken, whatever the order of rows.
+		for (const client of clients.toSorted(byAge)) {
+			for (const { bytes, prefixBits } of client.ranges) {
+				// `*` is the empty prefix of both families.
+				if (bytes === undefined) for (const [length] of this.#families) this.#add(client, new Array(length).fill(0), 0);
+				else this.#add(client, bytes, prefixBits);
+			}
+		}
+		for (const lengths of this.#families.values()) lengths.sort((left, right) => right.bits - left.bits);
+	}
+
+	#add(client: IntegrationClient, bytes: AddressBytes, bits: number): void {
+		const lengths = this.#families.get(bytes.length);
+		if (lengths === undefined) return;
+		const held = lengths.find((length) => length.bits === bits);
+		const { ranges } = held ?? { ranges: new Map<string, BySender>() };
+		if (held === undefined) lengths.push({ bits, ranges });
+		const senders = entryOf(ranges, prefixOf(bytes, bits), (): BySender => new Map());
+		const facilities = entryOf(senders, client.sendingApplication, () => new Map<string | undefined, IntegrationClient[]>());
+		entryOf(facilities, client.sendingFacility, (): IntegrationClient[] => []).push(client);
+	}
+
+	/** The ranges that contain the address, the most specific first. */
+	*#containing(address: string): Iterable<BySender> {
+		const bytes = parseAddress(address);
+		for (const { bits, ranges } of (bytes && this.#families.get(bytes.length)) ?? []) {
+			const range = bytes && ranges.get(prefixOf(bytes, bits));
+			if (range) yield range;
+		}
+	}
+
+	mayConnect(address: string): boolean {
+		for (const _range of this.#containing(address)) return true;
+		return false;
+	}
+
+	/** The longer address prefix first, since MSH is the sender's own word; then both MSH fields set, one, none. */
+	match(address: string, application: string, facility: string): SenderMatch {
+		let kind: 'no-address' | 'no-sender' = 'no-address';
+		for (const range of this.#containing(address)) {
+			kind = 'no-sender';
+			const both = clientsOf(range, application, facility);
+			if (both.length > 0) return matchOf(both);
+			const one = [...clientsOf(range, application, undefined), ...clientsOf(range, undefined, facility)].sort(byAge);
+			if (one.length > 0) return matchOf(one);
+			const none = clientsOf(range, undefined, undefined);
+			if (none.length > 0) return matchOf(none);
+		}
+		return { kind };
+	}
+}
+
+function clientsOf(range: BySender, application: string | undefined, facility: string | undefined): readonly IntegrationClient[] {
+	return range.get(application)?.get(facility) ?? [];
+}
+
+/** Of equally specific clients, the oldest first. */
+function matchOf(equals: readonly IntegrationClient[]): SenderMatch {
+	const [first] = equals;
+	if (first === undefined) return { kind: 'no-sender' };
+	return equals.every(({ grant }) => grant.siteId === first.grant.siteId) ? { kind: 'match', grant: first.grant } : { kind: 'tie' };
+}
+
+function byAge(left: IntegrationClient, right: IntegrationClient): number {
+	return compare(left.createdAt, right.createdAt) || compare(left.grant.clientId, right.grant.clientId);
+}
+
+function compare(left: string, right: string): number {
+	return left < right ? -1 : left > right ? 1 : 0;
+}
+
+/** The first bits of an address as a key; what lies behind them is left out. */
+function prefixOf(bytes: AddressBytes, bits: number): string {
+	const whole = bits >> 3;
+	const rest = bits & 7;
+	let key = '';
+	for (let index = 0; index < whole; index++) key += String.fromCharCode(bytes[index] ?? 0);
+	return rest === 0 ? key : key + String.fromCharCode((bytes[whole] ?? 0) & (0xff << (8 - rest)));
+}
+
+function entryOf<K, V>(map: Map<K, V>, key: K, create: () => V): V {
+	const held = map.get(key);
+	if (held !== undefined) return held;
+	const created = create();
+	map.set(key, created);
+	return created;
+}
