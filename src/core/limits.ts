@@ -63,6 +63,13 @@ export const limitDefinitions = {
 		max: 100_000,
 		answer: 'requests of one surface under way; 503 with Retry-After',
 	},
+	httpWaitingBytesMax: {
+		variable: 'HTTP_WAITING_BYTES_MAX',
+		default: 512 * MiB,
+		min: 1024,
+		max: 65_536 * MiB,
+		answer: 'bytes of request bodies of one surface that are being read or answered; 503 with Retry-After',
+	},
 	mailboxMessagesMax: {
 		variable: 'MAILBOX_MESSAGES_MAX',
 		default: 1024,

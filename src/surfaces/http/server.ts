@@ -1,13 +1,13 @@
-import { addressSet, normaliseAddress, parseRange } from '#core/address.ts';
+import { addressSet, normaliseAddress, parseAddress, parseRange } from '#core/address.ts';
 import { Failure, failureCodes } from '#core/failure.ts';
 import { isUuid, newId } from '#core/id.ts';
 import type { Limits } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import { type Metrics, statusClass } from '#core/metrics.ts';
-import { collectBody, framingFault, tooLarge } from './body.ts';
+import { collectBody, framingFault, tooLarge, tooMuch } from './body.ts';
 import { type HttpResponse, loadServer, type TemplatedApp } from './load.ts';
 import { type HttpAnswer, type HttpRequest, type Route, statusTexts } from './message.ts';
-import { Router } from './router.ts';
+import { type RouteMatch, Router } from './router.ts';
 
 export interface HttpServerOptions {
 	name: 'fhir' | 'hl7-http' | 'operations';
@@ -48,6 +48,8 @@ class Server implements HttpServer {
 	#listening: unknown;
 	#port = 0;
 	#underWay = 0;
+	/** Of bodies that are being read or answered. */
+	#waitingBytes = 0;
 	#drained: (() => void) | undefined;
 
 	constructor(options: HttpServerOptions) {
@@ -101,39 +103,44 @@ class Server implements HttpServer {
 		}
 		const match = this.#router.match(method, path);
 		if (match.kind !== 'route') {
-			const failure =
-				match.kind === 'path'
-					? new Failure('not-found', 'there is nothing at this path')
-					: new Failure('method-not-allowed', `${method} is not supported here`);
-			const answer = this.#failed(failure, head);
-			if (match.kind === 'method') answer.headers = { ...answer.headers, Allow: match.allow };
-			exchange.answer(answer, head, 'none', head.contentLength > 0);
+			exchange.answer(this.#unrouted(match, head), head, 'none', head.contentLength > 0);
 			return;
 		}
-		const { httpRequestsMax, httpBodyBytesMax } = this.#options.limits;
+		const { httpRequestsMax, httpBodyBytesMax, httpWaitingBytesMax } = this.#options.limits;
 		const { pattern } = match.route;
 		if (head.contentLength > httpBodyBytesMax) {
 			exchange.answer(this.#failed(tooLarge(httpBodyBytesMax), head), head, pattern, true);
 			return;
 		}
-		if (this.#underWay >= httpRequestsMax) {
-			exchange.answer(
-				this.#failed(new Failure('unavailable', 'too many requests are under way', { retryAfterSeconds: 1 }), head),
-				head,
-				pattern,
-				true,
-			);
+		if (this.#underWay >= httpRequestsMax || this.#waitingBytes + head.contentLength > httpWaitingBytesMax) {
+			exchange.answer(this.#failed(tooMuch(), head), head, pattern, true);
 			return;
 		}
 		this.#begin(response, exchange, head, match.route, match.params);
 	}
 
+	/** Nothing is at the path, or not for this method; OPTIONS asks for just that (RFC 9110 §9.3.7). */
+	#unrouted(match: Exclude<RouteMatch, { kind: 'route' }>, head: Head): HttpAnswer {
+		if (match.kind === 'path') return this.#failed(new Failure('not-found', 'there is nothing at this path'), head);
+		if (head.method === 'OPTIONS') return { status: 204, headers: { Allow: match.allow } };
+		const answer = this.#failed(new Failure('method-not-allowed', `${head.method} is not supported here`), head);
+		return { ...answer, headers: { ...answer.headers, Allow: match.allow } };
+	}
+
 	#begin(response: HttpResponse, exchange: Exchange, head: Head, route: Route, params: Record<string, string>): void {
 		this.#underWay++;
 		let finished = false;
+		let bytes = 0;
+		const take = (more: number) => {
+			if (this.#waitingBytes + more > this.#options.limits.httpWaitingBytesMax) return false;
+			bytes += more;
+			this.#waitingBytes += more;
+			return true;
+		};
 		const finish = () => {
 			if (finished) return;
 			finished = true;
+			this.#waitingBytes -= bytes;
 			this.#underWay--;
 			if (this.#underWay === 0) this.#drained?.();
 		};
@@ -142,19 +149,19 @@ class Server implements HttpServer {
 			finish();
 		});
 		const carryOut = (body: Uint8Array) => {
-			this.#handle(route, { ...head, params, body }).then(
-				(answer) => {
-					exchange.answer(answer, head, route.pattern, false);
-					finish();
-				},
-				(error) => this.#options.log.error({ err: error, requestId: head.requestId }, 'an answer could not be written'),
-			);
+			this.#handle(route, { ...head, params, body })
+				.then((answer) => exchange.answer(answer, head, route.pattern, false))
+				.catch((error) => {
+					this.#options.log.error({ err: error, requestId: head.requestId }, 'an answer could not be written');
+					exchange.breakOff();
+				})
+				.finally(finish);
 		};
 		if (head.method === 'GET' || head.method === 'HEAD') {
 			carryOut(noBody);
 			return;
 		}
-		collectBody(response, this.#options.limits.httpBodyBytesMax, (body) => {
+		collectBody(response, { bytesMax: this.#options.limits.httpBodyBytesMax, take }, (body) => {
 			if (!(body instanceof Failure)) return carryOut(body);
 			exchange.answer(this.#failed(body, head), head, route.pattern, true);
 			finish();
@@ -188,7 +195,7 @@ class Server implements HttpServer {
 			path,
 			query,
 			header: (name) => byName.get(name),
-			source: trusted ? this.#forwardedFor(byName.get('x-forwarded-for'), peer) : peer,
+			source: trusted ? this.#forwardedFor(headers, peer) : peer,
 			secure: this.tls || (trusted && byName.get('x-forwarded-proto') === 'https'),
 			requestId: given !== undefined && (isUuid(given) || /^[\w.-]{1,64}$/.test(given)) ? given : newId(),
 			contentLength: Number(byName.get('content-length') ?? 0),
@@ -196,12 +203,13 @@ class Server implements HttpServer {
 	}
 
 	/** The last address that no trusted proxy of ours stands for: what is left of it is the sender's own word. */
-	#forwardedFor(header: string | undefined, peer: string): string {
-		const hops = (header ?? '')
-			.split(',')
-			.map((hop) => normaliseAddress(hop.trim()))
-			.filter((hop) => hop !== '');
-		return hops.reverse().find((hop) => !this.#isTrustedProxy(hop)) ?? peer;
+	#forwardedFor(headers: readonly (readonly [string, string])[], peer: string): string {
+		const hop = headers
+			.filter(([name]) => name === 'x-forwarded-for')
+			.flatMap(([, value]) => value.split(','))
+			.map((entry) => normaliseAddress(entry.trim()))
+			.findLast((entry) => entry !== '' && !this.#isTrustedProxy(entry));
+		return hop !== undefined && parseAddress(hop) !== undefined ? hop : peer;
 	}
 
 	async close(waitMs: number): Promise<void> {
@@ -230,6 +238,7 @@ class Exchange {
 	readonly #options: HttpServerOptions;
 	readonly #started = performance.now();
 	#over = false;
+	#isGone = false;
 
 	constructor(response: HttpResponse, isHead: boolean, options: HttpServerOptions) {
 		this.#response = response;
@@ -239,6 +248,12 @@ class Exchange {
 
 	abort(): void {
 		this.#over = true;
+		this.#isGone = true;
+	}
+
+	/** Ends the connection in the middle of an answer that went wrong. */
+	breakOff(): void {
+		if (!this.#isGone) this.#response.close();
 	}
 
 	answer(answer: HttpAnswer, head: Pick<Head, 'requestId'>, route: string, closeConnection: boolean): void {
