@@ -1,0 +1,16 @@
+const elementName = /^_?[A-Za-z][A-Za-z0-9]{0,63}$/;
+
+/**
+ * A path as FHIRPath writes it: `Patient.name[0].given[1]`. What a sender made up may be anything: from the first name on that
+ * could not be an element's, the path is cut.
+ */
+export function pathOf(type: string, path: readonly PropertyKey[]): string {
+	if (!elementName.test(type)) return '';
+	let expression = type;
+	for (const step of path) {
+		if (typeof step === 'number') expression += `[${step}]`;
+		else if (typeof step === 'string' && elementName.test(step)) expression += `.${step}`;
+		else break;
+	}
+	return expression;
+}
