@@ -1,4 +1,6 @@
-import type { TableShape } from '#record/table-shape.ts';
+import type { JsonObject } from '#core/json.ts';
+import type { Column, ColumnValue, TableShape } from '#record/table-shape.ts';
+import type { SearchColumns } from './search-columns.ts';
 
 /** A search parameter: what a value of it means in terms of the table's columns. */
 export type SearchParameter = { documentation: string } & (
@@ -13,7 +15,12 @@ export type SearchParameter = { documentation: string } & (
 	| { type: 'date'; columnType: 'date' | 'timestamptz'; startColumn: string; endColumn: string }
 );
 
-export type Interaction = 'read' | 'search-type';
+export type Interaction = 'read' | 'vread' | 'history-instance' | 'history-type' | 'search-type' | 'create' | 'update' | 'patch';
+
+/** What every resource type can be asked for. */
+export const readInteractions = ['read', 'vread', 'history-instance', 'history-type', 'search-type'] as const satisfies Interaction[];
+/** And what a client may write. */
+export const writeInteractions = ['create', 'update', 'patch'] as const satisfies Interaction[];
 
 /**
  * All that the product knows of a resource type. Routes, search, table columns and the capability statement follow from
@@ -27,6 +34,27 @@ export interface ResourceDefinition {
 	table: TableShape;
 }
 
-export function defineResource(definition: Omit<ResourceDefinition, 'profile'>): ResourceDefinition {
-	return { ...definition, profile: `http://hl7.org/fhir/StructureDefinition/${definition.type}` };
+interface Definition {
+	type: TableShape['resourceType'];
+	interactions: readonly Interaction[];
+	table: string;
+	links: readonly Column[];
+	statedLinks: TableShape['statedLinks'];
+	columns: readonly SearchColumns[];
+	search: ResourceDefinition['search'];
+}
+
+export function defineResource({ type, interactions, table, links, statedLinks, columns, search }: Definition): ResourceDefinition {
+	const searchValues = (resource: JsonObject): ColumnValue[] => {
+		const values: ColumnValue[] = [];
+		for (const part of columns) for (const value of part.valuesOf(resource)) values.push(value);
+		return values;
+	};
+	return {
+		type,
+		profile: `http://hl7.org/fhir/StructureDefinition/${type}`,
+		interactions,
+		search,
+		table: { resourceType: type, table, links, statedLinks, search: columns.flatMap((part) => part.columns), searchValues },
+	};
 }

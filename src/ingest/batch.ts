@@ -5,7 +5,7 @@ import type { BatchStages } from '#record/batch-stages.ts';
 import type { Delivery, Reply } from '#record/delivery.ts';
 import { type Connection, troubleOf } from '#storage/connection.ts';
 import { findAcceptedMessages, type LoggedMessage, logAccepted, logMessages, type MessageKey } from '#storage/message-log.ts';
-import { readWorkingSets } from '#storage/read-set.ts';
+import type { ReadSet } from '#storage/read-set.ts';
 import { plainArray } from '#storage/statement.ts';
 import { takeTurns } from '#storage/statements/take-turns.ts';
 import type { WriteSet } from '#storage/write-set.ts';
@@ -20,6 +20,7 @@ export interface BatchResult {
 
 export interface BatchOptions {
 	connection: Connection;
+	readSet: ReadSet;
 	writeSet: WriteSet;
 	interpret: Interpret;
 	clock: Clock;
@@ -117,7 +118,7 @@ export class Batch {
 		sent.push(turns, accepted);
 		for (const segment of segmentsOf(batch)) {
 			const started = performance.now();
-			const reads = readWorkingSets(connection, keysOf(segment));
+			const reads = this.#options.readSet.read(connection, keysOf(segment));
 			sent.push(reads);
 			const [sets, sequences, earlier] = await Promise.all([reads, turns, accepted]);
 			const read = performance.now();

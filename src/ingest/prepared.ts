@@ -5,7 +5,7 @@ import { visitKey } from '#record/apply/encounter.ts';
 import { orderKey } from '#record/apply/observation.ts';
 import type { Change, ChangeSet } from '#record/change-set.ts';
 import type { Delivery } from '#record/delivery.ts';
-import type { SiteKeys } from '#storage/read-set.ts';
+import { noKeys, type SiteKeys } from '#storage/read-set.ts';
 import type { Interpretation } from './interpretation.ts';
 
 /** A delivery on its way through a batch. */
@@ -53,15 +53,16 @@ export function keysOf(segment: readonly Prepared[]): Map<string, SiteKeys> {
 		const { siteId } = message.delivery;
 		let site = keys.get(siteId);
 		if (site === undefined) {
-			site = { identifierValues: new Set(), visitKeys: new Set(), orderKeys: new Set() };
+			site = noKeys();
 			keys.set(siteId, site);
 		}
-		for (const change of changeSetOf(message)?.changes ?? []) addKeys(site, change);
+		const changes = changeSetOf(message)?.changes ?? [];
+		for (const change of changes) addKeys(site, change, changes);
 	}
 	return keys;
 }
 
-function addKeys(site: SiteKeys, change: Change): void {
+function addKeys(site: SiteKeys, change: Change, changes: readonly Change[]): void {
 	switch (change.kind) {
 		case 'patient':
 			site.identifierValues.add(change.identifiers[0].value);
@@ -72,6 +73,12 @@ function addKeys(site: SiteKeys, change: Change): void {
 		case 'observation':
 			if (change.order) site.orderKeys.add(orderKey(change.order));
 			return;
+		case 'item': {
+			const patient = changes.find((other) => other.kind === 'patient' && other.ref === change.patient);
+			if (patient?.kind !== 'patient') throw new Error('an item names a patient that its message does not');
+			site.items.push({ resourceType: change.resourceType, identifierValue: patient.identifiers[0].value, item: change.item });
+			return;
+		}
 		case 'merge':
 			site.identifierValues.add(change.prior[0].value);
 			return;

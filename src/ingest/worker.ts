@@ -5,6 +5,7 @@ import { createLog, type Log } from '#core/log.ts';
 import { tableShapes } from '#fhir/resources/index.ts';
 import type { Delivery } from '#record/delivery.ts';
 import { Connection } from '#storage/connection.ts';
+import { ReadSet } from '#storage/read-set.ts';
 import { WriteSet } from '#storage/write-set.ts';
 import { Batch, type BatchResult } from './batch.ts';
 import { interpretHl7v2 } from './hl7v2.ts';
@@ -19,6 +20,7 @@ export interface IngestSettings {
 export class Ingest {
 	readonly #settings: IngestSettings;
 	readonly #lanes = new Map<number, Connection>();
+	readonly #readSet = new ReadSet(tableShapes);
 	readonly #writeSet = new WriteSet(tableShapes);
 	readonly #log: Log;
 
@@ -32,6 +34,7 @@ export class Ingest {
 		const { limits } = this.#settings;
 		const batch = new Batch({
 			connection: this.#connection(lane),
+			readSet: this.#readSet,
 			writeSet: this.#writeSet,
 			interpret: (delivery) => interpretHl7v2(delivery, limits, systemClock, this.#log),
 			clock: systemClock,

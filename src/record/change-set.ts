@@ -24,7 +24,7 @@ export interface Flag {
 	text: string;
 }
 
-export type Change = PatientChange | EncounterChange | ObservationChange | MergeChange | UnlinkChange;
+export type Change = PatientChange | EncounterChange | ObservationChange | ItemChange | MergeChange | UnlinkChange;
 
 /** FHIR R4 Identifier, as far as matching needs it. */
 export interface Identifier extends JsonObject {
@@ -88,6 +88,22 @@ export interface ObservationChange {
 	/** The message carries a new status and no value (OBX-11 D, U, W): a known observation keeps all else. */
 	statusOnly?: true;
 	sequence: number;
+}
+
+/** What a segment states of a patient (AL1, DG1, PR1). The next message that states it updates it. */
+export interface ItemChange {
+	kind: 'item';
+	resourceType: 'AllergyIntolerance' | 'Condition' | 'Procedure';
+	patient: number;
+	/** Index of an EncounterChange of the same set, when the message carried the visit. */
+	encounter?: number;
+	/** What it is recognised by within the patient: its identifier, else its code, else its text. */
+	item: string;
+	patch: ResourcePatch;
+	/** What it starts with when the message creates it, beneath the patch. */
+	initial?: ResourcePatch;
+	/** `ignore`: the message withdraws it (DG1-21 D), which says nothing where it is not known. */
+	unknown: 'create' | 'ignore';
 }
 
 /** ADT^A40: `prior` becomes replaced by `survivor`. */

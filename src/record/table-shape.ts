@@ -10,7 +10,15 @@ export interface Column {
 
 export type ColumnValue = string | boolean | number | string[] | null;
 
-export type ResourceType = 'Patient' | 'Encounter' | 'Observation';
+export type ResourceType =
+	| 'Patient'
+	| 'Condition'
+	| 'AllergyIntolerance'
+	| 'Observation'
+	| 'Procedure'
+	| 'DiagnosticReport'
+	| 'DocumentReference'
+	| 'Encounter';
 
 /** How a resource type is kept: its table, and the columns beside the common ones, in order. */
 export interface TableShape {
@@ -18,6 +26,8 @@ export interface TableShape {
 	table: string;
 	/** Columns that tie rows together; `record/apply` fills them. */
 	links: readonly Column[];
+	/** The links that the resource itself states, for what a FHIR client writes. */
+	statedLinks(resource: JsonObject): Readonly<Record<string, ColumnValue>>;
 	/** Columns that searches read; filled from the resource by its definition. */
 	search: readonly Column[];
 	searchValues(resource: JsonObject): readonly ColumnValue[];

@@ -2,10 +2,14 @@ import { Migrator } from '@mikro-orm/migrations';
 import { MikroORM } from '@mikro-orm/postgresql';
 import pg from 'pg';
 import { Spine } from '../../migrations/0001-spine.ts';
+import { Fhir } from '../../migrations/0002-fhir.ts';
 import { ormConnection } from './orm-connection.ts';
 
 /** All migrations in order. They are written by hand; the ORM only runs them and keeps their names. */
-const migrations = [{ name: '0001-spine', class: Spine }];
+const migrations = [
+	{ name: '0001-spine', class: Spine },
+	{ name: '0002-fhir', class: Fhir },
+];
 
 /** Any constant will do, as long as every node takes the same. */
 const migrationLock = 7_421_913;

@@ -1,51 +1,131 @@
 import type { Row } from '#record/apply/rows.ts';
 import { type IdentifierEntry, WorkingSet } from '#record/apply/working-set.ts';
-import type { ResourceType } from '#record/table-shape.ts';
+import type { ResourceType, TableShape } from '#record/table-shape.ts';
 import type { Cell, Connection } from './connection.ts';
-import { plainArray, textArray } from './statement.ts';
+import { plainArray, type Statement, textArray } from './statement.ts';
 import { findEncounters } from './statements/find-encounters.ts';
 import { findObservations } from './statements/find-observations.ts';
 import { findPatients, findSurvivors } from './statements/find-patients.ts';
+import { findItems, findRows } from './statements/find-rows.ts';
 
 /** What a batch names of one site, and so has to be read before it is applied. */
 export interface SiteKeys {
 	identifierValues: Set<string>;
 	visitKeys: Set<string>;
 	orderKeys: Set<string>;
+	/** Row ids by type. */
+	ids: Map<ResourceType, Set<string>>;
+	/** Items of the patients that answer to an identifier value. */
+	items: ItemKey[];
+}
+
+export interface ItemKey {
+	resourceType: ResourceType;
+	identifierValue: string;
+	item: string;
+}
+
+export function noKeys(): SiteKeys {
+	return { identifierValues: new Set(), visitKeys: new Set(), orderKeys: new Set(), ids: new Map(), items: [] };
 }
 
 export type WorkingSets = Map<string, WorkingSet>;
 
-/**
- * Reads everything that the batch names, one query for each kind, all sent at once. A site that is named by no key gets
- * an empty working set.
- */
-export async function readWorkingSets(connection: Connection, keys: ReadonlyMap<string, SiteKeys>): Promise<WorkingSets> {
-	const sets: WorkingSets = new Map();
-	for (const siteId of keys.keys()) sets.set(siteId, new WorkingSet());
-	const setOf = (cells: Cell[]): WorkingSet => {
-		const set = sets.get(cells[0] as string);
-		if (set === undefined) throw new Error('a row of another site was read');
-		return set;
-	};
-	const identifiers = pairs(keys, (site) => site.identifierValues);
-	const visits = pairs(keys, (site) => site.visitKeys);
-	const orders = pairs(keys, (site) => site.orderKeys);
-	const none: Promise<Cell[][]> = Promise.resolve([]);
-	const [patients, encounters, observations] = await Promise.all([
-		identifiers ? connection.run(findPatients, identifiers) : none,
-		visits ? connection.run(findEncounters, visits) : none,
-		orders ? connection.run(findObservations, orders) : none,
-	]);
-	for (const cells of patients) {
-		addPatient(setOf(cells), cells);
-		addIdentifier(setOf(cells), cells);
-	}
-	await addSurvivors(connection, patients, setOf);
-	for (const cells of encounters) addEncounter(setOf(cells), cells);
-	for (const cells of observations) addObservation(setOf(cells), cells);
-	return sets;
+interface TableReads {
+	shape: TableShape;
+	rows: Statement;
+	items: Statement | undefined;
 }
+
+/** Reads what a batch names of its sites. */
+export class ReadSet {
+	readonly #tables: ReadonlyMap<ResourceType, TableReads>;
+
+	constructor(shapes: Readonly<Record<ResourceType, TableShape>>) {
+		const entries = Object.values(shapes).map((shape): [ResourceType, TableReads] => {
+			const hasItems = shape.resourceType !== 'Observation' && shape.links.some(({ name }) => name === 'item_key');
+			return [shape.resourceType, { shape, rows: findRows(shape), items: hasItems ? findItems(shape) : undefined }];
+		});
+		this.#tables = new Map(entries);
+	}
+
+	/**
+	 * Reads everything that the batch names, one query for each kind, all sent at once. A site that is named by no key gets
+	 * an empty working set.
+	 */
+	async read(connection: Connection, keys: ReadonlyMap<string, SiteKeys>): Promise<WorkingSets> {
+		const sets: WorkingSets = new Map();
+		for (const siteId of keys.keys()) sets.set(siteId, new WorkingSet());
+		const setOf = (cells: Cell[]): WorkingSet => {
+			const set = sets.get(cells[0] as string);
+			if (set === undefined) throw new Error('a row of another site was read');
+			return set;
+		};
+		const identifiers = pairs(keys, (site) => site.identifierValues);
+		const visits = pairs(keys, (site) => site.visitKeys);
+		const orders = pairs(keys, (site) => site.orderKeys);
+		const [patients, encounters, observations] = await Promise.all([
+			identifiers ? connection.run(findPatients, identifiers) : none,
+			visits ? connection.run(findEncounters, visits) : none,
+			orders ? connection.run(findObservations, orders) : none,
+			this.#readRows(connection, keys, setOf),
+		]);
+		for (const cells of patients) {
+			addPatient(setOf(cells), cells);
+			addIdentifier(setOf(cells), cells);
+		}
+		await addSurvivors(connection, patients, setOf);
+		await this.#readItems(connection, keys, sets, setOf);
+		for (const cells of encounters) addEncounter(setOf(cells), cells);
+		for (const cells of observations) addObservation(setOf(cells), cells);
+		return sets;
+	}
+
+	async #readRows(connection: Connection, keys: ReadonlyMap<string, SiteKeys>, setOf: SetOf): Promise<void> {
+		const types = new Set([...keys.values()].flatMap(({ ids }) => [...ids.keys()]));
+		const reads = [...types].map(async (type) => {
+			const { shape, rows } = this.#tableOf(type);
+			const named = pairs(keys, ({ ids }) => ids.get(type) ?? new Set());
+			if (named === undefined) return;
+			for (const cells of await connection.run(rows, named)) setOf(cells).addStored(rowWithLinks(shape, cells));
+		});
+		await Promise.all(reads);
+	}
+
+	/** Which patient an item belongs to is known only when the patients are. */
+	async #readItems(connection: Connection, keys: ReadonlyMap<string, SiteKeys>, sets: WorkingSets, setOf: SetOf): Promise<void> {
+		const wanted = new Map<ResourceType, { siteIds: string[]; patientIds: string[]; items: string[] }>();
+		for (const [siteId, { items }] of keys) {
+			const set = sets.get(siteId);
+			for (const { resourceType, identifierValue, item } of items) {
+				for (const patientId of set?.patientsOf(identifierValue) ?? []) {
+					const columns = wanted.get(resourceType) ?? { siteIds: [], patientIds: [], items: [] };
+					wanted.set(resourceType, columns);
+					columns.siteIds.push(siteId);
+					columns.patientIds.push(patientId);
+					columns.items.push(item);
+				}
+			}
+		}
+		const reads = [...wanted].map(async ([type, { siteIds, patientIds, items }]) => {
+			const { shape, items: statement } = this.#tableOf(type);
+			if (statement === undefined) throw new Error(`${type} has no items`);
+			const rows = await connection.run(statement, [plainArray(siteIds), plainArray(patientIds), textArray(items)]);
+			for (const cells of rows) setOf(cells).addStoredItem(rowWithLinks(shape, cells));
+		});
+		await Promise.all(reads);
+	}
+
+	#tableOf(type: ResourceType): TableReads {
+		const table = this.#tables.get(type);
+		if (table === undefined) throw new Error(`no table is defined for ${type}`);
+		return table;
+	}
+}
+
+type SetOf = (cells: Cell[]) => WorkingSet;
+
+const none: Promise<Cell[][]> = Promise.resolve([]);
 
 function pairs(keys: ReadonlyMap<string, SiteKeys>, of: (site: SiteKeys) => ReadonlySet<string>): [string, string] | undefined {
 	const siteIds: string[] = [];
@@ -59,54 +139,61 @@ function pairs(keys: ReadonlyMap<string, SiteKeys>, of: (site: SiteKeys) => Read
 	return values.length === 0 ? undefined : [plainArray(siteIds), textArray(values)];
 }
 
+/** Links and keys follow the columns that every row has. */
+const commonColumns = 8;
+
 function storedRow(resourceType: ResourceType, cells: Cell[], links: Row['links']): Row {
 	return {
 		resourceType,
 		id: cells[1] as string,
-		version: Number(cells[2]),
-		lastUpdated: cells[3] as string,
-		source: cells[4] ?? null,
-		meta: cells[5] ?? null,
-		text: cells[6] as string,
+		givenId: cells[2] ?? null,
+		version: Number(cells[3]),
+		lastUpdated: cells[4] as string,
+		source: cells[5] ?? null,
+		meta: cells[6] ?? null,
+		text: cells[7] as string,
 		links,
 		supersedes: undefined,
 		stored: true,
 	};
 }
 
+function rowWithLinks({ resourceType, links }: TableShape, cells: Cell[]): Row {
+	const values = Object.fromEntries(links.map(({ name }, index) => [name, cells[commonColumns + index] ?? null]));
+	return storedRow(resourceType, cells, values);
+}
+
 /** Merges are rare: those who replaced a patient are looked up when one was replaced. */
-async function addSurvivors(connection: Connection, patients: readonly Cell[][], setOf: (cells: Cell[]) => WorkingSet): Promise<void> {
-	const replaced = patients.filter((cells) => cells[7] !== null);
+async function addSurvivors(connection: Connection, patients: readonly Cell[][], setOf: SetOf): Promise<void> {
+	const replaced = patients.filter((cells) => cells[8] !== null);
 	if (replaced.length === 0) return;
-	const keys = [plainArray(replaced.map((cells) => cells[0] as string)), plainArray(replaced.map((cells) => cells[7] as string))];
+	const keys = [plainArray(replaced.map((cells) => cells[0] as string)), plainArray(replaced.map((cells) => cells[8] as string))];
 	for (const cells of await connection.run(findSurvivors, keys)) addPatient(setOf(cells), cells);
 }
 
 function addPatient(set: WorkingSet, cells: Cell[]): void {
-	set.patients.set(cells[1] as string, storedRow('Patient', cells, { merged_into: cells[7] ?? null }));
+	set.addStored(storedRow('Patient', cells, { merged_into: cells[8] ?? null }));
 }
 
 function addIdentifier(set: WorkingSet, cells: Cell[]): void {
 	const entry: IdentifierEntry = {
-		system: cells[9] as string,
+		system: cells[10] as string,
 		patientId: cells[1] as string,
-		old: cells[10] === 't',
-		rank: Number(cells[11]),
+		old: cells[11] === 't',
+		rank: Number(cells[12]),
 	};
-	const value = cells[8] as string;
+	const value = cells[9] as string;
 	set.identifiers.set(value, [...(set.identifiers.get(value) ?? []), entry]);
 }
 
 function addEncounter(set: WorkingSet, cells: Cell[]): void {
-	const key = cells[8] as string;
-	const row = storedRow('Encounter', cells, { patient_id: cells[7] ?? null, visit_key: key });
-	set.encounters.set(key, [...(set.encounters.get(key) ?? []), row]);
+	const key = cells[9] as string;
+	set.addStoredVisit(key, storedRow('Encounter', cells, { patient_id: cells[8] ?? null, visit_key: key }));
 }
 
 function addObservation(set: WorkingSet, cells: Cell[]): void {
-	const orderKey = cells[9] as string;
-	const itemKey = cells[10] as string;
-	const links = { patient_id: cells[7] ?? null, encounter_id: cells[8] ?? null, order_key: orderKey, item_key: itemKey };
-	const items = (set.orders.get(orderKey) as Map<string, Row> | undefined) ?? new Map<string, Row>();
-	set.orders.set(orderKey, items.set(itemKey, storedRow('Observation', cells, links)));
+	const orderKey = cells[10] as string;
+	const itemKey = cells[11] as string;
+	const links = { patient_id: cells[8] ?? null, encounter_id: cells[9] ?? null, order_key: orderKey, item_key: itemKey };
+	set.addStoredObservation(orderKey, itemKey, storedRow('Observation', cells, links));
 }

@@ -1,4 +1,4 @@
-import { isUuid } from '#core/id.ts';
+import { isFhirId, rowIdOf } from '#record/row-id.ts';
 import type { SearchPlan } from '#record/search-plan.ts';
 import type { StoredResource } from '#record/stored-resource.ts';
 import type { Cell } from './connection.ts';
@@ -7,8 +7,8 @@ import { countQuery, readStatement, searchQuery } from './statements/search-reso
 
 /** Reads one resource of the site; undefined when the site has none of this id. */
 export async function readResource(reader: Reader, siteId: string, table: string, id: string): Promise<StoredResource | undefined> {
-	if (!isUuid(id)) return undefined;
-	const [row] = await reader.run(readStatement(table), [siteId, id]);
+	if (!isFhirId(id)) return undefined;
+	const [row] = await reader.run(readStatement(table), [siteId, rowIdOf(id)]);
 	return row && readRow(row);
 }
 

@@ -1,4 +1,4 @@
-import type { Row } from '#record/apply/rows.ts';
+import { fhirIdOf, type Row } from '#record/apply/rows.ts';
 import type { Move } from '#record/apply/working-set.ts';
 import type { Column, ColumnValue, ResourceType, TableShape } from '#record/table-shape.ts';
 import type { Connection } from './connection.ts';
@@ -55,8 +55,8 @@ export class WriteSet {
 
 	#sendMove(send: Send, siteId: string, move: Move, source: string, lastUpdated: string): void {
 		for (const statements of this.#moves[move.reason]) {
-			send(statements.keep, [siteId, move.from, move.to]);
-			send(statements.move, [siteId, move.from, move.to, lastUpdated, source]);
+			send(statements.keep, [siteId, move.from.id, move.to.id]);
+			send(statements.move, [siteId, move.from.id, move.to.id, lastUpdated, source, fhirIdOf(move.from), fhirIdOf(move.to)]);
 		}
 	}
 }
@@ -97,6 +97,7 @@ function parametersOf(shape: TableShape, rows: readonly SiteRow[]): unknown[] {
 		packed.offsets,
 		packed.lengths,
 		packed.bytes,
+		textArray(rows.map(({ row }) => row.givenId)),
 		...shape.links.map((column) =>
 			columnArray(
 				column,
@@ -142,6 +143,7 @@ function sendIntermediateVersions(send: Send, rows: readonly SiteRow[]): void {
 		packed.offsets,
 		packed.lengths,
 		packed.bytes,
+		textArray(versions.map(({ row }) => row.givenId)),
 	]);
 }
 

@@ -15,6 +15,27 @@ create table access_version (
 	CHECK (one)
 );
 
+create table allergy_intolerance (
+	site_id uuid not null,
+	id uuid not null,
+	given_id text,
+	version integer not null,
+	last_updated timestamp with time zone not null,
+	source text,
+	meta text,
+	resource text not null,
+	patient_id uuid,
+	recorded_patient_id uuid,
+	item_key text,
+	clinical_status text,
+	code_system text,
+	code_value text,
+	code_further text[],
+	recorded_start timestamp with time zone,
+	recorded_end timestamp with time zone,
+	PRIMARY KEY (site_id, id)
+) with (fillfactor=90, toast_tuple_target=8160);
+
 create table api_key (
 	id text not null,
 	site_id uuid not null,
@@ -52,6 +73,75 @@ create table audit_event (
 	PRIMARY KEY (id)
 );
 
+create table condition (
+	site_id uuid not null,
+	id uuid not null,
+	given_id text,
+	version integer not null,
+	last_updated timestamp with time zone not null,
+	source text,
+	meta text,
+	resource text not null,
+	patient_id uuid,
+	recorded_patient_id uuid,
+	item_key text,
+	encounter_id uuid,
+	clinical_status text,
+	code_system text,
+	code_value text,
+	code_further text[],
+	onset_start timestamp with time zone,
+	onset_end timestamp with time zone,
+	recorded_start timestamp with time zone,
+	recorded_end timestamp with time zone,
+	PRIMARY KEY (site_id, id)
+) with (fillfactor=90, toast_tuple_target=8160);
+
+create table diagnostic_report (
+	site_id uuid not null,
+	id uuid not null,
+	given_id text,
+	version integer not null,
+	last_updated timestamp with time zone not null,
+	source text,
+	meta text,
+	resource text not null,
+	patient_id uuid,
+	recorded_patient_id uuid,
+	item_key text,
+	encounter_id uuid,
+	status text,
+	code_system text,
+	code_value text,
+	code_further text[],
+	effective_start timestamp with time zone,
+	effective_end timestamp with time zone,
+	issued_start timestamp with time zone,
+	issued_end timestamp with time zone,
+	PRIMARY KEY (site_id, id)
+) with (fillfactor=90, toast_tuple_target=8160);
+
+create table document_reference (
+	site_id uuid not null,
+	id uuid not null,
+	given_id text,
+	version integer not null,
+	last_updated timestamp with time zone not null,
+	source text,
+	meta text,
+	resource text not null,
+	patient_id uuid,
+	recorded_patient_id uuid,
+	item_key text,
+	status text,
+	code_system text,
+	code_value text,
+	code_further text[],
+	date_start timestamp with time zone,
+	date_end timestamp with time zone,
+	PRIMARY KEY (site_id, id)
+) with (fillfactor=90, toast_tuple_target=8160);
+
 create table encounter (
 	site_id uuid not null,
 	id uuid not null,
@@ -67,6 +157,7 @@ create table encounter (
 	class text,
 	period_start timestamp with time zone,
 	period_end timestamp with time zone,
+	given_id text,
 	PRIMARY KEY (site_id, id)
 ) with (fillfactor=80, toast_tuple_target=8160);
 
@@ -133,6 +224,7 @@ create table observation (
 	code_further text[],
 	effective_start timestamp with time zone,
 	effective_end timestamp with time zone,
+	given_id text,
 	PRIMARY KEY (site_id, id)
 ) with (fillfactor=90, toast_tuple_target=8160);
 
@@ -150,6 +242,7 @@ create table patient (
 	birth_date_end date,
 	gender text,
 	merged_into uuid,
+	given_id text,
 	PRIMARY KEY (site_id, id)
 ) with (fillfactor=80, toast_tuple_target=8160);
 
@@ -163,6 +256,28 @@ create table patient_identifier (
 	PRIMARY KEY (site_id, value, system, patient_id)
 );
 
+create table procedure (
+	site_id uuid not null,
+	id uuid not null,
+	given_id text,
+	version integer not null,
+	last_updated timestamp with time zone not null,
+	source text,
+	meta text,
+	resource text not null,
+	patient_id uuid,
+	recorded_patient_id uuid,
+	item_key text,
+	encounter_id uuid,
+	status text,
+	code_system text,
+	code_value text,
+	code_further text[],
+	performed_start timestamp with time zone,
+	performed_end timestamp with time zone,
+	PRIMARY KEY (site_id, id)
+) with (fillfactor=90, toast_tuple_target=8160);
+
 create table resource_history (
 	site_id uuid not null,
 	resource_type text not null,
@@ -172,6 +287,7 @@ create table resource_history (
 	source text,
 	meta text,
 	resource text not null,
+	given_id text,
 	PRIMARY KEY (site_id, resource_type, id, version)
 ) with (toast_tuple_target=8160);
 
@@ -183,6 +299,8 @@ create table site (
 	default_authority text,
 	active boolean not null default true,
 	created_at timestamp with time zone not null default now(),
+	update_creates boolean not null default true,
+	check_references boolean not null default true,
 	UNIQUE (ae_title),
 	UNIQUE (slug),
 	PRIMARY KEY (id)
@@ -214,13 +332,73 @@ create table unmatched_message (
 	PRIMARY KEY (id)
 );
 
+CREATE INDEX allergy_intolerance_changes ON public.allergy_intolerance USING btree (site_id, last_updated, id);
+
+CREATE INDEX allergy_intolerance_clinical_status ON public.allergy_intolerance USING btree (site_id, clinical_status, id);
+
+CREATE INDEX allergy_intolerance_code ON public.allergy_intolerance USING btree (site_id, code_value, id);
+
+CREATE INDEX allergy_intolerance_code_further ON public.allergy_intolerance USING gin (site_id, code_further) WHERE (array_length(code_further, 1) > 3);
+
+CREATE INDEX allergy_intolerance_code_second ON public.allergy_intolerance USING btree (site_id, (code_further[3]), id) WHERE (code_further IS NOT NULL);
+
+CREATE INDEX allergy_intolerance_item ON public.allergy_intolerance USING btree (site_id, patient_id, item_key) WHERE (item_key IS NOT NULL);
+
+CREATE INDEX allergy_intolerance_patient ON public.allergy_intolerance USING btree (site_id, patient_id, id);
+
 CREATE INDEX api_key_site ON public.api_key USING btree (site_id);
 
 CREATE INDEX audit_event_site ON public.audit_event USING btree (site_id, recorded_at);
 
+CREATE INDEX condition_changes ON public.condition USING btree (site_id, last_updated, id);
+
+CREATE INDEX condition_clinical_status ON public.condition USING btree (site_id, clinical_status, id);
+
+CREATE INDEX condition_code ON public.condition USING btree (site_id, code_value, id);
+
+CREATE INDEX condition_code_further ON public.condition USING gin (site_id, code_further) WHERE (array_length(code_further, 1) > 3);
+
+CREATE INDEX condition_code_second ON public.condition USING btree (site_id, (code_further[3]), id) WHERE (code_further IS NOT NULL);
+
+CREATE INDEX condition_item ON public.condition USING btree (site_id, patient_id, item_key) WHERE (item_key IS NOT NULL);
+
+CREATE INDEX condition_patient ON public.condition USING btree (site_id, patient_id, id);
+
+CREATE INDEX diagnostic_report_changes ON public.diagnostic_report USING btree (site_id, last_updated, id);
+
+CREATE INDEX diagnostic_report_code ON public.diagnostic_report USING btree (site_id, code_value, id);
+
+CREATE INDEX diagnostic_report_code_further ON public.diagnostic_report USING gin (site_id, code_further) WHERE (array_length(code_further, 1) > 3);
+
+CREATE INDEX diagnostic_report_code_second ON public.diagnostic_report USING btree (site_id, (code_further[3]), id) WHERE (code_further IS NOT NULL);
+
+CREATE INDEX diagnostic_report_item ON public.diagnostic_report USING btree (site_id, patient_id, item_key) WHERE (item_key IS NOT NULL);
+
+CREATE INDEX diagnostic_report_patient ON public.diagnostic_report USING btree (site_id, patient_id, id);
+
+CREATE INDEX diagnostic_report_status ON public.diagnostic_report USING btree (site_id, status, id);
+
+CREATE INDEX document_reference_changes ON public.document_reference USING btree (site_id, last_updated, id);
+
+CREATE INDEX document_reference_code ON public.document_reference USING btree (site_id, code_value, id);
+
+CREATE INDEX document_reference_code_further ON public.document_reference USING gin (site_id, code_further) WHERE (array_length(code_further, 1) > 3);
+
+CREATE INDEX document_reference_code_second ON public.document_reference USING btree (site_id, (code_further[3]), id) WHERE (code_further IS NOT NULL);
+
+CREATE INDEX document_reference_item ON public.document_reference USING btree (site_id, patient_id, item_key) WHERE (item_key IS NOT NULL);
+
+CREATE INDEX document_reference_patient ON public.document_reference USING btree (site_id, patient_id, id);
+
+CREATE INDEX encounter_changes ON public.encounter USING btree (site_id, last_updated, id);
+
 CREATE INDEX encounter_patient ON public.encounter USING btree (site_id, patient_id, id);
 
+CREATE INDEX encounter_status ON public.encounter USING btree (site_id, status, id);
+
 CREATE INDEX encounter_visit ON public.encounter USING btree (site_id, visit_key);
+
+CREATE INDEX observation_changes ON public.observation USING btree (site_id, last_updated, id);
 
 CREATE INDEX observation_code ON public.observation USING btree (site_id, code_value, id);
 
@@ -232,10 +410,26 @@ CREATE INDEX observation_patient ON public.observation USING btree (site_id, pat
 
 CREATE INDEX patient_birth_date ON public.patient USING btree (site_id, birth_date, id);
 
+CREATE INDEX patient_changes ON public.patient USING btree (site_id, last_updated, id);
+
 CREATE INDEX patient_gender ON public.patient USING btree (site_id, gender, id);
 
 CREATE INDEX patient_identifier_patient ON public.patient_identifier USING btree (site_id, patient_id);
 
 CREATE INDEX patient_name ON public.patient USING gin (site_id, name gin_trgm_ops);
+
+CREATE INDEX procedure_changes ON public.procedure USING btree (site_id, last_updated, id);
+
+CREATE INDEX procedure_code ON public.procedure USING btree (site_id, code_value, id);
+
+CREATE INDEX procedure_code_further ON public.procedure USING gin (site_id, code_further) WHERE (array_length(code_further, 1) > 3);
+
+CREATE INDEX procedure_code_second ON public.procedure USING btree (site_id, (code_further[3]), id) WHERE (code_further IS NOT NULL);
+
+CREATE INDEX procedure_item ON public.procedure USING btree (site_id, patient_id, item_key) WHERE (item_key IS NOT NULL);
+
+CREATE INDEX procedure_patient ON public.procedure USING btree (site_id, patient_id, id);
+
+CREATE INDEX resource_history_changes ON public.resource_history USING btree (site_id, resource_type, last_updated, id);
 
 CREATE UNIQUE INDEX observation_order ON public.observation USING btree (site_id, order_key, item_key) WHERE (order_key IS NOT NULL);

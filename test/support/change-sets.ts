@@ -6,6 +6,7 @@ import type { Interpret } from '#ingest/interpretation.ts';
 import type { Change, ChangeSet, Identifier } from '#record/change-set.ts';
 import type { Delivery, Reply } from '#record/delivery.ts';
 import { Connection } from '#storage/connection.ts';
+import { ReadSet } from '#storage/read-set.ts';
 import { WriteSet } from '#storage/write-set.ts';
 
 /** A format of the tests' own: the bytes are the JSON of a control id and a change-set. */
@@ -38,6 +39,7 @@ export function delivery(siteId: string, controlId: string, changes: Change[], e
 /** Processes batches as a worker does, on one connection. */
 export class BatchRunner implements AsyncDisposable {
 	readonly connection: Connection;
+	readonly #readSet = new ReadSet(tableShapes);
 	readonly #writeSet = new WriteSet(tableShapes);
 	readonly #interpret: Interpret;
 
@@ -49,6 +51,7 @@ export class BatchRunner implements AsyncDisposable {
 	async process(deliveries: readonly Delivery[]): Promise<Reply[]> {
 		const batch = new Batch({
 			connection: this.connection,
+			readSet: this.#readSet,
 			writeSet: this.#writeSet,
 			interpret: this.#interpret,
 			clock: { nowMs: () => Date.now() },

@@ -1,14 +1,29 @@
 import type { JsonObject } from '#core/json.ts';
-import type { ColumnValue } from '#record/table-shape.ts';
 import { dayBounds } from '../date.ts';
 import { asObjects, asText, asTexts } from '../elements.ts';
 import { folded } from '../fold.ts';
-import { defineResource } from '../resource.ts';
+import { defineResource, readInteractions, writeInteractions } from '../resource.ts';
+import { codeColumn, codeParameter, oneColumn } from '../search-columns.ts';
 
 /** https://hl7.org/fhir/R4/patient.html */
 export const patient = defineResource({
 	type: 'Patient',
-	interactions: ['read', 'search-type'],
+	interactions: [...readInteractions, ...writeInteractions],
+	table: 'patient',
+	links: [{ name: 'merged_into', sqlType: 'uuid' }],
+	statedLinks: () => ({}),
+	columns: [
+		oneColumn('active', 'boolean', (resource) => resource['active'] !== false),
+		oneColumn('name', 'text', nameText),
+		{
+			columns: [
+				{ name: 'birth_date', sqlType: 'date' },
+				{ name: 'birth_date_end', sqlType: 'date' },
+			],
+			valuesOf: (resource) => dayBounds(asText(resource['birthDate'])),
+		},
+		codeColumn('gender'),
+	],
 	search: {
 		identifier: {
 			type: 'token',
@@ -23,37 +38,9 @@ export const patient = defineResource({
 			endColumn: 'birth_date_end',
 			documentation: 'The date of birth',
 		},
-		gender: {
-			type: 'token',
-			match: 'code',
-			column: 'gender',
-			system: 'http://hl7.org/fhir/administrative-gender',
-			documentation: 'Administrative gender',
-		},
-	},
-	table: {
-		resourceType: 'Patient',
-		table: 'patient',
-		links: [{ name: 'merged_into', sqlType: 'uuid' }],
-		search: [
-			{ name: 'active', sqlType: 'boolean' },
-			{ name: 'name', sqlType: 'text' },
-			{ name: 'birth_date', sqlType: 'date' },
-			{ name: 'birth_date_end', sqlType: 'date' },
-			{ name: 'gender', sqlType: 'text' },
-		],
-		searchValues,
+		gender: codeParameter('gender', 'http://hl7.org/fhir/administrative-gender', 'Administrative gender'),
 	},
 });
-
-function searchValues(resource: JsonObject): ColumnValue[] {
-	return [
-		resource['active'] !== false,
-		nameText(resource),
-		...dayBounds(asText(resource['birthDate'])),
-		asText(resource['gender']) ?? null,
-	];
-}
 
 /** All names folded, each as it is displayed and by its parts, so that any part of either is found. */
 function nameText(resource: JsonObject): string {

@@ -1,6 +1,7 @@
 import type { Change, ChangeSet, Identifier, MergeChange } from '../change-set.ts';
 import type { ApplyContext } from './context.ts';
 import { applyEncounter } from './encounter.ts';
+import { applyItem } from './item.ts';
 import { applyMerge, applyUnlink } from './merge.ts';
 import { applyObservation, type ReservedIds } from './observation.ts';
 import { applyPatient } from './patient.ts';
@@ -65,6 +66,9 @@ function applyChange(context: ApplyContext, change: Change, references: Referenc
 		case 'observation':
 			applyObservation(context, change, references.patient(change.patient), references.encounter(change.encounter), references.reserved);
 			return;
+		case 'item':
+			applyItem(context, change, references.patient(change.patient), references.encounter(change.encounter));
+			return;
 		case 'merge':
 			applyMergeOf(context, change, references);
 			return;
@@ -75,7 +79,7 @@ function applyChange(context: ApplyContext, change: Change, references: Referenc
 }
 
 function applyMergeOf(context: ApplyContext, change: MergeChange, references: References): void {
-	const survivor = context.set.patients.get(references.patient(change.survivor).id);
+	const survivor = context.set.row('Patient', references.patient(change.survivor).id);
 	if (survivor === undefined) throw new Error('the survivor of a merge is not in the working set');
 	applyMerge(context, change, survivor, references.identifier(change.survivor));
 }

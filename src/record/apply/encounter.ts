@@ -3,7 +3,7 @@ import type { EncounterChange } from '../change-set.ts';
 import type { ApplyContext } from './context.ts';
 import { applyPatch } from './patch.ts';
 import { revise } from './revise.ts';
-import { type Row, resourceOf } from './rows.ts';
+import { newRow, type Row, referenceTo, resourceOf } from './rows.ts';
 
 export function visitKey(visit: EncounterChange['visit']): string {
 	return `${visit.system ?? ''}|${visit.value}`;
@@ -12,7 +12,7 @@ export function visitKey(visit: EncounterChange['visit']): string {
 /** Creates or updates the visit of a PV1 segment; undefined when it is unknown and the event may not create it. */
 export function applyEncounter(context: ApplyContext, change: EncounterChange, patient: Row): Row | undefined {
 	const key = visitKey(change.visit);
-	const held = (context.set.encounters.get(key) ?? []).filter((row) => row.links['patient_id'] === patient.id);
+	const held = context.set.visits(key).filter((row) => row.links['patient_id'] === patient.id);
 	// After a merge two visits of one number may belong to the survivor; the newest is the one that is spoken of.
 	const known = held.sort((left, right) => (left.id < right.id ? -1 : 1)).at(-1);
 	if (known === undefined && change.unknown === 'flag') {
@@ -25,22 +25,11 @@ export function applyEncounter(context: ApplyContext, change: EncounterChange, p
 }
 
 function createEncounter(context: ApplyContext, change: EncounterChange, patient: Row, key: string): Row {
-	const resource: JsonObject = { status: 'unknown', class: unknownClass, subject: { reference: `Patient/${patient.id}` } };
+	const resource: JsonObject = { status: 'unknown', class: unknownClass, subject: { reference: referenceTo(patient) } };
 	if (change.initial) applyPatch(resource, change.initial);
 	applyPatch(resource, change.patch);
-	const row: Row = {
-		resourceType: 'Encounter',
-		id: context.newId(),
-		version: 1,
-		text: JSON.stringify(resource),
-		resource,
-		meta: null,
-		source: context.source,
-		links: { patient_id: patient.id, visit_key: key },
-		supersedes: undefined,
-		stored: false,
-		lastUpdated: context.lastUpdated,
-	};
+	const links = { patient_id: patient.id, visit_key: key };
+	const row = newRow(context, { resourceType: 'Encounter', id: context.newId(), text: JSON.stringify(resource), resource, links });
 	context.changed.push(row);
 	return row;
 }

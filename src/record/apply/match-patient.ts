@@ -39,7 +39,7 @@ export function systemOf(identifier: Identifier): string {
 function single(set: WorkingSet, entries: readonly IdentifierEntry[], preferBusiness: boolean): PatientMatch | 'several' | undefined {
 	const matches = new Map<string, PatientMatch & { rank: number }>();
 	for (const entry of entries) {
-		const direct = set.patients.get(entry.patientId);
+		const direct = set.row('Patient', entry.patientId);
 		if (direct === undefined) throw new Error('an identifier leads to a patient that was not read');
 		const current = survivorOf(set, direct);
 		const held = matches.get(current.id);
@@ -56,7 +56,7 @@ function single(set: WorkingSet, entries: readonly IdentifierEntry[], preferBusi
 export function survivorOf(set: WorkingSet, row: Row): Row {
 	let current = row;
 	for (let next = current.links['merged_into']; typeof next === 'string'; next = current.links['merged_into']) {
-		const survivor = set.patients.get(next);
+		const survivor = set.row('Patient', next);
 		if (survivor === undefined) throw new Error('the survivor of a merge was not read');
 		current = survivor;
 	}

@@ -4,7 +4,7 @@ import type { Identifier, MergeChange, UnlinkChange } from '../change-set.ts';
 import type { ApplyContext } from './context.ts';
 import { matchPatient, type PatientMatch, systemOf } from './match-patient.ts';
 import { rewritePatient } from './patient.ts';
-import { type Row, resourceOf } from './rows.ts';
+import { type Row, referenceTo, resourceOf } from './rows.ts';
 
 const noPatch = { elements: {}, parts: {} };
 
@@ -49,9 +49,9 @@ function refuseUnlessSameMerge(
 
 function replace(context: ApplyContext, prior: Row, survivor: Row, identifiers: readonly Identifier[]): void {
 	const carried = carryIdentifiers(context, survivor, identifiers);
-	link(context, carried, prior.id, 'replaces', {}, carried.links);
-	link(context, prior, survivor.id, 'replaced-by', { active: false }, { ...prior.links, merged_into: survivor.id });
-	context.set.move({ from: prior.id, to: survivor.id, reason: 'merge' });
+	link(context, carried, prior, 'replaces', {}, carried.links);
+	link(context, prior, survivor, 'replaced-by', { active: false }, { ...prior.links, merged_into: survivor.id });
+	context.set.move({ from: prior, to: survivor, reason: 'merge' });
 }
 
 function carryIdentifiers(context: ApplyContext, survivor: Row, identifiers: readonly Identifier[]): Row {
@@ -63,10 +63,10 @@ function carryIdentifiers(context: ApplyContext, survivor: Row, identifiers: rea
 	return rewritePatient(context, survivor, resource, { elements: { identifier: [...held, ...carried] }, parts: {} });
 }
 
-function link(context: ApplyContext, row: Row, otherId: string, type: string, elements: JsonObject, links: Row['links']): Row {
+function link(context: ApplyContext, row: Row, other: Row, type: string, elements: JsonObject, links: Row['links']): Row {
 	const resource = resourceOf(row);
 	const held = (resource['link'] ?? []) as JsonObject[];
-	const list = [...held, { other: { reference: `Patient/${otherId}` }, type }];
+	const list = [...held, { other: { reference: referenceTo(other) }, type }];
 	return rewritePatient(context, row, resource, { elements: { ...elements, link: list }, parts: {} }, links);
 }
 
@@ -81,14 +81,14 @@ export function applyUnlink(context: ApplyContext, change: UnlinkChange): void {
 	}
 	const [prior, survivor] = pair;
 	const priorIdentifiers = (resourceOf(prior)['identifier'] ?? []) as Identifier[];
-	const restored = withoutLink(context, prior, survivor.id, { active: true }, { ...prior.links, merged_into: null });
+	const restored = withoutLink(context, prior, survivor, { active: true }, { ...prior.links, merged_into: null });
 	const resource = resourceOf(survivor);
 	const kept = ((resource['identifier'] ?? []) as Identifier[]).filter(
 		(identifier) => identifier['use'] !== 'old' || !priorIdentifiers.some((other) => sameIdentifier(other, identifier)),
 	);
 	const renamed = rewritePatient(context, survivor, resource, { elements: { identifier: kept }, parts: {} });
-	withoutLink(context, renamed, restored.id, {}, renamed.links);
-	context.set.move({ from: survivor.id, to: restored.id, reason: 'unlink' });
+	withoutLink(context, renamed, restored, {}, renamed.links);
+	context.set.move({ from: survivor, to: restored, reason: 'unlink' });
 }
 
 function replacedPair(first: PatientMatch, second: PatientMatch): [Row, Row] | undefined {
@@ -97,10 +97,10 @@ function replacedPair(first: PatientMatch, second: PatientMatch): [Row, Row] | u
 	return undefined;
 }
 
-function withoutLink(context: ApplyContext, row: Row, otherId: string, elements: JsonObject, links: Row['links']): Row {
+function withoutLink(context: ApplyContext, row: Row, other: Row, elements: JsonObject, links: Row['links']): Row {
 	const resource = resourceOf(row);
 	const list = ((resource['link'] ?? []) as JsonObject[]).filter(
-		(item) => (item['other'] as JsonObject)['reference'] !== `Patient/${otherId}`,
+		(item) => (item['other'] as JsonObject)['reference'] !== referenceTo(other),
 	);
 	const patch = { elements: { ...elements, link: list.length === 0 ? null : list }, parts: noPatch.parts };
 	return rewritePatient(context, row, resource, patch, links);

@@ -3,7 +3,7 @@ import type { JsonObject } from '#core/json.ts';
 import type { ObservationChange } from '../change-set.ts';
 import type { ApplyContext } from './context.ts';
 import { revise } from './revise.ts';
-import { type Row, resourceOf } from './rows.ts';
+import { fhirIdOf, newRow, type Row, referenceTo, resourceOf } from './rows.ts';
 
 export function orderKey(order: { system: string; value: string }): string {
 	return `${order.system}|${order.value}`;
@@ -21,9 +21,8 @@ export function applyObservation(
 	reserved: ReservedIds,
 ): void {
 	const key = change.order ? orderKey(change.order) : undefined;
-	const items = key === undefined ? undefined : context.set.orders.get(key);
-	if (items) refuseForeignOrder(items, change, patient);
-	const known = items?.get(change.item);
+	if (key !== undefined) refuseForeignOrder(context.set.anyOfOrder(key), change, patient);
+	const known = key === undefined ? undefined : context.set.ordered(key, change.item);
 	const resource = known && change.statusOnly ? restated(known, change) : completed(context, change, patient, encounter, key, reserved);
 	const text = JSON.stringify(resource);
 	const links = {
@@ -34,15 +33,14 @@ export function applyObservation(
 	};
 	const row = known
 		? revise(context, known, text, resource, links)
-		: newObservation(context, idOf(context, change.item, key, reserved), text, resource, links);
+		: newObservation(context, memberIdOf(context, change.item, key, reserved), text, resource, links);
 	if (row === known) return;
-	if (key === undefined) context.set.putUnordered(row);
+	if (key === undefined) context.set.put(row);
 	else context.set.putObservation(key, change.item, row);
 }
 
 /** @throws Failure when the order belongs to another patient: orders do not change hands */
-function refuseForeignOrder(items: ReadonlyMap<string, Row>, change: ObservationChange, patient: Row): void {
-	const any = items.values().next().value;
+function refuseForeignOrder(any: Row | undefined, change: ObservationChange, patient: Row): void {
 	if (any === undefined || any.links['patient_id'] === patient.id) return;
 	throw new Failure('key-conflict', 'OBR-3 (else OBR-2) names an order that belongs to another patient of this site', {
 		location: { segment: 'OBX', sequence: change.sequence },
@@ -57,10 +55,10 @@ function completed(
 	key: string | undefined,
 	reserved: ReservedIds,
 ): JsonObject {
-	const resource: JsonObject = { ...change.resource, subject: { reference: `Patient/${patient.id}` } };
-	if (encounter) resource['encounter'] = { reference: `Encounter/${encounter.id}` };
+	const resource: JsonObject = { ...change.resource, subject: { reference: referenceTo(patient) } };
+	if (encounter) resource['encounter'] = { reference: referenceTo(encounter) };
 	if (change.members && change.members.length > 0) {
-		resource['hasMember'] = change.members.map((item) => ({ reference: `Observation/${idOf(context, item, key, reserved)}` }));
+		resource['hasMember'] = change.members.map((item) => ({ reference: `Observation/${memberIdOf(context, item, key, reserved)}` }));
 	}
 	return resource;
 }
@@ -75,9 +73,9 @@ function restated(known: Row, change: ObservationChange): JsonObject {
 	return resource;
 }
 
-function idOf(context: ApplyContext, item: string, key: string | undefined, reserved: ReservedIds): string {
-	const known = key === undefined ? undefined : context.set.orders.get(key)?.get(item)?.id;
-	if (known !== undefined) return known;
+function memberIdOf(context: ApplyContext, item: string, key: string | undefined, reserved: ReservedIds): string {
+	const known = key === undefined ? undefined : context.set.ordered(key, item);
+	if (known !== undefined) return fhirIdOf(known);
 	const name = `${key ?? ''}\n${item}`;
 	const id = reserved.get(name) ?? context.newId();
 	reserved.set(name, id);
@@ -85,19 +83,7 @@ function idOf(context: ApplyContext, item: string, key: string | undefined, rese
 }
 
 function newObservation(context: ApplyContext, id: string, text: string, resource: JsonObject, links: Row['links']): Row {
-	const row: Row = {
-		resourceType: 'Observation',
-		id,
-		version: 1,
-		text,
-		resource,
-		meta: null,
-		source: context.source,
-		links,
-		supersedes: undefined,
-		stored: false,
-		lastUpdated: context.lastUpdated,
-	};
+	const row = newRow(context, { resourceType: 'Observation', id, text, resource, links });
 	context.changed.push(row);
 	return row;
 }

@@ -4,7 +4,7 @@ import type { ApplyContext } from './context.ts';
 import { matchPatient } from './match-patient.ts';
 import { applyPatch, identifierPart } from './patch.ts';
 import { revise } from './revise.ts';
-import { type Row, resourceOf } from './rows.ts';
+import { newRow, type Row, resourceOf } from './rows.ts';
 import { otherNumberRank, type PatientIdentifier } from './working-set.ts';
 
 /** Creates or updates the patient of a PID segment and returns its current version. */
@@ -23,20 +23,9 @@ export function applyPatient(context: ApplyContext, change: PatientChange): Row 
 function createPatient(context: ApplyContext, patch: ResourcePatch): Row {
 	const resource: JsonObject = { active: true };
 	applyPatch(resource, patch);
-	const row: Row = {
-		resourceType: 'Patient',
-		id: context.newId(),
-		version: 1,
-		text: JSON.stringify(resource),
-		resource,
-		meta: null,
-		source: context.source,
-		links: { merged_into: null },
-		supersedes: undefined,
-		stored: false,
-		lastUpdated: context.lastUpdated,
-	};
-	context.set.putPatient(row);
+	const links = { merged_into: null };
+	const row = newRow(context, { resourceType: 'Patient', id: context.newId(), text: JSON.stringify(resource), resource, links });
+	context.set.put(row);
 	context.set.putPatientIdentifiers(row.id, [], identifiersOf(resource));
 	context.changed.push(row);
 	return row;
@@ -56,7 +45,7 @@ export function rewritePatient(
 	const text = JSON.stringify(resource);
 	const next = revise(context, row, text === unchanged ? row.text : text, resource, links);
 	if (next === row) return row;
-	context.set.putPatient(next);
+	context.set.put(next);
 	const after = identifiersOf(resource);
 	if (JSON.stringify(before) !== JSON.stringify(after)) context.set.putPatientIdentifiers(row.id, before, after);
 	return next;

@@ -8,7 +8,10 @@ import type { ColumnValue, ResourceType } from '../table-shape.ts';
  */
 export interface Row {
 	readonly resourceType: ResourceType;
+	/** Of the row; see `fhirIdOf`. */
 	readonly id: string;
+	/** The FHIR id where a client chose it and the row's id is derived from it; else null. */
+	readonly givenId: string | null;
 	readonly version: number;
 	/** JSON text of the resource without resourceType, id and meta. */
 	readonly text: string;
@@ -27,6 +30,39 @@ export interface Row {
 	readonly lastUpdated: string;
 }
 
+/** The id that the resource is known by outside. */
+export function fhirIdOf(row: Pick<Row, 'id' | 'givenId'>): string {
+	return row.givenId ?? row.id;
+}
+
+export function referenceTo(row: Pick<Row, 'resourceType' | 'id' | 'givenId'>): string {
+	return `${row.resourceType}/${fhirIdOf(row)}`;
+}
+
 export function resourceOf(row: Row): JsonObject {
 	return parseExact(row.text);
+}
+
+interface NewRow {
+	resourceType: ResourceType;
+	id: string;
+	givenId?: string | null;
+	text: string;
+	resource: JsonObject;
+	meta?: string | null;
+	links: Row['links'];
+}
+
+/** The first version of a resource. */
+export function newRow(context: { source: string; lastUpdated: string }, given: NewRow): Row {
+	return {
+		givenId: null,
+		meta: null,
+		...given,
+		version: 1,
+		source: context.source,
+		supersedes: undefined,
+		stored: false,
+		lastUpdated: context.lastUpdated,
+	};
 }

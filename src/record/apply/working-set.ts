@@ -1,3 +1,4 @@
+import type { ResourceType } from '../table-shape.ts';
 import type { Row } from './rows.ts';
 
 /** Where an identifier value leads: the rows of `patient_identifier` for it. */
@@ -21,8 +22,8 @@ export interface PatientIdentifier {
 
 /** Rows of one patient to move to another by statement (merge, unlink). */
 export interface Move {
-	from: string;
-	to: string;
+	from: Pick<Row, 'id' | 'givenId'>;
+	to: Pick<Row, 'id' | 'givenId'>;
 	/** `merge` moves everything of `from`; `unlink` only what was recorded under `to` before the merge. */
 	reason: 'merge' | 'unlink';
 }
@@ -32,15 +33,16 @@ export interface Move {
  * message that fails halfway is undone without a trace.
  */
 export class WorkingSet {
-	readonly patients = new Map<string, Row>();
+	/** Every row that was read or made, by type and row id: its newest version. */
+	readonly #rows = new Map<ResourceType, Map<string, Row>>();
 	/** By identifier value. */
 	readonly identifiers = new Map<string, readonly IdentifierEntry[]>();
-	/** By visit key; a visit number belongs to a patient, so one key may hold several. */
-	readonly encounters = new Map<string, readonly Row[]>();
-	/** By order key, then item key. */
-	readonly orders = new Map<string, ReadonlyMap<string, Row>>();
-	/** Observations without an order number: always new. */
-	readonly unordered = new Map<string, Row>();
+	/** Row ids by visit key; a visit number belongs to a patient, so one key may lead to several. */
+	readonly #visits = new Map<string, readonly string[]>();
+	/** Row ids by order key, then item key. */
+	readonly #orders = new Map<string, ReadonlyMap<string, string>>();
+	/** Row ids by what `itemKey` makes of type, patient and item. */
+	readonly #items = new Map<string, readonly string[]>();
 	/** Identifiers of the patients whose list changed, to be written anew. */
 	readonly patientIdentifiers = new Map<string, readonly PatientIdentifier[]>();
 	readonly moves: Move[] = [];
@@ -58,8 +60,57 @@ export class WorkingSet {
 		}
 	}
 
-	putPatient(row: Row): void {
-		this.#put(this.patients, row.id, row);
+	/** Notes a row as it stands in the database. */
+	addStored(row: Row): void {
+		this.#table(row.resourceType).set(row.id, row);
+	}
+
+	addStoredVisit(visitKey: string, row: Row): void {
+		this.addStored(row);
+		this.#visits.set(visitKey, [...(this.#visits.get(visitKey) ?? []), row.id]);
+	}
+
+	addStoredObservation(orderKey: string, item: string, row: Row): void {
+		this.addStored(row);
+		const items = (this.#orders.get(orderKey) as Map<string, string> | undefined) ?? new Map<string, string>();
+		this.#orders.set(orderKey, items.set(item, row.id));
+	}
+
+	addStoredItem(row: Row): void {
+		this.addStored(row);
+		const key = itemKeyOf(row);
+		this.#items.set(key, [...(this.#items.get(key) ?? []), row.id]);
+	}
+
+	/** Row ids of every patient that a message under the identifier value may speak of, merged ones and their survivors. */
+	patientsOf(identifierValue: string): Set<string> {
+		const ids = new Set<string>();
+		for (const { patientId } of this.identifiers.get(identifierValue) ?? []) {
+			let row = this.row('Patient', patientId);
+			while (row !== undefined && !ids.has(row.id)) {
+				ids.add(row.id);
+				const survivor: unknown = row.links['merged_into'];
+				row = typeof survivor === 'string' ? this.row('Patient', survivor) : undefined;
+			}
+		}
+		return ids;
+	}
+
+	row(type: ResourceType, id: string): Row | undefined {
+		return this.#rows.get(type)?.get(id);
+	}
+
+	/** A new version of a row, or a new row. */
+	put(row: Row): void {
+		this.#put(this.#table(row.resourceType), row.id, row);
+	}
+
+	#table(type: ResourceType): Map<string, Row> {
+		const held = this.#rows.get(type);
+		if (held) return held;
+		const table = new Map<string, Row>();
+		this.#rows.set(type, table);
+		return table;
 	}
 
 	/** A patient's whole list of identifiers, before and after; keeps the index by value true to it. */
@@ -75,22 +126,48 @@ export class WorkingSet {
 			this.#put(this.identifiers, value, [...(this.identifiers.get(value) ?? []), { system, old, rank, patientId }]);
 	}
 
+	visits(visitKey: string): Row[] {
+		return this.#all('Encounter', this.#visits.get(visitKey) ?? []);
+	}
+
 	putEncounter(visitKey: string, row: Row): void {
-		const others = (this.encounters.get(visitKey) ?? []).filter((other) => other.id !== row.id);
-		this.#put(this.encounters, visitKey, [...others, row]);
+		this.put(row);
+		const ids = this.#visits.get(visitKey) ?? [];
+		if (!ids.includes(row.id)) this.#put(this.#visits, visitKey, [...ids, row.id]);
 	}
 
-	putObservation(orderKey: string, itemKey: string, row: Row): void {
-		const items = this.orders.get(orderKey);
-		if (items instanceof OrderItems) {
-			this.#put(items, itemKey, row);
-			return;
-		}
-		this.#put(this.orders, orderKey, new OrderItems(items).set(itemKey, row));
+	/** Any observation of the order; all are one patient's. */
+	anyOfOrder(orderKey: string): Row | undefined {
+		const first = this.#orders.get(orderKey)?.values().next().value;
+		return first === undefined ? undefined : this.row('Observation', first);
 	}
 
-	putUnordered(row: Row): void {
-		this.#put(this.unordered, row.id, row);
+	ordered(orderKey: string, item: string): Row | undefined {
+		const id = this.#orders.get(orderKey)?.get(item);
+		return id === undefined ? undefined : this.row('Observation', id);
+	}
+
+	putObservation(orderKey: string, item: string, row: Row): void {
+		this.put(row);
+		const items = this.#orders.get(orderKey);
+		if (items instanceof OrderItems) this.#put(items, item, row.id);
+		else this.#put(this.#orders, orderKey, new OrderItems(items).set(item, row.id));
+	}
+
+	/** What the patient has under the item key; after a merge there may be several. */
+	items(type: ResourceType, patientId: string, item: string): Row[] {
+		return this.#all(type, this.#items.get(`${type}|${patientId}|${item}`) ?? []);
+	}
+
+	putItem(row: Row): void {
+		this.put(row);
+		const key = itemKeyOf(row);
+		const ids = this.#items.get(key) ?? [];
+		if (!ids.includes(row.id)) this.#put(this.#items, key, [...ids, row.id]);
+	}
+
+	#all(type: ResourceType, ids: readonly string[]): Row[] {
+		return ids.map((id) => this.row(type, id)).filter((row) => row !== undefined);
 	}
 
 	move(move: Move): void {
@@ -107,12 +184,13 @@ export class WorkingSet {
 
 	/** Every row that the batch made, newest version of each resource. */
 	*changed(): Generator<Row> {
-		for (const row of this.patients.values()) if (!row.stored) yield row;
-		for (const rows of this.encounters.values()) for (const row of rows) if (!row.stored) yield row;
-		for (const items of this.orders.values()) for (const row of items.values()) if (!row.stored) yield row;
-		yield* this.unordered.values();
+		for (const table of this.#rows.values()) for (const row of table.values()) if (!row.stored) yield row;
 	}
 }
 
+function itemKeyOf({ resourceType, links }: Row): string {
+	return `${resourceType}|${links['patient_id']}|${links['item_key']}`;
+}
+
 /** The items of an order as this batch changes them; a copy of what was read. */
-class OrderItems extends Map<string, Row> {}
+class OrderItems extends Map<string, string> {}

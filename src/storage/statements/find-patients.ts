@@ -4,7 +4,7 @@ import type { Statement } from '../statement.ts';
 export const findPatients: Statement = {
 	name: 'find_patients',
 	text: `
-select p.site_id, p.id, p.version, p.last_updated, p.source, p.meta, p.resource, p.merged_into, i.value, i.system, i.old, i.rank
+select p.site_id, p.id, p.given_id, p.version, p.last_updated, p.source, p.meta, p.resource, p.merged_into, i.value, i.system, i.old, i.rank
 from unnest($1::uuid[], $2::text[]) as k (site_id, value)
 join patient_identifier i on i.site_id = k.site_id and i.value = k.value
 join patient p on p.site_id = i.site_id and p.id = i.patient_id`,
@@ -23,7 +23,7 @@ with recursive survivor as (
 	from survivor s
 	join patient p on p.site_id = s.site_id and p.id = s.merged_into
 )
-select p.site_id, p.id, p.version, p.last_updated, p.source, p.meta, p.resource, p.merged_into
+select p.site_id, p.id, p.given_id, p.version, p.last_updated, p.source, p.meta, p.resource, p.merged_into
 from survivor s
 join patient p on p.site_id = s.site_id and p.id = s.id`,
 };

@@ -4,6 +4,11 @@ import type { Statement } from '../statement.ts';
 const referring = [
 	{ table: 'encounter', resourceType: 'Encounter' },
 	{ table: 'observation', resourceType: 'Observation' },
+	{ table: 'condition', resourceType: 'Condition' },
+	{ table: 'allergy_intolerance', resourceType: 'AllergyIntolerance' },
+	{ table: 'procedure', resourceType: 'Procedure' },
+	{ table: 'document_reference', resourceType: 'DocumentReference' },
+	{ table: 'diagnostic_report', resourceType: 'DiagnosticReport' },
 ] as const;
 
 /**
@@ -32,8 +37,8 @@ export function moveRows(reason: 'merge' | 'unlink'): readonly MoveStatements[] 
 		keep: {
 			name: `keep_${table}_${reason}`,
 			text: `
-insert into resource_history (site_id, resource_type, id, version, last_updated, source, meta, resource)
-select r.site_id, '${resourceType}', r.id, r.version, r.last_updated, r.source, r.meta, r.resource
+insert into resource_history (site_id, resource_type, id, given_id, version, last_updated, source, meta, resource)
+select r.site_id, '${resourceType}', r.id, r.given_id, r.version, r.last_updated, r.source, r.meta, r.resource
 from ${table} r where $3::uuid is not null and ${condition[reason]}`,
 		},
 		move: {
@@ -45,7 +50,7 @@ update ${table} r set
 	version = r.version + 1,
 	last_updated = $4,
 	source = $5,
-	resource = replace(r.resource, '"Patient/' || $2::uuid || '"', '"Patient/' || $3::uuid || '"')
+	resource = replace(r.resource, '"Patient/' || $6::text || '"', '"Patient/' || $7::text || '"')
 where ${condition[reason]}`,
 		},
 	}));

@@ -10,7 +10,7 @@ export interface Query {
 }
 
 /** The columns of a row that is rendered, in the order in which `readRow` takes them. */
-export const rowColumns = `r.id, r.version, to_char(r.last_updated at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), r.source, r.meta, r.resource`;
+export const rowColumns = `coalesce(r.given_id, r.id::text), r.version, to_char(r.last_updated at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), r.source, r.meta, r.resource`;
 
 export function readStatement(table: string): ReadStatement {
 	return { name: `read_${table}`, text: `select ${rowColumns} from ${table} r where r.site_id = $1 and r.id = $2` };
@@ -30,7 +30,7 @@ select ${rowColumns}, r.found from (
 	select m.*, count(*) over () as found,
 		sum(octet_length(m.resource)) over (order by m.id rows unbounded preceding) - octet_length(m.resource) as bytes_before
 	from (
-		select r.id, r.version, r.last_updated, r.source, r.meta, r.resource from ${plan.table} r
+		select r.id, r.given_id, r.version, r.last_updated, r.source, r.meta, r.resource from ${plan.table} r
 		where ${where} and r.id > ${after}
 		order by r.id limit ${limit}
 	) m

@@ -10,13 +10,13 @@ const text = `convert_from(substring($9::bytea from k.start for k.length), 'UTF8
 
 /**
  * The rows of one resource type, as both statements take them: `$1` to `$9` are site, id, version, last updated, source,
- * meta, offset, length and the packed texts; then the links, then the search columns.
+ * meta, offset, length and the packed texts, `$10` the ids that clients gave; then the links, then the search columns.
  */
 function rows(shape: TableShape): string {
 	const columns = columnsOf(shape);
-	const parameters = columns.map((column, index) => `$${index + 10}::${parameterType(column)}[]`);
-	return `unnest($1::uuid[], $2::uuid[], $3::integer[], $4::timestamptz[], $5::text[], $6::text[], $7::integer[], $8::integer[], ${parameters.join(', ')})
-	as k (site_id, id, version, last_updated, source, meta, start, length, ${columns.map(({ name }) => name).join(', ')})`;
+	const parameters = columns.map((column, index) => `$${index + 11}::${parameterType(column)}[]`);
+	return `unnest($1::uuid[], $2::uuid[], $3::integer[], $4::timestamptz[], $5::text[], $6::text[], $7::integer[], $8::integer[], $10::text[], ${parameters.join(', ')})
+	as k (site_id, id, version, last_updated, source, meta, start, length, given_id, ${columns.map(({ name }) => name).join(', ')})`;
 }
 
 /** Writes new resources. */
@@ -25,8 +25,8 @@ export function insertResources(shape: TableShape): Statement {
 	return {
 		name: `insert_${shape.table}`,
 		text: `
-insert into ${shape.table} (site_id, id, version, last_updated, source, meta, resource, ${columns.map(({ name }) => name).join(', ')})
-select k.site_id, k.id, k.version, k.last_updated, k.source, k.meta, ${text}, ${columns.map(expressionOf).join(', ')}
+insert into ${shape.table} (site_id, id, given_id, version, last_updated, source, meta, resource, ${columns.map(({ name }) => name).join(', ')})
+select k.site_id, k.id, k.given_id, k.version, k.last_updated, k.source, k.meta, ${text}, ${columns.map(expressionOf).join(', ')}
 from ${rows(shape)}`,
 	};
 }

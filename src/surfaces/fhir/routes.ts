@@ -10,11 +10,12 @@ import { answerType, failureType } from './negotiation.ts';
 import { read } from './read.ts';
 import { searchType } from './search-type.ts';
 
-const interactions: Readonly<Record<Interaction, Pick<Route, 'method' | 'pattern'> & { carryOut(on: Interacting): Promise<HttpAnswer> }>> =
-	{
-		'search-type': { method: 'GET', pattern: '/fhir/:type', carryOut: searchType },
-		read: { method: 'GET', pattern: '/fhir/:type/:id', carryOut: read },
-	};
+const interactions: Readonly<
+	Partial<Record<Interaction, Pick<Route, 'method' | 'pattern'> & { carryOut(on: Interacting): Promise<HttpAnswer> }>>
+> = {
+	'search-type': { method: 'GET', pattern: '/fhir/:type', carryOut: searchType },
+	read: { method: 'GET', pattern: '/fhir/:type/:id', carryOut: read },
+};
 
 /** The interactions of the FHIR surface (FHIR R4 §3.1.0), each a route. */
 export function fhirRoutes(context: FhirContext): Route[] {

@@ -1,0 +1,20 @@
+import type { Json, JsonObject } from '#core/json.ts';
+import { rowIdOf } from '#record/row-id.ts';
+import type { Column, ColumnValue } from '#record/table-shape.ts';
+import { asObject, asText } from './elements.ts';
+
+export const patientLink: Column = { name: 'patient_id', sqlType: 'uuid' };
+export const encounterLink: Column = { name: 'encounter_id', sqlType: 'uuid' };
+export const itemLink: Column = { name: 'item_key', sqlType: 'text' };
+
+/** The row that a literal reference of this service names; null for any other. A version behind it is left aside. */
+export function referencedRow(reference: Json | undefined, type: string): string | null {
+	const text = asText(asObject(reference)?.['reference']);
+	if (text === undefined || !text.startsWith(`${type}/`)) return null;
+	const [id = ''] = text.slice(type.length + 1).split('/_history/');
+	return /^[A-Za-z0-9\-.]{1,64}$/.test(id) ? rowIdOf(id) : null;
+}
+
+export function subjectLinks(resource: JsonObject): Readonly<Record<string, ColumnValue>> {
+	return { patient_id: referencedRow(resource['subject'], 'Patient'), encounter_id: referencedRow(resource['encounter'], 'Encounter') };
+}

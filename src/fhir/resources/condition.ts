@@ -1,0 +1,49 @@
+import type { JsonObject } from '#core/json.ts';
+import { type Bounds, instantBounds, periodBounds } from '../date.ts';
+import { asObject, asText } from '../elements.ts';
+import { encounterLink, itemLink, patientLink, subjectLinks } from '../links.ts';
+import { defineResource, readInteractions, writeInteractions } from '../resource.ts';
+import {
+	codeParameter,
+	codingColumns,
+	codingParameter,
+	conceptCodeColumn,
+	encounterParameter,
+	instantColumns,
+	instantParameter,
+	patientParameter,
+} from '../search-columns.ts';
+
+/** https://hl7.org/fhir/R4/condition.html */
+export const condition = defineResource({
+	type: 'Condition',
+	interactions: [...readInteractions, ...writeInteractions],
+	table: 'condition',
+	links: [patientLink, encounterLink, itemLink],
+	statedLinks: subjectLinks,
+	columns: [
+		conceptCodeColumn('clinical_status', 'clinicalStatus'),
+		codingColumns('code', (resource) => [resource['code']]),
+		instantColumns('onset', onsetBounds),
+		instantColumns('recorded', (resource) => instantBounds(asText(resource['recordedDate']))),
+	],
+	search: {
+		patient: patientParameter('Who has the condition'),
+		subject: patientParameter('Who has the condition'),
+		encounter: encounterParameter('The visit during which it was recorded'),
+		'clinical-status': codeParameter(
+			'clinical_status',
+			'http://terminology.hl7.org/CodeSystem/condition-clinical',
+			'Active, recurrence, remission …',
+		),
+		code: codingParameter('code', 'The condition, problem or diagnosis'),
+		'onset-date': instantParameter('onset', 'When it began, as a date or period'),
+		'recorded-date': instantParameter('recorded', 'When it was recorded'),
+	},
+});
+
+function onsetBounds(resource: JsonObject): Bounds {
+	const period = asObject(resource['onsetPeriod']);
+	if (period) return periodBounds(asText(period['start']), asText(period['end']));
+	return instantBounds(asText(resource['onsetDateTime']));
+}

@@ -1,0 +1,34 @@
+import { instantBounds } from '../date.ts';
+import { asText } from '../elements.ts';
+import { itemLink, patientLink, referencedRow } from '../links.ts';
+import { defineResource, readInteractions, writeInteractions } from '../resource.ts';
+import {
+	codeColumn,
+	codeParameter,
+	codingColumns,
+	codingParameter,
+	instantColumns,
+	instantParameter,
+	patientParameter,
+} from '../search-columns.ts';
+
+/** https://hl7.org/fhir/R4/documentreference.html */
+export const documentReference = defineResource({
+	type: 'DocumentReference',
+	interactions: [...readInteractions, ...writeInteractions],
+	table: 'document_reference',
+	links: [patientLink, itemLink],
+	statedLinks: (resource) => ({ patient_id: referencedRow(resource['subject'], 'Patient') }),
+	columns: [
+		codeColumn('status'),
+		codingColumns('code', (resource) => [resource['type']]),
+		instantColumns('date', (resource) => instantBounds(asText(resource['date']))),
+	],
+	search: {
+		patient: patientParameter('Whom the document is about'),
+		subject: patientParameter('Whom the document is about'),
+		type: codingParameter('code', 'Kind of document'),
+		status: codeParameter('status', 'http://hl7.org/fhir/document-reference-status', 'Current, superseded or entered in error'),
+		date: instantParameter('date', 'When the reference was made'),
+	},
+});

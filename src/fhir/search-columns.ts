@@ -1,0 +1,90 @@
+import type { Json, JsonObject } from '#core/json.ts';
+import type { Column, ColumnValue } from '#record/table-shape.ts';
+import type { Bounds } from './date.ts';
+import { asObject, asObjects, asText } from './elements.ts';
+import type { SearchParameter } from './resource.ts';
+
+/** Some columns of a table that searches read, and how they are filled from a resource. */
+export interface SearchColumns {
+	readonly columns: readonly Column[];
+	valuesOf(resource: JsonObject): readonly ColumnValue[];
+}
+
+export function oneColumn(name: string, sqlType: Column['sqlType'], valueOf: (resource: JsonObject) => ColumnValue): SearchColumns {
+	return { columns: [{ name, sqlType }], valuesOf: (resource) => [valueOf(resource)] };
+}
+
+/** An element of type code; `fallback` where it is absent. */
+export function codeColumn(element: string, fallback: string | null = null): SearchColumns {
+	return oneColumn(element, 'text', (resource) => asText(resource[element]) ?? fallback);
+}
+
+/** The first code of a CodeableConcept whose binding is required: its system is known. */
+export function conceptCodeColumn(name: string, element: string): SearchColumns {
+	return oneColumn(name, 'text', (resource) => asText(codingsOf(resource[element])[0]?.['code']) ?? null);
+}
+
+/**
+ * A CodeableConcept in three columns: system and code of the first coding, and of each further one three tokens:
+ * `system|code`, `system|` and `code`, in this order.
+ */
+export function codingColumns(prefix: string, conceptsOf: (resource: JsonObject) => readonly (Json | undefined)[]): SearchColumns {
+	return {
+		columns: [
+			{ name: `${prefix}_system`, sqlType: 'text' },
+			{ name: `${prefix}_value`, sqlType: 'text' },
+			{ name: `${prefix}_further`, sqlType: 'text[]' },
+		],
+		valuesOf: (resource) => {
+			const codings = conceptsOf(resource).flatMap((concept) => codingsOf(concept));
+			const [first, ...further] = codings;
+			const tokens = further.flatMap((coding) => {
+				const [system, code] = [asText(coding['system']) ?? '', asText(coding['code']) ?? ''];
+				return [`${system}|${code}`, `${system}|`, code];
+			});
+			return [asText(first?.['system']) ?? null, asText(first?.['code']) ?? null, tokens.length === 0 ? null : tokens];
+		},
+	};
+}
+
+function codingsOf(concept: Json | undefined): JsonObject[] {
+	return asObjects(asObject(concept)?.['coding']).filter((coding) => asText(coding['code']) !== undefined);
+}
+
+/** A range of time in two columns, its end excluded. */
+export function instantColumns(prefix: string, boundsOf: (resource: JsonObject) => Bounds): SearchColumns {
+	return {
+		columns: [
+			{ name: `${prefix}_start`, sqlType: 'timestamptz' },
+			{ name: `${prefix}_end`, sqlType: 'timestamptz' },
+		],
+		valuesOf: boundsOf,
+	};
+}
+
+export function codingParameter(prefix: string, documentation: string): SearchParameter {
+	return {
+		type: 'token',
+		match: 'coding',
+		systemColumn: `${prefix}_system`,
+		valueColumn: `${prefix}_value`,
+		furtherColumn: `${prefix}_further`,
+		documentation,
+	};
+}
+
+export function codeParameter(column: string, system: string, documentation: string): SearchParameter {
+	return { type: 'token', match: 'code', column, system, documentation };
+}
+
+export function instantParameter(prefix: string, documentation: string): SearchParameter {
+	return { type: 'date', columnType: 'timestamptz', startColumn: `${prefix}_start`, endColumn: `${prefix}_end`, documentation };
+}
+
+export function patientParameter(documentation: string): SearchParameter {
+	return { type: 'reference', column: 'patient_id', target: 'Patient', documentation };
+}
+
+export function encounterParameter(documentation: string): SearchParameter {
+	return { type: 'reference', column: 'encounter_id', target: 'Encounter', documentation };
+}
