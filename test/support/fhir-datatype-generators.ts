@@ -245,13 +245,26 @@ export const address: Arbitrary<JsonObject> = element(
 	},
 );
 
+/** A reference to one of the types, in any of the forms that R4 §2.3.0 knows. */
+export function reference(...types: string[]): Arbitrary<JsonObject> {
+	return fc.oneof(
+		fc.tuple(fc.constantFrom(...types), identity).map(([type, id]) => ({ reference: `${type}/${id}` })),
+		fc
+			.tuple(fc.constantFrom(...types), identity)
+			.map(([type, id]) => ({ reference: `https://fhir.example.org/r4/${type}/${id}/_history/1`, type })),
+		fc.constant({ reference: 'urn:uuid:0c369b60-4d48-4b57-b3b4-9ac24f7ec6a5' }),
+		element({ identifier }, { display: text }),
+		element({ display: text }),
+	);
+}
+
 export const annotation: Arbitrary<JsonObject> = joined(
 	element({ text }, { time: dateTime }),
 	fc.oneof(fc.constant({}), variants({ authorString: text }, { authorReference: fc.constant({ reference: 'Practitioner/p1' }) })),
 );
 
 /** Repeats by an interval, or a list of moments. */
-export const timing: Arbitrary<JsonObject> = fc.oneof(
+export const timing: Arbitrary<JsonObject> = fc.oneof<Arbitrary<JsonObject>[]>(
 	element({ event: list(dateTime) }),
 	fc.constant({
 		repeat: {

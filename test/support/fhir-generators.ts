@@ -5,7 +5,6 @@ import {
 	age,
 	annotation,
 	attachment,
-	code,
 	codeableConcept,
 	codes,
 	coding,
@@ -26,6 +25,7 @@ import {
 	quantity,
 	range,
 	ratio,
+	reference,
 	sampledData,
 	simpleQuantity,
 	text,
@@ -78,19 +78,6 @@ const generators: Record<GeneratedType, (options: GeneratorOptions) => Arbitrary
 	DiagnosticReport: diagnosticReport,
 	Encounter: encounter,
 };
-
-/** A reference to one of the types, in any of the forms that R4 §2.3.0 knows. */
-function reference(...types: string[]): Arbitrary<JsonObject> {
-	return fc.oneof(
-		fc.tuple(fc.constantFrom(...types), identity).map(([type, id]) => ({ reference: `${type}/${id}` })),
-		fc
-			.tuple(fc.constantFrom(...types), identity)
-			.map(([type, id]) => ({ reference: `https://fhir.example.org/r4/${type}/${id}/_history/1`, type })),
-		fc.constant({ reference: 'urn:uuid:0c369b60-4d48-4b57-b3b4-9ac24f7ec6a5' }),
-		element({ identifier }, { display: text }),
-		element({ display: text }),
-	);
-}
 
 function patientReference({ patientIds }: GeneratorOptions): Arbitrary<JsonObject> {
 	const id = patientIds ? fc.constantFrom(...patientIds) : identity;
@@ -158,21 +145,15 @@ function patient(): Arbitrary<JsonObject> {
 }
 
 function condition(options: GeneratorOptions): Arbitrary<JsonObject> {
-	const onset = ['onset', 'abatement'].map((name) =>
-		variants(
-			{ [`${name}DateTime`]: dateTime },
-			{ [`${name}Age`]: age },
-			{ [`${name}Period`]: period },
-			{ [`${name}Range`]: range },
-			{ [`${name}String`]: text },
-		),
-	);
-	return resource(
+	const clinical = `${terminology}/condition-clinical`;
+	// Only what is over has an end (con-4).
+	const course = fc.oneof(
+		fc.record({ clinicalStatus: concept(clinical, 'active', 'recurrence', 'relapse') }),
+		joined(fc.record({ clinicalStatus: concept(clinical, 'inactive', 'remission', 'resolved') }), when('abatement')),
+	) as Arbitrary<JsonObject>;
+	const members = resource(
 		'Condition',
-		{
-			subject: patientReference(options),
-			clinicalStatus: concept(`${terminology}/condition-clinical`, 'inactive', 'remission', 'resolved'),
-		},
+		{ subject: patientReference(options) },
 		{
 			identifier: list(identifier, 2),
 			verificationStatus: concept(`${terminology}/condition-ver-status`, 'unconfirmed', 'provisional', 'confirmed'),
@@ -187,8 +168,14 @@ function condition(options: GeneratorOptions): Arbitrary<JsonObject> {
 			evidence: list(element({ code: list(codeableConcept, 2) }, { detail: list(reference('Observation'), 2) }), 2),
 			note: list(annotation, 2),
 		},
-		[...onset, containedPractitioner('asserter', (to) => to)],
+		[when('onset'), containedPractitioner('asserter', (to) => to)],
 	);
+	return joined(members, course);
+}
+
+function when(name: 'onset' | 'abatement'): Arbitrary<JsonObject> {
+	const forms = { DateTime: dateTime, Age: age, Period: period, Range: range, String: text };
+	return variants(...Object.entries(forms).map(([form, value]) => ({ [`${name}${form}`]: value })));
 }
 
 function allergyIntolerance(options: GeneratorOptions): Arbitrary<JsonObject> {
