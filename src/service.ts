@@ -129,7 +129,7 @@ async function listen(parts: Parts): Promise<Record<string, SurfaceAddress>> {
 	opened('ops', config.OPS_HOST, await openOperations(parts));
 	const tls = config.TLS_CERT_FILE && config.TLS_KEY_FILE ? { certFile: config.TLS_CERT_FILE, keyFile: config.TLS_KEY_FILE } : undefined;
 	const http = { host: config.HOST, tls, trustedProxies: config.TRUSTED_PROXIES };
-	const fhirContext = { directory, reader, limits, metrics, version, publicMetadata: config.PUBLIC_METADATA };
+	const fhirContext = { directory, reader, gateway: shards, clock: parts.clock, limits, metrics, version, publicMetadata: config.PUBLIC_METADATA };
 	const routes = fhirRoutes(fhirContext);
 	opened(
 		'fhir',

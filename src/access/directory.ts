@@ -1,4 +1,4 @@
-import type { Hl7v2Policy } from '#record/delivery.ts';
+import type { FhirPolicy, Hl7v2Policy } from '#record/delivery.ts';
 
 /** What a valid API key gives: one site. `keyId` is the public id, safe to log. */
 export interface KeyGrant {
@@ -7,6 +7,8 @@ export interface KeyGrant {
 	siteSlug: string;
 	/** The site's assigning authority for identifiers that name none; a FHIR system URI. */
 	defaultAuthority: string | undefined;
+	/** What the site lets FHIR clients do. */
+	fhir: FhirPolicy;
 }
 
 /** What a matched integration client gives. */

@@ -23,18 +23,15 @@ export async function readVersion(client: pg.Client): Promise<string> {
 export async function readSnapshot(client: pg.Client, allowAnySource: boolean): Promise<Snapshot> {
 	const version = await readVersion(client);
 	const keys = new Map<string, { grant: KeyGrant; digest: Buffer }>();
-	for (const [keyId, digest, siteId, siteSlug, authority] of (await run(client, readApiKeys)) as [
-		string,
-		Buffer,
-		string,
-		string,
-		string | null,
-	][]) {
-		keys.set(keyId, { grant: { keyId, siteId, siteSlug, defaultAuthority: authority ?? undefined }, digest });
+	for (const [keyId, digest, siteId, siteSlug, authority, updateCreates, checkReferences] of (await run(client, readApiKeys)) as KeyRow[]) {
+		const fhir = { updateCreates, checkReferences };
+		keys.set(keyId, { grant: { keyId, siteId, siteSlug, defaultAuthority: authority ?? undefined, fhir }, digest });
 	}
 	const clients = (await run(client, readIntegrationClients)).map((row) => clientOf(row as ClientRow, allowAnySource));
 	return { version, keys, clients };
 }
+
+type KeyRow = [string, Buffer, string, string, string | null, boolean, boolean];
 
 type ClientRow = [
 	string,

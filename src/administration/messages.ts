@@ -50,6 +50,8 @@ interface MessageRow extends Omit<MessageRecord, 'received_at' | 'committed_at' 
 interface WholeMessageRow extends MessageRow {
 	site_id: string;
 	default_authority: string | null;
+	update_creates: boolean;
+	check_references: boolean;
 	client_id: string;
 	changed: string[] | null;
 	replay_of: string | null;
@@ -139,23 +141,26 @@ export async function replayMessages(context: MessageContext, ids: readonly stri
 }
 
 function replayOf(row: WholeMessageRow, nowMs: number): Delivery {
-	return {
+	const replay = {
 		id: newId(nowMs),
-		kind: 'hl7v2',
 		siteId: row.site_id,
 		clientId: row.client_id,
-		surface: 'replay',
+		surface: 'replay' as const,
 		source: row.source,
 		receivedAtMs: nowMs,
 		bytes: row.bytes,
-		policy: {
-			also: row.also_events ?? [],
-			ignore: row.ignore_events ?? [],
-			enhancedAck: row.ack_mode === 'enhanced',
-			defaultAuthority: row.default_authority ?? undefined,
-		},
 		replayOf: row.id,
 	};
+	if (/^(POST|PUT|PATCH) /.test(row.message_type)) {
+		return { ...replay, kind: 'fhir', policy: { updateCreates: row.update_creates, checkReferences: row.check_references } };
+	}
+	const policy = {
+		also: row.also_events ?? [],
+		ignore: row.ignore_events ?? [],
+		enhancedAck: row.ack_mode === 'enhanced',
+		defaultAuthority: row.default_authority ?? undefined,
+	};
+	return { ...replay, kind: 'hl7v2', policy };
 }
 
 export interface UnmatchedRecord {

@@ -20,6 +20,8 @@ export const setSiteInput = z.strictObject({
 	name: z.string().trim().min(1).max(200).optional(),
 	ae_title: aeTitle.or(z.literal('')).optional(),
 	default_authority: authority.or(z.literal('')).optional(),
+	update_creates: z.boolean().optional(),
+	check_references: z.boolean().optional(),
 });
 
 export interface SiteRecord {
@@ -28,6 +30,10 @@ export interface SiteRecord {
 	name: string;
 	ae_title: string | null;
 	default_authority: string | null;
+	/** A PUT to an id that is free creates the resource under it. */
+	update_creates: boolean;
+	/** Patient/<id> in what FHIR clients write has to exist. */
+	check_references: boolean;
 	active: boolean;
 	created_at: string;
 }
@@ -39,6 +45,8 @@ function record(site: Site): SiteRecord {
 		name: site.name,
 		ae_title: site.aeTitle ?? null,
 		default_authority: site.defaultAuthority ?? null,
+		update_creates: site.updateCreates,
+		check_references: site.checkReferences,
 		active: site.active,
 		created_at: site.createdAt.toISOString(),
 	};
@@ -61,6 +69,8 @@ export function addSite(context: AdministrationContext, input: z.infer<typeof ad
 			name: input.name,
 			aeTitle: input.ae_title ?? null,
 			defaultAuthority: input.default_authority ?? null,
+			updateCreates: true,
+			checkReferences: true,
 			active: true,
 			createdAt: new Date(context.nowMs()),
 		});
@@ -90,6 +100,8 @@ export function setSite(context: AdministrationContext, input: z.infer<typeof se
 		if (input.name !== undefined) site.name = input.name;
 		if (input.ae_title !== undefined) site.aeTitle = input.ae_title || null;
 		if (input.default_authority !== undefined) site.defaultAuthority = input.default_authority || null;
+		if (input.update_creates !== undefined) site.updateCreates = input.update_creates;
+		if (input.check_references !== undefined) site.checkReferences = input.check_references;
 		return [record(site), { action: 'site.set', subject: site.slug, siteId: site.id, detail: input }];
 	});
 }

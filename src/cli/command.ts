@@ -47,6 +47,13 @@ export function text(options: Options, name: string): string | undefined {
 	return typeof value === 'string' ? value : undefined;
 }
 
+/** `on` or `off`. */
+export function onOff(options: Options, name: string): boolean | undefined {
+	const value = text(options, name);
+	if (value !== undefined && value !== 'on' && value !== 'off') throw new UsageError(`--${name} is on or off`);
+	return value === undefined ? undefined : value === 'on';
+}
+
 export function required(options: Options, name: string): string {
 	const value = text(options, name);
 	if (value === undefined) throw new UsageError(`--${name} is required`);

@@ -1,5 +1,5 @@
 import { addSite, addSiteInput, enableSite, listSites, setSite, setSiteInput, showSite } from '#administration/sites.ts';
-import { type Command, given, required, string, text } from './command.ts';
+import { type Command, given, onOff, required, string, text } from './command.ts';
 
 const first = (positionals: readonly string[]) => positionals[0] ?? '';
 
@@ -34,10 +34,10 @@ export const siteCommands: Command[] = [
 	},
 	{
 		name: 'site set',
-		usage: '<slug> [--name <text>] [--ae-title <AE>] [--default-authority <uri>]',
+		usage: '<slug> [--name <text>] [--ae-title <AE>] [--default-authority <uri>] [--update-creates on|off] [--check-references on|off]',
 		summary: 'changes a site; an empty value removes',
 		positionals: [1, 1],
-		options: { name: string, 'ae-title': string, 'default-authority': string },
+		options: { name: string, 'ae-title': string, 'default-authority': string, 'update-creates': string, 'check-references': string },
 		run: (context, { positionals, options }) =>
 			setSite(
 				context,
@@ -47,6 +47,8 @@ export const siteCommands: Command[] = [
 						name: text(options, 'name'),
 						ae_title: text(options, 'ae-title'),
 						default_authority: text(options, 'default-authority'),
+						update_creates: onOff(options, 'update-creates'),
+						check_references: onOff(options, 'check-references'),
 					}),
 				),
 			),

@@ -20,6 +20,8 @@ export const failureCodes = {
 	'sender-not-authorized': { hl7: '207', issue: 'forbidden', status: 403 },
 	unauthenticated: { hl7: '207', issue: 'login', status: 401 },
 	invalid: { hl7: '207', issue: 'invalid', status: 400 },
+	'invalid-resource': { hl7: '207', issue: 'invalid', status: 400 },
+	'several-matches': { hl7: '205', issue: 'multiple-matches', status: 412 },
 	'not-supported': { hl7: '207', issue: 'not-supported', status: 400 },
 	'not-found': { hl7: '204', issue: 'not-found', status: 404 },
 	gone: { hl7: '204', issue: 'deleted', status: 410 },
@@ -50,6 +52,14 @@ export interface FailureLocation {
 	expression?: string;
 }
 
+/** One of several faults, in the words of OperationOutcome.issue. */
+export interface FailureIssue {
+	/** FHIR IssueType. */
+	code: string;
+	expression: string;
+	diagnostics: string;
+}
+
 /**
  * Thrown where a message or request is refused. `diagnostics` is a sentence for the sender; it names fields and
  * rules and never repeats a patient's data, so it may be logged.
@@ -59,16 +69,28 @@ export class Failure extends Error {
 	readonly code: FailureCode;
 	readonly location: FailureLocation | undefined;
 	readonly retryAfterSeconds: number | undefined;
+	/** The methods that are allowed, where this one is not. */
+	readonly allow: string | undefined;
+	/** Where several faults were found, each of them; `diagnostics` then sums them up. */
+	readonly issues: readonly FailureIssue[] | undefined;
 
 	constructor(
 		code: FailureCode,
 		diagnostics: string,
-		options: { location?: FailureLocation; cause?: unknown; retryAfterSeconds?: number } = {},
+		options: {
+			location?: FailureLocation;
+			cause?: unknown;
+			retryAfterSeconds?: number;
+			issues?: readonly FailureIssue[];
+			allow?: string;
+		} = {},
 	) {
 		super(diagnostics, options.cause === undefined ? undefined : { cause: options.cause });
 		this.code = code;
 		this.location = options.location;
 		this.retryAfterSeconds = options.retryAfterSeconds;
+		this.allow = options.allow;
+		this.issues = options.issues;
 	}
 
 	get diagnostics(): string {

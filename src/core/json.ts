@@ -3,6 +3,8 @@ export type Json = string | number | boolean | null | Json[] | { [member: string
 export type JsonObject = { [member: string]: Json };
 
 const rawJson = (JSON as unknown as { rawJSON(text: string): Json }).rawJSON;
+/** Whether a value is a decimal that keeps its digits (`exactDecimal`), and no object. */
+export const isRawJson = (JSON as unknown as { isRawJSON(value: unknown): boolean }).isRawJSON;
 /** A number behind a member name or in a list; what only looks like one inside a string costs time, not digits. */
 const decimalDigits = /(?:":|[[,])\s*-?\d+(?:\.|[eE]|\d{15})/;
 
@@ -21,4 +23,12 @@ export function parseExact(text: string): JsonObject {
 	const reviver = (_key: string, value: unknown, context?: { source?: string }): unknown =>
 		typeof value === 'number' && context?.source !== undefined && /[.eE]|\d{16}/.test(context.source) ? rawJson(context.source) : value;
 	return JSON.parse(text, reviver as (key: string, value: unknown) => unknown);
+}
+
+/** The same text for the same content, whatever the order of members. */
+export function canonical(value: Json): string {
+	return JSON.stringify(value, (_name, member: Json) => {
+		if (member === null || typeof member !== 'object' || Array.isArray(member) || isRawJson(member)) return member;
+		return Object.fromEntries(Object.entries(member).sort(([left], [right]) => (left < right ? -1 : 1)));
+	});
 }

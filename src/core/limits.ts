@@ -70,6 +70,20 @@ export const limitDefinitions = {
 		max: 65_536 * MiB,
 		answer: 'bytes of request bodies of one surface that are being read or answered; 503 with Retry-After',
 	},
+	jsonDepthMax: {
+		variable: 'JSON_DEPTH_MAX',
+		default: 100,
+		min: 10,
+		max: 1000,
+		answer: 'objects and lists inside one another in a FHIR body; 400',
+	},
+	bundleEntriesMax: {
+		variable: 'BUNDLE_ENTRIES_MAX',
+		default: 5000,
+		min: 1,
+		max: 100_000,
+		answer: 'entries of a batch or transaction; 413',
+	},
 	mailboxMessagesMax: {
 		variable: 'MAILBOX_MESSAGES_MAX',
 		default: 1024,

@@ -81,6 +81,18 @@ export const metricDefinitions = {
 		help: 'HL7 v2 messages that were answered AE, by failure code.',
 		labels: { surface: hl7Surfaces, code: Object.keys(failureCodes) as FailureCode[] },
 	},
+	fhirWrites: {
+		name: 'tributary_fhir_writes_total',
+		kind: 'counter',
+		help: 'FHIR requests that write, by resource type and by what became of them.',
+		labels: { type: { boundedBy: 'the resource types that are served, and Bundle' }, outcome: outcomes },
+	},
+	fhirRefusals: {
+		name: 'tributary_fhir_refusals_total',
+		kind: 'counter',
+		help: 'FHIR requests that were refused in their turn, by failure code.',
+		labels: { code: Object.keys(failureCodes) as FailureCode[] },
+	},
 	siteMessages: {
 		name: 'tributary_site_messages_total',
 		kind: 'counter',

@@ -10,7 +10,8 @@ import { plainArray } from '#storage/statement.ts';
 import { takeTurns } from '#storage/statements/take-turns.ts';
 import type { WriteSet } from '#storage/write-set.ts';
 import type { Interpret } from './interpretation.ts';
-import { digestOf, keysOf, type Prepared, segmentsOf } from './prepared.ts';
+import { lookUp } from './look-up.ts';
+import { digestOf, joined, keysOf, needsLookup, type Prepared, segmentsOf } from './prepared.ts';
 import { type Settled, settle, sourceOf } from './settlement.ts';
 
 export interface BatchResult {
@@ -44,14 +45,17 @@ export class Batch {
 	/** @throws Failure `unavailable` when the database does not take the batch; nothing is known to be stored then */
 	async process(deliveries: readonly Delivery[]): Promise<BatchResult> {
 		const started = performance.now();
-		const prepared = deliveries.map((delivery) => this.#prepare(delivery));
+		const prepared = deliveries.flatMap((delivery) => this.#prepare(delivery));
 		this.#stages.interpretMs = performance.now() - started;
 		const replies = await this.#settle(prepared);
-		return { replies, stages: this.#stages };
+		return { replies: joined(prepared, replies), stages: this.#stages };
 	}
 
-	#prepare(delivery: Delivery): Prepared {
-		return { delivery, digest: digestOf(delivery.bytes), interpretation: this.#options.interpret(delivery), poison: undefined };
+	#prepare(delivery: Delivery): Prepared[] {
+		const digest = delivery.kind === 'hl7v2' ? digestOf(delivery.bytes) : '';
+		const interpretation = this.#options.interpret(delivery);
+		if (!('parts' in interpretation)) return [{ delivery, digest, interpretation, whole: undefined, poison: undefined }];
+		return interpretation.parts.map((part) => ({ delivery, digest, interpretation: part, whole: interpretation, poison: undefined }));
 	}
 
 	/**
@@ -118,6 +122,8 @@ export class Batch {
 		sent.push(turns, accepted);
 		for (const segment of segmentsOf(batch)) {
 			const started = performance.now();
+			const [first] = segment;
+			if (first && segment.length === 1 && needsLookup(first)) await lookUp(first, connection, this.#options.readSet);
 			const reads = this.#options.readSet.read(connection, keysOf(segment));
 			sent.push(reads);
 			const [sets, sequences, earlier] = await Promise.all([reads, turns, accepted]);
@@ -148,8 +154,8 @@ export class Batch {
 	async #commit(settled: readonly Settled[], sent: Promise<unknown>[], committedAt: string): Promise<void> {
 		const { connection } = this.#options;
 		const started = performance.now();
-		const logged = settled.map((message) => message.logged);
-		sent.push(logMessages(connection, logged, committedAt));
+		const logged = settled.map((message) => message.logged).filter((message) => message !== undefined);
+		if (logged.length > 0) sent.push(logMessages(connection, logged, committedAt));
 		const accepted = logged.filter(isRecognisable);
 		if (accepted.length > 0) sent.push(logAccepted(connection, accepted, committedAt));
 		const commit = connection.control('commit');

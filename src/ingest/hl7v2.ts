@@ -5,11 +5,11 @@ import type { Log } from '#core/log.ts';
 import { type AcknowledgementCode, renderAck } from '#hl7v2/ack.ts';
 import { interpret } from '#hl7v2/interpret.ts';
 import { Message } from '#hl7v2/message.ts';
-import type { Delivery, Outcome } from '#record/delivery.ts';
+import type { Hl7v2Delivery, Outcome } from '#record/delivery.ts';
 import type { Interpretation } from './interpretation.ts';
 
 /** Reads an HL7 v2 delivery and answers it in its own terms. */
-export function interpretHl7v2(delivery: Delivery, limits: Limits, clock: Clock, log: Log): Interpretation {
+export function interpretHl7v2(delivery: Hl7v2Delivery, limits: Limits, clock: Clock, log: Log): Interpretation {
 	const parsed = parse(delivery, limits);
 	const message = parsed instanceof Message ? parsed : undefined;
 	const verdict = parsed instanceof Message ? verdictOf(parsed, delivery, limits, log) : ({ kind: 'refuse', failure: parsed } as const);
@@ -17,14 +17,16 @@ export function interpretHl7v2(delivery: Delivery, limits: Limits, clock: Clock,
 		messageType: message?.messageType ?? '',
 		controlId: message?.controlId ?? '',
 		verdict,
-		acknowledge: (outcome, failure) =>
-			codesOf(message, delivery, outcome).map((code) =>
+		logged: 'always',
+		acknowledge: (outcome, failure) => ({
+			acks: codesOf(message, delivery, outcome).map((code) =>
 				renderAck({ source: message ?? delivery.bytes, code, controlId: acknowledgementId(delivery, code), nowMs: clock.nowMs(), failure }),
 			),
+		}),
 	};
 }
 
-function parse(delivery: Delivery, limits: Limits): Message | Failure {
+function parse(delivery: Hl7v2Delivery, limits: Limits): Message | Failure {
 	if (delivery.withheld) return new Failure('internal', 'the message could not be processed');
 	try {
 		return Message.parse(delivery.bytes, { segmentsMax: limits.segmentsMax });
@@ -34,7 +36,7 @@ function parse(delivery: Delivery, limits: Limits): Message | Failure {
 	}
 }
 
-function verdictOf(message: Message, delivery: Delivery, limits: Limits, log: Log): Interpretation['verdict'] {
+function verdictOf(message: Message, delivery: Hl7v2Delivery, limits: Limits, log: Log): Interpretation['verdict'] {
 	try {
 		return interpret(message, delivery.policy, limits);
 	} catch (error) {
@@ -48,7 +50,7 @@ function verdictOf(message: Message, delivery: Delivery, limits: Limits, log: Lo
  * Original mode: one AA or AE. Enhanced mode (HL7 v2.5.1 §2.9.3), where the client opted in and the message asks for
  * it: the accept acknowledgement that MSH-15 wants, then the application acknowledgement that MSH-16 wants.
  */
-function codesOf(message: Message | undefined, delivery: Delivery, outcome: Outcome): AcknowledgementCode[] {
+function codesOf(message: Message | undefined, delivery: Hl7v2Delivery, outcome: Outcome): AcknowledgementCode[] {
 	const refused = outcome === 'refused';
 	const application = refused ? 'AE' : 'AA';
 	const header = message?.segments[0];
@@ -68,6 +70,6 @@ function isWanted(condition: string, refused: boolean): boolean {
 }
 
 /** MSH-10 has 20 characters in v2.5.1: the time and counter of the delivery's id, a few random digits, and the kind of answer. */
-function acknowledgementId(delivery: Delivery, code: AcknowledgementCode): string {
+function acknowledgementId(delivery: Hl7v2Delivery, code: AcknowledgementCode): string {
 	return `${delivery.id.replaceAll('-', '').slice(0, 18)}${code}`;
 }

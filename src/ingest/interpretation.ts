@@ -1,6 +1,7 @@
 import type { Failure } from '#core/failure.ts';
+import type { ResourceResult } from '#record/apply/resource.ts';
 import type { ChangeSet } from '#record/change-set.ts';
-import type { Delivery, Outcome } from '#record/delivery.ts';
+import type { Delivery, FhirAnswer, Outcome, Reply } from '#record/delivery.ts';
 
 /** A delivery as its format understood it, and how that format answers it. */
 export interface Interpretation {
@@ -8,9 +9,23 @@ export interface Interpretation {
 	/** What a redelivery is recognised by, with the sender and the bytes; empty when the message has none. */
 	controlId: string;
 	verdict: { kind: 'apply'; changeSet: ChangeSet } | { kind: 'ignore' } | { kind: 'refuse'; failure: Failure };
-	/** Renders the acknowledgements for an outcome: none, one, or two in enhanced mode. */
-	acknowledge(outcome: Outcome, failure: Failure | undefined): Uint8Array[];
+	/** What the message log keeps: every message, or what was refused of those that leave their trace in the record. */
+	logged: 'always' | 'refused';
+	/** Renders the answer to an outcome. */
+	acknowledge(outcome: Outcome, failure: Failure | undefined, results: readonly ResourceResult[]): Acknowledgement;
+}
+
+/** Acknowledgements: none, one, or two in enhanced mode; of a FHIR request the body, and the rest of its answer. */
+export interface Acknowledgement {
+	acks: Uint8Array[];
+	answer?: FhirAnswer;
+}
+
+/** A delivery whose parts are applied or refused each by itself (a Bundle of type batch), and how their replies become one. */
+export interface PartedInterpretation {
+	parts: readonly Interpretation[];
+	join(replies: readonly Reply[]): Reply;
 }
 
 /** Reads one delivery. Never throws: what cannot be read is a refusal. */
-export type Interpret = (delivery: Delivery) => Interpretation;
+export type Interpret = (delivery: Delivery) => Interpretation | PartedInterpretation;

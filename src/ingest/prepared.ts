@@ -3,16 +3,20 @@ import type { Failure } from '#core/failure.ts';
 import { movesRows } from '#record/apply/apply.ts';
 import { visitKey } from '#record/apply/encounter.ts';
 import { orderKey } from '#record/apply/observation.ts';
-import type { Change, ChangeSet } from '#record/change-set.ts';
-import type { Delivery } from '#record/delivery.ts';
+import type { Change, ChangeSet, ResourceChange } from '#record/change-set.ts';
+import type { Delivery, Reply } from '#record/delivery.ts';
+import { rowIdOf } from '#record/row-id.ts';
+import type { ResourceType } from '#record/table-shape.ts';
 import { noKeys, type SiteKeys } from '#storage/read-set.ts';
-import type { Interpretation } from './interpretation.ts';
+import type { Interpretation, PartedInterpretation } from './interpretation.ts';
 
 /** A delivery on its way through a batch. */
 export interface Prepared {
 	delivery: Delivery;
 	digest: string;
 	interpretation: Interpretation;
+	/** The delivery that this is a part of; its parts stand next to one another. */
+	whole: PartedInterpretation | undefined;
 	/** Set when the database refused the message's rows: it is logged as refused, whatever its interpretation. */
 	poison: Failure | undefined;
 }
@@ -28,13 +32,22 @@ export function changeSetOf(message: Prepared): ChangeSet | undefined {
 	return message.poison === undefined && verdict.kind === 'apply' ? verdict.changeSet : undefined;
 }
 
-/** Cuts a batch where a message moves rows by statement: that message is applied alone, between what is before and after it. */
+/** Whether a message asks for what only a search in the site's turn can tell. */
+export function needsLookup(message: Prepared): boolean {
+	const changes = changeSetOf(message)?.changes ?? [];
+	return changes.some((change) => change.kind === 'resource' && (change.condition !== undefined || change.interaction === 'patch'));
+}
+
+/**
+ * Cuts a batch where a message moves rows by statement, or has to look up what it is about: that message is applied alone,
+ * between what is before and after it.
+ */
 export function segmentsOf(batch: readonly Prepared[]): Prepared[][] {
 	const segments: Prepared[][] = [];
 	let open: Prepared[] = [];
 	for (const message of batch) {
 		const changeSet = changeSetOf(message);
-		if (changeSet && movesRows(changeSet)) {
+		if ((changeSet && movesRows(changeSet)) || needsLookup(message)) {
 			if (open.length > 0) segments.push(open);
 			segments.push([message]);
 			open = [];
@@ -44,6 +57,19 @@ export function segmentsOf(batch: readonly Prepared[]): Prepared[][] {
 	}
 	if (open.length > 0) segments.push(open);
 	return segments;
+}
+
+/** One reply for each delivery: those of its parts become one. */
+export function joined(batch: readonly Prepared[], replies: readonly Reply[]): Reply[] {
+	const whole: Reply[] = [];
+	for (let index = 0; index < batch.length; ) {
+		const part = batch[index]?.whole;
+		const count = part?.parts.length ?? 1;
+		const own = replies.slice(index, index + count);
+		whole.push(...(part ? [part.join(own)] : own));
+		index += count;
+	}
+	return whole;
 }
 
 /** What a segment names of each of its sites. */
@@ -82,9 +108,26 @@ function addKeys(site: SiteKeys, change: Change, changes: readonly Change[]): vo
 		case 'merge':
 			site.identifierValues.add(change.prior[0].value);
 			return;
+		case 'resource':
+			addResourceKeys(site, change);
+			return;
 		case 'unlink':
 			site.identifierValues.add(change.first[0].value);
 			site.identifierValues.add(change.second[0].value);
 			return;
 	}
+}
+
+function addResourceKeys(site: SiteKeys, { resourceType, id, condition, patients }: ResourceChange): void {
+	if (id !== undefined) idsOf(site, resourceType).add(rowIdOf(id));
+	for (const rowId of condition?.matched ?? []) idsOf(site, resourceType).add(rowId);
+	for (const rowId of patients) idsOf(site, 'Patient').add(rowId);
+}
+
+function idsOf({ ids }: SiteKeys, type: ResourceType): Set<string> {
+	const held = ids.get(type);
+	if (held) return held;
+	const created = new Set<string>();
+	ids.set(type, created);
+	return created;
 }

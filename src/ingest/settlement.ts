@@ -1,17 +1,19 @@
 import { Failure, failureRecord } from '#core/failure.ts';
 import { newId } from '#core/id.ts';
 import { applyChangeSet } from '#record/apply/apply.ts';
-import type { Row } from '#record/apply/rows.ts';
+import type { ResourceResult } from '#record/apply/resource.ts';
+import { type Row, referenceTo } from '#record/apply/rows.ts';
 import type { WorkingSet } from '#record/apply/working-set.ts';
 import type { Flag } from '#record/change-set.ts';
-import type { Outcome, Reply } from '#record/delivery.ts';
+import type { FhirAnswer, Outcome, Reply } from '#record/delivery.ts';
 import { type AcceptedMessage, type LoggedMessage, senderKey } from '#storage/message-log.ts';
 import { changeSetOf, type Prepared } from './prepared.ts';
 
 /** What a batch decided of one message: its reply, and its row in the message log. Nothing is true before the commit. */
 export interface Settled {
 	reply: Reply;
-	logged: LoggedMessage;
+	/** Undefined where the message leaves no row in the log. */
+	logged: LoggedMessage | undefined;
 }
 
 export interface SettlementContext {
@@ -33,68 +35,80 @@ export function settle(message: Prepared, context: SettlementContext): Settled {
 		earlier.find((accepted) => accepted.digest === digest && accepted.acks) ?? earlier.find((accepted) => accepted.digest === digest);
 	if (same && delivery.replayOf === undefined) {
 		// The log may have been cut back since; then the same answer is rendered anew.
-		const acks = same.acks ?? interpretation.acknowledge('accepted', undefined);
-		return settled(message, 'duplicate', undefined, [], [], acks, context, same.messageId);
+		const acks = same.acks ?? interpretation.acknowledge('accepted', undefined, []).acks;
+		return settled(message, context, { outcome: 'duplicate', acks, replayOf: same.messageId });
 	}
 	const flags: Flag[] = [];
 	if (earlier.length > 0 && !same) flags.push({ code: 'same-control-id', text: 'MSH-10 was used before for a message with other content' });
-	const changed: Row[] = [];
-	const [outcome, failure] = verdictOf(message, context, flags, changed);
-	const acks = interpretation.acknowledge(outcome, failure);
-	if (outcome !== 'refused' && !same) context.accepted.set(key, [...earlier, { messageId: delivery.id, digest, acks }]);
-	return settled(message, outcome, failure, flags, changed, acks, context, delivery.replayOf ?? null);
+	const effect: Effect = { flags, changed: [], results: [] };
+	const [outcome, failure] = verdictOf(message, context, effect);
+	const { acks, answer } = interpretation.acknowledge(outcome, failure, effect.results);
+	if (interpretation.controlId !== '' && outcome !== 'refused' && !same) {
+		context.accepted.set(key, [...earlier, { messageId: delivery.id, digest, acks }]);
+	}
+	return settled(message, context, { outcome, failure, ...effect, acks, answer, replayOf: delivery.replayOf ?? null });
 }
 
-function verdictOf(message: Prepared, context: SettlementContext, flags: Flag[], changed: Row[]): [Outcome, Failure | undefined] {
+/** What a message did to the working set, and what a person should look at. */
+interface Effect {
+	flags: Flag[];
+	changed: Row[];
+	results: ResourceResult[];
+}
+
+function verdictOf(message: Prepared, context: SettlementContext, effect: Effect): [Outcome, Failure | undefined] {
 	const { verdict } = message.interpretation;
 	if (message.poison) return ['refused', message.poison];
 	if (verdict.kind === 'refuse') return ['refused', verdict.failure];
 	const changeSet = changeSetOf(message);
 	if (changeSet === undefined) return ['ignored', undefined];
-	flags.push(...changeSet.flags);
-	const before = flags.length;
+	effect.flags.push(...changeSet.flags);
+	const before = effect.flags.length;
 	try {
-		applyChangeSet({ set: context.set, newId, source: sourceOf(message), lastUpdated: context.lastUpdated, flags, changed }, changeSet);
+		applyChangeSet({ set: context.set, newId, source: sourceOf(message), lastUpdated: context.lastUpdated, ...effect }, changeSet);
 		return ['accepted', undefined];
 	} catch (error) {
-		flags.length = before;
-		changed.length = 0;
+		effect.flags.length = before;
+		effect.changed.length = 0;
+		effect.results.length = 0;
 		if (error instanceof Failure) return ['refused', error];
 		context.onBug(error, message);
 		return ['refused', new Failure('internal', 'the message could not be processed', { cause: error })];
 	}
 }
 
-/** `meta.source`: by which surface and under which control id the content came. */
+/** `meta.source`: by which surface the content came, and under which control id or by which API key. */
 export function sourceOf({ delivery, interpretation }: Prepared): string {
-	return `urn:tributary:${delivery.surface}:${encodeURIComponent(interpretation.controlId.toWellFormed())}`;
+	const name = delivery.kind === 'fhir' ? delivery.source : interpretation.controlId;
+	return `urn:tributary:${delivery.surface}:${encodeURIComponent(name.toWellFormed())}`;
 }
 
-function settled(
-	message: Prepared,
-	outcome: Outcome,
-	failure: Failure | undefined,
-	flags: Flag[],
-	changed: Row[],
-	acks: Uint8Array[],
-	context: SettlementContext,
-	replayOf: string | null,
-): Settled {
-	const { delivery, digest, interpretation } = message;
+interface Settling extends Partial<Effect> {
+	outcome: Outcome;
+	failure?: Failure | undefined;
+	acks: Uint8Array[];
+	answer?: FhirAnswer | undefined;
+	replayOf: string | null;
+}
+
+function settled({ delivery, digest, interpretation }: Prepared, { sequence }: SettlementContext, settling: Settling): Settled {
+	const { outcome, failure, acks, answer, flags = [], changed = [], replayOf } = settling;
 	const { messageType, controlId } = interpretation;
 	const record = failure ? failureRecord(failure) : undefined;
 	const reply: Reply = { id: delivery.id, outcome, messageType, controlId, acks, flags };
 	if (record) reply.failure = record;
+	if (answer) reply.answer = answer;
+	if (interpretation.logged === 'refused' && outcome !== 'refused') return { reply, logged: undefined };
 	const logged: LoggedMessage = {
 		delivery,
 		digest,
-		sequence: context.sequence,
+		sequence,
 		messageType,
 		controlId,
 		outcome,
 		failure: record,
 		flags: flags.length === 0 ? null : JSON.stringify(flags),
-		changed: changed.length === 0 ? null : JSON.stringify(changed.map((row) => `${row.resourceType}/${row.id}/_history/${row.version}`)),
+		changed: changed.length === 0 ? null : JSON.stringify(changed.map((row) => `${referenceTo(row)}/_history/${row.version}`)),
 		replayOf,
 		acks,
 	};

@@ -8,6 +8,7 @@ import { Connection } from '#storage/connection.ts';
 import { ReadSet } from '#storage/read-set.ts';
 import { WriteSet } from '#storage/write-set.ts';
 import { Batch, type BatchResult } from './batch.ts';
+import { interpretFhir } from './fhir.ts';
 import { interpretHl7v2 } from './hl7v2.ts';
 
 export interface IngestSettings {
@@ -36,7 +37,8 @@ export class Ingest {
 			connection: this.#connection(lane),
 			readSet: this.#readSet,
 			writeSet: this.#writeSet,
-			interpret: (delivery) => interpretHl7v2(delivery, limits, systemClock, this.#log),
+			interpret: (delivery) =>
+				delivery.kind === 'fhir' ? interpretFhir(delivery, limits, this.#log) : interpretHl7v2(delivery, limits, systemClock, this.#log),
 			clock: systemClock,
 			log: this.#log,
 		});

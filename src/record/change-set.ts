@@ -1,4 +1,6 @@
 import type { Json, JsonObject } from '#core/json.ts';
+import type { SearchPlan } from './search-plan.ts';
+import type { ColumnValue, ResourceType } from './table-shape.ts';
 
 /**
  * What one message does to a site's record, as plain data. Formats write it, `record/apply` applies it to what the
@@ -12,6 +14,7 @@ export interface ChangeSet {
 
 export interface Flag {
 	code:
+		| 'entries-refused'
 		| 'possible-overlay'
 		| 'same-control-id'
 		| 'empty-value-type'
@@ -24,7 +27,7 @@ export interface Flag {
 	text: string;
 }
 
-export type Change = PatientChange | EncounterChange | ObservationChange | ItemChange | MergeChange | UnlinkChange;
+export type Change = PatientChange | EncounterChange | ObservationChange | ItemChange | MergeChange | UnlinkChange | ResourceChange;
 
 /** FHIR R4 Identifier, as far as matching needs it. */
 export interface Identifier extends JsonObject {
@@ -120,4 +123,65 @@ export interface UnlinkChange {
 	kind: 'unlink';
 	first: [Identifier, ...Identifier[]];
 	second: [Identifier, ...Identifier[]];
+}
+
+/** What a FHIR client asks for one resource (FHIR R4 §3.1.0). Unlike the other changes it never leaves its thread: it composes. */
+export interface ResourceChange {
+	kind: 'resource';
+	resourceType: ResourceType;
+	/** `create`: new unless the condition matches. `update`: the resource of the id, or of the condition. `patch`: a known one. */
+	interaction: 'create' | 'update' | 'patch';
+	/** The FHIR id that is written; undefined where the service assigns one or the condition finds it. */
+	id: string | undefined;
+	/** How the other changes of a transaction refer to it (Bundle.entry.fullUrl). */
+	fullUrl: string | undefined;
+	/** If-None-Exist, or the search of a conditional update. */
+	condition: Condition | undefined;
+	/** Versions of If-Match; `*` is any. */
+	ifMatch: readonly string[] | undefined;
+	/** If-None-Match: * — only when there is none yet. */
+	ifNoneMatch: boolean;
+	/** Whether an update may create the resource under the id that the client chose. */
+	mayCreate: boolean;
+	/** Whether what `Composed.patients` names has to exist. */
+	checkReferences: boolean;
+	/** Row ids of patients that the content will refer to; of a patch, filled in when the site's turn is taken. */
+	patients: readonly string[];
+	/**
+	 * The content to write, from what is held and from what the full URLs of the transaction became.
+	 * @throws Failure when it cannot be
+	 */
+	compose(held: HeldContent | undefined, resolved: ReadonlyMap<string, string>): Composed;
+}
+
+export interface Condition {
+	/** The search as the client wrote it. */
+	criteria: string;
+	plan: SearchPlan;
+	/** Row ids of what matches, two at most; filled in when the site's turn is taken. */
+	matched: readonly string[] | undefined;
+}
+
+export interface HeldContent {
+	/** The FHIR id. */
+	id: string;
+	resource: JsonObject;
+	/** JSON text of further members of meta, or null. */
+	meta: string | null;
+}
+
+export interface Composed {
+	/** Without resourceType, id and meta. */
+	resource: JsonObject;
+	meta: string | null;
+	/** `meta.source` as the client set it. */
+	source: string | undefined;
+	links: Readonly<Record<string, ColumnValue>>;
+	patients: readonly PatientReference[];
+}
+
+export interface PatientReference {
+	rowId: string;
+	/** Where it stands, as FHIRPath. */
+	expression: string;
 }

@@ -1,7 +1,8 @@
 import type { FailureRecord } from '#core/failure.ts';
 import type { Flag } from './change-set.ts';
+import type { ResourceType } from './table-shape.ts';
 
-export type DeliverySurface = 'mllp' | 'hl7-http' | 'replay';
+export type DeliverySurface = 'mllp' | 'hl7-http' | 'fhir' | 'replay';
 
 /** What a sender's integration client allows beyond the specification; crosses the thread boundary. */
 export interface Hl7v2Policy {
@@ -15,11 +16,17 @@ export interface Hl7v2Policy {
 	defaultAuthority: string | undefined;
 }
 
-/** One inbound message on its way to its site's mailbox and worker. */
-export interface Delivery {
+/** What a site lets FHIR clients do. */
+export interface FhirPolicy {
+	/** A PUT to an id that is free creates the resource under it. */
+	updateCreates: boolean;
+	/** `Patient/<id>` in a resource has to exist. */
+	checkReferences: boolean;
+}
+
+interface AnyDelivery {
 	/** The message's id in the message log; stays the same when a batch is tried again. */
 	id: string;
-	kind: 'hl7v2';
 	siteId: string;
 	/** Integration client; the nil id on HTTP. */
 	clientId: string;
@@ -28,12 +35,25 @@ export interface Delivery {
 	source: string;
 	receivedAtMs: number;
 	bytes: Uint8Array;
-	policy: Hl7v2Policy;
 	/** Set when processing it ended the worker twice: it is logged as refused and not looked at again. */
 	withheld?: true;
 	/** Set when an operator replays a logged message: the id of that message. */
 	replayOf?: string;
 }
+
+export interface Hl7v2Delivery extends AnyDelivery {
+	kind: 'hl7v2';
+	policy: Hl7v2Policy;
+}
+
+/** A FHIR request that writes: `bytes` are its head and body (fhir/write/request). */
+export interface FhirDelivery extends AnyDelivery {
+	kind: 'fhir';
+	policy: FhirPolicy;
+}
+
+/** One inbound message on its way to its site's mailbox and worker. */
+export type Delivery = Hl7v2Delivery | FhirDelivery;
 
 /** `duplicate`: it was accepted before and is answered again, without effect. */
 export type Outcome = 'accepted' | 'refused' | 'ignored' | 'duplicate';
@@ -42,11 +62,32 @@ export type Outcome = 'accepted' | 'refused' | 'ignored' | 'duplicate';
 export interface Reply {
 	id: string;
 	outcome: Outcome;
-	/** `ADT^A08`; empty when the message had none. */
+	/** `ADT^A08`; empty when the message had none. Of a FHIR request its method and resource type: `PUT Patient`. */
 	messageType: string;
 	controlId: string;
-	/** Rendered acknowledgements in the sender's character set, without MLLP framing: one, or 0–2 in enhanced mode. */
+	/**
+	 * Rendered acknowledgements in the sender's character set, without MLLP framing: one, or 0–2 in enhanced mode. Of a FHIR
+	 * request the body of the answer, or one part for each entry of a Bundle.
+	 */
 	acks: Uint8Array[];
 	failure?: FailureRecord;
 	flags: Flag[];
+	/** Of a FHIR request: what its answer says beside the body. */
+	answer?: FhirAnswer;
+}
+
+export interface FhirAnswer {
+	/** HTTP status. */
+	status: number;
+	/** Of a single resource that was written or found. */
+	resource?: { type: ResourceType; id: string; version: number; lastUpdated: string };
+	/** Of a Bundle: its type, and the entries that only read. Those are carried out after the commit; their parts are empty. */
+	bundle?: { type: 'batch-response' | 'transaction-response'; reads: BundleRead[] };
+}
+
+export interface BundleRead {
+	index: number;
+	/** `Patient/1`, `Patient?name=a` */
+	url: string;
+	ifNoneMatch: string | undefined;
 }

@@ -8,20 +8,22 @@ export interface IngestTask {
 	bytes: ArrayBuffer;
 }
 
-type PackedDelivery = Omit<Delivery, 'bytes'> & { length: number };
+/** Of each kind of delivery by itself, so that kind and policy stay together. */
+type Packed<T> = T extends Delivery ? Omit<T, 'bytes'> & { length: number } : never;
+type PackedDelivery = Packed<Delivery>;
 type PackedReply = Omit<Reply, 'acks'> & { lengths: number[] };
 
 export type IngestTaskResult = { kind: 'unavailable' } | { kind: 'done'; replies: PackedReply[]; acks: ArrayBuffer; stages: BatchStages };
 
 export function taskOf(lane: number, deliveries: readonly Delivery[]): [IngestTask, ArrayBuffer[]] {
 	const bytes = joined(deliveries.map((delivery) => delivery.bytes));
-	const packed = deliveries.map(({ bytes: message, ...delivery }) => ({ ...delivery, length: message.length }));
+	const packed = deliveries.map(({ bytes: message, ...delivery }) => ({ ...delivery, length: message.length }) as PackedDelivery);
 	return [{ lane, deliveries: packed, bytes }, [bytes]];
 }
 
 export function deliveriesOf(task: IngestTask): Delivery[] {
 	const cut = cutter(task.bytes);
-	return task.deliveries.map(({ length, ...delivery }) => ({ ...delivery, bytes: cut(length) }));
+	return task.deliveries.map(({ length, ...delivery }) => ({ ...delivery, bytes: cut(length) }) as Delivery);
 }
 
 export function resultOf(replies: readonly Reply[], stages: BatchStages): IngestTaskResult {

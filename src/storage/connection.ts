@@ -73,6 +73,11 @@ export class Connection {
 		);
 	}
 
+	/** Sends a statement that is not kept, because there are many of its kind; call `open` first. */
+	runOnce(text: string, values: readonly unknown[]): Promise<Cell[][]> {
+		return this.#query({ text, values: values as unknown[], rowMode: 'array' }).then((result) => result.rows);
+	}
+
 	/** Sends `begin` or `commit`; answers the command that PostgreSQL carried out. */
 	control(command: 'begin' | 'commit'): Promise<string> {
 		return this.#query({ text: command, rowMode: 'array' }).then((result) => result.command);

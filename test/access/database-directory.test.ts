@@ -45,7 +45,14 @@ describe('the access directory', { timeout: 120_000 }, () => {
 			const { key, id } = await newKey(administration);
 			await until(() => directory.grantOfKey(key) !== undefined, 'the new key');
 			const [site] = await administration.rows<{ id: string }>('select id from site');
-			assert.deepEqual(directory.grantOfKey(key), { keyId: id, siteId: site?.id, siteSlug: 'west', defaultAuthority: 'urn:oid:1.2.3' });
+			const fhir = { updateCreates: true, checkReferences: true };
+			assert.deepEqual(directory.grantOfKey(key), {
+				keyId: id,
+				siteId: site?.id,
+				siteSlug: 'west',
+				defaultAuthority: 'urn:oid:1.2.3',
+				fhir,
+			});
 			const { key: other } = await newKey(administration);
 			await until(() => directory.grantOfKey(other) !== undefined, 'the other key');
 			// The id of the one with the secret of the other.

@@ -55,7 +55,9 @@ describe('migrations', () => {
 		await execute(empty.url, 'create table site (id int)');
 		await assert.rejects(migrate(empty.url), /already exists/);
 		await execute(empty.url, 'drop table site');
-		assert.equal((await migrate(empty.url)).applied.length, 1);
+		const pending = await pendingMigrations(empty.url);
+		assert.ok(pending.length > 0);
+		assert.deepEqual((await migrate(empty.url)).applied, pending);
 	});
 
 	test('lead to the schema in schema.sql; `node test/run.mjs --update-schema test/storage/migrate.test.ts` writes it anew', async () => {

@@ -4,7 +4,7 @@ import { tableShapes } from '#fhir/resources/index.ts';
 import { Batch } from '#ingest/batch.ts';
 import type { Interpret } from '#ingest/interpretation.ts';
 import type { Change, ChangeSet, Identifier } from '#record/change-set.ts';
-import type { Delivery, Reply } from '#record/delivery.ts';
+import type { Delivery, Hl7v2Delivery, Reply } from '#record/delivery.ts';
 import { Connection } from '#storage/connection.ts';
 import { ReadSet } from '#storage/read-set.ts';
 import { WriteSet } from '#storage/write-set.ts';
@@ -17,11 +17,12 @@ export const interpretChangeSet: Interpret = (delivery) => {
 		messageType: 'TEST',
 		controlId,
 		verdict: { kind: 'apply', changeSet },
-		acknowledge: (outcome, failure) => [Buffer.from(`${outcome}|${controlId}|${failure?.diagnostics ?? ''}`)],
+		logged: 'always',
+		acknowledge: (outcome, failure) => ({ acks: [Buffer.from(`${outcome}|${controlId}|${failure?.diagnostics ?? ''}`)] }),
 	};
 };
 
-export function delivery(siteId: string, controlId: string, changes: Change[], extra: Partial<Delivery> = {}): Delivery {
+export function delivery(siteId: string, controlId: string, changes: Change[], extra: Partial<Hl7v2Delivery> = {}): Hl7v2Delivery {
 	return {
 		id: newId(),
 		kind: 'hl7v2',

@@ -5,6 +5,7 @@ import { applyItem } from './item.ts';
 import { applyMerge, applyUnlink } from './merge.ts';
 import { applyObservation, type ReservedIds } from './observation.ts';
 import { applyPatient } from './patient.ts';
+import { applyResources } from './resource.ts';
 import type { Row } from './rows.ts';
 
 /**
@@ -13,6 +14,8 @@ import type { Row } from './rows.ts';
  */
 export function applyChangeSet(context: ApplyContext, changeSet: ChangeSet): void {
 	context.set.attempt(() => {
+		const resources = changeSet.changes.filter((change) => change.kind === 'resource');
+		if (resources.length > 0) return applyResources(context, resources);
 		const references = new References();
 		for (const change of changeSet.changes) applyChange(context, change, references);
 	});
@@ -75,6 +78,8 @@ function applyChange(context: ApplyContext, change: Change, references: Referenc
 		case 'unlink':
 			applyUnlink(context, change);
 			return;
+		case 'resource':
+			throw new Error('resources are applied together');
 	}
 }
 

@@ -1,4 +1,5 @@
 import type { Flag } from '../change-set.ts';
+import type { ResourceResult } from './resource.ts';
 import type { Row } from './rows.ts';
 import type { WorkingSet } from './working-set.ts';
 
@@ -14,4 +15,6 @@ export interface ApplyContext {
 	readonly flags: Flag[];
 	/** Versions that the message wrote, in order; for the message log. */
 	readonly changed: Row[];
+	/** What became of each resource that a FHIR client wrote, in the order of its changes. */
+	readonly results: ResourceResult[];
 }

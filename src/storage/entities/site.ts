@@ -9,6 +9,8 @@ export const Site = defineEntity({
 		name: p.text(),
 		aeTitle: p.text().nullable().name('ae_title'),
 		defaultAuthority: p.text().nullable().name('default_authority'),
+		updateCreates: p.boolean().name('update_creates'),
+		checkReferences: p.boolean().name('check_references'),
 		active: p.boolean(),
 		createdAt: p.datetime().name('created_at'),
 	},

@@ -1,13 +1,17 @@
 import type { AccessDirectory, KeyGrant } from '#access/directory.ts';
+import type { Clock } from '#core/clock.ts';
 import type { Limits } from '#core/limits.ts';
 import type { Metrics } from '#core/metrics.ts';
 import type { ResourceDefinition } from '#fhir/resource.ts';
+import type { SiteGateway } from '#site/gateway.ts';
 import type { Reader } from '#storage/reader.ts';
 import type { HttpRequest } from '../http/message.ts';
 
 export interface FhirContext {
 	directory: AccessDirectory;
 	reader: Reader;
+	gateway: SiteGateway;
+	clock: Clock;
 	limits: Limits;
 	metrics: Metrics;
 	version: string;

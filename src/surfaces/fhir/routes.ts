@@ -1,14 +1,16 @@
-import type { KeyGrant } from '#access/directory.ts';
 import { Failure } from '#core/failure.ts';
 import { capabilityStatement } from '#fhir/capability-statement.ts';
 import { operationOutcome } from '#fhir/operation-outcome.ts';
 import type { Interaction } from '#fhir/resource.ts';
 import { definitionOf } from '#fhir/resources/index.ts';
 import type { HttpAnswer, HttpRequest, Route } from '../http/message.ts';
+import { authenticate } from './authenticate.ts';
+import { baseOf } from './base.ts';
 import type { FhirContext, Interacting } from './context.ts';
 import { answerType, failureType } from './negotiation.ts';
 import { read } from './read.ts';
 import { searchType } from './search-type.ts';
+import { writeRoutes } from './write.ts';
 
 const interactions: Readonly<
 	Partial<Record<Interaction, Pick<Route, 'method' | 'pattern'> & { carryOut(on: Interacting): Promise<HttpAnswer> }>>
@@ -24,13 +26,16 @@ export function fhirRoutes(context: FhirContext): Route[] {
 		pattern,
 		handle: (request: HttpRequest) => carryOut(prepare(context, request, name as Interaction)),
 	}));
-	return [{ method: 'GET', pattern: '/fhir/metadata', handle: (request) => metadata(context, request) }, ...routes];
+	const metadataRoute: Route = { method: 'GET', pattern: '/fhir/metadata', handle: (request) => metadata(context, request) };
+	const reads = [metadataRoute, ...routes];
+	return [...reads, ...writeRoutes(context, reads)];
 }
 
 /** Every failure, the transport's own included, is an OperationOutcome. */
 export function renderFhirFailure(failure: Failure, request: Pick<HttpRequest, 'header'>): HttpAnswer {
 	const headers: Record<string, string> = { 'Content-Type': failureType(request) };
 	if (failure.code === 'unauthenticated') headers['WWW-Authenticate'] = 'X-API-Key';
+	if (failure.allow !== undefined) headers['Allow'] = failure.allow;
 	return { status: 500, headers, body: operationOutcome(failure) };
 }
 
@@ -43,18 +48,6 @@ function prepare(context: FhirContext, request: HttpRequest, interaction: Intera
 		throw new Failure('unsupported-resource-type', 'this resource type is not served');
 	}
 	return { context, request, grant, definition, mediaType, base: baseOf(request) };
-}
-
-function authenticate({ directory, metrics }: FhirContext, request: HttpRequest): KeyGrant {
-	const grant = directory.grantOfKey(request.header('x-api-key'));
-	if (grant) return grant;
-	metrics.accessRefusals.inc({ protocol: 'http', reason: 'key' });
-	throw new Failure('unauthenticated', 'a valid API key is required in the header X-API-Key');
-}
-
-/** A proxy in front passes the Host header on; whether it was reached over TLS, the server has settled. */
-function baseOf(request: HttpRequest): string {
-	return `${request.secure ? 'https' : 'http'}://${request.header('host') ?? 'localhost'}/fhir`;
 }
 
 /** Changes with the statement's content. */

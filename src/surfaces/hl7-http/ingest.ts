@@ -7,14 +7,14 @@ import { countMessages, splitMessages } from '#hl7v2/batch.ts';
 import { resolveCharset } from '#hl7v2/charset.ts';
 import { latin1 } from '#hl7v2/latin1.ts';
 import { declaredCharset, Message } from '#hl7v2/message.ts';
-import type { Delivery, Reply } from '#record/delivery.ts';
+import type { Hl7v2Delivery, Reply } from '#record/delivery.ts';
+import { deliverSoon } from '../http/deliver.ts';
 import type { HttpAnswer, HttpRequest } from '../http/message.ts';
 import { type Hl7HttpContext, jsonAnswer } from './context.ts';
 import { checkMediaType } from './media-type.ts';
 
 const startOfBlock = 0x0b;
 const endOfBlock = 0x1c;
-const retryAfterSeconds = 5;
 
 /**
  * `POST /v2/ingest`: one HL7 v2 message, answered when it is committed or refused. A refusal has the status of its
@@ -29,7 +29,7 @@ export async function ingest(context: Hl7HttpContext, request: HttpRequest): Pro
 		throw new Failure('unauthenticated', 'a valid X-API-Key header is required');
 	}
 	checkMediaType(request.header('content-type'), request.header('content-encoding'));
-	const reply = await deliver(context, deliveryOf(context, grant, onlyMessage(request.body)));
+	const reply = await deliverSoon(context, deliveryOf(context, grant, onlyMessage(request.body)));
 	count(context, grant, reply);
 	context.metrics.acknowledgementSeconds.observe({ surface: 'hl7-http' }, (performance.now() - started) / 1000);
 	return answerOf(reply);
@@ -46,7 +46,7 @@ function onlyMessage(body: Uint8Array): Uint8Array {
 	return (found === 1 ? splitMessages(body)[0] : undefined) ?? body;
 }
 
-function deliveryOf({ clock }: Hl7HttpContext, grant: KeyGrant, bytes: Uint8Array): Delivery {
+function deliveryOf({ clock }: Hl7HttpContext, grant: KeyGrant, bytes: Uint8Array): Hl7v2Delivery {
 	const receivedAtMs = clock.nowMs();
 	return {
 		id: newId(receivedAtMs),
@@ -59,31 +59,6 @@ function deliveryOf({ clock }: Hl7HttpContext, grant: KeyGrant, bytes: Uint8Arra
 		bytes,
 		policy: { also: [], ignore: [], enhancedAck: false, defaultAuthority: grant.defaultAuthority },
 	};
-}
-
-/** The caller still has the message, so what cannot be stored soon is not waited for. */
-async function deliver({ gateway, limits }: Hl7HttpContext, delivery: Delivery): Promise<Reply> {
-	if (!gateway.available()) throw unavailable('the service cannot store messages at the moment');
-	if (!gateway.hasRoom(delivery.siteId, delivery.bytes.length)) throw unavailable('too many messages of the site wait to be stored');
-	let timer: NodeJS.Timeout | undefined;
-	const patience = new Promise<never>((_, reject) => {
-		const late = () => reject(unavailable('the message could not be stored in time; sent again it is applied once'));
-		timer = setTimeout(late, limits.unavailableMsMax);
-	});
-	try {
-		return await Promise.race([gateway.deliver(delivery), patience]);
-	} catch (error) {
-		if (error instanceof Failure && error.code === 'unavailable' && error.retryAfterSeconds === undefined) {
-			throw unavailable(error.diagnostics, error);
-		}
-		throw error;
-	} finally {
-		clearTimeout(timer);
-	}
-}
-
-function unavailable(diagnostics: string, cause?: unknown): Failure {
-	return new Failure('unavailable', diagnostics, { cause, retryAfterSeconds });
 }
 
 function count({ metrics }: Hl7HttpContext, { siteSlug }: KeyGrant, { messageType, outcome, failure }: Reply): void {

@@ -21,6 +21,7 @@ class Site {
 			lastUpdated: '2024-01-01T00:00:00Z',
 			flags: [],
 			changed: [],
+			results: [],
 		};
 		applyChangeSet(context, changeSet);
 		return context;

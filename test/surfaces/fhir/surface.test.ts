@@ -3,10 +3,12 @@ import { request as httpRequest } from 'node:http';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import type { AccessDirectory } from '#access/directory.ts';
+import { systemClock } from '#core/clock.ts';
 import { newId } from '#core/id.ts';
 import { defaultLimits } from '#core/limits.ts';
 import { silentLog } from '#core/log.ts';
 import { createMetrics } from '#core/metrics.ts';
+import type { SiteGateway } from '#site/gateway.ts';
 import { Reader } from '#storage/reader.ts';
 import { fhirRoutes, renderFhirFailure } from '#surfaces/fhir/routes.ts';
 import { createHttpServer, type HttpServer } from '#surfaces/http/server.ts';
@@ -21,10 +23,26 @@ const sites: Readonly<Record<string, string>> = { 'west-key': west, 'east-key': 
 const directory: AccessDirectory = {
 	grantOfKey: (header) => {
 		const siteId = sites[header ?? ''];
-		return siteId === undefined ? undefined : { keyId: 'key', siteId, siteSlug: 'site', defaultAuthority: undefined };
+		return siteId === undefined
+			? undefined
+			: {
+					keyId: 'key',
+					siteId,
+					siteSlug: 'site',
+					defaultAuthority: undefined,
+					fhir: { updateCreates: true, checkReferences: true },
+				};
 	},
 	mayConnect: () => false,
 	matchSender: () => ({ kind: 'no-address' }),
+};
+
+/** These tests only read. */
+const nowhere: SiteGateway = {
+	deliver: () => Promise.reject(new Error('nothing is delivered here')),
+	hasRoom: () => true,
+	whenRoom: () => Promise.resolve(),
+	available: () => true,
 };
 
 const anna: GivenResource = {
@@ -68,7 +86,16 @@ before(async () => {
 			limits: defaultLimits,
 			metrics,
 			log: silentLog,
-			routes: fhirRoutes({ directory, reader, limits: defaultLimits, metrics, version: '1.2.3', publicMetadata }),
+			routes: fhirRoutes({
+				directory,
+				reader,
+				gateway: nowhere,
+				clock: systemClock,
+				limits: defaultLimits,
+				metrics,
+				version: '1.2.3',
+				publicMetadata,
+			}),
 			renderFailure: renderFhirFailure,
 		});
 	server = await start(false);

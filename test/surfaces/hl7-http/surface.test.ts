@@ -15,7 +15,10 @@ const adt = 'MSH|^~\\&|SENDER|WEST|||20260101||ADT^A08^ADT_A01|M1|P|2.5.1\rPID|1
 const ack = 'MSH|^~\\&|||SENDER|WEST|20260101||ACK^A08^ACK|1|P|2.5.1\rMSA|AA|M1\r';
 
 const directory: AccessDirectory = {
-	grantOfKey: (header) => (header === 'good' ? { keyId: 'key1', siteId, siteSlug: 'west', defaultAuthority: 'urn:oid:1.2.3' } : undefined),
+	grantOfKey: (header) =>
+		header === 'good'
+			? { keyId: 'key1', siteId, siteSlug: 'west', defaultAuthority: 'urn:oid:1.2.3', fhir: { updateCreates: true, checkReferences: true } }
+			: undefined,
 	mayConnect: () => false,
 	matchSender: () => ({ kind: 'no-address' }),
 };

@@ -6,7 +6,7 @@ export const readAccessVersion: Statement = { name: 'read_access_version', text:
 export const readApiKeys: Statement = {
 	name: 'read_api_keys',
 	text: `
-select k.id, k.secret_hash, s.id, s.slug, s.default_authority
+select k.id, k.secret_hash, s.id, s.slug, s.default_authority, s.update_creates, s.check_references
 from api_key k
 join site s on s.id = k.site_id and s.active
 join app_user u on u.id = k.owner_id and u.active

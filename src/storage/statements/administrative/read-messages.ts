@@ -23,7 +23,7 @@ limit $8`,
 export const showMessage: Statement = {
 	name: 'show_message',
 	text: `
-select m.id, m.site_id, s.slug as site, s.default_authority, m.received_at, m.committed_at, m.surface, m.client_id, c.name as client, m.source,
+select m.id, m.site_id, s.slug as site, s.default_authority, s.update_creates, s.check_references, m.received_at, m.committed_at, m.surface, m.client_id, c.name as client, m.source,
 	m.message_type, m.control_id, m.outcome, m.failure_code, m.failure, m.flags, m.changed, m.sequence, m.replay_of, m.bytes, m.ack,
 	c.also_events, c.ignore_events, c.ack_mode
 from message_log m

@@ -1,0 +1,47 @@
+import { type Failure, failureCodes } from '#core/failure.ts';
+import type { ResourceResult } from '#record/apply/resource.ts';
+import { fhirIdOf } from '#record/apply/rows.ts';
+import type { FhirAnswer } from '#record/delivery.ts';
+import { allOk, operationOutcome } from '../operation-outcome.ts';
+import { renderStored } from '../stored.ts';
+
+/** `Prefer: return=…` (FHIR R4 §3.1.0.7) */
+export type Returned = 'representation' | 'minimal' | 'OperationOutcome';
+
+export function preferredReturn(header: string | undefined): Returned {
+	const [, wish = ''] = /\breturn\s*=\s*"?(representation|minimal|OperationOutcome)\b/i.exec(header ?? '') ?? [];
+	if (wish.toLowerCase() === 'operationoutcome') return 'OperationOutcome';
+	return wish.toLowerCase() === 'minimal' ? 'minimal' : 'representation';
+}
+
+/** The body of a single write's answer; empty under `return=minimal`. */
+export function bodyOf({ status, row }: ResourceResult, returned: Returned): string {
+	if (returned === 'minimal') return '';
+	if (returned === 'OperationOutcome') return allOk(status === 201 ? 'the resource was created' : 'the resource is stored');
+	const { id, version, lastUpdated } = factsOf({ status, row });
+	return renderStored(row.resourceType, { id, version: String(version), lastUpdated, source: row.source, meta: row.meta, text: row.text });
+}
+
+export function factsOf({ row }: ResourceResult): NonNullable<FhirAnswer['resource']> {
+	// A row as it was read has PostgreSQL's form of the time.
+	return { type: row.resourceType, id: fhirIdOf(row), version: row.version, lastUpdated: new Date(row.lastUpdated).toISOString() };
+}
+
+/** An entry of a batch-response or transaction-response. */
+export function responseEntry(result: ResourceResult, returned: Returned): string {
+	const { type, id, version, lastUpdated } = factsOf(result);
+	const response = {
+		status: result.status === 201 ? '201 Created' : '200 OK',
+		location: `${type}/${id}/_history/${version}`,
+		etag: `W/"${version}"`,
+		lastModified: lastUpdated,
+	};
+	if (returned === 'minimal') return `{"response":${JSON.stringify(response)}}`;
+	if (returned === 'OperationOutcome')
+		return `{"response":{${JSON.stringify(response).slice(1, -1)},"outcome":${bodyOf(result, returned)}}}`;
+	return `{"resource":${bodyOf(result, returned)},"response":${JSON.stringify(response)}}`;
+}
+
+export function refusedEntry(failure: Failure): string {
+	return `{"response":{"status":"${failureCodes[failure.code].status}","outcome":${operationOutcome(failure)}}}`;
+}

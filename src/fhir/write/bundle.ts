@@ -1,0 +1,122 @@
+import { Failure } from '#core/failure.ts';
+import { type Json, type JsonObject, parseExact } from '#core/json.ts';
+import type { ResourceChange } from '#record/change-set.ts';
+import type { BundleRead } from '#record/delivery.ts';
+import { asObject, asText } from '../elements.ts';
+import { validateResource } from '../validation/validate.ts';
+import { interpretSingle, type SingleWrite, type WriteSettings } from './interpret.ts';
+
+/** An entry of a Bundle: what it writes, what it reads, or why it is refused. */
+export type BundleEntry =
+	| { kind: 'write'; change: ResourceChange }
+	| { kind: 'read'; read: BundleRead }
+	| { kind: 'refused'; failure: Failure };
+
+export interface BundleRequest {
+	type: 'batch' | 'transaction';
+	entries: BundleEntry[];
+}
+
+export interface BundleSettings extends WriteSettings {
+	entriesMax: number;
+}
+
+/**
+ * Reads a Bundle of type batch or transaction (FHIR R4 §3.1.0.11). An entry of a batch may be refused by itself; the first
+ * that is refused refuses a transaction.
+ * @throws Failure
+ */
+export function interpretBundle(bundle: JsonObject, settings: BundleSettings): BundleRequest {
+	const type = bundle['type'];
+	if (bundle['resourceType'] !== 'Bundle' || (type !== 'batch' && type !== 'transaction')) {
+		throw new Failure('invalid', 'a Bundle of type batch or transaction is expected', { location: { expression: 'Bundle.type' } });
+	}
+	const given = bundle['entry'] ?? [];
+	if (!Array.isArray(given)) throw new Failure('invalid', 'entry is a list', { location: { expression: 'Bundle.entry' } });
+	if (given.length > settings.entriesMax) throw new Failure('too-large', `a Bundle has at most ${settings.entriesMax} entries`);
+	refuseShape(bundle, given);
+	const entries = given.map((entry, index): BundleEntry => {
+		try {
+			return entryOf(entry, index, settings);
+		} catch (error) {
+			if (!(error instanceof Failure) || type === 'transaction') throw within(error, index);
+			return { kind: 'refused', failure: error };
+		}
+	});
+	if (type === 'transaction') refuseTwins(given);
+	return { type, entries };
+}
+
+/** The Bundle's own shape; its resources are looked at one by one. */
+function refuseShape(bundle: JsonObject, entries: readonly Json[]): void {
+	const shape = {
+		...bundle,
+		entry: entries.map((entry) => {
+			const { resource: _resource, ...rest } = asObject(entry) ?? {};
+			return rest;
+		}),
+	};
+	const issues = validateResource(shape.entry.length === 0 ? { ...bundle, entry: undefined as unknown as Json } : shape);
+	const own = issues.filter(({ code }) => code !== 'invariant');
+	if (own.length > 0) throw new Failure('invalid-resource', `the Bundle has ${own.length} faults`, { issues: own });
+}
+
+/** Says in which entry of a transaction the fault lies. */
+function within(error: unknown, index: number): unknown {
+	if (!(error instanceof Failure)) return error;
+	const path = (expression: string | undefined) =>
+		`Bundle.entry[${index}]${expression === undefined ? '' : `.resource.ofType(${expression})`}`;
+	return new Failure(error.code, `entry ${index + 1}: ${error.diagnostics}`, {
+		location: { expression: path(undefined) },
+		...(error.issues
+			? { issues: error.issues.map((issue) => ({ ...issue, expression: `Bundle.entry[${index}].resource / ${issue.expression}` })) }
+			: {}),
+	});
+}
+
+function entryOf(entry: Json, index: number, settings: WriteSettings): BundleEntry {
+	const object = asObject(entry);
+	const request = asObject(object?.['request']);
+	const method = asText(request?.['method']);
+	const url = asText(request?.['url']);
+	if (method === undefined || url === undefined) {
+		throw new Failure('invalid', 'an entry has a request with method and url', {
+			location: { expression: `Bundle.entry[${index}].request` },
+		});
+	}
+	const ifNoneMatch = asText(request?.['ifNoneMatch']);
+	if (method === 'GET' || method === 'HEAD') return { kind: 'read', read: { index, url, ifNoneMatch } };
+	const write: SingleWrite = {
+		method,
+		url,
+		ifMatch: asText(request?.['ifMatch']),
+		ifNoneMatch,
+		ifNoneExist: asText(request?.['ifNoneExist']),
+		fullUrl: asText(object?.['fullUrl']),
+		body: method === 'PATCH' ? patchOf(object?.['resource']) : object?.['resource'],
+	};
+	return { kind: 'write', change: interpretSingle(write, settings) };
+}
+
+/** A JSON Patch travels in a Bundle as a Binary (FHIR R4 §3.1.0.8). */
+function patchOf(resource: Json | undefined): Json {
+	const binary = asObject(resource);
+	const data = asText(binary?.['data']);
+	if (binary?.['resourceType'] !== 'Binary' || data === undefined || asText(binary['contentType']) !== 'application/json-patch+json') {
+		throw new Failure('invalid', 'a PATCH in a Bundle is a Binary of contentType application/json-patch+json');
+	}
+	try {
+		return parseExact(Buffer.from(data, 'base64').toString('utf8'));
+	} catch {
+		throw new Failure('invalid', 'the patch in the Binary is not JSON');
+	}
+}
+
+function refuseTwins(entries: readonly Json[]): void {
+	const urls = entries.map((entry) => asText(asObject(entry)?.['fullUrl'])).filter((url) => url !== undefined);
+	if (new Set(urls).size < urls.length) {
+		throw new Failure('invalid', 'two entries of the transaction have the same fullUrl', {
+			location: { expression: 'Bundle.entry.fullUrl' },
+		});
+	}
+}

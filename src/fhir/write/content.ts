@@ -1,0 +1,55 @@
+import { Failure } from '#core/failure.ts';
+import type { Json, JsonObject } from '#core/json.ts';
+import { asObject, asObjects, asText } from '../elements.ts';
+import type { ResourceDefinition } from '../resource.ts';
+import { validateResource } from '../validation/validate.ts';
+
+/** A resource as it is kept. */
+export interface Content {
+	/** Without resourceType, id and meta. */
+	resource: JsonObject;
+	/** JSON text of what the client says in meta beside version, time and source; null where it says nothing. */
+	meta: string | null;
+	source: string | undefined;
+}
+
+/**
+ * Checks a resource and parts what the service assigns from what the client states.
+ * @throws Failure `invalid-resource` with one issue for each fault
+ */
+export function contentOf({ type }: ResourceDefinition, given: JsonObject): Content {
+	if (given['resourceType'] !== type) {
+		const fault = typeof given['resourceType'] === 'string' ? 'is not that of the URL' : 'is missing';
+		throw new Failure('invalid-resource', `resourceType ${fault}: ${type} is expected`, { location: { expression: 'resourceType' } });
+	}
+	const issues = validateResource(given);
+	if (issues.length > 0) {
+		const text = issues.length === 1 ? (issues[0]?.diagnostics ?? '') : `the resource has ${issues.length} faults`;
+		throw new Failure('invalid-resource', text, { issues });
+	}
+	const { resourceType: _type, id: _id, meta, ...resource } = given;
+	const held = asObject(meta);
+	if (held && isSubsetted(held)) {
+		throw new Failure('business-rule', 'the resource is marked SUBSETTED: it would overwrite elements that it does not show', {
+			location: { expression: `${type}.meta.tag` },
+		});
+	}
+	return { resource, ...metaOf(held) };
+}
+
+function metaOf(meta: JsonObject | undefined): Pick<Content, 'meta' | 'source'> {
+	if (meta === undefined) return { meta: null, source: undefined };
+	const { versionId: _version, _versionId, lastUpdated: _updated, _lastUpdated, source, ...further } = meta;
+	return { meta: Object.keys(further).length === 0 ? null : JSON.stringify(further), source: asText(source) };
+}
+
+/** The resource in the form in which a client sees it, for a patch; `meta` without what the service assigns. */
+export function wholeResource(type: string, id: string, content: Pick<Content, 'resource' | 'meta'>): JsonObject {
+	const meta: Record<string, Json> = content.meta === null ? {} : { meta: JSON.parse(content.meta) };
+	return { resourceType: type, id, ...meta, ...content.resource };
+}
+
+/** FHIR R4 §3.1.1.5.8: a resource that was read in part must not be written back. */
+function isSubsetted(meta: JsonObject): boolean {
+	return asObjects(meta['tag']).some((tag) => tag['code'] === 'SUBSETTED');
+}

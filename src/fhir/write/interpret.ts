@@ -1,0 +1,139 @@
+import { Failure } from '#core/failure.ts';
+import type { Json, JsonObject } from '#core/json.ts';
+import type { Condition, HeldContent, ResourceChange } from '#record/change-set.ts';
+import type { FhirPolicy } from '#record/delivery.ts';
+import { isFhirId } from '#record/row-id.ts';
+import { asText } from '../elements.ts';
+import type { Interaction, ResourceDefinition } from '../resource.ts';
+import { definitionOf } from '../resources/index.ts';
+import { parseSearch, type SearchLimits } from '../search/parse.ts';
+import { type Content, contentOf, wholeResource } from './content.ts';
+import { applyJsonPatch, readPatch } from './json-patch.ts';
+import { patientReferences, resolveReferences } from './references.ts';
+
+export interface WriteSettings {
+	policy: FhirPolicy;
+	limits: SearchLimits;
+}
+
+/** One write of one resource, by itself or as an entry of a Bundle. */
+export interface SingleWrite {
+	method: string;
+	/** `Patient`, `Patient/1`, `Patient?identifier=a` */
+	url: string;
+	ifMatch: string | undefined;
+	ifNoneMatch: string | undefined;
+	ifNoneExist: string | undefined;
+	fullUrl: string | undefined;
+	/** The resource; of a PATCH the list of operations. */
+	body: Json | undefined;
+}
+
+/**
+ * What a create, update or patch does (FHIR R4 §3.1.0.4 to §3.1.0.8), checked as far as that goes without the record.
+ * @throws Failure when it is refused
+ */
+export function interpretSingle(write: SingleWrite, settings: WriteSettings): ResourceChange {
+	const [path = '', query] = cut(write.url, '?');
+	const [type = '', id, ...rest] = path.split('/');
+	const definition = definitionOf(type);
+	if (definition === undefined) throw new Failure('unsupported-resource-type', 'this resource type is not served');
+	const interaction = interactionOf(write.method, id, query);
+	if (interaction === undefined || rest.length > 0) throw new Failure('invalid', `${write.method} is not meant for this URL`);
+	if (!definition.interactions.includes(interaction)) {
+		throw new Failure('method-not-allowed', `${definition.type} is not written through FHIR`);
+	}
+	if (id !== undefined && !isFhirId(id)) throw new Failure('invalid', 'the id in the URL is not one that a resource can have');
+	const conditions = { ...preconditionsOf(write), condition: conditionOf(definition, interaction, write, query, settings) };
+	const change = { kind: 'resource' as const, resourceType: definition.type, fullUrl: write.fullUrl, ...conditions };
+	const policy = { mayCreate: settings.policy.updateCreates, checkReferences: settings.policy.checkReferences };
+	if (interaction === 'patch') return { ...change, ...policy, interaction, id, patients: [], compose: patching(definition, write.body) };
+	const given = objectOf(write.body);
+	const content = contentOf(definition, given);
+	const patients = patientReferences(definition.type, content.resource).map(({ rowId }) => rowId);
+	const written = interaction === 'create' ? undefined : updatedId(definition, id, given);
+	return { ...change, ...policy, interaction, id: written, patients, compose: stating(definition, content) };
+}
+
+function cut(text: string, separator: string): [string, string | undefined] {
+	const at = text.indexOf(separator);
+	return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+function interactionOf(
+	method: string,
+	id: string | undefined,
+	query: string | undefined,
+): (Interaction & ResourceChange['interaction']) | undefined {
+	if (method === 'POST') return id === undefined && query === undefined ? 'create' : undefined;
+	if (method === 'PUT') return (id === undefined) !== (query === undefined) ? 'update' : undefined;
+	if (method === 'PATCH') return id !== undefined && query === undefined ? 'patch' : undefined;
+	if (method === 'DELETE') throw new Failure('method-not-allowed', 'DELETE is not supported: clinical resources are kept');
+	return undefined;
+}
+
+/** The body's id is absent or that of the URL; of a conditional update it is the id that a new resource gets. */
+function updatedId({ type }: ResourceDefinition, id: string | undefined, given: JsonObject): string | undefined {
+	const stated = asText(given['id']);
+	if (id !== undefined && stated !== undefined && stated !== id) {
+		throw new Failure('invalid', 'the id of the resource is not that of the URL', { location: { expression: `${type}.id` } });
+	}
+	return id ?? stated;
+}
+
+function objectOf(body: Json | undefined): JsonObject {
+	if (body === undefined || body === null || typeof body !== 'object' || Array.isArray(body)) {
+		throw new Failure('invalid', 'a resource is expected');
+	}
+	return body;
+}
+
+function preconditionsOf({ ifMatch, ifNoneMatch, method }: SingleWrite): Pick<ResourceChange, 'ifMatch' | 'ifNoneMatch'> {
+	if (ifNoneMatch !== undefined && (ifNoneMatch.trim() !== '*' || method === 'PATCH')) {
+		throw new Failure('not-supported', 'If-None-Match of a write is * and nothing else');
+	}
+	return { ifMatch: ifMatch === undefined ? undefined : versionsOf(ifMatch), ifNoneMatch: ifNoneMatch !== undefined };
+}
+
+/** `W/"3"`; several between commas. */
+function versionsOf(header: string): string[] {
+	return header.split(',').map((tag) => {
+		const [, version] = /^(?:W\/)?"?([A-Za-z0-9\-.]{1,64}|\*)"?$/.exec(tag.trim()) ?? [];
+		if (version === undefined) throw new Failure('invalid', 'If-Match is not an ETag such as W/"3"');
+		return version;
+	});
+}
+
+function conditionOf(
+	definition: ResourceDefinition,
+	interaction: string,
+	{ ifNoneExist }: SingleWrite,
+	query: string | undefined,
+	{ limits }: WriteSettings,
+): Condition | undefined {
+	if (ifNoneExist !== undefined && interaction !== 'create') throw new Failure('invalid', 'If-None-Exist belongs to a create');
+	const criteria = interaction === 'create' ? ifNoneExist && (cut(ifNoneExist, '?')[1] ?? ifNoneExist) : query;
+	if (criteria === undefined) return undefined;
+	const { plan } = parseSearch(definition, criteria, { limits, lenient: false, base: '' });
+	if (plan.clauses.length === 0) throw new Failure('several-matches', 'the condition has no search parameter that selects');
+	return { criteria, plan: { ...plan, count: 2, after: undefined }, matched: undefined };
+}
+
+function stating(definition: ResourceDefinition, { resource, meta, source }: Content): ResourceChange['compose'] {
+	return (_held, resolved) => {
+		resolveReferences(definition.type, resource, resolved);
+		const links = definition.table.statedLinks(resource);
+		return { resource, meta, source, links, patients: patientReferences(definition.type, resource) };
+	};
+}
+
+function patching(definition: ResourceDefinition, body: Json | undefined): ResourceChange['compose'] {
+	const operations = readPatch(body ?? null);
+	return (held: HeldContent | undefined, resolved) => {
+		if (held === undefined) throw new Failure('not-found', `there is no ${definition.type} with this id`);
+		const patched = applyJsonPatch(wholeResource(definition.type, held.id, held), operations);
+		if (patched['id'] !== held.id)
+			throw new Failure('unprocessable', 'the patch changes the id', { location: { expression: `${definition.type}.id` } });
+		return stating(definition, contentOf(definition, patched))(held, resolved);
+	};
+}

@@ -1,0 +1,46 @@
+import { Failure } from '#core/failure.ts';
+import { isRawJson, type Json, type JsonObject } from '#core/json.ts';
+import type { PatientReference } from '#record/change-set.ts';
+import { referencedRow } from '../links.ts';
+
+/** Every literal reference of a resource, contained ones included, with its FHIRPath. */
+function* referencesIn(value: Json, path: string): Generator<{ holder: JsonObject; text: string; expression: string }> {
+	if (Array.isArray(value)) {
+		for (const [index, item] of value.entries()) yield* referencesIn(item, `${path}[${index}]`);
+		return;
+	}
+	if (value === null || typeof value !== 'object' || isRawJson(value)) return;
+	const text = value['reference'];
+	if (typeof text === 'string') yield { holder: value, text, expression: `${path}.reference` };
+	for (const name in value) {
+		const member = value[name];
+		if (member !== null && typeof member === 'object') yield* referencesIn(member, `${path}.${name}`);
+	}
+}
+
+/** What a resource says of patients: each has to be one of the site. */
+export function patientReferences(type: string, resource: JsonObject): PatientReference[] {
+	const found: PatientReference[] = [];
+	for (const { holder, expression } of referencesIn(resource, type)) {
+		const rowId = referencedRow(holder, 'Patient');
+		if (rowId !== null) found.push({ rowId, expression });
+	}
+	return found;
+}
+
+/**
+ * Puts the ids in place of the full URLs by which the entries of a transaction refer to one another
+ * (FHIR R4 §3.1.0.11.2). The resource is changed in place.
+ * @throws Failure for a `urn:` reference that no entry has, and for a conditional reference
+ */
+export function resolveReferences(type: string, resource: JsonObject, resolved: ReadonlyMap<string, string>): void {
+	for (const { holder, text, expression } of referencesIn(resource, type)) {
+		const found = resolved.get(text);
+		if (found !== undefined) holder['reference'] = found;
+		else if (/^urn:(?:uuid|oid):/.test(text)) {
+			throw new Failure('invalid-resource', 'the reference names no entry of the Bundle', { location: { expression } });
+		} else if (/^[A-Z][A-Za-z]+\?/.test(text)) {
+			throw new Failure('not-supported', 'conditional references are not supported', { location: { expression } });
+		}
+	}
+}

@@ -1,0 +1,37 @@
+/** A FHIR request that writes, on its way from the surface to the site's worker. */
+export interface WriteRequest {
+	method: string;
+	/** Relative to the FHIR base, encoded: `Patient/1`, `Patient?identifier=a`, `Patient/$validate`; empty for a Bundle. */
+	url: string;
+	/** By lower-case name; only those of `carriedHeaders`. */
+	headers: Readonly<Record<string, string>>;
+	body: Uint8Array;
+}
+
+/** What of a request's head decides what it does. */
+export const carriedHeaders = ['content-type', 'if-match', 'if-none-match', 'if-none-exist', 'prefer'] as const;
+
+/** The request as one piece of bytes in the form of an HTTP message (RFC 9112 §2.1): readable in the message log, and replayed from it. */
+export function encodeRequest({ method, url, headers, body }: WriteRequest): Uint8Array {
+	const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+	const head = Buffer.from(`${method} ${url}\r\n${lines.join('')}\r\n`);
+	const bytes = Buffer.allocUnsafe(head.length + body.length);
+	head.copy(bytes);
+	bytes.set(body, head.length);
+	return bytes;
+}
+
+export function decodeRequest(bytes: Uint8Array): WriteRequest {
+	const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+	const end = view.indexOf('\r\n\r\n');
+	if (end < 0) throw new Error('a FHIR delivery has no head');
+	const [first = '', ...lines] = view.toString('utf8', 0, end).split('\r\n');
+	const space = first.indexOf(' ');
+	const headers = Object.fromEntries(
+		lines.map((line) => {
+			const colon = line.indexOf(': ');
+			return [line.slice(0, colon), line.slice(colon + 2)];
+		}),
+	);
+	return { method: first.slice(0, space), url: first.slice(space + 1), headers, body: view.subarray(end + 4) };
+}

@@ -1,0 +1,39 @@
+import { Failure } from '#core/failure.ts';
+import { resourceOf } from '#record/apply/rows.ts';
+import type { ResourceChange } from '#record/change-set.ts';
+import { rowIdOf } from '#record/row-id.ts';
+import { matchingRows } from '#storage/condition.ts';
+import type { Connection } from '#storage/connection.ts';
+import { noKeys, type ReadSet } from '#storage/read-set.ts';
+import { changeSetOf, type Prepared } from './prepared.ts';
+
+/**
+ * Looks up what the conditions of a message match, and what a patch would refer to. The site's turn is taken: nobody
+ * else can change what is found before the transaction ends, so two senders of one condition cannot both find nothing.
+ */
+export async function lookUp(message: Prepared, connection: Connection, readSet: ReadSet): Promise<void> {
+	const { siteId } = message.delivery;
+	const changes = (changeSetOf(message)?.changes ?? []).filter((change) => change.kind === 'resource');
+	await Promise.all(
+		changes.map(async (change) => {
+			if (change.condition) change.condition.matched = await matchingRows(connection, siteId, change.condition.plan);
+			if (change.interaction === 'patch') change.patients = await patchedPatients(change, siteId, connection, readSet);
+		}),
+	);
+}
+
+/** What the resource will refer to is known only when it is patched; whether that works, its turn will tell. */
+async function patchedPatients(change: ResourceChange, siteId: string, connection: Connection, readSet: ReadSet): Promise<string[]> {
+	const rowId = rowIdOf(change.id ?? '');
+	const keys = { ...noKeys(), ids: new Map([[change.resourceType, new Set([rowId])]]) };
+	const sets = await readSet.read(connection, new Map([[siteId, keys]]));
+	const held = sets.get(siteId)?.row(change.resourceType, rowId);
+	if (held === undefined) return [];
+	try {
+		const composed = change.compose({ id: change.id ?? '', resource: resourceOf(held), meta: held.meta }, new Map());
+		return composed.patients.map((patient) => patient.rowId);
+	} catch (error) {
+		if (error instanceof Failure) return [];
+		throw error;
+	}
+}

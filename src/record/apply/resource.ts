@@ -1,0 +1,156 @@
+import { Failure } from '#core/failure.ts';
+import { canonical, type JsonObject } from '#core/json.ts';
+import type { HeldContent, PatientReference, ResourceChange } from '../change-set.ts';
+import { givenIdOf, rowIdOf } from '../row-id.ts';
+import type { ApplyContext } from './context.ts';
+import { identifiersOf } from './patient.ts';
+import { revise } from './revise.ts';
+import { fhirIdOf, newRow, type Row, resourceOf } from './rows.ts';
+
+/** What became of a resource that a FHIR client wrote. */
+export interface ResourceResult {
+	/** 201 where the resource is new. */
+	status: 200 | 201;
+	row: Row;
+}
+
+interface Target {
+	change: ResourceChange;
+	/** The resource as it is held; undefined where it is to be created. */
+	held: Row | undefined;
+	/** The FHIR id. */
+	id: string;
+	/** A conditional create whose condition matched: nothing is written. */
+	untouched: boolean;
+}
+
+/**
+ * Carries out what a FHIR client asks: a single change, or all those of a transaction (FHIR R4 §3.1.0.11.2). First it is
+ * settled which resource each change is about, then each is written, then what they refer to is checked.
+ * @throws Failure when one of them is refused; then none has happened
+ */
+export function applyResources(context: ApplyContext, changes: readonly ResourceChange[]): void {
+	const targets = changes.map((change) => targetOf(context, change));
+	refuseOverlap(targets);
+	const resolved = new Map<string, string>();
+	for (const { change, id } of targets) if (change.fullUrl !== undefined) resolved.set(change.fullUrl, `${change.resourceType}/${id}`);
+	const checks = targets.map((target) => write(context, target, resolved));
+	for (const check of checks) check();
+}
+
+function targetOf(context: ApplyContext, change: ResourceChange): Target {
+	const target = change.condition ? conditionalTarget(context, change) : plainTarget(context, change);
+	if (!target.untouched) checkVersion(change, target.held);
+	return target;
+}
+
+function plainTarget(context: ApplyContext, change: ResourceChange): Target {
+	if (change.id === undefined) return { change, held: undefined, id: context.newId(), untouched: false };
+	const held = context.set.row(change.resourceType, rowIdOf(change.id));
+	if (held === undefined && change.interaction === 'patch') {
+		throw new Failure('not-found', `there is no ${change.resourceType} with this id`);
+	}
+	if (held === undefined && change.ifMatch === undefined && !change.mayCreate) {
+		throw new Failure(
+			'method-not-allowed',
+			`there is no ${change.resourceType} with this id, and this site assigns the ids of new resources`,
+		);
+	}
+	return { change, held, id: change.id, untouched: false };
+}
+
+function conditionalTarget(context: ApplyContext, change: ResourceChange): Target {
+	const { condition, resourceType } = change;
+	const matched = condition?.matched;
+	if (matched === undefined) throw new Error('a condition was not looked up');
+	if (matched.length > 1) throw new Failure('several-matches', 'the condition matches several resources');
+	const [found] = matched;
+	if (found === undefined) return plainTarget(context, change);
+	const held = context.set.row(resourceType, found);
+	if (held === undefined) throw new Error('what a condition matched was not read');
+	if (change.interaction === 'update' && change.id !== undefined && change.id !== fhirIdOf(held)) {
+		throw new Failure('invalid', 'the id of the resource is not that of the resource which the condition matches', {
+			location: { expression: `${resourceType}.id` },
+		});
+	}
+	return { change, held, id: fhirIdOf(held), untouched: change.interaction === 'create' };
+}
+
+/** FHIR R4 §3.1.0.5, RFC 9110 §13.1. */
+function checkVersion({ ifMatch, ifNoneMatch, resourceType }: ResourceChange, held: Row | undefined): void {
+	if (ifMatch !== undefined) {
+		if (held === undefined) throw new Failure('precondition-failed', `If-Match names a version of a ${resourceType} that does not exist`);
+		if (!ifMatch.includes('*') && !ifMatch.includes(String(held.version))) {
+			throw new Failure(
+				'precondition-failed',
+				`the ${resourceType} has another version than If-Match names; the current one is ${held.version}`,
+			);
+		}
+	}
+	if (ifNoneMatch && held !== undefined)
+		throw new Failure('precondition-failed', `the ${resourceType} exists, and If-None-Match asks that it does not`);
+}
+
+function refuseOverlap(targets: readonly Target[]): void {
+	const seen = new Set<string>();
+	for (const { change, id, held, untouched } of targets) {
+		const name = `${change.resourceType}/${id}`;
+		if (seen.has(name)) throw new Failure('invalid', 'two entries of the transaction are about the same resource');
+		seen.add(name);
+		if (change.condition === undefined || held !== undefined || untouched) continue;
+		const criteria = `${change.resourceType}?${change.condition.criteria}`;
+		if (seen.has(criteria)) throw new Failure('invalid', 'two entries of the transaction have the same condition');
+		seen.add(criteria);
+	}
+}
+
+/** Writes the resource; answers the check of what it refers to, for when all are written. */
+function write(context: ApplyContext, { change, held, id, untouched }: Target, resolved: ReadonlyMap<string, string>): () => void {
+	if (untouched && held !== undefined) {
+		context.results.push({ status: 200, row: held });
+		return () => undefined;
+	}
+	const before: HeldContent | undefined = held && { id: fhirIdOf(held), resource: resourceOf(held), meta: held.meta };
+	const composed = change.compose(before, resolved);
+	const { resource, meta, links } = composed;
+	const writing = composed.source === undefined ? context : { ...context, source: composed.source };
+	const row =
+		held === undefined
+			? created(writing, newRow(writing, { ...idsOf(change, id), text: JSON.stringify(resource), resource, meta, links }))
+			: revise(writing, held, textOf(held, before, resource), resource, { ...held.links, ...links }, meta);
+	if (row !== held) {
+		context.set.put(row);
+		if (change.resourceType === 'Patient') {
+			context.set.putPatientIdentifiers(row.id, before ? identifiersOf(before.resource) : [], identifiersOf(resource));
+		}
+	}
+	context.results.push({ status: held === undefined ? 201 : 200, row });
+	return () => checkPatients(context, change, composed.patients);
+}
+
+function idsOf({ resourceType }: ResourceChange, id: string): Pick<Row, 'resourceType' | 'id' | 'givenId'> {
+	return { resourceType, id: rowIdOf(id), givenId: givenIdOf(id) };
+}
+
+function created(context: ApplyContext, row: Row): Row {
+	context.changed.push(row);
+	return row;
+}
+
+/** The same content is no new version, whatever the order of its members. */
+function textOf(held: Row, before: HeldContent | undefined, resource: JsonObject): string {
+	const text = JSON.stringify(resource);
+	if (text === held.text || before === undefined) return text;
+	return text.length === held.text.length && canonical(resource) === canonical(before.resource) ? held.text : text;
+}
+
+function checkPatients({ set }: ApplyContext, { checkReferences }: ResourceChange, patients: readonly PatientReference[]): void {
+	if (!checkReferences) return;
+	const missing = patients.filter(({ rowId }) => set.row('Patient', rowId) === undefined);
+	const [first] = missing;
+	if (first === undefined) return;
+	throw new Failure('unknown-key', 'the resource refers to a Patient that this site does not have', {
+		location: { expression: first.expression },
+		issues: missing.map(({ expression }) => ({ code: 'not-found', expression, diagnostics: 'this site has no Patient of this id' })),
+	});
+}

@@ -1,0 +1,58 @@
+import { Failure, failureCodes } from '#core/failure.ts';
+import { operationOutcome } from '#fhir/operation-outcome.ts';
+import type { BundleRead, FhirAnswer } from '#record/delivery.ts';
+import { type HttpAnswer, type HttpRequest, type Route, statusTexts } from '../http/message.ts';
+import { Router } from '../http/router.ts';
+
+/**
+ * The Bundle that answers a batch or transaction. Entries that only read are carried out now, after the commit
+ * (FHIR R4 §3.1.0.11.2: GET comes last).
+ */
+export async function bundleAnswer(
+	request: HttpRequest,
+	{ type, reads }: NonNullable<FhirAnswer['bundle']>,
+	parts: readonly Uint8Array[],
+	routes: readonly Route[],
+): Promise<string> {
+	const router = new Router(routes);
+	const entries = parts.map((part) => Buffer.from(part.buffer, part.byteOffset, part.byteLength).toString('utf8'));
+	for (const read of reads) entries[read.index] = await readEntry(request, read, router);
+	const listed = entries.length === 0 ? '' : `,"entry":[${entries.join(',')}]`;
+	return `{"resourceType":"Bundle","type":"${type}"${listed}}`;
+}
+
+async function readEntry(request: HttpRequest, { url, ifNoneMatch }: BundleRead, router: Router): Promise<string> {
+	const [path = '', query = ''] = url.replace(/^\//, '').split(/\?(.*)/s);
+	try {
+		const match = router.match('GET', `/fhir/${path}`);
+		if (match.kind !== 'route') throw new Failure('not-found', 'there is nothing at this URL');
+		const answer = await match.route.handle({
+			...request,
+			method: 'GET',
+			path: `/fhir/${path}`,
+			query,
+			params: match.params,
+			header: (name) => (name === 'if-none-match' ? ifNoneMatch : keptHeaders.has(name) ? request.header(name) : undefined),
+		});
+		return entryOf(answer);
+	} catch (error) {
+		if (!(error instanceof Failure)) throw error;
+		const { status } = failureCodes[error.code];
+		return `{"response":{"status":"${statusLine(status)}","outcome":${operationOutcome(error)}}}`;
+	}
+}
+
+/** What of the Bundle's own request holds for its entries. */
+const keptHeaders: ReadonlySet<string> = new Set(['x-api-key', 'host', 'accept', 'prefer']);
+
+function statusLine(status: number): string {
+	return `${status} ${statusTexts[status] ?? ''}`.trim();
+}
+
+function entryOf({ status, headers = {}, body }: HttpAnswer): string {
+	if (body !== undefined && typeof body !== 'string') throw new Failure('not-supported', 'this is not read within a Bundle');
+	const response: Record<string, string> = { status: statusLine(status) };
+	if (headers['ETag'] !== undefined) response['etag'] = headers['ETag'];
+	if (headers['Last-Modified'] !== undefined) response['lastModified'] = new Date(headers['Last-Modified']).toISOString();
+	return body ? `{"resource":${body},"response":${JSON.stringify(response)}}` : `{"response":${JSON.stringify(response)}}`;
+}

@@ -1,0 +1,124 @@
+import type { KeyGrant } from '#access/directory.ts';
+import { Failure } from '#core/failure.ts';
+import { newId, nilId } from '#core/id.ts';
+import type { Interaction } from '#fhir/resource.ts';
+import { definitionOf } from '#fhir/resources/index.ts';
+import { carriedHeaders, encodeRequest } from '#fhir/write/request.ts';
+import type { FhirDelivery, Reply } from '#record/delivery.ts';
+import { deliverSoon } from '../http/deliver.ts';
+import type { HttpAnswer, HttpRequest, Route } from '../http/message.ts';
+import { authenticate } from './authenticate.ts';
+import { baseOf } from './base.ts';
+import { bundleAnswer } from './bundle-answer.ts';
+import type { FhirContext } from './context.ts';
+import { answerType } from './negotiation.ts';
+
+interface WriteRoute extends Pick<Route, 'method' | 'pattern'> {
+	/** Undefined for what is not about one resource type's own interaction. */
+	interaction: Interaction | undefined;
+}
+
+const writes: readonly WriteRoute[] = [
+	{ method: 'POST', pattern: '/fhir/:type', interaction: 'create' },
+	{ method: 'PUT', pattern: '/fhir/:type/:id', interaction: 'update' },
+	{ method: 'PUT', pattern: '/fhir/:type', interaction: 'update' },
+	{ method: 'PATCH', pattern: '/fhir/:type/:id', interaction: 'patch' },
+	{ method: 'POST', pattern: '/fhir/:type/$validate', interaction: undefined },
+	{ method: 'POST', pattern: '/fhir/:type/:id/$validate', interaction: undefined },
+	{ method: 'POST', pattern: '/fhir', interaction: undefined },
+	{ method: 'POST', pattern: '/fhir/', interaction: undefined },
+];
+
+/**
+ * What changes the record (FHIR R4 §3.1.0.4 to §3.1.0.11): each request goes to its site's mailbox like any message, and is
+ * answered when it is committed or refused. `readRoutes` answer the entries of a Bundle that only read.
+ */
+export function writeRoutes(context: FhirContext, readRoutes: readonly Route[]): Route[] {
+	return writes.map(({ method, pattern, interaction }) => ({
+		method,
+		pattern,
+		handle: (request: HttpRequest) => write(context, request, interaction, readRoutes),
+	}));
+}
+
+async function write(
+	context: FhirContext,
+	request: HttpRequest,
+	interaction: Interaction | undefined,
+	readRoutes: readonly Route[],
+): Promise<HttpAnswer> {
+	const grant = authenticate(context, request);
+	const mediaType = answerType(request);
+	const { type } = request.params;
+	if (type !== undefined) {
+		const definition = definitionOf(type);
+		if (definition === undefined) throw new Failure('unsupported-resource-type', 'this resource type is not served');
+		if (interaction && !definition.interactions.includes(interaction)) {
+			throw new Failure('method-not-allowed', `${type} is not written through FHIR`, { allow: 'GET, HEAD' });
+		}
+	}
+	checkContentType(request);
+	const reply = await deliverSoon(context, deliveryOf(context, grant, request));
+	count(context, grant, request, reply);
+	return answerOf(request, reply, mediaType, readRoutes);
+}
+
+/** @throws Failure `unsupported-media-type` */
+function checkContentType(request: HttpRequest): void {
+	const [type = '', ...parameters] = (request.header('content-type') ?? '').split(';').map((part) => part.trim().toLowerCase());
+	const expected = request.method === 'PATCH' ? ['application/json-patch+json'] : ['application/fhir+json', 'application/json'];
+	if (!expected.includes(type)) throw new Failure('unsupported-media-type', `Content-Type is ${expected.join(' or ')}`);
+	for (const parameter of parameters) {
+		const [name, value = ''] = parameter.split('=').map((part) => part.trim().replaceAll('"', ''));
+		if (name === 'charset' && value !== 'utf-8') throw new Failure('unsupported-media-type', 'FHIR JSON is in UTF-8');
+		if (name === 'fhirversion' && value !== '4.0' && value !== '4.0.1')
+			throw new Failure('unsupported-media-type', 'FHIR version 4.0 is served');
+	}
+	const encoding = request.header('content-encoding');
+	if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+		throw new Failure('unsupported-media-type', 'Content-Encoding is not supported');
+	}
+}
+
+function deliveryOf({ clock }: FhirContext, grant: KeyGrant, request: HttpRequest): FhirDelivery {
+	const receivedAtMs = clock.nowMs();
+	const headers: Record<string, string> = {};
+	for (const name of carriedHeaders) {
+		const value = request.header(name);
+		if (value !== undefined) headers[name] = value;
+	}
+	const path = request.path.slice('/fhir/'.length);
+	const url = request.query === '' ? path : `${path}?${request.query}`;
+	return {
+		id: newId(receivedAtMs),
+		kind: 'fhir',
+		siteId: grant.siteId,
+		clientId: nilId,
+		surface: 'fhir',
+		source: grant.keyId,
+		receivedAtMs,
+		bytes: encodeRequest({ method: request.method, url, headers, body: request.body }),
+		policy: grant.fhir,
+	};
+}
+
+function count({ metrics }: FhirContext, { siteSlug }: KeyGrant, request: HttpRequest, { outcome, failure }: Reply): void {
+	metrics.fhirWrites.inc({ type: request.params['type'] ?? 'Bundle', outcome });
+	metrics.siteMessages.inc({ site: siteSlug, outcome });
+	if (failure !== undefined) metrics.fhirRefusals.inc({ code: failure.code });
+}
+
+async function answerOf(request: HttpRequest, reply: Reply, mediaType: string, readRoutes: readonly Route[]): Promise<HttpAnswer> {
+	const { answer, acks } = reply;
+	if (answer === undefined) throw new Error('a FHIR request was not answered');
+	const headers: Record<string, string> = { 'Content-Type': mediaType };
+	if (answer.bundle) return { status: 200, headers, body: await bundleAnswer(request, answer.bundle, acks, readRoutes) };
+	const { resource } = answer;
+	if (resource) {
+		headers['ETag'] = `W/"${resource.version}"`;
+		headers['Last-Modified'] = new Date(resource.lastUpdated).toUTCString();
+		const location = `${baseOf(request)}/${resource.type}/${resource.id}/_history/${resource.version}`;
+		headers[answer.status === 201 ? 'Location' : 'Content-Location'] = location;
+	}
+	return { status: answer.status, headers, body: acks[0] ?? '' };
+}

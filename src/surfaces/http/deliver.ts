@@ -1,0 +1,39 @@
+import { Failure } from '#core/failure.ts';
+import type { Limits } from '#core/limits.ts';
+import type { Delivery, Reply } from '#record/delivery.ts';
+import type { SiteGateway } from '#site/gateway.ts';
+
+const retryAfterSeconds = 5;
+
+export interface DeliveryContext {
+	gateway: SiteGateway;
+	limits: Limits;
+}
+
+/**
+ * Hands a request's delivery to its site. The caller still has what it sent, so what cannot be stored soon is not waited for.
+ * @throws Failure `unavailable` with Retry-After; the delivery may then still take effect
+ */
+export async function deliverSoon({ gateway, limits }: DeliveryContext, delivery: Delivery): Promise<Reply> {
+	if (!gateway.available()) throw unavailable('the service cannot store messages at the moment');
+	if (!gateway.hasRoom(delivery.siteId, delivery.bytes.length)) throw unavailable('too many messages of the site wait to be stored');
+	let timer: NodeJS.Timeout | undefined;
+	const patience = new Promise<never>((_, reject) => {
+		const late = () => reject(unavailable('what was sent could not be stored in time'));
+		timer = setTimeout(late, limits.unavailableMsMax);
+	});
+	try {
+		return await Promise.race([gateway.deliver(delivery), patience]);
+	} catch (error) {
+		if (error instanceof Failure && error.code === 'unavailable' && error.retryAfterSeconds === undefined) {
+			throw unavailable(error.diagnostics, error);
+		}
+		throw error;
+	} finally {
+		clearTimeout(timer);
+	}
+}
+
+function unavailable(diagnostics: string, cause?: unknown): Failure {
+	return new Failure('unavailable', diagnostics, { cause, retryAfterSeconds });
+}
