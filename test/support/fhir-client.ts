@@ -1,0 +1,25 @@
+import type { FhirBody, TestService } from './service.ts';
+
+export interface FhirReply {
+	status: number;
+	headers: Headers;
+	text: string;
+	body: FhirBody;
+}
+
+export type FhirCall = (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<FhirReply>;
+
+/** Calls the FHIR surface with a key; `path` is relative to the base. A body that is no string is sent as JSON. */
+export function fhirClient(service: TestService, key: string): FhirCall {
+	return async (method, path, body, headers = {}) => {
+		const type = method === 'PATCH' ? 'application/json-patch+json' : 'application/fhir+json';
+		const sent = body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) };
+		const answer = await fetch(`http://127.0.0.1:${service.port('fhir')}/fhir${path}`, {
+			method,
+			headers: { 'X-API-Key': key, ...(body === undefined ? {} : { 'Content-Type': type }), ...headers },
+			...sent,
+		});
+		const text = await answer.text();
+		return { status: answer.status, headers: answer.headers, text, body: text === '' ? undefined : JSON.parse(text) };
+	};
+}
