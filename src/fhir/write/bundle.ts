@@ -1,4 +1,4 @@
-import { Failure } from '#core/failure.ts';
+import { Failure, type FailureIssue } from '#core/failure.ts';
 import { type Json, type JsonObject, parseExact } from '#core/json.ts';
 import type { ResourceChange } from '#record/change-set.ts';
 import type { BundleRead } from '#record/delivery.ts';
@@ -34,10 +34,10 @@ export function interpretBundle(bundle: JsonObject, settings: BundleSettings): B
 	const given = bundle['entry'] ?? [];
 	if (!Array.isArray(given)) throw new Failure('invalid', 'entry is a list', { location: { expression: 'Bundle.entry' } });
 	if (given.length > settings.entriesMax) throw new Failure('too-large', `a Bundle has at most ${settings.entriesMax} entries`);
-	refuseShape(bundle, given);
+	refuseShape(bundle);
 	const entries = given.map((entry, index): BundleEntry => {
 		try {
-			return entryOf(entry, index, settings);
+			return entryOf(entry, type, index, settings);
 		} catch (error) {
 			if (!(error instanceof Failure) || type === 'transaction') throw within(error, index);
 			return { kind: 'refused', failure: error };
@@ -47,18 +47,21 @@ export function interpretBundle(bundle: JsonObject, settings: BundleSettings): B
 	return { type, entries };
 }
 
-/** The Bundle's own shape; its resources are looked at one by one. */
-function refuseShape(bundle: JsonObject, entries: readonly Json[]): void {
-	const shape = {
-		...bundle,
-		entry: entries.map((entry) => {
-			const { resource: _resource, ...rest } = asObject(entry) ?? {};
-			return rest;
-		}),
-	};
-	const issues = validateResource(shape.entry.length === 0 ? { ...bundle, entry: undefined as unknown as Json } : shape);
-	const own = issues.filter(({ code }) => code !== 'invariant');
-	if (own.length > 0) throw new Failure('invalid-resource', `the Bundle has ${own.length} faults`, { issues: own });
+/** What the Bundle says beside its entries. */
+function refuseShape({ entry: _entries, ...bundle }: JsonObject): void {
+	refuse(validateResource(bundle).filter(({ code }) => code !== 'invariant'));
+}
+
+/** What an entry says beside its resource, which is looked at by what it is for. */
+function refuseEntryShape({ resource: _resource, ...entry }: JsonObject, type: string, index: number): void {
+	const issues = validateResource({ resourceType: 'Bundle', type, entry: [entry] }).filter(({ code }) => code !== 'invariant');
+	refuse(issues.map((issue) => ({ ...issue, expression: issue.expression.replace('Bundle.entry[0]', `Bundle.entry[${index}]`) })));
+}
+
+function refuse(issues: readonly FailureIssue[]): void {
+	const [first] = issues;
+	if (first === undefined) return;
+	throw new Failure('invalid-resource', issues.length === 1 ? first.diagnostics : `the Bundle has ${issues.length} faults`, { issues });
 }
 
 /** Says in which entry of a transaction the fault lies. */
@@ -74,7 +77,7 @@ function within(error: unknown, index: number): unknown {
 	});
 }
 
-function entryOf(entry: Json, index: number, settings: WriteSettings): BundleEntry {
+function entryOf(entry: Json, type: string, index: number, settings: WriteSettings): BundleEntry {
 	const object = asObject(entry);
 	const request = asObject(object?.['request']);
 	const method = asText(request?.['method']);
@@ -84,6 +87,7 @@ function entryOf(entry: Json, index: number, settings: WriteSettings): BundleEnt
 			location: { expression: `Bundle.entry[${index}].request` },
 		});
 	}
+	if (object) refuseEntryShape(object, type, index);
 	const ifNoneMatch = asText(request?.['ifNoneMatch']);
 	if (method === 'GET' || method === 'HEAD') return { kind: 'read', read: { index, url, ifNoneMatch } };
 	const write: SingleWrite = {
