@@ -98,9 +98,11 @@ function withSibling(element: JsonObject, choice: number, replaces: boolean, sib
 	if (!Array.isArray(value)) return { ...element, [`_${name}`]: sibling };
 	const at = choice % value.length;
 	const pair = value.map((_, index) => (index === at ? sibling : null));
+	// An id alone stands in for no value (ele-1).
+	const isReplaced = replaces && value.length > 1 && sibling['extension'] !== undefined;
 	return {
 		...element,
-		[name]: replaces && value.length > 1 ? value.map((item, index) => (index === at ? null : item)) : value,
+		[name]: isReplaced ? value.map((item, index) => (index === at ? null : item)) : value,
 		[`_${name}`]: pair,
 	};
 }

@@ -1,4 +1,12 @@
+import { type core, z } from 'zod/mini';
 import type { JsonObject } from '#core/json.ts';
+import { pathOf } from './expression.ts';
+import { codeOf, faultsMax } from './fault.ts';
+import { OtherResource } from './resource.ts';
+import type { Context } from './rule.ts';
+import { Sibling } from './schemas/datatypes.ts';
+import { schemas } from './schemas/index.ts';
+import { resourceTypes } from './schemas/resource-types.ts';
 
 /** One fault of a resource, as an issue of an OperationOutcome says it. */
 export interface ValidationIssue {
@@ -10,16 +18,55 @@ export interface ValidationIssue {
 	diagnostics: string;
 }
 
-/** Reported at most; a resource with more faults is told that there are more. */
-export const issuesMax = 50;
+export interface ValidationOptions {
+	/** Takes `Patient?identifier=…` for a reference, as in a transaction (R4 §3.1.0.11.3). Without this, only in the entries of one. */
+	conditionalReferences?: boolean;
+	/** False: of the resources in a Bundle's entries and in Parameters, only the type is looked at. */
+	entryResources?: boolean;
+}
+
+/** Reported of one resource; where there are more faults, the last issue says so. */
+export const issuesMax = faultsMax;
 
 /**
- * Every fault of a resource against FHIR R4 (4.0.1), in the order of its elements; empty when it is valid. Takes any JSON
- * that `parseResourceJson` gives.
+ * The faults of a resource against FHIR R4 (4.0.1), at most `issuesMax`; none when it is valid. Takes any JSON that
+ * `parseResourceJson` gives, and throws for none. A resource of a type of R4 that has no schema here is known by its id only.
  */
-export function validateResource(resource: JsonObject): ValidationIssue[] {
-	if (typeof resource['resourceType'] !== 'string') {
-		return [{ code: 'required', expression: 'resourceType', diagnostics: 'A resource names its type in resourceType' }];
-	}
-	return [];
+export function validateResource(resource: JsonObject, options: ValidationOptions = {}): ValidationIssue[] {
+	const type = resource['resourceType'];
+	if (typeof type !== 'string') return [{ code: 'required', expression: 'resourceType', diagnostics: 'A resource names its type' }];
+	const schema = resourceOf(type);
+	if (schema === undefined) return [{ code: 'structure', expression: 'resourceType', diagnostics: 'R4 has no such type of resource' }];
+	const result = z.safeParse(schema, resource, contextFor(resource, options));
+	return result.success ? [] : issuesOf(type, result.error.issues);
+}
+
+function resourceOf(type: string): core.$ZodType | undefined {
+	return schemas.get(type) ?? (resourceTypes.has(type) ? OtherResource : undefined);
+}
+
+function contextFor({ resourceType, type }: JsonObject, options: ValidationOptions): Context {
+	const isTransaction = resourceType === 'Bundle' && (type === 'transaction' || type === 'batch');
+	return {
+		depth: 0,
+		resourceOf,
+		siblingOf: () => Sibling,
+		contained: new Map(),
+		isContained: false,
+		conditionalReferences: options.conditionalReferences ?? isTransaction,
+		entryResources: options.entryResources ?? true,
+	};
+}
+
+function issuesOf(type: string, faults: readonly core.$ZodIssue[]): ValidationIssue[] {
+	const issues = faults.slice(0, issuesMax).map((fault) => ({
+		code: codeOf(fault),
+		expression: pathOf(type, fault.path),
+		diagnostics: fault.message,
+	}));
+	if (faults.length <= issuesMax) return issues;
+	return [
+		...issues.slice(0, -1),
+		{ code: 'too-costly', expression: type, diagnostics: `There are more faults than these ${issuesMax - 1}` },
+	];
 }

@@ -1,0 +1,46 @@
+import type { Json, JsonObject } from '#core/json.ts';
+import { fault } from '../fault.ts';
+import type { Rule } from '../rule.ts';
+
+/** A rule that a StructureDefinition gives as FHIRPath, under the key that it has there. */
+export interface Invariant {
+	key: string;
+	rule: Rule;
+}
+
+/** One that says of an element that something holds. `words` tells what should; the key is added to them. */
+export function invariant(key: string, words: string, holds: (element: JsonObject) => boolean, ...path: string[]): Invariant {
+	const issue = `${words} (${key})`;
+	return {
+		key,
+		rule: (element, _context, issues) => {
+			if (!holds(element)) issues.push(fault('invariant', issue, path));
+		},
+	};
+}
+
+/** FHIRPath exists(): a value, or extensions in its place. */
+export function has(element: JsonObject, name: string): boolean {
+	return element[name] !== undefined || element[`_${name}`] !== undefined;
+}
+
+/** exists() of a choice element, by its name without type. */
+export function hasChoice(element: JsonObject, name: string): boolean {
+	for (const member in element) {
+		const plain = member.charCodeAt(0) === underscore ? member.slice(1) : member;
+		if (plain.length > name.length && plain.startsWith(name) && isCapital(plain.charCodeAt(name.length))) return true;
+	}
+	return false;
+}
+
+const underscore = 0x5f;
+const isCapital = (character: number): boolean => character >= 0x41 && character <= 0x5a;
+
+export function items(value: Json | undefined): Json[] {
+	return Array.isArray(value) ? value : [];
+}
+
+/** That no two of the texts are alike. */
+export function areDistinct(texts: readonly string[]): boolean {
+	return new Set(texts).size === texts.length;
+}
