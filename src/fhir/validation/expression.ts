@@ -1,11 +1,10 @@
 const elementName = /^_?[A-Za-z][A-Za-z0-9]{0,63}$/;
 
 /**
- * A path as FHIRPath writes it: `Patient.name[0].given[1]`. What a sender made up may be anything: from the first name on that
- * could not be an element's, the path is cut.
+ * A path as FHIRPath writes it: `Patient.name[0].given[1]`. Names that a sender made up may be anything: at the first one that
+ * could not be an element's, the path is cut. `type` is one of R4.
  */
 export function pathOf(type: string, path: readonly PropertyKey[]): string {
-	if (!elementName.test(type)) return '';
 	let expression = type;
 	for (const step of path) {
 		if (typeof step === 'number') expression += `[${step}]`;

@@ -168,19 +168,16 @@ class ListField implements Field {
 		}
 	}
 
+	/** Each at its place beside a value or null; what is missing at the end of either list counts as null. */
 	#readSiblings(siblings: Json[], element: JsonObject, issues: Issue[], context: Context): void {
 		const items = element[this.path];
-		if (Array.isArray(items) && items.length !== siblings.length) {
-			issues.push(fault('structure', 'The list of values and that of their extensions are equally long, filled up with null', [this.path]));
-			return;
-		}
 		for (let at = 0; at < siblings.length && issues.length <= faultsMax; at++) {
 			const sibling = siblings[at] as Json;
-			const hasValue = Array.isArray(items) && items[at] !== null;
+			const item = Array.isArray(items) ? items[at] : undefined;
 			if (sibling !== null) {
 				readInto(issues, context.siblingOf(), sibling, context, this.path, at);
-				if (!hasValue && !standsAlone(sibling)) issues.push(fault('invariant', noValue, [this.path, at]));
-			} else if (items === undefined) {
+				if ((item ?? null) === null && !standsAlone(sibling)) issues.push(fault('invariant', noValue, [this.path, at]));
+			} else if (item === undefined) {
 				issues.push(fault('structure', strayNull, [this.path, at]));
 			}
 		}

@@ -1,4 +1,5 @@
 import { pathOf } from './expression.ts';
+import { resourceTypes } from './schemas/resource-types.ts';
 
 /** The first place at which a text is not JSON as FHIR takes it. */
 export interface JsonFault {
@@ -131,7 +132,7 @@ class FaultFinder {
 		if (!this.#takeMark(':')) this.#expected('a colon');
 		this.#path.push(name);
 		const value = this.#value();
-		if (this.#depth === 1 && name === 'resourceType' && value !== undefined) this.#type = value;
+		if (this.#depth === 1 && name === 'resourceType' && resourceTypes.has(value ?? '')) this.#type = value ?? '';
 		this.#path.pop();
 	}
 

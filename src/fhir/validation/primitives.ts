@@ -133,16 +133,16 @@ export const integer = whole(
 export const unsignedInt = whole('unsignedInt', 0, 'A whole number from 0 to 2,147,483,647 is expected, without fraction');
 export const positiveInt = whole('positiveInt', 1, 'A whole number from 1 to 2,147,483,647 is expected, without fraction');
 
-/** More than these no measurement has, and a database computes with. */
+/** More digits no measurement has; a double has no larger exponent, and a database computes with both. */
 const decimalDigitsMax = 64;
-const decimalExponentMax = 64;
+const decimalExponentMax = 308;
 
 export const decimal = z
 	.unknown()
 	.check(({ value, issues }) => {
 		if (typeof value === 'number') return;
 		if (!isExactNumber(value)) issues.push(fault('structure', 'A number is expected, without quotes'));
-		else if (!inRange(value.rawJSON)) issues.push(fault('value', 'A decimal has at most 64 digits and an exponent from -64 to 64'));
+		else if (!inRange(value.rawJSON)) issues.push(fault('value', 'A decimal has at most 64 digits and an exponent from -308 to 308'));
 	})
 	.register(primitiveTypes, { type: 'decimal' });
 

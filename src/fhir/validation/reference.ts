@@ -5,13 +5,15 @@ import { resourceTypes } from './schemas/resource-types.ts';
 
 /** What the text of Reference.reference points to (R4 §2.3.0.1); the type is undefined where the text does not tell. */
 export interface Target {
-	form: 'contained' | 'relative' | 'absolute' | 'conditional';
+	form: 'contained' | 'relative' | 'absolute' | 'conditional' | 'other';
 	type: string | undefined;
 	/** Without `#`. Undefined where another system, or a search, decides. */
 	id: string | undefined;
 }
 
 const relative = /^([A-Za-z]+)\/([A-Za-z0-9.-]{1,64})(?:\/_history\/[A-Za-z0-9.-]{1,64})?$/;
+/** A relative URL that leads to no resource by type and id: R4 does not exclude it. */
+const segment = /^[^\s/?#:]+$/;
 const onServer = /^https?:\/\/.*\/([A-Za-z]+)\/([A-Za-z0-9.-]{1,64})(?:\/_history\/[A-Za-z0-9.-]{1,64})?$/;
 const conditional = /^([A-Za-z]+)\?\S+$/;
 const absolute = /^[A-Za-z][A-Za-z0-9+.-]*:\S+$/;
@@ -22,6 +24,7 @@ export function targetOf(reference: string): Target | undefined {
 	if (reference.startsWith('#')) return { form: 'contained', type: undefined, id: reference.slice(1) };
 	const [, type, id] = relative.exec(reference) ?? [];
 	if (type !== undefined) return resourceTypes.has(type) ? { form: 'relative', type, id } : undefined;
+	if (segment.test(reference)) return { form: 'other', type: undefined, id: undefined };
 	const [, sought] = conditional.exec(reference) ?? [];
 	if (sought !== undefined) return resourceTypes.has(sought) ? { form: 'conditional', type: sought, id: undefined } : undefined;
 	if (!absolute.test(reference) || (/^urn:uuid:/i.test(reference) && !uuid.test(reference))) return undefined;

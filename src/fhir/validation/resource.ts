@@ -9,7 +9,7 @@ import type { Context } from './rule.ts';
 /** A type of resource. What it contains is one with it: references lead from any to any of them. */
 export function resource(type: string, members: () => Members): ElementSchema {
 	const resourceType = required(z.literal(type));
-	return element(type, () => ({ resourceType, ...members() }), { rules: [everyContainedIsReferred], contextOf: scopeOf });
+	return element(type, () => ({ resourceType, ...members() }), { rules: [containedIdsAreDistinct], contextOf: scopeOf });
 }
 
 function scopeOf(resource: JsonObject, context: Context): Context {
@@ -96,33 +96,15 @@ function containedRules(value: JsonObject, issues: Issue[]): void {
 		issues.push(fault('invariant', 'A contained resource has no security label (dom-5)', ['meta', 'security']));
 }
 
-/** dom-3, and that ids are told apart. */
-function everyContainedIsReferred(resource: JsonObject, context: Context, issues: Issue[]): void {
+/** A reference by id has to find one. */
+function containedIdsAreDistinct(resource: JsonObject, context: Context, issues: Issue[]): void {
 	const { contained } = resource;
 	if (context.isContained || !Array.isArray(contained)) return;
-	const referred = new Set<string>();
-	collectLocal(resource, referred, 0);
 	const seen = new Set<Json>();
 	for (const [at, inner] of contained.entries()) {
 		if (issues.length > faultsMax) return;
 		if (!isObject(inner) || typeof inner['id'] !== 'string') continue;
 		if (seen.has(inner['id'])) issues.push(fault('value', 'Another contained resource has the same id', ['contained', at, 'id']));
 		seen.add(inner['id']);
-		const container = new Set<string>();
-		if (!referred.has(`#${inner['id']}`) && !collectLocal(inner, container, 0).has('#')) {
-			issues.push(fault('invariant', 'The resource refers to what it contains, or is referred to by it (dom-3)', ['contained', at]));
-		}
 	}
 }
-
-/** Every text that could be a local reference: of a Reference, uri, url or canonical. */
-function collectLocal(value: Json, found: Set<string>, depth: number): Set<string> {
-	if (typeof value === 'string') {
-		if (value.startsWith('#')) found.add(value);
-	} else if (typeof value === 'object' && value !== null && depth < depthMax) {
-		for (const name in value) collectLocal((value as JsonObject)[name] as Json, found, depth + 1);
-	}
-	return found;
-}
-
-const depthMax = 200;

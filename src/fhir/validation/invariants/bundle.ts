@@ -24,12 +24,13 @@ function entriesHave(key: string, name: string, ...types: string[]): Invariant {
 	return { key, rule };
 }
 
+/** bdl-7, but for batches: their entries have nothing to do with one another, and clients send such ones. */
 function areUnique(bundle: JsonObject): boolean {
 	const urls = asObjects(bundle['entry']).flatMap(({ fullUrl, resource }) => {
 		const version = asObject(asObject(resource)?.['meta'])?.['versionId'];
 		return typeof fullUrl === 'string' ? [JSON.stringify([fullUrl, version ?? null])] : [];
 	});
-	return isOf(bundle, 'history') || areDistinct(urls);
+	return isOf(bundle, 'history', 'batch') || areDistinct(urls);
 }
 
 const beginsWith = (key: string, type: string, resourceType: string) =>

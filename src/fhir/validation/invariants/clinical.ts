@@ -97,11 +97,7 @@ export const clinicalInvariants: Readonly<Record<string, readonly Invariant[]>> 
 		),
 	],
 	'Observation.referenceRange': [oneOf('obs-3', 'A reference range has low, high or text', 'low', 'high', 'text')],
-	Organization: [
-		oneOf('org-1', 'An organization has a name or an identifier', 'name', 'identifier'),
-		isNotHome('org-2', 'address'),
-		isNotHome('org-3', 'telecom'),
-	],
+	Organization: [isNotHome('org-2', 'address'), isNotHome('org-3', 'telecom')],
 	ServiceRequest: [
 		invariant('prr-1', 'orderDetail comes with a code', (request) => !has(request, 'orderDetail') || has(request, 'code'), 'orderDetail'),
 	],
