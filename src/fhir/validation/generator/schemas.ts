@@ -115,7 +115,7 @@ class SchemaPrinter {
 
 	/** The lines of the members directly under a path; what they inherit comes from the base's function. */
 	#members(elements: readonly ElementDefinition[], path: string): string {
-		const members = elements.filter((element) => parentOf(element.path) === path);
+		const members = elements.filter((element) => parentOf(element.path) === path && element.max !== '0');
 		const inherited = [...new Set(members.map((member) => parentOf(member.base.path)))].filter((base) => base !== path && base in bases);
 		// The bases build on one another: the last that is met is the furthest.
 		const base = inherited.at(-1);

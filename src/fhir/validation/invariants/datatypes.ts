@@ -103,10 +103,7 @@ export const datatypeInvariants: Readonly<Record<string, readonly Invariant[]>> 
 	ContactPoint: [invariant('cpt-2', 'A value has its system', together('value', 'system'))],
 	Period: [invariant('per-1', 'A period does not end before it starts', inOrder)],
 	Quantity: [unitHasSystem],
-	SimpleQuantity: [
-		unitHasSystem,
-		invariant('sqty-1', 'This quantity has no comparator', (quantity) => !has(quantity, 'comparator'), 'comparator'),
-	],
+	SimpleQuantity: [unitHasSystem],
 	Age: [
 		unitHasSystem,
 		invariant(

@@ -341,7 +341,6 @@ export const Signature = element('Signature', () => ({
 export const SimpleQuantity = element('SimpleQuantity', () => ({
 	...elementMembers(),
 	value: decimal,
-	comparator: list(quantityComparator),
 	unit: string,
 	system: uri,
 	code: code,
