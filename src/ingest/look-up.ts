@@ -2,7 +2,7 @@ import { Failure } from '#core/failure.ts';
 import { resourceOf } from '#record/apply/rows.ts';
 import type { ResourceChange } from '#record/change-set.ts';
 import { rowIdOf } from '#record/row-id.ts';
-import { matchingRows } from '#storage/condition.ts';
+import { matchingIds } from '#storage/condition.ts';
 import type { Connection } from '#storage/connection.ts';
 import { noKeys, type ReadSet } from '#storage/read-set.ts';
 import { changeSetOf, type Prepared } from './prepared.ts';
@@ -16,7 +16,12 @@ export async function lookUp(message: Prepared, connection: Connection, readSet:
 	const changes = (changeSetOf(message)?.changes ?? []).filter((change) => change.kind === 'resource');
 	await Promise.all(
 		changes.map(async (change) => {
-			if (change.condition) change.condition.matched = await matchingRows(connection, siteId, change.condition.plan);
+			const conditions = change.condition ? [change.condition, ...change.references] : change.references;
+			await Promise.all(
+				conditions.map(async (condition) => {
+					condition.matched = await matchingIds(connection, siteId, condition.plan);
+				}),
+			);
 			if (change.interaction === 'patch') change.patients = await patchedPatients(change, siteId, connection, readSet);
 		}),
 	);

@@ -35,7 +35,10 @@ export function changeSetOf(message: Prepared): ChangeSet | undefined {
 /** Whether a message asks for what only a search in the site's turn can tell. */
 export function needsLookup(message: Prepared): boolean {
 	const changes = changeSetOf(message)?.changes ?? [];
-	return changes.some((change) => change.kind === 'resource' && (change.condition !== undefined || change.interaction === 'patch'));
+	return changes.some(
+		(change) =>
+			change.kind === 'resource' && (change.condition !== undefined || change.references.length > 0 || change.interaction === 'patch'),
+	);
 }
 
 /**
@@ -118,9 +121,10 @@ function addKeys(site: SiteKeys, change: Change, changes: readonly Change[]): vo
 	}
 }
 
-function addResourceKeys(site: SiteKeys, { resourceType, id, condition, patients }: ResourceChange): void {
+function addResourceKeys(site: SiteKeys, { resourceType, id, condition, references, patients }: ResourceChange): void {
 	if (id !== undefined) idsOf(site, resourceType).add(rowIdOf(id));
-	for (const rowId of condition?.matched ?? []) idsOf(site, resourceType).add(rowId);
+	for (const found of condition?.matched ?? []) idsOf(site, resourceType).add(rowIdOf(found));
+	for (const { plan, matched } of references) for (const found of matched ?? []) idsOf(site, plan.resourceType).add(rowIdOf(found));
 	for (const rowId of patients) idsOf(site, 'Patient').add(rowId);
 }
 

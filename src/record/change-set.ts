@@ -137,6 +137,8 @@ export interface ResourceChange {
 	fullUrl: string | undefined;
 	/** If-None-Exist, or the search of a conditional update. */
 	condition: Condition | undefined;
+	/** References by search (`Patient?identifier=a`), as a transaction may have them: each has to match one resource. */
+	references: readonly Condition[];
 	/** Versions of If-Match; `*` is any. */
 	ifMatch: readonly string[] | undefined;
 	/** If-None-Match: * — only when there is none yet. */
@@ -155,10 +157,10 @@ export interface ResourceChange {
 }
 
 export interface Condition {
-	/** The search as the client wrote it. */
+	/** The search as the client wrote it; of a reference with its type before it. */
 	criteria: string;
 	plan: SearchPlan;
-	/** Row ids of what matches, two at most; filled in when the site's turn is taken. */
+	/** FHIR ids of what matches, two at most; filled in when the site's turn is taken. */
 	matched: readonly string[] | undefined;
 }
 

@@ -1,13 +1,12 @@
-import { rowIdOf } from '#record/row-id.ts';
 import type { SearchPlan } from '#record/search-plan.ts';
 import type { Connection } from './connection.ts';
 import { searchQuery } from './statements/search-resources.ts';
 
-/** Row ids of the first two resources of the site that match, as the transaction sees it. */
-export async function matchingRows(connection: Connection, siteId: string, plan: SearchPlan): Promise<string[]> {
+/** FHIR ids of what matches within the site, as the transaction sees it: none, one, or the same one twice for several. */
+export async function matchingIds(connection: Connection, siteId: string, plan: SearchPlan): Promise<string[]> {
 	const { statement, values } = searchQuery(siteId, { ...plan, count: 1 }, 1);
 	const rows = await connection.runOnce(statement.text, values);
-	// The second row may be held back by the bound of a page; that there is one is what counts.
-	const found = rows.map(([id]) => rowIdOf(id as string));
+	const found = rows.map(([id]) => id as string);
+	// The bound of a page holds the second row back; that there is one is what counts.
 	return Number(rows[0]?.[6] ?? 0) > found.length ? [...found, ...found] : found;
 }

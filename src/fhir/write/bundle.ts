@@ -37,7 +37,7 @@ export function interpretBundle(bundle: JsonObject, settings: BundleSettings): B
 	refuseShape(bundle);
 	const entries = given.map((entry, index): BundleEntry => {
 		try {
-			return entryOf(entry, type, index, settings);
+			return entryOf(entry, type, index, type === 'transaction' ? { ...settings, conditionalReferences: true } : settings);
 		} catch (error) {
 			if (!(error instanceof Failure) || type === 'transaction') throw within(error, index);
 			return { kind: 'refused', failure: error };
@@ -67,14 +67,18 @@ function refuse(issues: readonly FailureIssue[]): void {
 /** Says in which entry of a transaction the fault lies. */
 function within(error: unknown, index: number): unknown {
 	if (!(error instanceof Failure)) return error;
-	const path = (expression: string | undefined) =>
-		`Bundle.entry[${index}]${expression === undefined ? '' : `.resource.ofType(${expression})`}`;
-	return new Failure(error.code, `entry ${index + 1}: ${error.diagnostics}`, {
-		location: { expression: path(undefined) },
-		...(error.issues
-			? { issues: error.issues.map((issue) => ({ ...issue, expression: `Bundle.entry[${index}].resource / ${issue.expression}` })) }
-			: {}),
+	const { location, issues, code, diagnostics } = error;
+	return new Failure(code, `entry ${index + 1}: ${diagnostics}`, {
+		location: { expression: inEntry(index, location?.expression ?? '') },
+		...(issues ? { issues: issues.map((issue) => ({ ...issue, expression: inEntry(index, issue.expression) })) } : {}),
 	});
+}
+
+/** `Patient.name[0]` → `Bundle.entry[3].resource.name[0]` */
+function inEntry(index: number, expression: string): string {
+	if (expression.startsWith('Bundle')) return expression;
+	const path = expression.includes('.') ? expression.slice(expression.indexOf('.')) : '';
+	return `Bundle.entry[${index}]${path === '' ? '' : `.resource${path}`}`;
 }
 
 function entryOf(entry: Json, type: string, index: number, settings: WriteSettings): BundleEntry {

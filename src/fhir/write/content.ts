@@ -13,16 +13,21 @@ export interface Content {
 	source: string | undefined;
 }
 
+export interface ContentOptions {
+	/** Whether a reference may be a search, which a transaction resolves. */
+	conditionalReferences?: boolean;
+}
+
 /**
  * Checks a resource and parts what the service assigns from what the client states.
  * @throws Failure `invalid-resource` with one issue for each fault
  */
-export function contentOf({ type }: ResourceDefinition, given: JsonObject): Content {
+export function contentOf({ type }: ResourceDefinition, given: JsonObject, options: ContentOptions = {}): Content {
 	if (given['resourceType'] !== type) {
 		const fault = typeof given['resourceType'] === 'string' ? 'is not that of the URL' : 'is missing';
 		throw new Failure('invalid-resource', `resourceType ${fault}: ${type} is expected`, { location: { expression: 'resourceType' } });
 	}
-	const issues = validateResource(given);
+	const issues = validateResource(given, options);
 	if (issues.length > 0) {
 		const text = issues.length === 1 ? (issues[0]?.diagnostics ?? '') : `the resource has ${issues.length} faults`;
 		throw new Failure('invalid-resource', text, { issues });

@@ -9,11 +9,13 @@ import { definitionOf } from '../resources/index.ts';
 import { parseSearch, type SearchLimits } from '../search/parse.ts';
 import { type Content, contentOf, wholeResource } from './content.ts';
 import { applyJsonPatch, readPatch } from './json-patch.ts';
-import { patientReferences, resolveReferences } from './references.ts';
+import { conditionalReferences, patientReferences, resolveReferences } from './references.ts';
 
 export interface WriteSettings {
 	policy: FhirPolicy;
 	limits: SearchLimits;
+	/** Whether references by search are resolved: in a transaction only. */
+	conditionalReferences?: boolean;
 }
 
 /** One write of one resource, by itself or as an entry of a Bundle. */
@@ -47,12 +49,32 @@ export function interpretSingle(write: SingleWrite, settings: WriteSettings): Re
 	const conditions = { ...preconditionsOf(write), condition: conditionOf(definition, interaction, write, query, settings) };
 	const change = { kind: 'resource' as const, resourceType: definition.type, fullUrl: write.fullUrl, ...conditions };
 	const policy = { mayCreate: settings.policy.updateCreates, checkReferences: settings.policy.checkReferences };
-	if (interaction === 'patch') return { ...change, ...policy, interaction, id, patients: [], compose: patching(definition, write.body) };
+	if (interaction === 'patch')
+		return {
+			...change,
+			...policy,
+			interaction,
+			id,
+			patients: [],
+			references: [],
+			compose: patching(definition, write.body, policy.checkReferences),
+		};
 	const given = objectOf(write.body);
-	const content = contentOf(definition, given);
+	const content = contentOf(definition, given, { conditionalReferences: settings.conditionalReferences ?? false });
 	const patients = patientReferences(definition.type, content.resource).map(({ rowId }) => rowId);
 	const written = interaction === 'create' ? undefined : updatedId(definition, id, given);
-	return { ...change, ...policy, interaction, id: written, patients, compose: stating(definition, content) };
+	const references = settings.conditionalReferences
+		? conditionalReferences(definition.type, content.resource).map((text) => referenceCondition(text, settings))
+		: [];
+	return {
+		...change,
+		...policy,
+		interaction,
+		id: written,
+		patients,
+		references,
+		compose: stating(definition, content, policy.checkReferences),
+	};
 }
 
 function cut(text: string, separator: string): [string, string | undefined] {
@@ -119,21 +141,31 @@ function conditionOf(
 	return { criteria, plan: { ...plan, count: 2, after: undefined }, matched: undefined };
 }
 
-function stating(definition: ResourceDefinition, { resource, meta, source }: Content): ResourceChange['compose'] {
+/** @throws Failure for a type that is not served, and for a search that selects nothing */
+function referenceCondition(text: string, { limits }: WriteSettings): Condition {
+	const [type, criteria = ''] = cut(text, '?');
+	const definition = definitionOf(type);
+	if (definition === undefined) throw new Failure('not-supported', 'a conditional reference names a resource type that is not served');
+	const { plan } = parseSearch(definition, criteria, { limits, lenient: false, base: '' });
+	if (plan.clauses.length === 0) throw new Failure('several-matches', 'a conditional reference has no search parameter that selects');
+	return { criteria: text, plan: { ...plan, count: 2, after: undefined }, matched: undefined };
+}
+
+function stating(definition: ResourceDefinition, { resource, meta, source }: Content, checked: boolean): ResourceChange['compose'] {
 	return (_held, resolved) => {
-		resolveReferences(definition.type, resource, resolved);
+		resolveReferences(definition.type, resource, resolved, checked);
 		const links = definition.table.statedLinks(resource);
 		return { resource, meta, source, links, patients: patientReferences(definition.type, resource) };
 	};
 }
 
-function patching(definition: ResourceDefinition, body: Json | undefined): ResourceChange['compose'] {
+function patching(definition: ResourceDefinition, body: Json | undefined, checked: boolean): ResourceChange['compose'] {
 	const operations = readPatch(body ?? null);
 	return (held: HeldContent | undefined, resolved) => {
 		if (held === undefined) throw new Failure('not-found', `there is no ${definition.type} with this id`);
 		const patched = applyJsonPatch(wholeResource(definition.type, held.id, held), operations);
 		if (patched['id'] !== held.id)
 			throw new Failure('unprocessable', 'the patch changes the id', { location: { expression: `${definition.type}.id` } });
-		return stating(definition, contentOf(definition, patched))(held, resolved);
+		return stating(definition, contentOf(definition, patched), checked)(held, resolved);
 	};
 }

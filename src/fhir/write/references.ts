@@ -28,19 +28,30 @@ export function patientReferences(type: string, resource: JsonObject): PatientRe
 	return found;
 }
 
+function isConditional(text: string): boolean {
+	return /^[A-Z][A-Za-z]+\?/.test(text);
+}
+
+/** Distinct references by search, as they are written. */
+export function conditionalReferences(type: string, resource: JsonObject): string[] {
+	const texts = new Set<string>();
+	for (const { text } of referencesIn(resource, type)) if (isConditional(text)) texts.add(text);
+	return [...texts];
+}
+
 /**
  * Puts the ids in place of the full URLs by which the entries of a transaction refer to one another
  * (FHIR R4 §3.1.0.11.2). The resource is changed in place.
- * @throws Failure for a `urn:` reference that no entry has, and for a conditional reference
+ * @throws Failure for a conditional reference, and, where references are checked, for a `urn:` that no entry has
  */
-export function resolveReferences(type: string, resource: JsonObject, resolved: ReadonlyMap<string, string>): void {
+export function resolveReferences(type: string, resource: JsonObject, resolved: ReadonlyMap<string, string>, checked: boolean): void {
 	for (const { holder, text, expression } of referencesIn(resource, type)) {
 		const found = resolved.get(text);
 		if (found !== undefined) holder['reference'] = found;
-		else if (/^urn:(?:uuid|oid):/.test(text)) {
-			throw new Failure('invalid-resource', 'the reference names no entry of the Bundle', { location: { expression } });
-		} else if (/^[A-Z][A-Za-z]+\?/.test(text)) {
-			throw new Failure('not-supported', 'conditional references are not supported', { location: { expression } });
+		else if (checked && /^urn:(?:uuid|oid):/.test(text)) {
+			throw new Failure('unknown-key', 'the reference leads to no resource of this site', { location: { expression } });
+		} else if (isConditional(text)) {
+			throw new Failure('not-supported', 'conditional references are resolved in transactions only', { location: { expression } });
 		}
 	}
 }

@@ -1,6 +1,6 @@
 import { Failure } from '#core/failure.ts';
 import { canonical, type JsonObject } from '#core/json.ts';
-import type { HeldContent, PatientReference, ResourceChange } from '../change-set.ts';
+import type { Condition, HeldContent, PatientReference, ResourceChange } from '../change-set.ts';
 import { givenIdOf, rowIdOf } from '../row-id.ts';
 import type { ApplyContext } from './context.ts';
 import { identifiersOf } from './patient.ts';
@@ -33,7 +33,10 @@ export function applyResources(context: ApplyContext, changes: readonly Resource
 	const targets = changes.map((change) => targetOf(context, change));
 	refuseOverlap(targets);
 	const resolved = new Map<string, string>();
-	for (const { change, id } of targets) if (change.fullUrl !== undefined) resolved.set(change.fullUrl, `${change.resourceType}/${id}`);
+	for (const { change, id } of targets) {
+		if (change.fullUrl !== undefined) resolved.set(change.fullUrl, `${change.resourceType}/${id}`);
+		for (const reference of change.references) resolved.set(reference.criteria, referenceFound(reference));
+	}
 	const checks = targets.map((target) => write(context, target, resolved));
 	for (const check of checks) check();
 }
@@ -42,6 +45,18 @@ function targetOf(context: ApplyContext, change: ResourceChange): Target {
 	const target = change.condition ? conditionalTarget(context, change) : plainTarget(context, change);
 	if (!target.untouched) checkVersion(change, target.held);
 	return target;
+}
+
+/** FHIR R4 §3.1.0.11.2.2, conditional references. */
+function referenceFound({ plan, matched }: Condition): string {
+	const [found, another] = matched ?? [];
+	if (found === undefined || another !== undefined) {
+		throw new Failure(
+			'precondition-failed',
+			`a conditional reference matches ${found === undefined ? 'no' : 'more than one'} ${plan.resourceType}`,
+		);
+	}
+	return `${plan.resourceType}/${found}`;
 }
 
 function plainTarget(context: ApplyContext, change: ResourceChange): Target {
@@ -66,7 +81,7 @@ function conditionalTarget(context: ApplyContext, change: ResourceChange): Targe
 	if (matched.length > 1) throw new Failure('several-matches', 'the condition matches several resources');
 	const [found] = matched;
 	if (found === undefined) return plainTarget(context, change);
-	const held = context.set.row(resourceType, found);
+	const held = context.set.row(resourceType, rowIdOf(found));
 	if (held === undefined) throw new Error('what a condition matched was not read');
 	if (change.interaction === 'update' && change.id !== undefined && change.id !== fhirIdOf(held)) {
 		throw new Failure('invalid', 'the id of the resource is not that of the resource which the condition matches', {

@@ -67,7 +67,7 @@ describe('a transaction', () => {
 		const refusals: [Entry, number][] = [
 			[post({ resourceType: 'Nothing' }), 404],
 			[post(condition('Patient/none')), 422],
-			[post(condition(uuid('9'))), 400],
+			[post(condition(uuid('9'))), 422],
 			[{ resource: patient('x'), request: { method: 'PUT', url: 'Patient/y', ifMatch: 'W/"3"' } }, 412],
 			[{ request: { method: 'DELETE', url: 'Patient/tx-own' } }, 405],
 			[post(patient('x'), { ifNoneExist: 'name=twice' }), 412],
