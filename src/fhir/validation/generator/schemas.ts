@@ -91,7 +91,7 @@ class SchemaPrinter {
 				const codes = Object.values(this.#definitions.expansion(url) ?? {}).flat();
 				return `export const ${name} = ${call('codes', [...new Set(codes)].map(quoted))};\n`;
 			});
-		return `${heading}import { codes } from '../primitives.ts';\n\n${constants.join('')}`;
+		return `${heading}${importOf('codes', '../primitives.ts')}\n${constants.join('')}`;
 	}
 
 	/** An element and, before it, those inside it that have no type of their own. */
@@ -192,7 +192,7 @@ class SchemaPrinter {
 			const file = this.#fileOf(name);
 			files.set(file, [...(files.get(file) ?? []), name === 'Members' ? 'type Members' : name]);
 		}
-		const lines = [...files].sort().map(([file, names]) => wrapped(`import { `, names, ` } from '${file}';`));
+		const lines = [...files].sort().map(([file, names]) => wrapped('import { ', names, ` } from ${quoted(file)};`));
 		return `${lines.join('\n')}\n`;
 	}
 
@@ -213,9 +213,9 @@ function resourceTypesFile(definitions: Definitions): string {
 
 function indexFile(): string {
 	const types = [...resources].sort();
-	const imports = types.map((type) => `import { ${type} } from './${kebab(type)}.ts';\n`).join('');
+	const imports = types.map((type) => importOf(type, `./${kebab(type)}.ts`)).join('');
 	const map = types.map((type) => `\t['${type}', ${type}],\n`).join('');
-	return `${heading}import type { ElementSchema } from '../element.ts';\n${imports}\nexport const schemas: ReadonlyMap<string, ElementSchema> = new Map([\n${map}]);\n`;
+	return `${heading}${importOf('type ElementSchema', '../element.ts')}${imports}\nexport const schemas: ReadonlyMap<string, ElementSchema> = new Map([\n${map}]);\n`;
 }
 
 /** An element that has its members in the same StructureDefinition. */
@@ -229,6 +229,8 @@ const camel = (name: string): string => name.replaceAll(/-(\w)/g, (_, letter: st
 const quoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 const object = (members: readonly string[]): string => `{ ${members.join(', ')} }`;
 const call = (name: string, inner: readonly string[]): string => wrapped(`${name}(`, inner, ')');
+
+const importOf = (name: string, file: string): string => `import { ${name} } from ${quoted(file)};\n`;
 
 function keyOf(path: string): string {
 	const name = path.slice(path.lastIndexOf('.') + 1);
