@@ -70,6 +70,13 @@ export const limitDefinitions = {
 		max: 65_536 * MiB,
 		answer: 'bytes of request bodies of one surface that are being read or answered; 503 with Retry-After',
 	},
+	httpStallMsMax: {
+		variable: 'HTTP_STALL_MS_MAX',
+		default: 60_000,
+		min: 1000,
+		max: 3_600_000,
+		answer: 'a client that takes nothing of a streamed answer for this long: the connection is closed',
+	},
 	jsonDepthMax: {
 		variable: 'JSON_DEPTH_MAX',
 		default: 100,

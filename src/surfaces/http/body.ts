@@ -46,6 +46,94 @@ export function collectBody(response: HttpResponse, { bytesMax, take }: BodyBoun
 	});
 }
 
+/** Of a streamed body that waits for its reader; then the sender is held back. */
+const heldBytesMax = 1024 * 1024;
+
+/**
+ * A body that its handler reads as it comes. Between the reader and the sender stand `heldBytesMax` bytes and what the
+ * server's own buffer holds.
+ */
+export class StreamedBody implements AsyncIterable<Uint8Array> {
+	readonly #response: HttpResponse;
+	readonly #bounds: BodyBounds & { give(bytes: number): void };
+	#chunks: Uint8Array[] = [];
+	#heldBytes = 0;
+	#length = 0;
+	#isPaused = false;
+	#isWhole = false;
+	#fault: Failure | undefined;
+	#wake: (() => void) | undefined;
+
+	constructor(response: HttpResponse, bounds: BodyBounds & { give(bytes: number): void }) {
+		this.#response = response;
+		this.#bounds = bounds;
+		response.onData((chunk, isLast) => this.#receive(chunk, isLast));
+	}
+
+	/** The sender has gone. */
+	abort(): void {
+		this.#end(new Failure('invalid', 'the sender broke off before the end of the body'));
+	}
+
+	/** Nothing is read any more; answers whether the sender may still be sending. */
+	close(): boolean {
+		this.#end(new Failure('internal', 'the body is read after its answer'));
+		return !this.#isWhole;
+	}
+
+	async *[Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
+		for (;;) {
+			if (this.#fault) throw this.#fault;
+			const chunk = this.#chunks.shift();
+			if (chunk !== undefined) {
+				this.#handOver(chunk);
+				yield chunk;
+			} else if (this.#isWhole) {
+				return;
+			} else {
+				await new Promise<void>((resolve) => {
+					this.#wake = resolve;
+				});
+			}
+		}
+	}
+
+	#receive(chunk: ArrayBuffer, isLast: boolean): void {
+		if (this.#fault) return;
+		const { bytesMax, take } = this.#bounds;
+		this.#length += chunk.byteLength;
+		if (this.#length > bytesMax || !take(chunk.byteLength)) {
+			this.#end(this.#length > bytesMax ? tooLarge(bytesMax) : tooMuch());
+			return;
+		}
+		this.#heldBytes += chunk.byteLength;
+		// The server's buffer is only valid during the call.
+		if (chunk.byteLength > 0) this.#chunks.push(new Uint8Array(chunk.slice(0)));
+		this.#isWhole = isLast;
+		if (!isLast && !this.#isPaused && this.#heldBytes >= heldBytesMax) {
+			this.#isPaused = true;
+			this.#response.pause();
+		}
+		this.#wake?.();
+	}
+
+	#handOver(chunk: Uint8Array): void {
+		this.#bounds.give(chunk.length);
+		this.#heldBytes -= chunk.length;
+		if (!this.#isPaused || this.#heldBytes >= heldBytesMax) return;
+		this.#isPaused = false;
+		this.#response.resume();
+	}
+
+	#end(fault: Failure): void {
+		this.#fault ??= fault;
+		this.#bounds.give(this.#heldBytes);
+		this.#heldBytes = 0;
+		this.#chunks = [];
+		this.#wake?.();
+	}
+}
+
 export function tooMuch(): Failure {
 	return new Failure('unavailable', 'too many requests are under way', { retryAfterSeconds: 1 });
 }

@@ -1,5 +1,5 @@
-/** A request as handlers see it: whole, bounded, and independent of the server library. */
-export interface HttpRequest {
+/** The head of a request, independent of the server library. */
+interface RequestHead {
 	readonly method: string;
 	/** Path without the query; still percent-encoded. */
 	readonly path: string;
@@ -13,22 +13,51 @@ export interface HttpRequest {
 	readonly source: string;
 	/** Whether the sender reached us, or the trusted proxy, over TLS. */
 	readonly secure: boolean;
-	readonly body: Uint8Array;
 	readonly requestId: string;
+}
+
+/** A request as most handlers see it: whole and bounded. */
+export interface HttpRequest extends RequestHead {
+	readonly body: Uint8Array;
+}
+
+/** A request whose handler takes the body as it comes. */
+export interface StreamedRequest extends RequestHead {
+	/**
+	 * Can be read once. While nobody reads, the sender is held back. Throws a Failure when the body is longer than the route
+	 * allows, and when the sender goes away before its end.
+	 */
+	readonly body: AsyncIterable<Uint8Array>;
 }
 
 export interface HttpAnswer {
 	status: number;
 	headers?: Readonly<Record<string, string>>;
-	body?: string | Uint8Array;
+	/** An iterable is read as fast as the client takes it, and left early when the client goes away. */
+	body?: string | Uint8Array | AsyncIterable<Uint8Array>;
 }
 
-export interface Route {
+interface RoutePattern {
 	method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 	/** `/fhir/:type/:id`; a parameter is one path segment. */
 	pattern: string;
+}
+
+/** Its handler is called with the whole request. */
+export interface Route extends RoutePattern {
+	streams?: false;
 	handle(request: HttpRequest): HttpAnswer | Promise<HttpAnswer>;
 }
+
+/** Its handler is called with the head, and reads the body as it comes. */
+export interface StreamingRoute extends RoutePattern {
+	streams: true;
+	/** Of the body; HTTP_BODY_BYTES_MAX does not hold here. */
+	bytesMax: number;
+	handle(request: StreamedRequest): HttpAnswer | Promise<HttpAnswer>;
+}
+
+export type AnyRoute = Route | StreamingRoute;
 
 export const statusTexts: Readonly<Record<number, string>> = {
 	200: 'OK',

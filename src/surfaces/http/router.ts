@@ -1,20 +1,20 @@
-import type { Route } from './message.ts';
+import type { AnyRoute, Route } from './message.ts';
 
-interface Compiled {
-	route: Route;
+interface Compiled<R extends AnyRoute = AnyRoute> {
+	route: R;
 	segments: readonly string[];
 }
 
-export type RouteMatch =
-	| { kind: 'route'; route: Route; params: Record<string, string> }
+export type RouteMatch<R extends AnyRoute = AnyRoute> =
+	| { kind: 'route'; route: R; params: Record<string, string> }
 	| { kind: 'method'; allow: string }
 	| { kind: 'path' };
 
 /** Finds the route of a path: by number of segments first, then segment by segment; literal segments win over parameters. */
-export class Router {
-	readonly #byLength = new Map<number, Compiled[]>();
+export class Router<R extends AnyRoute = Route> {
+	readonly #byLength = new Map<number, Compiled<R>[]>();
 
-	constructor(routes: readonly Route[]) {
+	constructor(routes: readonly R[]) {
 		for (const route of routes) {
 			const segments = route.pattern.split('/');
 			const compiled = this.#byLength.get(segments.length) ?? [];
@@ -25,7 +25,7 @@ export class Router {
 	}
 
 	/** HEAD is answered by the route of GET. */
-	match(method: string, path: string): RouteMatch {
+	match(method: string, path: string): RouteMatch<R> {
 		const segments = path.split('/');
 		const wanted = method === 'HEAD' ? 'GET' : method;
 		const fitting = (this.#byLength.get(segments.length) ?? []).filter((compiled) => fits(compiled.segments, segments));

@@ -3,10 +3,12 @@ import { Failure, failureCodes } from '#core/failure.ts';
 import { isUuid, newId } from '#core/id.ts';
 import type { Limits } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
-import { type Metrics, statusClass } from '#core/metrics.ts';
-import { collectBody, framingFault, tooLarge, tooMuch } from './body.ts';
+import type { Metrics } from '#core/metrics.ts';
+import { collectBody, framingFault, StreamedBody, tooLarge, tooMuch } from './body.ts';
+import { encoded } from './encoding.ts';
+import { Exchange } from './exchange.ts';
 import { type HttpResponse, loadServer, type TemplatedApp } from './load.ts';
-import { type HttpAnswer, type HttpRequest, type Route, statusTexts } from './message.ts';
+import type { AnyRoute, HttpAnswer, HttpRequest, Route, StreamedRequest, StreamingRoute } from './message.ts';
 import { type RouteMatch, Router } from './router.ts';
 
 export interface HttpServerOptions {
@@ -19,7 +21,7 @@ export interface HttpServerOptions {
 	limits: Limits;
 	metrics: Metrics;
 	log: Log;
-	routes: readonly Route[];
+	routes: readonly AnyRoute[];
 	/** How this surface words a failure; the status is the failure's. */
 	renderFailure(failure: Failure, request: Pick<HttpRequest, 'header' | 'requestId'>): HttpAnswer;
 }
@@ -40,9 +42,23 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
 
 type Head = Omit<HttpRequest, 'params' | 'body'> & { contentLength: number };
 
+/** A request that is under way: what it holds of the limits, and how it is answered. */
+interface UnderWay<R extends AnyRoute = AnyRoute> {
+	response: HttpResponse;
+	exchange: Exchange;
+	head: Head;
+	route: R;
+	params: Record<string, string>;
+	/** Counts bytes of the body that wait; false when those of all requests are too many already. */
+	take(bytes: number): boolean;
+	give(bytes: number): void;
+	/** Gives back all that it holds. */
+	finish(): void;
+}
+
 class Server implements HttpServer {
 	readonly #options: HttpServerOptions;
-	readonly #router: Router;
+	readonly #router: Router<AnyRoute>;
 	readonly #app: TemplatedApp;
 	readonly #isTrustedProxy: (address: string) => boolean;
 	#listening: unknown;
@@ -95,28 +111,33 @@ class Server implements HttpServer {
 		const exchange = new Exchange(response, method === 'HEAD', this.#options);
 		const head = this.#headOf(response, method, path, query, headers);
 		const fault = framingFault(headers);
+		const refuse = (answer: HttpAnswer, route: string, closeConnection: boolean) =>
+			void exchange.answer(answer, { requestId: head.requestId, route, closeConnection });
 		if (fault) {
 			// Answered a moment later: should more stand behind it, the library ends the connection instead of reading it as a request.
 			response.onAborted(() => exchange.abort());
-			setImmediate(() => exchange.answer(this.#failed(fault, head), head, 'none', true));
+			setImmediate(() => refuse(this.#failed(fault, head), 'none', true));
 			return;
 		}
 		const match = this.#router.match(method, path);
 		if (match.kind !== 'route') {
-			exchange.answer(this.#unrouted(match, head), head, 'none', head.contentLength > 0);
+			refuse(this.#unrouted(match, head), 'none', head.contentLength > 0);
 			return;
 		}
+		const { route, params } = match;
+		const excess = this.#excess(route, head.contentLength);
+		if (excess === undefined) this.#begin(response, exchange, head, route, params);
+		else refuse(this.#failed(excess, head), route.pattern, true);
+	}
+
+	/** Why a request of this length is not begun, by the limits. */
+	#excess(route: AnyRoute, contentLength: number): Failure | undefined {
 		const { httpRequestsMax, httpBodyBytesMax, httpWaitingBytesMax } = this.#options.limits;
-		const { pattern } = match.route;
-		if (head.contentLength > httpBodyBytesMax) {
-			exchange.answer(this.#failed(tooLarge(httpBodyBytesMax), head), head, pattern, true);
-			return;
-		}
-		if (this.#underWay >= httpRequestsMax || this.#waitingBytes + head.contentLength > httpWaitingBytesMax) {
-			exchange.answer(this.#failed(tooMuch(), head), head, pattern, true);
-			return;
-		}
-		this.#begin(response, exchange, head, match.route, match.params);
+		const bytesMax = route.streams ? route.bytesMax : httpBodyBytesMax;
+		if (contentLength > bytesMax) return tooLarge(bytesMax);
+		// A streamed body waits by pieces.
+		const waitingBytes = this.#waitingBytes + (route.streams ? 0 : contentLength);
+		return this.#underWay >= httpRequestsMax || waitingBytes > httpWaitingBytesMax ? tooMuch() : undefined;
 	}
 
 	/** Nothing is at the path, or not for this method; OPTIONS asks for just that (RFC 9110 §9.3.7). */
@@ -127,54 +148,93 @@ class Server implements HttpServer {
 		return { ...answer, headers: { ...answer.headers, Allow: match.allow } };
 	}
 
-	#begin(response: HttpResponse, exchange: Exchange, head: Head, route: Route, params: Record<string, string>): void {
+	#begin(response: HttpResponse, exchange: Exchange, head: Head, route: AnyRoute, params: Record<string, string>): void {
 		this.#underWay++;
 		let finished = false;
 		let bytes = 0;
+		const give = (less: number) => {
+			bytes -= less;
+			this.#waitingBytes -= less;
+		};
 		const take = (more: number) => {
 			if (this.#waitingBytes + more > this.#options.limits.httpWaitingBytesMax) return false;
-			bytes += more;
-			this.#waitingBytes += more;
+			give(-more);
 			return true;
 		};
 		const finish = () => {
 			if (finished) return;
 			finished = true;
-			this.#waitingBytes -= bytes;
+			give(bytes);
 			this.#underWay--;
 			if (this.#underWay === 0) this.#drained?.();
 		};
+		const underWay = { response, exchange, head, params, take, give, finish };
+		if (route.streams) this.#stream({ ...underWay, route });
+		else this.#collect({ ...underWay, route });
+	}
+
+	#collect(underWay: UnderWay<Route>): void {
+		const { response, exchange, head, route, params, take, finish } = underWay;
 		response.onAborted(() => {
 			exchange.abort();
 			finish();
 		});
-		const carryOut = (body: Uint8Array) => {
-			this.#handle(route, { ...head, params, body })
-				.then((answer) => exchange.answer(answer, head, route.pattern, false))
-				.catch((error) => {
-					this.#options.log.error({ err: error, requestId: head.requestId }, 'an answer could not be written');
-					exchange.breakOff();
-				})
-				.finally(finish);
-		};
+		const carryOut = (body: Uint8Array) =>
+			this.#carryOut(
+				underWay,
+				() => route.handle({ ...head, params, body }),
+				() => false,
+			);
 		if (head.method === 'GET' || head.method === 'HEAD') {
 			carryOut(noBody);
 			return;
 		}
 		collectBody(response, { bytesMax: this.#options.limits.httpBodyBytesMax, take }, (body) => {
-			if (!(body instanceof Failure)) return carryOut(body);
-			exchange.answer(this.#failed(body, head), head, route.pattern, true);
-			finish();
+			if (body instanceof Failure)
+				this.#carryOut(
+					underWay,
+					() => Promise.reject(body),
+					() => true,
+				);
+			else carryOut(body);
 		});
 	}
 
-	async #handle(route: Route, request: HttpRequest): Promise<HttpAnswer> {
+	#stream(underWay: UnderWay<StreamingRoute>): void {
+		const { response, exchange, head, route, params, take, give, finish } = underWay;
+		const body = new StreamedBody(response, { bytesMax: route.bytesMax, take, give });
+		response.onAborted(() => {
+			exchange.abort();
+			body.abort();
+			finish();
+		});
+		// What is left of a body that the handler did not read must not be taken for a request.
+		this.#carryOut(
+			underWay,
+			() => route.handle({ ...head, params, body } satisfies StreamedRequest),
+			() => body.close(),
+		);
+	}
+
+	/** `isCut` is asked before the answer is written: whether the connection has to end with it. */
+	#carryOut({ exchange, head, route, finish }: UnderWay, handle: () => HttpAnswer | Promise<HttpAnswer>, isCut: () => boolean): void {
+		this.#handle(route, head, handle)
+			.then((answer) => encoded(answer, head.header('accept-encoding')))
+			.then((answer) => exchange.answer(answer, { requestId: head.requestId, route: route.pattern, closeConnection: isCut() }))
+			.catch((error) => {
+				this.#options.log.error({ err: error, requestId: head.requestId }, 'an answer could not be written');
+				exchange.breakOff();
+			})
+			.finally(finish);
+	}
+
+	async #handle(route: AnyRoute, head: Head, handle: () => HttpAnswer | Promise<HttpAnswer>): Promise<HttpAnswer> {
 		try {
-			return await route.handle(request);
+			return await handle();
 		} catch (error) {
-			if (error instanceof Failure) return this.#failed(error, request);
-			this.#options.log.error({ err: error, requestId: request.requestId, route: route.pattern }, 'request failed');
-			return this.#failed(new Failure('internal', 'the request could not be processed'), request);
+			if (error instanceof Failure) return this.#failed(error, head);
+			this.#options.log.error({ err: error, requestId: head.requestId, route: route.pattern }, 'request failed');
+			return this.#failed(new Failure('internal', 'the request could not be processed'), head);
 		}
 	}
 
@@ -230,46 +290,3 @@ class Server implements HttpServer {
 }
 
 const noBody = new Uint8Array(0);
-
-/** One answer to one request, written in one piece, unless the sender has gone. */
-class Exchange {
-	readonly #response: HttpResponse;
-	readonly #isHead: boolean;
-	readonly #options: HttpServerOptions;
-	readonly #started = performance.now();
-	#over = false;
-	#isGone = false;
-
-	constructor(response: HttpResponse, isHead: boolean, options: HttpServerOptions) {
-		this.#response = response;
-		this.#isHead = isHead;
-		this.#options = options;
-	}
-
-	abort(): void {
-		this.#over = true;
-		this.#isGone = true;
-	}
-
-	/** Ends the connection in the middle of an answer that went wrong. */
-	breakOff(): void {
-		if (!this.#isGone) this.#response.close();
-	}
-
-	answer(answer: HttpAnswer, head: Pick<Head, 'requestId'>, route: string, closeConnection: boolean): void {
-		if (this.#over) return;
-		this.#over = true;
-		const { metrics, name } = this.#options;
-		metrics.httpRequests.inc({ surface: name, route, status: statusClass(answer.status) });
-		metrics.httpSeconds.observe({ surface: name, route }, (performance.now() - this.#started) / 1000);
-		const response = this.#response;
-		response.cork(() => {
-			response.writeStatus(`${answer.status} ${statusTexts[answer.status] ?? 'Status'}`);
-			response.writeHeader('X-Request-Id', head.requestId);
-			for (const header in answer.headers) response.writeHeader(header, answer.headers[header] ?? '');
-			if (this.#isHead) response.endWithoutBody(answer.body === undefined ? 0 : Buffer.byteLength(answer.body), closeConnection);
-			else if (answer.status === 304 || answer.status === 204) response.endWithoutBody(undefined, closeConnection);
-			else response.end(answer.body ?? '', closeConnection);
-		});
-	}
-}

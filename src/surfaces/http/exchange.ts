@@ -1,0 +1,134 @@
+import type { Limits } from '#core/limits.ts';
+import { type Metrics, statusClass } from '#core/metrics.ts';
+import { isWhole } from './encoding.ts';
+import type { HttpResponse } from './load.ts';
+import { type HttpAnswer, statusTexts } from './message.ts';
+
+export interface ExchangeOptions {
+	name: 'fhir' | 'hl7-http' | 'operations';
+	limits: Pick<Limits, 'httpStallMsMax'>;
+	metrics: Pick<Metrics, 'httpRequests' | 'httpSeconds'>;
+}
+
+interface AnswerTo {
+	requestId: string;
+	/** Pattern of the route, for the metrics. */
+	route: string;
+	/** Ends the connection behind the answer: what else stands on it is not to be read. */
+	closeConnection: boolean;
+}
+
+/** The library holds this much of a streamed answer for a client that does not take it. */
+const pieceBytes = 65_536;
+/** Written to learn whether the library still holds something: it tries to send that first. */
+const probeBytes = 256;
+/** The library closes a connection that takes nothing for about ten seconds; a probe starts that time anew. */
+const probeMs = 4000;
+
+/** One answer to one request, unless the sender has gone. */
+export class Exchange {
+	readonly #response: HttpResponse;
+	readonly #isHead: boolean;
+	readonly #options: ExchangeOptions;
+	readonly #started = performance.now();
+	#over = false;
+	#isGone = false;
+	/** Whether the library holds part of the answer because the client does not take it. */
+	#isHeld = false;
+	#takenAtMs = 0;
+	#wake: (() => void) | undefined;
+
+	constructor(response: HttpResponse, isHead: boolean, options: ExchangeOptions) {
+		this.#response = response;
+		this.#isHead = isHead;
+		this.#options = options;
+	}
+
+	/** The sender has gone; nothing can be written from here on. */
+	abort(): void {
+		this.#over = true;
+		this.#isGone = true;
+		this.#wake?.();
+	}
+
+	/** Ends the connection in the middle of an answer that went wrong. */
+	breakOff(): void {
+		if (!this.#isGone) this.#response.close();
+	}
+
+	/** Resolves when the whole answer is with the library; an answer of one piece is written at once. */
+	async answer(answer: HttpAnswer, to: AnswerTo): Promise<void> {
+		if (this.#over) return;
+		this.#over = true;
+		const { metrics, name } = this.#options;
+		metrics.httpRequests.inc({ surface: name, route: to.route, status: statusClass(answer.status) });
+		const { body = '' } = answer;
+		if (isWhole(body)) this.#writeWhole(answer, body, to);
+		else await this.#stream(answer, body, to);
+		metrics.httpSeconds.observe({ surface: name, route: to.route }, (performance.now() - this.#started) / 1000);
+	}
+
+	#writeHead({ status, headers }: HttpAnswer, requestId: string): void {
+		const response = this.#response;
+		response.writeStatus(`${status} ${statusTexts[status] ?? 'Status'}`);
+		response.writeHeader('X-Request-Id', requestId);
+		for (const header in headers) response.writeHeader(header, headers[header] ?? '');
+	}
+
+	#writeWhole(answer: HttpAnswer, body: string | Uint8Array, { requestId, closeConnection }: AnswerTo): void {
+		const response = this.#response;
+		response.cork(() => {
+			this.#writeHead(answer, requestId);
+			if (this.#isHead) response.endWithoutBody(Buffer.byteLength(body), closeConnection);
+			else if (answer.status === 304 || answer.status === 204) response.endWithoutBody(undefined, closeConnection);
+			else response.end(body, closeConnection);
+		});
+	}
+
+	/** In chunked coding, as fast as the client takes it. */
+	async #stream(answer: HttpAnswer, body: AsyncIterable<Uint8Array>, { requestId, closeConnection }: AnswerTo): Promise<void> {
+		const response = this.#response;
+		response.onWritable(() => {
+			this.#takenAtMs = performance.now();
+			this.#wake?.();
+			return true;
+		});
+		response.cork(() => {
+			this.#writeHead(answer, requestId);
+			if (this.#isHead) response.endWithoutBody(undefined, closeConnection);
+		});
+		if (this.#isHead) return;
+		for await (const chunk of body) {
+			await this.#writeChunk(chunk);
+			if (this.#isGone) return;
+		}
+		if (!this.#isGone) response.cork(() => response.end(undefined, closeConnection));
+	}
+
+	async #writeChunk(chunk: Uint8Array): Promise<void> {
+		for (let offset = 0; offset < chunk.length && !this.#isGone; ) {
+			if (this.#isHeld && !(await this.#room())) return;
+			const piece = chunk.subarray(offset, offset + (this.#isHeld ? probeBytes : pieceBytes));
+			this.#response.cork(() => {
+				const isTaken = this.#response.write(piece);
+				if (!isTaken && !this.#isHeld) this.#takenAtMs = performance.now();
+				this.#isHeld = !isTaken;
+			});
+			offset += piece.length;
+		}
+	}
+
+	/** Waits until the client takes something, or it is time for a probe; false when the connection is at its end. */
+	async #room(): Promise<boolean> {
+		await new Promise<void>((resolve) => {
+			const timer = setTimeout(resolve, Math.min(probeMs, this.#options.limits.httpStallMsMax));
+			this.#wake = () => {
+				clearTimeout(timer);
+				resolve();
+			};
+		});
+		this.#wake = undefined;
+		if (!this.#isGone && performance.now() - this.#takenAtMs > this.#options.limits.httpStallMsMax) this.#response.close();
+		return !this.#isGone;
+	}
+}

@@ -1,0 +1,24 @@
+import { defaultLimits, type Limits } from '#core/limits.ts';
+import { silentLog } from '#core/log.ts';
+import { createMetrics } from '#core/metrics.ts';
+import type { AnyRoute } from '#surfaces/http/message.ts';
+import { createHttpServer, type HttpServer } from '#surfaces/http/server.ts';
+
+/** A server of its own with the given routes. */
+export function serve(routes: readonly AnyRoute[], limits: Partial<Limits> = {}): Promise<HttpServer> {
+	return createHttpServer({
+		name: 'fhir',
+		host: '127.0.0.1',
+		port: 0,
+		trustedProxies: [],
+		limits: { ...defaultLimits, ...limits },
+		metrics: createMetrics({ processMetrics: false }),
+		log: silentLog,
+		routes,
+		renderFailure: (failure) => ({
+			status: 500,
+			headers: { 'Content-Type': 'application/json' },
+			body: JSON.stringify({ code: failure.code, error: failure.diagnostics }),
+		}),
+	});
+}
