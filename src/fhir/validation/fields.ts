@@ -1,7 +1,7 @@
 import type { core } from 'zod/mini';
 import type { Json, JsonObject } from '#core/json.ts';
 import { adopt, fault, faultsMax, type Issue, isObject } from './fault.ts';
-import { primitiveTypes } from './primitives.ts';
+import { primitiveTypes, xhtml } from './primitives.ts';
 import type { Context } from './rule.ts';
 
 type Schema = core.$ZodType;
@@ -70,7 +70,8 @@ export interface Field {
 	read(name: string, value: Json, element: JsonObject, issues: Issue[], context: Context): void;
 }
 
-const isPrimitive = (schema: Schema): boolean => primitiveTypes.has(schema);
+/** XHTML has no extensions beside it (R4 §2.4.2). */
+const hasSibling = (schema: Schema): boolean => primitiveTypes.has(schema) && schema !== xhtml;
 const siblingOf = (name: string): string => `_${name}`;
 
 /** Runs a schema over the value at `path` of an element. */
@@ -99,7 +100,7 @@ class SingleField implements Field {
 
 	constructor(name: string, schema: Schema, isRequired: boolean, path = name) {
 		this.#name = name;
-		this.#sibling = isPrimitive(schema) && name !== 'id' ? siblingOf(name) : undefined;
+		this.#sibling = hasSibling(schema) && name !== 'id' ? siblingOf(name) : undefined;
 		this.names = this.#sibling === undefined ? [name] : [name, this.#sibling];
 		this.path = path;
 		this.required = isRequired;
@@ -138,7 +139,7 @@ class ListField implements Field {
 
 	constructor(name: string, schema: Schema, isRequired: boolean) {
 		this.path = name;
-		this.#sibling = isPrimitive(schema) ? siblingOf(name) : undefined;
+		this.#sibling = hasSibling(schema) ? siblingOf(name) : undefined;
 		this.names = this.#sibling === undefined ? [name] : [name, this.#sibling];
 		this.required = isRequired;
 		this.#schema = schema;

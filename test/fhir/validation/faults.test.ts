@@ -252,6 +252,12 @@ const invariants: Row[] = [
 
 const narratives: Row[] = [
 	['no div', patient({ text: { status: 'generated' } }), 'required Patient.text.div'],
+	[
+		'an extension in the place of a div',
+		patient({ text: { status: 'generated', _div: { extension: [{ url: 'a', valueCode: 'b' }] } } }),
+		'structure Patient.text._div',
+		'required Patient.text.div',
+	],
 	['text alone', patient({ text: { status: 'generated', div: 'a' } }), 'value Patient.text.div'],
 	['a div of no namespace', patient({ text: { status: 'generated', div: '<div>a</div>' } }), 'value Patient.text.div'],
 	['two divs', narrated('a</div><div xmlns="http://www.w3.org/1999/xhtml">b'), 'value Patient.text.div'],

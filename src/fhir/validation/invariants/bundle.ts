@@ -1,8 +1,8 @@
 import type { JsonObject } from '#core/json.ts';
 import { asObject, asObjects } from '../../elements.ts';
-import { fault, faultsMax } from '../fault.ts';
+import { fault, faultsMax, isObject } from '../fault.ts';
 import type { Rule } from '../rule.ts';
-import { areDistinct, has, hasChoice, type Invariant, invariant } from './invariant.ts';
+import { areDistinct, has, hasChoice, type Invariant, invariant, items } from './invariant.ts';
 
 const isOf = (bundle: JsonObject, ...types: string[]): boolean => typeof bundle['type'] === 'string' && types.includes(bundle['type']);
 /** The rules by type hold where there is a type; that it is missing is another fault. */
@@ -16,9 +16,9 @@ function entriesHave(key: string, name: string, ...types: string[]): Invariant {
 		const words = expected
 			? `Every entry of a Bundle of this type has a ${name} (${key})`
 			: `No entry of a Bundle of this type has a ${name} (${key})`;
-		for (const [at, entry] of asObjects(bundle['entry']).entries()) {
+		for (const [at, entry] of items(bundle['entry']).entries()) {
 			if (issues.length > faultsMax) return;
-			if (has(entry, name) !== expected) issues.push(fault('invariant', words, ['entry', at, name]));
+			if (isObject(entry) && has(entry, name) !== expected) issues.push(fault('invariant', words, ['entry', at, name]));
 		}
 	};
 	return { key, rule };
