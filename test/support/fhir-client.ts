@@ -1,3 +1,4 @@
+import { assertEmitted } from './emitted.ts';
 import type { FhirBody, TestService } from './service.ts';
 
 export interface FhirReply {
@@ -9,7 +10,7 @@ export interface FhirReply {
 
 export type FhirCall = (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<FhirReply>;
 
-/** Calls the FHIR surface with a key; `path` is relative to the base. A body that is no string is sent as JSON. */
+/** Calls the FHIR surface with a key; `path` is relative to the base. A body that is no string is sent as JSON. Every answer is validated. */
 export function fhirClient(service: TestService, key: string): FhirCall {
 	return async (method, path, body, headers = {}) => {
 		const type = method === 'PATCH' ? 'application/json-patch+json' : 'application/fhir+json';
@@ -20,6 +21,8 @@ export function fhirClient(service: TestService, key: string): FhirCall {
 			...sent,
 		});
 		const text = await answer.text();
-		return { status: answer.status, headers: answer.headers, text, body: text === '' ? undefined : JSON.parse(text) };
+		const parsed = text === '' ? undefined : JSON.parse(text);
+		assertEmitted(parsed);
+		return { status: answer.status, headers: answer.headers, text, body: parsed };
 	};
 }

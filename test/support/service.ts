@@ -13,6 +13,7 @@ import { openEntities } from '#storage/entities/index.ts';
 import { readConfig } from '../../src/config.ts';
 import { type Service, startService } from '../../src/service.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
+import { assertEmitted } from './emitted.ts';
 
 type ClientInput = Partial<z.input<typeof addClientInput>>;
 
@@ -77,7 +78,9 @@ export async function testService(environment: Record<string, string> = {}): Pro
 		fhir: async (path: string, key: string, headers: Record<string, string> = {}) => {
 			const answer = await fetch(`http://127.0.0.1:${started.port('fhir')}${path}`, { headers: { 'X-API-Key': key, ...headers } });
 			const text = await answer.text();
-			return { status: answer.status, body: text === '' ? undefined : JSON.parse(text), headers: answer.headers };
+			const body = text === '' ? undefined : JSON.parse(text);
+			assertEmitted(body);
+			return { status: answer.status, body, headers: answer.headers };
 		},
 		rows: async <T>(text: string, values: unknown[] = []) => (await pool.query(text, values)).rows as T[],
 		port: (surface: string) => {

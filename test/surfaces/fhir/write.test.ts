@@ -58,7 +58,7 @@ describe('create', () => {
 
 	test('gives every element and digit back as it came', async () => {
 		const text =
-			'{"resourceType":"Patient","extension":[{"url":"urn:weight","valueDecimal":1.00}],"_birthDate":{"extension":[{"url":"urn:time","valueInstant":"1970-05-17T01:02:03.000Z"}]},"birthDate":"1970-05-17","contained":[{"resourceType":"Organization","id":"o","name":"Clinic"}],"managingOrganization":{"reference":"#o"},"name":[{"given":["A",null],"_given":[null,{"id":"x"}]}],"multipleBirthInteger":2}';
+			'{"resourceType":"Patient","extension":[{"url":"urn:weight","valueDecimal":1.00}],"_birthDate":{"extension":[{"url":"urn:time","valueInstant":"1970-05-17T01:02:03.000Z"}]},"birthDate":"1970-05-17","contained":[{"resourceType":"Organization","id":"o","name":"Clinic"}],"managingOrganization":{"reference":"#o"},"name":[{"given":["A",null],"_given":[null,{"extension":[{"url":"urn:x","valueCode":"a"}]}]}],"multipleBirthInteger":2}';
 		const reply = await west('POST', '/Patient', text);
 		assert.equal(reply.status, 201, reply.text);
 		assert.ok((await west('GET', `/Patient/${reply.body.id}`)).text.endsWith(text.slice('{"resourceType":"Patient",'.length)));
