@@ -1,10 +1,11 @@
 import { Failure } from '#core/failure.ts';
-import type { Change } from '#record/change-set.ts';
+import type { Change, PatientChange } from '#record/change-set.ts';
 import type { Message, Segment } from '../message.ts';
 import { type Context, nameOf } from '../segments/context.ts';
 import { noOrder, orderContext, specimenOf } from '../segments/obr.ts';
 import { ObservationGroup, type Ordinals, outOfOrder } from '../segments/observation-group.ts';
 import { sendingApplication } from '../segments/order-number.ts';
+import { addDemographics, itemChanges, type PatientGroup } from '../segments/patient-group.ts';
 import { patientChange, requirePid } from '../segments/pid.ts';
 import { encounterChange } from '../segments/pv1.ts';
 import type { Hl7v2Event } from './event.ts';
@@ -35,7 +36,8 @@ class ResultReading {
 	readonly #changes: Change[] = [];
 	readonly #ordinals: Ordinals = new Map();
 	#pid: Segment | undefined;
-	#patient = 0;
+	#patient: PatientChange | undefined;
+	#further: PatientGroup | undefined;
 	#encounter: number | undefined;
 	#orc: Segment | undefined;
 	#group: ObservationGroup | undefined;
@@ -71,33 +73,40 @@ class ResultReading {
 			case 'NTE':
 				this.#group?.addNote(segment);
 				break;
+			case 'PD1':
+			case 'NK1':
+			case 'AL1':
+			case 'DG1':
+			case 'PR1':
+				this.#collect(segment.id, segment);
+				break;
 		}
 	}
 
 	end(): Change[] {
-		this.#closeGroup();
+		this.#closePatient();
 		return this.#changes;
 	}
 
 	/** A known patient is not updated: the result system is not where demographics are kept. */
 	#openPatient(pid: Segment): void {
-		this.#closeGroup();
+		this.#closePatient();
 		this.#pid = pid;
 		this.#orc = undefined;
 		this.#encounter = undefined;
-		this.#patient = this.#changes.length;
-		this.#changes.push(patientChange(pid, this.#patient, { known: 'keep' }, this.#context));
+		this.#patient = patientChange(pid, this.#changes.length, { known: 'keep' }, this.#context);
+		this.#changes.push(this.#patient);
 		this.#group = new ObservationGroup(noOrder, this.#context);
 	}
 
 	#readVisit(pv1: Segment): void {
-		if (this.#pid === undefined) throw outOfOrder(pv1, 'PID');
+		if (this.#pid === undefined || this.#patient === undefined) throw outOfOrder(pv1, 'PID');
 		if (this.#encounter !== undefined) {
 			this.#context.flag('segment-skipped', `${nameOf(pv1)} was left out: its patient has a PV1 already`);
 			return;
 		}
 		const ref = this.#changes.length;
-		const change = encounterChange(pv1, this.#pid, ref, this.#patient, { unknown: 'create', known: 'keep' }, this.#context);
+		const change = encounterChange(pv1, this.#pid, ref, this.#patient.ref, { unknown: 'create', known: 'keep' }, this.#context);
 		if (change === undefined) return;
 		this.#encounter = ref;
 		this.#changes.push(change);
@@ -111,7 +120,27 @@ class ResultReading {
 	}
 
 	#closeGroup(): void {
-		if (this.#group) this.#changes.push(...this.#group.changes(this.#patient, this.#encounter, this.#ordinals));
+		if (this.#group && this.#patient) this.#changes.push(...this.#group.changes(this.#patient.ref, this.#encounter, this.#ordinals));
 		this.#group = undefined;
+	}
+
+	/** What is said of the patient may stand anywhere behind the PID; nothing is refused for it. */
+	#collect(id: keyof PatientGroup, segment: Segment): void {
+		if (this.#patient === undefined) {
+			this.#context.flag('segment-skipped', `${nameOf(segment)} was left out: it stands before any PID`);
+			return;
+		}
+		this.#further ??= {};
+		this.#further[id] ??= [];
+		this.#further[id].push(segment);
+	}
+
+	#closePatient(): void {
+		this.#closeGroup();
+		if (this.#patient === undefined || this.#further === undefined) return;
+		addDemographics(this.#patient, this.#further, this.#context);
+		const owner = { patient: this.#patient.ref, encounter: this.#encounter };
+		this.#changes.push(...itemChanges(this.#further, owner, this.#context));
+		this.#further = undefined;
 	}
 }

@@ -1,6 +1,7 @@
-import type { Change, PatientChange } from '#record/change-set.ts';
+import type { Change, EncounterChange, PatientChange } from '#record/change-set.ts';
 import type { Message } from '../message.ts';
 import type { Context } from '../segments/context.ts';
+import { addDemographics, itemChanges, patientGroup } from '../segments/patient-group.ts';
 import { flagFurtherPatients, patientChange, requirePid } from '../segments/pid.ts';
 import { type EncounterOptions, encounterChange } from '../segments/pv1.ts';
 
@@ -15,12 +16,20 @@ export function patientAndVisit(
 	flagFurtherPatients(message, context);
 	const patient = patientChange(pid, 0, { known }, context);
 	const encounter = encounterChange(message.first('PV1'), pid, 0, 0, { ...visit, known: 'update' }, context);
-	return encounter === undefined ? [patient] : [patient, encounter];
+	return withGroup(message, patient, encounter, context);
 }
 
 /** ADT events about a person: demographics, no visit. */
 export function patientOnly(message: Message, context: Context): Change[] {
 	const pid = requirePid(message);
 	flagFurtherPatients(message, context);
-	return [patientChange(pid, 0, { known: 'update' }, context)];
+	return withGroup(message, patientChange(pid, 0, { known: 'update' }, context), undefined, context);
+}
+
+/** Adds what the message says of the patient beside PID and PV1. */
+function withGroup(message: Message, patient: PatientChange, encounter: EncounterChange | undefined, context: Context): Change[] {
+	const group = patientGroup(message);
+	addDemographics(patient, group, context);
+	const items = itemChanges(group, { patient: patient.ref, encounter: encounter?.ref }, context);
+	return encounter === undefined ? [patient, ...items] : [patient, encounter, ...items];
 }

@@ -2,6 +2,7 @@ import { Failure, type FailureCode } from '#core/failure.ts';
 import type { Flag } from '#record/change-set.ts';
 import type { Hl7v2Policy } from '#record/delivery.ts';
 import type { Segment } from '../message.ts';
+import { toDateTime } from './datatypes/ts.ts';
 
 /** Flags of one message that are kept; a thousand OBX of one fault need no thousand flags. */
 const flagsMax = 50;
@@ -22,6 +23,15 @@ export class Context {
 
 	flag(code: Flag['code'], text: string): void {
 		if (this.flags.length < flagsMax) this.flags.push({ code, text });
+	}
+
+	/** A field that holds a time; undefined when it has no content, and flagged when that is not a time. */
+	time(segment: Segment, field: number): string | undefined {
+		const text = segment.text(field).trim();
+		if (text === '') return undefined;
+		const value = toDateTime(text, this.zone);
+		if (value === undefined) this.unreadable(segment, field, 'is not a time and was left out');
+		return value;
 	}
 
 	/** Notes a value that was left out because it is not of its type. */

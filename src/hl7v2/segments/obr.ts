@@ -5,7 +5,7 @@ import { v2Table } from './datatypes/coding-system.ts';
 import { codeableConcept } from './datatypes/cwe.ts';
 import { type EntityIdentifier, entityIdentifier, typedIdentifier } from './datatypes/ei.ts';
 import { authoritySystem } from './datatypes/hd.ts';
-import { toDateTime, toInstant } from './datatypes/ts.ts';
+import { toInstant } from './datatypes/ts.ts';
 import { joined } from './datatypes/xpn.ts';
 import { orderKeyOf } from './order-number.ts';
 
@@ -71,16 +71,10 @@ function number(obr: Segment | undefined, orc: Segment | undefined, field: numbe
 type Times = { effectiveDateTime: string | undefined; effectivePeriod: Period | undefined };
 
 function effective(obr: Segment, context: Context): Times {
-	const time = (field: number) => {
-		const text = obr.text(field);
-		const value = text === '' ? undefined : toDateTime(text, context.zone);
-		if (text !== '' && value === undefined) context.unreadable(obr, field, 'is not a time and was left out');
-		return value;
-	};
-	const start = time(7);
-	const end = time(8);
+	const start = context.time(obr, 7);
+	const end = context.time(obr, 8);
 	if (start !== undefined && end !== undefined && start !== end) return { effectiveDateTime: undefined, effectivePeriod: { start, end } };
-	return { effectiveDateTime: start ?? end ?? time(22), effectivePeriod: undefined };
+	return { effectiveDateTime: start ?? end ?? context.time(obr, 22), effectivePeriod: undefined };
 }
 
 const observationCategory = 'http://terminology.hl7.org/CodeSystem/observation-category';

@@ -1,4 +1,5 @@
 import type { JsonObject } from '#core/json.ts';
+import { alternateCode } from './datatypes/alternate-codes.ts';
 import { v2Table } from './datatypes/coding-system.ts';
 
 export interface ResultStatus {
@@ -53,10 +54,9 @@ export function resultStatus(code: string, orderCode: string): ResultStatus & { 
 	return { ...((Object.hasOwn(orderStatuses, orderCode) ? orderStatuses[orderCode] : undefined) ?? unknownStatus), known: true };
 }
 
-const alternateCodes = 'http://hl7.org/fhir/StructureDefinition/alternate-codes';
 const statusTable = v2Table('0085');
 
 /** `_status`: the code as sent (v2-to-FHIR does so for X). */
 export function originalStatus(code: string): JsonObject {
-	return { extension: [{ url: alternateCodes, valueCodeableConcept: { coding: [{ system: statusTable, code }] } }] };
+	return alternateCode({ coding: [{ system: statusTable, code }] });
 }

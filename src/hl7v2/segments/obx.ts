@@ -5,7 +5,6 @@ import type { Segment } from '../message.ts';
 import { type Context, failureAt, keyLengthMax, nameOf } from './context.ts';
 import { codeableConcept } from './datatypes/cwe.ts';
 import { entityIdentifier, typedIdentifier } from './datatypes/ei.ts';
-import { toDateTime } from './datatypes/ts.ts';
 import { organization, practitioners } from './datatypes/xcn.ts';
 import { interpretations } from './interpretation-codes.ts';
 import type { OrderContext } from './obr.ts';
@@ -109,22 +108,15 @@ function extensions(obx: Segment, value: JsonObject, context: Context): Json[] {
 		const original: Extension = { url: 'original-sub-identifier', valueString: subId };
 		list.push({ url: subIdUrl, extension: [original] });
 	}
-	const analysed = obx.isPresent(19) ? time(obx, 19, context) : undefined;
+	const analysed = obx.isPresent(19) ? context.time(obx, 19) : undefined;
 	if (analysed !== undefined) list.push({ url: analysisTimeUrl, valueDateTime: analysed });
 	if (Array.isArray(value['extension'])) list.push(...value['extension']);
 	return list;
 }
 
-function time(obx: Segment, field: number, context: Context): string | undefined {
-	const text = obx.text(field);
-	const value = text === '' ? undefined : toDateTime(text, context.zone);
-	if (text !== '' && value === undefined) context.unreadable(obx, field, 'is not a time and was left out');
-	return value;
-}
-
 /** OBX-14, else what OBR says. */
 function addTimes(resource: JsonObject, obx: Segment, order: OrderContext, context: Context): void {
-	const observed = obx.isPresent(14) ? time(obx, 14, context) : undefined;
+	const observed = obx.isPresent(14) ? context.time(obx, 14) : undefined;
 	if (observed !== undefined) resource['effectiveDateTime'] = observed;
 	else if (order.effectivePeriod) resource['effectivePeriod'] = order.effectivePeriod;
 	else if (order.effectiveDateTime !== undefined) resource['effectiveDateTime'] = order.effectiveDateTime;

@@ -127,13 +127,16 @@ const genders: Readonly<Record<string, string>> = {
 };
 
 function gender(elements: Record<string, Json>, pid: Segment, context: Context): void {
-	replace(elements, 'gender', pid, 8, () => {
-		const code = pid.text(8).trim().toUpperCase();
-		if (code === '') return undefined;
-		const found = genders[code];
-		if (found === undefined) context.unreadable(pid, 8, 'has a code that table 0001 does not list; read as unknown');
-		return found ?? 'unknown';
-	});
+	replace(elements, 'gender', pid, 8, () => administrativeGender(pid, 8, context));
+}
+
+/** A code that the table does not list is flagged and read as unknown. */
+export function administrativeGender(segment: Segment, field: number, context: Context): string | undefined {
+	const code = segment.text(field).trim().toUpperCase();
+	if (code === '') return undefined;
+	const found = Object.hasOwn(genders, code) ? genders[code] : undefined;
+	if (found === undefined) context.unreadable(segment, field, 'has a code that table 0001 does not list; read as unknown');
+	return found ?? 'unknown';
 }
 
 /** Table 0136. */
@@ -160,9 +163,7 @@ function multipleBirth(elements: Record<string, Json>, pid: Segment, context: Co
 }
 
 function deceased(elements: Record<string, Json>, pid: Segment, context: Context): void {
-	const text = pid.text(29);
-	const time = text === '' ? undefined : toDateTime(text, context.zone);
-	if (text !== '' && time === undefined) context.unreadable(pid, 29, 'is not a time and was left out');
+	const time = context.time(pid, 29);
 	choice(elements, pid, context, {
 		precise: { element: 'deceasedDateTime', field: 29, value: time },
 		bare: { element: 'deceasedBoolean', field: 30 },

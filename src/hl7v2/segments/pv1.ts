@@ -131,16 +131,10 @@ function locations(pv1: Segment): JsonObject[] | undefined {
 }
 
 function period(elements: Record<string, Json>, pv1: Segment, options: EncounterOptions, context: Context): void {
-	const time = (field: number) => () => {
-		const text = pv1.text(field);
-		const value = text === '' ? undefined : toDateTime(text, context.zone);
-		if (text !== '' && value === undefined) context.unreadable(pv1, field, 'is not a time and was left out');
-		return value;
-	};
-	replace(elements, 'period.start', pv1, 44, time(44));
+	replace(elements, 'period.start', pv1, 44, () => context.time(pv1, 44));
 	if (options.reopens) elements['period.end'] = null;
 	else {
-		replace(elements, 'period.end', pv1, 45, time(45));
+		replace(elements, 'period.end', pv1, 45, () => context.time(pv1, 45));
 		const ended = 'period.end' in elements ? undefined : options.ended?.();
 		if (ended !== undefined) elements['period.end'] = ended;
 	}

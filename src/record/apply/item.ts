@@ -1,7 +1,7 @@
 import type { JsonObject } from '#core/json.ts';
 import type { ItemChange } from '../change-set.ts';
 import type { ApplyContext } from './context.ts';
-import { applyPatch } from './patch.ts';
+import { applyPatch, codingCode } from './patch.ts';
 import { revise } from './revise.ts';
 import { newRow, type Row, referenceTo, resourceOf } from './rows.ts';
 
@@ -41,9 +41,27 @@ function linksOf({ resourceType, item }: ItemChange, patientId: string, encounte
 function reviseItem(context: ApplyContext, change: ItemChange, row: Row, encounter: Row | undefined): Row {
 	const resource = resourceOf(row);
 	const before = JSON.stringify(resource);
+	reinstate(resource, change);
 	applyPatch(resource, change.patch);
-	if (encounter) resource['encounter'] = { reference: referenceTo(encounter) };
+	// The visit is the one that it was recorded in: later visits state it again, and do not take it from that one.
+	const recorded = resource['encounter'] === undefined ? encounter : undefined;
+	if (recorded) resource['encounter'] = { reference: referenceTo(recorded) };
 	const text = JSON.stringify(resource);
-	const links = { ...row.links, ...(encounter ? { encounter_id: encounter.id } : {}) };
+	const links = recorded ? { ...row.links, encounter_id: recorded.id } : row.links;
 	return revise(context, row, text === before ? row.text : text, resource, links);
+}
+
+/**
+ * What was withdrawn, as entered in error, and is stated again is valid again. AL1 cannot withdraw: what a FHIR client
+ * marked so stays so.
+ */
+function reinstate(resource: JsonObject, { resourceType, unknown, initial }: ItemChange): void {
+	if (unknown === 'ignore' || resourceType === 'AllergyIntolerance') return;
+	const mark = resourceType === 'Condition' ? codingCode(resource['verificationStatus']) : resource['status'];
+	if (mark !== 'entered-in-error') return;
+	delete resource['verificationStatus'];
+	for (const name of ['clinicalStatus', 'status']) {
+		const value = initial?.elements[name];
+		if (value !== undefined) resource[name] = value;
+	}
 }

@@ -7,7 +7,16 @@ const partOf: Readonly<Record<string, (item: JsonObject) => string>> = {
 	extension: (item) => String(item['url'] ?? ''),
 	participant: (item) => firstCode(item['type']),
 	identifier: identifierPart,
+	contact: fieldPart,
+	generalPractitioner: fieldPart,
+	performer: (item) => codingCode(item['function']),
 };
+
+/** The segment or field that the element id names (`NK1.2`, `PD1-4.1`); '' for what somebody else wrote. */
+function fieldPart(item: JsonObject): string {
+	const id = item['id'];
+	return typeof id === 'string' ? (/^([A-Z][A-Z0-9]{2}(?:-\d+)?)\.\d+$/.exec(id)?.[1] ?? '') : '';
+}
 
 /** The element id names the field where the item's use or type would not: `PID-13.2`. */
 function namesField(item: JsonObject, field: string): boolean {
@@ -35,7 +44,8 @@ function firstCode(concepts: Json | undefined): string {
 	return Array.isArray(concepts) ? codingCode(concepts[0]) : '';
 }
 
-function codingCode(concept: Json | undefined): string {
+/** Of the first coding; '' without one. */
+export function codingCode(concept: Json | undefined): string {
 	if (concept === null || typeof concept !== 'object' || Array.isArray(concept)) return '';
 	const coding = concept['coding'];
 	if (!Array.isArray(coding)) return '';

@@ -35,7 +35,7 @@ function coding(
 	versionComponent: number,
 	system: string,
 ): Coding | undefined {
-	const code = segment.text(field, component, repetition).trim();
+	const code = codeText(segment.text(field, component, repetition));
 	if (code === '') return undefined;
 	const named = codingSystem(segment.text(field, component + 2, repetition)) || system;
 	const version = segment.text(field, versionComponent, repetition);
@@ -46,6 +46,12 @@ function coding(
 	result.code = code;
 	if (display !== '') result.display = display;
 	return result;
+}
+
+/** A FHIR code neither begins nor ends with a space, and has no two in a row (R4 §2.24.0.1). */
+export function codeText(text: string): string {
+	const code = text.trim();
+	return /\s\s/.test(code) ? code.replaceAll(/\s+/g, ' ') : code;
 }
 
 /** Every repetition; undefined when none has content. */

@@ -2,6 +2,7 @@ import type { Identifier } from '#record/change-set.ts';
 import type { Segment } from '../../message.ts';
 import { checkedKey } from '../context.ts';
 import { v2Table } from './coding-system.ts';
+import { codeText } from './cwe.ts';
 import { authoritySystem } from './hd.ts';
 import { toDate } from './ts.ts';
 
@@ -19,7 +20,7 @@ export function identifier(segment: Segment, field: number, repetition = 0, auth
 	const universalId = segment.text(field, 4, repetition, 2);
 	const system = authoritySystem(namespace, universalId, segment.text(field, 4, repetition, 3)) || authority || '';
 	checkedKey(system, segment, field);
-	const code = segment.text(field, 5, repetition) || type || '';
+	const code = codeText(segment.text(field, 5, repetition)) || type || '';
 	const result: Identifier = { value };
 	if (code !== '') result['type'] = { coding: [{ system: identifierTypes, code }] };
 	if (system !== '') result['system'] = system;

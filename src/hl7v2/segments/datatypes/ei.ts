@@ -9,8 +9,17 @@ export interface EntityIdentifier {
 	value: string;
 }
 
-/** EI (v2.5.1 §2.A.28): value and the authority's system, '' when it names none. Undefined without EI-1. */
+/**
+ * EI (v2.5.1 §2.A.28): value and the authority's system, '' when it names none. Undefined without EI-1.
+ * @throws Failure `value-too-long`
+ */
 export function entityIdentifier(segment: Segment, field: number, repetition = 0): EntityIdentifier | undefined {
+	const read = uncheckedIdentifier(segment, field, repetition);
+	return read && { system: checkedKey(read.system, segment, field), value: checkedKey(read.value, segment, field) };
+}
+
+/** EI of any length, for what is not a key itself. */
+export function uncheckedIdentifier(segment: Segment, field: number, repetition = 0): EntityIdentifier | undefined {
 	const value = segment.text(field, 1, repetition).trim();
 	if (value === '') return undefined;
 	const system = authoritySystem(
@@ -18,7 +27,7 @@ export function entityIdentifier(segment: Segment, field: number, repetition = 0
 		segment.text(field, 3, repetition),
 		segment.text(field, 4, repetition),
 	);
-	return { system: checkedKey(system, segment, field), value: checkedKey(value, segment, field) };
+	return { system, value };
 }
 
 const identifierTypes = v2Table('0203');

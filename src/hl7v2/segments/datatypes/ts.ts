@@ -36,6 +36,13 @@ export function toInstant(text: string, zone: string): string | undefined {
 	return stamp && stamp.time.length >= 4 ? toDateTime(text, zone) : undefined;
 }
 
+/** A FHIR dateTime that has a time, so many minutes later, in its own offset. Undefined behind the year 9999. */
+export function minutesLater(dateTime: string, minutes: number): string | undefined {
+	const local = dateTime.slice(0, 19);
+	const later = new Date(Date.parse(`${local}Z`) + Math.round(minutes * 60) * 1000).toISOString();
+	return /^\d{4}-/.test(later) ? `${later.slice(0, 19)}${dateTime.slice(19)}` : undefined;
+}
+
 /** TM: `HH[MM[SS[.S+]]][+/-ZZZZ]`; a FHIR time has no offset. */
 export function toTime(text: string): string | undefined {
 	const { body } = splitZone(text.trim());

@@ -38,16 +38,27 @@ export function practitioners(segment: Segment, field: number): Reference[] {
 }
 
 /** XON (v2.5.1 §2.A.87): name, else id, of an organization. */
-export function organization(segment: Segment, field: number): Reference | undefined {
-	const name = segment.text(field, 1).trim();
-	const id = segment.text(field, 10).trim() || segment.text(field, 3).trim();
+export function organization(segment: Segment, field: number, repetition = 0): Reference | undefined {
+	const text = (component: number) => segment.text(field, component, repetition).trim();
+	const name = text(1);
+	const id = text(10) || text(3);
 	if (name === '' && id === '') return undefined;
 	const reference: Reference = { type: 'Organization' };
 	if (id !== '') {
-		const authority = (subcomponent: number) => segment.text(field, 6, 0, subcomponent);
+		const authority = (subcomponent: number) => segment.text(field, 6, repetition, subcomponent);
 		const system = authoritySystem(authority(1), authority(2), authority(3));
 		reference.identifier = { ...(system === '' ? {} : { system }), value: id };
 	}
 	if (name !== '') reference.display = name;
 	return reference;
+}
+
+export function organizations(segment: Segment, field: number): Reference[] {
+	const found: Reference[] = [];
+	const repetitions = segment.repetitions(field);
+	for (let repetition = 0; repetition < repetitions; repetition++) {
+		const reference = organization(segment, field, repetition);
+		if (reference) found.push(reference);
+	}
+	return found;
 }

@@ -1,0 +1,9 @@
+import type { JsonObject } from '#core/json.ts';
+import type { CodeableConcept } from '#fhir/datatypes.ts';
+
+const url = 'http://hl7.org/fhir/StructureDefinition/alternate-codes';
+
+/** The sibling of a code that is coarser than what was sent: the code as sent. */
+export function alternateCode(concept: CodeableConcept): JsonObject {
+	return { extension: [{ url, valueCodeableConcept: concept }] };
+}
