@@ -16,9 +16,11 @@ function format(command: string): string | undefined {
 
 const hexadecimal = /^X(?:[0-9A-Fa-f]{2})+$/;
 
-/** A NUL can be stored in no text column and means nothing in text. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: FHIR R4 §2.24.0.1 excludes exactly these from a string; NUL, no text column takes.
+const controlCharacters = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g;
+
 function fromHex(sequence: string, charset: Charset): string {
-	return charset.decode(Buffer.from(sequence.slice(1), 'hex').toString('latin1')).replaceAll('\0', '');
+	return charset.decode(Buffer.from(sequence.slice(1), 'hex').toString('latin1')).replaceAll(controlCharacters, '');
 }
 
 function single(sequence: string, delimiters: Delimiters): string | undefined {

@@ -7,6 +7,7 @@ import { type Context, nameOf } from './context.ts';
 import { alternateCode } from './datatypes/alternate-codes.ts';
 import { v2Table } from './datatypes/coding-system.ts';
 import { codeableConcept } from './datatypes/cwe.ts';
+import { entryOf } from './datatypes/table.ts';
 import { itemKey } from './item.ts';
 import { replace } from './pid.ts';
 
@@ -96,7 +97,7 @@ function listed<T>(segment: Segment, field: number, table: string, codes: Readon
 	if (!segment.isPresent(field)) return { absent: true, concept: undefined, known: undefined };
 	const concept = codeableConcept(segment, field, 0, v2Table(table));
 	const code = segment.text(field).trim().toUpperCase();
-	const known = Object.hasOwn(codes, code) ? codes[code] : undefined;
+	const known = entryOf(codes, code);
 	if (concept !== undefined && known === undefined) {
 		context.unreadable(segment, field, `has a code that table ${table} does not list; it is kept as an alternate code`);
 	}

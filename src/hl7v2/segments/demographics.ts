@@ -2,6 +2,7 @@ import type { CodeableConcept, Coding } from '#fhir/datatypes.ts';
 import type { Segment } from '../message.ts';
 import { v2Table } from './datatypes/coding-system.ts';
 import { codeableConcept } from './datatypes/cwe.ts';
+import { entryOf } from './datatypes/table.ts';
 
 const v3MaritalStatus = 'http://terminology.hl7.org/CodeSystem/v3-MaritalStatus';
 const maritalTable = v2Table('0002');
@@ -26,7 +27,7 @@ export function maritalStatus(pid: Segment): CodeableConcept | undefined {
 	const concept = codeableConcept(pid, 16, 0, maritalTable);
 	const first = concept?.coding?.[0];
 	if (concept === undefined || first?.system !== maritalTable || first.code === undefined) return concept;
-	const mapped = maritalCodes[first.code];
+	const mapped = entryOf(maritalCodes, first.code);
 	return mapped === undefined ? concept : { ...concept, coding: [mapped, ...(concept.coding ?? [])] };
 }
 

@@ -7,6 +7,7 @@ import { type Context, nameOf } from './context.ts';
 import { codingSystem } from './datatypes/coding-system.ts';
 import { codeableConcept } from './datatypes/cwe.ts';
 import { type EntityIdentifier, typedIdentifier, uncheckedIdentifier } from './datatypes/ei.ts';
+import { entryOf } from './datatypes/table.ts';
 import { practitioners } from './datatypes/xcn.ts';
 import { describedCode, type ItemOwner, isWithdrawn, itemKey } from './item.ts';
 import { replace } from './pid.ts';
@@ -87,7 +88,7 @@ function diagnosisPatch(dg1: Segment, code: Record<string, Json>, context: Conte
 function certainty(dg1: Segment, context: Context): CodeableConcept | undefined {
 	const code = dg1.text(6).trim().toUpperCase();
 	if (code === '') return undefined;
-	const found = Object.hasOwn(certainties, code) ? certainties[code] : undefined;
+	const found = entryOf(certainties, code);
 	if (found === undefined) context.unreadable(dg1, 6, 'has a code that table 0052 does not list and was left out');
 	return found === undefined ? undefined : verification(found);
 }

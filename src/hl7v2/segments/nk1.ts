@@ -4,6 +4,7 @@ import type { Segment } from '../message.ts';
 import { type Context, nameOf } from './context.ts';
 import { v2Table } from './datatypes/coding-system.ts';
 import { codeableConcept } from './datatypes/cwe.ts';
+import { entryOf } from './datatypes/table.ts';
 import { addresses } from './datatypes/xad.ts';
 import { organization } from './datatypes/xcn.ts';
 import { humanNames } from './datatypes/xpn.ts';
@@ -61,7 +62,7 @@ function relation(nk1: Segment): CodeableConcept | undefined {
 	const concept = codeableConcept(nk1, 3, 0, relationshipTable);
 	const first = concept?.coding?.[0];
 	if (concept === undefined || first?.system !== relationshipTable || first.code === undefined) return concept;
-	const mapped = Object.hasOwn(relationships, first.code) ? relationships[first.code] : undefined;
+	const mapped = entryOf(relationships, first.code);
 	return mapped === undefined ? concept : { ...concept, coding: [mapped, ...(concept.coding ?? [])] };
 }
 

@@ -2,9 +2,10 @@ import type { CodeableConcept, Coding, Identifier, Period, Reference } from '#fh
 import type { Segment } from '../message.ts';
 import type { Context } from './context.ts';
 import { v2Table } from './datatypes/coding-system.ts';
-import { codeableConcept } from './datatypes/cwe.ts';
+import { codeableConcept, codeText } from './datatypes/cwe.ts';
 import { type EntityIdentifier, entityIdentifier, typedIdentifier } from './datatypes/ei.ts';
 import { authoritySystem } from './datatypes/hd.ts';
+import { entryOf } from './datatypes/table.ts';
 import { toInstant } from './datatypes/ts.ts';
 import { joined } from './datatypes/xpn.ts';
 import { orderKeyOf } from './order-number.ts';
@@ -41,7 +42,7 @@ export function orderContext(orc: Segment | undefined, obr: Segment | undefined,
 		effectiveDateTime: times?.effectiveDateTime,
 		effectivePeriod: times?.effectivePeriod,
 		issued: obr && toInstant(obr.text(22), context.zone),
-		category: obr && category(obr.text(24).trim()),
+		category: obr && category(codeText(obr.text(24))),
 		specimen: obr && specimenSource(obr),
 		interpreter: obr && principalInterpreter(obr),
 		basedOn: basedOn(placer, filler, code),
@@ -96,7 +97,7 @@ const sectionTable = v2Table('0074');
 function category(section: string): CodeableConcept[] | undefined {
 	if (section === '') return undefined;
 	const own: Coding = { system: sectionTable, code: section };
-	const known = Object.hasOwn(categories, section) ? categories[section] : undefined;
+	const known = entryOf(categories, section);
 	return [{ coding: known ? [known, own] : [own] }];
 }
 

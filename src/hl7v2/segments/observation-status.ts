@@ -1,6 +1,7 @@
 import type { JsonObject } from '#core/json.ts';
 import { alternateCode } from './datatypes/alternate-codes.ts';
 import { v2Table } from './datatypes/coding-system.ts';
+import { entryOf } from './datatypes/table.ts';
 
 export interface ResultStatus {
 	/** FHIR Observation.status. */
@@ -49,9 +50,8 @@ const unknownStatus: ResultStatus = { status: 'unknown' };
 
 /** `known` is false for a code that table 0085 does not list. */
 export function resultStatus(code: string, orderCode: string): ResultStatus & { known: boolean } {
-	if (code !== '')
-		return { ...((Object.hasOwn(statuses, code) ? statuses[code] : undefined) ?? unknownStatus), known: Object.hasOwn(statuses, code) };
-	return { ...((Object.hasOwn(orderStatuses, orderCode) ? orderStatuses[orderCode] : undefined) ?? unknownStatus), known: true };
+	if (code !== '') return { ...(entryOf(statuses, code) ?? unknownStatus), known: Object.hasOwn(statuses, code) };
+	return { ...(entryOf(orderStatuses, orderCode) ?? unknownStatus), known: true };
 }
 
 const statusTable = v2Table('0085');

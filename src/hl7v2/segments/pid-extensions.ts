@@ -3,6 +3,7 @@ import type { ResourcePatch } from '#record/change-set.ts';
 import type { Segment } from '../message.ts';
 import { v2Table } from './datatypes/coding-system.ts';
 import { codeableConcept, codeableConcepts } from './datatypes/cwe.ts';
+import { entryOf } from './datatypes/table.ts';
 import { humanName } from './datatypes/xpn.ts';
 
 const core = 'http://hl7.org/fhir/StructureDefinition/';
@@ -73,7 +74,7 @@ function race(pid: Segment, field: number, url: string): Extension[] {
 
 function ethnicity(pid: Segment, field: number, url: string): Extension[] {
 	return categories(codeableConcepts(pid, field) ?? [], url, (coding) => {
-		const translated = coding.code === undefined ? undefined : ethnicityOf[coding.code];
+		const translated = coding.code === undefined ? undefined : entryOf(ethnicityOf, coding.code);
 		if (translated) return { url: 'ombCategory', valueCoding: translated };
 		return isCdcCode(coding.code) ? categorized(coding, ethnicityCategories) : undefined;
 	});

@@ -5,6 +5,7 @@ import type { Identifier, PatientChange, ResourcePatch } from '#record/change-se
 import type { Message, Segment } from '../message.ts';
 import { type Context, failureAt, nameOf } from './context.ts';
 import { identifiers } from './datatypes/cx.ts';
+import { entryOf } from './datatypes/table.ts';
 import { hasTime, toDate, toDateTime } from './datatypes/ts.ts';
 import { addresses } from './datatypes/xad.ts';
 import { humanNames } from './datatypes/xpn.ts';
@@ -134,7 +135,7 @@ function gender(elements: Record<string, Json>, pid: Segment, context: Context):
 export function administrativeGender(segment: Segment, field: number, context: Context): string | undefined {
 	const code = segment.text(field).trim().toUpperCase();
 	if (code === '') return undefined;
-	const found = Object.hasOwn(genders, code) ? genders[code] : undefined;
+	const found = entryOf(genders, code);
 	if (found === undefined) context.unreadable(segment, field, 'has a code that table 0001 does not list; read as unknown');
 	return found ?? 'unknown';
 }

@@ -4,9 +4,10 @@ import type { EncounterChange, ResourcePatch } from '#record/change-set.ts';
 import type { Segment } from '../message.ts';
 import { type Context, nameOf } from './context.ts';
 import { v2Table } from './datatypes/coding-system.ts';
-import { codeableConcept } from './datatypes/cwe.ts';
+import { codeableConcept, codeText } from './datatypes/cwe.ts';
 import { identifier, identifiers } from './datatypes/cx.ts';
 import { location } from './datatypes/pl.ts';
+import { entryOf } from './datatypes/table.ts';
 import { toDateTime } from './datatypes/ts.ts';
 import { practitioners } from './datatypes/xcn.ts';
 import { replace } from './pid.ts';
@@ -111,9 +112,9 @@ const classes: Readonly<Record<string, Coding>> = {
 const actCodes: ReadonlySet<string> = new Set(['AMB', 'EMER', 'FLD', 'HH', 'IMP', 'ACUTE', 'NONAC', 'OBSENC', 'PRENC', 'SS', 'VR']);
 
 function encounterClass(pv1: Segment): Coding | undefined {
-	const code = pv1.text(2).trim();
+	const code = codeText(pv1.text(2));
 	if (code === '') return undefined;
-	return classes[code] ?? (actCodes.has(code) ? { system: actCode, code } : { system: v2Table('0004'), code });
+	return entryOf(classes, code) ?? (actCodes.has(code) ? { system: actCode, code } : { system: v2Table('0004'), code });
 }
 
 function one(concept: CodeableConcept | undefined): CodeableConcept[] | undefined {

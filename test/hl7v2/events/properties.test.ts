@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { Failure } from '#core/failure.ts';
+import { validateResource } from '#fhir/validation/validate.ts';
 import { events } from '#hl7v2/events/index.ts';
 import { interpret } from '#hl7v2/interpret.ts';
 import { applyPatch } from '#record/apply/patch.ts';
+import { MemorySite } from '#test/support/memory-site.ts';
 import { header, message, plainPolicy } from '../reading.ts';
 
 const policy = { ...plainPolicy, also: ['A02', 'A03', 'A11', 'A13', 'A28', 'A31', 'A37'] };
@@ -33,6 +35,14 @@ const word = fc.oneof(
 		'1.0.1',
 		'Base64',
 		'ISO',
+		'D',
+		'90',
+		'constructor',
+		'202401021530',
+		' ',
+		'a  b',
+		'\\X01\\',
+		'\\.br\\',
 	),
 );
 const field = fc.oneof(
@@ -59,10 +69,13 @@ function withKeys(id: string, fields: readonly string[]): string[] {
 	return line;
 }
 
+/** What is said of the patient beside PID and PV1. */
+const further = ['AL1', 'DG1', 'PR1', 'NK1', 'PD1'];
+
 const segment = (ids: string[]) =>
 	fc.tuple(fc.constantFrom(...ids), fc.array(field, { maxLength: 48, size: 'max' })).map(([id, fields]) => withKeys(id, fields).join('|'));
 const known = fc.constantFrom('PID|1||100^^^HOSP', 'PID|1||200||Doe^Jane', 'OBR|1||F1', 'MRG|300', 'PV1|1|I|||||||||||||||||V1');
-const content = fc.array(fc.oneof(known, segment(['PID', 'PV1', 'MRG', 'ORC', 'OBR', 'OBX', 'OBX', 'NTE', 'SPM', 'ZZZ'])), {
+const content = fc.array(fc.oneof(known, segment(['PID', 'PV1', 'MRG', 'ORC', 'OBR', 'OBX', 'OBX', 'NTE', 'SPM', 'ZZZ', ...further])), {
 	minLength: 3,
 	maxLength: 12,
 	size: 'max',
@@ -78,7 +91,7 @@ describe('arbitrary content', () => {
 					if (result.kind !== 'apply') return;
 					JSON.parse(JSON.stringify(result.changeSet));
 					for (const change of result.changeSet.changes) {
-						if (change.kind === 'patient' || change.kind === 'encounter') applyPatch({}, change.patch);
+						if (change.kind === 'patient' || change.kind === 'encounter' || change.kind === 'item') applyPatch({}, change.patch);
 					}
 				} catch (error) {
 					if (!(error instanceof Failure)) throw error;
@@ -106,6 +119,13 @@ describe('arbitrary content', () => {
 				for (const change of result.changeSet.changes) {
 					if (change.kind === 'patient') patients.add(change.ref);
 					if (change.kind === 'encounter') visits.add(change.ref);
+					if (change.kind === 'item') {
+						assert.ok(patients.has(change.patient));
+						assert.ok(change.encounter === undefined || visits.has(change.encounter));
+						const key = `${change.resourceType} ${change.patient} ${change.item}`;
+						assert.ok(!seen.has(key), 'a thing is stated once in a change-set');
+						seen.add(key);
+					}
 					if (change.kind !== 'observation') continue;
 					const key = `${change.order?.system}|${change.order?.value}|${change.item}`;
 					assert.ok(patients.has(change.patient));
@@ -119,6 +139,24 @@ describe('arbitrary content', () => {
 				}
 			}),
 			{ numRuns: 500 },
+		);
+	});
+	test('becomes valid resources, and once applied it changes nothing when it comes again', () => {
+		fc.assert(
+			fc.property(fc.constantFrom(...events.map(({ messageType }) => messageType)), content, (type, segments) => {
+				const site = new MemorySite();
+				try {
+					const result = interpret(message(header(type), 'PID|1||100', ...segments), policy);
+					assert.ok(result.kind === 'apply');
+					site.apply(result.changeSet);
+					const again = site.apply(result.changeSet).changed.filter((row) => row.links['order_key'] !== null);
+					assert.deepEqual(again, []);
+				} catch (error) {
+					if (!(error instanceof Failure)) throw error;
+				}
+				for (const resource of site.all()) assert.deepEqual(validateResource(resource), [], JSON.stringify(resource));
+			}),
+			{ numRuns: 1500 },
 		);
 	});
 });

@@ -2,45 +2,14 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { JsonObject } from '#core/json.ts';
 import { interpret } from '#hl7v2/interpret.ts';
-import { applyChangeSet } from '#record/apply/apply.ts';
-import type { ApplyContext } from '#record/apply/context.ts';
-import { WorkingSet } from '#record/apply/working-set.ts';
-import type { ChangeSet } from '#record/change-set.ts';
+import { MemorySite } from '#test/support/memory-site.ts';
 import { failureOf, header, message, plainPolicy, read } from '../../hl7v2/reading.ts';
-
-/** A site's record in memory, to which messages are applied one after the other. */
-class Site {
-	readonly set = new WorkingSet();
-	#ids = 0;
-
-	apply(changeSet: ChangeSet): ApplyContext {
-		const context: ApplyContext = {
-			set: this.set,
-			newId: () => `id-${String(++this.#ids).padStart(4, '0')}`,
-			source: 'test',
-			lastUpdated: '2024-01-01T00:00:00Z',
-			flags: [],
-			changed: [],
-			results: [],
-		};
-		applyChangeSet(context, changeSet);
-		return context;
-	}
-
-	texts(resourceType: string): string[] {
-		return [...this.set.changed()].filter((row) => row.resourceType === resourceType).map((row) => row.text);
-	}
-
-	resources(resourceType: string): JsonObject[] {
-		return this.texts(resourceType).map((text) => JSON.parse(text) as JsonObject);
-	}
-}
 
 const order = (obx: string) => read('ORU^R01', ['PID|1||100', 'OBR|1|P1|F1|A^A^L', obx]);
 
 describe('messages applied to a record', () => {
 	test('an account number is no patient identifier, though it equals one', () => {
-		const site = new Site();
+		const site = new MemorySite();
 		site.apply(read('ADT^A08', ['PID|1||100||Doe^Jane|||||||||||||2001']));
 		site.apply(read('ADT^A08', ['PID|1||2001||Roe^Rick']));
 		assert.deepEqual(
@@ -54,7 +23,7 @@ describe('messages applied to a record', () => {
 		['W', 'entered-in-error'],
 	]) {
 		test(`OBX-11 ${code} without a value changes the status and keeps the result, digits included`, () => {
-			const site = new Site();
+			const site = new MemorySite();
 			site.apply(order('OBX|1|NM|K^K^L||1.00|mmol/L|||||P'));
 			site.apply(order(`OBX|1|NM|K^K^L||""||||||${code}`));
 			const [text] = site.texts('Observation');
@@ -63,7 +32,7 @@ describe('messages applied to a record', () => {
 		});
 	}
 	test('the same result again changes nothing, a corrected one is the same Observation', () => {
-		const site = new Site();
+		const site = new MemorySite();
 		site.apply(order('OBX|1|NM|K^K^L||1.00||||||F'));
 		assert.deepEqual(site.apply(order('OBX|1|NM|K^K^L||1.00||||||F')).changed, []);
 		const [corrected] = site.apply(order('OBX|1|NM|K^K^L||1.10||||||C')).changed;
@@ -71,7 +40,7 @@ describe('messages applied to a record', () => {
 		assert.equal(site.texts('Observation').length, 1);
 	});
 	test('a visit that an ORU brings is created once and never updated by an ORU', () => {
-		const site = new Site();
+		const site = new MemorySite();
 		const result = (pv1: string) => read('ORU^R01', ['PID|1||100', pv1, 'OBR|1||F1', 'OBX|1|NM|K^K^L||1||||||F']);
 		site.apply(result('PV1|1|I|W1||||||||||||||||V1'));
 		site.apply(result('PV1|1|E|W2||||||||||||||||V1'));
@@ -82,7 +51,7 @@ describe('messages applied to a record', () => {
 		assert.ok(site.resources('Observation')[0]?.['encounter']);
 	});
 	test('an A08 leaves the status of a visit as A03 set it', () => {
-		const site = new Site();
+		const site = new MemorySite();
 		const visit = (type: string) => read(type, ['PID|1||100', 'PV1|1|I|W1||||||||||||||||V1'], { also: ['A03', 'A13'] });
 		for (const [type, status] of [
 			['ADT^A08', 'in-progress'],
@@ -96,7 +65,7 @@ describe('messages applied to a record', () => {
 		}
 	});
 	test('a merge after which the prior number leads to the survivor, and the same merge again', () => {
-		const site = new Site();
+		const site = new MemorySite();
 		const merge = read('ADT^A40', ['PID|1||100||Doe^Jane', 'MRG|200']);
 		site.apply(read('ADT^A08', ['PID|1||200||Doe^J']));
 		site.apply(merge);
@@ -109,7 +78,7 @@ describe('messages applied to a record', () => {
 		assert.equal(JSON.parse(changed?.text ?? '{}').identifier[0].value, '100');
 	});
 	test('two laboratories with the same order numbers do not meet, and neither do a placer and a filler', () => {
-		const site = new Site();
+		const site = new MemorySite();
 		const result = (laboratory: string, patient: string, obr: string) => {
 			const sent = message(header('ORU^R01').replace('|LAB|', `|${laboratory}|`), `PID|1||${patient}`, obr, 'OBX|1|NM|K^K^L||1||||||F');
 			const interpreted = interpret(sent, plainPolicy);
@@ -123,13 +92,13 @@ describe('messages applied to a record', () => {
 		assert.equal(failureOf(() => site.apply(result('LAB1', '200', 'OBR|1||7'))).code, 'key-conflict');
 	});
 	test('an account that has the number of a visit is another visit', () => {
-		const site = new Site();
+		const site = new MemorySite();
 		site.apply(read('ADT^A01', ['PID|1||100', 'PV1|1|I|W1||||||||||||||||7']));
 		site.apply(read('ADT^A01', ['PID|1||100|||||||||||||||7', 'PV1|1|E|W2']));
 		assert.equal(site.resources('Encounter').length, 2);
 	});
 	test('a panel lists its members by the ids that they get', () => {
-		const site = new Site();
+		const site = new MemorySite();
 		site.apply(
 			read('ORU^R01', [
 				'PID|1||100',

@@ -1,4 +1,5 @@
 import { isOid, localUrn } from './hd.ts';
+import { entryOf } from './table.ts';
 
 /** Table 0396, coding systems that have a FHIR URI; names as senders write them. */
 const systems: Readonly<Record<string, string>> = {
@@ -43,7 +44,7 @@ export function codingSystem(name: string): string {
 
 function find(name: string): string {
 	const upper = name.toUpperCase();
-	const listed = Object.hasOwn(systems, upper) ? systems[upper] : undefined;
+	const listed = entryOf(systems, upper);
 	if (listed !== undefined) return listed;
 	if (/^HL7\d{4}$/.test(upper)) return v2Table(upper.slice(3));
 	if (isOid(name)) return `urn:oid:${name}`;

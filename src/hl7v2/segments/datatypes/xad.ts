@@ -1,5 +1,6 @@
 import type { Address } from '#fhir/datatypes.ts';
 import type { Segment } from '../../message.ts';
+import { entryOf } from './table.ts';
 import { toDateTime } from './ts.ts';
 import { joined } from './xpn.ts';
 
@@ -19,8 +20,8 @@ function address(segment: Segment, field: number, repetition: number, zone: stri
 	if (place === '') return undefined;
 	const result: Address = {};
 	const kind = text(7);
-	const use = uses[kind];
-	const type = types[kind];
+	const use = entryOf(uses, kind);
+	const type = entryOf(types, kind);
 	if (use !== undefined) result.use = use;
 	if (type !== undefined) result.type = type;
 	result.text = place;

@@ -1,6 +1,7 @@
 import type { Reference } from '#fhir/datatypes.ts';
 import type { Segment } from '../../message.ts';
 import { v2Table } from './coding-system.ts';
+import { codeText } from './cwe.ts';
 import { authoritySystem } from './hd.ts';
 import { joined } from './xpn.ts';
 
@@ -16,7 +17,7 @@ function practitioner(segment: Segment, field: number, repetition = 0): Referenc
 	if (id !== '') {
 		const authority = (subcomponent: number) => segment.text(field, 9, repetition, subcomponent);
 		const system = authoritySystem(authority(1), authority(2), authority(3));
-		const type = text(13);
+		const type = codeText(text(13));
 		reference.identifier = {
 			...(type === '' ? {} : { type: { coding: [{ system: identifierTypes, code: type }] } }),
 			...(system === '' ? {} : { system }),

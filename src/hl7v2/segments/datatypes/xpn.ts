@@ -1,5 +1,6 @@
 import type { HumanName } from '#fhir/datatypes.ts';
 import type { Segment } from '../../message.ts';
+import { entryOf } from './table.ts';
 import { toDateTime } from './ts.ts';
 
 /** Table 0200; types without a counterpart in FHIR's name-use leave `use` out. S (pseudonym) is anonymous by definition. */
@@ -31,7 +32,7 @@ export function humanName(segment: Segment, field: number, repetition: number, z
 	// A degree alone names nobody.
 	if (joined(prefix, first, middle, family, suffixes[0] ?? '') === '') return undefined;
 	const name: HumanName = {};
-	const use = components > 6 ? uses[text(7)] : undefined;
+	const use = components > 6 ? entryOf(uses, text(7)) : undefined;
 	if (use !== undefined) name.use = use;
 	name.text = joined(prefix, first, middle, family, ...suffixes);
 	if (family !== '') name.family = family;

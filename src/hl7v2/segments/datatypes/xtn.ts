@@ -1,5 +1,6 @@
 import type { ContactPoint } from '#fhir/datatypes.ts';
 import type { Segment } from '../../message.ts';
+import { entryOf } from './table.ts';
 import { toDateTime } from './ts.ts';
 import { joined } from './xpn.ts';
 
@@ -38,13 +39,13 @@ function contactPoint(
 	const email = components > 3 ? text(4) : '';
 	const first = text(1);
 	const phone = first || (components > 4 ? text(12) || number(text) : '');
-	let system = systems[equipment] ?? 'phone';
+	let system = entryOf(systems, equipment) ?? 'phone';
 	if (system === 'email' || useCode === 'NET' || (equipment === '' && phone === '' && email !== '')) system = 'email';
 	if (equipment === '' && email === '' && first.includes('@')) system = 'email';
 	const value = system === 'email' ? email || phone : phone || email;
 	if (value === '') return undefined;
 	const point: ContactPoint = { system, value };
-	const pointUse = uses[useCode] ?? (equipment === 'CP' ? 'mobile' : use);
+	const pointUse = entryOf(uses, useCode) ?? (equipment === 'CP' ? 'mobile' : use);
 	if (pointUse !== undefined) point.use = pointUse;
 	if (components > 12) addRankAndPeriod(point, segment, field, repetition, zone);
 	return point;
