@@ -17,6 +17,9 @@ export class Fhir extends Migration {
 const sites = `
 alter table site add column update_creates boolean not null default true;
 alter table site add column check_references boolean not null default true;
+-- What page cursors are sealed with, the same on every node.
+alter table access_version add column cursor_key bytea not null
+	default decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex');
 `;
 
 /** Where a client chose the id, \`id\` is derived from it, and \`given_id\` is what it chose. */

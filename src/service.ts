@@ -7,12 +7,15 @@ import { systemClock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
 import { createMetrics, type Metrics } from '#core/metrics.ts';
 import { Shards } from '#site/shards.ts';
+import { readRows } from '#storage/administrative-reader.ts';
 import { Connection } from '#storage/connection.ts';
 import { startEmbeddedDatabase } from '#storage/embedded/embedded-database.ts';
 import { migrate } from '#storage/migrate.ts';
 import { Reader } from '#storage/reader.ts';
 import { removeRuntimeFile, type SurfaceAddress, writeRuntimeFile } from '#storage/runtime-file.ts';
+import { readCursorKey } from '#storage/statements/administrative/read-access.ts';
 import { createUnmatchedLog } from '#storage/unmatched.ts';
+import { Cursors } from '#surfaces/fhir/cursor.ts';
 import { fhirRoutes, renderFhirFailure } from '#surfaces/fhir/routes.ts';
 import { createHl7HttpSurface } from '#surfaces/hl7-http/surface.ts';
 import { loadServer } from '#surfaces/http/load.ts';
@@ -129,7 +132,20 @@ async function listen(parts: Parts): Promise<Record<string, SurfaceAddress>> {
 	opened('ops', config.OPS_HOST, await openOperations(parts));
 	const tls = config.TLS_CERT_FILE && config.TLS_KEY_FILE ? { certFile: config.TLS_CERT_FILE, keyFile: config.TLS_KEY_FILE } : undefined;
 	const http = { host: config.HOST, tls, trustedProxies: config.TRUSTED_PROXIES };
-	const fhirContext = { directory, reader, gateway: shards, clock: parts.clock, limits, metrics, version, publicMetadata: config.PUBLIC_METADATA };
+	const [row] = await readRows<{ cursor_key: Buffer }>(parts.databaseUrl, readCursorKey, []);
+	if (row === undefined) throw new Error('the database has no cursor key');
+	const cursors = new Cursors(row.cursor_key);
+	const fhirContext = {
+		directory,
+		cursors,
+		reader,
+		gateway: shards,
+		clock: parts.clock,
+		limits,
+		metrics,
+		version,
+		publicMetadata: config.PUBLIC_METADATA,
+	};
 	const routes = fhirRoutes(fhirContext);
 	opened(
 		'fhir',

@@ -1,24 +1,58 @@
 import type { StoredResource } from '#record/stored-resource.ts';
 import { renderStored } from './stored.ts';
 
-export interface SearchPage {
-	type: string;
-	/** The FHIR base URL, without a slash at its end. */
-	base: string;
-	matches: readonly StoredResource[];
-	total: number | undefined;
+export interface Links {
 	self: string;
 	next: string | undefined;
 }
 
+export interface SearchEntry {
+	type: string;
+	stored: StoredResource;
+	mode: 'match' | 'include';
+}
+
+export interface SearchPage extends Links {
+	/** The FHIR base URL, without a slash at its end. */
+	base: string;
+	entries: readonly SearchEntry[];
+	total: number | undefined;
+	/** OperationOutcome as JSON text: what the client should know of the page. */
+	outcome?: string | undefined;
+}
+
 /** A Bundle of type searchset (FHIR R4 §2.36), as JSON text. */
-export function searchset({ type, base, matches, total, self, next }: SearchPage): string {
-	const links = [{ relation: 'self', url: self }, ...(next === undefined ? [] : [{ relation: 'next', url: next }])];
-	const entries = matches.map(
-		(stored) =>
-			`{"fullUrl":${JSON.stringify(`${base}/${type}/${stored.id}`)},"resource":${renderStored(type, stored)},"search":{"mode":"match"}}`,
+export function searchset({ base, entries, total, outcome, ...links }: SearchPage): string {
+	const rendered = entries.map(
+		({ type, stored, mode }) =>
+			`{"fullUrl":${JSON.stringify(`${base}/${type}/${stored.id}`)},"resource":${renderStored(type, stored)},"search":{"mode":"${mode}"}}`,
 	);
+	if (outcome !== undefined) rendered.push(`{"resource":${outcome},"search":{"mode":"outcome"}}`);
+	return bundle('searchset', total, links, rendered);
+}
+
+function bundle(type: string, total: number | undefined, { self, next }: Links, entries: readonly string[]): string {
+	const links = [{ relation: 'self', url: self }, ...(next === undefined ? [] : [{ relation: 'next', url: next }])];
 	const counted = total === undefined ? '' : `,"total":${total}`;
 	const listed = entries.length === 0 ? '' : `,"entry":[${entries.join(',')}]`;
-	return `{"resourceType":"Bundle","type":"searchset"${counted},"link":${JSON.stringify(links)}${listed}}`;
+	return `{"resourceType":"Bundle","type":"${type}"${counted},"link":${JSON.stringify(links)}${listed}}`;
+}
+
+export interface HistoryVersions extends Links {
+	base: string;
+	type: string;
+	versions: readonly StoredResource[];
+	total: number | undefined;
+}
+
+/** A Bundle of type history (FHIR R4 §3.1.0.12): versions, newest first, each with the request that made it. */
+export function history({ base, type, versions, total, ...links }: HistoryVersions): string {
+	const entries = versions.map((stored) => {
+		const url = `${type}/${stored.id}`;
+		const created = stored.version === '1';
+		const request = created ? { method: 'POST', url: type } : { method: 'PUT', url };
+		const response = { status: created ? '201' : '200', etag: `W/"${stored.version}"`, lastModified: stored.lastUpdated };
+		return `{"fullUrl":${JSON.stringify(`${base}/${url}`)},"resource":${renderStored(type, stored)},"request":${JSON.stringify(request)},"response":${JSON.stringify(response)}}`;
+	});
+	return bundle('history', total, links, entries);
 }

@@ -1,6 +1,6 @@
-import type { ResourceDefinition } from './resource.ts';
+import type { ResourceDefinition, SearchParameter } from './resource.ts';
 import { resources } from './resources/index.ts';
-import { commonParameters } from './search/parse.ts';
+import { commonParameters } from './search/parameter.ts';
 
 export interface Implementation {
 	version: string;
@@ -20,29 +20,73 @@ export function capabilityStatement({ version, base, date }: Implementation): st
 		implementation: { description: 'Tributary clinical data integration', url: base },
 		fhirVersion: '4.0.1',
 		format: ['application/fhir+json', 'json'],
+		patchFormat: ['application/json-patch+json'],
 		rest: [
 			{
 				mode: 'server',
 				security: { description: 'Header X-API-Key; a key belongs to one site, and every request is carried out inside that site.' },
 				resource: Object.values(resources).map((definition) => restResource(definition)),
+				interaction: [{ code: 'transaction' }, { code: 'batch' }],
 			},
 		],
 	});
 }
 
+/** What is asked for by name beside the interactions; each is served for the types that it lists. */
+export const operations: readonly { name: string; definition: string; types: (definition: ResourceDefinition) => boolean }[] = [
+	{
+		name: 'validate',
+		definition: 'http://hl7.org/fhir/OperationDefinition/Resource-validate',
+		types: ({ interactions }) => interactions.includes('create'),
+	},
+	{ name: 'everything', definition: 'http://hl7.org/fhir/OperationDefinition/Patient-everything', types: ({ type }) => type === 'Patient' },
+];
+
 function restResource(definition: ResourceDefinition): object {
+	const { type, profile, interactions } = definition;
+	const writable = interactions.includes('create');
+	const served = operations
+		.filter((operation) => operation.types(definition))
+		.map(({ name, definition: url }) => ({ name, definition: url }));
 	return {
-		type: definition.type,
-		profile: definition.profile,
-		interaction: definition.interactions.map((code) => ({ code })),
-		versioning: 'versioned',
-		readHistory: false,
-		updateCreate: false,
-		conditionalRead: 'not-match',
-		searchParam: Object.entries({ ...commonParameters, ...definition.search }).map(([name, { type, documentation }]) => ({
+		type,
+		profile,
+		interaction: interactions.map((code) => ({ code })),
+		versioning: writable ? 'versioned-update' : 'versioned',
+		readHistory: true,
+		updateCreate: writable,
+		conditionalCreate: writable,
+		conditionalRead: 'full-support',
+		conditionalUpdate: writable,
+		conditionalDelete: 'not-supported',
+		referencePolicy: ['literal', 'logical', ...(writable ? ['enforced'] : [])],
+		...listed('searchInclude', includesOf(definition)),
+		...listed('searchRevInclude', reverseIncludesOf(definition)),
+		searchParam: Object.entries({ ...commonParameters, ...definition.search }).map(([name, { type: kind, documentation }]) => ({
 			name,
-			type,
+			type: kind,
 			documentation,
 		})),
+		...listed('operation', served),
 	};
+}
+
+function listed(name: string, items: readonly unknown[]): object {
+	return items.length === 0 ? {} : { [name]: items };
+}
+
+function isIncluded(parameter: SearchParameter): parameter is SearchParameter & { type: 'reference'; match: 'column' } {
+	return parameter.type === 'reference' && parameter.match === 'column';
+}
+
+export function includesOf({ type, search }: ResourceDefinition): string[] {
+	return Object.entries(search).flatMap(([name, parameter]) => (isIncluded(parameter) ? [`${type}:${name}`] : []));
+}
+
+export function reverseIncludesOf({ type }: ResourceDefinition): string[] {
+	return Object.values(resources).flatMap((source) =>
+		Object.entries(source.search).flatMap(([name, parameter]) =>
+			isIncluded(parameter) && parameter.targets[0] === type ? [`${source.type}:${name}`] : [],
+		),
+	);
 }

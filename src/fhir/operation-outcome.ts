@@ -15,6 +15,11 @@ function outcomeOf(issues: readonly object[]): string {
 	return JSON.stringify({ resourceType: 'OperationOutcome', issue: issues.map((issue) => ({ severity: 'error', ...issue })) });
 }
 
+/** What a client should know of an answer that is otherwise good. */
+export function warning(diagnostics: string): string {
+	return JSON.stringify({ resourceType: 'OperationOutcome', issue: [{ severity: 'warning', code: 'incomplete', diagnostics }] });
+}
+
 /** The OperationOutcome of what went well. */
 export function allOk(diagnostics: string): string {
 	return JSON.stringify({ resourceType: 'OperationOutcome', issue: [{ severity: 'information', code: 'informational', diagnostics }] });

@@ -1,18 +1,33 @@
 import type { JsonObject } from '#core/json.ts';
-import type { Column, ColumnValue, TableShape } from '#record/table-shape.ts';
+import type { TokenForm } from '#record/search-plan.ts';
+import type { Column, ColumnValue, ResourceType, TableShape } from '#record/table-shape.ts';
 import type { SearchColumns } from './search-columns.ts';
 
-/** A search parameter: what a value of it means in terms of the table's columns. */
-export type SearchParameter = { documentation: string } & (
-	| { type: 'string'; match: 'substring'; column: string }
-	/** An element of type code; `system` is that of its required binding. */
-	| { type: 'token'; match: 'code'; column: string; system: string }
-	| { type: 'token'; match: 'coding'; systemColumn: string; valueColumn: string; furtherColumn: string }
-	| { type: 'token'; match: 'identifier' }
+/**
+ * A search parameter: what a value of it means in terms of the table's columns, or of the resource itself. `path` is a
+ * SQL/JSON path into the stored resource (which has no resourceType, id and meta).
+ */
+export type SearchParameter = {
+	documentation: string;
+} /** Any part of a folded text column; `paths` lead to the texts themselves, for `:exact`. */ & (
+	| { type: 'string'; match: 'substring'; column: string; paths: readonly string[] }
+	/** The start of a text. `column` contains all of them, folded, and narrows the rows that are looked into. */
+	| { type: 'string'; match: 'element'; paths: readonly string[]; column?: string }
+	/** An element of type code; `system` is that of its required binding. `meaning` stands where a plain code means others than itself. */
+	| { type: 'token'; match: 'code'; column: string; system: string; path: string; meaning?: (code: string) => readonly string[] }
+	| { type: 'token'; match: 'coding'; systemColumn: string; valueColumn: string; furtherColumn: string; path: string }
+	| { type: 'token'; match: 'identifier'; path: string }
 	| { type: 'token'; match: 'id' }
-	| { type: 'reference'; column: string; target: string }
+	| { type: 'token'; match: 'element'; paths: readonly string[]; form: TokenForm; system?: string; textPaths?: readonly string[] }
+	/** By a column, one of `targets` is what it refers to. */
+	| { type: 'reference'; match: 'column'; column: string; targets: readonly [ResourceType]; path: string }
+	| { type: 'reference'; match: 'element'; path: string; targets: readonly string[] }
 	/** A range in two columns, its end excluded; `date` columns hold whole days. */
-	| { type: 'date'; columnType: 'date' | 'timestamptz'; startColumn: string; endColumn: string }
+	| { type: 'date'; match: 'range'; columnType: 'date' | 'timestamptz'; startColumn: string; endColumn: string }
+	| { type: 'date'; match: 'moment'; column: string }
+	| { type: 'quantity'; paths: readonly string[] }
+	/** Values of the components, between `$`. */
+	| { type: 'composite'; components: readonly string[] }
 );
 
 export type Interaction = 'read' | 'vread' | 'history-instance' | 'history-type' | 'search-type' | 'create' | 'update' | 'patch';
@@ -27,34 +42,38 @@ export const writeInteractions = ['create', 'update', 'patch'] as const satisfie
  * it; nothing else names its parameters.
  */
 export interface ResourceDefinition {
-	type: TableShape['resourceType'];
+	type: ResourceType;
 	profile: string;
 	interactions: readonly Interaction[];
 	search: Readonly<Record<string, SearchParameter>>;
+	/** Elements that `_summary=true` shows, and those that no answer may lack (FHIR R4 §3.1.1.5.9). */
+	summary: readonly string[];
+	mandatory: readonly string[];
 	table: TableShape;
 }
 
 interface Definition {
-	type: TableShape['resourceType'];
+	type: ResourceType;
 	interactions: readonly Interaction[];
 	table: string;
 	links: readonly Column[];
 	statedLinks: TableShape['statedLinks'];
 	columns: readonly SearchColumns[];
 	search: ResourceDefinition['search'];
+	summary: readonly string[];
+	mandatory: readonly string[];
 }
 
-export function defineResource({ type, interactions, table, links, statedLinks, columns, search }: Definition): ResourceDefinition {
+export function defineResource({ type, table, links, statedLinks, columns, ...definition }: Definition): ResourceDefinition {
 	const searchValues = (resource: JsonObject): ColumnValue[] => {
 		const values: ColumnValue[] = [];
 		for (const part of columns) for (const value of part.valuesOf(resource)) values.push(value);
 		return values;
 	};
 	return {
+		...definition,
 		type,
 		profile: `http://hl7.org/fhir/StructureDefinition/${type}`,
-		interactions,
-		search,
 		table: { resourceType: type, table, links, statedLinks, search: columns.flatMap((part) => part.columns), searchValues },
 	};
 }

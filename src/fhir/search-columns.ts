@@ -62,29 +62,82 @@ export function instantColumns(prefix: string, boundsOf: (resource: JsonObject) 
 	};
 }
 
-export function codingParameter(prefix: string, documentation: string): SearchParameter {
+/** A CodeableConcept on three columns; `element` is its name. */
+export function codingParameter(prefix: string, documentation: string, element: string = prefix): SearchParameter {
 	return {
 		type: 'token',
 		match: 'coding',
 		systemColumn: `${prefix}_system`,
 		valueColumn: `${prefix}_value`,
 		furtherColumn: `${prefix}_further`,
+		path: `$.${element}`,
 		documentation,
 	};
 }
 
-export function codeParameter(column: string, system: string, documentation: string): SearchParameter {
-	return { type: 'token', match: 'code', column, system, documentation };
+/** A code on a column; `path` leads to it where the element has another name than the column. */
+export function codeParameter(column: string, system: string, documentation: string, path: string = `$.${column}`): SearchParameter {
+	return { type: 'token', match: 'code', column, system, path, documentation };
 }
 
 export function instantParameter(prefix: string, documentation: string): SearchParameter {
-	return { type: 'date', columnType: 'timestamptz', startColumn: `${prefix}_start`, endColumn: `${prefix}_end`, documentation };
+	return {
+		type: 'date',
+		match: 'range',
+		columnType: 'timestamptz',
+		startColumn: `${prefix}_start`,
+		endColumn: `${prefix}_end`,
+		documentation,
+	};
 }
 
-export function patientParameter(documentation: string): SearchParameter {
-	return { type: 'reference', column: 'patient_id', target: 'Patient', documentation };
+export function patientParameter(documentation: string, path = '$.subject'): SearchParameter {
+	return { type: 'reference', match: 'column', column: 'patient_id', targets: ['Patient'], path, documentation };
 }
 
 export function encounterParameter(documentation: string): SearchParameter {
-	return { type: 'reference', column: 'encounter_id', target: 'Encounter', documentation };
+	return { type: 'reference', match: 'column', column: 'encounter_id', targets: ['Encounter'], path: '$.encounter', documentation };
+}
+
+/** CodeableConcepts that are looked at in the resource itself. */
+export function conceptParameter(element: string, documentation: string): SearchParameter {
+	const textPaths = [`$.${element}.text`, `$.${element}.coding.display`];
+	return { type: 'token', match: 'element', paths: [`$.${element}.coding`], form: 'coding', textPaths, documentation };
+}
+
+export function identifierParameter(documentation: string): SearchParameter {
+	return {
+		type: 'token',
+		match: 'element',
+		paths: ['$.identifier'],
+		form: 'identifier',
+		textPaths: ['$.identifier.type.text'],
+		documentation,
+	};
+}
+
+/** References to what this service does not keep, or keeps without a column. */
+export function elementReference(element: string, targets: readonly string[], documentation: string): SearchParameter {
+	return { type: 'reference', match: 'element', path: `$.${element}.reference`, targets, documentation };
+}
+
+export function textParameter(paths: readonly string[], documentation: string): SearchParameter {
+	return { type: 'string', match: 'element', paths, documentation };
+}
+
+/** A boolean or code that is looked at in the resource itself. */
+export function valueParameter(element: string, documentation: string, system?: string): SearchParameter {
+	return {
+		type: 'token',
+		match: 'element',
+		paths: [`$.${element}`],
+		form: 'value',
+		...(system === undefined ? {} : { system }),
+		documentation,
+	};
+}
+
+/** ContactPoints, by system and value. */
+export function contactParameter(path: string, documentation: string): SearchParameter {
+	return { type: 'token', match: 'element', paths: [path], form: 'identifier', documentation };
 }

@@ -1,18 +1,41 @@
-import type { ResourceType } from './table-shape.ts';
+import type { ColumnType, ResourceType } from './table-shape.ts';
 
-/** What a search asks of one site, as plain data: every clause holds, of each clause any alternative. */
+/** What a search asks of one site, as plain data: every clause holds. */
 export interface SearchPlan {
 	resourceType: ResourceType;
 	table: string;
 	clauses: Clause[];
+	/** Results are in this order, and then in that of the row ids. */
+	sort: SortKey[];
 	/** Entries of a page at most. */
 	count: number;
-	/** Where the page before ended; results are in the order of their ids, which is that of creation. */
+	/** Where the page before ended. */
 	after: PagePosition | undefined;
 }
 
+export interface SortKey {
+	column: string;
+	columnType: ColumnType;
+	descending: boolean;
+}
+
 export interface PagePosition {
+	/** Row id. */
 	id: string;
+	/** Of each sort key, in PostgreSQL's text form. */
+	keys: (string | null)[];
+}
+
+/** What else a page brings beside its matches (FHIR R4 §3.1.1.5.4), by a column that refers to another row. */
+export interface Inclusion {
+	/** `forward`: what a match refers to by the column. `reverse`: what refers to a match by it. */
+	direction: 'forward' | 'reverse';
+	/** The table that has the column. */
+	table: string;
+	column: string;
+	/** Type and table of what is included. */
+	includedType: ResourceType;
+	includedTable: string;
 }
 
 /** FHIR R4 §3.1.1.4.5: how the range of a resource's date relates to the range of the parameter. */
@@ -31,6 +54,18 @@ export interface Token {
 	value: string | undefined;
 }
 
+/** A number with the range that its digits leave open (FHIR R4 §3.1.1.4.6): `low` within, `high` the first beyond. */
+export interface QuantityAlternative {
+	prefix: DatePrefix;
+	low: string;
+	high: string;
+	value: string;
+	/** Undefined: any; empty: none. */
+	system: string | undefined;
+	/** Code or unit. */
+	code: string | undefined;
+}
+
 /** A clause without alternatives holds for nothing: every value of the parameter was one that no resource can have. */
 export type Clause =
 	/** A column equals one of the texts. */
@@ -46,4 +81,28 @@ export type Clause =
 	/** Entries of the site's identifier index. */
 	| { kind: 'identifier'; tokens: Token[] }
 	/** A range in two columns, end excluded; open ends are infinite, a row without a date holds null. */
-	| { kind: 'date'; columnType: 'date' | 'timestamptz'; startColumn: string; endColumn: string; alternatives: DateAlternative[] };
+	| { kind: 'date'; columnType: 'date' | 'timestamptz'; startColumn: string; endColumn: string; alternatives: DateAlternative[] }
+	/** A moment in one column. */
+	| { kind: 'moment'; column: string; alternatives: DateAlternative[] }
+	/** Elements of the resource itself, found by a path: one of them passes the test. */
+	| { kind: 'element'; paths: readonly string[]; test: ElementTest }
+	/** All of these hold, or any, or this one does not. */
+	| { kind: 'all' | 'any'; clauses: Clause[] }
+	| { kind: 'not'; clause: Clause }
+	/** The row that a column refers to is one for which the clauses hold (FHIR R4 §3.1.1.4.14, chains). */
+	| { kind: 'through'; column: string; table: string; clauses: Clause[] }
+	/** A row that refers to this one by its column is one for which the clauses hold (§3.1.1.4.15, `_has`). */
+	| { kind: 'referring'; table: string; column: string; clauses: Clause[] };
+
+/** What an element is tested for; its form says where its system and value stand. */
+export type ElementTest =
+	| { kind: 'exists' }
+	| { kind: 'token'; form: TokenForm; tokens: Token[] }
+	/** Folded text: the element begins with it or contains it; `exact` is the text itself. */
+	| { kind: 'text'; mode: 'starts' | 'contains' | 'exact'; values: string[] }
+	/** The element is the text of a reference. */
+	| { kind: 'reference'; values: string[] }
+	| { kind: 'quantity'; alternatives: QuantityAlternative[] };
+
+/** Coding: system and code. Identifier and ContactPoint: system and value. Value: a code, boolean or other primitive itself. */
+export type TokenForm = 'coding' | 'identifier' | 'value';

@@ -1,9 +1,11 @@
 import { isFhirId, rowIdOf } from '#record/row-id.ts';
-import type { SearchPlan } from '#record/search-plan.ts';
+import type { Inclusion, PagePosition, SearchPlan } from '#record/search-plan.ts';
 import type { StoredResource } from '#record/stored-resource.ts';
+import type { ResourceType } from '#record/table-shape.ts';
 import type { Cell } from './connection.ts';
 import type { Reader } from './reader.ts';
-import { countQuery, readStatement, searchQuery } from './statements/search-resources.ts';
+import { compartmentQuery, type HistoryPage, historyQuery, type VersionPosition, versionQuery } from './statements/read-versions.ts';
+import { countQuery, inclusionQuery, readStatement, searchQuery } from './statements/search-resources.ts';
 
 /** Reads one resource of the site; undefined when the site has none of this id. */
 export async function readResource(reader: Reader, siteId: string, table: string, id: string): Promise<StoredResource | undefined> {
@@ -11,6 +13,8 @@ export async function readResource(reader: Reader, siteId: string, table: string
 	const [row] = await reader.run(readStatement(table), [siteId, rowIdOf(id)]);
 	return row && readRow(row);
 }
+
+const rowCells = 6;
 
 function readRow(cells: readonly Cell[]): StoredResource {
 	return {
@@ -25,8 +29,10 @@ function readRow(cells: readonly Cell[]): StoredResource {
 
 export interface FoundPage {
 	rows: StoredResource[];
-	/** Whether more rows follow. */
-	more: boolean;
+	/** Row ids of `rows`. */
+	rowIds: string[];
+	/** Where the next page begins; undefined when there is none. */
+	next: PagePosition | undefined;
 }
 
 /**
@@ -37,7 +43,13 @@ export async function searchResources(reader: Reader, siteId: string, plan: Sear
 	const { statement, values } = searchQuery(siteId, plan, bytesMax);
 	const rows = await reader.run(statement, values);
 	const page = rows.slice(0, plan.count);
-	return { rows: page.map(readRow), more: Number(rows[0]?.[6] ?? 0) > page.length };
+	const last = page.at(-1);
+	const more = Number(rows[0]?.[rowCells] ?? 0) > page.length;
+	return {
+		rows: page.map(readRow),
+		rowIds: page.map((cells) => cells[rowCells + 1] as string),
+		next: more && last ? { id: last[rowCells + 1] as string, keys: last.slice(rowCells + 2) } : undefined,
+	};
 }
 
 /** The number of all matches, whatever page the plan speaks of. */
@@ -45,4 +57,73 @@ export async function countResources(reader: Reader, siteId: string, plan: Searc
 	const { statement, values } = countQuery(siteId, plan);
 	const rows = await reader.run(statement, values);
 	return Number(rows[0]?.[0]);
+}
+
+export interface Included {
+	type: ResourceType;
+	rows: StoredResource[];
+	/** Whether there is more than the limit. */
+	cut: boolean;
+}
+
+/** What a page brings beside its matches. */
+export async function includedResources(
+	reader: Reader,
+	siteId: string,
+	inclusion: Inclusion,
+	rowIds: readonly string[],
+	limit: number,
+): Promise<Included> {
+	if (rowIds.length === 0) return { type: inclusion.includedType, rows: [], cut: false };
+	const { statement, values } = inclusionQuery(siteId, inclusion, rowIds, limit);
+	const rows = await reader.run(statement, values);
+	return { type: inclusion.includedType, rows: rows.slice(0, limit).map(readRow), cut: rows.length > limit };
+}
+
+/** One version of a resource; undefined when the site has no such version. */
+export async function readVersion(
+	reader: Reader,
+	siteId: string,
+	{ table, type, id, version }: { table: string; type: ResourceType; id: string; version: string },
+): Promise<StoredResource | undefined> {
+	if (!isFhirId(id) || !/^[1-9]\d{0,8}$/.test(version)) return undefined;
+	const { statement, values } = versionQuery(siteId, table, type, rowIdOf(id), Number(version));
+	const [row] = await reader.run(statement, values);
+	return row && readRow(row);
+}
+
+export interface FoundVersions {
+	rows: StoredResource[];
+	next: VersionPosition | undefined;
+}
+
+/** Versions of a resource or a type, newest first. */
+export async function readHistory(
+	reader: Reader,
+	siteId: string,
+	{ table, type }: { table: string; type: ResourceType },
+	page: HistoryPage,
+): Promise<FoundVersions> {
+	const { statement, values } = historyQuery(siteId, table, type, page);
+	const rows = await reader.run(statement, values);
+	const shown = rows.slice(0, page.count);
+	const last = shown.at(-1);
+	const next =
+		rows.length > page.count && last
+			? { lastUpdated: last[rowCells] as string, id: last[rowCells + 1] as string, version: Number(last[rowCells + 2]) }
+			: undefined;
+	return { rows: shown.map(readRow), next };
+}
+
+/** Rows of one table that belong to a patient; `next` is the row id behind which more follow. */
+export async function readCompartment(
+	reader: Reader,
+	siteId: string,
+	table: string,
+	page: { patientId: string; since: string | undefined; afterId: string; count: number },
+): Promise<{ rows: StoredResource[]; next: string | undefined }> {
+	const { statement, values } = compartmentQuery(siteId, table, page);
+	const rows = await reader.run(statement, values);
+	const shown = rows.slice(0, page.count);
+	return { rows: shown.map(readRow), next: rows.length > page.count ? (shown.at(-1)?.[rowCells] as string) : undefined };
 }

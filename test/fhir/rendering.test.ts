@@ -43,9 +43,8 @@ describe('a stored resource as FHIR JSON', () => {
 
 describe('a Bundle of type searchset', () => {
 	const page = {
-		type: 'Observation',
 		base: 'http://h/fhir',
-		matches: [stored],
+		entries: [{ type: 'Observation', stored, mode: 'match' as const }],
 		total: undefined,
 		self: 'http://h/fhir/Observation',
 		next: undefined,
@@ -64,7 +63,7 @@ describe('a Bundle of type searchset', () => {
 	});
 
 	test('without matches there is no entry member (an empty array is not allowed), and a total of 0', () => {
-		const bundle = JSON.parse(searchset({ ...page, matches: [], total: 0, next: 'http://h/fhir/Observation?_cursor=x' }));
+		const bundle = JSON.parse(searchset({ ...page, entries: [], total: 0, next: 'http://h/fhir/Observation?_cursor=x' }));
 		assert.ok(!('entry' in bundle));
 		assert.equal(bundle.total, 0);
 		assert.deepEqual(bundle.link[1], { relation: 'next', url: 'http://h/fhir/Observation?_cursor=x' });
@@ -89,7 +88,11 @@ describe('the capability statement', () => {
 				searchParam: { name: string; type: string; documentation: string }[];
 			}) => [resource.type, resource.interaction.map(({ code }) => code), resource.searchParam.map(({ name }) => name)],
 		);
-		const defined = Object.values(resources).map(({ type, interactions, search }) => [type, interactions, ['_id', ...Object.keys(search)]]);
+		const defined = Object.values(resources).map(({ type, interactions, search }) => [
+			type,
+			interactions,
+			['_id', '_lastUpdated', ...Object.keys(search)],
+		]);
 		assert.deepEqual(claimed, defined);
 	});
 

@@ -12,7 +12,7 @@ import { parseSearch } from '#fhir/search/parse.ts';
 import { renderStored } from '#fhir/stored.ts';
 import type { PagePosition, SearchPlan } from '#record/search-plan.ts';
 import { Reader } from '#storage/reader.ts';
-import { countResources, readResource, searchResources } from '#storage/search.ts';
+import { countResources, type FoundPage, readResource, searchResources } from '#storage/search.ts';
 import { type TestDatabase, testDatabase } from '#test/support/database.ts';
 import { matches, type Resource } from '#test/support/naive-search.ts';
 import { type GivenResource, insertResources, lastUpdated } from '#test/support/stored-resources.ts';
@@ -52,10 +52,10 @@ async function allPages(siteId: string, query: string, between: (page: number) =
 	const ids: string[] = [];
 	let position: PagePosition | undefined;
 	for (let page = 0; page < 1000; page++) {
-		const { rows, more } = await search(siteId, query, position);
+		const { rows, next } = await search(siteId, query, position);
 		ids.push(...rows.map(({ id }) => id));
-		position = rows.at(-1);
-		if (!more) return ids;
+		position = next;
+		if (next === undefined) return ids;
 		assert.ok(rows.length > 0, 'a page that promises more is not empty');
 		await between(page);
 	}
@@ -174,13 +174,13 @@ describe('pages of a search', () => {
 			first.rows.map(({ id }) => id),
 			given.slice(0, 3).map(({ id }) => id),
 		);
-		assert.ok(first.more);
-		const second = await search(siteId, 'Patient?_count=3', first.rows.at(-1));
+		assert.ok(first.next);
+		const second = await search(siteId, 'Patient?_count=3', first.next);
 		assert.deepEqual(
 			second.rows.map(({ id }) => id),
 			given.slice(3).map(({ id }) => id),
 		);
-		assert.ok(!second.more);
+		assert.equal(second.next, undefined);
 	});
 
 	test('show every resource once while others are written, and those that come after', async () => {
@@ -205,12 +205,11 @@ describe('pages of a search', () => {
 		await insertResources(client, siteId, given);
 		const pages: string[][] = [];
 		let position: PagePosition | undefined;
-		for (let more = true; more; ) {
-			const page = await searchResources(reader, siteId, planOf('Patient?', position), 2000);
+		do {
+			const page: FoundPage = await searchResources(reader, siteId, planOf('Patient?', position), 2000);
 			pages.push(page.rows.map(({ id }) => id));
-			({ more } = page);
-			position = page.rows.at(-1);
-		}
+			position = page.next;
+		} while (position !== undefined);
 		assert.deepEqual(
 			pages.flat(),
 			given.map(({ id }) => id),

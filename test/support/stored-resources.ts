@@ -19,7 +19,7 @@ export const lastUpdated = '2026-01-02T03:04:05.678Z';
 
 /** Puts resources into a site by plain SQL, search columns by their definitions, identifiers as Patient.identifier has them. */
 export async function insertResources(client: pg.ClientBase, siteId: string, given: readonly GivenResource[]): Promise<void> {
-	for (const type of ['Patient', 'Encounter', 'Observation'] as const) {
+	for (const type of Object.keys(tableShapes) as ResourceType[]) {
 		const resources = given.filter((resource) => resource.type === type);
 		if (resources.length > 0) await insertRows(client, siteId, type, resources);
 	}

@@ -7,9 +7,13 @@ import {
 	codingColumns,
 	codingParameter,
 	conceptCodeColumn,
+	conceptParameter,
+	elementReference,
+	identifierParameter,
 	instantColumns,
 	instantParameter,
 	patientParameter,
+	valueParameter,
 } from '../search-columns.ts';
 
 /** https://hl7.org/fhir/R4/allergyintolerance.html */
@@ -25,13 +29,25 @@ export const allergyIntolerance = defineResource({
 		instantColumns('recorded', (resource) => instantBounds(asText(resource['recordedDate']))),
 	],
 	search: {
-		patient: patientParameter('Who the sensitivity is for'),
+		patient: patientParameter('Who the sensitivity is for', '$.patient'),
 		'clinical-status': codeParameter(
 			'clinical_status',
 			'http://terminology.hl7.org/CodeSystem/allergyintolerance-clinical',
 			'Active, inactive or resolved',
+			'$.clinicalStatus.coding.code',
 		),
+		'verification-status': conceptParameter('verificationStatus', 'Unconfirmed, confirmed, refuted …'),
+		type: valueParameter('type', 'Allergy or intolerance', 'http://hl7.org/fhir/allergy-intolerance-type'),
+		category: valueParameter('category', 'Food, medication, environment or biologic', 'http://hl7.org/fhir/allergy-intolerance-category'),
+		criticality: valueParameter('criticality', 'How dangerous a reaction could be', 'http://hl7.org/fhir/allergy-intolerance-criticality'),
+		severity: valueParameter('reaction.severity', 'How severe a reaction was', 'http://hl7.org/fhir/reaction-event-severity'),
+		manifestation: conceptParameter('reaction.manifestation', 'What a reaction showed'),
+		identifier: identifierParameter('An identifier of the allergy'),
+		recorder: elementReference('recorder', ['Patient', 'Practitioner', 'PractitionerRole', 'RelatedPerson'], 'Who recorded it'),
+		asserter: elementReference('asserter', ['Patient', 'Practitioner', 'PractitionerRole', 'RelatedPerson'], 'Who asserts it'),
 		code: codingParameter('code', 'The allergy, or a substance of a reaction'),
 		date: instantParameter('recorded', 'When it was first recorded'),
 	},
+	summary: 'implicitRules identifier clinicalStatus verificationStatus type category criticality code patient asserter'.split(' '),
+	mandatory: ['patient'],
 });

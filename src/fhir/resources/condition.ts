@@ -8,7 +8,10 @@ import {
 	codingColumns,
 	codingParameter,
 	conceptCodeColumn,
+	conceptParameter,
+	elementReference,
 	encounterParameter,
+	identifierParameter,
 	instantColumns,
 	instantParameter,
 	patientParameter,
@@ -35,11 +38,23 @@ export const condition = defineResource({
 			'clinical_status',
 			'http://terminology.hl7.org/CodeSystem/condition-clinical',
 			'Active, recurrence, remission …',
+			'$.clinicalStatus.coding.code',
 		),
+		'verification-status': conceptParameter('verificationStatus', 'Unconfirmed, provisional, confirmed …'),
+		category: conceptParameter('category', 'Problem list item, encounter diagnosis …'),
+		severity: conceptParameter('severity', 'How severe it is'),
+		'body-site': conceptParameter('bodySite', 'Where on the body'),
+		identifier: identifierParameter('An identifier of the condition'),
+		asserter: elementReference('asserter', ['Patient', 'Practitioner', 'PractitionerRole', 'RelatedPerson'], 'Who asserts it'),
 		code: codingParameter('code', 'The condition, problem or diagnosis'),
 		'onset-date': instantParameter('onset', 'When it began, as a date or period'),
 		'recorded-date': instantParameter('recorded', 'When it was recorded'),
 	},
+	summary:
+		'implicitRules identifier clinicalStatus verificationStatus code bodySite subject encounter onsetDateTime onsetAge onsetPeriod onsetRange onsetString recordedDate recorder asserter'.split(
+			' ',
+		),
+	mandatory: ['subject'],
 });
 
 function onsetBounds(resource: JsonObject): Bounds {

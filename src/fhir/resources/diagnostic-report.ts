@@ -5,14 +5,19 @@ import { encounterLink, itemLink, patientLink, subjectLinks } from '../links.ts'
 import { defineResource, readInteractions } from '../resource.ts';
 import {
 	codeColumn,
-	codeParameter,
 	codingColumns,
 	codingParameter,
+	conceptParameter,
+	elementReference,
 	encounterParameter,
+	identifierParameter,
 	instantColumns,
 	instantParameter,
 	patientParameter,
 } from '../search-columns.ts';
+
+const completed = ['final', 'amended', 'corrected', 'appended'];
+const drafts = ['registered', 'partial', 'preliminary', 'cancelled', 'entered-in-error', 'unknown'];
 
 /** https://hl7.org/fhir/R4/diagnosticreport.html; backed by the reports of the site, and so read only. */
 export const diagnosticReport = defineResource({
@@ -32,10 +37,30 @@ export const diagnosticReport = defineResource({
 		subject: patientParameter('Whom the report is about'),
 		encounter: encounterParameter('The visit during which it was made'),
 		code: codingParameter('code', 'What was reported on'),
-		status: codeParameter('status', 'http://hl7.org/fhir/diagnostic-report-status', 'Status of the report'),
+		status: {
+			type: 'token',
+			match: 'code',
+			column: 'status',
+			system: 'http://hl7.org/fhir/diagnostic-report-status',
+			path: '$.status',
+			meaning: (code) => (code === 'final' ? completed : drafts),
+			documentation:
+				'`final`: completed reports, amended ones too; any other value: drafts. With its system before it (`http://hl7.org/fhir/diagnostic-report-status|preliminary`) a status is itself',
+		},
+		category: conceptParameter('category', 'Radiology, laboratory …'),
+		conclusion: conceptParameter('conclusionCode', 'A coded conclusion'),
+		identifier: identifierParameter('An identifier of the report'),
+		result: elementReference('result', ['Observation'], 'An observation of the report'),
+		performer: elementReference('performer', ['CareTeam', 'Organization', 'Practitioner', 'PractitionerRole'], 'Who is responsible for it'),
+		'imaging-study': elementReference('imagingStudy', ['ImagingStudy'], 'The study that it reports on'),
 		date: instantParameter('effective', 'When what it reports was found'),
 		issued: instantParameter('issued', 'When it was made available'),
 	},
+	summary:
+		'implicitRules identifier status category code subject encounter effectiveDateTime effectivePeriod issued performer resultsInterpreter media'.split(
+			' ',
+		),
+	mandatory: ['status', 'code'],
 });
 
 function effectiveBounds(resource: JsonObject): Bounds {

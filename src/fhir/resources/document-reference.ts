@@ -7,9 +7,13 @@ import {
 	codeParameter,
 	codingColumns,
 	codingParameter,
+	conceptParameter,
+	elementReference,
 	instantColumns,
 	instantParameter,
 	patientParameter,
+	textParameter,
+	valueParameter,
 } from '../search-columns.ts';
 
 /** https://hl7.org/fhir/R4/documentreference.html */
@@ -27,8 +31,29 @@ export const documentReference = defineResource({
 	search: {
 		patient: patientParameter('Whom the document is about'),
 		subject: patientParameter('Whom the document is about'),
-		type: codingParameter('code', 'Kind of document'),
+		type: codingParameter('code', 'Kind of document', 'type'),
+		category: conceptParameter('category', 'Class of document'),
+		contenttype: valueParameter('content.attachment.contentType', 'Media type of the content'),
+		description: textParameter(['$.description'], 'The start of the description'),
+		identifier: {
+			type: 'token',
+			match: 'element',
+			paths: ['$.identifier', '$.masterIdentifier'],
+			form: 'identifier',
+			documentation: 'An identifier of the document',
+		},
+		author: elementReference(
+			'author',
+			['Device', 'Organization', 'Patient', 'Practitioner', 'PractitionerRole', 'RelatedPerson'],
+			'Who wrote the document',
+		),
+		relatesto: elementReference('relatesTo.target', ['DocumentReference'], 'A document that this one replaces, transforms …'),
 		status: codeParameter('status', 'http://hl7.org/fhir/document-reference-status', 'Current, superseded or entered in error'),
 		date: instantParameter('date', 'When the reference was made'),
 	},
+	summary:
+		'implicitRules masterIdentifier identifier status docStatus type category subject date author relatesTo description securityLabel content context'.split(
+			' ',
+		),
+	mandatory: ['status', 'content'],
 });

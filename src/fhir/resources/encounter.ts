@@ -2,7 +2,16 @@ import { periodBounds } from '../date.ts';
 import { asObject, asText } from '../elements.ts';
 import { patientLink, referencedRow } from '../links.ts';
 import { defineResource, readInteractions } from '../resource.ts';
-import { codeColumn, codeParameter, instantColumns, instantParameter, oneColumn, patientParameter } from '../search-columns.ts';
+import {
+	codeColumn,
+	codeParameter,
+	conceptParameter,
+	identifierParameter,
+	instantColumns,
+	instantParameter,
+	oneColumn,
+	patientParameter,
+} from '../search-columns.ts';
 
 /** https://hl7.org/fhir/R4/encounter.html; filled from ADT visits. */
 export const encounter = defineResource({
@@ -23,7 +32,14 @@ export const encounter = defineResource({
 		patient: patientParameter('The patient present at the encounter'),
 		subject: patientParameter('The patient present at the encounter'),
 		status: codeParameter('status', 'http://hl7.org/fhir/encounter-status', 'Status of the visit'),
-		class: codeParameter('class', 'http://terminology.hl7.org/CodeSystem/v3-ActCode', 'Inpatient, outpatient, emergency …'),
+		class: codeParameter('class', 'http://terminology.hl7.org/CodeSystem/v3-ActCode', 'Inpatient, outpatient, emergency …', '$.class.code'),
+		identifier: identifierParameter('An identifier of the visit'),
+		type: conceptParameter('type', 'Kind of visit'),
 		date: instantParameter('period', 'The period of the visit'),
 	},
+	summary:
+		'implicitRules identifier status class type serviceType subject episodeOfCare participant appointment reasonCode reasonReference diagnosis'.split(
+			' ',
+		),
+	mandatory: ['status', 'class'],
 });

@@ -8,10 +8,14 @@ import {
 	codeParameter,
 	codingColumns,
 	codingParameter,
+	conceptParameter,
+	elementReference,
 	encounterParameter,
+	identifierParameter,
 	instantColumns,
 	instantParameter,
 	patientParameter,
+	textParameter,
 } from '../search-columns.ts';
 
 /** https://hl7.org/fhir/R4/observation.html */
@@ -32,8 +36,37 @@ export const observation = defineResource({
 		encounter: encounterParameter('The visit during which it was made'),
 		code: codingParameter('code', 'What was observed'),
 		status: codeParameter('status', 'http://hl7.org/fhir/observation-status', 'Status of the result'),
+		category: conceptParameter('category', 'Laboratory, vital signs, imaging …'),
+		'value-quantity': { type: 'quantity', paths: ['$.valueQuantity'], documentation: 'The value, with unit' },
+		'value-concept': conceptParameter('valueCodeableConcept', 'The value, where it is a code'),
+		'value-string': textParameter(['$.valueString', '$.valueCodeableConcept.text'], 'The start of the value, where it is text'),
+		'code-value-quantity': {
+			type: 'composite',
+			components: ['code', 'value-quantity'],
+			documentation: 'What was observed and its value: `code$value`',
+		},
+		'component-code': conceptParameter('component.code', 'What a component observes'),
+		'component-value-quantity': { type: 'quantity', paths: ['$.component.valueQuantity'], documentation: 'The value of a component' },
+		method: conceptParameter('method', 'How it was observed'),
+		identifier: identifierParameter('An identifier of the observation'),
+		performer: elementReference(
+			'performer',
+			['CareTeam', 'Organization', 'Patient', 'Practitioner', 'PractitionerRole', 'RelatedPerson'],
+			'Who observed',
+		),
+		'has-member': elementReference('hasMember', ['Observation', 'MolecularSequence', 'QuestionnaireResponse'], 'A member of the panel'),
+		'derived-from': elementReference(
+			'derivedFrom',
+			['Observation', 'DocumentReference', 'ImagingStudy', 'Media', 'MolecularSequence', 'QuestionnaireResponse'],
+			'What it was derived from',
+		),
 		date: instantParameter('effective', 'When it was observed'),
 	},
+	summary:
+		'implicitRules identifier basedOn partOf status code subject focus encounter effectiveDateTime effectivePeriod effectiveTiming effectiveInstant issued performer valueQuantity valueCodeableConcept valueString valueBoolean valueInteger valueRange valueRatio valueSampledData valueTime valueDateTime valuePeriod hasMember derivedFrom component'.split(
+			' ',
+		),
+	mandatory: ['status', 'code'],
 });
 
 /** A Timing (effectiveTiming) is not searched by date. */

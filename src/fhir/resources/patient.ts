@@ -3,7 +3,16 @@ import { dayBounds } from '../date.ts';
 import { asObjects, asText, asTexts } from '../elements.ts';
 import { folded } from '../fold.ts';
 import { defineResource, readInteractions, writeInteractions } from '../resource.ts';
-import { codeColumn, codeParameter, oneColumn } from '../search-columns.ts';
+import {
+	codeColumn,
+	codeParameter,
+	conceptParameter,
+	contactParameter,
+	elementReference,
+	oneColumn,
+	textParameter,
+	valueParameter,
+} from '../search-columns.ts';
 
 /** https://hl7.org/fhir/R4/patient.html */
 export const patient = defineResource({
@@ -28,18 +37,88 @@ export const patient = defineResource({
 		identifier: {
 			type: 'token',
 			match: 'identifier',
+			path: '$.identifier',
 			documentation: 'A business identifier of the site, also one that a merge carried over',
 		},
-		name: { type: 'string', match: 'substring', column: 'name', documentation: 'Any part of any name, upper and lower case alike' },
+		name: {
+			type: 'string',
+			match: 'substring',
+			column: 'name',
+			paths: ['$.name.text', '$.name.family', '$.name.given', '$.name.prefix', '$.name.suffix'],
+			documentation: 'Any part of any name, upper and lower case alike',
+		},
+		family: {
+			type: 'string',
+			match: 'element',
+			paths: ['$.name.family'],
+			column: 'name',
+			documentation: 'The start of a family name',
+		},
+		given: {
+			type: 'string',
+			match: 'element',
+			paths: ['$.name.given'],
+			column: 'name',
+			documentation: 'The start of a given name',
+		},
 		birthdate: {
 			type: 'date',
+			match: 'range',
 			columnType: 'date',
 			startColumn: 'birth_date',
 			endColumn: 'birth_date_end',
 			documentation: 'The date of birth',
 		},
 		gender: codeParameter('gender', 'http://hl7.org/fhir/administrative-gender', 'Administrative gender'),
+		active: valueParameter('active', 'Whether the record is in use'),
+		deceased: {
+			type: 'token',
+			match: 'element',
+			paths: ['$.deceasedBoolean == true || exists($.deceasedDateTime)'],
+			form: 'value',
+			documentation: 'Whether the patient is known to have died',
+		},
+		telecom: contactParameter('$.telecom', 'Any phone number, e-mail address or other contact'),
+		phone: contactParameter('$.telecom[*] ? (@.system == "phone")', 'A phone number'),
+		email: contactParameter('$.telecom[*] ? (@.system == "email")', 'An e-mail address'),
+		address: textParameter(
+			[
+				'$.address.text',
+				'$.address.line',
+				'$.address.city',
+				'$.address.district',
+				'$.address.state',
+				'$.address.postalCode',
+				'$.address.country',
+			],
+			'The start of any part of an address',
+		),
+		'address-city': textParameter(['$.address.city'], 'The start of a city'),
+		'address-state': textParameter(['$.address.state'], 'The start of a state'),
+		'address-postalcode': textParameter(['$.address.postalCode'], 'The start of a postal code'),
+		'address-country': textParameter(['$.address.country'], 'The start of a country'),
+		'address-use': {
+			type: 'token',
+			match: 'element',
+			paths: ['$.address.use'],
+			form: 'value',
+			system: 'http://hl7.org/fhir/address-use',
+			documentation: 'What an address is used for',
+		},
+		language: conceptParameter('communication.language', 'A language in which the patient can be spoken to'),
+		'general-practitioner': elementReference(
+			'generalPractitioner',
+			['Organization', 'Practitioner', 'PractitionerRole'],
+			'The care provider whom the patient named',
+		),
+		organization: elementReference('managingOrganization', ['Organization'], 'Who keeps the record'),
+		link: elementReference('link.other', ['Patient', 'RelatedPerson'], 'Another record of the same person'),
 	},
+	summary:
+		'implicitRules identifier active name telecom gender birthDate deceasedBoolean deceasedDateTime address managingOrganization link'.split(
+			' ',
+		),
+	mandatory: [],
 });
 
 /** All names folded, each as it is displayed and by its parts, so that any part of either is found. */

@@ -8,7 +8,10 @@ import {
 	codeParameter,
 	codingColumns,
 	codingParameter,
+	conceptParameter,
+	elementReference,
 	encounterParameter,
+	identifierParameter,
 	instantColumns,
 	instantParameter,
 	patientParameter,
@@ -27,9 +30,22 @@ export const procedure = defineResource({
 		subject: patientParameter('On whom it was performed'),
 		encounter: encounterParameter('The visit during which it was performed'),
 		code: codingParameter('code', 'What was performed'),
+		category: conceptParameter('category', 'Kind of procedure'),
+		'reason-code': conceptParameter('reasonCode', 'Why it was performed'),
+		identifier: identifierParameter('An identifier of the procedure'),
+		performer: elementReference(
+			'performer.actor',
+			['Device', 'Organization', 'Patient', 'Practitioner', 'PractitionerRole', 'RelatedPerson'],
+			'Who performed it',
+		),
 		status: codeParameter('status', 'http://hl7.org/fhir/event-status', 'Preparation, in progress, completed …'),
 		date: instantParameter('performed', 'When it was performed'),
 	},
+	summary:
+		'implicitRules identifier instantiatesCanonical instantiatesUri basedOn partOf status statusReason category code subject encounter performedDateTime performedPeriod performedString performedAge performedRange recorder asserter performer location reasonCode reasonReference bodySite outcome'.split(
+			' ',
+		),
+	mandatory: ['status', 'subject'],
 });
 
 function performedBounds(resource: JsonObject): Bounds {

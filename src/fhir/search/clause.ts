@@ -1,38 +1,144 @@
-import type { Clause } from '#record/search-plan.ts';
+import { Failure } from '#core/failure.ts';
+import type { Clause, ElementTest } from '#record/search-plan.ts';
 import { folded } from '../fold.ts';
-import type { SearchParameter } from '../resource.ts';
+import type { ResourceDefinition, SearchParameter } from '../resource.ts';
 import { dateClause } from './date.ts';
 import { splitValues, unescaped } from './escape.ts';
+import { quantityAlternative } from './quantity.ts';
+import { identifierOfReference, referenceClause } from './reference.ts';
 import { tokenClause } from './token.ts';
+
+/** A parameter as a search names it. */
+export interface Named {
+	/** As it was written, for the words of a failure. */
+	name: string;
+	modifier: string | undefined;
+	value: string;
+	parameter: SearchParameter;
+	/** Whose parameter it is. */
+	definition: ResourceDefinition;
+	/** The FHIR base URL. */
+	base: string;
+}
 
 /**
  * One parameter of a search as a clause; undefined when its value asks for nothing.
- * @throws Failure for a value that the parameter cannot have
+ * @throws Failure for a value that the parameter cannot have, and for a modifier that it does not take
  */
-export function clauseOf(name: string, parameter: SearchParameter, value: string, base: string): Clause | undefined {
-	const given = splitValues(value);
+export function clauseOf(named: Named): Clause | undefined {
+	const { parameter, modifier } = named;
+	const given = splitValues(named.value);
 	if (given.length === 0) return undefined;
+	if (modifier === 'missing') return missingClause(named);
 	// No stored text has a NUL, and PostgreSQL takes none.
 	const values = given.filter((item) => !item.includes('\0'));
 	switch (parameter.type) {
 		case 'string':
-			return { kind: 'string', column: parameter.column, values: values.map((item) => folded(unescaped(item))) };
+			return stringClause(named, parameter, values);
 		case 'reference':
-			return { kind: 'reference', column: parameter.column, ids: referencedIds(parameter.target, values, base) };
+			return modifier === 'identifier' ? identifierOfReference(parameter, values) : referenceClause(named, parameter, values);
 		case 'date':
-			return dateClause(name, parameter, values);
+			refuseModifier(named);
+			return dateClause(named.name, parameter, values);
 		case 'token':
-			return tokenClause(parameter, values);
+			return tokenParameterClause(named, parameter, values);
+		case 'quantity':
+			refuseModifier(named);
+			return element(parameter.paths, { kind: 'quantity', alternatives: values.map((value) => quantityAlternative(named.name, value)) });
+		case 'composite':
+			refuseModifier(named);
+			return { kind: 'any', clauses: values.map((value) => compositeClause(named, parameter.components, value)) };
 	}
 }
 
-/** FHIR R4 §3.1.1.4.12: `<id>`, `Patient/<id>`, or the URL of a resource of this service. Others refer to nothing here. */
-function referencedIds(target: string, values: readonly string[], base: string): string[] {
-	const ids: string[] = [];
-	for (const value of values) {
-		const relative = value.startsWith(`${base}/`) ? value.slice(base.length + 1) : value;
-		const [type, id, ...rest] = relative.includes('/') ? relative.split('/') : [target, relative];
-		if (type === target && id !== undefined && rest.length === 0) ids.push(id);
+export function refuseModifier({ modifier, name }: Named): void {
+	if (modifier !== undefined) throw unsupportedModifier(name);
+}
+
+export function unsupportedModifier(name: string): Failure {
+	return new Failure('not-supported', `the modifier of ${name} is not supported`, { location: { expression: name } });
+}
+
+function element(paths: readonly string[], test: ElementTest): Clause {
+	return { kind: 'element', paths, test };
+}
+
+/** FHIR R4 §3.1.1.4.4 `:missing` */
+function missingClause({ name, value, parameter }: Named): Clause {
+	if (value !== 'true' && value !== 'false')
+		throw new Failure('invalid', `${name} takes true or false`, { location: { expression: name } });
+	const present = presence(name, parameter);
+	return value === 'false' ? present : { kind: 'not', clause: present };
+}
+
+function presence(name: string, parameter: SearchParameter): Clause {
+	switch (parameter.type) {
+		case 'string':
+		case 'quantity':
+			return element(parameter.paths, { kind: 'exists' });
+		case 'reference':
+			return element([parameter.path], { kind: 'exists' });
+		case 'date':
+			return { kind: 'present', column: parameter.match === 'moment' ? parameter.column : parameter.startColumn };
+		case 'token':
+			if (parameter.match === 'id') return { kind: 'present', column: 'id' };
+			if (parameter.match === 'code') return { kind: 'present', column: parameter.column };
+			return element(parameter.match === 'element' ? parameter.paths : [parameter.path], { kind: 'exists' });
+		case 'composite':
+			throw unsupportedModifier(name);
 	}
-	return ids;
+}
+
+/** §3.1.1.4.8. The specification's substring for the name; R4's start of a text for the rest. */
+function stringClause(named: Named, parameter: SearchParameter & { type: 'string' }, values: readonly string[]): Clause {
+	const { modifier } = named;
+	const texts = values.map((item) => unescaped(item));
+	const foldedTexts = texts.map((text) => folded(text));
+	if (modifier !== undefined && modifier !== 'exact' && modifier !== 'contains') throw unsupportedModifier(named.name);
+	const narrowed = (clause: Clause): Clause =>
+		parameter.column === undefined
+			? clause
+			: { kind: 'all', clauses: [{ kind: 'string', column: parameter.column, values: foldedTexts }, clause] };
+	if (modifier === 'exact') return narrowed(element(parameter.paths, { kind: 'text', mode: 'exact', values: texts }));
+	if (parameter.match === 'substring') return { kind: 'string', column: parameter.column, values: foldedTexts };
+	return narrowed(element(parameter.paths, { kind: 'text', mode: modifier === 'contains' ? 'contains' : 'starts', values: foldedTexts }));
+}
+
+function tokenParameterClause(named: Named, parameter: SearchParameter & { type: 'token' }, values: readonly string[]): Clause {
+	switch (named.modifier) {
+		case undefined:
+			return tokenClause(parameter, values);
+		case 'not':
+			return { kind: 'not', clause: tokenClause(parameter, values) };
+		case 'text': {
+			const paths = textPaths(parameter);
+			if (paths === undefined) throw unsupportedModifier(named.name);
+			return element(paths, { kind: 'text', mode: 'contains', values: values.map((item) => folded(unescaped(item))) });
+		}
+		default:
+			throw unsupportedModifier(named.name);
+	}
+}
+
+/** Where the text that belongs to a token stands (§3.1.1.4.10 `:text`). */
+function textPaths(parameter: SearchParameter & { type: 'token' }): readonly string[] | undefined {
+	if (parameter.match === 'coding') return [`${parameter.path}.text`, `${parameter.path}.coding.display`];
+	if (parameter.match === 'identifier') return [`${parameter.path}.type.text`];
+	return parameter.match === 'element' ? parameter.textPaths : undefined;
+}
+
+/** `code$value` (§3.1.1.4.13); every component has to hold. */
+function compositeClause(named: Named, components: readonly string[], value: string): Clause {
+	const parts = value.split(/(?<!\\)\$/);
+	if (parts.length !== components.length) {
+		throw new Failure('invalid', `${named.name} takes ${components.join('$')}`, { location: { expression: named.name } });
+	}
+	const clauses = components.map((component, index) => {
+		const parameter = named.definition.search[component];
+		const part = parts[index] ?? '';
+		if (parameter === undefined) throw new Error(`${component} is no parameter`);
+		if (part === '') throw new Failure('invalid', `${named.name} takes ${components.join('$')}`, { location: { expression: named.name } });
+		return clauseOf({ ...named, parameter, modifier: undefined, value: part });
+	});
+	return { kind: 'all', clauses: clauses.filter((clause) => clause !== undefined) };
 }

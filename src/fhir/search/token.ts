@@ -1,10 +1,13 @@
+import { isFhirId, rowIdOf } from '#record/row-id.ts';
 import type { Clause, Token } from '#record/search-plan.ts';
 import type { SearchParameter } from '../resource.ts';
 import { separatorOf, unescaped } from './escape.ts';
 
+type TokenParameter = SearchParameter & { type: 'token' };
+
 /** `code`, `system|code`, `|code` and `system|` (FHIR R4 §3.1.1.4.10). */
-export function tokenClause(parameter: SearchParameter & { type: 'token' }, values: readonly string[]): Clause {
-	const tokens = values.map((value) => tokenOf(value));
+export function tokenClause(parameter: TokenParameter, values: readonly string[]): Clause {
+	const tokens = elementTokens(values);
 	switch (parameter.match) {
 		case 'identifier':
 			return { kind: 'identifier', tokens };
@@ -12,27 +15,36 @@ export function tokenClause(parameter: SearchParameter & { type: 'token' }, valu
 			const { systemColumn, valueColumn, furtherColumn } = parameter;
 			return { kind: 'coding', systemColumn, valueColumn, furtherColumn, tokens };
 		}
-		case 'id':
-			return {
-				kind: 'reference',
-				column: 'id',
-				ids: tokens.flatMap(({ system, value }) => (system || value === undefined ? [] : [value])),
-			};
+		case 'id': {
+			const ids = tokens.flatMap(({ system, value }) => (system || value === undefined || !isFhirId(value) ? [] : [rowIdOf(value)]));
+			return { kind: 'reference', column: 'id', ids };
+		}
 		case 'code':
-			return codeClause(parameter.column, parameter.system, tokens);
+			return codeClause(parameter, tokens);
+		case 'element': {
+			const { system, paths, form } = parameter;
+			const possible = system === undefined ? tokens : tokens.filter((token) => token.system === undefined || token.system === system);
+			return { kind: 'element', paths, test: { kind: 'token', form, tokens: possible } };
+		}
 	}
 }
 
-function tokenOf(value: string): Token {
-	const separator = separatorOf(value);
-	if (separator < 0) return { system: undefined, value: unescaped(value) };
-	const code = value.slice(separator + 1);
-	return { system: unescaped(value.slice(0, separator)), value: code === '' ? undefined : unescaped(code) };
+export function elementTokens(values: readonly string[]): Token[] {
+	return values.map((value) => {
+		const separator = separatorOf(value);
+		if (separator < 0) return { system: undefined, value: unescaped(value) };
+		const code = value.slice(separator + 1);
+		return { system: unescaped(value.slice(0, separator)), value: code === '' ? undefined : unescaped(code) };
+	});
 }
 
 /** An element of type code has the one system of its required binding. */
-function codeClause(column: string, system: string, tokens: readonly Token[]): Clause {
+function codeClause({ column, system, meaning }: TokenParameter & { match: 'code' }, tokens: readonly Token[]): Clause {
 	const possible = tokens.filter((token) => token.system === undefined || token.system === system);
 	if (possible.some((token) => token.value === undefined)) return { kind: 'present', column };
-	return { kind: 'code', column, values: possible.map((token) => token.value).filter((value) => value !== undefined) };
+	const codes = possible.flatMap(({ system: named, value }) => {
+		if (value === undefined) return [];
+		return meaning && named === undefined ? meaning(value) : [value];
+	});
+	return { kind: 'code', column, values: [...new Set(codes)] };
 }

@@ -1,16 +1,13 @@
-import { createHash } from 'node:crypto';
-import { isUuid, nilId } from '#core/id.ts';
-import type { Clause, DateAlternative, SearchPlan, Token } from '#record/search-plan.ts';
+import { nilId } from '#core/id.ts';
+import type { Clause, Inclusion, PagePosition, SearchPlan, SortKey } from '#record/search-plan.ts';
 import type { ReadStatement } from '../reader.ts';
-
-/** A statement with its values; the site is always the first. */
-export interface Query {
-	statement: ReadStatement;
-	values: readonly unknown[];
-}
+import { Parameters, type Query } from './parameters.ts';
+import { isWholeDay, whereOf } from './search-conditions.ts';
 
 /** The columns of a row that is rendered, in the order in which `readRow` takes them. */
 export const rowColumns = `coalesce(r.given_id, r.id::text), r.version, to_char(r.last_updated at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), r.source, r.meta, r.resource`;
+
+const innerColumns = 'r.id, r.given_id, r.version, r.last_updated, r.source, r.meta, r.resource';
 
 export function readStatement(table: string): ReadStatement {
 	return { name: `read_${table}`, text: `select ${rowColumns} from ${table} r where r.site_id = $1 and r.id = $2` };
@@ -18,48 +15,82 @@ export function readStatement(table: string): ReadStatement {
 
 /**
  * One row more than the page holds is looked up, to know whether there is a next one; `found` counts them all. Rows after
- * the one that passes `bytesMax` stay in the database: the page ends early then.
+ * the one that passes `bytesMax` stay in the database: the page ends early then. Behind the columns of the row stand
+ * `found`, the row id and the sort keys.
  */
 export function searchQuery(siteId: string, plan: SearchPlan, bytesMax: number): Query {
 	const parameters = new Parameters(siteId);
-	const where = whereOf(plan, parameters);
-	const after = parameters.add(plan.after?.id ?? nilId, 'uuid');
+	const { sort } = plan;
+	const where = whereOf(plan.clauses, 'r', parameters);
+	const after = afterCondition(plan, parameters);
 	const limit = parameters.add(plan.count + 1, 'integer');
+	const keys = sort.map(({ column }, index) => `, r.${column} as k${index}`).join('');
+	const order = (row: string) =>
+		[...sort.map((key, index) => `${row}.k${index}${direction(key)}`), `${row}.id${lastDirection(sort)}`].join(', ');
+	const innerOrder = [...sort.map((key) => `r.${key.column}${direction(key)}`), `r.id${lastDirection(sort)}`].join(', ');
 	const text = `
-select ${rowColumns}, r.found from (
+select ${rowColumns}, r.found, r.id${sort.map((_key, index) => `, r.k${index}::text`).join('')} from (
 	select m.*, count(*) over () as found,
-		sum(octet_length(m.resource)) over (order by m.id rows unbounded preceding) - octet_length(m.resource) as bytes_before
+		sum(octet_length(m.resource)) over (order by ${order('m')} rows unbounded preceding) - octet_length(m.resource) as bytes_before
 	from (
-		select r.id, r.given_id, r.version, r.last_updated, r.source, r.meta, r.resource from ${plan.table} r
-		where ${where} and r.id > ${after}
-		order by r.id limit ${limit}
+		select ${innerColumns}${keys} from ${plan.table} r
+		where ${where}${after}
+		order by ${innerOrder} limit ${limit}
 	) m
 ) r
 where r.bytes_before < ${parameters.add(bytesMax, 'bigint')}
-order by r.id`;
-	return parameters.query(text, plan);
+order by ${order('r')}`;
+	return parameters.query(text, isPrepared(plan));
+}
+
+/** PostgreSQL's own order, which its indexes have in both directions: nulls come last, and first where it descends. */
+function direction({ descending }: SortKey): string {
+	return descending ? ' desc' : '';
+}
+
+/** The id goes the way of the last key, so that one index can be walked one way. */
+function lastDirection(sort: readonly SortKey[]): string {
+	return sort.at(-1)?.descending ? ' desc' : '';
+}
+
+function afterCondition({ sort, after }: SearchPlan, parameters: Parameters): string {
+	if (sort.length === 0) return ` and r.id > ${parameters.add(after?.id ?? nilId, 'uuid')}`;
+	if (after === undefined) return '';
+	return ` and (${beyond(sort, after, 0, parameters)})`;
+}
+
+/** Rows that come after the position, by the keys from `index` on. */
+function beyond(sort: readonly SortKey[], after: PagePosition, index: number, parameters: Parameters): string {
+	const key = sort[index];
+	if (key === undefined) return `r.id ${lastDirection(sort) === '' ? '>' : '<'} ${parameters.add(after.id, 'uuid')}`;
+	const column = `r.${key.column}`;
+	const value = after.keys[index] ?? null;
+	const rest = beyond(sort, after, index + 1, parameters);
+	if (value === null) {
+		const equal = `${column} is null and (${rest})`;
+		return key.descending ? `${column} is not null or ${equal}` : equal;
+	}
+	const parameter = parameters.add(value, key.columnType);
+	const further = key.descending ? `${column} < ${parameter}` : `${column} > ${parameter} or ${column} is null`;
+	// The first key bounds the walk through its index where no nulls follow.
+	const bound = index === 0 && key.descending ? `${column} <= ${parameter} and ` : '';
+	return `${bound}(${further} or ${column} = ${parameter} and (${rest}))`;
 }
 
 export function countQuery(siteId: string, plan: SearchPlan): Query {
 	const parameters = new Parameters(siteId);
-	return parameters.query(`select count(*) from ${plan.table} r where ${whereOf(plan, parameters)}`, plan);
+	return parameters.query(`select count(*) from ${plan.table} r where ${whereOf(plan.clauses, 'r', parameters)}`, isPrepared(plan));
 }
 
-class Parameters {
-	readonly #values: unknown[];
-
-	constructor(siteId: string) {
-		this.#values = [siteId];
-	}
-
-	add(value: unknown, type: string): string {
-		this.#values.push(value);
-		return `$${this.#values.length}::${type}`;
-	}
-
-	query(text: string, plan: SearchPlan): Query {
-		return { statement: { name: isPrepared(plan) ? nameOf(text) : undefined, text }, values: this.#values };
-	}
+/** What the given rows refer to by a column, or what refers to them; one row more than the limit. */
+export function inclusionQuery(siteId: string, inclusion: Inclusion, rowIds: readonly string[], limit: number): Query {
+	const { direction: way, table, column, includedTable } = inclusion;
+	const parameters = new Parameters(siteId);
+	const ids = parameters.add(rowIds, 'uuid[]');
+	const forward = `r.id in (select s.${column} from ${table} s where s.site_id = $1 and s.id = any(${ids}))`;
+	const condition = way === 'forward' ? forward : `r.${column} = any(${ids})`;
+	const text = `select ${rowColumns} from ${includedTable} r where r.site_id = $1 and ${condition} order by r.id limit ${parameters.add(limit + 1, 'integer')}`;
+	return parameters.query(text, true);
 }
 
 /**
@@ -67,8 +98,8 @@ class Parameters {
  * one plan suits every value, because a clause leads to few rows by itself. For the rest, whether an index or the order of
  * ids is the shorter way depends on how common the value is: they are planned anew each time.
  */
-function isPrepared({ clauses }: SearchPlan): boolean {
-	if (clauses.length > 2 || clauses.some((clause) => alternativesOf(clause) > 1)) return false;
+function isPrepared({ clauses, sort }: SearchPlan): boolean {
+	if (sort.length > 0 || clauses.length > 2 || clauses.some((clause) => alternativesOf(clause) !== 1)) return false;
 	return clauses.length === 0 || clauses.some(isSelective) || (clauses.length === 1 && clauses[0]?.kind === 'code');
 }
 
@@ -78,6 +109,7 @@ function isSelective(clause: Clause): boolean {
 	return clause.kind === 'reference' || clause.kind === 'identifier';
 }
 
+/** Zero for a clause of many shapes. */
 function alternativesOf(clause: Clause): number {
 	switch (clause.kind) {
 		case 'present':
@@ -91,108 +123,9 @@ function alternativesOf(clause: Clause): number {
 		case 'identifier':
 			return clause.tokens.length;
 		case 'date':
+		case 'moment':
 			return clause.alternatives.length;
+		default:
+			return 0;
 	}
-}
-
-function nameOf(text: string): string {
-	return `search_${createHash('sha256').update(text).digest('hex').slice(0, 16)}`;
-}
-
-function whereOf({ clauses }: SearchPlan, parameters: Parameters): string {
-	return ['r.site_id = $1', ...clauses.map((clause) => conditionOf(clause, parameters))].join(' and ');
-}
-
-function conditionOf(clause: Clause, parameters: Parameters): string {
-	switch (clause.kind) {
-		case 'present':
-			return `r.${clause.column} is not null`;
-		case 'code':
-			return oneOf(`r.${clause.column}`, clause.values, 'text', parameters);
-		case 'reference':
-			return oneOf(`r.${clause.column}`, clause.ids.filter(isUuid), 'uuid', parameters);
-		case 'string':
-			return anyOf(
-				clause.values.map((value) => `r.${clause.column} like ${parameters.add(`%${value.replace(/[\\%_]/g, '\\$&')}%`, 'text')}`),
-			);
-		case 'coding':
-			return anyOf(clause.tokens.map((token) => codingCondition(clause, token, parameters)));
-		case 'identifier':
-			return identifierCondition(clause.tokens, parameters);
-		case 'date':
-			return anyOf(clause.alternatives.map((alternative) => dateCondition(clause, alternative, parameters)));
-	}
-}
-
-function anyOf(conditions: readonly string[]): string {
-	return conditions.length === 0 ? 'false' : `(${conditions.join(' or ')})`;
-}
-
-/** A single value is compared by `=`: only then do the rows come from an index in the order of their ids. */
-function oneOf(column: string, values: readonly string[], type: string, parameters: Parameters): string {
-	const [first, ...others] = values;
-	if (first === undefined) return 'false';
-	return others.length === 0 ? `${column} = ${parameters.add(first, type)}` : `${column} = any(${parameters.add(values, `${type}[]`)})`;
-}
-
-/** One subquery for all alternatives: an OR of subqueries would be tried on every row of the site. */
-function identifierCondition(tokens: readonly Token[], parameters: Parameters): string {
-	const alternatives = tokens.map(({ system, value }) => {
-		const parts: string[] = [];
-		if (value !== undefined) parts.push(`i.value = ${parameters.add(value, 'text')}`);
-		if (system !== undefined) parts.push(`i.system = ${parameters.add(system, 'text')}`);
-		return parts.join(' and ');
-	});
-	return `r.id in (select i.patient_id from patient_identifier i where i.site_id = $1 and ${anyOf(alternatives)})`;
-}
-
-function codingCondition(clause: Clause & { kind: 'coding' }, { system, value }: Token, parameters: Parameters): string {
-	const first: string[] = [];
-	first.push(value === undefined ? `r.${clause.valueColumn} is not null` : `r.${clause.valueColumn} = ${parameters.add(value, 'text')}`);
-	if (system === '') first.push(`r.${clause.systemColumn} is null`);
-	else if (system !== undefined) first.push(`r.${clause.systemColumn} = ${parameters.add(system, 'text')}`);
-	const further = parameters.add(system === undefined ? value : `${system}|${value ?? ''}`, 'text');
-	return `(${first.join(' and ')} or ${furtherCodings(`r.${clause.furtherColumn}`, further, value, parameters)})`;
-}
-
-/**
- * Of each further coding the array holds three tokens, the bare code last. Two codings are common and found by that of
- * the second, in an ordinary index; only observations with more are in the array's own index, which is dear to write.
- */
-function furtherCodings(column: string, token: string, value: string | undefined, parameters: Parameters): string {
-	if (value === undefined) return `${column} @> array[${token}]`;
-	const second = `${column} is not null and ${column}[3] = ${parameters.add(value, 'text')}`;
-	return `${second} and ${column} @> array[${token}] or array_length(${column}, 1) > 3 and ${column} @> array[${token}]`;
-}
-
-/** FHIR R4 §3.1.1.4.5 over ranges whose ends are excluded. A row without a date holds nulls and never matches. */
-function dateCondition(clause: Clause & { kind: 'date' }, { prefix, low, high }: DateAlternative, parameters: Parameters): string {
-	const start = `r.${clause.startColumn}`;
-	const end = `r.${clause.endColumn}`;
-	const from = () => parameters.add(low, clause.columnType);
-	const to = () => parameters.add(high, clause.columnType);
-	switch (prefix) {
-		case 'eq':
-			// A whole day within one day is that day; by `=` the rows come in the order of their ids.
-			if (isWholeDay(clause, { low, high })) return `(${start} = ${from()} and ${end} = ${to()})`;
-			return `(${start} >= ${from()} and ${start} < ${to()} and ${end} <= ${to()})`;
-		case 'ne':
-			return `(${start} < ${from()} or ${end} > ${to()})`;
-		case 'lt':
-			return `${start} < ${from()}`;
-		case 'gt':
-			return `${end} > ${to()}`;
-		case 'ge':
-			return `(${start} >= ${from()} or ${end} > ${to()})`;
-		case 'le':
-			return `(${start} < ${from()} or ${end} <= ${to()})`;
-		case 'sa':
-			return `${start} >= ${to()}`;
-		case 'eb':
-			return `${end} <= ${from()}`;
-	}
-}
-
-function isWholeDay({ columnType }: Clause & { kind: 'date' }, { low, high }: Pick<DateAlternative, 'low' | 'high'>): boolean {
-	return columnType === 'date' && Date.parse(high) - Date.parse(low) === 86_400_000;
 }

@@ -6,12 +6,14 @@ import type { ResourceDefinition } from '#fhir/resource.ts';
 import type { SiteGateway } from '#site/gateway.ts';
 import type { Reader } from '#storage/reader.ts';
 import type { HttpRequest } from '../http/message.ts';
+import type { Cursors } from './cursor.ts';
 
 export interface FhirContext {
 	directory: AccessDirectory;
 	reader: Reader;
 	gateway: SiteGateway;
 	clock: Clock;
+	cursors: Cursors;
 	limits: Limits;
 	metrics: Metrics;
 	version: string;

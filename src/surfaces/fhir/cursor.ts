@@ -1,41 +1,54 @@
-import { createHash } from 'node:crypto';
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { Failure } from '#core/failure.ts';
-import { isUuid } from '#core/id.ts';
-import type { PagePosition } from '#record/search-plan.ts';
 
 /** Changes when the form of cursors does; an older one is then refused, not misread. */
-const form = 1;
-const bindingLength = 22;
+const form = 2;
+const ivLength = 12;
+const tagLength = 16;
 
 /** What a cursor is good for. */
 export interface CursorScope {
 	siteId: string;
-	type: string;
+	/** What is paged: a type, a history, the compartment of a patient. */
+	of: string;
 	/** The parameters of the search, in their order. */
 	applied: readonly (readonly [string, string])[];
 }
 
 /**
- * A cursor of another site or search is refused by its digest. That is a courtesy to the client, not the wall between
+ * Seals where a page ended. A cursor may hold a name or a birth date, since pages are in their order, and it travels in
+ * URLs: so nobody but the service reads it, and it opens for its own site and search only. That is not the wall between
  * sites: whatever a cursor says, rows are read of the key's site only.
  */
-function binding({ siteId, type, applied }: CursorScope): string {
-	return createHash('sha256')
-		.update(JSON.stringify([form, siteId, type, applied]))
-		.digest('base64url')
-		.slice(0, bindingLength);
-}
+export class Cursors {
+	readonly #key: Uint8Array;
 
-export function encodeCursor(scope: CursorScope, { id }: PagePosition): string {
-	return `${binding(scope)}${Buffer.from(id.replaceAll('-', ''), 'hex').toString('base64url')}`;
-}
-
-/** @throws Failure `invalid` for a cursor of another site or search, or none of ours */
-export function decodeCursor(scope: CursorScope, cursor: string): PagePosition {
-	const hex = Buffer.from(cursor.slice(bindingLength), 'base64url').toString('hex');
-	const id = `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
-	if (cursor.slice(0, bindingLength) !== binding(scope) || !isUuid(id)) {
-		throw new Failure('invalid', 'the page cursor does not belong to this search', { location: { expression: '_cursor' } });
+	/** @param key of 32 bytes, the same on every node */
+	constructor(key: Uint8Array) {
+		this.#key = key;
 	}
-	return { id };
+
+	seal(scope: CursorScope, position: readonly (string | null)[]): string {
+		const iv = randomBytes(ivLength);
+		const cipher = createCipheriv('aes-256-gcm', this.#key, iv).setAAD(binding(scope));
+		const sealed = Buffer.concat([cipher.update(JSON.stringify(position), 'utf8'), cipher.final()]);
+		return Buffer.concat([iv, sealed, cipher.getAuthTag()]).toString('base64url');
+	}
+
+	/** @throws Failure `invalid` for a cursor of another site or search, or none of ours */
+	open(scope: CursorScope, cursor: string): (string | null)[] {
+		const bytes = Buffer.from(cursor, 'base64url');
+		try {
+			const decipher = createDecipheriv('aes-256-gcm', this.#key, bytes.subarray(0, ivLength)).setAAD(binding(scope));
+			decipher.setAuthTag(bytes.subarray(-tagLength));
+			const text = Buffer.concat([decipher.update(bytes.subarray(ivLength, -tagLength)), decipher.final()]).toString('utf8');
+			return JSON.parse(text);
+		} catch (cause) {
+			throw new Failure('invalid', 'the page cursor does not belong to this search', { location: { expression: '_cursor' }, cause });
+		}
+	}
+}
+
+function binding({ siteId, of, applied }: CursorScope): Buffer {
+	return Buffer.from(JSON.stringify([form, siteId, of, applied]));
 }

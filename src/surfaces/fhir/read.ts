@@ -1,7 +1,11 @@
 import { Failure } from '#core/failure.ts';
+import type { ResourceDefinition } from '#fhir/resource.ts';
+import { parseSearch } from '#fhir/search/parse.ts';
+import { type Shape, shaped } from '#fhir/shape.ts';
 import { renderStored } from '#fhir/stored.ts';
-import { readResource } from '#storage/search.ts';
-import type { HttpAnswer } from '../http/message.ts';
+import type { StoredResource } from '#record/stored-resource.ts';
+import { readResource, readVersion } from '#storage/search.ts';
+import type { HttpAnswer, HttpRequest } from '../http/message.ts';
 import type { Interacting } from './context.ts';
 
 /** https://hl7.org/fhir/R4/http.html#read */
@@ -9,16 +13,52 @@ export async function read({ context, request, grant, definition, mediaType }: I
 	const row = await readResource(context.reader, grant.siteId, definition.table.table, request.params['id'] ?? '');
 	// The same answer for an id of another site, an id that never was, and what is no id.
 	if (row === undefined) throw new Failure('not-found', `there is no ${definition.type} with this id`);
-	const headers = { ETag: `W/"${row.version}"`, 'Last-Modified': new Date(row.lastUpdated).toUTCString() };
-	if (namesVersion(request.header('if-none-match'), row.version)) return { status: 304, headers };
-	return { status: 200, headers: { 'Content-Type': mediaType, ...headers }, body: renderStored(definition.type, row) };
+	return answerOf(row, { context, request, definition, mediaType });
 }
 
-/** Weak comparison (RFC 9110 §13.1.2). */
-function namesVersion(header: string | undefined, version: string): boolean {
-	if (header === undefined) return false;
+/** https://hl7.org/fhir/R4/http.html#vread */
+export async function vread({ context, request, grant, definition, mediaType }: Interacting): Promise<HttpAnswer> {
+	const { id = '', version = '' } = request.params;
+	const { type, table } = definition;
+	const row = await readVersion(context.reader, grant.siteId, { table: table.table, type, id, version });
+	if (row === undefined) throw new Failure('not-found', `there is no ${type} with this id and version`);
+	return answerOf(row, { context, request, definition, mediaType });
+}
+
+type Answering = Pick<Interacting, 'context' | 'request' | 'definition' | 'mediaType'>;
+
+function answerOf(row: StoredResource, { context, request, definition, mediaType }: Answering): HttpAnswer {
+	const headers = { ETag: `W/"${row.version}"`, 'Last-Modified': new Date(row.lastUpdated).toUTCString() };
+	if (isUnchanged(request, row)) return { status: 304, headers };
+	const shape = shapeOf(request, definition, context);
+	const shown = shape === undefined ? row : shaped(definition, row, shape);
+	return { status: 200, headers: { 'Content-Type': mediaType, ...headers }, body: renderStored(definition.type, shown) };
+}
+
+/** RFC 9110 §13.1.2 and §13.1.3: the tag decides where there is one. */
+function isUnchanged(request: HttpRequest, { version, lastUpdated }: StoredResource): boolean {
+	const tags = request.header('if-none-match');
+	if (tags !== undefined) return namesVersion(tags, version);
+	const since = Date.parse(request.header('if-modified-since') ?? '');
+	return Math.floor(Date.parse(lastUpdated) / 1000) * 1000 <= since;
+}
+
+/** Weak comparison. */
+function namesVersion(header: string, version: string): boolean {
 	return header.split(',').some((tag) => {
 		const name = tag.trim().replace(/^W\//, '');
 		return name === '*' || name === `"${version}"`;
 	});
+}
+
+/** `_summary` and `_elements`, which a read takes too (FHIR R4 §3.1.0.1.9). */
+function shapeOf(request: HttpRequest, definition: ResourceDefinition, { limits }: Interacting['context']): Shape | undefined {
+	if (!/(?:^|&)_(?:summary|elements)=/.test(request.query)) return undefined;
+	const wanted = new URLSearchParams(
+		[...new URLSearchParams(request.query)].filter(([name]) => name === '_summary' || name === '_elements'),
+	);
+	const { shape, counting } = parseSearch(definition, wanted.toString(), { limits, lenient: false, base: '' });
+	if (counting)
+		throw new Failure('invalid', '_summary=count counts matches; one resource is read here', { location: { expression: '_summary' } });
+	return shape;
 }

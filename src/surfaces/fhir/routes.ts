@@ -7,28 +7,40 @@ import type { HttpAnswer, HttpRequest, Route } from '../http/message.ts';
 import { authenticate } from './authenticate.ts';
 import { baseOf } from './base.ts';
 import type { FhirContext, Interacting } from './context.ts';
+import { everything } from './everything.ts';
+import { historyOfInstance, historyOfType } from './history.ts';
 import { answerType, failureType } from './negotiation.ts';
-import { read } from './read.ts';
-import { searchType } from './search-type.ts';
+import { read, vread } from './read.ts';
+import { searchByForm, searchType } from './search-type.ts';
 import { writeRoutes } from './write.ts';
 
-const interactions: Readonly<
-	Partial<Record<Interaction, Pick<Route, 'method' | 'pattern'> & { carryOut(on: Interacting): Promise<HttpAnswer> }>>
-> = {
-	'search-type': { method: 'GET', pattern: '/fhir/:type', carryOut: searchType },
-	read: { method: 'GET', pattern: '/fhir/:type/:id', carryOut: read },
-};
+interface ReadRoute extends Pick<Route, 'method' | 'pattern'> {
+	/** What of its definition a resource type has to allow. */
+	interaction: Interaction;
+	carryOut(on: Interacting): Promise<HttpAnswer>;
+}
+
+const reads: readonly ReadRoute[] = [
+	{ method: 'GET', pattern: '/fhir/:type', interaction: 'search-type', carryOut: searchType },
+	{ method: 'POST', pattern: '/fhir/:type/_search', interaction: 'search-type', carryOut: searchByForm },
+	{ method: 'GET', pattern: '/fhir/:type/_history', interaction: 'history-type', carryOut: historyOfType },
+	{ method: 'GET', pattern: '/fhir/:type/:id', interaction: 'read', carryOut: read },
+	{ method: 'GET', pattern: '/fhir/:type/:id/_history', interaction: 'history-instance', carryOut: historyOfInstance },
+	{ method: 'GET', pattern: '/fhir/:type/:id/_history/:version', interaction: 'vread', carryOut: vread },
+	{ method: 'GET', pattern: '/fhir/:type/:id/$everything', interaction: 'read', carryOut: everything },
+];
 
 /** The interactions of the FHIR surface (FHIR R4 §3.1.0), each a route. */
 export function fhirRoutes(context: FhirContext): Route[] {
-	const routes = Object.entries(interactions).map(([name, { method, pattern, carryOut }]) => ({
-		method,
-		pattern,
-		handle: (request: HttpRequest) => carryOut(prepare(context, request, name as Interaction)),
-	}));
 	const metadataRoute: Route = { method: 'GET', pattern: '/fhir/metadata', handle: (request) => metadata(context, request) };
-	const reads = [metadataRoute, ...routes];
-	return [...reads, ...writeRoutes(context, reads)];
+	const readRoutes = reads.map(
+		({ method, pattern, interaction, carryOut }): Route => ({
+			method,
+			pattern,
+			handle: (request) => carryOut(prepare(context, request, interaction)),
+		}),
+	);
+	return [metadataRoute, ...readRoutes, ...writeRoutes(context, [metadataRoute, ...readRoutes])];
 }
 
 /** Every failure, the transport's own included, is an OperationOutcome. */

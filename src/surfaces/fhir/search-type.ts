@@ -1,39 +1,91 @@
-import { searchset } from '#fhir/bundle.ts';
-import { cursorParameter, parseSearch } from '#fhir/search/parse.ts';
-import { countResources, type FoundPage, searchResources } from '#storage/search.ts';
+import { type SearchEntry, searchset } from '#fhir/bundle.ts';
+import { warning } from '#fhir/operation-outcome.ts';
+import { definitionOf } from '#fhir/resources/index.ts';
+import { type ParsedSearch, parseSearch } from '#fhir/search/parse.ts';
+import { cursorParameter } from '#fhir/search/result.ts';
+import { shaped } from '#fhir/shape.ts';
+import { countResources, type FoundPage, includedResources, searchResources } from '#storage/search.ts';
 import type { HttpAnswer } from '../http/message.ts';
 import type { Interacting } from './context.ts';
-import { decodeCursor, encodeCursor } from './cursor.ts';
+import { formOf } from './form.ts';
+import { linkTo } from './links.ts';
 
-type Parameters = readonly (readonly [string, string])[];
+/** https://hl7.org/fhir/R4/http.html#search, by GET. */
+export function searchType(on: Interacting): Promise<HttpAnswer> {
+	return search(on, on.request.query);
+}
 
-/** https://hl7.org/fhir/R4/http.html#search */
-export async function searchType({ context, request, grant, definition, mediaType, base }: Interacting): Promise<HttpAnswer> {
-	const { reader, limits } = context;
+/** The same by POST: parameters of the URL and of the form count alike. The links of the answer are good for GET. */
+export async function searchByForm(on: Interacting): Promise<HttpAnswer> {
+	const parts = [on.request.query, formOf(on.request)].filter((part) => part !== '');
+	return search(on, parts.join('&'));
+}
+
+async function search({ context, request, grant, definition, mediaType, base }: Interacting, query: string): Promise<HttpAnswer> {
+	const { reader, limits, cursors } = context;
 	const { siteId } = grant;
 	const { type } = definition;
 	const lenient = /\bhandling\s*=\s*"?lenient\b/i.test(request.header('prefer') ?? '');
-	const search = parseSearch(definition, request.query, { limits, lenient, base });
-	const { applied, cursor } = search;
-	const scope = { siteId, type, applied };
-	const plan = { ...search.plan, after: cursor === undefined ? undefined : decodeCursor(scope, cursor) };
+	const parsed = parseSearch(definition, query, { limits, lenient, base });
+	const { applied, cursor, counting } = parsed;
+	const scope = { siteId, of: type, applied };
+	const plan = { ...parsed.plan, after: cursor === undefined ? undefined : positionOf(cursors.open(scope, cursor)) };
 	const [page, counted] = await Promise.all([
-		search.summary === 'count' ? nothing : searchResources(reader, siteId, plan, limits.searchBytesMax),
-		search.summary === 'count' || search.total ? countResources(reader, siteId, plan) : undefined,
+		counting ? nothing : searchResources(reader, siteId, plan, limits.searchBytesMax),
+		counting || parsed.total ? countResources(reader, siteId, plan) : undefined,
 	]);
-	const last = page.rows.at(-1);
+	const { entries, cut } = await entriesOf({ context, siteId, parsed, page });
 	// A first page that is also the last has been counted for free.
-	const total = counted ?? (cursor === undefined && !page.more ? page.rows.length : undefined);
-	const link = (parameters: Parameters) => linkTo(`${base}/${type}`, parameters);
+	const total = counted ?? (cursor === undefined && page.next === undefined ? page.rows.length : undefined);
+	const link = (parameters: readonly (readonly [string, string])[]) => linkTo(`${base}/${type}`, parameters);
 	const self = link(cursor === undefined ? applied : [...applied, [cursorParameter, cursor]]);
-	const next = page.more && last ? link([...applied, [cursorParameter, encodeCursor(scope, last)]]) : undefined;
-	const body = searchset({ type, base, matches: page.rows, total, self, next });
-	return { status: 200, headers: { 'Content-Type': mediaType }, body };
+	const next = page.next && link([...applied, [cursorParameter, cursors.seal(scope, [page.next.id, ...page.next.keys])]]);
+	const outcome = cut ? warning(`more resources are included than the ${limits.searchIncludesMax} that a page brings`) : undefined;
+	return { status: 200, headers: { 'Content-Type': mediaType }, body: searchset({ base, entries, total, self, next, outcome }) };
 }
 
-const nothing: FoundPage = { rows: [], more: false };
+const nothing: FoundPage = { rows: [], rowIds: [], next: undefined };
 
-function linkTo(path: string, parameters: Parameters): string {
-	const query = new URLSearchParams(parameters.map(([name, value]): [string, string] => [name, value])).toString();
-	return query === '' ? path : `${path}?${query}`;
+function positionOf([id, ...keys]: (string | null)[]): { id: string; keys: (string | null)[] } {
+	return { id: id ?? '', keys };
+}
+
+interface Paging {
+	context: Interacting['context'];
+	siteId: string;
+	parsed: ParsedSearch;
+	page: FoundPage;
+}
+
+/** The matches, and what they bring along; a resource stands once in a page. */
+async function entriesOf({ context, siteId, parsed, page }: Paging): Promise<{ entries: SearchEntry[]; cut: boolean }> {
+	const { reader, limits } = context;
+	const { resourceType } = parsed.plan;
+	const entries: SearchEntry[] = page.rows.map((stored) => ({ type: resourceType, stored, mode: 'match' }));
+	const included = await Promise.all(
+		parsed.inclusions.map((inclusion) => includedResources(reader, siteId, inclusion, page.rowIds, limits.searchIncludesMax)),
+	);
+	const seen = new Set(page.rows.map(({ id }) => `${resourceType}/${id}`));
+	let cut = false;
+	for (const { type, rows, cut: more } of included) {
+		cut ||= more;
+		for (const stored of rows) {
+			const name = `${type}/${stored.id}`;
+			if (seen.has(name)) continue;
+			if (entries.length - page.rows.length >= limits.searchIncludesMax) {
+				cut = true;
+				break;
+			}
+			seen.add(name);
+			entries.push({ type, stored, mode: 'include' });
+		}
+	}
+	const { shape } = parsed;
+	if (shape === undefined) return { entries, cut };
+	return { entries: entries.map((entry) => ({ ...entry, stored: shapedEntry(entry, shape) })), cut };
+}
+
+function shapedEntry({ type, stored }: SearchEntry, shape: NonNullable<ParsedSearch['shape']>): SearchEntry['stored'] {
+	const definition = definitionOf(type);
+	return definition === undefined ? stored : shaped(definition, stored, shape);
 }

@@ -10,6 +10,7 @@ import { silentLog } from '#core/log.ts';
 import { createMetrics } from '#core/metrics.ts';
 import type { SiteGateway } from '#site/gateway.ts';
 import { Reader } from '#storage/reader.ts';
+import { Cursors } from '#surfaces/fhir/cursor.ts';
 import { fhirRoutes, renderFhirFailure } from '#surfaces/fhir/routes.ts';
 import { createHttpServer, type HttpServer } from '#surfaces/http/server.ts';
 import { type TestDatabase, testDatabase } from '#test/support/database.ts';
@@ -91,6 +92,7 @@ before(async () => {
 				reader,
 				gateway: nowhere,
 				clock: systemClock,
+				cursors: new Cursors(Buffer.alloc(32, 7)),
 				limits: defaultLimits,
 				metrics,
 				version: '1.2.3',
@@ -158,6 +160,8 @@ describe('who may call', () => {
 	});
 });
 
+const sampleValues: Readonly<Record<string, string>> = { date: '2024', quantity: '1', composite: 'x$1' };
+
 describe('GET /fhir/metadata', () => {
 	test('gives the capability statement with the URL under which it was reached', async () => {
 		const { status, headers, body } = await call('/fhir/metadata');
@@ -171,11 +175,16 @@ describe('GET /fhir/metadata', () => {
 	test('every interaction that it claims is answered', async () => {
 		const { body } = await call('/fhir/metadata');
 		for (const { type, interaction, searchParam } of body.rest[0].resource) {
-			assert.deepEqual(interaction.map(({ code }: { code: string }) => code).sort(), ['read', 'search-type']);
+			const codes = interaction.map(({ code }: { code: string }) => code);
+			for (const code of ['read', 'vread', 'history-instance', 'history-type', 'search-type'])
+				assert.ok(codes.includes(code), `${type} ${code}`);
+			for (const path of ['/_history', `/${newId()}/_history`, `/${newId()}/_history/1`]) {
+				assert.equal((await call(`/fhir/${type}${path}`)).status, path === '/_history' ? 200 : 404, path);
+			}
 			assert.equal((await call(`/fhir/${type}`)).status, 200);
 			assertOutcome(await call(`/fhir/${type}/${newId()}`), 404, 'not-found');
 			for (const { name, type: kind } of searchParam) {
-				assert.equal((await call(`/fhir/${type}?${name}=${kind === 'date' ? '2024' : 'x'}`)).status, 200, `${type}?${name}`);
+				assert.equal((await call(`/fhir/${type}?${name}=${sampleValues[kind] ?? 'x'}`)).status, 200, `${type}?${name}`);
 			}
 		}
 	});
@@ -342,23 +351,20 @@ describe('what the surface does not do', () => {
 		}
 	});
 
-	test('writing and deleting are 405 with Allow', async () => {
-		for (const [method, path] of [
-			['DELETE', `/fhir/Patient/${anna.id}`],
-			['PUT', `/fhir/Patient/${anna.id}`],
-			['PATCH', `/fhir/Patient/${anna.id}`],
-			['POST', '/fhir/Patient'],
-			['POST', '/fhir/metadata'],
-			['DELETE', '/fhir/Patient'],
+	test('deleting, and reading the whole system, are 405 with Allow', async () => {
+		for (const [method, path, allow] of [
+			['DELETE', `/fhir/Patient/${anna.id}`, 'GET, HEAD, PATCH, PUT'],
+			['DELETE', '/fhir/Patient', 'GET, HEAD, POST, PUT'],
+			['GET', '/fhir', 'POST'],
 		] as const) {
 			const answer = await call(path, {}, method);
 			assertOutcome(answer, 405, 'not-supported');
-			assert.equal(answer.headers.get('allow'), 'GET, HEAD');
+			assert.equal(answer.headers.get('allow'), allow);
 		}
 	});
 
 	test('other paths, the other surfaces’ among them, are 404', async () => {
-		for (const path of ['/', '/fhir', '/fhir/', '/fhir/Patient/', `/fhir/Patient/${anna.id}/_history`, '/v2/ingest', '/metrics']) {
+		for (const path of ['/', '/fhir/Patient/', `/fhir/Patient/${anna.id}/_nothing`, '/v2/ingest', '/metrics']) {
 			assertOutcome(await call(path), 404, 'not-found');
 		}
 	});

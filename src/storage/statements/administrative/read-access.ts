@@ -3,6 +3,8 @@ import type { Statement } from '../../statement.ts';
 /** What the access directory is made of: over all sites, since the credential decides which site it is. */
 export const readAccessVersion: Statement = { name: 'read_access_version', text: 'select version from access_version' };
 
+export const readCursorKey: Statement = { name: 'read_cursor_key', text: 'select cursor_key from access_version' };
+
 export const readApiKeys: Statement = {
 	name: 'read_api_keys',
 	text: `

@@ -1,0 +1,84 @@
+import { Failure } from '#core/failure.ts';
+import type { Clause } from '#record/search-plan.ts';
+import type { ResourceDefinition, SearchParameter } from '../resource.ts';
+import { definitionOf } from '../resources/index.ts';
+import { clauseOf } from './clause.ts';
+
+/** What every resource type can be searched by. */
+export const commonParameters: Readonly<Record<string, SearchParameter>> = {
+	_id: { type: 'token', match: 'id', documentation: 'The id of the resource' },
+	_lastUpdated: { type: 'date', match: 'moment', column: 'last_updated', documentation: 'When the version was made' },
+};
+
+/** Steps of a chain, and of `_has` within one another. */
+const chainMax = 3;
+
+export function parameterOf(definition: ResourceDefinition, name: string): SearchParameter | undefined {
+	if (Object.hasOwn(definition.search, name)) return definition.search[name];
+	return Object.hasOwn(commonParameters, name) ? commonParameters[name] : undefined;
+}
+
+export interface ParameterOptions {
+	/** The FHIR base URL, without a slash at its end. */
+	base: string;
+}
+
+/** A clause, nothing where the value asks for nothing, or `unknown` where there is no such parameter. */
+export type ParameterResult = Clause | undefined | 'unknown';
+
+/**
+ * One parameter of a search: `name`, `name:modifier`, a chain `patient.name`, `subject:Patient.name`, or
+ * `_has:Observation:patient:code` (FHIR R4 §3.1.1.4).
+ * @throws Failure for a value that it cannot have, a modifier that it does not take, and too long a chain
+ */
+export function parameterClause(
+	definition: ResourceDefinition,
+	name: string,
+	value: string,
+	options: ParameterOptions,
+	depth = 0,
+): ParameterResult {
+	if (name.startsWith('_has:')) return hasClause(definition, name, value, options, depth);
+	const dot = name.indexOf('.');
+	if (dot > 0) return chainClause(definition, [name.slice(0, dot), name.slice(dot + 1)], value, options, depth);
+	const [plain = '', modifier, ...rest] = name.split(':');
+	const parameter = parameterOf(definition, plain);
+	if (parameter === undefined || rest.length > 0) return 'unknown';
+	return clauseOf({ name: plain, modifier, value, parameter, definition, base: options.base });
+}
+
+function refuseDepth(depth: number, name: string): void {
+	if (depth >= chainMax)
+		throw new Failure('not-supported', `a chain has at most ${chainMax} steps`, { location: { expression: name.slice(0, 64) } });
+}
+
+function chainClause(
+	definition: ResourceDefinition,
+	[step, rest]: [string, string],
+	value: string,
+	options: ParameterOptions,
+	depth: number,
+): ParameterResult {
+	refuseDepth(depth, step);
+	const [name = '', type] = step.split(':');
+	const parameter = parameterOf(definition, name);
+	if (parameter?.type !== 'reference' || parameter.match !== 'column') return 'unknown';
+	const [target] = parameter.targets;
+	const next = definitionOf(target);
+	if (next === undefined || (type !== undefined && type !== target)) return 'unknown';
+	const clause = parameterClause(next, rest, value, options, depth + 1);
+	if (clause === undefined || clause === 'unknown') return clause;
+	return { kind: 'through', column: parameter.column, table: next.table.table, clauses: [clause] };
+}
+
+function hasClause(definition: ResourceDefinition, name: string, value: string, options: ParameterOptions, depth: number): ParameterResult {
+	refuseDepth(depth, '_has');
+	const [, type = '', reference = '', ...rest] = name.split(':');
+	const source = definitionOf(type);
+	const parameter = source && parameterOf(source, reference);
+	if (source === undefined || parameter?.type !== 'reference' || parameter.match !== 'column') return 'unknown';
+	if (parameter.targets[0] !== definition.type || rest.length === 0) return 'unknown';
+	const clause = parameterClause(source, rest.join(':'), value, options, depth + 1);
+	if (clause === undefined || clause === 'unknown') return clause;
+	return { kind: 'referring', table: source.table.table, column: parameter.column, clauses: [clause] };
+}

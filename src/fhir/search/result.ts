@@ -1,0 +1,139 @@
+import { Failure } from '#core/failure.ts';
+import type { Inclusion, SortKey } from '#record/search-plan.ts';
+import type { ResourceDefinition, SearchParameter } from '../resource.ts';
+import { definitionOf, resources } from '../resources/index.ts';
+import { parameterOf } from './parameter.ts';
+import type { ParsedSearch, SearchLimits } from './parse.ts';
+
+/** Bears the cursor in `next` links. */
+export const cursorParameter = '_cursor';
+
+type Reading = (search: ParsedSearch, value: string, definition: ResourceDefinition, limits: SearchLimits) => void;
+
+/** Parameters that shape the answer (FHIR R4 §3.1.1.5), each reading its value into the search. */
+export const resultParameters: Readonly<Record<string, Reading>> = {
+	[cursorParameter]: (search, value) => {
+		search.cursor = value;
+	},
+	_count: (search, value, _definition, limits) => {
+		if (!/^\d{1,9}$/.test(value)) throw invalid('_count', 'is not a whole number');
+		const count = Math.min(Number(value), limits.searchCountMax);
+		search.plan.count = count;
+		if (count === 0) search.counting = true;
+		search.applied.push(['_count', String(count)]);
+	},
+	_summary: (search, value) => {
+		if (value === 'count') search.counting = true;
+		else if (value === 'true' || value === 'text' || value === 'data') search.shape = { kind: value };
+		else if (value !== 'false') throw invalid('_summary', "takes 'true', 'text', 'data', 'count' or 'false'");
+		search.applied.push(['_summary', value]);
+	},
+	_elements: (search, value, definition) => {
+		const elements = value.split(',').map((element) => element.trim().replace(new RegExp(`^${definition.type}\\.`), ''));
+		if (elements.some((element) => !/^[A-Za-z_]\w{0,63}$/.test(element)))
+			throw invalid('_elements', 'takes names of elements between commas');
+		search.shape = { kind: 'elements', elements };
+		search.applied.push(['_elements', value]);
+	},
+	_total: (search, value) => {
+		if (!['none', 'accurate', 'estimate'].includes(value)) throw invalid('_total', "takes 'none', 'accurate' or 'estimate'");
+		search.total = value !== 'none';
+		search.applied.push(['_total', value]);
+	},
+	_sort: (search, value, definition) => {
+		search.plan.sort = value
+			.split(',')
+			.filter((key) => key !== '')
+			.map((key) => sortKey(definition, key));
+		if (search.plan.sort.length > 8) throw invalid('_sort', 'takes at most 8 keys');
+		search.applied.push(['_sort', value]);
+	},
+	_format: (search, value) => {
+		search.applied.push(['_format', value]);
+	},
+	/** Answers are never indented; who asks for it gets what he would get without. */
+	_pretty: () => undefined,
+};
+
+/** `_include` and `_revinclude` may be repeated. */
+export const inclusionParameters: Readonly<Record<string, Inclusion['direction']>> = { _include: 'forward', _revinclude: 'reverse' };
+
+export function invalid(name: string, fault: string): Failure {
+	return new Failure('invalid', `${name} ${fault}`, { location: { expression: name } });
+}
+
+function sortKey(definition: ResourceDefinition, key: string): SortKey {
+	const descending = key.startsWith('-');
+	const name = descending ? key.slice(1) : key;
+	const parameter = parameterOf(definition, name);
+	const column = parameter && sortColumn(parameter);
+	if (column === undefined) {
+		throw new Failure('not-supported', `${definition.type} is not sorted by '${name.replace(/[^\x20-\x7e]/g, '?').slice(0, 64)}'`, {
+			location: { expression: '_sort' },
+		});
+	}
+	return { ...column, descending };
+}
+
+/** What can be sorted by is what a column holds: the start of a range, the first coding. */
+export function sortColumn(parameter: SearchParameter): Omit<SortKey, 'descending'> | undefined {
+	switch (parameter.type) {
+		case 'date':
+			if (parameter.match === 'moment') return { column: parameter.column, columnType: 'timestamptz' };
+			return { column: parameter.startColumn, columnType: parameter.columnType };
+		case 'string':
+			return parameter.match === 'substring' ? { column: parameter.column, columnType: 'text' } : undefined;
+		case 'token':
+			if (parameter.match === 'id') return { column: 'id', columnType: 'uuid' };
+			if (parameter.match === 'code') return { column: parameter.column, columnType: 'text' };
+			return parameter.match === 'coding' ? { column: parameter.valueColumn, columnType: 'text' } : undefined;
+		default:
+			return undefined;
+	}
+}
+
+/**
+ * `Observation:patient`, `Observation:subject:Patient`, `Observation:*` or `*` (§3.1.1.5.4). References to what is not served
+ * include nothing.
+ * @throws Failure for a type, parameter or form that there is not
+ */
+export function inclusionsOf(definition: ResourceDefinition, direction: Inclusion['direction'], name: string, value: string): Inclusion[] {
+	const [source = '', parameterName = '*', target] = value.split(':');
+	const sources = source === '*' ? allSources(definition, direction) : [definitionOf(source)];
+	return sources.flatMap((from) => {
+		if (from === undefined || (direction === 'forward' && from.type !== definition.type)) throw unknown(name);
+		return references(from, parameterName, name).flatMap((parameter) => inclusion(definition, direction, from, parameter, target));
+	});
+}
+
+function allSources(definition: ResourceDefinition, direction: Inclusion['direction']): ResourceDefinition[] {
+	return direction === 'forward' ? [definition] : Object.values(resources);
+}
+
+function unknown(name: string): Failure {
+	return new Failure('not-supported', `${name} takes <type>:<reference parameter>, or *`, { location: { expression: name } });
+}
+
+function references(from: ResourceDefinition, parameterName: string, name: string): SearchParameter[] {
+	if (parameterName === '*') return Object.values(from.search).filter(({ type }) => type === 'reference');
+	const parameter = Object.hasOwn(from.search, parameterName) ? from.search[parameterName] : undefined;
+	if (parameter?.type !== 'reference') throw unknown(name);
+	return [parameter];
+}
+
+function inclusion(
+	definition: ResourceDefinition,
+	direction: Inclusion['direction'],
+	from: ResourceDefinition,
+	parameter: SearchParameter,
+	target: string | undefined,
+): Inclusion[] {
+	if (parameter.type !== 'reference' || parameter.match !== 'column') return [];
+	const [type] = parameter.targets;
+	const to = definitionOf(type);
+	if (to === undefined || (target !== undefined && target !== type)) return [];
+	const link = { table: from.table.table, column: parameter.column };
+	if (direction === 'forward') return [{ direction, ...link, includedType: type, includedTable: to.table.table }];
+	if (type !== definition.type) return [];
+	return [{ direction, ...link, includedType: from.type, includedTable: from.table.table }];
+}

@@ -1,0 +1,50 @@
+import { type JsonObject, parseExact } from '#core/json.ts';
+import type { StoredResource } from '#record/stored-resource.ts';
+import { asObject } from './elements.ts';
+import type { ResourceDefinition } from './resource.ts';
+
+/** What of a resource an answer shows (FHIR R4 §3.1.1.5.8 and §3.1.1.5.9). */
+export type Shape = { kind: 'true' | 'text' | 'data' } | { kind: 'elements'; elements: readonly string[] };
+
+const subsetted = {
+	system: 'http://terminology.hl7.org/CodeSystem/v3-ObservationValue',
+	code: 'SUBSETTED',
+	display: 'subsetted',
+};
+
+/** The resource with only what the shape shows, marked as such; mandatory elements stay. */
+export function shaped(definition: ResourceDefinition, stored: StoredResource, shape: Shape): StoredResource {
+	const resource = parseExact(stored.text);
+	const kept: JsonObject = {};
+	for (const name in resource) {
+		const value = resource[name];
+		// The sibling of a primitive goes with it.
+		if (value !== undefined && isShown(definition, name.replace(/^_/, ''), shape)) kept[name] = value;
+	}
+	const meta: JsonObject = stored.meta === null ? {} : (asObject(parseExact(stored.meta)) ?? {});
+	const tags = Array.isArray(meta['tag']) ? meta['tag'] : [];
+	return { ...stored, text: JSON.stringify(kept), meta: JSON.stringify({ ...meta, tag: [...tags, subsetted] }) };
+}
+
+function isShown({ summary, mandatory }: ResourceDefinition, element: string, shape: Shape): boolean {
+	if (mandatory.includes(element)) return true;
+	switch (shape.kind) {
+		case 'true':
+			return summary.includes(element);
+		case 'text':
+			return element === 'text';
+		case 'data':
+			return element !== 'text';
+		case 'elements':
+			return shape.elements.some((name) => element === name || isChoice(element, name));
+	}
+}
+
+/** `value` names `valueQuantity` as well. */
+function isChoice(element: string, name: string): boolean {
+	return (
+		element.startsWith(name) &&
+		/^[A-Z]/.test(element.slice(name.length)) &&
+		['value', 'effective', 'onset', 'abatement', 'performed', 'deceased', 'multipleBirth'].includes(name)
+	);
+}

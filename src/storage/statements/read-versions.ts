@@ -1,0 +1,77 @@
+import type { ResourceType } from '#record/table-shape.ts';
+import { Parameters, type Query } from './parameters.ts';
+import { rowColumns } from './search-resources.ts';
+
+const columns = 'r.id, r.given_id, r.version, r.last_updated, r.source, r.meta, r.resource';
+
+/** One version: the current one stands in the type's own table, earlier ones in the history. */
+export function versionQuery(siteId: string, table: string, type: ResourceType, rowId: string, version: number): Query {
+	const parameters = new Parameters(siteId);
+	const id = parameters.add(rowId, 'uuid');
+	const number = parameters.add(version, 'integer');
+	const text = `
+select ${rowColumns} from ${table} r where r.site_id = $1 and r.id = ${id} and r.version = ${number}
+union all
+select ${rowColumns} from resource_history r where r.site_id = $1 and r.resource_type = '${type}' and r.id = ${id} and r.version = ${number}`;
+	return parameters.query(text, true);
+}
+
+/** Where a page of a history ended. */
+export interface VersionPosition {
+	/** In PostgreSQL's text form. */
+	lastUpdated: string;
+	id: string;
+	version: number;
+}
+
+export interface HistoryPage {
+	/** Of one resource, or of the whole type. */
+	rowId: string | undefined;
+	/** FHIR instant. */
+	since: string | undefined;
+	after: VersionPosition | undefined;
+	count: number;
+}
+
+/** Versions, newest first, one more than the page holds; behind the columns of the row stand what a position is made of. */
+export function historyQuery(siteId: string, table: string, type: ResourceType, page: HistoryPage): Query {
+	const parameters = new Parameters(siteId);
+	const limit = parameters.add(page.count + 1, 'integer');
+	const conditions: string[] = [];
+	if (page.rowId !== undefined) conditions.push(`r.id = ${parameters.add(page.rowId, 'uuid')}`);
+	if (page.since !== undefined) conditions.push(`r.last_updated >= ${parameters.add(page.since, 'timestamptz')}`);
+	if (page.after) {
+		const { lastUpdated, id, version } = page.after;
+		const position = [parameters.add(lastUpdated, 'timestamptz'), parameters.add(id, 'uuid'), parameters.add(version, 'integer')];
+		conditions.push(`(r.last_updated, r.id, r.version) < (${position.join(', ')})`);
+	}
+	const where = conditions.map((condition) => ` and ${condition}`).join('');
+	const order = 'r.last_updated desc, r.id desc, r.version desc';
+	const text = `
+select ${rowColumns}, r.last_updated::text, r.id, r.version from (
+	(select ${columns} from ${table} r where r.site_id = $1${where} order by ${order} limit ${limit})
+	union all
+	(select ${columns} from resource_history r where r.site_id = $1 and r.resource_type = '${type}'${where} order by ${order} limit ${limit})
+) r
+order by ${order} limit ${limit}`;
+	return parameters.query(text, true);
+}
+
+/** Rows of a table that belong to a patient, in the order of their ids, one more than asked for. */
+export function compartmentQuery(
+	siteId: string,
+	table: string,
+	page: { patientId: string; since: string | undefined; afterId: string; count: number },
+): Query {
+	const parameters = new Parameters(siteId);
+	const column = table === 'patient' ? 'id' : 'patient_id';
+	const patient = parameters.add(page.patientId, 'uuid');
+	const after = parameters.add(page.afterId, 'uuid');
+	const since = page.since === undefined ? '' : ` and r.last_updated >= ${parameters.add(page.since, 'timestamptz')}`;
+	const limit = parameters.add(page.count + 1, 'integer');
+	const text = `
+select ${rowColumns}, r.id from ${table} r
+where r.site_id = $1 and r.${column} = ${patient} and r.id > ${after}${since}
+order by r.id limit ${limit}`;
+	return parameters.query(text, true);
+}

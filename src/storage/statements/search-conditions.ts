@@ -1,0 +1,230 @@
+import type { Clause, DateAlternative, ElementTest, QuantityAlternative, Token } from '#record/search-plan.ts';
+import type { Parameters } from './parameters.ts';
+
+/** The condition of a clause on the rows that `alias` names. The site is `$1` in every one. */
+export function conditionOf(clause: Clause, alias: string, parameters: Parameters): string {
+	switch (clause.kind) {
+		case 'present':
+			return `${alias}.${clause.column} is not null`;
+		case 'code':
+			return equalsAny(`${alias}.${clause.column}`, clause.values, 'text', parameters);
+		case 'reference':
+			return equalsAny(`${alias}.${clause.column}`, clause.ids, 'uuid', parameters);
+		case 'string':
+			return anyOf(clause.values.map((value) => `${alias}.${clause.column} like ${parameters.add(pattern(value), 'text')}`));
+		case 'identifier':
+			return identifierCondition(clause.tokens, alias, parameters);
+		case 'coding':
+			return anyOf(clause.tokens.map((token) => codingCondition(clause, token, alias, parameters)));
+		case 'date':
+			return anyOf(clause.alternatives.map((alternative) => dateCondition(clause, alternative, alias, parameters)));
+		case 'moment':
+			return anyOf(clause.alternatives.map((alternative) => momentCondition(`${alias}.${clause.column}`, alternative, parameters)));
+		case 'element':
+			return anyOf(clause.paths.map((path) => elementCondition(path, clause.test, alias, parameters)));
+		case 'all':
+			return clause.clauses.length === 0 ? 'true' : `(${clause.clauses.map((part) => conditionOf(part, alias, parameters)).join(' and ')})`;
+		case 'any':
+			return anyOf(clause.clauses.map((part) => conditionOf(part, alias, parameters)));
+		case 'not':
+			return `(${conditionOf(clause.clause, alias, parameters)}) is not true`;
+		case 'through': {
+			const target = parameters.alias();
+			return `${alias}.${clause.column} in (select ${target}.id from ${clause.table} ${target} where ${whereOf(clause.clauses, target, parameters)})`;
+		}
+		case 'referring': {
+			const source = parameters.alias();
+			const where = whereOf(clause.clauses, source, parameters);
+			return `${alias}.id in (select ${source}.${clause.column} from ${clause.table} ${source} where ${where})`;
+		}
+	}
+}
+
+/** All clauses on the rows of this site. */
+export function whereOf(clauses: readonly Clause[], alias: string, parameters: Parameters): string {
+	return [`${alias}.site_id = $1`, ...clauses.map((clause) => conditionOf(clause, alias, parameters))].join(' and ');
+}
+
+function anyOf(alternatives: readonly string[]): string {
+	if (alternatives.length === 0) return 'false';
+	return alternatives.length === 1 ? String(alternatives[0]) : `(${alternatives.join(' or ')})`;
+}
+
+function pattern(text: string): string {
+	return `%${escaped(text)}%`;
+}
+
+function escaped(text: string): string {
+	return text.replace(/[\\%_]/g, '\\$&');
+}
+
+function equalsAny(column: string, values: readonly string[], type: string, parameters: Parameters): string {
+	const [first, ...others] = values;
+	if (first === undefined) return 'false';
+	return others.length === 0 ? `${column} = ${parameters.add(first, type)}` : `${column} = any(${parameters.add(values, `${type}[]`)})`;
+}
+
+/** One subquery for all alternatives: an OR of subqueries would be tried on every row of the site. */
+function identifierCondition(tokens: readonly Token[], alias: string, parameters: Parameters): string {
+	const alternatives = tokens.map(({ system, value }) => {
+		const parts: string[] = [];
+		if (value !== undefined) parts.push(`i.value = ${parameters.add(value, 'text')}`);
+		if (system !== undefined) parts.push(`i.system = ${parameters.add(system, 'text')}`);
+		return parts.length === 0 ? 'true' : parts.join(' and ');
+	});
+	return `${alias}.id in (select i.patient_id from patient_identifier i where i.site_id = $1 and ${anyOf(alternatives)})`;
+}
+
+function codingCondition(clause: Clause & { kind: 'coding' }, { system, value }: Token, alias: string, parameters: Parameters): string {
+	const first: string[] = [];
+	const column = `${alias}.${clause.valueColumn}`;
+	first.push(value === undefined ? `${column} is not null` : `${column} = ${parameters.add(value, 'text')}`);
+	if (system === '') first.push(`${alias}.${clause.systemColumn} is null`);
+	else if (system !== undefined) first.push(`${alias}.${clause.systemColumn} = ${parameters.add(system, 'text')}`);
+	const further = parameters.add(system === undefined ? (value ?? '') : `${system}|${value ?? ''}`, 'text');
+	return `(${first.join(' and ')} or ${furtherCodings(`${alias}.${clause.furtherColumn}`, further, value, parameters)})`;
+}
+
+/**
+ * Of each further coding the array holds three tokens, the bare code last. Two codings are common and found by that of
+ * the second, in an ordinary index; only observations with more are in the array's own index, which is dear to write.
+ */
+function furtherCodings(column: string, token: string, value: string | undefined, parameters: Parameters): string {
+	if (value === undefined) return `${column} @> array[${token}]`;
+	const second = `${column} is not null and ${column}[3] = ${parameters.add(value, 'text')}`;
+	return `${second} and ${column} @> array[${token}] or array_length(${column}, 1) > 3 and ${column} @> array[${token}]`;
+}
+
+/** FHIR R4 §3.1.1.4.5 over ranges whose ends are excluded. A row without a date holds nulls and never matches. */
+function dateCondition(
+	clause: Clause & { kind: 'date' },
+	{ prefix, low, high }: DateAlternative,
+	alias: string,
+	parameters: Parameters,
+): string {
+	const start = `${alias}.${clause.startColumn}`;
+	const end = `${alias}.${clause.endColumn}`;
+	const from = () => parameters.add(low, clause.columnType);
+	const to = () => parameters.add(high, clause.columnType);
+	switch (prefix) {
+		case 'eq':
+			// A whole day within one day is that day; by `=` the rows come in the order of their ids.
+			if (isWholeDay(clause, { low, high })) return `(${start} = ${from()} and ${end} = ${to()})`;
+			return `(${start} >= ${from()} and ${start} < ${to()} and ${end} <= ${to()})`;
+		case 'ne':
+			return `(${start} < ${from()} or ${end} > ${to()})`;
+		case 'lt':
+			return `${start} < ${from()}`;
+		case 'gt':
+			return `${end} > ${to()}`;
+		case 'ge':
+			return `(${start} >= ${from()} or ${end} > ${to()})`;
+		case 'le':
+			return `(${start} < ${from()} or ${end} <= ${to()})`;
+		case 'sa':
+			return `${start} >= ${to()}`;
+		case 'eb':
+			return `${end} <= ${from()}`;
+	}
+}
+
+export function isWholeDay({ columnType }: Clause & { kind: 'date' }, { low, high }: Pick<DateAlternative, 'low' | 'high'>): boolean {
+	return columnType === 'date' && Date.parse(high) - Date.parse(low) === 86_400_000;
+}
+
+/** A moment is a range of no length. */
+function momentCondition(column: string, { prefix, low, high }: DateAlternative, parameters: Parameters): string {
+	const from = () => parameters.add(low, 'timestamptz');
+	const to = () => parameters.add(high, 'timestamptz');
+	switch (prefix) {
+		case 'eq':
+			return `(${column} >= ${from()} and ${column} < ${to()})`;
+		case 'ne':
+			return `(${column} < ${from()} or ${column} >= ${to()})`;
+		case 'gt':
+		case 'sa':
+			return `${column} >= ${to()}`;
+		case 'lt':
+		case 'eb':
+			return `${column} < ${from()}`;
+		case 'ge':
+			return `${column} >= ${from()}`;
+		case 'le':
+			return `${column} < ${to()}`;
+	}
+}
+
+/** Paths come from the definitions of the parameters, never from a request. In lax mode lists on the way are walked through. */
+function elementCondition(path: string, test: ElementTest, alias: string, parameters: Parameters): string {
+	// A predicate, or a path that filters, says itself what it yields; any other may end in a list.
+	const items = /[?=]/.test(path) ? path : `${path}[*]`;
+	const found = `jsonb_path_query(${alias}.resource::jsonb, '${items.replaceAll("'", "''")}') as e (v)`;
+	if (test.kind === 'exists') return `exists (select from ${found})`;
+	return `exists (select from ${found} where ${testCondition(test, parameters)})`;
+}
+
+function testCondition(test: Exclude<ElementTest, { kind: 'exists' }>, parameters: Parameters): string {
+	switch (test.kind) {
+		case 'token':
+			return anyOf(test.tokens.map((token) => tokenTest(test.form, token, parameters)));
+		case 'reference':
+			return equalsAny(`e.v #>> '{}'`, test.values, 'text', parameters);
+		case 'text':
+			return anyOf(test.values.map((value) => textTest(test.mode, value, parameters)));
+		case 'quantity':
+			return anyOf(test.alternatives.map((alternative) => quantityTest(alternative, parameters)));
+	}
+}
+
+function tokenTest(form: 'coding' | 'identifier' | 'value', { system, value }: Token, parameters: Parameters): string {
+	if (form === 'value') return value === undefined ? 'true' : `e.v #>> '{}' = ${parameters.add(value, 'text')}`;
+	const member = form === 'coding' ? 'code' : 'value';
+	const parts = [value === undefined ? `e.v ? '${member}'` : `e.v ->> '${member}' = ${parameters.add(value, 'text')}`];
+	if (system === '') parts.push(`not (e.v ? 'system')`);
+	else if (system !== undefined) parts.push(`e.v ->> 'system' = ${parameters.add(system, 'text')}`);
+	return `(${parts.join(' and ')})`;
+}
+
+function textTest(mode: 'starts' | 'contains' | 'exact', value: string, parameters: Parameters): string {
+	if (mode === 'exact') return `e.v #>> '{}' = ${parameters.add(value, 'text')}`;
+	return `tributary_fold(e.v #>> '{}') like ${parameters.add(mode === 'contains' ? pattern(value) : `${escaped(value)}%`, 'text')}`;
+}
+
+/** FHIR R4 §3.1.1.4.11. A stored `<5` is everything below 5, a stored `>5` everything above. */
+function quantityTest({ prefix, low, high, value, system, code }: QuantityAlternative, parameters: Parameters): string {
+	const parts = [quantityRange(prefix, { low, high, value }, parameters)];
+	if (system !== undefined) parts.push(`e.v ->> 'system' = ${parameters.add(system, 'text')}`);
+	if (code !== undefined) {
+		const unit = parameters.add(code, 'text');
+		parts.push(system === undefined ? `(e.v ->> 'code' = ${unit} or e.v ->> 'unit' = ${unit})` : `e.v ->> 'code' = ${unit}`);
+	}
+	return `(${parts.join(' and ')})`;
+}
+
+const storedValue = `(e.v ->> 'value')::numeric`;
+const storedLow = `case when e.v ->> 'comparator' in ('<', '<=') then '-infinity'::numeric else ${storedValue} end`;
+const storedHigh = `case when e.v ->> 'comparator' in ('>', '>=') then 'infinity'::numeric else ${storedValue} end`;
+
+function quantityRange(
+	prefix: QuantityAlternative['prefix'],
+	range: Record<'low' | 'high' | 'value', string>,
+	parameters: Parameters,
+): string {
+	const add = (text: string) => parameters.add(text, 'numeric');
+	switch (prefix) {
+		case 'eq':
+			return `(${storedLow} >= ${add(range.low)} and ${storedHigh} < ${add(range.high)})`;
+		case 'ne':
+			return `(${storedLow} < ${add(range.low)} or ${storedHigh} >= ${add(range.high)})`;
+		case 'gt':
+		case 'sa':
+			return `${prefix === 'gt' ? storedHigh : storedLow} > ${add(range.value)}`;
+		case 'lt':
+		case 'eb':
+			return `${prefix === 'lt' ? storedLow : storedHigh} < ${add(range.value)}`;
+		case 'ge':
+			return `${storedHigh} >= ${add(range.value)}`;
+		case 'le':
+			return `${storedLow} <= ${add(range.value)}`;
+	}
+}

@@ -1,0 +1,105 @@
+import { Failure } from '#core/failure.ts';
+import { nilId } from '#core/id.ts';
+import { type SearchEntry, searchset } from '#fhir/bundle.ts';
+import type { ResourceDefinition } from '#fhir/resource.ts';
+import { resources } from '#fhir/resources/index.ts';
+import { cursorParameter } from '#fhir/search/result.ts';
+import { rowIdOf } from '#record/row-id.ts';
+import { readCompartment, readResource } from '#storage/search.ts';
+import type { HttpAnswer } from '../http/message.ts';
+import type { Interacting } from './context.ts';
+import { linkTo } from './links.ts';
+import { pageParameters } from './page-parameters.ts';
+
+/** The patient, and then each type that refers to patients. */
+const compartment: readonly ResourceDefinition[] = Object.values(resources);
+
+/**
+ * `GET Patient/<id>/$everything` (https://hl7.org/fhir/R4/operation-patient-everything.html): the patient and all that refers to
+ * it, type by type, each in the order of ids. Takes `_count`, `_since` and `_type`.
+ */
+export async function everything({ context, request, grant, definition, mediaType, base }: Interacting): Promise<HttpAnswer> {
+	if (definition.type !== 'Patient') throw new Failure('not-supported', '$everything is an operation of Patient');
+	const { siteId } = grant;
+	const id = request.params['id'] ?? '';
+	const patient = await readResource(context.reader, siteId, definition.table.table, id);
+	if (patient === undefined) throw new Failure('not-found', 'there is no Patient with this id');
+	const { count, since, cursor, further, applied } = pageParameters(request.query, context.limits, ['_type']);
+	const types = typesOf(further['_type']);
+	const path = `Patient/${id}/$everything`;
+	const scope = { siteId, of: path, applied };
+	const [type, rowId] = cursor === undefined ? [] : context.cursors.open(scope, cursor);
+	const start: Position = {
+		index: Math.max(
+			0,
+			types.findIndex((other) => other.type === type),
+		),
+		afterId: rowId ?? nilId,
+	};
+	const { entries, next } = await page(context, siteId, types, start, { patientId: rowIdOf(id), since, count });
+	const link = (parameters: readonly (readonly [string, string])[]) => linkTo(`${base}/${path}`, parameters);
+	const self = link(cursor === undefined ? applied : [...applied, [cursorParameter, cursor]]);
+	const following =
+		next && link([...applied, [cursorParameter, context.cursors.seal(scope, [types[next.index]?.type ?? null, next.afterId])]]);
+	const total = cursor === undefined && next === undefined ? entries.length : undefined;
+	return { status: 200, headers: { 'Content-Type': mediaType }, body: searchset({ base, entries, total, self, next: following }) };
+}
+
+function typesOf(list: string | undefined): readonly ResourceDefinition[] {
+	if (list === undefined) return compartment;
+	const names = list.split(',');
+	const unknown = names.filter((name) => !compartment.some(({ type }) => type === name));
+	if (unknown.length > 0)
+		throw new Failure('not-supported', '_type names a resource type that is not served', { location: { expression: '_type' } });
+	return compartment.filter(({ type }) => names.includes(type));
+}
+
+interface Position {
+	/** Of the type. */
+	index: number;
+	afterId: string;
+}
+
+interface Wanted {
+	patientId: string;
+	since: string | undefined;
+	count: number;
+}
+
+async function page(
+	{ reader }: Interacting['context'],
+	siteId: string,
+	types: readonly ResourceDefinition[],
+	start: Position,
+	{ count, ...wanted }: Wanted,
+): Promise<{ entries: SearchEntry[]; next: Position | undefined }> {
+	const entries: SearchEntry[] = [];
+	let { afterId } = start;
+	for (let index = start.index; index < types.length; index++) {
+		const definition = types[index];
+		if (definition === undefined) break;
+		const found = await readCompartment(reader, siteId, definition.table.table, { ...wanted, afterId, count: count - entries.length });
+		entries.push(...found.rows.map((stored): SearchEntry => ({ type: definition.type, stored, mode: 'match' })));
+		if (found.next !== undefined) return { entries, next: { index, afterId: found.next } };
+		// The page is full, and whether the next types have anything is not known: an empty last page is avoided by looking.
+		if (entries.length === count) return { entries, next: await following(reader, siteId, types, index + 1, wanted) };
+		afterId = nilId;
+	}
+	return { entries, next: undefined };
+}
+
+async function following(
+	reader: Interacting['context']['reader'],
+	siteId: string,
+	types: readonly ResourceDefinition[],
+	from: number,
+	wanted: Omit<Wanted, 'count'>,
+): Promise<Position | undefined> {
+	for (let index = from; index < types.length; index++) {
+		const table = types[index]?.table.table;
+		if (table === undefined) continue;
+		const { rows } = await readCompartment(reader, siteId, table, { ...wanted, afterId: nilId, count: 1 });
+		if (rows.length > 0) return { index, afterId: nilId };
+	}
+	return undefined;
+}

@@ -1,0 +1,15 @@
+import { Failure } from '#core/failure.ts';
+import type { HttpRequest } from '../http/message.ts';
+
+/**
+ * The parameters of a form, encoded as in a URL; empty where there is no body.
+ * @throws Failure `unsupported-media-type`
+ */
+export function formOf(request: HttpRequest): string {
+	if (request.body.length === 0) return '';
+	const [type = ''] = (request.header('content-type') ?? '').split(';');
+	if (type.trim().toLowerCase() !== 'application/x-www-form-urlencoded') {
+		throw new Failure('unsupported-media-type', 'Content-Type is application/x-www-form-urlencoded');
+	}
+	return Buffer.from(request.body).toString('utf8').trim();
+}

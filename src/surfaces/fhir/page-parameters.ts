@@ -1,0 +1,58 @@
+import { Failure } from '#core/failure.ts';
+import type { Limits } from '#core/limits.ts';
+import { dateRange, isoInstant } from '#fhir/date.ts';
+import { cursorParameter } from '#fhir/search/result.ts';
+
+export interface PageParameters {
+	count: number;
+	/** FHIR instant. */
+	since: string | undefined;
+	cursor: string | undefined;
+	/** Values of the further parameters that the operation takes. */
+	further: Readonly<Record<string, string>>;
+	/** What was applied, in order, without the cursor. */
+	applied: [string, string][];
+}
+
+/**
+ * Parameters of what is paged and is no search: `_count`, `_since`, the cursor, and those that `names` lists.
+ * @throws Failure for others, and for values that they cannot have
+ */
+export function pageParameters(query: string, limits: Limits, names: readonly string[] = []): PageParameters {
+	const parameters: PageParameters & { further: Record<string, string> } = {
+		count: limits.searchCountDefault,
+		since: undefined,
+		cursor: undefined,
+		further: {},
+		applied: [],
+	};
+	for (const [name, value] of new URLSearchParams(query)) {
+		if (value === '' || name === '_pretty') continue;
+		if (name === cursorParameter) {
+			parameters.cursor = value;
+			continue;
+		}
+		let shown = value;
+		if (name === '_count') {
+			if (!/^[1-9]\d{0,8}$/.test(value)) throw invalid(name, 'is not a whole number above 0');
+			parameters.count = Math.min(Number(value), limits.searchCountMax);
+			shown = String(parameters.count);
+		} else if (name === '_since') {
+			const range = dateRange(value.replace(' ', '+'));
+			if (range === undefined) throw invalid(name, 'is not an instant');
+			parameters.since = isoInstant(range.startMs);
+		} else if (names.includes(name)) {
+			parameters.further[name] = value;
+		} else if (name !== '_format') {
+			throw new Failure('not-supported', `the parameter ${name.replace(/[^\x20-\x7e]/g, '?').slice(0, 64)} is not supported here`, {
+				location: { expression: name.slice(0, 64) },
+			});
+		}
+		parameters.applied.push([name, shown]);
+	}
+	return parameters;
+}
+
+function invalid(name: string, fault: string): Failure {
+	return new Failure('invalid', `${name} ${fault}`, { location: { expression: name } });
+}
