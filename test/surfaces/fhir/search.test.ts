@@ -1,0 +1,448 @@
+import { strict as assert } from 'node:assert';
+import { after, before, describe, test } from 'node:test';
+import { type FhirCall, type FhirReply, fhirClient } from '#test/support/fhir-client.ts';
+import { type FhirBody, type TestService, testService } from '#test/support/service.ts';
+
+let service: TestService;
+let west: FhirCall;
+let east: FhirCall;
+
+const loinc = 'http://loinc.org';
+const ucum = 'http://unitsofmeasure.org';
+const active = (system: string) => ({ coding: [{ system: `http://terminology.hl7.org/CodeSystem/${system}`, code: 'active' }] });
+const quantity = (value: string, code: string, more = '') =>
+	`"valueQuantity":{"value":${value},"system":"${ucum}","code":"${code}","unit":"${code}"${more}}`;
+const observation = (id: string, patient: string, code: string, more: string) =>
+	`{"resourceType":"Observation","id":"${id}","status":"final","subject":{"reference":"Patient/${patient}"},"code":{"coding":[{"system":"${loinc}","code":"${code}","display":"Hemoglobin A"}],"text":"Blood Hämoglobin"},${more}}`;
+
+const content: Readonly<Record<string, object | string>> = {
+	'Patient/anna': {
+		resourceType: 'Patient',
+		id: 'anna',
+		identifier: [{ system: 'urn:mrn', value: '1', type: { text: 'Medical record' } }],
+		name: [{ text: 'Anna Müller', family: 'Müller', given: ['Anna', 'Maria'] }],
+		birthDate: '1970-05-17',
+		gender: 'female',
+		telecom: [
+			{ system: 'phone', value: '555-1' },
+			{ system: 'email', value: 'anna@example.org' },
+		],
+		address: [{ city: 'Ulm', country: 'DE', postalCode: '89073' }],
+		communication: [{ language: { coding: [{ code: 'de' }] } }],
+		generalPractitioner: [{ reference: 'Practitioner/p1', identifier: { system: 'urn:npi', value: '9' } }],
+	},
+	'Patient/ben': {
+		resourceType: 'Patient',
+		id: 'ben',
+		identifier: [{ system: 'urn:mrn', value: '2' }],
+		name: [{ family: 'Muller', given: ['Ben'] }],
+		birthDate: '1980',
+		gender: 'male',
+		active: false,
+		deceasedDateTime: '2020-01-01',
+	},
+	'Patient/cat': { resourceType: 'Patient', id: 'cat', name: [{ text: 'Cat' }], deceasedBoolean: false },
+	'Observation/hb1': observation('hb1', 'anna', '718-7', `${quantity('12.50', 'g/dL')},"effectiveDateTime":"2024-01-01"`),
+	'Observation/hb2': observation('hb2', 'anna', '718-7', `${quantity('9', 'g/dL')},"effectiveDateTime":"2024-02-01"`),
+	'Observation/hb3': observation('hb3', 'ben', '718-7', quantity('5', 'g/dL', ',"comparator":"<"')),
+	'Observation/na': observation('na', 'ben', '2951-2', `${quantity('140', 'mmol/L')},"category":[{"coding":[{"code":"laboratory"}]}]`),
+	'Condition/c1': {
+		resourceType: 'Condition',
+		id: 'c1',
+		clinicalStatus: active('condition-clinical'),
+		code: { coding: [{ system: 'urn:icd', code: 'I10' }] },
+		subject: { reference: 'Patient/anna' },
+		recordedDate: '2024-03-01',
+	},
+	'AllergyIntolerance/a1': {
+		resourceType: 'AllergyIntolerance',
+		id: 'a1',
+		clinicalStatus: active('allergyintolerance-clinical'),
+		category: ['food'],
+		code: { text: 'Peanut' },
+		patient: { reference: 'Patient/anna' },
+		reaction: [{ substance: { coding: [{ code: 'nut' }] }, manifestation: [{ text: 'Hives' }] }],
+	},
+	'Procedure/p1': {
+		resourceType: 'Procedure',
+		id: 'p1',
+		status: 'completed',
+		code: { coding: [{ code: 'CT' }] },
+		subject: { reference: 'Patient/ben' },
+	},
+	'DocumentReference/d1': {
+		resourceType: 'DocumentReference',
+		id: 'd1',
+		status: 'current',
+		type: { coding: [{ system: loinc, code: '11502-2' }] },
+		subject: { reference: 'Patient/anna' },
+		content: [{ attachment: { contentType: 'text/plain', data: 'aGk=' } }],
+	},
+};
+
+before(async () => {
+	service = await testService();
+	west = fhirClient(service, (await service.addSite('west')).key);
+	east = fhirClient(service, (await service.addSite('east')).key);
+	for (const [path, body] of Object.entries(content)) {
+		const reply = await west('PUT', `/${path}`, body);
+		assert.equal(reply.status, 201, reply.text);
+	}
+});
+
+after(async () => {
+	await service[Symbol.asyncDispose]();
+});
+
+const idsOf = ({ body }: FhirReply, mode = 'match'): string[] =>
+	(body.entry ?? []).filter((entry: FhirBody) => entry.search.mode === mode).map((entry: FhirBody) => entry.resource.id);
+const linkOf = ({ body }: FhirReply, relation: string): string | undefined =>
+	body.link.find((link: FhirBody) => link.relation === relation)?.url;
+const get = (path: string, headers: Record<string, string> = {}) => west('GET', `/${path}`, undefined, headers);
+const follow = (url: string) => west('GET', url.slice(url.indexOf('/fhir/') + 5));
+
+async function pages(first: FhirReply): Promise<string[][]> {
+	const found = [idsOf(first)];
+	for (let url = linkOf(first, 'next'); url !== undefined; ) {
+		const reply = await follow(url);
+		assert.equal(reply.status, 200, reply.text);
+		found.push(idsOf(reply));
+		url = linkOf(reply, 'next');
+	}
+	return found;
+}
+
+describe('a search finds', () => {
+	const cases: [query: string, ids: string[]][] = [
+		['Patient?name=MÜLL', ['anna']],
+		['Patient?name:exact=Anna Müller', ['anna']],
+		['Patient?name:exact=anna müller', []],
+		['Patient?name:exact=Maria', ['anna']],
+		['Patient?name:contains=nna', ['anna']],
+		['Patient?name=an,en', ['anna', 'ben']],
+		['Patient?name=a&name=n', ['anna']],
+		['Patient?family=mul', ['ben']],
+		['Patient?family=uller', []],
+		['Patient?given=mar', ['anna']],
+		['Patient?given:contains=ari', ['anna']],
+		['Patient?identifier=urn:mrn|1,urn:mrn|2', ['anna', 'ben']],
+		['Patient?identifier:text=record', ['anna']],
+		['Patient?identifier:missing=true', ['cat']],
+		['Patient?identifier:missing=false', ['anna', 'ben']],
+		['Patient?birthdate:missing=true', ['cat']],
+		['Patient?birthdate=1980', ['ben']],
+		['Patient?birthdate=gt1975', ['ben']],
+		['Patient?gender:not=male', ['anna', 'cat']],
+		['Patient?gender:missing=true', ['cat']],
+		['Patient?active=false', ['ben']],
+		['Patient?active:not=false', ['anna', 'cat']],
+		['Patient?deceased=true', ['ben']],
+		['Patient?deceased=false', ['anna', 'cat']],
+		['Patient?telecom=555-1', ['anna']],
+		['Patient?phone=555-1', ['anna']],
+		['Patient?phone=anna@example.org', []],
+		['Patient?email=anna@example.org', ['anna']],
+		['Patient?address=ul', ['anna']],
+		['Patient?address-city=ulm', ['anna']],
+		['Patient?address-city:exact=ulm', []],
+		['Patient?address-postalcode=890', ['anna']],
+		['Patient?language=de', ['anna']],
+		['Patient?general-practitioner=Practitioner/p1', ['anna']],
+		['Patient?general-practitioner=p1', ['anna']],
+		['Patient?general-practitioner:identifier=urn:npi|9', ['anna']],
+		['Patient?_id=anna,ben', ['anna', 'ben']],
+		['Patient?_lastUpdated=gt2020', ['anna', 'ben', 'cat']],
+		['Patient?_lastUpdated=lt2020', []],
+		['Patient?_has:Observation:patient:code=2951-2', ['ben']],
+		['Patient?_has:Observation:patient:value-quantity=lt6', ['ben']],
+		['Patient?_has:Condition:subject:code=urn:icd|I10', ['anna']],
+		['Observation?patient=anna', ['hb1', 'hb2']],
+		['Observation?patient=Patient/anna&code=718-7', ['hb1', 'hb2']],
+		['Observation?subject:Patient=ben', ['hb3', 'na']],
+		['Observation?patient.identifier=urn:mrn|2', ['hb3', 'na']],
+		['Observation?subject:Patient.name=müll', ['hb1', 'hb2']],
+		['Observation?patient.name:exact=Maria', ['hb1', 'hb2']],
+		['Observation?patient.birthdate=lt1975&code=718-7', ['hb1', 'hb2']],
+		['Observation?code:text=hämo', ['hb1', 'hb2', 'hb3', 'na']],
+		['Observation?code:not=718-7', ['na']],
+		['Observation?code=http://loinc.org|', ['hb1', 'hb2', 'hb3', 'na']],
+		['Observation?code=|718-7', []],
+		['Observation?category=laboratory', ['na']],
+		['Observation?category:missing=false', ['na']],
+		['Observation?date=2024-01', ['hb1']],
+		['Observation?date=ge2024-01-15', ['hb2']],
+		['Observation?value-quantity=12.5', ['hb1']],
+		['Observation?value-quantity=12', []],
+		['Observation?value-quantity=gt10|http://unitsofmeasure.org|g/dL', ['hb1']],
+		['Observation?value-quantity=gt10', ['hb1', 'na']],
+		['Observation?value-quantity=lt10||g/dL', ['hb2', 'hb3']],
+		['Observation?value-quantity=le9', ['hb2', 'hb3']],
+		['Observation?value-quantity=ge9&code=718-7', ['hb1', 'hb2']],
+		['Observation?value-quantity=ne9&code=718-7', ['hb1', 'hb3']],
+		['Observation?value-quantity=1.4e2', ['na']],
+		['Observation?code-value-quantity=718-7$gt10', ['hb1']],
+		['Observation?code-value-quantity=http://loinc.org|718-7$lt10|http://unitsofmeasure.org|g/dL', ['hb2', 'hb3']],
+		['Observation?code-value-quantity=718-7$9,2951-2$140', ['hb2', 'na']],
+		['Condition?patient=Patient/anna', ['c1']],
+		['Condition?clinical-status=active', ['c1']],
+		['Condition?clinical-status=http://terminology.hl7.org/CodeSystem/condition-clinical|active', ['c1']],
+		['Condition?clinical-status=resolved', []],
+		['Condition?code=urn:icd|I10', ['c1']],
+		['Condition?recorded-date=2024-03', ['c1']],
+		['AllergyIntolerance?patient=anna', ['a1']],
+		['AllergyIntolerance?clinical-status=active', ['a1']],
+		['AllergyIntolerance?code=nut', ['a1']],
+		['AllergyIntolerance?code:text=pean', ['a1']],
+		['AllergyIntolerance?category=food', ['a1']],
+		['Procedure?patient=ben', ['p1']],
+		['Procedure?code=CT', ['p1']],
+		['DocumentReference?patient=anna', ['d1']],
+		['DocumentReference?type=http://loinc.org|11502-2', ['d1']],
+		['DocumentReference?contenttype=text/plain', ['d1']],
+		['DiagnosticReport?status=final', []],
+		['Encounter?patient=anna', []],
+	];
+	const sorted = (ids: readonly string[]) => [...ids].sort();
+	for (const [query, ids] of cases) {
+		test(query, async () => {
+			const [path = '', parameters = ''] = query.split(/\?(.*)/s);
+			const encoded = new URLSearchParams(parameters).toString();
+			const reply = await get(`${path}?${encoded}`);
+			assert.equal(reply.status, 200, reply.text);
+			assert.deepEqual(sorted(idsOf(reply)), sorted(ids));
+			assert.deepEqual(idsOf(await east('GET', `/${path}?${encoded}`)), [], 'another site has none of it');
+			assert.equal((await get(`${path}?${encoded}&_summary=count`)).body.total, ids.length);
+			const form = await west('POST', `/${path}/_search`, encoded, { 'Content-Type': 'application/x-www-form-urlencoded' });
+			assert.deepEqual(sorted(idsOf(form)), sorted(ids), 'by POST');
+		});
+	}
+});
+
+describe('the order', () => {
+	test('follows _sort, several keys and both ways, on every page, resources without a value among them', async () => {
+		const cases: [string, string[]][] = [
+			['Patient?_sort=birthdate', ['anna', 'ben', 'cat']],
+			['Patient?_sort=-birthdate', ['cat', 'ben', 'anna']],
+			['Patient?_sort=name', ['anna', 'ben', 'cat']],
+			['Patient?_sort=gender,-birthdate', ['anna', 'ben', 'cat']],
+			['Patient?_sort=-gender,name', ['cat', 'ben', 'anna']],
+			['Patient?_sort=_lastUpdated', ['anna', 'ben', 'cat']],
+			['Patient?_sort=-_lastUpdated', ['cat', 'ben', 'anna']],
+			['Observation?_sort=date&code=718-7', ['hb1', 'hb2', 'hb3']],
+			['Observation?_sort=-date&patient=anna', ['hb2', 'hb1']],
+		];
+		for (const [query, ids] of cases) {
+			for (const count of [1, 2, 3]) {
+				const found = await pages(await get(`${query}&_count=${count}`));
+				assert.deepEqual(found.flat(), ids, `${query} by ${count}`);
+				assert.ok(
+					found.every((page) => page.length > 0),
+					'no page is empty',
+				);
+			}
+		}
+		assert.equal((await get('Patient?_sort=telecom')).status, 400);
+		assert.equal((await get('Patient?_sort=nothing')).status, 400);
+	});
+
+	test('a cursor says nothing of what it holds', async () => {
+		const next = linkOf(await get('Patient?_sort=name&_count=1'), 'next') ?? assert.fail();
+		const cursor = new URL(next).searchParams.get('_cursor') ?? '';
+		assert.doesNotMatch(Buffer.from(cursor, 'base64url').toString('latin1').toLowerCase(), /anna|ller/);
+	});
+
+	test('of pages after POST _search goes on by GET', async () => {
+		const first = await west('POST', '/Patient/_search?gender:missing=false', '_count=1&_sort=name', {
+			'Content-Type': 'application/x-www-form-urlencoded',
+		});
+		assert.deepEqual(await pages(first), [['anna'], ['ben']]);
+		assert.equal((await west('POST', '/Patient/_search', '{}')).status, 415);
+		assert.deepEqual(idsOf(await west('POST', '/Patient/_search?name=cat')), ['cat']);
+	});
+});
+
+describe('what comes along', () => {
+	test('_include brings what matches refer to, once; _revinclude what refers to them', async () => {
+		const forward = await get('Observation?code=718-7&_include=Observation:patient');
+		assert.deepEqual(idsOf(forward).sort(), ['hb1', 'hb2', 'hb3']);
+		assert.deepEqual(idsOf(forward, 'include').sort(), ['anna', 'ben']);
+		for (const value of ['Observation:subject:Patient', 'Observation:*', '*']) {
+			assert.deepEqual(idsOf(await get(`Observation?code=2951-2&_include=${value}`), 'include'), ['ben'], value);
+		}
+		assert.deepEqual(idsOf(await get('Observation?code=2951-2&_include=Observation:subject:Group'), 'include'), []);
+		const reverse = await get('Patient?_id=anna&_revinclude=Observation:patient&_revinclude=Condition:subject');
+		assert.deepEqual(idsOf(reverse, 'include').sort(), ['c1', 'hb1', 'hb2']);
+		assert.deepEqual(idsOf(await get('Patient?_id=anna&_revinclude=*'), 'include').sort(), ['a1', 'c1', 'd1', 'hb1', 'hb2']);
+		assert.deepEqual(idsOf(await get('Observation?_id=hb1&_include=Observation:performer'), 'include'), []);
+		for (const query of [
+			'_include=Observation:nothing',
+			'_include=Patient:link',
+			'_include:iterate=Observation:patient',
+			'_revinclude=Nothing:x',
+		]) {
+			assert.equal((await get(`Observation?${query}`)).status, 400, query);
+		}
+	});
+
+	test('no more than the limit, and the page says so', async () => {
+		await using small = await testService({ SEARCH_INCLUDES_MAX: '2' });
+		const call = fhirClient(small, (await small.addSite('small')).key);
+		await call('PUT', '/Patient/p', { resourceType: 'Patient' });
+		for (let index = 0; index < 4; index++) {
+			await call('POST', '/Observation', {
+				resourceType: 'Observation',
+				status: 'final',
+				code: { text: 'x' },
+				subject: { reference: 'Patient/p' },
+			});
+		}
+		const reply = await call('GET', '/Patient?_revinclude=Observation:patient');
+		assert.equal(idsOf(reply, 'include').length, 2);
+		const [outcome] = reply.body.entry.filter((entry: FhirBody) => entry.search.mode === 'outcome');
+		assert.equal(outcome.resource.issue[0].severity, 'warning');
+	});
+});
+
+describe('what is shown of a resource', () => {
+	test('_summary and _elements cut it down and mark it', async () => {
+		const shown = async (query: string) => (await get(`Patient?_id=anna&${query}`)).body.entry[0].resource;
+		const { meta, id, resourceType, ...rest } = await shown('_elements=birthDate,name');
+		assert.deepEqual([id, resourceType], ['anna', 'Patient']);
+		assert.deepEqual(Object.keys(rest).sort(), ['birthDate', 'name']);
+		assert.equal(meta.tag[0].code, 'SUBSETTED');
+		const summary = await shown('_summary=true');
+		assert.ok('name' in summary && !('communication' in summary) && !('generalPractitioner' in summary));
+		assert.ok('communication' in (await shown('_summary=data')));
+		assert.equal((await shown('_summary=false')).meta.tag, undefined);
+		const read = await get('Patient/anna?_elements=gender');
+		assert.deepEqual(Object.keys(read.body).sort(), ['gender', 'id', 'meta', 'resourceType']);
+		const value = (await get('Observation?_id=hb1&_elements=value')).body.entry[0].resource;
+		assert.deepEqual(Object.keys(value).sort(), ['code', 'id', 'meta', 'resourceType', 'status', 'valueQuantity']);
+		assert.match((await get('Observation?_id=hb1&_elements=value')).text, /12\.50/);
+		assert.equal((await get('Patient/anna?_summary=count')).status, 400);
+		assert.equal((await get('Patient?_elements=a b')).status, 400);
+	});
+});
+
+describe('what is refused', () => {
+	test('names each parameter and modifier', async () => {
+		const two = await get('Patient?foo=1&bar=2');
+		assert.equal(two.status, 400);
+		assert.deepEqual(
+			two.body.issue.map((issue: FhirBody) => issue.expression[0]),
+			['foo', 'bar'],
+		);
+		for (const query of [
+			'Patient?name:below=x',
+			'Patient?gender:in=x',
+			'Patient?birthdate:exact=1970',
+			'Patient?gender:missing=perhaps',
+			'Observation?subject:Group=x',
+			'Observation?patient.nothing=x',
+			'Observation?performer.name=x',
+			'Observation?value-quantity=abc',
+			'Observation?value-quantity=ap5',
+			'Observation?code-value-quantity=718-7',
+			'Patient?_has:Observation:patient=x',
+			'Patient?_has:Nothing:patient:code=x',
+			'Patient?_sort=name&_sort=gender',
+		]) {
+			const reply = await get(query);
+			assert.equal(reply.status, 400, query);
+			assert.equal(reply.body.resourceType, 'OperationOutcome');
+		}
+	});
+});
+
+describe('histories', () => {
+	test('of a resource: every version, newest first, by pages, and each by itself', async () => {
+		const id = 'versions';
+		for (const gender of ['male', 'female', 'other']) await west('PUT', `/Patient/${id}`, { resourceType: 'Patient', id, gender });
+		const { body } = await get(`Patient/${id}/_history`);
+		assert.equal(body.type, 'history');
+		assert.equal(body.total, 3);
+		const told = body.entry.map((entry: FhirBody) => [
+			entry.resource.meta.versionId,
+			entry.resource.gender,
+			entry.request.method,
+			entry.response.etag,
+		]);
+		assert.deepEqual(told, [
+			['3', 'other', 'PUT', 'W/"3"'],
+			['2', 'female', 'PUT', 'W/"2"'],
+			['1', 'male', 'POST', 'W/"1"'],
+		]);
+		const second = await get(`Patient/${id}/_history/2`);
+		assert.equal(second.body.gender, 'female');
+		assert.equal(second.headers.get('etag'), 'W/"2"');
+		for (const path of [
+			`Patient/${id}/_history/4`,
+			`Patient/${id}/_history/0`,
+			`Patient/${id}/_history/x`,
+			'Patient/none/_history',
+			'Patient/none/_history/1',
+		]) {
+			assert.equal((await get(path)).status, 404, path);
+		}
+		assert.equal((await east('GET', `/Patient/${id}/_history`)).status, 404);
+		assert.equal((await east('GET', `/Patient/${id}/_history/1`)).status, 404);
+		const versions: string[] = [];
+		for (let url: string | undefined = `/fhir/Patient/${id}/_history?_count=1`; url !== undefined; ) {
+			const reply: FhirReply = await follow(url);
+			versions.push(...reply.body.entry.map((entry: FhirBody) => entry.resource.meta.versionId));
+			url = linkOf(reply, 'next');
+		}
+		assert.deepEqual(versions, ['3', '2', '1']);
+	});
+
+	test('of a type: every version of every resource, since a moment if asked', async () => {
+		const all = await get('Patient/_history?_count=1000');
+		const seen = all.body.entry.map((entry: FhirBody) => `${entry.resource.id}/${entry.resource.meta.versionId}`);
+		assert.ok(
+			['anna/1', 'versions/1', 'versions/2', 'versions/3'].every((name) => seen.includes(name)),
+			seen.join(),
+		);
+		const found: string[] = [];
+		for (let url: string | undefined = '/fhir/Patient/_history?_count=2'; url !== undefined; ) {
+			const reply: FhirReply = await follow(url);
+			found.push(...reply.body.entry.map((entry: FhirBody) => `${entry.resource.id}/${entry.resource.meta.versionId}`));
+			url = linkOf(reply, 'next');
+		}
+		assert.deepEqual(found, seen);
+		assert.equal((await get('Patient/_history?_since=2999-01-01T00:00:00Z')).body.entry, undefined);
+		assert.equal((await get('Patient/_history?_since=yesterday')).status, 400);
+		assert.equal((await get('Patient/_history?foo=1')).status, 400);
+		assert.equal((await east('GET', '/Patient/_history')).body.entry, undefined);
+	});
+});
+
+describe('Patient/$everything', () => {
+	test('is the patient and all that refers to it, by pages of any size', async () => {
+		const whole = ['a1', 'anna', 'c1', 'd1', 'hb1', 'hb2'];
+		const reply = await get('Patient/anna/$everything');
+		assert.deepEqual(idsOf(reply).sort(), whole);
+		assert.equal(reply.body.total, 6);
+		assert.equal(idsOf(reply)[0], 'anna');
+		for (const count of [1, 2, 3, 5, 6, 7]) {
+			const found = await pages(await get(`Patient/anna/$everything?_count=${count}`));
+			assert.deepEqual(found.flat().sort(), whole, `by ${count}`);
+			assert.ok(found.every((page) => page.length > 0));
+		}
+		assert.deepEqual(idsOf(await get('Patient/anna/$everything?_type=Observation,Condition')).sort(), ['c1', 'hb1', 'hb2']);
+		assert.deepEqual(idsOf(await get('Patient/anna/$everything?_since=2999')), []);
+		assert.equal((await get('Patient/anna/$everything?_type=Nothing')).status, 400);
+		assert.equal((await get('Patient/none/$everything')).status, 404);
+		assert.equal((await get('Observation/hb1/$everything')).status, 400);
+		assert.equal((await east('GET', '/Patient/anna/$everything')).status, 404);
+	});
+});
+
+describe('a read', () => {
+	test('If-Modified-Since is 304 when nothing is newer', async () => {
+		const { headers } = await get('Patient/anna');
+		const since = headers.get('last-modified') ?? '';
+		assert.equal((await get('Patient/anna', { 'If-Modified-Since': since })).status, 304);
+		assert.equal((await get('Patient/anna', { 'If-Modified-Since': 'Thu, 01 Jan 1970 00:00:00 GMT' })).status, 200);
+		assert.equal((await get('Patient/anna', { 'If-None-Match': 'W/"9"', 'If-Modified-Since': since })).status, 200);
+	});
+});
