@@ -42,7 +42,21 @@ insert into encounter (site_id, id, version, last_updated, resource, patient_id,
 select :site, ('00000000-0000-0000-0002-' || lpad(n::text, 12, '0'))::uuid, 1, now(), '{}',
 	('00000000-0000-0000-0000-' || lpad((n % 5000)::text, 12, '0'))::uuid, n::text, 'finished'
 from generate_series(1, 20000) n;
-analyze patient, patient_identifier, observation, encounter;
+insert into condition (site_id, id, version, last_updated, resource, patient_id, clinical_status, code_value)
+select :site, ('00000000-0000-0000-0003-' || lpad(n::text, 12, '0'))::uuid, 1, now() - n * interval '1 minute', '{}',
+	('00000000-0000-0000-0000-' || lpad((n % 5000)::text, 12, '0'))::uuid, case when n % 1000 = 0 then 'inactive' else 'active' end, (n % 300)::text
+from generate_series(1, 20000) n;
+insert into allergy_intolerance (site_id, id, version, last_updated, resource, patient_id, clinical_status, code_value)
+select site_id, id, version, last_updated, resource, patient_id, clinical_status, code_value from condition;
+insert into procedure (site_id, id, version, last_updated, resource, patient_id, status, code_value)
+select site_id, id, version, last_updated, resource, patient_id, 'completed', code_value from condition;
+insert into document_reference (site_id, id, version, last_updated, resource, patient_id, status, code_value)
+select site_id, id, version, last_updated, resource, patient_id, 'current', code_value from condition;
+insert into diagnostic_report (site_id, id, version, last_updated, resource, patient_id, status, code_value)
+select site_id, id, version, last_updated, resource, patient_id, case when clinical_status = 'inactive' then 'preliminary' else 'final' end, code_value
+from condition;
+update patient set last_updated = now() - interval '1 minute' * ('x' || right(id::text, 4))::bit(16)::int;
+analyze;
 `;
 
 interface PlanNode {
@@ -90,6 +104,26 @@ describe('searches of the specification read an index, with values known and unk
 		['Observation?code=7', 'observation_code'],
 		['Observation?code=urn:lab|L7', 'observation_code_second'],
 		[`Encounter?patient=${subjectId}`, 'encounter_patient'],
+		[`Condition?patient=${subjectId}`, 'condition_patient'],
+		['Condition?clinical-status=inactive', 'condition_clinical_status'],
+		['Condition?code=7', 'condition_code'],
+		[`AllergyIntolerance?patient=${subjectId}`, 'allergy_intolerance_patient'],
+		['AllergyIntolerance?clinical-status=inactive', 'allergy_intolerance_clinical_status'],
+		['AllergyIntolerance?code=7', 'allergy_intolerance_code'],
+		[`Procedure?patient=${subjectId}`, 'procedure_patient'],
+		['Procedure?code=7', 'procedure_code'],
+		[`DocumentReference?patient=${subjectId}`, 'document_reference_patient'],
+		['DocumentReference?type=7', 'document_reference_code'],
+		[`DiagnosticReport?patient=${subjectId}`, 'diagnostic_report_patient'],
+		['DiagnosticReport?status=preliminary', 'diagnostic_report_status'],
+		['Patient?_lastUpdated=gt2999', 'patient_changes'],
+		['Patient?_sort=-_lastUpdated', 'patient_changes'],
+		['Patient?_sort=birthdate', 'patient_birth_date'],
+		['Patient?_sort=-birthdate', 'patient_birth_date'],
+		['Patient?family=abcdef', 'patient_name'],
+		['Observation?patient.identifier=urn:mrn|1711', 'observation_patient'],
+		['Patient?_has:Condition:patient:clinical-status=inactive', 'condition_clinical_status'],
+		['Observation?code-value-quantity=7$gt5', 'observation_code'],
 	];
 	for (const [query, index] of cases) {
 		test(query.replace(subjectId, '<id>'), async () => {

@@ -242,6 +242,10 @@ const observationElements = fc.record({
 	status: fc.constantFrom('final', 'amended'),
 	code: fc.record({ coding: fc.array(token, { maxLength: 3 }), text: maybe(words) }),
 	effectiveDateTime: maybe(moments),
+	valueQuantity: fc.option(
+		fc.record({ value: fc.constantFrom(4.75, 5, 5.25, 5.5, 6, 10), comparator: fc.constantFrom(undefined, undefined, '<', '>') }),
+		{ nil: undefined },
+	),
 });
 const periodElements = fc.record({
 	status: fc.constantFrom('finished', 'in-progress'),
@@ -270,18 +274,34 @@ const several = (value: fc.Arbitrary<string>) =>
 const parameter = (name: string, value: fc.Arbitrary<string>) => several(value).map((text): [string, string] => [name, text]);
 const queryOf = (...parameters: fc.Arbitrary<[string, string]>[]) => fc.array(fc.oneof(...parameters), { maxLength: 3 });
 
+const missing = (name: string) => fc.constantFrom('true', 'false').map((value): [string, string] => [`${name}:missing`, value]);
+const quantityValue = fc
+	.tuple(fc.constantFrom('', 'eq', 'ne', 'gt', 'lt', 'ge', 'le'), fc.constantFrom('5', '5.0', '5.25', '5.3', '10'))
+	.map((parts) => parts.join(''));
+
 const queries = {
 	Patient: queryOf(
 		parameter('name', fc.constantFrom(...words)),
 		parameter('gender', fc.constantFrom('male', 'female', 'x')),
 		parameter('birthdate', dateValue(dates)),
 		parameter('identifier', tokenValue),
+		parameter('family', fc.constantFrom(...words)),
+		parameter('given', fc.constantFrom(...words)),
+		parameter('name:exact', fc.constantFrom(...words)),
+		parameter('gender:not', fc.constantFrom('male', 'female')),
+		missing('gender'),
+		missing('birthdate'),
+		missing('identifier'),
 	),
 	Observation: queryOf(
 		parameter('code', tokenValue),
 		parameter('date', dateValue(moments)),
 		parameter('status', fc.constantFrom('final', 'amended')),
 		parameter('patient', fc.constantFrom('Patient/0', '1', 'Group/0')),
+		parameter('code:not', fc.constantFrom(...codes, 'urn:a|A')),
+		parameter('value-quantity', quantityValue),
+		missing('value-quantity'),
+		missing('date'),
 	),
 	Encounter: queryOf(
 		parameter('class', fc.constantFrom(...codes)),

@@ -9,7 +9,56 @@ export type Resource = ReturnType<typeof JSON.parse>;
  * product's searches are held against. Knows values without escapes.
  */
 export function matches(resource: Resource, name: string, value: string): boolean {
+	const [plain = '', modifier] = name.split(':');
+	if (modifier === 'not') return !matches(resource, plain, value);
+	if (modifier === 'missing') return (elementOf(resource, plain) === undefined) === (value === 'true');
+	if (modifier === 'exact') return value.split(',').some((text) => nameParts(resource).includes(text));
 	return value.split(',').some((alternative) => matchesOne(resource, name, alternative));
+}
+
+/** The element that a parameter is about; undefined when there is none. */
+function elementOf(resource: Resource, name: string): unknown {
+	switch (name) {
+		case 'birthdate':
+			return resource.birthDate;
+		case 'value-quantity':
+			return resource.valueQuantity;
+		case 'date':
+			return resource.effectiveDateTime;
+		default:
+			return Array.isArray(resource[name]) && resource[name].length === 0 ? undefined : resource[name];
+	}
+}
+
+function nameParts(resource: Resource): string[] {
+	return (resource.name ?? []).flatMap(({ text, family, given = [] }: Resource) => [text, family, ...given]);
+}
+
+/** FHIR R4 §3.1.1.4.6: a number stands for the range that rounds to it; a stored comparator for all beyond. */
+function matchesQuantity(quantity: Resource | undefined, value: string): boolean {
+	if (quantity === undefined) return false;
+	const [, prefix = 'eq', digits = ''] = /^([a-z]{2})?(.*)$/.exec(value) ?? [];
+	const wanted = Number(digits);
+	const half = 0.5 * 10 ** -(digits.split('.')[1]?.length ?? 0);
+	const low = quantity.comparator === '<' ? Number.NEGATIVE_INFINITY : quantity.value;
+	const high = quantity.comparator === '>' ? Number.POSITIVE_INFINITY : quantity.value;
+	const within = low >= wanted - half && high < wanted + half;
+	switch (prefix) {
+		case 'eq':
+			return within;
+		case 'ne':
+			return !within;
+		case 'gt':
+			return high > wanted;
+		case 'lt':
+			return low < wanted;
+		case 'ge':
+			return high >= wanted;
+		case 'le':
+			return low <= wanted;
+		default:
+			throw new Error(`no prefix: ${prefix}`);
+	}
 }
 
 function matchesOne(resource: Resource, name: string, value: string): boolean {
@@ -25,6 +74,12 @@ function matchesOne(resource: Resource, name: string, value: string): boolean {
 			return resource.class?.code === value;
 		case 'birthdate':
 			return matchesDate(dateRange(resource.birthDate ?? ''), value);
+		case 'value-quantity':
+			return matchesQuantity(resource.valueQuantity, value);
+		case 'family':
+			return (resource.name ?? []).some(({ family }: Resource) => family !== undefined && folded(family).startsWith(folded(value)));
+		case 'given':
+			return (resource.name ?? []).some(({ given = [] }: Resource) => given.some((text: string) => folded(text).startsWith(folded(value))));
 		case 'identifier':
 			return (resource.identifier ?? []).some((identifier: Resource) => matchesToken(identifier.system, identifier.value, value));
 		case 'code':
