@@ -16,10 +16,10 @@ const delimiters: fc.Arbitrary<Delimiters> = fc
 		return { field, component, repetition, escape: mark, subcomponent, truncation: truncates ? '"' : '' };
 	});
 
-// NUL is left out when read, and `""` alone is null.
+// Control characters that were escaped are left out when read, and `""` alone is null.
 const value = fc
 	.oneof(fc.string({ unit: 'binary', maxLength: 20 }), fc.string({ unit: 'grapheme', maxLength: 8 }), fc.string({ maxLength: 40 }))
-	.map((text) => text.replaceAll('\0', ''))
+	.map((text) => text.replaceAll(/[^\P{Cc}\t\n\r\u007f-\u009f]/gu, ''))
 	.filter((text) => text !== '""');
 const field: fc.Arbitrary<FieldModel> = fc.oneof(
 	value,

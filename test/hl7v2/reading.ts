@@ -2,7 +2,15 @@ import { Failure } from '#core/failure.ts';
 import type { JsonObject } from '#core/json.ts';
 import { interpret } from '#hl7v2/interpret.ts';
 import { Message } from '#hl7v2/message.ts';
-import type { Change, ChangeSet, EncounterChange, ObservationChange, PatientChange, ResourcePatch } from '#record/change-set.ts';
+import type {
+	Change,
+	ChangeSet,
+	EncounterChange,
+	ItemChange,
+	ObservationChange,
+	PatientChange,
+	ResourcePatch,
+} from '#record/change-set.ts';
 import type { Hl7v2Policy } from '#record/delivery.ts';
 
 export const plainPolicy: Hl7v2Policy = { also: [], ignore: [], enhancedAck: false, defaultAuthority: undefined };
@@ -48,6 +56,16 @@ export function encounters(set: ChangeSet): EncounterChange[] {
 
 export function observations(set: ChangeSet): ObservationChange[] {
 	return only(set, 'observation');
+}
+
+export function items(set: ChangeSet): ItemChange[] {
+	return only(set, 'item');
+}
+
+/** The item of a single segment in an ADT^A08, and what was flagged. */
+export function stated(id: string, values: Record<number, string>): { change: ItemChange | undefined; flags: string[] } {
+	const set = read('ADT^A08', ['PID|1||100', fieldsOf(id, { 1: '1', ...values })]);
+	return { change: stored(items(set))[0], flags: set.flags.map(({ code, text }) => `${code}: ${text}`) };
 }
 
 /** As it is stored: raw numbers become numbers. */
