@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { includesOf, operations, reverseIncludesOf } from '#fhir/capability-statement.ts';
+import type { ResourceDefinition, SearchParameter } from '#fhir/resource.ts';
+import { resources } from '#fhir/resources/index.ts';
+import { commonParameters } from '#fhir/search/parameter.ts';
+import { sortColumn } from '#fhir/search/result.ts';
+
+const path = join(import.meta.dirname, '../../docs/conformance/fhir.md');
+const [begin, end] = ['<!-- from the definitions -->', '<!-- /from the definitions -->'];
+
+/** Whether an index leads to what a parameter asks for; the rest is looked for in the resources that other parameters leave. */
+function isIndexed(parameter: SearchParameter): boolean {
+	if (parameter.type === 'string') return parameter.column !== undefined;
+	if (parameter.type === 'composite') return true;
+	if (parameter.type === 'quantity') return false;
+	return parameter.type === 'date' ? parameter.match === 'moment' : parameter.match !== 'element';
+}
+
+function modifiersOf(parameter: SearchParameter): string {
+	switch (parameter.type) {
+		case 'string':
+			return '`:exact` `:contains` `:missing`';
+		case 'token':
+			if (parameter.match === 'id') return '`:not` `:missing`';
+			return parameter.match === 'code' || (parameter.match === 'element' && !parameter.textPaths)
+				? '`:not` `:missing`'
+				: '`:not` `:text` `:missing`';
+		case 'reference':
+			return '`:[type]` `:identifier` `:missing`';
+		case 'composite':
+			return '–';
+		default:
+			return '`:missing`';
+	}
+}
+
+function parameterRow([name, parameter]: [string, SearchParameter]): string {
+	const marks = [isIndexed(parameter) ? 'yes' : '–', sortColumn(parameter) ? 'yes' : '–'];
+	return `| \`${name}\` | ${parameter.type} | ${modifiersOf(parameter)} | ${marks.join(' | ')} | ${parameter.documentation.replaceAll('|', '\\|')} |`;
+}
+
+function section(definition: ResourceDefinition): string {
+	const names = (list: readonly string[]) => (list.length === 0 ? '–' : list.map((name) => `\`${name}\``).join(', '));
+	const served = operations.filter((operation) => operation.types(definition)).map(({ name }) => `$${name}`);
+	return [
+		`### ${definition.type}`,
+		'',
+		`Interactions: ${definition.interactions.join(', ')}. Operations: ${names(served)}. \`_include\`: ${names(includesOf(definition))}. \`_revinclude\`: ${names(reverseIncludesOf(definition))}.`,
+		'',
+		'| parameter | type | modifiers | indexed | `_sort` | finds |',
+		'| --- | --- | --- | --- | --- | --- |',
+		...Object.entries(definition.search).map(parameterRow),
+	].join('\n');
+}
+
+/** Without the padding that the formatter gives tables. */
+const squeezed = (text: string) => text.replace(/ +/g, ' ').replace(/-{3,}/g, '---').trim();
+
+test('docs/conformance/fhir.md says what the definitions say; with UPDATE_CONFORMANCE=1 in the environment it is written anew', () => {
+	const common = ['| parameter | type | modifiers | indexed | `_sort` | finds |', '| --- | --- | --- | --- | --- | --- |'];
+	const generated = [
+		'Of every type:',
+		'',
+		...common,
+		...Object.entries(commonParameters).map(parameterRow),
+		'',
+		...Object.values(resources).map((definition) => `${section(definition)}\n`),
+	].join('\n');
+	const text = readFileSync(path, 'utf8');
+	const [before, rest] = [text.slice(0, text.indexOf(begin) + begin.length), text.slice(text.indexOf(end))];
+	if (process.env['UPDATE_CONFORMANCE']) writeFileSync(path, `${before}\n\n${generated}\n${rest}`);
+	const held = text.slice(text.indexOf(begin) + begin.length, text.indexOf(end));
+	assert.equal(squeezed(held), squeezed(generated));
+});
