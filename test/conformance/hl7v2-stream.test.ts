@@ -8,14 +8,24 @@ import { type TestService, testService } from '#test/support/service.ts';
 
 interface Counts {
 	patients: Set<string>;
+	/** Those whose PD1 came behind the message that created them: a second version. */
+	completed: Set<string>;
 	visits: Set<string>;
 	observations: Set<string>;
+	allergies: Set<string>;
 	refused: number;
 }
 
 /** The stream read by hand, without the product's parser: what it must leave behind. */
 function independentCounts(messages: readonly string[]): Counts {
-	const counts: Counts = { patients: new Set(), visits: new Set(), observations: new Set(), refused: 0 };
+	const counts: Counts = {
+		patients: new Set(),
+		completed: new Set(),
+		visits: new Set(),
+		observations: new Set(),
+		allergies: new Set(),
+		refused: 0,
+	};
 	for (const message of messages) {
 		const segments = message.split('\r').map((segment) => segment.split('|'));
 		if (!/^(ADT\^A01|ORU\^R01)/.test(segments[0]?.[8] ?? '')) {
@@ -27,10 +37,12 @@ function independentCounts(messages: readonly string[]): Counts {
 				.find(([id]) => id === 'PID')?.[3]
 				?.split('~')[0]
 				?.split('^')[0] ?? '';
+		if (counts.patients.has(patient) && segments.some(([id]) => id === 'PD1')) counts.completed.add(patient);
 		counts.patients.add(patient);
 		let order = '';
 		for (const segment of segments) {
 			if (segment[0] === 'PV1') counts.visits.add(`${patient} ${segment[19]}`);
+			if (segment[0] === 'AL1') counts.allergies.add(`${patient} ${segment[3]}`);
 			if (segment[0] === 'OBR') order = segment[3] || segment[2] || '';
 			if (segment[0] === 'OBX') counts.observations.add(`${patient} ${order} ${segment[3]} ${segment[4]}`);
 		}
@@ -39,7 +51,15 @@ function independentCounts(messages: readonly string[]): Counts {
 }
 
 async function stored(service: TestService): Promise<Record<string, unknown>> {
-	const tables = ['patient', 'patient_identifier', 'encounter', 'observation', 'resource_history', 'accepted_message'];
+	const tables = [
+		'patient',
+		'patient_identifier',
+		'encounter',
+		'observation',
+		'allergy_intolerance',
+		'resource_history',
+		'accepted_message',
+	];
 	const found: Record<string, unknown> = {};
 	for (const table of tables) {
 		const digest =
@@ -77,11 +97,12 @@ describe('a stream of 1,013 messages', { skip: corpusIsAbsent }, () => {
 		assert.equal(refused.length, counts.refused, refused.map((answer) => msa(answer).text).join('\n'));
 		const after = await stored(service);
 		assert.deepEqual(after, {
-			patient: `${counts.patients.size} ${counts.patients.size}`,
+			patient: `${counts.patients.size} ${counts.patients.size + counts.completed.size}`,
 			patient_identifier: '802',
 			encounter: `${counts.visits.size} ${counts.visits.size}`,
 			observation: `${counts.observations.size} ${counts.observations.size}`,
-			resource_history: '0 0',
+			allergy_intolerance: `${counts.allergies.size} ${counts.allergies.size}`,
+			resource_history: `${counts.completed.size} ${counts.completed.size}`,
 			accepted_message: String(messages.length - counts.refused),
 		});
 		assert.deepEqual(
