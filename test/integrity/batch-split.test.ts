@@ -5,13 +5,13 @@ import pg from 'pg';
 import { newId } from '#core/id.ts';
 import type { Change } from '#record/change-set.ts';
 import type { Delivery } from '#record/delivery.ts';
-import { BatchRunner, delivery, identifier, mergeChange, observationChange, patientChange } from '#test/support/change-sets.ts';
+import { BatchRunner, delivery, identifier, itemChange, mergeChange, observationChange, patientChange } from '#test/support/change-sets.ts';
 import { type TestDatabase, testDatabase } from '#test/support/database.ts';
 
 const patient = fc.constantFrom('A', 'B', 'C');
 const gender = fc.constantFrom('male', 'female', 'other');
 
-/** One message: an update, results, a merge, its undoing, or two of them. */
+/** One message: an update, results, a diagnosis, a merge, its undoing, or two of them. */
 const message: fc.Arbitrary<Change[]> = fc.oneof(
 	{ weight: 4, arbitrary: fc.tuple(patient, gender).map(([value, sex]) => [patientChange(value, { gender: sex })]) },
 	{
@@ -19,6 +19,12 @@ const message: fc.Arbitrary<Change[]> = fc.oneof(
 		arbitrary: fc
 			.tuple(patient, fc.constantFrom('O1', 'O2', 'O3'), fc.constantFrom('K1', 'K2'), fc.constantFrom('1', '2'))
 			.map(([value, order, item, result]) => [patientChange(value, {}, 'keep'), observationChange(order, item, result)]),
+	},
+	{
+		weight: 4,
+		arbitrary: fc
+			.tuple(patient, fc.constantFrom('I1', 'I2'), fc.constantFrom('2020', '2021', undefined))
+			.map(([value, item, onset]) => [patientChange(value, {}, 'keep'), itemChange(item, onset)]),
 	},
 	{ weight: 2, arbitrary: fc.tuple(patient, patient).map(([survivor, prior]) => [patientChange(survivor), mergeChange(0, prior)]) },
 	{
@@ -51,6 +57,7 @@ describe('the split of messages into batches', () => {
 			`select id, version, resource, merged_into, gender from patient where site_id = $1 order by id`,
 			`select patient_id, value, old, rank from patient_identifier where site_id = $1 order by value, patient_id`,
 			`select id, version, resource, patient_id, recorded_patient_id, order_key, item_key from observation where site_id = $1 order by order_key, item_key`,
+			`select id, version, resource, patient_id, recorded_patient_id, item_key from condition where site_id = $1 order by id`,
 			`select resource_type, id, version, resource from resource_history where site_id = $1 order by resource_type, id, version`,
 			`select sequence, control_id, outcome, failure_code, failure from message_log where site_id = $1 order by sequence`,
 		]) {

@@ -86,6 +86,14 @@ export function observationChange(order: string, item: string, value: string, pa
 	};
 }
 
+/** A condition that is stated with an onset, or withdrawn. */
+export function itemChange(item: string, onset: string | undefined, patient = 0): Change {
+	const target = { kind: 'item', resourceType: 'Condition', patient, item } as const;
+	if (onset === undefined) return { ...target, patch: { elements: { recordedDate: '2024' }, parts: {} }, unknown: 'ignore' };
+	const initial = { elements: { code: { text: item } }, parts: {} };
+	return { ...target, patch: { elements: { onsetDateTime: onset }, parts: {} }, initial, unknown: 'create' };
+}
+
 export function mergeChange(survivor: number, prior: string): Change {
 	return { kind: 'merge', survivor, prior: [identifier(prior)], sequence: 1 };
 }
