@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { openAudit } from '#access/audit.ts';
 import { openDirectory } from '#access/database-directory.ts';
+import { BulkJobs } from '#bulk/jobs.ts';
 import { addressSet, parseRange } from '#core/address.ts';
 import { systemClock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
@@ -15,6 +16,7 @@ import { Reader } from '#storage/reader.ts';
 import { removeRuntimeFile, type SurfaceAddress, writeRuntimeFile } from '#storage/runtime-file.ts';
 import { readCursorKey } from '#storage/statements/administrative/read-access.ts';
 import { createUnmatchedLog } from '#storage/unmatched.ts';
+import { bulkRoutes } from '#surfaces/fhir/bulk.ts';
 import { Cursors } from '#surfaces/fhir/cursor.ts';
 import { fhirRoutes, renderFhirFailure } from '#surfaces/fhir/routes.ts';
 import { createHl7HttpSurface } from '#surfaces/hl7-http/surface.ts';
@@ -64,9 +66,10 @@ async function compose(config: Config, log: Log, closers: Closer[], close: () =>
 	const clock = systemClock;
 	const directory = await openDirectory({ databaseUrl, allowAnySource: config.ALLOW_ANY_SOURCE, log, metrics, clock });
 	closers.push(() => directory.close());
+	const workers = config.WORKERS ?? Math.max(1, availableParallelism() - 1);
 	const shards = new Shards({
 		worker: new URL('../workers/ingest.ts', import.meta.url),
-		workers: config.WORKERS ?? Math.max(1, availableParallelism() - 1),
+		workers,
 		workerData: { databaseUrl, limits, logLevel: config.LOG_LEVEL },
 		limits,
 		metrics,
@@ -76,8 +79,19 @@ async function compose(config: Config, log: Log, closers: Closer[], close: () =>
 	closers.push(() => shards.close(limits.drainMsMax));
 	const reader = new Reader({ databaseUrl: config.DATABASE_READ_URL ?? databaseUrl, connections: 4, limits, metrics, log });
 	closers.push(() => reader.close());
+	const bulk = await BulkJobs.open({
+		dataDir: config.DATA_DIR,
+		databaseUrl,
+		worker: new URL('../workers/bulk.ts', import.meta.url),
+		workers,
+		logLevel: config.LOG_LEVEL,
+		limits,
+		metrics,
+		log,
+	});
+	closers.push(() => bulk.close());
 	const state = { draining: false, listening: false };
-	const parts: Parts = { config, log, metrics, clock, directory, shards, reader, state, databaseUrl, closers };
+	const parts: Parts = { config, log, metrics, clock, directory, shards, reader, bulk, state, databaseUrl, closers };
 	const surfaces = await listen(parts);
 	state.listening = true;
 	writeRuntimeFile(config.DATA_DIR, {
@@ -115,6 +129,7 @@ interface Parts {
 	directory: Awaited<ReturnType<typeof openDirectory>>;
 	shards: Shards;
 	reader: Reader;
+	bulk: BulkJobs;
 	state: { draining: boolean; listening: boolean };
 	databaseUrl: string;
 	closers: Closer[];
@@ -122,7 +137,7 @@ interface Parts {
 
 /** Opens the surfaces; the operations surface first and so closed last: it tells that the node is draining. */
 async function listen(parts: Parts): Promise<Record<string, SurfaceAddress>> {
-	const { config, log, metrics, directory, shards, reader, closers } = parts;
+	const { config, log, metrics, directory, shards, reader, bulk, closers } = parts;
 	const { limits } = config;
 	const surfaces: Record<string, SurfaceAddress> = {};
 	const opened = (name: string, host: string, server: HttpServer) => {
@@ -146,7 +161,7 @@ async function listen(parts: Parts): Promise<Record<string, SurfaceAddress>> {
 		version,
 		publicMetadata: config.PUBLIC_METADATA,
 	};
-	const routes = fhirRoutes(fhirContext);
+	const routes = [...fhirRoutes(fhirContext), ...bulkRoutes({ directory, bulk, limits, metrics })];
 	opened(
 		'fhir',
 		config.HOST,

@@ -51,6 +51,7 @@ export function statusClass(status: number): StatusClass {
 
 const hl7Surfaces = ['mllp', 'hl7-http', 'replay'] as const;
 const httpSurfaces = ['fhir', 'hl7-http', 'mpps', 'admin', 'operations'] as const;
+const bulkKinds = ['export', 'import'] as const;
 const outcomes = ['accepted', 'refused', 'ignored', 'duplicate'] as const;
 const site = { boundedBy: 'the slugs of the configured sites' } as const;
 const route = { boundedBy: 'the route patterns of the surface, never a requested path' } as const;
@@ -246,6 +247,36 @@ export const metricDefinitions = {
 		kind: 'counter',
 		help: 'Statements of FHIR reads and searches that failed.',
 		labels: {},
+	},
+	bulkJobs: {
+		name: 'tributary_bulk_jobs_total',
+		kind: 'counter',
+		help: 'Exports and imports that ended, by how.',
+		labels: { kind: bulkKinds, outcome: ['done', 'failed', 'stopped'] },
+	},
+	bulkRunning: {
+		name: 'tributary_bulk_running',
+		kind: 'gauge',
+		help: 'Exports and imports that this node carries out now.',
+		labels: { kind: bulkKinds },
+	},
+	bulkWaiting: {
+		name: 'tributary_bulk_waiting',
+		kind: 'gauge',
+		help: 'Exports and imports that wait until this node has ended others.',
+		labels: {},
+	},
+	bulkBytes: {
+		name: 'tributary_bulk_bytes_total',
+		kind: 'counter',
+		help: 'Bytes that exports wrote and imports received.',
+		labels: { kind: bulkKinds },
+	},
+	bulkLines: {
+		name: 'tributary_bulk_lines_total',
+		kind: 'counter',
+		help: 'Lines of exports that ended, and of imports by what became of them.',
+		labels: { outcome: ['exported', 'created', 'updated', 'unchanged', 'refused'] },
 	},
 	accessSnapshotAge: {
 		name: 'tributary_access_snapshot_age_seconds',

@@ -13,13 +13,18 @@ const keyedPlans = '-c enable_seqscan=off -c enable_hashjoin=off -c enable_merge
 
 const asText = { getTypeParser: () => (value: string) => value };
 
+/** What carries out prepared statements one after the other. */
+export interface StatementRunner {
+	run(statement: Statement, values: readonly unknown[]): Promise<Cell[][]>;
+}
+
 export type Trouble = 'poison' | 'repeat' | 'connection' | 'other';
 
 /**
  * One pipelined connection of a worker, opened when first used and again after it broke. Statements go out at once;
  * their answers come in order.
  */
-export class Connection {
+export class Connection implements StatementRunner {
 	readonly #url: string;
 	#client: pg.Client | undefined;
 	#opening: Promise<pg.Client> | undefined;

@@ -1,7 +1,7 @@
 import type { Row } from '#record/apply/rows.ts';
 import { type IdentifierEntry, WorkingSet } from '#record/apply/working-set.ts';
 import type { ResourceType, TableShape } from '#record/table-shape.ts';
-import type { Cell, Connection } from './connection.ts';
+import type { Cell, StatementRunner } from './connection.ts';
 import { plainArray, type Statement, textArray } from './statement.ts';
 import { findEncounters } from './statements/find-encounters.ts';
 import { findObservations } from './statements/find-observations.ts';
@@ -53,7 +53,7 @@ export class ReadSet {
 	 * Reads everything that the batch names, one query for each kind, all sent at once. A site that is named by no key gets
 	 * an empty working set.
 	 */
-	async read(connection: Connection, keys: ReadonlyMap<string, SiteKeys>): Promise<WorkingSets> {
+	async read(connection: StatementRunner, keys: ReadonlyMap<string, SiteKeys>): Promise<WorkingSets> {
 		const sets: WorkingSets = new Map();
 		for (const siteId of keys.keys()) sets.set(siteId, new WorkingSet());
 		const setOf = (cells: Cell[]): WorkingSet => {
@@ -81,7 +81,7 @@ export class ReadSet {
 		return sets;
 	}
 
-	async #readRows(connection: Connection, keys: ReadonlyMap<string, SiteKeys>, setOf: SetOf): Promise<void> {
+	async #readRows(connection: StatementRunner, keys: ReadonlyMap<string, SiteKeys>, setOf: SetOf): Promise<void> {
 		const types = new Set([...keys.values()].flatMap(({ ids }) => [...ids.keys()]));
 		const reads = [...types].map(async (type) => {
 			const { shape, rows } = this.#tableOf(type);
@@ -93,7 +93,7 @@ export class ReadSet {
 	}
 
 	/** Which patient an item belongs to is known only when the patients are. */
-	async #readItems(connection: Connection, keys: ReadonlyMap<string, SiteKeys>, sets: WorkingSets, setOf: SetOf): Promise<void> {
+	async #readItems(connection: StatementRunner, keys: ReadonlyMap<string, SiteKeys>, sets: WorkingSets, setOf: SetOf): Promise<void> {
 		const wanted = new Map<ResourceType, { siteIds: string[]; patientIds: string[]; items: string[] }>();
 		for (const [siteId, { items }] of keys) {
 			const set = sets.get(siteId);
@@ -164,7 +164,7 @@ function rowWithLinks({ resourceType, links }: TableShape, cells: Cell[]): Row {
 }
 
 /** Merges are rare: those who replaced a patient are looked up when one was replaced. */
-async function addSurvivors(connection: Connection, patients: readonly Cell[][], setOf: SetOf): Promise<void> {
+async function addSurvivors(connection: StatementRunner, patients: readonly Cell[][], setOf: SetOf): Promise<void> {
 	const replaced = patients.filter((cells) => cells[8] !== null);
 	if (replaced.length === 0) return;
 	const keys = [plainArray(replaced.map((cells) => cells[0] as string)), plainArray(replaced.map((cells) => cells[8] as string))];

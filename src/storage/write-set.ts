@@ -1,7 +1,7 @@
 import { fhirIdOf, type Row } from '#record/apply/rows.ts';
 import type { Move } from '#record/apply/working-set.ts';
 import type { Column, ColumnValue, ResourceType, TableShape } from '#record/table-shape.ts';
-import type { Connection } from './connection.ts';
+import type { StatementRunner } from './connection.ts';
 import type { WorkingSets } from './read-set.ts';
 import { packTexts, plainArray, type Statement, textArray } from './statement.ts';
 import { insertVersions, keepStoredVersions } from './statements/keep-versions.ts';
@@ -38,7 +38,7 @@ export class WriteSet {
 	}
 
 	/** Sends all statements at once; resolves when the last is done. */
-	async write(connection: Connection, sets: WorkingSets, source: string, lastUpdated: string): Promise<void> {
+	async write(connection: StatementRunner, sets: WorkingSets, source: string, lastUpdated: string): Promise<void> {
 		const sent: Promise<unknown>[] = [];
 		const send = (statement: Statement, values: readonly unknown[]) => sent.push(connection.run(statement, values));
 		const changed = changedRows(sets);
@@ -85,7 +85,7 @@ function sendTable(send: Send, { shape, keep, insert, update }: TableStatements,
 }
 
 function parametersOf(shape: TableShape, rows: readonly SiteRow[]): unknown[] {
-	const packed = packTexts(rows.map(({ row }) => row.text));
+	const packed = packTexts(rows.map(({ row }) => withoutNul(row.text)));
 	const search = rows.map(({ row }) => shape.searchValues(row.resource ?? JSON.parse(row.text)));
 	return [
 		plainArray(rows.map(({ siteId }) => siteId)),
@@ -113,6 +113,11 @@ function parametersOf(shape: TableShape, rows: readonly SiteRow[]): unknown[] {
 	];
 }
 
+/** PostgreSQL takes no NUL, and refuses its escape where it reads the text as JSON: one such row would fail every search that does. */
+function withoutNul(text: string): string {
+	return text.includes('\\u0000') ? text.replace(/(?<!\\)((?:\\\\)*)\\u0000/g, '$1') : text;
+}
+
 function columnArray({ sqlType }: Column, values: readonly ColumnValue[]): string {
 	if (sqlType === 'uuid' || sqlType === 'boolean' || sqlType === 'integer')
 		return plainArray(values as (string | number | boolean | null)[]);
@@ -131,7 +136,7 @@ function sendIntermediateVersions(send: Send, rows: readonly SiteRow[]): void {
 		for (let earlier = row.supersedes; earlier && !earlier.stored; earlier = earlier.supersedes) versions.push({ siteId, row: earlier });
 	}
 	if (versions.length === 0) return;
-	const packed = packTexts(versions.map(({ row }) => row.text));
+	const packed = packTexts(versions.map(({ row }) => withoutNul(row.text)));
 	send(insertVersions, [
 		plainArray(versions.map(({ siteId }) => siteId)),
 		plainArray(versions.map(({ row }) => row.resourceType)),

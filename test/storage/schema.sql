@@ -11,6 +11,7 @@ create table accepted_message (
 create table access_version (
 	one boolean not null default true,
 	version bigint not null,
+	cursor_key bytea not null default decode(replace(((gen_random_uuid())::text || (gen_random_uuid())::text), '-'::text, ''::text), 'hex'::text),
 	PRIMARY KEY (one),
 	CHECK (one)
 );
@@ -71,6 +72,27 @@ create table audit_event (
 	source text,
 	detail jsonb not null default '{}'::jsonb,
 	PRIMARY KEY (id)
+);
+
+create table bulk_job (
+	site_id uuid not null,
+	id uuid not null,
+	kind text not null,
+	state text not null,
+	node_id uuid not null,
+	key_id text not null,
+	request text not null,
+	parameters jsonb not null,
+	created_at timestamp with time zone not null default now(),
+	seen_at timestamp with time zone not null default now(),
+	finished_at timestamp with time zone,
+	position bigint not null default 0,
+	progress text not null default ''::text,
+	result jsonb,
+	failure text,
+	PRIMARY KEY (site_id, id),
+	CHECK ((kind = ANY (ARRAY['export'::text, 'import'::text]))),
+	CHECK ((state = ANY (ARRAY['receiving'::text, 'waiting'::text, 'running'::text, 'done'::text, 'failed'::text, 'interrupted'::text])))
 );
 
 create table condition (

@@ -1,0 +1,60 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isUuid, newId } from '#core/id.ts';
+import type { BulkKind } from '#storage/bulk-jobs.ts';
+
+const folders: Readonly<Record<BulkKind, string>> = { export: 'exports', import: 'imports' };
+
+/** The files of a node's exports and imports, under DATA_DIR: a folder for each job. Only the service's user can read them. */
+export class BulkDirectory {
+	readonly #dataDir: string;
+
+	constructor(dataDir: string) {
+		this.#dataDir = dataDir;
+		for (const folder of Object.values(folders)) mkdirSync(join(dataDir, folder), { recursive: true, mode: 0o700 });
+	}
+
+	/** Who this node is: the same after a restart on the same DATA_DIR. */
+	nodeId(): string {
+		const path = join(this.#dataDir, 'node-id');
+		try {
+			writeFileSync(path, newId(), { flag: 'wx' });
+		} catch (error) {
+			if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+		}
+		const id = readFileSync(path, 'utf8').trim();
+		if (!isUuid(id)) throw new Error(`${path} does not hold the id of this node`);
+		return id;
+	}
+
+	of(kind: BulkKind, jobId: string): string {
+		return join(this.#dataDir, folders[kind], jobId);
+	}
+
+	create(kind: BulkKind, jobId: string): string {
+		const path = this.of(kind, jobId);
+		mkdirSync(path, { mode: 0o700 });
+		return path;
+	}
+
+	remove(kind: BulkKind, jobId: string): void {
+		rmSync(this.of(kind, jobId), { recursive: true, force: true });
+	}
+
+	/** The jobs that have a folder. */
+	jobs(): { kind: BulkKind; id: string }[] {
+		return (Object.keys(folders) as BulkKind[]).flatMap((kind) =>
+			readdirSync(join(this.#dataDir, folders[kind])).map((id) => ({ kind, id })),
+		);
+	}
+}
+
+/** The file of a job's folder that has the resources of a type. */
+export function fileOf(directory: string, type: string): string {
+	return join(directory, `${type}.ndjson`);
+}
+
+/** What an import was sent. */
+export function bodyOf(directory: string): string {
+	return join(directory, 'body');
+}

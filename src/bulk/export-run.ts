@@ -1,0 +1,111 @@
+import { createWriteStream, rmSync } from 'node:fs';
+import { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Failure } from '#core/failure.ts';
+import { tableShapes } from '#fhir/resources/index.ts';
+import type { ResourceType } from '#record/table-shape.ts';
+import { BulkConnection } from '#storage/bulk-connection.ts';
+import { troubleOf } from '#storage/connection.ts';
+import { exportMoment } from '#storage/statements/administrative/bulk-jobs.ts';
+import { exportResources } from '#storage/statements/export-resources.ts';
+import { fileOf } from './directory.ts';
+import type { ExportProgress, ExportResult, ExportTask } from './task.ts';
+
+const fileBufferBytes = 4 * 1024 * 1024;
+const progressBytes = 1024 * 1024;
+/** An export of which the database sends nothing for this long is given up. */
+const silentMsMax = 10 * 60_000;
+
+/** Writes the resources of a site, type by type, as they stand at one moment. */
+export async function runExport(task: ExportTask, databaseUrl: string): Promise<ExportResult> {
+	let connection: BulkConnection | undefined;
+	let isStopped = false;
+	task.port.on('message', () => {
+		isStopped = true;
+		connection?.destroy();
+	});
+	try {
+		connection = await BulkConnection.open(databaseUrl, 'export');
+		if (isStopped) return { kind: 'stopped' };
+		return await exported(task, connection);
+	} catch (error) {
+		if (isStopped) return { kind: 'stopped' };
+		if ((error as NodeJS.ErrnoException).code === 'ENOSPC') return { kind: 'no-room' };
+		if (error instanceof Failure || troubleOf(error) === 'connection') return { kind: 'unavailable' };
+		throw error;
+	} finally {
+		connection?.destroy();
+		task.port.close();
+	}
+}
+
+async function exported(task: ExportTask, connection: BulkConnection): Promise<ExportResult> {
+	const [[moment] = []] = await connection.run(exportMoment, []);
+	await connection.control('begin');
+	const copies: { type: ResourceType; rows: () => number; path: string }[] = [];
+	for (const type of task.types) {
+		const path = fileOf(task.directory, type);
+		const scope = { siteId: task.job.siteId, sinceMs: task.sinceMs, patientsOnly: task.patientsOnly };
+		const copy = connection.copyOut(exportResources(tableShapes[type], scope));
+		// Flushed to the disk when it is closed: a finished export outlives a loss of power.
+		const file = createWriteStream(path, { flags: 'wx', mode: 0o600, highWaterMark: fileBufferBytes, flush: true });
+		await pipeline(copy, new Lines((bytes) => task.port.postMessage({ type, bytes } satisfies ExportProgress)), file);
+		copies.push({ type, rows: () => copy.rowCount, path });
+	}
+	await connection.control('commit');
+	const output = copies.map(({ type, rows }) => ({ type, count: rows() }));
+	for (const { path, rows } of copies) if (rows() === 0) rmSync(path);
+	return { kind: 'exported', momentMs: Number(moment), output: output.filter(({ count }) => count > 0) };
+}
+
+const quote = 0x01;
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
+const space = 0x20;
+
+/**
+ * The rows of `exportResources` as NDJSON. They are that already, save a text with a line break between its elements:
+ * PostgreSQL puts it into quotes, which no JSON text has within.
+ */
+class Lines extends Transform {
+	readonly #onProgress: (bytes: number) => void;
+	readonly #silence = setTimeout(() => this.destroy(new Failure('unavailable', 'the database sends nothing')), silentMsMax);
+	#bytes = 0;
+	#isQuoted = false;
+
+	constructor(onProgress: (bytes: number) => void) {
+		super({ highWaterMark: fileBufferBytes });
+		this.#onProgress = onProgress;
+	}
+
+	override _transform(chunk: Buffer, _encoding: string, done: (error: null, lines: Buffer) => void): void {
+		this.#silence.refresh();
+		this.#bytes += chunk.length;
+		if (this.#bytes >= progressBytes) this.#report();
+		done(null, this.#isQuoted || chunk.includes(quote) ? this.#unquoted(chunk) : chunk);
+	}
+
+	override _flush(done: () => void): void {
+		this.#report();
+		done();
+	}
+
+	override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+		clearTimeout(this.#silence);
+		done(error);
+	}
+
+	#report(): void {
+		this.#onProgress(this.#bytes);
+		this.#bytes = 0;
+	}
+
+	#unquoted(chunk: Buffer): Buffer {
+		let length = 0;
+		for (const byte of chunk) {
+			if (byte === quote) this.#isQuoted = !this.#isQuoted;
+			else chunk[length++] = this.#isQuoted && (byte === lineFeed || byte === carriageReturn) ? space : byte;
+		}
+		return chunk.subarray(0, length);
+	}
+}

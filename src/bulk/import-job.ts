@@ -1,0 +1,179 @@
+import { appendFile } from 'node:fs/promises';
+import { MessageChannel } from 'node:worker_threads';
+import type { Piscina } from 'piscina';
+import type { Limits } from '#core/limits.ts';
+import type { Log } from '#core/log.ts';
+import type { Metrics } from '#core/metrics.ts';
+import type { ResourceType } from '#record/table-shape.ts';
+import type { BulkJobTable, JobKey } from '#storage/bulk-jobs.ts';
+import { bodyOf, fileOf } from './directory.ts';
+import type { JobEnd, LocalJob } from './local-job.ts';
+import type { LineIndex } from './spool.ts';
+import type { Go, ImportResult, ImportTask, LineRange, TypeCounts, WaitingLine } from './task.ts';
+import { survivorsOf } from './waiting.ts';
+
+export interface ImportParameters {
+	/** Whether a Patient that is referred to has to be there. */
+	checkReferences: boolean;
+}
+
+/** What the manifest of an import is made of. */
+export interface ImportOutcome {
+	endedMs: number;
+	counts: Partial<Record<ResourceType, TypeCounts>>;
+	/** Lines that were refused, each with its OperationOutcome. */
+	refused: number;
+}
+
+interface ImportMeans {
+	pool: Piscina;
+	/** Chunks that are with the workers at once. */
+	window: number;
+	table: BulkJobTable;
+	limits: Limits;
+	metrics: Metrics;
+	log: Log;
+}
+
+type Part = Pick<ImportTask, 'part' | 'expected'>;
+
+/**
+ * An import: chunk by chunk, in order, twice over the file. Patients come first, so that what is about them finds them,
+ * wherever they stand. Workers read and check several chunks at once; each is written when the one before is committed.
+ */
+export class ImportJob implements LocalJob {
+	readonly kind = 'import';
+	readonly key: JobKey;
+	readonly #directory: string;
+	readonly #index: LineIndex;
+	readonly #parameters: ImportParameters;
+	readonly #means: ImportMeans;
+	readonly #outcome: Omit<ImportOutcome, 'endedMs'> = { counts: {}, refused: 0 };
+	/** Lines that are settled. */
+	#position = 0;
+	#waiting: WaitingLine[] = [];
+	#end: JobEnd | undefined;
+	#last: Promise<void> = Promise.resolve();
+	readonly #inFlight = new Set<Promise<void>>();
+
+	constructor(key: JobKey, directory: string, index: LineIndex, parameters: ImportParameters, means: ImportMeans) {
+		this.key = key;
+		this.#directory = directory;
+		this.#index = index;
+		this.#parameters = parameters;
+		this.#means = means;
+	}
+
+	progress(): string {
+		return `${this.#position} of ${this.#index.lines} lines`;
+	}
+
+	stop(): void {
+		this.#end ??= { state: 'stopped' };
+	}
+
+	async carryOut(): Promise<JobEnd> {
+		const withOthers: LineRange[] = [];
+		const patients: Part = { part: 'patients', expected: undefined };
+		await this.#each(
+			this.#index.ranges.map((range) => [range]),
+			patients,
+			(range) => withOthers.push(range),
+		);
+		await this.#settleWaiting();
+		await this.#each(
+			withOthers.map((range) => [range]),
+			{ part: 'others', expected: undefined },
+		);
+		return this.#end ?? { state: 'done', result: { ...this.#outcome, endedMs: Date.now() } satisfies ImportOutcome };
+	}
+
+	/** Patients who refer to one another across chunks: those whose patients are all there now, or come with them. */
+	async #settleWaiting(): Promise<void> {
+		const waiting = this.#waiting;
+		if (this.#end || waiting.length === 0) return;
+		const named = new Set(waiting.flatMap(({ missing }) => missing));
+		const expected = survivorsOf(waiting, await this.#means.table.missingPatients(this.key.siteId, [...named]));
+		const chunks: LineRange[][] = [];
+		for (let at = 0; at < waiting.length; at += this.#means.limits.importChunkLinesMax) {
+			chunks.push(waiting.slice(at, at + this.#means.limits.importChunkLinesMax).map(({ range }) => range));
+		}
+		await this.#each(chunks, { part: 'patients', expected: [...expected] });
+	}
+
+	async #each(chunks: readonly LineRange[][], part: Part, onOthers: (range: LineRange) => void = () => undefined): Promise<void> {
+		for (const ranges of chunks) {
+			while (this.#inFlight.size >= this.#means.window) await Promise.race(this.#inFlight);
+			if (this.#end) break;
+			const running = this.#submit(ranges, part, () => ranges.forEach(onOthers));
+			this.#inFlight.add(running);
+			void running.finally(() => this.#inFlight.delete(running));
+		}
+		await Promise.all(this.#inFlight);
+	}
+
+	/** Resolves when the chunk is settled, or the import has ended. */
+	#submit(ranges: LineRange[], part: Part, onOthers: () => void): Promise<void> {
+		const { port1, port2 } = new MessageChannel();
+		const task: ImportTask = {
+			kind: 'import',
+			job: this.key,
+			path: bodyOf(this.#directory),
+			ranges,
+			...part,
+			...this.#parameters,
+			port: port2,
+		};
+		const turn = this.#last.then(() => {
+			port1.postMessage((this.#end ? 'stop' : 'go') satisfies Go);
+		});
+		const running = Promise.all([this.#means.pool.run(task, { transferList: [port2] }) as Promise<ImportResult>, turn]);
+		this.#last = running
+			.then(async ([result]) => {
+				if (result.kind === 'settled' && result.hasOthers) onOthers();
+				await this.#take(result);
+			})
+			.catch((error) => {
+				if (this.#end) return;
+				this.#means.log.error({ err: error, jobId: this.key.id }, 'an import failed');
+				this.#fail('the import could not be carried out');
+			})
+			.finally(() => port1.close());
+		return this.#last;
+	}
+
+	async #take(result: ImportResult): Promise<void> {
+		if (result.kind === 'cancelled') this.stop();
+		if (result.kind === 'unavailable') this.#fail('the database did not take it');
+		if (result.kind !== 'settled') return;
+		const { lines, counts, refused, outcomes, waiting } = result;
+		this.#position += lines - waiting.length;
+		this.#count(counts, refused);
+		this.#waiting.push(...waiting);
+		if (outcomes.length > 0) await appendFile(fileOf(this.#directory, 'OperationOutcome'), outcomes, { mode: 0o600 });
+		const { importRefusedMax } = this.#means.limits;
+		if (this.#outcome.refused + this.#waiting.length > importRefusedMax) this.#fail(`more than ${importRefusedMax} lines are refused`);
+	}
+
+	#count(counts: ImportOutcome['counts'], refused: number): void {
+		const { bulkLines } = this.#means.metrics;
+		this.#outcome.refused += refused;
+		bulkLines.inc({ outcome: 'refused' }, refused);
+		for (const [type, { created, updated, unchanged }] of Object.entries(counts)) {
+			const held = this.#outcome.counts[type as ResourceType] ?? { created: 0, updated: 0, unchanged: 0 };
+			this.#outcome.counts[type as ResourceType] = {
+				created: held.created + created,
+				updated: held.updated + updated,
+				unchanged: held.unchanged + unchanged,
+			};
+			bulkLines.inc({ outcome: 'created' }, created);
+			bulkLines.inc({ outcome: 'updated' }, updated);
+			bulkLines.inc({ outcome: 'unchanged' }, unchanged);
+		}
+	}
+
+	#fail(why: string): void {
+		const failure = `${why}; ${this.#position} of ${this.#index.lines} lines are settled`;
+		this.#end ??= { state: 'failed', failure, result: { ...this.#outcome, endedMs: Date.now() } satisfies ImportOutcome };
+	}
+}

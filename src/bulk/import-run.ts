@@ -1,0 +1,285 @@
+import type { Clock } from '#core/clock.ts';
+import { Failure } from '#core/failure.ts';
+import { newId } from '#core/id.ts';
+import type { Limits } from '#core/limits.ts';
+import type { Log } from '#core/log.ts';
+import { tableShapes } from '#fhir/resources/index.ts';
+import { applyChangeSet } from '#record/apply/apply.ts';
+import type { ApplyContext } from '#record/apply/context.ts';
+import type { WorkingSet } from '#record/apply/working-set.ts';
+import type { ResourceType } from '#record/table-shape.ts';
+import { BulkConnection } from '#storage/bulk-connection.ts';
+import { troubleOf } from '#storage/connection.ts';
+import { findMissingPatients, importRows } from '#storage/import-rows.ts';
+import { noKeys, ReadSet, type SiteKeys } from '#storage/read-set.ts';
+import { plainArray } from '#storage/statement.ts';
+import { readPosition, settleLines } from '#storage/statements/bulk-job.ts';
+import { takeTurns } from '#storage/statements/take-turns.ts';
+import { WriteSet } from '#storage/write-set.ts';
+import { lineOutcome } from './line.ts';
+import { type Chunk, type ChunkLine, readChunk } from './read-chunk.ts';
+import type { Go, ImportResult, ImportTask, TypeCounts, WaitingLine } from './task.ts';
+
+export interface ImportOptions {
+	databaseUrl: string;
+	limits: Limits;
+	log: Log;
+	clock: Clock;
+}
+
+/** What became of lines that were committed together. */
+interface Settled {
+	counts: Partial<Record<ResourceType, TypeCounts>>;
+	refused: string[];
+	waiting: WaitingLine[];
+}
+
+type Settlement = Settled | 'cancelled';
+
+/** What lives as long as a worker: connections that are not in use, and the statements. */
+export class Importing {
+	readonly options: ImportOptions;
+	readonly readSet = new ReadSet(tableShapes);
+	readonly writeSet = new WriteSet(tableShapes);
+	readonly #idle: BulkConnection[] = [];
+
+	constructor(options: ImportOptions) {
+		this.options = options;
+	}
+
+	/** @throws Failure `unavailable` */
+	async connected(): Promise<BulkConnection> {
+		return this.#idle.pop() ?? BulkConnection.open(this.options.databaseUrl, 'import');
+	}
+
+	giveBack(connection: BulkConnection): void {
+		this.#idle.push(connection);
+	}
+}
+
+/** Reads and checks a chunk at once, and writes it when the chunk before is committed. */
+export async function runImport(task: ImportTask, importing: Importing): Promise<ImportResult> {
+	const said = new Promise<Go>((resolve) => {
+		task.port.once('message', resolve);
+		task.port.once('close', () => resolve('stop'));
+	});
+	try {
+		const chunk = await readChunk(task, importing.options);
+		if ((await said) === 'stop') return { kind: 'stopped' };
+		return await new ChunkWriting(task, importing, chunk).settle();
+	} finally {
+		task.port.close();
+	}
+}
+
+const backOffMs = { first: 50, most: 2000 };
+
+class ChunkWriting {
+	readonly #task: ImportTask;
+	readonly #importing: Importing;
+	readonly #chunk: Chunk;
+	/** Lines that count as settled with the next commit, beside those that it is about. */
+	#uncounted: number;
+	/** What was about to be committed when the connection broke, and the job's position before. */
+	#unsure: { position: number; settled: Settled } | undefined;
+
+	constructor(task: ImportTask, importing: Importing, chunk: Chunk) {
+		this.#task = task;
+		this.#importing = importing;
+		this.#chunk = chunk;
+		this.#uncounted = chunk.refused.length;
+	}
+
+	async settle(): Promise<ImportResult> {
+		const { lines, hasOthers, read, refused } = this.#chunk;
+		const all: Settled = { counts: {}, refused: [...refused], waiting: [] };
+		try {
+			if (read.length > 0 && !(await this.#settle(read, all))) return { kind: 'cancelled' };
+		} catch (error) {
+			if (!(error instanceof Failure) || error.code !== 'unavailable') throw error;
+			this.#importing.options.log.warn({ err: error, jobId: this.#task.job.id }, 'the database does not take an import');
+			return { kind: 'unavailable' };
+		}
+		const outcomes = Buffer.from(all.refused.join(''));
+		return { kind: 'settled', lines, hasOthers, counts: all.counts, refused: all.refused.length, outcomes, waiting: all.waiting };
+	}
+
+	/**
+	 * A line whose row the database refuses is found by halving, the left half first, so that order is kept. False when the
+	 * job was cancelled.
+	 */
+	async #settle(lines: readonly ChunkLine[], all: Settled): Promise<boolean> {
+		const settlement = await this.#attempt(lines);
+		if (settlement === 'cancelled') return false;
+		if (!('error' in settlement)) {
+			merge(all, settlement);
+			return true;
+		}
+		const [first] = lines;
+		if (lines.length === 1 && first) {
+			const { log } = this.#importing.options;
+			log.error({ err: settlement.error, jobId: this.#task.job.id, line: first.line }, 'a line of an import is refused by the database');
+			all.refused.push(lineOutcome(first.line, new Failure('internal', 'the resource could not be stored')));
+			this.#uncounted++;
+			return true;
+		}
+		const middle = lines.length >> 1;
+		return (await this.#settle(lines.slice(0, middle), all)) && this.#settle(lines.slice(middle), all);
+	}
+
+	/** Repeats what only needs repeating; answers the error that calls for halving. */
+	async #attempt(lines: readonly ChunkLine[]): Promise<Settlement | { error: unknown }> {
+		const { clock, limits } = this.#importing.options;
+		this.#unsure = undefined;
+		const deadlineMs = clock.nowMs() + limits.unavailableMsMax;
+		for (let repeats = 0; ; repeats++) {
+			try {
+				return await this.#transact(lines);
+			} catch (error) {
+				const trouble = troubleOf(error);
+				if (trouble === 'poison' || trouble === 'other') return { error };
+				if (clock.nowMs() > deadlineMs) throw new Failure('unavailable', 'the database does not take the chunk', { cause: error });
+				await new Promise((resolve) => setTimeout(resolve, Math.min(backOffMs.first * 2 ** repeats, backOffMs.most)));
+			}
+		}
+	}
+
+	async #transact(lines: readonly ChunkLine[]): Promise<Settlement> {
+		const connection = await this.#importing.connected();
+		try {
+			const settlement = await this.#carryOut(connection, lines);
+			this.#importing.giveBack(connection);
+			return settlement;
+		} catch (error) {
+			connection.destroy();
+			throw error;
+		}
+	}
+
+	async #carryOut(connection: BulkConnection, lines: readonly ChunkLine[]): Promise<Settlement> {
+		const { siteId, id } = this.#task.job;
+		await connection.control('begin');
+		await connection.run(takeTurns, [plainArray([siteId]), plainArray([lines.length])]);
+		const [[position] = []] = await connection.run(readPosition, [siteId, id]);
+		const unsure = this.#unsure;
+		if (position === undefined || (unsure && Number(position) !== unsure.position)) {
+			await connection.control('rollback');
+			return position === undefined || unsure === undefined ? 'cancelled' : unsure.settled;
+		}
+		const settled = await this.#write(connection, lines);
+		const count = lines.length - settled.waiting.length + this.#uncounted;
+		const noted = await connection.run(settleLines, [siteId, id, count]);
+		if (noted.length === 0) {
+			await connection.control('rollback');
+			return 'cancelled';
+		}
+		this.#unsure = { position: Number(position), settled };
+		const command = await connection.control('commit');
+		// PostgreSQL answers the COMMIT of a failed transaction with ROLLBACK, and without an error.
+		if (command !== 'COMMIT') throw new Error(`the transaction ended with ${command}`);
+		this.#uncounted = 0;
+		return settled;
+	}
+
+	async #write(connection: BulkConnection, lines: readonly ChunkLine[]): Promise<Settled> {
+		const { siteId, id } = this.#task.job;
+		const settled: Settled = { counts: {}, refused: [], waiting: [] };
+		const present = await this.#presentOf(connection, lines, settled);
+		const { readSet, writeSet, options } = this.#importing;
+		const sets = await readSet.read(connection, new Map([[siteId, keysOf(present)]]));
+		const set = sets.get(siteId);
+		if (set === undefined) throw new Error('the site of an import was not read');
+		const written = { source: `urn:tributary:import:${id}`, lastUpdated: new Date(options.clock.nowMs()).toISOString() };
+		for (const line of present) apply(set, line, written, settled);
+		await importRows(connection, writeSet, tableShapes, siteId, set, written);
+		return settled;
+	}
+
+	/** The lines whose patients are there; of the others some may wait. */
+	async #presentOf(connection: BulkConnection, lines: readonly ChunkLine[], settled: Settled): Promise<ChunkLine[]> {
+		const { job, part, expected } = this.#task;
+		const named = new Set(lines.flatMap(({ patients }) => patients.map(({ rowId }) => rowId)));
+		const missing = await findMissingPatients(connection, job.siteId, [...named]);
+		const [present, blocked] = withPatients(lines, missing, new Set(expected));
+		for (const { line, range, rowId = '', patients } of blocked) {
+			const absent = patients.filter((patient) => missing.has(patient.rowId));
+			if (part === 'patients' && expected === undefined) {
+				settled.waiting.push({ range, rowId, missing: absent.map((patient) => patient.rowId) });
+			} else {
+				settled.refused.push(lineOutcome(line, unknownPatient(absent.map(({ expression }) => expression))));
+			}
+		}
+		return present;
+	}
+}
+
+/** Parts the lines that refer to patients who are in the record, in these lines, or expected, from all others. */
+export function withPatients<L extends Pick<ChunkLine, 'change' | 'rowId' | 'patients'>>(
+	lines: readonly L[],
+	missing: ReadonlySet<string>,
+	expected: ReadonlySet<string>,
+): [L[], L[]] {
+	let present = [...lines];
+	const blocked: L[] = [];
+	for (;;) {
+		const own = new Set(present.filter(({ change }) => change.resourceType === 'Patient').map(({ rowId }) => rowId));
+		const isThere = (rowId: string) => !missing.has(rowId) || own.has(rowId) || expected.has(rowId);
+		const staying: L[] = [];
+		for (const line of present) (line.patients.every(({ rowId }) => isThere(rowId)) ? staying : blocked).push(line);
+		if (staying.length === present.length) return [present, blocked];
+		present = staying;
+	}
+}
+
+function unknownPatient(expressions: readonly string[]): Failure {
+	return new Failure('unknown-key', 'the resource refers to a Patient that neither this site nor the import has', {
+		issues: expressions.map((expression) => ({
+			code: 'not-found',
+			expression,
+			diagnostics: 'neither this site nor the import has a Patient of this id',
+		})),
+	});
+}
+
+function keysOf(lines: readonly ChunkLine[]): SiteKeys {
+	const keys = noKeys();
+	for (const { change, rowId } of lines) {
+		if (rowId === undefined) continue;
+		const ids = keys.ids.get(change.resourceType);
+		if (ids) ids.add(rowId);
+		else keys.ids.set(change.resourceType, new Set([rowId]));
+	}
+	return keys;
+}
+
+function apply(set: WorkingSet, { line, change }: ChunkLine, written: { source: string; lastUpdated: string }, settled: Settled): void {
+	const context: ApplyContext = { set, newId, ...written, flags: [], changed: [], results: [] };
+	try {
+		applyChangeSet(context, { changes: [change], flags: [] });
+	} catch (error) {
+		if (!(error instanceof Failure)) throw error;
+		settled.refused.push(lineOutcome(line, error));
+		return;
+	}
+	const counts = countsOf(settled, change.resourceType);
+	if (context.changed.length === 0) counts.unchanged++;
+	else if (context.results[0]?.status === 201) counts.created++;
+	else counts.updated++;
+}
+
+function countsOf({ counts }: Pick<Settled, 'counts'>, type: ResourceType): TypeCounts {
+	const held = counts[type] ?? { created: 0, updated: 0, unchanged: 0 };
+	counts[type] = held;
+	return held;
+}
+
+function merge(all: Settled, settled: Settled): void {
+	all.refused.push(...settled.refused);
+	all.waiting.push(...settled.waiting);
+	for (const [type, { created, updated, unchanged }] of Object.entries(settled.counts)) {
+		const counts = countsOf(all, type as ResourceType);
+		counts.created += created;
+		counts.updated += updated;
+		counts.unchanged += unchanged;
+	}
+}

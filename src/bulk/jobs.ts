@@ -1,0 +1,311 @@
+import { createReadStream, existsSync, rmSync } from 'node:fs';
+import { Piscina } from 'piscina';
+import { Failure } from '#core/failure.ts';
+import { isUuid, newId } from '#core/id.ts';
+import type { Limits } from '#core/limits.ts';
+import type { Log } from '#core/log.ts';
+import type { Metrics } from '#core/metrics.ts';
+import { BulkJobTable, type BulkKind, type BulkState, type JobKey, type StoredJob } from '#storage/bulk-jobs.ts';
+import { Connection } from '#storage/connection.ts';
+import { BulkDirectory, bodyOf, fileOf } from './directory.ts';
+import { ExportJob, type ExportParameters } from './export-job.ts';
+import { ImportJob, type ImportParameters } from './import-job.ts';
+import type { JobEnd, LocalJob } from './local-job.ts';
+import { LineIndex, spool } from './spool.ts';
+import type { BulkWorkerSettings } from './worker.ts';
+
+export interface BulkOptions {
+	dataDir: string;
+	databaseUrl: string;
+	/** The worker's entry file. */
+	worker: URL;
+	/** Threads at most; they end when there is nothing to do. */
+	workers: number;
+	logLevel: string;
+	limits: Limits;
+	metrics: Metrics;
+	log: Log;
+}
+
+/** Who asks for a job, by which request. */
+export interface JobCaller {
+	siteId: string;
+	/** Public id of the API key. */
+	keyId: string;
+	/** The sender's address. */
+	source: string;
+	/** The URL that was asked for. */
+	request: string;
+}
+
+/** How often a node says of its jobs that they go on. */
+const beatMs = 1000;
+/** A node that has not said so for this long does not come back. */
+const silentMsMax = 120_000;
+const sweepMs = 60_000;
+const threadIdleMs = 30_000;
+const closeMsMax = 10_000;
+const fileChunkBytes = 256 * 1024;
+
+/**
+ * Exports and imports of whole sites. A job belongs to the node that was asked for it, which carries it out and has its
+ * files; every node tells how far it is. A job does not outlive its node: it is then interrupted.
+ */
+export class BulkJobs {
+	readonly #options: BulkOptions;
+	readonly #directory: BulkDirectory;
+	readonly #nodeId: string;
+	readonly #connection: Connection;
+	readonly #table: BulkJobTable;
+	readonly #pool: Piscina;
+	readonly #receiving = new Set<JobKey>();
+	readonly #waiting: LocalJob[] = [];
+	readonly #running = new Map<LocalJob, Promise<void>>();
+	#timers: NodeJS.Timeout[] = [];
+	#closed = false;
+
+	private constructor(options: BulkOptions) {
+		const { dataDir, databaseUrl, worker, workers, limits, logLevel, metrics } = options;
+		this.#options = options;
+		this.#directory = new BulkDirectory(dataDir);
+		this.#nodeId = this.#directory.nodeId();
+		this.#connection = new Connection(databaseUrl);
+		this.#table = new BulkJobTable(this.#connection);
+		this.#pool = new Piscina({
+			filename: worker.href,
+			workerData: { databaseUrl, limits, logLevel } satisfies BulkWorkerSettings,
+			minThreads: 0,
+			maxThreads: workers,
+			idleTimeout: threadIdleMs,
+			// While one task waits for the database, another's lines are checked; a job's tasks start in their order.
+			concurrentTasksPerWorker: 2 + limits.bulkRunningMax,
+			atomics: 'disabled',
+		});
+		metrics.beforeCollect(() => metrics.bulkWaiting.set(this.#waiting.length));
+	}
+
+	/** @throws Error when the database cannot be read at the start */
+	static async open(options: BulkOptions): Promise<BulkJobs> {
+		const jobs = new BulkJobs(options);
+		try {
+			await jobs.#start();
+		} catch (error) {
+			await jobs.close();
+			throw error;
+		}
+		return jobs;
+	}
+
+	async #start(): Promise<void> {
+		const interrupted = await this.#table.interruptOf(this.#nodeId);
+		if (interrupted > 0) this.#options.log.warn({ jobs: interrupted }, 'exports and imports were interrupted by the end of the service');
+		for (const { kind, id } of this.#directory.jobs()) if (kind === 'import') rmSync(bodyOf(this.#directory.of(kind, id)), { force: true });
+		await this.#sweep();
+		this.#every(beatMs, () => this.#beat(), 'how far exports and imports are could not be noted');
+		this.#every(Math.min(sweepMs, this.#options.limits.bulkAgeMsMax), () => this.#sweep(), 'old exports and imports could not be removed');
+	}
+
+	#every(ms: number, work: () => Promise<void>, complaint: string): void {
+		let isBusy = false;
+		const act = async () => {
+			isBusy = true;
+			try {
+				await work();
+			} catch (error) {
+				if (!this.#closed) this.#options.log.warn({ err: error }, complaint);
+			}
+			isBusy = false;
+		};
+		const timer = setInterval(() => {
+			if (!isBusy) void act();
+		}, ms);
+		this.#timers.push(timer.unref());
+	}
+
+	/** Tells the table that jobs go on, and jobs that they do not. */
+	async #beat(): Promise<void> {
+		for (const key of this.#receiving) await this.#table.advance(key, 'receiving', '');
+		for (const job of [...this.#waiting]) {
+			if (!(await this.#table.advance(job.key, 'waiting', job.progress()))) this.#drop(job);
+		}
+		for (const job of [...this.#running.keys()]) {
+			if (!(await this.#table.advance(job.key, 'running', job.progress()))) job.stop();
+		}
+	}
+
+	/** Removes what is old, and the files of jobs that are no more. */
+	async #sweep(): Promise<void> {
+		await this.#table.sweep({ ageMs: this.#options.limits.bulkAgeMsMax, silentMs: silentMsMax });
+		const known = await this.#table.idsOf(this.#nodeId);
+		const running = new Set([...this.#running.keys()].map(({ key }) => key.id));
+		for (const { kind, id } of this.#directory.jobs()) if (!known.has(id) && !running.has(id)) this.#directory.remove(kind, id);
+	}
+
+	/** @throws Failure `too-many-requests` */
+	async startExport(caller: JobCaller, parameters: ExportParameters): Promise<string> {
+		const key = await this.#note(caller, 'export', 'waiting', parameters);
+		const directory = this.#directory.create('export', key.id);
+		this.#enqueue(new ExportJob(key, directory, parameters, { pool: this.#pool, metrics: this.#options.metrics }));
+		return key.id;
+	}
+
+	/**
+	 * Takes the body of an import; it is carried out when the whole of it is there.
+	 * @throws Failure `too-many-requests`, `unavailable`, or what the body throws
+	 */
+	async receiveImport(caller: JobCaller, parameters: ImportParameters, body: AsyncIterable<Uint8Array>): Promise<string> {
+		const { limits, metrics, log, workers } = this.#options;
+		const key = await this.#note(caller, 'import', 'receiving', parameters);
+		this.#receiving.add(key);
+		const directory = this.#directory.create('import', key.id);
+		const index = new LineIndex(limits);
+		try {
+			await spool(bodyOf(directory), body, index, (bytes) => metrics.bulkBytes.inc({ kind: 'import' }, bytes));
+		} catch (error) {
+			this.#directory.remove('import', key.id);
+			await this.#table.delete(key);
+			throw error;
+		} finally {
+			this.#receiving.delete(key);
+		}
+		const means = { pool: this.#pool, window: workers + 1, table: this.#table, limits, metrics, log };
+		this.#enqueue(new ImportJob(key, directory, index, parameters, means));
+		return key.id;
+	}
+
+	async #note({ siteId, ...caller }: JobCaller, kind: BulkKind, state: BulkState, parameters: object): Promise<JobKey> {
+		if (this.#closed) throw new Failure('unavailable', 'the service ends', { retryAfterSeconds: 5 });
+		const { bulkUnderWayMax, bulkKeptMax } = this.#options.limits;
+		const key = { siteId, id: newId() };
+		const job = { ...key, ...caller, kind, state, nodeId: this.#nodeId, parameters };
+		const bound = await this.#table.insert(job, { underWayMax: bulkUnderWayMax, keptMax: bulkKeptMax });
+		if (bound === undefined) return key;
+		const text =
+			bound === 'under-way'
+				? 'too many exports and imports of this site are under way'
+				: 'the results of too many exports and imports of this site are kept: delete one by its status URL';
+		throw new Failure('too-many-requests', text, { retryAfterSeconds: bound === 'under-way' ? 10 : 3600 });
+	}
+
+	#enqueue(job: LocalJob): void {
+		this.#waiting.push(job);
+		this.#startNext();
+	}
+
+	#startNext(): void {
+		while (!this.#closed && this.#running.size < this.#options.limits.bulkRunningMax) {
+			const job = this.#waiting.shift();
+			if (job === undefined) return;
+			const ended = this.#carryOut(job).finally(() => {
+				this.#running.delete(job);
+				this.#startNext();
+			});
+			this.#running.set(job, ended);
+		}
+	}
+
+	async #carryOut(job: LocalJob): Promise<void> {
+		const { metrics, log } = this.#options;
+		metrics.bulkRunning.inc({ kind: job.kind });
+		try {
+			const isWanted = await this.#table.advance(job.key, 'running', job.progress());
+			const end: JobEnd = isWanted ? await job.carryOut() : { state: 'stopped' };
+			metrics.bulkJobs.inc({ kind: job.kind, outcome: end.state });
+			await this.#finish(job, end);
+		} catch (error) {
+			metrics.bulkJobs.inc({ kind: job.kind, outcome: 'failed' });
+			log.error({ err: error, jobId: job.key.id }, `an ${job.kind} could not be carried out`);
+			await this.#finish(job, { state: 'failed', failure: `the ${job.kind} could not be carried out` });
+		} finally {
+			metrics.bulkRunning.dec({ kind: job.kind });
+		}
+	}
+
+	/** While the database is away, the end of a job is kept back. */
+	async #finish(job: LocalJob, end: JobEnd): Promise<void> {
+		if (job.kind === 'import') rmSync(bodyOf(this.#directory.of('import', job.key.id)), { force: true });
+		if (end.state === 'stopped') {
+			if (!this.#closed) this.#directory.remove(job.kind, job.key.id);
+			return;
+		}
+		for (;;) {
+			try {
+				const isNoted = await this.#table.finish(job.key, { progress: job.progress(), ...end });
+				if (!isNoted) this.#directory.remove(job.kind, job.key.id);
+				return;
+			} catch (error) {
+				this.#options.log.warn({ err: error, jobId: job.key.id }, `the end of an ${job.kind} could not be noted`);
+				if (this.#closed) return;
+				await new Promise((resolve) => setTimeout(resolve, beatMs));
+			}
+		}
+	}
+
+	/** A job that nobody waits for any more, before its turn. */
+	#drop(job: LocalJob): void {
+		this.#waiting.splice(this.#waiting.indexOf(job), 1);
+		this.#directory.remove(job.kind, job.key.id);
+	}
+
+	/** Undefined when the site has no such job. */
+	async read(siteId: string, kind: BulkKind, id: string): Promise<StoredJob | undefined> {
+		const job = isUuid(id) ? await this.#table.read(siteId, id) : undefined;
+		if (job?.kind !== kind) return undefined;
+		const here = [...this.#running.keys()].find(({ key }) => key.id === id);
+		return here && job.state === 'running' ? { ...job, progress: here.progress() } : job;
+	}
+
+	/** Cancels a job that is under way, and forgets one that has ended. False when the site has no such job. */
+	async delete(caller: JobCaller, kind: BulkKind, id: string): Promise<boolean> {
+		const key = { siteId: caller.siteId, id };
+		if ((await this.read(key.siteId, kind, id)) === undefined) return false;
+		await this.#table.audit(key, { action: `bulk.${kind}.delete`, keyId: caller.keyId, source: caller.source });
+		if (!(await this.#table.delete(key))) return false;
+		const waiting = this.#waiting.find((job) => job.key.id === id);
+		const running = [...this.#running.keys()].find((job) => job.key.id === id);
+		if (waiting) this.#drop(waiting);
+		else if (running) running.stop();
+		else this.#directory.remove(kind, id);
+		return true;
+	}
+
+	/**
+	 * The content of a file of a job that has ended. Undefined when it has none of this type.
+	 * @throws Failure `unavailable` when another node has it
+	 */
+	async open(caller: JobCaller, job: StoredJob, type: string): Promise<AsyncIterable<Uint8Array> | undefined> {
+		const path = fileOf(this.#directory.of(job.kind, job.id), type);
+		if (!/^[A-Za-z]+$/.test(type)) return undefined;
+		if (!existsSync(path)) {
+			if (job.nodeId === this.#nodeId) return undefined;
+			throw new Failure('unavailable', 'another node of this service has the file', { retryAfterSeconds: 1 });
+		}
+		await this.#table.audit(job, { action: `bulk.${job.kind}.read`, keyId: caller.keyId, source: caller.source });
+		return contentOf(path);
+	}
+
+	/** Ends what is under way: it is then interrupted. */
+	async close(): Promise<void> {
+		this.#closed = true;
+		for (const timer of this.#timers) clearInterval(timer);
+		const ended = [...this.#running].map(([job, end]) => {
+			job.stop();
+			return end;
+		});
+		const late = new Promise((resolve) => setTimeout(resolve, closeMsMax).unref());
+		await Promise.race([Promise.allSettled(ended), late]);
+		await this.#pool.destroy();
+		try {
+			await this.#table.interruptOf(this.#nodeId);
+			await this.#connection.close();
+		} catch (error) {
+			// The next start does it.
+			this.#options.log.warn({ err: error }, 'interrupted exports and imports could not be noted');
+		}
+	}
+}
+
+/** Nothing is opened before it is read. */
+async function* contentOf(path: string): AsyncIterable<Uint8Array> {
+	yield* createReadStream(path, { highWaterMark: fileChunkBytes });
+}

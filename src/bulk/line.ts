@@ -1,0 +1,105 @@
+import { Failure, type FailureIssue, failureCodes } from '#core/failure.ts';
+import type { JsonObject } from '#core/json.ts';
+import type { ResourceDefinition } from '#fhir/resource.ts';
+import { definitionOf } from '#fhir/resources/index.ts';
+import { parseResourceJson } from '#fhir/validation/json.ts';
+import { contentOf } from '#fhir/write/content.ts';
+import { patientReferences, resolveReferences } from '#fhir/write/references.ts';
+import { visitKey } from '#record/apply/encounter.ts';
+import type { PatientReference, ResourceChange } from '#record/change-set.ts';
+import { rowIdOf } from '#record/row-id.ts';
+
+/** A line of an import, ready to be applied. */
+export interface ReadLine {
+	/** Number of the line, from 1. */
+	line: number;
+	change: ResourceChange;
+	/** Of the resource; undefined where the service assigns the id. */
+	rowId: string | undefined;
+	/** Patients that have to be there. */
+	patients: readonly PatientReference[];
+}
+
+export interface LineSettings {
+	jsonDepthMax: number;
+	/** Whether a Patient that is referred to has to be there. */
+	checkReferences: boolean;
+}
+
+const patientType = /"resourceType"\s*:\s*"Patient"/;
+const patientName = Buffer.from('"Patient"');
+
+/** Whether a line looks like a Patient: the two parts of an import divide the lines by this. */
+export function looksLikePatient(line: Buffer): boolean {
+	return line.includes(patientName) && patientType.test(line.toString('latin1'));
+}
+
+/**
+ * Parses and checks one resource as a create or update by PUT would, for every type that the service has.
+ * @throws Failure with one issue for each fault
+ */
+export function readLine(bytes: Buffer, line: number, settings: LineSettings): ReadLine {
+	const given = parseResourceJson(bytes, { depthMax: settings.jsonDepthMax });
+	const definition = definitionOf(typeof given['resourceType'] === 'string' ? given['resourceType'] : '');
+	if (definition === undefined) {
+		throw new Failure('unsupported-resource-type', 'this resource type is not served', { location: { expression: 'resourceType' } });
+	}
+	const { resource, meta, source } = contentOf(definition, given);
+	resolveReferences(definition.type, resource, new Map(), settings.checkReferences);
+	const id = typeof given['id'] === 'string' ? given['id'] : undefined;
+	const change: ResourceChange = {
+		kind: 'resource',
+		resourceType: definition.type,
+		interaction: id === undefined ? 'create' : 'update',
+		id,
+		fullUrl: undefined,
+		condition: undefined,
+		references: [],
+		ifMatch: undefined,
+		ifNoneMatch: false,
+		mayCreate: true,
+		checkReferences: false,
+		patients: [],
+		compose: (held) => ({ resource, meta, source, links: linksOf(definition, resource, held === undefined), patients: [] }),
+	};
+	const patients = settings.checkReferences ? patientReferences(definition.type, resource) : [];
+	return { line, change, rowId: id === undefined ? undefined : rowIdOf(id), patients };
+}
+
+function linksOf(
+	{ type, table }: ResourceDefinition,
+	resource: JsonObject,
+	isNew: boolean,
+): ReturnType<ResourceChange['compose']>['links'] {
+	const links = table.statedLinks(resource);
+	return type === 'Encounter' && isNew ? { ...links, visit_key: visitKeyOf(resource) } : links;
+}
+
+/** By what a later HL7 message finds the visit. */
+function visitKeyOf({ identifier }: JsonObject): string {
+	const [first] = Array.isArray(identifier) ? (identifier as JsonObject[]) : [];
+	const { system, value } = first ?? {};
+	return visitKey({ value: typeof value === 'string' ? value : '', ...(typeof system === 'string' ? { system } : {}) });
+}
+
+/** The OperationOutcome of a refused line, as a line of NDJSON; its id is `line-` and the line's number. */
+export function lineOutcome(line: number, failure: Failure): string {
+	const issues: readonly FailureIssue[] =
+		failure.issues && failure.issues.length > 0
+			? failure.issues
+			: [
+					{
+						code: failureCodes[failure.code].issue,
+						expression: failure.location?.expression ?? '',
+						diagnostics: failure.diagnostics,
+					},
+				];
+	const issue = issues.map(({ code, expression, diagnostics }) => ({
+		severity: 'error',
+		code,
+		// The parser counts the lines of what it is given, which is one.
+		diagnostics: `line ${line}: ${diagnostics.replace('(line 1, column', '(column')}`,
+		...(expression === '' ? {} : { expression: [expression] }),
+	}));
+	return `${JSON.stringify({ resourceType: 'OperationOutcome', id: `line-${line}`, issue })}\n`;
+}

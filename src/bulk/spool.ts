@@ -1,0 +1,90 @@
+import { open } from 'node:fs/promises';
+import { Failure } from '#core/failure.ts';
+import type { Limits } from '#core/limits.ts';
+import type { LineRange } from './task.ts';
+
+/** Of a chunk, save where one line is longer. */
+const chunkBytes = 8 * 1024 * 1024;
+/** Shorter lines are no resources: a chunk of them takes more, so that their index stays small. */
+const lineBytesLeast = 13;
+const lineFeed = 0x0a;
+
+type IndexLimits = Pick<Limits, 'importChunkLinesMax' | 'importLineBytesMax'>;
+
+/** Cuts what comes in into chunks of whole lines, by their places in the file. */
+export class LineIndex {
+	readonly ranges: LineRange[] = [];
+	/** That hold something. */
+	lines = 0;
+	readonly #limits: IndexLimits;
+	#length = 0;
+	#line = 1;
+	#lineStart = 0;
+	#chunk = { start: 0, line: 1, lines: 0 };
+
+	constructor(limits: IndexLimits) {
+		this.#limits = limits;
+	}
+
+	take(bytes: Uint8Array): void {
+		for (let at = bytes.indexOf(lineFeed); at >= 0; at = bytes.indexOf(lineFeed, at + 1)) this.#endLine(this.#length + at + 1);
+		this.#length += bytes.length;
+	}
+
+	end(): void {
+		if (this.#lineStart < this.#length) this.#endLine(this.#length);
+		this.#endChunk(this.#length);
+	}
+
+	#endLine(end: number): void {
+		const start = this.#lineStart;
+		const { importChunkLinesMax, importLineBytesMax } = this.#limits;
+		if (end - start > 2) {
+			this.lines++;
+			this.#chunk.lines++;
+		}
+		this.#lineStart = end;
+		if (end - start > importLineBytesMax) {
+			this.#endChunk(start);
+			this.ranges.push({ start, end, line: this.#line, isTooLong: true });
+			this.#chunk = { start: end, line: this.#line + 1, lines: 0 };
+		}
+		this.#line++;
+		const length = end - this.#chunk.start;
+		if (length >= chunkBytes || (this.#chunk.lines >= importChunkLinesMax && length >= importChunkLinesMax * lineBytesLeast)) {
+			this.#endChunk(end);
+		}
+	}
+
+	#endChunk(end: number): void {
+		const { start, line } = this.#chunk;
+		if (start < end) this.ranges.push({ start, end, line });
+		this.#chunk = { start: end, line: this.#line, lines: 0 };
+	}
+}
+
+/**
+ * Writes the body of an import to a file, as fast as the disk takes it.
+ * @throws Failure of the body, or `unavailable` when the disk is full
+ */
+export async function spool(
+	path: string,
+	body: AsyncIterable<Uint8Array>,
+	index: LineIndex,
+	onBytes: (bytes: number) => void,
+): Promise<void> {
+	const file = await open(path, 'wx', 0o600);
+	try {
+		for await (const chunk of body) {
+			index.take(chunk);
+			await file.writeFile(chunk);
+			onBytes(chunk.length);
+		}
+		index.end();
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+		throw new Failure('unavailable', 'this node has no room for the import', { cause: error, retryAfterSeconds: 60 });
+	} finally {
+		await file.close();
+	}
+}

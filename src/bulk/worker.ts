@@ -1,0 +1,27 @@
+import { systemClock } from '#core/clock.ts';
+import type { Limits } from '#core/limits.ts';
+import { createLog } from '#core/log.ts';
+import { runExport } from './export-run.ts';
+import { Importing, runImport } from './import-run.ts';
+import type { BulkTask, ExportResult, ImportResult } from './task.ts';
+
+export interface BulkWorkerSettings {
+	databaseUrl: string;
+	limits: Limits;
+	logLevel: string;
+}
+
+/** What a bulk worker does with a task. */
+export class BulkWorker {
+	readonly #databaseUrl: string;
+	readonly #importing: Importing;
+
+	constructor({ databaseUrl, limits, logLevel }: BulkWorkerSettings) {
+		this.#databaseUrl = databaseUrl;
+		this.#importing = new Importing({ databaseUrl, limits, log: createLog(logLevel), clock: systemClock });
+	}
+
+	run(task: BulkTask): Promise<ExportResult | ImportResult> {
+		return task.kind === 'export' ? runExport(task, this.#databaseUrl) : runImport(task, this.#importing);
+	}
+}

@@ -1,0 +1,83 @@
+import { pipeline } from 'node:stream/promises';
+import pg from 'pg';
+import { type CopyToStreamQuery, from, to } from 'pg-copy-streams';
+import { Failure } from '#core/failure.ts';
+import type { Cell, StatementRunner } from './connection.ts';
+import type { Statement } from './statement.ts';
+
+const asText = { getTypeParser: () => (value: string) => value };
+
+/** Keyed statements beside COPY; see `Connection`. */
+const importOptions =
+	'-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c plan_cache_mode=force_generic_plan -c jit=off';
+const exportOptions = '-c default_transaction_isolation=repeatable\\ read -c default_transaction_read_only=on -c jit=off';
+
+/**
+ * A connection that COPY may have for itself: nothing is pipelined. It is opened once; after an error that is not the
+ * statement's own it is of no more use.
+ */
+export class BulkConnection implements StatementRunner {
+	readonly #client: pg.Client;
+
+	private constructor(client: pg.Client) {
+		this.#client = client;
+	}
+
+	/** @throws Failure `unavailable` when the database cannot be reached */
+	static async open(databaseUrl: string, purpose: 'import' | 'export'): Promise<BulkConnection> {
+		const client = new pg.Client({
+			connectionString: databaseUrl,
+			types: asText as unknown as pg.CustomTypesConfig,
+			application_name: `tributary ${purpose}`,
+			options: purpose === 'import' ? importOptions : exportOptions,
+			connectionTimeoutMillis: 5000,
+			keepAlive: true,
+			// An export is one long statement.
+			...(purpose === 'import' ? { query_timeout: 120_000 } : {}),
+		});
+		// A connection that breaks fails the query under way; without a listener it would end the process.
+		client.on('error', () => undefined);
+		try {
+			await client.connect();
+		} catch (cause) {
+			throw new Failure('unavailable', 'the database cannot be reached', { cause });
+		}
+		return new BulkConnection(client);
+	}
+
+	async run(statement: Statement, values: readonly unknown[]): Promise<Cell[][]> {
+		const result = await this.#client.query<Cell[]>({
+			name: statement.name,
+			text: statement.text,
+			values: values as unknown[],
+			rowMode: 'array',
+		});
+		return result.rows;
+	}
+
+	/** Answers the command that PostgreSQL carried out: `commit` of a failed transaction is a `ROLLBACK`. */
+	async control(command: 'begin' | 'commit' | 'rollback'): Promise<string> {
+		return (await this.#client.query(command)).command;
+	}
+
+	/** Sends rows to `copy … from stdin`; answers their number. */
+	async copyIn(text: string, rows: Uint8Array): Promise<number> {
+		const stream = this.#client.query(from(text));
+		await pipeline([rows], stream);
+		return stream.rowCount;
+	}
+
+	/** The output of `copy … to stdout`; its number of rows is known when the next statement is done. */
+	copyOut(text: string): CopyToStreamQuery {
+		return this.#client.query(to(text, { highWaterMark: 1024 * 1024 }));
+	}
+
+	async close(): Promise<void> {
+		await this.#client.end().catch(() => undefined);
+	}
+
+	/** Ends the connection at once, whatever is under way on it. */
+	destroy(): void {
+		this.#client.connection.stream.destroy();
+	}
+}

@@ -1,0 +1,139 @@
+import { newId } from '#core/id.ts';
+import type { Cell, Connection } from './connection.ts';
+import { findMissingPatients } from './import-rows.ts';
+import type { Statement } from './statement.ts';
+import { deleteOldJobs, interruptJobsOfNode, interruptSilentJobs, listJobsOfNode } from './statements/administrative/bulk-jobs.ts';
+import { advanceJob, auditJob, deleteJob, finishJob, insertJob, readJob } from './statements/bulk-job.ts';
+
+export type BulkKind = 'export' | 'import';
+export type BulkState = 'receiving' | 'waiting' | 'running' | 'done' | 'failed' | 'interrupted';
+
+/** Which job of which site. */
+export interface JobKey {
+	siteId: string;
+	id: string;
+}
+
+export interface NewJob extends JobKey {
+	kind: BulkKind;
+	state: BulkState;
+	nodeId: string;
+	/** Public id of the API key that asks. */
+	keyId: string;
+	/** The URL that was asked for. */
+	request: string;
+	parameters: object;
+	/** The sender's address. */
+	source: string;
+}
+
+export interface StoredJob extends JobKey {
+	kind: BulkKind;
+	state: BulkState;
+	nodeId: string;
+	request: string;
+	parameters: Record<string, unknown>;
+	/** Lines of an import that are settled and committed. */
+	position: number;
+	progress: string;
+	/** What `finish` was given. */
+	result: Record<string, unknown> | undefined;
+	failure: string | undefined;
+	finishedAtMs: number | undefined;
+}
+
+/** The table of exports and imports. Every call fails like a statement fails when the database is away. */
+export class BulkJobTable {
+	readonly #connection: Connection;
+
+	constructor(connection: Connection) {
+		this.#connection = connection;
+	}
+
+	async #run(statement: Statement, values: readonly unknown[]): Promise<Cell[][]> {
+		await this.#connection.open();
+		return this.#connection.run(statement, values);
+	}
+
+	/** Answers which bound of the site's jobs kept the new one out; undefined when it is noted. */
+	async insert(job: NewJob, bounds: { underWayMax: number; keptMax: number }): Promise<'under-way' | 'kept' | undefined> {
+		const { siteId, id, kind, state, nodeId, keyId, request, parameters, source } = job;
+		const [row] = await this.#run(insertJob, [
+			siteId,
+			id,
+			kind,
+			state,
+			nodeId,
+			keyId,
+			request,
+			JSON.stringify(parameters),
+			bounds.underWayMax,
+			bounds.keptMax,
+			newId(),
+			source,
+		]);
+		if (row?.[2] === 't') return undefined;
+		return Number(row?.[0]) >= bounds.underWayMax ? 'under-way' : 'kept';
+	}
+
+	async read(siteId: string, id: string): Promise<StoredJob | undefined> {
+		const [row] = await this.#run(readJob, [siteId, id]);
+		if (row === undefined) return undefined;
+		const [kind, state, nodeId, request, parameters, position, progress, result, failure, finishedAt] = row;
+		return {
+			siteId,
+			id,
+			kind: kind as BulkKind,
+			state: state as BulkState,
+			nodeId: nodeId as string,
+			request: request as string,
+			parameters: JSON.parse(parameters as string),
+			position: Number(position),
+			progress: progress as string,
+			result: result ? JSON.parse(result) : undefined,
+			failure: failure ?? undefined,
+			finishedAtMs: finishedAt ? Number(finishedAt) : undefined,
+		};
+	}
+
+	/** False when the job is no longer to be carried out. */
+	async advance({ siteId, id }: JobKey, state: BulkState, progress: string): Promise<boolean> {
+		return (await this.#run(advanceJob, [siteId, id, state, progress])).length > 0;
+	}
+
+	/** False when the job had been cancelled. */
+	async finish({ siteId, id }: JobKey, end: { state: BulkState; progress: string; result?: object; failure?: string }): Promise<boolean> {
+		const result = end.result === undefined ? null : JSON.stringify(end.result);
+		return (await this.#run(finishJob, [siteId, id, end.state, end.progress, result, end.failure ?? null])).length > 0;
+	}
+
+	/** False when the site has no such job. */
+	async delete({ siteId, id }: JobKey): Promise<boolean> {
+		return (await this.#run(deleteJob, [siteId, id])).length > 0;
+	}
+
+	async audit({ siteId, id }: JobKey, event: { action: string; keyId: string; source: string }): Promise<void> {
+		await this.#run(auditJob, [siteId, newId(), event.keyId, event.action, id, event.source]);
+	}
+
+	/** Marks what the node left under way when it ended; answers how many that were. */
+	async interruptOf(nodeId: string): Promise<number> {
+		return (await this.#run(interruptJobsOfNode, [nodeId])).length;
+	}
+
+	/** Forgets finished jobs after `ageMs`, and marks those of nodes that have been silent for `silentMs`. */
+	async sweep({ ageMs, silentMs }: { ageMs: number; silentMs: number }): Promise<void> {
+		await this.#run(interruptSilentJobs, [silentMs / 1000]);
+		await this.#run(deleteOldJobs, [ageMs / 1000]);
+	}
+
+	/** Which of the row ids are of no patient of the site. */
+	async missingPatients(siteId: string, rowIds: readonly string[]): Promise<Set<string>> {
+		await this.#connection.open();
+		return findMissingPatients(this.#connection, siteId, rowIds);
+	}
+
+	async idsOf(nodeId: string): Promise<Set<string>> {
+		return new Set((await this.#run(listJobsOfNode, [nodeId])).map(([id]) => id as string));
+	}
+}

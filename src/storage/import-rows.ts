@@ -1,0 +1,47 @@
+import type { Row } from '#record/apply/rows.ts';
+import { WorkingSet } from '#record/apply/working-set.ts';
+import type { ResourceType } from '#record/table-shape.ts';
+import type { BulkConnection } from './bulk-connection.ts';
+import type { StatementRunner } from './connection.ts';
+import { copyIdentifiers, copyResources } from './copy-rows.ts';
+import { plainArray } from './statement.ts';
+import { missingPatients } from './statements/missing-patients.ts';
+import type { TableShapes, WriteSet } from './write-set.ts';
+
+/** Writes what a chunk made of its site's working set: new resources by COPY, new versions of known ones by statement. */
+export async function importRows(
+	connection: BulkConnection,
+	writeSet: WriteSet,
+	shapes: TableShapes,
+	siteId: string,
+	set: WorkingSet,
+	written: { source: string; lastUpdated: string },
+): Promise<void> {
+	const fresh = new Map<ResourceType, Row[]>();
+	const identifiers = new Map(set.patientIdentifiers);
+	const revised = new WorkingSet();
+	for (const row of set.changed()) {
+		if (row.supersedes === undefined) {
+			const rows = fresh.get(row.resourceType);
+			if (rows) rows.push(row);
+			else fresh.set(row.resourceType, [row]);
+			continue;
+		}
+		revised.put(row);
+		const list = identifiers.get(row.id);
+		if (list === undefined || row.resourceType !== 'Patient') continue;
+		revised.putPatientIdentifiers(row.id, [], list);
+		identifiers.delete(row.id);
+	}
+	await writeSet.write(connection, new Map([[siteId, revised]]), written.source, written.lastUpdated);
+	const copies = [...fresh].map(([type, rows]) => copyResources(shapes[type], siteId, rows));
+	if (identifiers.size > 0) copies.push(copyIdentifiers(siteId, identifiers));
+	for (const { text, rows } of copies) await connection.copyIn(text, rows);
+}
+
+/** Which of the row ids are of no patient of the site. */
+export async function findMissingPatients(connection: StatementRunner, siteId: string, rowIds: readonly string[]): Promise<Set<string>> {
+	if (rowIds.length === 0) return new Set();
+	const rows = await connection.run(missingPatients, [siteId, plainArray(rowIds)]);
+	return new Set(rows.map(([id]) => id as string));
+}

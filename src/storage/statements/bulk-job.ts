@@ -1,0 +1,75 @@
+import type { Statement } from '../statement.ts';
+
+const underWay = `state in ('receiving', 'waiting', 'running')`;
+
+/**
+ * Notes a job and its audit event, unless the site has `$9` under way or `$10` in all. Answers both counts, and whether it
+ * was noted.
+ */
+export const insertJob: Statement = {
+	name: 'insert_bulk_job',
+	text: `
+with held as (
+	select count(*) filter (where ${underWay}) as under_way, count(*) as kept from bulk_job where site_id = $1
+), noted as (
+	insert into bulk_job (site_id, id, kind, state, node_id, key_id, request, parameters)
+	select $1, $2::uuid, $3::text, $4::text, $5::uuid, $6::text, $7::text, $8::jsonb from held where under_way < $9::integer and kept < $10::integer
+	returning id
+), audited as (
+	insert into audit_event (id, recorded_at, site_id, actor, action, subject, source, detail)
+	select $11::uuid, now(), $1, 'key:' || $6::text, 'bulk.' || $3::text, noted.id::text, $12::text, jsonb_build_object('request', $7::text) from noted
+)
+select under_way, kept, exists (select from noted) from held`,
+};
+
+export const readJob: Statement = {
+	name: 'read_bulk_job',
+	text: `
+select kind, state, node_id, request, parameters, position, progress, result, failure, (extract(epoch from finished_at) * 1000)::bigint
+from bulk_job
+where site_id = $1 and id = $2`,
+};
+
+/** Says that a job goes on. Answers nothing when it was cancelled, or another node has given it up. */
+export const advanceJob: Statement = {
+	name: 'advance_bulk_job',
+	text: `
+update bulk_job set state = $3, progress = $4, seen_at = now()
+where site_id = $1 and id = $2 and ${underWay}
+returning id`,
+};
+
+/** How far an import has come; nothing when it is no longer to be carried out. */
+export const readPosition: Statement = {
+	name: 'read_bulk_position',
+	text: `select position from bulk_job where site_id = $1 and id = $2 and ${underWay}`,
+};
+
+/** Part of the transaction of an import's chunk: what a job says of its lines is true whatever happens to its node. */
+export const settleLines: Statement = {
+	name: 'settle_bulk_lines',
+	text: `
+update bulk_job set position = position + $3::integer, seen_at = now()
+where site_id = $1 and id = $2 and ${underWay}
+returning id`,
+};
+
+export const finishJob: Statement = {
+	name: 'finish_bulk_job',
+	text: `
+update bulk_job set state = $3, progress = $4, result = $5::jsonb, failure = $6, seen_at = now(), finished_at = now()
+where site_id = $1 and id = $2 and ${underWay}
+returning id`,
+};
+
+export const deleteJob: Statement = {
+	name: 'delete_bulk_job',
+	text: `delete from bulk_job where site_id = $1 and id = $2 returning id`,
+};
+
+export const auditJob: Statement = {
+	name: 'audit_bulk_job',
+	text: `
+insert into audit_event (id, recorded_at, site_id, actor, action, subject, source, detail)
+values ($2, now(), $1, 'key:' || $3::text, $4, $5, $6, '{}')`,
+};

@@ -1,0 +1,76 @@
+import type { ExportParameters } from '#bulk/export-job.ts';
+import { Failure } from '#core/failure.ts';
+import type { Json, JsonObject } from '#core/json.ts';
+import type { Limits } from '#core/limits.ts';
+import { asObject, asObjects, asText } from '#fhir/elements.ts';
+import { definitionOf, resources } from '#fhir/resources/index.ts';
+import { parseResourceJson } from '#fhir/validation/json.ts';
+import type { ResourceType } from '#record/table-shape.ts';
+import type { HttpRequest } from '../http/message.ts';
+
+const formats: ReadonlySet<string> = new Set(['application/fhir+ndjson', 'application/ndjson', 'ndjson']);
+const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
+
+/** `Prefer: handling=lenient`: what is not known is ignored. */
+export function isLenient(request: Pick<HttpRequest, 'header'>): boolean {
+	return /\bhandling\s*=\s*"?lenient\b/i.test(request.header('prefer') ?? '');
+}
+
+/**
+ * What an export is asked for, in the query or as a Parameters resource.
+ * @throws Failure that names the parameter
+ */
+export function exportParameters(request: HttpRequest, patientsOnly: boolean, limits: Pick<Limits, 'jsonDepthMax'>): ExportParameters {
+	const given = [...queryOf(request), ...(request.body.length > 0 ? bodyOf(request, limits) : [])];
+	const isKnown = (name: string) => name === '_type' || name === '_since' || name === '_outputFormat' || name === '_format';
+	const unknown = [...new Set(given.map(([name]) => name).filter((name) => !isKnown(name)))];
+	if (unknown.length > 0 && !isLenient(request)) {
+		throw new Failure(
+			'not-supported',
+			`an export does not know the parameters ${unknown.join(', ')}; it knows _type, _since and _outputFormat`,
+		);
+	}
+	const valuesOf = (wanted: string) => given.filter(([name]) => name === wanted).map(([, value]) => value);
+	for (const format of valuesOf('_outputFormat')) {
+		if (!formats.has(format)) throw wrong('_outputFormat', 'an export is written as application/fhir+ndjson');
+	}
+	return { types: typesOf(valuesOf('_type'), isLenient(request)), sinceMs: sinceOf(valuesOf('_since')), patientsOnly };
+}
+
+function wrong(expression: string, diagnostics: string): Failure {
+	return new Failure('not-supported', diagnostics, { location: { expression } });
+}
+
+function queryOf(request: HttpRequest): [string, string][] {
+	// An unescaped `+` of a media type or a time zone arrives as a space.
+	return [...new URLSearchParams(request.query)].map(([name, value]) => [name, value.trim().replaceAll(' ', '+')]);
+}
+
+function bodyOf(request: HttpRequest, limits: Pick<Limits, 'jsonDepthMax'>): [string, string][] {
+	const parameters = parseResourceJson(request.body, { depthMax: limits.jsonDepthMax });
+	if (parameters['resourceType'] !== 'Parameters') throw wrong('resourceType', 'the body of an export is a Parameters resource');
+	return asObjects(parameters['parameter']).map((parameter) => [asText(parameter['name']) ?? '', textOf(parameter)]);
+}
+
+function textOf(parameter: JsonObject): string {
+	const [, value] = Object.entries(parameter).find(([name]) => name.startsWith('value')) ?? [];
+	return asText(value as Json) ?? asText(asObject(value as Json)?.['reference']) ?? '';
+}
+
+function typesOf(values: readonly string[], lenient: boolean): ResourceType[] {
+	const all = Object.keys(resources) as ResourceType[];
+	if (values.length === 0) return all;
+	const named = values.flatMap((value) => value.split(',')).map((type) => type.replaceAll('+', ' ').trim());
+	const strange = named.filter((type) => definitionOf(type) === undefined);
+	if (strange.length > 0 && !lenient) throw wrong('_type', 'an export was asked for resource types that are not served');
+	return all.filter((type) => named.includes(type));
+}
+
+function sinceOf(values: readonly string[]): number | undefined {
+	const [value] = values;
+	if (value === undefined) return undefined;
+	const ms = instant.test(value) ? Date.parse(value) : Number.NaN;
+	if (Number.isNaN(ms) || values.length > 1)
+		throw new Failure('invalid', 'one instant is expected', { location: { expression: '_since' } });
+	return ms;
+}

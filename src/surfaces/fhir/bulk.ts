@@ -1,0 +1,153 @@
+import type { KeyGrant } from '#access/directory.ts';
+import type { BulkJobs, JobCaller } from '#bulk/jobs.ts';
+import { Failure } from '#core/failure.ts';
+import { allOk, operationOutcome } from '#fhir/operation-outcome.ts';
+import type { StoredJob } from '#storage/bulk-jobs.ts';
+import type { AnyRoute, HttpAnswer, HttpRequest, StreamedRequest } from '../http/message.ts';
+import { authenticate } from './authenticate.ts';
+import { baseOf } from './base.ts';
+import { exportManifest, importManifest } from './bulk-manifest.ts';
+import { exportParameters, isLenient } from './bulk-parameters.ts';
+import type { FhirContext } from './context.ts';
+import { answerType } from './negotiation.ts';
+
+/** Seconds after which a client may ask again how far a job is. */
+const retryAfterSeconds = 2;
+
+type Kind = 'export' | 'import';
+
+export interface BulkContext extends Pick<FhirContext, 'directory' | 'limits' | 'metrics'> {
+	bulk: BulkJobs;
+}
+
+/**
+ * Bulk data: the export of a site (Bulk Data Access IG 2.0, https://hl7.org/fhir/uv/bulkdata/export.html), and its reverse,
+ * an import of NDJSON in the same pattern: 202 with Content-Location, a status to poll, a manifest of files.
+ */
+export function bulkRoutes(context: BulkContext): AnyRoute[] {
+	const start = (patientsOnly: boolean) => (request: HttpRequest) => startExport(context, request, patientsOnly);
+	return [
+		{ method: 'GET', pattern: '/fhir/$export', handle: start(false) },
+		{ method: 'POST', pattern: '/fhir/$export', handle: start(false) },
+		{ method: 'GET', pattern: '/fhir/Patient/$export', handle: start(true) },
+		{ method: 'POST', pattern: '/fhir/Patient/$export', handle: start(true) },
+		{
+			method: 'POST',
+			pattern: '/fhir/$import',
+			streams: true,
+			bytesMax: context.limits.importBytesMax,
+			handle: (request) => receiveImport(context, request),
+		},
+		...(['export', 'import'] as const).flatMap((kind) => jobRoutes(context, kind)),
+	];
+}
+
+function jobRoutes(context: BulkContext, kind: Kind): AnyRoute[] {
+	return [
+		{ method: 'GET', pattern: `/fhir/$${kind}-status/:job`, handle: (request) => status(context, request, kind) },
+		{ method: 'DELETE', pattern: `/fhir/$${kind}-status/:job`, handle: (request) => remove(context, request, kind) },
+		{ method: 'GET', pattern: `/fhir/$${kind}-file/:job/:file`, handle: (request) => file(context, request, kind) },
+	];
+}
+
+async function startExport(context: BulkContext, request: HttpRequest, patientsOnly: boolean): Promise<HttpAnswer> {
+	const { caller } = callerOf(context, request);
+	const mediaType = answerType(request);
+	if (!/\brespond-async\b/i.test(request.header('prefer') ?? '')) {
+		throw new Failure('invalid', 'an export is asynchronous: it is asked for with Prefer: respond-async');
+	}
+	const parameters = exportParameters(request, patientsOnly, context.limits);
+	const id = await context.bulk.startExport(caller, parameters);
+	return accepted(request, 'export', id, mediaType);
+}
+
+async function receiveImport(context: BulkContext, request: StreamedRequest): Promise<HttpAnswer> {
+	const { caller, grant } = callerOf(context, request);
+	const mediaType = answerType(request);
+	checkNdjson(request);
+	if (request.query !== '' && !isLenient(request)) throw new Failure('invalid', 'an import takes no parameters');
+	const { checkReferences } = grant.fhir;
+	const id = await context.bulk.receiveImport(caller, { checkReferences }, request.body);
+	return accepted(request, 'import', id, mediaType);
+}
+
+const ndjson = 'application/fhir+ndjson';
+const ndjsonTypes: ReadonlySet<string> = new Set([ndjson, 'application/ndjson', 'application/x-ndjson']);
+
+function checkNdjson(request: StreamedRequest): void {
+	const [type = ''] = (request.header('content-type') ?? '').split(';');
+	if (!ndjsonTypes.has(type.trim().toLowerCase())) throw new Failure('unsupported-media-type', `Content-Type is ${ndjson}`);
+	const encoding = request.header('content-encoding') ?? 'identity';
+	if (encoding.toLowerCase() !== 'identity') throw new Failure('unsupported-media-type', 'Content-Encoding is not supported');
+}
+
+function callerOf(context: BulkContext, request: HttpRequest | StreamedRequest): { caller: JobCaller; grant: KeyGrant } {
+	const grant = authenticate(context, request);
+	const query = request.query === '' ? '' : `?${request.query}`;
+	const url = `${baseOf(request)}${request.path.slice('/fhir'.length)}${query}`;
+	return { caller: { siteId: grant.siteId, keyId: grant.keyId, source: request.source, request: url }, grant };
+}
+
+function accepted(request: Pick<HttpRequest, 'secure' | 'header'>, kind: Kind, id: string, mediaType: string): HttpAnswer {
+	const headers = { 'Content-Location': `${baseOf(request)}/$${kind}-status/${id}`, 'Content-Type': mediaType };
+	return { status: 202, headers, body: allOk(`the ${kind} was accepted; Content-Location tells how far it is`) };
+}
+
+async function jobOf(context: BulkContext, caller: JobCaller, kind: Kind, id: string | undefined): Promise<StoredJob> {
+	const job = await context.bulk.read(caller.siteId, kind, id ?? '');
+	// The same answer for a job of another site, one that was deleted or has reached its age, and what is no job.
+	if (job === undefined) throw new Failure('not-found', `there is no ${kind} with this id`);
+	return job;
+}
+
+async function status(context: BulkContext, request: HttpRequest, kind: Kind): Promise<HttpAnswer> {
+	const { caller } = callerOf(context, request);
+	const job = await jobOf(context, caller, kind, request.params['job']);
+	const base = baseOf(request);
+	switch (job.state) {
+		case 'receiving':
+		case 'waiting':
+			return { status: 202, headers: { 'X-Progress': 'waiting', 'Retry-After': String(retryAfterSeconds) } };
+		case 'running':
+			return { status: 202, headers: { 'X-Progress': job.progress || 'begun', 'Retry-After': String(retryAfterSeconds) } };
+		case 'done': {
+			const expires = new Date((job.finishedAtMs ?? 0) + context.limits.bulkAgeMsMax).toUTCString();
+			const body = JSON.stringify(kind === 'export' ? exportManifest(job, base) : importManifest(job, base));
+			return { status: 200, headers: { 'Content-Type': 'application/json', Expires: expires }, body };
+		}
+		case 'failed':
+			return ended(request, `the ${kind} failed: ${job.failure ?? ''}`);
+		case 'interrupted':
+			return ended(
+				request,
+				kind === 'export'
+					? 'the export was interrupted by the end of its node; ask for it again'
+					: `the import was interrupted by the end of its node; ${job.position} lines are settled; send it again`,
+			);
+	}
+}
+
+function ended(request: HttpRequest, diagnostics: string): HttpAnswer {
+	return { status: 500, headers: { 'Content-Type': answerType(request) }, body: operationOutcome(new Failure('internal', diagnostics)) };
+}
+
+async function remove(context: BulkContext, request: HttpRequest, kind: Kind): Promise<HttpAnswer> {
+	const { caller } = callerOf(context, request);
+	const job = await jobOf(context, caller, kind, request.params['job']);
+	await context.bulk.delete(caller, kind, job.id);
+	return {
+		status: 202,
+		headers: { 'Content-Type': answerType(request) },
+		body: allOk(`the ${kind} is cancelled and its files are removed`),
+	};
+}
+
+async function file(context: BulkContext, request: HttpRequest, kind: Kind): Promise<HttpAnswer> {
+	const { caller } = callerOf(context, request);
+	const job = await jobOf(context, caller, kind, request.params['job']);
+	const [, type] = /^(\w+)\.ndjson$/.exec(request.params['file'] ?? '') ?? [];
+	const hasEnded = job.state === 'done' || (job.state === 'failed' && kind === 'import');
+	const body = type === undefined || !hasEnded ? undefined : await context.bulk.open(caller, job, type);
+	if (body === undefined) throw new Failure('not-found', `the ${kind} has no such file`);
+	return { status: 200, headers: { 'Content-Type': ndjson }, body };
+}

@@ -1,0 +1,9 @@
+import { workerData } from 'node:worker_threads';
+import type { BulkTask } from '#bulk/task.ts';
+import { BulkWorker } from '#bulk/worker.ts';
+
+const worker = new BulkWorker(workerData);
+
+export default function runBulkTask(task: BulkTask): ReturnType<BulkWorker['run']> {
+	return worker.run(task);
+}
