@@ -77,6 +77,13 @@ export const limitDefinitions = {
 		max: 3_600_000,
 		answer: 'a client that takes nothing of a streamed answer for this long: the connection is closed',
 	},
+	searchValuesMax: {
+		variable: 'SEARCH_VALUES_MAX',
+		default: 2000,
+		min: 1,
+		max: 10_000,
+		answer: 'values of all parameters of a search together; 400',
+	},
 	searchIncludesMax: {
 		variable: 'SEARCH_INCLUDES_MAX',
 		default: 1000,

@@ -1,3 +1,4 @@
+import { givenIdOf } from '#record/row-id.ts';
 import type { StoredResource } from '#record/stored-resource.ts';
 import { renderStored } from './stored.ts';
 
@@ -45,12 +46,15 @@ export interface HistoryVersions extends Links {
 	total: number | undefined;
 }
 
+const isAssigned = (id: string) => givenIdOf(id) === null;
+
 /** A Bundle of type history (FHIR R4 §3.1.0.12): versions, newest first, each with the request that made it. */
 export function history({ base, type, versions, total, ...links }: HistoryVersions): string {
 	const entries = versions.map((stored) => {
 		const url = `${type}/${stored.id}`;
 		const created = stored.version === '1';
-		const request = created ? { method: 'POST', url: type } : { method: 'PUT', url };
+		// Under an id that a client chose it came by PUT.
+		const request = created && isAssigned(stored.id) ? { method: 'POST', url: type } : { method: 'PUT', url };
 		const response = { status: created ? '201' : '200', etag: `W/"${stored.version}"`, lastModified: stored.lastUpdated };
 		return `{"fullUrl":${JSON.stringify(`${base}/${url}`)},"resource":${renderStored(type, stored)},"request":${JSON.stringify(request)},"response":${JSON.stringify(response)}}`;
 	});

@@ -5,7 +5,8 @@ import type { SearchColumns } from './search-columns.ts';
 
 /**
  * A search parameter: what a value of it means in terms of the table's columns, or of the resource itself. `path` is a
- * SQL/JSON path into the stored resource (which has no resourceType, id and meta).
+ * SQL/JSON path into the stored resource (which has no resourceType, id and meta); `presence` leads to the elements where
+ * `paths` is a predicate.
  */
 export type SearchParameter = {
 	documentation: string;
@@ -18,7 +19,15 @@ export type SearchParameter = {
 	| { type: 'token'; match: 'coding'; systemColumn: string; valueColumn: string; furtherColumn: string; path: string }
 	| { type: 'token'; match: 'identifier'; path: string }
 	| { type: 'token'; match: 'id' }
-	| { type: 'token'; match: 'element'; paths: readonly string[]; form: TokenForm; system?: string; textPaths?: readonly string[] }
+	| {
+			type: 'token';
+			match: 'element';
+			paths: readonly string[];
+			form: TokenForm;
+			system?: string;
+			textPaths?: readonly string[];
+			presence?: readonly string[];
+	  }
 	/** By a column, one of `targets` is what it refers to. */
 	| { type: 'reference'; match: 'column'; column: string; targets: readonly [ResourceType]; path: string }
 	| { type: 'reference'; match: 'element'; path: string; targets: readonly string[] }

@@ -36,7 +36,9 @@ export interface InstancePatient {
 	/** (0010,0021), else the universal entity id of (0010,0024). */
 	issuer: string | undefined;
 	/** Components of the alphabetic group of (0010,0010): family, given, middle, prefix, suffix. */
-	name: { family: string; given: string; middle: string; prefix: string; suffix: string; ideographic: string; phonetic: string } | undefined;
+	name:
+		| { family: string; given: string; middle: string; prefix: string; suffix: string; ideographic: string; phonetic: string }
+		| undefined;
 	/** FHIR date. */
 	birthDate: string | undefined;
 	/** FHIR administrative gender. */

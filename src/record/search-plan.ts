@@ -16,6 +16,8 @@ export interface SearchPlan {
 export interface SortKey {
 	column: string;
 	columnType: ColumnType;
+	/** Whether a row may have no value. */
+	nullable: boolean;
 	descending: boolean;
 }
 
@@ -34,6 +36,15 @@ export interface Inclusion {
 	table: string;
 	column: string;
 	/** Type and table of what is included. */
+	includedType: ResourceType;
+	includedTable: string;
+}
+
+/** The same by an element that no column holds: its references are read from the matches. */
+export interface ElementInclusion {
+	direction: 'element';
+	/** Names of the elements on the way to the references. */
+	path: readonly string[];
 	includedType: ResourceType;
 	includedTable: string;
 }

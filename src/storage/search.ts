@@ -1,11 +1,19 @@
 import { isFhirId, rowIdOf } from '#record/row-id.ts';
-import type { Inclusion, PagePosition, SearchPlan } from '#record/search-plan.ts';
+import type { ElementInclusion, Inclusion, PagePosition, SearchPlan } from '#record/search-plan.ts';
 import type { StoredResource } from '#record/stored-resource.ts';
 import type { ResourceType } from '#record/table-shape.ts';
 import type { Cell } from './connection.ts';
 import type { Reader } from './reader.ts';
-import { compartmentQuery, type HistoryPage, historyQuery, type VersionPosition, versionQuery } from './statements/read-versions.ts';
-import { countQuery, inclusionQuery, readStatement, searchQuery } from './statements/search-resources.ts';
+import type { Query } from './statements/parameters.ts';
+import {
+	type CompartmentPage,
+	compartmentQuery,
+	type HistoryPage,
+	historyQuery,
+	type VersionPosition,
+	versionQuery,
+} from './statements/read-versions.ts';
+import { countQuery, type InclusionBounds, inclusionQuery, readStatement, rowsQuery, searchQuery } from './statements/search-resources.ts';
 
 /** Reads one resource of the site; undefined when the site has none of this id. */
 export async function readResource(reader: Reader, siteId: string, table: string, id: string): Promise<StoredResource | undefined> {
@@ -62,22 +70,44 @@ export async function countResources(reader: Reader, siteId: string, plan: Searc
 export interface Included {
 	type: ResourceType;
 	rows: StoredResource[];
-	/** Whether there is more than the limit. */
+	/** Whether there is more than the bounds allow. */
 	cut: boolean;
 }
 
-/** What a page brings beside its matches. */
-export async function includedResources(
+/** What a page brings beside its matches, by a column. */
+export function includedResources(
 	reader: Reader,
 	siteId: string,
 	inclusion: Inclusion,
 	rowIds: readonly string[],
-	limit: number,
+	bounds: InclusionBounds,
 ): Promise<Included> {
-	if (rowIds.length === 0) return { type: inclusion.includedType, rows: [], cut: false };
-	const { statement, values } = inclusionQuery(siteId, inclusion, rowIds, limit);
+	return included(reader, inclusion.includedType, rowIds, bounds, () => inclusionQuery(siteId, inclusion, rowIds, bounds));
+}
+
+/** The same by ids that the matches name. */
+export function namedResources(
+	reader: Reader,
+	siteId: string,
+	{ includedType, includedTable }: ElementInclusion,
+	rowIds: readonly string[],
+	bounds: InclusionBounds,
+): Promise<Included> {
+	return included(reader, includedType, rowIds, bounds, () => rowsQuery(siteId, includedTable, rowIds, bounds));
+}
+
+async function included(
+	reader: Reader,
+	type: ResourceType,
+	rowIds: readonly string[],
+	{ rowsMax }: InclusionBounds,
+	query: () => Query,
+): Promise<Included> {
+	if (rowIds.length === 0) return { type, rows: [], cut: false };
+	const { statement, values } = query();
 	const rows = await reader.run(statement, values);
-	return { type: inclusion.includedType, rows: rows.slice(0, limit).map(readRow), cut: rows.length > limit };
+	const shown = rows.slice(0, rowsMax);
+	return { type, rows: shown.map(readRow), cut: Number(rows[0]?.[rowCells] ?? 0) > shown.length };
 }
 
 /** One version of a resource; undefined when the site has no such version. */
@@ -109,8 +139,8 @@ export async function readHistory(
 	const shown = rows.slice(0, page.count);
 	const last = shown.at(-1);
 	const next =
-		rows.length > page.count && last
-			? { lastUpdated: last[rowCells] as string, id: last[rowCells + 1] as string, version: Number(last[rowCells + 2]) }
+		last && Number(last[rowCells]) > shown.length
+			? { lastUpdated: last[rowCells + 1] as string, id: last[rowCells + 2] as string, version: Number(last[rowCells + 3]) }
 			: undefined;
 	return { rows: shown.map(readRow), next };
 }
@@ -120,10 +150,11 @@ export async function readCompartment(
 	reader: Reader,
 	siteId: string,
 	table: string,
-	page: { patientId: string; since: string | undefined; afterId: string; count: number },
+	page: CompartmentPage,
 ): Promise<{ rows: StoredResource[]; next: string | undefined }> {
 	const { statement, values } = compartmentQuery(siteId, table, page);
 	const rows = await reader.run(statement, values);
 	const shown = rows.slice(0, page.count);
-	return { rows: shown.map(readRow), next: rows.length > page.count ? (shown.at(-1)?.[rowCells] as string) : undefined };
+	const last = shown.at(-1);
+	return { rows: shown.map(readRow), next: last && Number(last[rowCells]) > shown.length ? (last[rowCells + 1] as string) : undefined };
 }

@@ -118,6 +118,7 @@ describe('searches of the specification read an index, with values known and unk
 		['DiagnosticReport?status=preliminary', 'diagnostic_report_status'],
 		['Patient?_lastUpdated=gt2999', 'patient_changes'],
 		['Patient?_sort=-_lastUpdated', 'patient_changes'],
+		['Patient?_sort=_lastUpdated', 'patient_changes'],
 		['Patient?_sort=birthdate', 'patient_birth_date'],
 		['Patient?_sort=-birthdate', 'patient_birth_date'],
 		['Patient?family=abcdef', 'patient_name'],

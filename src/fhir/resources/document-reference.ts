@@ -47,6 +47,7 @@ export const documentReference = defineResource({
 			['Device', 'Organization', 'Patient', 'Practitioner', 'PractitionerRole', 'RelatedPerson'],
 			'Who wrote the document',
 		),
+		encounter: elementReference('context.encounter', ['Encounter', 'EpisodeOfCare'], 'The visit that the document is about'),
 		relatesto: elementReference('relatesTo.target', ['DocumentReference'], 'A document that this one replaces, transforms …'),
 		status: codeParameter('status', 'http://hl7.org/fhir/document-reference-status', 'Current, superseded or entered in error'),
 		date: instantParameter('date', 'When the reference was made'),

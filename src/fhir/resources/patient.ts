@@ -76,6 +76,7 @@ export const patient = defineResource({
 			match: 'element',
 			paths: ['$.deceasedBoolean == true || exists($.deceasedDateTime)'],
 			form: 'value',
+			presence: ['$.deceasedBoolean', '$.deceasedDateTime'],
 			documentation: 'Whether the patient is known to have died',
 		},
 		telecom: contactParameter('$.telecom', 'Any phone number, e-mail address or other contact'),

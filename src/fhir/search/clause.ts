@@ -3,7 +3,7 @@ import type { Clause, ElementTest } from '#record/search-plan.ts';
 import { folded } from '../fold.ts';
 import type { ResourceDefinition, SearchParameter } from '../resource.ts';
 import { dateClause } from './date.ts';
-import { splitValues, unescaped } from './escape.ts';
+import { splitEscaped, splitValues, unescaped } from './escape.ts';
 import { quantityAlternative } from './quantity.ts';
 import { identifierOfReference, referenceClause } from './reference.ts';
 import { tokenClause } from './token.ts';
@@ -83,7 +83,7 @@ function presence(name: string, parameter: SearchParameter): Clause {
 		case 'token':
 			if (parameter.match === 'id') return { kind: 'present', column: 'id' };
 			if (parameter.match === 'code') return { kind: 'present', column: parameter.column };
-			return element(parameter.match === 'element' ? parameter.paths : [parameter.path], { kind: 'exists' });
+			return element(parameter.match === 'element' ? (parameter.presence ?? parameter.paths) : [parameter.path], { kind: 'exists' });
 		case 'composite':
 			throw unsupportedModifier(name);
 	}
@@ -129,7 +129,7 @@ function textPaths(parameter: SearchParameter & { type: 'token' }): readonly str
 
 /** `code$value` (§3.1.1.4.13); every component has to hold. */
 function compositeClause(named: Named, components: readonly string[], value: string): Clause {
-	const parts = value.split(/(?<!\\)\$/);
+	const parts = splitEscaped(value, '$');
 	if (parts.length !== components.length) {
 		throw new Failure('invalid', `${named.name} takes ${components.join('$')}`, { location: { expression: named.name } });
 	}

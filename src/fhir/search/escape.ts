@@ -1,16 +1,21 @@
-/** Splits at commas that no backslash escapes (FHIR R4 §3.1.1.3.2); empty values ask for nothing and are dropped. */
-export function splitValues(text: string): string[] {
-	const values: string[] = [];
+/** Splits at a character that no backslash escapes (FHIR R4 §3.1.1.3.2). */
+export function splitEscaped(text: string, separator: string): string[] {
+	const parts: string[] = [];
 	let start = 0;
 	for (let index = 0; index < text.length; index++) {
 		if (text[index] === '\\') index++;
-		else if (text[index] === ',') {
-			values.push(text.slice(start, index));
+		else if (text[index] === separator) {
+			parts.push(text.slice(start, index));
 			start = index + 1;
 		}
 	}
-	values.push(text.slice(start));
-	return values.filter((value) => value !== '');
+	parts.push(text.slice(start));
+	return parts;
+}
+
+/** The alternatives of a parameter; empty values ask for nothing and are dropped. */
+export function splitValues(text: string): string[] {
+	return splitEscaped(text, ',').filter((value) => value !== '');
 }
 
 /** Where the first `|` stands that no backslash escapes; -1 when there is none. */

@@ -1,5 +1,5 @@
 import { Failure } from '#core/failure.ts';
-import type { Inclusion, SearchPlan } from '#record/search-plan.ts';
+import type { ElementInclusion, Inclusion, SearchPlan } from '#record/search-plan.ts';
 import type { ResourceDefinition } from '../resource.ts';
 import type { Shape } from '../shape.ts';
 import { parameterClause } from './parameter.ts';
@@ -9,6 +9,7 @@ export interface SearchLimits {
 	searchCountDefault: number;
 	searchCountMax: number;
 	searchParametersMax: number;
+	searchValuesMax: number;
 }
 
 export interface SearchOptions {
@@ -21,7 +22,7 @@ export interface SearchOptions {
 
 export interface ParsedSearch {
 	plan: Omit<SearchPlan, 'after'>;
-	inclusions: Inclusion[];
+	inclusions: (Inclusion | ElementInclusion)[];
 	/** Opaque cursor of the page before, when the request carries one. */
 	cursor: string | undefined;
 	/** The parameters that were applied, in their order, without the cursor: what the self link shows and a cursor is bound to. */
@@ -40,8 +41,10 @@ export interface ParsedSearch {
  */
 export function parseSearch(definition: ResourceDefinition, query: string, options: SearchOptions): ParsedSearch {
 	const pairs = [...new URLSearchParams(query)];
-	const { searchParametersMax, searchCountDefault } = options.limits;
+	const { searchParametersMax, searchValuesMax, searchCountDefault } = options.limits;
 	if (pairs.length > searchParametersMax) throw new Failure('invalid', `a search takes at most ${searchParametersMax} parameters`);
+	const values = pairs.reduce((sum, [, value]) => sum + value.split(',').length, 0);
+	if (values > searchValuesMax) throw new Failure('invalid', `a search takes at most ${searchValuesMax} values`);
 	const search: ParsedSearch = {
 		plan: { resourceType: definition.type, table: definition.table.table, clauses: [], sort: [], count: searchCountDefault },
 		inclusions: [],
@@ -74,7 +77,7 @@ function readInclusion(search: ParsedSearch, definition: ResourceDefinition, nam
 	const direction = inclusionParameters[name];
 	if (direction === undefined) return;
 	for (const inclusion of inclusionsOf(definition, direction, name, value)) {
-		const same = (other: Inclusion) => JSON.stringify(other) === JSON.stringify(inclusion);
+		const same = (other: Inclusion | ElementInclusion) => JSON.stringify(other) === JSON.stringify(inclusion);
 		if (!search.inclusions.some(same)) search.inclusions.push(inclusion);
 	}
 	search.applied.push([name, value]);

@@ -1,6 +1,6 @@
 import { Failure } from '#core/failure.ts';
 import type { DatePrefix, QuantityAlternative } from '#record/search-plan.ts';
-import { unescaped } from './escape.ts';
+import { splitEscaped, unescaped } from './escape.ts';
 
 const pattern = /^(eq|ne|gt|lt|ge|le|sa|eb|ap)?(-?\d{1,30}(?:\.\d{1,30})?(?:[eE][+-]?\d{1,2})?)$/;
 
@@ -11,7 +11,7 @@ const pattern = /^(eq|ne|gt|lt|ge|le|sa|eb|ap)?(-?\d{1,30}(?:\.\d{1,30})?(?:[eE]
  */
 export function quantityAlternative(name: string, value: string): QuantityAlternative {
 	const location = { expression: name };
-	const [number = '', system, ...rest] = value.split(/(?<!\\)\|/);
+	const [number = '', system, ...rest] = splitEscaped(value, '|');
 	const [, prefix = 'eq', digits] = pattern.exec(number) ?? [];
 	if (digits === undefined || rest.length > 1) throw new Failure('invalid', `${name} is not a number with an optional unit`, { location });
 	if (prefix === 'ap') throw new Failure('not-supported', `${name} does not take this prefix`, { location });

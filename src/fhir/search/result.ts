@@ -1,5 +1,5 @@
 import { Failure } from '#core/failure.ts';
-import type { Inclusion, SortKey } from '#record/search-plan.ts';
+import type { ElementInclusion, Inclusion, SortKey } from '#record/search-plan.ts';
 import type { ResourceDefinition, SearchParameter } from '../resource.ts';
 import { definitionOf, resources } from '../resources/index.ts';
 import { parameterOf } from './parameter.ts';
@@ -79,14 +79,14 @@ function sortKey(definition: ResourceDefinition, key: string): SortKey {
 export function sortColumn(parameter: SearchParameter): Omit<SortKey, 'descending'> | undefined {
 	switch (parameter.type) {
 		case 'date':
-			if (parameter.match === 'moment') return { column: parameter.column, columnType: 'timestamptz' };
-			return { column: parameter.startColumn, columnType: parameter.columnType };
+			if (parameter.match === 'moment') return { column: parameter.column, columnType: 'timestamptz', nullable: false };
+			return { column: parameter.startColumn, columnType: parameter.columnType, nullable: true };
 		case 'string':
-			return parameter.match === 'substring' ? { column: parameter.column, columnType: 'text' } : undefined;
+			return parameter.match === 'substring' ? { column: parameter.column, columnType: 'text', nullable: false } : undefined;
 		case 'token':
-			if (parameter.match === 'id') return { column: 'id', columnType: 'uuid' };
-			if (parameter.match === 'code') return { column: parameter.column, columnType: 'text' };
-			return parameter.match === 'coding' ? { column: parameter.valueColumn, columnType: 'text' } : undefined;
+			if (parameter.match === 'id') return { column: 'id', columnType: 'uuid', nullable: false };
+			if (parameter.match === 'code') return { column: parameter.column, columnType: 'text', nullable: true };
+			return parameter.match === 'coding' ? { column: parameter.valueColumn, columnType: 'text', nullable: true } : undefined;
 		default:
 			return undefined;
 	}
@@ -97,12 +97,20 @@ export function sortColumn(parameter: SearchParameter): Omit<SortKey, 'descendin
  * include nothing.
  * @throws Failure for a type, parameter or form that there is not
  */
-export function inclusionsOf(definition: ResourceDefinition, direction: Inclusion['direction'], name: string, value: string): Inclusion[] {
+export function inclusionsOf(
+	definition: ResourceDefinition,
+	direction: Inclusion['direction'],
+	name: string,
+	value: string,
+): (Inclusion | ElementInclusion)[] {
 	const [source = '', parameterName = '*', target] = value.split(':');
 	const sources = source === '*' ? allSources(definition, direction) : [definitionOf(source)];
 	return sources.flatMap((from) => {
 		if (from === undefined || (direction === 'forward' && from.type !== definition.type)) throw unknown(name);
-		return references(from, parameterName, name).flatMap((parameter) => inclusion(definition, direction, from, parameter, target));
+		const parameters = references(from, parameterName, name);
+		// By one name a reverse inclusion that could bring nothing is refused; by * it is not among them.
+		if (direction === 'reverse' && parameterName !== '*' && parameters.some((parameter) => !isKept(parameter))) throw unknown(name);
+		return parameters.flatMap((parameter) => inclusion(definition, direction, from, parameter, target));
 	});
 }
 
@@ -112,6 +120,10 @@ function allSources(definition: ResourceDefinition, direction: Inclusion['direct
 
 function unknown(name: string): Failure {
 	return new Failure('not-supported', `${name} takes <type>:<reference parameter>, or *`, { location: { expression: name } });
+}
+
+function isKept(parameter: SearchParameter): boolean {
+	return parameter.type === 'reference' && parameter.match === 'column';
 }
 
 function references(from: ResourceDefinition, parameterName: string, name: string): SearchParameter[] {
@@ -127,8 +139,9 @@ function inclusion(
 	from: ResourceDefinition,
 	parameter: SearchParameter,
 	target: string | undefined,
-): Inclusion[] {
-	if (parameter.type !== 'reference' || parameter.match !== 'column') return [];
+): (Inclusion | ElementInclusion)[] {
+	if (parameter.type !== 'reference') return [];
+	if (parameter.match === 'element') return direction === 'forward' ? elementInclusions(parameter, target) : [];
 	const [type] = parameter.targets;
 	const to = definitionOf(type);
 	if (to === undefined || (target !== undefined && target !== type)) return [];
@@ -136,4 +149,17 @@ function inclusion(
 	if (direction === 'forward') return [{ direction, ...link, includedType: type, includedTable: to.table.table }];
 	if (type !== definition.type) return [];
 	return [{ direction, ...link, includedType: from.type, includedTable: from.table.table }];
+}
+
+/** `$.hasMember.reference` of what is served; a reverse inclusion by an element would have to read every resource of the type. */
+function elementInclusions(
+	parameter: SearchParameter & { type: 'reference'; match: 'element' },
+	target: string | undefined,
+): ElementInclusion[] {
+	const path = parameter.path.split('.').slice(1, -1);
+	return parameter.targets.flatMap((type) => {
+		const definition = definitionOf(type);
+		if (definition === undefined || (target !== undefined && target !== type)) return [];
+		return [{ direction: 'element' as const, path, includedType: definition.type, includedTable: definition.table.table }];
+	});
 }

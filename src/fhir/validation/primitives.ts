@@ -29,6 +29,8 @@ const charactersMax = 1_048_576;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: R4 §2.24.0.1 excludes exactly these from a string.
 const controlCharacter = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]/;
 
+const noSpace = /\s/;
+
 function stringRule(value: string): string | undefined {
 	if (value.length > charactersMax && [...value].length > charactersMax) return 'A text has at most 1,048,576 characters';
 	return controlCharacter.test(value) ? 'A text has no control characters but tab, line feed and carriage return' : undefined;
@@ -37,7 +39,9 @@ function stringRule(value: string): string | undefined {
 export const string = text('string', stringRule);
 export const markdown = text('markdown', stringRule);
 /** The id of an element, R4 §2.24.0.3: any text without spaces. */
-export const elementId = matching('string', /^\S+$/, 'The id of an element has no spaces');
+export const elementId = text('string', (value) =>
+	noSpace.test(value) || controlCharacter.test(value) ? 'The id of an element has no spaces' : undefined,
+);
 export const id = matching('id', /^[A-Za-z0-9.-]{1,64}$/, 'An id is 1 to 64 letters, digits, hyphens and dots');
 
 export const xhtml = text('xhtml', xhtmlFault);
@@ -51,8 +55,8 @@ function codeRule(value: string): string | undefined {
 		: undefined;
 }
 
-const noSpace = /\s/;
-const withoutSpaces = (type: string) => text(type, (value) => (noSpace.test(value) ? 'A URI has no spaces' : undefined));
+const withoutSpaces = (type: string) =>
+	text(type, (value) => (noSpace.test(value) || controlCharacter.test(value) ? 'A URI has no spaces' : undefined));
 export const uri = withoutSpaces('uri');
 export const url = withoutSpaces('url');
 export const canonical = withoutSpaces('canonical');

@@ -1,6 +1,6 @@
 import type { ResourceType } from '#record/table-shape.ts';
 import { Parameters, type Query } from './parameters.ts';
-import { rowColumns } from './search-resources.ts';
+import { boundedRows, rowColumns } from './search-resources.ts';
 
 const columns = 'r.id, r.given_id, r.version, r.last_updated, r.source, r.meta, r.resource';
 
@@ -31,6 +31,7 @@ export interface HistoryPage {
 	since: string | undefined;
 	after: VersionPosition | undefined;
 	count: number;
+	bytesMax: number;
 }
 
 /** Versions, newest first, one more than the page holds; behind the columns of the row stand what a position is made of. */
@@ -46,32 +47,34 @@ export function historyQuery(siteId: string, table: string, type: ResourceType, 
 		conditions.push(`(r.last_updated, r.id, r.version) < (${position.join(', ')})`);
 	}
 	const where = conditions.map((condition) => ` and ${condition}`).join('');
-	const order = 'r.last_updated desc, r.id desc, r.version desc';
-	const text = `
-select ${rowColumns}, r.last_updated::text, r.id, r.version from (
-	(select ${columns} from ${table} r where r.site_id = $1${where} order by ${order} limit ${limit})
+	const order = (row: string) => `${row}.last_updated desc, ${row}.id desc, ${row}.version desc`;
+	const inner = `
+	(select ${columns} from ${table} r where r.site_id = $1${where} order by ${order('r')} limit ${limit})
 	union all
-	(select ${columns} from resource_history r where r.site_id = $1 and r.resource_type = '${type}'${where} order by ${order} limit ${limit})
-) r
-order by ${order} limit ${limit}`;
+	(select ${columns} from resource_history r where r.site_id = $1 and r.resource_type = '${type}'${where} order by ${order('r')} limit ${limit})`;
+	const newest = `select * from (${inner}) r order by ${order('r')} limit ${limit}`;
+	const text = `select ${rowColumns}, r.found, r.last_updated::text, r.id, r.version from ${boundedRows(newest, order, parameters.add(page.bytesMax, 'bigint'))}`;
 	return parameters.query(text, true);
 }
 
+export interface CompartmentPage {
+	/** Row id. */
+	patientId: string;
+	since: string | undefined;
+	afterId: string;
+	count: number;
+	bytesMax: number;
+}
+
 /** Rows of a table that belong to a patient, in the order of their ids, one more than asked for. */
-export function compartmentQuery(
-	siteId: string,
-	table: string,
-	page: { patientId: string; since: string | undefined; afterId: string; count: number },
-): Query {
+export function compartmentQuery(siteId: string, table: string, page: CompartmentPage): Query {
 	const parameters = new Parameters(siteId);
 	const column = table === 'patient' ? 'id' : 'patient_id';
 	const patient = parameters.add(page.patientId, 'uuid');
 	const after = parameters.add(page.afterId, 'uuid');
 	const since = page.since === undefined ? '' : ` and r.last_updated >= ${parameters.add(page.since, 'timestamptz')}`;
 	const limit = parameters.add(page.count + 1, 'integer');
-	const text = `
-select ${rowColumns}, r.id from ${table} r
-where r.site_id = $1 and r.${column} = ${patient} and r.id > ${after}${since}
-order by r.id limit ${limit}`;
+	const inner = `select ${columns} from ${table} r where r.site_id = $1 and r.${column} = ${patient} and r.id > ${after}${since} order by r.id limit ${limit}`;
+	const text = `select ${rowColumns}, r.found, r.id from ${boundedRows(inner, (row) => `${row}.id`, parameters.add(page.bytesMax, 'bigint'))}`;
 	return parameters.query(text, true);
 }

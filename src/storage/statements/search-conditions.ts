@@ -21,7 +21,7 @@ export function conditionOf(clause: Clause, alias: string, parameters: Parameter
 		case 'moment':
 			return anyOf(clause.alternatives.map((alternative) => momentCondition(`${alias}.${clause.column}`, alternative, parameters)));
 		case 'element':
-			return anyOf(clause.paths.map((path) => elementCondition(path, clause.test, alias, parameters)));
+			return elementCondition(clause.paths, clause.test, alias, parameters);
 		case 'all':
 			return clause.clauses.length === 0 ? 'true' : `(${clause.clauses.map((part) => conditionOf(part, alias, parameters)).join(' and ')})`;
 		case 'any':
@@ -155,10 +155,14 @@ function momentCondition(column: string, { prefix, low, high }: DateAlternative,
 }
 
 /** Paths come from the definitions of the parameters, never from a request. In lax mode lists on the way are walked through. */
-function elementCondition(path: string, test: ElementTest, alias: string, parameters: Parameters): string {
-	// A predicate, or a path that filters, says itself what it yields; any other may end in a list.
-	const items = /[?=]/.test(path) ? path : `${path}[*]`;
-	const found = `jsonb_path_query(${alias}.resource::jsonb, '${items.replaceAll("'", "''")}') as e (v)`;
+function elementCondition(paths: readonly string[], test: ElementTest, alias: string, parameters: Parameters): string {
+	const queries = paths.map((path) => {
+		// A predicate, or a path that filters, says itself what it yields; any other may end in a list.
+		const items = /[?=]/.test(path) ? path : `${path}[*]`;
+		return `select jsonb_path_query(d.j, '${items.replaceAll("'", "''")}') as v`;
+	});
+	// `offset 0`: the text is read as JSON once, not once for each path.
+	const found = `(select ${alias}.resource::jsonb as j offset 0) d cross join lateral (${queries.join(' union all ')}) e`;
 	if (test.kind === 'exists') return `exists (select from ${found})`;
 	return `exists (select from ${found} where ${testCondition(test, parameters)})`;
 }

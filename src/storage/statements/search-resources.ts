@@ -28,18 +28,12 @@ export function searchQuery(siteId: string, plan: SearchPlan, bytesMax: number):
 	const order = (row: string) =>
 		[...sort.map((key, index) => `${row}.k${index}${direction(key)}`), `${row}.id${lastDirection(sort)}`].join(', ');
 	const innerOrder = [...sort.map((key) => `r.${key.column}${direction(key)}`), `r.id${lastDirection(sort)}`].join(', ');
-	const text = `
-select ${rowColumns}, r.found, r.id${sort.map((_key, index) => `, r.k${index}::text`).join('')} from (
-	select m.*, count(*) over () as found,
-		sum(octet_length(m.resource)) over (order by ${order('m')} rows unbounded preceding) - octet_length(m.resource) as bytes_before
-	from (
+	const inner = `
 		select ${innerColumns}${keys} from ${plan.table} r
 		where ${where}${after}
-		order by ${innerOrder} limit ${limit}
-	) m
-) r
-where r.bytes_before < ${parameters.add(bytesMax, 'bigint')}
-order by ${order('r')}`;
+		order by ${innerOrder} limit ${limit}`;
+	const shown = sort.map((_key, index) => `, r.k${index}::text`).join('');
+	const text = `select ${rowColumns}, r.found, r.id${shown} from ${boundedRows(inner, order, parameters.add(bytesMax, 'bigint'))}`;
 	return parameters.query(text, isPrepared(plan));
 }
 
@@ -71,9 +65,10 @@ function beyond(sort: readonly SortKey[], after: PagePosition, index: number, pa
 		return key.descending ? `${column} is not null or ${equal}` : equal;
 	}
 	const parameter = parameters.add(value, key.columnType);
-	const further = key.descending ? `${column} < ${parameter}` : `${column} > ${parameter} or ${column} is null`;
+	const greater = key.nullable ? `${column} > ${parameter} or ${column} is null` : `${column} > ${parameter}`;
+	const further = key.descending ? `${column} < ${parameter}` : greater;
 	// The first key bounds the walk through its index where no nulls follow.
-	const bound = index === 0 && key.descending ? `${column} <= ${parameter} and ` : '';
+	const bound = index > 0 || (key.nullable && !key.descending) ? '' : `${column} ${key.descending ? '<=' : '>='} ${parameter} and `;
 	return `${bound}(${further} or ${column} = ${parameter} and (${rest}))`;
 }
 
@@ -82,14 +77,41 @@ export function countQuery(siteId: string, plan: SearchPlan): Query {
 	return parameters.query(`select count(*) from ${plan.table} r where ${whereOf(plan.clauses, 'r', parameters)}`, isPrepared(plan));
 }
 
-/** What the given rows refer to by a column, or what refers to them; one row more than the limit. */
-export function inclusionQuery(siteId: string, inclusion: Inclusion, rowIds: readonly string[], limit: number): Query {
+/** Rows of `inner` up to the one that passes `bytesMax`, each with how many there were; `inner` names its rows' columns. */
+export function boundedRows(inner: string, order: (row: string) => string, bytesMax: string): string {
+	return `(
+	select m.*, count(*) over () as found,
+		sum(octet_length(m.resource)) over (order by ${order('m')} rows unbounded preceding) - octet_length(m.resource) as bytes_before
+	from (${inner}) m
+) r
+where r.bytes_before < ${bytesMax}
+order by ${order('r')}`;
+}
+
+export interface InclusionBounds {
+	rowsMax: number;
+	bytesMax: number;
+}
+
+/** What the given rows refer to by a column, or what refers to them; one row more than the limit. `found` follows the columns. */
+export function inclusionQuery(siteId: string, inclusion: Inclusion, rowIds: readonly string[], bounds: InclusionBounds): Query {
 	const { direction: way, table, column, includedTable } = inclusion;
 	const parameters = new Parameters(siteId);
 	const ids = parameters.add(rowIds, 'uuid[]');
 	const forward = `r.id in (select s.${column} from ${table} s where s.site_id = $1 and s.id = any(${ids}))`;
-	const condition = way === 'forward' ? forward : `r.${column} = any(${ids})`;
-	const text = `select ${rowColumns} from ${includedTable} r where r.site_id = $1 and ${condition} order by r.id limit ${parameters.add(limit + 1, 'integer')}`;
+	return includedRows(parameters, includedTable, way === 'forward' ? forward : `r.${column} = any(${ids})`, bounds);
+}
+
+/** Rows of the given ids. */
+export function rowsQuery(siteId: string, table: string, rowIds: readonly string[], bounds: InclusionBounds): Query {
+	const parameters = new Parameters(siteId);
+	return includedRows(parameters, table, `r.id = any(${parameters.add(rowIds, 'uuid[]')})`, bounds);
+}
+
+function includedRows(parameters: Parameters, table: string, condition: string, { rowsMax, bytesMax }: InclusionBounds): Query {
+	const limit = parameters.add(rowsMax + 1, 'integer');
+	const inner = `select ${innerColumns} from ${table} r where r.site_id = $1 and ${condition} order by r.id limit ${limit}`;
+	const text = `select ${rowColumns}, r.found from ${boundedRows(inner, (row) => `${row}.id`, parameters.add(bytesMax, 'bigint'))}`;
 	return parameters.query(text, true);
 }
 

@@ -36,7 +36,12 @@ export async function everything({ context, request, grant, definition, mediaTyp
 		),
 		afterId: rowId ?? nilId,
 	};
-	const { entries, next } = await page(context, siteId, types, start, { patientId: rowIdOf(id), since, count });
+	const { entries, next } = await page(context, siteId, types, start, {
+		patientId: rowIdOf(id),
+		since,
+		count,
+		bytesMax: context.limits.searchBytesMax,
+	});
 	const link = (parameters: readonly (readonly [string, string])[]) => linkTo(`${base}/${path}`, parameters);
 	const self = link(cursor === undefined ? applied : [...applied, [cursorParameter, cursor]]);
 	const following =
@@ -64,6 +69,7 @@ interface Wanted {
 	patientId: string;
 	since: string | undefined;
 	count: number;
+	bytesMax: number;
 }
 
 async function page(

@@ -33,7 +33,18 @@ async function answer(
 	const scope = { siteId, of: `${path}/_history`, applied };
 	const [lastUpdated, id, version] = cursor === undefined ? [] : context.cursors.open(scope, cursor);
 	const after = lastUpdated && id ? { lastUpdated, id, version: Number(version) } : undefined;
-	const { rows, next } = await readHistory(context.reader, siteId, { table: table.table, type }, { rowId, since, after, count });
+	const { rows, next } = await readHistory(
+		context.reader,
+		siteId,
+		{ table: table.table, type },
+		{
+			rowId,
+			since,
+			after,
+			count,
+			bytesMax: context.limits.searchBytesMax,
+		},
+	);
 	const link = (parameters: readonly (readonly [string, string])[]) => linkTo(`${base}/${path}/_history`, parameters);
 	const self = link(cursor === undefined ? applied : [...applied, [cursorParameter, cursor]]);
 	const position = next && [next.lastUpdated, next.id, String(next.version)];

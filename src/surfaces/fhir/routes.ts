@@ -28,6 +28,7 @@ const reads: readonly ReadRoute[] = [
 	{ method: 'GET', pattern: '/fhir/:type/:id/_history', interaction: 'history-instance', carryOut: historyOfInstance },
 	{ method: 'GET', pattern: '/fhir/:type/:id/_history/:version', interaction: 'vread', carryOut: vread },
 	{ method: 'GET', pattern: '/fhir/:type/:id/$everything', interaction: 'read', carryOut: everything },
+	{ method: 'POST', pattern: '/fhir/:type/:id/$everything', interaction: 'read', carryOut: everything },
 ];
 
 /** The interactions of the FHIR surface (FHIR R4 §3.1.0), each a route. */

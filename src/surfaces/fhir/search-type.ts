@@ -1,10 +1,11 @@
 import { type SearchEntry, searchset } from '#fhir/bundle.ts';
+import { namedRows } from '#fhir/named-rows.ts';
 import { warning } from '#fhir/operation-outcome.ts';
 import { definitionOf } from '#fhir/resources/index.ts';
 import { type ParsedSearch, parseSearch } from '#fhir/search/parse.ts';
 import { cursorParameter } from '#fhir/search/result.ts';
 import { shaped } from '#fhir/shape.ts';
-import { countResources, type FoundPage, includedResources, searchResources } from '#storage/search.ts';
+import { countResources, type FoundPage, includedResources, namedResources, searchResources } from '#storage/search.ts';
 import type { HttpAnswer } from '../http/message.ts';
 import type { Interacting } from './context.ts';
 import { formOf } from './form.ts';
@@ -61,9 +62,14 @@ interface Paging {
 async function entriesOf({ context, siteId, parsed, page }: Paging): Promise<{ entries: SearchEntry[]; cut: boolean }> {
 	const { reader, limits } = context;
 	const { resourceType } = parsed.plan;
+	const bounds = { rowsMax: limits.searchIncludesMax, bytesMax: limits.searchBytesMax };
 	const entries: SearchEntry[] = page.rows.map((stored) => ({ type: resourceType, stored, mode: 'match' }));
 	const included = await Promise.all(
-		parsed.inclusions.map((inclusion) => includedResources(reader, siteId, inclusion, page.rowIds, limits.searchIncludesMax)),
+		parsed.inclusions.map((inclusion) =>
+			inclusion.direction === 'element'
+				? namedResources(reader, siteId, inclusion, namedRows(page.rows, inclusion), bounds)
+				: includedResources(reader, siteId, inclusion, page.rowIds, bounds),
+		),
 	);
 	const seen = new Set(page.rows.map(({ id }) => `${resourceType}/${id}`));
 	let cut = false;

@@ -53,6 +53,9 @@ describe('a primitive is what the expression of its StructureDefinition matches'
 		string: hasNoControl,
 		markdown: hasNoControl,
 		code: hasNoControl,
+		uri: hasNoControl,
+		url: hasNoControl,
+		canonical: hasNoControl,
 		base64Binary: (value) => !/=[^=]|===/.test(value),
 	};
 	/** What is compared: the calendar's days have cases of their own, and base64 may be broken into lines anywhere. */

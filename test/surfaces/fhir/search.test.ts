@@ -45,7 +45,12 @@ const content: Readonly<Record<string, object | string>> = {
 	'Observation/hb1': observation('hb1', 'anna', '718-7', `${quantity('12.50', 'g/dL')},"effectiveDateTime":"2024-01-01"`),
 	'Observation/hb2': observation('hb2', 'anna', '718-7', `${quantity('9', 'g/dL')},"effectiveDateTime":"2024-02-01"`),
 	'Observation/hb3': observation('hb3', 'ben', '718-7', quantity('5', 'g/dL', ',"comparator":"<"')),
-	'Observation/na': observation('na', 'ben', '2951-2', `${quantity('140', 'mmol/L')},"category":[{"coding":[{"code":"laboratory"}]}]`),
+	'Observation/na': observation(
+		'na',
+		'ben',
+		'2951-2',
+		`${quantity('140', 'mmol/L')},"category":[{"coding":[{"code":"laboratory"}]}],"hasMember":[{"reference":"Observation/hb3"}]`,
+	),
 	'Condition/c1': {
 		resourceType: 'Condition',
 		id: 'c1',
@@ -138,6 +143,8 @@ describe('a search finds', () => {
 		['Patient?active:not=false', ['anna', 'cat']],
 		['Patient?deceased=true', ['ben']],
 		['Patient?deceased=false', ['anna', 'cat']],
+		['Patient?deceased:missing=true', ['anna']],
+		['Patient?deceased:missing=false', ['ben', 'cat']],
 		['Patient?telecom=555-1', ['anna']],
 		['Patient?phone=555-1', ['anna']],
 		['Patient?phone=anna@example.org', []],
@@ -266,16 +273,19 @@ describe('what comes along', () => {
 		const forward = await get('Observation?code=718-7&_include=Observation:patient');
 		assert.deepEqual(idsOf(forward).sort(), ['hb1', 'hb2', 'hb3']);
 		assert.deepEqual(idsOf(forward, 'include').sort(), ['anna', 'ben']);
-		for (const value of ['Observation:subject:Patient', 'Observation:*', '*']) {
-			assert.deepEqual(idsOf(await get(`Observation?code=2951-2&_include=${value}`), 'include'), ['ben'], value);
+		assert.deepEqual(idsOf(await get('Observation?code=2951-2&_include=Observation:subject:Patient'), 'include'), ['ben']);
+		for (const value of ['Observation:*', '*']) {
+			assert.deepEqual(idsOf(await get(`Observation?code=2951-2&_include=${value}`), 'include').sort(), ['ben', 'hb3'], value);
 		}
 		assert.deepEqual(idsOf(await get('Observation?code=2951-2&_include=Observation:subject:Group'), 'include'), []);
+		assert.deepEqual(idsOf(await get('Observation?_id=na&_include=Observation:has-member'), 'include'), ['hb3']);
 		const reverse = await get('Patient?_id=anna&_revinclude=Observation:patient&_revinclude=Condition:subject');
 		assert.deepEqual(idsOf(reverse, 'include').sort(), ['c1', 'hb1', 'hb2']);
 		assert.deepEqual(idsOf(await get('Patient?_id=anna&_revinclude=*'), 'include').sort(), ['a1', 'c1', 'd1', 'hb1', 'hb2']);
 		assert.deepEqual(idsOf(await get('Observation?_id=hb1&_include=Observation:performer'), 'include'), []);
 		for (const query of [
 			'_include=Observation:nothing',
+			'_revinclude=Observation:has-member',
 			'_include=Patient:link',
 			'_include:iterate=Observation:patient',
 			'_revinclude=Nothing:x',
@@ -351,6 +361,10 @@ describe('what is refused', () => {
 			assert.equal(reply.status, 400, query);
 			assert.equal(reply.body.resourceType, 'OperationOutcome');
 		}
+		const many = await west('POST', '/Patient/_search', `_id=${'a,'.repeat(2000)}b`, {
+			'Content-Type': 'application/x-www-form-urlencoded',
+		});
+		assert.equal(many.status, 400, many.text);
 	});
 });
 
@@ -370,7 +384,7 @@ describe('histories', () => {
 		assert.deepEqual(told, [
 			['3', 'other', 'PUT', 'W/"3"'],
 			['2', 'female', 'PUT', 'W/"2"'],
-			['1', 'male', 'POST', 'W/"1"'],
+			['1', 'male', 'PUT', 'W/"1"'],
 		]);
 		const second = await get(`Patient/${id}/_history/2`);
 		assert.equal(second.body.gender, 'female');

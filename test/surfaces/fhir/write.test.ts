@@ -314,3 +314,15 @@ describe('$validate', () => {
 		assert.equal(await count(), before);
 	});
 });
+
+test('a NUL never reaches the record, by whatever element it comes', async () => {
+	const texts = [
+		'{"resourceType":"Patient","extension":[{"url":"urn:\\u0000","valueCode":"a"}]}',
+		'{"resourceType":"Patient","name":[{"id":"a\\u0000","family":"X"}]}',
+		'{"resourceType":"Patient","name":[{"family":"a\\u0000b"}]}',
+	];
+	for (const text of texts) assertOutcome(await west('POST', '/Patient', text), 400, 'value');
+	assert.equal((await west('POST', '/Patient', '{"resourceType":"Patient","name":[{"family":"back\\\\u0000slash"}]}')).status, 201);
+	assert.equal((await west('GET', '/Patient?active=true&address-city=x')).status, 200);
+	assert.equal((await west('GET', '/Patient?name=back%5C%5Cu0000')).body.total, 1);
+});

@@ -1,0 +1,25 @@
+import type { Json } from '#core/json.ts';
+import type { ElementInclusion } from '#record/search-plan.ts';
+import type { StoredResource } from '#record/stored-resource.ts';
+import { asObject } from './elements.ts';
+import { referencedRow } from './links.ts';
+
+/** Row ids of what resources refer to by an element. */
+export function namedRows(resources: readonly StoredResource[], { path, includedType }: ElementInclusion): string[] {
+	const ids = new Set<string>();
+	for (const { text } of resources) {
+		for (const reference of valuesAt(JSON.parse(text), path)) {
+			const rowId = referencedRow(reference, includedType);
+			if (rowId !== null) ids.add(rowId);
+		}
+	}
+	return [...ids];
+}
+
+/** What stands at the end of a path, lists on the way walked through. */
+function valuesAt(value: Json | undefined, path: readonly string[]): Json[] {
+	if (value === undefined) return [];
+	if (Array.isArray(value)) return value.flatMap((item) => valuesAt(item, path));
+	const [name, ...rest] = path;
+	return name === undefined ? [value] : valuesAt(asObject(value)?.[name], rest);
+}
