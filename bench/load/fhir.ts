@@ -1,0 +1,197 @@
+import { spawn } from 'node:child_process';
+import { createReadStream, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { request as httpRequest } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { ServiceProcess } from '#test/support/service-process.ts';
+import { readRuntimeFile } from '../../src/storage/runtime-file.ts';
+import { randomSource } from '../corpus.ts';
+import { birthDate, familyName, observation, observationCode, patient, patientId, writeCorpus } from './fhir-corpus.ts';
+import { type LoadRequest, type LoadResult, runWrk, wrkVersion } from './wrk.ts';
+
+/**
+ * FHIR over HTTP on embedded PostgreSQL with fsync: a site with so many patients and five observations of each, loaded by
+ * `$import`. FHIR_BENCH_PATIENTS lists the sizes (1000), FHIR_BENCH_CONNECTIONS the numbers of connections (1,16,128).
+ */
+const sizes = (process.env['FHIR_BENCH_PATIENTS'] ?? '1000').split(',').map(Number);
+const connectionCounts = (process.env['FHIR_BENCH_CONNECTIONS'] ?? '1,16,128').split(',').map(Number);
+const seconds = Number(process.env['FHIR_BENCH_SECONDS'] ?? 5);
+const requestCount = 4000;
+
+/** Medplum 5.0.10 with PostgreSQL and Redis, 16 connections, on this kind of machine (docs/performance.md). */
+const peers: Readonly<Record<string, number>> = {
+	read: 855,
+	create: 218,
+	'Observation create': 183,
+	'?identifier=': 568,
+	'?name=': 493,
+	'Observation?patient=': 783,
+	'Observation?patient=&code=': 633,
+};
+
+function workloads(size: number): Record<string, () => LoadRequest> {
+	const random = randomSource(size);
+	const any = () => Math.floor(random() * size);
+	let next = 10_000_000;
+	return {
+		read: () => ({ method: 'GET', path: `/fhir/Patient/${patientId(any())}` }),
+		'?identifier=': () => ({ method: 'GET', path: `/fhir/Patient?identifier=urn:oid:2.16.840.1.113883.19.3%7CM${any()}` }),
+		'?name=': () => ({ method: 'GET', path: `/fhir/Patient?name=${familyName(any()).slice(-7)}&_count=20` }),
+		'?birthdate=': () => ({ method: 'GET', path: `/fhir/Patient?birthdate=${birthDate(any())}&_count=20` }),
+		'?gender=': () => ({ method: 'GET', path: `/fhir/Patient?gender=${any() % 2 === 0 ? 'male' : 'female'}&_count=20` }),
+		'Patient?': () => ({ method: 'GET', path: '/fhir/Patient?_count=20' }),
+		'Observation?patient=': () => ({ method: 'GET', path: `/fhir/Observation?patient=Patient/${patientId(any())}` }),
+		'Observation?patient=&code=': () => {
+			const index = any();
+			return { method: 'GET', path: `/fhir/Observation?patient=Patient/${patientId(index)}&code=${observationCode(index * 5)}` };
+		},
+		'Observation?code=': () => ({ method: 'GET', path: `/fhir/Observation?code=${observationCode(any())}&_count=20` }),
+		_include: () => ({
+			method: 'GET',
+			path: `/fhir/Observation?patient=Patient/${patientId(any())}&_include=Observation:patient`,
+		}),
+		create: () => ({ method: 'POST', path: '/fhir/Patient', body: patient(next++) }),
+		'Observation create': () => ({ method: 'POST', path: '/fhir/Observation', body: observation(patientId(any()), next++) }),
+		update: () => {
+			const index = any();
+			return {
+				method: 'PUT',
+				path: `/fhir/Patient/${patientId(index)}`,
+				body: patient(index, { id: patientId(index), multipleBirthInteger: next++ % 1000 }),
+			};
+		},
+	};
+}
+
+interface Subject {
+	service: ServiceProcess;
+	port: number;
+	key: string;
+}
+
+/** Jiffies that a process and its children have used (Linux). */
+function cpuOf(pid: number): number {
+	try {
+		const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+		return Number(fields[11]) + Number(fields[12]);
+	} catch {
+		return 0;
+	}
+}
+
+function databaseCpu(postmaster: number): number {
+	const children = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8').trim().split(' ').filter(Boolean);
+	return children.reduce((sum, pid) => sum + cpuOf(Number(pid)), 0);
+}
+
+async function post(subject: Subject, path: string, file: string): Promise<string> {
+	const headers = { 'X-API-Key': subject.key, 'Content-Type': 'application/fhir+ndjson', 'Content-Length': statSync(file).size };
+	return new Promise((resolve, reject) => {
+		const sent = httpRequest({ host: '127.0.0.1', port: subject.port, path, method: 'POST', headers }, (answer) => {
+			answer.resume();
+			answer.on('end', () =>
+				answer.statusCode === 202 ? resolve(String(answer.headers['content-location'])) : reject(new Error(`import: ${answer.statusCode}`)),
+			);
+		});
+		sent.on('error', reject);
+		createReadStream(file).pipe(sent);
+	});
+}
+
+/** Waits for a job; answers its manifest. */
+async function finished(subject: Subject, url: string): Promise<void> {
+	for (;;) {
+		const answer = await fetch(url, { headers: { 'X-API-Key': subject.key } });
+		const text = await answer.text();
+		if (answer.status === 200) return;
+		if (answer.status !== 202) throw new Error(`the job ended with ${answer.status}: ${text.slice(0, 500)}`);
+		await new Promise((resolve) => setTimeout(resolve, 100));
+	}
+}
+
+async function load(subject: Subject, size: number): Promise<void> {
+	const directory = mkdtempSync(join(tmpdir(), 'tributary-fhir-bench-'));
+	try {
+		const file = join(directory, 'corpus.ndjson');
+		await writeCorpus(file, size);
+		const bytes = statSync(file).size;
+		let started = performance.now();
+		await finished(subject, await post(subject, '/fhir/$import', file));
+		const took = (performance.now() - started) / 1000;
+		console.log(
+			`$import: ${size * 6} resources, ${Math.round(bytes / 2 ** 20)} MiB in ${took.toFixed(1)} s: ${Math.round((size * 6) / took)}/s`,
+		);
+		started = performance.now();
+		const kickOff = await fetch(`http://127.0.0.1:${subject.port}/fhir/$export`, {
+			headers: { 'X-API-Key': subject.key, Prefer: 'respond-async', Accept: 'application/fhir+json' },
+		});
+		await finished(subject, String(kickOff.headers.get('content-location')));
+		const exported = (performance.now() - started) / 1000;
+		console.log(`$export: ${size * 6} resources in ${exported.toFixed(1)} s: ${Math.round((size * 6) / exported)}/s`);
+		await vacuum(subject);
+	} finally {
+		rmSync(directory, { recursive: true, force: true });
+	}
+}
+
+/** What autovacuum does sooner or later. */
+async function vacuum({ service }: Subject): Promise<void> {
+	const client = new pg.Client({ connectionString: readRuntimeFile(service.dataDir)?.databaseUrl });
+	await client.connect();
+	await client.query('vacuum analyze');
+	await client.end();
+}
+
+async function staticRate(subject: Subject, connections: number): Promise<LoadResult> {
+	const sample = await fetch(`http://127.0.0.1:${subject.port}/fhir/Patient/${patientId(1)}`, { headers: { 'X-API-Key': subject.key } });
+	const server = spawn(process.execPath, ['--import', 'tsx', join(import.meta.dirname, 'static-server.ts'), await sample.text()], {
+		stdio: ['ignore', 'pipe', 'inherit'],
+	});
+	try {
+		const port = await new Promise<number>((resolve) => server.stdout.once('data', (chunk) => resolve(Number(String(chunk)))));
+		return await runWrk({ port, key: subject.key, requests: [{ method: 'GET', path: '/' }], connections, seconds });
+	} finally {
+		server.kill();
+	}
+}
+
+async function measure(subject: Subject, size: number): Promise<void> {
+	for (const connections of connectionCounts) {
+		const yardstick = await staticRate(subject, connections);
+		console.log(
+			`\n${size} patients, ${connections} connections; uWS serving the bytes of one patient: ${Math.round(yardstick.perSecond)}/s`,
+		);
+		for (const [name, next] of Object.entries(workloads(size))) {
+			const requests = Array.from({ length: name.includes('create') || name === 'update' ? 40_000 : requestCount }, () => next());
+			const before = [cpuOf(subject.service.pid), databaseCpu(subject.service.databasePid)] as const;
+			const result = await runWrk({ port: subject.port, key: subject.key, requests, connections, seconds });
+			const total = result.perSecond * seconds;
+			const cpu = [cpuOf(subject.service.pid) - before[0], databaseCpu(subject.service.databasePid) - before[1]].map(
+				(jiffies) => `${((jiffies * 10_000) / total).toFixed(0)}`,
+			);
+			const peer = connections === 16 && peers[name] ? `  ${(result.perSecond / peers[name]).toFixed(1)} × peer` : '';
+			const share = name === 'read' ? `  ${(result.perSecond / yardstick.perSecond).toFixed(2)} of static` : '';
+			console.log(
+				`${name.padEnd(28)} ${String(Math.round(result.perSecond)).padStart(6)}/s  p50 ${result.p50Ms.toFixed(2)} ms  p99 ${result.p99Ms.toFixed(2)} ms  CPU service ${cpu[0]} µs, database ${cpu[1]} µs${result.failed > 0 ? `  ${result.failed} FAILED` : ''}${share}${peer}`,
+			);
+		}
+	}
+}
+
+export async function run(): Promise<void> {
+	const version = wrkVersion();
+	if (version === undefined) throw new Error('the FHIR load needs wrk (Debian: apt-get install wrk)');
+	console.log(version);
+	for (const size of sizes) {
+		await using service = new ServiceProcess({ LOG_LEVEL: 'warn' });
+		await service.start();
+		await service.cli('site', 'add', 'bench', '--name', 'Bench');
+		await service.cli('user', 'add', 'bench@example.org', '--admin');
+		const { stdout } = await service.cli('key', 'create', '--site', 'bench', '--owner', 'bench@example.org', '--json');
+		await new Promise((resolve) => setTimeout(resolve, 1000));
+		const subject = { service, port: service.port('fhir'), key: JSON.parse(stdout).key as string };
+		await load(subject, size);
+		await measure(subject, size);
+	}
+}

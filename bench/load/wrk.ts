@@ -1,0 +1,82 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** One request as the load sends it. */
+export interface LoadRequest {
+	method: 'GET' | 'POST' | 'PUT';
+	path: string;
+	body?: string;
+}
+
+export interface LoadResult {
+	perSecond: number;
+	p50Ms: number;
+	p99Ms: number;
+	/** Answers that are neither 2xx nor 3xx, and socket errors. */
+	failed: number;
+}
+
+/** Sends the requests one after the other, each connection from a place of its own, for as long as the load lasts. */
+const script = `
+local requests = {}
+local at = 0
+function setup(thread) thread:set("offset", counter or 0); counter = (counter or 0) + 1 end
+function init(args)
+	local headers = { ["X-API-Key"] = args[2], ["Content-Type"] = "application/fhir+json" }
+	for line in io.lines(args[1]) do
+		local method, path, body = line:match("^(%u+)\\t([^\\t]*)\\t?(.*)$")
+		if body == "" then body = nil end
+		requests[#requests + 1] = wrk.format(method, path, headers, body)
+	end
+	at = math.floor(offset * #requests / 8)
+end
+function request()
+	at = at % #requests + 1
+	return requests[at]
+end
+function done(summary, latency)
+	local errors = summary.errors
+	local failed = errors.connect + errors.read + errors.write + errors.status + errors.timeout
+	print(string.format('RESULT {"perSecond":%.1f,"p50Ms":%.3f,"p99Ms":%.3f,"failed":%d}',
+		summary.requests / (summary.duration / 1000000), latency:percentile(50) / 1000, latency:percentile(99) / 1000, failed))
+end
+`;
+
+/** wrk's own version line; undefined where it is not installed (Debian: \`apt-get install wrk\`). */
+export function wrkVersion(): string | undefined {
+	const { stdout, error } = spawnSync('wrk', ['--version'], { encoding: 'utf8' });
+	return error ? undefined : (stdout.split('\n')[0] ?? '');
+}
+
+export interface Load {
+	port: number;
+	key: string;
+	requests: readonly LoadRequest[];
+	connections: number;
+	seconds: number;
+}
+
+export async function runWrk({ port, key, requests, connections, seconds }: Load): Promise<LoadResult> {
+	const directory = mkdtempSync(join(tmpdir(), 'tributary-wrk-'));
+	try {
+		const file = join(directory, 'requests');
+		const program = join(directory, 'load.lua');
+		writeFileSync(file, `${requests.map(({ method, path, body }) => [method, path, ...(body ? [body] : [])].join('\t')).join('\n')}\n`);
+		writeFileSync(program, script);
+		const target = `http://127.0.0.1:${port}`;
+		const parameters = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '-s', program, target, '--', file, key];
+		const child = spawn('wrk', parameters, { stdio: ['ignore', 'pipe', 'inherit'] });
+		let output = '';
+		child.stdout.on('data', (chunk) => {
+			output += chunk;
+		});
+		await new Promise((resolve) => child.once('close', resolve));
+		const [, line] = /^RESULT (.*)$/m.exec(output) ?? [];
+		if (line === undefined) throw new Error(`wrk gave no result: ${output}`);
+		return JSON.parse(line);
+	} finally {
+		rmSync(directory, { recursive: true, force: true });
+	}
+}
