@@ -13,6 +13,7 @@ import { Connection } from '#storage/connection.ts';
 import { startEmbeddedDatabase } from '#storage/embedded/embedded-database.ts';
 import { migrate } from '#storage/migrate.ts';
 import { Reader } from '#storage/reader.ts';
+import { ResourceReads } from '#storage/resource-reads.ts';
 import { removeRuntimeFile, type SurfaceAddress, writeRuntimeFile } from '#storage/runtime-file.ts';
 import { readCursorKey } from '#storage/statements/administrative/read-access.ts';
 import { createUnmatchedLog } from '#storage/unmatched.ts';
@@ -154,6 +155,7 @@ async function listen(parts: Parts): Promise<Record<string, SurfaceAddress>> {
 		directory,
 		cursors,
 		reader,
+		reads: new ResourceReads(reader),
 		gateway: shards,
 		clock: parts.clock,
 		limits,

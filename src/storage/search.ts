@@ -13,18 +13,12 @@ import {
 	type VersionPosition,
 	versionQuery,
 } from './statements/read-versions.ts';
-import { countQuery, type InclusionBounds, inclusionQuery, readStatement, rowsQuery, searchQuery } from './statements/search-resources.ts';
-
-/** Reads one resource of the site; undefined when the site has none of this id. */
-export async function readResource(reader: Reader, siteId: string, table: string, id: string): Promise<StoredResource | undefined> {
-	if (!isFhirId(id)) return undefined;
-	const [row] = await reader.run(readStatement(table), [siteId, rowIdOf(id)]);
-	return row && readRow(row);
-}
+import { countQuery, type InclusionBounds, inclusionQuery, rowsQuery, searchQuery } from './statements/search-resources.ts';
 
 const rowCells = 6;
 
-function readRow(cells: readonly Cell[]): StoredResource {
+/** A row by its `rowColumns`. */
+export function rowOf(cells: readonly Cell[]): StoredResource {
 	return {
 		id: cells[0] as string,
 		version: cells[1] as string,
@@ -54,7 +48,7 @@ export async function searchResources(reader: Reader, siteId: string, plan: Sear
 	const last = page.at(-1);
 	const more = Number(rows[0]?.[rowCells] ?? 0) > page.length;
 	return {
-		rows: page.map(readRow),
+		rows: page.map(rowOf),
 		rowIds: page.map((cells) => cells[rowCells + 1] as string),
 		next: more && last ? { id: last[rowCells + 1] as string, keys: last.slice(rowCells + 2) } : undefined,
 	};
@@ -107,7 +101,7 @@ async function included(
 	const { statement, values } = query();
 	const rows = await reader.run(statement, values);
 	const shown = rows.slice(0, rowsMax);
-	return { type, rows: shown.map(readRow), cut: Number(rows[0]?.[rowCells] ?? 0) > shown.length };
+	return { type, rows: shown.map(rowOf), cut: Number(rows[0]?.[rowCells] ?? 0) > shown.length };
 }
 
 /** One version of a resource; undefined when the site has no such version. */
@@ -119,7 +113,7 @@ export async function readVersion(
 	if (!isFhirId(id) || !/^[1-9]\d{0,8}$/.test(version)) return undefined;
 	const { statement, values } = versionQuery(siteId, table, type, rowIdOf(id), Number(version));
 	const [row] = await reader.run(statement, values);
-	return row && readRow(row);
+	return row && rowOf(row);
 }
 
 export interface FoundVersions {
@@ -142,7 +136,7 @@ export async function readHistory(
 		last && Number(last[rowCells]) > shown.length
 			? { lastUpdated: last[rowCells + 1] as string, id: last[rowCells + 2] as string, version: Number(last[rowCells + 3]) }
 			: undefined;
-	return { rows: shown.map(readRow), next };
+	return { rows: shown.map(rowOf), next };
 }
 
 /** Rows of one table that belong to a patient; `next` is the row id behind which more follow. */
@@ -156,5 +150,5 @@ export async function readCompartment(
 	const rows = await reader.run(statement, values);
 	const shown = rows.slice(0, page.count);
 	const last = shown.at(-1);
-	return { rows: shown.map(readRow), next: last && Number(last[rowCells]) > shown.length ? (last[rowCells + 1] as string) : undefined };
+	return { rows: shown.map(rowOf), next: last && Number(last[rowCells]) > shown.length ? (last[rowCells + 1] as string) : undefined };
 }

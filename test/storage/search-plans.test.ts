@@ -5,7 +5,8 @@ import { newId } from '#core/id.ts';
 import { defaultLimits } from '#core/limits.ts';
 import { definitionOf } from '#fhir/resources/index.ts';
 import { parseSearch } from '#fhir/search/parse.ts';
-import { readStatement, searchQuery } from '#storage/statements/search-resources.ts';
+import { readRowsStatement } from '#storage/statements/read-rows.ts';
+import { searchQuery } from '#storage/statements/search-resources.ts';
 import { type TestDatabase, testDatabase } from '#test/support/database.ts';
 
 const siteId = newId();
@@ -147,9 +148,9 @@ describe('searches of the specification read an index, with values known and unk
 	}
 
 	test('a read by id', async () => {
-		const nodes = await planNodes('generic', readStatement('patient').text, [siteId, subjectId]);
+		const nodes = await planNodes('generic', readRowsStatement('patient').text, [[siteId], [subjectId]]);
 		assert.deepEqual(
-			nodes.map((node) => node['Index Name']),
+			nodes.map((node) => node['Index Name']).filter((name) => name !== undefined),
 			['patient_pkey'],
 		);
 	});

@@ -12,7 +12,8 @@ import { parseSearch } from '#fhir/search/parse.ts';
 import { renderStored } from '#fhir/stored.ts';
 import type { PagePosition, SearchPlan } from '#record/search-plan.ts';
 import { Reader } from '#storage/reader.ts';
-import { countResources, type FoundPage, readResource, searchResources } from '#storage/search.ts';
+import { ResourceReads } from '#storage/resource-reads.ts';
+import { countResources, type FoundPage, searchResources } from '#storage/search.ts';
 import { type TestDatabase, testDatabase } from '#test/support/database.ts';
 import { matches, type Resource } from '#test/support/naive-search.ts';
 import { type GivenResource, insertResources, lastUpdated } from '#test/support/stored-resources.ts';
@@ -72,7 +73,7 @@ describe('a read by id', () => {
 		const text = '{"status":"final","valueQuantity":{"value":1.00}}';
 		const given: GivenResource = { type: 'Observation', id: newId(), text, version: 3, source: 'urn:x' };
 		await insertResources(client, siteId, [given]);
-		const row = await readResource(reader, siteId, 'observation', given.id);
+		const row = await new ResourceReads(reader).read(siteId, 'observation', given.id);
 		assert.deepEqual(row, { id: given.id, version: '3', lastUpdated, source: 'urn:x', meta: null, text });
 		assert.match(renderStored('Observation', row ?? assert.fail()), /"value":1\.00/);
 	});
@@ -82,7 +83,7 @@ describe('a read by id', () => {
 		const theirs = patient({ name: [{ text: 'Theirs' }] });
 		await insertResources(client, other, [theirs]);
 		for (const id of [theirs.id, newId(), '', 'x', "' or 1=1 --", theirs.id.toUpperCase(), `${theirs.id}\0`]) {
-			assert.equal(await readResource(reader, own, 'patient', id), undefined, id);
+			assert.equal(await new ResourceReads(reader).read(own, 'patient', id), undefined, id);
 		}
 	});
 });

@@ -1,6 +1,5 @@
 import { nilId } from '#core/id.ts';
 import type { Clause, Inclusion, PagePosition, SearchPlan, SortKey } from '#record/search-plan.ts';
-import type { ReadStatement } from '../reader.ts';
 import { Parameters, type Query } from './parameters.ts';
 import { isWholeDay, whereOf } from './search-conditions.ts';
 
@@ -8,10 +7,6 @@ import { isWholeDay, whereOf } from './search-conditions.ts';
 export const rowColumns = `coalesce(r.given_id, r.id::text), r.version, to_char(r.last_updated at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), r.source, r.meta, r.resource`;
 
 const innerColumns = 'r.id, r.given_id, r.version, r.last_updated, r.source, r.meta, r.resource';
-
-export function readStatement(table: string): ReadStatement {
-	return { name: `read_${table}`, text: `select ${rowColumns} from ${table} r where r.site_id = $1 and r.id = $2` };
-}
 
 /**
  * One row more than the page holds is looked up, to know whether there is a next one; `found` counts them all. Rows after

@@ -5,12 +5,14 @@ import type { Metrics } from '#core/metrics.ts';
 import type { ResourceDefinition } from '#fhir/resource.ts';
 import type { SiteGateway } from '#site/gateway.ts';
 import type { Reader } from '#storage/reader.ts';
+import type { ResourceReads } from '#storage/resource-reads.ts';
 import type { HttpRequest } from '../http/message.ts';
 import type { Cursors } from './cursor.ts';
 
 export interface FhirContext {
 	directory: AccessDirectory;
 	reader: Reader;
+	reads: ResourceReads;
 	gateway: SiteGateway;
 	clock: Clock;
 	cursors: Cursors;

@@ -5,7 +5,7 @@ import type { ResourceDefinition } from '#fhir/resource.ts';
 import { resources } from '#fhir/resources/index.ts';
 import { cursorParameter } from '#fhir/search/result.ts';
 import { rowIdOf } from '#record/row-id.ts';
-import { readCompartment, readResource } from '#storage/search.ts';
+import { readCompartment } from '#storage/search.ts';
 import type { HttpAnswer } from '../http/message.ts';
 import type { Interacting } from './context.ts';
 import { linkTo } from './links.ts';
@@ -22,7 +22,7 @@ export async function everything({ context, request, grant, definition, mediaTyp
 	if (definition.type !== 'Patient') throw new Failure('not-supported', '$everything is an operation of Patient');
 	const { siteId } = grant;
 	const id = request.params['id'] ?? '';
-	const patient = await readResource(context.reader, siteId, definition.table.table, id);
+	const patient = await context.reads.read(siteId, definition.table.table, id);
 	if (patient === undefined) throw new Failure('not-found', 'there is no Patient with this id');
 	const { count, since, cursor, further, applied } = pageParameters(request.query, context.limits, ['_type']);
 	const types = typesOf(further['_type']);

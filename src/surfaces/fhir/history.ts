@@ -2,7 +2,7 @@ import { Failure } from '#core/failure.ts';
 import { history } from '#fhir/bundle.ts';
 import { cursorParameter } from '#fhir/search/result.ts';
 import { rowIdOf } from '#record/row-id.ts';
-import { readHistory, readResource } from '#storage/search.ts';
+import { readHistory } from '#storage/search.ts';
 import type { HttpAnswer } from '../http/message.ts';
 import type { Interacting } from './context.ts';
 import { linkTo } from './links.ts';
@@ -12,7 +12,7 @@ import { pageParameters } from './page-parameters.ts';
 export async function historyOfInstance(on: Interacting): Promise<HttpAnswer> {
 	const { context, grant, definition, request } = on;
 	const id = request.params['id'] ?? '';
-	const current = await readResource(context.reader, grant.siteId, definition.table.table, id);
+	const current = await context.reads.read(grant.siteId, definition.table.table, id);
 	if (current === undefined) throw new Failure('not-found', `there is no ${definition.type} with this id`);
 	return answer(on, `${definition.type}/${id}`, rowIdOf(id));
 }

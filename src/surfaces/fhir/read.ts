@@ -4,13 +4,13 @@ import { parseSearch } from '#fhir/search/parse.ts';
 import { type Shape, shaped } from '#fhir/shape.ts';
 import { renderStored } from '#fhir/stored.ts';
 import type { StoredResource } from '#record/stored-resource.ts';
-import { readResource, readVersion } from '#storage/search.ts';
+import { readVersion } from '#storage/search.ts';
 import type { HttpAnswer, HttpRequest } from '../http/message.ts';
 import type { Interacting } from './context.ts';
 
 /** https://hl7.org/fhir/R4/http.html#read */
 export async function read({ context, request, grant, definition, mediaType }: Interacting): Promise<HttpAnswer> {
-	const row = await readResource(context.reader, grant.siteId, definition.table.table, request.params['id'] ?? '');
+	const row = await context.reads.read(grant.siteId, definition.table.table, request.params['id'] ?? '');
 	// The same answer for an id of another site, an id that never was, and what is no id.
 	if (row === undefined) throw new Failure('not-found', `there is no ${definition.type} with this id`);
 	return answerOf(row, { context, request, definition, mediaType });

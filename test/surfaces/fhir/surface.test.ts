@@ -10,6 +10,7 @@ import { silentLog } from '#core/log.ts';
 import { createMetrics } from '#core/metrics.ts';
 import type { SiteGateway } from '#site/gateway.ts';
 import { Reader } from '#storage/reader.ts';
+import { ResourceReads } from '#storage/resource-reads.ts';
 import { Cursors } from '#surfaces/fhir/cursor.ts';
 import { fhirRoutes, renderFhirFailure } from '#surfaces/fhir/routes.ts';
 import { createHttpServer, type HttpServer } from '#surfaces/http/server.ts';
@@ -90,6 +91,7 @@ before(async () => {
 			routes: fhirRoutes({
 				directory,
 				reader,
+				reads: new ResourceReads(reader),
 				gateway: nowhere,
 				clock: systemClock,
 				cursors: new Cursors(Buffer.alloc(32, 7)),
