@@ -28,6 +28,8 @@ alter table patient add column given_id text;
 alter table encounter add column given_id text;
 alter table observation add column given_id text;
 alter table resource_history add column given_id text;
+-- What is imported may name neither.
+alter table encounter alter column patient_id drop not null, alter column visit_key drop not null;
 `;
 
 interface ClinicalTable {

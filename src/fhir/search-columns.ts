@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '#core/json.ts';
+import { indexText } from '#record/index-text.ts';
 import type { Column, ColumnValue } from '#record/table-shape.ts';
 import type { Bounds } from './date.ts';
 import { asObject, asObjects, asText } from './elements.ts';
@@ -14,14 +15,18 @@ export function oneColumn(name: string, sqlType: Column['sqlType'], valueOf: (re
 	return { columns: [{ name, sqlType }], valuesOf: (resource) => [valueOf(resource)] };
 }
 
+function indexed(text: string | undefined): string | null {
+	return text === undefined ? null : indexText(text);
+}
+
 /** An element of type code; `fallback` where it is absent. */
 export function codeColumn(element: string, fallback: string | null = null): SearchColumns {
-	return oneColumn(element, 'text', (resource) => asText(resource[element]) ?? fallback);
+	return oneColumn(element, 'text', (resource) => indexed(asText(resource[element])) ?? fallback);
 }
 
 /** The first code of a CodeableConcept whose binding is required: its system is known. */
 export function conceptCodeColumn(name: string, element: string): SearchColumns {
-	return oneColumn(name, 'text', (resource) => asText(codingsOf(resource[element])[0]?.['code']) ?? null);
+	return oneColumn(name, 'text', (resource) => indexed(asText(codingsOf(resource[element])[0]?.['code'])));
 }
 
 /**
@@ -40,9 +45,9 @@ export function codingColumns(prefix: string, conceptsOf: (resource: JsonObject)
 			const [first, ...further] = codings;
 			const tokens = further.flatMap((coding) => {
 				const [system, code] = [asText(coding['system']) ?? '', asText(coding['code']) ?? ''];
-				return [`${system}|${code}`, `${system}|`, code];
+				return [`${system}|${code}`, `${system}|`, code].map((token) => indexText(token));
 			});
-			return [asText(first?.['system']) ?? null, asText(first?.['code']) ?? null, tokens.length === 0 ? null : tokens];
+			return [asText(first?.['system']) ?? null, indexed(asText(first?.['code'])), tokens.length === 0 ? null : tokens];
 		},
 	};
 }

@@ -1,3 +1,4 @@
+import { indexText } from '#record/index-text.ts';
 import { periodBounds } from '../date.ts';
 import { asObject, asText } from '../elements.ts';
 import { patientLink, referencedRow } from '../links.ts';
@@ -22,7 +23,10 @@ export const encounter = defineResource({
 	statedLinks: (resource) => ({ patient_id: referencedRow(resource['subject'], 'Patient') }),
 	columns: [
 		codeColumn('status', 'unknown'),
-		oneColumn('class', 'text', (resource) => asText(asObject(resource['class'])?.['code']) ?? null),
+		oneColumn('class', 'text', (resource) => {
+			const code = asText(asObject(resource['class'])?.['code']);
+			return code === undefined ? null : indexText(code);
+		}),
 		instantColumns('period', (resource) => {
 			const period = asObject(resource['period']);
 			return periodBounds(asText(period?.['start']), asText(period?.['end']));

@@ -1,7 +1,7 @@
 import { Failure, type FailureLocation } from '#core/failure.ts';
 import type { Identifier } from '../change-set.ts';
 import type { Row } from './rows.ts';
-import { type IdentifierEntry, otherNumberRank, type WorkingSet } from './working-set.ts';
+import { type IdentifierEntry, identifierLengthMax, otherNumberRank, type WorkingSet } from './working-set.ts';
 
 export interface PatientMatch {
 	/** The patient that speaks for the identifier now: the end of the chain of merges. */
@@ -19,6 +19,9 @@ export interface PatientMatch {
  */
 export function matchPatient(set: WorkingSet, identifier: Identifier, location: FailureLocation): PatientMatch | undefined {
 	const system = systemOf(identifier);
+	if (identifier.value.length > identifierLengthMax) {
+		throw new Failure('value-too-long', `${fieldName(location)} is longer than ${identifierLengthMax} characters`, { location });
+	}
 	const entries = (set.identifiers.get(identifier.value) ?? []).filter(
 		(entry) => entry.rank < otherNumberRank && (system === '' || entry.system === system),
 	);

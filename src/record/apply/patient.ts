@@ -5,7 +5,7 @@ import { matchPatient } from './match-patient.ts';
 import { applyPatch, identifierPart } from './patch.ts';
 import { revise } from './revise.ts';
 import { newRow, type Row, resourceOf } from './rows.ts';
-import { otherNumberRank, type PatientIdentifier } from './working-set.ts';
+import { identifierLengthMax, otherNumberRank, type PatientIdentifier } from './working-set.ts';
 
 /** Creates or updates the patient of a PID segment and returns its current version. */
 export function applyPatient(context: ApplyContext, change: PatientChange): Row {
@@ -64,6 +64,7 @@ export function identifiersOf(resource: JsonObject): PatientIdentifier[] {
 	for (const item of list as Identifier[]) {
 		if (typeof item.value !== 'string' || item.value === '') continue;
 		const system = typeof item['system'] === 'string' ? item['system'] : '';
+		if (item.value.length > identifierLengthMax || system.length > identifierLengthMax) continue;
 		if (found.some((other) => other.value === item.value && other.system === system)) continue;
 		const part = identifierPart(item);
 		const rank = part === 'PID-3' || part === 'old' ? Math.min(found.length, otherNumberRank - 1) : otherNumberRank;

@@ -13,6 +13,9 @@ export interface IdentifierEntry {
 /** Rank of an account, licence or social security number: searches find it, but it identifies no patient of a message. */
 export const otherNumberRank = 10_000;
 
+/** A longer identifier is kept in the resource and found by no search: no index takes it. */
+export const identifierLengthMax = 500;
+
 export interface PatientIdentifier {
 	readonly value: string;
 	readonly system: string;

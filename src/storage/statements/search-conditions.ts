@@ -1,3 +1,4 @@
+import { indexText } from '#record/index-text.ts';
 import type { Clause, DateAlternative, ElementTest, QuantityAlternative, Token } from '#record/search-plan.ts';
 import type { Parameters } from './parameters.ts';
 
@@ -7,7 +8,12 @@ export function conditionOf(clause: Clause, alias: string, parameters: Parameter
 		case 'present':
 			return `${alias}.${clause.column} is not null`;
 		case 'code':
-			return equalsAny(`${alias}.${clause.column}`, clause.values, 'text', parameters);
+			return equalsAny(
+				`${alias}.${clause.column}`,
+				clause.values.map((value) => indexText(value)),
+				'text',
+				parameters,
+			);
 		case 'reference':
 			return equalsAny(`${alias}.${clause.column}`, clause.ids, 'uuid', parameters);
 		case 'string':
@@ -75,13 +81,19 @@ function identifierCondition(tokens: readonly Token[], alias: string, parameters
 	return `${alias}.id in (select i.patient_id from patient_identifier i where i.site_id = $1 and ${anyOf(alternatives)})`;
 }
 
-function codingCondition(clause: Clause & { kind: 'coding' }, { system, value }: Token, alias: string, parameters: Parameters): string {
+function codingCondition(
+	clause: Clause & { kind: 'coding' },
+	{ system, value: code }: Token,
+	alias: string,
+	parameters: Parameters,
+): string {
+	const value = code === undefined ? undefined : indexText(code);
 	const first: string[] = [];
 	const column = `${alias}.${clause.valueColumn}`;
 	first.push(value === undefined ? `${column} is not null` : `${column} = ${parameters.add(value, 'text')}`);
 	if (system === '') first.push(`${alias}.${clause.systemColumn} is null`);
 	else if (system !== undefined) first.push(`${alias}.${clause.systemColumn} = ${parameters.add(system, 'text')}`);
-	const further = parameters.add(system === undefined ? (value ?? '') : `${system}|${value ?? ''}`, 'text');
+	const further = parameters.add(system === undefined ? (value ?? '') : indexText(`${system}|${code ?? ''}`), 'text');
 	return `(${first.join(' and ')} or ${furtherCodings(`${alias}.${clause.furtherColumn}`, further, value, parameters)})`;
 }
 

@@ -326,3 +326,17 @@ test('a NUL never reaches the record, by whatever element it comes', async () =>
 	assert.equal((await west('GET', '/Patient?active=true&address-city=x')).status, 200);
 	assert.equal((await west('GET', '/Patient?name=back%5C%5Cu0000')).body.total, 1);
 });
+
+test('texts that no index takes are kept, and found where they are codes', async () => {
+	const long = 'ü'.repeat(5000);
+	const code = { coding: [{ code: 'a' }, { system: 'urn:x', code: long }, { code: `${long}b` }] };
+	const { body } = await west('POST', '/Observation', { resourceType: 'Observation', status: 'final', code });
+	assert.equal(body.code.coding[1].code, long);
+	const found = await west('POST', '/Observation/_search', `code=${encodeURIComponent(`urn:x|${long}`)}`, {
+		'Content-Type': 'application/x-www-form-urlencoded',
+	});
+	assert.equal(found.body.entry?.[0].resource.id, body.id);
+	const kept = await west('POST', '/Patient', patient({ identifier: [{ value: long }, { system: 'urn:mrn', value: 'beside-long' }] }));
+	assert.equal(kept.status, 201, kept.text);
+	assert.equal((await west('GET', '/Patient?identifier=beside-long')).body.entry[0].resource.identifier[0].value, long);
+});
