@@ -1,0 +1,85 @@
+import { DataSetError } from './fault.ts';
+import { implementationClassUid, implementationVersionName } from './implementation.ts';
+
+/** The file meta information (PS3.10 §7.1) that other programs need to read the data set behind it. */
+export interface FileMeta {
+	sopClassUid: string;
+	sopInstanceUid: string;
+	transferSyntaxUid: string;
+	/** (0002,0016): who sent it. */
+	sourceAe?: string;
+}
+
+const preambleBytes = 128;
+const prefix = Buffer.from('DICM', 'latin1');
+
+function shortElement(element: number, vr: string, text: string, padding: string): Buffer {
+	const value = Buffer.from(text.length % 2 === 0 ? text : text + padding, 'latin1');
+	const header = Buffer.alloc(8);
+	header.writeUInt16LE(0x0002, 0);
+	header.writeUInt16LE(element, 2);
+	header.write(vr, 4, 'latin1');
+	header.writeUInt16LE(value.length, 6);
+	return Buffer.concat([header, value]);
+}
+
+const implementation = Buffer.concat([
+	shortElement(0x0012, 'UI', implementationClassUid, '\0'),
+	shortElement(0x0013, 'SH', implementationVersionName, ' '),
+]);
+/** (0002,0000) with its length still to be written, and (0002,0001) with version 1. */
+const opening = Buffer.from('02000000554c04000000000002000100 4f42000002000000 0001'.replaceAll(' ', ''), 'hex');
+const groupLengthBytes = 12;
+
+/** What stands in a DICOM file before its data set: a zeroed preamble, `DICM`, and the file meta information (PS3.10 §7.1). */
+export function part10Head(meta: FileMeta): Buffer {
+	const elements = Buffer.concat([
+		opening,
+		shortElement(0x0002, 'UI', meta.sopClassUid, '\0'),
+		shortElement(0x0003, 'UI', meta.sopInstanceUid, '\0'),
+		shortElement(0x0010, 'UI', meta.transferSyntaxUid, '\0'),
+		implementation,
+		...(meta.sourceAe === undefined ? [] : [shortElement(0x0016, 'AE', meta.sourceAe, ' ')]),
+	]);
+	elements.writeUInt32LE(elements.length - groupLengthBytes, 8);
+	return Buffer.concat([Buffer.alloc(preambleBytes), prefix, elements]);
+}
+
+/** What a received file says of itself; each undefined where it does not. */
+export interface ReadFileMeta {
+	sopClassUid: string | undefined;
+	sopInstanceUid: string | undefined;
+	transferSyntaxUid: string | undefined;
+	/** Where the data set begins. */
+	dataSetOffset: number;
+}
+
+const longForm: ReadonlySet<string> = new Set('OB OD OF OL OV OW SQ SV UC UN UR UT UV'.split(' '));
+
+/** The value at an offset of the file meta information, which is always explicit VR little endian. */
+function elementAt(bytes: Buffer, at: number): { element: number; from: number; end: number } {
+	const isLong = longForm.has(bytes.toString('latin1', at + 4, at + 6));
+	const from = at + (isLong ? 12 : 8);
+	if (from > bytes.length) throw new DataSetError('truncated', 'the file ends within its meta information');
+	const end = from + (isLong ? bytes.readUInt32LE(at + 8) : bytes.readUInt16LE(at + 6));
+	if (end > bytes.length) throw new DataSetError('truncated', 'the file ends within its meta information');
+	return { element: bytes.readUInt16LE(at + 2), from, end };
+}
+
+/**
+ * Reads the head of a DICOM file. Preamble and `DICM` may be missing, and so may the meta information: the data set then begins
+ * at once. The group length is not asked, since writers get it wrong: the group ends where another begins.
+ * @throws DataSetError `truncated` when the bytes end within the meta information
+ */
+export function readFileMeta(bytes: Buffer): ReadFileMeta {
+	const found = [preambleBytes, 0].find((at) => bytes.toString('latin1', at, at + prefix.length) === 'DICM');
+	let at = found === undefined ? 0 : found + prefix.length;
+	const texts = new Map<number, string>();
+	while (at + 8 <= bytes.length && bytes.readUInt16LE(at) === 0x0002) {
+		const { element, from, end } = elementAt(bytes, at);
+		texts.set(element, bytes.toString('latin1', from, Math.min(end, from + 128)).replace(/[\0 ]+$/, ''));
+		at = end;
+	}
+	const text = (element: number) => texts.get(element) || undefined;
+	return { sopClassUid: text(0x0002), sopInstanceUid: text(0x0003), transferSyntaxUid: text(0x0010), dataSetOffset: at };
+}

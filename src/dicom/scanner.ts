@@ -1,0 +1,216 @@
+import type { InstanceAttributes, InstancePatient } from '#record/instance.ts';
+import { type CharacterSet, characterSetOf, defaultCharacterSet } from './character-set.ts';
+import { type DataSetVisitor, ElementWalk, type WalkLimits, wish } from './element-walk.ts';
+import { type Keyword, keywordOf, tagOf, vrOf } from './elements.ts';
+import { DataSetError, type DataSetFault } from './fault.ts';
+import { Inflate, InflateError } from './inflate.ts';
+import { encodingOf } from './transfer-syntax.ts';
+import { isUid } from './uid.ts';
+import { dateOf, dateTimeOf, firstOf, integerOf, nameTextOf, personNameOf, textOf } from './values.ts';
+
+export interface ScanLimits {
+	/** Bytes before the pixel data that are read: element headers and wanted values, and everything in a deflated data set. */
+	headerBytesMax: number;
+}
+
+export type ScanResult = { attributes: InstanceAttributes } | { fault: DataSetFault };
+
+const depthMax = 64;
+/** The longest wanted values are UT and PN in three groups; what is longer cannot be meant. */
+const valueBytesMax = 4096;
+const lastWantedTag = tagOf('Columns');
+const accessionIssuer = tagOf('IssuerOfAccessionNumberSequence');
+const patientIssuer = tagOf('IssuerOfPatientIDQualifiersSequence');
+
+/** Values without which an instance would be filed wrongly are refused when they are too long; others are left out. */
+const filing: ReadonlySet<Keyword> = new Set<Keyword>([
+	'SOPClassUID',
+	'SOPInstanceUID',
+	'StudyInstanceUID',
+	'SeriesInstanceUID',
+	'PatientID',
+	'IssuerOfPatientID',
+	'AccessionNumber',
+]);
+
+/** Texts by keyword; those of the two issuer sequences under the sequence's tag before it. */
+class Collector implements DataSetVisitor {
+	readonly texts = new Map<Keyword | `${number} ${Keyword}`, string>();
+	readonly numbers = new Map<Keyword, number>();
+	readonly vrOf = vrOf;
+	#characterSet: CharacterSet = defaultCharacterSet;
+	#sequence = 0;
+	#items = 0;
+
+	element(tag: number, vr: string, length: number) {
+		if (this.#sequence !== 0) return this.#inIssuer(tag, length);
+		if (tag > lastWantedTag) return wish.stop;
+		if (tag < 0x0004_0000) throw new DataSetError('encoding', 'a command or file meta element lies in the data set');
+		const keyword = keywordOf(tag);
+		if (keyword === undefined || length === 0) return wish.skip;
+		if (tag === accessionIssuer || tag === patientIssuer) {
+			if (vr !== 'SQ') return wish.skip;
+			this.#sequence = tag;
+			this.#items = 0;
+			return wish.take;
+		}
+		if (vr === 'SQ') return wish.skip;
+		if (length <= valueBytesMax) return wish.take;
+		if (filing.has(keyword)) throw new DataSetError('value', `${keyword} is too long`);
+		return wish.skip;
+	}
+
+	#inIssuer(tag: number, length: number) {
+		const keyword = this.#items === 1 ? keywordOf(tag) : undefined;
+		const isWanted = keyword === 'LocalNamespaceEntityID' || keyword === 'UniversalEntityID';
+		return isWanted && length <= valueBytesMax ? wish.take : wish.skip;
+	}
+
+	value(tag: number, vr: string, bytes: Buffer, littleEndian: boolean): void {
+		const keyword = keywordOf(tag);
+		if (keyword === undefined) return;
+		if (keyword === 'Rows' || keyword === 'Columns') {
+			if (bytes.length < 2 || (vr !== 'US' && vr !== 'UN')) return;
+			this.numbers.set(keyword, littleEndian ? bytes.readUInt16LE(0) : bytes.readUInt16BE(0));
+			return;
+		}
+		if (keyword === 'SpecificCharacterSet') this.#characterSet = characterSetOf(bytes.toString('latin1'));
+		else this.#keep(this.#sequence === 0 ? keyword : `${this.#sequence} ${keyword}`, this.#characterSet.decode(bytes));
+	}
+
+	#keep(key: Keyword | `${number} ${Keyword}`, text: string): void {
+		if (this.texts.has(key)) throw new DataSetError('structure', `${key.split(' ').at(-1)} occurs twice`);
+		this.texts.set(key, text);
+	}
+
+	itemStart(): void {
+		this.#items += 1;
+	}
+
+	itemEnd(): void {}
+
+	sequenceEnd(): void {
+		this.#sequence = 0;
+	}
+}
+
+function uid(texts: Collector['texts'], keyword: Keyword): string {
+	// UI is padded with one NUL (PS3.5 §9.1); blanks are met too.
+	const text = (texts.get(keyword) ?? '').replace(/[\0 ]+$/, '');
+	if (text === '') throw new DataSetError('missing', `${keyword} is missing`);
+	if (!isUid(text)) throw new DataSetError('value', `${keyword} is not a UID`);
+	return text;
+}
+
+const genders: Readonly<Record<string, NonNullable<InstancePatient['gender']>>> = { M: 'male', F: 'female', O: 'other', U: 'unknown' };
+
+function patientOf(texts: Collector['texts']): InstancePatient {
+	const name = personNameOf(texts.get('PatientName') ?? '');
+	const [family = '', given = '', middle = '', prefix = '', suffix = ''] = name?.alphabetic ?? [];
+	return {
+		id: textOf(texts.get('PatientID') ?? ''),
+		issuer: textOf(texts.get('IssuerOfPatientID') ?? '') ?? textOf(texts.get(`${patientIssuer} UniversalEntityID`) ?? ''),
+		name: name && { family, given, middle, prefix, suffix, ideographic: name.ideographic, phonetic: name.phonetic },
+		birthDate: dateOf(texts.get('PatientBirthDate') ?? ''),
+		gender: genders[(firstOf(texts.get('PatientSex') ?? '') ?? '').toUpperCase()],
+	};
+}
+
+function attributesOf({ texts, numbers }: Collector, transferSyntaxUid: string): InstanceAttributes {
+	const raw = (keyword: Keyword) => texts.get(keyword) ?? '';
+	const issuer = (keyword: Keyword) => textOf(texts.get(`${accessionIssuer} ${keyword}`) ?? '');
+	const frames = integerOf(raw('NumberOfFrames'));
+	return {
+		sopClassUid: uid(texts, 'SOPClassUID'),
+		sopInstanceUid: uid(texts, 'SOPInstanceUID'),
+		studyUid: uid(texts, 'StudyInstanceUID'),
+		seriesUid: uid(texts, 'SeriesInstanceUID'),
+		transferSyntaxUid,
+		patient: patientOf(texts),
+		study: {
+			started: dateTimeOf(raw('StudyDate'), raw('StudyTime')),
+			accessionNumber: textOf(raw('AccessionNumber')),
+			accessionIssuer: issuer('LocalNamespaceEntityID') ?? issuer('UniversalEntityID'),
+			studyId: textOf(raw('StudyID')),
+			description: textOf(raw('StudyDescription')),
+			referringPhysician: nameTextOf(raw('ReferringPhysicianName')),
+		},
+		series: {
+			modality: firstOf(raw('Modality')),
+			number: integerOf(raw('SeriesNumber')),
+			description: textOf(raw('SeriesDescription')),
+			bodyPart: firstOf(raw('BodyPartExamined')),
+			station: textOf(raw('StationName')),
+			started: dateTimeOf(raw('SeriesDate'), raw('SeriesTime')),
+		},
+		number: integerOf(raw('InstanceNumber')),
+		rows: numbers.get('Rows'),
+		columns: numbers.get('Columns'),
+		frames: frames !== undefined && frames > 0 ? frames : undefined,
+	};
+}
+
+/**
+ * Reads what identifies an instance from the bytes of its data set, while they arrive and no further than Columns (0028,0011).
+ * The pixel data is never looked at, and no length in the data set makes it allocate more than 4 KiB.
+ */
+export class DataSetScanner {
+	readonly #transferSyntaxUid: string;
+	readonly #collector = new Collector();
+	readonly #walk: ElementWalk;
+	readonly #inflate: Inflate | undefined;
+	#inflated = 0;
+	#isFed = false;
+	#fault: DataSetFault | undefined;
+
+	constructor(transferSyntaxUid: string, limits: ScanLimits) {
+		const encoding = encodingOf(transferSyntaxUid);
+		const walkLimits: WalkLimits = { bytesMax: limits.headerBytesMax, depthMax };
+		this.#transferSyntaxUid = transferSyntaxUid;
+		this.#walk = new ElementWalk(encoding, this.#collector, walkLimits);
+		if (!encoding.deflated) return;
+		this.#inflate = new Inflate((piece) => {
+			this.#inflated += piece.length;
+			if (!this.#walk.feed(piece)) return false;
+			if (this.#inflated > limits.headerBytesMax) throw new DataSetError('too-large', 'the elements before the pixel data are too large');
+			return true;
+		});
+	}
+
+	/** True: wants more. False: everything wanted was read, or a fault found; `end` tells which. The chunk is not kept. */
+	feed(chunk: Uint8Array): boolean {
+		if (this.#fault || this.#walk.isStopped) return false;
+		this.#isFed ||= chunk.length > 0;
+		return this.#guarded(() => {
+			if (this.#inflate) this.#inflate.feed(chunk);
+			else this.#walk.feed(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
+			return !this.#walk.isStopped;
+		});
+	}
+
+	/** What was found when there is no more to feed. Called once. */
+	end(): ScanResult {
+		let attributes: InstanceAttributes | undefined;
+		this.#guarded(() => {
+			if (!this.#isFed) throw new DataSetError('truncated', 'the data set is empty');
+			if (this.#inflate && !this.#inflate.ended) throw new DataSetError('truncated', 'the deflated data set is not whole');
+			this.#walk.end();
+			attributes = attributesOf(this.#collector, this.#transferSyntaxUid);
+			return true;
+		});
+		if (attributes) return { attributes };
+		return { fault: this.#fault ?? { kind: 'encoding', text: 'the data set cannot be read' } };
+	}
+
+	#guarded(read: () => boolean): boolean {
+		if (this.#fault) return false;
+		try {
+			return read();
+		} catch (error) {
+			if (error instanceof DataSetError) this.#fault = error.fault;
+			else if (error instanceof InflateError) this.#fault = { kind: 'encoding', text: 'the data set is not deflated' };
+			else throw error;
+			return false;
+		}
+	}
+}
