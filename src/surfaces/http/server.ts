@@ -182,7 +182,7 @@ class Server implements HttpServer {
 		const carryOut = (body: Uint8Array) =>
 			this.#carryOut(
 				underWay,
-				() => route.handle({ ...head, params, body }),
+				() => route.handle(Object.assign(head, { params, body })),
 				() => false,
 			);
 		if (head.method === 'GET' || head.method === 'HEAD') {
@@ -211,7 +211,7 @@ class Server implements HttpServer {
 		// What is left of a body that the handler did not read must not be taken for a request.
 		this.#carryOut(
 			underWay,
-			() => route.handle({ ...head, params, body } satisfies StreamedRequest),
+			() => route.handle(Object.assign(head, { params, body }) satisfies StreamedRequest),
 			() => body.close(),
 		);
 	}
@@ -247,15 +247,21 @@ class Server implements HttpServer {
 
 	#headOf(response: HttpResponse, method: string, path: string, query: string, headers: readonly [string, string][]): Head {
 		const byName = new Map(headers);
-		const peer = normaliseAddress(Buffer.from(response.getRemoteAddressAsText()).toString('latin1'));
-		const trusted = this.#isTrustedProxy(peer);
+		const address = Buffer.from(response.getRemoteAddressAsText()).toString('latin1');
+		const behindProxy = this.#options.trustedProxies.length > 0;
+		const peer = () => normaliseAddress(address);
+		const trusted = behindProxy && this.#isTrustedProxy(peer());
+		const forwarded = () => this.#forwardedFor(headers, peer());
 		const given = byName.get('x-request-id');
 		return {
 			method,
 			path,
 			query,
 			header: (name) => byName.get(name),
-			source: trusted ? this.#forwardedFor(headers, peer) : peer,
+			// Few requests are asked where they came from.
+			get source() {
+				return trusted ? forwarded() : peer();
+			},
 			secure: this.tls || (trusted && byName.get('x-forwarded-proto') === 'https'),
 			requestId: given !== undefined && (isUuid(given) || /^[\w.-]{1,64}$/.test(given)) ? given : newId(),
 			contentLength: Number(byName.get('content-length') ?? 0),
