@@ -123,11 +123,11 @@ describe('rooms', () => {
 		);
 	});
 
-	test('a surface imports no other surface but http', () => {
+	test('a surface imports no other surface but http and tcp', () => {
 		const surfaceOf = (path: string) => /^src\/surfaces\/([^/]+)\//.exec(path)?.[1];
 		const crossing = imports.filter(({ from, to }) => {
 			const [own, other] = [surfaceOf(from), to && surfaceOf(to)];
-			return own !== undefined && other !== undefined && other !== own && other !== 'http';
+			return own !== undefined && other !== undefined && other !== own && other !== 'http' && other !== 'tcp';
 		});
 		assert.deepEqual(
 			crossing.map(({ from, specifier }) => `${from} → ${specifier}`),

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
+import { proxySignature } from '../tcp/proxy-header.ts';
 import type { EndReason, MllpContext } from './context.ts';
 import { Exchange } from './exchange.ts';
 import { FrameReader, frameAll } from './frame.ts';
-import { proxySignature } from './proxy-header.ts';
 
 /** Acknowledgements that the peer has not taken yet; above this nothing more is read from it. */
 const unsentBytesMax = 256 * 1024;

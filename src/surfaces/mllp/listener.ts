@@ -1,15 +1,15 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { normaliseAddress } from '#core/address.ts';
+import { awaitProxyHeader } from '../tcp/proxy-header.ts';
+import { SecureSockets, type TlsIdentity } from '../tcp/secure.ts';
 import { MllpConnection } from './connection.ts';
 import type { MllpContext, RefusedConnection } from './context.ts';
-import { readProxyHeader } from './proxy-header.ts';
-import { type MllpTls, SecureSockets } from './secure.ts';
 
 export interface MllpListenOptions {
 	host: string;
 	/** 0: any free port. */
 	port: number;
-	tls?: MllpTls;
+	tls?: TlsIdentity;
 }
 
 export interface MllpAddress {
@@ -79,36 +79,14 @@ class Listeners {
 		socket.once('close', () => this.#arriving.delete(socket));
 		const peer = normaliseAddress(socket.remoteAddress ?? '');
 		if (peer === '') socket.destroy();
-		else if (this.#context.isTrustedProxy(peer)) this.#awaitProxyHeader(socket, peer, secure);
+		else if (this.#context.isTrustedProxy(peer))
+			awaitProxyHeader(
+				socket,
+				this.#context.limits.mllpFrameMsMax,
+				(address) => this.#admit(socket, normaliseAddress(address ?? peer), true, secure),
+				() => this.#refuse(socket, { address: peer, reason: 'proxy' }),
+			);
 		else this.#admit(socket, peer, false, secure);
-	}
-
-	/** A trusted proxy must say for whom it calls: without that every sender would have the proxy's address. */
-	#awaitProxyHeader(socket: Socket, peer: string, secure: SecureSockets | undefined): void {
-		let bytes: Buffer = Buffer.alloc(0);
-		const stop = () => {
-			clearTimeout(timer);
-			socket.off('data', onData).off('end', refuse).off('close', stop);
-		};
-		const refuse = () => {
-			stop();
-			this.#refuse(socket, { address: peer, reason: 'proxy' });
-		};
-		const onData = (chunk: Buffer) => {
-			bytes = Buffer.concat([bytes, chunk]);
-			const header = readProxyHeader(bytes);
-			if (header.kind === 'incomplete') return;
-			if (header.kind === 'none') {
-				refuse();
-				return;
-			}
-			stop();
-			socket.pause();
-			if (bytes.length > header.length) socket.unshift(bytes.subarray(header.length));
-			this.#admit(socket, normaliseAddress(header.address ?? peer), true, secure);
-		};
-		const timer = setTimeout(refuse, this.#context.limits.mllpFrameMsMax);
-		socket.on('data', onData).once('end', refuse).once('close', stop);
 	}
 
 	#admit(socket: Socket, address: string, proxied: boolean, secure: SecureSockets | undefined): void {

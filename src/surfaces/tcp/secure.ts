@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { Server } from 'node:tls';
 
-export interface MllpTls {
+export interface TlsIdentity {
 	/** PEM. */
 	cert: Buffer | string;
 	key: Buffer | string;
@@ -23,7 +23,7 @@ export class SecureSockets {
 	readonly #server: Server;
 	readonly #pending = new Map<string, Pending>();
 
-	constructor({ cert, key, clientCa }: MllpTls) {
+	constructor({ cert, key, clientCa }: TlsIdentity) {
 		const client = clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: true };
 		this.#server = new Server({ cert, key, ...client, minVersion: 'TLSv1.2', handshakeTimeout: handshakeMsMax });
 		this.#server.on('secureConnection', (socket) => {

@@ -1,4 +1,4 @@
-import { isIPv4, isIPv6 } from 'node:net';
+import { isIPv4, isIPv6, type Socket } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /** PROXY protocol, versions 1 and 2 (haproxy, proxy-protocol.txt §2). */
@@ -56,4 +56,40 @@ export function readProxyHeader(bytes: Buffer): ProxyHeader {
 	const signature = proxySignature(bytes);
 	if (signature !== 'yes') return { kind: signature === 'maybe' ? 'incomplete' : 'none' };
 	return bytes[0] === signature1[0] ? readVersion1(bytes) : readVersion2(bytes);
+}
+
+/**
+ * Awaits the header that a trusted proxy sends first: without it every sender would have the proxy's address. `received` gets
+ * the socket paused, what came behind the header put back; `refused` is called when there is none within `withinMs`.
+ */
+export function awaitProxyHeader(
+	socket: Socket,
+	withinMs: number,
+	received: (address: string | undefined) => void,
+	refused: () => void,
+): void {
+	let bytes: Buffer = Buffer.alloc(0);
+	const stop = () => {
+		clearTimeout(timer);
+		socket.off('data', onData).off('end', refuse).off('close', stop);
+	};
+	const refuse = () => {
+		stop();
+		refused();
+	};
+	const onData = (chunk: Buffer) => {
+		bytes = Buffer.concat([bytes, chunk]);
+		const header = readProxyHeader(bytes);
+		if (header.kind === 'incomplete') return;
+		if (header.kind === 'none') {
+			refuse();
+			return;
+		}
+		stop();
+		socket.pause();
+		if (bytes.length > header.length) socket.unshift(bytes.subarray(header.length));
+		received(header.address);
+	};
+	const timer = setTimeout(refuse, withinMs);
+	socket.on('data', onData).once('end', refuse).once('close', stop);
 }

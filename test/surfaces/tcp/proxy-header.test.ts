@@ -1,8 +1,8 @@
 import { strict as assert } from 'node:assert';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { proxySignature, readProxyHeader } from '#surfaces/mllp/proxy-header.ts';
-import { proxyVersion2 } from './support.ts';
+import { proxySignature, readProxyHeader } from '#surfaces/tcp/proxy-header.ts';
+import { proxyVersion2 } from '../mllp/support.ts';
 
 const line = (text: string) => readProxyHeader(Buffer.from(text, 'latin1'));
 
