@@ -96,7 +96,14 @@ export const limitDefinitions = {
 		default: 100,
 		min: 10,
 		max: 1000,
-		answer: 'objects and lists inside one another in a FHIR body; 400',
+		answer: 'objects and lists inside one another in a FHIR or MPPS body; 400',
+	},
+	mppsBytesMax: {
+		variable: 'MPPS_BYTES_MAX',
+		default: 2 * MiB,
+		min: 1024,
+		max: 64 * MiB,
+		answer: 'of a report about a procedure step, and of the attributes that all of one step come to; 413, DIMSE 0x0213',
 	},
 	bundleEntriesMax: {
 		variable: 'BUNDLE_ENTRIES_MAX',
@@ -241,6 +248,13 @@ export const limitDefinitions = {
 		min: MiB,
 		max: 4096 * MiB,
 		answer: 'bytes of unmatched messages waiting to be logged; as above',
+	},
+	dicomHeaderBytesMax: {
+		variable: 'DICOM_HEADER_BYTES_MAX',
+		default: 4 * MiB,
+		min: 1024,
+		max: 256 * MiB,
+		answer: 'elements before the pixel data that are read, not skipped; 0xC000',
 	},
 	drainMsMax: {
 		variable: 'DRAIN_MS_MAX',

@@ -1,6 +1,6 @@
-const uidPattern = /^(?:0|[1-9][0-9]*)(?:\.(?:0|[1-9][0-9]*))+$/;
+const uidPattern = /^(?:0|[1-9][0-9]*)(?:\.(?:0|[1-9][0-9]*))*$/;
 
-/** PS3.5 §9.1: at most 64 characters, components of digits without a leading zero, joined by dots. */
+/** PS3.5 §9.1: at most 64 characters, components of digits without a leading zero, joined by dots. A single one is met and does no harm. */
 export function isUid(text: string): boolean {
 	return text.length <= 64 && uidPattern.test(text);
 }

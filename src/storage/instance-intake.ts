@@ -1,4 +1,12 @@
+import { Failure } from '#core/failure.ts';
+import type { Log } from '#core/log.ts';
+import type { DataSetFault } from '#dicom/fault.ts';
+import { part10Head } from '#dicom/part10.ts';
+import { DataSetScanner, type ScanLimits } from '#dicom/scanner.ts';
+import { isAeTitle, isUid } from '#dicom/uid.ts';
 import type { IndexOutcome, InstanceAttributes, StoredInstance } from '#record/instance.ts';
+import { newObjectKey, quarantineKey } from './objects/object-key.ts';
+import type { ObjectStore, ObjectWriter } from './objects/object-store.ts';
 
 /** What the request says of an instance before its data set arrives: C-STORE-RQ and presentation context, or the file meta of STOW-RS. */
 export interface AnnouncedInstance {
@@ -47,4 +55,200 @@ export type IndexInstance = (siteId: string, instance: StoredInstance) => Promis
 /** Where DIMSE and STOW-RS hand instances in. */
 export interface InstanceEntry {
 	begin(announced: AnnouncedInstance): InstanceReception;
+}
+
+export interface IntakeOptions {
+	objects: ObjectStore;
+	index: IndexInstance;
+	limits: ScanLimits;
+	log: Log;
+}
+
+const status = {
+	success: 0x0000,
+	otherContent: 0xb0_07,
+	outOfResources: 0xa7_00,
+	doesNotMatch: 0xa9_00,
+	cannotUnderstand: 0xc0_00,
+	contentRefused: 0xc1_11,
+} as const;
+
+interface Refusal {
+	status: number;
+	comment: string;
+}
+
+const notAccepted: Refusal = { status: status.outOfResources, comment: 'the instance could not be stored; send it again' };
+
+/** Error Comment is an LO: 64 characters, no backslash; and ASCII, whatever character set the sender knows. */
+function commentOf(text: string): string {
+	return text.replace(/[^\x20-\x5b\x5d-\x7e]/g, '?').slice(0, 64);
+}
+
+function refusalOf({ kind, text }: DataSetFault): Refusal {
+	return { status: kind === 'missing' ? status.doesNotMatch : status.cannotUnderstand, comment: commentOf(text) };
+}
+
+/** What is wrong with the request before a byte of the data set is read. */
+function announcedFault({ affectedSopClassUid, affectedSopInstanceUid, transferSyntaxUid }: AnnouncedInstance): Refusal | undefined {
+	const wrong = [
+		[affectedSopClassUid, 'Affected SOP Class UID'],
+		[affectedSopInstanceUid, 'Affected SOP Instance UID'],
+		[transferSyntaxUid, 'Transfer Syntax UID'],
+	].find(([uid = '']) => !isUid(uid));
+	return wrong && { status: status.cannotUnderstand, comment: `${wrong[1]} is not a UID` };
+}
+
+/** Where data set and request contradict each other. */
+function contradiction(announced: AnnouncedInstance, attributes: InstanceAttributes): Refusal | undefined {
+	const comment =
+		attributes.sopClassUid !== announced.affectedSopClassUid
+			? 'SOP Class UID of data set and request differ'
+			: attributes.sopInstanceUid !== announced.affectedSopInstanceUid
+				? 'SOP Instance UID of data set and request differ'
+				: undefined;
+	return comment === undefined ? undefined : { status: status.doesNotMatch, comment };
+}
+
+/**
+ * Takes instances in: the bytes go to the object store as they come, the header is read on the way, and the index is asked when
+ * the object is published under a key of its own. So a row never names a file that is not there, and a crash leaves either a
+ * temporary file, which the next start removes, or an object without a row, which `sweepObjects` finds.
+ */
+export class InstanceIntake implements InstanceEntry {
+	readonly #options: IntakeOptions;
+
+	constructor(options: IntakeOptions) {
+		this.#options = options;
+	}
+
+	begin(announced: AnnouncedInstance): InstanceReception {
+		return new Reception(this.#options, announced);
+	}
+}
+
+class Reception implements InstanceReception {
+	readonly #options: IntakeOptions;
+	readonly #announced: AnnouncedInstance;
+	readonly #scanner: DataSetScanner;
+	#writer: ObjectWriter | undefined;
+	#isScanning = true;
+	#attributes: InstanceAttributes | undefined;
+	#refusal: Refusal | undefined;
+	#ended: Promise<void> | undefined;
+	#isFinishing = false;
+
+	constructor(options: IntakeOptions, announced: AnnouncedInstance) {
+		this.#options = options;
+		this.#announced = announced;
+		this.#scanner = new DataSetScanner(announced.transferSyntaxUid, options.limits);
+		this.#refusal = announcedFault(announced);
+		if (this.#refusal) return;
+		const { affectedSopClassUid: sopClassUid, affectedSopInstanceUid: sopInstanceUid, transferSyntaxUid, callingAe } = announced;
+		const sourceAe = isAeTitle(callingAe) ? { sourceAe: callingAe } : {};
+		this.#writer = options.objects.begin(part10Head({ sopClassUid, sopInstanceUid, transferSyntaxUid, ...sourceAe }));
+	}
+
+	write(chunk: Uint8Array): Promise<void> | undefined {
+		if (this.#refusal || this.#ended || this.#isFinishing) return undefined;
+		if (this.#isScanning && !this.#scanner.feed(chunk)) this.#conclude();
+		return this.#refusal ? undefined : this.#writer?.write(chunk);
+	}
+
+	/** The header is read, or there is no more of it. */
+	#conclude(): void {
+		this.#isScanning = false;
+		const result = this.#scanner.end();
+		if ('attributes' in result) {
+			this.#attributes = result.attributes;
+			this.#refusal = contradiction(this.#announced, result.attributes);
+		} else this.#refusal = refusalOf(result.fault);
+		// What is refused takes no more room, however much of it is still to come.
+		if (this.#refusal) this.#drop();
+	}
+
+	#drop(): Promise<void> {
+		this.#ended ??= this.#writer?.abandon() ?? Promise.resolve();
+		return this.#ended;
+	}
+
+	async abandon(): Promise<void> {
+		// What is being indexed goes on: whether the sender still listens changes nothing.
+		if (!this.#isFinishing) await this.#drop();
+	}
+
+	async finish(): Promise<IntakeResult> {
+		if (this.#isFinishing) throw new Error('the instance is finished');
+		this.#isFinishing = true;
+		if (!this.#refusal && this.#isScanning) this.#conclude();
+		if (this.#refusal || this.#ended || !this.#attributes || !this.#writer) {
+			await this.#drop();
+			return this.#failed(this.#refusal ?? notAccepted);
+		}
+		try {
+			return await this.#store(this.#writer, this.#attributes);
+		} catch (error) {
+			const isFull = error instanceof Failure && error.code === 'unavailable';
+			if (!isFull) this.#options.log.error({ err: error, site: this.#announced.siteId }, 'an instance could not be stored');
+			return this.#failed(isFull ? { status: status.outOfResources, comment: commentOf(error.diagnostics) } : notAccepted);
+		}
+	}
+
+	#failed(refusal: Refusal): IntakeResult {
+		return { ...refusal, outcome: 'failed', attributes: this.#attributes };
+	}
+
+	async #store(writer: ObjectWriter, attributes: InstanceAttributes): Promise<IntakeResult> {
+		const { siteId, callingAe, source } = this.#announced;
+		const { bytes, digest } = await writer.finish();
+		const objectKey = newObjectKey({ siteId, ...attributes });
+		await writer.publish(objectKey);
+		const instance: StoredInstance = { attributes, digest, bytes, objectKey, callingAe, source };
+		let outcome: IndexOutcome;
+		try {
+			outcome = await this.#options.index(siteId, instance);
+		} catch (error) {
+			return this.#notIndexed(objectKey, error);
+		}
+		return this.#settle(objectKey, outcome.kind);
+	}
+
+	/** After an error that leaves open whether the row was committed the object stays: without a row the sweep finds it. */
+	async #notIndexed(key: string, error: unknown): Promise<IntakeResult> {
+		if (error instanceof Failure && error.code !== 'unavailable') {
+			await this.#tidy(() => this.#options.objects.remove(key));
+			const code = error.code === 'too-many-requests' ? status.outOfResources : status.cannotUnderstand;
+			return this.#failed({ status: code, comment: commentOf(error.diagnostics) });
+		}
+		this.#options.log.warn({ err: error, site: this.#announced.siteId, object: key }, 'an instance may not be indexed');
+		return this.#failed(notAccepted);
+	}
+
+	async #settle(key: string, kind: IndexOutcome['kind']): Promise<IntakeResult> {
+		const { objects } = this.#options;
+		const result = (code: number, comment?: string) => ({ status: code, comment, outcome: kind, attributes: this.#attributes });
+		switch (kind) {
+			case 'stored':
+			case 'replaced':
+				return result(status.success);
+			case 'duplicate':
+				await this.#tidy(() => objects.remove(key));
+				return result(status.success);
+			case 'quarantined':
+				await this.#tidy(() => objects.move(key, quarantineKey(key)));
+				return result(status.otherContent, 'other content is stored under this UID; kept aside');
+			case 'refused':
+				await this.#tidy(() => objects.remove(key));
+				return result(status.contentRefused, 'other content is stored under this UID');
+		}
+	}
+
+	/** The index has decided, so the answer no longer depends on this; the object stays where it is, and safe. */
+	async #tidy(move: () => Promise<unknown>): Promise<void> {
+		try {
+			await move();
+		} catch (error) {
+			this.#options.log.warn({ err: error, site: this.#announced.siteId }, 'an object could not be moved or removed');
+		}
+	}
 }

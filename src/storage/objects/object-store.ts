@@ -51,7 +51,7 @@ export interface ObjectStore {
 	size(key: string): Promise<number | undefined>;
 	/** @throws Failure `not-found`, `unavailable`, at the first chunk */
 	read(key: string, range?: ByteRange): AsyncIterable<Uint8Array>;
-	/** Durable when it resolves. True: the object was there. */
+	/** True: the object was there. After a loss of power it may be there again; `sweepObjects` finds it. */
 	remove(key: string): Promise<boolean>;
 	/** Durable when it resolves; a repeated call does no harm. @throws Failure `not-found`, when neither key has an object */
 	move(from: string, to: string): Promise<void>;

@@ -1,0 +1,176 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdir, opendir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { dirname, join } from 'node:path';
+import { Failure } from '#core/failure.ts';
+import { codeOf, FolderSync, Folders, openFile, storeFailure } from './file-system.ts';
+import { FileWriter } from './file-writer.ts';
+import { isObjectKey } from './object-key.ts';
+import type { ByteRange, ListedObject, ObjectStore, ObjectWriter } from './object-store.ts';
+
+const incoming = 'incoming';
+/** Of a host that cannot be asked: after this a writer cannot be at work any more. */
+const strangerMsMax = 86_400_000;
+const readBytes = 256 * 1024;
+
+/** `<host>-<pid>-<start>`: whose temporary files a folder holds. */
+const ownerPattern = /^([0-9a-f]{16})-(\d{1,10})-[0-9a-f]{12}$/;
+const host = createHash('sha256').update(hostname()).digest('hex').slice(0, 16);
+
+function isAlive(pid: number): boolean {
+	try {
+		process.kill(pid, 0);
+		return true;
+	} catch (error) {
+		return codeOf(error) !== 'ESRCH';
+	}
+}
+
+function unlessMissing<T>(error: unknown, missing: T): T {
+	if (codeOf(error) === 'ENOENT') return missing;
+	throw storeFailure(error);
+}
+
+/**
+ * Objects as files: below the root a folder for each site, `quarantine` with the same below it, and `incoming` with a folder for
+ * each process that writes. A file leaves `incoming` by a rename, so whatever lies elsewhere is whole.
+ */
+export class FileStore implements ObjectStore {
+	readonly #root: string;
+	readonly #owner = `${host}-${process.pid}-${randomBytes(6).toString('hex')}`;
+	readonly #syncs = new FolderSync();
+	readonly #folders: Folders;
+	#count = 0;
+
+	/** Nothing is made below `root`, an absolute path, before the first object. */
+	constructor(root: string) {
+		this.#root = root;
+		this.#folders = new Folders(root, this.#syncs);
+	}
+
+	begin(head: Uint8Array): ObjectWriter {
+		this.#count += 1;
+		const path = join(this.#root, incoming, this.#owner, `${this.#count}.part`);
+		return new FileWriter(path, this.#open(path), head, (temporary, key) => this.#place(temporary, this.#path(key)));
+	}
+
+	async #open(path: string): Promise<number> {
+		try {
+			return await openFile(path, 'wx', 0o640);
+		} catch (error) {
+			if (codeOf(error) !== 'ENOENT') throw error;
+			// The first object of this process.
+			await mkdir(dirname(path), { recursive: true, mode: 0o750 });
+			return openFile(path, 'wx', 0o640);
+		}
+	}
+
+	#path(key: string): string {
+		if (!isObjectKey(key)) throw new TypeError('not a key of the object store');
+		return join(this.#root, key);
+	}
+
+	/** A rename into a folder that may not be there yet, durable when it resolves. */
+	async #place(from: string, to: string): Promise<void> {
+		const folder = dirname(to);
+		try {
+			await this.#folders.prepare(folder);
+			await rename(from, to).catch(async (error: unknown) => {
+				// Somebody may have removed the empty folder.
+				if (codeOf(error) !== 'ENOENT') throw error;
+				this.#folders.forget(folder);
+				await this.#folders.prepare(folder);
+				await rename(from, to);
+			});
+			await this.#syncs.sync(folder);
+		} catch (error) {
+			throw storeFailure(error);
+		}
+	}
+
+	async size(key: string): Promise<number | undefined> {
+		const path = this.#path(key);
+		return stat(path).then(
+			({ size }) => size,
+			(error: unknown) => unlessMissing(error, undefined),
+		);
+	}
+
+	async *read(key: string, range?: ByteRange): AsyncIterable<Uint8Array> {
+		if (range && range.end <= range.start) return;
+		const options = range ? { start: range.start, end: range.end - 1 } : {};
+		const stream = createReadStream(this.#path(key), { ...options, highWaterMark: readBytes });
+		try {
+			yield* stream as AsyncIterable<Buffer>;
+		} catch (error) {
+			if (codeOf(error) === 'ENOENT') throw new Failure('not-found', 'the object is not in the store', { cause: error });
+			throw storeFailure(error);
+		} finally {
+			stream.destroy();
+		}
+	}
+
+	async remove(key: string): Promise<boolean> {
+		const path = this.#path(key);
+		try {
+			await rm(path);
+			return true;
+		} catch (error) {
+			return unlessMissing(error, false);
+		}
+	}
+
+	async move(from: string, to: string): Promise<void> {
+		const [source, target] = [this.#path(from), this.#path(to)];
+		if ((await this.size(from)) !== undefined) {
+			await this.#place(source, target);
+			await this.#syncs.sync(dirname(source)).catch((error: unknown) => {
+				throw storeFailure(error);
+			});
+		} else if ((await this.size(to)) === undefined) throw new Failure('not-found', 'the object is not in the store');
+	}
+
+	async *list(): AsyncIterable<ListedObject> {
+		for await (const path of this.#files(this.#root)) {
+			const key = path.slice(this.#root.length + 1);
+			if (!isObjectKey(key)) continue;
+			// Removed or moved since the folder was read.
+			const found = await stat(path).catch((error: unknown) => unlessMissing(error, undefined));
+			if (found) yield { key, bytes: found.size, changedMs: Math.max(found.mtimeMs, found.ctimeMs) };
+		}
+	}
+
+	async *#files(folder: string): AsyncIterable<string> {
+		const entries = await opendir(folder).catch((error: unknown) => unlessMissing(error, undefined));
+		if (!entries) return;
+		for await (const entry of entries) {
+			const path = join(folder, entry.name);
+			if (entry.isFile()) yield path;
+			else if (entry.isDirectory() && entry.name !== incoming) yield* this.#files(path);
+		}
+	}
+
+	async removeTemporary(): Promise<number> {
+		const folder = join(this.#root, incoming);
+		let removed = 0;
+		const owners = await readdir(folder).catch((error: unknown) => unlessMissing(error, [] as string[]));
+		for (const owner of owners) {
+			const path = join(folder, owner);
+			if (owner === this.#owner || (await this.#isAtWork(owner, path))) continue;
+			removed += (await readdir(path)).length;
+			await rm(path, { recursive: true, force: true });
+		}
+		return removed;
+	}
+
+	/** Whether the process that a folder of `incoming` belongs to may still write. */
+	async #isAtWork(owner: string, path: string): Promise<boolean> {
+		const [, ownerHost, pid] = ownerPattern.exec(owner) ?? [];
+		if (ownerHost === undefined) return true;
+		// Our own number belonged to another before: a container starts with the same one every time.
+		if (ownerHost === host) return Number(pid) !== process.pid && isAlive(Number(pid));
+		const { mtimeMs } = await stat(path);
+		return mtimeMs > Date.now() - strangerMsMax;
+	}
+}

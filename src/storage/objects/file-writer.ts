@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { closeFile, storeFailure, syncData, writeAll } from './file-system.ts';
+import type { FinishedObject, ObjectWriter } from './object-store.ts';
+
+/** Enough for one call to the disk to be worth its way through the thread pool. */
+const flushBytes = 256 * 1024;
+/** What waits beyond this holds the sender back; together with what is being written, the memory of one object. */
+const waitingBytesMax = 512 * 1024;
+
+/** One object on its way into a temporary file; chunks are gathered while the disk is busy. */
+export class FileWriter implements ObjectWriter {
+	readonly #path: string;
+	readonly #publish: (temporary: string, key: string) => Promise<void>;
+	readonly #hash = createHash('sha256');
+	readonly #opened: Promise<number>;
+	#waiting: Uint8Array[];
+	#waitingBytes: number;
+	#bytes: number;
+	#flushing: Promise<void> | undefined;
+	/** The first thing that went wrong; nothing is written after it. */
+	#trouble: unknown;
+	#finishing: Promise<void> | undefined;
+	#isClosed = false;
+	#state: 'open' | 'finished' | 'ended' = 'open';
+
+	constructor(path: string, opened: Promise<number>, head: Uint8Array, publish: (temporary: string, key: string) => Promise<void>) {
+		this.#path = path;
+		this.#publish = publish;
+		this.#waiting = [head];
+		this.#waitingBytes = head.length;
+		this.#bytes = head.length;
+		this.#opened = opened;
+		opened.catch((error: unknown) => this.#fail(error));
+	}
+
+	#fail(error: unknown): void {
+		this.#trouble ??= error ?? new Error('the disk gave no reason');
+		this.#waiting = [];
+		this.#waitingBytes = 0;
+	}
+
+	write(chunk: Uint8Array): Promise<void> | undefined {
+		// After an end, what is still on its way is dropped.
+		if (this.#state !== 'open' || this.#trouble !== undefined) return undefined;
+		this.#hash.update(chunk);
+		this.#bytes += chunk.length;
+		this.#waiting.push(chunk);
+		this.#waitingBytes += chunk.length;
+		if (this.#waitingBytes >= flushBytes) this.#flushing ??= this.#flush();
+		return this.#waitingBytes >= waitingBytesMax ? this.#flushing : undefined;
+	}
+
+	/** Writes what waits, and what comes meanwhile if that is enough again. Never rejects. */
+	async #flush(): Promise<void> {
+		try {
+			const fd = await this.#opened;
+			do {
+				const buffers = this.#waiting;
+				this.#waiting = [];
+				this.#waitingBytes = 0;
+				await writeAll(fd, buffers);
+			} while (this.#waitingBytes >= flushBytes);
+		} catch (error) {
+			this.#fail(error);
+		}
+		this.#flushing = undefined;
+	}
+
+	finish(): Promise<FinishedObject> {
+		if (this.#state !== 'open') return Promise.reject(new Error('the object is finished'));
+		this.#state = 'finished';
+		const finished = this.#finish();
+		this.#finishing = finished.then(
+			() => undefined,
+			() => undefined,
+		);
+		return finished;
+	}
+
+	async #finish(): Promise<FinishedObject> {
+		try {
+			await this.#flushing;
+			await this.#flush();
+			if (this.#trouble !== undefined) throw this.#trouble;
+			await syncData(await this.#opened);
+			await this.#close();
+		} catch (error) {
+			await this.#discard();
+			throw storeFailure(error);
+		}
+		return { bytes: this.#bytes, digest: this.#hash.digest('hex') };
+	}
+
+	async publish(key: string): Promise<void> {
+		if (this.#state !== 'finished') throw new Error('the object is not finished');
+		try {
+			await this.#publish(this.#path, key);
+			this.#state = 'ended';
+		} catch (error) {
+			await this.#discard();
+			throw error;
+		}
+	}
+
+	async abandon(): Promise<void> {
+		if (this.#state === 'ended') return;
+		if (this.#state === 'open') this.#fail(new Error('the object was abandoned'));
+		// A descriptor is not closed under a sync that is using it.
+		await this.#finishing;
+		await this.#discard();
+	}
+
+	async #discard(): Promise<void> {
+		if (this.#state === 'ended') return;
+		this.#state = 'ended';
+		await this.#flushing;
+		// What cannot be closed or removed now, the next start removes.
+		await this.#close().catch(() => undefined);
+		await rm(this.#path, { force: true }).catch(() => undefined);
+	}
+
+	async #close(): Promise<void> {
+		if (this.#isClosed) return;
+		this.#isClosed = true;
+		const fd = await this.#opened.catch(() => undefined);
+		if (fd !== undefined) await closeFile(fd);
+	}
+}

@@ -1,0 +1,54 @@
+import { isQuarantined, publishedKey } from './object-key.ts';
+import type { ObjectStore } from './object-store.ts';
+
+export interface SweepOptions {
+	/**
+	 * Which of these keys stand in the index of their site, as an instance or in a conflict. Quarantined objects are asked for by
+	 * the key under which they were published.
+	 */
+	knows: (keys: readonly string[]) => Promise<ReadonlySet<string>>;
+	/** Objects that changed later than this (milliseconds since 1970) may still be on their way into the index and are passed over. */
+	before: number;
+	/** False: only counted. Quarantined objects are never removed. */
+	remove: boolean;
+}
+
+export interface SweepReport {
+	/** Objects that were looked at. */
+	objects: number;
+	bytes: number;
+	/** Objects that the index does not know. */
+	orphans: number;
+	removed: number;
+	/** Keys of the first orphans. */
+	examples: string[];
+}
+
+const batchKeys = 500;
+const examplesMax = 100;
+
+/** Compares the store with the index. Orphans are left by a crash between publishing an object and indexing it. */
+export async function sweepObjects(store: ObjectStore, options: SweepOptions): Promise<SweepReport> {
+	const report: SweepReport = { objects: 0, bytes: 0, orphans: 0, removed: 0, examples: [] };
+	const settle = async (keys: readonly string[]) => {
+		const known = await options.knows(keys.map(publishedKey));
+		for (const key of keys) {
+			if (known.has(publishedKey(key))) continue;
+			report.orphans += 1;
+			if (report.examples.length < examplesMax) report.examples.push(key);
+			if (options.remove && !isQuarantined(key) && (await store.remove(key))) report.removed += 1;
+		}
+	};
+	let batch: string[] = [];
+	for await (const { key, bytes, changedMs } of store.list()) {
+		if (changedMs > options.before) continue;
+		report.objects += 1;
+		report.bytes += bytes;
+		batch.push(key);
+		if (batch.length < batchKeys) continue;
+		await settle(batch);
+		batch = [];
+	}
+	if (batch.length > 0) await settle(batch);
+	return report;
+}

@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { Failure } from '#core/failure.ts';
+import { newId } from '#core/id.ts';
+import { silentLog } from '#core/log.ts';
+import { readFileMeta } from '#dicom/part10.ts';
+import { explicitLittleEndian } from '#dicom/transfer-syntax.ts';
+import type { IndexOutcome, StoredInstance } from '#record/instance.ts';
+import { type AnnouncedInstance, type IndexInstance, InstanceIntake } from '#storage/instance-intake.ts';
+import { FileStore } from '#storage/objects/file-store.ts';
+import { quarantineKey } from '#storage/objects/object-key.ts';
+import { ctStorage, sampleDataSet } from '#test/support/data-set.ts';
+
+const roots: string[] = [];
+after(() => {
+	for (const root of roots) rmSync(root, { recursive: true, force: true });
+});
+
+const siteId = newId();
+const announced: AnnouncedInstance = {
+	siteId,
+	callingAe: 'CT1',
+	source: '192.0.2.1',
+	affectedSopClassUid: ctStorage,
+	affectedSopInstanceUid: '1.2.3.4.5',
+	transferSyntaxUid: explicitLittleEndian,
+};
+
+function intake(index: IndexInstance, headerBytesMax = 1024 * 1024) {
+	const root = mkdtempSync(join(tmpdir(), 'tributary-intake-'));
+	roots.push(root);
+	const instanceIntake = new InstanceIntake({ objects: new FileStore(root), index, limits: { headerBytesMax }, log: silentLog });
+	/** Every file below the root, temporary ones included. */
+	const files = () => globSync('**/*.{dcm,part}', { cwd: root }).sort();
+	const send = async (dataSet: Buffer, changes: Partial<AnnouncedInstance> = {}, chunkBytes = 1000) => {
+		const reception = instanceIntake.begin({ ...announced, ...changes });
+		for (let at = 0; at < dataSet.length; at += chunkBytes) await reception.write(dataSet.subarray(at, at + chunkBytes));
+		return reception.finish();
+	};
+	return { root, instanceIntake, files, send };
+}
+
+const answering =
+	(kind: IndexOutcome['kind']): IndexInstance =>
+	async () => ({ kind });
+const neverAsked: IndexInstance = () => assert.fail('what is refused is not indexed');
+
+describe('an instance on its way in', () => {
+	test('its file is whole and published when the index is asked, with what the row needs', async () => {
+		const dataSet = sampleDataSet({ pixels: Buffer.alloc(700_000, 3) });
+		const rows: [string, StoredInstance][] = [];
+		const { root, files, send } = intake(async (site, instance) => {
+			const file = readFileSync(join(root, instance.objectKey));
+			const meta = readFileMeta(file);
+			assert.equal(file.toString('latin1', 128, 132), 'DICM');
+			assert.ok(file.subarray(0, 128).every((byte) => byte === 0));
+			assert.deepEqual([meta.sopClassUid, meta.sopInstanceUid, meta.transferSyntaxUid], [ctStorage, '1.2.3.4.5', explicitLittleEndian]);
+			assert.ok(file.subarray(meta.dataSetOffset).equals(dataSet));
+			assert.equal(instance.bytes, file.length);
+			rows.push([site, instance]);
+			return { kind: 'stored' };
+		});
+		const result = await send(dataSet, {}, 100_000);
+		assert.equal(result.status, 0);
+		assert.equal(result.comment, undefined);
+		const [[site, instance]] = rows as [[string, StoredInstance]];
+		assert.equal(site, siteId);
+		assert.equal(instance.digest, createHash('sha256').update(dataSet).digest('hex'));
+		assert.deepEqual([instance.callingAe, instance.source], ['CT1', '192.0.2.1']);
+		assert.equal(instance.attributes, result.attributes);
+		assert.deepEqual(files(), [instance.objectKey]);
+	});
+
+	test('what the index makes of it decides the answer and where the object lies', async () => {
+		const expected = [
+			['stored', 0x0000, 1],
+			['replaced', 0x0000, 1],
+			['duplicate', 0x0000, 0],
+			['quarantined', 0xb007, 1],
+			['refused', 0xc111, 0],
+		] as const;
+		for (const [kind, status, count] of expected) {
+			let key = '';
+			const { files, send } = intake(async (_site, instance) => {
+				key = instance.objectKey;
+				return { kind };
+			});
+			const result = await send(sampleDataSet());
+			assert.equal(result.status, status, kind);
+			assert.equal(result.outcome, kind);
+			assert.deepEqual(files(), count === 0 ? [] : [kind === 'quarantined' ? quarantineKey(key) : key], kind);
+		}
+	});
+
+	test('the same instance over many associations at once: one object stays, and it is the one of the row', async () => {
+		const rows = new Map<string, StoredInstance>();
+		const { files, send } = intake(async (_site, instance) => {
+			const { sopInstanceUid } = instance.attributes;
+			if (rows.has(sopInstanceUid)) return { kind: 'duplicate' };
+			rows.set(sopInstanceUid, instance);
+			return { kind: 'stored' };
+		});
+		const results = await Promise.all(Array.from({ length: 20 }, () => send(sampleDataSet())));
+		assert.ok(results.every(({ status }) => status === 0));
+		assert.deepEqual(files(), [rows.get('1.2.3.4.5')?.objectKey]);
+	});
+
+	test('data set and request that contradict each other: 0xA900, nothing kept', async () => {
+		const { files, send } = intake(neverAsked);
+		for (const changes of [{ affectedSopClassUid: '1.2.840.10008.5.1.4.1.1.4' }, { affectedSopInstanceUid: '1.2.3.4.6' }]) {
+			const result = await send(sampleDataSet({ pixels: Buffer.alloc(2_000_000) }), changes, 60_000);
+			assert.equal(result.status, 0xa900);
+			assert.equal(result.outcome, 'failed');
+		}
+		for (const missing of [{ sopClassUid: '' }, { sopInstanceUid: '' }, { studyUid: '' }, { seriesUid: '' }]) {
+			assert.equal((await send(sampleDataSet(missing))).status, 0xa900);
+		}
+		assert.deepEqual(files(), []);
+	});
+
+	test('what cannot be understood: 0xC000, nothing kept, and the comment repeats nothing of it', async () => {
+		const { files, send } = intake(neverAsked);
+		const whole = sampleDataSet();
+		const wrong = [
+			Buffer.alloc(0),
+			whole.subarray(0, 300),
+			Buffer.alloc(1000),
+			sampleDataSet({ studyUid: '../../etc/x' }),
+			sampleDataSet({ seriesUid: '1.02.3' }),
+			sampleDataSet({ patientId: 'SECRET'.repeat(1000) }),
+			Buffer.from('GET / HTTP/1.1\r\nHost: example\r\n\r\n'),
+		];
+		for (const dataSet of wrong) {
+			const result = await send(dataSet);
+			assert.equal(result.status, 0xc000, result.comment);
+			assert.match(result.comment ?? '', /^[\x20-\x7e]{1,64}$/);
+			assert.doesNotMatch(result.comment ?? '', /SECRET|etc|1\.02/);
+		}
+		assert.deepEqual(files(), []);
+	});
+
+	test('a request whose own UIDs are none never reaches the disk', async () => {
+		const { root, files, send } = intake(neverAsked);
+		for (const name of ['affectedSopClassUid', 'affectedSopInstanceUid', 'transferSyntaxUid'] as const) {
+			for (const uid of ['', '../x', '1.2.', '1'.repeat(65)]) assert.equal((await send(sampleDataSet(), { [name]: uid })).status, 0xc000);
+		}
+		assert.deepEqual(files(), []);
+		assert.ok(!existsSync(join(root, 'incoming')));
+	});
+
+	test('a sender that dies leaves nothing, and cannot undo what is being indexed', async () => {
+		const asked = Promise.withResolvers<void>();
+		const answer = Promise.withResolvers<IndexOutcome>();
+		const { instanceIntake, files } = intake(() => {
+			asked.resolve();
+			return answer.promise;
+		});
+		const dying = instanceIntake.begin(announced);
+		await dying.write(sampleDataSet().subarray(0, 700));
+		await dying.abandon();
+		assert.deepEqual(files(), []);
+		assert.equal((await dying.finish()).outcome, 'failed');
+
+		const indexing = instanceIntake.begin(announced);
+		await indexing.write(sampleDataSet());
+		const result = indexing.finish();
+		await asked.promise;
+		await indexing.abandon();
+		answer.resolve({ kind: 'stored' });
+		assert.equal((await result).status, 0);
+		assert.equal(files().length, 1);
+	});
+
+	test('the store cannot take it: 0xA700, and the index is not asked', async () => {
+		const { root, send } = intake(neverAsked);
+		writeFileSync(join(root, 'incoming'), 'a file, not a folder');
+		const result = await send(sampleDataSet());
+		assert.equal(result.status, 0xa700);
+		assert.equal(result.outcome, 'failed');
+	});
+
+	test('the index fails: the object stays only where the row may have been committed', async () => {
+		const cases = [
+			[new Failure('unavailable', 'the database does not answer'), 0xa700, 1],
+			[new Error('connection ended'), 0xa700, 1],
+			[new Failure('too-many-requests', 'too many instances wait'), 0xa700, 0],
+			[new Failure('business-rule', 'this may not be stored\\ here'), 0xc000, 0],
+		] as const;
+		for (const [error, status, left] of cases) {
+			const { files, send } = intake(() => Promise.reject(error));
+			const result = await send(sampleDataSet());
+			assert.equal(result.status, status, error.message);
+			assert.doesNotMatch(result.comment ?? '', /\\|connection/);
+			assert.equal(files().length, left, error.message);
+		}
+	});
+
+	test('a header beyond the limit is refused while it arrives', async () => {
+		const { files, send } = intake(answering('stored'), 400);
+		assert.equal((await send(sampleDataSet())).status, 0xc000);
+		assert.deepEqual(files(), []);
+	});
+});
