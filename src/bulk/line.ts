@@ -75,11 +75,16 @@ function linksOf(
 	return type === 'Encounter' && isNew ? { ...links, visit_key: visitKeyOf(resource) } : links;
 }
 
-/** By what a later HL7 message finds the visit. */
-function visitKeyOf({ identifier }: JsonObject): string {
+/** Longer than any number that HL7 v2 has for a visit. */
+const visitKeyLengthMax = 500;
+
+/** By what a later HL7 message finds the visit; null where it has no number. */
+function visitKeyOf({ identifier }: JsonObject): string | null {
 	const [first] = Array.isArray(identifier) ? (identifier as JsonObject[]) : [];
 	const { system, value } = first ?? {};
-	return visitKey({ value: typeof value === 'string' ? value : '', ...(typeof system === 'string' ? { system } : {}) });
+	if (typeof value !== 'string') return null;
+	const key = visitKey({ value, ...(typeof system === 'string' ? { system } : {}) });
+	return key.length > visitKeyLengthMax ? null : key;
 }
 
 /** The OperationOutcome of a refused line, as a line of NDJSON; its id is `line-` and the line's number. */
