@@ -1,8 +1,6 @@
 import type { ResourceType } from '#record/table-shape.ts';
 import { Parameters, type Query } from './parameters.ts';
-import { boundedRows, rowColumns } from './search-resources.ts';
-
-const columns = 'r.id, r.given_id, r.version, r.last_updated, r.source, r.meta, r.resource';
+import { boundedQuery, innerColumns, rowColumns } from './search-resources.ts';
 
 /** One version: the current one stands in the type's own table, earlier ones in the history. */
 export function versionQuery(siteId: string, table: string, type: ResourceType, rowId: string, version: number): Query {
@@ -49,11 +47,12 @@ export function historyQuery(siteId: string, table: string, type: ResourceType, 
 	const where = conditions.map((condition) => ` and ${condition}`).join('');
 	const order = (row: string) => `${row}.last_updated desc, ${row}.id desc, ${row}.version desc`;
 	const inner = `
-	(select ${columns} from ${table} r where r.site_id = $1${where} order by ${order('r')} limit ${limit})
+	(select ${innerColumns} from ${table} r where r.site_id = $1${where} order by ${order('r')} limit ${limit})
 	union all
-	(select ${columns} from resource_history r where r.site_id = $1 and r.resource_type = '${type}'${where} order by ${order('r')} limit ${limit})`;
-	const newest = `select * from (${inner}) r order by ${order('r')} limit ${limit}`;
-	const text = `select ${rowColumns}, r.found, r.last_updated::text, r.id, r.version from ${boundedRows(newest, order, parameters.add(page.bytesMax, 'bigint'))}`;
+	(select ${innerColumns} from resource_history r where r.site_id = $1 and r.resource_type = '${type}'${where} order by ${order('r')} limit ${limit})`;
+	const newest = `select * from (${inner}) r where r.site_id = $1 order by ${order('r')} limit ${limit}`;
+	const bytesMax = parameters.add(page.bytesMax, 'bigint');
+	const text = boundedQuery({ columns: `${rowColumns}, r.found, r.last_updated::text, r.id, r.version`, inner: newest, order, bytesMax });
 	return parameters.query(text, true);
 }
 
@@ -74,7 +73,8 @@ export function compartmentQuery(siteId: string, table: string, page: Compartmen
 	const after = parameters.add(page.afterId, 'uuid');
 	const since = page.since === undefined ? '' : ` and r.last_updated >= ${parameters.add(page.since, 'timestamptz')}`;
 	const limit = parameters.add(page.count + 1, 'integer');
-	const inner = `select ${columns} from ${table} r where r.site_id = $1 and r.${column} = ${patient} and r.id > ${after}${since} order by r.id limit ${limit}`;
-	const text = `select ${rowColumns}, r.found, r.id from ${boundedRows(inner, (row) => `${row}.id`, parameters.add(page.bytesMax, 'bigint'))}`;
+	const inner = `select ${innerColumns} from ${table} r where r.site_id = $1 and r.${column} = ${patient} and r.id > ${after}${since} order by r.id limit ${limit}`;
+	const bytesMax = parameters.add(page.bytesMax, 'bigint');
+	const text = boundedQuery({ columns: `${rowColumns}, r.found, r.id`, inner, order: (row) => `${row}.id`, bytesMax });
 	return parameters.query(text, true);
 }

@@ -171,10 +171,10 @@ function elementCondition(paths: readonly string[], test: ElementTest, alias: st
 	const queries = paths.map((path) => {
 		// A predicate, or a path that filters, says itself what it yields; any other may end in a list.
 		const items = /[?=]/.test(path) ? path : `${path}[*]`;
-		return `select jsonb_path_query(d.j, '${items.replaceAll("'", "''")}') as v`;
+		return `jsonb_path_query_array(d.j, '${items.replaceAll("'", "''")}')`;
 	});
 	// `offset 0`: the text is read as JSON once, not once for each path.
-	const found = `(select ${alias}.resource::jsonb as j offset 0) d cross join lateral (${queries.join(' union all ')}) e`;
+	const found = `(select ${alias}.resource::jsonb as j offset 0) d cross join lateral jsonb_array_elements(${queries.join(' || ')}) as e (v)`;
 	if (test.kind === 'exists') return `exists (select from ${found})`;
 	return `exists (select from ${found} where ${testCondition(test, parameters)})`;
 }

@@ -6,7 +6,8 @@ import { isWholeDay, whereOf } from './search-conditions.ts';
 /** The columns of a row that is rendered, in the order in which `readRow` takes them. */
 export const rowColumns = `coalesce(r.given_id, r.id::text), r.version, to_char(r.last_updated at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), r.source, r.meta, r.resource`;
 
-const innerColumns = 'r.id, r.given_id, r.version, r.last_updated, r.source, r.meta, r.resource';
+/** What `boundedQuery` and `rowColumns` need of a row. */
+export const innerColumns = 'r.site_id, r.id, r.given_id, r.version, r.last_updated, r.source, r.meta, r.resource';
 
 /**
  * One row more than the page holds is looked up, to know whether there is a next one; `found` counts them all. Rows after
@@ -28,7 +29,12 @@ export function searchQuery(siteId: string, plan: SearchPlan, bytesMax: number):
 		where ${where}${after}
 		order by ${innerOrder} limit ${limit}`;
 	const shown = sort.map((_key, index) => `, r.k${index}::text`).join('');
-	const text = `select ${rowColumns}, r.found, r.id${shown} from ${boundedRows(inner, order, parameters.add(bytesMax, 'bigint'))}`;
+	const text = boundedQuery({
+		columns: `${rowColumns}, r.found, r.id${shown}`,
+		inner,
+		order,
+		bytesMax: parameters.add(bytesMax, 'bigint'),
+	});
 	return parameters.query(text, isPrepared(plan));
 }
 
@@ -72,14 +78,23 @@ export function countQuery(siteId: string, plan: SearchPlan): Query {
 	return parameters.query(`select count(*) from ${plan.table} r where ${whereOf(plan.clauses, 'r', parameters)}`, isPrepared(plan));
 }
 
-/** Rows of `inner` up to the one that passes `bytesMax`, each with how many there were; `inner` names its rows' columns. */
-export function boundedRows(inner: string, order: (row: string) => string, bytesMax: string): string {
-	return `(
+export interface Bounded {
+	/** What is selected of the rows, which are named `r`; `r.found` says how many there were. */
+	columns: string;
+	/** Rows of this site with the columns of `innerColumns`, and others. */
+	inner: string;
+	order(row: string): string;
+	bytesMax: string;
+}
+
+/** Rows up to the one whose text passes the bytes. */
+export function boundedQuery({ columns, inner, order, bytesMax }: Bounded): string {
+	return `select ${columns} from (
 	select m.*, count(*) over () as found,
 		sum(octet_length(m.resource)) over (order by ${order('m')} rows unbounded preceding) - octet_length(m.resource) as bytes_before
 	from (${inner}) m
 ) r
-where r.bytes_before < ${bytesMax}
+where r.site_id = $1 and r.bytes_before < ${bytesMax}
 order by ${order('r')}`;
 }
 
@@ -106,7 +121,8 @@ export function rowsQuery(siteId: string, table: string, rowIds: readonly string
 function includedRows(parameters: Parameters, table: string, condition: string, { rowsMax, bytesMax }: InclusionBounds): Query {
 	const limit = parameters.add(rowsMax + 1, 'integer');
 	const inner = `select ${innerColumns} from ${table} r where r.site_id = $1 and ${condition} order by r.id limit ${limit}`;
-	const text = `select ${rowColumns}, r.found from ${boundedRows(inner, (row) => `${row}.id`, parameters.add(bytesMax, 'bigint'))}`;
+	const order = (row: string) => `${row}.id`;
+	const text = boundedQuery({ columns: `${rowColumns}, r.found`, inner, order, bytesMax: parameters.add(bytesMax, 'bigint') });
 	return parameters.query(text, true);
 }
 

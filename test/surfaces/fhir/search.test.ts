@@ -1,108 +1,24 @@
 import { strict as assert } from 'node:assert';
 import { after, before, describe, test } from 'node:test';
 import { type FhirCall, type FhirReply, fhirClient } from '#test/support/fhir-client.ts';
+import { idsOf, linkOf, writeSample } from '#test/support/fhir-sample.ts';
 import { type FhirBody, type TestService, testService } from '#test/support/service.ts';
 
 let service: TestService;
 let west: FhirCall;
 let east: FhirCall;
 
-const loinc = 'http://loinc.org';
-const ucum = 'http://unitsofmeasure.org';
-const active = (system: string) => ({ coding: [{ system: `http://terminology.hl7.org/CodeSystem/${system}`, code: 'active' }] });
-const quantity = (value: string, code: string, more = '') =>
-	`"valueQuantity":{"value":${value},"system":"${ucum}","code":"${code}","unit":"${code}"${more}}`;
-const observation = (id: string, patient: string, code: string, more: string) =>
-	`{"resourceType":"Observation","id":"${id}","status":"final","subject":{"reference":"Patient/${patient}"},"code":{"coding":[{"system":"${loinc}","code":"${code}","display":"Hemoglobin A"}],"text":"Blood Hämoglobin"},${more}}`;
-
-const content: Readonly<Record<string, object | string>> = {
-	'Patient/anna': {
-		resourceType: 'Patient',
-		id: 'anna',
-		identifier: [{ system: 'urn:mrn', value: '1', type: { text: 'Medical record' } }],
-		name: [{ text: 'Anna Müller', family: 'Müller', given: ['Anna', 'Maria'] }],
-		birthDate: '1970-05-17',
-		gender: 'female',
-		telecom: [
-			{ system: 'phone', value: '555-1' },
-			{ system: 'email', value: 'anna@example.org' },
-		],
-		address: [{ city: 'Ulm', country: 'DE', postalCode: '89073' }],
-		communication: [{ language: { coding: [{ code: 'de' }] } }],
-		generalPractitioner: [{ reference: 'Practitioner/p1', identifier: { system: 'urn:npi', value: '9' } }],
-	},
-	'Patient/ben': {
-		resourceType: 'Patient',
-		id: 'ben',
-		identifier: [{ system: 'urn:mrn', value: '2' }],
-		name: [{ family: 'Muller', given: ['Ben'] }],
-		birthDate: '1980',
-		gender: 'male',
-		active: false,
-		deceasedDateTime: '2020-01-01',
-	},
-	'Patient/cat': { resourceType: 'Patient', id: 'cat', name: [{ text: 'Cat' }], deceasedBoolean: false },
-	'Observation/hb1': observation('hb1', 'anna', '718-7', `${quantity('12.50', 'g/dL')},"effectiveDateTime":"2024-01-01"`),
-	'Observation/hb2': observation('hb2', 'anna', '718-7', `${quantity('9', 'g/dL')},"effectiveDateTime":"2024-02-01"`),
-	'Observation/hb3': observation('hb3', 'ben', '718-7', quantity('5', 'g/dL', ',"comparator":"<"')),
-	'Observation/na': observation(
-		'na',
-		'ben',
-		'2951-2',
-		`${quantity('140', 'mmol/L')},"category":[{"coding":[{"code":"laboratory"}]}],"hasMember":[{"reference":"Observation/hb3"}]`,
-	),
-	'Condition/c1': {
-		resourceType: 'Condition',
-		id: 'c1',
-		clinicalStatus: active('condition-clinical'),
-		code: { coding: [{ system: 'urn:icd', code: 'I10' }] },
-		subject: { reference: 'Patient/anna' },
-		recordedDate: '2024-03-01',
-	},
-	'AllergyIntolerance/a1': {
-		resourceType: 'AllergyIntolerance',
-		id: 'a1',
-		clinicalStatus: active('allergyintolerance-clinical'),
-		category: ['food'],
-		code: { text: 'Peanut' },
-		patient: { reference: 'Patient/anna' },
-		reaction: [{ substance: { coding: [{ code: 'nut' }] }, manifestation: [{ text: 'Hives' }] }],
-	},
-	'Procedure/p1': {
-		resourceType: 'Procedure',
-		id: 'p1',
-		status: 'completed',
-		code: { coding: [{ code: 'CT' }] },
-		subject: { reference: 'Patient/ben' },
-	},
-	'DocumentReference/d1': {
-		resourceType: 'DocumentReference',
-		id: 'd1',
-		status: 'current',
-		type: { coding: [{ system: loinc, code: '11502-2' }] },
-		subject: { reference: 'Patient/anna' },
-		content: [{ attachment: { contentType: 'text/plain', data: 'aGk=' } }],
-	},
-};
-
 before(async () => {
 	service = await testService();
 	west = fhirClient(service, (await service.addSite('west')).key);
 	east = fhirClient(service, (await service.addSite('east')).key);
-	for (const [path, body] of Object.entries(content)) {
-		const reply = await west('PUT', `/${path}`, body);
-		assert.equal(reply.status, 201, reply.text);
-	}
+	await writeSample(west);
 });
 
 after(async () => {
 	await service[Symbol.asyncDispose]();
 });
 
-const idsOf = ({ body }: FhirReply, mode = 'match'): string[] =>
-	(body.entry ?? []).filter((entry: FhirBody) => entry.search.mode === mode).map((entry: FhirBody) => entry.resource.id);
-const linkOf = ({ body }: FhirReply, relation: string): string | undefined =>
-	body.link.find((link: FhirBody) => link.relation === relation)?.url;
 const get = (path: string, headers: Record<string, string> = {}) => west('GET', `/${path}`, undefined, headers);
 const follow = (url: string) => west('GET', url.slice(url.indexOf('/fhir/') + 5));
 
@@ -365,89 +281,6 @@ describe('what is refused', () => {
 			'Content-Type': 'application/x-www-form-urlencoded',
 		});
 		assert.equal(many.status, 400, many.text);
-	});
-});
-
-describe('histories', () => {
-	test('of a resource: every version, newest first, by pages, and each by itself', async () => {
-		const id = 'versions';
-		for (const gender of ['male', 'female', 'other']) await west('PUT', `/Patient/${id}`, { resourceType: 'Patient', id, gender });
-		const { body } = await get(`Patient/${id}/_history`);
-		assert.equal(body.type, 'history');
-		assert.equal(body.total, 3);
-		const told = body.entry.map((entry: FhirBody) => [
-			entry.resource.meta.versionId,
-			entry.resource.gender,
-			entry.request.method,
-			entry.response.etag,
-		]);
-		assert.deepEqual(told, [
-			['3', 'other', 'PUT', 'W/"3"'],
-			['2', 'female', 'PUT', 'W/"2"'],
-			['1', 'male', 'PUT', 'W/"1"'],
-		]);
-		const second = await get(`Patient/${id}/_history/2`);
-		assert.equal(second.body.gender, 'female');
-		assert.equal(second.headers.get('etag'), 'W/"2"');
-		for (const path of [
-			`Patient/${id}/_history/4`,
-			`Patient/${id}/_history/0`,
-			`Patient/${id}/_history/x`,
-			'Patient/none/_history',
-			'Patient/none/_history/1',
-		]) {
-			assert.equal((await get(path)).status, 404, path);
-		}
-		assert.equal((await east('GET', `/Patient/${id}/_history`)).status, 404);
-		assert.equal((await east('GET', `/Patient/${id}/_history/1`)).status, 404);
-		const versions: string[] = [];
-		for (let url: string | undefined = `/fhir/Patient/${id}/_history?_count=1`; url !== undefined; ) {
-			const reply: FhirReply = await follow(url);
-			versions.push(...reply.body.entry.map((entry: FhirBody) => entry.resource.meta.versionId));
-			url = linkOf(reply, 'next');
-		}
-		assert.deepEqual(versions, ['3', '2', '1']);
-	});
-
-	test('of a type: every version of every resource, since a moment if asked', async () => {
-		const all = await get('Patient/_history?_count=1000');
-		const seen = all.body.entry.map((entry: FhirBody) => `${entry.resource.id}/${entry.resource.meta.versionId}`);
-		assert.ok(
-			['anna/1', 'versions/1', 'versions/2', 'versions/3'].every((name) => seen.includes(name)),
-			seen.join(),
-		);
-		const found: string[] = [];
-		for (let url: string | undefined = '/fhir/Patient/_history?_count=2'; url !== undefined; ) {
-			const reply: FhirReply = await follow(url);
-			found.push(...reply.body.entry.map((entry: FhirBody) => `${entry.resource.id}/${entry.resource.meta.versionId}`));
-			url = linkOf(reply, 'next');
-		}
-		assert.deepEqual(found, seen);
-		assert.equal((await get('Patient/_history?_since=2999-01-01T00:00:00Z')).body.entry, undefined);
-		assert.equal((await get('Patient/_history?_since=yesterday')).status, 400);
-		assert.equal((await get('Patient/_history?foo=1')).status, 400);
-		assert.equal((await east('GET', '/Patient/_history')).body.entry, undefined);
-	});
-});
-
-describe('Patient/$everything', () => {
-	test('is the patient and all that refers to it, by pages of any size', async () => {
-		const whole = ['a1', 'anna', 'c1', 'd1', 'hb1', 'hb2'];
-		const reply = await get('Patient/anna/$everything');
-		assert.deepEqual(idsOf(reply).sort(), whole);
-		assert.equal(reply.body.total, 6);
-		assert.equal(idsOf(reply)[0], 'anna');
-		for (const count of [1, 2, 3, 5, 6, 7]) {
-			const found = await pages(await get(`Patient/anna/$everything?_count=${count}`));
-			assert.deepEqual(found.flat().sort(), whole, `by ${count}`);
-			assert.ok(found.every((page) => page.length > 0));
-		}
-		assert.deepEqual(idsOf(await get('Patient/anna/$everything?_type=Observation,Condition')).sort(), ['c1', 'hb1', 'hb2']);
-		assert.deepEqual(idsOf(await get('Patient/anna/$everything?_since=2999')), []);
-		assert.equal((await get('Patient/anna/$everything?_type=Nothing')).status, 400);
-		assert.equal((await get('Patient/none/$everything')).status, 404);
-		assert.equal((await get('Observation/hb1/$everything')).status, 400);
-		assert.equal((await east('GET', '/Patient/anna/$everything')).status, 404);
 	});
 });
 

@@ -372,47 +372,6 @@ describe('what the surface does not do', () => {
 	});
 });
 
-describe('media types', () => {
-	const path = `/fhir/Patient/${anna.id}`;
-	const fhirJson = 'application/fhir+json; fhirVersion=4.0; charset=utf-8';
-	const plainJson = 'application/json; charset=utf-8';
-
-	test('Accept and _format choose between FHIR JSON and plain JSON', async () => {
-		for (const [accept, type] of [
-			['application/fhir+json', fhirJson],
-			['application/fhir+json; fhirVersion=4.0', fhirJson],
-			['*/*', fhirJson],
-			['text/html, application/xhtml+xml, */*;q=0.8', fhirJson],
-			['application/json', plainJson],
-			['application/fhir+json;q=0.5, application/json', plainJson],
-			['application/fhir+xml, application/fhir+json;q=0.1', fhirJson],
-		] as const) {
-			assert.equal((await call(path, { Accept: accept })).headers.get('content-type'), type, accept);
-		}
-		for (const [format, type] of [
-			['json', fhirJson],
-			['application/fhir%2Bjson', fhirJson],
-			['application/fhir+json', fhirJson],
-			['application/json', plainJson],
-		] as const) {
-			const { status, headers } = await call(`${path}?_format=${format}`, { Accept: 'application/fhir+xml' });
-			assert.deepEqual([status, headers.get('content-type')], [200, type], format);
-		}
-	});
-
-	test('what cannot be answered is 406, on every interaction', async () => {
-		for (const accept of ['application/fhir+xml', 'text/csv', 'application/fhir+json; fhirVersion=3.0', 'application/json;q=0']) {
-			for (const url of [path, '/fhir/Patient', '/fhir/metadata']) assertOutcome(await call(url, { Accept: accept }), 406, 'not-supported');
-		}
-		assertOutcome(await call(`${path}?_format=xml`), 406, 'not-supported');
-	});
-
-	test('failures are told in plain JSON to who accepts only that', async () => {
-		const { status, headers } = await call(`/fhir/Patient/${newId()}`, { Accept: 'application/json' });
-		assert.deepEqual([status, headers.get('content-type')], [404, plainJson]);
-	});
-});
-
 test('behind a trusted proxy that was reached over TLS the links say https and the host that was asked', async () => {
 	const text = await new Promise<string>((resolve, reject) => {
 		const headers = { 'X-API-Key': 'west-key', Host: 'fhir.example.org', 'X-Forwarded-Proto': 'https', 'X-Forwarded-For': '192.0.2.1' };

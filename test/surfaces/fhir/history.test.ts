@@ -1,0 +1,117 @@
+import { strict as assert } from 'node:assert';
+import { after, before, describe, test } from 'node:test';
+import { type FhirCall, type FhirReply, fhirClient } from '#test/support/fhir-client.ts';
+import { idsOf, linkOf, writeSample } from '#test/support/fhir-sample.ts';
+import { type FhirBody, type TestService, testService } from '#test/support/service.ts';
+
+let service: TestService;
+let west: FhirCall;
+let east: FhirCall;
+
+before(async () => {
+	service = await testService();
+	west = fhirClient(service, (await service.addSite('west')).key);
+	east = fhirClient(service, (await service.addSite('east')).key);
+	await writeSample(west);
+});
+
+after(async () => {
+	await service[Symbol.asyncDispose]();
+});
+
+const get = (path: string, headers: Record<string, string> = {}) => west('GET', `/${path}`, undefined, headers);
+const follow = (url: string) => west('GET', url.slice(url.indexOf('/fhir/') + 5));
+
+async function pages(first: FhirReply): Promise<string[][]> {
+	const found = [idsOf(first)];
+	for (let url = linkOf(first, 'next'); url !== undefined; ) {
+		const reply = await follow(url);
+		assert.equal(reply.status, 200, reply.text);
+		found.push(idsOf(reply));
+		url = linkOf(reply, 'next');
+	}
+	return found;
+}
+
+describe('histories', () => {
+	test('of a resource: every version, newest first, by pages, and each by itself', async () => {
+		const id = 'versions';
+		for (const gender of ['male', 'female', 'other']) await west('PUT', `/Patient/${id}`, { resourceType: 'Patient', id, gender });
+		const { body } = await get(`Patient/${id}/_history`);
+		assert.equal(body.type, 'history');
+		assert.equal(body.total, 3);
+		const told = body.entry.map((entry: FhirBody) => [
+			entry.resource.meta.versionId,
+			entry.resource.gender,
+			entry.request.method,
+			entry.response.etag,
+		]);
+		assert.deepEqual(told, [
+			['3', 'other', 'PUT', 'W/"3"'],
+			['2', 'female', 'PUT', 'W/"2"'],
+			['1', 'male', 'PUT', 'W/"1"'],
+		]);
+		const second = await get(`Patient/${id}/_history/2`);
+		assert.equal(second.body.gender, 'female');
+		assert.equal(second.headers.get('etag'), 'W/"2"');
+		for (const path of [
+			`Patient/${id}/_history/4`,
+			`Patient/${id}/_history/0`,
+			`Patient/${id}/_history/x`,
+			'Patient/none/_history',
+			'Patient/none/_history/1',
+		]) {
+			assert.equal((await get(path)).status, 404, path);
+		}
+		assert.equal((await east('GET', `/Patient/${id}/_history`)).status, 404);
+		assert.equal((await east('GET', `/Patient/${id}/_history/1`)).status, 404);
+		const versions: string[] = [];
+		for (let url: string | undefined = `/fhir/Patient/${id}/_history?_count=1`; url !== undefined; ) {
+			const reply: FhirReply = await follow(url);
+			versions.push(...reply.body.entry.map((entry: FhirBody) => entry.resource.meta.versionId));
+			url = linkOf(reply, 'next');
+		}
+		assert.deepEqual(versions, ['3', '2', '1']);
+	});
+
+	test('of a type: every version of every resource, since a moment if asked', async () => {
+		const all = await get('Patient/_history?_count=1000');
+		const seen = all.body.entry.map((entry: FhirBody) => `${entry.resource.id}/${entry.resource.meta.versionId}`);
+		assert.ok(
+			['anna/1', 'versions/1', 'versions/2', 'versions/3'].every((name) => seen.includes(name)),
+			seen.join(),
+		);
+		const found: string[] = [];
+		for (let url: string | undefined = '/fhir/Patient/_history?_count=2'; url !== undefined; ) {
+			const reply: FhirReply = await follow(url);
+			found.push(...reply.body.entry.map((entry: FhirBody) => `${entry.resource.id}/${entry.resource.meta.versionId}`));
+			url = linkOf(reply, 'next');
+		}
+		assert.deepEqual(found, seen);
+		assert.equal((await get('Patient/_history?_since=2999-01-01T00:00:00Z')).body.entry, undefined);
+		assert.equal((await get('Patient/_history?_since=yesterday')).status, 400);
+		assert.equal((await get('Patient/_history?foo=1')).status, 400);
+		assert.equal((await east('GET', '/Patient/_history')).body.entry, undefined);
+	});
+});
+
+describe('Patient/$everything', () => {
+	test('is the patient and all that refers to it, by pages of any size', async () => {
+		const whole = ['a1', 'anna', 'c1', 'd1', 'hb1', 'hb2'];
+		const reply = await get('Patient/anna/$everything');
+		assert.deepEqual(idsOf(reply).sort(), whole);
+		assert.equal(reply.body.total, 6);
+		assert.equal(idsOf(reply)[0], 'anna');
+		for (const count of [1, 2, 3, 5, 6, 7]) {
+			const found = await pages(await get(`Patient/anna/$everything?_count=${count}`));
+			assert.deepEqual(found.flat().sort(), whole, `by ${count}`);
+			assert.ok(found.every((page) => page.length > 0));
+		}
+		assert.deepEqual(idsOf(await get('Patient/anna/$everything?_type=Observation,Condition')).sort(), ['c1', 'hb1', 'hb2']);
+		assert.deepEqual(idsOf(await get('Patient/anna/$everything?_since=2999')), []);
+		assert.equal((await get('Patient/anna/$everything?_type=Nothing')).status, 400);
+		assert.equal((await get('Patient/none/$everything')).status, 404);
+		assert.equal((await get('Observation/hb1/$everything')).status, 400);
+		assert.equal((await east('GET', '/Patient/anna/$everything')).status, 404);
+	});
+});
