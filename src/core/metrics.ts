@@ -1,20 +1,9 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { dimseMetricDefinitions } from './dimse-metrics.ts';
 import { type FailureCode, failureCodes } from './failure.ts';
+import { latencySeconds, type MetricDefinition } from './metric-definition.ts';
 
-/** A label whose values are not listed here but cannot grow without bound; the text says what bounds them. */
-export interface BoundedLabel {
-	readonly boundedBy: string;
-}
-export type LabelDomain = readonly string[] | BoundedLabel;
-
-export interface MetricDefinition {
-	/** Ends in the unit: `_seconds`, `_bytes`, `_messages`; counters in `_total`. */
-	name: string;
-	kind: 'counter' | 'gauge' | 'histogram';
-	help: string;
-	labels: Readonly<Record<string, LabelDomain>>;
-	buckets?: readonly number[];
-}
+export type { MetricDefinition };
 
 /** The events that have a label value of their own; anything a sender may write beyond them counts as `other`. */
 const messageTypes = [
@@ -55,9 +44,6 @@ const bulkKinds = ['export', 'import'] as const;
 const outcomes = ['accepted', 'refused', 'ignored', 'duplicate'] as const;
 const site = { boundedBy: 'the slugs of the configured sites' } as const;
 const route = { boundedBy: 'the route patterns of the surface, never a requested path' } as const;
-
-/** From a commit on a fast disk to the time after which a sender gives up. */
-const latencySeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /**
  * Every metric of the product, declared once. No histogram carries a site label: sites × buckets × routes would
@@ -155,6 +141,7 @@ export const metricDefinitions = {
 		help: 'MLLP frames that were not taken as they came.',
 		labels: { reason: ['restarted', 'unfinished', 'timeout', 'too-long', 'empty'] },
 	},
+	...dimseMetricDefinitions,
 	httpRequests: {
 		name: 'tributary_http_requests_total',
 		kind: 'counter',
@@ -288,7 +275,10 @@ export const metricDefinitions = {
 		name: 'tributary_access_refusals_total',
 		kind: 'counter',
 		help: 'Callers that were turned away.',
-		labels: { protocol: ['hl7-mllp', 'http'], reason: ['address', 'sender', 'tie', 'key', 'proxy', 'certificate'] },
+		labels: {
+			protocol: ['hl7-mllp', 'http', 'dicom'],
+			reason: ['address', 'sender', 'tie', 'key', 'proxy', 'certificate', 'called', 'calling'],
+		},
 	},
 	unmatchedMessages: {
 		name: 'tributary_unmatched_messages_total',

@@ -8,7 +8,7 @@ import { testService } from '#test/support/service.ts';
 const source = join(import.meta.dirname, '../../src');
 
 test('every metric of the table is measured somewhere', () => {
-	const files = globSync('**/*.ts', { cwd: source }).filter((file) => file !== join('core', 'metrics.ts'));
+	const files = globSync('**/*.ts', { cwd: source }).filter((file) => !/^core\W.*metrics\.ts$/.test(file));
 	const text = files.map((file) => readFileSync(join(source, file), 'utf8')).join('\n');
 	const unmeasured = Object.keys(metricDefinitions).filter((name) => name !== 'buildInfo' && !new RegExp(`\\b${name}\\b`).test(text));
 	assert.deepEqual(unmeasured, []);

@@ -1,0 +1,60 @@
+import { latencySeconds, type MetricDefinition } from './metric-definition.ts';
+
+const dimseOperations = ['C-ECHO', 'C-STORE', 'N-CREATE', 'N-SET', 'other'] as const;
+
+/** The rows of the DIMSE surface in the table of metrics. */
+export const dimseMetricDefinitions = {
+	dimseConnectionsOpened: {
+		name: 'tributary_dimse_connections_total',
+		kind: 'counter',
+		help: 'DIMSE connections by what was decided at their start.',
+		labels: { result: ['accepted', 'refused-limit', 'refused-proxy', 'refused-tls'] },
+	},
+	dimseAssociations: {
+		name: 'tributary_dimse_associations',
+		kind: 'gauge',
+		help: 'DIMSE associations that are established.',
+		labels: {},
+	},
+	dimseAssociationsPaused: {
+		name: 'tributary_dimse_associations_paused',
+		kind: 'gauge',
+		help: 'DIMSE associations from which nothing is read now, because what was read is being stored or answered.',
+		labels: {},
+	},
+	dimseAssociationRequests: {
+		name: 'tributary_dimse_association_requests_total',
+		kind: 'counter',
+		help: 'DIMSE associations requested, by answer.',
+		labels: {
+			result: ['accepted', 'rejected-called', 'rejected-calling', 'rejected-limit', 'rejected-version', 'rejected-application-context'],
+		},
+	},
+	dimseAssociationEnds: {
+		name: 'tributary_dimse_association_ends_total',
+		kind: 'counter',
+		help: 'Ends of accepted DIMSE connections, by reason.',
+		labels: {
+			reason: ['released', 'rejected', 'peer-abort', 'closed', 'protocol', 'artim', 'idle', 'stalled', 'access', 'error', 'drained'],
+		},
+	},
+	dimseReceivedBytes: {
+		name: 'tributary_dimse_received_bytes_total',
+		kind: 'counter',
+		help: 'Bytes received over DIMSE, headers included.',
+		labels: {},
+	},
+	dimseMessages: {
+		name: 'tributary_dimse_messages_total',
+		kind: 'counter',
+		help: 'DIMSE requests by operation and by the class of their status; abandoned ones broke off.',
+		labels: { operation: dimseOperations, outcome: ['success', 'warning', 'failure', 'abandoned'] },
+	},
+	dimseSeconds: {
+		name: 'tributary_dimse_request_seconds',
+		kind: 'histogram',
+		help: 'From the command set of a DIMSE request to its answer handed to the socket.',
+		labels: { operation: dimseOperations },
+		buckets: latencySeconds,
+	},
+} as const satisfies Record<string, MetricDefinition>;

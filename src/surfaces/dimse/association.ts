@@ -1,0 +1,347 @@
+import type { Socket } from 'node:net';
+import { isAeTitle } from '#dicom/uid.ts';
+import { type AssociateRequest, AssociateRequestError, readAssociateRequest } from './associate-request.ts';
+import type { DimseContext } from './context.ts';
+import { Messages } from './messages.ts';
+import { applicationContextName, canBeAnswered, negotiate } from './negotiation.ts';
+import { type AbortReason, abort, associateReject, type Rejection, rejections, releaseResponse } from './pdu.ts';
+import { type PduEvent, PduReader } from './pdu-reader.ts';
+import type { ServiceClass } from './service.ts';
+import { type Action, type State, transition, type UpperLayerEvent } from './upper-layer.ts';
+
+/** Answers that the peer has not taken; above the first nothing more is read from it, above the second it is hostile. */
+const unsentBytesMax = 64 * 1024;
+const floodBytesMax = 1024 * 1024;
+
+/** Why a connection ended; the label of `tributary_dimse_association_ends_total`. */
+type EndReason =
+	| 'released'
+	| 'rejected'
+	| 'peer-abort'
+	| 'closed'
+	| 'protocol'
+	| 'artim'
+	| 'idle'
+	| 'stalled'
+	| 'access'
+	| 'error'
+	| 'drained';
+
+/** What an association asks of the surface that holds it. */
+export interface AssociationHost {
+	services: readonly ServiceClass[];
+	/** Whether there is room for one more established association. */
+	hasRoom(): boolean;
+}
+
+/** One transport connection, and the association on it (PS3.8 §9.2). Ends by itself; `closed` resolves when the socket is gone. */
+export class Association {
+	readonly closed: Promise<void>;
+	readonly #context: DimseContext;
+	readonly #host: AssociationHost;
+	readonly #socket: Socket;
+	readonly #address: string;
+	readonly #reader: PduReader;
+	#state: State = 'Sta1';
+	#request: AssociateRequest | undefined;
+	#messages: Messages | undefined;
+	#rejection: Rejection = 'called';
+	#abortReason: AbortReason = 'reason-not-specified';
+	#endReason: EndReason | undefined;
+	/** Something of the peer's is being worked on, and nothing more is read meanwhile. */
+	#waiting = false;
+	#draining = false;
+	#lastActivityMs: number;
+	#artim: NodeJS.Timeout | undefined;
+	#watch: NodeJS.Timeout | undefined;
+
+	constructor(socket: Socket, address: string, context: DimseContext, host: AssociationHost) {
+		this.#context = context;
+		this.#host = host;
+		this.#socket = socket;
+		this.#address = address;
+		this.#reader = new PduReader({
+			dataBytesMax: context.limits.dimsePduBytesMax,
+			associateBytesMax: context.limits.dimseAssociateBytesMax,
+		});
+		this.#lastActivityMs = context.clock.nowMs();
+		this.closed = new Promise((resolve) => {
+			socket.once('close', () => {
+				this.#onClose();
+				resolve();
+			});
+		});
+		socket.on('data', (chunk: Buffer) => this.#onData(chunk));
+		socket.on('end', () => this.#on('Transport connection closed indication'));
+		socket.on('error', (error) => {
+			this.#endReason ??= 'error';
+			context.log.debug({ address, code: (error as NodeJS.ErrnoException).code }, 'DIMSE connection failed');
+		});
+		this.#on('Transport Connection Indication');
+		socket.resume();
+	}
+
+	get established(): boolean {
+		return this.#state === 'Sta6';
+	}
+
+	/** Answers what is under way, then aborts: the side that accepted an association has no other word for it. */
+	drain(): void {
+		this.#draining = true;
+		if (this.#messages?.underWay && this.#waiting) return;
+		this.#endReason ??= 'drained';
+		this.#on('A-ABORT request primitive');
+		this.#socket.destroySoon();
+	}
+
+	destroy(): void {
+		this.#endReason ??= 'drained';
+		this.#socket.destroy();
+	}
+
+	#onData(chunk: Buffer): void {
+		this.#lastActivityMs = this.#context.clock.nowMs();
+		this.#context.metrics.dimseReceivedBytes.inc(chunk.length);
+		this.#reader.feed(chunk);
+		this.#pump();
+	}
+
+	/** One event after the other; whoever works on one holds up the next, and the socket. */
+	#pump(): void {
+		for (let event = this.#reader.next(); event !== undefined; event = this.#reader.next()) {
+			const work = this.#take(event);
+			if (work === undefined) continue;
+			this.#setWaiting(true);
+			work.then(
+				() => this.#goOn(),
+				(error) => {
+					this.#context.log.error({ err: error }, 'a DIMSE association failed');
+					this.#socket.destroy();
+				},
+			);
+			return;
+		}
+		this.#setWaiting(false);
+	}
+
+	#goOn(): void {
+		this.#lastActivityMs = this.#context.clock.nowMs();
+		if (this.#state === 'Sta1') return;
+		this.#pump();
+		if (this.#draining && !this.#waiting) this.drain();
+	}
+
+	#setWaiting(waiting: boolean): void {
+		if (waiting === this.#waiting) return;
+		this.#waiting = waiting;
+		if (waiting) {
+			this.#socket.pause();
+			this.#context.metrics.dimseAssociationsPaused.inc();
+		} else {
+			this.#socket.resume();
+			this.#context.metrics.dimseAssociationsPaused.dec();
+		}
+	}
+
+	#take(event: PduEvent): Promise<void> | undefined {
+		if (event.kind === 'fragment') return this.#state === 'Sta6' ? this.#messages?.take(event) : undefined;
+		if (event.kind === 'a-associate-rq') this.#takeAssociateRequest(event.body);
+		else if (event.kind === 'invalid') this.#fault(event.reason);
+		else {
+			if (event.type === 'A-ABORT') this.#endReason ??= 'peer-abort';
+			else this.#abortReason = 'unexpected-PDU';
+			this.#on(`${event.type} PDU`);
+		}
+		return undefined;
+	}
+
+	#fault(reason: AbortReason): undefined {
+		this.#abortReason = reason;
+		this.#on('Unrecognized or invalid PDU received');
+	}
+
+	#takeAssociateRequest(body: Buffer): void {
+		if (this.#state === 'Sta2') {
+			try {
+				this.#request = readAssociateRequest(body);
+			} catch (error) {
+				if (!(error instanceof AssociateRequestError)) throw error;
+				this.#fault('invalid-PDU-parameter-value');
+				return;
+			}
+			if (!canBeAnswered(this.#request)) {
+				this.#fault('invalid-PDU-parameter-value');
+				return;
+			}
+		}
+		this.#abortReason = 'unexpected-PDU';
+		this.#on('A-ASSOCIATE-RQ PDU');
+	}
+
+	#on(event: UpperLayerEvent): void {
+		const step = transition(this.#state, event);
+		if (step === undefined) return;
+		this.#state = step.next;
+		this.#actions[step.action]();
+	}
+
+	readonly #actions: Record<Action, () => void> = {
+		'AE-5': () => this.#startArtim(),
+		'AE-6': () => {
+			this.#stopArtim();
+			this.#decide();
+		},
+		'AE-7': () => this.#watchIn(this.#context.limits.dimseStallMsMax),
+		'AE-8': () => {
+			this.#write(associateReject(this.#rejection));
+			this.#endReason ??= 'rejected';
+			this.#startArtim();
+		},
+		'DT-2': () => undefined,
+		'AR-2': () => {
+			this.#endMessages();
+			this.#on('A-RELEASE response primitive');
+		},
+		'AR-4': () => {
+			this.#endReason ??= 'released';
+			this.#write(releaseResponse);
+			this.#startArtim();
+		},
+		'AR-5': () => this.#close('closed'),
+		'AA-1': () => this.#abort('service-user'),
+		'AA-2': () => this.#close('artim'),
+		'AA-3': () => this.#close('peer-abort'),
+		'AA-4': () => this.#close('closed'),
+		'AA-5': () => this.#close('closed'),
+		'AA-6': () => undefined,
+		'AA-7': () => this.#write(abort('service-provider', this.#abortReason)),
+		'AA-8': () => this.#abort('service-provider'),
+	};
+
+	#abort(source: 'service-user' | 'service-provider'): void {
+		this.#endReason ??= 'protocol';
+		this.#write(abort(source, this.#abortReason));
+		this.#endMessages();
+		this.#startArtim();
+	}
+
+	#close(reason: EndReason): void {
+		this.#endReason ??= reason;
+		this.#stopArtim();
+		this.#endMessages();
+		this.#socket.destroy();
+	}
+
+	#endMessages(): void {
+		clearTimeout(this.#watch);
+		const messages = this.#messages;
+		if (messages === undefined) return;
+		this.#messages = undefined;
+		this.#context.metrics.dimseAssociations.dec();
+		messages.end().catch((error) => this.#context.log.error({ err: error }, 'a request could not be abandoned'));
+	}
+
+	/** PS3.8 §9.1.5: the time within which the peer has to request an association, or to close the connection. */
+	#startArtim(): void {
+		this.#stopArtim();
+		this.#artim = setTimeout(() => this.#on('ARTIM timer expired'), this.#context.limits.dimseArtimMsMax);
+	}
+
+	#stopArtim(): void {
+		clearTimeout(this.#artim);
+	}
+
+	#decide(): void {
+		const request = this.#request;
+		if (request === undefined) return;
+		const rejection = this.#judge(request);
+		if (rejection === undefined) return;
+		const { metrics, log, audit } = this.#context;
+		const { calledAe, callingAe } = request;
+		metrics.dimseAssociationRequests.inc({ result: `rejected-${rejection}` });
+		const titles = { called: isAeTitle(calledAe) ? calledAe : undefined, calling: isAeTitle(callingAe) ? callingAe : undefined };
+		log.warn({ address: this.#address, ...titles, reason: rejections[rejection].means }, 'DIMSE association rejected');
+		if (rejection === 'called' || rejection === 'calling') {
+			metrics.accessRefusals.inc({ protocol: 'dicom', reason: rejection });
+			audit({ address: this.#address, reason: rejection });
+		}
+		this.#rejection = rejection;
+		this.#on('A-ASSOCIATE response primitive (reject)');
+	}
+
+	/** Undefined: the association is accepted and established. */
+	#judge(request: AssociateRequest): Rejection | undefined {
+		const { directory, limits, metrics } = this.#context;
+		const { calledAe, callingAe } = request;
+		if ((request.protocolVersion & 1) === 0) return 'version';
+		if (request.applicationContext !== applicationContextName) return 'application-context';
+		if (!isAeTitle(calledAe)) return 'called';
+		if (!isAeTitle(callingAe)) return 'calling';
+		const match = directory.matchAssociation(calledAe, callingAe, this.#address);
+		if (match.kind !== 'accepted') return match.kind === 'called-unknown' ? 'called' : 'calling';
+		if (this.#draining || !this.#host.hasRoom()) return 'limit';
+		const { accept, negotiated } = negotiate(request, this.#host.services, limits.dimsePduBytesMax);
+		metrics.dimseAssociationRequests.inc({ result: 'accepted' });
+		metrics.dimseAssociations.inc();
+		const peer = { calledAe, callingAe, address: this.#address, siteId: match.siteId };
+		this.#messages = new Messages(this.#context, negotiated, peer, {
+			send: (pdus) => this.#send(pdus),
+			fault: (reason) => this.#fault(reason),
+			refuse: () => this.#refuse(),
+		});
+		this.#write(accept);
+		this.#on('A-ASSOCIATE response primitive (accept)');
+		return undefined;
+	}
+
+	#refuse(): undefined {
+		this.#endReason ??= 'access';
+		this.#context.metrics.accessRefusals.inc({ protocol: 'dicom', reason: 'calling' });
+		this.#context.audit({ address: this.#address, reason: 'calling' });
+		this.#on('A-ABORT request primitive');
+	}
+
+	#write(bytes: Buffer): void {
+		if (!this.#socket.writable) return;
+		this.#socket.write(bytes);
+		if (this.#socket.writableLength > floodBytesMax) this.#socket.destroy();
+	}
+
+	#send(pdus: Buffer): Promise<void> | undefined {
+		if (this.#state !== 'Sta6') return undefined;
+		this.#write(pdus);
+		if (this.#socket.writableLength <= unsentBytesMax || this.#socket.destroyed) return undefined;
+		return new Promise((resolve) => {
+			this.#socket.once('drain', resolve).once('close', resolve);
+		});
+	}
+
+	#watchIn(ms: number): void {
+		this.#watch = setTimeout(() => this.#look(), ms);
+	}
+
+	/** A peer that sends nothing: within a message, or between two. What this side works on has its own limits. */
+	#look(): void {
+		if (this.#state !== 'Sta6') return;
+		const { dimseIdleMsMax, dimseStallMsMax } = this.#context.limits;
+		const isUnsent = this.#socket.writableLength > 0;
+		const isWithin = this.#reader.withinPdu || this.#messages?.underWay === true || isUnsent;
+		const allowedMs = isWithin ? dimseStallMsMax : dimseIdleMsMax;
+		const leftMs = this.#lastActivityMs + allowedMs - this.#context.clock.nowMs();
+		// A message that begins in the meantime has less time than the idle connection.
+		if (this.#waiting && !isUnsent) this.#watchIn(dimseStallMsMax);
+		else if (leftMs > 0) this.#watchIn(Math.min(leftMs, dimseStallMsMax));
+		else {
+			this.#endReason ??= isWithin ? 'stalled' : 'idle';
+			this.#on('A-ABORT request primitive');
+		}
+	}
+
+	#onClose(): void {
+		this.#on('Transport connection closed indication');
+		this.#stopArtim();
+		clearTimeout(this.#watch);
+		if (this.#waiting) this.#context.metrics.dimseAssociationsPaused.dec();
+		this.#context.metrics.dimseAssociationEnds.inc({ reason: this.#endReason ?? 'closed' });
+	}
+}

@@ -1,0 +1,127 @@
+/** Command sets (PS3.7 §6.3, annex E): group 0000, Implicit VR Little Endian, read and written by hand. */
+
+/** Command Field (0000,0100) of requests; a response has the highest bit set as well. */
+export const commandFields = {
+	'C-STORE': 0x0001,
+	'C-GET': 0x0010,
+	'C-FIND': 0x0020,
+	'C-MOVE': 0x0021,
+	'C-ECHO': 0x0030,
+	'N-EVENT-REPORT': 0x0100,
+	'N-GET': 0x0110,
+	'N-SET': 0x0120,
+	'N-ACTION': 0x0130,
+	'N-CREATE': 0x0140,
+	'N-DELETE': 0x0150,
+	'C-CANCEL': 0x0fff,
+} as const;
+
+export type Operation = keyof typeof commandFields;
+
+const operations = new Map<number, Operation>(Object.entries(commandFields).map(([name, field]) => [field, name as Operation]));
+
+export function operationOf(commandField: number): Operation | undefined {
+	return operations.get(commandField);
+}
+
+/** Statuses of PS3.7 annex C that this room gives by itself. */
+export const statuses = {
+	success: 0x0000,
+	processingFailure: 0x0110,
+	invalidSopInstance: 0x0117,
+	sopClassNotSupported: 0x0122,
+	unrecognizedOperation: 0x0211,
+	mistypedArgument: 0x0212,
+	resourceLimitation: 0x0213,
+	/** PS3.4 §B.2.3. */
+	outOfResources: 0xa700,
+	cannotUnderstand: 0xc000,
+} as const;
+
+/** Command Data Set Type (0000,0800): no data set follows. */
+export const noDataSet = 0x0101;
+
+export interface CommandSet {
+	commandField: number;
+	messageId: number;
+	hasDataSet: boolean;
+	/** Affected (0000,0002) or Requested (0000,0003) SOP Class UID, not checked. */
+	sopClassUid: string | undefined;
+	/** Affected (0000,1000) or Requested (0000,1001) SOP Instance UID, not checked. */
+	sopInstanceUid: string | undefined;
+}
+
+function uidOf(value: Buffer | undefined): string | undefined {
+	return value?.toString('latin1').replace(/[ \0]+$/, '');
+}
+
+function shortOf(value: Buffer | undefined): number | undefined {
+	return value?.length === 2 ? value.readUInt16LE(0) : undefined;
+}
+
+/** Undefined: the bytes are no command set, or one without command field, message id or data set type. */
+export function readCommandSet(bytes: Buffer): CommandSet | undefined {
+	const values = new Map<number, Buffer>();
+	for (let at = 0; at < bytes.length; ) {
+		if (bytes.length - at < 8 || bytes.readUInt16LE(at) !== 0) return undefined;
+		const end = at + 8 + bytes.readUInt32LE(at + 4);
+		if (end > bytes.length) return undefined;
+		values.set(bytes.readUInt16LE(at + 2), bytes.subarray(at + 8, end));
+		at = end;
+	}
+	const commandField = shortOf(values.get(0x0100));
+	const dataSetType = shortOf(values.get(0x0800));
+	// Responses and cancellations name the message that they are about (0000,0120).
+	const messageId = shortOf(values.get(0x0110)) ?? shortOf(values.get(0x0120));
+	if (commandField === undefined || dataSetType === undefined || messageId === undefined) return undefined;
+	return {
+		commandField,
+		messageId,
+		hasDataSet: dataSetType !== noDataSet,
+		sopClassUid: uidOf(values.get(0x0002) ?? values.get(0x0003)),
+		sopInstanceUid: uidOf(values.get(0x1000) ?? values.get(0x1001)),
+	};
+}
+
+export interface DimseResponse {
+	status: number;
+	/** Error Comment (0000,0902): what is no ASCII is replaced, what is beyond 64 characters cut off. */
+	comment?: string | undefined;
+	/** Error ID (0000,0903). */
+	errorId?: number | undefined;
+	/** Affected SOP Instance UID, where it is not that of the request. */
+	sopInstanceUid?: string;
+}
+
+function element(number: number, value: Buffer): Buffer {
+	const head = Buffer.alloc(8);
+	head.writeUInt16LE(number, 2);
+	head.writeUInt32LE(value.length, 4);
+	return Buffer.concat([head, value]);
+}
+
+function short(number: number, value: number): Buffer {
+	return element(number, Buffer.from([value & 0xff, value >> 8]));
+}
+
+function text(number: number, value: string, padding: string): Buffer {
+	return element(number, Buffer.from(value.length % 2 === 0 ? value : value + padding, 'latin1'));
+}
+
+/** The command set of a response without a data set. UIDs are repeated as they came. */
+export function responseSet(request: CommandSet, response: DimseResponse): Buffer {
+	const instanceUid = response.sopInstanceUid ?? request.sopInstanceUid;
+	const elements = [
+		...(request.sopClassUid === undefined ? [] : [text(0x0002, request.sopClassUid, '\0')]),
+		short(0x0100, request.commandField | 0x8000),
+		short(0x0120, request.messageId),
+		short(0x0800, noDataSet),
+		short(0x0900, response.status),
+		...(response.comment === undefined ? [] : [text(0x0902, response.comment.replace(/[^\x20-\x7e]/g, '?').slice(0, 64), ' ')]),
+		...(response.errorId === undefined ? [] : [short(0x0903, response.errorId)]),
+		...(instanceUid === undefined ? [] : [text(0x1000, instanceUid, '\0')]),
+	];
+	const length = Buffer.alloc(4);
+	length.writeUInt32LE(elements.reduce((sum, { length: bytes }) => sum + bytes, 0));
+	return Buffer.concat([element(0x0000, length), ...elements]);
+}

@@ -1,0 +1,82 @@
+import type { Clock } from '#core/clock.ts';
+import type { Limits } from '#core/limits.ts';
+import type { Log } from '#core/log.ts';
+import type { Metrics } from '#core/metrics.ts';
+import type { InstanceEntry } from '#storage/instance-intake.ts';
+
+/** What an association may do, and for which site. */
+export interface AssociationGrant {
+	siteId: string;
+	siteSlug: string;
+	/** Undefined: a site without clients of this protocol, which anybody near may send to. */
+	clientId: string | undefined;
+	/** What it may do beyond C-ECHO, C-STORE and MPPS. */
+	grants: ReadonlySet<'query'>;
+}
+
+export type AssociationMatch =
+	| ({ kind: 'accepted' } & AssociationGrant)
+	/** No active site has this called AE title. */
+	| { kind: 'called-unknown' }
+	/** The site has clients, and none of them has this calling AE title and address. */
+	| { kind: 'calling-refused' };
+
+/** Answers from memory, synchronously; asked anew for every message, so that a change counts on open associations. */
+export interface AssociationDirectory {
+	/** AE titles without leading and trailing blanks. */
+	matchAssociation(calledAe: string, callingAe: string, address: string): AssociationMatch;
+}
+
+/** One MPPS N-CREATE or N-SET. */
+export interface ProcedureStepRequest {
+	siteId: string;
+	callingAe: string;
+	/** Address of the sender. */
+	source: string;
+	/** A valid UID; of an N-CREATE without one it was made here. */
+	sopInstanceUid: string;
+	transferSyntaxUid: string;
+	/** The attribute or modification list, as received. */
+	dataSet: Uint8Array;
+}
+
+export interface ProcedureStepAnswer {
+	/**
+	 * 0x0000; 0x0106 a status that is not IN PROGRESS at N-CREATE, or another value that is not allowed; 0x0110 with `errorId`
+	 * 0xA710 an object that is final; 0x0111 the UID is taken; 0x0112 no such object; 0x0110 any other failure (PS3.4 F.7.2).
+	 */
+	status: number;
+	/** Error ID (0000,0903). */
+	errorId?: number;
+	/** For Error Comment (0000,0902), without a patient's data. */
+	comment?: string;
+}
+
+/** Modality Performed Procedure Step as SCP. Neither call rejects but when the service itself cannot. */
+export interface ProcedureStepService {
+	create(request: ProcedureStepRequest): Promise<ProcedureStepAnswer>;
+	set(request: ProcedureStepRequest): Promise<ProcedureStepAnswer>;
+}
+
+/** A connection or an association that was turned away, for the audit trail. */
+export interface RefusedAssociation {
+	address: string;
+	/** `proxy`: a PROXY header that is missing or wrong, or from a peer that is no trusted proxy. */
+	reason: 'called' | 'calling' | 'proxy' | 'certificate';
+}
+
+/** What the DIMSE surface works with. */
+export interface DimseContext {
+	directory: AssociationDirectory;
+	intake: InstanceEntry;
+	procedureSteps: ProcedureStepService;
+	/** Whether instances of SOP classes that DICOM does not know (private ones) are stored as well. */
+	storesUnknownSopClasses: boolean;
+	/** Whether a peer is listed in TRUSTED_PROXIES; its connections then begin with a PROXY header. */
+	isTrustedProxy(address: string): boolean;
+	audit(refused: RefusedAssociation): void;
+	limits: Limits;
+	metrics: Metrics;
+	log: Log;
+	clock: Clock;
+}

@@ -1,0 +1,111 @@
+import { implementationClassUid, implementationVersionName } from '#dicom/implementation.ts';
+import { implicitLittleEndian } from '#dicom/transfer-syntax.ts';
+import { isUid } from '#dicom/uid.ts';
+import type { AssociateRequest, ProposedContext, ProposedRole } from './associate-request.ts';
+import { pdu, valueHeadBytes } from './pdu.ts';
+import type { ServiceClass } from './service.ts';
+
+export const applicationContextName = '1.2.840.10008.3.1.1.1';
+
+export interface AcceptedContext {
+	id: number;
+	abstractSyntax: string;
+	transferSyntax: string;
+	serviceClass: ServiceClass;
+}
+
+/** What was agreed upon. */
+export interface Negotiated {
+	contexts: ReadonlyMap<number, AcceptedContext>;
+	/** The longest P-DATA-TF that the peer takes. */
+	peerPduBytesMax: number;
+}
+
+/** PS3.8 §9.3.3.2, result/reason of a presentation context. */
+const results = { acceptance: 0, 'user-rejection': 1, 'abstract-syntax-not-supported': 3, 'transfer-syntaxes-not-supported': 4 } as const;
+
+interface ContextAnswer {
+	id: number;
+	result: keyof typeof results;
+	accepted: AcceptedContext | undefined;
+}
+
+/** Roles of the requestor that this side goes along with: it is never the requestor of a service on an association that it accepted. */
+function grantedRole(proposed: ProposedRole): ProposedRole {
+	return { ...proposed, scp: false };
+}
+
+function answerContext(
+	{ id, abstractSyntax, transferSyntaxes }: ProposedContext,
+	roles: readonly ProposedRole[],
+	services: readonly ServiceClass[],
+): ContextAnswer {
+	const serviceClass = isUid(abstractSyntax) ? services.find((service) => service.includes(abstractSyntax)) : undefined;
+	if (serviceClass === undefined) return { id, result: 'abstract-syntax-not-supported', accepted: undefined };
+	// Without a role selection the requestor is SCU.
+	const role = roles.find(({ sopClassUid }) => sopClassUid === abstractSyntax);
+	if (role !== undefined && !grantedRole(role).scu) return { id, result: 'user-rejection', accepted: undefined };
+	const transferSyntax = serviceClass.chooseTransferSyntax(transferSyntaxes.filter((uid) => isUid(uid)));
+	if (transferSyntax === undefined) return { id, result: 'transfer-syntaxes-not-supported', accepted: undefined };
+	return { id, result: 'acceptance', accepted: { id, abstractSyntax, transferSyntax, serviceClass } };
+}
+
+function item(type: number, ...parts: readonly (Buffer | string)[]): Buffer {
+	const value = Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part, 'latin1') : part)));
+	const head = Buffer.from([type, 0, 0, 0]);
+	head.writeUInt16BE(value.length, 2);
+	return Buffer.concat([head, value]);
+}
+
+function uint32(value: number): Buffer {
+	const bytes = Buffer.alloc(4);
+	bytes.writeUInt32BE(value);
+	return bytes;
+}
+
+function roleItem({ sopClassUid, scu, scp }: ProposedRole): Buffer {
+	const head = Buffer.alloc(2);
+	head.writeUInt16BE(sopClassUid.length);
+	return item(0x54, head, sopClassUid, Buffer.from([scu ? 1 : 0, scp ? 1 : 0]));
+}
+
+/** A-ASSOCIATE-AC (PS3.8 §9.3.3). The maximum length is our own, whatever the peer's is; one operation at a time. */
+function associateAccept(request: AssociateRequest, answers: readonly ContextAnswer[], pduBytesMax: number): Buffer {
+	const contexts = answers.map(({ id, result, accepted }) =>
+		item(0x21, Buffer.from([id, 0, results[result], 0]), item(0x40, accepted?.transferSyntax ?? implicitLittleEndian)),
+	);
+	const classes = new Set(answers.map(({ accepted }) => accepted?.abstractSyntax));
+	const window = request.proposesWindow ? [item(0x53, Buffer.from([0, 1, 0, 1]))] : [];
+	const user = item(
+		0x50,
+		item(0x51, uint32(pduBytesMax)),
+		item(0x52, implementationClassUid),
+		...window,
+		...request.roles.filter(({ sopClassUid }) => classes.has(sopClassUid)).map((role) => roleItem(grantedRole(role))),
+		item(0x55, implementationVersionName),
+	);
+	return pdu(0x02, Buffer.concat([Buffer.from([0, 1, 0, 0]), request.titles, item(0x10, applicationContextName), ...contexts, user]));
+}
+
+/** Whether the peer leaves room for any data in a P-DATA-TF. */
+export function canBeAnswered({ pduBytesMax }: AssociateRequest): boolean {
+	return pduBytesMax === 0 || pduBytesMax > valueHeadBytes;
+}
+
+/** Decides on every proposed presentation context, and gives the A-ASSOCIATE-AC that says so. */
+export function negotiate(
+	request: AssociateRequest,
+	services: readonly ServiceClass[],
+	pduBytesMax: number,
+): { accept: Buffer; negotiated: Negotiated } {
+	const answers = request.contexts.map((context) => answerContext(context, request.roles, services));
+	const accepted = answers.flatMap((answer) => answer.accepted ?? []);
+	return {
+		accept: associateAccept(request, answers, pduBytesMax),
+		negotiated: {
+			contexts: new Map(accepted.map((context) => [context.id, context])),
+			// A peer that takes any length gets what it would get from one like this.
+			peerPduBytesMax: request.pduBytesMax === 0 ? pduBytesMax : Math.min(request.pduBytesMax, pduBytesMax),
+		},
+	};
+}

@@ -1,0 +1,38 @@
+import type { CommandSet, DimseResponse, Operation } from './command-set.ts';
+import type { AssociationGrant } from './context.ts';
+
+/** A request whose command set is read and whose data set, if it has one, is still to come. */
+export interface DimseRequest {
+	command: CommandSet;
+	/** Of the presentation context. */
+	abstractSyntax: string;
+	transferSyntax: string;
+	grant: AssociationGrant;
+	callingAe: string;
+	address: string;
+}
+
+/** A request under way. Either `finish` or `abandon` ends it. */
+export interface Reception {
+	/** A piece of the data set, which is taken over. A promise means: read no more before it resolves. Never rejects. */
+	write(chunk: Buffer): Promise<void> | undefined;
+	/** The data set was received whole, or there is none. */
+	finish(): Promise<DimseResponse>;
+	/** Never rejects. */
+	abandon(): Promise<void>;
+}
+
+export type Begin = (request: DimseRequest) => Reception;
+
+/** SOP classes that are served alike, with what can be asked of them. */
+export interface ServiceClass {
+	includes(sopClassUid: string): boolean;
+	/** Of valid UIDs in the order of the proposal; undefined: none will do. */
+	chooseTransferSyntax(proposed: readonly string[]): string | undefined;
+	operations: ReadonlyMap<Operation, Begin>;
+}
+
+/** Answers without the data set, which is passed over. */
+export function answerAtOnce(response: DimseResponse): Reception {
+	return { write: () => undefined, finish: () => Promise.resolve(response), abandon: () => Promise.resolve() };
+}

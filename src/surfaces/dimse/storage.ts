@@ -1,0 +1,93 @@
+import { transferSyntaxes } from '#dicom/transfer-syntax.ts';
+import { isUid } from '#dicom/uid.ts';
+import type { InstanceReception } from '#storage/instance-intake.ts';
+import { statuses } from './command-set.ts';
+import type { DimseContext } from './context.ts';
+import { answerAtOnce, type DimseRequest, type Reception, type ServiceClass } from './service.ts';
+import { isPrivateClass, isStorageClass } from './storage-classes.ts';
+
+/** Smaller pieces are put together first, so that a sender of single bytes costs no more memory than any other. */
+const pieceBytesMin = 4096;
+const gatheredBytes = 16_384;
+
+/** C-STORE: the data set goes to the intake while it arrives. */
+class StoreReception implements Reception {
+	readonly #reception: InstanceReception;
+	readonly #bytesMax: number;
+	#bytes = 0;
+	readonly #gathering: Buffer;
+	#gathered = 0;
+	#abandoned: Promise<void> | undefined;
+
+	constructor(reception: InstanceReception, gathering: Buffer, bytesMax: number) {
+		this.#reception = reception;
+		this.#gathering = gathering;
+		this.#bytesMax = bytesMax;
+	}
+
+	write(chunk: Buffer): Promise<void> | undefined {
+		this.#bytes += chunk.length;
+		if (this.#bytes > this.#bytesMax) {
+			this.#gathered = 0;
+			return this.abandon();
+		}
+		if (chunk.length < pieceBytesMin && this.#gathered + chunk.length <= this.#gathering.length) return this.#gather(chunk);
+		const flushed = this.#flush();
+		const rest = () => (chunk.length < pieceBytesMin ? this.#gather(chunk) : this.#reception.write(chunk));
+		return flushed === undefined ? rest() : flushed.then(rest);
+	}
+
+	#gather(chunk: Buffer): undefined {
+		chunk.copy(this.#gathering, this.#gathered);
+		this.#gathered += chunk.length;
+	}
+
+	#flush(): Promise<void> | undefined {
+		if (this.#gathered === 0) return undefined;
+		const bytes = Buffer.from(this.#gathering.subarray(0, this.#gathered));
+		this.#gathered = 0;
+		return this.#reception.write(bytes);
+	}
+
+	async finish() {
+		if (this.#abandoned !== undefined) {
+			await this.#abandoned;
+			return { status: statuses.outOfResources, comment: 'the data set is longer than this service stores' };
+		}
+		await this.#flush();
+		const { status, comment } = await this.#reception.finish();
+		return { status, comment };
+	}
+
+	abandon(): Promise<void> {
+		this.#abandoned ??= this.#reception.abandon();
+		return this.#abandoned;
+	}
+}
+
+function beginStore({ intake, limits }: DimseContext, request: DimseRequest): Reception {
+	const { command, abstractSyntax, transferSyntax, grant, callingAe, address } = request;
+	const { sopClassUid, sopInstanceUid } = command;
+	if (sopClassUid !== abstractSyntax)
+		return answerAtOnce({ status: statuses.sopClassNotSupported, comment: 'not of this presentation context' });
+	if (sopInstanceUid === undefined || !isUid(sopInstanceUid)) return answerAtOnce({ status: statuses.invalidSopInstance });
+	if (!command.hasDataSet) return answerAtOnce({ status: statuses.cannotUnderstand, comment: 'no data set' });
+	const reception = intake.begin({
+		siteId: grant.siteId,
+		callingAe,
+		source: address,
+		affectedSopClassUid: sopClassUid,
+		affectedSopInstanceUid: sopInstanceUid,
+		transferSyntaxUid: transferSyntax,
+	});
+	return new StoreReception(reception, Buffer.allocUnsafe(gatheredBytes), limits.dimseObjectBytesMax);
+}
+
+/** The data set is stored as it comes, so any transfer syntax will do; of those proposed the first that is known. */
+export function storage(context: DimseContext): ServiceClass {
+	return {
+		includes: (uid) => isStorageClass(uid) || (context.storesUnknownSopClasses && isPrivateClass(uid)),
+		chooseTransferSyntax: (proposed) => proposed.find((uid) => transferSyntaxes.has(uid)) ?? proposed[0],
+		operations: new Map([['C-STORE', (request) => beginStore(context, request)]]),
+	};
+}
