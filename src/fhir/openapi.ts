@@ -1,0 +1,225 @@
+import { operations } from './capability-statement.ts';
+import type { Interaction, ResourceDefinition } from './resource.ts';
+import { resources } from './resources/index.ts';
+import { commonParameters } from './search/parameter.ts';
+
+type Operation = Record<string, unknown>;
+type PathItem = Partial<Record<'get' | 'post' | 'put' | 'patch', Operation>>;
+
+const fhirJson = 'application/fhir+json';
+const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+const pathParameter = (name: string, description: string) => ({
+	name,
+	in: 'path',
+	required: true,
+	description,
+	schema: { type: 'string' },
+});
+const queryParameter = (name: string, description: string) => ({
+	name,
+	in: 'query',
+	required: false,
+	description,
+	schema: { type: 'string' },
+});
+const headerParameter = (name: string, description: string) => ({
+	name,
+	in: 'header',
+	required: false,
+	description,
+	schema: { type: 'string' },
+});
+const id = pathParameter('id', 'The id of the resource');
+const answer = (description: string, schema: string) => ({ description, content: { [fhirJson]: { schema: ref(schema) } } });
+const refused = { default: answer('What was wrong, one issue for each fault', 'OperationOutcome') };
+
+/** Parameters that shape the answer of a search (FHIR R4 §3.1.1.5). */
+const resultParameters = [
+	queryParameter('_count', 'Entries of a page: 50, at most 1000'),
+	queryParameter('_sort', 'Keys between commas, `-` before one that descends'),
+	queryParameter('_include', 'What matches refer to: `Observation:patient`'),
+	queryParameter('_revinclude', 'What refers to matches: `Observation:patient`'),
+	queryParameter('_elements', 'Only these elements'),
+	queryParameter('_summary', 'true, text, data, count or false'),
+	queryParameter('_total', 'none, accurate or estimate'),
+];
+
+/**
+ * The OpenAPI 3.1 document of the FHIR surface, derived from the resource definitions as the routes and the capability
+ * statement are. `server` is the origin under which it was asked for.
+ */
+export function fhirOpenApi(version: string, server: string): object {
+	const paths: Record<string, PathItem> = {
+		'/fhir/metadata': {
+			get: operation('System', 'metadata', 'The capability statement', { 200: answer('CapabilityStatement', 'Resource') }),
+		},
+		'/fhir': {
+			post: {
+				...operation('System', 'bundle', 'A batch or transaction', { 200: answer('One entry for each, in order', 'Bundle') }),
+				requestBody: body('Bundle', { resourceType: 'Bundle', type: 'transaction', entry: [] }),
+			},
+		},
+	};
+	for (const definition of Object.values(resources)) Object.assign(paths, resourcePaths(definition));
+	return {
+		openapi: '3.1.0',
+		info: {
+			title: 'Tributary FHIR R4',
+			version,
+			description: 'FHIR 4.0.1 in JSON. A key belongs to one site, and every request is carried out inside it.',
+		},
+		servers: [{ url: server }],
+		security: [{ key: [] }],
+		tags: ['System', ...Object.keys(resources)].map((name) => ({ name })),
+		paths,
+		components: { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-API-Key' } }, schemas },
+	};
+}
+
+const schemas = {
+	Resource: {
+		type: 'object',
+		required: ['resourceType'],
+		properties: { resourceType: { type: 'string' }, id: { type: 'string' }, meta: { type: 'object' } },
+		description: 'A FHIR R4 resource',
+		externalDocs: { url: 'https://hl7.org/fhir/R4/resourcelist.html' },
+	},
+	Bundle: {
+		type: 'object',
+		required: ['resourceType', 'type'],
+		properties: {
+			resourceType: { const: 'Bundle' },
+			type: { type: 'string' },
+			total: { type: 'integer' },
+			entry: { type: 'array', items: { type: 'object' } },
+		},
+	},
+	OperationOutcome: {
+		type: 'object',
+		required: ['resourceType', 'issue'],
+		properties: { resourceType: { const: 'OperationOutcome' }, issue: { type: 'array', items: { type: 'object' } } },
+	},
+};
+
+function operation(tag: string, operationId: string, summary: string, responses: object, parameters: readonly object[] = []): Operation {
+	return { tags: [tag], operationId, summary, ...(parameters.length > 0 ? { parameters } : {}), responses: { ...responses, ...refused } };
+}
+
+function body(schema: string, example: object, type = fhirJson): object {
+	return {
+		required: true,
+		content: { [type]: { schema: type === fhirJson ? ref(schema) : { type: 'array', items: { type: 'object' } }, example } },
+	};
+}
+
+function resourcePaths(definition: ResourceDefinition): Record<string, PathItem> {
+	const { type, interactions } = definition;
+	const of = (interaction: Interaction, item: () => PathItem): PathItem => (interactions.includes(interaction) ? item() : {});
+	const named = (name: string) => `${name}${type}`;
+	const search = Object.entries({ ...commonParameters, ...definition.search }).map(([name, { documentation }]) =>
+		queryParameter(name, documentation),
+	);
+	const found = { 200: answer('A Bundle of type searchset', 'Bundle') };
+	const one = { 200: answer(type, 'Resource') };
+	const versions = { 200: answer('A Bundle of type history', 'Bundle') };
+	const form = {
+		content: { 'application/x-www-form-urlencoded': { schema: { type: 'object', additionalProperties: { type: 'string' } } } },
+	};
+	const paths: Record<string, PathItem> = {
+		[`/fhir/${type}`]: {
+			...of('search-type', () => ({ get: operation(type, named('search'), 'Search', found, [...search, ...resultParameters]) })),
+			...of('create', () => writes(definition).create),
+		},
+		[`/fhir/${type}/_search`]: of('search-type', () => ({
+			post: { ...operation(type, named('searchForm'), 'Search by form', found), requestBody: form },
+		})),
+		[`/fhir/${type}/{id}`]: {
+			...of('read', () => ({
+				get: operation(type, named('read'), 'Read', one, [id, headerParameter('If-None-Match', 'A version that is known')]),
+			})),
+			...of('update', () => writes(definition).update),
+		},
+		[`/fhir/${type}/_history`]: of('history-type', () => ({ get: operation(type, named('historyOfType'), 'Versions of all', versions) })),
+		[`/fhir/${type}/{id}/_history`]: of('history-instance', () => ({ get: operation(type, named('history'), 'Versions', versions, [id]) })),
+		[`/fhir/${type}/{id}/_history/{version}`]: of('vread', () => ({
+			get: operation(type, named('vread'), 'Read a version', one, [id, pathParameter('version', 'Number of the version')]),
+		})),
+	};
+	return { ...paths, ...operationPaths(definition) };
+}
+
+function writes({ type }: ResourceDefinition): Record<'create' | 'update', PathItem> {
+	const example = examples[type] ?? { resourceType: type };
+	const stored = { 200: answer('Stored', 'Resource'), 201: answer('Created', 'Resource') };
+	const criteria = headerParameter('If-None-Exist', 'A search: the resource is created only when it matches none');
+	const match = headerParameter('If-Match', 'The version that is replaced: `W/"1"`');
+	const patch = [{ op: 'add', path: '/language', value: 'en' }];
+	return {
+		create: { post: { ...operation(type, `create${type}`, 'Create', stored, [criteria]), requestBody: body('Resource', example) } },
+		update: {
+			put: {
+				...operation(type, `update${type}`, 'Update, or create under this id', stored, [id, match]),
+				requestBody: body('Resource', example),
+			},
+			patch: {
+				...operation(type, `patch${type}`, 'Patch', { 200: answer(type, 'Resource') }, [id, match]),
+				requestBody: body('Resource', patch, 'application/json-patch+json'),
+			},
+		},
+	};
+}
+
+function operationPaths(definition: ResourceDefinition): Record<string, PathItem> {
+	const { type } = definition;
+	const served = new Set(operations.filter((item) => item.types(definition)).map(({ name }) => name));
+	const paths: Record<string, PathItem> = {};
+	if (served.has('validate')) {
+		const checked = { 200: answer('What is wrong with it', 'OperationOutcome') };
+		const requestBody = body('Resource', examples[type] ?? { resourceType: type });
+		paths[`/fhir/${type}/$validate`] = { post: { ...operation(type, `validate${type}`, 'Validate, store nothing', checked), requestBody } };
+	}
+	if (served.has('everything')) {
+		const page = { 200: answer('The patient and what refers to it', 'Bundle') };
+		paths[`/fhir/${type}/{id}/$everything`] = { get: operation(type, `everything${type}`, 'Everything of a patient', page, [id]) };
+	}
+	return paths;
+}
+
+const coded = (system: string, code: string) => ({ coding: [{ system, code }] });
+const clinical = (name: string) => coded(`http://terminology.hl7.org/CodeSystem/${name}-clinical`, 'active');
+
+/** A body that is taken as it stands, of each type that is written. */
+export const examples: Readonly<Record<string, object>> = {
+	Patient: {
+		resourceType: 'Patient',
+		identifier: [{ system: 'urn:oid:1.2.3.4', value: '4711' }],
+		name: [{ text: 'Ada Lovelace', family: 'Lovelace', given: ['Ada'] }],
+		gender: 'female',
+		birthDate: '1815-12-10',
+	},
+	Condition: {
+		resourceType: 'Condition',
+		clinicalStatus: clinical('condition'),
+		code: { text: 'Hypertension' },
+		subject: { display: 'Ada Lovelace' },
+	},
+	AllergyIntolerance: {
+		resourceType: 'AllergyIntolerance',
+		clinicalStatus: clinical('allergyintolerance'),
+		code: { text: 'Peanut' },
+		patient: { display: 'Ada Lovelace' },
+	},
+	Observation: {
+		resourceType: 'Observation',
+		status: 'final',
+		code: coded('http://loinc.org', '718-7'),
+		valueQuantity: { value: 13.2, unit: 'g/dL', system: 'http://unitsofmeasure.org', code: 'g/dL' },
+	},
+	Procedure: { resourceType: 'Procedure', status: 'completed', code: { text: 'CT of the head' }, subject: { display: 'Ada Lovelace' } },
+	DocumentReference: {
+		resourceType: 'DocumentReference',
+		status: 'current',
+		type: coded('http://loinc.org', '11502-2'),
+		content: [{ attachment: { contentType: 'text/plain', data: 'SGVsbG8=' } }],
+	},
+};

@@ -1,0 +1,39 @@
+const message = 'MSH|^~\\&|ADT|NORTH|||20260105||ADT^A08|1|P|2.5.1\rPID|1||4711^^^MRN||Lovelace^Ada||18151210|F\r';
+const schema = (properties: object, required: readonly string[]) => ({ type: 'object', properties, required });
+const text = { type: 'string' };
+const accepted = schema({ success: { const: true }, message_type: text, ack: text }, ['success', 'message_type', 'ack']);
+const refused = schema({ success: { const: false }, message_type: text, error: text, ack: text }, ['success', 'error']);
+const json = (description: string, content: object) => ({ description, content: { 'application/json': { schema: content } } });
+
+/** The OpenAPI 3.1 document of the HL7 surface. `server` is the origin under which it was asked for. */
+export function hl7OpenApi(version: string, server: string): object {
+	return {
+		openapi: '3.1.0',
+		info: {
+			title: 'Tributary HL7',
+			version,
+			description: 'HL7 v2 over HTTP: one message a request, answered when it is committed or refused.',
+		},
+		servers: [{ url: server }],
+		security: [{ key: [] }],
+		paths: {
+			'/v2/ingest': {
+				post: {
+					tags: ['HL7 v2'],
+					operationId: 'ingestV2',
+					summary: 'A message of HL7 v2',
+					requestBody: { required: true, content: { 'text/plain': { schema: text, example: message } } },
+					responses: {
+						200: json('Committed; `ack` is the whole acknowledgement', accepted),
+						400: json('No HL7 v2 message', refused),
+						401: json('No valid key', refused),
+						422: json('Refused: `error` says why, `ack` is AE', refused),
+						503: json('Could not be stored now; send it again', refused),
+						default: json('Refused by the transport', refused),
+					},
+				},
+			},
+		},
+		components: { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-API-Key' } } },
+	};
+}

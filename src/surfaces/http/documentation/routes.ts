@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs';
+import type { HttpAnswer, HttpRequest, Route } from '../message.ts';
+
+/** Nothing is loaded from elsewhere, and nothing else may frame the page or run in it. */
+const policy =
+	"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const safe = { 'Content-Security-Policy': policy, 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'no-referrer' };
+
+const page = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>API</title>
+<link rel="stylesheet" href="/api/documentation/page.css">
+<script type="module" src="/api/documentation/page.mjs"></script>
+</head>
+<body>
+<header>
+<h1>API</h1>
+<p id="description"></p>
+<p><a href="/api/documentation/openapi.json">openapi.json</a></p>
+<label>X-API-Key<input id="key" type="password" autocomplete="off"></label>
+</header>
+<main></main>
+</body>
+</html>
+`;
+
+const asset = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8');
+
+/**
+ * The API reference of a surface: a page that sends requests with the caller's key, and the OpenAPI 3.1 document that it is
+ * made of. Answered without a key.
+ * @param document the document, for the origin under which it is asked for
+ */
+export function documentationRoutes(document: (server: string) => object): Route[] {
+	const get = (pattern: string, type: string, body: (request: HttpRequest) => string): Route => ({
+		method: 'GET',
+		pattern,
+		handle: (request): HttpAnswer => ({ status: 200, headers: { 'Content-Type': type, ...safe }, body: body(request) }),
+	});
+	const script = asset('page.mjs');
+	const style = asset('page.css');
+	return [
+		get('/api/documentation', 'text/html; charset=utf-8', () => page),
+		get('/api/documentation/page.mjs', 'text/javascript; charset=utf-8', () => script),
+		get('/api/documentation/page.css', 'text/css; charset=utf-8', () => style),
+		get('/api/documentation/openapi.json', 'application/json; charset=utf-8', (request) => JSON.stringify(document(originOf(request)))),
+	];
+}
+
+function originOf(request: HttpRequest): string {
+	return `${request.secure ? 'https' : 'http'}://${request.header('host') ?? 'localhost'}`;
+}

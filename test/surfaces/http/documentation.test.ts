@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { examples, fhirOpenApi } from '#fhir/openapi.ts';
+import { resources } from '#fhir/resources/index.ts';
+import { fhirClient } from '#test/support/fhir-client.ts';
+import { type FhirBody, testService } from '#test/support/service.ts';
+
+const origins = ['fhir', 'hl7'];
+
+describe('the API reference', () => {
+	test('of each origin needs no key, loads nothing from elsewhere, and is valid OpenAPI 3.1 that names the origin', async () => {
+		await using service = await testService();
+		for (const surface of origins) {
+			const base = `http://127.0.0.1:${service.port(surface)}`;
+			const page = await fetch(`${base}/api/documentation`);
+			assert.equal(page.status, 200);
+			assert.match(page.headers.get('content-type') ?? '', /^text\/html/);
+			assert.match(page.headers.get('content-security-policy') ?? '', /default-src 'none'/);
+			const html = await page.text();
+			assert.doesNotMatch(html, /https?:\/\//);
+			for (const [, path = ''] of html.matchAll(/(?:href|src)="([^"]+)"/g)) assert.equal((await fetch(base + path)).status, 200, path);
+			const answer = await fetch(`${base}/api/documentation/openapi.json`);
+			assert.match(answer.headers.get('content-type') ?? '', /^application\/json/);
+			const document = (await answer.json()) as FhirBody;
+			assert.equal(document.openapi, '3.1.0');
+			assert.deepEqual(document.servers, [{ url: base }]);
+			const { valid, errors } = await new Validator().validate(document);
+			assert.ok(valid, JSON.stringify(errors ?? '').slice(0, 2000));
+		}
+	});
+
+	test('is 404 where it is switched off', async () => {
+		await using service = await testService({ API_DOCUMENTATION: 'false' });
+		for (const surface of origins) {
+			for (const path of ['/api/documentation', '/api/documentation/openapi.json', '/api/documentation/page.mjs']) {
+				assert.equal((await fetch(`http://127.0.0.1:${service.port(surface)}${path}`)).status, 404, path);
+			}
+		}
+	});
+
+	test('describes every interaction and search parameter that the definitions have, and no other', () => {
+		const { paths } = fhirOpenApi('1', 'http://h') as FhirBody;
+		for (const { type, interactions, search } of Object.values(resources)) {
+			const parameters = paths[`/fhir/${type}`].get.parameters.map(({ name }: FhirBody) => name);
+			for (const name of Object.keys(search)) assert.ok(parameters.includes(name), `${type}?${name}`);
+			for (const name of parameters) assert.ok(name.startsWith('_') || Object.hasOwn(search, name), `${type}?${name}`);
+			assert.equal('post' in paths[`/fhir/${type}`], interactions.includes('create'));
+			assert.equal('put' in paths[`/fhir/${type}/{id}`], interactions.includes('update'));
+			assert.equal('patch' in paths[`/fhir/${type}/{id}`], interactions.includes('patch'));
+		}
+	});
+
+	test('its examples are taken as they stand', async () => {
+		await using service = await testService();
+		const { key } = await service.addSite('west');
+		const call = fhirClient(service, key);
+		for (const [type, example] of Object.entries(examples)) assert.equal((await call('POST', `/${type}`, example)).status, 201, type);
+		const document = (await (await fetch(`http://127.0.0.1:${service.port('hl7')}/api/documentation/openapi.json`)).json()) as FhirBody;
+		const body = document.paths['/v2/ingest'].post.requestBody.content['text/plain'].example;
+		const headers = { 'X-API-Key': key, 'Content-Type': 'text/plain' };
+		const answer = await fetch(`http://127.0.0.1:${service.port('hl7')}/v2/ingest`, { method: 'POST', headers, body });
+		assert.equal(answer.status, 200, await answer.text());
+	});
+});
