@@ -39,6 +39,7 @@ export const environmentSchema = z.object({
 	PUBLIC_METADATA: flag.meta({ description: '/fhir/metadata answers without a key' }),
 	FHIR_PORT: port(8080).meta({ description: 'FHIR R4 API' }),
 	HL7_PORT: port(8081).meta({ description: 'HL7 over HTTP' }),
+	MPPS_PORT: port(8082).meta({ description: 'MPPS over HTTP' }),
 	OPS_PORT: port(9464).meta({ description: '/metrics, /health/live, /health/ready' }),
 	OPS_HOST: z.string().min(1).default('127.0.0.1').meta({ description: 'bind address of the operations surface' }),
 	MLLP_PORT: port(3000).meta({ description: 'HL7 v2 over MLLP, plain' }),

@@ -53,13 +53,14 @@ function untilEnded(service: Service, log: Log): Promise<number> {
 const labels: Readonly<Record<string, string>> = {
 	fhir: 'FHIR R4',
 	hl7: 'HL7 v2 over HTTP',
+	mpps: 'MPPS over HTTP',
 	mllp: 'HL7 v2 over MLLP',
 	mllp_tls: 'HL7 v2 over MLLP, TLS',
 	ops: 'metrics and health',
 };
 
 const schemes: Readonly<Record<string, string>> = { mllp: 'mllp', mllp_tls: 'mllps' };
-const paths: Readonly<Record<string, string>> = { fhir: '/fhir', hl7: '/v2/ingest', ops: '/metrics' };
+const paths: Readonly<Record<string, string>> = { fhir: '/fhir', hl7: '/v2/ingest', mpps: '/ingest', ops: '/metrics' };
 
 function startBlock({ surfaces, embedded }: Service, dataDir: string): string {
 	const lines = Object.entries(surfaces).map(([name, { host, port, tls }]) => {

@@ -24,6 +24,7 @@ import { createHl7HttpSurface } from '#surfaces/hl7-http/surface.ts';
 import { loadServer } from '#surfaces/http/load.ts';
 import { createHttpServer, type HttpServer } from '#surfaces/http/server.ts';
 import { createMllpSurface } from '#surfaces/mllp/listener.ts';
+import { createMppsSurface } from '#surfaces/mpps/surface.ts';
 import { createOperationsSurface } from '#surfaces/operations/surface.ts';
 import type { Config } from './config.ts';
 import { version } from './version.ts';
@@ -178,8 +179,9 @@ async function listen(parts: Parts): Promise<Record<string, SurfaceAddress>> {
 			renderFailure: renderFhirFailure,
 		}),
 	);
-	const hl7Context = { directory, gateway: shards, limits, metrics, log, clock: parts.clock };
-	opened('hl7', config.HOST, await createHl7HttpSurface(hl7Context, { ...http, port: config.HL7_PORT }));
+	const ingestContext = { directory, gateway: shards, limits, metrics, log, clock: parts.clock };
+	opened('hl7', config.HOST, await createHl7HttpSurface(ingestContext, { ...http, port: config.HL7_PORT }));
+	opened('mpps', config.HOST, await createMppsSurface(ingestContext, { ...http, port: config.MPPS_PORT }));
 	return { ...surfaces, ...(await listenMllp(parts)) };
 }
 

@@ -154,6 +154,11 @@ function replayOf(row: WholeMessageRow, nowMs: number): Delivery {
 	if (/^(POST|PUT|PATCH) /.test(row.message_type)) {
 		return { ...replay, kind: 'fhir', policy: { updateCreates: row.update_creates, checkReferences: row.check_references } };
 	}
+	const { surface, message_type: type } = row;
+	if (type.startsWith('MPPS') && surface !== 'mllp' && surface !== 'hl7-http') {
+		const operation = type === 'MPPS N-CREATE' ? 'create' : type === 'MPPS N-SET' ? 'set' : 'report';
+		return { ...replay, kind: 'mpps', operation };
+	}
 	const policy = {
 		also: row.also_events ?? [],
 		ignore: row.ignore_events ?? [],

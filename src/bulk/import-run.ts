@@ -253,7 +253,7 @@ function keysOf(lines: readonly ChunkLine[]): SiteKeys {
 }
 
 function apply(set: WorkingSet, { line, change }: ChunkLine, written: { source: string; lastUpdated: string }, settled: Settled): void {
-	const context: ApplyContext = { set, newId, ...written, flags: [], changed: [], results: [] };
+	const context: ApplyContext = { set, newId, ...written, flags: [], changed: [], results: [], sessions: [] };
 	try {
 		applyChangeSet(context, { changes: [change], flags: [] });
 	} catch (error) {

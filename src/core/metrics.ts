@@ -2,6 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { dimseMetricDefinitions } from './dimse-metrics.ts';
 import { type FailureCode, failureCodes } from './failure.ts';
 import { latencySeconds, type MetricDefinition } from './metric-definition.ts';
+import { mppsMetricDefinitions } from './mpps-metrics.ts';
 
 export type { MetricDefinition };
 
@@ -80,6 +81,7 @@ export const metricDefinitions = {
 		help: 'FHIR requests that were refused in their turn, by failure code.',
 		labels: { code: Object.keys(failureCodes) as FailureCode[] },
 	},
+	...mppsMetricDefinitions,
 	siteMessages: {
 		name: 'tributary_site_messages_total',
 		kind: 'counter',

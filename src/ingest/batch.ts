@@ -52,7 +52,7 @@ export class Batch {
 	}
 
 	#prepare(delivery: Delivery): Prepared[] {
-		const digest = delivery.kind === 'hl7v2' ? digestOf(delivery.bytes) : '';
+		const digest = recognisedBy(delivery);
 		const interpretation = this.#options.interpret(delivery);
 		if (!('parts' in interpretation)) return [{ delivery, digest, interpretation, whole: undefined, poison: undefined }];
 		return interpretation.parts.map((part) => ({ delivery, digest, interpretation: part, whole: interpretation, poison: undefined }));
@@ -192,6 +192,15 @@ class Sequences {
 		this.#last.set(siteId, next);
 		return next;
 	}
+}
+
+/**
+ * What a delivery is recognised by when it comes again, beside its control id. A report about a procedure step is what its
+ * session makes of it, so that here only the delivery itself is known again, whose COMMIT was lost on the way.
+ */
+function recognisedBy({ kind, bytes, id }: Delivery): string {
+	if (kind === 'fhir') return '';
+	return kind === 'mpps' ? id : digestOf(bytes);
 }
 
 function keyOf({ delivery, interpretation, digest }: Prepared): MessageKey {

@@ -114,6 +114,9 @@ function addKeys(site: SiteKeys, change: Change, changes: readonly Change[]): vo
 		case 'resource':
 			addResourceKeys(site, change);
 			return;
+		case 'mpps':
+			site.sessionUids.add(change.sopInstanceUid);
+			return;
 		case 'unlink':
 			site.identifierValues.add(change.first[0].value);
 			site.identifierValues.add(change.second[0].value);

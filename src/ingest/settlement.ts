@@ -1,6 +1,7 @@
 import { Failure, failureRecord } from '#core/failure.ts';
 import { newId } from '#core/id.ts';
 import { applyChangeSet } from '#record/apply/apply.ts';
+import type { MppsResult } from '#record/apply/mpps.ts';
 import type { ResourceResult } from '#record/apply/resource.ts';
 import { type Row, referenceTo } from '#record/apply/rows.ts';
 import type { WorkingSet } from '#record/apply/working-set.ts';
@@ -35,18 +36,26 @@ export function settle(message: Prepared, context: SettlementContext): Settled {
 		earlier.find((accepted) => accepted.digest === digest && accepted.acks) ?? earlier.find((accepted) => accepted.digest === digest);
 	if (same && delivery.replayOf === undefined) {
 		// The log may have been cut back since; then the same answer is rendered anew.
-		const acks = same.acks ?? interpretation.acknowledge('accepted', undefined, []).acks;
+		const acks = same.acks ?? interpretation.acknowledge('accepted', undefined, [], []).acks;
 		return settled(message, context, { outcome: 'duplicate', acks, replayOf: same.messageId });
 	}
 	const flags: Flag[] = [];
-	if (earlier.length > 0 && !same) flags.push({ code: 'same-control-id', text: 'MSH-10 was used before for a message with other content' });
-	const effect: Effect = { flags, changed: [], results: [] };
+	if (earlier.length > 0 && !same && delivery.kind === 'hl7v2')
+		flags.push({ code: 'same-control-id', text: 'MSH-10 was used before for a message with other content' });
+	const effect: Effect = { flags, changed: [], results: [], sessions: [] };
 	const [outcome, failure] = verdictOf(message, context, effect);
-	const { acks, answer } = interpretation.acknowledge(outcome, failure, effect.results);
-	if (interpretation.controlId !== '' && outcome !== 'refused' && !same) {
+	const { acks, answer } = interpretation.acknowledge(outcome, failure, effect.results, effect.sessions);
+	if (interpretation.controlId !== '' && (outcome === 'accepted' || outcome === 'ignored') && !same) {
 		context.accepted.set(key, [...earlier, { messageId: delivery.id, digest, acks }]);
 	}
-	return settled(message, context, { outcome, failure, ...effect, acks, answer, replayOf: delivery.replayOf ?? null });
+	return settled(message, context, {
+		outcome,
+		failure,
+		...effect,
+		acks,
+		answer,
+		replayOf: delivery.replayOf ?? effect.sessions[0]?.repeats ?? null,
+	});
 }
 
 /** What a message did to the working set, and what a person should look at. */
@@ -54,6 +63,7 @@ interface Effect {
 	flags: Flag[];
 	changed: Row[];
 	results: ResourceResult[];
+	sessions: MppsResult[];
 }
 
 function verdictOf(message: Prepared, context: SettlementContext, effect: Effect): [Outcome, Failure | undefined] {
@@ -66,11 +76,12 @@ function verdictOf(message: Prepared, context: SettlementContext, effect: Effect
 	const before = effect.flags.length;
 	try {
 		applyChangeSet({ set: context.set, newId, source: sourceOf(message), lastUpdated: context.lastUpdated, ...effect }, changeSet);
-		return ['accepted', undefined];
+		return [effect.sessions.some(({ repeats }) => repeats !== undefined) ? 'duplicate' : 'accepted', undefined];
 	} catch (error) {
 		effect.flags.length = before;
 		effect.changed.length = 0;
 		effect.results.length = 0;
+		effect.sessions.length = 0;
 		if (error instanceof Failure) return ['refused', error];
 		context.onBug(error, message);
 		return ['refused', new Failure('internal', 'the message could not be processed', { cause: error })];
@@ -92,7 +103,8 @@ interface Settling extends Partial<Effect> {
 }
 
 function settled({ delivery, digest, interpretation }: Prepared, { sequence }: SettlementContext, settling: Settling): Settled {
-	const { outcome, failure, acks, answer, flags = [], changed = [], replayOf } = settling;
+	const { outcome, failure, acks, answer, flags = [], replayOf } = settling;
+	const changed = changedBy(settling);
 	const { messageType, controlId } = interpretation;
 	const record = failure ? failureRecord(failure) : undefined;
 	const reply: Reply = { id: delivery.id, outcome, messageType, controlId, acks, flags };
@@ -108,9 +120,16 @@ function settled({ delivery, digest, interpretation }: Prepared, { sequence }: S
 		outcome,
 		failure: record,
 		flags: flags.length === 0 ? null : JSON.stringify(flags),
-		changed: changed.length === 0 ? null : JSON.stringify(changed.map((row) => `${referenceTo(row)}/_history/${row.version}`)),
+		changed: changed.length === 0 ? null : JSON.stringify(changed),
 		replayOf,
 		acks,
 	};
 	return { reply, logged };
+}
+
+/** Versions of resources, and procedure steps by the number of their report. */
+function changedBy({ changed = [], sessions = [] }: Partial<Effect>): string[] {
+	const rows = changed.map((row) => `${referenceTo(row)}/_history/${row.version}`);
+	const reported = sessions.filter(({ repeats }) => repeats === undefined);
+	return [...rows, ...reported.map(({ session }) => `mpps/${session.id}/${session.reports}`)];
 }

@@ -10,6 +10,8 @@ import { WriteSet } from '#storage/write-set.ts';
 import { Batch, type BatchResult } from './batch.ts';
 import { interpretFhir } from './fhir.ts';
 import { interpretHl7v2 } from './hl7v2.ts';
+import type { Interpret } from './interpretation.ts';
+import { interpretMpps } from './mpps.ts';
 
 export interface IngestSettings {
 	databaseUrl: string;
@@ -32,13 +34,11 @@ export class Ingest {
 
 	/** Processes one batch of a lane; undefined when the database does not take it. */
 	async process(lane: number, deliveries: readonly Delivery[]): Promise<BatchResult | undefined> {
-		const { limits } = this.#settings;
 		const batch = new Batch({
 			connection: this.#connection(lane),
 			readSet: this.#readSet,
 			writeSet: this.#writeSet,
-			interpret: (delivery) =>
-				delivery.kind === 'fhir' ? interpretFhir(delivery, limits, this.#log) : interpretHl7v2(delivery, limits, systemClock, this.#log),
+			interpret: (delivery) => this.#interpret(delivery),
 			clock: systemClock,
 			log: this.#log,
 		});
@@ -48,6 +48,18 @@ export class Ingest {
 			if (!(error instanceof Failure) || error.code !== 'unavailable') throw error;
 			this.#log.warn({ err: error, lane }, 'the database does not take a batch');
 			return undefined;
+		}
+	}
+
+	#interpret(delivery: Delivery): ReturnType<Interpret> {
+		const { limits } = this.#settings;
+		switch (delivery.kind) {
+			case 'fhir':
+				return interpretFhir(delivery, limits, this.#log);
+			case 'mpps':
+				return interpretMpps(delivery, limits, this.#log);
+			case 'hl7v2':
+				return interpretHl7v2(delivery, limits, systemClock, this.#log);
 		}
 	}
 

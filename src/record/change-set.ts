@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '#core/json.ts';
+import type { MppsFacts, MppsSession } from './mpps.ts';
 import type { SearchPlan } from './search-plan.ts';
 import type { ColumnValue, ResourceType } from './table-shape.ts';
 
@@ -22,12 +23,22 @@ export interface Flag {
 		| 'charset-assumed'
 		| 'prior-patient-unknown'
 		| 'unlink-unknown'
+		| 'late-report'
+		| 'not-settable'
 		| 'segment-skipped'
 		| 'unreadable-value';
 	text: string;
 }
 
-export type Change = PatientChange | EncounterChange | ObservationChange | ItemChange | MergeChange | UnlinkChange | ResourceChange;
+export type Change =
+	| PatientChange
+	| EncounterChange
+	| ObservationChange
+	| ItemChange
+	| MergeChange
+	| UnlinkChange
+	| ResourceChange
+	| MppsChange;
 
 /** FHIR R4 Identifier, as far as matching needs it. */
 export interface Identifier extends JsonObject {
@@ -124,6 +135,30 @@ export interface UnlinkChange {
 	kind: 'unlink';
 	first: [Identifier, ...Identifier[]];
 	second: [Identifier, ...Identifier[]];
+}
+
+/** A report about a performed procedure step (PS3.4 F.7). It composes, and so never leaves its thread. */
+export interface MppsChange {
+	kind: 'mpps';
+	sopInstanceUid: string;
+	/** Of what the report says, however it is written. */
+	digest: string;
+	/** Of the delivery. */
+	messageId: string;
+	/** See MppsReport. */
+	source: string;
+	/** JSON text of the attributes as the report states them. */
+	stated: string;
+	/**
+	 * The session as it is after the report; `repeated` where it is the last accepted one again.
+	 * @throws Failure when the session does not take it
+	 */
+	compose(held: MppsSession | undefined): ComposedSession | 'repeated';
+}
+
+export interface ComposedSession extends Pick<MppsSession, 'studyUid' | 'status' | 'attributes' | 'late'> {
+	facts: MppsFacts;
+	flags: readonly Flag[];
 }
 
 /** What a FHIR client asks for one resource (FHIR R4 §3.1.0). Unlike the other changes it never leaves its thread: it composes. */

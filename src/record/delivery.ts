@@ -2,7 +2,7 @@ import type { FailureRecord } from '#core/failure.ts';
 import type { Flag } from './change-set.ts';
 import type { ResourceType } from './table-shape.ts';
 
-export type DeliverySurface = 'mllp' | 'hl7-http' | 'fhir' | 'replay';
+export type DeliverySurface = 'mllp' | 'hl7-http' | 'fhir' | 'mpps' | 'dimse' | 'replay';
 
 /** What a sender's integration client allows beyond the specification; crosses the thread boundary. */
 export interface Hl7v2Policy {
@@ -52,8 +52,17 @@ export interface FhirDelivery extends AnyDelivery {
 	policy: FhirPolicy;
 }
 
+/**
+ * A report about a procedure step. `report`: the body of `POST /ingest`. `create`, `set`: N-CREATE and N-SET of DIMSE, as
+ * `{"sop_instance_uid", "attributes"}` with the attributes in the DICOM JSON Model.
+ */
+export interface MppsDelivery extends AnyDelivery {
+	kind: 'mpps';
+	operation: 'report' | 'create' | 'set';
+}
+
 /** One inbound message on its way to its site's mailbox and worker. */
-export type Delivery = Hl7v2Delivery | FhirDelivery;
+export type Delivery = Hl7v2Delivery | FhirDelivery | MppsDelivery;
 
 /** `duplicate`: it was accepted before and is answered again, without effect. */
 export type Outcome = 'accepted' | 'refused' | 'ignored' | 'duplicate';
@@ -62,12 +71,15 @@ export type Outcome = 'accepted' | 'refused' | 'ignored' | 'duplicate';
 export interface Reply {
 	id: string;
 	outcome: Outcome;
-	/** `ADT^A08`; empty when the message had none. Of a FHIR request its method and resource type: `PUT Patient`. */
+	/**
+	 * `ADT^A08`; empty when the message had none. Of a FHIR request its method and resource type: `PUT Patient`. Of a report about
+	 * a procedure step `MPPS` and its status, or `MPPS N-CREATE`, `MPPS N-SET`.
+	 */
 	messageType: string;
 	controlId: string;
 	/**
 	 * Rendered acknowledgements in the sender's character set, without MLLP framing: one, or 0–2 in enhanced mode. Of a FHIR
-	 * request the body of the answer, or one part for each entry of a Bundle.
+	 * request the body of the answer, or one part for each entry of a Bundle. Of a report about a procedure step its answer in JSON.
 	 */
 	acks: Uint8Array[];
 	failure?: FailureRecord;

@@ -4,6 +4,7 @@ import pg from 'pg';
 import { Spine } from '../../migrations/0001-spine.ts';
 import { Fhir } from '../../migrations/0002-fhir.ts';
 import { Bulk } from '../../migrations/0003-bulk.ts';
+import { Mpps } from '../../migrations/0004-mpps.ts';
 import { ormConnection } from './orm-connection.ts';
 
 /** All migrations in order. They are written by hand; the ORM only runs them and keeps their names. */
@@ -11,6 +12,7 @@ const migrations = [
 	{ name: '0001-spine', class: Spine },
 	{ name: '0002-fhir', class: Fhir },
 	{ name: '0003-bulk', class: Bulk },
+	{ name: '0004-mpps', class: Mpps },
 ];
 
 /** Any constant will do, as long as every node takes the same. */

@@ -7,6 +7,7 @@ import { findEncounters } from './statements/find-encounters.ts';
 import { findObservations } from './statements/find-observations.ts';
 import { findPatients, findSurvivors } from './statements/find-patients.ts';
 import { findItems, findRows } from './statements/find-rows.ts';
+import { findSessions, storedSession } from './statements/find-sessions.ts';
 
 /** What a batch names of one site, and so has to be read before it is applied. */
 export interface SiteKeys {
@@ -17,6 +18,8 @@ export interface SiteKeys {
 	ids: Map<ResourceType, Set<string>>;
 	/** Items of the patients that answer to an identifier value. */
 	items: ItemKey[];
+	/** SOP Instance UIDs of procedure steps. */
+	sessionUids: Set<string>;
 }
 
 export interface ItemKey {
@@ -26,7 +29,7 @@ export interface ItemKey {
 }
 
 export function noKeys(): SiteKeys {
-	return { identifierValues: new Set(), visitKeys: new Set(), orderKeys: new Set(), ids: new Map(), items: [] };
+	return { identifierValues: new Set(), visitKeys: new Set(), orderKeys: new Set(), ids: new Map(), items: [], sessionUids: new Set() };
 }
 
 export type WorkingSets = Map<string, WorkingSet>;
@@ -69,6 +72,7 @@ export class ReadSet {
 			visits ? connection.run(findEncounters, visits) : none,
 			orders ? connection.run(findObservations, orders) : none,
 			this.#readRows(connection, keys, setOf),
+			readSessions(connection, keys, setOf),
 		]);
 		for (const cells of patients) {
 			addPatient(setOf(cells), cells);
@@ -137,6 +141,12 @@ function pairs(keys: ReadonlyMap<string, SiteKeys>, of: (site: SiteKeys) => Read
 		}
 	}
 	return values.length === 0 ? undefined : [plainArray(siteIds), textArray(values)];
+}
+
+async function readSessions(connection: StatementRunner, keys: ReadonlyMap<string, SiteKeys>, setOf: SetOf): Promise<void> {
+	const named = pairs(keys, ({ sessionUids }) => sessionUids);
+	if (named === undefined) return;
+	for (const cells of await connection.run(findSessions, named)) setOf(cells).addStoredSession(storedSession(cells));
 }
 
 /** Links and keys follow the columns that every row has. */

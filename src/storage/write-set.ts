@@ -6,9 +6,9 @@ import type { WorkingSets } from './read-set.ts';
 import { packTexts, plainArray, type Statement, textArray } from './statement.ts';
 import { insertVersions, keepStoredVersions } from './statements/keep-versions.ts';
 import { type MoveStatements, moveRows } from './statements/move-rows.ts';
-
 import { deleteIdentifiers, insertIdentifiers } from './statements/write-identifiers.ts';
 import { insertResources, updateResources } from './statements/write-resources.ts';
+import { insertReports, reportParameters, sessionParameters, upsertSessions } from './statements/write-sessions.ts';
 
 export type TableShapes = Readonly<Record<ResourceType, TableShape>>;
 
@@ -49,6 +49,7 @@ export class WriteSet {
 			sendTable(send, table, rows);
 		}
 		sendIdentifiers(send, sets);
+		sendSessions(send, sets);
 		for (const [siteId, set] of sets) for (const move of set.moves) this.#sendMove(send, siteId, move, source, lastUpdated);
 		await Promise.all(sent);
 	}
@@ -165,4 +166,11 @@ function sendIdentifiers(send: Send, sets: WorkingSets): void {
 		plainArray(rows.map((row) => row.old)),
 		plainArray(rows.map((row) => row.rank)),
 	]);
+}
+
+function sendSessions(send: Send, sets: WorkingSets): void {
+	const sessions = [...sets].flatMap(([siteId, set]) => set.changedSessions().map((session) => ({ siteId, session })));
+	if (sessions.length === 0) return;
+	send(upsertSessions, sessionParameters(sessions));
+	send(insertReports, reportParameters([...sets].flatMap(([siteId, set]) => set.reports.map((report) => ({ siteId, report })))));
 }

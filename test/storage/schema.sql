@@ -227,6 +227,47 @@ create table message_log (
 	CHECK ((outcome = ANY (ARRAY['accepted'::text, 'refused'::text, 'ignored'::text, 'duplicate'::text])))
 ) with (toast_tuple_target=8160);
 
+create table mpps_event (
+	site_id uuid not null,
+	session_id uuid not null,
+	number integer not null,
+	message_id uuid not null,
+	recorded_at timestamp with time zone not null,
+	source text not null,
+	status text not null,
+	attributes text not null,
+	PRIMARY KEY (site_id, session_id, number)
+);
+
+create table mpps_session (
+	site_id uuid not null,
+	id uuid not null,
+	sop_instance_uid text not null,
+	study_uid text not null,
+	status text not null,
+	late boolean not null,
+	attributes text not null,
+	patient_id text,
+	patient_issuer text,
+	patient_name text,
+	accession_number text,
+	modality text,
+	station_ae text,
+	station_name text,
+	step_id text,
+	started text,
+	ended text,
+	series_uids text[] not null,
+	reports integer not null,
+	last_digest text not null,
+	last_message_id uuid not null,
+	created_at timestamp with time zone not null,
+	updated_at timestamp with time zone not null,
+	UNIQUE (site_id, sop_instance_uid),
+	PRIMARY KEY (site_id, id),
+	CHECK ((status = ANY (ARRAY['IN PROGRESS'::text, 'COMPLETED'::text, 'DISCONTINUED'::text])))
+) with (fillfactor=80);
+
 create table observation (
 	site_id uuid not null,
 	id uuid not null,
@@ -419,6 +460,14 @@ CREATE INDEX encounter_patient ON public.encounter USING btree (site_id, patient
 CREATE INDEX encounter_status ON public.encounter USING btree (site_id, status, id);
 
 CREATE INDEX encounter_visit ON public.encounter USING btree (site_id, visit_key);
+
+CREATE INDEX mpps_session_accession ON public.mpps_session USING btree (site_id, accession_number, id) WHERE (accession_number IS NOT NULL);
+
+CREATE INDEX mpps_session_patient ON public.mpps_session USING btree (site_id, patient_id, id) WHERE (patient_id IS NOT NULL);
+
+CREATE INDEX mpps_session_status ON public.mpps_session USING btree (site_id, status, id);
+
+CREATE INDEX mpps_session_study ON public.mpps_session USING btree (site_id, study_uid, id);
 
 CREATE INDEX observation_changes ON public.observation USING btree (site_id, last_updated, id);
 

@@ -20,6 +20,7 @@ export class MemorySite {
 			flags: [],
 			changed: [],
 			results: [],
+			sessions: [],
 		};
 		applyChangeSet(context, changeSet);
 		return context;

@@ -28,6 +28,7 @@ export class ServiceProcess {
 			DATA_DIR: this.dataDir,
 			FHIR_PORT: '0',
 			HL7_PORT: '0',
+			MPPS_PORT: '0',
 			OPS_PORT: '0',
 			MLLP_PORT: '0',
 			LOG_LEVEL: 'info',

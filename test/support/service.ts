@@ -42,6 +42,7 @@ export async function testService(environment: Record<string, string> = {}): Pro
 		DATA_DIR: dataDir,
 		FHIR_PORT: '0',
 		HL7_PORT: '0',
+		MPPS_PORT: '0',
 		OPS_PORT: '0',
 		MLLP_PORT: '0',
 		LOG_LEVEL: 'silent',

@@ -3,6 +3,7 @@ import type { ApplyContext } from './context.ts';
 import { applyEncounter } from './encounter.ts';
 import { applyItem } from './item.ts';
 import { applyMerge, applyUnlink } from './merge.ts';
+import { applyReport } from './mpps.ts';
 import { applyObservation, type ReservedIds } from './observation.ts';
 import { applyPatient } from './patient.ts';
 import { applyResources } from './resource.ts';
@@ -77,6 +78,9 @@ function applyChange(context: ApplyContext, change: Change, references: Referenc
 			return;
 		case 'unlink':
 			applyUnlink(context, change);
+			return;
+		case 'mpps':
+			applyReport(context, change);
 			return;
 		case 'resource':
 			throw new Error('resources are applied together');

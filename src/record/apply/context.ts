@@ -1,4 +1,5 @@
 import type { Flag } from '../change-set.ts';
+import type { MppsResult } from './mpps.ts';
 import type { ResourceResult } from './resource.ts';
 import type { Row } from './rows.ts';
 import type { WorkingSet } from './working-set.ts';
@@ -17,4 +18,6 @@ export interface ApplyContext {
 	readonly changed: Row[];
 	/** What became of each resource that a FHIR client wrote, in the order of its changes. */
 	readonly results: ResourceResult[];
+	/** What became of each report about a procedure step. */
+	readonly sessions: MppsResult[];
 }

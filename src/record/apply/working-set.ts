@@ -1,3 +1,4 @@
+import type { MppsReport, MppsSession } from '../mpps.ts';
 import type { ResourceType } from '../table-shape.ts';
 import type { Row } from './rows.ts';
 
@@ -49,6 +50,10 @@ export class WorkingSet {
 	/** Identifiers of the patients whose list changed, to be written anew. */
 	readonly patientIdentifiers = new Map<string, readonly PatientIdentifier[]>();
 	readonly moves: Move[] = [];
+	/** Procedure steps by SOP Instance UID. */
+	readonly #sessions = new Map<string, MppsSession>();
+	/** Reports about procedure steps that the batch accepted, in order. */
+	readonly reports: MppsReport[] = [];
 
 	#undo: (() => void)[] = [];
 
@@ -176,6 +181,25 @@ export class WorkingSet {
 	move(move: Move): void {
 		this.moves.push(move);
 		this.#undo.push(() => this.moves.pop());
+	}
+
+	addStoredSession(session: MppsSession): void {
+		this.#sessions.set(session.sopInstanceUid, session);
+	}
+
+	session(sopInstanceUid: string): MppsSession | undefined {
+		return this.#sessions.get(sopInstanceUid);
+	}
+
+	putSession(session: MppsSession, report: MppsReport): void {
+		this.#put(this.#sessions, session.sopInstanceUid, session);
+		this.reports.push(report);
+		this.#undo.push(() => this.reports.pop());
+	}
+
+	/** Every session that the batch changed, as its last report left it. */
+	changedSessions(): MppsSession[] {
+		return [...this.#sessions.values()].filter(({ facts }) => facts !== undefined);
 	}
 
 	#put<K, V>(map: Map<K, V>, key: K, value: V): void {

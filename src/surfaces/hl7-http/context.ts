@@ -4,7 +4,6 @@ import type { Limits } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import type { Metrics } from '#core/metrics.ts';
 import type { SiteGateway } from '#site/gateway.ts';
-import type { HttpAnswer } from '../http/message.ts';
 
 /** What the HL7 HTTP surface works with. */
 export interface Hl7HttpContext {
@@ -14,8 +13,4 @@ export interface Hl7HttpContext {
 	metrics: Metrics;
 	log: Log;
 	clock: Clock;
-}
-
-export function jsonAnswer(status: number, body: object): HttpAnswer {
-	return { status, headers: { 'Content-Type': 'application/json; charset=utf-8' }, body: JSON.stringify(body) };
 }

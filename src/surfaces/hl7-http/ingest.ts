@@ -9,8 +9,9 @@ import { latin1 } from '#hl7v2/latin1.ts';
 import { declaredCharset, Message } from '#hl7v2/message.ts';
 import type { Hl7v2Delivery, Reply } from '#record/delivery.ts';
 import { deliverSoon } from '../http/deliver.ts';
+import { jsonAnswer } from '../http/json-answer.ts';
 import type { HttpAnswer, HttpRequest } from '../http/message.ts';
-import { type Hl7HttpContext, jsonAnswer } from './context.ts';
+import type { Hl7HttpContext } from './context.ts';
 import { checkMediaType } from './media-type.ts';
 
 const startOfBlock = 0x0b;

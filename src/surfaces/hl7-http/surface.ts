@@ -1,15 +1,9 @@
-import type { Failure } from '#core/failure.ts';
-import type { HttpAnswer } from '../http/message.ts';
+import { renderJsonFailure } from '../http/json-answer.ts';
 import { createHttpServer, type HttpServer, type HttpServerOptions } from '../http/server.ts';
-import { type Hl7HttpContext, jsonAnswer } from './context.ts';
+import type { Hl7HttpContext } from './context.ts';
 import { ingest } from './ingest.ts';
 
 export type Hl7HttpListenOptions = Pick<HttpServerOptions, 'host' | 'port' | 'tls' | 'trustedProxies'>;
-
-function renderFailure(failure: Failure): HttpAnswer {
-	const answer = jsonAnswer(500, { success: false, error: failure.diagnostics });
-	return failure.code === 'unauthenticated' ? { ...answer, headers: { ...answer.headers, 'WWW-Authenticate': 'X-API-Key' } } : answer;
-}
 
 /** HL7 v2 over HTTP: `POST /v2/ingest`. Rejects when the address cannot be bound. */
 export function createHl7HttpSurface(context: Hl7HttpContext, listen: Hl7HttpListenOptions): Promise<HttpServer> {
@@ -21,6 +15,6 @@ export function createHl7HttpSurface(context: Hl7HttpContext, listen: Hl7HttpLis
 		metrics,
 		log,
 		routes: [{ method: 'POST', pattern: '/v2/ingest', handle: (request) => ingest(context, request) }],
-		renderFailure,
+		renderFailure: renderJsonFailure,
 	});
 }

@@ -5,7 +5,7 @@ import type { HttpResponse } from './load.ts';
 import { type HttpAnswer, statusTexts } from './message.ts';
 
 export interface ExchangeOptions {
-	name: 'fhir' | 'hl7-http' | 'operations';
+	name: 'fhir' | 'hl7-http' | 'mpps' | 'operations';
 	limits: Pick<Limits, 'httpStallMsMax'>;
 	metrics: Pick<Metrics, 'httpRequests' | 'httpSeconds'>;
 }

@@ -12,7 +12,7 @@ import type { AnyRoute, HttpAnswer, HttpRequest, Route, StreamedRequest, Streami
 import { type RouteMatch, Router } from './router.ts';
 
 export interface HttpServerOptions {
-	name: 'fhir' | 'hl7-http' | 'operations';
+	name: 'fhir' | 'hl7-http' | 'mpps' | 'operations';
 	host: string;
 	port: number;
 	tls?: { certFile: string; keyFile: string } | undefined;

@@ -1,0 +1,27 @@
+import { type FailureCode, failureCodes } from './failure.ts';
+import type { MetricDefinition } from './metric-definition.ts';
+
+const surfaces = ['mpps', 'dimse'] as const;
+const types = ['IN PROGRESS', 'COMPLETED', 'DISCONTINUED', 'N-CREATE', 'N-SET', 'other'] as const;
+export type MppsTypeLabel = (typeof types)[number];
+
+/** `MPPS COMPLETED` as a label value. */
+export function mppsTypeLabel(messageType: string): MppsTypeLabel {
+	return types.find((type) => messageType === `MPPS ${type}`) ?? 'other';
+}
+
+/** The rows of reports about procedure steps in the table of metrics. */
+export const mppsMetricDefinitions = {
+	mppsReports: {
+		name: 'tributary_mpps_reports_total',
+		kind: 'counter',
+		help: 'Reports about procedure steps that were answered: over HTTP by status, over DIMSE by service.',
+		labels: { surface: surfaces, type: types, outcome: ['accepted', 'refused', 'ignored', 'duplicate'] },
+	},
+	mppsRefusals: {
+		name: 'tributary_mpps_refusals_total',
+		kind: 'counter',
+		help: 'Reports about procedure steps that were refused, by failure code.',
+		labels: { surface: surfaces, code: Object.keys(failureCodes) as FailureCode[] },
+	},
+} as const satisfies Record<string, MetricDefinition>;

@@ -1,0 +1,56 @@
+import { Failure } from '#core/failure.ts';
+import type { JsonObject } from '#core/json.ts';
+import type { Limits } from '#core/limits.ts';
+import type { Log } from '#core/log.ts';
+import { parseResourceJson } from '#fhir/validation/json.ts';
+import { changeOf } from '#mpps/compose.ts';
+import { dimseStatusOf, MppsRefusal } from '#mpps/refusal.ts';
+import { dimseReportOf, type Report, reportOf } from '#mpps/report.ts';
+import type { MppsResult } from '#record/apply/mpps.ts';
+import type { MppsDelivery, Outcome } from '#record/delivery.ts';
+import type { Interpretation } from './interpretation.ts';
+
+/** Reads a report about a procedure step, and answers it as its surface does: the body of the HTTP answer, or a DIMSE status in JSON. */
+export function interpretMpps(delivery: MppsDelivery, limits: Limits, log: Log): Interpretation {
+	const read = reportIn(delivery, limits, log);
+	return {
+		messageType: messageTypeOf(delivery, read),
+		controlId: read instanceof Failure ? '' : read.sopInstanceUid,
+		verdict: read instanceof Failure ? { kind: 'refuse', failure: read } : verdictOf(read, delivery, limits),
+		logged: 'always',
+		acknowledge: (outcome, failure, _results, sessions) => ({ acks: [Buffer.from(answerOf(delivery, outcome, failure, sessions))] }),
+	};
+}
+
+function reportIn(delivery: MppsDelivery, limits: Limits, log: Log): Report | Failure {
+	try {
+		if (delivery.withheld) throw new Failure('internal', 'the report could not be processed');
+		if (delivery.bytes.length > limits.mppsBytesMax)
+			throw new MppsRefusal('size', `the report is longer than ${limits.mppsBytesMax} bytes`);
+		const body: JsonObject = parseResourceJson(delivery.bytes, { depthMax: limits.jsonDepthMax });
+		return delivery.operation === 'report' ? reportOf(body) : dimseReportOf(delivery.operation, body);
+	} catch (error) {
+		if (error instanceof Failure) return error;
+		log.error({ err: error, messageId: delivery.id, siteId: delivery.siteId }, 'report could not be interpreted');
+		return new Failure('internal', 'the report could not be interpreted', { cause: error });
+	}
+}
+
+function verdictOf(report: Report, { id, surface, source }: MppsDelivery, { mppsBytesMax }: Limits): Interpretation['verdict'] {
+	const change = changeOf(report, { messageId: id, source: `${surface}:${source}`, bytesMax: mppsBytesMax });
+	return { kind: 'apply', changeSet: { changes: [change], flags: [] } };
+}
+
+function messageTypeOf({ operation }: MppsDelivery, read: Report | Failure): string {
+	if (operation !== 'report') return operation === 'create' ? 'MPPS N-CREATE' : 'MPPS N-SET';
+	return read instanceof Failure || read.status === undefined ? 'MPPS' : `MPPS ${read.status}`;
+}
+
+function answerOf({ operation }: MppsDelivery, outcome: Outcome, failure: Failure | undefined, sessions: readonly MppsResult[]): string {
+	const refused = outcome === 'refused';
+	if (operation !== 'report') return JSON.stringify(refused ? dimseStatusOf(failure) : { status: 0x0000 });
+	if (refused) return JSON.stringify({ success: false, error: failure?.diagnostics ?? 'the report was refused' });
+	const [result] = sessions;
+	if (result === undefined) throw new Error('an accepted report has no session');
+	return JSON.stringify({ success: true, session_id: result.session.id });
+}

@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto';
+import { canonical, type JsonObject, parseExact } from '#core/json.ts';
+import type { ComposedSession, Flag, MppsChange } from '#record/change-set.ts';
+import type { MppsSession } from '#record/mpps.ts';
+import { valuesOf } from './elements.ts';
+import { factsOf, studiesOf, tags } from './facts.ts';
+import { takeStep } from './machine.ts';
+import { MppsRefusal } from './refusal.ts';
+import type { Report } from './report.ts';
+
+export interface ChangeSettings {
+	messageId: string;
+	/** See MppsReport. */
+	source: string;
+	/** Of the attributes that a session comes to, as JSON. */
+	bytesMax: number;
+}
+
+/** What a report does to its session. */
+export function changeOf(report: Report, settings: ChangeSettings): MppsChange {
+	const { sopInstanceUid, studyUid = '', status = '', attributes } = report;
+	const content = canonical([sopInstanceUid, studyUid, status, attributes]);
+	const digest = createHash('sha256').update(content).digest('base64url');
+	return {
+		kind: 'mpps',
+		sopInstanceUid,
+		digest,
+		messageId: settings.messageId,
+		source: settings.source,
+		stated: JSON.stringify(attributes),
+		compose: (held) => compose(report, held, digest, settings.bytesMax),
+	};
+}
+
+function compose(report: Report, held: MppsSession | undefined, digest: string, bytesMax: number): ComposedSession | 'repeated' {
+	const { operation } = report;
+	// DIMSE answers a repetition as the standard says: the object exists, or may no longer be updated.
+	if (operation === 'report' && held?.lastDigest === digest) return 'repeated';
+	const status = report.status ?? held?.status ?? 'IN PROGRESS';
+	const step = takeStep(held?.status ?? 'none', operation, status);
+	const studyUid = studyOf(report, held);
+	const flags: Flag[] = step === 'late' ? [{ code: 'late-report', text: `the first report of the session says ${status}` }] : [];
+	const attributes = held ? merged(parseExact(held.attributes), report, flags) : report.attributes;
+	const text = JSON.stringify(attributes);
+	if (Buffer.byteLength(text) > bytesMax) throw new MppsRefusal('size', `the attributes of the session are longer than ${bytesMax} bytes`);
+	return { studyUid, status, attributes: text, late: held?.late ?? step === 'late', facts: factsOf(attributes), flags };
+}
+
+function studyOf({ studyUid, attributes, operation }: Report, held: MppsSession | undefined): string {
+	const stated = operation === 'report' ? studyUid : (studiesOf(attributes).find((uid) => uid === held?.studyUid) ?? studyUid);
+	const study = held?.studyUid ?? stated;
+	if (study === undefined) throw new Error('a session begins without a study');
+	if (stated !== undefined && stated !== study) throw new MppsRefusal('other-study', 'the session belongs to another study_uid');
+	return study;
+}
+
+/** What N-SET may not set (PS3.4 Table F.7.2-1): what was known at the start. What the start left empty may still be filled. */
+const fixedAtStart: readonly string[] = [
+	tags.scheduledStep,
+	tags.patientName,
+	tags.patientId,
+	tags.patientBirthDate,
+	tags.patientSex,
+	tags.stepId,
+	tags.stationAe,
+	tags.stationName,
+	tags.location,
+	tags.startDate,
+	tags.startTime,
+	tags.modality,
+	tags.studyId,
+];
+
+/** Attribute by attribute the later report wins; a sequence is replaced whole (PS3.7 §10.1.3). */
+function merged(held: JsonObject, { operation, attributes }: Report, flags: Flag[]): JsonObject {
+	if (operation !== 'set') return { ...held, ...attributes };
+	const fixed = fixedAtStart.filter((tag) => tag in attributes && (valuesOf(held, tag)?.length ?? 0) > 0);
+	const changed = fixed.filter((tag) => canonical(held[tag] ?? null) !== canonical(attributes[tag] ?? null));
+	if (changed.length > 0) flags.push({ code: 'not-settable', text: `N-SET may not change ${changed.join(', ')}; left as at the start` });
+	const kept = Object.fromEntries(fixed.map((tag) => [tag, held[tag] ?? null]));
+	return { ...held, ...attributes, ...kept };
+}

@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import type { JsonObject } from '#core/json.ts';
+import { isUid } from '#dicom/uid.ts';
+import type { MppsStatus } from '#record/mpps.ts';
+import { isObject, textAt } from './elements.ts';
+import { studiesOf, tags } from './facts.ts';
+import type { Operation } from './machine.ts';
+import { MppsRefusal } from './refusal.ts';
+import { statusOf } from './status.ts';
+
+/** What a report says of its procedure step, whichever way it came. */
+export interface Report {
+	operation: Operation;
+	sopInstanceUid: string;
+	/** N-SET states none, as a rule. */
+	studyUid: string | undefined;
+	/** N-SET may leave it as it is. */
+	status: MppsStatus | undefined;
+	attributes: JsonObject;
+}
+
+/** PS3.5 §9.1, two components at least. */
+const uid = (name: string) =>
+	z
+		.string({ error: (issue) => (issue.input === undefined ? `${name} is missing` : `${name} is not a string`) })
+		.refine((text) => isUid(text) && text.includes('.'), `${name} is not a UID (digits and dots, no leading zeros, at most 64 characters)`);
+
+/** The body of `POST /ingest`. */
+export const reportBody = z.strictObject({
+	sop_instance_uid: uid('sop_instance_uid'),
+	study_uid: uid('study_uid'),
+	status: z
+		.string({ error: (issue) => (issue.input === undefined ? 'status is missing' : 'status is not a string') })
+		.transform((text, context) => {
+			const status = statusOf(text);
+			if (status !== undefined) return status;
+			context.addIssue({ code: 'custom', message: 'status is none of IN PROGRESS, COMPLETED, DISCONTINUED' });
+			return z.NEVER;
+		}),
+	attributes: z.custom<JsonObject>(isObject, 'attributes is not a JSON object').default({}),
+});
+
+const namesMax = 5;
+
+function faultOf(issue: z.core.$ZodIssue): string {
+	if (issue.code !== 'unrecognized_keys') return issue.message;
+	if (issue.keys.includes('site_id')) return 'site_id is not taken from the body: the API key names the site';
+	const names = issue.keys.slice(0, namesMax).map((name) => (/^[\w.:-]{1,64}$/.test(name) ? name : '(a name that is no plain word)'));
+	const further = issue.keys.length > namesMax ? ` and ${issue.keys.length - namesMax} more` : '';
+	return `unknown members: ${names.join(', ')}${further}`;
+}
+
+/** @throws MppsRefusal naming every fault of the body */
+export function reportOf(body: JsonObject): Report {
+	const read = reportBody.safeParse(body);
+	if (!read.success) throw new MppsRefusal('value', read.error.issues.map(faultOf).join('; '));
+	const { sop_instance_uid: sopInstanceUid, study_uid: studyUid, status, attributes } = read.data;
+	const report: Report = { operation: 'report', sopInstanceUid, studyUid, status, attributes };
+	refuseContradiction(report);
+	return report;
+}
+
+/**
+ * N-CREATE and N-SET (PS3.4 F.7.2): status and study are those of the attributes.
+ * @throws MppsRefusal
+ */
+export function dimseReportOf(operation: 'create' | 'set', body: JsonObject): Report {
+	const sopInstanceUid = body['sop_instance_uid'];
+	const attributes = body['attributes'];
+	if (typeof sopInstanceUid !== 'string' || !isUid(sopInstanceUid)) throw new MppsRefusal('instance', 'the SOP Instance UID is not valid');
+	if (!isObject(attributes)) throw new MppsRefusal('value', 'the attributes are no data set');
+	const [studyUid] = studiesOf(attributes);
+	const stated = textAt(attributes, tags.status);
+	const status = stated === undefined ? undefined : statusOf(stated);
+	if (stated !== undefined && status === undefined) throw new MppsRefusal('value', 'Performed Procedure Step Status has another value');
+	if (studyUid !== undefined && !isUid(studyUid)) throw new MppsRefusal('value', 'Study Instance UID is not valid');
+	if (operation === 'create' && status === undefined) throw new MppsRefusal('missing', 'Performed Procedure Step Status is missing');
+	if (operation === 'create' && studyUid === undefined) {
+		throw new MppsRefusal('missing', 'Study Instance UID of the scheduled step is missing');
+	}
+	return { operation, sopInstanceUid, studyUid, status, attributes };
+}
+
+function refuseContradiction({ sopInstanceUid, studyUid, status, attributes }: Report): void {
+	const stated = textAt(attributes, tags.status);
+	if (stated !== undefined && statusOf(stated) !== status) {
+		throw new MppsRefusal('value', 'attributes 00400252 (Performed Procedure Step Status) contradicts status');
+	}
+	const studies = studiesOf(attributes);
+	if (studyUid !== undefined && studies.length > 0 && !studies.includes(studyUid)) {
+		throw new MppsRefusal('value', 'attributes 0020000D (Study Instance UID) contradicts study_uid');
+	}
+	const instance = textAt(attributes, tags.sopInstanceUid);
+	if (instance !== undefined && instance !== sopInstanceUid) {
+		throw new MppsRefusal('value', 'attributes 00080018 (SOP Instance UID) contradicts sop_instance_uid');
+	}
+}

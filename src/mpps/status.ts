@@ -1,0 +1,12 @@
+import { type MppsStatus, mppsStatuses } from '#record/mpps.ts';
+
+const byLetters: ReadonlyMap<string, MppsStatus> = new Map(mppsStatuses.map((status) => [lettersOf(status), status]));
+
+function lettersOf(text: string): string {
+	return text.replace(/[\s_-]+/g, '').toUpperCase();
+}
+
+/** A status as senders write it (`In_Progress`, `completed`), as the standard does; undefined when it is none. */
+export function statusOf(text: string): MppsStatus | undefined {
+	return text.length > 32 ? undefined : byLetters.get(lettersOf(text));
+}

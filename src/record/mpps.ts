@@ -1,0 +1,57 @@
+/** Performed Procedure Step Status (0040,0252), as PS3.3 C.4.14 writes it. */
+export const mppsStatuses = ['IN PROGRESS', 'COMPLETED', 'DISCONTINUED'] as const;
+export type MppsStatus = (typeof mppsStatuses)[number];
+
+/** What is read of a session's attributes into columns of their own. */
+export interface MppsFacts {
+	patientId: string | null;
+	patientIssuer: string | null;
+	patientName: string | null;
+	accessionNumber: string | null;
+	modality: string | null;
+	stationAe: string | null;
+	stationName: string | null;
+	/** Performed Procedure Step ID (0040,0253). */
+	stepId: string | null;
+	/** FHIR date, or dateTime without zone. */
+	started: string | null;
+	ended: string | null;
+	/** Series Instance UIDs of the performed series. */
+	seriesUids: readonly string[];
+}
+
+/** One performed procedure step (PS3.4 F.7) as a site's record holds it. Immutable: a report makes a new one. */
+export interface MppsSession {
+	readonly id: string;
+	readonly sopInstanceUid: string;
+	readonly studyUid: string;
+	readonly status: MppsStatus;
+	/** JSON text of what all reports stated, the later over the earlier. */
+	readonly attributes: string;
+	/** The first report was final already: the one of the start was lost on its way. */
+	readonly late: boolean;
+	/** How many reports were accepted. */
+	readonly reports: number;
+	/** What the last accepted report is recognised by when it comes again. */
+	readonly lastDigest: string;
+	/** Its id in the message log. */
+	readonly lastMessageId: string;
+	/** FHIR instant of the last accepted report. */
+	readonly updatedAt: string;
+	/** Absent for a session as it was read. */
+	readonly facts?: MppsFacts;
+}
+
+/** An accepted report, for the history of its session. */
+export interface MppsReport {
+	readonly sessionId: string;
+	/** From 1. */
+	readonly number: number;
+	readonly messageId: string;
+	readonly recordedAt: string;
+	/** Surface and sender: `mpps:<key id>`, `dimse:<address>`. */
+	readonly source: string;
+	readonly status: MppsStatus;
+	/** JSON text of the attributes as this report stated them. */
+	readonly attributes: string;
+}

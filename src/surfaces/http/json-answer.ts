@@ -1,0 +1,16 @@
+import type { Failure } from '#core/failure.ts';
+import type { HttpAnswer } from './message.ts';
+
+export function jsonAnswer(status: number, body: object | Uint8Array): HttpAnswer {
+	return {
+		status,
+		headers: { 'Content-Type': 'application/json; charset=utf-8' },
+		body: body instanceof Uint8Array ? body : JSON.stringify(body),
+	};
+}
+
+/** `{success: false, error}`, as the surfaces beside FHIR word a failure; the server sets its status. */
+export function renderJsonFailure(failure: Failure): HttpAnswer {
+	const answer = jsonAnswer(500, { success: false, error: failure.diagnostics });
+	return failure.code === 'unauthenticated' ? { ...answer, headers: { ...answer.headers, 'WWW-Authenticate': 'X-API-Key' } } : answer;
+}
