@@ -4,10 +4,12 @@ import { defaultLimits, type LimitName, type Limits, limitDefinitions } from '#c
 
 const port = (fallback: number) => z.coerce.number().int().min(0).max(65_535).default(fallback);
 const optionalPort = z.coerce.number().int().min(0).max(65_535).optional();
-const flag = z
-	.enum(['true', 'false', '1', '0'])
-	.default('false')
-	.transform((value) => value === 'true' || value === '1');
+const flagOr = (fallback: 'true' | 'false') =>
+	z
+		.enum(['true', 'false', '1', '0'])
+		.default(fallback)
+		.transform((value) => value === 'true' || value === '1');
+const flag = flagOr('false');
 const list = z
 	.string()
 	.default('')
@@ -36,6 +38,7 @@ export const environmentSchema = z.object({
 		.meta({ description: 'embedded database and spool' }),
 	HOST: z.string().min(1).default('127.0.0.1').meta({ description: 'bind address of every surface except admin and operations' }),
 	ALLOW_PLAINTEXT: flag.meta({ description: 'allows an HTTP surface without TLS on a non-loopback address' }),
+	API_DOCUMENTATION: flagOr('true').meta({ description: 'serves /api/documentation on each HTTP surface' }),
 	PUBLIC_METADATA: flag.meta({ description: '/fhir/metadata answers without a key' }),
 	FHIR_PORT: port(8080).meta({ description: 'FHIR R4 API' }),
 	HL7_PORT: port(8081).meta({ description: 'HL7 over HTTP' }),

@@ -7,6 +7,7 @@ import { addressSet, parseRange } from '#core/address.ts';
 import { systemClock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
 import { createMetrics, type Metrics } from '#core/metrics.ts';
+import { fhirOpenApi } from '#fhir/openapi.ts';
 import { Shards } from '#site/shards.ts';
 import { readRows } from '#storage/administrative-reader.ts';
 import { Connection } from '#storage/connection.ts';
@@ -21,6 +22,7 @@ import { bulkRoutes } from '#surfaces/fhir/bulk.ts';
 import { Cursors } from '#surfaces/fhir/cursor.ts';
 import { fhirRoutes, renderFhirFailure } from '#surfaces/fhir/routes.ts';
 import { createHl7HttpSurface } from '#surfaces/hl7-http/surface.ts';
+import { documentationRoutes } from '#surfaces/http/documentation/routes.ts';
 import { loadServer } from '#surfaces/http/load.ts';
 import { createHttpServer, type HttpServer } from '#surfaces/http/server.ts';
 import { createMllpSurface } from '#surfaces/mllp/listener.ts';
@@ -164,7 +166,8 @@ async function listen(parts: Parts): Promise<Record<string, SurfaceAddress>> {
 		version,
 		publicMetadata: config.PUBLIC_METADATA,
 	};
-	const routes = [...fhirRoutes(fhirContext), ...bulkRoutes({ directory, bulk, limits, metrics })];
+	const reference = config.API_DOCUMENTATION ? documentationRoutes((server) => fhirOpenApi(version, server)) : [];
+	const routes = [...fhirRoutes(fhirContext), ...bulkRoutes({ directory, bulk, limits, metrics }), ...reference];
 	opened(
 		'fhir',
 		config.HOST,
@@ -180,7 +183,11 @@ async function listen(parts: Parts): Promise<Record<string, SurfaceAddress>> {
 		}),
 	);
 	const ingestContext = { directory, gateway: shards, limits, metrics, log, clock: parts.clock };
-	opened('hl7', config.HOST, await createHl7HttpSurface(ingestContext, { ...http, port: config.HL7_PORT }));
+	opened(
+		'hl7',
+		config.HOST,
+		await createHl7HttpSurface(ingestContext, { ...http, port: config.HL7_PORT, documented: config.API_DOCUMENTATION, version }),
+	);
 	opened('mpps', config.HOST, await createMppsSurface(ingestContext, { ...http, port: config.MPPS_PORT }));
 	return { ...surfaces, ...(await listenMllp(parts)) };
 }

@@ -48,7 +48,13 @@ async function start(t: TestContext, limits: Partial<Limits> = {}) {
 	};
 	const metrics = createMetrics({ processMetrics: false });
 	const context = { directory, gateway, limits: { ...defaultLimits, ...limits }, metrics, log: silentLog, clock: systemClock };
-	const server = await createHl7HttpSurface(context, { host: '127.0.0.1', port: 0, trustedProxies: [] });
+	const server = await createHl7HttpSurface(context, {
+		host: '127.0.0.1',
+		port: 0,
+		trustedProxies: [],
+		documented: false,
+		version: '1.2.3',
+	});
 	t.after(() => server.close(0));
 	const post = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}, path = '/v2/ingest') =>
 		fetch(`http://127.0.0.1:${server.port}${path}`, {
