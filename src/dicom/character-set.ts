@@ -1,4 +1,4 @@
-import { isAscii, isUtf8 } from 'node:buffer';
+import { isUtf8 } from 'node:buffer';
 import { decodeIso2022, isRegistered } from './iso-2022.ts';
 
 /** What Specific Character Set (0008,0005) says of the texts of a data set. */
@@ -14,8 +14,14 @@ function guess(bytes: Buffer): string {
 	return isUtf8(bytes) ? bytes.toString('utf8') : latin1.decode(bytes);
 }
 
+/** ASCII without an escape. Most values are, and most are so short that a call into the engine costs more than they do. */
+function isPlain(bytes: Buffer): boolean {
+	for (let at = 0; at < bytes.length; at++) if ((bytes[at] as number) >= 0x80 || bytes[at] === 0x1b) return false;
+	return true;
+}
+
 function decoded(decode: (bytes: Buffer) => string): CharacterSet {
-	return { decode: (bytes) => (isAscii(bytes) && !bytes.includes(0x1b) ? bytes.toString('latin1') : decode(bytes)) };
+	return { decode: (bytes) => (isPlain(bytes) ? bytes.toString('latin1') : decode(bytes)) };
 }
 
 function encoded(encoding: string): CharacterSet {

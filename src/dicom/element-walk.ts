@@ -44,8 +44,16 @@ const sequenceDelimiter = 0xff_fe_e0_dd;
 /** PS3.5 §7.1.2: these, and any that is not known yet, have two reserved bytes and a length of four. */
 const shortVrs = 'AE AS AT CS DA DS DT FL FD IS LO LT PN SH SL SS ST TM UI UL US'.split(' ');
 const longVrs = 'OB OD OF OL OV OW SQ SV UC UN UR UT UV'.split(' ');
-const vrByCode = new Map([...shortVrs, ...longVrs].map((vr) => [(vr.charCodeAt(0) << 8) | vr.charCodeAt(1), vr]));
-const isShort: ReadonlySet<string> = new Set(shortVrs);
+
+function vrCode(vr: string): number {
+	return (vr.charCodeAt(0) << 8) | vr.charCodeAt(1);
+}
+
+/** By the two letters as a number; this is asked for every element, and a table answers faster than a map. */
+const vrByCode: (string | undefined)[] = Array.from({ length: 0x1_00_00 });
+const isShort = new Uint8Array(0x1_00_00);
+for (const vr of [...shortVrs, ...longVrs]) vrByCode[vrCode(vr)] = vr;
+for (const vr of shortVrs) isShort[vrCode(vr)] = 1;
 
 type FrameKind = 'items' | 'fragments' | 'item';
 
@@ -173,10 +181,9 @@ export class ElementWalk {
 	}
 
 	#tagAt(buffer: Buffer, at: number): number {
-		const [group, element] = this.#frame.littleEndian
-			? [buffer.readUInt16LE(at), buffer.readUInt16LE(at + 2)]
-			: [buffer.readUInt16BE(at), buffer.readUInt16BE(at + 2)];
-		return group * 0x1_00_00 + element;
+		return this.#frame.littleEndian
+			? buffer.readUInt16LE(at) * 0x1_00_00 + buffer.readUInt16LE(at + 2)
+			: buffer.readUInt16BE(at) * 0x1_00_00 + buffer.readUInt16BE(at + 2);
 	}
 
 	#lengthAt(buffer: Buffer, at: number): number {
@@ -223,8 +230,9 @@ export class ElementWalk {
 			return this.#begin(buffer, at, 8, tag, this.#visitor.vrOf(tag), this.#lengthAt(buffer, at + 4));
 		}
 		const code = buffer.readUInt16BE(at + 4);
-		const vr = vrByCode.get(code) ?? this.#unknownVr(code);
-		if (isShort.has(vr)) {
+		const vr = vrByCode[code] ?? this.#unknownVr(code);
+		// What stands for an unknown VR tells its form.
+		if (isShort[code] === 1 || vr === 'LO') {
 			const length = this.#frame.littleEndian ? buffer.readUInt16LE(at + 6) : buffer.readUInt16BE(at + 6);
 			return this.#begin(buffer, at, 8, tag, vr, length);
 		}

@@ -87,7 +87,13 @@ export class Inflate {
 		const rest = this.#input.subarray(this.#at);
 		this.#input = Buffer.concat([rest, chunk]);
 		this.#at = 0;
-		while (!this.ended && this.#advance()) if (this.#made >= pieceBytes) this.#give();
+		try {
+			while (!this.ended && this.#advance()) if (this.#made >= pieceBytes) this.#give();
+		} catch (error) {
+			// Damage behind what is wanted does no harm, in whatever pieces the input came.
+			if (error instanceof InflateError && this.#made > 0) this.#give();
+			if (!this.ended) throw error;
+		}
 		if (this.#made > 0) this.#give();
 	}
 

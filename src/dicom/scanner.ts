@@ -33,17 +33,23 @@ const filing: ReadonlySet<Keyword> = new Set<Keyword>([
 	'AccessionNumber',
 ]);
 
-/** Texts by keyword; those of the two issuer sequences under the sequence's tag before it. */
+/** The elements of the two issuer sequences that are wanted, under names of their own. */
+const issuerKeys: ReadonlyMap<number, Record<'LocalNamespaceEntityID' | 'UniversalEntityID', IssuerKey>> = new Map([
+	[accessionIssuer, { LocalNamespaceEntityID: 'accession namespace', UniversalEntityID: 'accession universal' }],
+	[patientIssuer, { LocalNamespaceEntityID: 'patient namespace', UniversalEntityID: 'patient universal' }],
+]);
+type IssuerKey = `${'accession' | 'patient'} ${'namespace' | 'universal'}`;
+
 class Collector implements DataSetVisitor {
-	readonly texts = new Map<Keyword | `${number} ${Keyword}`, string>();
+	readonly texts = new Map<Keyword | IssuerKey, string>();
 	readonly numbers = new Map<Keyword, number>();
 	readonly vrOf = vrOf;
 	#characterSet: CharacterSet = defaultCharacterSet;
-	#sequence = 0;
+	#sequence: number = 0;
 	#items = 0;
 
 	element(tag: number, vr: string, length: number) {
-		if (this.#sequence !== 0) return this.#inIssuer(tag, length);
+		if (this.#sequence !== 0) return this.#inIssuer(tag, vr, length);
 		if (tag > lastWantedTag) return wish.stop;
 		if (tag < 0x0004_0000) throw new DataSetError('encoding', 'a command or file meta element lies in the data set');
 		const keyword = keywordOf(tag);
@@ -60,10 +66,10 @@ class Collector implements DataSetVisitor {
 		return wish.skip;
 	}
 
-	#inIssuer(tag: number, length: number) {
+	#inIssuer(tag: number, vr: string, length: number) {
 		const keyword = this.#items === 1 ? keywordOf(tag) : undefined;
 		const isWanted = keyword === 'LocalNamespaceEntityID' || keyword === 'UniversalEntityID';
-		return isWanted && length <= valueBytesMax ? wish.take : wish.skip;
+		return isWanted && vr !== 'SQ' && length <= valueBytesMax ? wish.take : wish.skip;
 	}
 
 	value(tag: number, vr: string, bytes: Buffer, littleEndian: boolean): void {
@@ -75,12 +81,13 @@ class Collector implements DataSetVisitor {
 			return;
 		}
 		if (keyword === 'SpecificCharacterSet') this.#characterSet = characterSetOf(bytes.toString('latin1'));
-		else this.#keep(this.#sequence === 0 ? keyword : `${this.#sequence} ${keyword}`, this.#characterSet.decode(bytes));
-	}
-
-	#keep(key: Keyword | `${number} ${Keyword}`, text: string): void {
-		if (this.texts.has(key)) throw new DataSetError('structure', `${key.split(' ').at(-1)} occurs twice`);
-		this.texts.set(key, text);
+		else if (this.#sequence === 0) {
+			if (this.texts.has(keyword)) throw new DataSetError('structure', `${keyword} occurs twice`);
+			this.texts.set(keyword, this.#characterSet.decode(bytes));
+		} else if (keyword === 'LocalNamespaceEntityID' || keyword === 'UniversalEntityID') {
+			const key = issuerKeys.get(this.#sequence)?.[keyword];
+			if (key) this.texts.set(key, this.#characterSet.decode(bytes));
+		}
 	}
 
 	itemStart(): void {
@@ -96,8 +103,8 @@ class Collector implements DataSetVisitor {
 
 function uid(texts: Collector['texts'], keyword: Keyword): string {
 	// UI is padded with one NUL (PS3.5 §9.1); blanks are met too.
-	const text = (texts.get(keyword) ?? '').replace(/[\0 ]+$/, '');
-	if (text === '') throw new DataSetError('missing', `${keyword} is missing`);
+	const text = textOf(texts.get(keyword) ?? '');
+	if (text === undefined) throw new DataSetError('missing', `${keyword} is missing`);
 	if (!isUid(text)) throw new DataSetError('value', `${keyword} is not a UID`);
 	return text;
 }
@@ -109,7 +116,7 @@ function patientOf(texts: Collector['texts']): InstancePatient {
 	const [family = '', given = '', middle = '', prefix = '', suffix = ''] = name?.alphabetic ?? [];
 	return {
 		id: textOf(texts.get('PatientID') ?? ''),
-		issuer: textOf(texts.get('IssuerOfPatientID') ?? '') ?? textOf(texts.get(`${patientIssuer} UniversalEntityID`) ?? ''),
+		issuer: textOf(texts.get('IssuerOfPatientID') ?? '') ?? textOf(texts.get('patient universal') ?? ''),
 		name: name && { family, given, middle, prefix, suffix, ideographic: name.ideographic, phonetic: name.phonetic },
 		birthDate: dateOf(texts.get('PatientBirthDate') ?? ''),
 		gender: genders[(firstOf(texts.get('PatientSex') ?? '') ?? '').toUpperCase()],
@@ -118,7 +125,6 @@ function patientOf(texts: Collector['texts']): InstancePatient {
 
 function attributesOf({ texts, numbers }: Collector, transferSyntaxUid: string): InstanceAttributes {
 	const raw = (keyword: Keyword) => texts.get(keyword) ?? '';
-	const issuer = (keyword: Keyword) => textOf(texts.get(`${accessionIssuer} ${keyword}`) ?? '');
 	const frames = integerOf(raw('NumberOfFrames'));
 	return {
 		sopClassUid: uid(texts, 'SOPClassUID'),
@@ -130,7 +136,7 @@ function attributesOf({ texts, numbers }: Collector, transferSyntaxUid: string):
 		study: {
 			started: dateTimeOf(raw('StudyDate'), raw('StudyTime')),
 			accessionNumber: textOf(raw('AccessionNumber')),
-			accessionIssuer: issuer('LocalNamespaceEntityID') ?? issuer('UniversalEntityID'),
+			accessionIssuer: textOf(texts.get('accession namespace') ?? '') ?? textOf(texts.get('accession universal') ?? ''),
 			studyId: textOf(raw('StudyID')),
 			description: textOf(raw('StudyDescription')),
 			referringPhysician: nameTextOf(raw('ReferringPhysicianName')),
@@ -183,7 +189,7 @@ export class DataSetScanner {
 		this.#isFed ||= chunk.length > 0;
 		return this.#guarded(() => {
 			if (this.#inflate) this.#inflate.feed(chunk);
-			else this.#walk.feed(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
+			else this.#walk.feed(Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
 			return !this.#walk.isStopped;
 		});
 	}

@@ -5,8 +5,17 @@ const controls = /[\u0000-\u001f\u007f]+/g;
 
 /** Without padding and control characters (PostgreSQL knows no NUL); undefined when nothing is left. */
 export function textOf(text: string): string | undefined {
-	const clean = text.replace(controls, ' ').trim();
-	return clean === '' ? undefined : clean;
+	let start = 0;
+	let end = text.length;
+	while (start < end && text.charCodeAt(start) <= 0x20) start += 1;
+	while (end > start && text.charCodeAt(end - 1) <= 0x20) end -= 1;
+	if (start === end) return undefined;
+	const bare = start === 0 && end === text.length ? text : text.slice(start, end);
+	for (let at = 0; at < bare.length; at++) {
+		const code = bare.charCodeAt(at);
+		if (code < 0x20 || code === 0x7f || code === 0xa0 || code === 0x3000) return bare.replace(controls, ' ').trim() || undefined;
+	}
+	return bare;
 }
 
 /** The first value of a code string, an integer string or a UID. */
@@ -62,11 +71,13 @@ export interface PersonName {
 }
 
 function componentsOf(group: string): string[] {
-	return group.split('^').map((component) => textOf(component) ?? '');
+	return group === '' ? [] : group.split('^').map((component) => textOf(component) ?? '');
 }
 
 function groupText(group: string): string {
-	return componentsOf(group).join('^').replace(/\^+$/, '');
+	const parts = componentsOf(group);
+	while (parts.at(-1) === '') parts.pop();
+	return parts.join('^');
 }
 
 /** Undefined when every group is empty. */
@@ -83,9 +94,11 @@ export function personNameOf(text: string): PersonName | undefined {
 
 /** One name as one text: the alphabetic group, else the ideographic, else the phonetic, with `^` between components. */
 export function nameTextOf(text: string): string | undefined {
-	const [first = ''] = text.split('\\');
-	return first
-		.split('=')
-		.map(groupText)
-		.find((group) => group !== '');
+	const end = text.indexOf('\\');
+	const first = end < 0 ? text : text.slice(0, end);
+	for (const group of first.split('=')) {
+		const name = groupText(group);
+		if (name !== '') return name;
+	}
+	return undefined;
 }
