@@ -12,11 +12,19 @@ import { type CliHooks, type CliStreams, type Command, flag, type Invocation, ty
 import { configuration, configurationMarkdown } from './configuration.ts';
 import { keyCommands } from './key.ts';
 import { messageCommands } from './messages.ts';
+import { mppsCommands } from './mpps.ts';
 import { forPeople } from './print.ts';
 import { siteCommands } from './site.ts';
 import { userCommands } from './user.ts';
 
-const commands: readonly Command[] = [...siteCommands, ...userCommands, ...keyCommands, ...clientCommands, ...messageCommands];
+const commands: readonly Command[] = [
+	...siteCommands,
+	...userCommands,
+	...keyCommands,
+	...clientCommands,
+	...messageCommands,
+	...mppsCommands,
+];
 
 /**
  * The command line. Answers the exit code: 0 done, 1 failed, 2 wrong usage or configuration. With `--json` a command

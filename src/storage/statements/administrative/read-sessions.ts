@@ -1,0 +1,42 @@
+import type { Statement } from '../../statement.ts';
+
+const columns = `
+	m.id, s.slug as site, m.sop_instance_uid, m.study_uid, m.status, m.late, m.patient_id, m.patient_name, m.accession_number, m.modality,
+	m.station_ae, m.station_name, m.step_id, m.started, m.ended, m.reports, m.created_at, m.updated_at`;
+
+/** Procedure steps, newest first; every filter that is null asks for nothing. */
+export const listSessions: Statement = {
+	name: 'list_sessions',
+	text: `
+select ${columns}
+from mpps_session m
+join site s on s.id = m.site_id
+where ($1::uuid is null or m.site_id = $1)
+	and ($2::text is null or m.status = $2)
+	and ($3::text is null or m.study_uid = $3)
+	and ($4::text is null or m.patient_id = $4)
+	and ($5::text is null or m.accession_number = $5)
+	and ($6::uuid is null or m.id < $6)
+order by m.id desc
+limit $7`,
+};
+
+/** By the id of the session or by SOP Instance UID, under which every site may have one. */
+export const showSession: Statement = {
+	name: 'show_session',
+	text: `
+select ${columns}, m.site_id, m.patient_issuer, m.series_uids, m.attributes
+from mpps_session m
+join site s on s.id = m.site_id
+where ($1::uuid is null or m.site_id = $1) and (m.id = $2::uuid or m.sop_instance_uid = $3::text)`,
+};
+
+/** The accepted reports of a session, first to last. */
+export const listReports: Statement = {
+	name: 'list_reports',
+	text: `
+select number, message_id, recorded_at, source, status, attributes
+from mpps_event
+where site_id = $1 and session_id = $2
+order by number`,
+};

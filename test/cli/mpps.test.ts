@@ -1,0 +1,136 @@
+import { strict as assert } from 'node:assert';
+import { after, before, describe, test } from 'node:test';
+import { runCli } from '#cli/run.ts';
+import { newId } from '#core/id.ts';
+import { type TestService, testService } from '#test/support/service.ts';
+import { readConfig } from '../../src/config.ts';
+import { processInPlace } from '../../src/ingest-in-place.ts';
+
+let service: TestService;
+const keys: Record<string, string> = {};
+const ids: string[] = [];
+
+async function report(site: string, body: object): Promise<string> {
+	const answer = await fetch(`http://127.0.0.1:${service.port('mpps')}/ingest`, {
+		method: 'POST',
+		headers: { 'X-API-Key': keys[site] ?? '', 'Content-Type': 'application/json' },
+		body: JSON.stringify(body),
+	});
+	const { session_id } = (await answer.json()) as { session_id?: string };
+	return session_id ?? '';
+}
+
+async function run(...argv: string[]): Promise<{ code: number; out: string; err: string }> {
+	let out = '';
+	let err = '';
+	const stdout = { write: (text: string) => (out += text) };
+	const stderr = { write: (text: string) => (err += text) };
+	const code = await runCli(
+		argv,
+		{ stdout, stderr },
+		{
+			start: () => assert.fail('nothing is started'),
+			processDeliveries: processInPlace,
+			readConfig: () => readConfig({ DATABASE_URL: service.databaseUrl }),
+			version: '9.9.9',
+		},
+	);
+	return { code, out, err };
+}
+
+async function json(...argv: string[]) {
+	const { code, out, err } = await run(...argv, '--json');
+	assert.deepEqual([code, err], [0, ''], argv.join(' '));
+	return JSON.parse(out);
+}
+
+before(async () => {
+	service = await testService();
+	for (const site of ['west', 'east']) keys[site] = (await service.addSite(site)).key;
+	const attributes = { '00100020': { vr: 'LO', Value: ['4711'] }, '00080050': { vr: 'SH', Value: ['A1'] } };
+	const step = { sop_instance_uid: '1.2.1', study_uid: '1.2.10', status: 'IN PROGRESS' };
+	ids.push(await report('west', { ...step, attributes }));
+	ids.push(await report('west', { ...step, sop_instance_uid: '1.2.2', study_uid: '1.2.20', status: 'COMPLETED' }));
+	ids.push(await report('east', step));
+	await report('west', { ...step, status: 'DISCONTINUED', attributes: { reason: 'patient left' } });
+	await report('west', { ...step, status: 'COMPLETED' });
+});
+
+after(async () => {
+	await service[Symbol.asyncDispose]();
+});
+
+describe('mpps list', { timeout: 60_000 }, () => {
+	test('shows the procedure steps newest first, by site, status, study, patient and accession, page by page', async () => {
+		const listed = async (...filters: string[]) =>
+			(await json('mpps', 'list', ...filters)).map(({ id }: { id: string }) => ids.indexOf(id));
+		assert.deepEqual(await listed(), [2, 1, 0]);
+		assert.deepEqual(await listed('--site', 'west'), [1, 0]);
+		assert.deepEqual(await listed('--site', 'east'), [2]);
+		assert.deepEqual(await listed('--status', 'in-progress'), [2]);
+		assert.deepEqual(await listed('--status', 'DISCONTINUED'), [0]);
+		assert.deepEqual(await listed('--study', '1.2.20'), [1]);
+		assert.deepEqual(await listed('--patient', '4711'), [0]);
+		assert.deepEqual(await listed('--accession', 'A1', '--site', 'east'), []);
+		assert.deepEqual(await listed('--limit', '1'), [2]);
+		assert.deepEqual(await listed('--before', ids[1] ?? ''), [0]);
+		assert.match((await run('mpps', 'list')).out, /^id +site +sop_instance_uid +study_uid +status +late /);
+	});
+
+	test('refuses a status, a site or a position that is none', async () => {
+		for (const [option, value] of [
+			['--status', 'scheduled'],
+			['--site', 'nowhere'],
+			['--before', 'x'],
+		] as const) {
+			const { code, out, err } = await run('mpps', 'list', option, value, '--json');
+			assert.deepEqual([code, out], [1, '']);
+			assert.match(err, /status: |no site 'nowhere'|before: /);
+		}
+	});
+});
+
+describe('mpps show', { timeout: 60_000 }, () => {
+	test('has the attributes and every report that was accepted', async () => {
+		const shown = await json('mpps', 'show', ids[0] ?? '');
+		assert.deepEqual(
+			[shown.site, shown.status, shown.late, shown.patient_id, shown.accession_number, shown.reports],
+			['west', 'DISCONTINUED', false, '4711', 'A1', 2],
+		);
+		assert.equal(shown.attributes.reason, 'patient left');
+		assert.deepEqual(
+			shown.history.map(({ number, status, attributes }: { number: number; status: string; attributes: object }) => [
+				number,
+				status,
+				Object.keys(attributes),
+			]),
+			[
+				[1, 'IN PROGRESS', ['00100020', '00080050']],
+				[2, 'DISCONTINUED', ['reason']],
+			],
+		);
+		const logged = await json('messages', 'show', shown.history[1].message_id);
+		assert.deepEqual([logged.surface, logged.message_type, logged.control_id], ['mpps', 'MPPS DISCONTINUED', '1.2.1']);
+		assert.deepEqual(logged.changed, [`mpps/${ids[0]}/2`]);
+	});
+
+	test('finds it by SOP Instance UID, of the site where several have it', async () => {
+		assert.equal((await json('mpps', 'show', '1.2.2')).id, ids[1]);
+		assert.equal((await json('mpps', 'show', '1.2.1', '--site', 'east')).id, ids[2]);
+		assert.match((await run('mpps', 'show', '1.2.1')).err, /several sites/);
+		for (const id of ['1.2.99', newId(), "' or 1=1"]) assert.equal((await run('mpps', 'show', id)).code, 1);
+	});
+});
+
+describe('messages', { timeout: 60_000 }, () => {
+	test('list what was refused with its reason, and replay it', async () => {
+		const [refused] = await json('messages', 'list', '--site', 'west', '--outcome', 'refused');
+		assert.deepEqual([refused.surface, refused.message_type, refused.failure_code], ['mpps', 'MPPS COMPLETED', 'conflict']);
+		const [again] = await json('messages', 'replay', refused.id);
+		assert.deepEqual([again.outcome, again.replay_of], ['refused', refused.id]);
+		await service.rows('delete from mpps_session where id = $1', [ids[0]]);
+		const [taken] = await json('messages', 'replay', again.id);
+		assert.deepEqual([taken.outcome, taken.failure], ['accepted', null], 'a replay of a replay is still a report');
+		assert.equal((await json('mpps', 'show', '1.2.1', '--site', 'west')).status, 'COMPLETED');
+	});
+});
