@@ -1,0 +1,143 @@
+import type { TestContext } from 'node:test';
+import { systemClock } from '#core/clock.ts';
+import { defaultLimits, type Limits } from '#core/limits.ts';
+import { silentLog } from '#core/log.ts';
+import { createMetrics, type MetricName, metricDefinitions } from '#core/metrics.ts';
+import type { AnnouncedInstance, InstanceEntry, InstanceReception, IntakeResult } from '#storage/instance-intake.ts';
+import type { AssociationMatch, ProcedureStepAnswer, ProcedureStepRequest, RefusedAssociation } from '#surfaces/dimse/context.ts';
+import { createDimseSurface, type DimseListenOptions } from '#surfaces/dimse/listener.ts';
+
+export const ctImage = '1.2.840.10008.5.1.4.1.1.2';
+export const verification = '1.2.840.10008.1.1';
+export const procedureStep = '1.2.840.10008.3.1.2.3.3';
+export const implicitLittleEndian = '1.2.840.10008.1.2';
+export const explicitLittleEndian = '1.2.840.10008.1.2.1';
+export const siteId = '0199c0de-0000-7000-8000-000000000002';
+
+/** A promise and its resolution. */
+export function gate(): { open: () => void; opened: Promise<void> } {
+	let open = () => {};
+	const opened = new Promise<void>((resolve) => {
+		open = resolve;
+	});
+	return { open, opened };
+}
+
+export interface TakenInstance {
+	announced: AnnouncedInstance;
+	chunks: Buffer[];
+	ended: 'finished' | 'abandoned' | undefined;
+	/** Writes that came before an earlier one had resolved. */
+	overlapping: number;
+	end: Promise<void>;
+}
+
+/** Keeps what it is given, as long as `room` says; nothing waits by default. */
+export class FakeIntake implements InstanceEntry {
+	readonly taken: TakenInstance[] = [];
+	room: (() => Promise<void>) | undefined;
+	result: (instance: TakenInstance) => Promise<Partial<IntakeResult>> = () => Promise.resolve({});
+	#wake: () => void = () => {};
+
+	begin(announced: AnnouncedInstance): InstanceReception {
+		const { open, opened } = gate();
+		const instance: TakenInstance = { announced, chunks: [], ended: undefined, overlapping: 0, end: opened };
+		let writing = false;
+		this.taken.push(instance);
+		this.#wake();
+		return {
+			write: (chunk) => {
+				if (writing) instance.overlapping += 1;
+				instance.chunks.push(Buffer.from(chunk));
+				if (this.room === undefined) return undefined;
+				writing = true;
+				return this.room().then(() => {
+					writing = false;
+				});
+			},
+			finish: async () => {
+				instance.ended = 'finished';
+				open();
+				const result = { status: 0, comment: undefined, outcome: 'stored', attributes: undefined } as const;
+				return { ...result, ...(await this.result(instance)) };
+			},
+			abandon: async () => {
+				instance.ended = 'abandoned';
+				open();
+			},
+		};
+	}
+
+	/** The nth instance, when its data set has begun. */
+	async instance(index: number): Promise<TakenInstance> {
+		while (this.taken[index] === undefined) {
+			await new Promise<void>((resolve) => {
+				this.#wake = resolve;
+			});
+		}
+		return this.taken[index] as TakenInstance;
+	}
+}
+
+/** Answers every request with success, unless a test sets its own way. */
+class FakeProcedureSteps {
+	readonly requests: (ProcedureStepRequest & { operation: string })[] = [];
+	answer: (operation: string, request: ProcedureStepRequest) => Promise<ProcedureStepAnswer> = () => Promise.resolve({ status: 0 });
+
+	create(request: ProcedureStepRequest): Promise<ProcedureStepAnswer> {
+		this.requests.push({ ...request, operation: 'create' });
+		return this.answer('create', request);
+	}
+	set(request: ProcedureStepRequest): Promise<ProcedureStepAnswer> {
+		this.requests.push({ ...request, operation: 'set' });
+		return this.answer('set', request);
+	}
+}
+
+/** Accepts everybody who calls WEST. */
+class FakeDirectory {
+	refused = new Set<string>();
+	readonly asked: string[][] = [];
+
+	matchAssociation(calledAe: string, callingAe: string, address: string): AssociationMatch {
+		this.asked.push([calledAe, callingAe, address]);
+		if (calledAe !== 'WEST') return { kind: 'called-unknown' };
+		if (this.refused.has(callingAe)) return { kind: 'calling-refused' };
+		return { kind: 'accepted', siteId, siteSlug: 'west', clientId: undefined, grants: new Set() };
+	}
+}
+
+export interface SetUp {
+	limits?: Partial<Limits>;
+	listen?: Partial<DimseListenOptions>;
+	trustedProxies?: string[];
+	storesUnknownSopClasses?: boolean;
+}
+
+export async function startSurface(test: TestContext, { limits, listen, trustedProxies = [], storesUnknownSopClasses = true }: SetUp = {}) {
+	const intake = new FakeIntake();
+	const directory = new FakeDirectory();
+	const procedureSteps = new FakeProcedureSteps();
+	const refused: RefusedAssociation[] = [];
+	const metrics = createMetrics({ processMetrics: false });
+	const surface = createDimseSurface({
+		directory,
+		intake,
+		procedureSteps,
+		storesUnknownSopClasses,
+		isTrustedProxy: (address) => trustedProxies.includes(address),
+		audit: (event) => refused.push(event),
+		limits: { ...defaultLimits, ...limits },
+		metrics,
+		log: silentLog,
+		clock: systemClock,
+	});
+	const { port } = await surface.listen({ host: '127.0.0.1', port: 0, ...listen });
+	test.after(() => surface.close(0));
+	const counted = async (name: MetricName, labels: Record<string, string> = {}) => {
+		const all = (await metrics.registry.getSingleMetric(metricDefinitions[name].name)?.get())?.values ?? [];
+		const fitting = all.filter((value) => Object.entries(labels).every(([label, wanted]) => value.labels[label] === wanted));
+		return fitting.reduce((sum, { value }) => sum + value, 0);
+	};
+	return { surface, port, intake, directory, procedureSteps, refused, counted };
+}
