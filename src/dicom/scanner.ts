@@ -1,10 +1,9 @@
 import type { InstanceAttributes, InstancePatient } from '#record/instance.ts';
 import { type CharacterSet, characterSetOf, defaultCharacterSet } from './character-set.ts';
-import { type DataSetVisitor, ElementWalk, type WalkLimits, wish } from './element-walk.ts';
+import { DataSetFeed } from './data-set-feed.ts';
+import { type DataSetVisitor, wish } from './element-walk.ts';
 import { type Keyword, keywordOf, tagOf, vrOf } from './elements.ts';
 import { DataSetError, type DataSetFault } from './fault.ts';
-import { Inflate, InflateError } from './inflate.ts';
-import { encodingOf } from './transfer-syntax.ts';
 import { isUid } from './uid.ts';
 import { dateOf, dateTimeOf, firstOf, integerOf, nameTextOf, personNameOf, textOf } from './values.ts';
 
@@ -15,7 +14,6 @@ export interface ScanLimits {
 
 export type ScanResult = { attributes: InstanceAttributes } | { fault: DataSetFault };
 
-const depthMax = 64;
 /** The longest wanted values are UT and PN in three groups; what is longer cannot be meant. */
 const valueBytesMax = 4096;
 const lastWantedTag = tagOf('Columns');
@@ -163,60 +161,27 @@ function attributesOf({ texts, numbers }: Collector, transferSyntaxUid: string):
 export class DataSetScanner {
 	readonly #transferSyntaxUid: string;
 	readonly #collector = new Collector();
-	readonly #walk: ElementWalk;
-	readonly #inflate: Inflate | undefined;
-	#inflated = 0;
-	#isFed = false;
-	#fault: DataSetFault | undefined;
+	readonly #feed: DataSetFeed;
 
 	constructor(transferSyntaxUid: string, limits: ScanLimits) {
-		const encoding = encodingOf(transferSyntaxUid);
-		const walkLimits: WalkLimits = { bytesMax: limits.headerBytesMax, depthMax };
 		this.#transferSyntaxUid = transferSyntaxUid;
-		this.#walk = new ElementWalk(encoding, this.#collector, walkLimits);
-		if (!encoding.deflated) return;
-		this.#inflate = new Inflate((piece) => {
-			this.#inflated += piece.length;
-			if (!this.#walk.feed(piece)) return false;
-			if (this.#inflated > limits.headerBytesMax) throw new DataSetError('too-large', 'the elements before the pixel data are too large');
-			return true;
-		});
+		this.#feed = new DataSetFeed(transferSyntaxUid, this.#collector, limits.headerBytesMax);
 	}
 
 	/** True: wants more. False: everything wanted was read, or a fault found; `end` tells which. The chunk is not kept. */
 	feed(chunk: Uint8Array): boolean {
-		if (this.#fault || this.#walk.isStopped) return false;
-		this.#isFed ||= chunk.length > 0;
-		return this.#guarded(() => {
-			if (this.#inflate) this.#inflate.feed(chunk);
-			else this.#walk.feed(Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
-			return !this.#walk.isStopped;
-		});
+		return this.#feed.feed(chunk);
 	}
 
 	/** What was found when there is no more to feed. Called once. */
 	end(): ScanResult {
-		let attributes: InstanceAttributes | undefined;
-		this.#guarded(() => {
-			if (!this.#isFed) throw new DataSetError('truncated', 'the data set is empty');
-			if (this.#inflate && !this.#inflate.ended) throw new DataSetError('truncated', 'the deflated data set is not whole');
-			this.#walk.end();
-			attributes = attributesOf(this.#collector, this.#transferSyntaxUid);
-			return true;
-		});
-		if (attributes) return { attributes };
-		return { fault: this.#fault ?? { kind: 'encoding', text: 'the data set cannot be read' } };
-	}
-
-	#guarded(read: () => boolean): boolean {
-		if (this.#fault) return false;
+		const fault = this.#feed.end();
+		if (fault) return { fault };
 		try {
-			return read();
+			return { attributes: attributesOf(this.#collector, this.#transferSyntaxUid) };
 		} catch (error) {
-			if (error instanceof DataSetError) this.#fault = error.fault;
-			else if (error instanceof InflateError) this.#fault = { kind: 'encoding', text: 'the data set is not deflated' };
-			else throw error;
-			return false;
+			if (error instanceof DataSetError) return { fault: error.fault };
+			throw error;
 		}
 	}
 }

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { deflateRawSync } from 'node:zlib';
+import fc from 'fast-check';
+import { type DicomJson, JsonModelReader, type JsonModelResult } from '#dicom/json-model.ts';
+import { readFileMeta } from '#dicom/part10.ts';
+import { explicitLittleEndian, implicitLittleEndian } from '#dicom/transfer-syntax.ts';
+import { corpusDirectory, corpusFiles, corpusIsAbsent } from '#test/support/corpus.ts';
+import { element, explicitLittle, sampleDataSet, sequence } from '#test/support/data-set.ts';
+
+const options = { bytesMax: 4 * 1024 * 1024, inlineBytesMax: 1024, bulkDataUri: (path: string) => `bulk/${path}` };
+
+function read(bytes: Buffer, transferSyntaxUid = explicitLittleEndian, chunkBytes = bytes.length || 1): JsonModelResult {
+	const reader = new JsonModelReader(transferSyntaxUid, options);
+	for (let at = 0; at < bytes.length; at += chunkBytes) if (!reader.feed(bytes.subarray(at, at + chunkBytes))) break;
+	return reader.end();
+}
+
+function json(...given: Parameters<typeof read>): DicomJson {
+	const result = read(...given);
+	assert.ok('json' in result, JSON.stringify(result));
+	return result.json;
+}
+
+describe('the DICOM JSON Model', () => {
+	test('of a data set, its bulk data by reference', () => {
+		const found = json(sampleDataSet({ pixels: Buffer.alloc(3_000_000) }));
+		assert.deepEqual(found['00080005'], { vr: 'CS', Value: ['ISO_IR 192'] });
+		assert.deepEqual(found['00080008'], { vr: 'CS', Value: ['ORIGINAL', 'PRIMARY', 'AXIAL'] });
+		assert.deepEqual(found['00081030'], { vr: 'LO', Value: ['Schädel'] });
+		assert.deepEqual(found['00100010'], { vr: 'PN', Value: [{ Alphabetic: 'Müller^Jörg^^Dr.' }] });
+		assert.deepEqual(found['00081140'], {
+			vr: 'SQ',
+			Value: [{ '00081155': { vr: 'UI', Value: ['9.9.9'] } }, { '0020000D': { vr: 'UI', Value: ['9.9'] } }],
+		});
+		assert.deepEqual(found['00080051'], { vr: 'SQ', Value: [{ '00400031': { vr: 'UT', Value: ['RIS'] } }] });
+		assert.deepEqual(found['00191001'], { vr: 'UN', InlineBinary: Buffer.alloc(600, 7).toString('base64') });
+		assert.deepEqual(found['00200013'], { vr: 'IS', Value: [17] });
+		assert.deepEqual(found['00280010'], { vr: 'US', Value: [512] });
+		assert.deepEqual(found['7FE00010'], { vr: 'OW', BulkDataURI: 'bulk/7FE00010' });
+	});
+
+	test('is the same in every transfer syntax and in chunks of any size', () => {
+		const expected = json(sampleDataSet());
+		// Implicit VR does not say what a private element is.
+		const withoutPrivate = (model: DicomJson) => Object.fromEntries(Object.entries(model).filter(([tag]) => !tag.startsWith('0019')));
+		for (const size of [1, 5, 100]) {
+			assert.deepEqual(json(sampleDataSet(), explicitLittleEndian, size), expected);
+			assert.deepEqual(json(deflateRawSync(sampleDataSet()), '1.2.840.10008.1.2.1.99', size), expected);
+			const implicit = json(sampleDataSet({ writing: { explicit: false, littleEndian: true } }), implicitLittleEndian, size);
+			assert.deepEqual(withoutPrivate(implicit), withoutPrivate(expected));
+			assert.deepEqual(json(sampleDataSet({ writing: { explicit: true, littleEndian: false } }), '1.2.840.10008.1.2.2', size), expected);
+		}
+	});
+
+	test('of each kind of value', () => {
+		const of = (vr: string, value: string | Buffer, writing = explicitLittle) => {
+			const syntax = writing.littleEndian ? explicitLittleEndian : '1.2.840.10008.1.2.2';
+			return json(element(0x0009_1001, vr, value, writing), syntax)['00091001'];
+		};
+		const bytes = (hex: string) => Buffer.from(hex, 'hex');
+		assert.deepEqual(of('DS', '1.5\\ 2 \\\\-3e2'), { vr: 'DS', Value: [1.5, 2, null, -300] });
+		assert.deepEqual(of('IS', '12\\x'), { vr: 'IS', Value: [12, 'x'] });
+		assert.deepEqual(of('LO', ''), { vr: 'LO' });
+		assert.deepEqual(of('LO', '\\'), { vr: 'LO' });
+		assert.deepEqual(of('LT', ' a\\b '), { vr: 'LT', Value: [' a\\b'] });
+		assert.deepEqual(of('AT', bytes('10002000')), { vr: 'AT', Value: ['00100020'] });
+		assert.deepEqual(of('SS', bytes('ffff0100')), { vr: 'SS', Value: [-1, 1] });
+		assert.deepEqual(of('FL', bytes('0000c03f0000c07f')), { vr: 'FL', Value: [1.5, 'NaN'] });
+		assert.deepEqual(of('FD', bytes('000000000000f83f')), { vr: 'FD', Value: [1.5] });
+		assert.deepEqual(of('UV', bytes('ffffffffffffffff0100000000000000')), { vr: 'UV', Value: ['18446744073709551615', 1] });
+		assert.deepEqual(of('PN', 'A^B=C=D\\'), { vr: 'PN', Value: [{ Alphabetic: 'A^B', Ideographic: 'C', Phonetic: 'D' }, null] });
+		assert.deepEqual(of('OW', bytes('0001'), { explicit: true, littleEndian: false }), {
+			vr: 'OW',
+			InlineBinary: bytes('0100').toString('base64'),
+		});
+		assert.deepEqual(of('OB', Buffer.alloc(2000)), { vr: 'OB', BulkDataURI: 'bulk/00091001' });
+	});
+
+	test('bulk data in an item is referred to by the way to it; a character set holds within its item', () => {
+		const item = Buffer.concat([
+			element(0x0008_0005, 'CS', 'ISO_IR 144'),
+			element(0x0009_1001, 'LO', '\xbb'),
+			element(0x0009_1002, 'OB', Buffer.alloc(2000)),
+		]);
+		const found = json(
+			Buffer.concat([sequence(0x0008_1140, [Buffer.alloc(0), item], { isDefined: false }), element(0x0009_1001, 'LO', '\xe4')]),
+		);
+		const items = found['00081140']?.Value as DicomJson[];
+		assert.deepEqual(items[0], {});
+		assert.deepEqual(items[1]?.['00091001'], { vr: 'LO', Value: ['Л'] });
+		assert.deepEqual(items[1]?.['00091002'], { vr: 'OB', BulkDataURI: 'bulk/00081140/2/00091002' });
+		assert.deepEqual(found['00091001'], { vr: 'LO', Value: ['ä'] });
+	});
+
+	test('of what is damaged is a fault or a model, in any chunks alike', () => {
+		const seed = sampleDataSet();
+		fc.assert(
+			fc.property(
+				fc.nat(seed.length),
+				fc.uint8Array({ maxLength: 10 }),
+				fc.nat(10),
+				fc.integer({ min: 1, max: 300 }),
+				(at, bytes, drop, size) => {
+					const damaged = Buffer.concat([seed.subarray(0, at), bytes, seed.subarray(at + drop)]);
+					assert.deepEqual(read(damaged, explicitLittleEndian, size), read(damaged));
+				},
+			),
+			{ numRuns: 3000 },
+		);
+	});
+});
+
+const dcmtkIsAbsent = spawnSync('dcm2json', ['--version']).error ? 'the tools of DCMTK are not there' : false;
+
+/** Tag, VR and values as texts; binary values, which DCMTK gives inline, and what only one side writes out are left aside. */
+function comparable(model: DicomJson): Record<string, unknown> {
+	const entries = Object.entries(model).flatMap(([tag, { vr, Value }]) => {
+		if (/^(O.|UN)$/.test(vr) || tag.endsWith('0000') || tag === '00080005' || tag > '7FE00000' || /^...[13579BDF]/.test(tag)) return [];
+		const values = (Value ?? []).map((value) => {
+			if (value === null) return '';
+			if (typeof value !== 'object') return typeof value === 'number' ? String(Math.fround(value)) : value.trim();
+			return vr === 'SQ' ? comparable(value as DicomJson) : Object.values(value).map((group) => String(group).replace(/\^+$/, ''));
+		});
+		return [[tag, [vr, values]]];
+	});
+	return Object.fromEntries(entries.sort(([left], [right]) => (String(left) < String(right) ? -1 : 1)));
+}
+
+describe('DCMTK makes the same of the shared files', { skip: corpusIsAbsent || dcmtkIsAbsent }, () => {
+	test('element by element, items included', () => {
+		let compared = 0;
+		for (const { path, bytes } of corpusFiles('dicom').filter(({ expect }) => expect === 'accept')) {
+			const { stdout, status } = spawnSync('dcm2json', ['-fc', join(corpusDirectory, path)], {
+				encoding: 'utf8',
+				maxBuffer: 512 * 1024 * 1024,
+			});
+			if (status !== 0) continue;
+			const theirs = JSON.parse(stdout) as DicomJson;
+			// It leaves other sets as they are.
+			if (![undefined, 'ISO_IR 192'].includes(theirs['00080005']?.Value?.[0] as string | undefined)) continue;
+			const { transferSyntaxUid = implicitLittleEndian, dataSetOffset } = readFileMeta(bytes);
+			assert.deepEqual(comparable(json(bytes.subarray(dataSetOffset), transferSyntaxUid, 5000)), comparable(theirs), path);
+			compared += 1;
+		}
+		assert.ok(compared >= 40, `${compared} files compared`);
+	});
+});
