@@ -183,12 +183,9 @@ async function listen(parts: Parts): Promise<Record<string, SurfaceAddress>> {
 		}),
 	);
 	const ingestContext = { directory, gateway: shards, limits, metrics, log, clock: parts.clock };
-	opened(
-		'hl7',
-		config.HOST,
-		await createHl7HttpSurface(ingestContext, { ...http, port: config.HL7_PORT, documented: config.API_DOCUMENTATION, version }),
-	);
-	opened('mpps', config.HOST, await createMppsSurface(ingestContext, { ...http, port: config.MPPS_PORT }));
+	const documented = { ...http, documented: config.API_DOCUMENTATION, version };
+	opened('hl7', config.HOST, await createHl7HttpSurface(ingestContext, { ...documented, port: config.HL7_PORT }));
+	opened('mpps', config.HOST, await createMppsSurface(ingestContext, { ...documented, port: config.MPPS_PORT }));
 	return { ...surfaces, ...(await listenMllp(parts)) };
 }
 

@@ -28,11 +28,14 @@ async function demo(): Promise<void> {
 	const ingest = urlOf(runtime, 'hl7', '/v2/ingest');
 	const answer = await fetch(ingest, { method: 'POST', headers: { 'X-API-Key': key, 'Content-Type': 'text/plain' }, body: messages.http });
 	write(`sent over HTTP\n  ${answer.status} ${await answer.text()}`);
+	write('sent as MPPS');
+	for (const told of await sendReports(urlOf(runtime, 'mpps', '/ingest'), key, messages.mpps)) write(`  ${told}`);
 	await show(fhir, key);
 	write('\nto repeat it');
 	for (const query of ['Patient?identifier=4711', 'Patient?name=lovelace', 'Observation?code=2345-7', 'Encounter?status=in-progress']) {
 		write(`  curl -s -H 'X-API-Key: ${key}' '${fhir}/${query}'`);
 	}
+	write(`  npm run -s tributary -- mpps list --site ${slug}`);
 }
 
 function urlOf(runtime: RuntimeFile, surface: string, path: string): string {
@@ -81,6 +84,16 @@ function sendOverMllp(runtime: RuntimeFile, messages: readonly string[]): Promis
 		});
 		for (const message of messages) socket.write(`\u000b${message}\u001c\r`);
 	});
+}
+
+async function sendReports(url: string, key: string, reports: readonly object[]): Promise<string[]> {
+	const told: string[] = [];
+	for (const report of reports) {
+		const headers = { 'X-API-Key': key, 'Content-Type': 'application/json' };
+		const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify(report) });
+		told.push(`${answer.status} ${await answer.text()}`);
+	}
+	return told;
 }
 
 interface Resource {

@@ -1,5 +1,5 @@
-/** What the demonstration sends: an invented patient, a visit, results and a merge. `run` keeps control ids apart. */
-export function demoMessages(run: string): { mllp: string[]; http: string } {
+/** What the demonstration sends: an invented patient, a visit, results, a merge and a procedure step. `run` keeps control ids apart. */
+export function demoMessages(run: string): { mllp: string[]; http: string; mpps: object[] } {
 	const header = (event: string, id: string) =>
 		`MSH|^~\\&|DEMO|DEMO CLINIC|TRIBUTARY|DEMO|20260105083000+0000||${event}|${run}-${id}|P|2.5.1|||||||UNICODE UTF-8`;
 	const person = 'PID|1||4711^^^DEMO^MR||Lovelace^Ada^King||18151210|F|||12 St James Square^^London^^SW1Y 4LB^GB||+44 20 7946 0000^PRN^PH';
@@ -23,5 +23,24 @@ export function demoMessages(run: string): { mllp: string[]; http: string } {
 	const duplicate = [header('ADT^A04^ADT_A01', '3'), 'EVN|A04|20260105091000+0000', 'PID|1||4712^^^DEMO^MR||Lovelace^A||18151210|F', ''];
 	const merge = [header('ADT^A40^ADT_A39', '4'), 'EVN|A40|20260105092000+0000', person, 'MRG|4712^^^DEMO^MR', ''];
 	const update = [header('ADT^A08^ADT_A01', '5'), 'EVN|A08|20260105093000+0000', `${person}~+44 7700 900000^PRN^CP`, ''];
-	return { mllp: [admission, results, duplicate, merge].map((segments) => segments.join('\r')), http: update.join('\r') };
+	const mllp = [admission, results, duplicate, merge].map((segments) => segments.join('\r'));
+	return { mllp, http: update.join('\r'), mpps: procedureStep(run.replace(/\D/g, '')) };
+}
+
+/** Begun and completed, in the DICOM JSON Model. `run` is a number. */
+function procedureStep(run: string): object[] {
+	const step = { sop_instance_uid: `1.2.826.0.1.3680043.9999.1.${run}`, study_uid: `1.2.826.0.1.3680043.9999.2.${run}` };
+	const start = {
+		'00080060': { vr: 'CS', Value: ['CT'] },
+		'00100010': { vr: 'PN', Value: [{ Alphabetic: 'Lovelace^Ada^King' }] },
+		'00100020': { vr: 'LO', Value: ['4711'] },
+		'00400241': { vr: 'AE', Value: ['CT01'] },
+		'00400244': { vr: 'DA', Value: ['20260105'] },
+		'00400245': { vr: 'TM', Value: ['100000'] },
+	};
+	const end = { '00400250': { vr: 'DA', Value: ['20260105'] }, '00400251': { vr: 'TM', Value: ['101500'] } };
+	return [
+		{ ...step, status: 'IN PROGRESS', attributes: start },
+		{ ...step, status: 'COMPLETED', attributes: end },
+	];
 }

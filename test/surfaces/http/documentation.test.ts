@@ -3,10 +3,11 @@ import { describe, test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { examples, fhirOpenApi } from '#fhir/openapi.ts';
 import { resources } from '#fhir/resources/index.ts';
+import { reportBody } from '#mpps/report.ts';
 import { fhirClient } from '#test/support/fhir-client.ts';
 import { type FhirBody, testService } from '#test/support/service.ts';
 
-const origins = ['fhir', 'hl7'];
+const origins = ['fhir', 'hl7', 'mpps'];
 
 describe('the API reference', () => {
 	test('of each origin needs no key, loads nothing from elsewhere, and is valid OpenAPI 3.1 that names the origin', async () => {
@@ -61,5 +62,15 @@ describe('the API reference', () => {
 		const headers = { 'X-API-Key': key, 'Content-Type': 'text/plain' };
 		const answer = await fetch(`http://127.0.0.1:${service.port('hl7')}/v2/ingest`, { method: 'POST', headers, body });
 		assert.equal(answer.status, 200, await answer.text());
+		const mpps = `http://127.0.0.1:${service.port('mpps')}`;
+		const { paths } = (await (await fetch(`${mpps}/api/documentation/openapi.json`)).json()) as FhirBody;
+		const { schema, example } = paths['/ingest'].post.requestBody.content['application/json'];
+		const report = {
+			method: 'POST',
+			headers: { 'X-API-Key': key, 'Content-Type': 'application/json' },
+			body: JSON.stringify(example),
+		};
+		assert.equal((await fetch(`${mpps}/ingest`, report)).status, 200);
+		assert.deepEqual(Object.keys(schema.properties), Object.keys(reportBody.shape));
 	});
 });
