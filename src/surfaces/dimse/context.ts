@@ -1,4 +1,5 @@
 import type { Clock } from '#core/clock.ts';
+import type { JsonObject } from '#core/json.ts';
 import type { Limits } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import type { Metrics } from '#core/metrics.ts';
@@ -30,14 +31,15 @@ export interface AssociationDirectory {
 /** One MPPS N-CREATE or N-SET. */
 export interface ProcedureStepRequest {
 	siteId: string;
-	callingAe: string;
+	siteSlug: string;
+	/** Undefined where the site has no clients of this protocol. */
+	clientId: string | undefined;
 	/** Address of the sender. */
 	source: string;
 	/** A valid UID; of an N-CREATE without one it was made here. */
 	sopInstanceUid: string;
-	transferSyntaxUid: string;
-	/** The attribute or modification list, as received. */
-	dataSet: Uint8Array;
+	/** The attribute or modification list in the DICOM JSON Model (PS3.18 annex F). */
+	attributes: JsonObject;
 }
 
 export interface ProcedureStepAnswer {

@@ -1,4 +1,7 @@
 import { newId } from '#core/id.ts';
+import { DataSetError } from '#dicom/fault.ts';
+import { jsonModelOf } from '#dicom/json-model.ts';
+import { procedureStepVrOf } from '#dicom/procedure-step-elements.ts';
 import { isUid } from '#dicom/uid.ts';
 import { type DimseResponse, statuses } from './command-set.ts';
 import type { DimseContext, ProcedureStepRequest } from './context.ts';
@@ -6,7 +9,8 @@ import { Gathering } from './gathering.ts';
 import { answerAtOnce, type DimseRequest, type Reception, type ServiceClass } from './service.ts';
 
 /** Explicit VR, which keeps the VR of private elements, before implicit; any of these is read. */
-const readable = ['1.2.840.10008.1.2.1', '1.2.840.10008.1.2', '1.2.840.10008.1.2.2', '1.2.840.10008.1.2.1.99'];
+const readable = ['1.2.840.10008.1.2.1', '1.2.840.10008.1.2', '1.2.840.10008.1.2.2'];
+const depthMax = 16;
 
 /** PS3.5 §B.2: a UID from a UUID. */
 function newUid(): string {
@@ -41,17 +45,20 @@ class AttributeListReception implements Reception {
 }
 
 function begin(context: DimseContext, request: DimseRequest, sopInstanceUid: string | undefined, perform: Perform): Reception {
-	const { command, abstractSyntax, transferSyntax, grant, callingAe, address } = request;
+	const { command, abstractSyntax, transferSyntax, grant, address } = request;
 	if (command.sopClassUid !== abstractSyntax)
 		return answerAtOnce({ status: statuses.sopClassNotSupported, comment: 'not of this presentation context' });
 	if (sopInstanceUid === undefined || !isUid(sopInstanceUid)) return answerAtOnce({ status: statuses.invalidSopInstance });
 	if (!command.hasDataSet) return answerAtOnce({ status: statuses.mistypedArgument, comment: 'no attribute list' });
-	return new AttributeListReception(context.limits.dimseDataSetBytesMax, async (dataSet) => {
-		const common = { siteId: grant.siteId, callingAe, source: address, sopInstanceUid, transferSyntaxUid: transferSyntax, dataSet };
+	const { siteId, siteSlug, clientId } = grant;
+	const bytesMax = context.limits.dimseDataSetBytesMax;
+	return new AttributeListReception(bytesMax, async (dataSet) => {
 		try {
-			return { ...(await perform(common)), sopInstanceUid };
+			const attributes = jsonModelOf(dataSet, transferSyntax, procedureStepVrOf, { bytesMax, depthMax });
+			return { ...(await perform({ siteId, siteSlug, clientId, source: address, sopInstanceUid, attributes })), sopInstanceUid };
 		} catch (error) {
-			context.log.error({ err: error, site: grant.siteSlug }, 'a procedure step could not be kept');
+			if (error instanceof DataSetError) return { status: statuses.processingFailure, comment: error.fault.text, sopInstanceUid };
+			context.log.error({ err: error, site: siteSlug }, 'a procedure step could not be kept');
 			return { status: statuses.processingFailure, comment: 'the service is not available, send again', sopInstanceUid };
 		}
 	});
