@@ -29,7 +29,7 @@ export function demoMessages(run: string): { mllp: string[]; http: string; mpps:
 
 /** Begun and completed, in the DICOM JSON Model. `run` is a number. */
 function procedureStep(run: string): object[] {
-	const step = { sop_instance_uid: `1.2.826.0.1.3680043.9999.1.${run}`, study_uid: `1.2.826.0.1.3680043.9999.2.${run}` };
+	const step = { sop_instance_uid: `2.25.${run}1`, study_uid: `2.25.${run}2` };
 	const start = {
 		'00080060': { vr: 'CS', Value: ['CT'] },
 		'00100010': { vr: 'PN', Value: [{ Alphabetic: 'Lovelace^Ada^King' }] },
