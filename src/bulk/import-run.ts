@@ -36,12 +36,16 @@ interface Settled {
 
 type Settlement = Settled | 'cancelled';
 
+/** New rows of a table after which it is analyzed, for the first time and by how much more each time. */
+const analyzedRows = { first: 1000, times: 4 };
+
 /** What lives as long as a worker: connections that are not in use, and the statements. */
 export class Importing {
 	readonly options: ImportOptions;
 	readonly readSet = new ReadSet(tableShapes);
 	readonly writeSet = new WriteSet(tableShapes);
 	readonly #idle: BulkConnection[] = [];
+	readonly #grown = new Map<ResourceType, { rows: number; next: number }>();
 
 	constructor(options: ImportOptions) {
 		this.options = options;
@@ -54,6 +58,30 @@ export class Importing {
 
 	giveBack(connection: BulkConnection): void {
 		this.#idle.push(connection);
+	}
+
+	/** Has the planner learn of tables that have grown much by what was committed; without it, imports are only slower. */
+	async noteGrowth(counts: Settled['counts']): Promise<void> {
+		for (const [type, { created }] of Object.entries(counts)) {
+			const held = this.#grown.get(type as ResourceType) ?? { rows: 0, next: analyzedRows.first };
+			this.#grown.set(type as ResourceType, held);
+			held.rows += created;
+			if (held.rows < held.next) continue;
+			held.next = held.rows * analyzedRows.times;
+			await this.#analyze(tableShapes[type as ResourceType].table);
+		}
+	}
+
+	async #analyze(table: string): Promise<void> {
+		let connection: BulkConnection | undefined;
+		try {
+			connection = await this.connected();
+			await connection.analyze(table);
+			this.giveBack(connection);
+		} catch (error) {
+			connection?.destroy();
+			this.options.log.warn({ err: error, table }, 'a table could not be analyzed');
+		}
 	}
 }
 
@@ -100,6 +128,7 @@ class ChunkWriting {
 			this.#importing.options.log.warn({ err: error, jobId: this.#task.job.id }, 'the database does not take an import');
 			return { kind: 'unavailable' };
 		}
+		await this.#importing.noteGrowth(all.counts);
 		const outcomes = Buffer.from(all.refused.join(''));
 		return { kind: 'settled', lines, hasOthers, counts: all.counts, refused: all.refused.length, outcomes, waiting: all.waiting };
 	}

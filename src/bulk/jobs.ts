@@ -80,6 +80,8 @@ export class BulkJobs {
 			// While one task waits for the database, another's lines are checked; a job's tasks start in their order.
 			concurrentTasksPerWorker: 2 + limits.bulkRunningMax,
 			atomics: 'disabled',
+			// A chunk's garbage dies young in a nursery of this size.
+			resourceLimits: { maxYoungGenerationSizeMb: 128 },
 		});
 		metrics.beforeCollect(() => metrics.bulkWaiting.set(this.#waiting.length));
 	}

@@ -279,7 +279,7 @@ export const limitDefinitions = {
 	},
 	importChunkLinesMax: {
 		variable: 'IMPORT_CHUNK_LINES_MAX',
-		default: 5000,
+		default: 2000,
 		min: 1,
 		max: 100_000,
 		answer: 'lines of an import in one transaction; the others wait for the next',

@@ -60,6 +60,11 @@ export class BulkConnection implements StatementRunner {
 		return (await this.#client.query(command)).command;
 	}
 
+	/** Has the planner learn how a table has grown: what it planned while the table was small may be a poor plan now. */
+	async analyze(table: string): Promise<void> {
+		await this.#client.query(`analyze ${table}`);
+	}
+
 	/** Sends rows to `copy … from stdin`; answers their number. */
 	async copyIn(text: string, rows: Uint8Array): Promise<number> {
 		const stream = this.#client.query(from(text));
