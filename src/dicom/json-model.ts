@@ -1,124 +1,241 @@
-import type { Json, JsonObject } from '#core/json.ts';
 import { type CharacterSet, characterSetOf, defaultCharacterSet } from './character-set.ts';
-import { type DataSetVisitor, ElementWalk, undefinedLength, type WalkLimits, wish } from './element-walk.ts';
-import { encodingOf } from './transfer-syntax.ts';
+import { DataSetFeed } from './data-set-feed.ts';
+import { standardVrOf } from './dictionary.ts';
+import { type DataSetVisitor, wish } from './element-walk.ts';
+import { tagOf } from './elements.ts';
+import { DataSetError, type DataSetFault } from './fault.ts';
 
-const specificCharacterSet = 0x0008_0005;
+/** The DICOM JSON Model (PS3.18 §F.2). Members are tags of eight hexadecimal digits, capital letters. */
+export interface DicomJson {
+	[tag: string]: DicomJsonElement;
+}
 
-/** Texts with several values, and texts that are one value whatever is in them. */
-const severalValues = new Set(['AE', 'AS', 'CS', 'DA', 'DS', 'DT', 'IS', 'LO', 'SH', 'TM', 'UC', 'UI']);
-const oneValue = new Set(['LT', 'ST', 'UR', 'UT']);
-/** Written in the character set of the data set; all others are ASCII. */
-const inCharacterSet = new Set(['LO', 'LT', 'PN', 'SH', 'ST', 'UC', 'UT']);
+export type DicomJsonElement = {
+	vr: string;
+	Value?: DicomJsonValue[];
+	InlineBinary?: string;
+	BulkDataURI?: string;
+};
 
-type ReadNumber = (bytes: Buffer, at: number, littleEndian: boolean) => number;
-const numbers: ReadonlyMap<string, readonly [number, ReadNumber]> = new Map([
-	['US', [2, (bytes, at, little) => (little ? bytes.readUInt16LE(at) : bytes.readUInt16BE(at))]],
-	['SS', [2, (bytes, at, little) => (little ? bytes.readInt16LE(at) : bytes.readInt16BE(at))]],
-	['UL', [4, (bytes, at, little) => (little ? bytes.readUInt32LE(at) : bytes.readUInt32BE(at))]],
-	['SL', [4, (bytes, at, little) => (little ? bytes.readInt32LE(at) : bytes.readInt32BE(at))]],
-	['FL', [4, (bytes, at, little) => (little ? bytes.readFloatLE(at) : bytes.readFloatBE(at))]],
-	['FD', [8, (bytes, at, little) => (little ? bytes.readDoubleLE(at) : bytes.readDoubleBE(at))]],
-]);
+export type DicomJsonValue = string | number | null | DicomJson | { [group: string]: string };
 
-function hex(tag: number): string {
+export interface JsonModelOptions {
+	/** Bytes of headers and values that are taken. */
+	bytesMax: number;
+	/** Binary values up to this many bytes come inline; longer ones, and encapsulated ones always, by reference. */
+	inlineBytesMax: number;
+	/** Where a value that is left out can be had; `path` is its tag, behind the tags and item numbers that lead to it (`00081140/1/…`). */
+	bulkDataUri: (path: string) => string | undefined;
+}
+
+export type JsonModelResult = { json: DicomJson } | { fault: DataSetFault };
+
+const pixelData = 0x7fe0_0000;
+const pixelRepresentation = 0x0028_0103;
+const specificCharacterSet = tagOf('SpecificCharacterSet');
+const textVrs: ReadonlySet<string> = new Set('LO LT PN SH ST UC UT'.split(' '));
+const wholeVrs: ReadonlySet<string> = new Set('LT ST UR UT'.split(' '));
+const binaryVrs: ReadonlySet<string> = new Set('OB OD OF OL OV OW UN'.split(' '));
+const nameGroups = ['Alphabetic', 'Ideographic', 'Phonetic'] as const;
+
+function key(tag: number): string {
 	return tag.toString(16).padStart(8, '0').toUpperCase();
 }
 
-/** PS3.18 §F.2.2; groups that are empty are left out. */
-function nameOf(text: string): Json {
-	const groups = text.split('=').map((group) => group.replace(/^ +|[ \0^]+$/g, ''));
-	const named = ['Alphabetic', 'Ideographic', 'Phonetic'].map((name, index): [string, string] => [name, groups[index] ?? '']);
-	const present = named.filter(([, group]) => group !== '');
-	return present.length === 0 ? null : Object.fromEntries(present);
+interface Numeric {
+	bytes: number;
+	read(bytes: Buffer, at: number, littleEndian: boolean): number | string;
 }
 
-function valuesOf(vr: string, text: string): Json[] {
-	if (oneValue.has(vr)) return [text.replace(/[ \0]+$/, '')];
-	const parts = text.split('\\');
-	return vr === 'PN' ? parts.map(nameOf) : parts.map((part) => part.replace(/^ +|[ \0]+$/g, '') || null);
+/** What JSON has no number for is written as text (PS3.18 §F.2.3). */
+function safe(value: bigint): number | string {
+	return Number.isSafeInteger(Number(value)) ? Number(value) : value.toString();
 }
 
+function finite(value: number): number | string {
+	return Number.isFinite(value) ? value : String(value);
+}
+
+const numerics: Readonly<Record<string, Numeric>> = {
+	US: { bytes: 2, read: (bytes, at, little) => (little ? bytes.readUInt16LE(at) : bytes.readUInt16BE(at)) },
+	SS: { bytes: 2, read: (bytes, at, little) => (little ? bytes.readInt16LE(at) : bytes.readInt16BE(at)) },
+	UL: { bytes: 4, read: (bytes, at, little) => (little ? bytes.readUInt32LE(at) : bytes.readUInt32BE(at)) },
+	SL: { bytes: 4, read: (bytes, at, little) => (little ? bytes.readInt32LE(at) : bytes.readInt32BE(at)) },
+	FL: { bytes: 4, read: (bytes, at, little) => finite(little ? bytes.readFloatLE(at) : bytes.readFloatBE(at)) },
+	FD: { bytes: 8, read: (bytes, at, little) => finite(little ? bytes.readDoubleLE(at) : bytes.readDoubleBE(at)) },
+	UV: { bytes: 8, read: (bytes, at, little) => safe(little ? bytes.readBigUInt64LE(at) : bytes.readBigUInt64BE(at)) },
+	SV: { bytes: 8, read: (bytes, at, little) => safe(little ? bytes.readBigInt64LE(at) : bytes.readBigInt64BE(at)) },
+	AT: {
+		bytes: 4,
+		read: (bytes, at, little) => key(little ? bytes.readUInt16LE(at) * 0x1_00_00 + bytes.readUInt16LE(at + 2) : bytes.readUInt32BE(at)),
+	},
+};
+
+function withoutPadding(vr: string, text: string): string {
+	const end = text.replace(/[\0 ]+$/, '');
+	return wholeVrs.has(vr) ? end : end.replace(/^ +/, '');
+}
+
+function nameValue(text: string): DicomJsonValue {
+	const name: { [group: string]: string } = {};
+	for (const [index, group] of text.split('=', 3).entries()) {
+		const value = withoutPadding('PN', group);
+		const member = nameGroups[index];
+		if (member && !/^[\^ ]*$/.test(value)) name[member] = value;
+	}
+	return Object.keys(name).length === 0 ? null : name;
+}
+
+/** IS and DS as numbers where no digit is lost by it. */
+function numberOrText(text: string): number | string {
+	const value = Number(text);
+	return /^[+-]?\d/.test(text) && Number.isFinite(value) && (Number.isSafeInteger(value) || text.length <= 16) ? value : text;
+}
+
+function textValues(vr: string, text: string): DicomJsonValue[] {
+	const parts = wholeVrs.has(vr) ? [text] : text.split('\\');
+	const values = parts.map((part): DicomJsonValue => {
+		const bare = withoutPadding(vr, part);
+		if (bare === '') return null;
+		if (vr === 'PN') return nameValue(bare);
+		return vr === 'IS' || vr === 'DS' ? numberOrText(bare) : bare;
+	});
+	return values.every((value) => value === null) ? [] : values;
+}
+
+function numericValues({ bytes: size, read }: Numeric, bytes: Buffer, littleEndian: boolean): DicomJsonValue[] {
+	const values: DicomJsonValue[] = [];
+	for (let at = 0; at + size <= bytes.length; at += size) values.push(read(bytes, at, littleEndian));
+	return values;
+}
+
+const wordBytes: Readonly<Record<string, number>> = { OW: 2, OF: 4, OL: 4, OD: 8, OV: 8 };
+
+/** Base64 of the value in little endian (PS3.18 §F.2.7). */
+function inlineBinary(vr: string, bytes: Buffer, littleEndian: boolean): string {
+	const size = wordBytes[vr] ?? 1;
+	if (littleEndian || size === 1 || bytes.length % size !== 0) return bytes.toString('base64');
+	const swapped = Buffer.from(bytes);
+	return (size === 2 ? swapped.swap16() : size === 4 ? swapped.swap32() : swapped.swap64()).toString('base64');
+}
+
+/** An item, or the data set, that is being filled. */
 interface Level {
-	object: JsonObject;
+	json: DicomJson;
 	characterSet: CharacterSet;
+	/** Of the level itself, with a slash at the end; empty for the data set. */
+	path: string;
+	/** The sequence that is open in it. */
+	sequence: { tag: string; items: DicomJson[] } | undefined;
 }
 
 class Builder implements DataSetVisitor {
-	readonly root: JsonObject = {};
-	readonly #vrOf: (tag: number) => string;
-	readonly #levels: Level[] = [{ object: this.root, characterSet: defaultCharacterSet }];
-	readonly #sequences: Json[][] = [];
+	readonly json: DicomJson = {};
+	readonly #options: JsonModelOptions;
+	readonly #levels: Level[] = [];
+	/** Pixel Representation (0028,0103) of the image, or of the item at hand, is 1. */
+	#isSigned = false;
+	#level: Level = { json: this.json, characterSet: defaultCharacterSet, path: '', sequence: undefined };
 
-	constructor(vrOf: (tag: number) => string) {
-		this.#vrOf = vrOf;
-	}
-
-	get #level(): Level {
-		return this.#levels.at(-1) as Level;
+	constructor(options: JsonModelOptions) {
+		this.#options = options;
 	}
 
 	vrOf(tag: number): string {
-		return this.#vrOf(tag);
+		const vr = standardVrOf(tag);
+		return vr === 'XS' ? (this.#isSigned ? 'SS' : 'US') : vr;
 	}
 
-	element(tag: number, vr: string, length: number): 0 | 1 {
-		if (vr === 'SQ' || (vr === 'UN' && length === undefinedLength)) {
-			const items: Json[] = [];
-			this.#sequences.push(items);
-			this.#level.object[hex(tag)] = { vr: 'SQ', Value: items };
+	element(tag: number, vr: string, length: number) {
+		const { json, path } = this.#level;
+		if (this.#levels.length === 0) {
+			if (tag < 0x0004_0000) throw new DataSetError('encoding', 'a command or file meta element lies in the data set');
+			if (tag >= pixelData) {
+				if (Math.floor(tag / 0x1_00_00) === 0x7fe0) this.#refer(json, path, tag, vr);
+				return wish.stop;
+			}
+		}
+		// Group lengths are not part of the model (PS3.18 §F.2.2).
+		if ((tag & 0xff_ff) === 0) return wish.skip;
+		const isSequence = vr === 'SQ' || (vr === 'UN' && length === 0xff_ff_ff_ff);
+		if (isSequence) {
+			const element: DicomJsonElement = { vr: 'SQ' };
+			json[key(tag)] = element;
+			this.#level.sequence = { tag: key(tag), items: [] };
 			return wish.take;
 		}
-		// Group lengths (PS3.5 §7.2) say nothing here, and pixel data in fragments is no attribute.
-		return (tag & 0xff_ff) === 0 || length === undefinedLength ? wish.skip : wish.take;
+		if (binaryVrs.has(vr) && length > this.#options.inlineBytesMax) {
+			this.#refer(json, path, tag, vr);
+			return wish.skip;
+		}
+		return wish.take;
 	}
 
-	itemStart(): void {
-		const object: JsonObject = {};
-		this.#sequences.at(-1)?.push(object);
-		this.#levels.push({ object, characterSet: this.#level.characterSet });
-	}
-
-	itemEnd(): void {
-		this.#levels.pop();
-	}
-
-	sequenceEnd(): void {
-		this.#sequences.pop();
+	#refer(json: DicomJson, path: string, tag: number, vr: string): void {
+		const uri = this.#options.bulkDataUri(path + key(tag));
+		json[key(tag)] = uri === undefined ? { vr } : { vr, BulkDataURI: uri };
 	}
 
 	value(tag: number, vr: string, bytes: Buffer, littleEndian: boolean): void {
-		const level = this.#level;
-		if (tag === specificCharacterSet) {
-			level.characterSet = characterSetOf(bytes.toString('latin1'));
-			// What leaves here is UTF-8.
-			level.object[hex(tag)] = { vr: 'CS', Value: ['ISO_IR 192'] };
-		} else level.object[hex(tag)] = bytes.length === 0 ? { vr } : { vr, ...this.#contentOf(vr, bytes, littleEndian) };
+		const { json } = this.#level;
+		if (bytes.length === 0) json[key(tag)] = { vr };
+		else if (binaryVrs.has(vr)) json[key(tag)] = { vr, InlineBinary: inlineBinary(vr, bytes, littleEndian) };
+		else if (tag === specificCharacterSet) {
+			this.#level.characterSet = characterSetOf(bytes.toString('latin1'));
+			// JSON is UTF-8 (PS3.18 §F.2).
+			json[key(tag)] = { vr, Value: ['ISO_IR 192'] };
+		} else {
+			const numeric = numerics[vr];
+			const values = numeric
+				? numericValues(numeric, bytes, littleEndian)
+				: textValues(vr, textVrs.has(vr) ? this.#level.characterSet.decode(bytes) : bytes.toString('latin1'));
+			if (tag === pixelRepresentation) this.#isSigned = values[0] === 1;
+			json[key(tag)] = values.length === 0 ? { vr } : { vr, Value: values };
+		}
 	}
 
-	#contentOf(vr: string, bytes: Buffer, littleEndian: boolean): JsonObject {
-		if (vr === 'PN' || severalValues.has(vr) || oneValue.has(vr)) {
-			const text = inCharacterSet.has(vr) ? this.#level.characterSet.decode(bytes) : bytes.toString('latin1');
-			return { Value: valuesOf(vr, text) };
-		}
-		const number = numbers.get(vr);
-		if (number !== undefined && bytes.length % number[0] === 0) {
-			const [width, read] = number;
-			return { Value: Array.from({ length: bytes.length / width }, (_, index) => read(bytes, index * width, littleEndian)) };
-		}
-		return { InlineBinary: bytes.toString('base64') };
+	itemStart(): void {
+		const { sequence, path, characterSet } = this.#level;
+		if (!sequence) return;
+		const json: DicomJson = {};
+		sequence.items.push(json);
+		this.#levels.push(this.#level);
+		this.#level = { json, characterSet, path: `${path}${sequence.tag}/${sequence.items.length}/`, sequence: undefined };
+	}
+
+	itemEnd(): void {
+		this.#level = this.#levels.pop() ?? this.#level;
+	}
+
+	sequenceEnd(): void {
+		const { json, sequence } = this.#level;
+		const element = sequence && json[sequence.tag];
+		if (element && sequence.items.length > 0) element.Value = sequence.items;
+		this.#level.sequence = undefined;
 	}
 }
 
 /**
- * A data set as a DICOM JSON Model object (PS3.18 annex F). IS and DS stay texts, with the digits that they came with.
- * @param vrOf the value representation in implicit VR, `UN` when unknown
- * @throws DataSetError
+ * Turns a data set into the DICOM JSON Model while its bytes arrive, up to the pixel data, which is always by reference. What comes
+ * behind it (signatures, padding) is left out.
  */
-export function jsonModelOf(dataSet: Buffer, transferSyntaxUid: string, vrOf: (tag: number) => string, limits: WalkLimits): JsonObject {
-	const builder = new Builder(vrOf);
-	const walk = new ElementWalk(encodingOf(transferSyntaxUid), builder, limits);
-	walk.feed(dataSet);
-	walk.end();
-	return builder.root;
+export class JsonModelReader {
+	readonly #builder: Builder;
+	readonly #feed: DataSetFeed;
+
+	constructor(transferSyntaxUid: string, options: JsonModelOptions) {
+		this.#builder = new Builder(options);
+		this.#feed = new DataSetFeed(transferSyntaxUid, this.#builder, options.bytesMax);
+	}
+
+	/** True: wants more. False: there is nothing more to read; `end` tells whether by a fault. The chunk is not kept. */
+	feed(chunk: Uint8Array): boolean {
+		return this.#feed.feed(chunk);
+	}
+
+	/** Called once, when there is no more to feed. */
+	end(): JsonModelResult {
+		const fault = this.#feed.end();
+		return fault ? { fault } : { json: this.#builder.json };
+	}
 }

@@ -1,16 +1,15 @@
 import { newId } from '#core/id.ts';
-import { DataSetError } from '#dicom/fault.ts';
-import { jsonModelOf } from '#dicom/json-model.ts';
-import { procedureStepVrOf } from '#dicom/procedure-step-elements.ts';
+import type { JsonObject } from '#core/json.ts';
+import { JsonModelReader } from '#dicom/json-model.ts';
 import { isUid } from '#dicom/uid.ts';
 import { type DimseResponse, statuses } from './command-set.ts';
 import type { DimseContext, ProcedureStepRequest } from './context.ts';
-import { Gathering } from './gathering.ts';
 import { answerAtOnce, type DimseRequest, type Reception, type ServiceClass } from './service.ts';
 
 /** Explicit VR, which keeps the VR of private elements, before implicit; any of these is read. */
-const readable = ['1.2.840.10008.1.2.1', '1.2.840.10008.1.2', '1.2.840.10008.1.2.2'];
-const depthMax = 16;
+const readable = ['1.2.840.10008.1.2.1', '1.2.840.10008.1.2', '1.2.840.10008.1.2.2', '1.2.840.10008.1.2.1.99'];
+/** A procedure step has no bulk data; what is longer is left out. */
+const inlineBytesMax = 4096;
 
 /** PS3.5 §B.2: a UID from a UUID. */
 function newUid(): string {
@@ -19,28 +18,33 @@ function newUid(): string {
 
 type Perform = (request: ProcedureStepRequest) => Promise<DimseResponse>;
 
-/** The attribute list is small and held in memory, up to its limit. */
+/** The attribute list becomes JSON while it arrives, up to its limit. */
 class AttributeListReception implements Reception {
-	readonly #dataSet: Gathering;
-	readonly #perform: (dataSet: Buffer) => Promise<DimseResponse>;
-	#tooLong = false;
+	readonly #bytesMax: number;
+	readonly #reader: JsonModelReader;
+	readonly #perform: (attributes: JsonObject) => Promise<DimseResponse>;
+	#bytes = 0;
 
-	constructor(bytesMax: number, perform: (dataSet: Buffer) => Promise<DimseResponse>) {
-		this.#dataSet = new Gathering(bytesMax);
+	constructor(transferSyntax: string, bytesMax: number, perform: (attributes: JsonObject) => Promise<DimseResponse>) {
+		this.#bytesMax = bytesMax;
+		this.#reader = new JsonModelReader(transferSyntax, { bytesMax, inlineBytesMax, bulkDataUri: () => undefined });
 		this.#perform = perform;
 	}
 
 	write(chunk: Buffer): undefined {
-		this.#tooLong ||= !this.#dataSet.add(chunk);
+		this.#bytes += chunk.length;
+		if (this.#bytes <= this.#bytesMax) this.#reader.feed(chunk);
 	}
 
-	finish(): Promise<DimseResponse> {
-		if (this.#tooLong) return Promise.resolve({ status: statuses.resourceLimitation, comment: 'the attribute list is too long' });
-		return this.#perform(this.#dataSet.take());
+	async finish(): Promise<DimseResponse> {
+		if (this.#bytes > this.#bytesMax) return { status: statuses.resourceLimitation, comment: 'the attribute list is too long' };
+		const read = this.#reader.end();
+		if ('fault' in read) return { status: statuses.processingFailure, comment: read.fault.text };
+		return this.#perform(read.json as JsonObject);
 	}
 
-	async abandon(): Promise<void> {
-		this.#dataSet.take();
+	abandon(): Promise<void> {
+		return Promise.resolve();
 	}
 }
 
@@ -51,13 +55,10 @@ function begin(context: DimseContext, request: DimseRequest, sopInstanceUid: str
 	if (sopInstanceUid === undefined || !isUid(sopInstanceUid)) return answerAtOnce({ status: statuses.invalidSopInstance });
 	if (!command.hasDataSet) return answerAtOnce({ status: statuses.mistypedArgument, comment: 'no attribute list' });
 	const { siteId, siteSlug, clientId } = grant;
-	const bytesMax = context.limits.dimseDataSetBytesMax;
-	return new AttributeListReception(bytesMax, async (dataSet) => {
+	return new AttributeListReception(transferSyntax, context.limits.dimseDataSetBytesMax, async (attributes) => {
 		try {
-			const attributes = jsonModelOf(dataSet, transferSyntax, procedureStepVrOf, { bytesMax, depthMax });
 			return { ...(await perform({ siteId, siteSlug, clientId, source: address, sopInstanceUid, attributes })), sopInstanceUid };
 		} catch (error) {
-			if (error instanceof DataSetError) return { status: statuses.processingFailure, comment: error.fault.text, sopInstanceUid };
 			context.log.error({ err: error, site: siteSlug }, 'a procedure step could not be kept');
 			return { status: statuses.processingFailure, comment: 'the service is not available, send again', sopInstanceUid };
 		}

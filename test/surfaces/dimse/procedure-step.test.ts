@@ -55,7 +55,7 @@ test('N-CREATE and N-SET hand on their attributes in the DICOM JSON Model', asyn
 			operation: 'create',
 			attributes: {
 				'00080005': { vr: 'CS', Value: ['ISO_IR 192'] },
-				'00081120': { vr: 'SQ', Value: [] },
+				'00081120': { vr: 'SQ' },
 				'00100010': { vr: 'PN', Value: [{ Alphabetic: 'Müller^Jörg', Ideographic: 'x^y' }] },
 				'00100020': { vr: 'LO', Value: ['4711'] },
 				'00400252': { vr: 'CS', Value: ['IN PROGRESS'] },
@@ -131,7 +131,7 @@ test('N-CREATE without an attribute list is mistyped; a service that fails is a 
 	assert.ok(empty);
 	assert.equal(statusOf(empty), 0x0212);
 	procedureSteps.answer = () => Promise.reject(new Error('a fault of the program'));
-	const [failed] = await peer.ask(data(value(1, 'command', create('1.2')), value(1, 'data', Buffer.alloc(0))));
+	const [failed] = await peer.ask(data(value(1, 'command', create('1.2')), value(1, 'data', list)));
 	assert.ok(failed);
 	assert.equal(statusOf(failed), 0x0110);
 	assert.equal(textOf(failed, 0x0902), 'the service is not available, send again');
