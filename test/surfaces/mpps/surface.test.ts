@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { after, before, describe, test } from 'node:test';
+import { listKeys, revokeKey } from '#administration/keys.ts';
 import { isUuid } from '#core/id.ts';
 import { eventually, type TestService, testService } from '#test/support/service.ts';
 
@@ -278,7 +279,12 @@ describe('a body', () => {
 
 describe('the surface', () => {
 	test('answers 401 alike without a key, with a wrong one and with a revoked one', async () => {
-		const answers = await Promise.all(['', 'wrong', `${west}x`].map((key) => report({}, key)));
+		const { key: revoked } = await service.addSite('south');
+		assert.equal((await report({}, revoked)).status, 200);
+		const [listed] = await listKeys(service.administration, 'south');
+		await revokeKey(service.administration, listed?.id ?? '');
+		await eventually(async () => (await report({}, revoked)).status === 401, 'the end of the key');
+		const answers = await Promise.all(['', 'wrong', `${west}x`, revoked].map((key) => report({}, key)));
 		for (const answer of answers) {
 			assertRefused(answer, 401, /X-API-Key/);
 			assert.equal(answer.headers.get('www-authenticate'), 'X-API-Key');
