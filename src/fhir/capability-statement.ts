@@ -18,6 +18,7 @@ export function capabilityStatement({ version, base, date }: Implementation): st
 		kind: 'instance',
 		software: { name: 'Tributary', version },
 		implementation: { description: 'Tributary clinical data integration', url: base },
+		instantiates: ['http://hl7.org/fhir/uv/bulkdata/CapabilityStatement/bulk-data'],
 		fhirVersion: '4.0.1',
 		format: ['application/fhir+json', 'json'],
 		patchFormat: ['application/json-patch+json'],
@@ -27,6 +28,7 @@ export function capabilityStatement({ version, base, date }: Implementation): st
 				security: { description: 'Header X-API-Key; a key belongs to one site, and every request is carried out inside that site.' },
 				resource: Object.values(resources).map((definition) => restResource(definition)),
 				interaction: [{ code: 'transaction' }, { code: 'batch' }],
+				operation: [{ name: 'export', definition: 'http://hl7.org/fhir/uv/bulkdata/OperationDefinition/export' }],
 			},
 		],
 	});
@@ -40,6 +42,11 @@ export const operations: readonly { name: string; definition: string; types: (de
 		types: ({ interactions }) => interactions.includes('create'),
 	},
 	{ name: 'everything', definition: 'http://hl7.org/fhir/OperationDefinition/Patient-everything', types: ({ type }) => type === 'Patient' },
+	{
+		name: 'export',
+		definition: 'http://hl7.org/fhir/uv/bulkdata/OperationDefinition/patient-export',
+		types: ({ type }) => type === 'Patient',
+	},
 ];
 
 function restResource(definition: ResourceDefinition): object {

@@ -1,4 +1,5 @@
 import { operations } from './capability-statement.ts';
+import { bulkPaths } from './openapi-bulk.ts';
 import type { Interaction, ResourceDefinition } from './resource.ts';
 import { resources } from './resources/index.ts';
 import { commonParameters } from './search/parameter.ts';
@@ -61,6 +62,7 @@ export function fhirOpenApi(version: string, server: string): object {
 		},
 	};
 	for (const definition of Object.values(resources)) Object.assign(paths, resourcePaths(definition));
+	Object.assign(paths, bulkPaths);
 	return {
 		openapi: '3.1.0',
 		info: {
@@ -70,7 +72,7 @@ export function fhirOpenApi(version: string, server: string): object {
 		},
 		servers: [{ url: server }],
 		security: [{ key: [] }],
-		tags: ['System', ...Object.keys(resources)].map((name) => ({ name })),
+		tags: ['System', 'Bulk data', ...Object.keys(resources)].map((name) => ({ name })),
 		paths,
 		components: { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-API-Key' } }, schemas },
 	};
