@@ -47,11 +47,18 @@ export const environmentSchema = z.object({
 	OPS_HOST: z.string().min(1).default('127.0.0.1').meta({ description: 'bind address of the operations surface' }),
 	MLLP_PORT: port(3000).meta({ description: 'HL7 v2 over MLLP, plain' }),
 	MLLP_TLS_PORT: optionalPort.meta({ description: 'HL7 v2 over MLLP, TLS' }),
+	DIMSE_PORT: port(11_112).meta({ description: 'DICOM (DIMSE), plain' }),
+	DIMSE_TLS_PORT: optionalPort.meta({ description: 'DICOM (DIMSE), TLS' }),
+	DICOM_PRIVATE_CLASSES: flagOr('true').meta({ description: 'instances of SOP classes that are not of DICOM are stored as well' }),
 	TLS_CERT_FILE: z.string().min(1).optional().meta({ description: 'PEM certificate chain; set → the HTTP surfaces speak HTTPS' }),
 	TLS_KEY_FILE: z.string().min(1).optional().meta({ description: 'PEM private key' }),
-	TLS_CLIENT_CA_FILE: z.string().min(1).optional().meta({ description: 'set → client certificates are required on the TLS MLLP port' }),
+	TLS_CLIENT_CA_FILE: z
+		.string()
+		.min(1)
+		.optional()
+		.meta({ description: 'set → client certificates are required on the TLS MLLP and DIMSE ports' }),
 	ALLOW_ANY_SOURCE: flag.meta({ description: 'an integration client may list * as an allowed address' }),
-	TRUSTED_PROXIES: list.meta({ description: 'CIDRs whose X-Forwarded-For (HTTP) and PROXY protocol (MLLP) are believed' }),
+	TRUSTED_PROXIES: list.meta({ description: 'CIDRs whose X-Forwarded-For (HTTP) and PROXY protocol (MLLP, DIMSE) are believed' }),
 	WORKERS: z.coerce.number().int().min(1).max(256).optional().meta({ description: 'ingest worker threads; unset → cores − 1, at least 1' }),
 	LOG_LEVEL: z
 		.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
@@ -91,8 +98,8 @@ function checkTogether(environment: Environment): void {
 	if (tls !== (environment.TLS_KEY_FILE !== undefined)) {
 		throw new ConfigurationError(tls ? 'TLS_KEY_FILE' : 'TLS_CERT_FILE', 'TLS_CERT_FILE and TLS_KEY_FILE are set together or not at all');
 	}
-	if (environment.MLLP_TLS_PORT !== undefined && !tls) {
-		throw new ConfigurationError('MLLP_TLS_PORT', 'needs TLS_CERT_FILE and TLS_KEY_FILE');
+	for (const variable of ['MLLP_TLS_PORT', 'DIMSE_TLS_PORT'] as const) {
+		if (environment[variable] !== undefined && !tls) throw new ConfigurationError(variable, 'needs TLS_CERT_FILE and TLS_KEY_FILE');
 	}
 	if (!tls && !loopback.test(environment.HOST) && environment.TRUSTED_PROXIES.length === 0 && !environment.ALLOW_PLAINTEXT) {
 		throw new ConfigurationError('HOST', 'a non-loopback address without TLS and without TRUSTED_PROXIES needs ALLOW_PLAINTEXT=true');

@@ -4,8 +4,9 @@ import type { Log } from '#core/log.ts';
 import type { Metrics } from '#core/metrics.ts';
 import { noteKeyUse } from '#storage/statements/administrative/read-access.ts';
 import { parseApiKey, secretMatches } from './api-key.ts';
+import { AssociationIndex } from './association-index.ts';
 import { ClientIndex } from './client-index.ts';
-import type { AccessDirectory, KeyGrant, SenderMatch } from './directory.ts';
+import type { AccessDirectory, AssociationDirectory, AssociationMatch, KeyGrant, SenderMatch } from './directory.ts';
 import { readSnapshot, readVersion, type Snapshot } from './snapshot.ts';
 
 export interface DirectoryOptions {
@@ -22,6 +23,7 @@ const pollMs = 300;
 const staleMsMax = 30_000;
 const keyUseMs = 5000;
 const noClients = new ClientIndex([]);
+const noAssociations = new AssociationIndex([], [], false);
 
 /** @throws Error when the database cannot be read at the start */
 export async function openDirectory(options: DirectoryOptions): Promise<DatabaseDirectory> {
@@ -30,11 +32,12 @@ export async function openDirectory(options: DirectoryOptions): Promise<Database
 	return directory;
 }
 
-export class DatabaseDirectory implements AccessDirectory {
+export class DatabaseDirectory implements AccessDirectory, AssociationDirectory {
 	readonly #options: DirectoryOptions;
 	#client: pg.Client | undefined;
-	#snapshot: Snapshot = { version: '', keys: new Map(), clients: [] };
+	#snapshot: Snapshot = { version: '', keys: new Map(), clients: [], dicomSites: [], dicomClients: [] };
 	#mllpClients = noClients;
+	#associations = noAssociations;
 	#polledAtMs = 0;
 	#failing = false;
 	#timer: NodeJS.Timeout | undefined;
@@ -67,6 +70,10 @@ export class DatabaseDirectory implements AccessDirectory {
 
 	matchSender(_protocol: 'hl7-mllp', address: string, application: string, facility: string): SenderMatch {
 		return this.#currentMllp().match(address, application, facility);
+	}
+
+	matchAssociation(calledAe: string, callingAe: string, address: string): AssociationMatch {
+		return (this.fresh ? this.#associations : noAssociations).match(calledAe, callingAe, address);
 	}
 
 	get fresh(): boolean {
@@ -115,7 +122,9 @@ export class DatabaseDirectory implements AccessDirectory {
 		const startedMs = this.#options.clock.nowMs();
 		const version = await readVersion(client);
 		if (version !== this.#snapshot.version) {
-			this.#snapshot = await readSnapshot(client, this.#options.allowAnySource);
+			const { allowAnySource } = this.#options;
+			this.#snapshot = await readSnapshot(client, allowAnySource);
+			this.#associations = new AssociationIndex(this.#snapshot.dicomSites, this.#snapshot.dicomClients, allowAnySource);
 			this.#mllpClients = new ClientIndex(this.#snapshot.clients.filter(({ protocols }) => protocols.includes('hl7-mllp')));
 		}
 		this.#polledAtMs = startedMs;
@@ -162,4 +171,4 @@ export class DatabaseDirectory implements AccessDirectory {
 	}
 }
 
-const nobody: Snapshot = { version: '', keys: new Map(), clients: [] };
+const nobody: Snapshot = { version: '', keys: new Map(), clients: [], dicomSites: [], dicomClients: [] };

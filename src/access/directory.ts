@@ -28,6 +28,29 @@ export type SenderMatch =
 	/** Equally specific clients of different sites: nobody's. */
 	| { kind: 'tie' };
 
+/** What a DICOM association may do, and for which site. */
+export interface AssociationGrant {
+	siteId: string;
+	siteSlug: string;
+	/** Undefined: a site without clients of this protocol, which anybody near may send to. */
+	clientId: string | undefined;
+	/** What it may do beyond sending: `query`. */
+	grants: ReadonlySet<string>;
+}
+
+export type AssociationMatch =
+	| ({ kind: 'accepted' } & AssociationGrant)
+	/** No active site has this called AE title. */
+	| { kind: 'called-unknown' }
+	/** None of the site's clients has this calling AE title and address. */
+	| { kind: 'calling-refused' };
+
+/** As `AccessDirectory`, for DICOM associations. */
+export interface AssociationDirectory {
+	/** AE titles without leading and trailing blanks; letters count as they are. */
+	matchAssociation(calledAe: string, callingAe: string, address: string): AssociationMatch;
+}
+
 /**
  * Who is calling, and which site that is. Answers from memory, synchronously; the snapshot is refreshed within a
  * second of a change on any node, so surfaces ask anew for every message and never keep an answer.

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Statement } from '#storage/statement.ts';
-import { readAccessVersion, readApiKeys, readIntegrationClients } from '#storage/statements/administrative/read-access.ts';
+import { readAccessVersion, readApiKeys, readDicomSites, readIntegrationClients } from '#storage/statements/administrative/read-access.ts';
+import type { DicomClient, DicomSite } from './association-index.ts';
 import type { KeyGrant } from './directory.ts';
 import { type IntegrationClient, rangesOf } from './integration-client.ts';
 
@@ -8,6 +9,8 @@ export interface Snapshot {
 	version: string;
 	keys: ReadonlyMap<string, { grant: KeyGrant; digest: Buffer }>;
 	clients: readonly IntegrationClient[];
+	dicomSites: readonly DicomSite[];
+	dicomClients: readonly DicomClient[];
 }
 
 function run(client: pg.Client, statement: Statement): Promise<unknown[][]> {
@@ -27,8 +30,16 @@ export async function readSnapshot(client: pg.Client, allowAnySource: boolean): 
 		const fhir = { updateCreates, checkReferences };
 		keys.set(keyId, { grant: { keyId, siteId, siteSlug, defaultAuthority: authority ?? undefined, fhir }, digest });
 	}
-	const clients = (await run(client, readIntegrationClients)).map((row) => clientOf(row as ClientRow, allowAnySource));
-	return { version, keys, clients };
+	const rows = (await run(client, readIntegrationClients)) as ClientRow[];
+	const clients = rows.map((row) => clientOf(row, allowAnySource));
+	const dicomClients = rows.flatMap((row, index) => dicomClientOf(row, clients[index]));
+	const dicomSites = ((await run(client, readDicomSites)) as SiteRow[]).map(([siteId, siteSlug, aeTitle, hasClients]) => ({
+		siteId,
+		siteSlug,
+		aeTitle,
+		hasClients,
+	}));
+	return { version, keys, clients, dicomSites, dicomClients };
 }
 
 type KeyRow = [string, Buffer, string, string, string | null, boolean, boolean];
@@ -46,7 +57,11 @@ type ClientRow = [
 	string[],
 	string[],
 	Date,
+	string | null,
+	string[],
 ];
+
+type SiteRow = [string, string, string, boolean];
 
 function clientOf(row: ClientRow, allowAnySource: boolean): IntegrationClient {
 	const [clientId, siteId, siteSlug, authority, protocols, allowedIps, application, facility, ackMode, also, ignore, createdAt] = row;
@@ -59,4 +74,13 @@ function clientOf(row: ClientRow, allowAnySource: boolean): IntegrationClient {
 		sendingFacility: facility || undefined,
 		createdAt: createdAt.toISOString(),
 	};
+}
+
+function dicomClientOf(row: ClientRow, client: IntegrationClient | undefined): DicomClient[] {
+	if (!client?.protocols.includes('dicom')) return [];
+	const { grant, ranges, createdAt } = client;
+	const [callingAe, grants] = row.slice(12) as [string | null, string[]];
+	return [
+		{ clientId: grant.clientId, siteId: grant.siteId, ranges, callingAe: callingAe || undefined, grants: new Set(grants), createdAt },
+	];
 }

@@ -1,32 +1,10 @@
+import type { AssociationDirectory } from '#access/directory.ts';
 import type { Clock } from '#core/clock.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { Limits } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import type { Metrics } from '#core/metrics.ts';
 import type { InstanceEntry } from '#storage/instance-intake.ts';
-
-/** What an association may do, and for which site. */
-export interface AssociationGrant {
-	siteId: string;
-	siteSlug: string;
-	/** Undefined: a site without clients of this protocol, which anybody near may send to. */
-	clientId: string | undefined;
-	/** What it may do beyond C-ECHO, C-STORE and MPPS. */
-	grants: ReadonlySet<'query'>;
-}
-
-export type AssociationMatch =
-	| ({ kind: 'accepted' } & AssociationGrant)
-	/** No active site has this called AE title. */
-	| { kind: 'called-unknown' }
-	/** The site has clients, and none of them has this calling AE title and address. */
-	| { kind: 'calling-refused' };
-
-/** Answers from memory, synchronously; asked anew for every message, so that a change counts on open associations. */
-export interface AssociationDirectory {
-	/** AE titles without leading and trailing blanks. */
-	matchAssociation(calledAe: string, callingAe: string, address: string): AssociationMatch;
-}
 
 /** One MPPS N-CREATE or N-SET. */
 export interface ProcedureStepRequest {

@@ -1,5 +1,6 @@
+import type { AssociationGrant } from '#access/directory.ts';
 import { type CommandSet, type DimseResponse, operationOf, readCommandSet, responseSet, statuses } from './command-set.ts';
-import type { AssociationGrant, DimseContext } from './context.ts';
+import type { DimseContext } from './context.ts';
 import { Gathering } from './gathering.ts';
 import type { AcceptedContext, Negotiated } from './negotiation.ts';
 import { type AbortReason, dataTransfer } from './pdu.ts';

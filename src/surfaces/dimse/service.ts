@@ -1,5 +1,5 @@
+import type { AssociationGrant } from '#access/directory.ts';
 import type { CommandSet, DimseResponse, Operation } from './command-set.ts';
-import type { AssociationGrant } from './context.ts';
 
 /** A request whose command set is read and whose data set, if it has one, is still to come. */
 export interface DimseRequest {

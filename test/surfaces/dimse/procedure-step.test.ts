@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { associate, commandSet, data, responseOf, statusOf, textOf, value } from './peer.ts';
-import { explicitLittleEndian, implicitLittleEndian, procedureStep, siteId, startSurface } from './support.ts';
+import { implicitLittleEndian, procedureStep, siteId, startSurface } from './support.ts';
 
 const contexts = { contexts: { 1: [procedureStep, implicitLittleEndian] } } satisfies Parameters<typeof associate>[2];
 const create = (uid: string | undefined, more: Record<number, number | string> = {}) =>
@@ -126,7 +126,7 @@ for (const [what, status, command, bytes] of refusals) {
 
 test('N-CREATE without an attribute list is mistyped; a service that fails is a processing failure', async (context) => {
 	const { port, procedureSteps } = await startSurface(context);
-	const peer = await associate(context, port, { contexts: { 1: [procedureStep, implicitLittleEndian, explicitLittleEndian] } });
+	const peer = await associate(context, port, contexts);
 	const [empty] = await peer.ask(data(value(1, 'command', create('1.2', { 2048: 0x0101 }))));
 	assert.ok(empty);
 	assert.equal(statusOf(empty), 0x0212);

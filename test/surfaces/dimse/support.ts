@@ -1,10 +1,11 @@
 import type { TestContext } from 'node:test';
+import type { AssociationMatch } from '#access/directory.ts';
 import { systemClock } from '#core/clock.ts';
 import { defaultLimits, type Limits } from '#core/limits.ts';
 import { silentLog } from '#core/log.ts';
 import { createMetrics, type MetricName, metricDefinitions } from '#core/metrics.ts';
 import type { AnnouncedInstance, InstanceEntry, InstanceReception, IntakeResult } from '#storage/instance-intake.ts';
-import type { AssociationMatch, ProcedureStepAnswer, ProcedureStepRequest, RefusedAssociation } from '#surfaces/dimse/context.ts';
+import type { ProcedureStepAnswer, ProcedureStepRequest, RefusedAssociation } from '#surfaces/dimse/context.ts';
 import { createDimseSurface, type DimseListenOptions } from '#surfaces/dimse/listener.ts';
 
 export const ctImage = '1.2.840.10008.5.1.4.1.1.2';

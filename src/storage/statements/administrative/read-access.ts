@@ -19,10 +19,18 @@ export const readIntegrationClients: Statement = {
 	name: 'read_integration_clients',
 	text: `
 select c.id, s.id, s.slug, s.default_authority, c.protocols, c.allowed_ips, c.sending_application, c.sending_facility,
-	c.ack_mode, c.also_events, c.ignore_events, c.created_at
+	c.ack_mode, c.also_events, c.ignore_events, c.created_at, c.calling_ae, c.grants
 from integration_client c
 join site s on s.id = c.site_id and s.active
 where c.active`,
+};
+
+export const readDicomSites: Statement = {
+	name: 'read_dicom_sites',
+	text: `
+select s.id, s.slug, s.ae_title, exists (select from integration_client c where c.site_id = s.id and 'dicom' = any (c.protocols))
+from site s
+where s.active and s.ae_title is not null`,
 };
 
 export const noteKeyUse: Statement = {
