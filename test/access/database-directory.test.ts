@@ -120,6 +120,37 @@ describe('the access directory', { timeout: 120_000 }, () => {
 			await until(() => !directory.mayConnect('hl7-mllp', '10.0.0.1'), 'the disabled site');
 		}));
 
+	test('follows AE titles and the clients of DICOM', () =>
+		withDirectory(async (directory, administration) => {
+			const { context } = administration;
+			const kindOf = (address: string, called = 'WEST', calling = 'CT') => directory.matchAssociation(called, calling, address).kind;
+			assert.equal(kindOf('127.0.0.1'), 'called-unknown');
+			await setSite(context, { slug: 'west', ae_title: 'WEST' });
+			await until(() => kindOf('127.0.0.1') === 'accepted', 'the AE title');
+			assert.equal(kindOf('10.0.0.1'), 'calling-refused');
+
+			const { id } = await administration.addClient('west', {
+				protocols: ['dicom'],
+				allowed_ips: ['10.0.0.1'],
+				calling_ae: 'CT',
+				grants: ['query'],
+			});
+			await until(() => kindOf('10.0.0.1') === 'accepted', 'the new client');
+			const match = directory.matchAssociation('WEST', 'CT', '10.0.0.1');
+			assert.ok(match.kind === 'accepted');
+			assert.deepEqual([match.clientId, match.siteSlug, [...match.grants]], [id, 'west', ['query']]);
+			assert.equal(kindOf('10.0.0.1', 'WEST', 'MR'), 'calling-refused');
+			assert.equal(kindOf('127.0.0.1'), 'calling-refused');
+
+			await setClient(context, { id, active: false });
+			await until(() => kindOf('10.0.0.1') === 'calling-refused', 'the disabled client');
+			assert.equal(kindOf('127.0.0.1'), 'calling-refused');
+			await removeClient(context, id);
+			await until(() => kindOf('127.0.0.1') === 'accepted', 'the removed client');
+			await enableSite(context, 'west', false);
+			await until(() => kindOf('127.0.0.1') === 'called-unknown', 'the disabled site');
+		}));
+
 	for (const allowed of [false, true]) {
 		test(`${allowed ? 'takes' : 'does not take'} * for any address ${allowed ? 'under' : 'without'} the policy`, () =>
 			withDirectory(async (directory, administration) => {
