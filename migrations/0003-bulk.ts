@@ -1,10 +1,34 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Exports and imports of whole sites. Locks: none that matter, the table is new. */
+/**
+ * Exports and imports of whole sites. Locks: a table of resources is locked while its primary key is built anew, about a
+ * second for a million rows.
+ */
 export class Bulk extends Migration {
 	override up(): void {
 		this.addSql(jobs);
+		for (const table of resourceTables) this.addSql(newestKey(table, 'site_id, id'));
+		this.addSql(newestKey('resource_history', 'site_id, resource_type, id, version'));
 	}
+}
+
+const resourceTables = [
+	'patient',
+	'encounter',
+	'observation',
+	'condition',
+	'allergy_intolerance',
+	'procedure',
+	'document_reference',
+	'diagnostic_report',
+];
+
+/**
+ * Until a table is analyzed, its indexes look alike to the planner, which then takes the newest: the lookups by id of a new
+ * database would walk the index by time of change, the longer the more it is filled.
+ */
+function newestKey(table: string, columns: string): string {
+	return `alter table ${table} drop constraint ${table}_pkey, add primary key (${columns});`;
 }
 
 const jobs = `

@@ -2,14 +2,11 @@ import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import { type CopyToStreamQuery, from, to } from 'pg-copy-streams';
 import { Failure } from '#core/failure.ts';
-import type { Cell, StatementRunner } from './connection.ts';
+import { type Cell, keyedPlans, type StatementRunner } from './connection.ts';
 import type { Statement } from './statement.ts';
 
 const asText = { getTypeParser: () => (value: string) => value };
 
-/** Keyed statements beside COPY; see `Connection`. */
-const importOptions =
-	'-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c plan_cache_mode=force_generic_plan -c jit=off';
 const exportOptions = '-c default_transaction_isolation=repeatable\\ read -c default_transaction_read_only=on -c jit=off';
 
 /**
@@ -29,7 +26,7 @@ export class BulkConnection implements StatementRunner {
 			connectionString: databaseUrl,
 			types: asText as unknown as pg.CustomTypesConfig,
 			application_name: `tributary ${purpose}`,
-			options: purpose === 'import' ? importOptions : exportOptions,
+			options: purpose === 'import' ? keyedPlans : exportOptions,
 			connectionTimeoutMillis: 5000,
 			keepAlive: true,
 			// An export is one long statement.

@@ -6,10 +6,11 @@ import type { Statement } from './statement.ts';
 export type Cell = string | null;
 
 /**
- * Planner settings of the ingest connections: every statement there is a lookup or a write by key, and a generic plan
+ * Planner settings of the connections that write: every statement there is a lookup or a write by key, and a generic plan
  * that was made while a table was empty must not turn into a scan when the table has grown.
  */
-const keyedPlans = '-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c plan_cache_mode=force_generic_plan -c jit=off';
+export const keyedPlans =
+	'-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c plan_cache_mode=force_generic_plan -c jit=off';
 
 const asText = { getTypeParser: () => (value: string) => value };
 
