@@ -113,9 +113,12 @@ export interface SetUp {
 	listen?: Partial<DimseListenOptions>;
 	trustedProxies?: string[];
 	storesUnknownSopClasses?: boolean;
+	/** In place of the one that is given back. */
+	entry?: InstanceEntry;
 }
 
-export async function startSurface(test: TestContext, { limits, listen, trustedProxies = [], storesUnknownSopClasses = true }: SetUp = {}) {
+export async function startSurface(test: TestContext, setUp: SetUp = {}) {
+	const { limits, listen, trustedProxies = [], storesUnknownSopClasses = true, entry } = setUp;
 	const intake = new FakeIntake();
 	const directory = new FakeDirectory();
 	const procedureSteps = new FakeProcedureSteps();
@@ -123,7 +126,7 @@ export async function startSurface(test: TestContext, { limits, listen, trustedP
 	const metrics = createMetrics({ processMetrics: false });
 	const surface = createDimseSurface({
 		directory,
-		intake,
+		intake: entry ?? intake,
 		procedureSteps,
 		storesUnknownSopClasses,
 		isTrustedProxy: (address) => trustedProxies.includes(address),
