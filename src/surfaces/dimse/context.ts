@@ -5,6 +5,7 @@ import type { Limits } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import type { Metrics } from '#core/metrics.ts';
 import type { InstanceEntry } from '#storage/instance-intake.ts';
+import type { ConnectionRefusal } from '../tcp/reception.ts';
 
 /** One MPPS N-CREATE or N-SET. */
 export interface ProcedureStepRequest {
@@ -41,8 +42,7 @@ export interface ProcedureStepService {
 /** A connection or an association that was turned away, for the audit trail. */
 export interface RefusedAssociation {
 	address: string;
-	/** `proxy`: a PROXY header that is missing or wrong, or from a peer that is no trusted proxy. */
-	reason: 'called' | 'calling' | 'proxy' | 'certificate';
+	reason: 'called' | 'calling' | ConnectionRefusal;
 }
 
 /** What the DIMSE surface works with. */

@@ -5,12 +5,12 @@ import type { Log } from '#core/log.ts';
 import type { Metrics } from '#core/metrics.ts';
 import type { SiteGateway } from '#site/gateway.ts';
 import type { UnmatchedLog } from '#storage/unmatched.ts';
+import type { ConnectionRefusal } from '../tcp/reception.ts';
 
 /** A connection that was turned away, for the audit trail. `address` is the sender's, or the peer's when it named none. */
 export interface RefusedConnection {
 	address: string;
-	/** `proxy`: a PROXY header that is missing or wrong, or from a peer that is no trusted proxy. */
-	reason: 'address' | 'proxy' | 'certificate';
+	reason: ConnectionRefusal;
 }
 
 /** What the MLLP surface works with. */

@@ -6,7 +6,8 @@ import { silentLog } from '#core/log.ts';
 import { createMetrics, type MetricName, metricDefinitions } from '#core/metrics.ts';
 import type { AnnouncedInstance, InstanceEntry, InstanceReception, IntakeResult } from '#storage/instance-intake.ts';
 import type { ProcedureStepAnswer, ProcedureStepRequest, RefusedAssociation } from '#surfaces/dimse/context.ts';
-import { createDimseSurface, type DimseListenOptions } from '#surfaces/dimse/listener.ts';
+import { createDimseSurface } from '#surfaces/dimse/listener.ts';
+import type { TcpListenOptions } from '#surfaces/tcp/reception.ts';
 
 export const ctImage = '1.2.840.10008.5.1.4.1.1.2';
 export const verification = '1.2.840.10008.1.1';
@@ -110,7 +111,7 @@ class FakeDirectory {
 
 export interface SetUp {
 	limits?: Partial<Limits>;
-	listen?: Partial<DimseListenOptions>;
+	listen?: Partial<TcpListenOptions>;
 	trustedProxies?: string[];
 	storesUnknownSopClasses?: boolean;
 	/** In place of the one that is given back. */

@@ -13,7 +13,8 @@ import type { SiteGateway } from '#site/gateway.ts';
 import type { UnmatchedMessage } from '#storage/unmatched.ts';
 import type { RefusedConnection } from '#surfaces/mllp/context.ts';
 import { FrameReader } from '#surfaces/mllp/frame.ts';
-import { createMllpSurface, type MllpListenOptions } from '#surfaces/mllp/listener.ts';
+import { createMllpSurface } from '#surfaces/mllp/listener.ts';
+import type { TcpListenOptions } from '#surfaces/tcp/reception.ts';
 
 /** A PROXY protocol version 2 header; without an address the LOCAL command. */
 export function proxyVersion2(address: string | undefined, extension: Buffer = Buffer.alloc(0)): Buffer {
@@ -94,7 +95,7 @@ export class FakeDirectory implements AccessDirectory {
 
 export interface SetUp {
 	limits?: Partial<Limits>;
-	listen?: Partial<MllpListenOptions>;
+	listen?: Partial<TcpListenOptions>;
 	trustedProxies?: string[];
 }
 
