@@ -31,6 +31,7 @@ export class ServiceProcess {
 			MPPS_PORT: '0',
 			OPS_PORT: '0',
 			MLLP_PORT: '0',
+			DIMSE_PORT: '0',
 			LOG_LEVEL: 'info',
 			...this.#settings,
 		};

@@ -45,6 +45,7 @@ export async function testService(environment: Record<string, string> = {}): Pro
 		MPPS_PORT: '0',
 		OPS_PORT: '0',
 		MLLP_PORT: '0',
+		DIMSE_PORT: '0',
 		LOG_LEVEL: 'silent',
 		WORKERS: '1',
 		...environment,
