@@ -47,6 +47,7 @@ export const environmentSchema = z.object({
 	OPS_HOST: z.string().min(1).default('127.0.0.1').meta({ description: 'bind address of the operations surface' }),
 	MLLP_PORT: port(3000).meta({ description: 'HL7 v2 over MLLP, plain' }),
 	MLLP_TLS_PORT: optionalPort.meta({ description: 'HL7 v2 over MLLP, TLS' }),
+	OBJECT_STORE_URL: z.string().startsWith('file:').optional().meta({ description: 'unset → DATA_DIR/objects; file: and an absolute path' }),
 	DIMSE_PORT: port(11_112).meta({ description: 'DICOM (DIMSE), plain' }),
 	DIMSE_TLS_PORT: optionalPort.meta({ description: 'DICOM (DIMSE), TLS' }),
 	DICOM_PRIVATE_CLASSES: flagOr('true').meta({ description: 'instances of SOP classes that are not of DICOM are stored as well' }),

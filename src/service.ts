@@ -1,5 +1,7 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { openAudit } from '#access/audit.ts';
 import { openDirectory } from '#access/database-directory.ts';
 import { BulkJobs } from '#bulk/jobs.ts';
@@ -8,16 +10,20 @@ import { systemClock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
 import { createMetrics, type Metrics } from '#core/metrics.ts';
 import { fhirOpenApi } from '#fhir/openapi.ts';
+import { instanceIndex } from '#site/index-instance.ts';
 import { Shards } from '#site/shards.ts';
 import { readRows } from '#storage/administrative-reader.ts';
 import { Connection } from '#storage/connection.ts';
 import { startEmbeddedDatabase } from '#storage/embedded/embedded-database.ts';
+import { InstanceIntake } from '#storage/instance-intake.ts';
 import { migrate } from '#storage/migrate.ts';
+import { openObjectStore } from '#storage/objects/open.ts';
 import { Reader } from '#storage/reader.ts';
 import { ResourceReads } from '#storage/resource-reads.ts';
 import { removeRuntimeFile, type SurfaceAddress, writeRuntimeFile } from '#storage/runtime-file.ts';
 import { readCursorKey } from '#storage/statements/administrative/read-access.ts';
 import { createUnmatchedLog } from '#storage/unmatched.ts';
+import { createDimseSurface } from '#surfaces/dimse/listener.ts';
 import { bulkRoutes } from '#surfaces/fhir/bulk.ts';
 import { Cursors } from '#surfaces/fhir/cursor.ts';
 import { fhirRoutes, renderFhirFailure } from '#surfaces/fhir/routes.ts';
@@ -26,6 +32,7 @@ import { documentationRoutes } from '#surfaces/http/documentation/routes.ts';
 import { loadServer } from '#surfaces/http/load.ts';
 import { createHttpServer, type HttpServer } from '#surfaces/http/server.ts';
 import { createMllpSurface } from '#surfaces/mllp/listener.ts';
+import { createProcedureSteps } from '#surfaces/mpps/procedure-steps.ts';
 import { createMppsSurface } from '#surfaces/mpps/surface.ts';
 import { createOperationsSurface } from '#surfaces/operations/surface.ts';
 import type { Config } from './config.ts';
@@ -186,7 +193,7 @@ async function listen(parts: Parts): Promise<Record<string, SurfaceAddress>> {
 	const documented = { ...http, documented: config.API_DOCUMENTATION, version };
 	opened('hl7', config.HOST, await createHl7HttpSurface(ingestContext, { ...documented, port: config.HL7_PORT }));
 	opened('mpps', config.HOST, await createMppsSurface(ingestContext, { ...documented, port: config.MPPS_PORT }));
-	return { ...surfaces, ...(await listenMllp(parts)) };
+	return { ...surfaces, ...(await listenMllp(parts)), ...(await listenDimse(parts)) };
 }
 
 function openOperations({ config, log, metrics, directory, shards, reader, state }: Parts): Promise<HttpServer> {
@@ -240,10 +247,54 @@ async function listenMllp({
 	});
 	closers.push(() => surface.close(limits.drainMsMax));
 	const surfaces: Record<string, SurfaceAddress> = { mllp: await surface.listen({ host: config.HOST, port: config.MLLP_PORT }) };
-	if (config.MLLP_TLS_PORT !== undefined && config.TLS_CERT_FILE && config.TLS_KEY_FILE) {
-		const tls = { cert: readFileSync(config.TLS_CERT_FILE), key: readFileSync(config.TLS_KEY_FILE) };
-		const clientCa = config.TLS_CLIENT_CA_FILE === undefined ? {} : { clientCa: readFileSync(config.TLS_CLIENT_CA_FILE) };
-		surfaces['mllp_tls'] = await surface.listen({ host: config.HOST, port: config.MLLP_TLS_PORT, tls: { ...tls, ...clientCa } });
+	const tls = tlsIdentity(config);
+	if (config.MLLP_TLS_PORT !== undefined && tls) {
+		surfaces['mllp_tls'] = await surface.listen({ host: config.HOST, port: config.MLLP_TLS_PORT, tls });
 	}
 	return surfaces;
+}
+
+/** DICOM over TCP: what comes lies in the object store before it is indexed. */
+async function listenDimse({
+	config,
+	log,
+	metrics,
+	clock,
+	directory,
+	shards,
+	databaseUrl,
+	closers,
+}: Parts): Promise<Record<string, SurfaceAddress>> {
+	const { limits } = config;
+	const objects = openObjectStore(config.OBJECT_STORE_URL ?? pathToFileURL(join(resolve(config.DATA_DIR), 'objects')).href);
+	await objects.removeTemporary();
+	const index = instanceIndex({ gateway: shards, clock, defaultAuthority: (siteId) => directory.defaultAuthority(siteId) });
+	const intake = new InstanceIntake({ objects, index, limits: { headerBytesMax: limits.dicomHeaderBytesMax }, log });
+	const audit = openAudit({ databaseUrl, log, clock });
+	closers.push(() => audit.close());
+	const surface = createDimseSurface({
+		directory,
+		intake,
+		procedureSteps: createProcedureSteps({ gateway: shards, limits, metrics, clock }),
+		storesUnknownSopClasses: config.DICOM_PRIVATE_CLASSES,
+		isTrustedProxy: addressSet(config.TRUSTED_PROXIES.map((text) => parseRange(text)).filter((range) => range !== undefined)),
+		audit: ({ address, reason }) => audit.record({ action: 'dimse.refused', subject: reason, source: address }),
+		limits,
+		metrics,
+		log,
+		clock,
+	});
+	closers.push(() => surface.close(limits.drainMsMax));
+	const surfaces: Record<string, SurfaceAddress> = { dimse: await surface.listen({ host: config.HOST, port: config.DIMSE_PORT }) };
+	const tls = tlsIdentity(config);
+	if (config.DIMSE_TLS_PORT !== undefined && tls) {
+		surfaces['dimse_tls'] = await surface.listen({ host: config.HOST, port: config.DIMSE_TLS_PORT, tls });
+	}
+	return surfaces;
+}
+
+function tlsIdentity(config: Config): { cert: Buffer; key: Buffer; clientCa?: Buffer } | undefined {
+	if (!config.TLS_CERT_FILE || !config.TLS_KEY_FILE) return undefined;
+	const tls = { cert: readFileSync(config.TLS_CERT_FILE), key: readFileSync(config.TLS_KEY_FILE) };
+	return config.TLS_CLIENT_CA_FILE === undefined ? tls : { ...tls, clientCa: readFileSync(config.TLS_CLIENT_CA_FILE) };
 }

@@ -21,6 +21,8 @@ export interface DicomSite {
 	aeTitle: string;
 	/** Inactive ones count as well: who switches the last one off opens nothing. */
 	hasClients: boolean;
+	/** For patient ids whose issuer is not named; a FHIR system URI. */
+	defaultAuthority: string | undefined;
 }
 
 const nothingMore: ReadonlySet<string> = new Set();

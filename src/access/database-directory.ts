@@ -76,6 +76,11 @@ export class DatabaseDirectory implements AccessDirectory, AssociationDirectory 
 		return (this.fresh ? this.#associations : noAssociations).match(calledAe, callingAe, address);
 	}
 
+	/** The assigning authority of a site that has an AE title, for identifiers that name none. */
+	defaultAuthority(siteId: string): string | undefined {
+		return this.#snapshot.dicomSites.find((site) => site.siteId === siteId)?.defaultAuthority;
+	}
+
 	get fresh(): boolean {
 		return this.#options.clock.nowMs() - this.#polledAtMs < staleMsMax;
 	}

@@ -33,11 +33,12 @@ export async function readSnapshot(client: pg.Client, allowAnySource: boolean): 
 	const rows = (await run(client, readIntegrationClients)) as ClientRow[];
 	const clients = rows.map((row) => clientOf(row, allowAnySource));
 	const dicomClients = rows.flatMap((row, index) => dicomClientOf(row, clients[index]));
-	const dicomSites = ((await run(client, readDicomSites)) as SiteRow[]).map(([siteId, siteSlug, aeTitle, hasClients]) => ({
+	const dicomSites = ((await run(client, readDicomSites)) as SiteRow[]).map(([siteId, siteSlug, aeTitle, hasClients, authority]) => ({
 		siteId,
 		siteSlug,
 		aeTitle,
 		hasClients,
+		defaultAuthority: authority ?? undefined,
 	}));
 	return { version, keys, clients, dicomSites, dicomClients };
 }
@@ -61,7 +62,7 @@ type ClientRow = [
 	string[],
 ];
 
-type SiteRow = [string, string, string, boolean];
+type SiteRow = [string, string, string, boolean, string | null];
 
 function clientOf(row: ClientRow, allowAnySource: boolean): IntegrationClient {
 	const [clientId, siteId, siteSlug, authority, protocols, allowedIps, application, facility, ackMode, also, ignore, createdAt] = row;

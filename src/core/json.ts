@@ -32,3 +32,12 @@ export function canonical(value: Json): string {
 		return Object.fromEntries(Object.entries(member).sort(([left], [right]) => (left < right ? -1 : 1)));
 	});
 }
+
+/** A copy that shares nothing with the value; exact decimals stay as they are. */
+export function copyJson<T extends Json>(value: T): T {
+	if (Array.isArray(value)) return value.map((item: Json) => copyJson(item)) as T;
+	if (value === null || typeof value !== 'object' || isRawJson(value)) return value;
+	const copy: JsonObject = {};
+	for (const name in value) copy[name] = copyJson((value as JsonObject)[name] as Json);
+	return copy as T;
+}

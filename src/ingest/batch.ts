@@ -1,5 +1,6 @@
 import type { Clock } from '#core/clock.ts';
 import { Failure } from '#core/failure.ts';
+import { newId } from '#core/id.ts';
 import type { Log } from '#core/log.ts';
 import type { BatchStages } from '#record/batch-stages.ts';
 import type { Delivery, Reply } from '#record/delivery.ts';
@@ -7,6 +8,7 @@ import { type Connection, troubleOf } from '#storage/connection.ts';
 import { findAcceptedMessages, type LoggedMessage, logAccepted, logMessages, type MessageKey } from '#storage/message-log.ts';
 import type { ReadSet } from '#storage/read-set.ts';
 import { plainArray } from '#storage/statement.ts';
+import { findBatch, forgetBatches, insertBatch } from '#storage/statements/committed-batches.ts';
 import { takeTurns } from '#storage/statements/take-turns.ts';
 import type { WriteSet } from '#storage/write-set.ts';
 import type { Interpret } from './interpretation.ts';
@@ -83,15 +85,19 @@ export class Batch {
 
 	/** Repeats what only needs repeating; answers the replies, or the error that calls for halving. */
 	async #attempt(batch: readonly Prepared[]): Promise<Reply[] | { error: unknown }> {
+		let before: Attempt | undefined;
 		for (let repeats = 0; ; repeats++) {
+			const attempt: Attempt = { id: newId(), settled: [] };
 			try {
-				return await this.#transact(batch);
+				return await this.#transact(batch, attempt, before);
 			} catch (error) {
 				const trouble = troubleOf(error);
 				await this.#options.connection.recover();
+				if (error instanceof Committed) return repliesOf(error.attempt);
+				if (trouble === 'connection') before = attempt;
 				if (trouble === 'poison' || trouble === 'other') return { error };
 				this.#stages.repeats++;
-				// After a lost connection the COMMIT may have happened: the repeat finds its own messages accepted.
+				// After a lost connection the COMMIT may have happened: the repeat finds that out when it has the turns.
 				if (repeats === repeatsMax || (trouble === 'connection' && repeats > 0)) {
 					throw new Failure('unavailable', 'the database does not take the batch', { cause: error });
 				}
@@ -100,24 +106,31 @@ export class Batch {
 		}
 	}
 
-	async #transact(batch: readonly Prepared[]): Promise<Reply[]> {
+	async #transact(batch: readonly Prepared[], attempt: Attempt, before: Attempt | undefined): Promise<Reply[]> {
 		const { connection } = this.#options;
 		await connection.open();
 		const committedAt = new Date(this.#options.clock.nowMs()).toISOString();
-		const settled: Settled[] = [];
 		const sent: Promise<unknown>[] = [connection.control('begin')];
 		try {
-			await this.#carryOut(batch, settled, sent, committedAt);
+			await this.#carryOut(batch, attempt, before, sent, committedAt);
 		} finally {
 			// Statements that were sent behind a failed one fail too; the next transaction starts when all have answered.
 			await Promise.allSettled(sent);
 		}
-		return settled.map(({ reply }) => reply);
+		return repliesOf(attempt);
 	}
 
-	async #carryOut(batch: readonly Prepared[], settled: Settled[], sent: Promise<unknown>[], committedAt: string): Promise<void> {
+	async #carryOut(
+		batch: readonly Prepared[],
+		attempt: Attempt,
+		before: Attempt | undefined,
+		sent: Promise<unknown>[],
+		committedAt: string,
+	): Promise<void> {
 		const { connection } = this.#options;
+		const { settled } = attempt;
 		const turns = this.#takeTurns(batch);
+		if (before) await this.#refuseCommitted(batch, before, turns);
 		const accepted = findAcceptedMessages(connection, batch.filter((message) => message.interpretation.controlId !== '').map(keyOf));
 		sent.push(turns, accepted);
 		for (const segment of segmentsOf(batch)) {
@@ -148,7 +161,17 @@ export class Batch {
 			const source = segment[0] ? sourceOf(segment[0]) : '';
 			sent.push(this.#options.writeSet.write(connection, sets, source, committedAt));
 		}
+		const siteId = batch[0]?.delivery.siteId;
+		if (siteId !== undefined) sent.push(connection.run(insertBatch, [siteId, attempt.id, committedAt]));
+		if (siteId !== undefined && Math.random() < 0.001) sent.push(connection.run(forgetBatches, [siteId, committedAt]));
 		await this.#commit(settled, sent, committedAt);
+	}
+
+	/** Whoever holds the sites' turns knows that an earlier transaction on them has ended, one way or the other. */
+	async #refuseCommitted(batch: readonly Prepared[], before: Attempt, turns: Promise<unknown>): Promise<void> {
+		await turns;
+		const rows = await this.#options.connection.run(findBatch, [batch[0]?.delivery.siteId, before.id]);
+		if (rows.length > 0) throw new Committed(before);
 	}
 
 	async #commit(settled: readonly Settled[], sent: Promise<unknown>[], committedAt: string): Promise<void> {
@@ -176,6 +199,26 @@ export class Batch {
 
 	#reportBug(error: unknown, { delivery }: Prepared): void {
 		this.#options.log.error({ err: error, messageId: delivery.id, siteId: delivery.siteId }, 'message could not be processed');
+	}
+}
+
+/** One transaction of a batch, and what it decided; true only when it is committed. */
+interface Attempt {
+	id: string;
+	settled: Settled[];
+}
+
+function repliesOf({ settled }: Attempt): Reply[] {
+	return settled.map(({ reply }) => reply);
+}
+
+/** The transaction whose answer was lost had happened. */
+class Committed extends Error {
+	readonly attempt: Attempt;
+
+	constructor(attempt: Attempt) {
+		super('the batch was committed before');
+		this.attempt = attempt;
 	}
 }
 

@@ -7,7 +7,7 @@ import { parseResourceJson } from '#fhir/validation/json.ts';
 import { bodyOf, factsOf, preferredReturn, type Returned, refusedEntry, responseEntry } from '#fhir/write/answer.ts';
 import { type BundleRequest, interpretBundle } from '#fhir/write/bundle.ts';
 import { interpretSingle, type WriteSettings } from '#fhir/write/interpret.ts';
-import { decodeRequest, type WriteRequest } from '#fhir/write/request.ts';
+import { decodeRequest, encodeRequest, type WriteRequest } from '#fhir/write/request.ts';
 import { validateOnly } from '#fhir/write/validate-only.ts';
 import type { ResourceChange } from '#record/change-set.ts';
 import type { FhirDelivery, Reply } from '#record/delivery.ts';
@@ -18,7 +18,7 @@ const noBytes = new Uint8Array(0);
 /** Reads a FHIR request that writes, and answers it in FHIR's terms. */
 export function interpretFhir(delivery: FhirDelivery, limits: Limits, log: Log): Interpretation | PartedInterpretation {
 	const request = decodeRequest(delivery.bytes);
-	const label = `${request.method} ${request.url.split(/[/?]/)[0] || 'Bundle'}`;
+	const label = labelOf(request);
 	try {
 		if (delivery.withheld) throw new Failure('internal', 'the request could not be processed');
 		return interpreted(request, label, delivery, limits);
@@ -27,6 +27,10 @@ export function interpretFhir(delivery: FhirDelivery, limits: Limits, log: Log):
 		log.error({ err: error, messageId: delivery.id, siteId: delivery.siteId }, 'request could not be interpreted');
 		return refused(label, new Failure('internal', 'the request could not be interpreted', { cause: error }));
 	}
+}
+
+function labelOf({ method, url }: Pick<WriteRequest, 'method' | 'url'>): string {
+	return `${method} ${url.split(/[/?]/)[0] || 'Bundle'}`;
 }
 
 function interpreted(request: WriteRequest, label: string, delivery: FhirDelivery, limits: Limits): Interpretation | PartedInterpretation {
@@ -53,7 +57,9 @@ function bodyOfRequest({ method, body }: WriteRequest, limits: Limits): Json {
 	const depth = { depthMax: limits.jsonDepthMax };
 	if (method !== 'PATCH') return parseResourceJson(body, depth);
 	// The parser takes objects; a patch is a list.
-	return parseResourceJson(Buffer.concat([Buffer.from('{"patch":'), body, Buffer.from('}')]), depth)['patch'] ?? null;
+	const { patch, ...more } = parseResourceJson(Buffer.concat([Buffer.from('{"patch":'), body, Buffer.from('}')]), depth);
+	if (Object.keys(more).length > 0) throw new Failure('invalid', 'a JSON Patch is a list of operations and nothing else');
+	return patch ?? null;
 }
 
 function silent(label: string): Pick<Interpretation, 'messageType' | 'controlId' | 'logged'> {
@@ -73,7 +79,7 @@ function single(change: ResourceChange, label: string, returned: Returned): Inte
 	return {
 		...silent(label),
 		verdict: { kind: 'apply', changeSet: { changes: [change], flags: [] } },
-		acknowledge: (outcome, failure, [result]) => {
+		acknowledge: (outcome, failure, { results: [result] }) => {
 			if (outcome === 'refused' || result === undefined) return refusal(failure);
 			return { acks: [Buffer.from(bodyOf(result, returned))], answer: { status: result.status, resource: factsOf(result) } };
 		},
@@ -87,7 +93,7 @@ function together({ type, entries }: BundleRequest, label: string, returned: Ret
 	return {
 		...silent(label),
 		verdict: changes.length === 0 ? { kind: 'ignore' } : { kind: 'apply', changeSet: { changes, flags: [] } },
-		acknowledge: (outcome, failure, results) => {
+		acknowledge: (outcome, failure, { results }) => {
 			if (outcome === 'refused') return refusal(failure);
 			const written = results.values();
 			const acks = entries.map((entry) => {
@@ -107,7 +113,11 @@ function batch({ entries }: BundleRequest, label: string, returned: Returned): P
 		const part = entry.kind === 'refused' ? refused(label, entry.failure) : single(entry.change, label, returned);
 		return {
 			...part,
-			acknowledge: (outcome, failure, [result]) => ({ acks: [entryPart(outcome === 'refused' ? failure : undefined, result, returned)] }),
+			messageType: labelOf(entry.request),
+			logAs: encodeRequest(entry.request),
+			acknowledge: (outcome, failure, { results: [result] }) => ({
+				acks: [entryPart(outcome === 'refused' ? failure : undefined, result, returned)],
+			}),
 		};
 	});
 	const join = (replies: readonly Reply[]): Reply => {

@@ -1,6 +1,5 @@
 import type { Failure } from '#core/failure.ts';
-import type { MppsResult } from '#record/apply/mpps.ts';
-import type { ResourceResult } from '#record/apply/resource.ts';
+import type { ApplyContext } from '#record/apply/context.ts';
 import type { ChangeSet } from '#record/change-set.ts';
 import type { Delivery, FhirAnswer, Outcome, Reply } from '#record/delivery.ts';
 
@@ -13,13 +12,13 @@ export interface Interpretation {
 	/** What the message log keeps: every message, or what was refused of those that leave their trace in the record. */
 	logged: 'always' | 'refused';
 	/** Renders the answer to an outcome. */
-	acknowledge(
-		outcome: Outcome,
-		failure: Failure | undefined,
-		results: readonly ResourceResult[],
-		sessions: readonly MppsResult[],
-	): Acknowledgement;
+	acknowledge(outcome: Outcome, failure: Failure | undefined, effects: Effects): Acknowledgement;
+	/** Of a part of a delivery: the bytes by which it is logged. */
+	logAs?: Uint8Array;
 }
+
+/** What came of the changes, in their order. */
+export type Effects = Pick<ApplyContext, 'results' | 'sessions' | 'instances'>;
 
 /** Acknowledgements: none, one, or two in enhanced mode; of a FHIR request the body, and the rest of its answer. */
 export interface Acknowledgement {

@@ -18,7 +18,7 @@ export function interpretMpps(delivery: MppsDelivery, limits: Limits, log: Log):
 		controlId: read instanceof Failure ? '' : read.sopInstanceUid,
 		verdict: read instanceof Failure ? { kind: 'refuse', failure: read } : verdictOf(read, delivery, limits),
 		logged: 'always',
-		acknowledge: (outcome, failure, _results, sessions) => ({ acks: [Buffer.from(answerOf(delivery, outcome, failure, sessions))] }),
+		acknowledge: (outcome, failure, { sessions }) => ({ acks: [Buffer.from(answerOf(delivery, outcome, failure, sessions))] }),
 	};
 }
 

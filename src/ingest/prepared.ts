@@ -114,6 +114,10 @@ function addKeys(site: SiteKeys, change: Change, changes: readonly Change[]): vo
 		case 'resource':
 			addResourceKeys(site, change);
 			return;
+		case 'instance':
+			site.instanceUids.add(change.instance.attributes.sopInstanceUid);
+			site.studyUids.add(change.instance.attributes.studyUid);
+			return;
 		case 'mpps':
 			site.sessionUids.add(change.sopInstanceUid);
 			return;

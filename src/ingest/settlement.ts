@@ -7,7 +7,9 @@ import { type Row, referenceTo } from '#record/apply/rows.ts';
 import type { WorkingSet } from '#record/apply/working-set.ts';
 import type { Flag } from '#record/change-set.ts';
 import type { FhirAnswer, Outcome, Reply } from '#record/delivery.ts';
+import type { IndexOutcome } from '#record/instance.ts';
 import { type AcceptedMessage, type LoggedMessage, senderKey } from '#storage/message-log.ts';
+import type { Effects } from './interpretation.ts';
 import { changeSetOf, type Prepared } from './prepared.ts';
 
 /** What a batch decided of one message: its reply, and its row in the message log. Nothing is true before the commit. */
@@ -36,15 +38,15 @@ export function settle(message: Prepared, context: SettlementContext): Settled {
 		earlier.find((accepted) => accepted.digest === digest && accepted.acks) ?? earlier.find((accepted) => accepted.digest === digest);
 	if (same && delivery.replayOf === undefined) {
 		// The log may have been cut back since; then the same answer is rendered anew.
-		const acks = same.acks ?? interpretation.acknowledge('accepted', undefined, [], []).acks;
+		const acks = same.acks ?? interpretation.acknowledge('accepted', undefined, noEffects).acks;
 		return settled(message, context, { outcome: 'duplicate', acks, replayOf: same.messageId });
 	}
 	const flags: Flag[] = [];
 	if (earlier.length > 0 && !same && delivery.kind === 'hl7v2')
 		flags.push({ code: 'same-control-id', text: 'MSH-10 was used before for a message with other content' });
-	const effect: Effect = { flags, changed: [], results: [], sessions: [] };
+	const effect: Effect = { flags, changed: [], results: [], sessions: [], instances: [] };
 	const [outcome, failure] = verdictOf(message, context, effect);
-	const { acks, answer } = interpretation.acknowledge(outcome, failure, effect.results, effect.sessions);
+	const { acks, answer } = interpretation.acknowledge(outcome, failure, effect);
 	if (interpretation.controlId !== '' && (outcome === 'accepted' || outcome === 'ignored') && !same) {
 		context.accepted.set(key, [...earlier, { messageId: delivery.id, digest, acks }]);
 	}
@@ -64,7 +66,10 @@ interface Effect {
 	changed: Row[];
 	results: ResourceResult[];
 	sessions: MppsResult[];
+	instances: IndexOutcome[];
 }
+
+const noEffects: Effects = { results: [], sessions: [], instances: [] };
 
 function verdictOf(message: Prepared, context: SettlementContext, effect: Effect): [Outcome, Failure | undefined] {
 	const { verdict } = message.interpretation;
@@ -82,6 +87,7 @@ function verdictOf(message: Prepared, context: SettlementContext, effect: Effect
 		effect.changed.length = 0;
 		effect.results.length = 0;
 		effect.sessions.length = 0;
+		effect.instances.length = 0;
 		if (error instanceof Failure) return ['refused', error];
 		context.onBug(error, message);
 		return ['refused', new Failure('internal', 'the message could not be processed', { cause: error })];
@@ -112,7 +118,8 @@ function settled({ delivery, digest, interpretation }: Prepared, { sequence }: S
 	if (answer) reply.answer = answer;
 	if (interpretation.logged === 'refused' && outcome !== 'refused') return { reply, logged: undefined };
 	const logged: LoggedMessage = {
-		delivery,
+		// A part is logged as a message of its own, so that it can be replayed by itself.
+		delivery: interpretation.logAs === undefined ? delivery : { ...delivery, id: newId(), bytes: interpretation.logAs },
 		digest,
 		sequence,
 		messageType,

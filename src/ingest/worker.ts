@@ -10,6 +10,7 @@ import { WriteSet } from '#storage/write-set.ts';
 import { Batch, type BatchResult } from './batch.ts';
 import { interpretFhir } from './fhir.ts';
 import { interpretHl7v2 } from './hl7v2.ts';
+import { interpretImage } from './image.ts';
 import type { Interpret } from './interpretation.ts';
 import { interpretMpps } from './mpps.ts';
 
@@ -56,6 +57,8 @@ export class Ingest {
 		switch (delivery.kind) {
 			case 'fhir':
 				return interpretFhir(delivery, limits, this.#log);
+			case 'image':
+				return interpretImage(delivery);
 			case 'mpps':
 				return interpretMpps(delivery, limits, this.#log);
 			case 'hl7v2':

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '#core/json.ts';
+import type { StoredInstance } from './instance.ts';
 import type { MppsFacts, MppsSession } from './mpps.ts';
 import type { SearchPlan } from './search-plan.ts';
 import type { ColumnValue, ResourceType } from './table-shape.ts';
@@ -16,6 +17,7 @@ export interface ChangeSet {
 export interface Flag {
 	code:
 		| 'entries-refused'
+		| 'other-patient'
 		| 'possible-overlay'
 		| 'same-control-id'
 		| 'empty-value-type'
@@ -38,7 +40,8 @@ export type Change =
 	| MergeChange
 	| UnlinkChange
 	| ResourceChange
-	| MppsChange;
+	| MppsChange
+	| InstanceChange;
 
 /** FHIR R4 Identifier, as far as matching needs it. */
 export interface Identifier extends JsonObject {
@@ -159,6 +162,14 @@ export interface MppsChange {
 export interface ComposedSession extends Pick<MppsSession, 'studyUid' | 'status' | 'attributes' | 'late'> {
 	facts: MppsFacts;
 	flags: readonly Flag[];
+}
+
+/** An instance whose bytes lie in the object store. */
+export interface InstanceChange {
+	kind: 'instance';
+	/** Undefined: its data set names no patient. */
+	patient: number | undefined;
+	instance: StoredInstance;
 }
 
 /** What a FHIR client asks for one resource (FHIR R4 §3.1.0). Unlike the other changes it never leaves its thread: it composes. */

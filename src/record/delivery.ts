@@ -61,8 +61,15 @@ export interface MppsDelivery extends AnyDelivery {
 	operation: 'report' | 'create' | 'set';
 }
 
+/** An instance on its way into the index: `bytes` are its `StoredInstance` in JSON; the answer is the `IndexOutcome`. */
+export interface ImageDelivery extends AnyDelivery {
+	kind: 'image';
+	/** The site's assigning authority for patient ids whose issuer is not named. */
+	defaultAuthority: string | undefined;
+}
+
 /** One inbound message on its way to its site's mailbox and worker. */
-export type Delivery = Hl7v2Delivery | FhirDelivery | MppsDelivery;
+export type Delivery = Hl7v2Delivery | FhirDelivery | MppsDelivery | ImageDelivery;
 
 /** `duplicate`: it was accepted before and is answered again, without effect. */
 export type Outcome = 'accepted' | 'refused' | 'ignored' | 'duplicate';

@@ -5,6 +5,8 @@ import { Spine } from '../../migrations/0001-spine.ts';
 import { Fhir } from '../../migrations/0002-fhir.ts';
 import { Bulk } from '../../migrations/0003-bulk.ts';
 import { Mpps } from '../../migrations/0004-mpps.ts';
+import { Imaging } from '../../migrations/0005-imaging.ts';
+import { Batches } from '../../migrations/0006-batches.ts';
 import { ormConnection } from './orm-connection.ts';
 
 /** All migrations in order. They are written by hand; the ORM only runs them and keeps their names. */
@@ -13,6 +15,8 @@ const migrations = [
 	{ name: '0002-fhir', class: Fhir },
 	{ name: '0003-bulk', class: Bulk },
 	{ name: '0004-mpps', class: Mpps },
+	{ name: '0005-imaging', class: Imaging },
+	{ name: '0006-batches', class: Batches },
 ];
 
 /** Any constant will do, as long as every node takes the same. */

@@ -4,6 +4,7 @@ import type { ResourceType, TableShape } from '#record/table-shape.ts';
 import type { Cell, StatementRunner } from './connection.ts';
 import { plainArray, type Statement, textArray } from './statement.ts';
 import { findEncounters } from './statements/find-encounters.ts';
+import { findInstances, findStudies } from './statements/find-imaging.ts';
 import { findObservations } from './statements/find-observations.ts';
 import { findPatients, findSurvivors } from './statements/find-patients.ts';
 import { findItems, findRows } from './statements/find-rows.ts';
@@ -20,6 +21,9 @@ export interface SiteKeys {
 	items: ItemKey[];
 	/** SOP Instance UIDs of procedure steps. */
 	sessionUids: Set<string>;
+	/** SOP Instance UIDs of images, and their studies. */
+	instanceUids: Set<string>;
+	studyUids: Set<string>;
 }
 
 export interface ItemKey {
@@ -29,7 +33,16 @@ export interface ItemKey {
 }
 
 export function noKeys(): SiteKeys {
-	return { identifierValues: new Set(), visitKeys: new Set(), orderKeys: new Set(), ids: new Map(), items: [], sessionUids: new Set() };
+	return {
+		identifierValues: new Set(),
+		visitKeys: new Set(),
+		orderKeys: new Set(),
+		ids: new Map(),
+		items: [],
+		sessionUids: new Set(),
+		instanceUids: new Set(),
+		studyUids: new Set(),
+	};
 }
 
 export type WorkingSets = Map<string, WorkingSet>;
@@ -73,6 +86,7 @@ export class ReadSet {
 			orders ? connection.run(findObservations, orders) : none,
 			this.#readRows(connection, keys, setOf),
 			readSessions(connection, keys, setOf),
+			readImaging(connection, keys, setOf),
 		]);
 		for (const cells of patients) {
 			addPatient(setOf(cells), cells);
@@ -147,6 +161,16 @@ async function readSessions(connection: StatementRunner, keys: ReadonlyMap<strin
 	const named = pairs(keys, ({ sessionUids }) => sessionUids);
 	if (named === undefined) return;
 	for (const cells of await connection.run(findSessions, named)) setOf(cells).addStoredSession(storedSession(cells));
+}
+
+async function readImaging(connection: StatementRunner, keys: ReadonlyMap<string, SiteKeys>, setOf: SetOf): Promise<void> {
+	const uids = pairs(keys, ({ instanceUids }) => instanceUids);
+	const studies = pairs(keys, ({ studyUids }) => studyUids);
+	if (uids === undefined || studies === undefined) return;
+	const [instances, series] = await Promise.all([connection.run(findInstances, uids), connection.run(findStudies, studies)]);
+	for (const cells of instances)
+		setOf(cells).addStoredInstance(cells[1] as string, { digest: cells[2] as string, objectKey: cells[3] as string });
+	for (const cells of series) setOf(cells).addStoredSeries(cells[1] as string, cells[3] ?? null, { patientId: cells[2] ?? null });
 }
 
 /** Links and keys follow the columns that every row has. */

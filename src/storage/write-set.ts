@@ -7,6 +7,16 @@ import { packTexts, plainArray, type Statement, textArray } from './statement.ts
 import { insertVersions, keepStoredVersions } from './statements/keep-versions.ts';
 import { type MoveStatements, moveRows } from './statements/move-rows.ts';
 import { deleteIdentifiers, insertIdentifiers } from './statements/write-identifiers.ts';
+import {
+	conflictParameters,
+	insertConflicts,
+	insertInstances,
+	instanceParameters,
+	seriesParameters,
+	studyParameters,
+	upsertSeries,
+	upsertStudies,
+} from './statements/write-imaging.ts';
 import { insertResources, updateResources } from './statements/write-resources.ts';
 import { insertReports, reportParameters, sessionParameters, upsertSessions } from './statements/write-sessions.ts';
 
@@ -50,6 +60,7 @@ export class WriteSet {
 		}
 		sendIdentifiers(send, sets);
 		sendSessions(send, sets);
+		sendImaging(send, sets, lastUpdated);
 		for (const [siteId, set] of sets) for (const move of set.moves) this.#sendMove(send, siteId, move, source, lastUpdated);
 		await Promise.all(sent);
 	}
@@ -173,4 +184,15 @@ function sendSessions(send: Send, sets: WorkingSets): void {
 	if (sessions.length === 0) return;
 	send(upsertSessions, sessionParameters(sessions));
 	send(insertReports, reportParameters([...sets].flatMap(([siteId, set]) => set.reports.map((report) => ({ siteId, report })))));
+}
+
+function sendImaging(send: Send, sets: WorkingSets, lastUpdated: string): void {
+	const added = [...sets].flatMap(([siteId, set]) => set.newInstances.map((instance) => ({ siteId, added: instance })));
+	if (added.length > 0) {
+		send(insertInstances, instanceParameters(added, lastUpdated));
+		send(upsertSeries, seriesParameters(added));
+		send(upsertStudies, studyParameters(added, lastUpdated));
+	}
+	const conflicts = [...sets].flatMap(([siteId, set]) => set.conflicts.map((conflict) => ({ siteId, conflict })));
+	if (conflicts.length > 0) send(insertConflicts, conflictParameters(conflicts, lastUpdated));
 }

@@ -8,6 +8,7 @@ const site = (aeTitle: string, hasClients: boolean) => ({
 	siteSlug: aeTitle.toLowerCase(),
 	aeTitle,
 	hasClients,
+	defaultAuthority: undefined,
 });
 const client = (clientId: string, ips: string[], callingAe?: string, more: Partial<DicomClient> = {}): DicomClient => ({
 	clientId,

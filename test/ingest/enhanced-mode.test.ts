@@ -15,7 +15,9 @@ function codes(accept: string, application: string, outcome: 'accepted' | 'refus
 	const policy = { also: [], ignore: [], enhancedAck, defaultAuthority: undefined };
 	const interpretation = interpretHl7v2(delivery('s', '1', [], { bytes, policy }), defaultLimits, systemClock, silentLog);
 	const failure = outcome === 'refused' ? new Failure('unknown-key', 'PID-3 is not known') : undefined;
-	return interpretation.acknowledge(outcome, failure, [], []).acks.map((ack) => msa(Buffer.from(ack).toString()).code);
+	return interpretation
+		.acknowledge(outcome, failure, { results: [], sessions: [], instances: [] })
+		.acks.map((ack) => msa(Buffer.from(ack).toString()).code);
 }
 
 describe('enhanced acknowledgement mode', () => {

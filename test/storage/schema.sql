@@ -95,6 +95,13 @@ create table bulk_job (
 	CHECK ((state = ANY (ARRAY['receiving'::text, 'waiting'::text, 'running'::text, 'done'::text, 'failed'::text, 'interrupted'::text])))
 );
 
+create table committed_batch (
+	site_id uuid not null,
+	id uuid not null,
+	committed_at timestamp with time zone not null,
+	PRIMARY KEY (site_id, id)
+);
+
 create table condition (
 	site_id uuid not null,
 	id uuid not null,
@@ -182,6 +189,76 @@ create table encounter (
 	given_id text,
 	PRIMARY KEY (site_id, id)
 ) with (fillfactor=80, toast_tuple_target=8160);
+
+create table imaging_conflict (
+	site_id uuid not null,
+	id uuid not null,
+	sop_instance_uid text not null,
+	study_uid text not null,
+	digest text not null,
+	bytes bigint not null,
+	object_key text not null,
+	calling_ae text not null,
+	source text not null,
+	received_at timestamp with time zone not null,
+	settled_at timestamp with time zone,
+	PRIMARY KEY (site_id, id)
+);
+
+create table imaging_instance (
+	site_id uuid not null,
+	sop_instance_uid text not null,
+	study_uid text not null,
+	series_uid text not null,
+	sop_class_uid text not null,
+	transfer_syntax_uid text not null,
+	number integer,
+	image_rows integer,
+	image_columns integer,
+	frames integer,
+	digest text not null,
+	bytes bigint not null,
+	object_key text not null,
+	calling_ae text not null,
+	source text not null,
+	stored_at timestamp with time zone not null,
+	PRIMARY KEY (site_id, sop_instance_uid)
+);
+
+create table imaging_series (
+	site_id uuid not null,
+	series_uid text not null,
+	study_uid text not null,
+	modality text,
+	number integer,
+	description text,
+	body_part text,
+	station text,
+	started text,
+	instance_count integer not null,
+	PRIMARY KEY (site_id, study_uid, series_uid)
+) with (fillfactor=80);
+
+create table imaging_study (
+	site_id uuid not null,
+	study_uid text not null,
+	id uuid not null,
+	patient_id uuid,
+	recorded_patient_id uuid,
+	started text,
+	accession_number text,
+	accession_issuer text,
+	study_id text,
+	description text,
+	referring_physician text,
+	modalities text[] not null,
+	series_count integer not null,
+	instance_count integer not null,
+	bytes bigint not null,
+	created_at timestamp with time zone not null,
+	updated_at timestamp with time zone not null,
+	PRIMARY KEY (site_id, study_uid)
+) with (fillfactor=80);
 
 create table integration_client (
 	site_id uuid not null,
@@ -413,6 +490,8 @@ CREATE INDEX api_key_site ON public.api_key USING btree (site_id);
 
 CREATE INDEX audit_event_site ON public.audit_event USING btree (site_id, recorded_at);
 
+CREATE INDEX committed_batch_age ON public.committed_batch USING brin (committed_at);
+
 CREATE INDEX condition_changes ON public.condition USING btree (site_id, last_updated, id);
 
 CREATE INDEX condition_clinical_status ON public.condition USING btree (site_id, clinical_status, id);
@@ -460,6 +539,14 @@ CREATE INDEX encounter_patient ON public.encounter USING btree (site_id, patient
 CREATE INDEX encounter_status ON public.encounter USING btree (site_id, status, id);
 
 CREATE INDEX encounter_visit ON public.encounter USING btree (site_id, visit_key);
+
+CREATE INDEX imaging_conflict_instance ON public.imaging_conflict USING btree (site_id, sop_instance_uid) WHERE (settled_at IS NULL);
+
+CREATE INDEX imaging_instance_series ON public.imaging_instance USING btree (site_id, study_uid, series_uid);
+
+CREATE INDEX imaging_study_accession ON public.imaging_study USING btree (site_id, accession_number) WHERE (accession_number IS NOT NULL);
+
+CREATE INDEX imaging_study_patient ON public.imaging_study USING btree (site_id, patient_id, study_uid);
 
 CREATE INDEX mpps_session_accession ON public.mpps_session USING btree (site_id, accession_number, id) WHERE (accession_number IS NOT NULL);
 

@@ -21,6 +21,7 @@ export class MemorySite {
 			changed: [],
 			results: [],
 			sessions: [],
+			instances: [],
 		};
 		applyChangeSet(context, changeSet);
 		return context;

@@ -5,12 +5,13 @@ import type { BundleRead } from '#record/delivery.ts';
 import { asObject, asText } from '../elements.ts';
 import { validateResource } from '../validation/validate.ts';
 import { interpretSingle, type SingleWrite, type WriteSettings } from './interpret.ts';
+import type { WriteRequest } from './request.ts';
 
 /** An entry of a Bundle: what it writes, what it reads, or why it is refused. */
 export type BundleEntry =
-	| { kind: 'write'; change: ResourceChange }
+	| { kind: 'write'; change: ResourceChange; request: WriteRequest }
 	| { kind: 'read'; read: BundleRead }
-	| { kind: 'refused'; failure: Failure };
+	| { kind: 'refused'; failure: Failure; request: WriteRequest };
 
 export interface BundleRequest {
 	type: 'batch' | 'transaction';
@@ -40,7 +41,7 @@ export function interpretBundle(bundle: JsonObject, settings: BundleSettings): B
 			return entryOf(entry, type, index, type === 'transaction' ? { ...settings, conditionalReferences: true } : settings);
 		} catch (error) {
 			if (!(error instanceof Failure) || type === 'transaction') throw within(error, index);
-			return { kind: 'refused', failure: error };
+			return { kind: 'refused', failure: error, request: requestOf(entry) };
 		}
 	});
 	if (type === 'transaction') refuseTwins(given);
@@ -85,7 +86,7 @@ function entryOf(entry: Json, type: string, index: number, settings: WriteSettin
 	const object = asObject(entry);
 	const request = asObject(object?.['request']);
 	const method = asText(request?.['method']);
-	const url = asText(request?.['url']);
+	const url = asText(request?.['url'])?.replace(/^\//, '');
 	if (method === undefined || url === undefined) {
 		throw new Failure('invalid', 'an entry has a request with method and url', {
 			location: { expression: `Bundle.entry[${index}].request` },
@@ -103,8 +104,31 @@ function entryOf(entry: Json, type: string, index: number, settings: WriteSettin
 		fullUrl: asText(object?.['fullUrl']),
 		body: method === 'PATCH' ? patchOf(object?.['resource']) : object?.['resource'],
 	};
-	return { kind: 'write', change: interpretSingle(write, settings) };
+	return { kind: 'write', change: interpretSingle(write, settings), request: requestOf(entry) };
 }
+
+/** The entry as a request of its own. */
+function requestOf(entry: Json): WriteRequest {
+	const object = asObject(entry);
+	const request = asObject(object?.['request']);
+	const headers: Record<string, string> = {};
+	for (const [member, header] of conditions) {
+		const value = asText(request?.[member]);
+		if (value !== undefined && !/[\r\n]/.test(value)) headers[header] = value;
+	}
+	const resource = object?.['resource'];
+	const method = asText(request?.['method']) ?? '';
+	const url = (asText(request?.['url']) ?? '').replace(/^\//, '');
+	const isPatch = method === 'PATCH' && asObject(resource)?.['resourceType'] === 'Binary';
+	const body = isPatch ? Buffer.from(asText(asObject(resource)?.['data']) ?? '', 'base64') : Buffer.from(JSON.stringify(resource ?? null));
+	return { method: method.replace(/[^A-Z]/g, ''), url: url.replace(/\s/g, ''), headers, body };
+}
+
+const conditions = [
+	['ifMatch', 'if-match'],
+	['ifNoneMatch', 'if-none-match'],
+	['ifNoneExist', 'if-none-exist'],
+] as const;
 
 /** A JSON Patch travels in a Bundle as a Binary (FHIR R4 §3.1.0.8). */
 function patchOf(resource: Json | undefined): Json {

@@ -1,5 +1,5 @@
 import { Failure } from '#core/failure.ts';
-import type { Json, JsonObject } from '#core/json.ts';
+import { copyJson, type Json, type JsonObject } from '#core/json.ts';
 import { asObject, asObjects, asText } from '../elements.ts';
 import type { ResourceDefinition } from '../resource.ts';
 import { validateResource } from '../validation/validate.ts';
@@ -48,10 +48,10 @@ function metaOf(meta: JsonObject | undefined): Pick<Content, 'meta' | 'source'> 
 	return { meta: Object.keys(further).length === 0 ? null : JSON.stringify(further), source: asText(source) };
 }
 
-/** The resource in the form in which a client sees it, for a patch; `meta` without what the service assigns. */
+/** A copy of the resource in the form in which a client sees it, for a patch; `meta` without what the service assigns. */
 export function wholeResource(type: string, id: string, content: Pick<Content, 'resource' | 'meta'>): JsonObject {
 	const meta: Record<string, Json> = content.meta === null ? {} : { meta: JSON.parse(content.meta) };
-	return { resourceType: type, id, ...meta, ...content.resource };
+	return { resourceType: type, id, ...meta, ...copyJson(content.resource) };
 }
 
 /** FHIR R4 §3.1.1.5.8: a resource that was read in part must not be written back. */

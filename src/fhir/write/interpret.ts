@@ -1,5 +1,5 @@
 import { Failure } from '#core/failure.ts';
-import type { Json, JsonObject } from '#core/json.ts';
+import { copyJson, type Json, type JsonObject } from '#core/json.ts';
 import type { Condition, HeldContent, ResourceChange } from '#record/change-set.ts';
 import type { FhirPolicy } from '#record/delivery.ts';
 import { isFhirId } from '#record/row-id.ts';
@@ -153,9 +153,11 @@ function referenceCondition(text: string, { limits }: WriteSettings): Condition 
 
 function stating(definition: ResourceDefinition, { resource, meta, source }: Content, checked: boolean): ResourceChange['compose'] {
 	return (_held, resolved) => {
-		resolveReferences(definition.type, resource, resolved, checked);
-		const links = definition.table.statedLinks(resource);
-		return { resource, meta, source, links, patients: patientReferences(definition.type, resource) };
+		// A batch that is repeated composes again, with other ids.
+		const written = resolved.size === 0 ? resource : copyJson(resource);
+		resolveReferences(definition.type, written, resolved, checked);
+		const links = definition.table.statedLinks(written);
+		return { resource: written, meta, source, links, patients: patientReferences(definition.type, written) };
 	};
 }
 

@@ -48,7 +48,8 @@ function invalid(index: number, fault: string): Failure {
  */
 export function applyJsonPatch(resource: JsonObject, operations: readonly Operation[]): JsonObject {
 	const root: JsonObject = { '': resource };
-	for (const operation of operations) carryOut(root, operation);
+	const budget = new Budget();
+	for (const operation of operations) carryOut(root, operation, budget);
 	const patched = root[''];
 	if (patched === undefined || patched === null || typeof patched !== 'object' || Array.isArray(patched)) {
 		throw new Failure('unprocessable', 'the patch leaves no resource');
@@ -56,24 +57,26 @@ export function applyJsonPatch(resource: JsonObject, operations: readonly Operat
 	return patched;
 }
 
-function carryOut(root: JsonObject, operation: Operation): void {
+function carryOut(root: JsonObject, operation: Operation, budget: Budget): void {
 	const { op, path, from, value, index } = operation;
+	// The patch may be applied again: what it puts in is never its own value.
+	const copied = (given: Json) => budget.copy(given, path.split('/').length, index);
 	switch (op) {
 		case 'add':
-			add(root, path, value as Json, index);
+			add(root, path, copied(value as Json), index);
 			return;
 		case 'remove':
 			remove(root, path, index);
 			return;
 		case 'replace':
 			remove(root, path, index);
-			add(root, path, value as Json, index);
+			add(root, path, copied(value as Json), index);
 			return;
 		case 'move':
-			add(root, path, remove(root, from ?? '', index), index);
+			add(root, path, copied(remove(root, from ?? '', index)), index);
 			return;
 		case 'copy':
-			add(root, path, copyOf(at(root, from ?? '', index)), index);
+			add(root, path, copied(at(root, from ?? '', index)), index);
 			return;
 		default:
 			if (canonical(at(root, path, index)) !== canonical(value as Json)) throw unfit(index, 'tests for a value that is not there');
@@ -84,10 +87,21 @@ function unfit(index: number, fault: string): Failure {
 	return new Failure('unprocessable', `operation ${index + 1} of the patch ${fault}`);
 }
 
-function copyOf(value: Json): Json {
-	if (Array.isArray(value)) return value.map(copyOf);
-	if (value === null || typeof value !== 'object' || isRawJson(value)) return value;
-	return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, copyOf(member)]));
+/** Values that all operations together may put in, and how deep a value may stand: copies of copies would double with each. */
+const nodesMax = 100_000;
+const depthMax = 100;
+
+class Budget {
+	#nodes = nodesMax;
+
+	/** A copy of the value, to stand at a depth. */
+	copy(value: Json, depth: number, index: number): Json {
+		if (--this.#nodes < 0) throw new Failure('too-large', `operation ${index + 1} makes more than ${nodesMax} values`);
+		if (depth > depthMax) throw unfit(index, `puts a value deeper than ${depthMax} objects and lists`);
+		if (Array.isArray(value)) return value.map((item) => this.copy(item, depth + 1, index));
+		if (value === null || typeof value !== 'object' || isRawJson(value)) return value;
+		return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, this.copy(member, depth + 1, index)]));
+	}
 }
 
 interface Place {

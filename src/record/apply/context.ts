@@ -1,4 +1,5 @@
 import type { Flag } from '../change-set.ts';
+import type { IndexOutcome } from '../instance.ts';
 import type { MppsResult } from './mpps.ts';
 import type { ResourceResult } from './resource.ts';
 import type { Row } from './rows.ts';
@@ -20,4 +21,6 @@ export interface ApplyContext {
 	readonly results: ResourceResult[];
 	/** What became of each report about a procedure step. */
 	readonly sessions: MppsResult[];
+	/** What became of each instance. */
+	readonly instances: IndexOutcome[];
 }

@@ -1,3 +1,4 @@
+import type { Conflict, HeldInstance, HeldStudy, NewInstance } from '../imaging.ts';
 import type { MppsReport, MppsSession } from '../mpps.ts';
 import type { ResourceType } from '../table-shape.ts';
 import type { Row } from './rows.ts';
@@ -50,6 +51,13 @@ export class WorkingSet {
 	/** Identifiers of the patients whose list changed, to be written anew. */
 	readonly patientIdentifiers = new Map<string, readonly PatientIdentifier[]>();
 	readonly moves: Move[] = [];
+	/** By SOP Instance UID. */
+	readonly #instances = new Map<string, HeldInstance>();
+	/** By Study Instance UID. */
+	readonly #studies = new Map<string, HeldStudy>();
+	readonly #series = new Map<string, true>();
+	readonly newInstances: NewInstance[] = [];
+	readonly conflicts: Conflict[] = [];
 	/** Procedure steps by SOP Instance UID. */
 	readonly #sessions = new Map<string, MppsSession>();
 	/** Reports about procedure steps that the batch accepted, in order. */
@@ -176,6 +184,42 @@ export class WorkingSet {
 
 	#all(type: ResourceType, ids: readonly string[]): Row[] {
 		return ids.map((id) => this.row(type, id)).filter((row) => row !== undefined);
+	}
+
+	addStoredInstance(sopInstanceUid: string, held: HeldInstance): void {
+		this.#instances.set(sopInstanceUid, held);
+	}
+
+	addStoredSeries(studyUid: string, seriesUid: string | null, study: HeldStudy): void {
+		this.#studies.set(studyUid, study);
+		if (seriesUid !== null) this.#series.set(`${studyUid}/${seriesUid}`, true);
+	}
+
+	instance(sopInstanceUid: string): HeldInstance | undefined {
+		return this.#instances.get(sopInstanceUid);
+	}
+
+	study(studyUid: string): HeldStudy | undefined {
+		return this.#studies.get(studyUid);
+	}
+
+	hasSeries(studyUid: string, seriesUid: string): boolean {
+		return this.#series.has(`${studyUid}/${seriesUid}`);
+	}
+
+	putInstance(added: NewInstance): void {
+		const { attributes, digest, objectKey } = added.instance;
+		const { studyUid, seriesUid, sopInstanceUid } = attributes;
+		this.#put(this.#instances, sopInstanceUid, { digest, objectKey });
+		this.#put(this.#studies, studyUid, { patientId: added.patientId });
+		this.#put(this.#series, `${studyUid}/${seriesUid}`, true);
+		this.newInstances.push(added);
+		this.#undo.push(() => this.newInstances.pop());
+	}
+
+	putConflict(conflict: Conflict): void {
+		this.conflicts.push(conflict);
+		this.#undo.push(() => this.conflicts.pop());
 	}
 
 	move(move: Move): void {

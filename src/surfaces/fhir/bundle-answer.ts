@@ -13,10 +13,19 @@ export async function bundleAnswer(
 	{ type, reads }: NonNullable<FhirAnswer['bundle']>,
 	parts: readonly Uint8Array[],
 	routes: readonly Route[],
+	bytesMax: number,
 ): Promise<string> {
 	const router = new Router(routes);
 	const entries = parts.map((part) => Buffer.from(part.buffer, part.byteOffset, part.byteLength).toString('utf8'));
-	for (const read of reads) entries[read.index] = await readEntry(request, read, router);
+	let bytes = 0;
+	for (const read of reads) {
+		const entry =
+			bytes > bytesMax
+				? refused(new Failure('too-large', 'the Bundle asks for more than one answer holds'))
+				: await readEntry(request, read, router);
+		bytes += entry.length;
+		entries[read.index] = entry;
+	}
 	const listed = entries.length === 0 ? '' : `,"entry":[${entries.join(',')}]`;
 	return `{"resourceType":"Bundle","type":"${type}"${listed}}`;
 }
@@ -37,9 +46,12 @@ async function readEntry(request: HttpRequest, { url, ifNoneMatch }: BundleRead,
 		return entryOf(answer);
 	} catch (error) {
 		if (!(error instanceof Failure)) throw error;
-		const { status } = failureCodes[error.code];
-		return `{"response":{"status":"${statusLine(status)}","outcome":${operationOutcome(error)}}}`;
+		return refused(error);
 	}
+}
+
+function refused(failure: Failure): string {
+	return `{"response":{"status":"${statusLine(failureCodes[failure.code].status)}","outcome":${operationOutcome(failure)}}}`;
 }
 
 /** What of the Bundle's own request holds for its entries. */

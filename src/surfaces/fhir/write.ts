@@ -60,7 +60,7 @@ async function write(
 	checkContentType(request);
 	const reply = await deliverSoon(context, deliveryOf(context, grant, request));
 	count(context, grant, request, reply);
-	return answerOf(request, reply, mediaType, readRoutes);
+	return answerOf(request, reply, mediaType, readRoutes, context.limits.searchBytesMax);
 }
 
 /** @throws Failure `unsupported-media-type` */
@@ -88,7 +88,8 @@ function deliveryOf({ clock }: FhirContext, grant: KeyGrant, request: HttpReques
 		if (value !== undefined) headers[name] = value;
 	}
 	const path = request.path.slice('/fhir/'.length);
-	const url = request.query === '' ? path : `${path}?${request.query}`;
+	const query = criteriaOf(request.query);
+	const url = query === '' ? path : `${path}?${query}`;
 	return {
 		id: newId(receivedAtMs),
 		kind: 'fhir',
@@ -102,17 +103,31 @@ function deliveryOf({ clock }: FhirContext, grant: KeyGrant, request: HttpReques
 	};
 }
 
+/** What selects, without what only shapes the answer. */
+function criteriaOf(query: string): string {
+	return query
+		.split('&')
+		.filter((part) => !/^_(?:format|pretty)(?:=|$)/.test(part))
+		.join('&');
+}
+
 function count({ metrics }: FhirContext, { siteSlug }: KeyGrant, request: HttpRequest, { outcome, failure }: Reply): void {
 	metrics.fhirWrites.inc({ type: request.params['type'] ?? 'Bundle', outcome });
 	metrics.siteMessages.inc({ site: siteSlug, outcome });
 	if (failure !== undefined) metrics.fhirRefusals.inc({ code: failure.code });
 }
 
-async function answerOf(request: HttpRequest, reply: Reply, mediaType: string, readRoutes: readonly Route[]): Promise<HttpAnswer> {
+async function answerOf(
+	request: HttpRequest,
+	reply: Reply,
+	mediaType: string,
+	readRoutes: readonly Route[],
+	bytesMax: number,
+): Promise<HttpAnswer> {
 	const { answer, acks } = reply;
 	if (answer === undefined) throw new Error('a FHIR request was not answered');
 	const headers: Record<string, string> = { 'Content-Type': mediaType };
-	if (answer.bundle) return { status: 200, headers, body: await bundleAnswer(request, answer.bundle, acks, readRoutes) };
+	if (answer.bundle) return { status: 200, headers, body: await bundleAnswer(request, answer.bundle, acks, readRoutes, bytesMax) };
 	const { resource } = answer;
 	if (resource) {
 		headers['ETag'] = `W/"${resource.version}"`;

@@ -80,7 +80,8 @@ export class Exchange {
 		response.cork(() => {
 			this.#writeHead(answer, requestId);
 			if (this.#isHead) response.endWithoutBody(Buffer.byteLength(body), closeConnection);
-			else if (answer.status === 304 || answer.status === 204) response.endWithoutBody(undefined, closeConnection);
+			// Without arguments: an undefined length would be written as one.
+			else if (answer.status === 304 || answer.status === 204) response.endWithoutBody();
 			else response.end(body, closeConnection);
 		});
 	}

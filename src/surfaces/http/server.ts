@@ -119,6 +119,8 @@ class Server implements HttpServer {
 			setImmediate(() => refuse(this.#failed(fault, head), 'none', true));
 			return;
 		}
+		// Whoever is refused within this call may have gone; the library insists on being told.
+		response.onAborted(() => exchange.abort());
 		const match = this.#router.match(method, path);
 		if (match.kind !== 'route') {
 			refuse(this.#unrouted(match, head), 'none', head.contentLength > 0);

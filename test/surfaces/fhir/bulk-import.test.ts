@@ -59,7 +59,10 @@ const observation = (patientId: string, more: object = {}) => ({
 async function uncheckedSite(): Promise<ImportSite> {
 	const site = await newSite();
 	await setSite(service.administration, { slug: site.slug, check_references: false });
-	await eventually(async () => (await imported(site, [observation('nobody', { id: 'unchecked', meta: { source: 'urn:unchecked' } })])).error.length === 0, 'the new setting');
+	await eventually(
+		async () => (await imported(site, [observation('nobody', { id: 'unchecked', meta: { source: 'urn:unchecked' } })])).error.length === 0,
+		'the new setting',
+	);
 	return site;
 }
 

@@ -340,3 +340,62 @@ test('texts that no index takes are kept, and found where they are codes', async
 	assert.equal(kept.status, 201, kept.text);
 	assert.equal((await west('GET', '/Patient?identifier=beside-long')).body.entry[0].resource.identifier[0].value, long);
 });
+
+describe('what a patch leaves behind', () => {
+	test('a change of the same length is a change, and lists are not filled twice', async () => {
+		const { id } = (await west('POST', '/Patient', { resourceType: 'Patient', name: [{ text: 'Smith' }] })).body;
+		const same = await west('PATCH', `/Patient/${id}`, [{ op: 'replace', path: '/name/0/text', value: 'Jones' }]);
+		assert.deepEqual([same.body.name[0].text, versionOf(same)], ['Jones', '2']);
+		const list = await west('PATCH', `/Patient/${id}`, [
+			{ op: 'add', path: '/telecom', value: [] },
+			{ op: 'add', path: '/telecom/-', value: { system: 'phone', value: '1' } },
+		]);
+		assert.equal(list.body.telecom.length, 1, list.text);
+		const race = await Promise.all(
+			Array.from({ length: 16 }, (_, n) =>
+				west('PATCH', `/Patient/${id}`, [{ op: 'replace', path: '/name/0/text', value: `Jon${n + 10}` }], { 'If-Match': 'W/"3"' }),
+			),
+		);
+		assert.deepEqual(race.map(({ status }) => status).sort(), [200, ...new Array(15).fill(412)]);
+	});
+
+	test('is bounded, however often it copies itself', async () => {
+		const extension = [{ url: 'urn:a', extension: [{ url: 'urn:b', valueCode: 'c' }] }];
+		const { id } = (await west('POST', '/Patient', { resourceType: 'Patient', extension })).body;
+		const copies = Array.from({ length: 30 }, (_, n) => ({ op: 'copy', from: '/extension', path: `/extension/0/e${n}` }));
+		const reply = await west('PATCH', `/Patient/${id}`, copies);
+		assert.ok([400, 413, 422].includes(reply.status), reply.text.slice(0, 300));
+		assert.equal((await west('PATCH', `/Patient/${id}`, '[],"x":[1]')).status, 400);
+	});
+});
+
+test('parameters that shape the answer shape that of a write', async () => {
+	assert.equal((await west('PUT', '/Patient/shaped?_format=json', patient({ id: 'shaped' }))).status, 201);
+	assert.equal((await west('POST', '/Patient?_pretty=true', patient())).status, 201);
+});
+
+test('a refused entry of a batch is replayed by itself', async () => {
+	const code = { text: 'x' };
+	const entry = [
+		{ resource: patient(), request: { method: 'POST', url: 'Patient' } },
+		{
+			resource: { resourceType: 'Observation', status: 'final', code, subject: { reference: 'Patient/later' } },
+			request: { method: 'POST', url: 'Observation' },
+		},
+		{
+			resource: { resourceType: 'Observation', status: 'final', code, subject: { reference: 'Patient/never' } },
+			request: { method: 'POST', url: 'Observation' },
+		},
+	];
+	const reply = await west('POST', '', { resourceType: 'Bundle', type: 'batch', entry });
+	assert.deepEqual(
+		reply.body.entry.map(({ response }: FhirBody) => response.status.slice(0, 3)),
+		['201', '422', '422'],
+	);
+	const rows = await service.rows<FhirBody>("select message_type, bytes from message_log where surface = 'fhir' order by id desc limit 2");
+	for (const row of rows) {
+		assert.equal(row.message_type, 'POST Observation');
+		assert.match(row.bytes.toString(), /^POST Observation\r\n[\s\S]*"resourceType":"Observation"/);
+		assert.doesNotMatch(row.bytes.toString(), /Bundle/);
+	}
+});

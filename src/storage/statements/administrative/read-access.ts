@@ -28,7 +28,8 @@ where c.active`,
 export const readDicomSites: Statement = {
 	name: 'read_dicom_sites',
 	text: `
-select s.id, s.slug, s.ae_title, exists (select from integration_client c where c.site_id = s.id and 'dicom' = any (c.protocols))
+select s.id, s.slug, s.ae_title, exists (select from integration_client c where c.site_id = s.id and 'dicom' = any (c.protocols)),
+	s.default_authority
 from site s
 where s.active and s.ae_title is not null`,
 };

@@ -1,0 +1,69 @@
+import type { FailureRecord } from '#core/failure.ts';
+import { Failure } from '#core/failure.ts';
+import type { Json } from '#core/json.ts';
+import { authoritySystem } from '#hl7v2/segments/datatypes/hd.ts';
+import type { ChangeSet, Identifier, PatientChange } from '#record/change-set.ts';
+import type { ImageDelivery } from '#record/delivery.ts';
+import type { IndexOutcome, InstancePatient, StoredInstance } from '#record/instance.ts';
+import type { Interpretation } from './interpretation.ts';
+
+/** What the sender of an instance is told by the index: the outcome, or why there is none. */
+export type ImageAnswer = IndexOutcome | { kind: 'failed'; failure: FailureRecord };
+
+/** Reads an instance that lies in the object store. */
+export function interpretImage(delivery: ImageDelivery): Interpretation {
+	const instance = JSON.parse(Buffer.from(delivery.bytes).toString('utf8')) as StoredInstance;
+	return {
+		messageType: 'C-STORE',
+		controlId: '',
+		verdict: delivery.withheld
+			? { kind: 'refuse', failure: new Failure('internal', 'the instance could not be indexed') }
+			: { kind: 'apply', changeSet: changeSetOf(instance, delivery.defaultAuthority) },
+		// An instance leaves its trace in the index; the log keeps what was refused.
+		logged: 'refused',
+		acknowledge: (_outcome, failure, { instances }) => ({ acks: [Buffer.from(JSON.stringify(answerOf(failure, instances[0])))] }),
+	};
+}
+
+function answerOf(failure: Failure | undefined, outcome: IndexOutcome | undefined): ImageAnswer {
+	if (outcome) return outcome;
+	const { code, diagnostics } = failure ?? new Failure('internal', 'the instance could not be indexed');
+	return { kind: 'failed', failure: { code, diagnostics } };
+}
+
+/** The patient is matched by issuer and id and created when new; one that is known keeps what HL7 says of it. */
+function changeSetOf(instance: StoredInstance, defaultAuthority: string | undefined): ChangeSet {
+	const { patient } = instance.attributes;
+	const named = patient.id === undefined || patient.id === '' ? undefined : patientChange(patient, patient.id, defaultAuthority);
+	return { changes: [...(named ? [named] : []), { kind: 'instance', patient: named?.ref, instance }], flags: [] };
+}
+
+function patientChange(patient: InstancePatient, id: string, defaultAuthority: string | undefined): PatientChange {
+	const system = patient.issuer === undefined ? defaultAuthority : authoritySystem('', patient.issuer, '');
+	const identifier: Identifier = { ...(system === undefined ? {} : { system }), value: id };
+	const elements: Record<string, Json> = {};
+	const name = nameOf(patient);
+	if (name) elements['name'] = [name];
+	if (patient.birthDate !== undefined) elements['birthDate'] = patient.birthDate;
+	if (patient.gender !== undefined) elements['gender'] = patient.gender;
+	return {
+		kind: 'patient',
+		ref: 0,
+		identifiers: [identifier],
+		patch: { elements, parts: { identifier: { 'PID-3': [identifier] } } },
+		known: 'keep',
+		sequence: 1,
+	};
+}
+
+function nameOf({ name }: InstancePatient): Json | undefined {
+	if (name === undefined) return undefined;
+	const { family, given, middle, prefix, suffix } = name;
+	const parts = { given: [given, middle], prefix: [prefix], suffix: [suffix] };
+	const human: Record<string, Json> = family === '' ? {} : { family };
+	for (const [part, texts] of Object.entries(parts)) {
+		const filled = texts.filter((text) => text !== '');
+		if (filled.length > 0) human[part] = filled;
+	}
+	return Object.keys(human).length === 0 ? undefined : human;
+}

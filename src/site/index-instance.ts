@@ -1,0 +1,42 @@
+import type { Clock } from '#core/clock.ts';
+import { Failure, type FailureRecord } from '#core/failure.ts';
+import { newId, nilId } from '#core/id.ts';
+import type { IndexOutcome, StoredInstance } from '#record/instance.ts';
+import type { SiteGateway } from './gateway.ts';
+
+export interface IndexContext {
+	gateway: SiteGateway;
+	clock: Clock;
+	/** The site's assigning authority for patient ids whose issuer is not named. */
+	defaultAuthority(siteId: string): string | undefined;
+}
+
+/**
+ * Puts instances into the index of their site, by its mailbox like any message: resolves when the row is committed.
+ * @throws Failure `too-many-requests` when it was not taken; `unavailable` leaves open whether it was committed
+ */
+export function instanceIndex({ gateway, clock, defaultAuthority }: IndexContext) {
+	return async (siteId: string, instance: StoredInstance): Promise<IndexOutcome> => {
+		const bytes = Buffer.from(JSON.stringify(instance));
+		if (!gateway.available() || !gateway.hasRoom(siteId, bytes.length)) {
+			throw new Failure('too-many-requests', 'too much of this site waits to be stored', { retryAfterSeconds: 1 });
+		}
+		const receivedAtMs = clock.nowMs();
+		const reply = await gateway.deliver({
+			id: newId(receivedAtMs),
+			kind: 'image',
+			siteId,
+			clientId: nilId,
+			surface: 'dimse',
+			source: instance.source,
+			receivedAtMs,
+			bytes,
+			defaultAuthority: defaultAuthority(siteId),
+		});
+		const answer = JSON.parse(Buffer.from(reply.acks[0] ?? []).toString('utf8')) as
+			| IndexOutcome
+			| { kind: 'failed'; failure: FailureRecord };
+		if (answer.kind === 'failed') throw new Failure(answer.failure.code, answer.failure.diagnostics);
+		return answer;
+	};
+}

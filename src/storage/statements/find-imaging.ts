@@ -1,0 +1,20 @@
+import type { Statement } from '../statement.ts';
+
+/** Instances of the given UIDs. */
+export const findInstances: Statement = {
+	name: 'find_instances',
+	text: `
+select i.site_id, i.sop_instance_uid, i.digest, i.object_key
+from unnest($1::uuid[], $2::text[]) as k (site_id, sop_instance_uid)
+join imaging_instance i on i.site_id = k.site_id and i.sop_instance_uid = k.sop_instance_uid`,
+};
+
+/** Studies of the given UIDs, each with its series. */
+export const findStudies: Statement = {
+	name: 'find_studies',
+	text: `
+select t.site_id, t.study_uid, t.patient_id, s.series_uid
+from unnest($1::uuid[], $2::text[]) as k (site_id, study_uid)
+join imaging_study t on t.site_id = k.site_id and t.study_uid = k.study_uid
+left join imaging_series s on s.site_id = t.site_id and s.study_uid = t.study_uid`,
+};

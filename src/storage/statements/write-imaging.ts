@@ -1,0 +1,156 @@
+import type { Conflict, NewInstance } from '#record/imaging.ts';
+import { plainArray, type Statement, textArray } from '../statement.ts';
+
+export interface SiteInstance {
+	siteId: string;
+	added: NewInstance;
+}
+
+export const insertInstances: Statement = {
+	name: 'insert_instances',
+	text: `
+insert into imaging_instance (site_id, sop_instance_uid, study_uid, series_uid, sop_class_uid, transfer_syntax_uid, number, image_rows,
+	image_columns, frames, digest, bytes, object_key, calling_ae, source, stored_at)
+select k.site_id, k.sop_instance_uid, k.study_uid, k.series_uid, k.sop_class_uid, k.transfer_syntax_uid, k.number, k.image_rows,
+	k.image_columns, k.frames, k.digest, k.bytes, k.object_key, k.calling_ae, k.source, k.stored_at
+from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::integer[], $8::integer[], $9::integer[], $10::integer[],
+	$11::text[], $12::bigint[], $13::text[], $14::text[], $15::text[], $16::timestamptz[])
+	as k (site_id, sop_instance_uid, study_uid, series_uid, sop_class_uid, transfer_syntax_uid, number, image_rows, image_columns, frames,
+		digest, bytes, object_key, calling_ae, source, stored_at)`,
+};
+
+export function instanceParameters(rows: readonly SiteInstance[], storedAt: string): unknown[] {
+	const of = (value: (added: NewInstance['instance']) => string | null) => textArray(rows.map(({ added }) => value(added.instance)));
+	const number = (value: (added: NewInstance['instance']) => number | undefined) =>
+		plainArray(rows.map(({ added }) => value(added.instance) ?? null));
+	return [
+		plainArray(rows.map(({ siteId }) => siteId)),
+		of(({ attributes }) => attributes.sopInstanceUid),
+		of(({ attributes }) => attributes.studyUid),
+		of(({ attributes }) => attributes.seriesUid),
+		of(({ attributes }) => attributes.sopClassUid),
+		of(({ attributes }) => attributes.transferSyntaxUid),
+		number(({ attributes }) => attributes.number),
+		number(({ attributes }) => attributes.rows),
+		number(({ attributes }) => attributes.columns),
+		number(({ attributes }) => attributes.frames),
+		of(({ digest }) => digest),
+		number(({ bytes }) => bytes),
+		of(({ objectKey }) => objectKey),
+		of(({ callingAe }) => callingAe),
+		of(({ source }) => source),
+		plainArray(rows.map(() => `"${storedAt}"`)),
+	];
+}
+
+/** One row for each series that got instances. */
+export const upsertSeries: Statement = {
+	name: 'upsert_series',
+	text: `
+insert into imaging_series as t (site_id, study_uid, series_uid, modality, number, description, body_part, station, started, instance_count)
+select k.site_id, k.study_uid, k.series_uid, k.modality, k.number, k.description, k.body_part, k.station, k.started, k.instances
+from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::integer[], $6::text[], $7::text[], $8::text[], $9::text[], $10::integer[])
+	as k (site_id, study_uid, series_uid, modality, number, description, body_part, station, started, instances)
+on conflict (site_id, study_uid, series_uid) do update set instance_count = t.instance_count + excluded.instance_count`,
+};
+
+export function seriesParameters(rows: readonly SiteInstance[]): unknown[] {
+	const groups = grouped(rows, ({ attributes }) => `${attributes.studyUid}/${attributes.seriesUid}`);
+	const of = (value: (first: NewInstance['instance']) => string | null | undefined) =>
+		textArray(groups.map(([first]) => value(first.added.instance) ?? null));
+	return [
+		plainArray(groups.map(([first]) => first.siteId)),
+		of(({ attributes }) => attributes.studyUid),
+		of(({ attributes }) => attributes.seriesUid),
+		of(({ attributes }) => attributes.series.modality),
+		plainArray(groups.map(([first]) => first.added.instance.attributes.series.number ?? null)),
+		of(({ attributes }) => attributes.series.description),
+		of(({ attributes }) => attributes.series.bodyPart),
+		of(({ attributes }) => attributes.series.station),
+		of(({ attributes }) => attributes.series.started),
+		plainArray(groups.map((group) => group.length)),
+	];
+}
+
+/** One row for each study that got instances; what the first instance said of the study stays. */
+export const upsertStudies: Statement = {
+	name: 'upsert_studies',
+	text: `
+insert into imaging_study as t (site_id, study_uid, id, patient_id, started, accession_number, accession_issuer, study_id, description,
+	referring_physician, modalities, series_count, instance_count, bytes, created_at, updated_at)
+select k.site_id, k.study_uid, k.id, k.patient_id, k.started, k.accession_number, k.accession_issuer, k.study_id, k.description,
+	k.referring_physician, k.modalities::text[], k.series, k.instances, k.bytes, k.stored_at, k.stored_at
+from unnest($1::uuid[], $2::text[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[],
+	$12::integer[], $13::integer[], $14::bigint[], $15::timestamptz[])
+	as k (site_id, study_uid, id, patient_id, started, accession_number, accession_issuer, study_id, description, referring_physician,
+		modalities, series, instances, bytes, stored_at)
+on conflict (site_id, study_uid) do update set
+	modalities = array(select distinct m from unnest(t.modalities || excluded.modalities) as m order by m),
+	series_count = t.series_count + excluded.series_count,
+	instance_count = t.instance_count + excluded.instance_count,
+	bytes = t.bytes + excluded.bytes,
+	updated_at = excluded.updated_at`,
+};
+
+export function studyParameters(rows: readonly SiteInstance[], storedAt: string): unknown[] {
+	const groups = grouped(rows, ({ attributes }) => attributes.studyUid);
+	const of = (value: (first: NewInstance['instance']) => string | null | undefined) =>
+		textArray(groups.map(([first]) => value(first.added.instance) ?? null));
+	const modalities = (group: readonly SiteInstance[]) => {
+		const named = group.map(({ added }) => added.instance.attributes.series.modality).filter((modality) => modality !== undefined);
+		return textArray([...new Set(named)].sort());
+	};
+	return [
+		plainArray(groups.map(([first]) => first.siteId)),
+		of(({ attributes }) => attributes.studyUid),
+		plainArray(groups.map(([first]) => first.added.studyId)),
+		plainArray(groups.map(([first]) => first.added.patientId)),
+		of(({ attributes }) => attributes.study.started),
+		of(({ attributes }) => attributes.study.accessionNumber),
+		of(({ attributes }) => attributes.study.accessionIssuer),
+		of(({ attributes }) => attributes.study.studyId),
+		of(({ attributes }) => attributes.study.description),
+		of(({ attributes }) => attributes.study.referringPhysician),
+		textArray(groups.map(modalities)),
+		plainArray(groups.map((group) => group.filter(({ added }) => added.isNewSeries).length)),
+		plainArray(groups.map((group) => group.length)),
+		plainArray(groups.map((group) => group.reduce((sum, { added }) => sum + added.instance.bytes, 0))),
+		plainArray(groups.map(() => `"${storedAt}"`)),
+	];
+}
+
+function grouped(rows: readonly SiteInstance[], keyOf: (instance: NewInstance['instance']) => string): [SiteInstance, ...SiteInstance[]][] {
+	const groups = new Map<string, [SiteInstance, ...SiteInstance[]]>();
+	for (const row of rows) {
+		const key = `${row.siteId}/${keyOf(row.added.instance)}`;
+		const group = groups.get(key);
+		if (group) group.push(row);
+		else groups.set(key, [row]);
+	}
+	return [...groups.values()];
+}
+
+export const insertConflicts: Statement = {
+	name: 'insert_conflicts',
+	text: `
+insert into imaging_conflict (site_id, id, sop_instance_uid, study_uid, digest, bytes, object_key, calling_ae, source, received_at)
+select k.site_id, k.id, k.sop_instance_uid, k.study_uid, k.digest, k.bytes, k.object_key, k.calling_ae, k.source, k.received_at
+from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::text[], $8::text[], $9::text[], $10::timestamptz[])
+	as k (site_id, id, sop_instance_uid, study_uid, digest, bytes, object_key, calling_ae, source, received_at)`,
+};
+
+export function conflictParameters(rows: readonly { siteId: string; conflict: Conflict }[], receivedAt: string): unknown[] {
+	const of = (value: (instance: Conflict['instance']) => string) => textArray(rows.map(({ conflict }) => value(conflict.instance)));
+	return [
+		plainArray(rows.map(({ siteId }) => siteId)),
+		plainArray(rows.map(({ conflict }) => conflict.id)),
+		of(({ attributes }) => attributes.sopInstanceUid),
+		of(({ attributes }) => attributes.studyUid),
+		of(({ digest }) => digest),
+		plainArray(rows.map(({ conflict }) => conflict.instance.bytes)),
+		of(({ objectKey }) => objectKey),
+		of(({ callingAe }) => callingAe),
+		of(({ source }) => source),
+		plainArray(rows.map(() => `"${receivedAt}"`)),
+	];
+}
