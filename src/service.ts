@@ -1,7 +1,5 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { openAudit } from '#access/audit.ts';
 import { openDirectory } from '#access/database-directory.ts';
 import { BulkJobs } from '#bulk/jobs.ts';
@@ -17,7 +15,7 @@ import { Connection } from '#storage/connection.ts';
 import { startEmbeddedDatabase } from '#storage/embedded/embedded-database.ts';
 import { InstanceIntake } from '#storage/instance-intake.ts';
 import { migrate } from '#storage/migrate.ts';
-import { openObjectStore } from '#storage/objects/open.ts';
+import { configuredObjectStore } from '#storage/objects/open.ts';
 import { Reader } from '#storage/reader.ts';
 import { ResourceReads } from '#storage/resource-reads.ts';
 import { removeRuntimeFile, type SurfaceAddress, writeRuntimeFile } from '#storage/runtime-file.ts';
@@ -266,7 +264,7 @@ async function listenDimse({
 	closers,
 }: Parts): Promise<Record<string, SurfaceAddress>> {
 	const { limits } = config;
-	const objects = openObjectStore(config.OBJECT_STORE_URL ?? pathToFileURL(join(resolve(config.DATA_DIR), 'objects')).href);
+	const objects = configuredObjectStore(config);
 	await objects.removeTemporary();
 	const index = instanceIndex({ gateway: shards, clock, defaultAuthority: (siteId) => directory.defaultAuthority(siteId) });
 	const intake = new InstanceIntake({ objects, index, limits: { headerBytesMax: limits.dicomHeaderBytesMax }, log });

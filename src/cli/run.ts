@@ -1,9 +1,11 @@
 import { userInfo } from 'node:os';
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { ZodError } from 'zod';
+import { checkObjects } from '#administration/objects.ts';
 import type { Delivery } from '#record/delivery.ts';
 import { openEntities } from '#storage/entities/index.ts';
 import { migrate } from '#storage/migrate.ts';
+import { configuredObjectStore } from '#storage/objects/open.ts';
 import { withDatabase } from '#storage/open.ts';
 import { readRuntimeFile } from '#storage/runtime-file.ts';
 import { ConfigurationError } from '../config.ts';
@@ -124,6 +126,17 @@ const builtIns: Readonly<Record<string, BuiltIn>> = {
 		);
 		return 0;
 	},
+	doctor: async (argv, streams, hooks) => {
+		const { values } = parse(argv, { objects: flag, remove: flag });
+		if (!values['objects']) throw new UsageError('usage: tributary doctor --objects [--remove]');
+		const config = hooks.readConfig();
+		const report = await withDatabase(config, async (databaseUrl) => {
+			await migrate(databaseUrl);
+			return checkObjects(databaseUrl, configuredObjectStore(config), Date.now(), values['remove'] === true);
+		});
+		streams.stdout.write(values['json'] ? `${JSON.stringify(report)}\n` : forPeople(report));
+		return 0;
+	},
 	config: async (argv, streams, hooks) => {
 		const { values } = parse(argv, { markdown: flag });
 		if (values['markdown']) {
@@ -169,6 +182,7 @@ function help(streams: CliStreams): number {
 		{ name: 'migrate', summary: 'brings the database schema up to date' },
 		{ name: 'status', summary: 'where the running service listens' },
 		{ name: 'config', summary: 'every variable with its effective value' },
+		{ name: 'doctor', summary: '--objects: holds the object store against the index' },
 		...commands,
 	];
 	const width = Math.max(...all.map(({ name }) => name.length));

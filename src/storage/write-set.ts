@@ -5,7 +5,7 @@ import type { StatementRunner } from './connection.ts';
 import type { WorkingSets } from './read-set.ts';
 import { packTexts, plainArray, type Statement, textArray } from './statement.ts';
 import { insertVersions, keepStoredVersions } from './statements/keep-versions.ts';
-import { type MoveStatements, moveRows } from './statements/move-rows.ts';
+import { type MoveStatements, moveRows, moveStudies } from './statements/move-rows.ts';
 import { deleteIdentifiers, insertIdentifiers } from './statements/write-identifiers.ts';
 import {
 	conflictParameters,
@@ -37,6 +37,7 @@ interface TableStatements {
 /** Writes what a batch made of its working sets: one statement for each table that changed. */
 export class WriteSet {
 	readonly #tables: ReadonlyMap<ResourceType, TableStatements>;
+	readonly #studies: Readonly<Record<Move['reason'], Statement>> = { merge: moveStudies('merge'), unlink: moveStudies('unlink') };
 	readonly #moves: Readonly<Record<Move['reason'], readonly MoveStatements[]>> = { merge: moveRows('merge'), unlink: moveRows('unlink') };
 
 	constructor(shapes: TableShapes) {
@@ -70,6 +71,7 @@ export class WriteSet {
 			send(statements.keep, [siteId, move.from.id, move.to.id]);
 			send(statements.move, [siteId, move.from.id, move.to.id, lastUpdated, source, fhirIdOf(move.from), fhirIdOf(move.to)]);
 		}
+		send(this.#studies[move.reason], [siteId, move.from.id, move.to.id, lastUpdated]);
 	}
 }
 

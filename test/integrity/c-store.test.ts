@@ -4,7 +4,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { checkObjects } from '#administration/objects.ts';
 import { setSite } from '#administration/sites.ts';
+import { configuredObjectStore } from '#storage/objects/open.ts';
 import { fhirClient } from '#test/support/fhir-client.ts';
 import { eventually, testService } from '#test/support/service.ts';
 
@@ -71,6 +73,13 @@ describe('C-STORE from storescu', { skip: isAbsent }, () => {
 			const found = await fhirClient(service, key)('GET', '/Patient?identifier=P1');
 			assert.equal(found.body.entry[0].resource.name[0].family, 'Lovelace');
 			assert.equal(found.body.entry[0].resource.birthDate, '1815-12-10');
+			const report = await checkObjects(
+				service.databaseUrl,
+				configuredObjectStore({ DATA_DIR: service.dataDir }),
+				Date.now() + 7_200_000,
+				false,
+			);
+			assert.deepEqual([report.objects, report.objects_without_rows, report.rows_without_objects], [3, 0, 0]);
 			const unknown = await run('storescu', ['-aec', 'NOBODY', '127.0.0.1', String(service.port('dimse')), first]);
 			assert.notEqual(unknown.code, 0);
 			assert.match(unknown.output, /Called AE Title Not Recognized/);

@@ -53,7 +53,7 @@ describe('a database that is away', () => {
 	});
 
 	test('closes MLLP connections without an answer when it stays away; nothing of it is stored later', async () => {
-		await using service = await testService({ UNAVAILABLE_MS_MAX: '1500' });
+		await using service = await testService({ UNAVAILABLE_MS_MAX: '4000' });
 		await service.addSite('north');
 		const client = await MllpClient.connect(service.port('mllp'));
 		assert.equal(msa(await client.send(adt('0', 'A', 0))).code, 'AA');

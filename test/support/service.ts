@@ -21,6 +21,7 @@ type ClientInput = Partial<z.input<typeof addClientInput>>;
 export interface TestService extends AsyncDisposable {
 	service: Service;
 	databaseUrl: string;
+	dataDir: string;
 	administration: AdministrationContext;
 	/** A site whose HL7 client listens to loopback, and a key for it. */
 	addSite(slug: string, client?: ClientInput): Promise<{ site: SiteRecord; key: string }>;
@@ -63,6 +64,7 @@ export async function testService(environment: Record<string, string> = {}): Pro
 	const started = {
 		service: await startService(config, silentLog),
 		databaseUrl: database.url,
+		dataDir,
 		administration,
 		addSite: async (slug: string, client: ClientInput = {}) => {
 			const site = await addSite(administration, { slug, name: slug });

@@ -171,3 +171,20 @@ describe('a batch', () => {
 		);
 	});
 });
+
+test('texts that no index takes are kept, and found where they are codes', async () => {
+	const long = 'ü'.repeat(5000);
+	const code = { coding: [{ code: 'a' }, { system: 'urn:x', code: long }, { code: `${long}b` }] };
+	const { body } = await west('POST', '/Observation', { resourceType: 'Observation', status: 'final', code });
+	assert.equal(body.code.coding[1].code, long);
+	const found = await west('POST', '/Observation/_search', `code=${encodeURIComponent(`urn:x|${long}`)}`, {
+		'Content-Type': 'application/x-www-form-urlencoded',
+	});
+	assert.equal(found.body.entry?.[0].resource.id, body.id);
+	const kept = await west('POST', '/Patient', {
+		resourceType: 'Patient',
+		identifier: [{ value: long }, { system: 'urn:mrn', value: 'beside-long' }],
+	});
+	assert.equal(kept.status, 201, kept.text);
+	assert.equal((await west('GET', '/Patient?identifier=beside-long')).body.entry[0].resource.identifier[0].value, long);
+});

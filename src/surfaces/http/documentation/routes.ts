@@ -27,7 +27,8 @@ const page = `<!doctype html>
 </html>
 `;
 
-const asset = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8');
+const script = readFileSync(new URL('./page.mjs', import.meta.url), 'utf8');
+const style = readFileSync(new URL('./page.css', import.meta.url), 'utf8');
 
 /**
  * The API reference of a surface: a page that sends requests with the caller's key, and the OpenAPI 3.1 document that it is
@@ -40,8 +41,6 @@ export function documentationRoutes(document: (server: string) => object): Route
 		pattern,
 		handle: (request): HttpAnswer => ({ status: 200, headers: { 'Content-Type': type, ...safe }, body: body(request) }),
 	});
-	const script = asset('page.mjs');
-	const style = asset('page.css');
 	return [
 		get('/api/documentation', 'text/html; charset=utf-8', () => page),
 		get('/api/documentation/page.mjs', 'text/javascript; charset=utf-8', () => script),
