@@ -11,8 +11,8 @@ export interface SearchColumns {
 	valuesOf(resource: JsonObject): readonly ColumnValue[];
 }
 
-export function oneColumn(name: string, sqlType: Column['sqlType'], valueOf: (resource: JsonObject) => ColumnValue): SearchColumns {
-	return { columns: [{ name, sqlType }], valuesOf: (resource) => [valueOf(resource)] };
+export function oneColumn(name: string, sqlType: Column['sqlType'], read: (resource: JsonObject) => ColumnValue): SearchColumns {
+	return { columns: [{ name, sqlType }], valuesOf: (resource) => [read(resource)] };
 }
 
 function indexed(text: string | undefined): string | null {

@@ -164,7 +164,7 @@ class Reception implements InstanceReception {
 			this.#refusal = contradiction(this.#announced, result.attributes);
 		} else this.#refusal = refusalOf(result.fault);
 		// What is refused takes no more room, however much of it is still to come.
-		if (this.#refusal) this.#drop();
+		if (this.#refusal) void this.#drop();
 	}
 
 	#drop(): Promise<void> {

@@ -60,12 +60,12 @@ interface Sortable {
 /** As PostgreSQL orders: what has no value comes last, and first where the order descends; the id goes the way of the last key. */
 function naiveOrder(sort: string): (left: Sortable, right: Sortable) => number {
 	const keys = [...sort.split(','), sort.split(',').at(-1)?.startsWith('-') ? '-id' : 'id'];
-	const valueOf = (resource: Sortable, name: string) =>
+	const keyOf = (resource: Sortable, name: string) =>
 		name === 'birthdate' ? resource.birthDate : name === 'gender' ? resource.gender : resource.id;
 	return (left, right) => {
 		for (const key of keys) {
 			const name = key.replace('-', '');
-			const [one, other] = [valueOf(left, name), valueOf(right, name)];
+			const [one, other] = [keyOf(left, name), keyOf(right, name)];
 			const compared = one === other ? 0 : one === undefined ? 1 : other === undefined ? -1 : one < other ? -1 : 1;
 			if (compared !== 0) return key.startsWith('-') ? -compared : compared;
 		}

@@ -1,25 +1,13 @@
 import { Failure } from '#core/failure.ts';
 import type { Clause, ElementTest } from '#record/search-plan.ts';
 import { folded } from '../fold.ts';
-import type { ResourceDefinition, SearchParameter } from '../resource.ts';
+import type { SearchParameter } from '../resource.ts';
 import { dateClause } from './date.ts';
 import { splitEscaped, splitValues, unescaped } from './escape.ts';
+import { type Named, unsupportedModifier } from './named.ts';
 import { quantityAlternative } from './quantity.ts';
 import { identifierOfReference, referenceClause } from './reference.ts';
 import { tokenClause } from './token.ts';
-
-/** A parameter as a search names it. */
-export interface Named {
-	/** As it was written, for the words of a failure. */
-	name: string;
-	modifier: string | undefined;
-	value: string;
-	parameter: SearchParameter;
-	/** Whose parameter it is. */
-	definition: ResourceDefinition;
-	/** The FHIR base URL. */
-	base: string;
-}
 
 /**
  * One parameter of a search as a clause; undefined when its value asks for nothing.
@@ -53,10 +41,6 @@ export function clauseOf(named: Named): Clause | undefined {
 
 export function refuseModifier({ modifier, name }: Named): void {
 	if (modifier !== undefined) throw unsupportedModifier(name);
-}
-
-export function unsupportedModifier(name: string): Failure {
-	return new Failure('not-supported', `the modifier of ${name} is not supported`, { location: { expression: name } });
 }
 
 function element(paths: readonly string[], test: ElementTest): Clause {

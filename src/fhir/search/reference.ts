@@ -1,8 +1,8 @@
 import { isFhirId, rowIdOf } from '#record/row-id.ts';
 import type { Clause } from '#record/search-plan.ts';
 import type { SearchParameter } from '../resource.ts';
-import { type Named, unsupportedModifier } from './clause.ts';
 import { unescaped } from './escape.ts';
+import { type Named, unsupportedModifier } from './named.ts';
 import { elementTokens } from './token.ts';
 
 type ReferenceParameter = SearchParameter & { type: 'reference' };
