@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
 import { after, before, describe, test } from 'node:test';
 import { MedplumClient } from '@medplum/core';
 import { Client as FhirKitClient } from 'fhir-kit-client';
 import { type FhirBody, type TestService, testService } from '#test/support/service.ts';
 
-const { default: smartApi } = (await import('fhirclient')) as unknown as FhirBody;
+// By require: its types bring those of browsers with them.
+const smartApi = createRequire(import.meta.url)('fhirclient') as FhirBody;
 
 /** What a scenario needs of a client library. */
 interface Library {
