@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import pg from 'pg';
-import { newId } from '#core/id.ts';
+import { newId, nilId } from '#core/id.ts';
+import { defaultLimits } from '#core/limits.ts';
+import { silentLog } from '#core/log.ts';
+import { encodeRequest } from '#fhir/write/request.ts';
+import { interpretFhir } from '#ingest/fhir.ts';
+import type { Interpret } from '#ingest/interpretation.ts';
+import type { FhirDelivery } from '#record/delivery.ts';
 import { BatchRunner, delivery, patientChange } from '#test/support/change-sets.ts';
 import { commitLosingProxy } from '#test/support/commit-losing-proxy.ts';
 import { testDatabase } from '#test/support/database.ts';
@@ -25,6 +31,42 @@ describe('a database that dies between COMMIT and its answer', () => {
 		const pool = new pg.Pool({ connectionString: database.url, max: 1 });
 		assert.deepEqual((await pool.query('select gender, version from patient')).rows, [{ gender: 'other', version: 2 }]);
 		assert.deepEqual((await pool.query('select count(*)::int as rows from message_log')).rows, [{ rows: 2 }]);
+		await pool.end();
+	});
+
+	test('doubles no FHIR write either: creates, patches and versions are answered as they were committed', async () => {
+		await using database = await testDatabase();
+		const site = newId();
+		const policy = { updateCreates: true, checkReferences: true };
+		const fhir = (method: string, url: string, body: object, headers: Record<string, string> = {}): FhirDelivery => ({
+			id: newId(),
+			kind: 'fhir',
+			siteId: site,
+			clientId: nilId,
+			surface: 'fhir',
+			source: 'key',
+			receivedAtMs: Date.now(),
+			bytes: encodeRequest({ method, url, headers, body: Buffer.from(JSON.stringify(body)) }),
+			policy,
+		});
+		const interpret: Interpret = (given) => (given.kind === 'fhir' ? interpretFhir(given, defaultLimits, silentLog) : assert.fail());
+		const statuses = async (deliveries: FhirDelivery[]) => {
+			using proxy = await commitLosingProxy(database.url);
+			await using runner = new BatchRunner(proxy.url, interpret);
+			const replies = await runner.process(deliveries);
+			assert.equal(proxy.lost(), 1);
+			return replies.map(({ answer }) => answer?.status);
+		};
+		const patient = { resourceType: 'Patient', telecom: [{ system: 'phone', value: '1' }] };
+		assert.deepEqual(await statuses([fhir('POST', 'Patient', patient), fhir('PUT', 'Patient/own', { ...patient, id: 'own' })]), [201, 201]);
+		const another = { op: 'add', path: '/telecom/-', value: { system: 'phone', value: '2' } };
+		assert.deepEqual(await statuses([fhir('PATCH', 'Patient/own', [another])]), [200]);
+		const put = { resourceType: 'Patient', id: 'own', gender: 'male' };
+		assert.deepEqual(await statuses([fhir('PUT', 'Patient/own', put, { 'if-match': 'W/"2"' })]), [200]);
+		const pool = new pg.Pool({ connectionString: database.url, max: 1 });
+		assert.deepEqual((await pool.query('select version from patient order by version')).rows, [{ version: 1 }, { version: 3 }]);
+		const kept = await pool.query('select resource from resource_history where version = 2');
+		assert.equal(JSON.parse(kept.rows[0].resource).telecom.length, 2);
 		await pool.end();
 	});
 });
