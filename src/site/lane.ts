@@ -29,6 +29,8 @@ export class Lane {
 	#waiting: Mailbox[] = [];
 	#inFlight: Letter[] = [];
 	#scheduled = false;
+	#running = false;
+	#closed = false;
 	#retryMs = 0;
 	#batchMax: number;
 	#idle: (() => void)[] = [];
@@ -73,13 +75,18 @@ export class Lane {
 		return new Promise((resolve) => this.#idle.push(resolve));
 	}
 
+	/** Takes no further batch. */
+	close(): void {
+		this.#closed = true;
+	}
+
 	#isIdle(): boolean {
 		return this.#inFlight.length === 0 && this.#waiting.length === 0;
 	}
 
 	/** Waits for the end of the I/O phase: what arrived on other sockets meanwhile shares the transaction. */
 	#schedule(): void {
-		if (this.#scheduled || this.#inFlight.length > 0 || this.#waiting.length === 0) return;
+		if (this.#closed || this.#scheduled || this.#running || (this.#waiting.length === 0 && this.available)) return;
 		this.#scheduled = true;
 		const start = () => {
 			this.#scheduled = false;
@@ -91,10 +98,13 @@ export class Lane {
 
 	async #run(): Promise<void> {
 		this.#inFlight = this.#take();
-		if (this.#inFlight.length > 0) {
+		// While nothing can be stored, an empty batch finds out when that ends: nobody delivers before.
+		if (this.#inFlight.length > 0 || !this.available) {
+			this.#running = true;
 			const outcome = await this.#options.process(this.#inFlight.map((letter) => letter.delivery));
 			const batch = this.#inFlight;
 			this.#inFlight = [];
+			this.#running = false;
 			this.#conclude(batch, outcome);
 		}
 		if (this.#isIdle()) for (const resolve of this.#idle.splice(0)) resolve();

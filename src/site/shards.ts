@@ -72,7 +72,7 @@ export class Shards implements SiteGateway {
 			const started = performance.now();
 			const result = (await pool.run(task satisfies IngestTask, { transferList })) as IngestTaskResult;
 			if (result.kind === 'unavailable') return result;
-			this.#observe(deliveries.length, performance.now() - started, result.stages);
+			if (deliveries.length > 0) this.#observe(deliveries.length, performance.now() - started, result.stages);
 			return { kind: 'done', replies: repliesOf(result) };
 		} catch (error) {
 			if (this.#closed) return { kind: 'unavailable' };
@@ -165,6 +165,7 @@ export class Shards implements SiteGateway {
 		const deadline = new Promise<void>((resolve) => setTimeout(resolve, waitMs).unref());
 		await Promise.race([Promise.all(this.#lanes.map((lane) => lane.idle())), deadline]);
 		this.#closed = true;
+		for (const lane of this.#lanes) lane.close();
 		clearInterval(this.#sweep);
 		await Promise.all(this.#pools.map((pool) => pool.destroy()));
 	}
