@@ -7,6 +7,7 @@ import { Bulk } from '../../migrations/0003-bulk.ts';
 import { Mpps } from '../../migrations/0004-mpps.ts';
 import { Imaging } from '../../migrations/0005-imaging.ts';
 import { Batches } from '../../migrations/0006-batches.ts';
+import { Statistics } from '../../migrations/0007-statistics.ts';
 import { ormConnection } from './orm-connection.ts';
 
 /** All migrations in order. They are written by hand; the ORM only runs them and keeps their names. */
@@ -17,6 +18,7 @@ const migrations = [
 	{ name: '0004-mpps', class: Mpps },
 	{ name: '0005-imaging', class: Imaging },
 	{ name: '0006-batches', class: Batches },
+	{ name: '0007-statistics', class: Statistics },
 ];
 
 /** Any constant will do, as long as every node takes the same. */
