@@ -4,6 +4,8 @@ import { cpus, totalmem } from 'node:os';
 /** `npm run bench -- <name>...`; each benchmark prints its own lines under one description of the machine. */
 const benches: Readonly<Record<string, () => Promise<{ run(): Promise<unknown> }>>> = {
 	mllp: () => import('./load/mllp.ts'),
+	'c-store': () => import('./load/c-store.ts'),
+	mpps: () => import('./load/mpps.ts'),
 	fhir: () => import('./load/fhir.ts'),
 	'hl7-parse': () => import('./micro/hl7-parse.ts'),
 };

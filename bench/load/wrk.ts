@@ -24,7 +24,7 @@ local requests = {}
 local at = 0
 function setup(thread) thread:set("offset", counter or 0); counter = (counter or 0) + 1 end
 function init(args)
-	local headers = { ["X-API-Key"] = args[2], ["Content-Type"] = "application/fhir+json" }
+	local headers = { ["X-API-Key"] = args[2], ["Content-Type"] = args[3] }
 	for line in io.lines(args[1]) do
 		local method, path, body = line:match("^(%u+)\\t([^\\t]*)\\t?(.*)$")
 		if body == "" then body = nil end
@@ -56,9 +56,17 @@ export interface Load {
 	requests: readonly LoadRequest[];
 	connections: number;
 	seconds: number;
+	contentType?: string;
 }
 
-export async function runWrk({ port, key, requests, connections, seconds }: Load): Promise<LoadResult> {
+export async function runWrk({
+	port,
+	key,
+	requests,
+	connections,
+	seconds,
+	contentType = 'application/fhir+json',
+}: Load): Promise<LoadResult> {
 	const directory = mkdtempSync(join(tmpdir(), 'tributary-wrk-'));
 	try {
 		const file = join(directory, 'requests');
@@ -66,7 +74,20 @@ export async function runWrk({ port, key, requests, connections, seconds }: Load
 		writeFileSync(file, `${requests.map(({ method, path, body }) => [method, path, ...(body ? [body] : [])].join('\t')).join('\n')}\n`);
 		writeFileSync(program, script);
 		const target = `http://127.0.0.1:${port}`;
-		const parameters = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '-s', program, target, '--', file, key];
+		const parameters = [
+			'-t1',
+			`-c${connections}`,
+			`-d${seconds}s`,
+			'--timeout',
+			'10s',
+			'-s',
+			program,
+			target,
+			'--',
+			file,
+			key,
+			contentType,
+		];
 		const child = spawn('wrk', parameters, { stdio: ['ignore', 'pipe', 'inherit'] });
 		let output = '';
 		child.stdout.on('data', (chunk) => {
