@@ -52,7 +52,12 @@ export class FileStore implements ObjectStore {
 	begin(head: Uint8Array): ObjectWriter {
 		this.#count += 1;
 		const path = join(this.#root, incoming, this.#owner, `${this.#count}.part`);
-		return new FileWriter(path, this.#open(path), head, (temporary, key) => this.#place(temporary, this.#path(key)));
+		return new FileWriter(path, this.#open(path), head, async (temporary, key) => {
+			const path = this.#path(key);
+			await this.#place(temporary, path);
+			// What cannot be removed has no row, and the sweep finds it.
+			return { withdraw: () => rm(path, { force: true }).catch(() => undefined) };
+		});
 	}
 
 	async #open(path: string): Promise<number> {

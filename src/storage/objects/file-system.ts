@@ -1,4 +1,4 @@
-import { close, constants, fdatasync, fsync, open, writev } from 'node:fs';
+import { close, constants, fdatasync, fstatSync, fsync, open, writev } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
@@ -43,19 +43,15 @@ export async function writeAll(fd: number, buffers: readonly Uint8Array[]): Prom
 	}
 }
 
-/** What was created, renamed or removed in a folder survives a loss of power when this resolves. */
-async function syncFolder(path: string): Promise<void> {
-	const fd = await openFile(path, constants.O_RDONLY | constants.O_DIRECTORY);
-	try {
-		await syncAll(fd);
-	} finally {
-		await closeFile(fd);
-	}
-}
+const openFoldersMax = 256;
 
-/** Many objects of one series arrive at once: whoever asks while a folder is being synced shares the next round. */
+/**
+ * What was created, renamed or removed in a folder survives a loss of power when `sync` resolves. Many objects of one series
+ * arrive at once: whoever asks while a folder is being synced shares the next round. The folders of the last rounds stay open.
+ */
 export class FolderSync {
 	readonly #running = new Map<string, { current: Promise<void>; next: Promise<void> | undefined }>();
+	readonly #open = new Map<string, Promise<number>>();
 
 	async sync(path: string): Promise<void> {
 		const round = this.#running.get(path);
@@ -68,13 +64,54 @@ export class FolderSync {
 	}
 
 	#start(path: string): Promise<void> {
-		const round: { current: Promise<void>; next: Promise<void> | undefined } = { current: syncFolder(path), next: undefined };
+		const round: { current: Promise<void>; next: Promise<void> | undefined } = { current: this.#sync(path), next: undefined };
 		this.#running.set(path, round);
 		const forget = () => {
 			if (this.#running.get(path) === round && round.next === undefined) this.#running.delete(path);
 		};
 		round.current.then(forget, forget);
 		return round.current;
+	}
+
+	async #sync(path: string): Promise<void> {
+		const fd = await this.#descriptor(path);
+		try {
+			// A folder that was removed meanwhile takes a sync and loses it: its successor has to be opened.
+			await (fstatSync(fd).nlink === 0 ? this.#reopened(path) : syncAll(fd));
+		} catch (error) {
+			await this.#drop(path);
+			throw error;
+		}
+	}
+
+	async #reopened(path: string): Promise<void> {
+		await this.#drop(path);
+		await syncAll(await this.#descriptor(path));
+	}
+
+	#descriptor(path: string): Promise<number> {
+		const known = this.#open.get(path);
+		if (known) return known;
+		const opened = openFile(path, constants.O_RDONLY | constants.O_DIRECTORY);
+		this.#open.set(path, opened);
+		opened.catch(() => this.#open.delete(path));
+		for (const oldest of this.#open.keys()) {
+			if (this.#open.size <= openFoldersMax) break;
+			if (!this.#running.has(oldest)) void this.#drop(oldest);
+		}
+		return opened;
+	}
+
+	async #drop(path: string): Promise<void> {
+		const opened = this.#open.get(path);
+		this.#open.delete(path);
+		// A folder that is only read has nothing to lose when it is closed.
+		await opened?.then(closeFile).catch(() => undefined);
+	}
+
+	/** Closes what is open; nothing is being synced. */
+	async close(): Promise<void> {
+		await Promise.all([...this.#open.keys()].map((path) => this.#drop(path)));
 	}
 }
 

@@ -8,10 +8,15 @@ const flushBytes = 256 * 1024;
 /** What waits beyond this holds the sender back; together with what is being written, the memory of one object. */
 const waitingBytesMax = 512 * 1024;
 
+/** A file that has its name; `withdraw` removes it again and never rejects. */
+export interface Placed {
+	withdraw(): Promise<void>;
+}
+
 /** One object on its way into a temporary file; chunks are gathered while the disk is busy. */
 export class FileWriter implements ObjectWriter {
 	readonly #path: string;
-	readonly #publish: (temporary: string, key: string) => Promise<void>;
+	readonly #publish: (temporary: string, key: string) => Promise<Placed>;
 	readonly #hash = createHash('sha256');
 	readonly #opened: Promise<number>;
 	#waiting: Uint8Array[];
@@ -24,7 +29,7 @@ export class FileWriter implements ObjectWriter {
 	#isClosed = false;
 	#state: 'open' | 'finished' | 'ended' = 'open';
 
-	constructor(path: string, opened: Promise<number>, head: Uint8Array, publish: (temporary: string, key: string) => Promise<void>) {
+	constructor(path: string, opened: Promise<number>, head: Uint8Array, publish: (temporary: string, key: string) => Promise<Placed>) {
 		this.#path = path;
 		this.#publish = publish;
 		this.#waiting = [head];
@@ -83,8 +88,6 @@ export class FileWriter implements ObjectWriter {
 			await this.#flushing;
 			await this.#flush();
 			if (this.#trouble !== undefined) throw this.#trouble;
-			await syncData(await this.#opened);
-			await this.#close();
 		} catch (error) {
 			await this.#discard();
 			throw storeFailure(error);
@@ -92,15 +95,26 @@ export class FileWriter implements ObjectWriter {
 		return { bytes: this.#bytes, digest: this.#hash.digest('hex') };
 	}
 
+	/**
+	 * The name and the content become durable at the same time, and mostly in one commit of the file system's journal. After a loss
+	 * of power in between a file without its content may have the name: no row knows it then, and `sweepObjects` finds it.
+	 */
 	async publish(key: string): Promise<void> {
 		if (this.#state !== 'finished') throw new Error('the object is not finished');
-		try {
-			await this.#publish(this.#path, key);
-			this.#state = 'ended';
-		} catch (error) {
+		const placed = this.#publish(this.#path, key);
+		const results = await Promise.allSettled([this.#opened.then(syncData), placed]);
+		const failed = results.find((result) => result.status === 'rejected');
+		if (failed) {
+			await placed.then(
+				({ withdraw }) => withdraw(),
+				() => undefined,
+			);
 			await this.#discard();
-			throw error;
+			throw storeFailure(failed.reason);
 		}
+		this.#state = 'ended';
+		// What is synced is safe, whatever closing says.
+		void this.#close().catch(() => undefined);
 	}
 
 	async abandon(): Promise<void> {

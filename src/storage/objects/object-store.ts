@@ -20,7 +20,7 @@ export interface ObjectWriter {
 	 */
 	write(chunk: Uint8Array): Promise<void> | undefined;
 	/**
-	 * Everything written is durable when this resolves.
+	 * Everything is written when this resolves, and not yet durable.
 	 * @throws Failure `unavailable` when the store is full or cannot write; nothing is left behind then
 	 */
 	finish(): Promise<FinishedObject>;
