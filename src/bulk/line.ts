@@ -44,6 +44,10 @@ export function readLine(bytes: Buffer, line: number, settings: LineSettings): R
 	if (definition === undefined) {
 		throw new Failure('unsupported-resource-type', 'this resource type is not served', { location: { expression: 'resourceType' } });
 	}
+	if (definition.table.isRendered) {
+		const text = `${definition.type} is made from what the site keeps otherwise, and not written`;
+		throw new Failure('not-supported', text, { location: { expression: 'resourceType' } });
+	}
 	const { resource, meta, source } = contentOf(definition, given);
 	resolveReferences(definition.type, resource, new Map(), settings.checkReferences);
 	const id = typeof given['id'] === 'string' ? given['id'] : undefined;

@@ -60,7 +60,7 @@ function restResource(definition: ResourceDefinition): object {
 		profile,
 		interaction: interactions.map((code) => ({ code })),
 		versioning: writable ? 'versioned-update' : 'versioned',
-		readHistory: true,
+		readHistory: interactions.includes('history-instance'),
 		updateCreate: writable,
 		conditionalCreate: writable,
 		conditionalRead: 'full-support',

@@ -19,6 +19,14 @@ export type SearchParameter = {
 	| { type: 'token'; match: 'coding'; systemColumn: string; valueColumn: string; furtherColumn: string; path: string }
 	| { type: 'token'; match: 'identifier'; path: string }
 	| { type: 'token'; match: 'id' }
+	/** Identifiers that stand in columns of their own. */
+	| { type: 'token'; match: 'numbers'; numbers: readonly NumberColumn[] }
+	/** One of a list of codes in a column; `prefix` is theirs, which the column leaves out. */
+	| { type: 'token'; match: 'member'; column: string; system: string; prefix?: string }
+	/** UIDs of the parts of the resource, which have a table of their own; `column` is what both tables have. */
+	| { type: 'token'; match: 'part'; table: string; uidColumn: string; column: string }
+	/** An element that is the same in all resources. */
+	| { type: 'token'; match: 'constant'; system: string; value: string }
 	| {
 			type: 'token';
 			match: 'element';
@@ -28,16 +36,23 @@ export type SearchParameter = {
 			textPaths?: readonly string[];
 			presence?: readonly string[];
 	  }
-	/** By a column, one of `targets` is what it refers to. */
-	| { type: 'reference'; match: 'column'; column: string; targets: readonly [ResourceType]; path: string }
+	/** By a column, one of `targets` is what it refers to; `path` leads to the reference where the resource is stored. */
+	| { type: 'reference'; match: 'column'; column: string; targets: readonly [ResourceType]; path: string | undefined }
 	| { type: 'reference'; match: 'element'; path: string; targets: readonly string[] }
-	/** A range in two columns, its end excluded; `date` columns hold whole days. */
-	| { type: 'date'; match: 'range'; columnType: 'date' | 'timestamptz'; startColumn: string; endColumn: string }
+	/** A range in two columns, its end excluded; `date` columns hold whole days. None is longer than `longestMs`. */
+	| { type: 'date'; match: 'range'; columnType: 'date' | 'timestamptz'; startColumn: string; endColumn: string; longestMs?: number }
 	| { type: 'date'; match: 'moment'; column: string }
 	| { type: 'quantity'; paths: readonly string[] }
 	/** Values of the components, between `$`. */
 	| { type: 'composite'; components: readonly string[] }
 );
+
+/** Values of one system, or of that in another column. The column leaves out `prefix`, and a search may. */
+export interface NumberColumn {
+	column: string;
+	system: { uri: string } | { column: string };
+	prefix?: string;
+}
 
 export type Interaction = 'read' | 'vread' | 'history-instance' | 'history-type' | 'search-type' | 'create' | 'update' | 'patch';
 
@@ -58,6 +73,8 @@ export interface ResourceDefinition {
 	/** Elements that `_summary=true` shows, and those that no answer may lack (FHIR R4 §3.1.1.5.9). */
 	summary: readonly string[];
 	mandatory: readonly string[];
+	/** Members of elements of the summary that are not part of it. */
+	beyondSummary?: Readonly<Record<string, readonly string[]>>;
 	table: TableShape;
 }
 
@@ -71,9 +88,11 @@ interface Definition {
 	search: ResourceDefinition['search'];
 	summary: readonly string[];
 	mandatory: readonly string[];
+	beyondSummary?: Readonly<Record<string, readonly string[]>>;
+	isRendered?: boolean;
 }
 
-export function defineResource({ type, table, links, statedLinks, columns, ...definition }: Definition): ResourceDefinition {
+export function defineResource({ type, table, links, statedLinks, columns, isRendered = false, ...definition }: Definition): ResourceDefinition {
 	const searchValues = (resource: JsonObject): ColumnValue[] => {
 		const values: ColumnValue[] = [];
 		for (const part of columns) for (const value of part.valuesOf(resource)) values.push(value);
@@ -83,6 +102,6 @@ export function defineResource({ type, table, links, statedLinks, columns, ...de
 		...definition,
 		type,
 		profile: `http://hl7.org/fhir/StructureDefinition/${type}`,
-		table: { resourceType: type, table, links, statedLinks, search: columns.flatMap((part) => part.columns), searchValues },
+		table: { resourceType: type, table, isRendered, links, statedLinks, search: columns.flatMap((part) => part.columns), searchValues },
 	};
 }

@@ -100,6 +100,11 @@ export function patientParameter(documentation: string, path = '$.subject'): Sea
 	return { type: 'reference', match: 'column', column: 'patient_id', targets: ['Patient'], path, documentation };
 }
 
+/** The same where no resource is stored that could be looked into. */
+export function patientColumnParameter(documentation: string): SearchParameter {
+	return { type: 'reference', match: 'column', column: 'patient_id', targets: ['Patient'], path: undefined, documentation };
+}
+
 export function encounterParameter(documentation: string): SearchParameter {
 	return { type: 'reference', match: 'column', column: 'encounter_id', targets: ['Encounter'], path: '$.encounter', documentation };
 }

@@ -1,6 +1,7 @@
-import { type JsonObject, parseExact } from '#core/json.ts';
+import { type Json, type JsonObject, parseExact } from '#core/json.ts';
+import type { Extent } from '#record/search-plan.ts';
 import type { StoredResource } from '#record/stored-resource.ts';
-import { asObject } from './elements.ts';
+import { asObject, asObjects } from './elements.ts';
 import type { ResourceDefinition } from './resource.ts';
 
 /** What of a resource an answer shows (FHIR R4 §3.1.1.5.8 and §3.1.1.5.9). */
@@ -19,11 +20,25 @@ export function shaped(definition: ResourceDefinition, stored: StoredResource, s
 	for (const name in resource) {
 		const value = resource[name];
 		// The sibling of a primitive goes with it.
-		if (value !== undefined && isShown(definition, name.replace(/^_/, ''), shape)) kept[name] = value;
+		if (value !== undefined && isShown(definition, name.replace(/^_/, ''), shape)) kept[name] = shownPart(definition, name, value, shape);
 	}
 	const meta: JsonObject = stored.meta === null ? {} : (asObject(parseExact(stored.meta)) ?? {});
 	const tags = Array.isArray(meta['tag']) ? meta['tag'] : [];
 	return { ...stored, text: JSON.stringify(kept), meta: JSON.stringify({ ...meta, tag: [...tags, subsetted] }) };
+}
+
+/** How much of it has to be rendered for the shape. */
+export function extentOf(shape: Shape | undefined): Extent {
+	if (shape === undefined || shape.kind === 'data') return 'whole';
+	if (shape.kind === 'elements') return shape.elements.includes('series') ? 'whole' : 'head';
+	return shape.kind === 'true' ? 'outline' : 'head';
+}
+
+/** The summary has some elements without all of their members. */
+function shownPart({ beyondSummary }: ResourceDefinition, name: string, value: Json, shape: Shape): Json {
+	const left = shape.kind === 'true' ? beyondSummary?.[name] : undefined;
+	if (left === undefined || !Array.isArray(value)) return value;
+	return asObjects(value).map((item) => Object.fromEntries(Object.entries(item).filter(([member]) => !left.includes(member))));
 }
 
 function isShown({ summary, mandatory }: ResourceDefinition, element: string, shape: Shape): boolean {

@@ -11,7 +11,12 @@ export interface SearchPlan {
 	count: number;
 	/** Where the page before ended. */
 	after: PagePosition | undefined;
+	/** How much of a resource that is rendered when it is read the answer needs. */
+	extent: Extent;
 }
+
+/** Of a study: all, all but its instances, or neither those nor its series. */
+export type Extent = 'whole' | 'outline' | 'head';
 
 export interface SortKey {
 	column: string;
@@ -81,6 +86,10 @@ export interface QuantityAlternative {
 export type Clause =
 	/** A column equals one of the texts. */
 	| { kind: 'code'; column: string; values: string[] }
+	/** A list column holds one of the texts. */
+	| { kind: 'member'; column: string; values: string[] }
+	/** A list column is not empty. */
+	| { kind: 'listed'; column: string }
 	/** A column holds anything at all. */
 	| { kind: 'present'; column: string }
 	/** A uuid column: the row's id, or what it refers to. */
@@ -91,8 +100,15 @@ export type Clause =
 	| { kind: 'coding'; systemColumn: string; valueColumn: string; furtherColumn: string; tokens: Token[] }
 	/** Entries of the site's identifier index. */
 	| { kind: 'identifier'; tokens: Token[] }
-	/** A range in two columns, end excluded; open ends are infinite, a row without a date holds null. */
-	| { kind: 'date'; columnType: 'date' | 'timestamptz'; startColumn: string; endColumn: string; alternatives: DateAlternative[] }
+	/** A range in two columns, end excluded; open ends are infinite, a row without a date holds null. None is longer than `longestMs`. */
+	| {
+			kind: 'date';
+			columnType: 'date' | 'timestamptz';
+			startColumn: string;
+			endColumn: string;
+			longestMs?: number | undefined;
+			alternatives: DateAlternative[];
+	  }
 	/** A moment in one column. */
 	| { kind: 'moment'; column: string; alternatives: DateAlternative[] }
 	/** Elements of the resource itself, found by a path: one of them passes the test. */
@@ -100,8 +116,8 @@ export type Clause =
 	/** All of these hold, or any, or this one does not. */
 	| { kind: 'all' | 'any'; clauses: Clause[] }
 	| { kind: 'not'; clause: Clause }
-	/** The row that a column refers to is one for which the clauses hold (FHIR R4 §3.1.1.4.14, chains). */
-	| { kind: 'through'; column: string; table: string; clauses: Clause[] }
+	/** The row that a column refers to, by its id or `key`, is one for which the clauses hold (FHIR R4 §3.1.1.4.14, chains). */
+	| { kind: 'through'; column: string; table: string; key?: string; clauses: Clause[] }
 	/** A row that refers to this one by its column is one for which the clauses hold (§3.1.1.4.15, `_has`). */
 	| { kind: 'referring'; table: string; column: string; clauses: Clause[] };
 

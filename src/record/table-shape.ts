@@ -18,12 +18,16 @@ export type ResourceType =
 	| 'Procedure'
 	| 'DiagnosticReport'
 	| 'DocumentReference'
+	| 'ImagingStudy'
 	| 'Encounter';
 
 /** How a resource type is kept: its table, and the columns beside the common ones, in order. */
 export interface TableShape {
 	resourceType: ResourceType;
+	/** Where its rows are read. */
 	table: string;
+	/** Its rows are kept in another form, and nobody writes the resource: its text is made when it is read. */
+	isRendered: boolean;
 	/** Columns that tie rows together; `record/apply` fills them. */
 	links: readonly Column[];
 	/** The links that the resource itself states, for what a FHIR client writes. */

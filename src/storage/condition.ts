@@ -4,7 +4,7 @@ import { searchQuery } from './statements/search-resources.ts';
 
 /** FHIR ids of what matches within the site, as the transaction sees it: none, one, or the same one twice for several. */
 export async function matchingIds(connection: Connection, siteId: string, plan: SearchPlan): Promise<string[]> {
-	const { statement, values } = searchQuery(siteId, { ...plan, count: 1 }, 1);
+	const { statement, values } = searchQuery(siteId, { ...plan, count: 1, extent: 'head' }, 1);
 	const rows = await connection.runOnce(statement.text, values);
 	const found = rows.map(([id]) => id as string);
 	// The bound of a page holds the second row back; that there is one is what counts.

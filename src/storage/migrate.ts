@@ -8,6 +8,7 @@ import { Mpps } from '../../migrations/0004-mpps.ts';
 import { Imaging } from '../../migrations/0005-imaging.ts';
 import { Batches } from '../../migrations/0006-batches.ts';
 import { Statistics } from '../../migrations/0007-statistics.ts';
+import { ImagingStudy } from '../../migrations/0011-imaging-study.ts';
 import { ormConnection } from './orm-connection.ts';
 
 /** All migrations in order. They are written by hand; the ORM only runs them and keeps their names. */
@@ -19,6 +20,7 @@ const migrations = [
 	{ name: '0005-imaging', class: Imaging },
 	{ name: '0006-batches', class: Batches },
 	{ name: '0007-statistics', class: Statistics },
+	{ name: '0011-imaging-study', class: ImagingStudy },
 ];
 
 /** Any constant will do, as long as every node takes the same. */

@@ -58,7 +58,8 @@ export class ReadSet {
 	readonly #tables: ReadonlyMap<ResourceType, TableReads>;
 
 	constructor(shapes: Readonly<Record<ResourceType, TableShape>>) {
-		const entries = Object.values(shapes).map((shape): [ResourceType, TableReads] => {
+		const written = Object.values(shapes).filter(({ isRendered }) => !isRendered);
+		const entries = written.map((shape): [ResourceType, TableReads] => {
 			const hasItems = shape.resourceType !== 'Observation' && shape.links.some(({ name }) => name === 'item_key');
 			return [shape.resourceType, { shape, rows: findRows(shape), items: hasItems ? findItems(shape) : undefined }];
 		});

@@ -41,7 +41,8 @@ export class WriteSet {
 	readonly #moves: Readonly<Record<Move['reason'], readonly MoveStatements[]>> = { merge: moveRows('merge'), unlink: moveRows('unlink') };
 
 	constructor(shapes: TableShapes) {
-		const entries = Object.values(shapes).map((shape): [ResourceType, TableStatements] => [
+		const written = Object.values(shapes).filter(({ isRendered }) => !isRendered);
+		const entries = written.map((shape): [ResourceType, TableStatements] => [
 			shape.resourceType,
 			{ shape, keep: keepStoredVersions(shape), insert: insertResources(shape), update: updateResources(shape) },
 		]);

@@ -257,6 +257,11 @@ create table imaging_study (
 	bytes bigint not null,
 	created_at timestamp with time zone not null,
 	updated_at timestamp with time zone not null,
+	version integer not null default 1,
+	sop_classes text[] not null default '{}'::text[],
+	started_start timestamp with time zone default tributary_moment(started),
+	started_end timestamp with time zone default tributary_moment_end(started),
+	accession_system text default tributary_authority(accession_issuer),
 	PRIMARY KEY (site_id, study_uid)
 ) with (fillfactor=80);
 
@@ -544,9 +549,17 @@ CREATE INDEX imaging_conflict_instance ON public.imaging_conflict USING btree (s
 
 CREATE INDEX imaging_instance_series ON public.imaging_instance USING btree (site_id, study_uid, series_uid);
 
+CREATE INDEX imaging_series_uid ON public.imaging_series USING btree (site_id, series_uid);
+
 CREATE INDEX imaging_study_accession ON public.imaging_study USING btree (site_id, accession_number) WHERE (accession_number IS NOT NULL);
 
+CREATE INDEX imaging_study_changes ON public.imaging_study USING brin (site_id, updated_at) WITH (pages_per_range='16', autosummarize='on');
+
+CREATE INDEX imaging_study_classes ON public.imaging_study USING gin (site_id, modalities, sop_classes);
+
 CREATE INDEX imaging_study_patient ON public.imaging_study USING btree (site_id, patient_id, study_uid);
+
+CREATE INDEX imaging_study_started ON public.imaging_study USING btree (site_id, started_start, id);
 
 CREATE INDEX mpps_session_accession ON public.mpps_session USING btree (site_id, accession_number, id) WHERE (accession_number IS NOT NULL);
 
@@ -589,5 +602,7 @@ CREATE INDEX procedure_item ON public.procedure USING btree (site_id, patient_id
 CREATE INDEX procedure_patient ON public.procedure USING btree (site_id, patient_id, id);
 
 CREATE INDEX resource_history_changes ON public.resource_history USING btree (site_id, resource_type, last_updated, id);
+
+CREATE UNIQUE INDEX imaging_study_id ON public.imaging_study USING btree (site_id, id);
 
 CREATE UNIQUE INDEX observation_order ON public.observation USING btree (site_id, order_key, item_key) WHERE (order_key IS NOT NULL);

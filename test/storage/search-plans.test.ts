@@ -56,6 +56,15 @@ select site_id, id, version, last_updated, resource, patient_id, 'current', code
 insert into diagnostic_report (site_id, id, version, last_updated, resource, patient_id, status, code_value)
 select site_id, id, version, last_updated, resource, patient_id, case when clinical_status = 'inactive' then 'preliminary' else 'final' end, code_value
 from condition;
+insert into imaging_study (site_id, study_uid, id, patient_id, started, accession_number, accession_issuer, modalities, sop_classes, series_count,
+	instance_count, bytes, created_at, updated_at)
+select :site, '1.2.' || n, ('00000000-0000-0000-0004-' || lpad(n::text, 12, '0'))::uuid, ('00000000-0000-0000-0000-' || lpad((n % 5000)::text, 12, '0'))::uuid,
+	to_char(timestamp '2000-01-01' + n * interval '5 hours', 'YYYY-MM-DD"T"HH24:MI:SS'), 'A' || n, 'RIS', array[case when n % 1000 = 0 then 'NM' else 'CT' end],
+	array['1.2.840.10008.5.1.4.1.1.' || case when n % 1000 = 0 then 20 else 2 end], 1, 1, 1, now(), timestamp '2020-01-01' + n * interval '1 minute'
+from generate_series(1, 20000) n;
+insert into imaging_series (site_id, study_uid, series_uid, modality, instance_count) select site_id, study_uid, study_uid || '.1', modalities[1], 1 from imaging_study;
+insert into imaging_instance (site_id, sop_instance_uid, study_uid, series_uid, sop_class_uid, transfer_syntax_uid, digest, bytes, object_key, calling_ae, source, stored_at)
+select site_id, study_uid || '.1.1', study_uid, study_uid || '.1', sop_classes[1], '1.2', '', 1, '', '', '', now() from imaging_study;
 update patient set last_updated = now() - interval '1 minute' * ('x' || right(id::text, 4))::bit(16)::int;
 analyze;
 `;
@@ -117,6 +126,28 @@ describe('searches of the specification read an index, with values known and unk
 		['DocumentReference?type=7', 'document_reference_code'],
 		[`DiagnosticReport?patient=${subjectId}`, 'diagnostic_report_patient'],
 		['DiagnosticReport?status=preliminary', 'diagnostic_report_status'],
+		['ImagingStudy?', 'imaging_study_id'],
+		['ImagingStudy?_id=00000000-0000-0000-0004-000000000007', 'imaging_study_id'],
+		[`ImagingStudy?patient=Patient/${subjectId}`, 'imaging_study_patient'],
+		[`ImagingStudy?subject=${subjectId}&modality=CT`, 'imaging_study_patient'],
+		['ImagingStudy?patient.identifier=urn:mrn|1711', 'imaging_study_patient'],
+		['ImagingStudy?identifier=urn:dicom:uid|urn:oid:1.2.7', 'imaging_study_pkey'],
+		['ImagingStudy?identifier=A7', 'imaging_study_accession'],
+		['ImagingStudy?identifier=urn:id:RIS|A7,urn:oid:1.2.8', 'imaging_study_accession'],
+		['ImagingStudy?accession=A7', 'imaging_study_accession'],
+		['ImagingStudy?accession=urn:id:RIS|A7', 'imaging_study_accession'],
+		['ImagingStudy?modality=NM', 'imaging_study_classes'],
+		['ImagingStudy?dicom-class=urn:oid:1.2.840.10008.5.1.4.1.1.20', 'imaging_study_classes'],
+		['ImagingStudy?series=1.2.7.1', 'imaging_series_uid'],
+		['ImagingStudy?instance=1.2.7.1.1', 'imaging_instance_pkey'],
+		['ImagingStudy?started=2005-03-01', 'imaging_study_started'],
+		['ImagingStudy?started=ge2011-05', 'imaging_study_started'],
+		['ImagingStudy?started=gt2011-05-01', 'imaging_study_started'],
+		['ImagingStudy?started=lt2000-01-02', 'imaging_study_started'],
+		['ImagingStudy?started=eb2000-01-02', 'imaging_study_started'],
+		['ImagingStudy?started=le2000-01-02', 'imaging_study_started'],
+		['ImagingStudy?_sort=-started', 'imaging_study_started'],
+		['ImagingStudy?_lastUpdated=gt2999', 'imaging_study_changes'],
 		['Patient?_lastUpdated=gt2999', 'patient_changes'],
 		['Patient?_sort=-_lastUpdated', 'patient_changes'],
 		['Patient?_sort=_lastUpdated', 'patient_changes'],

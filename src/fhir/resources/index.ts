@@ -5,6 +5,7 @@ import { condition } from './condition.ts';
 import { diagnosticReport } from './diagnostic-report.ts';
 import { documentReference } from './document-reference.ts';
 import { encounter } from './encounter.ts';
+import { imagingStudy } from './imaging-study.ts';
 import { observation } from './observation.ts';
 import { patient } from './patient.ts';
 import { procedure } from './procedure.ts';
@@ -18,6 +19,7 @@ export const resources: Readonly<Record<ResourceType, ResourceDefinition>> = {
 	Procedure: procedure,
 	DiagnosticReport: diagnosticReport,
 	DocumentReference: documentReference,
+	ImagingStudy: imagingStudy,
 	Encounter: encounter,
 };
 

@@ -24,7 +24,7 @@ export function clauseOf(named: Named): Clause | undefined {
 		case 'string':
 			return stringClause(named, parameter, values);
 		case 'reference':
-			return modifier === 'identifier' ? identifierOfReference(parameter, values) : referenceClause(named, parameter, values);
+			return modifier === 'identifier' ? identifierOfReference(named, parameter, values) : referenceClause(named, parameter, values);
 		case 'date':
 			refuseModifier(named);
 			return dateClause(named.name, parameter, values);
@@ -61,15 +61,34 @@ function presence(name: string, parameter: SearchParameter): Clause {
 		case 'quantity':
 			return element(parameter.paths, { kind: 'exists' });
 		case 'reference':
-			return element([parameter.path], { kind: 'exists' });
+			if (parameter.match === 'column' && parameter.path === undefined) return { kind: 'present', column: parameter.column };
+			return element([parameter.path ?? ''], { kind: 'exists' });
 		case 'date':
 			return { kind: 'present', column: parameter.match === 'moment' ? parameter.column : parameter.startColumn };
 		case 'token':
-			if (parameter.match === 'id') return { kind: 'present', column: 'id' };
-			if (parameter.match === 'code') return { kind: 'present', column: parameter.column };
-			return element(parameter.match === 'element' ? (parameter.presence ?? parameter.paths) : [parameter.path], { kind: 'exists' });
+			return tokenPresence(parameter);
 		case 'composite':
 			throw unsupportedModifier(name);
+	}
+}
+
+function tokenPresence(parameter: SearchParameter & { type: 'token' }): Clause {
+	switch (parameter.match) {
+		case 'id':
+			return { kind: 'present', column: 'id' };
+		case 'code':
+			return { kind: 'present', column: parameter.column };
+		case 'element':
+			return element(parameter.presence ?? parameter.paths, { kind: 'exists' });
+		case 'numbers':
+			return { kind: 'any', clauses: parameter.numbers.map(({ column }) => ({ kind: 'present', column })) };
+		case 'member':
+			return { kind: 'listed', column: parameter.column };
+		case 'part':
+		case 'constant':
+			return { kind: 'all', clauses: [] };
+		default:
+			return element([parameter.path], { kind: 'exists' });
 	}
 }
 

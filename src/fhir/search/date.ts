@@ -9,8 +9,8 @@ const prefixes: ReadonlySet<string> = new Set<DatePrefix>(['eq', 'ne', 'gt', 'lt
 export function dateClause(name: string, parameter: SearchParameter & { type: 'date' }, values: readonly string[]): Clause {
 	const alternatives = (columnType: 'date' | 'timestamptz') => values.map((value) => alternativeOf(name, columnType, value));
 	if (parameter.match === 'moment') return { kind: 'moment', column: parameter.column, alternatives: alternatives('timestamptz') };
-	const { columnType, startColumn, endColumn } = parameter;
-	return { kind: 'date', columnType, startColumn, endColumn, alternatives: alternatives(columnType) };
+	const { columnType, startColumn, endColumn, longestMs } = parameter;
+	return { kind: 'date', columnType, startColumn, endColumn, longestMs, alternatives: alternatives(columnType) };
 }
 
 function alternativeOf(name: string, columnType: 'date' | 'timestamptz', value: string): DateAlternative {

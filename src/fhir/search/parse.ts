@@ -1,7 +1,7 @@
 import { Failure } from '#core/failure.ts';
 import type { ElementInclusion, Inclusion, SearchPlan } from '#record/search-plan.ts';
 import type { ResourceDefinition } from '../resource.ts';
-import type { Shape } from '../shape.ts';
+import { extentOf, type Shape } from '../shape.ts';
 import { parameterClause } from './parameter.ts';
 import { inclusionParameters, inclusionsOf, invalid, resultParameters } from './result.ts';
 
@@ -46,7 +46,7 @@ export function parseSearch(definition: ResourceDefinition, query: string, optio
 	const values = pairs.reduce((sum, [, value]) => sum + value.split(',').length, 0);
 	if (values > searchValuesMax) throw new Failure('invalid', `a search takes at most ${searchValuesMax} values`);
 	const search: ParsedSearch = {
-		plan: { resourceType: definition.type, table: definition.table.table, clauses: [], sort: [], count: searchCountDefault },
+		plan: { resourceType: definition.type, table: definition.table.table, clauses: [], sort: [], count: searchCountDefault, extent: 'whole' },
 		inclusions: [],
 		cursor: undefined,
 		applied: [],
@@ -69,6 +69,7 @@ export function parseSearch(definition: ResourceDefinition, query: string, optio
 		}
 	}
 	if (unknown.size > 0 && !options.lenient) throw unknownParameters(definition, [...unknown]);
+	search.plan.extent = extentOf(search.shape);
 	return search;
 }
 

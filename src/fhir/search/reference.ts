@@ -28,7 +28,8 @@ function referenceTexts(value: string, types: readonly string[], base: string): 
 }
 
 /** `:identifier`: the logical identifier of a reference, not what it leads to. */
-export function identifierOfReference(parameter: ReferenceParameter, values: readonly string[]): Clause {
+export function identifierOfReference({ name }: Named, parameter: ReferenceParameter, values: readonly string[]): Clause {
 	const path = parameter.match === 'element' ? parameter.path.replace(/\.reference$/, '') : parameter.path;
+	if (path === undefined) throw unsupportedModifier(name);
 	return { kind: 'element', paths: [`${path}.identifier`], test: { kind: 'token', form: 'identifier', tokens: elementTokens(values) } };
 }

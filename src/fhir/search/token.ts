@@ -2,6 +2,7 @@ import { isFhirId, rowIdOf } from '#record/row-id.ts';
 import type { Clause, Token } from '#record/search-plan.ts';
 import type { SearchParameter } from '../resource.ts';
 import { separatorOf, unescaped } from './escape.ts';
+import { memberClause, numbersClause, partClause } from './token-columns.ts';
 
 type TokenParameter = SearchParameter & { type: 'token' };
 
@@ -21,6 +22,17 @@ export function tokenClause(parameter: TokenParameter, values: readonly string[]
 		}
 		case 'code':
 			return codeClause(parameter, tokens);
+		case 'numbers':
+			return numbersClause(parameter.numbers, tokens);
+		case 'member':
+			return memberClause(parameter, tokens);
+		case 'part':
+			return partClause(parameter, tokens);
+		case 'constant': {
+			const { system, value } = parameter;
+			const isMeant = tokens.some((token) => (token.system ?? system) === system && (token.value ?? value) === value);
+			return { kind: isMeant ? 'all' : 'any', clauses: [] };
+		}
 		case 'element': {
 			const { system, paths, form } = parameter;
 			const possible = system === undefined ? tokens : tokens.filter((token) => token.system === undefined || token.system === system);

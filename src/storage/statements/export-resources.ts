@@ -1,5 +1,6 @@
 import { isUuid } from '#core/id.ts';
 import type { TableShape } from '#record/table-shape.ts';
+import { resourceText } from './row-columns.ts';
 
 export interface ExportScope {
 	siteId: string;
@@ -19,16 +20,19 @@ const csv = `(format csv, delimiter E'\\x02', quote E'\\x01', escape E'\\x01')`;
  * The resources of one type as FHIR JSON, a line each, in the form that `renderStored` gives them. COPY takes no
  * parameters: the values are a UUID and a number that this function makes sure of.
  */
-export function exportResources({ table, resourceType }: TableShape, { siteId, sinceMs, patientsOnly }: ExportScope): string {
+export function exportResources({ table, resourceType, isRendered }: TableShape, { siteId, sinceMs, patientsOnly }: ExportScope): string {
 	if (!isUuid(siteId)) throw new Error('a site id is a UUID');
 	const conditions = [`r.site_id = '${siteId}'`];
 	if (sinceMs !== undefined) conditions.push(`r.last_updated > to_timestamp(${Math.trunc(sinceMs)} / 1000.0)`);
 	if (patientsOnly && resourceType !== 'Patient') conditions.push('r.patient_id is not null');
+	// What is rendered has elements; what is stored may have none.
+	const text = resourceText(table);
+	const rest = isRendered ? `'},' || right(${text}, -1)` : `case when ${text} = '{}' then '}}' else '},' || right(${text}, -1) end`;
 	return `copy (select '{"resourceType":"${resourceType}","id":"' || coalesce(r.given_id, r.id::text)
 	|| '","meta":{"versionId":"' || r.version
 	|| '","lastUpdated":"' || to_char(r.last_updated at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '"'
 	|| coalesce(',"source":' || to_json(r.source)::text, '')
 	|| coalesce(',' || left(right(nullif(r.meta, '{}'), -1), -1), '')
-	|| case when r.resource = '{}' then '}}' else '},' || right(r.resource, -1) end
+	|| ${rest}
 	from ${table} r where ${conditions.join(' and ')}) to stdout with ${csv}`;
 }

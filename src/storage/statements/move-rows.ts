@@ -56,12 +56,13 @@ where ${condition[reason]}`,
 	}));
 }
 
-/** A merge or unlink moves studies too; they have no versions. */
+/** A merge or unlink moves studies too; earlier versions of them are not kept. */
 export function moveStudies(reason: 'merge' | 'unlink'): Statement {
 	return {
 		name: `move_studies_${reason}`,
 		text: `
-update imaging_study r set patient_id = $3::uuid, recorded_patient_id = coalesce(r.recorded_patient_id, r.patient_id), updated_at = $4::timestamptz
+update imaging_study r set patient_id = $3::uuid, recorded_patient_id = coalesce(r.recorded_patient_id, r.patient_id), version = r.version + 1,
+	updated_at = $4::timestamptz
 where ${condition[reason]}`,
 	};
 }

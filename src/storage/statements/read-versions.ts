@@ -1,16 +1,16 @@
 import type { ResourceType } from '#record/table-shape.ts';
 import { Parameters, type Query } from './parameters.ts';
-import { boundedQuery, innerColumns, rowColumns } from './search-resources.ts';
+import { boundedQuery, innerColumns, rowColumns } from './row-columns.ts';
 
-/** One version: the current one stands in the type's own table, earlier ones in the history. */
+/** One version: the current one stands in the type's own table, earlier ones, where they are kept, in the history. */
 export function versionQuery(siteId: string, table: string, type: ResourceType, rowId: string, version: number): Query {
 	const parameters = new Parameters(siteId);
 	const id = parameters.add(rowId, 'uuid');
 	const number = parameters.add(version, 'integer');
 	const text = `
-select ${rowColumns} from ${table} r where r.site_id = $1 and r.id = ${id} and r.version = ${number}
+select ${rowColumns(table)} from ${table} r where r.site_id = $1 and r.id = ${id} and r.version = ${number}
 union all
-select ${rowColumns} from resource_history r where r.site_id = $1 and r.resource_type = '${type}' and r.id = ${id} and r.version = ${number}`;
+select ${rowColumns('resource_history')} from resource_history r where r.site_id = $1 and r.resource_type = '${type}' and r.id = ${id} and r.version = ${number}`;
 	return parameters.query(text, true);
 }
 
@@ -47,12 +47,12 @@ export function historyQuery(siteId: string, table: string, type: ResourceType, 
 	const where = conditions.map((condition) => ` and ${condition}`).join('');
 	const order = (row: string) => `${row}.last_updated desc, ${row}.id desc, ${row}.version desc`;
 	const inner = `
-	(select ${innerColumns} from ${table} r where r.site_id = $1${where} order by ${order('r')} limit ${limit})
+	(select ${innerColumns(table)} from ${table} r where r.site_id = $1${where} order by ${order('r')} limit ${limit})
 	union all
-	(select ${innerColumns} from resource_history r where r.site_id = $1 and r.resource_type = '${type}'${where} order by ${order('r')} limit ${limit})`;
+	(select ${innerColumns('resource_history')} from resource_history r where r.site_id = $1 and r.resource_type = '${type}'${where} order by ${order('r')} limit ${limit})`;
 	const newest = `select * from (${inner}) r where r.site_id = $1 order by ${order('r')} limit ${limit}`;
 	const bytesMax = parameters.add(page.bytesMax, 'bigint');
-	const text = boundedQuery({ columns: `${rowColumns}, r.found, r.last_updated::text, r.id, r.version`, inner: newest, order, bytesMax });
+	const text = boundedQuery({ table, further: 'r.found, r.last_updated::text, r.id, r.version', inner: newest, order, bytesMax });
 	return parameters.query(text, true);
 }
 
@@ -73,8 +73,8 @@ export function compartmentQuery(siteId: string, table: string, page: Compartmen
 	const after = parameters.add(page.afterId, 'uuid');
 	const since = page.since === undefined ? '' : ` and r.last_updated >= ${parameters.add(page.since, 'timestamptz')}`;
 	const limit = parameters.add(page.count + 1, 'integer');
-	const inner = `select ${innerColumns} from ${table} r where r.site_id = $1 and r.${column} = ${patient} and r.id > ${after}${since} order by r.id limit ${limit}`;
+	const inner = `select ${innerColumns(table)} from ${table} r where r.site_id = $1 and r.${column} = ${patient} and r.id > ${after}${since} order by r.id limit ${limit}`;
 	const bytesMax = parameters.add(page.bytesMax, 'bigint');
-	const text = boundedQuery({ columns: `${rowColumns}, r.found, r.id`, inner, order: (row) => `${row}.id`, bytesMax });
+	const text = boundedQuery({ table, further: 'r.found, r.id', inner, order: (row) => `${row}.id`, bytesMax });
 	return parameters.query(text, true);
 }

@@ -5,6 +5,10 @@ import type { Parameters } from './parameters.ts';
 /** The condition of a clause on the rows that `alias` names. The site is `$1` in every one. */
 export function conditionOf(clause: Clause, alias: string, parameters: Parameters): string {
 	switch (clause.kind) {
+		case 'member':
+			return clause.values.length === 0 ? 'false' : `${alias}.${clause.column} && ${parameters.add(clause.values, 'text[]')}`;
+		case 'listed':
+			return `cardinality(${alias}.${clause.column}) > 0`;
 		case 'present':
 			return `${alias}.${clause.column} is not null`;
 		case 'code':
@@ -36,7 +40,7 @@ export function conditionOf(clause: Clause, alias: string, parameters: Parameter
 			return `(${conditionOf(clause.clause, alias, parameters)}) is not true`;
 		case 'through': {
 			const target = parameters.alias();
-			return `${alias}.${clause.column} in (select ${target}.id from ${clause.table} ${target} where ${whereOf(clause.clauses, target, parameters)})`;
+			return `${alias}.${clause.column} in (select ${target}.${clause.key ?? 'id'} from ${clause.table} ${target} where ${whereOf(clause.clauses, target, parameters)})`;
 		}
 		case 'referring': {
 			const source = parameters.alias();
@@ -118,6 +122,11 @@ function dateCondition(
 	const end = `${alias}.${clause.endColumn}`;
 	const from = () => parameters.add(low, clause.columnType);
 	const to = () => parameters.add(high, clause.columnType);
+	// Where no range is long, its end tells about its start: that bounds the walk through the index of the starts.
+	const { longestMs } = clause;
+	const startsAfter = (moment: () => string) =>
+		longestMs === undefined ? '' : `${start} > ${moment()} - interval '${longestMs} milliseconds' and `;
+	const startsBefore = (moment: () => string) => (longestMs === undefined ? '' : `${start} < ${moment()} and `);
 	switch (prefix) {
 		case 'eq':
 			// A whole day within one day is that day; by `=` the rows come in the order of their ids.
@@ -128,15 +137,15 @@ function dateCondition(
 		case 'lt':
 			return `${start} < ${from()}`;
 		case 'gt':
-			return `${end} > ${to()}`;
+			return `${startsAfter(to)}${end} > ${to()}`;
 		case 'ge':
-			return `(${start} >= ${from()} or ${end} > ${to()})`;
+			return `${startsAfter(from)}(${start} >= ${from()} or ${end} > ${to()})`;
 		case 'le':
-			return `(${start} < ${from()} or ${end} <= ${to()})`;
+			return `${startsBefore(to)}(${start} < ${from()} or ${end} <= ${to()})`;
 		case 'sa':
 			return `${start} >= ${to()}`;
 		case 'eb':
-			return `${end} <= ${from()}`;
+			return `${startsBefore(from)}${end} <= ${from()}`;
 	}
 }
 

@@ -1,13 +1,8 @@
 import { nilId } from '#core/id.ts';
-import type { Clause, Inclusion, PagePosition, SearchPlan, SortKey } from '#record/search-plan.ts';
+import type { Clause, Extent, Inclusion, PagePosition, SearchPlan, SortKey } from '#record/search-plan.ts';
 import { Parameters, type Query } from './parameters.ts';
+import { boundedQuery, innerColumns } from './row-columns.ts';
 import { isWholeDay, whereOf } from './search-conditions.ts';
-
-/** The columns of a row that is rendered, in the order in which `readRow` takes them. */
-export const rowColumns = `coalesce(r.given_id, r.id::text), r.version, to_char(r.last_updated at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), r.source, r.meta, r.resource`;
-
-/** What `boundedQuery` and `rowColumns` need of a row. */
-export const innerColumns = 'r.site_id, r.id, r.given_id, r.version, r.last_updated, r.source, r.meta, r.resource';
 
 /**
  * One row more than the page holds is looked up, to know whether there is a next one; `found` counts them all. Rows after
@@ -16,7 +11,7 @@ export const innerColumns = 'r.site_id, r.id, r.given_id, r.version, r.last_upda
  */
 export function searchQuery(siteId: string, plan: SearchPlan, bytesMax: number): Query {
 	const parameters = new Parameters(siteId);
-	const { sort } = plan;
+	const { sort, table, extent } = plan;
 	const where = whereOf(plan.clauses, 'r', parameters);
 	const after = afterCondition(plan, parameters);
 	const limit = parameters.add(plan.count + 1, 'integer');
@@ -25,12 +20,14 @@ export function searchQuery(siteId: string, plan: SearchPlan, bytesMax: number):
 		[...sort.map((key, index) => `${row}.k${index}${direction(key)}`), `${row}.id${lastDirection(sort)}`].join(', ');
 	const innerOrder = [...sort.map((key) => `r.${key.column}${direction(key)}`), `r.id${lastDirection(sort)}`].join(', ');
 	const inner = `
-		select ${innerColumns}${keys} from ${plan.table} r
+		select ${innerColumns(table)}${keys} from ${table} r
 		where ${where}${after}
 		order by ${innerOrder} limit ${limit}`;
 	const shown = sort.map((_key, index) => `, r.k${index}::text`).join('');
 	const text = boundedQuery({
-		columns: `${rowColumns}, r.found, r.id${shown}`,
+		table,
+		extent,
+		further: `r.found, r.id${shown}`,
 		inner,
 		order,
 		bytesMax: parameters.add(bytesMax, 'bigint'),
@@ -78,29 +75,10 @@ export function countQuery(siteId: string, plan: SearchPlan): Query {
 	return parameters.query(`select count(*) from ${plan.table} r where ${whereOf(plan.clauses, 'r', parameters)}`, isPrepared(plan));
 }
 
-export interface Bounded {
-	/** What is selected of the rows, which are named `r`; `r.found` says how many there were. */
-	columns: string;
-	/** Rows of this site with the columns of `innerColumns`, and others. */
-	inner: string;
-	order(row: string): string;
-	bytesMax: string;
-}
-
-/** Rows up to the one whose text passes the bytes. */
-export function boundedQuery({ columns, inner, order, bytesMax }: Bounded): string {
-	return `select ${columns} from (
-	select m.*, count(*) over () as found,
-		sum(octet_length(m.resource)) over (order by ${order('m')} rows unbounded preceding) - octet_length(m.resource) as bytes_before
-	from (${inner}) m
-) r
-where r.site_id = $1 and r.bytes_before < ${bytesMax}
-order by ${order('r')}`;
-}
-
 export interface InclusionBounds {
 	rowsMax: number;
 	bytesMax: number;
+	extent: Extent;
 }
 
 /** What the given rows refer to by a column, or what refers to them; one row more than the limit. `found` follows the columns. */
@@ -118,11 +96,11 @@ export function rowsQuery(siteId: string, table: string, rowIds: readonly string
 	return includedRows(parameters, table, `r.id = any(${parameters.add(rowIds, 'uuid[]')})`, bounds);
 }
 
-function includedRows(parameters: Parameters, table: string, condition: string, { rowsMax, bytesMax }: InclusionBounds): Query {
+function includedRows(parameters: Parameters, table: string, condition: string, { rowsMax, bytesMax, extent }: InclusionBounds): Query {
 	const limit = parameters.add(rowsMax + 1, 'integer');
-	const inner = `select ${innerColumns} from ${table} r where r.site_id = $1 and ${condition} order by r.id limit ${limit}`;
+	const inner = `select ${innerColumns(table)} from ${table} r where r.site_id = $1 and ${condition} order by r.id limit ${limit}`;
 	const order = (row: string) => `${row}.id`;
-	const text = boundedQuery({ columns: `${rowColumns}, r.found`, inner, order, bytesMax: parameters.add(bytesMax, 'bigint') });
+	const text = boundedQuery({ table, extent, further: 'r.found', inner, order, bytesMax: parameters.add(bytesMax, 'bigint') });
 	return parameters.query(text, true);
 }
 

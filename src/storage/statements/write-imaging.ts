@@ -77,15 +77,18 @@ export const upsertStudies: Statement = {
 	name: 'upsert_studies',
 	text: `
 insert into imaging_study as t (site_id, study_uid, id, patient_id, started, accession_number, accession_issuer, study_id, description,
-	referring_physician, modalities, series_count, instance_count, bytes, created_at, updated_at)
+	referring_physician, modalities, sop_classes, series_count, instance_count, bytes, created_at, updated_at)
 select k.site_id, k.study_uid, k.id, k.patient_id, k.started, k.accession_number, k.accession_issuer, k.study_id, k.description,
-	k.referring_physician, k.modalities::text[], k.series, k.instances, k.bytes, k.stored_at, k.stored_at
+	k.referring_physician, k.modalities::text[], k.sop_classes::text[], k.series, k.instances, k.bytes, k.stored_at, k.stored_at
 from unnest($1::uuid[], $2::text[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[],
-	$12::integer[], $13::integer[], $14::bigint[], $15::timestamptz[])
+	$12::text[], $13::integer[], $14::integer[], $15::bigint[], $16::timestamptz[])
 	as k (site_id, study_uid, id, patient_id, started, accession_number, accession_issuer, study_id, description, referring_physician,
-		modalities, series, instances, bytes, stored_at)
+		modalities, sop_classes, series, instances, bytes, stored_at)
 on conflict (site_id, study_uid) do update set
+	version = t.version + 1,
 	modalities = array(select distinct m from unnest(t.modalities || excluded.modalities) as m order by m),
+	sop_classes = case when t.sop_classes @> excluded.sop_classes then t.sop_classes
+		else array(select distinct c from unnest(t.sop_classes || excluded.sop_classes) as c order by c) end,
 	series_count = t.series_count + excluded.series_count,
 	instance_count = t.instance_count + excluded.instance_count,
 	bytes = t.bytes + excluded.bytes,
@@ -96,8 +99,8 @@ export function studyParameters(rows: readonly SiteInstance[], storedAt: string)
 	const groups = grouped(rows, ({ attributes }) => attributes.studyUid);
 	const of = (value: (first: NewInstance['instance']) => string | null | undefined) =>
 		textArray(groups.map(([first]) => value(first.added.instance) ?? null));
-	const modalities = (group: readonly SiteInstance[]) => {
-		const named = group.map(({ added }) => added.instance.attributes.series.modality).filter((modality) => modality !== undefined);
+	const different = (group: readonly SiteInstance[], value: (attributes: NewInstance['instance']['attributes']) => string | undefined) => {
+		const named = group.map(({ added }) => value(added.instance.attributes)).filter((text) => text !== undefined);
 		return textArray([...new Set(named)].sort());
 	};
 	return [
@@ -111,7 +114,8 @@ export function studyParameters(rows: readonly SiteInstance[], storedAt: string)
 		of(({ attributes }) => attributes.study.studyId),
 		of(({ attributes }) => attributes.study.description),
 		of(({ attributes }) => attributes.study.referringPhysician),
-		textArray(groups.map(modalities)),
+		textArray(groups.map((group) => different(group, ({ series }) => series.modality))),
+		textArray(groups.map((group) => different(group, ({ sopClassUid }) => sopClassUid))),
 		plainArray(groups.map((group) => group.filter(({ added }) => added.isNewSeries).length)),
 		plainArray(groups.map((group) => group.length)),
 		plainArray(groups.map((group) => group.reduce((sum, { added }) => sum + added.instance.bytes, 0))),

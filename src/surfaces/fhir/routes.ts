@@ -57,8 +57,9 @@ function prepare(context: FhirContext, request: HttpRequest, interaction: Intera
 	const grant = authenticate(context, request);
 	const mediaType = answerType(request);
 	const definition = definitionOf(request.params['type'] ?? '');
-	if (!definition?.interactions.includes(interaction)) {
-		throw new Failure('unsupported-resource-type', 'this resource type is not served');
+	if (definition === undefined) throw new Failure('unsupported-resource-type', 'this resource type is not served');
+	if (!definition.interactions.includes(interaction)) {
+		throw new Failure('unsupported-resource-type', `${definition.type} does not have the interaction ${interaction}`);
 	}
 	return { context, request, grant, definition, mediaType, base: baseOf(request) };
 }

@@ -61,8 +61,8 @@ interface Paging {
 /** The matches, and what they bring along; a resource stands once in a page. */
 async function entriesOf({ context, siteId, parsed, page }: Paging): Promise<{ entries: SearchEntry[]; cut: boolean }> {
 	const { reader, limits } = context;
-	const { resourceType } = parsed.plan;
-	const bounds = { rowsMax: limits.searchIncludesMax, bytesMax: limits.searchBytesMax };
+	const { resourceType, extent } = parsed.plan;
+	const bounds = { rowsMax: limits.searchIncludesMax, bytesMax: limits.searchBytesMax, extent };
 	const entries: SearchEntry[] = page.rows.map((stored) => ({ type: resourceType, stored, mode: 'match' }));
 	const included = await Promise.all(
 		parsed.inclusions.map((inclusion) =>

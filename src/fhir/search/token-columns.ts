@@ -1,0 +1,47 @@
+import type { Clause, Token } from '#record/search-plan.ts';
+import type { NumberColumn, SearchParameter } from '../resource.ts';
+
+/** Tokens as values of columns, where the resource is rendered from its columns and no text of it could be looked into. */
+
+function withoutPrefix(value: string, prefix: string | undefined): string {
+	return prefix !== undefined && value.startsWith(prefix) ? value.slice(prefix.length) : value;
+}
+
+/** One clause for each column and, where they can share it, all tokens: what none of them can find is left out. */
+export function numbersClause(numbers: readonly NumberColumn[], tokens: readonly Token[]): Clause {
+	const clauses = numbers.flatMap((number) => {
+		const { column, prefix } = number;
+		const shared = tokens.flatMap(({ system, value }) => (value !== undefined && isOf(number, system) ? [withoutPrefix(value, prefix)] : []));
+		const further = tokens.flatMap((token) => furtherClause(number, token));
+		return [...(shared.length === 0 ? [] : [{ kind: 'code' as const, column, values: shared }]), ...further];
+	});
+	return clauses.length === 1 && clauses[0] ? clauses[0] : { kind: 'any', clauses };
+}
+
+/** Whether the value alone decides. */
+function isOf({ system: own }: NumberColumn, system: string | undefined): boolean {
+	return system === undefined || ('uri' in own && system === own.uri);
+}
+
+function furtherClause({ column, system: own }: NumberColumn, { system, value }: Token): Clause[] {
+	if (system === undefined) return [];
+	if ('uri' in own) return value === undefined && system === own.uri ? [{ kind: 'present', column }] : [];
+	const ofSystem: Clause =
+		system === ''
+			? { kind: 'not', clause: { kind: 'present', column: own.column } }
+			: { kind: 'code', column: own.column, values: [system] };
+	const ofValue: Clause = value === undefined ? { kind: 'present', column } : { kind: 'code', column, values: [value] };
+	return [{ kind: 'all', clauses: [ofValue, ofSystem] }];
+}
+
+export function memberClause({ column, system, prefix }: SearchParameter & { type: 'token'; match: 'member' }, tokens: readonly Token[]): Clause {
+	const possible = tokens.filter((token) => token.system === undefined || token.system === system);
+	if (possible.some(({ value }) => value === undefined)) return { kind: 'listed', column };
+	return { kind: 'member', column, values: possible.map(({ value = '' }) => withoutPrefix(value, prefix)) };
+}
+
+/** A UID is an id, which has no system. */
+export function partClause({ table, uidColumn, column }: SearchParameter & { type: 'token'; match: 'part' }, tokens: readonly Token[]): Clause {
+	const values = tokens.flatMap(({ system, value }) => (system || value === undefined ? [] : [withoutPrefix(value, 'urn:oid:')]));
+	return { kind: 'through', column, table, key: column, clauses: [{ kind: 'code', column: uidColumn, values }] };
+}

@@ -1,0 +1,56 @@
+import type { Extent } from '#record/search-plan.ts';
+import { studyBytes, studyColumns, studyText } from './render-study.ts';
+
+/** How the rows of a table become resources: most keep the text, studies are rendered from the index of images. */
+interface Source {
+	/** What a row has to bring of its own. */
+	columns: string;
+	bytes(row: string, extent: Extent): string;
+	/** Of the row `r`. */
+	text(extent: Extent): string;
+}
+
+const stored: Source = { columns: 'r.resource', bytes: (row) => `octet_length(${row}.resource)`, text: () => 'r.resource' };
+const study: Source = { columns: studyColumns, bytes: studyBytes, text: studyText };
+
+function sourceOf(table: string): Source {
+	return table === 'imaging_study_resource' ? study : stored;
+}
+
+/** The columns of a row that is rendered, in the order in which `rowOf` takes them. */
+export function rowColumns(table: string, extent: Extent = 'whole'): string {
+	return `coalesce(r.given_id, r.id::text), r.version, to_char(r.last_updated at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), r.source, r.meta, ${resourceText(table, extent)}`;
+}
+
+/** What `boundedQuery` and `rowColumns` need of a row. */
+export function innerColumns(table: string): string {
+	return `r.site_id, r.id, r.given_id, r.version, r.last_updated, r.source, r.meta, ${sourceOf(table).columns}`;
+}
+
+/** The text of the row `r`, without resourceType, id and meta. */
+export function resourceText(table: string, extent: Extent = 'whole'): string {
+	return sourceOf(table).text(extent);
+}
+
+interface Bounded {
+	table: string;
+	extent?: Extent | undefined;
+	/** What is selected of the rows, which are named `r`, behind `rowColumns`; `r.found` says how many there were. */
+	further: string;
+	/** Rows of this site with the columns of `innerColumns`, and others. */
+	inner: string;
+	order(row: string): string;
+	bytesMax: string;
+}
+
+/** Rows up to the one whose text passes the bytes. */
+export function boundedQuery({ table, extent = 'whole', further, inner, order, bytesMax }: Bounded): string {
+	const bytes = sourceOf(table).bytes('m', extent);
+	return `select ${rowColumns(table, extent)}, ${further} from (
+	select m.*, count(*) over () as found,
+		sum(${bytes}) over (order by ${order('m')} rows unbounded preceding) - ${bytes} as bytes_before
+	from (${inner}) m
+) r
+where r.site_id = $1 and r.bytes_before < ${bytesMax}
+order by ${order('r')}`;
+}
