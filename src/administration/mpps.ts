@@ -45,6 +45,11 @@ export interface MppsRecord {
 	reports: number;
 	created_at: string;
 	updated_at: string;
+	/** Id of the ImagingStudy; null until an image of the study was stored. */
+	imaging_study_id: string | null;
+	/** How many series and instances of it are stored. */
+	study_series: number | null;
+	study_instances: number | null;
 }
 
 type Row<T extends { created_at: string; updated_at: string }> = Omit<T, 'created_at' | 'updated_at'> & {
@@ -80,6 +85,8 @@ export interface MppsReportRecord {
 export interface WholeMppsRecord extends MppsRecord {
 	patient_issuer: string | null;
 	series_uids: string[];
+	/** Of those, the ones of which no image was stored. */
+	missing_series_uids: string[];
 	/** What all reports stated, the later over the earlier. */
 	attributes: JsonObject;
 	history: MppsReportRecord[];

@@ -92,7 +92,15 @@ interface Definition {
 	isRendered?: boolean;
 }
 
-export function defineResource({ type, table, links, statedLinks, columns, isRendered = false, ...definition }: Definition): ResourceDefinition {
+export function defineResource({
+	type,
+	table,
+	links,
+	statedLinks,
+	columns,
+	isRendered = false,
+	...definition
+}: Definition): ResourceDefinition {
 	const searchValues = (resource: JsonObject): ColumnValue[] => {
 		const values: ColumnValue[] = [];
 		for (const part of columns) for (const value of part.valuesOf(resource)) values.push(value);

@@ -106,7 +106,7 @@ export type Clause =
 			columnType: 'date' | 'timestamptz';
 			startColumn: string;
 			endColumn: string;
-			longestMs?: number | undefined;
+			longestMs?: number;
 			alternatives: DateAlternative[];
 	  }
 	/** A moment in one column. */

@@ -2,6 +2,7 @@ import { strict as assert } from 'node:assert';
 import { after, before, describe, test } from 'node:test';
 import { runCli } from '#cli/run.ts';
 import { newId } from '#core/id.ts';
+import { opened, sendImages } from '#test/support/images.ts';
 import { type TestService, testService } from '#test/support/service.ts';
 import { readConfig } from '../../src/config.ts';
 import { processInPlace } from '../../src/ingest-in-place.ts';
@@ -132,5 +133,72 @@ describe('messages', { timeout: 60_000 }, () => {
 		const [taken] = await json('messages', 'replay', again.id);
 		assert.deepEqual([taken.outcome, taken.failure], ['accepted', null], 'a replay of a replay is still a report');
 		assert.equal((await json('mpps', 'show', '1.2.1', '--site', 'west')).status, 'COMPLETED');
+	});
+});
+
+describe('the study of a procedure step', { timeout: 60_000 }, () => {
+	const series = (...uids: string[]) => ({
+		'00400340': { vr: 'SQ', Value: uids.map((uid) => ({ '0020000E': { vr: 'UI', Value: [uid] } })) },
+	});
+	const image = (studyUid: string, seriesUid: string, number: number) => ({
+		studyUid,
+		seriesUid,
+		sopInstanceUid: `${seriesUid}.${number}`,
+		modality: 'CT',
+	});
+	const send = (...images: ReturnType<typeof image>[]) => sendImages(service.port('dimse'), 'NORTH', images);
+	const unknown = { imaging_study_id: null, study_series: null, study_instances: null };
+	async function shown(id: string) {
+		const { imaging_study_id, study_series, study_instances, missing_series_uids } = await json('mpps', 'show', id);
+		const [listed] = (await json('mpps', 'list', '--site', 'north')).filter((session: { id: string }) => session.id === id);
+		const study = { imaging_study_id, study_series, study_instances };
+		assert.deepEqual({ ...listed, ...study }, listed);
+		return { study, missing: missing_series_uids };
+	}
+	const studyId = async (uid: string) => {
+		const [{ id }] = (await service.rows<{ id: string }>(
+			'select t.id from imaging_study t join site s on s.id = t.site_id where s.slug = $1 and t.study_uid = $2',
+			['north', uid],
+		)) as [{ id: string }];
+		return id;
+	};
+
+	before(async () => {
+		keys['north'] = (await service.addSite('north')).key;
+		await opened(service, 'north');
+	});
+
+	test('is found when it arrives after the step', async () => {
+		const step = { sop_instance_uid: '1.3.1', study_uid: '1.3.10', status: 'IN PROGRESS', attributes: series('1.3.10.2', '1.3.10.1') };
+		const id = await report('north', step);
+		assert.deepEqual(await shown(id), { study: unknown, missing: ['1.3.10.2', '1.3.10.1'] });
+		await send(image('1.3.10', '1.3.10.1', 1), image('1.3.10', '1.3.10.1', 2));
+		const study = { imaging_study_id: await studyId('1.3.10'), study_series: 1, study_instances: 2 };
+		assert.deepEqual(await shown(id), { study, missing: ['1.3.10.2'] });
+		await send(image('1.3.10', '1.3.10.2', 1));
+		assert.deepEqual(await shown(id), { study: { ...study, study_series: 2, study_instances: 3 }, missing: [] });
+		const { body, status } = await service.fhir(`/fhir/ImagingStudy/${study.imaging_study_id}`, keys['north'] ?? '');
+		assert.deepEqual([status, body.numberOfInstances], [200, 3]);
+	});
+
+	test('is linked by the step that arrives after it, and by every step of it', async () => {
+		await send(image('1.3.20', '1.3.20.1', 1));
+		const study = { imaging_study_id: await studyId('1.3.20'), study_series: 1, study_instances: 1 };
+		for (const uid of ['1.3.2', '1.3.3']) {
+			const id = await report('north', { sop_instance_uid: uid, study_uid: '1.3.20', status: 'COMPLETED', attributes: {} });
+			assert.deepEqual(await shown(id), { study, missing: [] });
+		}
+	});
+
+	test('is that of its own site only', async () => {
+		const id = await report('west', {
+			sop_instance_uid: '1.3.4',
+			study_uid: '1.3.20',
+			status: 'COMPLETED',
+			attributes: series('1.3.20.1'),
+		});
+		const session = await json('mpps', 'show', id);
+		assert.deepEqual({ ...session, ...unknown }, session);
+		assert.deepEqual(session.missing_series_uids, ['1.3.20.1']);
 	});
 });

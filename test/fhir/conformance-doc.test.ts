@@ -16,7 +16,13 @@ function isIndexed(parameter: SearchParameter): boolean {
 	if (parameter.type === 'string') return parameter.column !== undefined;
 	if (parameter.type === 'composite') return true;
 	if (parameter.type === 'quantity') return false;
-	return parameter.type === 'date' ? parameter.match === 'moment' : parameter.match !== 'element';
+	if (parameter.type === 'date') return parameter.match === 'moment' || parameter.longestMs !== undefined;
+	return parameter.match !== 'element';
+}
+
+function hasText(parameter: SearchParameter & { type: 'token' }): boolean {
+	if (parameter.match === 'element') return parameter.textPaths !== undefined;
+	return parameter.match === 'coding' || parameter.match === 'identifier';
 }
 
 function modifiersOf(parameter: SearchParameter): string {
@@ -24,12 +30,9 @@ function modifiersOf(parameter: SearchParameter): string {
 		case 'string':
 			return '`:exact` `:contains` `:missing`';
 		case 'token':
-			if (parameter.match === 'id') return '`:not` `:missing`';
-			return parameter.match === 'code' || (parameter.match === 'element' && !parameter.textPaths)
-				? '`:not` `:missing`'
-				: '`:not` `:text` `:missing`';
+			return hasText(parameter) ? '`:not` `:text` `:missing`' : '`:not` `:missing`';
 		case 'reference':
-			return '`:[type]` `:identifier` `:missing`';
+			return parameter.match === 'column' && parameter.path === undefined ? '`:[type]` `:missing`' : '`:[type]` `:identifier` `:missing`';
 		case 'composite':
 			return '–';
 		default:

@@ -52,7 +52,7 @@ test('rows are looked up by their primary key in a new database, too, of which t
 	const client = new pg.Client({ connectionString: database.url, options: keyedPlans });
 	await client.connect();
 	try {
-		for (const shape of Object.values(tableShapes)) {
+		for (const shape of Object.values(tableShapes).filter(({ isRendered }) => !isRendered)) {
 			for (const { text } of [findRows(shape), keepStoredVersions(shape)]) {
 				await client.query(`prepare looked_up as ${text}`);
 				const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain execute looked_up ('{}', '{}')`);

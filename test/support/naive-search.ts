@@ -63,6 +63,8 @@ function matchesQuantity(quantity: Resource | undefined, value: string): boolean
 
 function matchesOne(resource: Resource, name: string, value: string): boolean {
 	switch (name) {
+		case 'started':
+			return matchesDate(dateRange(resource.started ?? ''), value);
 		case '_id':
 			return resource.id === value;
 		case 'name':

@@ -48,7 +48,14 @@ export const imagingStudy = defineResource({
 			prefix: 'urn:oid:',
 			documentation: 'The SOP class of an instance: `urn:oid:1.2.840.10008.5.1.4.1.1.2`, also without `urn:oid:`',
 		},
-		series: { type: 'token', match: 'part', table: 'imaging_series', uidColumn: 'series_uid', column: 'study_uid', documentation: 'A Series Instance UID' },
+		series: {
+			type: 'token',
+			match: 'part',
+			table: 'imaging_series',
+			uidColumn: 'series_uid',
+			column: 'study_uid',
+			documentation: 'A Series Instance UID',
+		},
 		instance: {
 			type: 'token',
 			match: 'part',

@@ -10,7 +10,14 @@ export function dateClause(name: string, parameter: SearchParameter & { type: 'd
 	const alternatives = (columnType: 'date' | 'timestamptz') => values.map((value) => alternativeOf(name, columnType, value));
 	if (parameter.match === 'moment') return { kind: 'moment', column: parameter.column, alternatives: alternatives('timestamptz') };
 	const { columnType, startColumn, endColumn, longestMs } = parameter;
-	return { kind: 'date', columnType, startColumn, endColumn, longestMs, alternatives: alternatives(columnType) };
+	return {
+		kind: 'date',
+		columnType,
+		startColumn,
+		endColumn,
+		...(longestMs === undefined ? {} : { longestMs }),
+		alternatives: alternatives(columnType),
+	};
 }
 
 function alternativeOf(name: string, columnType: 'date' | 'timestamptz', value: string): DateAlternative {

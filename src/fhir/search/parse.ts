@@ -46,7 +46,14 @@ export function parseSearch(definition: ResourceDefinition, query: string, optio
 	const values = pairs.reduce((sum, [, value]) => sum + value.split(',').length, 0);
 	if (values > searchValuesMax) throw new Failure('invalid', `a search takes at most ${searchValuesMax} values`);
 	const search: ParsedSearch = {
-		plan: { resourceType: definition.type, table: definition.table.table, clauses: [], sort: [], count: searchCountDefault, extent: 'whole' },
+		plan: {
+			resourceType: definition.type,
+			table: definition.table.table,
+			clauses: [],
+			sort: [],
+			count: searchCountDefault,
+			extent: 'whole',
+		},
 		inclusions: [],
 		cursor: undefined,
 		applied: [],

@@ -11,7 +11,9 @@ function withoutPrefix(value: string, prefix: string | undefined): string {
 export function numbersClause(numbers: readonly NumberColumn[], tokens: readonly Token[]): Clause {
 	const clauses = numbers.flatMap((number) => {
 		const { column, prefix } = number;
-		const shared = tokens.flatMap(({ system, value }) => (value !== undefined && isOf(number, system) ? [withoutPrefix(value, prefix)] : []));
+		const shared = tokens.flatMap(({ system, value }) =>
+			value !== undefined && isOf(number, system) ? [withoutPrefix(value, prefix)] : [],
+		);
 		const further = tokens.flatMap((token) => furtherClause(number, token));
 		return [...(shared.length === 0 ? [] : [{ kind: 'code' as const, column, values: shared }]), ...further];
 	});
@@ -34,14 +36,20 @@ function furtherClause({ column, system: own }: NumberColumn, { system, value }:
 	return [{ kind: 'all', clauses: [ofValue, ofSystem] }];
 }
 
-export function memberClause({ column, system, prefix }: SearchParameter & { type: 'token'; match: 'member' }, tokens: readonly Token[]): Clause {
+export function memberClause(
+	{ column, system, prefix }: SearchParameter & { type: 'token'; match: 'member' },
+	tokens: readonly Token[],
+): Clause {
 	const possible = tokens.filter((token) => token.system === undefined || token.system === system);
 	if (possible.some(({ value }) => value === undefined)) return { kind: 'listed', column };
 	return { kind: 'member', column, values: possible.map(({ value = '' }) => withoutPrefix(value, prefix)) };
 }
 
 /** A UID is an id, which has no system. */
-export function partClause({ table, uidColumn, column }: SearchParameter & { type: 'token'; match: 'part' }, tokens: readonly Token[]): Clause {
+export function partClause(
+	{ table, uidColumn, column }: SearchParameter & { type: 'token'; match: 'part' },
+	tokens: readonly Token[],
+): Clause {
 	const values = tokens.flatMap(({ system, value }) => (system || value === undefined ? [] : [withoutPrefix(value, 'urn:oid:')]));
 	return { kind: 'through', column, table, key: column, clauses: [{ kind: 'code', column: uidColumn, values }] };
 }

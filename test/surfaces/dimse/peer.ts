@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { createConnection, type Socket } from 'node:net';
-import type { TestContext } from 'node:test';
 import { ctImage, explicitLittleEndian, verification } from './support.ts';
 
 /** The other side of an association, made of single bytes, so that it can do what no library does. */
@@ -180,7 +179,12 @@ export class Peer {
 	}
 }
 
-export async function connect(test: TestContext, port: number): Promise<Peer> {
+/** Where a peer is ended: a test, or who calls it so. */
+interface Scope {
+	after(end: () => void): void;
+}
+
+export async function connect(test: Scope, port: number): Promise<Peer> {
 	const socket = createConnection({ port, host: '127.0.0.1', noDelay: true });
 	await once(socket, 'connect');
 	test.after(() => socket.destroy());
@@ -188,7 +192,7 @@ export async function connect(test: TestContext, port: number): Promise<Peer> {
 }
 
 /** A peer whose association is accepted. */
-export async function associate(test: TestContext, port: number, proposal: Proposal = {}): Promise<Peer> {
+export async function associate(test: Scope, port: number, proposal: Proposal = {}): Promise<Peer> {
 	const peer = await connect(test, port);
 	const [answer] = await peer.ask(associateRequest(proposal));
 	if (answer?.type !== 2) throw new Error(`the association was answered with PDU ${answer?.type}`);

@@ -2,7 +2,11 @@ import type { Statement } from '../../statement.ts';
 
 const columns = `
 	m.id, s.slug as site, m.sop_instance_uid, m.study_uid, m.status, m.late, m.patient_id, m.patient_name, m.accession_number, m.modality,
-	m.station_ae, m.station_name, m.step_id, m.started, m.ended, m.reports, m.created_at, m.updated_at`;
+	m.station_ae, m.station_name, m.step_id, m.started, m.ended, m.reports, m.created_at, m.updated_at,
+	t.id as imaging_study_id, t.series_count as study_series, t.instance_count as study_instances`;
+
+/** A session has no key to its study: whichever of the two comes first, the other one is found when they are read. */
+const study = 'left join imaging_study t on t.site_id = m.site_id and t.study_uid = m.study_uid';
 
 /** Procedure steps, newest first; every filter that is null asks for nothing. */
 export const listSessions: Statement = {
@@ -11,6 +15,7 @@ export const listSessions: Statement = {
 select ${columns}
 from mpps_session m
 join site s on s.id = m.site_id
+${study}
 where ($1::uuid is null or m.site_id = $1)
 	and ($2::text is null or m.status = $2)
 	and ($3::text is null or m.study_uid = $3)
@@ -25,9 +30,13 @@ limit $7`,
 export const showSession: Statement = {
 	name: 'show_session',
 	text: `
-select ${columns}, m.site_id, m.patient_issuer, m.series_uids, m.attributes
+select ${columns}, m.site_id, m.patient_issuer, m.series_uids, m.attributes,
+	array(select k.uid from unnest(m.series_uids) with ordinality as k (uid, place)
+		where not exists (select from imaging_series r where r.site_id = m.site_id and r.study_uid = m.study_uid and r.series_uid = k.uid)
+		order by k.place) as missing_series_uids
 from mpps_session m
 join site s on s.id = m.site_id
+${study}
 where ($1::uuid is null or m.site_id = $1) and (m.id = $2::uuid or m.sop_instance_uid = $3::text)`,
 };
 
