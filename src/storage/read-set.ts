@@ -103,6 +103,8 @@ export class ReadSet {
 	async #readRows(connection: StatementRunner, keys: ReadonlyMap<string, SiteKeys>, setOf: SetOf): Promise<void> {
 		const types = new Set([...keys.values()].flatMap(({ ids }) => [...ids.keys()]));
 		const reads = [...types].map(async (type) => {
+			// What is rendered when it is read may be referred to, and is changed by no batch.
+			if (!this.#tables.has(type)) return;
 			const { shape, rows } = this.#tableOf(type);
 			const named = pairs(keys, ({ ids }) => ids.get(type) ?? new Set());
 			if (named === undefined) return;

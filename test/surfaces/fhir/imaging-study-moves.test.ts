@@ -4,7 +4,7 @@ import { BulkClient } from '#test/support/bulk.ts';
 import { type FhirCall, fhirClient } from '#test/support/fhir-client.ts';
 import { type GivenImage, opened, sendImages } from '#test/support/images.ts';
 import { MllpClient } from '#test/support/mllp-client.ts';
-import { type FhirBody, type TestService, testService } from '#test/support/service.ts';
+import { eventually, type FhirBody, type TestService, testService } from '#test/support/service.ts';
 
 let service: TestService;
 let west: FhirCall;
@@ -37,6 +37,23 @@ const studies = async (query: string): Promise<FhirBody[]> =>
 const uids = async (query: string) => (await studies(query)).map(({ identifier }) => identifier[0].value).sort();
 
 describe('studies', { timeout: 120_000 }, () => {
+	test('grow without their indexes being written', async () => {
+		await sendImages(
+			service.port('dimse'),
+			'WEST',
+			[2, 3, 4].map((number) => ({ ...image(1, 'P1'), sopInstanceUid: `1.2.1.1.${number}` })),
+		);
+		const updates = async () => {
+			const [row] = await service.rows<{ all: string; in_place: string }>(
+				"select n_tup_upd as all, n_tup_hot_upd as in_place from pg_stat_user_tables where relname = 'imaging_study'",
+			);
+			return row ?? assert.fail('the table has no statistics');
+		};
+		await eventually(async () => Number((await updates()).all) >= 3, 'the statistics of three updates');
+		const { all, in_place } = await updates();
+		assert.equal(in_place, all);
+	});
+
 	test('are exported as a read gives them, those of patients only where that is asked for, and by time', async () => {
 		const exported = async (path: string) => {
 			const { output } = await bulk.manifest(await bulk.startExport(path));

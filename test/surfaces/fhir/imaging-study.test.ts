@@ -310,6 +310,19 @@ describe('ImagingStudy', { timeout: 120_000 }, () => {
 		}
 	});
 
+	test('is what a conditional reference of a transaction leads to', async () => {
+		const derivedFrom = [{ reference: 'ImagingStudy?accession=ACC-1' }];
+		const resource = { resourceType: 'Observation', status: 'final', code: { text: 'x' }, derivedFrom };
+		const entry = [{ fullUrl: 'urn:uuid:0199c0de-0000-7000-8000-000000000009', resource, request: { method: 'POST', url: 'Observation' } }];
+		const { status, body, text } = await west('POST', '/', { resourceType: 'Bundle', type: 'transaction', entry });
+		assert.equal(status, 200, text);
+		const { id } = await study('1.2.1');
+		assert.equal(body.entry[0].resource.derivedFrom[0].reference, `ImagingStudy/${id}`);
+		const included = await west('GET', '/Observation?_include=Observation:derived-from&_elements=status');
+		assert.deepEqual(idsOf(included, 'include'), [id]);
+		assert.equal(included.body.entry[1].resource.series, undefined);
+	});
+
 	test('is in everything of its patient, and in nobody else’s', async () => {
 		const types = async (id: string) => {
 			const { body } = await west('GET', `/Patient/${id}/$everything`);
