@@ -20,17 +20,22 @@ return value::timestamp at time zone 'UTC';
 create function tributary_moment_end(value text) returns timestamptz language sql immutable strict parallel safe
 return (value::timestamp + case when value like '%T%' then interval '1 second' else interval '1 day' end) at time zone 'UTC';
 
+-- RFC 3986 §2.1: each character that the pattern does not keep by its bytes.
+create function tributary_percent_encoded(value text, kept text) returns text language sql immutable strict parallel safe
+return (
+	select string_agg(case
+		when c ~ kept collate "C" then c
+		else regexp_replace(upper(encode(convert_to(c, 'UTF8'), 'hex')), '(..)', '%\\1', 'g') end, '' order by place)
+	from regexp_split_to_table(value, '') with ordinality as t (c, place));
+
 -- An issuer as the system of an identifier, by the rules of HL7 v2 authorities (src/hl7v2/segments/datatypes/hd.ts).
 create function tributary_authority(issuer text) returns text language sql immutable strict parallel safe
 return case
 	when issuer ~ '^[0-2](\\.(0|[1-9][0-9]*))+$' then 'urn:oid:' || issuer
 	when issuer ~* '^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$' then 'urn:uuid:' || lower(issuer)
-	when issuer ~ '^(https?://|urn:)' then replace(issuer, ' ', '%20')
-	else 'urn:id:' || (
-		select string_agg(case
-			when c ~ '[A-Za-z0-9_.!~*''()-]' collate "C" then c
-			else regexp_replace(upper(encode(convert_to(c, 'UTF8'), 'hex')), '(..)', '%\\1', 'g') end, '' order by place)
-		from regexp_split_to_table(issuer, '') with ordinality as t (c, place))
+	when issuer ~ '^(https?://|urn:)'
+		then tributary_percent_encoded(issuer, '[^\\s\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]')
+	else 'urn:id:' || tributary_percent_encoded(issuer, '[A-Za-z0-9_.!~*''()-]')
 	end;
 `;
 

@@ -145,7 +145,8 @@ describe('studies', { timeout: 120_000 }, () => {
 
 test('an issuer is the same system in the database as in HL7 v2', async () => {
 	const known = ['1.2.840.1', '1.02', '0199C0DE-0000-7000-8000-000000000002', 'http://x.example/a b', 'urn:oid:1.2', 'RIS', "a'b(c)*~!"];
-	const names = [...known, ...fc.sample(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 30 }), 200)].filter(
+	const spaced = ['urn:a\u00a0b', 'https://x/a\u3000ü\u2009b', 'http://x/\ufeff'].filter((name) => name.trim() === name);
+	const names = [...known, ...spaced, ...fc.sample(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 30 }), 200)].filter(
 		(name) => name.trim() === name && name !== '' && !name.includes('\0'),
 	);
 	const { rows } = await client.query(
