@@ -1,10 +1,14 @@
-import { defaultLimits } from '#core/limits.ts';
+import { defaultLimits, type Limits } from '#core/limits.ts';
 import { Ingest } from '#ingest/worker.ts';
 import type { Delivery, Reply } from '#record/delivery.ts';
 
-/** Processes deliveries in this thread, by the same way as a worker's: how the command line replays messages. */
-export async function processInPlace(databaseUrl: string, deliveries: readonly Delivery[]): Promise<Reply[]> {
-	const ingest = new Ingest({ databaseUrl, limits: defaultLimits, logLevel: 'silent' });
+/** Processes deliveries in this thread, by the same way as a worker's: how the command line replays messages and writes reports. */
+export async function processInPlace(
+	databaseUrl: string,
+	deliveries: readonly Delivery[],
+	limits: Limits = defaultLimits,
+): Promise<Reply[]> {
+	const ingest = new Ingest({ databaseUrl, limits, logLevel: 'silent' });
 	try {
 		const replies: Reply[] = [];
 		for (const delivery of deliveries) {

@@ -13,7 +13,7 @@ export interface CliStreams {
 export interface CliHooks {
 	/** Runs the service until it ends; answers the exit code. */
 	start(): Promise<number>;
-	processDeliveries(databaseUrl: string, deliveries: readonly Delivery[]): Promise<Reply[]>;
+	processDeliveries(databaseUrl: string, deliveries: readonly Delivery[], limits: Config['limits']): Promise<Reply[]>;
 	readConfig(): Config;
 	version: string;
 }

@@ -8,7 +8,7 @@ import { migrate } from '#storage/migrate.ts';
 import { configuredObjectStore } from '#storage/objects/open.ts';
 import { withDatabase } from '#storage/open.ts';
 import { readRuntimeFile } from '#storage/runtime-file.ts';
-import { ConfigurationError } from '../config.ts';
+import { type Config, ConfigurationError } from '../config.ts';
 import { clientCommands } from './client.ts';
 import { type CliHooks, type CliStreams, type Command, flag, type Invocation, type Options, UsageError } from './command.ts';
 import { configuration, configurationMarkdown } from './configuration.ts';
@@ -16,6 +16,7 @@ import { keyCommands } from './key.ts';
 import { messageCommands } from './messages.ts';
 import { mppsCommands } from './mpps.ts';
 import { forPeople } from './print.ts';
+import { reportCommands } from './report.ts';
 import { siteCommands } from './site.ts';
 import { userCommands } from './user.ts';
 
@@ -26,6 +27,7 @@ const commands: readonly Command[] = [
 	...clientCommands,
 	...messageCommands,
 	...mppsCommands,
+	...reportCommands,
 ];
 
 /**
@@ -79,9 +81,7 @@ async function carryOut(command: Command, argv: readonly string[], streams: CliS
 	const [fewest, most] = command.positionals;
 	if (positionals.length < fewest || positionals.length > most) throw new UsageError(`usage: tributary ${command.name} ${command.usage}`);
 	const config = hooks.readConfig();
-	const result = await withDatabase(config, (databaseUrl) =>
-		runOn(databaseUrl, command, { positionals, options: values }, config.ALLOW_ANY_SOURCE, hooks),
-	);
+	const result = await withDatabase(config, (databaseUrl) => runOn(databaseUrl, command, { positionals, options: values }, config, hooks));
 	streams.stdout.write(values['json'] ? `${JSON.stringify(result)}\n` : forPeople(result));
 	return 0;
 }
@@ -90,7 +90,7 @@ async function runOn(
 	databaseUrl: string,
 	command: Command,
 	invocation: Invocation,
-	allowAnySource: boolean,
+	{ ALLOW_ANY_SOURCE: allowAnySource, limits }: Config,
 	hooks: CliHooks,
 ): Promise<unknown> {
 	await migrate(databaseUrl);
@@ -102,7 +102,7 @@ async function runOn(
 			nowMs: () => Date.now(),
 			allowAnySource,
 			databaseUrl,
-			deliver: (deliveries: readonly Delivery[]) => hooks.processDeliveries(databaseUrl, deliveries),
+			deliver: (deliveries: readonly Delivery[]) => hooks.processDeliveries(databaseUrl, deliveries, limits),
 		};
 		return await command.run(context, invocation);
 	} finally {

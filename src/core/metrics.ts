@@ -3,6 +3,7 @@ import { dimseMetricDefinitions } from './dimse-metrics.ts';
 import { type FailureCode, failureCodes } from './failure.ts';
 import { latencySeconds, type MetricDefinition } from './metric-definition.ts';
 import { mppsMetricDefinitions } from './mpps-metrics.ts';
+import { reportMetricDefinitions } from './report-metrics.ts';
 
 export type { MetricDefinition };
 
@@ -82,6 +83,7 @@ export const metricDefinitions = {
 		labels: { code: Object.keys(failureCodes) as FailureCode[] },
 	},
 	...mppsMetricDefinitions,
+	...reportMetricDefinitions,
 	siteMessages: {
 		name: 'tributary_site_messages_total',
 		kind: 'counter',

@@ -6,6 +6,11 @@ import { asObject, asText } from './elements.ts';
 export const patientLink: Column = { name: 'patient_id', sqlType: 'uuid' };
 export const encounterLink: Column = { name: 'encounter_id', sqlType: 'uuid' };
 export const itemLink: Column = { name: 'item_key', sqlType: 'text' };
+/** What a report names: see ReportChange. */
+export const reportLinks: readonly Column[] = ['order_key', 'study_uid', 'accession_number', 'filler_number'].map((name) => ({
+	name,
+	sqlType: 'text',
+}));
 
 /** The row that a literal reference of this service names; null for any other. A version behind it is left aside. */
 export function referencedRow(reference: Json | undefined, type: string): string | null {

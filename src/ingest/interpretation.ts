@@ -9,8 +9,8 @@ export interface Interpretation {
 	/** What a redelivery is recognised by, with the sender and the bytes; empty when the message has none. */
 	controlId: string;
 	verdict: { kind: 'apply'; changeSet: ChangeSet } | { kind: 'ignore' } | { kind: 'refuse'; failure: Failure };
-	/** What the message log keeps: every message, or what was refused of those that leave their trace in the record. */
-	logged: 'always' | 'refused';
+	/** What the message log keeps: every message, what was refused of those that leave their trace in the record, or none. */
+	logged: 'always' | 'refused' | 'never';
 	/** Renders the answer to an outcome. */
 	acknowledge(outcome: Outcome, failure: Failure | undefined, effects: Effects): Acknowledgement;
 	/** Of a part of a delivery: the bytes by which it is logged. */

@@ -3,8 +3,9 @@ import type { Failure } from '#core/failure.ts';
 import { movesRows } from '#record/apply/apply.ts';
 import { visitKey } from '#record/apply/encounter.ts';
 import { orderKey } from '#record/apply/observation.ts';
-import type { Change, ChangeSet, ResourceChange } from '#record/change-set.ts';
+import type { Change, ChangeSet, ReportChange, ResourceChange } from '#record/change-set.ts';
 import type { Delivery, Reply } from '#record/delivery.ts';
+import type { InstanceAttributes } from '#record/instance.ts';
 import { rowIdOf } from '#record/row-id.ts';
 import type { ResourceType } from '#record/table-shape.ts';
 import { noKeys, type SiteKeys } from '#storage/read-set.ts';
@@ -117,6 +118,16 @@ function addKeys(site: SiteKeys, change: Change, changes: readonly Change[]): vo
 		case 'instance':
 			site.instanceUids.add(change.instance.attributes.sopInstanceUid);
 			site.studyUids.add(change.instance.attributes.studyUid);
+			addArrival(site, change.instance.attributes);
+			return;
+		case 'report':
+			addReportKeys(site, change);
+			return;
+		case 'report-edit':
+			if (change.edit.operation === 'add') {
+				site.studyUids.add(change.edit.studyUid);
+				site.reportedStudyUids.add(change.edit.studyUid);
+			} else idsOf(site, 'DiagnosticReport').add(rowIdOf(change.edit.id));
 			return;
 		case 'mpps':
 			site.sessionUids.add(change.sopInstanceUid);
@@ -126,6 +137,18 @@ function addKeys(site: SiteKeys, change: Change, changes: readonly Change[]): vo
 			site.identifierValues.add(change.second[0].value);
 			return;
 	}
+}
+
+/** What the first instance says of the study counts. */
+function addArrival({ arrivingStudies }: SiteKeys, { studyUid, study }: InstanceAttributes): void {
+	if (!arrivingStudies.has(studyUid)) arrivingStudies.set(studyUid, study.accessionNumber);
+}
+
+function addReportKeys(site: SiteKeys, { key, study, observations }: ReportChange): void {
+	if (key) site.reportKeys.add(orderKey(key.order));
+	if (observations.order) site.orderKeys.add(orderKey(observations.order));
+	if (study.uid !== undefined) site.studyUids.add(study.uid);
+	else for (const number of [study.accession, study.filler]) if (number !== undefined) site.accessionNumbers.add(number);
 }
 
 function addResourceKeys(site: SiteKeys, { resourceType, id, condition, references, patients }: ResourceChange): void {

@@ -96,7 +96,7 @@ function verdictOf(message: Prepared, context: SettlementContext, effect: Effect
 
 /** `meta.source`: by which surface the content came, and under which control id or by which API key. */
 export function sourceOf({ delivery, interpretation }: Prepared): string {
-	const name = delivery.kind === 'fhir' ? delivery.source : interpretation.controlId;
+	const name = delivery.kind === 'fhir' ? delivery.source : delivery.kind === 'report' ? 'report' : interpretation.controlId;
 	return `urn:tributary:${delivery.surface}:${encodeURIComponent(name.toWellFormed())}`;
 }
 
@@ -116,7 +116,10 @@ function settled({ delivery, digest, interpretation }: Prepared, { sequence }: S
 	const reply: Reply = { id: delivery.id, outcome, messageType, controlId, acks, flags };
 	if (record) reply.failure = record;
 	if (answer) reply.answer = answer;
-	if (interpretation.logged === 'refused' && outcome !== 'refused') return { reply, logged: undefined };
+	const reports = reportStatuses(settling);
+	if (reports.length > 0) reply.reports = reports;
+	const { logged: kept } = interpretation;
+	if (kept === 'never' || (kept === 'refused' && outcome !== 'refused')) return { reply, logged: undefined };
 	const logged: LoggedMessage = {
 		// A part is logged as a message of its own, so that it can be replayed by itself.
 		delivery: interpretation.logAs === undefined ? delivery : { ...delivery, id: newId(), bytes: interpretation.logAs },
@@ -132,6 +135,10 @@ function settled({ delivery, digest, interpretation }: Prepared, { sequence }: S
 		acks,
 	};
 	return { reply, logged };
+}
+
+function reportStatuses({ changed = [] }: Partial<Effect>): string[] {
+	return changed.filter(({ resourceType }) => resourceType === 'DiagnosticReport').map(({ resource }) => String(resource?.['status']));
 }
 
 /** Versions of resources, and procedure steps by the number of their report. */

@@ -13,6 +13,7 @@ import { interpretHl7v2 } from './hl7v2.ts';
 import { interpretImage } from './image.ts';
 import type { Interpret } from './interpretation.ts';
 import { interpretMpps } from './mpps.ts';
+import { interpretReport } from './report.ts';
 
 export interface IngestSettings {
 	databaseUrl: string;
@@ -61,6 +62,8 @@ export class Ingest {
 				return interpretImage(delivery);
 			case 'mpps':
 				return interpretMpps(delivery, limits, this.#log);
+			case 'report':
+				return interpretReport(delivery, limits);
 			case 'hl7v2':
 				return interpretHl7v2(delivery, limits, systemClock, this.#log);
 		}

@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '#core/json.ts';
 import type { StoredInstance } from './instance.ts';
 import type { MppsFacts, MppsSession } from './mpps.ts';
+import type { ReportEdit, StudyNames } from './report.ts';
 import type { SearchPlan } from './search-plan.ts';
 import type { ColumnValue, ResourceType } from './table-shape.ts';
 
@@ -41,7 +42,9 @@ export type Change =
 	| UnlinkChange
 	| ResourceChange
 	| MppsChange
-	| InstanceChange;
+	| InstanceChange
+	| ReportChange
+	| ReportEditChange;
 
 /** FHIR R4 Identifier, as far as matching needs it. */
 export interface Identifier extends JsonObject {
@@ -170,6 +173,39 @@ export interface InstanceChange {
 	/** Undefined: its data set names no patient. */
 	patient: number | undefined;
 	instance: StoredInstance;
+}
+
+/** What an OBR and its OBX report (HL7 v2.5.1 §7.3.1). The next message about the same order updates it. */
+export interface ReportChange {
+	kind: 'report';
+	patient: number;
+	/** Index of an EncounterChange of the same set, when the message carried the visit. */
+	encounter?: number;
+	/** What it is recognised by; without it the report is always new. */
+	key?: {
+		order: { system: string; value: string };
+		/** The number is no order's own and may be another patient's, too. */
+		byPatient: boolean;
+		/** `wholeOrder`, or what of the order it reports on. */
+		item: string;
+	};
+	/** The OBX behind the OBR, as the order and the items of their ObservationChange. */
+	observations: { order?: { system: string; value: string }; items: readonly string[] };
+	/** FHIR DiagnosticReport.status as the message states it. */
+	status: string;
+	/** The whole DiagnosticReport save id, meta, status, subject, encounter, result and imagingStudy. */
+	resource: JsonObject;
+	study: StudyNames;
+	/** Of the OBR. */
+	sequence: number;
+}
+
+/** What a person does to a report by the command line or the admin API. */
+export interface ReportEditChange {
+	kind: 'report-edit';
+	edit: ReportEdit;
+	/** What the edit says of the content. */
+	patch: ResourcePatch;
 }
 
 /** What a FHIR client asks for one resource (FHIR R4 §3.1.0). Unlike the other changes it never leaves its thread: it composes. */

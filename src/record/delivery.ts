@@ -2,7 +2,7 @@ import type { FailureRecord } from '#core/failure.ts';
 import type { Flag } from './change-set.ts';
 import type { ResourceType } from './table-shape.ts';
 
-export type DeliverySurface = 'mllp' | 'hl7-http' | 'fhir' | 'mpps' | 'dimse' | 'replay';
+export type DeliverySurface = 'mllp' | 'hl7-http' | 'fhir' | 'mpps' | 'dimse' | 'replay' | 'administration';
 
 /** What a sender's integration client allows beyond the specification; crosses the thread boundary. */
 export interface Hl7v2Policy {
@@ -68,8 +68,13 @@ export interface ImageDelivery extends AnyDelivery {
 	defaultAuthority: string | undefined;
 }
 
+/** What a person does to a report: `bytes` are its `ReportEdit` in JSON; the answer is the `ReportEditOutcome`. */
+export interface ReportDelivery extends AnyDelivery {
+	kind: 'report';
+}
+
 /** One inbound message on its way to its site's mailbox and worker. */
-export type Delivery = Hl7v2Delivery | FhirDelivery | MppsDelivery | ImageDelivery;
+export type Delivery = Hl7v2Delivery | FhirDelivery | MppsDelivery | ImageDelivery | ReportDelivery;
 
 /** `duplicate`: it was accepted before and is answered again, without effect. */
 export type Outcome = 'accepted' | 'refused' | 'ignored' | 'duplicate';
@@ -91,6 +96,8 @@ export interface Reply {
 	acks: Uint8Array[];
 	failure?: FailureRecord;
 	flags: Flag[];
+	/** FHIR statuses of the versions of reports (DiagnosticReport) that the message wrote. */
+	reports?: string[];
 	/** Of a FHIR request: what its answer says beside the body. */
 	answer?: FhirAnswer;
 }

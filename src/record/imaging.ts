@@ -6,10 +6,15 @@ export interface HeldInstance {
 	objectKey: string;
 }
 
-/** What the index holds of a study, as far as a further instance of it needs. */
+/** What the index holds of a study, as far as a further instance of it and reports on it need. */
 export interface HeldStudy {
+	id: string;
+	studyUid: string;
 	/** Row id; null where the study has no patient. */
 	patientId: string | null;
+	accessionNumber: string | null;
+	/** FHIR date, or dateTime without zone. */
+	started: string | null;
 }
 
 /** An instance that a batch adds. */

@@ -4,6 +4,7 @@ import { Failure } from '#core/failure.ts';
 import type { Limits } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import type { Metrics } from '#core/metrics.ts';
+import { reportStatusLabel } from '#core/report-metrics.ts';
 import type { BatchStages } from '#record/batch-stages.ts';
 import type { Delivery, Reply } from '#record/delivery.ts';
 import type { SiteGateway } from './gateway.ts';
@@ -73,7 +74,10 @@ export class Shards implements SiteGateway {
 			const result = (await pool.run(task satisfies IngestTask, { transferList })) as IngestTaskResult;
 			if (result.kind === 'unavailable') return result;
 			if (deliveries.length > 0) this.#observe(deliveries.length, performance.now() - started, result.stages);
-			return { kind: 'done', replies: repliesOf(result) };
+			const replies = repliesOf(result);
+			for (const { reports = [] } of replies)
+				for (const status of reports) metrics.reportVersions.inc({ status: reportStatusLabel(status) });
+			return { kind: 'done', replies };
 		} catch (error) {
 			if (this.#closed) return { kind: 'unavailable' };
 			metrics.workerRestarts.inc();

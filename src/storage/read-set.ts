@@ -2,9 +2,10 @@ import type { Row } from '#record/apply/rows.ts';
 import { type IdentifierEntry, WorkingSet } from '#record/apply/working-set.ts';
 import type { ResourceType, TableShape } from '#record/table-shape.ts';
 import type { Cell, StatementRunner } from './connection.ts';
+import { pairs, readImaging } from './read-imaging.ts';
+import { ReportReads } from './read-reports.ts';
 import { plainArray, type Statement, textArray } from './statement.ts';
 import { findEncounters } from './statements/find-encounters.ts';
-import { findInstances, findStudies } from './statements/find-imaging.ts';
 import { findObservations } from './statements/find-observations.ts';
 import { findPatients, findSurvivors } from './statements/find-patients.ts';
 import { findItems, findRows } from './statements/find-rows.ts';
@@ -24,6 +25,14 @@ export interface SiteKeys {
 	/** SOP Instance UIDs of images, and their studies. */
 	instanceUids: Set<string>;
 	studyUids: Set<string>;
+	/** Studies of the images, with their accession number: those that are new may be waited for by reports. */
+	arrivingStudies: Map<string, string | undefined>;
+	/** Accession numbers of studies that reports name. */
+	accessionNumbers: Set<string>;
+	/** Orders of reports. */
+	reportKeys: Set<string>;
+	/** Studies whose patient has to be read, too. */
+	reportedStudyUids: Set<string>;
 }
 
 export interface ItemKey {
@@ -42,6 +51,10 @@ export function noKeys(): SiteKeys {
 		sessionUids: new Set(),
 		instanceUids: new Set(),
 		studyUids: new Set(),
+		arrivingStudies: new Map(),
+		accessionNumbers: new Set(),
+		reportKeys: new Set(),
+		reportedStudyUids: new Set(),
 	};
 }
 
@@ -56,6 +69,7 @@ interface TableReads {
 /** Reads what a batch names of its sites. */
 export class ReadSet {
 	readonly #tables: ReadonlyMap<ResourceType, TableReads>;
+	readonly #reports: ReportReads;
 
 	constructor(shapes: Readonly<Record<ResourceType, TableShape>>) {
 		const written = Object.values(shapes).filter(({ isRendered }) => !isRendered);
@@ -64,6 +78,7 @@ export class ReadSet {
 			return [shape.resourceType, { shape, rows: findRows(shape), items: hasItems ? findItems(shape) : undefined }];
 		});
 		this.#tables = new Map(entries);
+		this.#reports = new ReportReads(shapes.DiagnosticReport, shapes.Patient, rowWithLinks);
 	}
 
 	/**
@@ -88,12 +103,13 @@ export class ReadSet {
 			this.#readRows(connection, keys, setOf),
 			readSessions(connection, keys, setOf),
 			readImaging(connection, keys, setOf),
+			this.#reports.byOrder(connection, keys, sets),
 		]);
 		for (const cells of patients) {
 			addPatient(setOf(cells), cells);
 			addIdentifier(setOf(cells), cells);
 		}
-		await addSurvivors(connection, patients, setOf);
+		await Promise.all([this.#reports.behindStudies(connection, keys, sets), addSurvivors(connection, patients, setOf)]);
 		await this.#readItems(connection, keys, sets, setOf);
 		for (const cells of encounters) addEncounter(setOf(cells), cells);
 		for (const cells of observations) addObservation(setOf(cells), cells);
@@ -148,32 +164,10 @@ type SetOf = (cells: Cell[]) => WorkingSet;
 
 const none: Promise<Cell[][]> = Promise.resolve([]);
 
-function pairs(keys: ReadonlyMap<string, SiteKeys>, of: (site: SiteKeys) => ReadonlySet<string>): [string, string] | undefined {
-	const siteIds: string[] = [];
-	const values: string[] = [];
-	for (const [siteId, site] of keys) {
-		for (const value of of(site)) {
-			siteIds.push(siteId);
-			values.push(value);
-		}
-	}
-	return values.length === 0 ? undefined : [plainArray(siteIds), textArray(values)];
-}
-
 async function readSessions(connection: StatementRunner, keys: ReadonlyMap<string, SiteKeys>, setOf: SetOf): Promise<void> {
 	const named = pairs(keys, ({ sessionUids }) => sessionUids);
 	if (named === undefined) return;
 	for (const cells of await connection.run(findSessions, named)) setOf(cells).addStoredSession(storedSession(cells));
-}
-
-async function readImaging(connection: StatementRunner, keys: ReadonlyMap<string, SiteKeys>, setOf: SetOf): Promise<void> {
-	const uids = pairs(keys, ({ instanceUids }) => instanceUids);
-	const studies = pairs(keys, ({ studyUids }) => studyUids);
-	if (uids === undefined || studies === undefined) return;
-	const [instances, series] = await Promise.all([connection.run(findInstances, uids), connection.run(findStudies, studies)]);
-	for (const cells of instances)
-		setOf(cells).addStoredInstance(cells[1] as string, { digest: cells[2] as string, objectKey: cells[3] as string });
-	for (const cells of series) setOf(cells).addStoredSeries(cells[1] as string, cells[3] ?? null, { patientId: cells[2] ?? null });
 }
 
 /** Links and keys follow the columns that every row has. */

@@ -4,6 +4,7 @@ import type { Column, ColumnValue, ResourceType, TableShape } from '#record/tabl
 import type { StatementRunner } from './connection.ts';
 import type { WorkingSets } from './read-set.ts';
 import { packTexts, plainArray, type Statement, textArray } from './statement.ts';
+import { auditParameters, insertAuditEvents } from './statements/insert-audit-events.ts';
 import { insertVersions, keepStoredVersions } from './statements/keep-versions.ts';
 import { type MoveStatements, moveRows, moveStudies } from './statements/move-rows.ts';
 import { deleteIdentifiers, insertIdentifiers } from './statements/write-identifiers.ts';
@@ -63,6 +64,7 @@ export class WriteSet {
 		sendIdentifiers(send, sets);
 		sendSessions(send, sets);
 		sendImaging(send, sets, lastUpdated);
+		sendAudits(send, sets);
 		for (const [siteId, set] of sets) for (const move of set.moves) this.#sendMove(send, siteId, move, source, lastUpdated);
 		await Promise.all(sent);
 	}
@@ -198,4 +200,9 @@ function sendImaging(send: Send, sets: WorkingSets, lastUpdated: string): void {
 	}
 	const conflicts = [...sets].flatMap(([siteId, set]) => set.conflicts.map((conflict) => ({ siteId, conflict })));
 	if (conflicts.length > 0) send(insertConflicts, conflictParameters(conflicts, lastUpdated));
+}
+
+function sendAudits(send: Send, sets: WorkingSets): void {
+	const entries = [...sets].flatMap(([siteId, set]) => set.audits.map((entry) => ({ siteId, entry })));
+	if (entries.length > 0) send(insertAuditEvents, auditParameters(entries));
 }

@@ -147,6 +147,10 @@ create table diagnostic_report (
 	effective_end timestamp with time zone,
 	issued_start timestamp with time zone,
 	issued_end timestamp with time zone,
+	order_key text,
+	study_uid text,
+	accession_number text,
+	filler_number text,
 	PRIMARY KEY (site_id, id)
 ) with (fillfactor=90, toast_tuple_target=8160);
 
@@ -511,6 +515,8 @@ CREATE INDEX condition_item ON public.condition USING btree (site_id, patient_id
 
 CREATE INDEX condition_patient ON public.condition USING btree (site_id, patient_id, id);
 
+CREATE INDEX diagnostic_report_accession ON public.diagnostic_report USING btree (site_id, accession_number) WHERE (accession_number IS NOT NULL);
+
 CREATE INDEX diagnostic_report_changes ON public.diagnostic_report USING btree (site_id, last_updated, id);
 
 CREATE INDEX diagnostic_report_code ON public.diagnostic_report USING btree (site_id, code_value, id);
@@ -519,11 +525,17 @@ CREATE INDEX diagnostic_report_code_further ON public.diagnostic_report USING gi
 
 CREATE INDEX diagnostic_report_code_second ON public.diagnostic_report USING btree (site_id, (code_further[3]), id) WHERE (code_further IS NOT NULL);
 
+CREATE INDEX diagnostic_report_filler ON public.diagnostic_report USING btree (site_id, filler_number) WHERE (filler_number IS NOT NULL);
+
 CREATE INDEX diagnostic_report_item ON public.diagnostic_report USING btree (site_id, patient_id, item_key) WHERE (item_key IS NOT NULL);
+
+CREATE INDEX diagnostic_report_order ON public.diagnostic_report USING btree (site_id, order_key) WHERE (order_key IS NOT NULL);
 
 CREATE INDEX diagnostic_report_patient ON public.diagnostic_report USING btree (site_id, patient_id, id);
 
 CREATE INDEX diagnostic_report_status ON public.diagnostic_report USING btree (site_id, status, id);
+
+CREATE INDEX diagnostic_report_study ON public.diagnostic_report USING btree (site_id, study_uid) WHERE (study_uid IS NOT NULL);
 
 CREATE INDEX document_reference_changes ON public.document_reference USING btree (site_id, last_updated, id);
 

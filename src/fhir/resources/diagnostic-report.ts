@@ -1,7 +1,7 @@
 import type { JsonObject } from '#core/json.ts';
 import { type Bounds, instantBounds, periodBounds } from '../date.ts';
 import { asObject, asText } from '../elements.ts';
-import { encounterLink, itemLink, patientLink, subjectLinks } from '../links.ts';
+import { encounterLink, itemLink, patientLink, reportLinks, subjectLinks } from '../links.ts';
 import { defineResource, readInteractions } from '../resource.ts';
 import {
 	codeColumn,
@@ -24,7 +24,7 @@ export const diagnosticReport = defineResource({
 	type: 'DiagnosticReport',
 	interactions: readInteractions,
 	table: 'diagnostic_report',
-	links: [patientLink, encounterLink, itemLink],
+	links: [patientLink, encounterLink, itemLink, ...reportLinks],
 	statedLinks: subjectLinks,
 	columns: [
 		codeColumn('status'),

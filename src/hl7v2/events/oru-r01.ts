@@ -3,11 +3,13 @@ import type { Change, PatientChange } from '#record/change-set.ts';
 import type { Message, Segment } from '../message.ts';
 import { type Context, nameOf } from '../segments/context.ts';
 import { noOrder, orderContext, specimenOf } from '../segments/obr.ts';
-import { ObservationGroup, type Ordinals, outOfOrder } from '../segments/observation-group.ts';
+import { ObservationGroup, outOfOrder } from '../segments/observation-group.ts';
 import { sendingApplication } from '../segments/order-number.ts';
+import type { Ordinals } from '../segments/ordinals.ts';
 import { addDemographics, itemChanges, type PatientGroup } from '../segments/patient-group.ts';
 import { patientChange, requirePid } from '../segments/pid.ts';
 import { encounterChange } from '../segments/pv1.ts';
+import { ReportReading } from '../segments/report.ts';
 import type { Hl7v2Event } from './event.ts';
 
 /** Unsolicited observation result (v2.5.1 §7.3.1): every PATIENT_RESULT group, every order of it, every OBX. */
@@ -73,6 +75,10 @@ class ResultReading {
 			case 'NTE':
 				this.#group?.addNote(segment);
 				break;
+			case 'ZDS':
+			case 'IPC':
+				this.#group?.addStudy(segment);
+				break;
 			case 'PD1':
 			case 'NK1':
 			case 'AL1':
@@ -116,7 +122,9 @@ class ResultReading {
 		const opener = obr ?? orc;
 		if (this.#pid === undefined && opener !== undefined) throw outOfOrder(opener, 'PID');
 		this.#closeGroup();
-		this.#group = new ObservationGroup(orderContext(orc, obr, this.#sender, this.#context), this.#context);
+		const order = orderContext(orc, obr, this.#sender, this.#context);
+		const report = obr && new ReportReading(obr, order, this.#sender, this.#context);
+		this.#group = new ObservationGroup(order, this.#context, report);
 	}
 
 	#closeGroup(): void {

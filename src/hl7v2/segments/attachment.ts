@@ -6,7 +6,7 @@ import { failureAt, nameOf } from './context.ts';
  * ED (v2.5.1 §2.A.24) and RP (§2.A.64). R4 has no valueAttachment: R5's is carried by the cross-version extension, as the
  * v2-to-FHIR guide does.
  */
-const valueUrl = 'http://hl7.org/fhir/5.0/StructureDefinition/extension-Observation.value';
+export const attachmentUrl = 'http://hl7.org/fhir/5.0/StructureDefinition/extension-Observation.value';
 
 /** Table 0291 and MIME subtypes → media type; what is not listed has none. */
 const mediaTypes: Readonly<Record<string, string>> = {
@@ -73,7 +73,7 @@ export function encapsulatedData(obx: Segment, repetition: number): Extension | 
 	if (contentType !== undefined) attachment.contentType = contentType;
 	attachment.data = base64Of(obx, obx.text(5, 4, repetition), data);
 	refuseImage(obx, undefined, holdsImage(attachment.data));
-	return { url: valueUrl, valueAttachment: attachment };
+	return { url: attachmentUrl, valueAttachment: attachment };
 }
 
 /** RP: a pointer. A subtype without a known media type is kept as a pointer without one, also behind the word `image` (`image^PICT`). */
@@ -86,7 +86,7 @@ export function referencePointer(obx: Segment, repetition: number): Extension | 
 	const attachment: Attachment = {};
 	if (contentType !== undefined) attachment.contentType = contentType;
 	attachment.url = pointer.replace(/\s/g, (space) => encodeURIComponent(space));
-	return { url: valueUrl, valueAttachment: attachment };
+	return { url: attachmentUrl, valueAttachment: attachment };
 }
 
 /** How JPEG, PNG, GIF, TIFF (of either byte order) and DICOM (PS3.10 §7.1, behind its preamble) files begin, as Latin-1. */

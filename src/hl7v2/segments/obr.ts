@@ -12,6 +12,8 @@ import { orderKeyOf } from './order-number.ts';
 
 /** What the order says of each of its observations. */
 export interface OrderContext {
+	filler: EntityIdentifier | undefined;
+	placer: EntityIdentifier | undefined;
 	/** Key of the filler (else placer) order number; undefined when neither ORC nor OBR has one. */
 	order: EntityIdentifier | undefined;
 	/** OBR-4. */
@@ -37,6 +39,8 @@ export function orderContext(orc: Segment | undefined, obr: Segment | undefined,
 	const code = obr && codeableConcept(obr, 4);
 	const times = obr ? effective(obr, context) : undefined;
 	return {
+		filler,
+		placer,
 		order: orderKeyOf(filler, placer, sender),
 		code,
 		effectiveDateTime: times?.effectiveDateTime,
@@ -44,7 +48,7 @@ export function orderContext(orc: Segment | undefined, obr: Segment | undefined,
 		issued: obr && toInstant(obr.text(22), context.zone),
 		category: obr && category(codeText(obr.text(24))),
 		specimen: obr && specimenSource(obr),
-		interpreter: obr && principalInterpreter(obr),
+		interpreter: obr && namedPerson(obr, 32),
 		basedOn: basedOn(placer, filler, code),
 		resultStatus: obr?.text(25) ?? '',
 	};
@@ -52,6 +56,8 @@ export function orderContext(orc: Segment | undefined, obr: Segment | undefined,
 
 /** What stands before the first order: observations of the patient (PATIENT_OBSERVATION, v2.8). */
 export const noOrder: OrderContext = {
+	filler: undefined,
+	placer: undefined,
 	order: undefined,
 	code: undefined,
 	effectiveDateTime: undefined,
@@ -120,8 +126,8 @@ export function specimenOf(spm: Segment): Reference | undefined {
 }
 
 /** NDL: its first component is a CNN (id, family, given, …) in subcomponents. */
-function principalInterpreter(obr: Segment): Reference | undefined {
-	const part = (subcomponent: number) => obr.text(32, 1, 0, subcomponent).trim();
+export function namedPerson(obr: Segment, field: number, repetition = 0): Reference | undefined {
+	const part = (subcomponent: number) => obr.text(field, 1, repetition, subcomponent).trim();
 	const display = joined(part(6), part(3), part(4), part(2), part(5));
 	const value = part(1);
 	if (display === '' && value === '') return undefined;

@@ -1,21 +1,21 @@
 import { Failure } from '#core/failure.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { Reference } from '#fhir/datatypes.ts';
-import type { ObservationChange } from '#record/change-set.ts';
+import type { ObservationChange, ReportChange } from '#record/change-set.ts';
 import type { Segment } from '../message.ts';
 import { type Context, nameOf } from './context.ts';
 import { annotation } from './nte.ts';
 import type { OrderContext } from './obr.ts';
 import { type Observed, readObx } from './obx.ts';
 import { joinedText } from './obx-value.ts';
-
-/** How often each item of each order came up in the message so far. */
-export type Ordinals = Map<string, number>;
+import { numbered, type Ordinals } from './ordinals.ts';
+import type { ReportReading } from './report.ts';
 
 /** The observations of one order (or of a patient, before the first order), with what hangs on them. */
 export class ObservationGroup {
 	readonly #order: OrderContext;
 	readonly #context: Context;
+	readonly #report: ReportReading | undefined;
 	readonly #observed: Observed[] = [];
 	/** NTE behind ORC or OBR: they go to the first observation. */
 	#orderNotes: JsonObject[] = [];
@@ -25,9 +25,17 @@ export class ObservationGroup {
 	#open: Observed | undefined;
 	#skipped = false;
 
-	constructor(order: OrderContext, context: Context) {
+	/** `report`: what the OBR says, where there is one. */
+	constructor(order: OrderContext, context: Context, report?: ReportReading) {
 		this.#order = order;
 		this.#context = context;
+		this.#report = report;
+	}
+
+	/** ZDS, IPC: they name the study. */
+	addStudy(segment: Segment): void {
+		if (this.#report) this.#report.addStudy(segment);
+		else this.#context.flag('segment-skipped', `${nameOf(segment)} stands behind no OBR and was left out`);
 	}
 
 	/**
@@ -74,12 +82,12 @@ export class ObservationGroup {
 	}
 
 	/** The group's changes; `ordinals` runs through the whole message. */
-	changes(patient: number, encounter: number | undefined, ordinals: Ordinals): ObservationChange[] {
+	changes(patient: number, encounter: number | undefined, ordinals: Ordinals): (ObservationChange | ReportChange)[] {
 		this.#giveNotesToFirst();
 		const { order } = this.#order;
 		const items = this.#observed.map(({ item }) => numbered(item, order ? `${order.system}|${order.value}` : '', ordinals));
 		const members = membersOf(this.#observed, items);
-		return this.#observed.map(({ obx, resource, statusOnly }, index): ObservationChange => {
+		const changes = this.#observed.map(({ obx, resource, statusOnly }, index): ObservationChange => {
 			const listed = members.get(index);
 			return {
 				kind: 'observation',
@@ -93,6 +101,8 @@ export class ObservationGroup {
 				sequence: obx.sequence,
 			};
 		});
+		const report = this.#report?.change({ observed: this.#observed, items, patient, encounter, ordinals });
+		return report ? [...changes, report] : changes;
 	}
 
 	#giveNotesToFirst(): void {
@@ -117,14 +127,6 @@ function blankless(resource: JsonObject): JsonObject {
 	const value = resource['valueString'];
 	if (typeof value === 'string' && value.trim() === '') delete resource['valueString'];
 	return resource;
-}
-
-/** `#2` for the second of the same item in the same order and message. */
-function numbered(item: string, order: string, ordinals: Ordinals): string {
-	const key = `${order}\n${item}`;
-	const ordinal = (ordinals.get(key) ?? 0) + 1;
-	ordinals.set(key, ordinal);
-	return ordinal === 1 ? item : `${item}#${ordinal}`;
 }
 
 const dotted = /^\d+(?:\.\d+)*$/;

@@ -7,6 +7,8 @@ import { applyMerge, applyUnlink } from './merge.ts';
 import { applyReport } from './mpps.ts';
 import { applyObservation, type ReservedIds } from './observation.ts';
 import { applyPatient } from './patient.ts';
+import { applyResultReport } from './report.ts';
+import { applyReportEdit } from './report-edit.ts';
 import { applyResources } from './resource.ts';
 import type { Row } from './rows.ts';
 
@@ -85,6 +87,12 @@ function applyChange(context: ApplyContext, change: Change, references: Referenc
 			return;
 		case 'instance':
 			applyInstance(context, change, change.patient === undefined ? undefined : references.patient(change.patient));
+			return;
+		case 'report':
+			applyResultReport(context, change, references.patient(change.patient), references.encounter(change.encounter), references.reserved);
+			return;
+		case 'report-edit':
+			applyReportEdit(context, change);
 			return;
 		case 'resource':
 			throw new Error('resources are applied together');

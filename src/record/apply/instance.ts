@@ -1,6 +1,7 @@
 import type { InstanceChange } from '../change-set.ts';
 import type { IndexOutcome } from '../instance.ts';
 import type { ApplyContext } from './context.ts';
+import { tellReports } from './report-studies.ts';
 import type { Row } from './rows.ts';
 
 /** Puts an instance into the index of its site; what is there under its UID already decides what becomes of it. */
@@ -8,7 +9,8 @@ export function applyInstance(context: ApplyContext, { instance }: InstanceChang
 	context.instances.push(outcomeOf(context, instance, patient));
 }
 
-function outcomeOf({ set, newId, flags }: ApplyContext, instance: InstanceChange['instance'], patient: Row | undefined): IndexOutcome {
+function outcomeOf(context: ApplyContext, instance: InstanceChange['instance'], patient: Row | undefined): IndexOutcome {
+	const { set, newId, flags } = context;
 	const { attributes, digest, objectKey } = instance;
 	const held = set.instance(attributes.sopInstanceUid);
 	if (held) {
@@ -29,5 +31,7 @@ function outcomeOf({ set, newId, flags }: ApplyContext, instance: InstanceChange
 		isNewStudy: study === undefined,
 		isNewSeries: !set.hasSeries(attributes.studyUid, attributes.seriesUid),
 	});
+	const begun = study === undefined ? set.study(attributes.studyUid) : undefined;
+	if (begun) tellReports(context, begun);
 	return { kind: 'stored' };
 }

@@ -73,7 +73,8 @@ function restated(known: Row, change: ObservationChange): JsonObject {
 	return resource;
 }
 
-function memberIdOf(context: ApplyContext, item: string, key: string | undefined, reserved: ReservedIds): string {
+/** The id of an observation of the message, also before it is applied. */
+export function memberIdOf(context: ApplyContext, item: string, key: string | undefined, reserved: ReservedIds): string {
 	const known = key === undefined ? undefined : context.set.ordered(key, item);
 	if (known !== undefined) return fhirIdOf(known);
 	const name = `${key ?? ''}\n${item}`;

@@ -1,5 +1,7 @@
 import type { Conflict, HeldInstance, HeldStudy, NewInstance } from '../imaging.ts';
+import { indexText } from '../index-text.ts';
 import type { MppsReport, MppsSession } from '../mpps.ts';
+import type { AuditEntry } from '../report.ts';
 import type { ResourceType } from '../table-shape.ts';
 import type { Row } from './rows.ts';
 
@@ -50,7 +52,10 @@ export class WorkingSet {
 	readonly #items = new Map<string, readonly string[]>();
 	/** Identifiers of the patients whose list changed, to be written anew. */
 	readonly patientIdentifiers = new Map<string, readonly PatientIdentifier[]>();
+	/** Row ids of reports by order key. */
+	readonly #reports = new Map<string, readonly string[]>();
 	readonly moves: Move[] = [];
+	readonly audits: AuditEntry[] = [];
 	/** By SOP Instance UID. */
 	readonly #instances = new Map<string, HeldInstance>();
 	/** By Study Instance UID. */
@@ -182,6 +187,38 @@ export class WorkingSet {
 		if (!ids.includes(row.id)) this.#put(this.#items, key, [...ids, row.id]);
 	}
 
+	addStoredReport(row: Row): void {
+		this.addStored(row);
+		const key = row.links['order_key'];
+		if (typeof key === 'string') this.#reports.set(key, withId(this.#reports.get(key), row.id));
+	}
+
+	/** Of an order; several patients' where the number is no order's own. */
+	reportsOf(orderKey: string): Row[] {
+		return this.#all('DiagnosticReport', this.#reports.get(orderKey) ?? []);
+	}
+
+	putReport(row: Row): void {
+		this.put(row);
+		const key = row.links['order_key'];
+		if (typeof key === 'string') this.#put(this.#reports, key, withId(this.#reports.get(key), row.id));
+	}
+
+	/** Reports that name the study by its UID or by a number. */
+	reportsNaming({ studyUid, accessionNumber }: HeldStudy): Row[] {
+		const number = accessionNumber === null ? undefined : indexText(accessionNumber);
+		return [...this.#table('DiagnosticReport').values()].filter(
+			({ links }) =>
+				links['study_uid'] === studyUid ||
+				(number !== undefined && (links['accession_number'] === number || links['filler_number'] === number)),
+		);
+	}
+
+	putAudit(entry: AuditEntry): void {
+		this.audits.push(entry);
+		this.#undo.push(() => this.audits.pop());
+	}
+
 	#all(type: ResourceType, ids: readonly string[]): Row[] {
 		return ids.map((id) => this.row(type, id)).filter((row) => row !== undefined);
 	}
@@ -190,9 +227,18 @@ export class WorkingSet {
 		this.#instances.set(sopInstanceUid, held);
 	}
 
-	addStoredSeries(studyUid: string, seriesUid: string | null, study: HeldStudy): void {
-		this.#studies.set(studyUid, study);
-		if (seriesUid !== null) this.#series.set(`${studyUid}/${seriesUid}`, true);
+	addStoredSeries(study: HeldStudy, seriesUid: string | null): void {
+		this.#studies.set(study.studyUid, study);
+		if (seriesUid !== null) this.#series.set(`${study.studyUid}/${seriesUid}`, true);
+	}
+
+	addStoredStudy(study: HeldStudy): void {
+		this.#studies.set(study.studyUid, study);
+	}
+
+	/** Studies of an accession number. */
+	studiesOf(accessionNumber: string): HeldStudy[] {
+		return [...this.#studies.values()].filter((study) => study.accessionNumber === accessionNumber);
 	}
 
 	instance(sopInstanceUid: string): HeldInstance | undefined {
@@ -211,7 +257,7 @@ export class WorkingSet {
 		const { attributes, digest, objectKey } = added.instance;
 		const { studyUid, seriesUid, sopInstanceUid } = attributes;
 		this.#put(this.#instances, sopInstanceUid, { digest, objectKey });
-		this.#put(this.#studies, studyUid, { patientId: added.patientId });
+		if (added.isNewStudy) this.#put(this.#studies, studyUid, beganStudy(added));
 		this.#put(this.#series, `${studyUid}/${seriesUid}`, true);
 		this.newInstances.push(added);
 		this.#undo.push(() => this.newInstances.pop());
@@ -257,6 +303,21 @@ export class WorkingSet {
 	*changed(): Generator<Row> {
 		for (const table of this.#rows.values()) for (const row of table.values()) if (!row.stored) yield row;
 	}
+}
+
+function withId(ids: readonly string[] | undefined, id: string): readonly string[] {
+	return ids === undefined ? [id] : ids.includes(id) ? ids : [...ids, id];
+}
+
+function beganStudy({ studyId, patientId, instance }: NewInstance): HeldStudy {
+	const { studyUid, study } = instance.attributes;
+	return {
+		id: studyId,
+		studyUid,
+		patientId,
+		accessionNumber: study.accessionNumber ?? null,
+		started: study.started ?? null,
+	};
 }
 
 function itemKeyOf({ resourceType, links }: Row): string {

@@ -1,0 +1,43 @@
+import type { Json } from '#core/json.ts';
+import type { ReportEdit } from '#record/report.ts';
+import type { Attachment, CodeableConcept } from './datatypes.ts';
+
+/** Longer texts stand in the presented form alone (FHIR R4 §2.24.0.1: a string has at most 1 MB). */
+const stringBytesMax = 1024 * 1024;
+
+/** A report as text, in DiagnosticReport.presentedForm. */
+export function textForm(text: string, title: string | undefined): Attachment {
+	return { contentType: 'text/plain; charset=utf-8', data: Buffer.from(text, 'utf8').toString('base64'), ...(title ? { title } : {}) };
+}
+
+export function asConclusion(text: string): string | undefined {
+	return text.trim() === '' || Buffer.byteLength(text) > stringBytesMax ? undefined : text;
+}
+
+const radiology: CodeableConcept = {
+	coding: [{ system: 'http://terminology.hl7.org/CodeSystem/v2-0074', code: 'RAD', display: 'Radiology' }],
+};
+
+/** Of a report that nothing else is said of. */
+const imagingReport = { system: 'http://loinc.org', code: '18748-4', display: 'Diagnostic imaging study' };
+
+/** What the edit makes of the elements of a DiagnosticReport; `null` removes. */
+export function elementsOf(edit: ReportEdit): Record<string, Json> {
+	const { title, text, author, conclusion, pdf } = edit;
+	const elements: Record<string, Json> = {};
+	if (edit.operation === 'add') {
+		elements['category'] = [radiology];
+		elements['code'] = { coding: [imagingReport], ...(title === undefined ? {} : { text: title }) };
+	} else if (title !== undefined) {
+		elements['code.text'] = title;
+	}
+	if (author !== undefined) elements['resultsInterpreter'] = [{ type: 'Practitioner', display: author }];
+	if (conclusion !== undefined) elements['conclusion'] = conclusion;
+	// A new text takes the place of the whole form: a document that says something else must not stand beside it.
+	if (text !== undefined) elements['presentedForm'] = [textForm(text, title), ...(pdf === undefined ? [] : [pdfForm(pdf, title)])];
+	return elements;
+}
+
+function pdfForm(data: string, title: string | undefined): Attachment {
+	return { contentType: 'application/pdf', data, ...(title ? { title } : {}) };
+}

@@ -1,0 +1,235 @@
+import { createHash } from 'node:crypto';
+import type { JsonObject } from '#core/json.ts';
+import type { Attachment, CodeableConcept, Extension, Identifier, Reference } from '#fhir/datatypes.ts';
+import { asConclusion, textForm } from '#fhir/report.ts';
+import type { ReportChange } from '#record/change-set.ts';
+import { wholeOrder } from '#record/report.ts';
+import type { Segment } from '../message.ts';
+import { attachmentUrl } from './attachment.ts';
+import { type Context, keyLengthMax } from './context.ts';
+import { type EntityIdentifier, typedIdentifier } from './datatypes/ei.ts';
+import { entryOf } from './datatypes/table.ts';
+import { namedPerson, type OrderContext } from './obr.ts';
+import type { Observed } from './obx.ts';
+import { numbered, type Ordinals } from './ordinals.ts';
+
+interface Group {
+	observed: readonly Observed[];
+	/** Of each observation, its item within the order. */
+	items: readonly string[];
+	patient: number;
+	encounter: number | undefined;
+	ordinals: Ordinals;
+}
+
+/** An OBR as DiagnosticReport (v2-to-FHIR guide, OBR[DiagnosticReport]), with the OBX behind it and what names its study. */
+export class ReportReading {
+	readonly #obr: Segment;
+	readonly #order: OrderContext;
+	readonly #sender: string;
+	readonly #context: Context;
+	#studyUid: string | undefined;
+	#accession: string | undefined;
+
+	constructor(obr: Segment, order: OrderContext, sender: string, context: Context) {
+		this.#obr = obr;
+		this.#order = order;
+		this.#sender = sender;
+		this.#context = context;
+	}
+
+	/** ZDS-1 (IHE RAD TF-2 §4.4); IPC-1 and IPC-3 (v2.5.1 §4.5.6). */
+	addStudy(segment: Segment): void {
+		const isZds = segment.id === 'ZDS';
+		const uid = segment.text(isZds ? 1 : 3).trim();
+		if (uid !== '' && !isUid(uid)) this.#context.unreadable(segment, isZds ? 1 : 3, 'is no UID and was left out');
+		if (isUid(uid)) this.#studyUid ??= uid;
+		if (!isZds) this.#accession ??= segment.text(1).trim() || undefined;
+	}
+
+	/** Undefined where the OBR neither says what was reported on nor has a result. */
+	change({ observed, items, patient, encounter, ordinals }: Group): ReportChange | undefined {
+		const { order, filler, code } = this.#order;
+		if (code === undefined && observed.length === 0) return undefined;
+		const uid = this.#studyUid ?? statedUid(observed);
+		const isImaging = uid !== undefined || this.#accession !== undefined || this.#order.category?.[0]?.coding?.[0]?.code === 'imaging';
+		const accession = this.#accession ?? (this.#obr.text(18).trim() || this.#obr.text(20).trim() || undefined);
+		const key = this.#key(accession, isImaging ? wholeOrder : itemOf(code), ordinals);
+		return {
+			kind: 'report',
+			patient,
+			...(encounter === undefined ? {} : { encounter }),
+			...(key === undefined ? {} : { key }),
+			observations: { ...(order === undefined ? {} : { order }), items },
+			status: this.#status(),
+			resource: this.#resource(observed, isImaging ? accession : undefined, isImaging),
+			study: { uid, accession, filler: filler?.value },
+			sequence: this.#obr.sequence,
+		};
+	}
+
+	/** The order's number, else the accession number, which tells the reports of one patient apart. */
+	#key(accession: string | undefined, item: string, ordinals: Ordinals): ReportChange['key'] {
+		const { order } = this.#order;
+		const used: EntityIdentifier | undefined =
+			order ??
+			(accession === undefined || accession.length > keyLengthMax ? undefined : { system: `accession ${this.#sender}`, value: accession });
+		if (used === undefined) return undefined;
+		return { order: used, byPatient: order === undefined, item: numbered(item, `report ${used.system}|${used.value}`, ordinals) };
+	}
+
+	#status(): string {
+		const code = this.#obr.text(25).trim().toUpperCase();
+		const status = code === '' ? 'unknown' : entryOf(statuses, code);
+		if (status === undefined) this.#context.unreadable(this.#obr, 25, 'has a code that table 0123 does not list; read as unknown');
+		return status ?? 'unknown';
+	}
+
+	#resource(observed: readonly Observed[], accession: string | undefined, isImaging: boolean): JsonObject {
+		const { filler, placer, basedOn, category, code, specimen, issued } = this.#order;
+		const resource: JsonObject = {};
+		const identifier: Identifier[] = [];
+		if (placer) identifier.push(typedIdentifier(placer, 'PLAC'));
+		if (filler) identifier.push(typedIdentifier(filler, 'FILL'));
+		if (accession !== undefined) identifier.push(typedIdentifier({ system: '', value: accession }, 'ACSN'));
+		if (identifier.length > 0) resource['identifier'] = identifier;
+		if (basedOn) resource['basedOn'] = basedOn;
+		if (category) resource['category'] = category;
+		resource['code'] = code ?? unnamed;
+		if (this.#order.effectivePeriod) resource['effectivePeriod'] = this.#order.effectivePeriod;
+		else if (this.#order.effectiveDateTime !== undefined) resource['effectiveDateTime'] = this.#order.effectiveDateTime;
+		if (issued !== undefined) resource['issued'] = issued;
+		const performers = people(this.#obr, 34, 35);
+		if (performers.length > 0) resource['performer'] = performers;
+		const interpreters = people(this.#obr, 32, 33);
+		if (interpreters.length > 0) resource['resultsInterpreter'] = interpreters;
+		if (specimen) resource['specimen'] = [specimen];
+		addText(resource, observed, code?.text, isImaging);
+		return resource;
+	}
+}
+
+/** Table 0123 → diagnostic-report-status; where the guide has no target the choice is ours. */
+const statuses: Readonly<Record<string, string>> = {
+	A: 'partial',
+	C: 'corrected',
+	F: 'final',
+	I: 'registered',
+	O: 'registered',
+	P: 'preliminary',
+	R: 'partial',
+	S: 'registered',
+	X: 'cancelled',
+	Y: 'unknown',
+	Z: 'unknown',
+};
+
+/** DiagnosticReport.code is required; OBR-4 may be empty. */
+const unnamed: JsonObject = {
+	extension: [{ url: 'http://hl7.org/fhir/StructureDefinition/data-absent-reason', valueCode: 'unknown' }],
+};
+
+/** DICOM PS3.5 §9.1. */
+function isUid(text: string): boolean {
+	return text.length <= 64 && /^(?:0|[1-9]\d*)(?:\.(?:0|[1-9]\d*))+$/.test(text);
+}
+
+/** Codes of OBX-3 under which the Study Instance UID is sent: Study Instance UID, DICOM Study (PS3.16), and the element itself. */
+const studyUidCodes: ReadonlySet<string> = new Set(['110180', '113014', '0020000D']);
+
+function isStudyUid({ obx }: Observed): boolean {
+	return studyUidCodes.has(obx.text(3).trim().toUpperCase()) || studyUidCodes.has(obx.text(3, 4).trim().toUpperCase());
+}
+
+function statedUid(observed: readonly Observed[]): string | undefined {
+	for (const found of observed.filter(isStudyUid)) {
+		for (const component of [1, 2]) {
+			const text = found.obx.text(5, component).trim();
+			if (isUid(text)) return text;
+		}
+	}
+	return undefined;
+}
+
+/** What tells the reports of one order apart where they are none of images: one OBR-4 is one report. */
+function itemOf(code: CodeableConcept | undefined): string {
+	const coding = code?.coding?.[0];
+	const item = `report ${coding === undefined ? `|${code?.text ?? ''}` : `${coding.system ?? ''}|${coding.code ?? ''}`}`;
+	return item.length <= keyLengthMax ? item : createHash('sha256').update(item).digest('hex');
+}
+
+function people(obr: Segment, ...fields: number[]): Reference[] {
+	return fields.flatMap((field) => {
+		const repetitions = obr.isPresent(field) ? obr.repetitions(field) : 0;
+		return Array.from({ length: repetitions }, (_, repetition) => namedPerson(obr, field, repetition)).filter(
+			(reference) => reference !== undefined,
+		);
+	});
+}
+
+/** The report as people read it: its text, what was sent as a document, and the impression. */
+function addText(resource: JsonObject, observed: readonly Observed[], title: string | undefined, isImaging: boolean): void {
+	const sections = observed.filter((found) => isNarrative(found, isImaging));
+	const forms: Attachment[] = [];
+	const text = joinedSections(sections);
+	if (text !== '') forms.push(textForm(text, title));
+	for (const found of observed) forms.push(...attachmentsOf(found.resource).map((form) => ({ ...form, ...(title ? { title } : {}) })));
+	if (forms.length > 0) resource['presentedForm'] = forms;
+	const impression = asConclusion(
+		observed
+			.filter(isImpression)
+			.map(textOf)
+			.filter((part) => part !== '')
+			.join('\n'),
+	);
+	if (impression !== undefined) resource['conclusion'] = impression;
+}
+
+/** Of a laboratory only text types are narrative: a short string is a result like a number. */
+function isNarrative(found: Observed, isImaging: boolean): boolean {
+	if (textOf(found) === '' || isStudyUid(found)) return false;
+	return found.type === 'TX' || found.type === 'FT' || (isImaging && (found.type === 'ST' || found.type === ''));
+}
+
+function textOf({ resource }: Observed): string {
+	const value = resource['valueString'];
+	return typeof value !== 'string' || value.trim() === '' ? '' : value.trimEnd();
+}
+
+/** Several sections each stand under the name of their OBX-3. */
+function joinedSections(sections: readonly Observed[]): string {
+	const headings = sections.map(({ resource }) => headingOf(resource['code'] as CodeableConcept));
+	const several = new Set(headings).size > 1;
+	const parts = sections.map((section, index) => {
+		const isNew = several && headings[index] !== headings[index - 1];
+		return isNew && headings[index] !== '' ? `${headings[index]}\n${textOf(section)}` : textOf(section);
+	});
+	return parts.join('\n\n');
+}
+
+function headingOf({ text, coding }: CodeableConcept): string {
+	return text ?? coding?.[0]?.display ?? coding?.[0]?.code ?? '';
+}
+
+/** LOINC and DICOM codes of an impression or conclusion, and the suffix of observation ids (v2.5.1 §7.2.4.2). */
+const impressionCodes: ReadonlySet<string> = new Set(['19005-8', '55110-1', '121073', '121077', 'IMP', 'IMPRESSION', 'CONCLUSION']);
+const impressionName = /^(?:impression|conclusion)s?\s*:?$/i;
+
+function isImpression(found: Observed): boolean {
+	const { obx, resource } = found;
+	if (textOf(found) === '' || isStudyUid(found)) return false;
+	const codes = [obx.text(3), obx.text(3, 1, 0, 2), obx.text(3, 4), obx.text(3, 4, 0, 2)];
+	if (codes.some((code) => impressionCodes.has(code.trim().toUpperCase()))) return true;
+	return impressionName.test(headingOf(resource['code'] as CodeableConcept).trim());
+}
+
+/** ED and RP, also where OBX-5 repeats. */
+function attachmentsOf(resource: JsonObject): Attachment[] {
+	const components = (resource['component'] ?? []) as JsonObject[];
+	return [resource, ...components].flatMap((holder) =>
+		((holder['extension'] ?? []) as Extension[])
+			.filter(({ url }) => url === attachmentUrl)
+			.map(({ valueAttachment }) => valueAttachment)
+			.filter((attachment) => attachment !== undefined),
+	);
+}

@@ -1,0 +1,34 @@
+import { Failure } from '#core/failure.ts';
+import type { Limits } from '#core/limits.ts';
+import { elementsOf } from '#fhir/report.ts';
+import type { ResourceResult } from '#record/apply/resource.ts';
+import { fhirIdOf } from '#record/apply/rows.ts';
+import type { ReportDelivery } from '#record/delivery.ts';
+import type { ReportEdit, ReportEditOutcome } from '#record/report.ts';
+import type { Interpretation } from './interpretation.ts';
+
+/** Reads what a person does to a report. Whoever asks is told at once, and the history keeps what was done. */
+export function interpretReport(delivery: ReportDelivery, { reportBytesMax }: Pick<Limits, 'reportBytesMax'>): Interpretation {
+	return {
+		messageType: 'REPORT',
+		controlId: '',
+		verdict: verdictOf(delivery, reportBytesMax),
+		logged: 'never',
+		acknowledge: (_outcome, failure, { results }) => ({ acks: [Buffer.from(JSON.stringify(outcomeOf(failure, results[0])))] }),
+	};
+}
+
+function verdictOf(delivery: ReportDelivery, bytesMax: number): Interpretation['verdict'] {
+	if (delivery.withheld) return { kind: 'refuse', failure: new Failure('internal', 'the report could not be processed') };
+	if (delivery.bytes.length > bytesMax) {
+		return { kind: 'refuse', failure: new Failure('too-large', `the report comes to more than ${bytesMax} bytes`) };
+	}
+	const edit = JSON.parse(Buffer.from(delivery.bytes).toString('utf8')) as ReportEdit;
+	const patch = { elements: elementsOf(edit), parts: {} };
+	return { kind: 'apply', changeSet: { changes: [{ kind: 'report-edit', edit, patch }], flags: [] } };
+}
+
+function outcomeOf(failure: Failure | undefined, result: ResourceResult | undefined): ReportEditOutcome {
+	if (result && !failure) return { kind: 'written', id: fhirIdOf(result.row), version: result.row.version };
+	return { kind: 'refused', diagnostics: failure?.diagnostics ?? 'the report could not be processed' };
+}

@@ -1,0 +1,80 @@
+import { Failure } from '#core/failure.ts';
+import type { JsonObject } from '#core/json.ts';
+import type { ReportEditChange } from '../change-set.ts';
+import { isCompleted, isWithdrawn } from '../report.ts';
+import { rowIdOf } from '../row-id.ts';
+import type { ApplyContext } from './context.ts';
+import { applyPatch } from './patch.ts';
+import { studyReference } from './report-studies.ts';
+import { revise } from './revise.ts';
+import { fhirIdOf, newRow, type Row, referenceTo, resourceOf } from './rows.ts';
+
+/**
+ * Carries out what a person does to a report; each edit is a version, and an event of the audit trail.
+ * @throws Failure when the study or the report is not there, or its status does not take the edit
+ */
+export function applyReportEdit(context: ApplyContext, change: ReportEditChange): void {
+	const { edit } = change;
+	const row = edit.operation === 'add' ? added(context, change, edit) : changed(context, change, edit);
+	context.set.putReport(row);
+	context.results.push({ status: edit.operation === 'add' ? 201 : 200, row });
+	const { status } = row.resource as JsonObject;
+	context.set.putAudit({
+		id: context.newId(),
+		recordedAt: context.lastUpdated,
+		actor: edit.actor,
+		action: `report.${edit.operation}`,
+		subject: fhirIdOf(row),
+		detail: JSON.stringify({ version: row.version, status, ...(edit.operation === 'add' ? { study_uid: edit.studyUid } : {}) }),
+	});
+}
+
+type Edit<O> = Extract<ReportEditChange['edit'], { operation: O }>;
+
+function added(context: ApplyContext, { patch }: ReportEditChange, { studyUid, status }: Edit<'add'>): Row {
+	const study = context.set.study(studyUid);
+	if (study === undefined) throw new Failure('unknown-key', 'this site has no study of this UID');
+	const patient = study.patientId === null ? undefined : context.set.row('Patient', study.patientId);
+	if (study.patientId !== null && patient === undefined) throw new Error('the patient of a study was not read');
+	const resource: JsonObject = { status: status === 'completed' ? 'final' : 'preliminary' };
+	applyPatch(resource, patch);
+	if (patient) resource['subject'] = { reference: referenceTo(patient) };
+	// The time of day has no zone in DICOM, and FHIR takes none without.
+	if (study.started !== null) resource['effectiveDateTime'] = study.started.slice(0, 10);
+	resource['issued'] = context.lastUpdated;
+	resource['imagingStudy'] = [studyReference(study)];
+	const row = newRow(context, {
+		resourceType: 'DiagnosticReport',
+		id: context.newId(),
+		text: JSON.stringify(resource),
+		resource,
+		links: {
+			patient_id: patient?.id ?? null,
+			encounter_id: null,
+			item_key: null,
+			order_key: null,
+			study_uid: studyUid,
+			accession_number: null,
+			filler_number: null,
+		},
+	});
+	context.changed.push(row);
+	return row;
+}
+
+function changed(context: ApplyContext, { patch }: ReportEditChange, { operation, id }: Edit<'complete' | 'amend'>): Row {
+	const held = context.set.row('DiagnosticReport', rowIdOf(id));
+	if (held === undefined) throw new Failure('not-found', 'this site has no report of this id');
+	const resource = resourceOf(held);
+	const { status } = resource;
+	if (isWithdrawn(status)) throw new Failure('business-rule', `the report is ${status === 'cancelled' ? 'cancelled' : 'withdrawn'}`);
+	if (operation === 'complete') {
+		if (isCompleted(status)) throw new Failure('conflict', 'the report is completed already; a change to it is an amendment');
+		resource['status'] = 'final';
+	} else if (isCompleted(status)) {
+		resource['status'] = 'amended';
+	}
+	applyPatch(resource, patch);
+	resource['issued'] = context.lastUpdated;
+	return revise(context, held, JSON.stringify(resource), resource, held.links);
+}

@@ -1,0 +1,70 @@
+import type { JsonObject } from '#core/json.ts';
+import type { HeldStudy } from '../imaging.ts';
+import type { StudyNames } from '../report.ts';
+import type { ApplyContext } from './context.ts';
+import { revise } from './revise.ts';
+import { type Row, resourceOf } from './rows.ts';
+import type { WorkingSet } from './working-set.ts';
+
+/**
+ * The studies that a report names: by UID, else by accession number, else by the filler's number. A number alone never
+ * joins what is not known to be one patient's. `isForeign`: what is named is another patient's.
+ */
+export function studiesNamed(set: WorkingSet, names: StudyNames, patientId: string | null): { studies: HeldStudy[]; isForeign: boolean } {
+	const named = names.uid === undefined ? undefined : set.study(names.uid);
+	if (named) {
+		const isForeign = named.patientId !== null && named.patientId !== patientId;
+		return { studies: isForeign ? [] : [named], isForeign };
+	}
+	let isForeign = false;
+	for (const number of [names.accession, names.filler]) {
+		const found = number === undefined || names.uid !== undefined ? [] : set.studiesOf(number);
+		const studies = found.filter((study) => study.patientId !== null && study.patientId === patientId);
+		if (studies.length > 0) return { studies, isForeign: false };
+		if (number === names.accession && found.some((study) => study.patientId !== null)) isForeign = true;
+	}
+	return { studies: [], isForeign };
+}
+
+const uidSystem = 'urn:dicom:uid';
+
+/** As FHIR identifies a study (FHIR R4 imagingstudy.html, §11.6.5). */
+function uidIdentifier(uid: string): JsonObject {
+	return { system: uidSystem, value: `urn:oid:${uid}` };
+}
+
+export function studyReference({ id, studyUid }: HeldStudy): JsonObject {
+	return { reference: `ImagingStudy/${id}`, type: 'ImagingStudy', identifier: uidIdentifier(studyUid) };
+}
+
+/** A study that is not here, or not yet. */
+export function absentStudyReference(uid: string): JsonObject {
+	return { type: 'ImagingStudy', identifier: uidIdentifier(uid) };
+}
+
+/** A study appears: the reports that have named it before refer to it from now on, each by a new version. */
+export function tellReports(context: ApplyContext, study: HeldStudy): void {
+	for (const row of context.set.reportsNaming(study)) {
+		const next = withStudy(context, row, study);
+		if (next !== row) context.set.putReport(next);
+	}
+}
+
+function withStudy(context: ApplyContext, row: Row, study: HeldStudy): Row {
+	const patientId = row.links['patient_id'] ?? null;
+	const isNamed = row.links['study_uid'] === study.studyUid;
+	// A report that names a UID is about that study and no other.
+	if (!isNamed && row.links['study_uid'] !== null) return row;
+	if (study.patientId === null ? !isNamed : study.patientId !== patientId) return row;
+	const resource = resourceOf(row);
+	const held = Array.isArray(resource['imagingStudy']) ? (resource['imagingStudy'] as JsonObject[]) : [];
+	const reference = studyReference(study);
+	if (held.some((other) => other['reference'] === reference['reference'])) return row;
+	const kept = held.filter((other) => other['reference'] !== undefined || uidOf(other) !== uidOf(reference));
+	resource['imagingStudy'] = [...kept, reference];
+	return revise(context, row, JSON.stringify(resource), resource, row.links);
+}
+
+function uidOf(reference: JsonObject): unknown {
+	return (reference['identifier'] as JsonObject | undefined)?.['value'];
+}

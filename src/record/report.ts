@@ -1,0 +1,64 @@
+/** By what a report names the studies that it is about. */
+export interface StudyNames {
+	/** Study Instance UID. */
+	uid: string | undefined;
+	accession: string | undefined;
+	/** The filler's order number, which many departments use as accession number. */
+	filler: string | undefined;
+}
+
+/** Item of a report on all of its order; any other is that of one OBR-4. */
+export const wholeOrder = 'report';
+
+/** What a person does to a report. An absent member says nothing; `pdf` is base64. */
+export type ReportEdit = {
+	/** Of who does it, for the audit trail. */
+	actor: string;
+	title?: string;
+	text?: string;
+	author?: string;
+	conclusion?: string;
+	pdf?: string;
+} & ({ operation: 'add'; studyUid: string; status: 'draft' | 'completed' } | { operation: 'complete' | 'amend'; id: string });
+
+/** The version that an edit wrote, or why there is none. */
+export type ReportEditOutcome = { kind: 'written'; id: string; version: number } | { kind: 'refused'; diagnostics: string };
+
+/** An event of the audit trail that is written with what it is about. */
+export interface AuditEntry {
+	id: string;
+	/** FHIR instant. */
+	recordedAt: string;
+	actor: string;
+	action: string;
+	/** What was acted on; no patient's data. */
+	subject: string;
+	/** JSON. */
+	detail: string;
+}
+
+const completed: ReadonlySet<string> = new Set(['final', 'amended', 'corrected', 'appended']);
+const withdrawn: ReadonlySet<string> = new Set(['cancelled', 'entered-in-error']);
+
+export function isCompleted(status: unknown): boolean {
+	return typeof status === 'string' && completed.has(status);
+}
+
+export function isWithdrawn(status: unknown): boolean {
+	return typeof status === 'string' && withdrawn.has(status);
+}
+
+export type ContentChange = 'none' | 'added' | 'changed';
+
+/**
+ * DiagnosticReport.status when a message states `stated` of a report that has `held` (FHIR R4, diagnostic-report-status).
+ * `late`: a completed report does not become a draft again.
+ */
+export function nextStatus(held: string | undefined, stated: string, change: ContentChange): { status: string } | 'late' {
+	if (held === undefined || !isCompleted(held)) return { status: stated };
+	if (isWithdrawn(stated)) return { status: 'entered-in-error' };
+	if (!isCompleted(stated)) return 'late';
+	if (stated !== 'final') return { status: stated };
+	if (change === 'none') return { status: held };
+	return { status: change === 'added' ? 'appended' : 'amended' };
+}

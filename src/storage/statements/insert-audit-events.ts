@@ -1,0 +1,25 @@
+import type { AuditEntry } from '#record/report.ts';
+import { plainArray, type Statement, textArray } from '../statement.ts';
+
+/** Events of the audit trail, in the transaction of what they are about. */
+export const insertAuditEvents: Statement = {
+	name: 'insert_audit_events',
+	text: `
+insert into audit_event (id, recorded_at, site_id, actor, action, subject, detail)
+select k.id, k.recorded_at, k.site_id, k.actor, k.action, k.subject, k.detail::jsonb
+from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::text[])
+	as k (site_id, id, recorded_at, actor, action, subject, detail)`,
+};
+
+export function auditParameters(rows: readonly { siteId: string; entry: AuditEntry }[]): unknown[] {
+	const text = (of: (entry: AuditEntry) => string) => textArray(rows.map(({ entry }) => of(entry)));
+	return [
+		plainArray(rows.map(({ siteId }) => siteId)),
+		plainArray(rows.map(({ entry }) => entry.id)),
+		text(({ recordedAt }) => recordedAt),
+		text(({ actor }) => actor),
+		text(({ action }) => action),
+		text(({ subject }) => subject),
+		text(({ detail }) => detail),
+	];
+}
