@@ -57,6 +57,7 @@ export interface SampleInstance {
 	studyUid: string;
 	seriesUid: string;
 	patientId: string;
+	accessionNumber: string;
 	/** Bytes of pixel data. */
 	pixels: Buffer;
 	writing: Writing;
@@ -77,7 +78,7 @@ export function sampleDataSet(given: Partial<SampleInstance> = {}): Buffer {
 		of(0x0008_0021, 'DA', '20240131'),
 		of(0x0008_0030, 'TM', '102030.123456'),
 		of(0x0008_0031, 'TM', '1021'),
-		of(0x0008_0050, 'SH', 'ACC-1'),
+		of(0x0008_0050, 'SH', given.accessionNumber ?? 'ACC-1'),
 		sequence(0x0008_0051, [of(0x0040_0031, 'UT', 'RIS')], { isDefined: false, writing }),
 		of(0x0008_0060, 'CS', 'CT'),
 		of(0x0008_0090, 'PN', 'Doe^Jane'),

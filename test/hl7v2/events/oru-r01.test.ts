@@ -24,7 +24,7 @@ describe('ORU^R01 groups', () => {
 		]);
 		assert.deepEqual(
 			set.changes.map(({ kind }) => kind),
-			['patient', 'encounter', 'observation', 'observation', 'observation', 'patient', 'observation'],
+			['patient', 'encounter', 'observation', 'observation', 'report', 'observation', 'report', 'patient', 'observation', 'report'],
 		);
 		const [first, second] = patients(set);
 		const owners = observations(set).map(({ patient, encounter, order }) => [patient, encounter, order?.value]);
