@@ -215,7 +215,7 @@ export async function completeReport(context: MessageContext, id: string, site: 
 	return changed(context, id, site, (rowId) => ({ operation: 'complete', id: rowId, actor: context.actor }));
 }
 
-/** A new version; of a completed report an amendment. A document that was attached goes with the text that it had. */
+/** A new version; of a completed report an amendment. A conclusion and a document go with the text that they stood beside. */
 export async function amendReport(context: MessageContext, input: z.infer<typeof amendReportInput>): Promise<ReportRecord> {
 	const { id, site, ...rest } = input;
 	return changed(context, id, site, (rowId) => ({ ...stated(rest), operation: 'amend', id: rowId, actor: context.actor }));

@@ -32,9 +32,11 @@ export function elementsOf(edit: ReportEdit): Record<string, Json> {
 		elements['code.text'] = title;
 	}
 	if (author !== undefined) elements['resultsInterpreter'] = [{ type: 'Practitioner', display: author }];
-	if (conclusion !== undefined) elements['conclusion'] = conclusion;
-	// A new text takes the place of the whole form: a document that says something else must not stand beside it.
-	if (text !== undefined) elements['presentedForm'] = [textForm(text, title), ...(pdf === undefined ? [] : [pdfForm(pdf, title)])];
+	if (text !== undefined) {
+		// A new text takes the place of all: a conclusion or a document that says something else must not stand beside it.
+		elements['conclusion'] = conclusion ?? null;
+		elements['presentedForm'] = [textForm(text, title), ...(pdf === undefined ? [] : [pdfForm(pdf, title)])];
+	}
 	return elements;
 }
 

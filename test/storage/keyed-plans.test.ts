@@ -5,9 +5,10 @@ import { tableShapes } from '#fhir/resources/index.ts';
 import { keyedPlans } from '#storage/connection.ts';
 import { findAccepted } from '#storage/statements/find-accepted.ts';
 import { findEncounters } from '#storage/statements/find-encounters.ts';
-import { findInstances, findStudies } from '#storage/statements/find-imaging.ts';
+import { findInstances, findStudies, findStudiesByAccession } from '#storage/statements/find-imaging.ts';
 import { findObservations } from '#storage/statements/find-observations.ts';
 import { findPatients, findSurvivors } from '#storage/statements/find-patients.ts';
+import { findReports, findReportsOfStudies } from '#storage/statements/find-reports.ts';
 import { findRows } from '#storage/statements/find-rows.ts';
 import { findSessions } from '#storage/statements/find-sessions.ts';
 import { keepStoredVersions } from '#storage/statements/keep-versions.ts';
@@ -18,6 +19,9 @@ const byKeyOfTheSender = [
 	findEncounters,
 	findInstances,
 	findStudies,
+	findStudiesByAccession,
+	findReports(tableShapes.DiagnosticReport),
+	findReportsOfStudies(tableShapes.DiagnosticReport),
 	findObservations,
 	findPatients,
 	findSurvivors,
