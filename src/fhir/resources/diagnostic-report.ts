@@ -52,6 +52,11 @@ export const diagnosticReport = defineResource({
 		identifier: identifierParameter('An identifier of the report'),
 		result: elementReference('result', ['Observation'], 'An observation of the report'),
 		performer: elementReference('performer', ['CareTeam', 'Organization', 'Practitioner', 'PractitionerRole'], 'Who is responsible for it'),
+		'results-interpreter': elementReference(
+			'resultsInterpreter',
+			['CareTeam', 'Organization', 'Practitioner', 'PractitionerRole'],
+			'Who interpreted the results',
+		),
 		'imaging-study': elementReference('imagingStudy', ['ImagingStudy'], 'The study that it reports on'),
 		date: instantParameter('effective', 'When what it reports was found'),
 		issued: instantParameter('issued', 'When it was made available'),

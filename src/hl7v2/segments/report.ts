@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { JsonObject } from '#core/json.ts';
+import { canonical, type JsonObject } from '#core/json.ts';
 import type { Attachment, CodeableConcept, Extension, Identifier, Reference } from '#fhir/datatypes.ts';
 import { asConclusion, textForm } from '#fhir/report.ts';
 import type { ReportChange } from '#record/change-set.ts';
@@ -103,7 +103,8 @@ export class ReportReading {
 		if (performers.length > 0) resource['performer'] = performers;
 		const interpreters = people(this.#obr, 32, 33);
 		if (interpreters.length > 0) resource['resultsInterpreter'] = interpreters;
-		if (specimen) resource['specimen'] = [specimen];
+		const specimens = specimensOf(observed, specimen);
+		if (specimens.length > 0) resource['specimen'] = specimens;
 		addText(resource, observed, code?.text, isImaging);
 		return resource;
 	}
@@ -156,6 +157,16 @@ function itemOf(code: CodeableConcept | undefined): string {
 	const coding = code?.coding?.[0];
 	const item = `report ${coding === undefined ? `|${code?.text ?? ''}` : `${coding.system ?? ''}|${coding.code ?? ''}`}`;
 	return item.length <= keyLengthMax ? item : createHash('sha256').update(item).digest('hex');
+}
+
+/** Of the observations, to which SPM gives them; without any, of the order. */
+function specimensOf(observed: readonly Observed[], ordered: Reference | undefined): Reference[] {
+	const distinct = new Map<string, Reference>();
+	for (const { resource } of observed) {
+		const specimen = resource['specimen'] as Reference | undefined;
+		if (specimen) distinct.set(canonical(specimen), specimen);
+	}
+	return distinct.size === 0 && ordered ? [ordered] : [...distinct.values()];
 }
 
 function people(obr: Segment, ...fields: number[]): Reference[] {

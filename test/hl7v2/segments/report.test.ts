@@ -70,6 +70,11 @@ describe('OBR as a report', () => {
 		assert.equal((resource['performer'] as JsonObject[])[0]?.['display'], 'Tech');
 		assert.deepEqual(resource['specimen'], [{ type: 'Specimen', display: 'Blood' }]);
 		assert.deepEqual(resource['basedOn'], report(obr()).resource['basedOn']);
+		const sampled = report(obr(), obx('NM', 'K', '1'), obx('NM', 'N', '1', 2), 'SPM|1|S1||SER^Serum');
+		assert.deepEqual(
+			(sampled.resource['specimen'] as JsonObject[]).map(({ display }) => display),
+			['Serum'],
+		);
 	});
 
 	test('without OBR-4 there is one only where there are results', () => {
