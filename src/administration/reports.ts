@@ -16,12 +16,14 @@ const line = z
 	.max(500)
 	.regex(/^[^\p{Cc}]*\S[^\p{Cc}]*$/u, 'has to be one line that is not empty');
 const text = z.string().refine((value) => value.trim() !== '', 'is empty');
+/** FHIR R4 §2.24.0.1: a string has no control characters but tab, CR and LF. */
+const string = text.refine((value) => !/[^\P{Cc}\t\r\n]/u.test(value), 'has control characters');
 const pdf = z
 	.instanceof(Uint8Array)
 	.refine((bytes) => Buffer.from(bytes.subarray(0, 1024)).includes('%PDF-'), 'is no PDF document')
 	.transform((bytes) => Buffer.from(bytes).toString('base64'));
 
-const content = { title: line.optional(), author: line.optional(), conclusion: text.optional(), pdf: pdf.optional() };
+const content = { title: line.optional(), author: line.optional(), conclusion: string.optional(), pdf: pdf.optional() };
 
 export const addReportInput = z.strictObject({
 	site: z.string(),
@@ -61,6 +63,7 @@ export interface ReportRecord {
 interface Row {
 	id: string;
 	site: string;
+	study: string | null;
 	study_uid: string | null;
 	study_accession: string | null;
 	accession_number: string | null;
@@ -85,7 +88,7 @@ function record(row: Row): ReportRecord {
 	return {
 		id: row.id,
 		site: row.site,
-		study_uid: row.study_uid,
+		study_uid: row.study_uid ?? row.study,
 		accession_number: row.study_accession ?? row.accession_number,
 		patient: row.patient,
 		title: titleOf(resource),

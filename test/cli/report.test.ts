@@ -141,6 +141,7 @@ describe('report add, complete and amend', { timeout: 60_000 }, () => {
 			[[...base, '--text', `@${join(directory, 'absent')}`], /ENOENT/],
 			[[...base, '--text', 'x', '--pdf', file('no.pdf', 'a text')], /pdf: is no PDF document/],
 			[[...base, '--text', 'x', '--title', 'two\nlines'], /title: has to be one line/],
+			[[...base, '--text', 'x', '--conclusion', 'a\u0001b'], /conclusion: has control characters/],
 			[['report', 'complete', newId()], /there is no report/],
 			[['report', 'amend', "' or 1=1", '--text', 'x'], /there is no report/],
 			[['report', 'show', 'x', '--site', 'east'], /there is no report/],

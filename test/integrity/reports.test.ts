@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import type { MessageContext } from '#administration/messages.ts';
-import { addReport, addReportInput, amendReport, amendReportInput, completeReport } from '#administration/reports.ts';
+import {
+	addReport,
+	addReportInput,
+	amendReport,
+	amendReportInput,
+	completeReport,
+	listReports,
+	listReportsInput,
+} from '#administration/reports.ts';
 import { setSite } from '#administration/sites.ts';
 import { sampleDataSet } from '#test/support/data-set.ts';
 import { type FhirCall, fhirClient } from '#test/support/fhir-client.ts';
@@ -252,6 +260,8 @@ describe('a study', () => {
 		await taken(pid('S1'), obr({ filler: 'S40', accession: 'ACC40', status: 'F' }), obx(1, 'TX', 'GDT^T^L', 'of the study'));
 		const report = await only('identifier=S40');
 		assert.equal(report.imagingStudy[0].reference, `ImagingStudy/${await studyId('1.2.40')}`);
+		const [listed, ...others] = await listReports(administration, listReportsInput.parse({ study: '1.2.40' }));
+		assert.deepEqual([listed?.id, listed?.study_uid, listed?.accession_number, others], [report.id, '1.2.40', 'ACC40', []]);
 		assert.equal((await search(`imaging-study=ImagingStudy/${await studyId('1.2.40')}`)).length, 1);
 		await taken(pid('S2'), obr({ filler: 'S41', accession: 'ACC40', status: 'F' }));
 		const foreign = await only('identifier=S41');

@@ -1,12 +1,23 @@
 import type { Statement } from '../../statement.ts';
 
+/** A report that names no UID is about the studies of its patient that have its number (record/apply/report-studies). */
+const byNumber = (study: string) =>
+	`${study}.site_id = r.site_id and r.study_uid is null and ${study}.patient_id = r.patient_id
+		and ${study}.accession_number in (r.accession_number, r.filler_number)`;
+
+const studyOf = `
+	select n.study_uid, n.accession_number from imaging_study n where n.site_id = r.site_id and n.study_uid = r.study_uid
+	union all
+	select n.study_uid, n.accession_number from imaging_study n where ${byNumber('n')}
+	limit 1`;
+
 const columns = `
-	coalesce(r.given_id, r.id::text) as id, s.slug as site, r.study_uid, t.accession_number as study_accession, r.accession_number,
+	coalesce(r.given_id, r.id::text) as id, s.slug as site, t.study_uid as study, r.study_uid, t.accession_number as study_accession, r.accession_number,
 	coalesce(p.given_id, p.id::text) as patient, r.status, r.version, r.last_updated`;
 
 const joined = `
 join site s on s.id = r.site_id
-left join imaging_study t on t.site_id = r.site_id and t.study_uid = r.study_uid
+left join lateral (${studyOf}) t on true
 left join patient p on p.site_id = r.site_id and p.id = r.patient_id`;
 
 /** Reports, newest first; every filter that is null asks for nothing. `$3` are the statuses that are wanted. */
@@ -16,7 +27,7 @@ export const listReportRows: Statement = {
 select ${columns}, r.resource
 from diagnostic_report r${joined}
 where ($1::uuid is null or r.site_id = $1)
-	and ($2::text is null or r.study_uid = $2)
+	and ($2::text is null or r.study_uid = $2 or exists (select from imaging_study n where n.study_uid = $2 and ${byNumber('n')}))
 	and ($3::text[] is null or r.status = any ($3))
 	and ($4::uuid is null or r.id < $4)
 order by r.id desc
@@ -30,7 +41,7 @@ export const showReportRow: Statement = {
 select ${columns}, r.resource, r.site_id, r.id as row_id
 from site s
 join lateral (select * from diagnostic_report d where d.site_id = s.id and d.id = $2::uuid offset 0) r on true
-left join imaging_study t on t.site_id = r.site_id and t.study_uid = r.study_uid
+left join lateral (${studyOf}) t on true
 left join patient p on p.site_id = r.site_id and p.id = r.patient_id
 where $1::uuid is null or s.id = $1`,
 };
