@@ -207,15 +207,20 @@ function textOf({ resource }: Observed): string {
 	return typeof value !== 'string' || value.trim() === '' ? '' : value.trimEnd();
 }
 
-/** Several sections each stand under the name of their OBX-3. */
-function joinedSections(sections: readonly Observed[]): string {
-	const headings = sections.map(({ resource }) => headingOf(resource['code'] as CodeableConcept));
-	const several = new Set(headings).size > 1;
-	const parts = sections.map((section, index) => {
-		const isNew = several && headings[index] !== headings[index - 1];
-		return isNew && headings[index] !== '' ? `${headings[index]}\n${textOf(section)}` : textOf(section);
-	});
-	return parts.join('\n\n');
+/** Several sections each stand under the name of their OBX-3; OBX of one name are its lines. */
+function joinedSections(found: readonly Observed[]): string {
+	const sections: { heading: string; lines: string[] }[] = [];
+	for (const one of found) {
+		const heading = headingOf(one.resource['code'] as CodeableConcept);
+		const last = sections.at(-1);
+		if (last?.heading === heading) last.lines.push(textOf(one));
+		else sections.push({ heading, lines: [textOf(one)] });
+	}
+	const named =
+		sections.length > 1
+			? sections.map(({ heading, lines }) => (heading === '' ? lines : [heading, ...lines]))
+			: sections.map(({ lines }) => lines);
+	return named.map((lines) => lines.join('\n')).join('\n\n');
 }
 
 function headingOf({ text, coding }: CodeableConcept): string {

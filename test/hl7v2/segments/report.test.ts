@@ -133,6 +133,13 @@ describe('the text of a report', () => {
 		assert.deepEqual(forms(report(obr({ 24: 'CT' }), ...segments)), [['text/plain; charset=utf-8', 'Findings\none\n\nNote\ntwo']]);
 		assert.deepEqual(forms(report(obr(), ...segments.slice(1))), []);
 	});
+	test('has the OBX of one name as its lines', () => {
+		const line = (number: number, code: string) =>
+			fieldsOf('OBX', { 1: `${number}`, 2: 'TX', 3: code, 4: `${number}`, 5: `line ${number}`, 11: 'F' });
+		const segments = [line(1, 'A^Findings^L'), line(2, 'A^Findings^L'), line(3, 'B^Advice^L')];
+		assert.deepEqual(forms(report(obr(), ...segments.slice(0, 2)))[0]?.[1], 'line 1\nline 2');
+		assert.deepEqual(forms(report(obr(), ...segments))[0]?.[1], 'Findings\nline 1\nline 2\n\nAdvice\nline 3');
+	});
 	test('leaves the UID of the study out', () => {
 		assert.deepEqual(forms(report(obr(), obx('ST', '110180^Study Instance UID^DCM', '1.2.3'), obx('TX', 'A', 'text', 2))), [
 			['text/plain; charset=utf-8', 'text'],
