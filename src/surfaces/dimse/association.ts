@@ -106,18 +106,30 @@ export class Association {
 		this.#pump();
 	}
 
-	/** One event after the other; whoever works on one holds up the next, and the socket. */
+	/** A fault of this program ends this association, and no other. */
 	#pump(): void {
+		try {
+			this.#takeAll();
+		} catch (error) {
+			this.#failed(error);
+		}
+	}
+
+	#failed(error: unknown): void {
+		this.#context.log.error({ err: error }, 'a DIMSE association failed');
+		this.#endReason ??= 'error';
+		this.#socket.destroy();
+	}
+
+	/** One event after the other; whoever works on one holds up the next, and the socket. */
+	#takeAll(): void {
 		for (let event = this.#reader.next(); event !== undefined; event = this.#reader.next()) {
 			const work = this.#take(event);
 			if (work === undefined) continue;
 			this.#setWaiting(true);
 			work.then(
 				() => this.#goOn(),
-				(error) => {
-					this.#context.log.error({ err: error }, 'a DIMSE association failed');
-					this.#socket.destroy();
-				},
+				(error) => this.#failed(error),
 			);
 			return;
 		}
@@ -312,7 +324,11 @@ export class Association {
 		this.#write(pdus);
 		if (this.#socket.writableLength <= unsentBytesMax || this.#socket.destroyed) return undefined;
 		return new Promise((resolve) => {
-			this.#socket.once('drain', resolve).once('close', resolve);
+			const taken = () => {
+				this.#socket.off('drain', taken).off('close', taken);
+				resolve();
+			};
+			this.#socket.on('drain', taken).on('close', taken);
 		});
 	}
 

@@ -75,13 +75,15 @@ function associateAccept(request: AssociateRequest, answers: readonly ContextAns
 		item(0x21, Buffer.from([id, 0, results[result], 0]), item(0x40, accepted?.transferSyntax ?? implicitLittleEndian)),
 	);
 	const classes = new Set(answers.map(({ accepted }) => accepted?.abstractSyntax));
+	// One for each SOP class (PS3.7 §D.3.3.4), the first as in `answerContext`: an item holds no more than 64 KiB.
+	const roles = new Map(request.roles.toReversed().map((role) => [role.sopClassUid, role]));
 	const window = request.proposesWindow ? [item(0x53, Buffer.from([0, 1, 0, 1]))] : [];
 	const user = item(
 		0x50,
 		item(0x51, uint32(pduBytesMax)),
 		item(0x52, implementationClassUid),
 		...window,
-		...request.roles.filter(({ sopClassUid }) => classes.has(sopClassUid)).map((role) => roleItem(grantedRole(role))),
+		...[...roles.values()].filter(({ sopClassUid }) => classes.has(sopClassUid)).map((role) => roleItem(grantedRole(role))),
 		item(0x55, implementationVersionName),
 	);
 	return pdu(0x02, Buffer.concat([Buffer.from([0, 1, 0, 0]), request.titles, item(0x10, applicationContextName), ...contexts, user]));

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { implementationClassUid } from '#dicom/implementation.ts';
+import { transferSyntaxes } from '#dicom/transfer-syntax.ts';
 import { rejections } from '#surfaces/dimse/pdu.ts';
 import {
 	abortPdu,
@@ -12,8 +13,10 @@ import {
 	echo,
 	item,
 	type Proposal,
+	pdu,
 	releaseRequest,
 	statusOf,
+	store,
 	textOf,
 	uint32,
 	value,
@@ -131,6 +134,98 @@ test('items that are not known are passed over', async (context) => {
 	const [answer] = await peer.ask(data(value(1, 'command', echo())));
 	assert.ok(answer);
 	assert.equal(statusOf(answer), 0);
+});
+
+test('roles without number are answered once for each SOP class', async (context) => {
+	const { port } = await startSurface(context);
+	const role = item(0x54, Buffer.from([0, ctImage.length]), ctImage, Buffer.from([1, 0]));
+	const many = item(0x50, ...Array.from({ length: 1500 }, () => role));
+	const peer = await associate(context, port, { items: [many, many, many] });
+	const [accept] = peer.received;
+	assert.ok(accept);
+	assert.deepEqual(acceptOf(accept).user.get(0x54), [role.subarray(4)]);
+	const [answer] = await peer.ask(data(value(1, 'command', echo())));
+	assert.ok(answer);
+	assert.equal(statusOf(answer), 0);
+});
+
+test('all 128 presentation contexts are negotiated, and the last one is used', async (context) => {
+	const { port, intake } = await startSurface(context);
+	const numbers = Array.from({ length: 128 }, (_, index) => 2 * index + 1);
+	const contexts = Object.fromEntries(
+		numbers.map((id) => [id, [id % 4 === 1 ? ctImage : `1.2.840.10008.5.1.4.1.2.2.${id}`, ...transferSyntaxes.keys()]]),
+	) as NonNullable<Proposal['contexts']>;
+	contexts[255] = [ctImage, explicitLittleEndian];
+	const peer = await associate(context, port, { contexts });
+	const [accept] = peer.received;
+	assert.ok(accept);
+	const answers = acceptOf(accept).contexts;
+	assert.deepEqual(Object.keys(answers).map(Number), numbers);
+	for (const id of numbers) assert.equal(answers[id]?.[0], id % 4 === 1 || id === 255 ? 0 : 3);
+	const [answer] = await peer.ask(data(value(255, 'command', store()), value(255, 'data', Buffer.from('the data set'))));
+	assert.ok(answer);
+	assert.equal(statusOf(answer), 0);
+	assert.equal(intake.taken[0]?.announced.transferSyntaxUid, explicitLittleEndian);
+});
+
+for (const version of [1, 3, 0x8001, 0xffff]) {
+	test(`bit 0 alone tells the protocol version: ${version}`, async (context) => {
+		const { port } = await startSurface(context);
+		const request = associateRequest();
+		request.writeUInt16BE(version, 6);
+		const peer = await connect(context, port);
+		const [accept] = await peer.ask(request);
+		assert.deepEqual([accept?.type, accept?.body.readUInt16BE(0)], [2, 1]);
+	});
+}
+
+for (const [called, calling, expected] of [
+	['  WEST', '  CT 1', 'CT 1'],
+	['WEST\0\0', 'CT1\0', 'CT1'],
+	[' WEST ', 'SIXTEEN LETTERS.', 'SIXTEEN LETTERS.'],
+] as const) {
+	test(`blanks and NULs around an AE title do not count: ${JSON.stringify([called, calling])}`, async (context) => {
+		const { port, directory } = await startSurface(context);
+		await associate(context, port, { called, calling });
+		assert.deepEqual(directory.asked, [['WEST', expected, '127.0.0.1']]);
+	});
+}
+
+const oddUserItems: [string, Buffer[]][] = [
+	['nothing but odd lengths', [item(0x52, '1.2.345'), item(0x55, 'ODD'), item(0x59, 'x')]],
+	['empty items', [item(0x52), item(0x53), item(0x55), item(0x56), item(0x57), item(0x58), item(0x59)]],
+	['a window of one byte', [item(0x53, Buffer.from([7]))]],
+	['an item of 60,000 bytes', [item(0x7f, Buffer.alloc(60_000))]],
+	['a role for a class that is not proposed', [item(0x54, Buffer.from([0, 3]), '9.9', Buffer.from([1, 1]))]],
+	['a role with bytes behind it', [item(0x54, Buffer.from([0, 3]), '9.9', Buffer.from([1, 1, 5]))]],
+];
+for (const [what, user] of oddUserItems) {
+	test(`user information of odd sizes is taken: ${what}`, async (context) => {
+		const { port } = await startSurface(context);
+		const peer = await associate(context, port, { user });
+		const [answer] = await peer.ask(data(value(1, 'command', echo())));
+		assert.ok(answer);
+		assert.equal(statusOf(answer), 0);
+	});
+}
+
+for (const length of [0, 1, 2, 3, 5, 8]) {
+	test(`a maximum length of ${length} bytes is aborted`, async (context) => {
+		const { port } = await startSurface(context);
+		const peer = await connect(context, port);
+		assert.equal((await peer.ask(associateRequest({ user: [item(0x51, Buffer.alloc(length, 1))] })))[0]?.type, 7);
+	});
+}
+
+test('a request without user information is one without a maximum length', async (context) => {
+	const { port } = await startSurface(context);
+	const whole = associateRequest();
+	// The user information is last: its head, maximum length, implementation class UID.
+	const without = pdu(1, whole.subarray(6, whole.length - (4 + 8 + 9)));
+	const peer = await connect(context, port);
+	const [accept] = await peer.ask(without);
+	assert.equal(accept?.type, 2);
+	assert.equal(statusOf((await peer.ask(data(value(1, 'command', echo()))))[0] ?? { type: 0, body: Buffer.alloc(6) }), 0);
 });
 
 const refusals: [keyof typeof rejections, Proposal][] = [
