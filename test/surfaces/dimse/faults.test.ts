@@ -150,3 +150,64 @@ test('a peer that takes no answers is read no further, and aborted in the end', 
 	}
 	assert.equal(await counted('dimseAssociationEnds', { reason: 'stalled' }), 1);
 });
+
+test('a fault of the program ends the association in which it lies, and no other', async (context) => {
+	const entry = {
+		begin: () => {
+			throw new Error('a fault of the program');
+		},
+	};
+	const { port, counted } = await startSurface(context, { entry });
+	const other = await associate(context, port);
+	const peer = await associate(context, port);
+	peer.write(data(value(3, 'command', store())));
+	await peer.closed;
+	assert.equal(await counted('dimseAssociationEnds', { reason: 'error' }), 1);
+	const [answer] = await other.ask(data(value(1, 'command', echo())));
+	assert.ok(answer);
+	assert.equal(statusOf(answer), 0);
+	assert.equal(await counted('dimseAssociations'), 1);
+});
+
+test('a peer that is slow again and again is waited for without a trace', async (context) => {
+	const { port, counted } = await startSurface(context);
+	const warnings: Error[] = [];
+	const warned = (warning: Error) => warnings.push(warning);
+	process.on('warning', warned);
+	context.after(() => process.off('warning', warned));
+	const peer = await associate(context, port);
+	// A SOP class of another context is refused, and repeated in the answer.
+	const long = data(value(1, 'command', commandSet({ 2: '1.2'.repeat(20_000), 256: 0x0030, 272: 1, 2048: 0x0101 })));
+	const isLast = ({ type, body }: { type: number; body: Buffer }) => type === 4 && ((body[5] ?? 0) & 2) === 2;
+	let asked = 0;
+	for (let round = 0; round < 12; round++) {
+		peer.socket.pause();
+		for (let waited = 0; waited < 3; ) {
+			peer.write(long);
+			asked += 1;
+			await new Promise((resolve) => setImmediate(resolve));
+			waited = (await counted('dimseAssociationsPaused')) === 1 ? waited + 1 : 0;
+		}
+		peer.socket.resume();
+		while (peer.received.filter(isLast).length < asked) await peer.next();
+	}
+	assert.deepEqual(warnings, []);
+	assert.equal(await counted('dimseAssociations'), 1);
+});
+
+test('a release that is asked for twice is answered once; a release response from one who asked is no collision here', async (context) => {
+	const { port, counted } = await startSurface(context);
+	const twice = await associate(context, port);
+	twice.write(releaseRequest, releaseRequest, data(value(1, 'command', echo())));
+	assert.equal((await twice.next()).type, 6);
+	twice.socket.end();
+	await twice.closed;
+	assert.equal(twice.received.length, 2);
+	// PS3.8 §9.2.3: only a side that asked for the release itself can meet a request of the other.
+	const both = await associate(context, port);
+	both.write(releaseRequest, pdu(6, Buffer.alloc(4)));
+	assert.equal((await both.next()).type, 6);
+	both.socket.end();
+	await both.closed;
+	assert.equal(await counted('dimseAssociationEnds', { reason: 'released' }), 2);
+});

@@ -129,6 +129,62 @@ test('two presentation data values in one PDU arrive whole and in order while th
 	assert.equal(instance?.overlapping, 0);
 });
 
+for (const [what, pieceBytes, together] of [
+	['one PDU for each byte', 1, false],
+	['one PDU for each few bytes', 7, false],
+	['one PDU with a value for each byte', 1, true],
+] as const) {
+	test(`a command set in pieces, ${what}`, async (context) => {
+		const { port, intake } = await startSurface(context);
+		const peer = await associate(context, port);
+		const pieces = (kind: 'command' | 'data', whole: Buffer) =>
+			Array.from({ length: Math.ceil(whole.length / pieceBytes) }, (_, index) => {
+				const end = (index + 1) * pieceBytes;
+				return value(3, kind, whole.subarray(end - pieceBytes, end), end >= whole.length);
+			});
+		const values = [...pieces('command', store(5)), ...pieces('data', bytes(99))];
+		peer.write(...(together ? [data(...values)] : values.map((one) => data(one))));
+		assert.equal(statusOf(await peer.next()), 0);
+		assert.equal(intake.taken[0]?.announced.affectedSopInstanceUid, '1.2.3.5');
+		assert.deepEqual(Buffer.concat(intake.taken[0]?.chunks ?? []), bytes(99));
+	});
+}
+
+test('values of no length are no harm, between the bytes and as the last', async (context) => {
+	const { port, intake } = await startSurface(context);
+	const peer = await associate(context, port);
+	const nothing = (kind: 'command' | 'data', isLast = false) => value(3, kind, Buffer.alloc(0), isLast);
+	peer.write(
+		data(nothing('command'), nothing('command')),
+		data(value(3, 'command', store(), false), nothing('command', true)),
+		data(nothing('data'), value(3, 'data', bytes(5000), false), nothing('data')),
+		...Array.from({ length: 100 }, () => data(nothing('data'))),
+		data(nothing('data', true)),
+	);
+	assert.equal(statusOf(await peer.next()), 0);
+	assert.deepEqual(Buffer.concat(intake.taken[0]?.chunks ?? []), bytes(5000));
+	// A data set of nothing is a data set.
+	const [answer] = await peer.ask(data(value(3, 'command', store(2)), nothing('data', true)));
+	assert.ok(answer);
+	assert.equal(statusOf(answer), 0);
+	assert.deepEqual(intake.taken[1]?.chunks, []);
+});
+
+test('a release behind an object that is being stored waits for its answer', async (context) => {
+	const { port, intake } = await startSurface(context);
+	const { open, opened } = gate();
+	intake.result = async () => {
+		await opened;
+		return {};
+	};
+	const peer = await associate(context, port);
+	peer.write(data(value(3, 'command', store()), value(3, 'data', bytes(10))), releaseRequest);
+	await (await intake.instance(0)).end;
+	open();
+	assert.equal(statusOf(await peer.next()), 0);
+	assert.equal((await peer.next()).type, 6);
+});
+
 test('while the intake waits nothing more is read, however much is sent', async (context) => {
 	const { port, intake, counted } = await startSurface(context);
 	const peer = await associate(context, port);
