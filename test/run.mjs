@@ -1,6 +1,7 @@
 /**
- * Runs the test suite on one embedded database: `node test/run.mjs [--update-schema] [paths…]`.
- * Each test file makes databases of its own from the migrated template. Everything is removed at the end.
+ * Runs the test suite on one embedded database: `node test/run.mjs [--update-schema] [--fuzz=<times>] [paths…]`.
+ * Each test file makes databases of its own from the migrated template. Everything is removed at the end. With `--fuzz` the
+ * generative tests try so many times as much as usual, from a seed that is another each time unless FUZZ_SEED gives it.
  */
 import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, globSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -10,7 +11,12 @@ import { startEmbeddedDatabase } from '../src/storage/embedded/embedded-database
 import { schemaOf } from './support/schema.ts';
 import { createTemplate, templateName, urlOf } from './support/template.ts';
 
-const given = process.argv.slice(2).filter((parameter) => parameter !== '--update-schema');
+const given = process.argv.slice(2).filter((parameter) => parameter !== '--update-schema' && !parameter.startsWith('--fuzz='));
+const fuzzTimes = Number(process.argv.find((parameter) => parameter.startsWith('--fuzz='))?.slice('--fuzz='.length) ?? 1);
+if (!(fuzzTimes >= 1)) {
+	console.error('--fuzz takes a number from 1 on');
+	process.exit(2);
+}
 const missing = given.filter((path) => !existsSync(path));
 if (missing.length > 0) {
 	console.error(`no such file or folder: ${missing.join(', ')}`);
@@ -43,9 +49,10 @@ try {
 		writeFileSync(join(import.meta.dirname, 'storage/schema.sql'), await schemaOf(urlOf(database.url, templateName)));
 	status = await new Promise((resolve, reject) => {
 		if (ending) return resolve(1);
-		child = spawn(process.execPath, ['--import', 'tsx', '--test', '--test-concurrency=2', '--test-timeout=180000', ...files], {
+		const timeout = `--test-timeout=${Math.min(180_000 * fuzzTimes, 2 ** 31 - 1)}`;
+		child = spawn(process.execPath, ['--import', 'tsx', '--test', '--test-concurrency=2', timeout, ...files], {
 			stdio: 'inherit',
-			env: { ...process.env, TRIBUTARY_TEST_DATABASE: database.url },
+			env: { ...process.env, TRIBUTARY_TEST_DATABASE: database.url, TRIBUTARY_FUZZ_TIMES: String(fuzzTimes) },
 		});
 		child.once('error', reject);
 		child.once('exit', (code) => resolve(code ?? 1));

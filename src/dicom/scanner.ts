@@ -20,7 +20,11 @@ const lastWantedTag = tagOf('Columns');
 const accessionIssuer = tagOf('IssuerOfAccessionNumberSequence');
 const patientIssuer = tagOf('IssuerOfPatientIDQualifiersSequence');
 
-/** Values without which an instance would be filed wrongly are refused when they are too long; others are left out. */
+/**
+ * Values without which an instance would be filed wrongly are refused when they are too long; others are left out. They are keys of
+ * the index, and LO and SH have 64 characters at most, which come to 500 bytes in no character set.
+ */
+const filingBytesMax = 500;
 const filing: ReadonlySet<Keyword> = new Set<Keyword>([
 	'SOPClassUID',
 	'SOPInstanceUID',
@@ -59,9 +63,11 @@ class Collector implements DataSetVisitor {
 			return wish.take;
 		}
 		if (vr === 'SQ') return wish.skip;
-		if (length <= valueBytesMax) return wish.take;
-		if (filing.has(keyword)) throw new DataSetError('value', `${keyword} is too long`);
-		return wish.skip;
+		if (filing.has(keyword)) {
+			if (length > filingBytesMax) throw new DataSetError('value', `${keyword} is too long`);
+			return wish.take;
+		}
+		return length <= valueBytesMax ? wish.take : wish.skip;
 	}
 
 	#inIssuer(tag: number, vr: string, length: number) {

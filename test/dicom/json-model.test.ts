@@ -9,6 +9,7 @@ import { readFileMeta } from '#dicom/part10.ts';
 import { explicitLittleEndian, implicitLittleEndian } from '#dicom/transfer-syntax.ts';
 import { corpusDirectory, corpusFiles, corpusIsAbsent } from '#test/support/corpus.ts';
 import { element, explicitLittle, sampleDataSet, sequence } from '#test/support/data-set.ts';
+import { fuzzing } from '#test/support/fuzzing.ts';
 
 const options = { bytesMax: 4 * 1024 * 1024, inlineBytesMax: 1024, bulkDataUri: (path: string) => `bulk/${path}` };
 
@@ -95,7 +96,7 @@ describe('the DICOM JSON Model', () => {
 		assert.deepEqual(found['00091001'], { vr: 'LO', Value: ['ä'] });
 	});
 
-	test('of what is damaged is a fault or a model, in any chunks alike', () => {
+	test('of what is damaged is a fault or a model, in any chunks alike', (context) => {
 		const seed = sampleDataSet();
 		fc.assert(
 			fc.property(
@@ -108,7 +109,7 @@ describe('the DICOM JSON Model', () => {
 					assert.deepEqual(read(damaged, explicitLittleEndian, size), read(damaged));
 				},
 			),
-			{ numRuns: 3000 },
+			fuzzing(context, 3000),
 		);
 	});
 });

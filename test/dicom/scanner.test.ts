@@ -6,6 +6,7 @@ import { DataSetScanner, type ScanResult } from '#dicom/scanner.ts';
 import { explicitLittleEndian, implicitLittleEndian } from '#dicom/transfer-syntax.ts';
 import type { InstanceAttributes } from '#record/instance.ts';
 import { element, explicitLittle, sampleDataSet, sequence, type Writing } from '#test/support/data-set.ts';
+import { fuzzing } from '#test/support/fuzzing.ts';
 
 const explicitBigEndian = '1.2.840.10008.1.2.2';
 const deflated = '1.2.840.10008.1.2.1.99';
@@ -188,7 +189,9 @@ describe('what cannot be filed', () => {
 		for (const uid of ['1.2.', '.1', '1..2', '1.02', 'abc', '../../x', '1'.repeat(65), '1.2\\1.3', '1 2']) {
 			assert.equal(faultKind(sampleDataSet({ studyUid: uid })), 'value', uid);
 		}
-		assert.equal(faultKind(sampleDataSet({ patientId: 'x'.repeat(5000) })), 'value');
+		for (const length of [502, 5000]) assert.equal(faultKind(sampleDataSet({ patientId: 'x'.repeat(length) })), 'value');
+		assert.equal(attributes(sampleDataSet({ patientId: 'x'.repeat(500) })).patient.id?.length, 500);
+		assert.equal(faultKind(around(element(0x0008_0050, 'SH', 'x'.repeat(600)))), 'value');
 	});
 
 	test('an element that ends beyond its sequence, or beyond the data', () => {
@@ -250,7 +253,7 @@ describe('damaged data sets', () => {
 	];
 	const edit = fc.record({ at: fc.nat(1200), bytes: fc.uint8Array({ maxLength: 12 }), drop: fc.nat(12) });
 
-	test('are read or refused; they never throw, whatever the chunks, and the same in any', () => {
+	test('are read or refused; they never throw, whatever the chunks, and the same in any', (context) => {
 		fc.assert(
 			fc.property(
 				fc.constantFrom(...seeds),
@@ -265,7 +268,7 @@ describe('damaged data sets', () => {
 					else assert.doesNotMatch(whole.fault.text, /ller|P-1|ACC/);
 				},
 			),
-			{ numRuns: 6000 },
+			fuzzing(context, 6000),
 		);
 	});
 

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { AssociateRequestError, readAssociateRequest } from '#surfaces/dimse/associate-request.ts';
 import { readCommandSet } from '#surfaces/dimse/command-set.ts';
 import { type PduEvent, PduReader } from '#surfaces/dimse/pdu-reader.ts';
+import { fuzzing } from '#test/support/fuzzing.ts';
 import { abortPdu, associate, associateRequest, connect, data, echo, releaseRequest, statusOf, store, value } from './peer.ts';
 import { startSurface } from './support.ts';
 
@@ -43,16 +44,16 @@ const stream = fc
 	.array(fc.oneof({ weight: 8, arbitrary: wholePdu }, { weight: 1, arbitrary: bytes(40) }), { maxLength: 8 })
 	.map((parts) => Buffer.concat(parts));
 
-test('PDUs are read alike however they are cut', () => {
+test('PDUs are read alike however they are cut', (context) => {
 	fc.assert(
 		fc.property(stream, fc.array(fc.nat(5000), { maxLength: 12 }), (whole, at) => {
 			assert.deepEqual(eventsOf(cut(whole, at)), eventsOf([whole]));
 		}),
-		{ numRuns: 10_000 },
+		fuzzing(context, 10_000),
 	);
 });
 
-test('nothing is read behind what is no PDU, and no fragment is longer than what came', () => {
+test('nothing is read behind what is no PDU, and no fragment is longer than what came', (context) => {
 	fc.assert(
 		fc.property(bytes(400), (whole) => {
 			const events = eventsOf([whole]);
@@ -61,7 +62,7 @@ test('nothing is read behind what is no PDU, and no fragment is longer than what
 			const given = events.reduce((sum, event) => sum + (event.kind === 'fragment' ? event.bytes.length : 0), 0);
 			assert.ok(given <= whole.length);
 		}),
-		{ numRuns: 30_000 },
+		fuzzing(context, 30_000),
 	);
 });
 
@@ -79,7 +80,7 @@ const mutated = (valid: Buffer) =>
 			}, valid),
 		);
 
-test('an A-ASSOCIATE-RQ is read or found broken', () => {
+test('an A-ASSOCIATE-RQ is read or found broken', (context) => {
 	const body = associateRequest().subarray(6);
 	fc.assert(
 		fc.property(
@@ -97,17 +98,17 @@ test('an A-ASSOCIATE-RQ is read or found broken', () => {
 				}
 			},
 		),
-		{ numRuns: 30_000 },
+		fuzzing(context, 30_000),
 	);
 });
 
-test('a command set is read or found broken', () => {
+test('a command set is read or found broken', (context) => {
 	fc.assert(
 		fc.property(fc.oneof(mutated(store()), bytes(100)), (changed) => {
 			const command = readCommandSet(changed);
 			assert.ok(command === undefined || command.commandField <= 0xffff);
 		}),
-		{ numRuns: 30_000 },
+		fuzzing(context, 30_000),
 	);
 });
 
@@ -125,7 +126,7 @@ test('whatever is sent, the surface answers or closes, keeps no part of an objec
 			await peer.closed;
 			for (const { type } of peer.received) assert.ok([2, 3, 4, 6, 7].includes(type));
 		}),
-		{ numRuns: 1000 },
+		fuzzing(context, 1000),
 	);
 	for (const { ended } of intake.taken) assert.ok(ended !== undefined);
 	assert.equal(await counted('dimseAssociations'), 0);
