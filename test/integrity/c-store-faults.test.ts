@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, type TestContext, test } from 'node:test';
+import { FileStore } from '#storage/objects/file-store.ts';
+import { eventually, type TestService, testService } from '#test/support/service.ts';
+import { addImagingSite, ctInstance, StorageScu } from '#test/support/storage-scu.ts';
+import { abortPdu, releaseRequest } from '#test/surfaces/dimse/peer.ts';
+
+/** Every file below the folder of the objects, those under way included. */
+function filesOf(folder: string): string[] {
+	const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+	return entries.filter((entry) => entry.isFile() && entry.name !== 'filler').map(({ name }) => name);
+}
+
+async function instancesOf(service: TestService, siteId: string): Promise<string[]> {
+	const rows = await service.rows<{ uid: string }>(
+		'select sop_instance_uid as uid from imaging_instance where site_id = $1 order by sop_instance_uid',
+		[siteId],
+	);
+	return rows.map(({ uid }) => uid);
+}
+
+/** A file system of one megabyte of the test's own; undefined where this user may not mount one. */
+function smallFileSystem(context: TestContext): string | undefined {
+	const folder = mkdtempSync(join(tmpdir(), 'tributary-small-'));
+	const isMounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder]).status === 0;
+	context.after(() => {
+		if (isMounted) spawnSync('umount', ['-l', folder]);
+		rmSync(folder, { recursive: true, force: true });
+	});
+	return isMounted ? folder : undefined;
+}
+
+const deaths: [string, (scu: StorageScu) => void][] = [
+	['a reset', ({ peer }) => peer.socket.resetAndDestroy()],
+	['a close', ({ peer }) => peer.socket.end()],
+	['an abort', ({ peer }) => peer.write(abortPdu)],
+	['a release', ({ peer }) => peer.write(releaseRequest)],
+	['garbage', ({ peer }) => peer.write(Buffer.from('GET / HTTP/1.1\r\n\r\n'))],
+];
+
+describe('C-STORE that does not come to its end', () => {
+	test('leaves no file and no row, wherever the sender ends', async () => {
+		await using service = await testService();
+		const { called, siteId } = await addImagingSite(service, 'west');
+		const objects = join(service.dataDir, 'objects');
+		using first = await StorageScu.open(service.port('dimse'), { called });
+		const whole = ctInstance({ sopInstanceUid: '1.2.1', pixels: Buffer.alloc(900_000, 1) });
+		assert.equal((await first.store(whole)).status, 0);
+		for (const [index, [what, die]] of deaths.entries()) {
+			for (const kept of [1, 2, 20, 40]) {
+				using scu = await StorageScu.open(service.port('dimse'), { called });
+				const instance = ctInstance({ sopInstanceUid: `1.2.${index + 2}.${kept}`, pixels: Buffer.alloc(900_000, index) });
+				scu.peer.write(...scu.request(instance).slice(0, kept));
+				// So that the reset does not overtake what was sent.
+				await new Promise((resolve) => setTimeout(resolve, kept));
+				die(scu);
+				await eventually(() => filesOf(objects).length === 1, `after ${what} behind ${kept} PDUs: one file`);
+			}
+		}
+		assert.deepEqual(await instancesOf(service, siteId), ['1.2.1']);
+		assert.equal((await first.store(whole)).status, 0);
+		assert.equal(filesOf(objects).length, 1);
+		await first.release();
+	});
+
+	test('is answered with 0xA700 when the disk is full, leaves nothing, and is stored when there is room', async (context) => {
+		const folder = smallFileSystem(context);
+		if (folder === undefined) return context.skip('this user may not mount a file system');
+		await using service = await testService({ OBJECT_STORE_URL: `file:${folder}` });
+		const { called, siteId } = await addImagingSite(service, 'west');
+		const sizes = [300_000, 700_000, 5000];
+		const instances = sizes.map((size, index) =>
+			ctInstance({ sopInstanceUid: `1.2.${index + 1}`, studyUid: '1.2', seriesUid: '1.2.0', pixels: Buffer.alloc(size, index) }),
+		);
+		using scu = await StorageScu.open(service.port('dimse'), { called });
+		writeFileSync(join(folder, 'filler'), Buffer.alloc(500_000));
+		const answers = [];
+		for (const instance of instances) answers.push(await scu.store(instance));
+		assert.deepEqual(answers, [
+			{ status: 0, comment: undefined },
+			{ status: 0xa700, comment: 'the object store is full' },
+			{ status: 0, comment: undefined },
+		]);
+		assert.equal(filesOf(folder).length, 2);
+		assert.deepEqual(await instancesOf(service, siteId), ['1.2.1', '1.2.3']);
+		rmSync(join(folder, 'filler'));
+		await new FileStore(folder).remove(await keyOf(service, '1.2.1'));
+		assert.equal((await scu.store(instances[1] ?? assert.fail())).status, 0);
+		assert.deepEqual(await instancesOf(service, siteId), ['1.2.1', '1.2.2', '1.2.3']);
+		await scu.release();
+	});
+
+	test('is answered with 0xA700 when no file can be made, and is stored when one can', async () => {
+		await using service = await testService();
+		const { called, siteId } = await addImagingSite(service, 'west');
+		const objects = join(service.dataDir, 'objects');
+		writeFileSync(objects, 'in the way');
+		using scu = await StorageScu.open(service.port('dimse'), { called });
+		const instance = ctInstance({ sopInstanceUid: '1.2.1', pixels: Buffer.alloc(2_000_000) });
+		assert.deepEqual(await scu.store(instance), { status: 0xa700, comment: 'the object store does not take the object' });
+		assert.deepEqual(await instancesOf(service, siteId), []);
+		assert.equal(await scu.echo(), 0);
+		rmSync(objects);
+		assert.equal((await scu.store(instance)).status, 0);
+		assert.deepEqual(await instancesOf(service, siteId), ['1.2.1']);
+		await scu.release();
+	});
+});
+
+async function keyOf(service: TestService, sopInstanceUid: string): Promise<string> {
+	const [row] = await service.rows<{ object_key: string }>('select object_key from imaging_instance where sop_instance_uid = $1', [
+		sopInstanceUid,
+	]);
+	return row?.object_key ?? '';
+}
