@@ -10,6 +10,12 @@ export interface CorpusFile {
 	type: string;
 	expect: string;
 	reason: string;
+	/** MSH-18, or Specific Character Set (0008,0005); empty where there is none. */
+	charset: string;
+	/** Of DICOM files. */
+	sopClass: string;
+	transferSyntax: string;
+	quirks: string;
 	bytes: Buffer;
 }
 
@@ -24,6 +30,10 @@ export function corpusFiles(kind: string): CorpusFile[] {
 			type: column(row, 'type'),
 			expect: column(row, 'expect'),
 			reason: column(row, 'reason'),
+			charset: column(row, 'charset'),
+			sopClass: column(row, 'sop_class'),
+			transferSyntax: column(row, 'transfer_syntax'),
+			quirks: column(row, 'quirks'),
 			bytes: readFileSync(join(corpusDirectory, column(row, 'path'))),
 		}));
 }
