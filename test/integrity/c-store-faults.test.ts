@@ -42,6 +42,39 @@ const deaths: [string, (scu: StorageScu) => void][] = [
 	['garbage', ({ peer }) => peer.write(Buffer.from('GET / HTTP/1.1\r\n\r\n'))],
 ];
 
+describe('C-STORE of one SOP Instance UID over many associations at once', () => {
+	test('is one copy where the content is one; of several contents one is stored and every other one kept aside', async () => {
+		await using service = await testService({ WORKERS: '2' });
+		const { called, siteId } = await addImagingSite(service, 'west');
+		const store = new FileStore(join(service.dataDir, 'objects'));
+		const statuses = async (sopInstanceUid: string, contentOf: (lane: number) => number) => {
+			const answers = await Promise.all(
+				Array.from({ length: 12 }, async (_, lane) => {
+					using scu = await StorageScu.open(service.port('dimse'), { called, calling: `CT${lane}` });
+					const pixels = Buffer.alloc(100_000, contentOf(lane));
+					return (await scu.store(ctInstance({ sopInstanceUid, studyUid: '1.2', seriesUid: '1.2.0', pixels }))).status;
+				}),
+			);
+			return [0, 0xb007].map((status) => answers.filter((answer) => answer === status).length);
+		};
+		assert.deepEqual(await statuses('1.2.1', () => 1), [12, 0]);
+		assert.deepEqual(await statuses('1.2.2', (lane) => lane), [1, 11]);
+		const mixed = await statuses('1.2.3', (lane) => lane % 2);
+		assert.deepEqual(mixed, [6, 6], 'the content that is stored, and the other, each time it comes');
+		assert.deepEqual(await instancesOf(service, siteId), ['1.2.1', '1.2.2', '1.2.3']);
+		const kept = await service.rows<{ object_key: string; digest: string }>(
+			`select object_key, digest from imaging_instance where site_id = $1
+			union all select 'quarantine/' || object_key, digest from imaging_conflict where site_id = $1`,
+			[siteId],
+		);
+		for (const { object_key: key } of kept) assert.ok(((await store.size(key)) ?? 0) > 100_000, key);
+		assert.equal(filesOf(join(service.dataDir, 'objects')).length, kept.length);
+		assert.equal(new Set(kept.map(({ digest }) => digest)).size, 1 + 12 + 2, 'no content is lost');
+		const [study] = await service.rows('select instance_count, series_count from imaging_study where site_id = $1', [siteId]);
+		assert.deepEqual(study, { instance_count: 3, series_count: 1 });
+	});
+});
+
 describe('C-STORE that does not come to its end', () => {
 	test('leaves no file and no row, wherever the sender ends', async () => {
 		await using service = await testService();
