@@ -97,7 +97,8 @@ export class FolderSync {
 		opened.catch(() => this.#open.delete(path));
 		for (const oldest of this.#open.keys()) {
 			if (this.#open.size <= openFoldersMax) break;
-			if (!this.#running.has(oldest)) void this.#drop(oldest);
+			// The folder at hand is about to be synced, and not among those that are.
+			if (oldest !== path && !this.#running.has(oldest)) void this.#drop(oldest);
 		}
 		return opened;
 	}

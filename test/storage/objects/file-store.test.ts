@@ -39,6 +39,8 @@ function newRoot(): string {
 
 const siteId = newId();
 const keyOf = (sopInstanceUid: string) => newObjectKey({ siteId, studyUid: '1.2.3', seriesUid: '1.2.3.4', sopInstanceUid });
+/** A further key in the folder of another. */
+const againOf = (key: string) => key.replace(/[0-9a-f]{32}\.dcm$/, `${newId().replaceAll('-', '')}.dcm`);
 const head = Buffer.from('head');
 
 async function put(store: ObjectStore, key: string, content: Buffer): Promise<void> {
@@ -163,6 +165,18 @@ describe('file store', () => {
 		const listed: string[] = [];
 		for await (const { key } of store.list()) listed.push(key);
 		assert.deepEqual(listed.sort(), keys.sort());
+	});
+
+	test('objects of more series at once than folders are kept open are each durable and whole', async () => {
+		const store = new FileStore(newRoot());
+		const keys = Array.from({ length: 700 }, (_, index) =>
+			newObjectKey({ siteId, studyUid: `1.2.${index}`, seriesUid: `1.2.${index}.1`, sopInstanceUid: `1.2.${index}.1.1` }),
+		);
+		// Twice: made folders are synced in one go, and known ones as well.
+		for (const round of ['first', 'second']) await Promise.all(keys.map((key) => put(store, againOf(key), Buffer.from(round))));
+		const listed: string[] = [];
+		for await (const { key } of store.list()) listed.push(key);
+		assert.equal(listed.length, 1400);
 	});
 
 	test('an empty folder that somebody removed is made again', async () => {
