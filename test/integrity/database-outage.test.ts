@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { checkObjects } from '#administration/objects.ts';
+import { configuredObjectStore } from '#storage/objects/open.ts';
 import { adt } from '#test/support/adt.ts';
 import { MllpClient, msa } from '#test/support/mllp-client.ts';
 import { eventually, type TestService, testService } from '#test/support/service.ts';
+import { addImagingSite, ctInstance, StorageScu } from '#test/support/storage-scu.ts';
 import { administer } from '#test/support/template.ts';
 
 /** Keeps everybody out of the service's database, and ends who is in. */
@@ -64,5 +67,38 @@ describe('a database that is away', () => {
 		assert.equal(msa(await again.send(adt('1', 'A', 1))).code, 'AA');
 		assert.deepEqual(await service.rows('select version from patient'), [{ version: 2 }]);
 		again.close();
+	});
+
+	test('has instances refused with 0xA700, and their association go on; sent again they are one row and one file each', async () => {
+		await using service = await testService({ UNAVAILABLE_MS_MAX: '4000' });
+		const { called, siteId } = await addImagingSite(service, 'west');
+		using scu = await StorageScu.open(service.port('dimse'), { called });
+		const instance = (number: number) => ctInstance({ sopInstanceUid: `1.2.${number}`, pixels: Buffer.alloc(50_000, number) });
+		assert.equal((await scu.store(instance(1))).status, 0);
+		await takeAway(service);
+		const refused = [await scu.store(instance(2)), await scu.store(instance(3))];
+		assert.deepEqual(
+			refused.map(({ status }) => status),
+			[0xa700, 0xa700],
+		);
+		assert.equal(await scu.echo(), 0);
+		await giveBack(service);
+		await eventually(async () => (await scu.store(instance(2))).status === 0, 'storing again');
+		for (const number of [1, 2, 3]) assert.equal((await scu.store(instance(number))).status, 0);
+		await scu.release();
+		const rows = await service.rows<{ uid: string }>(
+			'select sop_instance_uid as uid from imaging_instance where site_id = $1 order by uid',
+			[siteId],
+		);
+		assert.deepEqual(
+			rows.map(({ uid }) => uid),
+			['1.2.1', '1.2.2', '1.2.3'],
+		);
+		const store = configuredObjectStore({ DATA_DIR: service.dataDir });
+		const later = Date.now() + 7_200_000;
+		// Where it was open whether the row was committed, the file stays until somebody sweeps.
+		assert.equal((await checkObjects(service.databaseUrl, store, later, true)).rows_without_objects, 0);
+		const swept = await checkObjects(service.databaseUrl, store, later, false);
+		assert.deepEqual([swept.objects, swept.objects_without_rows, swept.rows_without_objects], [3, 0, 0]);
 	});
 });
