@@ -85,10 +85,10 @@ export class Association {
 		return this.#state === 'Sta6';
 	}
 
-	/** Answers what is under way, then aborts: the side that accepted an association has no other word for it. */
+	/** Takes and answers the message under way, then aborts: the side that accepted an association has no other word for it. */
 	drain(): void {
 		this.#draining = true;
-		if (this.#messages?.underWay && this.#waiting) return;
+		if (this.#messages?.underWay) return;
 		this.#endReason ??= 'drained';
 		this.#on('A-ABORT request primitive');
 		this.#socket.destroySoon();
@@ -110,6 +110,7 @@ export class Association {
 	#pump(): void {
 		try {
 			this.#takeAll();
+			if (this.#draining && !this.#waiting) this.drain();
 		} catch (error) {
 			this.#failed(error);
 		}
@@ -139,8 +140,9 @@ export class Association {
 	#goOn(): void {
 		this.#lastActivityMs = this.#context.clock.nowMs();
 		if (this.#state === 'Sta1') return;
+		// Before the next message, which may have come already, is begun.
+		if (this.#draining) this.drain();
 		this.#pump();
-		if (this.#draining && !this.#waiting) this.drain();
 	}
 
 	#setWaiting(waiting: boolean): void {

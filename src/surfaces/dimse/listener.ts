@@ -10,7 +10,7 @@ import { verification } from './verification.ts';
 export interface DimseSurface {
 	/** Listens on one more port; all ports share the limit of associations. Rejects with the system's error (EADDRINUSE, …). */
 	listen(options: TcpListenOptions): Promise<TcpAddress>;
-	/** Stops accepting, answers what was received whole, aborts the associations; what is left after `withinMs` is destroyed. */
+	/** Stops accepting, answers the messages under way, aborts the associations; what is left after `withinMs` is destroyed. */
 	close(withinMs: number): Promise<void>;
 }
 

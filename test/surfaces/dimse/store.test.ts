@@ -289,6 +289,32 @@ test('draining answers the object that was received whole', async (context) => {
 	await closing;
 });
 
+test('draining lets the object under way come to its end, and no other begin', async (context) => {
+	const { port, intake, surface } = await startSurface(context);
+	const peer = await associate(context, port);
+	peer.write(data(value(3, 'command', store())), data(value(3, 'data', bytes(8000), false)));
+	await intake.instance(0);
+	const closing = surface.close(10_000);
+	peer.write(data(value(3, 'data', bytes(5000), false)), data(value(3, 'data', bytes(10))), data(value(3, 'command', store(2), false)));
+	assert.equal(statusOf(await peer.next()), 0);
+	assert.equal((await peer.next()).type, 7);
+	await closing;
+	assert.deepEqual(
+		intake.taken.map(({ ended }) => ended),
+		['finished'],
+	);
+});
+
+test('draining waits no longer than it is told for an object that does not go on', async (context) => {
+	const { port, intake, surface } = await startSurface(context);
+	const peer = await associate(context, port);
+	peer.write(data(value(3, 'command', store())), data(value(3, 'data', bytes(8000), false)));
+	await intake.instance(0);
+	await surface.close(50);
+	await peer.closed;
+	assert.equal(intake.taken[0]?.ended, 'abandoned');
+});
+
 test('many objects on many associations', async (context) => {
 	const { port, intake } = await startSurface(context);
 	await Promise.all(
