@@ -110,7 +110,7 @@ describe('kill -9 of the service while 8 associations store', { timeout: 170_000
 			return scu !== undefined;
 		};
 		const loads: Load[] = [];
-		for (const atLeast of [60, 150]) {
+		for (const atLeast of [60, 100]) {
 			await eventually(accepted, 'the AE title');
 			const load = new Load(service.port('dimse'), loads.length);
 			loads.push(load);
