@@ -6,8 +6,16 @@ import { noteKeyUse } from '#storage/statements/administrative/read-access.ts';
 import { parseApiKey, secretMatches } from './api-key.ts';
 import { AssociationIndex } from './association-index.ts';
 import { ClientIndex } from './client-index.ts';
-import type { AccessDirectory, AssociationDirectory, AssociationMatch, KeyGrant, SenderMatch } from './directory.ts';
-import { readSnapshot, readVersion, type Snapshot } from './snapshot.ts';
+import type {
+	AccessDirectory,
+	AssociationDirectory,
+	AssociationMatch,
+	KeyGrant,
+	RemoteAe,
+	RemoteAeDirectory,
+	SenderMatch,
+} from './directory.ts';
+import { readSnapshot, readVersion, remoteAeKey, type Snapshot } from './snapshot.ts';
 
 export interface DirectoryOptions {
 	databaseUrl: string;
@@ -22,6 +30,7 @@ const pollMs = 300;
 /** Without a successful poll for this long nobody is let in: a revocation might have been missed. */
 const staleMsMax = 30_000;
 const keyUseMs = 5000;
+const nobody: Snapshot = { version: '', keys: new Map(), clients: [], dicomSites: [], dicomClients: [], remoteAes: new Map() };
 const noClients = new ClientIndex([]);
 const noAssociations = new AssociationIndex([], [], false);
 
@@ -32,10 +41,10 @@ export async function openDirectory(options: DirectoryOptions): Promise<Database
 	return directory;
 }
 
-export class DatabaseDirectory implements AccessDirectory, AssociationDirectory {
+export class DatabaseDirectory implements AccessDirectory, AssociationDirectory, RemoteAeDirectory {
 	readonly #options: DirectoryOptions;
 	#client: pg.Client | undefined;
-	#snapshot: Snapshot = { version: '', keys: new Map(), clients: [], dicomSites: [], dicomClients: [] };
+	#snapshot: Snapshot = nobody;
 	#mllpClients = noClients;
 	#associations = noAssociations;
 	#polledAtMs = 0;
@@ -74,6 +83,10 @@ export class DatabaseDirectory implements AccessDirectory, AssociationDirectory 
 
 	matchAssociation(calledAe: string, callingAe: string, address: string): AssociationMatch {
 		return (this.fresh ? this.#associations : noAssociations).match(calledAe, callingAe, address);
+	}
+
+	remoteAe(siteId: string, title: string): RemoteAe | undefined {
+		return this.#current().remoteAes.get(remoteAeKey(siteId, title));
 	}
 
 	/** The assigning authority of a site that has an AE title, for identifiers that name none. */
@@ -175,5 +188,3 @@ export class DatabaseDirectory implements AccessDirectory, AssociationDirectory 
 		await client.end().catch(() => undefined);
 	}
 }
-
-const nobody: Snapshot = { version: '', keys: new Map(), clients: [], dicomSites: [], dicomClients: [] };

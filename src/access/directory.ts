@@ -45,6 +45,21 @@ export type AssociationMatch =
 	/** None of the site's clients has this calling AE title and address. */
 	| { kind: 'calling-refused' };
 
+/** A DICOM application entity that a site lets this service call. */
+export interface RemoteAe {
+	title: string;
+	/** A name or an address. */
+	host: string;
+	port: number;
+	tls: boolean;
+}
+
+/** Whom a site lets this service call: nobody else is ever called for it. */
+export interface RemoteAeDirectory {
+	/** The title without leading and trailing blanks. Undefined: not registered, or the site is disabled. */
+	remoteAe(siteId: string, title: string): RemoteAe | undefined;
+}
+
 /** As `AccessDirectory`, for DICOM associations. */
 export interface AssociationDirectory {
 	/** AE titles without leading and trailing blanks; letters count as they are. */

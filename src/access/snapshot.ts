@@ -1,8 +1,14 @@
 import type pg from 'pg';
 import type { Statement } from '#storage/statement.ts';
-import { readAccessVersion, readApiKeys, readDicomSites, readIntegrationClients } from '#storage/statements/administrative/read-access.ts';
+import {
+	readAccessVersion,
+	readApiKeys,
+	readDicomSites,
+	readIntegrationClients,
+	readRemoteAes,
+} from '#storage/statements/administrative/read-access.ts';
 import type { DicomClient, DicomSite } from './association-index.ts';
-import type { KeyGrant } from './directory.ts';
+import type { KeyGrant, RemoteAe } from './directory.ts';
 import { type IntegrationClient, rangesOf } from './integration-client.ts';
 
 export interface Snapshot {
@@ -11,6 +17,13 @@ export interface Snapshot {
 	clients: readonly IntegrationClient[];
 	dicomSites: readonly DicomSite[];
 	dicomClients: readonly DicomClient[];
+	/** By `remoteAeKey`. */
+	remoteAes: ReadonlyMap<string, RemoteAe>;
+}
+
+/** An AE title has no backslash. */
+export function remoteAeKey(siteId: string, title: string): string {
+	return `${siteId}\\${title}`;
 }
 
 function run(client: pg.Client, statement: Statement): Promise<unknown[][]> {
@@ -40,7 +53,11 @@ export async function readSnapshot(client: pg.Client, allowAnySource: boolean): 
 		hasClients,
 		defaultAuthority: authority ?? undefined,
 	}));
-	return { version, keys, clients, dicomSites, dicomClients };
+	const remoteAes = new Map<string, RemoteAe>();
+	for (const [siteId, title, host, port, tls] of (await run(client, readRemoteAes)) as RemoteAeRow[]) {
+		remoteAes.set(remoteAeKey(siteId, title), { title, host, port, tls });
+	}
+	return { version, keys, clients, dicomSites, dicomClients, remoteAes };
 }
 
 type KeyRow = [string, Buffer, string, string, string | null, boolean, boolean];
@@ -61,6 +78,8 @@ type ClientRow = [
 	string | null,
 	string[],
 ];
+
+type RemoteAeRow = [string, string, string, number, boolean];
 
 type SiteRow = [string, string, string, boolean, string | null];
 

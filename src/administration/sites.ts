@@ -5,7 +5,9 @@ import { type AdministrationContext, AdministrationError, change } from './conte
 
 const slug = z.string().regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, 'a slug has 1 to 63 lower-case letters, digits and inner hyphens');
 /** DICOM PS3.5 §6.2, VR AE: up to 16 characters of the default repertoire, no backslash, no control character. */
-const aeTitle = z.string().regex(/^(?=.*\S)[\x20-\x5b\x5d-\x7e]{1,16}$/, 'an AE title has 1 to 16 printable characters and no backslash');
+export const aeTitle = z
+	.string()
+	.regex(/^(?=.*\S)[\x20-\x5b\x5d-\x7e]{1,16}$/, 'an AE title has 1 to 16 printable characters and no backslash');
 /** A FHIR system: any URI without white space. */
 const authority = z.string().regex(/^\S+:\S+$/, 'an assigning authority is a URI, such as urn:oid:1.2.3');
 

@@ -9,6 +9,7 @@ import { configuredObjectStore } from '#storage/objects/open.ts';
 import { withDatabase } from '#storage/open.ts';
 import { readRuntimeFile } from '#storage/runtime-file.ts';
 import { type Config, ConfigurationError } from '../config.ts';
+import { remoteAeCommands } from './ae.ts';
 import { clientCommands } from './client.ts';
 import { type CliHooks, type CliStreams, type Command, flag, type Invocation, type Options, UsageError } from './command.ts';
 import { configuration, configurationMarkdown } from './configuration.ts';
@@ -25,6 +26,7 @@ const commands: readonly Command[] = [
 	...userCommands,
 	...keyCommands,
 	...clientCommands,
+	...remoteAeCommands,
 	...messageCommands,
 	...mppsCommands,
 	...reportCommands,

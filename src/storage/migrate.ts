@@ -8,6 +8,7 @@ import { Mpps } from '../../migrations/0004-mpps.ts';
 import { Imaging } from '../../migrations/0005-imaging.ts';
 import { Batches } from '../../migrations/0006-batches.ts';
 import { Statistics } from '../../migrations/0007-statistics.ts';
+import { RemoteAes } from '../../migrations/0008-remote-aes.ts';
 import { Reports } from '../../migrations/0010-reports.ts';
 import { ImagingStudy } from '../../migrations/0011-imaging-study.ts';
 import { ormConnection } from './orm-connection.ts';
@@ -21,6 +22,7 @@ const migrations = [
 	{ name: '0005-imaging', class: Imaging },
 	{ name: '0006-batches', class: Batches },
 	{ name: '0007-statistics', class: Statistics },
+	{ name: '0008-remote-aes', class: RemoteAes },
 	{ name: '0010-reports', class: Reports },
 	{ name: '0011-imaging-study', class: ImagingStudy },
 ];

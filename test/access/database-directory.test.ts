@@ -4,8 +4,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type DatabaseDirectory, openDirectory } from '#access/database-directory.ts';
 import { removeClient, setClient } from '#administration/clients.ts';
 import { createKey, revokeKey } from '#administration/keys.ts';
+import { addRemoteAe, removeRemoteAe } from '#administration/remote-aes.ts';
 import { addSite, enableSite, setSite } from '#administration/sites.ts';
 import { addUser, disableUser } from '#administration/users.ts';
+import { newId } from '#core/id.ts';
 import { silentLog } from '#core/log.ts';
 import { createMetrics } from '#core/metrics.ts';
 import { type TestAdministration, testAdministration } from '#test/support/administration.ts';
@@ -59,6 +61,22 @@ describe('the access directory', { timeout: 120_000 }, () => {
 			assert.equal(directory.grantOfKey(`${key.slice(0, 17)}${other.slice(17)}`), undefined);
 			assert.equal(directory.grantOfKey(undefined), undefined);
 			assert.equal(directory.grantOfKey(`${key} `), undefined);
+		}));
+
+	test('knows the remote AEs of a site, and forgets a removed one and those of a disabled site', () =>
+		withDirectory(async (directory, { context, rows }) => {
+			const [site] = await rows<{ id: string }>('select id from site');
+			const siteId = String(site?.id);
+			await addRemoteAe(context, { site: 'west', title: 'ARCHIVE', host: '10.0.0.1', port: 104, tls: true });
+			await addRemoteAe(context, { site: 'west', title: 'WORKSTATION', host: 'ws', port: 11_112 });
+			await until(() => directory.remoteAe(siteId, 'WORKSTATION') !== undefined, 'the second remote AE');
+			assert.deepEqual(directory.remoteAe(siteId, 'ARCHIVE'), { title: 'ARCHIVE', host: '10.0.0.1', port: 104, tls: true });
+			assert.equal(directory.remoteAe(newId(), 'ARCHIVE'), undefined);
+			await removeRemoteAe(context, { ae: 'ARCHIVE', site: 'west' });
+			await until(() => directory.remoteAe(siteId, 'ARCHIVE') === undefined, 'the removal');
+			assert.ok(directory.remoteAe(siteId, 'WORKSTATION'));
+			await enableSite(context, 'west', false);
+			await until(() => directory.remoteAe(siteId, 'WORKSTATION') === undefined, 'the disabled site');
 		}));
 
 	const withdrawals: [string, (administration: TestAdministration, keyId: string) => Promise<unknown>][] = [

@@ -72,6 +72,18 @@ async function withWest(t: TestContext, environment: Record<string, string> = {}
 }
 
 describe('JSON that scripts rely on', { timeout: 60_000 }, () => {
+	test('ae add, list and remove', async (t) => {
+		const { json, run } = await withWest(t);
+		const place = ['--site', 'west', '--title', 'ARCHIVE', '--host', 'archive', '--port', '104'];
+		const added = await json('ae', 'add', ...place, '--tls');
+		const { id, created_at } = added;
+		assert.deepEqual(added, { id, site: 'west', title: 'ARCHIVE', host: 'archive', port: 104, tls: true, created_at });
+		assert.deepEqual(await json('ae', 'list', '--site', 'west'), [added]);
+		assert.match((await run('ae', 'add', ...place)).err, /has a remote AE 'ARCHIVE' already/);
+		assert.deepEqual(await json('ae', 'remove', 'ARCHIVE', '--site', 'west'), added);
+		assert.deepEqual(await json('ae', 'list'), []);
+	});
+
 	test('site add, show and list', async (t) => {
 		const { json, run } = await terminal(t);
 		const site = await json('site', 'add', 'west', '--name', 'West', '--ae-title', 'WEST');

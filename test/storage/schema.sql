@@ -427,6 +427,20 @@ create table procedure (
 	PRIMARY KEY (site_id, id)
 ) with (fillfactor=90, toast_tuple_target=8160);
 
+create table remote_ae (
+	site_id uuid not null,
+	id uuid not null,
+	title text not null,
+	host text not null,
+	port integer not null,
+	tls boolean not null,
+	created_at timestamp with time zone not null default now(),
+	UNIQUE (site_id, title),
+	PRIMARY KEY (site_id, id),
+	FOREIGN KEY (site_id) REFERENCES site(id),
+	CHECK (((port >= 1) AND (port <= 65535)))
+);
+
 create table resource_history (
 	site_id uuid not null,
 	resource_type text not null,

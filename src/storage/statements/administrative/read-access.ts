@@ -34,6 +34,14 @@ from site s
 where s.active and s.ae_title is not null`,
 };
 
+export const readRemoteAes: Statement = {
+	name: 'read_remote_aes',
+	text: `
+select r.site_id, r.title, r.host, r.port, r.tls
+from remote_ae r
+join site s on s.id = r.site_id and s.active`,
+};
+
 export const noteKeyUse: Statement = {
 	name: 'note_key_use',
 	text: `

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { addRemoteAe, addRemoteAeInput, listRemoteAes, removeRemoteAe } from '#administration/remote-aes.ts';
+import { addSite } from '#administration/sites.ts';
+import { administeredAt, audited, refused, withSite } from '#test/support/administration.ts';
+
+describe('remote AEs', () => {
+	const archive = { site: 'west', title: 'ARCHIVE', host: 'archive.example.org', port: 104, tls: true };
+
+	test('a remote AE is added, listed and removed, by its title or by its id', () =>
+		withSite(async (administration) => {
+			const { context } = administration;
+			const [remote, event] = await audited(administration, () => addRemoteAe(context, archive));
+			assert.deepEqual(remote, { id: remote.id, ...archive, created_at: administeredAt });
+			assert.deepEqual([event.action, event.subject, event.site], ['ae.add', remote.id, 'west']);
+			assert.deepEqual(await listRemoteAes(context), [remote]);
+			assert.deepEqual(await listRemoteAes(context, 'west'), [remote]);
+			const [removed, removal] = await audited(administration, () => removeRemoteAe(context, { ae: 'ARCHIVE', site: 'west' }));
+			assert.deepEqual(removed, remote);
+			assert.deepEqual([removal.action, removal.subject, removal.site], ['ae.remove', remote.id, 'west']);
+			const again = await addRemoteAe(context, { ...archive, tls: false });
+			assert.equal(again.tls, false);
+			assert.deepEqual(await removeRemoteAe(context, { ae: again.id }), again);
+			assert.deepEqual(await listRemoteAes(context), []);
+		}));
+
+	test('a title is taken once a site', () =>
+		withSite(async (administration) => {
+			const { context } = administration;
+			await addSite(context, { slug: 'east', name: 'East' });
+			await addRemoteAe(context, archive);
+			const other = await addRemoteAe(context, { ...archive, site: 'east' });
+			await refused(administration, () => addRemoteAe(context, archive), /has a remote AE 'ARCHIVE' already/);
+			assert.deepEqual(await listRemoteAes(context, 'east'), [other]);
+		}));
+
+	test('a remote AE of another site is not removed, nor one that is not there', () =>
+		withSite(async (administration) => {
+			const { context } = administration;
+			await addSite(context, { slug: 'east', name: 'East' });
+			const { id } = await addRemoteAe(context, archive);
+			await refused(administration, () => removeRemoteAe(context, { ae: id, site: 'east' }), /no remote AE/);
+			await refused(administration, () => removeRemoteAe(context, { ae: 'ARCHIVE' }), /by its title and its site/);
+			await refused(administration, () => removeRemoteAe(context, { ae: 'NOBODY', site: 'west' }), /no remote AE/);
+		}));
+
+	test('what is no title, host or port is refused', () => {
+		const parse = (input: object) => addRemoteAeInput.safeParse({ ...archive, ...input }).success;
+		assert.ok(parse({}));
+		for (const host of ['10.0.0.1', '2001:db8::1', 'pacs']) assert.ok(parse({ host }), host);
+		for (const host of ['', 'a b', 'http://pacs', '-x', 'a..b']) assert.ok(!parse({ host }), host);
+		for (const port of [0, 65_536, 1.5, 'http']) assert.ok(!parse({ port }), String(port));
+		for (const title of ['', '  ', 'A\\B', 'SEVENTEEN LETTERS', 'Ä']) assert.ok(!parse({ title }), title);
+	});
+});
