@@ -57,4 +57,16 @@ export const dimseMetricDefinitions = {
 		labels: { operation: dimseOperations },
 		buckets: latencySeconds,
 	},
+	dimseAssociationsRequested: {
+		name: 'tributary_dimse_associations_requested_total',
+		kind: 'counter',
+		help: 'DIMSE associations that this service requested of remote AEs, by what came of it.',
+		labels: { result: ['accepted', 'unreachable', 'rejected', 'no-context', 'timeout', 'aborted', 'protocol', 'cancelled'] },
+	},
+	dimseRequestsSent: {
+		name: 'tributary_dimse_requests_sent_total',
+		kind: 'counter',
+		help: 'DIMSE requests that this service made of remote AEs, by the class of the status; abandoned ones were not answered.',
+		labels: { operation: ['C-ECHO', 'C-STORE', 'N-EVENT-REPORT'], outcome: ['success', 'warning', 'failure', 'abandoned'] },
+	},
 } as const satisfies Record<string, MetricDefinition>;

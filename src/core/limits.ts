@@ -104,6 +104,20 @@ export const limitDefinitions = {
 		max: 256 * MiB,
 		answer: 'the data set of an N-CREATE or N-SET; 0x0213',
 	},
+	dimseConnectMsMax: {
+		variable: 'DIMSE_CONNECT_MS_MAX',
+		default: 15_000,
+		min: 100,
+		max: 600_000,
+		answer: 'a remote AE that does not accept the connection and the association; nothing is sent to it',
+	},
+	dimseResponseMsMax: {
+		variable: 'DIMSE_RESPONSE_MS_MAX',
+		default: 120_000,
+		min: 100,
+		max: 3_600_000,
+		answer: 'a remote AE that does not answer a request; A-ABORT',
+	},
 	unavailableMsMax: {
 		variable: 'UNAVAILABLE_MS_MAX',
 		default: 30_000,

@@ -40,7 +40,7 @@ interface Item {
 	value: Buffer;
 }
 
-function* itemsOf(bytes: Buffer): Iterable<Item> {
+export function* itemsOf(bytes: Buffer): Iterable<Item> {
 	for (let at = 0; at < bytes.length; ) {
 		if (bytes.length - at < 4) throw new AssociateRequestError('an item is cut off');
 		const end = at + 4 + bytes.readUInt16BE(at + 2);
@@ -51,7 +51,7 @@ function* itemsOf(bytes: Buffer): Iterable<Item> {
 }
 
 /** UIDs may be padded to an even length by a NUL, and are by some with a blank. */
-function textOf(bytes: Buffer): string {
+export function textOf(bytes: Buffer): string {
 	return bytes.toString('latin1').replace(/^[ \0]+|[ \0]+$/g, '');
 }
 
@@ -66,7 +66,7 @@ function contextOf(value: Buffer): ProposedContext {
 	return { id, abstractSyntax: textOf(abstractSyntax.value), transferSyntaxes };
 }
 
-function roleOf(value: Buffer): ProposedRole {
+export function roleOf(value: Buffer): ProposedRole {
 	const uidEnd = value.length < 2 ? Number.POSITIVE_INFINITY : 2 + value.readUInt16BE(0);
 	if (uidEnd + 2 > value.length) throw new AssociateRequestError('a role selection is cut off');
 	return { sopClassUid: textOf(value.subarray(2, uidEnd)), scu: value[uidEnd] === 1, scp: value[uidEnd + 1] === 1 };

@@ -159,7 +159,7 @@ export class Association {
 
 	#take(event: PduEvent): Promise<void> | undefined {
 		if (event.kind === 'fragment') return this.#state === 'Sta6' ? this.#messages?.take(event) : undefined;
-		if (event.kind === 'a-associate-rq') this.#takeAssociateRequest(event.body);
+		if (event.kind === 'associate') this.#takeAssociateRequest(event.body);
 		else if (event.kind === 'invalid') this.#fault(event.reason);
 		else {
 			if (event.type === 'A-ABORT') this.#endReason ??= 'peer-abort';

@@ -38,8 +38,9 @@ export const statuses = {
 	cannotUnderstand: 0xc000,
 } as const;
 
-/** Command Data Set Type (0000,0800): no data set follows. */
+/** Command Data Set Type (0000,0800): no data set follows; any other value says that one does. */
 export const noDataSet = 0x0101;
+const dataSetFollows = 0x0000;
 
 export interface CommandSet {
 	commandField: number;
@@ -49,6 +50,10 @@ export interface CommandSet {
 	sopClassUid: string | undefined;
 	/** Affected (0000,1000) or Requested (0000,1001) SOP Instance UID, not checked. */
 	sopInstanceUid: string | undefined;
+	/** Status (0000,0900) of a response. */
+	status: number | undefined;
+	/** Error Comment (0000,0902) of a response. */
+	comment: string | undefined;
 }
 
 function uidOf(value: Buffer | undefined): string | undefined {
@@ -80,6 +85,8 @@ export function readCommandSet(bytes: Buffer): CommandSet | undefined {
 		hasDataSet: dataSetType !== noDataSet,
 		sopClassUid: uidOf(values.get(0x0002) ?? values.get(0x0003)),
 		sopInstanceUid: uidOf(values.get(0x1000) ?? values.get(0x1001)),
+		status: shortOf(values.get(0x0900)),
+		comment: uidOf(values.get(0x0902)),
 	};
 }
 
@@ -108,10 +115,17 @@ function text(number: number, value: string, padding: string): Buffer {
 	return element(number, Buffer.from(value.length % 2 === 0 ? value : value + padding, 'latin1'));
 }
 
+/** The elements with their group length before them. */
+function commandGroup(elements: readonly Buffer[]): Buffer {
+	const length = Buffer.alloc(4);
+	length.writeUInt32LE(elements.reduce((sum, { length: bytes }) => sum + bytes, 0));
+	return Buffer.concat([element(0x0000, length), ...elements]);
+}
+
 /** The command set of a response without a data set. UIDs are repeated as they came. */
 export function responseSet(request: CommandSet, response: DimseResponse): Buffer {
 	const instanceUid = response.sopInstanceUid ?? request.sopInstanceUid;
-	const elements = [
+	return commandGroup([
 		...(request.sopClassUid === undefined ? [] : [text(0x0002, request.sopClassUid, '\0')]),
 		short(0x0100, request.commandField | 0x8000),
 		short(0x0120, request.messageId),
@@ -120,8 +134,32 @@ export function responseSet(request: CommandSet, response: DimseResponse): Buffe
 		...(response.comment === undefined ? [] : [text(0x0902, response.comment.replace(/[^\x20-\x7e]/g, '?').slice(0, 64), ' ')]),
 		...(response.errorId === undefined ? [] : [short(0x0903, response.errorId)]),
 		...(instanceUid === undefined ? [] : [text(0x1000, instanceUid, '\0')]),
-	];
-	const length = Buffer.alloc(4);
-	length.writeUInt32LE(elements.reduce((sum, { length: bytes }) => sum + bytes, 0));
-	return Buffer.concat([element(0x0000, length), ...elements]);
+	]);
+}
+
+/** A request that this side makes (PS3.7 §9.3, §10.3): all of them name an affected SOP class. */
+export interface OutgoingRequest {
+	operation: 'C-ECHO' | 'C-STORE' | 'N-EVENT-REPORT';
+	sopClassUid: string;
+	/** Of a C-ECHO none. */
+	sopInstanceUid?: string;
+	/** Event Type ID (0000,1002) of an N-EVENT-REPORT. */
+	eventTypeId?: number;
+	/** Of a C-STORE on behalf of a C-MOVE: who asked, and the message id of that request. */
+	moveOriginator?: { aeTitle: string; messageId: number };
+}
+
+/** Its command set, of medium priority. */
+export function requestSet(messageId: number, request: OutgoingRequest, hasDataSet: boolean): Buffer {
+	const { operation, sopClassUid, sopInstanceUid, eventTypeId, moveOriginator } = request;
+	return commandGroup([
+		text(0x0002, sopClassUid, '\0'),
+		short(0x0100, commandFields[operation]),
+		short(0x0110, messageId),
+		...(operation === 'C-STORE' ? [short(0x0700, 0)] : []),
+		short(0x0800, hasDataSet ? dataSetFollows : noDataSet),
+		...(sopInstanceUid === undefined ? [] : [text(0x1000, sopInstanceUid, '\0')]),
+		...(eventTypeId === undefined ? [] : [short(0x1002, eventTypeId)]),
+		...(moveOriginator === undefined ? [] : [text(0x1030, moveOriginator.aeTitle, ' '), short(0x1031, moveOriginator.messageId)]),
+	]);
 }

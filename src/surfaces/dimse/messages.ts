@@ -41,7 +41,7 @@ function measuredOperation({ commandField }: CommandSet): (typeof measured)[numb
 }
 
 /** PS3.7 annex C: by the status's class. */
-function outcomeOf(status: number): 'success' | 'warning' | 'failure' {
+export function outcomeOf(status: number): 'success' | 'warning' | 'failure' {
 	if (status === statuses.success) return 'success';
 	return status >> 12 === 0xb || status === 0x0001 || status === 0x0107 || status === 0x0116 ? 'warning' : 'failure';
 }

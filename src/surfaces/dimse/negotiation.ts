@@ -50,14 +50,14 @@ function answerContext(
 	return { id, result: 'acceptance', accepted: { id, abstractSyntax, transferSyntax, serviceClass } };
 }
 
-function item(type: number, ...parts: readonly (Buffer | string)[]): Buffer {
+export function item(type: number, ...parts: readonly (Buffer | string)[]): Buffer {
 	const value = Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part, 'latin1') : part)));
 	const head = Buffer.from([type, 0, 0, 0]);
 	head.writeUInt16BE(value.length, 2);
 	return Buffer.concat([head, value]);
 }
 
-function uint32(value: number): Buffer {
+export function uint32(value: number): Buffer {
 	const bytes = Buffer.alloc(4);
 	bytes.writeUInt32BE(value);
 	return bytes;

@@ -13,9 +13,13 @@ export interface Fragment {
 }
 
 export type PduEvent =
-	| { kind: 'a-associate-rq'; body: Buffer }
-	/** `P-DATA-TF` when it begins, with its fragments following; any other when it was read whole. */
-	| { kind: 'pdu'; type: Exclude<PduType, 'A-ASSOCIATE-RQ'> }
+	/** The A-ASSOCIATE PDU that this side is sent, read whole. */
+	| { kind: 'associate'; body: Buffer }
+	/**
+	 * `P-DATA-TF` when it begins, with its fragments following; any other when it was read whole, with its four bytes. Of the
+	 * A-ASSOCIATE PDU that this side is never sent what it says does not matter: it is not read, and nothing after it.
+	 */
+	| { kind: 'pdu'; type: PduType; body: Buffer }
 	| Fragment
 	/** The bytes are no PDU that this side takes; nothing more is read. */
 	| { kind: 'invalid'; reason: AbortReason };
@@ -26,6 +30,11 @@ export interface PduReaderLimits {
 	associateBytesMax: number;
 }
 
+/** What the side that accepts associations is sent, or the one that requests them. */
+type OwnAssociatePdu = 'A-ASSOCIATE-RQ' | 'A-ASSOCIATE-AC';
+
+const nothing = Buffer.alloc(0);
+
 /** PS3.8 §9.3.2: what stands before the variable items. */
 const associateFixedBytes = 68;
 
@@ -35,6 +44,7 @@ const associateFixedBytes = 68;
  */
 export class PduReader {
 	readonly #limits: PduReaderLimits;
+	readonly #own: OwnAssociatePdu;
 	readonly #head = Buffer.alloc(Math.max(pduHeadBytes, valueHeadBytes));
 	#headLength = 0;
 	#chunk: Buffer = Buffer.alloc(0);
@@ -48,8 +58,9 @@ export class PduReader {
 	#contextId = 0;
 	#control = 0;
 
-	constructor(limits: PduReaderLimits) {
+	constructor(limits: PduReaderLimits, own: OwnAssociatePdu = 'A-ASSOCIATE-RQ') {
 		this.#limits = limits;
+		this.#own = own;
 		this.#body = new Gathering(limits.associateBytesMax);
 	}
 
@@ -111,14 +122,13 @@ export class PduReader {
 		if (type === 'P-DATA-TF') {
 			if (length < valueHeadBytes || length > this.#limits.dataBytesMax) return this.#fail('invalid-PDU-parameter-value');
 			this.#part = 'value-head';
-			return { kind: 'pdu', type };
+			return { kind: 'pdu', type, body: nothing };
 		}
-		if (type === 'A-ASSOCIATE-RQ') {
+		if (type === this.#own) {
 			if (length < associateFixedBytes || length > this.#limits.associateBytesMax) return this.#fail('invalid-PDU-parameter-value');
-		} else if (type === 'A-ASSOCIATE-AC') {
-			// Only a requestor is sent one: what it says does not matter, and is not read.
+		} else if (type === 'A-ASSOCIATE-RQ' || type === 'A-ASSOCIATE-AC') {
 			this.#part = 'invalid';
-			return { kind: 'pdu', type };
+			return { kind: 'pdu', type, body: nothing };
 		} else if (length !== 4) return this.#fail('invalid-PDU-parameter-value');
 		this.#part = 'body';
 		return undefined;
@@ -135,7 +145,7 @@ export class PduReader {
 	#endOfBody(): PduEvent {
 		this.#part = 'pdu-head';
 		const body = this.#body.take();
-		return this.#type === 'A-ASSOCIATE-RQ' ? { kind: 'a-associate-rq', body } : { kind: 'pdu', type: this.#type };
+		return this.#type === this.#own ? { kind: 'associate', body } : { kind: 'pdu', type: this.#type, body };
 	}
 
 	#startValue(): PduEvent | undefined {

@@ -39,6 +39,8 @@ export function associateReject(rejection: Rejection): Buffer {
 	return pdu(0x03, Buffer.from([0, result, source, reason]));
 }
 
+export const releaseRequest = pdu(0x05, Buffer.alloc(4));
+
 export const releaseResponse = pdu(0x06, Buffer.alloc(4));
 
 /** PS3.8 §9.3.8; the reason is significant with the source service-provider only. */
@@ -57,10 +59,19 @@ export function abort(source: 'service-user' | 'service-provider', reason: Abort
 	return pdu(0x07, Buffer.from(source === 'service-user' ? [0, 0, 0, 0] : [0, 0, 2, abortReasons[reason]]));
 }
 
-/** A command set or data set as P-DATA-TF PDUs, one fragment each, none longer than the peer takes. */
-export function dataTransfer(contextId: number, kind: 'command' | 'data-set', bytes: Buffer, pduBytesMax: number): Buffer {
+/**
+ * A command set or data set, or a piece of it, as P-DATA-TF PDUs, one fragment each, none longer than the peer takes.
+ * @param isLast whether it ends with these bytes
+ */
+export function dataTransfer(
+	contextId: number,
+	kind: 'command' | 'data-set',
+	bytes: Uint8Array,
+	pduBytesMax: number,
+	isLast = true,
+): Buffer {
 	const room = pduBytesMax - valueHeadBytes;
-	const pdus: Buffer[] = [];
+	const pdus: Uint8Array[] = [];
 	for (let at = 0; at === 0 || at < bytes.length; at += room) {
 		const fragment = bytes.subarray(at, at + room);
 		const head = Buffer.alloc(pduHeadBytes + valueHeadBytes);
@@ -68,7 +79,7 @@ export function dataTransfer(contextId: number, kind: 'command' | 'data-set', by
 		head.writeUInt32BE(valueHeadBytes + fragment.length, 2);
 		head.writeUInt32BE(2 + fragment.length, 6);
 		head[10] = contextId;
-		head[11] = (kind === 'command' ? 1 : 0) | (at + room >= bytes.length ? 2 : 0);
+		head[11] = (kind === 'command' ? 1 : 0) | (isLast && at + room >= bytes.length ? 2 : 0);
 		pdus.push(head, fragment);
 	}
 	return Buffer.concat(pdus);

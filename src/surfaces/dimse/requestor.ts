@@ -1,0 +1,92 @@
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import type { RemoteAe } from '#access/directory.ts';
+import type { Limits } from '#core/limits.ts';
+import type { Metrics } from '#core/metrics.ts';
+import type { UsableContext } from './associate-proposal.ts';
+import type { ProposedRole } from './associate-request.ts';
+import { AssociationError } from './association-error.ts';
+import type { OutgoingRequest } from './command-set.ts';
+import { OutgoingAssociation } from './outgoing-association.ts';
+
+/** How this side shows itself to a remote AE over TLS, and whom it believes. */
+export interface RequestorTls {
+	/** PEM. The system's authorities when undefined. */
+	authorities?: Buffer | string | undefined;
+	/** PEM; shown to a peer that asks for it. */
+	cert?: Buffer | string | undefined;
+	key?: Buffer | string | undefined;
+}
+
+export interface AssociationOptions {
+	callingAe: string;
+	/** 1 to 128; each is answered with one of its transfer syntaxes. */
+	contexts: readonly { abstractSyntax: string; transferSyntaxes: readonly string[] }[];
+	/** Where this side is not, or not only, the SCU of a SOP class. */
+	roles?: readonly ProposedRole[];
+	tls?: RequestorTls | undefined;
+	limits: Limits;
+	metrics: Metrics;
+	/** Gives the association up, whatever its state. */
+	signal?: AbortSignal | undefined;
+}
+
+export interface DimseAnswer {
+	status: number;
+	/** Error Comment (0000,0902). */
+	comment: string | undefined;
+}
+
+/** An association of which this side is the requestor; one request at a time. When it fails, everything rejects with AssociationError. */
+export interface RequestedAssociation {
+	/** What the peer accepted, at least one. */
+	readonly contexts: readonly UsableContext[];
+	/** False: no more can be sent. */
+	readonly usable: boolean;
+	/** Resolves when the connection is gone. */
+	readonly closed: Promise<void>;
+	/**
+	 * Sends a request and its data set, which is encoded as the context's transfer syntax says, no faster than the peer takes it.
+	 * What the data set throws ends the association with an A-ABORT, and is thrown on.
+	 */
+	send(context: UsableContext, request: OutgoingRequest, dataSet?: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<DimseAnswer>;
+	/** Ends the association in good order. Never rejects; resolves when the connection is gone. */
+	release(): Promise<void>;
+	/** A-ABORT. */
+	abort(): void;
+}
+
+function open({ host, port, tls }: RemoteAe, own: RequestorTls | undefined): { socket: Socket; ready: 'connect' | 'secureConnect' } {
+	if (!tls) return { socket: connectTcp({ host, port, noDelay: true }), ready: 'connect' };
+	const name = isIP(host) === 0 ? { servername: host } : {};
+	const shown = own?.cert && own.key ? { cert: own.cert, key: own.key } : {};
+	const believed = own?.authorities ? { ca: own.authorities } : {};
+	return { socket: connectTls({ host, port, minVersion: 'TLSv1.2', ...name, ...shown, ...believed }), ready: 'secureConnect' };
+}
+
+/**
+ * Opens an association to a remote AE (PS3.8 §9.2).
+ * @throws AssociationError when there is none after all; RangeError when the presentation contexts are none or too many
+ */
+export async function requestAssociation(target: RemoteAe, options: AssociationOptions): Promise<RequestedAssociation> {
+	const { contexts, roles = [], callingAe, limits, metrics, signal } = options;
+	if (contexts.length === 0 || contexts.length > 128)
+		throw new RangeError(`${contexts.length} presentation contexts; 1 to 128 can be proposed`);
+	try {
+		if (signal?.aborted) throw new AssociationError('cancelled', `the association to ${target.title} was given up`);
+		const proposal = {
+			calledAe: target.title,
+			callingAe,
+			contexts: contexts.map((context, index) => ({ id: 2 * index + 1, ...context })),
+			roles,
+			pduBytesMax: limits.dimsePduBytesMax,
+		};
+		const association = new OutgoingAssociation(open(target, options.tls), proposal, { limits, metrics, signal });
+		await association.established;
+		metrics.dimseAssociationsRequested.inc({ result: 'accepted' });
+		return association;
+	} catch (error) {
+		if (error instanceof AssociationError) metrics.dimseAssociationsRequested.inc({ result: error.failure });
+		throw error;
+	}
+}
