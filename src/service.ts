@@ -11,6 +11,7 @@ import { fhirOpenApi } from '#fhir/openapi.ts';
 import { instanceIndex } from '#site/index-instance.ts';
 import { Shards } from '#site/shards.ts';
 import { readRows } from '#storage/administrative-reader.ts';
+import { CommitmentTable } from '#storage/commitments.ts';
 import { Connection } from '#storage/connection.ts';
 import { startEmbeddedDatabase } from '#storage/embedded/embedded-database.ts';
 import { InstanceIntake } from '#storage/instance-intake.ts';
@@ -21,6 +22,7 @@ import { ResourceReads } from '#storage/resource-reads.ts';
 import { removeRuntimeFile, type SurfaceAddress, writeRuntimeFile } from '#storage/runtime-file.ts';
 import { readCursorKey } from '#storage/statements/administrative/read-access.ts';
 import { createUnmatchedLog } from '#storage/unmatched.ts';
+import { Commitments } from '#surfaces/dimse/commitment-reports.ts';
 import { createDimseSurface } from '#surfaces/dimse/listener.ts';
 import { bulkRoutes } from '#surfaces/fhir/bulk.ts';
 import { Cursors } from '#surfaces/fhir/cursor.ts';
@@ -270,10 +272,18 @@ async function listenDimse({
 	const intake = new InstanceIntake({ objects, index, limits: { headerBytesMax: limits.dicomHeaderBytesMax }, log });
 	const audit = openAudit({ databaseUrl, log, clock });
 	closers.push(() => audit.close());
+	const tls = tlsIdentity(config);
+	const connection = new Connection(databaseUrl);
+	closers.push(() => connection.close());
+	const remoteTls = { authorities: tls?.clientCa, cert: tls?.cert, key: tls?.key };
+	const table = new CommitmentTable(connection);
+	const commitment = new Commitments({ table, objects, directory, tls: remoteTls, limits, metrics, log });
+	closers.push(() => commitment.close());
 	const surface = createDimseSurface({
 		directory,
 		intake,
 		procedureSteps: createProcedureSteps({ gateway: shards, limits, metrics, clock }),
+		commitment,
 		storesUnknownSopClasses: config.DICOM_PRIVATE_CLASSES,
 		isTrustedProxy: addressSet(config.TRUSTED_PROXIES.map((text) => parseRange(text)).filter((range) => range !== undefined)),
 		audit: ({ address, reason }) => audit.record({ action: 'dimse.refused', subject: reason, source: address }),
@@ -284,7 +294,6 @@ async function listenDimse({
 	});
 	closers.push(() => surface.close(limits.drainMsMax));
 	const surfaces: Record<string, SurfaceAddress> = { dimse: await surface.listen({ host: config.HOST, port: config.DIMSE_PORT }) };
-	const tls = tlsIdentity(config);
 	if (config.DIMSE_TLS_PORT !== undefined && tls) {
 		surfaces['dimse_tls'] = await surface.listen({ host: config.HOST, port: config.DIMSE_TLS_PORT, tls });
 	}

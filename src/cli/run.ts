@@ -12,6 +12,7 @@ import { type Config, ConfigurationError } from '../config.ts';
 import { remoteAeCommands } from './ae.ts';
 import { clientCommands } from './client.ts';
 import { type CliHooks, type CliStreams, type Command, flag, type Invocation, type Options, UsageError } from './command.ts';
+import { commitmentCommands } from './commitment.ts';
 import { configuration, configurationMarkdown } from './configuration.ts';
 import { keyCommands } from './key.ts';
 import { messageCommands } from './messages.ts';
@@ -30,6 +31,7 @@ const commands: readonly Command[] = [
 	...messageCommands,
 	...mppsCommands,
 	...reportCommands,
+	...commitmentCommands,
 ];
 
 /**

@@ -1,6 +1,6 @@
 import { latencySeconds, type MetricDefinition } from './metric-definition.ts';
 
-const dimseOperations = ['C-ECHO', 'C-STORE', 'N-CREATE', 'N-SET', 'other'] as const;
+const dimseOperations = ['C-ECHO', 'C-STORE', 'N-CREATE', 'N-SET', 'N-ACTION', 'other'] as const;
 
 /** The rows of the DIMSE surface in the table of metrics. */
 export const dimseMetricDefinitions = {
@@ -68,5 +68,23 @@ export const dimseMetricDefinitions = {
 		kind: 'counter',
 		help: 'DIMSE requests that this service made of remote AEs, by the class of the status; abandoned ones were not answered.',
 		labels: { operation: ['C-ECHO', 'C-STORE', 'N-EVENT-REPORT'], outcome: ['success', 'warning', 'failure', 'abandoned'] },
+	},
+	commitmentRequests: {
+		name: 'tributary_commitment_requests_total',
+		kind: 'counter',
+		help: 'Requests for storage commitment, by what became of them; repeated ones are reported again.',
+		labels: { outcome: ['noted', 'repeated', 'refused'] },
+	},
+	commitmentInstances: {
+		name: 'tributary_commitment_instances_total',
+		kind: 'counter',
+		help: 'Instances that delivered commitment reports confirm or refuse; damaged: in the index, and not whole in the object store.',
+		labels: { outcome: ['committed', 'missing', 'class-conflict', 'conflict', 'damaged', 'duplicate-transaction'] },
+	},
+	commitmentReports: {
+		name: 'tributary_commitment_reports_total',
+		kind: 'counter',
+		help: 'Commitment reports by the association that they went over; given up: the last attempt failed as well.',
+		labels: { association: ['same', 'new'], outcome: ['delivered', 'failed', 'given-up'] },
 	},
 } as const satisfies Record<string, MetricDefinition>;

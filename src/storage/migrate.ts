@@ -11,6 +11,7 @@ import { Statistics } from '../../migrations/0007-statistics.ts';
 import { RemoteAes } from '../../migrations/0008-remote-aes.ts';
 import { Reports } from '../../migrations/0010-reports.ts';
 import { ImagingStudy } from '../../migrations/0011-imaging-study.ts';
+import { Commitment } from '../../migrations/0012-commitment.ts';
 import { ormConnection } from './orm-connection.ts';
 
 /** All migrations in order. They are written by hand; the ORM only runs them and keeps their names. */
@@ -25,6 +26,7 @@ const migrations = [
 	{ name: '0008-remote-aes', class: RemoteAes },
 	{ name: '0010-reports', class: Reports },
 	{ name: '0011-imaging-study', class: ImagingStudy },
+	{ name: '0012-commitment', class: Commitment },
 ];
 
 /** Any constant will do, as long as every node takes the same. */

@@ -28,8 +28,11 @@ export function operationOf(commandField: number): Operation | undefined {
 export const statuses = {
 	success: 0x0000,
 	processingFailure: 0x0110,
+	noSuchSopInstance: 0x0112,
+	invalidArgumentValue: 0x0115,
 	invalidSopInstance: 0x0117,
 	sopClassNotSupported: 0x0122,
+	noSuchActionType: 0x0123,
 	unrecognizedOperation: 0x0211,
 	mistypedArgument: 0x0212,
 	resourceLimitation: 0x0213,
@@ -50,6 +53,8 @@ export interface CommandSet {
 	sopClassUid: string | undefined;
 	/** Affected (0000,1000) or Requested (0000,1001) SOP Instance UID, not checked. */
 	sopInstanceUid: string | undefined;
+	/** Action Type ID (0000,1008) of an N-ACTION. */
+	actionTypeId: number | undefined;
 	/** Status (0000,0900) of a response. */
 	status: number | undefined;
 	/** Error Comment (0000,0902) of a response. */
@@ -85,6 +90,7 @@ export function readCommandSet(bytes: Buffer): CommandSet | undefined {
 		hasDataSet: dataSetType !== noDataSet,
 		sopClassUid: uidOf(values.get(0x0002) ?? values.get(0x0003)),
 		sopInstanceUid: uidOf(values.get(0x1000) ?? values.get(0x1001)),
+		actionTypeId: shortOf(values.get(0x1008)),
 		status: shortOf(values.get(0x0900)),
 		comment: uidOf(values.get(0x0902)),
 	};

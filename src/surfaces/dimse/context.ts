@@ -4,8 +4,10 @@ import type { JsonObject } from '#core/json.ts';
 import type { Limits } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import type { Metrics } from '#core/metrics.ts';
+import type { NewCommitment } from '#storage/commitments.ts';
 import type { InstanceEntry } from '#storage/instance-intake.ts';
 import type { ConnectionRefusal } from '../tcp/reception.ts';
+import type { ReturnChannel } from './service.ts';
 
 /** One MPPS N-CREATE or N-SET. */
 export interface ProcedureStepRequest {
@@ -39,6 +41,12 @@ export interface ProcedureStepService {
 	set(request: ProcedureStepRequest): Promise<ProcedureStepAnswer>;
 }
 
+/** Storage commitment as SCP. */
+export interface CommitmentService {
+	/** Resolves when the request is durable, with how to report over its association. Rejects when the service itself cannot. */
+	note(request: NewCommitment): Promise<(channel: ReturnChannel) => void>;
+}
+
 /** A connection or an association that was turned away, for the audit trail. */
 export interface RefusedAssociation {
 	address: string;
@@ -50,6 +58,7 @@ export interface DimseContext {
 	directory: AssociationDirectory;
 	intake: InstanceEntry;
 	procedureSteps: ProcedureStepService;
+	commitment: CommitmentService;
 	/** Whether instances of SOP classes that DICOM does not know (private ones) are stored as well. */
 	storesUnknownSopClasses: boolean;
 	/** Whether a peer is listed in TRUSTED_PROXIES; its connections then begin with a PROXY header. */

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { type ConnectionRefusal, Reception, type TcpAddress, type TcpListenOptions } from '../tcp/reception.ts';
 import { Association } from './association.ts';
+import { commitment } from './commitment.ts';
 import type { DimseContext } from './context.ts';
 import { procedureStep } from './procedure-step.ts';
 import type { ServiceClass } from './service.ts';
@@ -23,7 +24,7 @@ class Associations {
 
 	constructor(context: DimseContext) {
 		this.#context = context;
-		this.#services = [verification, storage(context), procedureStep(context)];
+		this.#services = [verification, storage(context), procedureStep(context), commitment(context)];
 		const { isTrustedProxy, limits, log, metrics } = context;
 		this.reception = new Reception({
 			protocol: 'DIMSE',

@@ -5,6 +5,7 @@ import { Gathering } from './gathering.ts';
 import type { AcceptedContext, Negotiated } from './negotiation.ts';
 import { type AbortReason, dataTransfer } from './pdu.ts';
 import type { Fragment } from './pdu-reader.ts';
+import { ReturningRequests } from './returning-requests.ts';
 import { answerAtOnce, type Reception } from './service.ts';
 
 /** Who is at the other end. */
@@ -33,7 +34,7 @@ interface Message {
 	finishing: boolean;
 }
 
-const measured = ['C-ECHO', 'C-STORE', 'N-CREATE', 'N-SET'] as const;
+const measured = ['C-ECHO', 'C-STORE', 'N-CREATE', 'N-SET', 'N-ACTION'] as const;
 
 function measuredOperation({ commandField }: CommandSet): (typeof measured)[number] | 'other' {
 	const operation = operationOf(commandField);
@@ -54,6 +55,7 @@ export class Messages {
 	readonly #port: MessagePort;
 	readonly #commandSet: Gathering;
 	#commandContextId: number | undefined;
+	readonly #returning: ReturningRequests;
 	#message: Message | undefined;
 	#ended = false;
 
@@ -63,6 +65,7 @@ export class Messages {
 		this.#peer = peer;
 		this.#port = port;
 		this.#commandSet = new Gathering(context.limits.dimsePduBytesMax);
+		this.#returning = new ReturningRequests(port, negotiated.peerPduBytesMax, context.limits.dimseResponseMsMax);
 	}
 
 	/** A message was begun and is not answered. */
@@ -81,6 +84,7 @@ export class Messages {
 	async end(): Promise<void> {
 		const message = this.#message;
 		this.#ended = true;
+		this.#returning.end();
 		this.#message = undefined;
 		this.#commandContextId = undefined;
 		if (message === undefined || message.finishing) return;
@@ -100,8 +104,8 @@ export class Messages {
 	}
 
 	#begin(context: AcceptedContext, command: CommandSet): Promise<void> | undefined {
-		// Nothing was asked of the peer on this association that it could answer.
-		if (command.commandField >= 0x8000) return this.#port.fault('unexpected-PDU-parameter');
+		if (command.commandField >= 0x8000)
+			return this.#returning.take(context.id, command) ? undefined : this.#port.fault('unexpected-PDU-parameter');
 		const { calledAe, callingAe, address, siteId } = this.#peer;
 		const match = this.#context.directory.matchAssociation(calledAe, callingAe, address);
 		if (match.kind !== 'accepted' || match.siteId !== siteId) return this.#port.refuse();
@@ -121,8 +125,8 @@ export class Messages {
 			const isOtherClass = operation !== undefined && command.sopClassUid !== abstractSyntax;
 			return answerAtOnce({ status: isOtherClass ? statuses.sopClassNotSupported : statuses.unrecognizedOperation });
 		}
-		const { callingAe, address } = this.#peer;
-		return begin({ command, abstractSyntax, transferSyntax, grant, callingAe, address });
+		const { callingAe, calledAe, address } = this.#peer;
+		return begin({ command, abstractSyntax, transferSyntax, grant, callingAe, calledAe, address });
 	}
 
 	#takeData(message: Message, { contextId, isCommand, isLast, bytes }: Fragment): Promise<void> | undefined {
@@ -141,9 +145,11 @@ export class Messages {
 		const operation = measuredOperation(command);
 		metrics.dimseMessages.inc({ operation, outcome: outcomeOf(response.status) });
 		metrics.dimseSeconds.observe({ operation }, (clock.nowMs() - message.startedMs) / 1000);
-		if (this.#ended) return;
-		this.#message = undefined;
-		await this.#port.send(dataTransfer(context.id, 'command', responseSet(command, response), this.#negotiated.peerPduBytesMax));
+		if (!this.#ended) {
+			this.#message = undefined;
+			await this.#port.send(dataTransfer(context.id, 'command', responseSet(command, response), this.#negotiated.peerPduBytesMax));
+		}
+		message.reception.answered?.(this.#returning.channel(context.id, context.transferSyntax));
 	}
 
 	async #responseOf({ reception }: Message): Promise<DimseResponse> {

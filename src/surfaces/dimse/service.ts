@@ -1,5 +1,5 @@
 import type { AssociationGrant } from '#access/directory.ts';
-import type { CommandSet, DimseResponse, Operation } from './command-set.ts';
+import type { CommandSet, DimseResponse, Operation, OutgoingRequest } from './command-set.ts';
 
 /** A request whose command set is read and whose data set, if it has one, is still to come. */
 export interface DimseRequest {
@@ -9,6 +9,7 @@ export interface DimseRequest {
 	transferSyntax: string;
 	grant: AssociationGrant;
 	callingAe: string;
+	calledAe: string;
 	address: string;
 }
 
@@ -20,6 +21,15 @@ export interface Reception {
 	finish(): Promise<DimseResponse>;
 	/** Never rejects. */
 	abandon(): Promise<void>;
+	/** The response went out, or nobody is there to hear it; the association, while it lasts, may be used to say more. Never throws. */
+	answered?(channel: ReturnChannel): void;
+}
+
+/** The association that a request came over, for a request in the other direction. */
+export interface ReturnChannel {
+	transferSyntax: string;
+	/** Its status. Undefined: too long, the association ended, or the peer did not answer in time. Never rejects. */
+	request(request: OutgoingRequest, dataSet: Buffer): Promise<number | undefined>;
 }
 
 export type Begin = (request: DimseRequest) => Reception;

@@ -4,9 +4,11 @@ import { systemClock } from '#core/clock.ts';
 import { defaultLimits, type Limits } from '#core/limits.ts';
 import { silentLog } from '#core/log.ts';
 import { createMetrics, type MetricName, metricDefinitions } from '#core/metrics.ts';
+import type { NewCommitment } from '#storage/commitments.ts';
 import type { AnnouncedInstance, InstanceEntry, InstanceReception, IntakeResult } from '#storage/instance-intake.ts';
-import type { ProcedureStepAnswer, ProcedureStepRequest, RefusedAssociation } from '#surfaces/dimse/context.ts';
+import type { CommitmentService, ProcedureStepAnswer, ProcedureStepRequest, RefusedAssociation } from '#surfaces/dimse/context.ts';
 import { createDimseSurface } from '#surfaces/dimse/listener.ts';
+import type { ReturnChannel } from '#surfaces/dimse/service.ts';
 import type { TcpListenOptions } from '#surfaces/tcp/reception.ts';
 
 export const ctImage = '1.2.840.10008.5.1.4.1.1.2';
@@ -96,6 +98,17 @@ class FakeProcedureSteps {
 	}
 }
 
+/** Notes every request, and reports nothing unless a test says how. */
+class FakeCommitment implements CommitmentService {
+	readonly requests: NewCommitment[] = [];
+	answer: () => Promise<(channel: ReturnChannel) => void> = () => Promise.resolve(() => undefined);
+
+	note(request: NewCommitment): Promise<(channel: ReturnChannel) => void> {
+		this.requests.push(request);
+		return this.answer();
+	}
+}
+
 /** Accepts everybody who calls WEST. */
 class FakeDirectory {
 	refused = new Set<string>();
@@ -123,12 +136,14 @@ export async function startSurface(test: TestContext, setUp: SetUp = {}) {
 	const intake = new FakeIntake();
 	const directory = new FakeDirectory();
 	const procedureSteps = new FakeProcedureSteps();
+	const commitment = new FakeCommitment();
 	const refused: RefusedAssociation[] = [];
 	const metrics = createMetrics({ processMetrics: false });
 	const surface = createDimseSurface({
 		directory,
 		intake: entry ?? intake,
 		procedureSteps,
+		commitment,
 		storesUnknownSopClasses,
 		isTrustedProxy: (address) => trustedProxies.includes(address),
 		audit: (event) => refused.push(event),
@@ -144,5 +159,5 @@ export async function startSurface(test: TestContext, setUp: SetUp = {}) {
 		const fitting = all.filter((value) => Object.entries(labels).every(([label, wanted]) => value.labels[label] === wanted));
 		return fitting.reduce((sum, { value }) => sum + value, 0);
 	};
-	return { surface, port, intake, directory, procedureSteps, refused, counted };
+	return { surface, port, intake, directory, procedureSteps, commitment, refused, counted };
 }

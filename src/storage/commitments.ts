@@ -1,0 +1,119 @@
+import { newId } from '#core/id.ts';
+import type { ReferencedInstance } from '#dicom/commitment.ts';
+import type { Cell, Connection } from './connection.ts';
+import { type Statement, textArray } from './statement.ts';
+import { claimCommitments, deleteOldCommitments } from './statements/administrative/commitments.ts';
+import { judgeInstances, noteCommitment, postponeCommitment, settleCommitment } from './statements/commitment.ts';
+
+/** A request for storage commitment as an association brought it. */
+export interface NewCommitment {
+	siteId: string;
+	transactionUid: string;
+	callingAe: string;
+	calledAe: string;
+	/** Address of the sender. */
+	source: string;
+	references: readonly ReferencedInstance[];
+}
+
+/** A request whose report is still to be made. */
+export interface NotedCommitment extends Omit<NewCommitment, 'source'> {
+	id: string;
+	/** Another list was noted under the transaction UID before. */
+	isDuplicate: boolean;
+	/** How often a report was tried, this time included. */
+	attempts: number;
+}
+
+/** What the index holds under a SOP Instance UID. */
+export interface IndexedInstance {
+	sopClassUid: string;
+	objectKey: string;
+	bytes: number;
+	/** Other content under the same UID waits for a person. */
+	hasConflict: boolean;
+}
+
+const judgedAtOnce = 500;
+
+/** The table of requests for storage commitment. Every call fails like a statement fails when the database is away. */
+export class CommitmentTable {
+	readonly #connection: Connection;
+
+	constructor(connection: Connection) {
+		this.#connection = connection;
+	}
+
+	async #run(statement: Statement, values: readonly unknown[]): Promise<Cell[][]> {
+		await this.#connection.open();
+		return this.#connection.run(statement, values);
+	}
+
+	/** Durable when it resolves. @param heldMs for which no node takes it up */
+	async note(request: NewCommitment, heldMs: number): Promise<{ noted: NotedCommitment; isRepeated: boolean }> {
+		const { siteId, transactionUid, callingAe, calledAe, source, references } = request;
+		const [row] = await this.#run(noteCommitment, [
+			siteId,
+			newId(),
+			transactionUid,
+			callingAe,
+			calledAe,
+			source,
+			textArray(references.map(({ sopClassUid }) => sopClassUid)),
+			textArray(references.map(({ sopInstanceUid }) => sopInstanceUid)),
+			heldMs,
+		]);
+		const [id, isDuplicate, kind] = row as [string, string, string];
+		const noted = { id, siteId, transactionUid, callingAe, calledAe, references, isDuplicate: isDuplicate === 't', attempts: 0 };
+		return { noted, isRepeated: kind === 'again' };
+	}
+
+	/** Takes requests whose time has come, for `heldMs`. */
+	async claim(most: number, heldMs: number): Promise<NotedCommitment[]> {
+		const rows = (await this.#run(claimCommitments, [most, heldMs])) as string[][];
+		return rows.map(([siteId, id, transactionUid, isDuplicate, callingAe, calledAe, attempts, classes, instances]) => {
+			const classUids = String(classes).split(' ');
+			const references = String(instances)
+				.split(' ')
+				.map((sopInstanceUid, index) => ({ sopClassUid: String(classUids[index]), sopInstanceUid }));
+			return {
+				siteId: String(siteId),
+				id: String(id),
+				transactionUid: String(transactionUid),
+				isDuplicate: isDuplicate === 't',
+				callingAe: String(callingAe),
+				calledAe: String(calledAe),
+				attempts: Number(attempts),
+				references,
+			};
+		});
+	}
+
+	/** In the order of the UIDs; undefined: not in the index of the site. */
+	async indexed(siteId: string, sopInstanceUids: readonly string[]): Promise<(IndexedInstance | undefined)[]> {
+		const found: (IndexedInstance | undefined)[] = [];
+		for (let at = 0; at < sopInstanceUids.length; at += judgedAtOnce) {
+			const rows = await this.#run(judgeInstances, [siteId, textArray(sopInstanceUids.slice(at, at + judgedAtOnce))]);
+			for (const [sopClassUid, objectKey, bytes, hasConflict] of rows) {
+				found.push(
+					sopClassUid && objectKey ? { sopClassUid, objectKey, bytes: Number(bytes), hasConflict: hasConflict === 't' } : undefined,
+				);
+			}
+		}
+		return found;
+	}
+
+	async settle({ siteId, id }: NotedCommitment, committed: number, refused: number): Promise<void> {
+		await this.#run(settleCommitment, [siteId, id, committed, refused]);
+	}
+
+	/** True: it is given up, because it came more than `withinMs` ago. */
+	async postpone({ siteId, id }: NotedCommitment, forMs: number, withinMs: number, failure: string): Promise<boolean> {
+		const [row] = await this.#run(postponeCommitment, [siteId, id, forMs, withinMs, failure]);
+		return row?.[0] === 'failed';
+	}
+
+	async removeOld(keptMs: number): Promise<void> {
+		await this.#run(deleteOldCommitments, [keptMs]);
+	}
+}

@@ -1,0 +1,191 @@
+import type { RemoteAeDirectory } from '#access/directory.ts';
+import type { Limits } from '#core/limits.ts';
+import type { Log } from '#core/log.ts';
+import type { Metrics } from '#core/metrics.ts';
+import { commitmentReport, commitmentTransferSyntaxes } from '#dicom/commitment.ts';
+import type { CommitmentTable, NewCommitment, NotedCommitment } from '#storage/commitments.ts';
+import type { ObjectStore } from '#storage/objects/object-store.ts';
+import { AssociationError } from './association-error.ts';
+import { type OutgoingRequest, statuses } from './command-set.ts';
+import { commitmentClass, commitmentInstance } from './commitment.ts';
+import { type Judgement, judge } from './commitment-judgement.ts';
+import type { CommitmentService } from './context.ts';
+import { type RequestorTls, requestAssociation } from './requestor.ts';
+import type { ReturnChannel } from './service.ts';
+
+export interface CommitmentOptions {
+	table: CommitmentTable;
+	objects: Pick<ObjectStore, 'size'>;
+	directory: RemoteAeDirectory;
+	tls: RequestorTls | undefined;
+	limits: Limits;
+	metrics: Metrics;
+	log: Log;
+}
+
+const pollMs = 500;
+const retryMsMax = 600_000;
+const removeOldMs = 3_600_000;
+
+/** The report could not be delivered; the text is kept with the request. */
+class ReportError extends Error {
+	override readonly name = 'ReportError';
+}
+
+/**
+ * Notes requests for storage commitment and reports on them: over their own association while it lasts, else over a new one to the
+ * remote AE of the calling AE title, again and again until it has taken the report. Any node takes up what another left.
+ */
+export class Commitments implements CommitmentService {
+	readonly #options: CommitmentOptions;
+	readonly #underWay = new Set<Promise<void>>();
+	readonly #closing = new AbortController();
+	#polling: Promise<void> = Promise.resolve();
+	#timer: NodeJS.Timeout | undefined;
+	#removedOldMs = 0;
+	#isFailing = false;
+
+	constructor(options: CommitmentOptions) {
+		this.#options = options;
+		this.#schedule();
+	}
+
+	/** A node that ends in the middle of a report leaves it to others for this long. */
+	get #heldMs(): number {
+		const { dimseConnectMsMax, dimseResponseMsMax } = this.#options.limits;
+		return dimseConnectMsMax + dimseResponseMsMax;
+	}
+
+	async note(request: NewCommitment): Promise<(channel: ReturnChannel) => void> {
+		const { noted, isRepeated } = await this.#options.table.note(request, this.#heldMs);
+		this.#options.metrics.commitmentRequests.inc({ outcome: isRepeated ? 'repeated' : 'noted' });
+		return (channel) => this.#track(this.#attempt(noted, () => this.#overSame(noted, channel), 'same'));
+	}
+
+	/** Gives up what is under way, for another node or the next start. */
+	async close(): Promise<void> {
+		this.#closing.abort();
+		clearTimeout(this.#timer);
+		await this.#polling;
+		await Promise.all(this.#underWay);
+	}
+
+	#schedule(): void {
+		if (this.#closing.signal.aborted) return;
+		this.#timer = setTimeout(() => {
+			this.#polling = this.#poll().then(
+				() => {
+					this.#isFailing = false;
+				},
+				(error) => {
+					if (!this.#isFailing) this.#options.log.warn({ err: error }, 'requests for storage commitment cannot be looked up');
+					this.#isFailing = true;
+				},
+			);
+			void this.#polling.then(() => this.#schedule());
+		}, pollMs);
+		this.#timer.unref();
+	}
+
+	async #poll(): Promise<void> {
+		const { table, limits } = this.#options;
+		const room = limits.commitmentReportsMax - this.#underWay.size;
+		if (room > 0) {
+			for (const noted of await table.claim(room, this.#heldMs)) this.#track(this.#attempt(noted, () => this.#overNew(noted), 'new'));
+		}
+		const nowMs = performance.now();
+		if (this.#removedOldMs !== 0 && nowMs - this.#removedOldMs < removeOldMs) return;
+		await table.removeOld(limits.commitmentAgeMsMax);
+		this.#removedOldMs = nowMs;
+	}
+
+	#track(work: Promise<void>): void {
+		const tracked = work
+			.catch((error) => this.#options.log.error({ err: error }, 'a commitment report could not be settled'))
+			.finally(() => this.#underWay.delete(tracked));
+		this.#underWay.add(tracked);
+	}
+
+	/** One report, and what becomes of the request after it. */
+	async #attempt(noted: NotedCommitment, report: () => Promise<Judgement>, association: 'same' | 'new'): Promise<void> {
+		const { table, limits, metrics, log } = this.#options;
+		const about = { site: noted.siteId, transaction: noted.transactionUid, ae: noted.callingAe };
+		try {
+			const { committed, refused, outcomes } = await report();
+			await table.settle(noted, committed.length, refused.length);
+			metrics.commitmentReports.inc({ association, outcome: 'delivered' });
+			for (const outcome of outcomes) metrics.commitmentInstances.inc({ outcome });
+			if (refused.length > 0)
+				log.warn({ ...about, committed: committed.length, refused: refused.length }, 'storage commitment refused in part');
+			else log.info({ ...about, committed: committed.length }, 'storage committed');
+		} catch (error) {
+			const isExpected = error instanceof ReportError || error instanceof AssociationError;
+			const failure = isExpected ? error.message : 'the service itself could not make the report';
+			// The requestor need not stay for the report: that it did not is no failure, and there is no reason to wait.
+			const isFirst = association === 'same' || this.#closing.signal.aborted;
+			const pauseMs = isFirst ? 0 : Math.min(limits.commitmentRetryMs * 2 ** Math.min(noted.attempts - 1, 20), retryMsMax);
+			const isGivenUp = await table.postpone(noted, pauseMs, limits.commitmentReportMsMax, failure);
+			metrics.commitmentReports.inc({ association, outcome: isGivenUp ? 'given-up' : 'failed' });
+			const level = isGivenUp || !isExpected ? 'error' : association === 'same' ? 'debug' : 'warn';
+			const what = isGivenUp ? 'a commitment report is given up' : 'a commitment report was not delivered';
+			log[level]({ ...about, attempts: noted.attempts, failure, ...(isExpected ? {} : { err: error }) }, what);
+		}
+	}
+
+	async #judge(noted: NotedCommitment): Promise<Judgement> {
+		const { table, objects, log } = this.#options;
+		const judgement = await judge(noted, table, objects);
+		const damaged = judgement.outcomes.filter((outcome) => outcome === 'damaged').length;
+		if (damaged > 0)
+			log.error({ site: noted.siteId, damaged }, 'indexed instances are not whole in the object store; see doctor --objects');
+		return judgement;
+	}
+
+	async #overSame(noted: NotedCommitment, { transferSyntax, request }: ReturnChannel): Promise<Judgement> {
+		const judgement = await this.#judge(noted);
+		const status = await request(eventReport(judgement), dataSetOf(noted, judgement, transferSyntax));
+		if (status === undefined) throw new ReportError('the association ended before the report');
+		if (status !== statuses.success) throw new ReportError(refusal(status));
+		return judgement;
+	}
+
+	async #overNew(noted: NotedCommitment): Promise<Judgement> {
+		const { directory, limits, metrics, tls } = this.#options;
+		const target = directory.remoteAe(noted.siteId, noted.callingAe);
+		if (target === undefined) throw new ReportError(`${noted.callingAe} is not registered as a remote AE of the site`);
+		const judgement = await this.#judge(noted);
+		const association = await requestAssociation(target, {
+			callingAe: noted.calledAe,
+			contexts: [{ abstractSyntax: commitmentClass, transferSyntaxes: commitmentTransferSyntaxes }],
+			roles: [{ sopClassUid: commitmentClass, scu: false, scp: true }],
+			tls,
+			limits,
+			metrics,
+			signal: this.#closing.signal,
+		});
+		try {
+			const [context] = association.contexts;
+			if (context === undefined) throw new ReportError(`${target.title} accepts no presentation context`);
+			// A peer that does not answer the role selection has no other use for this association: it is sent the report all the same.
+			const { status } = await association.send(context, eventReport(judgement), [dataSetOf(noted, judgement, context.transferSyntax)]);
+			if (status !== statuses.success) throw new ReportError(refusal(status));
+		} finally {
+			void association.release();
+		}
+		return judgement;
+	}
+}
+
+/** PS3.4 §J.3.3: event type 1, storage commitment request successful; 2, complete, failures exist. */
+function eventReport({ refused }: Judgement): OutgoingRequest {
+	const eventTypeId = refused.length === 0 ? 1 : 2;
+	return { operation: 'N-EVENT-REPORT', sopClassUid: commitmentClass, sopInstanceUid: commitmentInstance, eventTypeId };
+}
+
+function dataSetOf({ transactionUid }: NotedCommitment, { committed, refused }: Judgement, transferSyntax: string): Buffer {
+	return commitmentReport(transactionUid, committed, refused, transferSyntax);
+}
+
+function refusal(status: number): string {
+	return `the report was answered with status 0x${status.toString(16).padStart(4, '0').toUpperCase()}`;
+}
