@@ -95,6 +95,28 @@ create table bulk_job (
 	CHECK ((state = ANY (ARRAY['receiving'::text, 'waiting'::text, 'running'::text, 'done'::text, 'failed'::text, 'interrupted'::text])))
 );
 
+create table commitment_request (
+	site_id uuid not null,
+	id uuid not null,
+	transaction_uid text not null,
+	is_duplicate boolean not null,
+	calling_ae text not null,
+	called_ae text not null,
+	source text not null,
+	sop_class_uids text[] not null,
+	sop_instance_uids text[] not null,
+	received_at timestamp with time zone not null,
+	state text not null,
+	attempts integer not null default 0,
+	due_at timestamp with time zone not null,
+	committed integer,
+	refused integer,
+	failure text,
+	settled_at timestamp with time zone,
+	PRIMARY KEY (site_id, id),
+	CHECK ((state = ANY (ARRAY['waiting'::text, 'reported'::text, 'failed'::text])))
+) with (fillfactor=80);
+
 create table committed_batch (
 	site_id uuid not null,
 	id uuid not null,
@@ -512,6 +534,12 @@ CREATE INDEX allergy_intolerance_patient ON public.allergy_intolerance USING btr
 CREATE INDEX api_key_site ON public.api_key USING btree (site_id);
 
 CREATE INDEX audit_event_site ON public.audit_event USING btree (site_id, recorded_at);
+
+CREATE INDEX commitment_request_due ON public.commitment_request USING btree (due_at) WHERE (state = 'waiting'::text);
+
+CREATE INDEX commitment_request_settled ON public.commitment_request USING btree (settled_at) WHERE (state <> 'waiting'::text);
+
+CREATE INDEX commitment_request_transaction ON public.commitment_request USING btree (site_id, calling_ae, transaction_uid);
 
 CREATE INDEX committed_batch_age ON public.committed_batch USING brin (committed_at);
 
