@@ -2,7 +2,7 @@ import { implementationClassUid, implementationVersionName } from '#dicom/implem
 import { isUid } from '#dicom/uid.ts';
 import { AssociateRequestError, itemsOf, type ProposedContext, type ProposedRole, roleOf, textOf } from './associate-request.ts';
 import { applicationContextName, item, uint32 } from './negotiation.ts';
-import { pdu, valueHeadBytes } from './pdu.ts';
+import { dataBytesMin, pdu } from './pdu.ts';
 
 /** What this side proposes in an A-ASSOCIATE-RQ (PS3.8 §9.3.2). */
 export interface Proposal {
@@ -64,7 +64,7 @@ export function readAssociateAccept(body: Buffer, proposal: Proposal): Acceptanc
 	const [length] = user.filter(({ type }) => type === 0x51);
 	if (length !== undefined && length.value.length !== 4) throw new AssociateRequestError('the maximum length has not four bytes');
 	const announced = length?.value.readUInt32BE(0) ?? 0;
-	if (announced !== 0 && announced <= valueHeadBytes) throw new AssociateRequestError('the maximum length leaves no room for data');
+	if (announced !== 0 && announced < dataBytesMin) throw new AssociateRequestError('the maximum length leaves no room for data');
 	const granted = user.filter(({ type }) => type === 0x54).map(({ value }) => roleOf(value));
 	const contexts = items
 		.filter(({ type }) => type === 0x21)

@@ -2,7 +2,7 @@ import { implementationClassUid, implementationVersionName } from '#dicom/implem
 import { implicitLittleEndian } from '#dicom/transfer-syntax.ts';
 import { isUid } from '#dicom/uid.ts';
 import type { AssociateRequest, ProposedContext, ProposedRole } from './associate-request.ts';
-import { pdu, valueHeadBytes } from './pdu.ts';
+import { dataBytesMin, pdu } from './pdu.ts';
 import type { ServiceClass } from './service.ts';
 
 export const applicationContextName = '1.2.840.10008.3.1.1.1';
@@ -91,7 +91,7 @@ function associateAccept(request: AssociateRequest, answers: readonly ContextAns
 
 /** Whether the peer leaves room for any data in a P-DATA-TF. */
 export function canBeAnswered({ pduBytesMax }: AssociateRequest): boolean {
-	return pduBytesMax === 0 || pduBytesMax > valueHeadBytes;
+	return pduBytesMax === 0 || pduBytesMax >= dataBytesMin;
 }
 
 /** Decides on every proposed presentation context, and gives the A-ASSOCIATE-AC that says so. */

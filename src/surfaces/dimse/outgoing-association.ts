@@ -115,17 +115,19 @@ export class OutgoingAssociation implements RequestedAssociation {
 	}
 
 	async #sendDataSet(contextId: number, dataSet: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
-		let held: Uint8Array | undefined;
+		// What is not the last fragment has an even length (PS3.8 §E.2), whatever the pieces have.
+		let held: Uint8Array = Buffer.alloc(0);
 		try {
 			for await (const piece of dataSet) {
-				if (held !== undefined) await this.#transfer(contextId, 'data-set', held, false);
-				held = piece;
+				const even = held.length & ~1;
+				if (even > 0) await this.#transfer(contextId, 'data-set', held.subarray(0, even), false);
+				held = even < held.length ? Buffer.concat([held.subarray(even), piece]) : piece;
 			}
 		} catch (error) {
 			this.#give('cancelled', 'was given up: the data set could not be read');
 			throw error;
 		}
-		await this.#transfer(contextId, 'data-set', held ?? Buffer.alloc(0), true);
+		await this.#transfer(contextId, 'data-set', held, true);
 	}
 
 	/** Resolves when there is room for more. */

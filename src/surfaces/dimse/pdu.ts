@@ -15,6 +15,8 @@ export type PduType = (typeof pduTypes)[keyof typeof pduTypes];
 export const pduHeadBytes = 6;
 /** Length, presentation context and message control header of a presentation data value. */
 export const valueHeadBytes = 6;
+/** Of a P-DATA-TF that has room for anything. */
+export const dataBytesMin = valueHeadBytes + 2;
 
 export function pdu(type: number, body: Buffer): Buffer {
 	const head = Buffer.alloc(pduHeadBytes);
@@ -61,6 +63,7 @@ export function abort(source: 'service-user' | 'service-provider', reason: Abort
 
 /**
  * A command set or data set, or a piece of it, as P-DATA-TF PDUs, one fragment each, none longer than the peer takes.
+ * @param bytes of even length, unless they are the last
  * @param isLast whether it ends with these bytes
  */
 export function dataTransfer(
@@ -70,7 +73,8 @@ export function dataTransfer(
 	pduBytesMax: number,
 	isLast = true,
 ): Buffer {
-	const room = pduBytesMax - valueHeadBytes;
+	// Fragments have an even length (PS3.8 §E.2).
+	const room = (pduBytesMax - valueHeadBytes) & ~1;
 	const pdus: Uint8Array[] = [];
 	for (let at = 0; at === 0 || at < bytes.length; at += room) {
 		const fragment = bytes.subarray(at, at + room);
