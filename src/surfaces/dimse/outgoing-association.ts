@@ -115,7 +115,7 @@ export class OutgoingAssociation implements RequestedAssociation {
 	}
 
 	async #sendDataSet(contextId: number, dataSet: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
-		// What is not the last fragment has an even length (PS3.8 §E.2), whatever the pieces have.
+		// What is not the last fragment has an even length (PS3.8 §E.1), whatever the pieces have.
 		let held: Uint8Array = Buffer.alloc(0);
 		try {
 			for await (const piece of dataSet) {

@@ -73,7 +73,7 @@ export function dataTransfer(
 	pduBytesMax: number,
 	isLast = true,
 ): Buffer {
-	// Fragments have an even length (PS3.8 §E.2).
+	// Fragments have an even length (PS3.8 §E.1).
 	const room = (pduBytesMax - valueHeadBytes) & ~1;
 	const pdus: Uint8Array[] = [];
 	for (let at = 0; at === 0 || at < bytes.length; at += room) {
