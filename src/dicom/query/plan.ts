@@ -1,0 +1,74 @@
+import { type ImagingAttribute, type ImagingClause, type ImagingQuery, imagingAttributes, type QueryLevel } from '#record/imaging-query.ts';
+import { isAtOrAbove, levelOf } from './attributes.ts';
+import { clauseOf, withCombinedMoments } from './matching.ts';
+
+export interface QueryKey {
+	attribute: ImagingAttribute;
+	/** Decoded text; several values are parted by `\`. Empty: universal matching. */
+	value: string;
+}
+
+export interface QueryRequest {
+	level: QueryLevel;
+	/** What is matched; a key with an empty value is shown only. */
+	keys: readonly QueryKey[];
+	/** What is shown beside the keys. */
+	shown?: readonly ImagingAttribute[];
+	/** Whether the ranges of a date and of its time are one range of moments. */
+	combinesMoments: boolean;
+	/** Answers of a page at most. */
+	count: number;
+	offset?: number;
+}
+
+export interface PlannedQuery {
+	query: ImagingQuery;
+	/** Keys with a value that lie below the level: they are not matched and not shown. */
+	unsupported: readonly ImagingAttribute[];
+}
+
+/** What makes an entity known: shown in every answer. */
+export const uniqueKeys: Readonly<Record<QueryLevel, ImagingAttribute>> = {
+	PATIENT: 'PatientID',
+	STUDY: 'StudyInstanceUID',
+	SERIES: 'SeriesInstanceUID',
+	IMAGE: 'SOPInstanceUID',
+};
+
+/**
+ * A query over keys of its level and those above it (PS3.4 C.4.1.2, C.4.1.3; relational, as C.4.1.2.2 allows).
+ * @throws MatchingError when a value cannot be matched
+ */
+export function planQuery({ level, keys, shown = [], combinesMoments, count, offset = 0 }: QueryRequest): PlannedQuery {
+	const within = ({ attribute }: QueryKey) => isAtOrAbove(levelOf(attribute), level);
+	const clauses = keys.filter(within).flatMap(({ attribute, value }) => clauseOf(attribute, value) ?? []);
+	const attributes = [uniqueKeys[level], ...keys.map(({ attribute }) => attribute), ...shown];
+	return {
+		query: {
+			level,
+			clauses: combinesMoments ? withCombinedMoments(clauses) : clauses,
+			attributes: [...new Set(attributes)].filter((attribute) => isAtOrAbove(levelOf(attribute), level)),
+			count,
+			after: undefined,
+			offset,
+		},
+		unsupported: keys.filter((key) => !within(key) && key.value !== '').map(({ attribute }) => attribute),
+	};
+}
+
+/** Everything that can be said at a level. */
+export function attributesOfLevel(level: QueryLevel): readonly ImagingAttribute[] {
+	return imagingAttributes[level];
+}
+
+/** Clauses that select what is retrieved by the unique keys of C.4.2.1.4.1 and C.4.3.1.3.1: lists of values, no wildcards. */
+export function uniqueKeyClauses(keys: readonly QueryKey[]): ImagingClause[] {
+	return keys.map(({ attribute, value }) => ({
+		kind: 'equals',
+		attribute,
+		values: value
+			.split('\\')
+			.map((text) => text.replace(/^[ \0]+|[ \0]+$/g, ''))
+			.filter((text) => text !== ''),
+	}));
+}

@@ -1,0 +1,74 @@
+import { issuerOfSystem } from '#dicom/query/issuer.ts';
+import type { ImagingClause, ImagingEntity, ImagingQuery, RetrievableInstance } from '#record/imaging-query.ts';
+import type { Reader } from './reader.ts';
+import { imagingQuery, retrievalKindsQuery, retrievalQuery } from './statements/search-imaging.ts';
+
+export interface ImagingPage {
+	entities: ImagingEntity[];
+	/** For `after` of the next page; undefined when there is none. */
+	next: readonly string[] | undefined;
+}
+
+/**
+ * A page of what a query finds within the site, in the order of the unique keys.
+ * @throws Failure `unavailable`
+ */
+export async function searchImaging(reader: Reader, siteId: string, query: ImagingQuery): Promise<ImagingPage> {
+	const { attributes, count } = query;
+	const { statement, values } = imagingQuery(siteId, query);
+	const rows = await reader.run(statement, values);
+	const shown = rows.slice(0, count);
+	const entities = shown.map((cells) => {
+		const entity: ImagingEntity = {};
+		for (const [index, attribute] of attributes.entries()) {
+			const value = cells[index] ?? null;
+			entity[attribute] = attribute === 'IssuerOfPatientID' && value !== null ? (issuerOfSystem(value) ?? null) : value;
+		}
+		return entity;
+	});
+	const last = rows.length > count ? shown.at(-1) : undefined;
+	return { entities, next: last?.slice(attributes.length) as string[] | undefined };
+}
+
+export interface RetrievalPage {
+	instances: RetrievableInstance[];
+	/** For `after` of the next page; undefined when there is none. */
+	next: readonly string[] | undefined;
+}
+
+/**
+ * Instances of the site for which the clauses hold, by study, series and instance.
+ * @throws Failure `unavailable`
+ */
+export async function findRetrievable(
+	reader: Reader,
+	siteId: string,
+	clauses: readonly ImagingClause[],
+	page: Pick<ImagingQuery, 'count' | 'after'>,
+): Promise<RetrievalPage> {
+	const { statement, values } = retrievalQuery(siteId, clauses, page);
+	const rows = await reader.run(statement, values);
+	const instances = rows.slice(0, page.count).map((cells) => {
+		const [studyUid, seriesUid, sopInstanceUid, sopClassUid, transferSyntaxUid, objectKey, bytes] = cells as string[];
+		return { studyUid, seriesUid, sopInstanceUid, sopClassUid, transferSyntaxUid, objectKey, bytes: Number(bytes) } as RetrievableInstance;
+	});
+	const last = rows.length > page.count ? instances.at(-1) : undefined;
+	return { instances, next: last && [last.studyUid, last.seriesUid, last.sopInstanceUid] };
+}
+
+export interface RetrievalKind {
+	sopClassUid: string;
+	transferSyntaxUid: string;
+	instances: number;
+}
+
+/** What kinds of instances the clauses select, the most frequent first. */
+export async function retrievalKinds(reader: Reader, siteId: string, clauses: readonly ImagingClause[]): Promise<RetrievalKind[]> {
+	const { statement, values } = retrievalKindsQuery(siteId, clauses);
+	const rows = await reader.run(statement, values);
+	return rows.map(([sopClassUid, transferSyntaxUid, instances]) => ({
+		sopClassUid: String(sopClassUid),
+		transferSyntaxUid: String(transferSyntaxUid),
+		instances: Number(instances),
+	}));
+}

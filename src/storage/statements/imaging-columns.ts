@@ -1,0 +1,128 @@
+import type { ImagingAttribute, QueryLevel } from '#record/imaging-query.ts';
+
+/**
+ * Where the attributes of queries lie: `p` patient, `t` study, `s` series, `i` instance; `n` is the patient's name and `d` the
+ * patient's identifier, which join where they are asked for.
+ */
+export interface ImagingColumn {
+	/** As DICOM writes it; null where there is none. */
+	shown: string;
+	/** What is compared, where that is not `shown`: text, or for `integers` an integer. */
+	matched?: string;
+	form: 'text' | 'name' | 'date' | 'birth date' | 'time' | 'integer' | 'identifier' | 'issuer' | 'list' | 'none';
+}
+
+const dateOf = (column: string) => `replace(left(${column}, 10), '-', '')`;
+const timeOf = (column: string) => `nullif(replace(substr(${column}, 12, 8), ':', ''), '')`;
+const text = (shown: string): ImagingColumn => ({ shown, form: 'text' });
+const integer = (column: string): ImagingColumn => ({ shown: `${column}::text`, matched: column, form: 'integer' });
+const date = (column: string): ImagingColumn => ({ shown: dateOf(column), matched: column, form: 'date' });
+const time = (column: string): ImagingColumn => ({ shown: timeOf(column), matched: column, form: 'time' });
+const shownOnly = (shown: string): ImagingColumn => ({ shown, form: 'none' });
+/** Rows that belong to another: their number, or different values of theirs. */
+const countOf = (from: string) => shownOnly(`(select count(*) from ${from})::text`);
+
+const ownStudies = 'imaging_study x where x.site_id = $1 and x.patient_id = p.id';
+const ownInstances = 'imaging_instance x where x.site_id = $1 and x.study_uid = t.study_uid';
+
+export const imagingColumns: Readonly<Record<ImagingAttribute, ImagingColumn>> = {
+	PatientName: { shown: 'n.name', form: 'name' },
+	PatientID: { shown: 'd.value', form: 'identifier' },
+	IssuerOfPatientID: { shown: 'd.system', form: 'issuer' },
+	PatientBirthDate: {
+		shown: `case when p.birth_date_end = p.birth_date + 1 then to_char(p.birth_date, 'YYYYMMDD') end`,
+		form: 'birth date',
+	},
+	PatientSex: text(`case p.gender when 'male' then 'M' when 'female' then 'F' when 'other' then 'O' when 'unknown' then 'U' end`),
+	NumberOfPatientRelatedStudies: countOf(ownStudies),
+	NumberOfPatientRelatedSeries: shownOnly(`(select coalesce(sum(x.series_count), 0) from ${ownStudies})::text`),
+	NumberOfPatientRelatedInstances: shownOnly(`(select coalesce(sum(x.instance_count), 0) from ${ownStudies})::text`),
+	StudyInstanceUID: text('t.study_uid'),
+	StudyDate: date('t.started'),
+	StudyTime: time('t.started'),
+	AccessionNumber: text('t.accession_number'),
+	ReferringPhysicianName: { shown: 't.referring_physician', form: 'name' },
+	StudyDescription: text('t.description'),
+	StudyID: text('t.study_id'),
+	ModalitiesInStudy: { shown: `array_to_string(t.modalities, '\\')`, matched: 't.modalities', form: 'list' },
+	SOPClassesInStudy: {
+		shown: `array_to_string(array(select distinct x.sop_class_uid from ${ownInstances} order by 1), '\\')`,
+		matched: `array(select x.sop_class_uid from ${ownInstances})`,
+		form: 'list',
+	},
+	NumberOfStudyRelatedSeries: shownOnly('t.series_count::text'),
+	NumberOfStudyRelatedInstances: shownOnly('t.instance_count::text'),
+	SeriesInstanceUID: text('s.series_uid'),
+	Modality: text('s.modality'),
+	SeriesNumber: integer('s.number'),
+	SeriesDescription: text('s.description'),
+	SeriesDate: date('s.started'),
+	SeriesTime: time('s.started'),
+	BodyPartExamined: text('s.body_part'),
+	StationName: text('s.station'),
+	NumberOfSeriesRelatedInstances: shownOnly('s.instance_count::text'),
+	SOPInstanceUID: text('i.sop_instance_uid'),
+	SOPClassUID: text('i.sop_class_uid'),
+	InstanceNumber: integer('i.number'),
+	Rows: integer('i.image_rows'),
+	Columns: integer('i.image_columns'),
+	NumberOfFrames: integer('i.frames'),
+	AvailableTransferSyntaxUID: text('i.transfer_syntax_uid'),
+};
+
+/** The tables of a level with those above it; a study whose data sets name no patient has none. */
+export const levelTables: Readonly<Record<QueryLevel, { from: string; alias: string; where: string; order: readonly string[] }>> = {
+	PATIENT: {
+		from: 'patient p',
+		alias: 'p',
+		where: `and exists (select from ${ownStudies})`,
+		order: ['p.id'],
+	},
+	STUDY: {
+		from: 'imaging_study t left join patient p on p.site_id = $1 and p.id = t.patient_id',
+		alias: 't',
+		where: '',
+		order: ['t.study_uid'],
+	},
+	SERIES: {
+		from: `imaging_series s join imaging_study t on t.site_id = $1 and t.study_uid = s.study_uid
+	left join patient p on p.site_id = $1 and p.id = t.patient_id`,
+		alias: 's',
+		where: '',
+		order: ['s.study_uid', 's.series_uid'],
+	},
+	IMAGE: {
+		from: `imaging_instance i join imaging_series s on s.site_id = $1 and s.study_uid = i.study_uid and s.series_uid = i.series_uid
+	join imaging_study t on t.site_id = $1 and t.study_uid = i.study_uid
+	left join patient p on p.site_id = $1 and p.id = t.patient_id`,
+		alias: 'i',
+		where: '',
+		order: ['i.study_uid', 'i.series_uid', 'i.sop_instance_uid'],
+	},
+};
+
+const part = (path: string) => `coalesce(translate(h.name ->> ${path}, '^=\\', '   '), '')`;
+const list = (member: string, condition: string) => `coalesce((
+		select string_agg(translate(e.v, '^=\\', '   '), ' ' order by e.at)
+		from jsonb_array_elements_text(case jsonb_typeof(h.name -> '${member}') when 'array' then h.name -> '${member}' end)
+			with ordinality as e (v, at) where ${condition}), '')`;
+
+/** The patient's first name as PN: family, given, middle, prefix, suffix; without empty components at its end. */
+export const nameJoin = `
+left join lateral (
+	select nullif(rtrim(concat_ws('^',
+		coalesce(nullif(${part("'family'")}, ''), ${part("'text'")}), ${list('given', 'e.at = 1')}, ${list('given', 'e.at > 1')},
+		${list('prefix', 'true')}, ${list('suffix', 'true')}), '^'), '') as name
+	from (select p.resource::jsonb #> '{name,0}' as name) as h
+	where p.site_id = $1
+) as n on true`;
+
+/** The identifier that is shown: one that a merge carried over last, one that was asked for first. */
+export function identifierJoin(asked: string): string {
+	return `
+left join lateral (
+	select d.value, d.system from patient_identifier d
+	where d.site_id = $1 and d.patient_id = p.id
+	order by d.old, ${asked === '' ? '' : `(${asked}) desc, `}d.rank limit 1
+) as d on true`;
+}

@@ -1,0 +1,162 @@
+import { otherNumberRank } from '#record/apply/working-set.ts';
+import type { ImagingAttribute, ImagingClause, ImagingQuery } from '#record/imaging-query.ts';
+import { type ImagingColumn, identifierJoin, imagingColumns, levelTables, nameJoin } from './imaging-columns.ts';
+import { Parameters, type Query } from './parameters.ts';
+
+/** A page of a query: the values of its attributes, then where each row stands; one row more than the page holds. */
+export function imagingQuery(siteId: string, { level, clauses, attributes, count, after, offset }: ImagingQuery): Query {
+	const parameters = new Parameters(siteId);
+	const { order } = levelTables[level];
+	const columns = [...attributes.map((attribute) => imagingColumns[attribute].shown), ...order].map(
+		(column, index) => `${column} as c${index}`,
+	);
+	const from = fromOf(level, clauses, attributes, parameters);
+	const behind = afterOf(order, after, parameters);
+	const limit = parameters.add(count + 1, 'integer');
+	const skipped = offset === 0 ? '' : ` offset ${parameters.add(offset, 'integer')}`;
+	const text = `select ${columns.join(', ')} ${from}${behind} order by ${order.join(', ')} limit ${limit}${skipped}`;
+	return parameters.query(text, false);
+}
+
+const objectOrder = levelTables.IMAGE.order;
+
+/** Instances with what it takes to read them; `count` of them and one more. */
+export function retrievalQuery(
+	siteId: string,
+	clauses: readonly ImagingClause[],
+	{ count, after }: Pick<ImagingQuery, 'count' | 'after'>,
+): Query {
+	const parameters = new Parameters(siteId);
+	const from = fromOf('IMAGE', clauses, [], parameters);
+	const behind = afterOf(objectOrder, after, parameters);
+	const columns = `${objectOrder.join(', ')}, i.sop_class_uid, i.transfer_syntax_uid, i.object_key, i.bytes`;
+	const text = `select ${columns} ${from}${behind} order by ${objectOrder.join(', ')} limit ${parameters.add(count + 1, 'integer')}`;
+	return parameters.query(text, false);
+}
+
+/** Of the instances: SOP class, transfer syntax, and how many. */
+export function retrievalKindsQuery(siteId: string, clauses: readonly ImagingClause[]): Query {
+	const parameters = new Parameters(siteId);
+	const from = fromOf('IMAGE', clauses, [], parameters);
+	const text = `select i.sop_class_uid, i.transfer_syntax_uid, count(*) ${from} group by 1, 2 order by 3 desc, 1, 2`;
+	return parameters.query(text, false);
+}
+
+/** Tables and conditions. */
+function fromOf(
+	level: ImagingQuery['level'],
+	clauses: readonly ImagingClause[],
+	attributes: readonly ImagingAttribute[],
+	parameters: Parameters,
+): string {
+	const { from, alias, where } = levelTables[level];
+	const identifiers = clauses.filter((clause) => isOfIdentifier(clause));
+	const asked = identifiers.map((clause) => conditionOf(clause, parameters)).join(' and ');
+	const forms = new Set(attributes.map((attribute) => imagingColumns[attribute].form));
+	const usesName = [...attributes, ...clauses.map((clause) => attributeOf(clause))].includes('PatientName');
+	const joins = [usesName ? nameJoin : '', forms.has('identifier') || forms.has('issuer') ? identifierJoin(asked) : ''];
+	const conditions = clauses.filter((clause) => !isOfIdentifier(clause)).map((clause) => conditionOf(clause, parameters));
+	if (asked !== '') {
+		conditions.push(
+			`p.id in (select d.patient_id from patient_identifier d where d.site_id = $1 and d.rank < ${otherNumberRank} and ${asked})`,
+		);
+	}
+	return `from ${from}${joins.join('')} where ${alias}.site_id = $1 ${where}${conditions.map((condition) => ` and ${condition}`).join('')}`;
+}
+
+function afterOf(order: readonly string[], after: readonly string[] | undefined, parameters: Parameters): string {
+	if (after === undefined) return '';
+	const type = order[0] === 'p.id' ? 'uuid' : 'text';
+	return ` and (${order.join(', ')}) > (${after.map((key) => parameters.add(key, type)).join(', ')})`;
+}
+
+function attributeOf(clause: ImagingClause): ImagingAttribute {
+	if (clause.kind !== 'moment') return clause.attribute;
+	return clause.of === 'study' ? 'StudyDate' : 'SeriesDate';
+}
+
+function isOfIdentifier(clause: ImagingClause): boolean {
+	const { form } = imagingColumns[attributeOf(clause)];
+	return form === 'identifier' || form === 'issuer';
+}
+
+function conditionOf(clause: ImagingClause, parameters: Parameters): string {
+	const column = imagingColumns[attributeOf(clause)];
+	switch (clause.kind) {
+		case 'equals':
+			return equalsCondition(clause.attribute, column, clause.values, parameters);
+		case 'like':
+			return anyOf(clause.patterns.map((pattern) => likeCondition(clause.attribute, column, pattern, parameters)));
+		case 'integer':
+			return `${column.matched} = any(${parameters.add(clause.values, 'integer[]')})`;
+		case 'range':
+			return rangeCondition(column, clause.from, clause.to, parameters);
+		case 'moment':
+			return momentCondition(String(column.matched), clause.from, clause.to, parameters);
+	}
+}
+
+function anyOf(alternatives: readonly string[]): string {
+	return alternatives.length === 0 ? 'false' : `(${alternatives.join(' or ')})`;
+}
+
+function equalsCondition(attribute: ImagingAttribute, column: ImagingColumn, values: readonly string[], parameters: Parameters): string {
+	// A name matches without case, which is a pattern without wildcards.
+	if (column.form === 'name') return anyOf(values.map((value) => likeCondition(attribute, column, value, parameters)));
+	const list = parameters.add(values, 'text[]');
+	return column.form === 'list' ? `${column.matched} && ${list}` : `${column.shown} = any(${list})`;
+}
+
+/** `*` and `?` as LIKE has them. */
+function likePattern(pattern: string): string {
+	return pattern
+		.replace(/[\\%_]/g, '\\$&')
+		.replaceAll('*', '%')
+		.replaceAll('?', '_');
+}
+
+function likeCondition(attribute: ImagingAttribute, column: ImagingColumn, pattern: string, parameters: Parameters): string {
+	const { form, shown, matched } = column;
+	const like = likePattern(pattern);
+	if (form === 'list') {
+		const alias = parameters.alias();
+		return `exists (select from unnest(${matched}) as ${alias} (v) where ${alias}.v like ${parameters.add(like, 'text')})`;
+	}
+	if (form !== 'name') return `${shown} like ${parameters.add(like, 'text')}`;
+	const whole = `tributary_fold(${shown}) like tributary_fold(${parameters.add(like, 'text')})`;
+	return attribute === 'PatientName' ? [...nameParts(pattern, parameters), whole].join(' and ') : whole;
+}
+
+/** What the folded names of the patient contain at least: found by their index. */
+function nameParts(pattern: string, parameters: Parameters): string[] {
+	return pattern
+		.split(/[\^*?\s]+/)
+		.filter((literal) => literal.length >= 3)
+		.map((literal) => `p.name like tributary_fold(${parameters.add(`%${likePattern(literal)}%`, 'text')})`);
+}
+
+function rangeCondition(
+	{ form, matched, shown }: ImagingColumn,
+	from: string | undefined,
+	to: string | undefined,
+	parameters: Parameters,
+): string {
+	if (form === 'date') return momentCondition(String(matched), from, to, parameters);
+	const value = form === 'time' ? `nullif(substr(${matched}, 12, 8), '')` : 'p.birth_date';
+	const type = form === 'time' ? 'text' : 'date';
+	const collation = form === 'time' ? ' collate "C"' : '';
+	const bounds = [
+		...(from === undefined ? [] : [`${value}${collation} >= ${parameters.add(from, type)}`]),
+		...(to === undefined ? [] : [`${value}${collation} <= ${parameters.add(to, type)}`]),
+	];
+	return [...bounds, ...(form === 'birth date' ? [`${shown} is not null`] : [])].join(' and ');
+}
+
+/** FHIR dates and dateTimes without zone sort as texts; a whole day ends behind each of its times. */
+function momentCondition(column: string, from: string | undefined, to: string | undefined, parameters: Parameters): string {
+	return [
+		...(from === undefined ? [] : [`${column} collate "C" >= ${parameters.add(from, 'text')}`]),
+		...(to === undefined ? [] : [`${column} collate "C" <= ${parameters.add(to.length > 10 ? to : `${to}U`, 'text')}`]),
+		...(from === undefined && to === undefined ? ['true'] : []),
+	].join(' and ');
+}
