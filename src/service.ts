@@ -11,6 +11,7 @@ import { fhirOpenApi } from '#fhir/openapi.ts';
 import { instanceIndex } from '#site/index-instance.ts';
 import { Shards } from '#site/shards.ts';
 import { readRows } from '#storage/administrative-reader.ts';
+import { createArchive } from '#storage/archive.ts';
 import { CommitmentTable } from '#storage/commitments.ts';
 import { Connection } from '#storage/connection.ts';
 import { startEmbeddedDatabase } from '#storage/embedded/embedded-database.ts';
@@ -22,6 +23,7 @@ import { ResourceReads } from '#storage/resource-reads.ts';
 import { removeRuntimeFile, type SurfaceAddress, writeRuntimeFile } from '#storage/runtime-file.ts';
 import { readCursorKey } from '#storage/statements/administrative/read-access.ts';
 import { createUnmatchedLog } from '#storage/unmatched.ts';
+import { dimseQueryEvent } from '#surfaces/dimse/audit.ts';
 import { Commitments } from '#surfaces/dimse/commitment-reports.ts';
 import { createDimseSurface } from '#surfaces/dimse/listener.ts';
 import { bulkRoutes } from '#surfaces/fhir/bulk.ts';
@@ -262,6 +264,7 @@ async function listenDimse({
 	clock,
 	directory,
 	shards,
+	reader,
 	databaseUrl,
 	closers,
 }: Parts): Promise<Record<string, SurfaceAddress>> {
@@ -282,11 +285,13 @@ async function listenDimse({
 	const surface = createDimseSurface({
 		directory,
 		intake,
+		archive: createArchive(reader, objects),
 		procedureSteps: createProcedureSteps({ gateway: shards, limits, metrics, clock }),
 		commitment,
 		storesUnknownSopClasses: config.DICOM_PRIVATE_CLASSES,
 		isTrustedProxy: addressSet(config.TRUSTED_PROXIES.map((text) => parseRange(text)).filter((range) => range !== undefined)),
 		audit: ({ address, reason }) => audit.record({ action: 'dimse.refused', subject: reason, source: address }),
+		auditQuery: (answered) => audit.recordOf(dimseQueryEvent(answered)),
 		limits,
 		metrics,
 		log,

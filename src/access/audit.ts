@@ -10,15 +10,28 @@ export interface AuditEvent {
 	source: string;
 }
 
+/** Something that was done for somebody who is known, within a site. */
+export interface SiteAuditEvent extends AuditEvent {
+	siteId: string;
+	actor: string;
+	/** Without a patient's data. */
+	detail: Record<string, string | number>;
+}
+
 export interface Audit {
 	/** Returns at once. The same event again within a minute is counted, not written again. */
 	record(event: AuditEvent): void;
+	/** Returns at once. Each is written. */
+	recordOf(event: SiteAuditEvent): void;
 	close(): Promise<void>;
 }
 
 const writeMs = 500;
 /** Distinct events that wait; a flood from many addresses beyond it is only counted. */
 const waitingMax = 1000;
+
+/** Events of sites that wait; more of them means that the database does not answer, and is told in the log. */
+const siteEventsMax = 10_000;
 
 interface Waiting extends AuditEvent {
 	atMs: number;
@@ -29,13 +42,14 @@ interface Waiting extends AuditEvent {
 export function openAudit({ databaseUrl, log, clock }: { databaseUrl: string; log: Log; clock: Clock }): Audit {
 	const waiting = new Map<string, Waiting>();
 	const written = new Map<string, number>();
+	const siteEvents: unknown[][] = [];
 	let dropped = 0;
 	let writing = Promise.resolve();
 
 	async function write(force: boolean): Promise<void> {
 		const nowMs = clock.nowMs();
 		const due = [...waiting].filter(([key]) => force || nowMs - (written.get(key) ?? 0) >= 60_000);
-		if (due.length === 0) return;
+		if (due.length === 0 && siteEvents.length === 0) return;
 		for (const [key] of due) {
 			waiting.delete(key);
 			written.set(key, nowMs);
@@ -55,8 +69,22 @@ export function openAudit({ databaseUrl, log, clock }: { databaseUrl: string; lo
 				const values = [newId(), new Date(atMs).toISOString(), null, 'sender', action, subject, source, JSON.stringify({ times })];
 				await client.query({ text: insertAuditEvent.text, values });
 			}
+			await writeSiteEvents(client);
 		} finally {
 			await client.end();
+		}
+	}
+
+	/** What could not be written waits for the next time; but what the database will never take would hold up the others. */
+	async function writeSiteEvents(client: pg.Client): Promise<void> {
+		for (let values = siteEvents[0]; values !== undefined; values = siteEvents[0]) {
+			try {
+				await client.query({ text: insertAuditEvent.text, values });
+			} catch (error) {
+				if (!/^2[23]/.test(String((error as { code?: unknown }).code))) throw error;
+				log.error({ err: error }, 'an audit event could not be written');
+			}
+			siteEvents.shift();
 		}
 	}
 
@@ -72,6 +100,11 @@ export function openAudit({ databaseUrl, log, clock }: { databaseUrl: string; lo
 			if (held) held.times++;
 			else if (waiting.size < waitingMax) waiting.set(key, { ...event, atMs: clock.nowMs(), times: 1 });
 			else if (dropped++ % 1000 === 0) log.warn({ dropped }, 'more refusals than the audit trail takes');
+		},
+		recordOf({ siteId, actor, action, subject, source, detail }) {
+			const nowMs = clock.nowMs();
+			if (siteEvents.length >= siteEventsMax) log.error({ action, site: siteId, actor }, 'an audit event is lost: too many wait');
+			else siteEvents.push([newId(nowMs), new Date(nowMs).toISOString(), siteId, actor, action, subject, source, JSON.stringify(detail)]);
 		},
 		async close() {
 			clearInterval(timer);

@@ -1,6 +1,6 @@
 import { latencySeconds, type MetricDefinition } from './metric-definition.ts';
 
-const dimseOperations = ['C-ECHO', 'C-STORE', 'N-CREATE', 'N-SET', 'N-ACTION', 'other'] as const;
+const dimseOperations = ['C-ECHO', 'C-STORE', 'C-FIND', 'C-GET', 'C-MOVE', 'N-CREATE', 'N-SET', 'N-ACTION', 'other'] as const;
 
 /** The rows of the DIMSE surface in the table of metrics. */
 export const dimseMetricDefinitions = {
@@ -49,6 +49,18 @@ export const dimseMetricDefinitions = {
 		kind: 'counter',
 		help: 'DIMSE requests by operation and by the class of their status; abandoned ones broke off.',
 		labels: { operation: dimseOperations, outcome: ['success', 'warning', 'failure', 'abandoned'] },
+	},
+	dimseMatches: {
+		name: 'tributary_dimse_find_matches_total',
+		kind: 'counter',
+		help: 'Matches that C-FIND was answered with.',
+		labels: {},
+	},
+	dimseSubOperations: {
+		name: 'tributary_dimse_sub_operations_total',
+		kind: 'counter',
+		help: 'C-STORE sub-operations of retrievals, by operation and outcome.',
+		labels: { operation: ['C-GET', 'C-MOVE'], outcome: ['completed', 'failed', 'warning'] },
 	},
 	dimseSeconds: {
 		name: 'tributary_dimse_request_seconds',

@@ -102,7 +102,14 @@ export const limitDefinitions = {
 		default: 4 * MiB,
 		min: 1024,
 		max: 256 * MiB,
-		answer: 'the data set of an N-CREATE or N-SET; 0x0213',
+		answer: 'the data set of an N-CREATE or N-SET, or the identifier of a query or retrieval; 0x0213, 0xA700',
+	},
+	dimseFindMatchesMax: {
+		variable: 'DIMSE_FIND_MATCHES_MAX',
+		default: 10_000,
+		min: 1,
+		max: 1_000_000,
+		answer: 'matches of a C-FIND; what is beyond is not sent, the last response is 0xA700',
 	},
 	dimseConnectMsMax: {
 		variable: 'DIMSE_CONNECT_MS_MAX',

@@ -83,3 +83,16 @@ export function readFileMeta(bytes: Buffer): ReadFileMeta {
 	const text = (element: number) => texts.get(element) || undefined;
 	return { sopClassUid: text(0x0002), sopInstanceUid: text(0x0003), transferSyntaxUid: text(0x0010), dataSetOffset: at };
 }
+
+/**
+ * Where the data set begins in a file that `part10Head` opened, by its group length; undefined: more bytes are needed.
+ * @throws DataSetError `encoding` when the bytes are no such file
+ */
+export function dataSetOffset(bytes: Buffer): number | undefined {
+	const group = preambleBytes + prefix.length;
+	if (bytes.length < group + groupLengthBytes) return undefined;
+	if (bytes.compare(prefix, 0, prefix.length, preambleBytes, group) !== 0 || bytes.readUInt32LE(group) !== 0x0000_0002) {
+		throw new DataSetError('encoding', 'not a DICOM file');
+	}
+	return group + groupLengthBytes + bytes.readUInt32LE(group + 8);
+}

@@ -10,11 +10,11 @@ export function imagingQuery(siteId: string, { level, clauses, attributes, count
 	const columns = [...attributes.map((attribute) => imagingColumns[attribute].shown), ...order].map(
 		(column, index) => `${column} as c${index}`,
 	);
-	const from = fromOf(level, clauses, attributes, parameters);
+	const { from, where } = partsOf(level, clauses, attributes, parameters);
 	const behind = afterOf(order, after, parameters);
 	const limit = parameters.add(count + 1, 'integer');
 	const skipped = offset === 0 ? '' : ` offset ${parameters.add(offset, 'integer')}`;
-	const text = `select ${columns.join(', ')} ${from}${behind} order by ${order.join(', ')} limit ${limit}${skipped}`;
+	const text = `select ${columns.join(', ')} from ${from} where ${where}${behind} order by ${order.join(', ')} limit ${limit}${skipped}`;
 	return parameters.query(text, false);
 }
 
@@ -27,28 +27,28 @@ export function retrievalQuery(
 	{ count, after }: Pick<ImagingQuery, 'count' | 'after'>,
 ): Query {
 	const parameters = new Parameters(siteId);
-	const from = fromOf('IMAGE', clauses, [], parameters);
+	const { from, where } = partsOf('IMAGE', clauses, [], parameters);
 	const behind = afterOf(objectOrder, after, parameters);
 	const columns = `${objectOrder.join(', ')}, i.sop_class_uid, i.transfer_syntax_uid, i.object_key, i.bytes`;
-	const text = `select ${columns} ${from}${behind} order by ${objectOrder.join(', ')} limit ${parameters.add(count + 1, 'integer')}`;
+	const text = `select ${columns} from ${from} where ${where}${behind} order by ${objectOrder.join(', ')} limit ${parameters.add(count + 1, 'integer')}`;
 	return parameters.query(text, false);
 }
 
 /** Of the instances: SOP class, transfer syntax, and how many. */
 export function retrievalKindsQuery(siteId: string, clauses: readonly ImagingClause[]): Query {
 	const parameters = new Parameters(siteId);
-	const from = fromOf('IMAGE', clauses, [], parameters);
-	const text = `select i.sop_class_uid, i.transfer_syntax_uid, count(*) ${from} group by 1, 2 order by 3 desc, 1, 2`;
+	const { from, where } = partsOf('IMAGE', clauses, [], parameters);
+	const text = `select i.sop_class_uid, i.transfer_syntax_uid, count(*) from ${from} where ${where} group by 1, 2 order by 3 desc, 1, 2`;
 	return parameters.query(text, false);
 }
 
 /** Tables and conditions. */
-function fromOf(
+function partsOf(
 	level: ImagingQuery['level'],
 	clauses: readonly ImagingClause[],
 	attributes: readonly ImagingAttribute[],
 	parameters: Parameters,
-): string {
+): { from: string; where: string } {
 	const { from, alias, where } = levelTables[level];
 	const identifiers = clauses.filter((clause) => isOfIdentifier(clause));
 	const asked = identifiers.map((clause) => conditionOf(clause, parameters)).join(' and ');
@@ -61,7 +61,7 @@ function fromOf(
 			`p.id in (select d.patient_id from patient_identifier d where d.site_id = $1 and d.rank < ${otherNumberRank} and ${asked})`,
 		);
 	}
-	return `from ${from}${joins.join('')} where ${alias}.site_id = $1 ${where}${conditions.map((condition) => ` and ${condition}`).join('')}`;
+	return { from: `${from}${joins.join('')}`, where: [`${alias}.site_id = $1 ${where}`, ...conditions].join(' and ') };
 }
 
 function afterOf(order: readonly string[], after: readonly string[] | undefined, parameters: Parameters): string {

@@ -13,6 +13,13 @@ export interface ProposedRole {
 	scp: boolean;
 }
 
+/** SOP Class Extended Negotiation (PS3.7 §D.3.3.5). */
+export interface ProposedExtension {
+	sopClassUid: string;
+	/** Service-class-application-information. */
+	information: Buffer;
+}
+
 export interface AssociateRequest {
 	/** Bit 0: version 1. */
 	protocolVersion: number;
@@ -24,6 +31,7 @@ export interface AssociateRequest {
 	applicationContext: string | undefined;
 	contexts: readonly ProposedContext[];
 	roles: readonly ProposedRole[];
+	extensions: readonly ProposedExtension[];
 	/** The longest P-DATA-TF that the requestor takes; 0: any. */
 	pduBytesMax: number;
 	/** An asynchronous operations window was proposed. */
@@ -72,8 +80,17 @@ export function roleOf(value: Buffer): ProposedRole {
 	return { sopClassUid: textOf(value.subarray(2, uidEnd)), scu: value[uidEnd] === 1, scp: value[uidEnd + 1] === 1 };
 }
 
-function userInformationOf(values: readonly Buffer[]): Pick<AssociateRequest, 'pduBytesMax' | 'proposesWindow' | 'roles'> {
+/** One that is cut off is passed over: whatever it asks for is not agreed. */
+function extensionOf(value: Buffer): ProposedExtension[] {
+	const uidEnd = value.length < 2 ? Number.POSITIVE_INFINITY : 2 + value.readUInt16BE(0);
+	return uidEnd > value.length ? [] : [{ sopClassUid: textOf(value.subarray(2, uidEnd)), information: value.subarray(uidEnd) }];
+}
+
+type UserInformation = Pick<AssociateRequest, 'pduBytesMax' | 'proposesWindow' | 'roles' | 'extensions'>;
+
+function userInformationOf(values: readonly Buffer[]): UserInformation {
 	const roles: ProposedRole[] = [];
+	const extensions: ProposedExtension[] = [];
 	let pduBytesMax = 0;
 	let proposesWindow = false;
 	for (const { type, value } of values.flatMap((bytes) => [...itemsOf(bytes)])) {
@@ -82,8 +99,9 @@ function userInformationOf(values: readonly Buffer[]): Pick<AssociateRequest, 'p
 			pduBytesMax = value.readUInt32BE(0);
 		} else if (type === 0x53) proposesWindow = true;
 		else if (type === 0x54) roles.push(roleOf(value));
+		else if (type === 0x56) extensions.push(...extensionOf(value));
 	}
-	return { pduBytesMax, proposesWindow, roles };
+	return { pduBytesMax, proposesWindow, roles, extensions };
 }
 
 /**

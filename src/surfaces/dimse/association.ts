@@ -294,7 +294,7 @@ export class Association {
 		const match = directory.matchAssociation(calledAe, callingAe, this.#address);
 		if (match.kind !== 'accepted') return match.kind === 'called-unknown' ? 'called' : 'calling';
 		if (this.#draining || !this.#host.hasRoom()) return 'limit';
-		const { accept, negotiated } = negotiate(request, this.#host.services, limits.dimsePduBytesMax);
+		const { accept, negotiated } = negotiate(request, this.#host.services, match.grants, limits.dimsePduBytesMax);
 		metrics.dimseAssociationRequests.inc({ result: 'accepted' });
 		metrics.dimseAssociations.inc();
 		const peer = { calledAe, callingAe, address: this.#address, siteId: match.siteId };
@@ -302,6 +302,8 @@ export class Association {
 			send: (pdus) => this.#send(pdus),
 			fault: (reason) => this.#fault(reason),
 			refuse: () => this.#refuse(),
+			abandon: () => this.#abandon(),
+			idle: () => this.#idle(),
 		});
 		this.#write(accept);
 		this.#on('A-ASSOCIATE response primitive (accept)');
@@ -315,6 +317,18 @@ export class Association {
 		this.#on('A-ABORT request primitive');
 	}
 
+	/** What was begun to be sent cannot be ended. */
+	#abandon(): void {
+		this.#endReason ??= 'error';
+		this.#on('A-ABORT request primitive');
+	}
+
+	/** A request with several responses is answered. */
+	#idle(): void {
+		this.#lastActivityMs = this.#context.clock.nowMs();
+		if (this.#draining) this.drain();
+	}
+
 	#write(bytes: Buffer): void {
 		if (!this.#socket.writable) return;
 		this.#socket.write(bytes);
@@ -323,11 +337,14 @@ export class Association {
 
 	#send(pdus: Buffer): Promise<void> | undefined {
 		if (this.#state !== 'Sta6') return undefined;
+		// The peer has taken everything so far.
+		if (this.#socket.writableLength === 0) this.#lastActivityMs = this.#context.clock.nowMs();
 		this.#write(pdus);
 		if (this.#socket.writableLength <= unsentBytesMax || this.#socket.destroyed) return undefined;
 		return new Promise((resolve) => {
 			const taken = () => {
 				this.#socket.off('drain', taken).off('close', taken);
+				this.#lastActivityMs = this.#context.clock.nowMs();
 				resolve();
 			};
 			this.#socket.on('drain', taken).on('close', taken);
@@ -347,7 +364,7 @@ export class Association {
 		const allowedMs = isWithin ? dimseStallMsMax : dimseIdleMsMax;
 		const leftMs = this.#lastActivityMs + allowedMs - this.#context.clock.nowMs();
 		// A message that begins in the meantime has less time than the idle connection.
-		if (this.#waiting && !isUnsent) this.#watchIn(dimseStallMsMax);
+		if ((this.#waiting || this.#messages?.working === true) && !isUnsent) this.#watchIn(dimseStallMsMax);
 		else if (leftMs > 0) this.#watchIn(Math.min(leftMs, dimseStallMsMax));
 		else {
 			this.#endReason ??= isWithin ? 'stalled' : 'idle';

@@ -33,12 +33,24 @@ export const statuses = {
 	invalidSopInstance: 0x0117,
 	sopClassNotSupported: 0x0122,
 	noSuchActionType: 0x0123,
+	notAuthorized: 0x0124,
 	unrecognizedOperation: 0x0211,
 	mistypedArgument: 0x0212,
 	resourceLimitation: 0x0213,
 	/** PS3.4 §B.2.3. */
 	outOfResources: 0xa700,
 	cannotUnderstand: 0xc000,
+	/** PS3.4 §C.4: C-FIND, C-MOVE and C-GET. */
+	matchesNotCounted: 0xa701,
+	subOperationsNotPerformed: 0xa702,
+	moveDestinationUnknown: 0xa801,
+	identifierDoesNotMatch: 0xa900,
+	subOperationsFailed: 0xb000,
+	unableToProcess: 0xc001,
+	cancelled: 0xfe00,
+	pending: 0xff00,
+	/** Some optional keys are not supported. */
+	pendingWithWarning: 0xff01,
 } as const;
 
 /** Command Data Set Type (0000,0800): no data set follows; any other value says that one does. */
@@ -55,6 +67,8 @@ export interface CommandSet {
 	sopInstanceUid: string | undefined;
 	/** Action Type ID (0000,1008) of an N-ACTION. */
 	actionTypeId: number | undefined;
+	/** Move Destination (0000,0600), not checked. */
+	moveDestination: string | undefined;
 	/** Status (0000,0900) of a response. */
 	status: number | undefined;
 	/** Error Comment (0000,0902) of a response. */
@@ -91,9 +105,19 @@ export function readCommandSet(bytes: Buffer): CommandSet | undefined {
 		sopClassUid: uidOf(values.get(0x0002) ?? values.get(0x0003)),
 		sopInstanceUid: uidOf(values.get(0x1000) ?? values.get(0x1001)),
 		actionTypeId: shortOf(values.get(0x1008)),
+		moveDestination: values.get(0x0600)?.toString('latin1').trim(),
 		status: shortOf(values.get(0x0900)),
 		comment: uidOf(values.get(0x0902)),
 	};
+}
+
+/** Sub-operations of a C-MOVE or C-GET so far (PS3.7 §9.1.4). */
+export interface SubOperations {
+	/** Undefined: not said, as in a final response. */
+	remaining?: number | undefined;
+	completed: number;
+	failed: number;
+	warning: number;
 }
 
 export interface DimseResponse {
@@ -104,6 +128,9 @@ export interface DimseResponse {
 	errorId?: number | undefined;
 	/** Affected SOP Instance UID, where it is not that of the request. */
 	sopInstanceUid?: string;
+	subOperations?: SubOperations | undefined;
+	/** A data set that follows, in the transfer syntax of the presentation context. */
+	dataSet?: Buffer | undefined;
 }
 
 function element(number: number, value: Buffer): Buffer {
@@ -128,18 +155,26 @@ function commandGroup(elements: readonly Buffer[]): Buffer {
 	return Buffer.concat([element(0x0000, length), ...elements]);
 }
 
-/** The command set of a response without a data set. UIDs are repeated as they came. */
+/** Numbers of sub-operations are US: what is beyond is said as the most there is. */
+function counts({ remaining, completed, failed, warning }: SubOperations): Buffer[] {
+	const count = (number: number, value: number) => short(number, Math.min(value, 0xff_ff));
+	const done = [count(0x1021, completed), count(0x1022, failed), count(0x1023, warning)];
+	return remaining === undefined ? done : [count(0x1020, remaining), ...done];
+}
+
+/** The command set of a response. UIDs are repeated as they came. */
 export function responseSet(request: CommandSet, response: DimseResponse): Buffer {
 	const instanceUid = response.sopInstanceUid ?? request.sopInstanceUid;
 	return commandGroup([
 		...(request.sopClassUid === undefined ? [] : [text(0x0002, request.sopClassUid, '\0')]),
 		short(0x0100, request.commandField | 0x8000),
 		short(0x0120, request.messageId),
-		short(0x0800, noDataSet),
+		short(0x0800, response.dataSet === undefined ? noDataSet : dataSetFollows),
 		short(0x0900, response.status),
 		...(response.comment === undefined ? [] : [text(0x0902, response.comment.replace(/[^\x20-\x7e]/g, '?').slice(0, 64), ' ')]),
 		...(response.errorId === undefined ? [] : [short(0x0903, response.errorId)]),
 		...(instanceUid === undefined ? [] : [text(0x1000, instanceUid, '\0')]),
+		...(response.subOperations === undefined ? [] : counts(response.subOperations)),
 	]);
 }
 

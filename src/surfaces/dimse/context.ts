@@ -5,6 +5,9 @@ import type { Limits } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import type { Metrics } from '#core/metrics.ts';
 import type { NewCommitment } from '#storage/commitments.ts';
+import type { InformationModel } from '#dicom/query/information-model.ts';
+import type { QueryLevel } from '#record/imaging-query.ts';
+import type { Archive } from '#storage/archive.ts';
 import type { InstanceEntry } from '#storage/instance-intake.ts';
 import type { ConnectionRefusal } from '../tcp/reception.ts';
 import type { ReturnChannel } from './service.ts';
@@ -53,17 +56,40 @@ export interface RefusedAssociation {
 	reason: 'called' | 'calling' | ConnectionRefusal;
 }
 
+/** A query or retrieval that was answered, for the audit trail: who asked, at which level, and how much was given. */
+export interface AnsweredQuery {
+	operation: 'C-FIND' | 'C-GET' | 'C-MOVE';
+	siteId: string;
+	/** Undefined: a site without clients of this protocol. */
+	clientId: string | undefined;
+	callingAe: string;
+	address: string;
+	model: InformationModel;
+	/** Undefined: the identifier does not say, or could not be read. */
+	level: QueryLevel | undefined;
+	status: number;
+	/** Of a query. */
+	matches?: number;
+	/** Of a retrieval. */
+	completed?: number;
+	failed?: number;
+	destination?: string;
+}
+
 /** What the DIMSE surface works with. */
 export interface DimseContext {
 	directory: AssociationDirectory;
 	intake: InstanceEntry;
 	procedureSteps: ProcedureStepService;
 	commitment: CommitmentService;
+	/** What queries and retrievals read. */
+	archive: Archive;
 	/** Whether instances of SOP classes that DICOM does not know (private ones) are stored as well. */
 	storesUnknownSopClasses: boolean;
 	/** Whether a peer is listed in TRUSTED_PROXIES; its connections then begin with a PROXY header. */
 	isTrustedProxy(address: string): boolean;
 	audit(refused: RefusedAssociation): void;
+	auditQuery(answered: AnsweredQuery): void;
 	limits: Limits;
 	metrics: Metrics;
 	log: Log;

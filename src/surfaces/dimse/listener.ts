@@ -3,6 +3,8 @@ import { type ConnectionRefusal, Reception, type TcpAddress, type TcpListenOptio
 import { Association } from './association.ts';
 import { commitment } from './commitment.ts';
 import type { DimseContext } from './context.ts';
+import { findService } from './find.ts';
+import { getService } from './get.ts';
 import { procedureStep } from './procedure-step.ts';
 import type { ServiceClass } from './service.ts';
 import { storage } from './storage.ts';
@@ -24,7 +26,8 @@ class Associations {
 
 	constructor(context: DimseContext) {
 		this.#context = context;
-		this.#services = [verification, storage(context), procedureStep(context), commitment(context)];
+		const queries = [findService(context), getService(context)];
+		this.#services = [verification, storage(context), procedureStep(context), commitment(context), ...queries];
 		const { isTrustedProxy, limits, log, metrics } = context;
 		this.reception = new Reception({
 			protocol: 'DIMSE',

@@ -1,12 +1,13 @@
 import type { AssociationGrant } from '#access/directory.ts';
 import { type CommandSet, type DimseResponse, operationOf, readCommandSet, responseSet, statuses } from './command-set.ts';
 import type { DimseContext } from './context.ts';
+import { Conversation } from './conversation.ts';
 import { Gathering } from './gathering.ts';
 import type { AcceptedContext, Negotiated } from './negotiation.ts';
 import { type AbortReason, dataTransfer } from './pdu.ts';
 import type { Fragment } from './pdu-reader.ts';
 import { ReturningRequests } from './returning-requests.ts';
-import { answerAtOnce, type Reception } from './service.ts';
+import { answerAtOnce, type ConversingReception, type Reception } from './service.ts';
 
 /** Who is at the other end. */
 export interface Peer {
@@ -24,17 +25,22 @@ export interface MessagePort {
 	fault(reason: AbortReason): undefined;
 	/** The caller may not send any more: A-ABORT. */
 	refuse(): undefined;
+	/** A data set was begun that cannot be ended: A-ABORT. */
+	abandon(): void;
+	/** A request with several responses is answered. */
+	idle(): void;
 }
 
 interface Message {
 	context: AcceptedContext;
 	command: CommandSet;
-	reception: Reception;
+	reception: Reception | ConversingReception;
 	startedMs: number;
 	finishing: boolean;
+	conversation: Conversation | undefined;
 }
 
-const measured = ['C-ECHO', 'C-STORE', 'N-CREATE', 'N-SET', 'N-ACTION'] as const;
+const measured = ['C-ECHO', 'C-STORE', 'C-FIND', 'C-GET', 'C-MOVE', 'N-CREATE', 'N-SET', 'N-ACTION'] as const;
 
 function measuredOperation({ commandField }: CommandSet): (typeof measured)[number] | 'other' {
 	const operation = operationOf(commandField);
@@ -43,7 +49,7 @@ function measuredOperation({ commandField }: CommandSet): (typeof measured)[numb
 
 /** PS3.7 annex C: by the status's class. */
 export function outcomeOf(status: number): 'success' | 'warning' | 'failure' {
-	if (status === statuses.success) return 'success';
+	if (status === statuses.success || status === statuses.cancelled) return 'success';
 	return status >> 12 === 0xb || status === 0x0001 || status === 0x0107 || status === 0x0116 ? 'warning' : 'failure';
 }
 
@@ -73,11 +79,22 @@ export class Messages {
 		return this.#message !== undefined || this.#commandContextId !== undefined;
 	}
 
+	/** A request with several responses is being answered; the peer is listened to meanwhile. */
+	get conversing(): boolean {
+		return this.#message?.conversation !== undefined;
+	}
+
+	/** The same, and it is not the peer that has to go on. */
+	get working(): boolean {
+		return this.#message?.conversation?.awaitsPeer === false;
+	}
+
 	/** A promise means: read no more before it resolves. Rejects only on a fault of this program. */
 	take(fragment: Fragment): Promise<void> | undefined {
 		const context = this.#negotiated.contexts.get(fragment.contextId);
 		if (context === undefined) return this.#port.fault('invalid-PDU-parameter-value');
-		return this.#message === undefined ? this.#takeCommand(context, fragment) : this.#takeData(this.#message, fragment);
+		if (this.#message === undefined || this.conversing) return this.#takeCommand(context, fragment);
+		return this.#takeData(this.#message, fragment);
 	}
 
 	/** Nothing more comes: what is incomplete leaves nothing behind. What is complete is carried out, though nobody hears of it. */
@@ -87,6 +104,7 @@ export class Messages {
 		this.#returning.end();
 		this.#message = undefined;
 		this.#commandContextId = undefined;
+		message?.conversation?.end();
 		if (message === undefined || message.finishing) return;
 		this.#context.metrics.dimseMessages.inc({ operation: measuredOperation(message.command), outcome: 'abandoned' });
 		await message.reception.abandon();
@@ -100,7 +118,9 @@ export class Messages {
 		this.#commandContextId = undefined;
 		const command = readCommandSet(this.#commandSet.take());
 		if (command === undefined) return this.#port.fault('invalid-PDU-parameter-value');
-		return this.#begin(context, command);
+		const conversation = this.#message?.conversation;
+		if (conversation === undefined) return this.#begin(context, command);
+		return conversation.take(command) ? undefined : this.#port.fault('unexpected-PDU-parameter');
 	}
 
 	#begin(context: AcceptedContext, command: CommandSet): Promise<void> | undefined {
@@ -112,21 +132,25 @@ export class Messages {
 		// PS3.7 §9.3.2.3: not answered, and here nothing is left to cancel.
 		if (operationOf(command.commandField) === 'C-CANCEL') return undefined;
 		const reception = this.#receptionOf(context, command, match);
-		const message = { context, command, reception, startedMs: this.#context.clock.nowMs(), finishing: false };
+		const startedMs = this.#context.clock.nowMs();
+		const message: Message = { context, command, reception, startedMs, finishing: false, conversation: undefined };
 		this.#message = message;
 		return command.hasDataSet ? undefined : this.#finish(message);
 	}
 
-	#receptionOf(context: AcceptedContext, command: CommandSet, grant: AssociationGrant): Reception {
-		const { abstractSyntax, transferSyntax, serviceClass } = context;
+	#receptionOf(context: AcceptedContext, command: CommandSet, grant: AssociationGrant): Message['reception'] {
+		const { abstractSyntax, transferSyntax, serviceClass, role, extension } = context;
 		const operation = operationOf(command.commandField);
 		const begin = operation && serviceClass.operations.get(operation);
 		if (begin === undefined) {
 			const isOtherClass = operation !== undefined && command.sopClassUid !== abstractSyntax;
 			return answerAtOnce({ status: isOtherClass ? statuses.sopClassNotSupported : statuses.unrecognizedOperation });
 		}
-		const { callingAe, calledAe, address } = this.#peer;
-		return begin({ command, abstractSyntax, transferSyntax, grant, callingAe, calledAe, address });
+		// The requestor chose to be SCP only.
+		if (!role.scu) return answerAtOnce({ status: statuses.unrecognizedOperation });
+		if (serviceClass.needs !== undefined && !grant.grants.has(serviceClass.needs)) return answerAtOnce({ status: statuses.notAuthorized });
+		const { calledAe, callingAe, address } = this.#peer;
+		return begin({ command, abstractSyntax, transferSyntax, grant, callingAe, calledAe, address, extension });
 	}
 
 	#takeData(message: Message, { contextId, isCommand, isLast, bytes }: Fragment): Promise<void> | undefined {
@@ -136,25 +160,41 @@ export class Messages {
 		return written === undefined ? this.#finish(message) : written.then(() => this.#finish(message));
 	}
 
-	async #finish(message: Message): Promise<void> {
-		if (this.#ended) return;
+	#finish(message: Message): Promise<void> | undefined {
+		if (this.#ended) return undefined;
 		message.finishing = true;
+		const { command, context, reception } = message;
+		if ('finish' in reception) return this.#answer(message, () => reception.finish());
+		const conversation = new Conversation(this.#port, this.#negotiated, context.id, command);
+		message.conversation = conversation;
+		// The peer is read on, for its cancellation and its own answers.
+		this.#answer(message, () => reception.converse(conversation)).then(
+			() => this.#port.idle(),
+			(error) => this.#context.log.error({ err: error }, 'a DIMSE request could not be answered'),
+		);
+		return undefined;
+	}
+
+	async #answer(message: Message, work: () => Promise<DimseResponse>): Promise<void> {
 		const { command, context } = message;
-		const response = await this.#responseOf(message);
+		const response = await this.#responseOf(work);
 		const { metrics, clock } = this.#context;
 		const operation = measuredOperation(command);
 		metrics.dimseMessages.inc({ operation, outcome: outcomeOf(response.status) });
 		metrics.dimseSeconds.observe({ operation }, (clock.nowMs() - message.startedMs) / 1000);
 		if (!this.#ended) {
 			this.#message = undefined;
-			await this.#port.send(dataTransfer(context.id, 'command', responseSet(command, response), this.#negotiated.peerPduBytesMax));
+			const { peerPduBytesMax } = this.#negotiated;
+			const answer = dataTransfer(context.id, 'command', responseSet(command, response), peerPduBytesMax);
+			const dataSet = response.dataSet && dataTransfer(context.id, 'data-set', response.dataSet, peerPduBytesMax);
+			await this.#port.send(dataSet ? Buffer.concat([answer, dataSet]) : answer);
 		}
 		message.reception.answered?.(this.#returning.channel(context.id, context.transferSyntax));
 	}
 
-	async #responseOf({ reception }: Message): Promise<DimseResponse> {
+	async #responseOf(work: () => Promise<DimseResponse>): Promise<DimseResponse> {
 		try {
-			return await reception.finish();
+			return await work();
 		} catch (error) {
 			this.#context.log.error({ err: error }, 'a DIMSE request failed');
 			return { status: statuses.processingFailure };

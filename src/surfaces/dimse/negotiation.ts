@@ -1,7 +1,7 @@
 import { implementationClassUid, implementationVersionName } from '#dicom/implementation.ts';
 import { implicitLittleEndian } from '#dicom/transfer-syntax.ts';
 import { isUid } from '#dicom/uid.ts';
-import type { AssociateRequest, ProposedContext, ProposedRole } from './associate-request.ts';
+import type { AssociateRequest, ProposedContext, ProposedExtension, ProposedRole } from './associate-request.ts';
 import { dataBytesMin, pdu } from './pdu.ts';
 import type { ServiceClass } from './service.ts';
 
@@ -12,6 +12,10 @@ export interface AcceptedContext {
 	abstractSyntax: string;
 	transferSyntax: string;
 	serviceClass: ServiceClass;
+	/** What the requestor may be. */
+	role: { scu: boolean; scp: boolean };
+	/** What was agreed by extended negotiation; empty: nothing. */
+	extension: Buffer;
 }
 
 /** What was agreed upon. */
@@ -30,24 +34,32 @@ interface ContextAnswer {
 	accepted: AcceptedContext | undefined;
 }
 
-/** Roles of the requestor that this side goes along with: it is never the requestor of a service on an association that it accepted. */
-function grantedRole(proposed: ProposedRole): ProposedRole {
-	return { ...proposed, scp: false };
+/** Whom the association is with, as far as that decides what it may be used for. */
+type Grants = ReadonlySet<string>;
+
+/** Roles of the requestor that this side goes along with: SCP only where instances may be sent back to it. */
+function grantedRole(proposed: ProposedRole, service: ServiceClass, grants: Grants): ProposedRole {
+	return { ...proposed, scp: proposed.scp && service.sendsBack === true && grants.has('query') };
 }
 
 function answerContext(
 	{ id, abstractSyntax, transferSyntaxes }: ProposedContext,
-	roles: readonly ProposedRole[],
+	{ roles, extensions }: AssociateRequest,
 	services: readonly ServiceClass[],
+	grants: Grants,
 ): ContextAnswer {
 	const serviceClass = isUid(abstractSyntax) ? services.find((service) => service.includes(abstractSyntax)) : undefined;
 	if (serviceClass === undefined) return { id, result: 'abstract-syntax-not-supported', accepted: undefined };
+	if (serviceClass.needs !== undefined && !grants.has(serviceClass.needs)) return { id, result: 'user-rejection', accepted: undefined };
 	// Without a role selection the requestor is SCU.
-	const role = roles.find(({ sopClassUid }) => sopClassUid === abstractSyntax);
-	if (role !== undefined && !grantedRole(role).scu) return { id, result: 'user-rejection', accepted: undefined };
+	const proposed = roles.find(({ sopClassUid }) => sopClassUid === abstractSyntax);
+	const role = proposed ? grantedRole(proposed, serviceClass, grants) : { scu: true, scp: false };
+	if (!role.scu && !role.scp) return { id, result: 'user-rejection', accepted: undefined };
 	const transferSyntax = serviceClass.chooseTransferSyntax(transferSyntaxes.filter((uid) => isUid(uid)));
 	if (transferSyntax === undefined) return { id, result: 'transfer-syntaxes-not-supported', accepted: undefined };
-	return { id, result: 'acceptance', accepted: { id, abstractSyntax, transferSyntax, serviceClass } };
+	const asked = extensions.find(({ sopClassUid }) => sopClassUid === abstractSyntax);
+	const extension = (asked && serviceClass.extend?.(asked.information)) ?? Buffer.alloc(0);
+	return { id, result: 'acceptance', accepted: { id, abstractSyntax, transferSyntax, serviceClass, role, extension } };
 }
 
 export function item(type: number, ...parts: readonly (Buffer | string)[]): Buffer {
@@ -63,10 +75,18 @@ export function uint32(value: number): Buffer {
 	return bytes;
 }
 
-function roleItem({ sopClassUid, scu, scp }: ProposedRole): Buffer {
+function lengthOf(uid: string): Buffer {
 	const head = Buffer.alloc(2);
-	head.writeUInt16BE(sopClassUid.length);
-	return item(0x54, head, sopClassUid, Buffer.from([scu ? 1 : 0, scp ? 1 : 0]));
+	head.writeUInt16BE(uid.length);
+	return head;
+}
+
+function roleItem(sopClassUid: string, { scu, scp }: AcceptedContext['role']): Buffer {
+	return item(0x54, lengthOf(sopClassUid), sopClassUid, Buffer.from([scu ? 1 : 0, scp ? 1 : 0]));
+}
+
+function extensionItem({ sopClassUid, information }: ProposedExtension): Buffer {
+	return item(0x56, lengthOf(sopClassUid), sopClassUid, information);
 }
 
 /** A-ASSOCIATE-AC (PS3.8 §9.3.3). The maximum length is our own, whatever the peer's is; one operation at a time. */
@@ -74,17 +94,20 @@ function associateAccept(request: AssociateRequest, answers: readonly ContextAns
 	const contexts = answers.map(({ id, result, accepted }) =>
 		item(0x21, Buffer.from([id, 0, results[result], 0]), item(0x40, accepted?.transferSyntax ?? implicitLittleEndian)),
 	);
-	const classes = new Set(answers.map(({ accepted }) => accepted?.abstractSyntax));
+	const classes = new Map(answers.flatMap(({ accepted }) => (accepted ? [[accepted.abstractSyntax, accepted] as const] : [])));
 	// One for each SOP class (PS3.7 §D.3.3.4), the first as in `answerContext`: an item holds no more than 64 KiB.
-	const roles = new Map(request.roles.toReversed().map((role) => [role.sopClassUid, role]));
+	const asked = new Set(request.roles.map(({ sopClassUid }) => sopClassUid));
+	const roles = [...classes].filter(([uid]) => asked.has(uid)).map(([uid, { role }]) => roleItem(uid, role));
+	const extensions = [...classes].filter(([, { extension }]) => extension.length > 0);
 	const window = request.proposesWindow ? [item(0x53, Buffer.from([0, 1, 0, 1]))] : [];
 	const user = item(
 		0x50,
 		item(0x51, uint32(pduBytesMax)),
 		item(0x52, implementationClassUid),
 		...window,
-		...[...roles.values()].filter(({ sopClassUid }) => classes.has(sopClassUid)).map((role) => roleItem(grantedRole(role))),
+		...roles,
 		item(0x55, implementationVersionName),
+		...extensions.map(([sopClassUid, { extension }]) => extensionItem({ sopClassUid, information: extension })),
 	);
 	return pdu(0x02, Buffer.concat([Buffer.from([0, 1, 0, 0]), request.titles, item(0x10, applicationContextName), ...contexts, user]));
 }
@@ -98,9 +121,10 @@ export function canBeAnswered({ pduBytesMax }: AssociateRequest): boolean {
 export function negotiate(
 	request: AssociateRequest,
 	services: readonly ServiceClass[],
+	grants: Grants,
 	pduBytesMax: number,
 ): { accept: Buffer; negotiated: Negotiated } {
-	const answers = request.contexts.map((context) => answerContext(context, request.roles, services));
+	const answers = request.contexts.map((context) => answerContext(context, request, services, grants));
 	const accepted = answers.flatMap((answer) => answer.accepted ?? []);
 	return {
 		accept: associateAccept(request, answers, pduBytesMax),

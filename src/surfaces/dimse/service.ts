@@ -11,14 +11,36 @@ export interface DimseRequest {
 	callingAe: string;
 	calledAe: string;
 	address: string;
+	/** What was agreed by SOP class extended negotiation; empty: nothing. */
+	extension: Buffer;
 }
 
-/** A request under way. Either `finish` or `abandon` ends it. */
-export interface Reception {
+/** An instance on its way to the peer. */
+export interface OutgoingInstance {
+	sopClassUid: string;
+	sopInstanceUid: string;
+	/** Of the data set as it is stored, and as it is sent. */
+	transferSyntaxUid: string;
+	/** The data set; what it throws before the first piece fails the sub-operation, later it ends the association. */
+	read(): AsyncIterable<Uint8Array>;
+}
+
+/** A request that is answered more than once, and may be cancelled meanwhile. */
+export interface Exchange {
+	/** C-CANCEL came, or the association is over. */
+	readonly cancelled: boolean;
+	/** A response before the last. Resolves when the peer has taken enough of what was sent. */
+	respond(response: DimseResponse): Promise<void>;
+	/**
+	 * C-STORE sub-operation over the same association; its status. Undefined: no presentation context takes the instance as it is
+	 * stored, it cannot be read, or the association is over.
+	 */
+	store(instance: OutgoingInstance): Promise<number | undefined>;
+}
+
+interface DataSetReception {
 	/** A piece of the data set, which is taken over. A promise means: read no more before it resolves. Never rejects. */
 	write(chunk: Buffer): Promise<void> | undefined;
-	/** The data set was received whole, or there is none. */
-	finish(): Promise<DimseResponse>;
 	/** Never rejects. */
 	abandon(): Promise<void>;
 	/** The response went out, or nobody is there to hear it; the association, while it lasts, may be used to say more. Never throws. */
@@ -32,7 +54,19 @@ export interface ReturnChannel {
 	request(request: OutgoingRequest, dataSet: Buffer): Promise<number | undefined>;
 }
 
-export type Begin = (request: DimseRequest) => Reception;
+/** A request under way. Either `finish` or `abandon` ends it. */
+export interface Reception extends DataSetReception {
+	/** The data set was received whole, or there is none. */
+	finish(): Promise<DimseResponse>;
+}
+
+/** A request with several responses. Either `converse` or `abandon` ends it. */
+export interface ConversingReception extends DataSetReception {
+	/** The data set was received whole, or there is none; gives the last response. */
+	converse(exchange: Exchange): Promise<DimseResponse>;
+}
+
+export type Begin = (request: DimseRequest) => Reception | ConversingReception;
 
 /** SOP classes that are served alike, with what can be asked of them. */
 export interface ServiceClass {
@@ -40,6 +74,12 @@ export interface ServiceClass {
 	/** Of valid UIDs in the order of the proposal; undefined: none will do. */
 	chooseTransferSyntax(proposed: readonly string[]): string | undefined;
 	operations: ReadonlyMap<Operation, Begin>;
+	/** What a client must be granted; without it the presentation context is rejected. */
+	needs?: 'query';
+	/** Whether instances may be sent back over the association, with the requestor as SCP, where the client may query. */
+	sendsBack?: boolean;
+	/** The answer to an extended negotiation. */
+	extend?(proposed: Buffer): Buffer;
 }
 
 /** Answers without the data set, which is passed over. */

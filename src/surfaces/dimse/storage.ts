@@ -89,5 +89,6 @@ export function storage(context: DimseContext): ServiceClass {
 		includes: (uid) => isStorageClass(uid) || (context.storesUnknownSopClasses && isPrivateClass(uid)),
 		chooseTransferSyntax: (proposed) => proposed.find((uid) => transferSyntaxes.has(uid)) ?? proposed[0],
 		operations: new Map([['C-STORE', (request) => beginStore(context, request)]]),
+		sendsBack: true,
 	};
 }

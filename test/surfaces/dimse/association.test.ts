@@ -54,7 +54,7 @@ test('each presentation context gets the first transfer syntax that is known, or
 		5: [ctImage],
 		7: [procedureStep, jpegLossless],
 		9: [procedureStep, implicitLittleEndian, jpegLossless],
-		11: ['1.2.840.10008.5.1.4.1.2.2.1', implicitLittleEndian],
+		11: ['1.2.840.10008.5.1.4.31', implicitLittleEndian],
 		13: ['not a uid', implicitLittleEndian],
 		15: ['1.3.12.2.1107.5.9.1', explicitLittleEndian],
 		17: ['1.2.840.10008.5.1.4.1.1.999', 'no uid', explicitLittleEndian],

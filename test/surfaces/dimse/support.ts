@@ -4,9 +4,16 @@ import { systemClock } from '#core/clock.ts';
 import { defaultLimits, type Limits } from '#core/limits.ts';
 import { silentLog } from '#core/log.ts';
 import { createMetrics, type MetricName, metricDefinitions } from '#core/metrics.ts';
+import type { Archive } from '#storage/archive.ts';
 import type { NewCommitment } from '#storage/commitments.ts';
 import type { AnnouncedInstance, InstanceEntry, InstanceReception, IntakeResult } from '#storage/instance-intake.ts';
-import type { CommitmentService, ProcedureStepAnswer, ProcedureStepRequest, RefusedAssociation } from '#surfaces/dimse/context.ts';
+import type {
+	AnsweredQuery,
+	CommitmentService,
+	ProcedureStepAnswer,
+	ProcedureStepRequest,
+	RefusedAssociation,
+} from '#surfaces/dimse/context.ts';
 import { createDimseSurface } from '#surfaces/dimse/listener.ts';
 import type { ReturnChannel } from '#surfaces/dimse/service.ts';
 import type { TcpListenOptions } from '#surfaces/tcp/reception.ts';
@@ -112,13 +119,14 @@ class FakeCommitment implements CommitmentService {
 /** Accepts everybody who calls WEST. */
 class FakeDirectory {
 	refused = new Set<string>();
+	readonly grants = new Set<string>();
 	readonly asked: string[][] = [];
 
 	matchAssociation(calledAe: string, callingAe: string, address: string): AssociationMatch {
 		this.asked.push([calledAe, callingAe, address]);
 		if (calledAe !== 'WEST') return { kind: 'called-unknown' };
 		if (this.refused.has(callingAe)) return { kind: 'calling-refused' };
-		return { kind: 'accepted', siteId, siteSlug: 'west', clientId: undefined, grants: new Set() };
+		return { kind: 'accepted', siteId, siteSlug: 'west', clientId: undefined, grants: this.grants };
 	}
 }
 
@@ -129,24 +137,38 @@ export interface SetUp {
 	storesUnknownSopClasses?: boolean;
 	/** In place of the one that is given back. */
 	entry?: InstanceEntry;
+	archive?: Partial<Archive>;
 }
 
+/** Holds nothing. */
+const emptyArchive: Archive = {
+	search: () => Promise.resolve({ entities: [], next: undefined }),
+	kinds: () => Promise.resolve([]),
+	instances: () => Promise.resolve({ instances: [], next: undefined }),
+	readDataSet: () => {
+		throw new Error('there is no object');
+	},
+};
+
 export async function startSurface(test: TestContext, setUp: SetUp = {}) {
-	const { limits, listen, trustedProxies = [], storesUnknownSopClasses = true, entry } = setUp;
+	const { limits, listen, trustedProxies = [], storesUnknownSopClasses = true, entry, archive } = setUp;
 	const intake = new FakeIntake();
 	const directory = new FakeDirectory();
 	const procedureSteps = new FakeProcedureSteps();
 	const commitment = new FakeCommitment();
 	const refused: RefusedAssociation[] = [];
+	const answered: AnsweredQuery[] = [];
 	const metrics = createMetrics({ processMetrics: false });
 	const surface = createDimseSurface({
 		directory,
 		intake: entry ?? intake,
 		procedureSteps,
 		commitment,
+		archive: { ...emptyArchive, ...archive },
 		storesUnknownSopClasses,
 		isTrustedProxy: (address) => trustedProxies.includes(address),
 		audit: (event) => refused.push(event),
+		auditQuery: (event) => answered.push(event),
 		limits: { ...defaultLimits, ...limits },
 		metrics,
 		log: silentLog,
@@ -159,5 +181,5 @@ export async function startSurface(test: TestContext, setUp: SetUp = {}) {
 		const fitting = all.filter((value) => Object.entries(labels).every(([label, wanted]) => value.labels[label] === wanted));
 		return fitting.reduce((sum, { value }) => sum + value, 0);
 	};
-	return { surface, port, intake, directory, procedureSteps, commitment, refused, counted };
+	return { surface, port, intake, directory, procedureSteps, commitment, refused, answered, counted };
 }

@@ -1,0 +1,58 @@
+import { Failure } from '#core/failure.ts';
+import { dataSetOffset } from '#dicom/part10.ts';
+import type { ImagingClause, ImagingQuery } from '#record/imaging-query.ts';
+import {
+	findRetrievable,
+	type ImagingPage,
+	type RetrievalKind,
+	type RetrievalPage,
+	retrievalKinds,
+	searchImaging,
+} from './imaging-search.ts';
+import type { ObjectStore } from './objects/object-store.ts';
+import type { Reader } from './reader.ts';
+
+/** The instances of a site as they can be asked for and read again. */
+export interface Archive {
+	/** @throws Failure `unavailable` */
+	search(siteId: string, query: ImagingQuery): Promise<ImagingPage>;
+	/** @throws Failure `unavailable` */
+	kinds(siteId: string, clauses: readonly ImagingClause[]): Promise<RetrievalKind[]>;
+	/** @throws Failure `unavailable` */
+	instances(siteId: string, clauses: readonly ImagingClause[], page: Pick<ImagingQuery, 'count' | 'after'>): Promise<RetrievalPage>;
+	/**
+	 * The data set of an object, byte for byte as it was received, without the head of its file.
+	 * @throws Failure `not-found`, `unavailable`, `internal` when the object is no DICOM file
+	 */
+	readDataSet(objectKey: string): AsyncIterable<Uint8Array>;
+}
+
+export function createArchive(reader: Reader, objects: ObjectStore): Archive {
+	return {
+		search: (siteId, query) => searchImaging(reader, siteId, query),
+		kinds: (siteId, clauses) => retrievalKinds(reader, siteId, clauses),
+		instances: (siteId, clauses, page) => findRetrievable(reader, siteId, clauses, page),
+		readDataSet: (objectKey) => withoutHead(objects.read(objectKey)),
+	};
+}
+
+/** The head is some hundred bytes long; one that is longer than this is none. */
+const headBytesMax = 64 * 1024;
+
+async function* withoutHead(pieces: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+	let head: Buffer | undefined = Buffer.alloc(0);
+	for await (const piece of pieces) {
+		if (head === undefined) {
+			yield piece;
+			continue;
+		}
+		head = head.length === 0 ? Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength) : Buffer.concat([head, piece]);
+		const offset = dataSetOffset(head);
+		if (offset === undefined && head.length <= headBytesMax) continue;
+		if (offset === undefined) break;
+		if (offset > head.length) continue;
+		if (offset < head.length) yield head.subarray(offset);
+		head = undefined;
+	}
+	if (head !== undefined) throw new Failure('internal', 'a stored object is no DICOM file');
+}

@@ -1,0 +1,128 @@
+import { type CommandSet, commandFields, type DimseResponse, operationOf, requestSet, responseSet } from './command-set.ts';
+import type { Negotiated } from './negotiation.ts';
+import { dataTransfer } from './pdu.ts';
+import type { Exchange, OutgoingInstance } from './service.ts';
+
+/** What a conversation needs of its association. */
+export interface ConversationPort {
+	send(pdus: Buffer): Promise<void> | undefined;
+	/** A data set was begun that cannot be ended: A-ABORT. */
+	abandon(): void;
+}
+
+/** Pieces of a data set are put into PDUs of this length at most, so that no more than a few wait for the peer. */
+const pieceBytesMax = 64 * 1024;
+const storeResponse = commandFields['C-STORE'] | 0x8000;
+
+/** A request with several responses, and the sub-operations on its behalf over the same association, one after the other. */
+export class Conversation implements Exchange {
+	readonly #port: ConversationPort;
+	readonly #negotiated: Negotiated;
+	readonly #contextId: number;
+	readonly #request: CommandSet;
+	#isCancelled = false;
+	#hasEnded = false;
+	#messageId: number;
+	#awaited: { messageId: number; answer: (status: number | undefined) => void } | undefined;
+
+	constructor(port: ConversationPort, negotiated: Negotiated, contextId: number, request: CommandSet) {
+		this.#port = port;
+		this.#negotiated = negotiated;
+		this.#contextId = contextId;
+		this.#request = request;
+		this.#messageId = request.messageId;
+	}
+
+	get cancelled(): boolean {
+		return this.#isCancelled || this.#hasEnded;
+	}
+
+	/** The peer has to answer before this goes on. */
+	get awaitsPeer(): boolean {
+		return this.#awaited !== undefined;
+	}
+
+	/** A command set that came meanwhile. False: it breaks the protocol (asynchronous operations window 1). */
+	take(command: CommandSet): boolean {
+		if (command.hasDataSet) return false;
+		if (operationOf(command.commandField) === 'C-CANCEL') {
+			if (command.messageId === this.#request.messageId) this.#isCancelled = true;
+			return true;
+		}
+		const awaited = this.#awaited;
+		if (command.commandField !== storeResponse || command.messageId !== awaited?.messageId) return false;
+		this.#awaited = undefined;
+		awaited.answer(command.status);
+		return true;
+	}
+
+	/** The association is over. */
+	end(): void {
+		this.#hasEnded = true;
+		this.#awaited?.answer(undefined);
+		this.#awaited = undefined;
+	}
+
+	async respond(response: DimseResponse): Promise<void> {
+		if (this.#hasEnded) return;
+		const { peerPduBytesMax } = this.#negotiated;
+		const command = dataTransfer(this.#contextId, 'command', responseSet(this.#request, response), peerPduBytesMax);
+		const dataSet = response.dataSet && dataTransfer(this.#contextId, 'data-set', response.dataSet, peerPduBytesMax);
+		await this.#port.send(dataSet ? Buffer.concat([command, dataSet]) : command);
+	}
+
+	async store(instance: OutgoingInstance): Promise<number | undefined> {
+		const contextId = this.#contextFor(instance);
+		if (contextId === undefined || this.#hasEnded) return undefined;
+		const pieces = instance.read()[Symbol.asyncIterator]();
+		try {
+			const first = await pieces.next();
+			if (first.done || this.#hasEnded) return undefined;
+			return await this.#send(contextId, instance, first.value, pieces);
+		} finally {
+			await pieces.return?.();
+		}
+	}
+
+	/** Of the contexts for which the requestor is SCP. */
+	#contextFor({ sopClassUid, transferSyntaxUid }: OutgoingInstance): number | undefined {
+		for (const { id, abstractSyntax, transferSyntax, role } of this.#negotiated.contexts.values()) {
+			if (abstractSyntax === sopClassUid && transferSyntax === transferSyntaxUid && role.scp) return id;
+		}
+		return undefined;
+	}
+
+	async #send(
+		contextId: number,
+		{ sopClassUid, sopInstanceUid }: OutgoingInstance,
+		first: Uint8Array,
+		pieces: AsyncIterator<Uint8Array>,
+	): Promise<number | undefined> {
+		const messageId = this.#nextMessageId();
+		const pduBytes = Math.min(this.#negotiated.peerPduBytesMax, pieceBytesMax);
+		const answered = new Promise<number | undefined>((resolve) => {
+			this.#awaited = { messageId, answer: resolve };
+		});
+		const command = requestSet(messageId, { operation: 'C-STORE', sopClassUid, sopInstanceUid }, true);
+		await this.#port.send(dataTransfer(contextId, 'command', command, pduBytes));
+		let piece = first;
+		try {
+			for (let next = await pieces.next(); !next.done; next = await pieces.next()) {
+				if (this.#hasEnded) return undefined;
+				await this.#port.send(dataTransfer(contextId, 'data-set', piece, pduBytes, false));
+				piece = next.value;
+			}
+		} catch (error) {
+			this.#port.abandon();
+			throw error;
+		}
+		await this.#port.send(dataTransfer(contextId, 'data-set', piece, pduBytes));
+		return answered;
+	}
+
+	#nextMessageId(): number {
+		do this.#messageId = (this.#messageId % 0xff_ff) + 1;
+		while (this.#messageId === this.#request.messageId);
+		return this.#messageId;
+	}
+}
