@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { addClient } from '#administration/clients.ts';
+import { setSite } from '#administration/sites.ts';
+import { readFileMeta } from '#dicom/part10.ts';
+import { dcmtkIsAbsent, dicomFile, run, temporaryFolder } from '#test/support/dcmtk.ts';
+import { eventually, type TestService, testService } from '#test/support/service.ts';
+
+interface Given {
+	uid: string;
+	study?: string;
+	patient?: string;
+	name?: string;
+	characterSet?: string;
+	modality?: string;
+	date?: string;
+}
+
+function lines({
+	uid,
+	study = '1.2.1',
+	patient = 'P1',
+	name = 'Lovelace^Ada',
+	characterSet = 'ISO_IR 100',
+	modality = 'CT',
+	date = '20240131',
+}: Given) {
+	return [
+		`(0008,0005) CS [${characterSet}]`,
+		modality === 'MR' ? '(0008,0016) UI =MRImageStorage' : '(0008,0016) UI =CTImageStorage',
+		`(0008,0018) UI [${uid}]`,
+		`(0008,0020) DA [${date}]`,
+		'(0008,0030) TM [101500]',
+		`(0008,0050) SH [ACC-${study}]`,
+		`(0008,0060) CS [${modality}]`,
+		`(0010,0010) PN [${name}]`,
+		`(0010,0020) LO [${patient}]`,
+		'(0010,0030) DA [18151210]',
+		'(0010,0040) CS [F]',
+		`(0020,000d) UI [${study}]`,
+		`(0020,000e) UI [${study}.1]`,
+		'(0020,0011) IS [3]',
+		'(0020,0013) IS [1]',
+		'(7fe0,0010) OW 0001\\0002\\0003\\0004',
+	];
+}
+
+/** The data set of a DICOM file. */
+function dataSetOf(path: string): Buffer {
+	const bytes = readFileSync(path);
+	return bytes.subarray(readFileMeta(bytes).dataSetOffset);
+}
+
+describe('queries and retrievals of DCMTK', { skip: dcmtkIsAbsent }, () => {
+	const folder = temporaryFolder();
+	let service: TestService;
+	const files: string[] = [];
+	const peer = (aeTitle: string, called: string) => ['-aet', aeTitle, '-aec', called, '127.0.0.1', String(service.port('dimse'))];
+
+	async function addSite(slug: string): Promise<void> {
+		await service.addSite(slug);
+		await setSite(service.administration, { slug, ae_title: slug.toUpperCase() });
+		const client = { site: slug, protocols: ['dicom' as const], allowed_ips: ['127.0.0.1'] };
+		await addClient(service.administration, { ...client, name: 'sender', calling_ae: 'MODALITY' });
+		await addClient(service.administration, { ...client, name: 'workstation', calling_ae: 'FINDER', grants: ['query'] });
+	}
+
+	before(async () => {
+		service = await testService();
+		await addSite('west');
+		await addSite('east');
+		const make = async (given: Given, ...options: string[]) => {
+			const file = await dicomFile(folder.path, given.uid, lines(given), ...options);
+			files.push(file);
+			return file;
+		};
+		const west = [
+			await make({ uid: '1.2.1.1.1' }),
+			await make({ uid: '1.2.1.1.2' }),
+			await make({ uid: '1.2.2.1.1', study: '1.2.2', modality: 'MR', date: '20240301' }),
+			await make({ uid: '1.2.3.1.1', study: '1.2.3', patient: 'P2', name: 'Müller^Jörg' }),
+			await make({ uid: '1.2.4.1.1', study: '1.2.4', patient: 'P3', name: 'Łukasz^山田', characterSet: 'ISO_IR 192' }),
+		];
+		const east = await make({ uid: '1.9.1.1.1', study: '1.9.1', patient: 'P1', name: 'Other^Person' });
+		await eventually(async () => (await run('echoscu', ...peer('FINDER', 'EAST'))).code === 0, 'the AE titles');
+		for (const [called, sent] of [
+			['WEST', west],
+			['EAST', [east]],
+		] as const) {
+			const stored = await run('storescu', ...peer('MODALITY', called), ...sent);
+			assert.equal(stored.code, 0, stored.output);
+		}
+	});
+
+	after(async () => {
+		await service?.[Symbol.asyncDispose]();
+		folder[Symbol.dispose]();
+	});
+
+	/** What findscu was answered, as a text for each match. */
+	async function find(called: string, model: '-S' | '-P', level: string, ...keys: string[]) {
+		const parameters = ['-v', model, ...peer('FINDER', called), '-k', `QueryRetrieveLevel=${level}`];
+		const { code, output } = await run('findscu', ...parameters, ...keys.flatMap((key) => ['-k', key]));
+		const responses = output.split(/^I: Find Response: /m).slice(1);
+		return { code, output, responses: responses.filter((text) => /^\d+ \(Pending/.test(text)) };
+	}
+
+	test('C-FIND finds the studies of the site alone, by both information models', async () => {
+		const all = await find('WEST', '-S', 'STUDY', 'StudyInstanceUID', 'PatientName', 'ModalitiesInStudy', 'NumberOfStudyRelatedInstances');
+		assert.equal(all.responses.length, 4, all.output);
+		const [first = ''] = all.responses;
+		for (const line of [
+			'(0008,0052) CS [STUDY ]',
+			'(0008,0054) AE [WEST]',
+			'(0008,0061) CS [CT]',
+			'(0010,0010) PN [Lovelace^Ada]',
+			'(0020,000d) UI [1.2.1',
+			'(0020,1208) IS [2 ]',
+		]) {
+			assert.ok(first.includes(line), `${line}\n${first}`);
+		}
+		const east = await find('EAST', '-S', 'STUDY', 'StudyInstanceUID', 'PatientID=P1');
+		assert.equal(east.responses.length, 1, east.output);
+		assert.ok(east.responses[0]?.includes('[1.9.1'), east.output);
+		const patients = await find('WEST', '-P', 'PATIENT', 'PatientID', 'PatientName=lovelace*');
+		assert.equal(patients.responses.length, 1, patients.output);
+		const series = await find('WEST', '-P', 'SERIES', 'PatientID=P1', 'StudyInstanceUID=1.2.2', 'SeriesInstanceUID', 'Modality=MR');
+		assert.equal(series.responses.length, 1, series.output);
+		const images = await find('WEST', '-S', 'IMAGE', 'StudyInstanceUID=1.2.1', 'SeriesInstanceUID=1.2.1.1', 'SOPInstanceUID');
+		assert.equal(images.responses.length, 2, images.output);
+		const dated = await find('WEST', '-S', 'STUDY', 'StudyInstanceUID', 'StudyDate=20240201-');
+		assert.equal(dated.responses.length, 1, dated.output);
+	});
+
+	test('an identifier that does not fit the information model is refused with 0xA900', async () => {
+		for (const [model, level, ...keys] of [
+			['-S', 'PATIENT', 'PatientID'],
+			['-S', 'SERIES', 'SeriesInstanceUID'],
+			['-P', 'STUDY', 'StudyInstanceUID'],
+			['-P', 'STUDY', 'PatientID=P*', 'StudyInstanceUID'],
+			['-S', 'NONSENSE'],
+			['-S', 'STUDY', 'StudyDate=yesterday'],
+		] as const) {
+			const { output, responses } = await find('WEST', model, level, ...keys);
+			assert.equal(responses.length, 0, output);
+			assert.match(output, /DataSetDoesNotMatchSOPClass|0xa900/i, `${level} ${keys}`);
+		}
+	});
+
+	test('answers come in the character set of the question where it has the characters, else in UTF-8', async () => {
+		const name = async (id: string, ...keys: string[]) => {
+			const { responses, output } = await find('WEST', '-S', 'STUDY', `PatientID=${id}`, 'PatientName', ...keys);
+			assert.ok(responses.length > 0, output);
+			return /\(0008,0005\) CS \[(.*?) *\]/.exec(String(responses[0]))?.[1];
+		};
+		assert.equal(await name('P1', 'SpecificCharacterSet=ISO_IR 100'), undefined);
+		assert.equal(await name('P2', 'SpecificCharacterSet=ISO_IR 100'), 'ISO_IR 100');
+		assert.equal(await name('P2'), 'ISO_IR 192');
+		assert.equal(await name('P3', 'SpecificCharacterSet=ISO_IR 100'), 'ISO_IR 192');
+		const byName = await find('WEST', '-S', 'STUDY', 'SpecificCharacterSet=ISO_IR 192', 'PatientName=*MÜLLER*', 'PatientID');
+		assert.equal(byName.responses.length, 1, byName.output);
+	});
+
+	test('C-GET gives back what was sent, byte for byte', async () => {
+		const into = join(folder.path, 'got');
+		mkdirSync(into);
+		const got = await run(
+			'getscu',
+			'-v',
+			'-S',
+			'+B',
+			'-od',
+			into,
+			...peer('FINDER', 'WEST'),
+			'-k',
+			'QueryRetrieveLevel=STUDY',
+			'-k',
+			'StudyInstanceUID=1.2.1\\1.2.2',
+		);
+		assert.equal(got.code, 0, got.output);
+		const received = readdirSync(into);
+		assert.equal(received.length, 3, got.output);
+		for (const name of received) {
+			const uid = /((?:\d+\.)+\d+)/.exec(name)?.[1];
+			const source = files.find((file) => file.endsWith(`/${uid}.dcm`)) ?? assert.fail(name);
+			assert.deepEqual(dataSetOf(join(into, name)), dataSetOf(source));
+		}
+	});
+
+	test('who is not granted to query gets no presentation context, but may store', async () => {
+		const keys = ['-k', 'QueryRetrieveLevel=STUDY', '-k', 'StudyInstanceUID'];
+		const refused = await run('findscu', '-v', '-S', ...peer('MODALITY', 'WEST'), ...keys);
+		assert.notEqual(refused.code, 0, refused.output);
+		assert.match(refused.output, /No Acceptable Presentation Contexts|No presentation context/i);
+		const unknown = await run('findscu', '-v', '-S', ...peer('STRANGER', 'WEST'), ...keys);
+		assert.match(unknown.output, /Calling AE Title Not Recognized/);
+		const retrieved = await run('getscu', '-v', '-S', '-od', folder.path, ...peer('MODALITY', 'WEST'), ...keys);
+		assert.notEqual(retrieved.code, 0, retrieved.output);
+	});
+
+	test('every query and retrieval is in the audit trail, with counts and without a patient', async () => {
+		interface Event {
+			action: string;
+			subject: string;
+			actor: string;
+			detail: Record<string, unknown>;
+		}
+		let events: Event[] = [];
+		await eventually(async () => {
+			events = await service.rows<Event>(
+				"select action, subject, actor, detail from audit_event where action like 'dicom.c-%' order by id",
+			);
+			return events.some(({ action }) => action === 'dicom.c-get');
+		}, 'the audit events');
+		const found = events.find(({ action, subject }) => action === 'dicom.c-find' && subject === 'study-root STUDY') ?? assert.fail();
+		assert.deepEqual(found.detail, { calling_ae: 'FINDER', status: '0x0000', matches: 4 });
+		assert.match(found.actor, /^client:/);
+		const got = events.find(({ action }) => action === 'dicom.c-get') ?? assert.fail();
+		assert.deepEqual(got.detail, { calling_ae: 'FINDER', status: '0x0000', completed: 3, failed: 0 });
+		assert.ok(events.some(({ detail }) => detail['status'] === '0xA900'));
+		assert.ok(!JSON.stringify(events).includes('Lovelace'));
+	});
+});
