@@ -286,6 +286,8 @@ async function listenDimse({
 		directory,
 		intake,
 		archive: createArchive(reader, objects),
+		remoteAes: directory,
+		remoteTls,
 		procedureSteps: createProcedureSteps({ gateway: shards, limits, metrics, clock }),
 		commitment,
 		storesUnknownSopClasses: config.DICOM_PRIVATE_CLASSES,

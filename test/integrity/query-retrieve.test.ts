@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { addClient } from '#administration/clients.ts';
+import { addRemoteAe } from '#administration/remote-aes.ts';
 import { setSite } from '#administration/sites.ts';
 import { readFileMeta } from '#dicom/part10.ts';
-import { dcmtkIsAbsent, dicomFile, run, temporaryFolder } from '#test/support/dcmtk.ts';
+import { dcmtkIsAbsent, dicomFile, run, startStorescp, temporaryFolder } from '#test/support/dcmtk.ts';
 import { eventually, type TestService, testService } from '#test/support/service.ts';
 
 interface Given {
@@ -59,17 +60,27 @@ describe('queries and retrievals of DCMTK', { skip: dcmtkIsAbsent }, () => {
 	const files: string[] = [];
 	const peer = (aeTitle: string, called: string) => ['-aet', aeTitle, '-aec', called, '127.0.0.1', String(service.port('dimse'))];
 
-	async function addSite(slug: string): Promise<void> {
-		await service.addSite(slug);
+	let key = '';
+
+	/** What was received is, byte for byte, one of the files that were sent. */
+	function assertSame(path: string): void {
+		const uid = /((?:\d+\.)+\d+)/.exec(basename(path))?.[1];
+		const source = files.find((file) => file.endsWith(`/${uid}.dcm`)) ?? assert.fail(path);
+		assert.deepEqual(dataSetOf(path), dataSetOf(source));
+	}
+
+	async function addSite(slug: string): Promise<string> {
+		const { key: created } = await service.addSite(slug);
 		await setSite(service.administration, { slug, ae_title: slug.toUpperCase() });
 		const client = { site: slug, protocols: ['dicom' as const], allowed_ips: ['127.0.0.1'] };
 		await addClient(service.administration, { ...client, name: 'sender', calling_ae: 'MODALITY' });
 		await addClient(service.administration, { ...client, name: 'workstation', calling_ae: 'FINDER', grants: ['query'] });
+		return created;
 	}
 
 	before(async () => {
 		service = await testService();
-		await addSite('west');
+		key = await addSite('west');
 		await addSite('east');
 		const make = async (given: Given, ...options: string[]) => {
 			const file = await dicomFile(folder.path, given.uid, lines(given), ...options);
@@ -182,11 +193,72 @@ describe('queries and retrievals of DCMTK', { skip: dcmtkIsAbsent }, () => {
 		assert.equal(got.code, 0, got.output);
 		const received = readdirSync(into);
 		assert.equal(received.length, 3, got.output);
-		for (const name of received) {
-			const uid = /((?:\d+\.)+\d+)/.exec(name)?.[1];
-			const source = files.find((file) => file.endsWith(`/${uid}.dcm`)) ?? assert.fail(name);
-			assert.deepEqual(dataSetOf(join(into, name)), dataSetOf(source));
+		for (const name of received) assertSame(join(into, name));
+	});
+
+	test('C-MOVE sends to the remote AEs of the site, and to nobody else', async () => {
+		const into = join(folder.path, 'moved');
+		mkdirSync(into);
+		await using archive = await startStorescp(into, '-aet', 'ARCHIVE');
+		await addRemoteAe(service.administration, { site: 'west', title: 'ARCHIVE', host: '127.0.0.1', port: archive.port });
+		await addRemoteAe(service.administration, { site: 'west', title: 'NOBODY', host: '127.0.0.1', port: 1 });
+		const move = (called: string, destination: string, ...keys: string[]) =>
+			run('movescu', '-v', '-S', '-aem', destination, ...peer('FINDER', called), ...keys.flatMap((key) => ['-k', key]));
+		const study = ['QueryRetrieveLevel=STUDY', 'StudyInstanceUID=1.2.1'];
+		let moved = await move('WEST', 'ARCHIVE', ...study);
+		// The registration takes effect within a second.
+		await eventually(async () => {
+			moved = await move('WEST', 'ARCHIVE', ...study);
+			return !/MoveDestinationUnknown/.test(moved.output);
+		}, 'the remote AE');
+		assert.equal(moved.code, 0, moved.output);
+		assert.match(moved.output, /Received Final Move Response \(Success\)/);
+		const received = readdirSync(into);
+		assert.equal(received.length, 2);
+		for (const name of received) assertSame(join(into, name));
+		const patient = await run(
+			'movescu',
+			'-v',
+			'-P',
+			'-aem',
+			'ARCHIVE',
+			...peer('FINDER', 'WEST'),
+			'-k',
+			'QueryRetrieveLevel=PATIENT',
+			'-k',
+			'PatientID=P2',
+		);
+		assert.equal(patient.code, 0, patient.output);
+		assert.equal(readdirSync(into).length, 3);
+		// EAST has neither registered the destination nor stored the study.
+		assert.match((await move('EAST', 'ARCHIVE', ...study)).output, /MoveDestinationUnknown/);
+		assert.match((await move('WEST', 'ELSEWHERE', ...study)).output, /MoveDestinationUnknown/);
+		assert.match((await move('WEST', 'NOBODY', ...study)).output, /SubOperations|0xa702|UnableToPerform/i);
+		const nothing = await move('WEST', 'ARCHIVE', 'QueryRetrieveLevel=STUDY', 'StudyInstanceUID=1.9.1');
+		assert.match(nothing.output, /Success/);
+		assert.equal(readdirSync(into).length, 3);
+	});
+
+	test('a patient who was merged is found by both ids, and shown by the one of now', async () => {
+		const merge = [
+			'MSH|^~\\&|ADT|HOSP|TRIBUTARY|WEST|20240601||ADT^A40^ADT_A39|M1|P|2.5.1',
+			'EVN||20240601',
+			'PID|1||P9||Lovelace^Augusta^Ada||18151210|F',
+			'MRG|P1',
+		].join('\r');
+		const posted = await fetch(`http://127.0.0.1:${service.port('hl7')}/v2/ingest`, {
+			method: 'POST',
+			headers: { 'X-API-Key': key, 'Content-Type': 'text/plain' },
+			body: merge,
+		});
+		assert.equal(posted.status, 200, await posted.text());
+		for (const id of ['P1', 'P9']) {
+			const { responses, output } = await find('WEST', '-P', 'STUDY', `PatientID=${id}`, 'PatientName', 'StudyInstanceUID');
+			assert.equal(responses.length, 2, output);
+			for (const response of responses) assert.ok(response.includes('[P9]') && response.includes('[Lovelace^Augusta^Ada]'), response);
 		}
+		const east = await find('EAST', '-S', 'STUDY', 'PatientID=P9');
+		assert.equal(east.responses.length, 0, east.output);
 	});
 
 	test('who is not granted to query gets no presentation context, but may store', async () => {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -37,4 +39,25 @@ export async function dicomFile(folder: string, name: string, lines: readonly st
 	const made = await run('dump2dcm', ...options, `${path}.dump`, path);
 	assert.equal(made.code, 0, made.output);
 	return path;
+}
+
+/** storescp, which puts what it is sent into a folder as it comes; ready when it answers. */
+export async function startStorescp(folder: string, ...options: string[]): Promise<AsyncDisposable & { port: number }> {
+	const probe = createServer().listen(0, '127.0.0.1');
+	await once(probe, 'listening');
+	const { port } = probe.address() as AddressInfo;
+	probe.close();
+	await once(probe, 'close');
+	const child = spawn('storescp', ['+B', '-od', folder, ...options, String(port)], { stdio: 'ignore' });
+	const exited = once(child, 'exit');
+	const close = async () => {
+		child.kill();
+		await exited;
+	};
+	for (let tries = 0; tries < 100; tries++) {
+		if ((await run('echoscu', '127.0.0.1', String(port))).code === 0) return { port, [Symbol.asyncDispose]: close };
+		await new Promise((resolve) => setTimeout(resolve, 50));
+	}
+	await close();
+	throw new Error('storescp does not answer');
 }

@@ -1,15 +1,16 @@
-import type { AssociationDirectory } from '#access/directory.ts';
+import type { AssociationDirectory, RemoteAeDirectory } from '#access/directory.ts';
 import type { Clock } from '#core/clock.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { Limits } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import type { Metrics } from '#core/metrics.ts';
-import type { NewCommitment } from '#storage/commitments.ts';
 import type { InformationModel } from '#dicom/query/information-model.ts';
 import type { QueryLevel } from '#record/imaging-query.ts';
 import type { Archive } from '#storage/archive.ts';
+import type { NewCommitment } from '#storage/commitments.ts';
 import type { InstanceEntry } from '#storage/instance-intake.ts';
 import type { ConnectionRefusal } from '../tcp/reception.ts';
+import type { RequestorTls } from './requestor.ts';
 import type { ReturnChannel } from './service.ts';
 
 /** One MPPS N-CREATE or N-SET. */
@@ -84,6 +85,9 @@ export interface DimseContext {
 	commitment: CommitmentService;
 	/** What queries and retrievals read. */
 	archive: Archive;
+	/** Where retrievals may send, and how this side shows itself there. */
+	remoteAes: RemoteAeDirectory;
+	remoteTls: RequestorTls | undefined;
 	/** Whether instances of SOP classes that DICOM does not know (private ones) are stored as well. */
 	storesUnknownSopClasses: boolean;
 	/** Whether a peer is listed in TRUSTED_PROXIES; its connections then begin with a PROXY header. */

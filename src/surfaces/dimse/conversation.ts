@@ -21,7 +21,7 @@ export class Conversation implements Exchange {
 	readonly #contextId: number;
 	readonly #request: CommandSet;
 	#isCancelled = false;
-	#hasEnded = false;
+	readonly #end = new AbortController();
 	#messageId: number;
 	#awaited: { messageId: number; answer: (status: number | undefined) => void } | undefined;
 
@@ -31,6 +31,14 @@ export class Conversation implements Exchange {
 		this.#contextId = contextId;
 		this.#request = request;
 		this.#messageId = request.messageId;
+	}
+
+	get ended(): AbortSignal {
+		return this.#end.signal;
+	}
+
+	get #hasEnded(): boolean {
+		return this.#end.signal.aborted;
 	}
 
 	get cancelled(): boolean {
@@ -58,7 +66,7 @@ export class Conversation implements Exchange {
 
 	/** The association is over. */
 	end(): void {
-		this.#hasEnded = true;
+		this.#end.abort();
 		this.#awaited?.answer(undefined);
 		this.#awaited = undefined;
 	}
@@ -74,13 +82,11 @@ export class Conversation implements Exchange {
 	async store(instance: OutgoingInstance): Promise<number | undefined> {
 		const contextId = this.#contextFor(instance);
 		if (contextId === undefined || this.#hasEnded) return undefined;
-		const pieces = instance.read()[Symbol.asyncIterator]();
+		const { pieces, close } = await instance.open();
 		try {
-			const first = await pieces.next();
-			if (first.done || this.#hasEnded) return undefined;
-			return await this.#send(contextId, instance, first.value, pieces);
+			return this.#hasEnded ? undefined : await this.#send(contextId, instance, pieces);
 		} finally {
-			await pieces.return?.();
+			await close();
 		}
 	}
 
@@ -95,8 +101,7 @@ export class Conversation implements Exchange {
 	async #send(
 		contextId: number,
 		{ sopClassUid, sopInstanceUid }: OutgoingInstance,
-		first: Uint8Array,
-		pieces: AsyncIterator<Uint8Array>,
+		pieces: AsyncIterable<Uint8Array>,
 	): Promise<number | undefined> {
 		const messageId = this.#nextMessageId();
 		const pduBytes = Math.min(this.#negotiated.peerPduBytesMax, pieceBytesMax);
@@ -105,12 +110,12 @@ export class Conversation implements Exchange {
 		});
 		const command = requestSet(messageId, { operation: 'C-STORE', sopClassUid, sopInstanceUid }, true);
 		await this.#port.send(dataTransfer(contextId, 'command', command, pduBytes));
-		let piece = first;
+		let piece: Uint8Array = Buffer.alloc(0);
 		try {
-			for (let next = await pieces.next(); !next.done; next = await pieces.next()) {
+			for await (const next of pieces) {
 				if (this.#hasEnded) return undefined;
-				await this.#port.send(dataTransfer(contextId, 'data-set', piece, pduBytes, false));
-				piece = next.value;
+				if (piece.length > 0) await this.#port.send(dataTransfer(contextId, 'data-set', piece, pduBytes, false));
+				piece = next;
 			}
 		} catch (error) {
 			this.#port.abandon();

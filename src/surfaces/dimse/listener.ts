@@ -5,6 +5,7 @@ import { commitment } from './commitment.ts';
 import type { DimseContext } from './context.ts';
 import { findService } from './find.ts';
 import { getService } from './get.ts';
+import { moveService } from './move.ts';
 import { procedureStep } from './procedure-step.ts';
 import type { ServiceClass } from './service.ts';
 import { storage } from './storage.ts';
@@ -26,7 +27,7 @@ class Associations {
 
 	constructor(context: DimseContext) {
 		this.#context = context;
-		const queries = [findService(context), getService(context)];
+		const queries = [findService(context), moveService(context), getService(context)];
 		this.#services = [verification, storage(context), procedureStep(context), commitment(context), ...queries];
 		const { isTrustedProxy, limits, log, metrics } = context;
 		this.reception = new Reception({

@@ -5,7 +5,7 @@ import type { ImagingClause, QueryLevel, RetrievableInstance } from '#record/ima
 import { type SubOperations, statuses } from './command-set.ts';
 import type { DimseContext } from './context.ts';
 import { type Answer, type Inquiry, isRelational } from './query-retrieve.ts';
-import type { Exchange, OutgoingInstance } from './service.ts';
+import type { Exchange, OpenedDataSet, OutgoingInstance } from './service.ts';
 
 /** Instances whose rows are read at a time. */
 const pageRows = 100;
@@ -26,9 +26,26 @@ export function selected({ request, model, identifier }: Inquiry): Selection {
 	return { siteId: request.grant.siteId, level, clauses: uniqueKeyClauses(keys) };
 }
 
-export function outgoing({ archive }: DimseContext, instance: RetrievableInstance): OutgoingInstance {
+/** With its first piece read, so that what cannot be read at all is known before anything is sent. */
+async function opened(dataSet: AsyncIterable<Uint8Array>): Promise<OpenedDataSet> {
+	const iterator = dataSet[Symbol.asyncIterator]();
+	let first: IteratorResult<Uint8Array> | undefined = await iterator.next();
+	const next = () => {
+		const result = first === undefined ? iterator.next() : Promise.resolve(first);
+		first = undefined;
+		return result;
+	};
+	return {
+		pieces: { [Symbol.asyncIterator]: () => ({ next }) },
+		close: async () => {
+			await iterator.return?.();
+		},
+	};
+}
+
+function outgoing({ archive }: DimseContext, instance: RetrievableInstance): OutgoingInstance {
 	const { sopClassUid, sopInstanceUid, transferSyntaxUid, objectKey } = instance;
-	return { sopClassUid, sopInstanceUid, transferSyntaxUid, read: () => archive.readDataSet(objectKey) };
+	return { sopClassUid, sopInstanceUid, transferSyntaxUid, open: () => opened(archive.readDataSet(objectKey)) };
 }
 
 /** Counts sub-operations, and keeps which of them failed (PS3.4 §C.4.2.1.5 to C.4.2.1.9, C.4.3.1.4 to C.4.3.1.8). */

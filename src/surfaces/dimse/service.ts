@@ -15,25 +15,34 @@ export interface DimseRequest {
 	extension: Buffer;
 }
 
-/** An instance on its way to the peer. */
+/** A data set that can be read: its first piece was. */
+export interface OpenedDataSet {
+	pieces: AsyncIterable<Uint8Array>;
+	/** Whether it was read to its end or not. */
+	close(): Promise<void>;
+}
+
+/** An instance on its way to somebody. */
 export interface OutgoingInstance {
 	sopClassUid: string;
 	sopInstanceUid: string;
 	/** Of the data set as it is stored, and as it is sent. */
 	transferSyntaxUid: string;
-	/** The data set; what it throws before the first piece fails the sub-operation, later it ends the association. */
-	read(): AsyncIterable<Uint8Array>;
+	/** Rejects when it cannot be read. */
+	open(): Promise<OpenedDataSet>;
 }
 
 /** A request that is answered more than once, and may be cancelled meanwhile. */
 export interface Exchange {
 	/** C-CANCEL came, or the association is over. */
 	readonly cancelled: boolean;
+	/** Aborted when the association is over. */
+	readonly ended: AbortSignal;
 	/** A response before the last. Resolves when the peer has taken enough of what was sent. */
 	respond(response: DimseResponse): Promise<void>;
 	/**
 	 * C-STORE sub-operation over the same association; its status. Undefined: no presentation context takes the instance as it is
-	 * stored, it cannot be read, or the association is over.
+	 * stored, or the association is over. Rejects when the instance cannot be read; what was begun to be sent ends the association.
 	 */
 	store(instance: OutgoingInstance): Promise<number | undefined>;
 }

@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test';
-import type { AssociationMatch } from '#access/directory.ts';
+import type { AssociationMatch, RemoteAe } from '#access/directory.ts';
 import { systemClock } from '#core/clock.ts';
 import { defaultLimits, type Limits } from '#core/limits.ts';
 import { silentLog } from '#core/log.ts';
@@ -138,6 +138,7 @@ export interface SetUp {
 	/** In place of the one that is given back. */
 	entry?: InstanceEntry;
 	archive?: Partial<Archive>;
+	remoteAes?: readonly RemoteAe[];
 }
 
 /** Holds nothing. */
@@ -151,7 +152,7 @@ const emptyArchive: Archive = {
 };
 
 export async function startSurface(test: TestContext, setUp: SetUp = {}) {
-	const { limits, listen, trustedProxies = [], storesUnknownSopClasses = true, entry, archive } = setUp;
+	const { limits, listen, trustedProxies = [], storesUnknownSopClasses = true, entry, archive, remoteAes = [] } = setUp;
 	const intake = new FakeIntake();
 	const directory = new FakeDirectory();
 	const procedureSteps = new FakeProcedureSteps();
@@ -165,6 +166,8 @@ export async function startSurface(test: TestContext, setUp: SetUp = {}) {
 		procedureSteps,
 		commitment,
 		archive: { ...emptyArchive, ...archive },
+		remoteAes: { remoteAe: (_siteId, title) => remoteAes.find((remote) => remote.title === title) },
+		remoteTls: undefined,
 		storesUnknownSopClasses,
 		isTrustedProxy: (address) => trustedProxies.includes(address),
 		audit: (event) => refused.push(event),

@@ -1,0 +1,78 @@
+import { isAeTitle } from '#dicom/uid.ts';
+import { AssociationError } from './association-error.ts';
+import { statuses } from './command-set.ts';
+import type { DimseContext } from './context.ts';
+import { type Answer, type Inquiry, queryRetrieve } from './query-retrieve.ts';
+import { type RequestedAssociation, requestAssociation } from './requestor.ts';
+import { kindsOf, retrieve, type Selection, selected } from './retrieval.ts';
+import type { Exchange, OutgoingInstance, ServiceClass } from './service.ts';
+
+const relational = 1;
+/** Presentation contexts of an association. */
+const contextsMax = 128;
+
+/** One instance to the destination; undefined: it takes none of this class as it is stored, or takes no more. */
+async function sendTo(association: RequestedAssociation, instance: OutgoingInstance, { request }: Inquiry): Promise<number | undefined> {
+	const { sopClassUid, sopInstanceUid, transferSyntaxUid } = instance;
+	const context = association.contexts.find(
+		({ abstractSyntax, transferSyntax, scu }) => abstractSyntax === sopClassUid && transferSyntax === transferSyntaxUid && scu,
+	);
+	if (context === undefined || !association.usable) return undefined;
+	const moveOriginator = { aeTitle: request.callingAe, messageId: request.command.messageId };
+	const { pieces, close } = await instance.open();
+	try {
+		const { status } = await association.send(context, { operation: 'C-STORE', sopClassUid, sopInstanceUid, moveOriginator }, pieces);
+		return status;
+	} finally {
+		await close();
+	}
+}
+
+async function move(context: DimseContext, inquiry: Inquiry, exchange: Exchange): Promise<Answer> {
+	const { command, grant, calledAe } = inquiry.request;
+	const selection = selected(inquiry);
+	const { level } = selection;
+	const title = command.moveDestination ?? '';
+	// Nobody is called but whom the site has registered.
+	const target = isAeTitle(title) ? context.remoteAes.remoteAe(grant.siteId, title) : undefined;
+	if (target === undefined) return { status: statuses.moveDestinationUnknown, comment: 'no remote AE of this title is registered', level };
+	const { kinds, total } = await kindsOf(context, selection);
+	if (total === 0) return { status: statuses.success, subOperations: { completed: 0, failed: 0, warning: 0 }, level };
+	const contexts = kinds.slice(0, contextsMax).map(({ sopClassUid, transferSyntaxUid }) => ({
+		abstractSyntax: sopClassUid,
+		transferSyntaxes: [transferSyntaxUid],
+	}));
+	const { limits, metrics, remoteTls } = context;
+	let association: RequestedAssociation;
+	try {
+		const callingAe = calledAe;
+		association = await requestAssociation(target, { callingAe, contexts, tls: remoteTls, limits, metrics, signal: exchange.ended });
+	} catch (error) {
+		if (!(error instanceof AssociationError)) throw error;
+		context.log.warn({ err: error, site: grant.siteSlug, destination: target.title }, 'a C-MOVE destination cannot be reached');
+		return notSent(context, inquiry, exchange, { ...selection, total }, error.message);
+	}
+	try {
+		return await retrieve(context, 'C-MOVE', inquiry, exchange, { ...selection, total }, (instance) =>
+			sendTo(association, instance, inquiry),
+		);
+	} finally {
+		await association.release();
+	}
+}
+
+/** Every instance counts as failed, and is listed so. */
+async function notSent(
+	context: DimseContext,
+	inquiry: Inquiry,
+	exchange: Exchange,
+	selection: Selection & { total: number },
+	comment: string,
+): Promise<Answer> {
+	return { ...(await retrieve(context, 'C-MOVE', inquiry, exchange, selection, () => Promise.resolve(undefined))), comment };
+}
+
+/** C-MOVE (PS3.4 §C.4.2): what is selected goes to a remote AE of the site, in the transfer syntax in which it is stored. */
+export function moveService(context: DimseContext): ServiceClass {
+	return queryRetrieve(context, 'C-MOVE', relational, (inquiry, exchange) => move(context, inquiry, exchange));
+}
