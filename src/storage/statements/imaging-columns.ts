@@ -19,11 +19,8 @@ const integer = (column: string): ImagingColumn => ({ shown: `${column}::text`, 
 const date = (column: string): ImagingColumn => ({ shown: dateOf(column), matched: column, form: 'date' });
 const time = (column: string): ImagingColumn => ({ shown: timeOf(column), matched: column, form: 'time' });
 const shownOnly = (shown: string): ImagingColumn => ({ shown, form: 'none' });
-/** Rows that belong to another: their number, or different values of theirs. */
-const countOf = (from: string) => shownOnly(`(select count(*) from ${from})::text`);
 
 const ownStudies = 'imaging_study x where x.site_id = $1 and x.patient_id = p.id';
-const ownInstances = 'imaging_instance x where x.site_id = $1 and x.study_uid = t.study_uid';
 
 export const imagingColumns: Readonly<Record<ImagingAttribute, ImagingColumn>> = {
 	PatientName: { shown: 'n.name', form: 'name' },
@@ -34,7 +31,7 @@ export const imagingColumns: Readonly<Record<ImagingAttribute, ImagingColumn>> =
 		form: 'birth date',
 	},
 	PatientSex: text(`case p.gender when 'male' then 'M' when 'female' then 'F' when 'other' then 'O' when 'unknown' then 'U' end`),
-	NumberOfPatientRelatedStudies: countOf(ownStudies),
+	NumberOfPatientRelatedStudies: shownOnly(`(select count(*) from ${ownStudies})::text`),
 	NumberOfPatientRelatedSeries: shownOnly(`(select coalesce(sum(x.series_count), 0) from ${ownStudies})::text`),
 	NumberOfPatientRelatedInstances: shownOnly(`(select coalesce(sum(x.instance_count), 0) from ${ownStudies})::text`),
 	StudyInstanceUID: text('t.study_uid'),
@@ -45,11 +42,7 @@ export const imagingColumns: Readonly<Record<ImagingAttribute, ImagingColumn>> =
 	StudyDescription: text('t.description'),
 	StudyID: text('t.study_id'),
 	ModalitiesInStudy: { shown: `array_to_string(t.modalities, '\\')`, matched: 't.modalities', form: 'list' },
-	SOPClassesInStudy: {
-		shown: `array_to_string(array(select distinct x.sop_class_uid from ${ownInstances} order by 1), '\\')`,
-		matched: `array(select x.sop_class_uid from ${ownInstances})`,
-		form: 'list',
-	},
+	SOPClassesInStudy: { shown: `array_to_string(t.sop_classes, '\\')`, matched: 't.sop_classes', form: 'list' },
 	NumberOfStudyRelatedSeries: shownOnly('t.series_count::text'),
 	NumberOfStudyRelatedInstances: shownOnly('t.instance_count::text'),
 	SeriesInstanceUID: text('s.series_uid'),

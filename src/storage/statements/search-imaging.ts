@@ -152,11 +152,12 @@ function rangeCondition(
 	return [...bounds, ...(form === 'birth date' ? [`${shown} is not null`] : [])].join(' and ');
 }
 
-/** FHIR dates and dateTimes without zone sort as texts; a whole day ends behind each of its times. */
+/** A day without a time begins with it and ends with it. The start of a study is indexed; a series is found by its study. */
 function momentCondition(column: string, from: string | undefined, to: string | undefined, parameters: Parameters): string {
+	const start = column === 't.started' ? 't.started_start' : `tributary_moment(${column})`;
 	return [
-		...(from === undefined ? [] : [`${column} collate "C" >= ${parameters.add(from, 'text')}`]),
-		...(to === undefined ? [] : [`${column} collate "C" <= ${parameters.add(to.length > 10 ? to : `${to}U`, 'text')}`]),
+		...(from === undefined ? [] : [`${start} >= tributary_moment(${parameters.add(from, 'text')})`]),
+		...(to === undefined ? [] : [`${start} < tributary_moment_end(${parameters.add(to, 'text')})`]),
 		...(from === undefined && to === undefined ? ['true'] : []),
 	].join(' and ');
 }

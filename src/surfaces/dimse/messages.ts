@@ -71,7 +71,7 @@ export class Messages {
 		this.#peer = peer;
 		this.#port = port;
 		this.#commandSet = new Gathering(context.limits.dimsePduBytesMax);
-		this.#returning = new ReturningRequests(port, negotiated.peerPduBytesMax, context.limits.dimseResponseMsMax);
+		this.#returning = new ReturningRequests(port, negotiated.peerPduBytesMax, context.limits.dimseResponseMsMax, () => this.conversing);
 	}
 
 	/** A message was begun and is not answered. */
@@ -120,7 +120,9 @@ export class Messages {
 		if (command === undefined) return this.#port.fault('invalid-PDU-parameter-value');
 		const conversation = this.#message?.conversation;
 		if (conversation === undefined) return this.#begin(context, command);
-		return conversation.take(command) ? undefined : this.#port.fault('unexpected-PDU-parameter');
+		// An answer to a request that this side made before.
+		const isAwaited = command.commandField >= 0x8000 && this.#returning.take(context.id, command);
+		return isAwaited || conversation.take(command) ? undefined : this.#port.fault('unexpected-PDU-parameter');
 	}
 
 	#begin(context: AcceptedContext, command: CommandSet): Promise<void> | undefined {

@@ -21,15 +21,18 @@ export class ReturningRequests {
 	readonly #port: Port;
 	readonly #pduBytesMax: number;
 	readonly #responseMsMax: number;
+	readonly #isTaken: () => boolean;
 	#messageId = 0;
 	#awaited: Awaited | undefined;
 	#last: Promise<unknown> = Promise.resolve();
 	#ended = false;
 
-	constructor(port: Port, pduBytesMax: number, responseMsMax: number) {
+	/** `isTaken`: this side sends instances, among whose pieces nothing else may come. */
+	constructor(port: Port, pduBytesMax: number, responseMsMax: number, isTaken: () => boolean) {
 		this.#port = port;
 		this.#pduBytesMax = pduBytesMax;
 		this.#responseMsMax = responseMsMax;
+		this.#isTaken = isTaken;
 	}
 
 	channel(contextId: number, transferSyntax: string): ReturnChannel {
@@ -59,7 +62,7 @@ export class ReturningRequests {
 	}
 
 	async #send(contextId: number, request: OutgoingRequest, dataSet: Buffer): Promise<number | undefined> {
-		if (this.#ended || dataSet.length > dataSetBytesMax) return undefined;
+		if (this.#ended || this.#isTaken() || dataSet.length > dataSetBytesMax) return undefined;
 		this.#messageId = (this.#messageId % 0xffff) + 1;
 		const messageId = this.#messageId;
 		const commandField = commandFields[request.operation] | 0x8000;

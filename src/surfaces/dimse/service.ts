@@ -59,7 +59,7 @@ interface DataSetReception {
 /** The association that a request came over, for a request in the other direction. */
 export interface ReturnChannel {
 	transferSyntax: string;
-	/** Its status. Undefined: too long, the association ended, or the peer did not answer in time. Never rejects. */
+	/** Its status. Undefined: too long, a query or retrieval is under way, the association ended, or the peer did not answer in time. Never rejects. */
 	request(request: OutgoingRequest, dataSet: Buffer): Promise<number | undefined>;
 }
 
