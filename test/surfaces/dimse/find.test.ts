@@ -4,8 +4,9 @@ import { setImmediate } from 'node:timers/promises';
 import { Failure } from '#core/failure.ts';
 import type { ImagingQuery } from '#record/imaging-query.ts';
 import type { Archive } from '#storage/archive.ts';
-import { element } from '#test/support/data-set.ts';
-import { acceptOf, associateRequest, connect, data, echo, releaseRequest, statusOf, textOf, value } from './peer.ts';
+import type { OutgoingRequest } from '#surfaces/dimse/command-set.ts';
+import { element, sequence } from '#test/support/data-set.ts';
+import { acceptOf, associateRequest, commandSet, connect, data, echo, releaseRequest, statusOf, textOf, value } from './peer.ts';
 import {
 	allResponses,
 	ask,
@@ -134,6 +135,37 @@ describe('C-FIND', () => {
 		assert.deepEqual(agreed?.subarray(2 + studyFind.length), Buffer.from([1, 1, 0, 0]));
 		peer.write(ask(1, question));
 		assert.equal(statusOf((await allResponses(peer)).at(-1)?.command ?? assert.fail()), 0);
+	});
+
+	test('lets the answer to a report through that was sent before, and sends none meanwhile', async (context) => {
+		const commitment = '1.2.840.10008.1.20.1';
+		const { peer, commitment: service } = await startArchive(
+			context,
+			{ search: endless },
+			{ limits: { dimseFindMatchesMax: 1_000_000 } },
+			{ contexts: { ...questionContexts, 9: [commitment, explicitLittleEndian] } },
+		);
+		const reported: (number | undefined)[] = [];
+		const report: OutgoingRequest = { operation: 'N-EVENT-REPORT', sopClassUid: commitment, sopInstanceUid: '1.2', eventTypeId: 1 };
+		service.answer = async () => (channel) => {
+			const again = (status: number | undefined) => {
+				reported.push(status);
+				if (reported.length < 2) channel.request(report, Buffer.alloc(8)).then(again);
+			};
+			channel.request(report, Buffer.alloc(8)).then(again);
+		};
+		const references = sequence(0x0008_1199, [identifier([0x0008_1150, 'UI', ctImage], [0x0008_1155, 'UI', '1.1'])]);
+		const action = commandSet({ 3: commitment, 256: 0x0130, 272: 7, 2048: 0, 4097: '1.2.840.10008.1.20.1.1', 4104: 1 });
+		const information = Buffer.concat([element(0x0008_1195, 'UI', '1.2.3'), references]);
+		await peer.ask(data(value(9, 'command', action), value(9, 'data', information)), 3);
+		peer.write(ask(1, oneStudy));
+		await peer.next();
+		peer.write(data(value(9, 'command', commandSet({ 256: 0x8100, 288: 1, 2048: 0x0101, 2304: 0 }))));
+		while (reported.length < 2) await setImmediate();
+		assert.deepEqual(reported, [0, undefined]);
+		peer.write(cancel(1));
+		const last = [await peer.next(), ...(await allResponses(peer)).map(({ command }) => command)].at(-1);
+		assert.equal(statusOf(last ?? assert.fail()), 0xfe00);
 	});
 
 	test('takes no other request meanwhile', async (context) => {

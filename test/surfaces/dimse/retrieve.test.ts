@@ -150,6 +150,36 @@ describe('C-GET', () => {
 		assert.deepEqual([stored[0]?.dataSet?.length, statusOf(last.command)], [1024 * piece.length, 0]);
 	});
 
+	test('whose peer does not answer a sub-operation is aborted; what the service itself works on may take longer', async (context) => {
+		const archive = archiveOf({ '1.1': () => pieces(bytes(10)) });
+		const kinds = async () => {
+			await setTimeout(600);
+			return [{ sopClassUid: ctImage, transferSyntaxUid: explicitLittleEndian, instances: 1 }];
+		};
+		const { peer, counted } = await startArchive(context, { ...archive, kinds }, { limits: { dimseStallMsMax: 150 } });
+		peer.write(ask(5, oneStudy));
+		assert.equal(textOf((await nextMessage(peer)).command, 0x1000), '1.1');
+		assert.equal((await peer.next()).type, 7);
+		peer.socket.destroy();
+		await peer.closed;
+		while ((await counted('dimseAssociationEnds')) === 0) await setTimeout(10);
+		assert.equal(await counted('dimseAssociationEnds', { reason: 'stalled' }), 1);
+		assert.equal(await counted('dimseAssociations'), 0);
+	});
+
+	test('is brought to its end when the service stops', async (context) => {
+		const archive = archiveOf({ '1.1': () => pieces(bytes(10)), '1.2': () => pieces(bytes(10)) });
+		const { peer, surface } = await startArchive(context, archive);
+		peer.write(ask(5, oneStudy));
+		const first = await nextMessage(peer);
+		const closed = surface.close(60_000);
+		peer.write(storeResponse(responseOf(first.command).get(0x0110)?.readUInt16LE(0) ?? 0, 0));
+		const { last } = await serveSubOperations(peer, () => 0);
+		assert.deepEqual([statusOf(last.command), countsOf(last.command)], [0, [undefined, 2, 0, 0]]);
+		assert.equal((await peer.next()).type, 7);
+		await closed;
+	});
+
 	test('a response to nothing, or of another message, is a breach of the protocol', async (context) => {
 		const { peer } = await startArchive(context, archiveOf({ '1.1': () => pieces(bytes(10)) }));
 		peer.write(ask(5, oneStudy));
