@@ -1,10 +1,16 @@
 import { strict as assert } from 'node:assert';
 import { describe, test } from 'node:test';
+import fc from 'fast-check';
 import { standardVrOf } from '#dicom/dictionary.ts';
 import { queryAttributeOf, queryAttributes } from '#dicom/query/attributes.ts';
+import { IdentifierReader } from '#dicom/query/identifier.ts';
+import { questionOf, selectionOf } from '#dicom/query/information-model.ts';
 import { issuerOfSystem, systemsOfIssuer } from '#dicom/query/issuer.ts';
 import { clauseOf, MatchingError } from '#dicom/query/matching.ts';
+import { planQuery } from '#dicom/query/plan.ts';
+import { explicitLittleEndian, implicitLittleEndian } from '#dicom/transfer-syntax.ts';
 import type { ImagingAttribute } from '#record/imaging-query.ts';
+import { element, sequence } from '#test/support/data-set.ts';
 
 describe('a key of a query', () => {
 	test('without a value, or with an asterisk alone, matches everything', () => {
@@ -64,4 +70,58 @@ test('issuers are known by local name, OID, UUID or URI', () => {
 	}
 	assert.equal(issuerOfSystem(''), undefined);
 	assert.equal(issuerOfSystem('urn:id:%zz'), '%zz');
+});
+
+describe('an identifier', () => {
+	const given = Buffer.concat([
+		element(0x0008_0005, 'CS', 'ISO_IR 100'),
+		element(0x0008_0020, 'DA', '20240101-'),
+		element(0x0008_0052, 'CS', 'IMAGE'),
+		element(0x0010_0010, 'PN', 'M\xfcller*'),
+		element(0x0010_0020, 'LO', 'P1'),
+		element(0x0020_000d, 'UI', '1.2'),
+		element(0x0020_000e, 'UI', '1.3'),
+		element(0x0028_0010, 'US', 512),
+		sequence(0x0040_0275, [element(0x0040_0007, 'LO', 'x')]),
+	]);
+
+	test('is read by tag, in its character set; sequences are unknown keys', () => {
+		const reader = new IdentifierReader(explicitLittleEndian, 10_000);
+		reader.feed(given);
+		const identifier = reader.end();
+		assert.ok('elements' in identifier);
+		const { level, keys, hasUnknownKeys } = questionOf('patient-root', identifier, { relational: false });
+		assert.deepEqual([level, hasUnknownKeys], ['IMAGE', true]);
+		assert.deepEqual(Object.fromEntries(keys.map(({ attribute, value }) => [attribute, value])), {
+			StudyDate: '20240101-',
+			PatientName: 'Müller*',
+			PatientID: 'P1',
+			StudyInstanceUID: '1.2',
+			SeriesInstanceUID: '1.3',
+			Rows: '512',
+		});
+		assert.throws(() => selectionOf('patient-root', identifier, { relational: false }), /SOPInstanceUID is missing/);
+	});
+
+	test('of any bytes is a fault, does not fit, or is a query', () => {
+		const change = fc.tuple(fc.nat(given.length - 1), fc.integer({ min: 0, max: 255 }));
+		const syntax = fc.constantFrom(explicitLittleEndian, implicitLittleEndian, '1.2.840.10008.1.2.1.99');
+		fc.assert(
+			fc.property(fc.array(change, { maxLength: 12 }), fc.nat(given.length), syntax, (changes, length, transferSyntax) => {
+				const bytes = Buffer.from(given);
+				for (const [at, byte] of changes) bytes[at] = byte;
+				const reader = new IdentifierReader(transferSyntax, 10_000);
+				for (let at = 0; at < length; at += 7) reader.feed(bytes.subarray(at, Math.min(at + 7, length)));
+				const identifier = reader.end();
+				if ('fault' in identifier) return;
+				try {
+					const { level, keys } = questionOf('study-root', identifier, { relational: true });
+					planQuery({ level, keys, combinesMoments: true, count: 1 });
+				} catch (error) {
+					if (!(error instanceof MatchingError)) throw error;
+				}
+			}),
+			{ numRuns: 5000 },
+		);
+	});
 });

@@ -215,6 +215,9 @@ describe('a retrieval', () => {
 		assert.deepEqual(await uidsOf({ PatientID: 'P0' }), ['1.1.1.1', '1.1.1.2', '1.1.2.1', '1.2.1.1']);
 		assert.deepEqual(await uidsOf({ StudyInstanceUID: '1.1', SeriesInstanceUID: '1.1.2' }), ['1.1.2.1']);
 		assert.deepEqual(await uidsOf({ StudyInstanceUID: '1.*' }), []);
+		assert.deepEqual(await uidsOf({ PatientID: 'P1', IssuerOfPatientID: 'OTHER' }), []);
+		assert.equal((await uidsOf({ PatientID: 'P1', IssuerOfPatientID: 'HOSP' })).length, 4);
+		assert.deepEqual(await uidsOf({ StudyInstanceUID: '1.1\0\\9' }), ['1.1.1.1', '1.1.1.2', '1.1.2.1']);
 		const clauses = uniqueKeyClauses(keysOf({ StudyInstanceUID: '1.1' }));
 		const first = await findRetrievable(reader, siteId, clauses, { count: 2, after: undefined });
 		const second = await findRetrievable(reader, siteId, clauses, { count: 2, after: first.next });

@@ -66,7 +66,7 @@ export function questionOf(model: InformationModel, identifier: Identifier, { re
 
 /**
  * Reads the identifier of a C-MOVE or C-GET (PS3.4 C.4.2.1.4.1, C.4.3.1.3.1): the unique key of the level, a list of UIDs
- * allowed, and a single one for each level above; other keys do not count.
+ * allowed, and a single one for each level above; the issuer of a Patient ID narrows it, other keys do not count.
  * @throws MatchingError when it does not fit the information model
  */
 export function selectionOf(
@@ -75,7 +75,9 @@ export function selectionOf(
 	{ relational }: { relational: boolean },
 ): { level: QueryLevel; keys: readonly QueryKey[] } {
 	const { level, keys } = questionOf(model, identifier, { relational });
-	const wanted = [...levelsAbove(model, level), level].map((of) => uniqueKeys[of]);
+	const unique = [...levelsAbove(model, level), level].map((of) => uniqueKeys[of]);
+	// A Patient ID means nobody without its issuer.
+	const wanted: readonly ImagingAttribute[] = unique.includes('PatientID') ? [...unique, 'IssuerOfPatientID'] : unique;
 	const selected = keys.filter(({ attribute, value }) => wanted.includes(attribute) && value.trim() !== '');
 	const own = selected.find(({ attribute }) => attribute === uniqueKeys[level])?.value;
 	if (level === 'PATIENT') requireSingle('PatientID', own);

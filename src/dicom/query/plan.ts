@@ -1,5 +1,7 @@
 import { type ImagingAttribute, type ImagingClause, type ImagingQuery, imagingAttributes, type QueryLevel } from '#record/imaging-query.ts';
+import { textOf } from '../values.ts';
 import { isAtOrAbove, levelOf } from './attributes.ts';
+import { systemsOfIssuer } from './issuer.ts';
 import { clauseOf, withCombinedMoments } from './matching.ts';
 
 export interface QueryKey {
@@ -61,14 +63,13 @@ export function attributesOfLevel(level: QueryLevel): readonly ImagingAttribute[
 	return imagingAttributes[level];
 }
 
-/** Clauses that select what is retrieved by the unique keys of C.4.2.1.4.1 and C.4.3.1.3.1: lists of values, no wildcards. */
+/**
+ * Clauses that select what is retrieved by unique keys (PS3.4 C.4.2.1.4, C.4.3.1.3), and by the issuer of a patient id: lists of
+ * values, no wildcards.
+ */
 export function uniqueKeyClauses(keys: readonly QueryKey[]): ImagingClause[] {
-	return keys.map(({ attribute, value }) => ({
-		kind: 'equals',
-		attribute,
-		values: value
-			.split('\\')
-			.map((text) => text.replace(/^[ \0]+|[ \0]+$/g, ''))
-			.filter((text) => text !== ''),
-	}));
+	return keys.map(({ attribute, value }) => {
+		const values = value.split('\\').flatMap((text) => textOf(text) ?? []);
+		return { kind: 'equals', attribute, values: attribute === 'IssuerOfPatientID' ? values.flatMap(systemsOfIssuer) : values };
+	});
 }
