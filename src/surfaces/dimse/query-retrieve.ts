@@ -123,6 +123,7 @@ export function queryRetrieve(context: DimseContext, operation: Operation, exten
 		chooseTransferSyntax: (proposed) => [explicitLittleEndian, implicitLittleEndian].find((uid) => proposed.includes(uid)),
 		operations: new Map([[operation, begin(context, operation, perform)]]),
 		needs: 'query',
-		extend: (proposed) => Buffer.from(proposed.subarray(0, extensionBytes).map((byte, index) => (index < extensions && byte === 1 ? 1 : 0))),
+		extend: (proposed) =>
+			Buffer.from(proposed.subarray(0, extensionBytes).map((byte, index) => (index < extensions && byte === 1 ? 1 : 0))),
 	};
 }

@@ -153,7 +153,7 @@ test('all 128 presentation contexts are negotiated, and the last one is used', a
 	const { port, intake } = await startSurface(context);
 	const numbers = Array.from({ length: 128 }, (_, index) => 2 * index + 1);
 	const contexts = Object.fromEntries(
-		numbers.map((id) => [id, [id % 4 === 1 ? ctImage : `1.2.840.10008.5.1.4.1.2.2.${id}`, ...transferSyntaxes.keys()]]),
+		numbers.map((id) => [id, [id % 4 === 1 ? ctImage : `1.2.840.10008.5.1.4.31.${id}`, ...transferSyntaxes.keys()]]),
 	) as NonNullable<Proposal['contexts']>;
 	contexts[255] = [ctImage, explicitLittleEndian];
 	const peer = await associate(context, port, { contexts });
