@@ -110,18 +110,20 @@ export class Conversation implements Exchange {
 		});
 		const command = requestSet(messageId, { operation: 'C-STORE', sopClassUid, sopInstanceUid }, true);
 		await this.#port.send(dataTransfer(contextId, 'command', command, pduBytes));
-		let piece: Uint8Array = Buffer.alloc(0);
+		// What is not the last fragment has an even length (PS3.8 §E.1), whatever the pieces have.
+		let held: Uint8Array = Buffer.alloc(0);
 		try {
-			for await (const next of pieces) {
+			for await (const piece of pieces) {
 				if (this.#hasEnded) return undefined;
-				if (piece.length > 0) await this.#port.send(dataTransfer(contextId, 'data-set', piece, pduBytes, false));
-				piece = next;
+				const even = held.length & ~1;
+				if (even > 0) await this.#port.send(dataTransfer(contextId, 'data-set', held.subarray(0, even), pduBytes, false));
+				held = even < held.length ? Buffer.concat([held.subarray(even), piece]) : piece;
 			}
 		} catch (error) {
 			this.#port.abandon();
 			throw error;
 		}
-		await this.#port.send(dataTransfer(contextId, 'data-set', piece, pduBytes));
+		await this.#port.send(dataTransfer(contextId, 'data-set', held, pduBytes));
 		return answered;
 	}
 

@@ -68,6 +68,8 @@ export interface Message {
 	dataSet: Buffer | undefined;
 	/** The longest PDU that it came in. */
 	pduBytes: number;
+	/** A fragment before the last has an odd length. */
+	hasOddPiece: boolean;
 }
 
 /** The next message of the peer's other side: a command set in one PDU, and its data set in any number of them. */
@@ -76,7 +78,7 @@ export async function nextMessage(peer: Peer): Promise<Message> {
 	const pieces: Buffer[] = [];
 	let pduBytes = command.body.length;
 	if (responseOf(command).get(0x0800)?.readUInt16LE(0) === 0x0101) {
-		return { contextId: command.body[4] as number, command, dataSet: undefined, pduBytes };
+		return { contextId: command.body[4] as number, command, dataSet: undefined, pduBytes, hasOddPiece: false };
 	}
 	for (let isLast = false; !isLast; ) {
 		const { body } = await peer.next();
@@ -84,7 +86,13 @@ export async function nextMessage(peer: Peer): Promise<Message> {
 		pieces.push(body.subarray(6));
 		isLast = ((body[5] as number) & 2) === 2;
 	}
-	return { contextId: command.body[4] as number, command, dataSet: Buffer.concat(pieces), pduBytes };
+	return {
+		contextId: command.body[4] as number,
+		command,
+		dataSet: Buffer.concat(pieces),
+		pduBytes,
+		hasOddPiece: pieces.slice(0, -1).some(({ length }) => length % 2 === 1),
+	};
 }
 
 /** Messages up to the one that is no longer pending. */

@@ -40,7 +40,8 @@ describe('C-GET', () => {
 	test('sends every instance byte for byte, in PDUs that the peer takes, and tells how far it is', async (context) => {
 		const large = bytes(300_000);
 		const archive = archiveOf({
-			'1.1': () => pieces(large.subarray(0, 70_000), large.subarray(70_000)),
+			'1.1': () =>
+				pieces(large.subarray(0, 70_001), large.subarray(70_001, 70_002), large.subarray(70_002, 200_001), large.subarray(200_001)),
 			'1.2': () => pieces(bytes(10)),
 			'1.3': () => pieces(bytes(12)),
 		});
@@ -52,7 +53,7 @@ describe('C-GET', () => {
 			['1.1', '1.2', '1.3'],
 		);
 		assert.ok(stored[0]?.dataSet?.equals(large));
-		assert.ok(stored.every(({ pduBytes }) => pduBytes <= 8000));
+		assert.ok(stored.every(({ pduBytes, hasOddPiece }) => pduBytes <= 8000 && !hasOddPiece));
 		assert.equal(new Set(stored.map(({ command }) => responseOf(command).get(0x0110)?.readUInt16LE(0))).size, 3);
 		assert.deepEqual([statusOf(last.command), countsOf(last.command), last.dataSet], [0, [undefined, 3, 0, 0], undefined]);
 		assert.deepEqual(
