@@ -95,7 +95,7 @@ export const limitDefinitions = {
 		default: 16_384 * MiB,
 		min: 1024,
 		max: 1_048_576 * MiB,
-		answer: 'the data set of a C-STORE; 0xA700, nothing stored',
+		answer: 'the data set of a C-STORE, or a part of a store request of DICOMweb; 0xA700, nothing stored',
 	},
 	dimseDataSetBytesMax: {
 		variable: 'DIMSE_DATA_SET_BYTES_MAX',
@@ -367,6 +367,27 @@ export const limitDefinitions = {
 		min: MiB,
 		max: 4096 * MiB,
 		answer: 'bytes of unmatched messages waiting to be logged; as above',
+	},
+	stowBytesMax: {
+		variable: 'STOW_BYTES_MAX',
+		default: 65_536 * MiB,
+		min: 1024,
+		max: 1_048_576 * MiB,
+		answer: 'of one store request of DICOMweb; 413, what was stored before stays',
+	},
+	stowInstancesMax: {
+		variable: 'STOW_INSTANCES_MAX',
+		default: 10_000,
+		min: 1,
+		max: 1_000_000,
+		answer: 'instances of one store request of DICOMweb; 413, what was stored before stays',
+	},
+	dicomMetadataBytesMax: {
+		variable: 'DICOM_METADATA_BYTES_MAX',
+		default: 64 * MiB,
+		min: 1024,
+		max: 512 * MiB,
+		answer: 'elements of one instance that are read for its metadata; those behind are left out',
 	},
 	dicomHeaderBytesMax: {
 		variable: 'DICOM_HEADER_BYTES_MAX',

@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { dicomWebMetricDefinitions } from './dicomweb-metrics.ts';
 import { dimseMetricDefinitions } from './dimse-metrics.ts';
 import { type FailureCode, failureCodes } from './failure.ts';
 import { latencySeconds, type MetricDefinition } from './metric-definition.ts';
@@ -146,6 +147,7 @@ export const metricDefinitions = {
 		labels: { reason: ['restarted', 'unfinished', 'timeout', 'too-long', 'empty'] },
 	},
 	...dimseMetricDefinitions,
+	...dicomWebMetricDefinitions,
 	httpRequests: {
 		name: 'tributary_http_requests_total',
 		kind: 'counter',

@@ -26,6 +26,11 @@ export class DataSetFeed {
 		});
 	}
 
+	/** As `ElementWalk.offset`; of a deflated data set, in what it inflates to. */
+	get offset(): number {
+		return this.#walk.offset;
+	}
+
 	/** True: wants more. False: the visitor stopped, or there is a fault. The chunk is not kept. */
 	feed(chunk: Uint8Array): boolean {
 		if (this.#fault || this.#walk.isStopped) return false;

@@ -100,6 +100,11 @@ export class ElementWalk {
 		return this.#isStopped;
 	}
 
+	/** From the first byte of the data set to where reading goes on; after a stop, to the value of the element that was stopped at. */
+	get offset(): number {
+		return this.#base;
+	}
+
 	/**
 	 * False: the visitor wants no more. The piece may be changed after the call.
 	 * @throws DataSetError

@@ -233,6 +233,11 @@ export class JsonModelReader {
 		return this.#feed.feed(chunk);
 	}
 
+	/** What was read up to the end, or to the fault. */
+	get json(): DicomJson {
+		return this.#builder.json;
+	}
+
 	/** Called once, when there is no more to feed. */
 	end(): JsonModelResult {
 		const fault = this.#feed.end();

@@ -55,33 +55,102 @@ export interface ReadFileMeta {
 }
 
 const longForm: ReadonlySet<string> = new Set('OB OD OF OL OV OW SQ SV UC UN UR UT UV'.split(' '));
+/** Longer texts are no UIDs. */
+const textBytesMax = 128;
 
-/** The value at an offset of the file meta information, which is always explicit VR little endian. */
-function elementAt(bytes: Buffer, at: number): { element: number; from: number; end: number } {
-	const isLong = longForm.has(bytes.toString('latin1', at + 4, at + 6));
-	const from = at + (isLong ? 12 : 8);
-	if (from > bytes.length) throw new DataSetError('truncated', 'the file ends within its meta information');
-	const end = from + (isLong ? bytes.readUInt32LE(at + 8) : bytes.readUInt16LE(at + 6));
-	if (end > bytes.length) throw new DataSetError('truncated', 'the file ends within its meta information');
-	return { element: bytes.readUInt16LE(at + 2), from, end };
+/**
+ * Reads the head of a DICOM file while its bytes arrive. Preamble and `DICM` may be missing, and so may the meta information: the
+ * data set then begins at once. The group length is not asked, since writers get it wrong: the group ends where another begins.
+ */
+export class FileMetaReader {
+	readonly #bytesMax: number;
+	#buffer: Buffer = Buffer.alloc(0);
+	#length = 0;
+	/** Where the next element begins; undefined until it is known whether there is a preamble. */
+	#at: number | undefined;
+	#isRead = false;
+	readonly #texts = new Map<number, string>();
+
+	/** `bytesMax`: of the whole head. */
+	constructor(bytesMax: number) {
+		this.#bytesMax = bytesMax;
+	}
+
+	/** True: wants more. The chunk is taken over. @throws DataSetError `too-large` */
+	feed(chunk: Buffer): boolean {
+		this.#append(chunk);
+		this.#isRead = this.#advance(false);
+		if (!this.#isRead && this.#length > this.#bytesMax) throw new DataSetError('too-large', 'the file meta information is too large');
+		return !this.#isRead;
+	}
+
+	/**
+	 * The head, and the bytes of the data set that were fed with it.
+	 * @throws DataSetError `truncated` when the bytes end within the meta information
+	 */
+	end(): { meta: ReadFileMeta; rest: Buffer } {
+		if (!this.#isRead) this.#advance(true);
+		const dataSetOffset = this.#at ?? 0;
+		const text = (element: number) => this.#texts.get(element) || undefined;
+		const meta = { sopClassUid: text(0x0002), sopInstanceUid: text(0x0003), transferSyntaxUid: text(0x0010), dataSetOffset };
+		return { meta, rest: this.#buffer.subarray(dataSetOffset, this.#length) };
+	}
+
+	#append(chunk: Buffer): void {
+		const length = this.#length + chunk.length;
+		if (this.#length === 0) this.#buffer = chunk;
+		else if (length <= this.#buffer.length) chunk.copy(this.#buffer, this.#length);
+		else {
+			const grown = Buffer.allocUnsafe(Math.max(length, 2 * this.#length));
+			this.#buffer.copy(grown, 0, 0, this.#length);
+			chunk.copy(grown, this.#length);
+			this.#buffer = grown;
+		}
+		this.#length = length;
+	}
+
+	/** Reads what is whole; true when the group is at its end. */
+	#advance(isAll: boolean): boolean {
+		const bytes = this.#buffer.subarray(0, this.#length);
+		if (this.#at === undefined) {
+			if (!isAll && bytes.length < preambleBytes + prefix.length) return false;
+			const found = [preambleBytes, 0].find((at) => bytes.toString('latin1', at, at + prefix.length) === 'DICM');
+			this.#at = found === undefined ? 0 : found + prefix.length;
+		}
+		for (;;) {
+			const at = this.#at;
+			if (at + 8 > bytes.length) return isAll;
+			if (bytes.readUInt16LE(at) !== 0x0002) return true;
+			const end = this.#readElement(bytes, at);
+			if (end === undefined) {
+				if (isAll) throw new DataSetError('truncated', 'the file ends within its meta information');
+				return false;
+			}
+			this.#at = end;
+		}
+	}
+
+	/** An element of the file meta information, which is always explicit VR little endian; undefined when it is not whole. */
+	#readElement(bytes: Buffer, at: number): number | undefined {
+		const isLong = longForm.has(bytes.toString('latin1', at + 4, at + 6));
+		const from = at + (isLong ? 12 : 8);
+		if (from > bytes.length) return undefined;
+		const end = from + (isLong ? bytes.readUInt32LE(at + 8) : bytes.readUInt16LE(at + 6));
+		if (end > bytes.length) return undefined;
+		const text = bytes.toString('latin1', from, Math.min(end, from + textBytesMax));
+		this.#texts.set(bytes.readUInt16LE(at + 2), text.replace(/[\0 ]+$/, ''));
+		return end;
+	}
 }
 
 /**
- * Reads the head of a DICOM file. Preamble and `DICM` may be missing, and so may the meta information: the data set then begins
- * at once. The group length is not asked, since writers get it wrong: the group ends where another begins.
- * @throws DataSetError `truncated` when the bytes end within the meta information
+ * The head of a file whose bytes are there, as `FileMetaReader` reads it.
+ * @throws DataSetError `truncated`
  */
 export function readFileMeta(bytes: Buffer): ReadFileMeta {
-	const found = [preambleBytes, 0].find((at) => bytes.toString('latin1', at, at + prefix.length) === 'DICM');
-	let at = found === undefined ? 0 : found + prefix.length;
-	const texts = new Map<number, string>();
-	while (at + 8 <= bytes.length && bytes.readUInt16LE(at) === 0x0002) {
-		const { element, from, end } = elementAt(bytes, at);
-		texts.set(element, bytes.toString('latin1', from, Math.min(end, from + 128)).replace(/[\0 ]+$/, ''));
-		at = end;
-	}
-	const text = (element: number) => texts.get(element) || undefined;
-	return { sopClassUid: text(0x0002), sopInstanceUid: text(0x0003), transferSyntaxUid: text(0x0010), dataSetOffset: at };
+	const reader = new FileMetaReader(Number.POSITIVE_INFINITY);
+	reader.feed(bytes);
+	return reader.end().meta;
 }
 
 /**

@@ -77,3 +77,25 @@ export const transferSyntaxes: ReadonlyMap<string, string> = new Map([
 	['1.2.840.10008.1.2.7.3', 'SMPTE ST 2110-30 PCM Digital Audio'],
 	['1.2.840.10008.1.2.8.1', 'Deflated Image Frame Compression'],
 ]);
+
+const transferSyntaxRoot = '1.2.840.10008.1.2';
+/** By what follows the root of the standard's own UIDs. */
+const bulkMediaTypes: readonly (readonly [pattern: RegExp, mediaType: string])[] = [
+	[/^\.4\.(?:50|51|53|55|57|70)$/, 'image/jpeg'],
+	[/^\.4\.8[01]$/, 'image/jls'],
+	[/^\.4\.9[01]$/, 'image/jp2'],
+	[/^\.4\.9[23]$/, 'image/jpx'],
+	[/^\.4\.20[1-3]$/, 'image/jphc'],
+	[/^\.4\.11[0-2]$/, 'image/jxl'],
+	[/^\.4\.10[01](?:\.1)?$/, 'video/mpeg'],
+	[/^\.4\.10[2-6](?:\.1)?$/, 'video/mp4'],
+	[/^\.4\.10[78]$/, 'video/H265'],
+	[/^\.5$/, 'image/dicom-rle'],
+];
+
+/** The media type of compressed pixel data (PS3.18 §8.7.3.5); undefined: application/octet-stream alone. */
+export function bulkMediaTypeOf(transferSyntaxUid: string): string | undefined {
+	if (!transferSyntaxUid.startsWith(transferSyntaxRoot)) return undefined;
+	const rest = transferSyntaxUid.slice(transferSyntaxRoot.length);
+	return bulkMediaTypes.find(([pattern]) => pattern.test(rest))?.[1];
+}

@@ -2,7 +2,7 @@ import type { FailureRecord } from '#core/failure.ts';
 import type { Flag } from './change-set.ts';
 import type { ResourceType } from './table-shape.ts';
 
-export type DeliverySurface = 'mllp' | 'hl7-http' | 'fhir' | 'mpps' | 'dimse' | 'replay' | 'administration';
+export type DeliverySurface = 'mllp' | 'hl7-http' | 'fhir' | 'mpps' | 'dimse' | 'dicomweb' | 'replay' | 'administration';
 
 /** What a sender's integration client allows beyond the specification; crosses the thread boundary. */
 export interface Hl7v2Policy {

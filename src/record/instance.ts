@@ -54,6 +54,7 @@ export interface StoredInstance {
 	bytes: number;
 	/** Where the object lies. */
 	objectKey: string;
+	/** Empty: STOW-RS. */
 	callingAe: string;
 	/** Address, or the public id of an API key (STOW-RS). */
 	source: string;

@@ -27,7 +27,7 @@ export function instanceIndex({ gateway, clock, defaultAuthority }: IndexContext
 			kind: 'image',
 			siteId,
 			clientId: nilId,
-			surface: 'dimse',
+			surface: instance.callingAe === '' ? 'dicomweb' : 'dimse',
 			source: instance.source,
 			receivedAtMs,
 			bytes,

@@ -11,12 +11,15 @@ import type { ObjectStore, ObjectWriter } from './objects/object-store.ts';
 /** What the request says of an instance before its data set arrives: C-STORE-RQ and presentation context, or the file meta of STOW-RS. */
 export interface AnnouncedInstance {
 	siteId: string;
+	/** Empty: STOW-RS. */
 	callingAe: string;
 	/** Address, or the public id of an API key. */
 	source: string;
 	affectedSopClassUid: string;
 	affectedSopInstanceUid: string;
 	transferSyntaxUid: string;
+	/** The study that the instance has to belong to. */
+	studyUid?: string;
 }
 
 export interface IntakeResult {
@@ -106,7 +109,9 @@ function contradiction(announced: AnnouncedInstance, attributes: InstanceAttribu
 			? 'SOP Class UID of data set and request differ'
 			: attributes.sopInstanceUid !== announced.affectedSopInstanceUid
 				? 'SOP Instance UID of data set and request differ'
-				: undefined;
+				: announced.studyUid !== undefined && attributes.studyUid !== announced.studyUid
+					? 'Study Instance UID of data set and request differ'
+					: undefined;
 	return comment === undefined ? undefined : { status: status.doesNotMatch, comment };
 }
 

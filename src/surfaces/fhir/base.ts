@@ -1,9 +1,7 @@
 import type { HttpRequest } from '../http/message.ts';
+import { originOf } from '../http/origin.ts';
 
-/**
- * The FHIR base URL as the caller reached it, without a slash at its end. A proxy in front passes the Host header on;
- * whether it was reached over TLS, the server has settled.
- */
+/** The FHIR base URL as the caller reached it, without a slash at its end. */
 export function baseOf(request: Pick<HttpRequest, 'secure' | 'header'>): string {
-	return `${request.secure ? 'https' : 'http'}://${request.header('host') ?? 'localhost'}/fhir`;
+	return `${originOf(request)}/fhir`;
 }

@@ -23,7 +23,7 @@ export interface HttpServerOptions {
 	log: Log;
 	routes: readonly AnyRoute[];
 	/** How this surface words a failure; the status is the failure's. */
-	renderFailure(failure: Failure, request: Pick<HttpRequest, 'header' | 'requestId'>): HttpAnswer;
+	renderFailure(failure: Failure, request: Pick<HttpRequest, 'header' | 'path' | 'requestId'>): HttpAnswer;
 }
 
 export interface HttpServer {
@@ -240,7 +240,7 @@ class Server implements HttpServer {
 		}
 	}
 
-	#failed(failure: Failure, request: Pick<HttpRequest, 'header' | 'requestId'>): HttpAnswer {
+	#failed(failure: Failure, request: Pick<HttpRequest, 'header' | 'path' | 'requestId'>): HttpAnswer {
 		const answer = this.#options.renderFailure(failure, request);
 		const headers = { ...answer.headers };
 		if (failure.retryAfterSeconds !== undefined) headers['Retry-After'] = String(failure.retryAfterSeconds);

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { HttpAnswer, HttpRequest, Route } from '../message.ts';
+import { originOf } from '../origin.ts';
 
 /** Nothing is loaded from elsewhere, and nothing else may frame the page or run in it. */
 const policy =
@@ -47,8 +48,4 @@ export function documentationRoutes(document: (server: string) => object): Route
 		get('/api/documentation/page.css', 'text/css; charset=utf-8', () => style),
 		get('/api/documentation/openapi.json', 'application/json; charset=utf-8', (request) => JSON.stringify(document(originOf(request)))),
 	];
-}
-
-function originOf(request: HttpRequest): string {
-	return `${request.secure ? 'https' : 'http'}://${request.header('host') ?? 'localhost'}`;
 }

@@ -1,0 +1,115 @@
+import { Failure } from '#core/failure.ts';
+import { bulkMediaTypeOf } from '#dicom/transfer-syntax.ts';
+import { type ImageShape, type LocatedValue, parseValuePath, ValueLocator, type ValuePath } from '#dicom/value-locator.ts';
+import type { HttpAnswer, HttpRequest } from '../http/message.ts';
+import type { DicomWebContext } from './context.ts';
+import type { Extent } from './fragments.ts';
+import { frameTable } from './frame-extents.ts';
+import { findInstances, nothing, retrievedBy } from './instances.ts';
+import { type AnswerPart, partsAnswer } from './multipart-writer.ts';
+import { packingOf } from './negotiation.ts';
+import { StoredDataSet } from './stored-data-set.ts';
+import { baseOf, instanceUrl } from './urls.ts';
+
+const octets = 'application/octet-stream';
+/** Pixel Data, Float Pixel Data, Double Float Pixel Data. */
+const pixelTags = [0x7fe0_0010, 0x7fe0_0008, 0x7fe0_0009];
+
+interface Found {
+	dataSet: StoredDataSet;
+	value: LocatedValue;
+	shape: ImageShape;
+	/** Of the instance. */
+	url: string;
+}
+
+/** The first of the elements that the instance has. @throws Failure `not-found` */
+async function find(context: DicomWebContext, request: HttpRequest, paths: readonly ValuePath[]): Promise<Found> {
+	const { first } = await findInstances(context, retrievedBy(context, request));
+	const dataSet = new StoredDataSet(context.objects, first);
+	for (const path of paths) {
+		const locator = new ValueLocator(first.transferSyntaxUid, path, context.limits.dicomMetadataBytesMax);
+		await dataSet.feed(locator);
+		const result = locator.end();
+		if ('fault' in result) break;
+		const { located, shape } = result;
+		if (located) return { dataSet, value: located, shape, url: instanceUrl(baseOf(request), first) };
+	}
+	throw nothing();
+}
+
+/**
+ * The value of one element that the metadata gives by reference (PS3.18 §10.4.1.1.5): its bytes as they are stored. Encapsulated
+ * pixel data comes frame by frame, where the frames can be told apart.
+ * @throws Failure `not-found`, `not-acceptable`, `unavailable`
+ */
+export async function bulkData(context: DicomWebContext, request: HttpRequest): Promise<HttpAnswer> {
+	const path = parseValuePath(request.params['path'] ?? '');
+	if (path === undefined) {
+		retrievedBy(context, request);
+		throw nothing();
+	}
+	const found = await find(context, request, [path]);
+	const { dataSet, value, shape, url } = found;
+	const { length, offset, vr } = value;
+	if (vr === 'SQ') throw nothing();
+	const location = `${url}/bulkdata/${request.params['path']}`;
+	if (length !== undefined) {
+		const packing = packingOf(request, { mediaTypes: [octets], transferSyntaxes: syntaxOf(dataSet), isOne: true });
+		return partsAnswer(packing, parts(dataSet, [{ location, extents: () => [{ start: offset, end: offset + length }] }]));
+	}
+	// A frame inside a sequence is an icon: one frame.
+	const table = await frameTable(dataSet, value, path.length === 1 ? shape : { ...shape, frames: 1 }).catch(() =>
+		frameTable(dataSet, value, { ...shape, frames: 1 }),
+	);
+	const packing = packingOf(request, { mediaTypes: mediaTypesOf(dataSet), transferSyntaxes: syntaxOf(dataSet), isOne: table.frames === 1 });
+	const frames = Array.from({ length: table.frames }, (_, index) => ({ location, extents: () => table.extentsOf(index) }));
+	return partsAnswer(packing, parts(dataSet, frames));
+}
+
+const framesPattern = /^[1-9]\d{0,8}(?:,[1-9]\d{0,8})*$/;
+
+/**
+ * Frames of an image by number, from 1 (PS3.18 §10.4.1.1.6): native pixels, or the compressed ones as they are stored.
+ * @throws Failure `invalid`, `not-found`, `not-acceptable`, `unavailable`
+ */
+export async function frames(context: DicomWebContext, request: HttpRequest): Promise<HttpAnswer> {
+	retrievedBy(context, request);
+	const list = request.params['frames'] ?? '';
+	if (!framesPattern.test(list)) throw new Failure('invalid', 'frames are named by numbers from 1, between commas');
+	const numbers = list.split(',').map(Number);
+	const { dataSet, value, shape, url } = await find(
+		context,
+		request,
+		pixelTags.map((tag) => [tag]),
+	);
+	const table = await frameTable(dataSet, value, shape);
+	if (numbers.some((number) => number > table.frames)) throw new Failure('not-found', `the instance has frames 1 to ${table.frames}`);
+	const mediaTypes = value.length === undefined ? mediaTypesOf(dataSet) : [octets];
+	const packing = packingOf(request, { mediaTypes, transferSyntaxes: syntaxOf(dataSet), isOne: numbers.length === 1 });
+	const wanted = numbers.map((number) => ({ location: `${url}/frames/${number}`, extents: () => table.extentsOf(number - 1) }));
+	return partsAnswer(packing, parts(dataSet, wanted));
+}
+
+function syntaxOf({ instance }: StoredDataSet): string[] {
+	return [instance.transferSyntaxUid];
+}
+
+function mediaTypesOf({ instance }: StoredDataSet): string[] {
+	const own = bulkMediaTypeOf(instance.transferSyntaxUid);
+	return own === undefined ? [octets] : [own, octets];
+}
+
+interface WantedPart {
+	location: string;
+	extents(): Extent[] | Promise<Extent[]>;
+}
+
+async function* parts(dataSet: StoredDataSet, wanted: readonly WantedPart[]): AsyncGenerator<AnswerPart> {
+	const { transferSyntaxUid } = dataSet.instance;
+	for (const { location, extents } of wanted) yield { transferSyntaxUid, location, bytes: bytesOf(dataSet, await extents()) };
+}
+
+async function* bytesOf(dataSet: StoredDataSet, extents: readonly Extent[]): AsyncGenerator<Uint8Array> {
+	for (const { start, end } of extents) yield* dataSet.read(start, end);
+}

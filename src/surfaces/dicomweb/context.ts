@@ -1,0 +1,18 @@
+import type { AccessDirectory } from '#access/directory.ts';
+import type { Limits } from '#core/limits.ts';
+import type { Log } from '#core/log.ts';
+import type { Metrics } from '#core/metrics.ts';
+import type { InstanceEntry } from '#storage/instance-intake.ts';
+import type { ObjectStore } from '#storage/objects/object-store.ts';
+import type { Reader } from '#storage/reader.ts';
+
+/** What DICOMweb (PS3.18) works with. */
+export interface DicomWebContext {
+	directory: AccessDirectory;
+	reader: Reader;
+	objects: Pick<ObjectStore, 'read' | 'size'>;
+	intake: InstanceEntry;
+	limits: Limits;
+	metrics: Metrics;
+	log: Log;
+}

@@ -1,0 +1,45 @@
+import { Failure } from '#core/failure.ts';
+import type { HttpRequest } from '../http/message.ts';
+import { acceptedTypes, includes, type MediaType } from './media-type.ts';
+
+/** How an answer is packed; `mediaType` is that of a part, or of the one body. */
+export interface Packing {
+	isMultipart: boolean;
+	mediaType: string;
+}
+
+export interface Offer {
+	/** The best first. */
+	mediaTypes: readonly string[];
+	/** In which the bytes are stored: they are given as they are. */
+	transferSyntaxes: Iterable<string>;
+	/** Whether the answer has one part, so that it may come without multipart. */
+	isOne: boolean;
+}
+
+/**
+ * Chooses how bytes are answered by what the caller takes (PS3.18 §8.7). Nothing is transcoded: without `transfer-syntax`, and with
+ * `*`, the bytes come as they are stored; any other has to be the one in which all of them are stored.
+ * @throws Failure `not-acceptable`
+ */
+export function packingOf(request: Pick<HttpRequest, 'header' | 'query'>, offer: Offer): Packing {
+	const stored = [...offer.transferSyntaxes];
+	for (const range of acceptedTypes(request)) {
+		const packing = fitting(range, offer);
+		const syntax = range.parameters.get('transfer-syntax') ?? '*';
+		if (packing && (syntax === '*' || stored.every((uid) => uid === syntax))) return packing;
+	}
+	throw new Failure('not-acceptable', `this is answered as ${offer.mediaTypes.join(' or ')} in the transfer syntax in which it is stored`);
+}
+
+function fitting({ name, parameters }: MediaType, { mediaTypes, isOne }: Offer): Packing | undefined {
+	const [best] = mediaTypes;
+	if (best === undefined) return undefined;
+	if (includes(name, 'multipart/related')) {
+		const type = parameters.get('type')?.toLowerCase() ?? '*/*';
+		const mediaType = mediaTypes.find((own) => includes(type, own));
+		return mediaType === undefined ? undefined : { isMultipart: true, mediaType };
+	}
+	const mediaType = isOne ? mediaTypes.find((own) => includes(name, own)) : undefined;
+	return mediaType === undefined ? undefined : { isMultipart: false, mediaType };
+}

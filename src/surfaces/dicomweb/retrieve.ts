@@ -1,0 +1,28 @@
+import { transferSyntaxesOf } from '#storage/imaging-retrieval.ts';
+import type { HttpAnswer, HttpRequest } from '../http/message.ts';
+import type { DicomWebContext } from './context.ts';
+import { type FoundInstances, findInstances, nothing, retrievedBy } from './instances.ts';
+import { type AnswerPart, partsAnswer } from './multipart-writer.ts';
+import { packingOf } from './negotiation.ts';
+import { baseOf, instanceUrl } from './urls.ts';
+
+/**
+ * Retrieve study, series and instance as DICOM files (WADO-RS, PS3.18 §10.4), byte for byte as they are stored.
+ * @throws Failure `not-found`, `not-acceptable`, `unavailable`
+ */
+export async function retrieve(context: DicomWebContext, request: HttpRequest): Promise<HttpAnswer> {
+	const retrieved = retrievedBy(context, request);
+	const syntaxes = await transferSyntaxesOf(context.reader, retrieved);
+	if (syntaxes.size === 0) throw nothing();
+	const offer = { mediaTypes: ['application/dicom'], transferSyntaxes: syntaxes.keys(), isOne: retrieved.uids.length === 3 };
+	const packing = packingOf(request, offer);
+	return partsAnswer(packing, files(context, baseOf(request), await findInstances(context, retrieved)));
+}
+
+async function* files(context: DicomWebContext, base: string, { all }: FoundInstances): AsyncGenerator<AnswerPart> {
+	for await (const instance of all) {
+		const { transferSyntaxUid, objectKey } = instance;
+		yield { transferSyntaxUid, location: instanceUrl(base, instance), bytes: context.objects.read(objectKey) };
+		context.metrics.dicomWebInstances.inc({ operation: 'retrieve', outcome: 'success' });
+	}
+}

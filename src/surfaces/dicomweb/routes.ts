@@ -1,0 +1,35 @@
+import type { AnyRoute, HttpAnswer, HttpRequest } from '../http/message.ts';
+import { bulkData, frames } from './bulk-data.ts';
+import type { DicomWebContext } from './context.ts';
+import { metadata } from './metadata.ts';
+import { retrieve } from './retrieve.ts';
+import { store } from './store.ts';
+import { root } from './urls.ts';
+
+const studies = `${root}/studies`;
+const study = `${studies}/:study`;
+const series = `${study}/series/:series`;
+const instance = `${series}/instances/:instance`;
+
+type Handler = (context: DicomWebContext, request: HttpRequest) => Promise<HttpAnswer>;
+
+const reads: readonly (readonly [pattern: string, handler: Handler])[] = [
+	...[study, series, instance].flatMap((pattern) => [[pattern, retrieve] as const, [`${pattern}/metadata`, metadata] as const]),
+	[`${instance}/bulkdata/:path`, bulkData],
+	[`${instance}/frames/:frames`, frames],
+];
+
+/** The transactions of DICOMweb (PS3.18 §10), each a route. */
+export function dicomWebRoutes(context: DicomWebContext): AnyRoute[] {
+	const storing = [studies, study].map(
+		(pattern): AnyRoute => ({
+			method: 'POST',
+			pattern,
+			streams: true,
+			bytesMax: context.limits.stowBytesMax,
+			handle: (request) => store(context, request),
+		}),
+	);
+	const reading = reads.map(([pattern, handler]): AnyRoute => ({ method: 'GET', pattern, handle: (request) => handler(context, request) }));
+	return [...storing, ...reading];
+}

@@ -1,0 +1,125 @@
+import { Failure } from '#core/failure.ts';
+import { isUid } from '#dicom/uid.ts';
+import { authenticate } from '../http/authenticate.ts';
+import type { HttpAnswer, StreamedRequest } from '../http/message.ts';
+import type { DicomWebContext } from './context.ts';
+import { jsonType, parseMediaType } from './media-type.ts';
+import { gathered, isBoundary, type MultipartEvent, MultipartParser } from './multipart-reader.ts';
+import { PartReception, type PartResult, reasons } from './part-reception.ts';
+import { isStored, storeAnswer } from './store-answer.ts';
+import { baseOf } from './urls.ts';
+
+/** Parts of one request that are received and wait for their fsync and their row in the index. */
+const finishingMax = 8;
+
+/**
+ * Store (STOW-RS, PS3.18 §10.5): `POST /studies`, `POST /studies/{study}`. Every part goes to the store while it arrives and is taken
+ * or refused by itself; the answer names each of them.
+ * @throws Failure for what is no store request, and where the body breaks off; what was stored before stays
+ */
+export async function store(context: DicomWebContext, request: StreamedRequest): Promise<HttpAnswer> {
+	authenticate(context, request);
+	const mediaType = jsonType(request);
+	const studyUid = request.params['study'];
+	if (studyUid !== undefined && !isUid(studyUid)) throw new Failure('invalid', 'the study is not named by a UID');
+	const events = eventsOf(request);
+	const results = await receive(context, request, studyUid, events);
+	if (results.length === 0) throw new Failure('invalid', 'the multipart body has no parts');
+	return storeAnswer(baseOf(request), mediaType, results);
+}
+
+const dicom = 'application/dicom';
+
+/** @throws Failure `unsupported-media-type`, `invalid` */
+function eventsOf(request: StreamedRequest): AsyncIterable<MultipartEvent> {
+	const { name, parameters } = parseMediaType(request.header('content-type') ?? '');
+	const encoding = request.header('content-encoding') ?? 'identity';
+	if (encoding.toLowerCase() !== 'identity') throw new Failure('unsupported-media-type', 'Content-Encoding is not supported');
+	if (name === dicom) return single(request.body);
+	if (name !== 'multipart/related') throw new Failure('unsupported-media-type', `Content-Type is multipart/related; type="${dicom}"`);
+	const type = parameters.get('type') ?? dicom;
+	if (type.toLowerCase() !== dicom)
+		throw new Failure('unsupported-media-type', `instances are taken as ${dicom}, not as metadata and bulk data`);
+	const boundary = parameters.get('boundary') ?? '';
+	if (!isBoundary(boundary)) throw new Failure('invalid', 'Content-Type has no boundary');
+	return multipart(request.body, boundary);
+}
+
+async function* single(body: AsyncIterable<Uint8Array>): AsyncGenerator<MultipartEvent> {
+	yield { kind: 'part', headers: new Map([['content-type', dicom]]) };
+	for await (const chunk of gathered(body)) yield { kind: 'data', bytes: Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength) };
+	yield { kind: 'end' };
+}
+
+async function* multipart(body: AsyncIterable<Uint8Array>, boundary: string): AsyncGenerator<MultipartEvent> {
+	const parser = new MultipartParser(boundary);
+	for await (const chunk of gathered(body)) yield* parser.push(chunk);
+	parser.end();
+}
+
+async function receive(
+	context: DicomWebContext,
+	request: StreamedRequest,
+	studyUid: string | undefined,
+	events: AsyncIterable<MultipartEvent>,
+): Promise<PartResult[]> {
+	const { intake, limits } = context;
+	const results: PartResult[] = [];
+	const finishing = new Set<Promise<void>>();
+	let count = 0;
+	let part: PartReception | undefined;
+	try {
+		for await (const event of events) {
+			if (event.kind === 'part') {
+				if (count === limits.stowInstancesMax) throw new Failure('too-large', `more than ${count} instances in one request`);
+				// Asked anew: the key may have been revoked since the request began.
+				const { siteId, keyId } = authenticate(context, request);
+				part = isDicom(event.headers)
+					? new PartReception({ intake, siteId, source: keyId, studyUid, bytesMax: limits.dimseObjectBytesMax })
+					: undefined;
+			} else if (event.kind === 'data') await part?.write(event.bytes);
+			else {
+				const at = count++;
+				if (finishing.size >= finishingMax) await Promise.race(finishing);
+				const settled: Promise<void> = settle(context, part).then((result) => {
+					results[at] = result;
+					finishing.delete(settled);
+				});
+				// Told below, where all are waited for.
+				settled.catch(() => undefined);
+				finishing.add(settled);
+				part = undefined;
+			}
+		}
+		await Promise.all(finishing);
+	} catch (error) {
+		if (part) context.metrics.dicomWebInstances.inc({ operation: 'store', outcome: 'abandoned' });
+		await part?.abandon();
+		throw error;
+	} finally {
+		await Promise.allSettled(finishing);
+	}
+	return results;
+}
+
+/** A part that does not say what it is, is what the request says. */
+function isDicom(headers: ReadonlyMap<string, string>): boolean {
+	return (
+		parseMediaType(headers.get('content-type') ?? dicom).name === dicom && (headers.get('content-encoding') ?? 'identity') === 'identity'
+	);
+}
+
+const notDicom: PartResult = {
+	status: reasons.cannotUnderstand,
+	sopClassUid: undefined,
+	sopInstanceUid: undefined,
+	studyUid: undefined,
+	seriesUid: undefined,
+};
+
+async function settle({ metrics }: DicomWebContext, part: PartReception | undefined): Promise<PartResult> {
+	const result = await (part?.finish() ?? notDicom);
+	const outcome = result.status === 0 ? 'success' : isStored(result) ? 'warning' : 'failure';
+	metrics.dicomWebInstances.inc({ operation: 'store', outcome });
+	return result;
+}

@@ -1,0 +1,70 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createInflateRaw } from 'node:zlib';
+import { Failure } from '#core/failure.ts';
+import { FileMetaReader } from '#dicom/part10.ts';
+import { encodingOf } from '#dicom/transfer-syntax.ts';
+import type { IndexedInstance } from '#storage/imaging-retrieval.ts';
+import type { DicomWebContext } from './context.ts';
+
+/** Our own head is shorter. */
+const headBytesMax = 65_536;
+
+/** The data set of a file in the object store. */
+export class StoredDataSet {
+	readonly instance: IndexedInstance;
+	readonly #objects: DicomWebContext['objects'];
+	#headBytes: number | undefined;
+
+	constructor(objects: DicomWebContext['objects'], instance: IndexedInstance) {
+		this.#objects = objects;
+		this.instance = instance;
+	}
+
+	get isDeflated(): boolean {
+		return encodingOf(this.instance.transferSyntaxUid).deflated;
+	}
+
+	/** Hands the bytes, deflated ones too, to a reader until it wants no more. @throws Failure as the object store */
+	async feed(reader: { feed(chunk: Uint8Array): boolean }): Promise<void> {
+		const head = new FileMetaReader(headBytesMax);
+		let isBehind = false;
+		for await (const bytes of this.#objects.read(this.instance.objectKey)) {
+			let chunk = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+			if (!isBehind) {
+				if (head.feed(chunk)) continue;
+				const { meta, rest } = head.end();
+				this.#headBytes = meta.dataSetOffset;
+				isBehind = true;
+				chunk = rest;
+			}
+			if (!reader.feed(chunk)) return;
+		}
+	}
+
+	/** Bytes of the data set, of a deflated one of what it inflates to; only after `feed`. */
+	read(start: number, end: number): AsyncIterable<Uint8Array> {
+		const head = this.#headBytes;
+		if (head === undefined) throw new Error('it is not known where the data set begins');
+		return this.isDeflated
+			? this.#inflated(head, start, end)
+			: this.#objects.read(this.instance.objectKey, { start: head + start, end: head + end });
+	}
+
+	async *#inflated(head: number, start: number, end: number): AsyncGenerator<Uint8Array> {
+		const size = await this.#objects.size(this.instance.objectKey);
+		if (size === undefined) throw new Failure('not-found', 'the object is not in the store');
+		const inflate = createInflateRaw();
+		const source = Readable.from(this.#objects.read(this.instance.objectKey, { start: head, end: size }), { objectMode: false });
+		const fed = pipeline(source, inflate);
+		// The failure reaches the reader through the stream; this promise says it a second time.
+		fed.catch(() => undefined);
+		let at = 0;
+		for await (const chunk of inflate as AsyncIterable<Buffer>) {
+			const piece = chunk.subarray(Math.max(0, start - at), Math.max(0, end - at));
+			at += chunk.length;
+			if (piece.length > 0) yield piece;
+			if (at >= end) return;
+		}
+	}
+}

@@ -1,0 +1,25 @@
+import type { IndexedInstance } from '#storage/imaging-retrieval.ts';
+import type { HttpRequest } from '../http/message.ts';
+import { originOf } from '../http/origin.ts';
+
+export const root = '/dicomweb';
+
+/** Whether a path belongs to DICOMweb, on an origin that has other surfaces too. */
+export function isDicomWeb(path: string): boolean {
+	return path === root || path.startsWith(`${root}/`);
+}
+
+/** The base URL as the caller reached it, without a slash at its end. */
+export function baseOf(request: Pick<HttpRequest, 'secure' | 'header'>): string {
+	return originOf(request) + root;
+}
+
+/** The URL of a study, series or instance (PS3.18 §10.1). */
+export function resourceUrl(base: string, studyUid: string, seriesUid?: string, sopInstanceUid?: string): string {
+	const series = seriesUid === undefined ? '' : `/series/${seriesUid}`;
+	return `${base}/studies/${studyUid}${series}${sopInstanceUid === undefined ? '' : `/instances/${sopInstanceUid}`}`;
+}
+
+export function instanceUrl(base: string, { studyUid, seriesUid, sopInstanceUid }: IndexedInstance): string {
+	return resourceUrl(base, studyUid, seriesUid, sopInstanceUid);
+}

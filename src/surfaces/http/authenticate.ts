@@ -1,0 +1,17 @@
+import type { AccessDirectory, KeyGrant } from '#access/directory.ts';
+import { Failure } from '#core/failure.ts';
+import type { Metrics } from '#core/metrics.ts';
+import type { HttpRequest } from './message.ts';
+
+export interface AuthenticationContext {
+	directory: AccessDirectory;
+	metrics: Pick<Metrics, 'accessRefusals'>;
+}
+
+/** @throws Failure `unauthenticated`, the same for every reason */
+export function authenticate({ directory, metrics }: AuthenticationContext, request: Pick<HttpRequest, 'header'>): KeyGrant {
+	const grant = directory.grantOfKey(request.header('x-api-key'));
+	if (grant) return grant;
+	metrics.accessRefusals.inc({ protocol: 'http', reason: 'key' });
+	throw new Failure('unauthenticated', 'a valid API key is required in the header X-API-Key');
+}
