@@ -17,12 +17,16 @@ import { Connection } from '#storage/connection.ts';
 import { startEmbeddedDatabase } from '#storage/embedded/embedded-database.ts';
 import { InstanceIntake } from '#storage/instance-intake.ts';
 import { migrate } from '#storage/migrate.ts';
+import type { ObjectStore } from '#storage/objects/object-store.ts';
 import { configuredObjectStore } from '#storage/objects/open.ts';
 import { Reader } from '#storage/reader.ts';
 import { ResourceReads } from '#storage/resource-reads.ts';
 import { removeRuntimeFile, type SurfaceAddress, writeRuntimeFile } from '#storage/runtime-file.ts';
 import { readCursorKey } from '#storage/statements/administrative/read-access.ts';
 import { createUnmatchedLog } from '#storage/unmatched.ts';
+import { dicomWebOpenApi } from '#surfaces/dicomweb/openapi.ts';
+import { dicomWebRoutes } from '#surfaces/dicomweb/routes.ts';
+import { isDicomWeb } from '#surfaces/dicomweb/urls.ts';
 import { dimseQueryEvent } from '#surfaces/dimse/audit.ts';
 import { Commitments } from '#surfaces/dimse/commitment-reports.ts';
 import { createDimseSurface } from '#surfaces/dimse/listener.ts';
@@ -31,6 +35,7 @@ import { Cursors } from '#surfaces/fhir/cursor.ts';
 import { fhirRoutes, renderFhirFailure } from '#surfaces/fhir/routes.ts';
 import { createHl7HttpSurface } from '#surfaces/hl7-http/surface.ts';
 import { documentationRoutes } from '#surfaces/http/documentation/routes.ts';
+import { renderJsonFailure } from '#surfaces/http/json-answer.ts';
 import { loadServer } from '#surfaces/http/load.ts';
 import { createHttpServer, type HttpServer } from '#surfaces/http/server.ts';
 import { createMllpSurface } from '#surfaces/mllp/listener.ts';
@@ -104,7 +109,8 @@ async function compose(config: Config, log: Log, closers: Closer[], close: () =>
 	});
 	closers.push(() => bulk.close());
 	const state = { draining: false, listening: false };
-	const parts: Parts = { config, log, metrics, clock, directory, shards, reader, bulk, state, databaseUrl, closers };
+	const { objects, intake } = await openImaging(config, log, shards, directory);
+	const parts: Parts = { config, log, metrics, clock, directory, shards, reader, bulk, objects, intake, state, databaseUrl, closers };
 	const surfaces = await listen(parts);
 	state.listening = true;
 	writeRuntimeFile(config.DATA_DIR, {
@@ -119,6 +125,20 @@ async function compose(config: Config, log: Log, closers: Closer[], close: () =>
 		removeRuntimeFile(config.DATA_DIR);
 	});
 	return { surfaces, databaseUrl, embedded: config.DATABASE_URL === undefined, metrics, shards, close };
+}
+
+/** Instances lie in the object store before they are indexed, whichever surface they come in by. */
+async function openImaging(
+	config: Config,
+	log: Log,
+	shards: Shards,
+	directory: Parts['directory'],
+): Promise<Pick<Parts, 'objects' | 'intake'>> {
+	const objects = configuredObjectStore(config);
+	await objects.removeTemporary();
+	const index = instanceIndex({ gateway: shards, clock: systemClock, defaultAuthority: (siteId) => directory.defaultAuthority(siteId) });
+	const limits = { headerBytesMax: config.limits.dicomHeaderBytesMax };
+	return { objects, intake: new InstanceIntake({ objects, index, limits, log }) };
 }
 
 async function openEmbedded(config: Config, log: Log, closers: Closer[]): Promise<string> {
@@ -143,6 +163,8 @@ interface Parts {
 	shards: Shards;
 	reader: Reader;
 	bulk: BulkJobs;
+	objects: ObjectStore;
+	intake: InstanceIntake;
 	state: { draining: boolean; listening: boolean };
 	databaseUrl: string;
 	closers: Closer[];
@@ -175,8 +197,9 @@ async function listen(parts: Parts): Promise<Record<string, SurfaceAddress>> {
 		version,
 		publicMetadata: config.PUBLIC_METADATA,
 	};
-	const reference = config.API_DOCUMENTATION ? documentationRoutes((server) => fhirOpenApi(version, server)) : [];
-	const routes = [...fhirRoutes(fhirContext), ...bulkRoutes({ directory, bulk, limits, metrics }), ...reference];
+	const reference = config.API_DOCUMENTATION ? documentationRoutes((server) => fhirOpenApi(version, server, dicomWebOpenApi)) : [];
+	const dicomWeb = dicomWebRoutes({ directory, reader, objects: parts.objects, intake: parts.intake, limits, metrics, log });
+	const routes = [...fhirRoutes(fhirContext), ...bulkRoutes({ directory, bulk, limits, metrics }), ...dicomWeb, ...reference];
 	opened(
 		'fhir',
 		config.HOST,
@@ -188,7 +211,7 @@ async function listen(parts: Parts): Promise<Record<string, SurfaceAddress>> {
 			metrics,
 			log,
 			routes,
-			renderFailure: renderFhirFailure,
+			renderFailure: (failure, request) => (isDicomWeb(request.path) ? renderJsonFailure(failure) : renderFhirFailure(failure, request)),
 		}),
 	);
 	const ingestContext = { directory, gateway: shards, limits, metrics, log, clock: parts.clock };
@@ -256,7 +279,7 @@ async function listenMllp({
 	return surfaces;
 }
 
-/** DICOM over TCP: what comes lies in the object store before it is indexed. */
+/** DICOM over TCP. */
 async function listenDimse({
 	config,
 	log,
@@ -265,14 +288,12 @@ async function listenDimse({
 	directory,
 	shards,
 	reader,
+	objects,
+	intake,
 	databaseUrl,
 	closers,
 }: Parts): Promise<Record<string, SurfaceAddress>> {
 	const { limits } = config;
-	const objects = configuredObjectStore(config);
-	await objects.removeTemporary();
-	const index = instanceIndex({ gateway: shards, clock, defaultAuthority: (siteId) => directory.defaultAuthority(siteId) });
-	const intake = new InstanceIntake({ objects, index, limits: { headerBytesMax: limits.dicomHeaderBytesMax }, log });
 	const audit = openAudit({ databaseUrl, log, clock });
 	closers.push(() => audit.close());
 	const tls = tlsIdentity(config);

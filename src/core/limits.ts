@@ -382,6 +382,13 @@ export const limitDefinitions = {
 		max: 1_000_000,
 		answer: 'instances of one store request of DICOMweb; 413, what was stored before stays',
 	},
+	qidoCountMax: {
+		variable: 'QIDO_COUNT_MAX',
+		default: 1000,
+		min: 1,
+		max: 10_000,
+		answer: 'results of one search of DICOMweb, also without limit; a Warning header says that there are more',
+	},
 	dicomMetadataBytesMax: {
 		variable: 'DICOM_METADATA_BYTES_MAX',
 		default: 64 * MiB,

@@ -103,6 +103,12 @@ function textValues(vr: string, text: string): DicomJsonValue[] {
 	return values.every((value) => value === null) ? [] : values;
 }
 
+/** An element whose value stands as text, as DICOM writes it (PS3.5 §6.2): several values parted by `\`; null where there is none. */
+export function elementOfText(vr: string, text: string | null): DicomJsonElement {
+	const values = text === null ? [] : vr in numerics ? text.split('\\').map(numberOrText) : textValues(vr, text);
+	return values.length === 0 ? { vr } : { vr, Value: values };
+}
+
 function numericValues({ bytes: size, read }: Numeric, bytes: Buffer, littleEndian: boolean): DicomJsonValue[] {
 	const values: DicomJsonValue[] = [];
 	for (let at = 0; at + size <= bytes.length; at += size) values.push(read(bytes, at, littleEndian));

@@ -45,11 +45,17 @@ const resultParameters = [
 	queryParameter('_total', 'none, accurate or estimate'),
 ];
 
+/** What else is served on the origin of the FHIR surface. */
+export interface OpenApiPart {
+	tag: string;
+	paths: Readonly<Record<string, object>>;
+}
+
 /**
  * The OpenAPI 3.1 document of the FHIR surface, derived from the resource definitions as the routes and the capability
  * statement are. `server` is the origin under which it was asked for.
  */
-export function fhirOpenApi(version: string, server: string): object {
+export function fhirOpenApi(version: string, server: string, ...others: readonly OpenApiPart[]): object {
 	const paths: Record<string, PathItem> = {
 		'/fhir/metadata': {
 			get: operation('System', 'metadata', 'The capability statement', { 200: answer('CapabilityStatement', 'Resource') }),
@@ -62,7 +68,7 @@ export function fhirOpenApi(version: string, server: string): object {
 		},
 	};
 	for (const definition of Object.values(resources)) Object.assign(paths, resourcePaths(definition));
-	Object.assign(paths, bulkPaths);
+	Object.assign(paths, bulkPaths, ...others.map((part) => part.paths));
 	return {
 		openapi: '3.1.0',
 		info: {
@@ -72,7 +78,7 @@ export function fhirOpenApi(version: string, server: string): object {
 		},
 		servers: [{ url: server }],
 		security: [{ key: [] }],
-		tags: ['System', 'Bulk data', ...Object.keys(resources)].map((name) => ({ name })),
+		tags: ['System', 'Bulk data', ...Object.keys(resources), ...others.map(({ tag }) => tag)].map((name) => ({ name })),
 		paths,
 		components: { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-API-Key' } }, schemas },
 	};

@@ -1,25 +1,32 @@
 import { Failure } from '#core/failure.ts';
 import { isUid } from '#dicom/uid.ts';
-import { type IndexedInstance, instancesOf, type Retrieved } from '#storage/imaging-retrieval.ts';
+import type { ImagingClause, RetrievableInstance } from '#record/imaging-query.ts';
+import { findRetrievable } from '#storage/imaging-search.ts';
 import { authenticate } from '../http/authenticate.ts';
 import type { HttpRequest } from '../http/message.ts';
 import type { DicomWebContext } from './context.ts';
 
-/**
- * What a path names, in the site of the key.
- * @throws Failure `unauthenticated`, `not-found` where something is named by what is no UID
- */
+const pageInstances = 500;
+const uidsOfPath = { study: 'StudyInstanceUID', series: 'SeriesInstanceUID', instance: 'SOPInstanceUID' } as const;
+
+/** What a path names in the site of the key: a study, one of its series, or one of its instances. */
+export interface Retrieved {
+	siteId: string;
+	clauses: readonly ImagingClause[];
+	isInstance: boolean;
+}
+
+/** @throws Failure `unauthenticated`, `not-found` where something is named by what is no UID */
 export function retrievedBy(context: DicomWebContext, request: HttpRequest): Retrieved {
 	const { siteId } = authenticate(context, request);
-	const { study = '', series, instance } = request.params;
-	const uids =
-		instance === undefined
-			? series === undefined
-				? ([study] as const)
-				: ([study, series] as const)
-			: ([study, series ?? '', instance] as const);
-	if (!uids.every((uid) => isUid(uid))) throw nothing();
-	return { siteId, uids };
+	const { params } = request;
+	const clauses = Object.entries(uidsOfPath).flatMap(([name, attribute]): ImagingClause[] => {
+		const uid = params[name];
+		if (uid === undefined) return [];
+		if (!isUid(uid)) throw nothing();
+		return [{ kind: 'equals', attribute, values: [uid] }];
+	});
+	return { siteId, clauses, isInstance: params['instance'] !== undefined };
 }
 
 /** The same answer for what another site has, and for what never was. */
@@ -28,27 +35,31 @@ export function nothing(): Failure {
 }
 
 export interface FoundInstances {
-	first: IndexedInstance;
-	/** The first one too. */
-	all: AsyncGenerator<IndexedInstance>;
+	first: RetrievableInstance;
+	/** The first one too. A page is read when it is its turn. */
+	all: AsyncGenerator<RetrievableInstance>;
 }
 
 /**
  * The instances of a study, of a series, or the one; the first is in the object store.
  * @throws Failure `not-found`, `unavailable`
  */
-export async function findInstances({ reader, objects, log }: DicomWebContext, retrieved: Retrieved): Promise<FoundInstances> {
-	const instances = instancesOf(reader, retrieved);
-	const { value: first } = await instances.next();
+export async function findInstances({ reader, objects, log }: DicomWebContext, { siteId, clauses }: Retrieved): Promise<FoundInstances> {
+	const page = (after: readonly string[] | undefined) => findRetrievable(reader, siteId, clauses, { count: pageInstances, after });
+	const { instances, next } = await page(undefined);
+	const [first] = instances;
 	if (!first) throw nothing();
 	if ((await objects.size(first.objectKey)) === undefined) {
-		log.error({ site: retrieved.siteId, object: first.objectKey }, 'an object of the index is not in the store');
+		log.error({ site: siteId, object: first.objectKey }, 'an object of the index is not in the store');
 		throw new Failure('internal', 'the instance cannot be read');
 	}
-	return { first, all: following(first, instances) };
-}
-
-async function* following(first: IndexedInstance, rest: AsyncGenerator<IndexedInstance>): AsyncGenerator<IndexedInstance> {
-	yield first;
-	yield* rest;
+	async function* all(): AsyncGenerator<RetrievableInstance> {
+		yield* instances;
+		for (let after = next; after !== undefined; ) {
+			const following = await page(after);
+			yield* following.instances;
+			after = following.next;
+		}
+	}
+	return { first, all: all() };
 }

@@ -1,5 +1,5 @@
 import { type DicomJson, JsonModelReader } from '#dicom/json-model.ts';
-import type { IndexedInstance } from '#storage/imaging-retrieval.ts';
+import type { RetrievableInstance } from '#record/imaging-query.ts';
 import type { HttpAnswer, HttpRequest } from '../http/message.ts';
 import type { DicomWebContext } from './context.ts';
 import { findInstances, retrievedBy } from './instances.ts';
@@ -29,7 +29,7 @@ async function* list(
 	context: DicomWebContext,
 	base: string,
 	firstJson: string,
-	all: AsyncIterable<IndexedInstance>,
+	all: AsyncIterable<RetrievableInstance>,
 ): AsyncGenerator<Uint8Array> {
 	let isFirst = true;
 	for await (const instance of all) {
@@ -40,7 +40,7 @@ async function* list(
 }
 
 /** Of a data set that is broken, or longer than the limit, what stands before that. */
-async function metadataOf({ objects, limits, log }: DicomWebContext, base: string, instance: IndexedInstance): Promise<DicomJson> {
+async function metadataOf({ objects, limits, log }: DicomWebContext, base: string, instance: RetrievableInstance): Promise<DicomJson> {
 	const url = instanceUrl(base, instance);
 	const reader = new JsonModelReader(instance.transferSyntaxUid, {
 		bytesMax: limits.dicomMetadataBytesMax,

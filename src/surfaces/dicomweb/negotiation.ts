@@ -12,7 +12,7 @@ export interface Offer {
 	/** The best first. */
 	mediaTypes: readonly string[];
 	/** In which the bytes are stored: they are given as they are. */
-	transferSyntaxes: Iterable<string>;
+	transferSyntaxes: readonly string[];
 	/** Whether the answer has one part, so that it may come without multipart. */
 	isOne: boolean;
 }
@@ -23,11 +23,10 @@ export interface Offer {
  * @throws Failure `not-acceptable`
  */
 export function packingOf(request: Pick<HttpRequest, 'header' | 'query'>, offer: Offer): Packing {
-	const stored = [...offer.transferSyntaxes];
 	for (const range of acceptedTypes(request)) {
 		const packing = fitting(range, offer);
 		const syntax = range.parameters.get('transfer-syntax') ?? '*';
-		if (packing && (syntax === '*' || stored.every((uid) => uid === syntax))) return packing;
+		if (packing && (syntax === '*' || offer.transferSyntaxes.every((uid) => uid === syntax))) return packing;
 	}
 	throw new Failure('not-acceptable', `this is answered as ${offer.mediaTypes.join(' or ')} in the transfer syntax in which it is stored`);
 }

@@ -11,6 +11,8 @@ export const reasons = { outOfResources: 0xa7_00, doesNotMatch: 0xa9_00, cannotU
 export interface PartResult {
 	/** 0x0000, a warning (0xB000 to 0xBFFF), or why it failed. */
 	status: number;
+	/** The service could not store it now; sent again, it may be stored. */
+	isTransient: boolean;
 	/** Undefined where the part does not say so. */
 	sopClassUid: string | undefined;
 	sopInstanceUid: string | undefined;
@@ -75,10 +77,12 @@ export class PartReception {
 		}
 		const named = { sopClassUid: this.#named?.sopClassUid, sopInstanceUid: this.#named?.sopInstanceUid };
 		if (this.#refused !== undefined || !this.#reception) {
-			return { ...named, status: this.#refused ?? reasons.cannotUnderstand, studyUid: undefined, seriesUid: undefined };
+			const status = this.#refused ?? reasons.cannotUnderstand;
+			return { ...named, status, isTransient: false, studyUid: undefined, seriesUid: undefined };
 		}
 		const { status, attributes } = await this.#reception.finish();
-		return { ...named, status, studyUid: attributes?.studyUid, seriesUid: attributes?.seriesUid };
+		const isTransient = status === reasons.outOfResources;
+		return { ...named, status, isTransient, studyUid: attributes?.studyUid, seriesUid: attributes?.seriesUid };
 	}
 
 	/** The sender died or gave up: nothing is kept of the part. Never rejects. */

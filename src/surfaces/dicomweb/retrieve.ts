@@ -1,4 +1,4 @@
-import { transferSyntaxesOf } from '#storage/imaging-retrieval.ts';
+import { retrievalKinds } from '#storage/imaging-search.ts';
 import type { HttpAnswer, HttpRequest } from '../http/message.ts';
 import type { DicomWebContext } from './context.ts';
 import { type FoundInstances, findInstances, nothing, retrievedBy } from './instances.ts';
@@ -12,10 +12,10 @@ import { baseOf, instanceUrl } from './urls.ts';
  */
 export async function retrieve(context: DicomWebContext, request: HttpRequest): Promise<HttpAnswer> {
 	const retrieved = retrievedBy(context, request);
-	const syntaxes = await transferSyntaxesOf(context.reader, retrieved);
-	if (syntaxes.size === 0) throw nothing();
-	const offer = { mediaTypes: ['application/dicom'], transferSyntaxes: syntaxes.keys(), isOne: retrieved.uids.length === 3 };
-	const packing = packingOf(request, offer);
+	const kinds = await retrievalKinds(context.reader, retrieved.siteId, retrieved.clauses);
+	if (kinds.length === 0) throw nothing();
+	const transferSyntaxes = kinds.map(({ transferSyntaxUid }) => transferSyntaxUid);
+	const packing = packingOf(request, { mediaTypes: ['application/dicom'], transferSyntaxes, isOne: retrieved.isInstance });
 	return partsAnswer(packing, files(context, baseOf(request), await findInstances(context, retrieved)));
 }
 

@@ -3,6 +3,7 @@ import { bulkData, frames } from './bulk-data.ts';
 import type { DicomWebContext } from './context.ts';
 import { metadata } from './metadata.ts';
 import { retrieve } from './retrieve.ts';
+import { search } from './search.ts';
 import { store } from './store.ts';
 import { root } from './urls.ts';
 
@@ -13,10 +14,16 @@ const instance = `${series}/instances/:instance`;
 
 type Handler = (context: DicomWebContext, request: HttpRequest) => Promise<HttpAnswer>;
 
+const inSeries: Handler = (context, request) => search(context, request, 'SERIES');
+const inInstances: Handler = (context, request) => search(context, request, 'IMAGE');
+
 const reads: readonly (readonly [pattern: string, handler: Handler])[] = [
 	...[study, series, instance].flatMap((pattern) => [[pattern, retrieve] as const, [`${pattern}/metadata`, metadata] as const]),
 	[`${instance}/bulkdata/:path`, bulkData],
 	[`${instance}/frames/:frames`, frames],
+	[studies, (context, request) => search(context, request, 'STUDY')],
+	...[`${root}/series`, `${study}/series`].map((pattern) => [pattern, inSeries] as const),
+	...[`${root}/instances`, `${study}/instances`, `${series}/instances`].map((pattern) => [pattern, inInstances] as const),
 ];
 
 /** The transactions of DICOMweb (PS3.18 §10), each a route. */

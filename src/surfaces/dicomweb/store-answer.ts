@@ -48,11 +48,11 @@ function responseModule(base: string, results: readonly PartResult[]): DicomJson
 	};
 }
 
-/** 503 where nothing was stored for want of room alone: the same request may be sent again. */
+/** 503 where nothing was stored because the service cannot now: the same request may be sent again. */
 function statusOf(results: readonly PartResult[]): number {
 	if (results.every(({ status }) => status === 0)) return 200;
 	if (results.some((result) => isStored(result))) return 202;
-	return results.every(({ status }) => status >> 8 === 0xa7) ? 503 : 409;
+	return results.every(({ isTransient }) => isTransient) ? 503 : 409;
 }
 
 /** The answer to a store request (PS3.18 §10.5.3). */

@@ -111,6 +111,7 @@ function isDicom(headers: ReadonlyMap<string, string>): boolean {
 
 const notDicom: PartResult = {
 	status: reasons.cannotUnderstand,
+	isTransient: false,
 	sopClassUid: undefined,
 	sopInstanceUid: undefined,
 	studyUid: undefined,

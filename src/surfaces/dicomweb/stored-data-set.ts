@@ -4,7 +4,7 @@ import { createInflateRaw } from 'node:zlib';
 import { Failure } from '#core/failure.ts';
 import { FileMetaReader } from '#dicom/part10.ts';
 import { encodingOf } from '#dicom/transfer-syntax.ts';
-import type { IndexedInstance } from '#storage/imaging-retrieval.ts';
+import type { RetrievableInstance } from '#record/imaging-query.ts';
 import type { DicomWebContext } from './context.ts';
 
 /** Our own head is shorter. */
@@ -12,11 +12,11 @@ const headBytesMax = 65_536;
 
 /** The data set of a file in the object store. */
 export class StoredDataSet {
-	readonly instance: IndexedInstance;
+	readonly instance: RetrievableInstance;
 	readonly #objects: DicomWebContext['objects'];
 	#headBytes: number | undefined;
 
-	constructor(objects: DicomWebContext['objects'], instance: IndexedInstance) {
+	constructor(objects: DicomWebContext['objects'], instance: RetrievableInstance) {
 		this.#objects = objects;
 		this.instance = instance;
 	}

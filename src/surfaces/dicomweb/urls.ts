@@ -1,4 +1,4 @@
-import type { IndexedInstance } from '#storage/imaging-retrieval.ts';
+import type { RetrievableInstance } from '#record/imaging-query.ts';
 import type { HttpRequest } from '../http/message.ts';
 import { originOf } from '../http/origin.ts';
 
@@ -20,6 +20,6 @@ export function resourceUrl(base: string, studyUid: string, seriesUid?: string, 
 	return `${base}/studies/${studyUid}${series}${sopInstanceUid === undefined ? '' : `/instances/${sopInstanceUid}`}`;
 }
 
-export function instanceUrl(base: string, { studyUid, seriesUid, sopInstanceUid }: IndexedInstance): string {
+export function instanceUrl(base: string, { studyUid, seriesUid, sopInstanceUid }: RetrievableInstance): string {
 	return resourceUrl(base, studyUid, seriesUid, sopInstanceUid);
 }

@@ -1,0 +1,123 @@
+import { queryAttributes } from '#dicom/query/attributes.ts';
+
+const tag = 'DICOMweb';
+const dicomJson = 'application/dicom+json';
+const refusal = {
+	type: 'object',
+	required: ['success', 'error'],
+	properties: { success: { const: false }, error: { type: 'string' } },
+};
+const refused = { default: { description: 'What was wrong', content: { 'application/json': { schema: refusal } } } };
+const dataSet = { type: 'object', description: 'A data set in the DICOM JSON Model (PS3.18 F.2)' };
+const list = { type: 'array', items: dataSet };
+const binary = { type: 'string', format: 'binary' };
+
+const text = (name: string, place: 'path' | 'query' | 'header', description: string) => ({
+	name,
+	in: place,
+	required: place === 'path',
+	description,
+	schema: { type: 'string' },
+});
+
+const uids = {
+	study: text('study', 'path', 'Study Instance UID'),
+	series: text('series', 'path', 'Series Instance UID'),
+	instance: text('instance', 'path', 'SOP Instance UID'),
+};
+
+/** Those that the pattern of a path names. */
+function parametersOf(path: string): object[] {
+	return Object.entries(uids).flatMap(([name, parameter]) => (path.includes(`{${name}}`) ? [parameter] : []));
+}
+
+function get(path: string, operationId: string, summary: string, more: readonly object[], content: object): Record<string, object> {
+	const responses = { 200: { description: summary, content }, ...refused };
+	return { [path]: { get: { tags: [tag], operationId, summary, parameters: [...parametersOf(path), ...more], responses } } };
+}
+
+const study = '/dicomweb/studies/{study}';
+const series = `${study}/series/{series}`;
+const instance = `${series}/instances/{instance}`;
+
+const multipart = (type: string) => ({ [`multipart/related; type="${type}"`]: { schema: binary } });
+const accept = text(
+	'Accept',
+	'header',
+	'`multipart/related; type="application/dicom"; transfer-syntax=*`: the bytes come as they are stored',
+);
+
+const matching = Object.entries(queryAttributes)
+	.filter(([, attribute]) => attribute.matching !== 'none')
+	.map(([keyword]) => text(keyword, 'query', 'Matched by keyword or tag; `*` and `?` in texts, `-` in dates and times, `,` between UIDs'));
+const paging = [
+	text('includefield', 'query', 'Keywords or tags between commas, or `all`'),
+	text('limit', 'query', 'Results at most'),
+	text('offset', 'query', 'Results that are passed over'),
+	text('fuzzymatching', 'query', 'Not supported: a Warning header says so'),
+];
+
+function searches(path: string, operationId: string, summary: string): Record<string, object> {
+	return get(path, operationId, summary, [...matching, ...paging], { [dicomJson]: { schema: list } });
+}
+
+function stores(path: string, operationId: string, summary: string): Record<string, object> {
+	const answer = (description: string) => ({ description, content: { [dicomJson]: { schema: dataSet } } });
+	const requestBody = { required: true, content: { ...multipart('application/dicom'), 'application/dicom': { schema: binary } } };
+	const responses = {
+		200: answer('All are stored'),
+		202: answer('Some are stored, or with a warning'),
+		409: answer('None is stored'),
+		503: answer('None can be stored now: the request may be sent again'),
+		...refused,
+	};
+	return { [path]: { post: { tags: [tag], operationId, summary, parameters: parametersOf(path), requestBody, responses } } };
+}
+
+function merged(parts: readonly Record<string, object>[]): Record<string, object> {
+	const paths: Record<string, object> = {};
+	for (const part of parts) for (const [path, item] of Object.entries(part)) paths[path] = { ...paths[path], ...item };
+	return paths;
+}
+
+const levels = [
+	[study, 'Study', 'study'],
+	[series, 'Series', 'series'],
+	[instance, 'Instance', 'instance'],
+] as const;
+
+/** DICOMweb in the OpenAPI document of its origin. */
+export const dicomWebOpenApi = {
+	tag,
+	paths: merged([
+		stores('/dicomweb/studies', 'storeInstances', 'Store instances (STOW-RS)'),
+		stores(study, 'storeInstancesOfStudy', 'Store instances of one study (STOW-RS)'),
+		searches('/dicomweb/studies', 'searchStudies', 'Search studies (QIDO-RS)'),
+		searches('/dicomweb/series', 'searchSeries', 'Search series (QIDO-RS)'),
+		searches('/dicomweb/instances', 'searchInstances', 'Search instances (QIDO-RS)'),
+		searches(`${study}/series`, 'searchSeriesOfStudy', 'Search the series of a study (QIDO-RS)'),
+		searches(`${study}/instances`, 'searchInstancesOfStudy', 'Search the instances of a study (QIDO-RS)'),
+		searches(`${series}/instances`, 'searchInstancesOfSeries', 'Search the instances of a series (QIDO-RS)'),
+		...levels.flatMap(([path, name, word]) => {
+			const whole = { ...multipart('application/dicom'), ...(path === instance ? { 'application/dicom': { schema: binary } } : {}) };
+			return [
+				get(path, `retrieve${name}`, `Retrieve a ${word} (WADO-RS)`, [accept], whole),
+				get(`${path}/metadata`, `metadataOf${name}`, `Metadata of a ${word} (WADO-RS)`, [], { [dicomJson]: { schema: list } }),
+			];
+		}),
+		get(
+			`${instance}/frames/{frames}`,
+			'retrieveFrames',
+			'Frames of an instance (WADO-RS)',
+			[text('frames', 'path', 'Numbers from 1, between commas')],
+			{ ...multipart('application/octet-stream'), 'application/octet-stream': { schema: binary } },
+		),
+		get(
+			`${instance}/bulkdata/{path}`,
+			'retrieveBulkData',
+			'The value of one element (WADO-RS)',
+			[text('path', 'path', 'As BulkDataURI of the metadata has it')],
+			{ ...multipart('application/octet-stream'), 'application/octet-stream': { schema: binary } },
+		),
+	]),
+};

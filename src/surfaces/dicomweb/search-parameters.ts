@@ -1,0 +1,80 @@
+import { Failure } from '#core/failure.ts';
+import type { Limits } from '#core/limits.ts';
+import { queryAttributeOf, queryAttributes } from '#dicom/query/attributes.ts';
+import type { QueryKey } from '#dicom/query/plan.ts';
+import type { ImagingAttribute } from '#record/imaging-query.ts';
+
+/** The query parameters of a search (PS3.18 §8.3.4), read. */
+export interface SearchParameters {
+	keys: QueryKey[];
+	/** Of includefield. */
+	included: ImagingAttribute[];
+	includesAll: boolean;
+	limit: number | undefined;
+	offset: number;
+	/** What is asked for and not done, for Warning headers. */
+	ignored: string[];
+}
+
+/** UIDs and code strings have no comma, so that one parts values (PS3.18 §8.3.4.1). */
+const listVrs: ReadonlySet<string> = new Set(['UI', 'CS']);
+const keywordPattern = /^[A-Z][A-Za-z0-9]*$/;
+const tagPattern = /^[0-9A-Fa-f]{8}$/;
+
+function attributeOf(id: string): ImagingAttribute | undefined {
+	if (tagPattern.test(id)) return queryAttributeOf(Number.parseInt(id, 16));
+	return Object.hasOwn(queryAttributes, id) ? (id as ImagingAttribute) : undefined;
+}
+
+/** Keyword or tag, or several with dots where they lead into sequences. */
+function isAttributeId(text: string): boolean {
+	return text.split('.').every((part) => tagPattern.test(part) || keywordPattern.test(part));
+}
+
+/** @throws Failure `invalid` */
+function count(name: string, text: string): number {
+	if (!/^\d{1,9}$/.test(text)) throw new Failure('invalid', `${name} is not a number`);
+	return Number(text);
+}
+
+/** @throws Failure `invalid` */
+function flag(name: string, text: string): boolean {
+	if (text !== 'true' && text !== 'false') throw new Failure('invalid', `${name} is true or false`);
+	return text === 'true';
+}
+
+/** @throws Failure `invalid` for what is no parameter of a search; attributes that the index does not have are ignored, and named */
+export function searchParameters(query: string, limits: Pick<Limits, 'searchParametersMax'>): SearchParameters {
+	const parameters = [...new URLSearchParams(query)];
+	if (parameters.length > limits.searchParametersMax) throw new Failure('invalid', `more than ${limits.searchParametersMax} parameters`);
+	const read: SearchParameters = { keys: [], included: [], includesAll: false, limit: undefined, offset: 0, ignored: [] };
+	for (const [name, value] of parameters) {
+		if (name === 'limit') read.limit = count(name, value);
+		else if (name === 'offset') read.offset = count(name, value);
+		else if (name === 'includefield') include(read, value);
+		else if (name === 'fuzzymatching') {
+			if (flag(name, value)) read.ignored.push('The fuzzymatching parameter is not supported. Only literal matching has been performed.');
+		} else if (name !== 'accept') match(read, name, value);
+	}
+	return read;
+}
+
+function include(read: SearchParameters, value: string): void {
+	for (const id of value.split(',').map((part) => part.trim())) {
+		if (id === 'all') read.includesAll = true;
+		else if (!isAttributeId(id)) throw new Failure('invalid', 'includefield names attributes by keyword or tag, or is all');
+		const attribute = attributeOf(id);
+		if (attribute !== undefined) read.included.push(attribute);
+	}
+}
+
+function match(read: SearchParameters, name: string, value: string): void {
+	if (!isAttributeId(name)) throw new Failure('invalid', 'a parameter is neither one of a search nor an attribute');
+	const attribute = attributeOf(name);
+	if (attribute === undefined || (queryAttributes[attribute].matching === 'none' && value !== '')) {
+		read.ignored.push(`The attribute ${name} is not supported for matching and has been ignored.`);
+		return;
+	}
+	if (read.keys.some((key) => key.attribute === attribute)) throw new Failure('invalid', `${attribute} stands more than once`);
+	read.keys.push({ attribute, value: listVrs.has(queryAttributes[attribute].vr) ? value.replaceAll(',', '\\') : value });
+}

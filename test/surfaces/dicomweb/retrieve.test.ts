@@ -1,0 +1,231 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { deflateRawSync } from 'node:zlib';
+import { readFileMeta } from '#dicom/part10.ts';
+import { element, sampleDataSet, sequence } from '#test/support/data-set.ts';
+import { type TestService, testService } from '#test/support/service.ts';
+import { type DicomWebClient, dicomWebClient, file, partsOf } from './client.ts';
+
+const jpegLossless = '1.2.840.10008.1.2.4.70';
+const bigEndian = '1.2.840.10008.1.2.2';
+const deflated = '1.2.840.10008.1.2.1.99';
+
+let service: TestService;
+let client: DicomWebClient;
+let stranger: DicomWebClient;
+
+const pixels = Buffer.from(Array.from({ length: 6000 }, (_, index) => index % 251));
+const dataSetOf = (bytes: Buffer) => bytes.subarray(readFileMeta(bytes).dataSetOffset);
+const study = '/studies/2.1';
+const at = (series: string, instance: string) => `${study}/series/${series}/instances/${instance}`;
+
+/** Encapsulated pixel data (PS3.5 §A.4). */
+function encapsulated(table: number[], fragments: readonly Buffer[]): Buffer {
+	const item = (bytes: Buffer) => {
+		const head = Buffer.from('feff00e000000000', 'hex');
+		head.writeUInt32LE(bytes.length, 4);
+		return Buffer.concat([head, bytes]);
+	};
+	const offsets = Buffer.alloc(4 * table.length);
+	for (const [index, offset] of table.entries()) offsets.writeUInt32LE(offset, 4 * index);
+	const value = Buffer.concat([item(offsets), ...fragments.map(item), Buffer.from('feffdde000000000', 'hex')]);
+	return element(0x7fe0_0010, 'OB', value, undefined, 0xff_ff_ff_ff);
+}
+
+const identity = (seriesUid: string, sopInstanceUid: string) => [
+	element(0x0008_0016, 'UI', '1.2.840.10008.5.1.4.1.1.7'),
+	element(0x0008_0018, 'UI', sopInstanceUid),
+	element(0x0020_000d, 'UI', '2.1'),
+	element(0x0020_000e, 'UI', seriesUid),
+];
+const image = (frames: number, [rows, columns]: [number, number]) => [
+	element(0x0028_0002, 'US', 1),
+	element(0x0028_0008, 'IS', String(frames)),
+	element(0x0028_0010, 'US', rows),
+	element(0x0028_0011, 'US', columns),
+	element(0x0028_0100, 'US', 16),
+];
+
+const native = Buffer.concat([
+	...identity('2.1.2', '2.1.2.1').slice(0, 2),
+	sequence(0x0008_1140, [
+		element(0x0008_1155, 'UI', '9.9'),
+		Buffer.concat([element(0x0008_1155, 'UI', '9.8'), element(0x0009_1001, 'OB', pixels.subarray(0, 2000))]),
+	]),
+	...identity('2.1.2', '2.1.2.1').slice(2),
+	...image(3, [50, 20]),
+	element(0x7fe0_0010, 'OW', pixels),
+]);
+const fragments = [100, 40, 60].map((length, index) => Buffer.alloc(length, index + 1));
+const compressed = (instance: string, frames: number, table: number[]) =>
+	Buffer.concat([...identity('2.1.3', instance), ...image(frames, [8, 8]), encapsulated(table, fragments)]);
+const sample = (seriesUid: string, sopInstanceUid: string) => sampleDataSet({ studyUid: '2.1', seriesUid, sopInstanceUid, pixels });
+const big = sampleDataSet({
+	studyUid: '2.1',
+	seriesUid: '2.1.1',
+	sopInstanceUid: '2.1.1.2',
+	writing: { explicit: true, littleEndian: false },
+});
+const sent: Record<string, [dataSet: Buffer, transferSyntax: string | undefined]> = {
+	'2.1.1.1': [sample('2.1.1', '2.1.1.1'), undefined],
+	'2.1.1.2': [big, bigEndian],
+	'2.1.1.3': [deflateRawSync(sample('2.1.1', '2.1.1.3')), deflated],
+	'2.1.2.1': [native, undefined],
+	'2.1.3.1': [compressed('2.1.3.1', 3, []), jpegLossless],
+	'2.1.3.2': [compressed('2.1.3.2', 2, [0, 108]), jpegLossless],
+	'2.1.3.3': [compressed('2.1.3.3', 2, []), jpegLossless],
+	'2.1.3.4': [compressed('2.1.3.4', 1, []), jpegLossless],
+};
+
+before(async () => {
+	service = await testService();
+	const { key } = await service.addSite('west');
+	client = dicomWebClient(service, key);
+	stranger = dicomWebClient(service, (await service.addSite('east')).key);
+	const files = Object.entries(sent).map(([sopInstanceUid, [dataSet, syntax]]) => file({ sopInstanceUid }, syntax, dataSet));
+	const answer = await client.store(files);
+	assert.equal(answer.status, 200, answer.bytes.toString());
+});
+
+after(() => service[Symbol.asyncDispose]());
+
+describe('WADO-RS', () => {
+	test('a study and a series come as parts, each data set byte for byte in its transfer syntax', async () => {
+		for (const [path, prefix] of [
+			[study, '2.1.'],
+			[`${study}/series/2.1.1`, '2.1.1.'],
+		] as const) {
+			const answer = await client.get(path, { Accept: 'multipart/related; type="application/dicom"; transfer-syntax=*' });
+			assert.equal(answer.status, 200, answer.bytes.toString());
+			const parts = partsOf(answer);
+			const expected = Object.entries(sent).filter(([uid]) => uid.startsWith(prefix));
+			assert.equal(parts.length, expected.length);
+			for (const [index, [uid, [dataSet, syntax]]] of expected.entries()) {
+				const { headers, bytes } = parts[index] as (typeof parts)[0];
+				assert.equal(readFileMeta(bytes).sopInstanceUid, uid);
+				assert.ok(dataSetOf(bytes).equals(dataSet), uid);
+				assert.equal(headers['Content-Type'], `application/dicom; transfer-syntax=${syntax ?? '1.2.840.10008.1.2.1'}`);
+				assert.match(headers['Content-Location'] ?? '', new RegExp(`/dicomweb/studies/2\\.1/series/[\\d.]+/instances/${uid}$`));
+			}
+		}
+	});
+
+	test('an instance comes as the one part, or as a plain body', async () => {
+		const path = at('2.1.1', '2.1.1.1');
+		const [part] = partsOf(await client.get(path));
+		const plain = await client.get(path, { Accept: 'application/dicom' });
+		assert.deepEqual([plain.status, plain.headers.get('content-type')], [200, 'application/dicom']);
+		assert.ok(part && plain.bytes.equals(part.bytes));
+		assert.ok(dataSetOf(plain.bytes).equals(sent['2.1.1.1']?.[0] as Buffer));
+		const byParameter = await client.get(`${path}?accept=application/dicom`);
+		assert.equal(byParameter.headers.get('content-type'), 'application/dicom');
+		const key = await fetch(`http://127.0.0.1:${service.port('fhir')}/dicomweb${path}`, { method: 'HEAD' });
+		assert.equal(key.status, 401);
+	});
+
+	test('nothing is transcoded: another transfer syntax, and another media type, is 406', async () => {
+		const path = at('2.1.3', '2.1.3.1');
+		const accept = (Accept: string) => client.get(path, { Accept }).then(({ status }) => status);
+		assert.equal(await accept(`multipart/related; type="application/dicom"; transfer-syntax=${jpegLossless}`), 200);
+		assert.equal(await accept('multipart/related; type="application/dicom"; transfer-syntax=1.2.840.10008.1.2.1'), 406);
+		assert.equal(
+			await accept('multipart/related; type="application/dicom"; transfer-syntax=1.2.840.10008.1.2.1, application/dicom; q=0.1'),
+			200,
+		);
+		assert.equal(await accept('multipart/related; type="application/dicom+xml"'), 406);
+		assert.equal(await accept('image/jpeg'), 406);
+		assert.equal((await client.get(study, { Accept: 'application/dicom' })).status, 406);
+		assert.equal((await client.get(`${path}/metadata`, { Accept: 'application/dicom+xml' })).status, 406);
+	});
+
+	test('what another site has, and what never was, is 404 alike', async () => {
+		const paths = [study, `${study}/metadata`, at('2.1.1', '2.1.1.1'), `${at('2.1.2', '2.1.2.1')}/frames/1`];
+		for (const path of paths) {
+			const [theirs, never] = [await stranger.get(path), await client.get(path.replace('2.1', '2.9'))];
+			assert.equal(theirs.status, 404);
+			assert.deepEqual(theirs.json(), never.json());
+			assert.equal(theirs.json().success, false);
+			assert.equal((await dicomWebClient(service, 'wrong').get(path)).status, 401);
+		}
+		for (const path of [at('2.1.2', '2.1.1.1'), '/studies/2.a', at('2.1.1', '..'), `${at('2.1.1', '2.1.1.1')}/rendered`, '/nothing', '']) {
+			assert.equal((await client.get(path)).status, 404, path);
+		}
+		const wrongMethod = await client.post(study.replace('studies/2.1', 'series'), Buffer.alloc(0), {});
+		assert.deepEqual([wrongMethod.status, wrongMethod.headers.get('allow')], [405, 'GET, HEAD']);
+	});
+
+	test('metadata has every element, and where the bulk data is', async () => {
+		const answer = await client.get(`${study}/metadata`);
+		assert.equal(answer.headers.get('content-type'), 'application/dicom+json');
+		const all = answer.json();
+		assert.deepEqual(
+			all.map((json: never) => json['00080018']['Value'][0]),
+			Object.keys(sent),
+		);
+		const [plain, bigEndianOne, deflatedOne, withFrames] = all;
+		assert.deepEqual(plain['00100010'].Value, [{ Alphabetic: 'Müller^Jörg^^Dr.' }]);
+		assert.deepEqual(plain['00083002'], { vr: 'UI', Value: ['1.2.840.10008.1.2.1'] });
+		assert.deepEqual(Object.keys(plain), Object.keys(plain).sort());
+		const ours = ({ '00080018': _uid, '00083002': _syntax, '7FE00010': _pixels, ...rest }: Record<string, unknown>) => rest;
+		assert.deepEqual(ours(bigEndianOne), ours(plain));
+		assert.deepEqual(ours(deflatedOne), ours(plain));
+		const nested = withFrames['00081140'].Value[1]['00091001'];
+		assert.ok(nested.BulkDataURI.endsWith(`${at('2.1.2', '2.1.2.1')}/bulkdata/00081140.2.00091001`), nested.BulkDataURI);
+		const [series] = (await client.get(`${study}/series/2.1.2/metadata`)).json();
+		const [instance] = (await client.get(`${at('2.1.2', '2.1.2.1')}/metadata`)).json();
+		assert.deepEqual([series, instance], [withFrames, withFrames]);
+	});
+
+	test('bulk data is what the metadata refers to', async () => {
+		const follow = (uri: string, headers = {}) => client.get(new URL(uri).pathname.replace('/dicomweb', ''), headers);
+		const [json] = (await client.get(`${at('2.1.2', '2.1.2.1')}/metadata`)).json();
+		const [nested] = partsOf(await follow(json['00081140'].Value[1]['00091001'].BulkDataURI));
+		assert.ok(nested?.bytes.equals(pixels.subarray(0, 2000)));
+		const plain = await follow(json['7FE00010'].BulkDataURI, { Accept: 'application/octet-stream' });
+		assert.ok(plain.bytes.equals(pixels));
+		const [inflated] = (await client.get(`${at('2.1.1', '2.1.1.3')}/metadata`)).json();
+		assert.ok((await follow(inflated['7FE00010'].BulkDataURI, { Accept: 'application/octet-stream' })).bytes.equals(pixels));
+		const parts = partsOf(await client.get(`${at('2.1.3', '2.1.3.1')}/bulkdata/7FE00010`));
+		assert.deepEqual(
+			parts.map(({ bytes }) => bytes),
+			fragments,
+		);
+		// Two frames in three fragments, and no table: one part.
+		const [joined] = partsOf(await client.get(`${at('2.1.3', '2.1.3.3')}/bulkdata/7FE00010`));
+		assert.deepEqual(joined?.bytes, Buffer.concat(fragments));
+		for (const path of ['00080005x', '00099999', '00081140', '00081140.3.00081155', '..%2f..', '00081140.1']) {
+			assert.equal((await client.get(`${at('2.1.2', '2.1.2.1')}/bulkdata/${path}`)).status, 404, path);
+		}
+	});
+
+	test('frames come by number: native ones cut, compressed ones as they are stored', async () => {
+		const of = async (instance: string, list: string, headers = {}) =>
+			client.get(`${at(instance.slice(0, 5), instance)}/frames/${list}`, headers);
+		const native = partsOf(await of('2.1.2.1', '1,3'));
+		assert.deepEqual(
+			native.map(({ headers, bytes }) => [headers['Content-Type'], bytes]),
+			[0, 4000].map((from) => ['application/octet-stream; transfer-syntax=1.2.840.10008.1.2.1', pixels.subarray(from, from + 2000)]),
+		);
+		const single = await of('2.1.2.1', '2', { Accept: 'application/octet-stream' });
+		assert.deepEqual(single.bytes, pixels.subarray(2000, 4000));
+		const bytesOf = async (instance: string, list: string) => partsOf(await of(instance, list)).map(({ bytes }) => bytes);
+		const [first, second, third] = fragments as [Buffer, Buffer, Buffer];
+		assert.deepEqual(await bytesOf('2.1.3.1', '3,1'), [third, first]);
+		assert.deepEqual(await bytesOf('2.1.3.2', '1,2'), [first, Buffer.concat([second, third])]);
+		assert.deepEqual(await bytesOf('2.1.3.4', '1'), [Buffer.concat(fragments)]);
+		const jpeg = await of('2.1.3.1', '1', { Accept: 'image/jpeg' });
+		assert.deepEqual([jpeg.headers.get('content-type'), jpeg.bytes], ['image/jpeg', first]);
+		const asOctets = await of('2.1.3.1', '1', { Accept: 'multipart/related; type="application/octet-stream"; transfer-syntax=*' });
+		assert.equal(partsOf(asOctets)[0]?.headers['Content-Type'], `application/octet-stream; transfer-syntax=${jpegLossless}`);
+		assert.equal((await of('2.1.3.3', '1')).status, 406);
+		assert.equal((await of('2.1.2.1', '1', { Accept: 'image/jpeg' })).status, 406);
+		assert.equal((await of('2.1.2.1', '4')).status, 404);
+		for (const list of ['0', '1,', 'a', '1,,2', '-1']) assert.equal((await of('2.1.2.1', list)).status, 400, list);
+	});
+
+	test('is counted', async () => {
+		const exposed = await (await fetch(`http://127.0.0.1:${service.port('ops')}/metrics`)).text();
+		assert.match(exposed, /^tributary_dicomweb_instances_total\{operation="retrieve",outcome="success"\} [1-9]/m);
+		assert.match(exposed, /^tributary_http_requests_total\{surface="fhir",route="\/dicomweb\/studies\/:study",status="2xx"\} [1-9]/m);
+	});
+});
