@@ -22,7 +22,12 @@ export async function retrieve(context: DicomWebContext, request: HttpRequest): 
 async function* files(context: DicomWebContext, base: string, { all }: FoundInstances): AsyncGenerator<AnswerPart> {
 	for await (const instance of all) {
 		const { transferSyntaxUid, objectKey } = instance;
-		yield { transferSyntaxUid, location: instanceUrl(base, instance), bytes: context.objects.read(objectKey) };
-		context.metrics.dicomWebInstances.inc({ operation: 'retrieve', outcome: 'success' });
+		let outcome: 'success' | 'abandoned' = 'abandoned';
+		try {
+			yield { transferSyntaxUid, location: instanceUrl(base, instance), bytes: context.objects.read(objectKey) };
+			outcome = 'success';
+		} finally {
+			context.metrics.dicomWebInstances.inc({ operation: 'retrieve', outcome });
+		}
 	}
 }
