@@ -9,7 +9,7 @@ import type { ObjectStore } from '#storage/objects/object-store.ts';
 import type { Reader } from '#storage/reader.ts';
 import type { DicomWebContext } from '#surfaces/dicomweb/context.ts';
 import { dicomWebRoutes } from '#surfaces/dicomweb/routes.ts';
-import { eventually } from '#test/support/service.ts';
+import { eventually, type FhirBody } from '#test/support/service.ts';
 import { serve } from '../http/serving.ts';
 import { file, multipartBody, multipartType } from './client.ts';
 
@@ -72,6 +72,22 @@ test('of an instance that its caller does not take, little is read', async () =>
 	assert.ok((await settled(() => readBytes)) < 64 * MiB);
 	socket.destroy();
 	await eventually(() => isLeft, 'the end of the read');
+	await server.close(1000);
+});
+
+test('when nothing can be stored now, the sender is told to send again', async () => {
+	const result = { status: 0xa700, comment: undefined, outcome: 'failed', attributes: undefined } as const;
+	const reception = { write: () => undefined, finish: async () => result, abandon: async () => undefined };
+	const server = await serve(dicomWebRoutes(context({ intake: { begin: () => reception } })));
+	const headers = { 'Content-Type': multipartType };
+	const answer = await fetch(`http://127.0.0.1:${server.port}/dicomweb/studies`, {
+		method: 'POST',
+		headers,
+		body: multipartBody([file()]),
+	});
+	assert.deepEqual([answer.status, answer.headers.get('retry-after')], [503, '5']);
+	const { '00081198': failed } = (await answer.json()) as FhirBody;
+	assert.deepEqual(failed.Value[0]['00081197'], { vr: 'US', Value: [0xa700] });
 	await server.close(1000);
 });
 

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
+import { defaultLimits } from '#core/limits.ts';
 import { examples, fhirOpenApi } from '#fhir/openapi.ts';
 import { resources } from '#fhir/resources/index.ts';
 import { reportBody } from '#mpps/report.ts';
+import type { DicomWebContext } from '#surfaces/dicomweb/context.ts';
+import { dicomWebOpenApi } from '#surfaces/dicomweb/openapi.ts';
+import { dicomWebRoutes } from '#surfaces/dicomweb/routes.ts';
 import { fhirClient } from '#test/support/fhir-client.ts';
 import { type FhirBody, testService } from '#test/support/service.ts';
 
@@ -50,6 +54,18 @@ describe('the API reference', () => {
 			assert.equal('put' in paths[`/fhir/${type}/{id}`], interactions.includes('update'));
 			assert.equal('patch' in paths[`/fhir/${type}/{id}`], interactions.includes('patch'));
 		}
+	});
+
+	test('describes every route of DICOMweb', async () => {
+		const routes = dicomWebRoutes({ limits: defaultLimits } as DicomWebContext);
+		const served = routes.map(({ method, pattern }) => `${method} ${pattern.replace(/:(\w+)/g, '{$1}')}`).sort();
+		const described = Object.entries(dicomWebOpenApi.paths).flatMap(([path, item]) =>
+			Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
+		);
+		assert.deepEqual(described.sort(), served);
+		const { paths, tags } = fhirOpenApi('1', 'http://h', dicomWebOpenApi) as FhirBody;
+		assert.ok(paths['/dicomweb/studies'].post && paths['/fhir/Patient'].get);
+		assert.ok(tags.some(({ name }: FhirBody) => name === 'DICOMweb'));
 	});
 
 	test('its examples are taken as they stand', async () => {
