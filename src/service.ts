@@ -24,6 +24,7 @@ import { ResourceReads } from '#storage/resource-reads.ts';
 import { removeRuntimeFile, type SurfaceAddress, writeRuntimeFile } from '#storage/runtime-file.ts';
 import { readCursorKey } from '#storage/statements/administrative/read-access.ts';
 import { createUnmatchedLog } from '#storage/unmatched.ts';
+import { AccessNotes } from '#surfaces/dicomweb/access-notes.ts';
 import { dicomWebOpenApi } from '#surfaces/dicomweb/openapi.ts';
 import { dicomWebRoutes } from '#surfaces/dicomweb/routes.ts';
 import { isDicomWeb } from '#surfaces/dicomweb/urls.ts';
@@ -37,6 +38,7 @@ import { createHl7HttpSurface } from '#surfaces/hl7-http/surface.ts';
 import { documentationRoutes } from '#surfaces/http/documentation/routes.ts';
 import { renderJsonFailure } from '#surfaces/http/json-answer.ts';
 import { loadServer } from '#surfaces/http/load.ts';
+import type { AnyRoute } from '#surfaces/http/message.ts';
 import { createHttpServer, type HttpServer } from '#surfaces/http/server.ts';
 import { createMllpSurface } from '#surfaces/mllp/listener.ts';
 import { createProcedureSteps } from '#surfaces/mpps/procedure-steps.ts';
@@ -198,8 +200,7 @@ async function listen(parts: Parts): Promise<Record<string, SurfaceAddress>> {
 		publicMetadata: config.PUBLIC_METADATA,
 	};
 	const reference = config.API_DOCUMENTATION ? documentationRoutes((server) => fhirOpenApi(version, server, dicomWebOpenApi)) : [];
-	const dicomWeb = dicomWebRoutes({ directory, reader, objects: parts.objects, intake: parts.intake, limits, metrics, log });
-	const routes = [...fhirRoutes(fhirContext), ...bulkRoutes({ directory, bulk, limits, metrics }), ...dicomWeb, ...reference];
+	const routes = [...fhirRoutes(fhirContext), ...bulkRoutes({ directory, bulk, limits, metrics }), ...dicomWebOn(parts), ...reference];
 	opened(
 		'fhir',
 		config.HOST,
@@ -219,6 +220,14 @@ async function listen(parts: Parts): Promise<Record<string, SurfaceAddress>> {
 	opened('hl7', config.HOST, await createHl7HttpSurface(ingestContext, { ...documented, port: config.HL7_PORT }));
 	opened('mpps', config.HOST, await createMppsSurface(ingestContext, { ...documented, port: config.MPPS_PORT }));
 	return { ...surfaces, ...(await listenMllp(parts)), ...(await listenDimse(parts)) };
+}
+
+/** DICOMweb, on the origin of the FHIR surface. */
+function dicomWebOn({ config, log, metrics, clock, directory, reader, objects, intake, databaseUrl, closers }: Parts): AnyRoute[] {
+	const audit = openAudit({ databaseUrl, log, clock });
+	closers.push(() => audit.close());
+	const accesses = new AccessNotes((event) => audit.recordOf(event), clock);
+	return dicomWebRoutes({ directory, reader, objects, intake, accesses, limits: config.limits, metrics, log });
 }
 
 function openOperations({ config, log, metrics, directory, shards, reader, state }: Parts): Promise<HttpServer> {

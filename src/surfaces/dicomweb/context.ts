@@ -5,6 +5,7 @@ import type { Metrics } from '#core/metrics.ts';
 import type { InstanceEntry } from '#storage/instance-intake.ts';
 import type { ObjectStore } from '#storage/objects/object-store.ts';
 import type { Reader } from '#storage/reader.ts';
+import type { AccessNotes } from './access-notes.ts';
 
 /** What DICOMweb (PS3.18) works with. */
 export interface DicomWebContext {
@@ -12,6 +13,7 @@ export interface DicomWebContext {
 	reader: Reader;
 	objects: Pick<ObjectStore, 'read' | 'size'>;
 	intake: InstanceEntry;
+	accesses: Pick<AccessNotes, 'note'>;
 	limits: Limits;
 	metrics: Metrics;
 	log: Log;

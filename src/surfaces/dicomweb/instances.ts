@@ -12,21 +12,26 @@ const uidsOfPath = { study: 'StudyInstanceUID', series: 'SeriesInstanceUID', ins
 /** What a path names in the site of the key: a study, one of its series, or one of its instances. */
 export interface Retrieved {
 	siteId: string;
+	/** Public id of the API key. */
+	keyId: string;
+	studyUid: string;
+	/** Address of the caller. */
+	source: string;
 	clauses: readonly ImagingClause[];
 	isInstance: boolean;
 }
 
 /** @throws Failure `unauthenticated`, `not-found` where something is named by what is no UID */
 export function retrievedBy(context: DicomWebContext, request: HttpRequest): Retrieved {
-	const { siteId } = authenticate(context, request);
-	const { params } = request;
+	const { siteId, keyId } = authenticate(context, request);
+	const { params, source } = request;
 	const clauses = Object.entries(uidsOfPath).flatMap(([name, attribute]): ImagingClause[] => {
 		const uid = params[name];
 		if (uid === undefined) return [];
 		if (!isUid(uid)) throw nothing();
 		return [{ kind: 'equals', attribute, values: [uid] }];
 	});
-	return { siteId, clauses, isInstance: params['instance'] !== undefined };
+	return { siteId, keyId, studyUid: params['study'] ?? '', source, clauses, isInstance: params['instance'] !== undefined };
 }
 
 /** The same answer for what another site has, and for what never was. */
@@ -44,11 +49,14 @@ export interface FoundInstances {
  * The instances of a study, of a series, or the one; the first is in the object store.
  * @throws Failure `not-found`, `unavailable`
  */
-export async function findInstances({ reader, objects, log }: DicomWebContext, { siteId, clauses }: Retrieved): Promise<FoundInstances> {
+export async function findInstances(context: DicomWebContext, retrieved: Retrieved): Promise<FoundInstances> {
+	const { reader, objects, log, accesses } = context;
+	const { siteId, keyId, clauses, studyUid, source } = retrieved;
 	const page = (after: readonly string[] | undefined) => findRetrievable(reader, siteId, clauses, { count: pageInstances, after });
 	const { instances, next } = await page(undefined);
 	const [first] = instances;
 	if (!first) throw nothing();
+	accesses.note({ grant: { siteId, keyId }, action: 'dicomweb.retrieve', subject: studyUid, source });
 	if ((await objects.size(first.objectKey)) === undefined) {
 		log.error({ site: siteId, object: first.objectKey }, 'an object of the index is not in the store');
 		throw new Failure('internal', 'the instance cannot be read');

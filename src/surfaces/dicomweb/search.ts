@@ -61,12 +61,13 @@ function planned(level: SearchLevel, request: HttpRequest, parameters: SearchPar
  * @throws Failure `invalid`, `not-acceptable`, `unavailable`
  */
 export async function search(context: DicomWebContext, request: HttpRequest, level: SearchLevel): Promise<HttpAnswer> {
-	const { siteId } = authenticate(context, request);
+	const grant = authenticate(context, request);
 	const mediaType = jsonType(request);
 	const parameters = searchParameters(request.query, context.limits);
 	const limit = Math.min(parameters.limit ?? context.limits.qidoCountMax, context.limits.qidoCountMax);
 	const { query, unsupported } = planned(level, request, parameters, limit);
-	const { entities, next } = await searchImaging(context.reader, siteId, query);
+	const { entities, next } = await searchImaging(context.reader, grant.siteId, query);
+	context.accesses.note({ grant, action: 'dicomweb.search', subject: level, source: request.source });
 	const base = baseOf(request);
 	const warnings = [
 		...parameters.ignored,

@@ -29,6 +29,7 @@ function context(given: Partial<DicomWebContext>): DicomWebContext {
 		reader: { run } as Reader,
 		objects: { size: async () => instanceBytes, read: () => assert.fail('nothing is read') },
 		intake: { begin: () => assert.fail('nothing is stored') },
+		accesses: { note: () => undefined },
 		limits: defaultLimits,
 		metrics: createMetrics({ processMetrics: false }),
 		log: silentLog,

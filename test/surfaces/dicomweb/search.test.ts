@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { element, sampleDataSet } from '#test/support/data-set.ts';
-import { type TestService, testService } from '#test/support/service.ts';
+import { eventually, type TestService, testService } from '#test/support/service.ts';
 import { type DicomWebClient, dicomWebClient, file } from './client.ts';
 
 let service: TestService;
 let client: DicomWebClient;
 let stranger: DicomWebClient;
+let key: string;
+let siteId: string;
 
 /** An MR of another patient and day. */
 const other = Buffer.concat([
@@ -24,7 +26,10 @@ const other = Buffer.concat([
 
 before(async () => {
 	service = await testService({ QIDO_COUNT_MAX: '3' });
-	client = dicomWebClient(service, (await service.addSite('west')).key);
+	const added = await service.addSite('west');
+	key = added.key;
+	siteId = added.site.id;
+	client = dicomWebClient(service, key);
 	stranger = dicomWebClient(service, (await service.addSite('east')).key);
 	const ofFirst = (seriesUid: string, sopInstanceUid: string) => {
 		const dataSet = sampleDataSet({ studyUid: '3.1', seriesUid, sopInstanceUid });
@@ -109,6 +114,22 @@ describe('QIDO-RS', () => {
 		assert.deepEqual(await page('limit=100'), [['3.1.1.1', '3.1.1.2', '3.1.2.1'], true]);
 		assert.deepEqual(await page('offset=3'), [['3.2.1.1'], false]);
 		assert.deepEqual(await page('limit=0'), [[], false]);
+	});
+
+	test('who searched and who retrieved is in the audit trail of the site', async () => {
+		for (let times = 0; times < 3; times++) assert.equal((await client.get('/studies/3.1/metadata')).status, 200);
+		const events = () =>
+			service.rows<{ action: string; subject: string; actor: string }>(
+				"select action, subject, actor from audit_event where action like 'dicomweb.%' and site_id = $1 order by 1, 2",
+				[siteId],
+			);
+		await eventually(async () => (await events()).length >= 4, 'the audit events');
+		const written = await events();
+		assert.deepEqual(
+			[...new Set(written.map(({ action, subject }) => `${action} ${subject}`))],
+			['dicomweb.retrieve 3.1', 'dicomweb.search IMAGE', 'dicomweb.search SERIES', 'dicomweb.search STUDY'],
+		);
+		assert.ok(written.every(({ actor }) => actor.startsWith('key:') && key.includes(actor.slice(4))));
 	});
 
 	test('what it does not do it says; what it cannot read it refuses', async () => {
