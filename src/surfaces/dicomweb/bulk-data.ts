@@ -55,8 +55,9 @@ export async function bulkData(context: DicomWebContext, request: HttpRequest): 
 	if (vr === 'SQ') throw nothing();
 	const location = `${url}/bulkdata/${request.params['path']}`;
 	if (length !== undefined) {
+		const extents = whole(dataSet, [{ start: offset, end: offset + length }]);
 		const packing = packingOf(request, { mediaTypes: [octets], transferSyntaxes: syntaxOf(dataSet), isOne: true });
-		return partsAnswer(packing, parts(dataSet, [{ location, extents: () => [{ start: offset, end: offset + length }] }]));
+		return partsAnswer(packing, parts(dataSet, [{ location, extents: () => extents }]));
 	}
 	// A frame inside a sequence is an icon: one frame.
 	const table = await frameTable(dataSet, value, path.length === 1 ? shape : { ...shape, frames: 1 }).catch(() =>
@@ -87,8 +88,22 @@ export async function frames(context: DicomWebContext, request: HttpRequest): Pr
 	if (numbers.some((number) => number > table.frames)) throw new Failure('not-found', `the instance has frames 1 to ${table.frames}`);
 	const mediaTypes = value.length === undefined ? mediaTypesOf(dataSet) : [octets];
 	const packing = packingOf(request, { mediaTypes, transferSyntaxes: syntaxOf(dataSet), isOne: numbers.length === 1 });
-	const wanted = numbers.map((number) => ({ location: `${url}/frames/${number}`, extents: () => table.extentsOf(number - 1) }));
+	const wanted: WantedPart[] = [];
+	// What cannot be told apart is told while there is still a status to tell it with.
+	for (const number of numbers) {
+		const extents = whole(dataSet, await table.extentsOf(number - 1));
+		wanted.push({ location: `${url}/frames/${number}`, extents: () => extents });
+	}
 	return partsAnswer(packing, parts(dataSet, wanted));
+}
+
+/** @throws Failure `not-acceptable` when the stored data set ends before they do */
+function whole(dataSet: StoredDataSet, extents: Extent[]): Extent[] {
+	const { length } = dataSet;
+	if (length !== undefined && extents.some(({ end }) => end > length)) {
+		throw new Failure('not-acceptable', 'the data set ends within the value; the instance can be retrieved as it is');
+	}
+	return extents;
 }
 
 function syntaxOf({ instance }: StoredDataSet): string[] {
@@ -107,7 +122,8 @@ interface WantedPart {
 
 async function* parts(dataSet: StoredDataSet, wanted: readonly WantedPart[]): AsyncGenerator<AnswerPart> {
 	const { transferSyntaxUid } = dataSet.instance;
-	for (const { location, extents } of wanted) yield { transferSyntaxUid, location, bytes: bytesOf(dataSet, await extents()) };
+	for (const { location, extents } of wanted)
+		yield { transferSyntaxUid, location, bytes: bytesOf(dataSet, whole(dataSet, await extents())) };
 }
 
 async function* bytesOf(dataSet: StoredDataSet, extents: readonly Extent[]): AsyncGenerator<Uint8Array> {

@@ -73,6 +73,7 @@ export class Fragments {
 			extents.push({ start: at + 8, end: at + 8 + length });
 			at += 8 + length;
 		}
+		if (extents.length === 0) throw broken();
 		return extents;
 	}
 }

@@ -25,6 +25,16 @@ export class StoredDataSet {
 		return encodingOf(this.instance.transferSyntaxUid).deflated;
 	}
 
+	/** Bytes of the data set, as far as that is known without inflating it; only after `feed`. */
+	get length(): number | undefined {
+		return this.isDeflated ? undefined : this.instance.bytes - this.#headLength();
+	}
+
+	#headLength(): number {
+		if (this.#headBytes === undefined) throw new Error('it is not known where the data set begins');
+		return this.#headBytes;
+	}
+
 	/** Hands the bytes, deflated ones too, to a reader until it wants no more. @throws Failure as the object store */
 	async feed(reader: { feed(chunk: Uint8Array): boolean }): Promise<void> {
 		const head = new FileMetaReader(headBytesMax);
@@ -44,8 +54,7 @@ export class StoredDataSet {
 
 	/** Bytes of the data set, of a deflated one of what it inflates to; only after `feed`. */
 	read(start: number, end: number): AsyncIterable<Uint8Array> {
-		const head = this.#headBytes;
-		if (head === undefined) throw new Error('it is not known where the data set begins');
+		const head = this.#headLength();
 		return this.isDeflated
 			? this.#inflated(head, start, end)
 			: this.#objects.read(this.instance.objectKey, { start: head + start, end: head + end });

@@ -58,7 +58,7 @@ const native = Buffer.concat([
 ]);
 const fragments = [100, 40, 60].map((length, index) => Buffer.alloc(length, index + 1));
 const compressed = (instance: string, frames: number, table: number[]) =>
-	Buffer.concat([...identity('2.1.3', instance), ...image(frames, [8, 8]), encapsulated(table, fragments)]);
+	Buffer.concat([...identity(instance.slice(0, 5), instance), ...image(frames, [8, 8]), encapsulated(table, fragments)]);
 const sample = (seriesUid: string, sopInstanceUid: string) => sampleDataSet({ studyUid: '2.1', seriesUid, sopInstanceUid, pixels });
 const big = sampleDataSet({
 	studyUid: '2.1',
@@ -75,6 +75,13 @@ const sent: Record<string, [dataSet: Buffer, transferSyntax: string | undefined]
 	'2.1.3.2': [compressed('2.1.3.2', 2, [0, 108]), jpegLossless],
 	'2.1.3.3': [compressed('2.1.3.3', 2, []), jpegLossless],
 	'2.1.3.4': [compressed('2.1.3.4', 1, []), jpegLossless],
+	'2.1.4.1': [
+		Buffer.concat([...identity('2.1.4', '2.1.4.1'), ...image(2, [50, 20]), element(0x7fe0_0010, 'OW', Buffer.alloc(100), undefined, 4000)]),
+		undefined,
+	],
+	'2.1.4.2': [compressed('2.1.4.2', 2, [0, 9_000_000]), jpegLossless],
+	'2.1.4.3': [compressed('2.1.4.3', 2, [108, 0]), jpegLossless],
+	'2.1.4.4': [compressed('2.1.4.4', 3, []).subarray(0, -100), jpegLossless],
 };
 
 before(async () => {
@@ -221,6 +228,20 @@ describe('WADO-RS', () => {
 		assert.equal((await of('2.1.2.1', '1', { Accept: 'image/jpeg' })).status, 406);
 		assert.equal((await of('2.1.2.1', '4')).status, 404);
 		for (const list of ['0', '1,', 'a', '1,,2', '-1']) assert.equal((await of('2.1.2.1', list)).status, 400, list);
+	});
+
+	test('of what was stored broken, frames are refused, and the rest is given', async () => {
+		for (const instance of ['2.1.4.1', '2.1.4.2', '2.1.4.3', '2.1.4.4']) {
+			const path = at('2.1.4', instance);
+			const first = await client.get(`${path}/frames/${instance === '2.1.4.2' ? 2 : 1}`);
+			assert.equal(first.status, 406, instance);
+			assert.match(first.json().error, /instance/);
+			const [metadata] = (await client.get(`${path}/metadata`)).json();
+			assert.deepEqual(metadata['00080018'].Value, [instance]);
+			const [part] = partsOf(await client.get(path));
+			assert.ok(part && dataSetOf(part.bytes).equals(sent[instance]?.[0] as Buffer));
+		}
+		assert.equal((await client.get(`${at('2.1.4', '2.1.4.1')}/bulkdata/7FE00010`)).status, 406);
 	});
 
 	test('is counted', async () => {
