@@ -394,7 +394,7 @@ export const limitDefinitions = {
 		default: 64 * MiB,
 		min: 1024,
 		max: 512 * MiB,
-		answer: 'elements of one instance that are read for its metadata; those behind are left out',
+		answer: 'elements of one instance that are read for its metadata; 406, or the end of an answer that has begun',
 	},
 	dicomHeaderBytesMax: {
 		variable: 'DICOM_HEADER_BYTES_MAX',

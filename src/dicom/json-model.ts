@@ -19,6 +19,20 @@ export type DicomJsonElement = {
 
 export type DicomJsonValue = string | number | null | DicomJson | { [group: string]: string };
 
+/** As text, by tag at every level (PS3.18 §F.2.2): an object would have members like `20010010` first, whenever they were added. */
+export function dicomJsonText(json: DicomJson): string {
+	const members = Object.keys(json)
+		.sort()
+		.map((tag) => `"${tag}":${elementText(json[tag] as DicomJsonElement)}`);
+	return `{${members.join(',')}}`;
+}
+
+function elementText(element: DicomJsonElement): string {
+	const { vr, Value: items } = element;
+	if (vr !== 'SQ' || items === undefined) return JSON.stringify(element);
+	return `{"vr":"SQ","Value":[${items.map((item) => dicomJsonText(item as DicomJson)).join(',')}]}`;
+}
+
 export interface JsonModelOptions {
 	/** Bytes of headers and values that are taken. */
 	bytesMax: number;
@@ -147,6 +161,14 @@ class Builder implements DataSetVisitor {
 		this.#options = options;
 	}
 
+	/** Without a sequence that is still open: it would look like an empty one. */
+	get whole(): DicomJson {
+		const { sequence } = this.#levels[0] ?? this.#level;
+		if (!sequence) return this.json;
+		const { [sequence.tag]: _open, ...rest } = this.json;
+		return rest;
+	}
+
 	vrOf(tag: number): string {
 		const vr = standardVrOf(tag);
 		return vr === 'XS' ? (this.#isSigned ? 'SS' : 'US') : vr;
@@ -239,9 +261,9 @@ export class JsonModelReader {
 		return this.#feed.feed(chunk);
 	}
 
-	/** What was read up to the end, or to the fault. */
+	/** Elements that were read whole, up to the end or to the fault. */
 	get json(): DicomJson {
-		return this.#builder.json;
+		return this.#builder.whole;
 	}
 
 	/** Called once, when there is no more to feed. */

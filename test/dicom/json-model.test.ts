@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { deflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
-import { type DicomJson, JsonModelReader, type JsonModelResult } from '#dicom/json-model.ts';
+import { type DicomJson, dicomJsonText, JsonModelReader, type JsonModelResult } from '#dicom/json-model.ts';
 import { readFileMeta } from '#dicom/part10.ts';
 import { explicitLittleEndian, implicitLittleEndian } from '#dicom/transfer-syntax.ts';
 import { corpusDirectory, corpusFiles, corpusIsAbsent } from '#test/support/corpus.ts';
@@ -26,6 +26,14 @@ function json(...given: Parameters<typeof read>): DicomJson {
 }
 
 describe('the DICOM JSON Model', () => {
+	test('as text is in the order of the tags, also where JavaScript has another', () => {
+		const item = { '20010010': { vr: 'LO', Value: ['x'] }, '00080005': { vr: 'CS', Value: ['ISO_IR 192'] } };
+		const text = dicomJsonText({ ...item, '00081140': { vr: 'SQ', Value: [item, {}] }, '00081115': { vr: 'SQ' } });
+		assert.deepEqual(JSON.parse(text), { ...item, '00081140': { vr: 'SQ', Value: [item, {}] }, '00081115': { vr: 'SQ' } });
+		const tags = [...text.matchAll(/"([0-9A-F]{8})"/g)].map(([, tag]) => tag);
+		assert.deepEqual(tags, ['00080005', '00081115', '00081140', '00080005', '20010010', '20010010']);
+	});
+
 	test('of a data set, its bulk data by reference', () => {
 		const found = json(sampleDataSet({ pixels: Buffer.alloc(3_000_000) }));
 		assert.deepEqual(found['00080005'], { vr: 'CS', Value: ['ISO_IR 192'] });

@@ -1,4 +1,5 @@
-import { type DicomJson, JsonModelReader } from '#dicom/json-model.ts';
+import { Failure } from '#core/failure.ts';
+import { dicomJsonText, JsonModelReader } from '#dicom/json-model.ts';
 import type { RetrievableInstance } from '#record/imaging-query.ts';
 import type { HttpAnswer, HttpRequest } from '../http/message.ts';
 import type { DicomWebContext } from './context.ts';
@@ -21,26 +22,35 @@ export async function metadata(context: DicomWebContext, request: HttpRequest): 
 	const base = baseOf(request);
 	const { first, all } = await findInstances(context, retrieved);
 	// What cannot be read is told while there is still a status to tell it with.
-	const firstJson = JSON.stringify(await metadataOf(context, base, first));
-	return { status: 200, headers: { 'Content-Type': mediaType }, body: list(context, base, firstJson, all) };
+	const { text, isWhole } = await metadataOf(context, base, first);
+	const warning = isWhole ? {} : { Warning: `299 ${base}: "The data set of an instance is broken; its metadata is not complete."` };
+	return { status: 200, headers: { 'Content-Type': mediaType, ...warning }, body: list(context, base, text, all) };
 }
 
 async function* list(
 	context: DicomWebContext,
 	base: string,
-	firstJson: string,
+	firstText: string,
 	all: AsyncIterable<RetrievableInstance>,
 ): AsyncGenerator<Uint8Array> {
 	let isFirst = true;
 	for await (const instance of all) {
-		yield Buffer.from(isFirst ? `[${firstJson}` : `,${JSON.stringify(await metadataOf(context, base, instance))}`);
+		yield Buffer.from(isFirst ? `[${firstText}` : `,${(await metadataOf(context, base, instance)).text}`);
 		isFirst = false;
 	}
 	yield Buffer.from(']');
 }
 
-/** Of a data set that is broken, or longer than the limit, what stands before that. */
-async function metadataOf({ objects, limits, log }: DicomWebContext, base: string, instance: RetrievableInstance): Promise<DicomJson> {
+interface Metadata {
+	text: string;
+	isWhole: boolean;
+}
+
+/**
+ * Of a data set that is broken, the elements before that.
+ * @throws Failure `not-acceptable` when there is more than the limit: what is left out would be missed by nobody
+ */
+async function metadataOf({ objects, limits, log }: DicomWebContext, base: string, instance: RetrievableInstance): Promise<Metadata> {
 	const url = instanceUrl(base, instance);
 	const reader = new JsonModelReader(instance.transferSyntaxUid, {
 		bytesMax: limits.dicomMetadataBytesMax,
@@ -49,12 +59,15 @@ async function metadataOf({ objects, limits, log }: DicomWebContext, base: strin
 	});
 	await new StoredDataSet(objects, instance).feed(reader);
 	const result = reader.end();
-	if ('fault' in result) log.warn({ object: instance.objectKey, fault: result.fault.text }, 'the metadata of an instance is not complete');
+	const fault = 'fault' in result ? result.fault : undefined;
+	if (fault?.kind === 'too-large') {
+		throw new Failure(
+			'not-acceptable',
+			`the metadata of an instance is longer than ${limits.dicomMetadataBytesMax} bytes; it can be retrieved whole`,
+		);
+	}
+	if (fault) log.warn({ object: instance.objectKey, fault: fault.text }, 'the metadata of an instance is not complete');
 	const { transferSyntaxUid } = instance;
-	return inOrder({ ...reader.json, '00083002': { vr: 'UI', Value: [transferSyntaxUid] } });
-}
-
-/** By tag (PS3.18 §F.2.2). */
-function inOrder(json: DicomJson): DicomJson {
-	return Object.fromEntries(Object.entries(json).sort(([left], [right]) => (left < right ? -1 : 1)));
+	const text = dicomJsonText({ ...reader.json, '00083002': { vr: 'UI', Value: [transferSyntaxUid] } });
+	return { text, isWhole: fault === undefined };
 }

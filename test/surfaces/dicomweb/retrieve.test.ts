@@ -82,6 +82,15 @@ const sent: Record<string, [dataSet: Buffer, transferSyntax: string | undefined]
 	'2.1.4.2': [compressed('2.1.4.2', 2, [0, 9_000_000]), jpegLossless],
 	'2.1.4.3': [compressed('2.1.4.3', 2, [108, 0]), jpegLossless],
 	'2.1.4.4': [compressed('2.1.4.4', 3, []).subarray(0, -100), jpegLossless],
+	'2.1.4.5': [
+		Buffer.concat([
+			...identity('2.1.4', '2.1.4.5'),
+			element(0x0028_0010, 'US', 5),
+			element(0x0028_0011, 'US', 5),
+			sequence(0x0040_0275, [pixels]).subarray(0, 500),
+		]),
+		undefined,
+	],
 };
 
 before(async () => {
@@ -242,6 +251,21 @@ describe('WADO-RS', () => {
 			assert.ok(part && dataSetOf(part.bytes).equals(sent[instance]?.[0] as Buffer));
 		}
 		assert.equal((await client.get(`${at('2.1.4', '2.1.4.1')}/bulkdata/7FE00010`)).status, 406);
+		const broken = await client.get(`${at('2.1.4', '2.1.4.5')}/metadata`);
+		assert.match(broken.headers.get('warning') ?? '', /^299 \S+: "The data set of an instance is broken/);
+		const [metadata] = broken.json();
+		assert.deepEqual([metadata['00280011'].Value, metadata['00400275']], [[5], undefined]);
+	});
+
+	test('metadata beyond the limit is refused, not cut', async () => {
+		await using small = await testService({ DICOM_METADATA_BYTES_MAX: '1024' });
+		const its = dicomWebClient(small, (await small.addSite('west')).key);
+		const long = Buffer.concat([sampleDataSet().subarray(0, -76), element(0x0040_a160, 'UT', 'x'.repeat(2000))]);
+		assert.equal((await its.store([file({}, undefined, long)])).status, 200);
+		const answer = await its.get('/studies/1.2.3/metadata');
+		assert.equal(answer.status, 406);
+		assert.match(answer.json().error, /longer than 1024 bytes/);
+		assert.equal((await its.get('/studies/1.2.3')).status, 200);
 	});
 
 	test('is counted', async () => {
