@@ -96,7 +96,8 @@ export class Exchange {
 		});
 		response.cork(() => {
 			this.#writeHead(answer, requestId);
-			if (this.#isHead) response.endWithoutBody(undefined, closeConnection);
+			// Without arguments, as above. The connection of a HEAD request has nothing on it that would have to be cut.
+			if (this.#isHead) response.endWithoutBody();
 		});
 		if (this.#isHead) return;
 		for await (const chunk of body) {
