@@ -1,3 +1,5 @@
+import { dicomWebLimitDefinitions } from './dicomweb-limits.ts';
+
 /**
  * Every limit of the product in one table: its default, the environment variable that changes it, and what the
  * sender is answered at the limit. `config.ts` reads the variables, `docs/configuration.md` is printed from here.
@@ -368,34 +370,7 @@ export const limitDefinitions = {
 		max: 4096 * MiB,
 		answer: 'bytes of unmatched messages waiting to be logged; as above',
 	},
-	stowBytesMax: {
-		variable: 'STOW_BYTES_MAX',
-		default: 65_536 * MiB,
-		min: 1024,
-		max: 1_048_576 * MiB,
-		answer: 'of one store request of DICOMweb; 413, what was stored before stays',
-	},
-	stowInstancesMax: {
-		variable: 'STOW_INSTANCES_MAX',
-		default: 10_000,
-		min: 1,
-		max: 1_000_000,
-		answer: 'instances of one store request of DICOMweb; 413, what was stored before stays',
-	},
-	qidoCountMax: {
-		variable: 'QIDO_COUNT_MAX',
-		default: 1000,
-		min: 1,
-		max: 10_000,
-		answer: 'results of one search of DICOMweb, also without limit; a Warning header says that there are more',
-	},
-	dicomMetadataBytesMax: {
-		variable: 'DICOM_METADATA_BYTES_MAX',
-		default: 64 * MiB,
-		min: 1024,
-		max: 512 * MiB,
-		answer: 'elements of one instance that are read for its metadata; 406, or the end of an answer that has begun',
-	},
+	...dicomWebLimitDefinitions,
 	dicomHeaderBytesMax: {
 		variable: 'DICOM_HEADER_BYTES_MAX',
 		default: 4 * MiB,

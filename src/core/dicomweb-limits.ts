@@ -1,0 +1,35 @@
+import type { LimitDefinition } from './limits.ts';
+
+const MiB = 1024 * 1024;
+
+/** The rows of DICOMweb in the table of limits. */
+export const dicomWebLimitDefinitions = {
+	stowBytesMax: {
+		variable: 'STOW_BYTES_MAX',
+		default: 65_536 * MiB,
+		min: 1024,
+		max: 1_048_576 * MiB,
+		answer: 'of one store request of DICOMweb; 413, what was stored before stays',
+	},
+	stowInstancesMax: {
+		variable: 'STOW_INSTANCES_MAX',
+		default: 10_000,
+		min: 1,
+		max: 1_000_000,
+		answer: 'instances of one store request of DICOMweb; 413, what was stored before stays',
+	},
+	qidoCountMax: {
+		variable: 'QIDO_COUNT_MAX',
+		default: 1000,
+		min: 1,
+		max: 10_000,
+		answer: 'results of one search of DICOMweb, also without limit; a Warning header says that there are more',
+	},
+	dicomMetadataBytesMax: {
+		variable: 'DICOM_METADATA_BYTES_MAX',
+		default: 64 * MiB,
+		min: 1024,
+		max: 512 * MiB,
+		answer: 'elements of one instance that are read for its metadata; 406, or the end of an answer that has begun',
+	},
+} as const satisfies Record<string, LimitDefinition>;
