@@ -19,6 +19,7 @@ import { InstanceIntake } from '#storage/instance-intake.ts';
 import { migrate } from '#storage/migrate.ts';
 import type { ObjectStore } from '#storage/objects/object-store.ts';
 import { configuredObjectStore } from '#storage/objects/open.ts';
+import { watchOpenConflicts } from '#storage/open-conflicts.ts';
 import { Reader } from '#storage/reader.ts';
 import { ResourceReads } from '#storage/resource-reads.ts';
 import { removeRuntimeFile, type SurfaceAddress, writeRuntimeFile } from '#storage/runtime-file.ts';
@@ -110,8 +111,10 @@ async function compose(config: Config, log: Log, closers: Closer[], close: () =>
 		log,
 	});
 	closers.push(() => bulk.close());
+	const conflicts = await watchOpenConflicts({ databaseUrl, metrics, log });
+	closers.push(() => conflicts.close());
 	const state = { draining: false, listening: false };
-	const { objects, intake } = await openImaging(config, log, shards, directory);
+	const { objects, intake } = await openImaging(config, log, metrics, shards, directory);
 	const parts: Parts = { config, log, metrics, clock, directory, shards, reader, bulk, objects, intake, state, databaseUrl, closers };
 	const surfaces = await listen(parts);
 	state.listening = true;
@@ -133,12 +136,14 @@ async function compose(config: Config, log: Log, closers: Closer[], close: () =>
 async function openImaging(
 	config: Config,
 	log: Log,
+	metrics: Metrics,
 	shards: Shards,
 	directory: Parts['directory'],
 ): Promise<Pick<Parts, 'objects' | 'intake'>> {
 	const objects = configuredObjectStore(config);
 	await objects.removeTemporary();
-	const index = instanceIndex({ gateway: shards, clock: systemClock, defaultAuthority: (siteId) => directory.defaultAuthority(siteId) });
+	const defaultAuthority = (siteId: string) => directory.defaultAuthority(siteId);
+	const index = instanceIndex({ gateway: shards, clock: systemClock, metrics, defaultAuthority });
 	const limits = { headerBytesMax: config.limits.dicomHeaderBytesMax };
 	return { objects, intake: new InstanceIntake({ objects, index, limits, log }) };
 }

@@ -1,8 +1,10 @@
 import { nilId } from '#core/id.ts';
 import { readRows } from '#storage/administrative-reader.ts';
+import { quarantineKey } from '#storage/objects/object-key.ts';
 import type { ObjectStore } from '#storage/objects/object-store.ts';
 import { sweepObjects } from '#storage/objects/sweep.ts';
 import { indexedObjects, knownObjects } from '#storage/statements/administrative/known-objects.ts';
+import { conflictObjects } from '#storage/statements/administrative/read-conflicts.ts';
 
 export interface ObjectReport {
 	objects: number;
@@ -10,14 +12,26 @@ export interface ObjectReport {
 	/** Objects that no row names, an hour old at least. */
 	objects_without_rows: number;
 	removed: number;
-	/** Rows whose object is not there. */
+	/** Rows whose object is not there, of instances and of conflicts. */
 	rows_without_objects: number;
+	/** Objects that are whole, but on the other side of quarantine than their row has them. */
+	misplaced: number;
+	moved: number;
 	examples: string[];
+}
+
+/** What to do about what is found; else it is only counted. */
+export interface Mending {
+	/** Objects without rows are removed; not those in quarantine. */
+	remove: boolean;
+	/** Objects are moved to where their rows have them. */
+	repair: boolean;
 }
 
 /** What is still on its way into the index is younger than this. */
 const settledMs = 3_600_000;
 const examplesMax = 20;
+const askedAtOnce = 16;
 
 interface IndexedRow {
 	site_id: string;
@@ -25,25 +39,73 @@ interface IndexedRow {
 	object_key: string;
 }
 
-/** Holds the object store against the index, both ways; objects without rows are removed only when asked. */
-export async function checkObjects(databaseUrl: string, store: ObjectStore, nowMs: number, remove: boolean): Promise<ObjectReport> {
+interface ConflictRow {
+	site_id: string;
+	id: string;
+	object_key: string;
+	changed_at: Date;
+}
+
+/** Holds the object store against the index, both ways; nothing is removed or moved unless asked. */
+export async function checkObjects(databaseUrl: string, store: ObjectStore, nowMs: number, mending: Mending): Promise<ObjectReport> {
 	const knows = async (keys: readonly string[]) => {
 		const rows = await readRows<{ object_key: string }>(databaseUrl, knownObjects, [keys]);
 		return new Set(rows.map((row) => row.object_key));
 	};
-	const { objects, bytes, orphans, removed, examples } = await sweepObjects(store, { knows, before: nowMs - settledMs, remove });
-	const missing: string[] = [];
-	let missingCount = 0;
+	const swept = await sweepObjects(store, { knows, before: nowMs - settledMs, remove: mending.remove });
+	const places = new Places(store, mending.repair);
 	for (let after: IndexedRow | undefined; ; ) {
 		const page: IndexedRow[] = await readRows(databaseUrl, indexedObjects, [after?.site_id ?? nilId, after?.sop_instance_uid ?? '']);
-		for (const { object_key: key } of page) {
-			if ((await store.size(key)) !== undefined) continue;
-			missingCount++;
-			if (missing.length < examplesMax) missing.push(key);
-		}
+		await places.check(page.map(({ object_key: key }) => [key, quarantineKey(key)]));
 		after = page.at(-1);
 		if (after === undefined) break;
 	}
-	const shown = [...examples.slice(0, examplesMax), ...missing];
-	return { objects, bytes, objects_without_rows: orphans, removed, rows_without_objects: missingCount, examples: shown };
+	for (let after: ConflictRow | undefined; ; ) {
+		const page: ConflictRow[] = await readRows(databaseUrl, conflictObjects, [after?.site_id ?? nilId, after?.id ?? nilId]);
+		const settled = page.filter(({ changed_at: changed }) => changed.getTime() <= nowMs - settledMs);
+		await places.check(settled.map(({ object_key: key }) => [quarantineKey(key), key]));
+		after = page.at(-1);
+		if (after === undefined) break;
+	}
+	return {
+		objects: swept.objects,
+		bytes: swept.bytes,
+		objects_without_rows: swept.orphans,
+		removed: swept.removed,
+		rows_without_objects: places.missing,
+		misplaced: places.misplaced,
+		moved: places.moved,
+		examples: [...swept.examples.slice(0, examplesMax), ...places.examples],
+	};
+}
+
+/** Whether the objects of rows lie where the rows have them. */
+class Places {
+	readonly #store: ObjectStore;
+	readonly #repair: boolean;
+	missing = 0;
+	misplaced = 0;
+	moved = 0;
+	readonly examples: string[] = [];
+
+	constructor(store: ObjectStore, repair: boolean) {
+		this.#store = store;
+		this.#repair = repair;
+	}
+
+	async check(rows: readonly [place: string, other: string][]): Promise<void> {
+		for (let at = 0; at < rows.length; at += askedAtOnce)
+			await Promise.all(rows.slice(at, at + askedAtOnce).map(([place, other]) => this.#check(place, other)));
+	}
+
+	async #check(place: string, other: string): Promise<void> {
+		if ((await this.#store.size(place)) !== undefined) return;
+		const isThere = (await this.#store.size(other)) !== undefined;
+		if (isThere) this.misplaced++;
+		else this.missing++;
+		if (this.examples.length < examplesMax) this.examples.push(place);
+		if (!isThere || !this.#repair) return;
+		await this.#store.move(other, place);
+		this.moved++;
+	}
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { newId } from '#core/id.ts';
+import { type InstancePolicy, instancePolicies } from '#record/imaging.ts';
 import { type EntityManager, Site } from '#storage/entities/index.ts';
 import { type AdministrationContext, AdministrationError, change } from './context.ts';
 
@@ -24,6 +25,7 @@ export const setSiteInput = z.strictObject({
 	default_authority: authority.or(z.literal('')).optional(),
 	update_creates: z.boolean().optional(),
 	check_references: z.boolean().optional(),
+	instance_policy: z.enum(instancePolicies).optional(),
 });
 
 export interface SiteRecord {
@@ -36,6 +38,8 @@ export interface SiteRecord {
 	update_creates: boolean;
 	/** Patient/<id> in what FHIR clients write has to exist. */
 	check_references: boolean;
+	/** What becomes of other content under a SOP Instance UID that is stored. */
+	instance_policy: InstancePolicy;
 	active: boolean;
 	created_at: string;
 }
@@ -49,6 +53,7 @@ function record(site: Site): SiteRecord {
 		default_authority: site.defaultAuthority ?? null,
 		update_creates: site.updateCreates,
 		check_references: site.checkReferences,
+		instance_policy: site.instancePolicy,
 		active: site.active,
 		created_at: site.createdAt.toISOString(),
 	};
@@ -73,6 +78,7 @@ export function addSite(context: AdministrationContext, input: z.infer<typeof ad
 			defaultAuthority: input.default_authority ?? null,
 			updateCreates: true,
 			checkReferences: true,
+			instancePolicy: 'keep',
 			active: true,
 			createdAt: new Date(context.nowMs()),
 		});
@@ -104,6 +110,7 @@ export function setSite(context: AdministrationContext, input: z.infer<typeof se
 		if (input.default_authority !== undefined) site.defaultAuthority = input.default_authority || null;
 		if (input.update_creates !== undefined) site.updateCreates = input.update_creates;
 		if (input.check_references !== undefined) site.checkReferences = input.check_references;
+		if (input.instance_policy !== undefined) site.instancePolicy = input.instance_policy;
 		return [record(site), { action: 'site.set', subject: site.slug, siteId: site.id, detail: input }];
 	});
 }

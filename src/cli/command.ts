@@ -1,6 +1,5 @@
 import type { ParseArgsConfig } from 'node:util';
-import type { AdministrationContext } from '#administration/context.ts';
-import type { MessageContext } from '#administration/messages.ts';
+import type { ConflictContext } from '#administration/conflicts.ts';
 import type { Delivery, Reply } from '#record/delivery.ts';
 import type { Config } from '../config.ts';
 
@@ -34,7 +33,7 @@ export interface Command {
 	/** How many positionals it takes: fewest and most. */
 	positionals: readonly [number, number];
 	options: NonNullable<ParseArgsConfig['options']>;
-	run(context: MessageContext & AdministrationContext, invocation: Invocation): Promise<unknown>;
+	run(context: ConflictContext, invocation: Invocation): Promise<unknown>;
 }
 
 /** The call is not of the command's form: exit code 2. */

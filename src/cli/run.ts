@@ -14,6 +14,7 @@ import { clientCommands } from './client.ts';
 import { type CliHooks, type CliStreams, type Command, flag, type Invocation, type Options, UsageError } from './command.ts';
 import { commitmentCommands } from './commitment.ts';
 import { configuration, configurationMarkdown } from './configuration.ts';
+import { conflictCommands } from './conflict.ts';
 import { keyCommands } from './key.ts';
 import { messageCommands } from './messages.ts';
 import { mppsCommands } from './mpps.ts';
@@ -32,6 +33,7 @@ const commands: readonly Command[] = [
 	...mppsCommands,
 	...reportCommands,
 	...commitmentCommands,
+	...conflictCommands,
 ];
 
 /**
@@ -90,13 +92,7 @@ async function carryOut(command: Command, argv: readonly string[], streams: CliS
 	return 0;
 }
 
-async function runOn(
-	databaseUrl: string,
-	command: Command,
-	invocation: Invocation,
-	{ ALLOW_ANY_SOURCE: allowAnySource, limits }: Config,
-	hooks: CliHooks,
-): Promise<unknown> {
+async function runOn(databaseUrl: string, command: Command, invocation: Invocation, config: Config, hooks: CliHooks): Promise<unknown> {
 	await migrate(databaseUrl);
 	const orm = await openEntities(databaseUrl);
 	try {
@@ -104,9 +100,11 @@ async function runOn(
 			em: orm.em,
 			actor: `cli:${userInfo().username}`,
 			nowMs: () => Date.now(),
-			allowAnySource,
+			allowAnySource: config.ALLOW_ANY_SOURCE,
 			databaseUrl,
-			deliver: (deliveries: readonly Delivery[]) => hooks.processDeliveries(databaseUrl, deliveries, limits),
+			objects: configuredObjectStore(config),
+			headerBytesMax: config.limits.dicomHeaderBytesMax,
+			deliver: (deliveries: readonly Delivery[]) => hooks.processDeliveries(databaseUrl, deliveries, config.limits),
 		};
 		return await command.run(context, invocation);
 	} finally {
@@ -131,12 +129,13 @@ const builtIns: Readonly<Record<string, BuiltIn>> = {
 		return 0;
 	},
 	doctor: async (argv, streams, hooks) => {
-		const { values } = parse(argv, { objects: flag, remove: flag });
-		if (!values['objects']) throw new UsageError('usage: tributary doctor --objects [--remove]');
+		const { values } = parse(argv, { objects: flag, remove: flag, repair: flag });
+		if (!values['objects']) throw new UsageError('usage: tributary doctor --objects [--remove] [--repair]');
 		const config = hooks.readConfig();
 		const report = await withDatabase(config, async (databaseUrl) => {
 			await migrate(databaseUrl);
-			return checkObjects(databaseUrl, configuredObjectStore(config), Date.now(), values['remove'] === true);
+			const mending = { remove: values['remove'] === true, repair: values['repair'] === true };
+			return checkObjects(databaseUrl, configuredObjectStore(config), Date.now(), mending);
 		});
 		streams.stdout.write(values['json'] ? `${JSON.stringify(report)}\n` : forPeople(report));
 		return 0;

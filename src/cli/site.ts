@@ -34,10 +34,18 @@ export const siteCommands: Command[] = [
 	},
 	{
 		name: 'site set',
-		usage: '<slug> [--name <text>] [--ae-title <AE>] [--default-authority <uri>] [--update-creates on|off] [--check-references on|off]',
+		usage:
+			'<slug> [--name <text>] [--ae-title <AE>] [--default-authority <uri>] [--update-creates on|off] [--check-references on|off] [--instance-policy keep|replace|refuse]',
 		summary: 'changes a site; an empty value removes',
 		positionals: [1, 1],
-		options: { name: string, 'ae-title': string, 'default-authority': string, 'update-creates': string, 'check-references': string },
+		options: {
+			name: string,
+			'ae-title': string,
+			'default-authority': string,
+			'update-creates': string,
+			'check-references': string,
+			'instance-policy': string,
+		},
 		run: (context, { positionals, options }) =>
 			setSite(
 				context,
@@ -49,6 +57,7 @@ export const siteCommands: Command[] = [
 						default_authority: text(options, 'default-authority'),
 						update_creates: onOff(options, 'update-creates'),
 						check_references: onOff(options, 'check-references'),
+						instance_policy: text(options, 'instance-policy'),
 					}),
 				),
 			),

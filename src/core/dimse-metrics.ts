@@ -62,6 +62,18 @@ export const dimseMetricDefinitions = {
 		help: 'C-STORE sub-operations of retrievals, by operation and outcome.',
 		labels: { operation: ['C-GET', 'C-MOVE'], outcome: ['completed', 'failed', 'warning'] },
 	},
+	indexedInstances: {
+		name: 'tributary_indexed_instances_total',
+		kind: 'counter',
+		help: 'Instances that the index was asked to take, by what became of them; quarantined, replaced and refused ones had other content.',
+		labels: { outcome: ['stored', 'duplicate', 'quarantined', 'replaced', 'refused'] },
+	},
+	openConflicts: {
+		name: 'tributary_imaging_conflicts_open',
+		kind: 'gauge',
+		help: 'Objects with other content under a known UID that wait for a person to settle it.',
+		labels: { site: { boundedBy: 'the slugs of the configured sites' } },
+	},
 	dimseSeconds: {
 		name: 'tributary_dimse_request_seconds',
 		kind: 'histogram',

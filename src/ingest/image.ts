@@ -33,9 +33,14 @@ function answerOf(failure: Failure | undefined, outcome: IndexOutcome | undefine
 
 /** The patient is matched by issuer and id and created when new; one that is known keeps what HL7 says of it. */
 function changeSetOf(instance: StoredInstance, defaultAuthority: string | undefined): ChangeSet {
-	const { patient } = instance.attributes;
-	const named = patient.id === undefined || patient.id === '' ? undefined : patientChange(patient, patient.id, defaultAuthority);
+	const named = namedPatient(instance, defaultAuthority);
 	return { changes: [...(named ? [named] : []), { kind: 'instance', patient: named?.ref, instance }], flags: [] };
+}
+
+/** The patient whom the data set identifies, under ref 0. */
+export function namedPatient({ attributes }: StoredInstance, defaultAuthority: string | undefined): PatientChange | undefined {
+	const { patient } = attributes;
+	return patient.id === undefined || patient.id === '' ? undefined : patientChange(patient, patient.id, defaultAuthority);
 }
 
 function patientChange(patient: InstancePatient, id: string, defaultAuthority: string | undefined): PatientChange {

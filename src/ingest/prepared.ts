@@ -5,7 +5,7 @@ import { visitKey } from '#record/apply/encounter.ts';
 import { orderKey } from '#record/apply/observation.ts';
 import type { Change, ChangeSet, ReportChange, ResourceChange } from '#record/change-set.ts';
 import type { Delivery, Reply } from '#record/delivery.ts';
-import type { InstanceAttributes } from '#record/instance.ts';
+import type { StoredInstance } from '#record/instance.ts';
 import { rowIdOf } from '#record/row-id.ts';
 import type { ResourceType } from '#record/table-shape.ts';
 import { noKeys, type SiteKeys } from '#storage/read-set.ts';
@@ -116,9 +116,11 @@ function addKeys(site: SiteKeys, change: Change, changes: readonly Change[]): vo
 			addResourceKeys(site, change);
 			return;
 		case 'instance':
-			site.instanceUids.add(change.instance.attributes.sopInstanceUid);
-			site.studyUids.add(change.instance.attributes.studyUid);
-			addArrival(site, change.instance.attributes);
+			addInstanceKeys(site, change.instance);
+			return;
+		case 'settlement':
+			site.conflictIds.add(change.conflictId);
+			if (change.received) addInstanceKeys(site, change.received);
 			return;
 		case 'report':
 			addReportKeys(site, change);
@@ -139,9 +141,14 @@ function addKeys(site: SiteKeys, change: Change, changes: readonly Change[]): vo
 	}
 }
 
-/** What the first instance says of the study counts. */
-function addArrival({ arrivingStudies }: SiteKeys, { studyUid, study }: InstanceAttributes): void {
-	if (!arrivingStudies.has(studyUid)) arrivingStudies.set(studyUid, study.accessionNumber);
+function addInstanceKeys(site: SiteKeys, { attributes, digest }: StoredInstance): void {
+	const { sopInstanceUid, studyUid, study } = attributes;
+	const digests = site.instances.get(sopInstanceUid);
+	if (digests) digests.add(digest);
+	else site.instances.set(sopInstanceUid, new Set([digest]));
+	site.studyUids.add(studyUid);
+	// What the first instance says of the study counts.
+	if (!site.arrivingStudies.has(studyUid)) site.arrivingStudies.set(studyUid, study.accessionNumber);
 }
 
 function addReportKeys(site: SiteKeys, { key, study, observations }: ReportChange): void {

@@ -8,6 +8,7 @@ import { Connection } from '#storage/connection.ts';
 import { ReadSet } from '#storage/read-set.ts';
 import { WriteSet } from '#storage/write-set.ts';
 import { Batch, type BatchResult } from './batch.ts';
+import { interpretConflict } from './conflict.ts';
 import { interpretFhir } from './fhir.ts';
 import { interpretHl7v2 } from './hl7v2.ts';
 import { interpretImage } from './image.ts';
@@ -60,6 +61,8 @@ export class Ingest {
 				return interpretFhir(delivery, limits, this.#log);
 			case 'image':
 				return interpretImage(delivery);
+			case 'conflict':
+				return interpretConflict(delivery);
 			case 'mpps':
 				return interpretMpps(delivery, limits, this.#log);
 			case 'report':

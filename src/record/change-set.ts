@@ -44,7 +44,8 @@ export type Change =
 	| MppsChange
 	| InstanceChange
 	| ReportChange
-	| ReportEditChange;
+	| ReportEditChange
+	| SettlementChange;
 
 /** FHIR R4 Identifier, as far as matching needs it. */
 export interface Identifier extends JsonObject {
@@ -206,6 +207,17 @@ export interface ReportEditChange {
 	edit: ReportEdit;
 	/** What the edit says of the content. */
 	patch: ResourcePatch;
+}
+
+/** A person settles a conflict. */
+export interface SettlementChange {
+	kind: 'settlement';
+	conflictId: string;
+	by: string;
+	/** Undefined: its data set names no patient, or what was stored stays. */
+	patient: number | undefined;
+	/** The object of the conflict, which becomes the instance; undefined: what was stored stays. */
+	received: StoredInstance | undefined;
 }
 
 /** What a FHIR client asks for one resource (FHIR R4 §3.1.0). Unlike the other changes it never leaves its thread: it composes. */

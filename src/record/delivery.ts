@@ -73,8 +73,15 @@ export interface ReportDelivery extends AnyDelivery {
 	kind: 'report';
 }
 
+/** A person's decision about a conflict, on its way into the index: `bytes` are a `ConflictDecision` in JSON. */
+export interface ConflictDelivery extends AnyDelivery {
+	kind: 'conflict';
+	/** As of an image. */
+	defaultAuthority: string | undefined;
+}
+
 /** One inbound message on its way to its site's mailbox and worker. */
-export type Delivery = Hl7v2Delivery | FhirDelivery | MppsDelivery | ImageDelivery | ReportDelivery;
+export type Delivery = Hl7v2Delivery | FhirDelivery | MppsDelivery | ImageDelivery | ReportDelivery | ConflictDelivery;
 
 /** `duplicate`: it was accepted before and is answered again, without effect. */
 export type Outcome = 'accepted' | 'refused' | 'ignored' | 'duplicate';

@@ -1,3 +1,5 @@
+import type { FailureRecord } from '#core/failure.ts';
+
 /** What identifies and describes one DICOM composite instance, as its data set says it; UIDs are checked (PS3.5 §9), texts are Unicode. */
 export interface InstanceAttributes {
 	sopClassUid: string;
@@ -66,5 +68,24 @@ export type IndexOutcome =
 	| { kind: 'stored' }
 	/** The same content was there: the object that was just written is not needed. */
 	| { kind: 'duplicate' }
-	/** Other content under the same UID; by the site's policy. `quarantined`: the new object is kept aside and listed. */
-	| { kind: 'quarantined' | 'replaced' | 'refused' };
+	/** Other content under the same UID, kept aside and listed. `isHeld`: by an object that came before this one. */
+	| { kind: 'quarantined'; isHeld: boolean }
+	/** Other content under the same UID took the place of the object under the key `superseded`, which is kept aside. */
+	| { kind: 'replaced'; superseded: string }
+	/** Other content under the same UID: the object that was just written is not needed. */
+	| { kind: 'refused' };
+
+/** A person's decision about a conflict. */
+export interface ConflictDecision {
+	conflictId: string;
+	by: string;
+	/** The object that was kept aside, to become the instance; undefined: what is stored stays. */
+	received: StoredInstance | undefined;
+}
+
+/** What became of a decision. */
+export interface DecisionAnswer {
+	failure: FailureRecord | undefined;
+	/** Key of the object that was the instance before. */
+	superseded: string | undefined;
+}

@@ -1,12 +1,14 @@
 import type { Clock } from '#core/clock.ts';
 import { Failure, type FailureRecord } from '#core/failure.ts';
 import { newId, nilId } from '#core/id.ts';
+import type { Metrics } from '#core/metrics.ts';
 import type { IndexOutcome, StoredInstance } from '#record/instance.ts';
 import type { SiteGateway } from './gateway.ts';
 
 export interface IndexContext {
 	gateway: SiteGateway;
 	clock: Clock;
+	metrics: Metrics;
 	/** The site's assigning authority for patient ids whose issuer is not named. */
 	defaultAuthority(siteId: string): string | undefined;
 }
@@ -15,7 +17,7 @@ export interface IndexContext {
  * Puts instances into the index of their site, by its mailbox like any message: resolves when the row is committed.
  * @throws Failure `too-many-requests` when it was not taken; `unavailable` leaves open whether it was committed
  */
-export function instanceIndex({ gateway, clock, defaultAuthority }: IndexContext) {
+export function instanceIndex({ gateway, clock, metrics, defaultAuthority }: IndexContext) {
 	return async (siteId: string, instance: StoredInstance): Promise<IndexOutcome> => {
 		const bytes = Buffer.from(JSON.stringify(instance));
 		if (!gateway.available() || !gateway.hasRoom(siteId, bytes.length)) {
@@ -37,6 +39,7 @@ export function instanceIndex({ gateway, clock, defaultAuthority }: IndexContext
 			| IndexOutcome
 			| { kind: 'failed'; failure: FailureRecord };
 		if (answer.kind === 'failed') throw new Failure(answer.failure.code, answer.failure.diagnostics);
+		metrics.indexedInstances.inc({ outcome: answer.kind });
 		return answer;
 	};
 }

@@ -215,7 +215,7 @@ class Reception implements InstanceReception {
 		} catch (error) {
 			return this.#notIndexed(objectKey, error);
 		}
-		return this.#settle(objectKey, outcome.kind);
+		return this.#settle(objectKey, outcome);
 	}
 
 	/** After an error that leaves open whether the row was committed the object stays: without a row the sweep finds it. */
@@ -229,18 +229,20 @@ class Reception implements InstanceReception {
 		return this.#failed(notAccepted);
 	}
 
-	async #settle(key: string, kind: IndexOutcome['kind']): Promise<IntakeResult> {
+	async #settle(key: string, outcome: IndexOutcome): Promise<IntakeResult> {
 		const { objects } = this.#options;
-		const result = (code: number, comment?: string) => ({ status: code, comment, outcome: kind, attributes: this.#attributes });
-		switch (kind) {
+		const result = (code: number, comment?: string) => ({ status: code, comment, outcome: outcome.kind, attributes: this.#attributes });
+		switch (outcome.kind) {
 			case 'stored':
+				return result(status.success);
 			case 'replaced':
+				await this.#tidy(() => objects.move(outcome.superseded, quarantineKey(outcome.superseded)));
 				return result(status.success);
 			case 'duplicate':
 				await this.#tidy(() => objects.remove(key));
 				return result(status.success);
 			case 'quarantined':
-				await this.#tidy(() => objects.move(key, quarantineKey(key)));
+				await this.#tidy(() => (outcome.isHeld ? objects.remove(key) : objects.move(key, quarantineKey(key))));
 				return result(status.otherContent, 'other content is stored under this UID; kept aside');
 			case 'refused':
 				await this.#tidy(() => objects.remove(key));

@@ -1,26 +1,47 @@
 import type { WorkingSet } from '#record/apply/working-set.ts';
-import type { HeldStudy } from '#record/imaging.ts';
+import type { HeldStudy, InstancePolicy } from '#record/imaging.ts';
 import type { Cell, StatementRunner } from './connection.ts';
 import type { SiteKeys } from './read-set.ts';
-import { plainArray, textArray } from './statement.ts';
-import { findInstances, findStudies, findStudiesByAccession } from './statements/find-imaging.ts';
+import { plainArray, type Statement, textArray } from './statement.ts';
+import {
+	findConflicts,
+	findInstancePolicies,
+	findInstances,
+	findKeptObjects,
+	findStudies,
+	findStudiesByAccession,
+} from './statements/find-imaging.ts';
 
 type SetOf = (cells: Cell[]) => WorkingSet;
 
-/** Instances and studies that a batch names. */
+/** Instances, studies and conflicts that a batch names, all sent at once. */
 export async function readImaging(connection: StatementRunner, keys: ReadonlyMap<string, SiteKeys>, setOf: SetOf): Promise<void> {
-	const uids = pairs(keys, ({ instanceUids }) => instanceUids);
+	const contents = [...keys].flatMap(([siteId, { instances }]) =>
+		[...instances].flatMap(([uid, digests]) => [...digests].map((digest) => [siteId, uid, digest])),
+	);
+	const sites = [...new Set(contents.map(([siteId = '']) => siteId))];
+	const uids = pairs(keys, ({ instances }) => instances.keys());
 	const studies = pairs(keys, ({ studyUids }) => studyUids);
 	const numbers = pairs(keys, ({ accessionNumbers }) => accessionNumbers);
-	const [instances, series, numbered] = await Promise.all([
-		uids ? connection.run(findInstances, uids) : none,
-		studies ? connection.run(findStudies, studies) : none,
-		numbers ? connection.run(findStudiesByAccession, numbers) : none,
+	const conflicts = pairs(keys, ({ conflictIds }) => conflictIds);
+	const run = (statement: Statement, named: readonly unknown[] | undefined) => (named ? connection.run(statement, named) : none);
+	const [held, kept, series, numbered, settled, policies] = await Promise.all([
+		run(findInstances, uids),
+		run(findKeptObjects, contents.length === 0 ? undefined : columns(contents)),
+		run(findStudies, studies),
+		run(findStudiesByAccession, numbers),
+		run(findConflicts, conflicts),
+		run(findInstancePolicies, sites.length === 0 ? undefined : [plainArray(sites)]),
 	]);
-	for (const cells of instances)
-		setOf(cells).addStoredInstance(cells[1] as string, { digest: cells[2] as string, objectKey: cells[3] as string });
+	for (const cells of policies) setOf(cells).instancePolicy = cells[1] as InstancePolicy;
+	for (const cells of held) addInstance(setOf(cells), cells as string[]);
+	for (const cells of kept) setOf(cells).addStoredKept(...(cells.slice(1, 4) as [string, string, string]));
 	for (const cells of series) setOf(cells).addStoredSeries(heldStudy(cells), cells[6] ?? null);
 	for (const cells of numbered) setOf(cells).addStoredStudy(heldStudy(cells));
+	for (const cells of settled) {
+		const [, id = '', sopInstanceUid = '', objectKey = ''] = cells as string[];
+		setOf(cells).addStoredConflict(id, { sopInstanceUid, objectKey, isSettled: cells[4] !== null });
+	}
 }
 
 const none: Promise<Cell[][]> = Promise.resolve([]);
@@ -35,8 +56,19 @@ function heldStudy(cells: Cell[]): HeldStudy {
 	};
 }
 
+function addInstance(set: WorkingSet, cells: readonly string[]): void {
+	const [, uid = '', digest = '', objectKey = '', studyUid = '', bytes, callingAe = '', source = '', storedAt] = cells;
+	set.addStoredInstance(uid, { sopInstanceUid: uid, studyUid, digest, bytes: Number(bytes), objectKey, callingAe, source, storedAt });
+}
+
+/** Rows of a site id and texts as one array a column. */
+function columns(rows: readonly (readonly string[])[]): string[] {
+	const width = rows[0]?.length ?? 0;
+	return Array.from({ length: width }, (_, column) => textArray(rows.map((row) => row[column] ?? null)));
+}
+
 /** The values of a kind of key over all sites, as two arrays; undefined when there are none. */
-export function pairs(keys: ReadonlyMap<string, SiteKeys>, of: (site: SiteKeys) => ReadonlySet<string>): [string, string] | undefined {
+export function pairs(keys: ReadonlyMap<string, SiteKeys>, of: (site: SiteKeys) => Iterable<string>): [string, string] | undefined {
 	const siteIds: string[] = [];
 	const values: string[] = [];
 	for (const [siteId, site] of keys) {

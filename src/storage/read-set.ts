@@ -22,8 +22,10 @@ export interface SiteKeys {
 	items: ItemKey[];
 	/** SOP Instance UIDs of procedure steps. */
 	sessionUids: Set<string>;
-	/** SOP Instance UIDs of images, and their studies. */
-	instanceUids: Set<string>;
+	/** SOP Instance UIDs of images, each with the digests that came under it. */
+	instances: Map<string, Set<string>>;
+	/** Ids of conflicts that a person settles. */
+	conflictIds: Set<string>;
 	studyUids: Set<string>;
 	/** Studies of the images, with their accession number: those that are new may be waited for by reports. */
 	arrivingStudies: Map<string, string | undefined>;
@@ -49,7 +51,8 @@ export function noKeys(): SiteKeys {
 		ids: new Map(),
 		items: [],
 		sessionUids: new Set(),
-		instanceUids: new Set(),
+		instances: new Map(),
+		conflictIds: new Set(),
 		studyUids: new Set(),
 		arrivingStudies: new Map(),
 		accessionNumbers: new Set(),

@@ -8,18 +8,9 @@ import { auditParameters, insertAuditEvents } from './statements/insert-audit-ev
 import { insertVersions, keepStoredVersions } from './statements/keep-versions.ts';
 import { type MoveStatements, moveRows, moveStudies } from './statements/move-rows.ts';
 import { deleteIdentifiers, insertIdentifiers } from './statements/write-identifiers.ts';
-import {
-	conflictParameters,
-	insertConflicts,
-	insertInstances,
-	instanceParameters,
-	seriesParameters,
-	studyParameters,
-	upsertSeries,
-	upsertStudies,
-} from './statements/write-imaging.ts';
 import { insertResources, updateResources } from './statements/write-resources.ts';
 import { insertReports, reportParameters, sessionParameters, upsertSessions } from './statements/write-sessions.ts';
+import { sendImaging } from './write-imaging.ts';
 
 export type TableShapes = Readonly<Record<ResourceType, TableShape>>;
 
@@ -189,17 +180,6 @@ function sendSessions(send: Send, sets: WorkingSets): void {
 	if (sessions.length === 0) return;
 	send(upsertSessions, sessionParameters(sessions));
 	send(insertReports, reportParameters([...sets].flatMap(([siteId, set]) => set.reports.map((report) => ({ siteId, report })))));
-}
-
-function sendImaging(send: Send, sets: WorkingSets, lastUpdated: string): void {
-	const added = [...sets].flatMap(([siteId, set]) => set.newInstances.map((instance) => ({ siteId, added: instance })));
-	if (added.length > 0) {
-		send(insertInstances, instanceParameters(added, lastUpdated));
-		send(upsertSeries, seriesParameters(added));
-		send(upsertStudies, studyParameters(added, lastUpdated));
-	}
-	const conflicts = [...sets].flatMap(([siteId, set]) => set.conflicts.map((conflict) => ({ siteId, conflict })));
-	if (conflicts.length > 0) send(insertConflicts, conflictParameters(conflicts, lastUpdated));
 }
 
 function sendAudits(send: Send, sets: WorkingSets): void {

@@ -368,7 +368,10 @@ describe('for people', { timeout: 60_000 }, () => {
 	test('a list is a table, a record is lines', async (t) => {
 		const { run } = await withWest(t);
 		const [head, row] = (await run('site', 'list')).out.split('\n');
-		assert.match(head ?? '', /^id +slug +name +ae_title +default_authority +update_creates +check_references +active +created_at$/);
+		assert.match(
+			head ?? '',
+			/^id +slug +name +ae_title +default_authority +update_creates +check_references +instance_policy +active +created_at$/,
+		);
 		assert.match(row ?? '', / west +West +WEST +- +true +/);
 		assert.match((await run('site', 'show', 'west')).out, /^slug +west$/m);
 		assert.equal((await run('client', 'list')).out, 'none\n');

@@ -228,7 +228,10 @@ create table imaging_conflict (
 	source text not null,
 	received_at timestamp with time zone not null,
 	settled_at timestamp with time zone,
-	PRIMARY KEY (site_id, id)
+	settlement text,
+	settled_by text,
+	PRIMARY KEY (site_id, id),
+	CHECK ((settlement = ANY (ARRAY['stored'::text, 'received'::text, 'replaced'::text, 'superseded'::text])))
 );
 
 create table imaging_instance (
@@ -486,9 +489,11 @@ create table site (
 	created_at timestamp with time zone not null default now(),
 	update_creates boolean not null default true,
 	check_references boolean not null default true,
+	instance_policy text not null default 'keep'::text,
 	UNIQUE (ae_title),
 	UNIQUE (slug),
-	PRIMARY KEY (id)
+	PRIMARY KEY (id),
+	CHECK ((instance_policy = ANY (ARRAY['keep'::text, 'replace'::text, 'refuse'::text])))
 );
 
 create table site_member (
@@ -599,7 +604,9 @@ CREATE INDEX encounter_status ON public.encounter USING btree (site_id, status, 
 
 CREATE INDEX encounter_visit ON public.encounter USING btree (site_id, visit_key);
 
-CREATE INDEX imaging_conflict_instance ON public.imaging_conflict USING btree (site_id, sop_instance_uid) WHERE (settled_at IS NULL);
+CREATE INDEX imaging_conflict_instance ON public.imaging_conflict USING btree (site_id, sop_instance_uid, digest);
+
+CREATE INDEX imaging_conflict_open ON public.imaging_conflict USING btree (site_id, id) WHERE (settled_at IS NULL);
 
 CREATE INDEX imaging_instance_series ON public.imaging_instance USING btree (site_id, study_uid, series_uid);
 

@@ -1,7 +1,7 @@
 import type { Change, ChangeSet, Identifier, MergeChange } from '../change-set.ts';
 import type { ApplyContext } from './context.ts';
 import { applyEncounter } from './encounter.ts';
-import { applyInstance } from './instance.ts';
+import { applyInstance, applySettlement } from './instance.ts';
 import { applyItem } from './item.ts';
 import { applyMerge, applyUnlink } from './merge.ts';
 import { applyReport } from './mpps.ts';
@@ -93,6 +93,9 @@ function applyChange(context: ApplyContext, change: Change, references: Referenc
 			return;
 		case 'report-edit':
 			applyReportEdit(context, change);
+			return;
+		case 'settlement':
+			applySettlement(context, change, change.patient === undefined ? undefined : references.patient(change.patient));
 			return;
 		case 'resource':
 			throw new Error('resources are applied together');

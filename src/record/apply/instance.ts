@@ -1,5 +1,7 @@
-import type { InstanceChange } from '../change-set.ts';
-import type { IndexOutcome } from '../instance.ts';
+import { Failure } from '#core/failure.ts';
+import type { InstanceChange, SettlementChange } from '../change-set.ts';
+import type { HeldInstance, NewInstance, Settlement } from '../imaging.ts';
+import type { IndexOutcome, StoredInstance } from '../instance.ts';
 import type { ApplyContext } from './context.ts';
 import { tellReports } from './report-studies.ts';
 import type { Row } from './rows.ts';
@@ -9,29 +11,104 @@ export function applyInstance(context: ApplyContext, { instance }: InstanceChang
 	context.instances.push(outcomeOf(context, instance, patient));
 }
 
-function outcomeOf(context: ApplyContext, instance: InstanceChange['instance'], patient: Row | undefined): IndexOutcome {
-	const { set, newId, flags } = context;
-	const { attributes, digest, objectKey } = instance;
-	const held = set.instance(attributes.sopInstanceUid);
-	if (held) {
-		// A batch that was repeated after a lost connection meets its own row: the object is the one that the row names.
-		if (held.objectKey === objectKey) return { kind: 'stored' };
-		if (held.digest === digest) return { kind: 'duplicate' };
-		set.putConflict({ id: newId(), instance });
-		return { kind: 'quarantined' };
+function outcomeOf(context: ApplyContext, instance: StoredInstance, patient: Row | undefined): IndexOutcome {
+	const { set, newId } = context;
+	const { attributes, digest, objectKey, bytes, callingAe, source } = instance;
+	const { sopInstanceUid, studyUid } = attributes;
+	const held = set.instance(sopInstanceUid);
+	if (held === undefined) {
+		const added = addedOf(context, instance, patient);
+		flagOtherPatient(context, studyUid, patient);
+		set.putInstance(added);
+		const begun = added.isNewStudy ? set.study(studyUid) : undefined;
+		if (begun) tellReports(context, begun);
+		return { kind: 'stored' };
 	}
-	const study = set.study(attributes.studyUid);
-	if (study && patient && study.patientId !== patient.id) {
-		flags.push({ code: 'other-patient', text: 'the instance names another patient than its study has; the study stays with the first' });
+	// A batch that was repeated after a lost connection meets its own row: the object is the one that the row names.
+	if (held.objectKey === objectKey) return { kind: 'stored' };
+	if (held.digest === digest) return { kind: 'duplicate' };
+	const kept = set.keptObjects(sopInstanceUid, digest);
+	if (kept.includes(objectKey)) return { kind: 'quarantined', isHeld: false };
+	switch (set.instancePolicy) {
+		case 'keep':
+			if (kept.length > 0) return { kind: 'quarantined', isHeld: true };
+			set.putConflict({
+				id: newId(),
+				...{ sopInstanceUid, studyUid, digest, bytes, objectKey, callingAe, source },
+				receivedAt: undefined,
+				settlement: undefined,
+			});
+			return { kind: 'quarantined', isHeld: false };
+		case 'replace':
+			return replace(context, instance, held, patient, { as: 'replaced', by: null });
+		case 'refuse':
+			return { kind: 'refused' };
 	}
-	set.putInstance({
+}
+
+function addedOf({ set, newId }: ApplyContext, instance: StoredInstance, patient: Row | undefined): NewInstance {
+	const { studyUid, seriesUid } = instance.attributes;
+	const study = set.study(studyUid);
+	return {
 		instance,
 		patientId: study ? study.patientId : (patient?.id ?? null),
 		studyId: newId(),
 		isNewStudy: study === undefined,
-		isNewSeries: !set.hasSeries(attributes.studyUid, attributes.seriesUid),
-	});
-	const begun = study === undefined ? set.study(attributes.studyUid) : undefined;
+		isNewSeries: !set.hasSeries(studyUid, seriesUid),
+	};
+}
+
+function flagOtherPatient({ set, flags }: ApplyContext, studyUid: string, patient: Row | undefined): void {
+	const study = set.study(studyUid);
+	if (study && patient && study.patientId !== patient.id) {
+		flags.push({ code: 'other-patient', text: 'the instance names another patient than its study has; the study stays with the first' });
+	}
+}
+
+/** The object that was the instance is kept, as a conflict that is settled. */
+function replace(
+	context: ApplyContext,
+	instance: StoredInstance,
+	held: HeldInstance,
+	patient: Row | undefined,
+	settlement: { as: Settlement; by: string | null },
+): IndexOutcome {
+	const { set, newId } = context;
+	const { storedAt, ...object } = held;
+	const { studyUid } = instance.attributes;
+	// A site that lets senders replace takes their corrections; a person decides about one instance, not about its study.
+	const isLastWord = settlement.as === 'replaced';
+	if (!isLastWord) flagOtherPatient(context, studyUid, patient);
+	set.putConflict({ id: newId(), ...object, receivedAt: storedAt, settlement });
+	const added = addedOf(context, instance, patient);
+	set.replaceInstance({ added, studyUids: [held.studyUid], patientId: patient?.id ?? null, isLastWord });
+	const begun = added.isNewStudy ? set.study(studyUid) : undefined;
 	if (begun) tellReports(context, begun);
-	return { kind: 'stored' };
+	return { kind: 'replaced', superseded: held.objectKey };
+}
+
+/**
+ * Settles a conflict: what is stored stays, or the object that was kept aside becomes the instance.
+ * @throws Failure `not-found`, `conflict`
+ */
+export function applySettlement(context: ApplyContext, change: SettlementChange, patient: Row | undefined): void {
+	const { set, newId } = context;
+	const { conflictId, by, received } = change;
+	const conflict = set.conflict(conflictId);
+	if (conflict === undefined) throw new Failure('not-found', 'there is no such conflict');
+	const { sopInstanceUid } = conflict;
+	const settled = { conflictId, auditId: newId(), sopInstanceUid, by };
+	if (received === undefined) {
+		if (conflict.isSettled) throw new Failure('conflict', 'the conflict is settled');
+		set.settleConflict({ ...settled, as: 'stored' });
+		return;
+	}
+	if (received.objectKey !== conflict.objectKey || received.attributes.sopInstanceUid !== sopInstanceUid) {
+		throw new Failure('conflict', 'the object is not that of the conflict');
+	}
+	const held = set.instance(sopInstanceUid);
+	if (held === undefined) throw new Failure('not-found', 'the instance is not in the index');
+	if (held.objectKey === conflict.objectKey) throw new Failure('conflict', 'the object of the conflict is the instance already');
+	set.settleConflict({ ...settled, as: 'received' });
+	context.instances.push(replace(context, received, held, patient, { as: 'superseded', by }));
 }

@@ -1,4 +1,13 @@
-import type { Conflict, HeldInstance, HeldStudy, NewInstance } from '../imaging.ts';
+import type {
+	Conflict,
+	HeldConflict,
+	HeldInstance,
+	HeldStudy,
+	InstancePolicy,
+	NewInstance,
+	Replacement,
+	SettledConflict,
+} from '../imaging.ts';
 import { indexText } from '../index-text.ts';
 import type { MppsReport, MppsSession } from '../mpps.ts';
 import type { AuditEntry } from '../report.ts';
@@ -61,8 +70,16 @@ export class WorkingSet {
 	/** By Study Instance UID. */
 	readonly #studies = new Map<string, HeldStudy>();
 	readonly #series = new Map<string, true>();
-	readonly newInstances: NewInstance[] = [];
+	/** Keys of objects that are kept aside, by UID and digest. */
+	readonly #kept = new Map<string, readonly string[]>();
+	readonly #conflicts = new Map<string, HeldConflict>();
+	instancePolicy: InstancePolicy = 'keep';
+	/** By SOP Instance UID. */
+	readonly newInstances = new Map<string, NewInstance>();
+	/** By SOP Instance UID; what is put in place is among the new instances too. */
+	readonly replacements = new Map<string, Replacement>();
 	readonly conflicts: Conflict[] = [];
+	readonly settledConflicts: SettledConflict[] = [];
 	/** Procedure steps by SOP Instance UID. */
 	readonly #sessions = new Map<string, MppsSession>();
 	/** Reports about procedure steps that the batch accepted, in order. */
@@ -241,6 +258,24 @@ export class WorkingSet {
 		return [...this.#studies.values()].filter((study) => study.accessionNumber === accessionNumber);
 	}
 
+	addStoredKept(sopInstanceUid: string, digest: string, objectKey: string): void {
+		const key = `${sopInstanceUid}/${digest}`;
+		this.#kept.set(key, [...(this.#kept.get(key) ?? []), objectKey]);
+	}
+
+	addStoredConflict(id: string, conflict: HeldConflict): void {
+		this.#conflicts.set(id, conflict);
+	}
+
+	/** Keys of the objects with this content that are kept aside. */
+	keptObjects(sopInstanceUid: string, digest: string): readonly string[] {
+		return this.#kept.get(`${sopInstanceUid}/${digest}`) ?? [];
+	}
+
+	conflict(id: string): HeldConflict | undefined {
+		return this.#conflicts.get(id);
+	}
+
 	instance(sopInstanceUid: string): HeldInstance | undefined {
 		return this.#instances.get(sopInstanceUid);
 	}
@@ -254,18 +289,38 @@ export class WorkingSet {
 	}
 
 	putInstance(added: NewInstance): void {
-		const { attributes, digest, objectKey } = added.instance;
+		const { attributes, digest, bytes, objectKey, callingAe, source } = added.instance;
 		const { studyUid, seriesUid, sopInstanceUid } = attributes;
-		this.#put(this.#instances, sopInstanceUid, { digest, objectKey });
+		const held = { sopInstanceUid, studyUid, digest, bytes, objectKey, callingAe, source, storedAt: undefined };
+		this.#put(this.#instances, sopInstanceUid, held);
 		if (added.isNewStudy) this.#put(this.#studies, studyUid, beganStudy(added));
 		this.#put(this.#series, `${studyUid}/${seriesUid}`, true);
-		this.newInstances.push(added);
-		this.#undo.push(() => this.newInstances.pop());
+		this.#put(this.newInstances, sopInstanceUid, added);
+	}
+
+	/** What its UID named before, of this batch or not, is the instance no more. */
+	replaceInstance(replacement: Replacement): void {
+		const { added, studyUids, patientId, isLastWord } = replacement;
+		const { sopInstanceUid, studyUid } = added.instance.attributes;
+		const earlier = this.replacements.get(sopInstanceUid);
+		this.putInstance(added);
+		const study = this.#studies.get(studyUid);
+		if (study && isLastWord) this.#put(this.#studies, studyUid, { ...beganStudy(added), id: study.id, patientId });
+		this.#put(this.replacements, sopInstanceUid, { ...replacement, studyUids: [...(earlier?.studyUids ?? []), ...studyUids] });
 	}
 
 	putConflict(conflict: Conflict): void {
 		this.conflicts.push(conflict);
 		this.#undo.push(() => this.conflicts.pop());
+		const key = `${conflict.sopInstanceUid}/${conflict.digest}`;
+		this.#put(this.#kept, key, [...(this.#kept.get(key) ?? []), conflict.objectKey]);
+	}
+
+	settleConflict(settled: SettledConflict): void {
+		this.settledConflicts.push(settled);
+		this.#undo.push(() => this.settledConflicts.pop());
+		const held = this.#conflicts.get(settled.conflictId);
+		if (held) this.#put(this.#conflicts, settled.conflictId, { ...held, isSettled: true });
 	}
 
 	move(move: Move): void {

@@ -1,4 +1,5 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import { instancePolicies } from '#record/imaging.ts';
 
 export const Site = defineEntity({
 	name: 'Site',
@@ -11,6 +12,7 @@ export const Site = defineEntity({
 		defaultAuthority: p.text().nullable().name('default_authority'),
 		updateCreates: p.boolean().name('update_creates'),
 		checkReferences: p.boolean().name('check_references'),
+		instancePolicy: p.enum(instancePolicies).name('instance_policy'),
 		active: p.boolean(),
 		createdAt: p.datetime().name('created_at'),
 	},

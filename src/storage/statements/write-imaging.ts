@@ -137,24 +137,32 @@ function grouped(rows: readonly SiteInstance[], keyOf: (instance: NewInstance['i
 export const insertConflicts: Statement = {
 	name: 'insert_conflicts',
 	text: `
-insert into imaging_conflict (site_id, id, sop_instance_uid, study_uid, digest, bytes, object_key, calling_ae, source, received_at)
-select k.site_id, k.id, k.sop_instance_uid, k.study_uid, k.digest, k.bytes, k.object_key, k.calling_ae, k.source, k.received_at
-from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::text[], $8::text[], $9::text[], $10::timestamptz[])
-	as k (site_id, id, sop_instance_uid, study_uid, digest, bytes, object_key, calling_ae, source, received_at)`,
+insert into imaging_conflict (site_id, id, sop_instance_uid, study_uid, digest, bytes, object_key, calling_ae, source, received_at,
+	settled_at, settlement, settled_by)
+select k.site_id, k.id, k.sop_instance_uid, k.study_uid, k.digest, k.bytes, k.object_key, k.calling_ae, k.source, k.received_at,
+	k.settled_at, k.settlement, k.settled_by
+from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::text[], $8::text[], $9::text[], $10::timestamptz[],
+	$11::timestamptz[], $12::text[], $13::text[])
+	as k (site_id, id, sop_instance_uid, study_uid, digest, bytes, object_key, calling_ae, source, received_at, settled_at, settlement,
+		settled_by)`,
 };
 
-export function conflictParameters(rows: readonly { siteId: string; conflict: Conflict }[], receivedAt: string): unknown[] {
-	const of = (value: (instance: Conflict['instance']) => string) => textArray(rows.map(({ conflict }) => value(conflict.instance)));
+/** `now`: an instant, of conflicts that this batch received and of all that it settled. */
+export function conflictParameters(rows: readonly { siteId: string; conflict: Conflict }[], now: string): unknown[] {
+	const of = (value: (conflict: Conflict) => string | null) => textArray(rows.map(({ conflict }) => value(conflict)));
 	return [
 		plainArray(rows.map(({ siteId }) => siteId)),
 		plainArray(rows.map(({ conflict }) => conflict.id)),
-		of(({ attributes }) => attributes.sopInstanceUid),
-		of(({ attributes }) => attributes.studyUid),
+		of(({ sopInstanceUid }) => sopInstanceUid),
+		of(({ studyUid }) => studyUid),
 		of(({ digest }) => digest),
-		plainArray(rows.map(({ conflict }) => conflict.instance.bytes)),
+		plainArray(rows.map(({ conflict }) => conflict.bytes)),
 		of(({ objectKey }) => objectKey),
 		of(({ callingAe }) => callingAe),
 		of(({ source }) => source),
-		plainArray(rows.map(() => `"${receivedAt}"`)),
+		of(({ receivedAt }) => receivedAt ?? now),
+		of(({ settlement }) => (settlement ? now : null)),
+		of(({ settlement }) => settlement?.as ?? null),
+		of(({ settlement }) => settlement?.by ?? null),
 	];
 }

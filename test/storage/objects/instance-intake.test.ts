@@ -45,8 +45,9 @@ function intake(index: IndexInstance, headerBytesMax = 1024 * 1024) {
 }
 
 const answering =
-	(kind: IndexOutcome['kind']): IndexInstance =>
-	async () => ({ kind });
+	(outcome: IndexOutcome): IndexInstance =>
+	async () =>
+		outcome;
 const neverAsked: IndexInstance = () => assert.fail('what is refused is not indexed');
 
 describe('an instance on its way in', () => {
@@ -76,24 +77,36 @@ describe('an instance on its way in', () => {
 	});
 
 	test('what the index makes of it decides the answer and where the object lies', async () => {
-		const expected = [
-			['stored', 0x0000, 1],
-			['replaced', 0x0000, 1],
-			['duplicate', 0x0000, 0],
-			['quarantined', 0xb007, 1],
-			['refused', 0xc111, 0],
-		] as const;
-		for (const [kind, status, count] of expected) {
+		const expected: [IndexOutcome, number, (key: string) => string[]][] = [
+			[{ kind: 'stored' }, 0x0000, (key) => [key]],
+			[{ kind: 'duplicate' }, 0x0000, () => []],
+			[{ kind: 'quarantined', isHeld: false }, 0xb007, (key) => [quarantineKey(key)]],
+			[{ kind: 'quarantined', isHeld: true }, 0xb007, () => []],
+			[{ kind: 'refused' }, 0xc111, () => []],
+		];
+		for (const [outcome, status, left] of expected) {
 			let key = '';
 			const { files, send } = intake(async (_site, instance) => {
 				key = instance.objectKey;
-				return { kind };
+				return outcome;
 			});
 			const result = await send(sampleDataSet());
-			assert.equal(result.status, status, kind);
-			assert.equal(result.outcome, kind);
-			assert.deepEqual(files(), count === 0 ? [] : [kind === 'quarantined' ? quarantineKey(key) : key], kind);
+			assert.equal(result.status, status, outcome.kind);
+			assert.equal(result.outcome, outcome.kind);
+			assert.deepEqual(files(), left(key), outcome.kind);
 		}
+	});
+
+	test('what it replaces is kept aside', async () => {
+		const keys: string[] = [];
+		const { files, send } = intake(async (_site, instance) => {
+			keys.push(instance.objectKey);
+			return keys.length === 1 ? { kind: 'stored' } : { kind: 'replaced', superseded: keys[0] as string };
+		});
+		await send(sampleDataSet());
+		const result = await send(sampleDataSet({ pixels: Buffer.alloc(32) }));
+		assert.deepEqual([result.status, result.outcome], [0, 'replaced']);
+		assert.deepEqual(files(), [keys[1], quarantineKey(keys[0] as string)].sort());
 	});
 
 	test('the same instance over many associations at once: one object stays, and it is the one of the row', async () => {
@@ -200,7 +213,7 @@ describe('an instance on its way in', () => {
 	});
 
 	test('a header beyond the limit is refused while it arrives', async () => {
-		const { files, send } = intake(answering('stored'), 400);
+		const { files, send } = intake(answering({ kind: 'stored' }), 400);
 		assert.equal((await send(sampleDataSet())).status, 0xc000);
 		assert.deepEqual(files(), []);
 	});

@@ -1,0 +1,34 @@
+import { Failure, type FailureRecord } from '#core/failure.ts';
+import type { ChangeSet } from '#record/change-set.ts';
+import type { ConflictDelivery } from '#record/delivery.ts';
+import type { ConflictDecision, DecisionAnswer } from '#record/instance.ts';
+import { namedPatient } from './image.ts';
+import type { Interpretation } from './interpretation.ts';
+
+/** Reads a person's decision about a conflict. */
+export function interpretConflict(delivery: ConflictDelivery): Interpretation {
+	const decision = JSON.parse(Buffer.from(delivery.bytes).toString('utf8')) as ConflictDecision;
+	return {
+		messageType: 'conflict settle',
+		controlId: '',
+		verdict: delivery.withheld
+			? { kind: 'refuse', failure: new Failure('internal', 'the conflict could not be settled') }
+			: { kind: 'apply', changeSet: changeSetOf(decision, delivery.defaultAuthority) },
+		// A decision leaves its trace in the audit trail; the log keeps what was refused.
+		logged: 'refused',
+		acknowledge: (_outcome, failure, { instances }) => {
+			const [outcome] = instances;
+			const superseded = outcome?.kind === 'replaced' ? outcome.superseded : undefined;
+			return { acks: [Buffer.from(JSON.stringify({ failure: recordOf(failure), superseded } satisfies DecisionAnswer))] };
+		},
+	};
+}
+
+function recordOf(failure: Failure | undefined): FailureRecord | undefined {
+	return failure && { code: failure.code, diagnostics: failure.diagnostics };
+}
+
+function changeSetOf({ conflictId, by, received }: ConflictDecision, defaultAuthority: string | undefined): ChangeSet {
+	const named = received && namedPatient(received, defaultAuthority);
+	return { changes: [...(named ? [named] : []), { kind: 'settlement', conflictId, by, patient: named?.ref, received }], flags: [] };
+}

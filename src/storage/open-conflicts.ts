@@ -1,0 +1,44 @@
+import type { Log } from '#core/log.ts';
+import type { Metrics } from '#core/metrics.ts';
+import { readRows } from './administrative-reader.ts';
+import { countOpenConflicts } from './statements/administrative/read-conflicts.ts';
+
+const countMs = 15_000;
+
+/** Keeps the gauge of open conflicts current. The first count is made when it resolves. */
+export async function watchOpenConflicts(options: {
+	databaseUrl: string;
+	metrics: Metrics;
+	log: Log;
+}): Promise<{ close(): Promise<void> }> {
+	const { databaseUrl, metrics, log } = options;
+	const count = async () => {
+		try {
+			for (const { site, open } of await readRows<{ site: string; open: number }>(databaseUrl, countOpenConflicts, []))
+				metrics.openConflicts.set({ site }, open);
+		} catch (error) {
+			// The gauge keeps its last value; that the database is away has a metric of its own.
+			log.debug({ err: error }, 'open conflicts could not be counted');
+		}
+	};
+	let counting = count();
+	await counting;
+	let closed = false;
+	const again = () => {
+		if (closed) return;
+		counting = count();
+		void counting.then(schedule);
+	};
+	let timer: NodeJS.Timeout;
+	const schedule = () => {
+		timer = setTimeout(again, countMs).unref();
+	};
+	schedule();
+	return {
+		async close() {
+			closed = true;
+			clearTimeout(timer);
+			await counting;
+		},
+	};
+}

@@ -1,0 +1,40 @@
+import { Failure } from '#core/failure.ts';
+import { readFileMeta } from '#dicom/part10.ts';
+import { DataSetScanner, type ScanLimits } from '#dicom/scanner.ts';
+import type { InstanceAttributes } from '#record/instance.ts';
+import type { ObjectStore } from './objects/object-store.ts';
+
+/** What `part10Head` writes is shorter: preamble, prefix, and nine elements of 64 bytes at most. */
+const headBytesMax = 1024;
+
+/**
+ * Reads of an object what it was filed by, as when it came.
+ * @throws Failure `not-found`, `unavailable` by the store, `unprocessable` where the object is not what was once written
+ */
+export async function readAttributes(objects: ObjectStore, key: string, limits: ScanLimits): Promise<InstanceAttributes> {
+	let head = Buffer.alloc(0);
+	let scanner: DataSetScanner | undefined;
+	for await (const chunk of objects.read(key)) {
+		if (scanner) {
+			if (!scanner.feed(chunk)) break;
+			continue;
+		}
+		head = Buffer.concat([head, chunk]);
+		if (head.length < headBytesMax) continue;
+		scanner = begin(head, limits);
+		if (!scanner) break;
+	}
+	scanner ??= begin(head, limits);
+	const result = scanner?.end();
+	if (result && 'attributes' in result) return result.attributes;
+	throw new Failure('unprocessable', 'the object cannot be read as a DICOM file');
+}
+
+/** Undefined: the file does not say how its data set is written. */
+function begin(head: Buffer, limits: ScanLimits): DataSetScanner | undefined {
+	const { transferSyntaxUid, dataSetOffset } = readFileMeta(head);
+	if (transferSyntaxUid === undefined) return undefined;
+	const scanner = new DataSetScanner(transferSyntaxUid, limits);
+	scanner.feed(head.subarray(dataSetOffset));
+	return scanner;
+}

@@ -1,0 +1,61 @@
+import type { WorkingSets } from './read-set.ts';
+import type { Statement } from './statement.ts';
+import { insertAuditEvent } from './statements/administrative/read-access.ts';
+import {
+	affectedStudies,
+	deleteInstances,
+	recounts,
+	replacedParameters,
+	restatedSeriesParameters,
+	restatedStudyParameters,
+	restateModalities,
+	restateSeries,
+	restateStudies,
+	settleConflicts,
+	settledParameters,
+} from './statements/replace-imaging.ts';
+import {
+	conflictParameters,
+	insertConflicts,
+	insertInstances,
+	instanceParameters,
+	seriesParameters,
+	studyParameters,
+	upsertSeries,
+	upsertStudies,
+} from './statements/write-imaging.ts';
+
+type Send = (statement: Statement, values: readonly unknown[]) => void;
+
+/** Sends what a batch made of the sites' studies; the statements take effect in the order in which they are sent. */
+export function sendImaging(send: Send, sets: WorkingSets, lastUpdated: string): void {
+	const replaced = [...sets].flatMap(([siteId, set]) => [...set.replacements.values()].map((replacement) => ({ siteId, replacement })));
+	if (replaced.length > 0) send(deleteInstances, replacedParameters(replaced));
+	const added = [...sets].flatMap(([siteId, set]) => [...set.newInstances.values()].map((instance) => ({ siteId, added: instance })));
+	if (added.length > 0) {
+		send(insertInstances, instanceParameters(added, lastUpdated));
+		send(upsertSeries, seriesParameters(added));
+		send(upsertStudies, studyParameters(added, lastUpdated));
+	}
+	if (replaced.length > 0) {
+		const studies = affectedStudies(replaced);
+		for (const statement of recounts) send(statement, studies);
+		send(restateSeries, restatedSeriesParameters(replaced));
+		send(restateStudies, restatedStudyParameters(replaced));
+		send(restateModalities, [...studies, lastUpdated]);
+	}
+	sendConflicts(send, sets, lastUpdated);
+}
+
+function sendConflicts(send: Send, sets: WorkingSets, lastUpdated: string): void {
+	const conflicts = [...sets].flatMap(([siteId, set]) => set.conflicts.map((conflict) => ({ siteId, conflict })));
+	if (conflicts.length > 0) send(insertConflicts, conflictParameters(conflicts, lastUpdated));
+	const decided = [...sets].flatMap(([siteId, set]) => set.settledConflicts.map((settled) => ({ siteId, settled })));
+	if (decided.length === 0) return;
+	send(settleConflicts, settledParameters(decided, lastUpdated));
+	for (const { siteId, settled } of decided) {
+		const { auditId, by, conflictId, sopInstanceUid, as } = settled;
+		const detail = JSON.stringify({ sop_instance_uid: sopInstanceUid, keep: as });
+		send(insertAuditEvent, [auditId, lastUpdated, siteId, by, 'conflict.settle', conflictId, null, detail]);
+	}
+}

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import pg from 'pg';
+import { newId, nilId } from '#core/id.ts';
+import { interpretImage } from '#ingest/image.ts';
+import type { ImageDelivery } from '#record/delivery.ts';
+import type { IndexOutcome, StoredInstance } from '#record/instance.ts';
+import { newObjectKey } from '#storage/objects/object-key.ts';
+import { BatchRunner } from '#test/support/change-sets.ts';
+import { type TestDatabase, testDatabase } from '#test/support/database.ts';
+
+describe('instances of one UID in one batch', () => {
+	let database: TestDatabase;
+	let runner: BatchRunner;
+	let pool: pg.Pool;
+	before(async () => {
+		database = await testDatabase();
+		runner = new BatchRunner(database.url, (delivery) => interpretImage(delivery as ImageDelivery));
+		pool = new pg.Pool({ connectionString: database.url, max: 1 });
+	});
+	after(async () => {
+		await runner[Symbol.asyncDispose]();
+		await pool.end();
+		await database[Symbol.asyncDispose]();
+	});
+
+	async function siteOf(policy: string): Promise<string> {
+		const id = newId();
+		await pool.query('insert into site (id, slug, name, active, created_at, instance_policy) values ($1, $2, $2, true, now(), $3)', [
+			id,
+			`site-${policy}`,
+			policy,
+		]);
+		return id;
+	}
+
+	function instance(siteId: string, content: string, given: { uid?: string; study?: string; series?: string; patient?: string } = {}) {
+		const { uid = '1.1', study = '1.2.1', series = '1.3.1', patient = 'P' } = given;
+		const none = { started: undefined, description: undefined };
+		const stored: StoredInstance = {
+			attributes: {
+				...{ sopClassUid: '1.2.840.10008.5.1.4.1.1.2', sopInstanceUid: uid, studyUid: study, seriesUid: series },
+				...{ transferSyntaxUid: '1.2.840.10008.1.2.1', number: 1, rows: 1, columns: 1, frames: 1 },
+				patient: { id: patient, issuer: undefined, name: undefined, birthDate: undefined, gender: undefined },
+				study: { ...none, accessionNumber: content, accessionIssuer: undefined, studyId: undefined, referringPhysician: undefined },
+				series: { ...none, modality: content, number: 1, bodyPart: undefined, station: undefined },
+			},
+			digest: createHash('sha256').update(content).digest('hex'),
+			bytes: content.length,
+			objectKey: newObjectKey({ siteId, studyUid: study, seriesUid: series, sopInstanceUid: uid }),
+			...{ callingAe: 'CT1', source: '192.0.2.1' },
+		};
+		const delivery: ImageDelivery = {
+			...{ kind: 'image', id: newId(), siteId, clientId: nilId, surface: 'dimse', source: stored.source, receivedAtMs: Date.now() },
+			bytes: Buffer.from(JSON.stringify(stored)),
+			defaultAuthority: undefined,
+		};
+		return { stored, delivery };
+	}
+
+	const process = async (sent: { delivery: ImageDelivery }[]) =>
+		(await runner.process(sent.map(({ delivery }) => delivery))).map(
+			({ acks }) => JSON.parse(Buffer.from(acks[0] ?? []).toString()) as IndexOutcome,
+		);
+	const rows = async (text: string, siteId: string) => (await pool.query(text, [siteId])).rows;
+	const index = (siteId: string) =>
+		rows(
+			`select t.study_uid as study, t.series_count as series, t.instance_count as instances, t.bytes::integer as bytes, t.modalities,
+			t.accession_number as accession, (select count(*)::integer from imaging_series s where s.site_id = t.site_id and s.study_uid = t.study_uid)
+				as series_rows, array(select i.object_key from imaging_instance i where i.site_id = t.site_id and i.study_uid = t.study_uid
+				order by i.object_key) as objects
+			from imaging_study t where t.site_id = $1 order by t.study_uid`,
+			siteId,
+		);
+
+	test('replace: the last stays, each of the others is kept, and nothing is left of a study that none begins', async () => {
+		const site = await siteOf('replace');
+		const a = instance(site, 'a', { study: '1.2.1' });
+		const b = instance(site, 'bb', { study: '1.2.2' });
+		const c = instance(site, 'ccc', { study: '1.2.2', series: '1.3.2' });
+		const other = instance(site, 'd', { uid: '1.4', study: '1.2.1', series: '1.3.9' });
+		assert.deepEqual(await process([a, b, other, c]), [
+			{ kind: 'stored' },
+			{ kind: 'replaced', superseded: a.stored.objectKey },
+			{ kind: 'stored' },
+			{ kind: 'replaced', superseded: b.stored.objectKey },
+		]);
+		const expected = [
+			{ study: '1.2.1', series: 1, instances: 1, bytes: 1, modalities: ['d'], accession: 'd', objects: [other.stored.objectKey] },
+			{ study: '1.2.2', series: 1, instances: 1, bytes: 3, modalities: ['ccc'], accession: 'ccc', objects: [c.stored.objectKey] },
+		].map((study) => ({ ...study, series_rows: 1 }));
+		assert.deepEqual(await index(site), expected);
+		assert.deepEqual(
+			await rows('select object_key, settlement, settled_at is null as open from imaging_conflict where site_id = $1 order by bytes', site),
+			[a, b].map(({ stored }) => ({ object_key: stored.objectKey, settlement: 'replaced', open: false })),
+		);
+		assert.deepEqual(await process([c]), [{ kind: 'stored' }], 'the same delivery again meets its own row');
+		assert.deepEqual(await index(site), expected);
+	});
+
+	test('keep: the first stays, content that is kept aside already is not kept twice', async () => {
+		const site = await siteOf('keep');
+		const [a, b, same] = [instance(site, 'a'), instance(site, 'b'), instance(site, 'b')];
+		const expected = [{ kind: 'stored' }, { kind: 'quarantined', isHeld: false }, { kind: 'quarantined', isHeld: true }];
+		assert.deepEqual(await process([a, b, same]), expected);
+		assert.deepEqual(await process([b, same]), expected.slice(1), 'the object of the conflict itself is not taken for a copy');
+		assert.deepEqual(await rows('select object_key from imaging_conflict where site_id = $1', site), [{ object_key: b.stored.objectKey }]);
+	});
+
+	test('refuse: nothing is noted', async () => {
+		const site = await siteOf('refuse');
+		assert.deepEqual(await process([instance(site, 'a'), instance(site, 'b')]), [{ kind: 'stored' }, { kind: 'refused' }]);
+		assert.deepEqual(await rows('select 1 from imaging_conflict where site_id = $1', site), []);
+	});
+});
