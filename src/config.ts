@@ -47,7 +47,27 @@ export const environmentSchema = z.object({
 	OPS_HOST: z.string().min(1).default('127.0.0.1').meta({ description: 'bind address of the operations surface' }),
 	MLLP_PORT: port(3000).meta({ description: 'HL7 v2 over MLLP, plain' }),
 	MLLP_TLS_PORT: optionalPort.meta({ description: 'HL7 v2 over MLLP, TLS' }),
-	OBJECT_STORE_URL: z.string().startsWith('file:').optional().meta({ description: 'unset → DATA_DIR/objects; file: and an absolute path' }),
+	OBJECT_STORE_URL: z
+		.string()
+		.regex(/^(file:|s3:\/\/)/, 'is file:<absolute path> or s3://<bucket>[/<prefix>]')
+		.optional()
+		.meta({ description: 'unset → DATA_DIR/objects; file: and an absolute path; s3://<bucket>[/<prefix>]' }),
+	AWS_ENDPOINT_URL_S3: z
+		.url({ protocol: /^https?$/ })
+		.optional()
+		.meta({ description: 'S3 object store other than AWS, addressed path-style; AWS_ENDPOINT_URL does the same' }),
+	AWS_ENDPOINT_URL: z
+		.url({ protocol: /^https?$/ })
+		.optional()
+		.meta({ description: 'as AWS_ENDPOINT_URL_S3, which goes before it' }),
+	AWS_REGION: z.string().min(1).optional().meta({ description: 'of the bucket; us-east-1 where an endpoint is set' }),
+	AWS_ACCESS_KEY_ID: z
+		.string()
+		.min(1)
+		.optional()
+		.meta({ description: 'S3 key; unset → what the AWS SDK finds: profile, container, instance' }),
+	AWS_SECRET_ACCESS_KEY: z.string().min(1).optional().meta({ secret: true, description: 'its secret' }),
+	AWS_SESSION_TOKEN: z.string().min(1).optional().meta({ secret: true, description: 'of temporary credentials' }),
 	DIMSE_PORT: port(11_112).meta({ description: 'DICOM (DIMSE), plain' }),
 	DIMSE_TLS_PORT: optionalPort.meta({ description: 'DICOM (DIMSE), TLS' }),
 	DICOM_PRIVATE_CLASSES: flagOr('true').meta({ description: 'instances of SOP classes that are not of DICOM are stored as well' }),
@@ -98,6 +118,11 @@ function checkTogether(environment: Environment): void {
 	const tls = environment.TLS_CERT_FILE !== undefined;
 	if (tls !== (environment.TLS_KEY_FILE !== undefined)) {
 		throw new ConfigurationError(tls ? 'TLS_KEY_FILE' : 'TLS_CERT_FILE', 'TLS_CERT_FILE and TLS_KEY_FILE are set together or not at all');
+	}
+	const hasKeyId = environment.AWS_ACCESS_KEY_ID !== undefined;
+	if (hasKeyId !== (environment.AWS_SECRET_ACCESS_KEY !== undefined)) {
+		const missing = hasKeyId ? 'AWS_SECRET_ACCESS_KEY' : 'AWS_ACCESS_KEY_ID';
+		throw new ConfigurationError(missing, 'AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are set together or not at all');
 	}
 	for (const variable of ['MLLP_TLS_PORT', 'DIMSE_TLS_PORT'] as const) {
 		if (environment[variable] !== undefined && !tls) throw new ConfigurationError(variable, 'needs TLS_CERT_FILE and TLS_KEY_FILE');

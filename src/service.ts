@@ -141,7 +141,8 @@ async function openImaging(
 	directory: Parts['directory'],
 ): Promise<Pick<Parts, 'objects' | 'intake'>> {
 	const objects = configuredObjectStore(config);
-	await objects.removeTemporary();
+	// A store that cannot be asked now is no reason not to take anything else: instances are answered 0xA700 until it can.
+	await objects.removeTemporary().catch((error: unknown) => log.error({ err: error }, 'the object store cannot be tidied'));
 	const defaultAuthority = (siteId: string) => directory.defaultAuthority(siteId);
 	const index = instanceIndex({ gateway: shards, clock: systemClock, metrics, defaultAuthority });
 	const limits = { headerBytesMax: config.limits.dicomHeaderBytesMax };

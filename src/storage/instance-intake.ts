@@ -194,7 +194,7 @@ class Reception implements InstanceReception {
 			return await this.#store(this.#writer, this.#attributes);
 		} catch (error) {
 			const isFull = error instanceof Failure && error.code === 'unavailable';
-			if (!isFull) this.#options.log.error({ err: error, site: this.#announced.siteId }, 'an instance could not be stored');
+			this.#options.log[isFull ? 'warn' : 'error']({ err: error, site: this.#announced.siteId }, 'an instance could not be stored');
 			return this.#failed(isFull ? { status: status.outOfResources, comment: commentOf(error.diagnostics) } : notAccepted);
 		}
 	}

@@ -90,11 +90,11 @@ async function assertStored(service: ServiceProcess, loads: readonly Load[]): Pr
 		[],
 	);
 	const later = Date.now() + 7_200_000;
-	const report = await checkObjects(databaseUrl, store, later, true);
+	const report = await checkObjects(databaseUrl, store, later, { remove: true, repair: true });
 	assert.equal(report.rows_without_objects, 0);
 	assert.equal(report.objects - report.objects_without_rows, rows.size);
 	assert.equal(report.removed, report.objects_without_rows, 'what nobody was told of is removed when asked');
-	const again = await checkObjects(databaseUrl, store, later, false);
+	const again = await checkObjects(databaseUrl, store, later, { remove: false, repair: false });
 	assert.deepEqual([again.objects, again.objects_without_rows, again.rows_without_objects], [rows.size, 0, 0]);
 	return report.removed;
 }

@@ -1,36 +1,14 @@
-import { createHash, randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, opendir, readdir, rename, rm, stat } from 'node:fs/promises';
-import { hostname } from 'node:os';
+import { opendir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Failure } from '#core/failure.ts';
-import { codeOf, FolderSync, Folders, openFile, storeFailure } from './file-system.ts';
-import { FileWriter } from './file-writer.ts';
+import { codeOf, FolderSync, Folders, storeFailure, syncData, unlessMissing } from './file-system.ts';
+import { Incoming } from './incoming.ts';
 import { isObjectKey } from './object-key.ts';
 import type { ByteRange, ListedObject, ObjectStore, ObjectWriter } from './object-store.ts';
 
 const incoming = 'incoming';
-/** Of a host that cannot be asked: after this a writer cannot be at work any more. */
-const strangerMsMax = 86_400_000;
 const readBytes = 256 * 1024;
-
-/** `<host>-<pid>-<start>`: whose temporary files a folder holds. */
-const ownerPattern = /^([0-9a-f]{16})-(\d{1,10})-[0-9a-f]{12}$/;
-const host = createHash('sha256').update(hostname()).digest('hex').slice(0, 16);
-
-function isAlive(pid: number): boolean {
-	try {
-		process.kill(pid, 0);
-		return true;
-	} catch (error) {
-		return codeOf(error) !== 'ESRCH';
-	}
-}
-
-function unlessMissing<T>(error: unknown, missing: T): T {
-	if (codeOf(error) === 'ENOENT') return missing;
-	throw storeFailure(error);
-}
 
 /**
  * Objects as files: below the root a folder for each site, `quarantine` with the same below it, and `incoming` with a folder for
@@ -38,37 +16,27 @@ function unlessMissing<T>(error: unknown, missing: T): T {
  */
 export class FileStore implements ObjectStore {
 	readonly #root: string;
-	readonly #owner = `${host}-${process.pid}-${randomBytes(6).toString('hex')}`;
+	readonly #incoming: Incoming;
 	readonly #syncs = new FolderSync();
 	readonly #folders: Folders;
-	#count = 0;
 
 	/** Nothing is made below `root`, an absolute path, before the first object. */
 	constructor(root: string) {
 		this.#root = root;
+		this.#incoming = new Incoming(join(root, incoming));
 		this.#folders = new Folders(root, this.#syncs);
 	}
 
 	begin(head: Uint8Array): ObjectWriter {
-		this.#count += 1;
-		const path = join(this.#root, incoming, this.#owner, `${this.#count}.part`);
-		return new FileWriter(path, this.#open(path), head, async (temporary, key) => {
-			const path = this.#path(key);
-			await this.#place(temporary, path);
-			// What cannot be removed has no row, and the sweep finds it.
-			return { withdraw: () => rm(path, { force: true }).catch(() => undefined) };
+		return this.#incoming.begin(head, {
+			publish: async (temporary, key) => {
+				const path = this.#path(key);
+				await this.#place(temporary, path);
+				// What cannot be removed has no row, and the sweep finds it.
+				return { withdraw: () => rm(path, { force: true }).catch(() => undefined) };
+			},
+			sync: syncData,
 		});
-	}
-
-	async #open(path: string): Promise<number> {
-		try {
-			return await openFile(path, 'wx', 0o640);
-		} catch (error) {
-			if (codeOf(error) !== 'ENOENT') throw error;
-			// The first object of this process.
-			await mkdir(dirname(path), { recursive: true, mode: 0o750 });
-			return openFile(path, 'wx', 0o640);
-		}
 	}
 
 	#path(key: string): string {
@@ -156,26 +124,7 @@ export class FileStore implements ObjectStore {
 		}
 	}
 
-	async removeTemporary(): Promise<number> {
-		const folder = join(this.#root, incoming);
-		let removed = 0;
-		const owners = await readdir(folder).catch((error: unknown) => unlessMissing(error, [] as string[]));
-		for (const owner of owners) {
-			const path = join(folder, owner);
-			if (owner === this.#owner || (await this.#isAtWork(owner, path))) continue;
-			removed += (await readdir(path)).length;
-			await rm(path, { recursive: true, force: true });
-		}
-		return removed;
-	}
-
-	/** Whether the process that a folder of `incoming` belongs to may still write. */
-	async #isAtWork(owner: string, path: string): Promise<boolean> {
-		const [, ownerHost, pid] = ownerPattern.exec(owner) ?? [];
-		if (ownerHost === undefined) return true;
-		// Our own number belonged to another before: a container starts with the same one every time.
-		if (ownerHost === host) return Number(pid) !== process.pid && isAlive(Number(pid));
-		const { mtimeMs } = await stat(path);
-		return mtimeMs > Date.now() - strangerMsMax;
+	removeTemporary(): Promise<number> {
+		return this.#incoming.removeTemporary();
 	}
 }

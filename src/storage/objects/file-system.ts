@@ -27,6 +27,12 @@ export function storeFailure(error: unknown): Failure {
 	return new Failure('unavailable', isFull ? 'the object store is full' : 'the object store does not take the object', { cause: error });
 }
 
+/** @throws Failure `unavailable` for any other error than that the file is not there */
+export function unlessMissing<T>(error: unknown, missing: T): T {
+	if (codeOf(error) === 'ENOENT') return missing;
+	throw storeFailure(error);
+}
+
 /** All of the buffers: a disk that fills up writes a part, and says why at the next call. */
 export async function writeAll(fd: number, buffers: readonly Uint8Array[]): Promise<void> {
 	let left = [...buffers];

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
-import { closeFile, storeFailure, syncData, writeAll } from './file-system.ts';
+import { closeFile, storeFailure, writeAll } from './file-system.ts';
 import type { FinishedObject, ObjectWriter } from './object-store.ts';
 
 /** Enough for one call to the disk to be worth its way through the thread pool. */
@@ -13,10 +13,17 @@ export interface Placed {
 	withdraw(): Promise<void>;
 }
 
+export interface FileWriterOptions {
+	/** Makes the finished file visible under its key; at its old path it is of no more use when that resolves. */
+	publish(temporary: string, key: string): Promise<Placed>;
+	/** Makes durable what was written to the descriptor. */
+	sync(fd: number): Promise<void>;
+}
+
 /** One object on its way into a temporary file; chunks are gathered while the disk is busy. */
 export class FileWriter implements ObjectWriter {
 	readonly #path: string;
-	readonly #publish: (temporary: string, key: string) => Promise<Placed>;
+	readonly #options: FileWriterOptions;
 	readonly #hash = createHash('sha256');
 	readonly #opened: Promise<number>;
 	#waiting: Uint8Array[];
@@ -29,9 +36,9 @@ export class FileWriter implements ObjectWriter {
 	#isClosed = false;
 	#state: 'open' | 'finished' | 'ended' = 'open';
 
-	constructor(path: string, opened: Promise<number>, head: Uint8Array, publish: (temporary: string, key: string) => Promise<Placed>) {
+	constructor(path: string, opened: Promise<number>, head: Uint8Array, options: FileWriterOptions) {
 		this.#path = path;
-		this.#publish = publish;
+		this.#options = options;
 		this.#waiting = [head];
 		this.#waitingBytes = head.length;
 		this.#bytes = head.length;
@@ -101,8 +108,8 @@ export class FileWriter implements ObjectWriter {
 	 */
 	async publish(key: string): Promise<void> {
 		if (this.#state !== 'finished') throw new Error('the object is not finished');
-		const placed = this.#publish(this.#path, key);
-		const results = await Promise.allSettled([this.#opened.then(syncData), placed]);
+		const placed = this.#options.publish(this.#path, key);
+		const results = await Promise.allSettled([this.#opened.then((fd) => this.#options.sync(fd)), placed]);
 		const failed = results.find((result) => result.status === 'rejected');
 		if (failed) {
 			await placed.then(

@@ -2,21 +2,53 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { FileStore } from './file-store.ts';
 import type { ObjectStore } from './object-store.ts';
+import { S3Store } from './s3-store.ts';
+
+/** What of the configuration decides where objects lie. */
+export interface ObjectStoreConfig {
+	OBJECT_STORE_URL?: string | undefined;
+	DATA_DIR: string;
+	AWS_ENDPOINT_URL_S3?: string | undefined;
+	AWS_ENDPOINT_URL?: string | undefined;
+	AWS_REGION?: string | undefined;
+	AWS_ACCESS_KEY_ID?: string | undefined;
+	AWS_SECRET_ACCESS_KEY?: string | undefined;
+	AWS_SESSION_TOKEN?: string | undefined;
+}
+
+const s3Pattern = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([\w!.*'()/-]*))?$/;
 
 /**
- * The object store of OBJECT_STORE_URL: `file:` and an absolute path, as a URL (`file:///var/lib/x`) or plain (`file:/var/lib/x`).
+ * The object store of OBJECT_STORE_URL: `file:` and an absolute path, as a URL (`file:///var/lib/x`) or plain (`file:/var/lib/x`);
+ * or a bucket, `s3://<bucket>/<prefix>`, reached by the AWS_* variables. Unset: below DATA_DIR.
  * @throws Error for any other, with a text that names no part of it
  */
-export function openObjectStore(url: string): ObjectStore {
-	if (!url.startsWith('file:')) throw new Error('the object store is given as file:<absolute path>');
+export function configuredObjectStore(config: ObjectStoreConfig): ObjectStore {
+	const { OBJECT_STORE_URL: url, DATA_DIR } = config;
+	if (url === undefined) return new FileStore(join(resolve(DATA_DIR), 'objects'));
+	if (url.startsWith('file:')) return openFileStore(url);
+	const [isBucket, bucket = '', prefix = ''] = s3Pattern.exec(url) ?? [];
+	if (isBucket === undefined) throw new Error('the object store is given as file:<absolute path> or s3://<bucket>[/<prefix>]');
+	const folder = prefix.replace(/^\/+|\/+$/g, '');
+	return new S3Store({
+		bucket,
+		prefix: folder === '' ? '' : `${folder}/`,
+		spool: join(resolve(DATA_DIR), 'objects-spool'),
+		access: {
+			endpoint: config.AWS_ENDPOINT_URL_S3 ?? config.AWS_ENDPOINT_URL,
+			region: config.AWS_REGION,
+			credentials: credentialsOf(config),
+		},
+	});
+}
+
+function credentialsOf(config: ObjectStoreConfig) {
+	const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey, AWS_SESSION_TOKEN: sessionToken } = config;
+	return accessKeyId === undefined || secretAccessKey === undefined ? undefined : { accessKeyId, secretAccessKey, sessionToken };
+}
+
+function openFileStore(url: string): FileStore {
 	const path = url.startsWith('file://') ? fileURLToPath(url) : url.slice('file:'.length);
 	if (!isAbsolute(path)) throw new Error('the path of the object store is not absolute');
 	return new FileStore(path.length > 1 ? path.replace(/\/+$/, '') : path);
-}
-
-/** The object store of a configuration: that of OBJECT_STORE_URL, else below DATA_DIR. */
-export function configuredObjectStore(config: { OBJECT_STORE_URL?: string | undefined; DATA_DIR: string }): ObjectStore {
-	return config.OBJECT_STORE_URL === undefined
-		? new FileStore(join(resolve(config.DATA_DIR), 'objects'))
-		: openObjectStore(config.OBJECT_STORE_URL);
 }

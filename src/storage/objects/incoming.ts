@@ -1,0 +1,74 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { dirname, join } from 'node:path';
+import { codeOf, openFile, unlessMissing } from './file-system.ts';
+import { FileWriter, type FileWriterOptions } from './file-writer.ts';
+
+/** Of a host that cannot be asked: after this a writer cannot be at work any more. */
+export const strangerMsMax = 86_400_000;
+
+/** `<host>-<pid>-<start>`: whose temporary files a folder holds. */
+const ownerPattern = /^([0-9a-f]{16})-(\d{1,10})-[0-9a-f]{12}$/;
+const host = createHash('sha256').update(hostname()).digest('hex').slice(0, 16);
+
+function isAlive(pid: number): boolean {
+	try {
+		process.kill(pid, 0);
+		return true;
+	} catch (error) {
+		return codeOf(error) !== 'ESRCH';
+	}
+}
+
+/** Objects that are not whole yet: below one folder a folder for each process that writes. */
+export class Incoming {
+	readonly #folder: string;
+	readonly #owner = `${host}-${process.pid}-${randomBytes(6).toString('hex')}`;
+	#count = 0;
+
+	/** Nothing is made below the folder, an absolute path, before the first object. */
+	constructor(folder: string) {
+		this.#folder = folder;
+	}
+
+	begin(head: Uint8Array, options: FileWriterOptions): FileWriter {
+		this.#count += 1;
+		const path = join(this.#folder, this.#owner, `${this.#count}.part`);
+		return new FileWriter(path, this.#open(path), head, options);
+	}
+
+	async #open(path: string): Promise<number> {
+		try {
+			return await openFile(path, 'wx', 0o640);
+		} catch (error) {
+			if (codeOf(error) !== 'ENOENT') throw error;
+			// The first object of this process.
+			await mkdir(dirname(path), { recursive: true, mode: 0o750 });
+			return openFile(path, 'wx', 0o640);
+		}
+	}
+
+	/** Removes what processes that ended have left behind; gives the number of files. */
+	async removeTemporary(): Promise<number> {
+		let removed = 0;
+		const owners = await readdir(this.#folder).catch((error: unknown) => unlessMissing(error, [] as string[]));
+		for (const owner of owners) {
+			const path = join(this.#folder, owner);
+			if (owner === this.#owner || (await this.#isAtWork(owner, path))) continue;
+			removed += (await readdir(path)).length;
+			await rm(path, { recursive: true, force: true });
+		}
+		return removed;
+	}
+
+	/** Whether the process that a folder belongs to may still write. */
+	async #isAtWork(owner: string, path: string): Promise<boolean> {
+		const [, ownerHost, pid] = ownerPattern.exec(owner) ?? [];
+		if (ownerHost === undefined) return true;
+		// Our own number belonged to another before: a container starts with the same one every time.
+		if (ownerHost === host) return Number(pid) !== process.pid && isAlive(Number(pid));
+		const { mtimeMs } = await stat(path);
+		return mtimeMs > Date.now() - strangerMsMax;
+	}
+}

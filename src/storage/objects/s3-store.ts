@@ -1,0 +1,177 @@
+import { rm } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import type { S3 } from '@aws-sdk/client-s3';
+import { Failure } from '#core/failure.ts';
+import { Incoming, strangerMsMax } from './incoming.ts';
+import { isObjectKey } from './object-key.ts';
+import type { ByteRange, ListedObject, ObjectStore, ObjectWriter } from './object-store.ts';
+import { isBeyondEnd, isMissing, openClient, type S3Access, s3Failure } from './s3-client.ts';
+import { copy, type S3Location, upload } from './s3-upload.ts';
+
+const MiB = 1024 * 1024;
+const noValue = () => undefined;
+
+export interface S3StoreOptions {
+	bucket: string;
+	/** Stands before every key, with its `/`; may be empty. */
+	prefix: string;
+	/** An absolute path: where objects lie until they are uploaded. */
+	spool: string;
+	access: S3Access;
+	/** A larger object is uploaded in parts of this size; at most 10,000 (S3). */
+	partBytes?: number;
+	/** A larger object is copied in parts of this size; 5 GiB at most (S3). */
+	copyBytesMax?: number;
+}
+
+/**
+ * Objects in a bucket of S3 or of a store that speaks it. Under which key an object goes, and whether it is wanted at all, is known
+ * when all of it has come: until then it is a file below `spool`, and it is uploaded when it is published. An object counts when the
+ * store has answered the upload; before that nobody sees it. A crash leaves a file below `spool`, an upload in parts that was not
+ * completed, or an object without a row.
+ */
+export class S3Store implements ObjectStore {
+	readonly #options: S3StoreOptions;
+	readonly #incoming: Incoming;
+	#client: Promise<S3> | undefined;
+
+	constructor(options: S3StoreOptions) {
+		this.#options = options;
+		this.#incoming = new Incoming(options.spool);
+	}
+
+	#opened(): Promise<S3> {
+		this.#client ??= openClient(this.#options.access);
+		return this.#client;
+	}
+
+	/** @throws Failure `unavailable` where the store refuses or does not answer */
+	async #ask<T>(request: (client: S3) => Promise<T>): Promise<T> {
+		try {
+			return await request(await this.#opened());
+		} catch (error) {
+			throw s3Failure(error);
+		}
+	}
+
+	/** As `#ask`; undefined where the object is not there. */
+	#askUnlessMissing<T>(request: (client: S3) => Promise<T>): Promise<T | undefined> {
+		return this.#ask((client) =>
+			request(client).catch((error: unknown) => {
+				if (isMissing(error)) return undefined;
+				throw error;
+			}),
+		);
+	}
+
+	#location(key: string): S3Location {
+		if (!isObjectKey(key)) throw new TypeError('not a key of the object store');
+		return { Bucket: this.#options.bucket, Key: this.#options.prefix + key };
+	}
+
+	begin(head: Uint8Array): ObjectWriter {
+		return this.#incoming.begin(head, {
+			publish: async (temporary, key) => {
+				await this.#upload(temporary, this.#location(key));
+				// What cannot be removed has no row, and the sweep finds it.
+				return { withdraw: () => this.remove(key).then(noValue, noValue) };
+			},
+			// The store makes objects durable; the file is only on its way there.
+			sync: async () => undefined,
+		});
+	}
+
+	async #upload(temporary: string, location: S3Location): Promise<void> {
+		await this.#ask((client) => upload(client, location, temporary, this.#options.partBytes ?? 64 * MiB));
+		// What cannot be removed now, the next start removes.
+		await rm(temporary, { force: true }).catch(() => undefined);
+	}
+
+	async size(key: string): Promise<number | undefined> {
+		const location = this.#location(key);
+		const head = await this.#askUnlessMissing((client) => client.headObject(location));
+		return head && (head.ContentLength ?? 0);
+	}
+
+	async *read(key: string, range?: ByteRange): AsyncIterable<Uint8Array> {
+		if (range && range.end <= range.start) return;
+		const body = await this.#body(this.#location(key), range);
+		if (body === undefined) return;
+		try {
+			yield* body as AsyncIterable<Buffer>;
+		} catch (error) {
+			throw s3Failure(error);
+		} finally {
+			body.destroy();
+		}
+	}
+
+	/** Undefined: the range begins behind the end. */
+	async #body(location: S3Location, range: ByteRange | undefined): Promise<Readable | undefined> {
+		const wanted = range ? { Range: `bytes=${range.start}-${range.end - 1}` } : {};
+		return this.#ask(async (client) => {
+			try {
+				return (await client.getObject({ ...location, ...wanted })).Body as Readable;
+			} catch (error) {
+				if (isBeyondEnd(error)) return undefined;
+				if (isMissing(error)) throw new Failure('not-found', 'the object is not in the store', { cause: error });
+				throw error;
+			}
+		});
+	}
+
+	async remove(key: string): Promise<boolean> {
+		const location = this.#location(key);
+		// S3 deletes what is not there as well.
+		if ((await this.size(key)) === undefined) return false;
+		await this.#ask((client) => client.deleteObject(location));
+		return true;
+	}
+
+	async move(from: string, to: string): Promise<void> {
+		const [source, target] = [this.#location(from), this.#location(to)];
+		const bytes = await this.size(from);
+		if (bytes === undefined) {
+			if ((await this.size(to)) === undefined) throw new Failure('not-found', 'the object is not in the store');
+			return;
+		}
+		await this.#ask((client) => copy(client, source, target, bytes, this.#options.copyBytesMax ?? 4096 * MiB));
+		await this.#ask((client) => client.deleteObject(source));
+	}
+
+	async *list(): AsyncIterable<ListedObject> {
+		const { bucket, prefix } = this.#options;
+		for (let token: string | undefined, more = true; more; more = token !== undefined) {
+			const continued = token === undefined ? {} : { ContinuationToken: token };
+			const page = await this.#ask((client) => client.listObjectsV2({ Bucket: bucket, Prefix: prefix, ...continued }));
+			for (const { Key = '', Size = 0, LastModified } of page.Contents ?? []) {
+				const key = Key.slice(prefix.length);
+				if (isObjectKey(key)) yield { key, bytes: Size, changedMs: LastModified?.getTime() ?? 0 };
+			}
+			token = page.IsTruncated ? page.NextContinuationToken : undefined;
+		}
+	}
+
+	async removeTemporary(): Promise<number> {
+		return (await this.#incoming.removeTemporary()) + (await this.#abortUploads());
+	}
+
+	/** Uploads in parts that nobody can be carrying out any more. */
+	async #abortUploads(): Promise<number> {
+		const { bucket, prefix } = this.#options;
+		let aborted = 0;
+		let position: { KeyMarker?: string; UploadIdMarker?: string } | undefined = {};
+		while (position !== undefined) {
+			const marker: { KeyMarker?: string; UploadIdMarker?: string } = position;
+			const page = await this.#ask((client) => client.listMultipartUploads({ Bucket: bucket, Prefix: prefix, ...marker }));
+			for (const { Key, UploadId, Initiated } of page.Uploads ?? []) {
+				if (!isObjectKey(Key?.slice(prefix.length) ?? '') || (Initiated?.getTime() ?? Date.now()) > Date.now() - strangerMsMax) continue;
+				const upload = await this.#askUnlessMissing((client) => client.abortMultipartUpload({ Bucket: bucket, Key, UploadId }));
+				if (upload !== undefined) aborted += 1;
+			}
+			const { IsTruncated, NextKeyMarker = '', NextUploadIdMarker = '' } = page;
+			position = IsTruncated ? { KeyMarker: NextKeyMarker, UploadIdMarker: NextUploadIdMarker } : undefined;
+		}
+		return aborted;
+	}
+}

@@ -1,0 +1,42 @@
+import { globSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after } from 'node:test';
+import { Failure } from '#core/failure.ts';
+import { newId } from '#core/id.ts';
+import { newObjectKey } from '#storage/objects/object-key.ts';
+import type { ByteRange, ObjectStore } from '#storage/objects/object-store.ts';
+
+const roots: string[] = [];
+after(() => {
+	for (const root of roots) rmSync(root, { recursive: true, force: true });
+});
+
+export function newRoot(): string {
+	const root = mkdtempSync(join(tmpdir(), 'tributary-objects-'));
+	roots.push(root);
+	return join(root, 'objects');
+}
+
+export const siteId = newId();
+export const keyOf = (sopInstanceUid: string) => newObjectKey({ siteId, studyUid: '1.2.3', seriesUid: '1.2.3.4', sopInstanceUid });
+/** A further key in the folder of another. */
+export const againOf = (key: string) => key.replace(/[0-9a-f]{32}\.dcm$/, `${newId().replaceAll('-', '')}.dcm`);
+export const head = Buffer.from('head');
+
+export async function put(store: ObjectStore, key: string, content: Buffer): Promise<void> {
+	const writer = store.begin(head);
+	await writer.write(content);
+	await writer.finish();
+	await writer.publish(key);
+}
+
+export async function read(store: ObjectStore, key: string, range?: ByteRange): Promise<Buffer> {
+	const chunks: Uint8Array[] = [];
+	for await (const chunk of store.read(key, range)) chunks.push(chunk);
+	return Buffer.concat(chunks);
+}
+
+/** Files that were begun and neither published nor abandoned. */
+export const temporary = (root: string) => globSync('incoming/*/*', { cwd: root });
+export const refused = (code: string) => (error: unknown) => error instanceof Failure && error.code === code;
