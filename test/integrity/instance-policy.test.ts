@@ -240,6 +240,24 @@ describe('a conflict', { timeout: 120_000 }, () => {
 		await assertClean();
 	});
 
+	test('and another of the same instance, both settled for what was received at once, leave one instance and lose nothing', async (context) => {
+		const west = await site(context, 'race');
+		for (const content of ['one', 'two', 'three', 'four']) await west.send(content);
+		const open = await json('conflict', 'list', '--site', 'race');
+		assert.equal(open.length, 3);
+		await Promise.all(open.map(({ id }: { id: string }) => json('conflict', 'settle', id, '--keep', 'received')));
+		const stored = await west.stored();
+		assert.equal(stored.length, 1);
+		assert.ok(await objects().size(String(stored[0]?.['object_key'])));
+		assert.deepEqual(
+			(await west.studies()).map(({ instance_count: count }) => count),
+			[1],
+		);
+		const contents = new Set((await west.conflicts()).map(({ digest }) => digest).concat(stored.map(({ digest }) => digest)));
+		assert.equal(contents.size, 4);
+		await assertClean();
+	});
+
 	test('of one image of a study does not move the study to another patient', async (context) => {
 		const west = await site(context, 'single');
 		for (const uid of ['1.1', '1.2']) await west.send('x', { sopInstanceUid: uid });

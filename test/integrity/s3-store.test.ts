@@ -82,6 +82,14 @@ test('C-STORE into a bucket: answered when it is there, kept aside there, 0xA700
 	const check = () => checkObjects(service.databaseUrl, objects, Date.now() + 7_200_000, { remove: true, repair: true });
 	const clean = await check();
 	assert.deepEqual([clean.objects, clean.objects_without_rows, clean.rows_without_objects, clean.misplaced], [3, 0, 0, 0]);
+	// What cannot be put aside is safe where it is, and is put aside later.
+	server.fault = ({ method, key }) =>
+		method === 'PUT' && key.includes('/quarantine/') ? { status: 500, code: 'InternalError' } : undefined;
+	assert.equal((await send('1.1', 'c')).status, 0xb007);
+	server.fault = () => undefined;
+	const mended = await check();
+	assert.deepEqual([mended.objects, mended.objects_without_rows, mended.misplaced, mended.moved], [4, 0, 1, 1]);
+	assert.equal((await check()).misplaced, 0);
 	await objects.remove(String(lost?.object_key));
 	assert.equal((await check()).rows_without_objects, 1);
 });

@@ -77,38 +77,77 @@ export class S3Server implements AsyncDisposable {
 		const chunks: Buffer[] = [];
 		for await (const chunk of request) chunks.push(chunk as Buffer);
 		const body = Buffer.concat(chunks);
-		if (fault && fault !== 'cut') return refuse(response, fault.status, fault.code);
-		if (!(request.headers.authorization ?? '').includes(`Credential=${this.accessKeyId}/`)) return refuse(response, 403, 'AccessDenied');
-		if (bucket !== this.bucket) return refuse(response, 404, 'NoSuchBucket');
+		if (fault && fault !== 'cut') {
+			refuse(response, fault.status, fault.code);
+			return;
+		}
+		if (!(request.headers.authorization ?? '').includes(`Credential=${this.accessKeyId}/`)) {
+			refuse(response, 403, 'AccessDenied');
+			return;
+		}
+		if (bucket !== this.bucket) {
+			refuse(response, 404, 'NoSuchBucket');
+			return;
+		}
 		const isUpload = asked.method === 'PUT' && request.headers['x-amz-copy-source'] === undefined;
 		// What S3 takes without, the product never sends without.
-		if (isUpload && request.headers['content-md5'] === undefined) return refuse(response, 400, 'InvalidRequest');
-		if (isUpload && request.headers['content-md5'] !== digestOf(body, 'base64')) return refuse(response, 400, 'BadDigest');
-		if (request.headers['content-encoding'] === 'aws-chunked') return refuse(response, 501, 'NotImplemented');
+		if (isUpload && request.headers['content-md5'] === undefined) {
+			refuse(response, 400, 'InvalidRequest');
+			return;
+		}
+		if (isUpload && request.headers['content-md5'] !== digestOf(body, 'base64')) {
+			refuse(response, 400, 'BadDigest');
+			return;
+		}
+		if (request.headers['content-encoding'] === 'aws-chunked') {
+			refuse(response, 501, 'NotImplemented');
+			return;
+		}
 		this.#carryOut(asked, request, body, response, fault === 'cut');
 	}
 
 	#carryOut(asked: S3Request, request: IncomingMessage, body: Buffer, response: ServerResponse, isCut: boolean): void {
 		const { method, key, query } = asked;
 		const uploadId = query.get('uploadId');
-		if (key === '' && query.has('uploads')) return this.#listUploads(query, response);
-		if (key === '') return this.#list(query, response);
-		if (method === 'POST' && query.has('uploads')) return this.#initiate(key, response);
-		if (uploadId !== null) return this.#part(asked, uploadId, request, body, response);
-		if (method === 'PUT') return this.#put(key, request, body, response);
+		if (key === '' && query.has('uploads')) {
+			this.#listUploads(query, response);
+			return;
+		}
+		if (key === '') {
+			this.#list(query, response);
+			return;
+		}
+		if (method === 'POST' && query.has('uploads')) {
+			this.#initiate(key, response);
+			return;
+		}
+		if (uploadId !== null) {
+			this.#part(asked, uploadId, request, body, response);
+			return;
+		}
+		if (method === 'PUT') {
+			this.#put(key, request, body, response);
+			return;
+		}
 		if (method === 'DELETE') {
 			this.objects.delete(key);
 			response.writeHead(204).end();
 			return;
 		}
 		const held = this.objects.get(key);
-		if (held === undefined) return refuse(response, 404, method === 'HEAD' ? undefined : 'NoSuchKey');
+		if (held === undefined) {
+			refuse(response, 404, method === 'HEAD' ? undefined : 'NoSuchKey');
+			return;
+		}
 		send(held, method, request.headers.range, response, isCut);
 	}
 
 	#put(key: string, request: IncomingMessage, body: Buffer, response: ServerResponse): void {
 		const source = this.#source(request);
-		if (source === null) return refuse(response, 404, 'NoSuchKey');
+		if (source === null) {
+			refuse(response, 404, 'NoSuchKey');
+			return;
+		}
 		const bytes = source ?? body;
 		this.objects.set(key, { bytes, changed: new Date() });
 		if (source === undefined) response.writeHead(200, { ETag: etagOf(bytes) }).end();
@@ -133,13 +172,19 @@ export class S3Server implements AsyncDisposable {
 
 	#part({ method, key, query }: S3Request, id: string, request: IncomingMessage, body: Buffer, response: ServerResponse): void {
 		const upload = this.uploads.get(id);
-		if (upload === undefined || upload.key !== key) return refuse(response, 404, 'NoSuchUpload');
+		if (upload === undefined || upload.key !== key) {
+			refuse(response, 404, 'NoSuchUpload');
+			return;
+		}
 		if (method === 'DELETE') {
 			this.uploads.delete(id);
 			response.writeHead(204).end();
 		} else if (method === 'PUT') {
 			const source = this.#source(request);
-			if (source === null) return refuse(response, 404, 'NoSuchKey');
+			if (source === null) {
+				refuse(response, 404, 'NoSuchKey');
+				return;
+			}
 			const bytes = source ?? body;
 			upload.parts.set(Number(query.get('partNumber')), bytes);
 			if (source === undefined) response.writeHead(200, { ETag: etagOf(bytes) }).end();
@@ -156,7 +201,10 @@ export class S3Server implements AsyncDisposable {
 			const bytes = parts.get(number);
 			return bytes !== undefined && number === index + 1 && etag === etagOf(bytes) ? bytes : undefined;
 		});
-		if (whole.length === 0 || whole.includes(undefined)) return refuse(response, 400, 'InvalidPart');
+		if (whole.length === 0 || whole.includes(undefined)) {
+			refuse(response, 400, 'InvalidPart');
+			return;
+		}
 		this.objects.set(key, { bytes: Buffer.concat(whole as Buffer[]), changed: new Date() });
 		this.uploads.delete(id);
 		xml(response, `<CompleteMultipartUploadResult><Key>${key}</Key></CompleteMultipartUploadResult>`);
@@ -205,7 +253,10 @@ function etagOf(bytes: Buffer): string {
 /** `isCut`: the connection ends in the middle of the bytes. */
 function send({ bytes, changed }: Stored, method: string, range: string | undefined, response: ServerResponse, isCut: boolean): void {
 	const [, start, end] = /^bytes=(\d+)-(\d+)$/.exec(range ?? '') ?? [];
-	if (Number(start) >= bytes.length) return refuse(response, 416, 'InvalidRange');
+	if (Number(start) >= bytes.length) {
+		refuse(response, 416, 'InvalidRange');
+		return;
+	}
 	const part = start === undefined ? bytes : bytes.subarray(Number(start), Number(end) + 1);
 	response.writeHead(start === undefined ? 200 : 206, {
 		'Content-Length': part.length,
