@@ -105,7 +105,7 @@ export class ReadSet {
 			orders ? connection.run(findObservations, orders) : none,
 			this.#readRows(connection, keys, setOf),
 			readSessions(connection, keys, setOf),
-			readImaging(connection, keys, setOf),
+			readImaging(connection, keys, sets, setOf),
 			this.#reports.byOrder(connection, keys, sets),
 		]);
 		for (const cells of patients) {
