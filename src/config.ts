@@ -49,7 +49,7 @@ export const environmentSchema = z.object({
 	MLLP_TLS_PORT: optionalPort.meta({ description: 'HL7 v2 over MLLP, TLS' }),
 	OBJECT_STORE_URL: z
 		.string()
-		.regex(/^(file:|s3:\/\/)/, 'is file:<absolute path> or s3://<bucket>[/<prefix>]')
+		.regex(/^(file:.+|s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](\/[\w!.*'()/-]*)?)$/, 'is file:<absolute path> or s3://<bucket>[/<prefix>]')
 		.optional()
 		.meta({ description: 'unset → DATA_DIR/objects; file: and an absolute path; s3://<bucket>[/<prefix>]' }),
 	AWS_ENDPOINT_URL_S3: z
@@ -120,7 +120,7 @@ function checkTogether(environment: Environment): void {
 		throw new ConfigurationError(tls ? 'TLS_KEY_FILE' : 'TLS_CERT_FILE', 'TLS_CERT_FILE and TLS_KEY_FILE are set together or not at all');
 	}
 	const hasKeyId = environment.AWS_ACCESS_KEY_ID !== undefined;
-	if (hasKeyId !== (environment.AWS_SECRET_ACCESS_KEY !== undefined)) {
+	if (environment.OBJECT_STORE_URL?.startsWith('s3:') && hasKeyId !== (environment.AWS_SECRET_ACCESS_KEY !== undefined)) {
 		const missing = hasKeyId ? 'AWS_SECRET_ACCESS_KEY' : 'AWS_ACCESS_KEY_ID';
 		throw new ConfigurationError(missing, 'AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are set together or not at all');
 	}

@@ -29,6 +29,8 @@ describe('configuration', () => {
 			DATABASE_URL: 'postgresql://tributary:secret@db/tributary',
 			FHIR_PORT: '9000',
 			TRUSTED_PROXIES: '10.0.0.1, 10.1.0.0/16',
+			AWS_SECRET_ACCESS_KEY: 'a secret',
+			AWS_SESSION_TOKEN: 'another secret',
 		});
 		const shown = new Map(configuration(config).map(({ variable, value }) => [variable, value]));
 		assert.equal(shown.get('DATABASE_URL'), '(set, not shown)');
@@ -46,6 +48,11 @@ describe('configuration', () => {
 			[{ ALLOW_PLAINTEXT: 'yes' }, 'ALLOW_PLAINTEXT'],
 			[{ TLS_CERT_FILE: 'cert.pem' }, 'TLS_KEY_FILE'],
 			[{ MLLP_TLS_PORT: '2575' }, 'MLLP_TLS_PORT'],
+			[{ OBJECT_STORE_URL: 'https://bucket' }, 'OBJECT_STORE_URL'],
+			[{ OBJECT_STORE_URL: 's3://Bucket' }, 'OBJECT_STORE_URL'],
+			[{ OBJECT_STORE_URL: 's3://bucket/a', AWS_ACCESS_KEY_ID: 'key' }, 'AWS_SECRET_ACCESS_KEY'],
+			[{ OBJECT_STORE_URL: 's3://bucket/a', AWS_SECRET_ACCESS_KEY: 'key' }, 'AWS_ACCESS_KEY_ID'],
+			[{ AWS_ENDPOINT_URL_S3: 'minio:9000' }, 'AWS_ENDPOINT_URL_S3'],
 			[{ HOST: '0.0.0.0' }, 'HOST'],
 			...Object.values(limitDefinitions).map(({ variable, max }): [Record<string, string>, string] => [
 				{ [variable]: String(max + 1) },
