@@ -140,6 +140,18 @@ export async function replayMessages(context: MessageContext, ids: readonly stri
 	return records;
 }
 
+type LoggedKind = Pick<MessageRecord, 'surface' | 'message_type'>;
+
+const isFhir = ({ message_type: type }: LoggedKind) => /^(POST|PUT|PATCH) /.test(type);
+const isMpps = ({ surface, message_type: type }: LoggedKind) => type.startsWith('MPPS') && surface !== 'mllp' && surface !== 'hl7-http';
+/** A replay was of HL7 v2 when it is none of the others. */
+const isHl7v2 = ({ surface }: LoggedKind) => ['mllp', 'hl7-http', 'replay'].includes(surface);
+
+/** What is logged of images and of people's decisions tells why they were refused, and is no message to take again. */
+export function isReplayable(logged: LoggedKind): boolean {
+	return isFhir(logged) || isMpps(logged) || isHl7v2(logged);
+}
+
 function replayOf(row: WholeMessageRow, nowMs: number): Delivery {
 	const replay = {
 		id: newId(nowMs),
@@ -151,13 +163,18 @@ function replayOf(row: WholeMessageRow, nowMs: number): Delivery {
 		bytes: row.bytes,
 		replayOf: row.id,
 	};
-	if (/^(POST|PUT|PATCH) /.test(row.message_type)) {
+	const { message_type: type } = row;
+	if (isFhir(row)) {
 		return { ...replay, kind: 'fhir', policy: { updateCreates: row.update_creates, checkReferences: row.check_references } };
 	}
-	const { surface, message_type: type } = row;
-	if (type.startsWith('MPPS') && surface !== 'mllp' && surface !== 'hl7-http') {
+	if (isMpps(row)) {
 		const operation = type === 'MPPS N-CREATE' ? 'create' : type === 'MPPS N-SET' ? 'set' : 'report';
 		return { ...replay, kind: 'mpps', operation };
+	}
+	if (!isHl7v2(row)) {
+		throw new AdministrationError(
+			`the message '${row.id}' is of type ${type}, which is not replayed; it has to be sent or asked for again`,
+		);
 	}
 	const policy = {
 		also: row.also_events ?? [],

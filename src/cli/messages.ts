@@ -1,4 +1,5 @@
 import {
+	isReplayable,
 	listLoggedMessages,
 	listMessagesInput,
 	listUnmatchedMessages,
@@ -64,7 +65,8 @@ export const messageCommands: Command[] = [
 			}
 			if (site === undefined || positionals.length > 0) throw new UsageError('--refused goes with --site and without message ids');
 			const refused = await listLoggedMessages(context, { site, outcome: 'refused', limit: 1000 });
-			return replayMessages(context, refused.map(({ id }) => id).reverse());
+			const replayable = refused.filter(isReplayable).map(({ id }) => id);
+			return replayMessages(context, replayable.reverse());
 		},
 	},
 ];

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { listClients, setClient } from '#administration/clients.ts';
-import { listLoggedMessages, type MessageContext, replayMessages, showLoggedMessage } from '#administration/messages.ts';
+import { isReplayable, listLoggedMessages, type MessageContext, replayMessages, showLoggedMessage } from '#administration/messages.ts';
+import { newId, nilId } from '#core/id.ts';
 import { adt } from '#test/support/adt.ts';
 import { MllpClient, msa } from '#test/support/mllp-client.ts';
 import { testService } from '#test/support/service.ts';
@@ -46,5 +47,29 @@ describe('a refused message', () => {
 		);
 		resent.close();
 		assert.deepEqual(await service.rows('select version from patient'), [{ version: 1 }]);
+	});
+
+	test('that is no message of HL7 v2, FHIR or MPPS is not replayed', async () => {
+		await using service = await testService();
+		await service.addSite('south');
+		const [site] = await service.rows<{ id: string }>('select id from site');
+		const context: MessageContext = {
+			...service.administration,
+			databaseUrl: service.databaseUrl,
+			deliver: (deliveries) => processInPlace(service.databaseUrl, deliveries),
+		};
+		const of = { siteId: site?.id ?? '', clientId: nilId, surface: 'dimse' as const, source: '192.0.2.1', receivedAtMs: Date.now() };
+		const given = { ...of, defaultAuthority: undefined, withheld: true as const, bytes: Buffer.from('{"attributes":{"patient":{}}}') };
+		await context.deliver([
+			{ ...given, kind: 'image', id: newId() },
+			{ ...given, kind: 'conflict', id: newId() },
+		]);
+		const refused = () => listLoggedMessages(context, { site: 'south', outcome: 'refused', limit: 10 });
+		const logged = await refused();
+		assert.deepEqual(logged.map(({ message_type: type }) => type).sort(), ['C-STORE', 'conflict settle']);
+		for (const { id, message_type: type } of logged)
+			await assert.rejects(replayMessages(context, [id]), new RegExp(`is of type ${type}, which is not replayed`));
+		assert.deepEqual(logged.filter(isReplayable), []);
+		assert.equal((await refused()).length, 2);
 	});
 });
