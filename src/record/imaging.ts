@@ -25,6 +25,8 @@ export interface HeldStudy {
 	accessionNumber: string | null;
 	/** FHIR date, or dateTime without zone. */
 	started: string | null;
+	/** 0: this batch moved its last instance to another study, so that it goes. */
+	instanceCount: number;
 }
 
 /** An instance that a batch adds. */
@@ -77,9 +79,6 @@ export interface HeldConflict {
 /** A person's decision about a conflict. */
 export interface SettledConflict {
 	conflictId: string;
-	/** For the audit trail. */
-	auditId: string;
-	sopInstanceUid: string;
 	as: 'stored' | 'received';
 	/** Who decided: `cli:root`, or an e-mail address. */
 	by: string;

@@ -29,7 +29,7 @@ export async function readImaging(connection: StatementRunner, keys: Keys, sets:
 		run(findConflicts, conflicts),
 	]);
 	for (const cells of held) addInstance(setOf(cells), cells as string[]);
-	for (const cells of series) setOf(cells).addStoredSeries(heldStudy(cells), cells[6] ?? null);
+	for (const cells of series) setOf(cells).addStoredSeries(heldStudy(cells), cells[7] ?? null);
 	for (const cells of numbered) setOf(cells).addStoredStudy(heldStudy(cells));
 	for (const cells of settled) {
 		const [, id = '', sopInstanceUid = '', objectKey = ''] = cells as string[];
@@ -47,6 +47,7 @@ function heldStudy(cells: Cell[]): HeldStudy {
 		patientId: cells[3] ?? null,
 		accessionNumber: cells[4] ?? null,
 		started: cells[5] ?? null,
+		instanceCount: Number(cells[6]),
 	};
 }
 
@@ -63,12 +64,15 @@ async function readDisputed(connection: StatementRunner, keys: Keys, sets: Worki
 	if (contents.length === 0) return;
 	const siteIds = contents.map(({ siteId }) => siteId);
 	const named = [plainArray(siteIds), textArray(contents.map(({ uid }) => uid)), textArray(contents.map(({ digest }) => digest))];
-	const [kept, policies] = await Promise.all([
+	const left = [...keys].flatMap(([siteId, site]) => studiesOfDisputed(site, sets.get(siteId)).map((uid) => ({ siteId, uid })));
+	const [kept, policies, studies] = await Promise.all([
 		connection.run(findKeptObjects, named),
 		connection.run(findInstancePolicies, [plainArray([...new Set(siteIds)])]),
+		connection.run(findStudies, [plainArray(left.map(({ siteId }) => siteId)), textArray(left.map(({ uid }) => uid))]),
 	]);
 	for (const cells of kept) setOf(cells).addStoredKept(...(cells.slice(1, 4) as [string, string, string]));
 	for (const cells of policies) setOf(cells).instancePolicy = cells[1] as InstancePolicy;
+	for (const cells of studies) setOf(cells).addStoredSeries(heldStudy(cells), cells[7] ?? null);
 }
 
 /** SOP Instance UIDs under which other content came, with its digests. */
@@ -77,6 +81,12 @@ function disputed({ instances }: SiteKeys, set: WorkingSet | undefined): [uid: s
 		const held = set?.instance(uid);
 		return digests.size > 1 || (held !== undefined && !digests.has(held.digest));
 	});
+}
+
+/** Where the instances are that other content may replace. */
+export function studiesOfDisputed(site: SiteKeys, set: WorkingSet | undefined): string[] {
+	const held = disputed(site, set).map(([uid]) => set?.instance(uid)?.studyUid);
+	return [...new Set(held.filter((uid) => uid !== undefined))];
 }
 
 /** The values of a kind of key over all sites, as two arrays; undefined when there are none. */

@@ -2,7 +2,7 @@ import type { Row } from '#record/apply/rows.ts';
 import { indexText } from '#record/index-text.ts';
 import type { TableShape } from '#record/table-shape.ts';
 import type { Cell, StatementRunner } from './connection.ts';
-import { pairs } from './read-imaging.ts';
+import { pairs, studiesOfDisputed } from './read-imaging.ts';
 import type { SiteKeys, WorkingSets } from './read-set.ts';
 import { plainArray, type Statement, textArray } from './statement.ts';
 import { findReports, findReportsOfStudies } from './statements/find-reports.ts';
@@ -34,24 +34,28 @@ export class ReportReads {
 	}
 
 	/**
-	 * What is known only when the studies are: the reports that have waited for one which is new, so that instances of known
-	 * studies ask nothing here, and the patients whose studies are reported on.
+	 * What is known only when the studies are: the reports that have waited for one which is new, or name one which a replacement
+	 * may change, so that further instances of known studies ask nothing here; and the patients whose studies are reported on.
 	 */
 	async behindStudies(connection: StatementRunner, keys: ReadonlyMap<string, SiteKeys>, sets: WorkingSets): Promise<void> {
 		await Promise.all([this.#awaiting(connection, keys, sets), this.#patientsOf(connection, keys, sets)]);
 	}
 
 	async #awaiting(connection: StatementRunner, keys: ReadonlyMap<string, SiteKeys>, sets: WorkingSets): Promise<void> {
-		const begun = [...keys].flatMap(([siteId, { arrivingStudies }]) =>
-			[...arrivingStudies]
-				.filter(([uid]) => sets.get(siteId)?.study(uid) === undefined)
-				.map(([uid, accession]) => ({ siteId, uid, accession: accession === undefined ? null : indexText(accession) })),
-		);
-		if (begun.length === 0) return;
+		const named = [...keys].flatMap(([siteId, site]) => {
+			const set = sets.get(siteId);
+			const isReplacing = set?.instancePolicy === 'replace' || site.conflictIds.size > 0;
+			const left = isReplacing ? studiesOfDisputed(site, set) : [];
+			const arriving = [...site.arrivingStudies].filter(([uid]) => left.length > 0 || set?.study(uid) === undefined);
+			const changed = left.length === 0 ? [] : [...new Set([...left, ...site.arrivingStudies.keys()])];
+			const before = changed.map((uid) => [uid, set?.study(uid)?.accessionNumber ?? undefined] as const);
+			return [...arriving, ...before].map(([uid, accession]) => ({ siteId, uid, accession }));
+		});
+		if (named.length === 0) return;
 		const values = [
-			plainArray(begun.map(({ siteId }) => siteId)),
-			textArray(begun.map(({ uid }) => uid)),
-			textArray(begun.map(({ accession }) => accession)),
+			plainArray(named.map(({ siteId }) => siteId)),
+			textArray(named.map(({ uid }) => uid)),
+			textArray(named.map(({ accession }) => (accession === undefined ? null : indexText(accession)))),
 		];
 		this.#add(await connection.run(this.#byStudy, values), sets);
 	}

@@ -1,14 +1,13 @@
 import type { WorkingSets } from './read-set.ts';
 import type { Statement } from './statement.ts';
-import { insertAuditEvent } from './statements/administrative/read-access.ts';
 import {
 	affectedStudies,
 	deleteInstances,
 	recounts,
 	replacedParameters,
+	restateContents,
 	restatedSeriesParameters,
 	restatedStudyParameters,
-	restateModalities,
 	restateSeries,
 	restateStudies,
 	settleConflicts,
@@ -38,11 +37,11 @@ export function sendImaging(send: Send, sets: WorkingSets, lastUpdated: string):
 		send(upsertStudies, studyParameters(added, lastUpdated));
 	}
 	if (replaced.length > 0) {
-		const studies = affectedStudies(replaced);
-		for (const statement of recounts) send(statement, studies);
+		const { named, isLessened } = affectedStudies(replaced, added);
+		for (const statement of recounts) send(statement, named);
 		send(restateSeries, restatedSeriesParameters(replaced));
 		send(restateStudies, restatedStudyParameters(replaced));
-		send(restateModalities, [...studies, lastUpdated]);
+		send(restateContents, [...named, isLessened, lastUpdated]);
 	}
 	sendConflicts(send, sets, lastUpdated);
 }
@@ -51,11 +50,5 @@ function sendConflicts(send: Send, sets: WorkingSets, lastUpdated: string): void
 	const conflicts = [...sets].flatMap(([siteId, set]) => set.conflicts.map((conflict) => ({ siteId, conflict })));
 	if (conflicts.length > 0) send(insertConflicts, conflictParameters(conflicts, lastUpdated));
 	const decided = [...sets].flatMap(([siteId, set]) => set.settledConflicts.map((settled) => ({ siteId, settled })));
-	if (decided.length === 0) return;
-	send(settleConflicts, settledParameters(decided, lastUpdated));
-	for (const { siteId, settled } of decided) {
-		const { auditId, by, conflictId, sopInstanceUid, as } = settled;
-		const detail = JSON.stringify({ sop_instance_uid: sopInstanceUid, keep: as });
-		send(insertAuditEvent, [auditId, lastUpdated, siteId, by, 'conflict.settle', conflictId, null, detail]);
-	}
+	if (decided.length > 0) send(settleConflicts, settledParameters(decided, lastUpdated));
 }

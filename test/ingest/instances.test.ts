@@ -25,12 +25,12 @@ describe('instances of one UID in one batch', () => {
 		await database[Symbol.asyncDispose]();
 	});
 
-	async function siteOf(policy: string): Promise<string> {
+	async function siteOf(slug: string): Promise<string> {
 		const id = newId();
 		await pool.query('insert into site (id, slug, name, active, created_at, instance_policy) values ($1, $2, $2, true, now(), $3)', [
 			id,
-			`site-${policy}`,
-			policy,
+			`site-${slug}`,
+			slug.replace(/-.*/, ''),
 		]);
 		return id;
 	}
@@ -97,6 +97,19 @@ describe('instances of one UID in one batch', () => {
 		);
 		assert.deepEqual(await process([c]), [{ kind: 'stored' }], 'the same delivery again meets its own row');
 		assert.deepEqual(await index(site), expected);
+	});
+
+	test('replace: a study that is emptied and begun again in one batch is the same study', async () => {
+		const site = await siteOf('replace-again');
+		const [x, moved, y] = [instance(site, 'x'), instance(site, 'xx', { study: '1.2.2' }), instance(site, 'y', { uid: '1.9' })];
+		const studies = () =>
+			rows('select id, study_uid, instance_count, version from imaging_study where site_id = $1 order by study_uid', site);
+		await process([x]);
+		const [begun] = await studies();
+		assert.deepEqual(await process([moved, y]), [{ kind: 'replaced', superseded: x.stored.objectKey }, { kind: 'stored' }]);
+		const [kept, other, ...more] = await studies();
+		assert.deepEqual(kept, { ...begun, version: 2 });
+		assert.deepEqual([other.study_uid, other.instance_count, other.version, more], ['1.2.2', 1, 1, []]);
 	});
 
 	test('keep: the first stays, content that is kept aside already is not kept twice', async () => {

@@ -1,9 +1,9 @@
 import { Failure } from '#core/failure.ts';
 import type { InstanceChange, SettlementChange } from '../change-set.ts';
-import type { HeldInstance, NewInstance, Settlement } from '../imaging.ts';
+import type { HeldConflict, HeldInstance, NewInstance, SettledConflict, Settlement } from '../imaging.ts';
 import type { IndexOutcome, StoredInstance } from '../instance.ts';
 import type { ApplyContext } from './context.ts';
-import { tellReports } from './report-studies.ts';
+import { followStudy, tellReports } from './report-studies.ts';
 import type { Row } from './rows.ts';
 
 /** Puts an instance into the index of its site; what is there under its UID already decides what becomes of it. */
@@ -48,12 +48,12 @@ function outcomeOf(context: ApplyContext, instance: StoredInstance, patient: Row
 
 function addedOf({ set, newId }: ApplyContext, instance: StoredInstance, patient: Row | undefined): NewInstance {
 	const { studyUid, seriesUid } = instance.attributes;
-	const study = set.study(studyUid);
+	const study = set.lastKnownStudy(studyUid);
 	return {
 		instance,
 		patientId: study ? study.patientId : (patient?.id ?? null),
-		studyId: newId(),
-		isNewStudy: study === undefined,
+		studyId: study?.id ?? newId(),
+		isNewStudy: set.study(studyUid) === undefined,
 		isNewSeries: !set.hasSeries(studyUid, seriesUid),
 	};
 }
@@ -81,9 +81,9 @@ function replace(
 	if (!isLastWord) flagOtherPatient(context, studyUid, patient);
 	set.putConflict({ id: newId(), ...object, receivedAt: storedAt, settlement });
 	const added = addedOf(context, instance, patient);
+	const touched = [...new Set([held.studyUid, studyUid])].map((uid) => ({ uid, before: set.study(uid) }));
 	set.replaceInstance({ added, studyUids: [held.studyUid], patientId: patient?.id ?? null, isLastWord });
-	const begun = added.isNewStudy ? set.study(studyUid) : undefined;
-	if (begun) tellReports(context, begun);
+	for (const { uid, before } of touched) followStudy(context, before, set.study(uid));
 	return { kind: 'replaced', superseded: held.objectKey };
 }
 
@@ -92,15 +92,14 @@ function replace(
  * @throws Failure `not-found`, `conflict`
  */
 export function applySettlement(context: ApplyContext, change: SettlementChange, patient: Row | undefined): void {
-	const { set, newId } = context;
+	const { set } = context;
 	const { conflictId, by, received } = change;
 	const conflict = set.conflict(conflictId);
 	if (conflict === undefined) throw new Failure('not-found', 'there is no such conflict');
 	const { sopInstanceUid } = conflict;
-	const settled = { conflictId, auditId: newId(), sopInstanceUid, by };
 	if (received === undefined) {
 		if (conflict.isSettled) throw new Failure('conflict', 'the conflict is settled');
-		set.settleConflict({ ...settled, as: 'stored' });
+		settle(context, conflict, { conflictId, as: 'stored', by });
 		return;
 	}
 	if (received.objectKey !== conflict.objectKey || received.attributes.sopInstanceUid !== sopInstanceUid) {
@@ -109,6 +108,18 @@ export function applySettlement(context: ApplyContext, change: SettlementChange,
 	const held = set.instance(sopInstanceUid);
 	if (held === undefined) throw new Failure('not-found', 'the instance is not in the index');
 	if (held.objectKey === conflict.objectKey) throw new Failure('conflict', 'the object of the conflict is the instance already');
-	set.settleConflict({ ...settled, as: 'received' });
+	settle(context, conflict, { conflictId, as: 'received', by });
 	context.instances.push(replace(context, received, held, patient, { as: 'superseded', by }));
+}
+
+function settle({ set, newId, lastUpdated }: ApplyContext, { sopInstanceUid }: HeldConflict, settled: SettledConflict): void {
+	set.settleConflict(settled);
+	set.putAudit({
+		id: newId(),
+		recordedAt: lastUpdated,
+		actor: settled.by,
+		action: 'conflict.settle',
+		subject: settled.conflictId,
+		detail: JSON.stringify({ sop_instance_uid: sopInstanceUid, keep: settled.as }),
+	});
 }

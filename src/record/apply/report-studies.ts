@@ -50,19 +50,57 @@ export function tellReports(context: ApplyContext, study: HeldStudy): void {
 	}
 }
 
-function withStudy(context: ApplyContext, row: Row, study: HeldStudy): Row {
-	const patientId = row.links['patient_id'] ?? null;
-	const isNamed = row.links['study_uid'] === study.studyUid;
-	// A report that names a UID is about that study and no other.
-	if (!isNamed && row.links['study_uid'] !== null) return row;
-	if (study.patientId === null ? !isNamed : study.patientId !== patientId) return row;
+/**
+ * A replaced instance begins, changes or empties a study: reports that are not about it any more, as they may have been by its
+ * patient or number, refer to it no longer; and those do that are.
+ */
+export function followStudy(context: ApplyContext, before: HeldStudy | undefined, after: HeldStudy | undefined): void {
+	const { set } = context;
+	const about = new Set(
+		after &&
+			set
+				.reportsNaming(after)
+				.filter((row) => isAbout(row, after))
+				.map(({ id }) => id),
+	);
+	for (const row of before ? set.reportsNaming(before) : []) {
+		const next = before === undefined || about.has(row.id) ? row : withoutStudy(context, row, before);
+		if (next !== row) set.putReport(next);
+	}
+	if (after) tellReports(context, after);
+}
+
+/** Of a report that names the study; one that names a UID is about that study and no other. */
+function isAbout({ links }: Row, study: HeldStudy): boolean {
+	const isNamed = links['study_uid'] === study.studyUid;
+	if (!isNamed && links['study_uid'] !== null) return false;
+	return study.patientId === null ? isNamed : study.patientId === (links['patient_id'] ?? null);
+}
+
+function withoutStudy(context: ApplyContext, row: Row, study: HeldStudy): Row {
 	const resource = resourceOf(row);
-	const held = Array.isArray(resource['imagingStudy']) ? (resource['imagingStudy'] as JsonObject[]) : [];
+	const held = studiesHeld(resource);
+	const kept = held.filter((other) => other['reference'] !== studyReference(study)['reference']);
+	if (kept.length === held.length) return row;
+	if (row.links['study_uid'] === study.studyUid) kept.push(absentStudyReference(study.studyUid));
+	if (kept.length > 0) resource['imagingStudy'] = kept;
+	else delete resource['imagingStudy'];
+	return revise(context, row, JSON.stringify(resource), resource, row.links);
+}
+
+function withStudy(context: ApplyContext, row: Row, study: HeldStudy): Row {
+	if (!isAbout(row, study)) return row;
+	const resource = resourceOf(row);
+	const held = studiesHeld(resource);
 	const reference = studyReference(study);
 	if (held.some((other) => other['reference'] === reference['reference'])) return row;
 	const kept = held.filter((other) => other['reference'] !== undefined || uidOf(other) !== uidOf(reference));
 	resource['imagingStudy'] = [...kept, reference];
 	return revise(context, row, JSON.stringify(resource), resource, row.links);
+}
+
+function studiesHeld({ imagingStudy }: JsonObject): JsonObject[] {
+	return Array.isArray(imagingStudy) ? (imagingStudy as JsonObject[]) : [];
 }
 
 function uidOf(reference: JsonObject): unknown {

@@ -255,7 +255,7 @@ export class WorkingSet {
 
 	/** Studies of an accession number. */
 	studiesOf(accessionNumber: string): HeldStudy[] {
-		return [...this.#studies.values()].filter((study) => study.accessionNumber === accessionNumber);
+		return [...this.#studies.values()].filter((study) => study.accessionNumber === accessionNumber && study.instanceCount > 0);
 	}
 
 	addStoredKept(sopInstanceUid: string, digest: string, objectKey: string): void {
@@ -281,6 +281,12 @@ export class WorkingSet {
 	}
 
 	study(studyUid: string): HeldStudy | undefined {
+		const study = this.#studies.get(studyUid);
+		return study?.instanceCount === 0 ? undefined : study;
+	}
+
+	/** As `study`, or what this batch emptied: if it gets an instance before the batch is written it is the same study still. */
+	lastKnownStudy(studyUid: string): HeldStudy | undefined {
 		return this.#studies.get(studyUid);
 	}
 
@@ -293,7 +299,7 @@ export class WorkingSet {
 		const { studyUid, seriesUid, sopInstanceUid } = attributes;
 		const held = { sopInstanceUid, studyUid, digest, bytes, objectKey, callingAe, source, storedAt: undefined };
 		this.#put(this.#instances, sopInstanceUid, held);
-		if (added.isNewStudy) this.#put(this.#studies, studyUid, beganStudy(added));
+		this.#countStudy(this.#studies.get(studyUid) ?? beganStudy(added), 1);
 		this.#put(this.#series, `${studyUid}/${seriesUid}`, true);
 		this.#put(this.newInstances, sopInstanceUid, added);
 	}
@@ -303,10 +309,19 @@ export class WorkingSet {
 		const { added, studyUids, patientId, isLastWord } = replacement;
 		const { sopInstanceUid, studyUid } = added.instance.attributes;
 		const earlier = this.replacements.get(sopInstanceUid);
+		const left = this.#studies.get(this.#instances.get(sopInstanceUid)?.studyUid ?? '');
+		if (left) this.#countStudy(left, -1);
 		this.putInstance(added);
 		const study = this.#studies.get(studyUid);
-		if (study && isLastWord) this.#put(this.#studies, studyUid, { ...beganStudy(added), id: study.id, patientId });
+		if (study && (isLastWord || study.instanceCount === 1)) {
+			const { id, instanceCount } = study;
+			this.#put(this.#studies, studyUid, { ...beganStudy(added), id, patientId, instanceCount });
+		}
 		this.#put(this.replacements, sopInstanceUid, { ...replacement, studyUids: [...(earlier?.studyUids ?? []), ...studyUids] });
+	}
+
+	#countStudy(study: HeldStudy, difference: number): void {
+		this.#put(this.#studies, study.studyUid, { ...study, instanceCount: study.instanceCount + difference });
 	}
 
 	putConflict(conflict: Conflict): void {
@@ -372,6 +387,7 @@ function beganStudy({ studyId, patientId, instance }: NewInstance): HeldStudy {
 		patientId,
 		accessionNumber: study.accessionNumber ?? null,
 		started: study.started ?? null,
+		instanceCount: 0,
 	};
 }
 

@@ -13,7 +13,7 @@ join imaging_instance i on i.site_id = k.site_id and i.sop_instance_uid = k.sop_
 export const findStudies: Statement = {
 	name: 'find_studies',
 	text: `
-select t.site_id, t.study_uid, t.id, t.patient_id, t.accession_number, t.started, s.series_uid
+select t.site_id, t.study_uid, t.id, t.patient_id, t.accession_number, t.started, t.instance_count, s.series_uid
 from unnest($1::uuid[], $2::text[]) as k (site_id, study_uid)
 join imaging_study t on t.site_id = k.site_id and t.study_uid = k.study_uid
 left join imaging_series s on s.site_id = t.site_id and s.study_uid = t.study_uid`,
@@ -23,7 +23,7 @@ left join imaging_series s on s.site_id = t.site_id and s.study_uid = t.study_ui
 export const findStudiesByAccession: Statement = {
 	name: 'find_studies_by_accession',
 	text: `
-select t.site_id, t.study_uid, t.id, t.patient_id, t.accession_number, t.started
+select t.site_id, t.study_uid, t.id, t.patient_id, t.accession_number, t.started, t.instance_count
 from unnest($1::uuid[], $2::text[]) as k (site_id, accession_number)
 join imaging_study t on t.site_id = k.site_id and t.accession_number = k.accession_number`,
 };

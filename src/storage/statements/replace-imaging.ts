@@ -1,5 +1,6 @@
 import type { Replacement, SettledConflict } from '#record/imaging.ts';
 import { plainArray, type Statement, textArray } from '../statement.ts';
+import type { SiteInstance } from './write-imaging.ts';
 
 export interface SiteReplacement {
 	siteId: string;
@@ -55,28 +56,40 @@ where t.site_id = k.site_id and t.study_uid = k.study_uid and t.instance_count =
 	},
 ];
 
-/** The modalities of studies whose series were stated anew, and that the studies changed. */
-export const restateModalities: Statement = {
-	name: 'restate_modalities',
+/** What is in studies whose series were stated anew, and that the studies changed: those that only lost instances are a version more. */
+export const restateContents: Statement = {
+	name: 'restate_contents',
 	text: `
 update imaging_study t set modalities = array(
-	select distinct s.modality from imaging_series s
-	where s.site_id = t.site_id and s.study_uid = t.study_uid and s.modality is not null
-	order by s.modality),
-	updated_at = $3::timestamptz
-from unnest($1::uuid[], $2::text[]) as k (site_id, study_uid)
+		select distinct s.modality from imaging_series s
+		where s.site_id = t.site_id and s.study_uid = t.study_uid and s.modality is not null
+		order by s.modality),
+	sop_classes = array(
+		select distinct i.sop_class_uid from imaging_instance i
+		where i.site_id = t.site_id and i.study_uid = t.study_uid
+		order by i.sop_class_uid),
+	version = t.version + case when k.is_lessened then 1 else 0 end,
+	updated_at = $4::timestamptz
+from unnest($1::uuid[], $2::text[], $3::boolean[]) as k (site_id, study_uid, is_lessened)
 where t.site_id = k.site_id and t.study_uid = k.study_uid`,
 };
 
-/** Every study that lost or got an instance. */
-export function affectedStudies(rows: readonly SiteReplacement[]): unknown[] {
+/** Every study that lost or got an instance; `isLessened`: it got none. */
+export function affectedStudies(
+	rows: readonly SiteReplacement[],
+	added: readonly SiteInstance[],
+): { named: [siteIds: string, uids: string]; isLessened: string } {
+	const got = new Set(added.map(({ siteId, added: { instance } }) => `${siteId}/${instance.attributes.studyUid}`));
 	const studies = new Map<string, { siteId: string; uid: string }>();
 	for (const { siteId, replacement } of rows) {
 		for (const uid of [...replacement.studyUids, replacement.added.instance.attributes.studyUid])
 			studies.set(`${siteId}/${uid}`, { siteId, uid });
 	}
 	const each = [...studies.values()];
-	return [plainArray(each.map(({ siteId }) => siteId)), textArray(each.map(({ uid }) => uid))];
+	return {
+		named: [plainArray(each.map(({ siteId }) => siteId)), textArray(each.map(({ uid }) => uid))],
+		isLessened: plainArray([...studies.keys()].map((key) => !got.has(key))),
+	};
 }
 
 /** What the new instance says of its series, where that is the last word or the series has no other. */
