@@ -10,11 +10,12 @@ function raw(port: number, text: string): Promise<string> {
 		const socket = connect(port, '127.0.0.1', () => socket.write(text));
 		let answer = '';
 		socket.on('data', (chunk) => {
+			// What is wrong with an answer may stand behind it.
+			if (answer === '') setTimeout(() => socket.end(), 300);
 			answer += chunk;
 		});
 		socket.on('error', reject);
 		socket.on('close', () => resolve(answer));
-		setTimeout(() => socket.end(), 300);
 	});
 }
 
