@@ -47,11 +47,13 @@ const mediaTypes: Readonly<Record<string, string>> = {
 /** Types of data (table 0191, and DICOM) that are images whatever the subtype says. */
 const imageTypes: ReadonlySet<string> = new Set(['IM', 'NS', 'SI', 'DICOM']);
 
+const namesMediaType = /^[^\s/]+\/[^\s/]+$/;
+
 function mediaType(type: string, subtype: string): string | undefined {
-	if (subtype.includes('/')) return subtype.toLowerCase();
+	if (namesMediaType.test(subtype)) return subtype.toLowerCase();
 	const listed = Object.hasOwn(mediaTypes, subtype.toUpperCase()) ? mediaTypes[subtype.toUpperCase()] : undefined;
 	if (listed !== undefined) return listed;
-	return type.includes('/') ? type.toLowerCase() : undefined;
+	return namesMediaType.test(type) ? type.toLowerCase() : undefined;
 }
 
 /** @throws Failure `business-rule`: images arrive through DICOM (SPEC §1) */
@@ -69,8 +71,8 @@ export function encapsulatedData(obx: Segment, repetition: number): Extension | 
 	const isImage = (imageTypes.has(type.toUpperCase()) || type.toUpperCase() === 'IMAGE') && data !== '';
 	refuseImage(obx, contentType, isImage);
 	if (data === '') return undefined;
-	const attachment: Attachment = {};
-	if (contentType !== undefined) attachment.contentType = contentType;
+	// att-1: data has a type, if only that of bytes.
+	const attachment: Attachment = { contentType: contentType ?? 'application/octet-stream' };
 	attachment.data = base64Of(obx, obx.text(5, 4, repetition), data);
 	refuseImage(obx, undefined, holdsImage(attachment.data));
 	return { url: attachmentUrl, valueAttachment: attachment };

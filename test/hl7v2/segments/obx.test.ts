@@ -132,6 +132,13 @@ describe('OBX-5 by OBX-2', () => {
 			},
 		},
 		{
+			type: 'ED',
+			value: '^^NM^^hello',
+			expected: {
+				extension: [{ url: attachmentUrl, valueAttachment: { contentType: 'application/octet-stream', data: 'aGVsbG8=' } }],
+			},
+		},
+		{
 			type: 'RP',
 			value: 'https://x.example/a b^^AP^PDF',
 			expected: {
