@@ -1,13 +1,13 @@
 import { isAscii } from 'node:buffer';
 import { Failure, type FailureCode } from '#core/failure.ts';
 import { defaultLimits } from '#core/limits.ts';
+import { zoneOf } from '#fhir/mapping/timestamp.ts';
 import type { ChangeSet } from '#record/change-set.ts';
 import type { Hl7v2Policy } from '#record/delivery.ts';
 import type { Hl7v2Event } from './events/event.ts';
 import { eventOf } from './events/index.ts';
 import type { Message } from './message.ts';
 import { Context } from './segments/context.ts';
-import { zoneOf } from './segments/datatypes/ts.ts';
 
 export type Interpreted =
 	| { kind: 'apply'; messageType: string; changeSet: ChangeSet }

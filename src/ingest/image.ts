@@ -1,7 +1,7 @@
 import type { FailureRecord } from '#core/failure.ts';
 import { Failure } from '#core/failure.ts';
 import type { Json } from '#core/json.ts';
-import { authoritySystem } from '#hl7v2/segments/datatypes/hd.ts';
+import { authoritySystem } from '#fhir/mapping/authority.ts';
 import type { ChangeSet, Identifier, PatientChange } from '#record/change-set.ts';
 import type { ImageDelivery } from '#record/delivery.ts';
 import type { IndexOutcome, InstancePatient, StoredInstance } from '#record/instance.ts';

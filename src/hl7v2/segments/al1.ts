@@ -1,13 +1,13 @@
 import type { Json, JsonObject } from '#core/json.ts';
 import type { CodeableConcept } from '#fhir/datatypes.ts';
+import { v2Table } from '#fhir/mapping/coding-system.ts';
+import { entryOf } from '#fhir/mapping/table.ts';
 import type { ItemChange, ResourcePatch } from '#record/change-set.ts';
 import type { Segment } from '../message.ts';
 import { replaceTime } from './choice.ts';
 import { type Context, nameOf } from './context.ts';
 import { alternateCode } from './datatypes/alternate-codes.ts';
-import { v2Table } from './datatypes/coding-system.ts';
 import { codeableConcept } from './datatypes/cwe.ts';
-import { entryOf } from './datatypes/table.ts';
 import { itemKey } from './item.ts';
 import { replace } from './pid.ts';
 

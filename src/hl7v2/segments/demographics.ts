@@ -1,8 +1,8 @@
 import type { CodeableConcept, Coding } from '#fhir/datatypes.ts';
+import { v2Table } from '#fhir/mapping/coding-system.ts';
+import { entryOf } from '#fhir/mapping/table.ts';
 import type { Segment } from '../message.ts';
-import { v2Table } from './datatypes/coding-system.ts';
 import { codeableConcept } from './datatypes/cwe.ts';
-import { entryOf } from './datatypes/table.ts';
 
 const v3MaritalStatus = 'http://terminology.hl7.org/CodeSystem/v3-MaritalStatus';
 const maritalTable = v2Table('0002');

@@ -1,13 +1,13 @@
 import type { Json } from '#core/json.ts';
 import type { CodeableConcept } from '#fhir/datatypes.ts';
+import { codingSystem } from '#fhir/mapping/coding-system.ts';
+import { entryOf } from '#fhir/mapping/table.ts';
 import type { ItemChange, ResourcePatch } from '#record/change-set.ts';
 import type { Segment } from '../message.ts';
 import { replaceTime } from './choice.ts';
 import { type Context, nameOf } from './context.ts';
-import { codingSystem } from './datatypes/coding-system.ts';
 import { codeableConcept } from './datatypes/cwe.ts';
 import { type EntityIdentifier, typedIdentifier, uncheckedIdentifier } from './datatypes/ei.ts';
-import { entryOf } from './datatypes/table.ts';
 import { practitioners } from './datatypes/xcn.ts';
 import { describedCode, type ItemOwner, isWithdrawn, itemKey } from './item.ts';
 import { replace } from './pid.ts';

@@ -1,6 +1,6 @@
 import type { CodeableConcept, Coding } from '#fhir/datatypes.ts';
+import { v2Table } from '#fhir/mapping/coding-system.ts';
 import type { Segment } from '../message.ts';
-import { v2Table } from './datatypes/coding-system.ts';
 import { codeableConcept } from './datatypes/cwe.ts';
 
 const v3Interpretation = 'http://terminology.hl7.org/CodeSystem/v3-ObservationInterpretation';

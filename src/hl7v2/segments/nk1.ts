@@ -1,10 +1,10 @@
 import type { JsonObject } from '#core/json.ts';
 import type { CodeableConcept, ContactPoint } from '#fhir/datatypes.ts';
+import { v2Table } from '#fhir/mapping/coding-system.ts';
+import { entryOf } from '#fhir/mapping/table.ts';
 import type { Segment } from '../message.ts';
 import { type Context, nameOf } from './context.ts';
-import { v2Table } from './datatypes/coding-system.ts';
 import { codeableConcept } from './datatypes/cwe.ts';
-import { entryOf } from './datatypes/table.ts';
 import { addresses } from './datatypes/xad.ts';
 import { organization } from './datatypes/xcn.ts';
 import { humanNames } from './datatypes/xpn.ts';

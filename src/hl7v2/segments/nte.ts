@@ -1,6 +1,6 @@
 import type { Annotation } from '#fhir/datatypes.ts';
+import { toDateTime } from '#fhir/mapping/timestamp.ts';
 import type { Segment } from '../message.ts';
-import { toDateTime } from './datatypes/ts.ts';
 import { joined } from './datatypes/xpn.ts';
 
 /** NTE-3 (repetitions are lines), NTE-5 who, NTE-6 when. Undefined without text: a blank line says nothing. */

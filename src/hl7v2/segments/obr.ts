@@ -1,12 +1,12 @@
 import type { CodeableConcept, Coding, Identifier, Period, Reference } from '#fhir/datatypes.ts';
+import { authoritySystem } from '#fhir/mapping/authority.ts';
+import { v2Table } from '#fhir/mapping/coding-system.ts';
+import { entryOf } from '#fhir/mapping/table.ts';
+import { toInstant } from '#fhir/mapping/timestamp.ts';
 import type { Segment } from '../message.ts';
 import type { Context } from './context.ts';
-import { v2Table } from './datatypes/coding-system.ts';
 import { codeableConcept, codeText } from './datatypes/cwe.ts';
 import { type EntityIdentifier, entityIdentifier, typedIdentifier } from './datatypes/ei.ts';
-import { authoritySystem } from './datatypes/hd.ts';
-import { entryOf } from './datatypes/table.ts';
-import { toInstant } from './datatypes/ts.ts';
 import { joined } from './datatypes/xpn.ts';
 import { orderKeyOf } from './order-number.ts';
 

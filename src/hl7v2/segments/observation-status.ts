@@ -1,7 +1,7 @@
 import type { JsonObject } from '#core/json.ts';
+import { v2Table } from '#fhir/mapping/coding-system.ts';
+import { entryOf } from '#fhir/mapping/table.ts';
 import { alternateCode } from './datatypes/alternate-codes.ts';
-import { v2Table } from './datatypes/coding-system.ts';
-import { entryOf } from './datatypes/table.ts';
 
 export interface ResultStatus {
 	/** FHIR Observation.status. */

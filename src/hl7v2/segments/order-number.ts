@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
+import { authoritySystem } from '#fhir/mapping/authority.ts';
 import type { Message } from '../message.ts';
 import { keyLengthMax } from './context.ts';
 import type { EntityIdentifier } from './datatypes/ei.ts';
-import { authoritySystem } from './datatypes/hd.ts';
 
 /**
  * The sending application (MSH-3) at its facility (MSH-4), within which an order number that names no authority is

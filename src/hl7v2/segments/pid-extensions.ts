@@ -1,9 +1,9 @@
 import type { CodeableConcept, Coding, Extension } from '#fhir/datatypes.ts';
+import { v2Table } from '#fhir/mapping/coding-system.ts';
+import { entryOf } from '#fhir/mapping/table.ts';
 import type { ResourcePatch } from '#record/change-set.ts';
 import type { Segment } from '../message.ts';
-import { v2Table } from './datatypes/coding-system.ts';
 import { codeableConcept, codeableConcepts } from './datatypes/cwe.ts';
-import { entryOf } from './datatypes/table.ts';
 import { humanName } from './datatypes/xpn.ts';
 
 const core = 'http://hl7.org/fhir/StructureDefinition/';

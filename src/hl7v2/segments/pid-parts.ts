@@ -1,10 +1,10 @@
 import type { JsonObject } from '#core/json.ts';
 import type { ContactPoint } from '#fhir/datatypes.ts';
+import { authoritySystem } from '#fhir/mapping/authority.ts';
+import { v2Table } from '#fhir/mapping/coding-system.ts';
 import type { Identifier } from '#record/change-set.ts';
 import type { Segment } from '../message.ts';
-import { v2Table } from './datatypes/coding-system.ts';
 import { identifiers } from './datatypes/cx.ts';
-import { authoritySystem } from './datatypes/hd.ts';
 import { contactPoints } from './datatypes/xtn.ts';
 
 type Parts = Record<string, JsonObject[] | null>;

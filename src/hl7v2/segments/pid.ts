@@ -1,12 +1,12 @@
 import { Failure } from '#core/failure.ts';
 import type { Json } from '#core/json.ts';
 import type { Address, HumanName } from '#fhir/datatypes.ts';
+import { entryOf } from '#fhir/mapping/table.ts';
+import { hasTime, toDate, toDateTime } from '#fhir/mapping/timestamp.ts';
 import type { Identifier, PatientChange, ResourcePatch } from '#record/change-set.ts';
 import type { Message, Segment } from '../message.ts';
 import { type Context, failureAt, nameOf } from './context.ts';
 import { identifiers } from './datatypes/cx.ts';
-import { entryOf } from './datatypes/table.ts';
-import { hasTime, toDate, toDateTime } from './datatypes/ts.ts';
 import { addresses } from './datatypes/xad.ts';
 import { humanNames } from './datatypes/xpn.ts';
 import { languages, maritalStatus } from './demographics.ts';

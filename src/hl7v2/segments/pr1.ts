@@ -1,14 +1,14 @@
 import type { Json, JsonObject } from '#core/json.ts';
 import type { Coding } from '#fhir/datatypes.ts';
+import { codingSystem, v2Table } from '#fhir/mapping/coding-system.ts';
+import { minutesLater, toInstant } from '#fhir/mapping/timestamp.ts';
 import type { ItemChange, ResourcePatch } from '#record/change-set.ts';
 import type { Segment } from '../message.ts';
 import { setChoice } from './choice.ts';
 import { type Context, nameOf } from './context.ts';
-import { codingSystem, v2Table } from './datatypes/coding-system.ts';
 import { codeableConcept, codeableConcepts } from './datatypes/cwe.ts';
 import { type EntityIdentifier, typedIdentifier, uncheckedIdentifier } from './datatypes/ei.ts';
 import { location } from './datatypes/pl.ts';
-import { minutesLater, toInstant } from './datatypes/ts.ts';
 import { practitioners } from './datatypes/xcn.ts';
 import { describedCode, type ItemOwner, isWithdrawn, itemKey } from './item.ts';
 import { replace } from './pid.ts';

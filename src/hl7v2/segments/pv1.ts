@@ -1,14 +1,14 @@
 import type { Json, JsonObject } from '#core/json.ts';
 import type { CodeableConcept, Coding, Identifier, Reference } from '#fhir/datatypes.ts';
+import { v2Table } from '#fhir/mapping/coding-system.ts';
+import { entryOf } from '#fhir/mapping/table.ts';
+import { toDateTime } from '#fhir/mapping/timestamp.ts';
 import type { EncounterChange, ResourcePatch } from '#record/change-set.ts';
 import type { Segment } from '../message.ts';
 import { type Context, nameOf } from './context.ts';
-import { v2Table } from './datatypes/coding-system.ts';
 import { codeableConcept, codeText } from './datatypes/cwe.ts';
 import { identifier, identifiers } from './datatypes/cx.ts';
 import { location } from './datatypes/pl.ts';
-import { entryOf } from './datatypes/table.ts';
-import { toDateTime } from './datatypes/ts.ts';
 import { practitioners } from './datatypes/xcn.ts';
 import { replace } from './pid.ts';
 

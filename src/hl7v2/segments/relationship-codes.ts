@@ -1,5 +1,5 @@
 import type { Coding } from '#fhir/datatypes.ts';
-import { v2Table } from './datatypes/coding-system.ts';
+import { v2Table } from '#fhir/mapping/coding-system.ts';
 
 const roleCode = 'http://terminology.hl7.org/CodeSystem/v3-RoleCode';
 const contactRole = v2Table('0131');

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { codingSystem } from '#hl7v2/segments/datatypes/coding-system.ts';
-import { authoritySystem } from '#hl7v2/segments/datatypes/hd.ts';
+import { authoritySystem } from '#fhir/mapping/authority.ts';
+import { codingSystem } from '#fhir/mapping/coding-system.ts';
+import { toDate, toDateTime, toInstant, toTime, zoneOf } from '#fhir/mapping/timestamp.ts';
 import { comparedDecimal, decimal } from '#hl7v2/segments/datatypes/nm.ts';
-import { toDate, toDateTime, toInstant, toTime, zoneOf } from '#hl7v2/segments/datatypes/ts.ts';
 
 describe('HL7 v2 times', () => {
 	const dates: [string, string | undefined][] = [

@@ -1,6 +1,6 @@
 import type { CodeableConcept, Coding } from '#fhir/datatypes.ts';
+import { codingSystem } from '#fhir/mapping/coding-system.ts';
 import type { Segment } from '../../message.ts';
-import { codingSystem } from './coding-system.ts';
 
 /**
  * CWE, CNE, CE, CF, IS and ID (v2.5.1 §2.A.13) as CodeableConcept: up to three codings, text from CWE-9, else the first

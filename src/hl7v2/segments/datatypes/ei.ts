@@ -1,8 +1,8 @@
 import type { Identifier } from '#fhir/datatypes.ts';
+import { authoritySystem } from '#fhir/mapping/authority.ts';
+import { v2Table } from '#fhir/mapping/coding-system.ts';
 import type { Segment } from '../../message.ts';
 import { checkedKey } from '../context.ts';
-import { v2Table } from './coding-system.ts';
-import { authoritySystem } from './hd.ts';
 
 export interface EntityIdentifier {
 	system: string;

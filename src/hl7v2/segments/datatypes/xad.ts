@@ -1,7 +1,7 @@
 import type { Address } from '#fhir/datatypes.ts';
+import { entryOf } from '#fhir/mapping/table.ts';
+import { toDateTime } from '#fhir/mapping/timestamp.ts';
 import type { Segment } from '../../message.ts';
-import { entryOf } from './table.ts';
-import { toDateTime } from './ts.ts';
 import { joined } from './xpn.ts';
 
 /** Table 0190, as far as FHIR's address-use knows it. */

@@ -1,7 +1,7 @@
 import type { HumanName } from '#fhir/datatypes.ts';
+import { entryOf } from '#fhir/mapping/table.ts';
+import { toDateTime } from '#fhir/mapping/timestamp.ts';
 import type { Segment } from '../../message.ts';
-import { entryOf } from './table.ts';
-import { toDateTime } from './ts.ts';
 
 /** Table 0200; types without a counterpart in FHIR's name-use leave `use` out. S (pseudonym) is anonymous by definition. */
 const uses: Readonly<Record<string, string>> = {

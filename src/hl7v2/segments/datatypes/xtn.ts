@@ -1,7 +1,7 @@
 import type { ContactPoint } from '#fhir/datatypes.ts';
+import { entryOf } from '#fhir/mapping/table.ts';
+import { toDateTime } from '#fhir/mapping/timestamp.ts';
 import type { Segment } from '../../message.ts';
-import { entryOf } from './table.ts';
-import { toDateTime } from './ts.ts';
 import { joined } from './xpn.ts';
 
 /** Table 0201, telecommunication use; codes without a counterpart leave `use` to the field. */

@@ -1,4 +1,4 @@
-import { isOid, localUrn } from './hd.ts';
+import { isOid, localUrn } from './authority.ts';
 import { entryOf } from './table.ts';
 
 /** Table 0396, coding systems that have a FHIR URI; names as senders write them. */
