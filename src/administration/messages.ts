@@ -140,16 +140,20 @@ export async function replayMessages(context: MessageContext, ids: readonly stri
 	return records;
 }
 
+/** What an HL7 v3 delivery is logged as (hl7v3/interpret); no MSH-9 has these. */
+const hl7v3Types = /^(?:HL7v3|CDA(?: .*)?|[A-Z]{4}_[A-Z]{2}\d{6}[A-Z]{2}\d{2})$/;
+
 type LoggedKind = Pick<MessageRecord, 'surface' | 'message_type'>;
 
 const isFhir = ({ message_type: type }: LoggedKind) => /^(POST|PUT|PATCH) /.test(type);
 const isMpps = ({ surface, message_type: type }: LoggedKind) => type.startsWith('MPPS') && surface !== 'mllp' && surface !== 'hl7-http';
+const isHl7v3 = ({ surface, message_type: type }: LoggedKind) => surface !== 'mllp' && hl7v3Types.test(type);
 /** A replay was of HL7 v2 when it is none of the others. */
 const isHl7v2 = ({ surface }: LoggedKind) => ['mllp', 'hl7-http', 'replay'].includes(surface);
 
 /** What is logged of images and of people's decisions tells why they were refused, and is no message to take again. */
 export function isReplayable(logged: LoggedKind): boolean {
-	return isFhir(logged) || isMpps(logged) || isHl7v2(logged);
+	return isFhir(logged) || isMpps(logged) || isHl7v3(logged) || isHl7v2(logged);
 }
 
 function replayOf(row: WholeMessageRow, nowMs: number): Delivery {
@@ -171,6 +175,7 @@ function replayOf(row: WholeMessageRow, nowMs: number): Delivery {
 		const operation = type === 'MPPS N-CREATE' ? 'create' : type === 'MPPS N-SET' ? 'set' : 'report';
 		return { ...replay, kind: 'mpps', operation };
 	}
+	if (isHl7v3(row)) return { ...replay, kind: 'hl7v3', defaultAuthority: row.default_authority ?? undefined };
 	if (!isHl7v2(row)) {
 		throw new AdministrationError(
 			`the message '${row.id}' is of type ${type}, which is not replayed; it has to be sent or asked for again`,

@@ -22,13 +22,16 @@ const messageTypes = [
 	'ADT^A37',
 	'ADT^A40',
 	'ORU^R01',
+	'PRPA_IN201301UV02',
+	'PRPA_IN201302UV02',
+	'PRPA_IN201304UV02',
 	'other',
 ] as const;
 export type MessageTypeLabel = (typeof messageTypes)[number];
 
 const knownMessageTypes: ReadonlySet<string> = new Set(messageTypes);
 
-/** MSH-9 as a label value: bounded, whatever the sender wrote. */
+/** MSH-9, or the name of an HL7 v3 interaction, as a label value: bounded, whatever the sender wrote. */
 export function messageTypeLabel(messageType: string): MessageTypeLabel {
 	return knownMessageTypes.has(messageType) ? (messageType as MessageTypeLabel) : 'other';
 }
@@ -62,13 +65,13 @@ export const metricDefinitions = {
 	hl7Messages: {
 		name: 'tributary_hl7_messages_total',
 		kind: 'counter',
-		help: 'HL7 v2 messages that were answered, by what became of them.',
+		help: 'HL7 v2 and v3 messages that were answered, by what became of them.',
 		labels: { surface: hl7Surfaces, type: messageTypes, outcome: outcomes },
 	},
 	hl7Refusals: {
 		name: 'tributary_hl7_refusals_total',
 		kind: 'counter',
-		help: 'HL7 v2 messages that were answered AE, by failure code.',
+		help: 'HL7 v2 and v3 messages that were refused, by failure code.',
 		labels: { surface: hl7Surfaces, code: Object.keys(failureCodes) as FailureCode[] },
 	},
 	fhirWrites: {

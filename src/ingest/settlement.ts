@@ -6,7 +6,7 @@ import type { ResourceResult } from '#record/apply/resource.ts';
 import { type Row, referenceTo } from '#record/apply/rows.ts';
 import type { WorkingSet } from '#record/apply/working-set.ts';
 import type { Flag } from '#record/change-set.ts';
-import type { FhirAnswer, Outcome, Reply } from '#record/delivery.ts';
+import type { Delivery, FhirAnswer, Outcome, Reply } from '#record/delivery.ts';
 import type { IndexOutcome } from '#record/instance.ts';
 import { type AcceptedMessage, type LoggedMessage, senderKey } from '#storage/message-log.ts';
 import type { Effects } from './interpretation.ts';
@@ -42,8 +42,10 @@ export function settle(message: Prepared, context: SettlementContext): Settled {
 		return settled(message, context, { outcome: 'duplicate', acks, replayOf: same.messageId });
 	}
 	const flags: Flag[] = [];
-	if (earlier.length > 0 && !same && delivery.kind === 'hl7v2')
-		flags.push({ code: 'same-control-id', text: 'MSH-10 was used before for a message with other content' });
+	const messageId = nameOfMessageId[delivery.kind];
+	if (earlier.length > 0 && !same && messageId !== undefined) {
+		flags.push({ code: 'same-control-id', text: `${messageId} was used before for a message with other content` });
+	}
 	const effect: Effect = { flags, changed: [], results: [], sessions: [], instances: [] };
 	const [outcome, failure] = verdictOf(message, context, effect);
 	const { acks, answer } = interpretation.acknowledge(outcome, failure, effect);
@@ -59,6 +61,9 @@ export function settle(message: Prepared, context: SettlementContext): Settled {
 		replayOf: delivery.replayOf ?? effect.sessions[0]?.repeats ?? null,
 	});
 }
+
+/** Where a sender is to use an id once only. */
+const nameOfMessageId: Readonly<Partial<Record<Delivery['kind'], string>>> = { hl7v2: 'MSH-10', hl7v3: 'the message id' };
 
 /** What a message did to the working set, and what a person should look at. */
 interface Effect {

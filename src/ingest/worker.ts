@@ -11,6 +11,7 @@ import { Batch, type BatchResult } from './batch.ts';
 import { interpretConflict } from './conflict.ts';
 import { interpretFhir } from './fhir.ts';
 import { interpretHl7v2 } from './hl7v2.ts';
+import { interpretHl7v3 } from './hl7v3.ts';
 import { interpretImage } from './image.ts';
 import type { Interpret } from './interpretation.ts';
 import { interpretMpps } from './mpps.ts';
@@ -69,6 +70,8 @@ export class Ingest {
 				return interpretReport(delivery, limits);
 			case 'hl7v2':
 				return interpretHl7v2(delivery, limits, systemClock, this.#log);
+			case 'hl7v3':
+				return interpretHl7v3(delivery, limits, systemClock, this.#log);
 		}
 	}
 

@@ -79,6 +79,10 @@ export interface PatientChange {
 	known: 'update' | 'keep';
 	/** Segment sequence, for failures found when applying. */
 	sequence: number;
+	/** Where its first identifier stands in a format without segments (XPath). */
+	expression?: string;
+	/** Security labels (`meta.security`) of the patient; absent where the format says nothing of them. */
+	security?: JsonObject[];
 }
 
 export interface EncounterChange {
@@ -128,13 +132,15 @@ export interface ItemChange {
 	unknown: 'create' | 'ignore';
 }
 
-/** ADT^A40: `prior` becomes replaced by `survivor`. */
+/** ADT^A40, PRPA_IN201304UV02: `prior` becomes replaced by `survivor`. */
 export interface MergeChange {
 	kind: 'merge';
 	survivor: number;
 	/** MRG-1, first is the one that is matched; all are carried by the survivor as `use: old`. */
 	prior: [Identifier, ...Identifier[]];
 	sequence: number;
+	/** See PatientChange. */
+	expression?: string;
 }
 
 /** ADT^A37: two patients that were linked by a merge are separate again. */

@@ -46,6 +46,13 @@ export interface Hl7v2Delivery extends AnyDelivery {
 	policy: Hl7v2Policy;
 }
 
+/** The body of `POST /v3/ingest`: an HL7 v3 message or CDA document, as it is or in a SOAP envelope. */
+export interface Hl7v3Delivery extends AnyDelivery {
+	kind: 'hl7v3';
+	/** The site's assigning authority for identifiers that name none; a FHIR system URI. */
+	defaultAuthority: string | undefined;
+}
+
 /** A FHIR request that writes: `bytes` are its head and body (fhir/write/request). */
 export interface FhirDelivery extends AnyDelivery {
 	kind: 'fhir';
@@ -81,7 +88,14 @@ export interface ConflictDelivery extends AnyDelivery {
 }
 
 /** One inbound message on its way to its site's mailbox and worker. */
-export type Delivery = Hl7v2Delivery | FhirDelivery | MppsDelivery | ImageDelivery | ReportDelivery | ConflictDelivery;
+export type Delivery =
+	| Hl7v2Delivery
+	| Hl7v3Delivery
+	| FhirDelivery
+	| MppsDelivery
+	| ImageDelivery
+	| ReportDelivery
+	| ConflictDelivery;
 
 /** `duplicate`: it was accepted before and is answered again, without effect. */
 export type Outcome = 'accepted' | 'refused' | 'ignored' | 'duplicate';
@@ -91,7 +105,7 @@ export interface Reply {
 	id: string;
 	outcome: Outcome;
 	/**
-	 * `ADT^A08`; empty when the message had none. Of a FHIR request its method and resource type: `PUT Patient`. Of a report about
+	 * `ADT^A08`; empty when the message had none. `PRPA_IN201301UV02`, or `HL7v3` where it is no interaction; `CDA 34133-9`. Of a FHIR request its method and resource type: `PUT Patient`. Of a report about
 	 * a procedure step `MPPS` and its status, or `MPPS N-CREATE`, `MPPS N-SET`.
 	 */
 	messageType: string;

@@ -38,6 +38,43 @@ const systems: Readonly<Record<string, string>> = {
 	'ISO639-2': 'urn:iso:std:iso:639:-2',
 };
 
+const hl7 = '2.16.840.1.113883';
+const terminology = 'http://terminology.hl7.org/CodeSystem/';
+/** Coding systems by OID, where FHIR has a URI for them (R4 §4.3.0, terminology.hl7.org). */
+const byOid: Readonly<Record<string, string>> = {
+	[`${hl7}.6.1`]: 'http://loinc.org',
+	[`${hl7}.6.3`]: 'http://hl7.org/fhir/sid/icd-10',
+	[`${hl7}.6.4`]: 'http://www.cms.gov/Medicare/Coding/ICD10',
+	[`${hl7}.6.8`]: 'http://unitsofmeasure.org',
+	[`${hl7}.6.12`]: 'http://www.ama-assn.org/go/cpt',
+	[`${hl7}.6.69`]: 'http://hl7.org/fhir/sid/ndc',
+	[`${hl7}.6.88`]: 'http://www.nlm.nih.gov/research/umls/rxnorm',
+	[`${hl7}.6.90`]: 'http://hl7.org/fhir/sid/icd-10-cm',
+	[`${hl7}.6.96`]: 'http://snomed.info/sct',
+	[`${hl7}.6.103`]: 'http://hl7.org/fhir/sid/icd-9-cm',
+	[`${hl7}.6.121`]: 'urn:ietf:bcp:47',
+	[`${hl7}.12.292`]: 'http://hl7.org/fhir/sid/cvx',
+	[`${hl7}.5.1`]: `${terminology}v3-AdministrativeGender`,
+	[`${hl7}.5.2`]: `${terminology}v3-MaritalStatus`,
+	[`${hl7}.5.4`]: `${terminology}v3-ActCode`,
+	[`${hl7}.5.25`]: `${terminology}v3-Confidentiality`,
+	[`${hl7}.5.50`]: `${terminology}v3-Ethnicity`,
+	[`${hl7}.5.83`]: `${terminology}v3-ObservationInterpretation`,
+	[`${hl7}.5.104`]: `${terminology}v3-Race`,
+	[`${hl7}.5.111`]: `${terminology}v3-RoleCode`,
+	[`${hl7}.5.1008`]: `${terminology}v3-NullFlavor`,
+	[`${hl7}.5.1076`]: `${terminology}v3-ReligiousAffiliation`,
+	'1.2.840.10008.2.16.4': 'http://dicom.nema.org/resources/ontology/DCM',
+	'1.0.3166.1': 'urn:iso:std:iso:3166',
+	'1.0.3166.1.2.2': 'urn:iso:std:iso:3166',
+};
+
+/** An OID of a coding system as a FHIR system; HL7 v2 tables have OIDs of their own. */
+function ofOid(oid: string): string {
+	const table = /^2\.16\.840\.1\.113883\.12\.(\d{1,4})$/.exec(oid)?.[1];
+	return entryOf(byOid, oid) ?? (table === undefined ? `urn:oid:${oid}` : v2Table(table.padStart(4, '0')));
+}
+
 const known = new Map<string, string>();
 const knownMax = 4096;
 
@@ -56,7 +93,7 @@ function find(name: string): string {
 	const listed = entryOf(systems, upper);
 	if (listed !== undefined) return listed;
 	if (/^HL7\d{4}$/.test(upper)) return v2Table(upper.slice(3));
-	if (isOid(name)) return `urn:oid:${name}`;
+	if (isOid(name)) return ofOid(name);
 	if (/^(?:https?:\/\/|urn:)\S+$/.test(name)) return name;
 	return name === '' ? '' : localUrn(name);
 }

@@ -1,7 +1,7 @@
 import type { Annotation } from '#fhir/datatypes.ts';
+import { joined } from '#fhir/mapping/text.ts';
 import { toDateTime } from '#fhir/mapping/timestamp.ts';
 import type { Segment } from '../message.ts';
-import { joined } from './datatypes/xpn.ts';
 
 /** NTE-3 (repetitions are lines), NTE-5 who, NTE-6 when. Undefined without text: a blank line says nothing. */
 export function annotation(nte: Segment, zone: string): Annotation | undefined {

@@ -2,12 +2,12 @@ import type { CodeableConcept, Coding, Identifier, Period, Reference } from '#fh
 import { authoritySystem } from '#fhir/mapping/authority.ts';
 import { v2Table } from '#fhir/mapping/coding-system.ts';
 import { entryOf } from '#fhir/mapping/table.ts';
+import { codeText, joined } from '#fhir/mapping/text.ts';
 import { toInstant } from '#fhir/mapping/timestamp.ts';
 import type { Segment } from '../message.ts';
 import type { Context } from './context.ts';
-import { codeableConcept, codeText } from './datatypes/cwe.ts';
+import { codeableConcept } from './datatypes/cwe.ts';
 import { type EntityIdentifier, entityIdentifier, typedIdentifier } from './datatypes/ei.ts';
-import { joined } from './datatypes/xpn.ts';
 import { orderKeyOf } from './order-number.ts';
 
 /** What the order says of each of its observations. */

@@ -1,7 +1,7 @@
 import type { JsonObject } from '#core/json.ts';
 import type { ContactPoint } from '#fhir/datatypes.ts';
 import { authoritySystem } from '#fhir/mapping/authority.ts';
-import { v2Table } from '#fhir/mapping/coding-system.ts';
+import { driversLicence, identifierList, identifierTypes, socialSecurityNumber, typeCode } from '#fhir/mapping/patient.ts';
 import type { Identifier } from '#record/change-set.ts';
 import type { Segment } from '../message.ts';
 import { identifiers } from './datatypes/cx.ts';
@@ -9,15 +9,12 @@ import { contactPoints } from './datatypes/xtn.ts';
 
 type Parts = Record<string, JsonObject[] | null>;
 
-const identifierTypes = v2Table('0203');
-const ssnSystem = 'http://hl7.org/fhir/sid/us-ssn';
-
 /** Identifier: PID-3, the account (PID-18), the social security number (PID-19) and the driver's licence (PID-20). */
 export function patientIdentifierParts(pid: Segment, list: readonly Identifier[]): Parts {
-	const parts: Parts = { 'PID-3': list.map((item, index) => (looksForeign(item) ? { id: `PID-3.${index + 1}`, ...item } : item)) };
+	const parts: Parts = { 'PID-3': identifierList(list) };
 	if (pid.isPresent(18)) setPart(parts, 'AN', pid, 18, identifiers(pid, 18, undefined, 'AN').map(asAccount));
-	if (pid.isPresent(19)) setPart(parts, 'SS', pid, 19, socialSecurityNumber(pid));
-	if (pid.isPresent(20)) setPart(parts, 'DL', pid, 20, driversLicence(pid));
+	if (pid.isPresent(19)) setPart(parts, 'SS', pid, 19, socialSecurityNumbers(pid));
+	if (pid.isPresent(20)) setPart(parts, 'DL', pid, 20, driversLicences(pid));
 	return parts;
 }
 
@@ -26,34 +23,21 @@ function setPart(parts: Parts, part: string, segment: Segment, field: number, li
 	else if (list.length > 0) parts[part] = list;
 }
 
-/** Its type or system would make it another field's; the id keeps it PID-3's, so that a PID-3 without it removes it. */
-function looksForeign(item: Identifier): boolean {
-	return item['system'] === ssnSystem || typeCode(item) === 'AN' || typeCode(item) === 'DL';
-}
-
-function typeCode(item: Identifier): string | undefined {
-	const type = item['type'] as { coding?: { code?: string }[] } | undefined;
-	return type?.coding?.[0]?.code;
-}
-
 /** PID-18 is an account whatever CX-5 says. */
 function asAccount(item: Identifier): Identifier {
 	return typeCode(item) === 'AN' ? item : { ...item, type: { coding: [{ system: identifierTypes, code: 'AN' }] } };
 }
 
 /** PID-19 is ST in v2.5.1 (withdrawn; United States). */
-function socialSecurityNumber(pid: Segment): JsonObject[] {
+function socialSecurityNumbers(pid: Segment): JsonObject[] {
 	const value = pid.text(19).trim();
-	return value === '' ? [] : [{ value, type: { coding: [{ system: identifierTypes, code: 'SS' }] }, system: ssnSystem }];
+	return value === '' ? [] : [socialSecurityNumber(value)];
 }
 
 /** PID-20 is DLN: number, issuing state or country, expiry. */
-function driversLicence(pid: Segment): JsonObject[] {
+function driversLicences(pid: Segment): JsonObject[] {
 	const value = pid.text(20).trim();
-	if (value === '') return [];
-	const system = authoritySystem(pid.text(20, 2), '', '');
-	const type = { coding: [{ system: identifierTypes, code: 'DL' }] };
-	return [system === '' ? { value, type } : { value, type, system }];
+	return value === '' ? [] : [driversLicence(value, authoritySystem(pid.text(20, 2), '', ''))];
 }
 
 /** Telecom: PID-13 (home unless XTN-2 says otherwise), PID-14 (work), and PID-40 (v2.7), which replaces both. */

@@ -1,8 +1,8 @@
 import { Failure } from '#core/failure.ts';
 import type { Json } from '#core/json.ts';
 import type { Address, HumanName } from '#fhir/datatypes.ts';
+import { setBirth, setPreciseOrBare } from '#fhir/mapping/patient.ts';
 import { entryOf } from '#fhir/mapping/table.ts';
-import { hasTime, toDate, toDateTime } from '#fhir/mapping/timestamp.ts';
 import type { Identifier, PatientChange, ResourcePatch } from '#record/change-set.ts';
 import type { Message, Segment } from '../message.ts';
 import { type Context, failureAt, nameOf } from './context.ts';
@@ -89,9 +89,6 @@ function addressesOf(pid: Segment, zone: string): Address[] | undefined {
 	return found.length === 0 ? undefined : found;
 }
 
-const midnight = /^\d{8}0+(?:\.0+)?(?:[+-]\d{4})?$/;
-const birthTimeUrl = 'http://hl7.org/fhir/StructureDefinition/patient-birthTime';
-
 function birth(elements: Record<string, Json>, pid: Segment, known: PatientChange['known'], context: Context): void {
 	if (!pid.isPresent(7)) return;
 	const text = pid.text(7).trim();
@@ -101,16 +98,9 @@ function birth(elements: Record<string, Json>, pid: Segment, known: PatientChang
 		elements['_birthDate'] = null;
 		return;
 	}
-	const date = toDate(text);
-	if (date === undefined) {
-		if (known === 'update') throw failureAt('data-type', pid, 7, 'PID-7 is not a date (YYYY[MM[DD[HH[MM[SS]]]]])');
-		context.unreadable(pid, 7, 'is not a date and was left out');
-		return;
-	}
-	elements['birthDate'] = date;
-	// Midnight is how systems pad a date; it is kept as no time of birth.
-	const valueDateTime = hasTime(text) && !midnight.test(text) ? toDateTime(text, context.zone) : undefined;
-	elements['_birthDate'] = valueDateTime === undefined ? null : { extension: [{ url: birthTimeUrl, valueDateTime }] };
+	if (setBirth(elements, text, context.zone)) return;
+	if (known === 'update') throw failureAt('data-type', pid, 7, 'PID-7 is not a date (YYYY[MM[DD[HH[MM[SS]]]]])');
+	context.unreadable(pid, 7, 'is not a date and was left out');
 }
 
 /** Table 0001. */
@@ -157,45 +147,28 @@ function yesOrNo(text: string): boolean | undefined {
 /** PID-25, the order of birth, says more than PID-24; FHIR has room for one of them. */
 function multipleBirth(elements: Record<string, Json>, pid: Segment, context: Context): void {
 	const order = /^\d{1,4}$/.test(pid.text(25)) ? Number(pid.text(25)) : 0;
-	choice(elements, pid, context, {
-		precise: { element: 'multipleBirthInteger', field: 25, value: order > 0 ? order : undefined },
-		bare: { element: 'multipleBirthBoolean', field: 24 },
+	const precise = order > 0 ? order : pid.isNull(25) ? null : undefined;
+	setPreciseOrBare(elements, {
+		precise: { element: 'multipleBirthInteger', value: precise },
+		bare: { element: 'multipleBirthBoolean', value: flagIn(pid, 24, precise, context) },
 	});
 }
 
 function deceased(elements: Record<string, Json>, pid: Segment, context: Context): void {
-	const time = context.time(pid, 29);
-	choice(elements, pid, context, {
-		precise: { element: 'deceasedDateTime', field: 29, value: time },
-		bare: { element: 'deceasedBoolean', field: 30 },
+	const precise = context.time(pid, 29) ?? (pid.isNull(29) ? null : undefined);
+	setPreciseOrBare(elements, {
+		precise: { element: 'deceasedDateTime', value: precise },
+		bare: { element: 'deceasedBoolean', value: flagIn(pid, 30, precise, context) },
 	});
 }
 
-interface Choice {
-	precise: { element: string; field: number; value: Json | undefined };
-	bare: { element: string; field: number };
-}
-
-/** Two fields for one choice element: a precise value excludes the bare flag, and a bare `N` excludes a precise value. */
-function choice(elements: Record<string, Json>, pid: Segment, context: Context, { precise, bare }: Choice): void {
-	if (precise.value !== undefined) {
-		elements[precise.element] = precise.value;
-		elements[bare.element] = null;
-		return;
-	}
-	if (pid.isNull(precise.field)) elements[precise.element] = null;
-	if (!pid.isPresent(bare.field)) return;
-	if (pid.isNull(bare.field)) {
-		elements[bare.element] = null;
-		return;
-	}
-	const flag = yesOrNo(pid.text(bare.field));
-	if (flag === undefined) {
-		if (pid.text(bare.field) !== '') context.unreadable(pid, bare.field, 'is neither Y nor N and was left out');
-		return;
-	}
-	elements[bare.element] = flag;
-	if (!flag) elements[precise.element] = null;
+/** A field that is Y or N; beside a precise value nobody looks at it. */
+function flagIn(pid: Segment, field: number, precise: Json | undefined, context: Context): boolean | null | undefined {
+	if ((precise !== undefined && precise !== null) || !pid.isPresent(field)) return undefined;
+	if (pid.isNull(field)) return null;
+	const flag = yesOrNo(pid.text(field));
+	if (flag === undefined && pid.text(field) !== '') context.unreadable(pid, field, 'is neither Y nor N and was left out');
+	return flag;
 }
 
 /** ADT messages of one patient carry one PID; another one would be lost in silence. */

@@ -66,6 +66,7 @@ export function survivorOf(set: WorkingSet, row: Row): Row {
 	return current;
 }
 
+/** How a failure or flag names the field: `PID-3`, or the XPath. */
 export function fieldName(location: FailureLocation): string {
-	return `${location.segment}-${location.field}`;
+	return location.expression ?? `${location.segment}-${location.field}`;
 }

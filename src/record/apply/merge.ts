@@ -1,8 +1,8 @@
-import { Failure } from '#core/failure.ts';
+import { Failure, type FailureLocation } from '#core/failure.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { Identifier, MergeChange, UnlinkChange } from '../change-set.ts';
 import type { ApplyContext } from './context.ts';
-import { matchPatient, type PatientMatch, systemOf } from './match-patient.ts';
+import { fieldName, matchPatient, type PatientMatch, systemOf } from './match-patient.ts';
 import { rewritePatient } from './patient.ts';
 import { type Row, referenceTo, resourceOf } from './rows.ts';
 
@@ -13,16 +13,17 @@ const noPatch = { elements: {}, parts: {} };
  * it; the rules are the product's own, in docs/conformance/hl7v2.md.
  */
 export function applyMerge(context: ApplyContext, change: MergeChange, survivor: Row, survivorIdentifier: Identifier): void {
-	const location = { segment: 'MRG', sequence: change.sequence, field: 1 };
-	const refuse = (text: string) => new Failure('key-conflict', text, { location });
+	const location: FailureLocation =
+		change.expression === undefined ? { segment: 'MRG', sequence: change.sequence, field: 1 } : { expression: change.expression };
+	const refuse = (text: string) => new Failure('key-conflict', `${fieldName(location)} ${text}`, { location });
 	if (change.prior.some((identifier) => sameIdentifier(identifier, survivorIdentifier))) {
-		throw refuse('MRG-1 names the surviving patient itself');
+		throw refuse('names the surviving patient itself');
 	}
 	const prior = matchPatient(context.set, change.prior[0], location);
 	if (prior === undefined) {
 		context.flags.push({
 			code: 'prior-patient-unknown',
-			text: 'MRG-1 names a patient that is not known; its identifiers lead to the survivor from now on',
+			text: `${fieldName(location)} names a patient that is not known; its identifiers lead to the survivor from now on`,
 		});
 		carryIdentifiers(context, survivor, change.prior);
 		return;
@@ -31,7 +32,7 @@ export function applyMerge(context: ApplyContext, change: MergeChange, survivor:
 		refuseUnlessSameMerge(context, prior, survivorIdentifier, refuse);
 		return;
 	}
-	if (prior.throughMerge) throw refuse('MRG-1 names a patient that was merged into another one before');
+	if (prior.throughMerge) throw refuse('names a patient that was merged into another one before');
 	replace(context, prior.current, survivor, change.prior);
 }
 
@@ -43,8 +44,8 @@ function refuseUnlessSameMerge(
 	refuse: (text: string) => Failure,
 ): void {
 	const survivor = matchPatient(context.set, survivorIdentifier, { segment: 'PID', field: 3 });
-	if (survivor?.throughMerge) throw refuse('MRG-1 names the survivor of an earlier merge of the same two patients');
-	if (!prior.throughMerge) throw refuse('MRG-1 names the surviving patient itself');
+	if (survivor?.throughMerge) throw refuse('names the survivor of an earlier merge of the same two patients');
+	if (!prior.throughMerge) throw refuse('names the surviving patient itself');
 }
 
 function replace(context: ApplyContext, prior: Row, survivor: Row, identifiers: readonly Identifier[]): void {

@@ -1,7 +1,7 @@
-import type { Json, JsonObject } from '#core/json.ts';
+import { type Json, type JsonObject, parseExact } from '#core/json.ts';
 import type { Flag, Identifier, PatientChange, ResourcePatch } from '../change-set.ts';
 import type { ApplyContext } from './context.ts';
-import { matchPatient } from './match-patient.ts';
+import { fieldName, matchPatient } from './match-patient.ts';
 import { applyPatch, identifierPart } from './patch.ts';
 import { revise } from './revise.ts';
 import { newRow, type Row, resourceOf } from './rows.ts';
@@ -9,22 +9,25 @@ import { identifierLengthMax, otherNumberRank, type PatientIdentifier } from './
 
 /** Creates or updates the patient of a PID segment and returns its current version. */
 export function applyPatient(context: ApplyContext, change: PatientChange): Row {
-	const location = { segment: 'PID', sequence: change.sequence, field: 3 };
+	const location =
+		change.expression === undefined ? { segment: 'PID', sequence: change.sequence, field: 3 } : { expression: change.expression };
 	const match = matchPatient(context.set, change.identifiers[0], location);
-	if (match === undefined) return createPatient(context, change.patch);
+	if (match === undefined) return createPatient(context, change);
 	if (change.known === 'keep') return match.current;
 	const resource = resourceOf(match.current);
-	const flag = overlay(resource, change.patch);
+	const flag = overlay(resource, change.patch, fieldName(location));
 	if (flag) context.flags.push(flag);
 	// A message under an identifier that was merged away speaks of the survivor, but does not rename it.
-	return rewritePatient(context, match.current, resource, match.throughMerge ? withoutIdentifiers(change.patch) : change.patch);
+	const patch = match.throughMerge ? withoutIdentifiers(change.patch) : change.patch;
+	return rewritePatient(context, match.current, resource, patch, match.current.links, metaOf(match.current.meta, change));
 }
 
-function createPatient(context: ApplyContext, patch: ResourcePatch): Row {
+function createPatient(context: ApplyContext, change: PatientChange): Row {
 	const resource: JsonObject = { active: true };
-	applyPatch(resource, patch);
+	applyPatch(resource, change.patch);
 	const links = { merged_into: null };
-	const row = newRow(context, { resourceType: 'Patient', id: context.newId(), text: JSON.stringify(resource), resource, links });
+	const meta = metaOf(null, change);
+	const row = newRow(context, { resourceType: 'Patient', id: context.newId(), text: JSON.stringify(resource), resource, links, meta });
 	context.set.put(row);
 	context.set.putPatientIdentifiers(row.id, [], identifiersOf(resource));
 	context.changed.push(row);
@@ -38,17 +41,25 @@ export function rewritePatient(
 	resource: JsonObject,
 	patch: ResourcePatch,
 	links: Row['links'] = row.links,
+	meta: Row['meta'] = row.meta,
 ): Row {
 	const before = identifiersOf(resource);
 	const unchanged = JSON.stringify(resource);
 	applyPatch(resource, patch);
 	const text = JSON.stringify(resource);
-	const next = revise(context, row, text === unchanged ? row.text : text, resource, links);
+	const next = revise(context, row, text === unchanged ? row.text : text, resource, links, meta);
 	if (next === row) return row;
 	context.set.put(next);
 	const after = identifiersOf(resource);
 	if (JSON.stringify(before) !== JSON.stringify(after)) context.set.putPatientIdentifiers(row.id, before, after);
 	return next;
+}
+
+/** Labels that the change states replace those that the meta holds; its other members stay. */
+function metaOf(meta: Row['meta'], { security }: PatientChange): Row['meta'] {
+	if (security === undefined) return meta;
+	const held: JsonObject = meta === null ? {} : parseExact(meta);
+	return JSON.stringify({ ...held, security });
 }
 
 function withoutIdentifiers(patch: ResourcePatch): ResourcePatch {
@@ -74,13 +85,13 @@ export function identifiersOf(resource: JsonObject): PatientIdentifier[] {
 }
 
 /** The same identifier with another name and another birth date: perhaps two people (an overlay). */
-function overlay(resource: JsonObject, patch: ResourcePatch): Flag | undefined {
+function overlay(resource: JsonObject, patch: ResourcePatch, field: string): Flag | undefined {
 	const birthDate = patch.elements['birthDate'];
 	if (typeof birthDate !== 'string' || resource['birthDate'] === undefined || resource['birthDate'] === birthDate) return undefined;
 	const before = nameKey(resource['name']);
 	const after = nameKey(patch.elements['name']);
 	if (before === '' || after === '' || before === after) return undefined;
-	return { code: 'possible-overlay', text: 'PID-3 names a patient with another name and another birth date' };
+	return { code: 'possible-overlay', text: `${field} names a patient with another name and another birth date` };
 }
 
 function nameKey(names: Json | undefined): string {

@@ -1,17 +1,15 @@
 import { isAscii } from 'node:buffer';
 import type { KeyGrant } from '#access/directory.ts';
-import { Failure, failureCodes } from '#core/failure.ts';
+import { Failure } from '#core/failure.ts';
 import { newId, nilId } from '#core/id.ts';
-import { messageTypeLabel } from '#core/metrics.ts';
 import { countMessages, splitMessages } from '#hl7v2/batch.ts';
 import { resolveCharset } from '#hl7v2/charset.ts';
 import { latin1 } from '#hl7v2/latin1.ts';
 import { declaredCharset, Message } from '#hl7v2/message.ts';
-import type { Hl7v2Delivery, Reply } from '#record/delivery.ts';
-import { deliverSoon } from '../http/deliver.ts';
-import { jsonAnswer } from '../http/json-answer.ts';
+import type { Hl7v2Delivery } from '#record/delivery.ts';
 import type { HttpAnswer, HttpRequest } from '../http/message.ts';
 import type { Hl7HttpContext } from './context.ts';
+import { exchange, grantOf, jsonReply } from './exchange.ts';
 import { checkMediaType } from './media-type.ts';
 
 const startOfBlock = 0x0b;
@@ -24,16 +22,10 @@ const endOfBlock = 0x1c;
  */
 export async function ingest(context: Hl7HttpContext, request: HttpRequest): Promise<HttpAnswer> {
 	const started = performance.now();
-	const grant = context.directory.grantOfKey(request.header('x-api-key'));
-	if (grant === undefined) {
-		context.metrics.accessRefusals.inc({ protocol: 'http', reason: 'key' });
-		throw new Failure('unauthenticated', 'a valid X-API-Key header is required');
-	}
+	const grant = grantOf(context, request);
 	checkMediaType(request.header('content-type'), request.header('content-encoding'));
-	const reply = await deliverSoon(context, deliveryOf(context, grant, onlyMessage(request.body)));
-	count(context, grant, reply);
-	context.metrics.acknowledgementSeconds.observe({ surface: 'hl7-http' }, (performance.now() - started) / 1000);
-	return answerOf(reply);
+	const reply = await exchange(context, grant, deliveryOf(context, grant, onlyMessage(request.body)), started);
+	return jsonReply(reply, acknowledgementText);
 }
 
 /** What holds no message at all is passed on as well: it is refused behind the gateway, and so comes into the message log. */
@@ -60,20 +52,6 @@ function deliveryOf({ clock }: Hl7HttpContext, grant: KeyGrant, bytes: Uint8Arra
 		bytes,
 		policy: { also: [], ignore: [], enhancedAck: false, defaultAuthority: grant.defaultAuthority },
 	};
-}
-
-function count({ metrics }: Hl7HttpContext, { siteSlug }: KeyGrant, { messageType, outcome, failure }: Reply): void {
-	metrics.hl7Messages.inc({ surface: 'hl7-http', type: messageTypeLabel(messageType), outcome });
-	metrics.siteMessages.inc({ site: siteSlug, outcome });
-	if (failure !== undefined) metrics.hl7Refusals.inc({ surface: 'hl7-http', code: failure.code });
-}
-
-function answerOf({ outcome, messageType, acks, failure }: Reply): HttpAnswer {
-	const type = messageType === '' ? {} : { message_type: messageType };
-	const ack = acks[0] === undefined ? {} : { ack: acknowledgementText(acks[0]) };
-	if (outcome !== 'refused') return jsonAnswer(200, { success: true, ...type, ...ack });
-	const { status } = failureCodes[failure?.code ?? 'unprocessable'];
-	return jsonAnswer(status, { success: false, ...type, error: failure?.diagnostics ?? 'the message was refused', ...ack });
 }
 
 /** An acknowledgement is in the sender's character set; JSON is Unicode. */

@@ -5,6 +5,25 @@ const accepted = schema({ success: { const: true }, message_type: text, ack: tex
 const refused = schema({ success: { const: false }, message_type: text, error: text, ack: text }, ['success', 'error']);
 const json = (description: string, content: object) => ({ description, content: { 'application/json': { schema: content } } });
 
+const xml = (description: string) => ({
+	description,
+	content: { 'application/xml': { schema: text }, 'application/json': { schema: schema({ success: { type: 'boolean' } }, ['success']) } },
+});
+const registration = `<PRPA_IN201301UV02 xmlns="urn:hl7-org:v3" ITSVersion="XML_1.0">
+  <id root="2.25.1"/>
+  <creationTime value="20260105083000+0000"/>
+  <interactionId root="2.16.840.1.113883.1.6" extension="PRPA_IN201301UV02"/>
+  <processingCode code="P"/>
+  <processingModeCode code="T"/>
+  <acceptAckCode code="NE"/>
+  <controlActProcess classCode="CACT" moodCode="EVN">
+    <subject typeCode="SUBJ"><registrationEvent classCode="REG" moodCode="EVN"><subject1 typeCode="SBJ"><patient classCode="PAT">
+      <id root="1.2.3" extension="4711"/>
+      <patientPerson><name use="L"><given>Ada</given><family>Lovelace</family></name></patientPerson>
+    </patient></subject1></registrationEvent></subject>
+  </controlActProcess>
+</PRPA_IN201301UV02>`;
+
 /** The OpenAPI 3.1 document of the HL7 surface. `server` is the origin under which it was asked for. */
 export function hl7OpenApi(version: string, server: string): object {
 	return {
@@ -12,7 +31,7 @@ export function hl7OpenApi(version: string, server: string): object {
 		info: {
 			title: 'Tributary HL7',
 			version,
-			description: 'HL7 v2 over HTTP: one message a request, answered when it is committed or refused.',
+			description: 'HL7 v2 and v3 over HTTP: one message a request, answered when it is committed or refused.',
 		},
 		servers: [{ url: server }],
 		security: [{ key: [] }],
@@ -28,6 +47,29 @@ export function hl7OpenApi(version: string, server: string): object {
 						400: json('No HL7 v2 message', refused),
 						401: json('No valid key', refused),
 						422: json('Refused: `error` says why, `ack` is AE', refused),
+						503: json('Could not be stored now; send it again', refused),
+						default: json('Refused by the transport', refused),
+					},
+				},
+			},
+			'/v3/ingest': {
+				post: {
+					tags: ['HL7 v3'],
+					operationId: 'ingestV3',
+					summary: 'A message of HL7 v3, as it is or in a SOAP envelope',
+					requestBody: {
+						required: true,
+						content: {
+							'application/xml': { schema: text, example: registration },
+							'text/xml': { schema: text },
+							'application/soap+xml': { schema: text },
+						},
+					},
+					responses: {
+						200: xml('Committed; MCCI_IN000002UV01, or with Accept: application/json the JSON of /v2/ingest'),
+						400: xml('No XML that is taken, or no HL7 v3'),
+						401: json('No valid key', refused),
+						422: xml('Refused: acknowledgementDetail says why and where'),
 						503: json('Could not be stored now; send it again', refused),
 						default: json('Refused by the transport', refused),
 					},

@@ -3,6 +3,7 @@ import { renderJsonFailure } from '../http/json-answer.ts';
 import { createHttpServer, type HttpServer, type HttpServerOptions } from '../http/server.ts';
 import type { Hl7HttpContext } from './context.ts';
 import { ingest } from './ingest.ts';
+import { ingestV3 } from './ingest-v3.ts';
 import { hl7OpenApi } from './openapi.ts';
 
 export type Hl7HttpListenOptions = Pick<HttpServerOptions, 'host' | 'port' | 'tls' | 'trustedProxies'> & {
@@ -11,7 +12,7 @@ export type Hl7HttpListenOptions = Pick<HttpServerOptions, 'host' | 'port' | 'tl
 	version: string;
 };
 
-/** HL7 v2 over HTTP: `POST /v2/ingest`. Rejects when the address cannot be bound. */
+/** HL7 over HTTP: `POST /v2/ingest` and `POST /v3/ingest`. Rejects when the address cannot be bound. */
 export function createHl7HttpSurface(context: Hl7HttpContext, listen: Hl7HttpListenOptions): Promise<HttpServer> {
 	const { limits, metrics, log } = context;
 	const { documented, version, ...server } = listen;
@@ -22,7 +23,11 @@ export function createHl7HttpSurface(context: Hl7HttpContext, listen: Hl7HttpLis
 		limits,
 		metrics,
 		log,
-		routes: [{ method: 'POST', pattern: '/v2/ingest', handle: (request) => ingest(context, request) }, ...reference],
+		routes: [
+			{ method: 'POST', pattern: '/v2/ingest', handle: (request) => ingest(context, request) },
+			{ method: 'POST', pattern: '/v3/ingest', handle: (request) => ingestV3(context, request) },
+			...reference,
+		],
 		renderFailure: renderJsonFailure,
 	});
 }

@@ -126,7 +126,7 @@ describe('assigning authorities and coding systems', () => {
 		['UCUM', 'http://unitsofmeasure.org'],
 		['HL70078', 'http://terminology.hl7.org/CodeSystem/v2-0078'],
 		['99LAB', 'urn:id:99LAB'],
-		['2.16.840.1.113883.6.1', 'urn:oid:2.16.840.1.113883.6.1'],
+		['2.16.840.1.113883.6.1', 'http://loinc.org'],
 		['L', ''],
 		['', ''],
 		['constructor', 'urn:id:constructor'],

@@ -1,5 +1,6 @@
 import type { CodeableConcept, Coding } from '#fhir/datatypes.ts';
 import { codingSystem } from '#fhir/mapping/coding-system.ts';
+import { codeText } from '#fhir/mapping/text.ts';
 import type { Segment } from '../../message.ts';
 
 /**
@@ -46,12 +47,6 @@ function coding(
 	result.code = code;
 	if (display !== '') result.display = display;
 	return result;
-}
-
-/** A FHIR code neither begins nor ends with a space, and has no two in a row (R4 §2.24.0.1). */
-export function codeText(text: string): string {
-	const code = text.trim();
-	return /\s\s/.test(code) ? code.replaceAll(/\s+/g, ' ') : code;
 }
 
 /** Every repetition; undefined when none has content. */

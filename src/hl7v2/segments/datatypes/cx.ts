@@ -1,10 +1,10 @@
 import { authoritySystem } from '#fhir/mapping/authority.ts';
 import { v2Table } from '#fhir/mapping/coding-system.ts';
+import { codeText } from '#fhir/mapping/text.ts';
 import { toDate } from '#fhir/mapping/timestamp.ts';
 import type { Identifier } from '#record/change-set.ts';
 import type { Segment } from '../../message.ts';
 import { checkedKey } from '../context.ts';
-import { codeText } from './cwe.ts';
 
 const identifierTypes = v2Table('0203');
 

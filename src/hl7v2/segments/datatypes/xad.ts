@@ -1,8 +1,8 @@
 import type { Address } from '#fhir/datatypes.ts';
 import { entryOf } from '#fhir/mapping/table.ts';
+import { joined } from '#fhir/mapping/text.ts';
 import { toDateTime } from '#fhir/mapping/timestamp.ts';
 import type { Segment } from '../../message.ts';
-import { joined } from './xpn.ts';
 
 /** Table 0190, as far as FHIR's address-use knows it. */
 const uses: Readonly<Record<string, string>> = { BA: 'old', BI: 'billing', C: 'temp', B: 'work', O: 'work', H: 'home' };

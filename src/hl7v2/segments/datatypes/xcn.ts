@@ -1,9 +1,8 @@
 import type { Reference } from '#fhir/datatypes.ts';
 import { authoritySystem } from '#fhir/mapping/authority.ts';
 import { v2Table } from '#fhir/mapping/coding-system.ts';
+import { codeText, joined } from '#fhir/mapping/text.ts';
 import type { Segment } from '../../message.ts';
-import { codeText } from './cwe.ts';
-import { joined } from './xpn.ts';
 
 const identifierTypes = v2Table('0203');
 

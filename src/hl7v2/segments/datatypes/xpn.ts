@@ -1,5 +1,6 @@
 import type { HumanName } from '#fhir/datatypes.ts';
 import { entryOf } from '#fhir/mapping/table.ts';
+import { joined } from '#fhir/mapping/text.ts';
 import { toDateTime } from '#fhir/mapping/timestamp.ts';
 import type { Segment } from '../../message.ts';
 
@@ -67,13 +68,6 @@ export function humanNames(segment: Segment, field: number, zone: string): Human
 		if (calledBy !== '') names.push({ use: 'nickname', text: calledBy, given: [calledBy] });
 	}
 	return names;
-}
-
-/** What is not empty, joined by single spaces. */
-export function joined(...parts: string[]): string {
-	let text = '';
-	for (const part of parts) if (part !== '') text = text === '' ? part : `${text} ${part}`;
-	return text;
 }
 
 function list(...parts: string[]): string[] | undefined {

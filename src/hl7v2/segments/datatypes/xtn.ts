@@ -1,8 +1,8 @@
 import type { ContactPoint } from '#fhir/datatypes.ts';
 import { entryOf } from '#fhir/mapping/table.ts';
+import { joined } from '#fhir/mapping/text.ts';
 import { toDateTime } from '#fhir/mapping/timestamp.ts';
 import type { Segment } from '../../message.ts';
-import { joined } from './xpn.ts';
 
 /** Table 0201, telecommunication use; codes without a counterpart leave `use` to the field. */
 const uses: Readonly<Record<string, string>> = { PRN: 'home', ORN: 'home', VHN: 'home', WPN: 'work', PRS: 'mobile' };

@@ -1,0 +1,41 @@
+import { authoritySystem, isOid, localUrn } from '#fhir/mapping/authority.ts';
+import type { Identifier } from '#record/change-set.ts';
+import { type Context, failureAt, keyLengthMax } from '../context.ts';
+import type { XmlElement } from '../element.ts';
+
+const uuid = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+
+/**
+ * II (Data Types R1 §2.9) as Identifier: root → system, extension → value. A root alone is the identifier itself; an
+ * extension alone belongs to assigningAuthorityName, else to the site's authority. Undefined for nullFlavor and without both.
+ * @throws Failure `value-too-long`
+ */
+export function identifier(element: XmlElement, context: Context, assigner = ''): Identifier | undefined {
+	if (element.isNull) return undefined;
+	const root = element.attribute('root');
+	const extension = element.attribute('extension');
+	if (root === '' && extension === '') return undefined;
+	const authority = element.attribute('assigningAuthorityName') || assigner;
+	const result = extension === '' ? ofRoot(root) : scoped(root, extension, authority, context.defaultAuthority);
+	if (result.value.length > keyLengthMax || String(result['system'] ?? '').length > keyLengthMax) {
+		throw failureAt('value-too-long', element, `${element.name} has an identifier of more than ${keyLengthMax} characters`);
+	}
+	if (authority !== '' && root !== '') result['assigner'] = { display: authority };
+	return result;
+}
+
+/** FHIR R4 §2.24.0.12: what is unique by itself is a URI. */
+function ofRoot(root: string): Identifier {
+	const value = isOid(root) ? `urn:oid:${root}` : uuid.test(root) ? `urn:uuid:${root.toLowerCase()}` : root;
+	return { value, system: 'urn:ietf:rfc:3986' };
+}
+
+function scoped(root: string, extension: string, authority: string, defaultAuthority: string | undefined): Identifier {
+	const system = root === '' ? localUrn(authority) || (defaultAuthority ?? '') : authoritySystem('', root, '');
+	return system === '' ? { value: extension } : { value: extension, system };
+}
+
+/** Every identifier of a role or entity, in order. */
+export function identifiers(elements: readonly XmlElement[], context: Context, assigner = ''): Identifier[] {
+	return elements.map((element) => identifier(element, context, assigner)).filter((found) => found !== undefined);
+}

@@ -1,0 +1,76 @@
+/** The namespace of HL7 v3 messages and CDA documents (XML ITS §1.2). */
+export const hl7Namespace = 'urn:hl7-org:v3';
+
+export type XmlNode = XmlElement | string;
+
+/** An element as it was read. Elements of other namespaces are there too; `children` leaves them out. */
+export class XmlElement {
+	/** Local name. */
+	readonly name: string;
+	readonly namespace: string;
+	/** By name as written, without namespace declarations. */
+	readonly attributes: Readonly<Record<string, string>>;
+	readonly parent: XmlElement | undefined;
+	/** Elements and text in document order; text that only lays out the document is left out. */
+	readonly content: XmlNode[] = [];
+
+	constructor(name: string, namespace: string, attributes: Readonly<Record<string, string>>, parent: XmlElement | undefined) {
+		this.name = name;
+		this.namespace = namespace;
+		this.attributes = attributes;
+		this.parent = parent;
+	}
+
+	/** Without surrounding whitespace; '' when absent. */
+	attribute(name: string): string {
+		return this.attributes[name]?.trim() ?? '';
+	}
+
+	/** Whether the sender says that it has no value, and why (HL7 v3 abstract data types, NullFlavor). */
+	get isNull(): boolean {
+		return this.attributes['nullFlavor'] !== undefined;
+	}
+
+	/** Children of the HL7 namespace, of one name or of any. */
+	children(name?: string): XmlElement[] {
+		return this.content.filter(
+			(node): node is XmlElement =>
+				typeof node !== 'string' && node.namespace === hl7Namespace && (name === undefined || node.name === name),
+		);
+	}
+
+	/** The first descendant along a path of HL7 names. */
+	first(...path: string[]): XmlElement | undefined {
+		let element: XmlElement | undefined = this;
+		for (const name of path) {
+			element = element.content.find(
+				(node): node is XmlElement => typeof node !== 'string' && node.name === name && node.namespace === hl7Namespace,
+			);
+			if (element === undefined) return undefined;
+		}
+		return element;
+	}
+
+	/** All descendants along a path of HL7 names. */
+	all(...path: string[]): XmlElement[] {
+		return path.reduce<XmlElement[]>((elements, name) => elements.flatMap((element) => element.children(name)), [this]);
+	}
+
+	/** Its own text, whitespace folded as between words. */
+	get text(): string {
+		return this.content
+			.filter((node) => typeof node === 'string')
+			.join('')
+			.replaceAll(/\s+/g, ' ')
+			.trim();
+	}
+
+	/** Where it stands in its message, as XPath whose names are in the HL7 namespace; `[n]` where a name repeats. */
+	get path(): string {
+		const { parent } = this;
+		if (parent === undefined || parent.namespace !== hl7Namespace) return `/${this.name}`;
+		const alike = parent.children(this.name);
+		const position = alike.length > 1 ? `[${alike.indexOf(this) + 1}]` : '';
+		return `${parent.path}/${this.name}${position}`;
+	}
+}

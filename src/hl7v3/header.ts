@@ -1,0 +1,34 @@
+import { zoneOf } from '#fhir/mapping/timestamp.ts';
+import { failureAt, keyLengthMax } from './context.ts';
+import type { XmlElement } from './element.ts';
+
+/** The transmission wrapper of a message (MCCI_MT000100UV01), as far as it is answered. */
+export interface Header {
+	/** `root^extension` of the message's id; '' when it has none that can be a key. */
+	messageId: string;
+	/** Offset of creationTime; `Z` when it has none. */
+	zone: string;
+	/** HL7 v3 AcknowledgementCondition: AL, ER, NE, SU. */
+	acceptAckCode: string;
+}
+
+export function headerOf(message: XmlElement): Header {
+	const id = message.first('id');
+	const parts = id === undefined || id.isNull ? [] : [id.attribute('root'), id.attribute('extension')].filter((part) => part !== '');
+	const messageId = parts.join('^');
+	return {
+		messageId: messageId.length > keyLengthMax ? '' : messageId,
+		zone: zoneOf(message.first('creationTime')?.attribute('value') ?? '') ?? 'Z',
+		acceptAckCode: message.first('acceptAckCode')?.attribute('code').toUpperCase() ?? '',
+	};
+}
+
+/** @throws Failure without an id by which the message could be acknowledged */
+export function requireMessageId(message: XmlElement, { messageId }: Header): void {
+	if (messageId !== '') return;
+	const id = message.first('id');
+	if (id?.attribute('root') || id?.attribute('extension')) {
+		throw failureAt('value-too-long', id, `the message id has more than ${keyLengthMax} characters`);
+	}
+	throw failureAt('required-field-missing', id ?? message, 'the message has no id: it could not be acknowledged');
+}

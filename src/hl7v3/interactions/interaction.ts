@@ -1,0 +1,14 @@
+import type { Change } from '#record/change-set.ts';
+import type { Context } from '../context.ts';
+import type { XmlElement } from '../element.ts';
+
+/** One interaction that the product understands: one file, and one row in the table of index.ts. */
+export interface Interaction {
+	/** The name of its element: `PRPA_IN201301UV02`. */
+	name: string;
+	/**
+	 * What the message does to the record.
+	 * @throws Failure when it is refused
+	 */
+	changes(message: XmlElement, context: Context): Change[];
+}

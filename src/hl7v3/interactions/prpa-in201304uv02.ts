@@ -1,0 +1,30 @@
+import type { Change } from '#record/change-set.ts';
+import { type Context, failureAt } from '../context.ts';
+import type { XmlElement } from '../element.ts';
+import { patientChange, requiredIdentifiers } from '../patient.ts';
+import type { Interaction } from './interaction.ts';
+import { registrations } from './registration.ts';
+
+/**
+ * Patient registry duplicates resolved (IHE ITI TF-2 §3.44.4.2): the registered patient survives, the priorRegisteredRole
+ * is replaced by it. As ADT^A40 the message only identifies the survivor: one that is known keeps its demographics.
+ */
+export const duplicatesResolved: Interaction = { name: 'PRPA_IN201304UV02', changes: merges };
+
+function merges(message: XmlElement, context: Context): Change[] {
+	const changes: Change[] = [];
+	for (const { event, patient } of registrations(message)) {
+		const ref = changes.length;
+		changes.push(patientChange(patient, ref, 'keep', context));
+		const roles = event.all('replacementOf', 'priorRegistration', 'subject1', 'priorRegisteredRole');
+		if (roles.length === 0) {
+			const text = 'replacementOf/priorRegistration/subject1/priorRegisteredRole is missing';
+			throw failureAt('required-field-missing', event, text);
+		}
+		for (const role of roles) {
+			const prior = requiredIdentifiers(role, role.children('id'), context);
+			changes.push({ kind: 'merge', survivor: ref, prior, sequence: 1, expression: role.path });
+		}
+	}
+	return changes;
+}

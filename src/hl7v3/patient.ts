@@ -1,0 +1,158 @@
+import type { Json, JsonObject } from '#core/json.ts';
+
+import { isOid } from '#fhir/mapping/authority.ts';
+import { driversLicence, identifierList, setBirth, setPreciseOrBare, socialSecurityNumber } from '#fhir/mapping/patient.ts';
+import { entryOf } from '#fhir/mapping/table.ts';
+import type { Identifier, PatientChange, ResourcePatch } from '#record/change-set.ts';
+import { type Context, failureAt } from './context.ts';
+import { addresses } from './datatypes/ad.ts';
+import { codeableConcept } from './datatypes/cd.ts';
+import { namesOf } from './datatypes/en.ts';
+import { identifiers } from './datatypes/ii.ts';
+import { contactPoints } from './datatypes/tel.ts';
+import { flag, time, valueIn } from './datatypes/ts.ts';
+import type { XmlElement } from './element.ts';
+import { patientExtensions } from './patient-extensions.ts';
+
+/**
+ * The patient of a registration event (PRPA_MT201301UV02.Patient), as a snapshot of what it states: what is absent or has
+ * a nullFlavor stays as it is, a value replaces.
+ * @throws Failure no id; birthTime not a date where the demographics are the message's purpose
+ */
+export function patientChange(patient: XmlElement, ref: number, known: PatientChange['known'], context: Context): PatientChange {
+	const person = patient.first('patientPerson');
+	const own = requiredIdentifiers(patient, [...patient.children('id'), ...(person?.children('id') ?? [])], context);
+	const other = otherIdentifiers(person, context);
+	const parts: ResourcePatch['parts'] = {
+		identifier: { 'PID-3': identifierList([...own, ...other.plain]), ...other.parts },
+	};
+	const elements: Record<string, Json> = {};
+	if (person) addPerson({ elements, parts }, person, known, context);
+	const change: PatientChange = { kind: 'patient', ref, identifiers: own, patch: { elements, parts }, known, sequence: 1 };
+	const security = confidentiality(patient);
+	if (security) change.security = security;
+	const location = patient.first('id');
+	if (location) change.expression = location.path;
+	return change;
+}
+
+/** @throws Failure `required-field-missing` when none of the ids has a value */
+export function requiredIdentifiers(role: XmlElement, ids: readonly XmlElement[], context: Context): [Identifier, ...Identifier[]] {
+	const [first, ...others] = identifiers(ids, context);
+	if (first !== undefined) return [first, ...others];
+	throw failureAt('required-field-missing', ids[0] ?? role, `${role.name} has no id with a root or an extension`);
+}
+
+const ssnRoot = '2.16.840.1.113883.4.1';
+/** The states of the United States number their licences under this one. */
+const licenceRoot = '2.16.840.1.113883.4.3';
+
+interface OtherIdentifiers {
+	plain: Identifier[];
+	parts: Record<string, JsonObject[]>;
+}
+
+/** asOtherIDs: numbers that others gave the person; those of FHIR's own parts go there. */
+function otherIdentifiers(person: XmlElement | undefined, context: Context): OtherIdentifiers {
+	const found: OtherIdentifiers = { plain: [], parts: {} };
+	for (const role of person?.children('asOtherIDs') ?? []) {
+		const organization = role.first('scopingOrganization', 'name')?.text ?? '';
+		for (const id of role.children('id')) {
+			for (const item of identifiers([id], context, organization)) {
+				const root = id.attribute('root');
+				if (root === ssnRoot) addTo(found.parts, 'SS', socialSecurityNumber(item.value));
+				else if (root.startsWith(`${licenceRoot}.`) && isOid(root)) {
+					addTo(found.parts, 'DL', driversLicence(item.value, `urn:oid:${root}`));
+				} else found.plain.push(item);
+			}
+		}
+	}
+	return found;
+}
+
+function addTo(parts: Record<string, JsonObject[]>, part: string, item: JsonObject): void {
+	parts[part] = [...(parts[part] ?? []), item];
+}
+
+function addPerson({ elements, parts }: ResourcePatch, person: XmlElement, known: PatientChange['known'], context: Context): void {
+	setList(elements, 'name', namesOf(person.children('name'), context));
+	birth(elements, person, known, context);
+	gender(elements, person, context);
+	setList(elements, 'address', addresses(person.children('addr'), context));
+	setList(elements, 'communication', languages(person, context));
+	const marital = person.first('maritalStatusCode');
+	const maritalStatus = marital && codeableConcept(marital, maritalStatusSystem);
+	if (maritalStatus) elements['maritalStatus'] = maritalStatus;
+	multipleBirth(elements, person, context);
+	setPreciseOrBare(elements, {
+		precise: { element: 'deceasedDateTime', value: time(person.first('deceasedTime'), context) },
+		bare: { element: 'deceasedBoolean', value: flag(person.first('deceasedInd'), context) },
+	});
+	const telecom = contactPoints(person.children('telecom'), context);
+	if (telecom.length > 0) parts['telecom'] = { all: telecom };
+	const extension = patientExtensions(person, context);
+	if (extension) parts['extension'] = extension;
+}
+
+function setList(elements: Record<string, Json>, element: string, list: readonly JsonObject[]): void {
+	if (list.length > 0) elements[element] = [...list];
+}
+
+function birth(elements: Record<string, Json>, person: XmlElement, known: PatientChange['known'], context: Context): void {
+	const element = person.first('birthTime');
+	const text = valueIn(element);
+	if (element === undefined || text === undefined || setBirth(elements, text, context.zone)) return;
+	if (known === 'update') throw failureAt('data-type', element, 'birthTime is not a date (YYYY[MM[DD[HH[MM[SS]]]]])');
+	context.unreadable(element, 'is not a date and was left out');
+}
+
+/** AdministrativeGender (2.16.840.1.113883.5.1). */
+const genders: Readonly<Record<string, string>> = { F: 'female', M: 'male', UN: 'other' };
+
+/** A code that the vocabulary does not have is flagged and read as unknown. */
+function gender(elements: Record<string, Json>, person: XmlElement, context: Context): void {
+	const element = person.first('administrativeGenderCode');
+	const code = element === undefined || element.isNull ? '' : element.attribute('code').toUpperCase();
+	if (element === undefined || code === '') return;
+	const found = entryOf(genders, code);
+	if (found === undefined) context.unreadable(element, 'has a code that AdministrativeGender does not list; read as unknown');
+	elements['gender'] = found ?? 'unknown';
+}
+
+const maritalStatusSystem = 'http://terminology.hl7.org/CodeSystem/v3-MaritalStatus';
+
+/** The order of birth says more than the indicator; FHIR has room for one of them. */
+function multipleBirth(elements: Record<string, Json>, person: XmlElement, context: Context): void {
+	const element = person.first('multipleBirthOrderNumber');
+	const text = valueIn(element);
+	const order = text !== undefined && /^[1-9]\d{0,3}$/.test(text) ? Number(text) : undefined;
+	if (element && text !== undefined && order === undefined) context.unreadable(element, 'is not an order of birth and was left out');
+	setPreciseOrBare(elements, {
+		precise: { element: 'multipleBirthInteger', value: order },
+		bare: { element: 'multipleBirthBoolean', value: flag(person.first('multipleBirthInd'), context) },
+	});
+}
+
+/** BCP 47 as far as senders write it: `en`, `en-US`. */
+const languageTag = /^[a-z]{2,3}(?:-[A-Z]{2})?$/;
+
+function languages(person: XmlElement, context: Context): JsonObject[] {
+	return person.children('languageCommunication').flatMap((communication) => {
+		const code = communication.first('languageCode');
+		const language = code && codeableConcept(code, languageTag.test(code.attribute('code')) ? 'urn:ietf:bcp:47' : '');
+		if (language === undefined) return [];
+		const preferred = flag(communication.first('preferenceInd'), context);
+		return [preferred === undefined ? { language } : { language, preferred }];
+	});
+}
+
+const confidentialitySystem = 'http://terminology.hl7.org/CodeSystem/v3-Confidentiality';
+
+/** confidentialityCode as security labels; undefined when nothing is said. */
+function confidentiality(patient: XmlElement): JsonObject[] | undefined {
+	const labels = patient
+		.children('confidentialityCode')
+		.map((code) => codeableConcept(code, confidentialitySystem)?.coding?.[0])
+		.filter((label) => label !== undefined);
+	return labels.length === 0 ? undefined : labels;
+}

@@ -1,0 +1,41 @@
+import type { KeyGrant } from '#access/directory.ts';
+import { Failure } from '#core/failure.ts';
+import { newId, nilId } from '#core/id.ts';
+import { selfContained } from '#hl7v3/encoding.ts';
+import type { Hl7v3Delivery } from '#record/delivery.ts';
+import type { HttpAnswer, HttpRequest } from '../http/message.ts';
+import type { Hl7HttpContext } from './context.ts';
+import { exchange, grantOf, jsonReply, statusOf } from './exchange.ts';
+import { answersXml, checkXmlMediaType } from './media-type.ts';
+
+/**
+ * `POST /v3/ingest`: one HL7 v3 message, answered when it is committed or refused with MCCI_IN000002UV01 in the media type
+ * in which it came, or with the JSON of `/v2/ingest` where the caller accepts that. A refusal has the status of its failure.
+ * @throws Failure for an empty body, and `unavailable` when the service cannot store it now
+ */
+export async function ingestV3(context: Hl7HttpContext, request: HttpRequest): Promise<HttpAnswer> {
+	const started = performance.now();
+	const grant = grantOf(context, request);
+	const { type, charset } = checkXmlMediaType(request.header('content-type'), request.header('content-encoding'));
+	const xml = answersXml(request.header('accept'), type);
+	if (request.body.length === 0) throw new Failure('not-hl7', 'the body is empty, one HL7 v3 message is expected');
+	const reply = await exchange(context, grant, deliveryOf(context, grant, selfContained(request.body, charset)), started);
+	if (!xml) return jsonReply(reply, (ack) => Buffer.from(ack).toString('utf8'));
+	const [body = ''] = reply.acks;
+	return { status: statusOf(reply), headers: { 'Content-Type': `${type}; charset=utf-8` }, body };
+}
+
+function deliveryOf({ clock }: Hl7HttpContext, grant: KeyGrant, bytes: Uint8Array): Hl7v3Delivery {
+	const receivedAtMs = clock.nowMs();
+	return {
+		id: newId(receivedAtMs),
+		kind: 'hl7v3',
+		siteId: grant.siteId,
+		clientId: nilId,
+		surface: 'hl7-http',
+		source: grant.keyId,
+		receivedAtMs,
+		bytes,
+		defaultAuthority: grant.defaultAuthority,
+	};
+}
