@@ -282,6 +282,29 @@ describe('POST /v3/ingest', { timeout: 300_000 }, () => {
 		assert.equal(again[0]?.outcome, 'accepted');
 	});
 
+	test('bodies that attack the reader are refused, and the next message is served', async () => {
+		const size = 30_000_000;
+		const head = '<PRPA_IN201301UV02 xmlns="urn:hl7-org:v3" xmlns:p="urn:p">';
+		const bodies = [
+			head + '<p:a>'.repeat(size / 5),
+			`${head}<a ${Array.from({ length: size / 12 }, (_, index) => `a${index}="1"`).join(' ')}/>`,
+			head + '<a/>'.repeat(size / 4),
+			`<!DOCTYPE a [${'<!ENTITY l "ha">'.repeat(size / 16)}]>${head}`,
+			`${head}${'&l;'.repeat(size / 3)}`,
+			`${head}<a b="${'&#x41;'.repeat(size / 6)}`,
+			Buffer.alloc(size, 0x3c),
+		];
+		for (const body of bodies) {
+			const answer = await post(body);
+			assert.equal(answer.status, 400);
+			assert.equal(ackOf(answer.text).code, 'AE');
+		}
+		const tooLong = await post(Buffer.alloc(50 * 1024 * 1024, 0x20)).catch((error: Error) => error);
+		// The server may close the connection while the body is still on its way.
+		if (!(tooLong instanceof Error)) assert.equal(tooLong.status, 413);
+		assert.equal((await post(registryMessage({ id: 'root="2.25.15"', patients: [ada('N1')] }))).status, 200);
+	});
+
 	test('metrics count the interaction', async () => {
 		const text = await (await fetch(`http://127.0.0.1:${service.port('ops')}/metrics`)).text();
 		assert.match(text, /tributary_hl7_messages_total\{surface="hl7-http",type="PRPA_IN201301UV02",outcome="accepted"\} \d+/);
