@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { canonical, type JsonObject } from '#core/json.ts';
 import type { Attachment, CodeableConcept, Extension, Identifier, Reference } from '#fhir/datatypes.ts';
+import { entryOf } from '#fhir/mapping/table.ts';
 import { asConclusion, textForm } from '#fhir/report.ts';
 import type { ReportChange } from '#record/change-set.ts';
 import { wholeOrder } from '#record/report.ts';
@@ -8,7 +9,6 @@ import type { Segment } from '../message.ts';
 import { attachmentUrl } from './attachment.ts';
 import { type Context, keyLengthMax } from './context.ts';
 import { type EntityIdentifier, typedIdentifier } from './datatypes/ei.ts';
-import { entryOf } from './datatypes/table.ts';
 import { namedPerson, type OrderContext } from './obr.ts';
 import type { Observed } from './obx.ts';
 import { numbered, type Ordinals } from './ordinals.ts';
