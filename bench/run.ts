@@ -8,6 +8,7 @@ const benches: Readonly<Record<string, () => Promise<{ run(): Promise<unknown> }
 	mpps: () => import('./load/mpps.ts'),
 	fhir: () => import('./load/fhir.ts'),
 	'hl7-parse': () => import('./micro/hl7-parse.ts'),
+	'hl7v3-parse': () => import('./micro/hl7v3-parse.ts'),
 };
 
 const names = process.argv.slice(2);

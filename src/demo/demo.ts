@@ -28,6 +28,12 @@ async function demo(): Promise<void> {
 	const ingest = urlOf(runtime, 'hl7', '/v2/ingest');
 	const answer = await fetch(ingest, { method: 'POST', headers: { 'X-API-Key': key, 'Content-Type': 'text/plain' }, body: messages.http });
 	write(`sent over HTTP\n  ${answer.status} ${await answer.text()}`);
+	const revised = await fetch(urlOf(runtime, 'hl7', '/v3/ingest'), {
+		method: 'POST',
+		headers: { 'X-API-Key': key, 'Content-Type': 'application/xml' },
+		body: messages.v3,
+	});
+	write(`sent as HL7 v3\n  ${revised.status} ${(await revised.text()).trim().replaceAll('\n', '\n  ')}`);
 	write('sent as MPPS');
 	for (const told of await sendReports(urlOf(runtime, 'mpps', '/ingest'), key, messages.mpps)) write(`  ${told}`);
 	await show(fhir, key);

@@ -1,5 +1,5 @@
-/** What the demonstration sends: an invented patient, a visit, results, a merge and a procedure step. `run` keeps control ids apart. */
-export function demoMessages(run: string): { mllp: string[]; http: string; mpps: object[] } {
+/** What the demonstration sends: an invented patient, a visit, results, a merge, a revision by HL7 v3 and a procedure step. `run` keeps control ids apart. */
+export function demoMessages(run: string): { mllp: string[]; http: string; v3: string; mpps: object[] } {
 	const header = (event: string, id: string) =>
 		`MSH|^~\\&|DEMO|DEMO CLINIC|TRIBUTARY|DEMO|20260105083000+0000||${event}|${run}-${id}|P|2.5.1|||||||UNICODE UTF-8`;
 	const person = 'PID|1||4711^^^DEMO^MR||Lovelace^Ada^King||18151210|F|||12 St James Square^^London^^SW1Y 4LB^GB||+44 20 7946 0000^PRN^PH';
@@ -24,7 +24,29 @@ export function demoMessages(run: string): { mllp: string[]; http: string; mpps:
 	const merge = [header('ADT^A40^ADT_A39', '4'), 'EVN|A40|20260105092000+0000', person, 'MRG|4712^^^DEMO^MR', ''];
 	const update = [header('ADT^A08^ADT_A01', '5'), 'EVN|A08|20260105093000+0000', `${person}~+44 7700 900000^PRN^CP`, ''];
 	const mllp = [admission, results, duplicate, merge].map((segments) => segments.join('\r'));
-	return { mllp, http: update.join('\r'), mpps: procedureStep(run.replace(/\D/g, '')) };
+	return { mllp, http: update.join('\r'), v3: revision(run), mpps: procedureStep(run.replace(/\D/g, '')) };
+}
+
+/** HL7 v3: what the registry knows of the same patient. */
+function revision(run: string): string {
+	return `<?xml version="1.0" encoding="UTF-8"?>
+<PRPA_IN201302UV02 xmlns="urn:hl7-org:v3" ITSVersion="XML_1.0">
+  <id root="2.25.1" extension="${run}-6"/>
+  <creationTime value="20260105094000+0000"/>
+  <interactionId root="2.16.840.1.113883.1.6" extension="PRPA_IN201302UV02"/>
+  <processingCode code="P"/><processingModeCode code="T"/><acceptAckCode code="NE"/>
+  <receiver typeCode="RCV"><device classCode="DEV" determinerCode="INSTANCE"><id root="2.25.2"/></device></receiver>
+  <sender typeCode="SND"><device classCode="DEV" determinerCode="INSTANCE"><id root="2.25.3"/></device></sender>
+  <controlActProcess classCode="CACT" moodCode="EVN">
+    <subject typeCode="SUBJ"><registrationEvent classCode="REG" moodCode="EVN"><subject1 typeCode="SBJ"><patient classCode="PAT">
+      <id extension="4711" assigningAuthorityName="DEMO"/>
+      <patientPerson classCode="PSN" determinerCode="INSTANCE">
+        <name use="L"><given>Ada</given><given>King</given><family>Lovelace</family><family qualifier="BR">Byron</family></name>
+        <languageCommunication><languageCode code="en-GB"/></languageCommunication>
+      </patientPerson>
+    </patient></subject1></registrationEvent></subject>
+  </controlActProcess>
+</PRPA_IN201302UV02>`;
 }
 
 /** Begun and completed, in the DICOM JSON Model. `run` is a number. */
