@@ -227,7 +227,7 @@ describe('POST /v2/ingest', { timeout: 30_000 }, () => {
 		const got = await fetch(`http://127.0.0.1:${server.port}/v2/ingest`, { headers: { 'X-API-Key': 'good' } });
 		assert.equal(got.status, 405);
 		assert.equal(got.headers.get('allow'), 'POST');
-		assert.equal((await post(adt, {}, '/v3/ingest')).status, 404);
+		assert.equal((await post(adt, {}, '/v4/ingest')).status, 404);
 		assert.equal((await post(adt, {}, '/fhir/Patient')).status, 404);
 	});
 });
