@@ -33,22 +33,28 @@ export class XmlElement {
 
 	/** Children of the HL7 namespace, of one name or of any. */
 	children(name?: string): XmlElement[] {
-		return this.content.filter(
-			(node): node is XmlElement =>
-				typeof node !== 'string' && node.namespace === hl7Namespace && (name === undefined || node.name === name),
-		);
+		const found: XmlElement[] = [];
+		for (const node of this.content) {
+			if (typeof node !== 'string' && node.namespace === hl7Namespace && (name === undefined || node.name === name)) found.push(node);
+		}
+		return found;
 	}
 
 	/** The first descendant along a path of HL7 names. */
 	first(...path: string[]): XmlElement | undefined {
 		let element: XmlElement | undefined = this;
 		for (const name of path) {
-			element = element.content.find(
-				(node): node is XmlElement => typeof node !== 'string' && node.name === name && node.namespace === hl7Namespace,
-			);
+			element = element.#child(name);
 			if (element === undefined) return undefined;
 		}
 		return element;
+	}
+
+	#child(name: string): XmlElement | undefined {
+		for (const node of this.content) {
+			if (typeof node !== 'string' && node.name === name && node.namespace === hl7Namespace) return node;
+		}
+		return undefined;
 	}
 
 	/** All descendants along a path of HL7 names. */
@@ -58,11 +64,9 @@ export class XmlElement {
 
 	/** Its own text, whitespace folded as between words. */
 	get text(): string {
-		return this.content
-			.filter((node) => typeof node === 'string')
-			.join('')
-			.replaceAll(/\s+/g, ' ')
-			.trim();
+		let text = '';
+		for (const node of this.content) if (typeof node === 'string') text += node;
+		return /\s\s|[^\S ]/.test(text) ? text.replaceAll(/\s+/g, ' ').trim() : text.trim();
 	}
 
 	/** Where it stands in its message, as XPath whose names are in the HL7 namespace; `[n]` where a name repeats. */
