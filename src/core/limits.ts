@@ -1,4 +1,5 @@
 import { dicomWebLimitDefinitions } from './dicomweb-limits.ts';
+import { xmlLimitDefinitions } from './xml-limits.ts';
 
 /**
  * Every limit of the product in one table: its default, the environment variable that changes it, and what the
@@ -219,21 +220,7 @@ export const limitDefinitions = {
 		max: 256 * MiB,
 		answer: 'of a report that a person writes, attachments in base64; it is refused',
 	},
-	xmlDepthMax: {
-		variable: 'XML_DEPTH_MAX',
-		default: 200,
-		min: 30,
-		max: 1000,
-		answer: 'elements inside one another in an HL7 v3 body; 400',
-	},
-	xmlAttributesMax: { variable: 'XML_ATTRIBUTES_MAX', default: 100, min: 20, max: 1000, answer: 'of one element of an HL7 v3 body; 400' },
-	xmlElementsMax: {
-		variable: 'XML_ELEMENTS_MAX',
-		default: 250_000,
-		min: 1000,
-		max: 5_000_000,
-		answer: 'of an HL7 v3 body; 400',
-	},
+	...xmlLimitDefinitions,
 	mppsBytesMax: {
 		variable: 'MPPS_BYTES_MAX',
 		default: 2 * MiB,

@@ -1,0 +1,18 @@
+/** What XML may be before it is read to its end; rows of the table in limits.ts. */
+export const xmlLimitDefinitions = {
+	xmlDepthMax: {
+		variable: 'XML_DEPTH_MAX',
+		default: 200,
+		min: 30,
+		max: 1000,
+		answer: 'elements inside one another in an HL7 v3 body; 400',
+	},
+	xmlAttributesMax: { variable: 'XML_ATTRIBUTES_MAX', default: 100, min: 20, max: 1000, answer: 'of one element of an HL7 v3 body; 400' },
+	xmlElementsMax: {
+		variable: 'XML_ELEMENTS_MAX',
+		default: 250_000,
+		min: 1000,
+		max: 5_000_000,
+		answer: 'of an HL7 v3 body; 400',
+	},
+} as const;
