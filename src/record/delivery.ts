@@ -88,14 +88,7 @@ export interface ConflictDelivery extends AnyDelivery {
 }
 
 /** One inbound message on its way to its site's mailbox and worker. */
-export type Delivery =
-	| Hl7v2Delivery
-	| Hl7v3Delivery
-	| FhirDelivery
-	| MppsDelivery
-	| ImageDelivery
-	| ReportDelivery
-	| ConflictDelivery;
+export type Delivery = Hl7v2Delivery | Hl7v3Delivery | FhirDelivery | MppsDelivery | ImageDelivery | ReportDelivery | ConflictDelivery;
 
 /** `duplicate`: it was accepted before and is answered again, without effect. */
 export type Outcome = 'accepted' | 'refused' | 'ignored' | 'duplicate';
