@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,6 +32,8 @@ interface Bench {
 }
 
 function send({ program, file }: Bench, { port, calledAe }: StoreReceiver, associations: number, pauseMs: number): Promise<LoadResult> {
+	// What the receiver before, or the corpus, left in the page cache would be written while this one waits for its fsync.
+	spawnSync('sync');
 	const child = spawn(program, [String(port), calledAe, String(associations), String(pauseMs), file], {
 		stdio: ['ignore', 'pipe', 'inherit'],
 	});
