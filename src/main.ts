@@ -52,14 +52,16 @@ function untilEnded(service: Service, log: Log): Promise<number> {
 
 const labels: Readonly<Record<string, string>> = {
 	fhir: 'FHIR R4',
-	hl7: 'HL7 v2 over HTTP',
+	hl7: 'HL7 over HTTP',
 	mpps: 'MPPS over HTTP',
 	mllp: 'HL7 v2 over MLLP',
 	mllp_tls: 'HL7 v2 over MLLP, TLS',
+	dimse: 'DICOM',
+	dimse_tls: 'DICOM, TLS',
 	ops: 'metrics and health',
 };
 
-const schemes: Readonly<Record<string, string>> = { mllp: 'mllp', mllp_tls: 'mllps' };
+const schemes: Readonly<Record<string, string>> = { mllp: 'mllp', mllp_tls: 'mllps', dimse: 'dicom', dimse_tls: 'dicoms' };
 const paths: Readonly<Record<string, string>> = { fhir: '/fhir', hl7: '/v2/ingest', mpps: '/ingest', ops: '/metrics' };
 
 function startBlock({ surfaces, embedded }: Service, dataDir: string): string {
