@@ -115,11 +115,6 @@ export class FolderSync {
 		// A folder that is only read has nothing to lose when it is closed.
 		await opened?.then(closeFile).catch(() => undefined);
 	}
-
-	/** Closes what is open; nothing is being synced. */
-	async close(): Promise<void> {
-		await Promise.all([...this.#open.keys()].map((path) => this.#drop(path)));
-	}
 }
 
 /** Folders below a root that are known to be there and durable, made when first asked for. */
