@@ -1,7 +1,6 @@
 import { newId } from '#core/id.ts';
-import type { Cell, Connection } from './connection.ts';
+import type { Connection } from './connection.ts';
 import { findMissingPatients } from './import-rows.ts';
-import type { Statement } from './statement.ts';
 import { deleteOldJobs, interruptJobsOfNode, interruptSilentJobs, listJobsOfNode } from './statements/administrative/bulk-jobs.ts';
 import { advanceJob, auditJob, deleteJob, finishJob, insertJob, readJob } from './statements/bulk-job.ts';
 
@@ -50,15 +49,10 @@ export class BulkJobTable {
 		this.#connection = connection;
 	}
 
-	async #run(statement: Statement, values: readonly unknown[]): Promise<Cell[][]> {
-		await this.#connection.open();
-		return this.#connection.run(statement, values);
-	}
-
 	/** Answers which bound of the site's jobs kept the new one out; undefined when it is noted. */
 	async insert(job: NewJob, bounds: { underWayMax: number; keptMax: number }): Promise<'under-way' | 'kept' | undefined> {
 		const { siteId, id, kind, state, nodeId, keyId, request, parameters, source } = job;
-		const [row] = await this.#run(insertJob, [
+		const [row] = await this.#connection.runOpened(insertJob, [
 			siteId,
 			id,
 			kind,
@@ -77,7 +71,7 @@ export class BulkJobTable {
 	}
 
 	async read(siteId: string, id: string): Promise<StoredJob | undefined> {
-		const [row] = await this.#run(readJob, [siteId, id]);
+		const [row] = await this.#connection.runOpened(readJob, [siteId, id]);
 		if (row === undefined) return undefined;
 		const [kind, state, nodeId, request, parameters, position, progress, result, failure, finishedAt] = row;
 		return {
@@ -98,33 +92,33 @@ export class BulkJobTable {
 
 	/** False when the job is no longer to be carried out. */
 	async advance({ siteId, id }: JobKey, state: BulkState, progress: string): Promise<boolean> {
-		return (await this.#run(advanceJob, [siteId, id, state, progress])).length > 0;
+		return (await this.#connection.runOpened(advanceJob, [siteId, id, state, progress])).length > 0;
 	}
 
 	/** False when the job had been cancelled. */
 	async finish({ siteId, id }: JobKey, end: { state: BulkState; progress: string; result?: object; failure?: string }): Promise<boolean> {
 		const result = end.result === undefined ? null : JSON.stringify(end.result);
-		return (await this.#run(finishJob, [siteId, id, end.state, end.progress, result, end.failure ?? null])).length > 0;
+		return (await this.#connection.runOpened(finishJob, [siteId, id, end.state, end.progress, result, end.failure ?? null])).length > 0;
 	}
 
 	/** False when the site has no such job. */
 	async delete({ siteId, id }: JobKey): Promise<boolean> {
-		return (await this.#run(deleteJob, [siteId, id])).length > 0;
+		return (await this.#connection.runOpened(deleteJob, [siteId, id])).length > 0;
 	}
 
 	async audit({ siteId, id }: JobKey, event: { action: string; keyId: string; source: string }): Promise<void> {
-		await this.#run(auditJob, [siteId, newId(), event.keyId, event.action, id, event.source]);
+		await this.#connection.runOpened(auditJob, [siteId, newId(), event.keyId, event.action, id, event.source]);
 	}
 
 	/** Marks what the node left under way when it ended; answers how many that were. */
 	async interruptOf(nodeId: string): Promise<number> {
-		return (await this.#run(interruptJobsOfNode, [nodeId])).length;
+		return (await this.#connection.runOpened(interruptJobsOfNode, [nodeId])).length;
 	}
 
 	/** Forgets finished jobs after `ageMs`, and marks those of nodes that have been silent for `silentMs`. */
 	async sweep({ ageMs, silentMs }: { ageMs: number; silentMs: number }): Promise<void> {
-		await this.#run(interruptSilentJobs, [silentMs / 1000]);
-		await this.#run(deleteOldJobs, [ageMs / 1000]);
+		await this.#connection.runOpened(interruptSilentJobs, [silentMs / 1000]);
+		await this.#connection.runOpened(deleteOldJobs, [ageMs / 1000]);
 	}
 
 	/** Which of the row ids are of no patient of the site. */
@@ -134,6 +128,6 @@ export class BulkJobTable {
 	}
 
 	async idsOf(nodeId: string): Promise<Set<string>> {
-		return new Set((await this.#run(listJobsOfNode, [nodeId])).map(([id]) => id as string));
+		return new Set((await this.#connection.runOpened(listJobsOfNode, [nodeId])).map(([id]) => id as string));
 	}
 }

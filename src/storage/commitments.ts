@@ -1,7 +1,7 @@
 import { newId } from '#core/id.ts';
 import type { ReferencedInstance } from '#dicom/commitment.ts';
-import type { Cell, Connection } from './connection.ts';
-import { type Statement, textArray } from './statement.ts';
+import type { Connection } from './connection.ts';
+import { textArray } from './statement.ts';
 import { claimCommitments, deleteOldCommitments } from './statements/administrative/commitments.ts';
 import { judgeInstances, noteCommitment, postponeCommitment, settleCommitment } from './statements/commitment.ts';
 
@@ -44,15 +44,10 @@ export class CommitmentTable {
 		this.#connection = connection;
 	}
 
-	async #run(statement: Statement, values: readonly unknown[]): Promise<Cell[][]> {
-		await this.#connection.open();
-		return this.#connection.run(statement, values);
-	}
-
 	/** Durable when it resolves. @param heldMs for which no node takes it up */
 	async note(request: NewCommitment, heldMs: number): Promise<{ noted: NotedCommitment; isRepeated: boolean }> {
 		const { siteId, transactionUid, callingAe, calledAe, source, references } = request;
-		const [row] = await this.#run(noteCommitment, [
+		const [row] = await this.#connection.runOpened(noteCommitment, [
 			siteId,
 			newId(),
 			transactionUid,
@@ -70,7 +65,7 @@ export class CommitmentTable {
 
 	/** Takes requests whose time has come, for `heldMs`. */
 	async claim(most: number, heldMs: number): Promise<NotedCommitment[]> {
-		const rows = (await this.#run(claimCommitments, [most, heldMs])) as string[][];
+		const rows = (await this.#connection.runOpened(claimCommitments, [most, heldMs])) as string[][];
 		return rows.map(([siteId, id, transactionUid, isDuplicate, callingAe, calledAe, attempts, classes, instances]) => {
 			const classUids = String(classes).split(' ');
 			const references = String(instances)
@@ -93,7 +88,7 @@ export class CommitmentTable {
 	async indexed(siteId: string, sopInstanceUids: readonly string[]): Promise<(IndexedInstance | undefined)[]> {
 		const found: (IndexedInstance | undefined)[] = [];
 		for (let at = 0; at < sopInstanceUids.length; at += judgedAtOnce) {
-			const rows = await this.#run(judgeInstances, [siteId, textArray(sopInstanceUids.slice(at, at + judgedAtOnce))]);
+			const rows = await this.#connection.runOpened(judgeInstances, [siteId, textArray(sopInstanceUids.slice(at, at + judgedAtOnce))]);
 			for (const [sopClassUid, objectKey, bytes, hasConflict] of rows) {
 				found.push(
 					sopClassUid && objectKey ? { sopClassUid, objectKey, bytes: Number(bytes), hasConflict: hasConflict === 't' } : undefined,
@@ -104,16 +99,16 @@ export class CommitmentTable {
 	}
 
 	async settle({ siteId, id }: NotedCommitment, committed: number, refused: number): Promise<void> {
-		await this.#run(settleCommitment, [siteId, id, committed, refused]);
+		await this.#connection.runOpened(settleCommitment, [siteId, id, committed, refused]);
 	}
 
 	/** True: it is given up, because it came more than `withinMs` ago. */
 	async postpone({ siteId, id }: NotedCommitment, forMs: number, withinMs: number, failure: string): Promise<boolean> {
-		const [row] = await this.#run(postponeCommitment, [siteId, id, forMs, withinMs, failure]);
+		const [row] = await this.#connection.runOpened(postponeCommitment, [siteId, id, forMs, withinMs, failure]);
 		return row?.[0] === 'failed';
 	}
 
 	async removeOld(keptMs: number): Promise<void> {
-		await this.#run(deleteOldCommitments, [keptMs]);
+		await this.#connection.runOpened(deleteOldCommitments, [keptMs]);
 	}
 }

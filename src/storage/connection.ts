@@ -80,6 +80,12 @@ export class Connection implements StatementRunner {
 		);
 	}
 
+	/** Opens the connection if need be, then sends a prepared statement. */
+	async runOpened(statement: Statement, values: readonly unknown[]): Promise<Cell[][]> {
+		await this.open();
+		return this.run(statement, values);
+	}
+
 	/** Sends a statement that is not kept, because there are many of its kind; call `open` first. */
 	runOnce(text: string, values: readonly unknown[]): Promise<Cell[][]> {
 		return this.#query({ text, values: values as unknown[], rowMode: 'array' }).then((result) => result.rows);
