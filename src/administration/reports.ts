@@ -3,13 +3,14 @@ import { newId, nilId } from '#core/id.ts';
 import type { JsonObject } from '#core/json.ts';
 import { isCompleted, type ReportEdit, type ReportEditOutcome } from '#record/report.ts';
 import { isFhirId, rowIdOf } from '#record/row-id.ts';
+import { isUid } from '#record/uid.ts';
 import { readRows } from '#storage/administrative-reader.ts';
 import { Site } from '#storage/entities/index.ts';
 import { listReportRows, listReportVersions, showReportRow } from '#storage/statements/administrative/read-reports.ts';
 import { AdministrationError } from './context.ts';
 import type { MessageContext } from './messages.ts';
 
-const uid = z.string().regex(/^(?=.{1,64}$)(?:0|[1-9]\d*)(?:\.(?:0|[1-9]\d*))*$/, 'is no DICOM UID');
+const uid = z.string().refine(isUid, 'is no DICOM UID');
 /** One line; an empty one is none. */
 const line = z
 	.string()

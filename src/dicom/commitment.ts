@@ -1,6 +1,6 @@
+import { isUid } from '#record/uid.ts';
 import type { DicomJson } from './json-model.ts';
 import { explicitLittleEndian, implicitLittleEndian } from './transfer-syntax.ts';
-import { isUid } from './uid.ts';
 
 /** The action and event information of storage commitment (PS3.4 §J.3, tables J.3-1 and J.3-2). */
 

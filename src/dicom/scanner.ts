@@ -1,10 +1,10 @@
 import type { InstanceAttributes, InstancePatient } from '#record/instance.ts';
+import { isUid } from '#record/uid.ts';
 import { type CharacterSet, characterSetOf, defaultCharacterSet } from './character-set.ts';
 import { DataSetFeed } from './data-set-feed.ts';
 import { type DataSetVisitor, wish } from './element-walk.ts';
 import { type Keyword, keywordOf, tagOf, vrOf } from './elements.ts';
 import { DataSetError, type DataSetFault } from './fault.ts';
-import { isUid } from './uid.ts';
 import { dateOf, dateTimeOf, firstOf, integerOf, nameTextOf, personNameOf, textOf } from './values.ts';
 
 export interface ScanLimits {

@@ -1,9 +1,9 @@
+import { isUid } from '#record/uid.ts';
 import { DataSetFeed } from './data-set-feed.ts';
 import { standardVrOf } from './dictionary.ts';
 import { type DataSetVisitor, wish } from './element-walk.ts';
 import { tagOf } from './elements.ts';
 import type { DataSetFault } from './fault.ts';
-import { isUid } from './uid.ts';
 import { textOf } from './values.ts';
 
 export type SopIdentity = { sopClassUid: string; sopInstanceUid: string } | { fault: DataSetFault };

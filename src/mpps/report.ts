@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { JsonObject } from '#core/json.ts';
-import { isUid } from '#dicom/uid.ts';
 import type { MppsStatus } from '#record/mpps.ts';
+import { isObjectUid, isUid } from '#record/uid.ts';
 import { isObject, textAt } from './elements.ts';
 import { studiesOf, tags } from './facts.ts';
 import type { Operation } from './machine.ts';
@@ -19,11 +19,10 @@ export interface Report {
 	attributes: JsonObject;
 }
 
-/** PS3.5 §9.1, two components at least. */
 const uid = (name: string) =>
 	z
 		.string({ error: (issue) => (issue.input === undefined ? `${name} is missing` : `${name} is not a string`) })
-		.refine((text) => isUid(text) && text.includes('.'), `${name} is not a UID (digits and dots, no leading zeros, at most 64 characters)`);
+		.refine(isObjectUid, `${name} is not a UID (digits and dots, no leading zeros, at most 64 characters)`);
 
 /** The body of `POST /ingest`. */
 export const reportBody = z.strictObject({

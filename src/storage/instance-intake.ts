@@ -1,10 +1,11 @@
 import { Failure } from '#core/failure.ts';
 import type { Log } from '#core/log.ts';
+import { isAeTitle } from '#dicom/ae-title.ts';
 import type { DataSetFault } from '#dicom/fault.ts';
 import { part10Head } from '#dicom/part10.ts';
 import { DataSetScanner, type ScanLimits } from '#dicom/scanner.ts';
-import { isAeTitle, isUid } from '#dicom/uid.ts';
 import type { IndexOutcome, InstanceAttributes, StoredInstance } from '#record/instance.ts';
+import { isUid } from '#record/uid.ts';
 import { newObjectKey, quarantineKey } from './objects/object-key.ts';
 import type { ObjectStore, ObjectWriter } from './objects/object-store.ts';
 

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { isAeTitle } from '#dicom/ae-title.ts';
 import { characterSetOf } from '#dicom/character-set.ts';
 import { DataSetError } from '#dicom/fault.ts';
 import { implementationClassUid, implementationVersionName } from '#dicom/implementation.ts';
 import { part10Head, readFileMeta } from '#dicom/part10.ts';
-import { isAeTitle, isUid } from '#dicom/uid.ts';
 import { dateOf, dateTimeOf, integerOf, nameTextOf, personNameOf, textOf, timeOf } from '#dicom/values.ts';
+import { isUid } from '#record/uid.ts';
 
 const decode = (declared: string, latin1: string) => characterSetOf(declared).decode(Buffer.from(latin1, 'latin1'));
 

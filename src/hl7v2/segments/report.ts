@@ -5,6 +5,7 @@ import { entryOf } from '#fhir/mapping/table.ts';
 import { asConclusion, textForm } from '#fhir/report.ts';
 import type { ReportChange } from '#record/change-set.ts';
 import { wholeOrder } from '#record/report.ts';
+import { isObjectUid } from '#record/uid.ts';
 import type { Segment } from '../message.ts';
 import { attachmentUrl } from './attachment.ts';
 import { type Context, keyLengthMax } from './context.ts';
@@ -42,8 +43,8 @@ export class ReportReading {
 	addStudy(segment: Segment): void {
 		const isZds = segment.id === 'ZDS';
 		const uid = segment.text(isZds ? 1 : 3).trim();
-		if (uid !== '' && !isUid(uid)) this.#context.unreadable(segment, isZds ? 1 : 3, 'is no UID and was left out');
-		if (isUid(uid)) this.#studyUid ??= uid;
+		if (uid !== '' && !isObjectUid(uid)) this.#context.unreadable(segment, isZds ? 1 : 3, 'is no UID and was left out');
+		if (isObjectUid(uid)) this.#studyUid ??= uid;
 		if (!isZds) this.#accession ??= segment.text(1).trim() || undefined;
 	}
 
@@ -130,11 +131,6 @@ const unnamed: JsonObject = {
 	extension: [{ url: 'http://hl7.org/fhir/StructureDefinition/data-absent-reason', valueCode: 'unknown' }],
 };
 
-/** DICOM PS3.5 §9.1. */
-function isUid(text: string): boolean {
-	return text.length <= 64 && /^(?:0|[1-9]\d*)(?:\.(?:0|[1-9]\d*))+$/.test(text);
-}
-
 /** Codes of OBX-3 under which the Study Instance UID is sent: Study Instance UID, DICOM Study (PS3.16), and the element itself. */
 const studyUidCodes: ReadonlySet<string> = new Set(['110180', '113014', '0020000D']);
 
@@ -146,7 +142,7 @@ function statedUid(observed: readonly Observed[]): string | undefined {
 	for (const found of observed.filter(isStudyUid)) {
 		for (const component of [1, 2]) {
 			const text = found.obx.text(5, component).trim();
-			if (isUid(text)) return text;
+			if (isObjectUid(text)) return text;
 		}
 	}
 	return undefined;

@@ -1,6 +1,6 @@
 import { Failure } from '#core/failure.ts';
-import { isUid } from '#dicom/uid.ts';
 import type { ImagingClause, RetrievableInstance } from '#record/imaging-query.ts';
+import { isUid } from '#record/uid.ts';
 import { findRetrievable } from '#storage/imaging-search.ts';
 import { authenticate } from '../http/authenticate.ts';
 import type { HttpRequest } from '../http/message.ts';

@@ -1,7 +1,7 @@
 import { DataSetError, type DataSetFault } from '#dicom/fault.ts';
 import { FileMetaReader } from '#dicom/part10.ts';
 import { SopIdentityReader } from '#dicom/sop-identity.ts';
-import { isUid } from '#dicom/uid.ts';
+import { isUid } from '#record/uid.ts';
 import type { InstanceEntry, InstanceReception } from '#storage/instance-intake.ts';
 
 /** Statuses of PS3.4 §B.2.3, which PS3.18 §10.5.3 has as failure and warning reasons. */

@@ -1,5 +1,5 @@
 import { Failure } from '#core/failure.ts';
-import { isUid } from '#dicom/uid.ts';
+import { isUid } from '#record/uid.ts';
 import { authenticate } from '../http/authenticate.ts';
 import type { HttpAnswer, StreamedRequest } from '../http/message.ts';
 import type { DicomWebContext } from './context.ts';

@@ -1,5 +1,5 @@
 import { implementationClassUid, implementationVersionName } from '#dicom/implementation.ts';
-import { isUid } from '#dicom/uid.ts';
+import { isUid } from '#record/uid.ts';
 import { AssociateRequestError, itemsOf, type ProposedContext, type ProposedRole, roleOf, textOf } from './associate-request.ts';
 import { applicationContextName, item, uint32 } from './negotiation.ts';
 import { dataBytesMin, pdu } from './pdu.ts';

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { isAeTitle } from '#dicom/uid.ts';
+import { isAeTitle } from '#dicom/ae-title.ts';
 import { type AssociateRequest, AssociateRequestError, readAssociateRequest } from './associate-request.ts';
 import type { DimseContext } from './context.ts';
 import { Messages } from './messages.ts';

@@ -1,5 +1,5 @@
 import type { SiteAuditEvent } from '#access/audit.ts';
-import { isAeTitle } from '#dicom/uid.ts';
+import { isAeTitle } from '#dicom/ae-title.ts';
 import type { AnsweredQuery } from './context.ts';
 
 /** `0xFF00` */

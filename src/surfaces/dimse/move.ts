@@ -1,4 +1,4 @@
-import { isAeTitle } from '#dicom/uid.ts';
+import { isAeTitle } from '#dicom/ae-title.ts';
 import { AssociationError } from './association-error.ts';
 import { statuses } from './command-set.ts';
 import type { DimseContext } from './context.ts';

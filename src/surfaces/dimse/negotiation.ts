@@ -1,6 +1,6 @@
 import { implementationClassUid, implementationVersionName } from '#dicom/implementation.ts';
 import { implicitLittleEndian } from '#dicom/transfer-syntax.ts';
-import { isUid } from '#dicom/uid.ts';
+import { isUid } from '#record/uid.ts';
 import type { AssociateRequest, ProposedContext, ProposedExtension, ProposedRole } from './associate-request.ts';
 import { dataBytesMin, pdu } from './pdu.ts';
 import type { ServiceClass } from './service.ts';

@@ -1,7 +1,7 @@
 import { newId } from '#core/id.ts';
 import type { JsonObject } from '#core/json.ts';
 import { JsonModelReader } from '#dicom/json-model.ts';
-import { isUid } from '#dicom/uid.ts';
+import { isUid } from '#record/uid.ts';
 import { type DimseResponse, statuses } from './command-set.ts';
 import type { DimseContext, ProcedureStepRequest } from './context.ts';
 import { answerAtOnce, type DimseRequest, type Reception, type ServiceClass } from './service.ts';

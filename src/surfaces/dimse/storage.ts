@@ -1,5 +1,5 @@
 import { transferSyntaxes } from '#dicom/transfer-syntax.ts';
-import { isUid } from '#dicom/uid.ts';
+import { isUid } from '#record/uid.ts';
 import type { InstanceReception } from '#storage/instance-intake.ts';
 import { statuses } from './command-set.ts';
 import type { DimseContext } from './context.ts';

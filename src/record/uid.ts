@@ -1,0 +1,22 @@
+const dot = 0x2e;
+const zero = 0x30;
+const nine = 0x39;
+
+/** PS3.5 §9.1: at most 64 characters, components of digits without a leading zero, joined by dots. A single one is met and does no harm. */
+export function isUid(text: string): boolean {
+	if (text.length === 0 || text.length > 64) return false;
+	let start = 0;
+	for (let at = 0; at <= text.length; at++) {
+		const code = at === text.length ? dot : text.charCodeAt(at);
+		if (code === dot) {
+			if (at === start || (at > start + 1 && text.charCodeAt(start) === zero)) return false;
+			start = at + 1;
+		} else if (code < zero || code > nine) return false;
+	}
+	return true;
+}
+
+/** Of an object that somebody names anew: a UID of two components at least, as every registered root makes them. */
+export function isObjectUid(text: string): boolean {
+	return isUid(text) && text.includes('.');
+}
