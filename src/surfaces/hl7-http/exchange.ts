@@ -1,23 +1,15 @@
 import type { KeyGrant } from '#access/directory.ts';
-import { Failure, failureCodes } from '#core/failure.ts';
+import { failureCodes } from '#core/failure.ts';
 import { messageTypeLabel } from '#core/metrics.ts';
 import type { Hl7v2Delivery, Hl7v3Delivery, Reply } from '#record/delivery.ts';
 import { deliverSoon } from '../http/deliver.ts';
+import type { IngestContext } from '../http/ingest-surface.ts';
 import { jsonAnswer } from '../http/json-answer.ts';
-import type { HttpAnswer, HttpRequest } from '../http/message.ts';
-import type { Hl7HttpContext } from './context.ts';
-
-/** @throws Failure `unauthenticated` */
-export function grantOf({ directory, metrics }: Hl7HttpContext, request: HttpRequest): KeyGrant {
-	const grant = directory.grantOfKey(request.header('x-api-key'));
-	if (grant !== undefined) return grant;
-	metrics.accessRefusals.inc({ protocol: 'http', reason: 'key' });
-	throw new Failure('unauthenticated', 'a valid X-API-Key header is required');
-}
+import type { HttpAnswer } from '../http/message.ts';
 
 /** Hands a message to its site and counts what became of it. `started` is when its last byte was there. */
 export async function exchange(
-	context: Hl7HttpContext,
+	context: IngestContext,
 	grant: KeyGrant,
 	delivery: Hl7v2Delivery | Hl7v3Delivery,
 	started: number,

@@ -1,11 +1,10 @@
 import type { KeyGrant } from '#access/directory.ts';
 import { Failure } from '#core/failure.ts';
-import { newId, nilId } from '#core/id.ts';
 import { selfContained } from '#hl7v3/encoding.ts';
 import type { Hl7v3Delivery } from '#record/delivery.ts';
+import { type IngestContext, postedBy, senderOf } from '../http/ingest-surface.ts';
 import type { HttpAnswer, HttpRequest } from '../http/message.ts';
-import type { Hl7HttpContext } from './context.ts';
-import { exchange, grantOf, jsonReply, statusOf } from './exchange.ts';
+import { exchange, jsonReply, statusOf } from './exchange.ts';
 import { answersXml, checkXmlMediaType } from './media-type.ts';
 
 /**
@@ -13,9 +12,9 @@ import { answersXml, checkXmlMediaType } from './media-type.ts';
  * in which it came, or with the JSON of `/v2/ingest` where the caller accepts that. A refusal has the status of its failure.
  * @throws Failure for an empty body, and `unavailable` when the service cannot store it now
  */
-export async function ingestV3(context: Hl7HttpContext, request: HttpRequest): Promise<HttpAnswer> {
+export async function ingestV3(context: IngestContext, request: HttpRequest): Promise<HttpAnswer> {
 	const started = performance.now();
-	const grant = grantOf(context, request);
+	const grant = senderOf(context, request);
 	const { type, charset } = checkXmlMediaType(request.header('content-type'), request.header('content-encoding'));
 	const xml = answersXml(request.header('accept'), type);
 	if (request.body.length === 0) throw new Failure('not-hl7', 'the body is empty, one HL7 v3 message is expected');
@@ -25,17 +24,11 @@ export async function ingestV3(context: Hl7HttpContext, request: HttpRequest): P
 	return { status: statusOf(reply), headers: { 'Content-Type': `${type}; charset=utf-8` }, body };
 }
 
-function deliveryOf({ clock }: Hl7HttpContext, grant: KeyGrant, bytes: Uint8Array): Hl7v3Delivery {
-	const receivedAtMs = clock.nowMs();
+function deliveryOf(context: IngestContext, grant: KeyGrant, bytes: Uint8Array): Hl7v3Delivery {
 	return {
-		id: newId(receivedAtMs),
+		...postedBy(grant, context, bytes),
 		kind: 'hl7v3',
-		siteId: grant.siteId,
-		clientId: nilId,
 		surface: 'hl7-http',
-		source: grant.keyId,
-		receivedAtMs,
-		bytes,
 		defaultAuthority: grant.defaultAuthority,
 	};
 }

@@ -1,15 +1,14 @@
 import { isAscii } from 'node:buffer';
 import type { KeyGrant } from '#access/directory.ts';
 import { Failure } from '#core/failure.ts';
-import { newId, nilId } from '#core/id.ts';
 import { countMessages, splitMessages } from '#hl7v2/batch.ts';
 import { resolveCharset } from '#hl7v2/charset.ts';
 import { latin1 } from '#hl7v2/latin1.ts';
 import { declaredCharset, Message } from '#hl7v2/message.ts';
 import type { Hl7v2Delivery } from '#record/delivery.ts';
+import { type IngestContext, postedBy, senderOf } from '../http/ingest-surface.ts';
 import type { HttpAnswer, HttpRequest } from '../http/message.ts';
-import type { Hl7HttpContext } from './context.ts';
-import { exchange, grantOf, jsonReply } from './exchange.ts';
+import { exchange, jsonReply } from './exchange.ts';
 import { checkMediaType } from './media-type.ts';
 
 const startOfBlock = 0x0b;
@@ -20,9 +19,9 @@ const endOfBlock = 0x1c;
  * failure, the sentence and the whole acknowledgement.
  * @throws Failure for what is no message, and `unavailable` when the service cannot store it now
  */
-export async function ingest(context: Hl7HttpContext, request: HttpRequest): Promise<HttpAnswer> {
+export async function ingest(context: IngestContext, request: HttpRequest): Promise<HttpAnswer> {
 	const started = performance.now();
-	const grant = grantOf(context, request);
+	const grant = senderOf(context, request);
 	checkMediaType(request.header('content-type'), request.header('content-encoding'));
 	const reply = await exchange(context, grant, deliveryOf(context, grant, onlyMessage(request.body)), started);
 	return jsonReply(reply, acknowledgementText);
@@ -39,17 +38,11 @@ function onlyMessage(body: Uint8Array): Uint8Array {
 	return (found === 1 ? splitMessages(body)[0] : undefined) ?? body;
 }
 
-function deliveryOf({ clock }: Hl7HttpContext, grant: KeyGrant, bytes: Uint8Array): Hl7v2Delivery {
-	const receivedAtMs = clock.nowMs();
+function deliveryOf(context: IngestContext, grant: KeyGrant, bytes: Uint8Array): Hl7v2Delivery {
 	return {
-		id: newId(receivedAtMs),
+		...postedBy(grant, context, bytes),
 		kind: 'hl7v2',
-		siteId: grant.siteId,
-		clientId: nilId,
 		surface: 'hl7-http',
-		source: grant.keyId,
-		receivedAtMs,
-		bytes,
 		policy: { also: [], ignore: [], enhancedAck: false, defaultAuthority: grant.defaultAuthority },
 	};
 }

@@ -8,10 +8,14 @@ export interface AuthenticationContext {
 	metrics: Pick<Metrics, 'accessRefusals'>;
 }
 
-/** @throws Failure `unauthenticated`, the same for every reason */
-export function authenticate({ directory, metrics }: AuthenticationContext, request: Pick<HttpRequest, 'header'>): KeyGrant {
+/** @throws Failure `unauthenticated` with `diagnostics`, the same for every reason */
+export function authenticate(
+	{ directory, metrics }: AuthenticationContext,
+	request: Pick<HttpRequest, 'header'>,
+	diagnostics = 'a valid API key is required in the header X-API-Key',
+): KeyGrant {
 	const grant = directory.grantOfKey(request.header('x-api-key'));
 	if (grant) return grant;
 	metrics.accessRefusals.inc({ protocol: 'http', reason: 'key' });
-	throw new Failure('unauthenticated', 'a valid API key is required in the header X-API-Key');
+	throw new Failure('unauthenticated', diagnostics);
 }

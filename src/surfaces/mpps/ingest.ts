@@ -1,10 +1,9 @@
 import { Failure, failureCodes } from '#core/failure.ts';
-import { newId, nilId } from '#core/id.ts';
 import type { MppsDelivery } from '#record/delivery.ts';
 import { deliverSoon } from '../http/deliver.ts';
+import { type IngestContext, postedBy, senderOf } from '../http/ingest-surface.ts';
 import { jsonAnswer } from '../http/json-answer.ts';
 import type { HttpAnswer, HttpRequest } from '../http/message.ts';
-import type { MppsContext } from './context.ts';
 import { countReport } from './count.ts';
 
 /**
@@ -12,29 +11,13 @@ import { countReport } from './count.ts';
  * message log.
  * @throws Failure for what is no report at all, and `unavailable` when the service cannot store it now
  */
-export async function ingest(context: MppsContext, request: HttpRequest): Promise<HttpAnswer> {
-	const { directory, metrics, clock } = context;
-	const grant = directory.grantOfKey(request.header('x-api-key'));
-	if (grant === undefined) {
-		metrics.accessRefusals.inc({ protocol: 'http', reason: 'key' });
-		throw new Failure('unauthenticated', 'a valid X-API-Key header is required');
-	}
+export async function ingest(context: IngestContext, request: HttpRequest): Promise<HttpAnswer> {
+	const grant = senderOf(context, request);
 	checkMediaType(request.header('content-type'), request.header('content-encoding'));
 	if (request.body.length === 0) throw new Failure('invalid', 'the body is empty, a JSON object is expected');
-	const receivedAtMs = clock.nowMs();
-	const delivery: MppsDelivery = {
-		id: newId(receivedAtMs),
-		kind: 'mpps',
-		operation: 'report',
-		siteId: grant.siteId,
-		clientId: nilId,
-		surface: 'mpps',
-		source: grant.keyId,
-		receivedAtMs,
-		bytes: request.body,
-	};
+	const delivery: MppsDelivery = { ...postedBy(grant, context, request.body), kind: 'mpps', operation: 'report', surface: 'mpps' };
 	const reply = await deliverSoon(context, delivery);
-	countReport(metrics, 'mpps', grant.siteSlug, reply);
+	countReport(context.metrics, 'mpps', grant.siteSlug, reply);
 	const status = reply.outcome === 'refused' ? failureCodes[reply.failure?.code ?? 'unprocessable'].status : 200;
 	return jsonAnswer(status, reply.acks[0] ?? {});
 }

@@ -4,7 +4,7 @@ import type { JsonObject } from '#core/json.ts';
 import type { DimseStatus } from '#mpps/refusal.ts';
 import type { MppsDelivery } from '#record/delivery.ts';
 import { deliverSoon } from '../http/deliver.ts';
-import type { MppsContext } from './context.ts';
+import type { IngestContext } from '../http/ingest-surface.ts';
 import { countReport } from './count.ts';
 
 /** An N-CREATE or N-SET of Modality Performed Procedure Step. */
@@ -29,7 +29,7 @@ export interface ProcedureSteps {
 /** PS3.7 Annex C.4.2: the sender still has what it sent. */
 const unavailable: DimseStatus = { status: 0x0213, comment: 'the service cannot store now, send again' };
 
-export function createProcedureSteps(context: Omit<MppsContext, 'directory' | 'log'>): ProcedureSteps {
+export function createProcedureSteps(context: Omit<IngestContext, 'directory' | 'log'>): ProcedureSteps {
 	const perform = async (operation: 'create' | 'set', request: StepRequest): Promise<DimseStatus> => {
 		const receivedAtMs = context.clock.nowMs();
 		const delivery: MppsDelivery = {

@@ -1,0 +1,53 @@
+import type { AccessDirectory, KeyGrant } from '#access/directory.ts';
+import type { Clock } from '#core/clock.ts';
+import { newId, nilId } from '#core/id.ts';
+import type { Limits } from '#core/limits.ts';
+import type { Log } from '#core/log.ts';
+import type { Metrics } from '#core/metrics.ts';
+import type { SiteGateway } from '#site/gateway.ts';
+import { authenticate } from './authenticate.ts';
+import { documentationRoutes } from './documentation/routes.ts';
+import { renderJsonFailure } from './json-answer.ts';
+import type { HttpRequest } from './message.ts';
+import { createHttpServer, type HttpServer, type HttpServerOptions } from './server.ts';
+
+/** What the surfaces that take messages by POST work with. */
+export interface IngestContext {
+	directory: AccessDirectory;
+	gateway: SiteGateway;
+	limits: Limits;
+	metrics: Metrics;
+	log: Log;
+	clock: Clock;
+}
+
+export type IngestListenOptions = Pick<HttpServerOptions, 'host' | 'port' | 'tls' | 'trustedProxies'> & {
+	/** Whether the API reference is served. */
+	documented: boolean;
+	version: string;
+};
+
+interface IngestSurface extends Pick<HttpServerOptions, 'name' | 'routes'> {
+	openApi(version: string, origin: string): object;
+}
+
+/** An origin of routes that take messages, with its API reference. Rejects when the address cannot be bound. */
+export function createIngestSurface(
+	{ name, routes, openApi }: IngestSurface,
+	{ limits, metrics, log }: IngestContext,
+	{ documented, version, ...server }: IngestListenOptions,
+): Promise<HttpServer> {
+	const reference = documented ? documentationRoutes((origin) => openApi(version, origin)) : [];
+	return createHttpServer({ ...server, name, limits, metrics, log, routes: [...routes, ...reference], renderFailure: renderJsonFailure });
+}
+
+/** @throws Failure `unauthenticated` */
+export function senderOf(context: IngestContext, request: HttpRequest): KeyGrant {
+	return authenticate(context, request, 'a valid X-API-Key header is required');
+}
+
+/** What is the same of every message that the holder of a key posts. */
+export function postedBy({ siteId, keyId }: KeyGrant, { clock }: IngestContext, bytes: Uint8Array) {
+	const receivedAtMs = clock.nowMs();
+	return { id: newId(receivedAtMs), siteId, clientId: nilId, source: keyId, receivedAtMs, bytes };
+}
