@@ -45,6 +45,7 @@ import { createMllpSurface } from '#surfaces/mllp/listener.ts';
 import { createProcedureSteps } from '#surfaces/mpps/procedure-steps.ts';
 import { createMppsSurface } from '#surfaces/mpps/surface.ts';
 import { createOperationsSurface } from '#surfaces/operations/surface.ts';
+import type { TcpListenOptions } from '#surfaces/tcp/reception.ts';
 import type { Config } from './config.ts';
 import { version } from './version.ts';
 
@@ -273,12 +274,11 @@ async function listenMllp({
 	});
 	const audit = openAudit({ databaseUrl, log, clock });
 	closers.push(() => audit.close());
-	const isTrustedProxy = addressSet(config.TRUSTED_PROXIES.map((text) => parseRange(text)).filter((range) => range !== undefined));
 	const surface = createMllpSurface({
 		directory,
 		gateway: shards,
 		unmatched,
-		isTrustedProxy,
+		isTrustedProxy: trustedProxies(config),
 		audit: ({ address, reason }) => audit.record({ action: 'mllp.refused', subject: reason, source: address }),
 		limits,
 		metrics,
@@ -286,12 +286,7 @@ async function listenMllp({
 		clock,
 	});
 	closers.push(() => surface.close(limits.drainMsMax));
-	const surfaces: Record<string, SurfaceAddress> = { mllp: await surface.listen({ host: config.HOST, port: config.MLLP_PORT }) };
-	const tls = tlsIdentity(config);
-	if (config.MLLP_TLS_PORT !== undefined && tls) {
-		surfaces['mllp_tls'] = await surface.listen({ host: config.HOST, port: config.MLLP_TLS_PORT, tls });
-	}
-	return surfaces;
+	return plainAndTls('mllp', surface, config.HOST, { port: config.MLLP_PORT, tlsPort: config.MLLP_TLS_PORT, tls: tlsIdentity(config) });
 }
 
 /** DICOM over TCP. */
@@ -327,7 +322,7 @@ async function listenDimse({
 		procedureSteps: createProcedureSteps({ gateway: shards, limits, metrics, clock }),
 		commitment,
 		storesUnknownSopClasses: config.DICOM_PRIVATE_CLASSES,
-		isTrustedProxy: addressSet(config.TRUSTED_PROXIES.map((text) => parseRange(text)).filter((range) => range !== undefined)),
+		isTrustedProxy: trustedProxies(config),
 		audit: ({ address, reason }) => audit.record({ action: 'dimse.refused', subject: reason, source: address }),
 		auditQuery: (answered) => audit.recordOf(dimseQueryEvent(answered)),
 		limits,
@@ -336,10 +331,28 @@ async function listenDimse({
 		clock,
 	});
 	closers.push(() => surface.close(limits.drainMsMax));
-	const surfaces: Record<string, SurfaceAddress> = { dimse: await surface.listen({ host: config.HOST, port: config.DIMSE_PORT }) };
-	if (config.DIMSE_TLS_PORT !== undefined && tls) {
-		surfaces['dimse_tls'] = await surface.listen({ host: config.HOST, port: config.DIMSE_TLS_PORT, tls });
-	}
+	return plainAndTls('dimse', surface, config.HOST, { port: config.DIMSE_PORT, tlsPort: config.DIMSE_TLS_PORT, tls });
+}
+
+function trustedProxies({ TRUSTED_PROXIES }: Config): (address: string) => boolean {
+	return addressSet(TRUSTED_PROXIES.map((text) => parseRange(text)).filter((range) => range !== undefined));
+}
+
+interface TcpPorts {
+	port: number;
+	tlsPort: number | undefined;
+	tls: ReturnType<typeof tlsIdentity>;
+}
+
+/** A protocol over TCP on its plain port and, where it has one, on its port for TLS. */
+async function plainAndTls(
+	name: string,
+	surface: { listen(options: TcpListenOptions): Promise<SurfaceAddress> },
+	host: string,
+	{ port, tlsPort, tls }: TcpPorts,
+): Promise<Record<string, SurfaceAddress>> {
+	const surfaces: Record<string, SurfaceAddress> = { [name]: await surface.listen({ host, port }) };
+	if (tlsPort !== undefined && tls) surfaces[`${name}_tls`] = await surface.listen({ host, port: tlsPort, tls });
 	return surfaces;
 }
 
