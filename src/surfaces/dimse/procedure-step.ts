@@ -1,9 +1,10 @@
 import { newId } from '#core/id.ts';
 import type { JsonObject } from '#core/json.ts';
 import { JsonModelReader } from '#dicom/json-model.ts';
+import type { ProcedureStepRequest } from '#mpps/procedure-steps.ts';
 import { isUid } from '#record/uid.ts';
 import { type DimseResponse, statuses } from './command-set.ts';
-import type { DimseContext, ProcedureStepRequest } from './context.ts';
+import type { DimseContext } from './context.ts';
 import { answerAtOnce, type DimseRequest, type Reception, type ServiceClass } from './service.ts';
 
 /** Explicit VR, which keeps the VR of private elements, before implicit; any of these is read. */

@@ -1,36 +1,18 @@
 import { Failure } from '#core/failure.ts';
 import { newId, nilId } from '#core/id.ts';
-import type { JsonObject } from '#core/json.ts';
+import type { ProcedureStepRequest, ProcedureStepService } from '#mpps/procedure-steps.ts';
 import type { DimseStatus } from '#mpps/refusal.ts';
 import type { MppsDelivery } from '#record/delivery.ts';
 import { deliverSoon } from '../http/deliver.ts';
 import type { IngestContext } from '../http/ingest-surface.ts';
 import { countReport } from './count.ts';
 
-/** An N-CREATE or N-SET of Modality Performed Procedure Step. */
-export interface StepRequest {
-	siteId: string;
-	siteSlug: string;
-	/** Of the integration client; undefined where the site has none of the protocol. */
-	clientId: string | undefined;
-	/** Address of the sender. */
-	source: string;
-	sopInstanceUid: string;
-	/** The attribute or modification list in the DICOM JSON Model (PS3.18 F.2). */
-	attributes: JsonObject;
-}
-
-/** The DIMSE way into the sessions that `POST /ingest` reports about. Neither call rejects but for a bug. */
-export interface ProcedureSteps {
-	create(request: StepRequest): Promise<DimseStatus>;
-	set(request: StepRequest): Promise<DimseStatus>;
-}
-
 /** PS3.7 Annex C.4.2: the sender still has what it sent. */
 const unavailable: DimseStatus = { status: 0x0213, comment: 'the service cannot store now, send again' };
 
-export function createProcedureSteps(context: Omit<IngestContext, 'directory' | 'log'>): ProcedureSteps {
-	const perform = async (operation: 'create' | 'set', request: StepRequest): Promise<DimseStatus> => {
+/** The DIMSE way into the sessions that `POST /ingest` reports about. */
+export function createProcedureSteps(context: Omit<IngestContext, 'directory' | 'log'>): ProcedureStepService {
+	const perform = async (operation: 'create' | 'set', request: ProcedureStepRequest): Promise<DimseStatus> => {
 		const receivedAtMs = context.clock.nowMs();
 		const delivery: MppsDelivery = {
 			id: newId(receivedAtMs),

@@ -4,16 +4,12 @@ import { systemClock } from '#core/clock.ts';
 import { defaultLimits, type Limits } from '#core/limits.ts';
 import { silentLog } from '#core/log.ts';
 import { createMetrics, type MetricName, metricDefinitions } from '#core/metrics.ts';
+import type { ProcedureStepRequest } from '#mpps/procedure-steps.ts';
+import type { DimseStatus } from '#mpps/refusal.ts';
 import type { Archive } from '#storage/archive.ts';
 import type { NewCommitment } from '#storage/commitments.ts';
 import type { AnnouncedInstance, InstanceEntry, InstanceReception, IntakeResult } from '#storage/instance-intake.ts';
-import type {
-	AnsweredQuery,
-	CommitmentService,
-	ProcedureStepAnswer,
-	ProcedureStepRequest,
-	RefusedAssociation,
-} from '#surfaces/dimse/context.ts';
+import type { AnsweredQuery, CommitmentService, RefusedAssociation } from '#surfaces/dimse/context.ts';
 import { createDimseSurface } from '#surfaces/dimse/listener.ts';
 import type { ReturnChannel } from '#surfaces/dimse/service.ts';
 import type { TcpListenOptions } from '#surfaces/tcp/reception.ts';
@@ -93,13 +89,13 @@ export class FakeIntake implements InstanceEntry {
 /** Answers every request with success, unless a test sets its own way. */
 class FakeProcedureSteps {
 	readonly requests: (ProcedureStepRequest & { operation: string })[] = [];
-	answer: (operation: string, request: ProcedureStepRequest) => Promise<ProcedureStepAnswer> = () => Promise.resolve({ status: 0 });
+	answer: (operation: string, request: ProcedureStepRequest) => Promise<DimseStatus> = () => Promise.resolve({ status: 0 });
 
-	create(request: ProcedureStepRequest): Promise<ProcedureStepAnswer> {
+	create(request: ProcedureStepRequest): Promise<DimseStatus> {
 		this.requests.push({ ...request, operation: 'create' });
 		return this.answer('create', request);
 	}
-	set(request: ProcedureStepRequest): Promise<ProcedureStepAnswer> {
+	set(request: ProcedureStepRequest): Promise<DimseStatus> {
 		this.requests.push({ ...request, operation: 'set' });
 		return this.answer('set', request);
 	}

@@ -1,0 +1,22 @@
+import type { JsonObject } from '#core/json.ts';
+import type { DimseStatus } from './refusal.ts';
+
+/** One MPPS N-CREATE or N-SET. */
+export interface ProcedureStepRequest {
+	siteId: string;
+	siteSlug: string;
+	/** Undefined where the site has no clients of this protocol. */
+	clientId: string | undefined;
+	/** Address of the sender. */
+	source: string;
+	/** A valid UID; of an N-CREATE without one it was made here. */
+	sopInstanceUid: string;
+	/** The attribute or modification list in the DICOM JSON Model (PS3.18 annex F). */
+	attributes: JsonObject;
+}
+
+/** Modality Performed Procedure Step as SCP. Neither call rejects but when the service itself cannot. */
+export interface ProcedureStepService {
+	create(request: ProcedureStepRequest): Promise<DimseStatus>;
+	set(request: ProcedureStepRequest): Promise<DimseStatus>;
+}
