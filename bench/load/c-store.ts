@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +6,7 @@ import { ServiceProcess } from '#test/support/service-process.ts';
 import { compile } from '../compiler.ts';
 import { dcmtkReceiver, orthancReceiver, type StoreReceiver } from '../peers/store-receivers.ts';
 import { writeInstances } from './instances.ts';
+import { runLoad } from './run-load.ts';
 
 /**
  * C-STORE over 1, 4 and 8 associations, beside storescp and Orthanc: each receiver takes the same files in the same run, one
@@ -34,18 +35,7 @@ interface Bench {
 function send({ program, file }: Bench, { port, calledAe }: StoreReceiver, associations: number, pauseMs: number): Promise<LoadResult> {
 	// What the receiver before, or the corpus, left in the page cache would be written while this one waits for its fsync.
 	spawnSync('sync');
-	const child = spawn(program, [String(port), calledAe, String(associations), String(pauseMs), file], {
-		stdio: ['ignore', 'pipe', 'inherit'],
-	});
-	let output = '';
-	child.stdout.on('data', (chunk) => {
-		output += chunk;
-	});
-	return new Promise((resolve, reject) => {
-		child.once('close', (code) =>
-			code === 0 ? resolve(JSON.parse(output) as LoadResult) : reject(new Error(`the load ended with ${code}: ${output}`)),
-		);
-	});
+	return runLoad<LoadResult>(program, [String(port), calledAe, String(associations), String(pauseMs), file]);
 }
 
 async function tributary(service: ServiceProcess): Promise<StoreReceiver> {

@@ -7,6 +7,7 @@ import pg from 'pg';
 import { ServiceProcess } from '#test/support/service-process.ts';
 import { readRuntimeFile } from '../../src/storage/runtime-file.ts';
 import { randomSource } from '../corpus.ts';
+import { benchKey } from './bench-key.ts';
 import { birthDate, familyName, observation, observationCode, patient, patientId, writeCorpus } from './fhir-corpus.ts';
 import { type LoadRequest, type LoadResult, runWrk, wrkVersion } from './wrk.ts';
 
@@ -186,11 +187,7 @@ export async function run(): Promise<void> {
 	for (const size of sizes) {
 		await using service = new ServiceProcess({ LOG_LEVEL: 'warn' });
 		await service.start();
-		await service.cli('site', 'add', 'bench', '--name', 'Bench');
-		await service.cli('user', 'add', 'bench@example.org', '--admin');
-		const { stdout } = await service.cli('key', 'create', '--site', 'bench', '--owner', 'bench@example.org', '--json');
-		await new Promise((resolve) => setTimeout(resolve, 1000));
-		const subject = { service, port: service.port('fhir'), key: JSON.parse(stdout).key as string };
+		const subject = { service, port: service.port('fhir'), key: await benchKey(service) };
 		await load(subject, size);
 		await measure(subject, size);
 	}

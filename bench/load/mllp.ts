@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +7,7 @@ import { ServiceProcess } from '#test/support/service-process.ts';
 import { readRuntimeFile } from '../../src/storage/runtime-file.ts';
 import { compile } from '../compiler.ts';
 import { admission, observationReport } from '../corpus.ts';
+import { runLoad } from './run-load.ts';
 
 /** Durable HL7 v2 messages a second over MLLP: embedded PostgreSQL with fsync, 16 sites, 60 % ORU (4 OBX), 40 % ADT. */
 export interface LoadResult {
@@ -39,19 +39,6 @@ function writeMessages(path: string, from: number, count: number): void {
 		parts.push(length, bytes);
 	}
 	writeFileSync(path, Buffer.concat(parts));
-}
-
-function runLoad(program: string, parameters: readonly string[]): Promise<LoadResult> {
-	const child = spawn(program, parameters, { stdio: ['ignore', 'pipe', 'inherit'] });
-	let output = '';
-	child.stdout.on('data', (chunk) => {
-		output += chunk;
-	});
-	return new Promise((resolve, reject) => {
-		child.once('close', (code) =>
-			code === 0 ? resolve(JSON.parse(output) as LoadResult) : reject(new Error(`the load ended with ${code}: ${output}`)),
-		);
-	});
 }
 
 async function prepared(service: ServiceProcess): Promise<PlainSite[]> {
@@ -100,7 +87,7 @@ export async function run(options: { seconds?: number; rounds?: number } = {}): 
 			const results: LoadResult[] = [];
 			for (let round = 0; round <= rounds; round++) {
 				writeMessages(file, round * 200_000, connections === 1 ? 20_000 : 150_000);
-				const result = await runLoad(program, [
+				const result = await runLoad<LoadResult>(program, [
 					String(service.port('mllp')),
 					String(connections),
 					'1',

@@ -1,4 +1,5 @@
 import { ServiceProcess } from '#test/support/service-process.ts';
+import { benchKey } from './bench-key.ts';
 import { type LoadRequest, runWrk, wrkVersion } from './wrk.ts';
 
 /** Reports about procedure steps over HTTP, on embedded PostgreSQL with fsync: each opens a session, or ends one that is known. */
@@ -29,11 +30,7 @@ export async function run(): Promise<void> {
 	console.log(version);
 	await using service = new ServiceProcess({ LOG_LEVEL: 'warn' });
 	await service.start();
-	await service.cli('site', 'add', 'bench', '--name', 'Bench');
-	await service.cli('user', 'add', 'bench@example.org', '--admin');
-	const { stdout } = await service.cli('key', 'create', '--site', 'bench', '--owner', 'bench@example.org', '--json');
-	await new Promise((resolve) => setTimeout(resolve, 1000));
-	const target = { port: service.port('mpps'), key: JSON.parse(stdout).key as string, contentType: 'application/json', seconds };
+	const target = { port: service.port('mpps'), key: await benchKey(service), contentType: 'application/json', seconds };
 	for (const connections of connectionCounts) {
 		for (const status of ['IN PROGRESS', 'COMPLETED']) {
 			const requests = Array.from({ length: sessions }, (_, index) => report(status, connections, index));
