@@ -1,4 +1,5 @@
 import type { Address } from '#fhir/datatypes.ts';
+import { addressOf } from '#fhir/mapping/address.ts';
 import { joined } from '#fhir/mapping/text.ts';
 import type { Context } from '../context.ts';
 import type { XmlElement } from '../element.ts';
@@ -23,23 +24,20 @@ const types: Readonly<Record<string, string>> = { PST: 'postal', PHYS: 'physical
 export function address(element: XmlElement, context: Context): Address | undefined {
 	if (element.isNull) return undefined;
 	const text = (name: string) => textOf(element, name)[0] ?? '';
-	const line = linesOf(element);
-	const [city, state, postalCode, country, district] = [text('city'), text('state'), text('postalCode'), text('country'), text('county')];
-	const place = [...line, city, joined(state, postalCode), district, country].filter((part) => part !== '').join(', ') || element.text;
-	if (place === '') return undefined;
-	const result: Address = {};
 	const codes = codesOf(element, 'use');
-	const use = Object.keys(uses).find((code) => codes.includes(code));
-	const type = Object.keys(types).find((code) => codes.includes(code));
-	if (use !== undefined) result.use = uses[use] as string;
-	if (type !== undefined) result.type = types[type] as string;
-	result.text = place;
-	if (line.length > 0) result.line = line;
-	if (city !== '') result.city = city;
-	if (district !== '') result.district = district;
-	if (state !== '') result.state = state;
-	if (postalCode !== '') result.postalCode = postalCode;
-	if (country !== '') result.country = country;
+	const firstOf = (listed: Readonly<Record<string, string>>) => Object.entries(listed).find(([code]) => codes.includes(code))?.[1];
+	const parts = {
+		line: linesOf(element),
+		city: text('city'),
+		state: text('state'),
+		postalCode: text('postalCode'),
+		country: text('country'),
+		district: text('county'),
+		use: firstOf(uses),
+		type: firstOf(types),
+	};
+	const result = addressOf(parts, element.text);
+	if (result === undefined) return undefined;
 	const valid = period(element.first('useablePeriod'), context);
 	if (valid) result.period = valid;
 	return result;

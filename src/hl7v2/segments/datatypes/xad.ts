@@ -1,4 +1,5 @@
 import type { Address } from '#fhir/datatypes.ts';
+import { addressOf } from '#fhir/mapping/address.ts';
 import { entryOf } from '#fhir/mapping/table.ts';
 import { joined } from '#fhir/mapping/text.ts';
 import { toDateTime } from '#fhir/mapping/timestamp.ts';
@@ -15,22 +16,18 @@ function address(segment: Segment, field: number, repetition: number, zone: stri
 	// SAD: the street address, else the dwelling number and the street's name.
 	const street = text(1) || joined(segment.text(field, 1, repetition, 3), segment.text(field, 1, repetition, 2));
 	const line = [street, text(2)].filter((part) => part !== '');
-	const [city, state, postalCode, country, district] = [text(3), text(4), text(5), text(6), text(9)];
-	const place = [...line, city, joined(state, postalCode), district, country].filter((part) => part !== '').join(', ');
-	if (place === '') return undefined;
-	const result: Address = {};
 	const kind = text(7);
-	const use = entryOf(uses, kind);
-	const type = entryOf(types, kind);
-	if (use !== undefined) result.use = use;
-	if (type !== undefined) result.type = type;
-	result.text = place;
-	if (line.length > 0) result.line = line;
-	if (city !== '') result.city = city;
-	if (district !== '') result.district = district;
-	if (state !== '') result.state = state;
-	if (postalCode !== '') result.postalCode = postalCode;
-	if (country !== '') result.country = country;
+	const result = addressOf({
+		line,
+		city: text(3),
+		state: text(4),
+		postalCode: text(5),
+		country: text(6),
+		district: text(9),
+		use: entryOf(uses, kind),
+		type: entryOf(types, kind),
+	});
+	if (result === undefined) return undefined;
 	if (segment.components(field, repetition) > 11) addPeriod(result, segment, field, repetition, zone);
 	return result;
 }
