@@ -93,3 +93,18 @@ export const idsOf = ({ body }: FhirReply, mode = 'match'): string[] =>
 	(body.entry ?? []).filter((entry: FhirBody) => entry.search.mode === mode).map((entry: FhirBody) => entry.resource.id);
 export const linkOf = ({ body }: FhirReply, relation: string): string | undefined =>
 	body.link.find((link: FhirBody) => link.relation === relation)?.url;
+
+/** What a link of a Bundle leads to. */
+export const follow = (call: FhirCall, url: string): Promise<FhirReply> => call('GET', url.slice(url.indexOf('/fhir/') + 5));
+
+/** Ids of the page and of all that follow it. */
+export async function pages(call: FhirCall, first: FhirReply): Promise<string[][]> {
+	const found = [idsOf(first)];
+	for (let url = linkOf(first, 'next'); url !== undefined; ) {
+		const reply = await follow(call, url);
+		assert.equal(reply.status, 200, reply.text);
+		found.push(idsOf(reply));
+		url = linkOf(reply, 'next');
+	}
+	return found;
+}

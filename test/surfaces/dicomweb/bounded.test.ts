@@ -10,6 +10,7 @@ import type { Reader } from '#storage/reader.ts';
 import type { DicomWebContext } from '#surfaces/dicomweb/context.ts';
 import { dicomWebRoutes } from '#surfaces/dicomweb/routes.ts';
 import { eventually, type FhirBody } from '#test/support/service.ts';
+import { settled } from '#test/support/settled.ts';
 import { serve } from '../http/serving.ts';
 import { file, multipartBody, multipartType } from './client.ts';
 
@@ -35,17 +36,6 @@ function context(given: Partial<DicomWebContext>): DicomWebContext {
 		log: silentLog,
 		...given,
 	};
-}
-
-/** Resolves when the value has not changed for a while: whatever fills up is full. */
-async function settled(value: () => number): Promise<number> {
-	for (let last = -1, same = 0; ; ) {
-		const now = value();
-		same = now === last && now > 0 ? same + 1 : 0;
-		if (same === 10) return now;
-		last = now;
-		await new Promise((resolve) => setTimeout(resolve, 20));
-	}
 }
 
 function opened(port: number): Promise<Socket> {

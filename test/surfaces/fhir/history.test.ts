@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { after, before, describe, test } from 'node:test';
 import { type FhirCall, type FhirReply, fhirClient } from '#test/support/fhir-client.ts';
-import { idsOf, linkOf, writeSample } from '#test/support/fhir-sample.ts';
+import { follow, idsOf, linkOf, pages, writeSample } from '#test/support/fhir-sample.ts';
 import { type FhirBody, type TestService, testService } from '#test/support/service.ts';
 
 let service: TestService;
@@ -20,19 +20,6 @@ after(async () => {
 });
 
 const get = (path: string, headers: Record<string, string> = {}) => west('GET', `/${path}`, undefined, headers);
-const follow = (url: string) => west('GET', url.slice(url.indexOf('/fhir/') + 5));
-
-async function pages(first: FhirReply): Promise<string[][]> {
-	const found = [idsOf(first)];
-	for (let url = linkOf(first, 'next'); url !== undefined; ) {
-		const reply = await follow(url);
-		assert.equal(reply.status, 200, reply.text);
-		found.push(idsOf(reply));
-		url = linkOf(reply, 'next');
-	}
-	return found;
-}
-
 describe('histories', () => {
 	test('of a resource: every version, newest first, by pages, and each by itself', async () => {
 		const id = 'versions';
@@ -67,7 +54,7 @@ describe('histories', () => {
 		assert.equal((await east('GET', `/Patient/${id}/_history/1`)).status, 404);
 		const versions: string[] = [];
 		for (let url: string | undefined = `/fhir/Patient/${id}/_history?_count=1`; url !== undefined; ) {
-			const reply: FhirReply = await follow(url);
+			const reply: FhirReply = await follow(west, url);
 			versions.push(...reply.body.entry.map((entry: FhirBody) => entry.resource.meta.versionId));
 			url = linkOf(reply, 'next');
 		}
@@ -83,7 +70,7 @@ describe('histories', () => {
 		);
 		const found: string[] = [];
 		for (let url: string | undefined = '/fhir/Patient/_history?_count=2'; url !== undefined; ) {
-			const reply: FhirReply = await follow(url);
+			const reply: FhirReply = await follow(west, url);
 			found.push(...reply.body.entry.map((entry: FhirBody) => `${entry.resource.id}/${entry.resource.meta.versionId}`));
 			url = linkOf(reply, 'next');
 		}
@@ -103,7 +90,7 @@ describe('Patient/$everything', () => {
 		assert.equal(reply.body.total, 6);
 		assert.equal(idsOf(reply)[0], 'anna');
 		for (const count of [1, 2, 3, 5, 6, 7]) {
-			const found = await pages(await get(`Patient/anna/$everything?_count=${count}`));
+			const found = await pages(west, await get(`Patient/anna/$everything?_count=${count}`));
 			assert.deepEqual(found.flat().sort(), whole, `by ${count}`);
 			assert.ok(found.every((page) => page.length > 0));
 		}

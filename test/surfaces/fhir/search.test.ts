@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { after, before, describe, test } from 'node:test';
-import { type FhirCall, type FhirReply, fhirClient } from '#test/support/fhir-client.ts';
-import { idsOf, linkOf, writeSample } from '#test/support/fhir-sample.ts';
+import { type FhirCall, fhirClient } from '#test/support/fhir-client.ts';
+import { idsOf, linkOf, pages, writeSample } from '#test/support/fhir-sample.ts';
 import { type FhirBody, type TestService, testService } from '#test/support/service.ts';
 
 let service: TestService;
@@ -20,19 +20,6 @@ after(async () => {
 });
 
 const get = (path: string, headers: Record<string, string> = {}) => west('GET', `/${path}`, undefined, headers);
-const follow = (url: string) => west('GET', url.slice(url.indexOf('/fhir/') + 5));
-
-async function pages(first: FhirReply): Promise<string[][]> {
-	const found = [idsOf(first)];
-	for (let url = linkOf(first, 'next'); url !== undefined; ) {
-		const reply = await follow(url);
-		assert.equal(reply.status, 200, reply.text);
-		found.push(idsOf(reply));
-		url = linkOf(reply, 'next');
-	}
-	return found;
-}
-
 describe('a search finds', () => {
 	const cases: [query: string, ids: string[]][] = [
 		['Patient?name=MÜLL', ['anna']],
@@ -156,7 +143,7 @@ describe('the order', () => {
 		];
 		for (const [query, ids] of cases) {
 			for (const count of [1, 2, 3]) {
-				const found = await pages(await get(`${query}&_count=${count}`));
+				const found = await pages(west, await get(`${query}&_count=${count}`));
 				assert.deepEqual(found.flat(), ids, `${query} by ${count}`);
 				assert.ok(
 					found.every((page) => page.length > 0),
@@ -178,7 +165,7 @@ describe('the order', () => {
 		const first = await west('POST', '/Patient/_search?gender:missing=false', '_count=1&_sort=name', {
 			'Content-Type': 'application/x-www-form-urlencoded',
 		});
-		assert.deepEqual(await pages(first), [['anna'], ['ben']]);
+		assert.deepEqual(await pages(west, first), [['anna'], ['ben']]);
 		assert.equal((await west('POST', '/Patient/_search', '{}')).status, 415);
 		assert.deepEqual(idsOf(await west('POST', '/Patient/_search?name=cat')), ['cat']);
 	});

@@ -5,6 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { Failure } from '#core/failure.ts';
 import type { AnyRoute } from '#surfaces/http/message.ts';
 import type { HttpServer } from '#surfaces/http/server.ts';
+import { settled } from '#test/support/settled.ts';
 import { raw } from './raw.ts';
 import { serve } from './serving.ts';
 
@@ -94,17 +95,6 @@ const routes: AnyRoute[] = [
 	},
 	{ method: 'POST', pattern: '/echo', handle: ({ body }) => ({ status: 200, body }) },
 ];
-
-/** Resolves when the value has not changed for a while: whatever fills up is full. */
-async function settled(value: () => number): Promise<number> {
-	for (let last = -1, same = 0; ; ) {
-		const now = value();
-		same = now === last && now > 0 ? same + 1 : 0;
-		if (same === 10) return now;
-		last = now;
-		await new Promise((resolve) => setTimeout(resolve, 20));
-	}
-}
 
 async function until(condition: () => boolean): Promise<void> {
 	while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
