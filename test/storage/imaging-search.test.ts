@@ -1,38 +1,31 @@
 import { strict as assert } from 'node:assert';
 import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
-import pg from 'pg';
+import type pg from 'pg';
 import { newId } from '#core/id.ts';
 import { defaultLimits } from '#core/limits.ts';
-import { silentLog } from '#core/log.ts';
-import { createMetrics } from '#core/metrics.ts';
 import { authoritySystem } from '#fhir/mapping/authority.ts';
 import { definitionOf } from '#fhir/resources/index.ts';
 import { parseSearch } from '#fhir/search/parse.ts';
 import { renderStored } from '#fhir/stored.ts';
 import type { PagePosition } from '#record/search-plan.ts';
-import { Reader } from '#storage/reader.ts';
+import type { Reader } from '#storage/reader.ts';
 import { ResourceReads } from '#storage/resource-reads.ts';
 import { searchResources } from '#storage/search.ts';
-import { type TestDatabase, testDatabase } from '#test/support/database.ts';
 import { assertEmitted } from '#test/support/emitted.ts';
 import { matches, type Resource } from '#test/support/naive-search.ts';
+import { type ReadDatabase, readDatabase } from '#test/support/reader.ts';
 
-let database: TestDatabase;
+let database: ReadDatabase;
 let client: pg.Client;
 let reader: Reader;
 
 before(async () => {
-	database = await testDatabase();
-	client = new pg.Client({ connectionString: database.url });
-	await client.connect();
-	const metrics = createMetrics({ processMetrics: false });
-	reader = new Reader({ databaseUrl: database.url, connections: 1, limits: defaultLimits, metrics, log: silentLog });
+	database = await readDatabase(1);
+	({ client, reader } = database);
 });
 
 after(async () => {
-	await reader.close();
-	await client.end();
 	await database[Symbol.asyncDispose]();
 });
 
