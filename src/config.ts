@@ -43,6 +43,8 @@ export const environmentSchema = z.object({
 	FHIR_PORT: port(8080).meta({ description: 'FHIR R4 API' }),
 	HL7_PORT: port(8081).meta({ description: 'HL7 over HTTP' }),
 	MPPS_PORT: port(8082).meta({ description: 'MPPS over HTTP' }),
+	ADMIN_PORT: port(8083).meta({ description: 'admin API and web console' }),
+	ADMIN_HOST: z.string().min(1).default('127.0.0.1').meta({ description: 'bind address of the admin surface' }),
 	OPS_PORT: port(9464).meta({ description: '/metrics, /health/live, /health/ready' }),
 	OPS_HOST: z.string().min(1).default('127.0.0.1').meta({ description: 'bind address of the operations surface' }),
 	MLLP_PORT: port(3000).meta({ description: 'HL7 v2 over MLLP, plain' }),
@@ -127,8 +129,9 @@ function checkTogether(environment: Environment): void {
 	for (const variable of ['MLLP_TLS_PORT', 'DIMSE_TLS_PORT'] as const) {
 		if (environment[variable] !== undefined && !tls) throw new ConfigurationError(variable, 'needs TLS_CERT_FILE and TLS_KEY_FILE');
 	}
-	if (!tls && !loopback.test(environment.HOST) && environment.TRUSTED_PROXIES.length === 0 && !environment.ALLOW_PLAINTEXT) {
-		throw new ConfigurationError('HOST', 'a non-loopback address without TLS and without TRUSTED_PROXIES needs ALLOW_PLAINTEXT=true');
+	for (const variable of ['HOST', 'ADMIN_HOST'] as const) {
+		if (tls || loopback.test(environment[variable]) || environment.TRUSTED_PROXIES.length > 0 || environment.ALLOW_PLAINTEXT) continue;
+		throw new ConfigurationError(variable, 'a non-loopback address without TLS and without TRUSTED_PROXIES needs ALLOW_PLAINTEXT=true');
 	}
 }
 

@@ -54,6 +54,7 @@ const labels: Readonly<Record<string, string>> = {
 	fhir: 'FHIR R4',
 	hl7: 'HL7 over HTTP',
 	mpps: 'MPPS over HTTP',
+	admin: 'console and admin API',
 	mllp: 'HL7 v2 over MLLP',
 	mllp_tls: 'HL7 v2 over MLLP, TLS',
 	dimse: 'DICOM',

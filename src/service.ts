@@ -25,6 +25,8 @@ import { ResourceReads } from '#storage/resource-reads.ts';
 import { removeRuntimeFile, type SurfaceAddress, writeRuntimeFile } from '#storage/runtime-file.ts';
 import { readCursorKey } from '#storage/statements/administrative/read-access.ts';
 import { createUnmatchedLog } from '#storage/unmatched.ts';
+import { bundleConsole } from '#surfaces/admin/console-assets.ts';
+import { type AdminListenOptions, createAdminSurface } from '#surfaces/admin/surface.ts';
 import { AccessNotes } from '#surfaces/dicomweb/access-notes.ts';
 import { dicomWebOpenApi } from '#surfaces/dicomweb/openapi.ts';
 import { dicomWebRoutes } from '#surfaces/dicomweb/routes.ts';
@@ -226,7 +228,15 @@ async function listen(parts: Parts): Promise<Record<string, SurfaceAddress>> {
 	const documented = { ...http, documented: config.API_DOCUMENTATION, version };
 	opened('hl7', config.HOST, await createHl7HttpSurface(ingestContext, { ...documented, port: config.HL7_PORT }));
 	opened('mpps', config.HOST, await createMppsSurface(ingestContext, { ...documented, port: config.MPPS_PORT }));
+	const admin = await openAdmin(parts, { ...http, host: config.ADMIN_HOST, port: config.ADMIN_PORT });
+	opened('admin', config.ADMIN_HOST, admin);
 	return { ...surfaces, ...(await listenMllp(parts)), ...(await listenDimse(parts)) };
+}
+
+function openAdmin({ log, metrics, config }: Parts, listen: AdminListenOptions): Promise<HttpServer> {
+	const assets = bundleConsole(new URL('./console/index.html', import.meta.url));
+	assets.catch((error: unknown) => log.error({ err: error }, 'the console could not be bundled'));
+	return createAdminSurface({ limits: config.limits, metrics, log, assets }, listen);
 }
 
 /** DICOMweb, on the origin of the FHIR surface. */

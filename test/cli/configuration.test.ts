@@ -54,6 +54,7 @@ describe('configuration', () => {
 			[{ OBJECT_STORE_URL: 's3://bucket/a', AWS_SECRET_ACCESS_KEY: 'key' }, 'AWS_ACCESS_KEY_ID'],
 			[{ AWS_ENDPOINT_URL_S3: 'minio:9000' }, 'AWS_ENDPOINT_URL_S3'],
 			[{ HOST: '0.0.0.0' }, 'HOST'],
+			[{ ADMIN_HOST: '0.0.0.0' }, 'ADMIN_HOST'],
 			...Object.values(limitDefinitions).map(({ variable, max }): [Record<string, string>, string] => [
 				{ [variable]: String(max + 1) },
 				variable,

@@ -44,6 +44,7 @@ export async function testService(environment: Record<string, string> = {}): Pro
 		FHIR_PORT: '0',
 		HL7_PORT: '0',
 		MPPS_PORT: '0',
+		ADMIN_PORT: '0',
 		OPS_PORT: '0',
 		MLLP_PORT: '0',
 		DIMSE_PORT: '0',

@@ -5,7 +5,9 @@ import type { HttpResponse } from './load.ts';
 import { type HttpAnswer, statusTexts } from './message.ts';
 
 export interface ExchangeOptions {
-	name: 'fhir' | 'hl7-http' | 'mpps' | 'operations';
+	name: 'fhir' | 'hl7-http' | 'mpps' | 'admin' | 'operations';
+	/** Of every answer that does not say otherwise. */
+	headers?: Readonly<Record<string, string>>;
 	limits: Pick<Limits, 'httpStallMsMax'>;
 	metrics: Pick<Metrics, 'httpRequests' | 'httpSeconds'>;
 }
@@ -68,10 +70,11 @@ export class Exchange {
 		metrics.httpSeconds.observe({ surface: name, route: to.route }, (performance.now() - this.#started) / 1000);
 	}
 
-	#writeHead({ status, headers }: HttpAnswer, requestId: string): void {
+	#writeHead({ status, headers: own }: HttpAnswer, requestId: string): void {
 		const response = this.#response;
 		response.writeStatus(`${status} ${statusTexts[status] ?? 'Status'}`);
 		response.writeHeader('X-Request-Id', requestId);
+		const headers = this.#options.headers === undefined ? own : { ...this.#options.headers, ...own };
 		for (const header in headers) response.writeHeader(header, headers[header] ?? '');
 	}
 

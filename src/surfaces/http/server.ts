@@ -12,7 +12,7 @@ import type { AnyRoute, HttpAnswer, HttpRequest, Route, StreamedRequest, Streami
 import { type RouteMatch, Router } from './router.ts';
 
 export interface HttpServerOptions {
-	name: 'fhir' | 'hl7-http' | 'mpps' | 'operations';
+	name: 'fhir' | 'hl7-http' | 'mpps' | 'admin' | 'operations';
 	host: string;
 	port: number;
 	tls?: { certFile: string; keyFile: string } | undefined;
@@ -22,6 +22,10 @@ export interface HttpServerOptions {
 	metrics: Metrics;
 	log: Log;
 	routes: readonly AnyRoute[];
+	/** Answers GET where no route is. */
+	elsewhere?: Route;
+	/** Of every answer that does not say otherwise. */
+	headers?: Readonly<Record<string, string>>;
 	/** How this surface words a failure; the status is the failure's. */
 	renderFailure(failure: Failure, request: Pick<HttpRequest, 'header' | 'path' | 'requestId'>): HttpAnswer;
 }
@@ -121,7 +125,7 @@ class Server implements HttpServer {
 		}
 		// Whoever is refused within this call may have gone; the library insists on being told.
 		response.onAborted(() => exchange.abort());
-		const match = this.#router.match(method, path);
+		const match = this.#match(method, path);
 		if (match.kind !== 'route') {
 			refuse(this.#unrouted(match, head), 'none', head.contentLength > 0);
 			return;
@@ -130,6 +134,13 @@ class Server implements HttpServer {
 		const excess = this.#excess(route, head.contentLength);
 		if (excess === undefined) this.#begin(response, exchange, head, route, params);
 		else refuse(this.#failed(excess, head), route.pattern, true);
+	}
+
+	#match(method: string, path: string): RouteMatch {
+		const match = this.#router.match(method, path);
+		const { elsewhere } = this.#options;
+		const isGet = method === 'GET' || method === 'HEAD';
+		return match.kind === 'path' && isGet && elsewhere !== undefined ? { kind: 'route', route: elsewhere, params: {} } : match;
 	}
 
 	/** Why a request of this length is not begun, by the limits. */

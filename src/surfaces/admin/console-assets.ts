@@ -1,0 +1,111 @@
+import { readFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import { type BuildResult, build, type Metafile, stop } from 'esbuild';
+
+/** A file of the console as it is served, in the codings that browsers take. */
+export interface ConsoleFile {
+	contentType: string;
+	plain: Uint8Array;
+	br: Buffer;
+	gzip: Buffer;
+}
+
+export interface ConsoleAssets {
+	/** The page, with the names that its files got. */
+	page: ConsoleFile;
+	/** By path, such as `/assets/main-3F2A61BC.js`: the name follows from the content. */
+	files: ReadonlyMap<string, ConsoleFile>;
+}
+
+const contentTypes: Readonly<Record<string, string>> = {
+	js: 'text/javascript; charset=utf-8',
+	css: 'text/css; charset=utf-8',
+	svg: 'image/svg+xml',
+	png: 'image/png',
+	woff2: 'font/woff2',
+};
+
+/** What the page loads from beside itself: `src="main.tsx"`, `href="main.css"`. */
+const reference = /\b(src|href)="((?![/#]|\w+:)[^"]+)"/g;
+
+/**
+ * Bundles what an index.html loads (TypeScript with JSX, CSS, images) for browsers, minified, and names each file after its content.
+ * Rejects when something does not compile.
+ */
+export async function bundleConsole(index: URL): Promise<ConsoleAssets> {
+	const path = fileURLToPath(index);
+	const folder = dirname(path);
+	const html = await readFile(path, 'utf8');
+	const entryPoints = [...html.matchAll(reference)].map(([, , name = '']) => join(folder, name));
+	const result = await bundle(folder, entryPoints);
+	const files = new Map<string, ConsoleFile>();
+	for (const { path: output, contents } of result.outputFiles) files.set(`/assets/${basename(output)}`, await compressed(output, contents));
+	const named = entryNames(result.metafile);
+	const page = html.replace(reference, (whole, attribute, name) => {
+		const output = named.get(name);
+		return output === undefined ? whole : `${attribute}="/assets/${output}"`;
+	});
+	return { page: await compressed('index.html', Buffer.from(page)), files };
+}
+
+let underWay = 0;
+
+async function bundle(
+	folder: string,
+	entryPoints: string[],
+): Promise<BuildResult<{ metafile: true; write: false }> & { metafile: Metafile }> {
+	underWay++;
+	try {
+		return await build({
+			absWorkingDir: folder,
+			entryPoints,
+			bundle: true,
+			minify: true,
+			splitting: true,
+			format: 'esm',
+			target: 'es2022',
+			jsx: 'automatic',
+			jsxImportSource: 'preact',
+			outdir: join(folder, 'assets'),
+			publicPath: '/assets',
+			entryNames: '[name]-[hash]',
+			chunkNames: '[name]-[hash]',
+			assetNames: '[name]-[hash]',
+			loader: { '.svg': 'copy', '.png': 'copy', '.woff2': 'copy' },
+			legalComments: 'none',
+			logLevel: 'silent',
+			metafile: true,
+			write: false,
+		});
+	} finally {
+		// The compiler is a process of its own, and not needed again.
+		if (--underWay === 0) await stop();
+	}
+}
+
+/** `main.tsx` → `main-3F2A61BC.js`. */
+function entryNames(metafile: Metafile): ReadonlyMap<string, string> {
+	const names = new Map<string, string>();
+	for (const [output, { entryPoint, inputs }] of Object.entries(metafile.outputs)) {
+		const [onlyInput] = Object.keys(inputs);
+		// What is copied as it is has no entry point.
+		const source = entryPoint ?? onlyInput;
+		if (source !== undefined) names.set(source, basename(output));
+	}
+	return names;
+}
+
+const brotli = promisify<Uint8Array, object, Buffer>(brotliCompress);
+const gzipped = promisify<Uint8Array, object, Buffer>(gzip);
+
+async function compressed(name: string, plain: Uint8Array): Promise<ConsoleFile> {
+	const contentType = contentTypes[name.slice(name.lastIndexOf('.') + 1)] ?? 'text/html; charset=utf-8';
+	const [br, gz] = await Promise.all([
+		brotli(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
+		gzipped(plain, { level: constants.Z_BEST_COMPRESSION }),
+	]);
+	return { contentType, plain, br, gzip: gz };
+}

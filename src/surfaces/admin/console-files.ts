@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto';
+import { Failure } from '#core/failure.ts';
+import { preferredCoding } from '../http/encoding.ts';
+import type { HttpAnswer, HttpRequest, Route } from '../http/message.ts';
+import type { ConsoleAssets, ConsoleFile } from './console-assets.ts';
+
+/** Files whose name changes with their content may be kept for good. */
+const forGood = 'public, max-age=31536000, immutable';
+
+/**
+ * The files of the console, and the page itself at every path that is nothing else: the page reads from its address what it shows.
+ * Requests that come before the files are bundled wait for them.
+ */
+export function consoleFiles(assets: Promise<ConsoleAssets>): { assets: Route; page: Route } {
+	return {
+		assets: {
+			method: 'GET',
+			pattern: '/assets/:name',
+			handle: async (request) => {
+				const file = (await assets).files.get(`/assets/${request.params['name']}`);
+				if (file === undefined) throw new Failure('not-found', 'there is no such file');
+				return answered(file, forGood, request);
+			},
+		},
+		page: {
+			method: 'GET',
+			pattern: '*',
+			handle: async (request) => {
+				if (/^\/(api|assets)(\/|$)/.test(request.path)) throw new Failure('not-found', 'there is nothing at this path');
+				return answered((await assets).page, 'no-cache', request);
+			},
+		},
+	};
+}
+
+function answered({ contentType, plain, br, gzip }: ConsoleFile, cacheControl: string, request: HttpRequest): HttpAnswer {
+	const coding = preferredCoding(request.header('accept-encoding'));
+	const body = coding === 'br' ? br : coding === 'gzip' ? gzip : plain;
+	const tag = `"${createHash('sha256').update(body).digest('base64url')}"`;
+	const headers: Record<string, string> = {
+		'Content-Type': contentType,
+		'Cache-Control': cacheControl,
+		// The coding is settled here, and `identity` keeps it so.
+		'Content-Encoding': coding ?? 'identity',
+		Vary: 'Accept-Encoding',
+		ETag: tag,
+	};
+	const known = request
+		.header('if-none-match')
+		?.split(',')
+		.map((entry) => entry.trim().replace(/^W\//, ''));
+	if (known?.includes(tag)) return { status: 304, headers };
+	return { status: 200, headers, body };
+}
