@@ -32,7 +32,7 @@ export function createKey(context: AdministrationContext, input: z.infer<typeof 
 		const site = await siteBySlug(em, input.site);
 		const owner = await userByEmail(em, input.owner);
 		if (!site.active || !owner.active) throw new AdministrationError('the site or the owner is disabled');
-		if (!owner.administrator && !owner.sites.getItems().some(({ id }) => id === site.id)) {
+		if (owner.role !== 'administrator' && !owner.sites.getItems().some(({ id }) => id === site.id)) {
 			throw new AdministrationError(`'${owner.email}' is no user of the site '${site.slug}'`);
 		}
 		const { id, secret, key } = createApiKey();

@@ -1,9 +1,8 @@
 import type { z } from 'zod';
+import type { Role } from '#core/role.ts';
 import type { OperationContext } from './context.ts';
 
-/** What a person may do; each role includes the ones before it. A manager and an auditor are of some sites, an administrator of all. */
-export const roles = ['auditor', 'manager', 'administrator'] as const;
-export type Role = (typeof roles)[number];
+export { type Role, roles } from '#core/role.ts';
 
 /**
  * Whom an operation is about, and so who may call it:

@@ -1,5 +1,5 @@
-import { randomBytes, scryptSync } from 'node:crypto';
 import { z } from 'zod';
+import { hashPassword, oneTimePassword } from '#access/password.ts';
 import { newId } from '#core/id.ts';
 import { type EntityManager, User } from '#storage/entities/index.ts';
 import { type AdministrationContext, AdministrationError, change } from './context.ts';
@@ -20,7 +20,7 @@ function record(user: User): UserRecord {
 	return {
 		id: user.id,
 		email: user.email,
-		admin: user.administrator,
+		admin: user.role === 'administrator',
 		sites: user.sites
 			.getItems()
 			.map((site) => site.slug)
@@ -44,7 +44,8 @@ export function addUser(context: AdministrationContext, input: z.infer<typeof ad
 			id: newId(context.nowMs()),
 			email,
 			passwordHash: null,
-			administrator: input.admin,
+			mustChangePassword: false,
+			role: input.admin ? 'administrator' : 'manager',
 			active: true,
 			createdAt: new Date(context.nowMs()),
 		});
@@ -66,21 +67,14 @@ export function disableUser(context: AdministrationContext, email: string): Prom
 	});
 }
 
-/** scrypt with N = 2^15, r = 8, p = 1: 32 MiB and about 80 ms a guess. */
-const cost = { N: 32_768, r: 8, p: 1, maxmem: 64 * 1024 * 1024 };
-
-export function hashPassword(password: string): string {
-	const salt = randomBytes(16);
-	const hash = scryptSync(password, salt, 32, cost);
-	return `scrypt$${cost.N}$${cost.r}$${cost.p}$${salt.toString('base64url')}$${hash.toString('base64url')}`;
-}
-
-/** A new password, shown this once. */
-export function resetPassword(context: AdministrationContext, email: string): Promise<{ email: string; password: string }> {
+/** A new password, shown this once and to be changed at the next sign-in. Sessions of the user end. */
+export async function resetPassword(context: AdministrationContext, email: string): Promise<{ email: string; password: string }> {
+	const password = oneTimePassword();
+	const passwordHash = await hashPassword(password);
 	return change(context, async (em) => {
 		const user = await userByEmail(em, email);
-		const password = randomBytes(15).toString('base64url');
-		user.passwordHash = hashPassword(password);
+		user.passwordHash = passwordHash;
+		user.mustChangePassword = true;
 		return [
 			{ email: user.email, password },
 			{ action: 'user.reset-password', subject: user.email, siteId: null, detail: {} },

@@ -136,7 +136,7 @@ describe('users', () => {
 			assert.equal(event.action, 'user.reset-password');
 			assert.deepEqual(event.detail, {});
 			const first = await hashOf();
-			assert.match(first ?? '', /^scrypt\$32768\$8\$1\$[\w-]{22}\$[\w-]{43}$/);
+			assert.match(first ?? '', /^scrypt\$32768\$8\$3\$[\w-]{22}\$[\w-]{43}$/);
 			assert.ok(!first?.includes(password));
 			assert.notEqual((await resetPassword(context, 'owner@example.org')).password, password);
 			assert.notEqual(await hashOf(), first);

@@ -16,6 +16,17 @@ create table access_version (
 	CHECK (one)
 );
 
+create table admin_session (
+	digest bytea not null,
+	user_id uuid not null,
+	credential bytea not null,
+	began_at timestamp with time zone not null,
+	seen_at timestamp with time zone not null,
+	source text not null,
+	PRIMARY KEY (digest),
+	FOREIGN KEY (user_id) REFERENCES app_user(id)
+);
+
 create table allergy_intolerance (
 	site_id uuid not null,
 	id uuid not null,
@@ -55,11 +66,13 @@ create table app_user (
 	id uuid not null,
 	email text not null,
 	password_hash text,
-	administrator boolean not null default false,
 	active boolean not null default true,
 	created_at timestamp with time zone not null default now(),
+	role text not null,
+	must_change_password boolean not null default false,
 	UNIQUE (email),
-	PRIMARY KEY (id)
+	PRIMARY KEY (id),
+	CHECK ((role = ANY (ARRAY['auditor'::text, 'manager'::text, 'administrator'::text])))
 );
 
 create table audit_event (
@@ -479,6 +492,17 @@ create table resource_history (
 	PRIMARY KEY (site_id, resource_type, id, version)
 ) with (toast_tuple_target=8160);
 
+create table sign_in_failure (
+	kind text not null,
+	bucket integer not null,
+	failures integer not null,
+	failed_at timestamp with time zone not null,
+	locked_until timestamp with time zone not null,
+	PRIMARY KEY (kind, bucket),
+	CHECK (((bucket >= 0) AND (bucket <= 65535))),
+	CHECK ((kind = ANY (ARRAY['account'::text, 'address'::text])))
+);
+
 create table site (
 	id uuid not null,
 	slug text not null,
@@ -521,6 +545,8 @@ create table unmatched_message (
 	bytes bytea not null,
 	PRIMARY KEY (id)
 );
+
+CREATE INDEX admin_session_user ON public.admin_session USING btree (user_id);
 
 CREATE INDEX allergy_intolerance_changes ON public.allergy_intolerance USING btree (site_id, last_updated, id);
 

@@ -1,4 +1,5 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import { roles } from '#core/role.ts';
 import { Site } from './site.ts';
 
 export const User = defineEntity({
@@ -8,7 +9,9 @@ export const User = defineEntity({
 		id: p.uuid().primary(),
 		email: p.text(),
 		passwordHash: p.text().nullable().name('password_hash'),
-		administrator: p.boolean(),
+		/** Set by somebody else, who therefore knows it. */
+		mustChangePassword: p.boolean().name('must_change_password'),
+		role: p.enum(roles),
 		active: p.boolean(),
 		createdAt: p.datetime().name('created_at'),
 		sites: () => p.manyToMany(Site).pivotTable('site_member').joinColumn('user_id').inverseJoinColumn('site_id'),
