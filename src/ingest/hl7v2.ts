@@ -18,6 +18,7 @@ export function interpretHl7v2(delivery: Hl7v2Delivery, limits: Limits, clock: C
 		controlId: message?.controlId ?? '',
 		verdict,
 		logged: 'always',
+		patients: message && verdict.kind !== 'apply' ? message.all('PID').map((segment) => segment.text(3)) : [],
 		acknowledge: (outcome, failure) => ({
 			acks: codesOf(message, delivery, outcome).map((code) =>
 				renderAck({ source: message ?? delivery.bytes, code, controlId: acknowledgementId(delivery, code), nowMs: clock.nowMs(), failure }),

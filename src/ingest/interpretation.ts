@@ -11,6 +11,8 @@ export interface Interpretation {
 	verdict: { kind: 'apply'; changeSet: ChangeSet } | { kind: 'ignore' } | { kind: 'refuse'; failure: Failure };
 	/** What the message log keeps: every message, what was refused of those that leave their trace in the record, or none. */
 	logged: 'always' | 'refused' | 'never';
+	/** Values of the business identifiers of whom the message is about, as far as they can be read from one that is not applied. */
+	patients?: readonly string[];
 	/** Renders the answer to an outcome. */
 	acknowledge(outcome: Outcome, failure: Failure | undefined, effects: Effects): Acknowledgement;
 	/** Of a part of a delivery: the bytes by which it is logged. */

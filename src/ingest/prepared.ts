@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import type { Failure } from '#core/failure.ts';
 import { movesRows } from '#record/apply/apply.ts';
 import { visitKey } from '#record/apply/encounter.ts';
+import type { MppsResult } from '#record/apply/mpps.ts';
 import { orderKey } from '#record/apply/observation.ts';
+import { identifierLengthMax } from '#record/apply/working-set.ts';
 import type { Change, ChangeSet, ReportChange, ResourceChange } from '#record/change-set.ts';
 import type { Delivery, Reply } from '#record/delivery.ts';
 import type { StoredInstance } from '#record/instance.ts';
@@ -31,6 +33,26 @@ export function digestOf(bytes: Uint8Array): string {
 export function changeSetOf(message: Prepared): ChangeSet | undefined {
 	const { verdict } = message.interpretation;
 	return message.poison === undefined && verdict.kind === 'apply' ? verdict.changeSet : undefined;
+}
+
+/**
+ * Values of the business identifiers of whom the message is about, by which the message log is searched: that of the (first) patient,
+ * and the one that is merged into it or told apart from it.
+ */
+export function patientsOf({ interpretation }: Prepared, sessions: readonly MppsResult[] = []): readonly string[] {
+	const { verdict } = interpretation;
+	const changes = verdict.kind === 'apply' ? verdict.changeSet.changes : [];
+	const named = changes.flatMap((change) => {
+		if (change.kind === 'patient') return [change.identifiers[0].value];
+		if (change.kind === 'unlink') return [change.first[0].value, change.second[0].value];
+		return [];
+	});
+	const prior = changes.find((change) => change.kind === 'merge')?.prior[0].value;
+	const performed = sessions.flatMap(({ session }) => session.facts?.patientId ?? []);
+	const stated = named.length === 0 ? (interpretation.patients ?? performed) : named;
+	const distinct = [...new Set(stated)].filter((value) => value !== '' && value.length <= identifierLengthMax);
+	const other = prior ?? distinct[1];
+	return distinct[0] === undefined || other === undefined || other === distinct[0] ? distinct.slice(0, 1) : [distinct[0], other];
 }
 
 /** Whether a message asks for what only a search in the site's turn can tell. */

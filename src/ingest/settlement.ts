@@ -10,7 +10,7 @@ import type { Delivery, FhirAnswer, Outcome, Reply } from '#record/delivery.ts';
 import type { IndexOutcome } from '#record/instance.ts';
 import { type AcceptedMessage, type LoggedMessage, senderKey } from '#storage/message-log.ts';
 import type { Effects } from './interpretation.ts';
-import { changeSetOf, type Prepared } from './prepared.ts';
+import { changeSetOf, type Prepared, patientsOf } from './prepared.ts';
 
 /** What a batch decided of one message: its reply, and its row in the message log. Nothing is true before the commit. */
 export interface Settled {
@@ -113,7 +113,8 @@ interface Settling extends Partial<Effect> {
 	replayOf: string | null;
 }
 
-function settled({ delivery, digest, interpretation }: Prepared, { sequence }: SettlementContext, settling: Settling): Settled {
+function settled(message: Prepared, { sequence }: SettlementContext, settling: Settling): Settled {
+	const { delivery, digest, interpretation } = message;
 	const { outcome, failure, acks, answer, flags = [], replayOf } = settling;
 	const changed = changedBy(settling);
 	const { messageType, controlId } = interpretation;
@@ -137,6 +138,7 @@ function settled({ delivery, digest, interpretation }: Prepared, { sequence }: S
 		flags: flags.length === 0 ? null : JSON.stringify(flags),
 		changed: changed.length === 0 ? null : JSON.stringify(changed),
 		replayOf,
+		patients: patientsOf(message, settling.sessions),
 		acks,
 	};
 	return { reply, logged };

@@ -18,6 +18,8 @@ export interface LoggedMessage {
 	changed: string | null;
 	/** The accepted message that a duplicate repeats, or the message that is replayed. */
 	replayOf: string | null;
+	/** Values of the business identifiers of whom it is about: one, or two where patients are merged or told apart. */
+	patients: readonly string[];
 	acks: readonly Uint8Array[];
 }
 
@@ -58,6 +60,8 @@ export function logMessages(connection: Connection, messages: readonly LoggedMes
 		column((message) => message.flags),
 		column((message) => message.changed),
 		ids((message) => message.replayOf),
+		column(({ patients }) => patients[0] ?? null),
+		column(({ patients }) => patients[1] ?? null),
 		bytes.offsets,
 		bytes.lengths,
 		acks.offsets,

@@ -14,6 +14,7 @@ import { ImagingStudy } from '../../migrations/0011-imaging-study.ts';
 import { Commitment } from '../../migrations/0012-commitment.ts';
 import { InstancePolicy } from '../../migrations/0013-instance-policy.ts';
 import { SignIn } from '../../migrations/0015-sign-in.ts';
+import { MessageSearch } from '../../migrations/0016-message-search.ts';
 import { ormConnection } from './orm-connection.ts';
 
 /** All migrations in order. They are written by hand; the ORM only runs them and keeps their names. */
@@ -31,6 +32,7 @@ const migrations = [
 	{ name: '0012-commitment', class: Commitment },
 	{ name: '0013-instance-policy', class: InstancePolicy },
 	{ name: '0015-sign-in', class: SignIn },
+	{ name: '0016-message-search', class: MessageSearch },
 ];
 
 /** Any constant will do, as long as every node takes the same. */

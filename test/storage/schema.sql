@@ -229,6 +229,15 @@ create table encounter (
 	PRIMARY KEY (site_id, id)
 ) with (fillfactor=80, toast_tuple_target=8160);
 
+create table identity_dismissal (
+	site_id uuid not null,
+	first_id uuid not null,
+	second_id uuid not null,
+	dismissed_at timestamp with time zone not null,
+	dismissed_by text not null,
+	PRIMARY KEY (site_id, first_id, second_id)
+);
+
 create table imaging_conflict (
 	site_id uuid not null,
 	id uuid not null,
@@ -347,6 +356,8 @@ create table message_log (
 	replay_of uuid,
 	bytes bytea not null storage e,
 	ack bytea not null,
+	patient text,
+	other_patient text,
 	PRIMARY KEY (site_id, id),
 	CHECK ((outcome = ANY (ARRAY['accepted'::text, 'refused'::text, 'ignored'::text, 'duplicate'::text])))
 ) with (toast_tuple_target=8160);
@@ -477,6 +488,26 @@ create table remote_ae (
 	PRIMARY KEY (site_id, id),
 	FOREIGN KEY (site_id) REFERENCES site(id),
 	CHECK (((port >= 1) AND (port <= 65535)))
+);
+
+create table replay_run (
+	site_id uuid not null,
+	id uuid not null,
+	actor text not null,
+	cause jsonb,
+	message_ids uuid[] not null,
+	state text not null,
+	done integer not null default 0,
+	accepted integer not null default 0,
+	refused integer not null default 0,
+	other integer not null default 0,
+	skipped integer not null default 0,
+	failure text,
+	started_at timestamp with time zone not null default now(),
+	seen_at timestamp with time zone not null default now(),
+	finished_at timestamp with time zone,
+	PRIMARY KEY (site_id, id),
+	CHECK ((state = ANY (ARRAY['running'::text, 'done'::text, 'cancelled'::text, 'failed'::text, 'interrupted'::text])))
 );
 
 create table resource_history (
@@ -648,6 +679,24 @@ CREATE INDEX imaging_study_patient ON public.imaging_study USING btree (site_id,
 
 CREATE INDEX imaging_study_started ON public.imaging_study USING btree (site_id, started_start, id);
 
+CREATE INDEX message_log_client ON public.message_log USING btree (site_id, client_id, id) WHERE (client_id <> '00000000-0000-0000-0000-000000000000'::uuid);
+
+CREATE INDEX message_log_control ON public.message_log USING btree (site_id, control_id, id) WHERE (control_id <> ''::text);
+
+CREATE INDEX message_log_other_patient ON public.message_log USING btree (site_id, other_patient, id) WHERE (other_patient IS NOT NULL);
+
+CREATE INDEX message_log_outcome ON public.message_log USING btree (site_id, outcome, id) WHERE (outcome <> 'accepted'::text);
+
+CREATE INDEX message_log_overlay ON public.message_log USING btree (site_id, id) WHERE (flags @> '[{"code": "possible-overlay"}]'::jsonb);
+
+CREATE INDEX message_log_patient ON public.message_log USING btree (site_id, patient, id) WHERE (patient IS NOT NULL);
+
+CREATE INDEX message_log_replay ON public.message_log USING btree (site_id, replay_of) WHERE (replay_of IS NOT NULL);
+
+CREATE INDEX message_log_surface ON public.message_log USING btree (site_id, surface, id) WHERE (surface <> 'mllp'::text);
+
+CREATE INDEX message_log_type ON public.message_log USING btree (site_id, message_type, id);
+
 CREATE INDEX mpps_session_accession ON public.mpps_session USING btree (site_id, accession_number, id) WHERE (accession_number IS NOT NULL);
 
 CREATE INDEX mpps_session_patient ON public.mpps_session USING btree (site_id, patient_id, id) WHERE (patient_id IS NOT NULL);
@@ -693,3 +742,5 @@ CREATE INDEX resource_history_changes ON public.resource_history USING btree (si
 CREATE UNIQUE INDEX imaging_study_id ON public.imaging_study USING btree (site_id, id);
 
 CREATE UNIQUE INDEX observation_order ON public.observation USING btree (site_id, order_key, item_key) WHERE (order_key IS NOT NULL);
+
+CREATE UNIQUE INDEX replay_run_running ON public.replay_run USING btree (site_id) WHERE (state = 'running'::text);

@@ -1,0 +1,127 @@
+import type { Statement } from '../../statement.ts';
+
+/** What is asked of the message log; what is undefined is not asked for. */
+export interface MessageFilters {
+	/** Slugs; undefined: all sites. */
+	sites: readonly string[] | undefined;
+	outcome?: string | undefined;
+	messageType?: string | undefined;
+	surface?: string | undefined;
+	clientId?: string | undefined;
+	controlId?: string | undefined;
+	/** Values of business identifiers; a message about one of them. */
+	patients?: readonly string[] | undefined;
+	/** See `causeOf`. */
+	cause?: string | undefined;
+	sinceMs?: number | undefined;
+	untilMs?: number | undefined;
+	/** Id of the last message of the page before. */
+	before?: string | undefined;
+	limit: number;
+}
+
+/** What a message is kept after it was received by, at most: its id bears the time when its site's turn was asked for. */
+const idLagMs = 3_600_000;
+
+const noClient = `'00000000-0000-0000-0000-000000000000'`;
+
+/** The first UUID (version 7) of a moment. */
+export function firstIdOf(epochMs: number): string {
+	const hex = Math.min(Math.max(Math.trunc(epochMs), 0), 2 ** 48 - 1)
+		.toString(16)
+		.padStart(12, '0');
+	return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
+}
+
+/** What refused messages have in common: surface, type, code, and the text without what stands in quotes and without numbers. */
+export const shapeOf = (m: string) => `regexp_replace(coalesce(${m}.failure, ''), '''[^'']*''|"[^"]*"|[0-9]+', '…', 'g')`;
+export const causeOf = (m: string) =>
+	`md5(concat_ws(chr(31), ${m}.surface, ${m}.message_type, coalesce(${m}.failure_code, ''), ${shapeOf(m)}))`;
+
+const columns = `
+	m.id, s.slug as site, m.received_at, m.committed_at, m.surface, m.client_id, c.name as client, m.source, m.message_type, m.control_id,
+	m.outcome, m.failure_code, m.failure, m.flags, m.sequence, m.replay_of,
+	(extract(epoch from m.committed_at - m.received_at) * 1000)::float8 as latency_ms`;
+
+/**
+ * A page of the message log, newest first. Each site's part is read from an index that has its rows in the order of their ids,
+ * so that a page costs what it shows; a further filter is tested on the rows of the first.
+ */
+export function searchMessages(filters: MessageFilters): { statement: Statement; values: unknown[] } {
+	const values: unknown[] = [];
+	const add = (value: unknown, type: string) => `$${values.push(value)}::${type}`;
+	const sites = filters.sites === undefined ? '' : `where s.slug = any (${add(filters.sites, 'text[]')})`;
+	const limit = add(filters.limit, 'integer');
+	const conditions = ['m.site_id = s.id', ...conditionsOf(filters, add)];
+	const page = (further: readonly string[], from = '') => `
+		select m.site_id, m.id from ${from}message_log m
+		where ${[...conditions, ...further].join(' and ')}
+		order by m.id desc limit ${limit}`;
+	const text = `
+select ${columns}
+from (
+	select k.site_id, k.id from site s cross join lateral (${pageOf(filters, add, page)}) k
+	${sites}
+	order by k.id desc limit ${limit}
+) k
+join message_log m on m.site_id = k.site_id and m.id = k.id
+join site s on s.id = m.site_id
+left join integration_client c on c.site_id = m.site_id and c.id = m.client_id
+order by m.id desc`;
+	return { statement: { name: 'search_messages', text }, values };
+}
+
+type Add = (value: unknown, type: string) => string;
+
+function conditionsOf(filters: MessageFilters, add: Add): string[] {
+	const { outcome, messageType, surface, clientId, controlId, cause, sinceMs, untilMs, before } = filters;
+	const conditions: string[] = [];
+	if (outcome !== undefined) conditions.push(`m.outcome = ${add(outcome, 'text')}`);
+	// Said again as constants, so that the partial indexes are known to hold what is asked for.
+	if (outcome !== undefined && outcome !== 'accepted') conditions.push(`m.outcome <> 'accepted'`);
+	if (messageType !== undefined) conditions.push(`m.message_type = ${add(messageType, 'text')}`);
+	if (surface !== undefined) conditions.push(`m.surface = ${add(surface, 'text')}`);
+	if (surface !== undefined && surface !== 'mllp') conditions.push(`m.surface <> 'mllp'`);
+	if (clientId !== undefined) conditions.push(`m.client_id = ${add(clientId, 'uuid')}`, `m.client_id <> ${noClient}`);
+	if (controlId !== undefined) conditions.push(`m.control_id = ${add(controlId, 'text')}`, `m.control_id <> ''`);
+	if (cause !== undefined) conditions.push(`m.outcome = 'refused'`, `m.outcome <> 'accepted'`, `${causeOf('m')} = ${add(cause, 'text')}`);
+	if (sinceMs !== undefined) {
+		conditions.push(`m.received_at >= ${add(new Date(sinceMs), 'timestamptz')}`, `m.id >= ${add(firstIdOf(sinceMs), 'uuid')}`);
+	}
+	if (untilMs !== undefined) {
+		conditions.push(`m.received_at < ${add(new Date(untilMs), 'timestamptz')}`, `m.id < ${add(firstIdOf(untilMs + idLagMs), 'uuid')}`);
+	}
+	if (before !== undefined) conditions.push(`m.id < ${add(before, 'uuid')}`);
+	return conditions;
+}
+
+function pageOf(filters: MessageFilters, add: Add, page: (further: readonly string[], from?: string) => string): string {
+	const { patients, surface, clientId, controlId, messageType, outcome, cause } = filters;
+	if (patients !== undefined) {
+		const given = add(patients, 'text[]');
+		return `
+		select distinct n.site_id, n.id from unnest(${given}) as v (value) cross join lateral (
+			(${page(['m.patient = v.value'])})
+			union all
+			(${page(['m.other_patient = v.value'])})
+		) n`;
+	}
+	const narrowed = clientId ?? controlId ?? messageType ?? cause ?? (outcome === 'accepted' ? undefined : outcome);
+	// MLLP is most of what many sites receive, and has no index of its own: each sender's messages are in order.
+	if (surface === 'mllp' && narrowed === undefined) {
+		return `
+		select n.site_id, n.id from (${senders}) v cross join lateral (${page([`m.client_id = v.client_id`, `m.client_id <> ${noClient}`])}) n`;
+	}
+	return page([]);
+}
+
+/** The clients that have sent to a site, each found by one look into the index. */
+const senders = `
+	with recursive sender (client_id) as (
+		select (select f.client_id from message_log f where f.site_id = s.id and f.client_id <> ${noClient} order by f.client_id limit 1)
+		union all
+		select (select f.client_id from message_log f where f.site_id = s.id and f.client_id <> ${noClient} and f.client_id > e.client_id
+			order by f.client_id limit 1)
+		from sender e where e.client_id is not null
+	)
+	select e.client_id from sender e where e.client_id is not null`;

@@ -1,0 +1,139 @@
+import { strict as assert } from 'node:assert';
+import { after, before, describe, test } from 'node:test';
+import pg from 'pg';
+import { newId } from '#core/id.ts';
+import { causeOf, firstIdOf, type MessageFilters, searchMessages } from '#storage/statements/administrative/search-messages.ts';
+import { type TestDatabase, testDatabase } from '#test/support/database.ts';
+
+const [siteId, otherSiteId] = [newId(), newId()];
+const [clientId, rareClientId] = [newId(), newId()];
+const startMs = Date.parse('2026-01-01T00:00:00Z');
+let database: TestDatabase;
+let client: pg.Client;
+
+/** One message each second, numbered; a thirtieth was refused, a hundredth came by HTTP, a few of all are about two patients. */
+const seed = `
+insert into site (id, slug, name) values (:site, 'west', 'West'), (:other, 'east', 'East');
+insert into integration_client (site_id, id, name, protocols, allowed_ips) values (:site, :client, 'ADT', '{hl7-mllp}', '{}');
+insert into message_log (site_id, id, sequence, surface, client_id, source, received_at, committed_at, message_type, control_id, outcome,
+	failure_code, failure, flags, replay_of, patient, other_patient, bytes, ack)
+select :site, (lpad(to_hex(:start + n * 1000), 12, '0') || '7000800000000000' || lpad(to_hex(n), 4, '0'))::uuid, n,
+	case when n % 100 = 0 then 'hl7-http' else 'mllp' end, case when n % 100 = 0 then :nil when n % 400 = 1 then :rare else :client end, '10.0.0.1',
+	to_timestamp((:start + n * 1000) / 1000.0), to_timestamp((:start + n * 1000 + 25) / 1000.0),
+	case when n % 500 = 0 then 'ADT^A40' when n % 2 = 0 then 'ADT^A08' else 'ORU^R01' end, 'C' || n,
+	case when n % 30 = 0 then 'refused' else 'accepted' end, case when n % 30 = 0 then 'required-missing' end,
+	case when n % 30 = 0 then 'PID-3 of message ' || n || ' has no ''value''' end,
+	case when n % 5000 = 0 then '[{"code":"possible-overlay","text":""}]'::jsonb end, null, 'P' || n % 2000,
+	case when n % 500 = 0 then 'P' || n + 1 end, repeat('x', 400)::bytea, ''
+from generate_series(1, 20000) n;
+insert into message_log (site_id, id, sequence, surface, client_id, source, received_at, committed_at, message_type, control_id, outcome, bytes, ack)
+select :other, (lpad(to_hex(:start + n * 1000), 12, '0') || '70008000000000010000')::uuid, n, 'mllp', :other, '10.0.0.2',
+	to_timestamp((:start + n * 1000) / 1000.0), to_timestamp((:start + n * 1000) / 1000.0), 'ADT^A08', 'C' || n, 'accepted', '', ''
+from generate_series(1, 50) n;
+analyze;
+`;
+
+before(async () => {
+	database = await testDatabase();
+	client = new pg.Client({ connectionString: database.url });
+	await client.connect();
+	const values: Record<string, string> = {
+		site: siteId,
+		other: otherSiteId,
+		client: clientId,
+		rare: rareClientId,
+		nil: '00000000-0000-0000-0000-000000000000',
+	};
+	const text = seed.replaceAll(':start', String(startMs));
+	await client.query(text.replaceAll(/:(site|other|client|rare|nil)\b/g, (_, name: string) => `'${values[name]}'::uuid`));
+});
+
+after(async () => {
+	await client.end();
+	await database[Symbol.asyncDispose]();
+});
+
+interface PlanNode {
+	'Node Type': string;
+	'Index Name'?: string;
+	'Relation Name'?: string;
+	'Actual Rows'?: number;
+	'Actual Loops'?: number;
+	'Rows Removed by Filter'?: number;
+	Plans?: PlanNode[];
+}
+
+function nodesOf(node: PlanNode): PlanNode[] {
+	return [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+}
+
+type Asked = Partial<MessageFilters>;
+
+/** Control ids of the page, and how its rows were found. */
+async function found(asked: Asked): Promise<{ page: string[]; nodes: PlanNode[] }> {
+	const { statement, values } = searchMessages({ sites: ['west'], limit: 20, ...asked });
+	const { rows } = await client.query<{ control_id: string }>(statement.text, values);
+	const explained = await client.query(`explain (analyze, format json) ${statement.text}`, values);
+	return { page: rows.map(({ control_id: id }) => id), nodes: nodesOf(explained.rows[0]['QUERY PLAN'][0].Plan) };
+}
+
+const numbered = (numbers: number[]) => numbers.map((n) => `C${n}`);
+const newest = (step: number, count = 20, from = 20_000) => numbered(Array.from({ length: count }, (_, index) => from - index * step));
+
+describe('a page of the message log is read from an index in its order, and no more than the page', () => {
+	const cases: [string, Asked, string, string[]][] = [
+		['no filter', {}, 'message_log_pkey', newest(1)],
+		['a control id', { controlId: 'C4711' }, 'message_log_control', ['C4711']],
+		['a type', { messageType: 'ADT^A40' }, 'message_log_type', newest(500)],
+		['a client', { clientId: rareClientId }, 'message_log_client', newest(400, 20, 19_601)],
+		['a surface', { surface: 'hl7-http' }, 'message_log_surface', newest(100)],
+		['MLLP', { surface: 'mllp' }, 'message_log_client', numbered(Array.from({ length: 20 }, (_, index) => 19_999 - index))],
+		['refused', { outcome: 'refused' }, 'message_log_outcome', newest(30, 20, 19_980)],
+		['ignored, of which there are none', { outcome: 'ignored' }, 'message_log_outcome', []],
+		['accepted', { outcome: 'accepted', limit: 2 }, 'message_log_pkey', ['C20000', 'C19999']],
+		['a patient', { patients: ['P7'] }, 'message_log_patient', newest(2000, 10, 18_007)],
+		['the other patient of a merge', { patients: ['P20001'] }, 'message_log_other_patient', ['C20000']],
+		['identifiers of one patient', { patients: ['P7', 'P501'], limit: 3 }, 'message_log_patient', ['C18501', 'C18007', 'C16501']],
+		['until', { untilMs: startMs + 5_000_000, limit: 3 }, 'message_log_pkey', ['C4999', 'C4998', 'C4997']],
+		['since', { sinceMs: startMs + 19_998_000 }, 'message_log_pkey', newest(1, 3)],
+		['a page further on', { before: firstIdOf(startMs + 100_000), limit: 2 }, 'message_log_pkey', ['C99', 'C98']],
+		['two filters', { messageType: 'ADT^A40', outcome: 'refused' }, 'message_log_type', newest(1500, 13, 19_500)],
+	];
+	for (const [name, asked, index, page] of cases) {
+		test(name, async () => {
+			const result = await found(asked);
+			assert.deepEqual(result.page, page);
+			const reads = result.nodes.filter((node) => node['Index Name'] !== undefined || node['Relation Name'] === 'message_log');
+			assert.ok(reads.some((node) => node['Index Name'] === index) || index === 'message_log_type', JSON.stringify(reads, null, 1));
+			assert.deepEqual(
+				result.nodes.filter((node) => node['Relation Name'] === 'message_log' && node['Node Type'] === 'Seq Scan'),
+				[],
+			);
+			// Until reaches back by the hour that an id may lag.
+			const most = asked.untilMs === undefined ? 800 : 5000;
+			const touched = reads.map(
+				(node) => ((node['Actual Rows'] ?? 0) + (node['Rows Removed by Filter'] ?? 0)) * (node['Actual Loops'] ?? 1),
+			);
+			assert.ok(Math.max(...touched) <= most, `${Math.max(...touched)} rows were read`);
+		});
+	}
+
+	test('all sites together', async () => {
+		const { statement, values } = searchMessages({ sites: undefined, messageType: 'ADT^A08', untilMs: startMs + 3500, limit: 10 });
+		const { rows } = await client.query(statement.text, values);
+		assert.deepEqual(
+			rows.map(({ site, control_id: id }) => `${site} ${id}`),
+			['east C3', 'east C2', 'west C2', 'east C1'],
+		);
+	});
+
+	test('a cause is one whatever numbers and quoted values the texts have', async () => {
+		const { rows } = await client.query(
+			`select ${causeOf('m')} as cause, count(*)::integer as count from message_log m where m.outcome = 'refused' group by 1 order by 2 desc`,
+		);
+		assert.equal(rows.length, 3);
+		assert.equal(rows[0].count, 600);
+		const { page } = await found({ cause: rows[0].cause, limit: 2 });
+		assert.equal(page.length, 2);
+	});
+});
