@@ -4,6 +4,7 @@ import { isUuid, newId } from '#core/id.ts';
 import { type EntityManager, IntegrationClient, type Site } from '#storage/entities/index.ts';
 import { type AdministrationContext, AdministrationError, change } from './context.ts';
 import { siteBySlug } from './sites.ts';
+import { ofVisibleSites } from './visible-sites.ts';
 
 const event = z.string().regex(/^[A-Z]\d\d$/, 'an event is a letter and two digits, such as A03');
 const settings = {
@@ -30,21 +31,22 @@ export const addClientInput = z.strictObject({
 });
 export const setClientInput = z.strictObject({ ...z.object({ ...settings, name, active: z.boolean() }).partial().shape, id: z.string() });
 
-export interface ClientRecord {
-	id: string;
-	site: string;
-	name: string;
-	protocols: string[];
-	allowed_ips: string[];
-	sending_application: string | null;
-	sending_facility: string | null;
-	calling_ae: string | null;
-	ack_mode: string;
-	also: string[];
-	ignore: string[];
-	grants: string[];
-	active: boolean;
-}
+export const clientRecord = z.strictObject({
+	id: z.uuid(),
+	site: z.string(),
+	name: z.string(),
+	protocols: z.array(z.string()),
+	allowed_ips: z.array(z.string()),
+	sending_application: z.string().nullable(),
+	sending_facility: z.string().nullable(),
+	calling_ae: z.string().nullable(),
+	ack_mode: z.string(),
+	also: z.array(z.string()),
+	ignore: z.array(z.string()),
+	grants: z.array(z.string()),
+	active: z.boolean(),
+});
+export type ClientRecord = z.infer<typeof clientRecord>;
 
 function record(client: IntegrationClient): ClientRecord {
 	return {
@@ -66,7 +68,7 @@ function record(client: IntegrationClient): ClientRecord {
 
 function refuseAnySource({ allowAnySource }: AdministrationContext, addresses: readonly string[] | undefined): void {
 	if (!allowAnySource && addresses?.includes('*')) {
-		throw new AdministrationError('any source (*) is not allowed here: the policy ALLOW_ANY_SOURCE is off');
+		throw new AdministrationError('any source (*) is not allowed here: the policy ALLOW_ANY_SOURCE is off', 'refused', 'allowed_ips');
 	}
 }
 
@@ -91,23 +93,27 @@ export function addClient(context: AdministrationContext, input: z.infer<typeof 
 			active: true,
 			createdAt: new Date(context.nowMs()),
 		});
-		return [record(client), { action: 'client.add', subject: client.id, siteId: site.id, detail: input }];
+		const after = record(client);
+		return [after, { action: 'client.add', subject: client.id, siteId: site.id, after }];
 	});
 }
 
 async function refuseTakenName(em: EntityManager, site: Site, taken: string): Promise<void> {
-	if (await em.findOne(IntegrationClient, { site, name: taken })) throw new AdministrationError(`the site has a client '${taken}' already`);
+	if (await em.findOne(IntegrationClient, { site, name: taken })) {
+		throw new AdministrationError(`the site has a client '${taken}' already`, 'conflict', 'name');
+	}
 }
 
 async function clientById(em: EntityManager, id: string): Promise<IntegrationClient> {
 	const client = isUuid(id) ? await em.findOne(IntegrationClient, { id }, { populate: ['site'] }) : null;
-	if (!client) throw new AdministrationError(`there is no integration client '${id}'`);
+	if (!client) throw new AdministrationError(`there is no integration client '${id}'`, 'not-found');
 	return client;
 }
 
-export async function listClients({ em }: AdministrationContext, site?: string): Promise<ClientRecord[]> {
-	const where = site === undefined ? {} : { site: { slug: site } };
-	return (await em.fork().find(IntegrationClient, where, { populate: ['site'], orderBy: { createdAt: 'asc' } })).map(record);
+/** The newest first. */
+export async function listClients(context: AdministrationContext): Promise<ClientRecord[]> {
+	const options = { populate: ['site'], orderBy: { createdAt: 'desc', id: 'asc' } } as const;
+	return (await context.em.fork().find(IntegrationClient, ofVisibleSites(context), options)).map(record);
 }
 
 export async function showClient({ em }: AdministrationContext, id: string): Promise<ClientRecord> {
@@ -118,6 +124,7 @@ export function setClient(context: AdministrationContext, input: z.infer<typeof 
 	refuseAnySource(context, input.allowed_ips);
 	return change(context, async (em) => {
 		const client = await clientById(em, input.id);
+		const before = record(client);
 		if (input.name !== undefined && input.name !== client.name) {
 			await refuseTakenName(em, client.site, input.name);
 			client.name = input.name;
@@ -132,7 +139,8 @@ export function setClient(context: AdministrationContext, input: z.infer<typeof 
 		if (input.ignore !== undefined) client.ignoreEvents = input.ignore;
 		if (input.grants !== undefined) client.grants = input.grants;
 		if (input.active !== undefined) client.active = input.active;
-		return [record(client), { action: 'client.set', subject: client.id, siteId: client.site.id, detail: input }];
+		const after = record(client);
+		return [after, { action: 'client.set', subject: client.id, siteId: client.site.id, before, after }];
 	});
 }
 
@@ -141,6 +149,6 @@ export function removeClient(context: AdministrationContext, id: string): Promis
 		const client = await clientById(em, id);
 		const removed = record(client);
 		em.remove(client);
-		return [removed, { action: 'client.remove', subject: id, siteId: client.site.id, detail: removed }];
+		return [removed, { action: 'client.remove', subject: id, siteId: client.site.id, before: removed }];
 	});
 }

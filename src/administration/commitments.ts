@@ -1,36 +1,40 @@
 import { z } from 'zod';
 import { readRows } from '#storage/administrative-reader.ts';
 import { listCommitments as listStatement } from '#storage/statements/administrative/commitments.ts';
+import type { OperationContext } from './context.ts';
+import { instant, ofSite, page } from './schemas.ts';
 
+const states = ['waiting', 'reported', 'failed'] as const;
 export const listCommitmentsInput = z.strictObject({
-	site: z.string().optional(),
-	state: z.enum(['waiting', 'reported', 'failed']).optional(),
-	limit: z.coerce.number().int().min(1).max(1000).default(100),
+	...ofSite,
+	state: z.enum(states).optional(),
+	limit: page(100).limit,
 });
 
-export interface CommitmentRecord {
-	id: string;
-	site: string;
-	transaction_uid: string;
-	calling_ae: string;
-	source: string;
-	state: 'waiting' | 'reported' | 'failed';
-	instances: number;
-	committed: number | null;
-	refused: number | null;
-	attempts: number;
-	failure: string | null;
-	received_at: string;
-	settled_at: string | null;
-}
+export const commitmentRecord = z.strictObject({
+	id: z.uuid(),
+	site: z.string(),
+	transaction_uid: z.string(),
+	calling_ae: z.string(),
+	source: z.string(),
+	state: z.enum(states),
+	instances: z.int(),
+	committed: z.int().nullable(),
+	refused: z.int().nullable(),
+	attempts: z.int(),
+	failure: z.string().nullable(),
+	received_at: instant,
+	settled_at: instant.nullable(),
+});
+export type CommitmentRecord = z.infer<typeof commitmentRecord>;
 
 type Row = Omit<CommitmentRecord, 'received_at' | 'settled_at'> & { received_at: Date; settled_at: Date | null };
 
 /** Requests for storage commitment with what became of their reports, the newest first. */
 export async function listCommitments(
-	{ databaseUrl }: { databaseUrl: string },
-	{ site, state, limit }: z.infer<typeof listCommitmentsInput>,
+	{ databaseUrl, visibleSites }: Pick<OperationContext, 'databaseUrl' | 'visibleSites'>,
+	{ state, limit }: Omit<z.infer<typeof listCommitmentsInput>, 'site'>,
 ): Promise<CommitmentRecord[]> {
-	const rows = await readRows<Row>(databaseUrl, listStatement, [site ?? null, state ?? null, limit]);
+	const rows = await readRows<Row>(databaseUrl, listStatement, [visibleSites === 'all' ? null : visibleSites, state ?? null, limit]);
 	return rows.map((row) => ({ ...row, received_at: row.received_at.toISOString(), settled_at: row.settled_at?.toISOString() ?? null }));
 }

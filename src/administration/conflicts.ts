@@ -5,43 +5,33 @@ import type { Delivery } from '#record/delivery.ts';
 import type { ConflictDecision, DecisionAnswer, InstanceAttributes, StoredInstance } from '#record/instance.ts';
 import { readRows } from '#storage/administrative-reader.ts';
 import { quarantineKey } from '#storage/objects/object-key.ts';
-import type { ObjectStore } from '#storage/objects/object-store.ts';
 import { listConflicts as listStatement, showConflict as showStatement } from '#storage/statements/administrative/read-conflicts.ts';
 import { readAttributes } from '#storage/stored-attributes.ts';
-import { AdministrationError } from './context.ts';
-import type { MessageContext } from './messages.ts';
-import { siteBySlug } from './sites.ts';
-
-export interface ConflictContext extends MessageContext {
-	objects: ObjectStore;
-	/** DICOM_HEADER_BYTES_MAX */
-	headerBytesMax: number;
-}
+import { AdministrationError, type OperationContext } from './context.ts';
+import { instant, ofSite, page } from './schemas.ts';
+import { visibleSiteIds } from './visible-sites.ts';
 
 export const listConflictsInput = z.strictObject({
-	site: z.string().optional(),
-	/** The settled ones as well. */
-	all: z.boolean().default(false),
-	before: z.uuid().optional(),
-	limit: z.coerce.number().int().min(1).max(1000).default(50),
+	...ofSite,
+	all: z.boolean().default(false).describe('the settled ones as well'),
+	...page(50),
 });
-export const settleConflictInput = z.strictObject({ id: z.uuid(), keep: z.enum(['stored', 'received']) });
+export const settleConflictInput = z.strictObject({ id: z.string(), keep: z.enum(['stored', 'received']) });
 
-export interface ConflictRecord {
-	id: string;
-	site: string;
-	sop_instance_uid: string;
-	/** Of the object that is kept aside. */
-	study_uid: string;
-	bytes: number;
-	calling_ae: string;
-	source: string;
-	received_at: string;
-	settled_at: string | null;
-	/** `stored`, `received`: a person kept that one. `replaced`, `superseded`: was the instance before. */
-	settlement: string | null;
-	settled_by: string | null;
-}
+export const conflictRecord = z.strictObject({
+	id: z.uuid(),
+	site: z.string(),
+	sop_instance_uid: z.string(),
+	study_uid: z.string().describe('of the object that is kept aside'),
+	bytes: z.number(),
+	calling_ae: z.string(),
+	source: z.string(),
+	received_at: instant,
+	settled_at: instant.nullable(),
+	settlement: z.string().nullable().describe('stored, received: a person kept that one; replaced, superseded: was the instance before'),
+	settled_by: z.string().nullable(),
+});
+type ConflictRecord = z.infer<typeof conflictRecord>;
 
 type Row<T> = { [K in keyof T]: K extends 'received_at' ? Date : K extends 'settled_at' ? Date | null : T[K] };
 
@@ -72,50 +62,54 @@ function record({ id, site, sop_instance_uid, study_uid, bytes, calling_ae, sour
 }
 
 /** Other content under known UIDs: what waits for a person, newest first. */
-export async function listConflicts(context: ConflictContext, input: z.infer<typeof listConflictsInput>): Promise<ConflictRecord[]> {
-	const siteId = input.site === undefined ? null : (await siteBySlug(context.em.fork(), input.site)).id;
-	const rows = await readRows<Row<ConflictRecord>>(context.databaseUrl, listStatement, [
-		siteId,
-		input.all,
-		input.before ?? null,
-		input.limit,
-	]);
-	return rows.map(record);
+export async function listConflicts(
+	context: OperationContext,
+	{ all, before, limit }: Omit<z.infer<typeof listConflictsInput>, 'site'>,
+): Promise<ConflictRecord[]> {
+	const values = [await visibleSiteIds(context), all, before ?? null, limit];
+	return (await readRows<Row<ConflictRecord>>(context.databaseUrl, listStatement, values)).map(record);
 }
 
-async function wholeRow({ databaseUrl }: ConflictContext, id: string): Promise<WholeRow> {
+async function wholeRow({ databaseUrl }: OperationContext, id: string): Promise<WholeRow> {
 	const [row] = z.uuid().safeParse(id).success ? await readRows<WholeRow>(databaseUrl, showStatement, [id]) : [];
-	if (row === undefined) throw new AdministrationError(`there is no conflict '${id}'`);
+	if (row === undefined) throw new AdministrationError(`there is no conflict '${id}'`, 'not-found');
 	return row;
 }
 
 /** Where the object of a conflict lies. */
-async function placeOf({ objects }: ConflictContext, key: string): Promise<string> {
+async function placeOf({ objects }: OperationContext, key: string): Promise<string> {
 	for (const place of [quarantineKey(key), key]) if ((await objects.size(place)) !== undefined) return place;
 	throw new AdministrationError('the object of the conflict is not in the object store');
 }
 
-export interface ConflictSide {
-	digest: string;
-	bytes: number;
-	calling_ae: string;
-	source: string;
-	at: string;
-	/** What the data set says; null where the object cannot be read. */
-	attributes: InstanceAttributes | null;
-}
+const side = z.strictObject({
+	digest: z.string(),
+	bytes: z.number(),
+	calling_ae: z.string(),
+	source: z.string(),
+	at: instant,
+	attributes: z
+		.custom<InstanceAttributes>((value) => isRecord(value))
+		.nullable()
+		.meta({ type: 'object', description: 'what the data set says; null where the object cannot be read' }),
+});
 
-export interface WholeConflict extends ConflictRecord {
-	/** What the index holds under the UID. */
-	stored: ConflictSide;
-	/** What is kept aside. */
-	received: ConflictSide;
-	/** Of the attributes; none where only what they do not show differs, such as the pixels. */
-	differences: { attribute: string; stored: unknown; received: unknown }[];
+export const wholeConflict = conflictRecord.extend({
+	stored: side.describe('what the index holds under the UID'),
+	received: side.describe('what is kept aside'),
+	differences: z
+		.array(z.strictObject({ attribute: z.string(), stored: z.unknown(), received: z.unknown() }))
+		.describe('of the attributes; none where only what they do not show differs, such as the pixels'),
+});
+type WholeConflict = z.infer<typeof wholeConflict>;
+
+/** For who may be told of it: the site of a conflict. */
+export async function siteOfConflict(context: OperationContext, id: string): Promise<{ site: string }> {
+	return wholeRow(context, id);
 }
 
 /** A conflict with what both objects say of themselves. */
-export async function showConflict(context: ConflictContext, id: string): Promise<WholeConflict> {
+export async function showConflict(context: OperationContext, id: string): Promise<WholeConflict> {
 	const row = await wholeRow(context, id);
 	const stored = await attributesOf(context, row.stored_object_key);
 	const received = await attributesOf(context, row.object_key);
@@ -136,7 +130,7 @@ export async function showConflict(context: ConflictContext, id: string): Promis
 }
 
 /** An object that is lost or damaged is no reason not to show the conflict. */
-async function attributesOf(context: ConflictContext, key: string): Promise<InstanceAttributes | null> {
+async function attributesOf(context: OperationContext, key: string): Promise<InstanceAttributes | null> {
 	try {
 		return await readAttributes(context.objects, await placeOf(context, key), context);
 	} catch (error) {
@@ -159,10 +153,10 @@ function isRecord(value: unknown): value is object {
 	return typeof value === 'object' && value !== null;
 }
 
-export interface SettledRecord extends ConflictRecord {
-	/** False: what was the instance before still lies where it was; `doctor --objects --repair` puts it aside. */
-	put_aside: boolean;
-}
+export const settledRecord = conflictRecord.extend({
+	put_aside: z.boolean().describe('false: what was the instance before still lies where it was; doctor --objects --repair puts it aside'),
+});
+type SettledRecord = z.infer<typeof settledRecord>;
 
 /**
  * Settles a conflict. `received`: what was kept aside becomes the instance, and what was the instance is kept aside; so may a settled
@@ -170,11 +164,11 @@ export interface SettledRecord extends ConflictRecord {
  * forgotten it: whatever ends in between, each object lies where the index finds it.
  * @throws AdministrationError when that cannot be done; nothing is changed then
  */
-export async function settleConflict(context: ConflictContext, input: z.infer<typeof settleConflictInput>): Promise<SettledRecord> {
+export async function settleConflict(context: OperationContext, input: z.infer<typeof settleConflictInput>): Promise<SettledRecord> {
 	const row = await wholeRow(context, input.id);
 	if (input.keep === 'stored' && row.settled_at !== null) throw new AdministrationError('the conflict is settled');
 	const received = input.keep === 'received' ? await fetched(context, row) : undefined;
-	const superseded = await decided(context, row, { conflictId: row.id, by: context.actor, received });
+	const superseded = await decided(context, row, { conflictId: row.id, by: context.actor.name, received });
 	const settled = record(await wholeRow(context, row.id));
 	if (superseded === undefined) return { ...settled, put_aside: true };
 	try {
@@ -187,7 +181,7 @@ export async function settleConflict(context: ConflictContext, input: z.infer<ty
 }
 
 /** The object of a conflict, brought to the key under which the index may name it. */
-async function fetched(context: ConflictContext, row: WholeRow): Promise<StoredInstance> {
+async function fetched(context: OperationContext, row: WholeRow): Promise<StoredInstance> {
 	const { digest, bytes, object_key: objectKey, calling_ae: callingAe, source } = row;
 	if (row.stored_object_key === objectKey) throw new AdministrationError('what was received is the instance already');
 	const place = await placeOf(context, objectKey);
@@ -200,7 +194,7 @@ async function fetched(context: ConflictContext, row: WholeRow): Promise<StoredI
 }
 
 /** By the site's turn, as everything that is written; answers the key of what was the instance before. */
-async function decided(context: ConflictContext, row: WholeRow, decision: ConflictDecision): Promise<string | undefined> {
+async function decided(context: OperationContext, row: WholeRow, decision: ConflictDecision): Promise<string | undefined> {
 	const receivedAtMs = context.nowMs();
 	const delivery: Delivery = {
 		id: newId(receivedAtMs),

@@ -1,26 +1,75 @@
 import { newId } from '#core/id.ts';
+import type { Role } from '#core/role.ts';
+import type { Delivery, Reply } from '#record/delivery.ts';
 import type { EntityManager } from '#storage/entities/index.ts';
+import type { ObjectStore } from '#storage/objects/object-store.ts';
 
-/** Who administers, and by what. */
+/** Who administers. */
+export interface Actor {
+	/** `cli:root`, or the e-mail of who is signed in. */
+	name: string;
+	role: Role;
+	/** Slugs; `all` for an administrator and for an auditor of the network. */
+	sites: 'all' | readonly string[];
+}
+
+/** Who administers, from where, and by what. */
 export interface AdministrationContext {
 	em: EntityManager;
-	/** `cli:root`, or the e-mail of who is signed in. */
-	actor: string;
+	actor: Actor;
+	/** The address that the call came from; empty on the command line. */
+	source: string;
+	/** Slugs of the sites that a list shows: the one that was asked for, or those of the actor. `perform` sets it. */
+	visibleSites: 'all' | readonly string[];
 	nowMs(): number;
 	/** ALLOW_ANY_SOURCE. */
 	allowAnySource: boolean;
 }
 
-/** What is asked for is not there, or not as it must be; the text says which argument and why. */
-export class AdministrationError extends Error {
-	override readonly name = 'AdministrationError';
+/** What the operations need of the service; a surface makes one a call. */
+export interface OperationContext extends AdministrationContext {
+	databaseUrl: string;
+	/** Carries out deliveries by the ordinary write path, in order. */
+	deliver(deliveries: readonly Delivery[]): Promise<Reply[]>;
+	objects: ObjectStore;
+	/** DICOM_HEADER_BYTES_MAX */
+	headerBytesMax: number;
 }
 
+/** For who administers the whole network from within: the command line. */
+export function wholeNetwork(name: string): Pick<AdministrationContext, 'actor' | 'source' | 'visibleSites'> {
+	return { actor: { name, role: 'administrator', sites: 'all' }, source: '', visibleSites: 'all' };
+}
+
+/**
+ * Why something is not done. `form`: the input is not of the operation's form. `forbidden`: not by this actor. `not-found`: there is none,
+ * or none that the actor may know of. `conflict`: the name is taken. `refused`: not as things are.
+ */
+export type Fault = 'form' | 'forbidden' | 'not-found' | 'conflict' | 'refused';
+
+/** Nothing was changed; the text says what is at fault and why. */
+export class AdministrationError extends Error {
+	override readonly name = 'AdministrationError';
+	readonly fault: Fault;
+	/** The member of the input that is at fault, where one is. */
+	readonly field: string | undefined;
+
+	constructor(message: string, fault: Fault = 'refused', field?: string) {
+		super(message);
+		this.fault = fault;
+		this.field = field;
+	}
+}
+
+/** What the audit trail keeps of a change: of what is changed, only the members that differ. */
 export interface AuditedChange {
 	action: string;
 	subject: string;
 	siteId: string | null;
-	detail: object;
+	/** Not of what is new. */
+	before?: object;
+	/** Not of what is removed. */
+	after?: object;
 }
 
 /**
@@ -31,14 +80,33 @@ export function change<T>(context: AdministrationContext, work: (em: EntityManag
 	return context.em.fork().transactional(async (em) => {
 		const [result, audited] = await work(em);
 		await em.flush();
-		const connection = em.getConnection();
-		const transaction = em.getTransactionContext();
-		await connection.execute('update access_version set version = version + 1', [], 'run', transaction);
-		const { action, subject, siteId, detail } = audited;
-		const values = [newId(), new Date(context.nowMs()).toISOString(), siteId, context.actor, action, subject, null, JSON.stringify(detail)];
-		await connection.execute(insertAudit, values, 'run', transaction);
+		await em.getConnection().execute('update access_version set version = version + 1', [], 'run', em.getTransactionContext());
+		await writeAudit(context, em, audited);
 		return result;
 	});
+}
+
+/** Notes what was done by another way than `change`. */
+export function note(context: AdministrationContext, audited: AuditedChange): Promise<void> {
+	return context.em.fork().transactional((em) => writeAudit(context, em, audited));
+}
+
+async function writeAudit(context: AdministrationContext, em: EntityManager, audited: AuditedChange): Promise<void> {
+	const { action, subject, siteId } = audited;
+	const at = new Date(context.nowMs()).toISOString();
+	const detail = JSON.stringify(detailOf(audited));
+	const values = [newId(), at, siteId, context.actor.name, action, subject, context.source || null, detail];
+	await em.getConnection().execute(insertAudit, values, 'run', em.getTransactionContext());
+}
+
+function detailOf({ before, after }: AuditedChange): object {
+	if (before === undefined || after === undefined) return { ...(before && { before }), ...(after && { after }) };
+	return { before: differing(before, after), after: differing(after, before) };
+}
+
+function differing(side: object, other: object): object {
+	const others = new Map(Object.entries(other));
+	return Object.fromEntries(Object.entries(side).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(others.get(name))));
 }
 
 const insertAudit =

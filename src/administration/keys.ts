@@ -1,33 +1,34 @@
 import { z } from 'zod';
 import { createApiKey, digestSecret } from '#access/api-key.ts';
-import { ApiKey } from '#storage/entities/index.ts';
+import { ApiKey, type EntityManager } from '#storage/entities/index.ts';
 import { type AdministrationContext, AdministrationError, change } from './context.ts';
+import { instant } from './schemas.ts';
 import { siteBySlug } from './sites.ts';
 import { userByEmail } from './users.ts';
+import { ofVisibleSites } from './visible-sites.ts';
 
 export const createKeyInput = z.strictObject({ site: z.string(), owner: z.string(), label: z.string().max(200).default('') });
 
-export interface CreatedKey {
-	id: string;
-	/** The whole key; never shown again. */
-	key: string;
-	site: string;
-	owner: string;
-	label: string;
-}
+export const createdKey = z.strictObject({
+	id: z.string(),
+	key: z.string().describe('the whole key, shown this once'),
+	site: z.string(),
+	owner: z.string(),
+	label: z.string(),
+});
+export const keyRecord = z.strictObject({
+	id: z.string(),
+	prefix: z.string(),
+	site: z.string(),
+	owner: z.string(),
+	label: z.string(),
+	created_at: instant,
+	last_used_at: instant.nullable(),
+	revoked_at: instant.nullable(),
+});
+type KeyRecord = z.infer<typeof keyRecord>;
 
-export interface KeyRecord {
-	id: string;
-	prefix: string;
-	site: string;
-	owner: string;
-	label: string;
-	created_at: string;
-	last_used_at: string | null;
-	revoked_at: string | null;
-}
-
-export function createKey(context: AdministrationContext, input: z.infer<typeof createKeyInput>): Promise<CreatedKey> {
+export function createKey(context: AdministrationContext, input: z.infer<typeof createKeyInput>): Promise<z.infer<typeof createdKey>> {
 	return change(context, async (em) => {
 		const site = await siteBySlug(em, input.site);
 		const owner = await userByEmail(em, input.owner);
@@ -47,14 +48,25 @@ export function createKey(context: AdministrationContext, input: z.infer<typeof 
 			revokedAt: null,
 		});
 		const created = { id, key, site: site.slug, owner: owner.email, label: input.label };
-		return [created, { action: 'key.create', subject: id, siteId: site.id, detail: { owner: owner.email, label: input.label } }];
+		const after = { site: site.slug, owner: owner.email, label: input.label };
+		return [created, { action: 'key.create', subject: id, siteId: site.id, after }];
 	});
 }
 
-export async function listKeys({ em }: AdministrationContext, site?: string): Promise<KeyRecord[]> {
-	const where = site === undefined ? {} : { site: { slug: site } };
-	const keys = await em.fork().find(ApiKey, where, { populate: ['site', 'owner'], orderBy: { createdAt: 'asc' } });
-	return keys.map(record);
+/** The newest first. */
+export async function listKeys(context: AdministrationContext): Promise<KeyRecord[]> {
+	const options = { populate: ['site', 'owner'], orderBy: { createdAt: 'desc', id: 'asc' } } as const;
+	return (await context.em.fork().find(ApiKey, ofVisibleSites(context), options)).map(record);
+}
+
+async function keyById(em: EntityManager, id: string): Promise<ApiKey> {
+	const key = await em.findOne(ApiKey, { id }, { populate: ['site', 'owner'] });
+	if (!key) throw new AdministrationError(`there is no key '${id}'`, 'not-found');
+	return key;
+}
+
+export async function showKey({ em }: AdministrationContext, id: string): Promise<KeyRecord> {
+	return record(await keyById(em.fork(), id));
 }
 
 function record(key: ApiKey): KeyRecord {
@@ -72,9 +84,10 @@ function record(key: ApiKey): KeyRecord {
 
 export function revokeKey(context: AdministrationContext, id: string): Promise<KeyRecord> {
 	return change(context, async (em) => {
-		const key = await em.findOne(ApiKey, { id }, { populate: ['site', 'owner'] });
-		if (!key) throw new AdministrationError(`there is no key '${id}'`);
+		const key = await keyById(em, id);
+		const before = record(key);
 		key.revokedAt ??= new Date(context.nowMs());
-		return [record(key), { action: 'key.revoke', subject: id, siteId: key.site.id, detail: {} }];
+		const after = record(key);
+		return [after, { action: 'key.revoke', subject: id, siteId: key.site.id, before, after }];
 	});
 }

@@ -1,44 +1,39 @@
 import { z } from 'zod';
 import { isUuid, newId } from '#core/id.ts';
-import type { Delivery, Reply } from '#record/delivery.ts';
+import type { Delivery } from '#record/delivery.ts';
 import { readRows } from '#storage/administrative-reader.ts';
-import { Site } from '#storage/entities/index.ts';
 import { listMessages, listUnmatched, showMessage } from '#storage/statements/administrative/read-messages.ts';
-import { type AdministrationContext, AdministrationError } from './context.ts';
-
-export interface MessageContext extends AdministrationContext {
-	databaseUrl: string;
-	/** Carries out deliveries by the ordinary write path, in order. */
-	deliver(deliveries: readonly Delivery[]): Promise<Reply[]>;
-}
+import { AdministrationError, note, type OperationContext } from './context.ts';
+import { instant, ofSite, page, time } from './schemas.ts';
+import { visibleSiteIds } from './visible-sites.ts';
 
 export const listMessagesInput = z.strictObject({
-	site: z.string().optional(),
+	...ofSite,
 	outcome: z.enum(['accepted', 'refused', 'ignored', 'duplicate']).optional(),
 	type: z.string().optional(),
 	control_id: z.string().optional(),
-	since: z.iso.datetime({ offset: true }).or(z.iso.date()).optional(),
-	until: z.iso.datetime({ offset: true }).or(z.iso.date()).optional(),
-	before: z.uuid().optional(),
-	limit: z.coerce.number().int().min(1).max(1000).default(50),
+	since: time.optional(),
+	until: time.optional(),
+	...page(50),
 });
 
-export interface MessageRecord {
-	id: string;
-	site: string;
-	received_at: string;
-	committed_at: string;
-	surface: string;
-	client: string | null;
-	source: string;
-	message_type: string;
-	control_id: string;
-	outcome: string;
-	failure_code: string | null;
-	failure: string | null;
-	flags: { code: string; text: string }[];
-	sequence: number;
-}
+export const messageRecord = z.strictObject({
+	id: z.uuid(),
+	site: z.string(),
+	received_at: instant,
+	committed_at: instant,
+	surface: z.string(),
+	client: z.string().nullable(),
+	source: z.string(),
+	message_type: z.string(),
+	control_id: z.string(),
+	outcome: z.string(),
+	failure_code: z.string().nullable(),
+	failure: z.string().nullable(),
+	flags: z.array(z.object({ code: z.string(), text: z.string() })),
+	sequence: z.int(),
+});
+type MessageRecord = z.infer<typeof messageRecord>;
 
 interface MessageRow extends Omit<MessageRecord, 'received_at' | 'committed_at' | 'flags' | 'sequence'> {
 	received_at: Date;
@@ -82,27 +77,25 @@ function record(row: MessageRow): MessageRecord {
 }
 
 /** The log, newest first, without the messages themselves. */
-export async function listLoggedMessages(context: MessageContext, input: z.infer<typeof listMessagesInput>): Promise<MessageRecord[]> {
-	const site = input.site === undefined ? null : await context.em.fork().findOne(Site, { slug: input.site });
-	if (input.site !== undefined && site === null) throw new AdministrationError(`there is no site '${input.site}'`);
-	const values = [site?.id, input.outcome, input.type, input.control_id, input.since, input.until, input.before].map(
-		(value) => value ?? null,
-	);
-	return (await readRows<MessageRow>(context.databaseUrl, listMessages, [...values, input.limit])).map(record);
+export async function listLoggedMessages(
+	context: OperationContext,
+	input: Omit<z.infer<typeof listMessagesInput>, 'site'>,
+): Promise<MessageRecord[]> {
+	const filters = [input.outcome, input.type, input.control_id, input.since, input.until, input.before].map((value) => value ?? null);
+	const values = [await visibleSiteIds(context), ...filters, input.limit];
+	return (await readRows<MessageRow>(context.databaseUrl, listMessages, values)).map(record);
 }
 
-export interface WholeMessage extends MessageRecord {
-	/** Resource versions that the message wrote: `Patient/<id>/_history/2`. */
-	changed: string[];
-	replay_of: string | null;
-	/** Segments as they were received, in UTF-8 or else Latin-1. */
-	message: string[];
-	ack: string[];
-}
+export const wholeMessage = messageRecord.extend({
+	changed: z.array(z.string()).describe('resource versions that the message wrote: Patient/<id>/_history/2'),
+	replay_of: z.uuid().nullable(),
+	message: z.array(z.string()).describe('segments as they were received, in UTF-8 or else Latin-1'),
+	ack: z.array(z.string()),
+});
 
-async function wholeRow(context: MessageContext, id: string): Promise<WholeMessageRow> {
+async function wholeRow(context: OperationContext, id: string): Promise<WholeMessageRow> {
 	const [row] = isUuid(id) ? await readRows<WholeMessageRow>(context.databaseUrl, showMessage, [id]) : [];
-	if (row === undefined) throw new AdministrationError(`there is no message '${id}'`);
+	if (row === undefined) throw new AdministrationError(`there is no message '${id}'`, 'not-found');
 	return row;
 }
 
@@ -115,28 +108,37 @@ function lines(bytes: Buffer): string[] {
 		.filter((line) => line !== '');
 }
 
-export async function showLoggedMessage(context: MessageContext, id: string): Promise<WholeMessage> {
+/** For who may be told of it: the site of a message. */
+export async function siteOfMessage(context: OperationContext, id: string): Promise<{ site: string }> {
+	return wholeRow(context, id);
+}
+
+export async function showLoggedMessage(context: OperationContext, id: string): Promise<z.infer<typeof wholeMessage>> {
 	const row = await wholeRow(context, id);
 	return { ...record(row), changed: row.changed ?? [], replay_of: row.replay_of, message: lines(row.bytes), ack: lines(row.ack) };
 }
 
-export interface ReplayRecord {
-	id: string;
-	replay_of: string;
-	outcome: string;
-	failure: string | null;
+export const replayRecord = z.strictObject({ id: z.uuid(), replay_of: z.uuid(), outcome: z.string(), failure: z.string().nullable() });
+type ReplayRecord = z.infer<typeof replayRecord>;
+
+/** Takes a logged message again, by the policy that its client has now; it becomes a new message of the log. */
+export async function replayMessage(context: OperationContext, id: string): Promise<ReplayRecord> {
+	const row = await wholeRow(context, id);
+	if (row.bytes.length === 0) throw new AdministrationError(`the message '${id}' is a duplicate; replay '${row.replay_of}'`);
+	const [reply] = await context.deliver([replayOf(row, context.nowMs())]);
+	if (reply === undefined) throw new Error('a replay was not answered');
+	const { id: replay, outcome } = reply;
+	await note(context, { action: 'messages.replay', subject: id, siteId: row.site_id, after: { replay, outcome } });
+	return { id: replay, replay_of: id, outcome, failure: reply.failure?.diagnostics ?? null };
 }
 
-/** Takes logged messages again, by the policy that their clients have now; each becomes a new message of the log. */
-export async function replayMessages(context: MessageContext, ids: readonly string[]): Promise<ReplayRecord[]> {
+const replayedMax = 1000;
+
+/** All that the visible sites refused and that can be replayed, oldest first: the newest thousand. */
+export async function replayRefused(context: OperationContext): Promise<ReplayRecord[]> {
+	const refused = await listLoggedMessages(context, { outcome: 'refused', limit: replayedMax });
 	const records: ReplayRecord[] = [];
-	for (const id of ids) {
-		const row = await wholeRow(context, id);
-		if (row.bytes.length === 0) throw new AdministrationError(`the message '${id}' is a duplicate; replay '${row.replay_of}'`);
-		const [reply] = await context.deliver([replayOf(row, context.nowMs())]);
-		if (reply === undefined) throw new Error('a replay was not answered');
-		records.push({ id: reply.id, replay_of: id, outcome: reply.outcome, failure: reply.failure?.diagnostics ?? null });
-	}
+	for (const { id } of refused.filter(isReplayable).reverse()) records.push(await replayMessage(context, id));
 	return records;
 }
 
@@ -152,7 +154,7 @@ const isHl7v3 = ({ surface, message_type: type }: LoggedKind) => surface !== 'ml
 const isHl7v2 = ({ surface }: LoggedKind) => ['mllp', 'hl7-http', 'replay'].includes(surface);
 
 /** What is logged of images and of people's decisions tells why they were refused, and is no message to take again. */
-export function isReplayable(logged: LoggedKind): boolean {
+function isReplayable(logged: LoggedKind): boolean {
 	return isFhir(logged) || isMpps(logged) || isHl7v3(logged) || isHl7v2(logged);
 }
 
@@ -190,24 +192,24 @@ function replayOf(row: WholeMessageRow, nowMs: number): Delivery {
 	return { ...replay, kind: 'hl7v2', policy };
 }
 
-export interface UnmatchedRecord {
-	id: string;
-	received_at: string;
-	surface: string;
-	source: string;
-	reason: string;
-	message_type: string;
-	control_id: string;
-}
+export const listUnmatchedInput = z.strictObject(page(50));
+export const unmatchedRecord = z.strictObject({
+	id: z.uuid(),
+	received_at: instant,
+	surface: z.string(),
+	source: z.string(),
+	reason: z.string(),
+	message_type: z.string(),
+	control_id: z.string(),
+});
+type UnmatchedRecord = z.infer<typeof unmatchedRecord>;
 
+/** What came from addresses of clients and belongs to no site, newest first. */
 export async function listUnmatchedMessages(
-	context: MessageContext,
-	before: string | undefined,
-	limit: number,
+	{ databaseUrl }: OperationContext,
+	{ before, limit }: z.infer<typeof listUnmatchedInput>,
 ): Promise<UnmatchedRecord[]> {
-	const rows = await readRows<Omit<UnmatchedRecord, 'received_at'> & { received_at: Date }>(context.databaseUrl, listUnmatched, [
-		before ?? null,
-		limit,
-	]);
+	type Row = Omit<UnmatchedRecord, 'received_at'> & { received_at: Date };
+	const rows = await readRows<Row>(databaseUrl, listUnmatched, [before ?? null, limit]);
 	return rows.map((row) => ({ ...row, received_at: row.received_at.toISOString() }));
 }

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { isUuid } from '#core/id.ts';
-import { type JsonObject, parseExact } from '#core/json.ts';
+import { parseExact } from '#core/json.ts';
 import { indexText } from '#record/index-text.ts';
 import { mppsStatuses } from '#record/mpps.ts';
 import { readRows } from '#storage/administrative-reader.ts';
-import { Site } from '#storage/entities/index.ts';
 import { listReports, listSessions, showSession } from '#storage/statements/administrative/read-sessions.ts';
-import { AdministrationError } from './context.ts';
-import type { MessageContext } from './messages.ts';
+import { AdministrationError, type OperationContext } from './context.ts';
+import { instant, ofSite, page } from './schemas.ts';
+import { visibleSiteIds } from './visible-sites.ts';
 
 const status = z
 	.string()
@@ -15,92 +15,82 @@ const status = z
 	.pipe(z.enum(mppsStatuses));
 
 export const listMppsInput = z.strictObject({
-	site: z.string().optional(),
+	...ofSite,
 	status: status.optional(),
 	study: z.string().optional(),
 	patient: z.string().transform(indexText).optional(),
 	accession: z.string().transform(indexText).optional(),
-	before: z.uuid().optional(),
-	limit: z.coerce.number().int().min(1).max(1000).default(50),
+	...page(50),
 });
+export const showMppsInput = z.strictObject({ id: z.string(), ...ofSite });
 
-export interface MppsRecord {
-	id: string;
-	site: string;
-	sop_instance_uid: string;
-	study_uid: string;
-	status: string;
-	/** The first report was final already. */
-	late: boolean;
-	patient_id: string | null;
-	patient_name: string | null;
-	accession_number: string | null;
-	modality: string | null;
-	station_ae: string | null;
-	station_name: string | null;
-	step_id: string | null;
-	started: string | null;
-	ended: string | null;
-	/** How many were accepted. */
-	reports: number;
-	created_at: string;
-	updated_at: string;
-	/** Id of the ImagingStudy; null until an image of the study was stored. */
-	imaging_study_id: string | null;
-	/** How many series and instances of it are stored. */
-	study_series: number | null;
-	study_instances: number | null;
-}
+export const mppsRecord = z.strictObject({
+	id: z.uuid(),
+	site: z.string(),
+	sop_instance_uid: z.string(),
+	study_uid: z.string(),
+	status: z.string(),
+	late: z.boolean().describe('the first report was final already'),
+	patient_id: z.string().nullable(),
+	patient_name: z.string().nullable(),
+	accession_number: z.string().nullable(),
+	modality: z.string().nullable(),
+	station_ae: z.string().nullable(),
+	station_name: z.string().nullable(),
+	step_id: z.string().nullable(),
+	started: z.string().nullable(),
+	ended: z.string().nullable(),
+	reports: z.int().describe('how many were accepted'),
+	created_at: instant,
+	updated_at: instant,
+	imaging_study_id: z.string().nullable().describe('id of the ImagingStudy; null until an image of the study was stored'),
+	study_series: z.int().nullable().describe('how many series of it are stored'),
+	study_instances: z.int().nullable(),
+});
+type MppsRecord = z.infer<typeof mppsRecord>;
 
 type Row<T extends { created_at: string; updated_at: string }> = Omit<T, 'created_at' | 'updated_at'> & {
 	created_at: Date;
 	updated_at: Date;
 };
 
-async function siteId(context: MessageContext, slug: string | undefined): Promise<string | null> {
-	if (slug === undefined) return null;
-	const site = await context.em.fork().findOne(Site, { slug });
-	if (site === null) throw new AdministrationError(`there is no site '${slug}'`);
-	return site.id;
-}
-
-/** The procedure steps of a site or of all, newest first. */
-export async function listMpps(context: MessageContext, input: z.infer<typeof listMppsInput>): Promise<MppsRecord[]> {
+/** Procedure steps, newest first. */
+export async function listMpps(context: OperationContext, input: Omit<z.infer<typeof listMppsInput>, 'site'>): Promise<MppsRecord[]> {
 	const filters = [input.status, input.study, input.patient, input.accession, input.before].map((value) => value ?? null);
-	const values = [await siteId(context, input.site), ...filters, input.limit];
+	const values = [await visibleSiteIds(context), ...filters, input.limit];
 	const rows = await readRows<Row<MppsRecord>>(context.databaseUrl, listSessions, values);
 	return rows.map((row) => ({ ...row, created_at: row.created_at.toISOString(), updated_at: row.updated_at.toISOString() }));
 }
 
-export interface MppsReportRecord {
-	number: number;
-	/** In the message log. */
-	message_id: string;
-	recorded_at: string;
-	source: string;
-	status: string;
-	attributes: JsonObject;
-}
+const attributes = z.record(z.string(), z.unknown());
+export const wholeMpps = mppsRecord.extend({
+	patient_issuer: z.string().nullable(),
+	series_uids: z.array(z.string()),
+	missing_series_uids: z.array(z.string()).describe('of those, the ones of which no image was stored'),
+	attributes: attributes.describe('what all reports stated, the later over the earlier'),
+	history: z.array(
+		z.strictObject({
+			number: z.int(),
+			message_id: z.uuid().describe('in the message log'),
+			recorded_at: instant,
+			source: z.string(),
+			status: z.string(),
+			attributes,
+		}),
+	),
+});
+type WholeMpps = z.infer<typeof wholeMpps>;
 
-export interface WholeMppsRecord extends MppsRecord {
-	patient_issuer: string | null;
-	series_uids: string[];
-	/** Of those, the ones of which no image was stored. */
-	missing_series_uids: string[];
-	/** What all reports stated, the later over the earlier. */
-	attributes: JsonObject;
-	history: MppsReportRecord[];
-}
-
-type WholeRow = Row<Omit<WholeMppsRecord, 'attributes' | 'history'>> & { site_id: string; attributes: string };
-type ReportRow = Omit<MppsReportRecord, 'recorded_at' | 'attributes'> & { recorded_at: Date; attributes: string };
+type WholeRow = Row<Omit<WholeMpps, 'attributes' | 'history'>> & { site_id: string; attributes: string };
+type ReportRow = Omit<WholeMpps['history'][number], 'recorded_at' | 'attributes'> & { recorded_at: Date; attributes: string };
 
 /** One procedure step with its history, by the id of the session or by SOP Instance UID. */
-export async function showMpps(context: MessageContext, id: string, site: string | undefined): Promise<WholeMppsRecord> {
-	const values = [await siteId(context, site), isUuid(id) ? id : null, id];
+export async function showMpps(context: OperationContext, id: string): Promise<WholeMpps> {
+	const values = [await visibleSiteIds(context), isUuid(id) ? id : null, id];
 	const [found, another] = await readRows<WholeRow>(context.databaseUrl, showSession, values);
-	if (found === undefined) throw new AdministrationError(`there is no procedure step '${id}'`);
-	if (another !== undefined) throw new AdministrationError(`several sites have a procedure step '${id}': name one with --site`);
+	if (found === undefined) throw new AdministrationError(`there is no procedure step '${id}'`, 'not-found');
+	if (another !== undefined)
+		throw new AdministrationError(`several sites have a procedure step '${id}': name one of them`, 'refused', 'site');
 	const { site_id, ...row } = found;
 	const reports = await readRows<ReportRow>(context.databaseUrl, listReports, [site_id, row.id]);
 	return {

@@ -2,23 +2,32 @@ import type { z } from 'zod';
 import type { Role } from '#core/role.ts';
 import type { OperationContext } from './context.ts';
 
-export { type Role, roles } from '#core/role.ts';
-
 /**
- * Whom an operation is about, and so who may call it:
- * `network`: all sites or none (users, new sites); administrators, or whoever has the role where it only reads;
+ * Whom an operation is about, and so who may call it, beside the role:
+ * `network`: all sites or none (users, new sites); who is of all sites;
  * `site`: the site that the input names by its slug, as `site`;
  * `sites`: the site that the input names, or without one all sites of the caller: `context.visibleSites`;
  * `object`: the site of what the input names, which `siteOf` finds.
  */
 export type Scope = 'network' | 'site' | 'sites' | 'object';
 
-/** How the command line takes the input; members that are neither are not taken by it. */
+/**
+ * How the command line takes the input: a member that is no positional is an option, `ae_title` as `--ae-title`. Lists may be given more
+ * than once, and with commas. A boolean that is false by default is a flag, any other is `on` or `off`.
+ */
 export interface CommandLine {
 	/** Members that stand without a name, in their order. */
 	positionals?: readonly string[];
-	/** Member → the name of its option where that is another: `{ allowed_ips: 'allow-ip' }`. Lists may be given more than once, and with commas. */
+	/** Member → the name of its option where that is another: `{ allowed_ips: 'allow-ip' }`. */
 	options?: Readonly<Record<string, string>>;
+	/** Member → what its value is called in the usage line, where its name and its schema do not tell. */
+	values?: Readonly<Record<string, string>>;
+	/** Member → how a file gives it: `text`: the content of `@file`; `base64`: the value is the name of a file. */
+	files?: Readonly<Record<string, 'text' | 'base64'>>;
+	/** The positional may be given more than once: the operation is carried out for each in order, and the answers are a list. */
+	repeated?: boolean;
+	/** The command is another one's with a flag: `{ command: 'messages list', flag: 'unmatched' }`. */
+	within?: { command: string; flag: string };
 }
 
 /**
@@ -40,8 +49,12 @@ export interface Operation<Input extends z.ZodObject = z.ZodObject, Output exten
 	output: Output;
 	/** `none`: by the admin API alone. */
 	commandLine: CommandLine | 'none';
+	/** For the scope `object`: what is found, in words: `integration client`. */
+	called?: string;
 	/** For the scope `object`: the slug of its site; null: there is no such object, which a caller cannot tell from a foreign one. */
 	siteOf?(context: OperationContext, input: z.output<Input>): Promise<string | null>;
+	/** An input that is carried out as it stands where the examples before it in the table were, and what the OpenAPI document shows. */
+	example?: z.input<Input>;
 	run(context: OperationContext, input: z.output<Input>): Promise<z.input<Output>>;
 }
 

@@ -2,7 +2,9 @@ import { z } from 'zod';
 import { isUuid, newId } from '#core/id.ts';
 import { type EntityManager, RemoteAe } from '#storage/entities/index.ts';
 import { type AdministrationContext, AdministrationError, change } from './context.ts';
+import { instant } from './schemas.ts';
 import { aeTitle, siteBySlug } from './sites.ts';
+import { ofVisibleSites } from './visible-sites.ts';
 
 export const addRemoteAeInput = z.strictObject({
 	site: z.string(),
@@ -10,20 +12,21 @@ export const addRemoteAeInput = z.strictObject({
 	/** A name of RFC 1123 or an address. */
 	host: z.union([z.ipv4(), z.ipv6(), z.hostname()], 'a host is a name or an IP address'),
 	port: z.coerce.number().int().min(1).max(65_535),
-	tls: z.boolean().optional(),
+	tls: z.boolean().default(false),
 });
 
 export const removeRemoteAeInput = z.strictObject({ ae: z.string(), site: z.string().optional() });
 
-export interface RemoteAeRecord {
-	id: string;
-	site: string;
-	title: string;
-	host: string;
-	port: number;
-	tls: boolean;
-	created_at: string;
-}
+export const remoteAeRecord = z.strictObject({
+	id: z.uuid(),
+	site: z.string(),
+	title: z.string(),
+	host: z.string(),
+	port: z.int(),
+	tls: z.boolean(),
+	created_at: instant,
+});
+type RemoteAeRecord = z.infer<typeof remoteAeRecord>;
 
 function record(remote: RemoteAe): RemoteAeRecord {
 	const { id, site, title, host, port, tls, createdAt } = remote;
@@ -32,26 +35,32 @@ function record(remote: RemoteAe): RemoteAeRecord {
 
 export function addRemoteAe(context: AdministrationContext, input: z.infer<typeof addRemoteAeInput>): Promise<RemoteAeRecord> {
 	return change(context, async (em) => {
-		const { title, host, port, tls = false } = input;
+		const { title, host, port, tls } = input;
 		const site = await siteBySlug(em, input.site);
-		if (await em.findOne(RemoteAe, { site, title })) throw new AdministrationError(`the site has a remote AE '${title}' already`);
+		if (await em.findOne(RemoteAe, { site, title })) {
+			throw new AdministrationError(`the site has a remote AE '${title}' already`, 'conflict', 'title');
+		}
 		const createdAt = new Date(context.nowMs());
 		const remote = em.create(RemoteAe, { site, id: newId(context.nowMs()), title, host, port, tls, createdAt });
-		return [record(remote), { action: 'ae.add', subject: remote.id, siteId: site.id, detail: input }];
+		const after = record(remote);
+		return [after, { action: 'ae.add', subject: remote.id, siteId: site.id, after }];
 	});
 }
 
-export async function listRemoteAes({ em }: AdministrationContext, site?: string): Promise<RemoteAeRecord[]> {
-	const fork = em.fork();
-	const where = site === undefined ? {} : { site: await siteBySlug(fork, site) };
-	return (await fork.find(RemoteAe, where, { populate: ['site'], orderBy: { site: { slug: 'asc' }, title: 'asc' } })).map(record);
+export async function listRemoteAes(context: AdministrationContext): Promise<RemoteAeRecord[]> {
+	const options = { populate: ['site'], orderBy: { site: { slug: 'asc' }, title: 'asc' } } as const;
+	return (await context.em.fork().find(RemoteAe, ofVisibleSites(context), options)).map(record);
+}
+
+export async function showRemoteAe({ em }: AdministrationContext, named: z.infer<typeof removeRemoteAeInput>): Promise<RemoteAeRecord> {
+	return record(await remoteAe(em.fork(), named));
 }
 
 async function remoteAe(em: EntityManager, { ae, site }: z.infer<typeof removeRemoteAeInput>): Promise<RemoteAe> {
 	if (site === undefined && !isUuid(ae)) throw new AdministrationError('a remote AE is named by its id, or by its title and its site');
 	const within = site === undefined ? {} : { site: await siteBySlug(em, site) };
 	const remote = await em.findOne(RemoteAe, { ...within, ...(isUuid(ae) ? { id: ae } : { title: ae.trim() }) }, { populate: ['site'] });
-	if (!remote) throw new AdministrationError(`there is no remote AE '${ae}'`);
+	if (!remote) throw new AdministrationError(`there is no remote AE '${ae}'`, 'not-found');
 	return remote;
 }
 
@@ -60,6 +69,6 @@ export function removeRemoteAe(context: AdministrationContext, input: z.infer<ty
 		const remote = await remoteAe(em, input);
 		const removed = record(remote);
 		em.remove(remote);
-		return [removed, { action: 'ae.remove', subject: removed.id, siteId: remote.site.id, detail: removed }];
+		return [removed, { action: 'ae.remove', subject: removed.id, siteId: remote.site.id, before: removed }];
 	});
 }

@@ -5,10 +5,11 @@ import { isCompleted, type ReportEdit, type ReportEditOutcome } from '#record/re
 import { isFhirId, rowIdOf } from '#record/row-id.ts';
 import { isUid } from '#record/uid.ts';
 import { readRows } from '#storage/administrative-reader.ts';
-import { Site } from '#storage/entities/index.ts';
 import { listReportRows, listReportVersions, showReportRow } from '#storage/statements/administrative/read-reports.ts';
-import { AdministrationError } from './context.ts';
-import type { MessageContext } from './messages.ts';
+import { AdministrationError, type OperationContext } from './context.ts';
+import { instant, ofSite, page } from './schemas.ts';
+import { siteBySlug } from './sites.ts';
+import { visibleSiteIds } from './visible-sites.ts';
 
 const uid = z.string().refine(isUid, 'is no DICOM UID');
 /** One line; an empty one is none. */
@@ -19,10 +20,7 @@ const line = z
 const text = z.string().refine((value) => value.trim() !== '', 'is empty');
 /** FHIR R4 §2.24.0.1: a string has no control characters but tab, CR and LF. */
 const string = text.refine((value) => !/[^\P{Cc}\t\r\n]/u.test(value), 'has control characters');
-const pdf = z
-	.instanceof(Uint8Array)
-	.refine((bytes) => Buffer.from(bytes.subarray(0, 1024)).includes('%PDF-'), 'is no PDF document')
-	.transform((bytes) => Buffer.from(bytes).toString('base64'));
+const pdf = z.base64().refine((encoded) => Buffer.from(encoded.slice(0, 1368), 'base64').includes('%PDF-'), 'is no PDF document');
 
 const content = { title: line.optional(), author: line.optional(), conclusion: string.optional(), pdf: pdf.optional() };
 
@@ -34,32 +32,30 @@ export const addReportInput = z.strictObject({
 	...content,
 });
 
-export const amendReportInput = z.strictObject({ id: z.string(), site: z.string().optional(), text, ...content });
+export const amendReportInput = z.strictObject({ id: z.string(), ...ofSite, text, ...content });
+export const oneReportInput = z.strictObject({ id: z.string(), ...ofSite });
 
 export const listReportsInput = z.strictObject({
-	site: z.string().optional(),
+	...ofSite,
 	study: uid.optional(),
 	status: z.enum(['draft', 'completed']).optional(),
-	before: z.uuid().optional(),
-	limit: z.coerce.number().int().min(1).max(1000).default(50),
+	...page(50),
 });
 
-export interface ReportRecord {
-	id: string;
-	site: string;
-	study_uid: string | null;
-	accession_number: string | null;
-	/** Id of the Patient. */
-	patient: string | null;
-	title: string | null;
-	author: string | null;
-	/** Amended reports are completed, too. */
-	status: 'draft' | 'completed' | 'amended' | 'withdrawn';
-	/** DiagnosticReport.status. */
-	fhir_status: string;
-	version: number;
-	updated_at: string;
-}
+export const reportRecord = z.strictObject({
+	id: z.string(),
+	site: z.string(),
+	study_uid: z.string().nullable(),
+	accession_number: z.string().nullable(),
+	patient: z.string().nullable().describe('id of the Patient'),
+	title: z.string().nullable(),
+	author: z.string().nullable(),
+	status: z.enum(['draft', 'completed', 'amended', 'withdrawn']).describe('amended reports are completed, too'),
+	fhir_status: z.string().describe('DiagnosticReport.status'),
+	version: z.int(),
+	updated_at: instant,
+});
+type ReportRecord = z.infer<typeof reportRecord>;
 
 interface Row {
 	id: string;
@@ -111,36 +107,33 @@ function authorOf({ resultsInterpreter, performer }: JsonObject): string | null 
 	return first?.display ?? first?.identifier?.value ?? null;
 }
 
-async function siteOf(context: MessageContext, slug: string): Promise<{ id: string }> {
-	const site = await context.em.fork().findOne(Site, { slug });
-	if (site === null) throw new AdministrationError(`there is no site '${slug}'`);
-	return site;
-}
-
-/** The reports of a site or of all, newest first. */
-export async function listReports(context: MessageContext, input: z.infer<typeof listReportsInput>): Promise<ReportRecord[]> {
-	const site = input.site === undefined ? null : (await siteOf(context, input.site)).id;
+/** Reports, newest first. */
+export async function listReports(
+	context: OperationContext,
+	input: Omit<z.infer<typeof listReportsInput>, 'site'>,
+): Promise<ReportRecord[]> {
 	const statuses = input.status === undefined ? null : input.status === 'draft' ? draftStatuses : completedStatuses;
-	const values = [site, input.study ?? null, statuses, input.before ?? null, input.limit];
+	const values = [await visibleSiteIds(context), input.study ?? null, statuses, input.before ?? null, input.limit];
 	return (await readRows<Row>(context.databaseUrl, listReportRows, values)).map(record);
 }
 
-export interface WholeReportRecord extends ReportRecord {
-	text: string | null;
-	conclusion: string | null;
-	/** Media type and bytes of what is attached beside the text. */
-	attachments: { content_type: string | null; bytes: number }[];
-	history: { version: number; fhir_status: string; updated_at: string; text: string | null }[];
-}
+export const wholeReport = reportRecord.extend({
+	text: z.string().nullable(),
+	conclusion: z.string().nullable(),
+	attachments: z
+		.array(z.strictObject({ content_type: z.string().nullable(), bytes: z.int() }))
+		.describe('what is attached beside the text'),
+	history: z.array(z.strictObject({ version: z.int(), fhir_status: z.string(), updated_at: instant, text: z.string().nullable() })),
+});
 
 type FoundRow = Row & { site_id: string; row_id: string };
 
-async function found(context: MessageContext, id: string, slug: string | undefined): Promise<FoundRow> {
-	const site = slug === undefined ? null : (await siteOf(context, slug)).id;
-	const rows = isFhirId(id) ? await readRows<FoundRow>(context.databaseUrl, showReportRow, [site, rowIdOf(id)]) : [];
+async function found(context: OperationContext, id: string): Promise<FoundRow> {
+	const sites = await visibleSiteIds(context);
+	const rows = isFhirId(id) ? await readRows<FoundRow>(context.databaseUrl, showReportRow, [sites, rowIdOf(id)]) : [];
 	const [row, another] = rows;
-	if (row === undefined) throw new AdministrationError(`there is no report '${id}'`);
-	if (another !== undefined) throw new AdministrationError(`several sites have a report '${id}': name one with --site`);
+	if (row === undefined) throw new AdministrationError(`there is no report '${id}'`, 'not-found');
+	if (another !== undefined) throw new AdministrationError(`several sites have a report '${id}': name one of them`, 'refused', 'site');
 	return row;
 }
 
@@ -158,8 +151,8 @@ function textOf(resource: JsonObject): string | null {
 }
 
 /** One report with its text and every version of it. */
-export async function showReport(context: MessageContext, id: string, site: string | undefined): Promise<WholeReportRecord> {
-	const row = await found(context, id, site);
+export async function showReport(context: OperationContext, id: string): Promise<z.infer<typeof wholeReport>> {
+	const row = await found(context, id);
 	const resource = JSON.parse(row.resource) as JsonObject;
 	const versions = await readRows<Pick<Row, 'version' | 'last_updated' | 'resource'>>(context.databaseUrl, listReportVersions, [
 		row.site_id,
@@ -180,7 +173,7 @@ export async function showReport(context: MessageContext, id: string, site: stri
 }
 
 /** Writes by the ordinary way, so that the site's order holds, whoever else writes. */
-async function write(context: MessageContext, siteId: string, edit: ReportEdit): Promise<string> {
+async function write(context: OperationContext, siteId: string, edit: ReportEdit): Promise<string> {
 	const nowMs = context.nowMs();
 	const [reply] = await context.deliver([
 		{
@@ -189,7 +182,7 @@ async function write(context: MessageContext, siteId: string, edit: ReportEdit):
 			siteId,
 			clientId: nilId,
 			surface: 'administration',
-			source: context.actor,
+			source: context.source || context.actor.name,
 			receivedAtMs: nowMs,
 			bytes: Buffer.from(JSON.stringify(edit)),
 		},
@@ -202,38 +195,40 @@ async function write(context: MessageContext, siteId: string, edit: ReportEdit):
 }
 
 /** A report on a study of the site, of which it takes the patient. */
-export async function addReport(context: MessageContext, input: z.infer<typeof addReportInput>): Promise<ReportRecord> {
+export async function addReport(context: OperationContext, input: z.infer<typeof addReportInput>): Promise<ReportRecord> {
 	const { site: slug, study, ...rest } = input;
-	const site = await siteOf(context, slug);
+	const site = await siteBySlug(context.em.fork(), slug);
 	const id = await write(context, site.id, {
 		...stated(rest),
 		operation: 'add',
 		studyUid: study,
 		status: input.status,
-		actor: context.actor,
+		actor: context.actor.name,
 	});
-	return record(await found(context, id, slug));
+	return record(await found({ ...context, visibleSites: [slug] }, id));
 }
 
-export async function completeReport(context: MessageContext, id: string, site: string | undefined): Promise<ReportRecord> {
-	return changed(context, id, site, (rowId) => ({ operation: 'complete', id: rowId, actor: context.actor }));
+export async function completeReport(context: OperationContext, id: string): Promise<ReportRecord> {
+	return changed(context, id, (rowId) => ({ operation: 'complete', id: rowId, actor: context.actor.name }));
 }
 
 /** A new version; of a completed report an amendment. A conclusion and a document go with the text that they stood beside. */
-export async function amendReport(context: MessageContext, input: z.infer<typeof amendReportInput>): Promise<ReportRecord> {
-	const { id, site, ...rest } = input;
-	return changed(context, id, site, (rowId) => ({ ...stated(rest), operation: 'amend', id: rowId, actor: context.actor }));
+export async function amendReport(
+	context: OperationContext,
+	{ id, ...rest }: Omit<z.infer<typeof amendReportInput>, 'site'>,
+): Promise<ReportRecord> {
+	return changed(context, id, (rowId) => ({ ...stated(rest), operation: 'amend', id: rowId, actor: context.actor.name }));
 }
 
-async function changed(
-	context: MessageContext,
-	id: string,
-	slug: string | undefined,
-	edit: (id: string) => ReportEdit,
-): Promise<ReportRecord> {
-	const { site_id: siteId, site, id: known } = await found(context, id, slug);
+async function changed(context: OperationContext, id: string, edit: (id: string) => ReportEdit): Promise<ReportRecord> {
+	const { site_id: siteId, site, id: known } = await found(context, id);
 	await write(context, siteId, edit(known));
-	return record(await found(context, known, site));
+	return record(await found({ ...context, visibleSites: [site] }, known));
+}
+
+/** For who may be told of it: the site of a report. */
+export async function siteOfReport(context: OperationContext, id: string): Promise<{ site: string }> {
+	return found(context, id);
 }
 
 type Stated = Partial<Pick<ReportEdit, 'title' | 'text' | 'author' | 'conclusion' | 'pdf'>>;

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { newId } from '#core/id.ts';
-import { type InstancePolicy, instancePolicies } from '#record/imaging.ts';
+import { instancePolicies } from '#record/imaging.ts';
 import { type EntityManager, Site } from '#storage/entities/index.ts';
 import { type AdministrationContext, AdministrationError, change } from './context.ts';
+import { instant } from './schemas.ts';
 
 const slug = z.string().regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, 'a slug has 1 to 63 lower-case letters, digits and inner hyphens');
 /** DICOM PS3.5 §6.2, VR AE: up to 16 characters of the default repertoire, no backslash, no control character. */
@@ -28,21 +29,19 @@ export const setSiteInput = z.strictObject({
 	instance_policy: z.enum(instancePolicies).optional(),
 });
 
-export interface SiteRecord {
-	id: string;
-	slug: string;
-	name: string;
-	ae_title: string | null;
-	default_authority: string | null;
-	/** A PUT to an id that is free creates the resource under it. */
-	update_creates: boolean;
-	/** Patient/<id> in what FHIR clients write has to exist. */
-	check_references: boolean;
-	/** What becomes of other content under a SOP Instance UID that is stored. */
-	instance_policy: InstancePolicy;
-	active: boolean;
-	created_at: string;
-}
+export const siteRecord = z.strictObject({
+	id: z.uuid(),
+	slug: z.string(),
+	name: z.string(),
+	ae_title: z.string().nullable(),
+	default_authority: z.string().nullable(),
+	update_creates: z.boolean().describe('a PUT to an id that is free creates the resource under it'),
+	check_references: z.boolean().describe('Patient/<id> in what FHIR clients write has to exist'),
+	instance_policy: z.enum(instancePolicies).describe('what becomes of other content under a SOP Instance UID that is stored'),
+	active: z.boolean(),
+	created_at: instant,
+});
+export type SiteRecord = z.infer<typeof siteRecord>;
 
 function record(site: Site): SiteRecord {
 	return {
@@ -62,14 +61,16 @@ function record(site: Site): SiteRecord {
 /** @throws AdministrationError when there is no such site */
 export async function siteBySlug(em: EntityManager, slugText: string): Promise<Site> {
 	const site = await em.findOne(Site, { slug: slugText });
-	if (!site) throw new AdministrationError(`there is no site '${slugText}'`);
+	if (!site) throw new AdministrationError(`there is no site '${slugText}'`, 'not-found');
 	return site;
 }
 
 export function addSite(context: AdministrationContext, input: z.infer<typeof addSiteInput>): Promise<SiteRecord> {
 	return change(context, async (em) => {
-		if (await em.findOne(Site, { slug: input.slug })) throw new AdministrationError(`there is a site '${input.slug}' already`);
-		await refuseTakenTitle(em, input.ae_title);
+		if (await em.findOne(Site, { slug: input.slug })) {
+			throw new AdministrationError(`there is a site '${input.slug}' already`, 'conflict', 'slug');
+		}
+		await refuseTakenTitle(context, em, input.ae_title);
 		const site = em.create(Site, {
 			id: newId(context.nowMs()),
 			slug: input.slug,
@@ -84,17 +85,25 @@ export function addSite(context: AdministrationContext, input: z.infer<typeof ad
 		});
 		await em.flush();
 		await em.getConnection().execute('insert into site_turn (site_id) values (?)', [site.id], 'run', em.getTransactionContext());
-		return [record(site), { action: 'site.add', subject: site.slug, siteId: site.id, detail: input }];
+		const after = record(site);
+		return [after, { action: 'site.add', subject: site.slug, siteId: site.id, after }];
 	});
 }
 
-async function refuseTakenTitle(em: EntityManager, title: string | undefined): Promise<void> {
-	const holder = title ? await em.findOne(Site, { aeTitle: title }) : null;
-	if (holder) throw new AdministrationError(`the AE title belongs to the site '${holder.slug}'`);
+/** A foreign site is not named. */
+function takenTitle({ actor }: AdministrationContext, holder: string): string {
+	const known = actor.sites === 'all' || actor.sites.includes(holder);
+	return known ? `the AE title belongs to the site '${holder}'` : 'the AE title belongs to another site';
 }
 
-export async function listSites({ em }: AdministrationContext): Promise<SiteRecord[]> {
-	return (await em.fork().findAll(Site, { orderBy: { slug: 'asc' } })).map(record);
+async function refuseTakenTitle(context: AdministrationContext, em: EntityManager, title: string | undefined): Promise<void> {
+	const holder = title ? await em.findOne(Site, { aeTitle: title }) : null;
+	if (holder) throw new AdministrationError(takenTitle(context, holder.slug), 'conflict', 'ae_title');
+}
+
+export async function listSites({ em, visibleSites }: AdministrationContext): Promise<SiteRecord[]> {
+	const where = visibleSites === 'all' ? {} : { slug: { $in: [...visibleSites] } };
+	return (await em.fork().find(Site, where, { orderBy: { slug: 'asc' } })).map(record);
 }
 
 export async function showSite({ em }: AdministrationContext, slugText: string): Promise<SiteRecord> {
@@ -104,14 +113,16 @@ export async function showSite({ em }: AdministrationContext, slugText: string):
 export function setSite(context: AdministrationContext, input: z.infer<typeof setSiteInput>): Promise<SiteRecord> {
 	return change(context, async (em) => {
 		const site = await siteBySlug(em, input.slug);
-		if (input.ae_title !== site.aeTitle) await refuseTakenTitle(em, input.ae_title);
+		const before = record(site);
+		if (input.ae_title !== site.aeTitle) await refuseTakenTitle(context, em, input.ae_title);
 		if (input.name !== undefined) site.name = input.name;
 		if (input.ae_title !== undefined) site.aeTitle = input.ae_title || null;
 		if (input.default_authority !== undefined) site.defaultAuthority = input.default_authority || null;
 		if (input.update_creates !== undefined) site.updateCreates = input.update_creates;
 		if (input.check_references !== undefined) site.checkReferences = input.check_references;
 		if (input.instance_policy !== undefined) site.instancePolicy = input.instance_policy;
-		return [record(site), { action: 'site.set', subject: site.slug, siteId: site.id, detail: input }];
+		const after = record(site);
+		return [after, { action: 'site.set', subject: site.slug, siteId: site.id, before, after }];
 	});
 }
 
@@ -119,7 +130,9 @@ export function setSite(context: AdministrationContext, input: z.infer<typeof se
 export function enableSite(context: AdministrationContext, slugText: string, active: boolean): Promise<SiteRecord> {
 	return change(context, async (em) => {
 		const site = await siteBySlug(em, slugText);
+		const before = record(site);
 		site.active = active;
-		return [record(site), { action: active ? 'site.enable' : 'site.disable', subject: site.slug, siteId: site.id, detail: {} }];
+		const after = record(site);
+		return [after, { action: active ? 'site.enable' : 'site.disable', subject: site.slug, siteId: site.id, before, after }];
 	});
 }

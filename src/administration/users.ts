@@ -3,18 +3,21 @@ import { hashPassword, oneTimePassword } from '#access/password.ts';
 import { newId } from '#core/id.ts';
 import { type EntityManager, User } from '#storage/entities/index.ts';
 import { type AdministrationContext, AdministrationError, change } from './context.ts';
+import { instant } from './schemas.ts';
 import { siteBySlug } from './sites.ts';
 
 export const addUserInput = z.strictObject({ email: z.email(), admin: z.boolean().default(false), sites: z.array(z.string()).default([]) });
 
-export interface UserRecord {
-	id: string;
-	email: string;
-	admin: boolean;
-	sites: string[];
-	active: boolean;
-	created_at: string;
-}
+export const userRecord = z.strictObject({
+	id: z.uuid(),
+	email: z.string(),
+	admin: z.boolean(),
+	sites: z.array(z.string()),
+	active: z.boolean(),
+	created_at: instant,
+});
+export type UserRecord = z.infer<typeof userRecord>;
+export const newPassword = z.strictObject({ email: z.string(), password: z.string().describe('shown this once') });
 
 function record(user: User): UserRecord {
 	return {
@@ -32,14 +35,16 @@ function record(user: User): UserRecord {
 
 export async function userByEmail(em: EntityManager, email: string): Promise<User> {
 	const user = await em.findOne(User, { email: email.toLowerCase() }, { populate: ['sites'] });
-	if (!user) throw new AdministrationError(`there is no user '${email}'`);
+	if (!user) throw new AdministrationError(`there is no user '${email}'`, 'not-found');
 	return user;
 }
 
 export function addUser(context: AdministrationContext, input: z.infer<typeof addUserInput>): Promise<UserRecord> {
 	return change(context, async (em) => {
 		const email = input.email.toLowerCase();
-		if (await em.findOne(User, { email })) throw new AdministrationError(`there is a user '${email}' already`);
+		if (await em.findOne(User, { email })) {
+			throw new AdministrationError(`there is a user '${email}' already`, 'conflict', 'email');
+		}
 		const user = em.create(User, {
 			id: newId(context.nowMs()),
 			email,
@@ -50,25 +55,37 @@ export function addUser(context: AdministrationContext, input: z.infer<typeof ad
 			createdAt: new Date(context.nowMs()),
 		});
 		for (const slug of input.sites) user.sites.add(await siteBySlug(em, slug));
-		return [record(user), { action: 'user.add', subject: email, siteId: null, detail: { admin: input.admin, sites: input.sites } }];
+		const after = record(user);
+		return [after, { action: 'user.add', subject: email, siteId: null, after }];
 	});
 }
 
-export async function listUsers({ em }: AdministrationContext): Promise<UserRecord[]> {
-	return (await em.fork().findAll(User, { orderBy: { email: 'asc' }, populate: ['sites'] })).map(record);
+/** Whoever is of some sites only sees who shares one of them, and of their sites the shared ones. */
+export async function listUsers({ em, visibleSites }: AdministrationContext): Promise<UserRecord[]> {
+	const users = (await em.fork().findAll(User, { orderBy: { email: 'asc' }, populate: ['sites'] })).map(record);
+	if (visibleSites === 'all') return users;
+	return users
+		.map((user) => ({ ...user, sites: user.sites.filter((slug) => visibleSites.includes(slug)) }))
+		.filter(({ sites }) => sites.length > 0);
+}
+
+export async function showUser({ em }: AdministrationContext, email: string): Promise<UserRecord> {
+	return record(await userByEmail(em.fork(), email));
 }
 
 /** The keys of a disabled user are refused. */
-export function disableUser(context: AdministrationContext, email: string): Promise<UserRecord> {
+export function enableUser(context: AdministrationContext, email: string, active: boolean): Promise<UserRecord> {
 	return change(context, async (em) => {
 		const user = await userByEmail(em, email);
-		user.active = false;
-		return [record(user), { action: 'user.disable', subject: user.email, siteId: null, detail: {} }];
+		const before = record(user);
+		user.active = active;
+		const after = record(user);
+		return [after, { action: active ? 'user.enable' : 'user.disable', subject: user.email, siteId: null, before, after }];
 	});
 }
 
 /** A new password, shown this once and to be changed at the next sign-in. Sessions of the user end. */
-export async function resetPassword(context: AdministrationContext, email: string): Promise<{ email: string; password: string }> {
+export async function resetPassword(context: AdministrationContext, email: string): Promise<z.infer<typeof newPassword>> {
 	const password = oneTimePassword();
 	const passwordHash = await hashPassword(password);
 	return change(context, async (em) => {
@@ -77,7 +94,7 @@ export async function resetPassword(context: AdministrationContext, email: strin
 		user.mustChangePassword = true;
 		return [
 			{ email: user.email, password },
-			{ action: 'user.reset-password', subject: user.email, siteId: null, detail: {} },
+			{ action: 'user.reset-password', subject: user.email, siteId: null },
 		];
 	});
 }

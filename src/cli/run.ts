@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
-import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { ZodError } from 'zod';
+import { wholeNetwork } from '#administration/context.ts';
 import { checkObjects } from '#administration/objects.ts';
+import { perform } from '#administration/perform.ts';
 import type { Delivery } from '#record/delivery.ts';
 import { openEntities } from '#storage/entities/index.ts';
 import { migrate } from '#storage/migrate.ts';
@@ -9,32 +9,10 @@ import { configuredObjectStore } from '#storage/objects/open.ts';
 import { withDatabase } from '#storage/open.ts';
 import { readRuntimeFile } from '#storage/runtime-file.ts';
 import { type Config, ConfigurationError } from '../config.ts';
-import { remoteAeCommands } from './ae.ts';
-import { clientCommands } from './client.ts';
-import { type CliHooks, type CliStreams, type Command, flag, type Invocation, type Options, UsageError } from './command.ts';
-import { commitmentCommands } from './commitment.ts';
+import { type CliHooks, type CliStreams, flag, UsageError } from './command.ts';
 import { configuration, configurationMarkdown } from './configuration.ts';
-import { conflictCommands } from './conflict.ts';
-import { keyCommands } from './key.ts';
-import { messageCommands } from './messages.ts';
-import { mppsCommands } from './mpps.ts';
+import { type Call, type Command, callOf, commands, helpOf, parse } from './operation-command.ts';
 import { forPeople } from './print.ts';
-import { reportCommands } from './report.ts';
-import { siteCommands } from './site.ts';
-import { userCommands } from './user.ts';
-
-const commands: readonly Command[] = [
-	...siteCommands,
-	...userCommands,
-	...keyCommands,
-	...clientCommands,
-	...remoteAeCommands,
-	...messageCommands,
-	...mppsCommands,
-	...reportCommands,
-	...commitmentCommands,
-	...conflictCommands,
-];
 
 /**
  * The command line. Answers the exit code: 0 done, 1 failed, 2 wrong usage or configuration. With `--json` a command
@@ -50,7 +28,6 @@ export async function runCli(argv: readonly string[], streams: CliStreams, hooks
 }
 
 function reason(error: unknown): string {
-	if (error instanceof ZodError) return error.issues.map((issue) => `${issue.path.join('.') || 'input'}: ${issue.message}`).join('; ');
 	return error instanceof Error ? error.message : String(error);
 }
 
@@ -70,35 +47,25 @@ async function dispatch(argv: readonly string[], streams: CliStreams, hooks: Cli
 	return carryOut(command, argv.slice(2), streams, hooks);
 }
 
-function parse(argv: readonly string[], options: NonNullable<ParseArgsConfig['options']>): { values: Options; positionals: string[] } {
-	try {
-		return parseArgs({ args: [...argv], options: { ...options, json: flag, help: flag }, allowPositionals: true });
-	} catch (error) {
-		throw new UsageError((error as Error).message);
-	}
-}
-
 async function carryOut(command: Command, argv: readonly string[], streams: CliStreams, hooks: CliHooks): Promise<number> {
-	const { values, positionals } = parse(argv, command.options);
-	if (values['help']) {
-		streams.stdout.write(`tributary ${command.name} ${command.usage}\n  ${command.summary}\n`);
+	const call = await callOf(command, argv);
+	if (call === undefined) {
+		streams.stdout.write(helpOf(command));
 		return 0;
 	}
-	const [fewest, most] = command.positionals;
-	if (positionals.length < fewest || positionals.length > most) throw new UsageError(`usage: tributary ${command.name} ${command.usage}`);
 	const config = hooks.readConfig();
-	const result = await withDatabase(config, (databaseUrl) => runOn(databaseUrl, command, { positionals, options: values }, config, hooks));
-	streams.stdout.write(values['json'] ? `${JSON.stringify(result)}\n` : forPeople(result));
+	const result = await withDatabase(config, (databaseUrl) => runOn(databaseUrl, call, config, hooks));
+	streams.stdout.write(call.json ? `${JSON.stringify(result)}\n` : forPeople(result));
 	return 0;
 }
 
-async function runOn(databaseUrl: string, command: Command, invocation: Invocation, config: Config, hooks: CliHooks): Promise<unknown> {
+async function runOn(databaseUrl: string, { operation, inputs, repeated }: Call, config: Config, hooks: CliHooks): Promise<unknown> {
 	await migrate(databaseUrl);
 	const orm = await openEntities(databaseUrl);
 	try {
 		const context = {
+			...wholeNetwork(`cli:${userInfo().username}`),
 			em: orm.em,
-			actor: `cli:${userInfo().username}`,
 			nowMs: () => Date.now(),
 			allowAnySource: config.ALLOW_ANY_SOURCE,
 			databaseUrl,
@@ -106,7 +73,9 @@ async function runOn(databaseUrl: string, command: Command, invocation: Invocati
 			headerBytesMax: config.limits.dicomHeaderBytesMax,
 			deliver: (deliveries: readonly Delivery[]) => hooks.processDeliveries(databaseUrl, deliveries, config.limits),
 		};
-		return await command.run(context, invocation);
+		const results: unknown[] = [];
+		for (const input of inputs) results.push(await perform(operation, context, input));
+		return repeated ? results : results[0];
 	} finally {
 		await orm.close(true);
 	}

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { addClient, listClients } from '#administration/clients.ts';
-import type { AdministrationContext } from '#administration/context.ts';
+import { type AdministrationContext, wholeNetwork } from '#administration/context.ts';
 import { createKey } from '#administration/keys.ts';
 import { addSite, listSites } from '#administration/sites.ts';
 import { addUser, listUsers } from '#administration/users.ts';
@@ -54,10 +54,10 @@ function urlOf(runtime: RuntimeFile, surface: string, path: string): string {
 async function prepare(runtime: RuntimeFile): Promise<string> {
 	const orm = await openEntities(runtime.databaseUrl);
 	try {
-		const context: AdministrationContext = { em: orm.em, actor: 'demo', nowMs: () => Date.now(), allowAnySource: false };
+		const context: AdministrationContext = { ...wholeNetwork('demo'), em: orm.em, nowMs: () => Date.now(), allowAnySource: false };
 		if (!(await listUsers(context)).some(({ email }) => email === owner)) await addUser(context, { email: owner, admin: true, sites: [] });
 		if (!(await listSites(context)).some((site) => site.slug === slug)) await addSite(context, { slug, name: 'Demonstration' });
-		if ((await listClients(context, slug)).length === 0) {
+		if ((await listClients({ ...context, visibleSites: [slug] })).length === 0) {
 			const sender = { sending_application: 'DEMO', sending_facility: 'DEMO CLINIC' };
 			await addClient(context, { site: slug, name: 'demo sender', protocols: ['hl7-mllp'], allowed_ips: ['127.0.0.1'], ...sender });
 		}

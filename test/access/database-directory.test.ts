@@ -6,7 +6,7 @@ import { removeClient, setClient } from '#administration/clients.ts';
 import { createKey, revokeKey } from '#administration/keys.ts';
 import { addRemoteAe, removeRemoteAe } from '#administration/remote-aes.ts';
 import { addSite, enableSite, setSite } from '#administration/sites.ts';
-import { addUser, disableUser } from '#administration/users.ts';
+import { addUser, enableUser } from '#administration/users.ts';
 import { newId } from '#core/id.ts';
 import { silentLog } from '#core/log.ts';
 import { createMetrics } from '#core/metrics.ts';
@@ -68,7 +68,7 @@ describe('the access directory', { timeout: 120_000 }, () => {
 			const [site] = await rows<{ id: string }>('select id from site');
 			const siteId = String(site?.id);
 			await addRemoteAe(context, { site: 'west', title: 'ARCHIVE', host: '10.0.0.1', port: 104, tls: true });
-			await addRemoteAe(context, { site: 'west', title: 'WORKSTATION', host: 'ws', port: 11_112 });
+			await addRemoteAe(context, { site: 'west', title: 'WORKSTATION', host: 'ws', port: 11_112, tls: false });
 			await until(() => directory.remoteAe(siteId, 'WORKSTATION') !== undefined, 'the second remote AE');
 			assert.deepEqual(directory.remoteAe(siteId, 'ARCHIVE'), { title: 'ARCHIVE', host: '10.0.0.1', port: 104, tls: true });
 			assert.equal(directory.remoteAe(newId(), 'ARCHIVE'), undefined);
@@ -82,7 +82,7 @@ describe('the access directory', { timeout: 120_000 }, () => {
 	const withdrawals: [string, (administration: TestAdministration, keyId: string) => Promise<unknown>][] = [
 		['a revoked key', ({ context }, keyId) => revokeKey(context, keyId)],
 		['a disabled site', ({ context }) => enableSite(context, 'west', false)],
-		['a disabled owner', ({ context }) => disableUser(context, 'owner@example.org')],
+		['a disabled owner', ({ context }) => enableUser(context, 'owner@example.org', false)],
 	];
 	for (const [name, withdraw] of withdrawals) {
 		test(`refuses the key of ${name} after a poll`, () =>

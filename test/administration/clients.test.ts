@@ -26,9 +26,9 @@ describe('integration clients', () => {
 			assert.deepEqual(client, { id: client.id, ...whole, active: true });
 			assert.deepEqual([event.action, event.subject, event.site], ['client.add', client.id, 'west']);
 			assert.deepEqual(await showClient(context, client.id), client);
-			assert.deepEqual(await listClients(context, 'west'), [client]);
+			assert.deepEqual(await listClients({ ...context, visibleSites: ['west'] }), [client]);
 			assert.deepEqual(await listClients(context), [client]);
-			assert.deepEqual(await listClients(context, 'east'), []);
+			assert.deepEqual(await listClients({ ...context, visibleSites: ['east'] }), []);
 		}));
 
 	test('a client is added with what is needed alone', () =>
@@ -113,7 +113,7 @@ describe('integration clients', () => {
 			const client = await administration.addClient('west');
 			const [removed, event] = await audited(administration, () => removeClient(context, client.id));
 			assert.deepEqual(removed, client);
-			assert.deepEqual([event.action, event.site, event.detail], ['client.remove', 'west', client]);
+			assert.deepEqual([event.action, event.site, event.detail], ['client.remove', 'west', { before: client }]);
 			assert.deepEqual(await listClients(context), []);
 		}));
 

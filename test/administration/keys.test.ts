@@ -15,7 +15,7 @@ describe('keys', () => {
 			const { id, key } = created;
 			assert.deepEqual(created, { id, key, site: 'west', owner: 'owner@example.org', label: 'reader' });
 			assert.deepEqual([event.action, event.subject, event.site], ['key.create', id, 'west']);
-			assert.deepEqual(await listKeys(context, 'west'), [
+			assert.deepEqual(await listKeys({ ...context, visibleSites: ['west'] }), [
 				{
 					id,
 					prefix: `trb_${id}`,
@@ -37,9 +37,8 @@ describe('keys', () => {
 			await addSite(context, { slug: 'east', name: 'East' });
 			await addUser(context, { email: 'admin@example.org', admin: true, sites: [] });
 			for (const site of ['west', 'east', 'east']) await createKey(context, { site, owner: 'admin@example.org', label: '' });
-			const counts = [await listKeys(context), await listKeys(context, 'east'), await listKeys(context, 'nowhere')].map(
-				({ length }) => length,
-			);
+			const of = (site: string) => ({ ...context, visibleSites: [site] });
+			const counts = [await listKeys(context), await listKeys(of('east')), await listKeys(of('nowhere'))].map(({ length }) => length);
 			assert.deepEqual(counts, [3, 2, 0]);
 		}));
 
@@ -73,6 +72,7 @@ describe('keys', () => {
 			const [revoked, event] = await audited(administration, () => revokeKey(context, id));
 			assert.equal(revoked.revoked_at, administeredAt);
 			assert.deepEqual([event.action, event.subject, event.site], ['key.revoke', id, 'west']);
+			assert.deepEqual(event.detail, { before: { revoked_at: null }, after: { revoked_at: administeredAt } });
 			const later = { ...context, nowMs: () => Date.parse(administeredAt) + 60_000 };
 			assert.equal((await revokeKey(later, id)).revoked_at, administeredAt);
 			await refused(administration, () => revokeKey(context, 'nokey'), /there is no key 'nokey'/);

@@ -14,7 +14,7 @@ describe('remote AEs', () => {
 			assert.deepEqual(remote, { id: remote.id, ...archive, created_at: administeredAt });
 			assert.deepEqual([event.action, event.subject, event.site], ['ae.add', remote.id, 'west']);
 			assert.deepEqual(await listRemoteAes(context), [remote]);
-			assert.deepEqual(await listRemoteAes(context, 'west'), [remote]);
+			assert.deepEqual(await listRemoteAes({ ...context, visibleSites: ['west'] }), [remote]);
 			const [removed, removal] = await audited(administration, () => removeRemoteAe(context, { ae: 'ARCHIVE', site: 'west' }));
 			assert.deepEqual(removed, remote);
 			assert.deepEqual([removal.action, removal.subject, removal.site], ['ae.remove', remote.id, 'west']);
@@ -31,7 +31,7 @@ describe('remote AEs', () => {
 			await addRemoteAe(context, archive);
 			const other = await addRemoteAe(context, { ...archive, site: 'east' });
 			await refused(administration, () => addRemoteAe(context, archive), /has a remote AE 'ARCHIVE' already/);
-			assert.deepEqual(await listRemoteAes(context, 'east'), [other]);
+			assert.deepEqual(await listRemoteAes({ ...context, visibleSites: ['east'] }), [other]);
 		}));
 
 	test('a remote AE of another site is not removed, nor one that is not there', () =>

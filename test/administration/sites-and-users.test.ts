@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createKey } from '#administration/keys.ts';
 import { addSite, addSiteInput, enableSite, listSites, setSite, setSiteInput, showSite } from '#administration/sites.ts';
-import { addUser, addUserInput, disableUser, listUsers, resetPassword } from '#administration/users.ts';
+import { addUser, addUserInput, enableUser, listUsers, resetPassword } from '#administration/users.ts';
 import { administeredAt, audited, refused, withSite } from '#test/support/administration.ts';
 
 describe('sites', () => {
@@ -13,7 +13,7 @@ describe('sites', () => {
 			const [site, event] = await audited(administration, () => addSite(context, input));
 			const settings = { update_creates: true, check_references: true, instance_policy: 'keep', active: true };
 			assert.deepEqual(site, { id: site.id, ...input, ...settings, created_at: administeredAt });
-			assert.deepEqual([event.action, event.subject, event.site, event.detail], ['site.add', 'east', 'east', input]);
+			assert.deepEqual([event.action, event.subject, event.site, event.detail], ['site.add', 'east', 'east', { after: site }]);
 			assert.deepEqual(await showSite(context, 'east'), site);
 			assert.deepEqual(
 				(await listSites(context)).map(({ slug }) => slug),
@@ -43,6 +43,10 @@ describe('sites', () => {
 			);
 			assert.deepEqual([changed.name, changed.ae_title, changed.default_authority], ['West Wing', 'WEST', 'urn:oid:9']);
 			assert.deepEqual([event.action, event.site], ['site.set', 'west']);
+			assert.deepEqual(event.detail, {
+				before: { name: 'West', ae_title: null, default_authority: null },
+				after: { name: 'West Wing', ae_title: 'WEST', default_authority: 'urn:oid:9' },
+			});
 			const same = await setSite(context, { slug: 'west', ae_title: 'WEST', default_authority: '' });
 			assert.deepEqual([same.name, same.ae_title, same.default_authority], ['West Wing', 'WEST', null]);
 		}));
@@ -121,7 +125,7 @@ describe('users', () => {
 	test('a user is disabled, and then owns no new key', () =>
 		withSite(async (administration) => {
 			const { context } = administration;
-			const [user, event] = await audited(administration, () => disableUser(context, 'Owner@example.org'));
+			const [user, event] = await audited(administration, () => enableUser(context, 'Owner@example.org', false));
 			assert.deepEqual([user.active, event.action, event.subject], [false, 'user.disable', 'owner@example.org']);
 			await refused(administration, () => createKey(context, { site: 'west', owner: 'owner@example.org', label: '' }), /disabled/);
 		}));
@@ -146,7 +150,7 @@ describe('users', () => {
 		withSite(async (administration) => {
 			const { context } = administration;
 			const nobody = /there is no user 'nobody@example.org'/;
-			await refused(administration, () => disableUser(context, 'nobody@example.org'), nobody);
+			await refused(administration, () => enableUser(context, 'nobody@example.org', false), nobody);
 			await refused(administration, () => resetPassword(context, 'nobody@example.org'), nobody);
 			await refused(administration, () => createKey(context, { site: 'west', owner: 'nobody@example.org', label: '' }), nobody);
 		}));

@@ -49,7 +49,7 @@ describe('a change of access', () => {
 		await using service = await testService();
 		const north = await service.addSite('north');
 		const south = await service.addSite('south', { allowed_ips: ['127.0.0.2'] });
-		const keyId = (await listKeys(service.administration, 'north'))[0]?.id ?? '';
+		const keyId = (await listKeys({ ...service.administration, visibleSites: ['north'] }))[0]?.id ?? '';
 		await revokeKey(service.administration, keyId);
 		await eventually(async () => (await service.fhir('/fhir/Patient', north.key)).status === 401, 'the end of the key');
 		const answer = await service.fhir('/fhir/Patient', north.key);

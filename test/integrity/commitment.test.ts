@@ -144,13 +144,13 @@ async function released(peer: Peer): Promise<void> {
 }
 
 async function register(service: TestService, { target: { host, port } }: Remote): Promise<void> {
-	await addRemoteAe(service.administration, { site: 'west', title: 'MODALITY', host, port });
+	await addRemoteAe(service.administration, { site: 'west', title: 'MODALITY', host, port, tls: false });
 }
 
 async function listed(service: TestService, condition: (record: CommitmentRecord) => boolean, what: string): Promise<CommitmentRecord> {
 	let found: CommitmentRecord | undefined;
 	await eventually(async () => {
-		found = (await listCommitments(service, { limit: 10 })).find(condition);
+		found = (await listCommitments(service.administration, { limit: 10 })).find(condition);
 		return found !== undefined;
 	}, what);
 	return found as CommitmentRecord;
@@ -222,7 +222,10 @@ describe('storage commitment', { timeout: 120_000 }, () => {
 		const report = await reportTo(peer);
 		assert.deepEqual([report.eventType, report.failed], [2, [['1.2', 0x0131]]]);
 		answer(peer, report);
-		await eventually(async () => (await listCommitments(service, { limit: 10, state: 'reported' })).length === 2, 'both requests');
+		await eventually(
+			async () => (await listCommitments(service.administration, { limit: 10, state: 'reported' })).length === 2,
+			'both requests',
+		);
 	});
 
 	test('is reported over a new association when the requestor has gone, until it takes the report', async (t) => {
@@ -293,6 +296,6 @@ describe('storage commitment', { timeout: 120_000 }, () => {
 		assert.match(String(failed.failure), /not registered|ended before the report/);
 		await service.rows(`update commitment_request set settled_at = now() - interval '1 hour'`);
 		await service.restart();
-		await eventually(async () => (await listCommitments(service, { limit: 10 })).length === 0, 'the removal');
+		await eventually(async () => (await listCommitments(service.administration, { limit: 10 })).length === 0, 'the removal');
 	});
 });

@@ -200,8 +200,8 @@ describe('queries and retrievals of DCMTK', { skip: dcmtkIsAbsent }, () => {
 		const into = join(folder.path, 'moved');
 		mkdirSync(into);
 		await using archive = await startStorescp(into, '-aet', 'ARCHIVE');
-		await addRemoteAe(service.administration, { site: 'west', title: 'ARCHIVE', host: '127.0.0.1', port: archive.port });
-		await addRemoteAe(service.administration, { site: 'west', title: 'NOBODY', host: '127.0.0.1', port: 1 });
+		await addRemoteAe(service.administration, { site: 'west', title: 'ARCHIVE', host: '127.0.0.1', port: archive.port, tls: false });
+		await addRemoteAe(service.administration, { site: 'west', title: 'NOBODY', host: '127.0.0.1', port: 1, tls: false });
 		const move = (called: string, destination: string, ...keys: string[]) =>
 			run('movescu', '-v', '-S', '-aem', destination, ...peer('FINDER', called), ...keys.flatMap((key) => ['-k', key]));
 		const study = ['QueryRetrieveLevel=STUDY', 'StudyInstanceUID=1.2.1'];

@@ -1,20 +1,19 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { type ConflictContext, listConflicts, listConflictsInput, settleConflict } from '#administration/conflicts.ts';
+import { listConflicts, listConflictsInput, settleConflict } from '#administration/conflicts.ts';
+import type { OperationContext } from '#administration/context.ts';
 import { setSite } from '#administration/sites.ts';
-import { configuredObjectStore } from '#storage/objects/open.ts';
 import { type FhirCall, fhirClient } from '#test/support/fhir-client.ts';
 import { type GivenImage, opened, sendImages } from '#test/support/images.ts';
 import { MllpClient, msa } from '#test/support/mllp-client.ts';
 import { type FhirBody, type TestService, testService } from '#test/support/service.ts';
-import { processInPlace } from '../../src/ingest-in-place.ts';
 
 const [ct, mr] = ['1.2.840.10008.5.1.4.1.1.2', '1.2.840.10008.5.1.4.1.1.4'];
 
 let service: TestService;
 let call: FhirCall;
 let mllp: MllpClient;
-let administration: ConflictContext;
+let administration: OperationContext;
 let messages = 0;
 
 before(async () => {
@@ -24,10 +23,6 @@ before(async () => {
 	mllp = await MllpClient.connect(service.port('mllp'));
 	administration = {
 		...service.administration,
-		databaseUrl: service.databaseUrl,
-		objects: configuredObjectStore({ DATA_DIR: service.dataDir }),
-		headerBytesMax: 1_000_000,
-		deliver: (deliveries) => processInPlace(service.databaseUrl, deliveries),
 		nowMs: () => Date.now() + 3_600_000,
 	};
 	await policy('replace');

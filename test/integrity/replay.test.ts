@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { listClients, setClient } from '#administration/clients.ts';
-import { isReplayable, listLoggedMessages, type MessageContext, replayMessages, showLoggedMessage } from '#administration/messages.ts';
+import { listLoggedMessages, replayMessage, replayRefused, showLoggedMessage } from '#administration/messages.ts';
 import { newId, nilId } from '#core/id.ts';
 import { adt } from '#test/support/adt.ts';
 import { MllpClient, msa } from '#test/support/mllp-client.ts';
 import { testService } from '#test/support/service.ts';
-import { processInPlace } from '../../src/ingest-in-place.ts';
 
 describe('a refused message', () => {
 	test('stays in the log with its bytes and its reason, and is taken when it is replayed under a corrected configuration', async () => {
@@ -17,27 +16,23 @@ describe('a refused message', () => {
 		client.close();
 		assert.equal(answer.code, 'AE');
 		assert.match(answer.text, /A28/);
-		const context: MessageContext = {
-			...service.administration,
-			databaseUrl: service.databaseUrl,
-			deliver: (deliveries) => processInPlace(service.databaseUrl, deliveries),
-		};
-		const [logged] = await listLoggedMessages(context, { site: 'north', outcome: 'refused', limit: 10 });
+		const context = service.administration;
+		const [logged] = await listLoggedMessages({ ...context, visibleSites: ['north'] }, { outcome: 'refused', limit: 10 });
 		assert.equal(logged?.failure_code, 'unsupported-event');
 		const whole = await showLoggedMessage(context, logged?.id ?? '');
 		assert.match(whole.message[0] ?? '', /^MSH\|.*ADT\^A28/);
 		assert.match(whole.ack[1] ?? '', /^MSA\|AE\|1\|/);
 		assert.equal((await service.fhir('/fhir/Patient', key)).body.total, 0);
 
-		const [again] = await replayMessages(context, [logged?.id ?? '']);
-		assert.equal(again?.outcome, 'refused');
-		const [sender] = await listClients(service.administration, 'north');
+		const again = await replayMessage(context, logged?.id ?? '');
+		assert.equal(again.outcome, 'refused');
+		const [sender] = await listClients(service.administration);
 		await setClient(service.administration, { id: sender?.id ?? '', also: ['A28'] });
-		const [replayed] = await replayMessages(context, [logged?.id ?? '']);
-		assert.equal(replayed?.outcome, 'accepted');
-		assert.equal(replayed?.replay_of, logged?.id);
+		const replayed = await replayMessage(context, logged?.id ?? '');
+		assert.equal(replayed.outcome, 'accepted');
+		assert.equal(replayed.replay_of, logged?.id);
 		assert.equal((await service.fhir('/fhir/Patient?identifier=A', key)).body.total, 1);
-		assert.equal((await showLoggedMessage(context, replayed?.id ?? '')).changed.length, 1);
+		assert.equal((await showLoggedMessage(context, replayed.id ?? '')).changed.length, 1);
 
 		const resent = await MllpClient.connect(service.port('mllp'));
 		assert.equal(
@@ -53,23 +48,19 @@ describe('a refused message', () => {
 		await using service = await testService();
 		await service.addSite('south');
 		const [site] = await service.rows<{ id: string }>('select id from site');
-		const context: MessageContext = {
-			...service.administration,
-			databaseUrl: service.databaseUrl,
-			deliver: (deliveries) => processInPlace(service.databaseUrl, deliveries),
-		};
+		const context = service.administration;
 		const of = { siteId: site?.id ?? '', clientId: nilId, surface: 'dimse' as const, source: '192.0.2.1', receivedAtMs: Date.now() };
 		const given = { ...of, defaultAuthority: undefined, withheld: true as const, bytes: Buffer.from('{"attributes":{"patient":{}}}') };
 		await context.deliver([
 			{ ...given, kind: 'image', id: newId() },
 			{ ...given, kind: 'conflict', id: newId() },
 		]);
-		const refused = () => listLoggedMessages(context, { site: 'south', outcome: 'refused', limit: 10 });
+		const refused = () => listLoggedMessages({ ...context, visibleSites: ['south'] }, { outcome: 'refused', limit: 10 });
 		const logged = await refused();
 		assert.deepEqual(logged.map(({ message_type: type }) => type).sort(), ['C-STORE', 'conflict settle']);
 		for (const { id, message_type: type } of logged)
-			await assert.rejects(replayMessages(context, [id]), new RegExp(`is of type ${type}, which is not replayed`));
-		assert.deepEqual(logged.filter(isReplayable), []);
+			await assert.rejects(replayMessage(context, id), new RegExp(`is of type ${type}, which is not replayed`));
+		assert.deepEqual(await replayRefused({ ...context, visibleSites: ['south'] }), []);
 		assert.equal((await refused()).length, 2);
 	});
 });

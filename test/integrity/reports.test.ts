@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
-import type { MessageContext } from '#administration/messages.ts';
+import type { OperationContext } from '#administration/context.ts';
 import {
 	addReport,
 	addReportInput,
@@ -15,14 +15,13 @@ import { sampleDataSet } from '#test/support/data-set.ts';
 import { type FhirCall, fhirClient } from '#test/support/fhir-client.ts';
 import { MllpClient, msa } from '#test/support/mllp-client.ts';
 import { eventually, type FhirBody, type TestService, testService } from '#test/support/service.ts';
-import { processInPlace } from '../../src/ingest-in-place.ts';
 import { associateRequest, connect, data, statusOf, store, value } from '../surfaces/dimse/peer.ts';
 
 let service: TestService;
 let call: FhirCall;
 let other: FhirCall;
 let mllp: MllpClient;
-let administration: MessageContext;
+let administration: OperationContext;
 let instances = 0;
 let messages = 0;
 
@@ -36,11 +35,7 @@ before(async () => {
 	call = fhirClient(service, west.key);
 	other = fhirClient(service, east.key);
 	mllp = await MllpClient.connect(service.port('mllp'));
-	administration = {
-		...service.administration,
-		databaseUrl: service.databaseUrl,
-		deliver: (deliveries) => processInPlace(service.databaseUrl, deliveries),
-	};
+	administration = service.administration;
 });
 
 after(async () => {
@@ -314,7 +309,14 @@ describe('a study', () => {
 describe('a report of the administration', () => {
 	test('is written on a study, completed and amended; its patient, study and document are found in FHIR', async (context) => {
 		await storeInstance(context, { studyUid: '1.2.60', patientId: 'C1' });
-		const input = { site: 'west', study: '1.2.60', text: 'Größe normal.', title: 'CT head', author: 'Dr. Weiss', pdf };
+		const input = {
+			site: 'west',
+			study: '1.2.60',
+			text: 'Größe normal.',
+			title: 'CT head',
+			author: 'Dr. Weiss',
+			pdf: pdf.toString('base64'),
+		};
 		const added = await addReport(administration, addReportInput.parse(input));
 		assert.deepEqual([added.status, added.version, added.title, added.author], ['draft', 1, 'CT head', 'Dr. Weiss']);
 		const draft = await only('patient.identifier=C1');
@@ -322,8 +324,8 @@ describe('a report of the administration', () => {
 		assert.equal(draft.imagingStudy[0].reference, `ImagingStudy/${await studyId('1.2.60')}`);
 		assert.ok(pdf.equals(Buffer.from(draft.presentedForm[1].data, 'base64')));
 		assert.equal(draft.meta.source, 'urn:tributary:administration:report');
-		assert.equal((await completeReport(administration, added.id, undefined)).status, 'completed');
-		await assert.rejects(completeReport(administration, added.id, 'west'), /completed already/);
+		assert.equal((await completeReport(administration, added.id)).status, 'completed');
+		await assert.rejects(completeReport({ ...administration, visibleSites: ['west'] }, added.id), /completed already/);
 		const amended = await amendReport(administration, amendReportInput.parse({ id: added.id, text: 'Größe vermehrt.' }));
 		assert.deepEqual([amended.status, amended.fhir_status, amended.version], ['amended', 'amended', 3]);
 		const report = await only('patient.identifier=C1&status=final');
@@ -381,7 +383,7 @@ describe('status, sites and methods', () => {
 		assert.notEqual((await only('identifier=F1')).id, report.id);
 		const unknown = addReport(administration, addReportInput.parse({ site: 'east', study: '1.2.70', text: 'x' }));
 		await assert.rejects(unknown, /no study of this UID/);
-		await assert.rejects(completeReport(administration, report.id, 'west'), /there is no report/);
+		await assert.rejects(completeReport({ ...administration, visibleSites: ['west'] }, report.id), /there is no report/);
 	});
 
 	test('reports are not written through FHIR, and what was written is counted', async () => {

@@ -1,17 +1,23 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { z } from 'zod';
 import { addClient, type addClientInput, type ClientRecord } from '#administration/clients.ts';
-import type { AdministrationContext } from '#administration/context.ts';
+import { type OperationContext, wholeNetwork } from '#administration/context.ts';
 import { addSite } from '#administration/sites.ts';
 import { addUser } from '#administration/users.ts';
+import { defaultLimits } from '#core/limits.ts';
 import { readRows } from '#storage/administrative-reader.ts';
 import { openEntities } from '#storage/entities/index.ts';
+import { configuredObjectStore } from '#storage/objects/open.ts';
+import { processInPlace } from '../../src/ingest-in-place.ts';
 import { testDatabase } from './database.ts';
 
 /** A database of the test's own, administered by 'test'. */
 export interface TestAdministration extends AsyncDisposable {
 	url: string;
-	context: AdministrationContext;
+	context: OperationContext;
 	rows<T = Record<string, unknown>>(text: string, values?: unknown[]): Promise<T[]>;
 	/** The version that nodes poll. */
 	accessVersion(): Promise<number>;
@@ -24,7 +30,17 @@ export const administeredAt = '2026-03-01T10:00:00.000Z';
 export async function testAdministration({ allowAnySource = false } = {}): Promise<TestAdministration> {
 	const database = await testDatabase();
 	const orm = await openEntities(database.url);
-	const context = { em: orm.em, actor: 'test', nowMs: () => Date.parse(administeredAt), allowAnySource };
+	const folder = mkdtempSync(join(tmpdir(), 'tributary-administration-'));
+	const context: OperationContext = {
+		...wholeNetwork('test'),
+		em: orm.em,
+		nowMs: () => Date.parse(administeredAt),
+		allowAnySource,
+		databaseUrl: database.url,
+		deliver: (deliveries) => processInPlace(database.url, deliveries),
+		objects: configuredObjectStore({ DATA_DIR: folder }),
+		headerBytesMax: defaultLimits.dicomHeaderBytesMax,
+	};
 	const rows = <T>(text: string, values: unknown[] = []) => readRows<T>(database.url, { name: 'test', text }, values);
 	return {
 		url: database.url,
@@ -36,6 +52,7 @@ export async function testAdministration({ allowAnySource = false } = {}): Promi
 		[Symbol.asyncDispose]: async () => {
 			await orm.close(true);
 			await database[Symbol.asyncDispose]();
+			rmSync(folder, { recursive: true, force: true });
 		},
 	};
 }

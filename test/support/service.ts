@@ -4,13 +4,15 @@ import { join } from 'node:path';
 import pg from 'pg';
 import type { z } from 'zod';
 import { addClient, type addClientInput } from '#administration/clients.ts';
-import type { AdministrationContext } from '#administration/context.ts';
+import { type OperationContext, wholeNetwork } from '#administration/context.ts';
 import { createKey } from '#administration/keys.ts';
 import { addSite, type SiteRecord } from '#administration/sites.ts';
 import { addUser } from '#administration/users.ts';
 import { silentLog } from '#core/log.ts';
 import { openEntities } from '#storage/entities/index.ts';
+import { configuredObjectStore } from '#storage/objects/open.ts';
 import { readConfig } from '../../src/config.ts';
+import { processInPlace } from '../../src/ingest-in-place.ts';
 import { type Service, startService } from '../../src/service.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
 import { assertEmitted } from './emitted.ts';
@@ -22,7 +24,7 @@ export interface TestService extends AsyncDisposable {
 	service: Service;
 	databaseUrl: string;
 	dataDir: string;
-	administration: AdministrationContext;
+	administration: OperationContext;
 	/** A site whose HL7 client listens to loopback, and a key for it. */
 	addSite(slug: string, client?: ClientInput): Promise<{ site: SiteRecord; key: string }>;
 	fhir(path: string, key: string, headers?: Record<string, string>): Promise<{ status: number; body: FhirBody; headers: Headers }>;
@@ -53,11 +55,15 @@ export async function testService(environment: Record<string, string> = {}): Pro
 		...environment,
 	});
 	const orm = await openEntities(database.url);
-	const administration: AdministrationContext = {
+	const administration: OperationContext = {
+		...wholeNetwork('test'),
 		em: orm.em,
-		actor: 'test',
 		nowMs: () => Date.now(),
 		allowAnySource: config.ALLOW_ANY_SOURCE,
+		databaseUrl: database.url,
+		deliver: (deliveries) => processInPlace(database.url, deliveries),
+		objects: configuredObjectStore(config),
+		headerBytesMax: config.limits.dicomHeaderBytesMax,
 	};
 	const owner = await addUser(administration, { email: 'owner@example.org', admin: true, sites: [] });
 	const pool = new pg.Pool({ connectionString: database.url, max: 2 });

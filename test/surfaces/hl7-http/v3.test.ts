@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { replayMessages } from '#administration/messages.ts';
+import { replayMessage } from '#administration/messages.ts';
 import { corpusFiles, corpusIsAbsent } from '#test/support/corpus.ts';
 import { IndependentDocument, registryMessage, replacementOf } from '#test/support/hl7v3.ts';
 import { type TestService, testService } from '#test/support/service.ts';
-import { processInPlace } from '../../../src/ingest-in-place.ts';
 
 const ada = (value: string, more = '') =>
 	`<id root="1.2.3" extension="${value}"/><patientPerson><name use="L"><given>Ada</given><family>Lovelace</family></name>` +
@@ -263,23 +262,16 @@ describe('POST /v3/ingest', { timeout: 300_000 }, () => {
 				['PRPA_IN201301UV02', 'required-field-missing'],
 			],
 		);
-		const context = {
-			...service.administration,
-			databaseUrl: service.databaseUrl,
-			deliver: (deliveries: Parameters<typeof processInPlace>[1]) => processInPlace(service.databaseUrl, deliveries),
-		};
-		const replayed = await replayMessages(
-			context,
-			log.map(({ id }) => id),
-		);
+		const replayed = [];
+		for (const { id } of log) replayed.push(await replayMessage(service.administration, id));
 		assert.match(replayed[0]?.failure ?? '', /no XML/);
 		assert.equal(replayed[1]?.failure, 'patient has no id with a root or an extension');
 		const [accepted] = await service.rows<{ id: string }>(
 			`select id from message_log where site_id = $1 and outcome = 'accepted' and message_type = 'PRPA_IN201301UV02' limit 1`,
 			[siteId],
 		);
-		const again = await replayMessages(context, [accepted?.id ?? '']);
-		assert.equal(again[0]?.outcome, 'accepted');
+		const again = await replayMessage(service.administration, accepted?.id ?? '');
+		assert.equal(again.outcome, 'accepted');
 	});
 
 	test('bodies that attack the reader are refused, and the next message is served', async () => {

@@ -281,7 +281,7 @@ describe('the surface', () => {
 	test('answers 401 alike without a key, with a wrong one and with a revoked one', async () => {
 		const { key: revoked } = await service.addSite('south');
 		assert.equal((await report({}, revoked)).status, 200);
-		const [listed] = await listKeys(service.administration, 'south');
+		const [listed] = await listKeys({ ...service.administration, visibleSites: ['south'] });
 		await revokeKey(service.administration, listed?.id ?? '');
 		await eventually(async () => (await report({}, revoked)).status === 401, 'the end of the key');
 		const answers = await Promise.all(['', 'wrong', `${west}x`, revoked].map((key) => report({}, key)));

@@ -34,7 +34,7 @@ select r.id, s.slug as site, r.transaction_uid, r.calling_ae, r.source, r.state,
 	r.committed, r.refused, r.attempts, r.failure, r.received_at, r.settled_at
 from commitment_request r
 join site s on s.id = r.site_id
-where ($1::text is null or s.slug = $1) and ($2::text is null or r.state = $2)
+where ($1::text[] is null or s.slug = any ($1)) and ($2::text is null or r.state = $2)
 order by r.received_at desc, r.id desc
 limit $3::integer`,
 };

@@ -11,7 +11,7 @@ export const listConflicts: Statement = {
 select ${columns}
 from imaging_conflict c
 join site s on s.id = c.site_id
-where ($1::uuid is null or c.site_id = $1) and ($2::boolean or c.settled_at is null) and ($3::uuid is null or c.id < $3)
+where ($1::uuid[] is null or c.site_id = any ($1)) and ($2::boolean or c.settled_at is null) and ($3::uuid is null or c.id < $3)
 order by c.id desc
 limit $4`,
 };

@@ -1,21 +1,26 @@
 import type { Statement } from '../../statement.ts';
 
-/** The message log, newest first; every filter that is null asks for nothing. */
+/** The message log of some sites or of all, newest first; every filter that is null asks for nothing. Each site's log is read from its end. */
 export const listMessages: Statement = {
 	name: 'list_messages',
 	text: `
 select m.id, s.slug as site, m.received_at, m.committed_at, m.surface, c.name as client, m.source, m.message_type, m.control_id, m.outcome,
 	m.failure_code, m.failure, m.flags, m.sequence
-from message_log m
-join site s on s.id = m.site_id
+from site s
+cross join lateral (
+	select * from message_log l
+	where l.site_id = s.id
+		and ($2::text is null or l.outcome = $2)
+		and ($3::text is null or l.message_type = $3)
+		and ($4::text is null or l.control_id = $4)
+		and ($5::timestamptz is null or l.received_at >= $5)
+		and ($6::timestamptz is null or l.received_at < $6)
+		and ($7::uuid is null or l.id < $7)
+	order by l.id desc
+	limit $8
+) m
 left join integration_client c on c.site_id = m.site_id and c.id = m.client_id
-where ($1::uuid is null or m.site_id = $1)
-	and ($2::text is null or m.outcome = $2)
-	and ($3::text is null or m.message_type = $3)
-	and ($4::text is null or m.control_id = $4)
-	and ($5::timestamptz is null or m.received_at >= $5)
-	and ($6::timestamptz is null or m.received_at < $6)
-	and ($7::uuid is null or m.id < $7)
+where $1::uuid[] is null or s.id = any ($1)
 order by m.id desc
 limit $8`,
 };

@@ -26,7 +26,7 @@ export const listReportRows: Statement = {
 	text: `
 select ${columns}, r.resource
 from diagnostic_report r${joined}
-where ($1::uuid is null or r.site_id = $1)
+where ($1::uuid[] is null or r.site_id = any ($1))
 	and ($2::text is null or r.study_uid = $2 or exists (select from imaging_study n where n.study_uid = $2 and ${byNumber('n')}))
 	and ($3::text[] is null or r.status = any ($3))
 	and ($4::uuid is null or r.id < $4)
@@ -43,7 +43,7 @@ from site s
 join lateral (select * from diagnostic_report d where d.site_id = s.id and d.id = $2::uuid offset 0) r on true
 left join lateral (${studyOf}) t on true
 left join patient p on p.site_id = r.site_id and p.id = r.patient_id
-where $1::uuid is null or s.id = $1`,
+where $1::uuid[] is null or s.id = any ($1)`,
 };
 
 /** Every version of a report, oldest first. */

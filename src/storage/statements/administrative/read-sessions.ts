@@ -16,7 +16,7 @@ select ${columns}
 from mpps_session m
 join site s on s.id = m.site_id
 ${study}
-where ($1::uuid is null or m.site_id = $1)
+where ($1::uuid[] is null or m.site_id = any ($1))
 	and ($2::text is null or m.status = $2)
 	and ($3::text is null or m.study_uid = $3)
 	and ($4::text is null or m.patient_id = $4)
@@ -37,7 +37,7 @@ select ${columns}, m.site_id, m.patient_issuer, m.series_uids, m.attributes,
 from mpps_session m
 join site s on s.id = m.site_id
 ${study}
-where ($1::uuid is null or m.site_id = $1) and (m.id = $2::uuid or m.sop_instance_uid = $3::text)`,
+where ($1::uuid[] is null or m.site_id = any ($1)) and (m.id = $2::uuid or m.sop_instance_uid = $3::text)`,
 };
 
 /** The accepted reports of a session, first to last. */

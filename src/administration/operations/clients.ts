@@ -1,0 +1,109 @@
+import { z } from 'zod';
+import { addClient, addClientInput, clientRecord, listClients, removeClient, setClient, setClientInput, showClient } from '../clients.ts';
+import type { OperationContext } from '../context.ts';
+import { defineOperation } from '../operation.ts';
+import { ofSite } from '../schemas.ts';
+import { siteOfShown } from '../visible-sites.ts';
+
+const options = { protocols: 'protocol', allowed_ips: 'allow-ip', grants: 'allow' };
+const values = {
+	site: 'slug',
+	id: 'client-id',
+	name: 'text',
+	allowed_ips: 'ip|cidr|*',
+	sending_application: 'MSH-3',
+	sending_facility: 'MSH-4',
+	calling_ae: 'AE',
+	also: 'A03,…',
+	ignore: 'A60,…',
+};
+const object = {
+	scope: 'object',
+	called: 'integration client',
+	siteOf: (context: OperationContext, { id }: { id: string }) => siteOfShown(showClient(context, id)),
+	output: clientRecord,
+} as const;
+const one = { ...object, input: z.strictObject({ id: z.string() }), commandLine: { positionals: ['id'], values } } as const;
+
+export const clientOperations = [
+	defineOperation({
+		name: 'client add',
+		summary: 'adds an integration client: who may send to a site, and from where',
+		method: 'POST',
+		path: '/clients',
+		role: 'manager',
+		scope: 'site',
+		input: addClientInput,
+		output: clientRecord,
+		commandLine: { options, values },
+		example: {
+			site: 'north',
+			name: 'Admission',
+			protocols: ['hl7-mllp'],
+			allowed_ips: ['192.0.2.10', '198.51.100.0/24'],
+			sending_application: 'ADT',
+			also: ['A03'],
+		},
+		run: addClient,
+	}),
+	defineOperation({
+		name: 'client list',
+		summary: 'lists the integration clients, newest first',
+		method: 'GET',
+		path: '/clients',
+		role: 'auditor',
+		scope: 'sites',
+		input: z.strictObject(ofSite),
+		output: z.array(clientRecord),
+		commandLine: { values },
+		example: { site: 'north' },
+		run: listClients,
+	}),
+	defineOperation({
+		...one,
+		name: 'client show',
+		summary: 'shows an integration client',
+		method: 'GET',
+		path: '/clients/{id}',
+		role: 'auditor',
+		run: (context, { id }) => showClient(context, id),
+	}),
+	defineOperation({
+		...object,
+		name: 'client set',
+		summary: 'changes an integration client; an empty value removes',
+		method: 'PATCH',
+		path: '/clients/{id}',
+		role: 'manager',
+		input: setClientInput,
+		commandLine: { positionals: ['id'], options, values },
+		run: setClient,
+	}),
+	defineOperation({
+		...one,
+		name: 'client disable',
+		summary: 'refuses the client, on open connections too',
+		method: 'POST',
+		path: '/clients/{id}/disable',
+		role: 'manager',
+		run: (context, { id }) => setClient(context, { id, active: false }),
+	}),
+	defineOperation({
+		...one,
+		name: 'client enable',
+		summary: 'lets a disabled client send again',
+		method: 'POST',
+		path: '/clients/{id}/enable',
+		role: 'manager',
+		run: (context, { id }) => setClient(context, { id, active: true }),
+	}),
+	defineOperation({
+		...one,
+		name: 'client remove',
+		summary: 'removes an integration client',
+		method: 'DELETE',
+		path: '/clients/{id}',
+		role: 'manager',
+		run: (context, { id }) => removeClient(context, id),
+	}),
+];

@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import { commitmentRecord, listCommitments, listCommitmentsInput } from '../commitments.ts';
+import {
+	conflictRecord,
+	listConflicts,
+	listConflictsInput,
+	settleConflict,
+	settleConflictInput,
+	settledRecord,
+	showConflict,
+	siteOfConflict,
+	wholeConflict,
+} from '../conflicts.ts';
+import type { OperationContext } from '../context.ts';
+import { listMpps, listMppsInput, mppsRecord, showMpps, showMppsInput, wholeMpps } from '../mpps.ts';
+import { defineOperation } from '../operation.ts';
+import { siteOfShown } from '../visible-sites.ts';
+
+const values = {
+	site: 'slug',
+	id: 'conflict-id',
+	before: 'id',
+	limit: 'n',
+	study: 'uid',
+	patient: 'id',
+	accession: 'number',
+	status: 'in-progress|completed|discontinued',
+};
+const conflict = {
+	scope: 'object',
+	called: 'conflict',
+	siteOf: (context: OperationContext, { id }: { id: string }) => siteOfShown(siteOfConflict(context, id)),
+	commandLine: { positionals: ['id'], values },
+} as const;
+
+export const imagingOperations = [
+	defineOperation({
+		name: 'mpps list',
+		summary: 'lists the procedure steps that were reported, newest first',
+		method: 'GET',
+		path: '/mpps',
+		role: 'auditor',
+		scope: 'sites',
+		input: listMppsInput,
+		output: z.array(mppsRecord),
+		commandLine: { values },
+		example: { site: 'north', status: 'completed' },
+		run: listMpps,
+	}),
+	defineOperation({
+		name: 'mpps show',
+		summary: 'shows a procedure step with its attributes and every report about it',
+		method: 'GET',
+		path: '/mpps/{id}',
+		role: 'auditor',
+		scope: 'object',
+		called: 'procedure step',
+		siteOf: (context, { id }) => siteOfShown(showMpps(context, id)),
+		input: showMppsInput,
+		output: wholeMpps,
+		commandLine: { positionals: ['id'], values: { site: 'slug', id: 'session-id | sop-instance-uid' } },
+		run: (context, { id }) => showMpps(context, id),
+	}),
+	defineOperation({
+		name: 'commitment list',
+		summary: 'lists the requests for storage commitment and their reports, newest first',
+		method: 'GET',
+		path: '/commitments',
+		role: 'auditor',
+		scope: 'sites',
+		input: listCommitmentsInput,
+		output: z.array(commitmentRecord),
+		commandLine: { values },
+		example: { site: 'north', state: 'failed' },
+		run: listCommitments,
+	}),
+	defineOperation({
+		name: 'conflict list',
+		summary: 'lists other content under known SOP Instance UIDs that waits for a decision, newest first; with all what is settled too',
+		method: 'GET',
+		path: '/conflicts',
+		role: 'auditor',
+		scope: 'sites',
+		input: listConflictsInput,
+		output: z.array(conflictRecord),
+		commandLine: { values },
+		example: { site: 'north' },
+		run: listConflicts,
+	}),
+	defineOperation({
+		...conflict,
+		name: 'conflict show',
+		summary: 'shows what is stored and what was received, and where they differ',
+		method: 'GET',
+		path: '/conflicts/{id}',
+		role: 'auditor',
+		input: z.strictObject({ id: z.string() }),
+		output: wholeConflict,
+		run: (context, { id }) => showConflict(context, id),
+	}),
+	defineOperation({
+		...conflict,
+		name: 'conflict settle',
+		summary: 'keeps what is stored, or puts what was received in its place; the other object stays aside',
+		method: 'POST',
+		path: '/conflicts/{id}/settle',
+		role: 'manager',
+		input: settleConflictInput,
+		output: settledRecord,
+		run: settleConflict,
+	}),
+];

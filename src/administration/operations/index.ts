@@ -1,0 +1,21 @@
+import type { Operation } from '../operation.ts';
+import { clientOperations } from './clients.ts';
+import { imagingOperations } from './imaging.ts';
+import { keyOperations } from './keys.ts';
+import { messageOperations } from './messages.ts';
+import { remoteAeOperations } from './remote-aes.ts';
+import { reportOperations } from './reports.ts';
+import { siteOperations } from './sites.ts';
+import { userOperations } from './users.ts';
+
+/** The table of operations: the commands, the routes of the admin API and its OpenAPI document are made from it, in this order. */
+export const operations: readonly Operation[] = [
+	...siteOperations,
+	...userOperations,
+	...keyOperations,
+	...clientOperations,
+	...remoteAeOperations,
+	...messageOperations,
+	...imagingOperations,
+	...reportOperations,
+];

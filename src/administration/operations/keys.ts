@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import type { OperationContext } from '../context.ts';
+import { createdKey, createKey, createKeyInput, keyRecord, listKeys, revokeKey, showKey } from '../keys.ts';
+import { defineOperation } from '../operation.ts';
+import { ofSite } from '../schemas.ts';
+import { siteOfShown } from '../visible-sites.ts';
+
+const one = {
+	scope: 'object',
+	called: 'key',
+	siteOf: (context: OperationContext, { id }: { id: string }) => siteOfShown(showKey(context, id)),
+	input: z.strictObject({ id: z.string() }),
+	output: keyRecord,
+	commandLine: { positionals: ['id'], values: { id: 'key-id' } },
+} as const;
+
+export const keyOperations = [
+	defineOperation({
+		name: 'key create',
+		summary: 'creates an API key of a site and shows it, this once',
+		method: 'POST',
+		path: '/keys',
+		role: 'manager',
+		scope: 'site',
+		input: createKeyInput,
+		output: createdKey,
+		commandLine: { values: { site: 'slug', owner: 'email', label: 'text' } },
+		example: { site: 'north', owner: 'radiology@example.org', label: 'viewer' },
+		run: createKey,
+	}),
+	defineOperation({
+		name: 'key list',
+		summary: 'lists the API keys, newest first',
+		method: 'GET',
+		path: '/keys',
+		role: 'auditor',
+		scope: 'sites',
+		input: z.strictObject(ofSite),
+		output: z.array(keyRecord),
+		commandLine: { values: { site: 'slug' } },
+		example: { site: 'north' },
+		run: listKeys,
+	}),
+	defineOperation({
+		...one,
+		name: 'key show',
+		summary: 'shows an API key, not its secret',
+		method: 'GET',
+		path: '/keys/{id}',
+		role: 'auditor',
+		run: (context, { id }) => showKey(context, id),
+	}),
+	defineOperation({
+		...one,
+		name: 'key revoke',
+		summary: 'revokes a key, on every node within a second',
+		method: 'POST',
+		path: '/keys/{id}/revoke',
+		role: 'manager',
+		run: (context, { id }) => revokeKey(context, id),
+	}),
+];

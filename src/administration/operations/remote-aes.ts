@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import { defineOperation } from '../operation.ts';
+import {
+	addRemoteAe,
+	addRemoteAeInput,
+	listRemoteAes,
+	remoteAeRecord,
+	removeRemoteAe,
+	removeRemoteAeInput,
+	showRemoteAe,
+} from '../remote-aes.ts';
+import { ofSite } from '../schemas.ts';
+import { siteOfShown } from '../visible-sites.ts';
+
+const values = { site: 'slug', title: 'AE', host: 'host', port: 'port', ae: 'id | title' };
+
+export const remoteAeOperations = [
+	defineOperation({
+		name: 'ae add',
+		summary: 'registers a DICOM application entity that this service may call for a site',
+		method: 'POST',
+		path: '/remote-aes',
+		role: 'manager',
+		scope: 'site',
+		input: addRemoteAeInput,
+		output: remoteAeRecord,
+		commandLine: { values },
+		example: { site: 'north', title: 'ARCHIVE', host: 'archive.example.org', port: 104 },
+		run: addRemoteAe,
+	}),
+	defineOperation({
+		name: 'ae list',
+		summary: 'lists the remote application entities',
+		method: 'GET',
+		path: '/remote-aes',
+		role: 'auditor',
+		scope: 'sites',
+		input: z.strictObject(ofSite),
+		output: z.array(remoteAeRecord),
+		commandLine: { values },
+		example: { site: 'north' },
+		run: listRemoteAes,
+	}),
+	defineOperation({
+		name: 'ae remove',
+		summary: 'removes a remote application entity, by its id, or by its title and its site: it is called no more',
+		method: 'DELETE',
+		path: '/remote-aes/{ae}',
+		role: 'manager',
+		scope: 'object',
+		called: 'remote AE',
+		siteOf: (context, named) => siteOfShown(showRemoteAe(context, named)),
+		input: removeRemoteAeInput,
+		output: remoteAeRecord,
+		commandLine: { positionals: ['ae'], values },
+		example: { ae: 'ARCHIVE', site: 'north' },
+		run: removeRemoteAe,
+	}),
+];

@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import type { OperationContext } from '../context.ts';
+import { defineOperation } from '../operation.ts';
+import {
+	addReport,
+	addReportInput,
+	amendReport,
+	amendReportInput,
+	completeReport,
+	listReports,
+	listReportsInput,
+	oneReportInput,
+	reportRecord,
+	showReport,
+	siteOfReport,
+	wholeReport,
+} from '../reports.ts';
+import { siteOfShown } from '../visible-sites.ts';
+
+const values = {
+	site: 'slug',
+	id: 'report-id',
+	study: 'uid',
+	text: 'text|@file',
+	title: 'text',
+	author: 'name',
+	conclusion: 'text|@file',
+	pdf: 'file',
+	before: 'report-id',
+	limit: 'n',
+};
+const files = { text: 'text', conclusion: 'text', pdf: 'base64' } as const;
+const one = {
+	scope: 'object',
+	called: 'report',
+	siteOf: (context: OperationContext, { id }: { id: string }) => siteOfShown(siteOfReport(context, id)),
+	commandLine: { positionals: ['id'], values, files },
+} as const;
+
+export const reportOperations = [
+	defineOperation({
+		name: 'report add',
+		summary: 'writes a report on a study of the site; a draft, unless it is said to be completed',
+		method: 'POST',
+		path: '/reports',
+		role: 'manager',
+		scope: 'site',
+		input: addReportInput,
+		output: reportRecord,
+		commandLine: { values, files },
+		run: addReport,
+	}),
+	defineOperation({
+		name: 'report list',
+		summary: 'lists reports, newest first; amended ones are completed, too',
+		method: 'GET',
+		path: '/reports',
+		role: 'auditor',
+		scope: 'sites',
+		input: listReportsInput,
+		output: z.array(reportRecord),
+		commandLine: { values },
+		example: { site: 'north', status: 'draft' },
+		run: listReports,
+	}),
+	defineOperation({
+		...one,
+		name: 'report show',
+		summary: 'shows a report with its text and every version of it',
+		method: 'GET',
+		path: '/reports/{id}',
+		role: 'auditor',
+		input: oneReportInput,
+		output: wholeReport,
+		run: (context, { id }) => showReport(context, id),
+	}),
+	defineOperation({
+		...one,
+		name: 'report complete',
+		summary: 'makes a draft final',
+		method: 'POST',
+		path: '/reports/{id}/complete',
+		role: 'manager',
+		input: oneReportInput,
+		output: reportRecord,
+		run: (context, { id }) => completeReport(context, id),
+	}),
+	defineOperation({
+		...one,
+		name: 'report amend',
+		summary: 'writes a new version; a completed report becomes amended',
+		method: 'POST',
+		path: '/reports/{id}/amend',
+		role: 'manager',
+		input: amendReportInput,
+		output: reportRecord,
+		run: amendReport,
+	}),
+];

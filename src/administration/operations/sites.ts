@@ -1,0 +1,95 @@
+import { z } from 'zod';
+import type { OperationContext } from '../context.ts';
+import { defineOperation } from '../operation.ts';
+import { addSite, addSiteInput, enableSite, listSites, setSite, setSiteInput, showSite, siteRecord } from '../sites.ts';
+import { siteOfShown } from '../visible-sites.ts';
+
+const named = z.strictObject({ slug: z.string() });
+const values = { name: 'text', ae_title: 'AE', default_authority: 'uri' };
+const object = {
+	scope: 'object',
+	called: 'site',
+	siteOf: (context: OperationContext, { slug }: { slug: string }) =>
+		siteOfShown(showSite(context, slug).then((site) => ({ site: site.slug }))),
+} as const;
+
+export const siteOperations = [
+	defineOperation({
+		name: 'site add',
+		summary: 'adds a site',
+		method: 'POST',
+		path: '/sites',
+		role: 'administrator',
+		scope: 'network',
+		input: addSiteInput,
+		output: siteRecord,
+		commandLine: { positionals: ['slug'], values },
+		example: { slug: 'north', name: 'North Imaging', ae_title: 'NORTH', default_authority: 'urn:oid:2.999.1' },
+		run: addSite,
+	}),
+	defineOperation({
+		name: 'site list',
+		summary: 'lists the sites',
+		method: 'GET',
+		path: '/sites',
+		role: 'auditor',
+		scope: 'sites',
+		input: z.strictObject({}),
+		output: z.array(siteRecord),
+		commandLine: {},
+		example: {},
+		run: listSites,
+	}),
+	defineOperation({
+		...object,
+		name: 'site show',
+		summary: 'shows a site',
+		method: 'GET',
+		path: '/sites/{slug}',
+		role: 'auditor',
+		input: named,
+		output: siteRecord,
+		commandLine: { positionals: ['slug'] },
+		example: { slug: 'north' },
+		run: (context, { slug }) => showSite(context, slug),
+	}),
+	defineOperation({
+		...object,
+		name: 'site set',
+		summary: 'changes a site; an empty value removes',
+		method: 'PATCH',
+		path: '/sites/{slug}',
+		role: 'manager',
+		input: setSiteInput,
+		output: siteRecord,
+		commandLine: { positionals: ['slug'], values },
+		example: { slug: 'north', name: 'North Imaging Centre', instance_policy: 'refuse' },
+		run: setSite,
+	}),
+	defineOperation({
+		...object,
+		name: 'site disable',
+		summary: 'refuses every key and client of the site; its data stays',
+		method: 'POST',
+		path: '/sites/{slug}/disable',
+		role: 'administrator',
+		input: named,
+		output: siteRecord,
+		commandLine: { positionals: ['slug'] },
+		example: { slug: 'north' },
+		run: (context, { slug }) => enableSite(context, slug, false),
+	}),
+	defineOperation({
+		...object,
+		name: 'site enable',
+		summary: 'lets a disabled site work again',
+		method: 'POST',
+		path: '/sites/{slug}/enable',
+		role: 'administrator',
+		input: named,
+		output: siteRecord,
+		commandLine: { positionals: ['slug'] },
+		example: { slug: 'north' },
+		run: (context, { slug }) => enableSite(context, slug, true),
+	}),
+];

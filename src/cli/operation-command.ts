@@ -1,0 +1,147 @@
+import { readFile } from 'node:fs/promises';
+import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { inputOfTexts, type Member, membersOf } from '#administration/members.ts';
+import type { CommandLine, Operation } from '#administration/operation.ts';
+import { operations } from '#administration/operations/index.ts';
+import { flag, UsageError } from './command.ts';
+
+type Options = NonNullable<ParseArgsConfig['options']>;
+
+/** A command is an operation, or several that flags tell apart. */
+export interface Command {
+	name: string;
+	summary: string;
+	/** The one without a flag first. */
+	forms: readonly Form[];
+}
+
+interface Form {
+	operation: Operation;
+	commandLine: CommandLine;
+	flag: string | undefined;
+}
+
+/** What is to be carried out: several inputs where a positional was repeated. */
+export interface Call {
+	operation: Operation;
+	inputs: readonly Record<string, unknown>[];
+	repeated: boolean;
+	json: boolean;
+}
+
+const forms: readonly Form[] = operations.flatMap((operation) => {
+	const { commandLine } = operation;
+	return commandLine === 'none' ? [] : [{ operation, commandLine, flag: commandLine.within?.flag }];
+});
+
+const commandOf = ({ operation, commandLine }: Form) => commandLine.within?.command ?? operation.name;
+
+/** Every command that the table of operations gives, in its order. */
+export const commands: readonly Command[] = forms
+	.filter((form) => form.flag === undefined)
+	.map(({ operation: { name, summary } }) => ({ name, summary, forms: forms.filter((form) => commandOf(form) === name) }));
+
+function optionOf({ commandLine }: Form, member: string): string {
+	return commandLine.options?.[member] ?? member.replaceAll('_', '-');
+}
+
+function split(form: Form): { positionals: Member[]; options: Member[] } {
+	const named = form.commandLine.positionals ?? [];
+	const members = membersOf(form.operation);
+	return {
+		positionals: named.flatMap((name) => members.filter((member) => member.name === name)),
+		options: members.filter(({ name }) => !named.includes(name)),
+	};
+}
+
+function placeholder(form: Form, { name, kind, choices }: Member): string {
+	if (kind === 'boolean') return 'on|off';
+	return choices?.join('|') ?? `<${form.commandLine.values?.[name] ?? name.replaceAll('_', '-')}>`;
+}
+
+/** `tributary site add <slug> --name <text> [--ae-title <AE>]` */
+function usageOf(command: Command, form: Form): string {
+	const { positionals, options } = split(form);
+	const words = positionals.map((member) => `${placeholder(form, member)}${form.commandLine.repeated ? '...' : ''}`);
+	const option = (member: Member) => {
+		const text = member.flag ? `--${optionOf(form, member.name)}` : `--${optionOf(form, member.name)} ${placeholder(form, member)}`;
+		return `${member.required ? text : `[${text}]`}${member.kind === 'list' ? '...' : ''}`;
+	};
+	const sorted = [...options.filter(({ required }) => required), ...options.filter(({ required }) => !required)];
+	return ['tributary', command.name, ...(form.flag ? [`--${form.flag}`] : []), ...words, ...sorted.map(option)].join(' ');
+}
+
+/** What `--help` prints of a command. */
+export function helpOf(command: Command): string {
+	return command.forms.map((form) => `${usageOf(command, form)}\n  ${form.operation.summary}\n`).join('');
+}
+
+/** @throws UsageError when the arguments are not of the command's form; undefined: help is asked for */
+export async function callOf(command: Command, argv: readonly string[]): Promise<Call | undefined> {
+	const form = command.forms.find((each) => each.flag !== undefined && argv.includes(`--${each.flag}`)) ?? command.forms[0];
+	if (form === undefined) throw new Error(`the command '${command.name}' has no operation`);
+	const { positionals, options } = split(form);
+	const { values, positionals: words } = parse(argv, {
+		...Object.fromEntries(
+			options.map((member): [string, Options[string]] => [
+				optionOf(form, member.name),
+				member.flag ? flag : { type: 'string', multiple: member.kind === 'list' },
+			]),
+		),
+		...(form.flag === undefined ? {} : { [form.flag]: flag }),
+	});
+	if (values['help'] === true) return undefined;
+	const { repeated = false } = form.commandLine;
+	checkCount(command, form, positionals, words, repeated);
+	const texts: [string, string][] = [];
+	for (const member of options) texts.push(...(await optionTexts(form, member, values[optionOf(form, member.name)])));
+	const rounds = repeated ? words.map((word) => [word]) : [words];
+	const inputs = rounds.map((round) => inputOfTexts(form.operation, [...positionals.map(pairWith(round)), ...texts]));
+	return { operation: form.operation, inputs, repeated, json: values['json'] === true };
+}
+
+const repeatedMax = 1000;
+
+function pairWith(words: readonly string[]) {
+	return ({ name }: Member, index: number): [string, string] => [name, words[index] ?? ''];
+}
+
+function checkCount(command: Command, form: Form, positionals: readonly Member[], words: readonly string[], repeated: boolean): void {
+	const missing = positionals[words.length];
+	const usage = `usage: ${usageOf(command, form)}`;
+	if (missing !== undefined) throw new UsageError(`name a ${form.commandLine.values?.[missing.name] ?? missing.name}; ${usage}`);
+	if (words.length > (repeated ? repeatedMax : positionals.length)) throw new UsageError(usage);
+}
+
+/** The texts of an option, each with the name of its member. */
+async function optionTexts(form: Form, member: Member, given: unknown): Promise<[string, string][]> {
+	const option = `--${optionOf(form, member.name)}`;
+	if (given === undefined) {
+		if (!member.required) return [];
+		throw new UsageError(form.flag === undefined ? `${option} is required` : `--${form.flag} goes with ${option}`);
+	}
+	const texts = [given].flat().map(String);
+	if (member.kind === 'boolean' && !member.flag && !texts.every((text) => text === 'on' || text === 'off')) {
+		throw new UsageError(`${option} is on or off`);
+	}
+	const { choices } = member;
+	if (choices !== undefined && !texts.flatMap((text) => text.split(',')).every((text) => choices.includes(text.trim()) || text === '')) {
+		throw new UsageError(`${option} is ${choices.join(' or ')}`);
+	}
+	const file = form.commandLine.files?.[member.name];
+	return Promise.all(texts.map(async (text): Promise<[string, string]> => [member.name, await fromFile(text, file)]));
+}
+
+async function fromFile(text: string, kind: 'text' | 'base64' | undefined): Promise<string> {
+	if (kind === 'base64') return readFile(text, 'base64');
+	return kind === 'text' && text.startsWith('@') ? readFile(text.slice(1), 'utf8') : text;
+}
+
+/** @throws UsageError */
+export function parse(argv: readonly string[], options: Options): { values: Record<string, unknown>; positionals: string[] } {
+	try {
+		return parseArgs({ args: [...argv], options: { ...options, json: flag, help: flag }, allowPositionals: true });
+	} catch (error) {
+		throw new UsageError((error as Error).message);
+	}
+}
