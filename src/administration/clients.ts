@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseRange } from '#core/address.ts';
+import { type AddressRange, parseRange, rangesOverlap } from '#core/address.ts';
 import { isUuid, newId } from '#core/id.ts';
 import { type EntityManager, IntegrationClient, type Site } from '#storage/entities/index.ts';
 import { type AdministrationContext, AdministrationError, change } from './context.ts';
@@ -72,6 +72,27 @@ function refuseAnySource({ allowAnySource }: AdministrationContext, addresses: r
 	}
 }
 
+/**
+ * The longer address prefix decides whose a message is (CONTRACT §5), so an address that another site's clients send from is for
+ * who administers both to give.
+ * @throws AdministrationError
+ */
+async function refuseForeignAddresses({ actor }: AdministrationContext, em: EntityManager, client: IntegrationClient): Promise<void> {
+	const { sites } = actor;
+	if (sites === 'all' || !client.protocols.includes('hl7-mllp')) return;
+	const others = await em.find(IntegrationClient, { site: { slug: { $nin: [...sites] } } });
+	const taken = rangesOf(others.filter(({ protocols }) => protocols.includes('hl7-mllp')).flatMap(({ allowedIps }) => allowedIps));
+	const overlapping = rangesOf(client.allowedIps).find((range) => taken.some((other) => rangesOverlap(range, other)));
+	if (overlapping !== undefined) {
+		const text = `another site takes messages from '${overlapping.text}' or a part of it; an administrator has to decide`;
+		throw new AdministrationError(text, 'forbidden', 'allowed_ips');
+	}
+}
+
+function rangesOf(addresses: readonly string[]): AddressRange[] {
+	return addresses.flatMap((address) => parseRange(address) ?? []);
+}
+
 export function addClient(context: AdministrationContext, input: z.infer<typeof addClientInput>): Promise<ClientRecord> {
 	refuseAnySource(context, input.allowed_ips);
 	return change(context, async (em) => {
@@ -93,6 +114,7 @@ export function addClient(context: AdministrationContext, input: z.infer<typeof 
 			active: true,
 			createdAt: new Date(context.nowMs()),
 		});
+		await refuseForeignAddresses(context, em, client);
 		const after = record(client);
 		return [after, { action: 'client.add', subject: client.id, siteId: site.id, after }];
 	});
@@ -139,6 +161,7 @@ export function setClient(context: AdministrationContext, input: z.infer<typeof 
 		if (input.ignore !== undefined) client.ignoreEvents = input.ignore;
 		if (input.grants !== undefined) client.grants = input.grants;
 		if (input.active !== undefined) client.active = input.active;
+		if (input.protocols ?? input.allowed_ips) await refuseForeignAddresses(context, em, client);
 		const after = record(client);
 		return [after, { action: 'client.set', subject: client.id, siteId: client.site.id, before, after }];
 	});

@@ -19,6 +19,11 @@ interface MemberSchema {
 	items?: MemberSchema;
 }
 
+/** The members that stand in the path of an operation, in their order. */
+export function pathMembers(path: string): string[] {
+	return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+}
+
 /** In the order of the schema. */
 export function membersOf({ input }: Operation): Member[] {
 	const { properties = {}, required = [] } = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' });

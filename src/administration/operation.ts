@@ -35,7 +35,7 @@ export interface CommandLine {
  * OpenAPI document all follow from it.
  */
 export interface Operation<Input extends z.ZodObject = z.ZodObject, Output extends z.ZodType = z.ZodType> {
-	/** Noun and verb, as the command line says them: `key create`; also the operationId. */
+	/** Noun and verb, as the command line says them: `key create`; with a hyphen the operationId. */
 	name: `${string} ${string}`;
 	summary: string;
 	/** GET changes nothing. Members of the input that the path does not name are its query, else the JSON body. */
@@ -53,8 +53,11 @@ export interface Operation<Input extends z.ZodObject = z.ZodObject, Output exten
 	called?: string;
 	/** For the scope `object`: the slug of its site; null: there is no such object, which a caller cannot tell from a foreign one. */
 	siteOf?(context: OperationContext, input: z.output<Input>): Promise<string | null>;
-	/** An input that is carried out as it stands where the examples before it in the table were, and what the OpenAPI document shows. */
-	example?: z.input<Input>;
+	/**
+	 * An input that is carried out as it stands where the examples before it in the table were, and that the OpenAPI document shows.
+	 * `idOf` gives the id of what another operation's example answered; of a list, of its first.
+	 */
+	example?: z.input<Input> | ((idOf: (operation: string) => string) => z.input<Input>);
 	run(context: OperationContext, input: z.output<Input>): Promise<z.input<Output>>;
 }
 

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { roles } from '#core/role.ts';
 import { AdministrationError, type OperationContext } from './context.ts';
+import { pathMembers } from './members.ts';
 import type { Operation } from './operation.ts';
 
 /** As a surface gives it: what the actor sees follows from the operation. */
@@ -36,7 +37,7 @@ async function findObject(operation: Operation, context: OperationContext, input
 	const { sites } = context.actor;
 	const site = await operation.siteOf(context, input);
 	if (site === null || (sites !== 'all' && !sites.includes(site))) {
-		const [, member = 'id'] = /\{(\w+)\}/.exec(operation.path) ?? [];
+		const [member = 'id'] = pathMembers(operation.path);
 		throw new AdministrationError(`there is no ${operation.called ?? 'such object'} '${String(input[member])}'`, 'not-found', member);
 	}
 }

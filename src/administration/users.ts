@@ -1,17 +1,29 @@
 import { z } from 'zod';
 import { hashPassword, oneTimePassword } from '#access/password.ts';
 import { newId } from '#core/id.ts';
+import { roles } from '#core/role.ts';
 import { type EntityManager, User } from '#storage/entities/index.ts';
 import { type AdministrationContext, AdministrationError, change } from './context.ts';
 import { instant } from './schemas.ts';
 import { siteBySlug } from './sites.ts';
 
-export const addUserInput = z.strictObject({ email: z.email(), admin: z.boolean().default(false), sites: z.array(z.string()).default([]) });
+export const addUserInput = z.strictObject({
+	email: z.email(),
+	admin: z.boolean().default(false).describe('an administrator, as the role says'),
+	role: z.enum(roles).optional().describe('manager, unless it is said'),
+	sites: z.array(z.string()).default([]),
+});
+export const setUserInput = z.strictObject({
+	email: z.string(),
+	role: z.enum(roles).optional(),
+	sites: z.array(z.string()).optional().describe('all of them; none: an auditor reads all sites, a manager has none'),
+});
 
 export const userRecord = z.strictObject({
 	id: z.uuid(),
 	email: z.string(),
 	admin: z.boolean(),
+	role: z.enum(roles),
 	sites: z.array(z.string()),
 	active: z.boolean(),
 	created_at: instant,
@@ -24,6 +36,7 @@ function record(user: User): UserRecord {
 		id: user.id,
 		email: user.email,
 		admin: user.role === 'administrator',
+		role: user.role,
 		sites: user.sites
 			.getItems()
 			.map((site) => site.slug)
@@ -39,9 +52,11 @@ export async function userByEmail(em: EntityManager, email: string): Promise<Use
 	return user;
 }
 
-export function addUser(context: AdministrationContext, input: z.infer<typeof addUserInput>): Promise<UserRecord> {
+export function addUser(context: AdministrationContext, input: z.input<typeof addUserInput>): Promise<UserRecord> {
 	return change(context, async (em) => {
 		const email = input.email.toLowerCase();
+		const { admin, role = admin ? 'administrator' : 'manager' } = input;
+		if (admin && role !== 'administrator') throw new AdministrationError(`role: an administrator is no ${role}`, 'form', 'role');
 		if (await em.findOne(User, { email })) {
 			throw new AdministrationError(`there is a user '${email}' already`, 'conflict', 'email');
 		}
@@ -50,11 +65,11 @@ export function addUser(context: AdministrationContext, input: z.infer<typeof ad
 			email,
 			passwordHash: null,
 			mustChangePassword: false,
-			role: input.admin ? 'administrator' : 'manager',
+			role,
 			active: true,
 			createdAt: new Date(context.nowMs()),
 		});
-		for (const slug of input.sites) user.sites.add(await siteBySlug(em, slug));
+		for (const slug of input.sites ?? []) user.sites.add(await siteBySlug(em, slug));
 		const after = record(user);
 		return [after, { action: 'user.add', subject: email, siteId: null, after }];
 	});
@@ -71,6 +86,18 @@ export async function listUsers({ em, visibleSites }: AdministrationContext): Pr
 
 export async function showUser({ em }: AdministrationContext, email: string): Promise<UserRecord> {
 	return record(await userByEmail(em.fork(), email));
+}
+
+/** Of a user whose role is another the sessions end with the next call (access/sessions). */
+export function setUser(context: AdministrationContext, { email, role, sites }: z.infer<typeof setUserInput>): Promise<UserRecord> {
+	return change(context, async (em) => {
+		const user = await userByEmail(em, email);
+		const before = record(user);
+		if (role !== undefined) user.role = role;
+		if (sites !== undefined) user.sites.set(await Promise.all(sites.map((slug) => siteBySlug(em, slug))));
+		const after = record(user);
+		return [after, { action: 'user.set', subject: user.email, siteId: null, before, after }];
+	});
 }
 
 /** The keys of a disabled user are refused. */

@@ -53,6 +53,12 @@ export function rangeContains(range: AddressRange, address: AddressBytes): boole
 	return ((range.bytes[whole] ?? 0) & mask) === ((address[whole] ?? 0) & mask);
 }
 
+/** Whether one of the ranges contains the other. */
+export function rangesOverlap(one: AddressRange, other: AddressRange): boolean {
+	const [wider, narrower] = one.prefixBits <= other.prefixBits ? [one, other] : [other, one];
+	return narrower.bytes === undefined || rangeContains(wider, narrower.bytes);
+}
+
 /** ipaddr.js also reads `10.1`, octal and hexadecimal parts; those are refused, since people disagree what they mean. */
 function isCanonical(address: string): boolean {
 	return address.includes(':') || ipaddr.IPv4.isValidFourPartDecimal(address);

@@ -105,6 +105,7 @@ describe('users', () => {
 				id: user.id,
 				email: 'nurse@example.org',
 				admin: false,
+				role: 'manager',
 				sites: ['east', 'west'],
 				active: true,
 				created_at: administeredAt,

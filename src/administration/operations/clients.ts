@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { clientMatch, matchClient, matchClientInput } from '../client-match.ts';
 import { addClient, addClientInput, clientRecord, listClients, removeClient, setClient, setClientInput, showClient } from '../clients.ts';
 import type { OperationContext } from '../context.ts';
 import { defineOperation } from '../operation.ts';
@@ -60,12 +61,26 @@ export const clientOperations = [
 		run: listClients,
 	}),
 	defineOperation({
+		name: 'client match',
+		summary: 'tells which client and site a sender would be taken for, or why for none',
+		method: 'POST',
+		path: '/clients/match',
+		role: 'auditor',
+		scope: 'sites',
+		input: matchClientInput,
+		output: clientMatch,
+		commandLine: { values: { ...values, address: 'ip', called_ae: 'AE' } },
+		example: { address: '198.51.100.7', sending_application: 'ADT', sending_facility: 'NORTH' },
+		run: matchClient,
+	}),
+	defineOperation({
 		...one,
 		name: 'client show',
 		summary: 'shows an integration client',
 		method: 'GET',
 		path: '/clients/{id}',
 		role: 'auditor',
+		example: (idOf) => ({ id: idOf('client add') }),
 		run: (context, { id }) => showClient(context, id),
 	}),
 	defineOperation({
@@ -77,6 +92,7 @@ export const clientOperations = [
 		role: 'manager',
 		input: setClientInput,
 		commandLine: { positionals: ['id'], options, values },
+		example: (idOf) => ({ id: idOf('client add'), sending_facility: 'NORTH', also: ['A03', 'A11'] }),
 		run: setClient,
 	}),
 	defineOperation({
@@ -86,6 +102,7 @@ export const clientOperations = [
 		method: 'POST',
 		path: '/clients/{id}/disable',
 		role: 'manager',
+		example: (idOf) => ({ id: idOf('client add') }),
 		run: (context, { id }) => setClient(context, { id, active: false }),
 	}),
 	defineOperation({
@@ -95,6 +112,7 @@ export const clientOperations = [
 		method: 'POST',
 		path: '/clients/{id}/enable',
 		role: 'manager',
+		example: (idOf) => ({ id: idOf('client add') }),
 		run: (context, { id }) => setClient(context, { id, active: true }),
 	}),
 	defineOperation({
@@ -104,6 +122,7 @@ export const clientOperations = [
 		method: 'DELETE',
 		path: '/clients/{id}',
 		role: 'manager',
+		example: (idOf) => ({ id: idOf('client add') }),
 		run: (context, { id }) => removeClient(context, id),
 	}),
 ];

@@ -59,6 +59,7 @@ export const imagingOperations = [
 		input: showMppsInput,
 		output: wholeMpps,
 		commandLine: { positionals: ['id'], values: { site: 'slug', id: 'session-id | sop-instance-uid' } },
+		example: (idOf) => ({ id: idOf('mpps list') }),
 		run: (context, { id }) => showMpps(context, id),
 	}),
 	defineOperation({
@@ -96,6 +97,7 @@ export const imagingOperations = [
 		role: 'auditor',
 		input: z.strictObject({ id: z.string() }),
 		output: wholeConflict,
+		example: (idOf) => ({ id: idOf('conflict list') }),
 		run: (context, { id }) => showConflict(context, id),
 	}),
 	defineOperation({
@@ -107,6 +109,7 @@ export const imagingOperations = [
 		role: 'manager',
 		input: settleConflictInput,
 		output: settledRecord,
+		example: (idOf) => ({ id: idOf('conflict list'), keep: 'stored' as const }),
 		run: settleConflict,
 	}),
 ];

@@ -1,4 +1,5 @@
 import type { Operation } from '../operation.ts';
+import { auditOperations } from './audit.ts';
 import { clientOperations } from './clients.ts';
 import { imagingOperations } from './imaging.ts';
 import { keyOperations } from './keys.ts';
@@ -18,4 +19,5 @@ export const operations: readonly Operation[] = [
 	...messageOperations,
 	...imagingOperations,
 	...reportOperations,
+	...auditOperations,
 ];

@@ -48,6 +48,7 @@ export const keyOperations = [
 		method: 'GET',
 		path: '/keys/{id}',
 		role: 'auditor',
+		example: (idOf) => ({ id: idOf('key create') }),
 		run: (context, { id }) => showKey(context, id),
 	}),
 	defineOperation({
@@ -57,6 +58,7 @@ export const keyOperations = [
 		method: 'POST',
 		path: '/keys/{id}/revoke',
 		role: 'manager',
+		example: (idOf) => ({ id: idOf('key create') }),
 		run: (context, { id }) => revokeKey(context, id),
 	}),
 ];

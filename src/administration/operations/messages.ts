@@ -70,6 +70,7 @@ export const messageOperations = [
 		role: 'auditor',
 		output: wholeMessage,
 		commandLine: { positionals: ['id'], values },
+		example: (idOf) => ({ id: idOf('messages list') }),
 		run: (context, { id }) => showLoggedMessage(context, id),
 	}),
 	defineOperation({
@@ -81,6 +82,7 @@ export const messageOperations = [
 		role: 'manager',
 		output: replayRecord,
 		commandLine: { positionals: ['id'], values, repeated: true },
+		example: (idOf) => ({ id: idOf('messages list') }),
 		run: (context, { id }) => replayMessage(context, id),
 	}),
 	defineOperation({

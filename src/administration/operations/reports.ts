@@ -48,6 +48,7 @@ export const reportOperations = [
 		input: addReportInput,
 		output: reportRecord,
 		commandLine: { values, files },
+		example: { site: 'north', study: '1.2.826.0.1.2', title: 'CT chest', text: 'Lungs clear.', author: 'Dr. Weiss' },
 		run: addReport,
 	}),
 	defineOperation({
@@ -72,6 +73,7 @@ export const reportOperations = [
 		role: 'auditor',
 		input: oneReportInput,
 		output: wholeReport,
+		example: (idOf) => ({ id: idOf('report add') }),
 		run: (context, { id }) => showReport(context, id),
 	}),
 	defineOperation({
@@ -83,6 +85,7 @@ export const reportOperations = [
 		role: 'manager',
 		input: oneReportInput,
 		output: reportRecord,
+		example: (idOf) => ({ id: idOf('report add') }),
 		run: (context, { id }) => completeReport(context, id),
 	}),
 	defineOperation({
@@ -94,6 +97,7 @@ export const reportOperations = [
 		role: 'manager',
 		input: amendReportInput,
 		output: reportRecord,
+		example: (idOf) => ({ id: idOf('report add'), text: 'Lungs clear. Heart enlarged.' }),
 		run: amendReport,
 	}),
 ];

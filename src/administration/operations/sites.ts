@@ -63,7 +63,7 @@ export const siteOperations = [
 		input: setSiteInput,
 		output: siteRecord,
 		commandLine: { positionals: ['slug'], values },
-		example: { slug: 'north', name: 'North Imaging Centre', instance_policy: 'refuse' },
+		example: { slug: 'north', name: 'North Imaging Centre', update_creates: false },
 		run: setSite,
 	}),
 	defineOperation({

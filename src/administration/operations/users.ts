@@ -1,6 +1,17 @@
 import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
-import { addUser, addUserInput, enableUser, listUsers, newPassword, resetPassword, showUser, userRecord } from '../users.ts';
+import {
+	addUser,
+	addUserInput,
+	enableUser,
+	listUsers,
+	newPassword,
+	resetPassword,
+	setUser,
+	setUserInput,
+	showUser,
+	userRecord,
+} from '../users.ts';
 
 const named = z.strictObject({ email: z.string() });
 const one = { role: 'administrator', scope: 'network', input: named, commandLine: { positionals: ['email'] } } as const;
@@ -42,6 +53,19 @@ export const userOperations = [
 		output: userRecord,
 		example,
 		run: (context, { email }) => showUser(context, email),
+	}),
+	defineOperation({
+		name: 'user set',
+		summary: "changes a user's role or sites; an empty list of sites is none",
+		method: 'PATCH',
+		path: '/users/{email}',
+		role: 'administrator',
+		scope: 'network',
+		input: setUserInput,
+		output: userRecord,
+		commandLine: { positionals: ['email'], options: { sites: 'site' }, values: { sites: 'slug' } },
+		example: { ...example, role: 'auditor' },
+		run: setUser,
 	}),
 	defineOperation({
 		...one,

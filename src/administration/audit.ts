@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import { readRows } from '#storage/administrative-reader.ts';
+import { listAuditEvents } from '#storage/statements/administrative/list-audit.ts';
+import type { OperationContext } from './context.ts';
+import { instant, ofSite, page, time } from './schemas.ts';
+import { visibleSiteIds } from './visible-sites.ts';
+
+export const listAuditInput = z.strictObject({
+	...ofSite,
+	actor: z.string().optional(),
+	action: z.string().optional().describe('an action such as key.create, or all of a noun: key'),
+	since: time.optional(),
+	until: time.optional(),
+	...page(100),
+});
+
+export const auditRecord = z.strictObject({
+	id: z.uuid(),
+	recorded_at: instant,
+	site: z.string().nullable().describe('null: of the network'),
+	actor: z.string().describe('an e-mail address, cli:<user>, key:<id>, client:<id>, or sender for who is not known'),
+	action: z.string(),
+	subject: z.string(),
+	source: z.string().nullable().describe('the address it came from; null: the command line'),
+	detail: z.record(z.string(), z.unknown()).describe('of a change: before and after, of the members that differ'),
+});
+type AuditRecord = z.infer<typeof auditRecord>;
+
+/** What was done and what was turned away, newest first; what belongs to no site only for who is of all. */
+export async function listAudit(
+	context: OperationContext,
+	{ actor, action, since, until, before, limit }: Omit<z.infer<typeof listAuditInput>, 'site'>,
+): Promise<AuditRecord[]> {
+	const filters = [actor, action, since, until, before].map((value) => value ?? null);
+	type Row = Omit<AuditRecord, 'recorded_at'> & { recorded_at: Date };
+	const rows = await readRows<Row>(context.databaseUrl, listAuditEvents, [await visibleSiteIds(context), ...filters, limit]);
+	return rows.map((row) => ({ ...row, recorded_at: row.recorded_at.toISOString() }));
+}
+
+/** The head of the audit trail as CSV (RFC 4180), with its line end. */
+export const auditCsvHead = `${Object.keys(auditRecord.shape).join(',')}\r\n`;
+
+/** One event as a line of CSV. */
+export function auditCsvRow(record: AuditRecord): string {
+	const cells = [record.id, record.recorded_at, record.site, record.actor, record.action, record.subject, record.source];
+	return `${[...cells, JSON.stringify(record.detail)].map(csvCell).join(',')}\r\n`;
+}
+
+/** What a spreadsheet would take for a formula is made text: senders choose some of it. */
+function csvCell(value: string | null): string {
+	const text = value ?? '';
+	return `"${(/^[=+\-@\t\r]/.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;
+}

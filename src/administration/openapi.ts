@@ -1,0 +1,111 @@
+import { z } from 'zod';
+import { pathMembers } from './members.ts';
+import type { Operation } from './operation.ts';
+import { operations } from './operations/index.ts';
+
+const sampleId = '0199c0de-0000-7000-8000-000000000001';
+const error = {
+	type: 'object',
+	required: ['error'],
+	properties: {
+		error: { type: 'string' },
+		field: { type: 'string', description: 'The member of the input that is at fault, where one is' },
+	},
+};
+const refusals = {
+	400: 'The input is not of the form: `field` is at fault',
+	401: 'Not signed in',
+	403: 'Not for this role, no X-CSRF-Token, or a site that is none of yours',
+	404: 'There is none, or none of your sites has it',
+	409: 'The name is taken',
+	422: 'Refused as things are: `error` says why',
+	429: 'Too many requests',
+};
+
+type Schema = Record<string, unknown>;
+
+/** Without the name of the dialect, which the whole document states. */
+function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Schema {
+	const { $schema: _dialect, '~standard': _standard, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Schema;
+	return rest;
+}
+
+/** The example of an operation; `idOf` gives the id of what another operation answered. */
+export function exampleOf({ example }: Operation, idOf: (operation: string) => string): Record<string, unknown> | undefined {
+	return typeof example === 'function' ? example(idOf) : example;
+}
+
+function parameter(name: string, place: 'path' | 'query', schema: Schema, required: boolean, example: unknown): object {
+	return { name, in: place, required, schema, ...(example === undefined ? {} : { example }) };
+}
+
+function describe(operation: Operation): object {
+	const { name, summary, method, path, role, input, output } = operation;
+	const whole = schemaOf(input, 'input');
+	const properties = (whole['properties'] ?? {}) as Record<string, Schema>;
+	const required = (whole['required'] ?? []) as string[];
+	const example = exampleOf(operation, () => sampleId);
+	const inPath = pathMembers(path);
+	const others = Object.keys(properties).filter((member) => !inPath.includes(member));
+	const query = method === 'GET' || method === 'DELETE' ? others : [];
+	const inBody = others.filter((member) => !query.includes(member));
+	const given = Object.fromEntries(Object.entries(example ?? {}).filter(([member]) => inBody.includes(member)));
+	const body = {
+		type: 'object',
+		additionalProperties: false,
+		required: required.filter((member) => inBody.includes(member)),
+		properties: Object.fromEntries(inBody.map((member) => [member, properties[member]])),
+	};
+	return {
+		tags: [name.split(' ')[0]],
+		operationId: name.replace(' ', '-'),
+		summary,
+		description: `Least role: ${role}.`,
+		security: [method === 'GET' ? { session: [] } : { session: [], csrf: [] }],
+		parameters: [
+			...inPath.map((member) => parameter(member, 'path', properties[member] ?? {}, true, example?.[member])),
+			...query.map((member) => parameter(member, 'query', properties[member] ?? {}, required.includes(member), example?.[member])),
+		],
+		...(inBody.length === 0
+			? {}
+			: { requestBody: { required: true, content: { 'application/json': { schema: body, ...(example && { example: given }) } } } }),
+		responses: {
+			200: { description: 'Done', content: { 'application/json': { schema: schemaOf(output, 'output') } } },
+			...Object.fromEntries(Object.keys(refusals).map((status) => [status, { $ref: `#/components/responses/${status}` }])),
+		},
+	};
+}
+
+/**
+ * The OpenAPI 3.1 document of the admin API, made from the table of operations. `server` is the origin under which it was asked for,
+ * `others` are paths beside the table's.
+ */
+export function operationsOpenApi(version: string, server: string, others: Record<string, object> = {}): object {
+	const paths: Record<string, Record<string, object>> = {};
+	for (const operation of operations) {
+		const path = `/api/v1${operation.path}`;
+		paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describe(operation) };
+	}
+	return {
+		openapi: '3.1.0',
+		info: {
+			title: 'Tributary administration',
+			version,
+			description: 'Everything that the console and the command line do, by the same operations, for who is signed in.',
+		},
+		servers: [{ url: server }],
+		paths: { ...others, ...paths },
+		components: {
+			responses: Object.fromEntries(
+				Object.entries(refusals).map(([status, description]) => [
+					status,
+					{ description, content: { 'application/json': { schema: error } } },
+				]),
+			),
+			securitySchemes: {
+				session: { type: 'apiKey', in: 'cookie', name: 'tributary_session' },
+				csrf: { type: 'apiKey', in: 'header', name: 'X-CSRF-Token' },
+			},
+		},
+	};
+}

@@ -1,0 +1,21 @@
+import { z } from 'zod';
+import { auditRecord, listAudit, listAuditInput } from '../audit.ts';
+import { defineOperation } from '../operation.ts';
+
+export const auditOperations = [
+	defineOperation({
+		name: 'audit list',
+		summary: 'lists who changed what, with before and after, who read images, and who was turned away, newest first',
+		method: 'GET',
+		path: '/audit',
+		role: 'auditor',
+		scope: 'sites',
+		input: listAuditInput,
+		output: z.array(auditRecord),
+		commandLine: {
+			values: { site: 'slug', actor: 'name', action: 'noun|noun.verb', since: 'time', until: 'time', before: 'event-id', limit: 'n' },
+		},
+		example: { site: 'north', action: 'key', limit: 20 },
+		run: listAudit,
+	}),
+];

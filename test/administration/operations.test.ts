@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import type { Actor, OperationContext } from '#administration/context.ts';
+import { membersOf, pathMembers } from '#administration/members.ts';
+import { exampleOf, operationsOpenApi } from '#administration/openapi.ts';
+import type { Operation } from '#administration/operation.ts';
+import { operations } from '#administration/operations/index.ts';
+import { perform } from '#administration/perform.ts';
+import { commands } from '#cli/operation-command.ts';
+import { newId } from '#core/id.ts';
+import { type Role, roles } from '#core/role.ts';
+import { adt } from '#test/support/adt.ts';
+import { opened } from '#test/support/images.ts';
+import { eventually, type FhirBody, type TestService, testService } from '#test/support/service.ts';
+import { ctInstance, StorageScu } from '#test/support/storage-scu.ts';
+
+const administrator: Actor = { name: 'admin@example.org', role: 'administrator', sites: 'all' };
+const of = (role: Role, ...sites: string[]): Actor => ({ name: `${role}@example.org`, role, sites });
+const includes = (role: Role, least: Role) => roles.indexOf(role) >= roles.indexOf(least);
+
+/** What the site `north` has beyond what the examples make: a refused message, a procedure step, a study and a conflict. */
+async function fill(service: TestService, key: string): Promise<void> {
+	const send = (surface: string, path: string, type: string, body: string) =>
+		fetch(`http://127.0.0.1:${service.port(surface)}${path}`, {
+			method: 'POST',
+			headers: { 'X-API-Key': key, 'Content-Type': type },
+			body,
+		});
+	await eventually(async () => (await service.fhir('/fhir/Patient', key)).status === 200, 'the key');
+	assert.equal((await send('hl7', '/v2/ingest', 'text/plain', adt('1', 'A', 1, 'A28'))).status, 422);
+	const step = { sop_instance_uid: '1.2.826.0.1.9', study_uid: '1.2.826.0.1.2', status: 'COMPLETED' };
+	assert.equal((await send('mpps', '/ingest', 'application/json', JSON.stringify(step))).status, 200);
+	await opened(service, 'north');
+	const scu = await StorageScu.open(service.port('dimse'), { called: 'NORTH' });
+	const image = { sopInstanceUid: '1.2.826.0.1.2.1', studyUid: '1.2.826.0.1.2' };
+	for (const patientId of ['P-1', 'P-2']) await scu.store(ctInstance({ ...image, patientId }));
+	await scu.release();
+}
+
+interface Refusal {
+	fault: string;
+	message: string;
+}
+
+async function refusalOf(operation: Operation, context: OperationContext, input: unknown): Promise<Refusal | undefined> {
+	try {
+		await perform(operation, context, input);
+		return undefined;
+	} catch (error) {
+		assert.equal((error as Error).name, 'AdministrationError', String((error as Error).stack));
+		return error as unknown as Refusal;
+	}
+}
+
+describe('every operation', { timeout: 120_000 }, () => {
+	test('is done for who may, as its example says; for nobody else, and shows nothing foreign', async () => {
+		await using service = await testService();
+		await service.addSite('east');
+		const ids = new Map<string, string>();
+		const idOf = (name: string) => ids.get(name) ?? assert.fail(`'${name}' answered no id`);
+		const state = async () =>
+			(
+				await service.rows(`select (select count(*) from audit_event where actor <> 'sender') as events,
+				(select version from access_version) as version, (select count(*) from message_log) as messages`)
+			)[0];
+		const contextOf = (actor: Actor): OperationContext => ({ ...service.administration, actor, source: '192.0.2.7' });
+		const untouched = async (operation: Operation, actor: Actor, input: unknown, fault: string) => {
+			const before = await state();
+			const refusal = await refusalOf(operation, contextOf(actor), input);
+			assert.equal(refusal?.fault, fault, `${operation.name} as ${actor.role} of ${actor.sites}`);
+			assert.deepEqual(await state(), before);
+			return refusal;
+		};
+		for (const operation of operations) {
+			const { name, scope, method, role, output } = operation;
+			const input = exampleOf(operation, idOf);
+			assert.ok(input, `${name} has no example`);
+			for (const held of roles) {
+				const foreign = of(held, 'east');
+				if (!includes(held, role) || scope === 'network' || input['site'] === 'north')
+					await untouched(operation, foreign, input, 'forbidden');
+				else if (scope === 'object') {
+					const refusal = await untouched(operation, foreign, input, 'not-found');
+					const [member = ''] = pathMembers(operation.path);
+					const absent: Record<string, unknown> = { ...input, [member]: newId() };
+					const other = await untouched(operation, contextOf(administrator).actor, absent, 'not-found');
+					const neutral = ({ message }: Refusal, id: unknown) => message.replace(String(id), '');
+					assert.equal(neutral(refusal as Refusal, input[member]), neutral(other as Refusal, absent[member]), name);
+				} else {
+					const seen = JSON.stringify(await perform(operation, contextOf(foreign), input));
+					for (const trace of ['north', 'radiology', ...ids.values()]) assert.ok(!seen.includes(trace), `${name}: ${trace} in ${seen}`);
+				}
+				const own = of(held, 'north');
+				if (!includes(held, role)) await untouched(operation, own, input, 'forbidden');
+				else if (scope !== 'network' && (method === 'GET' || name === 'client match')) await perform(operation, contextOf(own), input);
+			}
+			const before = await state();
+			const answer = await perform(operation, contextOf(administrator), input);
+			assert.deepEqual(output.parse(answer), answer, name);
+			if (method === 'GET' || name === 'client match') assert.deepEqual(await state(), before, `${name} changes something`);
+			else assert.notDeepEqual(await state(), before, `${name} leaves no trace`);
+			const first = (Array.isArray(answer) ? answer[0] : answer) as { id?: string; key?: string } | undefined;
+			if (first?.id !== undefined) ids.set(name, first.id);
+			if (name === 'key create') await fill(service, String(first?.key));
+		}
+		const sources = await service.rows<{ source: string }>("select distinct source from audit_event where actor = 'admin@example.org'");
+		assert.deepEqual(sources, [{ source: '192.0.2.7' }], 'every change says from where');
+	});
+
+	test('names the member at fault, one that there is none of included', async () => {
+		await using service = await testService();
+		const named = (name: string) => operations.find((operation) => operation.name === name) ?? assert.fail(name);
+		const wrong: [string, object, string | undefined, RegExp][] = [
+			['site add', { slug: 'West', name: 'W' }, 'slug', /^slug: a slug has/],
+			['site add', { slug: 'west' }, 'name', /^name: /],
+			['key list', { limit: 1 }, undefined, /limit/],
+			['client add', { site: 'w', name: 'x', protocols: ['ftp'], allowed_ips: ['1.2.3.4'] }, 'protocols', /^protocols\.0: /],
+			['messages list', { limit: 5000 }, 'limit', /^limit: /],
+		];
+		for (const [name, input, field, message] of wrong) {
+			await assert.rejects(perform(named(name), service.administration, input), { fault: 'form', field, message });
+		}
+	});
+});
+
+describe('the table of operations', () => {
+	test('is the command line: every row is a command with the same members, and every command is a row', () => {
+		const listed = commands.flatMap(({ forms }) => forms.map(({ operation }) => operation));
+		assert.deepEqual(new Set(listed), new Set(operations.filter(({ commandLine }) => commandLine !== 'none')));
+		assert.equal(listed.length, new Set(listed).size);
+		for (const { name, forms } of commands) {
+			for (const { operation, commandLine, flag } of forms) {
+				const members = membersOf(operation).map((member) => member.name);
+				assert.deepEqual(Object.keys(operation.input.shape), members);
+				for (const positional of commandLine.positionals ?? []) assert.ok(members.includes(positional), `${name}: ${positional}`);
+				for (const [member, option] of Object.entries(commandLine.options ?? {})) {
+					if (members.includes(member)) assert.ok(!members.includes(option), `${name}: --${option}`);
+				}
+				assert.equal(flag, commandLine.within?.flag);
+			}
+		}
+	});
+
+	test('has each name and each route once, and every object says whose it is', () => {
+		const once = (texts: string[]) => assert.equal(new Set(texts).size, texts.length, texts.join(', '));
+		once(operations.map(({ name }) => name));
+		once(operations.map(({ method, path }) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`));
+		for (const { name, scope, siteOf, called, path, input, method } of operations) {
+			const members = Object.keys(input.shape);
+			for (const member of pathMembers(path)) assert.ok(members.includes(member), `${name}: ${member}`);
+			assert.equal(siteOf !== undefined && called !== undefined, scope === 'object', name);
+			if (scope === 'site') assert.ok(members.includes('site'), name);
+			if (method === 'GET') for (const { kind } of membersOf({ input } as Operation)) assert.notEqual(kind, 'list', name);
+		}
+	});
+
+	test('is described by a valid OpenAPI 3.1 document, route for route', async () => {
+		const document = operationsOpenApi('1.2.3', 'https://admin.example.org') as FhirBody;
+		const { valid, errors } = await new Validator().validate(structuredClone(document));
+		assert.ok(valid, JSON.stringify(errors ?? '').slice(0, 2000));
+		assert.deepEqual([document.openapi, document.servers], ['3.1.0', [{ url: 'https://admin.example.org' }]]);
+		const described = Object.entries(document.paths as Record<string, object>).flatMap(([path, item]) =>
+			Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
+		);
+		assert.deepEqual(described.sort(), operations.map(({ method, path }) => `${method} /api/v1${path}`).sort());
+		for (const operation of operations) {
+			const { parameters, requestBody } = document.paths[`/api/v1${operation.path}`][operation.method.toLowerCase()];
+			const body = requestBody?.content['application/json'];
+			const members = [...parameters.map(({ name }: FhirBody) => name), ...Object.keys(body?.schema.properties ?? {})];
+			assert.deepEqual(members.sort(), Object.keys(operation.input.shape).sort(), operation.name);
+			const given = { ...body?.example };
+			for (const { name, example } of parameters) if (example !== undefined) given[name] = example;
+			assert.deepEqual(
+				given,
+				exampleOf(operation, () => '0199c0de-0000-7000-8000-000000000001'),
+				operation.name,
+			);
+		}
+	});
+});
