@@ -135,6 +135,11 @@ describe('rooms', () => {
 		);
 	});
 
+	test('of other rooms the console takes types only: nothing of the service reaches a browser', () => {
+		const valued = files('src/console/**/*.{ts,tsx}').filter((path) => /^import (?!type\b)[^;]*from '#/m.test(code(path)));
+		assert.deepEqual(valued, []);
+	});
+
 	test('every imported file exists', () => {
 		const missing = imports.filter(({ to }) => to !== undefined && !existsSync(new URL(to, root)));
 		assert.deepEqual(

@@ -1,11 +1,10 @@
 import { render } from 'preact';
+import { App } from './app.tsx';
+import { startRouter } from './router.ts';
+import { resume } from './session.ts';
+import { startTheme } from './theme.ts';
 
-function Console() {
-	return (
-		<main>
-			<h1>Tributary</h1>
-		</main>
-	);
-}
-
-render(<Console />, document.body);
+startTheme();
+startRouter();
+render(<App />, document.body);
+void resume();

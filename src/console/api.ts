@@ -1,0 +1,106 @@
+/** The one way to the admin API: JSON over the session's cookie, with the CSRF token on every change. */
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** What an answer other than 2xx says; status 0: none came. */
+export class ApiFailure extends Error {
+	override readonly name = 'ApiFailure';
+	readonly status: number;
+	/** The member of the input that is at fault. */
+	readonly field: string | undefined;
+	/** When to try again, in seconds from now. */
+	readonly retryAfterS: number | undefined;
+
+	constructor(status: number, message: string, field?: string, retryAfterS?: number) {
+		super(message);
+		this.status = status;
+		this.field = field;
+		this.retryAfterS = retryAfterS;
+	}
+}
+
+/** Said by the session to the client and back; `session.ts` sets both. */
+export const credentials = { csrfToken: '', onUnauthorized: () => {} };
+
+const prefix = '/api/v1';
+
+export interface Call<Input extends object, Output> {
+	(
+		...parameters: Record<never, never> extends Input ? [input?: Input, signal?: AbortSignal] : [input: Input, signal?: AbortSignal]
+	): Promise<Output>;
+	readonly method: Method;
+	readonly path: string;
+}
+
+/** Every call that the console makes; a test holds them against the operations of the service. */
+export const calls: { method: Method; path: string }[] = [];
+
+/**
+ * One operation of the API as a function. Members of the input that the path names as `{member}` go there; the others are the
+ * query of a GET, else the body.
+ */
+export function call<Input extends object, Output>(method: Method, path: `/${string}`): Call<Input, Output> {
+	const perform = async (input: object = {}, signal?: AbortSignal): Promise<Output> => {
+		const rest = new Map(Object.entries(input).filter(([, value]) => value !== undefined));
+		const filled = path.replace(/\{(\w+)\}/g, (_, member: string) => {
+			const value = rest.get(member);
+			rest.delete(member);
+			return encodeURIComponent(String(value));
+		});
+		if (method === 'GET') return (await send(method, `${filled}${queryOf(rest)}`, undefined, signal)) as Output;
+		return (await send(method, filled, rest.size === 0 ? undefined : Object.fromEntries(rest), signal)) as Output;
+	};
+	calls.push({ method, path });
+	return Object.assign(perform, { method, path }) as Call<Input, Output>;
+}
+
+export function queryOf(members: Iterable<[string, unknown]>): string {
+	const query = new URLSearchParams();
+	for (const [name, value] of members) {
+		for (const one of Array.isArray(value) ? value : [value]) if (one !== undefined && one !== '') query.append(name, String(one));
+	}
+	const text = query.toString();
+	return text === '' ? '' : `?${text}`;
+}
+
+async function send(method: Method, path: string, body: object | undefined, signal: AbortSignal | undefined): Promise<unknown> {
+	const headers: Record<string, string> = { Accept: 'application/json' };
+	if (method !== 'GET') headers['X-CSRF-Token'] = credentials.csrfToken;
+	if (body !== undefined) headers['Content-Type'] = 'application/json';
+	let answer: Response;
+	try {
+		answer = await fetch(`${prefix}${path}`, {
+			method,
+			headers,
+			credentials: 'same-origin',
+			cache: 'no-store',
+			...(body === undefined ? {} : { body: JSON.stringify(body) }),
+			...(signal === undefined ? {} : { signal }),
+		});
+	} catch (error) {
+		if (signal?.aborted) throw error;
+		throw new ApiFailure(0, 'The service does not answer. Your network or the service itself may be down.');
+	}
+	const text = await answer.text();
+	if (answer.ok) return text === '' ? undefined : JSON.parse(text);
+	const failure = failureOf(answer, text);
+	if (failure.status === 401 && !(method !== 'GET' && path.startsWith('/session'))) credentials.onUnauthorized();
+	throw failure;
+}
+
+function failureOf(answer: Response, text: string): ApiFailure {
+	let error: string | undefined;
+	let field: string | undefined;
+	if (answer.headers.get('Content-Type')?.includes('json')) {
+		const body = JSON.parse(text) as { error?: string; field?: string };
+		({ error, field } = body);
+	}
+	const retryAfter = Number(answer.headers.get('Retry-After') ?? Number.NaN);
+	const request = answer.headers.get('X-Request-Id');
+	const sentence = error ?? `The service answered ${answer.status}${request === null ? '' : ` to request ${request}`}.`;
+	return new ApiFailure(answer.status, capitalized(sentence), field, Number.isFinite(retryAfter) ? retryAfter : undefined);
+}
+
+function capitalized(sentence: string): string {
+	return `${sentence.slice(0, 1).toUpperCase()}${sentence.slice(1)}`;
+}

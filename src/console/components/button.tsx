@@ -1,0 +1,43 @@
+import type { ComponentChildren } from 'preact';
+import { Icon, type IconName } from './icon.tsx';
+
+export interface ButtonProps {
+	children: ComponentChildren;
+	onClick?(): void;
+	kind?: 'primary' | 'plain' | 'quiet' | 'danger';
+	type?: 'button' | 'submit';
+	icon?: IconName;
+	disabled?: boolean;
+	/** Something is under way; the button cannot be pressed again, and says so. */
+	busy?: boolean;
+	/** Shows the icon alone; the words are its name. */
+	compact?: boolean;
+	describedBy?: string | undefined;
+}
+
+export function Button({ children, onClick, kind = 'plain', type = 'button', icon, disabled, busy, compact, describedBy }: ButtonProps) {
+	return (
+		<button
+			type={type}
+			class={`button ${kind} ${compact ? 'compact' : ''}`}
+			onClick={busy ? undefined : onClick}
+			disabled={disabled === true}
+			aria-busy={busy ? 'true' : undefined}
+			aria-disabled={busy ? 'true' : undefined}
+			aria-describedby={describedBy}
+			title={compact && typeof children === 'string' ? children : undefined}
+		>
+			{busy ? <span class="spinner" aria-hidden="true" /> : icon && <Icon name={icon} />}
+			<span class={compact ? 'visually-hidden' : undefined}>{children}</span>
+		</button>
+	);
+}
+
+export function LinkButton({ href, children, kind = 'plain', icon }: Pick<ButtonProps, 'children' | 'kind' | 'icon'> & { href: string }) {
+	return (
+		<a class={`button ${kind}`} href={href}>
+			{icon && <Icon name={icon} />}
+			<span>{children}</span>
+		</a>
+	);
+}

@@ -1,0 +1,161 @@
+import { useId, useState } from 'preact/hooks';
+import { clockTime, figure } from '../format.ts';
+
+export interface Point {
+	/** Milliseconds since 1970. */
+	at: number;
+	/** null: not known at that time, a gap in the line. */
+	value: number | null;
+}
+
+export interface Series {
+	name: string;
+	points: readonly Point[];
+}
+
+const width = 320;
+
+/** The least round number that is not below the value: 1, 2, 2.5, 5 or 10 times a power of ten. */
+export function ceiling(value: number): number {
+	if (value <= 0) return 1;
+	const power = 10 ** Math.floor(Math.log10(value));
+	return ([1, 2, 2.5, 5, 10].find((step) => step * power >= value) ?? 10) * power;
+}
+
+/** Runs of known values as `x,y` pairs. */
+function runs(points: readonly Point[], x: (at: number) => number, y: (value: number) => number): string[][] {
+	const found: string[][] = [[]];
+	for (const { at, value } of points) {
+		if (value === null) found.push([]);
+		else found.at(-1)?.push(`${round(x(at))},${round(y(value))}`);
+	}
+	return found.filter((run) => run.length > 0);
+}
+
+const round = (value: number) => Math.round(value * 10) / 10;
+
+/** `now 12, lowest 3, highest 40` */
+export function summary(points: readonly Point[], format: (value: number) => string): string {
+	const values = points.map(({ value }) => value).filter((value) => value !== null);
+	const last = values.at(-1);
+	if (last === undefined) return 'no figures';
+	return `now ${format(last)}, lowest ${format(Math.min(...values))}, highest ${format(Math.max(...values))}`;
+}
+
+/** A line without axes, beside a figure that says what it ends in. */
+export function Sparkline({
+	points,
+	label,
+	format = figure,
+}: {
+	points: readonly Point[];
+	label: string;
+	format?: (value: number) => string;
+}) {
+	const height = 24;
+	const values = points.map(({ value }) => value ?? 0);
+	const [low, high] = [Math.min(0, ...values), Math.max(1e-9, ...values)];
+	const [from, to] = [points[0]?.at ?? 0, points.at(-1)?.at ?? 1];
+	const x = (at: number) => 1 + ((at - from) / Math.max(1, to - from)) * 94;
+	const y = (value: number) => height - 2 - ((value - low) / (high - low)) * (height - 4);
+	return (
+		<svg class="sparkline" viewBox={`0 0 96 ${height}`} role="img" aria-label={`${label}: ${summary(points, format)}`}>
+			{runs(points, x, y).map((run) => (
+				<polyline key={run[0]} points={run.join(' ')} />
+			))}
+		</svg>
+	);
+}
+
+export interface ChartProps {
+	/** What is measured, and in what. */
+	title: string;
+	series: readonly Series[];
+	/** Milliseconds since 1970: the ends of the axis of time. */
+	from: number;
+	to: number;
+	format?: (value: number) => string;
+	tone?: 'danger' | 'warning' | undefined;
+	height?: number;
+}
+
+/** Areas over time with both axes. Its figures are told in words too, and under the pointer. */
+export function AreaChart({ title, series, from, to, format = figure, tone, height = 96 }: ChartProps) {
+	const gradient = useId();
+	const [pointed, setPointed] = useState<number>();
+	const top = ceiling(Math.max(0, ...series.flatMap(({ points }) => points.map(({ value }) => value ?? 0))));
+	const [left, right, above, below] = [42, 4, 8, 18];
+	const x = (at: number) => left + ((at - from) / Math.max(1, to - from)) * (width - left - right);
+	const y = (value: number) => height - below - (value / top) * (height - above - below);
+	const times = [0, 1 / 3, 2 / 3, 1].map((share) => from + share * (to - from));
+	const words = series.map(({ name, points }) => `${series.length > 1 ? `${name}: ` : ''}${summary(points, format)}`).join('; ');
+	const at = pointed === undefined ? undefined : nearest(series[0]?.points ?? [], pointed);
+	const onPointerMove = (event: PointerEvent) => {
+		const box = (event.currentTarget as Element).getBoundingClientRect();
+		setPointed(from + ((((event.clientX - box.left) / box.width) * width - left) / (width - left - right)) * (to - from));
+	};
+	return (
+		<figure class={`chart ${tone ?? ''}`}>
+			<svg
+				viewBox={`0 0 ${width} ${height}`}
+				role="img"
+				aria-label={`${title}, ${clockTime(new Date(from))} to ${clockTime(new Date(to))}: ${words}`}
+				onPointerMove={onPointerMove}
+				onPointerLeave={() => setPointed(undefined)}
+			>
+				<defs>
+					<linearGradient id={gradient} x1="0" y1="0" x2="0" y2="1">
+						<stop class="area-top" offset="0" />
+						<stop class="area-foot" offset="1" />
+					</linearGradient>
+				</defs>
+				{[0, top / 2, top].map((value) => (
+					<g key={value}>
+						<line class="grid" x1={left} x2={width - right} y1={y(value)} y2={y(value)} />
+						<text class="axis" x={left - 6} y={y(value) + 3} text-anchor="end">
+							{format(value)}
+						</text>
+					</g>
+				))}
+				{times.map((time, index) => (
+					<text key={time} class="axis" x={x(time)} y={height - 4} text-anchor={index === 0 ? 'start' : index === 3 ? 'end' : 'middle'}>
+						{clockTime(new Date(time))}
+					</text>
+				))}
+				{series.map(({ name, points }, index) => (
+					<g key={name} class={`series series-${index}`}>
+						{runs(points, x, y).map((run) => (
+							<g key={run[0]}>
+								{index === 0 && (
+									<polygon
+										fill={`url(#${gradient})`}
+										points={`${run[0]?.split(',')[0]},${y(0)} ${run.join(' ')} ${run.at(-1)?.split(',')[0]},${y(0)}`}
+									/>
+								)}
+								<polyline points={run.join(' ')} />
+							</g>
+						))}
+					</g>
+				))}
+				{at !== undefined && <line class="pointed" x1={x(at)} x2={x(at)} y1={above} y2={height - below} />}
+			</svg>
+			{at !== undefined && (
+				<figcaption aria-hidden="true">
+					{clockTime(new Date(at))}{' '}
+					{series.map(({ name, points }) => {
+						const value = points.find((point) => point.at === at)?.value;
+						return (
+							<b key={name}>{`${series.length > 1 ? `${name} ` : ''}${value === null || value === undefined ? '–' : format(value)} `}</b>
+						);
+					})}
+				</figcaption>
+			)}
+		</figure>
+	);
+}
+
+function nearest(points: readonly Point[], at: number): number | undefined {
+	let best: number | undefined;
+	for (const point of points) if (best === undefined || Math.abs(point.at - at) < Math.abs(best - at)) best = point.at;
+	return best;
+}

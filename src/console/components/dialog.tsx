@@ -1,0 +1,61 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useRef } from 'preact/hooks';
+import { Button } from './button.tsx';
+
+export interface DialogProps {
+	title: string;
+	children: ComponentChildren;
+	/** By Escape, by the cross, and by a press beside it. Undefined: it cannot be left. */
+	onClose: (() => void) | undefined;
+	size?: 'small' | 'medium' | 'large';
+	/** Covers the page, of which nothing is to be seen. */
+	opaque?: boolean;
+}
+
+/** The browser's own modal dialog: it holds the focus and gives it back. */
+export function Dialog({ title, children, onClose, size = 'medium', opaque = false }: DialogProps) {
+	const element = useRef<HTMLDialogElement>(null);
+	const heading = useId();
+	useEffect(() => {
+		const dialog = element.current;
+		const before = document.activeElement;
+		dialog?.showModal();
+		const first = dialog?.querySelector<HTMLElement>('[data-autofocus], .dialog-body :is(input, select, textarea):not([disabled])');
+		first?.focus();
+		return () => {
+			dialog?.close();
+			if (before instanceof HTMLElement && before.isConnected) before.focus();
+		};
+	}, []);
+	return (
+		<dialog
+			ref={element}
+			class={`dialog ${size} ${opaque ? 'opaque' : ''}`}
+			aria-labelledby={heading}
+			onCancel={(event) => {
+				event.preventDefault();
+				onClose?.();
+			}}
+			onKeyDown={(event) => {
+				// Chromium lets a second Escape through that `cancel` cannot prevent.
+				if (event.key !== 'Escape') return;
+				event.preventDefault();
+				event.stopPropagation();
+				onClose?.();
+			}}
+			onMouseDown={(event) => event.target === element.current && onClose?.()}
+		>
+			<div class="dialog-frame">
+				<header class="dialog-head">
+					<h2 id={heading}>{title}</h2>
+					{onClose && (
+						<Button kind="quiet" icon="close" compact onClick={onClose}>
+							Close
+						</Button>
+					)}
+				</header>
+				<div class="dialog-body">{children}</div>
+			</div>
+		</dialog>
+	);
+}

@@ -1,0 +1,40 @@
+import type { ComponentChildren } from 'preact';
+import { Icon, type IconName } from './icon.tsx';
+
+/** Nothing is there: why, and what to do about it. */
+export function Empty({ icon, title, children }: { icon: IconName; title: string; children?: ComponentChildren }) {
+	return (
+		<div class="empty">
+			<Icon name={icon} />
+			<h3>{title}</h3>
+			{children}
+		</div>
+	);
+}
+
+/** Lines in the place of what is being read. */
+export function Loading({ lines = 4, label = 'Loading' }: { lines?: number; label?: string }) {
+	return (
+		<div class="loading" role="status">
+			<span class="visually-hidden">{label}…</span>
+			{Array.from({ length: lines }, (_, line) => (
+				<span key={line} class="bone" />
+			))}
+		</div>
+	);
+}
+
+/** Long work: how much of it is done. */
+export function Progress({ label, done, total }: { label: string; done: number; total: number }) {
+	return (
+		<div class="progress">
+			<div class="progress-label">
+				<span>{label}</span>
+				<span class="number">
+					{done} of {total}
+				</span>
+			</div>
+			<progress aria-label={label} value={done} max={Math.max(1, total)} />
+		</div>
+	);
+}

@@ -1,0 +1,64 @@
+import type { ComponentChildren } from 'preact';
+import { Icon } from './icon.tsx';
+
+export interface PageProps {
+	title: string;
+	/** The screen above this one. */
+	up?: { href: string; title: string };
+	/** Beside the title: badges. */
+	marks?: ComponentChildren;
+	/** One sentence on what this screen is for. */
+	lead?: ComponentChildren;
+	actions?: ComponentChildren;
+	children: ComponentChildren;
+}
+
+/** The head of a screen and what is below it. The heading takes the focus when the screen is gone to. */
+export function Page({ title, up, marks, lead, actions, children }: PageProps) {
+	return (
+		<>
+			<header class="page-head">
+				{up && (
+					<a class="up" href={up.href}>
+						<Icon name="back" />
+						{up.title}
+					</a>
+				)}
+				<div class="page-title">
+					<h1 tabIndex={-1}>{title}</h1>
+					{marks}
+				</div>
+				{actions && <div class="page-actions">{actions}</div>}
+				{lead && <p class="lead">{lead}</p>}
+			</header>
+			{children}
+		</>
+	);
+}
+
+/** A part of a screen on a surface of its own. */
+export function Panel({ title, actions, children }: { title: string; actions?: ComponentChildren; children: ComponentChildren }) {
+	return (
+		<section class="panel" aria-label={title}>
+			<header class="panel-head">
+				<h2>{title}</h2>
+				{actions && <div class="panel-actions">{actions}</div>}
+			</header>
+			<div class="panel-body">{children}</div>
+		</section>
+	);
+}
+
+/** Names and values, such as the settings of one thing. */
+export function Facts({ facts }: { facts: readonly (readonly [name: string, value: ComponentChildren])[] }) {
+	return (
+		<dl class="facts">
+			{facts.map(([name, value]) => (
+				<div key={name}>
+					<dt>{name}</dt>
+					<dd>{value === null || value === '' ? <span class="muted">–</span> : value}</dd>
+				</div>
+			))}
+		</dl>
+	);
+}

@@ -1,0 +1,18 @@
+import type { ApiFailure } from '../api.ts';
+import { Button } from './button.tsx';
+import { Icon } from './icon.tsx';
+
+/** What went wrong, where the answer would have stood. */
+export function Problem({ failure, onRetry }: { failure: Pick<ApiFailure, 'message'>; onRetry?: () => void }) {
+	return (
+		<div class="problem" role="alert">
+			<Icon name="failures" />
+			<p>{failure.message}</p>
+			{onRetry && (
+				<Button icon="refresh" onClick={onRetry}>
+					Try again
+				</Button>
+			)}
+		</div>
+	);
+}

@@ -1,0 +1,137 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
+import type { List } from '../answers.ts';
+import { count } from '../format.ts';
+import { navigate } from '../router.ts';
+import { Button } from './button.tsx';
+import { Loading } from './empty.tsx';
+import { Problem } from './problem.tsx';
+import { announce } from './toast.tsx';
+
+export interface Column<Row> {
+	/** Unique among the columns. */
+	name: string;
+	/** Empty for a column of buttons, which then has no label where rows are stacked. */
+	title: string;
+	cell(row: Row): ComponentChildren;
+	align?: 'end';
+	/** Not shown below about 1,100 px; what it says stands on the row's own page too. */
+	spare?: boolean;
+	/** Takes no more width than it needs. */
+	tight?: boolean;
+}
+
+export interface TableProps<Row> {
+	/** Read by screen readers before the table. */
+	caption: string;
+	columns: readonly Column<Row>[];
+	rows: readonly Row[];
+	identify(row: Row): string;
+	/** The page of a row: its first cell is a link there, and the whole row can be pressed. */
+	href?(row: Row): string;
+	/** In the place of a page: the first cell is a button that opens something. */
+	open?(row: Row): void;
+	/** Stands back: revoked, disabled. */
+	faded?(row: Row): boolean;
+	/** Is marked: of the state of something that is wrong. */
+	tone?(row: Row): 'danger' | 'warning' | undefined;
+}
+
+/** Rows by j and k; below 640 px each row is a block of names and values. */
+export function Table<Row>({ caption, columns, rows, identify, href, open, faded, tone }: TableProps<Row>) {
+	const press = (event: MouseEvent, row: Row) => {
+		if (event.target instanceof Element && event.target.closest('a, button, input, label, summary')) return;
+		if (String(getSelection()) !== '') return;
+		if (href) navigate(href(row));
+		else open?.(row);
+	};
+	const first = (column: Column<Row>, row: Row) => {
+		if (href)
+			return (
+				<a data-row-link href={href(row)}>
+					{column.cell(row)}
+				</a>
+			);
+		if (open)
+			return (
+				<button type="button" class="row-link" data-row-link onClick={() => open(row)}>
+					{column.cell(row)}
+				</button>
+			);
+		return column.cell(row);
+	};
+	const classOf = (column: Column<Row>) =>
+		[column.align === 'end' ? 'end' : '', column.spare ? 'spare' : '', column.tight ? 'tight' : ''].join(' ').trim() || undefined;
+	return (
+		<div class="table-frame">
+			{/* The roles are those of the elements; stacked rows, which are no table to the style sheet, lose them otherwise. */}
+			<table role="table" class={href || open ? 'table pressable' : 'table'}>
+				<caption class="visually-hidden">{caption}</caption>
+				<thead role="rowgroup">
+					<tr role="row">
+						{columns.map((column) => (
+							<th key={column.name} role="columnheader" scope="col" class={classOf(column)}>
+								{column.title === '' ? <span class="visually-hidden">Actions</span> : column.title}
+							</th>
+						))}
+					</tr>
+				</thead>
+				<tbody role="rowgroup">
+					{rows.map((row) => (
+						<tr
+							key={identify(row)}
+							role="row"
+							data-row
+							tabIndex={href || open ? undefined : -1}
+							class={[faded?.(row) ? 'faded' : '', tone?.(row) ?? ''].join(' ').trim() || undefined}
+							onClick={(event) => press(event, row)}
+						>
+							{columns.map((column, index) => (
+								<td key={column.name} role="cell" data-title={column.title} class={classOf(column)}>
+									{index === 0 ? first(column, row) : column.cell(row)}
+								</td>
+							))}
+						</tr>
+					))}
+				</tbody>
+			</table>
+		</div>
+	);
+}
+
+export interface ListTableProps<Row> extends Omit<TableProps<Row>, 'rows'> {
+	list: List<Row>;
+	/** What one row is: `key`. */
+	noun: string;
+	nouns?: string;
+	/** Where there are none. */
+	empty: ComponentChildren;
+}
+
+/** A table of what a list has read, with its states: read, failed, empty, and more to be had. */
+export function ListTable<Row>({ list, noun, nouns, empty, ...table }: ListTableProps<Row>) {
+	const { rows, loading, failure, complete, more, reload } = list;
+	const settled = !loading && failure === undefined;
+	const found = `${count(rows.length, noun, nouns)}${complete ? '' : ' so far'}`;
+	useEffect(() => {
+		if (settled) announce(rows.length === 0 ? `No ${nouns ?? `${noun}s`}` : found);
+	}, [settled, found]);
+	if (rows.length === 0) {
+		if (failure) return <Problem failure={failure} onRetry={reload} />;
+		return loading ? <Loading lines={6} /> : empty;
+	}
+	return (
+		<div class={loading ? 'list busy' : 'list'} aria-busy={loading}>
+			<Table {...table} rows={rows} />
+			{failure && <Problem failure={failure} onRetry={rows.length === 0 ? reload : more} />}
+			<footer class="list-foot">
+				<span class="muted">{found}</span>
+				{!complete && (
+					<Button onClick={more} busy={loading}>
+						Load more
+					</Button>
+				)}
+			</footer>
+		</div>
+	);
+}

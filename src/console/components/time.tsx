@@ -1,0 +1,22 @@
+import { ago, localTime, utcTime } from '../format.ts';
+
+/** A point in time in the zone of the browser; UTC in the title. */
+export function Time({ at }: { at: string }) {
+	const date = new Date(at);
+	return (
+		<time dateTime={at} title={utcTime(date)}>
+			{localTime(date)}
+		</time>
+	);
+}
+
+/** How long ago, with the whole time in the title. */
+export function Ago({ at, never = 'never' }: { at: string | null; never?: string }) {
+	if (at === null) return <span class="muted">{never}</span>;
+	const date = new Date(at);
+	return (
+		<time dateTime={at} title={`${localTime(date)} · ${utcTime(date)}`}>
+			{ago(date, new Date())}
+		</time>
+	);
+}

@@ -1,0 +1,72 @@
+import { ApiFailure } from '../../api.ts';
+import { Button } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import type { FieldDescription } from '../../components/field.tsx';
+import { Form, type Values } from '../../components/form.tsx';
+import { Mark } from '../../components/icon.tsx';
+import { say } from '../../components/toast.tsx';
+import { changePassword } from '../../session.ts';
+
+const least = 12;
+
+const fields = (current: string): FieldDescription[] => [
+	{ kind: 'password', name: 'current', label: current, required: true, autocomplete: 'current-password' },
+	{
+		kind: 'password',
+		name: 'password',
+		label: 'New password',
+		required: true,
+		autocomplete: 'new-password',
+		hint: `At least ${least} characters. A few words that you remember are better than signs that you do not.`,
+	},
+	{ kind: 'password', name: 'repeated', label: 'New password again', required: true, autocomplete: 'new-password' },
+];
+
+const empty = { current: '', password: '', repeated: '' };
+
+/** @throws ApiFailure naming the field that is at fault */
+async function send(values: Values): Promise<void> {
+	const { current, password, repeated } = values as typeof empty;
+	if (password.length < least) throw new ApiFailure(400, `A password has at least ${least} characters.`, 'password');
+	if (password !== repeated) throw new ApiFailure(400, 'The two are not the same.', 'repeated');
+	await changePassword(current, password);
+	say('Your password is changed.');
+}
+
+/** After the first sign-in with a one-time password: nothing else is to be had before. */
+export function ChangePassword({ email, onLeave }: { email: string; onLeave(): void }) {
+	return (
+		<main class="gate">
+			<div class="gate-card">
+				<div class="gate-brand">
+					<Mark />
+					<span>Tributary</span>
+				</div>
+				<h1>Choose a password</h1>
+				<p class="muted">You are signed in as {email} with a one-time password. It is of no use after this.</p>
+				<input type="hidden" autocomplete="username" value={email} />
+				<Form groups={[{ fields: fields('One-time password') }]} initial={empty} action="Change password" onSubmit={send} />
+				<Button kind="quiet" onClick={onLeave}>
+					Sign out
+				</Button>
+			</div>
+		</main>
+	);
+}
+
+export function PasswordDialog({ onClose }: { onClose(): void }) {
+	return (
+		<Dialog title="Change password" onClose={onClose} size="small">
+			<Form
+				groups={[{ fields: fields('Current password') }]}
+				initial={empty}
+				action="Change password"
+				onCancel={onClose}
+				onSubmit={async (values) => {
+					await send(values);
+					onClose();
+				}}
+			/>
+		</Dialog>
+	);
+}

@@ -1,0 +1,10 @@
+import type { z } from 'zod';
+import type { addSiteInput, SiteRecord, setSiteInput } from '#administration/sites.ts';
+import { call } from '../../api.ts';
+
+export const listSites = call<object, SiteRecord[]>('GET', '/sites');
+export const showSite = call<{ slug: string }, SiteRecord>('GET', '/sites/{slug}');
+export const addSite = call<z.input<typeof addSiteInput>, SiteRecord>('POST', '/sites');
+export const setSite = call<z.input<typeof setSiteInput>, SiteRecord>('PATCH', '/sites/{slug}');
+export const disableSite = call<{ slug: string }, SiteRecord>('POST', '/sites/{slug}/disable');
+export const enableSite = call<{ slug: string }, SiteRecord>('POST', '/sites/{slug}/enable');

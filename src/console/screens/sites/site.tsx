@@ -1,0 +1,128 @@
+import { useState } from 'preact/hooks';
+import type { SiteRecord } from '#administration/sites.ts';
+import { type Answer, useAnswer } from '../../answers.ts';
+import { Activity } from '../../components/badge.tsx';
+import { Button, LinkButton } from '../../components/button.tsx';
+import { Confirm } from '../../components/confirm.tsx';
+import { Loading } from '../../components/empty.tsx';
+import { changed, Form, type Values } from '../../components/form.tsx';
+import { Facts, Page, Panel } from '../../components/page.tsx';
+import { Problem } from '../../components/problem.tsx';
+import { Time } from '../../components/time.tsx';
+import { say } from '../../components/toast.tsx';
+import { refreshSites } from '../../scope.ts';
+import type { ScreenProps } from '../../screens.tsx';
+import { may } from '../../session.ts';
+import { disableSite, enableSite, setSite, showSite } from './calls.ts';
+import { siteSettings } from './fields.ts';
+
+const up = { href: '/sites', title: 'Sites' };
+
+export function Site({ parameters: { slug = '' } }: ScreenProps) {
+	const answer = useAnswer((signal) => showSite({ slug }, signal), [slug]);
+	if (answer.data === undefined) {
+		return (
+			<Page title={slug} up={up}>
+				{answer.failure ? <Problem failure={answer.failure} onRetry={answer.reload} /> : <Loading />}
+			</Page>
+		);
+	}
+	return <Shown site={answer.data} reload={answer.reload} />;
+}
+
+function Shown({ site, reload }: { site: SiteRecord; reload: Answer<SiteRecord>['reload'] }) {
+	const [asking, setAsking] = useState(false);
+	const renew = async () => {
+		reload();
+		await refreshSites();
+	};
+	const toggle = may('administrator') && (
+		<Button icon={site.active ? 'close' : 'check'} onClick={() => setAsking(true)}>
+			{site.active ? 'Disable…' : 'Enable…'}
+		</Button>
+	);
+	const query = new URLSearchParams({ site: site.slug });
+	return (
+		<Page title={site.name} up={up} marks={<Activity active={site.active} />} actions={toggle}>
+			<Panel
+				title="This site"
+				actions={
+					<>
+						<LinkButton href={`/keys?${query}`} icon="keys">
+							Keys
+						</LinkButton>
+						<LinkButton href={`/clients?${query}`} icon="clients">
+							Clients
+						</LinkButton>
+						<LinkButton href={`/remote-aes?${query}`} icon="remotes">
+							Remote AEs
+						</LinkButton>
+					</>
+				}
+			>
+				<Facts
+					facts={[
+						['Short name', <code key="slug">{site.slug}</code>],
+						['AE title', site.ae_title && <code>{site.ae_title}</code>],
+						['Created', <Time key="at" at={site.created_at} />],
+						['Id', <code key="id">{site.id}</code>],
+					]}
+				/>
+			</Panel>
+			<Panel title="Settings">
+				<Settings site={site} renew={renew} />
+			</Panel>
+			{asking && <Toggle site={site} onClose={() => setAsking(false)} renew={renew} />}
+		</Page>
+	);
+}
+
+function Settings({ site, renew }: { site: SiteRecord; renew(): Promise<void> }) {
+	const initial: Values = {
+		name: site.name,
+		ae_title: site.ae_title ?? '',
+		default_authority: site.default_authority ?? '',
+		update_creates: site.update_creates,
+		check_references: site.check_references,
+		instance_policy: site.instance_policy,
+	};
+	return (
+		<Form
+			key={JSON.stringify(initial)}
+			groups={siteSettings}
+			initial={initial}
+			action="Save"
+			fixed={!may('manager')}
+			onlyChanged
+			onSubmit={async (values) => {
+				await setSite({ slug: site.slug, ...changed(initial, values) });
+				say('The settings are saved.');
+				await renew();
+			}}
+		/>
+	);
+}
+
+function Toggle({ site, onClose, renew }: { site: SiteRecord; onClose(): void; renew(): Promise<void> }) {
+	const act = async () => {
+		await (site.active ? disableSite : enableSite)({ slug: site.slug });
+		say(site.active ? `${site.name} is disabled.` : `${site.name} is enabled.`);
+		onClose();
+		await renew();
+	};
+	if (!site.active) {
+		return (
+			<Confirm title={`Enable ${site.name}?`} action="Enable" onConfirm={act} onClose={onClose}>
+				<p>Its keys and integration clients are let in again, within a second.</p>
+			</Confirm>
+		);
+	}
+	return (
+		<Confirm title={`Disable ${site.name}?`} action="Disable site" name={site.slug} danger onConfirm={act} onClose={onClose}>
+			<p>
+				Every key and every integration client of this site is refused, within a second and on open connections too. Senders get errors.
+			</p>
+			<p>What is stored stays, and the site can be enabled again.</p>
+		</Confirm>
+	);
+}

@@ -1,0 +1,88 @@
+import { useState } from 'preact/hooks';
+import type { SiteRecord } from '#administration/sites.ts';
+import { useAnswer } from '../../answers.ts';
+import { Activity } from '../../components/badge.tsx';
+import { Button } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { Empty } from '../../components/empty.tsx';
+import { Form, text, type Values } from '../../components/form.tsx';
+import { Page } from '../../components/page.tsx';
+import { type Column, ListTable } from '../../components/table.tsx';
+import { Time } from '../../components/time.tsx';
+import { say } from '../../components/toast.tsx';
+import { navigate } from '../../router.ts';
+import { refreshSites } from '../../scope.ts';
+import { may } from '../../session.ts';
+import { addSite, listSites } from './calls.ts';
+import { newSite } from './fields.ts';
+
+const columns: readonly Column<SiteRecord>[] = [
+	{ name: 'name', title: 'Name', cell: ({ name }) => name },
+	{ name: 'slug', title: 'Short name', cell: ({ slug }) => <code>{slug}</code> },
+	{ name: 'ae', title: 'AE title', cell: ({ ae_title }) => (ae_title === null ? <span class="muted">–</span> : <code>{ae_title}</code>) },
+	{
+		name: 'authority',
+		title: 'Assigning authority',
+		spare: true,
+		cell: ({ default_authority }) => (default_authority === null ? <span class="muted">–</span> : <code>{default_authority}</code>),
+	},
+	{ name: 'created', title: 'Created', spare: true, tight: true, cell: ({ created_at }) => <Time at={created_at} /> },
+	{ name: 'state', title: 'State', tight: true, cell: ({ active }) => <Activity active={active} /> },
+];
+
+export function Sites() {
+	const answer = useAnswer((signal) => listSites({}, signal), []);
+	const [adding, setAdding] = useState(false);
+	const add = may('administrator') && (
+		<Button kind="primary" icon="plus" onClick={() => setAdding(true)}>
+			New site
+		</Button>
+	);
+	return (
+		<Page title="Sites" lead="Each site keeps its record by itself: nothing of one can be read or written through another." actions={add}>
+			<ListTable
+				list={{ ...answer, rows: answer.data ?? [], complete: true, more: () => {} }}
+				caption="Sites"
+				noun="site"
+				columns={columns}
+				identify={({ id }) => id}
+				href={({ slug }) => `/sites/${slug}`}
+				faded={({ active }) => !active}
+				empty={
+					<Empty icon="sites" title="No sites yet">
+						<p>A site is a hospital or a practice whose messages and images are kept together. Everything else belongs to one.</p>
+						{add}
+					</Empty>
+				}
+			/>
+			{adding && <NewSite onClose={() => setAdding(false)} />}
+		</Page>
+	);
+}
+
+function NewSite({ onClose }: { onClose(): void }) {
+	const create = async (values: Values) => {
+		const [ae_title, default_authority] = [text(values, 'ae_title'), text(values, 'default_authority')];
+		const site = await addSite({
+			slug: text(values, 'slug'),
+			name: text(values, 'name'),
+			...(ae_title === '' ? {} : { ae_title }),
+			...(default_authority === '' ? {} : { default_authority }),
+		});
+		say(`The site ${site.name} is there.`);
+		onClose();
+		navigate(`/sites/${site.slug}`);
+		await refreshSites();
+	};
+	return (
+		<Dialog title="New site" onClose={onClose}>
+			<Form
+				groups={newSite}
+				initial={{ slug: '', name: '', ae_title: '', default_authority: '' }}
+				action="Create site"
+				onSubmit={create}
+				onCancel={onClose}
+			/>
+		</Dialog>
+	);
+}

@@ -1,0 +1,50 @@
+import { useEffect, useState } from 'preact/hooks';
+
+/** A value that several components follow. */
+export interface Store<T> {
+	get(): T;
+	set(next: T): void;
+	/** @returns ends it */
+	subscribe(listener: (value: T) => void): () => void;
+}
+
+export function createStore<T>(initial: T): Store<T> {
+	let value = initial;
+	const listeners = new Set<(value: T) => void>();
+	return {
+		get: () => value,
+		set(next) {
+			if (Object.is(value, next)) return;
+			value = next;
+			for (const listener of [...listeners]) listener(value);
+		},
+		subscribe(listener) {
+			listeners.add(listener);
+			return () => listeners.delete(listener);
+		},
+	};
+}
+
+export function useStore<T>(store: Store<T>): T {
+	const [value, setValue] = useState(() => store.get());
+	useEffect(() => {
+		const take = (next: T) => setValue(() => next);
+		take(store.get());
+		return store.subscribe(take);
+	}, [store]);
+	return value;
+}
+
+const kept = new Map<string, Store<unknown>>();
+
+/** State that outlives its screen until the page is left: filters and search texts, which may be a patient's, and so are in no URL. */
+export function useKept<T>(name: string, initial: T): [T, (next: T) => void] {
+	const store = (kept.get(name) ?? createStore<unknown>(initial)) as Store<T>;
+	kept.set(name, store as Store<unknown>);
+	return [useStore(store), store.set];
+}
+
+/** What one user has looked at is nothing for the next. */
+export function forgetKept(): void {
+	kept.clear();
+}
