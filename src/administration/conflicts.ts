@@ -168,7 +168,7 @@ export async function settleConflict(context: OperationContext, input: z.infer<t
 	const row = await wholeRow(context, input.id);
 	if (input.keep === 'stored' && row.settled_at !== null) throw new AdministrationError('the conflict is settled');
 	const received = input.keep === 'received' ? await fetched(context, row) : undefined;
-	const superseded = await decided(context, row, { conflictId: row.id, by: context.actor.name, received });
+	const superseded = await decided(context, row, { conflictId: row.id, by: context.actor.name, source: context.source, received });
 	const settled = record(await wholeRow(context, row.id));
 	if (superseded === undefined) return { ...settled, put_aside: true };
 	try {

@@ -204,12 +204,13 @@ export async function addReport(context: OperationContext, input: z.infer<typeof
 		studyUid: study,
 		status: input.status,
 		actor: context.actor.name,
+		source: context.source,
 	});
 	return record(await found({ ...context, visibleSites: [slug] }, id));
 }
 
 export async function completeReport(context: OperationContext, id: string): Promise<ReportRecord> {
-	return changed(context, id, (rowId) => ({ operation: 'complete', id: rowId, actor: context.actor.name }));
+	return changed(context, id, (rowId) => ({ operation: 'complete', id: rowId, actor: context.actor.name, source: context.source }));
 }
 
 /** A new version; of a completed report an amendment. A conclusion and a document go with the text that they stood beside. */
@@ -217,7 +218,13 @@ export async function amendReport(
 	context: OperationContext,
 	{ id, ...rest }: Omit<z.infer<typeof amendReportInput>, 'site'>,
 ): Promise<ReportRecord> {
-	return changed(context, id, (rowId) => ({ ...stated(rest), operation: 'amend', id: rowId, actor: context.actor.name }));
+	return changed(context, id, (rowId) => ({
+		...stated(rest),
+		operation: 'amend',
+		id: rowId,
+		actor: context.actor.name,
+		source: context.source,
+	}));
 }
 
 async function changed(context: OperationContext, id: string, edit: (id: string) => ReportEdit): Promise<ReportRecord> {

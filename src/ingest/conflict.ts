@@ -28,7 +28,7 @@ function recordOf(failure: Failure | undefined): FailureRecord | undefined {
 	return failure && { code: failure.code, diagnostics: failure.diagnostics };
 }
 
-function changeSetOf({ conflictId, by, received }: ConflictDecision, defaultAuthority: string | undefined): ChangeSet {
+function changeSetOf({ conflictId, by, source, received }: ConflictDecision, defaultAuthority: string | undefined): ChangeSet {
 	const named = received && namedPatient(received, defaultAuthority);
-	return { changes: [...(named ? [named] : []), { kind: 'settlement', conflictId, by, patient: named?.ref, received }], flags: [] };
+	return { changes: [...(named ? [named] : []), { kind: 'settlement', conflictId, by, source, patient: named?.ref, received }], flags: [] };
 }

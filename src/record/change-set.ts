@@ -220,6 +220,8 @@ export interface SettlementChange {
 	kind: 'settlement';
 	conflictId: string;
 	by: string;
+	/** The address that it was made from; empty: the command line. */
+	source: string;
 	/** Undefined: its data set names no patient, or what was stored stays. */
 	patient: number | undefined;
 	/** The object of the conflict, which becomes the instance; undefined: what was stored stays. */

@@ -79,6 +79,8 @@ export type IndexOutcome =
 export interface ConflictDecision {
 	conflictId: string;
 	by: string;
+	/** The address that it was made from; empty: the command line. */
+	source: string;
 	/** The object that was kept aside, to become the instance; undefined: what is stored stays. */
 	received: StoredInstance | undefined;
 }

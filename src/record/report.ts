@@ -12,8 +12,9 @@ export const wholeOrder = 'report';
 
 /** What a person does to a report. An absent member says nothing; `pdf` is base64. */
 export type ReportEdit = {
-	/** Of who does it, for the audit trail. */
+	/** Of who does it and from what address, for the audit trail. */
 	actor: string;
+	source: string;
 	title?: string;
 	text?: string;
 	author?: string;
@@ -33,6 +34,8 @@ export interface AuditEntry {
 	action: string;
 	/** What was acted on; no patient's data. */
 	subject: string;
+	/** The address; empty: the command line. */
+	source: string;
 	/** JSON. */
 	detail: string;
 }

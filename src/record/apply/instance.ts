@@ -93,13 +93,13 @@ function replace(
  */
 export function applySettlement(context: ApplyContext, change: SettlementChange, patient: Row | undefined): void {
 	const { set } = context;
-	const { conflictId, by, received } = change;
+	const { conflictId, by, source, received } = change;
 	const conflict = set.conflict(conflictId);
 	if (conflict === undefined) throw new Failure('not-found', 'there is no such conflict');
 	const { sopInstanceUid } = conflict;
 	if (received === undefined) {
 		if (conflict.isSettled) throw new Failure('conflict', 'the conflict is settled');
-		settle(context, conflict, { conflictId, as: 'stored', by });
+		settle(context, conflict, { conflictId, as: 'stored', by }, source);
 		return;
 	}
 	if (received.objectKey !== conflict.objectKey || received.attributes.sopInstanceUid !== sopInstanceUid) {
@@ -108,11 +108,16 @@ export function applySettlement(context: ApplyContext, change: SettlementChange,
 	const held = set.instance(sopInstanceUid);
 	if (held === undefined) throw new Failure('not-found', 'the instance is not in the index');
 	if (held.objectKey === conflict.objectKey) throw new Failure('conflict', 'the object of the conflict is the instance already');
-	settle(context, conflict, { conflictId, as: 'received', by });
+	settle(context, conflict, { conflictId, as: 'received', by }, source);
 	context.instances.push(replace(context, received, held, patient, { as: 'superseded', by }));
 }
 
-function settle({ set, newId, lastUpdated }: ApplyContext, { sopInstanceUid }: HeldConflict, settled: SettledConflict): void {
+function settle(
+	{ set, newId, lastUpdated }: ApplyContext,
+	{ sopInstanceUid }: HeldConflict,
+	settled: SettledConflict,
+	source: string,
+): void {
 	set.settleConflict(settled);
 	set.putAudit({
 		id: newId(),
@@ -120,6 +125,7 @@ function settle({ set, newId, lastUpdated }: ApplyContext, { sopInstanceUid }: H
 		actor: settled.by,
 		action: 'conflict.settle',
 		subject: settled.conflictId,
+		source,
 		detail: JSON.stringify({ sop_instance_uid: sopInstanceUid, keep: settled.as }),
 	});
 }

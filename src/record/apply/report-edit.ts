@@ -25,6 +25,7 @@ export function applyReportEdit(context: ApplyContext, change: ReportEditChange)
 		actor: edit.actor,
 		action: `report.${edit.operation}`,
 		subject: fhirIdOf(row),
+		source: edit.source,
 		detail: JSON.stringify({ version: row.version, status, ...(edit.operation === 'add' ? { study_uid: edit.studyUid } : {}) }),
 	});
 }

@@ -5,10 +5,10 @@ import { plainArray, type Statement, textArray } from '../statement.ts';
 export const insertAuditEvents: Statement = {
 	name: 'insert_audit_events',
 	text: `
-insert into audit_event (id, recorded_at, site_id, actor, action, subject, detail)
-select k.id, k.recorded_at, k.site_id, k.actor, k.action, k.subject, k.detail::jsonb
-from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::text[])
-	as k (site_id, id, recorded_at, actor, action, subject, detail)`,
+insert into audit_event (id, recorded_at, site_id, actor, action, subject, source, detail)
+select k.id, k.recorded_at, k.site_id, k.actor, k.action, k.subject, nullif(k.source, ''), k.detail::jsonb
+from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
+	as k (site_id, id, recorded_at, actor, action, subject, source, detail)`,
 };
 
 export function auditParameters(rows: readonly { siteId: string; entry: AuditEntry }[]): unknown[] {
@@ -20,6 +20,7 @@ export function auditParameters(rows: readonly { siteId: string; entry: AuditEnt
 		text(({ actor }) => actor),
 		text(({ action }) => action),
 		text(({ subject }) => subject),
+		text(({ source }) => source),
 		text(({ detail }) => detail),
 	];
 }
