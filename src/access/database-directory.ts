@@ -14,6 +14,7 @@ import type {
 	RemoteAe,
 	RemoteAeDirectory,
 	SenderMatch,
+	SiteLimits,
 } from './directory.ts';
 import { readSnapshot, readVersion, remoteAeKey, type Snapshot } from './snapshot.ts';
 
@@ -30,7 +31,15 @@ const pollMs = 300;
 /** Without a successful poll for this long nobody is let in: a revocation might have been missed. */
 const staleMsMax = 30_000;
 const keyUseMs = 5000;
-const nobody: Snapshot = { version: '', keys: new Map(), clients: [], dicomSites: [], dicomClients: [], remoteAes: new Map() };
+const nobody: Snapshot = {
+	version: '',
+	keys: new Map(),
+	clients: [],
+	dicomSites: [],
+	dicomClients: [],
+	remoteAes: new Map(),
+	siteLimits: new Map(),
+};
 const noClients = new ClientIndex([]);
 const noAssociations = new AssociationIndex([], [], false);
 
@@ -87,6 +96,11 @@ export class DatabaseDirectory implements AccessDirectory, AssociationDirectory,
 
 	remoteAe(siteId: string, title: string): RemoteAe | undefined {
 		return this.#current().remoteAes.get(remoteAeKey(siteId, title));
+	}
+
+	/** Also while the database cannot be asked: a limit that was set holds. */
+	limitsOf(siteId: string): SiteLimits | undefined {
+		return this.#snapshot.siteLimits.get(siteId);
 	}
 
 	/** The assigning authority of a site that has an AE title, for identifiers that name none. */

@@ -60,6 +60,14 @@ export interface RemoteAeDirectory {
 	remoteAe(siteId: string, title: string): RemoteAe | undefined;
 }
 
+/** What a site may take of a node; undefined: as much as the node has. */
+export interface SiteLimits {
+	/** Messages that wait to be stored. */
+	waitingMax: number | undefined;
+	/** DICOM associations at once. */
+	associationsMax: number | undefined;
+}
+
 /** As `AccessDirectory`, for DICOM associations. */
 export interface AssociationDirectory {
 	/** AE titles without leading and trailing blanks; letters count as they are. */

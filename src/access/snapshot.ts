@@ -6,9 +6,10 @@ import {
 	readDicomSites,
 	readIntegrationClients,
 	readRemoteAes,
+	readSiteLimits,
 } from '#storage/statements/administrative/read-access.ts';
 import type { DicomClient, DicomSite } from './association-index.ts';
-import type { KeyGrant, RemoteAe } from './directory.ts';
+import type { KeyGrant, RemoteAe, SiteLimits } from './directory.ts';
 import { type IntegrationClient, rangesOf } from './integration-client.ts';
 
 export interface Snapshot {
@@ -19,6 +20,8 @@ export interface Snapshot {
 	dicomClients: readonly DicomClient[];
 	/** By `remoteAeKey`. */
 	remoteAes: ReadonlyMap<string, RemoteAe>;
+	/** By the id of the site; of the others the node's limits hold alone. */
+	siteLimits: ReadonlyMap<string, SiteLimits>;
 }
 
 /** An AE title has no backslash. */
@@ -57,7 +60,11 @@ export async function readSnapshot(client: pg.Client, allowAnySource: boolean): 
 	for (const [siteId, title, host, port, tls] of (await run(client, readRemoteAes)) as RemoteAeRow[]) {
 		remoteAes.set(remoteAeKey(siteId, title), { title, host, port, tls });
 	}
-	return { version, keys, clients, dicomSites, dicomClients, remoteAes };
+	const siteLimits = new Map<string, SiteLimits>();
+	for (const [siteId, waitingMax, associationsMax] of (await run(client, readSiteLimits)) as LimitsRow[]) {
+		siteLimits.set(siteId, { waitingMax: waitingMax ?? undefined, associationsMax: associationsMax ?? undefined });
+	}
+	return { version, keys, clients, dicomSites, dicomClients, remoteAes, siteLimits };
 }
 
 type KeyRow = [string, Buffer, string, string, string | null, boolean, boolean];
@@ -80,6 +87,8 @@ type ClientRow = [
 ];
 
 type RemoteAeRow = [string, string, string, number, boolean];
+
+type LimitsRow = [string, number | null, number | null];
 
 type SiteRow = [string, string, string, boolean, string | null];
 

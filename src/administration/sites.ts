@@ -13,6 +13,9 @@ export const aeTitle = z
 /** A FHIR system: any URI without white space. */
 const authority = z.string().regex(/^\S+:\S+$/, 'an assigning authority is a URI, such as urn:oid:1.2.3');
 
+/** A limit below the node's; empty or null: none but that. */
+const ownLimit = (max: number) => z.literal('').or(z.null()).or(z.coerce.number().int().min(1).max(max));
+
 export const addSiteInput = z.strictObject({
 	slug,
 	name: z.string().trim().min(1).max(200),
@@ -27,6 +30,8 @@ export const setSiteInput = z.strictObject({
 	update_creates: z.boolean().optional(),
 	check_references: z.boolean().optional(),
 	instance_policy: z.enum(instancePolicies).optional(),
+	waiting_max: ownLimit(1_000_000).optional(),
+	associations_max: ownLimit(65_535).optional(),
 });
 
 export const siteRecord = z.strictObject({
@@ -38,6 +43,8 @@ export const siteRecord = z.strictObject({
 	update_creates: z.boolean().describe('a PUT to an id that is free creates the resource under it'),
 	check_references: z.boolean().describe('Patient/<id> in what FHIR clients write has to exist'),
 	instance_policy: z.enum(instancePolicies).describe('what becomes of other content under a SOP Instance UID that is stored'),
+	waiting_max: z.int().nullable().describe('messages of the site that wait to be stored, on each node; null: MAILBOX_MESSAGES_MAX alone'),
+	associations_max: z.int().nullable().describe('DICOM associations of the site at once, on each node; null: DIMSE_ASSOCIATIONS_MAX alone'),
 	active: z.boolean(),
 	created_at: instant,
 });
@@ -53,6 +60,8 @@ function record(site: Site): SiteRecord {
 		update_creates: site.updateCreates,
 		check_references: site.checkReferences,
 		instance_policy: site.instancePolicy,
+		waiting_max: site.waitingMax ?? null,
+		associations_max: site.associationsMax ?? null,
 		active: site.active,
 		created_at: site.createdAt.toISOString(),
 	};
@@ -80,6 +89,8 @@ export function addSite(context: AdministrationContext, input: z.infer<typeof ad
 			updateCreates: true,
 			checkReferences: true,
 			instancePolicy: 'keep',
+			waitingMax: null,
+			associationsMax: null,
 			active: true,
 			createdAt: new Date(context.nowMs()),
 		});
@@ -110,7 +121,16 @@ export async function showSite({ em }: AdministrationContext, slugText: string):
 	return record(await siteBySlug(em.fork(), slugText));
 }
 
-export function setSite(context: AdministrationContext, input: z.infer<typeof setSiteInput>): Promise<SiteRecord> {
+/** A site's limits keep it from being a burden on others, so they are not its manager's to raise. */
+function refuseOwnLimits({ actor }: AdministrationContext, input: z.infer<typeof setSiteInput>): void {
+	const limit = (['waiting_max', 'associations_max'] as const).find((name) => input[name] !== undefined);
+	if (limit !== undefined && actor.role !== 'administrator') {
+		throw new AdministrationError('the limits of a site are for an administrator to set', 'forbidden', limit);
+	}
+}
+
+export async function setSite(context: AdministrationContext, input: z.infer<typeof setSiteInput>): Promise<SiteRecord> {
+	refuseOwnLimits(context, input);
 	return change(context, async (em) => {
 		const site = await siteBySlug(em, input.slug);
 		const before = record(site);
@@ -121,6 +141,8 @@ export function setSite(context: AdministrationContext, input: z.infer<typeof se
 		if (input.update_creates !== undefined) site.updateCreates = input.update_creates;
 		if (input.check_references !== undefined) site.checkReferences = input.check_references;
 		if (input.instance_policy !== undefined) site.instancePolicy = input.instance_policy;
+		if (input.waiting_max !== undefined) site.waitingMax = input.waiting_max || null;
+		if (input.associations_max !== undefined) site.associationsMax = input.associations_max || null;
 		const after = record(site);
 		return [after, { action: 'site.set', subject: site.slug, siteId: site.id, before, after }];
 	});

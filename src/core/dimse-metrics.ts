@@ -27,7 +27,15 @@ export const dimseMetricDefinitions = {
 		kind: 'counter',
 		help: 'DIMSE associations requested, by answer.',
 		labels: {
-			result: ['accepted', 'rejected-called', 'rejected-calling', 'rejected-limit', 'rejected-version', 'rejected-application-context'],
+			result: [
+				'accepted',
+				'rejected-called',
+				'rejected-calling',
+				'rejected-limit',
+				'rejected-site-limit',
+				'rejected-version',
+				'rejected-application-context',
+			],
 		},
 	},
 	dimseAssociationEnds: {

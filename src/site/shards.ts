@@ -19,6 +19,8 @@ export interface ShardsOptions {
 	/** Handed to each worker; must survive structured cloning. */
 	workerData: unknown;
 	limits: Limits;
+	/** How many messages of a site may wait, below `mailboxMessagesMax`; undefined: as many as of any. */
+	waitingMaxOf?: (siteId: string) => number | undefined;
 	metrics: Metrics;
 	log: Log;
 	nowMs(): number;
@@ -117,7 +119,8 @@ export class Shards implements SiteGateway {
 		const { mailboxMessagesMax, mailboxBytesMax, waitingBytesMax } = this.#options.limits;
 		const mailbox = this.#laneOf(siteId).mailbox(siteId);
 		if (mailbox === undefined || mailbox.length === 0) return this.waiting().bytes < waitingBytesMax;
-		return mailbox.length < mailboxMessagesMax && mailbox.bytes + bytes <= mailboxBytesMax && this.waiting().bytes < waitingBytesMax;
+		const messagesMax = Math.min(mailboxMessagesMax, this.#options.waitingMaxOf?.(siteId) ?? mailboxMessagesMax);
+		return mailbox.length < messagesMax && mailbox.bytes + bytes <= mailboxBytesMax && this.waiting().bytes < waitingBytesMax;
 	}
 
 	whenRoom(siteId: string): Promise<void> {

@@ -15,6 +15,7 @@ import { Commitment } from '../../migrations/0012-commitment.ts';
 import { InstancePolicy } from '../../migrations/0013-instance-policy.ts';
 import { SignIn } from '../../migrations/0015-sign-in.ts';
 import { MessageSearch } from '../../migrations/0016-message-search.ts';
+import { SiteLimits } from '../../migrations/0017-site-limits.ts';
 import { ormConnection } from './orm-connection.ts';
 
 /** All migrations in order. They are written by hand; the ORM only runs them and keeps their names. */
@@ -33,6 +34,7 @@ const migrations = [
 	{ name: '0013-instance-policy', class: InstancePolicy },
 	{ name: '0015-sign-in', class: SignIn },
 	{ name: '0016-message-search', class: MessageSearch },
+	{ name: '0017-site-limits', class: SiteLimits },
 ];
 
 /** Any constant will do, as long as every node takes the same. */

@@ -11,7 +11,14 @@ describe('sites', () => {
 			const { context, rows } = administration;
 			const input = { slug: 'east', name: 'East', ae_title: 'EAST', default_authority: 'urn:oid:1.2.3' };
 			const [site, event] = await audited(administration, () => addSite(context, input));
-			const settings = { update_creates: true, check_references: true, instance_policy: 'keep', active: true };
+			const settings = {
+				update_creates: true,
+				check_references: true,
+				instance_policy: 'keep',
+				waiting_max: null,
+				associations_max: null,
+				active: true,
+			};
 			assert.deepEqual(site, { id: site.id, ...input, ...settings, created_at: administeredAt });
 			assert.deepEqual([event.action, event.subject, event.site, event.detail], ['site.add', 'east', 'east', { after: site }]);
 			assert.deepEqual(await showSite(context, 'east'), site);

@@ -545,10 +545,14 @@ create table site (
 	update_creates boolean not null default true,
 	check_references boolean not null default true,
 	instance_policy text not null default 'keep'::text,
+	waiting_max integer,
+	associations_max integer,
 	UNIQUE (ae_title),
 	UNIQUE (slug),
 	PRIMARY KEY (id),
-	CHECK ((instance_policy = ANY (ARRAY['keep'::text, 'replace'::text, 'refuse'::text])))
+	CHECK ((associations_max > 0)),
+	CHECK ((instance_policy = ANY (ARRAY['keep'::text, 'replace'::text, 'refuse'::text]))),
+	CHECK ((waiting_max > 0))
 );
 
 create table site_member (
@@ -595,7 +599,7 @@ CREATE INDEX allergy_intolerance_patient ON public.allergy_intolerance USING btr
 
 CREATE INDEX api_key_site ON public.api_key USING btree (site_id);
 
-CREATE INDEX audit_event_site ON public.audit_event USING btree (site_id, recorded_at);
+CREATE INDEX audit_event_listed ON public.audit_event USING btree (site_id, id);
 
 CREATE INDEX commitment_request_due ON public.commitment_request USING btree (due_at) WHERE (state = 'waiting'::text);
 

@@ -5,7 +5,7 @@ import { addSite, addSiteInput, enableSite, listSites, setSite, setSiteInput, sh
 import { siteOfShown } from '../visible-sites.ts';
 
 const named = z.strictObject({ slug: z.string() });
-const values = { name: 'text', ae_title: 'AE', default_authority: 'uri' };
+const values = { name: 'text', ae_title: 'AE', default_authority: 'uri', waiting_max: 'n', associations_max: 'n' };
 const object = {
 	scope: 'object',
 	called: 'site',
@@ -63,7 +63,7 @@ export const siteOperations = [
 		input: setSiteInput,
 		output: siteRecord,
 		commandLine: { positionals: ['slug'], values },
-		example: { slug: 'north', name: 'North Imaging Centre', update_creates: false },
+		example: { slug: 'north', name: 'North Imaging Centre', update_creates: false, associations_max: 20 },
 		run: setSite,
 	}),
 	defineOperation({

@@ -30,8 +30,8 @@ type EndReason =
 /** What an association asks of the surface that holds it. */
 export interface AssociationHost {
 	services: readonly ServiceClass[];
-	/** Whether there is room for one more established association. */
-	hasRoom(): boolean;
+	/** Whether there is room for one more established association, and for one more of the site. */
+	hasRoom(siteId?: string): boolean;
 }
 
 /** One transport connection, and the association on it (PS3.8 §9.2). Ends by itself; `closed` resolves when the socket is gone. */
@@ -45,6 +45,7 @@ export class Association {
 	#state: State = 'Sta1';
 	#request: AssociateRequest | undefined;
 	#messages: Messages | undefined;
+	#siteId: string | undefined;
 	#rejection: Rejection = 'called';
 	#abortReason: AbortReason = 'reason-not-specified';
 	#endReason: EndReason | undefined;
@@ -79,6 +80,11 @@ export class Association {
 		});
 		this.#on('Transport Connection Indication');
 		socket.resume();
+	}
+
+	/** Of the established association. */
+	get siteId(): string | undefined {
+		return this.established ? this.#siteId : undefined;
 	}
 
 	get established(): boolean {
@@ -294,6 +300,8 @@ export class Association {
 		const match = directory.matchAssociation(calledAe, callingAe, this.#address);
 		if (match.kind !== 'accepted') return match.kind === 'called-unknown' ? 'called' : 'calling';
 		if (this.#draining || !this.#host.hasRoom()) return 'limit';
+		if (!this.#host.hasRoom(match.siteId)) return 'site-limit';
+		this.#siteId = match.siteId;
 		const { accept, negotiated } = negotiate(request, this.#host.services, match.grants, limits.dimsePduBytesMax);
 		metrics.dimseAssociationRequests.inc({ result: 'accepted' });
 		metrics.dimseAssociations.inc();

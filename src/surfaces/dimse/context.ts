@@ -58,6 +58,8 @@ export interface DimseContext {
 	remoteTls: RequestorTls | undefined;
 	/** Whether instances of SOP classes that DICOM does not know (private ones) are stored as well. */
 	storesUnknownSopClasses: boolean;
+	/** How many associations a site may have at once; undefined: as many as there are. */
+	associationsMaxOf(siteId: string): number | undefined;
 	/** Whether a peer is listed in TRUSTED_PROXIES; its connections then begin with a PROXY header. */
 	isTrustedProxy(address: string): boolean;
 	audit(refused: RefusedAssociation): void;

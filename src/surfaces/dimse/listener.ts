@@ -48,15 +48,24 @@ class Associations {
 
 	#connect(socket: Socket, address: string): void {
 		this.#context.metrics.dimseConnectionsOpened.inc({ result: 'accepted' });
-		const association = new Association(socket, address, this.#context, { services: this.#services, hasRoom: () => this.#hasRoom() });
+		const association = new Association(socket, address, this.#context, {
+			services: this.#services,
+			hasRoom: (siteId) => this.#hasRoom(siteId),
+		});
 		this.#associations.add(association);
 		void association.closed.then(() => this.#associations.delete(association));
 	}
 
-	#hasRoom(): boolean {
+	/** For one more association of whatever site, or of this one. */
+	#hasRoom(siteId: string | undefined): boolean {
+		const { limits, associationsMaxOf } = this.#context;
+		const most = siteId === undefined ? limits.dimseAssociationsMax : associationsMaxOf(siteId);
+		if (most === undefined) return true;
 		let established = 0;
-		for (const association of this.#associations) if (association.established) established += 1;
-		return established < this.#context.limits.dimseAssociationsMax;
+		for (const association of this.#associations) {
+			if (siteId === undefined ? association.established : association.siteId === siteId) established += 1;
+		}
+		return established < most;
 	}
 
 	#refused(address: string, reason: ConnectionRefusal): void {

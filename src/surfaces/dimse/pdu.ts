@@ -32,6 +32,7 @@ export const rejections = {
 	called: { result: 1, source: 1, reason: 7, means: 'called-AE-title-not-recognized' },
 	version: { result: 1, source: 2, reason: 2, means: 'protocol-version-not-supported' },
 	limit: { result: 2, source: 3, reason: 2, means: 'local-limit-exceeded' },
+	'site-limit': { result: 2, source: 3, reason: 2, means: 'local-limit-exceeded by the site' },
 } as const;
 
 export type Rejection = keyof typeof rejections;

@@ -167,6 +167,7 @@ export async function startSurface(test: TestContext, setUp: SetUp = {}) {
 		storesUnknownSopClasses,
 		isTrustedProxy: (address) => trustedProxies.includes(address),
 		audit: (event) => refused.push(event),
+		associationsMaxOf: () => undefined,
 		auditQuery: (event) => answered.push(event),
 		limits: { ...defaultLimits, ...limits },
 		metrics,

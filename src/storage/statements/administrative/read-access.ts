@@ -34,6 +34,15 @@ from site s
 where s.active and s.ae_title is not null`,
 };
 
+/** The active sites that have limits of their own. */
+export const readSiteLimits: Statement = {
+	name: 'read_site_limits',
+	text: `
+select s.id, s.waiting_max, s.associations_max
+from site s
+where s.active and (s.waiting_max is not null or s.associations_max is not null)`,
+};
+
 export const readRemoteAes: Statement = {
 	name: 'read_remote_aes',
 	text: `
