@@ -65,7 +65,7 @@ const labels: Readonly<Record<string, string>> = {
 const schemes: Readonly<Record<string, string>> = { mllp: 'mllp', mllp_tls: 'mllps', dimse: 'dicom', dimse_tls: 'dicoms' };
 const paths: Readonly<Record<string, string>> = { fhir: '/fhir', hl7: '/v2/ingest', mpps: '/ingest', ops: '/metrics' };
 
-function startBlock({ surfaces, embedded }: Service, dataDir: string): string {
+function startBlock({ surfaces, consoleLogin, embedded }: Service, dataDir: string): string {
 	const lines = Object.entries(surfaces).map(([name, { host, port, tls }]) => {
 		const scheme = schemes[name] ?? (tls ? 'https' : 'http');
 		const address = host.includes(':') ? `[${host}]` : host;
@@ -74,5 +74,8 @@ function startBlock({ surfaces, embedded }: Service, dataDir: string): string {
 	const database = embedded
 		? `embedded PostgreSQL under ${dataDir} (for evaluation; a production site sets DATABASE_URL)`
 		: 'the one of DATABASE_URL';
-	return `\nTributary ${version} is ready\n\n${lines.join('\n')}\n\n  data                    ${database}\n  first steps             npm run -s tributary -- help\n\n`;
+	const login = consoleLogin
+		? `  console sign-in         ${consoleLogin.email}, password ${consoleLogin.password} (told this once; it is changed at the first sign-in)\n`
+		: '';
+	return `\nTributary ${version} is ready\n\n${lines.join('\n')}\n\n${login}  data                    ${database}\n  first steps             npm run -s tributary -- help\n\n`;
 }

@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { openAudit } from '#access/audit.ts';
 import { openDirectory } from '#access/database-directory.ts';
+import { firstAdministrator } from '#access/sign-in.ts';
 import { BulkJobs } from '#bulk/jobs.ts';
 import { addressSet, parseRange } from '#core/address.ts';
 import { systemClock } from '#core/clock.ts';
@@ -25,8 +26,6 @@ import { ResourceReads } from '#storage/resource-reads.ts';
 import { removeRuntimeFile, type SurfaceAddress, writeRuntimeFile } from '#storage/runtime-file.ts';
 import { readCursorKey } from '#storage/statements/administrative/read-access.ts';
 import { createUnmatchedLog } from '#storage/unmatched.ts';
-import { bundleConsole } from '#surfaces/admin/console-assets.ts';
-import { type AdminListenOptions, createAdminSurface } from '#surfaces/admin/surface.ts';
 import { AccessNotes } from '#surfaces/dicomweb/access-notes.ts';
 import { dicomWebOpenApi } from '#surfaces/dicomweb/openapi.ts';
 import { dicomWebRoutes } from '#surfaces/dicomweb/routes.ts';
@@ -49,11 +48,14 @@ import { createMppsSurface } from '#surfaces/mpps/surface.ts';
 import { createOperationsSurface } from '#surfaces/operations/surface.ts';
 import type { TcpListenOptions } from '#surfaces/tcp/reception.ts';
 import type { Config } from './config.ts';
+import { openAdmin } from './service-admin.ts';
 import { version } from './version.ts';
 
 /** A running node. */
 export interface Service {
 	surfaces: Record<string, SurfaceAddress>;
+	/** Of the administrator that the very first start made; told this once. */
+	consoleLogin: { email: string; password: string } | undefined;
 	databaseUrl: string;
 	/** Whether the database is the embedded one. */
 	embedded: boolean;
@@ -117,9 +119,27 @@ async function compose(config: Config, log: Log, closers: Closer[], close: () =>
 	closers.push(() => bulk.close());
 	const conflicts = await watchOpenConflicts({ databaseUrl, metrics, log });
 	closers.push(() => conflicts.close());
+	const people = new Connection(databaseUrl);
+	closers.push(() => people.close());
+	const consoleLogin = await firstAdministrator(people);
 	const state = { draining: false, listening: false };
 	const { objects, intake } = await openImaging(config, log, metrics, shards, directory);
-	const parts: Parts = { config, log, metrics, clock, directory, shards, reader, bulk, objects, intake, state, databaseUrl, closers };
+	const parts: Parts = {
+		config,
+		log,
+		metrics,
+		clock,
+		directory,
+		shards,
+		reader,
+		bulk,
+		objects,
+		intake,
+		people,
+		state,
+		databaseUrl,
+		closers,
+	};
 	const surfaces = await listen(parts);
 	state.listening = true;
 	writeRuntimeFile(config.DATA_DIR, {
@@ -133,7 +153,7 @@ async function compose(config: Config, log: Log, closers: Closer[], close: () =>
 		state.draining = true;
 		removeRuntimeFile(config.DATA_DIR);
 	});
-	return { surfaces, databaseUrl, embedded: config.DATABASE_URL === undefined, metrics, shards, close };
+	return { surfaces, consoleLogin, databaseUrl, embedded: config.DATABASE_URL === undefined, metrics, shards, close };
 }
 
 /** Instances lie in the object store before they are indexed, whichever surface they come in by. */
@@ -177,6 +197,8 @@ interface Parts {
 	bulk: BulkJobs;
 	objects: ObjectStore;
 	intake: InstanceIntake;
+	/** By which people sign in. */
+	people: Connection;
 	state: { draining: boolean; listening: boolean };
 	databaseUrl: string;
 	closers: Closer[];
@@ -229,15 +251,8 @@ async function listen(parts: Parts): Promise<Record<string, SurfaceAddress>> {
 	const documented = { ...http, documented: config.API_DOCUMENTATION, version };
 	opened('hl7', config.HOST, await createHl7HttpSurface(ingestContext, { ...documented, port: config.HL7_PORT }));
 	opened('mpps', config.HOST, await createMppsSurface(ingestContext, { ...documented, port: config.MPPS_PORT }));
-	const admin = await openAdmin(parts, { ...http, host: config.ADMIN_HOST, port: config.ADMIN_PORT });
-	opened('admin', config.ADMIN_HOST, admin);
+	opened('admin', config.ADMIN_HOST, await openAdmin(parts, http));
 	return { ...surfaces, ...(await listenMllp(parts)), ...(await listenDimse(parts)) };
-}
-
-function openAdmin({ log, metrics, config }: Parts, listen: AdminListenOptions): Promise<HttpServer> {
-	const assets = bundleConsole(new URL('./console/index.html', import.meta.url));
-	assets.catch((error: unknown) => log.error({ err: error }, 'the console could not be bundled'));
-	return createAdminSurface({ limits: config.limits, metrics, log, assets }, listen);
 }
 
 /** DICOMweb, on the origin of the FHIR surface. */

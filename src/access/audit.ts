@@ -10,9 +10,10 @@ export interface AuditEvent {
 	source: string;
 }
 
-/** Something that was done for somebody who is known, within a site. */
+/** Something that was done by or for somebody who is known. */
 export interface SiteAuditEvent extends AuditEvent {
-	siteId: string;
+	/** Null: of no site. */
+	siteId: string | null;
 	actor: string;
 	/** Without a patient's data. */
 	detail: Record<string, string | number>;

@@ -100,18 +100,32 @@ export function setUser(context: AdministrationContext, { email, role, sites }: 
 	});
 }
 
-/** The keys of a disabled user are refused. */
+/** Sessions of a disabled user end for good, also those that would hold when the user is let in again. */
+const endSessions = 'delete from admin_session where user_id = ?';
+
+/** The keys of a disabled user are refused, and the sessions end. */
 export function enableUser(context: AdministrationContext, email: string, active: boolean): Promise<UserRecord> {
 	return change(context, async (em) => {
 		const user = await userByEmail(em, email);
 		const before = record(user);
 		user.active = active;
+		if (!active) await execute(em, endSessions, user.id);
 		const after = record(user);
 		return [after, { action: active ? 'user.enable' : 'user.disable', subject: user.email, siteId: null, before, after }];
 	});
 }
 
-/** A new password, shown this once and to be changed at the next sign-in. Sessions of the user end. */
+/** As the sign-in counts wrong passwords of an account (storage/statements/administrative/sign-in). */
+const unlock = `
+update sign_in_failure f set failures = 0, locked_until = now()
+from (select sha256(cursor_key || convert_to('account ' || ?, 'UTF8')) as digest from access_version) k
+where f.kind = 'account' and f.bucket = (get_byte(k.digest, 0) << 8 | get_byte(k.digest, 1))`;
+
+async function execute(em: EntityManager, statement: string, value: string): Promise<void> {
+	await em.getConnection().execute(statement, [value], 'run', em.getTransactionContext());
+}
+
+/** A new password, shown this once and to be changed at the next sign-in. Sessions of the user end, and the account is not locked. */
 export async function resetPassword(context: AdministrationContext, email: string): Promise<z.infer<typeof newPassword>> {
 	const password = oneTimePassword();
 	const passwordHash = await hashPassword(password);
@@ -119,6 +133,7 @@ export async function resetPassword(context: AdministrationContext, email: strin
 		const user = await userByEmail(em, email);
 		user.passwordHash = passwordHash;
 		user.mustChangePassword = true;
+		await execute(em, unlock, user.email);
 		return [
 			{ email: user.email, password },
 			{ action: 'user.reset-password', subject: user.email, siteId: null },

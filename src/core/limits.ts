@@ -1,4 +1,5 @@
 import { dicomWebLimitDefinitions } from './dicomweb-limits.ts';
+import { signInLimitDefinitions } from './sign-in-limits.ts';
 import { xmlLimitDefinitions } from './xml-limits.ts';
 
 /**
@@ -372,6 +373,7 @@ export const limitDefinitions = {
 		max: 4096 * MiB,
 		answer: 'bytes of unmatched messages waiting to be logged; as above',
 	},
+	...signInLimitDefinitions,
 	...dicomWebLimitDefinitions,
 	dicomHeaderBytesMax: {
 		variable: 'DICOM_HEADER_BYTES_MAX',

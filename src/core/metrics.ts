@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { adminMetricDefinitions } from './admin-metrics.ts';
 import { dicomWebMetricDefinitions } from './dicomweb-metrics.ts';
 import { dimseMetricDefinitions } from './dimse-metrics.ts';
 import { type FailureCode, failureCodes } from './failure.ts';
@@ -151,6 +152,7 @@ export const metricDefinitions = {
 	},
 	...dimseMetricDefinitions,
 	...dicomWebMetricDefinitions,
+	...adminMetricDefinitions,
 	httpRequests: {
 		name: 'tributary_http_requests_total',
 		kind: 'counter',

@@ -37,14 +37,8 @@ function answered({ contentType, plain, br, gzip }: ConsoleFile, cacheControl: s
 	const coding = preferredCoding(request.header('accept-encoding'));
 	const body = coding === 'br' ? br : coding === 'gzip' ? gzip : plain;
 	const tag = `"${createHash('sha256').update(body).digest('base64url')}"`;
-	const headers: Record<string, string> = {
-		'Content-Type': contentType,
-		'Cache-Control': cacheControl,
-		// The coding is settled here, and `identity` keeps it so.
-		'Content-Encoding': coding ?? 'identity',
-		Vary: 'Accept-Encoding',
-		ETag: tag,
-	};
+	const coded: Record<string, string> = coding === undefined ? {} : { 'Content-Encoding': coding, Vary: 'Accept-Encoding' };
+	const headers = { 'Content-Type': contentType, 'Cache-Control': cacheControl, ETag: tag, ...coded };
 	const known = request
 		.header('if-none-match')
 		?.split(',')

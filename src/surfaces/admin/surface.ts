@@ -1,22 +1,16 @@
 import type { Failure } from '#core/failure.ts';
-import type { Limits } from '#core/limits.ts';
-import type { Log } from '#core/log.ts';
-import type { Metrics } from '#core/metrics.ts';
 import { jsonAnswer } from '../http/json-answer.ts';
-import type { HttpAnswer } from '../http/message.ts';
+import type { AnyRoute, HttpAnswer } from '../http/message.ts';
 import { createHttpServer, type HttpServer, type HttpServerOptions } from '../http/server.ts';
 import type { ConsoleAssets } from './console-assets.ts';
 import { consoleFiles } from './console-files.ts';
+import type { AdminContext } from './context.ts';
+import { sessionRoutes } from './session-routes.ts';
 
-export interface AdminContext {
-	limits: Limits;
-	metrics: Metrics;
-	log: Log;
+export type AdminListenOptions = Pick<HttpServerOptions, 'host' | 'port' | 'tls' | 'trustedProxies'> & {
 	/** The files of the console; may still be bundled. */
 	assets: Promise<ConsoleAssets>;
-}
-
-export type AdminListenOptions = Pick<HttpServerOptions, 'host' | 'port' | 'tls' | 'trustedProxies'>;
+};
 
 /** Nothing is loaded from elsewhere, nothing runs that stands in the page, and nothing may frame it. */
 const policy = [
@@ -41,13 +35,15 @@ const headers = {
 	'Cache-Control': 'no-store',
 };
 
-/** `{error}`; the server sets the status. */
-function renderFailure(failure: Failure): HttpAnswer {
-	return jsonAnswer(500, { error: failure.diagnostics });
+/** `{error}`, with the member of the input that is at fault as `field`; the server sets the status. */
+function renderFailure({ diagnostics, location }: Failure): HttpAnswer {
+	return jsonAnswer(500, { error: diagnostics, ...(location?.expression === undefined ? {} : { field: location.expression }) });
 }
 
 /** The admin API and the console, on an origin of their own. Rejects when the address cannot be bound. */
-export function createAdminSurface({ assets, ...context }: AdminContext, listen: AdminListenOptions): Promise<HttpServer> {
+export function createAdminSurface(context: AdminContext, { assets, ...listen }: AdminListenOptions): Promise<HttpServer> {
+	const { limits, metrics, log } = context;
 	const files = consoleFiles(assets);
-	return createHttpServer({ ...listen, ...context, name: 'admin', headers, routes: [files.assets], elsewhere: files.page, renderFailure });
+	const routes: AnyRoute[] = [...sessionRoutes(context), files.assets];
+	return createHttpServer({ ...listen, name: 'admin', limits, metrics, log, headers, routes, elsewhere: files.page, renderFailure });
 }

@@ -11,7 +11,9 @@ const compressedBytesMin = 1024;
 /** As fast as gzip on FHIR JSON, and smaller; from 5 on it takes twice the time. */
 const brotliQuality = 4;
 
-const compressible = /^(?:text\/|application\/(?:json|ndjson|xml|openmetrics-text|javascript)\b|[^;]+\+(?:json|ndjson|xml)\b)/;
+/** Not a stream of events, each of which is wanted at once. */
+const compressible =
+	/^(?:text\/(?!event-stream)|application\/(?:json|ndjson|xml|openmetrics-text|javascript)\b|[^;]+\+(?:json|ndjson|xml)\b)/;
 
 /**
  * The coding of an answer by Accept-Encoding and its weights (RFC 9110 §12.5.3); undefined is none. Of codings that are

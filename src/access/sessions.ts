@@ -1,0 +1,86 @@
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Limits } from '#core/limits.ts';
+import type { Role } from '#core/role.ts';
+import type { StatementRunner } from '#storage/connection.ts';
+import { beginSession, endSession, heldSessions, readSession } from '#storage/statements/administrative/sign-in.ts';
+
+/** A person who is signed in, as of now. */
+export interface Session {
+	/** SHA-256 of the token; the token is with the browser alone. */
+	digest: Buffer;
+	userId: string;
+	email: string;
+	role: Role;
+	/** Those that the person may see: all for an administrator, and for an auditor who has none of their own. */
+	sites: readonly { slug: string; name: string }[];
+	allSites: boolean;
+	mustChangePassword: boolean;
+	/** What changes have to carry beside the cookie; follows from the token. */
+	csrfToken: string;
+}
+
+/** Sessions live in the database: every request asks it, so what ends one ends it on every node at once. */
+export class Sessions {
+	readonly #database: Database;
+	readonly #limits: Limits;
+
+	constructor(database: Database, limits: Limits) {
+		this.#database = database;
+		this.#limits = limits;
+	}
+
+	/** The token of a new session; undefined: the account was changed since its password was checked. */
+	async begin(userId: string, passwordHash: string, source: string): Promise<string | undefined> {
+		const token = randomBytes(32).toString('base64url');
+		const { sessionIdleMsMax, sessionMsMax } = this.#limits;
+		const values = [digestOf(token), userId, passwordHash, source, sessionIdleMsMax, sessionMsMax];
+		const rows = await this.#database.runOpened(beginSession, values);
+		return rows.length > 0 ? token : undefined;
+	}
+
+	async find(token: string): Promise<Session | undefined> {
+		if (!/^[\w-]{43}$/.test(token)) return undefined;
+		const digest = digestOf(token);
+		const [row] = await this.#database.runOpened(readSession, [digest, this.#limits.sessionIdleMsMax, this.#limits.sessionMsMax]);
+		if (row === undefined) return undefined;
+		const [userId, email, role, mustChange, sites, allSites] = row;
+		return {
+			digest,
+			userId: userId ?? '',
+			email: email ?? '',
+			role: role as Role,
+			sites: JSON.parse(sites ?? '[]'),
+			allSites: allSites === 't',
+			mustChangePassword: mustChange === 't',
+			csrfToken: csrfTokenOf(token),
+		};
+	}
+
+	/** Of these sessions, by the hexadecimal text of their digests, those that hold; nobody is noted as seen. */
+	async held(digests: readonly Buffer[]): Promise<ReadonlySet<string>> {
+		const values = [digests, this.#limits.sessionIdleMsMax, this.#limits.sessionMsMax];
+		return new Set((await this.#database.runOpened(heldSessions, values)).map(([digest]) => digest ?? ''));
+	}
+
+	async end(session: Session): Promise<void> {
+		await this.#database.runOpened(endSession, [session.digest]);
+	}
+}
+
+/** What the access of people asks the database by. */
+export interface Database {
+	runOpened: StatementRunner['run'];
+}
+
+function digestOf(token: string): Buffer {
+	return createHash('sha256').update(token).digest();
+}
+
+function csrfTokenOf(token: string): string {
+	return createHmac('sha256', token).update('csrf').digest('base64url');
+}
+
+export function isCsrfToken(session: Session, given: string | undefined): boolean {
+	const [expected, found] = [session.csrfToken, given ?? ''].map((text) => createHash('sha256').update(text).digest()) as [Buffer, Buffer];
+	return timingSafeEqual(expected, found);
+}

@@ -1,0 +1,150 @@
+import { parseAddress } from '#core/address.ts';
+import { Failure } from '#core/failure.ts';
+import { newId } from '#core/id.ts';
+import type { Limits } from '#core/limits.ts';
+import {
+	addFirstAdministrator,
+	changePassword,
+	countSignIn,
+	countUsers,
+	forgiveSignIn,
+	readAccount,
+} from '#storage/statements/administrative/sign-in.ts';
+import type { Audit } from './audit.ts';
+import { hashPassword, oneTimePassword, passwordFault, passwordMatches } from './password.ts';
+import type { Database, Session, Sessions } from './sessions.ts';
+
+/** Wrong passwords of an address until it is locked, in terms of those of an account: many people may share it. */
+const perAddress = 4;
+/** After so long without another, one wrong password is forgotten. */
+const forgottenMs = { account: 3_600_000, address: 60_000 };
+
+export interface SignInOptions {
+	database: Database;
+	sessions: Sessions;
+	audit: Audit;
+	limits: Limits;
+}
+
+/** Lets people in by e-mail and password, and slows down those who guess. */
+export class SignIn {
+	readonly #options: SignInOptions;
+	#checking: Promise<unknown> = Promise.resolve();
+	#waiting = 0;
+
+	constructor(options: SignInOptions) {
+		this.#options = options;
+	}
+
+	/**
+	 * The token of a new session. Who does not exist, is disabled, has no password or another gets the same answer after the same work.
+	 * @throws Failure `unauthenticated`; `too-many-requests` while the account or the address is locked, whether the account exists or not
+	 */
+	async signIn(email: string, password: string, source: string): Promise<string> {
+		const { sessions, database, audit } = this.#options;
+		await this.#count(email, source);
+		const [row] = await database.runOpened(readAccount, [accountOf(email)]);
+		const [userId = null, knownEmail = null, passwordHash = null] = row ?? [];
+		const matches = await this.#check(password, passwordHash);
+		const token = matches && userId && passwordHash ? await sessions.begin(userId, passwordHash, source) : undefined;
+		if (token === undefined) {
+			audit.record({ action: 'user.sign-in-failed', subject: knownEmail ?? 'no such user', source });
+			throw new Failure('unauthenticated', 'the e-mail address or the password is wrong');
+		}
+		await this.#forgive(email, source);
+		audit.recordOf({ ...byPerson(knownEmail ?? '', source), action: 'user.sign-in' });
+		return token;
+	}
+
+	async signOut(session: Session, source: string): Promise<void> {
+		await this.#options.sessions.end(session);
+		this.#options.audit.recordOf({ ...byPerson(session.email, source), action: 'user.sign-out' });
+	}
+
+	/**
+	 * A person sets a password of their own; their other sessions end.
+	 * @throws Failure `sender-not-authorized` when the current password is another, `unprocessable` when the new one will not do
+	 */
+	async changePassword(session: Session, current: string, password: string, source: string): Promise<void> {
+		const { database, audit } = this.#options;
+		const { email, userId, digest } = session;
+		await this.#count(email, source);
+		const [row] = await database.runOpened(readAccount, [email]);
+		const held = row?.[2] ?? null;
+		if (!(await this.#check(current, held)) || held === null) {
+			audit.record({ action: 'user.change-password-failed', subject: email, source });
+			throw new Failure('sender-not-authorized', 'the current password is another');
+		}
+		await this.#forgive(email, source);
+		const fault = current === password ? 'the new password is the current one' : passwordFault(password, email);
+		if (fault !== undefined) throw new Failure('unprocessable', fault);
+		const hash = await this.#queued(() => hashPassword(password));
+		const changed = await database.runOpened(changePassword, [userId, held, hash, digest, newId(), email, source]);
+		if (changed.length === 0) throw new Failure('conflict', 'the password was changed meanwhile');
+	}
+
+	async #count(email: string, source: string): Promise<void> {
+		const { database, limits } = this.#options;
+		const [max, lockMs] = [limits.signInFailuresMax, limits.signInLockMsMax];
+		const counted = async (kind: 'account' | 'address', name: string, failuresMax: number) => {
+			const [row] = await database.runOpened(countSignIn, [kind, name, failuresMax, lockMs, forgottenMs[kind]]);
+			if (row?.[0] === 't') return;
+			const retryAfterSeconds = Math.max(1, Number(row?.[1] ?? 1));
+			throw new Failure('too-many-requests', 'too many wrong passwords', { retryAfterSeconds });
+		};
+		await counted('address', networkOf(source), max * perAddress);
+		await counted('account', accountOf(email), max);
+	}
+
+	async #forgive(email: string, source: string): Promise<void> {
+		const { database } = this.#options;
+		await database.runOpened(forgiveSignIn, ['account', accountOf(email), true]);
+		await database.runOpened(forgiveSignIn, ['address', networkOf(source), false]);
+	}
+
+	#check(password: string, hash: string | null): Promise<boolean> {
+		return this.#queued(() => passwordMatches(password, hash));
+	}
+
+	/** One at a time: each takes a thread that files are written by as well. */
+	async #queued<T>(work: () => Promise<T>): Promise<T> {
+		if (this.#waiting >= this.#options.limits.signInsWaitingMax) {
+			throw new Failure('too-many-requests', 'too many passwords wait to be checked', { retryAfterSeconds: 2 });
+		}
+		this.#waiting++;
+		const turn = this.#checking.then(work);
+		this.#checking = turn.catch(() => undefined);
+		try {
+			return await turn;
+		} finally {
+			this.#waiting--;
+		}
+	}
+}
+
+function byPerson(email: string, source: string) {
+	return { siteId: null, actor: email, subject: email, source, detail: {} };
+}
+
+function accountOf(email: string): string {
+	return email.trim().toLowerCase();
+}
+
+/** Of an IPv6 address the /64: everybody has a whole one. */
+function networkOf(source: string): string {
+	const bytes = parseAddress(source);
+	return bytes?.length === 16 ? Buffer.from(bytes.slice(0, 8)).toString('hex') : source;
+}
+
+/** Of the first administrator; an address that nobody can have elsewhere. */
+const firstEmail = 'admin@localhost';
+
+/** Where nobody is known yet: an administrator with a password that is told this once. */
+export async function firstAdministrator(database: Database): Promise<{ email: string; password: string } | undefined> {
+	const [row] = await database.runOpened(countUsers, []);
+	if (row?.[0] !== '0') return undefined;
+	const password = oneTimePassword();
+	const values = [newId(), firstEmail, await hashPassword(password), newId()];
+	const added = await database.runOpened(addFirstAdministrator, values);
+	return added.length > 0 ? { email: firstEmail, password } : undefined;
+}

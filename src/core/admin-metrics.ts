@@ -1,0 +1,17 @@
+import type { MetricDefinition } from './metric-definition.ts';
+
+/** The rows of the admin surface in the table of metrics. */
+export const adminMetricDefinitions = {
+	signIns: {
+		name: 'tributary_admin_sign_ins_total',
+		kind: 'counter',
+		help: 'Attempts to sign in to the admin surface, by what became of them.',
+		labels: { result: ['accepted', 'refused', 'locked'] },
+	},
+	liveWatchers: {
+		name: 'tributary_admin_live_watchers',
+		kind: 'gauge',
+		help: 'Streams of live figures that are open.',
+		labels: {},
+	},
+} as const satisfies Record<string, MetricDefinition>;

@@ -1,0 +1,47 @@
+const hour = 3_600_000;
+
+/** Signing in to the admin surface; rows of the table in limits.ts. */
+export const signInLimitDefinitions = {
+	signInFailuresMax: {
+		variable: 'SIGN_IN_FAILURES_MAX',
+		default: 5,
+		min: 1,
+		max: 100,
+		answer: 'wrong passwords of an account in a row (of an address: four times as many); 429 with Retry-After, from 5 s on and doubling',
+	},
+	signInLockMsMax: {
+		variable: 'SIGN_IN_LOCK_MS_MAX',
+		default: hour / 4,
+		min: 1000,
+		max: 24 * hour,
+		answer: 'the longest time for which an account or an address is locked',
+	},
+	signInsWaitingMax: {
+		variable: 'SIGN_INS_WAITING_MAX',
+		default: 16,
+		min: 1,
+		max: 1000,
+		answer: 'passwords of a node that wait to be checked, one at a time; 429 with Retry-After',
+	},
+	sessionIdleMsMax: {
+		variable: 'SESSION_IDLE_MS_MAX',
+		default: hour / 2,
+		min: 1000,
+		max: 24 * hour,
+		answer: 'a session of the admin surface without a request; it ends, 401',
+	},
+	sessionMsMax: {
+		variable: 'SESSION_MS_MAX',
+		default: 12 * hour,
+		min: 1000,
+		max: 720 * hour,
+		answer: 'since the sign-in; the session ends, 401',
+	},
+	liveWatchersMax: {
+		variable: 'LIVE_WATCHERS_MAX',
+		default: 64,
+		min: 1,
+		max: 10_000,
+		answer: 'streams of live figures that a node has open; a further one: 503 with Retry-After',
+	},
+} as const;

@@ -1,0 +1,136 @@
+import type { Statement } from '../../statement.ts';
+
+/** Who signs in, with what, and who guesses. A person belongs to no site, or to several. */
+
+/** What a session was begun with; `u` is the user. */
+const credential = "sha256(convert_to(u.role || ' ' || u.password_hash, 'UTF8'))";
+
+/** The bucket of what is counted, `$1` its kind and `$2` its name: 16 bits that nobody outside can compute. */
+const bucket = `
+select get_byte(d, 0) << 8 | get_byte(d, 1) as bucket
+from (select sha256(cursor_key || convert_to($1 || ' ' || $2, 'UTF8')) as d from access_version) k`;
+
+/**
+ * Counts an attempt unless what it is counted by is locked: from the `$3`th failure on for five seconds, doubling up to `$4` ms. A
+ * failure is forgotten after `$5` ms without another. Answers whether it was counted, and the seconds of the lock.
+ */
+export const countSignIn: Statement = {
+	name: 'count_sign_in',
+	text: `
+insert into sign_in_failure as f (kind, bucket, failures, failed_at, locked_until)
+select $1, b.bucket, 1, now(), now() + case when 1 >= $3::integer then interval '5 seconds' else interval '0' end
+from (${bucket}) b
+on conflict (kind, bucket) do update set (failures, failed_at, locked_until) = (
+	select n, now(), now() + case
+		when n < $3::integer then interval '0'
+		else least(interval '5 seconds' * power(2, least(n - $3::integer, 20)), make_interval(secs => $4::float8 / 1000))
+	end
+	from (
+		select least(greatest(0, f.failures - floor(extract(epoch from now() - f.failed_at) * 1000 / $5::float8)::integer) + 1, 1000) as n
+	) counted
+	where f.locked_until <= now()
+	union all
+	select f.failures, f.failed_at, f.locked_until where f.locked_until > now()
+)
+returning failed_at = now(), ceil(extract(epoch from locked_until - now()))::integer`,
+};
+
+/** The attempt was no guess: it takes itself back, and all before it where `$3` is true. */
+export const forgiveSignIn: Statement = {
+	name: 'forgive_sign_in',
+	text: `
+update sign_in_failure f set failures = case when $3::boolean then 0 else greatest(0, f.failures - 1) end, locked_until = now()
+from (${bucket}) b
+where f.kind = $1 and f.bucket = b.bucket`,
+};
+
+export const readAccount: Statement = {
+	name: 'read_account',
+	text: 'select u.id, u.email, case when u.active then u.password_hash end from app_user u where u.email = $1',
+};
+
+/** Begins a session `$1` of the user `$2`, whose password still is `$3`, from `$4`; drops those that ended by age (`$5`, `$6` ms). */
+export const beginSession: Statement = {
+	name: 'begin_session',
+	text: `
+with old as (
+	delete from admin_session
+	where seen_at < now() - make_interval(secs => $5::float8 / 1000) or began_at < now() - make_interval(secs => $6::float8 / 1000)
+)
+insert into admin_session (digest, user_id, credential, began_at, seen_at, source)
+select $1, u.id, ${credential}, now(), now(), $4
+from app_user u
+where u.id = $2 and u.active and u.password_hash = $3
+returning user_id`,
+};
+
+/** `s` holds: neither too old (`$2` idle, `$3` in all, ms) nor of a user who is disabled or has another password or role. */
+const holds = `u.id = s.user_id and u.active and s.credential = ${credential}
+	and s.seen_at > now() - make_interval(secs => $2::float8 / 1000) and s.began_at > now() - make_interval(secs => $3::float8 / 1000)`;
+
+/** The user of the session `$1`, who is noted as seen; the sites as JSON. */
+export const readSession: Statement = {
+	name: 'read_session',
+	text: `
+with held as (
+	select u.id, u.email, u.role, u.must_change_password, s.seen_at
+	from admin_session s join app_user u on ${holds}
+	where s.digest = $1
+), seen as (
+	update admin_session s set seen_at = now() from held
+	where s.digest = $1 and held.seen_at < now() - make_interval(secs => $2::float8 / 10000)
+)
+select id, email, role, must_change_password, coalesce((
+	select json_agg(json_build_object('slug', t.slug, 'name', t.name) order by t.slug)
+	from site t
+	where held.role = 'administrator' or exists (select from site_member m where m.site_id = t.id and m.user_id = held.id)
+		or held.role = 'auditor' and not exists (select from site_member m where m.user_id = held.id)
+), '[]'), held.role = 'administrator' or held.role = 'auditor' and not exists (select from site_member m where m.user_id = held.id)
+from held`,
+};
+
+/** Of the sessions `$1`, those that hold. */
+export const heldSessions: Statement = {
+	name: 'held_sessions',
+	text: `select encode(s.digest, 'hex') from admin_session s join app_user u on ${holds} where s.digest = any ($1::bytea[])`,
+};
+
+export const endSession: Statement = { name: 'end_session', text: 'delete from admin_session where digest = $1' };
+
+/** A person changes the password `$2` of the account `$1` to `$3`: other sessions than `$4` end, and no password has to be changed. */
+export const changePassword: Statement = {
+	name: 'change_password',
+	text: `
+with changed as (
+	update app_user u set password_hash = $3, must_change_password = false
+	where u.id = $1 and u.active and u.password_hash = $2
+	returning u.id, u.role, u.password_hash
+), ended as (
+	delete from admin_session s using changed where s.user_id = changed.id and s.digest <> $4
+), kept as (
+	update admin_session s set credential = ${credential} from changed u where s.digest = $4 and s.user_id = u.id
+), audited as (
+	insert into audit_event (id, recorded_at, site_id, actor, action, subject, source, detail)
+	select $5, now(), null, $6, 'user.change-password', $6, $7, '{}' from changed
+)
+select id from changed`,
+};
+
+/** The first administrator, where there is nobody yet; two nodes that start together make one. */
+export const addFirstAdministrator: Statement = {
+	name: 'add_first_administrator',
+	text: `
+with added as (
+	insert into app_user (id, email, password_hash, must_change_password, role, active, created_at)
+	select $1, $2, $3, true, 'administrator', true, now()
+	where not exists (select from app_user)
+	on conflict do nothing
+	returning email
+), audited as (
+	insert into audit_event (id, recorded_at, site_id, actor, action, subject, source, detail)
+	select $4, now(), null, 'first start', 'user.add', email, '', '{"role": "administrator"}' from added
+)
+select email from added`,
+};
+
+export const countUsers: Statement = { name: 'count_users', text: 'select count(*) from app_user' };

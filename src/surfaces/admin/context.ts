@@ -1,0 +1,17 @@
+import type { Session, Sessions } from '#access/sessions.ts';
+import type { SignIn } from '#access/sign-in.ts';
+import type { Limits } from '#core/limits.ts';
+import type { Log } from '#core/log.ts';
+import type { Metrics } from '#core/metrics.ts';
+
+/** What the routes of the admin API work with. */
+export interface AdminContext {
+	sessions: Sessions;
+	signIn: SignIn;
+	limits: Limits;
+	metrics: Metrics;
+	log: Log;
+	version: string;
+}
+
+export type { Session };

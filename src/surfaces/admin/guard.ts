@@ -1,0 +1,62 @@
+import { isCsrfToken, type Session } from '#access/sessions.ts';
+import { Failure } from '#core/failure.ts';
+import type { HttpAnswer, HttpRequest, Route } from '../http/message.ts';
+import { originOf } from '../http/origin.ts';
+import type { AdminContext } from './context.ts';
+
+const cookieName = 'tributary_session';
+
+/** The cookie of a session; without a token, the one that takes it away. */
+export function sessionCookie(request: Pick<HttpRequest, 'secure'>, token?: string): string {
+	const lifetime = token === undefined ? '; Max-Age=0' : '';
+	return `${cookieName}=${token ?? ''}; Path=/; HttpOnly; SameSite=Strict${request.secure ? '; Secure' : ''}${lifetime}`;
+}
+
+export function sessionToken(request: Pick<HttpRequest, 'header'>): string | undefined {
+	const cookies = request.header('cookie')?.split(';') ?? [];
+	const given = cookies.map((cookie) => cookie.trim()).find((cookie) => cookie.startsWith(`${cookieName}=`));
+	return given?.slice(cookieName.length + 1);
+}
+
+/**
+ * Browsers say for whom they ask; pages of other origins, of the same host as well, are nobody that is answered.
+ * @throws Failure `sender-not-authorized`
+ */
+export function refuseForeignPages(request: Pick<HttpRequest, 'header' | 'secure'>): void {
+	const origin = request.header('origin');
+	const site = request.header('sec-fetch-site');
+	const isForeign = (origin !== undefined && origin !== originOf(request)) || site === 'cross-site' || site === 'same-site';
+	if (isForeign) throw new Failure('sender-not-authorized', 'the request comes from a page of another origin');
+}
+
+/** @throws Failure `unauthenticated` without a session that holds */
+export async function sessionOf({ sessions }: AdminContext, request: Pick<HttpRequest, 'header'>): Promise<Session> {
+	const token = sessionToken(request);
+	const session = token === undefined ? undefined : await sessions.find(token);
+	if (session === undefined) throw new Failure('unauthenticated', 'nobody is signed in');
+	return session;
+}
+
+type Pattern = Pick<Route, 'method' | 'pattern'>;
+
+/** A route for who is signed in: the session is looked up for each request anew, and a change carries the token of its session. */
+export function signedIn(
+	context: AdminContext,
+	{ method, pattern }: Pattern,
+	handle: (session: Session, request: HttpRequest) => HttpAnswer | Promise<HttpAnswer>,
+	{ despitePassword = false } = {},
+): Route {
+	return {
+		method,
+		pattern,
+		handle: async (request) => {
+			refuseForeignPages(request);
+			const session = await sessionOf(context, request);
+			if (method !== 'GET' && !isCsrfToken(session, request.header('x-csrf-token')))
+				throw new Failure('sender-not-authorized', 'the header X-CSRF-Token is missing or of another session');
+			if (session.mustChangePassword && !despitePassword)
+				throw new Failure('sender-not-authorized', 'the password has to be changed first');
+			return handle(session, request);
+		},
+	};
+}

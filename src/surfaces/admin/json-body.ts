@@ -1,0 +1,34 @@
+import type { z } from 'zod';
+import { Failure } from '#core/failure.ts';
+import type { HttpRequest } from '../http/message.ts';
+
+/**
+ * The JSON of a request; `{}` where there is no body.
+ * @throws Failure `unsupported-media-type`; `invalid` when it is no JSON object
+ */
+export function jsonBody(request: Pick<HttpRequest, 'body' | 'header'>): Record<string, unknown> {
+	if (request.body.length === 0) return {};
+	const type = request.header('content-type')?.split(';')[0]?.trim().toLowerCase();
+	if (type !== 'application/json') throw new Failure('unsupported-media-type', 'the body is application/json');
+	const body = parsed(request.body);
+	if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new Failure('invalid', 'the body is no JSON object');
+	return body as Record<string, unknown>;
+}
+
+function parsed(bytes: Uint8Array): unknown {
+	try {
+		return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+	} catch (cause) {
+		throw new Failure('invalid', 'the body is not JSON', { cause });
+	}
+}
+
+/** @throws Failure `invalid` that names the member at fault */
+export function formOf<Schema extends z.ZodObject>(schema: Schema, given: Record<string, unknown>): z.output<Schema> {
+	const result = schema.safeParse(given);
+	if (result.success) return result.data;
+	const [issue] = result.error.issues;
+	const member = String(issue?.path[0] ?? '');
+	const text = member === '' ? (issue?.message ?? 'the input is invalid') : `${member}: ${issue?.message}`;
+	throw new Failure('invalid', text, member === '' ? {} : { location: { expression: member } });
+}

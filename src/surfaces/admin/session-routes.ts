@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import type { Session } from '#access/sessions.ts';
+import { Failure } from '#core/failure.ts';
+import { jsonAnswer } from '../http/json-answer.ts';
+import type { HttpAnswer, HttpRequest, Route } from '../http/message.ts';
+import type { AdminContext } from './context.ts';
+import { refuseForeignPages, sessionCookie, sessionToken, signedIn } from './guard.ts';
+import { formOf, jsonBody } from './json-body.ts';
+
+const path = '/api/v1/session';
+
+/** PostgreSQL has no character NUL. */
+const text = (max: number) =>
+	z
+		.string()
+		.min(1)
+		.max(max)
+		.regex(/^[^\0]*$/);
+
+export const signInInput = z.strictObject({ email: text(254), password: text(1024) });
+export const changePasswordInput = z.strictObject({ current: text(1024), password: text(1024) });
+export const sessionOutput = z.strictObject({
+	user: z.strictObject({
+		email: z.string(),
+		role: z.enum(['auditor', 'manager', 'administrator']),
+		sites: z.array(z.strictObject({ slug: z.string(), name: z.string() })).meta({ description: 'those that the user may see' }),
+	}),
+	csrf_token: z.string().meta({ description: 'the header X-CSRF-Token of every method but GET' }),
+	must_change_password: z.boolean().meta({ description: 'until it is changed everything else answers 403' }),
+});
+
+/** Signing in and out, and a password of one's own. */
+export function sessionRoutes(context: AdminContext): Route[] {
+	const despitePassword = { despitePassword: true };
+	return [
+		{ method: 'POST', pattern: path, handle: (request) => signIn(context, request) },
+		signedIn(context, { method: 'GET', pattern: path }, (session) => jsonAnswer(200, recordOf(session)), despitePassword),
+		signedIn(context, { method: 'DELETE', pattern: path }, (session, request) => signOut(context, session, request), despitePassword),
+		signedIn(
+			context,
+			{ method: 'PUT', pattern: `${path}/password` },
+			(session, request) => changePassword(context, session, request),
+			despitePassword,
+		),
+	];
+}
+
+function recordOf({ email, role, sites, csrfToken, mustChangePassword }: Session): z.infer<typeof sessionOutput> {
+	return { user: { email, role, sites: [...sites] }, csrf_token: csrfToken, must_change_password: mustChangePassword };
+}
+
+async function signIn(context: AdminContext, request: HttpRequest): Promise<HttpAnswer> {
+	refuseForeignPages(request);
+	const { email, password } = formOf(signInInput, jsonBody(request));
+	const token = await counted(context, () => context.signIn.signIn(email, password, request.source));
+	const session = await context.sessions.find(token);
+	if (session === undefined) throw new Failure('unauthenticated', 'nobody is signed in');
+	await endPrevious(context, request);
+	const answer = jsonAnswer(200, recordOf(session));
+	return { ...answer, headers: { ...answer.headers, 'Set-Cookie': sessionCookie(request, token) } };
+}
+
+/** Whoever signs in anew in the same browser was signed in before. */
+async function endPrevious({ sessions }: AdminContext, request: HttpRequest): Promise<void> {
+	const token = sessionToken(request);
+	const previous = token === undefined ? undefined : await sessions.find(token);
+	if (previous !== undefined) await sessions.end(previous);
+}
+
+async function counted<T>({ metrics }: AdminContext, work: () => Promise<T>): Promise<T> {
+	try {
+		const result = await work();
+		metrics.signIns.inc({ result: 'accepted' });
+		return result;
+	} catch (error) {
+		if (error instanceof Failure && error.code === 'unauthenticated') metrics.signIns.inc({ result: 'refused' });
+		if (error instanceof Failure && error.code === 'too-many-requests') metrics.signIns.inc({ result: 'locked' });
+		throw error;
+	}
+}
+
+async function signOut({ signIn }: AdminContext, session: Session, request: HttpRequest): Promise<HttpAnswer> {
+	await signIn.signOut(session, request.source);
+	return { status: 204, headers: { 'Set-Cookie': sessionCookie(request) } };
+}
+
+async function changePassword({ signIn }: AdminContext, session: Session, request: HttpRequest): Promise<HttpAnswer> {
+	const { current, password } = formOf(changePasswordInput, jsonBody(request));
+	await signIn.changePassword(session, current, password, request.source);
+	return { status: 204 };
+}
