@@ -56,15 +56,20 @@ export class Sessions {
 		};
 	}
 
-	/** Of these sessions, by the hexadecimal text of their digests, those that hold; nobody is noted as seen. */
-	async held(digests: readonly Buffer[]): Promise<ReadonlySet<string>> {
+	/** Of the sessions with these digests, in hexadecimal, those that hold, with their reach; nobody is noted as seen. */
+	async held(digests: readonly string[]): Promise<ReadonlyMap<string, string>> {
 		const values = [digests, this.#limits.sessionIdleMsMax, this.#limits.sessionMsMax];
-		return new Set((await this.#database.runOpened(heldSessions, values)).map(([digest]) => digest ?? ''));
+		return new Map((await this.#database.runOpened(heldSessions, values)).map(([digest, reach]) => [digest ?? '', reach ?? '']));
 	}
 
 	async end(session: Session): Promise<void> {
 		await this.#database.runOpened(endSession, [session.digest]);
 	}
+}
+
+/** The sites that a session sees, as one text. */
+export function reachOf({ allSites, sites }: Session): string {
+	return allSites ? '*' : sites.map(({ slug }) => slug).join(' ');
 }
 
 /** What the access of people asks the database by. */

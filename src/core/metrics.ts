@@ -324,8 +324,9 @@ export type ExpositionFormat = 'text' | 'openmetrics';
 
 export type Metrics = { readonly [N in MetricName]: Handle<N> } & {
 	readonly registry: Registry;
-	/** `sample` runs before every exposition and sets the gauges that are cheaper to read than to follow. */
+	/** `sample` runs before every exposition, and whenever `refresh` is called, and sets the gauges that are cheaper to read than to follow. */
 	beforeCollect(sample: () => void): void;
+	refresh(): void;
 	exposition(format: ExpositionFormat): Promise<{ contentType: string; body: string }>;
 };
 
@@ -364,14 +365,18 @@ export function createMetrics(options: { version?: string; processMetrics?: bool
 	) as { [N in MetricName]: Handle<N> };
 	if (options.processMetrics !== false) collectDefaultMetrics({ register: registry });
 	handles.buildInfo.set({ version: options.version ?? 'unknown', node: process.version }, 1);
+	const refresh = () => {
+		for (const sample of samples) sample();
+	};
 	return Object.freeze({
 		...handles,
 		registry,
 		beforeCollect: (sample: () => void) => {
 			samples.push(sample);
 		},
+		refresh,
 		exposition: async (format: ExpositionFormat) => {
-			for (const sample of samples) sample();
+			refresh();
 			const text = await registry.metrics();
 			return format === 'openmetrics'
 				? { contentType: Registry.OPENMETRICS_CONTENT_TYPE, body: openMetrics(text) }

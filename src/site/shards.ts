@@ -162,6 +162,13 @@ export class Shards implements SiteGateway {
 		return { messages, bytes, deepest };
 	}
 
+	/** Messages that wait, by the id of the site; sites without any are left out. */
+	waitingBySite(): Map<string, number> {
+		const waiting = new Map<string, number>();
+		for (const lane of this.#lanes) for (const { siteId, length } of lane.mailboxes()) if (length > 0) waiting.set(siteId, length);
+		return waiting;
+	}
+
 	/** The threads, for tests that end one. */
 	threads(): Worker[] {
 		return this.#pools.flatMap((pool) => pool.threads).filter((thread) => thread instanceof Worker);

@@ -1,8 +1,10 @@
-import type { Session, Sessions } from '#access/sessions.ts';
+import type { Sessions } from '#access/sessions.ts';
 import type { SignIn } from '#access/sign-in.ts';
 import type { Limits } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import type { Metrics } from '#core/metrics.ts';
+import type { Figures } from './live/figures.ts';
+import type { Watchers } from './live/watchers.ts';
 
 /** What the routes of the admin API work with. */
 export interface AdminContext {
@@ -12,6 +14,6 @@ export interface AdminContext {
 	metrics: Metrics;
 	log: Log;
 	version: string;
+	figures: Figures;
+	watchers: Watchers;
 }
-
-export type { Session };

@@ -5,6 +5,7 @@ import { createHttpServer, type HttpServer, type HttpServerOptions } from '../ht
 import type { ConsoleAssets } from './console-assets.ts';
 import { consoleFiles } from './console-files.ts';
 import type { AdminContext } from './context.ts';
+import { liveRoutes } from './live/routes.ts';
 import { sessionRoutes } from './session-routes.ts';
 
 export type AdminListenOptions = Pick<HttpServerOptions, 'host' | 'port' | 'tls' | 'trustedProxies'> & {
@@ -44,6 +45,6 @@ function renderFailure({ diagnostics, location }: Failure): HttpAnswer {
 export function createAdminSurface(context: AdminContext, { assets, ...listen }: AdminListenOptions): Promise<HttpServer> {
 	const { limits, metrics, log } = context;
 	const files = consoleFiles(assets);
-	const routes: AnyRoute[] = [...sessionRoutes(context), files.assets];
+	const routes: AnyRoute[] = [...sessionRoutes(context), ...liveRoutes(context), files.assets];
 	return createHttpServer({ ...listen, name: 'admin', limits, metrics, log, headers, routes, elsewhere: files.page, renderFailure });
 }

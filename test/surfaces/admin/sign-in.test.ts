@@ -73,7 +73,9 @@ describe('signing in', () => {
 			assert.ok(Number(again.headers.get('retry-after')) > 5, 'the lock grows');
 			await service.rows('update sign_in_failure set locked_until = now()');
 			assert.equal((await client.signIn(owner, password)).status, 200);
-			const [row] = await service.rows<{ failures: number }>("select failures from sign_in_failure where kind = 'account' order by failures");
+			const [row] = await service.rows<{ failures: number }>(
+				"select failures from sign_in_failure where kind = 'account' order by failures",
+			);
 			assert.equal(row?.failures, 0);
 		}));
 

@@ -68,7 +68,11 @@ returning user_id`,
 const holds = `u.id = s.user_id and u.active and s.credential = ${credential}
 	and s.seen_at > now() - make_interval(secs => $2::float8 / 1000) and s.began_at > now() - make_interval(secs => $3::float8 / 1000)`;
 
-/** The user of the session `$1`, who is noted as seen; the sites as JSON. */
+/** Of the user `u`: the user is of no site in particular. */
+const isOfAll = `(u.role = 'administrator' or u.role = 'auditor' and not exists (select from site_member m where m.user_id = u.id))`;
+const isMember = '(exists (select from site_member m where m.site_id = t.id and m.user_id = u.id))';
+
+/** The user of the session `$1`, who is noted as seen; the sites as JSON, and whether they are all. */
 export const readSession: Statement = {
 	name: 'read_session',
 	text: `
@@ -83,16 +87,22 @@ with held as (
 select id, email, role, must_change_password, coalesce((
 	select json_agg(json_build_object('slug', t.slug, 'name', t.name) order by t.slug)
 	from site t
-	where held.role = 'administrator' or exists (select from site_member m where m.site_id = t.id and m.user_id = held.id)
-		or held.role = 'auditor' and not exists (select from site_member m where m.user_id = held.id)
-), '[]'), held.role = 'administrator' or held.role = 'auditor' and not exists (select from site_member m where m.user_id = held.id)
-from held`,
+	where ${isOfAll} or ${isMember}
+), '[]'), ${isOfAll}
+from held u`,
 };
 
-/** Of the sessions `$1`, those that hold. */
+/** Of the sessions `$1`, in hexadecimal, those that hold, with the slugs of their sites; `*` is all. */
 export const heldSessions: Statement = {
 	name: 'held_sessions',
-	text: `select encode(s.digest, 'hex') from admin_session s join app_user u on ${holds} where s.digest = any ($1::bytea[])`,
+	text: `
+select encode(s.digest, 'hex'), case
+	when ${isOfAll} then '*'
+	else (select coalesce(string_agg(t.slug, ' ' order by t.slug), '') from site t where ${isMember})
+end
+from unnest($1::text[]) d
+join admin_session s on s.digest = decode(d, 'hex')
+join app_user u on ${holds}`,
 };
 
 export const endSession: Statement = { name: 'end_session', text: 'delete from admin_session where digest = $1' };

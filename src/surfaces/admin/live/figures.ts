@@ -1,0 +1,219 @@
+import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
+import type { Database } from '#access/sessions.ts';
+import type { Clock } from '#core/clock.ts';
+import type { Log } from '#core/log.ts';
+import type { Metrics } from '#core/metrics.ts';
+import { databaseBytes, imageBytes } from '#storage/statements/administrative/storage-used.ts';
+import { alertRules } from './alert-rules.ts';
+import { Alerts } from './alerts.ts';
+import { metricsOf, quantiles } from './expression.ts';
+import { MetricHistory } from './metric-history.ts';
+
+/** Between two points. */
+export const pointMs = 10_000;
+const keptMs = 3_600_000;
+const storageMs = 300_000;
+
+const eventLoopLag = 'nodejs_eventloop_lag_p99_seconds';
+const messages = 'tributary_site_messages_total';
+const acknowledgements = 'tributary_hl7_acknowledgement_seconds_bucket';
+const associations = 'tributary_dimse_associations';
+
+/** Messages of the ten seconds before a point, by site; sites without any are left out. */
+interface SiteCounts {
+	received: number;
+	refused: number;
+}
+
+interface Instant {
+	atMs: number;
+	bySite: ReadonlyMap<string, SiteCounts>;
+	/** Messages that wait, by the slug of the site. */
+	waiting: ReadonlyMap<string, number>;
+	latencySeconds: { p50: number | undefined; p99: number | undefined };
+	associations: number;
+}
+
+/** Whose figures are shown: all of the node, or those of some sites. */
+export type Viewed = 'all' | readonly string[];
+
+export interface Point {
+	at: string;
+	received: number;
+	refused: number;
+	latency_p50_ms: number | null;
+	latency_p99_ms: number | null;
+	waiting: number;
+	associations: number | null;
+}
+
+export interface Overview {
+	points: Point[];
+	mailboxes: { site: string; waiting: number }[];
+	storage_bytes: number | null;
+	alerts: { name: string; since: string; summary: string; severity: string }[];
+}
+
+export interface FiguresOptions {
+	database: Database;
+	/** Messages that wait, by the id of the site. */
+	waitingBySite(): ReadonlyMap<string, number>;
+	metrics: Metrics;
+	clock: Clock;
+	log: Log;
+}
+
+/** What this node does, every ten seconds for an hour, from the metrics that it has anyway. */
+export class Figures {
+	readonly #options: FiguresOptions;
+	readonly #history: MetricHistory;
+	readonly #alerts = new Alerts(alertRules);
+	readonly #lag: IntervalHistogram = monitorEventLoopDelay();
+	readonly #instants: Instant[] = [];
+	readonly #listeners = new Set<() => void>();
+	#slugs: ReadonlyMap<string, string> = new Map();
+	#imageBytes: ReadonlyMap<string, number> = new Map();
+	#databaseBytes: number | undefined;
+	#storageAtMs = 0;
+	#timer: NodeJS.Timeout | undefined;
+	#taking: Promise<void> = Promise.resolve();
+
+	constructor(options: FiguresOptions) {
+		this.#options = options;
+		const judged = alertRules.flatMap(({ expression }) => metricsOf(expression)).filter((metric) => metric !== eventLoopLag);
+		this.#history = new MetricHistory(options.metrics.registry, [...judged, messages, acknowledgements, associations], keptMs);
+	}
+
+	/** Takes the first point, which the others are counted from, and then one every ten seconds. */
+	async start(): Promise<void> {
+		this.#lag.enable();
+		await this.take();
+		this.#timer = setInterval(() => void this.take(), pointMs).unref();
+	}
+
+	/** Takes a point now. Never rejects. */
+	take(): Promise<void> {
+		this.#taking = this.#taking
+			.then(() => this.#take())
+			.catch((error: unknown) => this.#options.log.error({ err: error }, 'live figures could not be taken'));
+		return this.#taking;
+	}
+
+	async close(): Promise<void> {
+		clearInterval(this.#timer);
+		await this.#taking;
+		this.#lag.disable();
+	}
+
+	async #take(): Promise<void> {
+		const { metrics, clock } = this.#options;
+		metrics.refresh();
+		const atMs = clock.nowMs();
+		await this.#history.take(atMs, { [eventLoopLag]: this.#lag.percentile(99) / 1e9 });
+		this.#lag.reset();
+		await this.#readStorage(atMs);
+		this.#alerts.judge(this.#history, atMs);
+		this.#instants.push({
+			atMs,
+			bySite: this.#counts(),
+			waiting: this.#waiting(),
+			latencySeconds: { p50: this.#latency(0.5), p99: this.#latency(0.99) },
+			associations: this.#history.values(associations)[0]?.value ?? 0,
+		});
+		while ((this.#instants[0]?.atMs ?? atMs) <= atMs - keptMs) this.#instants.shift();
+		for (const listener of this.#listeners) listener();
+	}
+
+	#counts(): Map<string, SiteCounts> {
+		const counts = new Map<string, SiteCounts>();
+		for (const { labels, value } of this.#history.increases(messages, 1)) {
+			const site = labels['site'] ?? '';
+			const held = counts.get(site) ?? { received: 0, refused: 0 };
+			const refused = labels['outcome'] === 'refused' ? value : 0;
+			counts.set(site, { received: held.received + value, refused: held.refused + refused });
+		}
+		return counts;
+	}
+
+	/** Of the acknowledgements since the last point; replays wait for nobody. */
+	#latency(quantile: number): number | undefined {
+		const buckets = new Map<string, number>();
+		for (const { labels, value } of this.#history.increases(acknowledgements, 1)) {
+			if (labels['surface'] !== 'replay') buckets.set(labels['le'] ?? '', (buckets.get(labels['le'] ?? '') ?? 0) + value);
+		}
+		const samples = [...buckets].map(([le, value]) => ({ labels: { le }, value }));
+		return quantiles(samples, quantile)[0]?.value;
+	}
+
+	#waiting(): Map<string, number> {
+		const waiting = [...this.#options.waitingBySite()];
+		return new Map(waiting.flatMap(([id, count]) => (this.#slugs.has(id) ? [[this.#slugs.get(id) as string, count]] : [])));
+	}
+
+	/** Now and then, and when a site is new: adding up the images of a network takes a moment. */
+	async #readStorage(nowMs: number): Promise<void> {
+		const { database, log } = this.#options;
+		const isKnown = [...this.#options.waitingBySite().keys()].every((id) => this.#slugs.has(id));
+		if (isKnown && this.#storageAtMs !== 0 && nowMs - this.#storageAtMs < storageMs) return;
+		try {
+			const [sites, size] = await Promise.all([database.runOpened(imageBytes, []), database.runOpened(databaseBytes, [])]);
+			this.#slugs = new Map(sites.map(([id, slug]) => [id ?? '', slug ?? '']));
+			this.#imageBytes = new Map(sites.map(([, slug, bytes]) => [slug ?? '', Number(bytes)]));
+			this.#databaseBytes = Number(size[0]?.[0]);
+			this.#storageAtMs = nowMs;
+		} catch (error) {
+			// That the database is away is an alert of its own; the last figure stands.
+			log.debug({ err: error }, 'the storage used could not be read');
+		}
+	}
+
+	overview(viewed: Viewed): Overview {
+		const nowMs = this.#instants.at(-1)?.atMs ?? 0;
+		const waiting = this.#instants.at(-1)?.waiting ?? new Map<string, number>();
+		const alerts = this.#alerts.firing(nowMs).filter(({ site }) => viewed === 'all' || (site !== undefined && viewed.includes(site)));
+		return {
+			points: this.#instants.map((instant) => pointOf(instant, viewed)),
+			mailboxes: [...waiting]
+				.filter(([site]) => viewed === 'all' || viewed.includes(site))
+				.sort(([, left], [, right]) => right - left)
+				.map(([site, count]) => ({ site, waiting: count })),
+			storage_bytes: this.#storage(viewed),
+			alerts: alerts.map(({ name, sinceMs, summary, severity }) => ({ name, since: new Date(sinceMs).toISOString(), summary, severity })),
+		};
+	}
+
+	/** The database and all images; of some sites, their images. */
+	#storage(viewed: Viewed): number | null {
+		if (this.#databaseBytes === undefined) return null;
+		if (viewed === 'all') return [...this.#imageBytes.values()].reduce((sum, bytes) => sum + bytes, this.#databaseBytes);
+		return viewed.reduce((sum, site) => sum + (this.#imageBytes.get(site) ?? 0), 0);
+	}
+
+	latest(viewed: Viewed): Point | undefined {
+		const instant = this.#instants.at(-1);
+		return instant && pointOf(instant, viewed);
+	}
+
+	/** `listener` is told of each further point, until what is returned is called. */
+	onPoint(listener: () => void): () => void {
+		this.#listeners.add(listener);
+		return () => this.#listeners.delete(listener);
+	}
+}
+
+function pointOf({ atMs, bySite, waiting, latencySeconds, associations: open }: Instant, viewed: Viewed): Point {
+	const isAll = viewed === 'all';
+	const of = <V>(map: ReadonlyMap<string, V>): V[] => [...map].filter(([site]) => isAll || viewed.includes(site)).map(([, value]) => value);
+	const counts = of(bySite);
+	const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+	const ms = (seconds: number | undefined) => (isAll && seconds !== undefined ? Math.round(seconds * 1e5) / 100 : null);
+	return {
+		at: new Date(atMs).toISOString(),
+		received: sum(counts.map(({ received }) => received)),
+		refused: sum(counts.map(({ refused }) => refused)),
+		latency_p50_ms: ms(latencySeconds.p50),
+		latency_p99_ms: ms(latencySeconds.p99),
+		waiting: sum(of(waiting)),
+		associations: isAll ? open : null,
+	};
+}

@@ -1,0 +1,110 @@
+import { reachOf, type Session, type Sessions } from '#access/sessions.ts';
+import { Failure } from '#core/failure.ts';
+import type { Limits } from '#core/limits.ts';
+import type { Log } from '#core/log.ts';
+import type { Metrics } from '#core/metrics.ts';
+import type { Figures, Point } from './figures.ts';
+
+/** How soon a stream ends when its session does. */
+const sessionCheckMs = 500;
+/** A comment keeps the connection from being taken for idle. */
+const keepAliveMs = 4000;
+const retryMs = 5000;
+
+interface Watcher {
+	/** What the session had to have when the stream began. */
+	digest: string;
+	reach: string;
+	wake(): void;
+	ended: boolean;
+}
+
+/**
+ * The streams of live figures that are open. One statement asks for all of them whether their sessions hold. What they show is
+ * settled when they begin: a stream whose user got other sites ends as well, and the browser opens it anew.
+ */
+export class Watchers {
+	readonly #open = new Set<Watcher>();
+	readonly #options: { sessions: Sessions; limits: Limits; metrics: Metrics; log: Log };
+	readonly #timer: NodeJS.Timeout;
+	#checking = false;
+
+	constructor(options: { sessions: Sessions; limits: Limits; metrics: Metrics; log: Log }, figures: Figures) {
+		this.#options = options;
+		this.#timer = setInterval(() => void this.#check(), sessionCheckMs).unref();
+		figures.onPoint(() => {
+			for (const watcher of this.#open) watcher.wake();
+		});
+	}
+
+	/** @throws Failure `unavailable` when too many are open */
+	stream(session: Session, latest: () => Point | undefined): AsyncIterable<Uint8Array> {
+		if (this.#isFull) throw new Failure('unavailable', 'too many watch already', { retryAfterSeconds: 10 });
+		const watcher = { digest: session.digest.toString('hex'), reach: reachOf(session), wake: () => undefined, ended: false };
+		return this.#events(watcher, latest);
+	}
+
+	get #isFull(): boolean {
+		return this.#open.size >= this.#options.limits.liveWatchersMax;
+	}
+
+	async *#events(watcher: Watcher, latest: () => Point | undefined): AsyncIterable<Uint8Array> {
+		// Others may have begun since it was let in.
+		if (this.#isFull) return;
+		this.#open.add(watcher);
+		this.#options.metrics.liveWatchers.set(this.#open.size);
+		try {
+			yield encode(`retry: ${retryMs}\n\n`);
+			for (let told: string | undefined; !watcher.ended; ) {
+				const point = latest();
+				const isNew = point !== undefined && point.at !== told;
+				told = point?.at;
+				yield encode(isNew ? `event: point\ndata: ${JSON.stringify(point)}\n\n` : ': \n\n');
+				if (!watcher.ended) await turnOf(watcher);
+			}
+		} finally {
+			this.#open.delete(watcher);
+			this.#options.metrics.liveWatchers.set(this.#open.size);
+		}
+	}
+
+	async #check(): Promise<void> {
+		if (this.#checking || this.#open.size === 0) return;
+		this.#checking = true;
+		try {
+			const held = await this.#options.sessions.held([...this.#open].map(({ digest }) => digest));
+			for (const watcher of this.#open) if (held.get(watcher.digest) !== watcher.reach) end(watcher);
+		} catch (error) {
+			// Who cannot be asked for is not shown anything more.
+			this.#options.log.warn({ err: error }, 'the sessions of watchers could not be checked; their streams end');
+			for (const watcher of this.#open) end(watcher);
+		} finally {
+			this.#checking = false;
+		}
+	}
+
+	/** Ends all streams. */
+	close(): void {
+		clearInterval(this.#timer);
+		for (const watcher of this.#open) end(watcher);
+	}
+}
+
+function end(watcher: Watcher): void {
+	watcher.ended = true;
+	watcher.wake();
+}
+
+/** Resolves with the next point, at the end, or when it is time for a comment. */
+function turnOf(watcher: Watcher): Promise<void> {
+	return new Promise((resolve) => {
+		const timer = setTimeout(resolve, keepAliveMs);
+		watcher.wake = () => {
+			clearTimeout(timer);
+			resolve();
+		};
+	});
+}
+
+const encoder = new TextEncoder();
+const encode = (text: string): Uint8Array => encoder.encode(text);

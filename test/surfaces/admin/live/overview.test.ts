@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { addUser, disableUser, resetPassword } from '#administration/users.ts';
+import { eventually, type TestService, testService } from '#test/support/service.ts';
+import { type AdminClient, adminClient, signedIn } from '../client.ts';
+
+const owner = 'owner@example.org';
+
+async function administrator(service: TestService): Promise<AdminClient> {
+	return signedIn(service, owner, (await resetPassword(service.administration, owner)).password);
+}
+
+/** What a stream has said so far. */
+async function watch(client: AdminClient) {
+	const controller = new AbortController();
+	const answer = await fetch(`${client.origin}/api/v1/overview/live`, { headers: { Cookie: client.cookie }, signal: controller.signal });
+	const seen = { status: answer.status, headers: answer.headers, text: '', ended: false, failed: false };
+	const reading = (async () => {
+		for await (const chunk of answer.body ?? []) seen.text += Buffer.from(chunk).toString();
+	})().then(
+		() => {
+			seen.ended = true;
+		},
+		() => {
+			seen.failed = true;
+		},
+	);
+	return { seen, leave: () => controller.abort(), reading };
+}
+
+describe('the overview', () => {
+	test('is for who is signed in; a manager sees the figures of the own sites', async () => {
+		await using service = await testService();
+		await service.addSite('north');
+		assert.equal((await adminClient(service).call('/api/v1/overview')).status, 401);
+		assert.equal((await adminClient(service).call('/api/v1/overview/live')).status, 401);
+		const { body } = await (await administrator(service)).call('/api/v1/overview');
+		assert.equal(body.points.length, 1);
+		assert.equal(body.points[0].associations, 0);
+		assert.ok(body.storage_bytes > 0);
+		await addUser(service.administration, { email: 'north@example.org', admin: false, sites: ['north'] });
+		const { password } = await resetPassword(service.administration, 'north@example.org');
+		const manager = await signedIn(service, 'north@example.org', password);
+		const own = (await manager.call('/api/v1/overview')).body;
+		assert.deepEqual([own.points[0].associations, own.storage_bytes, own.alerts], [null, 0, []]);
+	});
+});
+
+describe('a stream of live figures', () => {
+	test('begins with a point, and ends with the session', async () => {
+		await using service = await testService();
+		const client = await administrator(service);
+		const { seen, reading } = await watch(client);
+		assert.equal(seen.status, 200);
+		assert.equal(seen.headers.get('content-type'), 'text/event-stream; charset=utf-8');
+		assert.equal(seen.headers.get('content-encoding'), null);
+		await eventually(() => seen.text.includes('event: point\n'), 'a point');
+		const [, data = ''] = /^event: point\ndata: (.*)\n\n/m.exec(seen.text) ?? [];
+		assert.deepEqual(JSON.parse(data), (await client.call('/api/v1/overview')).body.points[0]);
+		assert.equal(seen.ended, false);
+		await disableUser(service.administration, owner);
+		await reading;
+		assert.equal(seen.ended, true);
+	});
+
+	test('ends when its user gets other sites, as what it shows would be theirs', async () => {
+		await using service = await testService();
+		await service.addSite('north');
+		await addUser(service.administration, { email: 'north@example.org', admin: false, sites: ['north'] });
+		const { password } = await resetPassword(service.administration, 'north@example.org');
+		const { seen, reading } = await watch(await signedIn(service, 'north@example.org', password));
+		await eventually(() => seen.text.includes('event: point\n'), 'a point');
+		await service.rows('delete from site_member');
+		await reading;
+		assert.equal(seen.ended, true);
+	});
+
+	test('ends when the service drains, which does not wait for it', async () => {
+		await using service = await testService();
+		const { seen, reading } = await watch(await administrator(service));
+		await eventually(() => seen.text.includes('event: point\n'), 'a point');
+		await service.restart();
+		await reading;
+		assert.equal(seen.ended, true);
+	});
+
+	test('is one of so many; who leaves makes room', async () => {
+		await using service = await testService({ LIVE_WATCHERS_MAX: '1' });
+		const client = await administrator(service);
+		const first = await watch(client);
+		await eventually(() => first.seen.text !== '', 'the first stream');
+		const refused = await client.call('/api/v1/overview/live');
+		assert.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '10']);
+		first.leave();
+		await first.reading;
+		await eventually(async () => {
+			const next = await watch(client);
+			next.leave();
+			await next.reading;
+			return next.seen.status === 200;
+		}, 'room for another stream');
+	});
+});
