@@ -6,11 +6,15 @@ import type { Log } from '#core/log.ts';
 import type { Metrics } from '#core/metrics.ts';
 import type { Shards } from '#site/shards.ts';
 import type { Connection } from '#storage/connection.ts';
+import { openEntities } from '#storage/entities/index.ts';
+import type { ObjectStore } from '#storage/objects/object-store.ts';
 import type { SurfaceAddress } from '#storage/runtime-file.ts';
 import { bundleConsole } from '#surfaces/admin/console-assets.ts';
 import { Figures } from '#surfaces/admin/live/figures.ts';
 import { Watchers } from '#surfaces/admin/live/watchers.ts';
+import type { OperationServices } from '#surfaces/admin/operation-routes.ts';
 import { type AdminListenOptions, createAdminSurface } from '#surfaces/admin/surface.ts';
+import { deliverSoon } from '#surfaces/http/deliver.ts';
 import type { Config } from './config.ts';
 import { version } from './version.ts';
 
@@ -23,15 +27,14 @@ export interface AdminParts {
 	/** By which people sign in. */
 	people: Connection;
 	databaseUrl: string;
-	shards: Pick<Shards, 'waitingBySite'>;
+	shards: Shards;
+	objects: ObjectStore;
 	closers: (() => Promise<void> | void)[];
 }
 
 /** The admin API and the console, which is bundled meanwhile. */
-export async function openAdmin(
-	{ config, log, metrics, clock, people, databaseUrl, shards, closers }: AdminParts,
-	http: Pick<AdminListenOptions, 'tls' | 'trustedProxies'>,
-): Promise<SurfaceAddress> {
+export async function openAdmin(parts: AdminParts, http: Pick<AdminListenOptions, 'tls' | 'trustedProxies'>): Promise<SurfaceAddress> {
+	const { config, log, metrics, clock, people, databaseUrl, shards, closers } = parts;
 	const { limits } = config;
 	const audit = openAudit({ databaseUrl, log, clock });
 	closers.push(() => audit.close());
@@ -43,10 +46,38 @@ export async function openAdmin(
 	closers.push(() => figures.close());
 	const watchers = new Watchers({ sessions, limits, metrics, log }, figures);
 	const signIn = new SignIn({ database: people, sessions, audit, limits });
-	const listen = { ...http, host: config.ADMIN_HOST, port: config.ADMIN_PORT, assets };
-	const server = await createAdminSurface({ sessions, signIn, figures, watchers, limits, metrics, log, version }, listen);
+	const services = openServices(parts);
+	const listen = { ...http, host: config.ADMIN_HOST, port: config.ADMIN_PORT, assets, documented: config.API_DOCUMENTATION, version };
+	const server = await createAdminSurface({ sessions, signIn, services, figures, watchers, limits, metrics, log }, listen);
 	closers.push(() => server.close(limits.drainMsMax));
 	// Streams have no end of their own that the server could wait for.
 	closers.push(() => watchers.close());
 	return { host: config.ADMIN_HOST, port: server.port, tls: server.tls };
+}
+
+/** What operations work with. The unit of work takes a moment to make, and nobody may ask for it. */
+function openServices({ config, databaseUrl, clock, shards, objects, closers }: AdminParts): () => Promise<OperationServices> {
+	const { limits } = config;
+	let orm: Awaited<ReturnType<typeof openEntities>> | undefined;
+	closers.push(() => orm?.close(true));
+	const open = async (): Promise<OperationServices> => {
+		orm = await openEntities(databaseUrl);
+		return {
+			em: orm.em,
+			databaseUrl,
+			nowMs: () => clock.nowMs(),
+			allowAnySource: config.ALLOW_ANY_SOURCE,
+			deliver: (deliveries) => Promise.all(deliveries.map((delivery) => deliverSoon({ gateway: shards, limits }, delivery))),
+			objects,
+			headerBytesMax: limits.dicomHeaderBytesMax,
+		};
+	};
+	let services: Promise<OperationServices> | undefined;
+	return () => {
+		services ??= open().catch((error: unknown) => {
+			services = undefined;
+			throw error;
+		});
+		return services;
+	};
 }

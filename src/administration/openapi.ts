@@ -25,7 +25,7 @@ const refusals = {
 type Schema = Record<string, unknown>;
 
 /** Without the name of the dialect, which the whole document states. */
-function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Schema {
+export function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Schema {
 	const { $schema: _dialect, '~standard': _standard, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Schema;
 	return rest;
 }

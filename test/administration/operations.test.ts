@@ -10,33 +10,12 @@ import { perform } from '#administration/perform.ts';
 import { commands } from '#cli/operation-command.ts';
 import { newId } from '#core/id.ts';
 import { type Role, roles } from '#core/role.ts';
-import { adt } from '#test/support/adt.ts';
-import { opened } from '#test/support/images.ts';
-import { eventually, type FhirBody, type TestService, testService } from '#test/support/service.ts';
-import { ctInstance, StorageScu } from '#test/support/storage-scu.ts';
+import { fillNorth } from '#test/support/administered-site.ts';
+import { type FhirBody, testService } from '#test/support/service.ts';
 
 const administrator: Actor = { name: 'admin@example.org', role: 'administrator', sites: 'all' };
 const of = (role: Role, ...sites: string[]): Actor => ({ name: `${role}@example.org`, role, sites });
 const includes = (role: Role, least: Role) => roles.indexOf(role) >= roles.indexOf(least);
-
-/** What the site `north` has beyond what the examples make: a refused message, a procedure step, a study and a conflict. */
-async function fill(service: TestService, key: string): Promise<void> {
-	const send = (surface: string, path: string, type: string, body: string) =>
-		fetch(`http://127.0.0.1:${service.port(surface)}${path}`, {
-			method: 'POST',
-			headers: { 'X-API-Key': key, 'Content-Type': type },
-			body,
-		});
-	await eventually(async () => (await service.fhir('/fhir/Patient', key)).status === 200, 'the key');
-	assert.equal((await send('hl7', '/v2/ingest', 'text/plain', adt('1', 'A', 1, 'A28'))).status, 422);
-	const step = { sop_instance_uid: '1.2.826.0.1.9', study_uid: '1.2.826.0.1.2', status: 'COMPLETED' };
-	assert.equal((await send('mpps', '/ingest', 'application/json', JSON.stringify(step))).status, 200);
-	await opened(service, 'north');
-	const scu = await StorageScu.open(service.port('dimse'), { called: 'NORTH' });
-	const image = { sopInstanceUid: '1.2.826.0.1.2.1', studyUid: '1.2.826.0.1.2' };
-	for (const patientId of ['P-1', 'P-2']) await scu.store(ctInstance({ ...image, patientId }));
-	await scu.release();
-}
 
 interface Refusal {
 	fault: string;
@@ -102,7 +81,7 @@ describe('every operation', { timeout: 120_000 }, () => {
 			else assert.notDeepEqual(await state(), before, `${name} leaves no trace`);
 			const first = (Array.isArray(answer) ? answer[0] : answer) as { id?: string; key?: string } | undefined;
 			if (first?.id !== undefined) ids.set(name, first.id);
-			if (name === 'key create') await fill(service, String(first?.key));
+			if (name === 'key create') await fillNorth(service, String(first?.key));
 		}
 		const sources = await service.rows<{ source: string }>("select distinct source from audit_event where actor = 'admin@example.org'");
 		assert.deepEqual(sources, [{ source: '192.0.2.7' }], 'every change says from where');

@@ -5,6 +5,7 @@ import type { Log } from '#core/log.ts';
 import type { Metrics } from '#core/metrics.ts';
 import type { Figures } from './live/figures.ts';
 import type { Watchers } from './live/watchers.ts';
+import type { OperationServices } from './operation-routes.ts';
 
 /** What the routes of the admin API work with. */
 export interface AdminContext {
@@ -13,7 +14,8 @@ export interface AdminContext {
 	limits: Limits;
 	metrics: Metrics;
 	log: Log;
-	version: string;
+	/** Made when first asked for. */
+	services(): Promise<OperationServices>;
 	figures: Figures;
 	watchers: Watchers;
 }

@@ -12,7 +12,20 @@ export function jsonBody(request: Pick<HttpRequest, 'body' | 'header'>): Record<
 	if (type !== 'application/json') throw new Failure('unsupported-media-type', 'the body is application/json');
 	const body = parsed(request.body);
 	if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new Failure('invalid', 'the body is no JSON object');
+	refuseNul(body);
 	return body as Record<string, unknown>;
+}
+
+/**
+ * PostgreSQL has no character NUL.
+ * @throws Failure `invalid` that names the member
+ */
+export function refuseNul(input: object): void {
+	for (const [member, value] of Object.entries(input)) {
+		if (typeof value === 'object' && value !== null) refuseNul(value);
+		if (typeof value !== 'string' || !value.includes('\0')) continue;
+		throw new Failure('invalid', `${member}: the character NUL cannot be kept`, { location: { expression: member } });
+	}
 }
 
 function parsed(bytes: Uint8Array): unknown {

@@ -7,15 +7,9 @@ import type { AdminContext } from './context.ts';
 import { refuseForeignPages, sessionCookie, sessionToken, signedIn } from './guard.ts';
 import { formOf, jsonBody } from './json-body.ts';
 
-const path = '/api/v1/session';
+export const sessionPath = '/api/v1/session';
 
-/** PostgreSQL has no character NUL. */
-const text = (max: number) =>
-	z
-		.string()
-		.min(1)
-		.max(max)
-		.regex(/^[^\0]*$/);
+const text = (max: number) => z.string().min(1).max(max);
 
 export const signInInput = z.strictObject({ email: text(254), password: text(1024) });
 export const changePasswordInput = z.strictObject({ current: text(1024), password: text(1024) });
@@ -33,12 +27,17 @@ export const sessionOutput = z.strictObject({
 export function sessionRoutes(context: AdminContext): Route[] {
 	const despitePassword = { despitePassword: true };
 	return [
-		{ method: 'POST', pattern: path, handle: (request) => signIn(context, request) },
-		signedIn(context, { method: 'GET', pattern: path }, (session) => jsonAnswer(200, recordOf(session)), despitePassword),
-		signedIn(context, { method: 'DELETE', pattern: path }, (session, request) => signOut(context, session, request), despitePassword),
+		{ method: 'POST', pattern: sessionPath, handle: (request) => signIn(context, request) },
+		signedIn(context, { method: 'GET', pattern: sessionPath }, (session) => jsonAnswer(200, recordOf(session)), despitePassword),
 		signedIn(
 			context,
-			{ method: 'PUT', pattern: `${path}/password` },
+			{ method: 'DELETE', pattern: sessionPath },
+			(session, request) => signOut(context, session, request),
+			despitePassword,
+		),
+		signedIn(
+			context,
+			{ method: 'PUT', pattern: `${sessionPath}/password` },
 			(session, request) => changePassword(context, session, request),
 			despitePassword,
 		),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { disableUser, resetPassword } from '#administration/users.ts';
+import { enableUser, resetPassword } from '#administration/users.ts';
 import { eventually, type TestService, testService } from '#test/support/service.ts';
 import { adminClient, ownPassword, signedIn } from './client.ts';
 
@@ -177,7 +177,7 @@ describe('a session', () => {
 			assert.equal((await client.signIn(owner, ownPassword)).status, 401);
 			await client.signIn(owner, next);
 			assert.ok(await holds());
-			await disableUser(service.administration, owner);
+			await enableUser(service.administration, owner, false);
 			assert.ok(!(await holds()));
 			await service.rows('update app_user set active = true');
 			assert.ok(!(await holds()), 'who is let in again signs in again');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { addUser, disableUser, resetPassword } from '#administration/users.ts';
+import { addUser, enableUser, resetPassword } from '#administration/users.ts';
 import { eventually, type TestService, testService } from '#test/support/service.ts';
 import { type AdminClient, adminClient, signedIn } from '../client.ts';
 
@@ -58,7 +58,7 @@ describe('a stream of live figures', () => {
 		const [, data = ''] = /^event: point\ndata: (.*)\n\n/m.exec(seen.text) ?? [];
 		assert.deepEqual(JSON.parse(data), (await client.call('/api/v1/overview')).body.points[0]);
 		assert.equal(seen.ended, false);
-		await disableUser(service.administration, owner);
+		await enableUser(service.administration, owner, false);
 		await reading;
 		assert.equal(seen.ended, true);
 	});

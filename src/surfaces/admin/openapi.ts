@@ -1,0 +1,88 @@
+import type { z } from 'zod';
+import { operationsOpenApi, schemaOf } from '#administration/openapi.ts';
+import { overviewOutput, overviewPath, pointOutput } from './live/routes.ts';
+import { changePasswordInput, sessionOutput, sessionPath, signInInput } from './session-routes.ts';
+
+const json = (description: string, schema: z.ZodType) => ({
+	description,
+	content: { 'application/json': { schema: schemaOf(schema, 'output') } },
+});
+const refused = (...statuses: number[]) =>
+	Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/${status}` }]));
+const read = [{ session: [] }];
+const change = [{ session: [], csrf: [] }];
+
+function body(schema: z.ZodType, example: object): object {
+	return { required: true, content: { 'application/json': { schema: schemaOf(schema, 'input'), example } } };
+}
+
+/** What stands beside the operations: signing in and out, and live figures. */
+const paths = {
+	[sessionPath]: {
+		post: {
+			tags: ['session'],
+			operationId: 'session-begin',
+			summary: 'signs in',
+			description: 'The session is in the cookie `tributary_session`; `csrf_token` is the header X-CSRF-Token of every method but GET.',
+			requestBody: body(signInInput, { email: 'admin@localhost', password: 'a password of your own' }),
+			responses: { 200: json('Signed in', sessionOutput), ...refused(400, 401, 403, 429) },
+		},
+		get: {
+			tags: ['session'],
+			operationId: 'session-show',
+			summary: 'shows who is signed in',
+			security: read,
+			responses: { 200: json('The session', sessionOutput), ...refused(401) },
+		},
+		delete: {
+			tags: ['session'],
+			operationId: 'session-end',
+			summary: 'signs out',
+			security: change,
+			responses: { 204: { description: 'Signed out' }, ...refused(401, 403) },
+		},
+	},
+	[`${sessionPath}/password`]: {
+		put: {
+			tags: ['session'],
+			operationId: 'session-password',
+			summary: 'sets a password of one’s own; the other sessions of the user end',
+			security: change,
+			requestBody: body(changePasswordInput, { current: 'a password of your own', password: 'another of your own' }),
+			responses: { 204: { description: 'Changed' }, ...refused(400, 401, 403, 422, 429) },
+		},
+	},
+	[overviewPath]: {
+		get: {
+			tags: ['overview'],
+			operationId: 'overview-show',
+			summary: 'the last hour of this node; who is of some sites sees theirs',
+			security: read,
+			responses: { 200: json('Figures', overviewOutput), ...refused(401, 403) },
+		},
+	},
+	[`${overviewPath}/live`]: {
+		get: {
+			tags: ['overview'],
+			operationId: 'overview-live',
+			summary: 'server-sent events `point`: the last point at once, then one more every ten seconds',
+			security: read,
+			responses: {
+				200: {
+					description: 'The data of each event is a point',
+					content: {
+						'text/event-stream': {
+							schema: { type: 'string', contentMediaType: 'application/json', contentSchema: schemaOf(pointOutput, 'output') },
+						},
+					},
+				},
+				...refused(401, 403),
+			},
+		},
+	},
+};
+
+/** The OpenAPI 3.1 document of the admin surface. `server` is the origin under which it was asked for. */
+export function adminOpenApi(version: string, server: string): object {
+	return operationsOpenApi(version, server, paths);
+}

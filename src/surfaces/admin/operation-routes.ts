@@ -1,0 +1,75 @@
+import type { Session } from '#access/sessions.ts';
+import { AdministrationError, type Fault, type OperationContext } from '#administration/context.ts';
+import { inputOfTexts, pathMembers } from '#administration/members.ts';
+import type { Operation } from '#administration/operation.ts';
+import { operations } from '#administration/operations/index.ts';
+import { perform } from '#administration/perform.ts';
+import { Failure, type FailureCode } from '#core/failure.ts';
+import { troubleOf } from '#storage/connection.ts';
+import { jsonAnswer } from '../http/json-answer.ts';
+import type { HttpRequest, Route } from '../http/message.ts';
+import type { AdminContext } from './context.ts';
+import { signedIn } from './guard.ts';
+import { jsonBody, refuseNul } from './json-body.ts';
+
+/** What operations need of the service, beside who calls and from where. */
+export type OperationServices = Omit<OperationContext, 'actor' | 'source' | 'visibleSites'>;
+
+export const apiPath = '/api/v1';
+
+const codes: Readonly<Record<Fault, FailureCode>> = {
+	form: 'invalid',
+	forbidden: 'sender-not-authorized',
+	'not-found': 'not-found',
+	conflict: 'conflict',
+	refused: 'unprocessable',
+};
+
+/** A route for each operation of the table. */
+export function operationRoutes(context: AdminContext): Route[] {
+	return operations.map((operation) => {
+		const { method, path } = operation;
+		const pattern = apiPath + path.replace(/\{(\w+)\}/g, ':$1');
+		return signedIn(context, { method, pattern }, async (session, request) =>
+			jsonAnswer(200, (await carryOut(context, operation, session, request)) as object),
+		);
+	});
+}
+
+async function carryOut(context: AdminContext, operation: Operation, session: Session, request: HttpRequest): Promise<unknown> {
+	const { email, role, allSites, sites } = session;
+	const actor = { name: email, role, sites: allSites ? ('all' as const) : sites.map(({ slug }) => slug) };
+	const input = inputOf(operation, request);
+	try {
+		return await perform(operation, { ...(await context.services()), actor, source: request.source }, input);
+	} catch (error) {
+		throw failureOf(error);
+	}
+}
+
+/** The members in the path, and the others as the query has them or, of what changes, the body. */
+function inputOf(operation: Operation, request: HttpRequest): Record<string, unknown> {
+	const isQuery = operation.method === 'GET' || operation.method === 'DELETE';
+	const others = isQuery ? inputOfTexts(operation, new URLSearchParams(request.query)) : jsonBody(request);
+	for (const member of pathMembers(operation.path)) {
+		if (Object.hasOwn(others, member)) {
+			throw new Failure('invalid', `${member}: stands in the path`, { location: { expression: member } });
+		}
+	}
+	const input = { ...others, ...inputOfTexts(operation, Object.entries(request.params)) };
+	refuseNul(input);
+	return input;
+}
+
+function failureOf(error: unknown): unknown {
+	if (error instanceof AdministrationError) {
+		const { message, fault, field } = error;
+		return new Failure(codes[fault], message, { cause: error, ...(field === undefined ? {} : { location: { expression: field } }) });
+	}
+	if (error instanceof Failure) return error;
+	const trouble = troubleOf(error);
+	if (trouble === 'connection' || trouble === 'repeat') {
+		return new Failure('unavailable', 'the database does not answer', { cause: error, retryAfterSeconds: 5 });
+	}
+	return trouble === 'poison' ? new Failure('unprocessable', 'a value cannot be stored as it is', { cause: error }) : error;
+}

@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { adt } from './adt.ts';
+import { opened } from './images.ts';
+import { eventually, type TestService } from './service.ts';
+import { ctInstance, StorageScu } from './storage-scu.ts';
+
+/** What the site `north` has beyond what the examples make: a refused message, a procedure step, a study and a conflict. */
+export async function fillNorth(service: TestService, key: string): Promise<void> {
+	const send = (surface: string, path: string, type: string, body: string) =>
+		fetch(`http://127.0.0.1:${service.port(surface)}${path}`, {
+			method: 'POST',
+			headers: { 'X-API-Key': key, 'Content-Type': type },
+			body,
+		});
+	await eventually(async () => (await service.fhir('/fhir/Patient', key)).status === 200, 'the key');
+	assert.equal((await send('hl7', '/v2/ingest', 'text/plain', adt('1', 'A', 1, 'A28'))).status, 422);
+	const step = { sop_instance_uid: '1.2.826.0.1.9', study_uid: '1.2.826.0.1.2', status: 'COMPLETED' };
+	assert.equal((await send('mpps', '/ingest', 'application/json', JSON.stringify(step))).status, 200);
+	await opened(service, 'north');
+	const scu = await StorageScu.open(service.port('dimse'), { called: 'NORTH' });
+	const image = { sopInstanceUid: '1.2.826.0.1.2.1', studyUid: '1.2.826.0.1.2' };
+	for (const patientId of ['P-1', 'P-2']) await scu.store(ctInstance({ ...image, patientId }));
+	await scu.release();
+}
