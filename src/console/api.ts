@@ -37,7 +37,7 @@ export const calls: { method: Method; path: string }[] = [];
 
 /**
  * One operation of the API as a function. Members of the input that the path names as `{member}` go there; the others are the
- * query of a GET, else the body.
+ * query of a GET or DELETE, else the body.
  */
 export function call<Input extends object, Output>(method: Method, path: `/${string}`): Call<Input, Output> {
 	const perform = async (input: object = {}, signal?: AbortSignal): Promise<Output> => {
@@ -47,7 +47,7 @@ export function call<Input extends object, Output>(method: Method, path: `/${str
 			rest.delete(member);
 			return encodeURIComponent(String(value));
 		});
-		if (method === 'GET') return (await send(method, `${filled}${queryOf(rest)}`, undefined, signal)) as Output;
+		if (method === 'GET' || method === 'DELETE') return (await send(method, `${filled}${queryOf(rest)}`, undefined, signal)) as Output;
 		return (await send(method, filled, rest.size === 0 ? undefined : Object.fromEntries(rest), signal)) as Output;
 	};
 	calls.push({ method, path });

@@ -33,9 +33,15 @@ export function Button({ children, onClick, kind = 'plain', type = 'button', ico
 	);
 }
 
-export function LinkButton({ href, children, kind = 'plain', icon }: Pick<ButtonProps, 'children' | 'kind' | 'icon'> & { href: string }) {
+export interface LinkButtonProps extends Pick<ButtonProps, 'children' | 'kind' | 'icon'> {
+	href: string;
+	/** What it leads to is a file. */
+	download?: boolean;
+}
+
+export function LinkButton({ href, children, kind = 'plain', icon, download }: LinkButtonProps) {
 	return (
-		<a class={`button ${kind}`} href={href}>
+		<a class={`button ${kind}`} href={href} download={download}>
 			{icon && <Icon name={icon} />}
 			<span>{children}</span>
 		</a>

@@ -1,0 +1,36 @@
+import { Icon } from './icon.tsx';
+
+export interface SearchFieldProps {
+	label: string;
+	value: string;
+	onValue(value: string): void;
+	placeholder?: string;
+}
+
+/** What `/` goes to. */
+export function SearchField({ label, value, onValue, placeholder }: SearchFieldProps) {
+	return (
+		<div class="filters">
+			<SearchInput label={label} value={value} onValue={onValue} placeholder={placeholder ?? label} />
+		</div>
+	);
+}
+
+/** The same among other filters. */
+export function SearchInput({ label, value, onValue, placeholder }: SearchFieldProps) {
+	return (
+		<div class="search" role="search">
+			<Icon name="search" />
+			<input
+				type="search"
+				aria-label={label}
+				aria-keyshortcuts="/"
+				placeholder={`${placeholder ?? label}  ( / )`}
+				value={value}
+				autocomplete="off"
+				spellcheck={false}
+				onInput={(event) => onValue(event.currentTarget.value)}
+			/>
+		</div>
+	);
+}

@@ -1,0 +1,7 @@
+import type { z } from 'zod';
+import type { auditRecord, listAuditInput } from '#administration/audit.ts';
+import { call } from '../../api.ts';
+
+export type AuditRecord = z.output<typeof auditRecord>;
+
+export const listAudit = call<z.input<typeof listAuditInput>, AuditRecord[]>('GET', '/audit');

@@ -1,0 +1,118 @@
+import { useState } from 'preact/hooks';
+import type { ClientRecord } from '#administration/clients.ts';
+import { useAnswer } from '../../answers.ts';
+import { Activity, Badge } from '../../components/badge.tsx';
+import { Button } from '../../components/button.tsx';
+import { Confirm } from '../../components/confirm.tsx';
+import { Loading } from '../../components/empty.tsx';
+import { changed, Form } from '../../components/form.tsx';
+import { Page, Panel } from '../../components/page.tsx';
+import { Problem } from '../../components/problem.tsx';
+import { say } from '../../components/toast.tsx';
+import { navigate } from '../../router.ts';
+import type { ScreenProps } from '../../screens.tsx';
+import { may } from '../../session.ts';
+import { disableClient, enableClient, removeClient, setClient, showClient } from './calls.ts';
+import { clientGroups, valuesOf } from './fields.ts';
+import { SenderTest } from './sender-test.tsx';
+
+const up = { href: '/clients', title: 'Integration clients' };
+
+export function Client({ parameters: { id = '' } }: ScreenProps) {
+	const answer = useAnswer((signal) => showClient({ id }, signal), [id]);
+	if (answer.data === undefined) {
+		return (
+			<Page title="Integration client" up={up}>
+				{answer.failure ? <Problem failure={answer.failure} onRetry={answer.reload} /> : <Loading />}
+			</Page>
+		);
+	}
+	return <Shown client={answer.data} reload={answer.reload} />;
+}
+
+function Shown({ client, reload }: { client: ClientRecord; reload(): void }) {
+	const [asking, setAsking] = useState<'toggle' | 'remove'>();
+	const close = () => setAsking(undefined);
+	const initial = valuesOf(client);
+	const actions = may('manager') && (
+		<>
+			<Button icon={client.active ? 'close' : 'check'} onClick={() => setAsking('toggle')}>
+				{client.active ? 'Disable…' : 'Enable…'}
+			</Button>
+			<Button onClick={() => setAsking('remove')}>Remove…</Button>
+		</>
+	);
+	const marks = (
+		<>
+			<Activity active={client.active} />
+			<Badge>{client.site}</Badge>
+		</>
+	);
+	return (
+		<Page title={client.name} up={up} marks={marks} actions={actions}>
+			<div class="columns wide-first">
+				<Panel title="Settings">
+					<Form
+						key={JSON.stringify(initial)}
+						groups={clientGroups(undefined)}
+						initial={initial}
+						action="Save"
+						fixed={!may('manager')}
+						onlyChanged
+						onSubmit={async (values) => {
+							await setClient({ id: client.id, ...changed(initial, values) });
+							say('The settings are saved; they hold within a second.');
+							reload();
+						}}
+					/>
+				</Panel>
+				<Panel title="Would this sender match?">
+					<SenderTest client={client} />
+				</Panel>
+			</div>
+			{asking === 'toggle' && <Toggle client={client} onClose={close} reload={reload} />}
+			{asking === 'remove' && <Remove client={client} onClose={close} />}
+		</Page>
+	);
+}
+
+function Toggle({ client, onClose, reload }: { client: ClientRecord; onClose(): void; reload(): void }) {
+	const act = async () => {
+		await (client.active ? disableClient : enableClient)({ id: client.id });
+		say(client.active ? `${client.name} is disabled.` : `${client.name} may send again.`);
+		onClose();
+		reload();
+	};
+	return (
+		<Confirm
+			title={`${client.active ? 'Disable' : 'Enable'} ${client.name}?`}
+			action={client.active ? 'Disable client' : 'Enable client'}
+			danger={client.active}
+			onConfirm={act}
+			onClose={onClose}
+		>
+			<p>
+				{client.active
+					? 'It is refused within a second, with its next message on open connections too. It can be enabled again.'
+					: 'It may send again within a second.'}
+			</p>
+		</Confirm>
+	);
+}
+
+function Remove({ client, onClose }: { client: ClientRecord; onClose(): void }) {
+	const act = async () => {
+		await removeClient({ id: client.id });
+		say(`${client.name} is removed.`);
+		onClose();
+		navigate('/clients');
+	};
+	return (
+		<Confirm title={`Remove ${client.name}?`} action="Remove client" name={client.name} danger onConfirm={act} onClose={onClose}>
+			<p>
+				Its settings are gone for good, and it is refused from now on. What it sent stays, and so do its entries in the audit. To stop it for
+				a while, disable it instead.
+			</p>
+		</Confirm>
+	);
+}

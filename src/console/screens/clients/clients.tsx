@@ -1,0 +1,157 @@
+import { useState } from 'preact/hooks';
+import type { ClientRecord } from '#administration/clients.ts';
+import { useAnswer } from '../../answers.ts';
+import { Activity, Badge } from '../../components/badge.tsx';
+import { Button } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { Empty } from '../../components/empty.tsx';
+import { Form } from '../../components/form.tsx';
+import { Page } from '../../components/page.tsx';
+import { SearchField } from '../../components/search.tsx';
+import { type Column, ListTable } from '../../components/table.tsx';
+import { say } from '../../components/toast.tsx';
+import { navigate } from '../../router.ts';
+import { useSiteScope, useSites } from '../../scope.ts';
+import { may } from '../../session.ts';
+import { addClient, listClients } from './calls.ts';
+import { blank, clientGroups, inputOf, protocolNames } from './fields.ts';
+import { SenderTest } from './sender-test.tsx';
+
+export function Addresses({ addresses }: { addresses: readonly string[] }) {
+	return (
+		<span class="chips">
+			{addresses.map((address) =>
+				address === '*' ? (
+					<Badge key={address} tone="warning">
+						any address
+					</Badge>
+				) : (
+					<code key={address} class="chip">
+						{address}
+					</code>
+				),
+			)}
+		</span>
+	);
+}
+
+/** What a sender has to say of itself, in the words of its protocol. */
+export function Sender({ client }: { client: ClientRecord }) {
+	const parts = [
+		['MSH-3', client.sending_application],
+		['MSH-4', client.sending_facility],
+		['AE', client.calling_ae],
+	].filter(([, value]) => value !== null);
+	if (parts.length === 0) return <span class="muted">any</span>;
+	return (
+		<>
+			{parts.map(([name, value]) => (
+				<span key={name} class="pair">
+					<span class="muted">{name}</span> <code>{value}</code>{' '}
+				</span>
+			))}
+		</>
+	);
+}
+
+const columns: readonly Column<ClientRecord>[] = [
+	{ name: 'name', title: 'Name', cell: ({ name }) => name },
+	{ name: 'site', title: 'Site', cell: ({ site }) => <code>{site}</code> },
+	{
+		name: 'protocols',
+		title: 'Protocols',
+		cell: ({ protocols }) => (
+			<span class="badges">
+				{protocols.map((protocol) => (
+					<Badge key={protocol} tone="info">
+						{protocolNames[protocol] ?? protocol}
+					</Badge>
+				))}
+			</span>
+		),
+	},
+	{ name: 'addresses', title: 'Addresses', cell: ({ allowed_ips }) => <Addresses addresses={allowed_ips} /> },
+	{ name: 'sender', title: 'Sender', spare: true, cell: (client) => <Sender client={client} /> },
+	{ name: 'state', title: 'State', tight: true, cell: ({ active }) => <Activity active={active} /> },
+];
+
+function fits(client: ClientRecord, search: string): boolean {
+	const { name, site, allowed_ips, sending_application, sending_facility, calling_ae } = client;
+	const members = [name, site, ...allowed_ips, sending_application, sending_facility, calling_ae];
+	return members.some((member) => member?.toLowerCase().includes(search.trim().toLowerCase()));
+}
+
+export function Clients() {
+	const site = useSiteScope();
+	const answer = useAnswer((signal) => listClients({ site }, signal), [site]);
+	const [search, setSearch] = useState('');
+	const [adding, setAdding] = useState(false);
+	const [testing, setTesting] = useState(false);
+	const add = may('manager') && (
+		<Button kind="primary" icon="plus" onClick={() => setAdding(true)}>
+			New client
+		</Button>
+	);
+	const rows = (answer.data ?? []).filter((client) => fits(client, search));
+	return (
+		<Page
+			title="Integration clients"
+			lead="Systems that send over MLLP or DICOM have no key: their address, and what they say of themselves, tells the site."
+			actions={
+				<>
+					<Button icon="search" onClick={() => setTesting(true)}>
+						Would this sender match?
+					</Button>
+					{add}
+				</>
+			}
+		>
+			<SearchField label="Search clients" value={search} onValue={setSearch} placeholder="Name, address, sender" />
+			<ListTable
+				list={{ ...answer, rows, complete: true, more: () => {} }}
+				caption="Integration clients"
+				noun="client"
+				columns={columns}
+				identify={({ id }) => id}
+				href={({ id }) => `/clients/${id}`}
+				faded={({ active }) => !active}
+				empty={
+					search === '' ? (
+						<Empty icon="clients" title="No integration clients yet">
+							<p>A hospital information system, a laboratory or a modality becomes a client of its site here; until then it is turned away.</p>
+							{add}
+						</Empty>
+					) : (
+						<Empty icon="search" title="No client fits the search" />
+					)
+				}
+			/>
+			{adding && <NewClient site={site} onClose={() => setAdding(false)} />}
+			{testing && (
+				<Dialog title="Would this sender match?" onClose={() => setTesting(false)}>
+					<SenderTest />
+				</Dialog>
+			)}
+		</Page>
+	);
+}
+
+function NewClient({ site, onClose }: { site: string | undefined; onClose(): void }) {
+	const sites = useSites().filter(({ active }) => active);
+	return (
+		<Dialog title="New integration client" onClose={onClose} size="large">
+			<Form
+				groups={clientGroups(sites)}
+				initial={{ ...blank, site: site ?? (sites.length === 1 ? (sites[0]?.slug ?? '') : '') }}
+				action="Create client"
+				onCancel={onClose}
+				onSubmit={async (values) => {
+					const client = await addClient(inputOf(values));
+					say(`${client.name} may send to ${client.site}.`);
+					onClose();
+					navigate(`/clients/${client.id}`);
+				}}
+			/>
+		</Dialog>
+	);
+}

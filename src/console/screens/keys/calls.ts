@@ -1,0 +1,10 @@
+import type { z } from 'zod';
+import type { CreatedKey, createKeyInput, KeyRecord } from '#administration/keys.ts';
+import type { UserRecord } from '#administration/users.ts';
+import { call } from '../../api.ts';
+
+export const listKeys = call<{ site?: string | undefined }, KeyRecord[]>('GET', '/keys');
+export const createKey = call<z.input<typeof createKeyInput>, CreatedKey>('POST', '/keys');
+export const revokeKey = call<{ id: string }, KeyRecord>('POST', '/keys/{id}/revoke');
+/** Who may own a key. */
+export const listOwners = call<object, UserRecord[]>('GET', '/users');

@@ -1,0 +1,133 @@
+import { useState } from 'preact/hooks';
+import type { CreatedKey, KeyRecord } from '#administration/keys.ts';
+import { useAnswer } from '../../answers.ts';
+import { Badge } from '../../components/badge.tsx';
+import { Button } from '../../components/button.tsx';
+import { Confirm } from '../../components/confirm.tsx';
+import { Empty } from '../../components/empty.tsx';
+import { Page } from '../../components/page.tsx';
+import { SearchField } from '../../components/search.tsx';
+import { type Column, ListTable } from '../../components/table.tsx';
+import { Ago, Time } from '../../components/time.tsx';
+import { say } from '../../components/toast.tsx';
+import { useSiteScope } from '../../scope.ts';
+import { may } from '../../session.ts';
+import { listKeys, revokeKey } from './calls.ts';
+import { NewKey, Secret } from './new-key.tsx';
+
+const columns = (revoke: (key: KeyRecord) => void): readonly Column<KeyRecord>[] => [
+	{
+		name: 'label',
+		title: 'Key',
+		cell: ({ label, prefix }) => (
+			<>
+				{label === '' ? 'Without a label' : label}
+				<code class="sub">{prefix}…</code>
+			</>
+		),
+	},
+	{ name: 'site', title: 'Site', cell: ({ site }) => <code>{site}</code> },
+	{ name: 'owner', title: 'Owner', cell: ({ owner }) => owner },
+	{ name: 'used', title: 'Last used', tight: true, cell: ({ last_used_at }) => <Ago at={last_used_at} /> },
+	{ name: 'created', title: 'Created', spare: true, tight: true, cell: ({ created_at }) => <Time at={created_at} /> },
+	{
+		name: 'state',
+		title: 'State',
+		tight: true,
+		cell: ({ revoked_at }) => (revoked_at === null ? <Badge tone="good">Active</Badge> : <Badge>Revoked</Badge>),
+	},
+	...(may('manager')
+		? [
+				{
+					name: 'actions',
+					title: '',
+					tight: true,
+					cell: (key: KeyRecord) => (
+						<div class="row-actions">
+							{key.revoked_at === null ? <Button onClick={() => revoke(key)}>Revoke…</Button> : <Ago at={key.revoked_at} />}
+						</div>
+					),
+				},
+			]
+		: []),
+];
+
+function fits({ label, prefix, owner, site }: KeyRecord, search: string): boolean {
+	return [label, prefix, owner, site].some((member) => member.toLowerCase().includes(search.trim().toLowerCase()));
+}
+
+export function Keys() {
+	const site = useSiteScope();
+	const answer = useAnswer((signal) => listKeys({ site }, signal), [site]);
+	const [search, setSearch] = useState('');
+	const [adding, setAdding] = useState(false);
+	const [created, setCreated] = useState<CreatedKey>();
+	const [revoking, setRevoking] = useState<KeyRecord>();
+	const add = may('manager') && (
+		<Button kind="primary" icon="plus" onClick={() => setAdding(true)}>
+			New key
+		</Button>
+	);
+	const rows = (answer.data ?? []).filter((key) => fits(key, search));
+	return (
+		<Page
+			title="API keys"
+			lead="FHIR, DICOMweb, HL7 over HTTP and MPPS take a key, which is of one site and acts for its owner."
+			actions={add}
+		>
+			<SearchField label="Search keys" value={search} onValue={setSearch} placeholder="Label, prefix, owner" />
+			<ListTable
+				list={{ ...answer, rows, complete: true, more: () => {} }}
+				caption="API keys"
+				noun="key"
+				columns={columns(setRevoking)}
+				identify={({ id }) => id}
+				faded={({ revoked_at }) => revoked_at !== null}
+				empty={
+					search === '' ? (
+						<Empty icon="keys" title="No keys yet">
+							<p>Whoever reads through FHIR or sends over HTTP needs one. It is shown once, when it is made.</p>
+							{add}
+						</Empty>
+					) : (
+						<Empty icon="search" title="No key fits the search" />
+					)
+				}
+			/>
+			{adding && (
+				<NewKey
+					site={site}
+					onClose={() => setAdding(false)}
+					onCreated={(key) => {
+						setAdding(false);
+						setCreated(key);
+						answer.reload();
+					}}
+				/>
+			)}
+			{created && <Secret created={created} onClose={() => setCreated(undefined)} />}
+			{revoking && (
+				<Confirm
+					title={`Revoke ${revoking.label || revoking.prefix}?`}
+					action="Revoke key"
+					danger
+					onClose={() => setRevoking(undefined)}
+					onConfirm={async () => {
+						await revokeKey({ id: revoking.id });
+						say('The key is revoked.');
+						setRevoking(undefined);
+						answer.reload();
+					}}
+				>
+					<p>
+						Whatever uses <code>{revoking.prefix}…</code> for the site <code>{revoking.site}</code> is refused within a second. It cannot be
+						undone; a new key can be made.
+					</p>
+					<p>
+						Last used: <Ago at={revoking.last_used_at} />
+					</p>
+				</Confirm>
+			)}
+		</Page>
+	);
+}

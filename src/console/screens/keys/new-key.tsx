@@ -1,0 +1,100 @@
+import { useRef } from 'preact/hooks';
+import type { CreatedKey } from '#administration/keys.ts';
+import { useAnswer } from '../../answers.ts';
+import { Button } from '../../components/button.tsx';
+import { Copy } from '../../components/copy.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { Loading } from '../../components/empty.tsx';
+import { Form, text } from '../../components/form.tsx';
+import { useSites } from '../../scope.ts';
+import { currentUser } from '../../session.ts';
+import { createKey, listOwners } from './calls.ts';
+
+export function NewKey({ site, onClose, onCreated }: { site: string | undefined; onClose(): void; onCreated(key: CreatedKey): void }) {
+	const sites = useSites().filter(({ active }) => active);
+	const owners = useAnswer((signal) => listOwners({}, signal), []);
+	const email = currentUser()?.email ?? '';
+	const active = (owners.data ?? []).filter((owner) => owner.active).map((owner) => owner.email);
+	const options = active.includes(email) ? active : [email, ...active];
+	return (
+		<Dialog title="New API key" onClose={onClose}>
+			{owners.loading ? (
+				<Loading lines={3} />
+			) : (
+				<Form
+					groups={[
+						{
+							fields: [
+								{
+									kind: 'select',
+									name: 'site',
+									label: 'Site',
+									required: true,
+									half: true,
+									options: [{ value: '', label: 'Choose a site' }, ...sites.map(({ slug, name }) => ({ value: slug, label: name }))],
+								},
+								{
+									kind: 'select',
+									name: 'owner',
+									label: 'Owner',
+									required: true,
+									half: true,
+									hint: 'When the owner is disabled, so is the key.',
+									options: options.map((owner) => ({ value: owner, label: owner })),
+								},
+								{
+									kind: 'text',
+									name: 'label',
+									label: 'Label',
+									maxLength: 200,
+									placeholder: 'Viewer of the emergency department',
+									hint: 'What uses it, so that you know later what revoking it ends.',
+								},
+							],
+						},
+					]}
+					initial={{ site: site ?? (sites.length === 1 ? (sites[0]?.slug ?? '') : ''), owner: email, label: '' }}
+					action="Create key"
+					onCancel={onClose}
+					onSubmit={async (values) =>
+						onCreated(await createKey({ site: text(values, 'site'), owner: text(values, 'owner'), label: text(values, 'label') }))
+					}
+				/>
+			)}
+		</Dialog>
+	);
+}
+
+/** The only time that the key is seen. */
+export function Secret({ created, onClose }: { created: CreatedKey; onClose(): void }) {
+	const key = useRef<HTMLPreElement>(null);
+	const line = useRef<HTMLPreElement>(null);
+	const curl = `curl -H 'X-API-Key: ${created.key}' '${location.protocol}//${location.hostname}:8080/fhir/Patient?_count=5'`;
+	return (
+		<Dialog title="Your new key" onClose={onClose}>
+			<p class="note warning">Copy it now: it is shown this once, and nobody can look it up later.</p>
+			<div class="secret">
+				<div class="secret-head">
+					<h3>Key for {created.site}</h3>
+					<Copy text={created.key} label="Copy key" from={key} />
+				</div>
+				<pre ref={key} data-secret>
+					{created.key}
+				</pre>
+			</div>
+			<div class="secret">
+				<div class="secret-head">
+					<h3>Try it</h3>
+					<Copy text={curl} label="Copy line" from={line} />
+				</div>
+				<pre ref={line}>{curl}</pre>
+				<p class="hint">It reads the site’s patients through FHIR. Change host and port if yours are others.</p>
+			</div>
+			<div class="actions">
+				<Button kind="primary" onClick={onClose}>
+					I have copied it
+				</Button>
+			</div>
+		</Dialog>
+	);
+}

@@ -1,0 +1,30 @@
+import { call } from '../../api.ts';
+
+/** What a node did in ten seconds. */
+export interface OverviewPoint {
+	at: string;
+	received: number;
+	refused: number;
+	/** null: no acknowledgement, or not the user's to see. */
+	latency_p50_ms: number | null;
+	latency_p99_ms: number | null;
+	waiting: number;
+	associations: number | null;
+}
+
+export interface Alert {
+	name: string;
+	since: string;
+	summary: string;
+	severity: 'critical' | 'warning' | 'info';
+}
+
+export interface OverviewAnswer {
+	points: OverviewPoint[];
+	mailboxes: { site: string; waiting: number }[];
+	storage_bytes: number | null;
+	alerts: Alert[];
+}
+
+export const readOverview = call<object, OverviewAnswer>('GET', '/overview');
+export const livePath = '/api/v1/overview/live';

@@ -1,0 +1,7 @@
+import type { z } from 'zod';
+import type { addRemoteAeInput, RemoteAeRecord } from '#administration/remote-aes.ts';
+import { call } from '../../api.ts';
+
+export const listRemoteAes = call<{ site?: string | undefined }, RemoteAeRecord[]>('GET', '/remote-aes');
+export const addRemoteAe = call<z.output<typeof addRemoteAeInput>, RemoteAeRecord>('POST', '/remote-aes');
+export const removeRemoteAe = call<{ ae: string }, RemoteAeRecord>('DELETE', '/remote-aes/{ae}');

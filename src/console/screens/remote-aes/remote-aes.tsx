@@ -1,0 +1,145 @@
+import { useState } from 'preact/hooks';
+import type { RemoteAeRecord } from '#administration/remote-aes.ts';
+import { useAnswer } from '../../answers.ts';
+import { ApiFailure } from '../../api.ts';
+import { Badge } from '../../components/badge.tsx';
+import { Button } from '../../components/button.tsx';
+import { Confirm } from '../../components/confirm.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { Empty } from '../../components/empty.tsx';
+import { Form, text, type Values } from '../../components/form.tsx';
+import { Page } from '../../components/page.tsx';
+import { type Column, ListTable } from '../../components/table.tsx';
+import { Time } from '../../components/time.tsx';
+import { say } from '../../components/toast.tsx';
+import { useSiteScope, useSites } from '../../scope.ts';
+import { may } from '../../session.ts';
+import { addRemoteAe, listRemoteAes, removeRemoteAe } from './calls.ts';
+
+const columns = (remove: (remote: RemoteAeRecord) => void): readonly Column<RemoteAeRecord>[] => [
+	{ name: 'title', title: 'AE title', cell: ({ title }) => <code>{title}</code> },
+	{ name: 'site', title: 'Site', cell: ({ site }) => <code>{site}</code> },
+	{ name: 'address', title: 'Address', cell: ({ host, port }) => <code>{`${host.includes(':') ? `[${host}]` : host}:${port}`}</code> },
+	{ name: 'tls', title: 'Transport', tight: true, cell: ({ tls }) => (tls ? <Badge tone="good">TLS</Badge> : <Badge>Plain</Badge>) },
+	{ name: 'created', title: 'Added', spare: true, tight: true, cell: ({ created_at }) => <Time at={created_at} /> },
+	...(may('manager')
+		? [
+				{
+					name: 'actions',
+					title: '',
+					tight: true,
+					cell: (remote: RemoteAeRecord) => (
+						<div class="row-actions">
+							<Button onClick={() => remove(remote)}>Remove…</Button>
+						</div>
+					),
+				},
+			]
+		: []),
+];
+
+export function RemoteAes() {
+	const site = useSiteScope();
+	const answer = useAnswer((signal) => listRemoteAes({ site }, signal), [site]);
+	const [adding, setAdding] = useState(false);
+	const [removing, setRemoving] = useState<RemoteAeRecord>();
+	const add = may('manager') && (
+		<Button kind="primary" icon="plus" onClick={() => setAdding(true)}>
+			New remote AE
+		</Button>
+	);
+	return (
+		<Page
+			title="Remote AEs"
+			lead="Where this service may open associations to: destinations of C-MOVE and receivers of commitment reports. Nobody else is called."
+			actions={add}
+		>
+			<ListTable
+				list={{ ...answer, rows: answer.data ?? [], complete: true, more: () => {} }}
+				caption="Remote application entities"
+				noun="remote AE"
+				columns={columns(setRemoving)}
+				identify={({ id }) => id}
+				empty={
+					<Empty icon="remotes" title="No remote AEs yet">
+						<p>Register the PACS or the workstation that images are to be moved to, or that asks for storage commitment.</p>
+						{add}
+					</Empty>
+				}
+			/>
+			{adding && (
+				<NewRemoteAe
+					site={site}
+					onClose={() => setAdding(false)}
+					onAdded={() => {
+						setAdding(false);
+						answer.reload();
+					}}
+				/>
+			)}
+			{removing && (
+				<Confirm
+					title={`Remove ${removing.title}?`}
+					action="Remove"
+					danger
+					onClose={() => setRemoving(undefined)}
+					onConfirm={async () => {
+						await removeRemoteAe({ ae: removing.id });
+						say(`${removing.title} is removed.`);
+						setRemoving(undefined);
+						answer.reload();
+					}}
+				>
+					<p>
+						C-MOVE of {removing.site} to <code>{removing.title}</code> is refused from now on, and commitment reports no longer reach it.
+					</p>
+				</Confirm>
+			)}
+		</Page>
+	);
+}
+
+function NewRemoteAe({ site, onClose, onAdded }: { site: string | undefined; onClose(): void; onAdded(): void }) {
+	const sites = useSites();
+	const create = async (values: Values) => {
+		const port = Number(text(values, 'port'));
+		if (!Number.isInteger(port)) throw new ApiFailure(400, 'A port is a whole number.', 'port');
+		const added = await addRemoteAe({
+			site: text(values, 'site'),
+			title: text(values, 'title'),
+			host: text(values, 'host'),
+			port,
+			tls: values['tls'] === true,
+		});
+		say(`${added.title} is registered.`);
+		onAdded();
+	};
+	return (
+		<Dialog title="New remote AE" onClose={onClose}>
+			<Form
+				groups={[
+					{
+						fields: [
+							{
+								kind: 'select',
+								name: 'site',
+								label: 'Site',
+								required: true,
+								half: true,
+								options: [{ value: '', label: 'Choose a site' }, ...sites.map(({ slug, name }) => ({ value: slug, label: name }))],
+							},
+							{ kind: 'text', name: 'title', label: 'AE title', required: true, half: true, code: true, maxLength: 16, placeholder: 'PACS1' },
+							{ kind: 'text', name: 'host', label: 'Host', required: true, half: true, code: true, placeholder: 'pacs.example.org' },
+							{ kind: 'number', name: 'port', label: 'Port', required: true, half: true, code: true, placeholder: '104' },
+							{ kind: 'switch', name: 'tls', label: 'Over TLS', hint: 'With the certificate of this service, if it has one.' },
+						],
+					},
+				]}
+				initial={{ site: site ?? (sites.length === 1 ? (sites[0]?.slug ?? '') : ''), title: '', host: '', port: '', tls: false }}
+				action="Register"
+				onSubmit={create}
+				onCancel={onClose}
+			/>
+		</Dialog>
+	);
+}

@@ -1,0 +1,13 @@
+import type { z } from 'zod';
+import type { addUserInput, newPassword, setUserInput, UserRecord } from '#administration/users.ts';
+import { call } from '../../api.ts';
+
+type Named = { email: string };
+
+export const listUsers = call<object, UserRecord[]>('GET', '/users');
+export const showUser = call<Named, UserRecord>('GET', '/users/{email}');
+export const addUser = call<z.input<typeof addUserInput>, UserRecord>('POST', '/users');
+export const setUser = call<z.input<typeof setUserInput>, UserRecord>('PATCH', '/users/{email}');
+export const disableUser = call<Named, UserRecord>('POST', '/users/{email}/disable');
+export const enableUser = call<Named, UserRecord>('POST', '/users/{email}/enable');
+export const resetPassword = call<Named, z.output<typeof newPassword>>('POST', '/users/{email}/reset-password');

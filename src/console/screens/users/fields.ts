@@ -1,0 +1,23 @@
+import type { FieldDescription } from '../../components/field.tsx';
+
+export const roleHints = {
+	administrator: 'All sites, users, and the service itself.',
+	manager: 'Keys, clients, messages and records of the chosen sites.',
+	auditor: 'Reads everything of the chosen sites, changes nothing. Without sites: all of them.',
+} as const;
+
+export const role: FieldDescription = {
+	kind: 'radio',
+	name: 'role',
+	label: 'Role',
+	required: true,
+	options: [
+		{ value: 'manager', label: 'Manager', hint: roleHints.manager },
+		{ value: 'auditor', label: 'Auditor', hint: roleHints.auditor },
+		{ value: 'administrator', label: 'Administrator', hint: roleHints.administrator },
+	],
+};
+
+export function siteChoices(sites: readonly { slug: string; name: string }[]): FieldDescription {
+	return { kind: 'choices', name: 'sites', label: 'Sites', options: sites.map(({ slug, name }) => ({ value: slug, label: name })) };
+}

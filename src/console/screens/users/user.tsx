@@ -1,0 +1,114 @@
+import { useState } from 'preact/hooks';
+import type { UserRecord } from '#administration/users.ts';
+import { useAnswer } from '../../answers.ts';
+import { Activity } from '../../components/badge.tsx';
+import { Button } from '../../components/button.tsx';
+import { Confirm } from '../../components/confirm.tsx';
+import { Loading } from '../../components/empty.tsx';
+import { changed, Form } from '../../components/form.tsx';
+import { Page, Panel } from '../../components/page.tsx';
+import { Problem } from '../../components/problem.tsx';
+import { say } from '../../components/toast.tsx';
+import { useSites } from '../../scope.ts';
+import type { ScreenProps } from '../../screens.tsx';
+import { currentUser } from '../../session.ts';
+import { disableUser, enableUser, resetPassword, setUser, showUser } from './calls.ts';
+import { role, siteChoices } from './fields.ts';
+import { OneTimePassword } from './one-time-password.tsx';
+import { RoleBadge } from './users.tsx';
+
+const up = { href: '/users', title: 'Users' };
+
+export function User({ parameters: { email = '' } }: ScreenProps) {
+	const answer = useAnswer((signal) => showUser({ email }, signal), [email]);
+	if (answer.data === undefined) {
+		return (
+			<Page title={email} up={up}>
+				{answer.failure ? <Problem failure={answer.failure} onRetry={answer.reload} /> : <Loading />}
+			</Page>
+		);
+	}
+	return <Shown user={answer.data} reload={answer.reload} />;
+}
+
+function Shown({ user, reload }: { user: UserRecord; reload(): void }) {
+	const sites = useSites();
+	const [asking, setAsking] = useState<'toggle' | 'password'>();
+	const [made, setMade] = useState<{ email: string; password: string }>();
+	const self = currentUser()?.email === user.email;
+	const initial = { role: user.role, sites: user.sites };
+	const actions = (
+		<>
+			<Button icon="keys" onClick={() => setAsking('password')}>
+				One-time password…
+			</Button>
+			{!self && (
+				<Button icon={user.active ? 'close' : 'check'} onClick={() => setAsking('toggle')}>
+					{user.active ? 'Disable…' : 'Enable…'}
+				</Button>
+			)}
+		</>
+	);
+	const marks = (
+		<>
+			<Activity active={user.active} />
+			<RoleBadge role={user.role} />
+		</>
+	);
+	return (
+		<Page title={user.email} up={up} marks={marks} actions={actions}>
+			<Panel title="Role and sites">
+				{self && <p class="note">This is you: another administrator has to change your role.</p>}
+				<Form
+					key={JSON.stringify(initial)}
+					groups={[{ fields: [role, siteChoices(sites)] }]}
+					initial={initial}
+					action="Save"
+					fixed={self}
+					onlyChanged
+					onSubmit={async (values) => {
+						await setUser({ email: user.email, ...changed(initial, values) });
+						say('Saved. It holds with the next thing that the user does.');
+						reload();
+					}}
+				/>
+			</Panel>
+			{asking === 'toggle' && <Toggle user={user} onClose={() => setAsking(undefined)} reload={reload} />}
+			{asking === 'password' && (
+				<Confirm
+					title="Give a one-time password?"
+					action="Make the password"
+					onClose={() => setAsking(undefined)}
+					onConfirm={async () => {
+						setMade(await resetPassword({ email: user.email }));
+						setAsking(undefined);
+					}}
+				>
+					<p>The present password of {user.email} is of no use any more, and where the user is signed in, that ends.</p>
+				</Confirm>
+			)}
+			{made && <OneTimePassword made={made} onClose={() => setMade(undefined)} />}
+		</Page>
+	);
+}
+
+function Toggle({ user, onClose, reload }: { user: UserRecord; onClose(): void; reload(): void }) {
+	const act = async () => {
+		await (user.active ? disableUser : enableUser)({ email: user.email });
+		say(user.active ? `${user.email} is disabled.` : `${user.email} may sign in again.`);
+		onClose();
+		reload();
+	};
+	if (!user.active) {
+		return (
+			<Confirm title={`Enable ${user.email}?`} action="Enable user" onConfirm={act} onClose={onClose}>
+				<p>The user may sign in again, and the keys that the user owns work again.</p>
+			</Confirm>
+		);
+	}
+	return (
+		<Confirm title={`Disable ${user.email}?`} action="Disable user" name={user.email} danger onConfirm={act} onClose={onClose}>
+			<p>The user is signed out, and every key that the user owns is refused within a second: what uses those keys stops working.</p>
+		</Confirm>
+	);
+}

@@ -1,0 +1,103 @@
+import { useState } from 'preact/hooks';
+import type { UserRecord } from '#administration/users.ts';
+import { useAnswer } from '../../answers.ts';
+import { Activity, Badge, type Tone } from '../../components/badge.tsx';
+import { Button } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { Empty } from '../../components/empty.tsx';
+import { Form, list, text } from '../../components/form.tsx';
+import { Page } from '../../components/page.tsx';
+import { SearchField } from '../../components/search.tsx';
+import { type Column, ListTable } from '../../components/table.tsx';
+import { Time } from '../../components/time.tsx';
+import { useSites } from '../../scope.ts';
+import { addUser, listUsers, resetPassword } from './calls.ts';
+import { role, siteChoices } from './fields.ts';
+import { OneTimePassword } from './one-time-password.tsx';
+
+const tones: Record<UserRecord['role'], Tone> = { administrator: 'info', manager: 'good', auditor: 'neutral' };
+
+export function RoleBadge({ role: name }: Pick<UserRecord, 'role'>) {
+	return <Badge tone={tones[name]}>{name}</Badge>;
+}
+
+const columns: readonly Column<UserRecord>[] = [
+	{ name: 'email', title: 'E-mail', cell: ({ email }) => email },
+	{ name: 'role', title: 'Role', tight: true, cell: (user) => <RoleBadge role={user.role} /> },
+	{
+		name: 'sites',
+		title: 'Sites',
+		cell: ({ sites, role: name }) =>
+			sites.length > 0 ? <code>{sites.join(', ')}</code> : <span class="muted">{name === 'manager' ? 'none' : 'all'}</span>,
+	},
+	{ name: 'created', title: 'Created', spare: true, tight: true, cell: ({ created_at }) => <Time at={created_at} /> },
+	{ name: 'state', title: 'State', tight: true, cell: ({ active }) => <Activity active={active} /> },
+];
+
+export function Users() {
+	const answer = useAnswer((signal) => listUsers({}, signal), []);
+	const [search, setSearch] = useState('');
+	const [adding, setAdding] = useState(false);
+	const [password, setPassword] = useState<{ email: string; password: string }>();
+	const rows = (answer.data ?? []).filter(({ email }) => email.includes(search.trim().toLowerCase()));
+	return (
+		<Page
+			title="Users"
+			lead="People who sign in here or own keys."
+			actions={
+				<Button kind="primary" icon="plus" onClick={() => setAdding(true)}>
+					New user
+				</Button>
+			}
+		>
+			<SearchField label="Search users" value={search} onValue={setSearch} placeholder="E-mail" />
+			<ListTable
+				list={{ ...answer, rows, complete: true, more: () => {} }}
+				caption="Users"
+				noun="user"
+				columns={columns}
+				identify={({ id }) => id}
+				href={({ email }) => `/users/${encodeURIComponent(email)}`}
+				faded={({ active }) => !active}
+				empty={<Empty icon="users" title={search === '' ? 'No users yet' : 'No user fits the search'} />}
+			/>
+			{adding && (
+				<NewUser
+					onClose={() => setAdding(false)}
+					onAdded={(made) => {
+						setAdding(false);
+						setPassword(made);
+						answer.reload();
+					}}
+				/>
+			)}
+			{password && <OneTimePassword made={password} onClose={() => setPassword(undefined)} />}
+		</Page>
+	);
+}
+
+function NewUser({ onClose, onAdded }: { onClose(): void; onAdded(made: { email: string; password: string }): void }) {
+	const sites = useSites();
+	return (
+		<Dialog title="New user" onClose={onClose}>
+			<Form
+				groups={[
+					{
+						fields: [
+							{ kind: 'email', name: 'email', label: 'E-mail', required: true, placeholder: 'ann.weiss@example.org' },
+							role,
+							siteChoices(sites),
+						],
+					},
+				]}
+				initial={{ email: '', role: 'manager', sites: [] }}
+				action="Create user"
+				onCancel={onClose}
+				onSubmit={async (values) => {
+					const user = await addUser({ email: text(values, 'email'), role: text(values, 'role') as UserRecord['role'], sites: list(values, 'sites') });
+					onAdded(await resetPassword({ email: user.email }));
+				}}
+			/>
+		</Dialog>
+	);
+}
