@@ -77,13 +77,15 @@ export interface ChartProps {
 	format?: (value: number) => string;
 	tone?: 'danger' | 'warning' | undefined;
 	height?: number;
+	/** The value at the top of the axis, for the highest that is shown. */
+	top?: (highest: number) => number;
 }
 
 /** Areas over time with both axes. Its figures are told in words too, and under the pointer. */
-export function AreaChart({ title, series, from, to, format = figure, tone, height = 96 }: ChartProps) {
+export function AreaChart({ title, series, from, to, format = figure, tone, height = 96, top: topOf = ceiling }: ChartProps) {
 	const gradient = useId();
 	const [pointed, setPointed] = useState<number>();
-	const top = ceiling(Math.max(0, ...series.flatMap(({ points }) => points.map(({ value }) => value ?? 0))));
+	const top = topOf(Math.max(0, ...series.flatMap(({ points }) => points.map(({ value }) => value ?? 0))));
 	const [left, right, above, below] = [42, 4, 8, 18];
 	const x = (at: number) => left + ((at - from) / Math.max(1, to - from)) * (width - left - right);
 	const y = (value: number) => height - below - (value / top) * (height - above - below);
@@ -135,6 +137,7 @@ export function AreaChart({ title, series, from, to, format = figure, tone, heig
 								<polyline points={run.join(' ')} />
 							</g>
 						))}
+						<Now point={points.at(-1)} x={x} y={y} />
 					</g>
 				))}
 				{at !== undefined && <line class="pointed" x1={x(at)} x2={x(at)} y1={above} y2={height - below} />}
@@ -152,6 +155,18 @@ export function AreaChart({ title, series, from, to, format = figure, tone, heig
 			)}
 		</figure>
 	);
+}
+
+/** Where a line ends: the value of now, which may be the only one. */
+function Now({ point, x, y }: { point: Point | undefined; x(at: number): number; y(value: number): number }) {
+	if (point?.value === null || point === undefined) return null;
+	return <circle class="now" cx={x(point.at)} cy={y(point.value)} r="2.5" />;
+}
+
+/** The top of an axis of bytes. */
+export function byteCeiling(highest: number): number {
+	const unit = 1024 ** Math.floor(Math.log2(Math.max(1, highest)) / 10);
+	return ceiling(highest / unit) * unit;
 }
 
 function nearest(points: readonly Point[], at: number): number | undefined {

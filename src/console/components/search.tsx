@@ -19,18 +19,21 @@ export function SearchField({ label, value, onValue, placeholder }: SearchFieldP
 /** The same among other filters. */
 export function SearchInput({ label, value, onValue, placeholder }: SearchFieldProps) {
 	return (
-		<div class="search" role="search">
+		<search class="search">
 			<Icon name="search" />
 			<input
 				type="search"
 				aria-label={label}
 				aria-keyshortcuts="/"
-				placeholder={`${placeholder ?? label}  ( / )`}
+				placeholder={placeholder ?? label}
 				value={value}
 				autocomplete="off"
 				spellcheck={false}
 				onInput={(event) => onValue(event.currentTarget.value)}
 			/>
-		</div>
+			<span class="key" aria-hidden="true">
+				/
+			</span>
+		</search>
 	);
 }

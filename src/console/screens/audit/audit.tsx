@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { useList } from '../../answers.ts';
 import { queryOf as queryText } from '../../api.ts';
-import { Badge, type Tone } from '../../components/badge.tsx';
+import { Badge } from '../../components/badge.tsx';
 import { Button, LinkButton } from '../../components/button.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { Page } from '../../components/page.tsx';
@@ -12,15 +12,7 @@ import { useKept } from '../../store.ts';
 import { type AuditRecord, listAudit } from './calls.ts';
 import { Event } from './event.tsx';
 import { type AuditFilters, Filters, queryOf } from './filters.tsx';
-
-/** `key.revoke` → the colour of what was done */
-export function toneOf(action: string): Tone {
-	const verb = action.split('.')[1] ?? '';
-	if (/^(revoke|remove|disable|refused|locked|failed)/.test(verb)) return 'danger';
-	if (/^(add|create|enable|accepted)/.test(verb)) return 'good';
-	if (/^(set|settle|reset-password|password|merge|unmerge|replay|amend|complete)/.test(verb)) return 'warning';
-	return 'neutral';
-}
+import { toneOf } from './tone.ts';
 
 const columns: readonly Column<AuditRecord>[] = [
 	{ name: 'at', title: 'Time', tight: true, cell: ({ recorded_at }) => <Time at={recorded_at} /> },
@@ -45,7 +37,7 @@ export function Audit() {
 	const query = { site, ...queryOf(filters) };
 	const found = useList<AuditRecord>(
 		(page, signal) => listAudit({ ...query, ...page }, signal),
-		({ id }) => id,
+		(event) => event.id,
 		[query],
 	);
 	const filtered = Object.values(filters).some((value) => value !== '');
@@ -66,7 +58,7 @@ export function Audit() {
 				noun="event"
 				columns={columns}
 				identify={({ id }) => id}
-				open={setOpened}
+				open={(event) => setOpened(event)}
 				empty={
 					<Empty icon="audit" title={filtered ? 'No event fits the filters' : 'Nothing has happened yet'}>
 						{filtered && <Button onClick={() => setFilters(nothing)}>Clear the filters</Button>}

@@ -2,8 +2,8 @@ import { Badge } from '../../components/badge.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Facts } from '../../components/page.tsx';
 import { Time } from '../../components/time.tsx';
-import { toneOf } from './audit.tsx';
 import type { AuditRecord } from './calls.ts';
+import { toneOf } from './tone.ts';
 
 type Members = Record<string, unknown>;
 

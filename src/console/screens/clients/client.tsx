@@ -110,8 +110,8 @@ function Remove({ client, onClose }: { client: ClientRecord; onClose(): void }) 
 	return (
 		<Confirm title={`Remove ${client.name}?`} action="Remove client" name={client.name} danger onConfirm={act} onClose={onClose}>
 			<p>
-				Its settings are gone for good, and it is refused from now on. What it sent stays, and so do its entries in the audit. To stop it for
-				a while, disable it instead.
+				Its settings are gone for good, and it is refused from now on. What it sent stays, and so do its entries in the audit. To stop it
+				for a while, disable it instead.
 			</p>
 		</Confirm>
 	);

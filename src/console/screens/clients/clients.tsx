@@ -118,7 +118,9 @@ export function Clients() {
 				empty={
 					search === '' ? (
 						<Empty icon="clients" title="No integration clients yet">
-							<p>A hospital information system, a laboratory or a modality becomes a client of its site here; until then it is turned away.</p>
+							<p>
+								A hospital information system, a laboratory or a modality becomes a client of its site here; until then it is turned away.
+							</p>
 							{add}
 						</Empty>
 					) : (

@@ -12,7 +12,8 @@ const addresses: FieldDescription = {
 	code: true,
 	placeholder: '192.0.2.10, 198.51.100.0/24',
 	hint: 'Single addresses or CIDR ranges, each ended by Enter. * lets any address in, and only where the service runs with ALLOW_ANY_SOURCE: without it anyone who reaches the port could send as this client.',
-	check: (part) => (/^(\*|[\da-f.:]+(\/\d{1,3})?)$/i.test(part) ? undefined : `${part} is no address, no range such as 198.51.100.0/24, and not *.`),
+	check: (part) =>
+		/^(\*|[\da-f.:]+(\/\d{1,3})?)$/i.test(part) ? undefined : `${part} is no address, no range such as 198.51.100.0/24, and not *.`,
 };
 
 const event = (part: string) => (/^[A-Z]\d\d$/.test(part) ? undefined : `${part} is no event: a letter and two digits, such as A03.`);

@@ -1,7 +1,10 @@
 import type { z } from 'zod';
-import type { CreatedKey, createKeyInput, KeyRecord } from '#administration/keys.ts';
+import type { createdKey, createKeyInput, keyRecord } from '#administration/keys.ts';
 import type { UserRecord } from '#administration/users.ts';
 import { call } from '../../api.ts';
+
+export type KeyRecord = z.output<typeof keyRecord>;
+export type CreatedKey = z.output<typeof createdKey>;
 
 export const listKeys = call<{ site?: string | undefined }, KeyRecord[]>('GET', '/keys');
 export const createKey = call<z.input<typeof createKeyInput>, CreatedKey>('POST', '/keys');

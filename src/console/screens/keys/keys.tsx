@@ -1,5 +1,4 @@
 import { useState } from 'preact/hooks';
-import type { CreatedKey, KeyRecord } from '#administration/keys.ts';
 import { useAnswer } from '../../answers.ts';
 import { Badge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
@@ -12,7 +11,7 @@ import { Ago, Time } from '../../components/time.tsx';
 import { say } from '../../components/toast.tsx';
 import { useSiteScope } from '../../scope.ts';
 import { may } from '../../session.ts';
-import { listKeys, revokeKey } from './calls.ts';
+import { type CreatedKey, type KeyRecord, listKeys, revokeKey } from './calls.ts';
 import { NewKey, Secret } from './new-key.tsx';
 
 const columns = (revoke: (key: KeyRecord) => void): readonly Column<KeyRecord>[] => [

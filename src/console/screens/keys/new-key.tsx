@@ -1,5 +1,4 @@
 import { useRef } from 'preact/hooks';
-import type { CreatedKey } from '#administration/keys.ts';
 import { useAnswer } from '../../answers.ts';
 import { Button } from '../../components/button.tsx';
 import { Copy } from '../../components/copy.tsx';
@@ -8,7 +7,7 @@ import { Loading } from '../../components/empty.tsx';
 import { Form, text } from '../../components/form.tsx';
 import { useSites } from '../../scope.ts';
 import { currentUser } from '../../session.ts';
-import { createKey, listOwners } from './calls.ts';
+import { type CreatedKey, createKey, listOwners } from './calls.ts';
 
 export function NewKey({ site, onClose, onCreated }: { site: string | undefined; onClose(): void; onCreated(key: CreatedKey): void }) {
 	const sites = useSites().filter(({ active }) => active);

@@ -13,14 +13,31 @@ export function merged(before: readonly OverviewPoint[], more: readonly Overview
 	return last === undefined ? [] : points.filter(({ at }) => Date.parse(at) > Date.parse(last.at) - hourMs);
 }
 
+/** What a line shows of the points that fall on one dot of it. */
+type Fold = (values: readonly number[]) => number;
+export const highest: Fold = (values) => Math.max(...values);
+export const mean: Fold = (values) => values.reduce((total, value) => total + value, 0) / values.length;
+
+/** An hour is 120 dots; more are noise at the size of the charts. */
+const dotMs = 30_000;
+
 /** One figure over time; where points are missing, the line is broken. */
-export function line(points: readonly OverviewPoint[], value: (point: OverviewPoint) => number | null): Point[] {
-	return points.flatMap((point, index) => {
-		const at = Date.parse(point.at);
-		const before = points[index - 1];
-		const gap = before !== undefined && at - Date.parse(before.at) > 3 * pointMs;
-		return [...(gap ? [{ at: at - pointMs, value: null }] : []), { at, value: value(point) }];
-	});
+export function line(points: readonly OverviewPoint[], value: (point: OverviewPoint) => number | null, fold: Fold): Point[] {
+	const dots = Map.groupBy(points, ({ at }) => Math.floor(Date.parse(at) / dotMs));
+	const drawn: Point[] = [];
+	let before: number | undefined;
+	for (const [dot, held] of dots) {
+		const values = held.map(value).filter((one) => one !== null);
+		if (before !== undefined && dot > before + 1) drawn.push({ at: (before + 1) * dotMs, value: null });
+		drawn.push({ at: Date.parse(held.at(-1)?.at ?? ''), value: values.length === 0 ? null : fold(values) });
+		before = dot;
+	}
+	return drawn;
+}
+
+/** The sum of the last minute. */
+export function lastMinute(points: readonly OverviewPoint[], value: (point: OverviewPoint) => number): number {
+	return points.slice(-6).reduce((total, point) => total + value(point), 0);
 }
 
 export const perSecond = (count: number) => count / (pointMs / 1000);

@@ -1,6 +1,8 @@
 import type { z } from 'zod';
-import type { addRemoteAeInput, RemoteAeRecord } from '#administration/remote-aes.ts';
+import type { addRemoteAeInput, remoteAeRecord } from '#administration/remote-aes.ts';
 import { call } from '../../api.ts';
+
+export type RemoteAeRecord = z.output<typeof remoteAeRecord>;
 
 export const listRemoteAes = call<{ site?: string | undefined }, RemoteAeRecord[]>('GET', '/remote-aes');
 export const addRemoteAe = call<z.output<typeof addRemoteAeInput>, RemoteAeRecord>('POST', '/remote-aes');

@@ -1,5 +1,4 @@
 import { useState } from 'preact/hooks';
-import type { RemoteAeRecord } from '#administration/remote-aes.ts';
 import { useAnswer } from '../../answers.ts';
 import { ApiFailure } from '../../api.ts';
 import { Badge } from '../../components/badge.tsx';
@@ -14,7 +13,7 @@ import { Time } from '../../components/time.tsx';
 import { say } from '../../components/toast.tsx';
 import { useSiteScope, useSites } from '../../scope.ts';
 import { may } from '../../session.ts';
-import { addRemoteAe, listRemoteAes, removeRemoteAe } from './calls.ts';
+import { addRemoteAe, listRemoteAes, type RemoteAeRecord, removeRemoteAe } from './calls.ts';
 
 const columns = (remove: (remote: RemoteAeRecord) => void): readonly Column<RemoteAeRecord>[] => [
 	{ name: 'title', title: 'AE title', cell: ({ title }) => <code>{title}</code> },
@@ -128,7 +127,16 @@ function NewRemoteAe({ site, onClose, onAdded }: { site: string | undefined; onC
 								half: true,
 								options: [{ value: '', label: 'Choose a site' }, ...sites.map(({ slug, name }) => ({ value: slug, label: name }))],
 							},
-							{ kind: 'text', name: 'title', label: 'AE title', required: true, half: true, code: true, maxLength: 16, placeholder: 'PACS1' },
+							{
+								kind: 'text',
+								name: 'title',
+								label: 'AE title',
+								required: true,
+								half: true,
+								code: true,
+								maxLength: 16,
+								placeholder: 'PACS1',
+							},
 							{ kind: 'text', name: 'host', label: 'Host', required: true, half: true, code: true, placeholder: 'pacs.example.org' },
 							{ kind: 'number', name: 'port', label: 'Port', required: true, half: true, code: true, placeholder: '104' },
 							{ kind: 'switch', name: 'tls', label: 'Over TLS', hint: 'With the certificate of this service, if it has one.' },

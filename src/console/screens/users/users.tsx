@@ -94,7 +94,11 @@ function NewUser({ onClose, onAdded }: { onClose(): void; onAdded(made: { email:
 				action="Create user"
 				onCancel={onClose}
 				onSubmit={async (values) => {
-					const user = await addUser({ email: text(values, 'email'), role: text(values, 'role') as UserRecord['role'], sites: list(values, 'sites') });
+					const user = await addUser({
+						email: text(values, 'email'),
+						role: text(values, 'role') as UserRecord['role'],
+						sites: list(values, 'sites'),
+					});
 					onAdded(await resetPassword({ email: user.email }));
 				}}
 			/>

@@ -1,0 +1,10 @@
+import type { Tone } from '../../components/badge.tsx';
+
+/** `key.revoke` → the colour of what was done */
+export function toneOf(action: string): Tone {
+	const verb = action.split('.')[1] ?? '';
+	if (/^(revoke|remove|disable|refused|locked|failed)/.test(verb)) return 'danger';
+	if (/^(add|create|enable|accepted)/.test(verb)) return 'good';
+	if (/^(set|settle|reset-password|password|merge|unmerge|replay|amend|complete)/.test(verb)) return 'warning';
+	return 'neutral';
+}

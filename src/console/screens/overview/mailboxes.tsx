@@ -1,0 +1,35 @@
+import { Panel } from '../../components/page.tsx';
+import { Table } from '../../components/table.tsx';
+import { count } from '../../format.ts';
+import { useSites } from '../../scope.ts';
+import type { OverviewAnswer } from './calls.ts';
+
+/** Where messages wait, the most first. */
+export function Mailboxes({ mailboxes }: Pick<OverviewAnswer, 'mailboxes'>) {
+	const sites = useSites();
+	const rows = mailboxes.filter(({ waiting }) => waiting > 0).sort((left, right) => right.waiting - left.waiting);
+	const most = Math.max(1, ...rows.map(({ waiting }) => waiting));
+	return (
+		<Panel title="Mailboxes by site">
+			{rows.length === 0 ? (
+				<p class="muted">Nothing waits: every message is written as it comes.</p>
+			) : (
+				<Table
+					caption="Messages that wait, by site"
+					rows={rows}
+					identify={({ site }) => site}
+					href={({ site }) => `/sites/${site}`}
+					columns={[
+						{ name: 'site', title: 'Site', cell: ({ site }) => sites.find(({ slug }) => slug === site)?.name ?? site },
+						{
+							name: 'depth',
+							title: 'Depth',
+							cell: ({ waiting }) => <progress class="depth" aria-label={`${waiting} of ${most}`} value={waiting} max={most} />,
+						},
+						{ name: 'waiting', title: 'Waiting', align: 'end', tight: true, cell: ({ waiting }) => count(waiting, 'message') },
+					]}
+				/>
+			)}
+		</Panel>
+	);
+}
