@@ -13,6 +13,8 @@ export interface FieldGroup {
 	title?: string;
 	hint?: string;
 	fields: readonly FieldDescription[];
+	/** Whether it is shown, by what is typed so far. */
+	when?(values: Values): boolean;
 }
 
 export interface FormProps {
@@ -60,13 +62,14 @@ export function Form({ groups, initial, action, onSubmit, onCancel, children, fi
 	const [busy, setBusy] = useState(false);
 	const [failure, setFailure] = useState<Pick<ApiFailure, 'message' | 'field'>>();
 	const form = useRef<HTMLFormElement>(null);
-	const known = groups.some(({ fields }) => fields.some(({ name }) => name === failure?.field));
+	const shown = groups.filter(({ when }) => when?.(values) ?? true);
+	const known = shown.some(({ fields }) => fields.some(({ name }) => name === failure?.field));
 	const fail = (next: Pick<ApiFailure, 'message' | 'field'>) => {
 		setFailure(next);
 		requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('.invalid :is(input, select, textarea)')?.focus());
 	};
 	const submit = async () => {
-		const empty = missing(groups, values);
+		const empty = missing(shown, values);
 		if (empty !== undefined) return fail({ message: `${empty.label} is needed.`, field: empty.name });
 		setFailure(undefined);
 		setBusy(true);
@@ -88,7 +91,7 @@ export function Form({ groups, initial, action, onSubmit, onCancel, children, fi
 				if (!busy && !fixed) void submit();
 			}}
 		>
-			{groups.map(({ title, hint, fields }) => (
+			{shown.map(({ title, hint, fields }) => (
 				<Group key={title ?? fields[0]?.name} title={title} hint={hint}>
 					{fields.map((field) => (
 						<Field

@@ -35,6 +35,7 @@ const who: FieldGroup = {
 
 const hl7: FieldGroup = {
 	title: 'HL7 v2',
+	when: (values) => list(values, 'protocols').includes('hl7-mllp'),
 	hint: 'Where several clients list an address, the one whose MSH fields fit is taken.',
 	fields: [
 		{ kind: 'text', name: 'sending_application', label: 'Sending application (MSH-3)', code: true, half: true, maxLength: 227 },
@@ -74,6 +75,7 @@ const hl7: FieldGroup = {
 
 const dicom: FieldGroup = {
 	title: 'DICOM',
+	when: (values) => list(values, 'protocols').includes('dicom'),
 	fields: [
 		{ kind: 'text', name: 'calling_ae', label: 'Calling AE title', code: true, half: true, maxLength: 16, placeholder: 'CT01' },
 		{

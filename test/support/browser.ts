@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { resetPassword } from '#administration/users.ts';
+import type { TestService } from './service.ts';
+
+const installed = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome', '/usr/bin/google-chrome-stable'];
+const executablePath = installed.find((path) => existsSync(path));
+
+/** Why tests that drive a browser are skipped; false: they are not. */
+export const withoutBrowser = executablePath === undefined ? 'no Chromium on this machine' : false;
+
+export const ownPassword = 'seven quiet herons';
+
+/** A browser, and what went wrong in its pages: exceptions, refused content, failed loads. */
+export interface ConsoleBrowser extends AsyncDisposable {
+	/** A tab of a user of its own. */
+	open(options?: BrowserContextOptions): Promise<Page>;
+	faults: string[];
+}
+
+export async function consoleBrowser(service: TestService): Promise<ConsoleBrowser> {
+	// In a container there is often no user namespace for the sandbox; the pages are our own.
+	const browser: Browser = await chromium.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox'] });
+	const faults: string[] = [];
+	return {
+		faults,
+		open: async (options = {}) => {
+			const context = await browser.newContext({ baseURL: `http://127.0.0.1:${service.port('admin')}`, ...options });
+			context.setDefaultTimeout(60_000);
+			const page = await context.newPage();
+			page.on('pageerror', (error) => faults.push(String(error.stack)));
+			page.on('console', (message) => {
+				// That a request was refused is told by the page itself.
+				if (message.type() === 'error' && !/status of 4\d\d/.test(message.text())) faults.push(message.text());
+			});
+			return page;
+		},
+		[Symbol.asyncDispose]: async () => {
+			await browser.close();
+		},
+	};
+}
+
+/** Signs in through the page, by a one-time password and one of their own. */
+export async function signInOnPage(service: TestService, page: Page, email = 'owner@example.org'): Promise<void> {
+	const { password } = await resetPassword(service.administration, email);
+	await page.goto('/');
+	await page.getByLabel('E-mail').fill(email);
+	await page.getByLabel('Password').fill(password);
+	await page.getByRole('button', { name: 'Sign in' }).click();
+	await page.getByLabel('One-time password').fill(password);
+	await page.getByLabel('New password', { exact: true }).fill(ownPassword);
+	await page.getByLabel('New password again').fill(ownPassword);
+	await page.getByRole('button', { name: 'Change password' }).click();
+	await page.getByRole('navigation', { name: 'Screens' }).waitFor({ state: 'attached' });
+}
+
+/** Goes to a screen within the page and waits for its heading. */
+export async function goTo(page: Page, path: string, heading: string): Promise<void> {
+	await page.goto(path);
+	await page.getByRole('heading', { level: 1, name: heading }).waitFor();
+	await page.locator('.loading').waitFor({ state: 'detached' });
+}
+
+/** Nothing is to be scrolled sideways. */
+export async function assertFits(page: Page): Promise<void> {
+	const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+	assert.equal(overflow, 0, `${page.url()} is wider than the window by ${overflow} px`);
+}
