@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { asFailure } from '../answers.ts';
 import { Empty } from '../components/empty.tsx';
 import { Page } from '../components/page.tsx';
@@ -81,11 +81,13 @@ function NotFound() {
 
 /** A screen that was gone to begins at its top, with the focus on its heading. */
 function useArrival(path: string, title: string): void {
-	const [first] = useState(path);
-	const [arrived, setArrived] = useState(false);
-	useEffect(() => {
+	const before = useRef<string>(undefined);
+	useLayoutEffect(() => {
 		document.title = `${title} · Tributary`;
-		if (!arrived && path === first) return setArrived(true);
+		const arriving = before.current !== undefined && before.current !== path;
+		before.current = path;
+		// Who has just opened the page begins at its top anyway.
+		if (!arriving) return;
 		scrollTo(0, 0);
 		document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true });
 	}, [path]);

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { type ConsoleBrowser, consoleBrowser, goTo, signInOnPage, withoutBrowser } from '#test/support/browser.ts';
+import { inventNetwork } from '#test/support/console-sample.ts';
+import { type TestService, testService } from '#test/support/service.ts';
+
+const focused = (page: Page) => page.evaluate('document.activeElement.textContent || document.activeElement.getAttribute("aria-label")');
+
+describe('the console in use', { skip: withoutBrowser }, () => {
+	let service: TestService;
+	let browser: ConsoleBrowser;
+	before(async () => {
+		service = await testService();
+		await inventNetwork(service);
+		browser = await consoleBrowser(service);
+	});
+	after(async () => {
+		assert.deepEqual(browser.faults, []);
+		await browser[Symbol.asyncDispose]();
+		await service[Symbol.asyncDispose]();
+	});
+
+	test('is reached and left by the keyboard alone', async () => {
+		const page = await browser.open();
+		await signInOnPage(service, page);
+		await goTo(page, '/', 'Overview');
+		await page.keyboard.press('Tab');
+		assert.equal(await focused(page), 'Skip to content');
+		await page.keyboard.press('Enter');
+		assert.equal(await page.evaluate('document.activeElement.id'), 'main');
+		await page.keyboard.press('g');
+		await page.keyboard.press('s');
+		await page.getByRole('heading', { level: 1, name: 'Sites' }).waitFor();
+		assert.equal(await focused(page), 'Sites', 'the heading has the focus');
+		await page.getByRole('link', { name: 'North Hospital' }).waitFor();
+		await page.keyboard.press('j');
+		assert.equal(await focused(page), 'Harbour Imaging Centre');
+		await page.keyboard.press('j');
+		await page.keyboard.press('j');
+		await page.keyboard.press('k');
+		await page.keyboard.press('Enter');
+		await page.getByRole('heading', { level: 1, name: 'North Hospital' }).waitFor();
+		await page.keyboard.press('g');
+		await page.keyboard.press('c');
+		await page.getByRole('link', { name: 'CT scanner' }).waitFor();
+		await page.keyboard.press('/');
+		await page.keyboard.type('192.0.2.40');
+		await page.getByText('1 client', { exact: true }).first().waitFor();
+		await page.keyboard.press('Escape');
+		await page.keyboard.press('?');
+		await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+		await page.keyboard.press('Escape');
+		await page.getByRole('dialog').waitFor({ state: 'detached' });
+		await page.context().close();
+	});
+
+	test('shows each role what it may see and do', async () => {
+		const page = await browser.open();
+		await signInOnPage(service, page, 'ben.ode@example.org');
+		await goTo(page, '/sites', 'Sites');
+		await page.getByText('2 sites').first().waitFor();
+		assert.equal(await page.getByRole('link', { name: 'Valley Clinic' }).count(), 0, 'a manager sees the own sites');
+		assert.equal(await page.getByRole('link', { name: 'Users' }).count(), 0);
+		assert.equal(await page.getByRole('button', { name: 'New site' }).count(), 0);
+		await goTo(page, '/sites/valley', 'valley');
+		await page
+			.getByRole('alert')
+			.getByText(/there is no site/i)
+			.waitFor();
+		await goTo(page, '/users', 'Users');
+		await page.getByText('Not with your role').waitFor();
+		await page.context().close();
+		const other = await browser.open();
+		await signInOnPage(service, other, 'audit@example.org');
+		for (const [path, heading] of [
+			['/sites', 'Sites'],
+			['/keys', 'API keys'],
+			['/clients', 'Integration clients'],
+			['/remote-aes', 'Remote AEs'],
+		] as const) {
+			await goTo(other, path, heading);
+			assert.equal(await other.getByRole('button', { name: /^New|Revoke|Remove/ }).count(), 0, `an auditor changes nothing at ${path}`);
+		}
+		await goTo(other, '/sites/north', 'North Hospital');
+		assert.ok(await other.getByLabel('Name', { exact: true }).isDisabled());
+		await other.context().close();
+	});
+
+	test('of a locked account says when to try again', async () => {
+		const page = await browser.open();
+		await page.goto('/');
+		await page.getByLabel('E-mail').fill('nobody@example.org');
+		const wait = page.getByRole('button', { name: /Try again in \d+ s/ });
+		for (let time = 0; time < 8 && (await wait.count()) === 0; time++) {
+			await page.getByLabel('Password').fill(`wrong ${time}`);
+			await page.getByRole('button', { name: 'Sign in' }).click();
+			await page.getByRole('alert').locator('p').first().waitFor();
+			await page
+				.getByRole('button', { name: /Sign in|Try again/ })
+				.and(page.locator(':not([aria-busy])'))
+				.waitFor();
+		}
+		await wait.waitFor();
+		await page.context().close();
+	});
+
+	test('costs few requests and few bytes on the first visit', async () => {
+		const page = await browser.open();
+		let [requests, bytes] = [0, 0];
+		page.on('requestfinished', async (request) => {
+			requests++;
+			const { responseBodySize, responseHeadersSize } = await request.sizes();
+			bytes += responseBodySize + responseHeadersSize;
+		});
+		await page.goto('/', { waitUntil: 'networkidle' });
+		await page.getByLabel('E-mail').waitFor();
+		assert.ok(requests <= 6, `${requests} requests`);
+		assert.ok(bytes <= 60 * 1024, `${bytes} bytes`);
+		await page.context().close();
+	});
+});

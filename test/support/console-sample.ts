@@ -1,0 +1,83 @@
+import type { Page } from 'playwright-core';
+import { addClient, listClients } from '#administration/clients.ts';
+import { wholeNetwork } from '#administration/context.ts';
+import { createKey, revokeKey } from '#administration/keys.ts';
+import { addRemoteAe } from '#administration/remote-aes.ts';
+import { addSite, enableSite, setSite } from '#administration/sites.ts';
+import { addUser } from '#administration/users.ts';
+import type { TestService } from './service.ts';
+
+/** A network that does not exist, for looking at: names, addresses of documentation, nobody's data. */
+export async function inventNetwork({ administration }: TestService): Promise<void> {
+	const context = { ...administration, actor: { ...administration.actor, name: 'ann.weiss@example.org' }, source: '192.0.2.77' };
+	await addUser(context, { email: 'ann.weiss@example.org', admin: true });
+	await addSite(context, { slug: 'north', name: 'North Hospital', ae_title: 'NORTH', default_authority: 'urn:oid:2.999.1' });
+	await addSite(context, { slug: 'harbour', name: 'Harbour Imaging Centre', ae_title: 'HARBOUR', default_authority: 'urn:oid:2.999.2' });
+	await addSite(context, { slug: 'valley', name: 'Valley Clinic', ae_title: 'VALLEY' });
+	await setSite(context, { slug: 'harbour', instance_policy: 'refuse', check_references: false });
+	await addUser(context, { email: 'ben.ode@example.org', role: 'manager', sites: ['north', 'harbour'] });
+	await addUser(context, { email: 'audit@example.org', role: 'auditor' });
+	const clients = [
+		{ name: 'Admission', site: 'north', allowed_ips: ['192.0.2.10', '192.0.2.11'], sending_application: 'ADT', sending_facility: 'NORTH' },
+		{ name: 'Laboratory', site: 'north', allowed_ips: ['198.51.100.0/24'], sending_application: 'LAB', also: ['A03'], ignore: ['A60'] },
+		{ name: 'Reception', site: 'valley', allowed_ips: ['203.0.113.5'] },
+	];
+	for (const client of clients) await addClient(context, { protocols: ['hl7-mllp'], ...client });
+	const scanner = { protocols: ['dicom' as const], allowed_ips: ['192.0.2.40'], calling_ae: 'CT01', grants: ['query' as const] };
+	await addClient(context, { name: 'CT scanner', site: 'harbour', ...scanner });
+	for (const [site, label] of [
+		['north', 'Viewer of the emergency department'],
+		['north', 'Patient portal'],
+		['harbour', 'Research export'],
+	] as const) {
+		await createKey(context, { site, owner: 'ann.weiss@example.org', label });
+	}
+	const old = await createKey(context, { site: 'valley', owner: 'ann.weiss@example.org', label: 'Old reporting system' });
+	await revokeKey(context, old.id);
+	await addRemoteAe(context, { site: 'north', title: 'ARCHIVE', host: 'archive.example.org', port: 104, tls: false });
+	await addRemoteAe(context, { site: 'harbour', title: 'READING1', host: '192.0.2.60', port: 11_112, tls: true });
+	await enableSite(context, 'valley', false);
+}
+
+export interface SampleScreen {
+	name: string;
+	path: string;
+	heading: string;
+	/** Opens what is looked at. */
+	open?(page: Page): Promise<void>;
+}
+
+/** Every screen, with something to see. */
+export async function sampleScreens({ administration }: TestService): Promise<SampleScreen[]> {
+	const clients = await listClients({ ...administration, ...wholeNetwork('test') });
+	const admission = clients.find(({ name }) => name === 'Admission');
+	const press = (button: string) => (page: Page) => page.getByRole('button', { name: button }).first().click();
+	return [
+		{ name: 'overview', path: '/', heading: 'Overview' },
+		{ name: 'sites', path: '/sites', heading: 'Sites' },
+		{ name: 'site', path: '/sites/north', heading: 'North Hospital' },
+		{ name: 'site-new', path: '/sites', heading: 'Sites', open: press('New site') },
+		{ name: 'site-disable', path: '/sites/north', heading: 'North Hospital', open: press('Disable…') },
+		{ name: 'keys', path: '/keys', heading: 'API keys' },
+		{ name: 'key-new', path: '/keys', heading: 'API keys', open: press('New key') },
+		{ name: 'clients', path: '/clients', heading: 'Integration clients' },
+		{ name: 'client', path: `/clients/${admission?.id}`, heading: 'Admission' },
+		{ name: 'client-new', path: '/clients', heading: 'Integration clients', open: press('New client') },
+		{ name: 'remote-aes', path: '/remote-aes', heading: 'Remote AEs' },
+		{ name: 'users', path: '/users', heading: 'Users' },
+		{ name: 'user', path: '/users/ben.ode%40example.org', heading: 'ben.ode@example.org' },
+		{ name: 'audit', path: '/audit', heading: 'Audit' },
+		{
+			name: 'audit-event',
+			path: '/audit',
+			heading: 'Audit',
+			open: (page) =>
+				page
+					.getByRole('row', { name: /site\.set/ })
+					.getByRole('button')
+					.click(),
+		},
+		{ name: 'shortcuts', path: '/', heading: 'Overview', open: (page) => page.keyboard.press('?') },
+		{ name: 'nowhere', path: '/nowhere', heading: 'Not found' },
+	];
+}
