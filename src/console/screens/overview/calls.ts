@@ -10,6 +10,8 @@ export interface OverviewPoint {
 	latency_p99_ms: number | null;
 	waiting: number;
 	associations: number | null;
+	/** Read every five minutes. */
+	storage_bytes: number | null;
 }
 
 export interface Alert {

@@ -11,7 +11,6 @@ import { Alerts } from './alerts.tsx';
 import { livePath, type OverviewAnswer, type OverviewPoint, readOverview } from './calls.ts';
 import { type Figure, highest, lastMinute, line, mean, merged, perSecond, toneOf } from './figures.ts';
 import { Mailboxes } from './mailboxes.tsx';
-import { useStorage } from './storage.ts';
 import { Tile, type TileProps } from './tile.tsx';
 
 /** What is not in the points: alerts, mailboxes and storage. */
@@ -67,7 +66,7 @@ function Figures({ overview, points }: { overview: OverviewAnswer; points: reado
 		unit: 'used',
 		note: whole ? 'Database and images' : 'Images of your sites',
 		chart: 'Storage used',
-		series: [{ name: 'used', points: useStorage(storage_bytes) }],
+		series: [{ name: 'used', points: line(points, (point) => point.storage_bytes, highest) }],
 		format: bytes,
 		top: byteCeiling,
 	};

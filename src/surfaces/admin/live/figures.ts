@@ -32,6 +32,14 @@ interface Instant {
 	waiting: ReadonlyMap<string, number>;
 	latencySeconds: { p50: number | undefined; p99: number | undefined };
 	associations: number;
+	/** As last read; undefined: not yet. */
+	storage: StorageUsed | undefined;
+}
+
+interface StorageUsed {
+	databaseBytes: number;
+	/** By the slug of the site. */
+	imageBytes: ReadonlyMap<string, number>;
 }
 
 /** Whose figures are shown: all of the node, or those of some sites. */
@@ -45,6 +53,7 @@ export interface Point {
 	latency_p99_ms: number | null;
 	waiting: number;
 	associations: number | null;
+	storage_bytes: number | null;
 }
 
 export interface Overview {
@@ -72,8 +81,7 @@ export class Figures {
 	readonly #instants: Instant[] = [];
 	readonly #listeners = new Set<() => void>();
 	#slugs: ReadonlyMap<string, string> = new Map();
-	#imageBytes: ReadonlyMap<string, number> = new Map();
-	#databaseBytes: number | undefined;
+	#storage: StorageUsed | undefined;
 	#storageAtMs = 0;
 	#timer: NodeJS.Timeout | undefined;
 	#taking: Promise<void> = Promise.resolve();
@@ -119,6 +127,7 @@ export class Figures {
 			waiting: this.#waiting(),
 			latencySeconds: { p50: this.#latency(0.5), p99: this.#latency(0.99) },
 			associations: this.#history.values(associations)[0]?.value ?? 0,
+			storage: this.#storage,
 		});
 		while ((this.#instants[0]?.atMs ?? atMs) <= atMs - keptMs) this.#instants.shift();
 		for (const listener of this.#listeners) listener();
@@ -158,8 +167,8 @@ export class Figures {
 		try {
 			const [sites, size] = await Promise.all([database.runOpened(imageBytes, []), database.runOpened(databaseBytes, [])]);
 			this.#slugs = new Map(sites.map(([id, slug]) => [id ?? '', slug ?? '']));
-			this.#imageBytes = new Map(sites.map(([, slug, bytes]) => [slug ?? '', Number(bytes)]));
-			this.#databaseBytes = Number(size[0]?.[0]);
+			const images = sites.map(([, slug, bytes]) => [slug ?? '', Number(bytes)] as const);
+			this.#storage = { databaseBytes: Number(size[0]?.[0]), imageBytes: new Map(images) };
 			this.#storageAtMs = nowMs;
 		} catch (error) {
 			// That the database is away is an alert of its own; the last figure stands.
@@ -177,16 +186,9 @@ export class Figures {
 				.filter(([site]) => viewed === 'all' || viewed.includes(site))
 				.sort(([, left], [, right]) => right - left)
 				.map(([site, count]) => ({ site, waiting: count })),
-			storage_bytes: this.#storage(viewed),
+			storage_bytes: storageOf(this.#storage, viewed),
 			alerts: alerts.map(({ name, sinceMs, summary, severity }) => ({ name, since: new Date(sinceMs).toISOString(), summary, severity })),
 		};
-	}
-
-	/** The database and all images; of some sites, their images. */
-	#storage(viewed: Viewed): number | null {
-		if (this.#databaseBytes === undefined) return null;
-		if (viewed === 'all') return [...this.#imageBytes.values()].reduce((sum, bytes) => sum + bytes, this.#databaseBytes);
-		return viewed.reduce((sum, site) => sum + (this.#imageBytes.get(site) ?? 0), 0);
 	}
 
 	latest(viewed: Viewed): Point | undefined {
@@ -201,7 +203,15 @@ export class Figures {
 	}
 }
 
-function pointOf({ atMs, bySite, waiting, latencySeconds, associations: open }: Instant, viewed: Viewed): Point {
+/** The database and all images; of some sites, their images. */
+function storageOf(storage: StorageUsed | undefined, viewed: Viewed): number | null {
+	if (storage === undefined) return null;
+	const { databaseBytes, imageBytes: images } = storage;
+	if (viewed === 'all') return [...images.values()].reduce((sum, bytes) => sum + bytes, databaseBytes);
+	return viewed.reduce((sum, site) => sum + (images.get(site) ?? 0), 0);
+}
+
+function pointOf({ atMs, bySite, waiting, latencySeconds, associations: open, storage }: Instant, viewed: Viewed): Point {
 	const isAll = viewed === 'all';
 	const of = <V>(map: ReadonlyMap<string, V>): V[] => [...map].filter(([site]) => isAll || viewed.includes(site)).map(([, value]) => value);
 	const counts = of(bySite);
@@ -215,5 +225,6 @@ function pointOf({ atMs, bySite, waiting, latencySeconds, associations: open }: 
 		latency_p99_ms: ms(latencySeconds.p99),
 		waiting: sum(of(waiting)),
 		associations: isAll ? open : null,
+		storage_bytes: storageOf(storage, viewed),
 	};
 }

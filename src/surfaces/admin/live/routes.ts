@@ -17,6 +17,7 @@ export const pointOutput = z.strictObject({
 	latency_p99_ms: measured.meta({ description: 'one in a hundred took longer' }),
 	waiting: count.meta({ description: 'messages that wait in mailboxes' }),
 	associations: measured.meta({ description: 'DICOM associations that are open' }),
+	storage_bytes: measured.meta({ description: 'as last read, every five minutes' }),
 });
 
 export const overviewOutput = z.strictObject({

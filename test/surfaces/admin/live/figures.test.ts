@@ -59,7 +59,9 @@ test('live figures are of the ten seconds before each point, an hour of them, an
 		latency_p99_ms: null,
 		waiting: 0,
 		associations: null,
+		storage_bytes: 0,
 	});
+	assert.equal(all.points[1]?.storage_bytes, all.storage_bytes);
 	assert.deepEqual([south.mailboxes, south.alerts, south.storage_bytes], [[], [], 0]);
 
 	await next();
