@@ -21,10 +21,8 @@ describe('the console', () => {
 		const { status, headers, text } = await page(origin, '/');
 		assert.deepEqual([status, headers.get('content-type'), headers.get('cache-control')], [200, 'text/html; charset=utf-8', 'no-cache']);
 		const files = [...text.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path = '']) => path);
-		assert.deepEqual(
-			files.map((path) => path.replace(/-[A-Z0-9]{8}\./, '.')),
-			['/assets/main.css', '/assets/main.js'],
-		);
+		const named = files.map((path) => path.replace(/-[A-Z0-9]{8}\./, '.'));
+		for (const name of ['/assets/main.css', '/assets/main.js']) assert.ok(named.includes(name), text);
 		for (const path of files) {
 			const file = await page(origin, path, { 'Accept-Encoding': 'gzip, br' });
 			assert.equal(file.status, 200);
