@@ -11,7 +11,7 @@ import { dicomWebRoutes } from '#surfaces/dicomweb/routes.ts';
 import { fhirClient } from '#test/support/fhir-client.ts';
 import { type FhirBody, testService } from '#test/support/service.ts';
 
-const origins = ['fhir', 'hl7', 'mpps'];
+const origins = ['fhir', 'hl7', 'mpps', 'admin'];
 
 describe('the API reference', () => {
 	test('of each origin needs no key, loads nothing from elsewhere, and is valid OpenAPI 3.1 that names the origin', async () => {

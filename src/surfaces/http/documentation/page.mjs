@@ -1,6 +1,7 @@
-// Shows an OpenAPI document and sends requests to the surface that served it. The key stays in its field.
+// Shows an OpenAPI document and sends requests to the surface that served it. Keys and tokens stay in their fields.
 const root = document.querySelector('main');
-const keyField = document.querySelector('#key');
+/** Header → its field. */
+const credentials = new Map();
 
 /** @returns {HTMLElement} */
 function element(name, attributes = {}, ...children) {
@@ -21,7 +22,8 @@ function field(label, value, multiline) {
 
 async function send(method, path, inputs, content, output) {
 	const query = new URLSearchParams();
-	const headers = { 'X-API-Key': keyField.value };
+	const headers = {};
+	for (const [header, input] of credentials) if (input.value !== '') headers[header] = input.value;
 	let target = path;
 	for (const { parameter, input } of inputs) {
 		if (input.value === '') continue;
@@ -85,10 +87,34 @@ function section(method, path, operation) {
 	return element('details', {}, title, form);
 }
 
+/** A field for each header by which the surface knows its callers. */
+function credentialFields(schemes) {
+	return Object.values(schemes).flatMap((scheme) => {
+		if (scheme.in !== 'header') return [];
+		const input = element('input', { type: 'password', autocomplete: 'off', 'aria-label': scheme.name });
+		credentials.set(scheme.name, input);
+		return [element('label', {}, scheme.name, input)];
+	});
+}
+
+/** Whoever is signed in to the console is it here, too; changes carry the token of the session. */
+async function takeSession() {
+	const token = credentials.get('X-CSRF-Token');
+	if (token === undefined) return;
+	const answer = await fetch('/api/v1/session');
+	if (answer.ok) token.value = (await answer.json()).csrf_token;
+	else
+		document
+			.querySelector('#credentials')
+			.append(element('p', {}, 'Sign in to the ', element('a', { href: '/' }, 'console'), ' to send requests.'));
+}
+
 const api = await (await fetch('/api/documentation/openapi.json')).json();
 document.title = api.info.title;
 document.querySelector('h1').textContent = `${api.info.title} ${api.info.version}`;
 document.querySelector('#description').textContent = api.info.description ?? '';
+document.querySelector('#credentials').append(...credentialFields(api.components.securitySchemes));
+await takeSession();
 const groups = new Map();
 for (const [path, item] of Object.entries(api.paths)) {
 	for (const [method, operation] of Object.entries(item)) {

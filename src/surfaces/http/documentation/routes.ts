@@ -21,7 +21,7 @@ const page = `<!doctype html>
 <h1>API</h1>
 <p id="description"></p>
 <p><a href="/api/documentation/openapi.json">openapi.json</a></p>
-<label>X-API-Key<input id="key" type="password" autocomplete="off"></label>
+<div id="credentials"></div>
 </header>
 <main></main>
 </body>
@@ -33,7 +33,7 @@ const style = readFileSync(new URL('./page.css', import.meta.url), 'utf8');
 
 /**
  * The API reference of a surface: a page that sends requests with the caller's key, and the OpenAPI 3.1 document that it is
- * made of. Answered without a key.
+ * made of. Answered without a key or a session.
  * @param document the document, for the origin under which it is asked for
  */
 export function documentationRoutes(document: (server: string) => object): Route[] {
