@@ -67,6 +67,8 @@ async function bundle(
 			splitting: true,
 			format: 'esm',
 			target: 'es2022',
+			// All that counts is said here: an installation has no tsconfig.json.
+			tsconfigRaw: {},
 			jsx: 'automatic',
 			jsxImportSource: 'preact',
 			outdir: join(folder, 'assets'),
