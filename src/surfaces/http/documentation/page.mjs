@@ -67,7 +67,7 @@ function contentOf(operation) {
 function section(method, path, operation) {
 	const inputs = (operation.parameters ?? []).map((parameter) => ({
 		parameter,
-		...field(`${parameter.name} (${parameter.in}) ${parameter.description ?? ''}`, '', false),
+		...field(`${parameter.name} (${parameter.in}) ${parameter.description ?? ''}`, String(parameter.example ?? ''), false),
 	}));
 	const content = contentOf(operation);
 	const output = element('pre', { hidden: '', 'aria-live': 'polite' });
