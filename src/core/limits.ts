@@ -1,3 +1,4 @@
+import { administrationLimitDefinitions } from './administration-limits.ts';
 import { dicomWebLimitDefinitions } from './dicomweb-limits.ts';
 import { signInLimitDefinitions } from './sign-in-limits.ts';
 import { xmlLimitDefinitions } from './xml-limits.ts';
@@ -222,6 +223,7 @@ export const limitDefinitions = {
 		answer: 'of a report that a person writes, attachments in base64; it is refused',
 	},
 	...xmlLimitDefinitions,
+	...administrationLimitDefinitions,
 	mppsBytesMax: {
 		variable: 'MPPS_BYTES_MAX',
 		default: 2 * MiB,

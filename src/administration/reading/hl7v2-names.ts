@@ -1,0 +1,65 @@
+import { createRequire } from 'node:module';
+import { z } from 'zod';
+
+/** The package has no types; what it holds is checked when it is loaded. */
+const load: (path: string) => unknown = createRequire(import.meta.url);
+
+const part = z.object({ desc: z.string(), datatype: z.string(), table: z.number().int().optional() });
+const segments = z.record(z.string(), z.object({ desc: z.string(), fields: z.array(part) }));
+const datatypes = z.record(z.string(), z.object({ desc: z.string(), subfields: z.array(part) }));
+const tables = z.record(z.string(), z.object({ desc: z.string().optional(), values: z.record(z.string(), z.string()).optional() }));
+
+/** A field, component or subcomponent as the standard describes it. */
+export interface NamedPart {
+	name: string;
+	/** `CX`, `ST`, …; empty where the value decides (OBX-5). */
+	datatype: string;
+	table: number | undefined;
+}
+
+/** What HL7 v2.5.1 calls things. What it does not know has a number and no name. */
+export class Hl7v2Names {
+	readonly #segments: z.output<typeof segments>;
+	readonly #datatypes: z.output<typeof datatypes>;
+	readonly #tables: z.output<typeof tables>;
+
+	constructor(given: { segments: unknown; datatypes: unknown; tables: unknown }) {
+		this.#segments = segments.parse(given.segments);
+		this.#datatypes = datatypes.parse(given.datatypes);
+		this.#tables = tables.parse(given.tables);
+	}
+
+	segment(id: string): string | null {
+		return (Object.hasOwn(this.#segments, id) && this.#segments[id]?.desc) || null;
+	}
+
+	field(segment: string, number: number): NamedPart | undefined {
+		return Object.hasOwn(this.#segments, segment) ? named(this.#segments[segment]?.fields[number - 1]) : undefined;
+	}
+
+	component(datatype: string, number: number): NamedPart | undefined {
+		return Object.hasOwn(this.#datatypes, datatype) ? named(this.#datatypes[datatype]?.subfields[number - 1]) : undefined;
+	}
+
+	/** What a code of a table means. */
+	meaning(table: number | undefined, code: string): string | null {
+		const values = table === undefined ? undefined : this.#tables[String(table)]?.values;
+		return (values && Object.hasOwn(values, code) && values[code]) || null;
+	}
+}
+
+function named(found: z.output<typeof part> | undefined): NamedPart | undefined {
+	return found && { name: found.desc, datatype: found.datatype, table: found.table };
+}
+
+let loaded: Hl7v2Names | undefined;
+
+/** Loaded when the first message is read: about two megabytes of memory that a node without a reader does not spend. */
+export function hl7v2Names(): Hl7v2Names {
+	loaded ??= new Hl7v2Names({
+		segments: load('hl7-dictionary/lib/2.5.1/segments.js'),
+		datatypes: load('hl7-dictionary/lib/2.5.1/fields.js'),
+		tables: load('hl7-dictionary/lib/tables.js'),
+	});
+	return loaded;
+}

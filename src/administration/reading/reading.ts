@@ -1,0 +1,82 @@
+import { z } from 'zod';
+
+/** How much of a message its reading view shows. */
+export interface ReadingLimits {
+	readingValuesMax: number;
+	readingCharactersMax: number;
+}
+
+const value = z.object({
+	number: z.number().int().describe('as the standard counts, from 1'),
+	name: z.string().nullable().describe('of the standard; null where it has none'),
+	value: z.string(),
+	meaning: z.string().nullable().describe('of a coded value, by the table of the standard'),
+	length: z.number().int().describe('in characters, where the value is cut'),
+});
+const component = z.object({ ...value.shape, subcomponents: z.array(value) });
+const repetition = z.object({ ...value.pick({ value: true, meaning: true, length: true }).shape, components: z.array(component) });
+const field = z.object({
+	number: value.shape.number,
+	name: value.shape.name,
+	datatype: z.string().nullable(),
+	deletes: z.boolean().describe('the field is "": its value is to be deleted'),
+	repetitions: z.array(repetition),
+});
+const segment = z.object({
+	id: z.string(),
+	name: value.shape.name,
+	sequence: z.number().int().describe('among the segments of its id, from 1'),
+	fields: z.array(field),
+});
+
+export const reading = z
+	.discriminatedUnion('format', [
+		z.object({
+			format: z.literal('hl7v2'),
+			version: z.string(),
+			character_set: z.string(),
+			segments: z.array(segment),
+			is_cut: z.boolean(),
+		}),
+		z.object({ format: z.literal('xml'), text: z.string().describe('indented'), is_cut: z.boolean() }),
+		z.object({
+			format: z.literal('json'),
+			head: z.array(z.string()).describe('of a FHIR request'),
+			text: z.string().describe('indented'),
+			is_cut: z.boolean(),
+		}),
+		z.object({ format: z.literal('text'), text: z.string(), is_cut: z.boolean() }),
+	])
+	.describe('the message as people read it');
+
+export type Reading = z.output<typeof reading>;
+export type SegmentReading = z.output<typeof segment>;
+export type FieldReading = z.output<typeof field>;
+export type RepetitionReading = z.output<typeof repetition>;
+export type ComponentReading = z.output<typeof component>;
+export type ValueReading = z.output<typeof value>;
+
+/** Counts what is shown, and cuts what is too long. */
+export class Budget {
+	readonly #limits: ReadingLimits;
+	#left: number;
+	isCut = false;
+
+	constructor(limits: ReadingLimits) {
+		this.#limits = limits;
+		this.#left = limits.readingValuesMax;
+	}
+
+	/** False when nothing more is to be shown. */
+	spend(): boolean {
+		if (this.#left === 0) this.isCut = true;
+		else this.#left--;
+		return !this.isCut;
+	}
+
+	cut(text: string): { value: string; length: number } {
+		const { readingCharactersMax } = this.#limits;
+		if (text.length <= readingCharactersMax) return { value: text, length: text.length };
+		return { value: `${text.slice(0, readingCharactersMax).toWellFormed()}…`, length: text.length };
+	}
+}

@@ -1,0 +1,45 @@
+/** Limits of what administrators look up and start. */
+export const administrationLimitDefinitions = {
+	readingValuesMax: {
+		variable: 'READING_VALUES_MAX',
+		default: 20_000,
+		min: 100,
+		max: 1_000_000,
+		answer: 'values of one message in its reading view; the rest is left out, and the answer says so',
+	},
+	readingCharactersMax: {
+		variable: 'READING_CHARACTERS_MAX',
+		default: 4000,
+		min: 100,
+		max: 1_000_000,
+		answer: 'of one value in the reading view of a message; the value is cut, and its length is given',
+	},
+	failuresScannedMax: {
+		variable: 'FAILURES_SCANNED_MAX',
+		default: 10_000,
+		min: 100,
+		max: 1_000_000,
+		answer: 'the newest refused messages of a site, grouped by cause; older ones are left out, and the answer says so',
+	},
+	replayMessagesMax: {
+		variable: 'REPLAY_MESSAGES_MAX',
+		default: 10_000,
+		min: 1,
+		max: 100_000,
+		answer: 'messages of one replay, the oldest first; the rest waits for the next replay of the same cause',
+	},
+	patientRowsMax: {
+		variable: 'PATIENT_ROWS_MAX',
+		default: 500,
+		min: 10,
+		max: 10_000,
+		answer: 'resources of one type on the page of a patient, newest first; the page says that there are more',
+	},
+	identityScanMax: {
+		variable: 'IDENTITY_SCAN_MAX',
+		default: 20_000,
+		min: 100,
+		max: 1_000_000,
+		answer: 'patients that are compared for one page of possible duplicates; the next page goes on behind them',
+	},
+} as const;
