@@ -153,6 +153,9 @@ function addKeys(site: SiteKeys, change: Change, changes: readonly Change[]): vo
 				site.reportedStudyUids.add(change.edit.studyUid);
 			} else idsOf(site, 'DiagnosticReport').add(rowIdOf(change.edit.id));
 			return;
+		case 'identity':
+			idsOf(site, 'Patient').add(change.edit.survivor).add(change.edit.prior);
+			return;
 		case 'mpps':
 			site.sessionUids.add(change.sopInstanceUid);
 			return;

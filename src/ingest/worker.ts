@@ -12,6 +12,7 @@ import { interpretConflict } from './conflict.ts';
 import { interpretFhir } from './fhir.ts';
 import { interpretHl7v2 } from './hl7v2.ts';
 import { interpretHl7v3 } from './hl7v3.ts';
+import { interpretIdentity } from './identity.ts';
 import { interpretImage } from './image.ts';
 import type { Interpret } from './interpretation.ts';
 import { interpretMpps } from './mpps.ts';
@@ -60,6 +61,8 @@ export class Ingest {
 		switch (delivery.kind) {
 			case 'fhir':
 				return interpretFhir(delivery, limits, this.#log);
+			case 'identity':
+				return interpretIdentity(delivery);
 			case 'image':
 				return interpretImage(delivery);
 			case 'conflict':

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '#core/json.ts';
+import type { IdentityEdit } from './identity.ts';
 import type { StoredInstance } from './instance.ts';
 import type { MppsFacts, MppsSession } from './mpps.ts';
 import type { ReportEdit, StudyNames } from './report.ts';
@@ -45,7 +46,8 @@ export type Change =
 	| InstanceChange
 	| ReportChange
 	| ReportEditChange
-	| SettlementChange;
+	| SettlementChange
+	| IdentityChange;
 
 /** FHIR R4 Identifier, as far as matching needs it. */
 export interface Identifier extends JsonObject {
@@ -148,6 +150,12 @@ export interface UnlinkChange {
 	kind: 'unlink';
 	first: [Identifier, ...Identifier[]];
 	second: [Identifier, ...Identifier[]];
+}
+
+/** A person merges two patients or tells them apart, by their row ids. */
+export interface IdentityChange {
+	kind: 'identity';
+	edit: IdentityEdit;
 }
 
 /** A report about a performed procedure step (PS3.4 F.7). It composes, and so never leaves its thread. */

@@ -2,7 +2,8 @@ import type { FailureRecord } from '#core/failure.ts';
 import type { Flag } from './change-set.ts';
 import type { ResourceType } from './table-shape.ts';
 
-export type DeliverySurface = 'mllp' | 'hl7-http' | 'fhir' | 'mpps' | 'dimse' | 'dicomweb' | 'replay' | 'administration';
+export const deliverySurfaces = ['mllp', 'hl7-http', 'fhir', 'mpps', 'dimse', 'dicomweb', 'replay', 'administration'] as const;
+export type DeliverySurface = (typeof deliverySurfaces)[number];
 
 /** What a sender's integration client allows beyond the specification; crosses the thread boundary. */
 export interface Hl7v2Policy {
@@ -87,8 +88,21 @@ export interface ConflictDelivery extends AnyDelivery {
 	defaultAuthority: string | undefined;
 }
 
+/** A person merges two patients, or tells them apart again: `bytes` are an `IdentityEdit` in JSON; the answer is the `IdentityOutcome`. */
+export interface IdentityDelivery extends AnyDelivery {
+	kind: 'identity';
+}
+
 /** One inbound message on its way to its site's mailbox and worker. */
-export type Delivery = Hl7v2Delivery | Hl7v3Delivery | FhirDelivery | MppsDelivery | ImageDelivery | ReportDelivery | ConflictDelivery;
+export type Delivery =
+	| Hl7v2Delivery
+	| Hl7v3Delivery
+	| FhirDelivery
+	| MppsDelivery
+	| ImageDelivery
+	| ReportDelivery
+	| ConflictDelivery
+	| IdentityDelivery;
 
 /** `duplicate`: it was accepted before and is answered again, without effect. */
 export type Outcome = 'accepted' | 'refused' | 'ignored' | 'duplicate';

@@ -3,7 +3,7 @@ import type { ApplyContext } from './context.ts';
 import { applyEncounter } from './encounter.ts';
 import { applyInstance, applySettlement } from './instance.ts';
 import { applyItem } from './item.ts';
-import { applyMerge, applyUnlink } from './merge.ts';
+import { applyIdentity, applyMerge, applyUnlink } from './merge.ts';
 import { applyReport } from './mpps.ts';
 import { applyObservation, type ReservedIds } from './observation.ts';
 import { applyPatient } from './patient.ts';
@@ -27,7 +27,7 @@ export function applyChangeSet(context: ApplyContext, changeSet: ChangeSet): voi
 
 /** Whether a message has to be applied alone: it moves rows by statement. */
 export function movesRows(changeSet: ChangeSet): boolean {
-	return changeSet.changes.some((change) => change.kind === 'merge' || change.kind === 'unlink');
+	return changeSet.changes.some((change) => ['merge', 'unlink', 'identity'].includes(change.kind));
 }
 
 class References {
@@ -81,6 +81,9 @@ function applyChange(context: ApplyContext, change: Change, references: Referenc
 			return;
 		case 'unlink':
 			applyUnlink(context, change);
+			return;
+		case 'identity':
+			applyIdentity(context, change);
 			return;
 		case 'mpps':
 			applyReport(context, change);

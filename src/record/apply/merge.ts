@@ -1,6 +1,6 @@
 import { Failure, type FailureLocation } from '#core/failure.ts';
 import type { JsonObject } from '#core/json.ts';
-import type { Identifier, MergeChange, UnlinkChange } from '../change-set.ts';
+import type { Identifier, IdentityChange, MergeChange, UnlinkChange } from '../change-set.ts';
 import type { ApplyContext } from './context.ts';
 import { fieldName, matchPatient, type PatientMatch, systemOf } from './match-patient.ts';
 import { rewritePatient } from './patient.ts';
@@ -80,7 +80,27 @@ export function applyUnlink(context: ApplyContext, change: UnlinkChange): void {
 		context.flags.push({ code: 'unlink-unknown', text: 'PID-3 of the two PID segments names no merge that could be undone' });
 		return;
 	}
-	const [prior, survivor] = pair;
+	separate(context, ...pair);
+}
+
+/** A person's merge or unmerge: the same, between patients that are named by their ids. All identifiers of the prior one are carried. */
+export function applyIdentity(context: ApplyContext, { edit }: IdentityChange): void {
+	const [survivor, prior] = [edit.survivor, edit.prior].map((id) => context.set.row('Patient', id));
+	if (survivor === undefined || prior === undefined) throw new Failure('not-found', 'one of the patients is not there');
+	if (edit.operation === 'unmerge') {
+		if (prior.links['merged_into'] !== survivor.id) throw new Failure('key-conflict', 'the two patients are not merged');
+		separate(context, prior, survivor);
+		return;
+	}
+	if (survivor.id === prior.id) throw new Failure('key-conflict', 'a patient is not merged with itself');
+	if (survivor.links['merged_into'] || prior.links['merged_into']) {
+		throw new Failure('key-conflict', 'one of the patients was merged into another one before');
+	}
+	replace(context, prior, survivor, (resourceOf(prior)['identifier'] ?? []) as Identifier[]);
+}
+
+/** Undoes the merge of `prior` into `survivor`. */
+function separate(context: ApplyContext, prior: Row, survivor: Row): void {
 	const priorIdentifiers = (resourceOf(prior)['identifier'] ?? []) as Identifier[];
 	const restored = withoutLink(context, prior, survivor, { active: true }, { ...prior.links, merged_into: null });
 	const resource = resourceOf(survivor);

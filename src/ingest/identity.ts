@@ -1,0 +1,24 @@
+import { Failure } from '#core/failure.ts';
+import type { IdentityDelivery } from '#record/delivery.ts';
+import type { IdentityEdit, IdentityOutcome } from '#record/identity.ts';
+import type { Interpretation } from './interpretation.ts';
+
+/** Reads what a person decides about who is who. It is a message of the log like the merge that a registration sends. */
+export function interpretIdentity(delivery: IdentityDelivery): Interpretation {
+	const edit = JSON.parse(Buffer.from(delivery.bytes).toString('utf8')) as IdentityEdit;
+	return {
+		messageType: edit.operation === 'merge' ? 'PATIENT MERGE' : 'PATIENT UNMERGE',
+		// By which the versions that it writes lead back to it.
+		controlId: delivery.id,
+		verdict: delivery.withheld
+			? { kind: 'refuse', failure: new Failure('internal', 'the patients could not be merged or told apart') }
+			: { kind: 'apply', changeSet: { changes: [{ kind: 'identity', edit }], flags: [] } },
+		logged: 'always',
+		patients: edit.identifiers,
+		acknowledge: (_outcome, failure) => ({ acks: [Buffer.from(JSON.stringify(outcomeOf(failure)))] }),
+	};
+}
+
+function outcomeOf(failure: Failure | undefined): IdentityOutcome {
+	return failure === undefined ? { kind: 'done' } : { kind: 'refused', diagnostics: failure.diagnostics };
+}
