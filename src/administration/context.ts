@@ -1,8 +1,11 @@
 import { newId } from '#core/id.ts';
+import type { Limits } from '#core/limits.ts';
 import type { Role } from '#core/role.ts';
 import type { Delivery, Reply } from '#record/delivery.ts';
 import type { EntityManager } from '#storage/entities/index.ts';
 import type { ObjectStore } from '#storage/objects/object-store.ts';
+import type { Reader } from '#storage/reader.ts';
+import type { ReplayRuns } from './replay-runs.ts';
 
 /** Who administers. */
 export interface Actor {
@@ -34,6 +37,11 @@ export interface OperationContext extends AdministrationContext {
 	objects: ObjectStore;
 	/** DICOM_HEADER_BYTES_MAX */
 	headerBytesMax: number;
+	limits: Limits;
+	/** For what is read as the FHIR surface reads it. */
+	reader: Reader;
+	/** Replays of many messages, which outlive the call; undefined where nothing does. */
+	replayRuns: ReplayRuns | undefined;
 }
 
 /** For who administers the whole network from within: the command line. */

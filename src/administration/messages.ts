@@ -1,20 +1,39 @@
 import { z } from 'zod';
 import { isUuid, newId } from '#core/id.ts';
-import type { Delivery } from '#record/delivery.ts';
+import { type Delivery, deliverySurfaces } from '#record/delivery.ts';
+import { rowIdOf } from '#record/row-id.ts';
 import { readRows } from '#storage/administrative-reader.ts';
-import { listMessages, listUnmatched, showMessage } from '#storage/statements/administrative/read-messages.ts';
+import { listUnmatched, patientValues, relatedMessages, showMessage } from '#storage/statements/administrative/read-messages.ts';
+import { searchMessages as searchStatement } from '#storage/statements/administrative/search-messages.ts';
 import { AdministrationError, note, type OperationContext } from './context.ts';
+import { readMessage } from './reading/read-message.ts';
+import { reading } from './reading/reading.ts';
 import { instant, ofSite, page, time } from './schemas.ts';
+import { SiteRecord } from './site-record.ts';
+import { personName } from './summaries.ts';
 import { visibleSiteIds } from './visible-sites.ts';
 
 export const listMessagesInput = z.strictObject({
 	...ofSite,
+	surface: z.enum(deliverySurfaces).optional(),
+	client: z.uuid().optional(),
 	outcome: z.enum(['accepted', 'refused', 'ignored', 'duplicate']).optional(),
 	type: z.string().optional(),
 	control_id: z.string().optional(),
+	cause: z
+		.string()
+		.regex(/^[0-9a-f]{32}$/)
+		.optional()
+		.describe('of a group of failures'),
 	since: time.optional(),
 	until: time.optional(),
 	...page(50),
+});
+
+export const searchMessagesInput = z.strictObject({
+	...listMessagesInput.shape,
+	patient: z.string().max(500).optional().describe('an identifier of the patient; where the site is named, by any of them'),
+	patient_id: z.string().optional().describe('id of the patient, of the site that is named'),
 });
 
 export const messageRecord = z.strictObject({
@@ -32,10 +51,12 @@ export const messageRecord = z.strictObject({
 	failure: z.string().nullable(),
 	flags: z.array(z.object({ code: z.string(), text: z.string() })),
 	sequence: z.int(),
+	latency_ms: z.number().describe('from the receipt to the commit'),
+	replay_of: z.uuid().nullable(),
 });
 type MessageRecord = z.infer<typeof messageRecord>;
 
-interface MessageRow extends Omit<MessageRecord, 'received_at' | 'committed_at' | 'flags' | 'sequence'> {
+interface MessageRow extends Omit<MessageRecord, 'received_at' | 'committed_at' | 'flags' | 'sequence' | 'latency_ms'> {
 	received_at: Date;
 	committed_at: Date;
 	flags: MessageRecord['flags'] | null;
@@ -49,7 +70,8 @@ interface WholeMessageRow extends MessageRow {
 	check_references: boolean;
 	client_id: string;
 	changed: string[] | null;
-	replay_of: string | null;
+	patient: string | null;
+	other_patient: string | null;
 	bytes: Buffer;
 	ack: Buffer;
 	also_events: string[] | null;
@@ -73,22 +95,49 @@ function record(row: MessageRow): MessageRecord {
 		failure: row.failure,
 		flags: row.flags ?? [],
 		sequence: Number(row.sequence),
+		latency_ms: Math.max(0, row.committed_at.getTime() - row.received_at.getTime()),
+		replay_of: row.replay_of,
 	};
 }
 
+type Search = Omit<z.infer<typeof searchMessagesInput>, 'site'>;
+
 /** The log, newest first, without the messages themselves. */
-export async function listLoggedMessages(
-	context: OperationContext,
-	input: Omit<z.infer<typeof listMessagesInput>, 'site'>,
-): Promise<MessageRecord[]> {
-	const filters = [input.outcome, input.type, input.control_id, input.since, input.until, input.before].map((value) => value ?? null);
-	const values = [await visibleSiteIds(context), ...filters, input.limit];
-	return (await readRows<MessageRow>(context.databaseUrl, listMessages, values)).map(record);
+export async function listLoggedMessages(context: OperationContext, input: Search): Promise<MessageRecord[]> {
+	await visibleSiteIds(context);
+	const { visibleSites } = context;
+	const { statement, values } = searchStatement({
+		sites: visibleSites === 'all' ? undefined : visibleSites,
+		surface: input.surface,
+		clientId: input.client,
+		outcome: input.outcome,
+		messageType: input.type,
+		controlId: input.control_id,
+		cause: input.cause,
+		patients: await patientsOf(context, input),
+		sinceMs: input.since === undefined ? undefined : Date.parse(input.since),
+		untilMs: input.until === undefined ? undefined : Date.parse(input.until),
+		before: input.before,
+		limit: input.limit,
+	});
+	return (await readRows<MessageRow>(context.databaseUrl, statement, values)).map(record);
+}
+
+/** The values under which messages about a patient are logged: of one site all of its identifiers, those of merged patients too. */
+async function patientsOf(context: OperationContext, { patient, patient_id: id }: Search): Promise<string[] | undefined> {
+	if (patient === undefined && id === undefined) return undefined;
+	const site = context.visibleSites.length === 1 && context.visibleSites !== 'all' ? context.visibleSites[0] : undefined;
+	if (site === undefined) {
+		if (id !== undefined) throw new AdministrationError('name the site of the patient', 'form', 'site');
+		return [patient ?? ''];
+	}
+	const values = [site, patient ?? null, id === undefined ? null : rowIdOf(id)];
+	const rows = await readRows<{ value: string }>(context.databaseUrl, patientValues, values);
+	return [...new Set([...(patient === undefined ? [] : [patient]), ...rows.map(({ value }) => value)])];
 }
 
 export const wholeMessage = messageRecord.extend({
 	changed: z.array(z.string()).describe('resource versions that the message wrote: Patient/<id>/_history/2'),
-	replay_of: z.uuid().nullable(),
 	message: z.array(z.string()).describe('segments as they were received, in UTF-8 or else Latin-1'),
 	ack: z.array(z.string()),
 });
@@ -114,8 +163,47 @@ export async function siteOfMessage(context: OperationContext, id: string): Prom
 }
 
 export async function showLoggedMessage(context: OperationContext, id: string): Promise<z.infer<typeof wholeMessage>> {
+	return wholeOf(await wholeRow(context, id));
+}
+
+function wholeOf(row: WholeMessageRow): z.infer<typeof wholeMessage> {
+	return { ...record(row), changed: row.changed ?? [], message: lines(row.bytes), ack: lines(row.ack) };
+}
+
+export const messageReading = wholeMessage.extend({
+	replayable: z.boolean(),
+	replays: z
+		.array(z.strictObject({ id: z.uuid(), outcome: z.string(), received_at: instant }))
+		.describe('replays of the message, and repeats that were known'),
+	patients: z.array(z.strictObject({ id: z.string(), name: z.string() })).describe('whom it is about, as far as they are known'),
+	reading,
+	ack_reading: reading,
+});
+
+/** A message by its parts, as people read it. That it was looked at is noted. */
+export async function readLoggedMessage(context: OperationContext, id: string): Promise<z.infer<typeof messageReading>> {
 	const row = await wholeRow(context, id);
-	return { ...record(row), changed: row.changed ?? [], replay_of: row.replay_of, message: lines(row.bytes), ack: lines(row.ack) };
+	await note(context, { action: 'message.read', subject: id, siteId: row.site_id });
+	const values = [row.patient, row.other_patient].filter((value) => value !== null);
+	const related = await readRows<{ kind: string; id: string; outcome: string; at: Date }>(context.databaseUrl, relatedMessages, [
+		row.site_id,
+		id,
+		values,
+	]);
+	const patients = await new SiteRecord(context, row.site_id).byRowId(
+		'Patient',
+		related.filter(({ kind }) => kind === 'patient').map((found) => found.id),
+	);
+	return {
+		...wholeOf(row),
+		replayable: isReplayable(row) && row.bytes.length > 0,
+		replays: related
+			.filter(({ kind }) => kind === 'replay')
+			.map(({ id: replay, outcome, at }) => ({ id: replay, outcome, received_at: at.toISOString() })),
+		patients: patients.map((patient) => ({ id: patient.id, name: personName(patient.resource['name']) })),
+		reading: readMessage(row.bytes, context.limits),
+		ack_reading: readMessage(row.ack, context.limits),
+	};
 }
 
 export const replayRecord = z.strictObject({ id: z.uuid(), replay_of: z.uuid(), outcome: z.string(), failure: z.string().nullable() });
@@ -154,7 +242,7 @@ const isHl7v3 = ({ surface, message_type: type }: LoggedKind) => surface !== 'ml
 const isHl7v2 = ({ surface }: LoggedKind) => ['mllp', 'hl7-http', 'replay'].includes(surface);
 
 /** What is logged of images and of people's decisions tells why they were refused, and is no message to take again. */
-function isReplayable(logged: LoggedKind): boolean {
+export function isReplayable(logged: LoggedKind): boolean {
 	return isFhir(logged) || isMpps(logged) || isHl7v3(logged) || isHl7v2(logged);
 }
 

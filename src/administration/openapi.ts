@@ -31,7 +31,10 @@ export function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Schema {
 }
 
 /** The example of an operation; `idOf` gives the id of what another operation answered. */
-export function exampleOf({ example }: Operation, idOf: (operation: string) => string): Record<string, unknown> | undefined {
+export function exampleOf(
+	{ example }: Operation,
+	idOf: (operation: string, index?: number) => string,
+): Record<string, unknown> | undefined {
 	return typeof example === 'function' ? example(idOf) : example;
 }
 

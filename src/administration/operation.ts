@@ -45,6 +45,8 @@ export interface Operation<Input extends z.ZodObject = z.ZodObject, Output exten
 	/** The least role that may call it. */
 	role: Role;
 	scope: Scope;
+	/** `none`: it only reads, which is so of GET unless stated. `noted`: it only reads, and the audit trail says who did. */
+	effect?: 'none' | 'noted' | 'change';
 	input: Input;
 	output: Output;
 	/** `none`: by the admin API alone. */
@@ -55,10 +57,14 @@ export interface Operation<Input extends z.ZodObject = z.ZodObject, Output exten
 	siteOf?(context: OperationContext, input: z.output<Input>): Promise<string | null>;
 	/**
 	 * An input that is carried out as it stands where the examples before it in the table were, and that the OpenAPI document shows.
-	 * `idOf` gives the id of what another operation's example answered; of a list, of its first.
+	 * `idOf` gives the id of what another operation's example answered; of a list, of its first, or the one of an index.
 	 */
-	example?: z.input<Input> | ((idOf: (operation: string) => string) => z.input<Input>);
+	example?: z.input<Input> | ((idOf: (operation: string, index?: number) => string) => z.input<Input>);
 	run(context: OperationContext, input: z.output<Input>): Promise<z.input<Output>>;
+}
+
+export function effectOf({ effect, method }: Operation): 'none' | 'noted' | 'change' {
+	return effect ?? (method === 'GET' ? 'none' : 'change');
 }
 
 /** Keeps the types of one operation while the table holds many. */

@@ -2,11 +2,14 @@ import { userInfo } from 'node:os';
 import { wholeNetwork } from '#administration/context.ts';
 import { checkObjects } from '#administration/objects.ts';
 import { perform } from '#administration/perform.ts';
+import { silentLog } from '#core/log.ts';
+import { createMetrics } from '#core/metrics.ts';
 import type { Delivery } from '#record/delivery.ts';
 import { openEntities } from '#storage/entities/index.ts';
 import { migrate } from '#storage/migrate.ts';
 import { configuredObjectStore } from '#storage/objects/open.ts';
 import { withDatabase } from '#storage/open.ts';
+import { Reader } from '#storage/reader.ts';
 import { readRuntimeFile } from '#storage/runtime-file.ts';
 import { type Config, ConfigurationError } from '../config.ts';
 import { type CliHooks, type CliStreams, flag, UsageError } from './command.ts';
@@ -62,6 +65,8 @@ async function carryOut(command: Command, argv: readonly string[], streams: CliS
 async function runOn(databaseUrl: string, { operation, inputs, repeated }: Call, config: Config, hooks: CliHooks): Promise<unknown> {
 	await migrate(databaseUrl);
 	const orm = await openEntities(databaseUrl);
+	const metrics = createMetrics({ processMetrics: false });
+	const reader = new Reader({ databaseUrl, connections: 1, limits: config.limits, metrics, log: silentLog });
 	try {
 		const context = {
 			...wholeNetwork(`cli:${userInfo().username}`),
@@ -71,12 +76,16 @@ async function runOn(databaseUrl: string, { operation, inputs, repeated }: Call,
 			databaseUrl,
 			objects: configuredObjectStore(config),
 			headerBytesMax: config.limits.dicomHeaderBytesMax,
+			limits: config.limits,
+			reader,
+			replayRuns: undefined,
 			deliver: (deliveries: readonly Delivery[]) => hooks.processDeliveries(databaseUrl, deliveries, config.limits),
 		};
 		const results: unknown[] = [];
 		for (const input of inputs) results.push(await perform(operation, context, input));
 		return repeated ? results : results[0];
 	} finally {
+		await reader.close();
 		await orm.close(true);
 	}
 }

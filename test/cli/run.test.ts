@@ -8,6 +8,7 @@ import { newId, nilId } from '#core/id.ts';
 import type { Delivery, Reply } from '#record/delivery.ts';
 import { readRows } from '#storage/administrative-reader.ts';
 import { removeRuntimeFile, writeRuntimeFile } from '#storage/runtime-file.ts';
+import { firstIdOf } from '#storage/statements/administrative/search-messages.ts';
 import { testDatabase } from '#test/support/database.ts';
 import { readConfig } from '../../src/config.ts';
 
@@ -216,11 +217,11 @@ describe('the message log', { timeout: 60_000 }, () => {
 		const shell = await withWest(t);
 		const ids: string[] = [];
 		for (const [index, outcome] of ['accepted', 'refused', 'refused'].entries()) {
-			const id = newId();
+			const at = `2026-03-01T10:00:0${index}Z`;
+			const id = firstIdOf(Date.parse(at)).replace('-0000-0000-', '-7000-8000-');
 			ids.push(id);
 			const refused = outcome === 'refused';
 			const failure = refused ? ['required', 'PID-3 has no identifier'] : [null, null];
-			const at = `2026-03-01T10:00:0${index}Z`;
 			const bytes = [Buffer.from(`MSH|^~\\&|ADT\rPID|${index}\r`), Buffer.from(`MSH|^~\\&\rMSA|${refused ? 'AE' : 'AA'}|M${index}\r`)];
 			await shell.rows(insert, ['west', id, index + 1, nilId, at, `M${index}`, outcome, ...failure, ...bytes]);
 		}

@@ -5,12 +5,16 @@ import { join } from 'node:path';
 import type { z } from 'zod';
 import { addClient, type addClientInput, type ClientRecord } from '#administration/clients.ts';
 import { type OperationContext, wholeNetwork } from '#administration/context.ts';
+import { ReplayRuns } from '#administration/replay-runs.ts';
 import { addSite } from '#administration/sites.ts';
 import { addUser } from '#administration/users.ts';
 import { defaultLimits } from '#core/limits.ts';
+import { silentLog } from '#core/log.ts';
+import { createMetrics } from '#core/metrics.ts';
 import { readRows } from '#storage/administrative-reader.ts';
 import { openEntities } from '#storage/entities/index.ts';
 import { configuredObjectStore } from '#storage/objects/open.ts';
+import { Reader } from '#storage/reader.ts';
 import { processInPlace } from '../../src/ingest-in-place.ts';
 import { testDatabase } from './database.ts';
 
@@ -31,6 +35,9 @@ export async function testAdministration({ allowAnySource = false } = {}): Promi
 	const database = await testDatabase();
 	const orm = await openEntities(database.url);
 	const folder = mkdtempSync(join(tmpdir(), 'tributary-administration-'));
+	const metrics = createMetrics({ processMetrics: false });
+	const reader = new Reader({ databaseUrl: database.url, connections: 2, limits: defaultLimits, metrics, log: silentLog });
+	const replayRuns = new ReplayRuns(silentLog);
 	const context: OperationContext = {
 		...wholeNetwork('test'),
 		em: orm.em,
@@ -40,6 +47,9 @@ export async function testAdministration({ allowAnySource = false } = {}): Promi
 		deliver: (deliveries) => processInPlace(database.url, deliveries),
 		objects: configuredObjectStore({ DATA_DIR: folder }),
 		headerBytesMax: defaultLimits.dicomHeaderBytesMax,
+		limits: defaultLimits,
+		reader,
+		replayRuns,
 	};
 	const rows = <T>(text: string, values: unknown[] = []) => readRows<T>(database.url, { name: 'test', text }, values);
 	return {
@@ -50,6 +60,8 @@ export async function testAdministration({ allowAnySource = false } = {}): Promi
 		addClient: (site, input = {}) =>
 			addClient(context, { site, name: 'sender', protocols: ['hl7-mllp'], allowed_ips: ['127.0.0.1'], ...input }),
 		[Symbol.asyncDispose]: async () => {
+			await replayRuns.close();
+			await reader.close();
 			await orm.close(true);
 			await database[Symbol.asyncDispose]();
 			rmSync(folder, { recursive: true, force: true });

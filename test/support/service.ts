@@ -6,11 +6,14 @@ import type { z } from 'zod';
 import { addClient, type addClientInput } from '#administration/clients.ts';
 import { type OperationContext, wholeNetwork } from '#administration/context.ts';
 import { createKey } from '#administration/keys.ts';
+import { ReplayRuns } from '#administration/replay-runs.ts';
 import { addSite, type SiteRecord } from '#administration/sites.ts';
 import { addUser } from '#administration/users.ts';
 import { silentLog } from '#core/log.ts';
+import { createMetrics } from '#core/metrics.ts';
 import { openEntities } from '#storage/entities/index.ts';
 import { configuredObjectStore } from '#storage/objects/open.ts';
+import { Reader } from '#storage/reader.ts';
 import { readConfig } from '../../src/config.ts';
 import { processInPlace } from '../../src/ingest-in-place.ts';
 import { type Service, startService } from '../../src/service.ts';
@@ -55,6 +58,9 @@ export async function testService(environment: Record<string, string> = {}): Pro
 		...environment,
 	});
 	const orm = await openEntities(database.url);
+	const metrics = createMetrics({ processMetrics: false });
+	const reader = new Reader({ databaseUrl: database.url, connections: 1, limits: config.limits, metrics, log: silentLog });
+	const replayRuns = new ReplayRuns(silentLog);
 	const administration: OperationContext = {
 		...wholeNetwork('test'),
 		em: orm.em,
@@ -64,6 +70,9 @@ export async function testService(environment: Record<string, string> = {}): Pro
 		deliver: (deliveries) => processInPlace(database.url, deliveries),
 		objects: configuredObjectStore(config),
 		headerBytesMax: config.limits.dicomHeaderBytesMax,
+		limits: config.limits,
+		reader,
+		replayRuns,
 	};
 	const owner = await addUser(administration, { email: 'owner@example.org', admin: true, sites: [] });
 	const pool = new pg.Pool({ connectionString: database.url, max: 2 });
@@ -106,6 +115,8 @@ export async function testService(environment: Record<string, string> = {}): Pro
 		[Symbol.asyncDispose]: async () => {
 			await started.service.close();
 			await pool.end();
+			await replayRuns.close();
+			await reader.close();
 			await orm.close(true);
 			await database[Symbol.asyncDispose]();
 			rmSync(dataDir, { recursive: true, force: true });

@@ -66,6 +66,7 @@ export const clientOperations = [
 		method: 'POST',
 		path: '/clients/match',
 		role: 'auditor',
+		effect: 'none',
 		scope: 'sites',
 		input: matchClientInput,
 		output: clientMatch,

@@ -1,9 +1,12 @@
 import type { Operation } from '../operation.ts';
 import { auditOperations } from './audit.ts';
 import { clientOperations } from './clients.ts';
+import { failureOperations } from './failures.ts';
+import { identityOperations } from './identity.ts';
 import { imagingOperations } from './imaging.ts';
 import { keyOperations } from './keys.ts';
 import { messageOperations } from './messages.ts';
+import { patientOperations } from './patients.ts';
 import { remoteAeOperations } from './remote-aes.ts';
 import { reportOperations } from './reports.ts';
 import { siteOperations } from './sites.ts';
@@ -17,7 +20,10 @@ export const operations: readonly Operation[] = [
 	...clientOperations,
 	...remoteAeOperations,
 	...messageOperations,
+	...failureOperations,
 	...imagingOperations,
 	...reportOperations,
 	...auditOperations,
+	...patientOperations,
+	...identityOperations,
 ];

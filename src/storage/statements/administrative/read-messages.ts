@@ -1,40 +1,14 @@
 import type { Statement } from '../../statement.ts';
 
-/** The message log of some sites or of all, newest first; every filter that is null asks for nothing. Each site's log is read from its end. */
-export const listMessages: Statement = {
-	name: 'list_messages',
-	text: `
-select m.id, s.slug as site, m.received_at, m.committed_at, m.surface, c.name as client, m.source, m.message_type, m.control_id, m.outcome,
-	m.failure_code, m.failure, m.flags, m.sequence
-from site s
-cross join lateral (
-	select * from message_log l
-	where l.site_id = s.id
-		and ($2::text is null or l.outcome = $2)
-		and ($3::text is null or l.message_type = $3)
-		and ($4::text is null or l.control_id = $4)
-		and ($5::timestamptz is null or l.received_at >= $5)
-		and ($6::timestamptz is null or l.received_at < $6)
-		and ($7::uuid is null or l.id < $7)
-	order by l.id desc
-	limit $8
-) m
-left join integration_client c on c.site_id = m.site_id and c.id = m.client_id
-where $1::uuid[] is null or s.id = any ($1)
-order by m.id desc
-limit $8`,
-};
-
 export const showMessage: Statement = {
 	name: 'show_message',
 	text: `
 select m.id, m.site_id, s.slug as site, s.default_authority, s.update_creates, s.check_references, m.received_at, m.committed_at, m.surface, m.client_id, c.name as client, m.source,
-	m.message_type, m.control_id, m.outcome, m.failure_code, m.failure, m.flags, m.changed, m.sequence, m.replay_of, m.bytes, m.ack,
+	m.message_type, m.control_id, m.outcome, m.failure_code, m.failure, m.flags, m.changed, m.sequence, m.replay_of, m.patient, m.other_patient, m.bytes, m.ack,
 	c.also_events, c.ignore_events, c.ack_mode
-from message_log m
-join site s on s.id = m.site_id
-left join integration_client c on c.site_id = m.site_id and c.id = m.client_id
-where m.id = $1`,
+from site s
+join lateral (select * from message_log l where l.site_id = s.id and l.id = $1 offset 0) m on true
+left join integration_client c on c.site_id = m.site_id and c.id = m.client_id`,
 };
 
 /** Messages that belong to no site, newest first. */
@@ -46,4 +20,36 @@ from unmatched_message
 where $1::uuid is null or id < $1
 order by id desc
 limit $2`,
+};
+
+/** Values of the identifiers of the patients of the site `$1` that have the identifier `$2`, or the row id `$3`. */
+export const patientValues: Statement = {
+	name: 'patient_values',
+	text: `
+with named as (
+	select i.patient_id from site s join patient_identifier i on i.site_id = s.id and i.value = $2::text where s.slug = $1
+	union
+	select $3::uuid where $3::uuid is not null
+)
+select distinct o.value
+from site s cross join (select * from named limit 20) n
+join patient_identifier o on o.site_id = s.id and o.patient_id = n.patient_id
+where s.slug = $1
+limit 100`,
+};
+
+/** Replays and known repeats of a message, and the patients that its identifiers (`$3`) lead to. */
+export const relatedMessages: Statement = {
+	name: 'related_messages',
+	text: `
+(select 'replay' as kind, r.id, r.outcome, r.received_at as at
+from message_log r
+where r.site_id = $1 and r.replay_of = $2::uuid and r.replay_of is not null
+order by r.id
+limit 50)
+union all
+(select distinct 'patient', i.patient_id, '', null::timestamptz
+from patient_identifier i
+where i.site_id = $1 and i.value = any ($3::text[])
+limit 10)`,
 };

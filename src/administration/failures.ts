@@ -1,0 +1,131 @@
+import { z } from 'zod';
+import { readRows } from '#storage/administrative-reader.ts';
+import { listFailures as listStatement, openMessages } from '#storage/statements/administrative/failures.ts';
+import { finishRun, interruptSilentRuns, listRuns, showRun } from '#storage/statements/administrative/replay-runs.ts';
+import { AdministrationError, note, type OperationContext } from './context.ts';
+import { isReplayable } from './messages.ts';
+import { instant, page, time } from './schemas.ts';
+import { siteBySlug } from './sites.ts';
+
+export const listFailuresInput = z.strictObject({ site: z.string().optional(), since: time.optional() });
+
+export const failureRecord = z.strictObject({
+	id: z.string().describe('the cause, as `replay start` and `messages list` name it'),
+	site: z.string(),
+	surface: z.string(),
+	message_type: z.string(),
+	failure_code: z.string().nullable(),
+	failure: z.string().describe('without what differs from message to message: numbers and what stands in quotes'),
+	messages: z.number().int(),
+	open: z.number().int().describe('not taken again yet, by a replay or by their sender'),
+	first_at: instant,
+	last_at: instant,
+	last_id: z.uuid(),
+	replayable: z.boolean(),
+	looked_back_to: instant.nullable().describe('older messages were not looked at'),
+});
+type FailureRecord = z.output<typeof failureRecord>;
+
+type Row = Omit<FailureRecord, 'first_at' | 'last_at' | 'looked_back_to' | 'replayable'> & {
+	first_at: Date;
+	last_at: Date;
+	looked_back_to: Date | null;
+};
+
+/** What was refused, by cause: what is open first, then the latest. */
+export async function listFailures(
+	context: OperationContext,
+	input: Omit<z.output<typeof listFailuresInput>, 'site'>,
+): Promise<FailureRecord[]> {
+	const { visibleSites, limits, databaseUrl } = context;
+	const values = [visibleSites === 'all' ? null : visibleSites, limits.failuresScannedMax, input.since ?? null];
+	return (await readRows<Row>(databaseUrl, listStatement, values)).map((row) => ({
+		id: row.id,
+		site: row.site,
+		surface: row.surface,
+		message_type: row.message_type,
+		failure_code: row.failure_code,
+		failure: row.failure,
+		messages: row.messages,
+		open: row.open,
+		first_at: row.first_at.toISOString(),
+		last_at: row.last_at.toISOString(),
+		last_id: row.last_id,
+		replayable: isReplayable(row),
+		looked_back_to: row.looked_back_to?.toISOString() ?? null,
+	}));
+}
+
+export const startReplayInput = z.strictObject({ site: z.string(), cause: z.string().regex(/^[0-9a-f]{32}$/), since: time.optional() });
+
+export const replayRunRecord = z.strictObject({
+	id: z.uuid(),
+	site: z.string(),
+	actor: z.string(),
+	cause: z.strictObject({ surface: z.string(), message_type: z.string(), cause: z.string() }).nullable(),
+	state: z.enum(['running', 'done', 'cancelled', 'failed', 'interrupted']),
+	total: z.number().int(),
+	done: z.number().int(),
+	accepted: z.number().int(),
+	refused: z.number().int(),
+	other: z.number().int().describe('ignored, or known already'),
+	skipped: z.number().int().describe('mended by the time it was their turn'),
+	failure: z.string().nullable(),
+	started_at: instant,
+	finished_at: instant.nullable(),
+});
+type ReplayRunRecord = z.output<typeof replayRunRecord>;
+
+type RunRow = Omit<ReplayRunRecord, 'started_at' | 'finished_at'> & { started_at: Date; finished_at: Date | null; site_id?: string };
+
+function runRecord({ site_id: _siteId, ...row }: RunRow): ReplayRunRecord {
+	return { ...row, started_at: row.started_at.toISOString(), finished_at: row.finished_at?.toISOString() ?? null };
+}
+
+/** Takes the open messages of a cause again, oldest first, one after the other, while the caller goes on. */
+export async function startReplay(context: OperationContext, input: z.output<typeof startReplayInput>): Promise<ReplayRunRecord> {
+	const { databaseUrl, limits, replayRuns } = context;
+	if (replayRuns === undefined) throw new AdministrationError('a replay of many messages is carried out by the running service');
+	const { id: siteId } = await siteBySlug(context.em.fork(), input.site);
+	const values = [siteId, limits.failuresScannedMax, input.since ?? null, input.cause, limits.replayMessagesMax];
+	const open = await readRows<{ id: string; surface: string; message_type: string }>(databaseUrl, openMessages, values);
+	const [first] = open;
+	if (first === undefined) throw new AdministrationError('no message of this cause waits to be taken again');
+	if (!isReplayable(first))
+		throw new AdministrationError(`messages of type ${first.message_type} are not replayed; they have to be sent or asked for again`);
+	const cause = { surface: first.surface, message_type: first.message_type, cause: input.cause };
+	const id = await replayRuns.start(context, { siteId, cause, messageIds: open.map((message) => message.id) });
+	await note(context, { action: 'replay.start', subject: id, siteId, after: { ...cause, messages: open.length } });
+	return showReplay(context, id);
+}
+
+async function runRow({ databaseUrl }: OperationContext, id: string): Promise<RunRow & { site_id: string }> {
+	await readRows(databaseUrl, interruptSilentRuns, []);
+	const [row] = z.uuid().safeParse(id).success ? await readRows<RunRow & { site_id: string }>(databaseUrl, showRun, [id]) : [];
+	if (row === undefined) throw new AdministrationError(`there is no replay '${id}'`, 'not-found', 'id');
+	return row;
+}
+
+export async function showReplay(context: OperationContext, id: string): Promise<ReplayRunRecord> {
+	return runRecord(await runRow(context, id));
+}
+
+export const listReplaysInput = z.strictObject({ site: z.string().optional(), ...page(20) });
+
+export async function listReplays(
+	{ databaseUrl, visibleSites }: OperationContext,
+	{ before, limit }: Omit<z.output<typeof listReplaysInput>, 'site'>,
+): Promise<ReplayRunRecord[]> {
+	await readRows(databaseUrl, interruptSilentRuns, []);
+	const rows = await readRows<RunRow>(databaseUrl, listRuns, [visibleSites === 'all' ? null : visibleSites, before ?? null, limit]);
+	return rows.map(runRecord);
+}
+
+/** What was taken again stays; the rest waits. A replay that has ended stays as it is. */
+export async function cancelReplay(context: OperationContext, id: string): Promise<ReplayRunRecord> {
+	const { site_id: siteId, state } = await runRow(context, id);
+	await readRows(context.databaseUrl, finishRun, [siteId, id, 'cancelled', null]);
+	const run = await showReplay(context, id);
+	await note(context, { action: 'replay.cancel', subject: id, siteId, before: { state }, after: { state: run.state } });
+	return run;
+}

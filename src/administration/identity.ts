@@ -1,0 +1,190 @@
+import { z } from 'zod';
+import { newId, nilId } from '#core/id.ts';
+import type { JsonObject } from '#core/json.ts';
+import { asObjects, asText } from '#fhir/elements.ts';
+import type { IdentityEdit, IdentityOutcome } from '#record/identity.ts';
+import { readRows } from '#storage/administrative-reader.ts';
+import { countRecorded, countReferring, insertDismissals } from '#storage/statements/administrative/identity.ts';
+import { AdministrationError, note, type OperationContext } from './context.ts';
+import { linked, type PatientRecord, patientOf, patientRecord } from './patients.ts';
+import { type RecordedResource, SiteRecord } from './site-record.ts';
+import { siteBySlug } from './sites.ts';
+
+export const identityInput = z.strictObject({
+	site: z.string(),
+	survivor: z.string().describe('id of the patient that stays'),
+	prior: z.string().describe('id of the patient that is, or was, replaced by it'),
+});
+
+export const previewIdentityInput = z.strictObject({ ...identityInput.shape, operation: z.enum(['merge', 'unmerge']).default('merge') });
+
+export const identityPreview = z.strictObject({
+	operation: z.enum(['merge', 'unmerge']),
+	survivor: patientRecord,
+	prior: patientRecord,
+	moves: z.array(z.strictObject({ type: z.string(), count: z.number().int() })).describe('resources that change their patient, by type'),
+	identifiers: z.array(z.string()).describe('identifiers that lead to the survivor from then on, or no longer'),
+	obstacle: z.string().nullable().describe('why it cannot be done'),
+});
+
+interface Pair {
+	siteId: string;
+	survivor: RecordedResource;
+	prior: RecordedResource;
+}
+
+async function pairOf(context: OperationContext, input: z.output<typeof identityInput>): Promise<Pair> {
+	const { id: siteId } = await siteBySlug(context.em.fork(), input.site);
+	const record = new SiteRecord(context, siteId);
+	const [survivor, prior] = await Promise.all([record.one('Patient', input.survivor), record.one('Patient', input.prior)]);
+	if (survivor === undefined) throw new AdministrationError(`there is no patient '${input.survivor}'`, 'not-found', 'survivor');
+	if (prior === undefined) throw new AdministrationError(`there is no patient '${input.prior}'`, 'not-found', 'prior');
+	return { siteId, survivor, prior };
+}
+
+/** What a merge or its undoing would move. Looking at the two patients is noted. */
+export async function previewIdentity(
+	context: OperationContext,
+	input: z.output<typeof previewIdentityInput>,
+): Promise<z.output<typeof identityPreview>> {
+	const pair = await pairOf(context, input);
+	const { siteId, survivor, prior } = pair;
+	for (const { id } of [survivor, prior]) await note(context, { action: 'patient.read', subject: id, siteId });
+	const isMerge = input.operation === 'merge';
+	const values = isMerge ? [siteId, prior.rowId] : [siteId, survivor.rowId, prior.rowId];
+	const counts = await readRows<{ type: string; count: number }>(context.databaseUrl, isMerge ? countReferring : countRecorded, values);
+	return {
+		operation: input.operation,
+		survivor: patientOf(survivor),
+		prior: patientOf(prior),
+		moves: counts.filter(({ count }) => count > 0),
+		identifiers: isMerge ? carried(pair) : givenBack(pair),
+		obstacle: isMerge ? obstacleToMerge(pair) : obstacleToUnmerge(pair),
+	};
+}
+
+const keyOf = (identifier: JsonObject) => `${asText(identifier['system']) ?? ''}|${asText(identifier['value']) ?? ''}`;
+const identifiersOf = ({ resource }: RecordedResource) => asObjects(resource['identifier']);
+const shownOf = (identifiers: readonly JsonObject[]) =>
+	identifiers.map((identifier) => asText(identifier['value']) ?? '').filter((value) => value !== '');
+
+function carried({ survivor, prior }: Pair): string[] {
+	const held = new Set(identifiersOf(survivor).map(keyOf));
+	return shownOf(identifiersOf(prior).filter((identifier) => !held.has(keyOf(identifier))));
+}
+
+function givenBack({ survivor, prior }: Pair): string[] {
+	const own = new Set(identifiersOf(prior).map(keyOf));
+	return shownOf(identifiersOf(survivor).filter((identifier) => identifier['use'] === 'old' && own.has(keyOf(identifier))));
+}
+
+function obstacleToMerge({ survivor, prior }: Pair): string | null {
+	if (survivor.rowId === prior.rowId) return 'a patient is not merged with itself';
+	const merged = [survivor, prior].some(({ resource }) => linked(resource, 'replaced-by').length > 0);
+	return merged ? 'one of the patients was merged into another one before' : null;
+}
+
+function obstacleToUnmerge({ survivor, prior }: Pair): string | null {
+	return linked(prior.resource, 'replaced-by').includes(survivor.id) ? null : 'the two patients are not merged';
+}
+
+export const identityResult = z.strictObject({
+	survivor: patientRecord,
+	prior: patientRecord,
+	message: z.string().describe('id of the message of the log that did it'),
+});
+
+export function mergePatients(context: OperationContext, input: z.output<typeof identityInput>): Promise<z.output<typeof identityResult>> {
+	return carryOut(context, input, 'merge');
+}
+
+export function unmergePatients(
+	context: OperationContext,
+	input: z.output<typeof identityInput>,
+): Promise<z.output<typeof identityResult>> {
+	return carryOut(context, input, 'unmerge');
+}
+
+/** By the site's mailbox, as ADT^A40 and ADT^A37 do it: in order with all else that the site receives. */
+async function carryOut(
+	context: OperationContext,
+	input: z.output<typeof identityInput>,
+	operation: IdentityEdit['operation'],
+): Promise<z.output<typeof identityResult>> {
+	const pair = await pairOf(context, input);
+	const obstacle = operation === 'merge' ? obstacleToMerge(pair) : obstacleToUnmerge(pair);
+	if (obstacle !== null) throw new AdministrationError(obstacle);
+	const { siteId, survivor, prior } = pair;
+	const id = await delivered(context, pair, operation);
+	await note(context, {
+		action: `patient.${operation}`,
+		subject: survivor.id,
+		siteId,
+		after: { survivor: survivor.id, prior: prior.id, message: id },
+	});
+	const record = new SiteRecord(context, siteId);
+	const [one, other] = await Promise.all([record.one('Patient', survivor.id), record.one('Patient', prior.id)]);
+	return { survivor: shown(one), prior: shown(other), message: id };
+}
+
+function shown(found: RecordedResource | undefined): PatientRecord {
+	if (found === undefined) throw new Error('a patient that was merged or told apart is not there');
+	return patientOf(found);
+}
+
+async function delivered(
+	context: OperationContext,
+	{ siteId, survivor, prior }: Pair,
+	operation: IdentityEdit['operation'],
+): Promise<string> {
+	const receivedAtMs = context.nowMs();
+	const id = newId(receivedAtMs);
+	const edit: IdentityEdit = {
+		operation,
+		survivor: survivor.rowId,
+		prior: prior.rowId,
+		identifiers: [survivor, prior].flatMap((patient) => shownOf(identifiersOf(patient)).slice(0, 1)),
+		actor: context.actor.name,
+	};
+	const [reply] = await context.deliver([
+		{
+			...{ id, kind: 'identity', siteId, clientId: nilId, surface: 'administration', source: context.actor.name, receivedAtMs },
+			bytes: Buffer.from(JSON.stringify(edit)),
+		},
+	]);
+	const outcome = JSON.parse(Buffer.from(reply?.acks[0] ?? []).toString('utf8')) as IdentityOutcome;
+	if (outcome.kind === 'refused') throw new AdministrationError(outcome.diagnostics);
+	return id;
+}
+
+export const dismissIdentityInput = z.strictObject({
+	site: z.string(),
+	patients: z.array(z.string()).max(50).default([]).describe('patients that are not the same person'),
+	message: z.uuid().optional().describe('a message that was flagged, and overlaid nobody'),
+});
+
+export const dismissedRecord = z.strictObject({ dismissed: z.number().int().describe('pairs of patients, or messages') });
+
+/** "Not the same": what was judged is not listed again. */
+export async function dismissIdentity(
+	context: OperationContext,
+	input: z.output<typeof dismissIdentityInput>,
+): Promise<z.output<typeof dismissedRecord>> {
+	const { id: siteId } = await siteBySlug(context.em.fork(), input.site);
+	const record = new SiteRecord(context, siteId);
+	const ids: string[] = [];
+	for (const patient of new Set(input.patients)) {
+		const found = await record.one('Patient', patient);
+		if (found === undefined) throw new AdministrationError(`there is no patient '${patient}'`, 'not-found', 'patients');
+		ids.push(found.rowId);
+	}
+	ids.sort();
+	const pairs = ids.flatMap((first, index) => ids.slice(index + 1).map((second) => [first, second] as const));
+	if (input.message !== undefined) pairs.push([input.message, input.message]);
+	if (pairs.length === 0) throw new AdministrationError('name two patients, or a message', 'form', 'patients');
+	const [firsts, seconds] = [pairs.map(([first]) => first), pairs.map(([, second]) => second)];
+	await readRows(context.databaseUrl, insertDismissals, [siteId, firsts, seconds, new Date(context.nowMs()), context.actor.name]);
+	const subject = input.message ?? input.patients.join(' ');
+	await note(context, { action: 'identity.dismiss', subject, siteId, after: { patients: input.patients, message: input.message ?? null } });
+	return { dismissed: pairs.length };
+}

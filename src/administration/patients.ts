@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import { Failure } from '#core/failure.ts';
+import type { JsonObject } from '#core/json.ts';
+import { asObject, asObjects, asText } from '#fhir/elements.ts';
+import { AdministrationError, type OperationContext } from './context.ts';
+import { type RecordedResource, SiteRecord } from './site-record.ts';
+import { siteBySlug } from './sites.ts';
+import { conceptText, personName, referencedId } from './summaries.ts';
+
+export const searchPatientsInput = z.strictObject({
+	site: z.string(),
+	text: z.string().trim().max(200).default('').describe('parts of a name, an identifier, or a birth date; without it, who changed last'),
+	before: z.string().optional().describe('id of the last patient of the page before'),
+	limit: z.coerce.number().int().min(1).max(200).default(50),
+});
+
+export const patientRecord = z.strictObject({
+	id: z.string(),
+	name: z.string(),
+	birth_date: z.string().nullable(),
+	gender: z.string().nullable(),
+	deceased: z.boolean(),
+	active: z.boolean(),
+	identifiers: z.array(z.strictObject({ value: z.string(), system: z.string(), type: z.string(), old: z.boolean() })),
+	replaced_by: z.string().nullable().describe('id of the patient that it was merged into'),
+	updated_at: z.string(),
+});
+export type PatientRecord = z.output<typeof patientRecord>;
+
+export function patientOf({ id, resource, lastUpdated }: RecordedResource): PatientRecord {
+	const deceased = resource['deceasedDateTime'] ?? resource['deceasedBoolean'];
+	return {
+		id,
+		name: personName(resource['name']),
+		birth_date: asText(resource['birthDate']) ?? null,
+		gender: asText(resource['gender']) ?? null,
+		deceased: deceased !== undefined && deceased !== false,
+		active: resource['active'] !== false,
+		identifiers: asObjects(resource['identifier']).map((identifier) => ({
+			value: asText(identifier['value']) ?? '',
+			system: asText(identifier['system']) ?? asText(asObject(identifier['assigner'])?.['display']) ?? '',
+			type: conceptText(identifier['type']),
+			old: identifier['use'] === 'old',
+		})),
+		replaced_by: linked(resource, 'replaced-by')[0] ?? null,
+		updated_at: lastUpdated,
+	};
+}
+
+/** Ids of the patients that a patient is linked with. */
+export function linked(resource: JsonObject, type: 'replaces' | 'replaced-by'): string[] {
+	return asObjects(resource['link']).flatMap((link) => {
+		const id = link['type'] === type ? referencedId(link['other'], 'Patient') : null;
+		return id === null ? [] : [id];
+	});
+}
+
+type Mode = 'changed' | 'identifier' | 'name';
+
+/** Patients of a site: by an identifier where there is one of that value, else by name and birth date. */
+export async function searchPatients(context: OperationContext, input: z.output<typeof searchPatientsInput>): Promise<PatientRecord[]> {
+	const { id: siteId } = await siteBySlug(context.em.fork(), input.site);
+	const record = new SiteRecord(context, siteId);
+	const last = input.before === undefined ? undefined : await record.one('Patient', input.before);
+	if (input.before !== undefined && last === undefined) return [];
+	for (const mode of modesOf(input.text)) {
+		const parameters = parametersOf(mode, input.text);
+		const after = last && { id: last.rowId, keys: mode === 'changed' ? [last.lastUpdated] : [] };
+		const { found } = await taken(record.search('Patient', parameters, { count: input.limit, after }));
+		if (found.length > 0 || mode !== 'identifier') return found.map(patientOf);
+		// The last page of those with the identifier, and not the first of those with the name.
+		if (last && (await taken(record.search('Patient', parameters, { count: 1 }))).found.length > 0) return [];
+	}
+	return [];
+}
+
+/** A text that the search does not take, such as a date that there never was, finds nothing and says why. */
+async function taken<T>(work: Promise<T>): Promise<T> {
+	try {
+		return await work;
+	} catch (error) {
+		if (error instanceof Failure && error.code === 'invalid') throw new AdministrationError(error.diagnostics, 'form', 'text');
+		throw error;
+	}
+}
+
+function modesOf(text: string): Mode[] {
+	return text === '' ? ['changed'] : ['identifier', 'name'];
+}
+
+function parametersOf(mode: Mode, text: string): [string, string][] {
+	if (mode === 'changed') return [['_sort', '-_lastUpdated']];
+	if (mode === 'identifier') return [['identifier', escaped(text)]];
+	const words = text.split(/[\s,]+/).filter((word) => word !== '');
+	return words.map((word) => {
+		const date = birthDateOf(word);
+		return date === undefined ? ['name', escaped(word)] : ['birthdate', date];
+	});
+}
+
+/** FHIR R4 §3.1.1.4.0: what parts values is written with a backslash before it. */
+function escaped(text: string): string {
+	return text.replaceAll(/[\\,$|]/g, '\\$&');
+}
+
+/** `1970-01-31`, `1970-01`, `19700131`, `31.01.1970` */
+function birthDateOf(word: string): string | undefined {
+	const [, year, month, day] = /^(\d{4})-(\d\d)(?:-(\d\d))?$/.exec(word) ?? /^((?:18|19|20)\d\d)(\d\d)(\d\d)$/.exec(word) ?? [];
+	if (year !== undefined) return [year, month, day].filter((part) => part !== undefined).join('-');
+	const [, dayFirst, then, last] = /^(\d{1,2})\.(\d{1,2})\.(\d{4})$/.exec(word) ?? [];
+	return last === undefined ? undefined : `${last}-${then?.padStart(2, '0')}-${dayFirst?.padStart(2, '0')}`;
+}

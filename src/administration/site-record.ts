@@ -1,0 +1,131 @@
+import { type JsonObject, parseExact } from '#core/json.ts';
+import type { Limits } from '#core/limits.ts';
+import { definitionOf } from '#fhir/resources/index.ts';
+import { parseSearch } from '#fhir/search/parse.ts';
+import { renderStored } from '#fhir/stored.ts';
+import { isFhirId, rowIdOf } from '#record/row-id.ts';
+import type { PagePosition } from '#record/search-plan.ts';
+import type { StoredResource } from '#record/stored-resource.ts';
+import type { ResourceType } from '#record/table-shape.ts';
+import type { Reader } from '#storage/reader.ts';
+import { readHistory, readVersion, rowOf, searchResources } from '#storage/search.ts';
+import { plainArray, textArray } from '#storage/statement.ts';
+import { findSources } from '#storage/statements/administrative/find-sources.ts';
+import { readRowsStatement } from '#storage/statements/read-rows.ts';
+
+/** A resource as FHIR writes it; decimals keep their digits. */
+export interface RecordedResource {
+	type: ResourceType;
+	id: string;
+	rowId: string;
+	version: number;
+	lastUpdated: string;
+	/** `meta.source` */
+	source: string | null;
+	resource: JsonObject;
+}
+
+export interface RecordPage {
+	found: RecordedResource[];
+	next: PagePosition | undefined;
+}
+
+/** The resources of one site, by the searches of its FHIR surface. */
+export class SiteRecord {
+	readonly #reader: Reader;
+	readonly #siteId: string;
+	readonly #limits: Limits;
+
+	constructor({ reader, limits }: { reader: Reader; limits: Limits }, siteId: string) {
+		this.#reader = reader;
+		this.#siteId = siteId;
+		this.#limits = limits;
+	}
+
+	/** @throws Failure `invalid` for a value that the search does not take */
+	async search(
+		type: ResourceType,
+		parameters: readonly (readonly [string, string])[],
+		page: { count: number; after?: PagePosition | undefined },
+	): Promise<RecordPage> {
+		const definition = definitionOf(type);
+		if (definition === undefined) throw new Error(`${type} is not defined`);
+		const limits = { ...this.#limits, searchCountMax: Math.max(this.#limits.searchCountMax, page.count) };
+		const query = new URLSearchParams(
+			[...parameters, ['_count', String(page.count)] as const].map(([name, value]): [string, string] => [name, value]),
+		);
+		const { plan } = parseSearch(definition, query.toString(), { limits, lenient: false, base: '' });
+		const { rows, rowIds, next } = await searchResources(
+			this.#reader,
+			this.#siteId,
+			{ ...plan, after: page.after },
+			this.#limits.searchBytesMax,
+		);
+		return { found: rows.map((row, index) => recorded(type, row, rowIds[index])), next };
+	}
+
+	async one(type: ResourceType, id: string): Promise<RecordedResource | undefined> {
+		if (!isFhirId(id)) return undefined;
+		const { found } = await this.search(type, [['_id', id]], { count: 1 });
+		return found[0];
+	}
+
+	async byRowId(type: ResourceType, rowIds: readonly string[]): Promise<RecordedResource[]> {
+		const table = definitionOf(type)?.table.table;
+		if (table === undefined || rowIds.length === 0) return [];
+		const values = [plainArray(rowIds.map(() => this.#siteId)), plainArray(rowIds)];
+		const rows = await this.#reader.run(readRowsStatement(table), values);
+		return rows.map(([place, ...cells]) => recorded(type, rowOf(cells), rowIds[Number(place) - 1]));
+	}
+
+	async version(type: ResourceType, id: string, version: number): Promise<RecordedResource | undefined> {
+		const table = definitionOf(type)?.table.table;
+		const row = table && (await readVersion(this.#reader, this.#siteId, { table, type, id, version: String(version) }));
+		return row ? recorded(type, row, rowIdOf(id)) : undefined;
+	}
+
+	/** Versions, newest first. */
+	async versions(type: ResourceType, id: string, count: number): Promise<RecordedResource[]> {
+		const table = definitionOf(type)?.table.table;
+		if (table === undefined || !isFhirId(id)) return [];
+		const page = { rowId: rowIdOf(id), since: undefined, after: undefined, count, bytesMax: this.#limits.searchBytesMax };
+		const { rows } = await readHistory(this.#reader, this.#siteId, { table, type }, page);
+		return rows.map((row) => recorded(type, row, rowIdOf(id)));
+	}
+
+	/** Ids of the messages of the log that wrote the versions, by `Type/id/_history/version`; absent where no message of the log did. */
+	async sources(versions: readonly RecordedResource[]): Promise<Map<string, string>> {
+		const named = versions.flatMap((version) => {
+			const controlId = controlIdOf(version.source);
+			return controlId === '' ? [] : [{ controlId, version: versionOf(version) }];
+		});
+		if (named.length === 0) return new Map();
+		const values = [this.#siteId, textArray(named.map(({ controlId }) => controlId)), textArray(named.map(({ version }) => version))];
+		const rows = await this.#reader.run(findSources, values);
+		return new Map(rows.flatMap(([version, id]) => (version && id ? [[version, id] as const] : [])));
+	}
+}
+
+export function versionOf({ type, id, version }: Pick<RecordedResource, 'type' | 'id' | 'version'>): string {
+	return `${type}/${id}/_history/${version}`;
+}
+
+function recorded(type: ResourceType, row: StoredResource, rowId: string | undefined): RecordedResource {
+	const { id, version, lastUpdated, source } = row;
+	return {
+		...{ type, id, rowId: rowId ?? rowIdOf(id), version: Number(version), lastUpdated, source },
+		resource: parseExact(renderStored(type, row)),
+	};
+}
+
+/** `urn:tributary:<surface>:<control id>` (ingest/settlement); a key's id where FHIR clients wrote, which no message of the log bears. */
+function controlIdOf(source: string | null): string {
+	const [, surface, name = ''] = /^urn:tributary:([^:]+):(.*)$/s.exec(source ?? '') ?? [];
+	if (surface === undefined || surface === 'fhir') return '';
+	try {
+		return decodeURIComponent(name);
+	} catch (error) {
+		if (error instanceof URIError) return '';
+		throw error;
+	}
+}

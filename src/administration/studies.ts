@@ -1,0 +1,129 @@
+import { z } from 'zod';
+import { asObjects, asText } from '#fhir/elements.ts';
+import { AdministrationError, note, type OperationContext } from './context.ts';
+import { imagingOf } from './patient-chart.ts';
+import { type RecordedResource, SiteRecord } from './site-record.ts';
+import { siteBySlug } from './sites.ts';
+import { personName, referencedId } from './summaries.ts';
+
+export const searchStudiesInput = z.strictObject({
+	site: z.string(),
+	text: z
+		.string()
+		.trim()
+		.max(200)
+		.default('')
+		.describe('an accession number, or the UID of a study, series or instance; without it, the newest'),
+	modality: z.string().trim().max(16).optional(),
+	started: z.iso.date().optional().describe('the day of the study'),
+	limit: z.coerce.number().int().min(1).max(200).default(50),
+});
+
+const head = {
+	id: z.string(),
+	study_uid: z.string(),
+	started: z.string().nullable(),
+	description: z.string(),
+	accession_number: z.string(),
+	modalities: z.array(z.string()),
+	series: z.number().int(),
+	instances: z.number().int(),
+	patient: z.string().nullable().describe('id of the patient'),
+	patient_name: z.string(),
+};
+export const studyRecord = z.strictObject(head);
+
+export const wholeStudy = z.strictObject({
+	...head,
+	series_list: z.array(
+		z.strictObject({
+			series_uid: z.string(),
+			number: z.number().int().nullable(),
+			modality: z.string(),
+			description: z.string(),
+			body_part: z.string(),
+			started: z.string().nullable(),
+			instances: z.number().int(),
+			instance_list: z
+				.array(z.strictObject({ sop_instance_uid: z.string(), sop_class_uid: z.string(), number: z.number().int().nullable() }))
+				.describe('the first hundred'),
+		}),
+	),
+});
+
+export const showStudyInput = z.strictObject({ site: z.string(), id: z.string() });
+
+async function withPatients(record: SiteRecord, studies: readonly RecordedResource[]): Promise<z.output<typeof studyRecord>[]> {
+	const ids = [...new Set(studies.flatMap(({ resource }) => referencedId(resource['subject'], 'Patient') ?? []))];
+	const { found } = ids.length === 0 ? { found: [] } : await record.search('Patient', [['_id', ids.join(',')]], { count: ids.length });
+	const names = new Map(found.map(({ id, resource }) => [id, personName(resource['name'])]));
+	return studies.map((study) => {
+		const patient = referencedId(study.resource['subject'], 'Patient');
+		return { id: study.id, ...imagingOf(study), patient, patient_name: (patient && names.get(patient)) ?? '' };
+	});
+}
+
+const isUid = /^[0-9]+(?:\.[0-9]+)+$/;
+
+/** Studies of a site, the newest first. */
+export async function searchStudies(
+	context: OperationContext,
+	input: z.output<typeof searchStudiesInput>,
+): Promise<z.output<typeof studyRecord>[]> {
+	const { id: siteId } = await siteBySlug(context.em.fork(), input.site);
+	const record = new SiteRecord(context, siteId);
+	const narrowed: [string, string][] = [['_summary', 'true']];
+	if (input.modality !== undefined && input.modality !== '') narrowed.push(['modality', escaped(input.modality)]);
+	if (input.started !== undefined) narrowed.push(['started', input.started]);
+	for (const by of findersOf(input.text)) {
+		const sort: [string, string] = input.text === '' ? ['_sort', '-started'] : ['_sort', '-_lastUpdated'];
+		const { found } = await record.search('ImagingStudy', [...by, ...narrowed, sort], { count: input.limit });
+		if (found.length > 0) return withPatients(record, found);
+	}
+	return [];
+}
+
+function findersOf(text: string): [string, string][][] {
+	if (text === '') return [[]];
+	const byNumber: [string, string][] = [['identifier', escaped(text)]];
+	if (!isUid.test(text)) return [byNumber];
+	return [[['identifier', `urn:dicom:uid|urn:oid:${text}`]], [['series', text]], [['instance', text]], byNumber];
+}
+
+function escaped(text: string): string {
+	return text.replaceAll(/[\\,$|]/g, '\\$&');
+}
+
+const instancesMax = 100;
+
+/** One study with its series; that it was looked at is noted. */
+export async function showStudy(context: OperationContext, input: z.output<typeof showStudyInput>): Promise<z.output<typeof wholeStudy>> {
+	const { id: siteId } = await siteBySlug(context.em.fork(), input.site);
+	const record = new SiteRecord(context, siteId);
+	const found = await record.one('ImagingStudy', input.id);
+	if (found === undefined) throw new AdministrationError(`there is no study '${input.id}'`, 'not-found', 'id');
+	await note(context, { action: 'study.read', subject: found.id, siteId });
+	const [shown] = await withPatients(record, [found]);
+	if (shown === undefined) throw new Error('a study was not shown');
+	return { ...shown, series_list: asObjects(found.resource['series']).map(seriesOf) };
+}
+
+function seriesOf(series: RecordedResource['resource']) {
+	const code = (name: string) => series[name] as { code?: string; display?: string } | undefined;
+	return {
+		series_uid: asText(series['uid']) ?? '',
+		number: typeof series['number'] === 'number' ? series['number'] : null,
+		modality: code('modality')?.code ?? '',
+		description: asText(series['description']) ?? '',
+		body_part: code('bodySite')?.display ?? code('bodySite')?.code ?? '',
+		started: asText(series['started']) ?? null,
+		instances: Number(series['numberOfInstances'] ?? 0),
+		instance_list: asObjects(series['instance'])
+			.slice(0, instancesMax)
+			.map((instance) => ({
+				sop_instance_uid: asText(instance['uid']) ?? '',
+				sop_class_uid: ((instance['sopClass'] as { code?: string } | undefined)?.code ?? '').replace(/^urn:oid:/, ''),
+				number: typeof instance['number'] === 'number' ? instance['number'] : null,
+			})),
+	};
+}

@@ -1,0 +1,132 @@
+import type { Statement } from '../../statement.ts';
+
+/** Messages of a site that may have put one patient's data under another's number, newest first, without those that were judged. */
+export const listOverlays: Statement = {
+	name: 'list_overlays',
+	text: `
+select m.id, m.received_at, m.message_type, m.control_id, m.source, c.name as client, m.changed
+from message_log m
+left join integration_client c on c.site_id = m.site_id and c.id = m.client_id
+where m.site_id = $1 and m.flags @> '[{"code":"possible-overlay"}]' and ($2::uuid is null or m.id < $2)
+	and not exists (select from identity_dismissal d where d.site_id = m.site_id and d.first_id = m.id and d.second_id = m.id)
+order by m.id desc
+limit $3::integer`,
+};
+
+/**
+ * Current patients of one name, birth date and gender among the next `$3` by birth date behind `$2`. Each row a group; `walked_to` is
+ * the last birth date of the walk where it ended early, which may not be whole.
+ */
+export const listAlike: Statement = {
+	name: 'list_alike_patients',
+	text: `
+with walked as (
+	select p.id, p.birth_date, md5(p.name) as name, p.gender
+	from patient p
+	where p.site_id = $1 and p.birth_date > coalesce($2::date, '-infinity') and p.merged_into is null and p.active and p.name <> ''
+	order by p.birth_date, p.id
+	limit $3::integer
+), bounds as (
+	select count(*) >= $3::integer as is_cut, min(birth_date) as first_date, max(birth_date) as last_date from walked
+)
+select w.birth_date::text as key, array_agg(w.id order by w.id) as ids
+from walked w, bounds b
+where not b.is_cut or w.birth_date < b.last_date or b.first_date = b.last_date
+group by w.birth_date, w.name, w.gender
+having count(*) > 1
+union all
+select b.last_date::text, null from bounds b where b.is_cut and b.first_date = b.last_date
+union all
+select (select max(w.birth_date)::text from walked w where w.birth_date < b.last_date), null from bounds b
+where b.is_cut and b.first_date < b.last_date
+order by 1`,
+};
+
+/** Current patients that share an identifier's value under different authorities, and their name or their birth date; as above by value. */
+export const listSharing: Statement = {
+	name: 'list_sharing_patients',
+	text: `
+with walked as (
+	select i.value, i.system, i.patient_id from patient_identifier i
+	where i.site_id = $1 and i.value > coalesce($2::text, '') and not i.old
+	order by i.value, i.system, i.patient_id
+	limit $3::integer
+), bounds as (
+	select count(*) >= $3::integer as is_cut, min(value) as first_value, max(value) as last_value from walked
+), shared as (
+	select w.value, array_agg(distinct w.patient_id) as ids
+	from walked w, bounds b
+	where not b.is_cut or w.value < b.last_value or b.first_value = b.last_value
+	group by w.value
+	having count(distinct w.patient_id) > 1 and count(distinct w.system) > 1
+)
+select h.value as key, array_agg(distinct one.id) as ids
+from shared h
+join patient one on one.site_id = $1 and one.id = any (h.ids) and one.merged_into is null and one.active
+join patient two on two.site_id = $1 and two.id = any (h.ids) and two.merged_into is null and two.active
+	and two.id <> one.id and (two.birth_date = one.birth_date or (two.name = one.name and one.name <> ''))
+group by h.value
+union all
+select b.last_value, null from bounds b where b.is_cut and b.first_value = b.last_value
+union all
+select (select max(w.value) from walked w where w.value < b.last_value), null from bounds b where b.is_cut and b.first_value < b.last_value
+order by 1`,
+};
+
+/** Pairs among the given patients that were judged not to be the same. */
+export const listDismissed: Statement = {
+	name: 'list_dismissed_pairs',
+	text: `
+select d.first_id, d.second_id
+from identity_dismissal d
+where d.site_id = $1 and d.first_id = any ($2::uuid[]) and d.second_id = any ($2::uuid[])`,
+};
+
+/** Pairs, or (twice the same) a message. */
+export const insertDismissals: Statement = {
+	name: 'insert_identity_dismissals',
+	text: `
+insert into identity_dismissal (site_id, first_id, second_id, dismissed_at, dismissed_by)
+select $1, k.first_id, k.second_id, $4::timestamptz, $5
+from unnest($2::uuid[], $3::uuid[]) as k (first_id, second_id)
+on conflict do nothing`,
+};
+
+const referring = [
+	['Encounter', 'encounter'],
+	['Observation', 'observation'],
+	['Condition', 'condition'],
+	['AllergyIntolerance', 'allergy_intolerance'],
+	['Procedure', 'procedure'],
+	['DocumentReference', 'document_reference'],
+	['DiagnosticReport', 'diagnostic_report'],
+	['ImagingStudy', 'imaging_study'],
+] as const;
+
+/** What a merge of `$2` moves, by resource type. */
+export const countReferring: Statement = {
+	name: 'count_referring_rows',
+	text: referring
+		.map(
+			([type, table]) =>
+				`select '${type}' as type, count(*)::integer as count from ${table} r where r.site_id = $1 and r.patient_id = $2::uuid`,
+		)
+		.join('\nunion all\n'),
+};
+
+/** What telling `$3` apart from `$2` gives back: what was recorded under it, or under a patient that was merged into it before. */
+export const countRecorded: Statement = {
+	name: 'count_recorded_rows',
+	text: `
+with recursive own as (
+	select $3::uuid as id
+	union
+	select p.id from own join patient p on p.site_id = $1 and p.merged_into = own.id
+)
+${referring
+	.map(
+		([type, table]) =>
+			`select '${type}' as type, count(*)::integer as count from ${table} r where r.site_id = $1 and r.patient_id = $2::uuid and r.recorded_patient_id in (select id from own)`,
+	)
+	.join('\nunion all\n')}`,
+};

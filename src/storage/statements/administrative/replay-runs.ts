@@ -1,0 +1,62 @@
+import type { Statement } from '../../statement.ts';
+
+const columns = `
+	r.id, s.slug as site, r.actor, r.cause, cardinality(r.message_ids) as total, r.state, r.done, r.accepted, r.refused, r.other, r.skipped,
+	r.failure, r.started_at, r.finished_at`;
+
+/** Marks what a node left under way that has been silent for a minute. */
+export const interruptSilentRuns: Statement = {
+	name: 'interrupt_silent_replay_runs',
+	text: `
+update replay_run set state = 'interrupted', finished_at = now()
+where state = 'running' and seen_at < now() - interval '1 minute'`,
+};
+
+/** Answers nothing where another replay of the site is under way. */
+export const insertRun: Statement = {
+	name: 'insert_replay_run',
+	text: `
+insert into replay_run (site_id, id, actor, cause, message_ids, state)
+values ($1, $2, $3, $4::jsonb, $5::uuid[], 'running')
+on conflict (site_id) where state = 'running' do nothing
+returning id`,
+};
+
+/** Answers nothing when the run is no longer to be carried out. */
+export const advanceRun: Statement = {
+	name: 'advance_replay_run',
+	text: `
+update replay_run set done = $3, accepted = $4, refused = $5, other = $6, skipped = $7, seen_at = now()
+where site_id = $1 and id = $2 and state = 'running'
+returning id`,
+};
+
+export const finishRun: Statement = {
+	name: 'finish_replay_run',
+	text: `
+update replay_run set state = $3, failure = $4, seen_at = now(), finished_at = now()
+where site_id = $1 and id = $2 and state = 'running'
+returning id`,
+};
+
+export const showRun: Statement = {
+	name: 'show_replay_run',
+	text: `
+select ${columns}, r.site_id
+from site s join lateral (select * from replay_run o where o.site_id = s.id and o.id = $1::uuid offset 0) r on true`,
+};
+
+/** The newest of each site, newest first. `$1`: slugs, or null for all. */
+export const listRuns: Statement = {
+	name: 'list_replay_runs',
+	text: `
+select k.* from site s cross join lateral (
+	select ${columns} from replay_run r
+	where r.site_id = s.id and ($2::uuid is null or r.id < $2)
+	order by r.id desc
+	limit $3::integer
+) k
+where $1::text[] is null or s.slug = any ($1)
+order by k.id desc
+limit $3::integer`,
+};
