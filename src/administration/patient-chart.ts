@@ -61,7 +61,7 @@ export const patientChart = z.strictObject({
 	procedures: z.array(stated),
 	visits: z.array(stated),
 	documents: z.array(stated),
-	reports: z.array(z.strictObject({ ...coded, study_uid: z.string().nullable() })),
+	reports: z.array(z.strictObject({ ...coded, study: z.string().nullable().describe('id of the ImagingStudy') })),
 	studies: z.array(study),
 	cut: z.array(z.string()).describe('lists that are longer than what is shown'),
 });
@@ -137,7 +137,7 @@ export async function showPatient(context: OperationContext, input: z.output<typ
 		procedures: listed('procedures').map((of) => ({ ...base(of), ...codedOf(of, 'performed'), detail: '' })),
 		visits: listed('visits').map((of) => ({ ...base(of), ...visitOf(of) })),
 		documents: listed('documents').map((of) => ({ ...base(of), ...documentOf(of) })),
-		reports: listed('reports').map((of) => ({ ...base(of), ...codedOf(of, 'effective', 'issued'), study_uid: studyOf(of) })),
+		reports: listed('reports').map((of) => ({ ...base(of), ...codedOf(of, 'effective', 'issued'), study: studyOf(of) })),
 		studies: listed('studies').map((of) => ({ ...base(of), ...imagingOf(of) })),
 		cut: sections.filter((_section, index) => lists[index]?.next !== undefined).map(({ name }) => name),
 	};

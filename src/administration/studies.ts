@@ -51,7 +51,7 @@ export const wholeStudy = z.strictObject({
 	),
 });
 
-export const showStudyInput = z.strictObject({ site: z.string(), id: z.string() });
+export const showStudyInput = z.strictObject({ site: z.string(), id: z.string().describe('of the ImagingStudy, or its Study Instance UID') });
 
 async function withPatients(record: SiteRecord, studies: readonly RecordedResource[]): Promise<z.output<typeof studyRecord>[]> {
 	const ids = [...new Set(studies.flatMap(({ resource }) => referencedId(resource['subject'], 'Patient') ?? []))];
@@ -94,13 +94,18 @@ function escaped(text: string): string {
 	return text.replaceAll(/[\\,$|]/g, '\\$&');
 }
 
+async function byUid(record: SiteRecord, uid: string): Promise<RecordedResource | undefined> {
+	const { found } = await record.search('ImagingStudy', [['identifier', `urn:dicom:uid|urn:oid:${uid}`]], { count: 1 });
+	return found[0];
+}
+
 const instancesMax = 100;
 
 /** One study with its series; that it was looked at is noted. */
 export async function showStudy(context: OperationContext, input: z.output<typeof showStudyInput>): Promise<z.output<typeof wholeStudy>> {
 	const { id: siteId } = await siteBySlug(context.em.fork(), input.site);
 	const record = new SiteRecord(context, siteId);
-	const found = await record.one('ImagingStudy', input.id);
+	const found = isUid.test(input.id) ? await byUid(record, input.id) : await record.one('ImagingStudy', input.id);
 	if (found === undefined) throw new AdministrationError(`there is no study '${input.id}'`, 'not-found', 'id');
 	await note(context, { action: 'study.read', subject: found.id, siteId });
 	const [shown] = await withPatients(record, [found]);

@@ -1,0 +1,25 @@
+import type { ComponentChildren } from 'preact';
+import { setSiteScope, useSiteScope, useSites } from '../scope.ts';
+import { Button } from './button.tsx';
+import { Empty } from './empty.tsx';
+import type { IconName } from './icon.tsx';
+
+/** For what is of one site only: the site that is chosen, else a choice; who has one site has chosen it. */
+export function SiteNeeded({ icon, children }: { icon: IconName; children: (site: string) => ComponentChildren }) {
+	const scope = useSiteScope();
+	const sites = useSites();
+	const site = scope ?? (sites.length === 1 ? sites[0]?.slug : undefined);
+	if (site !== undefined) return <>{children(site)}</>;
+	return (
+		<Empty icon={icon} title="Choose a site">
+			<p>Each site keeps its record by itself.</p>
+			<div class="choice">
+				{sites.map(({ slug, name }) => (
+					<Button key={slug} onClick={() => setSiteScope(slug)}>
+						{name}
+					</Button>
+				))}
+			</div>
+		</Empty>
+	);
+}

@@ -1,0 +1,138 @@
+import { useState } from 'preact/hooks';
+import { useAnswer } from '../../answers.ts';
+import { Button } from '../../components/button.tsx';
+import { Confirm } from '../../components/confirm.tsx';
+import { Loading } from '../../components/empty.tsx';
+import { Facts, Page, Panel } from '../../components/page.tsx';
+import { Problem } from '../../components/problem.tsx';
+import { Time } from '../../components/time.tsx';
+import { say } from '../../components/toast.tsx';
+import { bytes } from '../../format.ts';
+import { scoped } from '../../scope.ts';
+import type { ScreenProps } from '../../screens.tsx';
+import { may } from '../../session.ts';
+import { settleConflict, showConflict, type WholeConflict } from './calls.ts';
+import { ConflictState } from './conflicts.tsx';
+
+export function Conflict({ parameters: { id = '' } }: ScreenProps) {
+	const up = { href: scoped('/conflicts'), title: 'Conflicts' };
+	const answer = useAnswer((signal) => showConflict({ id }, signal), [id]);
+	if (answer.data === undefined) {
+		return (
+			<Page title="Conflict" up={up}>
+				{answer.failure ? <Problem failure={answer.failure} onRetry={answer.reload} /> : <Loading lines={8} />}
+			</Page>
+		);
+	}
+	return <Shown conflict={answer.data} up={up} reload={answer.reload} />;
+}
+
+type Side = WholeConflict['stored'];
+
+/** What identifies an object, by name; what is nested is told by its path. */
+function elementsOf(side: Side): Map<string, string> {
+	const elements = new Map<string, string>();
+	const walk = (value: unknown, path: string) => {
+		if (value === null || value === undefined) return;
+		if (typeof value !== 'object') elements.set(path, String(value));
+		else for (const [name, member] of Object.entries(value)) walk(member, path === '' ? name : `${path}.${name}`);
+	};
+	walk(side.attributes, '');
+	return elements;
+}
+
+function Shown({ conflict, up, reload }: { conflict: WholeConflict; up: { href: string; title: string }; reload(): void }) {
+	const [keep, setKeep] = useState<'stored' | 'received'>();
+	const [stored, received] = [elementsOf(conflict.stored), elementsOf(conflict.received)];
+	const names = [...new Set([...stored.keys(), ...received.keys()])];
+	const differs = names.filter((name) => stored.get(name) !== received.get(name));
+	const isOpen = conflict.settled_at === null;
+	return (
+		<Page
+			title="Conflict"
+			up={up}
+			marks={<ConflictState conflict={conflict} />}
+			lead={<code>{conflict.sop_instance_uid}</code>}
+			actions={
+				may('manager') && (
+					<>
+						{isOpen && <Button onClick={() => setKeep('stored')}>Keep the first…</Button>}
+						<Button onClick={() => setKeep('received')}>Take the new one…</Button>
+					</>
+				)
+			}
+		>
+			<div class="columns">
+				<SidePanel title="Stored: what is the instance now" side={conflict.stored} />
+				<SidePanel title="Received: what is kept aside" side={conflict.received} />
+			</div>
+			<Panel title="What they say of themselves">
+				{(conflict.stored.attributes === null || conflict.received.attributes === null) && (
+					<p class="note warning">One of the objects cannot be read; the other one’s elements are shown.</p>
+				)}
+				<p class="prose">
+					{differs.length === 0 ? 'They identify themselves alike: they differ in what is shown, such as the pixels.' : `They differ in ${differs.join(', ')}.`}
+				</p>
+				<div class="table-frame">
+					<table class="difference">
+						<caption class="visually-hidden">Identifying elements side by side</caption>
+						<thead>
+							<tr>
+								<th scope="col">Element</th>
+								<th scope="col">Stored</th>
+								<th scope="col">Received</th>
+							</tr>
+						</thead>
+						<tbody>
+							{names.map((name) => {
+								const different = stored.get(name) !== received.get(name);
+								return (
+									<tr key={name}>
+										<th scope="row">{name}</th>
+										<td class={different ? 'before' : 'muted'}>{stored.get(name) ?? '–'}</td>
+										<td class={different ? 'after' : 'muted'}>{received.get(name) ?? '–'}</td>
+									</tr>
+								);
+							})}
+						</tbody>
+					</table>
+				</div>
+			</Panel>
+			{keep && (
+				<Confirm
+					title={keep === 'stored' ? 'Keep the first?' : 'Take the new one?'}
+					action={keep === 'stored' ? 'Keep the first' : 'Take the new one'}
+					onConfirm={async () => {
+						await settleConflict({ id: conflict.id, keep });
+						say('The conflict is settled.');
+						setKeep(undefined);
+						reload();
+					}}
+					onClose={() => setKeep(undefined)}
+				>
+					<p>
+						{keep === 'stored'
+							? 'Nothing changes for readers; the new object stays in quarantine.'
+							: 'Readers get the new object from now on; the former is kept in quarantine. It can be decided anew.'}
+					</p>
+				</Confirm>
+			)}
+		</Page>
+	);
+}
+
+function SidePanel({ title, side }: { title: string; side: Side }) {
+	return (
+		<Panel title={title}>
+			<Facts
+				facts={[
+					['Received', <Time key="at" at={side.at} />],
+					['Size', bytes(side.bytes)],
+					['Calling AE', side.calling_ae && <code>{side.calling_ae}</code>],
+					['From', <code key="source">{side.source}</code>],
+					['SHA-256', <code key="digest">{side.digest.slice(0, 16)}…</code>],
+				]}
+			/>
+		</Panel>
+	);
+}

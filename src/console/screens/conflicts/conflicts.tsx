@@ -1,0 +1,62 @@
+import { useList } from '../../answers.ts';
+import { Badge } from '../../components/badge.tsx';
+import { Empty } from '../../components/empty.tsx';
+import { Page } from '../../components/page.tsx';
+import { type Column, ListTable } from '../../components/table.tsx';
+import { Ago } from '../../components/time.tsx';
+import { bytes } from '../../format.ts';
+import { useSiteScope } from '../../scope.ts';
+import { useKept } from '../../store.ts';
+import { type ConflictRecord, listConflicts } from './calls.ts';
+
+export function ConflictState({ conflict }: { conflict: ConflictRecord }) {
+	if (conflict.settled_at === null) return <Badge tone="warning">open</Badge>;
+	const words: Readonly<Record<string, string>> = { stored: 'kept the first', received: 'took the new one' };
+	return <Badge tone="good">{words[conflict.settlement ?? ''] ?? conflict.settlement ?? 'settled'}</Badge>;
+}
+
+const columns: readonly Column<ConflictRecord>[] = [
+	{ name: 'at', title: 'Received', tight: true, cell: ({ received_at: at }) => <Ago at={at} /> },
+	{ name: 'uid', title: 'SOP Instance UID', cell: ({ sop_instance_uid: uid }) => <code>{uid}</code> },
+	{ name: 'site', title: 'Site', tight: true, cell: ({ site }) => <code>{site}</code> },
+	{ name: 'sender', title: 'Sender', cell: ({ calling_ae: title, source }) => title || source },
+	{ name: 'bytes', title: 'Size', align: 'end', tight: true, spare: true, cell: ({ bytes: size }) => bytes(size) },
+	{ name: 'state', title: 'State', tight: true, cell: (conflict) => <ConflictState conflict={conflict} /> },
+];
+
+export function Conflicts() {
+	const site = useSiteScope();
+	const [all, setAll] = useKept('all conflicts', false);
+	const found = useList<ConflictRecord>(
+		(page, signal) => listConflicts({ site, all, ...page }, signal),
+		({ id }) => id,
+		[site, all],
+	);
+	return (
+		<Page
+			title="Conflicts"
+			lead="Images that came with other content under a UID that was known. Both are kept until somebody decides which is the instance."
+		>
+			<div class="filters">
+				<label class="check">
+					<input type="checkbox" checked={all} onChange={(event) => setAll(event.currentTarget.checked)} />
+					<span>Show the settled ones too</span>
+				</label>
+			</div>
+			<ListTable
+				list={found}
+				caption="Conflicts, newest first"
+				noun="conflict"
+				columns={columns}
+				identify={({ id }) => id}
+				href={({ id }) => `/conflicts/${id}`}
+				faded={({ settled_at: at }) => at !== null}
+				empty={
+					<Empty icon="conflicts" title={all ? 'There has been no conflict' : 'No conflict waits for a decision'}>
+						<p>Storage commitment of an instance fails while it has an open conflict.</p>
+					</Empty>
+				}
+			/>
+		</Page>
+	);
+}

@@ -1,0 +1,21 @@
+import type { z } from 'zod';
+import type {
+	dismissedRecord,
+	dismissIdentityInput,
+	identityInput,
+	identityPreview,
+	identityResult,
+	previewIdentityInput,
+} from '#administration/identity.ts';
+import type { identityPage, listIdentityInput } from '#administration/identity-work.ts';
+import { call } from '../../api.ts';
+
+export type IdentityPage = z.output<typeof identityPage>;
+export type IdentityPreview = z.output<typeof identityPreview>;
+type Pair = z.input<typeof identityInput>;
+
+export const listIdentity = call<z.input<typeof listIdentityInput>, IdentityPage>('POST', '/sites/{site}/identity/search');
+export const previewIdentity = call<z.input<typeof previewIdentityInput>, IdentityPreview>('GET', '/sites/{site}/identity/preview');
+export const mergePatients = call<Pair, z.output<typeof identityResult>>('POST', '/sites/{site}/identity/merge');
+export const unmergePatients = call<Pair, z.output<typeof identityResult>>('POST', '/sites/{site}/identity/unmerge');
+export const dismissIdentity = call<z.input<typeof dismissIdentityInput>, z.output<typeof dismissedRecord>>('POST', '/sites/{site}/identity/dismiss');

@@ -1,0 +1,199 @@
+import { useEffect, useState } from 'preact/hooks';
+import { asFailure } from '../../answers.ts';
+import type { ApiFailure } from '../../api.ts';
+import { Button, LinkButton } from '../../components/button.tsx';
+import { Empty, Loading } from '../../components/empty.tsx';
+import { Page } from '../../components/page.tsx';
+import { Problem } from '../../components/problem.tsx';
+import { SiteNeeded } from '../../components/site-needed.tsx';
+import { Tabs } from '../../components/tabs.tsx';
+import { Time } from '../../components/time.tsx';
+import { say } from '../../components/toast.tsx';
+import { may } from '../../session.ts';
+import type { PatientRecord } from '../patients/calls.ts';
+import { Identifiers } from '../patients/patients.tsx';
+import { dismissIdentity, type IdentityPage, listIdentity } from './calls.ts';
+
+type Kind = 'overlay' | 'alike' | 'sharing';
+
+const leads: Readonly<Record<Kind, string>> = {
+	overlay: 'A message gave a known number another name and another birth date: perhaps another person’s data came under it.',
+	alike: 'Patients of the same name, birth date and gender under different numbers.',
+	sharing: 'Patients who share a number under different authorities, and their name or birth date.',
+};
+
+export function Identity() {
+	const [kind, setKind] = useState<Kind>('overlay');
+	const tab = (name: Kind, title: string, site: string) => ({ name, title, content: () => <Work key={`${site} ${name}`} site={site} kind={name} /> });
+	return (
+		<Page title="Identity" lead="Who may be somebody else, and who may be the same. What is judged is not listed again.">
+			<SiteNeeded icon="identity">
+				{(site) => (
+					<Tabs
+						label="Work lists"
+						chosen={kind}
+						onChoose={(name) => setKind(name as Kind)}
+						tabs={[
+							tab('overlay', 'Possible overlays', site),
+							tab('alike', 'Same name and birth date', site),
+							tab('sharing', 'Same number', site),
+						]}
+					/>
+				)}
+			</SiteNeeded>
+		</Page>
+	);
+}
+
+interface Found {
+	overlays: IdentityPage['overlays'];
+	groups: IdentityPage['groups'];
+	next: string | null;
+}
+
+const nothing: Found = { overlays: [], groups: [], next: null };
+const wanted = 10;
+
+/** The list is walked on by itself until there is something to be shown, or an end. */
+function Work({ site, kind }: { site: string; kind: Kind }) {
+	const [found, setFound] = useState<Found>(nothing);
+	const [loading, setLoading] = useState(true);
+	const [failure, setFailure] = useState<ApiFailure>();
+	const walk = async (from: Found, signal: AbortSignal) => {
+		let held = from;
+		setLoading(true);
+		setFailure(undefined);
+		try {
+			let added = 0;
+			do {
+				const page = await listIdentity({ site, kind, ...(held.next === null ? {} : { after: held.next }) }, signal);
+				added += page.overlays.length + page.groups.length;
+				held = { overlays: [...held.overlays, ...page.overlays], groups: [...held.groups, ...page.groups], next: page.next };
+				setFound(held);
+			} while (held.next !== null && added < wanted);
+		} catch (error) {
+			if (signal.aborted) return;
+			setFailure(asFailure(error));
+		}
+		setLoading(false);
+	};
+	useEffect(() => {
+		const stop = new AbortController();
+		void walk(nothing, stop.signal);
+		return () => stop.abort();
+	}, [site, kind]);
+	const dismissed = (left: Partial<Found>) => setFound({ ...found, ...left });
+	const isEmpty = found.overlays.length === 0 && found.groups.length === 0;
+	return (
+		<>
+			<p class="lead">{leads[kind]}</p>
+			{found.overlays.map((overlay) => (
+				<Overlay
+					key={overlay.message}
+					site={site}
+					overlay={overlay}
+					onDismissed={() => dismissed({ overlays: found.overlays.filter(({ message }) => message !== overlay.message) })}
+				/>
+			))}
+			{found.groups.map((group) => (
+				<Group
+					key={group.patients.map(({ id }) => id).join(' ')}
+					site={site}
+					patients={group.patients}
+					onDismissed={() => dismissed({ groups: found.groups.filter((other) => other !== group) })}
+				/>
+			))}
+			{failure && <Problem failure={failure} onRetry={() => void walk(found, new AbortController().signal)} />}
+			{loading && <Loading lines={4} label="Looking through the patients" />}
+			{!loading && failure === undefined && isEmpty && (
+				<Empty icon="check" title="Nothing to look at">
+					<p>No patient of this site waits to be judged here.</p>
+				</Empty>
+			)}
+			{!loading && found.next !== null && (
+				<Button onClick={() => void walk(found, new AbortController().signal)}>Look further</Button>
+			)}
+		</>
+	);
+}
+
+function PatientCard({ site, patient, title }: { site: string; patient: PatientRecord; title?: string }) {
+	return (
+		<div class="patient-card">
+			{title && <span class="muted">{title}</span>}
+			<a href={`/patients/${site}/${patient.id}`}>{patient.name || 'no name'}</a>
+			<span class="muted">{[patient.birth_date, patient.gender].filter(Boolean).join(', ') || '–'}</span>
+			<Identifiers patient={patient} />
+		</div>
+	);
+}
+
+function Overlay({ site, overlay, onDismissed }: { site: string; overlay: IdentityPage['overlays'][number]; onDismissed(): void }) {
+	return (
+		<section class="case" aria-label="Possible overlay">
+			<div class="case-patients">
+				{overlay.before && <PatientCard site={site} patient={overlay.before} title="Before" />}
+				{overlay.after && <PatientCard site={site} patient={overlay.after} title="As the message left it" />}
+			</div>
+			<div class="case-foot">
+				<span class="muted">
+					{overlay.message_type} {overlay.client && `from ${overlay.client}`}, <Time at={overlay.at} />
+				</span>
+				<LinkButton href={`/messages/${overlay.message}`} icon="messages">
+					The message
+				</LinkButton>
+				<Dismiss words="The same person" site={site} message={overlay.message} patients={[]} onDismissed={onDismissed} />
+			</div>
+		</section>
+	);
+}
+
+function Group({ site, patients, onDismissed }: { site: string; patients: PatientRecord[]; onDismissed(): void }) {
+	const [first, second] = patients;
+	return (
+		<section class="case" aria-label="Possibly one patient">
+			<div class="case-patients">
+				{patients.map((patient) => (
+					<PatientCard key={patient.id} site={site} patient={patient} />
+				))}
+			</div>
+			<div class="case-foot">
+				{first && second && may('manager') && (
+					<LinkButton href={`/identity/${site}/merge/${first.id}/${second.id}`} icon="identity">
+						Merge…
+					</LinkButton>
+				)}
+				<Dismiss words="Not the same" site={site} patients={patients.map(({ id }) => id)} onDismissed={onDismissed} />
+			</div>
+		</section>
+	);
+}
+
+interface DismissProps {
+	words: string;
+	site: string;
+	patients: string[];
+	message?: string;
+	onDismissed(): void;
+}
+
+function Dismiss({ words, site, patients, message, onDismissed }: DismissProps) {
+	const [busy, setBusy] = useState(false);
+	if (!may('manager')) return null;
+	const dismiss = async () => {
+		setBusy(true);
+		try {
+			await dismissIdentity({ site, patients, ...(message === undefined ? {} : { message }) });
+			say('Noted; it is not listed again.');
+			onDismissed();
+		} catch (error) {
+			say(asFailure(error).message, 'danger');
+			setBusy(false);
+		}
+	};
+	return (
+		<Button onClick={() => void dismiss()} busy={busy}>
+			{words}
+		</Button>
+	);
+}

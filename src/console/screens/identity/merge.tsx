@@ -1,0 +1,195 @@
+import { useState } from 'preact/hooks';
+import { useAnswer, useList } from '../../answers.ts';
+import { Button } from '../../components/button.tsx';
+import { Confirm } from '../../components/confirm.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { Empty, Loading } from '../../components/empty.tsx';
+import { Facts, Page, Panel } from '../../components/page.tsx';
+import { Problem } from '../../components/problem.tsx';
+import { SearchField } from '../../components/search.tsx';
+import { ListTable } from '../../components/table.tsx';
+import { say } from '../../components/toast.tsx';
+import { navigate } from '../../router.ts';
+import type { ScreenProps } from '../../screens.tsx';
+import { may } from '../../session.ts';
+import { type PatientRecord, searchPatients } from '../patients/calls.ts';
+import { Identifiers } from '../patients/patients.tsx';
+import { type IdentityPreview, mergePatients, previewIdentity, unmergePatients } from './calls.ts';
+
+/** Two patients side by side, what a merge would move, and which of them stays. */
+export function Merge({ parameters: { site = '', survivor = '', prior = '' } }: ScreenProps) {
+	const up = { href: `/identity?${new URLSearchParams({ site })}`, title: 'Identity' };
+	const answer = useAnswer(prior === '' ? undefined : (signal) => previewIdentity({ site, survivor, prior, operation: 'merge' }, signal), [
+		site,
+		survivor,
+		prior,
+	]);
+	return (
+		<Page title="Merge patients" up={up} lead="The patient that stays gets the whole record of the other one, whose numbers lead to it from then on.">
+			{prior === '' && <Choose site={site} survivor={survivor} />}
+			{prior !== '' && answer.failure && <Problem failure={answer.failure} onRetry={answer.reload} />}
+			{prior !== '' && !answer.data && !answer.failure && <Loading lines={6} />}
+			{answer.data && <Preview site={site} preview={answer.data} />}
+		</Page>
+	);
+}
+
+/** Who is to be merged into the patient: found by a search, whose text stays on the page. */
+function Choose({ site, survivor }: { site: string; survivor: string }) {
+	const [search, setSearch] = useState('');
+	const found = useList<PatientRecord>(
+		(page, signal) => searchPatients({ site, text: search, ...page }, signal),
+		({ id }) => id,
+		[site, search],
+	);
+	const rows = found.rows.filter(({ id, replaced_by: by }) => id !== survivor && by === null);
+	return (
+		<Panel title="Who is the same person?">
+			<SearchField label="Search patients" value={search} onValue={setSearch} placeholder="4711, Doe Jane, 1970-01-31" />
+			<ListTable
+				list={{ ...found, rows }}
+				caption="Patients"
+				noun="patient"
+				columns={[
+					{ name: 'name', title: 'Name', cell: ({ name }) => name || 'no name' },
+					{ name: 'born', title: 'Born', tight: true, cell: ({ birth_date: date }) => date ?? '–' },
+					{ name: 'identifiers', title: 'Identifiers', cell: (patient) => <Identifiers patient={patient} /> },
+				]}
+				identify={({ id }) => id}
+				href={({ id }) => `/identity/${site}/merge/${survivor}/${id}`}
+				empty={<Empty icon="patients" title="No patient fits" />}
+			/>
+		</Panel>
+	);
+}
+
+const factsOf = (patient: PatientRecord) =>
+	[
+		['Name', patient.name],
+		['Born', patient.birth_date],
+		['Gender', patient.gender],
+		['Identifiers', <Identifiers key="identifiers" patient={patient} most={20} />],
+	] as const;
+
+function Moves({ preview }: { preview: IdentityPreview }) {
+	const { moves, identifiers } = preview;
+	return (
+		<ul class="links">
+			{moves.map(({ type, count }) => (
+				<li key={type}>
+					{count} × {type}
+				</li>
+			))}
+			{moves.length === 0 && <li class="muted">No resource refers to the patient.</li>}
+			{identifiers.length > 0 && (
+				<li>
+					{preview.operation === 'merge' ? 'These numbers lead to the patient that stays: ' : 'These numbers lead to the former patient again: '}
+					{identifiers.map((value) => (
+						<code key={value} class="chip">
+							{value}
+						</code>
+					))}
+				</li>
+			)}
+		</ul>
+	);
+}
+
+function Preview({ site, preview }: { site: string; preview: IdentityPreview }) {
+	const [asking, setAsking] = useState(false);
+	const { survivor, prior, obstacle } = preview;
+	return (
+		<>
+			<div class="columns">
+				<Panel title="Stays">
+					<Facts facts={factsOf(survivor)} />
+				</Panel>
+				<Panel title="Is merged into it">
+					<Facts facts={factsOf(prior)} />
+				</Panel>
+			</div>
+			<Panel title="What moves">
+				<Moves preview={preview} />
+				{obstacle && <p class="note warning">It cannot be done: {obstacle}.</p>}
+			</Panel>
+			<div class="actions">
+				<Button icon="replay" onClick={() => navigate(`/identity/${site}/merge/${prior.id}/${survivor.id}`, { replace: true })}>
+					The other one stays
+				</Button>
+				{may('manager') && (
+					<Button kind="primary" disabled={obstacle !== null} onClick={() => setAsking(true)}>
+						Merge…
+					</Button>
+				)}
+			</div>
+			{asking && (
+				<Confirm
+					title="Merge these patients?"
+					action="Merge"
+					danger
+					onConfirm={async () => {
+						await mergePatients({ site, survivor: survivor.id, prior: prior.id });
+						say('The patients are merged.');
+						navigate(`/patients/${site}/${survivor.id}`, { replace: true });
+					}}
+					onClose={() => setAsking(false)}
+				>
+					<p>It takes its place in the site’s queue like a merge that a registration sends. It can be undone at the patient’s page.</p>
+				</Confirm>
+			)}
+		</>
+	);
+}
+
+/** A button that shows what undoing a merge gives back, and does it. */
+export function Unmerge({ site, survivor, prior, onDone }: { site: string; survivor: PatientRecord; prior: PatientRecord; onDone(): void }) {
+	const [open, setOpen] = useState(false);
+	return (
+		<>
+			<Button onClick={() => setOpen(true)}>Unmerge…</Button>
+			{open && <UnmergeDialog site={site} survivor={survivor} prior={prior} onDone={onDone} onClose={() => setOpen(false)} />}
+		</>
+	);
+}
+
+interface UnmergeProps {
+	site: string;
+	survivor: PatientRecord;
+	prior: PatientRecord;
+	onDone(): void;
+	onClose(): void;
+}
+
+function UnmergeDialog({ site, survivor, prior, onDone, onClose }: UnmergeProps) {
+	const pair = { site, survivor: survivor.id, prior: prior.id };
+	const answer = useAnswer((signal) => previewIdentity({ ...pair, operation: 'unmerge' }, signal), [pair]);
+	if (answer.data === undefined || answer.data.obstacle !== null) {
+		return (
+			<Dialog title="Unmerge" onClose={onClose} size="small">
+				{answer.failure && <Problem failure={answer.failure} onRetry={answer.reload} />}
+				{answer.data?.obstacle && <p class="note warning">It cannot be done: {answer.data.obstacle}.</p>}
+				{!answer.data && !answer.failure && <Loading />}
+			</Dialog>
+		);
+	}
+	const preview = answer.data;
+	return (
+		<Confirm
+			title="Tell these patients apart?"
+			action="Unmerge"
+			danger
+			onConfirm={async () => {
+				await unmergePatients(pair);
+				say('The patients are separate again.');
+				onClose();
+				onDone();
+			}}
+			onClose={onClose}
+		>
+			<p>
+				{prior.name || prior.id} gets back what was recorded under it before the merge. What came since stays with {survivor.name || survivor.id}.
+			</p>
+			<Moves preview={preview} />
+		</Confirm>
+	);
+}

@@ -1,0 +1,116 @@
+import { useAnswer } from '../../answers.ts';
+import { Button } from '../../components/button.tsx';
+import { SearchInput } from '../../components/search.tsx';
+import { listClients, type searchMessages } from './calls.ts';
+import { surfaceNames } from './outcome.tsx';
+
+export interface MessageFilters {
+	patient: string;
+	control: string;
+	type: string;
+	outcome: string;
+	surface: string;
+	client: string;
+	/** As `datetime-local` has it, in the zone of the browser. */
+	since: string;
+	until: string;
+}
+
+export const noFilters: MessageFilters = { patient: '', control: '', type: '', outcome: '', surface: '', client: '', since: '', until: '' };
+
+type Query = Parameters<typeof searchMessages>[0];
+
+const outcomes = ['accepted', 'refused', 'ignored', 'duplicate'] as const;
+const types = ['ADT^A01', 'ADT^A04', 'ADT^A08', 'ADT^A40', 'ORU^R01', 'PRPA_IN201301UV02', 'MPPS COMPLETED', 'MPPS N-CREATE', 'MPPS N-SET'];
+
+/** What the API takes: instants in UTC; what is empty is not asked for. */
+export function queryOf({ patient, control, type, outcome, surface, client, since, until }: MessageFilters): Partial<Query> {
+	const instant = (text: string) => (text === '' ? undefined : new Date(text).toISOString());
+	return {
+		patient: patient.trim() || undefined,
+		control_id: control.trim() || undefined,
+		type: type.trim() || undefined,
+		outcome: (outcome || undefined) as (typeof outcomes)[number] | undefined,
+		surface: (surface || undefined) as Query['surface'],
+		client: client || undefined,
+		since: instant(since),
+		until: instant(until),
+	};
+}
+
+export function Filters({
+	site,
+	filters,
+	onFilters,
+	onClear,
+}: {
+	site: string | undefined;
+	filters: MessageFilters;
+	onFilters(filters: MessageFilters): void;
+	onClear: (() => void) | undefined;
+}) {
+	const clients = useAnswer((signal) => listClients({ site }, signal), [site]);
+	const set = (name: keyof MessageFilters) => (value: string) => onFilters({ ...filters, [name]: value });
+	return (
+		<div class="filters">
+			<SearchInput label="Patient identifier" placeholder="4711" value={filters.patient} onValue={set('patient')} />
+			<SearchInput label="Control id" placeholder="MSH-10" value={filters.control} onValue={set('control')} />
+			<label>
+				Type
+				<input list="message-types" value={filters.type} placeholder="ADT^A08" onChange={(event) => set('type')(event.currentTarget.value)} />
+				<datalist id="message-types">
+					{types.map((type) => (
+						<option key={type} value={type} />
+					))}
+				</datalist>
+			</label>
+			<Choice label="Outcome" value={filters.outcome} options={outcomes.map((outcome) => [outcome, outcome])} onValue={set('outcome')} />
+			<Choice label="Surface" value={filters.surface} options={Object.entries(surfaceNames)} onValue={set('surface')} />
+			<Choice
+				label="Client"
+				value={filters.client}
+				options={(clients.data ?? []).map(({ id, name, site: of }) => [id, site === undefined ? `${name} (${of})` : name])}
+				onValue={set('client')}
+			/>
+			<label>
+				From
+				<input type="datetime-local" value={filters.since} onChange={(event) => set('since')(event.currentTarget.value)} />
+			</label>
+			<label>
+				Until
+				<input type="datetime-local" value={filters.until} onChange={(event) => set('until')(event.currentTarget.value)} />
+			</label>
+			{onClear && (
+				<Button kind="quiet" icon="close" onClick={onClear}>
+					Clear
+				</Button>
+			)}
+		</div>
+	);
+}
+
+function Choice({
+	label,
+	value,
+	options,
+	onValue,
+}: {
+	label: string;
+	value: string;
+	options: readonly (readonly [value: string, label: string])[];
+	onValue(value: string): void;
+}) {
+	return (
+		<label>
+			{label}
+			<select value={value} onChange={(event) => onValue(event.currentTarget.value)}>
+				<option value="">Any</option>
+				{options.map(([option, name]) => (
+					<option key={option} value={option}>
+						{name}
+					</option>
+				))}
+			</select>
+		</label>
+	);
+}

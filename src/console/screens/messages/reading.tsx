@@ -1,0 +1,105 @@
+import type { FieldReading, Reading, SegmentReading } from '#administration/reading/reading.ts';
+
+/** A message as it is read: by segments and fields, or as indented text. */
+export function ReadingView({ reading, label }: { reading: Reading; label: string }) {
+	return (
+		<div class="reading">
+			{reading.format === 'hl7v2' ? (
+				reading.segments.map((segment) => <SegmentView key={`${segment.id}-${segment.sequence}`} segment={segment} />)
+			) : (
+				<>
+					{reading.format === 'json' && reading.head.length > 0 && <pre class="raw">{reading.head.join('\n')}</pre>}
+					{/* Long lines scroll, and so has to be within reach of the keyboard. */}
+					{/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls (WCAG 2.1.1) */}
+					<pre class="raw" tabIndex={0} role="region" aria-label={label}>
+						{reading.text === '' ? 'Nothing was received or answered.' : reading.text}
+					</pre>
+				</>
+			)}
+			{reading.is_cut && <p class="note warning">The message is longer than what is shown.</p>}
+		</div>
+	);
+}
+
+function SegmentView({ segment }: { segment: SegmentReading }) {
+	return (
+		<details class="segment" open={segment.fields.length > 0}>
+			<summary>
+				<code>{segment.id}</code>
+				<span>{segment.name ?? 'a segment that the standard does not name'}</span>
+				{segment.sequence > 1 && <span class="muted">no. {segment.sequence}</span>}
+			</summary>
+			<table class="fields-table">
+				<caption class="visually-hidden">
+					{segment.id} {segment.name}
+				</caption>
+				<tbody>
+					{segment.fields.map((field) => (
+						<FieldView key={field.number} id={segment.id} field={field} />
+					))}
+				</tbody>
+			</table>
+		</details>
+	);
+}
+
+function FieldView({ id, field }: { id: string; field: FieldReading }) {
+	return (
+		<tr>
+			<th scope="row">
+				<code>
+					{id}-{field.number}
+				</code>
+			</th>
+			<td class="field-name">
+				{field.name ?? <span class="muted">–</span>}
+				{field.datatype && <small title="datatype">{field.datatype}</small>}
+			</td>
+			<td>
+				{field.deletes && <em>“”: the value is to be deleted</em>}
+				{!field.deletes &&
+					field.repetitions.map((repetition, index) => (
+						// biome-ignore lint/suspicious/noArrayIndexKey: repetitions have no name but their place
+						<div key={index} class="repetition">
+							{repetition.components.length === 0 ? (
+								<ValueText value={repetition.value} meaning={repetition.meaning} length={repetition.length} />
+							) : (
+								<dl>
+									{repetition.components.map((component) => (
+										<div key={component.number}>
+											<dt>
+												{component.number}
+												{component.name && ` ${component.name}`}
+											</dt>
+											<dd>
+												{component.subcomponents.length === 0 ? (
+													<ValueText value={component.value} meaning={component.meaning} length={component.length} />
+												) : (
+													component.subcomponents.map((part) => (
+														<span key={part.number} class="pair">
+															<span class="muted">{part.name ?? part.number}</span>{' '}
+															<ValueText value={part.value} meaning={part.meaning} length={part.length} />{' '}
+														</span>
+													))
+												)}
+											</dd>
+										</div>
+									))}
+								</dl>
+							)}
+						</div>
+					))}
+			</td>
+		</tr>
+	);
+}
+
+function ValueText({ value, meaning, length }: { value: string; meaning: string | null; length: number }) {
+	return (
+		<>
+			<span class="value">{value}</span>
+			{meaning && <span class="muted"> {meaning}</span>}
+			{value.length < length && <small> {length} characters</small>}
+		</>
+	);
+}

@@ -1,0 +1,29 @@
+import { useList } from '../../answers.ts';
+import { Empty } from '../../components/empty.tsx';
+import { ListTable } from '../../components/table.tsx';
+import { type MessageRecord, searchMessages } from '../messages/calls.ts';
+import { messageColumns } from '../messages/messages.tsx';
+
+/** The messages of the log about one patient, under all of the patient's identifiers. */
+export function Messages({ site, id }: { site: string; id: string }) {
+	const found = useList<MessageRecord>(
+		(page, signal) => searchMessages({ site, patient_id: id, ...page }, signal),
+		(message) => message.id,
+		[site, id],
+	);
+	return (
+		<ListTable
+			list={found}
+			caption="Messages about this patient, newest first"
+			noun="message"
+			columns={messageColumns}
+			identify={(message) => message.id}
+			href={(message) => `/messages/${message.id}`}
+			empty={
+				<Empty icon="messages" title="No message of the log is about this patient">
+					<p>What came by FHIR or with images leaves its trace in the record itself.</p>
+				</Empty>
+			}
+		/>
+	);
+}

@@ -1,0 +1,146 @@
+import { useState } from 'preact/hooks';
+import { useAnswer } from '../../answers.ts';
+import { LinkButton } from '../../components/button.tsx';
+import { Loading } from '../../components/empty.tsx';
+import { Facts, Page, Panel } from '../../components/page.tsx';
+import { Problem } from '../../components/problem.tsx';
+import { Table } from '../../components/table.tsx';
+import { Tabs } from '../../components/tabs.tsx';
+import { Time } from '../../components/time.tsx';
+import type { ScreenProps } from '../../screens.tsx';
+import { may } from '../../session.ts';
+import { Unmerge } from '../identity/merge.tsx';
+import { type PatientChart, showPatient } from './calls.ts';
+import { Messages } from './messages.tsx';
+import { Observations } from './observations.tsx';
+import { PatientMarks } from './patients.tsx';
+import { Origin, Reports, Stated, Studies } from './sections.tsx';
+
+export function Patient({ parameters: { site = '', id = '' } }: ScreenProps) {
+	const up = { href: `/patients?${new URLSearchParams({ site })}`, title: 'Patients' };
+	const answer = useAnswer((signal) => showPatient({ site, id }, signal), [site, id]);
+	if (answer.data === undefined) {
+		return (
+			<Page title="Patient" up={up}>
+				{answer.failure ? <Problem failure={answer.failure} onRetry={answer.reload} /> : <Loading lines={8} />}
+			</Page>
+		);
+	}
+	return <Shown site={site} chart={answer.data} up={up} reload={answer.reload} />;
+}
+
+interface Shown {
+	site: string;
+	chart: PatientChart;
+	up: { href: string; title: string };
+	reload(): void;
+}
+
+function Shown({ site, chart, up, reload }: Shown) {
+	const { patient } = chart;
+	const [tab, setTab] = useState('observations');
+	const tabs = [
+		{ name: 'observations', title: `Observations ${amount(chart, 'observations')}`, content: () => <Observations site={site} rows={chart.observations} /> },
+		{ name: 'studies', title: `Studies ${amount(chart, 'studies')}`, content: () => <Studies site={site} rows={chart.studies} /> },
+		{ name: 'reports', title: `Reports ${amount(chart, 'reports')}`, content: () => <Reports site={site} rows={chart.reports} /> },
+		{ name: 'conditions', title: `Conditions ${amount(chart, 'conditions')}`, content: () => <Stated site={site} rows={chart.conditions} noun="condition" /> },
+		{ name: 'allergies', title: `Allergies ${amount(chart, 'allergies')}`, content: () => <Stated site={site} rows={chart.allergies} noun="allergy" /> },
+		{ name: 'procedures', title: `Procedures ${amount(chart, 'procedures')}`, content: () => <Stated site={site} rows={chart.procedures} noun="procedure" /> },
+		{ name: 'visits', title: `Visits ${amount(chart, 'visits')}`, content: () => <Stated site={site} rows={chart.visits} noun="visit" /> },
+		{ name: 'documents', title: `Documents ${amount(chart, 'documents')}`, content: () => <Stated site={site} rows={chart.documents} noun="document" /> },
+		{ name: 'messages', title: 'Messages', content: () => <Messages site={site} id={patient.id} /> },
+	];
+	return (
+		<Page
+			title={patient.name || 'no name'}
+			up={up}
+			marks={<PatientMarks patient={patient} />}
+			lead={[patient.gender, patient.birth_date && `born ${patient.birth_date}`].filter(Boolean).join(', ')}
+			actions={
+				may('manager') &&
+				patient.replaced_by === null && (
+					<LinkButton href={`/identity/${site}/merge/${patient.id}`} icon="identity">
+						Merge…
+					</LinkButton>
+				)
+			}
+		>
+			{patient.replaced_by !== null && (
+				<p class="note warning">
+					<span>
+						This patient was merged into <a href={`/patients/${site}/${patient.replaced_by}`}>another one</a>, who has all of the record.
+					</span>
+				</p>
+			)}
+			<div class="columns">
+				<Panel title="Who">
+					<Facts
+						facts={[
+							...chart.demographics.filter(({ element }) => element !== 'identifier').map(({ element, value, origin }) => [
+								titles[element] ?? element,
+								<span key={element}>
+									{value} <Origin origin={origin} />
+								</span>,
+							] as const),
+							['Changed', <Time key="at" at={patient.updated_at} />],
+							['Id', <code key="id">{patient.id}</code>],
+						]}
+					/>
+				</Panel>
+				<Panel title="Identifiers">
+					<Table
+						caption="Identifiers"
+						columns={[
+							{ name: 'value', title: 'Value', cell: ({ value }) => <code>{value}</code> },
+							{ name: 'system', title: 'Authority', cell: ({ system, type }) => [type, system].filter((part) => part !== '').join(' · ') || '–' },
+							{ name: 'old', title: 'State', tight: true, cell: ({ old }) => (old ? <span class="muted">of a merged patient</span> : 'current') },
+						]}
+						rows={patient.identifiers}
+						identify={({ value, system }) => `${system} ${value}`}
+						faded={({ old }) => old}
+					/>
+				</Panel>
+			</div>
+			{chart.merged.length > 0 && <Merged site={site} chart={chart} reload={reload} />}
+			<Panel title="Record">
+				<Tabs label="Record" tabs={tabs} chosen={tab} onChoose={setTab} />
+				{chart.cut.length > 0 && <p class="note">Only the newest are shown of: {chart.cut.join(', ')}.</p>}
+			</Panel>
+		</Page>
+	);
+}
+
+const titles: Readonly<Record<string, string>> = {
+	name: 'Name',
+	birthDate: 'Birth date',
+	gender: 'Gender',
+	address: 'Address',
+	telecom: 'Contact',
+	maritalStatus: 'Marital status',
+	deceasedDateTime: 'Died',
+	deceasedBoolean: 'Deceased',
+};
+
+type Lists = 'observations' | 'studies' | 'reports' | 'conditions' | 'allergies' | 'procedures' | 'visits' | 'documents';
+
+function amount(chart: PatientChart, list: Lists): string {
+	return `(${chart[list].length}${chart.cut.includes(list) ? '+' : ''})`;
+}
+
+function Merged({ site, chart, reload }: { site: string; chart: PatientChart; reload(): void }) {
+	return (
+		<Panel title="Merged into this patient">
+			<ul class="links">
+				{chart.merged.map((prior) => (
+					<li key={prior.id}>
+						<a href={`/patients/${site}/${prior.id}`}>{prior.name || prior.id}</a>{' '}
+						<span class="muted">
+							{prior.birth_date} {prior.identifiers.map(({ value }) => value).join(', ')}
+						</span>{' '}
+						{may('manager') && <Unmerge site={site} survivor={chart.patient} prior={prior} onDone={reload} />}
+					</li>
+				))}
+			</ul>
+		</Panel>
+	);
+}

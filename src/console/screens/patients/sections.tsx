@@ -1,0 +1,90 @@
+import { Badge } from '../../components/badge.tsx';
+import { Empty } from '../../components/empty.tsx';
+import { type Column, Table } from '../../components/table.tsx';
+import type { PatientChart } from './calls.ts';
+
+export type OriginRecord = PatientChart['observations'][number]['origin'];
+
+/** Where a value came from: the message of the log that stated it, else what `meta.source` says. */
+export function Origin({ origin }: { origin: OriginRecord }) {
+	const title = `version ${origin.version}, ${origin.at}${origin.source === null ? '' : `, ${origin.source}`}`;
+	if (origin.message !== null)
+		return (
+			<a class="origin" href={`/messages/${origin.message}`} title={title}>
+				from a message
+			</a>
+		);
+	const [, , surface] = origin.source?.split(':') ?? [];
+	return (
+		<span class="origin muted" title={title}>
+			{surface === 'fhir' ? 'by FHIR' : surface === 'dimse' || surface === 'dicomweb' ? 'with an image' : surface === 'administration' ? 'by a person' : ''}
+		</span>
+	);
+}
+
+/** A FHIR date or dateTime as it was stated, to the minute. */
+export function moment(at: string | null): string {
+	return at === null ? '–' : at.slice(0, 16).replace('T', ' ');
+}
+
+type Row = PatientChart['conditions'][number];
+
+const statedColumns: readonly Column<Row>[] = [
+	{ name: 'text', title: 'What', cell: ({ text, code }) => <Coded text={text} code={code} /> },
+	{ name: 'status', title: 'Status', tight: true, cell: ({ status }) => (status === '' ? <span class="muted">–</span> : <Badge>{status}</Badge>) },
+	{ name: 'at', title: 'When', tight: true, cell: ({ at }) => moment(at) },
+	{ name: 'detail', title: 'Details', spare: true, cell: ({ detail }) => detail },
+	{ name: 'origin', title: 'From', tight: true, cell: ({ origin }) => <Origin origin={origin} /> },
+];
+
+export function Coded({ text, code }: { text: string; code: string }) {
+	return (
+		<>
+			{text || code || '–'}
+			{code !== '' && code !== text && <span class="sub">{code}</span>}
+		</>
+	);
+}
+
+export function Stated({ rows, noun }: { site: string; rows: readonly Row[]; noun: string }) {
+	if (rows.length === 0) return <Empty icon="patients" title={`No ${noun} is recorded`} />;
+	return <Table caption={`Each ${noun} that is recorded`} columns={statedColumns} rows={rows} identify={({ id }) => id} />;
+}
+
+export function Reports({ site, rows }: { site: string; rows: PatientChart['reports'] }) {
+	if (rows.length === 0) return <Empty icon="reports" title="No report is recorded" />;
+	return (
+		<Table
+			caption="Reports"
+			columns={[
+				{ name: 'text', title: 'Report', cell: ({ text, code }) => text || code || 'Report' },
+				{ name: 'status', title: 'Status', tight: true, cell: ({ status }) => <Badge>{status}</Badge> },
+				{ name: 'at', title: 'When', tight: true, cell: ({ at }) => moment(at) },
+				{ name: 'study', title: 'Study', cell: ({ study }) => (study === null ? <span class="muted">–</span> : <a href={`/studies/${site}/${study}`}>open</a>) },
+				{ name: 'origin', title: 'From', tight: true, cell: ({ origin }) => <Origin origin={origin} /> },
+			]}
+			rows={rows}
+			identify={({ id }) => id}
+			href={({ id }) => `/reports/${id}?${new URLSearchParams({ site })}`}
+		/>
+	);
+}
+
+export function Studies({ site, rows }: { site: string; rows: PatientChart['studies'] }) {
+	if (rows.length === 0) return <Empty icon="studies" title="No study is stored" />;
+	return (
+		<Table
+			caption="Studies, newest first"
+			columns={[
+				{ name: 'description', title: 'Study', cell: ({ description, accession_number: number }) => description || number || 'Study' },
+				{ name: 'modalities', title: 'Modalities', tight: true, cell: ({ modalities }) => modalities.join(', ') },
+				{ name: 'started', title: 'When', tight: true, cell: ({ started }) => moment(started) },
+				{ name: 'accession', title: 'Accession number', spare: true, cell: ({ accession_number: number }) => <code>{number || '–'}</code> },
+				{ name: 'amount', title: 'Series, instances', align: 'end', tight: true, cell: ({ series, instances }) => `${series}, ${instances}` },
+			]}
+			rows={rows}
+			identify={({ id }) => id}
+			href={({ id }) => `/studies/${site}/${id}`}
+		/>
+	);
+}

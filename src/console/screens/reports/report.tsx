@@ -1,0 +1,109 @@
+import { useState } from 'preact/hooks';
+import { useAnswer } from '../../answers.ts';
+import { Button } from '../../components/button.tsx';
+import { Confirm } from '../../components/confirm.tsx';
+import { Loading } from '../../components/empty.tsx';
+import { Facts, Page, Panel } from '../../components/page.tsx';
+import { Problem } from '../../components/problem.tsx';
+import { Time } from '../../components/time.tsx';
+import { say } from '../../components/toast.tsx';
+import { bytes } from '../../format.ts';
+import { scoped, useSiteScope } from '../../scope.ts';
+import type { ScreenProps } from '../../screens.tsx';
+import { may } from '../../session.ts';
+import { completeReport, showReport, type WholeReport } from './calls.ts';
+import { ReportState } from './reports.tsx';
+import { AmendReport } from './write.tsx';
+
+export function Report({ parameters: { id = '' } }: ScreenProps) {
+	const site = useSiteScope();
+	const up = { href: scoped('/reports'), title: 'Reports' };
+	const answer = useAnswer((signal) => showReport({ id, site }, signal), [id, site]);
+	if (answer.data === undefined) {
+		return (
+			<Page title="Report" up={up}>
+				{answer.failure ? <Problem failure={answer.failure} onRetry={answer.reload} /> : <Loading lines={8} />}
+			</Page>
+		);
+	}
+	return <Shown report={answer.data} up={up} reload={answer.reload} />;
+}
+
+function Shown({ report, up, reload }: { report: WholeReport; up: { href: string; title: string }; reload(): void }) {
+	const [doing, setDoing] = useState<'amend' | 'complete'>();
+	const isDraft = report.status === 'draft';
+	const study = report.study_uid;
+	return (
+		<Page
+			title={report.title ?? 'Report'}
+			up={up}
+			marks={<ReportState report={report} />}
+			actions={
+				may('manager') &&
+				report.status !== 'withdrawn' && (
+					<>
+						<Button onClick={() => setDoing('amend')}>{isDraft ? 'Change…' : 'Amend…'}</Button>
+						{isDraft && (
+							<Button kind="primary" icon="check" onClick={() => setDoing('complete')}>
+								Complete…
+							</Button>
+						)}
+					</>
+				)
+			}
+		>
+			<Panel title="Report">
+				<Facts
+					facts={[
+						['Patient', report.patient && <a href={`/patients/${report.site}/${report.patient}`}>open</a>],
+						['Study', study && <a href={`/studies/${report.site}/${study}`}>open</a>],
+						['Accession number', report.accession_number && <code>{report.accession_number}</code>],
+						['Author', report.author],
+						['Changed', <Time key="at" at={report.updated_at} />],
+						['DiagnosticReport.status', <code key="fhir">{report.fhir_status}</code>],
+					]}
+				/>
+			</Panel>
+			<Panel title="Text">
+				{report.text === null ? <p class="muted">It has no text of its own.</p> : <p class="report-text">{report.text}</p>}
+				{report.conclusion && (
+					<>
+						<h3 class="sub-title">Conclusion</h3>
+						<p class="report-text">{report.conclusion}</p>
+					</>
+				)}
+				{report.attachments.map(({ content_type: type, bytes: size }) => (
+					<p key={`${type} ${size}`} class="note">
+						A document is attached: {type ?? 'unknown type'}, {bytes(size)}. FHIR readers get it with the report.
+					</p>
+				))}
+			</Panel>
+			<Panel title="Versions">
+				{report.history.toReversed().map((version) => (
+					<details key={version.version} class="segment">
+						<summary>
+							Version {version.version} <span class="muted">{version.fhir_status}</span> <Time at={version.updated_at} />
+						</summary>
+						<p class="report-text">{version.text ?? 'without a text'}</p>
+					</details>
+				))}
+			</Panel>
+			{doing === 'amend' && <AmendReport report={report} onClose={() => setDoing(undefined)} onDone={reload} />}
+			{doing === 'complete' && (
+				<Confirm
+					title="Complete this report?"
+					action="Complete"
+					onConfirm={async () => {
+						await completeReport({ id: report.id, site: report.site });
+						say('The report is completed.');
+						setDoing(undefined);
+						reload();
+					}}
+					onClose={() => setDoing(undefined)}
+				>
+					<p>Readers see it as final from now on. It can be amended, not made a draft again.</p>
+				</Confirm>
+			)}
+		</Page>
+	);
+}

@@ -1,0 +1,74 @@
+import type { FieldGroup } from '../../components/form.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { Form, text, type Values } from '../../components/form.tsx';
+import { say } from '../../components/toast.tsx';
+import { navigate } from '../../router.ts';
+import { addReport, amendReport, type WholeReport } from './calls.ts';
+
+const content: FieldGroup['fields'] = [
+	{ kind: 'text', name: 'title', label: 'Title', half: true, maxLength: 500, placeholder: 'CT chest' },
+	{ kind: 'text', name: 'author', label: 'Author', half: true, maxLength: 500, placeholder: 'Dr. Weiss' },
+	{ kind: 'area', name: 'text', label: 'Text', required: true, rows: 12 },
+	{ kind: 'area', name: 'conclusion', label: 'Conclusion', rows: 3 },
+];
+
+function contentOf(values: Values) {
+	const stated = (name: 'title' | 'author' | 'conclusion') => (text(values, name) === '' ? {} : { [name]: text(values, name) });
+	return { text: String(values['text'] ?? ''), ...stated('title'), ...stated('author'), ...stated('conclusion') };
+}
+
+const statusField: FieldGroup = {
+	fields: [
+		{
+			kind: 'radio',
+			name: 'status',
+			label: 'Status',
+			required: true,
+			options: [
+				{ value: 'draft', label: 'Draft', hint: 'Readers see it as preliminary; it can be changed and completed later.' },
+				{ value: 'completed', label: 'Completed', hint: 'Readers see it as final; later changes are amendments.' },
+			],
+		},
+	],
+};
+
+export function NewReport({ site, study, onClose }: { site: string; study: string; onClose(): void }) {
+	const write = async (values: Values) => {
+		const status = text(values, 'status') === 'completed' ? 'completed' : 'draft';
+		const report = await addReport({ site, study, status, ...contentOf(values) });
+		say(status === 'draft' ? 'The draft is written.' : 'The report is completed.');
+		onClose();
+		navigate(`/reports/${report.id}?${new URLSearchParams({ site })}`);
+	};
+	return (
+		<Dialog title="New report" onClose={onClose} size="large">
+			<Form
+				groups={[{ fields: content }, statusField]}
+				initial={{ title: '', author: '', text: '', conclusion: '', status: 'draft' }}
+				action="Write"
+				onSubmit={write}
+				onCancel={onClose}
+			/>
+		</Dialog>
+	);
+}
+
+export function AmendReport({ report, onClose, onDone }: { report: WholeReport; onClose(): void; onDone(): void }) {
+	const amend = async (values: Values) => {
+		await amendReport({ id: report.id, site: report.site, ...contentOf(values) });
+		say(report.status === 'draft' ? 'The draft is changed.' : 'The report is amended.');
+		onClose();
+		onDone();
+	};
+	return (
+		<Dialog title={report.status === 'draft' ? 'Change the draft' : 'Amend the report'} onClose={onClose} size="large">
+			<Form
+				groups={[{ fields: content, hint: 'A conclusion and a document go with the text that they stood beside: state what is to stay.' }]}
+				initial={{ title: report.title ?? '', author: report.author ?? '', text: report.text ?? '', conclusion: report.conclusion ?? '' }}
+				action={report.status === 'draft' ? 'Save the draft' : 'Amend'}
+				onSubmit={amend}
+				onCancel={onClose}
+			/>
+		</Dialog>
+	);
+}

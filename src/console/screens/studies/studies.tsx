@@ -1,0 +1,68 @@
+import { useAnswer } from '../../answers.ts';
+import { Empty } from '../../components/empty.tsx';
+import { Page } from '../../components/page.tsx';
+import { SearchInput } from '../../components/search.tsx';
+import { SiteNeeded } from '../../components/site-needed.tsx';
+import { type Column, ListTable } from '../../components/table.tsx';
+import { useKept } from '../../store.ts';
+import { moment } from '../patients/sections.tsx';
+import { type StudyRecord, searchStudies } from './calls.ts';
+
+const columns: readonly Column<StudyRecord>[] = [
+	{ name: 'description', title: 'Study', cell: ({ description, accession_number: number }) => description || number || 'Study' },
+	{ name: 'patient', title: 'Patient', cell: ({ patient_name: name }) => name || <span class="muted">–</span> },
+	{ name: 'modalities', title: 'Modalities', tight: true, cell: ({ modalities }) => modalities.join(', ') },
+	{ name: 'started', title: 'When', tight: true, cell: ({ started }) => moment(started) },
+	{ name: 'accession', title: 'Accession number', spare: true, cell: ({ accession_number: number }) => <code>{number || '–'}</code> },
+	{ name: 'amount', title: 'Series, instances', align: 'end', tight: true, spare: true, cell: ({ series, instances }) => `${series}, ${instances}` },
+];
+
+export function Studies() {
+	return (
+		<Page title="Studies" lead="By accession number, or by the UID of a study, a series or an instance. Opening a study is noted in the audit trail.">
+			<SiteNeeded icon="studies">{(site) => <Found key={site} site={site} />}</SiteNeeded>
+		</Page>
+	);
+}
+
+const limit = 100;
+
+function Found({ site }: { site: string }) {
+	const [search, setSearch] = useKept('study search', '');
+	const [modality, setModality] = useKept('study modality', '');
+	const [started, setStarted] = useKept('study day', '');
+	const query = { site, text: search, modality: modality.trim().toUpperCase() || undefined, started: started || undefined, limit };
+	const found = useAnswer((signal) => searchStudies(query, signal), [query]);
+	const rows = found.data ?? [];
+	const filtered = search !== '' || modality !== '' || started !== '';
+	return (
+		<>
+			<div class="filters">
+				<SearchInput label="Search studies" value={search} onValue={setSearch} placeholder="Accession number or UID" />
+				<label>
+					Modality
+					<input value={modality} placeholder="CT" size={6} onChange={(event) => setModality(event.currentTarget.value)} />
+				</label>
+				<label>
+					Day
+					<input type="date" value={started} onChange={(event) => setStarted(event.currentTarget.value)} />
+				</label>
+			</div>
+			<ListTable
+				list={{ ...found, rows, complete: true, more: () => {} }}
+				caption="Studies, newest first"
+				noun="study"
+				nouns="studies"
+				columns={columns}
+				identify={({ id }) => id}
+				href={({ id }) => `/studies/${site}/${id}`}
+				empty={
+					<Empty icon="studies" title={filtered ? 'No study fits' : 'No images yet'}>
+						<p>{filtered ? 'Numbers and UIDs are looked for as a whole.' : 'What modalities send over DICOM or DICOMweb stands here by study.'}</p>
+					</Empty>
+				}
+			/>
+			{rows.length === limit && <p class="note">These are the newest {limit}. Narrow the search to see others.</p>}
+		</>
+	);
+}
