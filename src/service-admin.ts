@@ -1,6 +1,7 @@
 import { openAudit } from '#access/audit.ts';
 import { Sessions } from '#access/sessions.ts';
 import { SignIn } from '#access/sign-in.ts';
+import { ReplayRuns } from '#administration/replay-runs.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
 import type { Metrics } from '#core/metrics.ts';
@@ -8,6 +9,7 @@ import type { Shards } from '#site/shards.ts';
 import type { Connection } from '#storage/connection.ts';
 import { openEntities } from '#storage/entities/index.ts';
 import type { ObjectStore } from '#storage/objects/object-store.ts';
+import { Reader } from '#storage/reader.ts';
 import type { SurfaceAddress } from '#storage/runtime-file.ts';
 import { bundleConsole } from '#surfaces/admin/console-assets.ts';
 import { Figures } from '#surfaces/admin/live/figures.ts';
@@ -56,10 +58,24 @@ export async function openAdmin(parts: AdminParts, http: Pick<AdminListenOptions
 }
 
 /** What operations work with. The unit of work takes a moment to make, and nobody may ask for it. */
-function openServices({ config, databaseUrl, clock, shards, objects, closers }: AdminParts): () => Promise<OperationServices> {
+function openServices({
+	config,
+	log,
+	metrics,
+	databaseUrl,
+	clock,
+	shards,
+	objects,
+	closers,
+}: AdminParts): () => Promise<OperationServices> {
 	const { limits } = config;
 	let orm: Awaited<ReturnType<typeof openEntities>> | undefined;
 	closers.push(() => orm?.close(true));
+	// Not of the replica: who has merged two patients looks at the result at once.
+	const reader = new Reader({ databaseUrl, connections: 2, limits, metrics, log });
+	closers.push(() => reader.close());
+	const replayRuns = new ReplayRuns(log);
+	closers.push(() => replayRuns.close());
 	const open = async (): Promise<OperationServices> => {
 		orm = await openEntities(databaseUrl);
 		return {
@@ -70,6 +86,9 @@ function openServices({ config, databaseUrl, clock, shards, objects, closers }: 
 			deliver: (deliveries) => Promise.all(deliveries.map((delivery) => deliverSoon({ gateway: shards, limits }, delivery))),
 			objects,
 			headerBytesMax: limits.dicomHeaderBytesMax,
+			limits,
+			reader,
+			replayRuns,
 		};
 	};
 	let services: Promise<OperationServices> | undefined;

@@ -51,7 +51,10 @@ export const wholeStudy = z.strictObject({
 	),
 });
 
-export const showStudyInput = z.strictObject({ site: z.string(), id: z.string().describe('of the ImagingStudy, or its Study Instance UID') });
+export const showStudyInput = z.strictObject({
+	site: z.string(),
+	id: z.string().describe('of the ImagingStudy, or its Study Instance UID'),
+});
 
 async function withPatients(record: SiteRecord, studies: readonly RecordedResource[]): Promise<z.output<typeof studyRecord>[]> {
 	const ids = [...new Set(studies.flatMap(({ resource }) => referencedId(resource['subject'], 'Patient') ?? []))];

@@ -4,11 +4,24 @@ import type { IconName } from './components/icon.tsx';
 import { Audit } from './screens/audit/audit.tsx';
 import { Client } from './screens/clients/client.tsx';
 import { Clients } from './screens/clients/clients.tsx';
+import { Conflict } from './screens/conflicts/conflict.tsx';
+import { Conflicts } from './screens/conflicts/conflicts.tsx';
+import { Failures } from './screens/failures/failures.tsx';
+import { Identity } from './screens/identity/identity.tsx';
+import { Merge } from './screens/identity/merge.tsx';
 import { Keys } from './screens/keys/keys.tsx';
+import { Message } from './screens/messages/message.tsx';
+import { Messages } from './screens/messages/messages.tsx';
 import { Overview } from './screens/overview/overview.tsx';
+import { Patient } from './screens/patients/patient.tsx';
+import { Patients } from './screens/patients/patients.tsx';
 import { RemoteAes } from './screens/remote-aes/remote-aes.tsx';
+import { Report } from './screens/reports/report.tsx';
+import { Reports } from './screens/reports/reports.tsx';
 import { Site } from './screens/sites/site.tsx';
 import { Sites } from './screens/sites/sites.tsx';
+import { Studies } from './screens/studies/studies.tsx';
+import { Study } from './screens/studies/study.tsx';
 import { User } from './screens/users/user.tsx';
 import { Users } from './screens/users/users.tsx';
 
@@ -40,6 +53,65 @@ export type Group = (typeof groups)[number];
 /** Every screen of the console; the first whose path fits is shown. */
 export const screens: readonly Screen[] = [
 	{ path: '/', title: 'Overview', role: 'auditor', component: Overview, group: 'Now', icon: 'overview', key: 'o' },
+	{
+		path: '/messages',
+		title: 'Messages',
+		role: 'auditor',
+		component: Messages,
+		group: 'Traffic',
+		icon: 'messages',
+		key: 'm',
+		bySite: true,
+	},
+	{ path: '/messages/:id', title: 'Message', role: 'auditor', component: Message },
+	{
+		path: '/failures',
+		title: 'Failures',
+		role: 'auditor',
+		component: Failures,
+		group: 'Traffic',
+		icon: 'failures',
+		key: 'f',
+		bySite: true,
+	},
+	{
+		path: '/conflicts',
+		title: 'Conflicts',
+		role: 'auditor',
+		component: Conflicts,
+		group: 'Traffic',
+		icon: 'conflicts',
+		key: 'x',
+		bySite: true,
+	},
+	{ path: '/conflicts/:id', title: 'Conflict', role: 'auditor', component: Conflict },
+	{
+		path: '/patients',
+		title: 'Patients',
+		role: 'auditor',
+		component: Patients,
+		group: 'Records',
+		icon: 'patients',
+		key: 'p',
+		bySite: true,
+	},
+	{ path: '/patients/:site/:id', title: 'Patient', role: 'auditor', component: Patient },
+	{ path: '/studies', title: 'Studies', role: 'auditor', component: Studies, group: 'Records', icon: 'studies', key: 'd', bySite: true },
+	{ path: '/studies/:site/:id', title: 'Study', role: 'auditor', component: Study },
+	{ path: '/reports', title: 'Reports', role: 'auditor', component: Reports, group: 'Records', icon: 'reports', key: 't', bySite: true },
+	{ path: '/reports/:id', title: 'Report', role: 'auditor', component: Report, bySite: true },
+	{
+		path: '/identity',
+		title: 'Identity',
+		role: 'auditor',
+		component: Identity,
+		group: 'Records',
+		icon: 'identity',
+		key: 'i',
+		bySite: true,
+	},
+	{ path: '/identity/:site/merge/:survivor', title: 'Merge patients', role: 'manager', component: Merge },
+	{ path: '/identity/:site/merge/:survivor/:prior', title: 'Merge patients', role: 'manager', component: Merge },
 	{ path: '/sites', title: 'Sites', role: 'auditor', component: Sites, group: 'Access', icon: 'sites', key: 's' },
 	{ path: '/sites/:slug', title: 'Site', role: 'auditor', component: Site },
 	{

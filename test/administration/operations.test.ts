@@ -11,7 +11,7 @@ import { commands } from '#cli/operation-command.ts';
 import { newId } from '#core/id.ts';
 import { type Role, roles } from '#core/role.ts';
 import { fillNorth } from '#test/support/administered-site.ts';
-import { type FhirBody, testService } from '#test/support/service.ts';
+import { eventually, type FhirBody, testService } from '#test/support/service.ts';
 
 const administrator: Actor = { name: 'admin@example.org', role: 'administrator', sites: 'all' };
 const of = (role: Role, ...sites: string[]): Actor => ({ name: `${role}@example.org`, role, sites });

@@ -14,6 +14,7 @@ export async function fillNorth(service: TestService, key: string): Promise<void
 		});
 	await eventually(async () => (await service.fhir('/fhir/Patient', key)).status === 200, 'the key');
 	assert.equal((await send('hl7', '/v2/ingest', 'text/plain', adt('1', 'A', 1, 'A28'))).status, 422);
+	for (const id of ['4711', '4712']) assert.equal((await send('hl7', '/v2/ingest', 'text/plain', adt(id, id, 'Doe'))).status, 200);
 	const step = { sop_instance_uid: '1.2.826.0.1.9', study_uid: '1.2.826.0.1.2', status: 'COMPLETED' };
 	assert.equal((await send('mpps', '/ingest', 'application/json', JSON.stringify(step))).status, 200);
 	await opened(service, 'north');

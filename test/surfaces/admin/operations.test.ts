@@ -7,7 +7,7 @@ import { operations } from '#administration/operations/index.ts';
 import { addUser, resetPassword } from '#administration/users.ts';
 import { type Role, roles } from '#core/role.ts';
 import { fillNorth } from '#test/support/administered-site.ts';
-import { type TestService, testService } from '#test/support/service.ts';
+import { eventually, type TestService, testService } from '#test/support/service.ts';
 import { type AdminClient, adminClient, signedIn } from './client.ts';
 
 const owner = 'owner@example.org';
@@ -40,8 +40,8 @@ describe('every operation over HTTP', { timeout: 180_000 }, () => {
 		const admin = await administrator(service);
 		const nobody = adminClient(service);
 		const of = { auditor: await asRole(service, 'auditor', 'east'), manager: await asRole(service, 'manager', 'east') };
-		const ids = new Map<string, string>();
-		const idOf = (name: string) => ids.get(name) ?? assert.fail(`'${name}' answered no id`);
+		const ids = new Map<string, readonly string[]>();
+		const idOf = (name: string, index = 0) => ids.get(name)?.[index] ?? assert.fail(`'${name}' answered no id`);
 		const changes = async () =>
 			(await service.rows("select count(*)::int as n from audit_event where action not like 'user.sign-%' and actor <> 'sender'"))[0];
 		for (const operation of operations) {
@@ -61,7 +61,7 @@ describe('every operation over HTTP', { timeout: 180_000 }, () => {
 				assert.equal(status, isRefused ? 403 : scope === 'object' ? 404 : 200, `${name} as ${held}: ${JSON.stringify(body)}`);
 				if (status !== 200) assert.equal(typeof body.error, 'string');
 				else
-					for (const trace of ['north', 'radiology', ...ids.values()])
+					for (const trace of ['north', 'radiology', ...[...ids.values()].flat()])
 						assert.ok(!JSON.stringify(body).includes(trace), `${name}: ${trace}`);
 			}
 			assert.deepEqual(await changes(), before, `${name} was refused and did something`);
@@ -69,8 +69,18 @@ describe('every operation over HTTP', { timeout: 180_000 }, () => {
 			assert.equal(status, 200, `${name}: ${JSON.stringify(body)}`);
 			assert.equal(headers.get('cache-control'), 'no-store');
 			assert.deepEqual(output.parse(body), body, name);
-			const first = Array.isArray(body) ? body[0] : body;
-			if (first?.id !== undefined) ids.set(name, first.id);
+			const all = Array.isArray(body) ? body : [body];
+			const [first] = all;
+			if (first?.id !== undefined)
+				ids.set(
+					name,
+					all.map(({ id }) => id),
+				);
+			if (name === 'replay start')
+				await eventually(
+					async () => (await service.rows("select from replay_run where state = 'running'")).length === 0,
+					'the end of the replay',
+				);
 			if (name === 'key create') await fillNorth(service, first.key);
 		}
 	});

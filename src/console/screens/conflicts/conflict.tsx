@@ -71,7 +71,9 @@ function Shown({ conflict, up, reload }: { conflict: WholeConflict; up: { href: 
 					<p class="note warning">One of the objects cannot be read; the other one’s elements are shown.</p>
 				)}
 				<p class="prose">
-					{differs.length === 0 ? 'They identify themselves alike: they differ in what is shown, such as the pixels.' : `They differ in ${differs.join(', ')}.`}
+					{differs.length === 0
+						? 'They identify themselves alike: they differ in what is shown, such as the pixels.'
+						: `They differ in ${differs.join(', ')}.`}
 				</p>
 				<div class="table-frame">
 					<table class="difference">

@@ -149,8 +149,8 @@ export function Failures() {
 				>
 					<p>{asked.failure}</p>
 					<p>
-						They go through the site’s queue one after the other, oldest first; of messages that were sent again under one control id, the last.
-						The replay goes on when you leave this page.
+						They go through the site’s queue one after the other, oldest first; of messages that were sent again under one control id, the
+						last. The replay goes on when you leave this page.
 					</p>
 				</Confirm>
 			)}

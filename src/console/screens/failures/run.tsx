@@ -65,7 +65,8 @@ export function Run({ run: begun, onEnd }: { run: ReplayRun; onEnd(): void }) {
 		<section class="run" aria-label="Replay">
 			<div class="run-head">
 				<span>
-					Replay of <code>{run.cause?.message_type || 'messages'}</code> at <code>{run.site}</code> by {run.actor}, <Ago at={run.started_at} />
+					Replay of <code>{run.cause?.message_type || 'messages'}</code> at <code>{run.site}</code> by {run.actor},{' '}
+					<Ago at={run.started_at} />
 				</span>
 				<Badge tone={tones[run.state]}>{run.state}</Badge>
 				{run.state === 'running' && may('manager') && <Button onClick={() => void cancel()}>Cancel</Button>}

@@ -18,4 +18,7 @@ export const listIdentity = call<z.input<typeof listIdentityInput>, IdentityPage
 export const previewIdentity = call<z.input<typeof previewIdentityInput>, IdentityPreview>('GET', '/sites/{site}/identity/preview');
 export const mergePatients = call<Pair, z.output<typeof identityResult>>('POST', '/sites/{site}/identity/merge');
 export const unmergePatients = call<Pair, z.output<typeof identityResult>>('POST', '/sites/{site}/identity/unmerge');
-export const dismissIdentity = call<z.input<typeof dismissIdentityInput>, z.output<typeof dismissedRecord>>('POST', '/sites/{site}/identity/dismiss');
+export const dismissIdentity = call<z.input<typeof dismissIdentityInput>, z.output<typeof dismissedRecord>>(
+	'POST',
+	'/sites/{site}/identity/dismiss',
+);

@@ -24,7 +24,11 @@ const leads: Readonly<Record<Kind, string>> = {
 
 export function Identity() {
 	const [kind, setKind] = useState<Kind>('overlay');
-	const tab = (name: Kind, title: string, site: string) => ({ name, title, content: () => <Work key={`${site} ${name}`} site={site} kind={name} /> });
+	const tab = (name: Kind, title: string, site: string) => ({
+		name,
+		title,
+		content: () => <Work key={`${site} ${name}`} site={site} kind={name} />,
+	});
 	return (
 		<Page title="Identity" lead="Who may be somebody else, and who may be the same. What is judged is not listed again.">
 			<SiteNeeded icon="identity">
@@ -110,9 +114,7 @@ function Work({ site, kind }: { site: string; kind: Kind }) {
 					<p>No patient of this site waits to be judged here.</p>
 				</Empty>
 			)}
-			{!loading && found.next !== null && (
-				<Button onClick={() => void walk(found, new AbortController().signal)}>Look further</Button>
-			)}
+			{!loading && found.next !== null && <Button onClick={() => void walk(found, new AbortController().signal)}>Look further</Button>}
 		</>
 	);
 }

@@ -25,7 +25,11 @@ export function Merge({ parameters: { site = '', survivor = '', prior = '' } }: 
 		prior,
 	]);
 	return (
-		<Page title="Merge patients" up={up} lead="The patient that stays gets the whole record of the other one, whose numbers lead to it from then on.">
+		<Page
+			title="Merge patients"
+			up={up}
+			lead="The patient that stays gets the whole record of the other one, whose numbers lead to it from then on."
+		>
 			{prior === '' && <Choose site={site} survivor={survivor} />}
 			{prior !== '' && answer.failure && <Problem failure={answer.failure} onRetry={answer.reload} />}
 			{prior !== '' && !answer.data && !answer.failure && <Loading lines={6} />}
@@ -83,7 +87,9 @@ function Moves({ preview }: { preview: IdentityPreview }) {
 			{moves.length === 0 && <li class="muted">No resource refers to the patient.</li>}
 			{identifiers.length > 0 && (
 				<li>
-					{preview.operation === 'merge' ? 'These numbers lead to the patient that stays: ' : 'These numbers lead to the former patient again: '}
+					{preview.operation === 'merge'
+						? 'These numbers lead to the patient that stays: '
+						: 'These numbers lead to the former patient again: '}
 					{identifiers.map((value) => (
 						<code key={value} class="chip">
 							{value}
@@ -142,7 +148,17 @@ function Preview({ site, preview }: { site: string; preview: IdentityPreview }) 
 }
 
 /** A button that shows what undoing a merge gives back, and does it. */
-export function Unmerge({ site, survivor, prior, onDone }: { site: string; survivor: PatientRecord; prior: PatientRecord; onDone(): void }) {
+export function Unmerge({
+	site,
+	survivor,
+	prior,
+	onDone,
+}: {
+	site: string;
+	survivor: PatientRecord;
+	prior: PatientRecord;
+	onDone(): void;
+}) {
 	const [open, setOpen] = useState(false);
 	return (
 		<>
@@ -187,7 +203,8 @@ function UnmergeDialog({ site, survivor, prior, onDone, onClose }: UnmergeProps)
 			onClose={onClose}
 		>
 			<p>
-				{prior.name || prior.id} gets back what was recorded under it before the merge. What came since stays with {survivor.name || survivor.id}.
+				{prior.name || prior.id} gets back what was recorded under it before the merge. What came since stays with{' '}
+				{survivor.name || survivor.id}.
 			</p>
 			<Moves preview={preview} />
 		</Confirm>

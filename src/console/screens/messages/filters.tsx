@@ -18,7 +18,7 @@ export interface MessageFilters {
 
 export const noFilters: MessageFilters = { patient: '', control: '', type: '', outcome: '', surface: '', client: '', since: '', until: '' };
 
-type Query = Parameters<typeof searchMessages>[0];
+type Query = NonNullable<Parameters<typeof searchMessages>[0]>;
 
 const outcomes = ['accepted', 'refused', 'ignored', 'duplicate'] as const;
 const types = ['ADT^A01', 'ADT^A04', 'ADT^A08', 'ADT^A40', 'ORU^R01', 'PRPA_IN201301UV02', 'MPPS COMPLETED', 'MPPS N-CREATE', 'MPPS N-SET'];
@@ -57,7 +57,12 @@ export function Filters({
 			<SearchInput label="Control id" placeholder="MSH-10" value={filters.control} onValue={set('control')} />
 			<label>
 				Type
-				<input list="message-types" value={filters.type} placeholder="ADT^A08" onChange={(event) => set('type')(event.currentTarget.value)} />
+				<input
+					list="message-types"
+					value={filters.type}
+					placeholder="ADT^A08"
+					onChange={(event) => set('type')(event.currentTarget.value)}
+				/>
 				<datalist id="message-types">
 					{types.map((type) => (
 						<option key={type} value={type} />

@@ -14,7 +14,7 @@ import type { ScreenProps } from '../../screens.tsx';
 import { may } from '../../session.ts';
 import { type MessageReading, readMessage, replayMessage } from './calls.ts';
 import { Outcome, surfaceNames } from './outcome.tsx';
-import { ReadingView } from './reading.tsx';
+import { RawText, ReadingView } from './reading.tsx';
 
 const up = { href: '/messages', title: 'Messages' };
 
@@ -84,7 +84,7 @@ function Shown({ message }: { message: MessageReading }) {
 					tabs={[
 						{ name: 'message', title: 'Message', content: () => <ReadingView reading={message.reading} label="Message" /> },
 						{ name: 'ack', title: 'Acknowledgement', content: () => <ReadingView reading={message.ack_reading} label="Acknowledgement" /> },
-						{ name: 'raw', title: 'As received', content: () => <pre class="raw">{message.message.join('\n')}</pre> },
+						{ name: 'raw', title: 'As received', content: () => <RawText label="As received" text={message.message.join('\n')} /> },
 					]}
 				/>
 			</Panel>
@@ -148,7 +148,9 @@ function Replay({ message, onClose }: { message: MessageReading; onClose(): void
 	return (
 		<Confirm title="Take this message again?" action="Replay" onConfirm={replay} onClose={onClose}>
 			<p>It goes through the site’s queue like any message, by the settings that its client has now, and stands in the log as a new one.</p>
-			{message.outcome === 'accepted' && <p>It was accepted before. What it states is written again; what came later may be overwritten.</p>}
+			{message.outcome === 'accepted' && (
+				<p>It was accepted before. What it states is written again; what came later may be overwritten.</p>
+			)}
 		</Confirm>
 	);
 }

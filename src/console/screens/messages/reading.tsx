@@ -8,16 +8,24 @@ export function ReadingView({ reading, label }: { reading: Reading; label: strin
 				reading.segments.map((segment) => <SegmentView key={`${segment.id}-${segment.sequence}`} segment={segment} />)
 			) : (
 				<>
-					{reading.format === 'json' && reading.head.length > 0 && <pre class="raw">{reading.head.join('\n')}</pre>}
-					{/* Long lines scroll, and so has to be within reach of the keyboard. */}
-					{/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls (WCAG 2.1.1) */}
-					<pre class="raw" tabIndex={0} role="region" aria-label={label}>
-						{reading.text === '' ? 'Nothing was received or answered.' : reading.text}
-					</pre>
+					{reading.format === 'json' && reading.head.length > 0 && <RawText label="Head of the request" text={reading.head.join('\n')} />}
+					<RawText label={label} text={reading.text === '' ? 'Nothing was received or answered.' : reading.text} />
 				</>
 			)}
 			{reading.is_cut && <p class="note warning">The message is longer than what is shown.</p>}
 		</div>
+	);
+}
+
+/** Text as it came. What scrolls has to be within reach of the keyboard (WCAG 2.1.1). */
+export function RawText({ label, text }: { label: string; text: string }) {
+	return (
+		<section aria-label={label}>
+			{/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls */}
+			<pre class="raw" tabIndex={0}>
+				{text}
+			</pre>
+		</section>
 	);
 }
 
@@ -59,7 +67,6 @@ function FieldView({ id, field }: { id: string; field: FieldReading }) {
 				{field.deletes && <em>“”: the value is to be deleted</em>}
 				{!field.deletes &&
 					field.repetitions.map((repetition, index) => (
-						// biome-ignore lint/suspicious/noArrayIndexKey: repetitions have no name but their place
 						<div key={index} class="repetition">
 							{repetition.components.length === 0 ? (
 								<ValueText value={repetition.value} meaning={repetition.meaning} length={repetition.length} />

@@ -69,7 +69,12 @@ export function Observations({ rows }: { site: string; rows: readonly Observatio
 					</Button>
 					<strong>{chosen.latest.text || chosen.key}</strong>
 				</div>
-				<Table caption={`Observations of ${chosen.latest.text || chosen.key}`} columns={columns} rows={chosen.rows} identify={({ id }) => id} />
+				<Table
+					caption={`Observations of ${chosen.latest.text || chosen.key}`}
+					columns={columns}
+					rows={chosen.rows}
+					identify={({ id }) => id}
+				/>
 			</>
 		);
 	}
@@ -86,7 +91,11 @@ export function Observations({ rows }: { site: string; rows: readonly Observatio
 					tight: true,
 					cell: ({ rows: all, latest }) => {
 						const points = pointsOf(all);
-						return points.length > 1 ? <Sparkline points={points} label={latest.text} /> : <span class="muted">{all.length > 1 ? `${all.length} values` : ''}</span>;
+						return points.length > 1 ? (
+							<Sparkline points={points} label={latest.text} />
+						) : (
+							<span class="muted">{all.length > 1 ? `${all.length} values` : ''}</span>
+						);
 					},
 				},
 				lift(shared.range),

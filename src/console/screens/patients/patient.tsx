@@ -40,14 +40,34 @@ function Shown({ site, chart, up, reload }: Shown) {
 	const { patient } = chart;
 	const [tab, setTab] = useState('observations');
 	const tabs = [
-		{ name: 'observations', title: `Observations ${amount(chart, 'observations')}`, content: () => <Observations site={site} rows={chart.observations} /> },
+		{
+			name: 'observations',
+			title: `Observations ${amount(chart, 'observations')}`,
+			content: () => <Observations site={site} rows={chart.observations} />,
+		},
 		{ name: 'studies', title: `Studies ${amount(chart, 'studies')}`, content: () => <Studies site={site} rows={chart.studies} /> },
 		{ name: 'reports', title: `Reports ${amount(chart, 'reports')}`, content: () => <Reports site={site} rows={chart.reports} /> },
-		{ name: 'conditions', title: `Conditions ${amount(chart, 'conditions')}`, content: () => <Stated site={site} rows={chart.conditions} noun="condition" /> },
-		{ name: 'allergies', title: `Allergies ${amount(chart, 'allergies')}`, content: () => <Stated site={site} rows={chart.allergies} noun="allergy" /> },
-		{ name: 'procedures', title: `Procedures ${amount(chart, 'procedures')}`, content: () => <Stated site={site} rows={chart.procedures} noun="procedure" /> },
+		{
+			name: 'conditions',
+			title: `Conditions ${amount(chart, 'conditions')}`,
+			content: () => <Stated site={site} rows={chart.conditions} noun="condition" />,
+		},
+		{
+			name: 'allergies',
+			title: `Allergies ${amount(chart, 'allergies')}`,
+			content: () => <Stated site={site} rows={chart.allergies} noun="allergy" />,
+		},
+		{
+			name: 'procedures',
+			title: `Procedures ${amount(chart, 'procedures')}`,
+			content: () => <Stated site={site} rows={chart.procedures} noun="procedure" />,
+		},
 		{ name: 'visits', title: `Visits ${amount(chart, 'visits')}`, content: () => <Stated site={site} rows={chart.visits} noun="visit" /> },
-		{ name: 'documents', title: `Documents ${amount(chart, 'documents')}`, content: () => <Stated site={site} rows={chart.documents} noun="document" /> },
+		{
+			name: 'documents',
+			title: `Documents ${amount(chart, 'documents')}`,
+			content: () => <Stated site={site} rows={chart.documents} noun="document" />,
+		},
 		{ name: 'messages', title: 'Messages', content: () => <Messages site={site} id={patient.id} /> },
 	];
 	return (
@@ -76,12 +96,17 @@ function Shown({ site, chart, up, reload }: Shown) {
 				<Panel title="Who">
 					<Facts
 						facts={[
-							...chart.demographics.filter(({ element }) => element !== 'identifier').map(({ element, value, origin }) => [
-								titles[element] ?? element,
-								<span key={element}>
-									{value} <Origin origin={origin} />
-								</span>,
-							] as const),
+							...chart.demographics
+								.filter(({ element }) => element !== 'identifier')
+								.map(
+									({ element, value, origin }) =>
+										[
+											titles[element] ?? element,
+											<span key={element}>
+												{value} <Origin origin={origin} />
+											</span>,
+										] as const,
+								),
 							['Changed', <Time key="at" at={patient.updated_at} />],
 							['Id', <code key="id">{patient.id}</code>],
 						]}
@@ -92,8 +117,17 @@ function Shown({ site, chart, up, reload }: Shown) {
 						caption="Identifiers"
 						columns={[
 							{ name: 'value', title: 'Value', cell: ({ value }) => <code>{value}</code> },
-							{ name: 'system', title: 'Authority', cell: ({ system, type }) => [type, system].filter((part) => part !== '').join(' · ') || '–' },
-							{ name: 'old', title: 'State', tight: true, cell: ({ old }) => (old ? <span class="muted">of a merged patient</span> : 'current') },
+							{
+								name: 'system',
+								title: 'Authority',
+								cell: ({ system, type }) => [type, system].filter((part) => part !== '').join(' · ') || '–',
+							},
+							{
+								name: 'old',
+								title: 'State',
+								tight: true,
+								cell: ({ old }) => (old ? <span class="muted">of a merged patient</span> : 'current'),
+							},
 						]}
 						rows={patient.identifiers}
 						identify={({ value, system }) => `${system} ${value}`}

@@ -45,7 +45,10 @@ const columns: readonly Column<PatientRecord>[] = [
 
 export function Patients() {
 	return (
-		<Page title="Patients" lead="By an identifier, parts of the name, the birth date, or several of them. Opening a patient is noted in the audit trail.">
+		<Page
+			title="Patients"
+			lead="By an identifier, parts of the name, the birth date, or several of them. Opening a patient is noted in the audit trail."
+		>
 			<SiteNeeded icon="patients">{(site) => <Found key={site} site={site} />}</SiteNeeded>
 		</Page>
 	);

@@ -17,7 +17,13 @@ export function Origin({ origin }: { origin: OriginRecord }) {
 	const [, , surface] = origin.source?.split(':') ?? [];
 	return (
 		<span class="origin muted" title={title}>
-			{surface === 'fhir' ? 'by FHIR' : surface === 'dimse' || surface === 'dicomweb' ? 'with an image' : surface === 'administration' ? 'by a person' : ''}
+			{surface === 'fhir'
+				? 'by FHIR'
+				: surface === 'dimse' || surface === 'dicomweb'
+					? 'with an image'
+					: surface === 'administration'
+						? 'by a person'
+						: ''}
 		</span>
 	);
 }
@@ -31,7 +37,12 @@ type Row = PatientChart['conditions'][number];
 
 const statedColumns: readonly Column<Row>[] = [
 	{ name: 'text', title: 'What', cell: ({ text, code }) => <Coded text={text} code={code} /> },
-	{ name: 'status', title: 'Status', tight: true, cell: ({ status }) => (status === '' ? <span class="muted">–</span> : <Badge>{status}</Badge>) },
+	{
+		name: 'status',
+		title: 'Status',
+		tight: true,
+		cell: ({ status }) => (status === '' ? <span class="muted">–</span> : <Badge>{status}</Badge>),
+	},
 	{ name: 'at', title: 'When', tight: true, cell: ({ at }) => moment(at) },
 	{ name: 'detail', title: 'Details', spare: true, cell: ({ detail }) => detail },
 	{ name: 'origin', title: 'From', tight: true, cell: ({ origin }) => <Origin origin={origin} /> },
@@ -60,7 +71,11 @@ export function Reports({ site, rows }: { site: string; rows: PatientChart['repo
 				{ name: 'text', title: 'Report', cell: ({ text, code }) => text || code || 'Report' },
 				{ name: 'status', title: 'Status', tight: true, cell: ({ status }) => <Badge>{status}</Badge> },
 				{ name: 'at', title: 'When', tight: true, cell: ({ at }) => moment(at) },
-				{ name: 'study', title: 'Study', cell: ({ study }) => (study === null ? <span class="muted">–</span> : <a href={`/studies/${site}/${study}`}>open</a>) },
+				{
+					name: 'study',
+					title: 'Study',
+					cell: ({ study }) => (study === null ? <span class="muted">–</span> : <a href={`/studies/${site}/${study}`}>open</a>),
+				},
 				{ name: 'origin', title: 'From', tight: true, cell: ({ origin }) => <Origin origin={origin} /> },
 			]}
 			rows={rows}
@@ -80,7 +95,13 @@ export function Studies({ site, rows }: { site: string; rows: PatientChart['stud
 				{ name: 'modalities', title: 'Modalities', tight: true, cell: ({ modalities }) => modalities.join(', ') },
 				{ name: 'started', title: 'When', tight: true, cell: ({ started }) => moment(started) },
 				{ name: 'accession', title: 'Accession number', spare: true, cell: ({ accession_number: number }) => <code>{number || '–'}</code> },
-				{ name: 'amount', title: 'Series, instances', align: 'end', tight: true, cell: ({ series, instances }) => `${series}, ${instances}` },
+				{
+					name: 'amount',
+					title: 'Series, instances',
+					align: 'end',
+					tight: true,
+					cell: ({ series, instances }) => `${series}, ${instances}`,
+				},
 			]}
 			rows={rows}
 			identify={({ id }) => id}

@@ -10,7 +10,12 @@ import { useSiteScope } from '../../scope.ts';
 import { useKept } from '../../store.ts';
 import { listReports, type ReportRecord } from './calls.ts';
 
-const tones: Readonly<Record<ReportRecord['status'], Tone>> = { draft: 'warning', completed: 'good', amended: 'info', withdrawn: 'neutral' };
+const tones: Readonly<Record<ReportRecord['status'], Tone>> = {
+	draft: 'warning',
+	completed: 'good',
+	amended: 'info',
+	withdrawn: 'neutral',
+};
 
 export function ReportState({ report }: { report: ReportRecord }) {
 	return <Badge tone={tones[report.status]}>{report.status}</Badge>;
@@ -66,7 +71,11 @@ export function Reports() {
 				list={found}
 				empty={
 					<Empty icon="reports" title={status === '' ? 'No reports yet' : 'No report of this status'}>
-						{status === '' ? <p>Reports come by ORU^R01, or are written at a study.</p> : <Button onClick={() => setStatus('')}>Show all</Button>}
+						{status === '' ? (
+							<p>Reports come by ORU^R01, or are written at a study.</p>
+						) : (
+							<Button onClick={() => setStatus('')}>Show all</Button>
+						)}
 					</Empty>
 				}
 			/>

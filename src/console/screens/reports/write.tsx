@@ -1,5 +1,5 @@
-import type { FieldGroup } from '../../components/form.tsx';
 import { Dialog } from '../../components/dialog.tsx';
+import type { FieldGroup } from '../../components/form.tsx';
 import { Form, text, type Values } from '../../components/form.tsx';
 import { say } from '../../components/toast.tsx';
 import { navigate } from '../../router.ts';

@@ -14,12 +14,22 @@ const columns: readonly Column<StudyRecord>[] = [
 	{ name: 'modalities', title: 'Modalities', tight: true, cell: ({ modalities }) => modalities.join(', ') },
 	{ name: 'started', title: 'When', tight: true, cell: ({ started }) => moment(started) },
 	{ name: 'accession', title: 'Accession number', spare: true, cell: ({ accession_number: number }) => <code>{number || '–'}</code> },
-	{ name: 'amount', title: 'Series, instances', align: 'end', tight: true, spare: true, cell: ({ series, instances }) => `${series}, ${instances}` },
+	{
+		name: 'amount',
+		title: 'Series, instances',
+		align: 'end',
+		tight: true,
+		spare: true,
+		cell: ({ series, instances }) => `${series}, ${instances}`,
+	},
 ];
 
 export function Studies() {
 	return (
-		<Page title="Studies" lead="By accession number, or by the UID of a study, a series or an instance. Opening a study is noted in the audit trail.">
+		<Page
+			title="Studies"
+			lead="By accession number, or by the UID of a study, a series or an instance. Opening a study is noted in the audit trail."
+		>
 			<SiteNeeded icon="studies">{(site) => <Found key={site} site={site} />}</SiteNeeded>
 		</Page>
 	);
@@ -58,7 +68,11 @@ function Found({ site }: { site: string }) {
 				href={({ id }) => `/studies/${site}/${id}`}
 				empty={
 					<Empty icon="studies" title={filtered ? 'No study fits' : 'No images yet'}>
-						<p>{filtered ? 'Numbers and UIDs are looked for as a whole.' : 'What modalities send over DICOM or DICOMweb stands here by study.'}</p>
+						<p>
+							{filtered
+								? 'Numbers and UIDs are looked for as a whole.'
+								: 'What modalities send over DICOM or DICOMweb stands here by study.'}
+						</p>
 					</Empty>
 				}
 			/>

@@ -9,8 +9,8 @@ import type { ScreenProps } from '../../screens.tsx';
 import { may } from '../../session.ts';
 import { moment } from '../patients/sections.tsx';
 import { listReports } from '../reports/calls.ts';
-import { NewReport } from '../reports/write.tsx';
 import { ReportTable } from '../reports/reports.tsx';
+import { NewReport } from '../reports/write.tsx';
 import { showStudy, type WholeStudy } from './calls.ts';
 
 export function Study({ parameters: { site = '', id = '' } }: ScreenProps) {
@@ -38,9 +38,7 @@ export function Study({ parameters: { site = '', id = '' } }: ScreenProps) {
 				/>
 			</Panel>
 			<Reported site={site} study={study} />
-			<Panel title="Series">
-				{study.series_list.length === 0 ? <Empty icon="studies" title="No series" /> : <Series study={study} />}
-			</Panel>
+			<Panel title="Series">{study.series_list.length === 0 ? <Empty icon="studies" title="No series" /> : <Series study={study} />}</Panel>
 		</Page>
 	);
 }
@@ -55,7 +53,11 @@ function Series({ study }: { study: WholeStudy }) {
 				columns={[
 					{ name: 'number', title: 'No.', tight: true, cell: ({ number }) => number ?? '–' },
 					{ name: 'modality', title: 'Modality', tight: true, cell: ({ modality }) => modality },
-					{ name: 'description', title: 'Description', cell: ({ description, body_part: part }) => [description, part].filter((text) => text !== '').join(', ') || '–' },
+					{
+						name: 'description',
+						title: 'Description',
+						cell: ({ description, body_part: part }) => [description, part].filter((text) => text !== '').join(', ') || '–',
+					},
 					{ name: 'started', title: 'When', tight: true, spare: true, cell: ({ started }) => moment(started) },
 					{ name: 'uid', title: 'Series Instance UID', spare: true, cell: ({ series_uid: uid }) => <code>{uid}</code> },
 					{ name: 'instances', title: 'Instances', align: 'end', tight: true, cell: ({ instances }) => instances },
