@@ -1,3 +1,4 @@
+import { dicomLimitDefinitions } from './dicom-limits.ts';
 import { dicomWebLimitDefinitions } from './dicomweb-limits.ts';
 import { xmlLimitDefinitions } from './xml-limits.ts';
 
@@ -373,13 +374,7 @@ export const limitDefinitions = {
 		answer: 'bytes of unmatched messages waiting to be logged; as above',
 	},
 	...dicomWebLimitDefinitions,
-	dicomHeaderBytesMax: {
-		variable: 'DICOM_HEADER_BYTES_MAX',
-		default: 4 * MiB,
-		min: 1024,
-		max: 256 * MiB,
-		answer: 'elements before the pixel data that are read, not skipped; 0xC000',
-	},
+	...dicomLimitDefinitions,
 	drainMsMax: {
 		variable: 'DRAIN_MS_MAX',
 		default: 30_000,

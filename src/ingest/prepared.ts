@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Failure } from '#core/failure.ts';
+import { Failure } from '#core/failure.ts';
 import { movesRows } from '#record/apply/apply.ts';
 import { visitKey } from '#record/apply/encounter.ts';
 import { orderKey } from '#record/apply/observation.ts';
@@ -18,14 +18,31 @@ export interface Prepared {
 	interpretation: Interpretation;
 	/** The delivery that this is a part of; its parts stand next to one another. */
 	whole: PartedInterpretation | undefined;
-	/** Set when the database refused the message's rows: it is logged as refused, whatever its interpretation. */
+	/** Set when the database refused the message's rows, or its object was not placed: it is logged as refused, whatever its interpretation. */
 	poison: Failure | undefined;
+	/** Resolves when the interpretation's `place` has ended; the message is poisoned then if it failed. */
+	placing: Promise<void> | undefined;
 }
 
 /** The first 128 bits of the SHA-256 of the bytes, written as a UUID: PostgreSQL's smallest type that holds them. */
 export function digestOf(bytes: Uint8Array): string {
 	const hex = createHash('sha256').update(bytes).digest('hex');
 	return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
+}
+
+/** Places what the messages of a segment need, each once however often the batch is tried. Never rejects. */
+export async function placeAll(segment: readonly Prepared[]): Promise<void> {
+	await Promise.all(segment.map((message) => (message.placing ??= place(message))));
+}
+
+async function place(message: Prepared): Promise<void> {
+	const { interpretation } = message;
+	if (interpretation.place === undefined || changeSetOf(message) === undefined) return;
+	try {
+		await interpretation.place();
+	} catch (error) {
+		message.poison = error instanceof Failure ? error : new Failure('internal', 'the object could not be stored', { cause: error });
+	}
 }
 
 export function changeSetOf(message: Prepared): ChangeSet | undefined {
