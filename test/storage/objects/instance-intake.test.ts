@@ -264,7 +264,7 @@ describe('a small instance', () => {
 		const { root, instanceIntake, send } = carrying(neverAsked);
 		assert.equal((await send(sampleDataSet(), { affectedSopInstanceUid: '1.2.3.4.6' })).status, 0xa900);
 		const dying = instanceIntake.begin(announced);
-		dying.write(sampleDataSet().subarray(0, 700));
+		await dying.write(sampleDataSet().subarray(0, 700));
 		await dying.abandon();
 		assert.equal((await dying.finish()).outcome, 'failed');
 		assert.ok(!existsSync(join(root, 'incoming')));
