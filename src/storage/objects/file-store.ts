@@ -1,4 +1,4 @@
-import { close, createReadStream, renameSync } from 'node:fs';
+import { closeSync, createReadStream, renameSync } from 'node:fs';
 import { opendir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Failure } from '#core/failure.ts';
@@ -57,8 +57,7 @@ export class FileStore implements ObjectStore {
 			for (const left of written === undefined ? [] : [written.path, path]) await rm(left, { force: true }).catch(() => undefined);
 			throw storeFailure(error);
 		} finally {
-			// What is synced is safe, whatever closing says.
-			if (written) close(written.fd, () => undefined);
+			if (written) closeQuietly(written.fd);
 		}
 	}
 
@@ -156,4 +155,11 @@ export class FileStore implements ObjectStore {
 	removeTemporary(): Promise<number> {
 		return this.#incoming.removeTemporary();
 	}
+}
+
+/** What is synced is safe, whatever closing says; what is not is removed. */
+function closeQuietly(fd: number): void {
+	try {
+		closeSync(fd);
+	} catch {}
 }
