@@ -13,6 +13,7 @@ import { Reports } from '../../migrations/0010-reports.ts';
 import { ImagingStudy } from '../../migrations/0011-imaging-study.ts';
 import { Commitment } from '../../migrations/0012-commitment.ts';
 import { InstancePolicy } from '../../migrations/0013-instance-policy.ts';
+import { Documents } from '../../migrations/0014-documents.ts';
 import { ormConnection } from './orm-connection.ts';
 
 /** All migrations in order. They are written by hand; the ORM only runs them and keeps their names. */
@@ -29,6 +30,7 @@ const migrations = [
 	{ name: '0011-imaging-study', class: ImagingStudy },
 	{ name: '0012-commitment', class: Commitment },
 	{ name: '0013-instance-policy', class: InstancePolicy },
+	{ name: '0014-documents', class: Documents },
 ];
 
 /** Any constant will do, as long as every node takes the same. */
