@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '#core/json.ts';
 import type { Context } from '#hl7v3/context.ts';
-import { languageTag } from '#hl7v3/patient.ts';
 import type { XmlElement } from '#hl7v3/element.ts';
+import { languageTag } from '#hl7v3/patient.ts';
 import type { DocumentTime } from './times.ts';
 
 /** One of DocumentReference.content, and the bytes that become its Binary; null where they lie elsewhere. */

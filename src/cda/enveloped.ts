@@ -1,5 +1,5 @@
-import { decodeXml } from '#hl7v3/encoding.ts';
 import { hl7Namespace } from '#hl7v3/element.ts';
+import { decodeXml } from '#hl7v3/encoding.ts';
 import { readXml, type XmlLimits } from '#hl7v3/read.ts';
 
 const quoted = `(?:[^<>"']|"[^"]*"|'[^']*')*`;

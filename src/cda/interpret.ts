@@ -67,7 +67,8 @@ function requireReleaseTwo(document: XmlElement): void {
 function patientsOf(document: XmlElement, context: Context): [PatientChange, ...PatientChange[]] {
 	const roles = document.all('recordTarget', 'patientRole');
 	const [first, ...others] = roles.map((role, ref) => patientChange(role, ref, context));
-	if (first === undefined) throw failureAt('segment-sequence', document, 'recordTarget/patientRole is missing: the document has no patient');
+	if (first === undefined)
+		throw failureAt('segment-sequence', document, 'recordTarget/patientRole is missing: the document has no patient');
 	return [first, ...others];
 }
 

@@ -28,7 +28,8 @@ export const grace = (extension: string) =>
 	`<patient><name use="L"><given>Grace</given><family>Hopper</family></name><administrativeGenderCode code="F" ` +
 	`codeSystem="2.16.840.1.113883.5.1"/><birthTime value="19061209"/></patient>`;
 
-const emptyBody = '<component><structuredBody><component><section><title>S</title><text>t</text></section></component></structuredBody></component>';
+const emptyBody =
+	'<component><structuredBody><component><section><title>S</title><text>t</text></section></component></structuredBody></component>';
 
 export function clinicalDocument(document: TestDocument = {}): string {
 	const { id = 'root="1.2.3.4" extension="D1"', set, version, effectiveTime = '20260110083000+0100', patients = [grace('G1')] } = document;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { JsonObject } from '#core/json.ts';
+import type { DocumentEntry } from '#record/document.ts';
 import { clinicalDocument, condition, grace, observation, read, relatedDocument, type TestDocument } from '#test/support/cda.ts';
 import { MemorySite } from '#test/support/memory-site.ts';
-import type { DocumentEntry } from '#record/document.ts';
 
 /** A document of the set `S`, unless it says otherwise. */
 const version = (number: number, document: TestDocument = {}) =>
