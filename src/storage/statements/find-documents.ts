@@ -3,9 +3,9 @@ import type { Statement } from '../statement.ts';
 
 /** The patients' documents that have one of the keys as their own, as that of their set, or as that of the document which they replace. */
 export function findDocuments({ table, links }: TableShape): Statement {
-	const columns = ['site_id', 'id', 'given_id', 'version', 'last_updated', 'source', 'meta', 'resource', ...links.map(({ name }) => name)];
+	const linkColumns = links.map(({ name }) => `, r.${name}`).join('');
 	const by = (column: string) => `
-select ${columns.map((name) => `r.${name}`).join(', ')}
+select r.site_id, r.id, r.given_id, r.version, r.last_updated, r.source, r.meta, r.resource${linkColumns}
 from unnest($1::uuid[], $2::uuid[], $3::text[]) as k (site_id, patient_id, key)
 join ${table} r on r.site_id = k.site_id and r.${column} = k.key and r.patient_id = k.patient_id`;
 	return { name: 'find_documents', text: ['document_key', 'set_key', 'replaces_key'].map(by).join('\nunion all') };

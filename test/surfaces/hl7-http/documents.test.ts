@@ -276,15 +276,25 @@ describe('a ClinicalDocument by POST /v3/ingest', { timeout: 300_000 }, () => {
 		assert.match(text, /tributary_hl7_messages_total\{surface="hl7-http",type="CDA",outcome="accepted"\} \d+/);
 	});
 
-	test('documents of the shared corpus are placed, or refused for being no CDA', { skip: corpusIsAbsent }, async () => {
+	test('documents of the shared corpus are placed, or refused for a reason', { skip: corpusIsAbsent }, async () => {
 		const { key: own } = await service.addSite('corpus');
 		const files = corpusFiles('cda');
 		assert.equal(files.length, 81);
-		for (const { path, bytes } of files) {
+		const refused = new Map<string, number>();
+		for (const { bytes } of files) {
 			const answer = await post(Buffer.from(bytes), {}, own);
-			const isCda = /<ClinicalDocument\b[^>]*urn:hl7-org:v3/.test(bytes.toString());
-			assert.equal(answer.status, isCda ? 200 : 400, `${path}: ${answer.text}`);
-			if (!isCda) assert.match(ackOf(answer.text).detail ?? '', /not in the namespace/);
+			if (answer.status === 200) continue;
+			const reason = `${answer.status} ${ackOf(answer.text).detail?.split(':')[0]}`;
+			refused.set(reason, (refused.get(reason) ?? 0) + 1);
 		}
+		assert.deepEqual(Object.fromEntries(refused), {
+			// Examples that are cut out of documents without their namespace.
+			'400 the element of the body is not in the namespace urn': 10,
+			// A document type declaration.
+			'400 the body is no XML that is taken': 1,
+			// Another typeId, and none of the header: what these files are there to show.
+			'422 the document is not of CDA R2': 2,
+			'422 the message has no id': 1,
+		});
 	});
 });
