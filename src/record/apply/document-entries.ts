@@ -112,7 +112,10 @@ const verification: Readonly<Partial<Record<EntryType, string>>> = {
 	Condition: 'http://terminology.hl7.org/CodeSystem/condition-ver-status',
 };
 
-/** Marks as entered in error what no current document states any more. With that mark there is no clinicalStatus (con-5, ait-2). */
+/**
+ * Marks as entered in error what no current document states any more. With that mark there is no clinicalStatus (con-5, ait-2), and
+ * without one no abatement (con-4); the version before keeps both.
+ */
 function withdraw(context: ApplyContext, statement: DocumentStatement, documentId: string): void {
 	const { set } = context;
 	const { resourceType, resourceId, patientId } = statement;
@@ -123,7 +126,7 @@ function withdraw(context: ApplyContext, statement: DocumentStatement, documentI
 	const system = verification[resourceType];
 	if (system === undefined) resource['status'] = 'entered-in-error';
 	else {
-		delete resource['clinicalStatus'];
+		for (const name of Object.keys(resource)) if (name === 'clinicalStatus' || /^_?abatement/.test(name)) delete resource[name];
 		resource['verificationStatus'] = { coding: [{ system, code: 'entered-in-error' }] };
 	}
 	const text = JSON.stringify(resource);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { JsonObject } from '#core/json.ts';
+import { validateResource } from '#fhir/validation/validate.ts';
 import type { DocumentEntry } from '#record/document.ts';
 import { clinicalDocument, condition, grace, observation, read, relatedDocument, type TestDocument } from '#test/support/cda.ts';
 import { MemorySite } from '#test/support/memory-site.ts';
@@ -170,6 +171,13 @@ describe('what documents state', () => {
 		assert.deepEqual(conditionsOf(memory), { a: 'stated', b: 'stated' });
 		memory.apply(read(version(3), []));
 		assert.deepEqual(conditionsOf(memory), { a: 'withdrawn', b: 'stated' });
+	});
+
+	test('is valid R4 when it is withdrawn, with an abatement too', () => {
+		const over = { ...condition('a'), resource: { ...condition('a').resource, abatementDateTime: '2025' } };
+		const memory = site([version(1), [over]], [version(2)]);
+		for (const resource of memory.all()) assert.deepEqual(validateResource(resource), []);
+		assert.deepEqual(conditionsOf(memory), { a: 'withdrawn' });
 	});
 
 	test('refers to what the same document states, before or behind it', () => {
