@@ -1,3 +1,4 @@
+import { readEntries } from '#cda/entries.ts';
 import { interpretDocument, isDocument } from '#cda/interpret.ts';
 import type { Clock } from '#core/clock.ts';
 import { Failure } from '#core/failure.ts';
@@ -42,7 +43,7 @@ function verdictOf(received: Received, delivery: Hl7v3Delivery, limits: Limits, 
 	const { bytes, defaultAuthority } = delivery;
 	try {
 		const changeSet = isDocument(received)
-			? interpretDocument(received, bytes, { defaultAuthority, limits, readEntries: () => [] })
+			? interpretDocument(received, bytes, { defaultAuthority, limits, readEntries })
 			: interpret(received, defaultAuthority);
 		return { kind: 'apply', changeSet };
 	} catch (error) {
