@@ -1,38 +1,77 @@
-import { hl7Namespace } from '#hl7v3/element.ts';
 import { decodeXml } from '#hl7v3/encoding.ts';
-import { readXml, type XmlLimits } from '#hl7v3/read.ts';
 
-const quoted = `(?:[^<>"']|"[^"]*"|'[^']*')*`;
-const wrapper = new RegExp(`<(?:[\\w.-]+:)?(?:Envelope|Body)(?=[\\s>])(${quoted})>`, 'g');
-const declaration = /\s(xmlns(?::[\w.-]+)?)\s*=\s*("[^"]*"|'[^']*')/g;
-
-/**
- * A document cut out of the SOAP envelope around it, in UTF-8, character for character, with the namespaces that the envelope
- * declares for it. Undefined where it cannot be told from what is around it: in a comment before it, say.
- */
-export function cutOut(bytes: Uint8Array, limits: XmlLimits): Uint8Array | undefined {
-	const text = decodeXml(bytes);
-	const start = /<((?:[\w.-]+:)?ClinicalDocument)(?=[\s>])/.exec(text);
-	const [, name = ''] = start ?? [];
-	const closing = start && new RegExp(`</${name.replaceAll('.', '\\.')}\\s*>`).exec(text.slice(start.index));
-	if (!start || !closing) return undefined;
-	const end = start.index + closing.index + closing[0].length;
-	const content = text.slice(start.index + 1 + name.length, end);
-	const own = new Set([...(new RegExp(`^${quoted}`).exec(content)?.[0] ?? '').matchAll(declaration)].map(([, prefix]) => prefix));
-	const inherited = new Map<string, string>();
-	for (const [, attributes = ''] of text.slice(0, start.index).matchAll(wrapper)) {
-		for (const [, prefix = '', value = ''] of attributes.matchAll(declaration)) if (!own.has(prefix)) inherited.set(prefix, value);
-	}
-	const declared = [...inherited].map(([prefix, value]) => ` ${prefix}=${value}`).join('');
-	const document = Buffer.from(`<?xml version="1.0" encoding="UTF-8"?>\n<${name}${declared}${content}`);
-	return isDocument(document, limits) ? document : undefined;
+interface Tag {
+	/** As written, with its prefix. */
+	name: string;
+	/** Of its `<`, and of what follows its `>`. */
+	start: number;
+	end: number;
+	kind: 'opening' | 'closing' | 'empty';
 }
 
-function isDocument(bytes: Uint8Array, limits: XmlLimits): boolean {
-	try {
-		const { name, namespace } = readXml(bytes, limits);
-		return name === 'ClinicalDocument' && namespace === hl7Namespace;
-	} catch {
-		return false;
+/** What holds no tags, by how it begins and ends. */
+const others = [
+	['<!--', '-->'],
+	['<![CDATA[', ']]>'],
+	['<?', '?>'],
+] as const;
+const tag = /<(\/?)([^\s/>]+)[^>"']*(?:"[^"]*"[^>"']*|'[^']*'[^>"']*)*>/y;
+
+/** The tags of well-formed XML, each character looked at once. */
+function* tagsOf(text: string): Generator<Tag> {
+	for (let at = text.indexOf('<'); at >= 0; at = text.indexOf('<', at)) {
+		const other = others.find(([begin]) => text.startsWith(begin, at));
+		if (other) {
+			at = text.indexOf(other[1], at) + other[1].length;
+			continue;
+		}
+		tag.lastIndex = at;
+		const [whole = '', slash, name = ''] = tag.exec(text) ?? [];
+		if (whole === '') return;
+		const kind = slash === '/' ? 'closing' : whole.endsWith('/>') ? 'empty' : 'opening';
+		yield { name, start: at, end: at + whole.length, kind };
+		at += whole.length;
 	}
+}
+
+const declaration = /\s(xmlns(?::[^\s=]+)?)\s*=\s*("[^"]*"|'[^']*')/g;
+
+/**
+ * The document that is the body of a SOAP envelope, in UTF-8, character for character, with the namespaces that the envelope
+ * declares for it. `bytes` are those of well-formed XML; undefined where it has no such body.
+ */
+export function cutOut(bytes: Uint8Array): Uint8Array | undefined {
+	const text = decodeXml(bytes);
+	const open: Tag[] = [];
+	let document: Tag | undefined;
+	let declared = '';
+	for (const found of tagsOf(text)) {
+		if (found.kind === 'closing') open.pop();
+		else if (document === undefined && open.length === 2 && localName(open[1]) === 'Body') {
+			document = found;
+			declared = inherited(text, open, found);
+		}
+		if (found.kind === 'opening') open.push(found);
+		if (document && open.length === 2) {
+			const begin = document.start + 1 + document.name.length;
+			return Buffer.from(`<?xml version="1.0" encoding="UTF-8"?>\n<${document.name}${declared}${text.slice(begin, found.end)}`);
+		}
+	}
+	return undefined;
+}
+
+function localName(found: Tag | undefined): string {
+	return found?.name.replace(/^.*:/, '') ?? '';
+}
+
+/** The declarations of what is around a tag, which it does not make itself. */
+function inherited(text: string, around: readonly Tag[], { start, end }: Tag): string {
+	const own = new Set([...text.slice(start, end).matchAll(declaration)].map(([, name]) => name));
+	const declared = new Map<string, string>();
+	for (const outer of around) {
+		for (const [, name = '', value = ''] of text.slice(outer.start, outer.end).matchAll(declaration)) {
+			if (!own.has(name)) declared.set(name, value);
+		}
+	}
+	return [...declared].map(([name, value]) => ` ${name}=${value}`).join('');
 }

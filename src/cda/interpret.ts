@@ -7,7 +7,6 @@ import { valueIn } from '#hl7v3/datatypes/ts.ts';
 import type { XmlElement } from '#hl7v3/element.ts';
 import { requireMessageId } from '#hl7v3/header.ts';
 import type { Received } from '#hl7v3/interpret.ts';
-import type { XmlLimits } from '#hl7v3/read.ts';
 import type { Change, ChangeSet, DocumentChange, PatientChange } from '#record/change-set.ts';
 import type { DocumentEntry } from '#record/document.ts';
 import { type DocumentContent, embeddedFile, wholeDocument } from './content.ts';
@@ -24,7 +23,6 @@ export type ReadEntries = (document: XmlElement, context: Context) => DocumentEn
 export interface DocumentSettings {
 	/** The site's assigning authority for identifiers that name none; a FHIR system URI. */
 	defaultAuthority: string | undefined;
-	limits: XmlLimits;
 	readEntries: ReadEntries;
 }
 
@@ -49,7 +47,7 @@ export function interpretDocument(received: Received, bytes: Uint8Array, setting
 	const changes: Change[] = [...patients];
 	const encounter = patients.length === 1 ? encounterChange(document, 0, context) : undefined;
 	if (encounter) changes.push(encounter);
-	changes.push(...documentChanges(document, patients, received.envelope ? own(bytes, settings, context) : bytes, settings, context));
+	changes.push(...documentChanges(document, patients, received.envelope ? (cutOut(bytes) ?? bytes) : bytes, settings, context));
 	return { changes, flags: context.flags };
 }
 
@@ -70,13 +68,6 @@ function patientsOf(document: XmlElement, context: Context): [PatientChange, ...
 	if (first === undefined)
 		throw failureAt('segment-sequence', document, 'recordTarget/patientRole is missing: the document has no patient');
 	return [first, ...others];
-}
-
-/** The document as it stood in the envelope; the envelope with it, where it cannot be cut out. */
-function own(bytes: Uint8Array, { limits }: DocumentSettings, context: Context): Uint8Array {
-	const cut = cutOut(bytes, limits);
-	if (cut === undefined) context.flag('unreadable-value', 'the document could not be cut out of its envelope; both are kept');
-	return cut ?? bytes;
 }
 
 function documentChanges(

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { JsonObject } from '#core/json.ts';
 import { validateResource } from '#fhir/validation/validate.ts';
+import type { Change } from '#record/change-set.ts';
 import type { DocumentEntry } from '#record/document.ts';
 import { clinicalDocument, condition, grace, observation, read, relatedDocument, type TestDocument } from '#test/support/cda.ts';
 import { MemorySite } from '#test/support/memory-site.ts';
@@ -199,6 +200,24 @@ describe('what documents state', () => {
 		assert.equal(memory.set.documents.binaries.length, 1);
 		memory.apply(read(version(2), []));
 		assert.deepEqual(conditionsOf(memory), { a: 'withdrawn' });
+	});
+
+	test('the study that a document names is related to it, where it is the patient’s', () => {
+		const order = { participants: '<inFulfillmentOf><order><id root="1.2.4" extension="ACC"/></order></inFulfillmentOf>' };
+		for (const [patientId, isRelated] of [
+			['G1', true],
+			['G2', false],
+		] as const) {
+			const memory = new MemorySite();
+			const [patient] = read(clinicalDocument({ patients: [grace(patientId)] })).changes;
+			const attributes = { studyUid: '1.2', seriesUid: '1.2.1', sopInstanceUid: '1.2.1.1', study: { accessionNumber: 'ACC' } };
+			const instance = { attributes, digest: '1', objectKey: 'k' } as never;
+			memory.apply({ changes: [patient as Change, { kind: 'instance', patient: 0, instance }], flags: [] });
+			memory.apply(read(clinicalDocument(order)));
+			const { related } = (memory.resources('DocumentReference')[0]?.['context'] ?? {}) as JsonObject;
+			const [first] = (related ?? []) as JsonObject[];
+			assert.equal(first?.['reference'], isRelated ? `ImagingStudy/${memory.set.study('1.2')?.id}` : undefined);
+		}
 	});
 
 	test('a document about several patients is each one’s own, without entries', () => {
