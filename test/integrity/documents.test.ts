@@ -90,7 +90,10 @@ describe('what documents state, in the database', () => {
 		assert.equal(JSON.parse(resource).recordedDate, '2029', 'the latest has the last word');
 		for (let set = 0; set < 12; set++) {
 			assert.deepEqual(await site.conditions(), { A: '+a' });
-			await site.send(patientChange('A', {}, 'keep'), { ...documentChange(`S${set}`, 1 + (set % 9), []), key: `replaced ${set}` } as Change);
+			await site.send(patientChange('A', {}, 'keep'), {
+				...documentChange(`S${set}`, 1 + (set % 9), []),
+				key: `replaced ${set}`,
+			} as Change);
 		}
 		assert.deepEqual(await site.conditions(), { A: '-a' });
 	});
