@@ -45,8 +45,7 @@ export class ObservationTree {
 	#readPanel(organizer: XmlElement, outer: Surroundings): Draft[] {
 		const inner = within(organizer, outer, this.#reading);
 		const members = componentsOf(organizer).flatMap((component) => this.#readInner(component, inner));
-		const resources = members.map(({ resource }) => resource);
-		return [this.#add(organizer, panel(organizer, inner, resources, this.#reading), { hasMember: members })];
+		return [this.#add(organizer, panel(organizer, inner, this.#reading), { hasMember: members })];
 	}
 
 	#readObservation(observation: XmlElement, outer: Surroundings): Draft[] {
