@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '#core/json.ts';
 import type { Annotation, CodeableConcept, Period, Reference } from '#fhir/datatypes.ts';
+import { dateRange } from '#fhir/date.ts';
 import type { Context } from '#hl7v3/context.ts';
 import { codeableConcept } from '#hl7v3/datatypes/cd.ts';
 import { namesOf } from '#hl7v3/datatypes/en.ts';
@@ -137,7 +138,17 @@ export function timing(element: XmlElement | undefined, context: Context): { dat
 	const end = time(element.first('high'), context);
 	if (start === undefined && end === undefined) return {};
 	if (start === end && start !== undefined) return { dateTime: start };
+	if (start !== undefined && end !== undefined && isBefore(end, start)) {
+		context.unreadable(element, 'ends before it begins; the end was left out');
+		return { period: { start } };
+	}
 	return { period: { ...(start === undefined ? {} : { start }), ...(end === undefined ? {} : { end }) } };
+}
+
+/** Whether all of a date lies before another one. */
+function isBefore(date: string, other: string): boolean {
+	const [left, right] = [dateRange(date), dateRange(other)];
+	return left !== undefined && right !== undefined && left.endMs <= right.startMs;
 }
 
 /** Who stands behind an assigned or related entity: a person, else the organization, else the device. */
