@@ -7,7 +7,7 @@ import type { XmlElement } from '#hl7v3/element.ts';
 import { isObjectUid } from '#record/uid.ts';
 import type { Draft } from './draft.ts';
 import { plainText } from './narrative.ts';
-import type { Section } from './sections.ts';
+import { laboratorySpecialties, type Section } from './sections.ts';
 import { concept, conformsTo, identifiersOf, idOf, named, put, type Reading, statementIn, timing } from './statement.ts';
 
 /** Documents that are one report, by code and template. */
@@ -21,16 +21,16 @@ interface Discipline {
 
 const disciplines: readonly Discipline[] = [
 	{
-		// C-CDA R2.1 §1.1.7, LOINC imaging document codes.
+		// C-CDA R1.1 §3.4.1.1 and R2.1 §1.1.7: imaging reports by modality.
 		codes: new Set([
-			...['18748-4', '18747-6', '18755-9', '18760-9', '18757-5', '18758-3', '18745-0', '18746-8', '18751-8', '18753-4'],
-			...['11540-2', '11525-3', '17787-3', '18761-7', '18759-1', '18754-2', '18756-7', '18752-6', '18749-2', '18750-0'],
+			...['18748-4', '18747-6', '18755-9', '18760-9', '18757-5', '18758-3', '18745-0', '18746-8', '18751-8', '18753-4', '18742-7'],
+			...['18744-3', '11525-3', '11540-2', '17787-3'],
 		]),
 		templates: new Set(['2.16.840.1.113883.10.20.22.1.5', '2.16.840.1.113883.10.20.6']),
 		category: { code: 'RAD', display: 'Radiology' },
 	},
 	{
-		codes: new Set(['11502-2']),
+		codes: new Set(['11502-2', ...laboratorySpecialties]),
 		templates: new Set(['1.3.6.1.4.1.19376.1.3.3', '1.3.6.1.4.1.19376.1.3.3.1']),
 		category: { code: 'LAB', display: 'Laboratory' },
 	},
