@@ -25,7 +25,10 @@ export function entriesOf(drafts: readonly Draft[]): DocumentEntry[] {
 	/** Of each draft that has an id, the first one of the same id and content. */
 	const same = new Map<string, Draft>();
 	const kept = new Set<Draft>();
-	for (const group of groupedBy(drafts, ({ resourceType, id, place }) => `${resourceType} ${id === undefined ? `place ${place}` : id}`)) {
+	for (const group of groupedBy(
+		drafts,
+		({ resourceType, id, place }) => `${resourceType} ${id === undefined ? 'place' : 'id'} ${id ?? place}`,
+	)) {
 		const isSingle = group.length === 1 || group[0]?.id === undefined;
 		const distinct = isSingle ? group : group.filter((draft) => isFirst(draft, contents, same));
 		keyed(distinct, contents, items);
@@ -63,7 +66,7 @@ function keyed(group: readonly Draft[], contents: Contents, items: Map<Draft, st
 	if (first.id === undefined) {
 		for (const alike of groupedBy(group, (draft) => contents.of(draft))) {
 			for (const [index, draft] of alike.entries()) {
-				items.set(draft, digest(draft.resourceType, 'place', draft.place, contents.of(draft), String(index)));
+				items.set(draft, digest([draft.resourceType, 'place', draft.place, contents.of(draft), String(index)]));
 			}
 		}
 		return;
@@ -76,7 +79,7 @@ function keyed(group: readonly Draft[], contents: Contents, items: Map<Draft, st
 	];
 	const divide = (drafts: readonly Draft[], told: readonly string[]): void => {
 		const tell = narrower[told.length];
-		if (drafts.length === 1 || tell === undefined) for (const draft of drafts) items.set(draft, digest(resourceType, 'id', id, ...told));
+		if (drafts.length === 1 || tell === undefined) for (const draft of drafts) items.set(draft, digest([resourceType, 'id', id, ...told]));
 		else for (const part of groupedBy(drafts, tell)) divide(part, [...told, tell(part[0] as Draft)]);
 	};
 	divide(group, []);
@@ -86,7 +89,7 @@ function groupedBy(drafts: readonly Draft[], keyOf: (draft: Draft) => string): D
 	return [...Map.groupBy(drafts, keyOf).values()];
 }
 
-function digest(...parts: string[]): string {
+function digest(parts: readonly string[]): string {
 	return createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
 }
 
@@ -98,7 +101,7 @@ class Contents {
 		const known = this.#digests.get(draft);
 		if (known !== undefined) return known;
 		const referred = Object.entries(draft.refers ?? {}).flatMap(([element, list]) => [element, ...list.map((one) => this.of(one))]);
-		const found = digest(JSON.stringify(draft.resource), ...referred);
+		const found = digest([JSON.stringify(draft.resource), ...referred]);
 		this.#digests.set(draft, found);
 		return found;
 	}

@@ -23,7 +23,7 @@ export function readEntries(document: XmlElement, context: Context): DocumentEnt
 	for (const section of sections) {
 		const reader = new SectionReader(section, reading);
 		reader.read();
-		drafts.push(...reader.drafts);
+		for (const draft of reader.drafts) drafts.push(draft);
 		tops.set(section, reader.tops);
 	}
 	return entriesOf([...drafts, ...reports(document, sections, tops, reading)]);
@@ -209,8 +209,8 @@ class SectionReader {
 		if (statement.name !== 'organizer' && statement.name !== 'observation' && statement.name !== 'act') return false;
 		const { element, place } = this.#section;
 		const tree = new ObservationTree(place, this.#reading);
-		this.tops.push(...tree.read(statement, surroundings(category, element.first('title')?.text ?? '')));
-		this.drafts.push(...tree.drafts);
+		for (const draft of tree.read(statement, surroundings(category, element.first('title')?.text ?? ''))) this.tops.push(draft);
+		for (const draft of tree.drafts) this.drafts.push(draft);
 		return true;
 	}
 

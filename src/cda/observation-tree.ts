@@ -56,8 +56,9 @@ export class ObservationTree {
 		for (const { statement, typeCode } of relatedTo(observation)) {
 			const element = relations[typeCode];
 			if (isComment(statement)) continue;
-			if (statement.name === 'observation' && element !== undefined) refers[element]?.push(...this.#readInner(statement, inner));
-			else this.#reading.context.skipped(statement, 'what an observation is related to in this way has no element in FHIR');
+			if (statement.name === 'observation' && element !== undefined) {
+				for (const draft of this.#readInner(statement, inner)) refers[element]?.push(draft);
+			} else this.#reading.context.skipped(statement, 'what an observation is related to in this way has no element in FHIR');
 		}
 		return [this.#add(observation, resource, refers)];
 	}

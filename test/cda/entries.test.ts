@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { Failure } from '#core/failure.ts';
+import { defaultLimits } from '#core/limits.ts';
 import { clinicalDocument, entry, entryTemplate, faultsOf, readDocument, section } from '#test/support/cda-sections.ts';
 import { fuzzing } from '#test/support/fuzzing.ts';
 
@@ -269,6 +270,21 @@ describe('whatever a document holds', () => {
 			}),
 			fuzzing(context, 400),
 		);
+	});
+});
+
+describe('the work of reading', () => {
+	test('takes no stack for what a document has many of', () => {
+		// More than a call takes arguments.
+		const many = 130_000;
+		const one = '<entryRelationship typeCode="COMP"><observation><code code="1"/></observation></entryRelationship>';
+		const { entries } = readDocument(clinicalDocument(section('18719-5', entry(`<act>${one.repeat(many)}</act>`))), {
+			...defaultLimits,
+			xmlElementsMax: 1_000_000,
+		});
+		assert.equal(new Set(entries.map(({ item }) => item)).size, many);
+		const { flags } = readDocument(clinicalDocument(section('30954-2', entry('<observation moodCode="INT"/>').repeat(20_000))));
+		assert.equal(flags.length, 200);
 	});
 });
 

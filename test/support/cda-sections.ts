@@ -4,7 +4,7 @@ import type { JsonObject } from '#core/json.ts';
 import { defaultLimits } from '#core/limits.ts';
 import { type ValidationIssue, validateResource } from '#fhir/validation/validate.ts';
 import { Context, documentFlagsMax } from '#hl7v3/context.ts';
-import { readXml } from '#hl7v3/read.ts';
+import { readXml, type XmlLimits } from '#hl7v3/read.ts';
 import type { DocumentEntry } from '#record/document.ts';
 import { assertEmitted } from './emitted.ts';
 
@@ -36,9 +36,9 @@ export interface ReadDocument {
 	flags: string[];
 }
 
-export function readDocument(document: string | Uint8Array): ReadDocument {
+export function readDocument(document: string | Uint8Array, limits: XmlLimits = defaultLimits): ReadDocument {
 	const context = new Context(undefined, 'Z', documentFlagsMax);
-	const entries = readEntries(readXml(Buffer.from(document as string), defaultLimits), context);
+	const entries = readEntries(readXml(Buffer.from(document as string), limits), context);
 	return { entries, flags: context.flags.map(({ text }) => text) };
 }
 
