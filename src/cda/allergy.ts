@@ -20,7 +20,7 @@ import {
 	statusOf,
 	timing,
 } from './statement.ts';
-import { criticalities, reactions, severities, statuses } from './templates.ts';
+import { allergyObservations, criticalities, reactions, severities, statuses } from './templates.ts';
 
 const terminology = 'http://terminology.hl7.org/CodeSystem/';
 const abatementUrl = 'http://hl7.org/fhir/StructureDefinition/allergyintolerance-abatement';
@@ -77,6 +77,27 @@ const noneDisplays: Readonly<Record<string, string>> = {
  * Undefined when nothing says what the allergy is to.
  */
 export function allergy(observation: XmlElement, concern: XmlElement | undefined, reading: Reading): JsonObject | undefined {
+	const cause = causeOf(observation);
+	if (cause === undefined) return allergyOf(observation, concern, reading);
+	const resource = allergyOf(cause, concern, reading);
+	const manifestation = concept(observation.first('code'), reading);
+	if (resource !== undefined && manifestation !== undefined) resource['reaction'] = [{ manifestation: [manifestation] }];
+	return resource;
+}
+
+/**
+ * CDA R2 without templates may state the reaction, of which the allergy is the cause: what is related by MFST is shown by
+ * the outer one, unless the relation is inverted as in C-CDA.
+ */
+function causeOf(observation: XmlElement): XmlElement | undefined {
+	if (observation.first('value') !== undefined || conformsTo(observation, allergyObservations)) return undefined;
+	return relatedTo(observation).find(
+		({ statement, typeCode, isInverted }) =>
+			statement.name === 'observation' && typeCode === 'MFST' && !isInverted && !conformsTo(statement, reactions),
+	)?.statement;
+}
+
+function allergyOf(observation: XmlElement, concern: XmlElement | undefined, reading: Reading): JsonObject | undefined {
 	const { context } = reading;
 	const value = observation.first('value');
 	const kind = entryOf(kinds, value?.attribute('code') ?? '') ?? entryOf(kinds, observation.first('code')?.attribute('code') ?? '');

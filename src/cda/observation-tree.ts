@@ -45,7 +45,8 @@ export class ObservationTree {
 	#readPanel(organizer: XmlElement, outer: Surroundings): Draft[] {
 		const inner = within(organizer, outer, this.#reading);
 		const members = componentsOf(organizer).flatMap((component) => this.#readInner(component, inner));
-		return [this.#add(organizer, panel(organizer, inner, this.#reading), { hasMember: members })];
+		const resources = members.map(({ resource }) => resource);
+		return [this.#add(organizer, panel(organizer, inner, resources, this.#reading), { hasMember: members })];
 	}
 
 	#readObservation(observation: XmlElement, outer: Surroundings): Draft[] {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#core/json.ts';
-import type { CodeableConcept, Reference } from '#fhir/datatypes.ts';
+import type { CodeableConcept, Period, Reference } from '#fhir/datatypes.ts';
 import { entryOf } from '#fhir/mapping/table.ts';
 import type { XmlElement } from '#hl7v3/element.ts';
 import { codeOrText, concept, identifiersOf, isNegated, notes, performers, put, type Reading, statusOf, timing } from './statement.ts';
@@ -27,8 +27,9 @@ export interface Surroundings {
 	specimen: Reference | undefined;
 }
 
+/** Of an entry of a section. Observations of an imaging report have no status of their own (DIR). */
 export function surroundings(category: ObservationCategory, title: string): Surroundings {
-	return { category, title, status: '', timing: {}, performer: [], specimen: undefined };
+	return { category, title, status: category === 'imaging' ? 'completed' : '', timing: {}, performer: [], specimen: undefined };
 }
 
 /** What stands within a statement has from it. */
@@ -56,10 +57,25 @@ const statusCodes: Readonly<Record<string, string>> = {
 	nullified: 'entered-in-error',
 };
 
-/** An organizer as the Observation of its panel. `own` is what holds within it. */
-export function panel(organizer: XmlElement, own: Surroundings, reading: Reading): JsonObject {
+/** An organizer as the Observation of its panel. `own` is what holds within it, `members` what it has. */
+export function panel(organizer: XmlElement, own: Surroundings, members: readonly JsonObject[], reading: Reading): JsonObject {
 	const code = codeOrText(organizer.first('code'), organizer, reading);
-	return base(organizer, code ?? { text: own.title || own.category }, own, reading);
+	const when = Object.keys(own.timing).length > 0 ? own.timing : timeOf(members);
+	return base(organizer, code ?? { text: own.title || own.category }, { ...own, timing: when }, reading);
+}
+
+/** From the first to the last time of the members. */
+function timeOf(members: readonly JsonObject[]): JsonObject {
+	const times = members
+		.flatMap(({ effectiveDateTime, effectivePeriod }) => {
+			const { start, end } = (effectivePeriod ?? {}) as Period;
+			return [effectiveDateTime as string | undefined, start, end].filter((time) => time !== undefined);
+		})
+		.toSorted((left, right) => Date.parse(left) - Date.parse(right));
+	const [start] = times;
+	const end = times.at(-1);
+	if (start === undefined || end === undefined) return {};
+	return Date.parse(start) === Date.parse(end) ? { effectiveDateTime: start } : { effectivePeriod: { start, end } };
 }
 
 /** An observation (C-CDA on FHIR, CF-results and CF-vitals). Undefined when neither a code nor a text says what was observed, or it is denied. */
@@ -146,12 +162,11 @@ function bodySite(observation: XmlElement, reading: Reading): CodeableConcept | 
 
 /** Ranges of what is normal: bounds and text (obs-3: one of them at least). */
 function referenceRanges(observation: XmlElement, reading: Reading): JsonObject[] {
-	return observation.all('referenceRange', 'observationRange').flatMap((range) => {
-		const meaning = range.first('interpretationCode');
-		if (meaning !== undefined && !meaning.isNull && meaning.attribute('code') !== 'N') {
-			reading.context.skipped(range, 'it is a range of what is not normal');
-			return [];
-		}
+	const ranges = observation.all('referenceRange', 'observationRange');
+	const abnormal = ranges.filter(isAbnormal);
+	if (abnormal[0] !== undefined) reading.context.skipped(abnormal[0], `it is a range of what is not normal, one of ${abnormal.length}`);
+	return ranges.flatMap((range) => {
+		if (isAbnormal(range)) return [];
 		const value = range.first('value');
 		const isInterval = value !== undefined && typeOf(value).startsWith('IVL');
 		const bounds = isInterval && !value.isNull ? rangeOf(value, reading.context) : undefined;
@@ -159,6 +174,12 @@ function referenceRanges(observation: XmlElement, reading: Reading): JsonObject[
 		if (bounds === undefined && text === '') return [];
 		return [{ ...bounds, ...(text === '' ? {} : { text }) }];
 	});
+}
+
+/** FHIR has ranges of what is normal, unless it says otherwise (C-CDA on FHIR, CF-results). */
+function isAbnormal(range: XmlElement): boolean {
+	const meaning = range.first('interpretationCode');
+	return meaning !== undefined && !meaning.isNull && meaning.attribute('code') !== 'N';
 }
 
 function rangeText(value: XmlElement | undefined, reading: Reading): string {

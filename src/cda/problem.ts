@@ -15,7 +15,9 @@ import {
 	put,
 	type Reading,
 	relatedObservation,
+	relatedTo,
 	statusOf,
+	timing,
 } from './statement.ts';
 import { agesAtOnset, severities, statuses } from './templates.ts';
 import { quantity } from './value.ts';
@@ -45,6 +47,7 @@ export function condition(
 	if (problem === undefined) return undefined;
 	const { context } = reading;
 	const resource: JsonObject = {};
+	put(resource, 'extension', assertedDate(observation, reading));
 	put(resource, 'identifier', identifiersOf(observation, context));
 	const course = courseOf(observation, concern, reading);
 	const verification = verificationOf(observation, problem.isNone, course.ruledOut);
@@ -68,6 +71,16 @@ export function condition(
 	put(resource, 'asserter', informant(observation, context) ?? (concern && informant(concern, context)));
 	put(resource, 'note', [...notes(observation, reading), ...(concern ? notes(concern, reading) : [])]);
 	return resource;
+}
+
+const assertedDateUrl = 'http://hl7.org/fhir/StructureDefinition/condition-assertedDate';
+
+/** C-CDA Date of Diagnosis Act. */
+function assertedDate(observation: XmlElement, { context }: Reading): JsonObject[] {
+	const act = relatedTo(observation).find(({ statement }) => statement.first('code')?.attribute('code') === '77975-1')?.statement;
+	const when = timing(act?.first('effectiveTime'), context);
+	const valueDateTime = when.dateTime ?? when.period?.start;
+	return valueDateTime === undefined ? [] : [{ url: assertedDateUrl, valueDateTime }];
 }
 
 function code(system: string, value: string): JsonObject {

@@ -113,6 +113,14 @@ describe('a problem observation', () => {
 		assert.deepEqual([resource['clinicalStatus'], resource['abatementDateTime']], [undefined, undefined]);
 	});
 
+	test('the date of the diagnosis stands beside it', () => {
+		const act =
+			'<entryRelationship typeCode="COMP"><act classCode="ACT" moodCode="EVN"><code code="77975-1"/><effectiveTime value="2012"/></act></entryRelationship>';
+		assert.deepEqual(problem(asthma + act)['extension'], [
+			{ url: 'http://hl7.org/fhir/StructureDefinition/condition-assertedDate', valueDateTime: '2012' },
+		]);
+	});
+
 	test('ruled out it is refuted', () => {
 		assert.equal(codeIn(problem(asthma + status('410516002')), 'verificationStatus'), 'refuted');
 	});
