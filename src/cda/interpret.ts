@@ -1,4 +1,5 @@
 import { Failure } from '#core/failure.ts';
+import type { Limits } from '#core/limits.ts';
 import { isOid } from '#fhir/mapping/authority.ts';
 import { zoneOf } from '#fhir/mapping/timestamp.ts';
 import { Context, documentFlagsMax, failureAt } from '#hl7v3/context.ts';
@@ -23,6 +24,7 @@ export type ReadEntries = (document: XmlElement, context: Context) => DocumentEn
 export interface DocumentSettings {
 	/** The site's assigning authority for identifiers that name none; a FHIR system URI. */
 	defaultAuthority: string | undefined;
+	limits: Pick<Limits, 'documentPatientsMax'>;
 	readEntries: ReadEntries;
 }
 
@@ -43,7 +45,7 @@ export function interpretDocument(received: Received, bytes: Uint8Array, setting
 	requireMessageId(document, header);
 	const zone = zoneOf(valueIn(document.first('effectiveTime')) ?? '') ?? 'Z';
 	const context = new Context(settings.defaultAuthority, zone, documentFlagsMax);
-	const patients = patientsOf(document, context);
+	const patients = patientsOf(document, settings, context);
 	const changes: Change[] = [...patients];
 	const encounter = patients.length === 1 ? encounterChange(document, 0, context) : undefined;
 	if (encounter) changes.push(encounter);
@@ -62,8 +64,11 @@ function requireReleaseTwo(document: XmlElement): void {
 }
 
 /** One for each recordTarget. */
-function patientsOf(document: XmlElement, context: Context): [PatientChange, ...PatientChange[]] {
+function patientsOf(document: XmlElement, { limits }: DocumentSettings, context: Context): [PatientChange, ...PatientChange[]] {
 	const roles = document.all('recordTarget', 'patientRole');
+	if (roles.length > limits.documentPatientsMax) {
+		throw failureAt('business-rule', document, `the document is about more than ${limits.documentPatientsMax} patients`);
+	}
 	const [first, ...others] = roles.map((role, ref) => patientChange(role, ref, context));
 	if (first === undefined)
 		throw failureAt('segment-sequence', document, 'recordTarget/patientRole is missing: the document has no patient');

@@ -9,7 +9,7 @@ import { indexText } from '#record/index-text.ts';
 /** x_ActRelationshipDocument (2.16.840.1.113883.11.11610). */
 const codes: Readonly<Record<string, DocumentRelation['code']>> = { RPLC: 'replaces', APND: 'appends', XFRM: 'transforms' };
 
-/** relatedDocument/parentDocument (CDA R2 §4.2.3.1). */
+/** relatedDocument/parentDocument (CDA R2 §4.2.3.1): one of a typeCode. */
 export function relationsOf(document: XmlElement, context: Context): DocumentRelation[] {
 	const relations: DocumentRelation[] = [];
 	for (const related of document.children('relatedDocument')) {
@@ -20,6 +20,10 @@ export function relationsOf(document: XmlElement, context: Context): DocumentRel
 		const identifier = id ?? (parent && firstIdentifier(parent.children('setId'), context));
 		if (code === undefined || identifier === undefined) {
 			context.skipped(related, code === undefined ? 'its typeCode is not RPLC, APND or XFRM' : 'its parentDocument has no id');
+			continue;
+		}
+		if (relations.some((other) => other.code === code)) {
+			context.skipped(related, 'a document has one parent of a typeCode');
 			continue;
 		}
 		relations.push({

@@ -16,7 +16,7 @@ export function interpretHl7v3(delivery: Hl7v3Delivery, limits: Limits, clock: C
 	return {
 		messageType,
 		controlId: header.messageId,
-		verdict: verdictOf(received, delivery, log),
+		verdict: verdictOf(received, delivery, limits, log),
 		logged: 'always',
 		acknowledge: (outcome, failure) => {
 			const code = codeOf(header.acceptAckCode, outcome === 'refused' ? (failure?.code ?? 'unprocessable') : undefined);
@@ -39,11 +39,11 @@ function receivedIn(delivery: Hl7v3Delivery, limits: Limits, log: Log): Received
 	}
 }
 
-function verdictOf(received: Received, delivery: Hl7v3Delivery, log: Log): Interpretation['verdict'] {
+function verdictOf(received: Received, delivery: Hl7v3Delivery, limits: Limits, log: Log): Interpretation['verdict'] {
 	const { bytes, defaultAuthority } = delivery;
 	try {
 		const changeSet = isDocument(received)
-			? interpretDocument(received, bytes, { defaultAuthority, readEntries })
+			? interpretDocument(received, bytes, { defaultAuthority, limits, readEntries })
 			: interpret(received, defaultAuthority);
 		return { kind: 'apply', changeSet };
 	} catch (error) {

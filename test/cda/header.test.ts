@@ -155,6 +155,16 @@ describe('the header', () => {
 		assert.doesNotThrow(() => read(clinicalDocument().replace(/<typeId[^>]*>/, '')));
 	});
 
+	test('more patients than the limit allows are refused, further parents are left out', () => {
+		const patients = Array.from({ length: defaultLimits.documentPatientsMax + 1 }, (_, index) => grace(String(index)));
+		assert.throws(() => read(clinicalDocument({ patients })), /more than 10 patients/);
+		const parent = (id: number) => relatedDocument('APND', `<id root="1.6" extension="${id}"/>`);
+		const { site, flags } = siteOf({ participants: [1, 2, 3].map(parent).join('') });
+		const [reference] = site.resources('DocumentReference');
+		assert.equal(((reference?.['relatesTo'] ?? []) as JsonObject[]).length, 1);
+		assert.equal(flags.length, 2);
+	});
+
 	test('long ids that are no keys are kept, and refuse nothing', () => {
 		const long = '9'.repeat(3000);
 		const componentOf = `<componentOf><encompassingEncounter><id root="1.2" extension="${long}"/></encompassingEncounter></componentOf>`;

@@ -62,9 +62,11 @@ function located(context: ApplyContext, contents: Content[], index: number, { by
 		attachment.url = same.url;
 		return [];
 	}
-	const id = context.newId();
+	// A document about several patients is one and the same to all of them.
+	const shared = context.set.documents.binaries.find((other) => other.bytes === bytes);
+	const id = shared?.id ?? context.newId();
 	attachment.url = `Binary/${id}`;
-	return [{ id, contentType, bytes }];
+	return shared ? [] : [{ id, contentType, bytes }];
 }
 
 function isSameContent(held: Row, resource: JsonObject): boolean {
@@ -141,7 +143,9 @@ function standing(set: WorkingSet, change: DocumentChange, patientId: string): S
 	const parents = change.relations.filter(({ code }) => code === 'replaces');
 	const named = others.filter((row) => parents.some((parent) => isNamed(row, parent)));
 	const older = others.filter((row) => named.includes(row) || order(row, change) < 0);
-	const isReplaced = others.some((row) => !named.includes(row) && (row.links['replaces_key'] === change.key || order(row, change) > 0));
+	const newer = others.filter((row) => !named.includes(row) && (row.links['replaces_key'] === change.key || order(row, change) > 0));
+	// One that a person marked as entered in error replaces nothing.
+	const isReplaced = newer.some((row) => resourceOf(row)['status'] !== 'entered-in-error');
 	return { own, replaced: isReplaced ? [] : older.filter((row) => resourceOf(row)['status'] === 'current'), isReplaced };
 }
 

@@ -225,6 +225,7 @@ describe('what documents state', () => {
 		const [first, second, ...others] = memory.resources('DocumentReference');
 		assert.deepEqual(others, []);
 		assert.notDeepEqual(first?.['subject'], second?.['subject']);
+		assert.equal(memory.set.documents.binaries.length, 1);
 		assert.deepEqual(memory.rows('Condition'), []);
 	});
 });

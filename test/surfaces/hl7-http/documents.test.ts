@@ -78,6 +78,11 @@ describe('a ClinicalDocument by POST /v3/ingest', { timeout: 300_000 }, () => {
 			['content-type', 'x-content-type-options', 'content-disposition', 'x-security-context'].map((name) => headers.get(name)),
 			['text/xml', 'nosniff', 'attachment', `DocumentReference/${reference.id}`],
 		);
+		const head = await fetch(`http://127.0.0.1:${service.port('fhir')}/fhir/${attachment.url}`, {
+			method: 'HEAD',
+			headers: { 'X-API-Key': key },
+		});
+		assert.deepEqual([head.status, head.headers.get('content-type'), await head.text()], [200, 'text/xml', '']);
 		const { body: resource } = await service.fhir(`/fhir/${attachment.url}`, key, { Accept: 'application/fhir+json' });
 		assert.equal(resource.resourceType, 'Binary');
 		assert.equal(`Binary/${resource.id}`, attachment.url);
@@ -235,14 +240,23 @@ describe('a ClinicalDocument by POST /v3/ingest', { timeout: 300_000 }, () => {
 		}
 		assert.equal((await post(clinicalDocument().replace('urn:hl7-org:v3', 'urn:other'))).status, 400);
 		assert.equal((await post(clinicalDocument(), { 'Content-Type': 'multipart/related' })).status, 415);
-		const [refused] = await service.rows<{ id: string; message_type: string }>(
-			`select id, message_type from message_log where site_id = $1 and outcome = 'refused' and message_type like 'CDA%' limit 1`,
+		const [refused] = await service.rows<{ id: string }>(
+			`select id from message_log where site_id = $1 and outcome = 'refused' and message_type like 'CDA%' limit 1`,
 			[siteId],
 		);
 		const deliver = (deliveries: Parameters<typeof processInPlace>[1]) => processInPlace(service.databaseUrl, deliveries);
 		const context = { ...service.administration, databaseUrl: service.databaseUrl, deliver };
-		const [replayed] = await replayMessages(context, [refused?.id ?? '']);
-		assert.deepEqual([refused?.message_type, replayed?.outcome], ['CDA 34133-9', 'refused']);
+		const [accepted] = await service.rows<{ id: string }>(
+			`select id from message_log where site_id = $1 and outcome = 'accepted' and control_id = '1.2.3.4^E1'`,
+			[siteId],
+		);
+		const before = await document('E1');
+		const replayed = await replayMessages(context, [refused?.id ?? '', accepted?.id ?? '']);
+		assert.deepEqual(
+			replayed.map(({ outcome }) => outcome),
+			['refused', 'accepted'],
+		);
+		assert.deepEqual(await document('E1'), before);
 	});
 
 	test('what attacks the reader is refused, what is only broken inside is kept', async () => {
