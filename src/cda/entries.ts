@@ -73,10 +73,13 @@ class SectionReader {
 	/** Those that no other draft of the section refers to. */
 	readonly tops: Draft[] = [];
 	readonly #section: Section;
+	/** Looked for once: where there is none, every entry would be asked. */
+	readonly #title: string;
 	readonly #reading: Reading;
 
 	constructor(section: Section, reading: Reading) {
 		this.#section = section;
+		this.#title = section.element.first('title')?.text ?? '';
 		this.#reading = reading;
 	}
 
@@ -207,9 +210,8 @@ class SectionReader {
 
 	#readObservations(statement: XmlElement, category: ObservationCategory): boolean {
 		if (statement.name !== 'organizer' && statement.name !== 'observation' && statement.name !== 'act') return false;
-		const { element, place } = this.#section;
-		const tree = new ObservationTree(place, this.#reading);
-		for (const draft of tree.read(statement, surroundings(category, element.first('title')?.text ?? ''))) this.tops.push(draft);
+		const tree = new ObservationTree(this.#section.place, this.#reading);
+		for (const draft of tree.read(statement, surroundings(category, this.#title))) this.tops.push(draft);
 		for (const draft of tree.drafts) this.drafts.push(draft);
 		return true;
 	}
