@@ -8,7 +8,7 @@ export async function processInPlace(
 	deliveries: readonly Delivery[],
 	limits: Limits = defaultLimits,
 ): Promise<Reply[]> {
-	const ingest = new Ingest({ databaseUrl, limits, logLevel: 'silent' });
+	const ingest = new Ingest({ databaseUrl, limits, logLevel: 'silent', objectsFolder: undefined });
 	try {
 		const replies: Reply[] = [];
 		for (const delivery of deliveries) {

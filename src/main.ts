@@ -1,18 +1,18 @@
 import { createLog, type Log } from '#core/log.ts';
+import type { CliHooks } from './cli/command.ts';
 import { runCli } from './cli/run.ts';
 import { ConfigurationError, readConfig } from './config.ts';
-import { processInPlace } from './ingest-in-place.ts';
-import { type Service, startService } from './service.ts';
+import type { Service } from './service.ts';
 import { version } from './version.ts';
 
 /** Exit codes: 0 ended as asked, 1 failed at run time, 2 wrong configuration or usage. */
 export async function main(argv: string[]): Promise<number> {
-	return runCli(
-		argv,
-		{ stdout: process.stdout, stderr: process.stderr },
-		{ start, processDeliveries: processInPlace, readConfig, version },
-	);
+	return runCli(argv, { stdout: process.stdout, stderr: process.stderr }, { start, processDeliveries, readConfig, version });
 }
+
+/** What most commands do without is loaded by those that need it: it takes longer than they do. */
+const processDeliveries: CliHooks['processDeliveries'] = async (...parameters) =>
+	(await import('./ingest-in-place.ts')).processInPlace(...parameters);
 
 /** Runs the service until it is told to end. */
 async function start(): Promise<number> {
@@ -20,6 +20,7 @@ async function start(): Promise<number> {
 	try {
 		const config = readConfig();
 		log = createLog(config.LOG_LEVEL);
+		const { startService } = await import('./service.ts');
 		const service = await startService(config, log);
 		process.stdout.write(startBlock(service, config.DATA_DIR));
 		return await untilEnded(service, log);

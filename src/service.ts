@@ -19,7 +19,7 @@ import { startEmbeddedDatabase } from '#storage/embedded/embedded-database.ts';
 import { InstanceIntake } from '#storage/instance-intake.ts';
 import { migrate } from '#storage/migrate.ts';
 import type { ObjectStore } from '#storage/objects/object-store.ts';
-import { configuredObjectStore } from '#storage/objects/open.ts';
+import { configuredObjectStore, objectsFolder } from '#storage/objects/open.ts';
 import { watchOpenConflicts } from '#storage/open-conflicts.ts';
 import { Reader } from '#storage/reader.ts';
 import { ResourceReads } from '#storage/resource-reads.ts';
@@ -96,7 +96,7 @@ async function compose(config: Config, log: Log, closers: Closer[], close: () =>
 	const shards = new Shards({
 		worker: new URL('../workers/ingest.ts', import.meta.url),
 		workers,
-		workerData: { databaseUrl, limits, logLevel: config.LOG_LEVEL },
+		workerData: { databaseUrl, limits, logLevel: config.LOG_LEVEL, objectsFolder: objectsFolder(config) },
 		limits,
 		waitingMaxOf: (siteId) => directory.limitsOf(siteId)?.waitingMax,
 		metrics,
@@ -169,7 +169,9 @@ async function openImaging(
 	await objects.removeTemporary().catch((error: unknown) => log.error({ err: error }, 'the object store cannot be tidied'));
 	const defaultAuthority = (siteId: string) => directory.defaultAuthority(siteId);
 	const index = instanceIndex({ gateway: shards, clock: systemClock, metrics, defaultAuthority });
-	const limits = { headerBytesMax: config.limits.dicomHeaderBytesMax };
+	// A bucket answers too late to be waited for in a transaction.
+	const carriedObjectBytesMax = objectsFolder(config) === undefined ? 0 : config.limits.carriedObjectBytesMax;
+	const limits = { headerBytesMax: config.limits.dicomHeaderBytesMax, carriedObjectBytesMax };
 	return { objects, intake: new InstanceIntake({ objects, index, limits, log }) };
 }
 

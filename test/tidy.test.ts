@@ -168,7 +168,7 @@ describe('rooms', () => {
 });
 
 describe('source text', () => {
-	const pure = files('src/{fhir,hl7v2,mpps,dicom,record}/**/*.ts');
+	const pure = files('src/{cda,fhir,hl7v2,mpps,dicom,record}/**/*.ts');
 
 	test('formats and record do no I/O', () => {
 		const allowed = /^node:(crypto|buffer|util)$/;

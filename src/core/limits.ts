@@ -1,4 +1,5 @@
 import { administrationLimitDefinitions } from './administration-limits.ts';
+import { dicomLimitDefinitions } from './dicom-limits.ts';
 import { dicomWebLimitDefinitions } from './dicomweb-limits.ts';
 import { signInLimitDefinitions } from './sign-in-limits.ts';
 import { xmlLimitDefinitions } from './xml-limits.ts';
@@ -377,13 +378,7 @@ export const limitDefinitions = {
 	},
 	...signInLimitDefinitions,
 	...dicomWebLimitDefinitions,
-	dicomHeaderBytesMax: {
-		variable: 'DICOM_HEADER_BYTES_MAX',
-		default: 4 * MiB,
-		min: 1024,
-		max: 256 * MiB,
-		answer: 'elements before the pixel data that are read, not skipped; 0xC000',
-	},
+	...dicomLimitDefinitions,
 	drainMsMax: {
 		variable: 'DRAIN_MS_MAX',
 		default: 30_000,

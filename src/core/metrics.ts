@@ -26,14 +26,16 @@ const messageTypes = [
 	'PRPA_IN201301UV02',
 	'PRPA_IN201302UV02',
 	'PRPA_IN201304UV02',
+	'CDA',
 	'other',
 ] as const;
 export type MessageTypeLabel = (typeof messageTypes)[number];
 
 const knownMessageTypes: ReadonlySet<string> = new Set(messageTypes);
 
-/** MSH-9, or the name of an HL7 v3 interaction, as a label value: bounded, whatever the sender wrote. */
+/** MSH-9, the name of an HL7 v3 interaction, or CDA for every document, as a label value: bounded, whatever the sender wrote. */
 export function messageTypeLabel(messageType: string): MessageTypeLabel {
+	if (messageType.startsWith('CDA ')) return 'CDA';
 	return knownMessageTypes.has(messageType) ? (messageType as MessageTypeLabel) : 'other';
 }
 

@@ -15,4 +15,11 @@ export const xmlLimitDefinitions = {
 		max: 5_000_000,
 		answer: 'of an HL7 v3 body; 400',
 	},
+	documentPatientsMax: {
+		variable: 'DOCUMENT_PATIENTS_MAX',
+		default: 10,
+		min: 1,
+		max: 1000,
+		answer: 'patients of a clinical document, each of whom has it as an own DocumentReference; 422',
+	},
 } as const;

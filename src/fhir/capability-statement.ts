@@ -26,13 +26,27 @@ export function capabilityStatement({ version, base, date }: Implementation): st
 			{
 				mode: 'server',
 				security: { description: 'Header X-API-Key; a key belongs to one site, and every request is carried out inside that site.' },
-				resource: Object.values(resources).map((definition) => restResource(definition)),
+				resource: [...Object.values(resources).map((definition) => restResource(definition)), binary],
 				interaction: [{ code: 'transaction' }, { code: 'batch' }],
 				operation: [{ name: 'export', definition: 'http://hl7.org/fhir/uv/bulkdata/OperationDefinition/export' }],
 			},
 		],
 	});
 }
+
+/** The bytes of documents: written by who sends a document, and read by the URL that its DocumentReference has. */
+const binary = {
+	type: 'Binary',
+	profile: 'http://hl7.org/fhir/StructureDefinition/Binary',
+	documentation: 'As its bytes with their own media type; as a resource with Accept: application/fhir+json.',
+	interaction: [{ code: 'read' }],
+	versioning: 'no-version',
+	readHistory: false,
+	updateCreate: false,
+	conditionalCreate: false,
+	conditionalUpdate: false,
+	conditionalDelete: 'not-supported',
+};
 
 /** What is asked for by name beside the interactions; each is served for the types that it lists. */
 export const operations: readonly { name: string; definition: string; types: (definition: ResourceDefinition) => boolean }[] = [

@@ -11,6 +11,11 @@ export const reportLinks: readonly Column[] = ['order_key', 'study_uid', 'access
 	name,
 	sqlType: 'text',
 }));
+/** Of a document: see DocumentChange. */
+export const documentLinks: readonly Column[] = ['document_key', 'set_key', 'set_version', 'stated_at', 'replaces_key'].map((name) => ({
+	name,
+	sqlType: 'text',
+}));
 
 /** The row that a literal reference of this service names; null for any other. A version behind it is left aside. */
 export function referencedRow(reference: Json | undefined, type: string): string | null {

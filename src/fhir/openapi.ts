@@ -34,6 +34,13 @@ const id = pathParameter('id', 'The id of the resource');
 const answer = (description: string, schema: string) => ({ description, content: { [fhirJson]: { schema: ref(schema) } } });
 const refused = { default: answer('What was wrong, one issue for each fault', 'OperationOutcome') };
 
+const bytes = {
+	200: {
+		description: 'The bytes with their own media type; the Binary resource with Accept: application/fhir+json',
+		content: { '*/*': { schema: { type: 'string', contentEncoding: 'binary' } }, [fhirJson]: { schema: ref('Resource') } },
+	},
+};
+
 /** Parameters that shape the answer of a search (FHIR R4 §3.1.1.5). */
 const resultParameters = [
 	queryParameter('_count', 'Entries of a page: 50, at most 1000'),
@@ -68,6 +75,7 @@ export function fhirOpenApi(version: string, server: string, ...others: readonly
 		},
 	};
 	for (const definition of Object.values(resources)) Object.assign(paths, resourcePaths(definition));
+	paths['/fhir/Binary/{id}'] = { get: operation('DocumentReference', 'readBinary', 'The bytes of a document', bytes, [id]) };
 	Object.assign(paths, bulkPaths, ...others.map((part) => part.paths));
 	return {
 		openapi: '3.1.0',

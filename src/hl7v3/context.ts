@@ -3,7 +3,9 @@ import type { Flag } from '#record/change-set.ts';
 import type { XmlElement } from './element.ts';
 
 /** Flags of one message that are kept. */
-const flagsMax = 50;
+const messageFlagsMax = 50;
+/** Flags of one clinical document that are kept. */
+export const documentFlagsMax = 200;
 
 /** What interpreting one message needs beside its elements. */
 export class Context {
@@ -12,24 +14,34 @@ export class Context {
 	/** Offset of creationTime, by which times without one are read; `Z` when it has none. */
 	readonly zone: string;
 	readonly flags: Flag[] = [];
+	readonly #flagsMax: number;
 
-	constructor(defaultAuthority: string | undefined, zone: string) {
+	constructor(defaultAuthority: string | undefined, zone: string, flagsMax = messageFlagsMax) {
 		this.defaultAuthority = defaultAuthority;
 		this.zone = zone;
+		this.#flagsMax = flagsMax;
 	}
 
+	/** The last that is kept says that there were more. */
 	flag(code: Flag['code'], text: string): void {
-		if (this.flags.length < flagsMax) this.flags.push({ code, text });
+		if (this.#isFull()) return;
+		const isLast = this.flags.length === this.#flagsMax - 1;
+		this.flags.push(isLast ? { code, text: `${text}; more was noted than the ${this.#flagsMax} notes that are kept` } : { code, text });
 	}
 
 	/** Notes a value that was left out because it is not of its type. */
 	unreadable(element: XmlElement, rule: string): void {
-		this.flag('unreadable-value', `${element.path} ${rule}`);
+		if (!this.#isFull()) this.flag('unreadable-value', `${element.path} ${rule}`);
 	}
 
 	/** Notes what is understood by nothing in the record. */
 	skipped(element: XmlElement, reason: string): void {
-		this.flag('segment-skipped', `${element.path} was left out: ${reason}`);
+		if (!this.#isFull()) this.flag('segment-skipped', `${element.path} was left out: ${reason}`);
+	}
+
+	/** Asked before a path is written, which takes time that grows with the siblings. */
+	#isFull(): boolean {
+		return this.flags.length >= this.#flagsMax;
 	}
 }
 

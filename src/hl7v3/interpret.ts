@@ -63,7 +63,6 @@ export function interpret({ message, messageType, header, failure }: Received, d
 
 function unsupported(message: XmlElement, messageType: string): Failure {
 	const code: FailureCode = 'unsupported-message-type';
-	if (messageType.startsWith('CDA')) return failureAt(code, message, `clinical documents are not supported yet (${messageType})`);
 	if (messageType === 'HL7v3') return new Failure(code, 'the element of the body is no interaction that is supported');
 	return failureAt(code, message, `interaction ${messageType} is not supported`);
 }

@@ -49,7 +49,7 @@ function mothersMaidenName(person: XmlElement, url: string, context: Context): E
 	return found;
 }
 
-function religion(person: XmlElement, url: string): Extension[] {
+export function religion(person: XmlElement, url: string): Extension[] {
 	const element = person.first('religiousAffiliationCode');
 	const concept = element && codeableConcept(element, religionSystem);
 	return concept === undefined ? [] : [{ url, valueCodeableConcept: concept }];
@@ -58,8 +58,11 @@ function religion(person: XmlElement, url: string): Extension[] {
 /** The address of the place, else its name. */
 function birthPlace(person: XmlElement, url: string, context: Context): Extension[] {
 	const role = person.first('birthPlace');
-	const addr = role?.first('addr') ?? role?.first('birthplace', 'addr');
-	const text = role?.first('birthplace', 'name')?.text ?? '';
+	return birthPlaceOf(role?.first('addr') ?? role?.first('birthplace', 'addr'), role?.first('birthplace', 'name'), url, context);
+}
+
+export function birthPlaceOf(addr: XmlElement | undefined, name: XmlElement | undefined, url: string, context: Context): Extension[] {
+	const text = name?.text ?? '';
 	const valueAddress = (addr && address(addr, context)) ?? (text === '' ? undefined : { text });
 	return valueAddress === undefined ? [] : [{ url, valueAddress }];
 }

@@ -13,7 +13,7 @@ import { takeTurns } from '#storage/statements/take-turns.ts';
 import type { WriteSet } from '#storage/write-set.ts';
 import type { Interpret } from './interpretation.ts';
 import { lookUp } from './look-up.ts';
-import { digestOf, joined, keysOf, needsLookup, type Prepared, segmentsOf } from './prepared.ts';
+import { digestOf, joined, keysOf, needsLookup, type Prepared, placeAll, segmentsOf } from './prepared.ts';
 import { type Settled, settle, sourceOf } from './settlement.ts';
 
 export interface BatchResult {
@@ -56,8 +56,16 @@ export class Batch {
 	#prepare(delivery: Delivery): Prepared[] {
 		const digest = recognisedBy(delivery);
 		const interpretation = this.#options.interpret(delivery);
-		if (!('parts' in interpretation)) return [{ delivery, digest, interpretation, whole: undefined, poison: undefined }];
-		return interpretation.parts.map((part) => ({ delivery, digest, interpretation: part, whole: interpretation, poison: undefined }));
+		if (!('parts' in interpretation))
+			return [{ delivery, digest, interpretation, whole: undefined, poison: undefined, placing: undefined }];
+		return interpretation.parts.map((part) => ({
+			delivery,
+			digest,
+			interpretation: part,
+			whole: interpretation,
+			poison: undefined,
+			placing: undefined,
+		}));
 	}
 
 	/**
@@ -139,7 +147,8 @@ export class Batch {
 			if (first && segment.length === 1 && needsLookup(first)) await lookUp(first, connection, this.#options.readSet);
 			const reads = this.#options.readSet.read(connection, keysOf(segment));
 			sent.push(reads);
-			const [sets, sequences, earlier] = await Promise.all([reads, turns, accepted]);
+			// While the database reads, the disk writes.
+			const [sets, sequences, earlier] = await Promise.all([reads, turns, accepted, placeAll(segment)]);
 			const read = performance.now();
 			for (const message of segment) {
 				const { siteId } = message.delivery;
@@ -242,7 +251,7 @@ class Sequences {
  * session makes of it, so that here only the delivery itself is known again, whose COMMIT was lost on the way.
  */
 function recognisedBy({ kind, bytes, id }: Delivery): string {
-	if (kind === 'fhir') return '';
+	if (kind === 'fhir' || kind === 'image') return '';
 	return kind === 'mpps' ? id : digestOf(bytes);
 }
 

@@ -1,3 +1,5 @@
+import { readEntries } from '#cda/entries.ts';
+import { interpretDocument, isDocument } from '#cda/interpret.ts';
 import type { Clock } from '#core/clock.ts';
 import { Failure } from '#core/failure.ts';
 import type { Limits } from '#core/limits.ts';
@@ -7,14 +9,14 @@ import { interpret, type Received, receive } from '#hl7v3/interpret.ts';
 import type { Hl7v3Delivery } from '#record/delivery.ts';
 import type { Interpretation } from './interpretation.ts';
 
-/** Reads an HL7 v3 delivery and answers it in its own terms: MCCI_IN000002UV01. */
+/** Reads an HL7 v3 delivery, a message or a clinical document, and answers it in its own terms: MCCI_IN000002UV01. */
 export function interpretHl7v3(delivery: Hl7v3Delivery, limits: Limits, clock: Clock, log: Log): Interpretation {
 	const received = receivedIn(delivery, limits, log);
 	const { message, envelope, messageType, header } = received;
 	return {
 		messageType,
 		controlId: header.messageId,
-		verdict: verdictOf(received, delivery, log),
+		verdict: verdictOf(received, delivery, limits, log),
 		logged: 'always',
 		acknowledge: (outcome, failure) => {
 			const code = codeOf(header.acceptAckCode, outcome === 'refused' ? (failure?.code ?? 'unprocessable') : undefined);
@@ -37,9 +39,13 @@ function receivedIn(delivery: Hl7v3Delivery, limits: Limits, log: Log): Received
 	}
 }
 
-function verdictOf(received: Received, delivery: Hl7v3Delivery, log: Log): Interpretation['verdict'] {
+function verdictOf(received: Received, delivery: Hl7v3Delivery, limits: Limits, log: Log): Interpretation['verdict'] {
+	const { bytes, defaultAuthority } = delivery;
 	try {
-		return { kind: 'apply', changeSet: interpret(received, delivery.defaultAuthority) };
+		const changeSet = isDocument(received)
+			? interpretDocument(received, bytes, { defaultAuthority, limits, readEntries })
+			: interpret(received, defaultAuthority);
+		return { kind: 'apply', changeSet };
 	} catch (error) {
 		return { kind: 'refuse', failure: error instanceof Failure ? error : bug(error, delivery, log) };
 	}

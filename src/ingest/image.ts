@@ -1,19 +1,21 @@
-import type { FailureRecord } from '#core/failure.ts';
 import { Failure } from '#core/failure.ts';
 import type { Json } from '#core/json.ts';
 import { authoritySystem } from '#fhir/mapping/authority.ts';
 import type { ChangeSet, Identifier, PatientChange } from '#record/change-set.ts';
 import type { ImageDelivery } from '#record/delivery.ts';
-import type { IndexOutcome, InstancePatient, StoredInstance } from '#record/instance.ts';
+import { unpackImage } from '#record/image-bytes.ts';
+import type { IndexAnswer, IndexOutcome, InstancePatient, StoredInstance } from '#record/instance.ts';
 import type { Interpretation } from './interpretation.ts';
 
-/** What the sender of an instance is told by the index: the outcome, or why there is none. */
-export type ImageAnswer = IndexOutcome | { kind: 'failed'; failure: FailureRecord };
+/** Puts a whole object into the store, durably. */
+type PlaceObject = (key: string, object: Uint8Array) => Promise<void>;
 
-/** Reads an instance that lies in the object store. */
-export function interpretImage(delivery: ImageDelivery): Interpretation {
-	const instance = JSON.parse(Buffer.from(delivery.bytes).toString('utf8')) as StoredInstance;
+/** Reads an instance that lies in the object store, or is placed there on the way. */
+export function interpretImage(delivery: ImageDelivery, placeObject: PlaceObject): Interpretation {
+	const { instance, json, object } = unpackImage(delivery.bytes);
 	return {
+		...(object && { place: () => placeObject(instance.objectKey, object) }),
+		logAs: json,
 		messageType: 'C-STORE',
 		controlId: '',
 		verdict: delivery.withheld
@@ -25,7 +27,7 @@ export function interpretImage(delivery: ImageDelivery): Interpretation {
 	};
 }
 
-function answerOf(failure: Failure | undefined, outcome: IndexOutcome | undefined): ImageAnswer {
+function answerOf(failure: Failure | undefined, outcome: IndexOutcome | undefined): IndexAnswer {
 	if (outcome) return outcome;
 	const { code, diagnostics } = failure ?? new Failure('internal', 'the instance could not be indexed');
 	return { kind: 'failed', failure: { code, diagnostics } };

@@ -15,8 +15,13 @@ export interface Interpretation {
 	patients?: readonly string[];
 	/** Renders the answer to an outcome. */
 	acknowledge(outcome: Outcome, failure: Failure | undefined, effects: Effects): Acknowledgement;
-	/** Of a part of a delivery: the bytes by which it is logged. */
+	/** The bytes by which it is logged, where they are not those of the delivery. */
 	logAs?: Uint8Array;
+	/**
+	 * What has to be durable before the message's rows are committed. Called once, while the batch reads; when it rejects, the
+	 * message is refused.
+	 */
+	place?(): Promise<void>;
 }
 
 /** What came of the changes, in their order. */

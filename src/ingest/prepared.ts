@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
-import type { Failure } from '#core/failure.ts';
-import { movesRows } from '#record/apply/apply.ts';
+import { Failure } from '#core/failure.ts';
+import { isAppliedAlone } from '#record/apply/apply.ts';
+import { documentKeys } from '#record/apply/document.ts';
 import { visitKey } from '#record/apply/encounter.ts';
 import type { MppsResult } from '#record/apply/mpps.ts';
 import { orderKey } from '#record/apply/observation.ts';
 import { identifierLengthMax } from '#record/apply/working-set.ts';
-import type { Change, ChangeSet, ReportChange, ResourceChange } from '#record/change-set.ts';
+import type { Change, ChangeSet, DocumentChange, ReportChange, ResourceChange } from '#record/change-set.ts';
 import type { Delivery, Reply } from '#record/delivery.ts';
 import type { StoredInstance } from '#record/instance.ts';
 import { rowIdOf } from '#record/row-id.ts';
@@ -20,14 +21,31 @@ export interface Prepared {
 	interpretation: Interpretation;
 	/** The delivery that this is a part of; its parts stand next to one another. */
 	whole: PartedInterpretation | undefined;
-	/** Set when the database refused the message's rows: it is logged as refused, whatever its interpretation. */
+	/** Set when the database refused the message's rows, or its object was not placed: it is logged as refused, whatever its interpretation. */
 	poison: Failure | undefined;
+	/** Resolves when the interpretation's `place` has ended; the message is poisoned then if it failed. */
+	placing: Promise<void> | undefined;
 }
 
 /** The first 128 bits of the SHA-256 of the bytes, written as a UUID: PostgreSQL's smallest type that holds them. */
 export function digestOf(bytes: Uint8Array): string {
 	const hex = createHash('sha256').update(bytes).digest('hex');
 	return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
+}
+
+/** Places what the messages of a segment need, each once however often the batch is tried. Never rejects. */
+export async function placeAll(segment: readonly Prepared[]): Promise<void> {
+	await Promise.all(segment.map((message) => (message.placing ??= place(message))));
+}
+
+async function place(message: Prepared): Promise<void> {
+	const { interpretation } = message;
+	if (interpretation.place === undefined || changeSetOf(message) === undefined) return;
+	try {
+		await interpretation.place();
+	} catch (error) {
+		message.poison = error instanceof Failure ? error : new Failure('internal', 'the object could not be stored', { cause: error });
+	}
 }
 
 export function changeSetOf(message: Prepared): ChangeSet | undefined {
@@ -65,15 +83,15 @@ export function needsLookup(message: Prepared): boolean {
 }
 
 /**
- * Cuts a batch where a message moves rows by statement, or has to look up what it is about: that message is applied alone,
- * between what is before and after it.
+ * Cuts a batch where a message moves rows by statement, is a document, or has to look up what it is about: that message is
+ * applied alone, between what is before and after it.
  */
 export function segmentsOf(batch: readonly Prepared[]): Prepared[][] {
 	const segments: Prepared[][] = [];
 	let open: Prepared[] = [];
 	for (const message of batch) {
 		const changeSet = changeSetOf(message);
-		if ((changeSet && movesRows(changeSet)) || needsLookup(message)) {
+		if ((changeSet && isAppliedAlone(changeSet)) || needsLookup(message)) {
 			if (open.length > 0) segments.push(open);
 			segments.push([message]);
 			open = [];
@@ -125,12 +143,9 @@ function addKeys(site: SiteKeys, change: Change, changes: readonly Change[]): vo
 		case 'observation':
 			if (change.order) site.orderKeys.add(orderKey(change.order));
 			return;
-		case 'item': {
-			const patient = changes.find((other) => other.kind === 'patient' && other.ref === change.patient);
-			if (patient?.kind !== 'patient') throw new Error('an item names a patient that its message does not');
-			site.items.push({ resourceType: change.resourceType, identifierValue: patient.identifiers[0].value, item: change.item });
+		case 'item':
+			site.items.push({ resourceType: change.resourceType, identifierValue: patientOf(change, changes), item: change.item });
 			return;
-		}
 		case 'merge':
 			site.identifierValues.add(change.prior[0].value);
 			return;
@@ -159,11 +174,29 @@ function addKeys(site: SiteKeys, change: Change, changes: readonly Change[]): vo
 		case 'mpps':
 			site.sessionUids.add(change.sopInstanceUid);
 			return;
+		case 'document':
+			addDocumentKeys(site, change, changes);
+			return;
 		case 'unlink':
 			site.identifierValues.add(change.first[0].value);
 			site.identifierValues.add(change.second[0].value);
 			return;
 	}
+}
+
+/** The identifier value by which the message names the patient of a change. */
+function patientOf({ patient: ref }: { patient: number }, changes: readonly Change[]): string {
+	const patient = changes.find((other) => other.kind === 'patient' && other.ref === ref);
+	if (patient?.kind !== 'patient') throw new Error('a change names a patient that its message does not');
+	return patient.identifiers[0].value;
+}
+
+function addDocumentKeys(site: SiteKeys, change: DocumentChange, changes: readonly Change[]): void {
+	const { entries, study } = change;
+	const items = entries.map(({ resourceType, item }) => ({ resourceType, item }));
+	site.documents.push({ identifierValue: patientOf(change, changes), keys: documentKeys(change), items });
+	if (study.uid !== undefined) site.studyUids.add(study.uid);
+	else if (study.accession !== undefined) site.accessionNumbers.add(study.accession);
 }
 
 function addInstanceKeys(site: SiteKeys, { attributes, digest }: StoredInstance): void {

@@ -5,6 +5,7 @@ import { createLog, type Log } from '#core/log.ts';
 import { tableShapes } from '#fhir/resources/index.ts';
 import type { Delivery } from '#record/delivery.ts';
 import { Connection } from '#storage/connection.ts';
+import { FileStore } from '#storage/objects/file-store.ts';
 import { ReadSet } from '#storage/read-set.ts';
 import { WriteSet } from '#storage/write-set.ts';
 import { Batch, type BatchResult } from './batch.ts';
@@ -22,6 +23,8 @@ export interface IngestSettings {
 	databaseUrl: string;
 	limits: Limits;
 	logLevel: string;
+	/** Folder of the object store, where it is one of files. */
+	objectsFolder: string | undefined;
 }
 
 /** What lives as long as a worker thread: a connection for each lane, and the prepared statements on it. */
@@ -31,6 +34,7 @@ export class Ingest {
 	readonly #readSet = new ReadSet(tableShapes);
 	readonly #writeSet = new WriteSet(tableShapes);
 	readonly #log: Log;
+	#objects: FileStore | undefined;
 
 	constructor(settings: IngestSettings) {
 		this.#settings = settings;
@@ -64,7 +68,7 @@ export class Ingest {
 			case 'identity':
 				return interpretIdentity(delivery);
 			case 'image':
-				return interpretImage(delivery);
+				return interpretImage(delivery, (key, object) => this.#placeObject(key, object));
 			case 'conflict':
 				return interpretConflict(delivery);
 			case 'mpps':
@@ -76,6 +80,13 @@ export class Ingest {
 			case 'hl7v3':
 				return interpretHl7v3(delivery, limits, systemClock, this.#log);
 		}
+	}
+
+	async #placeObject(key: string, object: Uint8Array): Promise<void> {
+		const { objectsFolder } = this.#settings;
+		if (objectsFolder === undefined) throw new Error('an object was carried to a worker that has no store of files');
+		this.#objects ??= new FileStore(objectsFolder);
+		await this.#objects.put(key, object);
 	}
 
 	#connection(lane: number): Connection {

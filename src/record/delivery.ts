@@ -69,7 +69,7 @@ export interface MppsDelivery extends AnyDelivery {
 	operation: 'report' | 'create' | 'set';
 }
 
-/** An instance on its way into the index: `bytes` are its `StoredInstance` in JSON; the answer is the `IndexOutcome`. */
+/** An instance on its way into the index: `bytes` are what `packImage` makes of it; the answer is the `IndexAnswer`. */
 export interface ImageDelivery extends AnyDelivery {
 	kind: 'image';
 	/** The site's assigning authority for patient ids whose issuer is not named. */

@@ -47,7 +47,7 @@ export interface InstancePatient {
 	gender: 'male' | 'female' | 'other' | 'unknown' | undefined;
 }
 
-/** An instance whose bytes are safe in the object store, on its way into the index of its site. */
+/** An instance whose object is whole, on its way into the index of its site. */
 export interface StoredInstance {
 	attributes: InstanceAttributes;
 	/** Of the data set as it was received, without the file meta information: hex SHA-256. */
@@ -74,6 +74,9 @@ export type IndexOutcome =
 	| { kind: 'replaced'; superseded: string }
 	/** Other content under the same UID: the object that was just written is not needed. */
 	| { kind: 'refused' };
+
+/** What the sender of an instance is told by the index: the outcome, or why there is none. */
+export type IndexAnswer = IndexOutcome | { kind: 'failed'; failure: FailureRecord };
 
 /** A person's decision about a conflict. */
 export interface ConflictDecision {

@@ -1,8 +1,9 @@
 import type { Clock } from '#core/clock.ts';
-import { Failure, type FailureRecord } from '#core/failure.ts';
+import { Failure } from '#core/failure.ts';
 import { newId, nilId } from '#core/id.ts';
 import type { Metrics } from '#core/metrics.ts';
-import type { IndexOutcome, StoredInstance } from '#record/instance.ts';
+import { packImage } from '#record/image-bytes.ts';
+import type { IndexAnswer, StoredInstance } from '#record/instance.ts';
 import type { SiteGateway } from './gateway.ts';
 
 export interface IndexContext {
@@ -18,8 +19,8 @@ export interface IndexContext {
  * @throws Failure `too-many-requests` when it was not taken; `unavailable` leaves open whether it was committed
  */
 export function instanceIndex({ gateway, clock, metrics, defaultAuthority }: IndexContext) {
-	return async (siteId: string, instance: StoredInstance): Promise<IndexOutcome> => {
-		const bytes = Buffer.from(JSON.stringify(instance));
+	return async (siteId: string, instance: StoredInstance, object?: readonly Uint8Array[]): Promise<IndexAnswer> => {
+		const bytes = packImage(instance, object);
 		if (!gateway.available() || !gateway.hasRoom(siteId, bytes.length)) {
 			throw new Failure('too-many-requests', 'too much of this site waits to be stored', { retryAfterSeconds: 1 });
 		}
@@ -35,11 +36,8 @@ export function instanceIndex({ gateway, clock, metrics, defaultAuthority }: Ind
 			bytes,
 			defaultAuthority: defaultAuthority(siteId),
 		});
-		const answer = JSON.parse(Buffer.from(reply.acks[0] ?? []).toString('utf8')) as
-			| IndexOutcome
-			| { kind: 'failed'; failure: FailureRecord };
-		if (answer.kind === 'failed') throw new Failure(answer.failure.code, answer.failure.diagnostics);
-		metrics.indexedInstances.inc({ outcome: answer.kind });
+		const answer = JSON.parse(Buffer.from(reply.acks[0] ?? []).toString('utf8')) as IndexAnswer;
+		if (answer.kind !== 'failed') metrics.indexedInstances.inc({ outcome: answer.kind });
 		return answer;
 	};
 }

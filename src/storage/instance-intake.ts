@@ -1,10 +1,11 @@
+import { createHash } from 'node:crypto';
 import { Failure } from '#core/failure.ts';
 import type { Log } from '#core/log.ts';
 import { isAeTitle } from '#dicom/ae-title.ts';
 import type { DataSetFault } from '#dicom/fault.ts';
 import { part10Head } from '#dicom/part10.ts';
 import { DataSetScanner, type ScanLimits } from '#dicom/scanner.ts';
-import type { IndexOutcome, InstanceAttributes, StoredInstance } from '#record/instance.ts';
+import type { IndexAnswer, IndexOutcome, InstanceAttributes, StoredInstance } from '#record/instance.ts';
 import { isUid } from '#record/uid.ts';
 import { newObjectKey, quarantineKey } from './objects/object-key.ts';
 import type { ObjectStore, ObjectWriter } from './objects/object-store.ts';
@@ -51,20 +52,26 @@ export interface InstanceReception {
 }
 
 /**
- * Puts an instance into the index of its site and resolves when that is committed.
+ * Puts an instance into the index of its site and resolves when that is committed. `object`: the pieces of the object, which does not lie
+ * in the store yet and has to be durable there before the commit.
  * @throws Failure when certainly nothing was committed (`unavailable` excepted); any other error leaves that open
  */
-export type IndexInstance = (siteId: string, instance: StoredInstance) => Promise<IndexOutcome>;
+export type IndexInstance = (siteId: string, instance: StoredInstance, object?: readonly Uint8Array[]) => Promise<IndexAnswer>;
 
 /** Where DIMSE and STOW-RS hand instances in. */
 export interface InstanceEntry {
 	begin(announced: AnnouncedInstance): InstanceReception;
 }
 
+export interface IntakeLimits {
+	/** A data set up to this long goes to the index with its object, which is stored there; longer ones go to the store as they come. */
+	carriedObjectBytesMax: number;
+}
+
 export interface IntakeOptions {
 	objects: ObjectStore;
 	index: IndexInstance;
-	limits: ScanLimits;
+	limits: ScanLimits & IntakeLimits;
 	log: Log;
 }
 
@@ -118,7 +125,7 @@ function contradiction(announced: AnnouncedInstance, attributes: InstanceAttribu
 
 /**
  * Takes instances in: the bytes go to the object store as they come, the header is read on the way, and the index is asked when
- * the object is published under a key of its own. So a row never names a file that is not there, and a crash leaves either a
+ * the object is published under a key of its own; a small object is published by who writes the row, before its commit. So a row never names a file that is not there, and a crash leaves either a
  * temporary file, which the next start removes, or an object without a row, which `sweepObjects` finds.
  */
 export class InstanceIntake implements InstanceEntry {
@@ -137,7 +144,10 @@ class Reception implements InstanceReception {
 	readonly #options: IntakeOptions;
 	readonly #announced: AnnouncedInstance;
 	readonly #scanner: DataSetScanner;
+	/** Undefined while the data set is short enough to be carried to the index. */
 	#writer: ObjectWriter | undefined;
+	#carried: Uint8Array[] = [];
+	#carriedBytes = 0;
 	#isScanning = true;
 	#attributes: InstanceAttributes | undefined;
 	#refusal: Refusal | undefined;
@@ -149,16 +159,32 @@ class Reception implements InstanceReception {
 		this.#announced = announced;
 		this.#scanner = new DataSetScanner(announced.transferSyntaxUid, options.limits);
 		this.#refusal = announcedFault(announced);
-		if (this.#refusal) return;
-		const { affectedSopClassUid: sopClassUid, affectedSopInstanceUid: sopInstanceUid, transferSyntaxUid, callingAe } = announced;
+		if (!this.#refusal && options.limits.carriedObjectBytesMax === 0) this.#writer = options.objects.begin(this.#head());
+	}
+
+	#head(): Buffer {
+		const { affectedSopClassUid: sopClassUid, affectedSopInstanceUid: sopInstanceUid, transferSyntaxUid, callingAe } = this.#announced;
 		const sourceAe = isAeTitle(callingAe) ? { sourceAe: callingAe } : {};
-		this.#writer = options.objects.begin(part10Head({ sopClassUid, sopInstanceUid, transferSyntaxUid, ...sourceAe }));
+		return part10Head({ sopClassUid, sopInstanceUid, transferSyntaxUid, ...sourceAe });
 	}
 
 	write(chunk: Uint8Array): Promise<void> | undefined {
 		if (this.#refusal || this.#ended || this.#isFinishing) return undefined;
 		if (this.#isScanning && !this.#scanner.feed(chunk)) this.#conclude();
-		return this.#refusal ? undefined : this.#writer?.write(chunk);
+		if (this.#refusal) return undefined;
+		return this.#writer ? this.#writer.write(chunk) : this.#carry(chunk);
+	}
+
+	#carry(chunk: Uint8Array): Promise<void> | undefined {
+		const { objects, limits } = this.#options;
+		this.#carried.push(chunk);
+		this.#carriedBytes += chunk.length;
+		if (this.#carriedBytes <= limits.carriedObjectBytesMax) return undefined;
+		const writer = objects.begin(this.#head());
+		this.#writer = writer;
+		let held: Promise<void> | undefined;
+		for (const piece of this.#carried.splice(0)) held = writer.write(piece) ?? held;
+		return held;
 	}
 
 	/** The header is read, or there is no more of it. */
@@ -174,6 +200,7 @@ class Reception implements InstanceReception {
 	}
 
 	#drop(): Promise<void> {
+		this.#carried = [];
 		this.#ended ??= this.#writer?.abandon() ?? Promise.resolve();
 		return this.#ended;
 	}
@@ -187,12 +214,12 @@ class Reception implements InstanceReception {
 		if (this.#isFinishing) throw new Error('the instance is finished');
 		this.#isFinishing = true;
 		if (!this.#refusal && this.#isScanning) this.#conclude();
-		if (this.#refusal || this.#ended || !this.#attributes || !this.#writer) {
+		if (this.#refusal || this.#ended || !this.#attributes) {
 			await this.#drop();
 			return this.#failed(this.#refusal ?? notAccepted);
 		}
 		try {
-			return await this.#store(this.#writer, this.#attributes);
+			return await (this.#writer ? this.#store(this.#writer, this.#attributes) : this.#carryAll(this.#attributes));
 		} catch (error) {
 			const isFull = error instanceof Failure && error.code === 'unavailable';
 			this.#options.log[isFull ? 'warn' : 'error']({ err: error, site: this.#announced.siteId }, 'an instance could not be stored');
@@ -209,23 +236,39 @@ class Reception implements InstanceReception {
 		const { bytes, digest } = await writer.finish();
 		const objectKey = newObjectKey({ siteId, ...attributes });
 		await writer.publish(objectKey);
-		const instance: StoredInstance = { attributes, digest, bytes, objectKey, callingAe, source };
-		let outcome: IndexOutcome;
+		return this.#index({ attributes, digest, bytes, objectKey, callingAe, source });
+	}
+
+	#carryAll(attributes: InstanceAttributes): Promise<IntakeResult> {
+		const { siteId, callingAe, source } = this.#announced;
+		const hash = createHash('sha256');
+		for (const piece of this.#carried) hash.update(piece);
+		const object = [this.#head(), ...this.#carried.splice(0)];
+		const bytes = object.reduce((sum, piece) => sum + piece.length, 0);
+		const objectKey = newObjectKey({ siteId, ...attributes });
+		return this.#index({ attributes, digest: hash.digest('hex'), bytes, objectKey, callingAe, source }, object);
+	}
+
+	async #index(instance: StoredInstance, object?: readonly Uint8Array[]): Promise<IntakeResult> {
+		let answer: IndexAnswer;
 		try {
-			outcome = await this.#options.index(siteId, instance);
+			answer = await this.#options.index(this.#announced.siteId, instance, object);
 		} catch (error) {
-			return this.#notIndexed(objectKey, error);
+			return this.#notIndexed(instance.objectKey, error);
 		}
-		return this.#settle(objectKey, outcome);
+		return answer.kind === 'failed' ? this.#refused(instance.objectKey, answer.failure) : this.#settle(instance.objectKey, answer);
+	}
+
+	/** There is certainly no row. */
+	async #refused(key: string, { code, diagnostics }: Pick<Failure, 'code' | 'diagnostics'>): Promise<IntakeResult> {
+		await this.#tidy(() => this.#options.objects.remove(key));
+		const isTransient = code === 'unavailable' || code === 'too-many-requests';
+		return this.#failed({ status: isTransient ? status.outOfResources : status.cannotUnderstand, comment: commentOf(diagnostics) });
 	}
 
 	/** After an error that leaves open whether the row was committed the object stays: without a row the sweep finds it. */
 	async #notIndexed(key: string, error: unknown): Promise<IntakeResult> {
-		if (error instanceof Failure && error.code !== 'unavailable') {
-			await this.#tidy(() => this.#options.objects.remove(key));
-			const code = error.code === 'too-many-requests' ? status.outOfResources : status.cannotUnderstand;
-			return this.#failed({ status: code, comment: commentOf(error.diagnostics) });
-		}
+		if (error instanceof Failure && error.code !== 'unavailable') return this.#refused(key, error);
 		this.#options.log.warn({ err: error, site: this.#announced.siteId, object: key }, 'an instance may not be indexed');
 		return this.#failed(notAccepted);
 	}

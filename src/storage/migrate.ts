@@ -13,6 +13,7 @@ import { Reports } from '../../migrations/0010-reports.ts';
 import { ImagingStudy } from '../../migrations/0011-imaging-study.ts';
 import { Commitment } from '../../migrations/0012-commitment.ts';
 import { InstancePolicy } from '../../migrations/0013-instance-policy.ts';
+import { Documents } from '../../migrations/0014-documents.ts';
 import { SignIn } from '../../migrations/0015-sign-in.ts';
 import { MessageSearch } from '../../migrations/0016-message-search.ts';
 import { SiteLimits } from '../../migrations/0017-site-limits.ts';
@@ -32,6 +33,7 @@ const migrations = [
 	{ name: '0011-imaging-study', class: ImagingStudy },
 	{ name: '0012-commitment', class: Commitment },
 	{ name: '0013-instance-policy', class: InstancePolicy },
+	{ name: '0014-documents', class: Documents },
 	{ name: '0015-sign-in', class: SignIn },
 	{ name: '0016-message-search', class: MessageSearch },
 	{ name: '0017-site-limits', class: SiteLimits },

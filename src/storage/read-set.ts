@@ -2,6 +2,7 @@ import type { Row } from '#record/apply/rows.ts';
 import { type IdentifierEntry, WorkingSet } from '#record/apply/working-set.ts';
 import type { ResourceType, TableShape } from '#record/table-shape.ts';
 import type { Cell, StatementRunner } from './connection.ts';
+import { type DocumentKeys, DocumentReads } from './read-documents.ts';
 import { pairs, readImaging } from './read-imaging.ts';
 import { ReportReads } from './read-reports.ts';
 import { plainArray, type Statement, textArray } from './statement.ts';
@@ -35,6 +36,7 @@ export interface SiteKeys {
 	reportKeys: Set<string>;
 	/** Studies whose patient has to be read, too. */
 	reportedStudyUids: Set<string>;
+	documents: DocumentKeys[];
 }
 
 export interface ItemKey {
@@ -58,6 +60,7 @@ export function noKeys(): SiteKeys {
 		accessionNumbers: new Set(),
 		reportKeys: new Set(),
 		reportedStudyUids: new Set(),
+		documents: [],
 	};
 }
 
@@ -73,6 +76,7 @@ interface TableReads {
 export class ReadSet {
 	readonly #tables: ReadonlyMap<ResourceType, TableReads>;
 	readonly #reports: ReportReads;
+	readonly #documents: DocumentReads;
 
 	constructor(shapes: Readonly<Record<ResourceType, TableShape>>) {
 		const written = Object.values(shapes).filter(({ isRendered }) => !isRendered);
@@ -82,6 +86,7 @@ export class ReadSet {
 		});
 		this.#tables = new Map(entries);
 		this.#reports = new ReportReads(shapes.DiagnosticReport, shapes.Patient, rowWithLinks);
+		this.#documents = new DocumentReads(shapes.DocumentReference, rowWithLinks);
 	}
 
 	/**
@@ -113,7 +118,7 @@ export class ReadSet {
 			addIdentifier(setOf(cells), cells);
 		}
 		await Promise.all([this.#reports.behindStudies(connection, keys, sets), addSurvivors(connection, patients, setOf)]);
-		await this.#readItems(connection, keys, sets, setOf);
+		await Promise.all([this.#readItems(connection, keys, sets, setOf), this.#readDocuments(connection, keys, sets, setOf)]);
 		for (const cells of encounters) addEncounter(setOf(cells), cells);
 		for (const cells of observations) addObservation(setOf(cells), cells);
 		return sets;
@@ -130,6 +135,15 @@ export class ReadSet {
 			for (const cells of await connection.run(rows, named)) setOf(cells).addStored(rowWithLinks(shape, cells));
 		});
 		await Promise.all(reads);
+	}
+
+	/** As of items. */
+	#readDocuments(connection: StatementRunner, keys: ReadonlyMap<string, SiteKeys>, sets: WorkingSets, setOf: SetOf): Promise<void> {
+		return this.#documents.read(connection, keys, sets, async (type, siteIds, ids) => {
+			const { shape, rows } = this.#tableOf(type);
+			for (const cells of await connection.run(rows, [plainArray(siteIds), plainArray(ids)]))
+				setOf(cells).addStored(rowWithLinks(shape, cells));
+		});
 	}
 
 	/** Which patient an item belongs to is known only when the patients are. */

@@ -6,10 +6,11 @@ import type { WorkingSets } from './read-set.ts';
 import { packTexts, plainArray, type Statement, textArray } from './statement.ts';
 import { auditParameters, insertAuditEvents } from './statements/insert-audit-events.ts';
 import { insertVersions, keepStoredVersions } from './statements/keep-versions.ts';
-import { type MoveStatements, moveRows, moveStudies } from './statements/move-rows.ts';
+import { type MoveStatements, moveDocumentEntries, moveRows, moveStudies } from './statements/move-rows.ts';
 import { deleteIdentifiers, insertIdentifiers } from './statements/write-identifiers.ts';
 import { insertResources, updateResources } from './statements/write-resources.ts';
 import { insertReports, reportParameters, sessionParameters, upsertSessions } from './statements/write-sessions.ts';
+import { sendDocuments } from './write-documents.ts';
 import { sendImaging } from './write-imaging.ts';
 
 export type TableShapes = Readonly<Record<ResourceType, TableShape>>;
@@ -55,6 +56,7 @@ export class WriteSet {
 		sendIdentifiers(send, sets);
 		sendSessions(send, sets);
 		sendImaging(send, sets, lastUpdated);
+		sendDocuments(send, sets, lastUpdated);
 		sendAudits(send, sets);
 		for (const [siteId, set] of sets) for (const move of set.moves) this.#sendMove(send, siteId, move, source, lastUpdated);
 		await Promise.all(sent);
@@ -66,6 +68,7 @@ export class WriteSet {
 			send(statements.move, [siteId, move.from.id, move.to.id, lastUpdated, source, fhirIdOf(move.from), fhirIdOf(move.to)]);
 		}
 		send(this.#studies[move.reason], [siteId, move.from.id, move.to.id, lastUpdated]);
+		send(moveDocumentEntries[move.reason], [siteId, move.from.id, move.to.id]);
 	}
 }
 

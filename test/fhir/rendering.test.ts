@@ -85,15 +85,15 @@ describe('the capability statement', () => {
 			(resource: {
 				type: string;
 				interaction: { code: string }[];
-				searchParam: { name: string; type: string; documentation: string }[];
-			}) => [resource.type, resource.interaction.map(({ code }) => code), resource.searchParam.map(({ name }) => name)],
+				searchParam?: { name: string; type: string; documentation: string }[];
+			}) => [resource.type, resource.interaction.map(({ code }) => code), (resource.searchParam ?? []).map(({ name }) => name)],
 		);
 		const defined = Object.values(resources).map(({ type, interactions, search }) => [
 			type,
 			interactions,
 			['_id', '_lastUpdated', ...Object.keys(search)],
 		]);
-		assert.deepEqual(claimed, defined);
+		assert.deepEqual(claimed, [...defined, ['Binary', ['read'], []]]);
 	});
 
 	test('claims the parameters of the specification', () => {

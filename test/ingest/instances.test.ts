@@ -2,21 +2,35 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
+import { Failure } from '#core/failure.ts';
 import { newId, nilId } from '#core/id.ts';
 import { interpretImage } from '#ingest/image.ts';
 import type { ImageDelivery } from '#record/delivery.ts';
+import { packImage } from '#record/image-bytes.ts';
 import type { IndexOutcome, StoredInstance } from '#record/instance.ts';
 import { newObjectKey } from '#storage/objects/object-key.ts';
 import { BatchRunner } from '#test/support/change-sets.ts';
 import { type TestDatabase, testDatabase } from '#test/support/database.ts';
 
+interface InstanceDetails {
+	uid?: string;
+	study?: string;
+	series?: string;
+	patient?: string;
+	/** Whether the object travels with the row. */
+	isCarried?: boolean;
+}
+
+const neverPlaced = () => assert.fail('the objects lie in the store');
+
 describe('instances of one UID in one batch', () => {
 	let database: TestDatabase;
 	let runner: BatchRunner;
+	let place: (key: string, object: Uint8Array) => Promise<void> = neverPlaced;
 	let pool: pg.Pool;
 	before(async () => {
 		database = await testDatabase();
-		runner = new BatchRunner(database.url, (delivery) => interpretImage(delivery as ImageDelivery));
+		runner = new BatchRunner(database.url, (delivery) => interpretImage(delivery as ImageDelivery, (key, object) => place(key, object)));
 		pool = new pg.Pool({ connectionString: database.url, max: 1 });
 	});
 	after(async () => {
@@ -35,7 +49,7 @@ describe('instances of one UID in one batch', () => {
 		return id;
 	}
 
-	function instance(siteId: string, content: string, given: { uid?: string; study?: string; series?: string; patient?: string } = {}) {
+	function instance(siteId: string, content: string, given: InstanceDetails = {}) {
 		const { uid = '1.1', study = '1.2.1', series = '1.3.1', patient = 'P' } = given;
 		const none = { started: undefined, description: undefined };
 		const stored: StoredInstance = {
@@ -53,7 +67,7 @@ describe('instances of one UID in one batch', () => {
 		};
 		const delivery: ImageDelivery = {
 			...{ kind: 'image', id: newId(), siteId, clientId: nilId, surface: 'dimse', source: stored.source, receivedAtMs: Date.now() },
-			bytes: Buffer.from(JSON.stringify(stored)),
+			bytes: packImage(stored, given.isCarried ? [Buffer.from(content)] : undefined),
 			defaultAuthority: undefined,
 		};
 		return { stored, delivery };
@@ -125,5 +139,39 @@ describe('instances of one UID in one batch', () => {
 		const site = await siteOf('refuse');
 		assert.deepEqual(await process([instance(site, 'a'), instance(site, 'b')]), [{ kind: 'stored' }, { kind: 'refused' }]);
 		assert.deepEqual(await rows('select 1 from imaging_conflict where site_id = $1', site), []);
+	});
+
+	test('a carried object is placed once, before its row is there; where it cannot be, its instance alone is refused', async (context) => {
+		const site = await siteOf('keep-carried');
+		const placed: string[] = [];
+		place = async (key, object) => {
+			assert.deepEqual(await rows('select 1 from imaging_instance where site_id = $1', site), []);
+			placed.push(`${key} ${Buffer.from(object)}`);
+			if (placed.length === 2) throw new Failure('unavailable', 'the object store is full');
+		};
+		context.after(() => {
+			place = neverPlaced;
+		});
+		const carried = ['a', 'b', 'c'].map((content, index) => instance(site, content, { uid: `1.${index}`, isCarried: true }));
+		// The database has no room for the number: the batch is cut in two to find whom it is about.
+		const poison = instance(site, 'd', { uid: '1.4' });
+		poison.stored.attributes.number = 2 ** 40;
+		poison.delivery.bytes = packImage(poison.stored, undefined);
+		const failed = (code: string, diagnostics: string) => ({ kind: 'failed', failure: { code, diagnostics } });
+		assert.deepEqual(await process([...carried, poison]), [
+			{ kind: 'stored' },
+			failed('unavailable', 'the object store is full'),
+			{ kind: 'stored' },
+			failed('internal', 'the message could not be stored'),
+		]);
+		assert.deepEqual(
+			placed,
+			carried.map(({ stored }, index) => `${stored.objectKey} ${'abc'[index]}`),
+		);
+		const logged = await rows('select failure, length(bytes) as bytes from message_log where site_id = $1 order by sequence', site);
+		assert.deepEqual(
+			logged.map(({ failure }) => failure),
+			['the object store is full', 'the message could not be stored'],
+		);
 	});
 });

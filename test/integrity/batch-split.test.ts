@@ -5,13 +5,22 @@ import pg from 'pg';
 import { newId } from '#core/id.ts';
 import type { Change } from '#record/change-set.ts';
 import type { Delivery } from '#record/delivery.ts';
-import { BatchRunner, delivery, identifier, itemChange, mergeChange, observationChange, patientChange } from '#test/support/change-sets.ts';
+import {
+	BatchRunner,
+	delivery,
+	documentChange,
+	identifier,
+	itemChange,
+	mergeChange,
+	observationChange,
+	patientChange,
+} from '#test/support/change-sets.ts';
 import { type TestDatabase, testDatabase } from '#test/support/database.ts';
 
 const patient = fc.constantFrom('A', 'B', 'C');
 const gender = fc.constantFrom('male', 'female', 'other');
 
-/** One message: an update, results, a diagnosis, a merge, its undoing, or two of them. */
+/** One message: an update, results, a diagnosis, a document, a merge, its undoing, or two of them. */
 const message: fc.Arbitrary<Change[]> = fc.oneof(
 	{ weight: 4, arbitrary: fc.tuple(patient, gender).map(([value, sex]) => [patientChange(value, { gender: sex })]) },
 	{
@@ -25,6 +34,12 @@ const message: fc.Arbitrary<Change[]> = fc.oneof(
 		arbitrary: fc
 			.tuple(patient, fc.constantFrom('I1', 'I2'), fc.constantFrom('2020', '2021', undefined))
 			.map(([value, item, onset]) => [patientChange(value, {}, 'keep'), itemChange(item, onset)]),
+	},
+	{
+		weight: 4,
+		arbitrary: fc
+			.tuple(patient, fc.constantFrom('S1', 'S2'), fc.constantFrom(1, 2, 3), fc.subarray(['I1', 'I2', 'I3']))
+			.map(([value, set, version, items]) => [patientChange(value, {}, 'keep'), documentChange(set, version, items)]),
 	},
 	{ weight: 2, arbitrary: fc.tuple(patient, patient).map(([survivor, prior]) => [patientChange(survivor), mergeChange(0, prior)]) },
 	{
@@ -58,6 +73,9 @@ describe('the split of messages into batches', () => {
 			`select patient_id, value, old, rank from patient_identifier where site_id = $1 order by value, patient_id`,
 			`select id, version, resource, patient_id, recorded_patient_id, order_key, item_key from observation where site_id = $1 order by order_key, item_key`,
 			`select id, version, resource, patient_id, recorded_patient_id, item_key from condition where site_id = $1 order by id`,
+			`select id, version, resource, patient_id, recorded_patient_id, document_key, set_key, set_version, stated_at from document_reference
+				where site_id = $1 order by id`,
+			`select document_id, item_key, patient_id, resource_id, stated_at, is_current from document_entry where site_id = $1 order by document_id, item_key`,
 			`select resource_type, id, version, resource from resource_history where site_id = $1 order by resource_type, id, version`,
 			`select sequence, control_id, outcome, failure_code, failure from message_log where site_id = $1 order by sequence`,
 		]) {

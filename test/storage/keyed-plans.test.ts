@@ -4,6 +4,7 @@ import pg from 'pg';
 import { tableShapes } from '#fhir/resources/index.ts';
 import { keyedPlans } from '#storage/connection.ts';
 import { findAccepted } from '#storage/statements/find-accepted.ts';
+import { findDocumentEntries, findDocumentOwners, findDocuments, findStatedItems } from '#storage/statements/find-documents.ts';
 import { findEncounters } from '#storage/statements/find-encounters.ts';
 import { findInstances, findStudies, findStudiesByAccession } from '#storage/statements/find-imaging.ts';
 import { findObservations } from '#storage/statements/find-observations.ts';
@@ -16,6 +17,10 @@ import { testDatabase } from '#test/support/database.ts';
 
 const byKeyOfTheSender = [
 	findAccepted,
+	findDocuments(tableShapes.DocumentReference),
+	findDocumentOwners,
+	findDocumentEntries,
+	findStatedItems,
 	findEncounters,
 	findInstances,
 	findStudies,

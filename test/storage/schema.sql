@@ -87,6 +87,16 @@ create table audit_event (
 	PRIMARY KEY (id)
 );
 
+create table binary_content (
+	site_id uuid not null,
+	id uuid not null,
+	document_id uuid not null,
+	content_type text not null,
+	last_updated timestamp with time zone not null,
+	bytes bytea not null storage e,
+	PRIMARY KEY (site_id, id)
+);
+
 create table bulk_job (
 	site_id uuid not null,
 	id uuid not null,
@@ -189,6 +199,18 @@ create table diagnostic_report (
 	PRIMARY KEY (site_id, id)
 ) with (fillfactor=90, toast_tuple_target=8160);
 
+create table document_entry (
+	site_id uuid not null,
+	document_id uuid not null,
+	resource_type text not null,
+	item_key text not null,
+	patient_id uuid not null,
+	resource_id uuid not null,
+	stated_at text not null,
+	is_current boolean not null,
+	PRIMARY KEY (site_id, document_id, resource_type, item_key)
+);
+
 create table document_reference (
 	site_id uuid not null,
 	id uuid not null,
@@ -207,6 +229,11 @@ create table document_reference (
 	code_further text[],
 	date_start timestamp with time zone,
 	date_end timestamp with time zone,
+	document_key text,
+	set_key text,
+	set_version text,
+	stated_at text,
+	replaces_key text,
 	PRIMARY KEY (site_id, id)
 ) with (fillfactor=90, toast_tuple_target=8160);
 
@@ -645,6 +672,8 @@ CREATE INDEX diagnostic_report_status ON public.diagnostic_report USING btree (s
 
 CREATE INDEX diagnostic_report_study ON public.diagnostic_report USING btree (site_id, study_uid) WHERE (study_uid IS NOT NULL);
 
+CREATE INDEX document_entry_item ON public.document_entry USING btree (site_id, patient_id, item_key, resource_type);
+
 CREATE INDEX document_reference_changes ON public.document_reference USING btree (site_id, last_updated, id);
 
 CREATE INDEX document_reference_code ON public.document_reference USING btree (site_id, code_value, id);
@@ -653,9 +682,15 @@ CREATE INDEX document_reference_code_further ON public.document_reference USING 
 
 CREATE INDEX document_reference_code_second ON public.document_reference USING btree (site_id, (code_further[3]), id) WHERE (code_further IS NOT NULL);
 
+CREATE INDEX document_reference_document ON public.document_reference USING btree (site_id, document_key, patient_id) WHERE (document_key IS NOT NULL);
+
 CREATE INDEX document_reference_item ON public.document_reference USING btree (site_id, patient_id, item_key) WHERE (item_key IS NOT NULL);
 
 CREATE INDEX document_reference_patient ON public.document_reference USING btree (site_id, patient_id, id);
+
+CREATE INDEX document_reference_replaces ON public.document_reference USING btree (site_id, replaces_key, patient_id) WHERE (replaces_key IS NOT NULL);
+
+CREATE INDEX document_reference_set ON public.document_reference USING btree (site_id, set_key, patient_id) WHERE (set_key IS NOT NULL);
 
 CREATE INDEX encounter_changes ON public.encounter USING btree (site_id, last_updated, id);
 

@@ -97,3 +97,22 @@ export function itemChange(item: string, onset: string | undefined, patient = 0)
 export function mergeChange(survivor: number, prior: string): Change {
 	return { kind: 'merge', survivor, prior: [identifier(prior)], sequence: 1 };
 }
+
+/** A version of a document, which states conditions of the patient. */
+export function documentChange(set: string, version: number, items: readonly string[], patient = 0): Change {
+	const key = `${set}.${version}`;
+	return {
+		kind: 'document',
+		patient,
+		key,
+		set: { key: set, version },
+		statedAt: `2026-01-0${version}T00:00:00.000Z`,
+		relations: [],
+		resource: { content: [{ attachment: { contentType: 'text/xml' } }] },
+		bytes: [null],
+		isShared: false,
+		entries: items.map((item) => ({ resourceType: 'Condition', item, resource: { code: { text: item }, recordedDate: `202${version}` } })),
+		study: { uid: undefined, accession: undefined, filler: undefined },
+		expression: '/ClinicalDocument/id',
+	};
+}

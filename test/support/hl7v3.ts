@@ -3,7 +3,10 @@ import { DOMParser, type Node } from '@xmldom/xmldom';
 
 /** Its own declarations bring those of browsers into every file, so it is loaded without them. */
 const xpath = createRequire(import.meta.url)('xpath') as {
-	useNamespaces(namespaces: Record<string, string>): (path: string, node: Node) => Node[];
+	useNamespaces(namespaces: Record<string, string>): {
+		(path: string, node: Node): Node[];
+		(path: string, node: Node, single: boolean): Node | string | number | boolean;
+	};
 };
 
 /** A registry message whose patient is `patient`: the content of `<patient>`. */
@@ -77,6 +80,11 @@ export class IndependentDocument {
 	/** Values of the attributes, or texts of the elements, that an XPath finds. */
 	values(path: string): string[] {
 		return this.#nodes(path).map((node) => node.nodeValue ?? node.textContent ?? '');
+	}
+
+	/** For each node that an XPath finds, the strings that XPaths relative to it give. */
+	strings(path: string, ...relative: string[]): string[][] {
+		return this.#nodes(path).map((node) => relative.map((inner) => String(select(`string(${inner})`, node, true))));
 	}
 
 	#nodes(path: string): Node[] {

@@ -1,6 +1,6 @@
 import { instantBounds } from '../date.ts';
 import { asText } from '../elements.ts';
-import { itemLink, patientLink, referencedRow } from '../links.ts';
+import { documentLinks, itemLink, patientLink, referencedRow } from '../links.ts';
 import { defineResource, readInteractions, writeInteractions } from '../resource.ts';
 import {
 	codeColumn,
@@ -21,7 +21,7 @@ export const documentReference = defineResource({
 	type: 'DocumentReference',
 	interactions: [...readInteractions, ...writeInteractions],
 	table: 'document_reference',
-	links: [patientLink, itemLink],
+	links: [patientLink, itemLink, ...documentLinks],
 	statedLinks: (resource) => ({ patient_id: referencedRow(resource['subject'], 'Patient') }),
 	columns: [
 		codeColumn('status'),

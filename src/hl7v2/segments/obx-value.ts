@@ -1,12 +1,12 @@
 import type { Json, JsonObject } from '#core/json.ts';
 import type { Extension } from '#fhir/datatypes.ts';
+import { decimal } from '#fhir/mapping/decimal.ts';
 import { joined } from '#fhir/mapping/text.ts';
 import { toDate, toDateTime, toTime } from '#fhir/mapping/timestamp.ts';
 import type { Segment } from '../message.ts';
 import { encapsulatedData, referencePointer } from './attachment.ts';
 import { type Context, failureAt, nameOf } from './context.ts';
 import { codeableConcept } from './datatypes/cwe.ts';
-import { decimal } from './datatypes/nm.ts';
 import { numeric, quantity, range, type Unit, type Value } from './quantity.ts';
 import { sampledData, structuredNumeric } from './structured-value.ts';
 

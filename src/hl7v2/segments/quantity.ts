@@ -1,8 +1,9 @@
 import type { Json, JsonObject } from '#core/json.ts';
 import type { Extension, Quantity, Range } from '#fhir/datatypes.ts';
+import { decimal } from '#fhir/mapping/decimal.ts';
 import type { Segment } from '../message.ts';
 import { codeableConcept } from './datatypes/cwe.ts';
-import { comparedDecimal, decimal } from './datatypes/nm.ts';
+import { comparedDecimal } from './datatypes/nm.ts';
 
 /** `value[x]` of an Observation or of one of its components: an element and what it holds, or an extension. */
 export type Value = { element: string; value: Json } | { extension: Extension };

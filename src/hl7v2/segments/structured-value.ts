@@ -1,6 +1,6 @@
 import type { SampledData } from '#fhir/datatypes.ts';
+import { decimal } from '#fhir/mapping/decimal.ts';
 import type { Segment } from '../message.ts';
-import { decimal } from './datatypes/nm.ts';
 import { quantity, range, type Unit, type Value } from './quantity.ts';
 
 /** SN comparators that FHIR has; `=` is no comparator and `<>` has no counterpart. */

@@ -11,15 +11,21 @@ const uuid = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
  * @throws Failure `value-too-long`
  */
 export function identifier(element: XmlElement, context: Context, assigner = ''): Identifier | undefined {
+	const result = uncheckedIdentifier(element, context, assigner);
+	if (result !== undefined && (result.value.length > keyLengthMax || String(result['system'] ?? '').length > keyLengthMax)) {
+		throw failureAt('value-too-long', element, `${element.name} has an identifier of more than ${keyLengthMax} characters`);
+	}
+	return result;
+}
+
+/** The same of any length, for what is no key in the database. */
+export function uncheckedIdentifier(element: XmlElement, context: Context, assigner = ''): Identifier | undefined {
 	if (element.isNull) return undefined;
 	const root = element.attribute('root');
 	const extension = element.attribute('extension');
 	if (root === '' && extension === '') return undefined;
 	const authority = element.attribute('assigningAuthorityName') || assigner;
 	const result = extension === '' ? ofRoot(root) : scoped(root, extension, authority, context.defaultAuthority);
-	if (result.value.length > keyLengthMax || String(result['system'] ?? '').length > keyLengthMax) {
-		throw failureAt('value-too-long', element, `${element.name} has an identifier of more than ${keyLengthMax} characters`);
-	}
 	if (authority !== '' && root !== '') result['assigner'] = { display: authority };
 	return result;
 }

@@ -1,5 +1,6 @@
 import type { Change, ChangeSet, Identifier, MergeChange } from '../change-set.ts';
 import type { ApplyContext } from './context.ts';
+import { applyDocument, isOutdated } from './document.ts';
 import { applyEncounter } from './encounter.ts';
 import { applyInstance, applySettlement } from './instance.ts';
 import { applyItem } from './item.ts';
@@ -21,13 +22,20 @@ export function applyChangeSet(context: ApplyContext, changeSet: ChangeSet): voi
 		const resources = changeSet.changes.filter((change) => change.kind === 'resource');
 		if (resources.length > 0) return applyResources(context, resources);
 		const references = new References();
-		for (const change of changeSet.changes) applyChange(context, change, references);
+		for (const change of changeSet.changes) applyChange(context, current(context, change, changeSet), references);
 	});
 }
 
-/** Whether a message has to be applied alone: it moves rows by statement. */
-export function movesRows(changeSet: ChangeSet): boolean {
-	return changeSet.changes.some((change) => ['merge', 'unlink', 'identity'].includes(change.kind));
+/** Whether a message has to be applied alone: it moves rows by statement, or what it needs is found through what stands in the database. */
+export function isAppliedAlone(changeSet: ChangeSet): boolean {
+	return changeSet.changes.some(({ kind }) => kind === 'merge' || kind === 'unlink' || kind === 'identity' || kind === 'document');
+}
+
+/** A version of a document that was replaced before does not update its patient. */
+function current({ set }: ApplyContext, change: Change, { changes }: ChangeSet): Change {
+	if (change.kind !== 'patient' || change.known === 'keep') return change;
+	const document = changes.find((other) => other.kind === 'document' && other.patient === change.ref);
+	return document?.kind === 'document' && isOutdated(set, document, change) ? { ...change, known: 'keep' } : change;
 }
 
 class References {
@@ -99,6 +107,9 @@ function applyChange(context: ApplyContext, change: Change, references: Referenc
 			return;
 		case 'settlement':
 			applySettlement(context, change, change.patient === undefined ? undefined : references.patient(change.patient));
+			return;
+		case 'document':
+			applyDocument(context, change, references.patient(change.patient), references.encounter(change.encounter));
 			return;
 		case 'resource':
 			throw new Error('resources are applied together');

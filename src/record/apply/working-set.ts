@@ -13,6 +13,8 @@ import type { MppsReport, MppsSession } from '../mpps.ts';
 import type { AuditEntry } from '../report.ts';
 import type { ResourceType } from '../table-shape.ts';
 import type { Row } from './rows.ts';
+import { StatedDocuments } from './stated-documents.ts';
+import { UndoLog } from './undo-log.ts';
 
 /** Where an identifier value leads: the rows of `patient_identifier` for it. */
 export interface IdentifierEntry {
@@ -85,17 +87,12 @@ export class WorkingSet {
 	/** Reports about procedure steps that the batch accepted, in order. */
 	readonly reports: MppsReport[] = [];
 
-	#undo: (() => void)[] = [];
+	readonly #undo = new UndoLog();
+	readonly documents = new StatedDocuments(this.#undo);
 
 	/** Runs one message's changes: all of them, or, when it throws, none. */
 	attempt<T>(changes: () => T): T {
-		this.#undo = [];
-		try {
-			return changes();
-		} catch (error) {
-			for (let index = this.#undo.length - 1; index >= 0; index--) this.#undo[index]?.();
-			throw error;
-		}
+		return this.#undo.attempt(changes);
 	}
 
 	/** Notes a row as it stands in the database. */
@@ -136,6 +133,11 @@ export class WorkingSet {
 
 	row(type: ResourceType, id: string): Row | undefined {
 		return this.#rows.get(type)?.get(id);
+	}
+
+	/** Every row of the type that was read or made. */
+	rows(type: ResourceType): Row[] {
+		return [...this.#table(type).values()];
 	}
 
 	/** A new version of a row, or a new row. */
@@ -232,8 +234,7 @@ export class WorkingSet {
 	}
 
 	putAudit(entry: AuditEntry): void {
-		this.audits.push(entry);
-		this.#undo.push(() => this.audits.pop());
+		this.#undo.push(this.audits, entry);
 	}
 
 	#all(type: ResourceType, ids: readonly string[]): Row[] {
@@ -325,22 +326,19 @@ export class WorkingSet {
 	}
 
 	putConflict(conflict: Conflict): void {
-		this.conflicts.push(conflict);
-		this.#undo.push(() => this.conflicts.pop());
+		this.#undo.push(this.conflicts, conflict);
 		const key = `${conflict.sopInstanceUid}/${conflict.digest}`;
 		this.#put(this.#kept, key, [...(this.#kept.get(key) ?? []), conflict.objectKey]);
 	}
 
 	settleConflict(settled: SettledConflict): void {
-		this.settledConflicts.push(settled);
-		this.#undo.push(() => this.settledConflicts.pop());
+		this.#undo.push(this.settledConflicts, settled);
 		const held = this.#conflicts.get(settled.conflictId);
 		if (held) this.#put(this.#conflicts, settled.conflictId, { ...held, isSettled: true });
 	}
 
 	move(move: Move): void {
-		this.moves.push(move);
-		this.#undo.push(() => this.moves.pop());
+		this.#undo.push(this.moves, move);
 	}
 
 	addStoredSession(session: MppsSession): void {
@@ -353,8 +351,7 @@ export class WorkingSet {
 
 	putSession(session: MppsSession, report: MppsReport): void {
 		this.#put(this.#sessions, session.sopInstanceUid, session);
-		this.reports.push(report);
-		this.#undo.push(() => this.reports.pop());
+		this.#undo.push(this.reports, report);
 	}
 
 	/** Every session that the batch changed, as its last report left it. */
@@ -363,10 +360,7 @@ export class WorkingSet {
 	}
 
 	#put<K, V>(map: Map<K, V>, key: K, value: V): void {
-		const had = map.has(key);
-		const before = map.get(key) as V;
-		map.set(key, value);
-		this.#undo.push(() => (had ? map.set(key, before) : map.delete(key)));
+		this.#undo.put(map, key, value);
 	}
 
 	/** Every row that the batch made, newest version of each resource. */

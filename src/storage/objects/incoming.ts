@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -33,9 +34,38 @@ export class Incoming {
 	}
 
 	begin(head: Uint8Array, options: FileWriterOptions): FileWriter {
-		this.#count += 1;
-		const path = join(this.#folder, this.#owner, `${this.#count}.part`);
+		const path = this.#next();
 		return new FileWriter(path, this.#open(path), head, options);
+	}
+
+	/** Writes a whole file at once and blocks the thread meanwhile; the descriptor is not synced. */
+	write(bytes: Uint8Array): { path: string; fd: number } {
+		const path = this.#next();
+		const fd = this.#openNow(path);
+		try {
+			for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
+		} catch (error) {
+			closeSync(fd);
+			rmSync(path, { force: true });
+			throw error;
+		}
+		return { path, fd };
+	}
+
+	#next(): string {
+		this.#count += 1;
+		return join(this.#folder, this.#owner, `${this.#count}.part`);
+	}
+
+	#openNow(path: string): number {
+		try {
+			return openSync(path, 'wx', 0o640);
+		} catch (error) {
+			if (codeOf(error) !== 'ENOENT') throw error;
+			// The first object of this thread.
+			mkdirSync(dirname(path), { recursive: true, mode: 0o750 });
+			return openSync(path, 'wx', 0o640);
+		}
 	}
 
 	async #open(path: string): Promise<number> {

@@ -24,15 +24,15 @@ const s3Pattern = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([\w!.*'()/-]*
  * @throws Error for any other, with a text that names no part of it
  */
 export function configuredObjectStore(config: ObjectStoreConfig): ObjectStore {
-	const { OBJECT_STORE_URL: url, DATA_DIR } = config;
-	if (url === undefined) return new FileStore(join(resolve(DATA_DIR), 'objects'));
-	if (url.startsWith('file:')) return openFileStore(url);
+	const folder = objectsFolder(config);
+	if (folder !== undefined) return new FileStore(folder);
+	const { OBJECT_STORE_URL: url = '', DATA_DIR } = config;
 	const [isBucket, bucket = '', prefix = ''] = s3Pattern.exec(url) ?? [];
 	if (isBucket === undefined) throw new Error('the object store is given as file:<absolute path> or s3://<bucket>[/<prefix>]');
-	const folder = prefix.replace(/^\/+|\/+$/g, '');
+	const below = prefix.replace(/^\/+|\/+$/g, '');
 	return new S3Store({
 		bucket,
-		prefix: folder === '' ? '' : `${folder}/`,
+		prefix: below === '' ? '' : `${below}/`,
 		spool: join(resolve(DATA_DIR), 'objects-spool'),
 		access: {
 			endpoint: config.AWS_ENDPOINT_URL_S3 ?? config.AWS_ENDPOINT_URL,
@@ -47,8 +47,11 @@ function credentialsOf(config: ObjectStoreConfig) {
 	return accessKeyId === undefined || secretAccessKey === undefined ? undefined : { accessKeyId, secretAccessKey, sessionToken };
 }
 
-function openFileStore(url: string): FileStore {
+/** The folder of a store of files; undefined for any other. */
+export function objectsFolder({ OBJECT_STORE_URL: url, DATA_DIR }: ObjectStoreConfig): string | undefined {
+	if (url === undefined) return join(resolve(DATA_DIR), 'objects');
+	if (!url.startsWith('file:')) return undefined;
 	const path = url.startsWith('file://') ? fileURLToPath(url) : url.slice('file:'.length);
 	if (!isAbsolute(path)) throw new Error('the path of the object store is not absolute');
-	return new FileStore(path.length > 1 ? path.replace(/\/+$/, '') : path);
+	return path.length > 1 ? path.replace(/\/+$/, '') : path;
 }

@@ -66,3 +66,18 @@ update imaging_study r set patient_id = $3::uuid, recorded_patient_id = coalesce
 where ${condition[reason]}`,
 	};
 }
+
+/** What documents state goes where they went. */
+export const moveDocumentEntries: Readonly<Record<'merge' | 'unlink', Statement>> = {
+	merge: {
+		name: 'move_document_entries_merge',
+		text: 'update document_entry set patient_id = $3::uuid where site_id = $1 and patient_id = $2::uuid',
+	},
+	unlink: {
+		name: 'move_document_entries_unlink',
+		text: `
+update document_entry e set patient_id = $3::uuid
+from document_reference d
+where e.site_id = $1 and e.patient_id = $2::uuid and d.site_id = e.site_id and d.id = e.document_id and d.patient_id = $3::uuid`,
+	},
+};

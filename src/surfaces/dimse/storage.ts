@@ -15,13 +15,12 @@ class StoreReception implements Reception {
 	readonly #reception: InstanceReception;
 	readonly #bytesMax: number;
 	#bytes = 0;
-	readonly #gathering: Buffer;
+	#gathering: Buffer | undefined;
 	#gathered = 0;
 	#abandoned: Promise<void> | undefined;
 
-	constructor(reception: InstanceReception, gathering: Buffer, bytesMax: number) {
+	constructor(reception: InstanceReception, bytesMax: number) {
 		this.#reception = reception;
-		this.#gathering = gathering;
 		this.#bytesMax = bytesMax;
 	}
 
@@ -31,19 +30,20 @@ class StoreReception implements Reception {
 			this.#gathered = 0;
 			return this.abandon();
 		}
-		if (chunk.length < pieceBytesMin && this.#gathered + chunk.length <= this.#gathering.length) return this.#gather(chunk);
+		if (chunk.length < pieceBytesMin && this.#gathered + chunk.length <= gatheredBytes) return this.#gather(chunk);
 		const flushed = this.#flush();
 		const rest = () => (chunk.length < pieceBytesMin ? this.#gather(chunk) : this.#reception.write(chunk));
 		return flushed === undefined ? rest() : flushed.then(rest);
 	}
 
 	#gather(chunk: Buffer): undefined {
+		this.#gathering ??= Buffer.allocUnsafe(gatheredBytes);
 		chunk.copy(this.#gathering, this.#gathered);
 		this.#gathered += chunk.length;
 	}
 
 	#flush(): Promise<void> | undefined {
-		if (this.#gathered === 0) return undefined;
+		if (this.#gathering === undefined || this.#gathered === 0) return undefined;
 		const bytes = Buffer.from(this.#gathering.subarray(0, this.#gathered));
 		this.#gathered = 0;
 		return this.#reception.write(bytes);
@@ -80,7 +80,7 @@ function beginStore({ intake, limits }: DimseContext, request: DimseRequest): Re
 		affectedSopInstanceUid: sopInstanceUid,
 		transferSyntaxUid: transferSyntax,
 	});
-	return new StoreReception(reception, Buffer.allocUnsafe(gatheredBytes), limits.dimseObjectBytesMax);
+	return new StoreReception(reception, limits.dimseObjectBytesMax);
 }
 
 /** The data set is stored as it comes, so any transfer syntax will do; of those proposed the first that is known. */

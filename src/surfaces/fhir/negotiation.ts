@@ -57,6 +57,26 @@ function acceptedType(accept: string | undefined): string | undefined {
 	return best?.type;
 }
 
+/**
+ * Whether a Binary is wanted as a resource rather than as its bytes (FHIR R4 §3.1.0.1.12): only by who asks for FHIR JSON by name.
+ * @throws Failure `not-acceptable` when FHIR is asked for in another form
+ */
+export function wantsResource(request: Pick<HttpRequest, 'header' | 'query'>, contentType: string): boolean {
+	if (new URLSearchParams(request.query).get('_format')) return answerType(request) !== '';
+	const [media = ''] = contentType.split(';');
+	const weights = new Map<string, number>();
+	for (const range of (request.header('accept') ?? '').split(',')) {
+		const [name = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+		if (isOurVersion(parameters)) weights.set(name, weightOf(parameters));
+	}
+	const asResource = weights.get('application/fhir+json') ?? 0;
+	const asBytes = [media, `${media.split('/')[0]}/*`, '*/*'].map((name) => weights.get(name)).find((weight) => weight !== undefined);
+	if (asResource > 0) return asResource >= (asBytes ?? 0);
+	if (weights.has('application/fhir+xml') && asBytes === undefined)
+		throw new Failure('not-acceptable', 'this server answers FHIR JSON only');
+	return false;
+}
+
 function weightOf(parameters: readonly string[]): number {
 	const given = parameters.find((parameter) => parameter.startsWith('q='));
 	const weight = given === undefined ? 1 : Number(given.slice(2));

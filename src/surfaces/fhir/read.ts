@@ -36,7 +36,7 @@ function answerOf(row: StoredResource, { context, request, definition, mediaType
 }
 
 /** RFC 9110 §13.1.2 and §13.1.3: the tag decides where there is one. */
-function isUnchanged(request: HttpRequest, { version, lastUpdated }: StoredResource): boolean {
+export function isUnchanged(request: HttpRequest, { version, lastUpdated }: Pick<StoredResource, 'version' | 'lastUpdated'>): boolean {
 	const tags = request.header('if-none-match');
 	if (tags !== undefined) return namesVersion(tags, version);
 	const since = Date.parse(request.header('if-modified-since') ?? '');

@@ -6,6 +6,7 @@ import { definitionOf } from '#fhir/resources/index.ts';
 import { authenticate } from '../http/authenticate.ts';
 import type { HttpAnswer, HttpRequest, Route } from '../http/message.ts';
 import { baseOf } from './base.ts';
+import { binary } from './binary.ts';
 import type { FhirContext, Interacting } from './context.ts';
 import { everything } from './everything.ts';
 import { historyOfInstance, historyOfType } from './history.ts';
@@ -41,7 +42,8 @@ export function fhirRoutes(context: FhirContext): Route[] {
 			handle: (request) => carryOut(prepare(context, request, interaction)),
 		}),
 	);
-	return [metadataRoute, ...readRoutes, ...writeRoutes(context, [metadataRoute, ...readRoutes])];
+	const binaryRoute: Route = { method: 'GET', pattern: '/fhir/Binary/:id', handle: (request) => binary(context, request) };
+	return [metadataRoute, binaryRoute, ...readRoutes, ...writeRoutes(context, [metadataRoute, ...readRoutes])];
 }
 
 /** Every failure, the transport's own included, is an OperationOutcome. */

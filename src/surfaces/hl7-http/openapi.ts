@@ -56,7 +56,7 @@ export function hl7OpenApi(version: string, server: string): object {
 				post: {
 					tags: ['HL7 v3'],
 					operationId: 'ingestV3',
-					summary: 'A message of HL7 v3, as it is or in a SOAP envelope',
+					summary: 'A message of HL7 v3 or a clinical document (CDA R2), as it is or in a SOAP envelope',
 					requestBody: {
 						required: true,
 						content: {

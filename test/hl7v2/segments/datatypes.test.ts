@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { authoritySystem } from '#fhir/mapping/authority.ts';
 import { codingSystem } from '#fhir/mapping/coding-system.ts';
+import { decimal } from '#fhir/mapping/decimal.ts';
 import { toDate, toDateTime, toInstant, toTime, zoneOf } from '#fhir/mapping/timestamp.ts';
-import { comparedDecimal, decimal } from '#hl7v2/segments/datatypes/nm.ts';
+import { comparedDecimal } from '#hl7v2/segments/datatypes/nm.ts';
 
 describe('HL7 v2 times', () => {
 	const dates: [string, string | undefined][] = [

@@ -75,6 +75,34 @@ describe('files', () => {
 	});
 });
 
+describe('a whole object at once', () => {
+	test('is there when it is durable, and again when its folders were removed', async () => {
+		const root = newRoot();
+		const store = new FileStore(root);
+		const bytes = Buffer.alloc(70_000, 7);
+		await Promise.all(['1.1', '1.2'].map((uid) => store.put(keyOf(uid), bytes)));
+		for (const folder of [siteId, 'incoming']) rmSync(join(root, folder), { recursive: true });
+		const key = keyOf('1.3');
+		await store.put(key, bytes);
+		assert.ok(readFileSync(join(root, key)).equals(bytes));
+		assert.deepEqual(temporary(root), []);
+	});
+
+	test('that the disk does not take leaves nothing', async () => {
+		const noRoot = newRoot();
+		writeFileSync(noRoot, 'a file, not a folder');
+		await assert.rejects(new FileStore(noRoot).put(keyOf('1.1'), head), refused('unavailable'));
+		const root = newRoot();
+		const store = new FileStore(root);
+		await store.put(keyOf('1.1'), head);
+		rmSync(join(root, siteId), { recursive: true });
+		writeFileSync(join(root, siteId), 'a file, not a folder');
+		await assert.rejects(store.put(keyOf('1.2'), head), refused('unavailable'));
+		assert.deepEqual(temporary(root), []);
+		await assert.rejects(store.put('../1.dcm', head), TypeError);
+	});
+});
+
 describe('temporary files', () => {
 	test('those of processes that ended are removed, those of the living stay', async () => {
 		const root = newRoot();

@@ -30,10 +30,15 @@ const announced: AnnouncedInstance = {
 	transferSyntaxUid: explicitLittleEndian,
 };
 
-function intake(index: IndexInstance, headerBytesMax = 1024 * 1024) {
+function intake(index: IndexInstance, headerBytesMax = 1024 * 1024, carriedObjectBytesMax = 0) {
 	const root = mkdtempSync(join(tmpdir(), 'tributary-intake-'));
 	roots.push(root);
-	const instanceIntake = new InstanceIntake({ objects: new FileStore(root), index, limits: { headerBytesMax }, log: silentLog });
+	const instanceIntake = new InstanceIntake({
+		objects: new FileStore(root),
+		index,
+		limits: { headerBytesMax, carriedObjectBytesMax },
+		log: silentLog,
+	});
 	/** Every file below the root, temporary ones included. */
 	const files = () => globSync('**/*.{dcm,part}', { cwd: root }).sort();
 	const send = async (dataSet: Buffer, changes: Partial<AnnouncedInstance> = {}, chunkBytes = 1000) => {
@@ -216,5 +221,52 @@ describe('an instance on its way in', () => {
 		const { files, send } = intake(answering({ kind: 'stored' }), 400);
 		assert.equal((await send(sampleDataSet())).status, 0xc000);
 		assert.deepEqual(files(), []);
+	});
+});
+
+describe('a small instance', () => {
+	const carriedBytesMax = 5000;
+	const carrying = (index: IndexInstance) => intake(index, undefined, carriedBytesMax);
+
+	test('is carried to the index whole, and is not in the store before', async () => {
+		for (const pixelBytes of [2000, 40_000]) {
+			const dataSet = sampleDataSet({ pixels: Buffer.alloc(pixelBytes, 3) });
+			let carried: Buffer | undefined;
+			let row: StoredInstance | undefined;
+			const { root, files, send } = carrying(async (_site, instance, object) => {
+				row = instance;
+				carried = object && Buffer.concat(object);
+				assert.equal(files().length, object === undefined ? 1 : 0);
+				return { kind: 'stored' };
+			});
+			assert.equal((await send(dataSet)).status, 0);
+			assert.equal(carried !== undefined, dataSet.length <= carriedBytesMax);
+			const file = carried ?? readFileSync(join(root, row?.objectKey ?? ''));
+			assert.ok(file.subarray(readFileMeta(file).dataSetOffset).equals(dataSet));
+			assert.deepEqual([row?.bytes, row?.digest], [file.length, createHash('sha256').update(dataSet).digest('hex')]);
+		}
+	});
+
+	test('that the store does not take when its row is written: 0xA700; that the index refuses: 0xC000', async () => {
+		const cases = [
+			['unavailable', 'the object store is full', 0xa700],
+			['internal', 'the instance could not be indexed', 0xc000],
+		] as const;
+		for (const [code, diagnostics, status] of cases) {
+			const { files, send } = carrying(async () => ({ kind: 'failed', failure: { code, diagnostics } }));
+			const result = await send(sampleDataSet());
+			assert.deepEqual([result.status, result.comment, result.outcome], [status, diagnostics, 'failed']);
+			assert.deepEqual(files(), []);
+		}
+	});
+
+	test('that is refused or given up reaches neither the index nor the disk', async () => {
+		const { root, instanceIntake, send } = carrying(neverAsked);
+		assert.equal((await send(sampleDataSet(), { affectedSopInstanceUid: '1.2.3.4.6' })).status, 0xa900);
+		const dying = instanceIntake.begin(announced);
+		await dying.write(sampleDataSet().subarray(0, 700));
+		await dying.abandon();
+		assert.equal((await dying.finish()).outcome, 'failed');
+		assert.ok(!existsSync(join(root, 'incoming')));
 	});
 });

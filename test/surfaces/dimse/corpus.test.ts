@@ -14,7 +14,7 @@ import { type CorpusFile, corpusFiles, corpusIsAbsent } from '#test/support/corp
 import { abortPdu, associate, commandSet, data, statusOf, value } from './peer.ts';
 import { ctImage, startSurface } from './support.ts';
 
-const limits = { headerBytesMax: 4 * 1024 * 1024 };
+const limits = { headerBytesMax: 4 * 1024 * 1024, carriedObjectBytesMax: 0 };
 
 /** The surface in front of the real intake and a store of files; the index takes everything. */
 async function startStoring(context: TestContext) {

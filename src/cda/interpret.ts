@@ -1,0 +1,132 @@
+import { Failure } from '#core/failure.ts';
+import type { Limits } from '#core/limits.ts';
+import { isOid } from '#fhir/mapping/authority.ts';
+import { zoneOf } from '#fhir/mapping/timestamp.ts';
+import { Context, documentFlagsMax, failureAt } from '#hl7v3/context.ts';
+import { identifier } from '#hl7v3/datatypes/ii.ts';
+import { valueIn } from '#hl7v3/datatypes/ts.ts';
+import type { XmlElement } from '#hl7v3/element.ts';
+import { requireMessageId } from '#hl7v3/header.ts';
+import type { Received } from '#hl7v3/interpret.ts';
+import type { Change, ChangeSet, DocumentChange, PatientChange } from '#record/change-set.ts';
+import type { DocumentEntry } from '#record/document.ts';
+import { type DocumentContent, embeddedFile, wholeDocument } from './content.ts';
+import { documentReference } from './document-reference.ts';
+import { encounterChange } from './encounter.ts';
+import { cutOut } from './enveloped.ts';
+import { patientChange } from './patient.ts';
+import { keyOf, relationsOf, setOf } from './relations.ts';
+import { documentTime } from './times.ts';
+
+/** What the sections of a document state. */
+export type ReadEntries = (document: XmlElement, context: Context) => DocumentEntry[];
+
+export interface DocumentSettings {
+	/** The site's assigning authority for identifiers that name none; a FHIR system URI. */
+	defaultAuthority: string | undefined;
+	limits: Pick<Limits, 'documentPatientsMax'>;
+	readEntries: ReadEntries;
+}
+
+export function isDocument({ message }: Received): boolean {
+	return message?.name === 'ClinicalDocument';
+}
+
+/**
+ * What a ClinicalDocument (CDA R2) does to its site's record: its patient, the visit that it names, and itself with what its
+ * sections state. Pure: the same document gives the same change-set. `bytes` are those of the request.
+ * @throws Failure for what is no CDA R2, and what cannot be placed: no id of its own, or of its patient
+ */
+export function interpretDocument(received: Received, bytes: Uint8Array, settings: DocumentSettings): ChangeSet {
+	const { message: document, header, failure } = received;
+	if (failure) throw failure;
+	if (document === undefined) throw new Error('a body without a message has a failure');
+	requireReleaseTwo(document);
+	requireMessageId(document, header);
+	const zone = zoneOf(valueIn(document.first('effectiveTime')) ?? '') ?? 'Z';
+	const context = new Context(settings.defaultAuthority, zone, documentFlagsMax);
+	const patients = patientsOf(document, settings, context);
+	const changes: Change[] = [...patients];
+	const encounter = patients.length === 1 ? encounterChange(document, 0, context) : undefined;
+	if (encounter) changes.push(encounter);
+	changes.push(...documentChanges(document, patients, received.envelope ? (cutOut(bytes) ?? bytes) : bytes, settings, context));
+	return { changes, flags: context.flags };
+}
+
+/** The typeId of CDA R2 (§4.2.2, InfrastructureRoot.typeId); senders that leave it out mean it. */
+const typeId = { root: '2.16.840.1.113883.1.3', extension: 'POCD_HD000040' };
+
+function requireReleaseTwo(document: XmlElement): void {
+	const stated = document.first('typeId');
+	if (stated === undefined || stated.isNull) return;
+	if (stated.attribute('root') === typeId.root && stated.attribute('extension') === typeId.extension) return;
+	throw failureAt('unsupported-message-type', stated, `the document is not of CDA R2: its typeId is not ${typeId.extension}`);
+}
+
+/** One for each recordTarget. */
+function patientsOf(document: XmlElement, { limits }: DocumentSettings, context: Context): [PatientChange, ...PatientChange[]] {
+	const roles = document.all('recordTarget', 'patientRole');
+	if (roles.length > limits.documentPatientsMax) {
+		throw failureAt('business-rule', document, `the document is about more than ${limits.documentPatientsMax} patients`);
+	}
+	const [first, ...others] = roles.map((role, ref) => patientChange(role, ref, context));
+	if (first === undefined)
+		throw failureAt('segment-sequence', document, 'recordTarget/patientRole is missing: the document has no patient');
+	return [first, ...others];
+}
+
+function documentChanges(
+	document: XmlElement,
+	patients: readonly PatientChange[],
+	bytes: Uint8Array,
+	{ readEntries }: DocumentSettings,
+	context: Context,
+): DocumentChange[] {
+	const id = document.first('id');
+	const masterIdentifier = id && identifier(id, context);
+	if (id === undefined || masterIdentifier === undefined) throw new Failure('required-field-missing', 'the document has no id');
+	const time = documentTime(document.first('effectiveTime'), context);
+	const title = document.first('title')?.text ?? '';
+	const contents = [wholeDocument(document, bytes, time, title), embeddedFile(document, context)].filter((found) => found !== undefined);
+	const set = setOf(document, context);
+	const shared = {
+		kind: 'document' as const,
+		key: keyOf(masterIdentifier),
+		...(set === undefined ? {} : { set }),
+		statedAt: time.order,
+		relations: relationsOf(document, context),
+		bytes: contents.map((content: DocumentContent) => content.bytes),
+		isShared: patients.length > 1,
+		entries: entriesOf(document, patients.length > 1, readEntries, context),
+		study: studyNames(document),
+		expression: id.path,
+	};
+	const content = contents.map((one) => one.content);
+	return patients.map((patient) => ({
+		...shared,
+		patient: patient.ref,
+		...(patients.length === 1 ? { encounter: 0 } : {}),
+		resource: documentReference(document, { identifier: masterIdentifier, time, title, content, patient }, context),
+	}));
+}
+
+/** Of whom an entry is, a document about several patients does not say. */
+function entriesOf(document: XmlElement, isShared: boolean, readEntries: ReadEntries, context: Context): DocumentEntry[] {
+	if (!isShared) return readEntries(document, context);
+	const body = document.first('component', 'structuredBody');
+	if (body) context.skipped(body, 'the document is about several patients, and its entries do not say of whom they are');
+	return [];
+}
+
+/** Of a section (DCM 121181, DICOM Object Catalog; DICOM PS3.20 §9.8.1): the root of the id of its act is the Study Instance UID. */
+const objectCatalog = '121181';
+
+/** The study of the object catalog, else the accession number of the order that the document fulfils (CDA R2 §4.2.3.3). */
+function studyNames(document: XmlElement): DocumentChange['study'] {
+	const catalogs = document
+		.all('component', 'structuredBody', 'component', 'section')
+		.filter((section) => section.first('code')?.attribute('code') === objectCatalog);
+	const uid = catalogs.flatMap((catalog) => catalog.all('entry', 'act', 'id')).find((id) => isOid(id.attribute('root')));
+	const orders = document.all('inFulfillmentOf', 'order', 'id').filter((id) => !id.isNull && id.attribute('extension') !== '');
+	return { uid: uid?.attribute('root'), accession: orders[0]?.attribute('extension'), filler: undefined };
+}

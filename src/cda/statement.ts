@@ -1,0 +1,215 @@
+import type { Json, JsonObject } from '#core/json.ts';
+import type { Annotation, CodeableConcept, Period, Reference } from '#fhir/datatypes.ts';
+import { dateRange } from '#fhir/date.ts';
+import type { Context } from '#hl7v3/context.ts';
+import { codeableConcept } from '#hl7v3/datatypes/cd.ts';
+import { namesOf } from '#hl7v3/datatypes/en.ts';
+import { uncheckedIdentifier } from '#hl7v3/datatypes/ii.ts';
+import { time } from '#hl7v3/datatypes/ts.ts';
+import { hl7Namespace, type XmlElement } from '#hl7v3/element.ts';
+import type { Identifier } from '#record/change-set.ts';
+import type { Narrative } from './narrative.ts';
+import { comments } from './templates.ts';
+
+/** What reading the entries of one document needs. */
+export interface Reading {
+	context: Context;
+	narrative: Narrative;
+}
+
+/** The classes of the clinical statement (CDA R2 §4.3.6). */
+const statementNames: ReadonlySet<string> = new Set([
+	...['act', 'encounter', 'observation', 'observationMedia', 'organizer', 'procedure'],
+	...['regionOfInterest', 'substanceAdministration', 'supply'],
+]);
+
+/** The clinical statement that an entry, entryRelationship or component holds. */
+export function statementIn(holder: XmlElement): XmlElement | undefined {
+	for (const node of holder.content) {
+		if (typeof node !== 'string' && node.namespace === hl7Namespace && statementNames.has(node.name)) return node;
+	}
+	return undefined;
+}
+
+/** A statement that stands within another one. */
+export interface Related {
+	statement: XmlElement;
+	/** Of the entryRelationship: SUBJ, REFR, MFST, RSON, COMP … */
+	typeCode: string;
+	/** The relation reads from the inner statement to the outer one. */
+	isInverted: boolean;
+}
+
+export function relatedTo(statement: XmlElement): Related[] {
+	return statement.children('entryRelationship').flatMap((relationship) => {
+		const inner = statementIn(relationship);
+		if (inner === undefined) return [];
+		return [
+			{ statement: inner, typeCode: relationship.attribute('typeCode'), isInverted: relationship.attribute('inversionInd') === 'true' },
+		];
+	});
+}
+
+/** Whether it conforms to one of the templates, of whatever version. */
+export function conformsTo(element: XmlElement, templates: ReadonlySet<string>): boolean {
+	return element.children('templateId').some((id) => templates.has(id.attribute('root')));
+}
+
+/** The related observation of one of the templates, or of the code where it names no template. */
+export function relatedObservation(statement: XmlElement, templates: ReadonlySet<string>, code: string): XmlElement | undefined {
+	return relatedTo(statement).find(({ statement: inner }) => {
+		if (inner.name !== 'observation') return false;
+		return conformsTo(inner, templates) || inner.first('code')?.attribute('code') === code;
+	})?.statement;
+}
+
+/** Why a statement is none that happened to the patient; undefined when it is one. */
+export function whyNotStated(statement: XmlElement): string | undefined {
+	const mood = statement.attribute('moodCode');
+	if (mood !== '' && mood !== 'EVN') return 'it is planned, not done (moodCode)';
+	if (statement.isNull) return 'it says that there is no information (nullFlavor)';
+	return statement.first('subject') === undefined ? undefined : 'it is about somebody else than the patient';
+}
+
+export function isNegated(statement: XmlElement): boolean {
+	return statement.attribute('negationInd') === 'true';
+}
+
+export function statusOf(statement: XmlElement | undefined): string {
+	return statement?.first('statusCode')?.attribute('code') ?? '';
+}
+
+/** Sets what says something. */
+export function put(resource: JsonObject, element: string, value: Json | undefined): void {
+	if (value === undefined || (Array.isArray(value) && value.length === 0)) return;
+	resource[element] = value;
+}
+
+export function identifiersOf(statement: XmlElement, context: Context): Identifier[] {
+	return statement
+		.children('id')
+		.map((id) => uncheckedIdentifier(id, context))
+		.filter((found) => found !== undefined);
+}
+
+/** II as one text; undefined without a root and an extension. */
+export function idOf(element: XmlElement | undefined): string | undefined {
+	if (element === undefined || element.isNull) return undefined;
+	const parts = [element.attribute('root'), element.attribute('extension')].filter((part) => part !== '');
+	return parts.length === 0 ? undefined : parts.join('^');
+}
+
+export function firstId(statement: XmlElement): string | undefined {
+	for (const id of statement.children('id')) {
+		const found = idOf(id);
+		if (found !== undefined) return found;
+	}
+	return undefined;
+}
+
+/** CD with the narrative that its originalText refers to. What qualifies the code is told in the text where there is no other. */
+export function concept(element: XmlElement | undefined, { narrative }: Reading, system = ''): CodeableConcept | undefined {
+	if (element === undefined) return undefined;
+	const coded = codeableConcept(element, system);
+	const original = narrative.textIn(element.first('originalText'));
+	if (original !== '') return coded?.coding ? { coding: coded.coding, text: original } : { text: original };
+	const qualifiers = element.all('qualifier', 'value').map((value) => value.attribute('displayName'));
+	const told = qualifiers.filter((display) => display !== '').join(', ');
+	return coded?.text === undefined || told === '' ? coded : { ...coded, text: `${coded.text} (${told})` };
+}
+
+export function concepts(elements: readonly XmlElement[], reading: Reading): CodeableConcept[] {
+	return elements.map((element) => concept(element, reading)).filter((found) => found !== undefined);
+}
+
+/** The code, else the text in its place, else what the narrative says of the statement. */
+export function codeOrText(element: XmlElement | undefined, statement: XmlElement, reading: Reading): CodeableConcept | undefined {
+	const found = concept(element, reading);
+	if (found !== undefined) return found;
+	const text = reading.narrative.textIn(element) || reading.narrative.textIn(statement.first('text'));
+	return text === '' ? undefined : { text };
+}
+
+/** IVL<TS> as a point or a period in time; a period of one moment is that point. */
+export function timing(element: XmlElement | undefined, context: Context): { dateTime?: string; period?: Period } {
+	const point = time(element, context) ?? time(element?.first('center'), context);
+	if (element === undefined || point !== undefined) return point === undefined ? {} : { dateTime: point };
+	const start = time(element.first('low'), context);
+	const end = time(element.first('high'), context);
+	if (start === undefined && end === undefined) return {};
+	if (start === end && start !== undefined) return { dateTime: start };
+	if (start !== undefined && end !== undefined && isBefore(end, start)) {
+		context.unreadable(element, 'ends before it begins; the end was left out');
+		return { period: { start } };
+	}
+	return { period: { ...(start === undefined ? {} : { start }), ...(end === undefined ? {} : { end }) } };
+}
+
+/** Whether all of a date lies before another one. */
+function isBefore(date: string, other: string): boolean {
+	const [left, right] = [dateRange(date), dateRange(other)];
+	return left !== undefined && right !== undefined && left.endMs <= right.startMs;
+}
+
+/** Who stands behind an assigned or related entity: a person, else the organization, else the device. */
+export function named(role: XmlElement | undefined, context: Context): Reference | undefined {
+	if (role === undefined) return undefined;
+	const person = role.first('assignedPerson') ?? role.first('relatedPerson');
+	const name = namesOf(person?.children('name') ?? [], context)[0]?.text;
+	const [identifier] = identifiersOf(role, context);
+	if (name !== undefined) {
+		const type = person?.name === 'relatedPerson' ? 'RelatedPerson' : 'Practitioner';
+		return { type, ...(identifier === undefined ? {} : { identifier }), display: name };
+	}
+	const organization = role.first('representedOrganization', 'name')?.text || role.first('assignedAuthoringDevice', 'softwareName')?.text;
+	return organization ? { display: organization } : undefined;
+}
+
+export interface Authorship {
+	/** The last author. */
+	author: Reference | undefined;
+	/** The first time. */
+	recorded: string | undefined;
+}
+
+/** Of the statement, else of the one that it stands in. */
+export function authorship(statement: XmlElement, outer: XmlElement | undefined, context: Context): Authorship {
+	const authors = [statement, outer].map((element) => element?.children('author') ?? []).find((list) => list.length > 0) ?? [];
+	const dated = authors
+		.map((author) => ({ time: time(author.first('time'), context), author: named(author.first('assignedAuthor'), context) }))
+		.toSorted((left, right) => compare(left.time ?? '', right.time ?? ''));
+	return {
+		author: dated.findLast(({ author }) => author !== undefined)?.author,
+		recorded: dated.find((one) => one.time !== undefined)?.time,
+	};
+}
+
+function compare(left: string, right: string): number {
+	if (left === right) return 0;
+	return left < right ? -1 : 1;
+}
+
+/** Who told it. */
+export function informant(statement: XmlElement, context: Context): Reference | undefined {
+	const role = statement.first('informant');
+	return named(role?.first('assignedEntity') ?? role?.first('relatedEntity'), context);
+}
+
+export function performers(statement: XmlElement, context: Context): Reference[] {
+	return statement
+		.children('performer')
+		.map((performer) => named(performer.first('assignedEntity'), context))
+		.filter((found) => found !== undefined);
+}
+
+/** Comments of a statement (C-CDA Comment Activity, Note Activity; IHE PCC Comment). */
+export function notes(statement: XmlElement, reading: Reading): Annotation[] {
+	return relatedTo(statement).flatMap(({ statement: inner }) => {
+		if (inner.name !== 'act' || !(conformsTo(inner, comments) || inner.first('code')?.attribute('code') === '48767-8')) return [];
+		const text = reading.narrative.textIn(inner.first('text'));
+		if (text === '') return [];
+		const { author, recorded } = authorship(inner, undefined, reading.context);
+		const by = author?.display === undefined ? {} : { authorString: author.display };
+		return [{ ...by, ...(recorded === undefined ? {} : { time: recorded }), text }];
+	});
+}

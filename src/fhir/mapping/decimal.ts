@@ -1,0 +1,35 @@
+import { exactDecimal, type Json } from '#core/json.ts';
+
+/**
+ * A number as HL7 v2 (NM, v2.5.1 §2.A.47) and HL7 v3 (REAL, Data Types R1 §2.27) write it, as a JSON number with the
+ * sender's digits: a leading `+`, leading zeros and a bare point go, as JSON has none of them; `1.00` stays `1.00`.
+ * Undefined when it is not a number, or has more digits than a FHIR decimal.
+ */
+export function decimal(text: string): Json | undefined {
+	const number = text.trim();
+	const sign = number.charCodeAt(0);
+	let start = sign === 0x2b || sign === 0x2d ? 1 : 0;
+	let point = -1;
+	for (let index = start; index < number.length; index++) {
+		const code = number.charCodeAt(index);
+		if (code === 0x2e && point === -1) point = index;
+		else if (code < 0x30 || code > 0x39) return undefined;
+	}
+	const end = point === -1 ? number.length : point;
+	const fraction = point === -1 ? '' : number.slice(point + 1);
+	if (end === start && fraction === '') return undefined;
+	while (start < end - 1 && number.charCodeAt(start) === 0x30) start += 1;
+	const whole = start === end ? '0' : number.slice(start, end);
+	if (significantDigits(`${whole}${fraction}`) > significantDigitsMax) return undefined;
+	return exactDecimal(`${sign === 0x2d ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`);
+}
+
+/** What every FHIR implementation holds (R4 §2.24.0.1, decimal). */
+const significantDigitsMax = 18;
+
+/** Zeros in front are none, zeros behind are: they are precision. */
+function significantDigits(digits: string): number {
+	let start = 0;
+	while (digits.charCodeAt(start) === 0x30) start += 1;
+	return digits.length - start;
+}

@@ -1,0 +1,135 @@
+import type { JsonObject } from '#core/json.ts';
+import { canonical, copyJson } from '#core/json.ts';
+import type { DocumentChange } from '../change-set.ts';
+import type { DocumentEntry, EntryReference, EntryType } from '../document.ts';
+import type { ApplyContext } from './context.ts';
+import { revise } from './revise.ts';
+import { fhirIdOf, newRow, type Row, referenceTo, resourceOf } from './rows.ts';
+import type { DocumentStatement } from './stated-documents.ts';
+import type { WorkingSet } from './working-set.ts';
+
+interface Stating {
+	/** As it is after the change. */
+	document: Row;
+	/** Documents that it replaces. */
+	replaced: readonly Row[];
+	patient: Row;
+}
+
+/**
+ * What a document states: resources that documents of the patient share by their items. The latest document that states a
+ * resource has the last word on it; what the document, or one that it replaces, stated before and no current document states
+ * now is withdrawn.
+ */
+export function applyEntries(context: ApplyContext, change: DocumentChange, { document, replaced, patient }: Stating): void {
+	const { statedAt } = change;
+	const { documents } = context.set;
+	const entries = [...new Map(change.entries.map((entry) => [nameOf(entry), entry])).values()];
+	const before = [document, ...replaced].flatMap(({ id }) => documents.currentOf(id));
+	for (const statement of before) documents.put({ ...statement, isCurrent: false });
+	const known = new Map(entries.map((entry) => [nameOf(entry), knownResource(context.set, entry, patient.id)]));
+	const ids = new Map(entries.map((entry) => [nameOf(entry), idOf(known.get(nameOf(entry)), context)]));
+	for (const entry of entries) {
+		const name = nameOf(entry);
+		const id = ids.get(name) as ResourceId;
+		const item = { patientId: patient.id, resourceType: entry.resourceType, item: entry.item };
+		const latest = documents.latestElsewhere(item, id.rowId, document.id);
+		write(context, entry, { known: known.get(name), isOutdated: latest !== undefined && latest > statedAt, id, ids, patient });
+		documents.put({ ...item, documentId: document.id, resourceId: id.rowId, statedAt, isCurrent: true });
+	}
+	const stated = new Set([...ids.values()].map(({ rowId }) => rowId));
+	for (const statement of before) if (!stated.has(statement.resourceId)) withdraw(context, statement, document.id);
+}
+
+interface ResourceId {
+	rowId: string;
+	fhirId: string;
+}
+
+function idOf(known: Row | undefined, context: ApplyContext): ResourceId {
+	if (known) return { rowId: known.id, fhirId: fhirIdOf(known) };
+	const id = context.newId();
+	return { rowId: id, fhirId: id };
+}
+
+function nameOf({ resourceType, item }: EntryReference): string {
+	return `${resourceType}|${item}`;
+}
+
+function knownResource(set: WorkingSet, { resourceType, item }: DocumentEntry, patientId: string): Row | undefined {
+	const ids = [...set.documents.resourcesOf({ patientId, resourceType, item })].sort();
+	const rows = ids.map((id) => set.row(resourceType, id)).filter((row) => row !== undefined);
+	// A FHIR client, or the undoing of a merge, may have made it another patient's. After a merge several may be known; the newest is meant.
+	return rows.filter((row) => row.links['patient_id'] === patientId).at(-1);
+}
+
+interface Writing {
+	known: Row | undefined;
+	/** A later document states it otherwise. */
+	isOutdated: boolean;
+	id: ResourceId;
+	ids: ReadonlyMap<string, ResourceId>;
+	patient: Row;
+}
+
+function write(context: ApplyContext, entry: DocumentEntry, { known, isOutdated, id, ids, patient }: Writing): void {
+	if (known && isOutdated) return;
+	const { resourceType } = entry;
+	const resource = composed(entry, ids, patient);
+	if (known) {
+		const text = canonical(resourceOf(known)) === canonical(resource) ? known.text : JSON.stringify(resource);
+		const row = revise(context, known, text, resource, known.links);
+		if (row !== known) context.set.put(row);
+		return;
+	}
+	const links = { patient_id: patient.id };
+	const row = newRow(context, { resourceType, id: id.rowId, text: JSON.stringify(resource), resource, links });
+	context.changed.push(row);
+	context.set.put(row);
+}
+
+function composed({ resourceType, resource, refers = {} }: DocumentEntry, ids: Writing['ids'], patient: Row): JsonObject {
+	const subject = { reference: referenceTo(patient) };
+	const whole: JsonObject = { ...copyJson(resource), [subjectOf(resourceType)]: subject };
+	for (const element in refers) {
+		const references = (refers[element] ?? []).map((reference) => {
+			const id = ids.get(nameOf(reference));
+			if (id === undefined) throw new Error('an entry refers to one that its document does not have');
+			return { reference: `${reference.resourceType}/${id.fhirId}` };
+		});
+		if (references.length > 0) whole[element] = references;
+	}
+	return whole;
+}
+
+function subjectOf(type: EntryType): 'patient' | 'subject' {
+	return type === 'AllergyIntolerance' ? 'patient' : 'subject';
+}
+
+/** Code systems of verificationStatus; the other types have `entered-in-error` among the codes of their status. */
+const verification: Readonly<Partial<Record<EntryType, string>>> = {
+	AllergyIntolerance: 'http://terminology.hl7.org/CodeSystem/allergyintolerance-verification',
+	Condition: 'http://terminology.hl7.org/CodeSystem/condition-ver-status',
+};
+
+/**
+ * Marks as entered in error what no current document states any more. With that mark there is no clinicalStatus (con-5, ait-2), and
+ * without one no abatement (con-4); the version before keeps both.
+ */
+function withdraw(context: ApplyContext, statement: DocumentStatement, documentId: string): void {
+	const { set } = context;
+	const { resourceType, resourceId, patientId } = statement;
+	if (set.documents.latestElsewhere(statement, resourceId, documentId) !== undefined) return;
+	const row = set.row(resourceType, resourceId);
+	if (row === undefined || row.links['patient_id'] !== patientId) return;
+	const resource = resourceOf(row);
+	const system = verification[resourceType];
+	if (system === undefined) resource['status'] = 'entered-in-error';
+	else {
+		for (const name of Object.keys(resource)) if (name === 'clinicalStatus' || /^_?abatement/.test(name)) delete resource[name];
+		resource['verificationStatus'] = { coding: [{ system, code: 'entered-in-error' }] };
+	}
+	const text = JSON.stringify(resource);
+	const next = revise(context, row, text, resource, row.links);
+	if (next !== row) set.put(next);
+}

@@ -1,0 +1,135 @@
+import type { EntryType } from '../document.ts';
+import type { UndoLog } from './undo-log.ts';
+
+/** That a document states a resource under an item. */
+export interface DocumentStatement {
+	/** Row id of the DocumentReference. */
+	documentId: string;
+	patientId: string;
+	resourceType: EntryType;
+	item: string;
+	/** Row id. */
+	resourceId: string;
+	/** Of the document: see DocumentChange. */
+	statedAt: string;
+	/** False once the document is superseded or does not state it any more. */
+	isCurrent: boolean;
+}
+
+/** Bytes that a document brought. They are written once and never changed. */
+export interface NewBinary {
+	id: string;
+	/** Row id of the DocumentReference. */
+	documentId: string;
+	contentType: string;
+	bytes: Uint8Array;
+}
+
+/** An item of the patient as documents state it that were not read themselves. */
+export interface StatedElsewhere {
+	patientId: string;
+	resourceType: EntryType;
+	item: string;
+	resourceId: string;
+	/** The latest time of a current document that states it; undefined when none does. */
+	statedAt: string | undefined;
+}
+
+/** Which documents state which resources, as it was read and as the batch changes it. */
+export class StatedDocuments {
+	readonly #undo: UndoLog;
+	/** By document, then by resource type and item. */
+	readonly #statements = new Map<string, Map<string, DocumentStatement>>();
+	readonly #elsewhere = new Map<string, readonly StatedElsewhere[]>();
+	/** Row ids of patients who have a document of a key. */
+	readonly #owners = new Map<string, readonly string[]>();
+	readonly binaries: NewBinary[] = [];
+	/** What is to be written, by document, resource type and item. */
+	readonly changed = new Map<string, DocumentStatement>();
+
+	constructor(undo: UndoLog) {
+		this.#undo = undo;
+	}
+
+	addStored(statement: DocumentStatement): void {
+		this.#of(statement.documentId).set(nameOf(statement), statement);
+	}
+
+	addElsewhere(stated: StatedElsewhere): void {
+		const key = keyOf(stated);
+		this.#elsewhere.set(key, [...(this.#elsewhere.get(key) ?? []), stated]);
+	}
+
+	addOwner(key: string, patientId: string): void {
+		this.#owners.set(key, [...this.ownersOf(key), patientId]);
+	}
+
+	ownersOf(key: string): readonly string[] {
+		return this.#owners.get(key) ?? [];
+	}
+
+	put(statement: DocumentStatement): void {
+		this.#undo.put(this.#of(statement.documentId), nameOf(statement), statement);
+		this.#undo.put(this.changed, `${statement.documentId}|${nameOf(statement)}`, statement);
+	}
+
+	putBinary(binary: NewBinary): void {
+		this.#undo.push(this.binaries, binary);
+	}
+
+	/** What the document states now. */
+	currentOf(documentId: string): DocumentStatement[] {
+		return [...(this.#statements.get(documentId)?.values() ?? [])].filter(({ isCurrent }) => isCurrent);
+	}
+
+	/** Row ids of what documents of the patient have stated under the item; after a merge there may be several. */
+	resourcesOf(item: ItemName): Set<string> {
+		const key = keyOf(item);
+		const ids = (this.#elsewhere.get(key) ?? []).map(({ resourceId }) => resourceId);
+		for (const statement of this.#ofItem(item)) ids.push(statement.resourceId);
+		return new Set(ids);
+	}
+
+	/** The latest time of another current document that states the resource; undefined when none does. */
+	latestElsewhere(item: ItemName, resourceId: string, documentId: string): string | undefined {
+		let latest: string | undefined;
+		const consider = (statedAt: string | undefined) => {
+			if (statedAt !== undefined && (latest === undefined || statedAt > latest)) latest = statedAt;
+		};
+		for (const stated of this.#elsewhere.get(keyOf(item)) ?? []) if (stated.resourceId === resourceId) consider(stated.statedAt);
+		for (const statement of this.#ofItem(item)) {
+			if (statement.isCurrent && statement.resourceId === resourceId && statement.documentId !== documentId) consider(statement.statedAt);
+		}
+		return latest;
+	}
+
+	*#ofItem(item: ItemName): Generator<DocumentStatement> {
+		const name = nameOf(item);
+		for (const statements of this.#statements.values()) {
+			const statement = statements.get(name);
+			if (statement?.patientId === item.patientId) yield statement;
+		}
+	}
+
+	#of(documentId: string): Map<string, DocumentStatement> {
+		const held = this.#statements.get(documentId);
+		if (held) return held;
+		const statements = new Map<string, DocumentStatement>();
+		this.#statements.set(documentId, statements);
+		return statements;
+	}
+}
+
+export interface ItemName {
+	patientId: string;
+	resourceType: EntryType;
+	item: string;
+}
+
+function nameOf({ resourceType, item }: Pick<ItemName, 'resourceType' | 'item'>): string {
+	return `${resourceType}|${item}`;
+}
+
+function keyOf(item: ItemName): string {
+	return `${item.patientId}|${nameOf(item)}`;
+}

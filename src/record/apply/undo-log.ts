@@ -1,0 +1,27 @@
+/** What a message has changed of a working set, and how each of it is taken back. */
+export class UndoLog {
+	#undo: (() => void)[] = [];
+
+	/** Runs one message's changes: all of them, or, when it throws, none. */
+	attempt<T>(changes: () => T): T {
+		this.#undo = [];
+		try {
+			return changes();
+		} catch (error) {
+			for (let index = this.#undo.length - 1; index >= 0; index--) this.#undo[index]?.();
+			throw error;
+		}
+	}
+
+	put<K, V>(map: Map<K, V>, key: K, value: V): void {
+		const had = map.has(key);
+		const before = map.get(key) as V;
+		map.set(key, value);
+		this.#undo.push(() => (had ? map.set(key, before) : map.delete(key)));
+	}
+
+	push<T>(list: T[], item: T): void {
+		list.push(item);
+		this.#undo.push(() => list.pop());
+	}
+}

@@ -1,0 +1,35 @@
+import { isFhirId, rowIdOf } from '#record/row-id.ts';
+import type { Reader } from './reader.ts';
+import { readBinaryHead, readBinaryPiece } from './statements/read-binary.ts';
+
+export interface StoredBinary {
+	id: string;
+	contentType: string;
+	/** Of the DocumentReference that it belongs to. */
+	documentId: string;
+	size: number;
+	/** FHIR instant. */
+	lastUpdated: string;
+}
+
+/** Bytes of a piece: whole groups of base64, so that pieces are joined as they are. */
+const pieceBytes = 3 * 256 * 1024;
+
+/** A Binary of the site; undefined when the site has none of this id. */
+export async function findBinary(reader: Reader, siteId: string, id: string): Promise<StoredBinary | undefined> {
+	if (!isFhirId(id)) return undefined;
+	const [row] = await reader.run(readBinaryHead, [siteId, rowIdOf(id)]);
+	if (row === undefined) return undefined;
+	const [contentType, documentId, size, lastUpdated] = row as string[];
+	return { id, contentType: contentType ?? '', documentId: documentId ?? '', size: Number(size), lastUpdated: lastUpdated ?? '' };
+}
+
+/** Its bytes as base64, piece by piece. */
+export async function* readBinary(reader: Reader, siteId: string, { id, size }: StoredBinary): AsyncGenerator<string> {
+	for (let from = 1; from <= size; from += pieceBytes) {
+		const [row] = await reader.run(readBinaryPiece, [siteId, rowIdOf(id), from, pieceBytes]);
+		const piece = row?.[0];
+		if (piece === undefined || piece === null) throw new Error('a binary is not there any more');
+		yield piece;
+	}
+}

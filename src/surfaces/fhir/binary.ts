@@ -1,0 +1,64 @@
+import { Failure } from '#core/failure.ts';
+import { findBinary, readBinary, type StoredBinary } from '#storage/binaries.ts';
+import { authenticate } from '../http/authenticate.ts';
+import type { HttpAnswer, HttpRequest } from '../http/message.ts';
+import type { FhirContext } from './context.ts';
+import { answerType, wantsResource } from './negotiation.ts';
+import { isUnchanged } from './read.ts';
+
+/** Media types that a browser shows and does not carry out. */
+const passive =
+	/^(?:text\/plain|application\/pdf|application\/dicom|image\/(?:png|jpeg|gif|tiff|bmp|webp)|audio\/[\w.+-]+|video\/[\w.+-]+)(?:;|$)/;
+
+/**
+ * https://hl7.org/fhir/R4/http.html#binary: the bytes with their own media type, or the resource. Never carried out by a browser
+ * on this origin, whatever they are.
+ */
+export async function binary(context: FhirContext, request: HttpRequest): Promise<HttpAnswer> {
+	const { siteId } = authenticate(context, request);
+	const stored = await findBinary(context.reader, siteId, request.params['id'] ?? '');
+	// The same answer for an id of another site, an id that never was, and what is no id.
+	if (stored === undefined) throw new Failure('not-found', 'there is no Binary with this id');
+	const asResource = wantsResource(request, stored.contentType);
+	const headers = {
+		ETag: 'W/"1"',
+		'Last-Modified': new Date(stored.lastUpdated).toUTCString(),
+		'X-Content-Type-Options': 'nosniff',
+		Vary: 'Accept',
+	};
+	if (isUnchanged(request, { version: '1', lastUpdated: stored.lastUpdated })) return { status: 304, headers };
+	const pieces = readBinary(context.reader, siteId, stored);
+	if (asResource) {
+		return { status: 200, headers: { 'Content-Type': answerType(request), ...headers }, body: resource(stored, pieces) };
+	}
+	return { status: 200, headers: { ...headers, ...native(stored) }, body: decoded(pieces) };
+}
+
+function native({ contentType, documentId }: StoredBinary): Record<string, string> {
+	return {
+		'Content-Type': contentType,
+		'Content-Security-Policy': "sandbox; default-src 'none'",
+		'X-Security-Context': `DocumentReference/${documentId}`,
+		...(passive.test(contentType) ? {} : { 'Content-Disposition': 'attachment' }),
+	};
+}
+
+async function* decoded(pieces: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
+	for await (const piece of pieces) yield Buffer.from(piece, 'base64');
+}
+
+async function* resource(
+	{ id, contentType, documentId, lastUpdated }: StoredBinary,
+	pieces: AsyncIterable<string>,
+): AsyncGenerator<Uint8Array> {
+	const head = JSON.stringify({
+		resourceType: 'Binary',
+		id,
+		meta: { versionId: '1', lastUpdated },
+		contentType,
+		securityContext: { reference: `DocumentReference/${documentId}` },
+	});
+	yield Buffer.from(`${head.slice(0, -1)},"data":"`);
+	for await (const piece of pieces) yield Buffer.from(piece);
+	yield Buffer.from('"}');
+}

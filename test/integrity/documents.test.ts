@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import pg from 'pg';
+import { newId } from '#core/id.ts';
+import type { JsonObject } from '#core/json.ts';
+import type { Change } from '#record/change-set.ts';
+import { BatchRunner, delivery, documentChange, identifier, mergeChange, patientChange } from '#test/support/change-sets.ts';
+import { type TestDatabase, testDatabase } from '#test/support/database.ts';
+
+describe('what documents state, in the database', () => {
+	let database: TestDatabase;
+	let runner: BatchRunner;
+	let pool: pg.Pool;
+	before(async () => {
+		database = await testDatabase();
+		runner = new BatchRunner(database.url);
+		pool = new pg.Pool({ connectionString: database.url, max: 1 });
+	});
+	after(async () => {
+		await runner[Symbol.asyncDispose]();
+		await pool.end();
+		await database[Symbol.asyncDispose]();
+	});
+
+	class Site {
+		readonly id = newId();
+		#sent = 0;
+
+		async send(...changes: Change[]): Promise<string[]> {
+			const [reply] = await runner.process([delivery(this.id, `C${++this.#sent}`, changes)]);
+			assert.equal(reply?.outcome, 'accepted', reply?.failure?.diagnostics);
+			return reply.flags.map(({ code }) => code);
+		}
+
+		document(patient: string, set: string, version: number, ...items: string[]): Promise<string[]> {
+			return this.send(patientChange(patient, {}, 'keep'), documentChange(set, version, items));
+		}
+
+		async rows(text: string): Promise<Record<string, string>[]> {
+			return (await pool.query(text, [this.id])).rows;
+		}
+
+		/** Of each patient, its conditions: `+a` stands, `-b` is withdrawn. */
+		async conditions(): Promise<Record<string, string>> {
+			const rows = await this.rows(`select i.value, c.resource from condition c
+				join patient_identifier i on i.site_id = c.site_id and i.patient_id = c.patient_id and not i.old
+				where c.site_id = $1 order by i.value, c.resource::jsonb -> 'code' ->> 'text'`);
+			const found: Record<string, string> = {};
+			for (const { value = '', resource = '' } of rows) {
+				const { code, verificationStatus } = JSON.parse(resource) as JsonObject;
+				found[value] = `${found[value] ?? ''}${verificationStatus === undefined ? '+' : '-'}${(code as JsonObject)['text']}`;
+			}
+			return found;
+		}
+
+		async documents(): Promise<string[]> {
+			const rows = await this.rows(`select i.value, d.document_key, d.status from document_reference d
+				join patient_identifier i on i.site_id = d.site_id and i.patient_id = d.patient_id and not i.old
+				where d.site_id = $1 order by d.document_key, i.value`);
+			return rows.map(({ value, document_key: key, status }) => `${value} ${key} ${status}`);
+		}
+	}
+
+	test('is withdrawn, valid again, and shared by the documents that state it', async () => {
+		const site = new Site();
+		await site.document('A', 'S', 1, 'a', 'b', 'c');
+		await site.document('A', 'T', 1, 'b');
+		await site.document('B', 'S', 1, 'a');
+		assert.deepEqual(await site.conditions(), { A: '+a+b+c', B: '+a' });
+		await site.document('A', 'S', 2, 'c');
+		assert.deepEqual(await site.conditions(), { A: '-a+b+c', B: '+a' });
+		await site.document('A', 'S', 3, 'a');
+		assert.deepEqual(await site.conditions(), { A: '+a+b-c', B: '+a' });
+		await site.document('A', 'T', 2);
+		assert.deepEqual(await site.conditions(), { A: '+a-b-c', B: '+a' });
+		assert.deepEqual(await site.document('A', 'S', 2, 'a', 'b', 'c'), ['late-document']);
+		assert.deepEqual(await site.conditions(), { A: '+a-b-c', B: '+a' });
+		assert.deepEqual(await site.documents(), [
+			...['A S.1 superseded', 'B S.1 current', 'A S.2 superseded', 'A S.3 current', 'A T.1 superseded', 'A T.2 current'],
+		]);
+		const history = await site.rows(`select count(*) from resource_history where site_id = $1 and resource_type = 'Condition'`);
+		assert.equal(Number(history[0]?.['count']), 5, 'a version for each change, and none without one');
+	});
+
+	test('is found by the items of many documents that were never read themselves', async () => {
+		const site = new Site();
+		for (let set = 0; set < 12; set++) await site.document('A', `S${set}`, 1 + (set % 9), 'a');
+		assert.equal((await site.rows('select id from condition where site_id = $1')).length, 1);
+		const [{ resource = '' } = {}] = await site.rows('select resource from condition where site_id = $1');
+		assert.equal(JSON.parse(resource).recordedDate, '2029', 'the latest has the last word');
+		for (let set = 0; set < 12; set++) {
+			assert.deepEqual(await site.conditions(), { A: '+a' });
+			await site.send(patientChange('A', {}, 'keep'), {
+				...documentChange(`S${set}`, 1 + (set % 9), []),
+				key: `replaced ${set}`,
+			} as Change);
+		}
+		assert.deepEqual(await site.conditions(), { A: '-a' });
+	});
+
+	test('moves with a merge and comes back when it is undone', async () => {
+		const site = new Site();
+		await site.document('A', 'S', 1, 'a', 'b');
+		await site.document('B', 'S', 2, 'b', 'c');
+		await site.send(patientChange('B'), mergeChange(0, 'A'));
+		assert.deepEqual(await site.conditions(), { B: '+a+b+b+c' });
+		assert.deepEqual(await site.documents(), ['B S.1 current', 'B S.2 current']);
+		await site.send({ kind: 'unlink', first: [identifier('A')], second: [identifier('B')] });
+		assert.deepEqual(await site.conditions(), { A: '+a+b', B: '+b+c' });
+		await site.document('A', 'S', 2, 'b');
+		assert.deepEqual(await site.conditions(), { A: '-a+b', B: '+b+c' });
+		await site.send(patientChange('B'), mergeChange(0, 'A'));
+		await site.document('A', 'S', 3, 'c');
+		assert.deepEqual(await site.documents(), ['B S.1 superseded', 'B S.2 superseded', 'B S.2 superseded', 'B S.3 current']);
+		assert.deepEqual(await site.conditions(), { B: '-a-b-b+c' });
+	});
+});
