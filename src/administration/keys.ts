@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { createApiKey, digestSecret } from '#access/api-key.ts';
-import { ApiKey, type EntityManager } from '#storage/entities/index.ts';
+import { ApiKey, type EntityManager, type Site, User } from '#storage/entities/index.ts';
 import { type AdministrationContext, AdministrationError, change } from './context.ts';
 import { instant } from './schemas.ts';
 import { siteBySlug } from './sites.ts';
@@ -31,11 +31,8 @@ type KeyRecord = z.infer<typeof keyRecord>;
 export function createKey(context: AdministrationContext, input: z.infer<typeof createKeyInput>): Promise<z.infer<typeof createdKey>> {
 	return change(context, async (em) => {
 		const site = await siteBySlug(em, input.site);
-		const owner = await userByEmail(em, input.owner);
+		const owner = await ownerOf(context, em, input.owner, site);
 		if (!site.active || !owner.active) throw new AdministrationError('the site or the owner is disabled');
-		if (owner.role !== 'administrator' && !owner.sites.getItems().some(({ id }) => id === site.id)) {
-			throw new AdministrationError(`'${owner.email}' is no user of the site '${site.slug}'`);
-		}
 		const { id, secret, key } = createApiKey();
 		em.create(ApiKey, {
 			id,
@@ -51,6 +48,16 @@ export function createKey(context: AdministrationContext, input: z.infer<typeof 
 		const after = { site: site.slug, owner: owner.email, label: input.label };
 		return [created, { action: 'key.create', subject: id, siteId: site.id, after }];
 	});
+}
+
+/** Whoever is of some sites only is told of other people neither that they are there nor that they are not. */
+async function ownerOf({ actor }: AdministrationContext, em: EntityManager, email: string, site: Site): Promise<User> {
+	const isOfSite = ({ sites }: User) => sites.getItems().some(({ id }) => id === site.id);
+	const owner =
+		actor.sites === 'all' ? await userByEmail(em, email) : await em.findOne(User, { email: email.toLowerCase() }, { populate: ['sites'] });
+	const mayOwn = owner !== null && (isOfSite(owner) || (actor.sites === 'all' && owner.role === 'administrator'));
+	if (!mayOwn) throw new AdministrationError(`'${email.toLowerCase()}' is no user of the site '${site.slug}'`, 'refused', 'owner');
+	return owner;
 }
 
 /** The newest first. */

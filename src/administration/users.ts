@@ -88,10 +88,17 @@ export async function showUser({ em }: AdministrationContext, email: string): Pr
 	return record(await userByEmail(em.fork(), email));
 }
 
+/** Else the last administrator might lock the network's door from outside. */
+function refuseOneself({ actor }: AdministrationContext, { email }: User): void {
+	if (actor.name === email)
+		throw new AdministrationError('nobody changes their own role or disables themselves; another administrator does');
+}
+
 /** Of a user whose role is another the sessions end with the next call (access/sessions). */
 export function setUser(context: AdministrationContext, { email, role, sites }: z.infer<typeof setUserInput>): Promise<UserRecord> {
 	return change(context, async (em) => {
 		const user = await userByEmail(em, email);
+		refuseOneself(context, user);
 		const before = record(user);
 		if (role !== undefined) user.role = role;
 		if (sites !== undefined) user.sites.set(await Promise.all(sites.map((slug) => siteBySlug(em, slug))));
@@ -107,6 +114,7 @@ const endSessions = 'delete from admin_session where user_id = ?';
 export function enableUser(context: AdministrationContext, email: string, active: boolean): Promise<UserRecord> {
 	return change(context, async (em) => {
 		const user = await userByEmail(em, email);
+		refuseOneself(context, user);
 		const before = record(user);
 		user.active = active;
 		if (!active) await execute(em, endSessions, user.id);

@@ -55,6 +55,20 @@ describe('keys', () => {
 			assert.equal((await createKey(context, { site: 'east', owner: 'admin@example.org', label: '' })).site, 'east');
 		}));
 
+	test('a manager gives keys to users of the site alone, and does not learn who else there is', () =>
+		withSite(async (administration) => {
+			const { context } = administration;
+			await addSite(context, { slug: 'east', name: 'East' });
+			await addUser(context, { email: 'admin@example.org', admin: true, sites: [] });
+			await addUser(context, { email: 'other@example.org', sites: ['east'] });
+			const manager = { ...context, actor: { name: 'm@example.org', role: 'manager' as const, sites: ['west'] } };
+			for (const owner of ['admin@example.org', 'other@example.org', 'nobody@example.org']) {
+				const create = () => createKey(manager, { site: 'west', owner, label: '' });
+				await refused(administration, create, new RegExp(`^'${owner}' is no user of the site 'west'$`));
+			}
+			assert.equal((await createKey(manager, { site: 'west', owner: 'owner@example.org', label: '' })).owner, 'owner@example.org');
+		}));
+
 	test('a disabled site gets no new key', () =>
 		withSite(async (administration) => {
 			await enableSite(administration.context, 'west', false);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createKey } from '#administration/keys.ts';
 import { addSite, addSiteInput, enableSite, listSites, setSite, setSiteInput, showSite } from '#administration/sites.ts';
-import { addUser, addUserInput, enableUser, listUsers, resetPassword } from '#administration/users.ts';
+import { addUser, addUserInput, enableUser, listUsers, resetPassword, setUser } from '#administration/users.ts';
 import { administeredAt, audited, refused, withSite } from '#test/support/administration.ts';
 
 describe('sites', () => {
@@ -136,6 +136,45 @@ describe('users', () => {
 			const [user, event] = await audited(administration, () => enableUser(context, 'Owner@example.org', false));
 			assert.deepEqual([user.active, event.action, event.subject], [false, 'user.disable', 'owner@example.org']);
 			await refused(administration, () => createKey(context, { site: 'west', owner: 'owner@example.org', label: '' }), /disabled/);
+		}));
+
+	test('a user gets another role and other sites, from somebody else alone', () =>
+		withSite(async (administration) => {
+			const { context } = administration;
+			await addSite(context, { slug: 'east', name: 'East' });
+			const [user, event] = await audited(administration, () =>
+				setUser(context, { email: 'Owner@example.org', role: 'auditor', sites: ['east'] }),
+			);
+			assert.deepEqual([user.role, user.sites, user.admin], ['auditor', ['east'], false]);
+			assert.deepEqual(event.detail, { before: { role: 'manager', sites: ['west'] }, after: { role: 'auditor', sites: ['east'] } });
+			assert.deepEqual((await setUser(context, { email: 'owner@example.org', sites: [] })).sites, []);
+			const oneself = { ...context, actor: { ...context.actor, name: 'owner@example.org' } };
+			await refused(administration, () => setUser(oneself, { email: 'owner@example.org', role: 'administrator' }), /another administrator/);
+			await refused(administration, () => enableUser(oneself, 'owner@example.org', false), /another administrator/);
+		}));
+
+	test('a role and the word for administrators have to agree; a manager unless it is said', () =>
+		withSite(async (administration) => {
+			const { context } = administration;
+			assert.equal((await addUser(context, { email: 'a@example.org', role: 'auditor' })).role, 'auditor');
+			assert.equal((await addUser(context, { email: 'b@example.org' })).role, 'manager');
+			assert.deepEqual((await addUser(context, { email: 'c@example.org', admin: true, role: 'administrator' })).admin, true);
+			await refused(administration, () => addUser(context, { email: 'd@example.org', admin: true, role: 'auditor' }), /no auditor/);
+		}));
+
+	test('who is of some sites sees who shares one of them, and only that', () =>
+		withSite(async ({ context }) => {
+			await addSite(context, { slug: 'east', name: 'East' });
+			await addUser(context, { email: 'both@example.org', sites: ['west', 'east'] });
+			await addUser(context, { email: 'east@example.org', sites: ['east'] });
+			await addUser(context, { email: 'admin@example.org', admin: true });
+			assert.deepEqual(
+				(await listUsers({ ...context, visibleSites: ['west'] })).map(({ email, sites }) => [email, sites]),
+				[
+					['both@example.org', ['west']],
+					['owner@example.org', ['west']],
+				],
+			);
 		}));
 
 	test('a password is shown once and kept as a hash, with a salt of its own', () =>
