@@ -43,8 +43,8 @@ describe('who may send images', () => {
 		await service.addSite('west');
 		await setSite(service.administration, { slug: 'west', ae_title: 'WEST' });
 		const dicom = { site: 'west', protocols: ['dicom' as const] };
-		await addClient(service.administration, { ...dicom, name: 'CT', allowed_ips: ['192.0.2.0/24'], calling_ae: 'CT1' });
 		await addClient(service.administration, { ...dicom, name: 'gateway', allowed_ips: ['203.0.113.9'] });
+		await addClient(service.administration, { ...dicom, name: 'CT', allowed_ips: ['192.0.2.0/24'], calling_ae: 'CT1' });
 		await eventually(async () => (await answerTo(service, elsewhere, 'CT1')) === 'accepted', 'the AE title and the clients');
 		const answers = await Promise.all(
 			[
