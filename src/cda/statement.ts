@@ -41,18 +41,22 @@ export interface Related {
 }
 
 export function relatedTo(statement: XmlElement): Related[] {
-	return statement.children('entryRelationship').flatMap((relationship) => {
-		const inner = statementIn(relationship);
-		if (inner === undefined) return [];
-		return [
-			{ statement: inner, typeCode: relationship.attribute('typeCode'), isInverted: relationship.attribute('inversionInd') === 'true' },
-		];
-	});
+	const found: Related[] = [];
+	for (const node of statement.content) {
+		if (typeof node === 'string' || node.name !== 'entryRelationship' || node.namespace !== hl7Namespace) continue;
+		const inner = statementIn(node);
+		if (inner === undefined) continue;
+		found.push({ statement: inner, typeCode: node.attribute('typeCode'), isInverted: node.attribute('inversionInd') === 'true' });
+	}
+	return found;
 }
 
 /** Whether it conforms to one of the templates, of whatever version. */
 export function conformsTo(element: XmlElement, templates: ReadonlySet<string>): boolean {
-	return element.children('templateId').some((id) => templates.has(id.attribute('root')));
+	for (const node of element.content) {
+		if (typeof node !== 'string' && node.name === 'templateId' && templates.has(node.attribute('root'))) return true;
+	}
+	return false;
 }
 
 /** The related observation of one of the templates, or of the code where it names no template. */
