@@ -6,6 +6,7 @@ import type { XmlElement } from '#hl7v3/element.ts';
 import { snomed } from './problem.ts';
 import {
 	authorship,
+	type Concern,
 	codeOrText,
 	concept,
 	conformsTo,
@@ -76,7 +77,7 @@ const noneDisplays: Readonly<Record<string, string>> = {
  * An allergy observation as AllergyIntolerance (C-CDA on FHIR, CF-allergies). `concern` is the act that it stands in.
  * Undefined when nothing says what the allergy is to.
  */
-export function allergy(observation: XmlElement, concern: XmlElement | undefined, reading: Reading): JsonObject | undefined {
+export function allergy(observation: XmlElement, concern: Concern | undefined, reading: Reading): JsonObject | undefined {
 	const cause = causeOf(observation);
 	if (cause === undefined) return allergyOf(observation, concern, reading);
 	const resource = allergyOf(cause, concern, reading);
@@ -97,7 +98,7 @@ function causeOf(observation: XmlElement): XmlElement | undefined {
 	)?.statement;
 }
 
-function allergyOf(observation: XmlElement, concern: XmlElement | undefined, reading: Reading): JsonObject | undefined {
+function allergyOf(observation: XmlElement, concern: Concern | undefined, reading: Reading): JsonObject | undefined {
 	const { context } = reading;
 	const value = observation.first('value');
 	const kind = entryOf(kinds, value?.attribute('code') ?? '') ?? entryOf(kinds, observation.first('code')?.attribute('code') ?? '');
@@ -121,11 +122,11 @@ function allergyOf(observation: XmlElement, concern: XmlElement | undefined, rea
 	resource['code'] = code;
 	const period = observation.first('effectiveTime');
 	put(resource, 'onsetDateTime', time(period?.first('low'), context) ?? time(period, context));
-	const { author, recorded } = authorship(observation, concern, context);
+	const { author, recorded } = authorship(observation, context) ?? concern?.authorship ?? {};
 	put(resource, 'recordedDate', recorded);
 	put(resource, 'recorder', author);
-	put(resource, 'asserter', informant(observation, context) ?? (concern && informant(concern, context)));
-	put(resource, 'note', [...notes(observation, reading), ...(concern ? notes(concern, reading) : [])]);
+	put(resource, 'asserter', informant(observation, context) ?? concern?.informant);
+	put(resource, 'note', [...notes(observation, reading), ...(concern?.notes ?? [])]);
 	put(resource, 'reaction', reactionsOf(observation, reading));
 	return resource;
 }
@@ -167,12 +168,12 @@ const clinicalStatuses: Readonly<Record<string, string>> = {
 	'392521001': 'inactive',
 };
 
-function clinicalStatus(observation: XmlElement, concern: XmlElement | undefined, hasEnded: boolean): string {
+function clinicalStatus(observation: XmlElement, concern: Concern | undefined, hasEnded: boolean): string {
 	const code = relatedObservation(observation, statuses, '33999-4')?.first('value')?.attribute('code') ?? '';
 	const stated = entryOf(clinicalStatuses, code);
 	if (stated !== undefined) return stated;
 	if (hasEnded) return 'resolved';
-	return ['completed', 'suspended', 'aborted'].includes(statusOf(concern)) ? 'inactive' : 'active';
+	return ['completed', 'suspended', 'aborted'].includes(concern?.status ?? '') ? 'inactive' : 'active';
 }
 
 function verificationOf(observation: XmlElement, isNone: boolean): string {

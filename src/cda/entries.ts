@@ -11,7 +11,7 @@ import { condition, type ProblemCategory } from './problem.ts';
 import { procedure } from './procedure.ts';
 import { isImagingCode, reports } from './report.ts';
 import { type Section, type SectionKind, sectionsOf } from './sections.ts';
-import { conformsTo, firstId, type Reading, relatedTo, statementIn, whyNotStated } from './statement.ts';
+import { type Concern, concernOf, conformsTo, firstId, type Reading, relatedTo, statementIn, whyNotStated } from './statement.ts';
 import * as templates from './templates.ts';
 
 /** What the sections of a document state, in document order. What is understood by nothing is noted with `context.skipped`. */
@@ -171,12 +171,12 @@ class SectionReader {
 		statement: XmlElement,
 		resourceType: EntryType,
 		roots: ReadonlySet<string>,
-		read: (observation: XmlElement, concern: XmlElement | undefined) => JsonObject | undefined,
+		read: (observation: XmlElement, concern: Concern | undefined) => JsonObject | undefined,
 	): boolean {
 		if (statement.name !== 'observation' && statement.name !== 'act') return false;
 		const { context } = this.#reading;
-		const concern = statement.name === 'act' ? statement : undefined;
-		const observations = concern === undefined ? [statement] : concernedWith(concern, roots);
+		const observations = statement.name === 'act' ? concernedWith(statement, roots) : [statement];
+		const concern = statement.name === 'act' ? concernOf(statement, observations.length, this.#reading) : undefined;
 		if (observations.length === 0) context.skipped(statement, 'it holds no observation of what it is concerned with');
 		for (const observation of observations) {
 			const why = observation === statement ? undefined : whyNotStated(observation);

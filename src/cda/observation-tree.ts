@@ -1,7 +1,7 @@
 import type { JsonObject } from '#core/json.ts';
 import type { XmlElement } from '#hl7v3/element.ts';
 import type { Draft } from './draft.ts';
-import { observed, panel, type Surroundings, within } from './observation.ts';
+import { handedDown, observed, panel, type Surroundings, within } from './observation.ts';
 import { conformsTo, firstId, type Reading, relatedTo, statementIn, whyNotStated } from './statement.ts';
 import { comments } from './templates.ts';
 
@@ -44,17 +44,19 @@ export class ObservationTree {
 
 	#readPanel(organizer: XmlElement, outer: Surroundings): Draft[] {
 		const inner = within(organizer, outer, this.#reading);
-		const members = componentsOf(organizer).flatMap((component) => this.#readInner(component, inner));
+		const members = this.#readAll(componentsOf(organizer), handedDown(organizer, inner, this.#reading));
 		const resources = members.map(({ resource }) => resource);
 		return [this.#add(organizer, panel(organizer, inner, resources, this.#reading), { hasMember: members })];
 	}
 
 	#readObservation(observation: XmlElement, outer: Surroundings): Draft[] {
-		const inner = within(observation, outer, this.#reading);
-		const resource = observed(observation, inner, this.#reading);
+		const own = within(observation, outer, this.#reading);
+		const resource = observed(observation, own, this.#reading);
 		if (resource === undefined) return [];
 		const refers: Record<string, Draft[]> = { hasMember: [], derivedFrom: [] };
-		for (const { statement, typeCode } of relatedTo(observation)) {
+		const related = relatedTo(observation);
+		const inner = related.length === 0 ? own : handedDown(observation, own, this.#reading);
+		for (const { statement, typeCode } of related) {
 			const element = relations[typeCode];
 			if (isComment(statement)) continue;
 			if (statement.name === 'observation' && element !== undefined) {
@@ -68,8 +70,13 @@ export class ObservationTree {
 	#readAct(act: XmlElement, outer: Surroundings): Draft[] {
 		const related = relatedTo(act).filter(({ statement }) => !isComment(statement));
 		if (related.length === 0 && !isComment(act)) this.#reading.context.skipped(act, 'it holds no observation');
-		const inner = within(act, outer, this.#reading);
-		return related.flatMap(({ statement }) => this.#readInner(statement, inner));
+		const inner = handedDown(act, within(act, outer, this.#reading), this.#reading);
+		const statements = related.map(({ statement }) => statement);
+		return this.#readAll(statements, inner);
+	}
+
+	#readAll(statements: readonly XmlElement[], outer: Surroundings): Draft[] {
+		return statements.flatMap((statement) => this.#readInner(statement, outer));
 	}
 
 	#add(statement: XmlElement, resource: JsonObject, refers: Readonly<Record<string, readonly Draft[]>>): Draft {

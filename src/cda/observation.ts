@@ -2,7 +2,19 @@ import type { JsonObject } from '#core/json.ts';
 import type { CodeableConcept, Period, Reference } from '#fhir/datatypes.ts';
 import { entryOf } from '#fhir/mapping/table.ts';
 import type { XmlElement } from '#hl7v3/element.ts';
-import { codeOrText, concept, identifiersOf, isNegated, notes, performers, put, type Reading, statusOf, timing } from './statement.ts';
+import {
+	codeOrText,
+	concept,
+	identifiersOf,
+	isNegated,
+	isShort,
+	notes,
+	performers,
+	put,
+	type Reading,
+	statusOf,
+	timing,
+} from './statement.ts';
 import { absentReason, rangeOf, typeOf, valueIn } from './value.ts';
 
 const categories = {
@@ -29,7 +41,14 @@ export interface Surroundings {
 
 /** Of an entry of a section. Observations of an imaging report have no status of their own (DIR). */
 export function surroundings(category: ObservationCategory, title: string): Surroundings {
-	return { category, title, status: category === 'imaging' ? 'completed' : '', timing: {}, performer: [], specimen: undefined };
+	return {
+		category,
+		title: isShort(title) ? title : '',
+		status: category === 'imaging' ? 'completed' : '',
+		timing: {},
+		performer: [],
+		specimen: undefined,
+	};
 }
 
 /** What stands within a statement has from it. */
@@ -44,6 +63,13 @@ export function within(statement: XmlElement, outer: Surroundings, reading: Read
 		performer: performer.length > 0 ? performer : outer.performer,
 		specimen: specimenOf(statement, reading) ?? outer.specimen,
 	};
+}
+
+/** What the statements within one with `own` have from it. */
+export function handedDown(statement: XmlElement, own: Surroundings, { context }: Reading): Surroundings {
+	if (isShort([[...own.performer], own.specimen ?? null])) return own;
+	context.skipped(statement, 'its performers and specimen are too long to be repeated in each observation within it');
+	return { ...own, performer: [], specimen: undefined };
 }
 
 /** ActStatus as ObservationStatus (C-CDA on FHIR, CF-ResultStatus). */

@@ -5,6 +5,7 @@ import { time } from '#hl7v3/datatypes/ts.ts';
 import type { XmlElement } from '#hl7v3/element.ts';
 import {
 	authorship,
+	type Concern,
 	codeOrText,
 	concept,
 	concepts,
@@ -39,7 +40,7 @@ export type ProblemCategory = keyof typeof categories;
  */
 export function condition(
 	observation: XmlElement,
-	concern: XmlElement | undefined,
+	concern: Concern | undefined,
 	category: ProblemCategory,
 	reading: Reading,
 ): JsonObject | undefined {
@@ -65,11 +66,11 @@ export function condition(
 	put(resource, 'onsetDateTime', course.onset);
 	if (course.onset === undefined) put(resource, 'onsetAge', ageAtOnset(observation, reading));
 	if (!isError) for (const [element, value] of Object.entries(course.abatement)) resource[element] = value;
-	const { author, recorded } = authorship(observation, concern, context);
+	const { author, recorded } = authorship(observation, context) ?? concern?.authorship ?? {};
 	put(resource, 'recordedDate', recorded);
 	put(resource, 'recorder', author);
-	put(resource, 'asserter', informant(observation, context) ?? (concern && informant(concern, context)));
-	put(resource, 'note', [...notes(observation, reading), ...(concern ? notes(concern, reading) : [])]);
+	put(resource, 'asserter', informant(observation, context) ?? concern?.informant);
+	put(resource, 'note', [...notes(observation, reading), ...(concern?.notes ?? [])]);
 	return resource;
 }
 
@@ -152,7 +153,7 @@ interface Course {
  * Status and times. An end, be its time unknown, makes the problem resolved; `inactive` where the status observation calls
  * it active nevertheless (con-4).
  */
-function courseOf(observation: XmlElement, concern: XmlElement | undefined, reading: Reading): Course {
+function courseOf(observation: XmlElement, concern: Concern | undefined, reading: Reading): Course {
 	const { context } = reading;
 	const period = observation.first('effectiveTime');
 	const high = period?.first('high');
@@ -177,8 +178,8 @@ function endedStatus(stated: string | undefined): string {
 }
 
 /** Of the act (CF-ConditionClinicalStatus); a concern that is over is one that nobody tracks any more. */
-function concernStatus(concern: XmlElement | undefined): string {
-	return ['completed', 'suspended', 'aborted'].includes(statusOf(concern)) ? 'inactive' : 'active';
+function concernStatus(concern: Concern | undefined): string {
+	return ['completed', 'suspended', 'aborted'].includes(concern?.status ?? '') ? 'inactive' : 'active';
 }
 
 function verificationOf(observation: XmlElement, isNone: boolean, stated: string | undefined): string {

@@ -48,7 +48,7 @@ export function procedure(statement: XmlElement, reading: Reading): JsonObject |
 	const { dateTime, period } = timing(statement.first('effectiveTime'), context);
 	put(resource, 'performedDateTime', dateTime);
 	put(resource, 'performedPeriod', period);
-	const { author } = authorship(statement, undefined, context);
+	const { author } = authorship(statement, context) ?? {};
 	put(resource, 'recorder', author);
 	put(resource, 'asserter', informant(statement, context));
 	put(

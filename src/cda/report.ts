@@ -8,7 +8,7 @@ import { isObjectUid } from '#record/uid.ts';
 import type { Draft } from './draft.ts';
 import { plainText } from './narrative.ts';
 import { laboratorySpecialties, type Section } from './sections.ts';
-import { concept, conformsTo, identifiersOf, idOf, named, put, type Reading, statementIn, timing } from './statement.ts';
+import { concept, conformsTo, identifiersOf, idOf, isShort, named, put, type Reading, statementIn, timing } from './statement.ts';
 
 /** Documents that are one report, by code and template. */
 interface Discipline {
@@ -52,10 +52,14 @@ export type TopDrafts = ReadonlyMap<Section, readonly Draft[]>;
 export function reports(document: XmlElement, sections: readonly Section[], tops: TopDrafts, reading: Reading): Draft[] {
 	const discipline = disciplineOf(document, sections);
 	if (discipline !== undefined) return [wholeReport(document, discipline, sections, tops, reading)].filter((found) => found !== undefined);
-	return sections
-		.filter(({ kind, isOwn }) => kind === 'impression' && isOwn)
-		.map((section) => sectionReport(document, section, tops, reading))
-		.filter((found) => found !== undefined);
+	const impressions = sections.filter(({ kind, isOwn }) => kind === 'impression' && isOwn);
+	if (impressions.length === 0) return [];
+	const header = reportOf(document, [], reading);
+	if (impressions.length > 1 && !isShort(header)) {
+		reading.context.skipped(document, 'its orders, authors and custodian are too long to be repeated in each of its impressions');
+		for (const element of ['identifier', 'basedOn', 'performer', 'resultsInterpreter']) delete header[element];
+	}
+	return impressions.map((section) => sectionReport(document, section, header, tops, reading)).filter((found) => found !== undefined);
 }
 
 function disciplineOf(document: XmlElement, sections: readonly Section[]): Discipline | undefined {
@@ -86,12 +90,12 @@ function wholeReport(
 	return draftOf(document, 'report', resource, result);
 }
 
-function sectionReport(document: XmlElement, section: Section, tops: TopDrafts, reading: Reading): Draft | undefined {
+function sectionReport(document: XmlElement, section: Section, header: JsonObject, tops: TopDrafts, reading: Reading): Draft | undefined {
 	const text = textOf(section.element);
 	const result = (tops.get(section) ?? []).filter(isObservation);
 	if (text === '' && result.length === 0) return undefined;
 	const title = section.element.first('title')?.text ?? '';
-	const resource = reportOf(document, [], reading);
+	const resource = { ...header };
 	resource['code'] = concept(section.element.first('code'), reading) ?? { text: title || 'Impression' };
 	put(resource, 'conclusion', asConclusion(text));
 	if (text !== '') resource['presentedForm'] = [textForm(text, title || undefined)];

@@ -139,6 +139,10 @@ function kindOf(section: XmlElement): SectionKind | undefined {
 	return entryOf(byCode, section.first('code')?.attribute('code') ?? '');
 }
 
+/** It is told with every entry, so that it is cut where it is no code. */
 function placeOf(section: XmlElement): string {
-	return section.first('code')?.attribute('code') || (section.first('templateId')?.attribute('root') ?? '');
+	const place = section.first('code')?.attribute('code') || (section.first('templateId')?.attribute('root') ?? '');
+	return place.slice(0, placeMax);
 }
+
+const placeMax = 100;

@@ -41,18 +41,22 @@ export interface Related {
 }
 
 export function relatedTo(statement: XmlElement): Related[] {
-	return statement.children('entryRelationship').flatMap((relationship) => {
-		const inner = statementIn(relationship);
-		if (inner === undefined) return [];
-		return [
-			{ statement: inner, typeCode: relationship.attribute('typeCode'), isInverted: relationship.attribute('inversionInd') === 'true' },
-		];
-	});
+	const found: Related[] = [];
+	for (const node of statement.content) {
+		if (typeof node === 'string' || node.name !== 'entryRelationship' || node.namespace !== hl7Namespace) continue;
+		const inner = statementIn(node);
+		if (inner === undefined) continue;
+		found.push({ statement: inner, typeCode: node.attribute('typeCode'), isInverted: node.attribute('inversionInd') === 'true' });
+	}
+	return found;
 }
 
 /** Whether it conforms to one of the templates, of whatever version. */
 export function conformsTo(element: XmlElement, templates: ReadonlySet<string>): boolean {
-	return element.children('templateId').some((id) => templates.has(id.attribute('root')));
+	for (const node of element.content) {
+		if (typeof node !== 'string' && node.name === 'templateId' && templates.has(node.attribute('root'))) return true;
+	}
+	return false;
 }
 
 /** The related observation of one of the templates, or of the code where it names no template. */
@@ -172,9 +176,10 @@ export interface Authorship {
 	recorded: string | undefined;
 }
 
-/** Of the statement, else of the one that it stands in. */
-export function authorship(statement: XmlElement, outer: XmlElement | undefined, context: Context): Authorship {
-	const authors = [statement, outer].map((element) => element?.children('author') ?? []).find((list) => list.length > 0) ?? [];
+/** Undefined where no author is named. */
+export function authorship(statement: XmlElement, context: Context): Authorship | undefined {
+	const authors = statement.children('author');
+	if (authors.length === 0) return undefined;
 	const dated = authors
 		.map((author) => ({ time: time(author.first('time'), context), author: named(author.first('assignedAuthor'), context) }))
 		.toSorted((left, right) => compare(left.time ?? '', right.time ?? ''));
@@ -202,13 +207,43 @@ export function performers(statement: XmlElement, context: Context): Reference[]
 		.filter((found) => found !== undefined);
 }
 
+/** Characters that each of several inner statements has from the outer one: what is longer would be multiplied. */
+const handedDownMax = 4096;
+
+/** Whether it may be repeated in each of many resources. */
+export function isShort(value: Json | undefined): boolean {
+	return value === undefined || JSON.stringify(value).length <= handedDownMax;
+}
+
+/** What the observations of an act have from it, where they say nothing themselves; the notes in any case. */
+export interface Concern {
+	status: string;
+	authorship: Authorship | undefined;
+	informant: Reference | undefined;
+	notes: readonly Annotation[];
+}
+
+/** `count` observations stand in it. */
+export function concernOf(act: XmlElement, count: number, reading: Reading): Concern {
+	const { context } = reading;
+	const found: Concern = {
+		status: statusOf(act),
+		authorship: authorship(act, context),
+		informant: informant(act, context),
+		notes: notes(act, reading),
+	};
+	if (count <= 1 || isShort([found.authorship?.author ?? null, found.informant ?? null, [...found.notes]])) return found;
+	context.skipped(act, 'what it says besides its observations is too long to be repeated in each of them');
+	return { ...found, authorship: undefined, informant: undefined, notes: [] };
+}
+
 /** Comments of a statement (C-CDA Comment Activity, Note Activity; IHE PCC Comment). */
 export function notes(statement: XmlElement, reading: Reading): Annotation[] {
 	return relatedTo(statement).flatMap(({ statement: inner }) => {
 		if (inner.name !== 'act' || !(conformsTo(inner, comments) || inner.first('code')?.attribute('code') === '48767-8')) return [];
 		const text = reading.narrative.textIn(inner.first('text'));
 		if (text === '') return [];
-		const { author, recorded } = authorship(inner, undefined, reading.context);
+		const { author, recorded } = authorship(inner, reading.context) ?? {};
 		const by = author?.display === undefined ? {} : { authorString: author.display };
 		return [{ ...by, ...(recorded === undefined ? {} : { time: recorded }), text }];
 	});

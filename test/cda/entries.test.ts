@@ -286,6 +286,31 @@ describe('the work of reading', () => {
 		const { flags } = readDocument(clinicalDocument(section('30954-2', entry('<observation moodCode="INT"/>').repeat(20_000))));
 		assert.equal(flags.length, 200);
 	});
+
+	test('what stands in an outer statement is repeated in inner ones only where it is short', () => {
+		const many = 2000;
+		const named = (name: string) =>
+			`<assignedEntity><assignedPerson><name><family>${name}</family></name></assignedPerson></assignedEntity>`;
+		const observation = `<observation classCode="OBS" moodCode="EVN"><value xsi:type="CD" code="1" ${snomed}/><code code="2"/></observation>`;
+		const comment = `<entryRelationship typeCode="REFR"><act classCode="ACT" moodCode="EVN">${entryTemplate(64)}<text>said once</text></act></entryRelationship>`;
+		const concerns = (comments: number) =>
+			entry(
+				`<act classCode="ACT" moodCode="EVN">${`<entryRelationship typeCode="SUBJ">${observation}</entryRelationship>`.repeat(many)}${comment.repeat(comments)}</act>`,
+			);
+		const performers = (count: number) =>
+			entry(
+				`<organizer classCode="BATTERY" moodCode="EVN"><code code="3"/>${`<performer>${named('P')}</performer>`.repeat(count)}` +
+					`${`<component>${observation}</component>`.repeat(many)}</organizer>`,
+			);
+		const sizeOf = (sections: string) => JSON.stringify(readDocument(clinicalDocument(sections)).entries).length;
+		const small = sizeOf(problems(concerns(1)) + section('30954-2', performers(1)));
+		const large = sizeOf(problems(concerns(many)) + section('30954-2', performers(many)));
+		assert.ok(large < small + 1_000_000, `${small} → ${large} characters`);
+		const { entries } = readDocument(clinicalDocument(problems(concerns(1))));
+		assert.ok(entries.every(({ resource }) => Array.isArray(resource['note'])));
+		const { flags } = readDocument(clinicalDocument(section('30954-2', performers(many))));
+		assert.match(flags[0] ?? '', /too long to be repeated/);
+	});
 });
 
 const quantityValue = '<value xsi:type="PQ" value="5.0" unit="mg/dL"/>';

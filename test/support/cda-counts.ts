@@ -91,6 +91,13 @@ export function countsOf(text: string): DocumentCounts {
 	};
 }
 
+/** Of whom a document says that it is: the first id of each recordTarget. */
+export function recordTargetsIn(text: string): string[] {
+	const document = new IndependentDocument(declared(text));
+	const id = 'concat(v3:id[1]/@root, "^", v3:id[1]/@extension)';
+	return document.strings('/v3:ClinicalDocument/v3:recordTarget/v3:patientRole', id).flat();
+}
+
 /** A diagnostic imaging or laboratory report is one as a whole. */
 function reportsIn(document: IndependentDocument): number {
 	const isReport =
