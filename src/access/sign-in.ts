@@ -85,15 +85,21 @@ export class SignIn {
 
 	async #count(email: string, source: string): Promise<void> {
 		const { database, limits } = this.#options;
-		const [max, lockMs] = [limits.signInFailuresMax, limits.signInLockMsMax];
 		const counted = async (kind: 'account' | 'address', name: string, failuresMax: number) => {
-			const [row] = await database.runOpened(countSignIn, [kind, name, failuresMax, lockMs, forgottenMs[kind]]);
+			const [row] = await database.runOpened(countSignIn, [
+				kind,
+				name,
+				failuresMax,
+				limits.signInLockMsMax,
+				forgottenMs[kind],
+				limits.signInLockMs,
+			]);
 			if (row?.[0] === 't') return;
 			const retryAfterSeconds = Math.max(1, Number(row?.[1] ?? 1));
 			throw new Failure('too-many-requests', 'too many wrong passwords', { retryAfterSeconds });
 		};
-		await counted('address', networkOf(source), max * perAddress);
-		await counted('account', accountOf(email), max);
+		await counted('address', networkOf(source), limits.signInFailuresMax * perAddress);
+		await counted('account', accountOf(email), limits.signInFailuresMax);
 	}
 
 	async #forgive(email: string, source: string): Promise<void> {

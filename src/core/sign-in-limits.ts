@@ -7,7 +7,14 @@ export const signInLimitDefinitions = {
 		default: 5,
 		min: 1,
 		max: 100,
-		answer: 'wrong passwords of an account in a row (of an address: four times as many); 429 with Retry-After, from 5 s on and doubling',
+		answer: 'wrong passwords of an account in a row (of an address: four times as many); 429 with Retry-After',
+	},
+	signInLockMs: {
+		variable: 'SIGN_IN_LOCK_MS',
+		default: 5000,
+		min: 100,
+		max: hour,
+		answer: 'for which an account or an address is locked first; each further wrong password doubles it',
 	},
 	signInLockMsMax: {
 		variable: 'SIGN_IN_LOCK_MS_MAX',

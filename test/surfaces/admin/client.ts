@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import type { TestService } from '#test/support/service.ts';
+import { resetPassword } from '#administration/users.ts';
+import { type TestService, testService } from '#test/support/service.ts';
 
 /** JSON as tests read it: by path, without types. */
 type Body = ReturnType<typeof JSON.parse>;
@@ -68,3 +69,11 @@ export async function signedIn(service: TestService, email: string, oneTime: str
 }
 
 export const ownPassword = 'seven quiet herons';
+
+export const owner = 'owner@example.org';
+
+/** With a one-time password of the administrator `owner`. */
+export async function withOwner(work: (service: TestService, password: string) => Promise<void>, environment: Record<string, string> = {}) {
+	await using service = await testService(environment);
+	await work(service, (await resetPassword(service.administration, owner)).password);
+}

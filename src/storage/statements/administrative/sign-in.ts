@@ -11,19 +11,19 @@ select get_byte(d, 0) << 8 | get_byte(d, 1) as bucket
 from (select sha256(cursor_key || convert_to($1 || ' ' || $2, 'UTF8')) as d from access_version) k`;
 
 /**
- * Counts an attempt unless what it is counted by is locked: from the `$3`th failure on for five seconds, doubling up to `$4` ms. A
+ * Counts an attempt unless what it is counted by is locked: from the `$3`th failure on for `$6` ms, doubling up to `$4` ms. A
  * failure is forgotten after `$5` ms without another. Answers whether it was counted, and the seconds of the lock.
  */
 export const countSignIn: Statement = {
 	name: 'count_sign_in',
 	text: `
 insert into sign_in_failure as f (kind, bucket, failures, failed_at, locked_until)
-select $1, b.bucket, 1, now(), now() + case when 1 >= $3::integer then interval '5 seconds' else interval '0' end
+select $1, b.bucket, 1, now(), now() + case when 1 >= $3::integer then make_interval(secs => $6::float8 / 1000) else interval '0' end
 from (${bucket}) b
 on conflict (kind, bucket) do update set (failures, failed_at, locked_until) = (
 	select n, now(), now() + case
 		when n < $3::integer then interval '0'
-		else least(interval '5 seconds' * power(2, least(n - $3::integer, 20)), make_interval(secs => $4::float8 / 1000))
+		else make_interval(secs => least($6::float8 * power(2, least(n - $3::integer, 30)), $4::float8) / 1000)
 	end
 	from (
 		select least(greatest(0, f.failures - floor(extract(epoch from now() - f.failed_at) * 1000 / $5::float8)::integer) + 1, 1000) as n
