@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { type ConsoleBrowser, consoleBrowser, goTo, signInOnPage, withoutBrowser } from '#test/support/browser.ts';
@@ -52,6 +53,23 @@ describe('the console in use', { skip: withoutBrowser }, () => {
 		await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
 		await page.keyboard.press('Escape');
 		await page.getByRole('dialog').waitFor({ state: 'detached' });
+		await page.context().close();
+	});
+
+	test('gives the audit trail as a file, by its filters', async () => {
+		const page = await browser.open();
+		await signInOnPage(service, page);
+		await goTo(page, '/audit', 'Audit');
+		await page.getByLabel('Of what').selectOption('site');
+		await page
+			.getByText(/^\d+ events?$/)
+			.first()
+			.waitFor();
+		const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'Export CSV' }).click()]);
+		assert.equal(download.suggestedFilename(), 'audit.csv');
+		const text = readFileSync(await download.path(), 'utf8');
+		assert.match(text, /"site\.disable","valley"/);
+		assert.doesNotMatch(text, /"key\.create"/);
 		await page.context().close();
 	});
 

@@ -1,5 +1,7 @@
 import type { z } from 'zod';
+import { listAuditInput } from '#administration/audit.ts';
 import { operationsOpenApi, schemaOf } from '#administration/openapi.ts';
+import { auditExportPath } from './audit-export.ts';
 import { overviewOutput, overviewPath, pointOutput } from './live/routes.ts';
 import { changePasswordInput, sessionOutput, sessionPath, signInInput } from './session-routes.ts';
 
@@ -50,6 +52,21 @@ const paths = {
 			security: change,
 			requestBody: body(changePasswordInput, { current: 'a password of your own', password: 'another of your own' }),
 			responses: { 204: { description: 'Changed' }, ...refused(400, 401, 403, 422, 429) },
+		},
+	},
+	[auditExportPath]: {
+		get: {
+			tags: ['audit'],
+			operationId: 'audit-export',
+			summary: 'the audit trail as CSV (RFC 4180), newest first, all of it or what the filters of the list let through',
+			security: read,
+			parameters: Object.entries(listAuditInput.omit({ limit: true, before: true }).shape).map(([name, schema]) => ({
+				name,
+				in: 'query',
+				required: false,
+				schema: schemaOf(schema, 'input'),
+			})),
+			responses: { 200: { description: 'A file', content: { 'text/csv': { schema: { type: 'string' } } } }, ...refused(400, 401, 403) },
 		},
 	},
 	[overviewPath]: {

@@ -31,15 +31,21 @@ export function operationRoutes(context: AdminContext): Route[] {
 		const { method, path } = operation;
 		const pattern = apiPath + path.replace(/\{(\w+)\}/g, ':$1');
 		return signedIn(context, { method, pattern }, async (session, request) =>
-			jsonAnswer(200, (await carryOut(context, operation, session, request)) as object),
+			jsonAnswer(200, (await carryOut(context, operation, session, request, inputOf(operation, request))) as object),
 		);
 	});
 }
 
-async function carryOut(context: AdminContext, operation: Operation, session: Session, request: HttpRequest): Promise<unknown> {
+/** @throws Failure for what the operation refuses */
+export async function carryOut(
+	context: AdminContext,
+	operation: Operation,
+	session: Session,
+	request: HttpRequest,
+	input: Record<string, unknown>,
+): Promise<unknown> {
 	const { email, role, allSites, sites } = session;
 	const actor = { name: email, role, sites: allSites ? ('all' as const) : sites.map(({ slug }) => slug) };
-	const input = inputOf(operation, request);
 	try {
 		return await perform(operation, { ...(await context.services()), actor, source: request.source }, input);
 	} catch (error) {
@@ -48,7 +54,7 @@ async function carryOut(context: AdminContext, operation: Operation, session: Se
 }
 
 /** The members in the path, and the others as the query has them or, of what changes, the body. */
-function inputOf(operation: Operation, request: HttpRequest): Record<string, unknown> {
+export function inputOf(operation: Operation, request: HttpRequest): Record<string, unknown> {
 	const isQuery = operation.method === 'GET' || operation.method === 'DELETE';
 	const others = isQuery ? inputOfTexts(operation, new URLSearchParams(request.query)) : jsonBody(request);
 	for (const member of pathMembers(operation.path)) {

@@ -3,6 +3,7 @@ import { documentationRoutes } from '../http/documentation/routes.ts';
 import { jsonAnswer } from '../http/json-answer.ts';
 import type { AnyRoute, HttpAnswer } from '../http/message.ts';
 import { createHttpServer, type HttpServer, type HttpServerOptions } from '../http/server.ts';
+import { auditExport } from './audit-export.ts';
 import type { ConsoleAssets } from './console-assets.ts';
 import { consoleFiles } from './console-files.ts';
 import type { AdminContext } from './context.ts';
@@ -55,6 +56,13 @@ export function createAdminSurface(
 	const { limits, metrics, log } = context;
 	const files = consoleFiles(assets);
 	const reference = documented ? documentationRoutes((origin) => adminOpenApi(version, origin)) : [];
-	const routes: AnyRoute[] = [...sessionRoutes(context), ...liveRoutes(context), ...operationRoutes(context), ...reference, files.assets];
+	const routes: AnyRoute[] = [
+		...sessionRoutes(context),
+		...liveRoutes(context),
+		...operationRoutes(context),
+		auditExport(context),
+		...reference,
+		files.assets,
+	];
 	return createHttpServer({ ...listen, name: 'admin', limits, metrics, log, headers, routes, elsewhere: files.page, renderFailure });
 }
