@@ -6,6 +6,7 @@ import type { AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
 import { assertFits, type ConsoleBrowser, consoleBrowser, goTo, signInOnPage, withoutBrowser } from '#test/support/browser.ts';
 import { inventNetwork, sampleScreens } from '#test/support/console-sample.ts';
+import { inventMessages } from '#test/support/console-traffic.ts';
 import { type TestService, testService } from '#test/support/service.ts';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -25,6 +26,7 @@ describe('every screen of the console', { skip: withoutBrowser }, () => {
 	before(async () => {
 		service = await testService();
 		await inventNetwork(service);
+		await inventMessages(service);
 		browser = await consoleBrowser(service);
 	});
 	after(async () => {

@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { consoleBrowser, goTo, signInOnPage, withoutBrowser } from '#test/support/browser.ts';
 import { inventNetwork, sampleScreens } from '#test/support/console-sample.ts';
+import { inventMessages } from '#test/support/console-traffic.ts';
 import { testService } from '#test/support/service.ts';
 
 /** Writes docs/images: `npm run screenshots`. What they show is invented. */
@@ -66,6 +67,7 @@ describe('pictures of the console', { skip: withoutBrowser }, () => {
 	test('are written', async () => {
 		await using service = await testService();
 		await inventNetwork(service);
+		await inventMessages(service);
 		await using browser = await consoleBrowser(service);
 		mkdirSync(folder, { recursive: true });
 		const screens = await sampleScreens(service);

@@ -61,7 +61,12 @@ export async function signInOnPage(service: TestService, page: Page, email = 'ow
 export async function goTo(page: Page, path: string, heading: string): Promise<void> {
 	await page.goto(path);
 	await page.getByRole('heading', { level: 1, name: heading }).waitFor();
-	await page.locator('.loading').waitFor({ state: 'detached' });
+	await settled(page);
+}
+
+/** Waits until nothing is being read any more. */
+export async function settled(page: Page): Promise<void> {
+	await page.locator('.loading, [aria-busy=true]').first().waitFor({ state: 'detached' });
 }
 
 /** Nothing is to be scrolled sideways. */

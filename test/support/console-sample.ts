@@ -5,6 +5,7 @@ import { createKey, revokeKey } from '#administration/keys.ts';
 import { addRemoteAe } from '#administration/remote-aes.ts';
 import { addSite, enableSite, setSite } from '#administration/sites.ts';
 import { addUser } from '#administration/users.ts';
+import { settled } from './browser.ts';
 import type { TestService } from './service.ts';
 
 /** A network that does not exist, for looking at: names, addresses of documentation, nobody's data. */
@@ -52,6 +53,18 @@ export async function sampleScreens({ administration }: TestService): Promise<Sa
 	const clients = await listClients({ ...administration, ...wholeNetwork('test') });
 	const admission = clients.find(({ name }) => name === 'Admission');
 	const press = (button: string) => (page: Page) => page.getByRole('button', { name: button }).first().click();
+	const firstRow = async (page: Page) => {
+		await page.locator('main [data-row-link]').first().click();
+		await page.locator('.up').waitFor();
+		await settled(page);
+	};
+	const found = (text: string) => async (page: Page) => {
+		await page.getByRole('searchbox').fill(text);
+		await page.keyboard.press('Enter');
+		await page.getByRole('link', { name: text }).first().click();
+		await page.locator('.up').waitFor();
+		await settled(page);
+	};
 	return [
 		{ name: 'overview', path: '/', heading: 'Overview' },
 		{ name: 'sites', path: '/sites', heading: 'Sites' },
@@ -78,6 +91,18 @@ export async function sampleScreens({ administration }: TestService): Promise<Sa
 					.click(),
 		},
 		{ name: 'shortcuts', path: '/', heading: 'Overview', open: (page) => page.keyboard.press('?') },
+		{ name: 'messages', path: '/messages?site=north', heading: 'Messages' },
+		{ name: 'message', path: '/messages?site=north', heading: 'Messages', open: firstRow },
+		{ name: 'failures', path: '/failures?site=north', heading: 'Failures' },
+		{ name: 'conflicts', path: '/conflicts?site=north', heading: 'Conflicts' },
+		{ name: 'conflict', path: '/conflicts?site=north', heading: 'Conflicts', open: firstRow },
+		{ name: 'patients', path: '/patients?site=north', heading: 'Patients' },
+		{ name: 'patient', path: '/patients?site=north', heading: 'Patients', open: found('Okafor') },
+		{ name: 'studies', path: '/studies?site=north', heading: 'Studies' },
+		{ name: 'study', path: '/studies?site=north', heading: 'Studies', open: firstRow },
+		{ name: 'reports', path: '/reports?site=north', heading: 'Reports' },
+		{ name: 'report', path: '/reports?site=north', heading: 'Reports', open: firstRow },
+		{ name: 'identity', path: '/identity?site=north', heading: 'Identity' },
 		{ name: 'nowhere', path: '/nowhere', heading: 'Not found' },
 	];
 }

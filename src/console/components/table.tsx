@@ -88,7 +88,7 @@ export function Table<Row>({ caption, columns, rows, identify, href, open, faded
 						>
 							{columns.map((column, index) => (
 								<td key={column.name} role="cell" data-title={column.title} class={classOf(column)}>
-									{index === 0 ? first(column, row) : column.cell(row)}
+									<div>{index === 0 ? first(column, row) : column.cell(row)}</div>
 								</td>
 							))}
 						</tr>
