@@ -18,8 +18,11 @@ const pictures: readonly (readonly [screen: string, width: 1280 | 390, scheme: S
 	['overview', 1280, 'dark'],
 	['overview', 390, 'light'],
 	['overview', 390, 'dark'],
-	['client', 1280, 'light'],
-	['clients', 1280, 'dark'],
+	['client', 1280, 'dark'],
+	['clients', 1280, 'light'],
+	['messages', 1280, 'light'],
+	['message', 1280, 'light'],
+	['patient', 1280, 'dark'],
 	['clients', 390, 'light'],
 	['audit-event', 1280, 'light'],
 ];

@@ -87,6 +87,7 @@ export async function sampleScreens({ administration }: TestService): Promise<Sa
 			open: (page) =>
 				page
 					.getByRole('row', { name: /site\.set/ })
+					.last()
 					.getByRole('button')
 					.click(),
 		},

@@ -51,7 +51,8 @@ export const newSite: readonly FieldGroup[] = [
 	},
 ];
 
-export const siteSettings: readonly FieldGroup[] = [
+/** `limits`: whether who looks may set them. */
+export const siteSettings = (limits: boolean): readonly FieldGroup[] => [
 	{ title: 'Identity', fields: [name, title, authority] },
 	{
 		title: 'Writing through FHIR',
@@ -83,6 +84,28 @@ export const siteSettings: readonly FieldGroup[] = [
 					{ value: 'replace', label: 'Replace', hint: 'The new one takes its place; the former is kept aside.' },
 					{ value: 'refuse', label: 'Refuse', hint: 'The sender gets an error.' },
 				],
+			},
+		],
+	},
+	{
+		title: 'Limits of this site',
+		hint: 'On each node, below the node’s own limits. Empty: those alone. Administrators set them.',
+		fields: [
+			{
+				kind: 'number',
+				name: 'waiting_max',
+				label: 'Waiting messages',
+				half: true,
+				fixed: !limits,
+				hint: 'At the limit senders are held back: reading pauses, HTTP is answered 503.',
+			},
+			{
+				kind: 'number',
+				name: 'associations_max',
+				label: 'DICOM associations',
+				half: true,
+				fixed: !limits,
+				hint: 'At the limit a further one is rejected; those that are open go on.',
 			},
 		],
 	},

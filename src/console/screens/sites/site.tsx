@@ -85,11 +85,13 @@ function Settings({ site, renew }: { site: SiteRecord; renew(): Promise<void> })
 		update_creates: site.update_creates,
 		check_references: site.check_references,
 		instance_policy: site.instance_policy,
+		waiting_max: String(site.waiting_max ?? ''),
+		associations_max: String(site.associations_max ?? ''),
 	};
 	return (
 		<Form
 			key={JSON.stringify(initial)}
-			groups={siteSettings}
+			groups={siteSettings(may('administrator'))}
 			initial={initial}
 			action="Save"
 			fixed={!may('manager')}
