@@ -216,13 +216,6 @@ export const limitDefinitions = {
 		max: 1000,
 		answer: 'objects and lists inside one another in a FHIR or MPPS body; 400',
 	},
-	reportBytesMax: {
-		variable: 'REPORT_BYTES_MAX',
-		default: 32 * MiB,
-		min: 1024,
-		max: 256 * MiB,
-		answer: 'of a report that a person writes, attachments in base64; it is refused',
-	},
 	...xmlLimitDefinitions,
 	...administrationLimitDefinitions,
 	mppsBytesMax: {
