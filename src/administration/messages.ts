@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { isUuid, newId } from '#core/id.ts';
 import { type Delivery, deliverySurfaces } from '#record/delivery.ts';
 import { rowIdOf } from '#record/row-id.ts';
+import type { ResourceType } from '#record/table-shape.ts';
 import { readRows } from '#storage/administrative-reader.ts';
 import { listUnmatched, patientValues, relatedMessages, showMessage } from '#storage/statements/administrative/read-messages.ts';
 import { searchMessages as searchStatement } from '#storage/statements/administrative/search-messages.ts';
@@ -9,8 +10,8 @@ import { AdministrationError, note, type OperationContext } from './context.ts';
 import { readMessage } from './reading/read-message.ts';
 import { reading } from './reading/reading.ts';
 import { instant, ofSite, page, time } from './schemas.ts';
-import { SiteRecord } from './site-record.ts';
-import { personName } from './summaries.ts';
+import { type RecordedResource, SiteRecord } from './site-record.ts';
+import { personName, referencedId } from './summaries.ts';
 import { visibleSiteIds } from './visible-sites.ts';
 
 export const listMessagesInput = z.strictObject({
@@ -175,10 +176,25 @@ export const messageReading = wholeMessage.extend({
 	replays: z
 		.array(z.strictObject({ id: z.uuid(), outcome: z.string(), received_at: instant }))
 		.describe('replays of the message, and repeats that were known'),
-	patients: z.array(z.strictObject({ id: z.string(), name: z.string() })).describe('whom it is about, as far as they are known'),
+	patients: z
+		.array(z.strictObject({ id: z.string(), name: z.string() }))
+		.describe('whom it wrote about; where it changed nothing, who has the number that it names'),
 	reading,
 	ack_reading: reading,
 });
+
+/** The patients that a message wrote, or whose resource it wrote; where it wrote none, those who have the number. */
+async function patientsBehind(record: SiteRecord, changed: readonly string[], byNumber: readonly string[]): Promise<RecordedResource[]> {
+	const named = changed.map((version) => /^(\w+)\/([^/]+)\/_history\/\d+$/.exec(version)).filter((match) => match !== null);
+	const ids = named.flatMap(([, type, id]) => (type === 'Patient' && id !== undefined ? [id] : []));
+	const [, type, id] = named[0] ?? [];
+	if (ids.length === 0 && type !== undefined && id !== undefined) {
+		const written = await record.one(type as ResourceType, id);
+		const subject = written && referencedId(written.resource['subject'] ?? written.resource['patient'], 'Patient');
+		if (subject) ids.push(subject);
+	}
+	return record.byRowId('Patient', ids.length > 0 ? ids.map(rowIdOf) : byNumber);
+}
 
 /** A message by its parts, as people read it. That it was looked at is noted. */
 export async function readLoggedMessage(context: OperationContext, id: string): Promise<z.infer<typeof messageReading>> {
@@ -190,10 +206,8 @@ export async function readLoggedMessage(context: OperationContext, id: string): 
 		id,
 		values,
 	]);
-	const patients = await new SiteRecord(context, row.site_id).byRowId(
-		'Patient',
-		related.filter(({ kind }) => kind === 'patient').map((found) => found.id),
-	);
+	const byNumber = related.filter(({ kind }) => kind === 'patient').map((found) => found.id);
+	const patients = await patientsBehind(new SiteRecord(context, row.site_id), row.changed ?? [], byNumber);
 	return {
 		...wholeOf(row),
 		replayable: isReplayable(row) && row.bytes.length > 0,

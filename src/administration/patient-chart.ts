@@ -144,9 +144,11 @@ export async function showPatient(context: OperationContext, input: z.output<typ
 }
 
 function addressText(address: JsonObject): string {
+	const whole = asText(address['text']);
+	if (whole !== undefined) return whole;
 	const lines = Array.isArray(address['line']) ? address['line'].map(String) : [];
 	const town = [asText(address['postalCode']), asText(address['city'])].filter((part) => part !== undefined).join(' ');
-	const parts = [asText(address['text']) ?? lines.join(', '), town, asText(address['state']) ?? '', asText(address['country']) ?? ''];
+	const parts = [lines.join(', '), town, asText(address['state']) ?? '', asText(address['country']) ?? ''];
 	return parts.filter((part) => part !== '').join(', ');
 }
 

@@ -4,6 +4,9 @@ import { z } from 'zod';
 /** The package has no types; what it holds is checked when it is loaded. */
 const load: (path: string) => unknown = createRequire(import.meta.url);
 
+/** 0104, version id: 2.5.1 stands there as release 1.5.1. */
+const wrong = new Set([104]);
+
 const part = z.object({ desc: z.string(), datatype: z.string(), table: z.number().int().optional() });
 const segments = z.record(z.string(), z.object({ desc: z.string(), fields: z.array(part) }));
 const datatypes = z.record(z.string(), z.object({ desc: z.string(), subfields: z.array(part) }));
@@ -43,7 +46,7 @@ export class Hl7v2Names {
 
 	/** What a code of a table means. */
 	meaning(table: number | undefined, code: string): string | null {
-		const values = table === undefined ? undefined : this.#tables[String(table)]?.values;
+		const values = table === undefined || wrong.has(table) ? undefined : this.#tables[String(table)]?.values;
 		return (values && Object.hasOwn(values, code) && values[code]) || null;
 	}
 }

@@ -47,14 +47,18 @@ export function Sparkline({
 	points,
 	label,
 	format = figure,
+	base = 0,
 }: {
 	points: readonly Point[];
 	label: string;
 	format?: (value: number) => string;
+	/** Where the line stands on its ground, unless a value lies lower. */
+	base?: number;
 }) {
 	const height = 24;
 	const values = points.map(({ value }) => value ?? 0);
-	const [low, high] = [Math.min(0, ...values), Math.max(1e-9, ...values)];
+	const low = Math.min(base, ...values);
+	const high = Math.max(low + 1e-9, ...values);
 	const [from, to] = [points[0]?.at ?? 0, points.at(-1)?.at ?? 1];
 	const x = (at: number) => 1 + ((at - from) / Math.max(1, to - from)) * 94;
 	const y = (value: number) => height - 2 - ((value - low) / (high - low)) * (height - 4);

@@ -53,8 +53,8 @@ export function Filters({
 	const set = (name: keyof MessageFilters) => (value: string) => onFilters({ ...filters, [name]: value });
 	return (
 		<div class="filters">
-			<SearchInput label="Patient identifier" placeholder="4711" value={filters.patient} onValue={set('patient')} />
-			<SearchInput label="Control id" placeholder="MSH-10" value={filters.control} onValue={set('control')} />
+			<SearchInput label="Patient identifier" value={filters.patient} onValue={set('patient')} />
+			<SearchInput label="Control id" value={filters.control} onValue={set('control')} />
 			<label>
 				Type
 				<input

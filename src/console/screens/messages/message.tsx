@@ -101,7 +101,7 @@ function Effects({ message }: { message: MessageReading }) {
 			<ul class="links">
 				{message.patients.map(({ id, name }) => (
 					<li key={id}>
-						Patient <a href={`/patients/${message.site}/${id}`}>{name || id}</a>
+						{message.changed.length > 0 ? 'Patient' : 'Under its number:'} <a href={`/patients/${message.site}/${id}`}>{name || id}</a>
 					</li>
 				))}
 				{message.changed.slice(0, 50).map((version) => {

@@ -92,7 +92,7 @@ export function Observations({ rows }: { site: string; rows: readonly Observatio
 					cell: ({ rows: all, latest }) => {
 						const points = pointsOf(all);
 						return points.length > 1 ? (
-							<Sparkline points={points} label={latest.text} />
+							<Sparkline points={points} label={latest.text} format={String} base={Math.min(...points.map(({ value }) => value ?? 0))} />
 						) : (
 							<span class="muted">{all.length > 1 ? `${all.length} values` : ''}</span>
 						);

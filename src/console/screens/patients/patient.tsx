@@ -158,7 +158,8 @@ const titles: Readonly<Record<string, string>> = {
 type Lists = 'observations' | 'studies' | 'reports' | 'conditions' | 'allergies' | 'procedures' | 'visits' | 'documents';
 
 function amount(chart: PatientChart, list: Lists): string {
-	return `(${chart[list].length}${chart.cut.includes(list) ? '+' : ''})`;
+	const { length } = chart[list];
+	return length === 0 ? '' : `(${length}${chart.cut.includes(list) ? '+' : ''})`;
 }
 
 function Merged({ site, chart, reload }: { site: string; chart: PatientChart; reload(): void }) {

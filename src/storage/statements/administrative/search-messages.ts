@@ -33,8 +33,9 @@ export function firstIdOf(epochMs: number): string {
 	return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }
 
-/** What refused messages have in common: surface, type, code, and the text without what stands in quotes and without numbers. */
-export const shapeOf = (m: string) => `regexp_replace(coalesce(${m}.failure, ''), '''[^'']*''|"[^"]*"|[0-9]+', '…', 'g')`;
+/** What refused messages have in common: surface, type, code, and the text without what stands in quotes and without numbers, save those of fields and events. */
+export const shapeOf = (m: string) =>
+	`regexp_replace(coalesce(${m}.failure, ''), '''[^'']*''|"[^"]*"|(?<![-A-Za-z^_.0-9])[0-9][0-9.]*', '…', 'g')`;
 export const causeOf = (m: string) =>
 	`md5(concat_ws(chr(31), ${m}.surface, ${m}.message_type, coalesce(${m}.failure_code, ''), ${shapeOf(m)}))`;
 
