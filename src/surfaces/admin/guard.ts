@@ -1,5 +1,6 @@
 import { isCsrfToken, type Session } from '#access/sessions.ts';
 import { Failure } from '#core/failure.ts';
+import { troubleOf } from '#storage/connection.ts';
 import type { HttpAnswer, HttpRequest, Route } from '../http/message.ts';
 import { originOf } from '../http/origin.ts';
 import type { AdminContext } from './context.ts';
@@ -22,7 +23,7 @@ export function sessionToken(request: Pick<HttpRequest, 'header'>): string | und
  * Browsers say for whom they ask; pages of other origins, of the same host as well, are nobody that is answered.
  * @throws Failure `sender-not-authorized`
  */
-export function refuseForeignPages(request: Pick<HttpRequest, 'header' | 'secure'>): void {
+function refuseForeignPages(request: Pick<HttpRequest, 'header' | 'secure'>): void {
 	const origin = request.header('origin');
 	const site = request.header('sec-fetch-site');
 	const isForeign = (origin !== undefined && origin !== originOf(request)) || site === 'cross-site' || site === 'same-site';
@@ -39,6 +40,24 @@ export async function sessionOf({ sessions }: AdminContext, request: Pick<HttpRe
 
 type Pattern = Pick<Route, 'method' | 'pattern'>;
 
+/** A route of which nothing is answered to pages of other origins, and 503 while the database is away. */
+export function ofOwnPages({ method, pattern }: Pattern, handle: (request: HttpRequest) => HttpAnswer | Promise<HttpAnswer>): Route {
+	return {
+		method,
+		pattern,
+		handle: async (request) => {
+			refuseForeignPages(request);
+			try {
+				return await handle(request);
+			} catch (error) {
+				const isTold = error instanceof Failure && error.retryAfterSeconds !== undefined;
+				const isAway = !isTold && ['connection', 'repeat'].includes(troubleOf(error));
+				throw isAway ? new Failure('unavailable', 'the database does not answer', { cause: error, retryAfterSeconds: 5 }) : error;
+			}
+		},
+	};
+}
+
 /** A route for who is signed in: the session is looked up for each request anew, and a change carries the token of its session. */
 export function signedIn(
 	context: AdminContext,
@@ -46,17 +65,11 @@ export function signedIn(
 	handle: (session: Session, request: HttpRequest) => HttpAnswer | Promise<HttpAnswer>,
 	{ despitePassword = false } = {},
 ): Route {
-	return {
-		method,
-		pattern,
-		handle: async (request) => {
-			refuseForeignPages(request);
-			const session = await sessionOf(context, request);
-			if (method !== 'GET' && !isCsrfToken(session, request.header('x-csrf-token')))
-				throw new Failure('sender-not-authorized', 'the header X-CSRF-Token is missing or of another session');
-			if (session.mustChangePassword && !despitePassword)
-				throw new Failure('sender-not-authorized', 'the password has to be changed first');
-			return handle(session, request);
-		},
-	};
+	return ofOwnPages({ method, pattern }, async (request) => {
+		const session = await sessionOf(context, request);
+		if (method !== 'GET' && !isCsrfToken(session, request.header('x-csrf-token')))
+			throw new Failure('sender-not-authorized', 'the header X-CSRF-Token is missing or of another session');
+		if (session.mustChangePassword && !despitePassword) throw new Failure('sender-not-authorized', 'the password has to be changed first');
+		return handle(session, request);
+	});
 }

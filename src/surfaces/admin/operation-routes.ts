@@ -72,10 +72,5 @@ function failureOf(error: unknown): unknown {
 		const { message, fault, field } = error;
 		return new Failure(codes[fault], message, { cause: error, ...(field === undefined ? {} : { location: { expression: field } }) });
 	}
-	if (error instanceof Failure) return error;
-	const trouble = troubleOf(error);
-	if (trouble === 'connection' || trouble === 'repeat') {
-		return new Failure('unavailable', 'the database does not answer', { cause: error, retryAfterSeconds: 5 });
-	}
-	return trouble === 'poison' ? new Failure('unprocessable', 'a value cannot be stored as it is', { cause: error }) : error;
+	return troubleOf(error) === 'poison' ? new Failure('unprocessable', 'a value cannot be stored as it is', { cause: error }) : error;
 }

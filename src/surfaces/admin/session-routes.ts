@@ -4,7 +4,7 @@ import { Failure } from '#core/failure.ts';
 import { jsonAnswer } from '../http/json-answer.ts';
 import type { HttpAnswer, HttpRequest, Route } from '../http/message.ts';
 import type { AdminContext } from './context.ts';
-import { refuseForeignPages, sessionCookie, sessionToken, signedIn } from './guard.ts';
+import { ofOwnPages, sessionCookie, sessionToken, signedIn } from './guard.ts';
 import { formOf, jsonBody } from './json-body.ts';
 
 export const sessionPath = '/api/v1/session';
@@ -27,7 +27,7 @@ export const sessionOutput = z.strictObject({
 export function sessionRoutes(context: AdminContext): Route[] {
 	const despitePassword = { despitePassword: true };
 	return [
-		{ method: 'POST', pattern: sessionPath, handle: (request) => signIn(context, request) },
+		ofOwnPages({ method: 'POST', pattern: sessionPath }, (request) => signIn(context, request)),
 		signedIn(context, { method: 'GET', pattern: sessionPath }, (session) => jsonAnswer(200, recordOf(session)), despitePassword),
 		signedIn(
 			context,
@@ -49,7 +49,6 @@ function recordOf({ email, role, sites, csrfToken, mustChangePassword }: Session
 }
 
 async function signIn(context: AdminContext, request: HttpRequest): Promise<HttpAnswer> {
-	refuseForeignPages(request);
 	const { email, password } = formOf(signInInput, jsonBody(request));
 	const token = await counted(context, () => context.signIn.signIn(email, password, request.source));
 	const session = await context.sessions.find(token);

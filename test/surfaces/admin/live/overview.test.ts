@@ -35,7 +35,7 @@ describe('the overview', () => {
 		assert.equal((await adminClient(service).call('/api/v1/overview')).status, 401);
 		assert.equal((await adminClient(service).call('/api/v1/overview/live')).status, 401);
 		const { body } = await (await administrator(service)).call('/api/v1/overview');
-		assert.equal(body.points.length, 1);
+		assert.ok(body.points.length >= 1);
 		assert.equal(body.points[0].associations, 0);
 		assert.ok(body.storage_bytes > 0);
 		await addUser(service.administration, { email: 'north@example.org', admin: false, sites: ['north'] });
@@ -56,7 +56,11 @@ describe('a stream of live figures', () => {
 		assert.equal(seen.headers.get('content-encoding'), null);
 		await eventually(() => seen.text.includes('event: point\n'), 'a point');
 		const [, data = ''] = /^event: point\ndata: (.*)\n\n/m.exec(seen.text) ?? [];
-		assert.deepEqual(JSON.parse(data), (await client.call('/api/v1/overview')).body.points[0]);
+		const { points } = (await client.call('/api/v1/overview')).body;
+		assert.deepEqual(
+			JSON.parse(data),
+			points.find(({ at }: { at: string }) => at === JSON.parse(data).at),
+		);
 		assert.equal(seen.ended, false);
 		await enableUser(service.administration, owner, false);
 		await reading;
