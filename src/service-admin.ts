@@ -44,7 +44,7 @@ export async function openAdmin(parts: AdminParts, http: Pick<AdminListenOptions
 	const assets = bundleConsole(new URL('./console/index.html', import.meta.url));
 	assets.catch((error: unknown) => log.error({ err: error }, 'the console could not be bundled'));
 	const figures = new Figures({ database: people, waitingBySite: () => shards.waitingBySite(), metrics, clock, log });
-	await figures.start();
+	figures.start();
 	closers.push(() => figures.close());
 	const watchers = new Watchers({ sessions, limits, metrics, log }, figures);
 	const signIn = new SignIn({ database: people, sessions, audit, limits });

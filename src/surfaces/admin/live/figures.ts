@@ -92,10 +92,10 @@ export class Figures {
 		this.#history = new MetricHistory(options.metrics.registry, [...judged, messages, acknowledgements, associations], keptMs);
 	}
 
-	/** Takes the first point, which the others are counted from, and then one every ten seconds. */
-	async start(): Promise<void> {
+	/** Takes the first point, which the others are counted from, and then one every ten seconds; the service does not wait for it. */
+	start(): void {
 		this.#lag.enable();
-		await this.take();
+		void this.take();
 		this.#timer = setInterval(() => void this.take(), pointMs).unref();
 	}
 
