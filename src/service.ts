@@ -30,7 +30,7 @@ import { AccessNotes } from '#surfaces/dicomweb/access-notes.ts';
 import { dicomWebOpenApi } from '#surfaces/dicomweb/openapi.ts';
 import { dicomWebRoutes } from '#surfaces/dicomweb/routes.ts';
 import { isDicomWeb } from '#surfaces/dicomweb/urls.ts';
-import { dimseQueryEvent } from '#surfaces/dimse/audit.ts';
+import { associationEvent, dimseQueryEvent } from '#surfaces/dimse/audit.ts';
 import { Commitments } from '#surfaces/dimse/commitment-reports.ts';
 import { createDimseSurface } from '#surfaces/dimse/listener.ts';
 import { bulkRoutes } from '#surfaces/fhir/bulk.ts';
@@ -354,6 +354,9 @@ async function listenDimse({
 		audit: ({ address, reason }) => audit.record({ action: 'dimse.refused', subject: reason, source: address }),
 		associationsMaxOf: (siteId) => directory.limitsOf(siteId)?.associationsMax,
 		auditQuery: (answered) => audit.recordOf(dimseQueryEvent(answered)),
+		auditAssociation: (ended) => {
+			for (const event of associationEvent(ended, clock.nowMs())) audit.recordOf(event);
+		},
 		limits,
 		metrics,
 		log,

@@ -1,6 +1,7 @@
 import type { ComponentType } from 'preact';
 import type { Role } from '#core/role.ts';
 import type { IconName } from './components/icon.tsx';
+import { Associations } from './screens/associations/associations.tsx';
 import { Audit } from './screens/audit/audit.tsx';
 import { Client } from './screens/clients/client.tsx';
 import { Clients } from './screens/clients/clients.tsx';
@@ -72,6 +73,16 @@ export const screens: readonly Screen[] = [
 		group: 'Traffic',
 		icon: 'failures',
 		key: 'f',
+		bySite: true,
+	},
+	{
+		path: '/associations',
+		title: 'Associations',
+		role: 'auditor',
+		component: Associations,
+		group: 'Traffic',
+		icon: 'remotes',
+		key: 'n',
 		bySite: true,
 	},
 	{

@@ -144,7 +144,7 @@ describe('traffic and records in the console', { skip: withoutBrowser, timeout: 
 		await using browser = await consoleBrowser(service);
 		const page = await browser.open({ viewport: { width: 390, height: 844 } });
 		await signInOnPage(service, page);
-		const pages = ['/messages', '/failures', '/patients', '/studies', '/reports', '/identity', '/conflicts'];
+		const pages = ['/messages', '/failures', '/associations', '/patients', '/studies', '/reports', '/identity', '/conflicts'];
 		for (const path of pages) {
 			await page.goto(path);
 			await page.getByRole('heading', { level: 1 }).waitFor();

@@ -1,4 +1,5 @@
 import type { Operation } from '../operation.ts';
+import { associationOperations } from './associations.ts';
 import { auditOperations } from './audit.ts';
 import { clientOperations } from './clients.ts';
 import { failureOperations } from './failures.ts';
@@ -21,6 +22,7 @@ export const operations: readonly Operation[] = [
 	...remoteAeOperations,
 	...messageOperations,
 	...failureOperations,
+	...associationOperations,
 	...imagingOperations,
 	...reportOperations,
 	...auditOperations,

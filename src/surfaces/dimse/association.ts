@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { isAeTitle } from '#dicom/ae-title.ts';
 import { type AssociateRequest, AssociateRequestError, readAssociateRequest } from './associate-request.ts';
-import type { DimseContext } from './context.ts';
+import type { DimseContext, EndedAssociation } from './context.ts';
 import { Messages } from './messages.ts';
 import { applicationContextName, canBeAnswered, negotiate } from './negotiation.ts';
 import { type AbortReason, abort, associateReject, type Rejection, rejections, releaseResponse } from './pdu.ts';
@@ -46,6 +46,9 @@ export class Association {
 	#request: AssociateRequest | undefined;
 	#messages: Messages | undefined;
 	#siteId: string | undefined;
+	/** Of an association that was accepted, for what is noted at its end. */
+	#accepted: Pick<EndedAssociation, 'siteId' | 'clientId' | 'startedMs' | 'requests'> | undefined;
+	#bytes = 0;
 	#rejection: Rejection = 'called';
 	#abortReason: AbortReason = 'reason-not-specified';
 	#endReason: EndReason | undefined;
@@ -107,6 +110,7 @@ export class Association {
 
 	#onData(chunk: Buffer): void {
 		this.#lastActivityMs = this.#context.clock.nowMs();
+		this.#bytes += chunk.length;
 		this.#context.metrics.dimseReceivedBytes.inc(chunk.length);
 		this.#reader.feed(chunk);
 		this.#pump();
@@ -313,6 +317,8 @@ export class Association {
 			abandon: () => this.#abandon(),
 			idle: () => this.#idle(),
 		});
+		const { siteId, clientId } = match;
+		this.#accepted = { siteId, clientId, startedMs: this.#context.clock.nowMs(), requests: this.#messages.requests };
 		this.#write(accept);
 		this.#on('A-ASSOCIATE response primitive (accept)');
 		return undefined;
@@ -385,6 +391,10 @@ export class Association {
 		this.#stopArtim();
 		clearTimeout(this.#watch);
 		if (this.#waiting) this.#context.metrics.dimseAssociationsPaused.dec();
-		this.#context.metrics.dimseAssociationEnds.inc({ reason: this.#endReason ?? 'closed' });
+		const end = this.#endReason ?? 'closed';
+		this.#context.metrics.dimseAssociationEnds.inc({ reason: end });
+		if (this.#accepted === undefined || this.#request === undefined) return;
+		const { callingAe, calledAe } = this.#request;
+		this.#context.auditAssociation({ ...this.#accepted, callingAe, calledAe, address: this.#address, bytes: this.#bytes, end });
 	}
 }

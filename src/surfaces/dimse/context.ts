@@ -45,6 +45,23 @@ export interface AnsweredQuery {
 	destination?: string;
 }
 
+/** An association that was accepted and has ended, for the audit trail (PS3.15 A.5.3.7): who, and how much came. */
+export interface EndedAssociation {
+	siteId: string;
+	/** Undefined: a site without clients of this protocol. */
+	clientId: string | undefined;
+	callingAe: string;
+	calledAe: string;
+	address: string;
+	startedMs: number;
+	/** Received on the connection. */
+	bytes: number;
+	/** See `EndReason`. */
+	end: string;
+	/** Requests by operation and outcome: `C-STORE success`. */
+	requests: ReadonlyMap<string, number>;
+}
+
 /** What the DIMSE surface works with. */
 export interface DimseContext {
 	directory: AssociationDirectory;
@@ -64,6 +81,7 @@ export interface DimseContext {
 	isTrustedProxy(address: string): boolean;
 	audit(refused: RefusedAssociation): void;
 	auditQuery(answered: AnsweredQuery): void;
+	auditAssociation(ended: EndedAssociation): void;
 	limits: Limits;
 	metrics: Metrics;
 	log: Log;

@@ -55,6 +55,8 @@ export function outcomeOf(status: number): 'success' | 'warning' | 'failure' {
 
 /** The DIMSE messages of one association, one after the other (PS3.7 §9, §10; asynchronous operations window 1). */
 export class Messages {
+	/** What was asked and how it was answered, counted: `C-STORE success`. */
+	readonly requests = new Map<string, number>();
 	readonly #context: DimseContext;
 	readonly #negotiated: Negotiated;
 	readonly #peer: Peer;
@@ -106,7 +108,7 @@ export class Messages {
 		this.#commandContextId = undefined;
 		message?.conversation?.end();
 		if (message === undefined || message.finishing) return;
-		this.#context.metrics.dimseMessages.inc({ operation: measuredOperation(message.command), outcome: 'abandoned' });
+		this.#count(measuredOperation(message.command), 'abandoned');
 		await message.reception.abandon();
 	}
 
@@ -177,12 +179,18 @@ export class Messages {
 		return undefined;
 	}
 
+	#count(operation: ReturnType<typeof measuredOperation>, outcome: ReturnType<typeof outcomeOf> | 'abandoned'): void {
+		this.#context.metrics.dimseMessages.inc({ operation, outcome });
+		const name = `${operation} ${outcome}`;
+		this.requests.set(name, (this.requests.get(name) ?? 0) + 1);
+	}
+
 	async #answer(message: Message, work: () => Promise<DimseResponse>): Promise<void> {
 		const { command, context } = message;
 		const response = await this.#responseOf(work);
 		const { metrics, clock } = this.#context;
 		const operation = measuredOperation(command);
-		metrics.dimseMessages.inc({ operation, outcome: outcomeOf(response.status) });
+		this.#count(operation, outcomeOf(response.status));
 		metrics.dimseSeconds.observe({ operation }, (clock.nowMs() - message.startedMs) / 1000);
 		if (!this.#ended) {
 			this.#message = undefined;

@@ -169,6 +169,7 @@ export async function startSurface(test: TestContext, setUp: SetUp = {}) {
 		audit: (event) => refused.push(event),
 		associationsMaxOf: () => undefined,
 		auditQuery: (event) => answered.push(event),
+		auditAssociation: () => undefined,
 		limits: { ...defaultLimits, ...limits },
 		metrics,
 		log: silentLog,

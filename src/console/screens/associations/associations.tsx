@@ -1,0 +1,85 @@
+import { useList } from '../../answers.ts';
+import { Badge } from '../../components/badge.tsx';
+import { Button } from '../../components/button.tsx';
+import { Empty } from '../../components/empty.tsx';
+import { Page } from '../../components/page.tsx';
+import { type Column, ListTable } from '../../components/table.tsx';
+import { Time } from '../../components/time.tsx';
+import { bytes, milliseconds } from '../../format.ts';
+import { useSiteScope } from '../../scope.ts';
+import { type AssociationRecord, listAssociations } from './calls.ts';
+
+const columns: readonly Column<AssociationRecord>[] = [
+	{ name: 'started', title: 'Began', tight: true, cell: ({ started_at: at }) => <Time at={at} /> },
+	{
+		name: 'sender',
+		title: 'Sender',
+		cell: ({ calling_ae: title, source, client_id: client }) => (
+			<>
+				{client === null ? <code>{title}</code> : <a href={`/clients/${client}`}>{title}</a>}
+				<span class="sub">{source}</span>
+			</>
+		),
+	},
+	{ name: 'called', title: 'Called', tight: true, spare: true, cell: ({ called_ae: title }) => <code>{title}</code> },
+	{ name: 'site', title: 'Site', tight: true, cell: ({ site }) => <code>{site}</code> },
+	{ name: 'instances', title: 'Stored', align: 'end', tight: true, cell: ({ instances }) => instances },
+	{
+		name: 'failed',
+		title: 'Failed',
+		align: 'end',
+		tight: true,
+		cell: ({ failed, warnings }) => (
+			<>
+				{failed > 0 ? <Badge tone="danger">{failed}</Badge> : 0}
+				{warnings > 0 && <span class="sub">{warnings} warned</span>}
+			</>
+		),
+	},
+	{ name: 'bytes', title: 'Received', align: 'end', tight: true, spare: true, cell: ({ bytes: size }) => bytes(size) },
+	{
+		name: 'duration',
+		title: 'Took',
+		align: 'end',
+		tight: true,
+		spare: true,
+		cell: ({ started_at: from, ended_at: to }) => milliseconds(Math.max(0, Date.parse(to) - Date.parse(from))),
+	},
+	{ name: 'requests', title: 'Requests', spare: true, cell: ({ requests }) => requests || <span class="muted">none</span> },
+	{ name: 'end', title: 'Ended', tight: true, cell: ({ end }) => <Badge tone={end === 'released' ? 'good' : 'warning'}>{end}</Badge> },
+];
+
+/** Who sent images or asked for them over DICOM. What was refused of single images stands among the messages. */
+export function Associations() {
+	const site = useSiteScope();
+	const found = useList<AssociationRecord>(
+		(page, signal) => listAssociations({ site, ...page }, signal),
+		({ id }) => id,
+		[site],
+	);
+	return (
+		<Page
+			title="Associations"
+			lead="DICOM associations that were accepted, from their audit events. Those that only tried the connection are left out; who was turned away stands in the audit trail."
+			actions={
+				<Button icon="refresh" onClick={found.reload}>
+					Refresh
+				</Button>
+			}
+		>
+			<ListTable
+				list={found}
+				caption="Associations, newest first"
+				noun="association"
+				columns={columns}
+				identify={({ id }) => id}
+				tone={({ failed, end }) => (failed > 0 ? 'danger' : end === 'released' ? undefined : 'warning')}
+				empty={
+					<Empty icon="remotes" title="No association yet">
+						<p>When a modality has sent images or asked for them, it stands here with what came of it.</p>
+					</Empty>
+				}
+			/>
+		</Page>
+	);
+}

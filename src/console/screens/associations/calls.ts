@@ -1,0 +1,7 @@
+import type { z } from 'zod';
+import type { associationRecord, listAssociationsInput } from '#administration/associations.ts';
+import { call } from '../../api.ts';
+
+export type AssociationRecord = z.output<typeof associationRecord>;
+
+export const listAssociations = call<z.input<typeof listAssociationsInput>, AssociationRecord[]>('GET', '/associations');
