@@ -4,7 +4,8 @@ import { SignIn } from '#access/sign-in.ts';
 import { ReplayRuns } from '#administration/replay-runs.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
-import type { Metrics } from '#core/metrics.ts';
+import { type Metrics, messageTypeLabel } from '#core/metrics.ts';
+import type { Delivery, Reply } from '#record/delivery.ts';
 import type { Shards } from '#site/shards.ts';
 import type { Connection } from '#storage/connection.ts';
 import { openEntities } from '#storage/entities/index.ts';
@@ -76,6 +77,15 @@ function openServices({
 	closers.push(() => reader.close());
 	const replayRuns = new ReplayRuns(log);
 	closers.push(() => replayRuns.close());
+	const deliver = async (delivery: Delivery): Promise<Reply> => {
+		const reply = await deliverSoon({ gateway: shards, limits }, delivery);
+		if (delivery.surface === 'replay' && delivery.kind.startsWith('hl7')) {
+			const { messageType, outcome, failure } = reply;
+			metrics.hl7Messages.inc({ surface: 'replay', type: messageTypeLabel(messageType), outcome });
+			if (failure !== undefined) metrics.hl7Refusals.inc({ surface: 'replay', code: failure.code });
+		}
+		return reply;
+	};
 	const open = async (): Promise<OperationServices> => {
 		orm = await openEntities(databaseUrl);
 		return {
@@ -83,7 +93,7 @@ function openServices({
 			databaseUrl,
 			nowMs: () => clock.nowMs(),
 			allowAnySource: config.ALLOW_ANY_SOURCE,
-			deliver: (deliveries) => Promise.all(deliveries.map((delivery) => deliverSoon({ gateway: shards, limits }, delivery))),
+			deliver: (deliveries) => Promise.all(deliveries.map(deliver)),
 			objects,
 			headerBytesMax: limits.dicomHeaderBytesMax,
 			limits,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readRows } from '#storage/administrative-reader.ts';
+import { readRows, searchRows } from '#storage/administrative-reader.ts';
 import { listFailures as listStatement, openMessages } from '#storage/statements/administrative/failures.ts';
 import { finishRun, interruptSilentRuns, listRuns, showRun } from '#storage/statements/administrative/replay-runs.ts';
 import { AdministrationError, note, type OperationContext } from './context.ts';
@@ -39,7 +39,7 @@ export async function listFailures(
 ): Promise<FailureRecord[]> {
 	const { visibleSites, limits, databaseUrl } = context;
 	const values = [visibleSites === 'all' ? null : visibleSites, limits.failuresScannedMax, input.since ?? null];
-	return (await readRows<Row>(databaseUrl, listStatement, values)).map((row) => ({
+	return (await searchRows<Row>(databaseUrl, listStatement, values, limits.readMsMax)).map((row) => ({
 		id: row.id,
 		site: row.site,
 		surface: row.surface,
@@ -88,7 +88,7 @@ export async function startReplay(context: OperationContext, input: z.output<typ
 	if (replayRuns === undefined) throw new AdministrationError('a replay of many messages is carried out by the running service');
 	const { id: siteId } = await siteBySlug(context.em.fork(), input.site);
 	const values = [siteId, limits.failuresScannedMax, input.since ?? null, input.cause, limits.replayMessagesMax];
-	const open = await readRows<{ id: string; surface: string; message_type: string }>(databaseUrl, openMessages, values);
+	const open = await searchRows<{ id: string; surface: string; message_type: string }>(databaseUrl, openMessages, values, limits.readMsMax);
 	const [first] = open;
 	if (first === undefined) throw new AdministrationError('no message of this cause waits to be taken again');
 	if (!isReplayable(first))

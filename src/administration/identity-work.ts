@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readRows } from '#storage/administrative-reader.ts';
+import { readRows, searchRows } from '#storage/administrative-reader.ts';
 import { listAlike, listDismissed, listOverlays, listSharing } from '#storage/statements/administrative/identity.ts';
 import { AdministrationError, type OperationContext } from './context.ts';
 import { patientOf, patientRecord } from './patients.ts';
@@ -100,7 +100,12 @@ async function duplicates(
 		throw new AdministrationError('`after` is no end of a page', 'form', 'after');
 	}
 	const statement = kind === 'alike' ? listAlike : listSharing;
-	const rows = await readRows<GroupRow>(context.databaseUrl, statement, [siteId, after, context.limits.identityScanMax]);
+	const rows = await searchRows<GroupRow>(
+		context.databaseUrl,
+		statement,
+		[siteId, after, context.limits.identityScanMax],
+		context.limits.readMsMax,
+	);
 	const walkedTo = rows.find(({ ids }) => ids === null)?.key ?? undefined;
 	const found = rows.flatMap(({ key, ids }) => (ids && key !== null ? [{ key, ids }] : []));
 	const { page, next } = cut(found, limit, walkedTo);

@@ -3,7 +3,7 @@ import { isUuid, newId } from '#core/id.ts';
 import { type Delivery, deliverySurfaces } from '#record/delivery.ts';
 import { rowIdOf } from '#record/row-id.ts';
 import type { ResourceType } from '#record/table-shape.ts';
-import { readRows } from '#storage/administrative-reader.ts';
+import { readRows, searchRows } from '#storage/administrative-reader.ts';
 import { listUnmatched, patientValues, relatedMessages, showMessage } from '#storage/statements/administrative/read-messages.ts';
 import { searchMessages as searchStatement } from '#storage/statements/administrative/search-messages.ts';
 import { AdministrationError, note, type OperationContext } from './context.ts';
@@ -121,7 +121,7 @@ export async function listLoggedMessages(context: OperationContext, input: Searc
 		before: input.before,
 		limit: input.limit,
 	});
-	return (await readRows<MessageRow>(context.databaseUrl, statement, values)).map(record);
+	return (await searchRows<MessageRow>(context.databaseUrl, statement, values, context.limits.readMsMax)).map(record);
 }
 
 /** The values under which messages about a patient are logged: of one site all of its identifiers, those of merged patients too. */

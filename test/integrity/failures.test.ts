@@ -66,6 +66,10 @@ describe('failures', { timeout: 120_000 }, () => {
 		);
 		assert.equal(cause.last_id, listed[0]?.id);
 
+		const about = async (patient: string) =>
+			(await listLoggedMessages(context, { patient, limit: 10 })).map(({ control_id: id, outcome }) => `${id} ${outcome}`);
+		assert.deepEqual([await about('C'), await about('D'), await about('nobody')], [['3 refused'], ['5 accepted'], []]);
+
 		// Mended by its sender: all that was sent under the control id.
 		await allow(service, 'A28', 'A13');
 		let probes = 0;

@@ -95,6 +95,7 @@ export async function sampleScreens({ administration }: TestService): Promise<Sa
 		{ name: 'messages', path: '/messages?site=north', heading: 'Messages' },
 		{ name: 'message', path: '/messages?site=north', heading: 'Messages', open: firstRow },
 		{ name: 'failures', path: '/failures?site=north', heading: 'Failures' },
+		{ name: 'associations', path: '/associations?site=north', heading: 'Associations' },
 		{ name: 'conflicts', path: '/conflicts?site=north', heading: 'Conflicts' },
 		{ name: 'conflict', path: '/conflicts?site=north', heading: 'Conflicts', open: firstRow },
 		{ name: 'patients', path: '/patients?site=north', heading: 'Patients' },

@@ -110,6 +110,24 @@ describe('every operation over HTTP', { timeout: 180_000 }, () => {
 });
 
 describe('what is changed over HTTP', () => {
+	test('a replay goes through the mailbox of the site and is counted', async () => {
+		await using service = await testService();
+		const { key } = await service.addSite('north');
+		await fillNorth(service, key);
+		const admin = await administrator(service);
+		const [group] = (await admin.call('/api/v1/failures?site=north')).body;
+		const started = await admin.call('/api/v1/replays', { method: 'POST', body: { site: 'north', cause: group.id } });
+		assert.deepEqual([started.status, started.body.total], [200, 1], JSON.stringify(started.body));
+		let run = started.body;
+		await eventually(async () => {
+			run = (await admin.call(`/api/v1/replays/${run.id}`)).body;
+			return run.state !== 'running';
+		}, 'the end of the replay');
+		assert.deepEqual([run.state, run.done, run.refused], ['done', 1, 1]);
+		const metrics = await (await fetch(`http://127.0.0.1:${service.port('ops')}/metrics`)).text();
+		assert.match(metrics, /tributary_hl7_messages_total\{surface="replay",type="ADT\^A28",outcome="refused"\} 1/);
+	});
+
 	test('takes effect within a second: a key works, and is refused when it was revoked', async () => {
 		await using service = await testService();
 		await service.addSite('north');
