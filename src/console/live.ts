@@ -6,11 +6,15 @@ const longestPauseMs = 30_000;
 export type LiveState = 'connecting' | 'open' | 'lost';
 
 /**
- * @param onEvent with the data of each event of this name
+ * @param listeners by the name of the event, each with its data
  * @param onState how the connection is; called at once with `connecting`
  * @returns ends it
  */
-export function follow<T>(path: string, name: string, onEvent: (data: T) => void, onState: (state: LiveState) => void): () => void {
+export function follow(
+	path: string,
+	listeners: Readonly<Record<string, (data: never) => void>>,
+	onState: (state: LiveState) => void,
+): () => void {
 	let source: EventSource | undefined;
 	let timer: ReturnType<typeof setTimeout> | undefined;
 	let pauseMs = firstPauseMs;
@@ -20,7 +24,9 @@ export function follow<T>(path: string, name: string, onEvent: (data: T) => void
 			pauseMs = firstPauseMs;
 			onState('open');
 		});
-		source.addEventListener(name, (event) => onEvent(JSON.parse((event as MessageEvent<string>).data) as T));
+		for (const [name, listener] of Object.entries(listeners)) {
+			source.addEventListener(name, (event) => listener(JSON.parse((event as MessageEvent<string>).data) as never));
+		}
 		source.addEventListener('error', () => {
 			source?.close();
 			onState('lost');

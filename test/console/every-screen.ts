@@ -30,9 +30,9 @@ describe('every screen of the console', { skip: withoutBrowser }, () => {
 		browser = await consoleBrowser(service);
 	});
 	after(async () => {
-		assert.deepEqual(browser.faults, []);
 		await browser[Symbol.asyncDispose]();
 		await service[Symbol.asyncDispose]();
+		assert.deepEqual(browser.faults, []);
 	});
 
 	for (const colorScheme of ['light', 'dark'] as const) {

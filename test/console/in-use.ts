@@ -17,9 +17,9 @@ describe('the console in use', { skip: withoutBrowser }, () => {
 		browser = await consoleBrowser(service);
 	});
 	after(async () => {
-		assert.deepEqual(browser.faults, []);
 		await browser[Symbol.asyncDispose]();
 		await service[Symbol.asyncDispose]();
+		assert.deepEqual(browser.faults, []);
 	});
 
 	test('is reached and left by the keyboard alone', async () => {
@@ -53,6 +53,20 @@ describe('the console in use', { skip: withoutBrowser }, () => {
 		await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
 		await page.keyboard.press('Escape');
 		await page.getByRole('dialog').waitFor({ state: 'detached' });
+		await page.context().close();
+	});
+
+	test('follows live figures, and finds the way back after a break', async () => {
+		const page = await browser.open();
+		await page.route('**/api/v1/overview/live', (route) => route.abort());
+		await signInOnPage(service, page);
+		await page.getByText('Connection lost, trying again').waitFor();
+		await page.unroute('**/api/v1/overview/live');
+		await page.getByText('Live', { exact: true }).waitFor();
+		await page.getByRole('img', { name: /^Messages received a second, \d\d:\d\d to \d\d:\d\d: now / }).waitFor();
+		await service.rows('delete from admin_session');
+		// The stream ends with the session, and nothing that the page does by itself keeps it.
+		await page.getByRole('dialog', { name: 'Your session has ended' }).waitFor();
 		await page.context().close();
 	});
 

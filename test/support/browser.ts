@@ -31,8 +31,8 @@ export async function consoleBrowser(service: TestService): Promise<ConsoleBrows
 			const page = await context.newPage();
 			page.on('pageerror', (error) => faults.push(String(error.stack)));
 			page.on('console', (message) => {
-				// That a request was refused is told by the page itself.
-				if (message.type() === 'error' && !/status of 4\d\d/.test(message.text())) faults.push(message.text());
+				// That a request was refused or broken off is told by the page itself.
+				if (message.type() === 'error' && !/status of 4\d\d|net::ERR_FAILED/.test(message.text())) faults.push(message.text());
 			});
 			return page;
 		},

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { listAuditInput } from '#administration/audit.ts';
 import { operationsOpenApi, schemaOf } from '#administration/openapi.ts';
 import { auditExportPath } from './audit-export.ts';
-import { overviewOutput, overviewPath, pointOutput } from './live/routes.ts';
+import { overviewOutput, overviewPath, overviewStateOutput, pointOutput } from './live/routes.ts';
 import { changePasswordInput, sessionOutput, sessionPath, signInInput } from './session-routes.ts';
 
 const json = (description: string, schema: z.ZodType) => ({
@@ -82,14 +82,18 @@ const paths = {
 		get: {
 			tags: ['overview'],
 			operationId: 'overview-live',
-			summary: 'server-sent events `point`: the last point at once, then one more every ten seconds',
+			summary: 'server-sent events: the last point at once, then one more every ten seconds, each with what else holds then',
 			security: read,
 			responses: {
 				200: {
-					description: 'The data of each event is a point',
+					description: 'The data of an event `point` is a point, of `state` the overview without its points',
 					content: {
 						'text/event-stream': {
-							schema: { type: 'string', contentMediaType: 'application/json', contentSchema: schemaOf(pointOutput, 'output') },
+							schema: {
+								type: 'string',
+								contentMediaType: 'application/json',
+								contentSchema: { anyOf: [schemaOf(pointOutput, 'output'), schemaOf(overviewStateOutput, 'output')] },
+							},
 						},
 					},
 				},

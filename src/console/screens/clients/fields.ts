@@ -38,8 +38,8 @@ const hl7: FieldGroup = {
 	when: (values) => list(values, 'protocols').includes('hl7-mllp'),
 	hint: 'Where several clients list an address, the one whose MSH fields fit is taken.',
 	fields: [
-		{ kind: 'text', name: 'sending_application', label: 'Sending application (MSH-3)', code: true, half: true, maxLength: 227 },
-		{ kind: 'text', name: 'sending_facility', label: 'Sending facility (MSH-4)', code: true, half: true, maxLength: 227 },
+		{ kind: 'text', name: 'sending_application', label: 'Sending application', hint: 'MSH-3', code: true, half: true, maxLength: 227 },
+		{ kind: 'text', name: 'sending_facility', label: 'Sending facility', hint: 'MSH-4', code: true, half: true, maxLength: 227 },
 		{
 			kind: 'radio',
 			name: 'ack_mode',

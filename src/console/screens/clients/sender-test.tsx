@@ -17,12 +17,12 @@ const groups: readonly FieldGroup[] = [
 			{
 				kind: 'text',
 				name: 'called_ae',
-				label: 'Called AE title',
+				label: 'Called AE',
 				code: true,
 				half: true,
 				hint: 'With it, a DICOM association is asked about.',
 			},
-			{ kind: 'text', name: 'calling_ae', label: 'Calling AE title', code: true, half: true },
+			{ kind: 'text', name: 'calling_ae', label: 'Calling AE', code: true, half: true },
 		],
 	},
 ];

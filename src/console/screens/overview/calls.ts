@@ -21,11 +21,15 @@ export interface Alert {
 	severity: 'critical' | 'warning' | 'info';
 }
 
-export interface OverviewAnswer {
-	points: OverviewPoint[];
+/** What holds now, beside the points. */
+export interface OverviewState {
 	mailboxes: { site: string; waiting: number }[];
 	storage_bytes: number | null;
 	alerts: Alert[];
+}
+
+export interface OverviewAnswer extends OverviewState {
+	points: OverviewPoint[];
 }
 
 export const readOverview = call<object, OverviewAnswer>('GET', '/overview');

@@ -2,10 +2,10 @@ import { Panel } from '../../components/page.tsx';
 import { Table } from '../../components/table.tsx';
 import { count } from '../../format.ts';
 import { useSites } from '../../scope.ts';
-import type { OverviewAnswer } from './calls.ts';
+import type { OverviewState } from './calls.ts';
 
 /** Where messages wait, the most first. */
-export function Mailboxes({ mailboxes }: Pick<OverviewAnswer, 'mailboxes'>) {
+export function Mailboxes({ mailboxes }: Pick<OverviewState, 'mailboxes'>) {
 	const sites = useSites();
 	const rows = mailboxes.filter(({ waiting }) => waiting > 0).sort((left, right) => right.waiting - left.waiting);
 	const most = Math.max(1, ...rows.map(({ waiting }) => waiting));

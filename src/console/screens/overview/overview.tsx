@@ -8,29 +8,23 @@ import { Problem } from '../../components/problem.tsx';
 import { bytes, count, figure, milliseconds } from '../../format.ts';
 import { follow, type LiveState } from '../../live.ts';
 import { Alerts } from './alerts.tsx';
-import { livePath, type OverviewAnswer, type OverviewPoint, readOverview } from './calls.ts';
+import { livePath, type OverviewPoint, type OverviewState, readOverview } from './calls.ts';
 import { type Figure, highest, lastMinute, line, mean, merged, perSecond, toneOf } from './figures.ts';
 import { Mailboxes } from './mailboxes.tsx';
 import { Tile, type TileProps } from './tile.tsx';
 
-/** What is not in the points: alerts, mailboxes and storage. */
-const againMs = 20_000;
-
 export function Overview() {
 	const answer = useAnswer((signal) => readOverview({}, signal), []);
 	const [live, setLive] = useState<OverviewPoint[]>([]);
+	const [now, setNow] = useState<OverviewState>();
 	const [state, setState] = useState<LiveState>('connecting');
 	useEffect(() => {
-		const end = follow<OverviewPoint>(livePath, 'point', (point) => setLive((before) => merged(before, [point])), setState);
-		const timer = setInterval(answer.reload, againMs);
-		return () => {
-			end();
-			clearInterval(timer);
-		};
+		const point = (more: OverviewPoint) => setLive((before) => merged(before, [more]));
+		return follow(livePath, { point, state: (holds: OverviewState) => setNow(holds) }, setState);
 	}, []);
 	useEffect(() => {
-		// What happened meanwhile is in the answer, not in the events.
-		if (state === 'open') answer.reload();
+		// What happened meanwhile is in the answer, not in the events; and who is signed in no longer is told so by it.
+		if (state === 'lost' || (state === 'open' && answer.data !== undefined)) answer.reload();
 	}, [state]);
 	const marks = <Connection state={state} />;
 	if (answer.data === undefined) {
@@ -43,7 +37,7 @@ export function Overview() {
 	return (
 		<Page title="Overview" marks={marks}>
 			{answer.failure && <Problem failure={answer.failure} onRetry={answer.reload} />}
-			<Figures overview={answer.data} points={merged(answer.data.points, live)} />
+			<Figures overview={now ?? answer.data} points={merged(answer.data.points, live)} />
 		</Page>
 	);
 }
@@ -55,7 +49,7 @@ function Connection({ state }: { state: LiveState }) {
 
 type Described = Omit<TileProps, 'tone'> & { name: Figure };
 
-function Figures({ overview, points }: { overview: OverviewAnswer; points: readonly OverviewPoint[] }) {
+function Figures({ overview, points }: { overview: OverviewState; points: readonly OverviewPoint[] }) {
 	const { alerts, mailboxes, storage_bytes } = overview;
 	/** Who is of some sites only is not shown what cannot be told by site. */
 	const whole = points.at(-1)?.associations !== null;

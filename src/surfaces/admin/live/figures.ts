@@ -56,11 +56,15 @@ export interface Point {
 	storage_bytes: number | null;
 }
 
-export interface Overview {
-	points: Point[];
+/** What holds now, beside the points. */
+export interface OverviewState {
 	mailboxes: { site: string; waiting: number }[];
 	storage_bytes: number | null;
 	alerts: { name: string; since: string; summary: string; severity: string }[];
+}
+
+export interface Overview extends OverviewState {
+	points: Point[];
 }
 
 export interface FiguresOptions {
@@ -177,11 +181,14 @@ export class Figures {
 	}
 
 	overview(viewed: Viewed): Overview {
+		return { points: this.#instants.map((instant) => pointOf(instant, viewed)), ...this.state(viewed) };
+	}
+
+	state(viewed: Viewed): OverviewState {
 		const nowMs = this.#instants.at(-1)?.atMs ?? 0;
 		const waiting = this.#instants.at(-1)?.waiting ?? new Map<string, number>();
 		const alerts = this.#alerts.firing(nowMs).filter(({ site }) => viewed === 'all' || (site !== undefined && viewed.includes(site)));
 		return {
-			points: this.#instants.map((instant) => pointOf(instant, viewed)),
 			mailboxes: [...waiting]
 				.filter(([site]) => viewed === 'all' || viewed.includes(site))
 				.sort(([, left], [, right]) => right - left)

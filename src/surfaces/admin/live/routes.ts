@@ -20,8 +20,7 @@ export const pointOutput = z.strictObject({
 	storage_bytes: measured.meta({ description: 'as last read, every five minutes' }),
 });
 
-export const overviewOutput = z.strictObject({
-	points: z.array(pointOutput).meta({ description: 'of this node, ten seconds apart, the last hour' }),
+export const overviewStateOutput = z.strictObject({
 	mailboxes: z.array(z.strictObject({ site: z.string(), waiting: count })).meta({ description: 'those in which something waits' }),
 	storage_bytes: measured.meta({ description: 'database and images; of some sites, their images' }),
 	alerts: z.array(
@@ -32,6 +31,11 @@ export const overviewOutput = z.strictObject({
 			severity: z.enum(['critical', 'warning', 'info']),
 		}),
 	),
+});
+
+export const overviewOutput = z.strictObject({
+	points: z.array(pointOutput).meta({ description: 'of this node, ten seconds apart, the last hour' }),
+	...overviewStateOutput.shape,
 });
 
 export const overviewPath = '/api/v1/overview';
@@ -53,6 +57,10 @@ function watch({ watchers, figures }: AdminContext, session: Session): HttpAnswe
 	return {
 		status: 200,
 		headers: { 'Content-Type': 'text/event-stream; charset=utf-8' },
-		body: watchers.stream(session, () => figures.latest(viewed)),
+		body: watchers.stream(
+			session,
+			() => figures.latest(viewed),
+			() => figures.state(viewed),
+		),
 	};
 }

@@ -3,7 +3,7 @@ import { Failure } from '#core/failure.ts';
 import type { Limits } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import type { Metrics } from '#core/metrics.ts';
-import type { Figures, Point } from './figures.ts';
+import type { Figures, OverviewState, Point } from './figures.ts';
 
 /** How soon a stream ends when its session does. */
 const sessionCheckMs = 500;
@@ -38,17 +38,17 @@ export class Watchers {
 	}
 
 	/** @throws Failure `unavailable` when too many are open */
-	stream(session: Session, latest: () => Point | undefined): AsyncIterable<Uint8Array> {
+	stream(session: Session, latest: () => Point | undefined, state: () => OverviewState): AsyncIterable<Uint8Array> {
 		if (this.#isFull) throw new Failure('unavailable', 'too many watch already', { retryAfterSeconds: 10 });
 		const watcher = { digest: session.digest.toString('hex'), reach: reachOf(session), wake: () => undefined, ended: false };
-		return this.#events(watcher, latest);
+		return this.#events(watcher, latest, state);
 	}
 
 	get #isFull(): boolean {
 		return this.#open.size >= this.#options.limits.liveWatchersMax;
 	}
 
-	async *#events(watcher: Watcher, latest: () => Point | undefined): AsyncIterable<Uint8Array> {
+	async *#events(watcher: Watcher, latest: () => Point | undefined, state: () => OverviewState): AsyncIterable<Uint8Array> {
 		// Others may have begun since it was let in.
 		if (this.#isFull) return;
 		this.#open.add(watcher);
@@ -59,7 +59,7 @@ export class Watchers {
 				const point = latest();
 				const isNew = point !== undefined && point.at !== told;
 				told = point?.at;
-				yield encode(isNew ? `event: point\ndata: ${JSON.stringify(point)}\n\n` : ': \n\n');
+				yield encode(isNew ? `${event('point', point)}${event('state', state())}` : ': \n\n');
 				if (!watcher.ended) await turnOf(watcher);
 			}
 		} finally {
@@ -104,6 +104,10 @@ function turnOf(watcher: Watcher): Promise<void> {
 			resolve();
 		};
 	});
+}
+
+function event(name: string, data: object): string {
+	return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
 const encoder = new TextEncoder();
