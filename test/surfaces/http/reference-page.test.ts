@@ -11,7 +11,7 @@ async function send(page: Page, method: string, path: string): Promise<string> {
 	await section.getByRole('button', { name: 'Send' }).click();
 	const output = section.locator('pre');
 	await output.waitFor();
-	return output.innerText();
+	return (await output.textContent()) ?? '';
 }
 
 describe('the page of an API reference', { skip: withoutBrowser, timeout: 180_000 }, () => {
