@@ -11,15 +11,20 @@ export interface SearchFieldProps {
 export function SearchField({ label, value, onValue, placeholder }: SearchFieldProps) {
 	return (
 		<div class="filters">
-			<SearchInput label={label} value={value} onValue={onValue} placeholder={placeholder ?? label} />
+			<SearchInput label={label} value={value} onValue={onValue} placeholder={placeholder ?? label} bare />
 		</div>
 	);
 }
 
-/** The same among other filters. */
-export function SearchInput({ label, value, onValue, placeholder }: SearchFieldProps) {
+/** The same among other filters, which have their names above them; `bare`: without. */
+export function SearchInput({ label, value, onValue, placeholder, bare = false }: SearchFieldProps & { bare?: boolean }) {
 	return (
 		<search class="search">
+			{!bare && (
+				<span class="search-label" aria-hidden="true">
+					{label}
+				</span>
+			)}
 			<Icon name="search" />
 			<input
 				type="search"
