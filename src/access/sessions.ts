@@ -11,7 +11,7 @@ export interface Session {
 	userId: string;
 	email: string;
 	role: Role;
-	/** Those that the person may see: all for an administrator, and for an auditor who has none of their own. */
+	/** Those that the person may see: all for an administrator, and for an auditor of whom that is said. */
 	sites: readonly { slug: string; name: string }[];
 	allSites: boolean;
 	mustChangePassword: boolean;

@@ -12,7 +12,7 @@ export interface Actor {
 	/** `cli:root`, or the e-mail of who is signed in. */
 	name: string;
 	role: Role;
-	/** Slugs; `all` for an administrator and for an auditor of the network. */
+	/** Slugs; `all` for an administrator and for an auditor of all sites. */
 	sites: 'all' | readonly string[];
 }
 

@@ -1,22 +1,26 @@
 import { z } from 'zod';
 import { hashPassword, oneTimePassword } from '#access/password.ts';
 import { newId } from '#core/id.ts';
-import { roles } from '#core/role.ts';
+import { type Role, roles } from '#core/role.ts';
 import { type EntityManager, User } from '#storage/entities/index.ts';
 import { type AdministrationContext, AdministrationError, change } from './context.ts';
 import { instant } from './schemas.ts';
 import { siteBySlug } from './sites.ts';
+
+const ofAllSites = 'an auditor of all sites, those that come as well; an administrator is anyway';
 
 export const addUserInput = z.strictObject({
 	email: z.email(),
 	admin: z.boolean().default(false).describe('an administrator, as the role says'),
 	role: z.enum(roles).optional().describe('manager, unless it is said'),
 	sites: z.array(z.string()).default([]),
+	all_sites: z.boolean().default(false).describe(ofAllSites),
 });
 export const setUserInput = z.strictObject({
 	email: z.string(),
 	role: z.enum(roles).optional(),
-	sites: z.array(z.string()).optional().describe('all of them; none: an auditor reads all sites, a manager has none'),
+	sites: z.array(z.string()).optional().describe('all of them; who is of none sees nothing'),
+	all_sites: z.boolean().optional().describe(ofAllSites),
 });
 
 export const userRecord = z.strictObject({
@@ -25,6 +29,7 @@ export const userRecord = z.strictObject({
 	admin: z.boolean(),
 	role: z.enum(roles),
 	sites: z.array(z.string()),
+	all_sites: z.boolean().describe(ofAllSites),
 	active: z.boolean(),
 	created_at: instant,
 });
@@ -41,6 +46,7 @@ function record(user: User): UserRecord {
 			.getItems()
 			.map((site) => site.slug)
 			.sort(),
+		all_sites: user.allSites,
 		active: user.active,
 		created_at: user.createdAt.toISOString(),
 	};
@@ -57,6 +63,8 @@ export function addUser(context: AdministrationContext, input: z.input<typeof ad
 		const email = input.email.toLowerCase();
 		const { admin, role = admin ? 'administrator' : 'manager' } = input;
 		if (admin && role !== 'administrator') throw new AdministrationError(`role: an administrator is no ${role}`, 'form', 'role');
+		const { all_sites: allSites = false } = input;
+		refuseReach(role, allSites);
 		if (await em.findOne(User, { email })) {
 			throw new AdministrationError(`there is a user '${email}' already`, 'conflict', 'email');
 		}
@@ -66,6 +74,7 @@ export function addUser(context: AdministrationContext, input: z.input<typeof ad
 			passwordHash: null,
 			mustChangePassword: false,
 			role,
+			allSites,
 			active: true,
 			createdAt: new Date(context.nowMs()),
 		});
@@ -94,13 +103,21 @@ function refuseOneself({ actor }: AdministrationContext, { email }: User): void 
 		throw new AdministrationError('nobody changes their own role or disables themselves; another administrator does');
 }
 
+function refuseReach(role: Role, allSites: boolean): void {
+	if (allSites && role !== 'auditor') throw new AdministrationError(`all_sites: not said of a role but auditor`, 'form', 'all_sites');
+}
+
 /** Of a user whose role is another the sessions end with the next call (access/sessions). */
-export function setUser(context: AdministrationContext, { email, role, sites }: z.infer<typeof setUserInput>): Promise<UserRecord> {
+export function setUser(context: AdministrationContext, input: z.infer<typeof setUserInput>): Promise<UserRecord> {
+	const { email, role, sites } = input;
 	return change(context, async (em) => {
 		const user = await userByEmail(em, email);
 		refuseOneself(context, user);
 		const before = record(user);
 		if (role !== undefined) user.role = role;
+		// With another role nobody stays an auditor of all sites.
+		user.allSites = input.all_sites ?? (user.allSites && user.role === 'auditor');
+		refuseReach(user.role, user.allSites);
 		if (sites !== undefined) user.sites.set(await Promise.all(sites.map((slug) => siteBySlug(em, slug))));
 		const after = record(user);
 		return [after, { action: 'user.set', subject: user.email, siteId: null, before, after }];

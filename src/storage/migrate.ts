@@ -17,6 +17,7 @@ import { Documents } from '../../migrations/0014-documents.ts';
 import { SignIn } from '../../migrations/0015-sign-in.ts';
 import { MessageSearch } from '../../migrations/0016-message-search.ts';
 import { SiteLimits } from '../../migrations/0017-site-limits.ts';
+import { Reach } from '../../migrations/0018-reach.ts';
 import { ormConnection } from './orm-connection.ts';
 
 /** All migrations in order. They are written by hand; the ORM only runs them and keeps their names. */
@@ -37,6 +38,7 @@ const migrations = [
 	{ name: '0015-sign-in', class: SignIn },
 	{ name: '0016-message-search', class: MessageSearch },
 	{ name: '0017-site-limits', class: SiteLimits },
+	{ name: '0018-reach', class: Reach },
 ];
 
 /** Any constant will do, as long as every node takes the same. */

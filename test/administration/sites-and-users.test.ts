@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createKey } from '#administration/keys.ts';
 import { addSite, addSiteInput, enableSite, listSites, setSite, setSiteInput, showSite } from '#administration/sites.ts';
-import { addUser, addUserInput, enableUser, listUsers, resetPassword, setUser } from '#administration/users.ts';
+import { addUser, addUserInput, enableUser, listUsers, resetPassword, setUser, type UserRecord } from '#administration/users.ts';
 import { administeredAt, audited, refused, withSite } from '#test/support/administration.ts';
 
 describe('sites', () => {
@@ -114,6 +114,7 @@ describe('users', () => {
 				admin: false,
 				role: 'manager',
 				sites: ['east', 'west'],
+				all_sites: false,
 				active: true,
 				created_at: administeredAt,
 			});
@@ -151,6 +152,22 @@ describe('users', () => {
 			const oneself = { ...context, actor: { ...context.actor, name: 'owner@example.org' } };
 			await refused(administration, () => setUser(oneself, { email: 'owner@example.org', role: 'administrator' }), /another administrator/);
 			await refused(administration, () => enableUser(oneself, 'owner@example.org', false), /another administrator/);
+		}));
+
+	test('that an auditor is of all sites is said, and ends with the role', () =>
+		withSite(async (administration) => {
+			const { context } = administration;
+			const email = 'a@example.org';
+			const reach = ({ role, sites, all_sites }: UserRecord) => [role, sites, all_sites];
+			assert.deepEqual(reach(await addUser(context, { email, role: 'auditor' })), ['auditor', [], false]);
+			assert.deepEqual(reach(await setUser(context, { email, all_sites: true })), ['auditor', [], true]);
+			assert.deepEqual(reach(await setUser(context, { email, sites: ['west'] })), ['auditor', ['west'], true]);
+			assert.deepEqual(reach(await setUser(context, { email, role: 'manager' })), ['manager', ['west'], false]);
+			assert.deepEqual(reach(await setUser(context, { email, role: 'auditor' })), ['auditor', ['west'], false]);
+			assert.deepEqual(reach(await addUser(context, { email: 'b@example.org', role: 'auditor', all_sites: true })), ['auditor', [], true]);
+			await refused(administration, () => setUser(context, { email, role: 'manager', all_sites: true }), /all_sites/);
+			await refused(administration, () => addUser(context, { email: 'c@example.org', all_sites: true }), /all_sites/);
+			await refused(administration, () => addUser(context, { email: 'd@example.org', admin: true, all_sites: true }), /all_sites/);
 		}));
 
 	test('a role and the word for administrators have to agree; a manager unless it is said', () =>

@@ -70,8 +70,10 @@ create table app_user (
 	created_at timestamp with time zone not null default now(),
 	role text not null,
 	must_change_password boolean not null default false,
+	all_sites boolean not null default false,
 	UNIQUE (email),
 	PRIMARY KEY (id),
+	CHECK (((NOT all_sites) OR (role = 'auditor'::text))),
 	CHECK ((role = ANY (ARRAY['auditor'::text, 'manager'::text, 'administrator'::text])))
 );
 
@@ -558,7 +560,7 @@ create table sign_in_failure (
 	locked_until timestamp with time zone not null,
 	PRIMARY KEY (kind, bucket),
 	CHECK (((bucket >= 0) AND (bucket <= 65535))),
-	CHECK ((kind = ANY (ARRAY['account'::text, 'address'::text])))
+	CHECK ((kind = ANY (ARRAY['account'::text, 'address'::text, 'browser'::text, 'change'::text])))
 );
 
 create table site (

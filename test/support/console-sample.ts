@@ -17,7 +17,7 @@ export async function inventNetwork({ administration }: TestService): Promise<vo
 	await addSite(context, { slug: 'valley', name: 'Valley Clinic', ae_title: 'VALLEY' });
 	await setSite(context, { slug: 'harbour', instance_policy: 'refuse', check_references: false });
 	await addUser(context, { email: 'ben.ode@example.org', role: 'manager', sites: ['north', 'harbour'] });
-	await addUser(context, { email: 'audit@example.org', role: 'auditor' });
+	await addUser(context, { email: 'audit@example.org', role: 'auditor', all_sites: true });
 	const clients = [
 		{ name: 'Admission', site: 'north', allowed_ips: ['192.0.2.10', '192.0.2.11'], sending_application: 'ADT', sending_facility: 'NORTH' },
 		{ name: 'Laboratory', site: 'north', allowed_ips: ['198.51.100.0/24'], sending_application: 'LAB', also: ['A03'], ignore: ['A60'] },

@@ -12,6 +12,8 @@ export const User = defineEntity({
 		/** Set by somebody else, who therefore knows it. */
 		mustChangePassword: p.boolean().name('must_change_password'),
 		role: p.enum(roles),
+		/** Of an auditor: reads all sites, those that come as well. */
+		allSites: p.boolean().name('all_sites'),
 		active: p.boolean(),
 		createdAt: p.datetime().name('created_at'),
 		sites: () => p.manyToMany(Site).pivotTable('site_member').joinColumn('user_id').inverseJoinColumn('site_id'),

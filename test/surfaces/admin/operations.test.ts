@@ -4,7 +4,7 @@ import { pathMembers } from '#administration/members.ts';
 import { exampleOf } from '#administration/openapi.ts';
 import type { Operation } from '#administration/operation.ts';
 import { operations } from '#administration/operations/index.ts';
-import { addUser, resetPassword } from '#administration/users.ts';
+import { addUser, resetPassword, setUser } from '#administration/users.ts';
 import { type Role, roles } from '#core/role.ts';
 import { fillNorth } from '#test/support/administered-site.ts';
 import { eventually, type TestService, testService } from '#test/support/service.ts';
@@ -37,9 +37,16 @@ describe('every operation over HTTP', { timeout: 180_000 }, () => {
 	test('is done for who may, refused for everybody else, and shows nothing foreign', async () => {
 		await using service = await testService();
 		await service.addSite('east');
+		await service.addSite('west');
 		const admin = await administrator(service);
 		const nobody = adminClient(service);
-		const of = { auditor: await asRole(service, 'auditor', 'east'), manager: await asRole(service, 'manager', 'east') };
+		const emptied = await asRole(service, 'auditor', 'west');
+		await setUser(service.administration, { email: 'auditor@west.example.org', sites: [] });
+		const others: [Role, AdminClient][] = [
+			['auditor', await asRole(service, 'auditor', 'east')],
+			['manager', await asRole(service, 'manager', 'east')],
+			['auditor', emptied],
+		];
 		const ids = new Map<string, readonly string[]>();
 		const idOf = (name: string, index = 0) => ids.get(name)?.[index] ?? assert.fail(`'${name}' answered no id`);
 		const changes = async () =>
@@ -55,8 +62,8 @@ describe('every operation over HTTP', { timeout: 180_000 }, () => {
 				assert.equal((await call(admin, operation, input)).status, 403, name);
 				admin.csrfToken = token;
 			}
-			for (const held of ['auditor', 'manager'] as const) {
-				const { status, body } = await call(of[held], operation, input);
+			for (const [held, client] of others) {
+				const { status, body } = await call(client, operation, input);
 				const isRefused = !includes(held, role) || scope === 'network' || input['site'] === 'north';
 				assert.equal(status, isRefused ? 403 : scope === 'object' ? 404 : 200, `${name} as ${held}: ${JSON.stringify(body)}`);
 				if (status !== 200) assert.equal(typeof body.error, 'string');
@@ -165,5 +172,29 @@ describe('what is changed over HTTP', () => {
 		const set = operations.find(({ name }) => name === 'user set') ?? assert.fail('no user set');
 		assert.equal((await call(admin, set, { email: 'manager@east.example.org', role: 'auditor' })).status, 200);
 		assert.equal((await manager.call('/api/v1/keys')).status, 401);
+	});
+
+	test('whoever loses the last site sees nothing; all sites are seen by an auditor of whom that is said', async () => {
+		await using service = await testService();
+		await service.addSite('east');
+		await service.addSite('north');
+		const admin = await administrator(service);
+		const auditor = await asRole(service, 'auditor', 'east');
+		const set = operations.find(({ name }) => name === 'user set') ?? assert.fail('no user set');
+		const seen = async () => {
+			const [sites, keys, session] = await Promise.all(['sites', 'keys', 'session'].map((path) => auditor.call(`/api/v1/${path}`)));
+			const slugs = (rows: { slug: string }[]) => rows.map(({ slug }) => slug).sort();
+			assert.deepEqual(slugs(sites?.body), slugs(session?.body.user.sites));
+			return { sites: slugs(sites?.body), keys: keys?.body.length, unmatched: (await auditor.call('/api/v1/unmatched')).status };
+		};
+		assert.deepEqual(await seen(), { sites: ['east'], keys: 1, unmatched: 403 });
+		const email = 'auditor@east.example.org';
+		assert.equal((await call(admin, set, { email, sites: [] })).status, 200);
+		assert.deepEqual(await seen(), { sites: [], keys: 0, unmatched: 403 });
+		assert.deepEqual((await auditor.call('/api/v1/overview')).body.mailboxes, []);
+		assert.equal((await call(admin, set, { email, all_sites: true })).body.all_sites, true);
+		assert.deepEqual(await seen(), { sites: ['east', 'north'], keys: 2, unmatched: 200 });
+		assert.equal((await call(admin, set, { email, all_sites: false })).status, 200);
+		assert.deepEqual(await seen(), { sites: [], keys: 0, unmatched: 403 });
 	});
 });

@@ -13,7 +13,7 @@ import { useSites } from '../../scope.ts';
 import type { ScreenProps } from '../../screens.tsx';
 import { currentUser } from '../../session.ts';
 import { disableUser, enableUser, resetPassword, setUser, showUser } from './calls.ts';
-import { role, siteChoices } from './fields.ts';
+import { allSites, isAuditor, role, siteChoices } from './fields.ts';
 import { OneTimePassword } from './one-time-password.tsx';
 import { RoleBadge } from './users.tsx';
 
@@ -36,7 +36,7 @@ function Shown({ user, reload }: { user: UserRecord; reload(): void }) {
 	const [asking, setAsking] = useState<'toggle' | 'password'>();
 	const [made, setMade] = useState<{ email: string; password: string }>();
 	const self = currentUser()?.email === user.email;
-	const initial = { role: user.role, sites: user.sites };
+	const initial = { role: user.role, all_sites: user.all_sites, sites: user.sites };
 	const actions = (
 		<>
 			<Button icon="keys" onClick={() => setAsking('password')}>
@@ -61,13 +61,14 @@ function Shown({ user, reload }: { user: UserRecord; reload(): void }) {
 				{self && <p class="note">This is you: another administrator has to change your role.</p>}
 				<Form
 					key={JSON.stringify(initial)}
-					groups={[{ fields: [role, siteChoices(sites)] }]}
+					groups={[{ fields: [role] }, { fields: [allSites], when: isAuditor }, { fields: [siteChoices(sites)] }]}
 					initial={initial}
 					action="Save"
 					fixed={self}
 					onlyChanged
 					onSubmit={async (values) => {
-						await setUser({ email: user.email, ...changed(initial, values) });
+						const all = isAuditor(values) && values['all_sites'] === true;
+						await setUser({ email: user.email, ...changed(initial, { ...values, all_sites: all }) });
 						say('Saved. It holds with the next thing that the user does.');
 						reload();
 					}}

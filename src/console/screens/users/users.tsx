@@ -12,7 +12,7 @@ import { type Column, ListTable } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
 import { useSites } from '../../scope.ts';
 import { addUser, listUsers, resetPassword } from './calls.ts';
-import { role, siteChoices } from './fields.ts';
+import { allSites, isAuditor, role, siteChoices } from './fields.ts';
 import { OneTimePassword } from './one-time-password.tsx';
 
 const tones: Record<UserRecord['role'], Tone> = { administrator: 'info', manager: 'good', auditor: 'neutral' };
@@ -27,8 +27,8 @@ const columns: readonly Column<UserRecord>[] = [
 	{
 		name: 'sites',
 		title: 'Sites',
-		cell: ({ sites, role: name }) =>
-			sites.length > 0 ? <code>{sites.join(', ')}</code> : <span class="muted">{name === 'manager' ? 'none' : 'all'}</span>,
+		cell: ({ sites, all_sites: all, admin }) =>
+			sites.length > 0 && !all ? <code>{sites.join(', ')}</code> : <span class="muted">{all || admin ? 'all' : 'none'}</span>,
 	},
 	{ name: 'created', title: 'Created', spare: true, tight: true, cell: ({ created_at }) => <Time at={created_at} /> },
 	{ name: 'state', title: 'State', tight: true, cell: ({ active }) => <Activity active={active} /> },
@@ -83,14 +83,12 @@ function NewUser({ onClose, onAdded }: { onClose(): void; onAdded(made: { email:
 			<Form
 				groups={[
 					{
-						fields: [
-							{ kind: 'email', name: 'email', label: 'E-mail', required: true, placeholder: 'ann.weiss@example.org' },
-							role,
-							siteChoices(sites),
-						],
+						fields: [{ kind: 'email', name: 'email', label: 'E-mail', required: true, placeholder: 'ann.weiss@example.org' }, role],
 					},
+					{ fields: [allSites], when: isAuditor },
+					{ fields: [siteChoices(sites)] },
 				]}
-				initial={{ email: '', role: 'manager', sites: [] }}
+				initial={{ email: '', role: 'manager', all_sites: false, sites: [] }}
 				action="Create user"
 				onCancel={onClose}
 				onSubmit={async (values) => {
@@ -98,6 +96,7 @@ function NewUser({ onClose, onAdded }: { onClose(): void; onAdded(made: { email:
 						email: text(values, 'email'),
 						role: text(values, 'role') as UserRecord['role'],
 						sites: list(values, 'sites'),
+						all_sites: isAuditor(values) && values['all_sites'] === true,
 					});
 					onAdded(await resetPassword({ email: user.email }));
 				}}

@@ -68,8 +68,8 @@ returning user_id`,
 const holds = `u.id = s.user_id and u.active and s.credential = ${credential}
 	and s.seen_at > now() - make_interval(secs => $2::float8 / 1000) and s.began_at > now() - make_interval(secs => $3::float8 / 1000)`;
 
-/** Of the user `u`: the user is of no site in particular. */
-const isOfAll = `(u.role = 'administrator' or u.role = 'auditor' and not exists (select from site_member m where m.user_id = u.id))`;
+/** Of the user `u`: the user is of all sites. Who is of none sees nothing. */
+const isOfAll = `(u.role = 'administrator' or u.role = 'auditor' and u.all_sites)`;
 const isMember = '(exists (select from site_member m where m.site_id = t.id and m.user_id = u.id))';
 
 /** The user of the session `$1`, who is noted as seen; the sites as JSON, and whether they are all. */
@@ -77,7 +77,7 @@ export const readSession: Statement = {
 	name: 'read_session',
 	text: `
 with held as (
-	select u.id, u.email, u.role, u.must_change_password, s.seen_at
+	select u.id, u.email, u.role, u.all_sites, u.must_change_password, s.seen_at
 	from admin_session s join app_user u on ${holds}
 	where s.digest = $1
 ), seen as (
