@@ -8,17 +8,21 @@ import { ofVisibleSites } from './visible-sites.ts';
 
 const event = z.string().regex(/^[A-Z]\d\d$/, 'an event is a letter and two digits, such as A03');
 const settings = {
-	protocols: z.array(z.enum(['hl7-mllp', 'dicom'])).min(1),
+	protocols: z
+		.array(z.enum(['hl7-mllp', 'dicom']))
+		.min(1)
+		.max(10),
 	allowed_ips: z
 		.array(z.string().refine((text) => parseRange(text) !== undefined, 'an allowed address is a single IP, a CIDR range or *'))
-		.min(1),
+		.min(1)
+		.max(1000),
 	sending_application: z.string().max(227),
 	sending_facility: z.string().max(227),
 	calling_ae: z.string().max(16),
 	ack_mode: z.enum(['original', 'enhanced']),
-	also: z.array(event),
-	ignore: z.array(event),
-	grants: z.array(z.enum(['query'])),
+	also: z.array(event).max(200),
+	ignore: z.array(event).max(200),
+	grants: z.array(z.enum(['query'])).max(10),
 };
 const name = z.string().trim().min(1).max(200);
 

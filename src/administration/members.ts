@@ -40,13 +40,14 @@ export function membersOf({ input }: Operation): Member[] {
  */
 export function inputOfTexts(operation: Operation, texts: Iterable<readonly [name: string, text: string]>): Record<string, unknown> {
 	const kinds = new Map(membersOf(operation).map(({ name, kind }) => [name, kind]));
-	const input: Record<string, unknown> = {};
+	const input = new Map<string, unknown>();
 	for (const [name, text] of texts) {
 		const kind = kinds.get(name);
-		if (kind === 'list') input[name] = [...((input[name] as string[] | undefined) ?? []), ...items(text)];
-		else input[name] = kind === 'boolean' ? (booleans.get(text) ?? text) : text;
+		if (kind === 'list') input.set(name, [...((input.get(name) as string[] | undefined) ?? []), ...items(text)]);
+		else input.set(name, kind === 'boolean' ? (booleans.get(text) ?? text) : text);
 	}
-	return input;
+	// Every name becomes a member, `__proto__` too.
+	return Object.fromEntries(input);
 }
 
 const booleans = new Map([

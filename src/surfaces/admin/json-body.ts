@@ -16,13 +16,17 @@ export function jsonBody(request: Pick<HttpRequest, 'body' | 'header'>): Record<
 	return body as Record<string, unknown>;
 }
 
+/** No input of an operation is nested further. */
+const depthMax = 32;
+
 /**
  * PostgreSQL has no character NUL.
- * @throws Failure `invalid` that names the member
+ * @throws Failure `invalid` that names the member; when the input is nested too deep to be looked through
  */
-export function refuseNul(input: object): void {
+export function refuseNul(input: object, depth = 1): void {
+	if (depth > depthMax) throw new Failure('invalid', `the body is nested deeper than ${depthMax}`);
 	for (const [member, value] of Object.entries(input)) {
-		if (typeof value === 'object' && value !== null) refuseNul(value);
+		if (typeof value === 'object' && value !== null) refuseNul(value, depth + 1);
 		if (typeof value !== 'string' || !value.includes('\0')) continue;
 		throw new Failure('invalid', `${member}: the character NUL cannot be kept`, { location: { expression: member } });
 	}

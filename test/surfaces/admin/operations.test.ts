@@ -103,6 +103,13 @@ describe('every operation over HTTP', { timeout: 180_000 }, () => {
 		const limit = await get('/api/v1/messages?limit=5000');
 		assert.deepEqual([limit.status, limit.body.field], [400, 'limit']);
 		assert.equal((await get('/api/v1/sites?nothing=1')).status, 400);
+		assert.equal((await get('/api/v1/sites?__proto__=1')).status, 400);
+		const nested = JSON.parse(`${'['.repeat(3000)}${']'.repeat(3000)}`);
+		const sender = { site: 'north', name: 'Many', protocols: ['hl7-mllp'] };
+		const many = await post('/api/v1/clients', { ...sender, allowed_ips: Array(1001).fill('192.0.2.1') });
+		assert.deepEqual([many.status, many.body.field], [400, 'allowed_ips']);
+		const deep = await post('/api/v1/sites', { slug: 'deep', name: nested });
+		assert.deepEqual([deep.status, deep.body.error], [400, 'the body is nested deeper than 32']);
 		assert.equal((await get('/api/v1/sites/north?slug=east')).body.field, 'slug');
 		assert.equal((await get('/api/v1/sites/nowhere')).status, 404);
 		const slug = await post('/api/v1/sites', { slug: 'North', name: 'N' });
