@@ -1,3 +1,4 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { parseAddress } from '#core/address.ts';
 import { Failure } from '#core/failure.ts';
 import { newId } from '#core/id.ts';
@@ -9,6 +10,7 @@ import {
 	countUsers,
 	forgiveSignIn,
 	readAccount,
+	readBrowserProof,
 } from '#storage/statements/administrative/sign-in.ts';
 import type { Audit } from './audit.ts';
 import { hashPassword, oneTimePassword, passwordFault, passwordMatches } from './password.ts';
@@ -17,7 +19,17 @@ import type { Database, Session, Sessions } from './sessions.ts';
 /** Wrong passwords of an address until it is locked, in terms of those of an account: many people may share it. */
 const perAddress = 4;
 /** After so long without another, one wrong password is forgotten. */
-const forgottenMs = { account: 3_600_000, address: 60_000 };
+const forgottenMs = { account: 3_600_000, address: 60_000, browser: 3_600_000, change: 3_600_000 };
+
+/** What wrong passwords are counted by; `change`: those that are given as the current one of an account, with a session of it. */
+type Counter = readonly [kind: keyof typeof forgottenMs, name: string];
+
+/** From where somebody signs in. */
+export interface Caller {
+	source: string;
+	/** What the browser was given when the account was signed in to from it before. */
+	browser?: string | undefined;
+}
 
 export interface SignInOptions {
 	database: Database;
@@ -37,13 +49,23 @@ export class SignIn {
 	}
 
 	/**
-	 * The token of a new session. Who does not exist, is disabled, has no password or another gets the same answer after the same work.
-	 * @throws Failure `unauthenticated`; `too-many-requests` while the account or the address is locked, whether the account exists or not
+	 * The token of a new session, and what makes the browser a known one: it is counted by itself, so that strangers who guess do not
+	 * lock out who signed in there before. Who does not exist, is disabled, has no password or another gets the same answer after the same work.
+	 * @throws Failure `unauthenticated`; `too-many-requests` while the account or the address, or the known browser, is locked, whether the account exists or not
 	 */
-	async signIn(email: string, password: string, source: string): Promise<string> {
+	async signIn(email: string, password: string, { source, browser }: Caller): Promise<{ token: string; browser: string }> {
 		const { sessions, database, audit } = this.#options;
-		await this.#count(email, source);
-		const [row] = await database.runOpened(readAccount, [accountOf(email)]);
+		const account = accountOf(email);
+		const known = await this.#knownBrowser(account, browser);
+		const counters: Counter[] =
+			known === undefined
+				? [
+						['address', networkOf(source)],
+						['account', account],
+					]
+				: [['browser', known]];
+		await this.#count(counters);
+		const [row] = await database.runOpened(readAccount, [account]);
 		const [userId = null, knownEmail = null, passwordHash = null] = row ?? [];
 		const matches = await this.#check(password, passwordHash);
 		const token = matches && userId && passwordHash ? await sessions.begin(userId, passwordHash, source) : undefined;
@@ -51,9 +73,9 @@ export class SignIn {
 			audit.record({ action: 'user.sign-in-failed', subject: knownEmail ?? 'no such user', source });
 			throw new Failure('unauthenticated', 'the e-mail address or the password is wrong');
 		}
-		await this.#forgive(email, source);
+		await this.#forgive(counters);
 		audit.recordOf({ ...byPerson(knownEmail ?? '', source), action: 'user.sign-in' });
-		return token;
+		return { token, browser: await this.#browserOf(account, known ?? randomBytes(16).toString('base64url')) };
 	}
 
 	async signOut(session: Session, source: string): Promise<void> {
@@ -68,14 +90,16 @@ export class SignIn {
 	async changePassword(session: Session, current: string, password: string, source: string): Promise<void> {
 		const { database, audit } = this.#options;
 		const { email, userId, digest } = session;
-		await this.#count(email, source);
+		// Strangers, who have no session, do not count here.
+		const counters: Counter[] = [['change', accountOf(email)]];
+		await this.#count(counters);
 		const [row] = await database.runOpened(readAccount, [email]);
 		const held = row?.[2] ?? null;
 		if (!(await this.#check(current, held)) || held === null) {
 			audit.record({ action: 'user.change-password-failed', subject: email, source });
 			throw new Failure('sender-not-authorized', 'the current password is another');
 		}
-		await this.#forgive(email, source);
+		await this.#forgive(counters);
 		const fault = current === password ? 'the new password is the current one' : passwordFault(password, email);
 		if (fault !== undefined) throw new Failure('unprocessable', fault);
 		const hash = await this.#queued(() => hashPassword(password));
@@ -83,9 +107,23 @@ export class SignIn {
 		if (changed.length === 0) throw new Failure('conflict', 'the password was changed meanwhile');
 	}
 
-	async #count(email: string, source: string): Promise<void> {
+	/** The name of a browser from which the account was signed in to before. */
+	async #knownBrowser(account: string, browser: string | undefined): Promise<string | undefined> {
+		const [, name] = /^([\w-]{22})\.[0-9a-f]{64}$/.exec(browser ?? '') ?? [];
+		if (name === undefined || browser === undefined) return undefined;
+		const expected = await this.#browserOf(account, name);
+		return expected.length === browser.length && timingSafeEqual(Buffer.from(expected), Buffer.from(browser)) ? name : undefined;
+	}
+
+	async #browserOf(account: string, name: string): Promise<string> {
+		const [row] = await this.#options.database.runOpened(readBrowserProof, [account, name]);
+		return `${name}.${row?.[0] ?? ''}`;
+	}
+
+	async #count(counters: readonly Counter[]): Promise<void> {
 		const { database, limits } = this.#options;
-		const counted = async (kind: 'account' | 'address', name: string, failuresMax: number) => {
+		for (const [kind, name] of counters) {
+			const failuresMax = limits.signInFailuresMax * (kind === 'address' ? perAddress : 1);
 			const [row] = await database.runOpened(countSignIn, [
 				kind,
 				name,
@@ -94,18 +132,16 @@ export class SignIn {
 				forgottenMs[kind],
 				limits.signInLockMs,
 			]);
-			if (row?.[0] === 't') return;
+			if (row?.[0] === 't') continue;
 			const retryAfterSeconds = Math.max(1, Number(row?.[1] ?? 1));
 			throw new Failure('too-many-requests', 'too many wrong passwords', { retryAfterSeconds });
-		};
-		await counted('address', networkOf(source), limits.signInFailuresMax * perAddress);
-		await counted('account', accountOf(email), limits.signInFailuresMax);
+		}
 	}
 
-	async #forgive(email: string, source: string): Promise<void> {
+	/** Of an address, which others may share, one attempt alone. */
+	async #forgive(counters: readonly Counter[]): Promise<void> {
 		const { database } = this.#options;
-		await database.runOpened(forgiveSignIn, ['account', accountOf(email), true]);
-		await database.runOpened(forgiveSignIn, ['address', networkOf(source), false]);
+		for (const [kind, name] of counters) await database.runOpened(forgiveSignIn, [kind, name, kind !== 'address']);
 	}
 
 	#check(password: string, hash: string | null): Promise<boolean> {

@@ -7,19 +7,20 @@ import { type AdministrationContext, AdministrationError, change } from './conte
 import { instant } from './schemas.ts';
 import { siteBySlug } from './sites.ts';
 
+const slugs = z.array(z.string()).max(5000);
 const ofAllSites = 'an auditor of all sites, those that come as well; an administrator is anyway';
 
 export const addUserInput = z.strictObject({
 	email: z.email(),
 	admin: z.boolean().default(false).describe('an administrator, as the role says'),
 	role: z.enum(roles).optional().describe('manager, unless it is said'),
-	sites: z.array(z.string()).default([]),
+	sites: slugs.default([]),
 	all_sites: z.boolean().default(false).describe(ofAllSites),
 });
 export const setUserInput = z.strictObject({
 	email: z.string(),
 	role: z.enum(roles).optional(),
-	sites: z.array(z.string()).optional().describe('all of them; who is of none sees nothing'),
+	sites: slugs.optional().describe('all of them; who is of none sees nothing'),
 	all_sites: z.boolean().optional().describe(ofAllSites),
 });
 
@@ -143,8 +144,11 @@ export function enableUser(context: AdministrationContext, email: string, active
 /** As the sign-in counts wrong passwords of an account (storage/statements/administrative/sign-in). */
 const unlock = `
 update sign_in_failure f set failures = 0, locked_until = now()
-from (select sha256(cursor_key || convert_to('account ' || ?, 'UTF8')) as digest from access_version) k
-where f.kind = 'account' and f.bucket = (get_byte(k.digest, 0) << 8 | get_byte(k.digest, 1))`;
+from (
+	select kind, sha256(cursor_key || convert_to(kind || ' ' || ?, 'UTF8')) as digest
+	from access_version, unnest(array['account', 'change']) as kind
+) k
+where f.kind = k.kind and f.bucket = (get_byte(k.digest, 0) << 8 | get_byte(k.digest, 1))`;
 
 async function execute(em: EntityManager, statement: string, value: string): Promise<void> {
 	await em.getConnection().execute(statement, [value], 'run', em.getTransactionContext());

@@ -6,17 +6,36 @@ import { originOf } from '../http/origin.ts';
 import type { AdminContext } from './context.ts';
 
 const cookieName = 'tributary_session';
+const browserCookieName = 'tributary_browser';
+const browserCookieSeconds = 180 * 86_400;
 
 /** The cookie of a session; without a token, the one that takes it away. */
 export function sessionCookie(request: Pick<HttpRequest, 'secure'>, token?: string): string {
 	const lifetime = token === undefined ? '; Max-Age=0' : '';
-	return `${cookieName}=${token ?? ''}; Path=/; HttpOnly; SameSite=Strict${request.secure ? '; Secure' : ''}${lifetime}`;
+	return `${cookieName}=${token ?? ''}; Path=/${guarded(request)}${lifetime}`;
+}
+
+/** The cookie by which the browser is known when somebody signs in; it outlives the session and opens nothing. */
+export function browserCookie(request: Pick<HttpRequest, 'secure'>, path: string, browser: string): string {
+	return `${browserCookieName}=${browser}; Path=${path}${guarded(request)}; Max-Age=${browserCookieSeconds}`;
+}
+
+function guarded({ secure }: Pick<HttpRequest, 'secure'>): string {
+	return `; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`;
 }
 
 export function sessionToken(request: Pick<HttpRequest, 'header'>): string | undefined {
+	return cookieOf(request, cookieName);
+}
+
+export function knownBrowser(request: Pick<HttpRequest, 'header'>): string | undefined {
+	return cookieOf(request, browserCookieName);
+}
+
+function cookieOf(request: Pick<HttpRequest, 'header'>, name: string): string | undefined {
 	const cookies = request.header('cookie')?.split(';') ?? [];
-	const given = cookies.map((cookie) => cookie.trim()).find((cookie) => cookie.startsWith(`${cookieName}=`));
-	return given?.slice(cookieName.length + 1);
+	const given = cookies.map((cookie) => cookie.trim()).find((cookie) => cookie.startsWith(`${name}=`));
+	return given?.slice(name.length + 1);
 }
 
 /**

@@ -4,7 +4,7 @@ import { Failure } from '#core/failure.ts';
 import { jsonAnswer } from '../http/json-answer.ts';
 import type { HttpAnswer, HttpRequest, Route } from '../http/message.ts';
 import type { AdminContext } from './context.ts';
-import { ofOwnPages, sessionCookie, sessionToken, signedIn } from './guard.ts';
+import { browserCookie, knownBrowser, ofOwnPages, sessionCookie, sessionToken, signedIn } from './guard.ts';
 import { formOf, jsonBody } from './json-body.ts';
 
 export const sessionPath = '/api/v1/session';
@@ -50,12 +50,13 @@ function recordOf({ email, role, sites, csrfToken, mustChangePassword }: Session
 
 async function signIn(context: AdminContext, request: HttpRequest): Promise<HttpAnswer> {
 	const { email, password } = formOf(signInInput, jsonBody(request));
-	const token = await counted(context, () => context.signIn.signIn(email, password, request.source));
+	const caller = { source: request.source, browser: knownBrowser(request) };
+	const { token, browser } = await counted(context, () => context.signIn.signIn(email, password, caller));
 	const session = await context.sessions.find(token);
 	if (session === undefined) throw new Failure('unauthenticated', 'nobody is signed in');
 	await endPrevious(context, request);
-	const answer = jsonAnswer(200, recordOf(session));
-	return { ...answer, headers: { ...answer.headers, 'Set-Cookie': sessionCookie(request, token) } };
+	const cookies = [sessionCookie(request, token), browserCookie(request, sessionPath, browser)];
+	return { ...jsonAnswer(200, recordOf(session)), cookies };
 }
 
 /** Whoever signs in anew in the same browser was signed in before. */
@@ -79,7 +80,7 @@ async function counted<T>({ metrics }: AdminContext, work: () => Promise<T>): Pr
 
 async function signOut({ signIn }: AdminContext, session: Session, request: HttpRequest): Promise<HttpAnswer> {
 	await signIn.signOut(session, request.source);
-	return { status: 204, headers: { 'Set-Cookie': sessionCookie(request) } };
+	return { status: 204, cookies: [sessionCookie(request)] };
 }
 
 async function changePassword({ signIn }: AdminContext, session: Session, request: HttpRequest): Promise<HttpAnswer> {

@@ -70,12 +70,13 @@ export class Exchange {
 		metrics.httpSeconds.observe({ surface: name, route: to.route }, (performance.now() - this.#started) / 1000);
 	}
 
-	#writeHead({ status, headers: own }: HttpAnswer, requestId: string): void {
+	#writeHead({ status, headers: own, cookies = [] }: HttpAnswer, requestId: string): void {
 		const response = this.#response;
 		response.writeStatus(`${status} ${statusTexts[status] ?? 'Status'}`);
 		response.writeHeader('X-Request-Id', requestId);
 		const headers = this.#options.headers === undefined ? own : { ...this.#options.headers, ...own };
 		for (const header in headers) response.writeHeader(header, headers[header] ?? '');
+		for (const cookie of cookies) response.writeHeader('Set-Cookie', cookie);
 	}
 
 	#writeWhole(answer: HttpAnswer, body: string | Uint8Array, { requestId, closeConnection }: AnswerTo): void {

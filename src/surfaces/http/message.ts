@@ -33,6 +33,8 @@ export interface StreamedRequest extends RequestHead {
 export interface HttpAnswer {
 	status: number;
 	headers?: Readonly<Record<string, string>>;
+	/** Each is a header Set-Cookie of its own (RFC 6265 §3). */
+	cookies?: readonly string[];
 	/** An iterable is read as fast as the client takes it, and left early when the client goes away. */
 	body?: string | Uint8Array | AsyncIterable<Uint8Array>;
 }

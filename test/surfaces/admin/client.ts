@@ -48,7 +48,10 @@ export class AdminClient {
 	async signIn(email: string, password: string): Promise<AdminAnswer> {
 		const answer = await this.call('/api/v1/session', { method: 'POST', body: { email, password } });
 		if (answer.status === 200) {
-			this.cookie = answer.headers.get('set-cookie')?.split(';')[0] ?? '';
+			this.cookie = answer.headers
+				.getSetCookie()
+				.map((cookie) => cookie.split(';')[0])
+				.join('; ');
 			this.csrfToken = answer.body.csrf_token;
 		}
 		return answer;

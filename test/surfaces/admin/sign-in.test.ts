@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { resetPassword } from '#administration/users.ts';
+import { addUser, resetPassword } from '#administration/users.ts';
 import { eventually } from '#test/support/service.ts';
-import { adminClient, owner, withOwner } from './client.ts';
+import { adminClient, owner, ownPassword, signedIn, withOwner } from './client.ts';
 
 describe('signing in', () => {
 	test('gives a session in a cookie that scripts and other sites cannot reach', () =>
@@ -11,15 +11,18 @@ describe('signing in', () => {
 			assert.deepEqual((await client.call('/api/v1/session')).body, { error: 'nobody is signed in' });
 			const answer = await client.signIn('Owner@Example.org', password);
 			assert.equal(answer.status, 200);
-			assert.match(answer.headers.get('set-cookie') ?? '', /^tributary_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/);
+			const [session = '', browser = '', ...further] = answer.headers.getSetCookie();
+			assert.match(session, /^tributary_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/);
+			assert.match(browser, /^tributary_browser=[\w.-]{87}; Path=\/api\/v1\/session; HttpOnly; SameSite=Strict; Max-Age=15552000$/);
+			assert.deepEqual(further, []);
 			assert.equal(answer.headers.get('cache-control'), 'no-store');
 			const { csrf_token, ...rest } = answer.body;
 			assert.deepEqual(rest, { user: { email: owner, role: 'administrator', sites: [] }, must_change_password: true });
 			assert.match(csrf_token, /^[\w-]{43}$/);
 			assert.deepEqual((await client.call('/api/v1/session')).body, answer.body);
-			const [session] = await service.rows<{ digest: Buffer; source: string }>('select digest, source from admin_session');
-			assert.equal(session?.source, '127.0.0.1');
-			assert.ok(!JSON.stringify(session).includes(client.cookie.slice('tributary_session='.length)));
+			const [held] = await service.rows<{ digest: Buffer; source: string }>('select digest, source from admin_session');
+			assert.equal(held?.source, '127.0.0.1');
+			assert.ok(!JSON.stringify(held).includes(client.cookie.slice('tributary_session='.length).split(';')[0] ?? ''));
 		}));
 
 	test('answers alike for who does not exist, is disabled, has no password, or another', () =>
@@ -83,6 +86,58 @@ describe('signing in', () => {
 				assert.equal((await client.signIn(owner, 'a guess')).status, 429);
 				const { password } = await resetPassword(service.administration, owner);
 				assert.equal((await client.signIn(owner, password)).status, 200);
+			},
+			{ SIGN_IN_FAILURES_MAX: '2', SIGN_IN_LOCK_MS: '600000' },
+		));
+
+	test('strangers who guess lock out nobody who signed in from the same browser before, nor who is signed in', () =>
+		withOwner(
+			async (service, oneTime) => {
+				const browser = await signedIn(service, owner, oneTime);
+				const stranger = adminClient(service);
+				for (let time = 0; time < 2; time++) assert.equal((await stranger.signIn(owner, 'a guess')).status, 401);
+				assert.equal((await stranger.signIn(owner, ownPassword)).status, 429, 'the account is locked');
+				const body = { current: ownPassword, password: 'nine loud herons' };
+				assert.equal((await browser.call('/api/v1/session/password', { method: 'PUT', body })).status, 204);
+				assert.equal((await browser.call('/api/v1/session', { method: 'DELETE' })).status, 204);
+				assert.equal((await browser.signIn(owner, body.password)).status, 200);
+				assert.equal((await stranger.signIn(owner, body.password)).status, 429, 'the lock holds for everybody else');
+			},
+			{ SIGN_IN_FAILURES_MAX: '2', SIGN_IN_LOCK_MS: '600000' },
+		));
+
+	test('a known browser has no more guesses than an account, is known for its account alone, and cannot be made up', () =>
+		withOwner(
+			async (service, oneTime) => {
+				const other = 'other@example.org';
+				await addUser(service.administration, { email: other, admin: true });
+				const { password } = await resetPassword(service.administration, other);
+				const browser = await signedIn(service, owner, oneTime);
+				const cookies = browser.cookie;
+				for (let time = 0; time < 2; time++) assert.equal((await browser.signIn(owner, 'a guess')).status, 401);
+				assert.equal((await browser.signIn(owner, ownPassword)).status, 429, 'the browser is locked');
+				assert.equal((await adminClient(service).signIn(owner, ownPassword)).status, 200, 'the account is not');
+				for (let time = 0; time < 2; time++) assert.equal((await browser.signIn(other, 'a guess')).status, 401);
+				assert.equal((await browser.signIn(other, password)).status, 429, 'another account is counted by itself');
+				const [name = ''] = /tributary_browser=[^.]+/.exec(cookies) ?? [];
+				const stranger = adminClient(service);
+				for (const made of [`tributary_browser=${'x'.repeat(22)}.${'0'.repeat(64)}`, `${name}.${'0'.repeat(64)}`, `${name}.`]) {
+					stranger.cookie = made;
+					assert.equal((await stranger.signIn(other, password)).status, 429, made);
+				}
+			},
+			{ SIGN_IN_FAILURES_MAX: '2', SIGN_IN_LOCK_MS: '600000' },
+		));
+
+	test('the current password is not guessed with a session', () =>
+		withOwner(
+			async (service, oneTime) => {
+				const client = await signedIn(service, owner, oneTime);
+				const change = (current: string) =>
+					client.call('/api/v1/session/password', { method: 'PUT', body: { current, password: 'nine loud herons' } });
+				for (let time = 0; time < 2; time++) assert.equal((await change('a guess')).status, 403);
+				assert.equal((await change(ownPassword)).status, 429);
+				assert.equal((await adminClient(service).signIn(owner, ownPassword)).status, 200);
 			},
 			{ SIGN_IN_FAILURES_MAX: '2', SIGN_IN_LOCK_MS: '600000' },
 		));

@@ -44,6 +44,15 @@ from (${bucket}) b
 where f.kind = $1 and f.bucket = b.bucket`,
 };
 
+/** The account `$1` and a proof that the browser `$2` is one of which it was told, which nobody can make who cannot read the database. */
+export const readBrowserProof: Statement = {
+	name: 'read_browser_proof',
+	text: `
+select encode(sha256(k.cursor_key || sha256(k.cursor_key || convert_to('browser ' || $2 || ' ' || u.id, 'UTF8'))), 'hex')
+from access_version k, app_user u
+where u.email = $1`,
+};
+
 export const readAccount: Statement = {
 	name: 'read_account',
 	text: 'select u.id, u.email, case when u.active then u.password_hash end from app_user u where u.email = $1',
