@@ -13,6 +13,7 @@ import { Merge } from './screens/identity/merge.tsx';
 import { Keys } from './screens/keys/keys.tsx';
 import { Message } from './screens/messages/message.tsx';
 import { Messages } from './screens/messages/messages.tsx';
+import { Unmatched } from './screens/messages/unmatched.tsx';
 import { Overview } from './screens/overview/overview.tsx';
 import { Patient } from './screens/patients/patient.tsx';
 import { Patients } from './screens/patients/patients.tsx';
@@ -64,6 +65,7 @@ export const screens: readonly Screen[] = [
 		key: 'm',
 		bySite: true,
 	},
+	{ path: '/unmatched', title: 'Unmatched messages', role: 'administrator', component: Unmatched },
 	{ path: '/messages/:id', title: 'Message', role: 'auditor', component: Message },
 	{
 		path: '/failures',

@@ -94,7 +94,7 @@ export async function sampleScreens({ administration }: TestService): Promise<Sa
 		{ name: 'shortcuts', path: '/', heading: 'Overview', open: (page) => page.keyboard.press('?') },
 		{ name: 'messages', path: '/messages?site=north', heading: 'Messages' },
 		{ name: 'message', path: '/messages?site=north', heading: 'Messages', open: firstRow },
-		{ name: 'associations', path: '/associations?site=north', heading: 'Associations' },
+		{ name: 'unmatched', path: '/unmatched', heading: 'Unmatched messages' },
 		{ name: 'failures', path: '/failures?site=north', heading: 'Failures' },
 		{ name: 'associations', path: '/associations?site=north', heading: 'Associations' },
 		{ name: 'conflicts', path: '/conflicts?site=north', heading: 'Conflicts' },

@@ -1,5 +1,5 @@
 import { useList } from '../../answers.ts';
-import { Button } from '../../components/button.tsx';
+import { Button, LinkButton } from '../../components/button.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { Page } from '../../components/page.tsx';
 import { type Column, ListTable } from '../../components/table.tsx';
@@ -7,6 +7,7 @@ import { Time } from '../../components/time.tsx';
 import { milliseconds } from '../../format.ts';
 import { usePlace } from '../../router.ts';
 import { useSiteScope } from '../../scope.ts';
+import { may } from '../../session.ts';
 import { useKept } from '../../store.ts';
 import { type MessageRecord, searchMessages } from './calls.ts';
 import { Filters, type MessageFilters, noFilters, queryOf } from './filters.tsx';
@@ -55,9 +56,12 @@ export function Messages() {
 			lead={cause === undefined ? 'Everything that was received, what became of it, and why.' : 'The refused messages of one cause.'}
 			{...(cause === undefined ? {} : { up: { href: '/failures', title: 'Failures' } })}
 			actions={
-				<Button icon="refresh" onClick={found.reload}>
-					Refresh
-				</Button>
+				<>
+					{may('administrator') && <LinkButton href="/unmatched">Of no site</LinkButton>}
+					<Button icon="refresh" onClick={found.reload}>
+						Refresh
+					</Button>
+				</>
 			}
 		>
 			<Filters site={site} filters={filters} onFilters={setFilters} onClear={filtered ? () => setFilters(noFilters) : undefined} />
