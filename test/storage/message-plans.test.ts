@@ -2,6 +2,8 @@ import { strict as assert } from 'node:assert';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { newId } from '#core/id.ts';
+import { listFailures, openMessages } from '#storage/statements/administrative/failures.ts';
+import { listAlike, listOverlays, listSharing } from '#storage/statements/administrative/identity.ts';
 import { causeOf, firstIdOf, type MessageFilters, searchMessages } from '#storage/statements/administrative/search-messages.ts';
 import { type TestDatabase, testDatabase } from '#test/support/database.ts';
 
@@ -30,6 +32,12 @@ insert into message_log (site_id, id, sequence, surface, client_id, source, rece
 select :other, (lpad(to_hex(:start + n * 1000), 12, '0') || '70008000000000010000')::uuid, n, 'mllp', :other, '10.0.0.2',
 	to_timestamp((:start + n * 1000) / 1000.0), to_timestamp((:start + n * 1000) / 1000.0), 'ADT^A08', 'C' || n, 'accepted', '', ''
 from generate_series(1, 50) n;
+insert into patient (site_id, id, version, last_updated, resource, name, birth_date, birth_date_end, gender)
+select :site, ('00000000-0000-0000-0000-' || lpad(n::text, 12, '0'))::uuid, 1, now(), '{}', 'name ' || n % 4999, date '1930-01-01' + n % 9998,
+	date '1930-01-02' + n % 9998, 'female'
+from generate_series(1, 20000) n;
+insert into patient_identifier (site_id, value, system, patient_id, old, rank)
+select :site, (n % 15000)::text, 'urn:mrn:' || n % 2, ('00000000-0000-0000-0000-' || lpad(n::text, 12, '0'))::uuid, false, 0 from generate_series(1, 20000) n;
 analyze;
 `;
 
@@ -135,5 +143,45 @@ describe('a page of the message log is read from an index in its order, and no m
 		assert.equal(rows[0].count, 600);
 		const { page } = await found({ cause: rows[0].cause, limit: 2 });
 		assert.equal(page.length, 2);
+	});
+});
+
+describe('what is grouped and walked through reads an index', () => {
+	async function indexes(text: string, values: readonly unknown[]): Promise<string[]> {
+		const explained = await client.query(`explain (analyze, format json) ${text}`, [...values]);
+		const nodes = nodesOf(explained.rows[0]['QUERY PLAN'][0].Plan);
+		const whole = nodes.filter(
+			(node) => node['Node Type'] === 'Seq Scan' && (node['Actual Rows'] ?? 0) + (node['Rows Removed by Filter'] ?? 0) > 100,
+		);
+		assert.deepEqual(whole, []);
+		return [...new Set(nodes.flatMap((node) => node['Index Name'] ?? []))];
+	}
+
+	test('failures, and whether they are mended', async () => {
+		const used = await indexes(listFailures.text, [['west'], 500, null]);
+		for (const index of ['message_log_outcome', 'message_log_control']) assert.ok(used.includes(index), used.join(', '));
+		const { rows } = await client.query(listFailures.text, [['west'], 500, null]);
+		assert.equal(
+			rows.reduce((sum, { messages }) => sum + messages, 0),
+			500,
+		);
+		assert.ok(rows.every(({ looked_back_to: back }) => back instanceof Date));
+		const open = await client.query(openMessages.text, [siteId, 500, null, rows[0].id, 3]);
+		assert.equal(open.rows.length, 3);
+		await indexes(openMessages.text, [siteId, 500, null, rows[0].id, 3]);
+	});
+
+	test('possible overlays', async () => {
+		assert.ok((await indexes(listOverlays.text, [siteId, null, 10])).includes('message_log_overlay'));
+	});
+
+	test('patients who are alike, or share a number', async () => {
+		const alike = await indexes(listAlike.text, [siteId, '1950-01-01', 300]);
+		assert.ok(alike.includes('patient_birth_date'), alike.join(', '));
+		const sharing = await indexes(listSharing.text, [siteId, '500', 300]);
+		assert.ok(sharing.includes('patient_identifier_pkey'), sharing.join(', '));
+		const { rows } = await client.query(listAlike.text, [siteId, null, 100]);
+		const walked = rows.filter(({ ids }) => ids === null);
+		assert.equal(walked.length, 1, 'a walk that ends early says where');
 	});
 });
