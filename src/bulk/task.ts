@@ -15,6 +15,8 @@ export interface ExportTask {
 	sinceMs: number | undefined;
 	/** Only patients and what is about a patient. */
 	patientsOnly: boolean;
+	/** FHIR base URL of attachments. */
+	base: string;
 	/** The worker says `ExportProgress`, the main thread `stop`. */
 	port: MessagePort;
 }

@@ -109,5 +109,17 @@ describe('what documents state, from the socket to FHIR', () => {
 		const types = manifest.output.map(({ type }: FhirBody) => type);
 		assert.ok(types.includes('DocumentReference') && types.includes('Condition'), types.join());
 		assert.deepEqual(manifest.error, []);
+		const { url } = manifest.output.find(({ type }: FhirBody) => type === 'DocumentReference');
+		const lines = (await (await fetch(url, { headers: { 'X-API-Key': key } })).text())
+			.trim()
+			.split('\n')
+			.map((line) => JSON.parse(line));
+		const [read] = await found(`/DocumentReference?_id=${lines[0].id}`);
+		const base = `http://127.0.0.1:${service.port('fhir')}/fhir/`;
+		const [{ attachment }] = lines[0].content;
+		assert.equal(attachment.url, `${base}${read.content[0].attachment.url}`);
+		assert.deepEqual({ ...lines[0], content: read.content }, read);
+		const bytes = await fetch(attachment.url, { headers: { 'X-API-Key': key } });
+		assert.equal((await bytes.arrayBuffer()).byteLength, attachment.size);
 	});
 });
