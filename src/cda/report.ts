@@ -53,7 +53,7 @@ export type TopDrafts = ReadonlyMap<Section, readonly Draft[]>;
 export function reports(document: XmlElement, sections: readonly Section[], tops: TopDrafts, reading: Reading): Draft[] {
 	const discipline = disciplineOf(document, sections);
 	if (discipline !== undefined) return [wholeReport(document, discipline, sections, tops, reading)].filter((found) => found !== undefined);
-	const impressions = sections.filter(({ kind, isOwn }) => kind === 'impression' && isOwn);
+	const impressions = sections.filter(({ kind, isOwn, isOfOther }) => kind === 'impression' && isOwn && !isOfOther);
 	if (impressions.length === 0) return [];
 	const header = reportOf(document, [], reading);
 	if (impressions.length > 1 && !isShort(header)) {
