@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { BulkClient } from '#test/support/bulk.ts';
 import { clinicalDocument, grace, type TestDocument } from '#test/support/cda.ts';
 import { registryMessage, replacementOf } from '#test/support/hl7v3.ts';
 import { type FhirBody, type TestService, testService } from '#test/support/service.ts';
@@ -121,5 +122,11 @@ describe('what documents state, from the socket to FHIR', () => {
 		assert.deepEqual({ ...lines[0], content: read.content }, read);
 		const bytes = await fetch(attachment.url, { headers: { 'X-API-Key': key } });
 		assert.equal((await bytes.arrayBuffer()).byteLength, attachment.size);
+		const bulk = new BulkClient(service, key);
+		const { output } = await bulk.manifest(await bulk.startImport(lines));
+		assert.deepEqual(
+			output.map(({ extension }: FhirBody) => extension),
+			[{ created: 0, updated: 0, unchanged: lines.length }],
+		);
 	});
 });
