@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { findDocumentEntries } from '#storage/statements/find-documents.ts';
 import { BulkClient } from '#test/support/bulk.ts';
 import { clinicalDocument, grace, type TestDocument } from '#test/support/cda.ts';
 import { registryMessage, replacementOf } from '#test/support/hl7v3.ts';
@@ -77,6 +78,19 @@ describe('what documents state, from the socket to FHIR', () => {
 		assert.equal(history.entry.length, 3);
 		const documents = await found('/DocumentReference?patient.identifier=urn:oid:1.2.3|P1&status=current');
 		assert.equal(documents.length, 2);
+	});
+
+	test('are read with the next version as they stand now, however long the history is', async () => {
+		for (const [index, names] of [['1', '2'], ['1'], ['2', '3'], ['3']].entries()) await send('P9', 'H', index + 1, names);
+		const documents = await service.rows<{ site_id: string; id: string }>(
+			`select d.site_id, d.id from document_reference d join patient p on p.site_id = d.site_id and p.id = d.patient_id
+			where p.resource like '%"P9"%'`,
+		);
+		assert.equal(documents.length, 4);
+		const keys = [documents.map(({ site_id }) => site_id), documents.map(({ id }) => id)];
+		assert.equal((await service.rows(findDocumentEntries.text, keys)).length, 1);
+		assert.deepEqual(await problemsOf('P9'), { stated: '3', withdrawn: '1,2' });
+		assert.equal((await found('/Condition?patient.identifier=urn:oid:1.2.3|P9')).length, 3);
 	});
 
 	test('go with their patient, and are the survivor’s from then on', async () => {
