@@ -11,6 +11,8 @@ export interface ExportParameters {
 	sinceMs: number | undefined;
 	/** Only patients and what is about a patient. */
 	patientsOnly: boolean;
+	/** FHIR base URL of attachments, as the caller reached it. */
+	base: string;
 }
 
 /** What the manifest of a finished export is made of. */

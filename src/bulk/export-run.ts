@@ -45,7 +45,7 @@ async function exported(task: ExportTask, connection: BulkConnection): Promise<E
 	const copies: { type: ResourceType; rows: () => number; path: string }[] = [];
 	for (const type of task.types) {
 		const path = fileOf(task.directory, type);
-		const scope = { siteId: task.job.siteId, sinceMs: task.sinceMs, patientsOnly: task.patientsOnly };
+		const scope = { siteId: task.job.siteId, sinceMs: task.sinceMs, patientsOnly: task.patientsOnly, base: task.base };
 		const copy = connection.copyOut(exportResources(tableShapes[type], scope));
 		// Flushed to the disk when it is closed: a finished export outlives a loss of power.
 		const file = createWriteStream(path, { flags: 'wx', mode: 0o600, highWaterMark: fileBufferBytes, flush: true });

@@ -15,6 +15,8 @@ import { survivorsOf } from './waiting.ts';
 export interface ImportParameters {
 	/** Whether a Patient that is referred to has to be there. */
 	checkReferences: boolean;
+	/** FHIR base URL as the caller reached it. */
+	base: string;
 }
 
 /** What the manifest of an import is made of. */

@@ -1,5 +1,6 @@
 import { Failure, type FailureIssue, failureCodes } from '#core/failure.ts';
 import type { JsonObject } from '#core/json.ts';
+import { asObject, asObjects } from '#fhir/elements.ts';
 import type { ResourceDefinition } from '#fhir/resource.ts';
 import { definitionOf } from '#fhir/resources/index.ts';
 import { parseResourceJson } from '#fhir/validation/json.ts';
@@ -24,6 +25,8 @@ export interface LineSettings {
 	jsonDepthMax: number;
 	/** Whether a Patient that is referred to has to be there. */
 	checkReferences: boolean;
+	/** FHIR base URL of this service, without a slash at its end. */
+	base: string;
 }
 
 const patientType = /"resourceType"\s*:\s*"Patient"/;
@@ -49,6 +52,7 @@ export function readLine(bytes: Buffer, line: number, settings: LineSettings): R
 		throw new Failure('not-supported', text, { location: { expression: 'resourceType' } });
 	}
 	const { resource, meta, source } = contentOf(definition, given);
+	for (const attachment of attachmentsOf(resource)) relateToBase(attachment, settings.base);
 	resolveReferences(definition.type, resource, new Map(), settings.checkReferences);
 	const id = typeof given['id'] === 'string' ? given['id'] : undefined;
 	const change: ResourceChange = {
@@ -68,6 +72,17 @@ export function readLine(bytes: Buffer, line: number, settings: LineSettings): R
 	};
 	const patients = settings.checkReferences ? patientReferences(definition.type, resource) : [];
 	return { line, change, rowId: id === undefined ? undefined : rowIdOf(id), patients };
+}
+
+function attachmentsOf(resource: JsonObject): JsonObject[] {
+	const contents = asObjects(resource['content']).map((content) => asObject(content['attachment']));
+	return [...contents, ...asObjects(resource['presentedForm'])].filter((found) => found !== undefined);
+}
+
+/** An export of this service comes back as it was: it has made URLs of Binary attachments absolute. */
+function relateToBase(attachment: JsonObject, base: string): void {
+	const url = attachment['url'];
+	if (typeof url === 'string' && url.startsWith(`${base}/Binary/`)) attachment['url'] = url.slice(base.length + 1);
 }
 
 function linksOf(

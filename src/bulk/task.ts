@@ -15,6 +15,8 @@ export interface ExportTask {
 	sinceMs: number | undefined;
 	/** Only patients and what is about a patient. */
 	patientsOnly: boolean;
+	/** FHIR base URL of attachments. */
+	base: string;
 	/** The worker says `ExportProgress`, the main thread `stop`. */
 	port: MessagePort;
 }
@@ -55,6 +57,8 @@ export interface ImportTask {
 	part: 'patients' | 'others';
 	/** Whether a Patient that is referred to has to be there. */
 	checkReferences: boolean;
+	/** FHIR base URL of this service. */
+	base: string;
 	/** Row ids of patients that come with later chunks of this part. Undefined: whoever refers to one that is not there waits. */
 	expected: readonly string[] | undefined;
 	/** The main thread says `Go` when the chunk before is committed. */

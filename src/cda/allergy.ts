@@ -103,7 +103,7 @@ function allergyOf(observation: XmlElement, concern: Concern | undefined, readin
 	const value = observation.first('value');
 	const kind = entryOf(kinds, value?.attribute('code') ?? '') ?? entryOf(kinds, observation.first('code')?.attribute('code') ?? '');
 	const substance = substanceOf(observation, reading);
-	const isNone = isNegated(observation) && substance === undefined;
+	const isNone = isNegated(observation) && substance === undefined && !isAllergyItself(observation, kind, reading);
 	const code = isNone ? noKnown(kind, value, reading) : (substance ?? codeOrText(valueOrCode(observation), observation, reading));
 	if (code === undefined) return undefined;
 	const resource: JsonObject = {};
@@ -129,6 +129,12 @@ function allergyOf(observation: XmlElement, concern: Concern | undefined, readin
 	put(resource, 'note', [...notes(observation, reading), ...(concern?.notes ?? [])]);
 	put(resource, 'reaction', reactionsOf(observation, reading));
 	return resource;
+}
+
+/** A value that is no kind of allergy, where no substance has a place, is the allergy: denying it denies no other one. */
+function isAllergyItself(observation: XmlElement, kind: Kind | undefined, reading: Reading): boolean {
+	if (kind !== undefined || observation.children('participant').some((one) => one.attribute('typeCode') === 'CSM')) return false;
+	return concept(observation.first('value'), reading)?.coding !== undefined;
 }
 
 function coded(system: string, code: string): JsonObject {

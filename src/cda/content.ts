@@ -48,13 +48,16 @@ function formatOf(document: XmlElement): JsonObject | undefined {
 }
 
 const mediaType = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,60}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,100}$/i;
+/** Of a media type, with the type itself. */
+const parametersMax = 10;
 const base64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
 /** component/nonXMLBody/text (CDA R2 §4.3.1): an embedded file, or where it lies. */
 export function embeddedFile(document: XmlElement, context: Context): DocumentContent | undefined {
 	const text = document.first('component', 'nonXMLBody', 'text');
 	if (text === undefined || text.isNull) return undefined;
-	const stated = text.attribute('mediaType');
+	const [named = '', ...parameters] = text.attribute('mediaType').split(';', parametersMax);
+	const stated = named.trim();
 	if (stated !== '' && !mediaType.test(stated)) context.unreadable(text, 'has a mediaType that is none; read as bytes');
 	const contentType = mediaType.test(stated) ? stated.toLowerCase() : stated === '' ? 'text/plain' : 'application/octet-stream';
 	const reference = text.first('reference');
@@ -72,7 +75,16 @@ export function embeddedFile(document: XmlElement, context: Context): DocumentCo
 		context.unreadable(text, 'is not base64; it is kept in the document alone');
 		return undefined;
 	}
-	return embedded(Buffer.from(digits, 'base64'), contentType);
+	return embedded(Buffer.from(digits, 'base64'), contentType.startsWith('text/') ? contentType + charsetIn(parameters) : contentType);
+}
+
+/** The bytes of a text are in its own encoding; what was characters of the document is not. */
+function charsetIn(parameters: readonly string[]): string {
+	for (const parameter of parameters) {
+		const [, charset] = /^charset="?([\w.:+-]{1,40})"?$/i.exec(parameter.trim()) ?? [];
+		if (charset !== undefined) return `;charset=${charset}`;
+	}
+	return '';
 }
 
 function embedded(bytes: Uint8Array, contentType: string): DocumentContent {

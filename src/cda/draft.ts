@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '#core/json.ts';
-import type { DocumentEntry, EntryReference, EntryType } from '#record/document.ts';
+import type { DocumentEntry, DocumentStudies, EntryReference, EntryType } from '#record/document.ts';
 
 /** A resource that an entry of the document becomes, before it is known what else the document holds. */
 export interface Draft {
@@ -12,6 +12,8 @@ export interface Draft {
 	resource: JsonObject;
 	/** Element → drafts that come before this one. */
 	refers?: Readonly<Record<string, readonly Draft[]>>;
+	/** See DocumentEntry. */
+	studies?: DocumentStudies;
 }
 
 /**
@@ -46,8 +48,8 @@ function isFirst(draft: Draft, contents: Contents, same: Map<string, Draft>): bo
 }
 
 function entryOf(draft: Draft, itemOf: (draft: Draft) => string): DocumentEntry {
-	const { resourceType, resource, refers } = draft;
-	const entry: DocumentEntry = { resourceType, item: itemOf(draft), resource };
+	const { resourceType, resource, refers, studies } = draft;
+	const entry: DocumentEntry = { resourceType, item: itemOf(draft), resource, ...(studies === undefined ? {} : { studies }) };
 	if (refers === undefined) return entry;
 	const references = Object.entries(refers).map(([element, list]): [string, EntryReference[]] => {
 		const named = list.map((one): [string, EntryReference] => {

@@ -84,7 +84,7 @@ class SectionReader {
 	}
 
 	read(): void {
-		const { element, kind, isOwn } = this.#section;
+		const { element, kind, isOwn, isOfOther } = this.#section;
 		if (kind === 'catalog') return;
 		const statements = element.children('entry').flatMap((entry) => statementIn(entry) ?? []);
 		const { context } = this.#reading;
@@ -92,8 +92,8 @@ class SectionReader {
 			if (isOwn && (statements.length > 0 || this.#tellsSomething())) context.skipped(element, 'what it states has no resource here');
 			return;
 		}
-		if (element.first('subject') !== undefined) {
-			if (statements.length > 0) context.skipped(element, 'it is about somebody else than the patient');
+		if (isOfOther) {
+			if (statements.length > 0 || kind === 'impression') context.skipped(element, 'it is about somebody else than the patient');
 			return;
 		}
 		if (statements.length === 0) {

@@ -15,7 +15,7 @@ import { documentReference } from './document-reference.ts';
 import { encounterChange } from './encounter.ts';
 import { cutOut } from './enveloped.ts';
 import { patientChange } from './patient.ts';
-import { keyOf, relationsOf, setOf } from './relations.ts';
+import { accessionNumber, keyOf, relationsOf, setOf } from './relations.ts';
 import { documentTime } from './times.ts';
 
 /** What the sections of a document state. */
@@ -127,6 +127,5 @@ function studyNames(document: XmlElement): DocumentChange['study'] {
 		.all('component', 'structuredBody', 'component', 'section')
 		.filter((section) => section.first('code')?.attribute('code') === objectCatalog);
 	const uid = catalogs.flatMap((catalog) => catalog.all('entry', 'act', 'id')).find((id) => isOid(id.attribute('root')));
-	const orders = document.all('inFulfillmentOf', 'order', 'id').filter((id) => !id.isNull && id.attribute('extension') !== '');
-	return { uid: uid?.attribute('root'), accession: orders[0]?.attribute('extension'), filler: undefined };
+	return { uid: uid?.attribute('root'), accession: accessionNumber(document), filler: undefined };
 }

@@ -56,3 +56,9 @@ export function setOf(document: XmlElement, context: Context): DocumentChange['s
 export function keyOf({ system, value }: Identifier): string {
 	return indexText(`${typeof system === 'string' ? system : ''}|${value}`);
 }
+
+/** Of the order that the document fulfils (CDA R2 §4.2.3.3); undefined where it names none. */
+export function accessionNumber(document: XmlElement): string | undefined {
+	const orders = document.all('inFulfillmentOf', 'order', 'id').filter((id) => !id.isNull && id.attribute('extension') !== '');
+	return orders[0]?.attribute('extension');
+}

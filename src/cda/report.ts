@@ -7,6 +7,7 @@ import type { XmlElement } from '#hl7v3/element.ts';
 import { isObjectUid } from '#record/uid.ts';
 import type { Draft } from './draft.ts';
 import { plainText } from './narrative.ts';
+import { accessionNumber } from './relations.ts';
 import { laboratorySpecialties, type Section } from './sections.ts';
 import { concept, conformsTo, identifiersOf, idOf, isShort, named, put, type Reading, statementIn, timing } from './statement.ts';
 
@@ -52,7 +53,7 @@ export type TopDrafts = ReadonlyMap<Section, readonly Draft[]>;
 export function reports(document: XmlElement, sections: readonly Section[], tops: TopDrafts, reading: Reading): Draft[] {
 	const discipline = disciplineOf(document, sections);
 	if (discipline !== undefined) return [wholeReport(document, discipline, sections, tops, reading)].filter((found) => found !== undefined);
-	const impressions = sections.filter(({ kind, isOwn }) => kind === 'impression' && isOwn);
+	const impressions = sections.filter(({ kind, isOwn, isOfOther }) => kind === 'impression' && isOwn && !isOfOther);
 	if (impressions.length === 0) return [];
 	const header = reportOf(document, [], reading);
 	if (impressions.length > 1 && !isShort(header)) {
@@ -87,7 +88,7 @@ function wholeReport(
 	const impressions = told.filter(({ kind }) => kind === 'impression').map(({ element }) => textOf(element));
 	put(resource, 'conclusion', asConclusion(impressions.filter((part) => part !== '').join('\n')));
 	if (text.length > 0) resource['presentedForm'] = [textForm(text.join('\n\n'), title || undefined)];
-	return draftOf(document, 'report', resource, result);
+	return { ...draftOf(document, 'report', resource, result), ...studiesOf(document, category.code, sections) };
 }
 
 function sectionReport(document: XmlElement, section: Section, header: JsonObject, tops: TopDrafts, reading: Reading): Draft | undefined {
@@ -133,7 +134,6 @@ function reportOf(document: XmlElement, sections: readonly Section[], reading: R
 	const custodian = document.first('custodian', 'assignedCustodian', 'representedCustodianOrganization', 'name')?.text;
 	if (custodian) resource['performer'] = [{ type: 'Organization', display: custodian }];
 	put(resource, 'resultsInterpreter', interpreters(document, reading));
-	put(resource, 'imagingStudy', studies(sections));
 	return resource;
 }
 
@@ -155,14 +155,19 @@ function isPreliminary(document: XmlElement, sections: readonly Section[]): bool
 	return states.some((state) => typeof state !== 'string' && state.attribute('code') === 'active');
 }
 
-/** C-CDA Study Act: the study's UID is the root of its id. */
-function studies(sections: readonly Section[]): Reference[] {
-	return sections
+/**
+ * C-CDA Study Act: the study's UID is the root of its id. An imaging report without one is about the study of the order that it
+ * fulfils, whose id is the accession number.
+ */
+function studiesOf(document: XmlElement, category: string, sections: readonly Section[]): Pick<Draft, 'studies'> {
+	const named = sections
 		.filter(({ kind }) => kind === 'catalog')
 		.flatMap(({ element }) => element.children('entry'))
 		.flatMap((entry) => statementIn(entry)?.first('id')?.attribute('root') ?? [])
-		.filter(isObjectUid)
-		.map((uid) => ({ type: 'ImagingStudy', identifier: { system: 'urn:dicom:uid', value: `urn:oid:${uid}` } }));
+		.filter(isObjectUid);
+	const uids = [...new Set(named)];
+	const accession = category === 'RAD' ? accessionNumber(document) : undefined;
+	return uids.length === 0 && accession === undefined ? {} : { studies: { uids, accession } };
 }
 
 function textOf(section: XmlElement): string {

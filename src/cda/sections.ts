@@ -110,23 +110,26 @@ export interface Section {
 	place: string;
 	/** The section itself is in the table; else it has its kind from the one that it stands in. */
 	isOwn: boolean;
+	/** It, or one that it stands in, is about somebody else than the patient: the context of a section is that of the sections within (CDA R2 §4.4). */
+	isOfOther: boolean;
 }
 
 /** Every section of the body in document order, outer before inner. */
 export function sectionsOf(document: XmlElement): Section[] {
 	const found: Section[] = [];
-	const visit = (holder: XmlElement, above: SectionKind | undefined): void => {
+	const visit = (holder: XmlElement, above: SectionKind | undefined, isAboveOfOther: boolean): void => {
 		for (const component of holder.children('component')) {
 			const element = component.first('section');
 			if (element === undefined) continue;
 			const own = kindOf(element);
 			const kind = own ?? above;
-			found.push({ element, kind, place: placeOf(element), isOwn: own !== undefined });
-			visit(element, kind);
+			const isOfOther = isAboveOfOther || element.first('subject') !== undefined;
+			found.push({ element, kind, place: placeOf(element), isOwn: own !== undefined, isOfOther });
+			visit(element, kind, isOfOther);
 		}
 	};
 	const body = document.first('component', 'structuredBody');
-	if (body !== undefined) visit(body, undefined);
+	if (body !== undefined) visit(body, undefined, false);
 	return found;
 }
 

@@ -197,6 +197,10 @@ function addDocumentKeys(site: SiteKeys, change: DocumentChange, changes: readon
 	site.documents.push({ identifierValue: patientOf(change, changes), keys: documentKeys(change), items });
 	if (study.uid !== undefined) site.studyUids.add(study.uid);
 	else if (study.accession !== undefined) site.accessionNumbers.add(study.accession);
+	for (const { studies } of entries) {
+		for (const uid of studies?.uids ?? []) site.studyUids.add(uid);
+		if (studies?.accession !== undefined) site.accessionNumbers.add(studies.accession);
+	}
 }
 
 function addInstanceKeys(site: SiteKeys, { attributes, digest }: StoredInstance): void {

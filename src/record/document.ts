@@ -12,6 +12,15 @@ export interface DocumentEntry {
 	resource: JsonObject;
 	/** Element → entries of the same document that it lists, as `hasMember` and `result` do. */
 	refers?: Readonly<Record<string, readonly EntryReference[]>>;
+	/** Of a DiagnosticReport: the studies that it is about, from which `imagingStudy` is filled in. */
+	studies?: DocumentStudies;
+}
+
+/** By what a document names studies: their UIDs, else an accession number. */
+export interface DocumentStudies {
+	/** Study Instance UIDs. */
+	uids: readonly string[];
+	accession: string | undefined;
 }
 
 export interface EntryReference {

@@ -95,15 +95,15 @@ async function readOwners(connection: StatementRunner, keys: Keys, sets: Working
 	}
 }
 
-/** What the documents state; answers the items. */
+/** What the documents state now; answers the items. */
 async function readEntries(connection: StatementRunner, documents: readonly SiteDocument[], sets: WorkingSets): Promise<SiteItem[]> {
 	if (documents.length === 0) return [];
 	const values = [plainArray(documents.map(({ siteId }) => siteId)), plainArray(documents.map(({ id }) => id))];
 	const rows = await connection.run(findDocumentEntries, values);
 	return rows.map((cells) => {
-		const [siteId = '', documentId = '', patientId = '', type, item = '', resourceId = '', statedAt = '', isCurrent] = cells as string[];
+		const [siteId = '', documentId = '', patientId = '', type, item = '', resourceId = '', statedAt = ''] = cells as string[];
 		const resourceType = type as EntryType;
-		const statement = { documentId, patientId, resourceType, item, resourceId, statedAt, isCurrent: isCurrent === 't' };
+		const statement = { documentId, patientId, resourceType, item, resourceId, statedAt, isCurrent: true };
 		setOf(sets, siteId).documents.addStored(statement);
 		return { siteId, patientId, resourceType, item };
 	});

@@ -81,6 +81,9 @@ describe('an allergy observation', () => {
 	test('negated it is refuted, and without a substance there is no known one', () => {
 		const refuted = allergy(value('416098002') + penicillin, 'negationInd="true"');
 		assert.deepEqual([codeIn(refuted, 'verificationStatus'), codeIn(refuted, 'code')], ['refuted', '7980']);
+		// Allergy to penicillin, told by the value: denied, it is no denial of every allergy.
+		const one = allergy(value('91936005'), 'negationInd="true"');
+		assert.deepEqual([codeIn(one, 'verificationStatus'), codeIn(one, 'code')], ['refuted', '91936005']);
 		for (const [code, none] of [
 			['419199007', '716186003'],
 			['416098002', '409137002'],

@@ -118,6 +118,16 @@ describe('sections', () => {
 		assert.match(flagsOf(sections).join(), /somebody else/);
 	});
 
+	test('within one about somebody else, as that is: findings of a fetus are none of the mother', () => {
+		const fetus =
+			'<subject><relatedSubject classCode="PRS"><code code="121026" codeSystem="1.2.840.10008.2.16.4"/></relatedSubject></subject>';
+		const inner = section('11450-4', problem('a', '1')) + section('19005-8', '', 'Breech presentation');
+		const outer = section('11488-4', `${fetus}${inner}`);
+		assert.deepEqual(items(outer), []);
+		assert.equal(flagsOf(outer).filter((flag) => /somebody else/.test(flag)).length, 2);
+		assert.equal(items(section('11488-4', inner)).length, 2);
+	});
+
 	test('more notes than are kept: the last one says so', () => {
 		const { flags } = readDocument(clinicalDocument(problems(...Array.from({ length: 300 }, () => entry('<act moodCode="INT"/>')))));
 		assert.equal(flags.length, 200);

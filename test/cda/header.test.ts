@@ -260,6 +260,12 @@ describe('the body', () => {
 		assert.equal(Buffer.from(pdf.bytes ?? '').toString(), '%PDF');
 		assert.deepEqual([pdf.attachment?.['contentType'], pdf.attachment?.['size']], ['application/pdf', 4]);
 		assert.equal(Buffer.from(embed('mediaType="image/png"', 'aWYx').bytes ?? '').toString(), 'if1');
+		const parametered = embed('mediaType="text/plain; charset=ISO-8859-1"', 'Grüße');
+		assert.equal(parametered.attachment?.['contentType'], 'text/plain;charset=UTF-8');
+		assert.equal(Buffer.from(parametered.bytes ?? '').toString(), 'Grüße');
+		const encoded = embed('mediaType="text/plain; charset=iso-8859-1" representation="B64"', '/A==');
+		assert.equal(encoded.attachment?.['contentType'], 'text/plain;charset=iso-8859-1');
+		assert.equal(embed('mediaType="application/pdf; name=x"', 'AAAA').attachment?.['contentType'], 'application/pdf');
 		const plain = embed('', 'Grüße,\n  Ada &amp; co');
 		assert.equal(Buffer.from(plain.bytes ?? '').toString(), 'Grüße,\n  Ada & co');
 		assert.equal(plain.attachment?.['contentType'], 'text/plain;charset=UTF-8');

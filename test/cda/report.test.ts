@@ -68,9 +68,9 @@ describe('a diagnostic imaging report', () => {
 			issued: '2006-08-28T17:08:21-05:00',
 			performer: [{ type: 'Organization', display: 'Clinic' }],
 			resultsInterpreter: [{ type: 'Practitioner', identifier: { value: '8', system: 'urn:oid:1.3' }, display: 'Write' }],
-			imagingStudy: [{ type: 'ImagingStudy', identifier: { system: 'urn:dicom:uid', value: 'urn:oid:1.2.840.9.1' } }],
 			conclusion: 'No acute process.',
 		});
+		assert.deepEqual(found.report.studies, { uids: ['1.2.840.9.1'], accession: 'ORD' });
 		assert.equal(formOf({ presentedForm: presentedForm ?? [] }), '121070\nLungs\nRound density\n\n121072\nNo acute process.');
 		assert.deepEqual(
 			found.report.refers?.['result'],

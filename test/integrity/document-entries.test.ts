@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { findDocumentEntries } from '#storage/statements/find-documents.ts';
+import { BulkClient } from '#test/support/bulk.ts';
 import { clinicalDocument, grace, type TestDocument } from '#test/support/cda.ts';
 import { registryMessage, replacementOf } from '#test/support/hl7v3.ts';
 import { type FhirBody, type TestService, testService } from '#test/support/service.ts';
@@ -78,6 +80,19 @@ describe('what documents state, from the socket to FHIR', () => {
 		assert.equal(documents.length, 2);
 	});
 
+	test('are read with the next version as they stand now, however long the history is', async () => {
+		for (const [index, names] of [['1', '2'], ['1'], ['2', '3'], ['3']].entries()) await send('P9', 'H', index + 1, names);
+		const documents = await service.rows<{ site_id: string; id: string }>(
+			`select d.site_id, d.id from document_reference d join patient p on p.site_id = d.site_id and p.id = d.patient_id
+			where p.resource like '%"P9"%'`,
+		);
+		assert.equal(documents.length, 4);
+		const keys = [documents.map(({ site_id }) => site_id), documents.map(({ id }) => id)];
+		assert.equal((await service.rows(findDocumentEntries.text, keys)).length, 1);
+		assert.deepEqual(await problemsOf('P9'), { stated: '3', withdrawn: '1,2' });
+		assert.equal((await found('/Condition?patient.identifier=urn:oid:1.2.3|P9')).length, 3);
+	});
+
 	test('go with their patient, and are the survivor’s from then on', async () => {
 		await send('P2', 'C', 1, ['195967001']);
 		await send('P3', 'D', 1, ['73211009']);
@@ -109,5 +124,23 @@ describe('what documents state, from the socket to FHIR', () => {
 		const types = manifest.output.map(({ type }: FhirBody) => type);
 		assert.ok(types.includes('DocumentReference') && types.includes('Condition'), types.join());
 		assert.deepEqual(manifest.error, []);
+		const { url } = manifest.output.find(({ type }: FhirBody) => type === 'DocumentReference');
+		const lines = (await (await fetch(url, { headers: { 'X-API-Key': key } })).text())
+			.trim()
+			.split('\n')
+			.map((line) => JSON.parse(line));
+		const [read] = await found(`/DocumentReference?_id=${lines[0].id}`);
+		const base = `http://127.0.0.1:${service.port('fhir')}/fhir/`;
+		const [{ attachment }] = lines[0].content;
+		assert.equal(attachment.url, `${base}${read.content[0].attachment.url}`);
+		assert.deepEqual({ ...lines[0], content: read.content }, read);
+		const bytes = await fetch(attachment.url, { headers: { 'X-API-Key': key } });
+		assert.equal((await bytes.arrayBuffer()).byteLength, attachment.size);
+		const bulk = new BulkClient(service, key);
+		const { output } = await bulk.manifest(await bulk.startImport(lines));
+		assert.deepEqual(
+			output.map(({ extension }: FhirBody) => extension),
+			[{ created: 0, updated: 0, unchanged: lines.length }],
+		);
 	});
 });

@@ -2,7 +2,9 @@ import type { JsonObject } from '#core/json.ts';
 import { canonical, copyJson } from '#core/json.ts';
 import type { DocumentChange } from '../change-set.ts';
 import type { DocumentEntry, EntryReference, EntryType } from '../document.ts';
+import { indexText } from '../index-text.ts';
 import type { ApplyContext } from './context.ts';
+import { absentStudyReference, studiesNamed, studyReference } from './report-studies.ts';
 import { revise } from './revise.ts';
 import { fhirIdOf, newRow, type Row, referenceTo, resourceOf } from './rows.ts';
 import type { DocumentStatement } from './stated-documents.ts';
@@ -76,13 +78,16 @@ function write(context: ApplyContext, entry: DocumentEntry, { known, isOutdated,
 	if (known && isOutdated) return;
 	const { resourceType } = entry;
 	const resource = composed(entry, ids, patient);
+	const imagingStudy = studiesOf(context, entry, patient);
+	if (imagingStudy.length > 0) resource['imagingStudy'] = imagingStudy;
+	const studyLinks = studyLinksOf(entry);
 	if (known) {
 		const text = canonical(resourceOf(known)) === canonical(resource) ? known.text : JSON.stringify(resource);
-		const row = revise(context, known, text, resource, known.links);
+		const row = revise(context, known, text, resource, { ...known.links, ...studyLinks });
 		if (row !== known) context.set.put(row);
 		return;
 	}
-	const links = { patient_id: patient.id };
+	const links = { patient_id: patient.id, ...studyLinks };
 	const row = newRow(context, { resourceType, id: id.rowId, text: JSON.stringify(resource), resource, links });
 	context.changed.push(row);
 	context.set.put(row);
@@ -100,6 +105,28 @@ function composed({ resourceType, resource, refers = {} }: DocumentEntry, ids: W
 		if (references.length > 0) whole[element] = references;
 	}
 	return whole;
+}
+
+/** Those that are here by reference, the others by their UIDs until they come; another patient's not at all. */
+function studiesOf({ set, flags }: ApplyContext, { studies }: DocumentEntry, patient: Row): JsonObject[] {
+	if (studies === undefined) return [];
+	const { uids, accession } = studies;
+	const names = uids.length > 0 ? uids.map((uid) => ({ uid, accession: undefined })) : [{ uid: undefined, accession }];
+	const named = names.map((name) => ({ ...name, ...studiesNamed(set, { ...name, filler: undefined }, patient.id) }));
+	if (named.some(({ isForeign }) => isForeign)) {
+		flags.push({ code: 'other-patient', text: 'the document names a study of another patient; its report is not joined to it' });
+	}
+	return named.flatMap(({ uid, studies: found, isForeign }) => {
+		if (found.length > 0) return found.map(studyReference);
+		return uid === undefined || isForeign ? [] : [absentStudyReference(uid)];
+	});
+}
+
+/** By which a study that comes later finds the report: a report waits for one study. */
+function studyLinksOf({ studies }: DocumentEntry): Row['links'] {
+	if (studies === undefined) return {};
+	const { uids, accession } = studies;
+	return { study_uid: uids[0] ?? null, accession_number: accession === undefined ? null : indexText(accession) };
 }
 
 function subjectOf(type: EntryType): 'patient' | 'subject' {

@@ -8,7 +8,17 @@ export interface ExportScope {
 	sinceMs: number | undefined;
 	/** Only what is about a patient. */
 	patientsOnly: boolean;
+	/** FHIR base URL, without a slash at its end: attachments get absolute URLs. */
+	base: string;
 }
+
+/** Whether a base URL is nothing but scheme, host, port and a plain path. */
+export function isPlainBase(base: string): boolean {
+	return /^https?:\/\/[\w.:[\]-]+(?:\/[\w.-]+)*$/.test(base);
+}
+
+/** Types whose attachments may be a Binary of this service. */
+const withAttachments: ReadonlySet<string> = new Set(['DiagnosticReport', 'DocumentReference']);
 
 /**
  * Parts of the rows in CSV whose marks cannot stand in JSON text: a line leaves PostgreSQL as it is and needs no
@@ -18,16 +28,24 @@ const csv = `(format csv, delimiter E'\\x02', quote E'\\x01', escape E'\\x01')`;
 
 /**
  * The resources of one type as FHIR JSON, a line each, in the form that `renderStored` gives them. COPY takes no
- * parameters: the values are a UUID and a number that this function makes sure of.
+ * parameters: the values are a UUID, a number and a URL that this function makes sure of.
  */
-export function exportResources({ table, resourceType, isRendered }: TableShape, { siteId, sinceMs, patientsOnly }: ExportScope): string {
+export function exportResources(
+	{ table, resourceType, isRendered }: TableShape,
+	{ siteId, sinceMs, patientsOnly, base }: ExportScope,
+): string {
 	if (!isUuid(siteId)) throw new Error('a site id is a UUID');
+	if (!isPlainBase(base)) throw new Error('a base URL has a host and a path alone');
 	const conditions = [`r.site_id = '${siteId}'`];
 	if (sinceMs !== undefined) conditions.push(`r.last_updated > to_timestamp(${Math.trunc(sinceMs)} / 1000.0)`);
 	if (patientsOnly && resourceType !== 'Patient') conditions.push('r.patient_id is not null');
 	// What is rendered has elements; what is stored may have none.
-	const text = resourceText(table);
-	const rest = isRendered ? `'},' || right(${text}, -1)` : `case when ${text} = '{}' then '}}' else '},' || right(${text}, -1) end`;
+	const stored = resourceText(table);
+	// Bulk Data Access IG 2.0, Attachments. No JSON text has these quotes within a string.
+	const text = withAttachments.has(resourceType)
+		? `regexp_replace(${stored}, '("url"[ \\t\\r\\n]*:[ \\t\\r\\n]*")Binary/', '\\1${base}/Binary/', 'g')`
+		: stored;
+	const rest = isRendered ? `'},' || right(${text}, -1)` : `case when ${stored} = '{}' then '}}' else '},' || right(${text}, -1) end`;
 	return `copy (select '{"resourceType":"${resourceType}","id":"' || coalesce(r.given_id, r.id::text)
 	|| '","meta":{"versionId":"' || r.version
 	|| '","lastUpdated":"' || to_char(r.last_updated at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '"'

@@ -22,13 +22,13 @@ cross join lateral (
 where d.patient_id is not null`,
 };
 
-/** What the documents state, and have stated. */
+/** What the documents state now: what versions before stated is found by its items, so that a long history is not read anew with each version. */
 export const findDocumentEntries: Statement = {
 	name: 'find_document_entries',
 	text: `
-select e.site_id, e.document_id, e.patient_id, e.resource_type, e.item_key, e.resource_id, e.stated_at, e.is_current
+select e.site_id, e.document_id, e.patient_id, e.resource_type, e.item_key, e.resource_id, e.stated_at
 from unnest($1::uuid[], $2::uuid[]) as k (site_id, document_id)
-join document_entry e on e.site_id = k.site_id and e.document_id = k.document_id`,
+join document_entry e on e.site_id = k.site_id and e.document_id = k.document_id and e.is_current`,
 };
 
 /** The resources of the patients' items, each with the latest time at which a current document states it that is none of those in $5. */

@@ -6,7 +6,9 @@ import { asObject, asObjects, asText } from '#fhir/elements.ts';
 import { definitionOf, resources } from '#fhir/resources/index.ts';
 import { parseResourceJson } from '#fhir/validation/json.ts';
 import type { ResourceType } from '#record/table-shape.ts';
+import { isPlainBase } from '#storage/statements/export-resources.ts';
 import type { HttpRequest } from '../http/message.ts';
+import { baseOf } from './base.ts';
 
 const formats: ReadonlySet<string> = new Set(['application/fhir+ndjson', 'application/ndjson', 'ndjson']);
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
@@ -34,7 +36,19 @@ export function exportParameters(request: HttpRequest, patientsOnly: boolean, li
 	for (const format of valuesOf('_outputFormat')) {
 		if (!formats.has(format)) throw wrong('_outputFormat', 'an export is written as application/fhir+ndjson');
 	}
-	return { types: typesOf(valuesOf('_type'), isLenient(request)), sinceMs: sinceOf(valuesOf('_since')), patientsOnly };
+	return {
+		types: typesOf(valuesOf('_type'), isLenient(request)),
+		sinceMs: sinceOf(valuesOf('_since')),
+		patientsOnly,
+		base: plainBase(request),
+	};
+}
+
+/** It goes into the lines of the export: a Host header may hold anything. */
+function plainBase(request: HttpRequest): string {
+	const base = baseOf(request);
+	if (!isPlainBase(base)) throw new Failure('invalid', 'the Host header names no host by which attachments could be fetched');
+	return base;
 }
 
 function wrong(expression: string, diagnostics: string): Failure {

@@ -67,7 +67,7 @@ async function receiveImport(context: BulkContext, request: StreamedRequest): Pr
 	checkNdjson(request);
 	if (request.query !== '' && !isLenient(request)) throw new Failure('invalid', 'an import takes no parameters');
 	const { checkReferences } = grant.fhir;
-	const id = await context.bulk.receiveImport(caller, { checkReferences }, request.body);
+	const id = await context.bulk.receiveImport(caller, { checkReferences, base: baseOf(request) }, request.body);
 	return accepted(request, 'import', id, mediaType);
 }
 

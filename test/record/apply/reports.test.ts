@@ -3,6 +3,8 @@ import { describe, test } from 'node:test';
 import { Failure } from '#core/failure.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { ChangeSet, PatientChange } from '#record/change-set.ts';
+import type { DocumentStudies } from '#record/document.ts';
+import { clinicalDocument, grace, read as readDocument } from '#test/support/cda.ts';
 import { MemorySite } from '#test/support/memory-site.ts';
 import { read } from '../../hl7v2/reading.ts';
 
@@ -92,6 +94,72 @@ describe('a study and its report in one batch', () => {
 		assert.deepEqual(studies(site), [[idOf(site, '1.2'), idOf(site, '1.3')], ['urn:oid:1.9']]);
 		const again = site.apply(oru(order('F1', 'F', '100', 'ACC')));
 		assert.deepEqual(again.changed, []);
+	});
+});
+
+describe('a study and the report of a clinical document', () => {
+	const document = (version: number, studies: DocumentStudies) =>
+		readDocument(
+			clinicalDocument({
+				id: `root="1.2.3.4" extension="V${version}"`,
+				set: 'root="1.2.3.5"',
+				version,
+				patients: [grace('100').replace('root="1.2.3" ', '')],
+			}),
+			[{ resourceType: 'DiagnosticReport', item: 'r', resource: { status: 'final', code: { text: 'CT' } }, studies }],
+		);
+
+	for (const [name, named, study] of [
+		['by UID', { uids: ['1.2'], accession: 'else' }, instance('1.2', '100', 'ACC')],
+		['by UID, of an unidentified patient', { uids: ['1.2'], accession: undefined }, instance('1.2', undefined, 'ACC')],
+		['by the number of the order', { uids: [], accession: 'ACC' }, instance('1.2', '100', 'ACC')],
+	] as const) {
+		test(`are joined ${name}, whichever comes first, and stay so in the next version`, () => {
+			for (const sets of [
+				[document(1, named), study],
+				[study, document(1, named)],
+			]) {
+				const site = new MemorySite();
+				for (const set of sets) site.apply(set);
+				assert.deepEqual(studies(site), [[idOf(site, '1.2')]]);
+				const versions = site.rows('DiagnosticReport').map(({ version }) => version);
+				site.apply(document(2, named));
+				assert.deepEqual(studies(site), [[idOf(site, '1.2')]]);
+				assert.deepEqual(
+					site.rows('DiagnosticReport').map(({ version }) => version),
+					versions,
+				);
+			}
+		});
+	}
+
+	test('a version that names another study is about that one', () => {
+		const site = new MemorySite();
+		site.apply(document(1, { uids: ['1.2'], accession: undefined }));
+		site.apply(document(2, { uids: ['1.3'], accession: undefined }));
+		site.apply(instance('1.2', '100', 'A'));
+		assert.deepEqual(studies(site), [['urn:oid:1.3']]);
+		site.apply(instance('1.3', '100', 'A'));
+		assert.deepEqual(studies(site), [[idOf(site, '1.3')]]);
+	});
+
+	test('are not joined where the patient is another', () => {
+		for (const named of [
+			{ uids: ['1.2'], accession: undefined },
+			{ uids: [], accession: 'ACC' },
+		]) {
+			const site = new MemorySite();
+			site.apply(instance('1.2', '200', 'ACC'));
+			assert.deepEqual(
+				site.apply(document(1, named)).flags.map(({ code }) => code),
+				['other-patient'],
+			);
+			assert.deepEqual(studies(site), [[]]);
+		}
+		const site = new MemorySite();
+		site.apply(document(1, { uids: [], accession: 'ACC' }));
+		site.apply(instance('1.2', '200', 'ACC'));
+		assert.deepEqual(studies(site), [[]]);
 	});
 });
 
