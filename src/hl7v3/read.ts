@@ -43,6 +43,8 @@ class Reader {
 	#root: XmlElement | undefined;
 	#elements = 0;
 	#attributes = 0;
+	/** Whether the element at hand may declare a namespace; most do not. */
+	#declares = false;
 
 	constructor(limits: XmlLimits) {
 		this.#limits = limits;
@@ -56,7 +58,7 @@ class Reader {
 		parser.on('doctype', () => {
 			throw this.#malformed('a document type declaration is not allowed');
 		});
-		parser.on('attribute', () => this.#countAttribute());
+		parser.on('attribute', ({ name }) => this.#noteAttribute(name));
 		parser.on('opentag', (tag) => this.#enter(tag));
 		parser.on('closetag', () => {
 			this.#open.pop();
@@ -71,7 +73,8 @@ class Reader {
 		return this.#root;
 	}
 
-	#countAttribute(): void {
+	#noteAttribute(name: string): void {
+		this.#declares ||= name.startsWith('xmlns');
 		if (++this.#attributes > this.#limits.xmlAttributesMax) {
 			throw this.#beyond(`an element has more than ${this.#limits.xmlAttributesMax} attributes`);
 		}
@@ -84,7 +87,9 @@ class Reader {
 		}
 		if (++this.#elements > this.#limits.xmlElementsMax) throw this.#beyond(`it has more than ${this.#limits.xmlElementsMax} elements`);
 		const above = this.#open.at(-1);
-		const [scope, own] = declarations(attributes, above?.scope ?? rootScope);
+		const outer = above?.scope ?? rootScope;
+		const [scope, own] = this.#declares ? declarations(attributes, outer) : [outer, attributes];
+		this.#declares = false;
 		const colon = name.indexOf(':');
 		const namespace = scope.get(colon < 0 ? '' : name.slice(0, colon));
 		if (namespace === undefined && colon >= 0) throw this.#malformed('an element has a prefix that is not declared');
