@@ -7,7 +7,7 @@ import { readRows } from '#storage/administrative-reader.ts';
 import { quarantineKey } from '#storage/objects/object-key.ts';
 import { listConflicts as listStatement, showConflict as showStatement } from '#storage/statements/administrative/read-conflicts.ts';
 import { readAttributes } from '#storage/stored-attributes.ts';
-import { AdministrationError, type OperationContext } from './context.ts';
+import { AdministrationError, note, type OperationContext } from './context.ts';
 import { instant, ofSite, page } from './schemas.ts';
 import { visibleSiteIds } from './visible-sites.ts';
 
@@ -111,6 +111,7 @@ export async function siteOfConflict(context: OperationContext, id: string): Pro
 /** A conflict with what both objects say of themselves. */
 export async function showConflict(context: OperationContext, id: string): Promise<WholeConflict> {
 	const row = await wholeRow(context, id);
+	await note(context, { action: 'conflict.read', subject: id, siteId: row.site_id });
 	const stored = await attributesOf(context, row.stored_object_key);
 	const received = await attributesOf(context, row.object_key);
 	return {

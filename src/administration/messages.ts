@@ -164,7 +164,13 @@ export async function siteOfMessage(context: OperationContext, id: string): Prom
 }
 
 export async function showLoggedMessage(context: OperationContext, id: string): Promise<z.infer<typeof wholeMessage>> {
-	return wholeOf(await wholeRow(context, id));
+	const row = await wholeRow(context, id);
+	await noteRead(context, row);
+	return wholeOf(row);
+}
+
+function noteRead(context: OperationContext, { id, site_id: siteId }: WholeMessageRow): Promise<void> {
+	return note(context, { action: 'message.read', subject: id, siteId });
 }
 
 function wholeOf(row: WholeMessageRow): z.infer<typeof wholeMessage> {
@@ -199,7 +205,7 @@ async function patientsBehind(record: SiteRecord, changed: readonly string[], by
 /** A message by its parts, as people read it. That it was looked at is noted. */
 export async function readLoggedMessage(context: OperationContext, id: string): Promise<z.infer<typeof messageReading>> {
 	const row = await wholeRow(context, id);
-	await note(context, { action: 'message.read', subject: id, siteId: row.site_id });
+	await noteRead(context, row);
 	const values = [row.patient, row.other_patient].filter((value) => value !== null);
 	const related = await readRows<{ kind: string; id: string; outcome: string; at: Date }>(context.databaseUrl, relatedMessages, [
 		row.site_id,

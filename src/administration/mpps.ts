@@ -5,7 +5,7 @@ import { indexText } from '#record/index-text.ts';
 import { mppsStatuses } from '#record/mpps.ts';
 import { readRows } from '#storage/administrative-reader.ts';
 import { listReports, listSessions, showSession } from '#storage/statements/administrative/read-sessions.ts';
-import { AdministrationError, type OperationContext } from './context.ts';
+import { AdministrationError, note, type OperationContext } from './context.ts';
 import { instant, ofSite, page } from './schemas.ts';
 import { visibleSiteIds } from './visible-sites.ts';
 
@@ -84,14 +84,24 @@ type WholeMpps = z.infer<typeof wholeMpps>;
 type WholeRow = Row<Omit<WholeMpps, 'attributes' | 'history'>> & { site_id: string; attributes: string };
 type ReportRow = Omit<WholeMpps['history'][number], 'recorded_at' | 'attributes'> & { recorded_at: Date; attributes: string };
 
-/** One procedure step with its history, by the id of the session or by SOP Instance UID. */
-export async function showMpps(context: OperationContext, id: string): Promise<WholeMpps> {
+async function wholeRow(context: OperationContext, id: string): Promise<WholeRow> {
 	const values = [await visibleSiteIds(context), isUuid(id) ? id : null, id];
 	const [found, another] = await readRows<WholeRow>(context.databaseUrl, showSession, values);
 	if (found === undefined) throw new AdministrationError(`there is no procedure step '${id}'`, 'not-found');
 	if (another !== undefined)
 		throw new AdministrationError(`several sites have a procedure step '${id}': name one of them`, 'refused', 'site');
-	const { site_id, ...row } = found;
+	return found;
+}
+
+/** For who may be told of it: the site of a procedure step. */
+export async function siteOfMpps(context: OperationContext, id: string): Promise<{ site: string }> {
+	return wholeRow(context, id);
+}
+
+/** One procedure step with its history, by the id of the session or by SOP Instance UID. */
+export async function showMpps(context: OperationContext, id: string): Promise<WholeMpps> {
+	const { site_id, ...row } = await wholeRow(context, id);
+	await note(context, { action: 'mpps.read', subject: row.id, siteId: site_id });
 	const reports = await readRows<ReportRow>(context.databaseUrl, listReports, [site_id, row.id]);
 	return {
 		...row,

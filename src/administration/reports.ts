@@ -6,7 +6,7 @@ import { isFhirId, rowIdOf } from '#record/row-id.ts';
 import { isUid } from '#record/uid.ts';
 import { readRows } from '#storage/administrative-reader.ts';
 import { listReportRows, listReportVersions, showReportRow } from '#storage/statements/administrative/read-reports.ts';
-import { AdministrationError, type OperationContext } from './context.ts';
+import { AdministrationError, note, type OperationContext } from './context.ts';
 import { instant, ofSite, page } from './schemas.ts';
 import { siteBySlug } from './sites.ts';
 import { visibleSiteIds } from './visible-sites.ts';
@@ -153,6 +153,7 @@ function textOf(resource: JsonObject): string | null {
 /** One report with its text and every version of it. */
 export async function showReport(context: OperationContext, id: string): Promise<z.infer<typeof wholeReport>> {
 	const row = await found(context, id);
+	await note(context, { action: 'report.read', subject: row.id, siteId: row.site_id });
 	const resource = JSON.parse(row.resource) as JsonObject;
 	const versions = await readRows<Pick<Row, 'version' | 'last_updated' | 'resource'>>(context.databaseUrl, listReportVersions, [
 		row.site_id,

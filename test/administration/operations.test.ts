@@ -98,6 +98,12 @@ describe('every operation', { timeout: 120_000 }, () => {
 		assert.deepEqual(sources, [{ source: '192.0.2.7' }], 'every change says from where');
 	});
 
+	test('whoever reads the record of one person is noted', () => {
+		const noted = operations.filter((operation) => effectOf(operation) === 'noted').map(({ name }) => name);
+		const ofOne = ['patient show', 'study show', 'messages show', 'messages read', 'mpps show', 'conflict show', 'report show'];
+		assert.deepEqual(noted.sort(), [...ofOne, 'identity preview'].sort());
+	});
+
 	test('names the member at fault, one that there is none of included', async () => {
 		await using service = await testService();
 		const named = (name: string) => operations.find((operation) => operation.name === name) ?? assert.fail(name);

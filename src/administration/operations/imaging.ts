@@ -12,7 +12,7 @@ import {
 	wholeConflict,
 } from '../conflicts.ts';
 import type { OperationContext } from '../context.ts';
-import { listMpps, listMppsInput, mppsRecord, showMpps, showMppsInput, wholeMpps } from '../mpps.ts';
+import { listMpps, listMppsInput, mppsRecord, showMpps, showMppsInput, siteOfMpps, wholeMpps } from '../mpps.ts';
 import { defineOperation } from '../operation.ts';
 import { siteOfShown } from '../visible-sites.ts';
 
@@ -49,13 +49,14 @@ export const imagingOperations = [
 	}),
 	defineOperation({
 		name: 'mpps show',
-		summary: 'shows a procedure step with its attributes and every report about it',
+		summary: 'shows a procedure step with its attributes and every report about it; the audit trail notes it',
+		effect: 'noted',
 		method: 'GET',
 		path: '/mpps/{id}',
 		role: 'auditor',
 		scope: 'object',
 		called: 'procedure step',
-		siteOf: (context, { id }) => siteOfShown(showMpps(context, id)),
+		siteOf: (context, { id }) => siteOfShown(siteOfMpps(context, id)),
 		input: showMppsInput,
 		output: wholeMpps,
 		commandLine: { positionals: ['id'], values: { site: 'slug', id: 'session-id | sop-instance-uid' } },
@@ -91,7 +92,8 @@ export const imagingOperations = [
 	defineOperation({
 		...conflict,
 		name: 'conflict show',
-		summary: 'shows what is stored and what was received, and where they differ',
+		summary: 'shows what is stored and what was received, and where they differ; the audit trail notes it',
+		effect: 'noted',
 		method: 'GET',
 		path: '/conflicts/{id}',
 		role: 'auditor',

@@ -85,7 +85,8 @@ export const messageOperations = [
 	defineOperation({
 		...one,
 		name: 'messages show',
-		summary: 'shows a message, its acknowledgement and what it changed',
+		summary: 'shows a message, its acknowledgement and what it changed; the audit trail notes it',
+		effect: 'noted',
 		method: 'GET',
 		path: '/messages/{id}',
 		role: 'auditor',

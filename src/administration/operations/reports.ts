@@ -67,7 +67,8 @@ export const reportOperations = [
 	defineOperation({
 		...one,
 		name: 'report show',
-		summary: 'shows a report with its text and every version of it',
+		summary: 'shows a report with its text and every version of it; the audit trail notes it',
+		effect: 'noted',
 		method: 'GET',
 		path: '/reports/{id}',
 		role: 'auditor',
