@@ -15,6 +15,7 @@ interface Watcher {
 	/** What the session had to have when the stream began. */
 	digest: string;
 	reach: string;
+	userId: string;
 	wake(): void;
 	ended: boolean;
 }
@@ -39,18 +40,22 @@ export class Watchers {
 
 	/** @throws Failure `unavailable` when too many are open */
 	stream(session: Session, latest: () => Point | undefined, state: () => OverviewState): AsyncIterable<Uint8Array> {
-		if (this.#isFull) throw new Failure('unavailable', 'too many watch already', { retryAfterSeconds: 10 });
-		const watcher = { digest: session.digest.toString('hex'), reach: reachOf(session), wake: () => undefined, ended: false };
+		const { digest, userId } = session;
+		if (this.#isFullFor(userId)) throw new Failure('unavailable', 'too many watch already', { retryAfterSeconds: 10 });
+		const watcher = { digest: digest.toString('hex'), reach: reachOf(session), userId, wake: () => undefined, ended: false };
 		return this.#events(watcher, latest, state);
 	}
 
-	get #isFull(): boolean {
-		return this.#open.size >= this.#options.limits.liveWatchersMax;
+	/** Nobody takes the places of all others. */
+	#isFullFor(userId: string): boolean {
+		const { liveWatchersMax, liveWatchersOfUserMax } = this.#options.limits;
+		if (this.#open.size >= liveWatchersMax) return true;
+		return [...this.#open].filter((watcher) => watcher.userId === userId).length >= liveWatchersOfUserMax;
 	}
 
 	async *#events(watcher: Watcher, latest: () => Point | undefined, state: () => OverviewState): AsyncIterable<Uint8Array> {
 		// Others may have begun since it was let in.
-		if (this.#isFull) return;
+		if (this.#isFullFor(watcher.userId)) return;
 		this.#open.add(watcher);
 		this.#options.metrics.liveWatchers.set(this.#open.size);
 		try {

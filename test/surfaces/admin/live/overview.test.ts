@@ -107,4 +107,20 @@ describe('a stream of live figures', () => {
 			return next.seen.status === 200;
 		}, 'room for another stream');
 	});
+
+	test('of one user are so many that others have room', async () => {
+		await using service = await testService({ LIVE_WATCHERS_OF_USER_MAX: '1' });
+		const client = await administrator(service);
+		const first = await watch(client);
+		await eventually(() => first.seen.text !== '', 'the first stream');
+		assert.equal((await client.call('/api/v1/overview/live')).status, 503);
+		await addUser(service.administration, { email: 'other@example.org', admin: true });
+		const { password } = await resetPassword(service.administration, 'other@example.org');
+		const other = await watch(await signedIn(service, 'other@example.org', password));
+		assert.equal(other.seen.status, 200);
+		for (const { leave, reading } of [first, other]) {
+			leave();
+			await reading;
+		}
+	});
 });
