@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import type { Actor, OperationContext } from '#administration/context.ts';
+import { type Actor, AdministrationError, type OperationContext } from '#administration/context.ts';
 import { membersOf, pathMembers } from '#administration/members.ts';
 import { exampleOf, operationsOpenApi } from '#administration/openapi.ts';
 import { effectOf, type Operation } from '#administration/operation.ts';
@@ -43,6 +43,12 @@ describe('every operation', { timeout: 120_000 }, () => {
 				await service.rows(`select (select count(*) from audit_event where actor <> 'sender') as events,
 				(select version from access_version) as version, (select count(*) from message_log) as messages`)
 			)[0];
+		const recordOfNorth = () =>
+			service.rows(`select (select count(*) from audit_event e where e.site_id = s.id) as events,
+				(select count(*) from message_log m where m.site_id = s.id) as messages,
+				(select count(*) from api_key k where k.site_id = s.id) as keys,
+				(select count(*) from integration_client c where c.site_id = s.id) as clients
+				from site s where s.slug = 'north'`);
 		const contextOf = (actor: Actor): OperationContext => ({ ...service.administration, actor, source: '192.0.2.7' });
 		const untouched = async (operation: Operation, actor: Actor, input: unknown, fault: string) => {
 			const before = await state();
@@ -74,6 +80,18 @@ describe('every operation', { timeout: 120_000 }, () => {
 				const own = of(held, 'north');
 				if (!includes(held, role)) await untouched(operation, own, input, 'forbidden');
 				else if (scope !== 'network' && effectOf(operation) === 'none') await perform(operation, contextOf(own), input);
+			}
+			// With the own site in its place, what is named beside it stays foreign.
+			if (input['site'] === 'north' && scope !== 'network' && role !== 'administrator') {
+				const mixed = contextOf(of('manager', 'east'));
+				const north = await recordOfNorth();
+				const answer = await perform(operation, mixed, { ...input, site: 'east' }).catch((error: unknown) => {
+					assert.ok(error instanceof AdministrationError, `${name}: ${error}`);
+					return error.fault === 'form' ? assert.fail(`${name}: ${error.message}`) : undefined;
+				});
+				for (const trace of ['north', 'radiology', ...[...ids.values()].flat()])
+					assert.ok(!JSON.stringify(answer ?? null).includes(trace), `${name} in the own site: ${trace}`);
+				assert.deepEqual(await recordOfNorth(), north, `${name} in the own site changes another`);
 			}
 			const before = await state();
 			const answer = await perform(operation, contextOf(administrator), input);
