@@ -27,7 +27,7 @@ describe('keys', () => {
 					revoked_at: null,
 				},
 			]);
-			const secret = key.slice(key.lastIndexOf('_') + 1);
+			const secret = key.slice(`trb_${id}_`.length);
 			const kept = JSON.stringify([await rows('select * from api_key'), await rows('select * from audit_event')]);
 			assert.ok(!kept.includes(secret) && kept.includes(id));
 		}));
