@@ -200,8 +200,9 @@ describe('a conflict', { timeout: 120_000 }, () => {
 		assert.match(settled.settled_by, /^cli:/);
 		assert.deepEqual(await west.stored(), before);
 		assert.deepEqual(await json('conflict', 'list', '--site', 'desk'), []);
-		const audited = await service.rows('select actor, action, detail from audit_event where subject = $1', [listed.id]);
+		const audited = await service.rows('select actor, action, detail from audit_event where subject = $1 order by id', [listed.id]);
 		assert.deepEqual(audited, [
+			{ actor: settled.settled_by, action: 'conflict.read', detail: {} },
 			{ actor: settled.settled_by, action: 'conflict.settle', detail: { sop_instance_uid: '1.2.3.4.5', keep: 'stored' } },
 		]);
 		assert.match((await run('conflict', 'settle', listed.id, '--keep', 'stored')).err, /is settled/);
