@@ -52,13 +52,7 @@ try {
 		const timeout = `--test-timeout=${Math.min(180_000 * fuzzTimes, 2 ** 31 - 1)}`;
 		child = spawn(process.execPath, ['--import', 'tsx', '--test', '--test-concurrency=2', timeout, ...files], {
 			stdio: 'inherit',
-			env: {
-				// Each file is a process: what one has compiled, the next need not.
-				NODE_COMPILE_CACHE: join(import.meta.dirname, '../node_modules/.cache/tributary-test'),
-				...process.env,
-				TRIBUTARY_TEST_DATABASE: database.url,
-				TRIBUTARY_FUZZ_TIMES: String(fuzzTimes),
-			},
+			env: { ...process.env, TRIBUTARY_TEST_DATABASE: database.url, TRIBUTARY_FUZZ_TIMES: String(fuzzTimes) },
 		});
 		child.once('error', reject);
 		child.once('exit', (code) => resolve(code ?? 1));
