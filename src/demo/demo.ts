@@ -8,6 +8,7 @@ import { addUser, listUsers } from '#administration/users.ts';
 import { openEntities } from '#storage/entities/index.ts';
 import { type RuntimeFile, readRuntimeFile } from '#storage/runtime-file.ts';
 import { readConfig } from '../config.ts';
+import { ctImage } from './image.ts';
 import { demoMessages } from './messages.ts';
 
 const slug = 'demo';
@@ -36,9 +37,16 @@ async function demo(): Promise<void> {
 	write(`sent as HL7 v3\n  ${revised.status} ${(await revised.text()).trim().replaceAll('\n', '\n  ')}`);
 	write('sent as MPPS');
 	for (const told of await sendReports(urlOf(runtime, 'mpps', '/ingest'), key, messages.mpps)) write(`  ${told}`);
+	write(`sent as DICOM\n  ${await sendImage(urlOf(runtime, 'fhir', '/dicomweb/studies'), key, messages.studyUid)}`);
 	await show(fhir, key);
 	write('\nto repeat it');
-	for (const query of ['Patient?identifier=4711', 'Patient?name=lovelace', 'Observation?code=2345-7', 'Encounter?status=in-progress']) {
+	for (const query of [
+		'Patient?identifier=4711',
+		'Patient?name=lovelace',
+		'Observation?code=2345-7',
+		'Encounter?status=in-progress',
+		'ImagingStudy',
+	]) {
 		write(`  curl -s -H 'X-API-Key: ${key}' '${fhir}/${query}'`);
 	}
 	write(`  npm run -s tributary -- mpps list --site ${slug}`);
@@ -102,6 +110,19 @@ async function sendReports(url: string, key: string, reports: readonly object[])
 	return told;
 }
 
+/** STOW-RS (PS3.18 §10.5): the same store path as C-STORE. */
+async function sendImage(url: string, key: string, studyUid: string): Promise<string> {
+	const boundary = 'demonstration';
+	const body = Buffer.concat([
+		Buffer.from(`--${boundary}\r\nContent-Type: application/dicom\r\n\r\n`),
+		ctImage(studyUid),
+		Buffer.from(`\r\n--${boundary}--\r\n`),
+	]);
+	const type = `multipart/related; type="application/dicom"; boundary=${boundary}`;
+	const answer = await fetch(url, { method: 'POST', headers: { 'X-API-Key': key, 'Content-Type': type }, body });
+	return `${answer.status} ${await answer.text()}`;
+}
+
 interface Resource {
 	resourceType: string;
 	id: string;
@@ -111,7 +132,7 @@ interface Resource {
 
 async function show(fhir: string, key: string): Promise<void> {
 	write('\nread through FHIR');
-	for (const type of ['Patient', 'Encounter', 'Observation']) {
+	for (const type of ['Patient', 'Encounter', 'Observation', 'ImagingStudy']) {
 		const answer = await fetch(`${fhir}/${type}`, { headers: { 'X-API-Key': key } });
 		const { entry = [] } = (await answer.json()) as { entry?: { resource: Resource }[] };
 		for (const { resource } of entry) write(`  ${type.padEnd(12)} ${resource.id}  v${resource.meta.versionId}  ${summary(resource)}`);
@@ -134,6 +155,7 @@ function summary(resource: Resource): string {
 		],
 		Encounter: [path('class', 'code'), path('status'), path('identifier', 0, 'value')],
 		Observation: [path('code', 'coding', 0, 'display'), quantity || path('valueString'), path('status')],
+		ImagingStudy: [path('description'), path('modality', 0, 'code'), `${path('numberOfInstances')} instance(s)`],
 	}[resource.resourceType];
 	return (parts ?? []).filter((part) => part !== undefined).join('  ');
 }

@@ -1,5 +1,5 @@
-/** What the demonstration sends: an invented patient, a visit, results, a merge, a revision by HL7 v3 and a procedure step. `run` keeps control ids apart. */
-export function demoMessages(run: string): { mllp: string[]; http: string; v3: string; mpps: object[] } {
+/** What the demonstration sends: an invented patient, a visit, results, a merge, a revision by HL7 v3 and a procedure step with its study. `run` keeps control ids apart. */
+export function demoMessages(run: string): { mllp: string[]; http: string; v3: string; mpps: object[]; studyUid: string } {
 	const header = (event: string, id: string) =>
 		`MSH|^~\\&|DEMO|DEMO CLINIC|TRIBUTARY|DEMO|20260105083000+0000||${event}|${run}-${id}|P|2.5.1|||||||UNICODE UTF-8`;
 	const person = 'PID|1||4711^^^DEMO^MR||Lovelace^Ada^King||18151210|F|||12 St James Square^^London^^SW1Y 4LB^GB||+44 20 7946 0000^PRN^PH';
@@ -24,7 +24,9 @@ export function demoMessages(run: string): { mllp: string[]; http: string; v3: s
 	const merge = [header('ADT^A40^ADT_A39', '4'), 'EVN|A40|20260105092000+0000', person, 'MRG|4712^^^DEMO^MR', ''];
 	const update = [header('ADT^A08^ADT_A01', '5'), 'EVN|A08|20260105093000+0000', `${person}~+44 7700 900000^PRN^CP`, ''];
 	const mllp = [admission, results, duplicate, merge].map((segments) => segments.join('\r'));
-	return { mllp, http: update.join('\r'), v3: revision(run), mpps: procedureStep(run.replace(/\D/g, '')) };
+	const number = run.replace(/\D/g, '');
+	const studyUid = `2.25.${number}2`;
+	return { mllp, http: update.join('\r'), v3: revision(run), mpps: procedureStep(number, studyUid), studyUid };
 }
 
 /** HL7 v3: what the registry knows of the same patient. */
@@ -50,8 +52,8 @@ function revision(run: string): string {
 }
 
 /** Begun and completed, in the DICOM JSON Model. `run` is a number. */
-function procedureStep(run: string): object[] {
-	const step = { sop_instance_uid: `2.25.${run}1`, study_uid: `2.25.${run}2` };
+function procedureStep(run: string, studyUid: string): object[] {
+	const step = { sop_instance_uid: `2.25.${run}1`, study_uid: studyUid };
 	const start = {
 		'00080060': { vr: 'CS', Value: ['CT'] },
 		'00100010': { vr: 'PN', Value: [{ Alphabetic: 'Lovelace^Ada^King' }] },
