@@ -1,8 +1,9 @@
 import type { z } from 'zod';
 import { listAuditInput } from '#administration/audit.ts';
 import { operationsOpenApi, schemaOf } from '#administration/openapi.ts';
+import { overviewOutput, overviewStateOutput, pointOutput } from '#administration/overview.ts';
 import { auditExportPath } from './audit-export.ts';
-import { overviewOutput, overviewPath, overviewStateOutput, pointOutput } from './live/routes.ts';
+import { overviewPath } from './live/routes.ts';
 import { changePasswordInput, sessionOutput, sessionPath, signInInput } from './session-routes.ts';
 
 const json = (description: string, schema: z.ZodType) => ({

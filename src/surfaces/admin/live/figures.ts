@@ -1,5 +1,6 @@
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Database } from '#access/sessions.ts';
+import type { Overview, OverviewPoint, OverviewState } from '#administration/overview.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
 import type { Metrics } from '#core/metrics.ts';
@@ -44,28 +45,6 @@ interface StorageUsed {
 
 /** Whose figures are shown: all of the node, or those of some sites. */
 export type Viewed = 'all' | readonly string[];
-
-export interface Point {
-	at: string;
-	received: number;
-	refused: number;
-	latency_p50_ms: number | null;
-	latency_p99_ms: number | null;
-	waiting: number;
-	associations: number | null;
-	storage_bytes: number | null;
-}
-
-/** What holds now, beside the points. */
-export interface OverviewState {
-	mailboxes: { site: string; waiting: number }[];
-	storage_bytes: number | null;
-	alerts: { name: string; since: string; summary: string; severity: string }[];
-}
-
-export interface Overview extends OverviewState {
-	points: Point[];
-}
 
 export interface FiguresOptions {
 	database: Database;
@@ -198,7 +177,7 @@ export class Figures {
 		};
 	}
 
-	latest(viewed: Viewed): Point | undefined {
+	latest(viewed: Viewed): OverviewPoint | undefined {
 		const instant = this.#instants.at(-1);
 		return instant && pointOf(instant, viewed);
 	}
@@ -218,7 +197,7 @@ function storageOf(storage: StorageUsed | undefined, viewed: Viewed): number | n
 	return viewed.reduce((sum, site) => sum + (images.get(site) ?? 0), 0);
 }
 
-function pointOf({ atMs, bySite, waiting, latencySeconds, associations: open, storage }: Instant, viewed: Viewed): Point {
+function pointOf({ atMs, bySite, waiting, latencySeconds, associations: open, storage }: Instant, viewed: Viewed): OverviewPoint {
 	const isAll = viewed === 'all';
 	const of = <V>(map: ReadonlyMap<string, V>): V[] => [...map].filter(([site]) => isAll || viewed.includes(site)).map(([, value]) => value);
 	const counts = of(bySite);

@@ -1,9 +1,10 @@
 import { reachOf, type Session, type Sessions } from '#access/sessions.ts';
+import type { OverviewPoint, OverviewState } from '#administration/overview.ts';
 import { Failure } from '#core/failure.ts';
 import type { Limits } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import type { Metrics } from '#core/metrics.ts';
-import type { Figures, OverviewState, Point } from './figures.ts';
+import type { Figures } from './figures.ts';
 
 /** How soon a stream ends when its session does. */
 const sessionCheckMs = 500;
@@ -39,7 +40,7 @@ export class Watchers {
 	}
 
 	/** @throws Failure `unavailable` when too many are open */
-	stream(session: Session, latest: () => Point | undefined, state: () => OverviewState): AsyncIterable<Uint8Array> {
+	stream(session: Session, latest: () => OverviewPoint | undefined, state: () => OverviewState): AsyncIterable<Uint8Array> {
 		const { digest, userId } = session;
 		if (this.#isFullFor(userId)) throw new Failure('unavailable', 'too many watch already', { retryAfterSeconds: 10 });
 		const watcher = { digest: digest.toString('hex'), reach: reachOf(session), userId, wake: () => undefined, ended: false };
@@ -53,7 +54,7 @@ export class Watchers {
 		return [...this.#open].filter((watcher) => watcher.userId === userId).length >= liveWatchersOfUserMax;
 	}
 
-	async *#events(watcher: Watcher, latest: () => Point | undefined, state: () => OverviewState): AsyncIterable<Uint8Array> {
+	async *#events(watcher: Watcher, latest: () => OverviewPoint | undefined, state: () => OverviewState): AsyncIterable<Uint8Array> {
 		// Others may have begun since it was let in.
 		if (this.#isFullFor(watcher.userId)) return;
 		this.#open.add(watcher);
