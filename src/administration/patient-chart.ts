@@ -36,8 +36,8 @@ const observation = z.strictObject({
 	interpretation: z.string(),
 });
 const stated = z.strictObject({ ...coded, detail: z.string() });
-const study = z.strictObject({
-	...row,
+/** What a list says of a study. */
+export const studyFacts = {
 	study_uid: z.string(),
 	started: z.string().nullable(),
 	description: z.string(),
@@ -45,7 +45,9 @@ const study = z.strictObject({
 	modalities: z.array(z.string()),
 	series: z.number().int(),
 	instances: z.number().int(),
-});
+};
+
+const study = z.strictObject({ ...row, ...studyFacts });
 
 export const patientChart = z.strictObject({
 	patient: patientRecord,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { asObjects, asText } from '#fhir/elements.ts';
 import { AdministrationError, note, type OperationContext } from './context.ts';
-import { imagingOf } from './patient-chart.ts';
+import { imagingOf, studyFacts } from './patient-chart.ts';
 import { type RecordedResource, SiteRecord } from './site-record.ts';
 import { siteBySlug } from './sites.ts';
 import { personName, referencedId } from './summaries.ts';
@@ -21,13 +21,7 @@ export const searchStudiesInput = z.strictObject({
 
 const head = {
 	id: z.string(),
-	study_uid: z.string(),
-	started: z.string().nullable(),
-	description: z.string(),
-	accession_number: z.string(),
-	modalities: z.array(z.string()),
-	series: z.number().int(),
-	instances: z.number().int(),
+	...studyFacts,
 	patient: z.string().nullable().describe('id of the patient'),
 	patient_name: z.string(),
 };

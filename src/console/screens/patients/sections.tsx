@@ -85,24 +85,34 @@ export function Reports({ site, rows }: { site: string; rows: PatientChart['repo
 	);
 }
 
+type StudyFacts = Omit<PatientChart['studies'][number], 'id' | 'origin'>;
+
+/** Of any list of studies. */
+export const studyColumns = {
+	study: { name: 'description', title: 'Study', cell: ({ description, accession_number: number }) => description || number || 'Study' },
+	modalities: { name: 'modalities', title: 'Modalities', tight: true, cell: ({ modalities }) => modalities.join(', ') },
+	started: { name: 'started', title: 'When', tight: true, cell: ({ started }) => moment(started) },
+	accession: {
+		name: 'accession',
+		title: 'Accession number',
+		spare: true,
+		cell: ({ accession_number: number }) => <code>{number || '–'}</code>,
+	},
+	amount: {
+		name: 'amount',
+		title: 'Series, instances',
+		align: 'end',
+		tight: true,
+		cell: ({ series, instances }) => `${series}, ${instances}`,
+	},
+} as const satisfies Record<string, Column<StudyFacts>>;
+
 export function Studies({ site, rows }: { site: string; rows: PatientChart['studies'] }) {
 	if (rows.length === 0) return <Empty icon="studies" title="No study is stored" />;
 	return (
 		<Table
 			caption="Studies, newest first"
-			columns={[
-				{ name: 'description', title: 'Study', cell: ({ description, accession_number: number }) => description || number || 'Study' },
-				{ name: 'modalities', title: 'Modalities', tight: true, cell: ({ modalities }) => modalities.join(', ') },
-				{ name: 'started', title: 'When', tight: true, cell: ({ started }) => moment(started) },
-				{ name: 'accession', title: 'Accession number', spare: true, cell: ({ accession_number: number }) => <code>{number || '–'}</code> },
-				{
-					name: 'amount',
-					title: 'Series, instances',
-					align: 'end',
-					tight: true,
-					cell: ({ series, instances }) => `${series}, ${instances}`,
-				},
-			]}
+			columns={Object.values<Column<PatientChart['studies'][number]>>(studyColumns)}
 			rows={rows}
 			identify={({ id }) => id}
 			href={({ id }) => `/studies/${site}/${id}`}

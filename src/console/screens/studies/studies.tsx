@@ -5,23 +5,16 @@ import { SearchInput } from '../../components/search.tsx';
 import { SiteNeeded } from '../../components/site-needed.tsx';
 import { type Column, ListTable } from '../../components/table.tsx';
 import { useKept } from '../../store.ts';
-import { moment } from '../patients/sections.tsx';
+import { studyColumns } from '../patients/sections.tsx';
 import { type StudyRecord, searchStudies } from './calls.ts';
 
 const columns: readonly Column<StudyRecord>[] = [
-	{ name: 'description', title: 'Study', cell: ({ description, accession_number: number }) => description || number || 'Study' },
+	studyColumns.study,
 	{ name: 'patient', title: 'Patient', cell: ({ patient_name: name }) => name || <span class="muted">–</span> },
-	{ name: 'modalities', title: 'Modalities', tight: true, cell: ({ modalities }) => modalities.join(', ') },
-	{ name: 'started', title: 'When', tight: true, cell: ({ started }) => moment(started) },
-	{ name: 'accession', title: 'Accession number', spare: true, cell: ({ accession_number: number }) => <code>{number || '–'}</code> },
-	{
-		name: 'amount',
-		title: 'Series, instances',
-		align: 'end',
-		tight: true,
-		spare: true,
-		cell: ({ series, instances }) => `${series}, ${instances}`,
-	},
+	studyColumns.modalities,
+	studyColumns.started,
+	studyColumns.accession,
+	{ ...studyColumns.amount, spare: true },
 ];
 
 export function Studies() {
