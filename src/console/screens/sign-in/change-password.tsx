@@ -3,9 +3,9 @@ import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import type { FieldDescription } from '../../components/field.tsx';
 import { Form, type Values } from '../../components/form.tsx';
-import { Mark } from '../../components/icon.tsx';
 import { say } from '../../components/toast.tsx';
 import { changePassword } from '../../session.ts';
+import { Gate } from './gate.tsx';
 
 const least = 12;
 
@@ -36,21 +36,14 @@ async function send(values: Values): Promise<void> {
 /** After the first sign-in with a one-time password: nothing else is to be had before. */
 export function ChangePassword({ email, onLeave }: { email: string; onLeave(): void }) {
 	return (
-		<main class="gate">
-			<div class="gate-card">
-				<div class="gate-brand">
-					<Mark />
-					<span>Tributary</span>
-				</div>
-				<h1>Choose a password</h1>
-				<p class="muted">You are signed in as {email} with a one-time password. It is of no use after this.</p>
-				<input type="hidden" autocomplete="username" value={email} />
-				<Form groups={[{ fields: fields('One-time password') }]} initial={empty} action="Change password" onSubmit={send} />
-				<Button kind="quiet" onClick={onLeave}>
-					Sign out
-				</Button>
-			</div>
-		</main>
+		<Gate title="Choose a password">
+			<p class="muted">You are signed in as {email} with a one-time password. It is of no use after this.</p>
+			<input type="hidden" autocomplete="username" value={email} />
+			<Form groups={[{ fields: fields('One-time password') }]} initial={empty} action="Change password" onSubmit={send} />
+			<Button kind="quiet" onClick={onLeave}>
+				Sign out
+			</Button>
+		</Gate>
 	);
 }
 

@@ -1,24 +1,16 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { asFailure } from '../../answers.ts';
 import { Button } from '../../components/button.tsx';
-import { Mark } from '../../components/icon.tsx';
 import { signIn } from '../../session.ts';
+import { Gate } from './gate.tsx';
 
 /** Whole page, or within the dialog that asks for the password again. */
 export function SignIn({ within = false, email: known = '' }: { within?: boolean; email?: string }) {
 	if (within) return <SignInForm known={known} />;
 	return (
-		<main class="gate">
-			<div class="gate-card">
-				<div class="gate-brand">
-					<Mark />
-					<span>Tributary</span>
-				</div>
-				<h1>Sign in</h1>
-				<SignInForm known={known} />
-			</div>
-			<p class="gate-foot">No account, or no password any more? An administrator gives you a one-time password.</p>
-		</main>
+		<Gate title="Sign in" foot="No account, or no password any more? An administrator gives you a one-time password.">
+			<SignInForm known={known} />
+		</Gate>
 	);
 }
 

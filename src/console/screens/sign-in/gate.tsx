@@ -1,0 +1,19 @@
+import type { ComponentChildren } from 'preact';
+import { Mark } from '../../components/icon.tsx';
+
+/** The whole page while nothing else is to be had. */
+export function Gate({ title, foot, children }: { title: string; foot?: string; children: ComponentChildren }) {
+	return (
+		<main class="gate">
+			<div class="gate-card">
+				<div class="gate-brand">
+					<Mark />
+					<span>Tributary</span>
+				</div>
+				<h1>{title}</h1>
+				{children}
+			</div>
+			{foot && <p class="gate-foot">{foot}</p>}
+		</main>
+	);
+}
