@@ -1,12 +1,9 @@
-import { Button } from '../../components/button.tsx';
+import { instantsOf, type Period, PeriodFilter } from '../../components/period.tsx';
 import { SearchInput } from '../../components/search.tsx';
 
-export interface AuditFilters {
+export interface AuditFilters extends Period {
 	action: string;
 	actor: string;
-	/** As `datetime-local` has it, in the zone of the browser. */
-	since: string;
-	until: string;
 }
 
 const nouns: readonly (readonly [value: string, label: string])[] = [
@@ -26,9 +23,8 @@ const nouns: readonly (readonly [value: string, label: string])[] = [
 ];
 
 /** What the API takes: instants in UTC. */
-export function queryOf({ action, actor, since, until }: AuditFilters) {
-	const instant = (text: string) => (text === '' ? undefined : new Date(text).toISOString());
-	return { action: action || undefined, actor: actor.trim() || undefined, since: instant(since), until: instant(until) };
+export function queryOf({ action, actor, ...period }: AuditFilters) {
+	return { action: action || undefined, actor: actor.trim() || undefined, ...instantsOf(period) };
 }
 
 export function Filters({
@@ -54,19 +50,7 @@ export function Filters({
 					))}
 				</select>
 			</label>
-			<label>
-				From
-				<input type="datetime-local" value={filters.since} onChange={(event) => set('since')(event.currentTarget.value)} />
-			</label>
-			<label>
-				Until
-				<input type="datetime-local" value={filters.until} onChange={(event) => set('until')(event.currentTarget.value)} />
-			</label>
-			{onClear && (
-				<Button kind="quiet" icon="close" onClick={onClear}>
-					Clear
-				</Button>
-			)}
+			<PeriodFilter period={filters} onEnd={set} onClear={onClear} />
 		</div>
 	);
 }

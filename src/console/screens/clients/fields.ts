@@ -1,6 +1,7 @@
 import type { ClientRecord } from '#administration/clients.ts';
 import type { FieldDescription } from '../../components/field.tsx';
 import { type FieldGroup, list, text, type Values } from '../../components/form.tsx';
+import { siteField } from '../../components/site-field.ts';
 
 export const protocolNames: Record<string, string> = { 'hl7-mllp': 'HL7 over MLLP', dicom: 'DICOM' };
 
@@ -91,14 +92,7 @@ const dicom: FieldGroup = {
 /** Those of the protocols that are chosen. */
 export function clientGroups(sites: readonly { slug: string; name: string }[] | undefined): readonly FieldGroup[] {
 	if (sites === undefined) return [who, hl7, dicom];
-	const site: FieldDescription = {
-		kind: 'select',
-		name: 'site',
-		label: 'Site',
-		required: true,
-		options: [{ value: '', label: 'Choose a site' }, ...sites.map(({ slug, name }) => ({ value: slug, label: name }))],
-	};
-	return [{ fields: [site, ...who.fields] }, hl7, dicom];
+	return [{ fields: [siteField(sites), ...who.fields] }, hl7, dicom];
 }
 
 export function valuesOf(client: ClientRecord): Values {

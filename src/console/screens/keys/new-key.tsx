@@ -5,6 +5,7 @@ import { Copy } from '../../components/copy.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Loading } from '../../components/empty.tsx';
 import { Form, text } from '../../components/form.tsx';
+import { siteField } from '../../components/site-field.ts';
 import { useSites } from '../../scope.ts';
 import { currentUser } from '../../session.ts';
 import { type CreatedKey, createKey, listOwners } from './calls.ts';
@@ -24,14 +25,7 @@ export function NewKey({ site, onClose, onCreated }: { site: string | undefined;
 					groups={[
 						{
 							fields: [
-								{
-									kind: 'select',
-									name: 'site',
-									label: 'Site',
-									required: true,
-									half: true,
-									options: [{ value: '', label: 'Choose a site' }, ...sites.map(({ slug, name }) => ({ value: slug, label: name }))],
-								},
+								{ ...siteField(sites), half: true },
 								{
 									kind: 'select',
 									name: 'owner',

@@ -1,19 +1,16 @@
 import { useAnswer } from '../../answers.ts';
-import { Button } from '../../components/button.tsx';
+import { instantsOf, type Period, PeriodFilter } from '../../components/period.tsx';
 import { SearchInput } from '../../components/search.tsx';
 import { listClients, type searchMessages } from './calls.ts';
 import { surfaceNames } from './outcome.tsx';
 
-export interface MessageFilters {
+export interface MessageFilters extends Period {
 	patient: string;
 	control: string;
 	type: string;
 	outcome: string;
 	surface: string;
 	client: string;
-	/** As `datetime-local` has it, in the zone of the browser. */
-	since: string;
-	until: string;
 }
 
 export const noFilters: MessageFilters = { patient: '', control: '', type: '', outcome: '', surface: '', client: '', since: '', until: '' };
@@ -24,8 +21,7 @@ const outcomes = ['accepted', 'refused', 'ignored', 'duplicate'] as const;
 const types = ['ADT^A01', 'ADT^A04', 'ADT^A08', 'ADT^A40', 'ORU^R01', 'PRPA_IN201301UV02', 'MPPS COMPLETED', 'MPPS N-CREATE', 'MPPS N-SET'];
 
 /** What the API takes: instants in UTC; what is empty is not asked for. */
-export function queryOf({ patient, control, type, outcome, surface, client, since, until }: MessageFilters): Partial<Query> {
-	const instant = (text: string) => (text === '' ? undefined : new Date(text).toISOString());
+export function queryOf({ patient, control, type, outcome, surface, client, ...period }: MessageFilters): Partial<Query> {
 	return {
 		patient: patient.trim() || undefined,
 		control_id: control.trim() || undefined,
@@ -33,8 +29,7 @@ export function queryOf({ patient, control, type, outcome, surface, client, sinc
 		outcome: (outcome || undefined) as (typeof outcomes)[number] | undefined,
 		surface: (surface || undefined) as Query['surface'],
 		client: client || undefined,
-		since: instant(since),
-		until: instant(until),
+		...instantsOf(period),
 	};
 }
 
@@ -77,19 +72,7 @@ export function Filters({
 				options={(clients.data ?? []).map(({ id, name, site: of }) => [id, site === undefined ? `${name} (${of})` : name])}
 				onValue={set('client')}
 			/>
-			<label>
-				From
-				<input type="datetime-local" value={filters.since} onChange={(event) => set('since')(event.currentTarget.value)} />
-			</label>
-			<label>
-				Until
-				<input type="datetime-local" value={filters.until} onChange={(event) => set('until')(event.currentTarget.value)} />
-			</label>
-			{onClear && (
-				<Button kind="quiet" icon="close" onClick={onClear}>
-					Clear
-				</Button>
-			)}
+			<PeriodFilter period={filters} onEnd={set} onClear={onClear} />
 		</div>
 	);
 }

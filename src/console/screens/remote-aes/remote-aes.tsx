@@ -8,6 +8,7 @@ import { Dialog } from '../../components/dialog.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { Form, text, type Values } from '../../components/form.tsx';
 import { Page } from '../../components/page.tsx';
+import { siteField } from '../../components/site-field.ts';
 import { type Column, ListTable } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
 import { say } from '../../components/toast.tsx';
@@ -119,14 +120,7 @@ function NewRemoteAe({ site, onClose, onAdded }: { site: string | undefined; onC
 				groups={[
 					{
 						fields: [
-							{
-								kind: 'select',
-								name: 'site',
-								label: 'Site',
-								required: true,
-								half: true,
-								options: [{ value: '', label: 'Choose a site' }, ...sites.map(({ slug, name }) => ({ value: slug, label: name }))],
-							},
+							{ ...siteField(sites), half: true },
 							{
 								kind: 'text',
 								name: 'title',
