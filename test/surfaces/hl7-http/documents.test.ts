@@ -5,6 +5,7 @@ import { replayMessage } from '#administration/messages.ts';
 import { clinicalDocument, grace, relatedDocument } from '#test/support/cda.ts';
 import { corpusFiles, corpusIsAbsent } from '#test/support/corpus.ts';
 import { IndependentDocument, registryMessage, replacementOf } from '#test/support/hl7v3.ts';
+import { ackOf, postV3 } from '#test/support/hl7v3-sender.ts';
 import { type FhirBody, type TestService, testService } from '#test/support/service.ts';
 
 describe('a ClinicalDocument by POST /v3/ingest', { timeout: 300_000 }, () => {
@@ -19,23 +20,8 @@ describe('a ClinicalDocument by POST /v3/ingest', { timeout: 300_000 }, () => {
 	});
 	after(() => service[Symbol.asyncDispose]());
 
-	const post = async (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}, as = key) => {
-		const answer = await fetch(`http://127.0.0.1:${service.port('hl7')}/v3/ingest`, {
-			method: 'POST',
-			headers: { 'X-API-Key': as, 'Content-Type': 'application/xml', ...headers },
-			body,
-		});
-		return { status: answer.status, type: answer.headers.get('content-type'), text: await answer.text() };
-	};
-	const ackOf = (text: string) => {
-		const answer = new IndependentDocument(text);
-		return {
-			code: answer.values('//v3:acknowledgement/v3:typeCode/@code')[0],
-			target: answer.values('//v3:targetMessage/v3:id/@extension')[0],
-			detail: answer.values('//v3:acknowledgementDetail/v3:text')[0],
-			location: answer.values('//v3:acknowledgementDetail/v3:location')[0],
-		};
-	};
+	const post = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}, as = key) =>
+		postV3(service, as, body, headers);
 	const take = async (body: string) => {
 		const answer = await post(body);
 		assert.equal(answer.status, 200, answer.text);

@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { replayMessage } from '#administration/messages.ts';
 import { corpusFiles, corpusIsAbsent } from '#test/support/corpus.ts';
 import { IndependentDocument, registryMessage, replacementOf } from '#test/support/hl7v3.ts';
+import { ackOf, postV3 } from '#test/support/hl7v3-sender.ts';
 import { type TestService, testService } from '#test/support/service.ts';
 
 const ada = (value: string, more = '') =>
@@ -21,24 +22,8 @@ describe('POST /v3/ingest', { timeout: 300_000 }, () => {
 	});
 	after(() => service[Symbol.asyncDispose]());
 
-	const post = async (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}, as = key) => {
-		const answer = await fetch(`http://127.0.0.1:${service.port('hl7')}/v3/ingest`, {
-			method: 'POST',
-			headers: { 'X-API-Key': as, 'Content-Type': 'application/xml', ...headers },
-			body,
-		});
-		return { status: answer.status, type: answer.headers.get('content-type'), text: await answer.text() };
-	};
-	const ackOf = (text: string) => {
-		const document = new IndependentDocument(text);
-		return {
-			document,
-			code: document.values('//v3:acknowledgement/v3:typeCode/@code')[0],
-			detail: document.values('//v3:acknowledgementDetail/v3:text')[0],
-			location: document.values('//v3:acknowledgementDetail/v3:location')[0],
-			detailCode: document.values('//v3:acknowledgementDetail/v3:code/@code')[0],
-		};
-	};
+	const post = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}, as = key) =>
+		postV3(service, as, body, headers);
 	const patient = async (value: string) => {
 		const { body } = await service.fhir(`/fhir/Patient?identifier=urn:oid:1.2.3|${value}`, key);
 		return body.entry?.[0]?.resource;
