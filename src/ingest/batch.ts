@@ -11,7 +11,7 @@ import { plainArray } from '#storage/statement.ts';
 import { findBatch, forgetBatches, insertBatch } from '#storage/statements/committed-batches.ts';
 import { takeTurns } from '#storage/statements/take-turns.ts';
 import type { WriteSet } from '#storage/write-set.ts';
-import type { Interpret } from './interpretation.ts';
+import type { Interpret, Interpretation } from './interpretation.ts';
 import { lookUp } from './look-up.ts';
 import { digestOf, joined, keysOf, needsLookup, type Prepared, placeAll, segmentsOf } from './prepared.ts';
 import { type Settled, settle, sourceOf } from './settlement.ts';
@@ -54,18 +54,12 @@ export class Batch {
 	}
 
 	#prepare(delivery: Delivery): Prepared[] {
-		const digest = recognisedBy(delivery);
 		const interpretation = this.#options.interpret(delivery);
-		if (!('parts' in interpretation))
-			return [{ delivery, digest, interpretation, whole: undefined, poison: undefined, placing: undefined }];
-		return interpretation.parts.map((part) => ({
-			delivery,
-			digest,
-			interpretation: part,
-			whole: interpretation,
-			poison: undefined,
-			placing: undefined,
-		}));
+		const [parts, whole] = 'parts' in interpretation ? [interpretation.parts, interpretation] : [[interpretation], undefined];
+		return parts.map((part) => {
+			const digest = recognisedBy(delivery, part);
+			return { delivery, digest, interpretation: part, whole, poison: undefined, placing: undefined };
+		});
 	}
 
 	/**
@@ -248,10 +242,10 @@ class Sequences {
 
 /**
  * What a delivery is recognised by when it comes again, beside its control id. A report about a procedure step is what its
- * session makes of it, so that here only the delivery itself is known again, whose COMMIT was lost on the way.
+ * session makes of it, so that here only the delivery itself is known again, whose COMMIT was lost on the way. Empty without a control id.
  */
-function recognisedBy({ kind, bytes, id }: Delivery): string {
-	if (kind === 'fhir' || kind === 'image') return '';
+function recognisedBy({ kind, bytes, id }: Delivery, { controlId }: Interpretation): string {
+	if (controlId === '') return '';
 	return kind === 'mpps' ? id : digestOf(bytes);
 }
 

@@ -17,6 +17,7 @@ import type { Interpretation, PartedInterpretation } from './interpretation.ts';
 /** A delivery on its way through a batch. */
 export interface Prepared {
 	delivery: Delivery;
+	/** What it is recognised by when it comes again, beside its control id; empty without one. */
 	digest: string;
 	interpretation: Interpretation;
 	/** The delivery that this is a part of; its parts stand next to one another. */
