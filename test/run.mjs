@@ -50,7 +50,9 @@ try {
 	status = await new Promise((resolve, reject) => {
 		if (ending) return resolve(1);
 		const timeout = `--test-timeout=${Math.min(180_000 * fuzzTimes, 2 ** 31 - 1)}`;
-		child = spawn(process.execPath, ['--import', 'tsx', '--test', '--test-concurrency=2', timeout, ...files], {
+		// This reporter repeats at the end what failed, where it is found among some thousands that passed.
+		const parameters = ['--import', 'tsx', '--test', '--test-reporter=spec', '--test-concurrency=2', timeout, ...files];
+		child = spawn(process.execPath, parameters, {
 			stdio: 'inherit',
 			env: { ...process.env, TRIBUTARY_TEST_DATABASE: database.url, TRIBUTARY_FUZZ_TIMES: String(fuzzTimes) },
 		});
