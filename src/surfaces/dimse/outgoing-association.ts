@@ -134,7 +134,11 @@ export class OutgoingAssociation implements RequestedAssociation {
 	async #transfer(contextId: number, kind: 'command' | 'data-set', bytes: Uint8Array, isLast: boolean): Promise<void> {
 		if (this.#state !== 'Sta6') throw this.#ended();
 		if (this.#socket.write(dataTransfer(contextId, kind, bytes, this.#acceptance.pduBytesMax, isLast))) return;
-		const stalled = setTimeout(() => this.#give('timeout', 'took nothing of a request'), this.#limits.dimseStallMsMax);
+		const stalled = setTimeout(() => {
+			this.#give('timeout', 'took nothing of a request');
+			// It would not take the A-ABORT either.
+			this.#socket.destroy();
+		}, this.#limits.dimseStallMsMax);
 		await new Promise<void>((resolve) => {
 			const go = () => {
 				this.#socket.off('drain', go).off('close', go);
