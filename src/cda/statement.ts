@@ -1,11 +1,10 @@
 import type { Json, JsonObject } from '#core/json.ts';
 import type { Annotation, CodeableConcept, Period, Reference } from '#fhir/datatypes.ts';
-import { dateRange } from '#fhir/date.ts';
 import type { Context } from '#hl7v3/context.ts';
 import { codeableConcept } from '#hl7v3/datatypes/cd.ts';
 import { namesOf } from '#hl7v3/datatypes/en.ts';
 import { uncheckedIdentifier } from '#hl7v3/datatypes/ii.ts';
-import { time } from '#hl7v3/datatypes/ts.ts';
+import { period, time } from '#hl7v3/datatypes/ts.ts';
 import { hl7Namespace, type XmlElement } from '#hl7v3/element.ts';
 import type { Identifier } from '#record/change-set.ts';
 import type { Narrative } from './narrative.ts';
@@ -138,21 +137,9 @@ export function codeOrText(element: XmlElement | undefined, statement: XmlElemen
 export function timing(element: XmlElement | undefined, context: Context): { dateTime?: string; period?: Period } {
 	const point = time(element, context) ?? time(element?.first('center'), context);
 	if (element === undefined || point !== undefined) return point === undefined ? {} : { dateTime: point };
-	const start = time(element.first('low'), context);
-	const end = time(element.first('high'), context);
-	if (start === undefined && end === undefined) return {};
-	if (start === end && start !== undefined) return { dateTime: start };
-	if (start !== undefined && end !== undefined && isBefore(end, start)) {
-		context.unreadable(element, 'ends before it begins; the end was left out');
-		return { period: { start } };
-	}
-	return { period: { ...(start === undefined ? {} : { start }), ...(end === undefined ? {} : { end }) } };
-}
-
-/** Whether all of a date lies before another one. */
-function isBefore(date: string, other: string): boolean {
-	const [left, right] = [dateRange(date), dateRange(other)];
-	return left !== undefined && right !== undefined && left.endMs <= right.startMs;
+	const found = period(element, context);
+	if (found === undefined) return {};
+	return found.start !== undefined && found.start === found.end ? { dateTime: found.start } : { period: found };
 }
 
 /** Who stands behind an assigned or related entity: a person, else the organization, else the device. */

@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { describe, test } from 'node:test';
-import { dateRange, dayBounds, instantBounds, isoInstant, periodBounds } from '#fhir/date.ts';
+import { dateRange } from '#core/date-range.ts';
+import { dayBounds, instantBounds, isoInstant, periodBounds } from '#fhir/date.ts';
 
 describe('a FHIR date as the range of moments that it spans', () => {
 	const spans: [string, string, string][] = [

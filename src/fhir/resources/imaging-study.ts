@@ -1,4 +1,4 @@
-import { dayMs } from '../date.ts';
+import { dayMs } from '#core/date-range.ts';
 import { patientLink } from '../links.ts';
 import { defineResource, type NumberColumn } from '../resource.ts';
 import { patientColumnParameter } from '../search-columns.ts';

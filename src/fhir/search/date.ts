@@ -1,6 +1,7 @@
+import { dateRange, dayMs } from '#core/date-range.ts';
 import { Failure } from '#core/failure.ts';
 import type { Clause, DateAlternative, DatePrefix } from '#record/search-plan.ts';
-import { dateRange, dayMs, isoDay, isoInstant } from '../date.ts';
+import { isoDay, isoInstant } from '../date.ts';
 import type { SearchParameter } from '../resource.ts';
 
 const prefixes: ReadonlySet<string> = new Set<DatePrefix>(['eq', 'ne', 'gt', 'lt', 'ge', 'le', 'sa', 'eb']);

@@ -1,6 +1,7 @@
 import type { JsonObject } from '#core/json.ts';
-import type { CodeableConcept, ContactPoint } from '#fhir/datatypes.ts';
+import type { CodeableConcept, ContactPoint, Period } from '#fhir/datatypes.ts';
 import { v2Table } from '#fhir/mapping/coding-system.ts';
+import { periodOf } from '#fhir/mapping/period.ts';
 import { entryOf } from '#fhir/mapping/table.ts';
 import type { Segment } from '../message.ts';
 import { type Context, nameOf } from './context.ts';
@@ -52,7 +53,7 @@ function contactOf(nk1: Segment, context: Context): JsonObject | undefined {
 	const gender = administrativeGender(nk1, 15, context);
 	if (gender !== undefined) contact['gender'] = gender;
 	if (employer) contact['organization'] = employer;
-	const period = periodOf(nk1, context);
+	const period = active(nk1, context);
 	if (period) contact['period'] = period;
 	return contact;
 }
@@ -71,9 +72,9 @@ function telecoms(nk1: Segment, zone: string): ContactPoint[] {
 	return [...contactPoints(nk1, 5, undefined, zone), ...contactPoints(nk1, 6, 'work', zone), ...contactPoints(nk1, 40, undefined, zone)];
 }
 
-function periodOf(nk1: Segment, context: Context): JsonObject | undefined {
+/** NK1-8 and NK1-9. */
+function active(nk1: Segment, context: Context): Period | undefined {
 	const start = nk1.isPresent(8) ? context.time(nk1, 8) : undefined;
 	const end = nk1.isPresent(9) ? context.time(nk1, 9) : undefined;
-	if (start === undefined && end === undefined) return undefined;
-	return { ...(start === undefined ? {} : { start }), ...(end === undefined ? {} : { end }) };
+	return periodOf(start, end);
 }

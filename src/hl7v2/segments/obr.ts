@@ -1,3 +1,4 @@
+import { endsBeforeStart } from '#core/date-range.ts';
 import type { CodeableConcept, Coding, Identifier, Period, Reference } from '#fhir/datatypes.ts';
 import { authoritySystem } from '#fhir/mapping/authority.ts';
 import { v2Table } from '#fhir/mapping/coding-system.ts';
@@ -80,7 +81,10 @@ type Times = { effectiveDateTime: string | undefined; effectivePeriod: Period | 
 function effective(obr: Segment, context: Context): Times {
 	const start = context.time(obr, 7);
 	const end = context.time(obr, 8);
-	if (start !== undefined && end !== undefined && start !== end) return { effectiveDateTime: undefined, effectivePeriod: { start, end } };
+	if (start !== undefined && end !== undefined && start !== end) {
+		if (!endsBeforeStart(start, end)) return { effectiveDateTime: undefined, effectivePeriod: { start, end } };
+		context.unreadable(obr, 8, 'lies before OBR-7 and was left out');
+	}
 	return { effectiveDateTime: start ?? end ?? context.time(obr, 22), effectivePeriod: undefined };
 }
 

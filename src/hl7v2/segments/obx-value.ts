@@ -1,6 +1,8 @@
+import { endsBeforeStart } from '#core/date-range.ts';
 import type { Json, JsonObject } from '#core/json.ts';
 import type { Extension } from '#fhir/datatypes.ts';
 import { decimal } from '#fhir/mapping/decimal.ts';
+import { periodOf } from '#fhir/mapping/period.ts';
 import { joined } from '#fhir/mapping/text.ts';
 import { toDate, toDateTime, toTime } from '#fhir/mapping/timestamp.ts';
 import type { Segment } from '../message.ts';
@@ -33,13 +35,13 @@ const compositeQuantity: Reader = (obx, repetition, unit) => {
 
 const numericRange: Reader = (obx, repetition, unit) => {
 	const [low, high] = [decimal(obx.text(5, 1, repetition)), decimal(obx.text(5, 2, repetition))];
-	return low === undefined && high === undefined ? undefined : element('valueRange', range(low, high, unit));
+	return element('valueRange', range(low, high, unit));
 };
 
 const dateRange: Reader = (obx, repetition, _unit, { zone }) => {
 	const [start, end] = [toDateTime(obx.text(5, 1, repetition), zone), toDateTime(obx.text(5, 2, repetition), zone)];
-	if (start === undefined && end === undefined) return undefined;
-	return element('valuePeriod', { ...(start === undefined ? {} : { start }), ...(end === undefined ? {} : { end }) });
+	if (start !== undefined && end !== undefined && endsBeforeStart(start, end)) return undefined;
+	return element('valuePeriod', periodOf(start, end));
 };
 
 const sequenceId: Reader = (obx, repetition) => {

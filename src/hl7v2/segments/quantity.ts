@@ -41,7 +41,10 @@ export function numeric(text: string, unit: Unit): Quantity | undefined {
 	return compared && quantity(compared.value, unit, compared.comparator);
 }
 
-export function range(low: Json | undefined, high: Json | undefined, unit: Unit): Range {
+/** Undefined without a bound, and when the low one lies above the high one (FHIR R4 rng-2). */
+export function range(low: Json | undefined, high: Json | undefined, unit: Unit): Range | undefined {
+	if (low === undefined && high === undefined) return undefined;
+	if (low !== undefined && high !== undefined && Number(JSON.stringify(low)) > Number(JSON.stringify(high))) return undefined;
 	const result: Range = {};
 	if (low !== undefined) result.low = quantity(low, unit);
 	if (high !== undefined) result.high = quantity(high, unit);

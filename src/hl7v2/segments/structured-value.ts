@@ -1,3 +1,4 @@
+import type { Json } from '#core/json.ts';
 import type { SampledData } from '#fhir/datatypes.ts';
 import { decimal } from '#fhir/mapping/decimal.ts';
 import type { Segment } from '../message.ts';
@@ -23,7 +24,7 @@ export function structuredNumeric(obx: Segment, repetition: number, unit: Unit):
 		case '':
 			return second === undefined ? { element: 'valueQuantity', value: compared } : undefined;
 		case '-':
-			return second === undefined || comparators.has(comparator) ? undefined : { element: 'valueRange', value: range(first, second, unit) };
+			return second === undefined || comparators.has(comparator) ? undefined : between(first, second, unit);
 		case ':':
 		case '/':
 			return second === undefined
@@ -37,6 +38,11 @@ export function structuredNumeric(obx: Segment, repetition: number, unit: Unit):
 		default:
 			return undefined;
 	}
+}
+
+function between(low: Json, high: Json, unit: Unit): Value | undefined {
+	const value = range(low, high, unit);
+	return value && { element: 'valueRange', value };
 }
 
 function withUnit(text: string, { unit }: Unit): string {

@@ -1,4 +1,6 @@
+import { endsBeforeStart } from '#core/date-range.ts';
 import type { Period } from '#fhir/datatypes.ts';
+import { periodOf } from '#fhir/mapping/period.ts';
 import { toDateTime } from '#fhir/mapping/timestamp.ts';
 import type { Context } from '../context.ts';
 import type { XmlElement } from '../element.ts';
@@ -32,8 +34,10 @@ export function flag(element: XmlElement | undefined, context: Context): boolean
 export function period(element: XmlElement | undefined, context: Context): Period | undefined {
 	const start = time(element?.first('low'), context);
 	const end = time(element?.first('high'), context);
-	if (start === undefined && end === undefined) return undefined;
-	return { ...(start === undefined ? {} : { start }), ...(end === undefined ? {} : { end }) };
+	if (element !== undefined && start !== undefined && end !== undefined && endsBeforeStart(start, end)) {
+		context.unreadable(element, 'ends before it begins; the end was left out');
+	}
+	return periodOf(start, end);
 }
 
 /** The codes of a set-valued attribute such as `use`. */

@@ -1,3 +1,4 @@
+import { endsBeforeStart } from '#core/date-range.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { EncounterChange } from '../change-set.ts';
 import type { ApplyContext } from './context.ts';
@@ -27,11 +28,20 @@ export function applyEncounter(context: ApplyContext, change: EncounterChange, p
 function createEncounter(context: ApplyContext, change: EncounterChange, patient: Row, key: string): Row {
 	const resource: JsonObject = { status: 'unknown', class: unknownClass, subject: { reference: referenceTo(patient) } };
 	if (change.initial) applyPatch(resource, change.initial);
-	applyPatch(resource, change.patch);
+	patchVisit(context, resource, change);
 	const links = { patient_id: patient.id, visit_key: key };
 	const row = newRow(context, { resourceType: 'Encounter', id: context.newId(), text: JSON.stringify(resource), resource, links });
 	context.changed.push(row);
 	return row;
+}
+
+/** Admission and discharge may come in messages of their own: together they must be a period (FHIR R4 per-1). */
+function patchVisit({ flags }: ApplyContext, resource: JsonObject, { patch }: EncounterChange): void {
+	applyPatch(resource, patch);
+	const { start, end } = (resource['period'] ?? {}) as { start?: string; end?: string };
+	if (start === undefined || end === undefined || !endsBeforeStart(start, end)) return;
+	resource['period'] = { start };
+	flags.push({ code: 'unreadable-value', text: 'the visit would end before it begins; its end was left out' });
 }
 
 /** Encounter.class is required (FHIR R4 §8.11.1); PV1-2 may be empty. */
@@ -40,7 +50,7 @@ const unknownClass: JsonObject = { system: 'http://terminology.hl7.org/CodeSyste
 function reviseEncounter(context: ApplyContext, change: EncounterChange, row: Row): Row {
 	const resource = resourceOf(row);
 	const before = JSON.stringify(resource);
-	applyPatch(resource, change.patch);
+	patchVisit(context, resource, change);
 	resource['status'] ??= 'unknown';
 	resource['class'] ??= unknownClass;
 	const text = JSON.stringify(resource);

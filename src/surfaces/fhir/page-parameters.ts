@@ -1,6 +1,7 @@
+import { dateRange } from '#core/date-range.ts';
 import { Failure } from '#core/failure.ts';
 import type { Limits } from '#core/limits.ts';
-import { dateRange, isoInstant } from '#fhir/date.ts';
+import { isoInstant } from '#fhir/date.ts';
 import { cursorParameter } from '#fhir/search/result.ts';
 
 export interface PageParameters {

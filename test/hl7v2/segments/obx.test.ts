@@ -97,6 +97,8 @@ describe('OBX-5 by OBX-2', () => {
 		{ type: 'DTM', value: '2024', expected: { valueDateTime: '2024' } },
 		{ type: 'DR', value: '20240101^20240102', expected: { valuePeriod: { start: '2024-01-01', end: '2024-01-02' } } },
 		{ type: 'NR', value: '1^2', expected: { valueRange: { low: { value: 1 }, high: { value: 2 } } } },
+		{ type: 'DR', value: '20240102^20240101', expected: { valueString: '20240102 20240101' } },
+		{ type: 'NR', value: '10^9', expected: { valueString: '10 9' } },
 		{ type: 'CQ', value: '5^ml', expected: { valueQuantity: { value: 5, unit: 'ml' } } },
 		{ type: 'SI', value: '3', expected: { valueInteger: 3 } },
 		{
@@ -372,6 +374,7 @@ describe('further OBX fields', () => {
 		['<5', { text: '<5' }],
 		['negative', { text: 'negative' }],
 		['1.2.3-4', { text: '1.2.3-4' }],
+		['5.1-3.5', { text: '5.1-3.5' }],
 	] as const) {
 		test(`the reference range ${text} has bounds only where they are certain`, () => {
 			assert.deepEqual(observe({ 2: 'NM', 5: '1', 7: text })['referenceRange'], [expected]);

@@ -17,6 +17,43 @@ describe('messages applied to a record', () => {
 			['Doe', 'Roe'],
 		);
 	});
+	for (const { title, segments, type, expected, flags } of [
+		{
+			title: 'XAD-13 and 14',
+			segments: ['PID|1||100||||||||1 Oak Ave^^^^^^^^^^^^20240102^20240101'],
+			type: 'Patient',
+			expected: { address: [{ text: '1 Oak Ave', line: ['1 Oak Ave'], period: { start: '2024-01-02' } }] },
+			flags: [],
+		},
+		{
+			title: 'PV1-44 and 45',
+			segments: ['PID|1||100', `PV1|1|I|${'|'.repeat(15)}|V1${'|'.repeat(24)}|20240102100000|20240101100000`],
+			type: 'Encounter',
+			expected: { period: { start: '2024-01-02T10:00:00+01:00' } },
+			flags: ['unreadable-value'],
+		},
+	] as const) {
+		test(`${title}: what would end before it starts keeps its start`, () => {
+			const site = new MemorySite();
+			const applied = site.apply(read('ADT^A08', [...segments]));
+			const [resource] = site.resources(type);
+			for (const [name, value] of Object.entries(expected)) assert.deepEqual(resource?.[name], value);
+			assert.deepEqual(
+				applied.flags.map(({ code }) => code),
+				flags,
+			);
+		});
+	}
+	test('OBR-8 before OBR-7 is left out, and flagged', () => {
+		const site = new MemorySite();
+		const set = read('ORU^R01', ['PID|1||100', 'OBR|1|P1|F1|A^A^L|||202401021000|202401011000', 'OBX|1|NM|K^K^L||1||||||F']);
+		site.apply(set);
+		assert.equal(site.resources('Observation')[0]?.['effectiveDateTime'], '2024-01-02T10:00:00+01:00');
+		assert.deepEqual(
+			set.flags.map(({ text }) => text),
+			['OBR-8 lies before OBR-7 and was left out'],
+		);
+	});
 	for (const [code, status] of [
 		['U', 'final'],
 		['D', 'entered-in-error'],

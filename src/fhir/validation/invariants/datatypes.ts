@@ -1,5 +1,5 @@
+import { endsBeforeStart } from '#core/date-range.ts';
 import type { Json, JsonObject } from '#core/json.ts';
-import { dateRange } from '../../date.ts';
 import { isExactNumber, isObject } from '../fault.ts';
 import { referenceRule } from '../reference.ts';
 import { has, hasChoice, type Invariant, invariant, items } from './invariant.ts';
@@ -30,16 +30,9 @@ function isWhole({ value }: JsonObject): boolean {
 	return !isExactNumber(value) || !value.rawJSON.includes('.');
 }
 
-/** A date without a time zone is a day somewhere on earth. */
-const anywhereMs = 14 * 3_600_000;
-
-/** per-1, where the two can be compared: false only when the end is over before the start begins. */
+/** per-1. */
 function inOrder({ start, end }: JsonObject): boolean {
-	if (typeof start !== 'string' || typeof end !== 'string') return true;
-	const [from, to] = [dateRange(start), dateRange(end)];
-	if (from === undefined || to === undefined) return true;
-	const slackMs = start.includes('T') === end.includes('T') ? 0 : anywhereMs;
-	return from.startMs < to.endMs + slackMs;
+	return typeof start !== 'string' || typeof end !== 'string' || !endsBeforeStart(start, end);
 }
 
 /** rng-2, where both are of one unit. */

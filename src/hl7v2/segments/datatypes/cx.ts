@@ -1,5 +1,6 @@
 import { authoritySystem } from '#fhir/mapping/authority.ts';
 import { v2Table } from '#fhir/mapping/coding-system.ts';
+import { periodOf } from '#fhir/mapping/period.ts';
 import { codeText } from '#fhir/mapping/text.ts';
 import { toDate } from '#fhir/mapping/timestamp.ts';
 import type { Identifier } from '#record/change-set.ts';
@@ -34,8 +35,8 @@ export function identifier(segment: Segment, field: number, repetition = 0, auth
 function addPeriod(result: Identifier, segment: Segment, field: number, repetition: number): void {
 	const start = toDate(segment.text(field, 7, repetition));
 	const end = toDate(segment.text(field, 8, repetition));
-	if (start === undefined && end === undefined) return;
-	result['period'] = { ...(start === undefined ? {} : { start }), ...(end === undefined ? {} : { end }) };
+	const period = periodOf(start, end);
+	if (period) result['period'] = period;
 }
 
 /** Every repetition that has an identifier, in order. */

@@ -1,5 +1,6 @@
 import type { Address } from '#fhir/datatypes.ts';
 import { addressOf } from '#fhir/mapping/address.ts';
+import { periodOf } from '#fhir/mapping/period.ts';
 import { entryOf } from '#fhir/mapping/table.ts';
 import { joined } from '#fhir/mapping/text.ts';
 import { toDateTime } from '#fhir/mapping/timestamp.ts';
@@ -36,8 +37,8 @@ function address(segment: Segment, field: number, repetition: number, zone: stri
 function addPeriod(result: Address, segment: Segment, field: number, repetition: number, zone: string): void {
 	const start = toDateTime(segment.text(field, 13, repetition) || segment.text(field, 12, repetition, 1), zone);
 	const end = toDateTime(segment.text(field, 14, repetition) || segment.text(field, 12, repetition, 2), zone);
-	if (start === undefined && end === undefined) return;
-	result.period = { ...(start === undefined ? {} : { start }), ...(end === undefined ? {} : { end }) };
+	const period = periodOf(start, end);
+	if (period) result.period = period;
 }
 
 export function addresses(segment: Segment, field: number, zone: string): Address[] {

@@ -1,4 +1,5 @@
 import type { HumanName } from '#fhir/datatypes.ts';
+import { periodOf } from '#fhir/mapping/period.ts';
 import { entryOf } from '#fhir/mapping/table.ts';
 import { joined } from '#fhir/mapping/text.ts';
 import { toDateTime } from '#fhir/mapping/timestamp.ts';
@@ -53,8 +54,8 @@ function surname(segment: Segment, field: number, repetition: number): string {
 function addPeriod(name: HumanName, segment: Segment, field: number, repetition: number, zone: string): void {
 	const start = toDateTime(segment.text(field, 12, repetition) || segment.text(field, 10, repetition, 1), zone);
 	const end = toDateTime(segment.text(field, 13, repetition) || segment.text(field, 10, repetition, 2), zone);
-	if (start === undefined && end === undefined) return;
-	name.period = { ...(start === undefined ? {} : { start }), ...(end === undefined ? {} : { end }) };
+	const period = periodOf(start, end);
+	if (period) name.period = period;
 }
 
 /** Every repetition with content; XPN-15, called by, becomes a nickname of its own. */

@@ -1,4 +1,5 @@
 import type { ContactPoint } from '#fhir/datatypes.ts';
+import { periodOf } from '#fhir/mapping/period.ts';
 import { entryOf } from '#fhir/mapping/table.ts';
 import { joined } from '#fhir/mapping/text.ts';
 import { toDateTime } from '#fhir/mapping/timestamp.ts';
@@ -62,9 +63,8 @@ function number(text: (component: number) => string): string {
 function addRankAndPeriod(point: ContactPoint, segment: Segment, field: number, repetition: number, zone: string): void {
 	const start = toDateTime(segment.text(field, 13, repetition), zone);
 	const end = toDateTime(segment.text(field, 14, repetition), zone);
-	if (start !== undefined || end !== undefined) {
-		point.period = { ...(start === undefined ? {} : { start }), ...(end === undefined ? {} : { end }) };
-	}
+	const period = periodOf(start, end);
+	if (period) point.period = period;
 	const rank = segment.text(field, 18, repetition);
 	if (/^[1-9]\d{0,8}$/.test(rank)) point.rank = Number(rank);
 }
