@@ -1,10 +1,11 @@
 /**
  * Runs the test suite on one embedded database: `node test/run.mjs [--update-schema] [--fuzz=<times>] [paths…]`.
- * Each test file makes databases of its own from the migrated template. Everything is removed at the end. With `--fuzz` the
- * generative tests try so many times as much as usual, from a seed that is another each time unless FUZZ_SEED gives it.
+ * Each test file makes databases of its own from the migrated template. Everything is removed at the end. With `--fuzz` and
+ * without paths only the generative tests run; they try so many times as much as usual, from a seed that is another each time unless
+ * FUZZ_SEED gives it.
  */
 import { spawn } from 'node:child_process';
-import { chmodSync, existsSync, globSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEmbeddedDatabase } from '../src/storage/embedded/embedded-database.ts';
@@ -24,6 +25,7 @@ if (missing.length > 0) {
 }
 const files = (given.length > 0 ? given : ['test'])
 	.flatMap((path) => (statSync(path).isDirectory() ? globSync(`${path}/**/*.test.ts`) : [path]))
+	.filter((path) => given.length > 0 || fuzzTimes === 1 || readFileSync(path, 'utf8').includes('support/fuzzing.ts'))
 	.sort();
 
 /** Whoever ends the run still gets its database ended and its files removed. */

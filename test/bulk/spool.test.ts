@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
 import { LineIndex } from '#bulk/spool.ts';
+import { fc } from '#test/support/fuzzing.ts';
 
 function indexOf(text: string, limits: { importChunkLinesMax: number; importLineBytesMax: number }, cut: number): LineIndex {
 	const index = new LineIndex(limits);

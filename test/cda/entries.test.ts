@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
 import { Failure } from '#core/failure.ts';
 import { defaultLimits } from '#core/limits.ts';
 import { clinicalDocument, entry, entryTemplate, faultsOf, readDocument, section } from '#test/support/cda-sections.ts';
-import { fuzzing } from '#test/support/fuzzing.ts';
+import { fc, fuzzing } from '#test/support/fuzzing.ts';
 
 const snomed = 'codeSystem="2.16.840.1.113883.6.96"';
 const problem = (id: string, code: string, more = '') =>

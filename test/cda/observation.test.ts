@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
 import type { JsonObject } from '#core/json.ts';
 import {
 	clinicalDocument,
@@ -12,6 +11,7 @@ import {
 	resourcesOf,
 	section,
 } from '#test/support/cda-sections.ts';
+import { fc } from '#test/support/fuzzing.ts';
 
 const loinc = 'codeSystem="2.16.840.1.113883.6.1"';
 const ucum = 'http://unitsofmeasure.org';

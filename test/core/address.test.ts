@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
 import { addressSet, normaliseAddress, parseAddress, parseRange, rangeContains } from '#core/address.ts';
+import { fc } from '#test/support/fuzzing.ts';
 
 function contains(range: string, address: string): boolean {
 	const parsed = parseRange(range) ?? assert.fail(`${range} is no range`);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { constants, deflateRawSync } from 'node:zlib';
-import fc from 'fast-check';
 import { Inflate, InflateError } from '#dicom/inflate.ts';
+import { fc, runs } from '#test/support/fuzzing.ts';
 
 function inflated(bytes: Buffer, chunkBytes: number): Buffer {
 	const pieces: Buffer[] = [];
@@ -24,7 +24,7 @@ describe('inflate', () => {
 				const plain = Buffer.concat(parts.flatMap(([bytes, times]) => Array(times).fill(Buffer.from(bytes))));
 				assert.ok(inflated(deflateRawSync(plain, { strategy: how, level }), size).equals(plain));
 			}),
-			{ numRuns: 150 },
+			{ numRuns: runs(150) },
 		);
 	});
 
@@ -56,7 +56,7 @@ describe('inflate', () => {
 				}
 				assert.ok(taken <= 1_100_000);
 			}),
-			{ numRuns: 2000 },
+			{ numRuns: runs(2000) },
 		);
 	});
 });

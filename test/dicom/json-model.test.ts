@@ -3,13 +3,12 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { deflateRawSync } from 'node:zlib';
-import fc from 'fast-check';
 import { type DicomJson, dicomJsonText, JsonModelReader, type JsonModelResult } from '#dicom/json-model.ts';
 import { readFileMeta } from '#dicom/part10.ts';
 import { explicitLittleEndian, implicitLittleEndian } from '#dicom/transfer-syntax.ts';
 import { corpusDirectory, corpusFiles, corpusIsAbsent } from '#test/support/corpus.ts';
 import { element, explicitLittle, sampleDataSet, sequence } from '#test/support/data-set.ts';
-import { fuzzing } from '#test/support/fuzzing.ts';
+import { fc, fuzzing } from '#test/support/fuzzing.ts';
 
 const options = { bytesMax: 4 * 1024 * 1024, inlineBytesMax: 1024, bulkDataUri: (path: string) => `bulk/${path}` };
 

@@ -1,6 +1,5 @@
 import { strict as assert } from 'node:assert';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
 import { standardVrOf } from '#dicom/dictionary.ts';
 import { queryAttributeOf, queryAttributes } from '#dicom/query/attributes.ts';
 import { IdentifierReader } from '#dicom/query/identifier.ts';
@@ -11,6 +10,7 @@ import { planQuery } from '#dicom/query/plan.ts';
 import { explicitLittleEndian, implicitLittleEndian } from '#dicom/transfer-syntax.ts';
 import type { ImagingAttribute } from '#record/imaging-query.ts';
 import { element, sequence } from '#test/support/data-set.ts';
+import { fc, runs } from '#test/support/fuzzing.ts';
 
 describe('a key of a query', () => {
 	test('without a value, or with an asterisk alone, matches everything', () => {
@@ -121,7 +121,7 @@ describe('an identifier', () => {
 					if (!(error instanceof MatchingError)) throw error;
 				}
 			}),
-			{ numRuns: 5000 },
+			{ numRuns: runs(5000) },
 		);
 	});
 });

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { deflateRawSync } from 'node:zlib';
-import fc from 'fast-check';
 import { DataSetScanner, type ScanResult } from '#dicom/scanner.ts';
 import { explicitLittleEndian, implicitLittleEndian } from '#dicom/transfer-syntax.ts';
 import type { InstanceAttributes } from '#record/instance.ts';
 import { element, explicitLittle, sampleDataSet, sequence, type Writing } from '#test/support/data-set.ts';
-import { fuzzing } from '#test/support/fuzzing.ts';
+import { fc, fuzzing } from '#test/support/fuzzing.ts';
 
 const explicitBigEndian = '1.2.840.10008.1.2.2';
 const deflated = '1.2.840.10008.1.2.1.99';

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
 import { isAeTitle } from '#dicom/ae-title.ts';
 import { characterSetOf } from '#dicom/character-set.ts';
 import { DataSetError } from '#dicom/fault.ts';
@@ -8,6 +7,7 @@ import { implementationClassUid, implementationVersionName } from '#dicom/implem
 import { part10Head, readFileMeta } from '#dicom/part10.ts';
 import { dateOf, dateTimeOf, integerOf, nameTextOf, personNameOf, textOf, timeOf } from '#dicom/values.ts';
 import { isUid } from '#record/uid.ts';
+import { fc, runs } from '#test/support/fuzzing.ts';
 
 const decode = (declared: string, latin1: string) => characterSetOf(declared).decode(Buffer.from(latin1, 'latin1'));
 
@@ -170,7 +170,7 @@ describe('character sets', () => {
 		);
 		fc.assert(
 			fc.property(declared, bytes, (set, parts) => assert.ok(decode(set, parts.join('')).isWellFormed())),
-			{ numRuns: 2000 },
+			{ numRuns: runs(2000) },
 		);
 	});
 });

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { Failure } from '#core/failure.ts';
 import { renderAck } from '#hl7v2/ack.ts';
 import { countMessages, splitMessages } from '#hl7v2/batch.ts';
 import type { Delimiters } from '#hl7v2/delimiters.ts';
 import { readHead } from '#hl7v2/head.ts';
 import { Message } from '#hl7v2/message.ts';
+import { fc, runs } from '#test/support/fuzzing.ts';
 import { type FieldModel, renderMessage, type SegmentModel } from '#test/support/hl7v2.ts';
 
 const delimiterCharacters = Array.from("|^~\\&#!$%*+,-./:;<=>?@[]_`{}()'");
@@ -62,7 +62,7 @@ test('what was rendered is read again, whatever the delimiters, the content and 
 			assert.deepEqual({ ...message.delimiters }, declared);
 			assertReads(message, [msh, ...segments]);
 		}),
-		{ numRuns: 300 },
+		{ numRuns: runs(300) },
 	);
 });
 
@@ -73,7 +73,7 @@ test('what was rendered is read again as part of a message too large to be kept 
 			const models = [{ id: 'MSH', fields: ['A'] }, filler, ...segments];
 			assertReads(Message.parse(Buffer.from(renderMessage(models), 'utf8')), models);
 		}),
-		{ numRuns: 50 },
+		{ numRuns: runs(50) },
 	);
 });
 
@@ -134,7 +134,7 @@ test('arbitrary bytes are refused with a failure or read without one, every fiel
 				}
 			}
 		}),
-		{ numRuns: 1500 },
+		{ numRuns: runs(1500) },
 	);
 });
 
@@ -152,7 +152,7 @@ test('the head says what the message says', () => {
 				controlId: message.controlId,
 			});
 		}),
-		{ numRuns: 1500 },
+		{ numRuns: runs(1500) },
 	);
 });
 
@@ -166,7 +166,7 @@ test('a message that is refused as not HL7 has no head', () => {
 				assert.equal(readHead(input), undefined);
 			}
 		}),
-		{ numRuns: 500 },
+		{ numRuns: runs(500) },
 	);
 });
 
@@ -185,7 +185,7 @@ test('every input has an acknowledgement that is a message and echoes MSH-10 byt
 			assert.equal(ack.first('MSA')?.text(1), 'AE');
 			if (source !== undefined && !source.charset.overlapsAscii) assert.equal(ack.first('MSA')?.raw(2), source.segments[0]?.raw(10));
 		}),
-		{ numRuns: 500 },
+		{ numRuns: runs(500) },
 	);
 });
 
@@ -197,6 +197,6 @@ test('splitting gives as many messages as are counted, each beginning with its o
 			if (messages.length < 2) return;
 			for (const message of messages) assert.equal(Buffer.from(message).toString('latin1', 0, 3), 'MSH');
 		}),
-		{ numRuns: 1500 },
+		{ numRuns: runs(1500) },
 	);
 });

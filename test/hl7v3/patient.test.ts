@@ -115,6 +115,9 @@ describe('names', () => {
 			elements('<name use="OLD"><family>A</family><validTime><low value="2001"/><high value="20020304"/></validTime></name>')['name'],
 			[{ use: 'old', text: 'A', family: 'A', period: { start: '2001', end: '2002-03-04' } }],
 		);
+		assert.deepEqual(elements('<name><family>A</family><validTime><low value="2002"/><high value="2001"/></validTime></name>')['name'], [
+			{ text: 'A', family: 'A', period: { start: '2002' } },
+		]);
 		for (const nothing of ['<name/>', '<name nullFlavor="MSK"><family>A</family></name>', '<name><family nullFlavor="UNK"/></name>', '']) {
 			assert.equal(elements(nothing)['name'], undefined, nothing);
 		}

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
 import { Failure } from '#core/failure.ts';
 import type { JsonObject } from '#core/json.ts';
 import { defaultLimits } from '#core/limits.ts';
@@ -8,6 +7,7 @@ import { validateResource } from '#fhir/validation/validate.ts';
 import { interpret as interpretV2 } from '#hl7v2/interpret.ts';
 import { Message } from '#hl7v2/message.ts';
 import { interpret, receive } from '#hl7v3/interpret.ts';
+import { fc, runs } from '#test/support/fuzzing.ts';
 import { MemorySite } from '#test/support/memory-site.ts';
 import { type RegistryPatient, registryPatient, v2Message, v3Message } from '#test/support/registry-patient.ts';
 import { plainPolicy } from '../hl7v2/reading.ts';
@@ -64,14 +64,14 @@ describe('registry messages', () => {
 	test('a rendered patient is the patient that is ingested', () => {
 		fc.assert(
 			fc.property(registryPatient, (patient) => assertIs(patientOf(v3Message(patient)), patient)),
-			{ numRuns: 300 },
+			{ numRuns: runs(300) },
 		);
 	});
 
 	test('the same through ADT^A08 gives the same Patient', () => {
 		fc.assert(
 			fc.property(registryPatient, (patient) => assert.deepEqual(patientOf(v3Message(patient)), patientOfV2(v2Message(patient)))),
-			{ numRuns: 300 },
+			{ numRuns: runs(300) },
 		);
 	});
 
@@ -82,7 +82,7 @@ describe('registry messages', () => {
 				const faults = validateResource(resource);
 				assert.deepEqual(faults, []);
 			}),
-			{ numRuns: 100 },
+			{ numRuns: runs(100) },
 		);
 	});
 
@@ -105,7 +105,7 @@ describe('registry messages', () => {
 					}
 				},
 			),
-			{ numRuns: 500 },
+			{ numRuns: runs(500) },
 		);
 	});
 });

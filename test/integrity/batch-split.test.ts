@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import fc from 'fast-check';
 import pg from 'pg';
 import { newId } from '#core/id.ts';
 import type { Change } from '#record/change-set.ts';
@@ -16,6 +15,7 @@ import {
 	patientChange,
 } from '#test/support/change-sets.ts';
 import { type TestDatabase, testDatabase } from '#test/support/database.ts';
+import { fc, runs } from '#test/support/fuzzing.ts';
 
 const patient = fc.constantFrom('A', 'B', 'C');
 const gender = fc.constantFrom('male', 'female', 'other');
@@ -109,7 +109,7 @@ describe('the split of messages into batches', () => {
 					assert.equal(await processed(messages, [messages.length]), oneByOne);
 				},
 			),
-			{ numRuns: 80 },
+			{ numRuns: runs(80) },
 		);
 	});
 });

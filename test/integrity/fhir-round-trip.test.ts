@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
 import { setSite } from '#administration/sites.ts';
 import { type JsonObject, parseExact } from '#core/json.ts';
 import { resources } from '#fhir/resources/index.ts';
 import { fhirClient } from '#test/support/fhir-client.ts';
 import { type GeneratedType, generatedTypes, resourceOf } from '#test/support/fhir-generators.ts';
+import { fc, runs } from '#test/support/fuzzing.ts';
 import { eventually, testService } from '#test/support/service.ts';
 
 const writable = generatedTypes.filter((type) => resources[type].interactions.includes('create'));
@@ -40,7 +40,7 @@ describe('what a client sends comes back', () => {
 			const resource = resourceOf(type);
 			await fc.assert(
 				fc.asyncProperty(resource, resource, (first, second) => check(type, first, second)),
-				{ numRuns: 25 },
+				{ numRuns: runs(25) },
 			);
 		}
 		await service.restart();

@@ -1,6 +1,5 @@
 import { strict as assert } from 'node:assert';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
 import { Failure } from '#core/failure.ts';
 import type { JsonObject } from '#core/json.ts';
 import { changeOf } from '#mpps/compose.ts';
@@ -9,6 +8,7 @@ import { dimseStatusOf, MppsRefusal } from '#mpps/refusal.ts';
 import { dimseReportOf, reportOf } from '#mpps/report.ts';
 import { statusOf } from '#mpps/status.ts';
 import type { MppsStatus } from '#record/mpps.ts';
+import { fc, runs } from '#test/support/fuzzing.ts';
 import { MemorySite } from '#test/support/memory-site.ts';
 
 const [started, completed, discontinued] = ['IN PROGRESS', 'COMPLETED', 'DISCONTINUED'] as const;
@@ -171,7 +171,7 @@ test('any sequence of reports, N-CREATE and N-SET does what the standard and the
 				assert.equal(site.set.reports.length, model.reports, 'the history has every accepted report, and no other');
 			}
 		}),
-		{ numRuns: 2000 },
+		{ numRuns: runs(2000) },
 	);
 	for (const outcome of [
 		...['report taken', 'report repeated', 'report final', 'report other-study'],

@@ -1,6 +1,5 @@
 import { strict as assert } from 'node:assert';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
 import type { JsonObject } from '#core/json.ts';
 import { changeOf } from '#mpps/compose.ts';
 import { factsOf } from '#mpps/facts.ts';
@@ -8,6 +7,7 @@ import { MppsRefusal } from '#mpps/refusal.ts';
 import { dimseReportOf, reportOf } from '#mpps/report.ts';
 import type { ComposedSession } from '#record/change-set.ts';
 import type { MppsSession } from '#record/mpps.ts';
+import { fc, runs } from '#test/support/fuzzing.ts';
 import { MemorySite } from '#test/support/memory-site.ts';
 
 const uid = '1.2.840.99.1';
@@ -156,7 +156,7 @@ describe('attributes', () => {
 				assert.ok(composed !== 'repeated');
 				assert.deepEqual(JSON.parse(composed.attributes), JSON.parse(JSON.stringify(attributes)));
 			}),
-			{ numRuns: 2000 },
+			{ numRuns: runs(2000) },
 		);
 		assert.ok(taken > 500, `${taken} taken`);
 	});

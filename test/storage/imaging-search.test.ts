@@ -1,6 +1,5 @@
 import { strict as assert } from 'node:assert';
 import { after, before, describe, test } from 'node:test';
-import fc from 'fast-check';
 import type pg from 'pg';
 import { newId } from '#core/id.ts';
 import { defaultLimits } from '#core/limits.ts';
@@ -13,6 +12,7 @@ import type { Reader } from '#storage/reader.ts';
 import { ResourceReads } from '#storage/resource-reads.ts';
 import { searchResources } from '#storage/search.ts';
 import { assertEmitted } from '#test/support/emitted.ts';
+import { fc, runs } from '#test/support/fuzzing.ts';
 import { matches, type Resource } from '#test/support/naive-search.ts';
 import { type ReadDatabase, readDatabase } from '#test/support/reader.ts';
 
@@ -98,7 +98,7 @@ describe('studies', { timeout: 120_000 }, () => {
 				const expected = all.filter((study) => matches(study, 'started', compared + moment)).map(({ id }) => id);
 				assert.deepEqual(rows.map(({ id }) => id).sort(), expected.sort());
 			}),
-			{ numRuns: 150 },
+			{ numRuns: runs(150) },
 		);
 	});
 

@@ -1,6 +1,5 @@
 import { strict as assert } from 'node:assert';
 import { after, before, test } from 'node:test';
-import fc from 'fast-check';
 import type pg from 'pg';
 import { newId } from '#core/id.ts';
 import { defaultLimits } from '#core/limits.ts';
@@ -9,6 +8,7 @@ import { parseSearch } from '#fhir/search/parse.ts';
 import type { PagePosition } from '#record/search-plan.ts';
 import type { Reader } from '#storage/reader.ts';
 import { searchResources } from '#storage/search.ts';
+import { fc, runs } from '#test/support/fuzzing.ts';
 import { type ReadDatabase, readDatabase } from '#test/support/reader.ts';
 import { type GivenResource, insertResources } from '#test/support/stored-resources.ts';
 
@@ -95,6 +95,6 @@ test('pages in any order, put together, are the whole, and who is not touched is
 				`${sort} while others write`,
 			);
 		}),
-		{ numRuns: 60 },
+		{ numRuns: runs(60) },
 	);
 });

@@ -1,10 +1,9 @@
 import { strict as assert } from 'node:assert';
 import { after, before, describe, test } from 'node:test';
-import fc from 'fast-check';
 import type pg from 'pg';
+import { dateRange } from '#core/date-range.ts';
 import { newId } from '#core/id.ts';
 import { defaultLimits } from '#core/limits.ts';
-import { dateRange } from '#fhir/date.ts';
 import { definitionOf } from '#fhir/resources/index.ts';
 import { parseSearch } from '#fhir/search/parse.ts';
 import { renderStored } from '#fhir/stored.ts';
@@ -12,6 +11,7 @@ import type { PagePosition, SearchPlan } from '#record/search-plan.ts';
 import type { Reader } from '#storage/reader.ts';
 import { ResourceReads } from '#storage/resource-reads.ts';
 import { countResources, type FoundPage, searchResources } from '#storage/search.ts';
+import { fc, runs } from '#test/support/fuzzing.ts';
 import { matches, type Resource } from '#test/support/naive-search.ts';
 import { type ReadDatabase, readDatabase } from '#test/support/reader.ts';
 import { type GivenResource, insertResources, lastUpdated } from '#test/support/stored-resources.ts';
@@ -350,6 +350,6 @@ test('any search finds what a search through all resources of the site finds, pa
 				}
 			}
 		}),
-		{ numRuns: 60 },
+		{ numRuns: runs(60) },
 	);
 });

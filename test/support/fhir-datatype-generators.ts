@@ -1,5 +1,6 @@
-import fc, { type Arbitrary } from 'fast-check';
+import type { Arbitrary } from 'fast-check';
 import { exactDecimal, type Json, type JsonObject } from '#core/json.ts';
+import { fc } from './fuzzing.ts';
 
 /** Arbitraries for the FHIR R4 datatypes: values that are valid, with what senders seldom write among them. */
 

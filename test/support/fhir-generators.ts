@@ -1,4 +1,4 @@
-import fc, { type Arbitrary } from 'fast-check';
+import type { Arbitrary } from 'fast-check';
 import type { Json, JsonObject } from '#core/json.ts';
 import {
 	address,
@@ -34,6 +34,7 @@ import {
 	uri,
 	variants,
 } from './fhir-datatype-generators.ts';
+import { fc } from './fuzzing.ts';
 
 /**
  * Valid FHIR R4 resources of every type that is served: with extensions, contained resources, siblings of primitives, and

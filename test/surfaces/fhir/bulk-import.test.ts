@@ -4,11 +4,11 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import fc from 'fast-check';
 import { setSite } from '#administration/sites.ts';
 import { BulkClient } from '#test/support/bulk.ts';
 import { type FhirCall, fhirClient } from '#test/support/fhir-client.ts';
 import { anyResource } from '#test/support/fhir-generators.ts';
+import { fc } from '#test/support/fuzzing.ts';
 import { eventually, type FhirBody, type TestService, testService } from '#test/support/service.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'tributary-import-'));

@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
 import { type Frame, FrameReader, frameAll } from '#surfaces/mllp/frame.ts';
+import { fc, runs } from '#test/support/fuzzing.ts';
 
 const VT = '\x0b';
 const FS = '\x1c';
@@ -114,7 +114,7 @@ describe('MLLP blocks', () => {
 				assert.deepEqual(cut.takeCounts(), one.takeCounts());
 				assert.equal(cut.insideFrame, one.insideFrame);
 			}),
-			{ numRuns: 500 },
+			{ numRuns: runs(500) },
 		);
 	});
 
@@ -131,7 +131,7 @@ describe('MLLP blocks', () => {
 					parts.map(([, bytes]) => Buffer.from(bytes).toString('latin1')),
 				);
 			}),
-			{ numRuns: 200 },
+			{ numRuns: runs(200) },
 		);
 	});
 });

@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
 import { proxySignature, readProxyHeader } from '#surfaces/tcp/proxy-header.ts';
+import { fc } from '#test/support/fuzzing.ts';
 import { proxyVersion2 } from '../mllp/support.ts';
 
 const line = (text: string) => readProxyHeader(Buffer.from(text, 'latin1'));
