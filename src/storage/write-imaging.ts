@@ -15,10 +15,16 @@ import {
 } from './statements/replace-imaging.ts';
 import {
 	conflictParameters,
+	grownSeriesParameters,
+	grownStudyParameters,
+	growSeries,
+	growStudies,
 	insertConflicts,
 	insertInstances,
 	instanceParameters,
+	seriesOf,
 	seriesParameters,
+	studiesOf,
 	studyParameters,
 	upsertSeries,
 	upsertStudies,
@@ -33,8 +39,11 @@ export function sendImaging(send: Send, sets: WorkingSets, lastUpdated: string):
 	const added = [...sets].flatMap(([siteId, set]) => [...set.newInstances.values()].map((instance) => ({ siteId, added: instance })));
 	if (added.length > 0) {
 		send(insertInstances, instanceParameters(added, lastUpdated));
-		send(upsertSeries, seriesParameters(added));
-		send(upsertStudies, studyParameters(added, lastUpdated));
+		const [series, studies] = [seriesOf(added), studiesOf(added)];
+		if (series.begun.length > 0) send(upsertSeries, seriesParameters(series.begun));
+		if (series.known.length > 0) send(growSeries, grownSeriesParameters(series.known));
+		if (studies.begun.length > 0) send(upsertStudies, studyParameters(studies.begun, lastUpdated));
+		if (studies.known.length > 0) send(growStudies, grownStudyParameters(studies.known, lastUpdated));
 	}
 	if (replaced.length > 0) {
 		const { named, isLessened } = affectedStudies(replaced, added);

@@ -5,7 +5,9 @@ import {
 	insertInstances,
 	instanceParameters,
 	type SiteInstance,
+	seriesOf,
 	seriesParameters,
+	studiesOf,
 	studyParameters,
 	upsertSeries,
 	upsertStudies,
@@ -62,6 +64,6 @@ export async function insertImaging(client: pg.ClientBase, siteId: string, given
 	const rows = given.map((instance) => siteInstance(siteId, instance, isNew(instance.studyUid), isNew(instance.seriesUid)));
 	const now = '2026-01-02T03:04:05Z';
 	await client.query(insertInstances.text, instanceParameters(rows, now));
-	await client.query(upsertSeries.text, seriesParameters(rows));
-	await client.query(upsertStudies.text, studyParameters(rows, now));
+	await client.query(upsertSeries.text, seriesParameters(seriesOf(rows).begun));
+	await client.query(upsertStudies.text, studyParameters(studiesOf(rows).begun, now));
 }

@@ -43,7 +43,7 @@ export function instanceParameters(rows: readonly SiteInstance[], storedAt: stri
 	];
 }
 
-/** One row for each series that got instances. */
+/** One row for each series that begins. */
 export const upsertSeries: Statement = {
 	name: 'upsert_series',
 	text: `
@@ -54,8 +54,51 @@ from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::integer[], $6::t
 on conflict (site_id, study_uid, series_uid) do update set instance_count = t.instance_count + excluded.instance_count`,
 };
 
-export function seriesParameters(rows: readonly SiteInstance[]): unknown[] {
+/** Series that are known got more instances. */
+export const growSeries: Statement = {
+	name: 'grow_series',
+	text: `
+update imaging_series t set instance_count = t.instance_count + k.instances
+from unnest($1::uuid[], $2::text[], $3::text[], $4::integer[]) as k (site_id, study_uid, series_uid, instances)
+where t.site_id = k.site_id and t.study_uid = k.study_uid and t.series_uid = k.series_uid`,
+};
+
+/** Instances of one series, or of one study. */
+export type Group = readonly [SiteInstance, ...SiteInstance[]];
+
+/** Those that begin with one of these instances, and those that go on. */
+export interface Groups {
+	begun: Group[];
+	known: Group[];
+}
+
+export function seriesOf(rows: readonly SiteInstance[]): Groups {
 	const groups = grouped(rows, ({ attributes }) => `${attributes.studyUid}/${attributes.seriesUid}`);
+	return parted(groups, ({ isNewSeries }) => isNewSeries);
+}
+
+export function studiesOf(rows: readonly SiteInstance[]): Groups {
+	return parted(
+		grouped(rows, ({ attributes }) => attributes.studyUid),
+		({ isNewStudy }) => isNewStudy,
+	);
+}
+
+function parted(groups: readonly Group[], isNew: (added: NewInstance) => boolean): Groups {
+	const isBegun = (group: Group) => group.some(({ added }) => isNew(added));
+	return { begun: groups.filter(isBegun), known: groups.filter((group) => !isBegun(group)) };
+}
+
+export function grownSeriesParameters(groups: readonly Group[]): unknown[] {
+	return [
+		plainArray(groups.map(([first]) => first.siteId)),
+		textArray(groups.map(([first]) => first.added.instance.attributes.studyUid)),
+		textArray(groups.map(([first]) => first.added.instance.attributes.seriesUid)),
+		plainArray(groups.map((group) => group.length)),
+	];
+}
+
+export function seriesParameters(groups: readonly Group[]): unknown[] {
 	const of = (value: (first: NewInstance['instance']) => string | null | undefined) =>
 		textArray(groups.map(([first]) => value(first.added.instance) ?? null));
 	return [
@@ -72,7 +115,7 @@ export function seriesParameters(rows: readonly SiteInstance[]): unknown[] {
 	];
 }
 
-/** One row for each study that got instances; what the first instance said of the study stays. */
+/** One row for each study that begins; what the first instance says of the study stays. */
 export const upsertStudies: Statement = {
 	name: 'upsert_studies',
 	text: `
@@ -95,14 +138,55 @@ on conflict (site_id, study_uid) do update set
 	updated_at = excluded.updated_at`,
 };
 
-export function studyParameters(rows: readonly SiteInstance[], storedAt: string): unknown[] {
-	const groups = grouped(rows, ({ attributes }) => attributes.studyUid);
-	const of = (value: (first: NewInstance['instance']) => string | null | undefined) =>
-		textArray(groups.map(([first]) => value(first.added.instance) ?? null));
-	const different = (group: readonly SiteInstance[], value: (attributes: NewInstance['instance']['attributes']) => string | undefined) => {
+/**
+ * Studies that are known got more instances. An upsert would derive the columns of a row that it does not insert, and make the lists
+ * of modalities and classes anew: that is most of its time.
+ */
+export const growStudies: Statement = {
+	name: 'grow_studies',
+	text: `
+update imaging_study t set
+	version = t.version + 1,
+	modalities = case when t.modalities @> k.modalities::text[] then t.modalities
+		else array(select distinct m from unnest(t.modalities || k.modalities::text[]) as m order by m) end,
+	sop_classes = case when t.sop_classes @> k.sop_classes::text[] then t.sop_classes
+		else array(select distinct c from unnest(t.sop_classes || k.sop_classes::text[]) as c order by c) end,
+	series_count = t.series_count + k.series,
+	instance_count = t.instance_count + k.instances,
+	bytes = t.bytes + k.bytes,
+	updated_at = $8::timestamptz
+from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::integer[], $6::integer[], $7::bigint[])
+	as k (site_id, study_uid, modalities, sop_classes, series, instances, bytes)
+where t.site_id = k.site_id and t.study_uid = k.study_uid`,
+};
+
+export function grownStudyParameters(groups: readonly Group[], storedAt: string): unknown[] {
+	return [
+		plainArray(groups.map(([first]) => first.siteId)),
+		textArray(groups.map(([first]) => first.added.instance.attributes.studyUid)),
+		...addedTo(groups),
+		storedAt,
+	];
+}
+
+/** Modalities, classes, and how many series, instances and bytes came to each study. */
+function addedTo(groups: readonly Group[]): string[] {
+	const different = (group: Group, value: (attributes: NewInstance['instance']['attributes']) => string | undefined) => {
 		const named = group.map(({ added }) => value(added.instance.attributes)).filter((text) => text !== undefined);
 		return textArray([...new Set(named)].sort());
 	};
+	return [
+		textArray(groups.map((group) => different(group, ({ series }) => series.modality))),
+		textArray(groups.map((group) => different(group, ({ sopClassUid }) => sopClassUid))),
+		plainArray(groups.map((group) => group.filter(({ added }) => added.isNewSeries).length)),
+		plainArray(groups.map((group) => group.length)),
+		plainArray(groups.map((group) => group.reduce((sum, { added }) => sum + added.instance.bytes, 0))),
+	];
+}
+
+export function studyParameters(groups: readonly Group[], storedAt: string): unknown[] {
+	const of = (value: (first: NewInstance['instance']) => string | null | undefined) =>
+		textArray(groups.map(([first]) => value(first.added.instance) ?? null));
 	return [
 		plainArray(groups.map(([first]) => first.siteId)),
 		of(({ attributes }) => attributes.studyUid),
@@ -114,16 +198,12 @@ export function studyParameters(rows: readonly SiteInstance[], storedAt: string)
 		of(({ attributes }) => attributes.study.studyId),
 		of(({ attributes }) => attributes.study.description),
 		of(({ attributes }) => attributes.study.referringPhysician),
-		textArray(groups.map((group) => different(group, ({ series }) => series.modality))),
-		textArray(groups.map((group) => different(group, ({ sopClassUid }) => sopClassUid))),
-		plainArray(groups.map((group) => group.filter(({ added }) => added.isNewSeries).length)),
-		plainArray(groups.map((group) => group.length)),
-		plainArray(groups.map((group) => group.reduce((sum, { added }) => sum + added.instance.bytes, 0))),
+		...addedTo(groups),
 		plainArray(groups.map(() => `"${storedAt}"`)),
 	];
 }
 
-function grouped(rows: readonly SiteInstance[], keyOf: (instance: NewInstance['instance']) => string): [SiteInstance, ...SiteInstance[]][] {
+function grouped(rows: readonly SiteInstance[], keyOf: (instance: NewInstance['instance']) => string): Group[] {
 	const groups = new Map<string, [SiteInstance, ...SiteInstance[]]>();
 	for (const row of rows) {
 		const key = `${row.siteId}/${keyOf(row.added.instance)}`;
