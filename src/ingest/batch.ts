@@ -142,6 +142,7 @@ export class Batch {
 			const reads = this.#options.readSet.read(connection, keysOf(segment));
 			sent.push(reads);
 			// While the database reads, the disk writes.
+			connection.flush();
 			const [sets, sequences, earlier] = await Promise.all([reads, turns, accepted, placeAll(segment)]);
 			const read = performance.now();
 			for (const message of segment) {

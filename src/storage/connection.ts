@@ -106,12 +106,17 @@ export class Connection implements StatementRunner {
 	#gather(client: pg.Client): void {
 		if (this.#gathering === client) return;
 		this.#gathering = client;
-		const { stream } = client.connection;
-		stream.cork();
+		client.connection.stream.cork();
 		process.nextTick(() => {
-			this.#gathering = undefined;
-			stream.uncork();
+			if (this.#gathering === client) this.flush();
 		});
+	}
+
+	/** Statements that were sent leave at once: the database works on them while this thread does something else. */
+	flush(): void {
+		const client = this.#gathering;
+		this.#gathering = undefined;
+		client?.connection.stream.uncork();
 	}
 
 	/** Makes the connection usable after a failed transaction: rolls back, or gives it up. */
