@@ -41,8 +41,7 @@ export interface IntakeResult {
 /** One instance on its way in. Either `finish` or `abandon` ends it. */
 export interface InstanceReception {
 	/**
-	 * A piece of the data set, without file meta information. The chunk is taken over and must not be changed afterwards. A promise
-	 * means: read no more before it resolves. Never rejects and never throws; what went wrong is the status of `finish`.
+	 * A piece of the data set, without file meta information. The chunk is not kept. A promise means: read no more before it resolves. Never rejects and never throws; what went wrong is the status of `finish`.
 	 */
 	write(chunk: Uint8Array): Promise<void> | undefined;
 	/** The whole data set was written. Never rejects. */
@@ -177,7 +176,7 @@ class Reception implements InstanceReception {
 
 	#carry(chunk: Uint8Array): Promise<void> | undefined {
 		const { objects, limits } = this.#options;
-		this.#carried.push(chunk);
+		this.#carried.push(Buffer.from(chunk));
 		this.#carriedBytes += chunk.length;
 		if (this.#carriedBytes <= limits.carriedObjectBytesMax) return undefined;
 		const writer = objects.begin(this.#head());

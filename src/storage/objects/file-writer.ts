@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
+import { Blocks, blockBytes, release } from './blocks.ts';
 import { closeFile, storeFailure, writeAll } from './file-system.ts';
 import type { FinishedObject, ObjectWriter } from './object-store.ts';
 
-/** Enough for one call to the disk to be worth its way through the thread pool. */
-const flushBytes = 256 * 1024;
 /** What waits beyond this holds the sender back; together with what is being written, the memory of one object. */
-const waitingBytesMax = 512 * 1024;
+const waitingBytesMax = 2 * blockBytes;
 
 /** A file that has its name; `withdraw` removes it again and never rejects. */
 export interface Placed {
@@ -20,14 +19,13 @@ export interface FileWriterOptions {
 	sync(fd: number): Promise<void>;
 }
 
-/** One object on its way into a temporary file; chunks are gathered while the disk is busy. */
+/** One object on its way into a temporary file; chunks are gathered in blocks while the disk is busy. */
 export class FileWriter implements ObjectWriter {
 	readonly #path: string;
 	readonly #options: FileWriterOptions;
 	readonly #hash = createHash('sha256');
 	readonly #opened: Promise<number>;
-	#waiting: Uint8Array[];
-	#waitingBytes: number;
+	readonly #waiting = new Blocks();
 	#bytes: number;
 	#flushing: Promise<void> | undefined;
 	/** The first thing that went wrong; nothing is written after it. */
@@ -39,8 +37,7 @@ export class FileWriter implements ObjectWriter {
 	constructor(path: string, opened: Promise<number>, head: Uint8Array, options: FileWriterOptions) {
 		this.#path = path;
 		this.#options = options;
-		this.#waiting = [head];
-		this.#waitingBytes = head.length;
+		this.#waiting.add(head);
 		this.#bytes = head.length;
 		this.#opened = opened;
 		opened.catch((error: unknown) => this.#fail(error));
@@ -48,8 +45,7 @@ export class FileWriter implements ObjectWriter {
 
 	#fail(error: unknown): void {
 		this.#trouble ??= error ?? new Error('the disk gave no reason');
-		this.#waiting = [];
-		this.#waitingBytes = 0;
+		release(this.#waiting.take());
 	}
 
 	write(chunk: Uint8Array): Promise<void> | undefined {
@@ -57,10 +53,9 @@ export class FileWriter implements ObjectWriter {
 		if (this.#state !== 'open' || this.#trouble !== undefined) return undefined;
 		this.#hash.update(chunk);
 		this.#bytes += chunk.length;
-		this.#waiting.push(chunk);
-		this.#waitingBytes += chunk.length;
-		if (this.#waitingBytes >= flushBytes) this.#flushing ??= this.#flush();
-		return this.#waitingBytes >= waitingBytesMax ? this.#flushing : undefined;
+		this.#waiting.add(chunk);
+		if (this.#waiting.bytes >= blockBytes) this.#flushing ??= this.#flush();
+		return this.#waiting.bytes >= waitingBytesMax ? this.#flushing : undefined;
 	}
 
 	/** Writes what waits, and what comes meanwhile if that is enough again. Never rejects. */
@@ -68,11 +63,10 @@ export class FileWriter implements ObjectWriter {
 		try {
 			const fd = await this.#opened;
 			do {
-				const buffers = this.#waiting;
-				this.#waiting = [];
-				this.#waitingBytes = 0;
-				await writeAll(fd, buffers);
-			} while (this.#waitingBytes >= flushBytes);
+				const blocks = this.#waiting.take();
+				await writeAll(fd, blocks);
+				release(blocks);
+			} while (this.#waiting.bytes >= blockBytes);
 		} catch (error) {
 			this.#fail(error);
 		}

@@ -15,7 +15,7 @@ export interface ByteRange {
 /** An object on its way into the store. Either `publish` or `abandon` ends it. */
 export interface ObjectWriter {
 	/**
-	 * Takes over the chunk: it must not be changed afterwards. A promise means that enough is waiting to be written; go on
+	 * The chunk is not kept. A promise means that enough is waiting to be written; go on
 	 * when it resolves. Never rejects: what went wrong is thrown by `finish`.
 	 */
 	write(chunk: Uint8Array): Promise<void> | undefined;

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { isAeTitle } from '#dicom/ae-title.ts';
+import { readInPlace } from '../tcp/in-place.ts';
 import { type AssociateRequest, AssociateRequestError, readAssociateRequest } from './associate-request.ts';
 import type { DimseContext, EndedAssociation } from './context.ts';
 import { Messages } from './messages.ts';
@@ -75,7 +76,7 @@ export class Association {
 				resolve();
 			});
 		});
-		socket.on('data', (chunk: Buffer) => this.#onData(chunk));
+		readInPlace(socket, (chunk) => this.#onData(chunk));
 		socket.on('end', () => this.#on('Transport connection closed indication'));
 		socket.on('error', (error) => {
 			this.#endReason ??= 'error';
@@ -108,12 +109,14 @@ export class Association {
 		this.#socket.destroy();
 	}
 
+	/** The chunk's memory is that of the next one. */
 	#onData(chunk: Buffer): void {
 		this.#lastActivityMs = this.#context.clock.nowMs();
 		this.#bytes += chunk.length;
 		this.#context.metrics.dimseReceivedBytes.inc(chunk.length);
 		this.#reader.feed(chunk);
 		this.#pump();
+		this.#reader.keep();
 	}
 
 	/** A fault of this program ends this association, and no other. */

@@ -8,7 +8,7 @@ export interface Fragment {
 	isCommand: boolean;
 	/** The last piece of the last fragment of a command set or data set. */
 	isLast: boolean;
-	/** A view of the chunk that was fed. */
+	/** A view of the chunk that was fed, valid until the next one is, or `keep` was called. */
 	bytes: Buffer;
 }
 
@@ -72,6 +72,13 @@ export class PduReader {
 	/** Takes the next chunk; the one before must have been read to its end (`next` gave undefined). */
 	feed(chunk: Buffer): void {
 		this.#chunk = chunk;
+		this.#at = 0;
+	}
+
+	/** The chunk's memory is used for something else from now on: what is not read yet is copied. */
+	keep(): void {
+		if (this.#at === 0 && this.#chunk.length === 0) return;
+		this.#chunk = this.#at < this.#chunk.length ? Buffer.from(this.#chunk.subarray(this.#at)) : nothing;
 		this.#at = 0;
 	}
 

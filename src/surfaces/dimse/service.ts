@@ -48,7 +48,7 @@ export interface Exchange {
 }
 
 interface DataSetReception {
-	/** A piece of the data set, which is taken over. A promise means: read no more before it resolves. Never rejects. */
+	/** A piece of the data set, which is not kept. A promise means: read no more before it resolves. Never rejects. */
 	write(chunk: Buffer): Promise<void> | undefined;
 	/** Never rejects. */
 	abandon(): Promise<void>;

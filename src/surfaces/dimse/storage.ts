@@ -31,9 +31,10 @@ class StoreReception implements Reception {
 			return this.abandon();
 		}
 		if (chunk.length < pieceBytesMin && this.#gathered + chunk.length <= gatheredBytes) return this.#gather(chunk);
+		// The chunk is not there any more when what is before it was written.
 		const flushed = this.#flush();
-		const rest = () => (chunk.length < pieceBytesMin ? this.#gather(chunk) : this.#reception.write(chunk));
-		return flushed === undefined ? rest() : flushed.then(rest);
+		const held = chunk.length < pieceBytesMin ? this.#gather(chunk) : this.#reception.write(chunk);
+		return held ?? flushed;
 	}
 
 	#gather(chunk: Buffer): undefined {
@@ -44,7 +45,7 @@ class StoreReception implements Reception {
 
 	#flush(): Promise<void> | undefined {
 		if (this.#gathering === undefined || this.#gathered === 0) return undefined;
-		const bytes = Buffer.from(this.#gathering.subarray(0, this.#gathered));
+		const bytes = this.#gathering.subarray(0, this.#gathered);
 		this.#gathered = 0;
 		return this.#reception.write(bytes);
 	}

@@ -43,7 +43,9 @@ function intake(index: IndexInstance, headerBytesMax = 1024 * 1024, carriedObjec
 	const files = () => globSync('**/*.{dcm,part}', { cwd: root }).sort();
 	const send = async (dataSet: Buffer, changes: Partial<AnnouncedInstance> = {}, chunkBytes = 1000) => {
 		const reception = instanceIntake.begin({ ...announced, ...changes });
-		for (let at = 0; at < dataSet.length; at += chunkBytes) await reception.write(dataSet.subarray(at, at + chunkBytes));
+		// The same memory each time: whoever keeps a chunk has another one's bytes.
+		const chunk = Buffer.alloc(chunkBytes);
+		for (let at = 0; at < dataSet.length; at += chunkBytes) await reception.write(chunk.subarray(0, dataSet.copy(chunk, 0, at)));
 		return reception.finish();
 	};
 	return { root, instanceIntake, files, send };

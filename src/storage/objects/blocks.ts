@@ -1,0 +1,48 @@
+/** Enough for one call to the disk to be worth its way through the thread pool. */
+export const blockBytes = 256 * 1024;
+/** What stays allocated when nothing is written: 16 MiB. */
+const freeMax = 64;
+
+const free: Buffer[] = [];
+
+/** Gives back what `take` gave; nobody may use it any more. */
+export function release(blocks: readonly Buffer[]): void {
+	for (const block of blocks) if (free.length < freeMax) free.push(Buffer.from(block.buffer, 0, blockBytes));
+}
+
+/**
+ * Pieces of any size, copied into blocks of memory that are used again: memory of its own for each piece costs the collector more
+ * time than the copies cost.
+ */
+export class Blocks {
+	#full: Buffer[] = [];
+	#open: Buffer | undefined;
+	#filled = 0;
+
+	get bytes(): number {
+		return this.#full.length * blockBytes + this.#filled;
+	}
+
+	add(piece: Uint8Array): void {
+		for (let at = 0; at < piece.length; ) {
+			this.#open ??= free.pop() ?? Buffer.allocUnsafeSlow(blockBytes);
+			const count = Math.min(piece.length - at, blockBytes - this.#filled);
+			this.#open.set(piece.subarray(at, at + count), this.#filled);
+			this.#filled += count;
+			at += count;
+			if (this.#filled < blockBytes) continue;
+			this.#full.push(this.#open);
+			this.#open = undefined;
+			this.#filled = 0;
+		}
+	}
+
+	/** Everything that was added; empty afterwards. */
+	take(): Buffer[] {
+		const taken = this.#open === undefined ? this.#full : [...this.#full, this.#open.subarray(0, this.#filled)];
+		this.#full = [];
+		this.#open = undefined;
+		this.#filled = 0;
+		return taken;
+	}
+}
