@@ -260,6 +260,13 @@ export const limitDefinitions = {
 		max: 1024,
 		answer: 'messages of one transaction; the rest waits for the next',
 	},
+	batchWaitMsMax: {
+		variable: 'BATCH_WAIT_MS_MAX',
+		default: 4,
+		min: 0,
+		max: 100,
+		answer: 'a batch starts without the senders whose last messages were just answered',
+	},
 	batchBytesMax: {
 		variable: 'BATCH_BYTES_MAX',
 		default: 16 * MiB,

@@ -2,6 +2,7 @@ import { Failure } from '#core/failure.ts';
 import type { Limits } from '#core/limits.ts';
 import type { Delivery, Reply } from '#record/delivery.ts';
 import { type Letter, Mailbox } from './mailbox.ts';
+import { Returning } from './returning.ts';
 
 /** What became of a batch: its replies in order, or why there are none. */
 export type BatchOutcome = { kind: 'done'; replies: Reply[] } | { kind: 'unavailable' } | { kind: 'crashed' };
@@ -26,9 +27,12 @@ const retryMsMax = ({ unavailableMsMax }: Limits) => Math.min(1000, unavailableM
 export class Lane {
 	readonly #options: LaneOptions;
 	readonly #mailboxes = new Map<string, Mailbox>();
+	readonly #returning: Returning;
 	#waiting: Mailbox[] = [];
 	#inFlight: Letter[] = [];
-	#scheduled = false;
+	/** What the next batch waits for. */
+	#scheduled: 'soon' | 'retry' | 'returning' | undefined;
+	#timer: NodeJS.Timeout | undefined;
 	#running = false;
 	#closed = false;
 	#retryMs = 0;
@@ -38,6 +42,7 @@ export class Lane {
 	constructor(options: LaneOptions) {
 		this.#options = options;
 		this.#batchMax = options.limits.batchMessagesMax;
+		this.#returning = new Returning(options.limits.batchWaitMsMax);
 	}
 
 	mailbox(siteId: string): Mailbox | undefined {
@@ -65,6 +70,7 @@ export class Lane {
 			}
 			if (mailbox.length === 0) this.#waiting.push(mailbox);
 			mailbox.push({ delivery, enqueuedAtMs: this.#options.nowMs(), crashesAlone: 0, resolve, reject });
+			this.#returning.arrived();
 			this.#schedule();
 		});
 	}
@@ -84,16 +90,42 @@ export class Lane {
 		return this.#inFlight.length === 0 && this.#waiting.length === 0;
 	}
 
-	/** Waits for the end of the I/O phase: what arrived on other sockets meanwhile shares the transaction. */
+	/**
+	 * Waits for the senders that were just answered, and for the end of the I/O phase: what arrived on other sockets meanwhile
+	 * shares the transaction.
+	 */
 	#schedule(): void {
-		if (this.#closed || this.#scheduled || this.#running || (this.#waiting.length === 0 && this.available)) return;
-		this.#scheduled = true;
-		const start = () => {
-			this.#scheduled = false;
-			void this.#run();
-		};
-		if (this.#retryMs > 0) setTimeout(start, this.#retryMs).unref();
-		else setImmediate(start);
+		if (this.#closed || this.#running || (this.#waiting.length === 0 && this.available)) return;
+		if (this.#scheduled === 'soon' || this.#scheduled === 'retry') return;
+		const waitMs = this.#retryMs > 0 || this.#fillsBatch() ? 0 : this.#returning.waitMs(performance.now());
+		if (this.#retryMs > 0) this.#startIn(this.#retryMs, 'retry');
+		else if (waitMs === 0) this.#startSoon();
+		else if (this.#scheduled === undefined) this.#startIn(waitMs, 'returning');
+	}
+
+	#startSoon(): void {
+		clearTimeout(this.#timer);
+		this.#scheduled = 'soon';
+		setImmediate(() => this.#start());
+	}
+
+	#fillsBatch(): boolean {
+		let messages = 0;
+		for (const mailbox of this.#waiting) messages += mailbox.length;
+		return messages >= this.#batchMax;
+	}
+
+	#startIn(ms: number, scheduled: 'retry' | 'returning'): void {
+		this.#scheduled = scheduled;
+		this.#timer = setTimeout(() => {
+			if (scheduled === 'returning') this.#returning.timedOut();
+			this.#start();
+		}, ms).unref();
+	}
+
+	#start(): void {
+		this.#scheduled = undefined;
+		void this.#run();
 	}
 
 	async #run(): Promise<void> {
@@ -101,10 +133,14 @@ export class Lane {
 		// While nothing can be stored, an empty batch finds out when that ends: nobody delivers before.
 		if (this.#inFlight.length > 0 || !this.available) {
 			this.#running = true;
+			this.#returning.started();
+			const startedMs = performance.now();
 			const outcome = await this.#options.process(this.#inFlight.map((letter) => letter.delivery));
 			const batch = this.#inFlight;
 			this.#inFlight = [];
 			this.#running = false;
+			const endedMs = performance.now();
+			if (outcome.kind === 'done') this.#returning.answered(batch.length, endedMs - startedMs, endedMs);
 			this.#conclude(batch, outcome);
 		}
 		if (this.#isIdle()) for (const resolve of this.#idle.splice(0)) resolve();
