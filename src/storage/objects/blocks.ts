@@ -4,9 +4,21 @@ export const blockBytes = 256 * 1024;
 const freeMax = 64;
 
 const free: Buffer[] = [];
+let inUse = 0;
+
+/** Whether so many objects are on their way that each should wait with less. */
+export function areMany(): boolean {
+	return inUse > freeMax;
+}
+
+function next(): Buffer {
+	inUse += 1;
+	return free.pop() ?? Buffer.allocUnsafeSlow(blockBytes);
+}
 
 /** Gives back what `take` gave; nobody may use it any more. */
 export function release(blocks: readonly Buffer[]): void {
+	inUse -= blocks.length;
 	for (const block of blocks) if (free.length < freeMax) free.push(Buffer.from(block.buffer, 0, blockBytes));
 }
 
@@ -25,7 +37,7 @@ export class Blocks {
 
 	add(piece: Uint8Array): void {
 		for (let at = 0; at < piece.length; ) {
-			this.#open ??= free.pop() ?? Buffer.allocUnsafeSlow(blockBytes);
+			this.#open ??= next();
 			const count = Math.min(piece.length - at, blockBytes - this.#filled);
 			this.#open.set(piece.subarray(at, at + count), this.#filled);
 			this.#filled += count;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
-import { Blocks, blockBytes, release } from './blocks.ts';
+import { areMany, Blocks, blockBytes, release } from './blocks.ts';
 import { closeFile, storeFailure, writeAll } from './file-system.ts';
 import type { FinishedObject, ObjectWriter } from './object-store.ts';
 
@@ -55,7 +55,7 @@ export class FileWriter implements ObjectWriter {
 		this.#bytes += chunk.length;
 		this.#waiting.add(chunk);
 		if (this.#waiting.bytes >= blockBytes) this.#flushing ??= this.#flush();
-		return this.#waiting.bytes >= waitingBytesMax ? this.#flushing : undefined;
+		return this.#waiting.bytes >= (areMany() ? blockBytes : waitingBytesMax) ? this.#flushing : undefined;
 	}
 
 	/** Writes what waits, and what comes meanwhile if that is enough again. Never rejects. */
@@ -64,8 +64,11 @@ export class FileWriter implements ObjectWriter {
 			const fd = await this.#opened;
 			do {
 				const blocks = this.#waiting.take();
-				await writeAll(fd, blocks);
-				release(blocks);
+				try {
+					await writeAll(fd, blocks);
+				} finally {
+					release(blocks);
+				}
 			} while (this.#waiting.bytes >= blockBytes);
 		} catch (error) {
 			this.#fail(error);
