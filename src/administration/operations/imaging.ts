@@ -37,8 +37,10 @@ export const imagingOperations = [
 	defineOperation({
 		name: 'mpps list',
 		summary: 'lists the procedure steps that were reported, newest first',
-		method: 'GET',
-		path: '/mpps',
+		// A patient's identifier stands in no address.
+		method: 'POST',
+		path: '/mpps/search',
+		effect: 'none',
 		role: 'auditor',
 		scope: 'sites',
 		input: listMppsInput,
