@@ -54,7 +54,7 @@ export class SignIn {
 	 * @throws Failure `unauthenticated`; `too-many-requests` while the account or the address, or the known browser, is locked, whether the account exists or not
 	 */
 	async signIn(email: string, password: string, { source, browser }: Caller): Promise<{ token: string; browser: string }> {
-		const { sessions, database, audit } = this.#options;
+		const { sessions, database, audit, limits } = this.#options;
 		const account = accountOf(email);
 		const known = await this.#knownBrowser(account, browser);
 		const counters: Counter[] =
@@ -65,13 +65,16 @@ export class SignIn {
 					]
 				: [['browser', known]];
 		await this.#count(counters);
-		const [row] = await database.runOpened(readAccount, [account]);
-		const [userId = null, knownEmail = null, passwordHash = null] = row ?? [];
+		const [row] = await database.runOpened(readAccount, [account, limits.oneTimePasswordMsMax]);
+		const [userId = null, knownEmail = null, passwordHash = null, expired] = row ?? [];
 		const matches = await this.#check(password, passwordHash);
-		const token = matches && userId && passwordHash ? await sessions.begin(userId, passwordHash, source) : undefined;
+		const isExpired = matches && expired === 't';
+		const token = matches && !isExpired && userId && passwordHash ? await sessions.begin(userId, passwordHash, source) : undefined;
 		if (token === undefined) {
 			audit.record({ action: 'user.sign-in-failed', subject: knownEmail ?? 'no such user', source });
-			throw new Failure('unauthenticated', 'the e-mail address or the password is wrong');
+			// Told to those alone who know the password.
+			const why = isExpired ? 'the one-time password has expired; have another one made' : 'the e-mail address or the password is wrong';
+			throw new Failure('unauthenticated', why);
 		}
 		await this.#forgive(counters);
 		audit.recordOf({ ...byPerson(knownEmail ?? '', source), action: 'user.sign-in' });
@@ -88,12 +91,12 @@ export class SignIn {
 	 * @throws Failure `sender-not-authorized` when the current password is another, `unprocessable` when the new one will not do
 	 */
 	async changePassword(session: Session, current: string, password: string, source: string): Promise<void> {
-		const { database, audit } = this.#options;
+		const { database, audit, limits } = this.#options;
 		const { email, userId, digest } = session;
 		// Strangers, who have no session, do not count here.
 		const counters: Counter[] = [['change', accountOf(email)]];
 		await this.#count(counters);
-		const [row] = await database.runOpened(readAccount, [email]);
+		const [row] = await database.runOpened(readAccount, [email, limits.oneTimePasswordMsMax]);
 		const held = row?.[2] ?? null;
 		if (!(await this.#check(current, held)) || held === null) {
 			audit.record({ action: 'user.change-password-failed', subject: email, source });

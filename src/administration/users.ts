@@ -74,6 +74,7 @@ export function addUser(context: AdministrationContext, input: z.input<typeof ad
 			email,
 			passwordHash: null,
 			mustChangePassword: false,
+			oneTimeSince: null,
 			role,
 			allSites,
 			active: true,
@@ -162,6 +163,7 @@ export async function resetPassword(context: AdministrationContext, email: strin
 		const user = await userByEmail(em, email);
 		user.passwordHash = passwordHash;
 		user.mustChangePassword = true;
+		user.oneTimeSince = new Date(context.nowMs());
 		await execute(em, unlock, user.email);
 		return [
 			{ email: user.email, password },

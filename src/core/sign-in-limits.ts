@@ -30,6 +30,13 @@ export const signInLimitDefinitions = {
 		max: 1000,
 		answer: 'passwords of a node that wait to be checked, one at a time; 429 with Retry-After',
 	},
+	oneTimePasswordMsMax: {
+		variable: 'ONE_TIME_PASSWORD_MS_MAX',
+		default: 168 * hour,
+		min: 60_000,
+		max: 8760 * hour,
+		answer: 'since a one-time password was made; it expires, 401',
+	},
 	sessionIdleMsMax: {
 		variable: 'SESSION_IDLE_MS_MAX',
 		default: hour / 2,

@@ -18,6 +18,7 @@ import { SignIn } from '../../migrations/0015-sign-in.ts';
 import { MessageSearch } from '../../migrations/0016-message-search.ts';
 import { SiteLimits } from '../../migrations/0017-site-limits.ts';
 import { Reach } from '../../migrations/0018-reach.ts';
+import { OneTimePasswords } from '../../migrations/0019-one-time-passwords.ts';
 import { ormConnection } from './orm-connection.ts';
 
 /** All migrations in order. They are written by hand; the ORM only runs them and keeps their names. */
@@ -39,6 +40,7 @@ const migrations = [
 	{ name: '0016-message-search', class: MessageSearch },
 	{ name: '0017-site-limits', class: SiteLimits },
 	{ name: '0018-reach', class: Reach },
+	{ name: '0019-one-time-passwords', class: OneTimePasswords },
 ];
 
 /** Any constant will do, as long as every node takes the same. */

@@ -71,6 +71,7 @@ create table app_user (
 	role text not null,
 	must_change_password boolean not null default false,
 	all_sites boolean not null default false,
+	one_time_since timestamp with time zone,
 	UNIQUE (email),
 	PRIMARY KEY (id),
 	CHECK (((NOT all_sites) OR (role = 'auditor'::text))),

@@ -11,6 +11,8 @@ export const User = defineEntity({
 		passwordHash: p.text().nullable().name('password_hash'),
 		/** Set by somebody else, who therefore knows it. */
 		mustChangePassword: p.boolean().name('must_change_password'),
+		/** When the one-time password was made; null of a password that its user chose. */
+		oneTimeSince: p.datetime().nullable().name('one_time_since'),
 		role: p.enum(roles),
 		/** Of an auditor: reads all sites, those that come as well. */
 		allSites: p.boolean().name('all_sites'),

@@ -51,6 +51,24 @@ describe('signing in', () => {
 			{ SIGN_IN_FAILURES_MAX: '50' },
 		));
 
+	test('a one-time password expires; who knows it is told so, and everybody else nothing', () =>
+		withOwner(async (service, password) => {
+			await service.rows("update app_user set one_time_since = now() - interval '6 days 23 hours'");
+			assert.equal((await adminClient(service).signIn(owner, password)).status, 200);
+			await service.rows("update app_user set one_time_since = now() - interval '7 days 1 minute'");
+			const client = adminClient(service);
+			const expired = await client.signIn(owner, password);
+			assert.deepEqual([expired.status, expired.body], [401, { error: 'the one-time password has expired; have another one made' }]);
+			assert.equal(expired.headers.get('set-cookie'), null);
+			assert.deepEqual((await client.signIn(owner, 'another password')).body, { error: 'the e-mail address or the password is wrong' });
+			const reset = await resetPassword(service.administration, owner);
+			const fresh = adminClient(service);
+			assert.equal((await fresh.signIn(owner, reset.password)).status, 200);
+			const change = { method: 'PUT', body: { current: reset.password, password: ownPassword } };
+			assert.equal((await fresh.call('/api/v1/session/password', change)).status, 204);
+			assert.deepEqual(await service.rows('select one_time_since from app_user'), [{ one_time_since: null }]);
+		}));
+
 	test('an account is locked after wrong passwords, be there one or not, and not for good', () =>
 		withOwner(
 			async (service, password) => {

@@ -53,9 +53,13 @@ from access_version k, app_user u
 where u.email = $1`,
 };
 
+/** The account `$1`; whether its password was for one use and is older than `$2` ms. */
 export const readAccount: Statement = {
 	name: 'read_account',
-	text: 'select u.id, u.email, case when u.active then u.password_hash end from app_user u where u.email = $1',
+	text: `
+select u.id, u.email, case when u.active then u.password_hash end,
+	coalesce(u.one_time_since < now() - make_interval(secs => $2::float8 / 1000), false)
+from app_user u where u.email = $1`,
 };
 
 /** Begins a session `$1` of the user `$2`, whose password still is `$3`, from `$4`; drops those that ended by age (`$5`, `$6` ms). */
@@ -121,7 +125,7 @@ export const changePassword: Statement = {
 	name: 'change_password',
 	text: `
 with changed as (
-	update app_user u set password_hash = $3, must_change_password = false
+	update app_user u set password_hash = $3, must_change_password = false, one_time_since = null
 	where u.id = $1 and u.active and u.password_hash = $2
 	returning u.id, u.role, u.password_hash
 ), ended as (
@@ -140,8 +144,8 @@ export const addFirstAdministrator: Statement = {
 	name: 'add_first_administrator',
 	text: `
 with added as (
-	insert into app_user (id, email, password_hash, must_change_password, role, active, created_at)
-	select $1, $2, $3, true, 'administrator', true, now()
+	insert into app_user (id, email, password_hash, must_change_password, one_time_since, role, active, created_at)
+	select $1, $2, $3, true, now(), 'administrator', true, now()
 	where not exists (select from app_user)
 	on conflict do nothing
 	returning email
