@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { isAeTitle } from '#dicom/ae-title.ts';
 import { readInPlace } from '../tcp/in-place.ts';
 import { type AssociateRequest, AssociateRequestError, readAssociateRequest } from './associate-request.ts';
-import type { DimseContext, EndedAssociation } from './context.ts';
+import type { DimseContext, EndedAssociation, EndReason } from './context.ts';
 import { Messages } from './messages.ts';
 import { applicationContextName, canBeAnswered, negotiate } from './negotiation.ts';
 import { type AbortReason, abort, associateReject, type Rejection, rejections, releaseResponse } from './pdu.ts';
@@ -13,20 +13,6 @@ import { type Action, type State, transition, type UpperLayerEvent } from './upp
 /** Answers that the peer has not taken; above the first nothing more is read from it, above the second it is hostile. */
 const unsentBytesMax = 64 * 1024;
 const floodBytesMax = 1024 * 1024;
-
-/** Why a connection ended; the label of `tributary_dimse_association_ends_total`. */
-type EndReason =
-	| 'released'
-	| 'rejected'
-	| 'peer-abort'
-	| 'closed'
-	| 'protocol'
-	| 'artim'
-	| 'idle'
-	| 'stalled'
-	| 'access'
-	| 'error'
-	| 'drained';
 
 /** What an association asks of the surface that holds it. */
 export interface AssociationHost {

@@ -45,6 +45,20 @@ export interface AnsweredQuery {
 	destination?: string;
 }
 
+/** Why a connection ended; the label of `tributary_dimse_association_ends_total`. */
+export type EndReason =
+	| 'released'
+	| 'rejected'
+	| 'peer-abort'
+	| 'closed'
+	| 'protocol'
+	| 'artim'
+	| 'idle'
+	| 'stalled'
+	| 'access'
+	| 'error'
+	| 'drained';
+
 /** An association that was accepted and has ended, for the audit trail (PS3.15 A.5.3.7): who, and how much came. */
 export interface EndedAssociation {
 	siteId: string;
@@ -56,8 +70,7 @@ export interface EndedAssociation {
 	startedMs: number;
 	/** Received on the connection. */
 	bytes: number;
-	/** See `EndReason`. */
-	end: string;
+	end: EndReason;
 	/** Requests by operation and outcome: `C-STORE success`. */
 	requests: ReadonlyMap<string, number>;
 }
