@@ -36,7 +36,9 @@ type Send = (statement: Statement, values: readonly unknown[]) => void;
 export function sendImaging(send: Send, sets: WorkingSets, lastUpdated: string): void {
 	const replaced = [...sets].flatMap(([siteId, set]) => [...set.replacements.values()].map((replacement) => ({ siteId, replacement })));
 	if (replaced.length > 0) send(deleteInstances, replacedParameters(replaced));
-	const added = [...sets].flatMap(([siteId, set]) => [...set.newInstances.values()].map((instance) => ({ siteId, added: instance })));
+	const added = [...sets].flatMap(([siteId, set]) =>
+		[...set.newInstances.values()].map((instance) => ({ siteId, added: instance, ...set.storedOf(instance) })),
+	);
 	if (added.length > 0) {
 		send(insertInstances, instanceParameters(added, lastUpdated));
 		const [series, studies] = [seriesOf(added), studiesOf(added)];

@@ -54,7 +54,12 @@ function siteInstance(siteId: string, given: GivenInstance, isNewStudy: boolean,
 		frames: undefined,
 	};
 	const instance = { attributes, digest: given.uid, bytes: 1000, objectKey: `key ${given.uid}`, callingAe: 'CT', source: '127.0.0.1' };
-	return { siteId, added: { instance, patientId: given.patientId, studyId: newId(), isNewStudy, isNewSeries } };
+	return {
+		siteId,
+		isKnownStudy: false,
+		isKnownSeries: false,
+		added: { instance, patientId: given.patientId, studyId: newId(), isNewStudy, isNewSeries },
+	};
 }
 
 /** Puts instances into the index of a site with the statements of a batch. */

@@ -69,9 +69,10 @@ export class WorkingSet {
 	readonly audits: AuditEntry[] = [];
 	/** By SOP Instance UID. */
 	readonly #instances = new Map<string, HeldInstance>();
-	/** By Study Instance UID. */
 	readonly #studies = new Map<string, HeldStudy>();
-	readonly #series = new Map<string, true>();
+	readonly #storedStudies = new Set<string>();
+	/** Whether it is stored, by study and series. */
+	readonly #series = new Map<string, boolean>();
 	/** Keys of objects that are kept aside, by UID and digest. */
 	readonly #kept = new Map<string, readonly string[]>();
 	readonly #conflicts = new Map<string, HeldConflict>();
@@ -246,15 +247,15 @@ export class WorkingSet {
 	}
 
 	addStoredSeries(study: HeldStudy, seriesUid: string | null): void {
-		this.#studies.set(study.studyUid, study);
+		this.addStoredStudy(study);
 		if (seriesUid !== null) this.#series.set(`${study.studyUid}/${seriesUid}`, true);
 	}
 
 	addStoredStudy(study: HeldStudy): void {
 		this.#studies.set(study.studyUid, study);
+		this.#storedStudies.add(study.studyUid);
 	}
 
-	/** Studies of an accession number. */
 	studiesOf(accessionNumber: string): HeldStudy[] {
 		return [...this.#studies.values()].filter((study) => study.accessionNumber === accessionNumber && study.instanceCount > 0);
 	}
@@ -291,6 +292,12 @@ export class WorkingSet {
 		return this.#studies.get(studyUid);
 	}
 
+	/** Whether there are rows of an instance's study and series, whatever this batch makes of them. */
+	storedOf({ instance: { attributes: uids } }: NewInstance): { isKnownStudy: boolean; isKnownSeries: boolean } {
+		const isKnownSeries = this.#series.get(`${uids.studyUid}/${uids.seriesUid}`) === true;
+		return { isKnownStudy: this.#storedStudies.has(uids.studyUid), isKnownSeries };
+	}
+
 	hasSeries(studyUid: string, seriesUid: string): boolean {
 		return this.#series.has(`${studyUid}/${seriesUid}`);
 	}
@@ -301,7 +308,7 @@ export class WorkingSet {
 		const held = { sopInstanceUid, studyUid, digest, bytes, objectKey, callingAe, source, storedAt: undefined };
 		this.#put(this.#instances, sopInstanceUid, held);
 		this.#countStudy(this.#studies.get(studyUid) ?? beganStudy(added), 1);
-		this.#put(this.#series, `${studyUid}/${seriesUid}`, true);
+		if (!this.hasSeries(studyUid, seriesUid)) this.#put(this.#series, `${studyUid}/${seriesUid}`, false);
 		this.#put(this.newInstances, sopInstanceUid, added);
 	}
 

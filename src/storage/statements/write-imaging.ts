@@ -4,6 +4,9 @@ import { plainArray, type Statement, textArray } from '../statement.ts';
 export interface SiteInstance {
 	siteId: string;
 	added: NewInstance;
+	/** Whether there are rows of its study and its series already. */
+	isKnownStudy: boolean;
+	isKnownSeries: boolean;
 }
 
 export const insertInstances: Statement = {
@@ -74,19 +77,18 @@ export interface Groups {
 
 export function seriesOf(rows: readonly SiteInstance[]): Groups {
 	const groups = grouped(rows, ({ attributes }) => `${attributes.studyUid}/${attributes.seriesUid}`);
-	return parted(groups, ({ isNewSeries }) => isNewSeries);
+	return parted(groups, ({ isKnownSeries }) => isKnownSeries);
 }
 
 export function studiesOf(rows: readonly SiteInstance[]): Groups {
 	return parted(
 		grouped(rows, ({ attributes }) => attributes.studyUid),
-		({ isNewStudy }) => isNewStudy,
+		({ isKnownStudy }) => isKnownStudy,
 	);
 }
 
-function parted(groups: readonly Group[], isNew: (added: NewInstance) => boolean): Groups {
-	const isBegun = (group: Group) => group.some(({ added }) => isNew(added));
-	return { begun: groups.filter(isBegun), known: groups.filter((group) => !isBegun(group)) };
+function parted(groups: readonly Group[], isKnown: (row: SiteInstance) => boolean): Groups {
+	return { begun: groups.filter(([first]) => !isKnown(first)), known: groups.filter(([first]) => isKnown(first)) };
 }
 
 export function grownSeriesParameters(groups: readonly Group[]): unknown[] {
