@@ -89,13 +89,14 @@ export class Batch {
 	async #attempt(batch: readonly Prepared[]): Promise<Reply[] | { error: unknown }> {
 		let before: Attempt | undefined;
 		for (let repeats = 0; ; repeats++) {
-			const attempt: Attempt = { id: newId(), settled: [] };
+			const attempt: Attempt = { id: newId(), sound: [], settled: [] };
 			try {
 				return await this.#transact(batch, attempt, before);
 			} catch (error) {
 				const trouble = troubleOf(error);
 				await this.#options.connection.recover();
 				if (error instanceof Committed) return repliesOf(error.attempt);
+				if (error instanceof Unplaced) continue;
 				if (trouble === 'connection') before = attempt;
 				if (trouble === 'poison' || trouble === 'other') return { error };
 				this.#stages.repeats++;
@@ -141,11 +142,13 @@ export class Batch {
 			if (first && segment.length === 1 && needsLookup(first)) await lookUp(first, connection, this.#options.readSet);
 			const reads = this.#options.readSet.read(connection, keysOf(segment));
 			sent.push(reads);
-			// While the database reads, the disk writes.
+			// While the database reads and writes, so does the disk.
 			connection.flush();
-			const [sets, sequences, earlier] = await Promise.all([reads, turns, accepted, placeAll(segment)]);
+			void placeAll(segment);
+			const [sets, sequences, earlier] = await Promise.all([reads, turns, accepted]);
 			const read = performance.now();
 			for (const message of segment) {
+				if (message.poison === undefined) attempt.sound.push(message);
 				const { siteId } = message.delivery;
 				const set = sets.get(siteId);
 				if (set === undefined) throw new Error('a site of the batch was not read');
@@ -168,7 +171,7 @@ export class Batch {
 		const siteId = batch[0]?.delivery.siteId;
 		if (siteId !== undefined) sent.push(connection.run(insertBatch, [siteId, attempt.id, committedAt]));
 		if (siteId !== undefined && Math.random() < 0.001) sent.push(connection.run(forgetBatches, [siteId, committedAt]));
-		await this.#commit(settled, sent, committedAt);
+		await this.#commit(batch, attempt, sent, committedAt);
 	}
 
 	/** Whoever holds the sites' turns knows that an earlier transaction on them has ended, one way or the other. */
@@ -178,13 +181,17 @@ export class Batch {
 		if (rows.length > 0) throw new Committed(before);
 	}
 
-	async #commit(settled: readonly Settled[], sent: Promise<unknown>[], committedAt: string): Promise<void> {
+	async #commit(batch: readonly Prepared[], { settled, sound }: Attempt, sent: Promise<unknown>[], committedAt: string): Promise<void> {
 		const { connection } = this.#options;
 		const started = performance.now();
 		const logged = settled.map((message) => message.logged).filter((message) => message !== undefined);
 		if (logged.length > 0) sent.push(logMessages(connection, logged, committedAt));
 		const accepted = logged.filter(isRecognisable);
 		if (accepted.length > 0) sent.push(logAccepted(connection, accepted, committedAt));
+		// A statement that fails meanwhile is told by what is awaited behind.
+		for (const statement of sent) statement.catch(() => undefined);
+		await placeAll(batch);
+		if (sound.some(({ poison }) => poison !== undefined)) throw new Unplaced();
 		const commit = connection.control('commit');
 		const [command] = await Promise.all([commit, ...sent]);
 		// PostgreSQL answers the COMMIT of a failed transaction with ROLLBACK, and without an error.
@@ -209,12 +216,17 @@ export class Batch {
 /** One transaction of a batch, and what it decided; true only when it is committed. */
 interface Attempt {
 	id: string;
+	/** Messages that nothing was known against when they were applied. */
+	sound: Prepared[];
 	settled: Settled[];
 }
 
 function repliesOf({ settled }: Attempt): Reply[] {
 	return settled.map(({ reply }) => reply);
 }
+
+/** An object could not be stored whose row was written meanwhile; its message is refused when the batch is repeated. */
+class Unplaced extends Error {}
 
 /** The transaction whose answer was lost had happened. */
 class Committed extends Error {

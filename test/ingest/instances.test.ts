@@ -141,7 +141,7 @@ describe('instances of one UID in one batch', () => {
 		assert.deepEqual(await rows('select 1 from imaging_conflict where site_id = $1', site), []);
 	});
 
-	test('a carried object is placed once, before its row is there; where it cannot be, its instance alone is refused', async (context) => {
+	test('a carried object is placed once, before its row is committed; where it cannot be, its instance alone is refused', async (context) => {
 		const site = await siteOf('keep-carried');
 		const placed: string[] = [];
 		place = async (key, object) => {
