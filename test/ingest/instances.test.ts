@@ -141,6 +141,40 @@ describe('instances of one UID in one batch', () => {
 		assert.deepEqual(await rows('select 1 from imaging_conflict where site_id = $1', site), []);
 	});
 
+	describe('what began a study or a series is replaced in the same batch:', () => {
+		const orphans = (siteId: string) =>
+			rows(
+				`select i.sop_instance_uid as uid from imaging_instance i
+				where i.site_id = $1 and (
+					not exists (select from imaging_study t where t.site_id = i.site_id and t.study_uid = i.study_uid)
+					or not exists (select from imaging_series s
+						where s.site_id = i.site_id and s.study_uid = i.study_uid and s.series_uid = i.series_uid)
+				)
+				order by 1`,
+				siteId,
+			);
+
+		test('by a correction', async () => {
+			const site = await siteOf('replace-corrected');
+			await process([instance(site, 'a'), instance(site, 'bb')]);
+			assert.deepEqual(await orphans(site), []);
+		});
+
+		test('by an instance of another study, while its neighbour stays', async () => {
+			const site = await siteOf('replace-moved');
+			await process([instance(site, 'a'), instance(site, 'n', { uid: '1.7' }), instance(site, 'bb', { study: '1.2.2' })]);
+			assert.deepEqual(await orphans(site), []);
+		});
+
+		test('by an instance of another series of a known study', async () => {
+			const site = await siteOf('replace-series');
+			await process([instance(site, 'k', { uid: '1.9' })]);
+			const neighbour = instance(site, 'n', { uid: '1.7', series: '1.3.5' });
+			await process([instance(site, 'a', { series: '1.3.5' }), instance(site, 'bb', { series: '1.3.6' }), neighbour]);
+			assert.deepEqual(await orphans(site), []);
+		});
+	});
+
 	test('a carried object is placed once, before its row is committed; where it cannot be, its instance alone is refused', async (context) => {
 		const site = await siteOf('keep-carried');
 		const placed: string[] = [];
