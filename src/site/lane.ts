@@ -120,7 +120,9 @@ export class Lane {
 		this.#timer = setTimeout(() => {
 			if (scheduled === 'returning') this.#returning.timedOut();
 			this.#start();
-		}, ms).unref();
+		}, ms);
+		// A message that waits holds the process; a database that is away does not.
+		if (scheduled === 'retry') this.#timer.unref();
 	}
 
 	#start(): void {
