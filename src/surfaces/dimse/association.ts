@@ -100,6 +100,11 @@ export class Association {
 		this.#lastActivityMs = this.#context.clock.nowMs();
 		this.#bytes += chunk.length;
 		this.#context.metrics.dimseReceivedBytes.inc(chunk.length);
+		if (this.#waiting) {
+			this.#reader.append(chunk);
+			this.#socket.pause();
+			return;
+		}
 		this.#reader.feed(chunk);
 		this.#pump();
 		this.#reader.keep();
@@ -127,6 +132,8 @@ export class Association {
 			const work = this.#take(event);
 			if (work === undefined) continue;
 			this.#setWaiting(true);
+			// Behind a whole message the socket is read until something comes: else nobody would notice that the peer is gone.
+			if (event.kind !== 'fragment' || !event.isLast) this.#socket.pause();
 			work.then(
 				() => this.#goOn(),
 				(error) => this.#failed(error),
@@ -147,10 +154,8 @@ export class Association {
 	#setWaiting(waiting: boolean): void {
 		if (waiting === this.#waiting) return;
 		this.#waiting = waiting;
-		if (waiting) {
-			this.#socket.pause();
-			this.#context.metrics.dimseAssociationsPaused.inc();
-		} else {
+		if (waiting) this.#context.metrics.dimseAssociationsPaused.inc();
+		else {
 			this.#socket.resume();
 			this.#context.metrics.dimseAssociationsPaused.dec();
 		}

@@ -77,8 +77,15 @@ export class PduReader {
 
 	/** The chunk's memory is used for something else from now on: what is not read yet is copied. */
 	keep(): void {
-		if (this.#at === 0 && this.#chunk.length === 0) return;
-		this.#chunk = this.#at < this.#chunk.length ? Buffer.from(this.#chunk.subarray(this.#at)) : nothing;
+		const isRead = this.#part === 'invalid' || this.#at >= this.#chunk.length;
+		this.#chunk = isRead ? nothing : Buffer.from(this.#chunk.subarray(this.#at));
+		this.#at = 0;
+	}
+
+	/** Copies what came behind a chunk that was kept and is not read yet. */
+	append(chunk: Buffer): void {
+		if (this.#part === 'invalid') return;
+		this.#chunk = Buffer.concat([this.#chunk.subarray(this.#at), chunk]);
 		this.#at = 0;
 	}
 

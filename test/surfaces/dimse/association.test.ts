@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import type { Socket } from 'node:net';
 import { test } from 'node:test';
 import { implementationClassUid } from '#dicom/implementation.ts';
 import { transferSyntaxes } from '#dicom/transfer-syntax.ts';
 import { rejections } from '#surfaces/dimse/pdu.ts';
+import { eventually } from '#test/support/service.ts';
 import {
 	abortPdu,
 	acceptOf,
@@ -21,7 +23,7 @@ import {
 	uint32,
 	value,
 } from './peer.ts';
-import { ctImage, explicitLittleEndian, implicitLittleEndian, procedureStep, startSurface, verification } from './support.ts';
+import { ctImage, explicitLittleEndian, gate, implicitLittleEndian, procedureStep, startSurface, verification } from './support.ts';
 
 const jpegLossless = '1.2.840.10008.1.2.4.70';
 
@@ -318,4 +320,49 @@ test('draining answers what was received whole, aborts, and takes no more', asyn
 	assert.equal((await idle.next()).type, 7);
 	await closing;
 	await assert.rejects(connect(context, port));
+});
+
+for (const [how, leave] of [
+	['resets', (socket: Socket) => socket.resetAndDestroy()],
+	['closes', (socket: Socket) => socket.destroy()],
+	['ends', (socket: Socket) => socket.end()],
+] as const) {
+	test(`a peer that ${how} the connection while its instance is stored gives back its association at once`, async (context) => {
+		const { port, intake, counted } = await startSurface(context);
+		const { open, opened } = gate();
+		context.after(open);
+		intake.result = async () => {
+			await opened;
+			return {};
+		};
+		const peer = await associate(context, port);
+		peer.write(data(value(3, 'command', store()), value(3, 'data', Buffer.alloc(8000))));
+		await (await intake.instance(0)).end;
+		assert.equal(await counted('dimseAssociations'), 1);
+		leave(peer.socket);
+		await eventually(async () => (await counted('dimseAssociations')) === 0, 'the end of the association');
+	});
+}
+
+test('what comes while an instance is stored is read afterwards, in order', async (context) => {
+	const { port, intake } = await startSurface(context);
+	const { open, opened } = gate();
+	intake.result = async () => {
+		await opened;
+		return {};
+	};
+	const peer = await associate(context, port);
+	const instance = (byte: number) => Buffer.concat([data(value(3, 'command', store())), data(value(3, 'data', Buffer.alloc(8000, byte)))]);
+	peer.write(instance(1));
+	await (await intake.instance(0)).end;
+	const more = Buffer.concat([instance(2), instance(3)]);
+	for (let at = 0; at < more.length; at += 3001) {
+		peer.write(more.subarray(at, at + 3001));
+		await new Promise((resolve) => setTimeout(resolve, 5));
+	}
+	open();
+	for (const byte of [1, 2, 3]) {
+		assert.equal(statusOf(await peer.next()), 0);
+		assert.deepEqual(Buffer.concat((await intake.instance(byte - 1)).chunks), Buffer.alloc(8000, byte));
+	}
 });
