@@ -35,14 +35,18 @@ export interface AdminParts {
 	closers: (() => Promise<void> | void)[];
 }
 
-/** The admin API and the console, which is bundled meanwhile. */
-export async function openAdmin(parts: AdminParts, http: Pick<AdminListenOptions, 'tls' | 'trustedProxies'>): Promise<SurfaceAddress> {
+/** The admin API and the console, which is bundled meanwhile and shows people where FHIR is. */
+export async function openAdmin(
+	parts: AdminParts,
+	http: Pick<AdminListenOptions, 'tls' | 'trustedProxies'>,
+	fhirPort: number,
+): Promise<SurfaceAddress> {
 	const { config, log, metrics, clock, people, databaseUrl, shards, closers } = parts;
 	const { limits } = config;
 	const audit = openAudit({ databaseUrl, log, clock });
 	closers.push(() => audit.close());
 	const sessions = new Sessions(people, limits);
-	const assets = bundleConsole(new URL('./console/index.html', import.meta.url));
+	const assets = bundleConsole(new URL('./console/index.html', import.meta.url), { 'fhir-port': fhirPort });
 	assets.catch((error: unknown) => log.error({ err: error }, 'the console could not be bundled'));
 	const figures = new Figures({ database: people, waitingBySite: () => shards.waitingBySite(), metrics, clock, log });
 	figures.start();

@@ -253,7 +253,7 @@ async function listen(parts: Parts): Promise<Record<string, SurfaceAddress>> {
 	const documented = { ...http, documented: config.API_DOCUMENTATION, version };
 	opened('hl7', config.HOST, await createHl7HttpSurface(ingestContext, { ...documented, port: config.HL7_PORT }));
 	opened('mpps', config.HOST, await createMppsSurface(ingestContext, { ...documented, port: config.MPPS_PORT }));
-	surfaces['admin'] = await openAdmin(parts, http);
+	surfaces['admin'] = await openAdmin(parts, http, surfaces['fhir']?.port ?? config.FHIR_PORT);
 	return { ...surfaces, ...(await listenMllp(parts)), ...(await listenDimse(parts)) };
 }
 

@@ -43,10 +43,12 @@ describe('the console', { skip: withoutBrowser }, () => {
 		await dialog.getByRole('button', { name: 'Create key' }).click();
 		const key = (await dialog.locator('[data-secret]').textContent()) ?? '';
 		assert.match(key, /^trb_/);
-		assert.ok((await dialog.textContent())?.includes(`curl -H 'X-API-Key: ${key}'`));
+		const [, line = '', address = ''] = /(curl -H '[^']+') '([^']+)'/.exec((await dialog.textContent()) ?? '') ?? [];
+		assert.equal(line, `curl -H 'X-API-Key: ${key}'`);
 		await dialog.getByRole('button', { name: 'I have copied it' }).click();
 		assert.ok(!(await page.content()).includes(key), 'the key is gone from the page');
 		await eventually(async () => (await ingest(service, key, 'one')) === 200, 'the key');
+		assert.equal((await fetch(address, { headers: { 'X-API-Key': key } })).status, 200, address);
 
 		await page.getByRole('link', { name: 'Integration clients' }).click();
 		await page.getByRole('button', { name: 'New client' }).first().click();

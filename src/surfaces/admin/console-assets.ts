@@ -31,11 +31,14 @@ const contentTypes: Readonly<Record<string, string>> = {
 /** What the page loads from beside itself: `src="main.tsx"`, `href="main.css"`. */
 const reference = /\b(src|href)="((?![/#]|\w+:)[^"]+)"/g;
 
+/** What the page is told by `<meta name="fhir-port" content="8080">`. */
+const meta = /<meta name="([^"]+)" content="[^"]*">/g;
+
 /**
  * Bundles what an index.html loads (TypeScript with JSX, CSS, images) for browsers, minified, and names each file after its content.
- * Rejects when something does not compile.
+ * `facts`: contents of meta elements, by name. Rejects when something does not compile.
  */
-export async function bundleConsole(index: URL): Promise<ConsoleAssets> {
+export async function bundleConsole(index: URL, facts: Readonly<Record<string, number>> = {}): Promise<ConsoleAssets> {
 	const path = fileURLToPath(index);
 	const folder = dirname(path);
 	const html = await readFile(path, 'utf8');
@@ -44,10 +47,12 @@ export async function bundleConsole(index: URL): Promise<ConsoleAssets> {
 	const files = new Map<string, ConsoleFile>();
 	for (const { path: output, contents } of result.outputFiles) files.set(`/assets/${basename(output)}`, await compressed(output, contents));
 	const named = entryNames(result.metafile);
-	const page = html.replace(reference, (whole, attribute, name) => {
-		const output = named.get(name);
-		return output === undefined ? whole : `${attribute}="/assets/${output}"`;
-	});
+	const page = html
+		.replace(reference, (whole, attribute, name) => {
+			const output = named.get(name);
+			return output === undefined ? whole : `${attribute}="/assets/${output}"`;
+		})
+		.replace(meta, (whole, name: string) => (name in facts ? `<meta name="${name}" content="${facts[name]}">` : whole));
 	return { page: await compressed('index.html', Buffer.from(page)), files };
 }
 

@@ -62,7 +62,8 @@ export function NewKey({ site, onClose, onCreated }: { site: string | undefined;
 export function Secret({ created, onClose }: { created: CreatedKey; onClose(): void }) {
 	const key = useRef<HTMLPreElement>(null);
 	const line = useRef<HTMLPreElement>(null);
-	const curl = `curl -H 'X-API-Key: ${created.key}' '${location.protocol}//${location.hostname}:8080/fhir/Patient?_count=5'`;
+	const port = document.querySelector<HTMLMetaElement>('meta[name="fhir-port"]')?.content;
+	const curl = `curl -H 'X-API-Key: ${created.key}' '${location.protocol}//${location.hostname}:${port}/fhir/Patient?_count=5'`;
 	return (
 		<Dialog title="Your new key" onClose={onClose}>
 			<p class="note warning">Copy it now: it is shown this once, and nobody can look it up later.</p>
@@ -81,7 +82,7 @@ export function Secret({ created, onClose }: { created: CreatedKey; onClose(): v
 					<Copy text={curl} label="Copy line" from={line} />
 				</div>
 				<pre ref={line}>{curl}</pre>
-				<p class="hint">It reads the site’s patients through FHIR. Change host and port if yours are others.</p>
+				<p class="hint">It reads the site’s patients through FHIR. Behind a proxy, change host and port to its own.</p>
 			</div>
 			<div class="actions">
 				<Button kind="primary" onClick={onClose}>
