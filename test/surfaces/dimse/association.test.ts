@@ -23,7 +23,7 @@ import {
 	uint32,
 	value,
 } from './peer.ts';
-import { ctImage, explicitLittleEndian, gate, implicitLittleEndian, procedureStep, startSurface, verification } from './support.ts';
+import { ctImage, explicitLittleEndian, implicitLittleEndian, procedureStep, startSurface, verification } from './support.ts';
 
 const jpegLossless = '1.2.840.10008.1.2.4.70';
 
@@ -329,12 +329,8 @@ for (const [how, leave] of [
 ] as const) {
 	test(`a peer that ${how} the connection while its instance is stored gives back its association at once`, async (context) => {
 		const { port, intake, counted } = await startSurface(context);
-		const { open, opened } = gate();
+		const open = intake.hold();
 		context.after(open);
-		intake.result = async () => {
-			await opened;
-			return {};
-		};
 		const peer = await associate(context, port);
 		peer.write(data(value(3, 'command', store()), value(3, 'data', Buffer.alloc(8000))));
 		await (await intake.instance(0)).end;
@@ -346,11 +342,7 @@ for (const [how, leave] of [
 
 test('what comes while an instance is stored is read afterwards, in order', async (context) => {
 	const { port, intake } = await startSurface(context);
-	const { open, opened } = gate();
-	intake.result = async () => {
-		await opened;
-		return {};
-	};
+	const open = intake.hold();
 	const peer = await associate(context, port);
 	const instance = (byte: number) => Buffer.concat([data(value(3, 'command', store())), data(value(3, 'data', Buffer.alloc(8000, byte)))]);
 	peer.write(instance(1));

@@ -172,11 +172,7 @@ test('values of no length are no harm, between the bytes and as the last', async
 
 test('a release behind an object that is being stored waits for its answer', async (context) => {
 	const { port, intake } = await startSurface(context);
-	const { open, opened } = gate();
-	intake.result = async () => {
-		await opened;
-		return {};
-	};
+	const open = intake.hold();
 	const peer = await associate(context, port);
 	peer.write(data(value(3, 'command', store()), value(3, 'data', bytes(10))), releaseRequest);
 	await (await intake.instance(0)).end;
@@ -274,11 +270,7 @@ test('a sender that dies while the intake waits leaves nothing', async (context)
 
 test('draining answers the object that was received whole', async (context) => {
 	const { port, intake, surface } = await startSurface(context);
-	const { open, opened } = gate();
-	intake.result = async () => {
-		await opened;
-		return {};
-	};
+	const open = intake.hold();
 	const peer = await associate(context, port);
 	peer.write(data(value(3, 'command', store()), value(3, 'data', bytes(10))));
 	const instance = await intake.instance(0);

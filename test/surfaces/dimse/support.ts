@@ -75,6 +75,16 @@ export class FakeIntake implements InstanceEntry {
 		};
 	}
 
+	/** Answers nobody until the function that it gives is called. */
+	hold(): () => void {
+		const { open, opened } = gate();
+		this.result = async () => {
+			await opened;
+			return {};
+		};
+		return open;
+	}
+
 	/** The nth instance, when its data set has begun. */
 	async instance(index: number): Promise<TakenInstance> {
 		while (this.taken[index] === undefined) {
