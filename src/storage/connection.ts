@@ -107,16 +107,17 @@ export class Connection implements StatementRunner {
 		if (this.#gathering === client) return;
 		this.#gathering = client;
 		client.connection.stream.cork();
-		process.nextTick(() => {
-			if (this.#gathering === client) this.flush();
-		});
+		process.nextTick(() => this.#send(client));
 	}
 
 	/** Statements that were sent leave at once: the database works on them while this thread does something else. */
 	flush(): void {
-		const client = this.#gathering;
-		this.#gathering = undefined;
-		client?.connection.stream.uncork();
+		if (this.#gathering) this.#send(this.#gathering);
+	}
+
+	#send(client: pg.Client): void {
+		if (this.#gathering === client) this.#gathering = undefined;
+		client.connection.stream.uncork();
 	}
 
 	/** Makes the connection usable after a failed transaction: rolls back, or gives it up. */
