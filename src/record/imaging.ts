@@ -27,6 +27,8 @@ export interface HeldStudy {
 	started: string | null;
 	/** 0: this batch moved its last instance to another study, so that it goes. */
 	instanceCount: number;
+	/** There is a row of it, whatever this batch makes of it. */
+	isStored: boolean;
 }
 
 /** An instance that a batch adds. */
@@ -82,4 +84,18 @@ export interface SettledConflict {
 	as: 'stored' | 'received';
 	/** Who decided: `cli:root`, or an e-mail address. */
 	by: string;
+}
+
+/** A study as its first instance tells of it, before that is counted. */
+export function beganStudy({ studyId, patientId, instance }: NewInstance): HeldStudy {
+	const { studyUid, study } = instance.attributes;
+	return {
+		id: studyId,
+		studyUid,
+		patientId,
+		accessionNumber: study.accessionNumber ?? null,
+		started: study.started ?? null,
+		instanceCount: 0,
+		isStored: false,
+	};
 }

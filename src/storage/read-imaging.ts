@@ -48,6 +48,7 @@ function heldStudy(cells: Cell[]): HeldStudy {
 		accessionNumber: cells[4] ?? null,
 		started: cells[5] ?? null,
 		instanceCount: Number(cells[6]),
+		isStored: true,
 	};
 }
 

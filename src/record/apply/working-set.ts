@@ -1,12 +1,13 @@
-import type {
-	Conflict,
-	HeldConflict,
-	HeldInstance,
-	HeldStudy,
-	InstancePolicy,
-	NewInstance,
-	Replacement,
-	SettledConflict,
+import {
+	beganStudy,
+	type Conflict,
+	type HeldConflict,
+	type HeldInstance,
+	type HeldStudy,
+	type InstancePolicy,
+	type NewInstance,
+	type Replacement,
+	type SettledConflict,
 } from '../imaging.ts';
 import { indexText } from '../index-text.ts';
 import type { MppsReport, MppsSession } from '../mpps.ts';
@@ -69,8 +70,8 @@ export class WorkingSet {
 	readonly audits: AuditEntry[] = [];
 	/** By SOP Instance UID. */
 	readonly #instances = new Map<string, HeldInstance>();
+	/** By Study Instance UID. */
 	readonly #studies = new Map<string, HeldStudy>();
-	readonly #storedStudies = new Set<string>();
 	/** Whether it is stored, by study and series. */
 	readonly #series = new Map<string, boolean>();
 	/** Keys of objects that are kept aside, by UID and digest. */
@@ -247,15 +248,15 @@ export class WorkingSet {
 	}
 
 	addStoredSeries(study: HeldStudy, seriesUid: string | null): void {
-		this.addStoredStudy(study);
+		this.#studies.set(study.studyUid, study);
 		if (seriesUid !== null) this.#series.set(`${study.studyUid}/${seriesUid}`, true);
 	}
 
 	addStoredStudy(study: HeldStudy): void {
 		this.#studies.set(study.studyUid, study);
-		this.#storedStudies.add(study.studyUid);
 	}
 
+	/** Studies of an accession number. */
 	studiesOf(accessionNumber: string): HeldStudy[] {
 		return [...this.#studies.values()].filter((study) => study.accessionNumber === accessionNumber && study.instanceCount > 0);
 	}
@@ -292,10 +293,10 @@ export class WorkingSet {
 		return this.#studies.get(studyUid);
 	}
 
-	/** Whether there are rows of an instance's study and series, whatever this batch makes of them. */
+	/** Whether there are rows of an instance's study and series. */
 	storedOf({ instance: { attributes: uids } }: NewInstance): { isKnownStudy: boolean; isKnownSeries: boolean } {
 		const isKnownSeries = this.#series.get(`${uids.studyUid}/${uids.seriesUid}`) === true;
-		return { isKnownStudy: this.#storedStudies.has(uids.studyUid), isKnownSeries };
+		return { isKnownStudy: this.#studies.get(uids.studyUid)?.isStored === true, isKnownSeries };
 	}
 
 	hasSeries(studyUid: string, seriesUid: string): boolean {
@@ -322,8 +323,8 @@ export class WorkingSet {
 		this.putInstance(added);
 		const study = this.#studies.get(studyUid);
 		if (study && (isLastWord || study.instanceCount === 1)) {
-			const { id, instanceCount } = study;
-			this.#put(this.#studies, studyUid, { ...beganStudy(added), id, patientId, instanceCount });
+			const { id, instanceCount, isStored } = study;
+			this.#put(this.#studies, studyUid, { ...beganStudy(added), id, patientId, instanceCount, isStored });
 		}
 		this.#put(this.replacements, sopInstanceUid, { ...replacement, studyUids: [...(earlier?.studyUids ?? []), ...studyUids] });
 	}
@@ -378,18 +379,6 @@ export class WorkingSet {
 
 function withId(ids: readonly string[] | undefined, id: string): readonly string[] {
 	return ids === undefined ? [id] : ids.includes(id) ? ids : [...ids, id];
-}
-
-function beganStudy({ studyId, patientId, instance }: NewInstance): HeldStudy {
-	const { studyUid, study } = instance.attributes;
-	return {
-		id: studyId,
-		studyUid,
-		patientId,
-		accessionNumber: study.accessionNumber ?? null,
-		started: study.started ?? null,
-		instanceCount: 0,
-	};
 }
 
 function itemKeyOf({ resourceType, links }: Row): string {
