@@ -65,10 +65,10 @@ export class SignIn {
 					]
 				: [['browser', known]];
 		await this.#count(counters);
-		const [row] = await database.runOpened(readAccount, [account, limits.oneTimePasswordMsMax]);
-		const [userId = null, knownEmail = null, passwordHash = null, expired] = row ?? [];
+		const [row] = await database.runOpened(readAccount, [account]);
+		const [userId = null, knownEmail = null, passwordHash = null, oneTimeMs = null] = row ?? [];
 		const matches = await this.#check(password, passwordHash);
-		const isExpired = matches && expired === 't';
+		const isExpired = matches && Number(oneTimeMs) > limits.oneTimePasswordMsMax;
 		const token = matches && !isExpired && userId && passwordHash ? await sessions.begin(userId, passwordHash, source) : undefined;
 		if (token === undefined) {
 			audit.record({ action: 'user.sign-in-failed', subject: knownEmail ?? 'no such user', source });
@@ -91,12 +91,12 @@ export class SignIn {
 	 * @throws Failure `sender-not-authorized` when the current password is another, `unprocessable` when the new one will not do
 	 */
 	async changePassword(session: Session, current: string, password: string, source: string): Promise<void> {
-		const { database, audit, limits } = this.#options;
+		const { database, audit } = this.#options;
 		const { email, userId, digest } = session;
 		// Strangers, who have no session, do not count here.
 		const counters: Counter[] = [['change', accountOf(email)]];
 		await this.#count(counters);
-		const [row] = await database.runOpened(readAccount, [email, limits.oneTimePasswordMsMax]);
+		const [row] = await database.runOpened(readAccount, [email]);
 		const held = row?.[2] ?? null;
 		if (!(await this.#check(current, held)) || held === null) {
 			audit.record({ action: 'user.change-password-failed', subject: email, source });

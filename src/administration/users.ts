@@ -73,7 +73,6 @@ export function addUser(context: AdministrationContext, input: z.input<typeof ad
 			id: newId(context.nowMs()),
 			email,
 			passwordHash: null,
-			mustChangePassword: false,
 			oneTimeSince: null,
 			role,
 			allSites,
@@ -162,7 +161,6 @@ export async function resetPassword(context: AdministrationContext, email: strin
 	return change(context, async (em) => {
 		const user = await userByEmail(em, email);
 		user.passwordHash = passwordHash;
-		user.mustChangePassword = true;
 		user.oneTimeSince = new Date(context.nowMs());
 		await execute(em, unlock, user.email);
 		return [

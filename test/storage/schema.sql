@@ -69,7 +69,6 @@ create table app_user (
 	active boolean not null default true,
 	created_at timestamp with time zone not null default now(),
 	role text not null,
-	must_change_password boolean not null default false,
 	all_sites boolean not null default false,
 	one_time_since timestamp with time zone,
 	UNIQUE (email),

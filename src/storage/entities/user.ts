@@ -9,9 +9,7 @@ export const User = defineEntity({
 		id: p.uuid().primary(),
 		email: p.text(),
 		passwordHash: p.text().nullable().name('password_hash'),
-		/** Set by somebody else, who therefore knows it. */
-		mustChangePassword: p.boolean().name('must_change_password'),
-		/** When the one-time password was made; null of a password that its user chose. */
+		/** When the password was made by somebody else, who therefore knows it: it has to be changed. Null of one that its user chose. */
 		oneTimeSince: p.datetime().nullable().name('one_time_since'),
 		role: p.enum(roles),
 		/** Of an auditor: reads all sites, those that come as well. */

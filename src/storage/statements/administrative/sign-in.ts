@@ -53,12 +53,12 @@ from access_version k, app_user u
 where u.email = $1`,
 };
 
-/** The account `$1`; whether its password was for one use and is older than `$2` ms. */
+/** The account `$1`; how long ago its password was made where that is for one use, in ms. */
 export const readAccount: Statement = {
 	name: 'read_account',
 	text: `
 select u.id, u.email, case when u.active then u.password_hash end,
-	coalesce(u.one_time_since < now() - make_interval(secs => $2::float8 / 1000), false)
+	extract(epoch from now() - u.one_time_since) * 1000
 from app_user u where u.email = $1`,
 };
 
@@ -90,7 +90,7 @@ export const readSession: Statement = {
 	name: 'read_session',
 	text: `
 with held as (
-	select u.id, u.email, u.role, u.all_sites, u.must_change_password, s.seen_at
+	select u.id, u.email, u.role, u.all_sites, u.one_time_since is not null as must_change_password, s.seen_at
 	from admin_session s join app_user u on ${holds}
 	where s.digest = $1
 ), seen as (
@@ -125,7 +125,7 @@ export const changePassword: Statement = {
 	name: 'change_password',
 	text: `
 with changed as (
-	update app_user u set password_hash = $3, must_change_password = false, one_time_since = null
+	update app_user u set password_hash = $3, one_time_since = null
 	where u.id = $1 and u.active and u.password_hash = $2
 	returning u.id, u.role, u.password_hash
 ), ended as (
@@ -144,8 +144,8 @@ export const addFirstAdministrator: Statement = {
 	name: 'add_first_administrator',
 	text: `
 with added as (
-	insert into app_user (id, email, password_hash, must_change_password, one_time_since, role, active, created_at)
-	select $1, $2, $3, true, now(), 'administrator', true, now()
+	insert into app_user (id, email, password_hash, one_time_since, role, active, created_at)
+	select $1, $2, $3, now(), 'administrator', true, now()
 	where not exists (select from app_user)
 	on conflict do nothing
 	returning email
