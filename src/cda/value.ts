@@ -1,6 +1,6 @@
 import { exactDecimal, type Json, type JsonObject } from '#core/json.ts';
 import type { Quantity, Range } from '#fhir/datatypes.ts';
-import { decimal } from '#fhir/mapping/decimal.ts';
+import { decimal, isGreater } from '#fhir/mapping/decimal.ts';
 import { entryOf } from '#fhir/mapping/table.ts';
 import type { Context } from '#hl7v3/context.ts';
 import { flag, time } from '#hl7v3/datatypes/ts.ts';
@@ -158,7 +158,7 @@ export function rangeOf(element: XmlElement, context: Context): Range | undefine
 	const low = quantity(element.first('low'), context);
 	const high = quantity(element.first('high'), context);
 	if (low === undefined && high === undefined) return undefined;
-	if (low && high && Number(JSON.stringify(low.value)) > Number(JSON.stringify(high.value))) {
+	if (low?.value !== undefined && high?.value !== undefined && isGreater(low.value, high.value)) {
 		context.unreadable(element, 'ends below its beginning and was left out');
 		return undefined;
 	}

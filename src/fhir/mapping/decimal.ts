@@ -33,3 +33,8 @@ function significantDigits(digits: string): number {
 	while (digits.charCodeAt(start) === 0x30) start += 1;
 	return digits.length - start;
 }
+
+/** Whether one decimal is greater than another, as far as a double tells. */
+export function isGreater(one: Json, other: Json): boolean {
+	return Number(JSON.stringify(one)) > Number(JSON.stringify(other));
+}

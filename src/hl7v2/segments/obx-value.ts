@@ -1,4 +1,3 @@
-import { endsBeforeStart } from '#core/date-range.ts';
 import type { Json, JsonObject } from '#core/json.ts';
 import type { Extension } from '#fhir/datatypes.ts';
 import { decimal } from '#fhir/mapping/decimal.ts';
@@ -40,8 +39,8 @@ const numericRange: Reader = (obx, repetition, unit) => {
 
 const dateRange: Reader = (obx, repetition, _unit, { zone }) => {
 	const [start, end] = [toDateTime(obx.text(5, 1, repetition), zone), toDateTime(obx.text(5, 2, repetition), zone)];
-	if (start !== undefined && end !== undefined && endsBeforeStart(start, end)) return undefined;
-	return element('valuePeriod', periodOf(start, end));
+	const period = periodOf(start, end);
+	return period?.end === end ? element('valuePeriod', period) : undefined;
 };
 
 const sequenceId: Reader = (obx, repetition) => {

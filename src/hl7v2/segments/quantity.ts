@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '#core/json.ts';
 import type { Extension, Quantity, Range } from '#fhir/datatypes.ts';
-import { decimal } from '#fhir/mapping/decimal.ts';
+import { decimal, isGreater } from '#fhir/mapping/decimal.ts';
 import type { Segment } from '../message.ts';
 import { codeableConcept } from './datatypes/cwe.ts';
 import { comparedDecimal } from './datatypes/nm.ts';
@@ -44,7 +44,7 @@ export function numeric(text: string, unit: Unit): Quantity | undefined {
 /** Undefined without a bound, and when the low one lies above the high one (FHIR R4 rng-2). */
 export function range(low: Json | undefined, high: Json | undefined, unit: Unit): Range | undefined {
 	if (low === undefined && high === undefined) return undefined;
-	if (low !== undefined && high !== undefined && Number(JSON.stringify(low)) > Number(JSON.stringify(high))) return undefined;
+	if (low !== undefined && high !== undefined && isGreater(low, high)) return undefined;
 	const result: Range = {};
 	if (low !== undefined) result.low = quantity(low, unit);
 	if (high !== undefined) result.high = quantity(high, unit);

@@ -1,4 +1,3 @@
-import { endsBeforeStart } from '#core/date-range.ts';
 import type { Period } from '#fhir/datatypes.ts';
 import { periodOf } from '#fhir/mapping/period.ts';
 import { toDateTime } from '#fhir/mapping/timestamp.ts';
@@ -34,10 +33,9 @@ export function flag(element: XmlElement | undefined, context: Context): boolean
 export function period(element: XmlElement | undefined, context: Context): Period | undefined {
 	const start = time(element?.first('low'), context);
 	const end = time(element?.first('high'), context);
-	if (element !== undefined && start !== undefined && end !== undefined && endsBeforeStart(start, end)) {
-		context.unreadable(element, 'ends before it begins; the end was left out');
-	}
-	return periodOf(start, end);
+	const found = periodOf(start, end);
+	if (element !== undefined && found?.end !== end) context.unreadable(element, 'ends before it begins; the end was left out');
+	return found;
 }
 
 /** The codes of a set-valued attribute such as `use`. */
