@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { migrate, pendingMigrations } from '#storage/migrate.ts';
+import { migrationsIn } from '#storage/migrations.ts';
 import { type TestDatabase, testDatabase } from '#test/support/database.ts';
 import { schemaOf } from '#test/support/schema.ts';
 import { administer, urlOf } from '#test/support/template.ts';
@@ -64,4 +67,32 @@ describe('migrations', () => {
 		await using database = await testDatabase();
 		assert.equal(await schemaOf(database.url), readFileSync(join(import.meta.dirname, 'schema.sql'), 'utf8'));
 	});
+});
+
+describe('the folder of migrations', () => {
+	const folder = mkdtempSync(join(tmpdir(), 'migrations-'));
+	after(() => rmSync(folder, { recursive: true }));
+	const given = async (files: Readonly<Record<string, string>>) => {
+		for (const name of readdirSync(folder)) rmSync(join(folder, name));
+		for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+		return migrationsIn(pathToFileURL(`${folder}/`));
+	};
+
+	test('is all that is run, in the order of the numbers', async () => {
+		const files = readdirSync(join(import.meta.dirname, '../../migrations')).map((name) => name.replace('.ts', ''));
+		assert.deepEqual(
+			(await migrationsIn()).map(({ name }) => name),
+			files.sort(),
+		);
+	});
+
+	for (const [what, files, fault] of [
+		['two migrations of one number', { '0001-one.ts': '', '0001-two.ts': '' }, /'0001-one\.ts' and '0001-two\.ts' have the same number/],
+		['a file that is not named as a migration', { 'readme.md': '' }, /'readme\.md' is not/],
+		['a file without a migration', { '0001-one.ts': 'export class One {}' }, /0001-one\.ts exports one migration/],
+	] as const) {
+		test(`is refused with ${what}`, async () => {
+			await assert.rejects(given(files), fault);
+		});
+	}
 });
