@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { Failure } from '#core/failure.ts';
+import { bodyType } from '../http/media-type.ts';
 import type { HttpRequest } from '../http/message.ts';
 
 /**
@@ -8,8 +9,7 @@ import type { HttpRequest } from '../http/message.ts';
  */
 export function jsonBody(request: Pick<HttpRequest, 'body' | 'header'>): Record<string, unknown> {
 	if (request.body.length === 0) return {};
-	const type = request.header('content-type')?.split(';')[0]?.trim().toLowerCase();
-	if (type !== 'application/json') throw new Failure('unsupported-media-type', 'the body is application/json');
+	bodyType(request, ['application/json']);
 	const body = parsed(request.body);
 	if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new Failure('invalid', 'the body is no JSON object');
 	refuseNul(body);

@@ -4,7 +4,7 @@ import type { RetrievableInstance } from '#record/imaging-query.ts';
 import type { HttpAnswer, HttpRequest } from '../http/message.ts';
 import type { DicomWebContext } from './context.ts';
 import { findInstances, retrievedBy } from './instances.ts';
-import { jsonType } from './media-type.ts';
+import { jsonType } from './negotiation.ts';
 import { StoredDataSet } from './stored-data-set.ts';
 import { baseOf, instanceUrl } from './urls.ts';
 

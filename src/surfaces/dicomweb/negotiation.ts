@@ -1,6 +1,6 @@
 import { Failure } from '#core/failure.ts';
+import { type AcceptedRange, acceptedRanges, byWeight, includes, type MediaType, preferredType } from '../http/media-type.ts';
 import type { HttpRequest } from '../http/message.ts';
-import { acceptedTypes, includes, type MediaType } from './media-type.ts';
 
 /** How an answer is packed; `mediaType` is that of a part, or of the one body. */
 export interface Packing {
@@ -18,14 +18,33 @@ export interface Offer {
 }
 
 /**
+ * What the caller accepts: the query parameter `accept` where it is given (PS3.18 §8.3.3.1), else Accept. Without either everything is
+ * accepted.
+ */
+function rangesOf(request: Pick<HttpRequest, 'header' | 'query'>): AcceptedRange[] {
+	// A `+` of a media type that is not escaped arrives as a space.
+	const parameter = new URLSearchParams(request.query).get('accept')?.replace(/(?<=\w) (?=\w)/g, '+');
+	return acceptedRanges(parameter || request.header('accept') || '*/*');
+}
+
+const jsonTypes = ['application/dicom+json', 'application/json'] as const;
+
+/** @throws Failure `not-acceptable` when the caller takes no JSON */
+export function jsonType(request: Pick<HttpRequest, 'header' | 'query'>): string {
+	const type = preferredType(rangesOf(request), jsonTypes);
+	if (type === undefined) throw new Failure('not-acceptable', 'this is answered as application/dicom+json');
+	return type;
+}
+
+/**
  * Chooses how bytes are answered by what the caller takes (PS3.18 §8.7). Nothing is transcoded: without `transfer-syntax`, and with
  * `*`, the bytes come as they are stored; any other has to be the one in which all of them are stored.
  * @throws Failure `not-acceptable`
  */
 export function packingOf(request: Pick<HttpRequest, 'header' | 'query'>, offer: Offer): Packing {
-	for (const range of acceptedTypes(request)) {
+	for (const range of byWeight(rangesOf(request))) {
 		const packing = fitting(range, offer);
-		const syntax = range.parameters.get('transfer-syntax') ?? '*';
+		const syntax = range.parameters['transfer-syntax'] ?? '*';
 		if (packing && (syntax === '*' || offer.transferSyntaxes.every((uid) => uid === syntax))) return packing;
 	}
 	throw new Failure('not-acceptable', `this is answered as ${offer.mediaTypes.join(' or ')} in the transfer syntax in which it is stored`);
@@ -35,7 +54,7 @@ function fitting({ name, parameters }: MediaType, { mediaTypes, isOne }: Offer):
 	const [best] = mediaTypes;
 	if (best === undefined) return undefined;
 	if (includes(name, 'multipart/related')) {
-		const type = parameters.get('type')?.toLowerCase() ?? '*/*';
+		const type = parameters['type']?.toLowerCase() ?? '*/*';
 		const mediaType = mediaTypes.find((own) => includes(type, own));
 		return mediaType === undefined ? undefined : { isMultipart: true, mediaType };
 	}

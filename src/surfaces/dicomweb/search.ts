@@ -8,7 +8,7 @@ import { searchImaging } from '#storage/imaging-search.ts';
 import { authenticate } from '../http/authenticate.ts';
 import type { HttpAnswer, HttpRequest } from '../http/message.ts';
 import type { DicomWebContext } from './context.ts';
-import { jsonType } from './media-type.ts';
+import { jsonType } from './negotiation.ts';
 import { type SearchParameters, searchParameters } from './search-parameters.ts';
 import { baseOf, resourceUrl } from './urls.ts';
 

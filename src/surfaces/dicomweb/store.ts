@@ -1,10 +1,11 @@
 import { Failure } from '#core/failure.ts';
 import { isUid } from '#record/uid.ts';
 import { authenticate } from '../http/authenticate.ts';
+import { parseMediaType, refuseEncoding } from '../http/media-type.ts';
 import type { HttpAnswer, StreamedRequest } from '../http/message.ts';
 import type { DicomWebContext } from './context.ts';
-import { jsonType, parseMediaType } from './media-type.ts';
 import { gathered, isBoundary, type MultipartEvent, MultipartParser } from './multipart-reader.ts';
+import { jsonType } from './negotiation.ts';
 import { PartReception, type PartResult, reasons } from './part-reception.ts';
 import { isStored, storeAnswer } from './store-answer.ts';
 import { baseOf } from './urls.ts';
@@ -32,15 +33,14 @@ const dicom = 'application/dicom';
 
 /** @throws Failure `unsupported-media-type`, `invalid` */
 function eventsOf(request: StreamedRequest): AsyncIterable<MultipartEvent> {
-	const { name, parameters } = parseMediaType(request.header('content-type') ?? '');
-	const encoding = request.header('content-encoding') ?? 'identity';
-	if (encoding.toLowerCase() !== 'identity') throw new Failure('unsupported-media-type', 'Content-Encoding is not supported');
+	const { name, parameters } = parseMediaType(request.header('content-type'));
+	refuseEncoding(request);
 	if (name === dicom) return single(request.body);
 	if (name !== 'multipart/related') throw new Failure('unsupported-media-type', `Content-Type is multipart/related; type="${dicom}"`);
-	const type = parameters.get('type') ?? dicom;
+	const type = parameters['type'] ?? dicom;
 	if (type.toLowerCase() !== dicom)
 		throw new Failure('unsupported-media-type', `instances are taken as ${dicom}, not as metadata and bulk data`);
-	const boundary = parameters.get('boundary') ?? '';
+	const boundary = parameters['boundary'] ?? '';
 	if (!isBoundary(boundary)) throw new Failure('invalid', 'Content-Type has no boundary');
 	return multipart(request.body, boundary);
 }

@@ -4,6 +4,7 @@ import { Failure } from '#core/failure.ts';
 import { allOk, operationOutcome } from '#fhir/operation-outcome.ts';
 import type { StoredJob } from '#storage/bulk-jobs.ts';
 import { authenticate } from '../http/authenticate.ts';
+import { bodyType } from '../http/media-type.ts';
 import type { AnyRoute, HttpAnswer, HttpRequest, StreamedRequest } from '../http/message.ts';
 import { baseOf } from './base.ts';
 import { exportManifest, importManifest } from './bulk-manifest.ts';
@@ -64,7 +65,7 @@ async function startExport(context: BulkContext, request: HttpRequest, patientsO
 async function receiveImport(context: BulkContext, request: StreamedRequest): Promise<HttpAnswer> {
 	const { caller, grant } = callerOf(context, request);
 	const mediaType = answerType(request);
-	checkNdjson(request);
+	bodyType(request, ndjsonTypes);
 	if (request.query !== '' && !isLenient(request)) throw new Failure('invalid', 'an import takes no parameters');
 	const { checkReferences } = grant.fhir;
 	const id = await context.bulk.receiveImport(caller, { checkReferences, base: baseOf(request) }, request.body);
@@ -72,14 +73,7 @@ async function receiveImport(context: BulkContext, request: StreamedRequest): Pr
 }
 
 const ndjson = 'application/fhir+ndjson';
-const ndjsonTypes: ReadonlySet<string> = new Set([ndjson, 'application/ndjson', 'application/x-ndjson']);
-
-function checkNdjson(request: StreamedRequest): void {
-	const [type = ''] = (request.header('content-type') ?? '').split(';');
-	if (!ndjsonTypes.has(type.trim().toLowerCase())) throw new Failure('unsupported-media-type', `Content-Type is ${ndjson}`);
-	const encoding = request.header('content-encoding') ?? 'identity';
-	if (encoding.toLowerCase() !== 'identity') throw new Failure('unsupported-media-type', 'Content-Encoding is not supported');
-}
+const ndjsonTypes: readonly string[] = [ndjson, 'application/ndjson', 'application/x-ndjson'];
 
 function callerOf(context: BulkContext, request: HttpRequest | StreamedRequest): { caller: JobCaller; grant: KeyGrant } {
 	const grant = authenticate(context, request);

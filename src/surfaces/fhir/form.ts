@@ -1,4 +1,4 @@
-import { Failure } from '#core/failure.ts';
+import { bodyType } from '../http/media-type.ts';
 import type { HttpRequest } from '../http/message.ts';
 
 /**
@@ -7,9 +7,6 @@ import type { HttpRequest } from '../http/message.ts';
  */
 export function formOf(request: HttpRequest): string {
 	if (request.body.length === 0) return '';
-	const [type = ''] = (request.header('content-type') ?? '').split(';');
-	if (type.trim().toLowerCase() !== 'application/x-www-form-urlencoded') {
-		throw new Failure('unsupported-media-type', 'Content-Type is application/x-www-form-urlencoded');
-	}
+	bodyType(request, ['application/x-www-form-urlencoded']);
 	return Buffer.from(request.body).toString('utf8').trim();
 }

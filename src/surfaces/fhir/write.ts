@@ -7,6 +7,7 @@ import { carriedHeaders, encodeRequest } from '#fhir/write/request.ts';
 import type { FhirDelivery, Reply } from '#record/delivery.ts';
 import { authenticate } from '../http/authenticate.ts';
 import { deliverSoon } from '../http/deliver.ts';
+import { bodyType } from '../http/media-type.ts';
 import type { HttpAnswer, HttpRequest, Route } from '../http/message.ts';
 import { baseOf } from './base.ts';
 import { bundleAnswer } from './bundle-answer.ts';
@@ -65,19 +66,14 @@ async function write(
 
 /** @throws Failure `unsupported-media-type` */
 function checkContentType(request: HttpRequest): void {
-	const [type = '', ...parameters] = (request.header('content-type') ?? '').split(';').map((part) => part.trim().toLowerCase());
-	const expected = request.method === 'PATCH' ? ['application/json-patch+json'] : ['application/fhir+json', 'application/json'];
-	if (!expected.includes(type)) throw new Failure('unsupported-media-type', `Content-Type is ${expected.join(' or ')}`);
-	for (const parameter of parameters) {
-		const [name, value = ''] = parameter.split('=').map((part) => part.trim().replaceAll('"', ''));
-		if (name === 'charset' && value !== 'utf-8') throw new Failure('unsupported-media-type', 'FHIR JSON is in UTF-8');
-		if (name === 'fhirversion' && value !== '4.0' && value !== '4.0.1')
-			throw new Failure('unsupported-media-type', 'FHIR version 4.0 is served');
-	}
-	const encoding = request.header('content-encoding');
-	if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-		throw new Failure('unsupported-media-type', 'Content-Encoding is not supported');
-	}
+	const { parameters } = bodyType(
+		request,
+		request.method === 'PATCH' ? ['application/json-patch+json'] : ['application/fhir+json', 'application/json'],
+	);
+	const charset = parameters['charset']?.toLowerCase() ?? 'utf-8';
+	if (charset !== 'utf-8') throw new Failure('unsupported-media-type', 'FHIR JSON is in UTF-8');
+	const version = parameters['fhirversion'] ?? '4.0';
+	if (version !== '4.0' && version !== '4.0.1') throw new Failure('unsupported-media-type', 'FHIR version 4.0 is served');
 }
 
 function deliveryOf({ clock }: FhirContext, grant: KeyGrant, request: HttpRequest): FhirDelivery {

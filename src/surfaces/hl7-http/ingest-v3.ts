@@ -15,7 +15,7 @@ import { answersXml, checkXmlMediaType } from './media-type.ts';
 export async function ingestV3(context: IngestContext, request: HttpRequest): Promise<HttpAnswer> {
 	const started = performance.now();
 	const grant = senderOf(context, request);
-	const { type, charset } = checkXmlMediaType(request.header('content-type'), request.header('content-encoding'));
+	const { type, charset } = checkXmlMediaType(request);
 	const xml = answersXml(request.header('accept'), type);
 	if (request.body.length === 0) throw new Failure('not-hl7', 'the body is empty, one HL7 v3 message is expected');
 	const reply = await exchange(context, grant, deliveryOf(context, grant, selfContained(request.body, charset)), started);

@@ -22,7 +22,7 @@ const endOfBlock = 0x1c;
 export async function ingest(context: IngestContext, request: HttpRequest): Promise<HttpAnswer> {
 	const started = performance.now();
 	const grant = senderOf(context, request);
-	checkMediaType(request.header('content-type'), request.header('content-encoding'));
+	checkMediaType(request);
 	const reply = await exchange(context, grant, deliveryOf(context, grant, onlyMessage(request.body)), started);
 	return jsonReply(reply, acknowledgementText);
 }

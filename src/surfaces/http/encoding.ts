@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib';
+import { acceptedRanges } from './media-type.ts';
 import type { HttpAnswer } from './message.ts';
 
 type Coding = 'br' | 'gzip';
@@ -22,22 +23,13 @@ const compressible =
 export function preferredCoding(header: string | undefined): Coding | undefined {
 	if (header === undefined) return undefined;
 	const weights = new Map<string, number>();
-	for (const range of header.split(',')) {
-		const [name = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
-		weights.set(name === 'x-gzip' ? 'gzip' : name, weightOf(parameters));
-	}
+	for (const { name, weight } of acceptedRanges(header)) weights.set(name === 'x-gzip' ? 'gzip' : name, weight);
 	const any = weights.get('*') ?? 0;
 	const br = weights.get('br') ?? any;
 	const gzipped = weights.get('gzip') ?? any;
 	const best = Math.max(br, gzipped);
 	if (best === 0 || best < (weights.get('identity') ?? 0)) return undefined;
 	return br === best ? 'br' : 'gzip';
-}
-
-function weightOf(parameters: readonly string[]): number {
-	const given = parameters.find((parameter) => parameter.startsWith('q='));
-	const weight = given === undefined ? 1 : Number(given.slice(2));
-	return weight >= 0 && weight <= 1 ? weight : 0;
 }
 
 /**

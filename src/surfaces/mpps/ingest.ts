@@ -3,6 +3,7 @@ import type { MppsDelivery } from '#record/delivery.ts';
 import { deliverSoon } from '../http/deliver.ts';
 import { type IngestContext, postedBy, senderOf } from '../http/ingest-surface.ts';
 import { jsonAnswer } from '../http/json-answer.ts';
+import { bodyType } from '../http/media-type.ts';
 import type { HttpAnswer, HttpRequest } from '../http/message.ts';
 import { countReport } from './count.ts';
 
@@ -13,7 +14,7 @@ import { countReport } from './count.ts';
  */
 export async function ingest(context: IngestContext, request: HttpRequest): Promise<HttpAnswer> {
 	const grant = senderOf(context, request);
-	checkMediaType(request.header('content-type'), request.header('content-encoding'));
+	checkMediaType(request);
 	if (request.body.length === 0) throw new Failure('invalid', 'the body is empty, a JSON object is expected');
 	const delivery: MppsDelivery = { ...postedBy(grant, context, request.body), kind: 'mpps', operation: 'report', surface: 'mpps' };
 	const reply = await deliverSoon(context, delivery);
@@ -23,14 +24,10 @@ export async function ingest(context: IngestContext, request: HttpRequest): Prom
 }
 
 /** @throws Failure `unsupported-media-type` */
-function checkMediaType(contentType: string | undefined, contentEncoding: string | undefined): void {
-	const [type = '', ...parameters] = (contentType ?? '').split(';').map((part) => part.trim().toLowerCase());
-	if (type !== 'application/json') throw new Failure('unsupported-media-type', 'Content-Type is application/json');
-	const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice('charset='.length);
-	if (charset !== undefined && !/^"?utf-?8"?$/.test(charset)) {
+function checkMediaType(request: HttpRequest): void {
+	const { parameters } = bodyType(request, ['application/json']);
+	const charset = parameters['charset'];
+	if (charset !== undefined && !/^utf-?8$/i.test(charset)) {
 		throw new Failure('unsupported-media-type', 'JSON is sent in UTF-8 (RFC 8259 §8.1)');
-	}
-	if (contentEncoding !== undefined && contentEncoding.toLowerCase() !== 'identity') {
-		throw new Failure('unsupported-media-type', 'Content-Encoding is not supported');
 	}
 }

@@ -2,6 +2,7 @@ import type { Failure } from '#core/failure.ts';
 import type { Limits } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import type { Metrics } from '#core/metrics.ts';
+import { acceptedRanges, preferredType } from '../http/media-type.ts';
 import type { HttpAnswer, HttpRequest } from '../http/message.ts';
 import { createHttpServer, type HttpServer } from '../http/server.ts';
 
@@ -40,9 +41,11 @@ function ready({ checks, draining }: OperationsContext): HttpAnswer {
 	return jsonAnswer(status === 'ready' ? 200 : 503, { status, checks: Object.fromEntries(states) });
 }
 
+const openMetrics = 'application/openmetrics-text';
+
 async function expose({ metrics }: OperationsContext, request: HttpRequest): Promise<HttpAnswer> {
-	const wanted = request.header('accept')?.includes('application/openmetrics-text') ? 'openmetrics' : 'text';
-	const { contentType, body } = await metrics.exposition(wanted);
+	const wanted = preferredType(acceptedRanges(request.header('accept') ?? ''), ['text/plain', openMetrics]);
+	const { contentType, body } = await metrics.exposition(wanted === openMetrics ? 'openmetrics' : 'text');
 	return { status: 200, headers: { 'Content-Type': contentType, 'Cache-Control': 'no-store' }, body };
 }
 
