@@ -15,6 +15,7 @@ const codeLengthOrder = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 
 const windowBytes = 32_768;
 const pieceBytes = 16_384;
 const longestCopy = 258;
+const endOfBlock = 256;
 
 /** Thrown inside when the input ends within a symbol; the symbol is read again when there is more. */
 const needsMore = Symbol('more input');
@@ -30,7 +31,8 @@ interface Code {
 	symbols: Uint16Array;
 }
 
-function codeOf(lengths: Uint8Array): Code {
+/** As in zlib a code is complete; but one of no symbol, or of a single one, is taken where it encodes values. */
+function codeOf(lengths: Uint8Array, encodes: 'values' | 'lengths' = 'values'): Code {
 	const counts = new Uint16Array(16);
 	for (const length of lengths) counts[length] = (counts[length] as number) + 1;
 	let left = 1;
@@ -38,6 +40,7 @@ function codeOf(lengths: Uint8Array): Code {
 		left = left * 2 - (counts[length] as number);
 		if (left < 0) throw new InflateError('a code has more symbols than fit');
 	}
+	if (left > 0 && (encodes === 'lengths' || lengths.some((length) => length > 1))) throw new InflateError('a code has too few symbols');
 	const offsets = new Uint16Array(16);
 	for (let length = 1; length < 15; length++) offsets[length + 1] = (offsets[length] as number) + (counts[length] as number);
 	const symbols = new Uint16Array(lengths.length);
@@ -51,7 +54,7 @@ function codeOf(lengths: Uint8Array): Code {
 
 const fixedLengths = Uint8Array.from({ length: 288 }, (_, symbol) => (symbol < 144 ? 8 : symbol < 256 ? 9 : symbol < 280 ? 7 : 8));
 const fixedLiterals = codeOf(fixedLengths);
-const fixedDistances = codeOf(new Uint8Array(30).fill(5));
+const fixedDistances = codeOf(new Uint8Array(32).fill(5));
 
 type State = 'block' | 'stored' | 'symbols' | 'end';
 
@@ -183,7 +186,7 @@ export class Inflate {
 		if (literalCount > 286 || distanceCount > 30) throw new InflateError('too many symbols');
 		const codeLengths = new Uint8Array(19);
 		for (let index = 0; index < lengthCount; index++) codeLengths[codeLengthOrder[index] as number] = this.#read(3);
-		const code = codeOf(codeLengths);
+		const code = codeOf(codeLengths, 'lengths');
 		const lengths = new Uint8Array(literalCount + distanceCount);
 		for (let index = 0; index < lengths.length; ) {
 			const symbol = this.#decode(code);
@@ -198,6 +201,7 @@ export class Inflate {
 			lengths.fill(value, index, index + times);
 			index += times;
 		}
+		if (lengths[endOfBlock] === 0) throw new InflateError('a block has no end');
 		this.#literals = codeOf(lengths.subarray(0, literalCount));
 		this.#distances = codeOf(lengths.subarray(literalCount));
 	}
@@ -228,7 +232,7 @@ export class Inflate {
 	#readSymbol(): void {
 		const symbol = this.#decode(this.#literals);
 		if (symbol < 256) this.#put(symbol);
-		else if (symbol === 256) this.#endBlock();
+		else if (symbol === endOfBlock) this.#endBlock();
 		else this.#copyEarlier(symbol - 257);
 	}
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { constants, deflateRawSync } from 'node:zlib';
+import { constants, deflateRawSync, inflateRawSync } from 'node:zlib';
+import { Inflate as FflateInflate } from 'fflate';
 import { Inflate, InflateError } from '#dicom/inflate.ts';
 import { fc, runs } from '#test/support/fuzzing.ts';
 
@@ -58,5 +59,69 @@ describe('inflate', () => {
 			}),
 			{ numRuns: runs(2000) },
 		);
+	});
+});
+
+/** The input with one bit turned over, as far as zlib refuses it. */
+function damagedOnce(deflated: Buffer): Buffer[] {
+	return Array.from({ length: deflated.length * 8 }, (_, bit) => {
+		const damaged = Buffer.from(deflated);
+		damaged[bit >> 3] = (damaged[bit >> 3] as number) ^ (1 << (bit & 7));
+		return damaged;
+	}).filter((damaged) => {
+		try {
+			inflateRawSync(damaged);
+			return false;
+		} catch {
+			return true;
+		}
+	});
+}
+
+test('what zlib refuses is refused, whichever bit is turned over', () => {
+	const plain = Buffer.from('a data set that is not one, and another, '.repeat(20));
+	for (const strategy of [constants.Z_DEFAULT_STRATEGY, constants.Z_FIXED, constants.Z_HUFFMAN_ONLY]) {
+		for (const damaged of damagedOnce(deflateRawSync(plain, { strategy }))) {
+			assert.throws(() => inflated(damaged, 64), damaged.toString('hex'));
+		}
+	}
+});
+
+/** The reasons why `fflate` does not read deflated data sets. When one of these tests fails, it may. */
+describe('fflate', () => {
+	function pieces(...chunks: readonly Uint8Array[]): Buffer {
+		const taken: Uint8Array[] = [];
+		const inflate = new FflateInflate((piece) => taken.push(piece));
+		for (const [index, chunk] of chunks.entries()) inflate.push(chunk, index === chunks.length - 1);
+		return Buffer.concat(taken);
+	}
+
+	test('takes a stored block whose length is damaged', () => {
+		const stored = deflateRawSync(Buffer.from('a value of forty bytes, neither more ...'), { level: 0 });
+		// The complement of the length, which is there to be compared.
+		stored[3] = (stored[3] as number) ^ 0xff;
+		assert.throws(() => inflateRawSync(stored));
+		assert.throws(() => inflated(stored, 64), InflateError);
+		assert.equal(pieces(stored).length, 40);
+	});
+
+	test('takes codes that have more or fewer symbols than fit', () => {
+		const taken = damagedOnce(deflateRawSync(Buffer.from('a data set that is not one, and another, '.repeat(20)))).filter((damaged) => {
+			try {
+				pieces(damaged);
+				return true;
+			} catch {
+				return false;
+			}
+		});
+		assert.ok(taken.length > 0);
+	});
+
+	test('takes for whole what breaks off between two blocks', () => {
+		const plain = Buffer.from('the first half ');
+		// The last block has the mark that it is; this one, stored and empty, does not.
+		const cut = deflateRawSync(plain, { finishFlush: constants.Z_FULL_FLUSH });
+		assert.throws(() => inflated(cut, 64));
+		assert.deepEqual(pieces(cut, new Uint8Array(0)), plain);
 	});
 });
