@@ -1,32 +1,82 @@
 /**
- * Runs the test suite on one embedded database: `node test/run.mjs [--update-schema] [--fuzz=<times>] [paths…]`.
- * Each test file makes databases of its own from the migrated template. Everything is removed at the end. With `--fuzz` and
- * without paths only the generative tests run; they try so many times as much as usual, from a seed that is another each time unless
- * FUZZ_SEED gives it.
+ * Runs tests: `npm test -- [options] [files or folders…]`; without paths all of them.
+ *
+ *   -t, --test-name-pattern <pattern>   only the tests whose name matches
+ *   --inspect                           one file, in a process that waits for a debugger
+ *   --pure                              only the files that need neither a database nor a process of the service
+ *   --stripped                          without tsx, as production runs; only pure files
+ *   --slowest                           prints which files took longest
+ *   --fuzz=<times>                      the generative tests, so many times as much, from another seed each time unless FUZZ_SEED gives it
+ *   --update-schema                     writes test/storage/schema.sql anew
+ *
+ * Files that need a database share an embedded one, in which each makes databases of its own from the migrated template. It is not
+ * started for files that need none. Everything is removed at the end.
  */
 import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { startEmbeddedDatabase } from '../src/storage/embedded/embedded-database.ts';
-import { schemaOf } from './support/schema.ts';
-import { createTemplate, templateName, urlOf } from './support/template.ts';
+import { join, relative, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { isPure, usesDatabase } from './support/imports.ts';
+import { expectedOf, slowestOf, summaryOf } from './support/summary.ts';
 
-const given = process.argv.slice(2).filter((parameter) => parameter !== '--update-schema' && !parameter.startsWith('--fuzz='));
-const fuzzTimes = Number(process.argv.find((parameter) => parameter.startsWith('--fuzz='))?.slice('--fuzz='.length) ?? 1);
-if (!(fuzzTimes >= 1)) {
-	console.error('--fuzz takes a number from 1 on');
+const root = join(import.meta.dirname, '..');
+const { values: options, positionals } = parseArgs({
+	allowPositionals: true,
+	options: {
+		'test-name-pattern': { type: 'string', short: 't' },
+		inspect: { type: 'boolean', default: false },
+		pure: { type: 'boolean', default: false },
+		stripped: { type: 'boolean', default: false },
+		slowest: { type: 'boolean', default: false },
+		fuzz: { type: 'string', default: '1' },
+		'update-schema': { type: 'boolean', default: false },
+	},
+});
+const fuzzTimes = Number(options.fuzz);
+const expected = expectedOf(process.env.TRIBUTARY_EXPECT);
+
+function refuse(reason) {
+	console.error(reason);
 	process.exit(2);
 }
-const missing = given.filter((path) => !existsSync(path));
-if (missing.length > 0) {
-	console.error(`no such file or folder: ${missing.join(', ')}`);
-	process.exit(2);
+
+function chosenFiles() {
+	const missing = positionals.filter((path) => !existsSync(path));
+	if (missing.length > 0) refuse(`no such file or folder: ${missing.join(', ')}`);
+	const chosen = (positionals.length > 0 ? positionals : [join(root, 'test')])
+		.flatMap((path) => (statSync(path).isDirectory() ? globSync(`${path}/**/*.test.ts`) : [path]))
+		.map((path) => relative(root, resolve(path)))
+		.filter((path) => positionals.length > 0 || fuzzTimes === 1 || readFileSync(join(root, path), 'utf8').includes('support/fuzzing.ts'));
+	return [...new Set(chosen)].sort();
 }
-const files = (given.length > 0 ? given : ['test'])
-	.flatMap((path) => (statSync(path).isDirectory() ? globSync(`${path}/**/*.test.ts`) : [path]))
-	.filter((path) => given.length > 0 || fuzzTimes === 1 || readFileSync(path, 'utf8').includes('support/fuzzing.ts'))
-	.sort();
+
+/** The embedded database with its template; undefined where nothing needs it. */
+async function startDatabase() {
+	const { startEmbeddedDatabase } = await import('../src/storage/embedded/embedded-database.ts');
+	const { createTemplate, templateName, urlOf } = await import('./support/template.ts');
+	const dataDir = mkdtempSync(join(tmpdir(), 'tributary-test-'));
+	chmodSync(dataDir, 0o755);
+	const server = await startEmbeddedDatabase({
+		dataDir,
+		settings: { fsync: 'off', full_page_writes: 'off', max_connections: '400', shared_buffers: '128MB' },
+	});
+	const stop = async () => {
+		await server.stop();
+		rmSync(dataDir, { recursive: true, force: true });
+	};
+	try {
+		await createTemplate(server.url);
+		if (options['update-schema']) {
+			const { schemaOf } = await import('./support/schema.ts');
+			writeFileSync(join(root, 'test/storage/schema.sql'), await schemaOf(urlOf(server.url, templateName)));
+		}
+	} catch (error) {
+		await stop();
+		throw error;
+	}
+	return { url: server.url, stop };
+}
 
 /** Whoever ends the run still gets its database ended and its files removed. */
 let child;
@@ -38,31 +88,54 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
 	});
 }
 
-const dataDir = mkdtempSync(join(tmpdir(), 'tributary-test-'));
-chmodSync(dataDir, 0o755);
-const database = await startEmbeddedDatabase({
-	dataDir,
-	settings: { fsync: 'off', full_page_writes: 'off', max_connections: '400', shared_buffers: '128MB' },
-});
-let status = 1;
-try {
-	await createTemplate(database.url);
-	if (process.argv.includes('--update-schema'))
-		writeFileSync(join(import.meta.dirname, 'storage/schema.sql'), await schemaOf(urlOf(database.url, templateName)));
-	status = await new Promise((resolve, reject) => {
-		if (ending) return resolve(1);
-		const timeout = `--test-timeout=${Math.min(180_000 * fuzzTimes, 2 ** 31 - 1)}`;
-		// This reporter repeats at the end what failed, where it is found among some thousands that passed.
-		const parameters = ['--import', 'tsx', '--test', '--test-reporter=spec', '--test-concurrency=2', timeout, ...files];
-		child = spawn(process.execPath, parameters, {
-			stdio: 'inherit',
-			env: { ...process.env, TRIBUTARY_TEST_DATABASE: database.url, TRIBUTARY_FUZZ_TIMES: String(fuzzTimes) },
-		});
+function runNode(parameters, environment) {
+	if (ending) return Promise.resolve(1);
+	return new Promise((resolve, reject) => {
+		child = spawn(process.execPath, parameters, { cwd: root, stdio: 'inherit', env: { ...process.env, ...environment } });
 		child.once('error', reject);
 		child.once('exit', (code) => resolve(code ?? 1));
 	});
-} finally {
-	await database.stop();
-	rmSync(dataDir, { recursive: true, force: true });
 }
-process.exitCode = status;
+
+function parametersOf(paths, outcomesPath) {
+	const loader = options.stripped ? [] : ['--import', 'tsx'];
+	const pattern = options['test-name-pattern'] === undefined ? [] : [`--test-name-pattern=${options['test-name-pattern']}`];
+	if (options.inspect) return [...loader, ...pattern, '--inspect-brk', ...paths];
+	// The reporter spec repeats at the end what failed, where it is found among some thousands that passed.
+	const reporters = ['spec', 'stdout', join(import.meta.dirname, 'support/outcomes.ts'), outcomesPath].map((value, index) =>
+		index % 2 === 0 ? `--test-reporter=${value}` : `--test-reporter-destination=${value}`,
+	);
+	const timeout = `--test-timeout=${Math.min(180_000 * fuzzTimes, 2 ** 31 - 1)}`;
+	return [...loader, ...pattern, '--test', ...reporters, '--test-concurrency=2', timeout, ...paths];
+}
+
+/** Prints the end of the run; whether it may count as passed. */
+function conclude(outcomesPath) {
+	const lines = existsSync(outcomesPath) ? readFileSync(outcomesPath, 'utf8').split('\n') : [];
+	const outcomes = lines.filter((line) => line !== '').map((line) => JSON.parse(line));
+	const summary = summaryOf(outcomes, expected);
+	for (const line of summary.lines) console.log(line);
+	if (options.slowest) for (const line of slowestOf(outcomes, 40)) console.log(line);
+	return summary.ok;
+}
+
+if (!(fuzzTimes >= 1)) refuse('--fuzz takes a number from 1 on');
+const files = chosenFiles().filter((path) => !(options.pure || options.stripped) || isPure(path));
+if (options.inspect && files.length !== 1) refuse('--inspect takes one file');
+if (files.length === 0) refuse('none of these files is a test that can run this way');
+
+const directory = mkdtempSync(join(tmpdir(), 'tributary-run-'));
+let database;
+try {
+	if (options['update-schema'] || files.some(usesDatabase)) database = await startDatabase();
+	const outcomesPath = join(directory, 'outcomes.jsonl');
+	const parameters = parametersOf(files, outcomesPath);
+	const status = await runNode(parameters, {
+		...(database && { TRIBUTARY_TEST_DATABASE: database.url }),
+		TRIBUTARY_FUZZ_TIMES: String(fuzzTimes),
+	});
+	process.exitCode = (options.inspect || conclude(outcomesPath)) && status === 0 ? 0 : 1;
+} finally {
+	await database?.stop();
+	rmSync(directory, { recursive: true, force: true });
+}

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, dirname, posix } from 'node:path';
 import { describe, test } from 'node:test';
+import { codeOf, importsOf } from './support/imports.ts';
 
 /** The rules that ARCHITECTURE.md states of the source text. Its table of rooms is read from there. */
 
@@ -10,13 +11,6 @@ const root = new URL('..', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
 const files = (...patterns: string[]) => globSync(patterns, { cwd: root, exclude: ['**/node_modules/**'] }).sort();
 const source = files('src/**/*.{ts,tsx,mjs}', 'workers/**/*.ts');
-
-/** The text without what stands in comments. */
-function code(path: string): string {
-	return read(path)
-		.replace(/\/\*[\s\S]*?\*\//g, '')
-		.replace(/^\s*\/\/.*$/gm, '');
-}
 
 /** `src/fhir/date.ts` → `fhir`, `src/config.ts` → `config.ts`, `workers/ingest.ts` → `workers`. */
 function roomOf(path: string): string {
@@ -31,23 +25,6 @@ function tracked(): string[] {
 	} catch {
 		return [];
 	}
-}
-
-interface Import {
-	from: string;
-	specifier: string;
-	/** The file that is meant; undefined for a package. */
-	to: string | undefined;
-}
-
-function importsOf(path: string): Import[] {
-	const statements = code(path).matchAll(/(?:\bfrom|\bimport\(|^import|new URL\()\s*'([^']+)'/gm);
-	return [...statements].map(([, specifier = '']) => ({ from: path, specifier, to: target(path, specifier) }));
-}
-
-function target(from: string, specifier: string): string | undefined {
-	if (specifier.startsWith('#')) return `src/${specifier.slice(1)}`;
-	return specifier.startsWith('.') ? posix.join(dirname(from), specifier) : undefined;
 }
 
 const imports = source.flatMap(importsOf);
@@ -69,7 +46,7 @@ function roomTable(): Map<string, Set<string>> {
 }
 
 function offending(paths: readonly string[], pattern: RegExp): string[] {
-	return paths.filter((path) => pattern.test(code(path)));
+	return paths.filter((path) => pattern.test(codeOf(path)));
 }
 
 describe('rooms', () => {
@@ -136,7 +113,7 @@ describe('rooms', () => {
 	});
 
 	test('of other rooms the console takes types only: nothing of the service reaches a browser', () => {
-		const valued = files('src/console/**/*.{ts,tsx}').filter((path) => /^import (?!type\b)[^;]*from '#/m.test(code(path)));
+		const valued = files('src/console/**/*.{ts,tsx}').filter((path) => /^import (?!type\b)[^;]*from '#/m.test(codeOf(path)));
 		assert.deepEqual(valued, []);
 	});
 
@@ -219,7 +196,7 @@ describe('SQL', () => {
 	test('every statement outside administrative/ names the site', () => {
 		const statements = files('src/storage/statements/*.ts').filter((path) => !siteless.includes(path));
 		const without = statements.flatMap((path) =>
-			[...code(path).matchAll(/`([^`]*)`/g)]
+			[...codeOf(path).matchAll(/`([^`]*)`/g)]
 				.map(([, text = '']) => text)
 				.filter((text) => /^\s*(select|insert into|update|delete from|with)\b/.test(text))
 				// A condition that is put in is itself a text of the same file, or starts with the site (`whereOf`).

@@ -6,9 +6,10 @@ import { defaultLimits } from '#core/limits.ts';
 import { validateResource } from '#fhir/validation/validate.ts';
 import { interpret, receive } from '#hl7v3/interpret.ts';
 import { clinicalDocument, grace, read, relatedDocument, type TestDocument } from '#test/support/cda.ts';
-import { corpusFiles, corpusIsAbsent } from '#test/support/corpus.ts';
+import { corpusFiles } from '#test/support/corpus.ts';
 import { registryMessage } from '#test/support/hl7v3.ts';
 import { MemorySite } from '#test/support/memory-site.ts';
+import { without } from '#test/support/needs.ts';
 
 function siteOf(document: TestDocument): { site: MemorySite; flags: string[] } {
 	const site = new MemorySite();
@@ -335,7 +336,7 @@ describe('an envelope', () => {
 	});
 });
 
-test('documents of the shared corpus become valid resources, and change nothing when they come again', { skip: corpusIsAbsent }, () => {
+test('documents of the shared corpus become valid resources, and change nothing when they come again', { skip: without('corpus') }, () => {
 	let placed = 0;
 	for (const { path, bytes } of corpusFiles('cda')) {
 		const site = new MemorySite();

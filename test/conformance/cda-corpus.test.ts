@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import pg from 'pg';
 import { countsOf, type DocumentCounts, recordTargetsIn } from '#test/support/cda-counts.ts';
-import { type CorpusFile, corpusFiles, corpusIsAbsent } from '#test/support/corpus.ts';
+import { type CorpusFile, corpusFiles } from '#test/support/corpus.ts';
 import { fhirClient } from '#test/support/fhir-client.ts';
 import { IndependentDocument } from '#test/support/hl7v3.ts';
 import { insertSites } from '#test/support/many-sites.ts';
+import { without } from '#test/support/needs.ts';
 import { eventually, testService } from '#test/support/service.ts';
 
 const path = join(import.meta.dirname, '../../docs/conformance/cda-corpus.md');
@@ -68,7 +69,7 @@ function tableOf(outcomes: ReadonlyMap<string, Outcome>): string {
 	return [line(first), line(widths.map((width) => '-'.repeat(width))), ...others.map(line)].join('\n');
 }
 
-describe('the shared clinical documents', { skip: corpusIsAbsent, timeout: 300_000 }, () => {
+describe('the shared clinical documents', { skip: without('corpus'), timeout: 300_000 }, () => {
 	test('answer as docs/conformance/cda-corpus.md says, and FHIR search finds what XPath counts', async () => {
 		await using service = await testService();
 		const files = corpusFiles('cda');

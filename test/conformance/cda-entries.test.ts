@@ -4,7 +4,8 @@ import { Failure } from '#core/failure.ts';
 import type { DocumentEntry } from '#record/document.ts';
 import { countsOf, type DocumentCounts, kindsOfCategory } from '#test/support/cda-counts.ts';
 import { faultsOf, type ReadDocument, readDocument } from '#test/support/cda-sections.ts';
-import { type CorpusFile, corpusFiles, corpusIsAbsent } from '#test/support/corpus.ts';
+import { type CorpusFile, corpusFiles } from '#test/support/corpus.ts';
+import { without } from '#test/support/needs.ts';
 
 function read({ bytes }: CorpusFile): ReadDocument | undefined {
 	try {
@@ -26,8 +27,8 @@ function found(entries: readonly DocumentEntry[]): DocumentCounts {
 	return counts;
 }
 
-describe('what the shared clinical documents state', { skip: corpusIsAbsent }, () => {
-	const documents = corpusIsAbsent ? [] : corpusFiles('cda').map((file) => ({ file, document: read(file) }));
+describe('what the shared clinical documents state', { skip: without('corpus') }, () => {
+	const documents = without('corpus') ? [] : corpusFiles('cda').map((file) => ({ file, document: read(file) }));
 	const taken = documents.flatMap(({ file, document }) => (document === undefined ? [] : [{ file, document }]));
 
 	test('is read of every one of them but the one with a document type declaration', () => {

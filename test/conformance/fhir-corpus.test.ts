@@ -3,8 +3,9 @@ import { after, before, describe, test } from 'node:test';
 import { setSite } from '#administration/sites.ts';
 import { parseExact } from '#core/json.ts';
 import { resources } from '#fhir/resources/index.ts';
-import { type CorpusFile, corpusFiles, corpusIsAbsent } from '#test/support/corpus.ts';
+import { type CorpusFile, corpusFiles } from '#test/support/corpus.ts';
 import { type FhirCall, fhirClient } from '#test/support/fhir-client.ts';
+import { without } from '#test/support/needs.ts';
 import { eventually, type FhirBody, type TestService, testService } from '#test/support/service.ts';
 
 /** What the index leaves open, as docs/conformance/fhir.md decides it. */
@@ -66,7 +67,7 @@ async function looseSite(slug: string): Promise<FhirCall> {
 }
 
 before(async () => {
-	if (corpusIsAbsent) return;
+	if (without('corpus')) return;
 	service = await testService();
 	call = await looseSite('singles');
 	bundles = await looseSite('bundles');
@@ -94,8 +95,8 @@ async function assertKept(text: string, created: FhirBody): Promise<void> {
 	assert.equal(JSON.stringify(kept), JSON.stringify(sent));
 }
 
-describe('the FHIR files of the corpus', { skip: corpusIsAbsent }, () => {
-	const files = corpusIsAbsent ? [] : corpusFiles('fhir');
+describe('the FHIR files of the corpus', { skip: without('corpus') }, () => {
+	const files = without('corpus') ? [] : corpusFiles('fhir');
 
 	test('a single resource is taken and kept, or refused, as the index expects', async () => {
 		const unexpected: string[] = [];

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { countMessages } from '#hl7v2/batch.ts';
-import { type CorpusFile, corpusFiles, corpusIsAbsent, withCarriageReturns } from '#test/support/corpus.ts';
+import { type CorpusFile, corpusFiles, withCarriageReturns } from '#test/support/corpus.ts';
 import { insertSites, type PlainSite } from '#test/support/many-sites.ts';
 import { MllpClient, msa } from '#test/support/mllp-client.ts';
+import { without } from '#test/support/needs.ts';
 import { eventually, testService } from '#test/support/service.ts';
 
 /** What docs/conformance/hl7v2.md decides for the files on which the specification is silent, by the index's reason. */
@@ -50,7 +51,7 @@ async function overHttp(
 	return { status: answer.status, body: (await answer.json()) as { success: boolean; error?: string; ack?: string } };
 }
 
-describe('the shared HL7 v2 files', { skip: corpusIsAbsent }, () => {
+describe('the shared HL7 v2 files', { skip: without('corpus') }, () => {
 	test('answer as expected over MLLP and HTTP, with the line ends they have and with CR', async () => {
 		await using service = await testService();
 		const files = corpusFiles('hl7v2');

@@ -5,12 +5,13 @@ import { validateResource } from '#fhir/validation/validate.ts';
 import { splitMessages } from '#hl7v2/batch.ts';
 import { interpret } from '#hl7v2/interpret.ts';
 import { Message } from '#hl7v2/message.ts';
-import { type CorpusFile, corpusFiles, corpusIsAbsent } from '#test/support/corpus.ts';
+import { type CorpusFile, corpusFiles } from '#test/support/corpus.ts';
 import { assertEmitted } from '#test/support/emitted.ts';
 import { fhirClient } from '#test/support/fhir-client.ts';
 import { insertSites } from '#test/support/many-sites.ts';
 import { MemorySite } from '#test/support/memory-site.ts';
 import { MllpClient, msa } from '#test/support/mllp-client.ts';
+import { without } from '#test/support/needs.ts';
 import { eventually, testService } from '#test/support/service.ts';
 
 const also = ['A02', 'A03', 'A11', 'A13', 'A28', 'A31', 'A37'];
@@ -51,7 +52,7 @@ function independentCounts(text: string): Counts {
 	return Object.fromEntries(Object.entries(named).map(([type, set]) => [type, set.size]));
 }
 
-describe('what the shared HL7 v2 files become', { skip: corpusIsAbsent }, () => {
+describe('what the shared HL7 v2 files become', { skip: without('corpus') }, () => {
 	test('is valid FHIR R4, by our validation and by that of @medplum/core', () => {
 		const wrong: string[] = [];
 		const counts: Counts = {};

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { corpusDirectory, corpusIsAbsent } from '#test/support/corpus.ts';
 import { MllpClient, msa } from '#test/support/mllp-client.ts';
+import { corpusDirectory, without } from '#test/support/needs.ts';
 import { type TestService, testService } from '#test/support/service.ts';
 
 interface Counts {
@@ -77,7 +77,7 @@ async function replay(service: TestService, messages: readonly string[]): Promis
 	return answers;
 }
 
-describe('a stream of 1,013 messages', { skip: corpusIsAbsent }, () => {
+describe('a stream of 1,013 messages', { skip: without('corpus') }, () => {
 	test('replays through one MLLP connection in order; replayed again it changes no row', async () => {
 		const path = join(corpusDirectory, 'hl7v2/google_simhospital/docs/artifacts/messages.out');
 		const messages = readFileSync(path, 'latin1')

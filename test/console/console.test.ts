@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { consoleBrowser, ownPassword, signInOnPage, withoutBrowser } from '#test/support/browser.ts';
+import { consoleBrowser, ownPassword, signInOnPage } from '#test/support/browser.ts';
 import { MllpClient } from '#test/support/mllp-client.ts';
+import { without } from '#test/support/needs.ts';
 import { eventually, type TestService, testService } from '#test/support/service.ts';
 
 const message = (id: string) => `MSH|^~\\&|ADT|NORTH|||20260105||ADT^A01|${id}|P|2.5.1\rPID|1||4711^^^MRN||Lovelace^Ada||18151210|F\r`;
@@ -14,7 +15,7 @@ function ingest(service: TestService, key: string, id: string): Promise<number> 
 	}).then(({ status }) => status);
 }
 
-describe('the console', { skip: withoutBrowser }, () => {
+describe('the console', { skip: without('chromium') }, () => {
 	test('a site, a key and a client are made, used, and the key revoked', async () => {
 		await using service = await testService();
 		await using browser = await consoleBrowser(service);

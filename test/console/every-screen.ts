@@ -4,9 +4,10 @@ import { createRequire } from 'node:module';
 import { after, before, describe, test } from 'node:test';
 import type { AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
-import { assertFits, type ConsoleBrowser, consoleBrowser, goTo, signInOnPage, withoutBrowser } from '#test/support/browser.ts';
+import { assertFits, type ConsoleBrowser, consoleBrowser, goTo, signInOnPage } from '#test/support/browser.ts';
 import { inventNetwork, sampleScreens } from '#test/support/console-sample.ts';
 import { inventMessages } from '#test/support/console-traffic.ts';
+import { without } from '#test/support/needs.ts';
 import { type TestService, testService } from '#test/support/service.ts';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -20,7 +21,7 @@ async function seriousViolations(page: Page): Promise<string[]> {
 		.map(({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join('\n')}`);
 }
 
-describe('every screen of the console', { skip: withoutBrowser }, () => {
+describe('every screen of the console', { skip: without('chromium') }, () => {
 	let service: TestService;
 	let browser: ConsoleBrowser;
 	before(async () => {

@@ -4,8 +4,9 @@ import { addClient } from '#administration/clients.ts';
 import { createKey } from '#administration/keys.ts';
 import { addSite } from '#administration/sites.ts';
 import { addUser } from '#administration/users.ts';
-import { consoleBrowser, settled, signInOnPage, withoutBrowser } from '#test/support/browser.ts';
+import { consoleBrowser, settled, signInOnPage } from '#test/support/browser.ts';
 import { opened } from '#test/support/images.ts';
+import { without } from '#test/support/needs.ts';
 import { eventually, type TestService, testService } from '#test/support/service.ts';
 import { ctInstance, StorageScu } from '#test/support/storage-scu.ts';
 
@@ -43,7 +44,7 @@ async function fill(service: TestService): Promise<void> {
 	await scu.release();
 }
 
-describe('what senders choose', { skip: withoutBrowser, timeout: 240_000 }, () => {
+describe('what senders choose', { skip: without('chromium'), timeout: 240_000 }, () => {
 	test('is text in every screen, and what is known of a patient is in no address, title or storage', async () => {
 		await using service = await testService();
 		await fill(service);

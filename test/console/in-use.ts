@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { type ConsoleBrowser, consoleBrowser, goTo, signInOnPage, withoutBrowser } from '#test/support/browser.ts';
+import { type ConsoleBrowser, consoleBrowser, goTo, signInOnPage } from '#test/support/browser.ts';
 import { inventNetwork } from '#test/support/console-sample.ts';
+import { without } from '#test/support/needs.ts';
 import { type TestService, testService } from '#test/support/service.ts';
 
 const focused = (page: Page) => page.evaluate('document.activeElement.textContent || document.activeElement.getAttribute("aria-label")');
 
-describe('the console in use', { skip: withoutBrowser }, () => {
+describe('the console in use', { skip: without('chromium') }, () => {
 	let service: TestService;
 	let browser: ConsoleBrowser;
 	before(async () => {

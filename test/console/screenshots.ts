@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { consoleBrowser, goTo, signInOnPage, withoutBrowser } from '#test/support/browser.ts';
+import { consoleBrowser, goTo, signInOnPage } from '#test/support/browser.ts';
 import { inventNetwork, sampleScreens } from '#test/support/console-sample.ts';
 import { inventMessages } from '#test/support/console-traffic.ts';
+import { without } from '#test/support/needs.ts';
 import { testService } from '#test/support/service.ts';
 
 /** Writes docs/images: `npm run screenshots`. What they show is invented. */
@@ -66,7 +67,7 @@ async function inventTraffic(page: Page): Promise<void> {
 	);
 }
 
-describe('pictures of the console', { skip: withoutBrowser }, () => {
+describe('pictures of the console', { skip: without('chromium') }, () => {
 	test('are written', async () => {
 		await using service = await testService();
 		await inventNetwork(service);

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setClient } from '#administration/clients.ts';
-import { assertFits, consoleBrowser, signInOnPage, withoutBrowser } from '#test/support/browser.ts';
+import { assertFits, consoleBrowser, signInOnPage } from '#test/support/browser.ts';
 import { opened } from '#test/support/images.ts';
 import { MllpClient } from '#test/support/mllp-client.ts';
+import { without } from '#test/support/needs.ts';
 import { eventually, type TestService, testService } from '#test/support/service.ts';
 import { ctInstance, StorageScu } from '#test/support/storage-scu.ts';
 
@@ -48,7 +49,7 @@ async function withTraffic(service: TestService): Promise<{ client: string }> {
 	return { client: client?.id ?? '' };
 }
 
-describe('traffic and records in the console', { skip: withoutBrowser, timeout: 240_000 }, () => {
+describe('traffic and records in the console', { skip: without('chromium'), timeout: 240_000 }, () => {
 	test('a message that was refused is found, its cause mended, it is taken again, and its patient read', async () => {
 		await using service = await testService();
 		const { client } = await withTraffic(service);

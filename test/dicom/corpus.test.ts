@@ -8,10 +8,10 @@ import { part10Head, readFileMeta } from '#dicom/part10.ts';
 import { DataSetScanner, type ScanResult } from '#dicom/scanner.ts';
 import { implicitLittleEndian } from '#dicom/transfer-syntax.ts';
 import { dateOf, firstOf, integerOf, textOf } from '#dicom/values.ts';
-import { corpusDirectory, corpusFiles, corpusIsAbsent } from '#test/support/corpus.ts';
+import { corpusFiles } from '#test/support/corpus.ts';
+import { corpusDirectory, without } from '#test/support/needs.ts';
 
-const files = corpusIsAbsent ? [] : corpusFiles('dicom').filter(({ expect }) => expect !== 'n/a');
-const dcmtkIsAbsent = spawnSync('dcm2json', ['--version']).error ? 'the tools of DCMTK are not there' : false;
+const files = without('corpus') ? [] : corpusFiles('dicom').filter(({ expect }) => expect !== 'n/a');
 
 function scan(bytes: Buffer, chunkBytes: number): ScanResult {
 	const { transferSyntaxUid = implicitLittleEndian, dataSetOffset } = readFileMeta(bytes);
@@ -20,7 +20,7 @@ function scan(bytes: Buffer, chunkBytes: number): ScanResult {
 	return scanner.end();
 }
 
-describe('the shared DICOM files', { skip: corpusIsAbsent }, () => {
+describe('the shared DICOM files', { skip: without('corpus') }, () => {
 	test('every file that can be stored is read, in chunks of any size alike', () => {
 		const accepted = files.filter(({ expect }) => expect === 'accept');
 		assert.ok(accepted.length >= 130);
@@ -70,7 +70,7 @@ function asDcmtkReads(path: string): Json | undefined {
 const text = (json: Json, tag: string) => (json[tag]?.Value?.[0] === undefined ? undefined : textOf(String(json[tag]?.Value?.join('\\'))));
 const first = (json: Json, tag: string) => firstOf(text(json, tag) ?? '');
 
-describe('DCMTK reads the same', { skip: corpusIsAbsent || dcmtkIsAbsent }, () => {
+describe('DCMTK reads the same', { skip: without('corpus', 'dcmtk') }, () => {
 	const directory = mkdtempSync(join(tmpdir(), 'tributary-dicom-'));
 	after(() => rmSync(directory, { recursive: true, force: true }));
 

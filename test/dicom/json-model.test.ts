@@ -6,9 +6,10 @@ import { deflateRawSync } from 'node:zlib';
 import { type DicomJson, dicomJsonText, JsonModelReader, type JsonModelResult } from '#dicom/json-model.ts';
 import { readFileMeta } from '#dicom/part10.ts';
 import { explicitLittleEndian, implicitLittleEndian } from '#dicom/transfer-syntax.ts';
-import { corpusDirectory, corpusFiles, corpusIsAbsent } from '#test/support/corpus.ts';
+import { corpusFiles } from '#test/support/corpus.ts';
 import { element, explicitLittle, sampleDataSet, sequence } from '#test/support/data-set.ts';
 import { fc, fuzzing } from '#test/support/fuzzing.ts';
+import { corpusDirectory, without } from '#test/support/needs.ts';
 
 const options = { bytesMax: 4 * 1024 * 1024, inlineBytesMax: 1024, bulkDataUri: (path: string) => `bulk/${path}` };
 
@@ -121,8 +122,6 @@ describe('the DICOM JSON Model', () => {
 	});
 });
 
-const dcmtkIsAbsent = spawnSync('dcm2json', ['--version']).error ? 'the tools of DCMTK are not there' : false;
-
 /** Tag, VR and values as texts; binary values, which DCMTK gives inline, and what only one side writes out are left aside. */
 function comparable(model: DicomJson): Record<string, unknown> {
 	const entries = Object.entries(model).flatMap(([tag, { vr, Value }]) => {
@@ -137,7 +136,7 @@ function comparable(model: DicomJson): Record<string, unknown> {
 	return Object.fromEntries(entries.sort(([left], [right]) => (String(left) < String(right) ? -1 : 1)));
 }
 
-describe('DCMTK makes the same of the shared files', { skip: corpusIsAbsent || dcmtkIsAbsent }, () => {
+describe('DCMTK makes the same of the shared files', { skip: without('corpus', 'dcmtk') }, () => {
 	test('element by element, items included', () => {
 		let compared = 0;
 		for (const { path, bytes } of corpusFiles('dicom').filter(({ expect }) => expect === 'accept')) {

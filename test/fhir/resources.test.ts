@@ -84,9 +84,11 @@ describe('search columns of a resource', () => {
 
 	test('elements of another shape than FHIR promises are passed over', () => {
 		for (const type of Object.keys(resources) as (keyof typeof resources)[]) {
-			columns(type, {});
-			columns(type, { name: 'x', birthDate: 5, code: [], class: 'IMP', period: 'now', effectivePeriod: 3, gender: {}, status: [] });
-			columns(type, { name: [null, 'x', { given: 'y', family: [] }], code: { coding: [null, 4, { code: 7 }] } });
+			const none = columns(type, {});
+			const flat = { name: 'x', birthDate: 5, code: [], class: 'IMP', period: 'now', effectivePeriod: 3, gender: {}, status: [] };
+			assert.deepEqual(columns(type, flat), none, type);
+			const nested = { name: [null, 'x', { given: 'y', family: [] }], code: { coding: [null, 4, { code: 7 }] } };
+			assert.deepEqual(columns(type, nested), none, type);
 		}
 	});
 });

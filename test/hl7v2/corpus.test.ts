@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { Failure } from '#core/failure.ts';
 import { splitMessages } from '#hl7v2/batch.ts';
 import { readHead } from '#hl7v2/head.ts';
 import { Message } from '#hl7v2/message.ts';
+import { corpusDirectory, without } from '#test/support/needs.ts';
 
-const corpus = join(import.meta.dirname, '../../../shared/corpus/hl7v2');
+const corpus = join(corpusDirectory, 'hl7v2');
 
 function files(): Buffer[] {
 	return readdirSync(corpus, { recursive: true, withFileTypes: true })
@@ -24,7 +25,7 @@ function parsed(bytes: Uint8Array): Message | undefined {
 	}
 }
 
-test('real messages read as their lines split at the separators do', { skip: !existsSync(corpus) }, () => {
+test('real messages read as their lines split at the separators do', { skip: without('corpus') }, () => {
 	let compared = 0;
 	for (const bytes of files().flatMap(splitMessages)) {
 		const message = parsed(bytes);

@@ -6,9 +6,10 @@ import { defaultLimits } from '#core/limits.ts';
 import { validateResource } from '#fhir/validation/validate.ts';
 import { interpret, receive } from '#hl7v3/interpret.ts';
 import type { ChangeSet, PatientChange } from '#record/change-set.ts';
-import { corpusFiles, corpusIsAbsent } from '#test/support/corpus.ts';
+import { corpusFiles } from '#test/support/corpus.ts';
 import { registryMessage, replacementOf } from '#test/support/hl7v3.ts';
 import { MemorySite } from '#test/support/memory-site.ts';
+import { without } from '#test/support/needs.ts';
 
 const read = (text: string | Buffer, authority?: string): ChangeSet =>
 	interpret(receive(Buffer.from(text as string), defaultLimits), authority);
@@ -234,7 +235,7 @@ describe('structure', () => {
 		assert.deepEqual(active.toSorted(), [false, false, true]);
 	});
 
-	test('what the shared corpus registers is valid FHIR', { skip: corpusIsAbsent }, () => {
+	test('what the shared corpus registers is valid FHIR', { skip: without('corpus') }, () => {
 		for (const { path, bytes } of corpusFiles('hl7v3').filter(({ expect }) => expect === 'accept')) {
 			const site = new MemorySite();
 			site.apply(read(bytes));

@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { BulkClient } from '#test/support/bulk.ts';
-import { eventually } from '#test/support/service.ts';
+import { eventually } from '#test/support/eventually.ts';
 import { ServiceProcess } from '#test/support/service-process.ts';
 
 const chunkLines = 200;

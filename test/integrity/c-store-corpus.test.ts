@@ -9,12 +9,12 @@ import { DataSetScanner } from '#dicom/scanner.ts';
 import { implicitLittleEndian } from '#dicom/transfer-syntax.ts';
 import type { InstanceAttributes } from '#record/instance.ts';
 import { configuredObjectStore } from '#storage/objects/open.ts';
-import { type CorpusFile, corpusDirectory, corpusFiles, corpusIsAbsent } from '#test/support/corpus.ts';
+import { type CorpusFile, corpusFiles } from '#test/support/corpus.ts';
 import { ctStorage } from '#test/support/data-set.ts';
+import { corpusDirectory, without } from '#test/support/needs.ts';
 import { testService } from '#test/support/service.ts';
 import { addImagingSite, type SentInstance, StorageScu } from '#test/support/storage-scu.ts';
 
-const dcmtkIsAbsent = spawnSync('dcmdump', ['--version']).error !== undefined;
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
 interface Sample extends SentInstance {
@@ -55,7 +55,7 @@ interface Row {
 	patient: string | null;
 }
 
-describe('the shared DICOM files through the whole service', { skip: corpusIsAbsent }, () => {
+describe('the shared DICOM files through the whole service', { skip: without('corpus') }, () => {
 	test('what can be stored is indexed and comes back byte for byte; other content under a UID is kept aside', async () => {
 		await using service = await testService();
 		const { called, siteId } = await addImagingSite(service, 'west');
@@ -104,7 +104,7 @@ describe('the shared DICOM files through the whole service', { skip: corpusIsAbs
 		assert.deepEqual([report.objects, report.objects_without_rows, report.rows_without_objects], [first.size + conflicts, 0, 0]);
 	});
 
-	test('the patient is the one of the file, in whatever character set', { skip: dcmtkIsAbsent && 'DCMTK is not installed' }, async () => {
+	test('the patient is the one of the file, in whatever character set', { skip: without('dcmtk') }, async () => {
 		await using service = await testService();
 		const samples = corpusFiles('dicom')
 			.filter(({ expect, charset, quirks }) => expect === 'accept' && charset !== '' && !quirks.includes('PatientID empty'))

@@ -9,7 +9,7 @@ import { readRows } from '#storage/administrative-reader.ts';
 import type { ObjectStore } from '#storage/objects/object-store.ts';
 import { configuredObjectStore } from '#storage/objects/open.ts';
 import { readRuntimeFile } from '#storage/runtime-file.ts';
-import { eventually } from '#test/support/service.ts';
+import { eventually } from '#test/support/eventually.ts';
 import { ServiceProcess } from '#test/support/service-process.ts';
 import { ctInstance, StorageScu } from '#test/support/storage-scu.ts';
 

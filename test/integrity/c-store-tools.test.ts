@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,12 +10,12 @@ import { part10Head, readFileMeta } from '#dicom/part10.ts';
 import { explicitLittleEndian, implicitLittleEndian } from '#dicom/transfer-syntax.ts';
 import { configuredObjectStore } from '#storage/objects/open.ts';
 import { ctStorage, element, explicitLittle, sampleDataSet, sequence } from '#test/support/data-set.ts';
+import { without } from '#test/support/needs.ts';
 import { eventually, type TestService, testService } from '#test/support/service.ts';
 import { addImagingSite } from '#test/support/storage-scu.ts';
 
 /** DCMTK's senders (Debian: dcmtk) against the whole service. */
 
-const isAbsent = ['storescu', 'echoscu'].some((name) => spawnSync(name, ['--version']).error) ? 'DCMTK is not installed' : false;
 const certificate = (name: string) => join(import.meta.dirname, '../surfaces/mllp/certificates', `${name}.pem`);
 
 function run(program: string, ...parameters: string[]): Promise<{ code: number; output: string }> {
@@ -98,7 +98,7 @@ async function stored(service: TestService, key: string): Promise<{ transferSynt
 	return { transferSyntaxUid, dataSet: file.subarray(dataSetOffset) };
 }
 
-describe("DCMTK's tools", { skip: isAbsent }, () => {
+describe("DCMTK's tools", { skip: without('dcmtk') }, () => {
 	test('storescu in every transfer syntax that it proposes', async (context) => {
 		await using service = await testService();
 		const { called, siteId } = await addImagingSite(service, 'west');

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,9 +8,8 @@ import { checkObjects } from '#administration/objects.ts';
 import { setSite } from '#administration/sites.ts';
 import { configuredObjectStore } from '#storage/objects/open.ts';
 import { fhirClient } from '#test/support/fhir-client.ts';
+import { without } from '#test/support/needs.ts';
 import { eventually, testService } from '#test/support/service.ts';
-
-const isAbsent = spawnSync('storescu', ['--version']).error ? 'dcmtk is not installed' : false;
 
 const dump = (instance: string, patientId: string, comment: string) => `
 (0008,0016) UI =CTImageStorage
@@ -37,7 +36,7 @@ function run(program: string, parameters: string[]): Promise<{ code: number; out
 	});
 }
 
-describe('C-STORE from storescu', { skip: isAbsent }, () => {
+describe('C-STORE from storescu', { skip: without('dcmtk') }, () => {
 	test('is on disk and in the index when it is answered; again it is one copy, other content is kept aside', async () => {
 		await using service = await testService();
 		const { key, site } = await service.addSite('west');

@@ -4,8 +4,9 @@ import { describe, test } from 'node:test';
 import { addClient } from '#administration/clients.ts';
 import { readFileMeta } from '#dicom/part10.ts';
 import { implicitLittleEndian } from '#dicom/transfer-syntax.ts';
-import { type CorpusFile, corpusDirectory, corpusFiles, corpusIsAbsent } from '#test/support/corpus.ts';
-import { dcmtkIsAbsent, run } from '#test/support/dcmtk.ts';
+import { type CorpusFile, corpusFiles } from '#test/support/corpus.ts';
+import { run } from '#test/support/dcmtk.ts';
+import { corpusDirectory, without } from '#test/support/needs.ts';
 import { testService } from '#test/support/service.ts';
 import { addImagingSite } from '#test/support/storage-scu.ts';
 import { abortPdu, associate } from '../surfaces/dimse/peer.ts';
@@ -48,7 +49,7 @@ function imageOf(stored: Stored): Buffer {
 	);
 }
 
-describe('the shared DICOM files by storescu', { skip: corpusIsAbsent || dcmtkIsAbsent }, () => {
+describe('the shared DICOM files by storescu', { skip: without('corpus', 'dcmtk') }, () => {
 	test('come back as storescu sent them, by C-GET and by WADO-RS', async (context) => {
 		await using service = await testService();
 		const { called, key, siteId } = await addImagingSite(service, 'west');

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { setSite } from '#administration/sites.ts';
 import { readFileMeta } from '#dicom/part10.ts';
-import { dcmtkIsAbsent, dicomFile, run, temporaryFolder } from '#test/support/dcmtk.ts';
+import { dicomFile, run, temporaryFolder } from '#test/support/dcmtk.ts';
+import { without } from '#test/support/needs.ts';
 import { eventually, testService } from '#test/support/service.ts';
 import { dicomWebClient, partsOf } from '#test/surfaces/dicomweb/client.ts';
 
@@ -20,7 +21,7 @@ const lines = (instance: number) => [
 	`(0020,4000) LT [instance ${instance}]`,
 ];
 
-describe('what storescu sent', { skip: dcmtkIsAbsent }, () => {
+describe('what storescu sent', { skip: without('dcmtk') }, () => {
 	test('is found and comes back byte for byte over DICOMweb; sent again by STOW-RS it is the same instance', async () => {
 		await using service = await testService();
 		using folder = temporaryFolder();

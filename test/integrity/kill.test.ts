@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { adt } from '#test/support/adt.ts';
+import { eventually } from '#test/support/eventually.ts';
 import { MllpClient, msa } from '#test/support/mllp-client.ts';
-import { eventually } from '#test/support/service.ts';
 import { ServiceProcess } from '#test/support/service-process.ts';
 
 /** Senders that write without pause until their connection ends; they note what was acknowledged. */

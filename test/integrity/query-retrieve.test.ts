@@ -6,7 +6,8 @@ import { addClient } from '#administration/clients.ts';
 import { addRemoteAe } from '#administration/remote-aes.ts';
 import { setSite } from '#administration/sites.ts';
 import { readFileMeta } from '#dicom/part10.ts';
-import { dcmtkIsAbsent, dicomFile, run, startStorescp, temporaryFolder } from '#test/support/dcmtk.ts';
+import { dicomFile, run, startStorescp, temporaryFolder } from '#test/support/dcmtk.ts';
+import { without } from '#test/support/needs.ts';
 import { eventually, type TestService, testService } from '#test/support/service.ts';
 
 interface Given {
@@ -54,7 +55,7 @@ function dataSetOf(path: string): Buffer {
 	return bytes.subarray(readFileMeta(bytes).dataSetOffset);
 }
 
-describe('queries and retrievals of DCMTK', { skip: dcmtkIsAbsent }, () => {
+describe('queries and retrievals of DCMTK', { skip: without('dcmtk') }, () => {
 	const folder = temporaryFolder();
 	let service: TestService;
 	const files: string[] = [];

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { adt } from './adt.ts';
+import { eventually } from './eventually.ts';
 import { opened } from './images.ts';
-import { eventually, type TestService } from './service.ts';
+import type { TestService } from './service.ts';
 import { ctInstance, StorageScu } from './storage-scu.ts';
 
 /** What the site `north` has beyond what the examples make: a refused message, a procedure step, a study and a conflict. */

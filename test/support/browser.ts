@@ -1,14 +1,8 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { resetPassword } from '#administration/users.ts';
+import { needs } from './needs.ts';
 import type { TestService } from './service.ts';
-
-const installed = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome', '/usr/bin/google-chrome-stable'];
-const executablePath = installed.find((path) => existsSync(path));
-
-/** Why tests that drive a browser are skipped; false: they are not. */
-export const withoutBrowser = executablePath === undefined ? 'no Chromium on this machine' : false;
 
 export const ownPassword = 'seven quiet herons';
 
@@ -21,7 +15,7 @@ export interface ConsoleBrowser extends AsyncDisposable {
 
 export async function consoleBrowser(service: TestService): Promise<ConsoleBrowser> {
 	// In a container there is often no user namespace for the sandbox; the pages are our own.
-	const browser: Browser = await chromium.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox'] });
+	const browser: Browser = await chromium.launch({ executablePath: needs.chromium.found ?? '', args: ['--no-sandbox'] });
 	const faults: string[] = [];
 	return {
 		faults,

@@ -1,9 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-
-/** The shared corpus lies beside the repository; tests over it skip where it is absent. */
-export const corpusDirectory = join(import.meta.dirname, '../../../shared/corpus');
-export const corpusIsAbsent = existsSync(join(corpusDirectory, 'index.csv')) ? false : 'the shared corpus is not there';
+import { corpusDirectory } from './needs.ts';
 
 export interface CorpusFile {
 	path: string;

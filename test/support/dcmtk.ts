@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFile, spawn, spawnSync } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
@@ -7,9 +7,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** DCMTK's programs as peers. */
-
-/** Why tests that need them are skipped. */
-export const dcmtkIsAbsent = spawnSync('storescu', ['--version']).error ? 'dcmtk is not installed' : false;
 
 export interface Ran {
 	code: number;

@@ -2,7 +2,8 @@ import { setSite } from '#administration/sites.ts';
 import { associate, data, releaseRequest, statusOf, store, value } from '#test/surfaces/dimse/peer.ts';
 import { explicitLittleEndian } from '#test/surfaces/dimse/support.ts';
 import { ctStorage, element, sequence } from './data-set.ts';
-import { eventually, type TestService } from './service.ts';
+import { eventually } from './eventually.ts';
+import type { TestService } from './service.ts';
 
 /** An image as a test states it; what is left out, its data set does not have. */
 export interface GivenImage {

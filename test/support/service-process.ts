@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readRuntimeFile } from '#storage/runtime-file.ts';
-import { eventually } from './service.ts';
+import { eventually } from './eventually.ts';
 
 const root = join(import.meta.dirname, '../..');
 

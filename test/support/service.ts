@@ -20,6 +20,8 @@ import { type Service, startService } from '../../src/service.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
 import { assertEmitted } from './emitted.ts';
 
+export { eventually } from './eventually.ts';
+
 type ClientInput = Partial<z.input<typeof addClientInput>>;
 
 /** The whole product on a database and on ports of its own, and the means to set it up and to look into it. */
@@ -134,13 +136,4 @@ async function accessIsCurrent(service: Service, key: string): Promise<void> {
 		await new Promise((resolve) => setTimeout(resolve, 50));
 	}
 	throw new Error('the new key did not become valid');
-}
-
-/** Waits for a condition that other parts of the service bring about. So long that only what never comes about fails on a busy machine. */
-export async function eventually(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
-	for (let tries = 0; tries < 1600; tries++) {
-		if (await condition()) return;
-		await new Promise((resolve) => setTimeout(resolve, 25));
-	}
-	throw new Error(`${what} did not come about`);
 }

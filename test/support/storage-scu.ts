@@ -4,7 +4,8 @@ import { setSite } from '#administration/sites.ts';
 import { explicitLittleEndian } from '#dicom/transfer-syntax.ts';
 import { associateRequest, commandSet, data, echo, Peer, releaseRequest, statusOf, textOf, value } from '#test/surfaces/dimse/peer.ts';
 import { ctStorage, sampleDataSet } from './data-set.ts';
-import { eventually, type TestService } from './service.ts';
+import { eventually } from './eventually.ts';
+import type { TestService } from './service.ts';
 
 /** An instance as it is sent: what the command says, and the bytes of the data set. */
 export interface SentInstance {

@@ -7,7 +7,8 @@ import type { JsonObject } from '#core/json.ts';
 import { asObject, asObjects } from '#fhir/elements.ts';
 import { parseResourceJson } from '#fhir/validation/json.ts';
 import { validateResource } from '#fhir/validation/validate.ts';
-import { type CorpusFile, corpusFiles, corpusIsAbsent } from '#test/support/corpus.ts';
+import { type CorpusFile, corpusFiles } from '#test/support/corpus.ts';
+import { without } from '#test/support/needs.ts';
 
 const limits = { depthMax: 100 };
 const documentation = readFileSync(new URL('../../../docs/conformance/fhir-validation.md', import.meta.url), 'utf8');
@@ -46,8 +47,8 @@ function isRefused(part: JsonObject | string): boolean {
 	return validateResource(part, { conditionalReferences: true }).length > 0;
 }
 
-describe('the shared FHIR files', { skip: corpusIsAbsent }, () => {
-	for (const file of corpusIsAbsent ? [] : corpusFiles('fhir')) {
+describe('the shared FHIR files', { skip: without('corpus') }, () => {
+	for (const file of without('corpus') ? [] : corpusFiles('fhir')) {
 		const name = basename(file.path);
 		if (file.expect === 'accept') {
 			test(`${name} is valid`, () => {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { quarantineKey } from '#storage/objects/object-key.ts';
 import { S3Store } from '#storage/objects/s3-store.ts';
+import { eventually } from '#test/support/eventually.ts';
 import { type S3Fault, type S3Request, S3Server } from '#test/support/s3-server.ts';
-import { eventually } from '#test/support/service.ts';
 import { head, keyOf, newRoot, put, read, refused, temporary } from './support.ts';
 
 const KiB = 1024;
@@ -90,7 +90,7 @@ describe('an upload', () => {
 	});
 
 	test('to a store that is not there is unavailable', async () => {
-		await using gone = new S3Server();
+		const gone = new S3Server();
 		const access = { endpoint: await gone.listen(), region: undefined, credentials: { accessKeyId: 'a', secretAccessKey: 'b' } };
 		await gone[Symbol.asyncDispose]();
 		const store = new S3Store({ bucket: 'images', prefix: '', spool: `${root}/incoming`, access });

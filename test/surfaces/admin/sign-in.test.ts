@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { addUser, resetPassword } from '#administration/users.ts';
-import { eventually } from '#test/support/service.ts';
+import { eventually } from '#test/support/eventually.ts';
 import { adminClient, owner, ownPassword, signedIn, withOwner } from './client.ts';
 
 describe('signing in', () => {

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { readFileMeta } from '#dicom/part10.ts';
-import { corpusFiles, corpusIsAbsent } from '#test/support/corpus.ts';
+import { corpusFiles } from '#test/support/corpus.ts';
+import { without } from '#test/support/needs.ts';
 import { testService } from '#test/support/service.ts';
 import { dicomWebClient, partsOf } from './client.ts';
 
-describe('the shared DICOM files over DICOMweb', { skip: corpusIsAbsent }, () => {
+describe('the shared DICOM files over DICOMweb', { skip: without('corpus') }, () => {
 	test('what can be stored goes in by STOW-RS and comes out byte for byte; its metadata and its first frame can be read', async () => {
 		await using service = await testService();
 		const client = dicomWebClient(service, (await service.addSite('west')).key);

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { implementationClassUid } from '#dicom/implementation.ts';
 import { transferSyntaxes } from '#dicom/transfer-syntax.ts';
 import { rejections } from '#surfaces/dimse/pdu.ts';
-import { eventually } from '#test/support/service.ts';
+import { eventually } from '#test/support/eventually.ts';
 import {
 	abortPdu,
 	acceptOf,
@@ -290,13 +290,17 @@ test('a sender that is refused later is aborted at its next message', async (con
 });
 
 test('a connection without A-ASSOCIATE-RQ, and one that lingers after its end, are closed by the ARTIM timer', async (context) => {
-	const { port } = await startSurface(context, { limits: { dimseArtimMsMax: 100 } });
+	const { port, counted } = await startSurface(context, { limits: { dimseArtimMsMax: 100 } });
 	const silent = await connect(context, port);
 	const released = await associate(context, port);
 	await released.ask(releaseRequest);
 	const rejected = await connect(context, port);
 	await rejected.ask(associateRequest({ called: 'NOWHERE' }));
 	await Promise.all([silent.closed, released.closed, rejected.closed]);
+	const reasons = ['artim', 'released', 'rejected'];
+	const ends = () => Promise.all(reasons.map((reason) => counted('dimseAssociationEnds', { reason })));
+	await eventually(async () => (await ends()).reduce((sum, count) => sum + count) === 3, 'the end of all three');
+	assert.deepEqual(await ends(), [1, 1, 1]);
 });
 
 test('an idle association is aborted', async (context) => {

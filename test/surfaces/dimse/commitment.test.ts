@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import type { OutgoingRequest } from '#surfaces/dimse/command-set.ts';
 import type { ReturnChannel } from '#surfaces/dimse/service.ts';
 import { element, sequence } from '#test/support/data-set.ts';
+import { eventually } from '#test/support/eventually.ts';
 import {
 	acceptOf,
 	associate,
@@ -38,8 +39,10 @@ describe('storage commitment over DIMSE', { timeout: 60_000 }, () => {
 		service.answer = () => opened.then(() => () => undefined);
 		const peer = await associate(t, port, contexts);
 		peer.write(asking);
-		const noted = await Promise.race([peer.next().then(() => 'answered'), new Promise((resolve) => setTimeout(resolve, 100, 'waits'))]);
-		assert.equal(noted, 'waits');
+		await eventually(() => service.requests.length === 1, 'the request');
+		// Another peer is served meanwhile: had the request been answered, the answer would be here.
+		await (await associate(t, port, contexts)).ask(releaseRequest);
+		assert.equal(peer.received.length, 1);
 		assert.deepEqual(service.requests, [
 			{
 				siteId,

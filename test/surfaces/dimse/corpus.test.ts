@@ -10,7 +10,8 @@ import { implicitLittleEndian } from '#dicom/transfer-syntax.ts';
 import type { StoredInstance } from '#record/instance.ts';
 import { InstanceIntake } from '#storage/instance-intake.ts';
 import { FileStore } from '#storage/objects/file-store.ts';
-import { type CorpusFile, corpusFiles, corpusIsAbsent } from '#test/support/corpus.ts';
+import { type CorpusFile, corpusFiles } from '#test/support/corpus.ts';
+import { without } from '#test/support/needs.ts';
 import { abortPdu, associate, commandSet, data, statusOf, value } from './peer.ts';
 import { ctImage, startSurface } from './support.ts';
 
@@ -59,7 +60,7 @@ async function send(context: TestContext, port: number, sopClassUid: string, sop
 	return status;
 }
 
-describe('the shared DICOM files over DIMSE', { skip: corpusIsAbsent }, () => {
+describe('the shared DICOM files over DIMSE', { skip: without('corpus') }, () => {
 	test('what can be stored is stored byte for byte', async (context) => {
 		const { port, indexed, read: stored } = await startStoring(context);
 		const files = corpusFiles('dicom').filter(({ expect }) => expect === 'accept');

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
+import { without } from '#test/support/needs.ts';
 import { startSurface } from './support.ts';
 
 /** DCMTK's tools (Debian: dcmtk) as senders; skipped where they are not installed. */
 
 const run = promisify(execFile);
-const tool = (name: string) => `/usr/bin/${name}`;
-const skip = ['echoscu', 'storescu', 'dump2dcm'].every((name) => existsSync(tool(name))) ? false : 'DCMTK is not installed';
+const skip = without('dcmtk');
 // Without it DCMTK's senders wait for delayed acknowledgements.
-const env = { TCP_NODELAY: '1' };
+const env = { ...process.env, TCP_NODELAY: '1' };
 
 interface Outcome {
 	code: number;
@@ -22,7 +22,7 @@ interface Outcome {
 
 async function outcomeOf(name: string, ...parameters: string[]): Promise<Outcome> {
 	try {
-		const { stdout, stderr } = await run(tool(name), parameters, { env });
+		const { stdout, stderr } = await run(name, parameters, { env });
 		return { code: 0, text: stdout + stderr };
 	} catch (error) {
 		const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
@@ -50,7 +50,7 @@ async function images(context: TestContext, count: number, pixelBytes: number): 
 			];
 			const path = join(folder, `${index}.dcm`);
 			writeFileSync(`${path}.dump`, `${lines.join('\n')}\n`);
-			await run(tool('dump2dcm'), ['+te', `${path}.dump`, path], { env });
+			await run('dump2dcm', ['+te', `${path}.dump`, path], { env });
 			return path;
 		}),
 	);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
@@ -11,7 +11,8 @@ import { createMetrics } from '#core/metrics.ts';
 import { AssociationError } from '#surfaces/dimse/association-error.ts';
 import { type AssociationOptions, requestAssociation } from '#surfaces/dimse/requestor.ts';
 import { sampleDataSet } from '#test/support/data-set.ts';
-import { eventually } from '#test/support/service.ts';
+import { eventually } from '#test/support/eventually.ts';
+import { without } from '#test/support/needs.ts';
 import { ctImage, explicitLittleEndian, implicitLittleEndian, startSurface, verification } from './support.ts';
 
 const certificates = new URL('../mllp/certificates/', import.meta.url);
@@ -47,9 +48,7 @@ async function storescp(t: TestContext, ...parameters: string[]): Promise<{ port
 	return { port, directory };
 }
 
-const isAbsent = spawnSync('storescp', ['--version']).error ? 'dcmtk is not installed' : false;
-
-test('storescp takes what is sent to it, in small PDUs as well', { skip: isAbsent, timeout: 60_000 }, async (t) => {
+test('storescp takes what is sent to it, in small PDUs as well', { skip: without('dcmtk'), timeout: 60_000 }, async (t) => {
 	const { port, directory } = await storescp(t, '--max-pdu', '4096', '--bit-preserving');
 	const target = { title: 'ARCHIVE', host: '127.0.0.1', port, tls: false };
 	let association: Awaited<ReturnType<typeof requestAssociation>> | undefined;

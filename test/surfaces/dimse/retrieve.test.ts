@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { element } from '#test/support/data-set.ts';
+import { eventually } from '#test/support/eventually.ts';
 import { data, responseOf, statusOf, store, textOf, value } from './peer.ts';
 import {
 	allResponses,
@@ -127,11 +128,18 @@ describe('C-GET', () => {
 				open();
 			}
 		}
-		const { peer } = await startArchive(context, archiveOf({ '1.1': endless, '1.2': () => pieces(bytes(10)) }));
+		const read: string[] = [];
+		const next = () => {
+			read.push('1.2');
+			return pieces(bytes(10));
+		};
+		const { peer, counted } = await startArchive(context, archiveOf({ '1.1': endless, '1.2': next }));
 		peer.write(ask(5, oneStudy));
 		await peer.next();
 		peer.socket.destroy();
 		await opened;
+		await eventually(async () => (await counted('dimseAssociations')) === 0, 'the end of the association');
+		assert.deepEqual(read, []);
 	});
 
 	test('reads no faster than the peer takes', async (context) => {

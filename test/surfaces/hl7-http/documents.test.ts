@@ -3,9 +3,10 @@ import { createHash } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { replayMessage } from '#administration/messages.ts';
 import { clinicalDocument, grace, relatedDocument } from '#test/support/cda.ts';
-import { corpusFiles, corpusIsAbsent } from '#test/support/corpus.ts';
+import { corpusFiles } from '#test/support/corpus.ts';
 import { IndependentDocument, registryMessage, replacementOf } from '#test/support/hl7v3.ts';
 import { ackOf, postV3 } from '#test/support/hl7v3-sender.ts';
+import { without } from '#test/support/needs.ts';
 import { type FhirBody, type TestService, testService } from '#test/support/service.ts';
 
 describe('a ClinicalDocument by POST /v3/ingest', { timeout: 300_000 }, () => {
@@ -273,7 +274,7 @@ describe('a ClinicalDocument by POST /v3/ingest', { timeout: 300_000 }, () => {
 		assert.match(text, /tributary_hl7_messages_total\{surface="hl7-http",type="CDA",outcome="accepted"\} \d+/);
 	});
 
-	test('documents of the shared corpus are placed, or refused for a reason', { skip: corpusIsAbsent }, async () => {
+	test('documents of the shared corpus are placed, or refused for a reason', { skip: without('corpus') }, async () => {
 		const { key: own } = await service.addSite('corpus');
 		const files = corpusFiles('cda');
 		assert.equal(files.length, 81);

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { replayMessage } from '#administration/messages.ts';
-import { corpusFiles, corpusIsAbsent } from '#test/support/corpus.ts';
+import { corpusFiles } from '#test/support/corpus.ts';
 import { IndependentDocument, registryMessage, replacementOf } from '#test/support/hl7v3.ts';
 import { ackOf, postV3 } from '#test/support/hl7v3-sender.ts';
+import { without } from '#test/support/needs.ts';
 import { type TestService, testService } from '#test/support/service.ts';
 
 const ada = (value: string, more = '') =>
@@ -285,7 +286,7 @@ describe('POST /v3/ingest', { timeout: 300_000 }, () => {
 		assert.match(text, /tributary_hl7_refusals_total\{surface="hl7-http",code="not-hl7"\} \d+/);
 	});
 
-	test('the files of the shared corpus are accepted or refused as it expects', { skip: corpusIsAbsent }, async () => {
+	test('the files of the shared corpus are accepted or refused as it expects', { skip: without('corpus') }, async () => {
 		const { key: own } = await service.addSite('corpus');
 		const files = corpusFiles('hl7v3');
 		assert.equal(files.length, 46);

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { consoleBrowser, signInOnPage, withoutBrowser } from '#test/support/browser.ts';
+import { consoleBrowser, signInOnPage } from '#test/support/browser.ts';
+import { without } from '#test/support/needs.ts';
 import { testService } from '#test/support/service.ts';
 
 /** Opens an operation of the page and sends what stands in its fields. */
@@ -14,7 +15,7 @@ async function send(page: Page, method: string, path: string): Promise<string> {
 	return (await output.textContent()) ?? '';
 }
 
-describe('the page of an API reference', { skip: withoutBrowser, timeout: 180_000 }, () => {
+describe('the page of an API reference', { skip: without('chromium'), timeout: 180_000 }, () => {
 	test('sends its examples with the key of the caller', async () => {
 		await using service = await testService();
 		const { key } = await service.addSite('west');

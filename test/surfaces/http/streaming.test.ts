@@ -224,10 +224,16 @@ describe('a streamed answer', () => {
 		socket.pause();
 		socket.write('GET /download HTTP/1.1\r\nHost: x\r\n\r\n');
 		await until(() => source.isLeft);
+		let taken = 0;
 		const closed = new Promise((resolve) => socket.once('close', resolve));
 		socket.on('error', () => undefined);
+		socket.on('data', (chunk: Buffer) => {
+			taken += chunk.length;
+		});
 		socket.resume();
 		await closed;
+		assert.ok(taken < 100_000 * 65_536, `${taken} bytes came`);
+		assert.ok(source.readBytes < 100_000 * 65_536, `${source.readBytes} bytes were read`);
 		await impatient.close(100);
 	});
 

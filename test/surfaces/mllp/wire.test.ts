@@ -140,7 +140,8 @@ describe('MLLP on the wire', { timeout: 60_000 }, () => {
 		const { address, counted } = await startSurface(t, { limits: { mllpIdleMsMax: 50 } });
 		const sender = await Sender.connect(address.port);
 		await sender.closed;
-		await until(async () => (await counted('mllpConnectionsEnded', { reason: 'idle' })) === 1);
+		await until(async () => (await counted('mllpConnections')) === 0);
+		assert.equal(await counted('mllpConnectionsEnded', { reason: 'idle' }), 1);
 	});
 
 	test('a sender that closes its side behind its last message still gets the answer', async (t) => {

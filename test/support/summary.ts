@@ -1,0 +1,41 @@
+import { type NeedName, needs } from './needs.ts';
+import type { Outcome } from './outcomes.ts';
+
+/** The end of a run: what was skipped, by reason, and which of it should not have been. */
+export interface Summary {
+	lines: string[];
+	ok: boolean;
+}
+
+/** Reads the names in TRIBUTARY_EXPECT: what the machine is known to have, so that no test may be skipped for want of it. */
+export function expectedOf(variable: string | undefined): NeedName[] {
+	const names = (variable ?? '').split(',').filter((name) => name !== '');
+	const unknown = names.filter((name) => !Object.hasOwn(needs, name));
+	if (unknown.length > 0) throw new Error(`TRIBUTARY_EXPECT: ${unknown.join(', ')}: choose from ${Object.keys(needs).join(', ')}`);
+	return names as NeedName[];
+}
+
+export function summaryOf(outcomes: readonly Outcome[], expected: readonly NeedName[]): Summary {
+	const byReason = Map.groupBy(
+		outcomes.filter((outcome) => outcome.kind === 'skipped'),
+		({ reason }) => reason,
+	);
+	const lines: string[] = [];
+	let ok = true;
+	for (const [reason, skipped] of [...byReason].sort()) {
+		const name = expected.find((need) => needs[need].reason === reason);
+		if (name !== undefined) ok = false;
+		lines.push(`${name === undefined ? 'skipped' : 'FAILED, expected here but skipped'}: ${skipped.length} × ${reason}`);
+		if (name !== undefined) for (const { file, test } of skipped) lines.push(`    ${file}: ${test}`);
+	}
+	return { lines, ok };
+}
+
+/** The files that took longest, with their seconds. */
+export function slowestOf(outcomes: readonly Outcome[], count: number): string[] {
+	return outcomes
+		.filter((outcome) => outcome.kind === 'file')
+		.sort((left, right) => right.seconds - left.seconds)
+		.slice(0, count)
+		.map(({ file, seconds }) => `${seconds.toFixed(1).padStart(6)} s  ${file}`);
+}
