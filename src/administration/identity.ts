@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { newId, nilId } from '#core/id.ts';
 import type { JsonObject } from '#core/json.ts';
 import { asObjects, asText } from '#fhir/elements.ts';
+import { tableShapes } from '#fhir/resources/index.ts';
 import type { IdentityEdit, IdentityOutcome } from '#record/identity.ts';
 import { readRows } from '#storage/administrative-reader.ts';
 import { countRecorded, countReferring, insertDismissals } from '#storage/statements/administrative/identity.ts';
@@ -52,7 +53,8 @@ export async function previewIdentity(
 	for (const { id } of [survivor, prior]) await note(context, { action: 'patient.read', subject: id, siteId });
 	const isMerge = input.operation === 'merge';
 	const values = isMerge ? [siteId, prior.rowId] : [siteId, survivor.rowId, prior.rowId];
-	const counts = await readRows<{ type: string; count: number }>(context.databaseUrl, isMerge ? countReferring : countRecorded, values);
+	const counting = (isMerge ? countReferring : countRecorded)(Object.values(tableShapes));
+	const counts = await readRows<{ type: string; count: number }>(context.databaseUrl, counting, values);
 	return {
 		operation: input.operation,
 		survivor: patientOf(survivor),

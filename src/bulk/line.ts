@@ -1,6 +1,5 @@
 import { Failure, type FailureIssue, failureCodes } from '#core/failure.ts';
 import type { JsonObject } from '#core/json.ts';
-import { asObject, asObjects } from '#fhir/elements.ts';
 import type { ResourceDefinition } from '#fhir/resource.ts';
 import { definitionOf } from '#fhir/resources/index.ts';
 import { parseResourceJson } from '#fhir/validation/json.ts';
@@ -52,7 +51,7 @@ export function readLine(bytes: Buffer, line: number, settings: LineSettings): R
 		throw new Failure('not-supported', text, { location: { expression: 'resourceType' } });
 	}
 	const { resource, meta, source } = contentOf(definition, given);
-	for (const attachment of attachmentsOf(resource)) relateToBase(attachment, settings.base);
+	for (const attachment of definition.attachments(resource)) relateToBase(attachment, settings.base);
 	resolveReferences(definition.type, resource, new Map(), settings.checkReferences);
 	const id = typeof given['id'] === 'string' ? given['id'] : undefined;
 	const change: ResourceChange = {
@@ -72,11 +71,6 @@ export function readLine(bytes: Buffer, line: number, settings: LineSettings): R
 	};
 	const patients = settings.checkReferences ? patientReferences(definition.type, resource) : [];
 	return { line, change, rowId: id === undefined ? undefined : rowIdOf(id), patients };
-}
-
-function attachmentsOf(resource: JsonObject): JsonObject[] {
-	const contents = asObjects(resource['content']).map((content) => asObject(content['attachment']));
-	return [...contents, ...asObjects(resource['presentedForm'])].filter((found) => found !== undefined);
 }
 
 /** An export of this service comes back as it was: it has made URLs of Binary attachments absolute. */

@@ -25,6 +25,7 @@ export function referencedRow(reference: Json | undefined, type: string): string
 	return /^[A-Za-z0-9\-.]{1,64}$/.test(id) ? rowIdOf(id) : null;
 }
 
-export function subjectLinks(resource: JsonObject): Readonly<Record<string, ColumnValue>> {
-	return { patient_id: referencedRow(resource['subject'], 'Patient'), encounter_id: referencedRow(resource['encounter'], 'Encounter') };
+/** The visit that a resource belongs to. */
+export function statedEncounter(resource: JsonObject): Readonly<Record<string, ColumnValue>> {
+	return { encounter_id: referencedRow(resource['encounter'], 'Encounter') };
 }

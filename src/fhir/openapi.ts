@@ -164,8 +164,7 @@ function resourcePaths(definition: ResourceDefinition): Record<string, PathItem>
 	return { ...paths, ...operationPaths(definition) };
 }
 
-function writes({ type }: ResourceDefinition): Record<'create' | 'update', PathItem> {
-	const example = examples[type] ?? { resourceType: type };
+function writes({ type, example }: ResourceDefinition): Record<'create' | 'update', PathItem> {
 	const stored = { 200: answer('Stored', 'Resource'), 201: answer('Created', 'Resource') };
 	const criteria = headerParameter('If-None-Exist', 'A search: the resource is created only when it matches none');
 	const match = headerParameter('If-Match', 'The version that is replaced: `W/"1"`');
@@ -186,12 +185,12 @@ function writes({ type }: ResourceDefinition): Record<'create' | 'update', PathI
 }
 
 function operationPaths(definition: ResourceDefinition): Record<string, PathItem> {
-	const { type } = definition;
+	const { type, example } = definition;
 	const served = new Set(operations.filter((item) => item.types(definition)).map(({ name }) => name));
 	const paths: Record<string, PathItem> = {};
 	if (served.has('validate')) {
 		const checked = { 200: answer('What is wrong with it', 'OperationOutcome') };
-		const requestBody = body('Resource', examples[type] ?? { resourceType: type });
+		const requestBody = body('Resource', example);
 		paths[`/fhir/${type}/$validate`] = { post: { ...operation(type, `validate${type}`, 'Validate, store nothing', checked), requestBody } };
 	}
 	if (served.has('everything')) {
@@ -200,42 +199,3 @@ function operationPaths(definition: ResourceDefinition): Record<string, PathItem
 	}
 	return paths;
 }
-
-const coded = (system: string, code: string) => ({ coding: [{ system, code }] });
-const clinical = (name: string) => coded(`http://terminology.hl7.org/CodeSystem/${name}-clinical`, 'active');
-
-/** A body that is taken as it stands, of each type that is written. */
-export const examples: Readonly<Record<string, object>> = {
-	Patient: {
-		resourceType: 'Patient',
-		identifier: [{ system: 'urn:oid:1.2.3.4', value: '4711' }],
-		name: [{ text: 'Ada Lovelace', family: 'Lovelace', given: ['Ada'] }],
-		gender: 'female',
-		birthDate: '1815-12-10',
-	},
-	Condition: {
-		resourceType: 'Condition',
-		clinicalStatus: clinical('condition'),
-		code: { text: 'Hypertension' },
-		subject: { display: 'Ada Lovelace' },
-	},
-	AllergyIntolerance: {
-		resourceType: 'AllergyIntolerance',
-		clinicalStatus: clinical('allergyintolerance'),
-		code: { text: 'Peanut' },
-		patient: { display: 'Ada Lovelace' },
-	},
-	Observation: {
-		resourceType: 'Observation',
-		status: 'final',
-		code: coded('http://loinc.org', '718-7'),
-		valueQuantity: { value: 13.2, unit: 'g/dL', system: 'http://unitsofmeasure.org', code: 'g/dL' },
-	},
-	Procedure: { resourceType: 'Procedure', status: 'completed', code: { text: 'CT of the head' }, subject: { display: 'Ada Lovelace' } },
-	DocumentReference: {
-		resourceType: 'DocumentReference',
-		status: 'current',
-		type: coded('http://loinc.org', '11502-2'),
-		content: [{ attachment: { contentType: 'text/plain', data: 'SGVsbG8=' } }],
-	},
-};

@@ -1,6 +1,7 @@
 import type { JsonObject } from '#core/json.ts';
 import type { TokenForm } from '#record/search-plan.ts';
 import type { Column, ColumnValue, ResourceType, TableShape } from '#record/table-shape.ts';
+import { patientLink, referencedRow } from './links.ts';
 import type { SearchColumns } from './search-columns.ts';
 
 /**
@@ -37,7 +38,7 @@ export type SearchParameter = {
 			presence?: readonly string[];
 	  }
 	/** By a column, one of `targets` is what it refers to; `path` leads to the reference where the resource is stored. */
-	| { type: 'reference'; match: 'column'; column: string; targets: readonly [ResourceType]; path: string | undefined }
+	| { type: 'reference'; match: 'column'; column: string; targets: readonly [string]; path: string | undefined }
 	| { type: 'reference'; match: 'element'; path: string; targets: readonly string[] }
 	/** A range in two columns, its end excluded; `date` columns hold whole days. None is longer than `longestMs`. */
 	| { type: 'date'; match: 'range'; columnType: 'date' | 'timestamptz'; startColumn: string; endColumn: string; longestMs?: number }
@@ -65,8 +66,8 @@ export const writeInteractions = ['create', 'update', 'patch'] as const satisfie
  * All that the product knows of a resource type. Routes, search, table columns and the capability statement follow from
  * it; nothing else names its parameters.
  */
-export interface ResourceDefinition {
-	type: ResourceType;
+export interface ResourceDefinition<Type extends string = ResourceType> {
+	type: Type;
 	profile: string;
 	interactions: readonly Interaction[];
 	search: Readonly<Record<string, SearchParameter>>;
@@ -75,41 +76,74 @@ export interface ResourceDefinition {
 	mandatory: readonly string[];
 	/** Members of elements of the summary that are not part of it. */
 	beyondSummary?: Readonly<Record<string, readonly string[]>>;
+	/** A body that a create takes as it stands. */
+	example: JsonObject;
+	/** Its attachments, whose bytes may be a Binary of this service. */
+	attachments(resource: JsonObject): readonly JsonObject[];
 	table: TableShape;
 }
 
-interface Definition {
-	type: ResourceType;
+interface Definition<Type extends string> {
+	type: Type;
 	interactions: readonly Interaction[];
+	/** Where its rows are read. */
 	table: string;
-	links: readonly Column[];
-	statedLinks: TableShape['statedLinks'];
+	/** Where they are kept, for a resource that is rendered from another form when it is read, and that nobody writes. */
+	renderedFrom?: string;
+	/** The element that names the patient to whom it belongs; `self` for the Patient, `none` for what belongs to nobody. */
+	compartment: 'self' | 'none' | { patient: string };
+	/** Columns that tie its rows to others, beside the one of the patient. */
+	links?: readonly Column[];
+	/** Those of the links that the resource itself states, beside its patient. */
+	statedLinks?: TableShape['statedLinks'];
 	columns: readonly SearchColumns[];
-	search: ResourceDefinition['search'];
+	search: Readonly<Record<string, SearchParameter>>;
 	summary: readonly string[];
 	mandatory: readonly string[];
 	beyondSummary?: Readonly<Record<string, readonly string[]>>;
-	isRendered?: boolean;
+	/** See ResourceDefinition; without resourceType. */
+	example?: JsonObject;
+	attachments?: (resource: JsonObject) => readonly JsonObject[];
 }
 
-export function defineResource({
-	type,
-	table,
-	links,
-	statedLinks,
-	columns,
-	isRendered = false,
-	...definition
-}: Definition): ResourceDefinition {
+export function defineResource<const Type extends string>(definition: Definition<Type>): ResourceDefinition<Type> {
+	const { type, interactions, search, summary, mandatory, beyondSummary, example, attachments = () => [] } = definition;
+	return {
+		type,
+		profile: `http://hl7.org/fhir/StructureDefinition/${type}`,
+		interactions,
+		search,
+		summary,
+		mandatory,
+		...(beyondSummary === undefined ? {} : { beyondSummary }),
+		example: { resourceType: type, ...example },
+		attachments,
+		table: tableShape(definition),
+	};
+}
+
+function tableShape({ type, table, renderedFrom, compartment, links = [], columns, ...definition }: Definition<string>): TableShape {
+	const patient = typeof compartment === 'string' ? undefined : compartment.patient;
+	const statedLinks = (resource: JsonObject): Readonly<Record<string, ColumnValue>> => ({
+		...(patient === undefined ? {} : { patient_id: referencedRow(resource[patient], 'Patient') }),
+		...definition.statedLinks?.(resource),
+	});
 	const searchValues = (resource: JsonObject): ColumnValue[] => {
 		const values: ColumnValue[] = [];
 		for (const part of columns) for (const value of part.valuesOf(resource)) values.push(value);
 		return values;
 	};
 	return {
-		...definition,
-		type,
-		profile: `http://hl7.org/fhir/StructureDefinition/${type}`,
-		table: { resourceType: type, table, isRendered, links, statedLinks, search: columns.flatMap((part) => part.columns), searchValues },
+		// The table of definitions has one for each, and so declares the type.
+		resourceType: type as ResourceType,
+		table,
+		isRendered: renderedFrom !== undefined,
+		keptIn: renderedFrom ?? table,
+		hasAttachments: definition.attachments !== undefined,
+		compartment: typeof compartment === 'string' ? compartment : 'patient',
+		links: patient === undefined ? links : [patientLink, ...links],
+		statedLinks,
+		search: columns.flatMap((part) => part.columns),
+		searchValues,
 	};
 }

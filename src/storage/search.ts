@@ -1,7 +1,7 @@
 import { isFhirId, rowIdOf } from '#record/row-id.ts';
 import type { ElementInclusion, Inclusion, PagePosition, SearchPlan } from '#record/search-plan.ts';
 import type { StoredResource } from '#record/stored-resource.ts';
-import type { ResourceType } from '#record/table-shape.ts';
+import type { ResourceType, TableShape } from '#record/table-shape.ts';
 import type { Cell } from './connection.ts';
 import type { Reader } from './reader.ts';
 import type { Query } from './statements/parameters.ts';
@@ -143,10 +143,10 @@ export async function readHistory(
 export async function readCompartment(
 	reader: Reader,
 	siteId: string,
-	table: string,
+	shape: TableShape,
 	page: CompartmentPage,
 ): Promise<{ rows: StoredResource[]; next: string | undefined }> {
-	const { statement, values } = compartmentQuery(siteId, table, page);
+	const { statement, values } = compartmentQuery(siteId, shape, page);
 	const rows = await reader.run(statement, values);
 	const shown = rows.slice(0, page.count);
 	const last = shown.at(-1);

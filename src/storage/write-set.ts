@@ -6,7 +6,7 @@ import type { WorkingSets } from './read-set.ts';
 import { packTexts, plainArray, type Statement, textArray } from './statement.ts';
 import { auditParameters, insertAuditEvents } from './statements/insert-audit-events.ts';
 import { insertVersions, keepStoredVersions } from './statements/keep-versions.ts';
-import { type MoveStatements, moveDocumentEntries, moveRows, moveStudies } from './statements/move-rows.ts';
+import { type MoveStatements, moveDocumentEntries, moveRows } from './statements/move-rows.ts';
 import { deleteIdentifiers, insertIdentifiers } from './statements/write-identifiers.ts';
 import { insertResources, updateResources } from './statements/write-resources.ts';
 import { insertReports, reportParameters, sessionParameters, upsertSessions } from './statements/write-sessions.ts';
@@ -30,8 +30,7 @@ interface TableStatements {
 /** Writes what a batch made of its working sets: one statement for each table that changed. */
 export class WriteSet {
 	readonly #tables: ReadonlyMap<ResourceType, TableStatements>;
-	readonly #studies: Readonly<Record<Move['reason'], Statement>> = { merge: moveStudies('merge'), unlink: moveStudies('unlink') };
-	readonly #moves: Readonly<Record<Move['reason'], readonly MoveStatements[]>> = { merge: moveRows('merge'), unlink: moveRows('unlink') };
+	readonly #moves: Readonly<Record<Move['reason'], readonly MoveStatements[]>>;
 
 	constructor(shapes: TableShapes) {
 		const written = Object.values(shapes).filter(({ isRendered }) => !isRendered);
@@ -40,6 +39,8 @@ export class WriteSet {
 			{ shape, keep: keepStoredVersions(shape), insert: insertResources(shape), update: updateResources(shape) },
 		]);
 		this.#tables = new Map(entries);
+		const all = Object.values(shapes);
+		this.#moves = { merge: moveRows(all, 'merge'), unlink: moveRows(all, 'unlink') };
 	}
 
 	/** Sends all statements at once; resolves when the last is done. */
@@ -63,11 +64,11 @@ export class WriteSet {
 	}
 
 	#sendMove(send: Send, siteId: string, move: Move, source: string, lastUpdated: string): void {
-		for (const statements of this.#moves[move.reason]) {
-			send(statements.keep, [siteId, move.from.id, move.to.id]);
-			send(statements.move, [siteId, move.from.id, move.to.id, lastUpdated, source, fhirIdOf(move.from), fhirIdOf(move.to)]);
+		const values = [siteId, move.from.id, move.to.id, lastUpdated, source, fhirIdOf(move.from), fhirIdOf(move.to)];
+		for (const { keep, move: moved, parameters } of this.#moves[move.reason]) {
+			if (keep) send(keep, values.slice(0, 3));
+			send(moved, values.slice(0, parameters));
 		}
-		send(this.#studies[move.reason], [siteId, move.from.id, move.to.id, lastUpdated]);
 		send(moveDocumentEntries[move.reason], [siteId, move.from.id, move.to.id]);
 	}
 }

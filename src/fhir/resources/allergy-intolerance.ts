@@ -1,6 +1,6 @@
 import { instantBounds } from '../date.ts';
 import { asObjects, asText } from '../elements.ts';
-import { itemLink, patientLink, referencedRow } from '../links.ts';
+import { itemLink } from '../links.ts';
 import { defineResource, readInteractions, writeInteractions } from '../resource.ts';
 import {
 	codeParameter,
@@ -21,8 +21,8 @@ export const allergyIntolerance = defineResource({
 	type: 'AllergyIntolerance',
 	interactions: [...readInteractions, ...writeInteractions],
 	table: 'allergy_intolerance',
-	links: [patientLink, itemLink],
-	statedLinks: (resource) => ({ patient_id: referencedRow(resource['patient'], 'Patient') }),
+	compartment: { patient: 'patient' },
+	links: [itemLink],
 	columns: [
 		conceptCodeColumn('clinical_status', 'clinicalStatus'),
 		codingColumns('code', (resource) => [resource['code'], ...asObjects(resource['reaction']).map((reaction) => reaction['substance'])]),
@@ -50,4 +50,9 @@ export const allergyIntolerance = defineResource({
 	},
 	summary: 'implicitRules identifier clinicalStatus verificationStatus type category criticality code patient asserter'.split(' '),
 	mandatory: ['patient'],
+	example: {
+		clinicalStatus: { coding: [{ system: 'http://terminology.hl7.org/CodeSystem/allergyintolerance-clinical', code: 'active' }] },
+		code: { text: 'Peanut' },
+		patient: { display: 'Ada Lovelace' },
+	},
 });

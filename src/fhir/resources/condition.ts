@@ -1,7 +1,7 @@
 import type { JsonObject } from '#core/json.ts';
 import { type Bounds, instantBounds, periodBounds } from '../date.ts';
 import { asObject, asText } from '../elements.ts';
-import { encounterLink, itemLink, patientLink, subjectLinks } from '../links.ts';
+import { encounterLink, itemLink, statedEncounter } from '../links.ts';
 import { defineResource, readInteractions, writeInteractions } from '../resource.ts';
 import {
 	codeParameter,
@@ -22,8 +22,9 @@ export const condition = defineResource({
 	type: 'Condition',
 	interactions: [...readInteractions, ...writeInteractions],
 	table: 'condition',
-	links: [patientLink, encounterLink, itemLink],
-	statedLinks: subjectLinks,
+	compartment: { patient: 'subject' },
+	links: [encounterLink, itemLink],
+	statedLinks: statedEncounter,
 	columns: [
 		conceptCodeColumn('clinical_status', 'clinicalStatus'),
 		codingColumns('code', (resource) => [resource['code']]),
@@ -55,6 +56,11 @@ export const condition = defineResource({
 			' ',
 		),
 	mandatory: ['subject'],
+	example: {
+		clinicalStatus: { coding: [{ system: 'http://terminology.hl7.org/CodeSystem/condition-clinical', code: 'active' }] },
+		code: { text: 'Hypertension' },
+		subject: { display: 'Ada Lovelace' },
+	},
 });
 
 function onsetBounds(resource: JsonObject): Bounds {

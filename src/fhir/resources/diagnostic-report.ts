@@ -1,7 +1,7 @@
 import type { JsonObject } from '#core/json.ts';
 import { type Bounds, instantBounds, periodBounds } from '../date.ts';
-import { asObject, asText } from '../elements.ts';
-import { encounterLink, itemLink, patientLink, reportLinks, subjectLinks } from '../links.ts';
+import { asObject, asObjects, asText } from '../elements.ts';
+import { encounterLink, itemLink, reportLinks, statedEncounter } from '../links.ts';
 import { defineResource, readInteractions } from '../resource.ts';
 import {
 	codeColumn,
@@ -24,8 +24,9 @@ export const diagnosticReport = defineResource({
 	type: 'DiagnosticReport',
 	interactions: readInteractions,
 	table: 'diagnostic_report',
-	links: [patientLink, encounterLink, itemLink, ...reportLinks],
-	statedLinks: subjectLinks,
+	compartment: { patient: 'subject' },
+	links: [encounterLink, itemLink, ...reportLinks],
+	statedLinks: statedEncounter,
 	columns: [
 		codeColumn('status'),
 		codingColumns('code', (resource) => [resource['code']]),
@@ -66,6 +67,7 @@ export const diagnosticReport = defineResource({
 			' ',
 		),
 	mandatory: ['status', 'code'],
+	attachments: (resource) => asObjects(resource['presentedForm']),
 });
 
 function effectiveBounds(resource: JsonObject): Bounds {

@@ -1,6 +1,6 @@
 import { instantBounds } from '../date.ts';
-import { asText } from '../elements.ts';
-import { documentLinks, itemLink, patientLink, referencedRow } from '../links.ts';
+import { asObject, asObjects, asText } from '../elements.ts';
+import { documentLinks, itemLink } from '../links.ts';
 import { defineResource, readInteractions, writeInteractions } from '../resource.ts';
 import {
 	codeColumn,
@@ -21,8 +21,8 @@ export const documentReference = defineResource({
 	type: 'DocumentReference',
 	interactions: [...readInteractions, ...writeInteractions],
 	table: 'document_reference',
-	links: [patientLink, itemLink, ...documentLinks],
-	statedLinks: (resource) => ({ patient_id: referencedRow(resource['subject'], 'Patient') }),
+	compartment: { patient: 'subject' },
+	links: [itemLink, ...documentLinks],
 	columns: [
 		codeColumn('status'),
 		codingColumns('code', (resource) => [resource['type']]),
@@ -57,4 +57,13 @@ export const documentReference = defineResource({
 			' ',
 		),
 	mandatory: ['status', 'content'],
+	attachments: (resource) => {
+		const held = asObjects(resource['content']).map((content) => asObject(content['attachment']));
+		return held.filter((attachment) => attachment !== undefined);
+	},
+	example: {
+		status: 'current',
+		type: { coding: [{ system: 'http://loinc.org', code: '11502-2' }] },
+		content: [{ attachment: { contentType: 'text/plain', data: 'SGVsbG8=' } }],
+	},
 });

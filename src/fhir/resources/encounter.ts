@@ -1,7 +1,6 @@
 import { indexText } from '#record/index-text.ts';
 import { periodBounds } from '../date.ts';
 import { asObject, asText } from '../elements.ts';
-import { patientLink, referencedRow } from '../links.ts';
 import { defineResource, readInteractions } from '../resource.ts';
 import {
 	codeColumn,
@@ -19,8 +18,8 @@ export const encounter = defineResource({
 	type: 'Encounter',
 	interactions: readInteractions,
 	table: 'encounter',
-	links: [patientLink, { name: 'visit_key', sqlType: 'text' }],
-	statedLinks: (resource) => ({ patient_id: referencedRow(resource['subject'], 'Patient') }),
+	compartment: { patient: 'subject' },
+	links: [{ name: 'visit_key', sqlType: 'text' }],
 	columns: [
 		codeColumn('status', 'unknown'),
 		oneColumn('class', 'text', (resource) => {

@@ -1,5 +1,4 @@
 import { dayMs } from '#core/date-range.ts';
-import { patientLink } from '../links.ts';
 import { defineResource, type NumberColumn } from '../resource.ts';
 import { patientColumnParameter } from '../search-columns.ts';
 
@@ -13,10 +12,9 @@ const studyUid: NumberColumn = { column: 'study_uid', system: { uri: 'urn:dicom:
 export const imagingStudy = defineResource({
 	type: 'ImagingStudy',
 	interactions: ['read', 'vread', 'search-type'],
-	isRendered: true,
 	table: 'imaging_study_resource',
-	links: [patientLink],
-	statedLinks: () => ({}),
+	renderedFrom: 'imaging_study',
+	compartment: { patient: 'subject' },
 	columns: [],
 	search: {
 		patient: patientColumnParameter('Who was imaged'),

@@ -11,22 +11,32 @@ import { patient } from './patient.ts';
 import { procedure } from './procedure.ts';
 
 /** Every resource type that the product serves. */
-export const resources: Readonly<Record<ResourceType, ResourceDefinition>> = {
-	Patient: patient,
-	Condition: condition,
-	AllergyIntolerance: allergyIntolerance,
-	Observation: observation,
-	Procedure: procedure,
-	DiagnosticReport: diagnosticReport,
-	DocumentReference: documentReference,
-	ImagingStudy: imagingStudy,
-	Encounter: encounter,
-};
+const definitions = [
+	patient,
+	condition,
+	allergyIntolerance,
+	observation,
+	procedure,
+	diagnosticReport,
+	documentReference,
+	imagingStudy,
+	encounter,
+] as const;
+
+declare module '#record/table-shape.ts' {
+	interface Served {
+		type: (typeof definitions)[number]['type'];
+	}
+}
+
+export const resources = Object.fromEntries(definitions.map((definition) => [definition.type, definition])) as Readonly<
+	Record<ResourceType, ResourceDefinition>
+>;
 
 export function definitionOf(type: string): ResourceDefinition | undefined {
 	return Object.hasOwn(resources, type) ? resources[type as ResourceType] : undefined;
 }
 
-export const tableShapes = Object.fromEntries(Object.entries(resources).map(([type, { table }]) => [type, table])) as Readonly<
+export const tableShapes = Object.fromEntries(definitions.map(({ type, table }) => [type, table])) as Readonly<
 	Record<ResourceType, TableShape>
 >;

@@ -1,7 +1,7 @@
 import type { JsonObject } from '#core/json.ts';
 import { type Bounds, instantBounds, periodBounds } from '../date.ts';
 import { asObject, asText } from '../elements.ts';
-import { encounterLink, patientLink, subjectLinks } from '../links.ts';
+import { encounterLink, statedEncounter } from '../links.ts';
 import { defineResource, readInteractions, writeInteractions } from '../resource.ts';
 import {
 	codeColumn,
@@ -23,8 +23,9 @@ export const observation = defineResource({
 	type: 'Observation',
 	interactions: [...readInteractions, ...writeInteractions],
 	table: 'observation',
-	links: [patientLink, encounterLink, { name: 'order_key', sqlType: 'text' }, { name: 'item_key', sqlType: 'text' }],
-	statedLinks: subjectLinks,
+	compartment: { patient: 'subject' },
+	links: [encounterLink, { name: 'order_key', sqlType: 'text' }, { name: 'item_key', sqlType: 'text' }],
+	statedLinks: statedEncounter,
 	columns: [
 		codeColumn('status', 'unknown'),
 		codingColumns('code', (resource) => [resource['code']]),
@@ -67,6 +68,11 @@ export const observation = defineResource({
 			' ',
 		),
 	mandatory: ['status', 'code'],
+	example: {
+		status: 'final',
+		code: { coding: [{ system: 'http://loinc.org', code: '718-7' }] },
+		valueQuantity: { value: 13.2, unit: 'g/dL', system: 'http://unitsofmeasure.org', code: 'g/dL' },
+	},
 });
 
 /** A Timing (effectiveTiming) is not searched by date. */

@@ -19,8 +19,8 @@ export const patient = defineResource({
 	type: 'Patient',
 	interactions: [...readInteractions, ...writeInteractions],
 	table: 'patient',
+	compartment: 'self',
 	links: [{ name: 'merged_into', sqlType: 'uuid' }],
-	statedLinks: () => ({}),
 	columns: [
 		oneColumn('active', 'boolean', (resource) => resource['active'] !== false),
 		oneColumn('name', 'text', nameText),
@@ -120,6 +120,12 @@ export const patient = defineResource({
 			' ',
 		),
 	mandatory: [],
+	example: {
+		identifier: [{ system: 'urn:oid:1.2.3.4', value: '4711' }],
+		name: [{ text: 'Ada Lovelace', family: 'Lovelace', given: ['Ada'] }],
+		gender: 'female',
+		birthDate: '1815-12-10',
+	},
 });
 
 /** All names folded, each as it is displayed and by its parts, so that any part of either is found. */

@@ -1,7 +1,7 @@
 import type { JsonObject } from '#core/json.ts';
 import { type Bounds, instantBounds, periodBounds } from '../date.ts';
 import { asObject, asText } from '../elements.ts';
-import { encounterLink, itemLink, patientLink, subjectLinks } from '../links.ts';
+import { encounterLink, itemLink, statedEncounter } from '../links.ts';
 import { defineResource, readInteractions, writeInteractions } from '../resource.ts';
 import {
 	codeColumn,
@@ -22,8 +22,9 @@ export const procedure = defineResource({
 	type: 'Procedure',
 	interactions: [...readInteractions, ...writeInteractions],
 	table: 'procedure',
-	links: [patientLink, encounterLink, itemLink],
-	statedLinks: subjectLinks,
+	compartment: { patient: 'subject' },
+	links: [encounterLink, itemLink],
+	statedLinks: statedEncounter,
 	columns: [codeColumn('status'), codingColumns('code', (resource) => [resource['code']]), instantColumns('performed', performedBounds)],
 	search: {
 		patient: patientParameter('On whom it was performed'),
@@ -46,6 +47,7 @@ export const procedure = defineResource({
 			' ',
 		),
 	mandatory: ['status', 'subject'],
+	example: { status: 'completed', code: { text: 'CT of the head' }, subject: { display: 'Ada Lovelace' } },
 });
 
 function performedBounds(resource: JsonObject): Bounds {

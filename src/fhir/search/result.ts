@@ -142,12 +142,11 @@ function inclusion(
 ): (Inclusion | ElementInclusion)[] {
 	if (parameter.type !== 'reference') return [];
 	if (parameter.match === 'element') return direction === 'forward' ? elementInclusions(parameter, target) : [];
-	const [type] = parameter.targets;
-	const to = definitionOf(type);
-	if (to === undefined || (target !== undefined && target !== type)) return [];
+	const to = definitionOf(parameter.targets[0]);
+	if (to === undefined || (target !== undefined && target !== to.type)) return [];
 	const link = { table: from.table.table, column: parameter.column };
-	if (direction === 'forward') return [{ direction, ...link, includedType: type, includedTable: to.table.table }];
-	if (type !== definition.type) return [];
+	if (direction === 'forward') return [{ direction, ...link, includedType: to.type, includedTable: to.table.table }];
+	if (to.type !== definition.type) return [];
 	return [{ direction, ...link, includedType: from.type, includedTable: from.table.table }];
 }
 

@@ -17,9 +17,6 @@ export function isPlainBase(base: string): boolean {
 	return /^https?:\/\/[\w.:[\]-]+(?:\/[\w.-]+)*$/.test(base);
 }
 
-/** Types whose attachments may be a Binary of this service. */
-const withAttachments: ReadonlySet<string> = new Set(['DiagnosticReport', 'DocumentReference']);
-
 /**
  * Parts of the rows in CSV whose marks cannot stand in JSON text: a line leaves PostgreSQL as it is and needs no
  * unescaping. Only a text with a line break of its own would be quoted.
@@ -31,18 +28,19 @@ const csv = `(format csv, delimiter E'\\x02', quote E'\\x01', escape E'\\x01')`;
  * parameters: the values are a UUID, a number and a URL that this function makes sure of.
  */
 export function exportResources(
-	{ table, resourceType, isRendered }: TableShape,
+	{ table, resourceType, compartment, hasAttachments, isRendered }: TableShape,
 	{ siteId, sinceMs, patientsOnly, base }: ExportScope,
 ): string {
 	if (!isUuid(siteId)) throw new Error('a site id is a UUID');
 	if (!isPlainBase(base)) throw new Error('a base URL has a host and a path alone');
 	const conditions = [`r.site_id = '${siteId}'`];
 	if (sinceMs !== undefined) conditions.push(`r.last_updated > to_timestamp(${Math.trunc(sinceMs)} / 1000.0)`);
-	if (patientsOnly && resourceType !== 'Patient') conditions.push('r.patient_id is not null');
+	if (patientsOnly && compartment === 'none') conditions.push('false');
+	if (patientsOnly && compartment === 'patient') conditions.push('r.patient_id is not null');
 	// What is rendered has elements; what is stored may have none.
 	const stored = resourceText(table);
 	// Bulk Data Access IG 2.0, Attachments. No JSON text has these quotes within a string.
-	const text = withAttachments.has(resourceType)
+	const text = hasAttachments
 		? `regexp_replace(${stored}, '("url"[ \\t\\r\\n]*:[ \\t\\r\\n]*")Binary/', '\\1${base}/Binary/', 'g')`
 		: stored;
 	const rest = isRendered ? `'},' || right(${text}, -1)` : `case when ${stored} = '{}' then '}}' else '},' || right(${text}, -1) end`;

@@ -1,15 +1,5 @@
+import type { TableShape } from '#record/table-shape.ts';
 import type { Statement } from '../statement.ts';
-
-/** What refers to a patient, and so moves with a merge. */
-const referring = [
-	{ table: 'encounter', resourceType: 'Encounter' },
-	{ table: 'observation', resourceType: 'Observation' },
-	{ table: 'condition', resourceType: 'Condition' },
-	{ table: 'allergy_intolerance', resourceType: 'AllergyIntolerance' },
-	{ table: 'procedure', resourceType: 'Procedure' },
-	{ table: 'document_reference', resourceType: 'DocumentReference' },
-	{ table: 'diagnostic_report', resourceType: 'DiagnosticReport' },
-] as const;
 
 /**
  * Rows recorded under `$3` or under a patient that was merged into it before: what an unlink gives back. On a merge
@@ -26,14 +16,24 @@ const condition = {
 	select id from own)`,
 } as const;
 
+/** How a table takes part in a merge or an unlink. */
 export interface MoveStatements {
-	keep: Statement;
+	/** Keeps the versions as they stand. Undefined where earlier versions are not kept. */
+	keep: Statement | undefined;
+	/** Points the rows at the other patient, as new versions. */
 	move: Statement;
+	/** Of `$1` to `$7`: the last that `move` names. */
+	parameters: number;
 }
 
-/** For each referring table: keep the versions as they stand, then point them at the other patient as new versions. */
-export function moveRows(reason: 'merge' | 'unlink'): readonly MoveStatements[] {
-	return referring.map(({ table, resourceType }) => ({
+/** Every table whose rows belong to a patient. */
+export function moveRows(shapes: readonly TableShape[], reason: 'merge' | 'unlink'): readonly MoveStatements[] {
+	const moved = shapes.filter(({ compartment }) => compartment === 'patient');
+	return moved.map((shape) => (shape.isRendered ? moveRendered(shape, reason) : moveStored(shape, reason)));
+}
+
+function moveStored({ table, resourceType }: TableShape, reason: 'merge' | 'unlink'): MoveStatements {
+	return {
 		keep: {
 			name: `keep_${table}_${reason}`,
 			text: `
@@ -53,18 +53,17 @@ update ${table} r set
 	resource = replace(r.resource, '"Patient/' || $6::text || '"', '"Patient/' || $7::text || '"')
 where ${condition[reason]}`,
 		},
-	}));
+		parameters: 7,
+	};
 }
 
-/** A merge or unlink moves studies too; earlier versions of them are not kept. */
-export function moveStudies(reason: 'merge' | 'unlink'): Statement {
-	return {
-		name: `move_studies_${reason}`,
-		text: `
-update imaging_study r set patient_id = $3::uuid, recorded_patient_id = coalesce(r.recorded_patient_id, r.patient_id), version = r.version + 1,
+/** What is rendered says whose it is when it is read; earlier versions of it are not kept. */
+function moveRendered({ keptIn }: TableShape, reason: 'merge' | 'unlink'): MoveStatements {
+	const text = `
+update ${keptIn} r set patient_id = $3::uuid, recorded_patient_id = coalesce(r.recorded_patient_id, r.patient_id), version = r.version + 1,
 	updated_at = $4::timestamptz
-where ${condition[reason]}`,
-	};
+where ${condition[reason]}`;
+	return { keep: undefined, move: { name: `move_${keptIn}_${reason}`, text }, parameters: 4 };
 }
 
 /** What documents state goes where they went. */

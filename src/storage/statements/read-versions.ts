@@ -1,4 +1,4 @@
-import type { ResourceType } from '#record/table-shape.ts';
+import type { ResourceType, TableShape } from '#record/table-shape.ts';
 import { Parameters, type Query } from './parameters.ts';
 import { boundedQuery, innerColumns, rowColumns } from './row-columns.ts';
 
@@ -66,9 +66,9 @@ export interface CompartmentPage {
 }
 
 /** Rows of a table that belong to a patient, in the order of their ids, one more than asked for. */
-export function compartmentQuery(siteId: string, table: string, page: CompartmentPage): Query {
+export function compartmentQuery(siteId: string, { table, compartment }: TableShape, page: CompartmentPage): Query {
 	const parameters = new Parameters(siteId);
-	const column = table === 'patient' ? 'id' : 'patient_id';
+	const column = compartment === 'self' ? 'id' : 'patient_id';
 	const patient = parameters.add(page.patientId, 'uuid');
 	const after = parameters.add(page.afterId, 'uuid');
 	const since = page.since === undefined ? '' : ` and r.last_updated >= ${parameters.add(page.since, 'timestamptz')}`;

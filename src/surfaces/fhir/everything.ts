@@ -11,8 +11,8 @@ import type { Interacting } from './context.ts';
 import { linkTo } from './links.ts';
 import { pageParameters } from './page-parameters.ts';
 
-/** The patient, and then each type that refers to patients. */
-const compartment: readonly ResourceDefinition[] = Object.values(resources);
+/** The patient, and then each type that belongs to patients. */
+const compartment: readonly ResourceDefinition[] = Object.values(resources).filter(({ table }) => table.compartment !== 'none');
 
 /**
  * `GET Patient/<id>/$everything` (https://hl7.org/fhir/R4/operation-patient-everything.html): the patient and all that refers to
@@ -84,7 +84,7 @@ async function page(
 	for (let index = start.index; index < types.length; index++) {
 		const definition = types[index];
 		if (definition === undefined) break;
-		const found = await readCompartment(reader, siteId, definition.table.table, { ...wanted, afterId, count: count - entries.length });
+		const found = await readCompartment(reader, siteId, definition.table, { ...wanted, afterId, count: count - entries.length });
 		entries.push(...found.rows.map((stored): SearchEntry => ({ type: definition.type, stored, mode: 'match' })));
 		if (found.next !== undefined) return { entries, next: { index, afterId: found.next } };
 		// The page is full, and whether the next types have anything is not known: an empty last page is avoided by looking.
@@ -102,7 +102,7 @@ async function following(
 	wanted: Omit<Wanted, 'count'>,
 ): Promise<Position | undefined> {
 	for (let index = from; index < types.length; index++) {
-		const table = types[index]?.table.table;
+		const table = types[index]?.table;
 		if (table === undefined) continue;
 		const { rows } = await readCompartment(reader, siteId, table, { ...wanted, afterId: nilId, count: 1 });
 		if (rows.length > 0) return { index, afterId: nilId };

@@ -1,3 +1,4 @@
+import type { TableShape } from '#record/table-shape.ts';
 import type { Statement } from '../../statement.ts';
 
 /** Messages of a site that may have put one patient's data under another's number, newest first, without those that were judged. */
@@ -92,41 +93,29 @@ from unnest($2::uuid[], $3::uuid[]) as k (first_id, second_id)
 on conflict do nothing`,
 };
 
-const referring = [
-	['Encounter', 'encounter'],
-	['Observation', 'observation'],
-	['Condition', 'condition'],
-	['AllergyIntolerance', 'allergy_intolerance'],
-	['Procedure', 'procedure'],
-	['DocumentReference', 'document_reference'],
-	['DiagnosticReport', 'diagnostic_report'],
-	['ImagingStudy', 'imaging_study'],
-] as const;
-
 /** What a merge of `$2` moves, by resource type. */
-export const countReferring: Statement = {
-	name: 'count_referring_rows',
-	text: referring
-		.map(
-			([type, table]) =>
-				`select '${type}' as type, count(*)::integer as count from ${table} r where r.site_id = $1 and r.patient_id = $2::uuid`,
-		)
-		.join('\nunion all\n'),
-};
+export function countReferring(shapes: readonly TableShape[]): Statement {
+	return { name: 'count_referring_rows', text: counts(shapes, 'r.site_id = $1 and r.patient_id = $2::uuid') };
+}
 
 /** What telling `$3` apart from `$2` gives back: what was recorded under it, or under a patient that was merged into it before. */
-export const countRecorded: Statement = {
-	name: 'count_recorded_rows',
-	text: `
+export function countRecorded(shapes: readonly TableShape[]): Statement {
+	const condition = 'r.site_id = $1 and r.patient_id = $2::uuid and r.recorded_patient_id in (select id from own)';
+	return {
+		name: 'count_recorded_rows',
+		text: `
 with recursive own as (
 	select $3::uuid as id
 	union
 	select p.id from own join patient p on p.site_id = $1 and p.merged_into = own.id
 )
-${referring
-	.map(
-		([type, table]) =>
-			`select '${type}' as type, count(*)::integer as count from ${table} r where r.site_id = $1 and r.patient_id = $2::uuid and r.recorded_patient_id in (select id from own)`,
-	)
-	.join('\nunion all\n')}`,
-};
+${counts(shapes, condition)}`,
+	};
+}
+
+function counts(shapes: readonly TableShape[], condition: string): string {
+	const moved = shapes.filter(({ compartment }) => compartment === 'patient');
+	return moved
+		.map(({ resourceType, keptIn }) => `select '${resourceType}' as type, count(*)::integer as count from ${keptIn} r where ${condition}`)
+		.join('\nunion all\n');
+}
