@@ -90,7 +90,8 @@ async function compose(config: Config, log: Log, closers: Closer[], close: () =>
 	const { limits } = config;
 	const metrics = createMetrics({ version });
 	const clock = systemClock;
-	const directory = await openDirectory({ databaseUrl, allowAnySource: config.ALLOW_ANY_SOURCE, log, metrics, clock });
+	const staleMsMax = config.DATABASE_READ_URL === undefined ? limits.accessStaleMsMax : limits.accessStaleReplicaMsMax;
+	const directory = await openDirectory({ databaseUrl, allowAnySource: config.ALLOW_ANY_SOURCE, staleMsMax, log, metrics, clock });
 	closers.push(() => directory.close());
 	const workers = config.WORKERS ?? Math.max(1, availableParallelism() - 1);
 	const shards = new Shards({

@@ -15,21 +15,24 @@ import type {
 	RemoteAeDirectory,
 	SenderMatch,
 	SiteLimits,
+	Unavailable,
 } from './directory.ts';
 import { readSnapshot, readVersion, remoteAeKey, type Snapshot } from './snapshot.ts';
 
 export interface DirectoryOptions {
 	databaseUrl: string;
 	allowAnySource: boolean;
+	/** For so long without an answer of the database those who were known stay known: ACCESS_STALE_MS_MAX. */
+	staleMsMax: number;
 	log: Log;
 	metrics: Metrics;
 	clock: Clock;
 }
 
-/** A change takes effect within a second on every node: this, and the reading of the snapshot. */
+/** A change takes effect within a second on the other nodes: this, and the reading of the snapshot. */
 const pollMs = 300;
-/** Without a successful poll for this long nobody is let in: a revocation might have been missed. */
-const staleMsMax = 30_000;
+/** Without a successful poll for this long, somebody who is not known may have been added by another node. */
+const certainMsMax = 2000;
 const keyUseMs = 5000;
 const nobody: Snapshot = {
 	version: '',
@@ -42,6 +45,7 @@ const nobody: Snapshot = {
 };
 const noClients = new ClientIndex([]);
 const noAssociations = new AssociationIndex([], [], false);
+const unavailable = { kind: 'unavailable' } as const;
 
 /** @throws Error when the database cannot be read at the start */
 export async function openDirectory(options: DirectoryOptions): Promise<DatabaseDirectory> {
@@ -58,6 +62,8 @@ export class DatabaseDirectory implements AccessDirectory, AssociationDirectory,
 	#associations = noAssociations;
 	#polledAtMs = 0;
 	#failing = false;
+	/** Noted in the log that nobody is known any more. */
+	#expired = false;
 	#timer: NodeJS.Timeout | undefined;
 	#polling: Promise<void> | undefined;
 	#closed = false;
@@ -66,7 +72,7 @@ export class DatabaseDirectory implements AccessDirectory, AssociationDirectory,
 
 	constructor(options: DirectoryOptions) {
 		this.#options = options;
-		options.metrics.beforeCollect(() => options.metrics.accessSnapshotAge.set((options.clock.nowMs() - this.#polledAtMs) / 1000));
+		options.metrics.beforeCollect(() => options.metrics.accessSnapshotAge.set(this.#ageMs / 1000));
 	}
 
 	async open(): Promise<void> {
@@ -74,28 +80,31 @@ export class DatabaseDirectory implements AccessDirectory, AssociationDirectory,
 		this.#schedule();
 	}
 
-	grantOfKey(header: string | undefined): KeyGrant | undefined {
+	grantOfKey(header: string | undefined): KeyGrant | Unavailable | undefined {
 		const parts = parseApiKey(header);
-		const held = parts && this.#current().keys.get(parts.id);
-		if (!secretMatches(parts?.secret ?? '', held?.digest) || !held) return undefined;
+		const held = parts && this.#known().keys.get(parts.id);
+		if (!secretMatches(parts?.secret ?? '', held?.digest) || !held) return this.certain ? undefined : 'unavailable';
 		this.#keyUses.set(held.grant.keyId, this.#options.clock.nowMs());
 		return held.grant;
 	}
 
-	mayConnect(_protocol: 'hl7-mllp', address: string): boolean {
-		return this.#currentMllp().mayConnect(address);
+	mayConnect(_protocol: 'hl7-mllp', address: string): boolean | Unavailable {
+		const clients = this.#holds ? this.#mllpClients : noClients;
+		return clients.mayConnect(address) || (this.certain ? false : 'unavailable');
 	}
 
 	matchSender(_protocol: 'hl7-mllp', address: string, application: string, facility: string): SenderMatch {
-		return this.#currentMllp().match(address, application, facility);
+		const match = (this.#holds ? this.#mllpClients : noClients).match(address, application, facility);
+		return match.kind === 'match' || this.certain ? match : unavailable;
 	}
 
 	matchAssociation(calledAe: string, callingAe: string, address: string): AssociationMatch {
-		return (this.fresh ? this.#associations : noAssociations).match(calledAe, callingAe, address);
+		const match = (this.#holds ? this.#associations : noAssociations).match(calledAe, callingAe, address);
+		return match.kind === 'accepted' || this.certain ? match : unavailable;
 	}
 
-	remoteAe(siteId: string, title: string): RemoteAe | undefined {
-		return this.#current().remoteAes.get(remoteAeKey(siteId, title));
+	remoteAe(siteId: string, title: string): RemoteAe | Unavailable | undefined {
+		return this.#known().remoteAes.get(remoteAeKey(siteId, title)) ?? (this.certain ? undefined : 'unavailable');
 	}
 
 	/** Also while the database cannot be asked: a limit that was set holds. */
@@ -108,21 +117,27 @@ export class DatabaseDirectory implements AccessDirectory, AssociationDirectory,
 		return this.#snapshot.dicomSites.find((site) => site.siteId === siteId)?.defaultAuthority;
 	}
 
-	get fresh(): boolean {
-		return this.#options.clock.nowMs() - this.#polledAtMs < staleMsMax;
-	}
-
 	/** Whether the database answered the last poll. */
 	get reachable(): boolean {
-		return this.fresh && !this.#failing;
+		return !this.#failing;
 	}
 
-	#current(): Snapshot {
-		return this.fresh ? this.#snapshot : nobody;
+	/** Whether it did so a moment ago: whoever is not known then is nobody. */
+	get certain(): boolean {
+		return !this.#failing && this.#ageMs < certainMsMax;
 	}
 
-	#currentMllp(): ClientIndex {
-		return this.fresh ? this.#mllpClients : noClients;
+	get #ageMs(): number {
+		return this.#options.clock.nowMs() - this.#polledAtMs;
+	}
+
+	/** Whether those who were known are known still. */
+	get #holds(): boolean {
+		return this.#ageMs < this.#options.staleMsMax;
+	}
+
+	#known(): Snapshot {
+		return this.#holds ? this.#snapshot : nobody;
 	}
 
 	#schedule(): void {
@@ -140,11 +155,16 @@ export class DatabaseDirectory implements AccessDirectory, AssociationDirectory,
 	#recovered(): void {
 		if (this.#failing) this.#options.log.info('access directory is current again');
 		this.#failing = false;
+		this.#expired = false;
 	}
 
 	#failed(error: unknown): void {
 		if (!this.#failing) this.#options.log.warn({ err: error }, 'access directory cannot be refreshed');
 		this.#failing = true;
+		if (!this.#holds && !this.#expired) {
+			this.#expired = true;
+			this.#options.log.error('the database has been away for too long: every caller is answered that the service is unavailable');
+		}
 		this.#client?.end().catch(() => undefined);
 		this.#client = undefined;
 	}

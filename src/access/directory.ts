@@ -19,8 +19,15 @@ export interface ClientGrant {
 	policy: Hl7v2Policy;
 }
 
+/**
+ * The database has not answered for a moment, so that a caller who is not known may have been added meanwhile; or for so long that
+ * nobody counts as known any more. Either way the caller is asked to come back and never told to be wrong.
+ */
+export type Unavailable = 'unavailable';
+
 export type SenderMatch =
 	| { kind: 'match'; grant: ClientGrant }
+	| { kind: Unavailable }
 	/** No active client of the protocol lists the address: the connection is closed. */
 	| { kind: 'no-address' }
 	/** The address fits, MSH-3/MSH-4 do not. */
@@ -42,6 +49,7 @@ export type AssociationMatch =
 	| ({ kind: 'accepted' } & AssociationGrant)
 	/** No active site has this called AE title. */
 	| { kind: 'called-unknown' }
+	| { kind: Unavailable }
 	/** None of the site's clients has this calling AE title and address. */
 	| { kind: 'calling-refused' };
 
@@ -57,7 +65,7 @@ export interface RemoteAe {
 /** Whom a site lets this service call: nobody else is ever called for it. */
 export interface RemoteAeDirectory {
 	/** The title without leading and trailing blanks. Undefined: not registered, or the site is disabled. */
-	remoteAe(siteId: string, title: string): RemoteAe | undefined;
+	remoteAe(siteId: string, title: string): RemoteAe | Unavailable | undefined;
 }
 
 /** What a site may take of a node; undefined: as much as the node has. */
@@ -75,13 +83,13 @@ export interface AssociationDirectory {
 }
 
 /**
- * Who is calling, and which site that is. Answers from memory, synchronously; the snapshot is refreshed within a
- * second of a change on any node, so surfaces ask anew for every message and never keep an answer.
+ * Who is calling, and which site that is. Answers from memory, synchronously. A change is in force on its node when it returns and on
+ * the others within a second, so surfaces ask anew for every message and never keep an answer.
  */
 export interface AccessDirectory {
 	/** The header's raw value. Undefined for every reason alike: no oracle (CONTRACT §4). */
-	grantOfKey(header: string | undefined): KeyGrant | undefined;
-	/** False → a connection from here is closed at once. */
-	mayConnect(protocol: 'hl7-mllp', address: string): boolean;
+	grantOfKey(header: string | undefined): KeyGrant | Unavailable | undefined;
+	/** Anything but true → a connection from here is closed at once. */
+	mayConnect(protocol: 'hl7-mllp', address: string): boolean | Unavailable;
 	matchSender(protocol: 'hl7-mllp', address: string, application: string, facility: string): SenderMatch;
 }

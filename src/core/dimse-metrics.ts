@@ -31,6 +31,7 @@ export const dimseMetricDefinitions = {
 				'accepted',
 				'rejected-called',
 				'rejected-calling',
+				'rejected-unavailable',
 				'rejected-limit',
 				'rejected-site-limit',
 				'rejected-version',

@@ -1,3 +1,4 @@
+import { accessLimitDefinitions } from './access-limits.ts';
 import { administrationLimitDefinitions } from './administration-limits.ts';
 import { dicomLimitDefinitions } from './dicom-limits.ts';
 import { dicomWebLimitDefinitions } from './dicomweb-limits.ts';
@@ -376,6 +377,7 @@ export const limitDefinitions = {
 		max: 4096 * MiB,
 		answer: 'bytes of unmatched messages waiting to be logged; as above',
 	},
+	...accessLimitDefinitions,
 	...signInLimitDefinitions,
 	...dicomWebLimitDefinitions,
 	...dicomLimitDefinitions,

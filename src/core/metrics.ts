@@ -120,7 +120,7 @@ export const metricDefinitions = {
 		name: 'tributary_mllp_connections_total',
 		kind: 'counter',
 		help: 'MLLP connections by what was decided at their start.',
-		labels: { result: ['accepted', 'refused-address', 'refused-limit', 'refused-proxy', 'refused-tls'] },
+		labels: { result: ['accepted', 'refused-address', 'refused-limit', 'refused-proxy', 'refused-tls', 'unavailable'] },
 	},
 	mllpConnectionsEnded: {
 		name: 'tributary_mllp_connection_ends_total',

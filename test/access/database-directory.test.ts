@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type DatabaseDirectory, openDirectory } from '#access/database-directory.ts';
+import type { KeyGrant } from '#access/directory.ts';
 import { removeClient, setClient } from '#administration/clients.ts';
 import { createKey, revokeKey } from '#administration/keys.ts';
 import { addRemoteAe, removeRemoteAe } from '#administration/remote-aes.ts';
@@ -22,12 +23,21 @@ async function withDirectory(
 	await addUser(administration.context, { email: 'owner@example.org', admin: false, sites: ['west'] });
 	const clock = { ahead: 0, nowMs: () => Date.now() + clock.ahead };
 	const metrics = createMetrics({ processMetrics: false });
-	const directory = await openDirectory({ databaseUrl: administration.url, allowAnySource, log: silentLog, metrics, clock });
+	const directory = await openDirectory({ databaseUrl: administration.url, allowAnySource, staleMsMax, log: silentLog, metrics, clock });
 	try {
 		await work(directory, administration, clock);
 	} finally {
 		await directory.close();
 	}
+}
+
+const staleMsMax = 3_600_000;
+
+/** The grant of a key that is valid. */
+function granted(directory: DatabaseDirectory, key: string): KeyGrant {
+	const grant = directory.grantOfKey(key);
+	assert.ok(grant !== undefined && grant !== 'unavailable');
+	return grant;
 }
 
 /** The directory polls; the test goes on when it has seen the change. */
@@ -101,7 +111,7 @@ describe('the access directory', { timeout: 120_000 }, () => {
 			await setSite(administration.context, { slug: 'west', default_authority: '' });
 			await enableSite(administration.context, 'west', true);
 			await until(() => directory.grantOfKey(key) !== undefined, 'the key of the enabled site');
-			assert.equal(directory.grantOfKey(key)?.defaultAuthority, undefined);
+			assert.equal(granted(directory, key).defaultAuthority, undefined);
 		}));
 
 	test('follows a client: added, changed, disabled, removed', () =>
@@ -110,7 +120,7 @@ describe('the access directory', { timeout: 120_000 }, () => {
 			const kindOf = (address: string, application = 'ADT') => directory.matchSender('hl7-mllp', address, application, 'WEST').kind;
 			assert.equal(directory.mayConnect('hl7-mllp', '10.0.0.1'), false);
 			const { id } = await administration.addClient('west', { allowed_ips: ['10.0.0.0/24'], sending_application: 'ADT', also: ['A03'] });
-			await until(() => directory.mayConnect('hl7-mllp', '10.0.0.1'), 'the new client');
+			await until(() => directory.mayConnect('hl7-mllp', '10.0.0.1') === true, 'the new client');
 			const match = directory.matchSender('hl7-mllp', '10.0.0.1', 'ADT', 'WEST');
 			assert.ok(match.kind === 'match');
 			assert.equal(match.grant.clientId, id);
@@ -132,7 +142,7 @@ describe('the access directory', { timeout: 120_000 }, () => {
 		withDirectory(async (directory, administration) => {
 			await administration.addClient('west', { name: 'modality', protocols: ['dicom'], allowed_ips: ['10.0.0.2'] });
 			await administration.addClient('west', { name: 'both', protocols: ['dicom', 'hl7-mllp'], allowed_ips: ['10.0.0.1'] });
-			await until(() => directory.mayConnect('hl7-mllp', '10.0.0.1'), 'the new clients');
+			await until(() => directory.mayConnect('hl7-mllp', '10.0.0.1') === true, 'the new clients');
 			assert.equal(directory.mayConnect('hl7-mllp', '10.0.0.2'), false);
 			await enableSite(administration.context, 'west', false);
 			await until(() => !directory.mayConnect('hl7-mllp', '10.0.0.1'), 'the disabled site');
@@ -173,7 +183,7 @@ describe('the access directory', { timeout: 120_000 }, () => {
 		test(`${allowed ? 'takes' : 'does not take'} * for any address ${allowed ? 'under' : 'without'} the policy`, () =>
 			withDirectory(async (directory, administration) => {
 				await administration.addClient('west', { allowed_ips: ['*', '10.0.0.1'] });
-				await until(() => directory.mayConnect('hl7-mllp', '10.0.0.1'), 'the new client');
+				await until(() => directory.mayConnect('hl7-mllp', '10.0.0.1') === true, 'the new client');
 				assert.equal(directory.mayConnect('hl7-mllp', '203.0.113.9'), allowed);
 			}, allowed));
 	}
@@ -189,24 +199,64 @@ describe('the access directory', { timeout: 120_000 }, () => {
 			assert.ok(await lastUse());
 		}));
 
-	test('lets nobody in when it could not poll for 30 s, and everybody again when it can', () =>
+	test('keeps those known who were known while the database is away, and tells nobody else to be wrong', () =>
 		withDirectory(async (directory, administration, clock) => {
 			const { key } = await newKey(administration);
-			await administration.addClient('west', { allowed_ips: ['10.0.0.1'] });
-			await until(() => directory.grantOfKey(key) !== undefined && directory.mayConnect('hl7-mllp', '10.0.0.1'), 'key and client');
+			const { key: revoked, id } = await newKey(administration);
+			const [site] = await administration.rows<{ id: string }>('select id from site');
+			const siteId = site?.id ?? '';
+			await setSite(administration.context, { slug: 'west', ae_title: 'WEST' });
+			await addRemoteAe(administration.context, { site: 'west', title: 'ARCHIVE', host: '10.0.0.1', port: 104, tls: true });
+			await revokeKey(administration.context, id);
+			const protocols = ['hl7-mllp' as const, 'dicom' as const];
+			await administration.addClient('west', { protocols, allowed_ips: ['10.0.0.1'], sending_application: 'ADT' });
+			await until(() => directory.mayConnect('hl7-mllp', '10.0.0.1') === true, 'the client');
+			const answers = (address: string, application: string, given: string, title: string) => {
+				const grant = directory.grantOfKey(given);
+				const remote = directory.remoteAe(siteId, title);
+				return [
+					typeof grant === 'object' ? 'granted' : grant,
+					directory.mayConnect('hl7-mllp', address),
+					directory.matchSender('hl7-mllp', address, application, 'WEST').kind,
+					directory.matchAssociation('WEST', 'CT', address).kind,
+					directory.matchAssociation(title, 'CT', address).kind,
+					typeof remote === 'object' ? 'registered' : remote,
+				];
+			};
+			const ofKnown = () => answers('10.0.0.1', 'ADT', key, 'ARCHIVE');
+			const ofStranger = () => answers('10.0.0.2', 'LAB', revoked, 'EAST');
+			const unavailable = Array.from({ length: 6 }, () => 'unavailable');
+			const known = ['granted', true, 'match', 'accepted', 'called-unknown', 'registered'];
+			const refused = [undefined, false, 'no-address', 'calling-refused', 'called-unknown', undefined];
+			assert.deepEqual(ofKnown(), known);
+			assert.deepEqual(ofStranger(), refused);
+
 			const name = new URL(administration.url).pathname.slice(1);
 			await administer(administration.url, `alter database ${name} with allow_connections false`);
 			await administer(administration.url, `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`);
 			await until(() => !directory.reachable, 'the lost database');
-			assert.ok(directory.fresh);
-			assert.ok(directory.grantOfKey(key), 'what is known holds for a while');
-			clock.ahead += 30_000;
-			assert.equal(directory.fresh, false);
-			assert.equal(directory.grantOfKey(key), undefined);
-			assert.equal(directory.mayConnect('hl7-mllp', '10.0.0.1'), false);
-			assert.equal(directory.matchSender('hl7-mllp', '10.0.0.1', 'ADT', 'WEST').kind, 'no-address');
+			for (const ahead of [0, 31_000, staleMsMax - 60_000]) {
+				clock.ahead = ahead;
+				assert.deepEqual(ofKnown(), known.with(4, 'unavailable'), `the known after ${ahead} ms`);
+				assert.deepEqual(ofStranger(), unavailable, `a stranger after ${ahead} ms`);
+				assert.equal(directory.grantOfKey(undefined), 'unavailable');
+				assert.equal(directory.matchSender('hl7-mllp', '10.0.0.1', 'LAB', 'WEST').kind, 'unavailable');
+			}
+			clock.ahead = staleMsMax;
+			assert.deepEqual(ofKnown(), unavailable, 'the known after the time');
+			assert.deepEqual(ofStranger(), unavailable, 'a stranger after the time');
+
 			await administer(administration.url, `alter database ${name} with allow_connections true`);
-			await until(() => directory.reachable && directory.grantOfKey(key) !== undefined, 'the database that is back');
-			assert.ok(directory.mayConnect('hl7-mllp', '10.0.0.1'));
+			await until(() => directory.reachable && directory.certain, 'the database that is back');
+			assert.deepEqual(ofKnown(), known);
+			assert.deepEqual(ofStranger(), refused);
+		}));
+
+	test('tells nobody to be wrong while a poll takes long', () =>
+		withDirectory(async (directory, _administration, clock) => {
+			assert.equal(directory.grantOfKey('trb_nobody'), undefined);
+			clock.ahead += 3000;
+			assert.equal(directory.grantOfKey('trb_nobody'), 'unavailable');
+			await until(() => directory.grantOfKey('trb_nobody') === undefined, 'the next poll');
 		}));
 });

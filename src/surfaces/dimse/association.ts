@@ -296,6 +296,7 @@ export class Association {
 		if (!isAeTitle(calledAe)) return 'called';
 		if (!isAeTitle(callingAe)) return 'calling';
 		const match = directory.matchAssociation(calledAe, callingAe, this.#address);
+		if (match.kind === 'unavailable') return 'unavailable';
 		if (match.kind !== 'accepted') return match.kind === 'called-unknown' ? 'called' : 'calling';
 		if (this.#draining || !this.#host.hasRoom()) return 'limit';
 		if (!this.#host.hasRoom(match.siteId)) return 'site-limit';

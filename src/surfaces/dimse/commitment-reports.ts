@@ -152,6 +152,7 @@ export class Commitments implements CommitmentService {
 	async #overNew(noted: NotedCommitment): Promise<Judgement> {
 		const { directory, limits, metrics, tls } = this.#options;
 		const target = directory.remoteAe(noted.siteId, noted.callingAe);
+		if (target === 'unavailable') throw new ReportError('the remote AEs of the site cannot be looked up at the moment');
 		if (target === undefined) throw new ReportError(`${noted.callingAe} is not registered as a remote AE of the site`);
 		const judgement = await this.#judge(noted);
 		const association = await requestAssociation(target, {

@@ -47,6 +47,15 @@ function measuredOperation({ commandField }: CommandSet): (typeof measured)[numb
 	return measured.find((name) => name === operation) ?? 'other';
 }
 
+/** While nobody can tell whether the caller still may: what the peer takes as a reason to ask again. Verification answers as ever. */
+function unavailable({ commandField }: CommandSet): DimseResponse {
+	const operation = operationOf(commandField);
+	if (operation === 'C-ECHO') return { status: statuses.success };
+	const comment = 'the service is not available, ask again';
+	if (operation === 'C-GET' || operation === 'C-MOVE') return { status: statuses.matchesNotCounted, comment };
+	return { status: operation?.startsWith('N-') ? statuses.resourceLimitation : statuses.outOfResources, comment };
+}
+
 /** PS3.7 annex C: by the status's class. */
 export function outcomeOf(status: number): 'success' | 'warning' | 'failure' {
 	if (status === statuses.success || status === statuses.cancelled) return 'success';
@@ -132,10 +141,11 @@ export class Messages {
 			return this.#returning.take(context.id, command) ? undefined : this.#port.fault('unexpected-PDU-parameter');
 		const { calledAe, callingAe, address, siteId } = this.#peer;
 		const match = this.#context.directory.matchAssociation(calledAe, callingAe, address);
-		if (match.kind !== 'accepted' || match.siteId !== siteId) return this.#port.refuse();
+		const isKnown = match.kind === 'accepted' && match.siteId === siteId;
+		if (!isKnown && match.kind !== 'unavailable') return this.#port.refuse();
 		// PS3.7 §9.3.2.3: not answered, and here nothing is left to cancel.
 		if (operationOf(command.commandField) === 'C-CANCEL') return undefined;
-		const reception = this.#receptionOf(context, command, match);
+		const reception = isKnown ? this.#receptionOf(context, command, match) : answerAtOnce(unavailable(command));
 		const startedMs = this.#context.clock.nowMs();
 		const message: Message = { context, command, reception, startedMs, finishing: false, conversation: undefined };
 		this.#message = message;

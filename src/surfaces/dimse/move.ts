@@ -35,6 +35,9 @@ async function move(context: DimseContext, inquiry: Inquiry, exchange: Exchange)
 	const title = command.moveDestination ?? '';
 	// Nobody is called but whom the site has registered.
 	const target = isAeTitle(title) ? context.remoteAes.remoteAe(grant.siteId, title) : undefined;
+	if (target === 'unavailable') {
+		return { status: statuses.matchesNotCounted, comment: 'remote AEs cannot be looked up, ask again', level };
+	}
 	if (target === undefined) return { status: statuses.moveDestinationUnknown, comment: 'no remote AE of this title is registered', level };
 	const { kinds, total } = await kindsOf(context, selection);
 	if (total === 0) return { status: statuses.success, subOperations: { completed: 0, failed: 0, warning: 0 }, level };

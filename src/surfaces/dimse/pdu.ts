@@ -31,6 +31,7 @@ export const rejections = {
 	calling: { result: 1, source: 1, reason: 3, means: 'calling-AE-title-not-recognized' },
 	called: { result: 1, source: 1, reason: 7, means: 'called-AE-title-not-recognized' },
 	version: { result: 1, source: 2, reason: 2, means: 'protocol-version-not-supported' },
+	unavailable: { result: 2, source: 3, reason: 1, means: 'temporary-congestion' },
 	limit: { result: 2, source: 3, reason: 2, means: 'local-limit-exceeded' },
 	'site-limit': { result: 2, source: 3, reason: 2, means: 'local-limit-exceeded by the site' },
 } as const;

@@ -8,13 +8,19 @@ export interface AuthenticationContext {
 	metrics: Pick<Metrics, 'accessRefusals'>;
 }
 
-/** @throws Failure `unauthenticated` with `diagnostics`, the same for every reason */
+const retryAfterSeconds = 5;
+
+/**
+ * @throws Failure `unauthenticated` with `diagnostics`, the same for every reason; `unavailable` while nobody can be told that a key is
+ * wrong
+ */
 export function authenticate(
 	{ directory, metrics }: AuthenticationContext,
 	request: Pick<HttpRequest, 'header'>,
 	diagnostics = 'a valid API key is required in the header X-API-Key',
 ): KeyGrant {
 	const grant = directory.grantOfKey(request.header('x-api-key'));
+	if (grant === 'unavailable') throw new Failure('unavailable', 'keys cannot be looked up at the moment', { retryAfterSeconds });
 	if (grant) return grant;
 	metrics.accessRefusals.inc({ protocol: 'http', reason: 'key' });
 	throw new Failure('unauthenticated', diagnostics);

@@ -260,6 +260,7 @@ class Server implements HttpServer {
 
 	#headOf(response: HttpResponse, method: string, path: string, query: string, headers: readonly [string, string][]): Head {
 		const byName = new Map(headers);
+		if (byName.size < headers.length) joinKeys(byName, headers);
 		const address = Buffer.from(response.getRemoteAddressAsText()).toString('latin1');
 		const behindProxy = this.#options.trustedProxies.length > 0;
 		const peer = () => normaliseAddress(address);
@@ -309,3 +310,9 @@ class Server implements HttpServer {
 }
 
 const noBody = new Uint8Array(0);
+
+/** Two keys are one value (RFC 9110 §5.3), which is no key: neither is to be taken for the other. */
+function joinKeys(byName: Map<string, string>, headers: readonly (readonly [string, string])[]): void {
+	const keys = headers.filter(([name]) => name === 'x-api-key').map(([, value]) => value);
+	if (keys.length > 1) byName.set('x-api-key', keys.join(', '));
+}

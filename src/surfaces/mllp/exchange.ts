@@ -130,6 +130,8 @@ export class Exchange {
 			this.#refused('address');
 			this.#context.audit({ address: this.#address, reason: 'address' });
 			this.end('address');
+		} else if (match.kind === 'unavailable') {
+			this.#awaitDirectory(entry);
 		} else if (match.kind !== 'match') {
 			this.#refuseUnmatched(entry, head, match.kind);
 		} else if (entry.tooLong !== undefined) {
@@ -139,6 +141,13 @@ export class Exchange {
 		} else {
 			this.#deliver(entry, match.grant);
 		}
+	}
+
+	/** Whose message it is cannot be told at the moment: it waits as one that cannot be stored does. */
+	#awaitDirectory(entry: Entry): void {
+		entry.triedAtMs ??= this.#context.clock.nowMs();
+		this.#startPatience();
+		this.#hold();
 	}
 
 	#refused(reason: 'address' | 'sender' | 'tie'): void {
@@ -223,8 +232,8 @@ export class Exchange {
 		this.#pump();
 	}
 
-	/** Stops delivering until the site's mailbox may have room. */
-	#hold(siteId: string): void {
+	/** Stops delivering for a moment, and until the site's mailbox may have room. */
+	#hold(siteId?: string): void {
 		if (this.#held) return;
 		this.#held = true;
 		const pause = new Promise<void>((resolve) => {
@@ -235,7 +244,8 @@ export class Exchange {
 			this.#held = false;
 			this.#pump();
 		};
-		Promise.all([pause, this.#context.gateway.whenRoom(siteId)]).then(resume, (error: unknown) => {
+		const room = siteId === undefined ? undefined : this.#context.gateway.whenRoom(siteId);
+		Promise.all([pause, room]).then(resume, (error: unknown) => {
 			this.#context.log.error({ err: error }, 'waiting for room failed');
 			resume();
 		});

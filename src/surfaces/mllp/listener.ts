@@ -36,7 +36,7 @@ class Connections {
 			mayConnect: (address) => directory.mayConnect('hl7-mllp', address),
 			connected: (socket, address, proxied) => this.#connect(socket, address, proxied),
 			refused: (address, reason) => this.#refused({ address, reason }),
-			turnedAway: () => metrics.mllpConnectionsOpened.inc({ result: 'refused-limit' }),
+			turnedAway: (reason) => metrics.mllpConnectionsOpened.inc({ result: reason === 'limit' ? 'refused-limit' : reason }),
 		});
 	}
 

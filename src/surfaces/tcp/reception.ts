@@ -32,14 +32,14 @@ export interface ReceptionOptions {
 	isTrustedProxy(address: string): boolean;
 	/** Whether one more socket is taken, with so many that still owe a header or a handshake. */
 	hasRoom(arriving: number): boolean;
-	/** Whether anybody at this address may connect, asked before a TLS handshake. */
-	mayConnect(address: string): boolean;
+	/** Whether anybody at this address may connect, asked before a TLS handshake. `unavailable`: it cannot be told at the moment. */
+	mayConnect(address: string): boolean | 'unavailable';
 	/** `proxied`: the address came with a PROXY header. */
 	connected(socket: Socket, address: string, proxied: boolean): void;
 	/** The socket is closed after the call. The address is the sender's, or the peer's when it named none. */
 	refused(address: string, reason: ConnectionRefusal): void;
-	/** Closed because there is no room. */
-	turnedAway(): void;
+	/** Closed through no fault of the peer: there is no room, or nobody can tell whether it may connect. */
+	turnedAway(reason: 'limit' | 'unavailable'): void;
 }
 
 const keepAliveDelayMs = 30_000;
@@ -89,7 +89,7 @@ export class Reception {
 		socket.on('error', () => undefined);
 		const { headerMsMax, hasRoom, isTrustedProxy, turnedAway } = this.#options;
 		if (this.#closing || !hasRoom(this.#arriving.size)) {
-			turnedAway();
+			turnedAway('limit');
 			socket.destroy();
 			return;
 		}
@@ -104,7 +104,12 @@ export class Reception {
 	}
 
 	#admit(socket: Socket, address: string, proxied: boolean, secure: SecureSockets | undefined): void {
-		if (!this.#options.mayConnect(address)) {
+		const { mayConnect, turnedAway } = this.#options;
+		const allowed = mayConnect(address);
+		if (allowed === 'unavailable') {
+			turnedAway(allowed);
+			socket.destroy();
+		} else if (!allowed) {
 			this.#refuse(socket, address, 'address');
 		} else if (secure === undefined) {
 			this.#connect(socket, socket, address, proxied);

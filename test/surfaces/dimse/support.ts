@@ -125,11 +125,13 @@ class FakeCommitment implements CommitmentService {
 /** Accepts everybody who calls WEST. */
 class FakeDirectory {
 	refused = new Set<string>();
+	unavailable = false;
 	readonly grants = new Set<string>();
 	readonly asked: string[][] = [];
 
 	matchAssociation(calledAe: string, callingAe: string, address: string): AssociationMatch {
 		this.asked.push([calledAe, callingAe, address]);
+		if (this.unavailable) return { kind: 'unavailable' };
 		if (calledAe !== 'WEST') return { kind: 'called-unknown' };
 		if (this.refused.has(callingAe)) return { kind: 'calling-refused' };
 		return { kind: 'accepted', siteId, siteSlug: 'west', clientId: undefined, grants: this.grants };
@@ -145,6 +147,8 @@ export interface SetUp {
 	entry?: InstanceEntry;
 	archive?: Partial<Archive>;
 	remoteAes?: readonly RemoteAe[];
+	/** Remote AEs that are not listed cannot be looked up. */
+	remoteAesUnavailable?: boolean;
 }
 
 /** Holds nothing. */
@@ -159,6 +163,7 @@ const emptyArchive: Archive = {
 
 export async function startSurface(test: TestContext, setUp: SetUp = {}) {
 	const { limits, listen, trustedProxies = [], storesUnknownSopClasses = true, entry, archive, remoteAes = [] } = setUp;
+	const unlisted = setUp.remoteAesUnavailable ? 'unavailable' : undefined;
 	const intake = new FakeIntake();
 	const directory = new FakeDirectory();
 	const procedureSteps = new FakeProcedureSteps();
@@ -172,7 +177,7 @@ export async function startSurface(test: TestContext, setUp: SetUp = {}) {
 		procedureSteps,
 		commitment,
 		archive: { ...emptyArchive, ...archive },
-		remoteAes: { remoteAe: (_siteId, title) => remoteAes.find((remote) => remote.title === title) },
+		remoteAes: { remoteAe: (_siteId, title) => remoteAes.find((remote) => remote.title === title) ?? unlisted },
 		remoteTls: undefined,
 		storesUnknownSopClasses,
 		isTrustedProxy: (address) => trustedProxies.includes(address),

@@ -76,6 +76,46 @@ describe('MLLP senders', { timeout: 60_000 }, () => {
 		await until(async () => (await counted('mllpConnectionsEnded', { reason: 'address' })) === 1);
 	});
 
+	test('an address that cannot be looked up is closed at once, and nobody says that it is wrong', async (t) => {
+		const { address, directory, refused, counted } = await startSurface(t);
+		directory.addresses.clear();
+		directory.certain = false;
+		const sender = await Sender.connect(address.port);
+		await sender.closed;
+		assert.deepEqual([sender.answers, refused], [[], []]);
+		assert.equal(await counted('mllpConnectionsOpened', { result: 'unavailable' }), 1);
+		assert.equal(await counted('mllpConnectionsOpened'), 1);
+		assert.equal(await counted('accessRefusals'), 0);
+	});
+
+	test('a message whose sender cannot be looked up waits, and is answered when it can', async (t) => {
+		const { address, directory, gateway, counted } = await startSurface(t);
+		const sender = await Sender.connect(address.port);
+		sender.write(frame(adt('1')));
+		assert.deepEqual(await sender.acknowledged(1), ['AA|1']);
+		directory.addresses.clear();
+		directory.certain = false;
+		sender.write(frame(adt('2')) + frame(adt('3')));
+		await until(async () => (await counted('mllpConnectionsPaused')) === 1);
+		assert.equal(gateway.delivered.length, 1);
+		directory.addresses.add('127.0.0.1');
+		assert.deepEqual(await sender.acknowledged(3), ['AA|1', 'AA|2', 'AA|3']);
+		assert.equal(await counted('accessRefusals'), 0);
+	});
+
+	test('a message whose sender cannot be looked up for too long is not answered, and the connection ends as unavailable', async (t) => {
+		const { address, directory, refused, unmatched, counted } = await startSurface(t, { limits: { unavailableMsMax: 100 } });
+		const sender = await Sender.connect(address.port);
+		await until(async () => (await counted('mllpConnections')) === 1);
+		directory.addresses.clear();
+		directory.certain = false;
+		sender.write(frame(adt('1')));
+		await sender.closed;
+		assert.deepEqual([sender.answers, refused, unmatched], [[], [], []]);
+		await until(async () => (await counted('mllpConnectionsEnded', { reason: 'unavailable' })) === 1);
+		assert.equal(await counted('accessRefusals'), 0);
+	});
+
 	test('connections beyond the limit are closed at once', async (t) => {
 		const { address, counted } = await startSurface(t, { limits: { mllpConnectionsMax: 2 } });
 		const [first, second] = [await Sender.connect(address.port), await Sender.connect(address.port)];

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createConnection, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
 import ipaddr from 'ipaddr.js';
-import type { AccessDirectory, ClientGrant, SenderMatch } from '#access/directory.ts';
+import type { AccessDirectory, ClientGrant, SenderMatch, Unavailable } from '#access/directory.ts';
 import { systemClock } from '#core/clock.ts';
 import { Failure } from '#core/failure.ts';
 import { defaultLimits, type Limits } from '#core/limits.ts';
@@ -80,16 +80,19 @@ export const unavailable = () => Promise.reject(new Failure('unavailable', 'the 
 /** Allows 127.0.0.1 unless told otherwise; every sender matches `grant`. */
 export class FakeDirectory implements AccessDirectory {
 	addresses = new Set(['127.0.0.1']);
+	/** Whether those who are not listed are told so. */
+	certain = true;
 	match: (application: string, facility: string) => SenderMatch = () => ({ kind: 'match', grant });
 
 	grantOfKey(): undefined {
 		return undefined;
 	}
-	mayConnect(_protocol: string, address: string): boolean {
-		return this.addresses.has(address);
+	mayConnect(_protocol: string, address: string): boolean | Unavailable {
+		return this.addresses.has(address) || (this.certain ? false : 'unavailable');
 	}
 	matchSender(_protocol: string, address: string, application: string, facility: string): SenderMatch {
-		return this.addresses.has(address) ? this.match(application, facility) : { kind: 'no-address' };
+		if (this.addresses.has(address)) return this.match(application, facility);
+		return { kind: this.certain ? 'no-address' : 'unavailable' };
 	}
 }
 
