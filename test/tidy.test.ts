@@ -194,7 +194,9 @@ describe('SQL', () => {
 	const siteless = ['src/storage/statements/insert-unmatched.ts'];
 
 	test('every statement outside administrative/ names the site', () => {
-		const statements = files('src/storage/statements/*.ts').filter((path) => !siteless.includes(path));
+		const statements = files('src/storage/{statements,holdings}/*.ts', 'src/storage/resource-rows.ts').filter(
+			(path) => !siteless.includes(path),
+		);
 		const without = statements.flatMap((path) =>
 			[...codeOf(path).matchAll(/`([^`]*)`/g)]
 				.map(([, text = '']) => text)

@@ -6,12 +6,13 @@ import type { Log } from '#core/log.ts';
 import { tableShapes } from '#fhir/resources/index.ts';
 import { applyChangeSet } from '#record/apply/apply.ts';
 import type { ApplyContext } from '#record/apply/context.ts';
+import { SiteKeys } from '#record/apply/site-keys.ts';
 import type { WorkingSet } from '#record/apply/working-set.ts';
 import type { ResourceType } from '#record/table-shape.ts';
 import { BulkConnection } from '#storage/bulk-connection.ts';
 import { troubleOf } from '#storage/connection.ts';
 import { findMissingPatients, importRows } from '#storage/import-rows.ts';
-import { noKeys, ReadSet, type SiteKeys } from '#storage/read-set.ts';
+import { ReadSet } from '#storage/read-set.ts';
 import { plainArray } from '#storage/statement.ts';
 import { readPosition, settleLines } from '#storage/statements/bulk-job.ts';
 import { takeTurns } from '#storage/statements/take-turns.ts';
@@ -271,13 +272,8 @@ function unknownPatient(expressions: readonly string[]): Failure {
 }
 
 function keysOf(lines: readonly ChunkLine[]): SiteKeys {
-	const keys = noKeys();
-	for (const { change, rowId } of lines) {
-		if (rowId === undefined) continue;
-		const ids = keys.ids.get(change.resourceType);
-		if (ids) ids.add(rowId);
-		else keys.ids.set(change.resourceType, new Set([rowId]));
-	}
+	const keys = new SiteKeys();
+	for (const { change, rowId } of lines) if (rowId !== undefined) keys.addRow(change.resourceType, rowId);
 	return keys;
 }
 

@@ -5,8 +5,8 @@ import { definitionOf } from '#fhir/resources/index.ts';
 import { parseResourceJson } from '#fhir/validation/json.ts';
 import { contentOf } from '#fhir/write/content.ts';
 import { patientReferences, resolveReferences } from '#fhir/write/references.ts';
-import { visitKey } from '#record/apply/encounter.ts';
 import type { PatientReference, ResourceChange } from '#record/change-set.ts';
+import { visitKey } from '#record/holdings/visits.ts';
 import { rowIdOf } from '#record/row-id.ts';
 
 /** A line of an import, ready to be applied. */

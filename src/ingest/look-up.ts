@@ -1,10 +1,11 @@
 import { Failure } from '#core/failure.ts';
 import { resourceOf } from '#record/apply/rows.ts';
+import { SiteKeys } from '#record/apply/site-keys.ts';
 import type { ResourceChange } from '#record/change-set.ts';
 import { rowIdOf } from '#record/row-id.ts';
 import { matchingIds } from '#storage/condition.ts';
 import type { Connection } from '#storage/connection.ts';
-import { noKeys, type ReadSet } from '#storage/read-set.ts';
+import type { ReadSet } from '#storage/read-set.ts';
 import { changeSetOf, type Prepared } from './prepared.ts';
 
 /**
@@ -30,7 +31,8 @@ export async function lookUp(message: Prepared, connection: Connection, readSet:
 /** What the resource will refer to is known only when it is patched; whether that works, its turn will tell. */
 async function patchedPatients(change: ResourceChange, siteId: string, connection: Connection, readSet: ReadSet): Promise<string[]> {
 	const rowId = rowIdOf(change.id ?? '');
-	const keys = { ...noKeys(), ids: new Map([[change.resourceType, new Set([rowId])]]) };
+	const keys = new SiteKeys();
+	keys.addRow(change.resourceType, rowId);
 	const sets = await readSet.read(connection, new Map([[siteId, keys]]));
 	const held = sets.get(siteId)?.row(change.resourceType, rowId);
 	if (held === undefined) return [];

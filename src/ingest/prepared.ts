@@ -2,16 +2,19 @@ import { createHash } from 'node:crypto';
 import { Failure } from '#core/failure.ts';
 import { isAppliedAlone } from '#record/apply/apply.ts';
 import { documentKeys } from '#record/apply/document.ts';
-import { visitKey } from '#record/apply/encounter.ts';
 import type { MppsResult } from '#record/apply/mpps.ts';
-import { orderKey } from '#record/apply/observation.ts';
-import { identifierLengthMax } from '#record/apply/working-set.ts';
+import { SiteKeys } from '#record/apply/site-keys.ts';
 import type { Change, ChangeSet, DocumentChange, ReportChange, ResourceChange } from '#record/change-set.ts';
 import type { Delivery, Reply } from '#record/delivery.ts';
-import type { StoredInstance } from '#record/instance.ts';
+import { diagnosticReports } from '#record/holdings/diagnostic-reports.ts';
+import { documents } from '#record/holdings/documents.ts';
+import { imaging, nameInstance } from '#record/holdings/imaging.ts';
+import { items } from '#record/holdings/items.ts';
+import { orderKey, orders } from '#record/holdings/orders.ts';
+import { identifierLengthMax, patientIdentifiers } from '#record/holdings/patient-identifiers.ts';
+import { procedureSteps } from '#record/holdings/procedure-steps.ts';
+import { visitKey, visits } from '#record/holdings/visits.ts';
 import { rowIdOf } from '#record/row-id.ts';
-import type { ResourceType } from '#record/table-shape.ts';
-import { noKeys, type SiteKeys } from '#storage/read-set.ts';
 import type { Interpretation, PartedInterpretation } from './interpretation.ts';
 
 /** A delivery on its way through a batch. */
@@ -124,7 +127,7 @@ export function keysOf(segment: readonly Prepared[]): Map<string, SiteKeys> {
 		const { siteId } = message.delivery;
 		let site = keys.get(siteId);
 		if (site === undefined) {
-			site = noKeys();
+			site = new SiteKeys();
 			keys.set(siteId, site);
 		}
 		const changes = changeSetOf(message)?.changes ?? [];
@@ -136,51 +139,52 @@ export function keysOf(segment: readonly Prepared[]): Map<string, SiteKeys> {
 function addKeys(site: SiteKeys, change: Change, changes: readonly Change[]): void {
 	switch (change.kind) {
 		case 'patient':
-			site.identifierValues.add(change.identifiers[0].value);
+			site.of(patientIdentifiers).add(change.identifiers[0].value);
 			return;
 		case 'encounter':
-			site.visitKeys.add(visitKey(change.visit));
+			site.of(visits).add(visitKey(change.visit));
 			return;
 		case 'observation':
-			if (change.order) site.orderKeys.add(orderKey(change.order));
+			if (change.order) site.of(orders).add(orderKey(change.order));
 			return;
 		case 'item':
-			site.items.push({ resourceType: change.resourceType, identifierValue: patientOf(change, changes), item: change.item });
+			site.of(items).push({ resourceType: change.resourceType, identifierValue: patientOf(change, changes), item: change.item });
 			return;
 		case 'merge':
-			site.identifierValues.add(change.prior[0].value);
+			site.of(patientIdentifiers).add(change.prior[0].value);
 			return;
 		case 'resource':
 			addResourceKeys(site, change);
 			return;
 		case 'instance':
-			addInstanceKeys(site, change.instance);
+			nameInstance(site.of(imaging), change.instance);
 			return;
 		case 'settlement':
-			site.conflictIds.add(change.conflictId);
-			if (change.received) addInstanceKeys(site, change.received);
+			site.of(imaging).conflictIds.add(change.conflictId);
+			if (change.received) nameInstance(site.of(imaging), change.received);
 			return;
 		case 'report':
 			addReportKeys(site, change);
 			return;
 		case 'report-edit':
 			if (change.edit.operation === 'add') {
-				site.studyUids.add(change.edit.studyUid);
-				site.reportedStudyUids.add(change.edit.studyUid);
-			} else idsOf(site, 'DiagnosticReport').add(rowIdOf(change.edit.id));
+				site.of(imaging).studyUids.add(change.edit.studyUid);
+				site.of(diagnosticReports).studyUids.add(change.edit.studyUid);
+			} else site.addRow('DiagnosticReport', rowIdOf(change.edit.id));
 			return;
 		case 'identity':
-			idsOf(site, 'Patient').add(change.edit.survivor).add(change.edit.prior);
+			site.addRow('Patient', change.edit.survivor);
+			site.addRow('Patient', change.edit.prior);
 			return;
 		case 'mpps':
-			site.sessionUids.add(change.sopInstanceUid);
+			site.of(procedureSteps).add(change.sopInstanceUid);
 			return;
 		case 'document':
 			addDocumentKeys(site, change, changes);
 			return;
 		case 'unlink':
-			site.identifierValues.add(change.first[0].value);
-			site.identifierValues.add(change.second[0].value);
+			site.of(patientIdentifiers).add(change.first[0].value);
+			site.of(patientIdentifiers).add(change.second[0].value);
 			return;
 	}
 }
@@ -194,44 +198,25 @@ function patientOf({ patient: ref }: { patient: number }, changes: readonly Chan
 
 function addDocumentKeys(site: SiteKeys, change: DocumentChange, changes: readonly Change[]): void {
 	const { entries, study } = change;
-	const items = entries.map(({ resourceType, item }) => ({ resourceType, item }));
-	site.documents.push({ identifierValue: patientOf(change, changes), keys: documentKeys(change), items });
-	if (study.uid !== undefined) site.studyUids.add(study.uid);
-	else if (study.accession !== undefined) site.accessionNumbers.add(study.accession);
+	site.of(documents).push({ identifierValue: patientOf(change, changes), keys: documentKeys(change), items: entries });
+	if (study.uid !== undefined) site.of(imaging).studyUids.add(study.uid);
+	else if (study.accession !== undefined) site.of(imaging).accessionNumbers.add(study.accession);
 	for (const { studies } of entries) {
-		for (const uid of studies?.uids ?? []) site.studyUids.add(uid);
-		if (studies?.accession !== undefined) site.accessionNumbers.add(studies.accession);
+		for (const uid of studies?.uids ?? []) site.of(imaging).studyUids.add(uid);
+		if (studies?.accession !== undefined) site.of(imaging).accessionNumbers.add(studies.accession);
 	}
 }
 
-function addInstanceKeys(site: SiteKeys, { attributes, digest }: StoredInstance): void {
-	const { sopInstanceUid, studyUid, study } = attributes;
-	const digests = site.instances.get(sopInstanceUid);
-	if (digests) digests.add(digest);
-	else site.instances.set(sopInstanceUid, new Set([digest]));
-	site.studyUids.add(studyUid);
-	// What the first instance says of the study counts.
-	if (!site.arrivingStudies.has(studyUid)) site.arrivingStudies.set(studyUid, study.accessionNumber);
-}
-
 function addReportKeys(site: SiteKeys, { key, study, observations }: ReportChange): void {
-	if (key) site.reportKeys.add(orderKey(key.order));
-	if (observations.order) site.orderKeys.add(orderKey(observations.order));
-	if (study.uid !== undefined) site.studyUids.add(study.uid);
-	else for (const number of [study.accession, study.filler]) if (number !== undefined) site.accessionNumbers.add(number);
+	if (key) site.of(diagnosticReports).orderKeys.add(orderKey(key.order));
+	if (observations.order) site.of(orders).add(orderKey(observations.order));
+	if (study.uid !== undefined) site.of(imaging).studyUids.add(study.uid);
+	else for (const number of [study.accession, study.filler]) if (number !== undefined) site.of(imaging).accessionNumbers.add(number);
 }
 
 function addResourceKeys(site: SiteKeys, { resourceType, id, condition, references, patients }: ResourceChange): void {
-	if (id !== undefined) idsOf(site, resourceType).add(rowIdOf(id));
-	for (const found of condition?.matched ?? []) idsOf(site, resourceType).add(rowIdOf(found));
-	for (const { plan, matched } of references) for (const found of matched ?? []) idsOf(site, plan.resourceType).add(rowIdOf(found));
-	for (const rowId of patients) idsOf(site, 'Patient').add(rowId);
-}
-
-function idsOf({ ids }: SiteKeys, type: ResourceType): Set<string> {
-	const held = ids.get(type);
-	if (held) return held;
-	const created = new Set<string>();
-	ids.set(type, created);
-	return created;
+	if (id !== undefined) site.addRow(resourceType, rowIdOf(id));
+	for (const found of condition?.matched ?? []) site.addRow(resourceType, rowIdOf(found));
+	for (const { plan, matched } of references) for (const found of matched ?? []) site.addRow(plan.resourceType, rowIdOf(found));
+	for (const rowId of patients) site.addRow('Patient', rowId);
 }

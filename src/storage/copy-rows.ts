@@ -1,5 +1,5 @@
 import type { Row } from '#record/apply/rows.ts';
-import type { PatientIdentifier } from '#record/apply/working-set.ts';
+import type { PatientIdentifier } from '#record/holdings/patient-identifiers.ts';
 import type { ColumnValue, TableShape } from '#record/table-shape.ts';
 import { textArray } from './statement.ts';
 

@@ -1,12 +1,14 @@
 import type { Row } from '#record/apply/rows.ts';
 import { WorkingSet } from '#record/apply/working-set.ts';
+import { patientIdentifiers } from '#record/holdings/patient-identifiers.ts';
 import type { ResourceType } from '#record/table-shape.ts';
 import type { BulkConnection } from './bulk-connection.ts';
 import type { StatementRunner } from './connection.ts';
 import { copyIdentifiers, copyResources } from './copy-rows.ts';
+import type { TableShapes } from './resource-rows.ts';
 import { plainArray } from './statement.ts';
 import { missingPatients } from './statements/missing-patients.ts';
-import type { TableShapes, WriteSet } from './write-set.ts';
+import type { WriteSet } from './write-set.ts';
 
 /** Writes what a chunk made of its site's working set: new resources by COPY, new versions of known ones by statement. */
 export async function importRows(
@@ -18,7 +20,7 @@ export async function importRows(
 	written: { source: string; lastUpdated: string },
 ): Promise<void> {
 	const fresh = new Map<ResourceType, Row[]>();
-	const identifiers = new Map(set.patientIdentifiers);
+	const identifiers = new Map(set.of(patientIdentifiers).changed);
 	const revised = new WorkingSet();
 	for (const row of set.changed()) {
 		if (row.supersedes === undefined) {
@@ -30,7 +32,7 @@ export async function importRows(
 		revised.put(row);
 		const list = identifiers.get(row.id);
 		if (list === undefined || row.resourceType !== 'Patient') continue;
-		revised.putPatientIdentifiers(row.id, [], list);
+		revised.of(patientIdentifiers).put(row.id, [], list);
 		identifiers.delete(row.id);
 	}
 	await writeSet.write(connection, new Map([[siteId, revised]]), written.source, written.lastUpdated);

@@ -5,6 +5,7 @@ import type { JsonObject } from '#core/json.ts';
 import { defaultLimits } from '#core/limits.ts';
 import { validateResource } from '#fhir/validation/validate.ts';
 import { interpret, receive } from '#hl7v3/interpret.ts';
+import { documents } from '#record/holdings/documents.ts';
 import { clinicalDocument, grace, read, relatedDocument, type TestDocument } from '#test/support/cda.ts';
 import { corpusFiles } from '#test/support/corpus.ts';
 import { registryMessage } from '#test/support/hl7v3.ts';
@@ -253,7 +254,7 @@ describe('the body', () => {
 		const { site, flags } = siteOf({ body });
 		const [reference] = site.resources('DocumentReference');
 		const contents = (reference?.['content'] ?? []) as { attachment: JsonObject }[];
-		return { attachment: contents[1]?.attachment, flags, bytes: site.set.documents.binaries[1]?.bytes };
+		return { attachment: contents[1]?.attachment, flags, bytes: site.set.of(documents).binaries[1]?.bytes };
 	};
 
 	test('an embedded file is decoded by what it says of itself', () => {

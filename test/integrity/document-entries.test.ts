@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { findDocumentEntries } from '#storage/statements/find-documents.ts';
+import { findDocumentEntries } from '#storage/holdings/documents.ts';
 import { BulkClient } from '#test/support/bulk.ts';
 import { clinicalDocument, grace, type TestDocument } from '#test/support/cda.ts';
 import { registryMessage, replacementOf } from '#test/support/hl7v3.ts';

@@ -7,6 +7,7 @@ import { type Operation, type State, stepOf } from '#mpps/machine.ts';
 import { dimseStatusOf, MppsRefusal } from '#mpps/refusal.ts';
 import { dimseReportOf, reportOf } from '#mpps/report.ts';
 import { statusOf } from '#mpps/status.ts';
+import { procedureSteps } from '#record/holdings/procedure-steps.ts';
 import type { MppsStatus } from '#record/mpps.ts';
 import { fc, runs } from '#test/support/fuzzing.ts';
 import { MemorySite } from '#test/support/memory-site.ts';
@@ -157,18 +158,18 @@ test('any sequence of reports, N-CREATE and N-SET does what the standard and the
 			const site = new MemorySite();
 			const model = new Model();
 			for (const [index, sent] of sequence.entries()) {
-				const id = site.set.session(uid)?.id;
+				const id = site.set.of(procedureSteps).step(uid)?.id;
 				const outcome = model.send(sent);
 				seen.add(`${sent.operation} ${outcome}`);
 				assert.equal(sendTo(site, sent, `m${index}`), outcome);
-				const session = site.set.session(uid);
+				const session = site.set.of(procedureSteps).step(uid);
 				assert.deepEqual([session?.status, session?.reports ?? 0], [model.status, model.reports]);
 				if (session === undefined) continue;
 				assert.deepEqual([session.studyUid, session.late], [model.study, model.late]);
 				assert.ok(id === undefined || id === session.id, 'the id of the session stays');
 				const held = JSON.parse(session.attributes);
 				for (const name of ['a', 'b']) assert.equal(held[name], model.attributes[name]);
-				assert.equal(site.set.reports.length, model.reports, 'the history has every accepted report, and no other');
+				assert.equal(site.set.of(procedureSteps).reports.length, model.reports, 'the history has every accepted report, and no other');
 			}
 		}),
 		{ numRuns: runs(2000) },

@@ -3,34 +3,36 @@ import { test } from 'node:test';
 import pg from 'pg';
 import { tableShapes } from '#fhir/resources/index.ts';
 import { keyedPlans } from '#storage/connection.ts';
+import { findReports, findReportsOfStudies } from '#storage/holdings/diagnostic-reports.ts';
+import { findDocumentEntries, findDocumentOwners, findDocuments, findStatedItems } from '#storage/holdings/documents.ts';
+import { findInstances, findStudies, findStudiesByAccession } from '#storage/holdings/imaging.ts';
+import { findObservations } from '#storage/holdings/orders.ts';
+import { findPatients, findSurvivors } from '#storage/holdings/patient-identifiers.ts';
+import { findProcedureSteps } from '#storage/holdings/procedure-steps.ts';
+import { findEncounters } from '#storage/holdings/visits.ts';
+import { ResourceTables } from '#storage/resource-rows.ts';
 import { findAccepted } from '#storage/statements/find-accepted.ts';
-import { findDocumentEntries, findDocumentOwners, findDocuments, findStatedItems } from '#storage/statements/find-documents.ts';
-import { findEncounters } from '#storage/statements/find-encounters.ts';
-import { findInstances, findStudies, findStudiesByAccession } from '#storage/statements/find-imaging.ts';
-import { findObservations } from '#storage/statements/find-observations.ts';
-import { findPatients, findSurvivors } from '#storage/statements/find-patients.ts';
-import { findReports, findReportsOfStudies } from '#storage/statements/find-reports.ts';
-import { findRows } from '#storage/statements/find-rows.ts';
-import { findSessions } from '#storage/statements/find-sessions.ts';
 import { keepStoredVersions } from '#storage/statements/keep-versions.ts';
 import { testDatabase } from '#test/support/database.ts';
 
+const tables = new ResourceTables(tableShapes);
+
 const byKeyOfTheSender = [
 	findAccepted,
-	findDocuments(tableShapes.DocumentReference),
+	findDocuments(tables.of('DocumentReference')),
 	findDocumentOwners,
 	findDocumentEntries,
 	findStatedItems,
-	findEncounters,
+	findEncounters(tables.of('Encounter')),
 	findInstances,
 	findStudies,
 	findStudiesByAccession,
-	findReports(tableShapes.DiagnosticReport),
-	findReportsOfStudies(tableShapes.DiagnosticReport),
-	findObservations,
-	findPatients,
-	findSurvivors,
-	findSessions,
+	findReports(tables.of('DiagnosticReport')),
+	findReportsOfStudies(tables.of('DiagnosticReport')),
+	findObservations(tables.of('Observation')),
+	findPatients(tables.of('Patient')),
+	findSurvivors(tables.of('Patient')),
+	findProcedureSteps,
 ];
 
 test('what a message names is looked up by its whole key in a new database, never by the site alone', async () => {
@@ -61,8 +63,8 @@ test('rows are looked up by their primary key in a new database, too, of which t
 	const client = new pg.Client({ connectionString: database.url, options: keyedPlans });
 	await client.connect();
 	try {
-		for (const shape of Object.values(tableShapes).filter(({ isRendered }) => !isRendered)) {
-			for (const { text } of [findRows(shape), keepStoredVersions(shape)]) {
+		for (const { shape, byId } of tables.all()) {
+			for (const { text } of [byId, keepStoredVersions(shape)]) {
 				await client.query(`prepare looked_up as ${text}`);
 				const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain execute looked_up ('{}', '{}')`);
 				const plan = rows.map((row) => row['QUERY PLAN']).join('\n');

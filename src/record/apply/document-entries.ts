@@ -2,12 +2,12 @@ import type { JsonObject } from '#core/json.ts';
 import { canonical, copyJson } from '#core/json.ts';
 import type { DocumentChange } from '../change-set.ts';
 import type { DocumentEntry, EntryReference, EntryType } from '../document.ts';
+import { type DocumentStatement, documents } from '../holdings/documents.ts';
 import { indexText } from '../index-text.ts';
 import type { ApplyContext } from './context.ts';
 import { absentStudyReference, studiesNamed, studyReference } from './report-studies.ts';
 import { revise } from './revise.ts';
 import { fhirIdOf, newRow, type Row, referenceTo, resourceOf } from './rows.ts';
-import type { DocumentStatement } from './stated-documents.ts';
 import type { WorkingSet } from './working-set.ts';
 
 interface Stating {
@@ -25,22 +25,22 @@ interface Stating {
  */
 export function applyEntries(context: ApplyContext, change: DocumentChange, { document, replaced, patient }: Stating): void {
 	const { statedAt } = change;
-	const { documents } = context.set;
+	const stated = context.set.of(documents);
 	const entries = [...new Map(change.entries.map((entry) => [nameOf(entry), entry])).values()];
-	const before = [document, ...replaced].flatMap(({ id }) => documents.currentOf(id));
-	for (const statement of before) documents.put({ ...statement, isCurrent: false });
+	const before = [document, ...replaced].flatMap(({ id }) => stated.currentOf(id));
+	for (const statement of before) stated.put({ ...statement, isCurrent: false });
 	const known = new Map(entries.map((entry) => [nameOf(entry), knownResource(context.set, entry, patient.id)]));
 	const ids = new Map(entries.map((entry) => [nameOf(entry), idOf(known.get(nameOf(entry)), context)]));
 	for (const entry of entries) {
 		const name = nameOf(entry);
 		const id = ids.get(name) as ResourceId;
 		const item = { patientId: patient.id, resourceType: entry.resourceType, item: entry.item };
-		const latest = documents.latestElsewhere(item, id.rowId, document.id);
+		const latest = stated.latestElsewhere(item, id.rowId, document.id);
 		write(context, entry, { known: known.get(name), isOutdated: latest !== undefined && latest > statedAt, id, ids, patient });
-		documents.put({ ...item, documentId: document.id, resourceId: id.rowId, statedAt, isCurrent: true });
+		stated.put({ ...item, documentId: document.id, resourceId: id.rowId, statedAt, isCurrent: true });
 	}
-	const stated = new Set([...ids.values()].map(({ rowId }) => rowId));
-	for (const statement of before) if (!stated.has(statement.resourceId)) withdraw(context, statement, document.id);
+	const resources = new Set([...ids.values()].map(({ rowId }) => rowId));
+	for (const statement of before) if (!resources.has(statement.resourceId)) withdraw(context, statement, document.id);
 }
 
 interface ResourceId {
@@ -59,7 +59,7 @@ function nameOf({ resourceType, item }: EntryReference): string {
 }
 
 function knownResource(set: WorkingSet, { resourceType, item }: DocumentEntry, patientId: string): Row | undefined {
-	const ids = [...set.documents.resourcesOf({ patientId, resourceType, item })].sort();
+	const ids = [...set.of(documents).resourcesOf({ patientId, resourceType, item })].sort();
 	const rows = ids.map((id) => set.row(resourceType, id)).filter((row) => row !== undefined);
 	// A FHIR client, or the undoing of a merge, may have made it another patient's. After a merge several may be known; the newest is meant.
 	return rows.filter((row) => row.links['patient_id'] === patientId).at(-1);
@@ -146,7 +146,7 @@ const verification: Readonly<Partial<Record<EntryType, string>>> = {
 function withdraw(context: ApplyContext, statement: DocumentStatement, documentId: string): void {
 	const { set } = context;
 	const { resourceType, resourceId, patientId } = statement;
-	if (set.documents.latestElsewhere(statement, resourceId, documentId) !== undefined) return;
+	if (set.of(documents).latestElsewhere(statement, resourceId, documentId) !== undefined) return;
 	const row = set.row(resourceType, resourceId);
 	if (row === undefined || row.links['patient_id'] !== patientId) return;
 	const resource = resourceOf(row);

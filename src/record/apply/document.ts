@@ -1,5 +1,6 @@
 import { canonical, copyJson, type JsonObject } from '#core/json.ts';
 import type { DocumentChange, DocumentRelation, PatientChange } from '../change-set.ts';
+import { documents } from '../holdings/documents.ts';
 import type { ApplyContext } from './context.ts';
 import { applyEntries } from './document-entries.ts';
 import { matchPatient } from './match-patient.ts';
@@ -45,7 +46,7 @@ function written(context: ApplyContext, change: DocumentChange, on: Composing): 
 		: newRow(context, { resourceType: 'DocumentReference', id: context.newId(), text, resource, links });
 	if (own === undefined) context.changed.push(row);
 	if (row !== own) context.set.put(row);
-	for (const binary of binaries) context.set.documents.putBinary({ ...binary, documentId: row.id });
+	for (const binary of binaries) context.set.of(documents).putBinary({ ...binary, documentId: row.id });
 	return row;
 }
 
@@ -63,7 +64,7 @@ function located(context: ApplyContext, contents: Content[], index: number, { by
 		return [];
 	}
 	// A document about several patients is one and the same to all of them.
-	const shared = context.set.documents.binaries.find((other) => other.bytes === bytes);
+	const shared = context.set.of(documents).binaries.find((other) => other.bytes === bytes);
 	const id = shared?.id ?? context.newId();
 	attachment.url = `Binary/${id}`;
 	return shared ? [] : [{ id, contentType, bytes }];
@@ -97,9 +98,9 @@ function composed(context: ApplyContext, change: DocumentChange, on: Composing):
 
 /** The parents that the document names, then what it replaces by its version, now or when it came before. */
 function relationsOf(set: WorkingSet, change: DocumentChange, { own, patient, replaced }: Composing): JsonObject[] {
-	const documents = documentsOf(set, patient.id).filter((row) => row !== own);
+	const others = documentsOf(set, patient.id).filter((row) => row !== own);
 	const list: JsonObject[] = change.relations.map((relation) => {
-		const parent = newest(documents.filter((row) => isNamed(row, relation)));
+		const parent = newest(others.filter((row) => isNamed(row, relation)));
 		const target = parent ? { reference: referenceTo(parent) } : { type: 'DocumentReference', identifier: relation.identifier };
 		return { code: relation.code, target };
 	});
@@ -189,7 +190,12 @@ function linksOf({ key, set, statedAt, relations }: DocumentChange, patient: Row
 
 /** A document is about those whom it names; where its id, or that of its parent, is another patient's document, a person should look. */
 function flagForeign({ set, flags }: ApplyContext, change: DocumentChange, patient: Row): void {
-	const isForeign = (key: string | undefined) => key !== undefined && set.documents.ownersOf(key).some((id) => id !== patient.id);
+	const isForeign = (key: string | undefined) =>
+		key !== undefined &&
+		set
+			.of(documents)
+			.ownersOf(key)
+			.some((id) => id !== patient.id);
 	if (!change.isShared && isForeign(change.key)) {
 		const text = `${change.expression} is the id of a document of another patient, too; that one stays as it is`;
 		flags.push({ code: 'other-patient', text });

@@ -1,19 +1,19 @@
 import { endsBeforeStart } from '#core/date-range.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { EncounterChange } from '../change-set.ts';
+import { visitKey, visits } from '../holdings/visits.ts';
 import type { ApplyContext } from './context.ts';
 import { applyPatch } from './patch.ts';
 import { revise } from './revise.ts';
 import { newRow, type Row, referenceTo, resourceOf } from './rows.ts';
 
-export function visitKey(visit: EncounterChange['visit']): string {
-	return `${visit.system ?? ''}|${visit.value}`;
-}
-
 /** Creates or updates the visit of a PV1 segment; undefined when it is unknown and the event may not create it. */
 export function applyEncounter(context: ApplyContext, change: EncounterChange, patient: Row): Row | undefined {
 	const key = visitKey(change.visit);
-	const held = context.set.visits(key).filter((row) => row.links['patient_id'] === patient.id);
+	const held = context.set
+		.of(visits)
+		.of(key)
+		.filter((row) => row.links['patient_id'] === patient.id);
 	// After a merge two visits of one number may belong to the survivor; the newest is the one that is spoken of.
 	const known = held.sort((left, right) => (left.id < right.id ? -1 : 1)).at(-1);
 	if (known === undefined && change.unknown === 'flag') {
@@ -21,7 +21,7 @@ export function applyEncounter(context: ApplyContext, change: EncounterChange, p
 		return undefined;
 	}
 	const row = known === undefined ? createEncounter(context, change, patient, key) : reviseEncounter(context, change, known);
-	if (row !== known) context.set.putEncounter(key, row);
+	if (row !== known) context.set.of(visits).put(key, row);
 	return row;
 }
 

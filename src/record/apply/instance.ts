@@ -1,5 +1,7 @@
 import { Failure } from '#core/failure.ts';
 import type { InstanceChange, SettlementChange } from '../change-set.ts';
+import { auditTrail } from '../holdings/audit-trail.ts';
+import { imaging } from '../holdings/imaging.ts';
 import type { HeldConflict, HeldInstance, NewInstance, SettledConflict, Settlement } from '../imaging.ts';
 import type { IndexOutcome, StoredInstance } from '../instance.ts';
 import type { ApplyContext } from './context.ts';
@@ -13,26 +15,27 @@ export function applyInstance(context: ApplyContext, { instance }: InstanceChang
 
 function outcomeOf(context: ApplyContext, instance: StoredInstance, patient: Row | undefined): IndexOutcome {
 	const { set, newId } = context;
+	const index = set.of(imaging);
 	const { attributes, digest, objectKey, bytes, callingAe, source } = instance;
 	const { sopInstanceUid, studyUid } = attributes;
-	const held = set.instance(sopInstanceUid);
+	const held = index.instance(sopInstanceUid);
 	if (held === undefined) {
 		const added = addedOf(context, instance, patient);
 		flagOtherPatient(context, studyUid, patient);
-		set.putInstance(added);
-		const begun = added.isNewStudy ? set.study(studyUid) : undefined;
+		index.putInstance(added);
+		const begun = added.isNewStudy ? index.study(studyUid) : undefined;
 		if (begun) tellReports(context, begun);
 		return { kind: 'stored' };
 	}
 	// A batch that was repeated after a lost connection meets its own row: the object is the one that the row names.
 	if (held.objectKey === objectKey) return { kind: 'stored' };
 	if (held.digest === digest) return { kind: 'duplicate' };
-	const kept = set.keptObjects(sopInstanceUid, digest);
+	const kept = index.keptObjects(sopInstanceUid, digest);
 	if (kept.includes(objectKey)) return { kind: 'quarantined', isHeld: false };
-	switch (set.instancePolicy) {
+	switch (index.policy) {
 		case 'keep':
 			if (kept.length > 0) return { kind: 'quarantined', isHeld: true };
-			set.putConflict({
+			index.putConflict({
 				id: newId(),
 				...{ sopInstanceUid, studyUid, digest, bytes, objectKey, callingAe, source },
 				receivedAt: undefined,
@@ -48,18 +51,19 @@ function outcomeOf(context: ApplyContext, instance: StoredInstance, patient: Row
 
 function addedOf({ set, newId }: ApplyContext, instance: StoredInstance, patient: Row | undefined): NewInstance {
 	const { studyUid, seriesUid } = instance.attributes;
-	const study = set.lastKnownStudy(studyUid);
+	const index = set.of(imaging);
+	const study = index.lastKnownStudy(studyUid);
 	return {
 		instance,
 		patientId: study ? study.patientId : (patient?.id ?? null),
 		studyId: study?.id ?? newId(),
-		isNewStudy: set.study(studyUid) === undefined,
-		isNewSeries: !set.hasSeries(studyUid, seriesUid),
+		isNewStudy: index.study(studyUid) === undefined,
+		isNewSeries: !index.hasSeries(studyUid, seriesUid),
 	};
 }
 
 function flagOtherPatient({ set, flags }: ApplyContext, studyUid: string, patient: Row | undefined): void {
-	const study = set.study(studyUid);
+	const study = set.of(imaging).study(studyUid);
 	if (study && patient && study.patientId !== patient.id) {
 		flags.push({ code: 'other-patient', text: 'the instance names another patient than its study has; the study stays with the first' });
 	}
@@ -73,17 +77,18 @@ function replace(
 	patient: Row | undefined,
 	settlement: { as: Settlement; by: string | null },
 ): IndexOutcome {
-	const { set, newId } = context;
+	const { newId } = context;
+	const index = context.set.of(imaging);
 	const { storedAt, ...object } = held;
 	const { studyUid } = instance.attributes;
 	// A site that lets senders replace takes their corrections; a person decides about one instance, not about its study.
 	const isLastWord = settlement.as === 'replaced';
 	if (!isLastWord) flagOtherPatient(context, studyUid, patient);
-	set.putConflict({ id: newId(), ...object, receivedAt: storedAt, settlement });
+	index.putConflict({ id: newId(), ...object, receivedAt: storedAt, settlement });
 	const added = addedOf(context, instance, patient);
-	const touched = [...new Set([held.studyUid, studyUid])].map((uid) => ({ uid, before: set.study(uid) }));
-	set.replaceInstance({ added, studyUids: [held.studyUid], patientId: patient?.id ?? null, isLastWord });
-	for (const { uid, before } of touched) followStudy(context, before, set.study(uid));
+	const touched = [...new Set([held.studyUid, studyUid])].map((uid) => ({ uid, before: index.study(uid) }));
+	index.replaceInstance({ added, studyUids: [held.studyUid], patientId: patient?.id ?? null, isLastWord });
+	for (const { uid, before } of touched) followStudy(context, before, index.study(uid));
 	return { kind: 'replaced', superseded: held.objectKey };
 }
 
@@ -92,9 +97,9 @@ function replace(
  * @throws Failure `not-found`, `conflict`
  */
 export function applySettlement(context: ApplyContext, change: SettlementChange, patient: Row | undefined): void {
-	const { set } = context;
+	const index = context.set.of(imaging);
 	const { conflictId, by, source, received } = change;
-	const conflict = set.conflict(conflictId);
+	const conflict = index.conflict(conflictId);
 	if (conflict === undefined) throw new Failure('not-found', 'there is no such conflict');
 	const { sopInstanceUid } = conflict;
 	if (received === undefined) {
@@ -105,7 +110,7 @@ export function applySettlement(context: ApplyContext, change: SettlementChange,
 	if (received.objectKey !== conflict.objectKey || received.attributes.sopInstanceUid !== sopInstanceUid) {
 		throw new Failure('conflict', 'the object is not that of the conflict');
 	}
-	const held = set.instance(sopInstanceUid);
+	const held = index.instance(sopInstanceUid);
 	if (held === undefined) throw new Failure('not-found', 'the instance is not in the index');
 	if (held.objectKey === conflict.objectKey) throw new Failure('conflict', 'the object of the conflict is the instance already');
 	settle(context, conflict, { conflictId, as: 'received', by }, source);
@@ -118,8 +123,8 @@ function settle(
 	settled: SettledConflict,
 	source: string,
 ): void {
-	set.settleConflict(settled);
-	set.putAudit({
+	set.of(imaging).settleConflict(settled);
+	set.of(auditTrail).put({
 		id: newId(),
 		recordedAt: lastUpdated,
 		actor: settled.by,

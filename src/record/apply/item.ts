@@ -1,5 +1,6 @@
 import type { JsonObject } from '#core/json.ts';
 import type { ItemChange } from '../change-set.ts';
+import { items } from '../holdings/items.ts';
 import type { ApplyContext } from './context.ts';
 import { applyPatch, codingCode } from './patch.ts';
 import { revise } from './revise.ts';
@@ -7,12 +8,12 @@ import { newRow, type Row, referenceTo, resourceOf } from './rows.ts';
 
 /** Creates what a segment states of the patient, or updates what an earlier message stated. */
 export function applyItem(context: ApplyContext, change: ItemChange, patient: Row, encounter: Row | undefined): void {
-	const held = context.set.items(change.resourceType, patient.id, change.item);
+	const held = context.set.of(items).of(change.resourceType, patient.id, change.item);
 	// After a merge both patients may have had it; the newest is the one that is spoken of.
 	const known = held.toSorted((left, right) => (left.id < right.id ? -1 : 1)).at(-1);
 	if (known === undefined && change.unknown === 'ignore') return;
 	const row = known === undefined ? createItem(context, change, patient, encounter) : reviseItem(context, change, known, encounter);
-	if (row !== known) context.set.putItem(row);
+	if (row !== known) context.set.of(items).put(row);
 }
 
 function createItem(context: ApplyContext, change: ItemChange, patient: Row, encounter: Row | undefined): Row {

@@ -1,7 +1,8 @@
 import { Failure, type FailureLocation } from '#core/failure.ts';
 import type { Identifier } from '../change-set.ts';
+import { type IdentifierEntry, identifierLengthMax, otherNumberRank, patientIdentifiers } from '../holdings/patient-identifiers.ts';
 import type { Row } from './rows.ts';
-import { type IdentifierEntry, identifierLengthMax, otherNumberRank, type WorkingSet } from './working-set.ts';
+import type { WorkingSet } from './working-set.ts';
 
 export interface PatientMatch {
 	/** The patient that speaks for the identifier now: the end of the chain of merges. */
@@ -22,9 +23,10 @@ export function matchPatient(set: WorkingSet, identifier: Identifier, location: 
 	if (identifier.value.length > identifierLengthMax) {
 		throw new Failure('value-too-long', `${fieldName(location)} is longer than ${identifierLengthMax} characters`, { location });
 	}
-	const entries = (set.identifiers.get(identifier.value) ?? []).filter(
-		(entry) => entry.rank < otherNumberRank && (system === '' || entry.system === system),
-	);
+	const entries = set
+		.of(patientIdentifiers)
+		.entries(identifier.value)
+		.filter((entry) => entry.rank < otherNumberRank && (system === '' || entry.system === system));
 	const own = entries.filter((entry) => !entry.old);
 	const match = single(set, own.length > 0 ? own : entries, system !== '');
 	if (match === 'several') {

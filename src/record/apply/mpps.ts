@@ -1,4 +1,5 @@
 import type { MppsChange } from '../change-set.ts';
+import { procedureSteps } from '../holdings/procedure-steps.ts';
 import type { MppsSession } from '../mpps.ts';
 import type { ApplyContext } from './context.ts';
 
@@ -11,7 +12,7 @@ export interface MppsResult {
 
 /** @throws Failure when the session does not take the report */
 export function applyReport(context: ApplyContext, change: MppsChange): void {
-	const held = context.set.session(change.sopInstanceUid);
+	const held = context.set.of(procedureSteps).step(change.sopInstanceUid);
 	const composed = change.compose(held);
 	if (composed === 'repeated') {
 		if (held === undefined) throw new Error('a report repeats one that is not held');
@@ -29,7 +30,7 @@ export function applyReport(context: ApplyContext, change: MppsChange): void {
 		updatedAt: context.lastUpdated,
 	};
 	context.flags.push(...flags);
-	context.set.putSession(session, {
+	context.set.of(procedureSteps).put(session, {
 		sessionId: session.id,
 		number: session.reports,
 		messageId: change.messageId,

@@ -1,13 +1,10 @@
 import { Failure } from '#core/failure.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { ObservationChange } from '../change-set.ts';
+import { orderKey, orders } from '../holdings/orders.ts';
 import type { ApplyContext } from './context.ts';
 import { revise } from './revise.ts';
 import { fhirIdOf, newRow, type Row, referenceTo, resourceOf } from './rows.ts';
-
-export function orderKey(order: { system: string; value: string }): string {
-	return `${order.system}|${order.value}`;
-}
 
 /** Ids that `hasMember` may name before the member itself is applied; one for each message. */
 export type ReservedIds = Map<string, string>;
@@ -21,8 +18,8 @@ export function applyObservation(
 	reserved: ReservedIds,
 ): void {
 	const key = change.order ? orderKey(change.order) : undefined;
-	if (key !== undefined) refuseForeignOrder(context.set.anyOfOrder(key), change, patient);
-	const known = key === undefined ? undefined : context.set.ordered(key, change.item);
+	if (key !== undefined) refuseForeignOrder(context.set.of(orders).anyOf(key), change, patient);
+	const known = key === undefined ? undefined : context.set.of(orders).observation(key, change.item);
 	const resource = known && change.statusOnly ? restated(known, change) : completed(context, change, patient, encounter, key, reserved);
 	const text = JSON.stringify(resource);
 	const links = {
@@ -36,7 +33,7 @@ export function applyObservation(
 		: newObservation(context, memberIdOf(context, change.item, key, reserved), text, resource, links);
 	if (row === known) return;
 	if (key === undefined) context.set.put(row);
-	else context.set.putObservation(key, change.item, row);
+	else context.set.of(orders).put(key, change.item, row);
 }
 
 /** @throws Failure when the order belongs to another patient: orders do not change hands */
@@ -75,7 +72,7 @@ function restated(known: Row, change: ObservationChange): JsonObject {
 
 /** The id of an observation of the message, also before it is applied. */
 export function memberIdOf(context: ApplyContext, item: string, key: string | undefined, reserved: ReservedIds): string {
-	const known = key === undefined ? undefined : context.set.ordered(key, item);
+	const known = key === undefined ? undefined : context.set.of(orders).observation(key, item);
 	if (known !== undefined) return fhirIdOf(known);
 	const name = `${key ?? ''}\n${item}`;
 	const id = reserved.get(name) ?? context.newId();

@@ -1,11 +1,11 @@
 import { type Json, type JsonObject, parseExact } from '#core/json.ts';
 import type { Flag, Identifier, PatientChange, ResourcePatch } from '../change-set.ts';
+import { identifierLengthMax, otherNumberRank, type PatientIdentifier, patientIdentifiers } from '../holdings/patient-identifiers.ts';
 import type { ApplyContext } from './context.ts';
 import { fieldName, matchPatient } from './match-patient.ts';
 import { applyPatch, identifierPart } from './patch.ts';
 import { revise } from './revise.ts';
 import { newRow, type Row, resourceOf } from './rows.ts';
-import { identifierLengthMax, otherNumberRank, type PatientIdentifier } from './working-set.ts';
 
 /** Creates or updates the patient of a PID segment and returns its current version. */
 export function applyPatient(context: ApplyContext, change: PatientChange): Row {
@@ -29,7 +29,7 @@ function createPatient(context: ApplyContext, change: PatientChange): Row {
 	const meta = metaOf(null, change);
 	const row = newRow(context, { resourceType: 'Patient', id: context.newId(), text: JSON.stringify(resource), resource, links, meta });
 	context.set.put(row);
-	context.set.putPatientIdentifiers(row.id, [], identifiersOf(resource));
+	context.set.of(patientIdentifiers).put(row.id, [], identifiersOf(resource));
 	context.changed.push(row);
 	return row;
 }
@@ -51,7 +51,7 @@ export function rewritePatient(
 	if (next === row) return row;
 	context.set.put(next);
 	const after = identifiersOf(resource);
-	if (JSON.stringify(before) !== JSON.stringify(after)) context.set.putPatientIdentifiers(row.id, before, after);
+	if (JSON.stringify(before) !== JSON.stringify(after)) context.set.of(patientIdentifiers).put(row.id, before, after);
 	return next;
 }
 

@@ -1,6 +1,9 @@
 import { Failure } from '#core/failure.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { ReportEditChange } from '../change-set.ts';
+import { auditTrail } from '../holdings/audit-trail.ts';
+import { diagnosticReports } from '../holdings/diagnostic-reports.ts';
+import { imaging } from '../holdings/imaging.ts';
 import { isCompleted, isWithdrawn } from '../report.ts';
 import { rowIdOf } from '../row-id.ts';
 import type { ApplyContext } from './context.ts';
@@ -16,10 +19,10 @@ import { fhirIdOf, newRow, type Row, referenceTo, resourceOf } from './rows.ts';
 export function applyReportEdit(context: ApplyContext, change: ReportEditChange): void {
 	const { edit } = change;
 	const row = edit.operation === 'add' ? added(context, change, edit) : changed(context, change, edit);
-	context.set.putReport(row);
+	context.set.of(diagnosticReports).put(row);
 	context.results.push({ status: edit.operation === 'add' ? 201 : 200, row });
 	const { status } = row.resource as JsonObject;
-	context.set.putAudit({
+	context.set.of(auditTrail).put({
 		id: context.newId(),
 		recordedAt: context.lastUpdated,
 		actor: edit.actor,
@@ -33,7 +36,7 @@ export function applyReportEdit(context: ApplyContext, change: ReportEditChange)
 type Edit<O> = Extract<ReportEditChange['edit'], { operation: O }>;
 
 function added(context: ApplyContext, { patch }: ReportEditChange, { studyUid, status }: Edit<'add'>): Row {
-	const study = context.set.study(studyUid);
+	const study = context.set.of(imaging).study(studyUid);
 	if (study === undefined) throw new Failure('unknown-key', 'this site has no study of this UID');
 	const patient = study.patientId === null ? undefined : context.set.row('Patient', study.patientId);
 	if (study.patientId !== null && patient === undefined) throw new Error('the patient of a study was not read');

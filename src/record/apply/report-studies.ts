@@ -1,4 +1,6 @@
 import type { JsonObject } from '#core/json.ts';
+import { diagnosticReports } from '../holdings/diagnostic-reports.ts';
+import { imaging } from '../holdings/imaging.ts';
 import type { HeldStudy } from '../imaging.ts';
 import type { StudyNames } from '../report.ts';
 import type { ApplyContext } from './context.ts';
@@ -11,14 +13,14 @@ import type { WorkingSet } from './working-set.ts';
  * joins what is not known to be one patient's. `isForeign`: what is named is another patient's.
  */
 export function studiesNamed(set: WorkingSet, names: StudyNames, patientId: string | null): { studies: HeldStudy[]; isForeign: boolean } {
-	const named = names.uid === undefined ? undefined : set.study(names.uid);
+	const named = names.uid === undefined ? undefined : set.of(imaging).study(names.uid);
 	if (named) {
 		const isForeign = named.patientId !== null && named.patientId !== patientId;
 		return { studies: isForeign ? [] : [named], isForeign };
 	}
 	let isForeign = false;
 	for (const number of [names.accession, names.filler]) {
-		const found = number === undefined || names.uid !== undefined ? [] : set.studiesOf(number);
+		const found = number === undefined || names.uid !== undefined ? [] : set.of(imaging).studiesOf(number);
 		const studies = found.filter((study) => study.patientId !== null && study.patientId === patientId);
 		if (studies.length > 0) return { studies, isForeign: false };
 		if (number === names.accession && found.some((study) => study.patientId !== null)) isForeign = true;
@@ -44,9 +46,9 @@ export function absentStudyReference(uid: string): JsonObject {
 
 /** A study appears: the reports that have named it before refer to it from now on, each by a new version. */
 export function tellReports(context: ApplyContext, study: HeldStudy): void {
-	for (const row of context.set.reportsNaming(study)) {
+	for (const row of context.set.of(diagnosticReports).naming(study)) {
 		const next = withStudy(context, row, study);
-		if (next !== row) context.set.putReport(next);
+		if (next !== row) context.set.of(diagnosticReports).put(next);
 	}
 }
 
@@ -55,17 +57,17 @@ export function tellReports(context: ApplyContext, study: HeldStudy): void {
  * patient or number, refer to it no longer; and those do that are.
  */
 export function followStudy(context: ApplyContext, before: HeldStudy | undefined, after: HeldStudy | undefined): void {
-	const { set } = context;
+	const reports = context.set.of(diagnosticReports);
 	const about = new Set(
 		after &&
-			set
-				.reportsNaming(after)
+			reports
+				.naming(after)
 				.filter((row) => isAbout(row, after))
 				.map(({ id }) => id),
 	);
-	for (const row of before ? set.reportsNaming(before) : []) {
+	for (const row of before ? reports.naming(before) : []) {
 		const next = before === undefined || about.has(row.id) ? row : withoutStudy(context, row, before);
-		if (next !== row) set.putReport(next);
+		if (next !== row) reports.put(next);
 	}
 	if (after) tellReports(context, after);
 }

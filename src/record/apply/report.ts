@@ -1,10 +1,12 @@
 import { Failure } from '#core/failure.ts';
 import { canonical, type Json, type JsonObject } from '#core/json.ts';
 import type { ReportChange } from '../change-set.ts';
+import { diagnosticReports } from '../holdings/diagnostic-reports.ts';
+import { orderKey } from '../holdings/orders.ts';
 import { indexText } from '../index-text.ts';
 import { type ContentChange, isWithdrawn, nextStatus, wholeOrder } from '../report.ts';
 import type { ApplyContext } from './context.ts';
-import { memberIdOf, orderKey, type ReservedIds } from './observation.ts';
+import { memberIdOf, type ReservedIds } from './observation.ts';
 import { absentStudyReference, studiesNamed, studyReference } from './report-studies.ts';
 import { revise } from './revise.ts';
 import { newRow, type Row, referenceTo, resourceOf } from './rows.ts';
@@ -37,13 +39,13 @@ export function applyResultReport(
 		: newRow(context, { resourceType: 'DiagnosticReport', id: context.newId(), text, resource: content, links });
 	if (row === known) return;
 	if (known === undefined) context.changed.push(row);
-	context.set.putReport(row);
+	context.set.of(diagnosticReports).put(row);
 }
 
 /** @throws Failure when the order belongs to another patient: orders do not change hands */
 function knownReport({ set }: ApplyContext, { key, sequence }: ReportChange, patient: Row): Row | undefined {
 	if (key === undefined) return undefined;
-	const all = set.reportsOf(orderKey(key.order));
+	const all = set.of(diagnosticReports).ofOrder(orderKey(key.order));
 	const own = all.filter((row) => row.links['patient_id'] === patient.id);
 	if (own.length === 0 && all.length > 0 && !key.byPatient) {
 		throw new Failure('key-conflict', 'OBR-3 (else OBR-2) names an order that belongs to another patient of this site', {

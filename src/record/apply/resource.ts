@@ -1,6 +1,7 @@
 import { Failure } from '#core/failure.ts';
 import { canonical, type JsonObject } from '#core/json.ts';
 import type { Condition, HeldContent, PatientReference, ResourceChange } from '../change-set.ts';
+import { patientIdentifiers } from '../holdings/patient-identifiers.ts';
 import { givenIdOf, rowIdOf } from '../row-id.ts';
 import type { ApplyContext } from './context.ts';
 import { identifiersOf } from './patient.ts';
@@ -136,7 +137,7 @@ function write(context: ApplyContext, { change, held, id, untouched }: Target, r
 	if (row !== held) {
 		context.set.put(row);
 		if (change.resourceType === 'Patient') {
-			context.set.putPatientIdentifiers(row.id, before ? identifiersOf(before.resource) : [], identifiersOf(resource));
+			context.set.of(patientIdentifiers).put(row.id, before ? identifiersOf(before.resource) : [], identifiersOf(resource));
 		}
 	}
 	context.results.push({ status: held === undefined ? 201 : 200, row });

@@ -1,4 +1,4 @@
-import { otherNumberRank } from '#record/apply/working-set.ts';
+import { otherNumberRank } from '#record/holdings/patient-identifiers.ts';
 import type { ImagingAttribute, ImagingClause, ImagingQuery } from '#record/imaging-query.ts';
 import { type ImagingColumn, identifierJoin, imagingColumns, levelTables, nameJoin } from './imaging-columns.ts';
 import { Parameters, type Query } from './parameters.ts';

@@ -4,6 +4,8 @@ import type { JsonObject } from '#core/json.ts';
 import { validateResource } from '#fhir/validation/validate.ts';
 import type { Change } from '#record/change-set.ts';
 import type { DocumentEntry } from '#record/document.ts';
+import { documents } from '#record/holdings/documents.ts';
+import { imaging } from '#record/holdings/imaging.ts';
 import { clinicalDocument, condition, grace, observation, read, relatedDocument, type TestDocument } from '#test/support/cda.ts';
 import { MemorySite } from '#test/support/memory-site.ts';
 
@@ -101,12 +103,12 @@ describe('versions of a document', () => {
 		const memory = site([version(1), [condition('a')]]);
 		const again = memory.apply(read(version(1), [condition('a')]));
 		assert.deepEqual(again.changed, []);
-		assert.equal(memory.set.documents.binaries.length, 1);
+		assert.equal(memory.set.of(documents).binaries.length, 1);
 		memory.apply(read(version(1, { id: 'root="1.2.3.4" extension="other"', title: 'Other' }), [condition('a')]));
 		const [document, ...others] = memory.resources('DocumentReference');
 		assert.deepEqual(others, []);
 		assert.equal(document?.['description'], 'Other');
-		assert.equal(memory.set.documents.binaries.length, 2);
+		assert.equal(memory.set.of(documents).binaries.length, 2);
 		assert.equal(memory.rows('Condition').length, 1);
 	});
 
@@ -125,7 +127,7 @@ describe('versions of a document', () => {
 
 	test('what another patient has under the same ids stays as it is, and a person is told', () => {
 		const memory = site([version(1)]);
-		memory.set.documents.addOwner('urn:oid:1.2.3.4|V1', 'somebody');
+		memory.set.of(documents).addOwner('urn:oid:1.2.3.4|V1', 'somebody');
 		memory.apply(read(version(2, { patients: [grace('G2')] })));
 		assert.deepEqual(
 			documentsOf(memory).map(({ status }) => status),
@@ -197,7 +199,7 @@ describe('what documents state', () => {
 		const broken = { ...observation('x', '1'), refers: { hasMember: [{ resourceType: 'Observation' as const, item: 'none' }] } };
 		assert.throws(() => memory.apply(read(version(2), [condition('b'), broken])));
 		assert.equal(JSON.stringify(memory.all()), before);
-		assert.equal(memory.set.documents.binaries.length, 1);
+		assert.equal(memory.set.of(documents).binaries.length, 1);
 		memory.apply(read(version(2), []));
 		assert.deepEqual(conditionsOf(memory), { a: 'withdrawn' });
 	});
@@ -216,7 +218,7 @@ describe('what documents state', () => {
 			memory.apply(read(clinicalDocument(order)));
 			const { related } = (memory.resources('DocumentReference')[0]?.['context'] ?? {}) as JsonObject;
 			const [first] = (related ?? []) as JsonObject[];
-			assert.equal(first?.['reference'], isRelated ? `ImagingStudy/${memory.set.study('1.2')?.id}` : undefined);
+			assert.equal(first?.['reference'], isRelated ? `ImagingStudy/${memory.set.of(imaging).study('1.2')?.id}` : undefined);
 		}
 	});
 
@@ -225,7 +227,7 @@ describe('what documents state', () => {
 		const [first, second, ...others] = memory.resources('DocumentReference');
 		assert.deepEqual(others, []);
 		assert.notDeepEqual(first?.['subject'], second?.['subject']);
-		assert.equal(memory.set.documents.binaries.length, 1);
+		assert.equal(memory.set.of(documents).binaries.length, 1);
 		assert.deepEqual(memory.rows('Condition'), []);
 	});
 });

@@ -4,6 +4,8 @@ import { Failure } from '#core/failure.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { ChangeSet, PatientChange } from '#record/change-set.ts';
 import type { DocumentStudies } from '#record/document.ts';
+import { diagnosticReports } from '#record/holdings/diagnostic-reports.ts';
+import { imaging } from '#record/holdings/imaging.ts';
 import { clinicalDocument, grace, read as readDocument } from '#test/support/cda.ts';
 import { MemorySite } from '#test/support/memory-site.ts';
 import { read } from '../../hl7v2/reading.ts';
@@ -44,7 +46,7 @@ const studies = (site: MemorySite) =>
 			((imagingStudy ?? []) as JsonObject[]).map(({ reference, identifier }) => reference ?? (identifier as JsonObject)['value']),
 		);
 
-const idOf = (site: MemorySite, uid: string) => `ImagingStudy/${site.set.study(uid)?.id}`;
+const idOf = (site: MemorySite, uid: string) => `ImagingStudy/${site.set.of(imaging).study(uid)?.id}`;
 
 describe('a study and its report in one batch', () => {
 	for (const [name, first, second] of [
@@ -171,6 +173,6 @@ describe('a refused message', () => {
 		const foreign = [...order('F2', 'F', '200'), 'OBR|2||F1|CT^CT head^L'];
 		assert.throws(() => site.apply(oru(foreign)), Failure);
 		assert.equal(JSON.stringify(site.all()), before);
-		assert.deepEqual(site.set.reportsOf('MSH urn%3Aid%3ALAB urn%3Aid%3AHOSP|F2'), []);
+		assert.deepEqual(site.set.of(diagnosticReports).ofOrder('MSH urn%3Aid%3ALAB urn%3Aid%3AHOSP|F2'), []);
 	});
 });

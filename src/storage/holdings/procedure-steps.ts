@@ -1,9 +1,53 @@
-import type { MppsFacts, MppsReport, MppsSession } from '#record/mpps.ts';
+import { procedureSteps } from '#record/holdings/procedure-steps.ts';
+import type { MppsFacts, MppsReport, MppsSession, MppsStatus } from '#record/mpps.ts';
+import { columnsOf, textAt } from '../columns.ts';
+import type { Cell } from '../connection.ts';
 import { packTexts, plainArray, type Statement, textArray } from '../statement.ts';
+import type { StoredHolding } from '../stored-holding.ts';
+
+const { list, at } = columnsOf({
+	s: [
+		'site_id',
+		'id',
+		'sop_instance_uid',
+		'study_uid',
+		'status',
+		'attributes',
+		'late',
+		'reports',
+		'last_digest',
+		'last_message_id',
+		'updated_at',
+	],
+});
+
+/** Procedure steps by SOP Instance UID, for the reports about them. */
+export const findProcedureSteps: Statement = {
+	name: 'find_procedure_steps',
+	text: `
+select ${list}
+from unnest($1::uuid[], $2::text[]) as k (site_id, sop_instance_uid)
+join mpps_session s on s.site_id = k.site_id and s.sop_instance_uid = k.sop_instance_uid`,
+};
+
+function stepOf(cells: readonly Cell[]): MppsSession {
+	return {
+		id: textAt(cells, at.id),
+		sopInstanceUid: textAt(cells, at.sop_instance_uid),
+		studyUid: textAt(cells, at.study_uid),
+		status: textAt(cells, at.status) as MppsStatus,
+		attributes: textAt(cells, at.attributes),
+		late: cells[at.late] === 't',
+		reports: Number(cells[at.reports]),
+		lastDigest: textAt(cells, at.last_digest),
+		lastMessageId: textAt(cells, at.last_message_id),
+		updatedAt: textAt(cells, at.updated_at),
+	};
+}
 
 /** Procedure steps as their last report left them. The site's turn is taken, so that nobody else writes the same one. */
-export const upsertSessions: Statement = {
-	name: 'upsert_sessions',
+const upsertProcedureSteps: Statement = {
+	name: 'upsert_procedure_steps',
 	text: `
 insert into mpps_session (site_id, id, sop_instance_uid, study_uid, status, late, attributes, patient_id, patient_issuer, patient_name,
 	accession_number, modality, station_ae, station_name, step_id, started, ended, series_uids, reports, last_digest, last_message_id,
@@ -24,11 +68,11 @@ on conflict (site_id, sop_instance_uid) do update set
 	last_digest = excluded.last_digest, last_message_id = excluded.last_message_id, updated_at = excluded.updated_at`,
 };
 
-export function sessionParameters(rows: readonly { siteId: string; session: MppsSession }[]): unknown[] {
-	const packed = packTexts(rows.map(({ session }) => session.attributes));
-	const text = (of: (session: MppsSession) => string) => textArray(rows.map(({ session }) => of(session)));
-	const plain = (of: (session: MppsSession) => string | number | boolean) => plainArray(rows.map(({ session }) => of(session)));
-	const fact = (name: Exclude<keyof MppsFacts, 'seriesUids'>) => textArray(rows.map(({ session }) => session.facts?.[name] ?? null));
+function stepParameters(rows: readonly { siteId: string; step: MppsSession }[]): unknown[] {
+	const packed = packTexts(rows.map(({ step }) => step.attributes));
+	const text = (of: (step: MppsSession) => string) => textArray(rows.map(({ step }) => of(step)));
+	const plain = (of: (step: MppsSession) => string | number | boolean) => plainArray(rows.map(({ step }) => of(step)));
+	const fact = (name: Exclude<keyof MppsFacts, 'seriesUids'>) => textArray(rows.map(({ step }) => step.facts?.[name] ?? null));
 	return [
 		plainArray(rows.map(({ siteId }) => siteId)),
 		plain(({ id }) => id),
@@ -57,8 +101,8 @@ export function sessionParameters(rows: readonly { siteId: string; session: Mpps
 	];
 }
 
-export const insertReports: Statement = {
-	name: 'insert_reports',
+const insertStepReports: Statement = {
+	name: 'insert_step_reports',
 	text: `
 insert into mpps_event (site_id, session_id, number, message_id, recorded_at, source, status, attributes)
 select k.site_id, k.session_id, k.number, k.message_id, k.recorded_at, k.source, k.status,
@@ -67,7 +111,7 @@ from unnest($1::uuid[], $2::uuid[], $3::integer[], $4::uuid[], $5::timestamptz[]
 	as k (site_id, session_id, number, message_id, recorded_at, source, status, start, length)`,
 };
 
-export function reportParameters(rows: readonly { siteId: string; report: MppsReport }[]): unknown[] {
+function reportParameters(rows: readonly { siteId: string; report: MppsReport }[]): unknown[] {
 	const packed = packTexts(rows.map(({ report }) => report.attributes));
 	const text = (of: (report: MppsReport) => string) => textArray(rows.map(({ report }) => of(report)));
 	const plain = (of: (report: MppsReport) => string | number) => plainArray(rows.map(({ report }) => of(report)));
@@ -83,4 +127,24 @@ export function reportParameters(rows: readonly { siteId: string; report: MppsRe
 		packed.lengths,
 		packed.bytes,
 	];
+}
+
+export function storedProcedureSteps(): StoredHolding {
+	return {
+		async read(reading) {
+			for (const cells of await reading.run(
+				findProcedureSteps,
+				reading.named(procedureSteps, (uids) => uids),
+			)) {
+				reading.setOf(cells).of(procedureSteps).addStored(stepOf(cells));
+			}
+		},
+		write(writing) {
+			const steps = writing.of(procedureSteps, (held, siteId) => held.changed().map((step) => ({ siteId, step })));
+			if (steps.length === 0) return;
+			writing.send(upsertProcedureSteps, stepParameters(steps));
+			const reports = writing.of(procedureSteps, (held, siteId) => held.reports.map((report) => ({ siteId, report })));
+			writing.send(insertStepReports, reportParameters(reports));
+		},
+	};
 }

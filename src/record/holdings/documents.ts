@@ -1,5 +1,13 @@
-import type { EntryType } from '../document.ts';
-import type { UndoLog } from './undo-log.ts';
+import type { HeldRows } from '../apply/held-rows.ts';
+import type { Holding } from '../apply/holding.ts';
+import type { EntryReference, EntryType } from '../document.ts';
+
+/** What a document names: its keys, and the items of its entries, of the patients that answer to an identifier value. */
+export interface DocumentKeys {
+	identifierValue: string;
+	keys: readonly string[];
+	items: readonly EntryReference[];
+}
 
 /** That a document states a resource under an item. */
 export interface DocumentStatement {
@@ -37,7 +45,7 @@ export interface StatedElsewhere {
 
 /** Which documents state which resources, as it was read and as the batch changes it. */
 export class StatedDocuments {
-	readonly #undo: UndoLog;
+	readonly #rows: HeldRows;
 	/** By document, then by resource type and item. */
 	readonly #statements = new Map<string, Map<string, DocumentStatement>>();
 	readonly #elsewhere = new Map<string, readonly StatedElsewhere[]>();
@@ -47,8 +55,8 @@ export class StatedDocuments {
 	/** What is to be written, by document, resource type and item. */
 	readonly changed = new Map<string, DocumentStatement>();
 
-	constructor(undo: UndoLog) {
-		this.#undo = undo;
+	constructor(rows: HeldRows) {
+		this.#rows = rows;
 	}
 
 	addStored(statement: DocumentStatement): void {
@@ -69,12 +77,13 @@ export class StatedDocuments {
 	}
 
 	put(statement: DocumentStatement): void {
-		this.#undo.put(this.#of(statement.documentId), nameOf(statement), statement);
-		this.#undo.put(this.changed, `${statement.documentId}|${nameOf(statement)}`, statement);
+		const { undo } = this.#rows;
+		undo.put(this.#of(statement.documentId), nameOf(statement), statement);
+		undo.put(this.changed, `${statement.documentId}|${nameOf(statement)}`, statement);
 	}
 
 	putBinary(binary: NewBinary): void {
-		this.#undo.push(this.binaries, binary);
+		this.#rows.undo.push(this.binaries, binary);
 	}
 
 	/** What the document states now. */
@@ -133,3 +142,9 @@ function nameOf({ resourceType, item }: Pick<ItemName, 'resourceType' | 'item'>)
 function keyOf(item: ItemName): string {
 	return `${item.patientId}|${nameOf(item)}`;
 }
+
+export const documents: Holding<DocumentKeys[], StatedDocuments> = {
+	name: 'documents',
+	keys: () => [],
+	held: (rows) => new StatedDocuments(rows),
+};

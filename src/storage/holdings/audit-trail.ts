@@ -1,8 +1,10 @@
+import { auditTrail } from '#record/holdings/audit-trail.ts';
 import type { AuditEntry } from '#record/report.ts';
 import { plainArray, type Statement, textArray } from '../statement.ts';
+import type { StoredHolding } from '../stored-holding.ts';
 
 /** Events of the audit trail, in the transaction of what they are about. */
-export const insertAuditEvents: Statement = {
+const insertAuditEvents: Statement = {
 	name: 'insert_audit_events',
 	text: `
 insert into audit_event (id, recorded_at, site_id, actor, action, subject, source, detail)
@@ -11,7 +13,7 @@ from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::text[], $5::text[], $
 	as k (site_id, id, recorded_at, actor, action, subject, source, detail)`,
 };
 
-export function auditParameters(rows: readonly { siteId: string; entry: AuditEntry }[]): unknown[] {
+function auditParameters(rows: readonly { siteId: string; entry: AuditEntry }[]): unknown[] {
 	const text = (of: (entry: AuditEntry) => string) => textArray(rows.map(({ entry }) => of(entry)));
 	return [
 		plainArray(rows.map(({ siteId }) => siteId)),
@@ -23,4 +25,13 @@ export function auditParameters(rows: readonly { siteId: string; entry: AuditEnt
 		text(({ source }) => source),
 		text(({ detail }) => detail),
 	];
+}
+
+export function storedAuditTrail(): StoredHolding {
+	return {
+		write(writing) {
+			const events = writing.of(auditTrail, ({ entries }, siteId) => entries.map((entry) => ({ siteId, entry })));
+			if (events.length > 0) writing.send(insertAuditEvents, auditParameters(events));
+		},
+	};
 }

@@ -1,0 +1,41 @@
+import type { ResourceType } from '../table-shape.ts';
+import type { Row } from './rows.ts';
+import { UndoLog } from './undo-log.ts';
+
+/** Every row that was read or made, by type and row id: its newest version. What is held beside the rows is undone with them. */
+export class HeldRows {
+	readonly undo = new UndoLog();
+	readonly #tables = new Map<ResourceType, Map<string, Row>>();
+
+	/** Notes a row as it stands in the database. */
+	addStored(row: Row): void {
+		this.#table(row.resourceType).set(row.id, row);
+	}
+
+	row(type: ResourceType, id: string): Row | undefined {
+		return this.#tables.get(type)?.get(id);
+	}
+
+	/** Every row of the type that was read or made. */
+	rows(type: ResourceType): Row[] {
+		return [...this.#table(type).values()];
+	}
+
+	/** A new version of a row, or a new row. */
+	put(row: Row): void {
+		this.undo.put(this.#table(row.resourceType), row.id, row);
+	}
+
+	/** Every row that the batch made, newest version of each resource. */
+	*changed(): Generator<Row> {
+		for (const table of this.#tables.values()) for (const row of table.values()) if (!row.stored) yield row;
+	}
+
+	#table(type: ResourceType): Map<string, Row> {
+		const held = this.#tables.get(type);
+		if (held) return held;
+		const table = new Map<string, Row>();
+		this.#tables.set(type, table);
+		return table;
+	}
+}

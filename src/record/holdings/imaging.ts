@@ -1,0 +1,194 @@
+import type { HeldRows } from '../apply/held-rows.ts';
+import type { Holding } from '../apply/holding.ts';
+import {
+	beganStudy,
+	type Conflict,
+	type HeldConflict,
+	type HeldInstance,
+	type HeldStudy,
+	type InstancePolicy,
+	type NewInstance,
+	type Replacement,
+	type SettledConflict,
+} from '../imaging.ts';
+import type { StoredInstance } from '../instance.ts';
+
+export interface ImagingKeys {
+	/** SOP Instance UIDs, each with the digests that came under it. */
+	instances: Map<string, Set<string>>;
+	/** Ids of conflicts that a person settles. */
+	conflictIds: Set<string>;
+	studyUids: Set<string>;
+	/** Studies of the instances, with their accession number: those that are new may be waited for by reports. */
+	arrivingStudies: Map<string, string | undefined>;
+	/** Accession numbers of studies that reports name. */
+	accessionNumbers: Set<string>;
+}
+
+/** The index of instances, series and studies, and the conflicts about them. */
+export class Imaging {
+	readonly #rows: HeldRows;
+	/** By SOP Instance UID. */
+	readonly #instances = new Map<string, HeldInstance>();
+	/** By Study Instance UID. */
+	readonly #studies = new Map<string, HeldStudy>();
+	/** Whether it is stored, by study and series. */
+	readonly #series = new Map<string, boolean>();
+	/** Keys of objects that are kept aside, by UID and digest. */
+	readonly #kept = new Map<string, readonly string[]>();
+	readonly #conflicts = new Map<string, HeldConflict>();
+	policy: InstancePolicy = 'keep';
+	/** By SOP Instance UID. */
+	readonly newInstances = new Map<string, NewInstance>();
+	/** By SOP Instance UID; what is put in place is among the new instances too. */
+	readonly replacements = new Map<string, Replacement>();
+	readonly newConflicts: Conflict[] = [];
+	readonly settledConflicts: SettledConflict[] = [];
+
+	constructor(rows: HeldRows) {
+		this.#rows = rows;
+	}
+
+	addStoredInstance(held: HeldInstance): void {
+		this.#instances.set(held.sopInstanceUid, held);
+	}
+
+	addStoredSeries(study: HeldStudy, seriesUid: string | null): void {
+		this.addStoredStudy(study);
+		if (seriesUid !== null) this.#series.set(`${study.studyUid}/${seriesUid}`, true);
+	}
+
+	addStoredStudy(study: HeldStudy): void {
+		this.#studies.set(study.studyUid, study);
+	}
+
+	addStoredKept(sopInstanceUid: string, digest: string, objectKey: string): void {
+		const key = `${sopInstanceUid}/${digest}`;
+		this.#kept.set(key, [...(this.#kept.get(key) ?? []), objectKey]);
+	}
+
+	addStoredConflict(id: string, conflict: HeldConflict): void {
+		this.#conflicts.set(id, conflict);
+	}
+
+	/** Studies of an accession number. */
+	studiesOf(accessionNumber: string): HeldStudy[] {
+		return [...this.#studies.values()].filter((study) => study.accessionNumber === accessionNumber && study.instanceCount > 0);
+	}
+
+	/** Keys of the objects with this content that are kept aside. */
+	keptObjects(sopInstanceUid: string, digest: string): readonly string[] {
+		return this.#kept.get(`${sopInstanceUid}/${digest}`) ?? [];
+	}
+
+	conflict(id: string): HeldConflict | undefined {
+		return this.#conflicts.get(id);
+	}
+
+	instance(sopInstanceUid: string): HeldInstance | undefined {
+		return this.#instances.get(sopInstanceUid);
+	}
+
+	study(studyUid: string): HeldStudy | undefined {
+		const study = this.#studies.get(studyUid);
+		return study?.instanceCount === 0 ? undefined : study;
+	}
+
+	/** As `study`, or what this batch emptied: if it gets an instance before the batch is written it is the same study still. */
+	lastKnownStudy(studyUid: string): HeldStudy | undefined {
+		return this.#studies.get(studyUid);
+	}
+
+	/** Whether there are rows of an instance's study and series. */
+	storedOf({ instance: { attributes: uids } }: NewInstance): { isKnownStudy: boolean; isKnownSeries: boolean } {
+		const isKnownSeries = this.#series.get(`${uids.studyUid}/${uids.seriesUid}`) === true;
+		return { isKnownStudy: this.#studies.get(uids.studyUid)?.isStored === true, isKnownSeries };
+	}
+
+	hasSeries(studyUid: string, seriesUid: string): boolean {
+		return this.#series.has(`${studyUid}/${seriesUid}`);
+	}
+
+	putInstance(added: NewInstance): void {
+		const { attributes, digest, bytes, objectKey, callingAe, source } = added.instance;
+		const { studyUid, seriesUid, sopInstanceUid } = attributes;
+		const held = { sopInstanceUid, studyUid, digest, bytes, objectKey, callingAe, source, storedAt: undefined };
+		this.#put(this.#instances, sopInstanceUid, held);
+		this.#countStudy(this.#studies.get(studyUid) ?? beganStudy(added), 1);
+		if (!this.hasSeries(studyUid, seriesUid)) this.#put(this.#series, `${studyUid}/${seriesUid}`, false);
+		this.#put(this.newInstances, sopInstanceUid, added);
+	}
+
+	/** What its UID named before, of this batch or not, is the instance no more. */
+	replaceInstance(replacement: Replacement): void {
+		const { added, studyUids, patientId, isLastWord } = replacement;
+		const { sopInstanceUid, studyUid } = added.instance.attributes;
+		const earlier = this.replacements.get(sopInstanceUid);
+		const left = this.#studies.get(this.#instances.get(sopInstanceUid)?.studyUid ?? '');
+		if (left) this.#countStudy(left, -1);
+		this.putInstance(added);
+		const study = this.#studies.get(studyUid);
+		if (study && (isLastWord || study.instanceCount === 1)) {
+			const { id, instanceCount, isStored } = study;
+			this.#put(this.#studies, studyUid, { ...beganStudy(added), id, patientId, instanceCount, isStored });
+		}
+		this.#put(this.replacements, sopInstanceUid, { ...replacement, studyUids: [...(earlier?.studyUids ?? []), ...studyUids] });
+	}
+
+	putConflict(conflict: Conflict): void {
+		this.#rows.undo.push(this.newConflicts, conflict);
+		const key = `${conflict.sopInstanceUid}/${conflict.digest}`;
+		this.#put(this.#kept, key, [...(this.#kept.get(key) ?? []), conflict.objectKey]);
+	}
+
+	settleConflict(settled: SettledConflict): void {
+		this.#rows.undo.push(this.settledConflicts, settled);
+		const held = this.#conflicts.get(settled.conflictId);
+		if (held) this.#put(this.#conflicts, settled.conflictId, { ...held, isSettled: true });
+	}
+
+	#countStudy(study: HeldStudy, difference: number): void {
+		this.#put(this.#studies, study.studyUid, { ...study, instanceCount: study.instanceCount + difference });
+	}
+
+	#put<K, V>(map: Map<K, V>, key: K, value: V): void {
+		this.#rows.undo.put(map, key, value);
+	}
+}
+
+export const imaging: Holding<ImagingKeys, Imaging> = {
+	name: 'imaging',
+	keys: () => ({
+		instances: new Map(),
+		conflictIds: new Set(),
+		studyUids: new Set(),
+		arrivingStudies: new Map(),
+		accessionNumbers: new Set(),
+	}),
+	held: (rows) => new Imaging(rows),
+};
+
+/** Notes what has to be read for an instance. */
+export function nameInstance(keys: ImagingKeys, { attributes, digest }: StoredInstance): void {
+	const { sopInstanceUid, studyUid, study } = attributes;
+	const digests = keys.instances.get(sopInstanceUid);
+	if (digests) digests.add(digest);
+	else keys.instances.set(sopInstanceUid, new Set([digest]));
+	keys.studyUids.add(studyUid);
+	// What the first instance says of the study counts.
+	if (!keys.arrivingStudies.has(studyUid)) keys.arrivingStudies.set(studyUid, study.accessionNumber);
+}
+
+/** SOP Instance UIDs under which other content came, with its digests. */
+export function disputed({ instances }: ImagingKeys, held: Imaging): [uid: string, digests: ReadonlySet<string>][] {
+	return [...instances].filter(([uid, digests]) => {
+		const instance = held.instance(uid);
+		return digests.size > 1 || (instance !== undefined && !digests.has(instance.digest));
+	});
+}
+
+/** Where the instances are that other content may replace. */
+export function studiesOfDisputed(keys: ImagingKeys, held: Imaging): string[] {
+	const studies = disputed(keys, held).map(([uid]) => held.instance(uid)?.studyUid);
+	return [...new Set(studies.filter((uid) => uid !== undefined))];
+}

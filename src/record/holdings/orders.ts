@@ -1,0 +1,51 @@
+import type { HeldRows } from '../apply/held-rows.ts';
+import type { Holding } from '../apply/holding.ts';
+import type { Row } from '../apply/rows.ts';
+
+export function orderKey(order: { system: string; value: string }): string {
+	return `${order.system}|${order.value}`;
+}
+
+/** Observations by order and item. */
+export class Orders {
+	readonly #rows: HeldRows;
+	/** Row ids by order key, then item key. */
+	readonly #orders = new Map<string, Map<string, string>>();
+
+	constructor(rows: HeldRows) {
+		this.#rows = rows;
+	}
+
+	addStored(orderKey: string, item: string, row: Row): void {
+		this.#rows.addStored(row);
+		const items = this.#orders.get(orderKey);
+		if (items) items.set(item, row.id);
+		else this.#orders.set(orderKey, new Map([[item, row.id]]));
+	}
+
+	/** Any observation of the order; all are one patient's. */
+	anyOf(orderKey: string): Row | undefined {
+		const first = this.#orders.get(orderKey)?.values().next().value;
+		return first === undefined ? undefined : this.#rows.row('Observation', first);
+	}
+
+	observation(orderKey: string, item: string): Row | undefined {
+		const id = this.#orders.get(orderKey)?.get(item);
+		return id === undefined ? undefined : this.#rows.row('Observation', id);
+	}
+
+	put(orderKey: string, item: string, row: Row): void {
+		const { undo } = this.#rows;
+		this.#rows.put(row);
+		const items = this.#orders.get(orderKey);
+		if (items) undo.put(items, item, row.id);
+		else undo.put(this.#orders, orderKey, new Map([[item, row.id]]));
+	}
+}
+
+/** Its keys are those that `orderKey` makes. */
+export const orders: Holding<Set<string>, Orders> = {
+	name: 'orders',
+	keys: () => new Set(),
+	held: (rows) => new Orders(rows),
+};

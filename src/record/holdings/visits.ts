@@ -1,0 +1,36 @@
+import type { HeldRows } from '../apply/held-rows.ts';
+import type { Holding } from '../apply/holding.ts';
+import { RowIndex } from '../apply/row-index.ts';
+import type { Row } from '../apply/rows.ts';
+
+export function visitKey(visit: { system?: string; value: string }): string {
+	return `${visit.system ?? ''}|${visit.value}`;
+}
+
+/** Encounters by visit number; a number belongs to a patient, so that several patients may have the same. */
+export class Visits {
+	readonly #index: RowIndex;
+
+	constructor(rows: HeldRows) {
+		this.#index = new RowIndex(rows);
+	}
+
+	addStored(key: string, row: Row): void {
+		this.#index.addStored(key, row);
+	}
+
+	of(key: string): Row[] {
+		return this.#index.of('Encounter', key);
+	}
+
+	put(key: string, row: Row): void {
+		this.#index.put(key, row);
+	}
+}
+
+/** Its keys are those that `visitKey` makes. */
+export const visits: Holding<Set<string>, Visits> = {
+	name: 'visits',
+	keys: () => new Set(),
+	held: (rows) => new Visits(rows),
+};

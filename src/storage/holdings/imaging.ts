@@ -1,0 +1,175 @@
+import { disputed, type ImagingKeys, imaging, studiesOfDisputed } from '#record/holdings/imaging.ts';
+import type { HeldInstance, HeldStudy, InstancePolicy } from '#record/imaging.ts';
+import { cellAt, columnsOf, textAt } from '../columns.ts';
+import type { Cell } from '../connection.ts';
+import type { Reading } from '../reading.ts';
+import { plainArray, type Statement, textArray } from '../statement.ts';
+import type { StoredHolding } from '../stored-holding.ts';
+import { sendImaging } from './imaging-writes.ts';
+
+const instance = columnsOf({
+	i: ['site_id', 'sop_instance_uid', 'digest', 'object_key', 'study_uid', 'bytes', 'calling_ae', 'source', 'stored_at'],
+});
+
+/** Instances of the given UIDs. */
+export const findInstances: Statement = {
+	name: 'find_instances',
+	text: `
+select ${instance.list}
+from unnest($1::uuid[], $2::text[]) as k (site_id, sop_instance_uid)
+join imaging_instance i on i.site_id = k.site_id and i.sop_instance_uid = k.sop_instance_uid`,
+};
+
+function instanceOf(cells: readonly Cell[]): HeldInstance {
+	const { at } = instance;
+	return {
+		sopInstanceUid: textAt(cells, at.sop_instance_uid),
+		studyUid: textAt(cells, at.study_uid),
+		digest: textAt(cells, at.digest),
+		bytes: Number(cells[at.bytes]),
+		objectKey: textAt(cells, at.object_key),
+		callingAe: cellAt(cells, at.calling_ae) ?? '',
+		source: cellAt(cells, at.source) ?? '',
+		storedAt: textAt(cells, at.stored_at),
+	};
+}
+
+const study = columnsOf({ t: ['site_id', 'study_uid', 'id', 'patient_id', 'accession_number', 'started', 'instance_count'] });
+const series = columnsOf({ s: ['series_uid'] }, study.width);
+
+/** Studies of the given UIDs, each with its series. */
+export const findStudies: Statement = {
+	name: 'find_studies',
+	text: `
+select ${study.list}, ${series.list}
+from unnest($1::uuid[], $2::text[]) as k (site_id, study_uid)
+join imaging_study t on t.site_id = k.site_id and t.study_uid = k.study_uid
+left join imaging_series s on s.site_id = t.site_id and s.study_uid = t.study_uid`,
+};
+
+/** Studies of the given accession numbers. */
+export const findStudiesByAccession: Statement = {
+	name: 'find_studies_by_accession',
+	text: `
+select ${study.list}
+from unnest($1::uuid[], $2::text[]) as k (site_id, accession_number)
+join imaging_study t on t.site_id = k.site_id and t.accession_number = k.accession_number`,
+};
+
+function studyOf(cells: readonly Cell[]): HeldStudy {
+	const { at } = study;
+	return {
+		studyUid: textAt(cells, at.study_uid),
+		id: textAt(cells, at.id),
+		patientId: cellAt(cells, at.patient_id),
+		accessionNumber: cellAt(cells, at.accession_number),
+		started: cellAt(cells, at.started),
+		instanceCount: Number(cells[at.instance_count]),
+		isStored: true,
+	};
+}
+
+const kept = columnsOf({ c: ['site_id', 'sop_instance_uid', 'digest', 'object_key'] });
+
+/** Objects of the given UIDs and digests that are kept aside, whether or not somebody has settled that. */
+const findKeptObjects: Statement = {
+	name: 'find_kept_objects',
+	text: `
+select ${kept.list}
+from unnest($1::uuid[], $2::text[], $3::text[]) as k (site_id, sop_instance_uid, digest)
+join imaging_conflict c on c.site_id = k.site_id and c.sop_instance_uid = k.sop_instance_uid and c.digest = k.digest`,
+};
+
+const conflict = columnsOf({ c: ['site_id', 'id', 'sop_instance_uid', 'object_key', 'settled_at'] });
+
+const findConflicts: Statement = {
+	name: 'find_conflicts',
+	text: `
+select ${conflict.list}
+from unnest($1::uuid[], $2::uuid[]) as k (site_id, id)
+join imaging_conflict c on c.site_id = k.site_id and c.id = k.id`,
+};
+
+const policy = columnsOf({ s: ['id', 'instance_policy'] });
+
+/** What the sites want of other content under a known UID. */
+const findInstancePolicies: Statement = {
+	name: 'find_instance_policies',
+	text: `
+select ${policy.list}
+from unnest($1::uuid[]) as k (site_id)
+join site s on s.id = k.site_id`,
+};
+
+/** The index of images: what the keys lead to, and, where contents differ, what decides about that. */
+export function storedImaging(): StoredHolding {
+	return {
+		async read(reading) {
+			const named = (of: (keys: ImagingKeys) => Iterable<string>) => reading.named(imaging, of);
+			const [instances, studies, numbered, conflicts] = await Promise.all([
+				reading.run(
+					findInstances,
+					named(({ instances: uids }) => uids.keys()),
+				),
+				reading.run(
+					findStudies,
+					named(({ studyUids }) => studyUids),
+				),
+				reading.run(
+					findStudiesByAccession,
+					named(({ accessionNumbers }) => accessionNumbers),
+				),
+				reading.run(
+					findConflicts,
+					named(({ conflictIds }) => conflictIds),
+				),
+			]);
+			for (const cells of instances) reading.setOf(cells).of(imaging).addStoredInstance(instanceOf(cells));
+			for (const cells of studies) addSeries(reading, cells);
+			for (const cells of numbered) reading.setOf(cells).of(imaging).addStoredStudy(studyOf(cells));
+			for (const cells of conflicts) addConflict(reading, cells);
+			await readDisputed(reading);
+		},
+		write: sendImaging,
+	};
+}
+
+function addSeries(reading: Reading, cells: readonly Cell[]): void {
+	reading.setOf(cells).of(imaging).addStoredSeries(studyOf(cells), cellAt(cells, series.at.series_uid));
+}
+
+function addConflict(reading: Reading, cells: readonly Cell[]): void {
+	const { at } = conflict;
+	reading
+		.setOf(cells)
+		.of(imaging)
+		.addStoredConflict(textAt(cells, at.id), {
+			sopInstanceUid: textAt(cells, at.sop_instance_uid),
+			objectKey: textAt(cells, at.object_key),
+			isSettled: cells[at.settled_at] !== null,
+		});
+}
+
+/** Other content under a known UID is rare, so that what it asks for is not read for every instance. */
+async function readDisputed(reading: Reading): Promise<void> {
+	const naming = reading.naming(imaging);
+	const contents = naming.flatMap(({ siteId, set, keys }) =>
+		disputed(keys, set.of(imaging)).flatMap(([uid, digests]) => [...digests].map((digest) => ({ siteId, uid, digest }))),
+	);
+	if (contents.length === 0) return;
+	const siteIds = contents.map(({ siteId }) => siteId);
+	const named = [plainArray(siteIds), textArray(contents.map(({ uid }) => uid)), textArray(contents.map(({ digest }) => digest))];
+	const left = naming.flatMap(({ siteId, set, keys }) => studiesOfDisputed(keys, set.of(imaging)).map((uid) => ({ siteId, uid })));
+	const [objects, policies, studies] = await Promise.all([
+		reading.run(findKeptObjects, named),
+		reading.run(findInstancePolicies, [plainArray([...new Set(siteIds)])]),
+		reading.run(findStudies, [plainArray(left.map(({ siteId }) => siteId)), textArray(left.map(({ uid }) => uid))]),
+	]);
+	for (const cells of objects) {
+		const { at } = kept;
+		const held = reading.setOf(cells).of(imaging);
+		held.addStoredKept(textAt(cells, at.sop_instance_uid), textAt(cells, at.digest), textAt(cells, at.object_key));
+	}
+	for (const cells of policies) reading.setOf(cells).of(imaging).policy = textAt(cells, policy.at.instance_policy) as InstancePolicy;
+	for (const cells of studies) addSeries(reading, cells);
+}

@@ -1,0 +1,26 @@
+import type { ResourceTables } from '../resource-rows.ts';
+import type { StoredHolding } from '../stored-holding.ts';
+import { storedAuditTrail } from './audit-trail.ts';
+import { storedDiagnosticReports } from './diagnostic-reports.ts';
+import { storedDocuments } from './documents.ts';
+import { storedImaging } from './imaging.ts';
+import { storedItems } from './items.ts';
+import { storedOrders } from './orders.ts';
+import { storedPatientIdentifiers } from './patient-identifiers.ts';
+import { storedProcedureSteps } from './procedure-steps.ts';
+import { storedResources } from './resources.ts';
+import { storedVisits } from './visits.ts';
+
+/** What a batch reads and writes, in the order in which it is written. A further holding is a file and a row here. */
+export const storedHoldings: readonly ((tables: ResourceTables) => StoredHolding)[] = [
+	storedResources,
+	storedPatientIdentifiers,
+	storedVisits,
+	storedOrders,
+	storedItems,
+	storedProcedureSteps,
+	storedImaging,
+	storedDiagnosticReports,
+	storedDocuments,
+	storedAuditTrail,
+];

@@ -1,0 +1,150 @@
+import { fhirIdOf, type Row } from '#record/apply/rows.ts';
+import type { Move } from '#record/apply/working-set.ts';
+import type { Column, ColumnValue, ResourceType, TableShape } from '#record/table-shape.ts';
+import type { ResourceTables } from '../resource-rows.ts';
+import { packTexts, plainArray, type Statement, textArray } from '../statement.ts';
+import { insertVersions, keepStoredVersions } from '../statements/keep-versions.ts';
+import { type MoveStatements, moveRows } from '../statements/move-rows.ts';
+import { insertResources, updateResources } from '../statements/write-resources.ts';
+import type { StoredHolding } from '../stored-holding.ts';
+import type { Writing } from '../writing.ts';
+
+interface SiteRow {
+	siteId: string;
+	row: Row;
+}
+
+interface TableStatements {
+	shape: TableShape;
+	keep: Statement;
+	insert: Statement;
+	update: Statement;
+}
+
+/** The rows themselves: read by their ids, written with their earlier versions, moved by merges. */
+export function storedResources(tables: ResourceTables): StoredHolding {
+	const statements = new Map(
+		tables
+			.all()
+			.map(({ shape }): [ResourceType, TableStatements] => [
+				shape.resourceType,
+				{ shape, keep: keepStoredVersions(shape), insert: insertResources(shape), update: updateResources(shape) },
+			]),
+	);
+	const moves: Readonly<Record<Move['reason'], readonly MoveStatements[]>> = {
+		merge: moveRows(tables.shapes, 'merge'),
+		unlink: moveRows(tables.shapes, 'unlink'),
+	};
+	return {
+		async read(reading) {
+			// What is rendered when it is read may be referred to, and is changed by no batch.
+			const named = [...reading.types()].map((type) => ({ type, table: tables.find(type) }));
+			await Promise.all(named.map(({ type, table }) => table && reading.addRows(table, reading.ids(type))));
+		},
+		write(writing) {
+			const changed = changedRows(writing);
+			sendIntermediateVersions(writing, [...changed.values()].flat());
+			for (const [type, rows] of changed) {
+				const table = statements.get(type);
+				if (table === undefined) throw new Error(`no table is defined for ${type}`);
+				sendTable(writing, table, rows);
+			}
+		},
+		move(writing, siteId, { from, to, reason }) {
+			const values = [siteId, from.id, to.id, writing.lastUpdated, writing.source, fhirIdOf(from), fhirIdOf(to)];
+			for (const { keep, move, parameters } of moves[reason]) {
+				if (keep) writing.send(keep, values.slice(0, 3));
+				writing.send(move, values.slice(0, parameters));
+			}
+		},
+	};
+}
+
+function changedRows({ sets }: Writing): Map<ResourceType, SiteRow[]> {
+	const changed = new Map<ResourceType, SiteRow[]>();
+	for (const [siteId, set] of sets) {
+		for (const row of set.changed()) {
+			const rows = changed.get(row.resourceType);
+			if (rows) rows.push({ siteId, row });
+			else changed.set(row.resourceType, [{ siteId, row }]);
+		}
+	}
+	return changed;
+}
+
+function sendTable(writing: Writing, { shape, keep, insert, update }: TableStatements, rows: readonly SiteRow[]): void {
+	const known = rows.filter(({ row }) => firstVersion(row).stored);
+	const created = known.length === 0 ? rows : rows.filter(({ row }) => !firstVersion(row).stored);
+	if (created.length > 0) writing.send(insert, parametersOf(shape, created));
+	if (known.length === 0) return;
+	writing.send(keep, [plainArray(known.map(({ siteId }) => siteId)), plainArray(known.map(({ row }) => row.id))]);
+	writing.send(update, parametersOf(shape, known));
+}
+
+function parametersOf(shape: TableShape, rows: readonly SiteRow[]): unknown[] {
+	const packed = packTexts(rows.map(({ row }) => withoutNul(row.text)));
+	const search = rows.map(({ row }) => shape.searchValues(row.resource ?? JSON.parse(row.text)));
+	return [
+		plainArray(rows.map(({ siteId }) => siteId)),
+		plainArray(rows.map(({ row }) => row.id)),
+		plainArray(rows.map(({ row }) => row.version)),
+		textArray(rows.map(({ row }) => row.lastUpdated)),
+		textArray(rows.map(({ row }) => row.source)),
+		textArray(rows.map(({ row }) => row.meta)),
+		packed.offsets,
+		packed.lengths,
+		packed.bytes,
+		textArray(rows.map(({ row }) => row.givenId)),
+		...shape.links.map((column) =>
+			columnArray(
+				column,
+				rows.map(({ row }) => row.links[column.name] ?? null),
+			),
+		),
+		...shape.search.map((column, index) =>
+			columnArray(
+				column,
+				search.map((values) => values[index] ?? null),
+			),
+		),
+	];
+}
+
+/** PostgreSQL takes no NUL, and refuses its escape where it reads the text as JSON: one such row would fail every search that does. */
+function withoutNul(text: string): string {
+	return text.includes('\\u0000') ? text.replace(/(?<!\\)((?:\\\\)*)\\u0000/g, '$1') : text;
+}
+
+function columnArray({ sqlType }: Column, values: readonly ColumnValue[]): string {
+	if (sqlType === 'uuid' || sqlType === 'boolean' || sqlType === 'integer')
+		return plainArray(values as (string | number | boolean | null)[]);
+	return textArray(values.map((value) => (Array.isArray(value) ? textArray(value) : value === null ? null : String(value))));
+}
+
+function firstVersion(row: Row): Row {
+	let first = row;
+	while (first.supersedes) first = first.supersedes;
+	return first;
+}
+
+function sendIntermediateVersions(writing: Writing, rows: readonly SiteRow[]): void {
+	const versions: SiteRow[] = [];
+	for (const { siteId, row } of rows) {
+		for (let earlier = row.supersedes; earlier && !earlier.stored; earlier = earlier.supersedes) versions.push({ siteId, row: earlier });
+	}
+	if (versions.length === 0) return;
+	const packed = packTexts(versions.map(({ row }) => withoutNul(row.text)));
+	writing.send(insertVersions, [
+		plainArray(versions.map(({ siteId }) => siteId)),
+		plainArray(versions.map(({ row }) => row.resourceType)),
+		plainArray(versions.map(({ row }) => row.id)),
+		plainArray(versions.map(({ row }) => row.version)),
+		textArray(versions.map(({ row }) => row.lastUpdated)),
+		textArray(versions.map(({ row }) => row.source)),
+		textArray(versions.map(({ row }) => row.meta)),
+		packed.offsets,
+		packed.lengths,
+		packed.bytes,
+		textArray(versions.map(({ row }) => row.givenId)),
+	]);
+}
