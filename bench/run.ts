@@ -9,6 +9,7 @@ const benches: Readonly<Record<string, () => Promise<{ run(): Promise<unknown> }
 	fhir: () => import('./load/fhir.ts'),
 	'hl7-parse': () => import('./micro/hl7-parse.ts'),
 	'hl7v3-parse': () => import('./micro/hl7v3-parse.ts'),
+	keys: () => import('./micro/keys.ts'),
 };
 
 const names = process.argv.slice(2);

@@ -21,6 +21,7 @@ import { migrate } from '#storage/migrate.ts';
 import type { ObjectStore } from '#storage/objects/object-store.ts';
 import { configuredObjectStore, objectsFolder } from '#storage/objects/open.ts';
 import { watchOpenConflicts } from '#storage/open-conflicts.ts';
+import { keepPartitions } from '#storage/partitions.ts';
 import { Reader } from '#storage/reader.ts';
 import { ResourceReads } from '#storage/resource-reads.ts';
 import { removeRuntimeFile, type SurfaceAddress, writeRuntimeFile } from '#storage/runtime-file.ts';
@@ -122,6 +123,8 @@ async function compose(config: Config, log: Log, closers: Closer[], close: () =>
 	closers.push(() => conflicts.close());
 	const people = new Connection(databaseUrl);
 	closers.push(() => people.close());
+	const partitions = keepPartitions({ connection: people, log });
+	closers.push(() => partitions.close());
 	const consoleLogin = await firstAdministrator(people);
 	const state = { draining: false, listening: false };
 	const { objects, intake } = await openImaging(config, log, metrics, shards, directory);

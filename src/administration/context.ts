@@ -1,4 +1,4 @@
-import { newId } from '#core/id.ts';
+import { newId, nilId } from '#core/id.ts';
 import type { Limits } from '#core/limits.ts';
 import type { Role } from '#core/role.ts';
 import type { Delivery, Reply } from '#record/delivery.ts';
@@ -103,7 +103,7 @@ async function writeAudit(context: AdministrationContext, em: EntityManager, aud
 	const { action, subject, siteId } = audited;
 	const at = new Date(context.nowMs()).toISOString();
 	const detail = JSON.stringify(detailOf(audited));
-	const values = [newId(), at, siteId, context.actor.name, action, subject, context.source || null, detail];
+	const values = [newId(), at, siteId ?? nilId, context.actor.name, action, subject, context.source || null, detail];
 	await em.getConnection().execute(insertAudit, values, 'run', em.getTransactionContext());
 }
 

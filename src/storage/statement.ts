@@ -1,8 +1,13 @@
+import { nilId } from '#core/id.ts';
+
 /** A prepared statement: its name on the connection, its text. Site ids are always `$1`. */
 export interface Statement {
 	readonly name: string;
 	readonly text: string;
 }
+
+/** SQL of the nil id: a row of no site, a message of no client. */
+export const nilIdSql = `'${nilId}'::uuid`;
 
 /**
  * A PostgreSQL array literal of values that need no quoting: UUIDs, numbers, booleans, FHIR instants; null becomes NULL.

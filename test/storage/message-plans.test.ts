@@ -54,6 +54,7 @@ before(async () => {
 	};
 	const text = seed.replaceAll(':start', String(startMs));
 	await client.query(text.replaceAll(/:(site|other|client|rare|nil)\b/g, (_, name: string) => `'${values[name]}'::uuid`));
+	parents = await readParents();
 });
 
 after(async () => {
@@ -75,6 +76,30 @@ function nodesOf(node: PlanNode): PlanNode[] {
 	return [node, ...(node.Plans ?? []).flatMap(nodesOf)];
 }
 
+/** The table or index itself for each partition of it. */
+let parents: ReadonlyMap<string, string>;
+
+async function readParents(): Promise<ReadonlyMap<string, string>> {
+	const { rows } = await client.query<{ child: string; parent: string }>(
+		'select c.relname as child, p.relname as parent from pg_inherits i join pg_class c on c.oid = i.inhrelid join pg_class p on p.oid = i.inhparent',
+	);
+	return new Map(rows.map(({ child, parent }) => [child, parent]));
+}
+
+/** The nodes of a plan by the names of whole tables and indexes, without those on partitions that hold nothing. */
+function nodesOfWhole(plan: PlanNode): PlanNode[] {
+	return nodesOf(plan)
+		.filter((node) => !/_(default|\d{6})$/.test(node['Relation Name'] ?? '') || /_before_\d{6}$/.test(node['Relation Name'] ?? ''))
+		.map((node) => {
+			const [index, table] = [node['Index Name'], node['Relation Name']];
+			return {
+				...node,
+				...(index !== undefined && { 'Index Name': parents.get(index) ?? index }),
+				...(table !== undefined && { 'Relation Name': parents.get(table) ?? table }),
+			};
+		});
+}
+
 type Asked = Partial<MessageFilters>;
 
 /** Control ids of the page, and how its rows were found. */
@@ -82,7 +107,7 @@ async function found(asked: Asked): Promise<{ page: string[]; nodes: PlanNode[] 
 	const { statement, values } = searchMessages({ sites: ['west'], limit: 20, ...asked });
 	const { rows } = await client.query<{ control_id: string }>(statement.text, values);
 	const explained = await client.query(`explain (analyze, format json) ${statement.text}`, values);
-	return { page: rows.map(({ control_id: id }) => id), nodes: nodesOf(explained.rows[0]['QUERY PLAN'][0].Plan) };
+	return { page: rows.map(({ control_id: id }) => id), nodes: nodesOfWhole(explained.rows[0]['QUERY PLAN'][0].Plan) };
 }
 
 const numbered = (numbers: number[]) => numbers.map((n) => `C${n}`);
@@ -149,7 +174,7 @@ describe('a page of the message log is read from an index in its order, and no m
 describe('what is grouped and walked through reads an index', () => {
 	async function indexes(text: string, values: readonly unknown[]): Promise<string[]> {
 		const explained = await client.query(`explain (analyze, format json) ${text}`, [...values]);
-		const nodes = nodesOf(explained.rows[0]['QUERY PLAN'][0].Plan);
+		const nodes = nodesOfWhole(explained.rows[0]['QUERY PLAN'][0].Plan);
 		const whole = nodes.filter(
 			(node) => node['Node Type'] === 'Seq Scan' && (node['Actual Rows'] ?? 0) + (node['Rows Removed by Filter'] ?? 0) > 100,
 		);

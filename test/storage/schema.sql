@@ -80,14 +80,14 @@ create table app_user (
 create table audit_event (
 	id uuid not null,
 	recorded_at timestamp with time zone not null,
-	site_id uuid,
+	site_id uuid not null default '00000000-0000-0000-0000-000000000000'::uuid,
 	actor text not null,
 	action text not null,
 	subject text not null,
 	source text,
 	detail jsonb not null default '{}'::jsonb,
-	PRIMARY KEY (id)
-);
+	PRIMARY KEY (site_id, id)
+) partition by RANGE (id);
 
 create table binary_content (
 	site_id uuid not null,
@@ -389,7 +389,7 @@ create table message_log (
 	other_patient text,
 	PRIMARY KEY (site_id, id),
 	CHECK ((outcome = ANY (ARRAY['accepted'::text, 'refused'::text, 'ignored'::text, 'duplicate'::text])))
-) with (toast_tuple_target=8160);
+) partition by RANGE (id);
 
 create table mpps_event (
 	site_id uuid not null,
@@ -549,8 +549,8 @@ create table resource_history (
 	meta text,
 	resource text not null,
 	given_id text,
-	PRIMARY KEY (site_id, resource_type, id, version)
-) with (toast_tuple_target=8160);
+	PRIMARY KEY (site_id, resource_type, id, version, last_updated)
+) partition by RANGE (last_updated);
 
 create table sign_in_failure (
 	kind text not null,
@@ -628,7 +628,7 @@ CREATE INDEX allergy_intolerance_patient ON public.allergy_intolerance USING btr
 
 CREATE INDEX api_key_site ON public.api_key USING btree (site_id);
 
-CREATE INDEX audit_event_listed ON public.audit_event USING btree (site_id, id);
+CREATE INDEX audit_event_all ON ONLY public.audit_event USING btree (id);
 
 CREATE INDEX commitment_request_due ON public.commitment_request USING btree (due_at) WHERE (state = 'waiting'::text);
 
@@ -720,23 +720,23 @@ CREATE INDEX imaging_study_patient ON public.imaging_study USING btree (site_id,
 
 CREATE INDEX imaging_study_started ON public.imaging_study USING btree (site_id, started_start, id);
 
-CREATE INDEX message_log_client ON public.message_log USING btree (site_id, client_id, id) WHERE (client_id <> '00000000-0000-0000-0000-000000000000'::uuid);
+CREATE INDEX message_log_client ON ONLY public.message_log USING btree (site_id, client_id, id) WHERE (client_id <> '00000000-0000-0000-0000-000000000000'::uuid);
 
-CREATE INDEX message_log_control ON public.message_log USING btree (site_id, control_id, id) WHERE (control_id <> ''::text);
+CREATE INDEX message_log_control ON ONLY public.message_log USING btree (site_id, control_id, id) WHERE (control_id <> ''::text);
 
-CREATE INDEX message_log_other_patient ON public.message_log USING btree (site_id, other_patient, id) WHERE (other_patient IS NOT NULL);
+CREATE INDEX message_log_other_patient ON ONLY public.message_log USING btree (site_id, other_patient, id) WHERE (other_patient IS NOT NULL);
 
-CREATE INDEX message_log_outcome ON public.message_log USING btree (site_id, outcome, id) WHERE (outcome <> 'accepted'::text);
+CREATE INDEX message_log_outcome ON ONLY public.message_log USING btree (site_id, outcome, id) WHERE (outcome <> 'accepted'::text);
 
-CREATE INDEX message_log_overlay ON public.message_log USING btree (site_id, id) WHERE (flags @> '[{"code": "possible-overlay"}]'::jsonb);
+CREATE INDEX message_log_overlay ON ONLY public.message_log USING btree (site_id, id) WHERE (flags @> '[{"code": "possible-overlay"}]'::jsonb);
 
-CREATE INDEX message_log_patient ON public.message_log USING btree (site_id, patient, id) WHERE (patient IS NOT NULL);
+CREATE INDEX message_log_patient ON ONLY public.message_log USING btree (site_id, patient, id) WHERE (patient IS NOT NULL);
 
-CREATE INDEX message_log_replay ON public.message_log USING btree (site_id, replay_of) WHERE (replay_of IS NOT NULL);
+CREATE INDEX message_log_replay ON ONLY public.message_log USING btree (site_id, replay_of) WHERE (replay_of IS NOT NULL);
 
-CREATE INDEX message_log_surface ON public.message_log USING btree (site_id, surface, id) WHERE (surface <> 'mllp'::text);
+CREATE INDEX message_log_surface ON ONLY public.message_log USING btree (site_id, surface, id) WHERE (surface <> 'mllp'::text);
 
-CREATE INDEX message_log_type ON public.message_log USING btree (site_id, message_type, id);
+CREATE INDEX message_log_type ON ONLY public.message_log USING btree (site_id, message_type, id);
 
 CREATE INDEX mpps_session_accession ON public.mpps_session USING btree (site_id, accession_number, id) WHERE (accession_number IS NOT NULL);
 
@@ -778,7 +778,7 @@ CREATE INDEX procedure_item ON public.procedure USING btree (site_id, patient_id
 
 CREATE INDEX procedure_patient ON public.procedure USING btree (site_id, patient_id, id);
 
-CREATE INDEX resource_history_changes ON public.resource_history USING btree (site_id, resource_type, last_updated, id);
+CREATE INDEX resource_history_changes ON ONLY public.resource_history USING btree (site_id, resource_type, last_updated, id);
 
 CREATE UNIQUE INDEX imaging_study_id ON public.imaging_study USING btree (site_id, id);
 

@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** The schema as SQL-like text, by the catalog alone: tables with their columns, constraints and storage, then indexes. */
+/** The schema as SQL-like text, from the catalog alone: tables with their columns, constraints and storage, then indexes. Partitions are left out. */
 export async function schemaOf(databaseUrl: string): Promise<string> {
 	const client = new pg.Client({ connectionString: databaseUrl });
 	await client.connect();
@@ -8,7 +8,8 @@ export async function schemaOf(databaseUrl: string): Promise<string> {
 		const { rows: tables } = await client.query(tablesQuery);
 		const { rows: indexes } = await client.query(indexesQuery);
 		const texts = tables.map(
-			({ name, lines, options }) => `create table ${name} (\n\t${lines.join(',\n\t')}\n)${options ? ` with (${options})` : ''};`,
+			({ name, lines, options, parted }) =>
+				`create table ${name} (\n\t${lines.join(',\n\t')}\n)${parted ? ` partition by ${parted}` : ''}${options ? ` with (${options})` : ''};`,
 		);
 		return `${[...texts, ...indexes.map(({ definition }) => `${definition};`)].join('\n\n')}\n`;
 	} finally {
@@ -17,7 +18,7 @@ export async function schemaOf(databaseUrl: string): Promise<string> {
 }
 
 const tablesQuery = `
-select c.relname as name, array_to_string(c.reloptions, ', ') as options,
+select c.relname as name, array_to_string(c.reloptions, ', ') as options, pg_get_partkeydef(c.oid) as parted,
 	(select array_agg(a.attname || ' ' || format_type(a.atttypid, a.atttypmod)
 		|| case when a.attnotnull then ' not null' else '' end
 		|| coalesce(' default ' || pg_get_expr(d.adbin, d.adrelid), '')
@@ -28,12 +29,12 @@ select c.relname as name, array_to_string(c.reloptions, ', ') as options,
 	|| coalesce((select array_agg(pg_get_constraintdef(k.oid) order by k.contype desc, pg_get_constraintdef(k.oid))
 		from pg_constraint k where k.conrelid = c.oid and k.contype <> 'n'), '{}') as lines
 from pg_class c join pg_namespace n on n.oid = c.relnamespace
-where n.nspname = 'public' and c.relkind = 'r' and c.relname not like 'mikro_orm%'
+where n.nspname = 'public' and c.relkind in ('r', 'p') and not c.relispartition and c.relname not like 'mikro_orm%'
 order by c.relname`;
 
 const indexesQuery = `
 select pg_get_indexdef(i.indexrelid) as definition
 from pg_index i join pg_class c on c.oid = i.indrelid join pg_namespace n on n.oid = c.relnamespace
-where n.nspname = 'public' and c.relname not like 'mikro_orm%'
+where n.nspname = 'public' and not c.relispartition and c.relname not like 'mikro_orm%'
 	and not exists (select 1 from pg_constraint k where k.conindid = i.indexrelid)
 order by 1`;

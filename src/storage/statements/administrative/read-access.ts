@@ -1,4 +1,4 @@
-import type { Statement } from '../../statement.ts';
+import { nilIdSql, type Statement } from '../../statement.ts';
 
 /** What the access directory is made of: over all sites, since the credential decides which site it is. */
 export const readAccessVersion: Statement = { name: 'read_access_version', text: 'select version from access_version' };
@@ -63,5 +63,5 @@ export const insertAuditEvent: Statement = {
 	name: 'insert_audit_event',
 	text: `
 insert into audit_event (id, recorded_at, site_id, actor, action, subject, source, detail)
-values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+values ($1, $2, coalesce($3::uuid, ${nilIdSql}), $4, $5, $6, $7, $8)`,
 };

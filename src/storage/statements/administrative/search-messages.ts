@@ -1,4 +1,4 @@
-import type { Statement } from '../../statement.ts';
+import { nilIdSql, type Statement } from '../../statement.ts';
 
 /** What is asked of the message log; what is undefined is not asked for. */
 export interface MessageFilters {
@@ -22,8 +22,6 @@ export interface MessageFilters {
 
 /** What a message is kept after it was received by, at most: its id bears the time when its site's turn was asked for. */
 const idLagMs = 3_600_000;
-
-const noClient = `'00000000-0000-0000-0000-000000000000'`;
 
 /** The first UUID (version 7) of a moment. */
 export function firstIdOf(epochMs: number): string {
@@ -83,7 +81,7 @@ function conditionsOf(filters: MessageFilters, add: Add): string[] {
 	if (messageType !== undefined) conditions.push(`m.message_type = ${add(messageType, 'text')}`);
 	if (surface !== undefined) conditions.push(`m.surface = ${add(surface, 'text')}`);
 	if (surface !== undefined && surface !== 'mllp') conditions.push(`m.surface <> 'mllp'`);
-	if (clientId !== undefined) conditions.push(`m.client_id = ${add(clientId, 'uuid')}`, `m.client_id <> ${noClient}`);
+	if (clientId !== undefined) conditions.push(`m.client_id = ${add(clientId, 'uuid')}`, `m.client_id <> ${nilIdSql}`);
 	if (controlId !== undefined) conditions.push(`m.control_id = ${add(controlId, 'text')}`, `m.control_id <> ''`);
 	if (cause !== undefined) conditions.push(`m.outcome = 'refused'`, `m.outcome <> 'accepted'`, `${causeOf('m')} = ${add(cause, 'text')}`);
 	if (sinceMs !== undefined) {
@@ -111,7 +109,7 @@ function pageOf(filters: MessageFilters, add: Add, page: (further: readonly stri
 	// MLLP is most of what many sites receive, and has no index of its own: each sender's messages are in order.
 	if (surface === 'mllp' && narrowed === undefined) {
 		return `
-		select n.site_id, n.id from (${senders}) v cross join lateral (${page([`m.client_id = v.client_id`, `m.client_id <> ${noClient}`])}) n`;
+		select n.site_id, n.id from (${senders}) v cross join lateral (${page([`m.client_id = v.client_id`, `m.client_id <> ${nilIdSql}`])}) n`;
 	}
 	return page([]);
 }
@@ -119,9 +117,9 @@ function pageOf(filters: MessageFilters, add: Add, page: (further: readonly stri
 /** The clients that have sent to a site, each found by one look into the index. */
 const senders = `
 	with recursive sender (client_id) as (
-		select (select f.client_id from message_log f where f.site_id = s.id and f.client_id <> ${noClient} order by f.client_id limit 1)
+		select (select f.client_id from message_log f where f.site_id = s.id and f.client_id <> ${nilIdSql} order by f.client_id limit 1)
 		union all
-		select (select f.client_id from message_log f where f.site_id = s.id and f.client_id <> ${noClient} and f.client_id > e.client_id
+		select (select f.client_id from message_log f where f.site_id = s.id and f.client_id <> ${nilIdSql} and f.client_id > e.client_id
 			order by f.client_id limit 1)
 		from sender e where e.client_id is not null
 	)

@@ -1,4 +1,4 @@
-import type { Statement } from '../../statement.ts';
+import { nilIdSql, type Statement } from '../../statement.ts';
 
 /** Who signs in, with what, and who guesses. A person belongs to no site, or to several. */
 
@@ -134,7 +134,7 @@ with changed as (
 	update admin_session s set credential = ${credential} from changed u where s.digest = $4 and s.user_id = u.id
 ), audited as (
 	insert into audit_event (id, recorded_at, site_id, actor, action, subject, source, detail)
-	select $5, now(), null, $6, 'user.change-password', $6, $7, '{}' from changed
+	select $5, now(), ${nilIdSql}, $6, 'user.change-password', $6, $7, '{}' from changed
 )
 select id from changed`,
 };
@@ -151,7 +151,7 @@ with added as (
 	returning email
 ), audited as (
 	insert into audit_event (id, recorded_at, site_id, actor, action, subject, source, detail)
-	select $4, now(), null, 'first start', 'user.add', email, '', '{"role": "administrator"}' from added
+	select $4, now(), ${nilIdSql}, 'first start', 'user.add', email, '', '{"role": "administrator"}' from added
 )
 select email from added`,
 };

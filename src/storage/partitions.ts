@@ -1,0 +1,32 @@
+import type { Log } from '#core/log.ts';
+import type { Connection } from './connection.ts';
+import type { Statement } from './statement.ts';
+
+/** Answers how many partitions were missing. The function stands in migration `monthly-partitions`. */
+const ensurePartitions: Statement = { name: 'ensure_month_partitions', text: 'select ensure_month_partitions()' };
+
+const everyMs = 3_600_000;
+
+/**
+ * Makes the monthly partitions of the months to come, at the start and every hour. A missing partition loses nothing: its rows wait in
+ * the default partition. So a failure is logged and tried again, and nobody waits for it.
+ */
+export function keepPartitions({ connection, log }: { connection: Connection; log: Log }): { close(): Promise<void> } {
+	let last = Promise.resolve();
+	const ensure = () => {
+		last = connection.runOpened(ensurePartitions, []).then(
+			([row]) => {
+				if (row?.[0] !== '0') log.info({ partitions: Number(row?.[0]) }, 'monthly partitions were made');
+			},
+			(error: unknown) => log.warn({ err: error }, 'monthly partitions could not be made; tried again in an hour'),
+		);
+	};
+	ensure();
+	const timer = setInterval(ensure, everyMs).unref();
+	return {
+		async close() {
+			clearInterval(timer);
+			await last;
+		},
+	};
+}
