@@ -610,6 +610,8 @@ create table unmatched_message (
 	PRIMARY KEY (id)
 );
 
+CREATE INDEX accepted_message_time ON public.accepted_message USING brin (accepted_at);
+
 CREATE INDEX admin_session_user ON public.admin_session USING btree (user_id);
 
 CREATE INDEX allergy_intolerance_changes ON public.allergy_intolerance USING btree (site_id, last_updated, id);

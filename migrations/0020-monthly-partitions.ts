@@ -2,10 +2,11 @@ import { Migration } from '@mikro-orm/migrations';
 
 /**
  * Keeps the tables that only grow by month, so that old months can be dropped whole: message_log, audit_event and resource_history.
- * See docs/decisions/0029-keys-and-partitions.md. What is stored stays where it is and becomes the first partition of its table.
+ * See docs/decisions/0031-keys-and-monthly-partitions.md. What is stored stays where it is and becomes the first partition of its table.
  *
  * Locks: each of the three tables takes no rows and no reads while it is read once to check its bounds (some seconds for ten million
  * rows); nothing is rewritten but events of the audit trail that belong to no site, which get the nil id.
+ * accepted_message gets a BRIN index on its time, by which old rows are found when they are purged.
  * An id that is not of UUID version 7 tells no time: such a row stays in the first or the default partition for good.
  */
 export class MonthlyPartitions extends Migration {
@@ -14,6 +15,7 @@ export class MonthlyPartitions extends Migration {
 		this.addSql(functions);
 		for (const table of ['message_log', 'audit_event', 'resource_history']) this.addSql(`select partition_by_month('${table}')`);
 		this.addSql('drop function partition_by_month(text)');
+		this.addSql('create index accepted_message_time on accepted_message using brin (accepted_at)');
 		this.addSql('select ensure_month_partitions()');
 	}
 }
