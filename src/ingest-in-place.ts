@@ -1,22 +1,19 @@
 import { defaultLimits, type Limits } from '#core/limits.ts';
 import { Ingest } from '#ingest/worker.ts';
-import type { Delivery, Reply } from '#record/delivery.ts';
+import type { Delivery, ReplyTo } from '#record/delivery.ts';
 
-/** Processes deliveries in this thread, by the same way as a worker's: how the command line replays messages and writes reports. */
-export async function processInPlace(
+/** Processes a delivery in this thread, in the same way as a worker does: the command line replays messages and writes reports so. */
+export async function processInPlace<Sent extends Delivery>(
 	databaseUrl: string,
-	deliveries: readonly Delivery[],
+	delivery: Sent,
 	limits: Limits = defaultLimits,
-): Promise<Reply[]> {
+): Promise<ReplyTo<Sent>> {
 	const ingest = new Ingest({ databaseUrl, limits, logLevel: 'silent', objectsFolder: undefined });
 	try {
-		const replies: Reply[] = [];
-		for (const delivery of deliveries) {
-			const result = await ingest.process(0, [delivery]);
-			if (result === undefined) throw new Error('the database does not take the message');
-			replies.push(...result.replies);
-		}
-		return replies;
+		const result = await ingest.process(0, [delivery]);
+		const [reply] = result?.replies ?? [];
+		if (reply === undefined) throw new Error('the database does not take the message');
+		return reply as ReplyTo<Sent>;
 	} finally {
 		await ingest.close();
 	}

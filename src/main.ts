@@ -7,12 +7,12 @@ import { version } from './version.ts';
 
 /** Exit codes: 0 ended as asked, 1 failed at run time, 2 wrong configuration or usage. */
 export async function main(argv: string[]): Promise<number> {
-	return runCli(argv, { stdout: process.stdout, stderr: process.stderr }, { start, processDeliveries, readConfig, version });
+	return runCli(argv, { stdout: process.stdout, stderr: process.stderr }, { start, processDelivery, readConfig, version });
 }
 
 /** What most commands do without is loaded by those that need it: it takes longer than they do. */
-const processDeliveries: CliHooks['processDeliveries'] = async (...parameters) =>
-	(await import('./ingest-in-place.ts')).processInPlace(...parameters);
+const processDelivery: CliHooks['processDelivery'] = async (databaseUrl, delivery, limits) =>
+	(await import('./ingest-in-place.ts')).processInPlace(databaseUrl, delivery, limits);
 
 /** Runs the service until it is told to end. */
 async function start(): Promise<number> {

@@ -5,7 +5,7 @@ import { ReplayRuns } from '#administration/replay-runs.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
 import { type Metrics, messageTypeLabel } from '#core/metrics.ts';
-import type { Delivery, Reply } from '#record/delivery.ts';
+import type { Delivery, ReplyTo } from '#record/delivery.ts';
 import type { Shards } from '#site/shards.ts';
 import type { Connection } from '#storage/connection.ts';
 import { openEntities } from '#storage/entities/index.ts';
@@ -81,7 +81,7 @@ function openServices({
 	closers.push(() => reader.close());
 	const replayRuns = new ReplayRuns(log);
 	closers.push(() => replayRuns.close());
-	const deliver = async (delivery: Delivery): Promise<Reply> => {
+	const deliver = async <Sent extends Delivery>(delivery: Sent): Promise<ReplyTo<Sent>> => {
 		const reply = await deliverSoon({ gateway: shards, limits }, delivery);
 		if (delivery.surface === 'replay' && delivery.kind.startsWith('hl7')) {
 			const { messageType, outcome, failure } = reply;
@@ -97,7 +97,7 @@ function openServices({
 			databaseUrl,
 			nowMs: () => clock.nowMs(),
 			allowAnySource: config.ALLOW_ANY_SOURCE,
-			deliver: (deliveries) => Promise.all(deliveries.map(deliver)),
+			deliver,
 			objects,
 			headerBytesMax: limits.dicomHeaderBytesMax,
 			limits,

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { Failure } from '#core/failure.ts';
 import { newId, nilId } from '#core/id.ts';
-import type { Delivery } from '#record/delivery.ts';
-import type { ConflictDecision, DecisionAnswer, InstanceAttributes, StoredInstance } from '#record/instance.ts';
+import type { ConflictDelivery } from '#record/delivery.ts';
+import type { ConflictDecision, InstanceAttributes, StoredInstance } from '#record/instance.ts';
 import { readRows } from '#storage/administrative-reader.ts';
 import { quarantineKey } from '#storage/objects/object-key.ts';
 import { listConflicts as listStatement, showConflict as showStatement } from '#storage/statements/administrative/read-conflicts.ts';
@@ -197,7 +197,7 @@ async function fetched(context: OperationContext, row: WholeRow): Promise<Stored
 /** By the site's turn, as everything that is written; answers the key of what was the instance before. */
 async function decided(context: OperationContext, row: WholeRow, decision: ConflictDecision): Promise<string | undefined> {
 	const receivedAtMs = context.nowMs();
-	const delivery: Delivery = {
+	const delivery: ConflictDelivery = {
 		id: newId(receivedAtMs),
 		kind: 'conflict',
 		siteId: row.site_id,
@@ -208,8 +208,8 @@ async function decided(context: OperationContext, row: WholeRow, decision: Confl
 		bytes: Buffer.from(JSON.stringify(decision)),
 		defaultAuthority: row.default_authority ?? undefined,
 	};
-	const [reply] = await context.deliver([delivery]);
-	const { failure, superseded } = JSON.parse(Buffer.from(reply?.acks[0] ?? []).toString('utf8')) as DecisionAnswer;
+	const { answer } = await context.deliver(delivery);
+	const { failure, superseded } = answer;
 	if (failure) throw new AdministrationError(failure.diagnostics);
 	return superseded;
 }

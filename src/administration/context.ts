@@ -1,7 +1,7 @@
 import { newId, nilId } from '#core/id.ts';
 import type { Limits } from '#core/limits.ts';
 import type { Role } from '#core/role.ts';
-import type { Delivery, Reply } from '#record/delivery.ts';
+import type { Delivery, ReplyTo } from '#record/delivery.ts';
 import type { EntityManager } from '#storage/entities/index.ts';
 import type { ObjectStore } from '#storage/objects/object-store.ts';
 import type { Reader } from '#storage/reader.ts';
@@ -32,8 +32,8 @@ export interface AdministrationContext {
 /** What the operations need of the service; a surface makes one a call. */
 export interface OperationContext extends AdministrationContext {
 	databaseUrl: string;
-	/** Carries out deliveries by the ordinary write path, in order. */
-	deliver(deliveries: readonly Delivery[]): Promise<Reply[]>;
+	/** Carries out a delivery by the ordinary write path. */
+	deliver<Sent extends Delivery>(delivery: Sent): Promise<ReplyTo<Sent>>;
 	objects: ObjectStore;
 	/** DICOM_HEADER_BYTES_MAX */
 	headerBytesMax: number;

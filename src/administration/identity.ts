@@ -3,7 +3,7 @@ import { newId, nilId } from '#core/id.ts';
 import type { JsonObject } from '#core/json.ts';
 import { asObjects, asText } from '#fhir/elements.ts';
 import { tableShapes } from '#fhir/resources/index.ts';
-import type { IdentityEdit, IdentityOutcome } from '#record/identity.ts';
+import type { IdentityEdit } from '#record/identity.ts';
 import { readRows } from '#storage/administrative-reader.ts';
 import { countRecorded, countReferring, insertDismissals } from '#storage/statements/administrative/identity.ts';
 import { AdministrationError, note, type OperationContext } from './context.ts';
@@ -148,14 +148,17 @@ async function delivered(
 		identifiers: [survivor, prior].flatMap((patient) => shownOf(identifiersOf(patient)).slice(0, 1)),
 		actor: context.actor.name,
 	};
-	const [reply] = await context.deliver([
-		{
-			...{ id, kind: 'identity', siteId, clientId: nilId, surface: 'administration', source: context.actor.name, receivedAtMs },
-			bytes: Buffer.from(JSON.stringify(edit)),
-		},
-	]);
-	const outcome = JSON.parse(Buffer.from(reply?.acks[0] ?? []).toString('utf8')) as IdentityOutcome;
-	if (outcome.kind === 'refused') throw new AdministrationError(outcome.diagnostics);
+	const { answer } = await context.deliver({
+		id,
+		kind: 'identity',
+		siteId,
+		clientId: nilId,
+		surface: 'administration',
+		source: context.actor.name,
+		receivedAtMs,
+		bytes: Buffer.from(JSON.stringify(edit)),
+	});
+	if (answer.kind === 'refused') throw new AdministrationError(answer.diagnostics);
 	return id;
 }
 

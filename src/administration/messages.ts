@@ -233,8 +233,7 @@ type ReplayRecord = z.infer<typeof replayRecord>;
 export async function replayMessage(context: OperationContext, id: string): Promise<ReplayRecord> {
 	const row = await wholeRow(context, id);
 	if (row.bytes.length === 0) throw new AdministrationError(`the message '${id}' is a duplicate; replay '${row.replay_of}'`);
-	const [reply] = await context.deliver([replayOf(row, context.nowMs())]);
-	if (reply === undefined) throw new Error('a replay was not answered');
+	const reply = await context.deliver(replayOf(row, context.nowMs()));
 	const { id: replay, outcome } = reply;
 	await note(context, { action: 'messages.replay', subject: id, siteId: row.site_id, after: { replay, outcome } });
 	return { id: replay, replay_of: id, outcome, failure: reply.failure?.diagnostics ?? null };

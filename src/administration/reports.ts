@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { newId, nilId } from '#core/id.ts';
 import type { JsonObject } from '#core/json.ts';
-import { isCompleted, type ReportEdit, type ReportEditOutcome } from '#record/report.ts';
+import { isCompleted, type ReportEdit } from '#record/report.ts';
 import { isFhirId, rowIdOf } from '#record/row-id.ts';
 import { isUid } from '#record/uid.ts';
 import { readRows } from '#storage/administrative-reader.ts';
@@ -176,23 +176,18 @@ export async function showReport(context: OperationContext, id: string): Promise
 /** Writes by the ordinary way, so that the site's order holds, whoever else writes. */
 async function write(context: OperationContext, siteId: string, edit: ReportEdit): Promise<string> {
 	const nowMs = context.nowMs();
-	const [reply] = await context.deliver([
-		{
-			kind: 'report',
-			id: newId(nowMs),
-			siteId,
-			clientId: nilId,
-			surface: 'administration',
-			source: context.source || context.actor.name,
-			receivedAtMs: nowMs,
-			bytes: Buffer.from(JSON.stringify(edit)),
-		},
-	]);
-	const ack = reply?.acks[0];
-	if (ack === undefined) throw new Error('the edit of a report was not answered');
-	const outcome = JSON.parse(Buffer.from(ack).toString('utf8')) as ReportEditOutcome;
-	if (outcome.kind === 'refused') throw new AdministrationError(outcome.diagnostics);
-	return outcome.id;
+	const { answer } = await context.deliver({
+		kind: 'report',
+		id: newId(nowMs),
+		siteId,
+		clientId: nilId,
+		surface: 'administration',
+		source: context.source || context.actor.name,
+		receivedAtMs: nowMs,
+		bytes: Buffer.from(JSON.stringify(edit)),
+	});
+	if (answer.kind === 'refused') throw new AdministrationError(answer.diagnostics);
+	return answer.id;
 }
 
 /** A report on a study of the site, of which it takes the patient. */

@@ -1,4 +1,4 @@
-import type { Delivery, Reply } from '#record/delivery.ts';
+import type { Delivery, ReplyTo } from '#record/delivery.ts';
 import type { Config } from '../config.ts';
 
 export interface CliStreams {
@@ -10,7 +10,7 @@ export interface CliStreams {
 export interface CliHooks {
 	/** Runs the service until it ends; answers the exit code. */
 	start(): Promise<number>;
-	processDeliveries(databaseUrl: string, deliveries: readonly Delivery[], limits: Config['limits']): Promise<Reply[]>;
+	processDelivery<Sent extends Delivery>(databaseUrl: string, delivery: Sent, limits: Config['limits']): Promise<ReplyTo<Sent>>;
 	readConfig(): Config;
 	version: string;
 }

@@ -79,7 +79,7 @@ async function runOn(databaseUrl: string, { operation, inputs, repeated }: Call,
 			limits: config.limits,
 			reader,
 			replayRuns: undefined,
-			deliver: (deliveries: readonly Delivery[]) => hooks.processDeliveries(databaseUrl, deliveries, config.limits),
+			deliver: <Sent extends Delivery>(delivery: Sent) => hooks.processDelivery(databaseUrl, delivery, config.limits),
 		};
 		const results: unknown[] = [];
 		for (const input of inputs) results.push(await perform(operation, context, input));

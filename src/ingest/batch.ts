@@ -12,6 +12,7 @@ import { findBatch, forgetBatches, insertBatch } from '#storage/statements/commi
 import { takeTurns } from '#storage/statements/take-turns.ts';
 import type { WriteSet } from '#storage/write-set.ts';
 import type { Interpret, Interpretation } from './interpretation.ts';
+import { definitionOf } from './kinds/index.ts';
 import { lookUp } from './look-up.ts';
 import { digestOf, joined, keysOf, needsLookup, type Prepared, placeAll, segmentsOf } from './prepared.ts';
 import { type Settled, settle, sourceOf } from './settlement.ts';
@@ -253,13 +254,10 @@ class Sequences {
 	}
 }
 
-/**
- * What a delivery is recognised by when it comes again, beside its control id. A report about a procedure step is what its
- * session makes of it, so that here only the delivery itself is known again, whose COMMIT was lost on the way. Empty without a control id.
- */
+/** A delivery is recognised by this when it comes again, beside its control id. Empty without a control id. */
 function recognisedBy({ kind, bytes, id }: Delivery, { controlId }: Interpretation): string {
 	if (controlId === '') return '';
-	return kind === 'mpps' ? id : digestOf(bytes);
+	return definitionOf(kind).recognisedBy === 'delivery' ? id : digestOf(bytes);
 }
 
 function keyOf({ delivery, interpretation, digest }: Prepared): MessageKey {

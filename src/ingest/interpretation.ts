@@ -1,10 +1,10 @@
 import type { Failure } from '#core/failure.ts';
 import type { ApplyContext } from '#record/apply/context.ts';
 import type { ChangeSet } from '#record/change-set.ts';
-import type { Delivery, FhirAnswer, Outcome, Reply } from '#record/delivery.ts';
+import type { AnswerOf, Delivery, DeliveryKind, Outcome, Reply } from '#record/delivery.ts';
 
 /** A delivery as its format understood it, and how that format answers it. */
-export interface Interpretation {
+export interface Interpretation<Answer = AnswerOf<DeliveryKind>> {
 	messageType: string;
 	/** What a redelivery is recognised by, with the sender and the bytes; empty when the message has none. */
 	controlId: string;
@@ -13,8 +13,8 @@ export interface Interpretation {
 	logged: 'always' | 'refused' | 'never';
 	/** Values of the business identifiers of whom the message is about, as far as they can be read from one that is not applied. */
 	patients?: readonly string[];
-	/** Renders the answer to an outcome. */
-	acknowledge(outcome: Outcome, failure: Failure | undefined, effects: Effects): Acknowledgement;
+	/** Makes the answer to an outcome. */
+	answer(outcome: Outcome, failure: Failure | undefined, effects: Effects): Answer;
 	/** The bytes by which it is logged, where they are not those of the delivery. */
 	logAs?: Uint8Array;
 	/**
@@ -27,16 +27,10 @@ export interface Interpretation {
 /** What came of the changes, in their order. */
 export type Effects = Pick<ApplyContext, 'results' | 'sessions' | 'instances'>;
 
-/** Acknowledgements: none, one, or two in enhanced mode; of a FHIR request the body, and the rest of its answer. */
-export interface Acknowledgement {
-	acks: Uint8Array[];
-	answer?: FhirAnswer;
-}
-
 /** A delivery whose parts are applied or refused each by itself (a Bundle of type batch), and how their replies become one. */
-export interface PartedInterpretation {
-	parts: readonly Interpretation[];
-	join(replies: readonly Reply[]): Reply;
+export interface PartedInterpretation<Answer = AnswerOf<DeliveryKind>> {
+	parts: readonly Interpretation<Answer>[];
+	join(replies: readonly Reply<Answer>[]): Reply<Answer>;
 }
 
 /** Reads one delivery. Never throws: what cannot be read is a refusal. */

@@ -6,10 +6,11 @@ import type { ResourceResult } from '#record/apply/resource.ts';
 import { type Row, referenceTo } from '#record/apply/rows.ts';
 import type { WorkingSet } from '#record/apply/working-set.ts';
 import type { Flag } from '#record/change-set.ts';
-import type { Delivery, FhirAnswer, Outcome, Reply } from '#record/delivery.ts';
+import type { AnswerOf, DeliveryKind, Outcome, Reply } from '#record/delivery.ts';
 import type { IndexOutcome } from '#record/instance.ts';
 import { type AcceptedMessage, type LoggedMessage, senderKey } from '#storage/message-log.ts';
-import type { Effects } from './interpretation.ts';
+import type { Effects, Interpretation } from './interpretation.ts';
+import { definitionOf } from './kinds/index.ts';
 import { changeSetOf, type Prepared, patientsOf } from './prepared.ts';
 
 /** What a batch decided of one message: its reply, and its row in the message log. Nothing is true before the commit. */
@@ -32,23 +33,25 @@ export interface SettlementContext {
 /** Decides one message in its turn: answered before, refused, ignored, or applied to the working set. */
 export function settle(message: Prepared, context: SettlementContext): Settled {
 	const { delivery, interpretation, digest } = message;
+	const { answerLog, messageIdName } = definitionOf(delivery.kind);
 	const key = senderKey({ siteId: delivery.siteId, clientId: delivery.clientId, controlId: interpretation.controlId });
 	const earlier = interpretation.controlId === '' ? [] : (context.accepted.get(key) ?? []);
 	const same =
 		earlier.find((accepted) => accepted.digest === digest && accepted.acks) ?? earlier.find((accepted) => accepted.digest === digest);
 	if (same && delivery.replayOf === undefined) {
 		// The log may have been cut back since; then the same answer is rendered anew.
-		const acks = same.acks ?? interpretation.acknowledge('accepted', undefined, noEffects).acks;
-		return settled(message, context, { outcome: 'duplicate', acks, replayOf: same.messageId });
+		const answer = same.acks ? answerLog.read(same.acks) : interpretation.answer('accepted', undefined, noEffects);
+		const acks = same.acks ?? answerLog.write(answer);
+		return settled(message, context, { outcome: 'duplicate', answer, acks, replayOf: same.messageId });
 	}
 	const flags: Flag[] = [];
-	const messageId = nameOfMessageId[delivery.kind];
-	if (earlier.length > 0 && !same && messageId !== undefined) {
-		flags.push({ code: 'same-control-id', text: `${messageId} was used before for a message with other content` });
+	if (earlier.length > 0 && !same && messageIdName !== undefined) {
+		flags.push({ code: 'same-control-id', text: `${messageIdName} was used before for a message with other content` });
 	}
 	const effect: Effect = { flags, changed: [], results: [], sessions: [], instances: [] };
 	const [outcome, failure] = verdictOf(message, context, effect);
-	const { acks, answer } = interpretation.acknowledge(outcome, failure, effect);
+	const answer = interpretation.answer(outcome, failure, effect);
+	const acks = isLogged(interpretation, outcome) ? answerLog.write(answer) : [];
 	if (interpretation.controlId !== '' && (outcome === 'accepted' || outcome === 'ignored') && !same) {
 		context.accepted.set(key, [...earlier, { messageId: delivery.id, digest, acks }]);
 	}
@@ -56,14 +59,15 @@ export function settle(message: Prepared, context: SettlementContext): Settled {
 		outcome,
 		failure,
 		...effect,
-		acks,
 		answer,
+		acks,
 		replayOf: delivery.replayOf ?? effect.sessions[0]?.repeats ?? null,
 	});
 }
 
-/** Where a sender is to use an id once only. */
-const nameOfMessageId: Readonly<Partial<Record<Delivery['kind'], string>>> = { hl7v2: 'MSH-10', hl7v3: 'the message id' };
+function isLogged({ logged }: Interpretation, outcome: Outcome): boolean {
+	return logged === 'always' || (logged === 'refused' && outcome === 'refused');
+}
 
 /** What a message did to the working set, and what a person should look at. */
 interface Effect {
@@ -101,31 +105,30 @@ function verdictOf(message: Prepared, context: SettlementContext, effect: Effect
 
 /** `meta.source`: by which surface the content came, and under which control id or by which API key. */
 export function sourceOf({ delivery, interpretation }: Prepared): string {
-	const name = delivery.kind === 'fhir' ? delivery.source : delivery.kind === 'report' ? 'report' : interpretation.controlId;
+	const name = definitionOf(delivery.kind).sourceName?.(delivery) ?? interpretation.controlId;
 	return `urn:tributary:${delivery.surface}:${encodeURIComponent(name.toWellFormed())}`;
 }
 
 interface Settling extends Partial<Effect> {
 	outcome: Outcome;
 	failure?: Failure | undefined;
-	acks: Uint8Array[];
-	answer?: FhirAnswer | undefined;
+	answer: AnswerOf<DeliveryKind>;
+	/** The answer as it is logged. */
+	acks: readonly Uint8Array[];
 	replayOf: string | null;
 }
 
 function settled(message: Prepared, { sequence }: SettlementContext, settling: Settling): Settled {
 	const { delivery, digest, interpretation } = message;
-	const { outcome, failure, acks, answer, flags = [], replayOf } = settling;
+	const { outcome, failure, answer, acks, flags = [], replayOf } = settling;
 	const changed = changedBy(settling);
 	const { messageType, controlId } = interpretation;
 	const record = failure ? failureRecord(failure) : undefined;
-	const reply: Reply = { id: delivery.id, outcome, messageType, controlId, acks, flags };
+	const reply: Reply = { id: delivery.id, outcome, messageType, controlId, answer, flags };
 	if (record) reply.failure = record;
-	if (answer) reply.answer = answer;
 	const reports = reportStatuses(settling);
 	if (reports.length > 0) reply.reports = reports;
-	const { logged: kept } = interpretation;
-	if (kept === 'never' || (kept === 'refused' && outcome !== 'refused')) return { reply, logged: undefined };
+	if (!isLogged(interpretation, outcome)) return { reply, logged: undefined };
 	const logged: LoggedMessage = {
 		// A part is logged as a message of its own, so that it can be replayed by itself.
 		delivery: interpretation.logAs === undefined ? delivery : { ...delivery, id: newId(), bytes: interpretation.logAs },

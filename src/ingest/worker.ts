@@ -9,15 +9,8 @@ import { FileStore } from '#storage/objects/file-store.ts';
 import { ReadSet } from '#storage/read-set.ts';
 import { WriteSet } from '#storage/write-set.ts';
 import { Batch, type BatchResult } from './batch.ts';
-import { interpretConflict } from './conflict.ts';
-import { interpretFhir } from './fhir.ts';
-import { interpretHl7v2 } from './hl7v2.ts';
-import { interpretHl7v3 } from './hl7v3.ts';
-import { interpretIdentity } from './identity.ts';
-import { interpretImage } from './image.ts';
-import type { Interpret } from './interpretation.ts';
-import { interpretMpps } from './mpps.ts';
-import { interpretReport } from './report.ts';
+import type { InterpretContext } from './kinds/definition.ts';
+import { interpretDelivery } from './kinds/index.ts';
 
 export interface IngestSettings {
 	databaseUrl: string;
@@ -34,11 +27,18 @@ export class Ingest {
 	readonly #readSet = new ReadSet(tableShapes);
 	readonly #writeSet = new WriteSet(tableShapes);
 	readonly #log: Log;
+	readonly #interpretContext: InterpretContext;
 	#objects: FileStore | undefined;
 
 	constructor(settings: IngestSettings) {
 		this.#settings = settings;
 		this.#log = createLog(settings.logLevel);
+		this.#interpretContext = {
+			limits: settings.limits,
+			clock: systemClock,
+			log: this.#log,
+			placeObject: (key, object) => this.#placeObject(key, object),
+		};
 	}
 
 	/** Processes one batch of a lane; undefined when the database does not take it. */
@@ -47,7 +47,7 @@ export class Ingest {
 			connection: this.#connection(lane),
 			readSet: this.#readSet,
 			writeSet: this.#writeSet,
-			interpret: (delivery) => this.#interpret(delivery),
+			interpret: (delivery) => interpretDelivery(delivery, this.#interpretContext),
 			clock: systemClock,
 			log: this.#log,
 		});
@@ -57,28 +57,6 @@ export class Ingest {
 			if (!(error instanceof Failure) || error.code !== 'unavailable') throw error;
 			this.#log.warn({ err: error, lane }, 'the database does not take a batch');
 			return undefined;
-		}
-	}
-
-	#interpret(delivery: Delivery): ReturnType<Interpret> {
-		const { limits } = this.#settings;
-		switch (delivery.kind) {
-			case 'fhir':
-				return interpretFhir(delivery, limits, this.#log);
-			case 'identity':
-				return interpretIdentity(delivery);
-			case 'image':
-				return interpretImage(delivery, (key, object) => this.#placeObject(key, object));
-			case 'conflict':
-				return interpretConflict(delivery);
-			case 'mpps':
-				return interpretMpps(delivery, limits, this.#log);
-			case 'report':
-				return interpretReport(delivery, limits);
-			case 'hl7v2':
-				return interpretHl7v2(delivery, limits, systemClock, this.#log);
-			case 'hl7v3':
-				return interpretHl7v3(delivery, limits, systemClock, this.#log);
 		}
 	}
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#core/json.ts';
-import type { DimseStatus } from './refusal.ts';
+import type { DimseStatus } from '#record/mpps.ts';
 
 /** One MPPS N-CREATE or N-SET. */
 export interface ProcedureStepRequest {

@@ -1,4 +1,5 @@
 import { Failure, type FailureCode } from '#core/failure.ts';
+import type { DimseStatus } from '#record/mpps.ts';
 
 interface Reason {
 	/** What HTTP makes of it. */
@@ -38,19 +39,6 @@ export class MppsRefusal extends Failure {
 		super(reasons[reason].code, diagnostics);
 		this.reason = reason;
 	}
-}
-
-/** What a DIMSE peer is told. */
-export interface DimseStatus {
-	/**
-	 * 0x0000; 0x0106 a status that is not IN PROGRESS at N-CREATE, or another value that is not allowed; 0x0110 with `errorId`
-	 * 0xA710 an object that is final; 0x0111 the UID is taken; 0x0112 no such object; 0x0110 any other failure (PS3.4 F.7.2).
-	 */
-	status: number;
-	/** Error ID (0000,0903). */
-	errorId?: number;
-	/** For Error Comment (0000,0902), without a patient's data. */
-	comment?: string;
 }
 
 /** Any failure as a DIMSE status; what is not about procedure steps is a processing failure. */

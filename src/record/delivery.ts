@@ -1,5 +1,9 @@
 import type { FailureRecord } from '#core/failure.ts';
 import type { Flag } from './change-set.ts';
+import type { IdentityOutcome } from './identity.ts';
+import type { DecisionAnswer, IndexAnswer } from './instance.ts';
+import type { DimseStatus } from './mpps.ts';
+import type { ReportEditOutcome } from './report.ts';
 import type { ResourceType } from './table-shape.ts';
 
 export const deliverySurfaces = ['mllp', 'hl7-http', 'fhir', 'mpps', 'dimse', 'dicomweb', 'replay', 'administration'] as const;
@@ -44,20 +48,54 @@ interface AnyDelivery {
 
 export interface Hl7v2Delivery extends AnyDelivery {
 	kind: 'hl7v2';
+	surface: 'mllp' | 'hl7-http' | 'replay';
 	policy: Hl7v2Policy;
 }
 
 /** The body of `POST /v3/ingest`: an HL7 v3 message or CDA document, as it is or in a SOAP envelope. */
 export interface Hl7v3Delivery extends AnyDelivery {
 	kind: 'hl7v3';
+	surface: 'hl7-http' | 'replay';
 	/** The site's assigning authority for identifiers that name none; a FHIR system URI. */
 	defaultAuthority: string | undefined;
+}
+
+/** Acknowledgements in the sender's character set, without MLLP framing: one, or 0–2 in enhanced mode of HL7 v2. */
+export interface Hl7Answer {
+	acknowledgements: readonly Uint8Array[];
 }
 
 /** A FHIR request that writes: `bytes` are its head and body (fhir/write/request). */
 export interface FhirDelivery extends AnyDelivery {
 	kind: 'fhir';
+	surface: 'fhir' | 'replay';
 	policy: FhirPolicy;
+}
+
+export type FhirAnswer =
+	| {
+			kind: 'resource';
+			/** HTTP status. */
+			status: number;
+			/** JSON; empty where the client asked for none. */
+			body: Uint8Array;
+			/** The resource that was written or found; absent where there is none to name. */
+			resource?: { type: ResourceType; id: string; version: number; lastUpdated: string };
+	  }
+	| {
+			kind: 'bundle';
+			type: 'batch-response' | 'transaction-response';
+			/** One for each entry of the request, in JSON; those of `reads` are empty. */
+			entries: readonly Uint8Array[];
+			/** The entries that only read. They are carried out after the commit. */
+			reads: readonly BundleRead[];
+	  };
+
+export interface BundleRead {
+	index: number;
+	/** `Patient/1`, `Patient?name=a` */
+	url: string;
+	ifNoneMatch: string | undefined;
 }
 
 /**
@@ -66,82 +104,81 @@ export interface FhirDelivery extends AnyDelivery {
  */
 export interface MppsDelivery extends AnyDelivery {
 	kind: 'mpps';
+	surface: 'mpps' | 'dimse' | 'replay';
 	operation: 'report' | 'create' | 'set';
 }
 
-/** An instance on its way into the index: `bytes` are what `packImage` makes of it; the answer is the `IndexAnswer`. */
-export interface ImageDelivery extends AnyDelivery {
-	kind: 'image';
+/** The body of the HTTP answer to a report, or the DIMSE status of N-CREATE and N-SET. */
+export type MppsAnswer = MppsReportAnswer | DimseStatus;
+
+export type MppsReportAnswer = { success: true; session_id: string } | { success: false; error: string };
+
+/** An instance on its way into the index: `bytes` are what `packInstance` makes of it. */
+export interface InstanceDelivery extends AnyDelivery {
+	kind: 'instance';
+	surface: 'dimse' | 'dicomweb';
 	/** The site's assigning authority for patient ids whose issuer is not named. */
 	defaultAuthority: string | undefined;
 }
 
-/** What a person does to a report: `bytes` are its `ReportEdit` in JSON; the answer is the `ReportEditOutcome`. */
+/** A person edits a report: `bytes` are a `ReportEdit` in JSON. */
 export interface ReportDelivery extends AnyDelivery {
 	kind: 'report';
+	surface: 'administration';
 }
 
-/** A person's decision about a conflict, on its way into the index: `bytes` are a `ConflictDecision` in JSON. */
+/** A person decides a conflict of images: `bytes` are a `ConflictDecision` in JSON. */
 export interface ConflictDelivery extends AnyDelivery {
 	kind: 'conflict';
-	/** As of an image. */
+	surface: 'dimse';
+	/** The same as that of an instance. */
 	defaultAuthority: string | undefined;
 }
 
-/** A person merges two patients, or tells them apart again: `bytes` are an `IdentityEdit` in JSON; the answer is the `IdentityOutcome`. */
+/** A person merges two patients, or tells them apart again: `bytes` are an `IdentityEdit` in JSON. */
 export interface IdentityDelivery extends AnyDelivery {
 	kind: 'identity';
+	surface: 'administration';
 }
 
+/** Each kind of delivery with its answer. How a kind is read and answered stands in its file in `ingest/kinds`. */
+interface DeliveryContracts {
+	hl7v2: { delivery: Hl7v2Delivery; answer: Hl7Answer };
+	hl7v3: { delivery: Hl7v3Delivery; answer: Hl7Answer };
+	fhir: { delivery: FhirDelivery; answer: FhirAnswer };
+	mpps: { delivery: MppsDelivery; answer: MppsAnswer };
+	instance: { delivery: InstanceDelivery; answer: IndexAnswer };
+	report: { delivery: ReportDelivery; answer: ReportEditOutcome };
+	conflict: { delivery: ConflictDelivery; answer: DecisionAnswer };
+	identity: { delivery: IdentityDelivery; answer: IdentityOutcome };
+}
+
+export type DeliveryKind = keyof DeliveryContracts;
+export type DeliveryOf<Kind extends DeliveryKind> = DeliveryContracts[Kind]['delivery'];
+export type AnswerOf<Kind extends DeliveryKind> = DeliveryContracts[Kind]['answer'];
+
 /** One inbound message on its way to its site's mailbox and worker. */
-export type Delivery =
-	| Hl7v2Delivery
-	| Hl7v3Delivery
-	| FhirDelivery
-	| MppsDelivery
-	| ImageDelivery
-	| ReportDelivery
-	| ConflictDelivery
-	| IdentityDelivery;
+export type Delivery = DeliveryOf<DeliveryKind>;
 
 /** `duplicate`: it was accepted before and is answered again, without effect. */
 export type Outcome = 'accepted' | 'refused' | 'ignored' | 'duplicate';
 
-/** What the sender is told; exists only after the transaction is committed. */
-export interface Reply {
+/** The sender is told this; it exists only after the transaction is committed. */
+export interface Reply<Answer = AnswerOf<DeliveryKind>> {
 	id: string;
 	outcome: Outcome;
 	/**
-	 * `ADT^A08`; empty when the message had none. `PRPA_IN201301UV02`, or `HL7v3` where it is no interaction; `CDA 34133-9`. Of a FHIR request its method and resource type: `PUT Patient`. Of a report about
-	 * a procedure step `MPPS` and its status, or `MPPS N-CREATE`, `MPPS N-SET`.
+	 * `ADT^A08`; empty when the message had none. `PRPA_IN201301UV02`, or `HL7v3` where it is no interaction; `CDA 34133-9`. The method
+	 * and resource type of a FHIR request: `PUT Patient`. `MPPS` and the status of a report about a procedure step, or `MPPS N-CREATE`,
+	 * `MPPS N-SET`.
 	 */
 	messageType: string;
 	controlId: string;
-	/**
-	 * Rendered acknowledgements in the sender's character set, without MLLP framing: one, or 0–2 in enhanced mode. Of a FHIR
-	 * request the body of the answer, or one part for each entry of a Bundle. Of a report about a procedure step its answer in JSON.
-	 */
-	acks: Uint8Array[];
+	answer: Answer;
 	failure?: FailureRecord;
 	flags: Flag[];
 	/** FHIR statuses of the versions of reports (DiagnosticReport) that the message wrote. */
 	reports?: string[];
-	/** Of a FHIR request: what its answer says beside the body. */
-	answer?: FhirAnswer;
 }
 
-export interface FhirAnswer {
-	/** HTTP status. */
-	status: number;
-	/** Of a single resource that was written or found. */
-	resource?: { type: ResourceType; id: string; version: number; lastUpdated: string };
-	/** Of a Bundle: its type, and the entries that only read. Those are carried out after the commit; their parts are empty. */
-	bundle?: { type: 'batch-response' | 'transaction-response'; reads: BundleRead[] };
-}
-
-export interface BundleRead {
-	index: number;
-	/** `Patient/1`, `Patient?name=a` */
-	url: string;
-	ifNoneMatch: string | undefined;
-}
+export type ReplyTo<Sent extends Delivery> = Reply<AnswerOf<Sent['kind']>>;

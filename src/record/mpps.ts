@@ -55,3 +55,16 @@ export interface MppsReport {
 	/** JSON text of the attributes as this report stated them. */
 	readonly attributes: string;
 }
+
+/** A DIMSE peer is told this about its N-CREATE or N-SET. */
+export interface DimseStatus {
+	/**
+	 * 0x0000; 0x0106 a status that is not IN PROGRESS at N-CREATE, or another value that is not allowed; 0x0110 with `errorId`
+	 * 0xA710 an object that is final; 0x0111 the UID is taken; 0x0112 no such object; 0x0110 any other failure (PS3.4 F.7.2).
+	 */
+	status: number;
+	/** Error ID (0000,0903). */
+	errorId?: number;
+	/** For Error Comment (0000,0902), without a patient's data. */
+	comment?: string;
+}

@@ -1,4 +1,4 @@
-import type { Delivery, Reply } from '#record/delivery.ts';
+import type { Delivery, ReplyTo } from '#record/delivery.ts';
 
 /**
  * The way into a site: one FIFO per site, bounded, one batch of a shard in flight. Order of effect within a site is
@@ -10,7 +10,7 @@ export interface SiteGateway {
 	 * Rejects with Failure `unavailable` when the mailbox is full or the service cannot store; the message may then
 	 * still have been applied, and the sender's resend is recognised.
 	 */
-	deliver(delivery: Delivery): Promise<Reply>;
+	deliver<Sent extends Delivery>(delivery: Sent): Promise<ReplyTo<Sent>>;
 	/** Whether `deliver` would take a message of this size now. Surfaces that can pause their socket ask first. */
 	hasRoom(siteId: string, bytes: number): boolean;
 	/** Resolves when it may have room again, or after a short while. */

@@ -2,8 +2,8 @@ import type { Clock } from '#core/clock.ts';
 import { Failure } from '#core/failure.ts';
 import { newId, nilId } from '#core/id.ts';
 import type { Metrics } from '#core/metrics.ts';
-import { packImage } from '#record/image-bytes.ts';
 import type { IndexAnswer, StoredInstance } from '#record/instance.ts';
+import { packInstance } from '#record/instance-bytes.ts';
 import type { SiteGateway } from './gateway.ts';
 
 export interface IndexContext {
@@ -20,14 +20,14 @@ export interface IndexContext {
  */
 export function instanceIndex({ gateway, clock, metrics, defaultAuthority }: IndexContext) {
 	return async (siteId: string, instance: StoredInstance, object?: readonly Uint8Array[]): Promise<IndexAnswer> => {
-		const bytes = packImage(instance, object);
+		const bytes = packInstance(instance, object);
 		if (!gateway.available() || !gateway.hasRoom(siteId, bytes.length)) {
 			throw new Failure('too-many-requests', 'too much of this site waits to be stored', { retryAfterSeconds: 1 });
 		}
 		const receivedAtMs = clock.nowMs();
-		const reply = await gateway.deliver({
+		const { answer } = await gateway.deliver({
 			id: newId(receivedAtMs),
-			kind: 'image',
+			kind: 'instance',
 			siteId,
 			clientId: nilId,
 			surface: instance.callingAe === '' ? 'dicomweb' : 'dimse',
@@ -36,7 +36,6 @@ export function instanceIndex({ gateway, clock, metrics, defaultAuthority }: Ind
 			bytes,
 			defaultAuthority: defaultAuthority(siteId),
 		});
-		const answer = JSON.parse(Buffer.from(reply.acks[0] ?? []).toString('utf8')) as IndexAnswer;
 		if (answer.kind !== 'failed') metrics.indexedInstances.inc({ outcome: answer.kind });
 		return answer;
 	};

@@ -6,11 +6,11 @@ import type { Log } from '#core/log.ts';
 import type { Metrics } from '#core/metrics.ts';
 import { reportStatusLabel } from '#core/report-metrics.ts';
 import type { BatchStages } from '#record/batch-stages.ts';
-import type { Delivery, Reply } from '#record/delivery.ts';
+import type { Delivery, ReplyTo } from '#record/delivery.ts';
 import type { SiteGateway } from './gateway.ts';
 import { type BatchOutcome, Lane } from './lane.ts';
 import type { Mailbox } from './mailbox.ts';
-import { type IngestTask, type IngestTaskResult, repliesOf, taskOf } from './task.ts';
+import { type IngestTask, type IngestTaskResult, taskOf } from './task.ts';
 
 export interface ShardsOptions {
 	/** The worker's entry file. */
@@ -76,7 +76,7 @@ export class Shards implements SiteGateway {
 			const result = (await pool.run(task satisfies IngestTask, { transferList })) as IngestTaskResult;
 			if (result.kind === 'unavailable') return result;
 			if (deliveries.length > 0) this.#observe(deliveries.length, performance.now() - started, result.stages);
-			const replies = repliesOf(result);
+			const { replies } = result;
 			for (const { reports = [] } of replies)
 				for (const status of reports) metrics.reportVersions.inc({ status: reportStatusLabel(status) });
 			return { kind: 'done', replies };
@@ -107,12 +107,13 @@ export class Shards implements SiteGateway {
 		return lane;
 	}
 
-	deliver(delivery: Delivery): Promise<Reply> {
+	deliver<Sent extends Delivery>(delivery: Sent): Promise<ReplyTo<Sent>> {
 		if (this.#closed || !this.hasRoom(delivery.siteId, delivery.bytes.length)) {
 			this.#options.metrics.mailboxFull.inc();
 			return Promise.reject(new Failure('unavailable', 'too many messages of this site wait to be stored', { retryAfterSeconds: 1 }));
 		}
-		return this.#laneOf(delivery.siteId).deliver(delivery);
+		// A lane carries deliveries of all kinds; each is answered as its kind is.
+		return this.#laneOf(delivery.siteId).deliver(delivery) as Promise<ReplyTo<Sent>>;
 	}
 
 	hasRoom(siteId: string, bytes: number): boolean {

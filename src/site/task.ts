@@ -11,9 +11,8 @@ export interface IngestTask {
 /** Of each kind of delivery by itself, so that kind and policy stay together. */
 type Packed<T> = T extends Delivery ? Omit<T, 'bytes'> & { length: number } : never;
 type PackedDelivery = Packed<Delivery>;
-type PackedReply = Omit<Reply, 'acks'> & { lengths: number[] };
 
-export type IngestTaskResult = { kind: 'unavailable' } | { kind: 'done'; replies: PackedReply[]; acks: ArrayBuffer; stages: BatchStages };
+export type IngestTaskResult = { kind: 'unavailable' } | { kind: 'done'; replies: Reply[]; stages: BatchStages };
 
 export function taskOf(lane: number, deliveries: readonly Delivery[]): [IngestTask, ArrayBuffer[]] {
 	const bytes = joined(deliveries.map((delivery) => delivery.bytes));
@@ -26,15 +25,36 @@ export function deliveriesOf(task: IngestTask): Delivery[] {
 	return task.deliveries.map(({ length, ...delivery }) => ({ ...delivery, bytes: cut(length) }) as Delivery);
 }
 
+/**
+ * The replies of a batch as they cross back. The bytes of all answers are put into one buffer: a small Buffer is cut from a pool, and
+ * its clone would take the whole pool along.
+ */
 export function resultOf(replies: readonly Reply[], stages: BatchStages): IngestTaskResult {
-	const acks = joined(replies.flatMap((reply) => reply.acks));
-	const packed = replies.map(({ acks: parts, ...reply }) => ({ ...reply, lengths: parts.map((part) => part.length) }));
-	return { kind: 'done', replies: packed, acks, stages };
+	const parts: Uint8Array[] = [];
+	for (const { answer } of replies) gatherBytes(answer, parts);
+	const cut = cutter(joined(parts));
+	const packed = replies.map((reply) => ({ ...reply, answer: withBytes(reply.answer, cut) as Reply['answer'] }));
+	return { kind: 'done', replies: packed, stages };
 }
 
-export function repliesOf(result: IngestTaskResult & { kind: 'done' }): Reply[] {
-	const cut = cutter(result.acks);
-	return result.replies.map(({ lengths, ...reply }) => ({ ...reply, acks: lengths.map((length) => cut(length)) }));
+function gatherBytes(value: unknown, parts: Uint8Array[]): void {
+	if (value instanceof Uint8Array) parts.push(value);
+	else if (Array.isArray(value)) for (const part of value) gatherBytes(part, parts);
+	else if (isObject(value)) for (const name in value) gatherBytes(value[name], parts);
+}
+
+/** The value with what `gatherBytes` finds in it cut from the joined bytes, in the same order. */
+function withBytes(value: unknown, cut: (length: number) => Uint8Array): unknown {
+	if (value instanceof Uint8Array) return cut(value.length);
+	if (Array.isArray(value)) return value.map((part) => withBytes(part, cut));
+	if (!isObject(value)) return value;
+	const copy: Record<string, unknown> = {};
+	for (const name in value) copy[name] = withBytes(value[name], cut);
+	return copy;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+	return typeof value === 'object' && value !== null;
 }
 
 function joined(parts: readonly Uint8Array[]): ArrayBuffer {

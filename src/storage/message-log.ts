@@ -88,7 +88,7 @@ export interface AcceptedMessage {
 	messageId: string;
 	digest: string;
 	/** Present where the bytes were the same. */
-	acks: Uint8Array[] | undefined;
+	acks: readonly Uint8Array[] | undefined;
 }
 
 export interface MessageKey {

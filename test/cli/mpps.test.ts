@@ -31,7 +31,7 @@ async function run(...argv: string[]): Promise<{ code: number; out: string; err:
 		{ stdout, stderr },
 		{
 			start: () => assert.fail('nothing is started'),
-			processDeliveries: processInPlace,
+			processDelivery: processInPlace,
 			readConfig: () => readConfig({ DATABASE_URL: service.databaseUrl }),
 			version: '9.9.9',
 		},

@@ -21,7 +21,7 @@ async function runWith(environment: Record<string, string>, ...argv: string[]): 
 	const stderr = { write: (text: string) => (err += text) };
 	const hooks = {
 		start: () => assert.fail('nothing is started'),
-		processDeliveries: processInPlace,
+		processDelivery: processInPlace,
 		readConfig: () => readConfig({ DATABASE_URL: service.databaseUrl, ...environment }),
 		version: '9.9.9',
 	};

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { runCli } from '#cli/run.ts';
 import { newId, nilId } from '#core/id.ts';
-import type { Delivery, Reply } from '#record/delivery.ts';
+import type { AnswerOf, Delivery, ReplyTo } from '#record/delivery.ts';
 import { readRows } from '#storage/administrative-reader.ts';
 import { removeRuntimeFile, writeRuntimeFile } from '#storage/runtime-file.ts';
 import { firstIdOf } from '#storage/statements/administrative/search-messages.ts';
@@ -36,9 +36,10 @@ async function terminal(t: TestContext, environment: Record<string, string> = {}
 		await database[Symbol.asyncDispose]();
 	});
 	const delivered: Delivery[] = [];
-	const processDeliveries = async (_databaseUrl: string, deliveries: readonly Delivery[]): Promise<Reply[]> => {
-		delivered.push(...deliveries);
-		return deliveries.map(({ id }) => ({ id, outcome: 'accepted', messageType: 'ADT^A08', controlId: 'M1', acks: [], flags: [] }));
+	const processDelivery = async <Sent extends Delivery>(_databaseUrl: string, delivery: Sent): Promise<ReplyTo<Sent>> => {
+		delivered.push(delivery);
+		const answer = { acknowledgements: [] } as AnswerOf<'hl7v2'> as AnswerOf<Sent['kind']>;
+		return { id: delivery.id, outcome: 'accepted', messageType: 'ADT^A08', controlId: 'M1', answer, flags: [] };
 	};
 	const run = async (...argv: string[]): Promise<Outcome> => {
 		let out = '';
@@ -46,7 +47,7 @@ async function terminal(t: TestContext, environment: Record<string, string> = {}
 		const streams = { stdout: { write: (text: string) => (out += text) }, stderr: { write: (text: string) => (err += text) } };
 		const hooks = {
 			start: () => Promise.resolve(0),
-			processDeliveries,
+			processDelivery,
 			readConfig: () => readConfig({ DATABASE_URL: database.url, DATA_DIR: dataDir, ...environment }),
 			version: '9.9.9',
 		};

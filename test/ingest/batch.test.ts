@@ -78,7 +78,7 @@ describe('a batch', () => {
 		);
 		assert.equal(again?.outcome, 'duplicate');
 		assert.deepEqual(
-			again?.acks.map((ack) => Buffer.from(ack).toString()),
+			again?.answer.acknowledgements.map((ack) => Buffer.from(ack).toString()),
 			['accepted|M1|'],
 		);
 		assert.deepEqual(await rows('select gender, version from patient where site_id = $1', site), [['female', 2]]);

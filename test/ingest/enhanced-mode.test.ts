@@ -1,23 +1,21 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { systemClock } from '#core/clock.ts';
 import { Failure } from '#core/failure.ts';
-import { defaultLimits } from '#core/limits.ts';
-import { silentLog } from '#core/log.ts';
-import { interpretHl7v2 } from '#ingest/hl7v2.ts';
+import { hl7v2 } from '#ingest/kinds/hl7v2.ts';
 import { adt } from '#test/support/adt.ts';
-import { delivery } from '#test/support/change-sets.ts';
+import { delivery, interpretContext } from '#test/support/change-sets.ts';
 import { msa } from '#test/support/mllp-client.ts';
 
 /** The codes that a message with these MSH-15 and MSH-16 is answered. */
 function codes(accept: string, application: string, outcome: 'accepted' | 'refused', enhancedAck = true): string[] {
 	const bytes = Buffer.from(adt('1', 'A', 1).replace('|2.5.1|||||||UNICODE', `|2.5.1|||${accept}|${application}|||UNICODE`));
 	const policy = { also: [], ignore: [], enhancedAck, defaultAuthority: undefined };
-	const interpretation = interpretHl7v2(delivery('s', '1', [], { bytes, policy }), defaultLimits, systemClock, silentLog);
+	const interpretation = hl7v2.interpret(delivery('s', '1', [], { bytes, policy }), interpretContext);
+	if ('parts' in interpretation) assert.fail('a message has no parts');
 	const failure = outcome === 'refused' ? new Failure('unknown-key', 'PID-3 is not known') : undefined;
 	return interpretation
-		.acknowledge(outcome, failure, { results: [], sessions: [], instances: [] })
-		.acks.map((ack) => msa(Buffer.from(ack).toString()).code);
+		.answer(outcome, failure, { results: [], sessions: [], instances: [] })
+		.acknowledgements.map((ack) => msa(Buffer.from(ack).toString()).code);
 }
 
 describe('enhanced acknowledgement mode', () => {

@@ -4,12 +4,12 @@ import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { Failure } from '#core/failure.ts';
 import { newId, nilId } from '#core/id.ts';
-import { interpretImage } from '#ingest/image.ts';
-import type { ImageDelivery } from '#record/delivery.ts';
-import { packImage } from '#record/image-bytes.ts';
-import type { IndexOutcome, StoredInstance } from '#record/instance.ts';
+import { interpretDelivery } from '#ingest/kinds/index.ts';
+import type { InstanceDelivery } from '#record/delivery.ts';
+import type { StoredInstance } from '#record/instance.ts';
+import { packInstance } from '#record/instance-bytes.ts';
 import { newObjectKey } from '#storage/objects/object-key.ts';
-import { BatchRunner } from '#test/support/change-sets.ts';
+import { BatchRunner, interpretContext } from '#test/support/change-sets.ts';
 import { type TestDatabase, testDatabase } from '#test/support/database.ts';
 
 interface InstanceDetails {
@@ -30,7 +30,8 @@ describe('instances of one UID in one batch', () => {
 	let pool: pg.Pool;
 	before(async () => {
 		database = await testDatabase();
-		runner = new BatchRunner(database.url, (delivery) => interpretImage(delivery as ImageDelivery, (key, object) => place(key, object)));
+		const context = { ...interpretContext, placeObject: (key: string, object: Uint8Array) => place(key, object) };
+		runner = new BatchRunner(database.url, (delivery) => interpretDelivery(delivery, context));
 		pool = new pg.Pool({ connectionString: database.url, max: 1 });
 	});
 	after(async () => {
@@ -65,18 +66,16 @@ describe('instances of one UID in one batch', () => {
 			objectKey: newObjectKey({ siteId, studyUid: study, seriesUid: series, sopInstanceUid: uid }),
 			...{ callingAe: 'CT1', source: '192.0.2.1' },
 		};
-		const delivery: ImageDelivery = {
-			...{ kind: 'image', id: newId(), siteId, clientId: nilId, surface: 'dimse', source: stored.source, receivedAtMs: Date.now() },
-			bytes: packImage(stored, given.isCarried ? [Buffer.from(content)] : undefined),
+		const delivery: InstanceDelivery = {
+			...{ kind: 'instance', id: newId(), siteId, clientId: nilId, surface: 'dimse', source: stored.source, receivedAtMs: Date.now() },
+			bytes: packInstance(stored, given.isCarried ? [Buffer.from(content)] : undefined),
 			defaultAuthority: undefined,
 		};
 		return { stored, delivery };
 	}
 
-	const process = async (sent: { delivery: ImageDelivery }[]) =>
-		(await runner.process(sent.map(({ delivery }) => delivery))).map(
-			({ acks }) => JSON.parse(Buffer.from(acks[0] ?? []).toString()) as IndexOutcome,
-		);
+	const process = async (sent: { delivery: InstanceDelivery }[]) =>
+		(await runner.process(sent.map(({ delivery }) => delivery))).map(({ answer }) => answer);
 	const rows = async (text: string, siteId: string) => (await pool.query(text, [siteId])).rows;
 	const index = (siteId: string) =>
 		rows(
@@ -190,7 +189,7 @@ describe('instances of one UID in one batch', () => {
 		// The database has no room for the number: the batch is cut in two to find whom it is about.
 		const poison = instance(site, 'd', { uid: '1.4' });
 		poison.stored.attributes.number = 2 ** 40;
-		poison.delivery.bytes = packImage(poison.stored, undefined);
+		poison.delivery.bytes = packInstance(poison.stored, undefined);
 		const failed = (code: string, diagnostics: string) => ({ kind: 'failed', failure: { code, diagnostics } });
 		assert.deepEqual(await process([...carried, poison]), [
 			{ kind: 'stored' },

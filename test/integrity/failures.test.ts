@@ -130,16 +130,12 @@ describe('failures', { timeout: 120_000 }, () => {
 		});
 		const context: OperationContext = {
 			...north(service),
-			deliver: async (deliveries) => {
-				order.push(
-					Buffer.from(deliveries[0]?.bytes ?? [])
-						.toString()
-						.split('|')[9] ?? '',
-				);
+			deliver: async (delivery) => {
+				order.push(Buffer.from(delivery.bytes).toString().split('|')[9] ?? '');
 				if (order.length === 3) await third;
 				// The service cannot store for a moment: the message is tried again.
 				if (order.length === 1) throw new Failure('unavailable', 'the mailbox is full');
-				return service.administration.deliver(deliveries);
+				return service.administration.deliver(delivery);
 			},
 		};
 		const run = await startReplay(context, { site: 'north', cause: cause?.id ?? '' });

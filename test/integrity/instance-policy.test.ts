@@ -31,7 +31,7 @@ async function run(...argv: string[]): Promise<{ code: number; out: string; err:
 		{ stdout: { write: (text: string) => (out += text) }, stderr: { write: (text: string) => (err += text) } },
 		{
 			start: () => assert.fail('nothing is started'),
-			processDeliveries: processInPlace,
+			processDelivery: processInPlace,
 			readConfig: () => readConfig({ DATABASE_URL: service.databaseUrl, DATA_DIR: service.dataDir }),
 			version: '9.9.9',
 		},

@@ -2,13 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import pg from 'pg';
 import { newId, nilId } from '#core/id.ts';
-import { defaultLimits } from '#core/limits.ts';
-import { silentLog } from '#core/log.ts';
 import { encodeRequest } from '#fhir/write/request.ts';
-import { interpretFhir } from '#ingest/fhir.ts';
-import type { Interpret } from '#ingest/interpretation.ts';
+import { interpretDelivery } from '#ingest/kinds/index.ts';
 import type { FhirDelivery } from '#record/delivery.ts';
-import { BatchRunner, delivery, patientChange } from '#test/support/change-sets.ts';
+import { BatchRunner, delivery, interpretContext, patientChange } from '#test/support/change-sets.ts';
 import { commitLosingProxy } from '#test/support/commit-losing-proxy.ts';
 import { testDatabase } from '#test/support/database.ts';
 
@@ -25,7 +22,7 @@ describe('a database that dies between COMMIT and its answer', () => {
 		const replies = await runner.process(batch);
 		assert.equal(proxy.lost(), 1);
 		assert.deepEqual(
-			replies.map((reply) => reply.acks.map((ack) => Buffer.from(ack).toString())),
+			replies.map((reply) => reply.answer.acknowledgements.map((ack) => Buffer.from(ack).toString())),
 			[['accepted|1|'], ['accepted|2|']],
 		);
 		const pool = new pg.Pool({ connectionString: database.url, max: 1 });
@@ -49,13 +46,12 @@ describe('a database that dies between COMMIT and its answer', () => {
 			bytes: encodeRequest({ method, url, headers, body: Buffer.from(JSON.stringify(body)) }),
 			policy,
 		});
-		const interpret: Interpret = (given) => (given.kind === 'fhir' ? interpretFhir(given, defaultLimits, silentLog) : assert.fail());
 		const statuses = async (deliveries: FhirDelivery[]) => {
 			using proxy = await commitLosingProxy(database.url);
-			await using runner = new BatchRunner(proxy.url, interpret);
+			await using runner = new BatchRunner(proxy.url, (given) => interpretDelivery(given, interpretContext));
 			const replies = await runner.process(deliveries);
 			assert.equal(proxy.lost(), 1);
-			return replies.map(({ answer }) => answer?.status);
+			return replies.map(({ answer }) => (answer.kind === 'resource' ? answer.status : undefined));
 		};
 		const patient = { resourceType: 'Patient', telecom: [{ system: 'phone', value: '1' }] };
 		assert.deepEqual(await statuses([fhir('POST', 'Patient', patient), fhir('PUT', 'Patient/own', { ...patient, id: 'own' })]), [201, 201]);

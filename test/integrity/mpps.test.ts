@@ -5,11 +5,10 @@ import { systemClock } from '#core/clock.ts';
 import { newId, nilId } from '#core/id.ts';
 import type { JsonObject } from '#core/json.ts';
 import { defaultLimits } from '#core/limits.ts';
-import { silentLog } from '#core/log.ts';
-import { interpretMpps } from '#ingest/mpps.ts';
-import type { Delivery, MppsDelivery } from '#record/delivery.ts';
+import { interpretDelivery } from '#ingest/kinds/index.ts';
+import type { MppsDelivery } from '#record/delivery.ts';
 import { createProcedureSteps } from '#surfaces/mpps/procedure-steps.ts';
-import { BatchRunner } from '#test/support/change-sets.ts';
+import { BatchRunner, interpretContext } from '#test/support/change-sets.ts';
 import { commitLosingProxy } from '#test/support/commit-losing-proxy.ts';
 import { testDatabase } from '#test/support/database.ts';
 import { eventually, type TestService, testService } from '#test/support/service.ts';
@@ -139,9 +138,7 @@ describe('procedure steps', { timeout: 120_000 }, () => {
 	test('are found again when the database dies between COMMIT and its answer', async () => {
 		await using database = await testDatabase();
 		using proxy = await commitLosingProxy(database.url);
-		await using runner = new BatchRunner(proxy.url, (delivery: Delivery) =>
-			interpretMpps(delivery as MppsDelivery, defaultLimits, silentLog),
-		);
+		await using runner = new BatchRunner(proxy.url, (delivery) => interpretDelivery(delivery, interpretContext));
 		const common = { siteId: newId(), clientId: nilId, source: 'x', receivedAtMs: 0, kind: 'mpps' as const };
 		const step = (operation: 'create' | 'set', attributes: JsonObject): MppsDelivery => ({
 			...{ ...common, id: newId(), surface: 'dimse', operation },
@@ -154,7 +151,7 @@ describe('procedure steps', { timeout: 120_000 }, () => {
 		]);
 		assert.equal(proxy.lost(), 1);
 		assert.deepEqual(
-			replies.map(({ acks }) => JSON.parse(Buffer.from(acks[0] ?? []).toString()).status),
+			replies.map(({ answer }) => 'status' in answer && answer.status),
 			[0, 0, 0x0110],
 		);
 		const pool = new pg.Pool({ connectionString: database.url, max: 1 });

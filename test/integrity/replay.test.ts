@@ -3,8 +3,8 @@ import { describe, test } from 'node:test';
 import { listClients, setClient } from '#administration/clients.ts';
 import { listLoggedMessages, replayMessage, replayRefused, showLoggedMessage } from '#administration/messages.ts';
 import { newId, nilId } from '#core/id.ts';
-import { packImage } from '#record/image-bytes.ts';
 import type { StoredInstance } from '#record/instance.ts';
+import { packInstance } from '#record/instance-bytes.ts';
 import { adt } from '#test/support/adt.ts';
 import { MllpClient, msa } from '#test/support/mllp-client.ts';
 import { testService } from '#test/support/service.ts';
@@ -53,10 +53,9 @@ describe('a refused message', () => {
 		const context = service.administration;
 		const of = { siteId: site?.id ?? '', clientId: nilId, surface: 'dimse' as const, source: '192.0.2.1', receivedAtMs: Date.now() };
 		const given = { ...of, defaultAuthority: undefined, withheld: true as const, bytes: Buffer.from('{"attributes":{"patient":{}}}') };
-		await context.deliver([
-			{ ...given, kind: 'image', id: newId(), bytes: packImage({ attributes: { patient: {} } } as StoredInstance, undefined) },
-			{ ...given, kind: 'conflict', id: newId() },
-		]);
+		const bytes = packInstance({ attributes: { patient: {} } } as StoredInstance, undefined);
+		await context.deliver({ ...given, kind: 'instance', id: newId(), bytes });
+		await context.deliver({ ...given, kind: 'conflict', id: newId() });
 		const refused = () => listLoggedMessages({ ...context, visibleSites: ['south'] }, { outcome: 'refused', limit: 10 });
 		const logged = await refused();
 		assert.deepEqual(logged.map(({ message_type: type }) => type).sort(), ['C-STORE', 'conflict settle']);

@@ -44,7 +44,7 @@ export async function testAdministration({ allowAnySource = false } = {}): Promi
 		nowMs: () => Date.parse(administeredAt),
 		allowAnySource,
 		databaseUrl: database.url,
-		deliver: (deliveries) => processInPlace(database.url, deliveries),
+		deliver: (delivery) => processInPlace(database.url, delivery),
 		objects: configuredObjectStore({ DATA_DIR: folder }),
 		headerBytesMax: defaultLimits.dicomHeaderBytesMax,
 		limits: defaultLimits,

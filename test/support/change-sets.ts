@@ -1,10 +1,13 @@
+import { systemClock } from '#core/clock.ts';
 import { newId, nilId } from '#core/id.ts';
+import { defaultLimits } from '#core/limits.ts';
 import { silentLog } from '#core/log.ts';
 import { tableShapes } from '#fhir/resources/index.ts';
 import { Batch } from '#ingest/batch.ts';
 import type { Interpret } from '#ingest/interpretation.ts';
+import type { InterpretContext } from '#ingest/kinds/definition.ts';
 import type { Change, ChangeSet, Identifier } from '#record/change-set.ts';
-import type { Delivery, Hl7v2Delivery, Reply } from '#record/delivery.ts';
+import type { Delivery, Hl7v2Delivery, ReplyTo } from '#record/delivery.ts';
 import { Connection } from '#storage/connection.ts';
 import { ReadSet } from '#storage/read-set.ts';
 import { WriteSet } from '#storage/write-set.ts';
@@ -18,8 +21,16 @@ export const interpretChangeSet: Interpret = (delivery) => {
 		controlId,
 		verdict: { kind: 'apply', changeSet },
 		logged: 'always',
-		acknowledge: (outcome, failure) => ({ acks: [Buffer.from(`${outcome}|${controlId}|${failure?.diagnostics ?? ''}`)] }),
+		answer: (outcome, failure) => ({ acknowledgements: [Buffer.from(`${outcome}|${controlId}|${failure?.diagnostics ?? ''}`)] }),
 	};
+};
+
+/** Reads deliveries as a worker does that has no store of files. */
+export const interpretContext: InterpretContext = {
+	limits: defaultLimits,
+	clock: systemClock,
+	log: silentLog,
+	placeObject: () => Promise.reject(new Error('the objects lie in the store')),
 };
 
 export function delivery(siteId: string, controlId: string, changes: Change[], extra: Partial<Hl7v2Delivery> = {}): Hl7v2Delivery {
@@ -49,7 +60,7 @@ export class BatchRunner implements AsyncDisposable {
 		this.#interpret = interpret;
 	}
 
-	async process(deliveries: readonly Delivery[]): Promise<Reply[]> {
+	async process<Sent extends Delivery>(deliveries: readonly Sent[]): Promise<ReplyTo<Sent>[]> {
 		const batch = new Batch({
 			connection: this.connection,
 			readSet: this.#readSet,
@@ -58,7 +69,7 @@ export class BatchRunner implements AsyncDisposable {
 			clock: { nowMs: () => Date.now() },
 			log: silentLog,
 		});
-		return (await batch.process(deliveries)).replies;
+		return (await batch.process(deliveries)).replies as ReplyTo<Sent>[];
 	}
 
 	[Symbol.asyncDispose](): Promise<void> {

@@ -69,7 +69,7 @@ export async function testService(environment: Record<string, string> = {}): Pro
 		nowMs: () => Date.now(),
 		allowAnySource: config.ALLOW_ANY_SOURCE,
 		databaseUrl: database.url,
-		deliver: (deliveries) => processInPlace(database.url, deliveries),
+		deliver: (delivery) => processInPlace(database.url, delivery),
 		objects: configuredObjectStore(config),
 		headerBytesMax: config.limits.dicomHeaderBytesMax,
 		limits: config.limits,

@@ -22,7 +22,7 @@ export function bodyOf({ status, row }: ResourceResult, returned: Returned): str
 	return renderStored(row.resourceType, { id, version: String(version), lastUpdated, source: row.source, meta: row.meta, text: row.text });
 }
 
-export function factsOf({ row }: ResourceResult): NonNullable<FhirAnswer['resource']> {
+export function factsOf({ row }: ResourceResult): NonNullable<(FhirAnswer & { kind: 'resource' })['resource']> {
 	// A row as it was read has PostgreSQL's form of the time.
 	return { type: row.resourceType, id: fhirIdOf(row), version: row.version, lastUpdated: new Date(row.lastUpdated).toISOString() };
 }

@@ -10,13 +10,12 @@ import { Router } from '../http/router.ts';
  */
 export async function bundleAnswer(
 	request: HttpRequest,
-	{ type, reads }: NonNullable<FhirAnswer['bundle']>,
-	parts: readonly Uint8Array[],
+	{ type, entries: written, reads }: FhirAnswer & { kind: 'bundle' },
 	routes: readonly Route[],
 	bytesMax: number,
 ): Promise<string> {
 	const router = new Router(routes);
-	const entries = parts.map((part) => Buffer.from(part.buffer, part.byteOffset, part.byteLength).toString('utf8'));
+	const entries = written.map((part) => Buffer.from(part.buffer, part.byteOffset, part.byteLength).toString('utf8'));
 	let bytes = 0;
 	for (const read of reads) {
 		const entry =

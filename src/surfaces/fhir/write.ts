@@ -4,7 +4,7 @@ import { newId, nilId } from '#core/id.ts';
 import type { Interaction } from '#fhir/resource.ts';
 import { definitionOf } from '#fhir/resources/index.ts';
 import { carriedHeaders, encodeRequest } from '#fhir/write/request.ts';
-import type { FhirDelivery, Reply } from '#record/delivery.ts';
+import type { FhirAnswer, FhirDelivery, Reply } from '#record/delivery.ts';
 import { authenticate } from '../http/authenticate.ts';
 import { deliverSoon } from '../http/deliver.ts';
 import { bodyType } from '../http/media-type.ts';
@@ -115,21 +115,19 @@ function count({ metrics }: FhirContext, { siteSlug }: KeyGrant, request: HttpRe
 
 async function answerOf(
 	request: HttpRequest,
-	reply: Reply,
+	{ answer }: Reply<FhirAnswer>,
 	mediaType: string,
 	readRoutes: readonly Route[],
 	bytesMax: number,
 ): Promise<HttpAnswer> {
-	const { answer, acks } = reply;
-	if (answer === undefined) throw new Error('a FHIR request was not answered');
 	const headers: Record<string, string> = { 'Content-Type': mediaType };
-	if (answer.bundle) return { status: 200, headers, body: await bundleAnswer(request, answer.bundle, acks, readRoutes, bytesMax) };
-	const { resource } = answer;
+	if (answer.kind === 'bundle') return { status: 200, headers, body: await bundleAnswer(request, answer, readRoutes, bytesMax) };
+	const { status, body, resource } = answer;
 	if (resource) {
 		headers['ETag'] = `W/"${resource.version}"`;
 		headers['Last-Modified'] = new Date(resource.lastUpdated).toUTCString();
 		const location = `${baseOf(request)}/${resource.type}/${resource.id}/_history/${resource.version}`;
-		headers[answer.status === 201 ? 'Location' : 'Content-Location'] = location;
+		headers[status === 201 ? 'Location' : 'Content-Location'] = location;
 	}
-	return { status: answer.status, headers, body: acks[0] ?? '' };
+	return { status, headers, body };
 }

@@ -1,7 +1,7 @@
 import type { KeyGrant } from '#access/directory.ts';
 import { failureCodes } from '#core/failure.ts';
 import { messageTypeLabel } from '#core/metrics.ts';
-import type { Hl7v2Delivery, Hl7v3Delivery, Reply } from '#record/delivery.ts';
+import type { Hl7Answer, Hl7v2Delivery, Hl7v3Delivery, Reply } from '#record/delivery.ts';
 import { deliverSoon } from '../http/deliver.ts';
 import type { IngestContext } from '../http/ingest-surface.ts';
 import { jsonAnswer } from '../http/json-answer.ts';
@@ -13,7 +13,7 @@ export async function exchange(
 	grant: KeyGrant,
 	delivery: Hl7v2Delivery | Hl7v3Delivery,
 	started: number,
-): Promise<Reply> {
+): Promise<Reply<Hl7Answer>> {
 	const { metrics } = context;
 	const reply = await deliverSoon(context, delivery);
 	const { messageType, outcome, failure } = reply;
@@ -25,15 +25,16 @@ export async function exchange(
 }
 
 /** HTTP status of a reply. */
-export function statusOf({ outcome, failure }: Reply): number {
+export function statusOf({ outcome, failure }: Pick<Reply, 'outcome' | 'failure'>): number {
 	return outcome === 'refused' ? failureCodes[failure?.code ?? 'unprocessable'].status : 200;
 }
 
 /** `{success, message_type, ack}`; `ack` is the acknowledgement as text. */
-export function jsonReply(reply: Reply, text: (ack: Uint8Array) => string): HttpAnswer {
-	const { outcome, messageType, acks, failure } = reply;
+export function jsonReply(reply: Reply<Hl7Answer>, text: (ack: Uint8Array) => string): HttpAnswer {
+	const { outcome, messageType, answer, failure } = reply;
+	const [acknowledgement] = answer.acknowledgements;
 	const type = messageType === '' ? {} : { message_type: messageType };
-	const ack = acks[0] === undefined ? {} : { ack: text(acks[0]) };
+	const ack = acknowledgement === undefined ? {} : { ack: text(acknowledgement) };
 	if (outcome !== 'refused') return jsonAnswer(200, { success: true, ...type, ...ack });
 	return jsonAnswer(statusOf(reply), { success: false, ...type, error: failure?.diagnostics ?? 'the message was refused', ...ack });
 }

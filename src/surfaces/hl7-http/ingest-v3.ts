@@ -20,7 +20,7 @@ export async function ingestV3(context: IngestContext, request: HttpRequest): Pr
 	if (request.body.length === 0) throw new Failure('not-hl7', 'the body is empty, one HL7 v3 message is expected');
 	const reply = await exchange(context, grant, deliveryOf(context, grant, selfContained(request.body, charset)), started);
 	if (!xml) return jsonReply(reply, (ack) => Buffer.from(ack).toString('utf8'));
-	const [body = ''] = reply.acks;
+	const [body = ''] = reply.answer.acknowledgements;
 	return { status: statusOf(reply), headers: { 'Content-Type': `${type}; charset=utf-8` }, body };
 }
 

@@ -1,6 +1,6 @@
 import { Failure } from '#core/failure.ts';
 import type { Limits } from '#core/limits.ts';
-import type { Delivery, Reply } from '#record/delivery.ts';
+import type { Delivery, ReplyTo } from '#record/delivery.ts';
 import type { SiteGateway } from '#site/gateway.ts';
 
 const retryAfterSeconds = 5;
@@ -14,7 +14,7 @@ export interface DeliveryContext {
  * Hands a request's delivery to its site. The caller still has what it sent, so what cannot be stored soon is not waited for.
  * @throws Failure `unavailable` with Retry-After; the delivery may then still take effect
  */
-export async function deliverSoon({ gateway, limits }: DeliveryContext, delivery: Delivery): Promise<Reply> {
+export async function deliverSoon<Sent extends Delivery>({ gateway, limits }: DeliveryContext, delivery: Sent): Promise<ReplyTo<Sent>> {
 	if (!gateway.available()) throw unavailable('the service cannot store messages at the moment');
 	if (!gateway.hasRoom(delivery.siteId, delivery.bytes.length)) throw unavailable('too many messages of the site wait to be stored');
 	let timer: NodeJS.Timeout | undefined;

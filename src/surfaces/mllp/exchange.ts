@@ -198,7 +198,7 @@ export class Exchange {
 				if (this.#finished) return;
 				this.#count(reply.outcome, reply.messageType, reply.failure?.code);
 				this.#context.metrics.siteMessages.inc({ site: grant.siteSlug, outcome: reply.outcome });
-				this.#answer(entry, reply.acks);
+				this.#answer(entry, reply.answer.acknowledgements);
 				this.#settled(siteId);
 			},
 			(error: unknown) => {

@@ -20,7 +20,7 @@ export async function ingest(context: IngestContext, request: HttpRequest): Prom
 	const reply = await deliverSoon(context, delivery);
 	countReport(context.metrics, 'mpps', grant.siteSlug, reply);
 	const status = reply.outcome === 'refused' ? failureCodes[reply.failure?.code ?? 'unprocessable'].status : 200;
-	return jsonAnswer(status, reply.acks[0] ?? {});
+	return jsonAnswer(status, reply.answer);
 }
 
 /** @throws Failure `unsupported-media-type` */

@@ -1,8 +1,8 @@
 import { Failure } from '#core/failure.ts';
 import { newId, nilId } from '#core/id.ts';
 import type { ProcedureStepRequest, ProcedureStepService } from '#mpps/procedure-steps.ts';
-import type { DimseStatus } from '#mpps/refusal.ts';
 import type { MppsDelivery } from '#record/delivery.ts';
+import type { DimseStatus } from '#record/mpps.ts';
 import { deliverSoon } from '../http/deliver.ts';
 import type { IngestContext } from '../http/ingest-surface.ts';
 import { countReport } from './count.ts';
@@ -28,7 +28,8 @@ export function createProcedureSteps(context: Omit<IngestContext, 'directory' | 
 		try {
 			const reply = await deliverSoon(context, delivery);
 			countReport(context.metrics, 'dimse', request.siteSlug, reply);
-			return JSON.parse(Buffer.from(reply.acks[0] ?? []).toString()) as DimseStatus;
+			if (!('status' in reply.answer)) throw new Error('a DIMSE request was answered as a report');
+			return reply.answer;
 		} catch (error) {
 			if (error instanceof Failure && error.code === 'unavailable') return unavailable;
 			throw error;

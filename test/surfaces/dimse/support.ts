@@ -5,7 +5,7 @@ import { defaultLimits, type Limits } from '#core/limits.ts';
 import { silentLog } from '#core/log.ts';
 import { createMetrics, type MetricName, metricDefinitions } from '#core/metrics.ts';
 import type { ProcedureStepRequest } from '#mpps/procedure-steps.ts';
-import type { DimseStatus } from '#mpps/refusal.ts';
+import type { DimseStatus } from '#record/mpps.ts';
 import type { Archive } from '#storage/archive.ts';
 import type { NewCommitment } from '#storage/commitments.ts';
 import type { AnnouncedInstance, InstanceEntry, InstanceReception, IntakeResult } from '#storage/instance-intake.ts';

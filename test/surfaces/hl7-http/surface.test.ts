@@ -7,7 +7,7 @@ import { isUuid, nilId } from '#core/id.ts';
 import { defaultLimits, type Limits } from '#core/limits.ts';
 import { silentLog } from '#core/log.ts';
 import { createMetrics } from '#core/metrics.ts';
-import type { Delivery, Reply } from '#record/delivery.ts';
+import type { Delivery, Hl7Answer, Reply, ReplyTo } from '#record/delivery.ts';
 import { createHl7HttpSurface } from '#surfaces/hl7-http/surface.ts';
 
 const siteId = '0199c0de-0000-7000-8000-000000000002';
@@ -25,22 +25,22 @@ const directory: AccessDirectory = {
 
 async function start(t: TestContext, limits: Partial<Limits> = {}) {
 	const delivered: Delivery[] = [];
-	const reply = (delivery: Delivery, more: Partial<Reply> = {}): Reply => ({
+	const reply = (delivery: Delivery, more: Partial<Reply<Hl7Answer>> = {}): Reply<Hl7Answer> => ({
 		id: delivery.id,
 		outcome: 'accepted',
 		messageType: 'ADT^A08',
 		controlId: 'M1',
-		acks: [Buffer.from(ack)],
+		answer: { acknowledgements: [Buffer.from(ack)] },
 		flags: [],
 		...more,
 	});
 	const gateway = {
 		up: true,
 		room: true,
-		answer: (delivery: Delivery): Promise<Reply> => Promise.resolve(reply(delivery)),
-		deliver: (delivery: Delivery): Promise<Reply> => {
+		answer: (delivery: Delivery): Promise<Reply<Hl7Answer>> => Promise.resolve(reply(delivery)),
+		deliver: <Sent extends Delivery>(delivery: Sent) => {
 			delivered.push(delivery);
-			return gateway.answer(delivery);
+			return gateway.answer(delivery) as Promise<ReplyTo<Sent>>;
 		},
 		hasRoom: () => gateway.room,
 		whenRoom: () => Promise.resolve(),
@@ -185,7 +185,7 @@ describe('POST /v2/ingest', { timeout: 30_000 }, () => {
 			['UNICODE UTF-8', 'utf8'],
 		] as const) {
 			const text = `${header}${charset}\rMSA|AA|Mü1\r`;
-			gateway.answer = (delivery) => Promise.resolve(reply(delivery, { acks: [Buffer.from(text, encoding)] }));
+			gateway.answer = (delivery) => Promise.resolve(reply(delivery, { answer: { acknowledgements: [Buffer.from(text, encoding)] } }));
 			assert.equal(((await (await post(adt)).json()) as { ack: string }).ack, text);
 		}
 	});

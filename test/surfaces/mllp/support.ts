@@ -8,7 +8,7 @@ import { Failure } from '#core/failure.ts';
 import { defaultLimits, type Limits } from '#core/limits.ts';
 import { silentLog } from '#core/log.ts';
 import { createMetrics, type MetricName, metricDefinitions } from '#core/metrics.ts';
-import type { Delivery, Reply } from '#record/delivery.ts';
+import type { Delivery, Hl7Answer, Reply, ReplyTo } from '#record/delivery.ts';
 import type { SiteGateway } from '#site/gateway.ts';
 import type { UnmatchedMessage } from '#storage/unmatched.ts';
 import type { RefusedConnection } from '#surfaces/mllp/context.ts';
@@ -53,16 +53,16 @@ export class FakeGateway implements SiteGateway {
 	readonly delivered: Delivery[] = [];
 	room = true;
 	up = true;
-	answer: (delivery: Delivery) => Promise<Reply> = (delivery) => Promise.resolve(this.accepted(delivery));
+	answer: (delivery: Delivery) => Promise<Reply<Hl7Answer>> = (delivery) => Promise.resolve(this.accepted(delivery));
 
-	accepted(delivery: Delivery): Reply {
+	accepted(delivery: Delivery): Reply<Hl7Answer> {
 		const controlId = controlIdOf(delivery.bytes);
-		const acks = [Buffer.from(`MSH|^~\\&|||||||ACK|1|P|2.5.1\rMSA|AA|${controlId}\r`)];
-		return { id: delivery.id, outcome: 'accepted', messageType: 'ADT^A08', controlId, acks, flags: [] };
+		const acknowledgements = [Buffer.from(`MSH|^~\\&|||||||ACK|1|P|2.5.1\rMSA|AA|${controlId}\r`)];
+		return { id: delivery.id, outcome: 'accepted', messageType: 'ADT^A08', controlId, answer: { acknowledgements }, flags: [] };
 	}
-	deliver(delivery: Delivery): Promise<Reply> {
+	deliver<Sent extends Delivery>(delivery: Sent): Promise<ReplyTo<Sent>> {
 		this.delivered.push(delivery);
-		return this.answer(delivery);
+		return this.answer(delivery) as Promise<ReplyTo<Sent>>;
 	}
 	hasRoom(): boolean {
 		return this.room;

@@ -222,7 +222,8 @@ describe('MLLP on the wire', { timeout: 60_000 }, () => {
 		gateway.answer = async (delivery) => {
 			const reply = gateway.accepted(delivery);
 			const count = Number(reply.controlId);
-			return { ...reply, acks: Array.from({ length: count }, () => Buffer.from(`MSH|^~\\&\rMSA|CA|${count}\r`)) };
+			const acknowledgements = Array.from({ length: count }, () => Buffer.from(`MSH|^~\\&\rMSA|CA|${count}\r`));
+			return { ...reply, answer: { acknowledgements } };
 		};
 		const sender = await Sender.connect(address.port);
 		sender.write(frame(adt('0')) + frame(adt('2')) + frame(adt('1')));
@@ -234,7 +235,7 @@ describe('MLLP on the wire', { timeout: 60_000 }, () => {
 		const large = 'x'.repeat(256 * 1024);
 		gateway.answer = async (delivery) => {
 			const reply = gateway.accepted(delivery);
-			return { ...reply, acks: [Buffer.from(`MSH|^~\\&\rMSA|AA|${reply.controlId}|${large}\r`)] };
+			return { ...reply, answer: { acknowledgements: [Buffer.from(`MSH|^~\\&\rMSA|AA|${reply.controlId}|${large}\r`)] } };
 		};
 		const sender = await Sender.connect(address.port);
 		sender.socket.pause();

@@ -1,16 +1,25 @@
 import { readEntries } from '#cda/entries.ts';
 import { interpretDocument, isDocument } from '#cda/interpret.ts';
-import type { Clock } from '#core/clock.ts';
 import { Failure } from '#core/failure.ts';
 import type { Limits } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import { codeOf, renderAcknowledgement } from '#hl7v3/acknowledgement.ts';
-import { interpret, type Received, receive } from '#hl7v3/interpret.ts';
-import type { Hl7v3Delivery } from '#record/delivery.ts';
-import type { Interpretation } from './interpretation.ts';
+import { interpret as interpretMessage, type Received, receive } from '#hl7v3/interpret.ts';
+import type { Hl7Answer, Hl7v3Delivery } from '#record/delivery.ts';
+import type { Interpretation } from '../interpretation.ts';
+import { defineDelivery, type InterpretContext } from './definition.ts';
+import { acknowledgementLog } from './hl7v2.ts';
 
-/** Reads an HL7 v3 delivery, a message or a clinical document, and answers it in its own terms: MCCI_IN000002UV01. */
-export function interpretHl7v3(delivery: Hl7v3Delivery, limits: Limits, clock: Clock, log: Log): Interpretation {
+/** An HL7 v3 message or a clinical document; either is answered with MCCI_IN000002UV01. */
+export const hl7v3 = defineDelivery<'hl7v3'>({
+	kind: 'hl7v3',
+	interpret,
+	answerLog: acknowledgementLog,
+	messageIdName: 'the message id',
+	replay: ({ hl7v2: { defaultAuthority } }) => ({ kind: 'hl7v3', defaultAuthority }),
+});
+
+function interpret(delivery: Hl7v3Delivery, { limits, clock, log }: InterpretContext): Interpretation<Hl7Answer> {
 	const received = receivedIn(delivery, limits, log);
 	const { message, envelope, messageType, header } = received;
 	return {
@@ -18,9 +27,9 @@ export function interpretHl7v3(delivery: Hl7v3Delivery, limits: Limits, clock: C
 		controlId: header.messageId,
 		verdict: verdictOf(received, delivery, limits, log),
 		logged: 'always',
-		acknowledge: (outcome, failure) => {
+		answer: (outcome, failure) => {
 			const code = codeOf(header.acceptAckCode, outcome === 'refused' ? (failure?.code ?? 'unprocessable') : undefined);
-			return { acks: [renderAcknowledgement({ message, envelope, code, id: delivery.id, nowMs: clock.nowMs(), failure })] };
+			return { acknowledgements: [renderAcknowledgement({ message, envelope, code, id: delivery.id, nowMs: clock.nowMs(), failure })] };
 		},
 	};
 }
@@ -44,7 +53,7 @@ function verdictOf(received: Received, delivery: Hl7v3Delivery, limits: Limits, 
 	try {
 		const changeSet = isDocument(received)
 			? interpretDocument(received, bytes, { defaultAuthority, limits, readEntries })
-			: interpret(received, defaultAuthority);
+			: interpretMessage(received, defaultAuthority);
 		return { kind: 'apply', changeSet };
 	} catch (error) {
 		return { kind: 'refuse', failure: error instanceof Failure ? error : bug(error, delivery, log) };

@@ -7,18 +7,33 @@ import { changeOf } from '#mpps/compose.ts';
 import { dimseStatusOf, MppsRefusal } from '#mpps/refusal.ts';
 import { dimseReportOf, type Report, reportOf } from '#mpps/report.ts';
 import type { MppsResult } from '#record/apply/mpps.ts';
-import type { MppsDelivery, Outcome } from '#record/delivery.ts';
-import type { Interpretation } from './interpretation.ts';
+import type { MppsAnswer, MppsDelivery, Outcome } from '#record/delivery.ts';
+import type { Interpretation } from '../interpretation.ts';
+import { defineDelivery, type InterpretContext } from './definition.ts';
 
-/** Reads a report about a procedure step, and answers it as its surface does: the body of the HTTP answer, or a DIMSE status in JSON. */
-export function interpretMpps(delivery: MppsDelivery, limits: Limits, log: Log): Interpretation {
+/** A report about a procedure step. */
+export const mpps = defineDelivery<'mpps'>({
+	kind: 'mpps',
+	interpret,
+	// What a repeated report means, its procedure step decides.
+	recognisedBy: 'delivery',
+	replay: ({ messageType }) => ({
+		kind: 'mpps',
+		operation: messageType === createType ? 'create' : messageType === setType ? 'set' : 'report',
+	}),
+});
+
+const createType = 'MPPS N-CREATE';
+const setType = 'MPPS N-SET';
+
+function interpret(delivery: MppsDelivery, { limits, log }: InterpretContext): Interpretation<MppsAnswer> {
 	const read = reportIn(delivery, limits, log);
 	return {
 		messageType: messageTypeOf(delivery, read),
 		controlId: read instanceof Failure ? '' : read.sopInstanceUid,
 		verdict: read instanceof Failure ? { kind: 'refuse', failure: read } : verdictOf(read, delivery, limits),
 		logged: 'always',
-		acknowledge: (outcome, failure, { sessions }) => ({ acks: [Buffer.from(answerOf(delivery, outcome, failure, sessions))] }),
+		answer: (outcome, failure, { sessions }) => answerOf(delivery, outcome, failure, sessions),
 	};
 }
 
@@ -42,15 +57,20 @@ function verdictOf(report: Report, { id, surface, source }: MppsDelivery, { mpps
 }
 
 function messageTypeOf({ operation }: MppsDelivery, read: Report | Failure): string {
-	if (operation !== 'report') return operation === 'create' ? 'MPPS N-CREATE' : 'MPPS N-SET';
+	if (operation !== 'report') return operation === 'create' ? createType : setType;
 	return read instanceof Failure || read.status === undefined ? 'MPPS' : `MPPS ${read.status}`;
 }
 
-function answerOf({ operation }: MppsDelivery, outcome: Outcome, failure: Failure | undefined, sessions: readonly MppsResult[]): string {
+function answerOf(
+	{ operation }: MppsDelivery,
+	outcome: Outcome,
+	failure: Failure | undefined,
+	sessions: readonly MppsResult[],
+): MppsAnswer {
 	const refused = outcome === 'refused';
-	if (operation !== 'report') return JSON.stringify(refused ? dimseStatusOf(failure) : { status: 0x0000 });
-	if (refused) return JSON.stringify({ success: false, error: failure?.diagnostics ?? 'the report was refused' });
+	if (operation !== 'report') return refused ? dimseStatusOf(failure) : { status: 0x0000 };
+	if (refused) return { success: false, error: failure?.diagnostics ?? 'the report was refused' };
 	const [result] = sessions;
 	if (result === undefined) throw new Error('an accepted report has no session');
-	return JSON.stringify({ success: true, session_id: result.session.id });
+	return { success: true, session_id: result.session.id };
 }

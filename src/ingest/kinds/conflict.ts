@@ -2,11 +2,14 @@ import { Failure, type FailureRecord } from '#core/failure.ts';
 import type { ChangeSet } from '#record/change-set.ts';
 import type { ConflictDelivery } from '#record/delivery.ts';
 import type { ConflictDecision, DecisionAnswer } from '#record/instance.ts';
-import { namedPatient } from './image.ts';
-import type { Interpretation } from './interpretation.ts';
+import type { Interpretation } from '../interpretation.ts';
+import { defineDelivery } from './definition.ts';
+import { namedPatient } from './instance.ts';
 
-/** Reads a person's decision about a conflict. */
-export function interpretConflict(delivery: ConflictDelivery): Interpretation {
+/** A person decides which of two contents under one UID is the instance. */
+export const conflict = defineDelivery<'conflict'>({ kind: 'conflict', interpret });
+
+function interpret(delivery: ConflictDelivery): Interpretation<DecisionAnswer> {
 	const decision = JSON.parse(Buffer.from(delivery.bytes).toString('utf8')) as ConflictDecision;
 	return {
 		messageType: 'conflict settle',
@@ -16,10 +19,10 @@ export function interpretConflict(delivery: ConflictDelivery): Interpretation {
 			: { kind: 'apply', changeSet: changeSetOf(decision, delivery.defaultAuthority) },
 		// A decision leaves its trace in the audit trail; the log keeps what was refused.
 		logged: 'refused',
-		acknowledge: (_outcome, failure, { instances }) => {
+		answer: (_outcome, failure, { instances }) => {
 			const [outcome] = instances;
 			const superseded = outcome?.kind === 'replaced' ? outcome.superseded : undefined;
-			return { acks: [Buffer.from(JSON.stringify({ failure: recordOf(failure), superseded } satisfies DecisionAnswer))] };
+			return { failure: recordOf(failure), superseded };
 		},
 	};
 }

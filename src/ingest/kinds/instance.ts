@@ -2,28 +2,28 @@ import { Failure } from '#core/failure.ts';
 import type { Json } from '#core/json.ts';
 import { authoritySystem } from '#fhir/mapping/authority.ts';
 import type { ChangeSet, Identifier, PatientChange } from '#record/change-set.ts';
-import type { ImageDelivery } from '#record/delivery.ts';
-import { unpackImage } from '#record/image-bytes.ts';
+import type { InstanceDelivery } from '#record/delivery.ts';
 import type { IndexAnswer, IndexOutcome, InstancePatient, StoredInstance } from '#record/instance.ts';
-import type { Interpretation } from './interpretation.ts';
+import { unpackInstance } from '#record/instance-bytes.ts';
+import type { Interpretation } from '../interpretation.ts';
+import { defineDelivery, type InterpretContext } from './definition.ts';
 
-/** Puts a whole object into the store, durably. */
-type PlaceObject = (key: string, object: Uint8Array) => Promise<void>;
+/** An instance that lies in the object store, or is placed there on the way. */
+export const instance = defineDelivery<'instance'>({ kind: 'instance', interpret });
 
-/** Reads an instance that lies in the object store, or is placed there on the way. */
-export function interpretImage(delivery: ImageDelivery, placeObject: PlaceObject): Interpretation {
-	const { instance, json, object } = unpackImage(delivery.bytes);
+function interpret(delivery: InstanceDelivery, { placeObject }: InterpretContext): Interpretation<IndexAnswer> {
+	const { instance: stored, json, object } = unpackInstance(delivery.bytes);
 	return {
-		...(object && { place: () => placeObject(instance.objectKey, object) }),
+		...(object && { place: () => placeObject(stored.objectKey, object) }),
 		logAs: json,
 		messageType: 'C-STORE',
 		controlId: '',
 		verdict: delivery.withheld
 			? { kind: 'refuse', failure: new Failure('internal', 'the instance could not be indexed') }
-			: { kind: 'apply', changeSet: changeSetOf(instance, delivery.defaultAuthority) },
+			: { kind: 'apply', changeSet: changeSetOf(stored, delivery.defaultAuthority) },
 		// An instance leaves its trace in the index; the log keeps what was refused.
 		logged: 'refused',
-		acknowledge: (_outcome, failure, { instances }) => ({ acks: [Buffer.from(JSON.stringify(answerOf(failure, instances[0])))] }),
+		answer: (_outcome, failure, { instances }) => answerOf(failure, instances[0]),
 	};
 }
 
@@ -34,9 +34,9 @@ function answerOf(failure: Failure | undefined, outcome: IndexOutcome | undefine
 }
 
 /** The patient is matched by issuer and id and created when new; one that is known keeps what HL7 says of it. */
-function changeSetOf(instance: StoredInstance, defaultAuthority: string | undefined): ChangeSet {
-	const named = namedPatient(instance, defaultAuthority);
-	return { changes: [...(named ? [named] : []), { kind: 'instance', patient: named?.ref, instance }], flags: [] };
+function changeSetOf(stored: StoredInstance, defaultAuthority: string | undefined): ChangeSet {
+	const named = namedPatient(stored, defaultAuthority);
+	return { changes: [...(named ? [named] : []), { kind: 'instance', patient: named?.ref, instance: stored }], flags: [] };
 }
 
 /** The patient whom the data set identifies, under ref 0. */

@@ -1,15 +1,28 @@
-import type { Clock } from '#core/clock.ts';
 import { Failure } from '#core/failure.ts';
 import type { Limits } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import { type AcknowledgementCode, renderAck } from '#hl7v2/ack.ts';
-import { interpret } from '#hl7v2/interpret.ts';
+import { interpret as interpretMessage } from '#hl7v2/interpret.ts';
 import { Message } from '#hl7v2/message.ts';
-import type { Hl7v2Delivery, Outcome } from '#record/delivery.ts';
-import type { Interpretation } from './interpretation.ts';
+import type { Hl7Answer, Hl7v2Delivery, Outcome } from '#record/delivery.ts';
+import type { Interpretation } from '../interpretation.ts';
+import { type AnswerLog, defineDelivery, type InterpretContext } from './definition.ts';
 
-/** Reads an HL7 v2 delivery and answers it in its own terms. */
-export function interpretHl7v2(delivery: Hl7v2Delivery, limits: Limits, clock: Clock, log: Log): Interpretation {
+/** The acknowledgements are logged as they are sent. */
+export const acknowledgementLog: AnswerLog<Hl7Answer> = {
+	write: ({ acknowledgements }) => acknowledgements,
+	read: (acknowledgements) => ({ acknowledgements }),
+};
+
+export const hl7v2 = defineDelivery<'hl7v2'>({
+	kind: 'hl7v2',
+	interpret,
+	answerLog: acknowledgementLog,
+	messageIdName: 'MSH-10',
+	replay: ({ hl7v2: policy }) => ({ kind: 'hl7v2', policy }),
+});
+
+function interpret(delivery: Hl7v2Delivery, { limits, clock, log }: InterpretContext): Interpretation<Hl7Answer> {
 	const parsed = parse(delivery, limits);
 	const message = parsed instanceof Message ? parsed : undefined;
 	const verdict = parsed instanceof Message ? verdictOf(parsed, delivery, limits, log) : ({ kind: 'refuse', failure: parsed } as const);
@@ -19,8 +32,8 @@ export function interpretHl7v2(delivery: Hl7v2Delivery, limits: Limits, clock: C
 		verdict,
 		logged: 'always',
 		patients: message && verdict.kind !== 'apply' ? message.all('PID').map((segment) => segment.text(3)) : [],
-		acknowledge: (outcome, failure) => ({
-			acks: codesOf(message, delivery, outcome).map((code) =>
+		answer: (outcome, failure) => ({
+			acknowledgements: codesOf(message, delivery, outcome).map((code) =>
 				renderAck({ source: message ?? delivery.bytes, code, controlId: acknowledgementId(delivery, code), nowMs: clock.nowMs(), failure }),
 			),
 		}),
@@ -39,7 +52,7 @@ function parse(delivery: Hl7v2Delivery, limits: Limits): Message | Failure {
 
 function verdictOf(message: Message, delivery: Hl7v2Delivery, limits: Limits, log: Log): Interpretation['verdict'] {
 	try {
-		return interpret(message, delivery.policy, limits);
+		return interpretMessage(message, delivery.policy, limits);
 	} catch (error) {
 		if (error instanceof Failure) return { kind: 'refuse', failure: error };
 		log.error({ err: error, messageId: delivery.id, siteId: delivery.siteId }, 'message could not be interpreted');

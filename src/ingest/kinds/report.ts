@@ -1,20 +1,22 @@
 import { Failure } from '#core/failure.ts';
-import type { Limits } from '#core/limits.ts';
 import { elementsOf } from '#fhir/report.ts';
 import type { ResourceResult } from '#record/apply/resource.ts';
 import { fhirIdOf } from '#record/apply/rows.ts';
 import type { ReportDelivery } from '#record/delivery.ts';
 import type { ReportEdit, ReportEditOutcome } from '#record/report.ts';
-import type { Interpretation } from './interpretation.ts';
+import type { Interpretation } from '../interpretation.ts';
+import { defineDelivery, type InterpretContext } from './definition.ts';
 
-/** Reads what a person does to a report. Whoever asks is told at once, and the history keeps what was done. */
-export function interpretReport(delivery: ReportDelivery, { reportBytesMax }: Pick<Limits, 'reportBytesMax'>): Interpretation {
+/** A person edits a report. Whoever asks is told at once, and the history keeps what was done. */
+export const report = defineDelivery<'report'>({ kind: 'report', interpret, sourceName: () => 'report' });
+
+function interpret(delivery: ReportDelivery, { limits: { reportBytesMax } }: InterpretContext): Interpretation<ReportEditOutcome> {
 	return {
 		messageType: 'REPORT',
 		controlId: '',
 		verdict: verdictOf(delivery, reportBytesMax),
 		logged: 'never',
-		acknowledge: (_outcome, failure, { results }) => ({ acks: [Buffer.from(JSON.stringify(outcomeOf(failure, results[0])))] }),
+		answer: (_outcome, failure, { results }) => outcomeOf(failure, results[0]),
 	};
 }
 

@@ -1,7 +1,6 @@
 import { Failure, failureCodes } from '#core/failure.ts';
 import type { Json } from '#core/json.ts';
 import type { Limits } from '#core/limits.ts';
-import type { Log } from '#core/log.ts';
 import { operationOutcome } from '#fhir/operation-outcome.ts';
 import { parseResourceJson } from '#fhir/validation/json.ts';
 import { bodyOf, factsOf, preferredReturn, type Returned, refusedEntry, responseEntry } from '#fhir/write/answer.ts';
@@ -10,13 +9,29 @@ import { interpretSingle, type WriteSettings } from '#fhir/write/interpret.ts';
 import { decodeRequest, encodeRequest, type WriteRequest } from '#fhir/write/request.ts';
 import { validateOnly } from '#fhir/write/validate-only.ts';
 import type { ResourceChange } from '#record/change-set.ts';
-import type { FhirDelivery, Reply } from '#record/delivery.ts';
-import type { Acknowledgement, Interpretation, PartedInterpretation } from './interpretation.ts';
+import type { FhirAnswer, FhirDelivery, Reply } from '#record/delivery.ts';
+import type { Interpretation, PartedInterpretation } from '../interpretation.ts';
+import { defineDelivery, type InterpretContext } from './definition.ts';
 
 const noBytes = new Uint8Array(0);
 
-/** Reads a FHIR request that writes, and answers it in FHIR's terms. */
-export function interpretFhir(delivery: FhirDelivery, limits: Limits, log: Log): Interpretation | PartedInterpretation {
+type Read = Interpretation<FhirAnswer>;
+type ReadInParts = PartedInterpretation<FhirAnswer>;
+
+/** A FHIR request that writes, which is answered in FHIR's terms. */
+export const fhir = defineDelivery<'fhir'>({
+	kind: 'fhir',
+	interpret,
+	answerLog: {
+		write: (answer) => (answer.kind === 'bundle' ? answer.entries : [answer.body]),
+		// It has no control id, so it is never a duplicate.
+		read: ([body = noBytes]) => ({ kind: 'resource', status: 200, body }),
+	},
+	sourceName: ({ source }) => source,
+	replay: ({ fhir: policy }) => ({ kind: 'fhir', policy }),
+});
+
+function interpret(delivery: FhirDelivery, { limits, log }: InterpretContext): Read | ReadInParts {
 	const request = decodeRequest(delivery.bytes);
 	const label = labelOf(request);
 	try {
@@ -33,7 +48,7 @@ function labelOf({ method, url }: Pick<WriteRequest, 'method' | 'url'>): string 
 	return `${method} ${url.split(/[/?]/)[0] || 'Bundle'}`;
 }
 
-function interpreted(request: WriteRequest, label: string, delivery: FhirDelivery, limits: Limits): Interpretation | PartedInterpretation {
+function interpreted(request: WriteRequest, label: string, delivery: FhirDelivery, limits: Limits): Read | ReadInParts {
 	const settings: WriteSettings = { policy: delivery.policy, limits };
 	const returned = preferredReturn(request.headers['prefer']);
 	if (request.url === '') {
@@ -46,7 +61,7 @@ function interpreted(request: WriteRequest, label: string, delivery: FhirDeliver
 	const body = bodyOfRequest(request, limits);
 	if (request.url.endsWith('/$validate')) {
 		const outcome = Buffer.from(validateOnly(request.url, body));
-		return { ...silent(label), verdict: { kind: 'ignore' }, acknowledge: () => ({ acks: [outcome], answer: { status: 200 } }) };
+		return { ...silent(label), verdict: { kind: 'ignore' }, answer: () => answerWith(200, outcome) };
 	}
 	const { method, url, headers } = request;
 	const conditions = { ifMatch: headers['if-match'], ifNoneMatch: headers['if-none-match'], ifNoneExist: headers['if-none-exist'] };
@@ -62,65 +77,68 @@ function bodyOfRequest({ method, body }: WriteRequest, limits: Limits): Json {
 	return patch ?? null;
 }
 
-function silent(label: string): Pick<Interpretation, 'messageType' | 'controlId' | 'logged'> {
+function silent(label: string): Pick<Read, 'messageType' | 'controlId' | 'logged'> {
 	return { messageType: label, controlId: '', logged: 'refused' };
 }
 
-function refusal(failure: Failure | undefined): Acknowledgement {
+function answerWith(status: number, body: Uint8Array): FhirAnswer {
+	return { kind: 'resource', status, body };
+}
+
+function refusal(failure: Failure | undefined): FhirAnswer {
 	const told = failure ?? new Failure('internal', 'the request was refused');
-	return { acks: [Buffer.from(operationOutcome(told))], answer: { status: failureCodes[told.code].status } };
+	return answerWith(failureCodes[told.code].status, Buffer.from(operationOutcome(told)));
 }
 
-function refused(label: string, failure: Failure): Interpretation {
-	return { ...silent(label), verdict: { kind: 'refuse', failure }, acknowledge: (_outcome, told) => refusal(told ?? failure) };
+function refused(label: string, failure: Failure): Read {
+	return { ...silent(label), verdict: { kind: 'refuse', failure }, answer: (_outcome, told) => refusal(told ?? failure) };
 }
 
-function single(change: ResourceChange, label: string, returned: Returned): Interpretation {
+function single(change: ResourceChange, label: string, returned: Returned): Read {
 	return {
 		...silent(label),
 		verdict: { kind: 'apply', changeSet: { changes: [change], flags: [] } },
-		acknowledge: (outcome, failure, { results: [result] }) => {
+		answer: (outcome, failure, { results: [result] }) => {
 			if (outcome === 'refused' || result === undefined) return refusal(failure);
-			return { acks: [Buffer.from(bodyOf(result, returned))], answer: { status: result.status, resource: factsOf(result) } };
+			return { kind: 'resource', status: result.status, body: Buffer.from(bodyOf(result, returned)), resource: factsOf(result) };
 		},
 	};
 }
 
 /** All entries or none, in one turn of the site. */
-function together({ type, entries }: BundleRequest, label: string, returned: Returned): Interpretation {
+function together({ type, entries }: BundleRequest, label: string, returned: Returned): Read {
 	const changes = entries.flatMap((entry) => (entry.kind === 'write' ? [entry.change] : []));
 	const reads = entries.flatMap((entry) => (entry.kind === 'read' ? [entry.read] : []));
 	return {
 		...silent(label),
 		verdict: changes.length === 0 ? { kind: 'ignore' } : { kind: 'apply', changeSet: { changes, flags: [] } },
-		acknowledge: (outcome, failure, { results }) => {
+		answer: (outcome, failure, { results }) => {
 			if (outcome === 'refused') return refusal(failure);
 			const written = results.values();
-			const acks = entries.map((entry) => {
+			const parts = entries.map((entry) => {
 				const result = entry.kind === 'write' ? written.next().value : undefined;
 				return result === undefined ? noBytes : Buffer.from(responseEntry(result, returned));
 			});
-			return { acks, answer: { status: 200, bundle: { type: `${type}-response`, reads } } };
+			return { kind: 'bundle', type: `${type}-response`, entries: parts, reads };
 		},
 	};
 }
 
 /** Each entry by itself, one after the other. */
-function batch({ entries }: BundleRequest, label: string, returned: Returned): PartedInterpretation {
+function batch({ entries }: BundleRequest, label: string, returned: Returned): ReadInParts {
 	const reads = entries.flatMap((entry) => (entry.kind === 'read' ? [entry.read] : []));
-	const parts = entries.map((entry): Interpretation => {
-		if (entry.kind === 'read') return { ...silent(label), verdict: { kind: 'ignore' }, acknowledge: () => ({ acks: [noBytes] }) };
+	const parts = entries.map((entry): Read => {
+		if (entry.kind === 'read') return { ...silent(label), verdict: { kind: 'ignore' }, answer: () => answerWith(200, noBytes) };
 		const part = entry.kind === 'refused' ? refused(label, entry.failure) : single(entry.change, label, returned);
 		return {
 			...part,
 			messageType: labelOf(entry.request),
 			logAs: encodeRequest(entry.request),
-			acknowledge: (outcome, failure, { results: [result] }) => ({
-				acks: [entryPart(outcome === 'refused' ? failure : undefined, result, returned)],
-			}),
+			answer: (outcome, failure, { results: [result] }) =>
+				answerWith(result?.status ?? 200, entryPart(outcome === 'refused' ? failure : undefined, result, returned)),
 		};
 	});
-	const join = (replies: readonly Reply[]): Reply => {
+	const join = (replies: readonly Reply<FhirAnswer>[]): Reply<FhirAnswer> => {
 		const [first] = replies;
 		const failed = replies.filter(({ outcome }) => outcome === 'refused').length;
 		return {
@@ -128,9 +146,8 @@ function batch({ entries }: BundleRequest, label: string, returned: Returned): P
 			outcome: 'accepted',
 			messageType: label,
 			controlId: '',
-			acks: replies.flatMap(({ acks }) => acks),
 			flags: failed === 0 ? [] : [{ code: 'entries-refused', text: `${failed} of ${replies.length} entries of the batch were refused` }],
-			answer: { status: 200, bundle: { type: 'batch-response', reads } },
+			answer: { kind: 'bundle', type: 'batch-response', entries: replies.flatMap(({ answer }) => fhir.answerLog.write(answer)), reads },
 		};
 	};
 	return { parts, join };

@@ -1,10 +1,13 @@
 import { Failure } from '#core/failure.ts';
 import type { IdentityDelivery } from '#record/delivery.ts';
 import type { IdentityEdit, IdentityOutcome } from '#record/identity.ts';
-import type { Interpretation } from './interpretation.ts';
+import type { Interpretation } from '../interpretation.ts';
+import { defineDelivery } from './definition.ts';
 
-/** Reads what a person decides about who is who. It is a message of the log like the merge that a registration sends. */
-export function interpretIdentity(delivery: IdentityDelivery): Interpretation {
+/** A person decides who is who. It is a message of the log like the merge that a registration sends. */
+export const identity = defineDelivery<'identity'>({ kind: 'identity', interpret });
+
+function interpret(delivery: IdentityDelivery): Interpretation<IdentityOutcome> {
 	const edit = JSON.parse(Buffer.from(delivery.bytes).toString('utf8')) as IdentityEdit;
 	return {
 		messageType: edit.operation === 'merge' ? 'PATIENT MERGE' : 'PATIENT UNMERGE',
@@ -15,7 +18,7 @@ export function interpretIdentity(delivery: IdentityDelivery): Interpretation {
 			: { kind: 'apply', changeSet: { changes: [{ kind: 'identity', edit }], flags: [] } },
 		logged: 'always',
 		patients: edit.identifiers,
-		acknowledge: (_outcome, failure) => ({ acks: [Buffer.from(JSON.stringify(outcomeOf(failure)))] }),
+		answer: (_outcome, failure) => outcomeOf(failure),
 	};
 }
 

@@ -3,10 +3,10 @@ import type { StoredInstance } from './instance.ts';
 const lengthBytes = 4;
 
 /**
- * The bytes of an image's delivery: the length of the instance in JSON (UInt32LE), the instance, and the pieces of its object where
+ * The bytes of an instance's delivery: the length of the instance in JSON (UInt32LE), the instance, and the pieces of its object where
  * it is carried.
  */
-export function packImage(instance: StoredInstance, object: readonly Uint8Array[] | undefined): Uint8Array {
+export function packInstance(instance: StoredInstance, object: readonly Uint8Array[] | undefined): Uint8Array {
 	const json = JSON.stringify(instance);
 	const jsonBytes = Buffer.byteLength(json);
 	const bytes = Buffer.allocUnsafe(lengthBytes + jsonBytes + (object === undefined ? 0 : instance.bytes));
@@ -20,7 +20,7 @@ export function packImage(instance: StoredInstance, object: readonly Uint8Array[
 	return bytes;
 }
 
-export function unpackImage(bytes: Uint8Array): { instance: StoredInstance; json: Uint8Array; object: Uint8Array | undefined } {
+export function unpackInstance(bytes: Uint8Array): { instance: StoredInstance; json: Uint8Array; object: Uint8Array | undefined } {
 	const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 	const end = lengthBytes + all.readUInt32LE(0);
 	const json = all.subarray(lengthBytes, end);
