@@ -1,6 +1,8 @@
+import { SaxesParser, type SaxesTagPlain } from 'saxes';
+
 /**
  * The XHTML of Narrative.div (R4 §2.4.2, txt-1 and txt-2): well-formed, of the elements and attributes of HTML 4.0 that a
- * narrative may have, without scripts, forms and frames. Linear in the text; nothing is built.
+ * narrative may have, without scripts, forms and frames. saxes reads it; nothing is built, and the first fault ends it.
  */
 
 const words = (list: string): ReadonlySet<string> => new Set(list.split(' '));
@@ -11,99 +13,90 @@ const elements = words(
 const attributes = words(
 	'abbr accesskey align alt axis border cellpadding cellspacing char charoff charset cite class colspan coords dir frame headers height href hreflang id idref ismap lang longdesc name nowrap rel rev rowspan rules scope shape space span src style summary tabindex title type usemap valign width xml:lang xml:space xmlns',
 );
+/** Attributes whose value is a URL. */
+const urls = words('cite href longdesc src usemap');
+const schemes = words('cid ftp http https mailto tel urn');
 const namespace = 'http://www.w3.org/1999/xhtml';
 const depthMax = 100;
 
-const text = /[^<&]+/y;
-const reference = /&(?:#\d{1,7}|#x[0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});/y;
-const endTag = /<\/([A-Za-z][A-Za-z0-9]*)\s*>/y;
-const startTag = /<([A-Za-z][A-Za-z0-9]*)(?=[\s/>])/y;
-const attribute = /\s+([A-Za-z][A-Za-z0-9:]*)\s*=\s*(?:"([^"<]*)"|'([^'<]*)')/y;
-const tagEnd = /\s*(\/?)>/y;
-/** Control characters and spaces are what browsers skip over in a scheme. */
+/** An image in its own place. Not SVG, which has scripts. */
+const imageData = /^data:image\/(?:bmp|gif|jpe?g|png|tiff|webp)[;,]/i;
+/** Browsers skip control characters and spaces in a scheme, wherever they stand. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: see above.
-const script = /^[\s\u0000-\u001f]*(?:j\s*a\s*v\s*a|v\s*b)\s*s\s*c\s*r\s*i\s*p\s*t\s*:/i;
+const skipped = /[\s\u0000-\u001f\u007f-\u009f]/g;
+/** XML knows five names, browsers two thousand more, `&colon;` and `&Tab;` among them. */
+const namedReference = /&[a-z][a-z\d]*;/i;
+/** What is no comment, or is another one to a browser: to it `<!-->` and `<!--->` end where they begin. */
+const otherMarkup = /<\?|<!(?!--(?!-?>))/;
+const xmlSpace = /^[ \t\r\n]*$/;
 
 const malformed = 'The XHTML is not well-formed (txt-1)';
+const wrongRoot = `The XHTML is one div of the namespace ${namespace} (txt-1)`;
+
+/** Ends the reading. */
+class Fault extends Error {
+	override readonly name = 'Fault';
+}
 
 /** What is wrong with it, or undefined. */
 export function xhtmlFault(source: string): string | undefined {
-	const reader = new XhtmlReader(source);
-	return reader.fault();
+	const text = source.trim();
+	if (!/^<div[\s>]/.test(text)) return wrongRoot;
+	if (otherMarkup.test(text) || text.endsWith('-->')) return malformed;
+	try {
+		return hasContent(text) ? undefined : 'The XHTML has some content (txt-2)';
+	} catch (error) {
+		if (error instanceof Fault) return error.message;
+		throw error;
+	}
 }
 
-class XhtmlReader {
-	readonly #source: string;
-	readonly #open: string[] = [];
-	#at = 0;
-	#hasContent = false;
+/** @throws Fault */
+function hasContent(text: string): boolean {
+	let depth = 0;
+	let found = false;
+	const parser = new SaxesParser({ xmlns: false, position: false });
+	// Its own table inherits from Object, so that `&constructor;` would be one.
+	parser.ENTITIES = Object.assign(Object.create(null), { amp: '&', gt: '>', lt: '<', quot: '"', apos: "'" });
+	parser.on('error', ({ message }) => {
+		// A name of HTML in a text is left to who shows it.
+		if (message !== 'undefined entity.') throw new Fault(malformed);
+	});
+	parser.on('opentag', (tag) => {
+		checkElement(tag, depth === 0);
+		depth += 1;
+		if (depth > depthMax) throw new Fault(`The XHTML is nested more than ${depthMax} deep`);
+		found ||= tag.name === 'img';
+	});
+	parser.on('closetag', () => {
+		depth -= 1;
+	});
+	parser.on('text', (run) => {
+		found ||= !xmlSpace.test(run);
+	});
+	parser.write(text).close();
+	return found;
+}
 
-	constructor(source: string) {
-		this.#source = source.trim();
-	}
-
-	fault(): string | undefined {
-		if (!/^<div[\s>]/.test(this.#source)) return `The XHTML is one div of the namespace ${namespace} (txt-1)`;
-		while (this.#at < this.#source.length) {
-			const fault = this.#next();
-			if (fault !== undefined) return fault;
-			if (this.#open.length === 0 && this.#at < this.#source.length) return malformed;
+/** @throws Fault */
+function checkElement({ name, attributes: given }: SaxesTagPlain, isRoot: boolean): void {
+	if (!elements.has(name)) throw new Fault('The XHTML has an element that a narrative may not have (txt-1)');
+	for (const [attribute, value] of Object.entries(given)) {
+		if (!attributes.has(attribute)) throw new Fault('The XHTML has an attribute that a narrative may not have (txt-1)');
+		if (urls.has(attribute) && !isHarmless(value, name === 'img' && attribute === 'src')) {
+			throw new Fault('The XHTML has a URL that a narrative may not have (txt-1)');
 		}
-		if (this.#open.length > 0) return malformed;
-		return this.#hasContent ? undefined : 'The XHTML has some content (txt-2)';
 	}
+	const space = given['xmlns'];
+	if (space !== namespace && (isRoot || space !== undefined)) throw new Fault(wrongRoot);
+}
 
-	#take(pattern: RegExp): RegExpExecArray | undefined {
-		pattern.lastIndex = this.#at;
-		const match = pattern.exec(this.#source) ?? undefined;
-		if (match) this.#at = pattern.lastIndex;
-		return match;
-	}
-
-	#next(): string | undefined {
-		const run = this.#take(text) ?? this.#take(reference);
-		if (run) {
-			this.#hasContent ||= /\S/.test(run[0]);
-			return undefined;
-		}
-		const [, ended] = this.#take(endTag) ?? [];
-		if (ended !== undefined) return this.#open.pop() === ended ? undefined : malformed;
-		const [, started] = this.#take(startTag) ?? [];
-		if (started !== undefined) return this.#start(started);
-		return this.#comment() ? undefined : malformed;
-	}
-
-	#comment(): boolean {
-		const end = this.#source.startsWith('<!--', this.#at) ? this.#source.indexOf('-->', this.#at + 4) : -1;
-		if (end >= 0) this.#at = end + 3;
-		return end >= 0;
-	}
-
-	#start(name: string): string | undefined {
-		if (!elements.has(name)) return 'The XHTML has an element that a narrative may not have (txt-1)';
-		const fault = this.#attributes();
-		if (fault !== undefined) return fault;
-		const [, closed] = this.#take(tagEnd) ?? [];
-		if (closed === undefined) return malformed;
-		this.#hasContent ||= name === 'img';
-		if (closed === '') this.#open.push(name);
-		return this.#open.length > depthMax ? `The XHTML is nested more than ${depthMax} deep` : undefined;
-	}
-
-	#attributes(): string | undefined {
-		const names = new Set<string>();
-		const isRoot = this.#open.length === 0;
-		let spaceName: string | undefined;
-		for (let match = this.#take(attribute); match; match = this.#take(attribute)) {
-			const [, name = '', double, single] = match;
-			const value = double ?? single ?? '';
-			if (!attributes.has(name)) return 'The XHTML has an attribute that a narrative may not have (txt-1)';
-			if (names.has(name)) return malformed;
-			if ((name === 'href' || name === 'src') && script.test(value)) return 'The XHTML has a script (txt-1)';
-			names.add(name);
-			if (name === 'xmlns') spaceName = value;
-		}
-		const rightSpace = spaceName === namespace || (!isRoot && spaceName === undefined);
-		return rightSpace ? undefined : `The XHTML is one div of the namespace ${namespace} (txt-1)`;
-	}
+/** True for a relative URL, one of a known scheme, and an image in place of its URL. */
+function isHarmless(value: string, isImage: boolean): boolean {
+	const url = value.replace(skipped, '');
+	if (namedReference.test(url)) return false;
+	const [start = ''] = url.split(/[/?#]/, 1);
+	const colon = start.indexOf(':');
+	if (colon < 0 || schemes.has(start.slice(0, colon).toLowerCase())) return true;
+	return isImage && imageData.test(url);
 }
