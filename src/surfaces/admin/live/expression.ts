@@ -1,6 +1,6 @@
 /**
- * The part of PromQL that the alerts of ops/prometheus/rules.yml use, so that the console judges by the very text of the rules:
- * gauges, `increase`, `rate` and `min_over_time` of them, `sum by`, `max by`, `histogram_quantile`, a ratio, and a comparison.
+ * The part of PromQL that the table of alerts uses, so that the console judges by the very text that Prometheus gets: gauges,
+ * `increase`, `rate` and `min_over_time` of them, `sum by`, `max by`, `histogram_quantile`, a ratio, and a comparison.
  */
 export type Expression =
 	| { kind: 'series'; metric: string; matchers: readonly Matcher[] }

@@ -2,40 +2,27 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { createMetrics } from '#core/metrics.ts';
-import { alertRules } from '#surfaces/admin/live/alert-rules.ts';
+import { alertRules, ruleGroups } from '#surfaces/admin/live/alert-rules.ts';
 import { Alerts } from '#surfaces/admin/live/alerts.ts';
-import { durationMs, evaluate, metricsOf, parseExpression } from '#surfaces/admin/live/expression.ts';
+import { evaluate, metricsOf, parseExpression } from '#surfaces/admin/live/expression.ts';
 import { MetricHistory } from '#surfaces/admin/live/metric-history.ts';
-
-interface Written {
-	name: string;
-	text: string;
-	forMs: number;
-	severity: string;
-	summary: string;
-}
-
-const rules: Written[] = readFileSync(new URL('../../../../ops/prometheus/rules.yml', import.meta.url), 'utf8')
-	.split(/^ {6}- alert: /m)
-	.slice(1)
-	.map((text) => ({
-		name: text.slice(0, text.indexOf('\n')),
-		text: /^ {8}expr: (['"])(.*)\1$/m.exec(text)?.[2] ?? '',
-		forMs: durationMs(/^ {8}for: (\S+)$/m.exec(text)?.[1] ?? ''),
-		severity: /severity: (\w+)/.exec(text)?.[1] ?? '',
-		summary: /^ {10}summary: "(.*)"$/m.exec(text)?.[1] ?? '',
-	}));
+import { rulesText } from '../../../../ops/prometheus/rules-text.ts';
 
 const minute = 60_000;
 
 describe('the alerts of the console', () => {
-	test('are those of ops/prometheus/rules.yml, word for word, but for what a node cannot judge', () => {
-		const judged = alertRules.map(({ name, text, forMs, severity, summary }) => ({ name, text, forMs, severity, summary }));
-		const unjudged = ['TributaryDown', 'TributarySiteSilent'];
+	test('and ops/prometheus/rules.yml come from one table', () => {
+		assert.equal(readFileSync(new URL('../../../../ops/prometheus/rules.yml', import.meta.url), 'utf8'), rulesText());
+	});
+
+	test('are all but those that a node cannot judge', () => {
+		const judged = new Set(alertRules.map(({ name }) => name));
+		const all = ruleGroups.flatMap(({ rules }) => rules.map(({ name }) => name));
 		assert.deepEqual(
-			judged,
-			rules.filter(({ name }) => !unjudged.includes(name)),
+			all.filter((name) => !judged.has(name)),
+			['TributaryDown', 'TributarySiteSilent'],
 		);
+		assert.equal(new Set(all).size, all.length);
 	});
 
 	test('what is beyond the part of PromQL that is understood is not taken', () => {
@@ -90,7 +77,7 @@ describe('an expression', () => {
 	});
 
 	test('of a ratio is judged site by site', async () => {
-		const rule = alertRules.find(({ name }) => name === 'TributaryRefusalsHigh');
+		const rule = ruleGroups.flatMap(({ rules }) => rules).find(({ name }) => name === 'TributaryRefusalsHigh');
 		const { metrics, look, holds } = observed(rule?.text ?? '');
 		await look();
 		metrics.siteMessages.inc({ site: 'north', outcome: 'accepted' }, 79);
