@@ -2,7 +2,7 @@ import { Migration } from '@mikro-orm/migrations';
 
 /**
  * Keeps the tables that only grow by month, so that old months can be dropped whole: message_log, audit_event and resource_history.
- * See docs/decisions/0031-keys-and-monthly-partitions.md. What is stored stays where it is and becomes the first partition of its table.
+ * See docs/decisions/0032-keys-and-monthly-partitions.md. What is stored stays where it is and becomes the first partition of its table.
  *
  * Locks: each of the three tables takes no rows and no reads while it is read once to check its bounds (some seconds for ten million
  * rows); nothing is rewritten but events of the audit trail that belong to no site, which get the nil id.
