@@ -8,7 +8,7 @@ import { addUser, listUsers } from '#administration/users.ts';
 import { openEntities } from '#storage/entities/index.ts';
 import { type RuntimeFile, readRuntimeFile } from '#storage/runtime-file.ts';
 import { readConfig } from '../config.ts';
-import { ctImage } from './image.ts';
+import { sampleImage, storeBody, storeType } from './image.ts';
 import { demoMessages } from './messages.ts';
 
 const slug = 'demo';
@@ -42,7 +42,7 @@ async function demo(): Promise<void> {
 	write('\nto repeat it');
 	for (const query of [
 		'Patient?identifier=4711',
-		'Patient?name=lovelace',
+		'Patient?name=rivers',
 		'Observation?code=2345-7',
 		'Encounter?status=in-progress',
 		'ImagingStudy',
@@ -110,16 +110,10 @@ async function sendReports(url: string, key: string, reports: readonly object[])
 	return told;
 }
 
-/** STOW-RS (PS3.18 §10.5): the same store path as C-STORE. */
+/** Sends the image by STOW-RS (PS3.18 §10.5), which stores as C-STORE does. */
 async function sendImage(url: string, key: string, studyUid: string): Promise<string> {
-	const boundary = 'demonstration';
-	const body = Buffer.concat([
-		Buffer.from(`--${boundary}\r\nContent-Type: application/dicom\r\n\r\n`),
-		ctImage(studyUid),
-		Buffer.from(`\r\n--${boundary}--\r\n`),
-	]);
-	const type = `multipart/related; type="application/dicom"; boundary=${boundary}`;
-	const answer = await fetch(url, { method: 'POST', headers: { 'X-API-Key': key, 'Content-Type': type }, body });
+	const image = sampleImage({ studyUid, patientId: '4711', patientName: 'Rivers^Alba^Noa' });
+	const answer = await fetch(url, { method: 'POST', headers: { 'X-API-Key': key, 'Content-Type': storeType }, body: storeBody(image) });
 	return `${answer.status} ${await answer.text()}`;
 }
 

@@ -22,8 +22,16 @@ function unsignedShort(value: number): Buffer {
 	return bytes;
 }
 
-/** A CT image of 16 × 16 pixels as a DICOM file (PS3.10 §7), of the study and the patient of the procedure step. */
-export function ctImage(studyUid: string): Buffer {
+export interface SampleImage {
+	studyUid: string;
+	/** Patient ID (0010,0020). */
+	patientId: string;
+	/** Patient's Name (0010,0010): family^given^middle. */
+	patientName: string;
+}
+
+/** Makes a CT image of 16 × 16 pixels as a DICOM file (PS3.10 §7). The same input gives the same bytes. */
+export function sampleImage({ studyUid, patientId, patientName }: SampleImage): Buffer {
 	const sopInstanceUid = `${studyUid}.1.1`;
 	const meta = Buffer.concat([
 		element(0x0002, 0x0001, 'OB', Buffer.from([0, 1])),
@@ -47,8 +55,8 @@ export function ctImage(studyUid: string): Buffer {
 		element(0x0008, 0x0030, 'TM', '100000'),
 		element(0x0008, 0x0060, 'CS', 'CT'),
 		element(0x0008, 0x1030, 'LO', 'CT of the demonstration'),
-		element(0x0010, 0x0010, 'PN', 'Lovelace^Ada^King'),
-		element(0x0010, 0x0020, 'LO', '4711'),
+		element(0x0010, 0x0010, 'PN', patientName),
+		element(0x0010, 0x0020, 'LO', patientId),
 		element(0x0020, 0x000d, 'UI', studyUid),
 		element(0x0020, 0x000e, 'UI', `${studyUid}.1`),
 		element(0x0020, 0x0011, 'IS', '1'),
@@ -62,5 +70,19 @@ export function ctImage(studyUid: string): Buffer {
 		element(0x0028, 0x0102, 'US', unsignedShort(11)),
 		element(0x0028, 0x0103, 'US', unsignedShort(0)),
 		element(0x7fe0, 0x0010, 'OW', pixels),
+	]);
+}
+
+const boundary = 'sample';
+
+/** The Content-Type of `storeBody`. */
+export const storeType = `multipart/related; type="application/dicom"; boundary=${boundary}`;
+
+/** The body of a STOW-RS request with one instance (PS3.18 §10.5.1). */
+export function storeBody(image: Buffer): Buffer<ArrayBuffer> {
+	return Buffer.concat([
+		Buffer.from(`--${boundary}\r\nContent-Type: application/dicom\r\n\r\n`),
+		image,
+		Buffer.from(`\r\n--${boundary}--\r\n`),
 	]);
 }

@@ -2,12 +2,12 @@
 export function demoMessages(run: string): { mllp: string[]; http: string; v3: string; mpps: object[]; studyUid: string } {
 	const header = (event: string, id: string) =>
 		`MSH|^~\\&|DEMO|DEMO CLINIC|TRIBUTARY|DEMO|20260105083000+0000||${event}|${run}-${id}|P|2.5.1|||||||UNICODE UTF-8`;
-	const person = 'PID|1||4711^^^DEMO^MR||Lovelace^Ada^King||18151210|F|||12 St James Square^^London^^SW1Y 4LB^GB||+44 20 7946 0000^PRN^PH';
+	const person = 'PID|1||4711^^^DEMO^MR||Rivers^Alba^Noa||19810612|F|||12 Example Street^^London^^ZZ1 1ZZ^GB||+44 20 7946 0000^PRN^PH';
 	const admission = [
 		header('ADT^A01^ADT_A01', '1'),
 		'EVN|A01|20260105082500+0000',
 		person,
-		'PV1|1|I|2W^201^A^DEMO||||1001^Byron^Anne^^^Dr||||||||||||V1^^^DEMO^VN',
+		'PV1|1|I|2W^201^A^DEMO||||1001^Marlow^Tess^^^Dr||||||||||||V1^^^DEMO^VN',
 		'',
 	];
 	const results = [
@@ -20,7 +20,7 @@ export function demoMessages(run: string): { mllp: string[]; http: string; v3: s
 		'OBX|4|TX|59776-5^Findings^LN||Chest: clear.||||||F',
 		'',
 	];
-	const duplicate = [header('ADT^A04^ADT_A01', '3'), 'EVN|A04|20260105091000+0000', 'PID|1||4712^^^DEMO^MR||Lovelace^A||18151210|F', ''];
+	const duplicate = [header('ADT^A04^ADT_A01', '3'), 'EVN|A04|20260105091000+0000', 'PID|1||4712^^^DEMO^MR||Rivers^A||19810612|F', ''];
 	const merge = [header('ADT^A40^ADT_A39', '4'), 'EVN|A40|20260105092000+0000', person, 'MRG|4712^^^DEMO^MR', ''];
 	const update = [header('ADT^A08^ADT_A01', '5'), 'EVN|A08|20260105093000+0000', `${person}~+44 7700 900000^PRN^CP`, ''];
 	const mllp = [admission, results, duplicate, merge].map((segments) => segments.join('\r'));
@@ -43,7 +43,7 @@ function revision(run: string): string {
     <subject typeCode="SUBJ"><registrationEvent classCode="REG" moodCode="EVN"><subject1 typeCode="SBJ"><patient classCode="PAT">
       <id extension="4711" assigningAuthorityName="DEMO"/>
       <patientPerson classCode="PSN" determinerCode="INSTANCE">
-        <name use="L"><given>Ada</given><given>King</given><family>Lovelace</family><family qualifier="BR">Byron</family></name>
+        <name use="L"><given>Alba</given><given>Noa</given><family>Rivers</family><family qualifier="BR">Field</family></name>
         <languageCommunication><languageCode code="en-GB"/></languageCommunication>
       </patientPerson>
     </patient></subject1></registrationEvent></subject>
@@ -56,7 +56,7 @@ function procedureStep(run: string, studyUid: string): object[] {
 	const step = { sop_instance_uid: `2.25.${run}1`, study_uid: studyUid };
 	const start = {
 		'00080060': { vr: 'CS', Value: ['CT'] },
-		'00100010': { vr: 'PN', Value: [{ Alphabetic: 'Lovelace^Ada^King' }] },
+		'00100010': { vr: 'PN', Value: [{ Alphabetic: 'Rivers^Alba^Noa' }] },
 		'00100020': { vr: 'LO', Value: ['4711'] },
 		'00400241': { vr: 'AE', Value: ['CT01'] },
 		'00400244': { vr: 'DA', Value: ['20260105'] },
