@@ -20,7 +20,7 @@ export interface PatientMatch {
  */
 export function matchPatient(set: WorkingSet, identifier: Identifier, location: FailureLocation): PatientMatch | undefined {
 	const system = systemOf(identifier);
-	if (identifier.value.length > identifierLengthMax) {
+	if (!isIndexable(identifier.value, system)) {
 		throw new Failure('value-too-long', `${fieldName(location)} is longer than ${identifierLengthMax} characters`, { location });
 	}
 	const entries = set
@@ -36,9 +36,26 @@ export function matchPatient(set: WorkingSet, identifier: Identifier, location: 
 	return match;
 }
 
+/** An entry of a B-tree has 2,704 bytes at most; that of an identifier also holds two UUIDs and the lengths of its texts. */
+const indexedBytesMax = 2600;
+
+/** Whether the index of identifiers takes a value and its system. */
+export function isIndexable(value: string, system: string): boolean {
+	if (value.length > identifierLengthMax || system.length > identifierLengthMax) return false;
+	// No character takes more than three bytes for each unit of UTF-16.
+	if ((value.length + system.length) * 3 <= indexedBytesMax) return true;
+	return Buffer.byteLength(value) + Buffer.byteLength(system) <= indexedBytesMax;
+}
+
 export function systemOf(identifier: Identifier): string {
 	const system = identifier['system'];
 	return typeof system === 'string' ? system : '';
+}
+
+/** Two identifiers of one system and value have the same key. */
+export function identifierKey(identifier: Identifier): string {
+	const system = systemOf(identifier);
+	return `${system.length} ${system}${identifier.value}`;
 }
 
 function single(set: WorkingSet, entries: readonly IdentifierEntry[], preferBusiness: boolean): PatientMatch | 'several' | undefined {

@@ -2,7 +2,7 @@ import { Failure, type FailureLocation } from '#core/failure.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { Identifier, IdentityChange, MergeChange, UnlinkChange } from '../change-set.ts';
 import type { ApplyContext } from './context.ts';
-import { fieldName, matchPatient, type PatientMatch, systemOf } from './match-patient.ts';
+import { fieldName, identifierKey, matchPatient, type PatientMatch, systemOf } from './match-patient.ts';
 import { rewritePatient } from './patient.ts';
 import { type Row, referenceTo, resourceOf } from './rows.ts';
 
@@ -58,7 +58,8 @@ function replace(context: ApplyContext, prior: Row, survivor: Row, identifiers: 
 function carryIdentifiers(context: ApplyContext, survivor: Row, identifiers: readonly Identifier[]): Row {
 	const resource = resourceOf(survivor);
 	const held = (resource['identifier'] ?? []) as Identifier[];
-	const further = identifiers.filter((identifier) => !held.some((other) => sameIdentifier(other, identifier)));
+	const known = new Set(held.map(identifierKey));
+	const further = identifiers.filter((identifier) => !known.has(identifierKey(identifier)));
 	if (further.length === 0) return survivor;
 	const carried = further.map((identifier) => ({ ...identifier, use: 'old' }));
 	return rewritePatient(context, survivor, resource, { elements: { identifier: [...held, ...carried] }, parts: {} });
@@ -101,11 +102,11 @@ export function applyIdentity(context: ApplyContext, { edit }: IdentityChange): 
 
 /** Undoes the merge of `prior` into `survivor`. */
 function separate(context: ApplyContext, prior: Row, survivor: Row): void {
-	const priorIdentifiers = (resourceOf(prior)['identifier'] ?? []) as Identifier[];
+	const own = new Set(((resourceOf(prior)['identifier'] ?? []) as Identifier[]).map(identifierKey));
 	const restored = withoutLink(context, prior, survivor, { active: true }, { ...prior.links, merged_into: null });
 	const resource = resourceOf(survivor);
 	const kept = ((resource['identifier'] ?? []) as Identifier[]).filter(
-		(identifier) => identifier['use'] !== 'old' || !priorIdentifiers.some((other) => sameIdentifier(other, identifier)),
+		(identifier) => identifier['use'] !== 'old' || !own.has(identifierKey(identifier)),
 	);
 	const renamed = rewritePatient(context, survivor, resource, { elements: { identifier: kept }, parts: {} });
 	withoutLink(context, renamed, restored, {}, renamed.links);

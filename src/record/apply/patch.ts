@@ -92,15 +92,20 @@ function setParts(resource: JsonObject, element: string, parts: Record<string, J
 	const kept =
 		all === undefined ? held.filter((item) => parts[partition(item)] === undefined) : held.filter((item) => partition(item) === 'old');
 	const list: JsonObject[] = [];
-	for (const part in parts) list.push(...(parts[part] ?? []));
-	list.push(...kept.filter((item) => !list.some((other) => sameIdentity(item, other))));
+	// A spread of the whole part would need a place on the stack for each of its items.
+	for (const part in parts) for (const item of parts[part] ?? []) list.push(item);
+	if (kept.length > 0) {
+		const told = new Set(list.map(identityOf));
+		for (const item of kept) {
+			const identity = identityOf(item);
+			if (identity === undefined || !told.has(identity)) list.push(item);
+		}
+	}
 	if (list.length === 0) delete resource[element];
 	else resource[element] = list;
 }
 
-/** An identifier that stands in two parts (PID-3 and PID-19, say) is kept once. */
-function sameIdentity(left: JsonObject, right: JsonObject): boolean {
-	return (
-		left['value'] !== undefined && left['value'] === right['value'] && left['system'] === right['system'] && left['use'] === right['use']
-	);
+/** An identifier that stands in two parts (PID-3 and PID-19, say) is kept once; what has no value is like nothing else. */
+function identityOf({ value, system, use }: JsonObject): string | undefined {
+	return value === undefined ? undefined : JSON.stringify([value, system ?? null, use ?? null]);
 }

@@ -1,8 +1,8 @@
 import { type Json, type JsonObject, parseExact } from '#core/json.ts';
 import type { Flag, Identifier, PatientChange, ResourcePatch } from '../change-set.ts';
-import { identifierLengthMax, otherNumberRank, type PatientIdentifier, patientIdentifiers } from '../holdings/patient-identifiers.ts';
+import { otherNumberRank, type PatientIdentifier, patientIdentifiers } from '../holdings/patient-identifiers.ts';
 import type { ApplyContext } from './context.ts';
-import { fieldName, matchPatient } from './match-patient.ts';
+import { fieldName, identifierKey, isIndexable, matchPatient, systemOf } from './match-patient.ts';
 import { applyPatch, identifierPart } from './patch.ts';
 import { revise } from './revise.ts';
 import { newRow, type Row, resourceOf } from './rows.ts';
@@ -72,11 +72,16 @@ export function identifiersOf(resource: JsonObject): PatientIdentifier[] {
 	const list = resource['identifier'];
 	if (!Array.isArray(list)) return [];
 	const found: PatientIdentifier[] = [];
+	const keys = new Set<string>();
 	for (const item of list as Identifier[]) {
 		if (typeof item.value !== 'string' || item.value === '') continue;
-		const system = typeof item['system'] === 'string' ? item['system'] : '';
-		if (item.value.length > identifierLengthMax || system.length > identifierLengthMax) continue;
-		if (found.some((other) => other.value === item.value && other.system === system)) continue;
+		const system = systemOf(item);
+		if (!isIndexable(item.value, system)) continue;
+		if (list.length > 1) {
+			const key = identifierKey(item);
+			if (keys.has(key)) continue;
+			keys.add(key);
+		}
 		const part = identifierPart(item);
 		const rank = part === 'PID-3' || part === 'old' ? Math.min(found.length, otherNumberRank - 1) : otherNumberRank;
 		found.push({ value: item.value, system, old: part === 'old', rank });

@@ -26,7 +26,7 @@ export interface PatientIdentifier {
 /** Patients by their identifiers. */
 export class PatientIdentifiers {
 	readonly #rows: HeldRows;
-	readonly #byValue = new Map<string, readonly IdentifierEntry[]>();
+	readonly #byValue = new Map<string, IdentifierEntry[]>();
 	/** Lists of the patients whose list changed, to be written anew, by row id. */
 	readonly changed = new Map<string, readonly PatientIdentifier[]>();
 
@@ -35,7 +35,9 @@ export class PatientIdentifiers {
 	}
 
 	addStored(value: string, entry: IdentifierEntry): void {
-		this.#byValue.set(value, [...this.entries(value), entry]);
+		const held = this.#byValue.get(value);
+		if (held) held.push(entry);
+		else this.#byValue.set(value, [entry]);
 	}
 
 	entries(value: string): readonly IdentifierEntry[] {
@@ -60,13 +62,21 @@ export class PatientIdentifiers {
 	put(patientId: string, before: readonly PatientIdentifier[], after: readonly PatientIdentifier[]): void {
 		const { undo } = this.#rows;
 		undo.put(this.changed, patientId, after);
+		// Lists by value, each made once: one value may stand there under very many systems.
+		const lists = new Map<string, IdentifierEntry[]>();
 		for (const { value } of before) {
-			const others = this.entries(value).filter((entry) => entry.patientId !== patientId);
-			undo.put(this.#byValue, value, others);
+			if (!lists.has(value))
+				lists.set(
+					value,
+					this.entries(value).filter((entry) => entry.patientId !== patientId),
+				);
 		}
 		for (const { value, system, old, rank } of after) {
-			undo.put(this.#byValue, value, [...this.entries(value), { system, old, rank, patientId }]);
+			const list = lists.get(value) ?? [...this.entries(value)];
+			list.push({ system, old, rank, patientId });
+			lists.set(value, list);
 		}
+		for (const [value, list] of lists) undo.put(this.#byValue, value, list);
 	}
 }
 
