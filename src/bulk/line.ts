@@ -22,6 +22,7 @@ export interface ReadLine {
 
 export interface LineSettings {
 	jsonDepthMax: number;
+	repetitionsMax: number;
 	/** Whether a Patient that is referred to has to be there. */
 	checkReferences: boolean;
 	/** FHIR base URL of this service, without a slash at its end. */
@@ -50,7 +51,7 @@ export function readLine(bytes: Buffer, line: number, settings: LineSettings): R
 		const text = `${definition.type} is made from what the site keeps otherwise, and not written`;
 		throw new Failure('not-supported', text, { location: { expression: 'resourceType' } });
 	}
-	const { resource, meta, source } = contentOf(definition, given);
+	const { resource, meta, source } = contentOf(definition, given, settings);
 	for (const attachment of definition.attachments(resource)) relateToBase(attachment, settings.base);
 	resolveReferences(definition.type, resource, new Map(), settings.checkReferences);
 	const id = typeof given['id'] === 'string' ? given['id'] : undefined;

@@ -20,7 +20,7 @@ export interface Chunk {
 }
 
 export interface ReadOptions {
-	limits: Pick<Limits, 'jsonDepthMax' | 'importLineBytesMax'>;
+	limits: Pick<Limits, 'jsonDepthMax' | 'repetitionsMax' | 'importLineBytesMax'>;
 	log: Log;
 }
 
@@ -83,10 +83,10 @@ function takeLine(chunk: Chunk, task: ImportTask, text: Buffer, range: LineRange
 		return;
 	}
 	chunk.lines++;
-	const { jsonDepthMax } = limits;
+	const { jsonDepthMax, repetitionsMax } = limits;
 	try {
 		const { checkReferences, base } = task;
-		chunk.read.push({ ...readLine(text, range.line, { jsonDepthMax, checkReferences, base }), range });
+		chunk.read.push({ ...readLine(text, range.line, { jsonDepthMax, repetitionsMax, checkReferences, base }), range });
 	} catch (error) {
 		if (!(error instanceof Failure)) log.error({ err: error, jobId: task.job.id, line: range.line }, 'a line could not be read');
 		const failure = error instanceof Failure ? error : new Failure('internal', 'the line could not be read', { cause: error });

@@ -2,6 +2,7 @@ import { accessLimitDefinitions } from './access-limits.ts';
 import { administrationLimitDefinitions } from './administration-limits.ts';
 import { dicomLimitDefinitions } from './dicom-limits.ts';
 import { dicomWebLimitDefinitions } from './dicomweb-limits.ts';
+import { hl7v2LimitDefinitions } from './hl7v2-limits.ts';
 import { signInLimitDefinitions } from './sign-in-limits.ts';
 import { xmlLimitDefinitions } from './xml-limits.ts';
 
@@ -275,8 +276,7 @@ export const limitDefinitions = {
 		max: 512 * MiB,
 		answer: 'bytes of one transaction; a larger message travels alone',
 	},
-	segmentsMax: { variable: 'HL7_SEGMENTS_MAX', default: 20_000, min: 10, max: 1_000_000, answer: 'AE 104' },
-	observationsMax: { variable: 'HL7_OBSERVATIONS_MAX', default: 10_000, min: 1, max: 1_000_000, answer: 'OBX of one message; AE 104' },
+	...hl7v2LimitDefinitions,
 	searchCountDefault: {
 		variable: 'SEARCH_COUNT_DEFAULT',
 		default: 50,

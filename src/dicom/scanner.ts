@@ -22,7 +22,7 @@ const patientIssuer = tagOf('IssuerOfPatientIDQualifiersSequence');
 
 /**
  * Values without which an instance would be filed wrongly are refused when they are too long; others are left out. They are keys of
- * the index, and LO and SH have 64 characters at most, which come to 500 bytes in no character set.
+ * the index, and LO and SH have 64 characters at most, which come to 500 bytes in no character set. Modality is in an index as well.
  */
 const filingBytesMax = 500;
 const filing: ReadonlySet<Keyword> = new Set<Keyword>([
@@ -67,7 +67,7 @@ class Collector implements DataSetVisitor {
 			if (length > filingBytesMax) throw new DataSetError('value', `${keyword} is too long`);
 			return wish.take;
 		}
-		return length <= valueBytesMax ? wish.take : wish.skip;
+		return length <= (keyword === 'Modality' ? filingBytesMax : valueBytesMax) ? wish.take : wish.skip;
 	}
 
 	#inIssuer(tag: number, vr: string, length: number) {

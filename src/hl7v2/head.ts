@@ -48,6 +48,7 @@ class HeaderSource implements Source {
 	readonly delimiters: Delimiters;
 	readonly plain = false;
 	readonly hasNul = true;
+	readonly repetitionsMax = Number.POSITIVE_INFINITY;
 	readonly segment: Segment;
 	readonly #bytes: Uint8Array;
 

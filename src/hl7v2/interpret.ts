@@ -7,7 +7,7 @@ import type { Hl7v2Policy } from '#record/delivery.ts';
 import type { Hl7v2Event } from './events/event.ts';
 import { eventOf } from './events/index.ts';
 import type { Message } from './message.ts';
-import { Context } from './segments/context.ts';
+import { Context, keyLengthMax } from './segments/context.ts';
 
 export type Interpreted =
 	| { kind: 'apply'; messageType: string; changeSet: ChangeSet }
@@ -39,10 +39,16 @@ export function interpret(message: Message, policy: Hl7v2Policy, limits: Interpr
 
 /** MSH-9, MSH-10 and MSH-12. Returns MSH-9.1^MSH-9.2. */
 function checkedHeader(message: Message): string {
-	const { messageType, version } = message;
+	const { messageType, controlId, version } = message;
 	if (messageType === '') throw headerFailure('required-field-missing', 9, 'MSH-9 (message type) is missing');
-	if (message.controlId === '') {
+	if (messageType.length > keyLengthMax) {
+		throw headerFailure('value-too-long', 9, `MSH-9 (message type) has more than ${keyLengthMax} characters`);
+	}
+	if (controlId === '') {
 		throw headerFailure('required-field-missing', 10, 'MSH-10 (message control id) is missing: it could not be acknowledged');
+	}
+	if (controlId.length > keyLengthMax) {
+		throw headerFailure('value-too-long', 10, `MSH-10 (message control id) has more than ${keyLengthMax} characters`);
 	}
 	if (version !== '' && !isVersion2(version)) {
 		throw headerFailure('unsupported-version', 12, 'MSH-12 names a version that is not an HL7 v2 version');

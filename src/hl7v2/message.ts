@@ -26,6 +26,7 @@ const malformedIdLength = 12;
 
 export interface ParseOptions {
 	segmentsMax?: number;
+	repetitionsMax?: number;
 }
 
 /**
@@ -50,14 +51,14 @@ export class Message {
 
 	/**
 	 * Throws `not-hl7` when the message does not begin with MSH or its delimiters are unusable, and `value-too-long`
-	 * when it has more than `segmentsMax` segments.
+	 * when it has more than `segmentsMax` segments. A field with more than `repetitionsMax` repetitions is refused when it is read.
 	 */
 	static parse(bytes: Uint8Array, options: ParseOptions = {}): Message {
-		const source = new MessageSource(bytes, options.segmentsMax ?? Number.POSITIVE_INFINITY);
+		const source = new MessageSource(bytes, options);
 		const charset = source.overlapping();
 		if (charset === undefined) return new Message(bytes, source);
 		const transcoded = Buffer.from(charset.decode(latin1(bytes)), 'utf8');
-		return new Message(bytes, new MessageSource(transcoded, options.segmentsMax ?? Number.POSITIVE_INFINITY, charset));
+		return new Message(bytes, new MessageSource(transcoded, options, charset));
 	}
 
 	/** In order, MSH included; malformed ones too, under an id that nobody reads. */
@@ -134,6 +135,7 @@ class MessageSource implements Source {
 	readonly delimiters: Delimiters;
 	readonly plain: boolean;
 	readonly hasNul: boolean;
+	readonly repetitionsMax: number;
 	/** The character set the bytes had before they were rewritten as UTF-8. */
 	readonly declared: Charset | undefined;
 	malformed = 0;
@@ -150,7 +152,8 @@ class MessageSource implements Source {
 	#byId: Map<string, Segment[]> | undefined;
 	#sequences: number[] | undefined;
 
-	constructor(bytes: Uint8Array, segmentsMax: number, declared?: Charset) {
+	constructor(bytes: Uint8Array, { segmentsMax, repetitionsMax }: ParseOptions, declared?: Charset) {
+		this.repetitionsMax = repetitionsMax ?? Number.POSITIVE_INFINITY;
 		this.#bytes = bytes;
 		this.text = latin1(bytes);
 		this.declared = declared;
@@ -162,7 +165,7 @@ class MessageSource implements Source {
 		this.#ascii = isAscii(bytes);
 		this.plain = this.#ascii && !this.hasNul;
 		this.#shared = text.length > sharedTextMax ? undefined : new ScannedText(text, this.delimiters, false);
-		this.#findSegments(start, text.length, segmentsMax);
+		this.#findSegments(start, text.length, segmentsMax ?? Number.POSITIVE_INFINITY);
 	}
 
 	/** Set when the bytes must be rewritten before delimiters can be found in them. */

@@ -1,3 +1,4 @@
+import { Failure } from '#core/failure.ts';
 import { type Charset, hasNonAscii, type ResolvedCharset } from './charset.ts';
 import type { Delimiters } from './delimiters.ts';
 import { unescapeText } from './escape.ts';
@@ -30,6 +31,8 @@ export interface Source {
 	/** Only ASCII without NUL: values need no decoding. */
 	readonly plain: boolean;
 	readonly hasNul: boolean;
+	/** A field that is read has no more repetitions. */
+	readonly repetitionsMax: number;
 	resolved(): ResolvedCharset;
 	sequenceOf(segment: Segment): number;
 }
@@ -134,10 +137,18 @@ export class Segment {
 		return repetition === undefined || this.#narrow(this.#scanned.repetition, repetition) ? this.#decode() : '';
 	}
 
-	/** 0 when the field is absent. */
+	/**
+	 * 0 when the field is absent.
+	 * @throws Failure `value-too-long` when there are more than the message may have
+	 */
 	repetitions(field: number): number {
 		if (this.#isHeaderField(field)) return this.isPresent(field) ? 1 : 0;
-		return this.#findField(field) ? this.#scanned.repetition.count(this.#from, this.#to) : 0;
+		const count = this.#findField(field) ? this.#scanned.repetition.count(this.#from, this.#to) : 0;
+		const { repetitionsMax } = this.#source;
+		if (count <= repetitionsMax) return count;
+		throw new Failure('value-too-long', `${this.id}-${field} has more than ${repetitionsMax} repetitions`, {
+			location: { segment: this.id, sequence: this.sequence, field },
+		});
 	}
 
 	/** 0 when the field or the repetition is absent. */

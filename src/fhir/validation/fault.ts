@@ -2,7 +2,7 @@ import type { core } from 'zod/mini';
 import type { JsonObject } from '#core/json.ts';
 
 /** FHIR IssueType codes that validation gives. */
-export type IssueCode = 'structure' | 'required' | 'value' | 'invariant' | 'code-invalid' | 'not-supported';
+export type IssueCode = 'structure' | 'required' | 'value' | 'invariant' | 'code-invalid' | 'not-supported' | 'too-long';
 
 /** Faults that are looked for in one element; who has more is told that there are more. */
 export const faultsMax = 50;

@@ -81,6 +81,11 @@ function readInto(issues: Issue[], schema: Schema, value: Json, context: Context
 	if (payload.issues.length > 0) adopt(issues, payload.issues, ...path);
 }
 
+/** The values themselves are not read then. */
+function tooManyValues(repetitionsMax: number, path: string): Issue {
+	return fault('too-long', `A list has at most ${repetitionsMax} values`, [path]);
+}
+
 /** What has no value has to have an extension (ele-1); the id of an element is not enough. */
 function standsAlone(sibling: Json): boolean {
 	return isObject(sibling) && sibling['extension'] !== undefined;
@@ -156,6 +161,7 @@ class ListField implements Field {
 	read(name: string, value: Json, element: JsonObject, issues: Issue[], context: Context): void {
 		if (!Array.isArray(value)) issues.push(fault('structure', 'A list is expected', [this.path]));
 		else if (value.length === 0) issues.push(fault('structure', 'A list is never empty', [this.path]));
+		else if (value.length > context.repetitionsMax) issues.push(tooManyValues(context.repetitionsMax, this.path));
 		else if (name === this.path) this.#readItems(value, element, issues, context);
 		else this.#readSiblings(value, element, issues, context);
 	}

@@ -15,6 +15,8 @@ export interface Context extends core.ParseContext<core.$ZodIssue> {
 	readonly isContained: boolean;
 	/** `Patient?identifier=…` is a reference (R4 §3.1.0.11.3). */
 	readonly conditionalReferences: boolean;
+	/** Values that a list may have. */
+	readonly repetitionsMax: number;
 	/** The resources in the entries of a Bundle are read, too. */
 	readonly entryResources: boolean;
 }

@@ -23,6 +23,8 @@ export interface ValidationOptions {
 	conditionalReferences?: boolean;
 	/** False: of the resources in a Bundle's entries and in Parameters, only the type is looked at. */
 	entryResources?: boolean;
+	/** Values that a list may have; without this, any number. */
+	repetitionsMax?: number;
 }
 
 /** Reported of one resource; where there are more faults, the last issue says so. */
@@ -55,6 +57,7 @@ function contextFor({ resourceType, type }: JsonObject, options: ValidationOptio
 		isContained: false,
 		conditionalReferences: options.conditionalReferences ?? isTransaction,
 		entryResources: options.entryResources ?? true,
+		repetitionsMax: options.repetitionsMax ?? Number.POSITIVE_INFINITY,
 	};
 }
 

@@ -16,11 +16,13 @@ export interface Content {
 export interface ContentOptions {
 	/** Whether a reference may be a search, which a transaction resolves. */
 	conditionalReferences?: boolean;
+	/** Values that a list may have. */
+	repetitionsMax?: number;
 }
 
 /**
  * Checks a resource and parts what the service assigns from what the client states.
- * @throws Failure `invalid-resource` with one issue for each fault
+ * @throws Failure `invalid-resource` with one issue for each fault, `value-too-long` where one of them is a list of too many values
  */
 export function contentOf({ type }: ResourceDefinition, given: JsonObject, options: ContentOptions = {}): Content {
 	if (given['resourceType'] !== type) {
@@ -30,7 +32,7 @@ export function contentOf({ type }: ResourceDefinition, given: JsonObject, optio
 	const issues = validateResource(given, options);
 	if (issues.length > 0) {
 		const text = issues.length === 1 ? (issues[0]?.diagnostics ?? '') : `the resource has ${issues.length} faults`;
-		throw new Failure('invalid-resource', text, { issues });
+		throw new Failure(issues.some(({ code }) => code === 'too-long') ? 'value-too-long' : 'invalid-resource', text, { issues });
 	}
 	const { resourceType: _type, id: _id, meta, ...resource } = given;
 	const held = asObject(meta);

@@ -13,7 +13,7 @@ import { conditionalReferences, patientReferences, resolveReferences } from './r
 
 export interface WriteSettings {
 	policy: FhirPolicy;
-	limits: SearchLimits;
+	limits: SearchLimits & { repetitionsMax: number };
 	/** Whether references by search are resolved: in a transaction only. */
 	conditionalReferences?: boolean;
 }
@@ -57,10 +57,13 @@ export function interpretSingle(write: SingleWrite, settings: WriteSettings): Re
 			id,
 			patients: [],
 			references: [],
-			compose: patching(definition, write.body, policy.checkReferences),
+			compose: patching(definition, write.body, policy.checkReferences, settings.limits),
 		};
 	const given = objectOf(write.body);
-	const content = contentOf(definition, given, { conditionalReferences: settings.conditionalReferences ?? false });
+	const content = contentOf(definition, given, {
+		conditionalReferences: settings.conditionalReferences ?? false,
+		repetitionsMax: settings.limits.repetitionsMax,
+	});
 	const patients = patientReferences(definition.type, content.resource).map(({ rowId }) => rowId);
 	const written = interaction === 'create' ? undefined : updatedId(definition, id, given);
 	const references = settings.conditionalReferences
@@ -161,13 +164,18 @@ function stating(definition: ResourceDefinition, { resource, meta, source }: Con
 	};
 }
 
-function patching(definition: ResourceDefinition, body: Json | undefined, checked: boolean): ResourceChange['compose'] {
+function patching(
+	definition: ResourceDefinition,
+	body: Json | undefined,
+	checked: boolean,
+	{ repetitionsMax }: Pick<WriteSettings['limits'], 'repetitionsMax'>,
+): ResourceChange['compose'] {
 	const operations = readPatch(body ?? null);
 	return (held: HeldContent | undefined, resolved) => {
 		if (held === undefined) throw new Failure('not-found', `there is no ${definition.type} with this id`);
 		const patched = applyJsonPatch(wholeResource(definition.type, held.id, held), operations);
 		if (patched['id'] !== held.id)
 			throw new Failure('unprocessable', 'the patch changes the id', { location: { expression: `${definition.type}.id` } });
-		return stating(definition, contentOf(definition, patched), checked)(held, resolved);
+		return stating(definition, contentOf(definition, patched, { repetitionsMax }), checked)(held, resolved);
 	};
 }

@@ -10,7 +10,7 @@ import { contentOf } from './content.ts';
  * itself, or the parameter `resource` of a Parameters. What is not valid is the outcome, not a failure of the operation.
  * @throws Failure where there is no resource to validate
  */
-export function validateOnly(url: string, body: Json): string {
+export function validateOnly(url: string, body: Json, { repetitionsMax }: { repetitionsMax: number }): string {
 	const [type = ''] = url.split('/');
 	const definition = definitionOf(type);
 	if (definition === undefined) throw new Failure('unsupported-resource-type', 'this resource type is not served');
@@ -19,7 +19,7 @@ export function validateOnly(url: string, body: Json): string {
 	const resource = parameters === undefined ? given : asObject(parameters.find(({ name }) => name === 'resource')?.['resource']);
 	if (resource === undefined) throw new Failure('invalid', 'there is no resource to validate');
 	try {
-		contentOf(definition, resource);
+		contentOf(definition, resource, { repetitionsMax });
 		return allOk('the resource is valid');
 	} catch (error) {
 		if (error instanceof Failure) return operationOutcome(error);

@@ -60,7 +60,7 @@ function interpreted(request: WriteRequest, label: string, delivery: FhirDeliver
 	}
 	const body = bodyOfRequest(request, limits);
 	if (request.url.endsWith('/$validate')) {
-		const outcome = Buffer.from(validateOnly(request.url, body));
+		const outcome = Buffer.from(validateOnly(request.url, body, limits));
 		return { ...silent(label), verdict: { kind: 'ignore' }, answer: () => answerWith(200, outcome) };
 	}
 	const { method, url, headers } = request;

@@ -5,6 +5,7 @@ import { type AcknowledgementCode, renderAck } from '#hl7v2/ack.ts';
 import { interpret as interpretMessage } from '#hl7v2/interpret.ts';
 import { Message } from '#hl7v2/message.ts';
 import type { Hl7Answer, Hl7v2Delivery, Outcome } from '#record/delivery.ts';
+import { indexText } from '#record/index-text.ts';
 import type { Interpretation } from '../interpretation.ts';
 import { type AnswerLog, defineDelivery, type InterpretContext } from './definition.ts';
 
@@ -27,8 +28,9 @@ function interpret(delivery: Hl7v2Delivery, { limits, clock, log }: InterpretCon
 	const message = parsed instanceof Message ? parsed : undefined;
 	const verdict = parsed instanceof Message ? verdictOf(parsed, delivery, limits, log) : ({ kind: 'refuse', failure: parsed } as const);
 	return {
-		messageType: message?.messageType ?? '',
-		controlId: message?.controlId ?? '',
+		// A refused message is logged under what its indexes take.
+		messageType: indexText(message?.messageType ?? ''),
+		controlId: indexText(message?.controlId ?? ''),
 		verdict,
 		logged: 'always',
 		patients: message && verdict.kind !== 'apply' ? message.all('PID').map((segment) => segment.text(3)) : [],
@@ -43,7 +45,7 @@ function interpret(delivery: Hl7v2Delivery, { limits, clock, log }: InterpretCon
 function parse(delivery: Hl7v2Delivery, limits: Limits): Message | Failure {
 	if (delivery.withheld) return new Failure('internal', 'the message could not be processed');
 	try {
-		return Message.parse(delivery.bytes, { segmentsMax: limits.segmentsMax });
+		return Message.parse(delivery.bytes, limits);
 	} catch (error) {
 		if (error instanceof Failure) return error;
 		throw error;

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+/**
+ * A B-tree takes no entry of more than 2,704 bytes, and refuses the row whose text is longer (SQLSTATE 54000). So each text that
+ * is in an index has a bound, and this table says who keeps it. `*` is every table.
+ */
+const bounds: Readonly<Record<string, string>> = {
+	'accepted_message.control_id': 'hl7v2/interpret, hl7v3/header: 250 characters; a SOP Instance UID',
+	'message_log.control_id': 'ingest/hl7v2: indexText; hl7v3/header: 250 characters; a SOP Instance UID',
+	'message_log.message_type': 'ingest/hl7v2: indexText; others name it from a closed list',
+	'message_log.patient': 'ingest/prepared: identifierLengthMax',
+	'message_log.other_patient': 'ingest/prepared: identifierLengthMax',
+	'message_log.outcome': 'a closed list',
+	'message_log.surface': 'a closed list',
+	'patient_identifier.value': 'record/apply/match-patient: isIndexable',
+	'patient_identifier.system': 'record/apply/match-patient: isIndexable',
+	'patient.gender': 'indexText',
+	'encounter.visit_key': 'hl7v2 keys of 250 characters; bulk/line: visitKeyLengthMax',
+	'observation.order_key': 'hl7v2 keys of 250 characters',
+	'diagnostic_report.order_key': 'hl7v2 keys of 250 characters',
+	'diagnostic_report.study_uid': 'isObjectUid',
+	'diagnostic_report.accession_number': 'indexText',
+	'diagnostic_report.filler_number': 'indexText',
+	'*.item_key': 'hl7v2 keys of 250 characters, else a digest',
+	'*.code_value': 'indexText',
+	'*.code_further': 'indexText',
+	'*.clinical_status': 'indexText',
+	'*.status': 'indexText, or a closed list',
+	'*.resource_type': 'a closed list',
+	'document_reference.document_key': 'indexText',
+	'document_reference.set_key': 'indexText',
+	'document_reference.replaces_key': 'indexText',
+	'*.sop_instance_uid': 'isUid',
+	'*.study_uid': 'isUid',
+	'*.series_uid': 'isUid',
+	'imaging_conflict.digest': 'a digest',
+	'imaging_study.accession_number': 'dicom/scanner: filingBytesMax',
+	'imaging_study.modalities': 'dicom/scanner: filingBytesMax',
+	'imaging_study.sop_classes': 'isUid',
+	'mpps_session.accession_number': 'indexText',
+	'mpps_session.patient_id': 'indexText',
+	'commitment_request.calling_ae': 'an AE title has 16 characters',
+	'commitment_request.transaction_uid': 'isUid',
+	// What people enter; a form that is too long is refused before, or as a value that cannot be stored.
+	'api_key.id': 'made by the service',
+	'app_user.email': 'administration',
+	'integration_client.name': 'administration',
+	'remote_ae.title': 'administration',
+	'site.slug': 'administration',
+	'site.ae_title': 'administration',
+	'sign_in_failure.kind': 'a closed list',
+};
+
+/** `table.column` of every text in an index; a trigram index holds pieces of three characters. */
+function indexedTexts(schema: string): Set<string> {
+	const texts = new Set<string>();
+	const found = new Set<string>();
+	const keys: [table: string, columns: string][] = [];
+	for (const [, table = '', body = ''] of schema.matchAll(/^create table (\w+) \(\n([\s\S]*?)\n\)/gm)) {
+		for (const [, column] of body.matchAll(/^\t(\w+) text\b/gm)) texts.add(`${table}.${column}`);
+		for (const [, columns = ''] of body.matchAll(/^\t(?:PRIMARY KEY|UNIQUE) \((.*)\)/gm)) keys.push([table, columns]);
+	}
+	for (const [, table = '', columns = ''] of schema.matchAll(
+		/^CREATE .*INDEX \w+ ON (?:ONLY )?public\.(\w+) USING \w+ \((.*?)\)(?: WHERE .*| WITH .*)?;$/gm,
+	)) {
+		keys.push([table, columns]);
+	}
+	for (const [table, columns] of keys) {
+		for (const column of columns.split(', ')) {
+			const name = `${table}.${/\w+/.exec(column)?.[0]}`;
+			if (texts.has(name) && !column.includes('gin_trgm_ops')) found.add(name);
+		}
+	}
+	return found;
+}
+
+test('every text in an index has a bound, so that no value of a sender is too long for it', () => {
+	const indexed = indexedTexts(readFileSync(join(import.meta.dirname, 'schema.sql'), 'utf8'));
+	const isBound = (name: string) => bounds[name] !== undefined || bounds[name.replace(/^\w+/, '*')] !== undefined;
+	assert.deepEqual(
+		[...indexed].filter((name) => !isBound(name)),
+		[],
+		'say in this table who bounds it',
+	);
+	const used = new Set([...indexed].flatMap((name) => [name, name.replace(/^\w+/, '*')]));
+	assert.deepEqual(
+		Object.keys(bounds).filter((name) => !used.has(name)),
+		[],
+		'is in no index any more',
+	);
+});
