@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { Failure } from '#core/failure.ts';
 import { newId, nilId } from '#core/id.ts';
+import { readAttributes } from '#imaging/stored-attributes.ts';
 import type { ConflictDelivery } from '#record/delivery.ts';
 import type { ConflictDecision, InstanceAttributes, StoredInstance } from '#record/instance.ts';
 import { readRows } from '#storage/administrative-reader.ts';
 import { quarantineKey } from '#storage/objects/object-key.ts';
 import { listConflicts as listStatement, showConflict as showStatement } from '#storage/statements/administrative/read-conflicts.ts';
-import { readAttributes } from '#storage/stored-attributes.ts';
 import { AdministrationError, note, type OperationContext } from './context.ts';
 import { instant, ofSite, page } from './schemas.ts';
 import { visibleSiteIds } from './visible-sites.ts';

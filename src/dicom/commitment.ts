@@ -1,13 +1,9 @@
+import type { ReferencedInstance } from '#record/instance.ts';
 import { isUid } from '#record/uid.ts';
 import type { DicomJson } from './json-model.ts';
 import { explicitLittleEndian, implicitLittleEndian } from './transfer-syntax.ts';
 
 /** The action and event information of storage commitment (PS3.4 §J.3, tables J.3-1 and J.3-2). */
-
-export interface ReferencedInstance {
-	sopClassUid: string;
-	sopInstanceUid: string;
-}
 
 export interface CommitmentRequest {
 	transactionUid: string;

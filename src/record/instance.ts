@@ -47,6 +47,12 @@ export interface InstancePatient {
 	gender: 'male' | 'female' | 'other' | 'unknown' | undefined;
 }
 
+/** An instance as a request names it. */
+export interface ReferencedInstance {
+	sopClassUid: string;
+	sopInstanceUid: string;
+}
+
 /** An instance whose object is whole, on its way into the index of its site. */
 export interface StoredInstance {
 	attributes: InstanceAttributes;

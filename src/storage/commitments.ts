@@ -1,5 +1,5 @@
 import { newId } from '#core/id.ts';
-import type { ReferencedInstance } from '#dicom/commitment.ts';
+import type { ReferencedInstance } from '#record/instance.ts';
 import type { Connection } from './connection.ts';
 import { textArray } from './statement.ts';
 import { claimCommitments, deleteOldCommitments } from './statements/administrative/commitments.ts';

@@ -2,7 +2,7 @@ import type { AccessDirectory } from '#access/directory.ts';
 import type { Limits } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import type { Metrics } from '#core/metrics.ts';
-import type { InstanceEntry } from '#storage/instance-intake.ts';
+import type { InstanceEntry } from '#imaging/intake.ts';
 import type { ObjectStore } from '#storage/objects/object-store.ts';
 import type { Reader } from '#storage/reader.ts';
 import type { AccessNotes } from './access-notes.ts';

@@ -1,7 +1,7 @@
 import { Failure } from '#core/failure.ts';
+import { findRetrievable } from '#imaging/search.ts';
 import type { ImagingClause, RetrievableInstance } from '#record/imaging-query.ts';
 import { isUid } from '#record/uid.ts';
-import { findRetrievable } from '#storage/imaging-search.ts';
 import { authenticate } from '../http/authenticate.ts';
 import type { HttpRequest } from '../http/message.ts';
 import type { DicomWebContext } from './context.ts';

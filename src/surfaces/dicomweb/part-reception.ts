@@ -1,24 +1,9 @@
-import { DataSetError, type DataSetFault } from '#dicom/fault.ts';
+import { DataSetError } from '#dicom/fault.ts';
 import { FileMetaReader } from '#dicom/part10.ts';
 import { SopIdentityReader } from '#dicom/sop-identity.ts';
+import type { InstanceEntry, InstanceReception } from '#imaging/intake.ts';
 import { isUid } from '#record/uid.ts';
-import type { InstanceEntry, InstanceReception } from '#storage/instance-intake.ts';
-
-/** Statuses of PS3.4 §B.2.3, which PS3.18 §10.5.3 has as failure and warning reasons. */
-export const reasons = { outOfResources: 0xa7_00, doesNotMatch: 0xa9_00, cannotUnderstand: 0xc0_00 } as const;
-
-/** What became of one part of a store request. */
-export interface PartResult {
-	/** 0x0000, a warning (0xB000 to 0xBFFF), or why it failed. */
-	status: number;
-	/** The service could not store it now; sent again, it may be stored. */
-	isTransient: boolean;
-	/** Undefined where the part does not say so. */
-	sopClassUid: string | undefined;
-	sopInstanceUid: string | undefined;
-	studyUid: string | undefined;
-	seriesUid: string | undefined;
-}
+import { failedPart, failureReasons, type PartResult, partResult, reasonOfFault } from './store-reasons.ts';
 
 export interface PartOptions {
 	intake: InstanceEntry;
@@ -55,7 +40,7 @@ export class PartReception {
 	write(chunk: Buffer): Promise<void> | undefined {
 		if (this.#refused !== undefined) return undefined;
 		this.#bytes += chunk.length;
-		if (this.#bytes > this.#options.bytesMax) return this.#refuse(reasons.outOfResources);
+		if (this.#bytes > this.#options.bytesMax) return this.#refuse(failureReasons.outOfResources);
 		if (this.#reception) return this.#reception.write(chunk);
 		try {
 			if (this.#identity) return this.#identify(chunk, false);
@@ -75,19 +60,15 @@ export class PartReception {
 		} catch (error) {
 			await this.#refuseFaulty(error);
 		}
-		const named = { sopClassUid: this.#named?.sopClassUid, sopInstanceUid: this.#named?.sopInstanceUid };
-		if (this.#refused !== undefined || !this.#reception) {
-			const status = this.#refused ?? reasons.cannotUnderstand;
-			return { ...named, status, isTransient: false, studyUid: undefined, seriesUid: undefined };
+		if (this.#refused !== undefined || !this.#reception || !this.#named) {
+			return failedPart(this.#refused ?? failureReasons.cannotUnderstand, this.#named);
 		}
-		const { status, attributes } = await this.#reception.finish();
-		const isTransient = status === reasons.outOfResources;
-		return { ...named, status, isTransient, studyUid: attributes?.studyUid, seriesUid: attributes?.seriesUid };
+		return partResult(await this.#reception.finish(), this.#named);
 	}
 
 	/** The sender died or gave up: nothing is kept of the part. Never rejects. */
 	async abandon(): Promise<void> {
-		this.#refused ??= reasons.cannotUnderstand;
+		this.#refused ??= failureReasons.cannotUnderstand;
 		this.#identity = undefined;
 		await this.#reception?.abandon();
 	}
@@ -101,13 +82,13 @@ export class PartReception {
 
 	#refuseFaulty(error: unknown): Promise<void> | undefined {
 		if (!(error instanceof DataSetError)) throw error;
-		return this.#refuse(reasonOf(error.fault));
+		return this.#refuse(reasonOfFault(error.fault));
 	}
 
 	#openDataSet(isAll: boolean): Promise<void> | undefined {
 		const { meta, rest } = this.#head.end();
 		const { transferSyntaxUid } = meta;
-		if (transferSyntaxUid === undefined || !isUid(transferSyntaxUid)) return this.#refuse(reasons.cannotUnderstand);
+		if (transferSyntaxUid === undefined || !isUid(transferSyntaxUid)) return this.#refuse(failureReasons.cannotUnderstand);
 		const reader = new SopIdentityReader(transferSyntaxUid, headBytesMax);
 		this.#identity = { reader, transferSyntaxUid, waiting: [], bytes: 0 };
 		return this.#identify(rest, isAll);
@@ -121,11 +102,12 @@ export class PartReception {
 		if (identity.reader.feed(chunk) && !isAll && identity.bytes <= headBytesMax) return undefined;
 		const named = identity.reader.end();
 		this.#identity = undefined;
-		if ('fault' in named) return this.#refuse(reasonOf(named.fault));
+		if ('fault' in named) return this.#refuse(reasonOfFault(named.fault));
 		this.#named = named;
 		const { intake, siteId, source, studyUid } = this.#options;
 		this.#reception = intake.begin({
 			siteId,
+			surface: 'dicomweb',
 			callingAe: '',
 			source,
 			affectedSopClassUid: named.sopClassUid,
@@ -137,8 +119,4 @@ export class PartReception {
 		for (const bytes of identity.waiting) held = this.#reception.write(bytes) ?? held;
 		return held;
 	}
-}
-
-function reasonOf({ kind }: DataSetFault): number {
-	return kind === 'missing' ? reasons.doesNotMatch : reasons.cannotUnderstand;
 }

@@ -1,4 +1,4 @@
-import { retrievalKinds } from '#storage/imaging-search.ts';
+import { retrievalKinds } from '#imaging/search.ts';
 import type { HttpAnswer, HttpRequest } from '../http/message.ts';
 import type { DicomWebContext } from './context.ts';
 import { type FoundInstances, findInstances, nothing, retrievedBy } from './instances.ts';

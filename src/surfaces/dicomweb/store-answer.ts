@@ -1,21 +1,18 @@
 import type { DicomJson } from '#dicom/json-model.ts';
+import type { ReferencedInstance } from '#record/instance.ts';
 import type { HttpAnswer } from '../http/message.ts';
-import type { PartResult } from './part-reception.ts';
+import type { PartResult } from './store-reasons.ts';
 import { resourceUrl } from './urls.ts';
 
 const retryAfterSeconds = 5;
 
-export function isStored({ status }: PartResult): boolean {
-	return status === 0 || isWarning(status);
-}
-
-function isWarning(status: number): boolean {
-	return status >> 12 === 0xb;
-}
-
 const uidElement = (uid: string) => ({ vr: 'UI', Value: [uid] });
 const reasonElement = (status: number) => ({ vr: 'US', Value: [status] });
 const urlElement = (url: string) => ({ vr: 'UR', Value: [url] });
+const namedElements = ({ sopClassUid, sopInstanceUid }: ReferencedInstance) => ({
+	'00081150': uidElement(sopClassUid),
+	'00081155': uidElement(sopInstanceUid),
+});
 
 /** The Store Instances Response Module (PS3.18 §I.2), in the DICOM JSON Model. */
 function responseModule(base: string, results: readonly PartResult[]): DicomJson {
@@ -23,20 +20,18 @@ function responseModule(base: string, results: readonly PartResult[]): DicomJson
 	const failed: DicomJson[] = [];
 	const others: DicomJson[] = [];
 	const studies = new Set<string>();
-	for (const { status, sopClassUid, sopInstanceUid, studyUid, seriesUid } of results) {
-		if (sopClassUid === undefined || sopInstanceUid === undefined) {
-			others.push({ '00081197': reasonElement(status) });
+	for (const result of results) {
+		if (result.kind === 'failed') {
+			const reason = { '00081197': reasonElement(result.failureReason) };
+			if (result.named === undefined) others.push(reason);
+			else failed.push({ ...namedElements(result.named), ...reason });
 			continue;
 		}
-		const named = { '00081150': uidElement(sopClassUid), '00081155': uidElement(sopInstanceUid) };
-		if (status !== 0 && !isWarning(status)) {
-			failed.push({ ...named, '00081197': reasonElement(status) });
-			continue;
-		}
-		if (studyUid === undefined || seriesUid === undefined) throw new Error('an instance was stored without its study');
+		const { studyUid, seriesUid, sopInstanceUid, warningReason } = result;
 		studies.add(studyUid);
 		const url = { '00081190': urlElement(resourceUrl(base, studyUid, seriesUid, sopInstanceUid)) };
-		stored.push({ ...named, ...url, ...(isWarning(status) ? { '00081196': reasonElement(status) } : {}) });
+		const warning = warningReason === undefined ? {} : { '00081196': reasonElement(warningReason) };
+		stored.push({ ...namedElements(result), ...url, ...warning });
 	}
 	const [studyUid] = studies;
 	const sequence = (tag: string, items: DicomJson[]) => (items.length === 0 ? {} : { [tag]: { vr: 'SQ', Value: items } });
@@ -50,9 +45,10 @@ function responseModule(base: string, results: readonly PartResult[]): DicomJson
 
 /** 503 where nothing was stored because the service cannot now: the same request may be sent again. */
 function statusOf(results: readonly PartResult[]): number {
-	if (results.every(({ status }) => status === 0)) return 200;
-	if (results.some((result) => isStored(result))) return 202;
-	return results.every(({ isTransient }) => isTransient) ? 503 : 409;
+	const failed = results.filter((result) => result.kind === 'failed');
+	if (failed.length < results.length)
+		return results.every((result) => result.kind === 'stored' && result.warningReason === undefined) ? 200 : 202;
+	return failed.every(({ isTransient }) => isTransient) ? 503 : 409;
 }
 
 /** The answer to a store request (PS3.18 §10.5.3). */

@@ -6,8 +6,9 @@ import type { HttpAnswer, StreamedRequest } from '../http/message.ts';
 import type { DicomWebContext } from './context.ts';
 import { gathered, isBoundary, type MultipartEvent, MultipartParser } from './multipart-reader.ts';
 import { jsonType } from './negotiation.ts';
-import { PartReception, type PartResult, reasons } from './part-reception.ts';
-import { isStored, storeAnswer } from './store-answer.ts';
+import { PartReception } from './part-reception.ts';
+import { storeAnswer } from './store-answer.ts';
+import { failedPart, failureReasons, type PartResult } from './store-reasons.ts';
 import { baseOf } from './urls.ts';
 
 /** Parts of one request that are received and wait for their fsync and their row in the index. */
@@ -109,18 +110,11 @@ function isDicom(headers: ReadonlyMap<string, string>): boolean {
 	);
 }
 
-const notDicom: PartResult = {
-	status: reasons.cannotUnderstand,
-	isTransient: false,
-	sopClassUid: undefined,
-	sopInstanceUid: undefined,
-	studyUid: undefined,
-	seriesUid: undefined,
-};
+const notDicom = failedPart(failureReasons.cannotUnderstand);
 
 async function settle({ metrics }: DicomWebContext, part: PartReception | undefined): Promise<PartResult> {
 	const result = await (part?.finish() ?? notDicom);
-	const outcome = result.status === 0 ? 'success' : isStored(result) ? 'warning' : 'failure';
+	const outcome = result.kind === 'failed' ? 'failure' : result.warningReason === undefined ? 'success' : 'warning';
 	metrics.dicomWebInstances.inc({ operation: 'store', outcome });
 	return result;
 }

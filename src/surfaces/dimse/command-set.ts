@@ -37,9 +37,12 @@ export const statuses = {
 	unrecognizedOperation: 0x0211,
 	mistypedArgument: 0x0212,
 	resourceLimitation: 0x0213,
-	/** PS3.4 §B.2.3. */
+	/** PS3.4 §B.2.3: C-STORE. */
 	outOfResources: 0xa700,
+	dataSetDoesNotMatch: 0xa900,
+	contentKeptAside: 0xb007,
 	cannotUnderstand: 0xc000,
+	contentRefused: 0xc111,
 	/** PS3.4 §C.4: C-FIND, C-MOVE and C-GET. */
 	matchesNotCounted: 0xa701,
 	subOperationsNotPerformed: 0xa702,
@@ -171,7 +174,7 @@ export function responseSet(request: CommandSet, response: DimseResponse): Buffe
 		short(0x0120, request.messageId),
 		short(0x0800, response.dataSet === undefined ? noDataSet : dataSetFollows),
 		short(0x0900, response.status),
-		...(response.comment === undefined ? [] : [text(0x0902, response.comment.replace(/[^\x20-\x7e]/g, '?').slice(0, 64), ' ')]),
+		...(response.comment === undefined ? [] : [text(0x0902, response.comment.replace(/[^\x20-\x5b\x5d-\x7e]/g, '?').slice(0, 64), ' ')]),
 		...(response.errorId === undefined ? [] : [short(0x0903, response.errorId)]),
 		...(instanceUid === undefined ? [] : [text(0x1000, instanceUid, '\0')]),
 		...(response.subOperations === undefined ? [] : counts(response.subOperations)),

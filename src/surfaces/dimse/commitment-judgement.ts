@@ -1,4 +1,5 @@
-import { type FailureReason, failureReasons, type ReferencedInstance, type RefusedInstance } from '#dicom/commitment.ts';
+import { type FailureReason, failureReasons, type RefusedInstance } from '#dicom/commitment.ts';
+import type { ReferencedInstance } from '#record/instance.ts';
 import type { CommitmentTable, IndexedInstance, NotedCommitment } from '#storage/commitments.ts';
 import type { ObjectStore } from '#storage/objects/object-store.ts';
 

@@ -1,10 +1,11 @@
 import { transferSyntaxes } from '#dicom/transfer-syntax.ts';
+import type { InstanceReception } from '#imaging/intake.ts';
 import { isUid } from '#record/uid.ts';
-import type { InstanceReception } from '#storage/instance-intake.ts';
-import { statuses } from './command-set.ts';
+import { type DimseResponse, statuses } from './command-set.ts';
 import type { DimseContext } from './context.ts';
 import { answerAtOnce, type DimseRequest, type Reception, type ServiceClass } from './service.ts';
 import { isPrivateClass, isStorageClass } from './storage-classes.ts';
+import { storeResponse } from './store-response.ts';
 
 /** Smaller pieces are put together first, so that a sender of single bytes costs no more memory than any other. */
 const pieceBytesMin = 4096;
@@ -50,14 +51,13 @@ class StoreReception implements Reception {
 		return this.#reception.write(bytes);
 	}
 
-	async finish() {
+	async finish(): Promise<DimseResponse> {
 		if (this.#abandoned !== undefined) {
 			await this.#abandoned;
 			return { status: statuses.outOfResources, comment: 'the data set is longer than this service stores' };
 		}
 		await this.#flush();
-		const { status, comment } = await this.#reception.finish();
-		return { status, comment };
+		return storeResponse(await this.#reception.finish());
 	}
 
 	abandon(): Promise<void> {
@@ -75,6 +75,7 @@ function beginStore({ intake, limits }: DimseContext, request: DimseRequest): Re
 	if (!command.hasDataSet) return answerAtOnce({ status: statuses.cannotUnderstand, comment: 'no data set' });
 	const reception = intake.begin({
 		siteId: grant.siteId,
+		surface: 'dimse',
 		callingAe,
 		source: address,
 		affectedSopClassUid: sopClassUid,

@@ -68,7 +68,7 @@ test('of an instance that its caller does not take, little is read', async () =>
 });
 
 test('when nothing can be stored now, the sender is told to send again', async () => {
-	const result = { status: 0xa700, comment: undefined, outcome: 'failed', attributes: undefined } as const;
+	const result = { kind: 'refused', reason: 'not-now', text: 'the disk is full', attributes: undefined } as const;
 	const reception = { write: () => undefined, finish: async () => result, abandon: async () => undefined };
 	const server = await serve(dicomWebRoutes(context({ intake: { begin: () => reception } })));
 	const headers = { 'Content-Type': multipartType };

@@ -7,8 +7,9 @@ import { silentLog } from '#core/log.ts';
 import { readFileMeta } from '#dicom/part10.ts';
 import { DataSetScanner } from '#dicom/scanner.ts';
 import { implicitLittleEndian } from '#dicom/transfer-syntax.ts';
+import type { IndexRequest } from '#imaging/index-instance.ts';
+import { InstanceIntake } from '#imaging/intake.ts';
 import type { StoredInstance } from '#record/instance.ts';
-import { InstanceIntake } from '#storage/instance-intake.ts';
 import { FileStore } from '#storage/objects/file-store.ts';
 import { type CorpusFile, corpusFiles } from '#test/support/corpus.ts';
 import { without } from '#test/support/needs.ts';
@@ -23,7 +24,7 @@ async function startStoring(context: TestContext) {
 	context.after(() => rmSync(folder, { recursive: true }));
 	const objects = new FileStore(folder);
 	const indexed: StoredInstance[] = [];
-	const index = async (_siteId: string, instance: StoredInstance) => {
+	const index = async ({ instance }: IndexRequest) => {
 		indexed.push(instance);
 		return { kind: 'stored' } as const;
 	};

@@ -111,7 +111,7 @@ test('storescu takes our largest PDU, the smallest, and a status', { skip }, asy
 		const { code, text } = await outcomeOf('storescu', '-v', '-aec', 'WEST', ...size, '127.0.0.1', String(port), file);
 		assert.equal(code, 0, text);
 	}
-	intake.result = () => Promise.resolve({ status: 0xa700, comment: 'the disk is full' });
+	intake.result = () => Promise.resolve({ kind: 'refused', reason: 'not-now', text: 'the disk is full', attributes: undefined });
 	const refused = await outcomeOf('storescu', '-v', '-aec', 'WEST', '127.0.0.1', String(port), file);
 	assert.match(refused.text, /Refused: Out of resources|OutOfResources/i);
 });

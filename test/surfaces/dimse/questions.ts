@@ -1,6 +1,6 @@
 import type { TestContext } from 'node:test';
+import type { Archive } from '#imaging/archive.ts';
 import type { RetrievableInstance } from '#record/imaging-query.ts';
-import type { Archive } from '#storage/archive.ts';
 import { element } from '#test/support/data-set.ts';
 import { associate, commandSet, data, item, type Peer, type Proposal, type ReceivedPdu, responseOf, statusOf, value } from './peer.ts';
 import { ctImage, explicitLittleEndian, type SetUp, startSurface } from './support.ts';

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { IntakeResult } from '#imaging/intake.ts';
+import { instanceAttributes } from '#test/support/instance-attributes.ts';
 import { abortPdu, associate, commandSet, data, echo, releaseRequest, responseOf, statusOf, store, textOf, value } from './peer.ts';
 import { ctImage, explicitLittleEndian, gate, siteId, startSurface, verification } from './support.ts';
 
@@ -21,6 +23,7 @@ test('a data set reaches the intake byte for byte, with what the command and the
 	const [instance] = intake.taken;
 	assert.deepEqual(instance?.announced, {
 		siteId,
+		surface: 'dimse',
 		callingAe: 'CT1',
 		source: '127.0.0.1',
 		affectedSopClassUid: ctImage,
@@ -30,22 +33,23 @@ test('a data set reaches the intake byte for byte, with what the command and the
 	assert.ok(dataSet.equals(Buffer.concat(instance?.chunks ?? [])));
 });
 
-test('the status of the intake is the status of the answer', async (context) => {
+test('what became of the instance is the status of the answer', async (context) => {
 	const { port, intake, counted } = await startSurface(context);
 	const peer = await associate(context, port);
-	const results = [
-		{ status: 0xb007, comment: 'other content, kept aside' },
-		{ status: 0xa700, comment: 'ünfit\n'.repeat(20) },
-		{ status: 0xc000, comment: undefined },
+	const refused = { kind: 'refused', attributes: undefined } as const;
+	const results: [IntakeResult, number][] = [
+		[{ kind: 'quarantined', attributes: instanceAttributes() }, 0xb007],
+		[{ ...refused, reason: 'not-now', text: 'ünfit\n\\'.repeat(20) }, 0xa700],
+		[{ ...refused, reason: 'not-understood', text: 'no data set' }, 0xc000],
 	];
-	for (const [index, result] of results.entries()) {
+	for (const [index, [result, status]] of results.entries()) {
 		intake.result = () => Promise.resolve(result);
 		const [answer] = await peer.ask(data(value(3, 'command', store(index)), value(3, 'data', bytes(10))));
 		assert.ok(answer);
-		assert.equal(statusOf(answer), result.status);
+		assert.equal(statusOf(answer), status);
 	}
 	const comments = peer.received.slice(1).map((answer) => textOf(answer, 0x0902));
-	assert.deepEqual(comments, ['other content, kept aside', '?nfit?'.repeat(20).slice(0, 64), undefined]);
+	assert.deepEqual(comments, ['other content is stored under this UID; kept aside', '?nfit??'.repeat(20).slice(0, 64), 'no data set']);
 	assert.equal(await counted('dimseMessages', { operation: 'C-STORE', outcome: 'warning' }), 1);
 	assert.equal(await counted('dimseMessages', { operation: 'C-STORE', outcome: 'failure' }), 2);
 });

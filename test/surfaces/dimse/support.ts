@@ -4,15 +4,16 @@ import { systemClock } from '#core/clock.ts';
 import { defaultLimits, type Limits } from '#core/limits.ts';
 import { silentLog } from '#core/log.ts';
 import { createMetrics, type MetricName, metricDefinitions } from '#core/metrics.ts';
+import type { Archive } from '#imaging/archive.ts';
+import type { AnnouncedInstance, InstanceEntry, InstanceReception, IntakeResult } from '#imaging/intake.ts';
 import type { ProcedureStepRequest } from '#mpps/procedure-steps.ts';
 import type { DimseStatus } from '#record/mpps.ts';
-import type { Archive } from '#storage/archive.ts';
 import type { NewCommitment } from '#storage/commitments.ts';
-import type { AnnouncedInstance, InstanceEntry, InstanceReception, IntakeResult } from '#storage/instance-intake.ts';
 import type { AnsweredQuery, CommitmentService, RefusedAssociation } from '#surfaces/dimse/context.ts';
 import { createDimseSurface } from '#surfaces/dimse/listener.ts';
 import type { ReturnChannel } from '#surfaces/dimse/service.ts';
 import type { TcpListenOptions } from '#surfaces/tcp/reception.ts';
+import { instanceAttributes } from '#test/support/instance-attributes.ts';
 
 export const ctImage = '1.2.840.10008.5.1.4.1.1.2';
 export const verification = '1.2.840.10008.1.1';
@@ -39,11 +40,13 @@ export interface TakenInstance {
 	end: Promise<void>;
 }
 
+const stored: IntakeResult = { kind: 'stored', attributes: instanceAttributes(), hasReplaced: false };
+
 /** Keeps what it is given, as long as `room` says; nothing waits by default. */
 export class FakeIntake implements InstanceEntry {
 	readonly taken: TakenInstance[] = [];
 	room: (() => Promise<void>) | undefined;
-	result: (instance: TakenInstance) => Promise<Partial<IntakeResult>> = () => Promise.resolve({});
+	result: (instance: TakenInstance) => Promise<IntakeResult> = () => Promise.resolve(stored);
 	#wake: () => void = () => {};
 
 	begin(announced: AnnouncedInstance): InstanceReception {
@@ -65,8 +68,7 @@ export class FakeIntake implements InstanceEntry {
 			finish: async () => {
 				instance.ended = 'finished';
 				open();
-				const result = { status: 0, comment: undefined, outcome: 'stored', attributes: undefined } as const;
-				return { ...result, ...(await this.result(instance)) };
+				return this.result(instance);
 			},
 			abandon: async () => {
 				instance.ended = 'abandoned';
@@ -80,7 +82,7 @@ export class FakeIntake implements InstanceEntry {
 		const { open, opened } = gate();
 		this.result = async () => {
 			await opened;
-			return {};
+			return stored;
 		};
 		return open;
 	}

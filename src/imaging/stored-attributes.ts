@@ -2,7 +2,7 @@ import { Failure } from '#core/failure.ts';
 import { readFileMeta } from '#dicom/part10.ts';
 import { DataSetScanner, type ScanLimits } from '#dicom/scanner.ts';
 import type { InstanceAttributes } from '#record/instance.ts';
-import type { ObjectStore } from './objects/object-store.ts';
+import type { ObjectStore } from '#storage/objects/object-store.ts';
 
 /** What `part10Head` writes is shorter: preamble, prefix, and nine elements of 64 bytes at most. */
 const headBytesMax = 1024;

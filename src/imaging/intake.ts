@@ -5,15 +5,18 @@ import { isAeTitle } from '#dicom/ae-title.ts';
 import type { DataSetFault } from '#dicom/fault.ts';
 import { part10Head } from '#dicom/part10.ts';
 import { DataSetScanner, type ScanLimits } from '#dicom/scanner.ts';
+import type { InstanceDelivery } from '#record/delivery.ts';
 import type { IndexAnswer, IndexOutcome, InstanceAttributes, StoredInstance } from '#record/instance.ts';
 import { isUid } from '#record/uid.ts';
-import { newObjectKey, quarantineKey } from './objects/object-key.ts';
-import type { ObjectStore, ObjectWriter } from './objects/object-store.ts';
+import { newObjectKey, quarantineKey } from '#storage/objects/object-key.ts';
+import type { ObjectStore, ObjectWriter } from '#storage/objects/object-store.ts';
+import type { IndexInstance } from './index-instance.ts';
 
 /** What the request says of an instance before its data set arrives: C-STORE-RQ and presentation context, or the file meta of STOW-RS. */
 export interface AnnouncedInstance {
 	siteId: string;
-	/** Empty: STOW-RS. */
+	surface: InstanceDelivery['surface'];
+	/** Empty where the sender has no AE title: STOW-RS. */
 	callingAe: string;
 	/** Address, or the public id of an API key. */
 	source: string;
@@ -24,24 +27,28 @@ export interface AnnouncedInstance {
 	studyUid?: string;
 }
 
-export interface IntakeResult {
-	/**
-	 * DIMSE status (PS3.4 B.2.3): 0x0000; 0xB007 other content under a known UID, kept aside; 0xA700 out of resources; 0xA900 data
-	 * set and command differ; 0xC000 cannot understand; 0xC111 other content under a known UID, refused by the site's policy.
-	 */
-	status: number;
-	/** For Error Comment (0000,0902): at most 64 characters of ASCII, without a patient's data. */
-	comment: string | undefined;
-	/** `failed`: nothing is kept. */
-	outcome: IndexOutcome['kind'] | 'failed';
-	/** What the data set says of itself, where it could be read. */
-	attributes: InstanceAttributes | undefined;
-}
+/**
+ * Why an instance is refused. `not-understood`: the request or the data set is not DICOM that can be read. `mismatch`: the data set lacks
+ * a UID, or has others than the request. `other-content`: other content is stored under the UID, and the site's policy refuses it.
+ * `not-now`: it could not be stored; sent again, it may be.
+ */
+export type RefusalReason = 'not-understood' | 'mismatch' | 'other-content' | 'not-now';
+
+/** What became of an instance. Surfaces render it in the words of their protocol. */
+export type IntakeResult =
+	/** It is the instance from now on. `hasReplaced`: other content under its UID, which is kept aside. */
+	| { kind: 'stored'; attributes: InstanceAttributes; hasReplaced: boolean }
+	/** The same content was stored before. */
+	| { kind: 'duplicate'; attributes: InstanceAttributes }
+	/** Other content is stored under its UID; it is kept aside, until a person decides. */
+	| { kind: 'quarantined'; attributes: InstanceAttributes }
+	/** Nothing is kept. `text` is for people and has nothing of a patient's; `attributes` are there where the data set could be read. */
+	| { kind: 'refused'; reason: RefusalReason; text: string; attributes: InstanceAttributes | undefined };
 
 /** One instance on its way in. Either `finish` or `abandon` ends it. */
 export interface InstanceReception {
 	/**
-	 * A piece of the data set, without file meta information. The chunk is not kept. A promise means: read no more before it resolves. Never rejects and never throws; what went wrong is the status of `finish`.
+	 * A piece of the data set, without file meta information. The chunk is not kept. A promise means: read no more before it resolves. Never rejects and never throws; what went wrong is the result of `finish`.
 	 */
 	write(chunk: Uint8Array): Promise<void> | undefined;
 	/** The whole data set was written. Never rejects. */
@@ -49,13 +56,6 @@ export interface InstanceReception {
 	/** The sender died or gave up: nothing is kept. Never rejects. */
 	abandon(): Promise<void>;
 }
-
-/**
- * Puts an instance into the index of its site and resolves when that is committed. `object`: the pieces of the object, which does not lie
- * in the store yet and has to be durable there before the commit.
- * @throws Failure when certainly nothing was committed (`unavailable` excepted); any other error leaves that open
- */
-export type IndexInstance = (siteId: string, instance: StoredInstance, object?: readonly Uint8Array[]) => Promise<IndexAnswer>;
 
 /** Where DIMSE and STOW-RS hand instances in. */
 export interface InstanceEntry {
@@ -74,29 +74,15 @@ export interface IntakeOptions {
 	log: Log;
 }
 
-const status = {
-	success: 0x0000,
-	otherContent: 0xb0_07,
-	outOfResources: 0xa7_00,
-	doesNotMatch: 0xa9_00,
-	cannotUnderstand: 0xc0_00,
-	contentRefused: 0xc1_11,
-} as const;
-
 interface Refusal {
-	status: number;
-	comment: string;
+	reason: RefusalReason;
+	text: string;
 }
 
-const notAccepted: Refusal = { status: status.outOfResources, comment: 'the instance could not be stored; send it again' };
-
-/** Error Comment is an LO: 64 characters, no backslash; and ASCII, whatever character set the sender knows. */
-function commentOf(text: string): string {
-	return text.replace(/[^\x20-\x5b\x5d-\x7e]/g, '?').slice(0, 64);
-}
+const notStored: Refusal = { reason: 'not-now', text: 'the instance could not be stored; send it again' };
 
 function refusalOf({ kind, text }: DataSetFault): Refusal {
-	return { status: kind === 'missing' ? status.doesNotMatch : status.cannotUnderstand, comment: commentOf(text) };
+	return { reason: kind === 'missing' ? 'mismatch' : 'not-understood', text };
 }
 
 /** What is wrong with the request before a byte of the data set is read. */
@@ -106,12 +92,12 @@ function announcedFault({ affectedSopClassUid, affectedSopInstanceUid, transferS
 		[affectedSopInstanceUid, 'Affected SOP Instance UID'],
 		[transferSyntaxUid, 'Transfer Syntax UID'],
 	].find(([uid = '']) => !isUid(uid));
-	return wrong && { status: status.cannotUnderstand, comment: `${wrong[1]} is not a UID` };
+	return wrong && { reason: 'not-understood', text: `${wrong[1]} is not a UID` };
 }
 
 /** Where data set and request contradict each other. */
 function contradiction(announced: AnnouncedInstance, attributes: InstanceAttributes): Refusal | undefined {
-	const comment =
+	const text =
 		attributes.sopClassUid !== announced.affectedSopClassUid
 			? 'SOP Class UID of data set and request differ'
 			: attributes.sopInstanceUid !== announced.affectedSopInstanceUid
@@ -119,13 +105,14 @@ function contradiction(announced: AnnouncedInstance, attributes: InstanceAttribu
 				: announced.studyUid !== undefined && attributes.studyUid !== announced.studyUid
 					? 'Study Instance UID of data set and request differ'
 					: undefined;
-	return comment === undefined ? undefined : { status: status.doesNotMatch, comment };
+	return text === undefined ? undefined : { reason: 'mismatch', text };
 }
 
 /**
  * Takes instances in: the bytes go to the object store as they come, the header is read on the way, and the index is asked when
- * the object is published under a key of its own; a small object is published by who writes the row, before its commit. So a row never names a file that is not there, and a crash leaves either a
- * temporary file, which the next start removes, or an object without a row, which `sweepObjects` finds.
+ * the object is published under a key of its own. A small object is published by the worker that writes the row, before its commit. So a
+ * row never names a file that is not there, and a crash leaves either a temporary file, which the next start removes, or an object without
+ * a row, which `sweepObjects` finds.
  */
 export class InstanceIntake implements InstanceEntry {
 	readonly #options: IntakeOptions;
@@ -215,19 +202,19 @@ class Reception implements InstanceReception {
 		if (!this.#refusal && this.#isScanning) this.#conclude();
 		if (this.#refusal || this.#ended || !this.#attributes) {
 			await this.#drop();
-			return this.#failed(this.#refusal ?? notAccepted);
+			return this.#failed(this.#refusal ?? notStored);
 		}
 		try {
 			return await (this.#writer ? this.#store(this.#writer, this.#attributes) : this.#carryAll(this.#attributes));
 		} catch (error) {
 			const isFull = error instanceof Failure && error.code === 'unavailable';
 			this.#options.log[isFull ? 'warn' : 'error']({ err: error, site: this.#announced.siteId }, 'an instance could not be stored');
-			return this.#failed(isFull ? { status: status.outOfResources, comment: commentOf(error.diagnostics) } : notAccepted);
+			return this.#failed(isFull ? { reason: 'not-now', text: error.diagnostics } : notStored);
 		}
 	}
 
 	#failed(refusal: Refusal): IntakeResult {
-		return { ...refusal, outcome: 'failed', attributes: this.#attributes };
+		return { kind: 'refused', ...refusal, attributes: this.#attributes };
 	}
 
 	async #store(writer: ObjectWriter, attributes: InstanceAttributes): Promise<IntakeResult> {
@@ -249,47 +236,48 @@ class Reception implements InstanceReception {
 	}
 
 	async #index(instance: StoredInstance, object?: readonly Uint8Array[]): Promise<IntakeResult> {
+		const { siteId, surface } = this.#announced;
 		let answer: IndexAnswer;
 		try {
-			answer = await this.#options.index(this.#announced.siteId, instance, object);
+			answer = await this.#options.index({ siteId, surface, instance, ...(object && { object }) });
 		} catch (error) {
 			return this.#notIndexed(instance.objectKey, error);
 		}
-		return answer.kind === 'failed' ? this.#refused(instance.objectKey, answer.failure) : this.#settle(instance.objectKey, answer);
+		return answer.kind === 'failed' ? this.#refused(instance.objectKey, answer.failure) : this.#tidied(instance, answer);
 	}
 
 	/** There is certainly no row. */
 	async #refused(key: string, { code, diagnostics }: Pick<Failure, 'code' | 'diagnostics'>): Promise<IntakeResult> {
 		await this.#tidy(() => this.#options.objects.remove(key));
 		const isTransient = code === 'unavailable' || code === 'too-many-requests';
-		return this.#failed({ status: isTransient ? status.outOfResources : status.cannotUnderstand, comment: commentOf(diagnostics) });
+		return this.#failed({ reason: isTransient ? 'not-now' : 'not-understood', text: diagnostics });
 	}
 
 	/** After an error that leaves open whether the row was committed the object stays: without a row the sweep finds it. */
 	async #notIndexed(key: string, error: unknown): Promise<IntakeResult> {
 		if (error instanceof Failure && error.code !== 'unavailable') return this.#refused(key, error);
 		this.#options.log.warn({ err: error, site: this.#announced.siteId, object: key }, 'an instance may not be indexed');
-		return this.#failed(notAccepted);
+		return this.#failed(notStored);
 	}
 
-	async #settle(key: string, outcome: IndexOutcome): Promise<IntakeResult> {
+	/** Brings the object to where the index's decision wants it. */
+	async #tidied({ objectKey: key, attributes }: StoredInstance, outcome: IndexOutcome): Promise<IntakeResult> {
 		const { objects } = this.#options;
-		const result = (code: number, comment?: string) => ({ status: code, comment, outcome: outcome.kind, attributes: this.#attributes });
 		switch (outcome.kind) {
 			case 'stored':
-				return result(status.success);
+				return { kind: 'stored', attributes, hasReplaced: false };
 			case 'replaced':
 				await this.#tidy(() => objects.move(outcome.superseded, quarantineKey(outcome.superseded)));
-				return result(status.success);
+				return { kind: 'stored', attributes, hasReplaced: true };
 			case 'duplicate':
 				await this.#tidy(() => objects.remove(key));
-				return result(status.success);
+				return { kind: 'duplicate', attributes };
 			case 'quarantined':
 				await this.#tidy(() => (outcome.isHeld ? objects.remove(key) : objects.move(key, quarantineKey(key))));
-				return result(status.otherContent, 'other content is stored under this UID; kept aside');
+				return { kind: 'quarantined', attributes };
 			case 'refused':
 				await this.#tidy(() => objects.remove(key));
-				return result(status.contentRefused, 'other content is stored under this UID');
+				return this.#failed({ reason: 'other-content', text: 'other content is stored under this UID' });
 		}
 	}
 

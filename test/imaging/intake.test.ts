@@ -9,8 +9,9 @@ import { newId } from '#core/id.ts';
 import { silentLog } from '#core/log.ts';
 import { readFileMeta } from '#dicom/part10.ts';
 import { explicitLittleEndian } from '#dicom/transfer-syntax.ts';
+import type { IndexInstance, IndexRequest } from '#imaging/index-instance.ts';
+import { type AnnouncedInstance, InstanceIntake, type IntakeResult } from '#imaging/intake.ts';
 import type { IndexOutcome, StoredInstance } from '#record/instance.ts';
-import { type AnnouncedInstance, type IndexInstance, InstanceIntake } from '#storage/instance-intake.ts';
 import { FileStore } from '#storage/objects/file-store.ts';
 import { quarantineKey } from '#storage/objects/object-key.ts';
 import { ctStorage, sampleDataSet } from '#test/support/data-set.ts';
@@ -23,6 +24,7 @@ after(() => {
 const siteId = newId();
 const announced: AnnouncedInstance = {
 	siteId,
+	surface: 'dimse',
 	callingAe: 'CT1',
 	source: '192.0.2.1',
 	affectedSopClassUid: ctStorage,
@@ -55,13 +57,16 @@ const answering =
 	(outcome: IndexOutcome): IndexInstance =>
 	async () =>
 		outcome;
+/** `stored`, `refused: mismatch` */
+const named = (result: IntakeResult) => (result.kind === 'refused' ? `refused: ${result.reason}` : result.kind);
 const neverAsked: IndexInstance = () => assert.fail('what is refused is not indexed');
 
 describe('an instance on its way in', () => {
 	test('its file is whole and published when the index is asked, with what the row needs', async () => {
 		const dataSet = sampleDataSet({ pixels: Buffer.alloc(700_000, 3) });
-		const rows: [string, StoredInstance][] = [];
-		const { root, files, send } = intake(async (site, instance) => {
+		const rows: IndexRequest[] = [];
+		const { root, files, send } = intake(async (request) => {
+			const { instance } = request;
 			const file = readFileSync(join(root, instance.objectKey));
 			const meta = readFileMeta(file);
 			assert.equal(file.toString('latin1', 128, 132), 'DICM');
@@ -69,80 +74,77 @@ describe('an instance on its way in', () => {
 			assert.deepEqual([meta.sopClassUid, meta.sopInstanceUid, meta.transferSyntaxUid], [ctStorage, '1.2.3.4.5', explicitLittleEndian]);
 			assert.ok(file.subarray(meta.dataSetOffset).equals(dataSet));
 			assert.equal(instance.bytes, file.length);
-			rows.push([site, instance]);
+			rows.push(request);
 			return { kind: 'stored' };
 		});
 		const result = await send(dataSet, {}, 100_000);
-		assert.equal(result.status, 0);
-		assert.equal(result.comment, undefined);
-		const [[site, instance]] = rows as [[string, StoredInstance]];
-		assert.equal(site, siteId);
+		const [request] = rows;
+		assert.ok(request);
+		const { instance } = request;
+		assert.deepEqual(result, { kind: 'stored', attributes: instance.attributes, hasReplaced: false });
+		assert.deepEqual([request.siteId, request.surface, request.object], [siteId, 'dimse', undefined]);
 		assert.equal(instance.digest, createHash('sha256').update(dataSet).digest('hex'));
 		assert.deepEqual([instance.callingAe, instance.source], ['CT1', '192.0.2.1']);
-		assert.equal(instance.attributes, result.attributes);
 		assert.deepEqual(files(), [instance.objectKey]);
 	});
 
 	test('what the index makes of it decides the answer and where the object lies', async () => {
-		const expected: [IndexOutcome, number, (key: string) => string[]][] = [
-			[{ kind: 'stored' }, 0x0000, (key) => [key]],
-			[{ kind: 'duplicate' }, 0x0000, () => []],
-			[{ kind: 'quarantined', isHeld: false }, 0xb007, (key) => [quarantineKey(key)]],
-			[{ kind: 'quarantined', isHeld: true }, 0xb007, () => []],
-			[{ kind: 'refused' }, 0xc111, () => []],
+		const expected: [IndexOutcome, string, (key: string) => string[]][] = [
+			[{ kind: 'stored' }, 'stored', (key) => [key]],
+			[{ kind: 'duplicate' }, 'duplicate', () => []],
+			[{ kind: 'quarantined', isHeld: false }, 'quarantined', (key) => [quarantineKey(key)]],
+			[{ kind: 'quarantined', isHeld: true }, 'quarantined', () => []],
+			[{ kind: 'refused' }, 'refused: other-content', () => []],
 		];
-		for (const [outcome, status, left] of expected) {
+		for (const [outcome, result, left] of expected) {
 			let key = '';
-			const { files, send } = intake(async (_site, instance) => {
+			const { files, send } = intake(async ({ instance }) => {
 				key = instance.objectKey;
 				return outcome;
 			});
-			const result = await send(sampleDataSet());
-			assert.equal(result.status, status, outcome.kind);
-			assert.equal(result.outcome, outcome.kind);
+			assert.equal(named(await send(sampleDataSet())), result, outcome.kind);
 			assert.deepEqual(files(), left(key), outcome.kind);
 		}
 	});
 
 	test('what it replaces is kept aside', async () => {
 		const keys: string[] = [];
-		const { files, send } = intake(async (_site, instance) => {
+		const { files, send } = intake(async ({ instance }) => {
 			keys.push(instance.objectKey);
 			return keys.length === 1 ? { kind: 'stored' } : { kind: 'replaced', superseded: keys[0] as string };
 		});
 		await send(sampleDataSet());
 		const result = await send(sampleDataSet({ pixels: Buffer.alloc(32) }));
-		assert.deepEqual([result.status, result.outcome], [0, 'replaced']);
+		assert.ok(result.kind === 'stored' && result.hasReplaced);
 		assert.deepEqual(files(), [keys[1], quarantineKey(keys[0] as string)].sort());
 	});
 
 	test('the same instance over many associations at once: one object stays, and it is the one of the row', async () => {
 		const rows = new Map<string, StoredInstance>();
-		const { files, send } = intake(async (_site, instance) => {
+		const { files, send } = intake(async ({ instance }) => {
 			const { sopInstanceUid } = instance.attributes;
 			if (rows.has(sopInstanceUid)) return { kind: 'duplicate' };
 			rows.set(sopInstanceUid, instance);
 			return { kind: 'stored' };
 		});
 		const results = await Promise.all(Array.from({ length: 20 }, () => send(sampleDataSet())));
-		assert.ok(results.every(({ status }) => status === 0));
+		assert.deepEqual(results.map(named).sort(), [...Array.from({ length: 19 }, () => 'duplicate'), 'stored']);
 		assert.deepEqual(files(), [rows.get('1.2.3.4.5')?.objectKey]);
 	});
 
-	test('data set and request that contradict each other: 0xA900, nothing kept', async () => {
+	test('data set and request that contradict each other are refused, and nothing is kept', async () => {
 		const { files, send } = intake(neverAsked);
 		for (const changes of [{ affectedSopClassUid: '1.2.840.10008.5.1.4.1.1.4' }, { affectedSopInstanceUid: '1.2.3.4.6' }]) {
 			const result = await send(sampleDataSet({ pixels: Buffer.alloc(2_000_000) }), changes, 60_000);
-			assert.equal(result.status, 0xa900);
-			assert.equal(result.outcome, 'failed');
+			assert.equal(named(result), 'refused: mismatch');
 		}
 		for (const missing of [{ sopClassUid: '' }, { sopInstanceUid: '' }, { studyUid: '' }, { seriesUid: '' }]) {
-			assert.equal((await send(sampleDataSet(missing))).status, 0xa900);
+			assert.equal(named(await send(sampleDataSet(missing))), 'refused: mismatch');
 		}
 		assert.deepEqual(files(), []);
 	});
 
-	test('what cannot be understood: 0xC000, nothing kept, and the comment repeats nothing of it', async () => {
+	test('what cannot be understood is refused, nothing is kept, and the text repeats nothing of it', async () => {
 		const { files, send } = intake(neverAsked);
 		const whole = sampleDataSet();
 		const wrong = [
@@ -156,9 +158,10 @@ describe('an instance on its way in', () => {
 		];
 		for (const dataSet of wrong) {
 			const result = await send(dataSet);
-			assert.equal(result.status, 0xc000, result.comment);
-			assert.match(result.comment ?? '', /^[\x20-\x7e]{1,64}$/);
-			assert.doesNotMatch(result.comment ?? '', /SECRET|etc|1\.02/);
+			assert.ok(result.kind === 'refused');
+			assert.equal(result.reason, 'not-understood', result.text);
+			assert.doesNotMatch(result.text, /SECRET|etc|1\.02/);
+			assert.match(result.text, /^[\x20-\x7e]{1,64}$/);
 		}
 		assert.deepEqual(files(), []);
 	});
@@ -166,7 +169,8 @@ describe('an instance on its way in', () => {
 	test('a request whose own UIDs are none never reaches the disk', async () => {
 		const { root, files, send } = intake(neverAsked);
 		for (const name of ['affectedSopClassUid', 'affectedSopInstanceUid', 'transferSyntaxUid'] as const) {
-			for (const uid of ['', '../x', '1.2.', '1'.repeat(65)]) assert.equal((await send(sampleDataSet(), { [name]: uid })).status, 0xc000);
+			for (const uid of ['', '../x', '1.2.', '1'.repeat(65)])
+				assert.equal(named(await send(sampleDataSet(), { [name]: uid })), 'refused: not-understood');
 		}
 		assert.deepEqual(files(), []);
 		assert.ok(!existsSync(join(root, 'incoming')));
@@ -183,7 +187,7 @@ describe('an instance on its way in', () => {
 		await dying.write(sampleDataSet().subarray(0, 700));
 		await dying.abandon();
 		assert.deepEqual(files(), []);
-		assert.equal((await dying.finish()).outcome, 'failed');
+		assert.equal((await dying.finish()).kind, 'refused');
 
 		const indexing = instanceIntake.begin(announced);
 		await indexing.write(sampleDataSet());
@@ -191,37 +195,36 @@ describe('an instance on its way in', () => {
 		await asked.promise;
 		await indexing.abandon();
 		answer.resolve({ kind: 'stored' });
-		assert.equal((await result).status, 0);
+		assert.equal(named(await result), 'stored');
 		assert.equal(files().length, 1);
 	});
 
-	test('the store cannot take it: 0xA700, and the index is not asked', async () => {
+	test('an instance that the store cannot take is refused for now, and the index is not asked', async () => {
 		const { root, send } = intake(neverAsked);
 		writeFileSync(join(root, 'incoming'), 'a file, not a folder');
-		const result = await send(sampleDataSet());
-		assert.equal(result.status, 0xa700);
-		assert.equal(result.outcome, 'failed');
+		assert.equal(named(await send(sampleDataSet())), 'refused: not-now');
 	});
 
 	test('the index fails: the object stays only where the row may have been committed', async () => {
 		const cases = [
-			[new Failure('unavailable', 'the database does not answer'), 0xa700, 1],
-			[new Error('connection ended'), 0xa700, 1],
-			[new Failure('too-many-requests', 'too many instances wait'), 0xa700, 0],
-			[new Failure('business-rule', 'this may not be stored\\ here'), 0xc000, 0],
+			[new Failure('unavailable', 'the database does not answer'), 'not-now', 1],
+			[new Error('connection ended'), 'not-now', 1],
+			[new Failure('too-many-requests', 'too many instances wait'), 'not-now', 0],
+			[new Failure('business-rule', 'this may not be stored here'), 'not-understood', 0],
 		] as const;
-		for (const [error, status, left] of cases) {
+		for (const [error, reason, left] of cases) {
 			const { files, send } = intake(() => Promise.reject(error));
 			const result = await send(sampleDataSet());
-			assert.equal(result.status, status, error.message);
-			assert.doesNotMatch(result.comment ?? '', /\\|connection/);
+			assert.ok(result.kind === 'refused');
+			assert.equal(result.reason, reason, error.message);
+			assert.doesNotMatch(result.text, /connection/);
 			assert.equal(files().length, left, error.message);
 		}
 	});
 
 	test('a header beyond the limit is refused while it arrives', async () => {
 		const { files, send } = intake(answering({ kind: 'stored' }), 400);
-		assert.equal((await send(sampleDataSet())).status, 0xc000);
+		assert.equal(named(await send(sampleDataSet())), 'refused: not-understood');
 		assert.deepEqual(files(), []);
 	});
 });
@@ -235,13 +238,13 @@ describe('a small instance', () => {
 			const dataSet = sampleDataSet({ pixels: Buffer.alloc(pixelBytes, 3) });
 			let carried: Buffer | undefined;
 			let row: StoredInstance | undefined;
-			const { root, files, send } = carrying(async (_site, instance, object) => {
+			const { root, files, send } = carrying(async ({ instance, object }) => {
 				row = instance;
 				carried = object && Buffer.concat(object);
 				assert.equal(files().length, object === undefined ? 1 : 0);
 				return { kind: 'stored' };
 			});
-			assert.equal((await send(dataSet)).status, 0);
+			assert.equal(named(await send(dataSet)), 'stored');
 			assert.equal(carried !== undefined, dataSet.length <= carriedBytesMax);
 			const file = carried ?? readFileSync(join(root, row?.objectKey ?? ''));
 			assert.ok(file.subarray(readFileMeta(file).dataSetOffset).equals(dataSet));
@@ -249,26 +252,27 @@ describe('a small instance', () => {
 		}
 	});
 
-	test('that the store does not take when its row is written: 0xA700; that the index refuses: 0xC000', async () => {
+	test('that the store does not take when its row is written is refused for now; one that the index refuses, for good', async () => {
 		const cases = [
-			['unavailable', 'the object store is full', 0xa700],
-			['internal', 'the instance could not be indexed', 0xc000],
+			['unavailable', 'the object store is full', 'not-now'],
+			['internal', 'the instance could not be indexed', 'not-understood'],
 		] as const;
-		for (const [code, diagnostics, status] of cases) {
+		for (const [code, diagnostics, reason] of cases) {
 			const { files, send } = carrying(async () => ({ kind: 'failed', failure: { code, diagnostics } }));
 			const result = await send(sampleDataSet());
-			assert.deepEqual([result.status, result.comment, result.outcome], [status, diagnostics, 'failed']);
+			assert.ok(result.kind === 'refused');
+			assert.deepEqual([result.reason, result.text], [reason, diagnostics]);
 			assert.deepEqual(files(), []);
 		}
 	});
 
 	test('that is refused or given up reaches neither the index nor the disk', async () => {
 		const { root, instanceIntake, send } = carrying(neverAsked);
-		assert.equal((await send(sampleDataSet(), { affectedSopInstanceUid: '1.2.3.4.6' })).status, 0xa900);
+		assert.equal(named(await send(sampleDataSet(), { affectedSopInstanceUid: '1.2.3.4.6' })), 'refused: mismatch');
 		const dying = instanceIntake.begin(announced);
 		await dying.write(sampleDataSet().subarray(0, 700));
 		await dying.abandon();
-		assert.equal((await dying.finish()).outcome, 'failed');
+		assert.equal((await dying.finish()).kind, 'refused');
 		assert.ok(!existsSync(join(root, 'incoming')));
 	});
 });

@@ -1,16 +1,9 @@
 import { Failure } from '#core/failure.ts';
 import { dataSetOffset } from '#dicom/part10.ts';
 import type { ImagingClause, ImagingQuery } from '#record/imaging-query.ts';
-import {
-	findRetrievable,
-	type ImagingPage,
-	type RetrievalKind,
-	type RetrievalPage,
-	retrievalKinds,
-	searchImaging,
-} from './imaging-search.ts';
-import type { ObjectStore } from './objects/object-store.ts';
-import type { Reader } from './reader.ts';
+import type { ObjectStore } from '#storage/objects/object-store.ts';
+import type { Reader } from '#storage/reader.ts';
+import { findRetrievable, type ImagingPage, type RetrievalKind, type RetrievalPage, retrievalKinds, searchImaging } from './search.ts';
 
 /** The instances of a site as they can be asked for and read again. */
 export interface Archive {

@@ -2,9 +2,10 @@ import type { Clock } from '#core/clock.ts';
 import { Failure } from '#core/failure.ts';
 import { newId, nilId } from '#core/id.ts';
 import type { Metrics } from '#core/metrics.ts';
+import type { InstanceDelivery } from '#record/delivery.ts';
 import type { IndexAnswer, StoredInstance } from '#record/instance.ts';
 import { packInstance } from '#record/instance-bytes.ts';
-import type { SiteGateway } from './gateway.ts';
+import type { SiteGateway } from '#site/gateway.ts';
 
 export interface IndexContext {
 	gateway: SiteGateway;
@@ -14,12 +15,27 @@ export interface IndexContext {
 	defaultAuthority(siteId: string): string | undefined;
 }
 
+/** An instance that is ready to be indexed. */
+export interface IndexRequest {
+	siteId: string;
+	surface: InstanceDelivery['surface'];
+	instance: StoredInstance;
+	/** The pieces of the object, where it does not lie in the store yet: it has to be durable there before the commit. */
+	object?: readonly Uint8Array[];
+}
+
 /**
- * Puts instances into the index of their site, by its mailbox like any message: resolves when the row is committed.
+ * Puts an instance into the index of its site and resolves when that is committed.
+ * @throws Failure when certainly nothing was committed (`unavailable` excepted); any other error leaves that open
+ */
+export type IndexInstance = (request: IndexRequest) => Promise<IndexAnswer>;
+
+/**
+ * Indexes instances by the mailbox of their site, like any message.
  * @throws Failure `too-many-requests` when it was not taken; `unavailable` leaves open whether it was committed
  */
-export function instanceIndex({ gateway, clock, metrics, defaultAuthority }: IndexContext) {
-	return async (siteId: string, instance: StoredInstance, object?: readonly Uint8Array[]): Promise<IndexAnswer> => {
+export function instanceIndex({ gateway, clock, metrics, defaultAuthority }: IndexContext): IndexInstance {
+	return async ({ siteId, surface, instance, object }) => {
 		const bytes = packInstance(instance, object);
 		if (!gateway.available() || !gateway.hasRoom(siteId, bytes.length)) {
 			throw new Failure('too-many-requests', 'too much of this site waits to be stored', { retryAfterSeconds: 1 });
@@ -30,7 +46,7 @@ export function instanceIndex({ gateway, clock, metrics, defaultAuthority }: Ind
 			kind: 'instance',
 			siteId,
 			clientId: nilId,
-			surface: instance.callingAe === '' ? 'dicomweb' : 'dimse',
+			surface,
 			source: instance.source,
 			receivedAtMs,
 			bytes,

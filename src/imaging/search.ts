@@ -1,7 +1,7 @@
 import { issuerOfSystem } from '#dicom/query/issuer.ts';
 import type { ImagingClause, ImagingEntity, ImagingQuery, RetrievableInstance } from '#record/imaging-query.ts';
-import type { Reader } from './reader.ts';
-import { imagingQuery, retrievalKindsQuery, retrievalQuery } from './statements/search-imaging.ts';
+import type { Reader } from '#storage/reader.ts';
+import { imagingQuery, retrievalKindsQuery, retrievalQuery } from '#storage/statements/search-imaging.ts';
 
 export interface ImagingPage {
 	entities: ImagingEntity[];

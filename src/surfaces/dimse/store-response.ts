@@ -1,0 +1,23 @@
+import type { IntakeResult, RefusalReason } from '#imaging/intake.ts';
+import { type DimseResponse, statuses } from './command-set.ts';
+
+/** Statuses of C-STORE (PS3.4 §B.2.3). */
+const refusals: Readonly<Record<RefusalReason, number>> = {
+	'not-now': statuses.outOfResources,
+	mismatch: statuses.dataSetDoesNotMatch,
+	'not-understood': statuses.cannotUnderstand,
+	'other-content': statuses.contentRefused,
+};
+
+/** The answer to a C-STORE: the status of what became of the instance, and an Error Comment where there is something to say. */
+export function storeResponse(result: IntakeResult): DimseResponse {
+	switch (result.kind) {
+		case 'stored':
+		case 'duplicate':
+			return { status: statuses.success };
+		case 'quarantined':
+			return { status: statuses.contentKeptAside, comment: 'other content is stored under this UID; kept aside' };
+		case 'refused':
+			return { status: refusals[result.reason], comment: result.text };
+	}
+}
