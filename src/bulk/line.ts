@@ -1,12 +1,11 @@
 import { Failure, type FailureIssue, failureCodes } from '#core/failure.ts';
 import type { JsonObject } from '#core/json.ts';
-import type { ResourceDefinition } from '#fhir/resource.ts';
 import { definitionOf } from '#fhir/resources/index.ts';
 import { parseResourceJson } from '#fhir/validation/json.ts';
 import { contentOf } from '#fhir/write/content.ts';
+import { linksOf } from '#fhir/write/links.ts';
 import { patientReferences, resolveReferences } from '#fhir/write/references.ts';
 import type { PatientReference, ResourceChange } from '#record/change-set.ts';
-import { visitKey } from '#record/holdings/visits.ts';
 import { rowIdOf } from '#record/row-id.ts';
 
 /** A line of an import, ready to be applied. */
@@ -68,7 +67,7 @@ export function readLine(bytes: Buffer, line: number, settings: LineSettings): R
 		mayCreate: true,
 		checkReferences: false,
 		patients: [],
-		compose: (held) => ({ resource, meta, source, links: linksOf(definition, resource, held === undefined), patients: [] }),
+		compose: (held) => ({ resource, meta, source, links: linksOf(definition, resource, held), patients: [] }),
 	};
 	const patients = settings.checkReferences ? patientReferences(definition.type, resource) : [];
 	return { line, change, rowId: id === undefined ? undefined : rowIdOf(id), patients };
@@ -78,27 +77,6 @@ export function readLine(bytes: Buffer, line: number, settings: LineSettings): R
 function relateToBase(attachment: JsonObject, base: string): void {
 	const url = attachment['url'];
 	if (typeof url === 'string' && url.startsWith(`${base}/Binary/`)) attachment['url'] = url.slice(base.length + 1);
-}
-
-function linksOf(
-	{ type, table }: ResourceDefinition,
-	resource: JsonObject,
-	isNew: boolean,
-): ReturnType<ResourceChange['compose']>['links'] {
-	const links = table.statedLinks(resource);
-	return type === 'Encounter' && isNew ? { ...links, visit_key: visitKeyOf(resource) } : links;
-}
-
-/** Longer than any number that HL7 v2 has for a visit. */
-const visitKeyLengthMax = 500;
-
-/** By what a later HL7 message finds the visit; null where it has no number. */
-function visitKeyOf({ identifier }: JsonObject): string | null {
-	const [first] = Array.isArray(identifier) ? (identifier as JsonObject[]) : [];
-	const { system, value } = first ?? {};
-	if (typeof value !== 'string') return null;
-	const key = visitKey({ value, ...(typeof system === 'string' ? { system } : {}) });
-	return key.length > visitKeyLengthMax ? null : key;
 }
 
 /** The OperationOutcome of a refused line, as a line of NDJSON; its id is `line-` and the line's number. */

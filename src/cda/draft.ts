@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '#core/json.ts';
+import { statedKeys } from '#fhir/identity.ts';
+import { definitionOf } from '#fhir/resources/index.ts';
 import type { DocumentEntry, DocumentStudies, EntryReference, EntryType } from '#record/document.ts';
 
 /** A resource that an entry of the document becomes, before it is known what else the document holds. */
@@ -49,7 +51,14 @@ function isFirst(draft: Draft, contents: Contents, same: Map<string, Draft>): bo
 
 function entryOf(draft: Draft, itemOf: (draft: Draft) => string): DocumentEntry {
 	const { resourceType, resource, refers, studies } = draft;
-	const entry: DocumentEntry = { resourceType, item: itemOf(draft), resource, ...(studies === undefined ? {} : { studies }) };
+	const keys = statedKeys(definitionOf(resourceType)?.identity ?? {}, resource);
+	const entry: DocumentEntry = {
+		resourceType,
+		item: itemOf(draft),
+		resource,
+		...(keys === undefined ? {} : { keys }),
+		...(studies === undefined ? {} : { studies }),
+	};
 	if (refers === undefined) return entry;
 	const references = Object.entries(refers).map(([element, list]): [string, EntryReference[]] => {
 		const named = list.map((one): [string, EntryReference] => {

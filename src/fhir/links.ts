@@ -11,8 +11,8 @@ export const reportLinks: readonly Column[] = ['order_key', 'study_uid', 'access
 	name,
 	sqlType: 'text',
 }));
-/** Of a document: see DocumentChange. */
-export const documentLinks: readonly Column[] = ['document_key', 'set_key', 'set_version', 'stated_at', 'replaces_key'].map((name) => ({
+/** What messages alone state of a document, which the resource does not say: see DocumentChange. */
+export const documentLinks: readonly Column[] = ['set_key', 'set_version', 'stated_at', 'replaces_key'].map((name) => ({
 	name,
 	sqlType: 'text',
 }));

@@ -1,6 +1,7 @@
 import type { JsonObject } from '#core/json.ts';
 import type { TokenForm } from '#record/search-plan.ts';
 import type { Column, ColumnValue, ResourceType, TableShape } from '#record/table-shape.ts';
+import type { Identity } from './identity.ts';
 import { patientLink, referencedRow } from './links.ts';
 import type { SearchColumns } from './search-columns.ts';
 
@@ -80,6 +81,8 @@ export interface ResourceDefinition<Type extends string = ResourceType> {
 	example: JsonObject;
 	/** Its attachments, whose bytes may be a Binary of this service. */
 	attachments(resource: JsonObject): readonly JsonObject[];
+	/** The keys that whoever writes the resource fills alike: messages and documents find it by them. */
+	identity: Identity;
 	table: TableShape;
 }
 
@@ -92,7 +95,9 @@ interface Definition<Type extends string> {
 	renderedFrom?: string;
 	/** The element that names the patient to whom it belongs; `self` for the Patient, `none` for what belongs to nobody. */
 	compartment: 'self' | 'none' | { patient: string };
-	/** Columns that tie its rows to others, beside the one of the patient. */
+	/** See ResourceDefinition; each key is a column. Keys that messages alone can state are `links`. */
+	identity?: Identity;
+	/** Columns that tie its rows to others, beside those of the patient and of `identity`. */
 	links?: readonly Column[];
 	/** Those of the links that the resource itself states, beside its patient. */
 	statedLinks?: TableShape['statedLinks'];
@@ -107,7 +112,7 @@ interface Definition<Type extends string> {
 }
 
 export function defineResource<const Type extends string>(definition: Definition<Type>): ResourceDefinition<Type> {
-	const { type, interactions, search, summary, mandatory, beyondSummary, example, attachments = () => [] } = definition;
+	const { type, interactions, search, summary, mandatory, beyondSummary, example, attachments = () => [], identity = {} } = definition;
 	return {
 		type,
 		profile: `http://hl7.org/fhir/StructureDefinition/${type}`,
@@ -118,16 +123,27 @@ export function defineResource<const Type extends string>(definition: Definition
 		...(beyondSummary === undefined ? {} : { beyondSummary }),
 		example: { resourceType: type, ...example },
 		attachments,
+		identity,
 		table: tableShape(definition),
 	};
 }
 
-function tableShape({ type, table, renderedFrom, compartment, links = [], columns, ...definition }: Definition<string>): TableShape {
+function tableShape({
+	type,
+	table,
+	renderedFrom,
+	compartment,
+	links = [],
+	identity = {},
+	columns,
+	...definition
+}: Definition<string>): TableShape {
 	const patient = typeof compartment === 'string' ? undefined : compartment.patient;
 	const statedLinks = (resource: JsonObject): Readonly<Record<string, ColumnValue>> => ({
 		...(patient === undefined ? {} : { patient_id: referencedRow(resource[patient], 'Patient') }),
 		...definition.statedLinks?.(resource),
 	});
+	const keys = Object.keys(identity).map((name): Column => ({ name, sqlType: 'text' }));
 	const searchValues = (resource: JsonObject): ColumnValue[] => {
 		const values: ColumnValue[] = [];
 		for (const part of columns) for (const value of part.valuesOf(resource)) values.push(value);
@@ -141,7 +157,7 @@ function tableShape({ type, table, renderedFrom, compartment, links = [], column
 		keptIn: renderedFrom ?? table,
 		hasAttachments: definition.attachments !== undefined,
 		compartment: typeof compartment === 'string' ? compartment : 'patient',
-		links: patient === undefined ? links : [patientLink, ...links],
+		links: [...(patient === undefined ? [] : [patientLink]), ...links, ...keys],
 		statedLinks,
 		search: columns.flatMap((part) => part.columns),
 		searchValues,

@@ -37,7 +37,8 @@ async function patchedPatients(change: ResourceChange, siteId: string, connectio
 	const held = sets.get(siteId)?.row(change.resourceType, rowId);
 	if (held === undefined) return [];
 	try {
-		const composed = change.compose({ id: change.id ?? '', resource: resourceOf(held), meta: held.meta }, new Map());
+		const content = { id: change.id ?? '', resource: resourceOf(held), meta: held.meta, links: held.links };
+		const composed = change.compose(content, new Map());
 		return composed.patients.map((patient) => patient.rowId);
 	} catch (error) {
 		if (error instanceof Failure) return [];

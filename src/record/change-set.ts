@@ -317,6 +317,7 @@ export interface HeldContent {
 	/** The FHIR id. */
 	id: string;
 	resource: JsonObject;
+	links: Readonly<Record<string, ColumnValue>>;
 	/** JSON text of further members of meta, or null. */
 	meta: string | null;
 }

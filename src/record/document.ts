@@ -12,6 +12,8 @@ export interface DocumentEntry {
 	resource: JsonObject;
 	/** Element → entries of the same document that it lists, as `hasMember` and `result` do. */
 	refers?: Readonly<Record<string, readonly EntryReference[]>>;
+	/** The keys by which messages find the resource, by column; those that it has none for are absent. */
+	keys?: Readonly<Record<string, string>>;
 	/** Of a DiagnosticReport: the studies that it is about, from which `imagingStudy` is filled in. */
 	studies?: DocumentStudies;
 }

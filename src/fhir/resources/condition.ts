@@ -1,7 +1,8 @@
 import type { JsonObject } from '#core/json.ts';
 import { type Bounds, instantBounds, periodBounds } from '../date.ts';
 import { asObject, asText } from '../elements.ts';
-import { encounterLink, itemLink, statedEncounter } from '../links.ts';
+import { itemKeyOf } from '../identity.ts';
+import { encounterLink, statedEncounter } from '../links.ts';
 import { defineResource, readInteractions, writeInteractions } from '../resource.ts';
 import {
 	codeParameter,
@@ -23,7 +24,8 @@ export const condition = defineResource({
 	interactions: [...readInteractions, ...writeInteractions],
 	table: 'condition',
 	compartment: { patient: 'subject' },
-	links: [encounterLink, itemLink],
+	identity: { item_key: itemKeyOf },
+	links: [encounterLink],
 	statedLinks: statedEncounter,
 	columns: [
 		conceptCodeColumn('clinical_status', 'clinicalStatus'),

@@ -1,6 +1,7 @@
 import { instantBounds } from '../date.ts';
 import { asObject, asObjects, asText } from '../elements.ts';
-import { documentLinks, itemLink } from '../links.ts';
+import { documentKeyOf } from '../identity.ts';
+import { documentLinks } from '../links.ts';
 import { defineResource, readInteractions, writeInteractions } from '../resource.ts';
 import {
 	codeColumn,
@@ -22,7 +23,8 @@ export const documentReference = defineResource({
 	interactions: [...readInteractions, ...writeInteractions],
 	table: 'document_reference',
 	compartment: { patient: 'subject' },
-	links: [itemLink, ...documentLinks],
+	identity: { document_key: documentKeyOf },
+	links: documentLinks,
 	columns: [
 		codeColumn('status'),
 		codingColumns('code', (resource) => [resource['type']]),

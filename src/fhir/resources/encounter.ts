@@ -1,6 +1,7 @@
 import { indexText } from '#record/index-text.ts';
 import { periodBounds } from '../date.ts';
 import { asObject, asText } from '../elements.ts';
+import { visitKeyOf } from '../identity.ts';
 import { defineResource, readInteractions } from '../resource.ts';
 import {
 	codeColumn,
@@ -19,7 +20,7 @@ export const encounter = defineResource({
 	interactions: readInteractions,
 	table: 'encounter',
 	compartment: { patient: 'subject' },
-	links: [{ name: 'visit_key', sqlType: 'text' }],
+	identity: { visit_key: visitKeyOf },
 	columns: [
 		codeColumn('status', 'unknown'),
 		oneColumn('class', 'text', (resource) => {

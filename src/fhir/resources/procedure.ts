@@ -1,7 +1,8 @@
 import type { JsonObject } from '#core/json.ts';
 import { type Bounds, instantBounds, periodBounds } from '../date.ts';
 import { asObject, asText } from '../elements.ts';
-import { encounterLink, itemLink, statedEncounter } from '../links.ts';
+import { itemKeyOf } from '../identity.ts';
+import { encounterLink, statedEncounter } from '../links.ts';
 import { defineResource, readInteractions, writeInteractions } from '../resource.ts';
 import {
 	codeColumn,
@@ -23,7 +24,8 @@ export const procedure = defineResource({
 	interactions: [...readInteractions, ...writeInteractions],
 	table: 'procedure',
 	compartment: { patient: 'subject' },
-	links: [encounterLink, itemLink],
+	identity: { item_key: itemKeyOf },
+	links: [encounterLink],
 	statedLinks: statedEncounter,
 	columns: [codeColumn('status'), codingColumns('code', (resource) => [resource['code']]), instantColumns('performed', performedBounds)],
 	search: {

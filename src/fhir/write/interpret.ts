@@ -9,6 +9,7 @@ import { definitionOf } from '../resources/index.ts';
 import { parseSearch, type SearchLimits } from '../search/parse.ts';
 import { type Content, contentOf, wholeResource } from './content.ts';
 import { applyJsonPatch, readPatch } from './json-patch.ts';
+import { linksOf } from './links.ts';
 import { conditionalReferences, patientReferences, resolveReferences } from './references.ts';
 
 export interface WriteSettings {
@@ -155,11 +156,11 @@ function referenceCondition(text: string, { limits }: WriteSettings): Condition 
 }
 
 function stating(definition: ResourceDefinition, { resource, meta, source }: Content, checked: boolean): ResourceChange['compose'] {
-	return (_held, resolved) => {
+	return (held, resolved) => {
 		// A batch that is repeated composes again, with other ids.
 		const written = resolved.size === 0 ? resource : copyJson(resource);
 		resolveReferences(definition.type, written, resolved, checked);
-		const links = definition.table.statedLinks(written);
+		const links = linksOf(definition, written, held);
 		return { resource: written, meta, source, links, patients: patientReferences(definition.type, written) };
 	};
 }

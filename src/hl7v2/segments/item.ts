@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
 import type { Json } from '#core/json.ts';
 import type { CodeableConcept } from '#fhir/datatypes.ts';
 import { folded } from '#fhir/fold.ts';
+import { identifierItem, itemKey as shortKey } from '#record/item-key.ts';
 import type { Segment } from '../message.ts';
-import { type Context, keyLengthMax } from './context.ts';
+import type { Context } from './context.ts';
 import type { EntityIdentifier } from './datatypes/ei.ts';
 
 /** Whom and which visit a segment speaks of: refs of changes of the same set. */
@@ -18,8 +18,9 @@ export interface ItemOwner {
  * them. The kinds are told apart by a word and a space, which no system's URI has.
  */
 export function itemKey(identifier: EntityIdentifier | undefined, concept: CodeableConcept | undefined, time = ''): string | undefined {
-	const key = identifier === undefined ? conceptKey(concept, time) : `identifier ${identifier.system}|${identifier.value}`;
-	return key === undefined || key.length <= keyLengthMax ? key : createHash('sha256').update(key).digest('hex');
+	if (identifier !== undefined) return identifierItem(identifier);
+	const key = conceptKey(concept, time);
+	return key === undefined ? undefined : shortKey(key);
 }
 
 function conceptKey(concept: CodeableConcept | undefined, time: string): string | undefined {

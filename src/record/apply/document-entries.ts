@@ -5,6 +5,7 @@ import type { DocumentEntry, EntryReference, EntryType } from '../document.ts';
 import { type DocumentStatement, documents } from '../holdings/documents.ts';
 import { indexText } from '../index-text.ts';
 import type { ApplyContext } from './context.ts';
+import { putKeyed } from './put-keyed.ts';
 import { absentStudyReference, studiesNamed, studyReference } from './report-studies.ts';
 import { revise } from './revise.ts';
 import { fhirIdOf, newRow, type Row, referenceTo, resourceOf } from './rows.ts';
@@ -80,17 +81,17 @@ function write(context: ApplyContext, entry: DocumentEntry, { known, isOutdated,
 	const resource = composed(entry, ids, patient);
 	const imagingStudy = studiesOf(context, entry, patient);
 	if (imagingStudy.length > 0) resource['imagingStudy'] = imagingStudy;
-	const studyLinks = studyLinksOf(entry);
+	const links = { ...entry.keys, ...studyLinksOf(entry) };
 	if (known) {
 		const text = canonical(resourceOf(known)) === canonical(resource) ? known.text : JSON.stringify(resource);
-		const row = revise(context, known, text, resource, { ...known.links, ...studyLinks });
-		if (row !== known) context.set.put(row);
+		const row = revise(context, known, text, resource, { ...known.links, ...links });
+		if (row !== known) putKeyed(context.set, row);
 		return;
 	}
-	const links = { patient_id: patient.id, ...studyLinks };
-	const row = newRow(context, { resourceType, id: id.rowId, text: JSON.stringify(resource), resource, links });
+	const created = { resourceType, id: id.rowId, text: JSON.stringify(resource), resource, links: { patient_id: patient.id, ...links } };
+	const row = newRow(context, created);
 	context.changed.push(row);
-	context.set.put(row);
+	putKeyed(context.set, row);
 }
 
 function composed({ resourceType, resource, refers = {} }: DocumentEntry, ids: Writing['ids'], patient: Row): JsonObject {

@@ -13,7 +13,7 @@ export function applyEncounter(context: ApplyContext, change: EncounterChange, p
 	const held = context.set
 		.of(visits)
 		.of(key)
-		.filter((row) => row.links['patient_id'] === patient.id);
+		.filter(({ links }) => links['patient_id'] === patient.id && links['visit_key'] === key);
 	// After a merge two visits of one number may belong to the survivor; the newest is the one that is spoken of.
 	const known = held.sort((left, right) => (left.id < right.id ? -1 : 1)).at(-1);
 	if (known === undefined && change.unknown === 'flag') {

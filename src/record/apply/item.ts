@@ -8,7 +8,12 @@ import { newRow, type Row, referenceTo, resourceOf } from './rows.ts';
 
 /** Creates what a segment states of the patient, or updates what an earlier message stated. */
 export function applyItem(context: ApplyContext, change: ItemChange, patient: Row, encounter: Row | undefined): void {
-	const held = context.set.of(items).of(change.resourceType, patient.id, change.item);
+	const { resourceType, item } = change;
+	// A FHIR client may have made it another patient's, or another item.
+	const held = context.set
+		.of(items)
+		.of(resourceType, patient.id, item)
+		.filter(({ links }) => links['patient_id'] === patient.id && links['item_key'] === item);
 	// After a merge both patients may have had it; the newest is the one that is spoken of.
 	const known = held.toSorted((left, right) => (left.id < right.id ? -1 : 1)).at(-1);
 	if (known === undefined && change.unknown === 'ignore') return;

@@ -1,10 +1,11 @@
 import { Failure } from '#core/failure.ts';
 import { canonical, type JsonObject } from '#core/json.ts';
-import type { Condition, HeldContent, PatientReference, ResourceChange } from '../change-set.ts';
+import type { Composed, Condition, HeldContent, PatientReference, ResourceChange } from '../change-set.ts';
 import { patientIdentifiers } from '../holdings/patient-identifiers.ts';
 import { givenIdOf, rowIdOf } from '../row-id.ts';
 import type { ApplyContext } from './context.ts';
 import { identifiersOf } from './patient.ts';
+import { putKeyed } from './put-keyed.ts';
 import { revise } from './revise.ts';
 import { fhirIdOf, newRow, type Row, resourceOf } from './rows.ts';
 
@@ -126,22 +127,27 @@ function write(context: ApplyContext, { change, held, id, untouched }: Target, r
 		context.results.push({ status: 200, row: held });
 		return () => undefined;
 	}
-	const before: HeldContent | undefined = held && { id: fhirIdOf(held), resource: resourceOf(held), meta: held.meta };
+	const before: HeldContent | undefined = held && { id: fhirIdOf(held), resource: resourceOf(held), meta: held.meta, links: held.links };
 	const composed = change.compose(before, resolved);
 	const { resource, meta, links } = composed;
 	const writing = composed.source === undefined ? context : { ...context, source: composed.source };
 	const row =
 		held === undefined
 			? created(writing, newRow(writing, { ...idsOf(change, id), text: JSON.stringify(resource), resource, meta, links }))
-			: revise(writing, held, textOf(held, before, resource), resource, { ...held.links, ...links }, meta);
+			: revised(writing, held, textOf(held, before, resource), composed);
 	if (row !== held) {
-		context.set.put(row);
+		putKeyed(context.set, row);
 		if (change.resourceType === 'Patient') {
 			context.set.of(patientIdentifiers).put(row.id, before ? identifiersOf(before.resource) : [], identifiersOf(resource));
 		}
 	}
 	context.results.push({ status: held === undefined ? 201 : 200, row });
 	return () => checkPatients(context, change, composed.patients);
+}
+
+/** What is written as it is held gets no new version for the sake of a key that it would have today. */
+function revised(context: ApplyContext, held: Row, text: string, { resource, links, meta }: Composed): Row {
+	return revise(context, held, text, resource, text === held.text ? held.links : { ...held.links, ...links }, meta);
 }
 
 function idsOf({ resourceType }: ResourceChange, id: string): Pick<Row, 'resourceType' | 'id' | 'givenId'> {

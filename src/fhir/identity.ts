@@ -1,0 +1,64 @@
+import type { JsonObject } from '#core/json.ts';
+import { visitKey } from '#record/holdings/visits.ts';
+import { indexText } from '#record/index-text.ts';
+import { identifierItem } from '#record/item-key.ts';
+import { asObject, asObjects, asText } from './elements.ts';
+import { v2Table } from './mapping/coding-system.ts';
+
+/** The keys by which messages and documents find a resource again, each made of what the resource says. */
+export type Identity = Readonly<Record<string, (resource: JsonObject) => string | null>>;
+
+interface Numbered {
+	system: string;
+	value: string;
+}
+
+function numbered(identifier: JsonObject | undefined): Numbered | undefined {
+	const value = asText(identifier?.['value']);
+	return value === undefined ? undefined : { system: asText(identifier?.['system']) ?? '', value };
+}
+
+function typeCodes(identifier: JsonObject): string[] {
+	const codings = asObjects(asObject(identifier['type'])?.['coding']).filter(({ system }) => system === v2Table('0203'));
+	return codings.map(({ code }) => String(code));
+}
+
+/** Longer than any number that HL7 v2 has for a visit. */
+const visitKeyLengthMax = 500;
+
+/** The number of the visit, else the first identifier. An account number is kept apart from visit numbers (PV1-19, PID-18). */
+export function visitKeyOf(resource: JsonObject): string | null {
+	const all = asObjects(resource['identifier']).filter((identifier) => numbered(identifier) !== undefined);
+	const chosen = all.find((identifier) => typeCodes(identifier).includes('VN')) ?? all[0];
+	const number = numbered(chosen);
+	if (chosen === undefined || number === undefined) return null;
+	const isAccount = typeCodes(chosen).includes('AN');
+	const key = visitKey({ ...number, system: isAccount ? `PID-18 ${number.system}` : number.system });
+	return key.length > visitKeyLengthMax ? null : key;
+}
+
+/**
+ * The first identifier of what a segment or an entry states (DG1-20, PR1-19). Without one a resource has no key: a code says
+ * what was stated, and not which of a patient's conditions it was.
+ */
+export function itemKeyOf(resource: JsonObject): string | null {
+	const number = asObjects(resource['identifier'])
+		.map(numbered)
+		.find((found) => found !== undefined);
+	return number === undefined ? null : identifierItem(number);
+}
+
+/** The id of a document (CDA R2 §4.2.1.4). */
+export function documentKeyOf(resource: JsonObject): string | null {
+	const number = numbered(asObject(resource['masterIdentifier']));
+	return number === undefined ? null : indexText(`${number.system}|${number.value}`);
+}
+
+/** The keys that a resource has; undefined where it has none. */
+export function statedKeys(identity: Identity, resource: JsonObject): Readonly<Record<string, string>> | undefined {
+	const keys = Object.entries(identity).flatMap(([column, keyOf]): [string, string][] => {
+		const key = keyOf(resource);
+		return key === null ? [] : [[column, key]];
+	});
+	return keys.length === 0 ? undefined : Object.fromEntries(keys);
+}
