@@ -1,4 +1,4 @@
-import { openAudit } from '#access/audit.ts';
+import type { Audit } from '#access/audit.ts';
 import { Sessions } from '#access/sessions.ts';
 import { SignIn } from '#access/sign-in.ts';
 import { ReplayRuns } from '#administration/replay-runs.ts';
@@ -7,10 +7,9 @@ import type { Log } from '#core/log.ts';
 import { type Metrics, messageTypeLabel } from '#core/metrics.ts';
 import type { Delivery, ReplyTo } from '#record/delivery.ts';
 import type { Shards } from '#site/shards.ts';
-import type { Connection } from '#storage/connection.ts';
+import type { Database } from '#storage/database.ts';
 import { openEntities } from '#storage/entities/index.ts';
 import type { ObjectStore } from '#storage/objects/object-store.ts';
-import { Reader } from '#storage/reader.ts';
 import type { SurfaceAddress } from '#storage/runtime-file.ts';
 import { bundleConsole } from '#surfaces/admin/console-assets.ts';
 import { Figures } from '#surfaces/admin/live/figures.ts';
@@ -27,9 +26,8 @@ export interface AdminParts {
 	log: Log;
 	metrics: Metrics;
 	clock: Clock;
-	/** By which people sign in. */
-	people: Connection;
-	databaseUrl: string;
+	database: Database;
+	audit: Audit;
 	shards: Shards;
 	objects: ObjectStore;
 	closers: (() => Promise<void> | void)[];
@@ -41,18 +39,16 @@ export async function openAdmin(
 	http: Pick<AdminListenOptions, 'tls' | 'trustedProxies'>,
 	fhirPort: number,
 ): Promise<SurfaceAddress> {
-	const { config, log, metrics, clock, people, databaseUrl, shards, closers } = parts;
+	const { config, log, metrics, clock, database, audit, shards, closers } = parts;
 	const { limits } = config;
-	const audit = openAudit({ databaseUrl, log, clock });
-	closers.push(() => audit.close());
-	const sessions = new Sessions(people, limits);
+	const sessions = new Sessions(database.people, limits);
 	const assets = bundleConsole(new URL('./console/index.html', import.meta.url), { 'fhir-port': fhirPort });
 	assets.catch((error: unknown) => log.error({ err: error }, 'the console could not be bundled'));
-	const figures = new Figures({ database: people, waitingBySite: () => shards.waitingBySite(), metrics, clock, log });
+	const figures = new Figures({ database: database.people, waitingBySite: () => shards.waitingBySite(), metrics, clock, log });
 	figures.start();
 	closers.push(() => figures.close());
 	const watchers = new Watchers({ sessions, limits, metrics, log }, figures);
-	const signIn = new SignIn({ database: people, sessions, audit, limits });
+	const signIn = new SignIn({ database: database.people, sessions, audit, limits });
 	const services = openServices(parts);
 	const listen = { ...http, host: config.ADMIN_HOST, port: config.ADMIN_PORT, assets, documented: config.API_DOCUMENTATION, version };
 	const server = await createAdminSurface({ sessions, signIn, services, figures, watchers, limits, metrics, log }, listen);
@@ -63,22 +59,10 @@ export async function openAdmin(
 }
 
 /** What operations work with. The unit of work takes a moment to make, and nobody may ask for it. */
-function openServices({
-	config,
-	log,
-	metrics,
-	databaseUrl,
-	clock,
-	shards,
-	objects,
-	closers,
-}: AdminParts): () => Promise<OperationServices> {
+function openServices({ config, log, metrics, database, clock, shards, objects, closers }: AdminParts): () => Promise<OperationServices> {
 	const { limits } = config;
 	let orm: Awaited<ReturnType<typeof openEntities>> | undefined;
 	closers.push(() => orm?.close(true));
-	// Not of the replica: who has merged two patients looks at the result at once.
-	const reader = new Reader({ databaseUrl, connections: 2, limits, metrics, log });
-	closers.push(() => reader.close());
 	const replayRuns = new ReplayRuns(log);
 	closers.push(() => replayRuns.close());
 	const deliver = async <Sent extends Delivery>(delivery: Sent): Promise<ReplyTo<Sent>> => {
@@ -91,17 +75,17 @@ function openServices({
 		return reply;
 	};
 	const open = async (): Promise<OperationServices> => {
-		orm = await openEntities(databaseUrl);
+		orm = await openEntities(database.people);
 		return {
 			em: orm.em,
-			databaseUrl,
+			database: database.people,
 			nowMs: () => clock.nowMs(),
 			allowAnySource: config.ALLOW_ANY_SOURCE,
 			deliver,
 			objects,
 			headerBytesMax: limits.dicomHeaderBytesMax,
 			limits,
-			reader,
+			reader: database.currentReads,
 			replayRuns,
 		};
 	};

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { openAudit } from '#access/audit.ts';
+import { type Audit, openAudit } from '#access/audit.ts';
 import { openDirectory } from '#access/database-directory.ts';
 import { firstAdministrator } from '#access/sign-in.ts';
 import { BulkJobs } from '#bulk/jobs.ts';
@@ -13,16 +13,14 @@ import { createArchive } from '#imaging/archive.ts';
 import { instanceIndex } from '#imaging/index-instance.ts';
 import { InstanceIntake } from '#imaging/intake.ts';
 import { Shards } from '#site/shards.ts';
-import { readRows } from '#storage/administrative-reader.ts';
 import { CommitmentTable } from '#storage/commitments.ts';
-import { Connection } from '#storage/connection.ts';
+import { Database } from '#storage/database.ts';
 import { startEmbeddedDatabase } from '#storage/embedded/embedded-database.ts';
 import { migrate } from '#storage/migrate.ts';
 import type { ObjectStore } from '#storage/objects/object-store.ts';
 import { configuredObjectStore, objectsFolder } from '#storage/objects/open.ts';
 import { watchOpenConflicts } from '#storage/open-conflicts.ts';
 import { keepPartitions } from '#storage/partitions.ts';
-import { Reader } from '#storage/reader.ts';
 import { ResourceReads } from '#storage/resource-reads.ts';
 import { removeRuntimeFile, type SurfaceAddress, writeRuntimeFile } from '#storage/runtime-file.ts';
 import { readCursorKey } from '#storage/statements/administrative/read-access.ts';
@@ -90,9 +88,14 @@ async function compose(config: Config, log: Log, closers: Closer[], close: () =>
 	if (applied.length > 0) log.info({ applied }, 'database schema brought up to date');
 	const { limits } = config;
 	const metrics = createMetrics({ version });
+	const database = new Database({ url: databaseUrl, readUrl: config.DATABASE_READ_URL, limits, metrics, log });
+	closers.push(() => database.close());
 	const clock = systemClock;
+	const audit = openAudit({ connection: database.journal, log, clock });
+	closers.push(() => audit.close());
 	const staleMsMax = config.DATABASE_READ_URL === undefined ? limits.accessStaleMsMax : limits.accessStaleReplicaMsMax;
-	const directory = await openDirectory({ databaseUrl, allowAnySource: config.ALLOW_ANY_SOURCE, staleMsMax, log, metrics, clock });
+	const { ALLOW_ANY_SOURCE: allowAnySource } = config;
+	const directory = await openDirectory({ database: database.access, allowAnySource, staleMsMax, log, metrics, clock });
 	closers.push(() => directory.close());
 	const workers = config.WORKERS ?? Math.max(1, availableParallelism() - 1);
 	const shards = new Shards({
@@ -106,11 +109,9 @@ async function compose(config: Config, log: Log, closers: Closer[], close: () =>
 		nowMs: () => clock.nowMs(),
 	});
 	closers.push(() => shards.close(limits.drainMsMax));
-	const reader = new Reader({ databaseUrl: config.DATABASE_READ_URL ?? databaseUrl, connections: 4, limits, metrics, log });
-	closers.push(() => reader.close());
 	const bulk = await BulkJobs.open({
 		dataDir: config.DATA_DIR,
-		databaseUrl,
+		database,
 		worker: new URL('../workers/bulk.ts', import.meta.url),
 		workers,
 		logLevel: config.LOG_LEVEL,
@@ -119,13 +120,11 @@ async function compose(config: Config, log: Log, closers: Closer[], close: () =>
 		log,
 	});
 	closers.push(() => bulk.close());
-	const conflicts = await watchOpenConflicts({ databaseUrl, metrics, log });
+	const conflicts = await watchOpenConflicts({ database: database.people, metrics, log });
 	closers.push(() => conflicts.close());
-	const people = new Connection(databaseUrl);
-	closers.push(() => people.close());
-	const partitions = keepPartitions({ connection: people, log });
+	const partitions = keepPartitions({ database: database.people, log });
 	closers.push(() => partitions.close());
-	const consoleLogin = await firstAdministrator(people);
+	const consoleLogin = await firstAdministrator(database.people);
 	const state = { draining: false, listening: false };
 	const { objects, intake } = await openImaging(config, log, metrics, shards, directory);
 	const parts: Parts = {
@@ -135,13 +134,12 @@ async function compose(config: Config, log: Log, closers: Closer[], close: () =>
 		clock,
 		directory,
 		shards,
-		reader,
+		database,
+		audit,
 		bulk,
 		objects,
 		intake,
-		people,
 		state,
-		databaseUrl,
 		closers,
 	};
 	const surfaces = await listen(parts);
@@ -199,20 +197,18 @@ interface Parts {
 	clock: typeof systemClock;
 	directory: Awaited<ReturnType<typeof openDirectory>>;
 	shards: Shards;
-	reader: Reader;
+	database: Database;
+	audit: Audit;
 	bulk: BulkJobs;
 	objects: ObjectStore;
 	intake: InstanceIntake;
-	/** By which people sign in. */
-	people: Connection;
 	state: { draining: boolean; listening: boolean };
-	databaseUrl: string;
 	closers: Closer[];
 }
 
 /** Opens the surfaces; the operations surface first and so closed last: it tells that the node is draining. */
 async function listen(parts: Parts): Promise<Record<string, SurfaceAddress>> {
-	const { config, log, metrics, directory, shards, reader, bulk, closers } = parts;
+	const { config, log, metrics, directory, shards, database, bulk, closers } = parts;
 	const { limits } = config;
 	const surfaces: Record<string, SurfaceAddress> = {};
 	const opened = (name: string, host: string, server: HttpServer) => {
@@ -222,14 +218,14 @@ async function listen(parts: Parts): Promise<Record<string, SurfaceAddress>> {
 	opened('ops', config.OPS_HOST, await openOperations(parts));
 	const tls = config.TLS_CERT_FILE && config.TLS_KEY_FILE ? { certFile: config.TLS_CERT_FILE, keyFile: config.TLS_KEY_FILE } : undefined;
 	const http = { host: config.HOST, tls, trustedProxies: config.TRUSTED_PROXIES };
-	const [row] = await readRows<{ cursor_key: Buffer }>(parts.databaseUrl, readCursorKey, []);
+	const [row] = await database.people.rows<{ cursor_key: Buffer }>(readCursorKey, []);
 	if (row === undefined) throw new Error('the database has no cursor key');
 	const cursors = new Cursors(row.cursor_key);
 	const fhirContext = {
 		directory,
 		cursors,
-		reader,
-		reads: new ResourceReads(reader),
+		reader: database.reads,
+		reads: new ResourceReads(database.reads),
 		gateway: shards,
 		clock: parts.clock,
 		limits,
@@ -262,21 +258,19 @@ async function listen(parts: Parts): Promise<Record<string, SurfaceAddress>> {
 }
 
 /** DICOMweb, on the origin of the FHIR surface. */
-function dicomWebOn({ config, log, metrics, clock, directory, reader, objects, intake, databaseUrl, closers }: Parts): AnyRoute[] {
-	const audit = openAudit({ databaseUrl, log, clock });
-	closers.push(() => audit.close());
+function dicomWebOn({ config, log, metrics, clock, directory, database, audit, objects, intake }: Parts): AnyRoute[] {
 	const accesses = new AccessNotes((event) => audit.recordOf(event), clock);
-	return dicomWebRoutes({ directory, reader, objects, intake, accesses, limits: config.limits, metrics, log });
+	return dicomWebRoutes({ directory, reader: database.reads, objects, intake, accesses, limits: config.limits, metrics, log });
 }
 
-function openOperations({ config, log, metrics, directory, shards, reader, state }: Parts): Promise<HttpServer> {
+function openOperations({ config, log, metrics, directory, shards, database, state }: Parts): Promise<HttpServer> {
 	metrics.beforeCollect(() => {
 		const waiting = shards.waiting();
 		metrics.mailboxMessages.set(waiting.messages);
 		metrics.mailboxBytes.set(waiting.bytes);
 		metrics.mailboxDeepest.set(waiting.deepest);
 		metrics.databaseUp.set(directory.reachable ? 1 : 0);
-		metrics.readsInFlight.set(reader.inFlight);
+		metrics.readsInFlight.set(database.reads.inFlight);
 	});
 	const checks = [
 		{ name: 'database', up: () => directory.reachable },
@@ -294,18 +288,13 @@ async function listenMllp({
 	clock,
 	directory,
 	shards,
-	databaseUrl,
+	database,
+	audit,
 	closers,
 }: Parts): Promise<Record<string, SurfaceAddress>> {
 	const { limits } = config;
-	const connection = new Connection(databaseUrl);
-	const unmatched = createUnmatchedLog({ connection, limits, metrics, log });
-	closers.push(async () => {
-		await unmatched.close(2000);
-		await connection.close();
-	});
-	const audit = openAudit({ databaseUrl, log, clock });
-	closers.push(() => audit.close());
+	const unmatched = createUnmatchedLog({ connection: database.journal, limits, metrics, log });
+	closers.push(() => unmatched.close(2000));
 	const surface = createMllpSurface({
 		directory,
 		gateway: shards,
@@ -329,26 +318,22 @@ async function listenDimse({
 	clock,
 	directory,
 	shards,
-	reader,
+	database,
+	audit,
 	objects,
 	intake,
-	databaseUrl,
 	closers,
 }: Parts): Promise<Record<string, SurfaceAddress>> {
 	const { limits } = config;
-	const audit = openAudit({ databaseUrl, log, clock });
-	closers.push(() => audit.close());
 	const tls = tlsIdentity(config);
-	const connection = new Connection(databaseUrl);
-	closers.push(() => connection.close());
 	const remoteTls = { authorities: tls?.clientCa, cert: tls?.cert, key: tls?.key };
-	const table = new CommitmentTable(connection);
+	const table = new CommitmentTable(database.journal);
 	const commitment = new Commitments({ table, objects, directory, tls: remoteTls, limits, metrics, log });
 	closers.push(() => commitment.close());
 	const surface = createDimseSurface({
 		directory,
 		intake,
-		archive: createArchive(reader, objects),
+		archive: createArchive(database.reads, objects),
 		remoteAes: directory,
 		remoteTls,
 		procedureSteps: createProcedureSteps({ gateway: shards, limits, metrics, clock }),

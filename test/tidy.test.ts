@@ -208,6 +208,16 @@ describe('SQL', () => {
 		assert.deepEqual(without, []);
 	});
 
+	test('connections to the database are opened by src/storage/database.ts alone', () => {
+		const others = source.filter((path) => path !== 'src/storage/database.ts');
+		assert.deepEqual(offending(others, /\bnew (pg\.)?(Client|Pool)\(|\bpg\.(connect|native)\b/), []);
+	});
+
+	test('a statement that administration carries out stands in a file of statements', () => {
+		const raw = /\.execute\(|\.query\(\s*['"`]|\b(insert into|delete from|update \w+ set)\b/;
+		assert.deepEqual(offending(files('src/{administration,access,cli}/**/*.ts'), raw), []);
+	});
+
 	test('a migration that drops or empties something says so by a comment `-- drops:`', () => {
 		const silent = files('migrations/*.ts').filter((path) => {
 			const text = read(path);

@@ -1,7 +1,7 @@
-import pg from 'pg';
 import type { Clock } from '#core/clock.ts';
 import { newId } from '#core/id.ts';
 import type { Log } from '#core/log.ts';
+import type { Connection } from '#storage/connection.ts';
 import { insertAuditEvent } from '#storage/statements/administrative/read-access.ts';
 
 export interface AuditEvent {
@@ -40,7 +40,7 @@ interface Waiting extends AuditEvent {
 }
 
 /** Writes what was turned away into the audit trail: a flood becomes one row a minute, with its count. */
-export function openAudit({ databaseUrl, log, clock }: { databaseUrl: string; log: Log; clock: Clock }): Audit {
+export function openAudit({ connection, log, clock }: { connection: Connection; log: Log; clock: Clock }): Audit {
 	const waiting = new Map<string, Waiting>();
 	const written = new Map<string, number>();
 	const siteEvents: unknown[][] = [];
@@ -51,36 +51,24 @@ export function openAudit({ databaseUrl, log, clock }: { databaseUrl: string; lo
 		const nowMs = clock.nowMs();
 		const due = [...waiting].filter(([key]) => force || nowMs - (written.get(key) ?? 0) >= 60_000);
 		if (due.length === 0 && siteEvents.length === 0) return;
+		await connection.open();
 		for (const [key] of due) {
 			waiting.delete(key);
 			written.set(key, nowMs);
 		}
 		for (const [key, atMs] of written) if (nowMs - atMs >= 60_000) written.delete(key);
-		const client = new pg.Client({
-			connectionString: databaseUrl,
-			application_name: 'tributary audit',
-			connectionTimeoutMillis: 5000,
-			query_timeout: 10_000,
-		});
-		// A connection that breaks fails the query under way; without a listener it would end the process.
-		client.on('error', () => undefined);
-		await client.connect();
-		try {
-			for (const [, { action, subject, source, times, atMs }] of due) {
-				const values = [newId(), new Date(atMs).toISOString(), null, 'sender', action, subject, source, JSON.stringify({ times })];
-				await client.query({ text: insertAuditEvent.text, values });
-			}
-			await writeSiteEvents(client);
-		} finally {
-			await client.end();
+		for (const [, { action, subject, source, times, atMs }] of due) {
+			const at = new Date(atMs).toISOString();
+			await connection.run(insertAuditEvent, [newId(), at, null, 'sender', action, subject, source, JSON.stringify({ times })]);
 		}
+		await writeSiteEvents();
 	}
 
 	/** What could not be written waits for the next time; but what the database will never take would hold up the others. */
-	async function writeSiteEvents(client: pg.Client): Promise<void> {
+	async function writeSiteEvents(): Promise<void> {
 		for (let values = siteEvents[0]; values !== undefined; values = siteEvents[0]) {
 			try {
-				await client.query({ text: insertAuditEvent.text, values });
+				await connection.run(insertAuditEvent, values);
 			} catch (error) {
 				if (!/^2[23]/.test(String((error as { code?: unknown }).code))) throw error;
 				log.error({ err: error }, 'an audit event could not be written');

@@ -1,7 +1,8 @@
-import pg from 'pg';
+import type pg from 'pg';
 import type { Clock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
 import type { Metrics } from '#core/metrics.ts';
+import type { ConnectionPool } from '#storage/connection-pool.ts';
 import { noteKeyUse } from '#storage/statements/administrative/read-access.ts';
 import { parseApiKey, secretMatches } from './api-key.ts';
 import { AssociationIndex } from './association-index.ts';
@@ -20,7 +21,8 @@ import type {
 import { readSnapshot, readVersion, remoteAeKey, type Snapshot } from './snapshot.ts';
 
 export interface DirectoryOptions {
-	databaseUrl: string;
+	/** Its own: nobody else keeps it waiting. */
+	database: ConnectionPool;
 	allowAnySource: boolean;
 	/** For so long without an answer of the database those who were known stay known: ACCESS_STALE_MS_MAX. */
 	staleMsMax: number;
@@ -56,7 +58,6 @@ export async function openDirectory(options: DirectoryOptions): Promise<Database
 
 export class DatabaseDirectory implements AccessDirectory, AssociationDirectory, RemoteAeDirectory {
 	readonly #options: DirectoryOptions;
-	#client: pg.Client | undefined;
 	#snapshot: Snapshot = nobody;
 	#mllpClients = noClients;
 	#associations = noAssociations;
@@ -165,12 +166,13 @@ export class DatabaseDirectory implements AccessDirectory, AssociationDirectory,
 			this.#expired = true;
 			this.#options.log.error('the database has been away for too long: every caller is answered that the service is unavailable');
 		}
-		this.#client?.end().catch(() => undefined);
-		this.#client = undefined;
 	}
 
-	async #poll(): Promise<void> {
-		const client = await this.#connected();
+	#poll(): Promise<void> {
+		return this.#options.database.use((client) => this.#pollBy(client));
+	}
+
+	async #pollBy(client: pg.ClientBase): Promise<void> {
 		const startedMs = this.#options.clock.nowMs();
 		const version = await readVersion(client);
 		if (version !== this.#snapshot.version) {
@@ -183,7 +185,7 @@ export class DatabaseDirectory implements AccessDirectory, AssociationDirectory,
 		if (startedMs - this.#keyUsesWrittenMs >= keyUseMs) await this.#writeKeyUses(client, startedMs);
 	}
 
-	async #writeKeyUses(client: pg.Client, nowMs: number): Promise<void> {
+	async #writeKeyUses(client: pg.ClientBase, nowMs: number): Promise<void> {
 		this.#keyUsesWrittenMs = nowMs;
 		if (this.#keyUses.size === 0) return;
 		const uses = [...this.#keyUses];
@@ -192,33 +194,12 @@ export class DatabaseDirectory implements AccessDirectory, AssociationDirectory,
 		await client.query({ name: noteKeyUse.name, text: noteKeyUse.text, values: [uses.map(([id]) => id), times] });
 	}
 
-	async #connected(): Promise<pg.Client> {
-		if (this.#client) return this.#client;
-		const client = new pg.Client({
-			connectionString: this.#options.databaseUrl,
-			application_name: 'tributary access',
-			connectionTimeoutMillis: 5000,
-			query_timeout: 10_000,
-			keepAlive: true,
-		});
-		client.on('error', () => {
-			if (this.#client === client) this.#client = undefined;
-		});
-		await client.connect();
-		this.#client = client;
-		return client;
-	}
-
 	async close(): Promise<void> {
 		this.#closed = true;
 		clearTimeout(this.#timer);
 		await this.#polling;
-		const client = this.#client;
-		this.#client = undefined;
-		if (client === undefined) return;
-		await this.#writeKeyUses(client, this.#options.clock.nowMs()).catch((error) =>
-			this.#options.log.warn({ err: error }, 'the last uses of keys could not be noted'),
-		);
-		await client.end().catch(() => undefined);
+		await this.#options.database
+			.use((client) => this.#writeKeyUses(client, this.#options.clock.nowMs()))
+			.catch((error) => this.#options.log.warn({ err: error }, 'the last uses of keys could not be noted'));
 	}
 }

@@ -21,10 +21,10 @@ export interface Session {
 
 /** Sessions live in the database: every request asks it, so what ends one ends it on every node at once. */
 export class Sessions {
-	readonly #database: Database;
+	readonly #database: StatementRunner;
 	readonly #limits: Limits;
 
-	constructor(database: Database, limits: Limits) {
+	constructor(database: StatementRunner, limits: Limits) {
 		this.#database = database;
 		this.#limits = limits;
 	}
@@ -34,14 +34,14 @@ export class Sessions {
 		const token = randomBytes(32).toString('base64url');
 		const { sessionIdleMsMax, sessionMsMax } = this.#limits;
 		const values = [digestOf(token), userId, passwordHash, source, sessionIdleMsMax, sessionMsMax];
-		const rows = await this.#database.runOpened(beginSession, values);
+		const rows = await this.#database.run(beginSession, values);
 		return rows.length > 0 ? token : undefined;
 	}
 
 	async find(token: string): Promise<Session | undefined> {
 		if (!/^[\w-]{43}$/.test(token)) return undefined;
 		const digest = digestOf(token);
-		const [row] = await this.#database.runOpened(readSession, [digest, this.#limits.sessionIdleMsMax, this.#limits.sessionMsMax]);
+		const [row] = await this.#database.run(readSession, [digest, this.#limits.sessionIdleMsMax, this.#limits.sessionMsMax]);
 		if (row === undefined) return undefined;
 		const [userId, email, role, mustChange, sites, allSites] = row;
 		return {
@@ -59,22 +59,17 @@ export class Sessions {
 	/** Of the sessions with these digests, in hexadecimal, those that hold, with their reach; nobody is noted as seen. */
 	async held(digests: readonly string[]): Promise<ReadonlyMap<string, string>> {
 		const values = [digests, this.#limits.sessionIdleMsMax, this.#limits.sessionMsMax];
-		return new Map((await this.#database.runOpened(heldSessions, values)).map(([digest, reach]) => [digest ?? '', reach ?? '']));
+		return new Map((await this.#database.run(heldSessions, values)).map(([digest, reach]) => [digest ?? '', reach ?? '']));
 	}
 
 	async end(session: Session): Promise<void> {
-		await this.#database.runOpened(endSession, [session.digest]);
+		await this.#database.run(endSession, [session.digest]);
 	}
 }
 
 /** The sites that a session sees, as one text. */
 export function reachOf({ allSites, sites }: Session): string {
 	return allSites ? '*' : sites.map(({ slug }) => slug).join(' ');
-}
-
-/** What the access of people asks the database by. */
-export interface Database {
-	runOpened: StatementRunner['run'];
 }
 
 function digestOf(token: string): Buffer {

@@ -3,6 +3,7 @@ import { parseAddress } from '#core/address.ts';
 import { Failure } from '#core/failure.ts';
 import { newId } from '#core/id.ts';
 import type { Limits } from '#core/limits.ts';
+import type { StatementRunner } from '#storage/connection.ts';
 import {
 	addFirstAdministrator,
 	changePassword,
@@ -14,7 +15,7 @@ import {
 } from '#storage/statements/administrative/sign-in.ts';
 import type { Audit } from './audit.ts';
 import { hashPassword, oneTimePassword, passwordFault, passwordMatches } from './password.ts';
-import type { Database, Session, Sessions } from './sessions.ts';
+import type { Session, Sessions } from './sessions.ts';
 
 /** Wrong passwords of an address until it is locked, in terms of those of an account: many people may share it. */
 const perAddress = 4;
@@ -32,7 +33,7 @@ export interface Caller {
 }
 
 export interface SignInOptions {
-	database: Database;
+	database: StatementRunner;
 	sessions: Sessions;
 	audit: Audit;
 	limits: Limits;
@@ -65,7 +66,7 @@ export class SignIn {
 					]
 				: [['browser', known]];
 		await this.#count(counters);
-		const [row] = await database.runOpened(readAccount, [account]);
+		const [row] = await database.run(readAccount, [account]);
 		const [userId = null, knownEmail = null, passwordHash = null, oneTimeMs = null] = row ?? [];
 		const matches = await this.#check(password, passwordHash);
 		const isExpired = matches && Number(oneTimeMs) > limits.oneTimePasswordMsMax;
@@ -96,7 +97,7 @@ export class SignIn {
 		// Strangers, who have no session, do not count here.
 		const counters: Counter[] = [['change', accountOf(email)]];
 		await this.#count(counters);
-		const [row] = await database.runOpened(readAccount, [email]);
+		const [row] = await database.run(readAccount, [email]);
 		const held = row?.[2] ?? null;
 		if (!(await this.#check(current, held)) || held === null) {
 			audit.record({ action: 'user.change-password-failed', subject: email, source });
@@ -106,7 +107,7 @@ export class SignIn {
 		const fault = current === password ? 'the new password is the current one' : passwordFault(password, email);
 		if (fault !== undefined) throw new Failure('unprocessable', fault);
 		const hash = await this.#queued(() => hashPassword(password));
-		const changed = await database.runOpened(changePassword, [userId, held, hash, digest, newId(), email, source]);
+		const changed = await database.run(changePassword, [userId, held, hash, digest, newId(), email, source]);
 		if (changed.length === 0) throw new Failure('conflict', 'the password was changed meanwhile');
 	}
 
@@ -119,7 +120,7 @@ export class SignIn {
 	}
 
 	async #browserOf(account: string, name: string): Promise<string> {
-		const [row] = await this.#options.database.runOpened(readBrowserProof, [account, name]);
+		const [row] = await this.#options.database.run(readBrowserProof, [account, name]);
 		return `${name}.${row?.[0] ?? ''}`;
 	}
 
@@ -127,7 +128,7 @@ export class SignIn {
 		const { database, limits } = this.#options;
 		for (const [kind, name] of counters) {
 			const failuresMax = limits.signInFailuresMax * (kind === 'address' ? perAddress : 1);
-			const [row] = await database.runOpened(countSignIn, [
+			const [row] = await database.run(countSignIn, [
 				kind,
 				name,
 				failuresMax,
@@ -144,7 +145,7 @@ export class SignIn {
 	/** Of an address, which others may share, one attempt alone. */
 	async #forgive(counters: readonly Counter[]): Promise<void> {
 		const { database } = this.#options;
-		for (const [kind, name] of counters) await database.runOpened(forgiveSignIn, [kind, name, kind !== 'address']);
+		for (const [kind, name] of counters) await database.run(forgiveSignIn, [kind, name, kind !== 'address']);
 	}
 
 	#check(password: string, hash: string | null): Promise<boolean> {
@@ -185,11 +186,11 @@ function networkOf(source: string): string {
 const firstEmail = 'admin@localhost';
 
 /** Where nobody is known yet: an administrator with a password that is told this once. */
-export async function firstAdministrator(database: Database): Promise<{ email: string; password: string } | undefined> {
-	const [row] = await database.runOpened(countUsers, []);
+export async function firstAdministrator(database: StatementRunner): Promise<{ email: string; password: string } | undefined> {
+	const [row] = await database.run(countUsers, []);
 	if (row?.[0] !== '0') return undefined;
 	const password = oneTimePassword();
 	const values = [newId(), firstEmail, await hashPassword(password), newId()];
-	const added = await database.runOpened(addFirstAdministrator, values);
+	const added = await database.run(addFirstAdministrator, values);
 	return added.length > 0 ? { email: firstEmail, password } : undefined;
 }

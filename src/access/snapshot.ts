@@ -29,17 +29,17 @@ export function remoteAeKey(siteId: string, title: string): string {
 	return `${siteId}\\${title}`;
 }
 
-function run(client: pg.Client, statement: Statement): Promise<unknown[][]> {
+function run(client: pg.ClientBase, statement: Statement): Promise<unknown[][]> {
 	return client.query({ name: statement.name, text: statement.text, rowMode: 'array' }).then((result) => result.rows as unknown[][]);
 }
 
-export async function readVersion(client: pg.Client): Promise<string> {
+export async function readVersion(client: pg.ClientBase): Promise<string> {
 	const [row] = await run(client, readAccessVersion);
 	return String(row?.[0]);
 }
 
 /** Everything that decides who may do what; the version is read first, so that a change in between is seen again. */
-export async function readSnapshot(client: pg.Client, allowAnySource: boolean): Promise<Snapshot> {
+export async function readSnapshot(client: pg.ClientBase, allowAnySource: boolean): Promise<Snapshot> {
 	const version = await readVersion(client);
 	const keys = new Map<string, { grant: KeyGrant; digest: Buffer }>();
 	for (const [keyId, digest, siteId, siteSlug, authority, updateCreates, checkReferences] of (await run(client, readApiKeys)) as KeyRow[]) {

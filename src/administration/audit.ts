@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { readRows } from '#storage/administrative-reader.ts';
 import { listAuditEvents } from '#storage/statements/administrative/list-audit.ts';
 import type { OperationContext } from './context.ts';
 import { instant, ofSite, page, time } from './schemas.ts';
@@ -33,7 +32,7 @@ export async function listAudit(
 ): Promise<AuditRecord[]> {
 	const filters = [actor, action, since, until, before].map((value) => value ?? null);
 	type Row = Omit<AuditRecord, 'recorded_at'> & { recorded_at: Date };
-	const rows = await readRows<Row>(context.databaseUrl, listAuditEvents, [await visibleSiteIds(context), ...filters, limit]);
+	const rows = await context.database.rows<Row>(listAuditEvents, [await visibleSiteIds(context), ...filters, limit]);
 	return rows.map((row) => ({ ...row, recorded_at: row.recorded_at.toISOString() }));
 }
 

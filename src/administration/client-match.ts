@@ -3,7 +3,6 @@ import { AssociationIndex } from '#access/association-index.ts';
 import { ClientIndex } from '#access/client-index.ts';
 import { readSnapshot, type Snapshot } from '#access/snapshot.ts';
 import { parseAddress, parseRange, rangeContains } from '#core/address.ts';
-import { withReader } from '#storage/administrative-reader.ts';
 import { IntegrationClient, Site } from '#storage/entities/index.ts';
 import { AdministrationError, type OperationContext } from './context.ts';
 import { ofVisibleSites } from './visible-sites.ts';
@@ -29,7 +28,7 @@ type ClientMatch = z.infer<typeof clientMatch>;
 
 /** Answers as the sockets would: from what the nodes decide by, read now. What other sites are is not told. */
 export async function matchClient(context: OperationContext, sender: Sender): Promise<ClientMatch> {
-	const snapshot = await withReader(context.databaseUrl, (client) => readSnapshot(client, context.allowAnySource));
+	const snapshot = await context.database.use((client) => readSnapshot(client, context.allowAnySource));
 	const clients = await context.em.fork().find(IntegrationClient, ofVisibleSites(context), { populate: ['site'] });
 	const own = clients.map((client) => ({ ...described(client), client }));
 	if (sender.called_ae !== undefined) return matchAssociation(context, snapshot, own, sender, sender.called_ae);

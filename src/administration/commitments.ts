@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { readRows } from '#storage/administrative-reader.ts';
 import { listCommitments as listStatement } from '#storage/statements/administrative/commitments.ts';
 import type { OperationContext } from './context.ts';
 import { instant, ofSite, page } from './schemas.ts';
@@ -32,9 +31,9 @@ type Row = Omit<CommitmentRecord, 'received_at' | 'settled_at'> & { received_at:
 
 /** Requests for storage commitment with what became of their reports, the newest first. */
 export async function listCommitments(
-	{ databaseUrl, visibleSites }: Pick<OperationContext, 'databaseUrl' | 'visibleSites'>,
+	{ database, visibleSites }: Pick<OperationContext, 'database' | 'visibleSites'>,
 	{ state, limit }: Omit<z.infer<typeof listCommitmentsInput>, 'site'>,
 ): Promise<CommitmentRecord[]> {
-	const rows = await readRows<Row>(databaseUrl, listStatement, [visibleSites === 'all' ? null : visibleSites, state ?? null, limit]);
+	const rows = await database.rows<Row>(listStatement, [visibleSites === 'all' ? null : visibleSites, state ?? null, limit]);
 	return rows.map((row) => ({ ...row, received_at: row.received_at.toISOString(), settled_at: row.settled_at?.toISOString() ?? null }));
 }

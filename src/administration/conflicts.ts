@@ -4,7 +4,6 @@ import { newId, nilId } from '#core/id.ts';
 import { readAttributes } from '#imaging/stored-attributes.ts';
 import type { ConflictDelivery } from '#record/delivery.ts';
 import type { ConflictDecision, InstanceAttributes, StoredInstance } from '#record/instance.ts';
-import { readRows } from '#storage/administrative-reader.ts';
 import { quarantineKey } from '#storage/objects/object-key.ts';
 import { listConflicts as listStatement, showConflict as showStatement } from '#storage/statements/administrative/read-conflicts.ts';
 import { AdministrationError, note, type OperationContext } from './context.ts';
@@ -67,11 +66,11 @@ export async function listConflicts(
 	{ all, before, limit }: Omit<z.infer<typeof listConflictsInput>, 'site'>,
 ): Promise<ConflictRecord[]> {
 	const values = [await visibleSiteIds(context), all, before ?? null, limit];
-	return (await readRows<Row<ConflictRecord>>(context.databaseUrl, listStatement, values)).map(record);
+	return (await context.database.rows<Row<ConflictRecord>>(listStatement, values)).map(record);
 }
 
-async function wholeRow({ databaseUrl }: OperationContext, id: string): Promise<WholeRow> {
-	const [row] = z.uuid().safeParse(id).success ? await readRows<WholeRow>(databaseUrl, showStatement, [id]) : [];
+async function wholeRow({ database }: OperationContext, id: string): Promise<WholeRow> {
+	const [row] = z.uuid().safeParse(id).success ? await database.rows<WholeRow>(showStatement, [id]) : [];
 	if (row === undefined) throw new AdministrationError(`there is no conflict '${id}'`, 'not-found');
 	return row;
 }

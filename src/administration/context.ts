@@ -2,9 +2,11 @@ import { newId, nilId } from '#core/id.ts';
 import type { Limits } from '#core/limits.ts';
 import type { Role } from '#core/role.ts';
 import type { Delivery, ReplyTo } from '#record/delivery.ts';
-import type { EntityManager } from '#storage/entities/index.ts';
+import type { ConnectionPool } from '#storage/connection-pool.ts';
+import { type EntityManager, runInTransaction } from '#storage/entities/index.ts';
 import type { ObjectStore } from '#storage/objects/object-store.ts';
 import type { Reader } from '#storage/reader.ts';
+import { advanceAccessVersion, insertAuditEvent } from '#storage/statements/administrative/read-access.ts';
 import type { ReplayRuns } from './replay-runs.ts';
 
 /** Who administers. */
@@ -31,7 +33,8 @@ export interface AdministrationContext {
 
 /** What the operations need of the service; a surface makes one a call. */
 export interface OperationContext extends AdministrationContext {
-	databaseUrl: string;
+	/** For what is looked up and noted; the unit of work is on the same connections. */
+	database: ConnectionPool;
 	/** Carries out a delivery by the ordinary write path. */
 	deliver<Sent extends Delivery>(delivery: Sent): Promise<ReplyTo<Sent>>;
 	objects: ObjectStore;
@@ -88,23 +91,22 @@ export function change<T>(context: AdministrationContext, work: (em: EntityManag
 	return context.em.fork().transactional(async (em) => {
 		const [result, audited] = await work(em);
 		await em.flush();
-		await em.getConnection().execute('update access_version set version = version + 1', [], 'run', em.getTransactionContext());
-		await writeAudit(context, em, audited);
+		await runInTransaction(em, advanceAccessVersion, []);
+		await runInTransaction(em, insertAuditEvent, auditValues(context, audited));
 		return result;
 	});
 }
 
 /** Notes what was done by another way than `change`. */
-export function note(context: AdministrationContext, audited: AuditedChange): Promise<void> {
-	return context.em.fork().transactional((em) => writeAudit(context, em, audited));
+export async function note(context: OperationContext, audited: AuditedChange): Promise<void> {
+	await context.database.run(insertAuditEvent, auditValues(context, audited));
 }
 
-async function writeAudit(context: AdministrationContext, em: EntityManager, audited: AuditedChange): Promise<void> {
+function auditValues(context: AdministrationContext, audited: AuditedChange): unknown[] {
 	const { action, subject, siteId } = audited;
 	const at = new Date(context.nowMs()).toISOString();
 	const detail = JSON.stringify(detailOf(audited));
-	const values = [newId(), at, siteId ?? nilId, context.actor.name, action, subject, context.source || null, detail];
-	await em.getConnection().execute(insertAudit, values, 'run', em.getTransactionContext());
+	return [newId(), at, siteId ?? nilId, context.actor.name, action, subject, context.source || null, detail];
 }
 
 function detailOf({ before, after }: AuditedChange): object {
@@ -116,6 +118,3 @@ function differing(side: object, other: object): object {
 	const others = new Map(Object.entries(other));
 	return Object.fromEntries(Object.entries(side).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(others.get(name))));
 }
-
-const insertAudit =
-	'insert into audit_event (id, recorded_at, site_id, actor, action, subject, source, detail) values (?, ?, ?, ?, ?, ?, ?, ?)';

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { readRows, searchRows } from '#storage/administrative-reader.ts';
 import { listFailures as listStatement, openMessages } from '#storage/statements/administrative/failures.ts';
 import { finishRun, interruptSilentRuns, listRuns, showRun } from '#storage/statements/administrative/replay-runs.ts';
 import { AdministrationError, note, type OperationContext } from './context.ts';
@@ -37,9 +36,9 @@ export async function listFailures(
 	context: OperationContext,
 	input: Omit<z.output<typeof listFailuresInput>, 'site'>,
 ): Promise<FailureRecord[]> {
-	const { visibleSites, limits, databaseUrl } = context;
+	const { visibleSites, limits, database } = context;
 	const values = [visibleSites === 'all' ? null : visibleSites, limits.failuresScannedMax, input.since ?? null];
-	return (await searchRows<Row>(databaseUrl, listStatement, values, limits.readMsMax)).map((row) => ({
+	return (await database.search<Row>(listStatement, values, limits.readMsMax)).map((row) => ({
 		id: row.id,
 		site: row.site,
 		surface: row.surface,
@@ -84,11 +83,11 @@ function runRecord({ site_id: _siteId, ...row }: RunRow): ReplayRunRecord {
 
 /** Takes the open messages of a cause again, oldest first, one after the other, while the caller goes on. */
 export async function startReplay(context: OperationContext, input: z.output<typeof startReplayInput>): Promise<ReplayRunRecord> {
-	const { databaseUrl, limits, replayRuns } = context;
+	const { database, limits, replayRuns } = context;
 	if (replayRuns === undefined) throw new AdministrationError('a replay of many messages is carried out by the running service');
 	const { id: siteId } = await siteBySlug(context.em.fork(), input.site);
 	const values = [siteId, limits.failuresScannedMax, input.since ?? null, input.cause, limits.replayMessagesMax];
-	const open = await searchRows<{ id: string; surface: string; message_type: string }>(databaseUrl, openMessages, values, limits.readMsMax);
+	const open = await database.search<{ id: string; surface: string; message_type: string }>(openMessages, values, limits.readMsMax);
 	const [first] = open;
 	if (first === undefined) throw new AdministrationError('no message of this cause waits to be taken again');
 	if (!isReplayable(first))
@@ -99,9 +98,9 @@ export async function startReplay(context: OperationContext, input: z.output<typ
 	return showReplay(context, id);
 }
 
-async function runRow({ databaseUrl }: OperationContext, id: string): Promise<RunRow & { site_id: string }> {
-	await readRows(databaseUrl, interruptSilentRuns, []);
-	const [row] = z.uuid().safeParse(id).success ? await readRows<RunRow & { site_id: string }>(databaseUrl, showRun, [id]) : [];
+async function runRow({ database }: OperationContext, id: string): Promise<RunRow & { site_id: string }> {
+	await database.rows(interruptSilentRuns, []);
+	const [row] = z.uuid().safeParse(id).success ? await database.rows<RunRow & { site_id: string }>(showRun, [id]) : [];
 	if (row === undefined) throw new AdministrationError(`there is no replay '${id}'`, 'not-found', 'id');
 	return row;
 }
@@ -113,18 +112,18 @@ export async function showReplay(context: OperationContext, id: string): Promise
 export const listReplaysInput = z.strictObject({ site: z.string().optional(), ...page(20) });
 
 export async function listReplays(
-	{ databaseUrl, visibleSites }: OperationContext,
+	{ database, visibleSites }: OperationContext,
 	{ before, limit }: Omit<z.output<typeof listReplaysInput>, 'site'>,
 ): Promise<ReplayRunRecord[]> {
-	await readRows(databaseUrl, interruptSilentRuns, []);
-	const rows = await readRows<RunRow>(databaseUrl, listRuns, [visibleSites === 'all' ? null : visibleSites, before ?? null, limit]);
+	await database.rows(interruptSilentRuns, []);
+	const rows = await database.rows<RunRow>(listRuns, [visibleSites === 'all' ? null : visibleSites, before ?? null, limit]);
 	return rows.map(runRecord);
 }
 
 /** What was taken again stays; the rest waits. A replay that has ended stays as it is. */
 export async function cancelReplay(context: OperationContext, id: string): Promise<ReplayRunRecord> {
 	const { site_id: siteId, state } = await runRow(context, id);
-	await readRows(context.databaseUrl, finishRun, [siteId, id, 'cancelled', null]);
+	await context.database.rows(finishRun, [siteId, id, 'cancelled', null]);
 	const run = await showReplay(context, id);
 	await note(context, { action: 'replay.cancel', subject: id, siteId, before: { state }, after: { state: run.state } });
 	return run;

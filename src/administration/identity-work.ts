@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { readRows, searchRows } from '#storage/administrative-reader.ts';
 import { listAlike, listDismissed, listOverlays, listSharing } from '#storage/statements/administrative/identity.ts';
 import { AdministrationError, type OperationContext } from './context.ts';
 import { patientOf, patientRecord } from './patients.ts';
@@ -57,7 +56,7 @@ async function overlays(
 	const { after, limit } = input;
 	if (after !== undefined && !z.uuid().safeParse(after).success)
 		throw new AdministrationError('`after` is no end of a page', 'form', 'after');
-	const rows = await readRows<OverlayRow>(context.databaseUrl, listOverlays, [siteId, after ?? null, limit + 1]);
+	const rows = await context.database.rows<OverlayRow>(listOverlays, [siteId, after ?? null, limit + 1]);
 	const shown = rows.slice(0, limit);
 	return {
 		overlays: await Promise.all(
@@ -100,8 +99,7 @@ async function duplicates(
 		throw new AdministrationError('`after` is no end of a page', 'form', 'after');
 	}
 	const statement = kind === 'alike' ? listAlike : listSharing;
-	const rows = await searchRows<GroupRow>(
-		context.databaseUrl,
+	const rows = await context.database.search<GroupRow>(
 		statement,
 		[siteId, after, context.limits.identityScanMax],
 		context.limits.readMsMax,
@@ -137,9 +135,9 @@ function cut(found: { key: string; ids: string[] }[], limit: number, walkedTo: s
 
 const pairOf = (first: string, second: string) => [first, second].sort().join(' ');
 
-async function dismissedPairs({ databaseUrl }: OperationContext, siteId: string, ids: readonly string[]): Promise<Set<string>> {
+async function dismissedPairs({ database }: OperationContext, siteId: string, ids: readonly string[]): Promise<Set<string>> {
 	if (ids.length === 0) return new Set();
-	const rows = await readRows<{ first_id: string; second_id: string }>(databaseUrl, listDismissed, [siteId, ids]);
+	const rows = await database.rows<{ first_id: string; second_id: string }>(listDismissed, [siteId, ids]);
 	return new Set(rows.map(({ first_id: first, second_id: second }) => pairOf(first, second)));
 }
 

@@ -4,7 +4,6 @@ import type { JsonObject } from '#core/json.ts';
 import { asObjects, asText } from '#fhir/elements.ts';
 import { tableShapes } from '#fhir/resources/index.ts';
 import type { IdentityEdit } from '#record/identity.ts';
-import { readRows } from '#storage/administrative-reader.ts';
 import { countRecorded, countReferring, insertDismissals } from '#storage/statements/administrative/identity.ts';
 import { AdministrationError, note, type OperationContext } from './context.ts';
 import { linked, type PatientRecord, patientOf, patientRecord } from './patients.ts';
@@ -54,7 +53,7 @@ export async function previewIdentity(
 	const isMerge = input.operation === 'merge';
 	const values = isMerge ? [siteId, prior.rowId] : [siteId, survivor.rowId, prior.rowId];
 	const counting = (isMerge ? countReferring : countRecorded)(Object.values(tableShapes));
-	const counts = await readRows<{ type: string; count: number }>(context.databaseUrl, counting, values);
+	const counts = await context.database.rows<{ type: string; count: number }>(counting, values);
 	return {
 		operation: input.operation,
 		survivor: patientOf(survivor),
@@ -188,7 +187,7 @@ export async function dismissIdentity(
 	if (input.message !== undefined) pairs.push([input.message, input.message]);
 	if (pairs.length === 0) throw new AdministrationError('name two patients, or a message', 'form', 'patients');
 	const [firsts, seconds] = [pairs.map(([first]) => first), pairs.map(([, second]) => second)];
-	await readRows(context.databaseUrl, insertDismissals, [siteId, firsts, seconds, new Date(context.nowMs()), context.actor.name]);
+	await context.database.rows(insertDismissals, [siteId, firsts, seconds, new Date(context.nowMs()), context.actor.name]);
 	const subject = input.message ?? input.patients.join(' ');
 	await note(context, { action: 'identity.dismiss', subject, siteId, after: { patients: input.patients, message: input.message ?? null } });
 	return { dismissed: pairs.length };

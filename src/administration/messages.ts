@@ -3,7 +3,6 @@ import { isUuid, newId } from '#core/id.ts';
 import { type Delivery, deliverySurfaces } from '#record/delivery.ts';
 import { rowIdOf } from '#record/row-id.ts';
 import type { ResourceType } from '#record/table-shape.ts';
-import { readRows, searchRows } from '#storage/administrative-reader.ts';
 import { listUnmatched, patientValues, relatedMessages, showMessage } from '#storage/statements/administrative/read-messages.ts';
 import { searchMessages as searchStatement } from '#storage/statements/administrative/search-messages.ts';
 import { AdministrationError, note, type OperationContext } from './context.ts';
@@ -121,7 +120,7 @@ export async function listLoggedMessages(context: OperationContext, input: Searc
 		before: input.before,
 		limit: input.limit,
 	});
-	return (await searchRows<MessageRow>(context.databaseUrl, statement, values, context.limits.readMsMax)).map(record);
+	return (await context.database.search<MessageRow>(statement, values, context.limits.readMsMax)).map(record);
 }
 
 /** The values under which messages about a patient are logged: of one site all of its identifiers, those of merged patients too. */
@@ -133,7 +132,7 @@ async function patientsOf(context: OperationContext, { patient, patient_id: id }
 		return [patient ?? ''];
 	}
 	const values = [site, patient ?? null, id === undefined ? null : rowIdOf(id)];
-	const rows = await readRows<{ value: string }>(context.databaseUrl, patientValues, values);
+	const rows = await context.database.rows<{ value: string }>(patientValues, values);
 	return [...new Set([...(patient === undefined ? [] : [patient]), ...rows.map(({ value }) => value)])];
 }
 
@@ -144,7 +143,7 @@ export const wholeMessage = messageRecord.extend({
 });
 
 async function wholeRow(context: OperationContext, id: string): Promise<WholeMessageRow> {
-	const [row] = isUuid(id) ? await readRows<WholeMessageRow>(context.databaseUrl, showMessage, [id]) : [];
+	const [row] = isUuid(id) ? await context.database.rows<WholeMessageRow>(showMessage, [id]) : [];
 	if (row === undefined) throw new AdministrationError(`there is no message '${id}'`, 'not-found');
 	return row;
 }
@@ -207,7 +206,7 @@ export async function readLoggedMessage(context: OperationContext, id: string): 
 	const row = await wholeRow(context, id);
 	await noteRead(context, row);
 	const values = [row.patient, row.other_patient].filter((value) => value !== null);
-	const related = await readRows<{ kind: string; id: string; outcome: string; at: Date }>(context.databaseUrl, relatedMessages, [
+	const related = await context.database.rows<{ kind: string; id: string; outcome: string; at: Date }>(relatedMessages, [
 		row.site_id,
 		id,
 		values,
@@ -313,10 +312,10 @@ type UnmatchedRecord = z.infer<typeof unmatchedRecord>;
 
 /** What came from addresses of clients and belongs to no site, newest first. */
 export async function listUnmatchedMessages(
-	{ databaseUrl }: OperationContext,
+	{ database }: OperationContext,
 	{ before, limit }: z.infer<typeof listUnmatchedInput>,
 ): Promise<UnmatchedRecord[]> {
 	type Row = Omit<UnmatchedRecord, 'received_at'> & { received_at: Date };
-	const rows = await readRows<Row>(databaseUrl, listUnmatched, [before ?? null, limit]);
+	const rows = await database.rows<Row>(listUnmatched, [before ?? null, limit]);
 	return rows.map((row) => ({ ...row, received_at: row.received_at.toISOString() }));
 }

@@ -3,7 +3,6 @@ import { isUuid } from '#core/id.ts';
 import { parseExact } from '#core/json.ts';
 import { indexText } from '#record/index-text.ts';
 import { mppsStatuses } from '#record/mpps.ts';
-import { readRows } from '#storage/administrative-reader.ts';
 import { listReports, listSessions, showSession } from '#storage/statements/administrative/read-sessions.ts';
 import { AdministrationError, note, type OperationContext } from './context.ts';
 import { instant, ofSite, page } from './schemas.ts';
@@ -58,7 +57,7 @@ type Row<T extends { created_at: string; updated_at: string }> = Omit<T, 'create
 export async function listMpps(context: OperationContext, input: Omit<z.infer<typeof listMppsInput>, 'site'>): Promise<MppsRecord[]> {
 	const filters = [input.status, input.study, input.patient, input.accession, input.before].map((value) => value ?? null);
 	const values = [await visibleSiteIds(context), ...filters, input.limit];
-	const rows = await readRows<Row<MppsRecord>>(context.databaseUrl, listSessions, values);
+	const rows = await context.database.rows<Row<MppsRecord>>(listSessions, values);
 	return rows.map((row) => ({ ...row, created_at: row.created_at.toISOString(), updated_at: row.updated_at.toISOString() }));
 }
 
@@ -86,7 +85,7 @@ type ReportRow = Omit<WholeMpps['history'][number], 'recorded_at' | 'attributes'
 
 async function wholeRow(context: OperationContext, id: string): Promise<WholeRow> {
 	const values = [await visibleSiteIds(context), isUuid(id) ? id : null, id];
-	const [found, another] = await readRows<WholeRow>(context.databaseUrl, showSession, values);
+	const [found, another] = await context.database.rows<WholeRow>(showSession, values);
 	if (found === undefined) throw new AdministrationError(`there is no procedure step '${id}'`, 'not-found');
 	if (another !== undefined)
 		throw new AdministrationError(`several sites have a procedure step '${id}': name one of them`, 'refused', 'site');
@@ -102,7 +101,7 @@ export async function siteOfMpps(context: OperationContext, id: string): Promise
 export async function showMpps(context: OperationContext, id: string): Promise<WholeMpps> {
 	const { site_id, ...row } = await wholeRow(context, id);
 	await note(context, { action: 'mpps.read', subject: row.id, siteId: site_id });
-	const reports = await readRows<ReportRow>(context.databaseUrl, listReports, [site_id, row.id]);
+	const reports = await context.database.rows<ReportRow>(listReports, [site_id, row.id]);
 	return {
 		...row,
 		created_at: row.created_at.toISOString(),

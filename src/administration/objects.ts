@@ -1,5 +1,5 @@
 import { nilId } from '#core/id.ts';
-import { readRows } from '#storage/administrative-reader.ts';
+import type { ConnectionPool } from '#storage/connection-pool.ts';
 import { quarantineKey } from '#storage/objects/object-key.ts';
 import type { ObjectStore } from '#storage/objects/object-store.ts';
 import { sweepObjects } from '#storage/objects/sweep.ts';
@@ -47,21 +47,21 @@ interface ConflictRow {
 }
 
 /** Holds the object store against the index, both ways; nothing is removed or moved unless asked. */
-export async function checkObjects(databaseUrl: string, store: ObjectStore, nowMs: number, mending: Mending): Promise<ObjectReport> {
+export async function checkObjects(database: ConnectionPool, store: ObjectStore, nowMs: number, mending: Mending): Promise<ObjectReport> {
 	const knows = async (keys: readonly string[]) => {
-		const rows = await readRows<{ object_key: string }>(databaseUrl, knownObjects, [keys]);
+		const rows = await database.rows<{ object_key: string }>(knownObjects, [keys]);
 		return new Set(rows.map((row) => row.object_key));
 	};
 	const swept = await sweepObjects(store, { knows, before: nowMs - settledMs, remove: mending.remove });
 	const places = new Places(store, mending.repair);
 	for (let after: IndexedRow | undefined; ; ) {
-		const page: IndexedRow[] = await readRows(databaseUrl, indexedObjects, [after?.site_id ?? nilId, after?.sop_instance_uid ?? '']);
+		const page: IndexedRow[] = await database.rows(indexedObjects, [after?.site_id ?? nilId, after?.sop_instance_uid ?? '']);
 		await places.check(page.map(({ object_key: key }) => [key, quarantineKey(key)]));
 		after = page.at(-1);
 		if (after === undefined) break;
 	}
 	for (let after: ConflictRow | undefined; ; ) {
-		const page: ConflictRow[] = await readRows(databaseUrl, conflictObjects, [after?.site_id ?? nilId, after?.id ?? nilId]);
+		const page: ConflictRow[] = await database.rows(conflictObjects, [after?.site_id ?? nilId, after?.id ?? nilId]);
 		const settled = page.filter(({ changed_at: changed }) => changed.getTime() <= nowMs - settledMs);
 		await places.check(settled.map(({ object_key: key }) => [quarantineKey(key), key]));
 		after = page.at(-1);

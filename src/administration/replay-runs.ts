@@ -1,7 +1,6 @@
 import { Failure } from '#core/failure.ts';
 import { newId } from '#core/id.ts';
 import type { Log } from '#core/log.ts';
-import { readRows } from '#storage/administrative-reader.ts';
 import { isOpenMessage } from '#storage/statements/administrative/failures.ts';
 import { advanceRun, finishRun, insertRun, interruptSilentRuns } from '#storage/statements/administrative/replay-runs.ts';
 import { AdministrationError, type OperationContext } from './context.ts';
@@ -42,10 +41,10 @@ export class ReplayRuns {
 
 	/** @throws AdministrationError while another one of the site is under way */
 	async start(context: OperationContext, { siteId, cause, messageIds }: NewRun): Promise<string> {
-		const { databaseUrl } = context;
-		await readRows(databaseUrl, interruptSilentRuns, []);
+		const { database } = context;
+		await database.rows(interruptSilentRuns, []);
 		const id = newId(context.nowMs());
-		const rows = await readRows(databaseUrl, insertRun, [siteId, id, context.actor.name, JSON.stringify(cause), messageIds]);
+		const rows = await database.rows(insertRun, [siteId, id, context.actor.name, JSON.stringify(cause), messageIds]);
 		if (rows.length === 0) throw new AdministrationError('a replay of this site is under way; wait for its end, or cancel it', 'conflict');
 		const run: Run = { context, siteId, id, counts: { done: 0, accepted: 0, refused: 0, other: 0, skipped: 0 } };
 		const work = this.#carryOut(run, messageIds).catch((error: unknown) =>
@@ -86,7 +85,7 @@ export class ReplayRuns {
 
 	/** Undefined when the node ends first. */
 	async #replay({ context, siteId }: Run, messageId: string): Promise<'accepted' | 'refused' | 'other' | 'skipped' | undefined> {
-		if ((await readRows(context.databaseUrl, isOpenMessage, [siteId, messageId])).length === 0) return 'skipped';
+		if ((await context.database.rows(isOpenMessage, [siteId, messageId])).length === 0) return 'skipped';
 		for (let tries = 1; ; tries++) {
 			try {
 				const { outcome } = await replayMessage(context, messageId);
@@ -114,12 +113,12 @@ export class ReplayRuns {
 	}
 
 	async #note({ context, siteId, id, counts: { done, accepted, refused, other, skipped } }: Run): Promise<boolean> {
-		return (await readRows(context.databaseUrl, advanceRun, [siteId, id, done, accepted, refused, other, skipped])).length > 0;
+		return (await context.database.rows(advanceRun, [siteId, id, done, accepted, refused, other, skipped])).length > 0;
 	}
 
 	async #finish(run: Run, state: 'done' | 'interrupted' | 'failed', failure: string | null): Promise<void> {
 		await this.#note(run);
-		await readRows(run.context.databaseUrl, finishRun, [run.siteId, run.id, state, failure]);
+		await run.context.database.rows(finishRun, [run.siteId, run.id, state, failure]);
 	}
 
 	/** Ends what is under way behind its current message. */

@@ -4,7 +4,6 @@ import type { JsonObject } from '#core/json.ts';
 import { isCompleted, type ReportEdit } from '#record/report.ts';
 import { isFhirId, rowIdOf } from '#record/row-id.ts';
 import { isUid } from '#record/uid.ts';
-import { readRows } from '#storage/administrative-reader.ts';
 import { listReportRows, listReportVersions, showReportRow } from '#storage/statements/administrative/read-reports.ts';
 import { AdministrationError, note, type OperationContext } from './context.ts';
 import { instant, ofSite, page } from './schemas.ts';
@@ -114,7 +113,7 @@ export async function listReports(
 ): Promise<ReportRecord[]> {
 	const statuses = input.status === undefined ? null : input.status === 'draft' ? draftStatuses : completedStatuses;
 	const values = [await visibleSiteIds(context), input.study ?? null, statuses, input.before ?? null, input.limit];
-	return (await readRows<Row>(context.databaseUrl, listReportRows, values)).map(record);
+	return (await context.database.rows<Row>(listReportRows, values)).map(record);
 }
 
 export const wholeReport = reportRecord.extend({
@@ -130,7 +129,7 @@ type FoundRow = Row & { site_id: string; row_id: string };
 
 async function found(context: OperationContext, id: string): Promise<FoundRow> {
 	const sites = await visibleSiteIds(context);
-	const rows = isFhirId(id) ? await readRows<FoundRow>(context.databaseUrl, showReportRow, [sites, rowIdOf(id)]) : [];
+	const rows = isFhirId(id) ? await context.database.rows<FoundRow>(showReportRow, [sites, rowIdOf(id)]) : [];
 	const [row, another] = rows;
 	if (row === undefined) throw new AdministrationError(`there is no report '${id}'`, 'not-found');
 	if (another !== undefined) throw new AdministrationError(`several sites have a report '${id}': name one of them`, 'refused', 'site');
@@ -155,7 +154,7 @@ export async function showReport(context: OperationContext, id: string): Promise
 	const row = await found(context, id);
 	await note(context, { action: 'report.read', subject: row.id, siteId: row.site_id });
 	const resource = JSON.parse(row.resource) as JsonObject;
-	const versions = await readRows<Pick<Row, 'version' | 'last_updated' | 'resource'>>(context.databaseUrl, listReportVersions, [
+	const versions = await context.database.rows<Pick<Row, 'version' | 'last_updated' | 'resource'>>(listReportVersions, [
 		row.site_id,
 		row.row_id,
 	]);

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { newId } from '#core/id.ts';
 import { instancePolicies } from '#record/imaging.ts';
-import { type EntityManager, Site } from '#storage/entities/index.ts';
+import { type EntityManager, runInTransaction, Site } from '#storage/entities/index.ts';
+import { insertTurn } from '#storage/statements/administrative/sites.ts';
 import { type AdministrationContext, AdministrationError, change } from './context.ts';
 import { instant } from './schemas.ts';
 
@@ -95,7 +96,7 @@ export function addSite(context: AdministrationContext, input: z.infer<typeof ad
 			createdAt: new Date(context.nowMs()),
 		});
 		await em.flush();
-		await em.getConnection().execute('insert into site_turn (site_id) values (?)', [site.id], 'run', em.getTransactionContext());
+		await runInTransaction(em, insertTurn, [site.id]);
 		const after = record(site);
 		return [after, { action: 'site.add', subject: site.slug, siteId: site.id, after }];
 	});

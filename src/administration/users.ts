@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { hashPassword, oneTimePassword } from '#access/password.ts';
 import { newId } from '#core/id.ts';
 import { type Role, roles } from '#core/role.ts';
-import { type EntityManager, User } from '#storage/entities/index.ts';
+import { type EntityManager, runInTransaction, User } from '#storage/entities/index.ts';
+import { endSessionsOf, unlockAccount } from '#storage/statements/administrative/sign-in.ts';
 import { type AdministrationContext, AdministrationError, change } from './context.ts';
 import { instant } from './schemas.ts';
 import { siteBySlug } from './sites.ts';
@@ -125,9 +126,6 @@ export function setUser(context: AdministrationContext, input: z.infer<typeof se
 	});
 }
 
-/** Sessions of a disabled user end for good, also those that would hold when the user is let in again. */
-const endSessions = 'delete from admin_session where user_id = ?';
-
 /** The keys of a disabled user are refused, and the sessions end. */
 export function enableUser(context: AdministrationContext, email: string, active: boolean): Promise<UserRecord> {
 	return change(context, async (em) => {
@@ -135,23 +133,10 @@ export function enableUser(context: AdministrationContext, email: string, active
 		refuseOneself(context, user);
 		const before = record(user);
 		user.active = active;
-		if (!active) await execute(em, endSessions, user.id);
+		if (!active) await runInTransaction(em, endSessionsOf, [user.id]);
 		const after = record(user);
 		return [after, { action: active ? 'user.enable' : 'user.disable', subject: user.email, siteId: null, before, after }];
 	});
-}
-
-/** As the sign-in counts wrong passwords of an account (storage/statements/administrative/sign-in). */
-const unlock = `
-update sign_in_failure f set failures = 0, locked_until = now()
-from (
-	select kind, sha256(cursor_key || convert_to(kind || ' ' || ?, 'UTF8')) as digest
-	from access_version, unnest(array['account', 'change']) as kind
-) k
-where f.kind = k.kind and f.bucket = (get_byte(k.digest, 0) << 8 | get_byte(k.digest, 1))`;
-
-async function execute(em: EntityManager, statement: string, value: string): Promise<void> {
-	await em.getConnection().execute(statement, [value], 'run', em.getTransactionContext());
 }
 
 /** A new password, shown this once and to be changed at the next sign-in. Sessions of the user end, and the account is not locked. */
@@ -162,7 +147,7 @@ export async function resetPassword(context: AdministrationContext, email: strin
 		const user = await userByEmail(em, email);
 		user.passwordHash = passwordHash;
 		user.oneTimeSince = new Date(context.nowMs());
-		await execute(em, unlock, user.email);
+		await runInTransaction(em, unlockAccount, [user.email]);
 		return [
 			{ email: user.email, password },
 			{ action: 'user.reset-password', subject: user.email, siteId: null },

@@ -4,8 +4,9 @@ import { pipeline } from 'node:stream/promises';
 import { Failure } from '#core/failure.ts';
 import { tableShapes } from '#fhir/resources/index.ts';
 import type { ResourceType } from '#record/table-shape.ts';
-import { BulkConnection } from '#storage/bulk-connection.ts';
+import type { BulkConnection } from '#storage/bulk-connection.ts';
 import { troubleOf } from '#storage/connection.ts';
+import type { WorkerDatabase } from '#storage/database.ts';
 import { exportMoment } from '#storage/statements/administrative/bulk-jobs.ts';
 import { exportResources } from '#storage/statements/export-resources.ts';
 import { fileOf } from './directory.ts';
@@ -17,7 +18,7 @@ const progressBytes = 1024 * 1024;
 const silentMsMax = 10 * 60_000;
 
 /** Writes the resources of a site, type by type, as they stand at one moment. */
-export async function runExport(task: ExportTask, databaseUrl: string): Promise<ExportResult> {
+export async function runExport(task: ExportTask, database: WorkerDatabase): Promise<ExportResult> {
 	let connection: BulkConnection | undefined;
 	let isStopped = false;
 	task.port.on('message', () => {
@@ -25,7 +26,7 @@ export async function runExport(task: ExportTask, databaseUrl: string): Promise<
 		connection?.destroy();
 	});
 	try {
-		connection = await BulkConnection.open(databaseUrl, 'export');
+		connection = await database.bulk('export');
 		if (isStopped) return { kind: 'stopped' };
 		return await exported(task, connection);
 	} catch (error) {

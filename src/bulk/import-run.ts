@@ -9,8 +9,9 @@ import type { ApplyContext } from '#record/apply/context.ts';
 import { SiteKeys } from '#record/apply/site-keys.ts';
 import type { WorkingSet } from '#record/apply/working-set.ts';
 import type { ResourceType } from '#record/table-shape.ts';
-import { BulkConnection } from '#storage/bulk-connection.ts';
+import type { BulkConnection } from '#storage/bulk-connection.ts';
 import { troubleOf } from '#storage/connection.ts';
+import type { WorkerDatabase } from '#storage/database.ts';
 import { findMissingPatients, importRows } from '#storage/import-rows.ts';
 import { ReadSet } from '#storage/read-set.ts';
 import { plainArray } from '#storage/statement.ts';
@@ -22,7 +23,7 @@ import { type Chunk, type ChunkLine, readChunk } from './read-chunk.ts';
 import type { Go, ImportResult, ImportTask, TypeCounts, WaitingLine } from './task.ts';
 
 export interface ImportOptions {
-	databaseUrl: string;
+	database: WorkerDatabase;
 	limits: Limits;
 	log: Log;
 	clock: Clock;
@@ -54,7 +55,7 @@ export class Importing {
 
 	/** @throws Failure `unavailable` */
 	async connected(): Promise<BulkConnection> {
-		return this.#idle.pop() ?? BulkConnection.open(this.options.databaseUrl, 'import');
+		return this.#idle.pop() ?? this.options.database.bulk('import');
 	}
 
 	giveBack(connection: BulkConnection): void {

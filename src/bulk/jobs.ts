@@ -6,7 +6,7 @@ import type { Limits } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import type { Metrics } from '#core/metrics.ts';
 import { BulkJobTable, type BulkKind, type BulkState, type JobKey, type StoredJob } from '#storage/bulk-jobs.ts';
-import { Connection } from '#storage/connection.ts';
+import type { Database } from '#storage/database.ts';
 import { BulkDirectory, bodyOf, fileOf } from './directory.ts';
 import { ExportJob, type ExportParameters } from './export-job.ts';
 import { ImportJob, type ImportParameters } from './import-job.ts';
@@ -16,7 +16,7 @@ import type { BulkWorkerSettings } from './worker.ts';
 
 export interface BulkOptions {
 	dataDir: string;
-	databaseUrl: string;
+	database: Database;
 	/** The worker's entry file. */
 	worker: URL;
 	/** Threads at most; they end when there is nothing to do. */
@@ -55,7 +55,6 @@ export class BulkJobs {
 	readonly #options: BulkOptions;
 	readonly #directory: BulkDirectory;
 	readonly #nodeId: string;
-	readonly #connection: Connection;
 	readonly #table: BulkJobTable;
 	readonly #pool: Piscina;
 	readonly #receiving = new Set<JobKey>();
@@ -65,15 +64,14 @@ export class BulkJobs {
 	#closed = false;
 
 	private constructor(options: BulkOptions) {
-		const { dataDir, databaseUrl, worker, workers, limits, logLevel, metrics } = options;
+		const { dataDir, database, worker, workers, limits, logLevel, metrics } = options;
 		this.#options = options;
 		this.#directory = new BulkDirectory(dataDir);
 		this.#nodeId = this.#directory.nodeId();
-		this.#connection = new Connection(databaseUrl);
-		this.#table = new BulkJobTable(this.#connection);
+		this.#table = new BulkJobTable(database.journal);
 		this.#pool = new Piscina({
 			filename: worker.href,
-			workerData: { databaseUrl, limits, logLevel } satisfies BulkWorkerSettings,
+			workerData: { databaseUrl: database.url, limits, logLevel } satisfies BulkWorkerSettings,
 			minThreads: 0,
 			maxThreads: workers,
 			idleTimeout: threadIdleMs,
@@ -299,7 +297,6 @@ export class BulkJobs {
 		await this.#pool.destroy();
 		try {
 			await this.#table.interruptOf(this.#nodeId);
-			await this.#connection.close();
 		} catch (error) {
 			// The next start does it.
 			this.#options.log.warn({ err: error }, 'interrupted exports and imports could not be noted');

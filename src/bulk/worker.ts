@@ -1,6 +1,7 @@
 import { systemClock } from '#core/clock.ts';
 import type { Limits } from '#core/limits.ts';
 import { createLog } from '#core/log.ts';
+import { WorkerDatabase } from '#storage/database.ts';
 import { runExport } from './export-run.ts';
 import { Importing, runImport } from './import-run.ts';
 import type { BulkTask, ExportResult, ImportResult } from './task.ts';
@@ -13,15 +14,15 @@ export interface BulkWorkerSettings {
 
 /** What a bulk worker does with a task. */
 export class BulkWorker {
-	readonly #databaseUrl: string;
+	readonly #database: WorkerDatabase;
 	readonly #importing: Importing;
 
 	constructor({ databaseUrl, limits, logLevel }: BulkWorkerSettings) {
-		this.#databaseUrl = databaseUrl;
-		this.#importing = new Importing({ databaseUrl, limits, log: createLog(logLevel), clock: systemClock });
+		this.#database = new WorkerDatabase(databaseUrl);
+		this.#importing = new Importing({ database: this.#database, limits, log: createLog(logLevel), clock: systemClock });
 	}
 
 	run(task: BulkTask): Promise<ExportResult | ImportResult> {
-		return task.kind === 'export' ? runExport(task, this.#databaseUrl) : runImport(task, this.#importing);
+		return task.kind === 'export' ? runExport(task, this.#database) : runImport(task, this.#importing);
 	}
 }

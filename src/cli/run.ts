@@ -5,11 +5,11 @@ import { perform } from '#administration/perform.ts';
 import { silentLog } from '#core/log.ts';
 import { createMetrics } from '#core/metrics.ts';
 import type { Delivery } from '#record/delivery.ts';
+import { Database } from '#storage/database.ts';
 import { openEntities } from '#storage/entities/index.ts';
 import { migrate } from '#storage/migrate.ts';
 import { configuredObjectStore } from '#storage/objects/open.ts';
 import { withDatabase } from '#storage/open.ts';
-import { Reader } from '#storage/reader.ts';
 import { readRuntimeFile } from '#storage/runtime-file.ts';
 import { type Config, ConfigurationError } from '../config.ts';
 import { type CliHooks, type CliStreams, flag, UsageError } from './command.ts';
@@ -64,20 +64,19 @@ async function carryOut(command: Command, argv: readonly string[], streams: CliS
 
 async function runOn(databaseUrl: string, { operation, inputs, repeated }: Call, config: Config, hooks: CliHooks): Promise<unknown> {
 	await migrate(databaseUrl);
-	const orm = await openEntities(databaseUrl);
-	const metrics = createMetrics({ processMetrics: false });
-	const reader = new Reader({ databaseUrl, connections: 1, limits: config.limits, metrics, log: silentLog });
+	const database = openDatabase(databaseUrl, config);
+	const orm = await openEntities(database.people);
 	try {
 		const context = {
 			...wholeNetwork(`cli:${userInfo().username}`),
 			em: orm.em,
 			nowMs: () => Date.now(),
 			allowAnySource: config.ALLOW_ANY_SOURCE,
-			databaseUrl,
+			database: database.people,
 			objects: configuredObjectStore(config),
 			headerBytesMax: config.limits.dicomHeaderBytesMax,
 			limits: config.limits,
-			reader,
+			reader: database.currentReads,
 			replayRuns: undefined,
 			deliver: <Sent extends Delivery>(delivery: Sent) => hooks.processDelivery(databaseUrl, delivery, config.limits),
 		};
@@ -85,9 +84,13 @@ async function runOn(databaseUrl: string, { operation, inputs, repeated }: Call,
 		for (const input of inputs) results.push(await perform(operation, context, input));
 		return repeated ? results : results[0];
 	} finally {
-		await reader.close();
 		await orm.close(true);
+		await database.close();
 	}
+}
+
+function openDatabase(url: string, { limits }: Config): Database {
+	return new Database({ url, limits, metrics: createMetrics({ processMetrics: false }), log: silentLog });
 }
 
 type BuiltIn = (argv: readonly string[], streams: CliStreams, hooks: CliHooks) => Promise<number>;
@@ -113,7 +116,12 @@ const builtIns: Readonly<Record<string, BuiltIn>> = {
 		const report = await withDatabase(config, async (databaseUrl) => {
 			await migrate(databaseUrl);
 			const mending = { remove: values['remove'] === true, repair: values['repair'] === true };
-			return checkObjects(databaseUrl, configuredObjectStore(config), Date.now(), mending);
+			const database = openDatabase(databaseUrl, config);
+			try {
+				return await checkObjects(database.people, configuredObjectStore(config), Date.now(), mending);
+			} finally {
+				await database.close();
+			}
 		});
 		streams.stdout.write(values['json'] ? `${JSON.stringify(report)}\n` : forPeople(report));
 		return 0;

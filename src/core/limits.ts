@@ -1,5 +1,6 @@
 import { accessLimitDefinitions } from './access-limits.ts';
 import { administrationLimitDefinitions } from './administration-limits.ts';
+import { databaseLimitDefinitions } from './database-limits.ts';
 import { dicomLimitDefinitions } from './dicom-limits.ts';
 import { dicomWebLimitDefinitions } from './dicomweb-limits.ts';
 import { hl7v2LimitDefinitions } from './hl7v2-limits.ts';
@@ -298,20 +299,7 @@ export const limitDefinitions = {
 		max: 256 * MiB,
 		answer: 'resource text of one page; the page ends early and its next link goes on',
 	},
-	readStatementsMax: {
-		variable: 'READ_STATEMENTS_MAX',
-		default: 2000,
-		min: 1,
-		max: 100_000,
-		answer: 'reads and searches that the database works on; 503 with Retry-After',
-	},
-	readMsMax: {
-		variable: 'READ_MS_MAX',
-		default: 30_000,
-		min: 100,
-		max: 600_000,
-		answer: 'a read or search that takes longer is ended; 503',
-	},
+	...databaseLimitDefinitions,
 	searchParametersMax: { variable: 'SEARCH_PARAMETERS_MAX', default: 64, min: 1, max: 1000, answer: '400' },
 	bulkUnderWayMax: {
 		variable: 'BULK_UNDER_WAY_MAX',

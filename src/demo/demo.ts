@@ -5,6 +5,7 @@ import { type AdministrationContext, wholeNetwork } from '#administration/contex
 import { createKey } from '#administration/keys.ts';
 import { addSite, listSites } from '#administration/sites.ts';
 import { addUser, listUsers } from '#administration/users.ts';
+import { openPool } from '#storage/database.ts';
 import { openEntities } from '#storage/entities/index.ts';
 import { type RuntimeFile, readRuntimeFile } from '#storage/runtime-file.ts';
 import { readConfig } from '../config.ts';
@@ -60,7 +61,8 @@ function urlOf(runtime: RuntimeFile, surface: string, path: string): string {
 
 /** The site, its client for loopback, and a new key for this run. */
 async function prepare(runtime: RuntimeFile): Promise<string> {
-	const orm = await openEntities(runtime.databaseUrl);
+	const pool = openPool(runtime.databaseUrl, { max: 1 });
+	const orm = await openEntities(pool);
 	try {
 		const context: AdministrationContext = { ...wholeNetwork('demo'), em: orm.em, nowMs: () => Date.now(), allowAnySource: false };
 		if (!(await listUsers(context)).some(({ email }) => email === owner)) await addUser(context, { email: owner, admin: true, sites: [] });
@@ -72,6 +74,7 @@ async function prepare(runtime: RuntimeFile): Promise<string> {
 		return (await createKey(context, { site: slug, owner, label: 'demonstration' })).key;
 	} finally {
 		await orm.close(true);
+		await pool.close();
 	}
 }
 

@@ -4,7 +4,8 @@ import type { Limits } from '#core/limits.ts';
 import { createLog, type Log } from '#core/log.ts';
 import { tableShapes } from '#fhir/resources/index.ts';
 import type { Delivery } from '#record/delivery.ts';
-import { Connection } from '#storage/connection.ts';
+import type { Connection } from '#storage/connection.ts';
+import { WorkerDatabase } from '#storage/database.ts';
 import { FileStore } from '#storage/objects/file-store.ts';
 import { ReadSet } from '#storage/read-set.ts';
 import { WriteSet } from '#storage/write-set.ts';
@@ -23,6 +24,7 @@ export interface IngestSettings {
 /** What lives as long as a worker thread: a connection for each lane, and the prepared statements on it. */
 export class Ingest {
 	readonly #settings: IngestSettings;
+	readonly #database: WorkerDatabase;
 	readonly #lanes = new Map<number, Connection>();
 	readonly #readSet = new ReadSet(tableShapes);
 	readonly #writeSet = new WriteSet(tableShapes);
@@ -32,6 +34,7 @@ export class Ingest {
 
 	constructor(settings: IngestSettings) {
 		this.#settings = settings;
+		this.#database = new WorkerDatabase(settings.databaseUrl);
 		this.#log = createLog(settings.logLevel);
 		this.#interpretContext = {
 			limits: settings.limits,
@@ -70,13 +73,13 @@ export class Ingest {
 	#connection(lane: number): Connection {
 		let connection = this.#lanes.get(lane);
 		if (connection === undefined) {
-			connection = new Connection(this.#settings.databaseUrl);
+			connection = this.#database.lane();
 			this.#lanes.set(lane, connection);
 		}
 		return connection;
 	}
 
 	async close(): Promise<void> {
-		await Promise.all([...this.#lanes.values()].map((connection) => connection.close()));
+		await this.#database.close();
 	}
 }

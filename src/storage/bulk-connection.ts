@@ -1,13 +1,20 @@
 import { pipeline } from 'node:stream/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import { type CopyToStreamQuery, from, to } from 'pg-copy-streams';
 import { Failure } from '#core/failure.ts';
-import { type Cell, keyedPlans, type StatementRunner } from './connection.ts';
+import { asText, type Cell, keyedPlans, type StatementRunner } from './connection.ts';
 import type { Statement } from './statement.ts';
 
-const asText = { getTypeParser: () => (value: string) => value };
+export type BulkPurpose = 'import' | 'export';
 
 const exportOptions = '-c default_transaction_isolation=repeatable\\ read -c default_transaction_read_only=on -c jit=off';
+
+/** What a `BulkConnection` asks of its client. */
+export function bulkSettings(purpose: BulkPurpose): pg.ClientConfig {
+	const common = { types: asText, application_name: `tributary ${purpose}` };
+	// An export is one long statement.
+	return purpose === 'import' ? { ...common, options: keyedPlans, query_timeout: 120_000 } : { ...common, options: exportOptions };
+}
 
 /**
  * A connection that COPY may have for itself: nothing is pipelined. It is opened once; after an error that is not the
@@ -20,18 +27,8 @@ export class BulkConnection implements StatementRunner {
 		this.#client = client;
 	}
 
-	/** @throws Failure `unavailable` when the database cannot be reached */
-	static async open(databaseUrl: string, purpose: 'import' | 'export'): Promise<BulkConnection> {
-		const client = new pg.Client({
-			connectionString: databaseUrl,
-			types: asText as unknown as pg.CustomTypesConfig,
-			application_name: `tributary ${purpose}`,
-			options: purpose === 'import' ? keyedPlans : exportOptions,
-			connectionTimeoutMillis: 5000,
-			keepAlive: true,
-			// An export is one long statement.
-			...(purpose === 'import' ? { query_timeout: 120_000 } : {}),
-		});
+	/** @param client by `bulkSettings`, not yet connected. @throws Failure `unavailable` when the database cannot be reached */
+	static async open(client: pg.Client): Promise<BulkConnection> {
 		// A connection that breaks fails the query under way; without a listener it would end the process.
 		client.on('error', () => undefined);
 		try {

@@ -1,4 +1,5 @@
-import pg, { type QueryArrayResult } from 'pg';
+import type pg from 'pg';
+import type { QueryArrayResult } from 'pg';
 import { Failure } from '#core/failure.ts';
 import type { Statement } from './statement.ts';
 
@@ -12,7 +13,11 @@ export type Cell = string | null;
 export const keyedPlans =
 	'-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c plan_cache_mode=force_generic_plan -c jit=off';
 
-const asText = { getTypeParser: () => (value: string) => value };
+/** Nothing is converted: cells are texts. */
+export const asText = { getTypeParser: () => (value: string) => value } as unknown as pg.CustomTypesConfig;
+
+/** What a `Connection` asks of its client. */
+export const pipelinedSettings: pg.ClientConfig = { pipeline: true, types: asText, options: keyedPlans, query_timeout: 20_000 };
 
 /** What carries out prepared statements one after the other. */
 export interface StatementRunner {
@@ -26,13 +31,14 @@ export type Trouble = 'poison' | 'repeat' | 'connection' | 'other';
  * their answers come in order.
  */
 export class Connection implements StatementRunner {
-	readonly #url: string;
+	readonly #newClient: () => pg.Client;
 	#client: pg.Client | undefined;
 	#opening: Promise<pg.Client> | undefined;
 	#gathering: pg.Client | undefined;
 
-	constructor(url: string) {
-		this.#url = url;
+	/** @param newClient by `pipelinedSettings`, not yet connected */
+	constructor(newClient: () => pg.Client) {
+		this.#newClient = newClient;
 	}
 
 	async open(): Promise<void> {
@@ -49,16 +55,7 @@ export class Connection implements StatementRunner {
 	}
 
 	async #connect(): Promise<pg.Client> {
-		const client = new pg.Client({
-			connectionString: this.#url,
-			pipeline: true,
-			types: asText as unknown as pg.CustomTypesConfig,
-			application_name: 'tributary ingest',
-			options: keyedPlans,
-			connectionTimeoutMillis: 5000,
-			query_timeout: 20_000,
-			keepAlive: true,
-		});
+		const client = this.#newClient();
 		const forget = () => {
 			if (this.#client === client) this.#client = undefined;
 		};

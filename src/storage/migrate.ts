@@ -1,20 +1,24 @@
 import { Migrator } from '@mikro-orm/migrations';
 import { MikroORM } from '@mikro-orm/postgresql';
-import pg from 'pg';
+import type { ConnectionPool } from './connection-pool.ts';
+import { openPool } from './database.ts';
 import { migrationsIn, type NamedMigration } from './migrations.ts';
 import { ormConnection } from './orm-connection.ts';
 
 /** Any constant will do, as long as every node takes the same. */
 const migrationLock = 7_421_913;
 
+/** One connection holds the lock, one migrates. No statement is timed: a table may be large, and another node may be at it. */
+const migrationPool = { max: 2, application_name: 'tributary migration', connectionTimeoutMillis: 5000 };
+
 /**
  * Brings the schema up to date. Two nodes that start together do it one after the other.
  * @throws Error when the database is newer than this version of the product
  */
 export async function migrate(databaseUrl: string): Promise<{ applied: string[] }> {
-	return whileLocked(databaseUrl, async () => {
+	return whileLocked(databaseUrl, async (pool) => {
 		const known = await migrationsIn();
-		const orm = await openOrm(databaseUrl, known);
+		const orm = await openOrm(pool, known);
 		try {
 			await refuseNewer(orm, known);
 			const applied = await orm.migrator.up();
@@ -28,18 +32,20 @@ export async function migrate(databaseUrl: string): Promise<{ applied: string[] 
 /** Names of the migrations that the database lacks. */
 export async function pendingMigrations(databaseUrl: string): Promise<string[]> {
 	const known = await migrationsIn();
-	const orm = await openOrm(databaseUrl, known);
+	const pool = openPool(databaseUrl, migrationPool);
+	const orm = await openOrm(pool, known);
 	try {
 		await refuseNewer(orm, known);
 		return (await orm.migrator.getPending()).map(({ name }) => name);
 	} finally {
 		await orm.close(true);
+		await pool.close();
 	}
 }
 
-function openOrm(databaseUrl: string, migrationsList: NamedMigration[]): Promise<MikroORM> {
+function openOrm(pool: ConnectionPool, migrationsList: NamedMigration[]): Promise<MikroORM> {
 	return MikroORM.init({
-		...ormConnection(databaseUrl),
+		...ormConnection(pool),
 		entities: [],
 		discovery: { warnWhenNoEntities: false },
 		extensions: [Migrator],
@@ -55,16 +61,14 @@ async function refuseNewer(orm: MikroORM, known: readonly NamedMigration[]): Pro
 }
 
 /** The lock is held by a transaction of its own, which also works behind a transaction pooler. */
-async function whileLocked<T>(databaseUrl: string, work: () => Promise<T>): Promise<T> {
-	const client = new pg.Client({ connectionString: databaseUrl });
-	await client.connect();
+async function whileLocked<T>(databaseUrl: string, work: (pool: ConnectionPool) => Promise<T>): Promise<T> {
+	const pool = openPool(databaseUrl, migrationPool);
 	try {
-		await client.query('begin');
-		await client.query('select pg_advisory_xact_lock($1)', [migrationLock]);
-		const result = await work();
-		await client.query('commit');
-		return result;
+		return await pool.transaction(async (client) => {
+			await client.query('select pg_advisory_xact_lock($1)', [migrationLock]);
+			return work(pool);
+		});
 	} finally {
-		await client.end();
+		await pool.close();
 	}
 }

@@ -1,20 +1,20 @@
 import type { Log } from '#core/log.ts';
 import type { Metrics } from '#core/metrics.ts';
-import { readRows } from './administrative-reader.ts';
+import type { ConnectionPool } from './connection-pool.ts';
 import { countOpenConflicts } from './statements/administrative/read-conflicts.ts';
 
 const countMs = 15_000;
 
 /** Keeps the gauge of open conflicts current. The first count is made when it resolves. */
 export async function watchOpenConflicts(options: {
-	databaseUrl: string;
+	database: ConnectionPool;
 	metrics: Metrics;
 	log: Log;
 }): Promise<{ close(): Promise<void> }> {
-	const { databaseUrl, metrics, log } = options;
+	const { database, metrics, log } = options;
 	const count = async () => {
 		try {
-			for (const { site, open } of await readRows<{ site: string; open: number }>(databaseUrl, countOpenConflicts, []))
+			for (const { site, open } of await database.rows<{ site: string; open: number }>(countOpenConflicts, []))
 				metrics.openConflicts.set({ site }, open);
 		} catch (error) {
 			// The gauge keeps its last value; that the database is away has a metric of its own.

@@ -1,5 +1,5 @@
 import type { Log } from '#core/log.ts';
-import type { Connection } from './connection.ts';
+import type { StatementRunner } from './connection.ts';
 import type { Statement } from './statement.ts';
 
 /** Answers how many partitions were missing. The function stands in migration `monthly-partitions`. */
@@ -11,10 +11,10 @@ const everyMs = 3_600_000;
  * Makes the monthly partitions of the months to come, at the start and every hour. A missing partition loses nothing: its rows wait in
  * the default partition. So a failure is logged and tried again, and nobody waits for it.
  */
-export function keepPartitions({ connection, log }: { connection: Connection; log: Log }): { close(): Promise<void> } {
+export function keepPartitions({ database, log }: { database: StatementRunner; log: Log }): { close(): Promise<void> } {
 	let last = Promise.resolve();
 	const ensure = () => {
-		last = connection.runOpened(ensurePartitions, []).then(
+		last = database.run(ensurePartitions, []).then(
 			([row]) => {
 				if (row?.[0] !== '0') log.info({ partitions: Number(row?.[0]) }, 'monthly partitions were made');
 			},

@@ -1,12 +1,14 @@
-import pg, { type QueryArrayResult } from 'pg';
+import type pg from 'pg';
+import type { QueryArrayResult } from 'pg';
 import { Failure } from '#core/failure.ts';
 import type { Limits } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import type { Metrics } from '#core/metrics.ts';
-import type { Cell } from './connection.ts';
+import { asText, type Cell } from './connection.ts';
 
 export interface ReaderOptions {
-	databaseUrl: string;
+	/** By `readSettings`, not yet connected. */
+	newClient(): pg.Client;
 	connections: number;
 	limits: Pick<Limits, 'readStatementsMax' | 'readMsMax'>;
 	metrics: Pick<Metrics, 'readFailures'>;
@@ -29,9 +31,20 @@ interface Slot {
 	notBeforeMs: number;
 }
 
-const connectMsMax = 5000;
+/** For a server that no longer answers at all: the connection is given up. */
+export const silentMsMax = 5000;
 const backOffMs = { first: 100, most: 5000 };
-const asText = { getTypeParser: () => (value: string) => value };
+
+/** What a `Reader` asks of its clients. */
+export function readSettings({ readMsMax }: Pick<Limits, 'readMsMax'>): pg.ClientConfig {
+	return {
+		pipeline: true,
+		types: asText,
+		application_name: 'tributary read',
+		options: `-c default_transaction_read_only=on -c statement_timeout=${readMsMax} -c jit=off`,
+		query_timeout: readMsMax + silentMsMax,
+	};
+}
 
 /**
  * A few pipelined connections for reads. Each read takes the one with the least under way, so that a slow search holds up
@@ -111,18 +124,8 @@ export class Reader {
 	}
 
 	async #open(slot: Slot): Promise<pg.Client> {
-		const { databaseUrl, limits, log } = this.#options;
-		const client = new pg.Client({
-			connectionString: databaseUrl,
-			pipeline: true,
-			types: asText as unknown as pg.CustomTypesConfig,
-			application_name: 'tributary read',
-			options: `-c default_transaction_read_only=on -c statement_timeout=${limits.readMsMax} -c jit=off`,
-			connectionTimeoutMillis: connectMsMax,
-			// For a server that no longer answers at all: the connection is given up.
-			query_timeout: limits.readMsMax + connectMsMax,
-			keepAlive: true,
-		});
+		const { newClient, log } = this.#options;
+		const client = newClient();
 		const forget = () => {
 			if (slot.client === client) slot.client = undefined;
 		};

@@ -12,6 +12,7 @@ import { newId } from '#core/id.ts';
 import { silentLog } from '#core/log.ts';
 import { createMetrics } from '#core/metrics.ts';
 import { type TestAdministration, testAdministration } from '#test/support/administration.ts';
+import { doorTo } from '#test/support/door.ts';
 import { administer } from '#test/support/template.ts';
 
 async function withDirectory(
@@ -23,11 +24,13 @@ async function withDirectory(
 	await addUser(administration.context, { email: 'owner@example.org', admin: false, sites: ['west'] });
 	const clock = { ahead: 0, nowMs: () => Date.now() + clock.ahead };
 	const metrics = createMetrics({ processMetrics: false });
-	const directory = await openDirectory({ databaseUrl: administration.url, allowAnySource, staleMsMax, log: silentLog, metrics, clock });
+	const door = doorTo(administration.url);
+	const directory = await openDirectory({ database: door.access, allowAnySource, staleMsMax, log: silentLog, metrics, clock });
 	try {
 		await work(directory, administration, clock);
 	} finally {
 		await directory.close();
+		await door.close();
 	}
 }
 

@@ -6,10 +6,10 @@ import { describe, type TestContext, test } from 'node:test';
 import { runCli } from '#cli/run.ts';
 import { newId, nilId } from '#core/id.ts';
 import type { AnswerOf, Delivery, ReplyTo } from '#record/delivery.ts';
-import { readRows } from '#storage/administrative-reader.ts';
 import { removeRuntimeFile, writeRuntimeFile } from '#storage/runtime-file.ts';
 import { firstIdOf } from '#storage/statements/administrative/search-messages.ts';
 import { testDatabase } from '#test/support/database.ts';
+import { doorTo } from '#test/support/door.ts';
 import { readConfig } from '../../src/config.ts';
 
 interface Outcome {
@@ -30,8 +30,10 @@ interface Terminal {
 /** The command line on a database of the test's own, with its output captured. */
 async function terminal(t: TestContext, environment: Record<string, string> = {}): Promise<Terminal> {
 	const database = await testDatabase();
+	const door = doorTo(database.url);
 	const dataDir = mkdtempSync(join(tmpdir(), 'tributary-cli-'));
 	t.after(async () => {
+		await door.close();
 		rmSync(dataDir, { recursive: true, force: true });
 		await database[Symbol.asyncDispose]();
 	});
@@ -62,7 +64,7 @@ async function terminal(t: TestContext, environment: Record<string, string> = {}
 			assert.deepEqual([code, err], [0, ''], argv.join(' '));
 			return JSON.parse(out);
 		},
-		rows: (text, values = []) => readRows(database.url, { name: 'test', text }, values),
+		rows: (text, values = []) => door.people.rows({ text }, values),
 	};
 }
 

@@ -2,14 +2,12 @@ import { strict as assert } from 'node:assert';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { newId } from '#core/id.ts';
-import { defaultLimits } from '#core/limits.ts';
-import { silentLog } from '#core/log.ts';
-import { createMetrics } from '#core/metrics.ts';
 import { attributesOfLevel, planQuery, type QueryKey, uniqueKeyClauses } from '#dicom/query/plan.ts';
 import { findRetrievable, retrievalKinds, searchImaging } from '#imaging/search.ts';
 import type { ImagingAttribute, QueryLevel } from '#record/imaging-query.ts';
-import { Reader } from '#storage/reader.ts';
+import type { Reader } from '#storage/reader.ts';
 import { type TestDatabase, testDatabase } from '#test/support/database.ts';
+import { doorTo } from '#test/support/door.ts';
 import { insertImaging } from '#test/support/imaging-rows.ts';
 import { insertResources } from '#test/support/stored-resources.ts';
 
@@ -25,13 +23,7 @@ before(async () => {
 	database = await testDatabase();
 	client = new pg.Client({ connectionString: database.url });
 	await client.connect();
-	reader = new Reader({
-		databaseUrl: database.url,
-		connections: 2,
-		limits: defaultLimits,
-		metrics: createMetrics({ processMetrics: false }),
-		log: silentLog,
-	});
+	reader = doorTo(database.url).reads;
 	const patient = (id: string, resource: object) => ({ type: 'Patient' as const, id, text: JSON.stringify(resource) });
 	await insertResources(client, siteId, [
 		patient(ada, {

@@ -100,7 +100,7 @@ describe('the shared DICOM files through the whole service', { skip: without('co
 			assert.ok(stored.subarray(readFileMeta(stored).dataSetOffset).equals(dataSet), file.path);
 		}
 		const store = configuredObjectStore({ DATA_DIR: service.dataDir });
-		const report = await checkObjects(service.databaseUrl, store, Date.now() + 7_200_000, { remove: false, repair: false });
+		const report = await checkObjects(service.administration.database, store, Date.now() + 7_200_000, { remove: false, repair: false });
 		assert.deepEqual([report.objects, report.objects_without_rows, report.rows_without_objects], [first.size + conflicts, 0, 0]);
 	});
 
@@ -152,7 +152,7 @@ describe('the shared DICOM files through the whole service', { skip: without('co
 		}
 		assert.deepEqual(await service.rows('select 1 from imaging_instance where site_id = $1', [siteId]), []);
 		const store = configuredObjectStore({ DATA_DIR: service.dataDir });
-		const report = await checkObjects(service.databaseUrl, store, Date.now() + 7_200_000, { remove: false, repair: false });
+		const report = await checkObjects(service.administration.database, store, Date.now() + 7_200_000, { remove: false, repair: false });
 		assert.equal(report.objects, 0);
 	});
 });

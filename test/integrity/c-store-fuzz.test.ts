@@ -61,7 +61,7 @@ async function assertWhole(service: TestService, called: string): Promise<void> 
 	const temporary = () => readdirSync(incoming, { recursive: true }).filter((name) => String(name).endsWith('.part'));
 	await eventually(() => temporary().length === 0, 'the end of all temporary files');
 	const store = configuredObjectStore({ DATA_DIR: service.dataDir });
-	const report = await checkObjects(service.databaseUrl, store, Date.now() + 7_200_000, { remove: false, repair: false });
+	const report = await checkObjects(service.administration.database, store, Date.now() + 7_200_000, { remove: false, repair: false });
 	assert.deepEqual([report.objects_without_rows, report.rows_without_objects, report.examples], [0, 0, []]);
 }
 

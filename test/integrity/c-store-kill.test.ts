@@ -5,10 +5,11 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { checkObjects } from '#administration/objects.ts';
 import { readFileMeta } from '#dicom/part10.ts';
-import { readRows } from '#storage/administrative-reader.ts';
+import type { ConnectionPool } from '#storage/connection-pool.ts';
 import type { ObjectStore } from '#storage/objects/object-store.ts';
 import { configuredObjectStore } from '#storage/objects/open.ts';
 import { readRuntimeFile } from '#storage/runtime-file.ts';
+import { doorTo } from '#test/support/door.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { ServiceProcess } from '#test/support/service-process.ts';
 import { ctInstance, StorageScu } from '#test/support/storage-scu.ts';
@@ -65,9 +66,17 @@ const instances = { name: 'instances', text: 'select sop_instance_uid, digest, o
 
 /** Every row, acknowledged or not, has its file; every acknowledged instance its row. The number of files that had none. */
 async function assertStored(service: ServiceProcess, loads: readonly Load[]): Promise<number> {
-	const databaseUrl = readRuntimeFile(service.dataDir)?.databaseUrl ?? '';
+	const door = doorTo(readRuntimeFile(service.dataDir)?.databaseUrl ?? '');
+	try {
+		return await storedIn(door.people, service, loads);
+	} finally {
+		await door.close();
+	}
+}
+
+async function storedIn(database: ConnectionPool, service: ServiceProcess, loads: readonly Load[]): Promise<number> {
 	const store = configuredObjectStore({ DATA_DIR: service.dataDir });
-	const rows = new Map((await readRows<IndexRow>(databaseUrl, instances, [])).map((row) => [row.sop_instance_uid, row]));
+	const rows = new Map((await database.rows<IndexRow>(instances, [])).map((row) => [row.sop_instance_uid, row]));
 	for (const load of loads)
 		for (const [uid, digest] of load.stored) assert.equal(rows.get(uid)?.digest, digest, `${uid} was answered with success`);
 	for (const { object_key: key, digest, bytes } of rows.values()) {
@@ -75,10 +84,8 @@ async function assertStored(service: ServiceProcess, loads: readonly Load[]): Pr
 		assert.equal(file.length, Number(bytes), key);
 		assert.equal(sha256(file.subarray(readFileMeta(file).dataSetOffset)), digest, key);
 	}
-	const [counted] = await readRows<{ counted: number; held: number }>(
-		databaseUrl,
+	const [counted] = await database.rows<{ counted: number; held: number }>(
 		{
-			name: 'counts',
 			text: `select (select sum(instance_count)::int from imaging_study) as counted, count(*)::int as held from imaging_instance`,
 		},
 		[],
@@ -90,11 +97,11 @@ async function assertStored(service: ServiceProcess, loads: readonly Load[]): Pr
 		[],
 	);
 	const later = Date.now() + 7_200_000;
-	const report = await checkObjects(databaseUrl, store, later, { remove: true, repair: true });
+	const report = await checkObjects(database, store, later, { remove: true, repair: true });
 	assert.equal(report.rows_without_objects, 0);
 	assert.equal(report.objects - report.objects_without_rows, rows.size);
 	assert.equal(report.removed, report.objects_without_rows, 'what nobody was told of is removed when asked');
-	const again = await checkObjects(databaseUrl, store, later, { remove: false, repair: false });
+	const again = await checkObjects(database, store, later, { remove: false, repair: false });
 	assert.deepEqual([again.objects, again.objects_without_rows, again.rows_without_objects], [rows.size, 0, 0]);
 	return report.removed;
 }

@@ -72,10 +72,15 @@ describe('C-STORE from storescu', { skip: without('dcmtk') }, () => {
 			const found = await fhirClient(service, key)('GET', '/Patient?identifier=P1');
 			assert.equal(found.body.entry[0].resource.name[0].family, 'Lovelace');
 			assert.equal(found.body.entry[0].resource.birthDate, '1815-12-10');
-			const report = await checkObjects(service.databaseUrl, configuredObjectStore({ DATA_DIR: service.dataDir }), Date.now() + 7_200_000, {
-				remove: false,
-				repair: false,
-			});
+			const report = await checkObjects(
+				service.administration.database,
+				configuredObjectStore({ DATA_DIR: service.dataDir }),
+				Date.now() + 7_200_000,
+				{
+					remove: false,
+					repair: false,
+				},
+			);
 			assert.deepEqual([report.objects, report.objects_without_rows, report.rows_without_objects], [3, 0, 0]);
 			const unknown = await run('storescu', ['-aec', 'NOBODY', '127.0.0.1', String(service.port('dimse')), first]);
 			assert.notEqual(unknown.code, 0);

@@ -178,8 +178,11 @@ describe('a database that is away', () => {
 		const store = configuredObjectStore({ DATA_DIR: service.dataDir });
 		const later = Date.now() + 7_200_000;
 		// Where it was open whether the row was committed, the file stays until somebody sweeps.
-		assert.equal((await checkObjects(service.databaseUrl, store, later, { remove: true, repair: true })).rows_without_objects, 0);
-		const swept = await checkObjects(service.databaseUrl, store, later, { remove: false, repair: false });
+		assert.equal(
+			(await checkObjects(service.administration.database, store, later, { remove: true, repair: true })).rows_without_objects,
+			0,
+		);
+		const swept = await checkObjects(service.administration.database, store, later, { remove: false, repair: false });
 		assert.deepEqual([swept.objects, swept.objects_without_rows, swept.rows_without_objects], [3, 0, 0]);
 	});
 

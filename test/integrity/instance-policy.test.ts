@@ -87,7 +87,7 @@ async function site(context: TestContext, slug: string, policy?: 'keep' | 'repla
 	};
 }
 
-const check = (mending = { remove: false, repair: false }) => checkObjects(service.databaseUrl, objects(), hours(2), mending);
+const check = (mending = { remove: false, repair: false }) => checkObjects(service.administration.database, objects(), hours(2), mending);
 async function assertClean(): Promise<void> {
 	const { objects_without_rows, rows_without_objects, misplaced } = await check();
 	assert.deepEqual(

@@ -79,7 +79,7 @@ test('C-STORE into a bucket: answered when it is there, kept aside there, 0xA700
 	assert.equal((await indexed()).length, 2);
 
 	const lost = (await indexed()).find(({ sop_instance_uid: uid }) => uid === '1.2');
-	const check = () => checkObjects(service.databaseUrl, objects, Date.now() + 7_200_000, { remove: true, repair: true });
+	const check = () => checkObjects(service.administration.database, objects, Date.now() + 7_200_000, { remove: true, repair: true });
 	const clean = await check();
 	assert.deepEqual([clean.objects, clean.objects_without_rows, clean.rows_without_objects, clean.misplaced], [3, 0, 0, 0]);
 	// What cannot be put aside is safe where it is, and is put aside later.

@@ -3,11 +3,10 @@ import { createServer } from 'node:net';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import pg from 'pg';
 import { Failure } from '#core/failure.ts';
-import { defaultLimits, type Limits } from '#core/limits.ts';
-import { silentLog } from '#core/log.ts';
-import { createMetrics } from '#core/metrics.ts';
-import { Reader } from '#storage/reader.ts';
+import type { Limits } from '#core/limits.ts';
+import type { Reader } from '#storage/reader.ts';
 import { type TestDatabase, testDatabase } from '#test/support/database.ts';
+import { doorTo } from '#test/support/door.ts';
 import { administer as administerServer } from '#test/support/template.ts';
 
 let database: TestDatabase;
@@ -19,15 +18,9 @@ before(async () => {
 after(() => database[Symbol.asyncDispose]());
 
 function open(t: TestContext, options: { url?: string; connections?: number; limits?: Partial<Limits> } = {}): Reader {
-	const reader = new Reader({
-		databaseUrl: options.url ?? database.url,
-		connections: options.connections ?? 1,
-		limits: { ...defaultLimits, ...options.limits },
-		metrics: createMetrics({ processMetrics: false }),
-		log: silentLog,
-	});
-	t.after(() => reader.close());
-	return reader;
+	const door = doorTo(options.url ?? database.url, { readConnectionsMax: options.connections ?? 1, ...options.limits });
+	t.after(() => door.close());
+	return door.reads;
 }
 
 const unavailable = (error: unknown) => error instanceof Failure && error.code === 'unavailable' && error.retryAfterSeconds !== undefined;

@@ -10,13 +10,11 @@ import { addSite } from '#administration/sites.ts';
 import { addUser } from '#administration/users.ts';
 import { defaultLimits } from '#core/limits.ts';
 import { silentLog } from '#core/log.ts';
-import { createMetrics } from '#core/metrics.ts';
-import { readRows } from '#storage/administrative-reader.ts';
 import { openEntities } from '#storage/entities/index.ts';
 import { configuredObjectStore } from '#storage/objects/open.ts';
-import { Reader } from '#storage/reader.ts';
 import { processInPlace } from '../../src/ingest-in-place.ts';
 import { testDatabase } from './database.ts';
+import { doorTo } from './door.ts';
 
 /** A database of the test's own, administered by 'test'. */
 export interface TestAdministration extends AsyncDisposable {
@@ -33,25 +31,24 @@ export const administeredAt = '2026-03-01T10:00:00.000Z';
 
 export async function testAdministration({ allowAnySource = false } = {}): Promise<TestAdministration> {
 	const database = await testDatabase();
-	const orm = await openEntities(database.url);
+	const door = doorTo(database.url);
+	const orm = await openEntities(door.people);
 	const folder = mkdtempSync(join(tmpdir(), 'tributary-administration-'));
-	const metrics = createMetrics({ processMetrics: false });
-	const reader = new Reader({ databaseUrl: database.url, connections: 2, limits: defaultLimits, metrics, log: silentLog });
 	const replayRuns = new ReplayRuns(silentLog);
 	const context: OperationContext = {
 		...wholeNetwork('test'),
 		em: orm.em,
 		nowMs: () => Date.parse(administeredAt),
 		allowAnySource,
-		databaseUrl: database.url,
+		database: door.people,
 		deliver: (delivery) => processInPlace(database.url, delivery),
 		objects: configuredObjectStore({ DATA_DIR: folder }),
 		headerBytesMax: defaultLimits.dicomHeaderBytesMax,
 		limits: defaultLimits,
-		reader,
+		reader: door.currentReads,
 		replayRuns,
 	};
-	const rows = <T>(text: string, values: unknown[] = []) => readRows<T>(database.url, { name: 'test', text }, values);
+	const rows = <T>(text: string, values: unknown[] = []) => door.people.rows<T>({ text }, values);
 	return {
 		url: database.url,
 		context,
@@ -61,8 +58,8 @@ export async function testAdministration({ allowAnySource = false } = {}): Promi
 			addClient(context, { site, name: 'sender', protocols: ['hl7-mllp'], allowed_ips: ['127.0.0.1'], ...input }),
 		[Symbol.asyncDispose]: async () => {
 			await replayRuns.close();
-			await reader.close();
 			await orm.close(true);
+			await door.close();
 			await database[Symbol.asyncDispose]();
 			rmSync(folder, { recursive: true, force: true });
 		},

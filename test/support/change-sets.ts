@@ -8,7 +8,8 @@ import type { Interpret } from '#ingest/interpretation.ts';
 import type { InterpretContext } from '#ingest/kinds/definition.ts';
 import type { Change, ChangeSet, Identifier } from '#record/change-set.ts';
 import type { Delivery, Hl7v2Delivery, ReplyTo } from '#record/delivery.ts';
-import { Connection } from '#storage/connection.ts';
+import type { Connection } from '#storage/connection.ts';
+import { WorkerDatabase } from '#storage/database.ts';
 import { ReadSet } from '#storage/read-set.ts';
 import { WriteSet } from '#storage/write-set.ts';
 
@@ -56,7 +57,7 @@ export class BatchRunner implements AsyncDisposable {
 	readonly #interpret: Interpret;
 
 	constructor(databaseUrl: string, interpret: Interpret = interpretChangeSet) {
-		this.connection = new Connection(databaseUrl);
+		this.connection = new WorkerDatabase(databaseUrl).lane();
 		this.#interpret = interpret;
 	}
 

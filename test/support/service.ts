@@ -10,14 +10,13 @@ import { ReplayRuns } from '#administration/replay-runs.ts';
 import { addSite, type SiteRecord } from '#administration/sites.ts';
 import { addUser } from '#administration/users.ts';
 import { silentLog } from '#core/log.ts';
-import { createMetrics } from '#core/metrics.ts';
 import { openEntities } from '#storage/entities/index.ts';
 import { configuredObjectStore } from '#storage/objects/open.ts';
-import { Reader } from '#storage/reader.ts';
 import { readConfig } from '../../src/config.ts';
 import { processInPlace } from '../../src/ingest-in-place.ts';
 import { type Service, startService } from '../../src/service.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
+import { doorTo } from './door.ts';
 import { assertEmitted } from './emitted.ts';
 
 export { eventually } from './eventually.ts';
@@ -59,21 +58,20 @@ export async function testService(environment: Record<string, string> = {}): Pro
 		WORKERS: '1',
 		...environment,
 	});
-	const orm = await openEntities(database.url);
-	const metrics = createMetrics({ processMetrics: false });
-	const reader = new Reader({ databaseUrl: database.url, connections: 1, limits: config.limits, metrics, log: silentLog });
+	const door = doorTo(database.url);
+	const orm = await openEntities(door.people);
 	const replayRuns = new ReplayRuns(silentLog);
 	const administration: OperationContext = {
 		...wholeNetwork('test'),
 		em: orm.em,
 		nowMs: () => Date.now(),
 		allowAnySource: config.ALLOW_ANY_SOURCE,
-		databaseUrl: database.url,
+		database: door.people,
 		deliver: (delivery) => processInPlace(database.url, delivery),
 		objects: configuredObjectStore(config),
 		headerBytesMax: config.limits.dicomHeaderBytesMax,
 		limits: config.limits,
-		reader,
+		reader: door.currentReads,
 		replayRuns,
 	};
 	const owner = await addUser(administration, { email: 'owner@example.org', admin: true, sites: [] });
@@ -118,8 +116,8 @@ export async function testService(environment: Record<string, string> = {}): Pro
 			await started.service.close();
 			await pool.end();
 			await replayRuns.close();
-			await reader.close();
 			await orm.close(true);
+			await door.close();
 			await database[Symbol.asyncDispose]();
 			rmSync(dataDir, { recursive: true, force: true });
 		},

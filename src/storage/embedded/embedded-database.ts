@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import pg from 'pg';
+import { openPool } from '../database.ts';
 import { type DataDirectory, dataDirectory, makeCluster, ownDirectory, releaseLock, stopLeftover, takeLock } from './data-directory.ts';
 import { type ProgramRunner, programRunner } from './system-user.ts';
 
@@ -209,13 +209,12 @@ async function untilReady(child: ChildProcess, socket: string, log: string, refu
 }
 
 async function ensureDatabase(url: string): Promise<void> {
-	const client = new pg.Client({ connectionString: url });
-	await client.connect();
+	const pool = openPool(url, { max: 1 });
 	try {
-		const found = await client.query("select 1 from pg_database where datname = 'tributary'");
-		if (found.rowCount === 0) await client.query('create database tributary');
+		const found = await pool.rows({ text: "select 1 from pg_database where datname = 'tributary'" }, []);
+		if (found.length === 0) await pool.rows({ text: 'create database tributary' }, []);
 	} finally {
-		await client.end();
+		await pool.close();
 	}
 }
 

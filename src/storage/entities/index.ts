@@ -1,5 +1,8 @@
 import { type EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import { CompiledQuery } from 'kysely';
+import type { ConnectionPool } from '../connection-pool.ts';
 import { ormConnection } from '../orm-connection.ts';
+import type { Statement } from '../statement.ts';
 import { ApiKey } from './api-key.ts';
 import { IntegrationClient } from './integration-client.ts';
 import { RemoteAe } from './remote-ae.ts';
@@ -10,10 +13,17 @@ export type { EntityManager };
 export { ApiKey, IntegrationClient, RemoteAe, Site, User };
 
 /** The unit of work over what changes slowly: sites, users, keys, clients, remote AEs. The hot paths have statements of their own. */
-export function openEntities(databaseUrl: string): Promise<MikroORM> {
+export function openEntities(pool: ConnectionPool): Promise<MikroORM> {
 	return MikroORM.init({
-		...ormConnection(databaseUrl),
+		...ormConnection(pool),
 		entities: [Site, User, ApiKey, IntegrationClient, RemoteAe],
 		allowGlobalContext: false,
 	});
+}
+
+/** Carries out a statement in the transaction that the unit of work is in. */
+export async function runInTransaction(em: EntityManager, { text }: Statement, values: readonly unknown[]): Promise<void> {
+	const transaction = em.getTransactionContext();
+	if (transaction === undefined) throw new Error('there is no transaction for the statement');
+	await transaction.executeQuery(CompiledQuery.raw(text, [...values]));
 }

@@ -72,5 +72,10 @@ function failureOf(error: unknown): unknown {
 		const { message, fault, field } = error;
 		return new Failure(codes[fault], message, { cause: error, ...(field === undefined ? {} : { location: { expression: field } }) });
 	}
+	// The unit of work passes on what its connection was refused as an error of its own, which keeps the code.
+	const { code, message } = error as Partial<Failure>;
+	if (!(error instanceof Failure) && code === 'unavailable' && message !== undefined) {
+		return new Failure(code, message, { cause: error, retryAfterSeconds: 2 });
+	}
 	return troubleOf(error) === 'poison' ? new Failure('unprocessable', 'a value cannot be stored as it is', { cause: error }) : error;
 }

@@ -9,12 +9,13 @@ import { defaultLimits } from '#core/limits.ts';
 import { silentLog } from '#core/log.ts';
 import { createMetrics } from '#core/metrics.ts';
 import type { SiteGateway } from '#site/gateway.ts';
-import { Reader } from '#storage/reader.ts';
+import type { Reader } from '#storage/reader.ts';
 import { ResourceReads } from '#storage/resource-reads.ts';
 import { Cursors } from '#surfaces/fhir/cursor.ts';
 import { fhirRoutes, renderFhirFailure } from '#surfaces/fhir/routes.ts';
 import { createHttpServer, type HttpServer } from '#surfaces/http/server.ts';
 import { type TestDatabase, testDatabase } from '#test/support/database.ts';
+import { doorTo } from '#test/support/door.ts';
 import type { Resource } from '#test/support/naive-search.ts';
 import { type GivenResource, insertResources, lastUpdated } from '#test/support/stored-resources.ts';
 
@@ -78,7 +79,7 @@ before(async () => {
 	await insertResources(client, east, [{ type: 'Patient', id: newId(), text: '{"name":[{"text":"Eastern"}]}' }]);
 	await client.end();
 	const metrics = createMetrics({ processMetrics: false });
-	reader = new Reader({ databaseUrl: database.url, connections: 2, limits: defaultLimits, metrics, log: silentLog });
+	reader = doorTo(database.url).reads;
 	const start = (publicMetadata: boolean) =>
 		createHttpServer({
 			name: 'fhir',

@@ -3,6 +3,12 @@ import { nilIdSql, type Statement } from '../../statement.ts';
 /** What the access directory is made of: over all sites, since the credential decides which site it is. */
 export const readAccessVersion: Statement = { name: 'read_access_version', text: 'select version from access_version' };
 
+/** Every node polls the version, and reads access anew when it has changed. */
+export const advanceAccessVersion: Statement = {
+	name: 'advance_access_version',
+	text: 'update access_version set version = version + 1',
+};
+
 export const readCursorKey: Statement = { name: 'read_cursor_key', text: 'select cursor_key from access_version' };
 
 export const readApiKeys: Statement = {

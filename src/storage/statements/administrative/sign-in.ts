@@ -118,6 +118,21 @@ join admin_session s on s.digest = decode(d, 'hex')
 join app_user u on ${holds}`,
 };
 
+/** The sessions of a disabled user end for good, also those that would hold when the user is let in again. */
+export const endSessionsOf: Statement = { name: 'end_sessions_of', text: 'delete from admin_session where user_id = $1' };
+
+/** The account `$1` is no longer locked by wrong passwords. */
+export const unlockAccount: Statement = {
+	name: 'unlock_account',
+	text: `
+update sign_in_failure f set failures = 0, locked_until = now()
+from (
+	select kind, sha256(cursor_key || convert_to(kind || ' ' || $1, 'UTF8')) as digest
+	from access_version, unnest(array['account', 'change']) as kind
+) k
+where f.kind = k.kind and f.bucket = (get_byte(k.digest, 0) << 8 | get_byte(k.digest, 1))`,
+};
+
 export const endSession: Statement = { name: 'end_session', text: 'delete from admin_session where digest = $1' };
 
 /** A person changes the password `$2` of the account `$1` to `$3`: other sessions than `$4` end, and no password has to be changed. */

@@ -1,9 +1,9 @@
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
-import type { Database } from '#access/sessions.ts';
 import type { Overview, OverviewPoint, OverviewState } from '#administration/overview.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
 import type { Metrics } from '#core/metrics.ts';
+import type { StatementRunner } from '#storage/connection.ts';
 import { databaseBytes, imageBytes } from '#storage/statements/administrative/storage-used.ts';
 import { alertRules } from './alert-rules.ts';
 import { Alerts } from './alerts.ts';
@@ -47,7 +47,7 @@ interface StorageUsed {
 export type Viewed = 'all' | readonly string[];
 
 export interface FiguresOptions {
-	database: Database;
+	database: StatementRunner;
 	/** Messages that wait, by the id of the site. */
 	waitingBySite(): ReadonlyMap<string, number>;
 	metrics: Metrics;
@@ -148,7 +148,7 @@ export class Figures {
 		const isKnown = [...this.#options.waitingBySite().keys()].every((id) => this.#slugs.has(id));
 		if (isKnown && this.#storageAtMs !== 0 && nowMs - this.#storageAtMs < storageMs) return;
 		try {
-			const [sites, size] = await Promise.all([database.runOpened(imageBytes, []), database.runOpened(databaseBytes, [])]);
+			const [sites, size] = await Promise.all([database.run(imageBytes, []), database.run(databaseBytes, [])]);
 			this.#slugs = new Map(sites.map(([id, slug]) => [id ?? '', slug ?? '']));
 			const images = sites.map(([, slug, bytes]) => [slug ?? '', Number(bytes)] as const);
 			this.#storage = { databaseBytes: Number(size[0]?.[0]), imageBytes: new Map(images) };

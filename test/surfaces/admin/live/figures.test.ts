@@ -3,7 +3,6 @@ import { describe, test } from 'node:test';
 import { addSite } from '#administration/sites.ts';
 import { silentLog } from '#core/log.ts';
 import { createMetrics } from '#core/metrics.ts';
-import { Connection } from '#storage/connection.ts';
 import { Figures } from '#surfaces/admin/live/figures.ts';
 import { testAdministration } from '#test/support/administration.ts';
 
@@ -11,7 +10,7 @@ test('live figures are of the ten seconds before each point, an hour of them, an
 	await using administration = await testAdministration();
 	const north = await addSite(administration.context, { slug: 'north', name: 'North' });
 	await addSite(administration.context, { slug: 'south', name: 'South' });
-	const database = new Connection(administration.url);
+	const { database } = administration.context;
 	const metrics = createMetrics({ processMetrics: false });
 	const clock = { ms: Date.parse('2026-03-01T10:00:00Z'), nowMs: () => clock.ms };
 	const waiting = new Map<string, number>();
@@ -71,12 +70,11 @@ test('live figures are of the ten seconds before each point, an hour of them, an
 	assert.equal(hour.length, 360);
 	assert.equal(hour.at(-1)?.at, new Date(clock.ms).toISOString());
 	await figures.close();
-	await database.close();
 });
 
 describe('while the database is away', () => {
 	test('figures are taken all the same', async () => {
-		const database = { runOpened: () => Promise.reject(new Error('away')) };
+		const database = { run: () => Promise.reject(new Error('away')) };
 		const metrics = createMetrics({ processMetrics: false });
 		const figures = new Figures({ database, waitingBySite: () => new Map(), metrics, clock: { nowMs: () => 1000 }, log: silentLog });
 		await figures.take();

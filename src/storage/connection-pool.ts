@@ -1,0 +1,116 @@
+import pg from 'pg';
+import { Failure } from '#core/failure.ts';
+import { asText, type Cell, type StatementRunner, troubleOf } from './connection.ts';
+import type { Statement } from './statement.ts';
+
+/** A connection that was borrowed from a pool. */
+export interface Borrowed {
+	client: pg.ClientBase;
+	/** Gives it back; after an error that is not the statement's own the pool opens another one in its place. */
+	release(error?: unknown): void;
+}
+
+/**
+ * A few connections for statements that come one at a time from many sides. Each is borrowed for one statement or one
+ * transaction; who finds none waits for a bounded time. A connection that breaks is replaced when the next one is needed.
+ */
+export class ConnectionPool implements StatementRunner {
+	readonly url: string;
+	readonly #pool: pg.Pool;
+
+	/** @param url what the pool connects to */
+	constructor(url: string, pool: pg.Pool) {
+		this.url = url;
+		this.#pool = pool;
+	}
+
+	/** Rows as objects, their values converted. */
+	async rows<T>(statement: Pick<Statement, 'text'>, values: readonly unknown[]): Promise<T[]> {
+		return this.use(async (client) => (await client.query({ text: statement.text, values: values as unknown[] })).rows as T[]);
+	}
+
+	/**
+	 * The same for what people put together, and so may take any time.
+	 * @throws Failure `invalid` when it takes longer
+	 */
+	async search<T>(statement: Pick<Statement, 'text'>, values: readonly unknown[], withinMs: number): Promise<T[]> {
+		try {
+			return await this.transaction(async (client) => {
+				await client.query(`set local statement_timeout = ${Math.trunc(withinMs)}`);
+				return (await client.query({ text: statement.text, values: values as unknown[] })).rows as T[];
+			});
+		} catch (error) {
+			// PostgreSQL, query_canceled
+			if ((error as { code?: unknown }).code !== '57014') throw error;
+			throw new Failure('invalid', 'the search takes too long; narrow it, by a site or a time', { cause: error });
+		}
+	}
+
+	/** Cells as PostgreSQL writes them; the statement is kept on the connection. */
+	async run({ name, text }: Statement, values: readonly unknown[]): Promise<Cell[][]> {
+		return this.use(
+			async (client) => (await client.query<Cell[]>({ name, text, values: values as unknown[], rowMode: 'array', types: asText })).rows,
+		);
+	}
+
+	/** Several statements in one transaction, which is rolled back when one of them fails. */
+	async transaction<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T> {
+		return this.use(async (client) => {
+			await client.query('begin');
+			try {
+				const result = await work(client);
+				await client.query('commit');
+				return result;
+			} catch (error) {
+				if (isOfStatement(error)) await client.query('rollback');
+				throw error;
+			}
+		});
+	}
+
+	/** Several statements on one connection. @throws Failure `unavailable` when it breaks, too */
+	async use<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T> {
+		const { client, release } = await this.borrow();
+		try {
+			const result = await work(client);
+			release();
+			return result;
+		} catch (error) {
+			release(error);
+			if (troubleOf(error) !== 'connection' || error instanceof Failure) throw error;
+			throw new Failure('unavailable', 'the database does not answer', { cause: error, retryAfterSeconds: 2 });
+		}
+	}
+
+	/** @throws Failure `unavailable` when the database cannot be reached, or all connections stay in use */
+	async borrow(): Promise<Borrowed> {
+		const client = await this.#connected();
+		return { client, release: (error) => client.release(error !== undefined && !isOfStatement(error)) };
+	}
+
+	async #connected(): Promise<pg.PoolClient> {
+		try {
+			return await this.#pool.connect();
+		} catch (cause) {
+			const { max } = this.#pool.options;
+			const isFull = this.#pool.totalCount >= max && (cause as { code?: unknown }).code === undefined;
+			const text = isFull ? `all ${max} connections to the database are in use` : 'the database cannot be reached';
+			throw new Failure('unavailable', text, { cause, retryAfterSeconds: 2 });
+		}
+	}
+
+	/** Connections that are open, and requests that wait for one. */
+	get size(): { open: number; waiting: number } {
+		return { open: this.#pool.totalCount, waiting: this.#pool.waitingCount };
+	}
+
+	/** Waits for what is borrowed. */
+	async close(): Promise<void> {
+		if (!this.#pool.ending) await this.#pool.end();
+	}
+}
+
+/** PostgreSQL refused the statement, and the connection is as good as before. Else an answer may still be on its way. */
+export function isOfStatement(error: unknown): boolean {
+	return error instanceof Failure || (error instanceof pg.DatabaseError && !/^(08|57P)/.test(error.code ?? '57P'));
+}

@@ -1,0 +1,113 @@
+import pg from 'pg';
+import { Failure } from '#core/failure.ts';
+import type { Limits } from '#core/limits.ts';
+import type { Log } from '#core/log.ts';
+import type { Metrics } from '#core/metrics.ts';
+import { BulkConnection, type BulkPurpose, bulkSettings } from './bulk-connection.ts';
+import { Connection, pipelinedSettings } from './connection.ts';
+import { ConnectionPool } from './connection-pool.ts';
+import { Reader, readSettings, silentMsMax } from './reader.ts';
+
+const connectMsMax = 5000;
+/** The directory's statements and those of the node itself answer within milliseconds. */
+const ownStatementMsMax = 10_000;
+const idleMsMax = 5 * 60_000;
+
+export interface DatabaseOptions {
+	url: string;
+	/** Of a replica that answers reads and searches; without one `url` does. */
+	readUrl?: string | undefined;
+	limits: Pick<Limits, 'readConnectionsMax' | 'readStatementsMax' | 'readMsMax' | 'peopleConnectionsMax' | 'peopleWaitMsMax'>;
+	metrics: Pick<Metrics, 'readFailures'>;
+	log: Log;
+}
+
+/** The door of a worker thread to the database: lanes, and connections for COPY. Nothing is opened before it is used. */
+export class WorkerDatabase {
+	readonly url: string;
+	readonly #lanes = new Set<Connection>();
+	#closed = false;
+
+	constructor(url: string) {
+		this.url = url;
+	}
+
+	/** A pipelined connection that its taker has alone: the transaction of a batch holds it from `begin` to `commit`. */
+	lane(): Connection {
+		const lane = this.pipelined('tributary ingest');
+		this.#lanes.add(lane);
+		return lane;
+	}
+
+	/** COPY takes a connection for as long as it lasts. @throws Failure `unavailable` when the database cannot be reached */
+	async bulk(purpose: BulkPurpose): Promise<BulkConnection> {
+		return BulkConnection.open(this.client(bulkSettings(purpose)));
+	}
+
+	/** Closes the lanes. A bulk connection is closed by its taker. */
+	async close(): Promise<void> {
+		this.#closed = true;
+		await Promise.all([...this.#lanes].map((lane) => lane.close()));
+	}
+
+	protected pipelined(applicationName: string): Connection {
+		return new Connection(() => this.client({ ...pipelinedSettings, application_name: applicationName }));
+	}
+
+	protected client(settings: pg.ClientConfig, url: string = this.url): pg.Client {
+		if (this.#closed) throw new Failure('unavailable', 'the connections to the database are closed');
+		return new pg.Client({ connectionString: url, connectionTimeoutMillis: connectMsMax, keepAlive: true, ...settings });
+	}
+}
+
+/** The one door of a process to the database. Nothing is opened before it is used, and nothing beyond the limits. */
+export class Database extends WorkerDatabase {
+	/** For what people ask, one statement or one transaction at a time: console, admin API, sign-in, command line. */
+	readonly people: ConnectionPool;
+	/** For the access directory alone: who may do what stays current, however busy people and senders keep the others. */
+	readonly access: ConnectionPool;
+	/** For what the node notes by the way: audit trail, unmatched messages, storage commitment, exports and imports. */
+	readonly journal: Connection;
+	/** For reads and searches of the FHIR and DICOM surfaces. */
+	readonly reads: Reader;
+	/** For the console's reads. Never of a replica: whoever has merged two patients looks at the result at once. */
+	readonly currentReads: Reader;
+
+	constructor({ url, readUrl = url, limits, metrics, log }: DatabaseOptions) {
+		super(url);
+		this.people = openPool(url, {
+			application_name: 'tributary administration',
+			max: limits.peopleConnectionsMax,
+			min: 1,
+			idleTimeoutMillis: idleMsMax,
+			connectionTimeoutMillis: limits.peopleWaitMsMax,
+			query_timeout: limits.readMsMax + silentMsMax,
+		});
+		this.access = openPool(url, {
+			application_name: 'tributary access',
+			max: 1,
+			idleTimeoutMillis: 0,
+			connectionTimeoutMillis: connectMsMax,
+			query_timeout: ownStatementMsMax,
+		});
+		this.journal = this.pipelined('tributary journal');
+		const reader = (from: string, connections: number) =>
+			new Reader({ newClient: () => this.client(readSettings(limits), from), connections, limits, metrics, log });
+		this.reads = reader(readUrl, limits.readConnectionsMax);
+		this.currentReads = reader(url, 2);
+	}
+
+	override async close(): Promise<void> {
+		const others = [this.reads, this.currentReads, this.journal, this.people, this.access];
+		await Promise.all([super.close(), ...others.map((each) => each.close())]);
+	}
+}
+
+/** A pool of its own, for work outside of a service: migrations, and the making of the embedded database. */
+export function openPool(url: string, settings: pg.PoolConfig): ConnectionPool {
+	const pool = new pg.Pool({ connectionString: url, keepAlive: true, ...settings });
+	// A connection that breaks fails the statement under way and leaves the pool; without listeners it would end the process.
+	pool.on('error', () => undefined);
+	pool.on('connect', (client) => client.on('error', () => undefined));
+	return new ConnectionPool(url, pool);
+}

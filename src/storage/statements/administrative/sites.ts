@@ -1,0 +1,4 @@
+import type { Statement } from '../../statement.ts';
+
+/** The turn of a new site, which its writers take. */
+export const insertTurn: Statement = { name: 'insert_site_turn', text: 'insert into site_turn (site_id) values ($1)' };

@@ -1,0 +1,9 @@
+import { defaultLimits, type Limits } from '#core/limits.ts';
+import { silentLog } from '#core/log.ts';
+import { createMetrics } from '#core/metrics.ts';
+import { Database } from '#storage/database.ts';
+
+/** The door of a process to a test's database; the test closes it. */
+export function doorTo(url: string, limits: Partial<Limits> = {}): Database {
+	return new Database({ url, limits: { ...defaultLimits, ...limits }, metrics: createMetrics({ processMetrics: false }), log: silentLog });
+}
