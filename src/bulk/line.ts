@@ -5,7 +5,7 @@ import { parseResourceJson } from '#fhir/validation/json.ts';
 import { contentOf } from '#fhir/write/content.ts';
 import { linksOf } from '#fhir/write/links.ts';
 import { patientReferences, resolveReferences } from '#fhir/write/references.ts';
-import type { PatientReference, ResourceChange } from '#record/change-set.ts';
+import type { PatientReference, ResourceChange } from '#record/kinds/resource.ts';
 import { rowIdOf } from '#record/row-id.ts';
 
 /** A line of an import, ready to be applied. */

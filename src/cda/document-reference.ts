@@ -6,7 +6,8 @@ import { uncheckedIdentifier } from '#hl7v3/datatypes/ii.ts';
 import type { XmlElement } from '#hl7v3/element.ts';
 import { confidentialitySystem } from '#hl7v3/patient.ts';
 import { applyPatch } from '#record/apply/patch.ts';
-import type { Identifier, PatientChange } from '#record/change-set.ts';
+import type { PatientChange } from '#record/kinds/patient.ts';
+import type { Identifier } from '#record/resource-patch.ts';
 import { assigned, organizationReference } from './participant.ts';
 import { type DocumentTime, extent } from './times.ts';
 

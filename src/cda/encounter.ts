@@ -3,7 +3,8 @@ import { type Context, keyLengthMax } from '#hl7v3/context.ts';
 import { codeableConcept } from '#hl7v3/datatypes/cd.ts';
 import { uncheckedIdentifier } from '#hl7v3/datatypes/ii.ts';
 import type { XmlElement } from '#hl7v3/element.ts';
-import type { EncounterChange, Identifier } from '#record/change-set.ts';
+import type { EncounterChange } from '#record/kinds/encounter.ts';
+import type { Identifier } from '#record/resource-patch.ts';
 import { extent } from './times.ts';
 
 const actCode = 'http://terminology.hl7.org/CodeSystem/v3-ActCode';

@@ -10,7 +10,8 @@ import { contactPoints } from '#hl7v3/datatypes/tel.ts';
 import type { XmlElement } from '#hl7v3/element.ts';
 import { addOtherIdentifiers, addPerson, type OtherIdentifiers, type PersonElements, requiredIdentifiers } from '#hl7v3/patient.ts';
 import { birthPlaceOf, religion } from '#hl7v3/patient-extensions.ts';
-import type { Identifier, PatientChange } from '#record/change-set.ts';
+import type { PatientChange } from '#record/kinds/patient.ts';
+import type { Identifier } from '#record/resource-patch.ts';
 import { organizationName } from './participant.ts';
 import { extensionsOf } from './sdtc.ts';
 

@@ -3,8 +3,9 @@ import type { Context } from '#hl7v3/context.ts';
 import { uncheckedIdentifier } from '#hl7v3/datatypes/ii.ts';
 import { valueIn } from '#hl7v3/datatypes/ts.ts';
 import type { XmlElement } from '#hl7v3/element.ts';
-import type { DocumentChange, DocumentRelation, Identifier } from '#record/change-set.ts';
 import { indexText } from '#record/index-text.ts';
+import type { DocumentChange, DocumentRelation } from '#record/kinds/document/change.ts';
+import type { Identifier } from '#record/resource-patch.ts';
 
 /** x_ActRelationshipDocument (2.16.840.1.113883.11.11610). */
 const codes: Readonly<Record<string, DocumentRelation['code']>> = { RPLC: 'replaces', APND: 'appends', XFRM: 'transforms' };

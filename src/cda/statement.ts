@@ -6,7 +6,7 @@ import { namesOf } from '#hl7v3/datatypes/en.ts';
 import { uncheckedIdentifier } from '#hl7v3/datatypes/ii.ts';
 import { period, time } from '#hl7v3/datatypes/ts.ts';
 import { hl7Namespace, type XmlElement } from '#hl7v3/element.ts';
-import type { Identifier } from '#record/change-set.ts';
+import type { Identifier } from '#record/resource-patch.ts';
 import type { Narrative } from './narrative.ts';
 import { comments } from './templates.ts';
 

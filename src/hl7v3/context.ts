@@ -1,5 +1,5 @@
 import { Failure, type FailureCode } from '#core/failure.ts';
-import type { Flag } from '#record/change-set.ts';
+import type { Flag } from '#record/flag.ts';
 import type { XmlElement } from './element.ts';
 
 /** Flags of one message that are kept. */

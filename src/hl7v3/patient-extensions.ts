@@ -1,7 +1,7 @@
 import type { Extension } from '#fhir/datatypes.ts';
 import { cdcRaceAndEthnicity, ethnicityExtensions, ethnicityUrl, raceExtensions, raceUrl } from '#fhir/mapping/categories.ts';
 import { patientExtensionUrls } from '#fhir/mapping/patient.ts';
-import type { ResourcePatch } from '#record/change-set.ts';
+import type { ResourcePatch } from '#record/resource-patch.ts';
 import type { Context } from './context.ts';
 import { address } from './datatypes/ad.ts';
 import { codeableConcept, codeableConcepts } from './datatypes/cd.ts';

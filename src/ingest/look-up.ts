@@ -1,7 +1,7 @@
 import { Failure } from '#core/failure.ts';
 import { resourceOf } from '#record/apply/rows.ts';
 import { SiteKeys } from '#record/apply/site-keys.ts';
-import type { ResourceChange } from '#record/change-set.ts';
+import type { ResourceChange } from '#record/kinds/resource.ts';
 import { rowIdOf } from '#record/row-id.ts';
 import { matchingIds } from '#storage/condition.ts';
 import type { Connection } from '#storage/connection.ts';

@@ -1,13 +1,12 @@
 import { Failure, failureRecord } from '#core/failure.ts';
 import { newId } from '#core/id.ts';
 import { applyChangeSet } from '#record/apply/apply.ts';
-import type { MppsResult } from '#record/apply/mpps.ts';
-import type { ResourceResult } from '#record/apply/resource.ts';
-import { type Row, referenceTo } from '#record/apply/rows.ts';
+import { type ResourceResult, type Row, referenceTo } from '#record/apply/rows.ts';
 import type { WorkingSet } from '#record/apply/working-set.ts';
-import type { Flag } from '#record/change-set.ts';
 import type { AnswerOf, DeliveryKind, Outcome, Reply } from '#record/delivery.ts';
+import type { Flag } from '#record/flag.ts';
 import type { IndexOutcome } from '#record/instance.ts';
+import type { MppsResult } from '#record/mpps.ts';
 import { type AcceptedMessage, type LoggedMessage, senderKey } from '#storage/message-log.ts';
 import type { Effects, Interpretation } from './interpretation.ts';
 import { definitionOf } from './kinds/index.ts';

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { canonical, type JsonObject, parseExact } from '#core/json.ts';
-import type { ComposedSession, Flag, MppsChange } from '#record/change-set.ts';
+import type { Flag } from '#record/flag.ts';
+import type { ComposedSession, StepReportChange } from '#record/kinds/step-report.ts';
 import type { MppsSession } from '#record/mpps.ts';
 import { valuesOf } from './elements.ts';
 import { factsOf, studiesOf, tags } from './facts.ts';
@@ -17,12 +18,12 @@ export interface ChangeSettings {
 }
 
 /** What a report does to its session. */
-export function changeOf(report: Report, settings: ChangeSettings): MppsChange {
+export function changeOf(report: Report, settings: ChangeSettings): StepReportChange {
 	const { sopInstanceUid, studyUid = '', status = '', attributes } = report;
 	const content = canonical([sopInstanceUid, studyUid, status, attributes]);
 	const digest = createHash('sha256').update(content).digest('base64url');
 	return {
-		kind: 'mpps',
+		kind: 'step-report',
 		sopInstanceUid,
 		digest,
 		messageId: settings.messageId,

@@ -1,5 +1,5 @@
 import type { FailureRecord } from '#core/failure.ts';
-import type { Flag } from './change-set.ts';
+import type { Flag } from './flag.ts';
 import type { IdentityOutcome } from './identity.ts';
 import type { DecisionAnswer, IndexAnswer } from './instance.ts';
 import type { DimseStatus } from './mpps.ts';

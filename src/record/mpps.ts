@@ -68,3 +68,10 @@ export interface DimseStatus {
 	/** For Error Comment (0000,0902), without a patient's data. */
 	comment?: string;
 }
+
+/** What became of a report about a procedure step. */
+export interface MppsResult {
+	session: MppsSession;
+	/** The message that the report repeats; nothing has changed then. */
+	repeats: string | undefined;
+}

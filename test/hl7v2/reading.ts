@@ -2,16 +2,14 @@ import { Failure } from '#core/failure.ts';
 import type { JsonObject } from '#core/json.ts';
 import { interpret } from '#hl7v2/interpret.ts';
 import { Message } from '#hl7v2/message.ts';
-import type {
-	Change,
-	ChangeSet,
-	EncounterChange,
-	ItemChange,
-	ObservationChange,
-	PatientChange,
-	ResourcePatch,
-} from '#record/change-set.ts';
+import type { ChangeSet } from '#record/change-set.ts';
 import type { Hl7v2Policy } from '#record/delivery.ts';
+import type { EncounterChange } from '#record/kinds/encounter.ts';
+import type { Change } from '#record/kinds/index.ts';
+import type { ItemChange } from '#record/kinds/item.ts';
+import type { ObservationChange } from '#record/kinds/observation.ts';
+import type { PatientChange } from '#record/kinds/patient.ts';
+import type { ResourcePatch } from '#record/resource-patch.ts';
 
 export const plainPolicy: Hl7v2Policy = { also: [], ignore: [], enhancedAck: false, defaultAuthority: undefined };
 

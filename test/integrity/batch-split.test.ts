@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { newId } from '#core/id.ts';
-import type { Change } from '#record/change-set.ts';
 import type { Delivery } from '#record/delivery.ts';
+import type { Change } from '#record/kinds/index.ts';
 import {
 	BatchRunner,
 	delivery,

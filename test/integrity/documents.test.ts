@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { newId } from '#core/id.ts';
 import type { JsonObject } from '#core/json.ts';
-import type { Change } from '#record/change-set.ts';
+import type { Change } from '#record/kinds/index.ts';
 import { BatchRunner, delivery, documentChange, identifier, mergeChange, patientChange } from '#test/support/change-sets.ts';
 import { type TestDatabase, testDatabase } from '#test/support/database.ts';
 

@@ -5,7 +5,7 @@ import { changeOf } from '#mpps/compose.ts';
 import { factsOf } from '#mpps/facts.ts';
 import { MppsRefusal } from '#mpps/refusal.ts';
 import { dimseReportOf, reportOf } from '#mpps/report.ts';
-import type { ComposedSession } from '#record/change-set.ts';
+import type { ComposedSession } from '#record/kinds/step-report.ts';
 import type { MppsSession } from '#record/mpps.ts';
 import { fc, runs } from '#test/support/fuzzing.ts';
 import { MemorySite } from '#test/support/memory-site.ts';

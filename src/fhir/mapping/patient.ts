@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '#core/json.ts';
-import type { Identifier } from '#record/change-set.ts';
+import type { Identifier } from '#record/resource-patch.ts';
 import { v2Table } from './coding-system.ts';
 import { hasTime, toDate, toDateTime } from './timestamp.ts';
 

@@ -1,5 +1,5 @@
 import { type Failure, failureCodes } from '#core/failure.ts';
-import type { ResourceResult } from '#record/apply/resource.ts';
+import type { ResourceResult } from '#record/apply/rows.ts';
 import { fhirIdOf } from '#record/apply/rows.ts';
 import type { FhirAnswer } from '#record/delivery.ts';
 import { allOk, operationOutcome } from '../operation-outcome.ts';

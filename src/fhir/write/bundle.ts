@@ -1,7 +1,7 @@
 import { Failure, type FailureIssue } from '#core/failure.ts';
 import { type Json, type JsonObject, parseExact } from '#core/json.ts';
-import type { ResourceChange } from '#record/change-set.ts';
 import type { BundleRead } from '#record/delivery.ts';
+import type { ResourceChange } from '#record/kinds/resource.ts';
 import { asObject, asText } from '../elements.ts';
 import { validateResource } from '../validation/validate.ts';
 import { interpretSingle, type SingleWrite, type WriteSettings } from './interpret.ts';

@@ -1,7 +1,7 @@
 import { Failure } from '#core/failure.ts';
 import { copyJson, type Json, type JsonObject } from '#core/json.ts';
-import type { Condition, HeldContent, ResourceChange } from '#record/change-set.ts';
 import type { FhirPolicy } from '#record/delivery.ts';
+import type { Condition, HeldContent, ResourceChange } from '#record/kinds/resource.ts';
 import { isFhirId } from '#record/row-id.ts';
 import { asText } from '../elements.ts';
 import type { Interaction, ResourceDefinition } from '../resource.ts';

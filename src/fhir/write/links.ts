@@ -1,5 +1,5 @@
 import type { JsonObject } from '#core/json.ts';
-import type { HeldContent } from '#record/change-set.ts';
+import type { HeldContent } from '#record/kinds/resource.ts';
 import type { ColumnValue } from '#record/table-shape.ts';
 import type { ResourceDefinition } from '../resource.ts';
 

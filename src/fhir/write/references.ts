@@ -1,6 +1,6 @@
 import { Failure } from '#core/failure.ts';
 import { isRawJson, type Json, type JsonObject } from '#core/json.ts';
-import type { PatientReference } from '#record/change-set.ts';
+import type { PatientReference } from '#record/kinds/resource.ts';
 import { referencedRow } from '../links.ts';
 
 /** Every literal reference of a resource, contained ones included, with its FHIRPath. */

@@ -1,5 +1,5 @@
 import { Failure } from '#core/failure.ts';
-import type { Change } from '#record/change-set.ts';
+import type { Change } from '#record/kinds/index.ts';
 import type { Message } from '../message.ts';
 import type { Context } from '../segments/context.ts';
 import { requiredIdentifiers, requirePid } from '../segments/pid.ts';

@@ -1,4 +1,4 @@
-import type { Change } from '#record/change-set.ts';
+import type { Change } from '#record/kinds/index.ts';
 import type { Message } from '../message.ts';
 import type { Context } from '../segments/context.ts';
 import { mergeChange, mergePairs } from '../segments/mrg.ts';

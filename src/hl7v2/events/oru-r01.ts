@@ -1,5 +1,6 @@
 import { Failure } from '#core/failure.ts';
-import type { Change, PatientChange } from '#record/change-set.ts';
+import type { Change } from '#record/kinds/index.ts';
+import type { PatientChange } from '#record/kinds/patient.ts';
 import type { Message, Segment } from '../message.ts';
 import { type Context, nameOf } from '../segments/context.ts';
 import { noOrder, orderContext, specimenOf } from '../segments/obr.ts';

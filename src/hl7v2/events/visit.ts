@@ -1,4 +1,6 @@
-import type { Change, EncounterChange, PatientChange } from '#record/change-set.ts';
+import type { EncounterChange } from '#record/kinds/encounter.ts';
+import type { Change } from '#record/kinds/index.ts';
+import type { PatientChange } from '#record/kinds/patient.ts';
 import type { Message } from '../message.ts';
 import type { Context } from '../segments/context.ts';
 import { addDemographics, itemChanges, patientGroup } from '../segments/patient-group.ts';

@@ -1,7 +1,7 @@
 import { Failure, type FailureCode } from '#core/failure.ts';
 import { toDateTime } from '#fhir/mapping/timestamp.ts';
-import type { Flag } from '#record/change-set.ts';
 import type { Hl7v2Policy } from '#record/delivery.ts';
+import type { Flag } from '#record/flag.ts';
 import type { Segment } from '../message.ts';
 
 /** Flags of one message that are kept; a thousand OBX of one fault need no thousand flags. */

@@ -1,5 +1,5 @@
 import { Failure } from '#core/failure.ts';
-import type { MergeChange } from '#record/change-set.ts';
+import type { MergeChange } from '#record/kinds/merge.ts';
 import type { Message, Segment } from '../message.ts';
 import type { Context } from './context.ts';
 import { requiredIdentifiers } from './pid.ts';

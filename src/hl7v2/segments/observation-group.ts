@@ -1,7 +1,8 @@
 import { Failure } from '#core/failure.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { Reference } from '#fhir/datatypes.ts';
-import type { ObservationChange, ReportChange } from '#record/change-set.ts';
+import type { DiagnosticReportChange } from '#record/kinds/diagnostic-report.ts';
+import type { ObservationChange } from '#record/kinds/observation.ts';
 import type { Segment } from '../message.ts';
 import { type Context, nameOf } from './context.ts';
 import { annotation } from './nte.ts';
@@ -82,7 +83,7 @@ export class ObservationGroup {
 	}
 
 	/** The group's changes; `ordinals` runs through the whole message. */
-	changes(patient: number, encounter: number | undefined, ordinals: Ordinals): (ObservationChange | ReportChange)[] {
+	changes(patient: number, encounter: number | undefined, ordinals: Ordinals): (ObservationChange | DiagnosticReportChange)[] {
 		this.#giveNotesToFirst();
 		const { order } = this.#order;
 		const items = this.#observed.map(({ item }) => numbered(item, order ? `${order.system}|${order.value}` : '', ordinals));

@@ -1,4 +1,6 @@
-import type { ItemChange, PatientChange, ResourcePatch } from '#record/change-set.ts';
+import type { ItemChange } from '#record/kinds/item.ts';
+import type { PatientChange } from '#record/kinds/patient.ts';
+import type { ResourcePatch } from '#record/resource-patch.ts';
 import type { Message, Segment } from '../message.ts';
 import { allergyChange } from './al1.ts';
 import type { Context } from './context.ts';

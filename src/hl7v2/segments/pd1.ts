@@ -1,6 +1,6 @@
 import type { JsonObject } from '#core/json.ts';
 import type { Extension, Reference } from '#fhir/datatypes.ts';
-import type { ResourcePatch } from '#record/change-set.ts';
+import type { ResourcePatch } from '#record/resource-patch.ts';
 import type { Segment } from '../message.ts';
 import { codeableConcept } from './datatypes/cwe.ts';
 import { organizations, practitioners } from './datatypes/xcn.ts';

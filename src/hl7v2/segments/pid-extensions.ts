@@ -2,7 +2,7 @@ import type { Extension } from '#fhir/datatypes.ts';
 import { ethnicityExtensions, ethnicityUrl, raceExtensions, raceUrl } from '#fhir/mapping/categories.ts';
 import { v2Table } from '#fhir/mapping/coding-system.ts';
 import { patientExtensionUrls } from '#fhir/mapping/patient.ts';
-import type { ResourcePatch } from '#record/change-set.ts';
+import type { ResourcePatch } from '#record/resource-patch.ts';
 import type { Segment } from '../message.ts';
 import { codeableConcept, codeableConcepts } from './datatypes/cwe.ts';
 import { humanName } from './datatypes/xpn.ts';

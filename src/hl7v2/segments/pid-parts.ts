@@ -2,7 +2,7 @@ import type { JsonObject } from '#core/json.ts';
 import type { ContactPoint } from '#fhir/datatypes.ts';
 import { authoritySystem } from '#fhir/mapping/authority.ts';
 import { driversLicence, identifierList, identifierTypes, socialSecurityNumber, typeCode } from '#fhir/mapping/patient.ts';
-import type { Identifier } from '#record/change-set.ts';
+import type { Identifier } from '#record/resource-patch.ts';
 import type { Segment } from '../message.ts';
 import { identifiers } from './datatypes/cx.ts';
 import { contactPoints } from './datatypes/xtn.ts';

@@ -3,7 +3,7 @@ import { canonical, type JsonObject } from '#core/json.ts';
 import type { Attachment, CodeableConcept, Extension, Identifier, Reference } from '#fhir/datatypes.ts';
 import { entryOf } from '#fhir/mapping/table.ts';
 import { asConclusion, textForm } from '#fhir/report.ts';
-import type { ReportChange } from '#record/change-set.ts';
+import type { DiagnosticReportChange } from '#record/kinds/diagnostic-report.ts';
 import { wholeOrder } from '#record/report.ts';
 import { isObjectUid } from '#record/uid.ts';
 import type { Segment } from '../message.ts';
@@ -49,7 +49,7 @@ export class ReportReading {
 	}
 
 	/** Undefined where the OBR neither says what was reported on nor has a result. */
-	change({ observed, items, patient, encounter, ordinals }: Group): ReportChange | undefined {
+	change({ observed, items, patient, encounter, ordinals }: Group): DiagnosticReportChange | undefined {
 		const { order, filler, code } = this.#order;
 		if (code === undefined && observed.length === 0) return undefined;
 		const uid = this.#studyUid ?? statedUid(observed);
@@ -57,7 +57,7 @@ export class ReportReading {
 		const accession = this.#accession ?? (this.#obr.text(18).trim() || this.#obr.text(20).trim() || undefined);
 		const key = this.#key(accession, isImaging ? wholeOrder : itemOf(code), ordinals);
 		return {
-			kind: 'report',
+			kind: 'diagnostic-report',
 			patient,
 			...(encounter === undefined ? {} : { encounter }),
 			...(key === undefined ? {} : { key }),
@@ -70,7 +70,7 @@ export class ReportReading {
 	}
 
 	/** The order's number, else the accession number, which tells the reports of one patient apart. */
-	#key(accession: string | undefined, item: string, ordinals: Ordinals): ReportChange['key'] {
+	#key(accession: string | undefined, item: string, ordinals: Ordinals): DiagnosticReportChange['key'] {
 		const { order } = this.#order;
 		const used: EntityIdentifier | undefined =
 			order ??

@@ -1,5 +1,5 @@
 import { authoritySystem, isOid, localUrn } from '#fhir/mapping/authority.ts';
-import type { Identifier } from '#record/change-set.ts';
+import type { Identifier } from '#record/resource-patch.ts';
 import { type Context, failureAt, keyLengthMax } from '../context.ts';
 import type { XmlElement } from '../element.ts';
 

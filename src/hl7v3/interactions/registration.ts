@@ -1,4 +1,4 @@
-import type { Change } from '#record/change-set.ts';
+import type { Change } from '#record/kinds/index.ts';
 import { type Context, failureAt } from '../context.ts';
 import type { XmlElement } from '../element.ts';
 import { patientChange } from '../patient.ts';

@@ -8,8 +8,8 @@ import { type BundleRequest, interpretBundle } from '#fhir/write/bundle.ts';
 import { interpretSingle, type WriteSettings } from '#fhir/write/interpret.ts';
 import { decodeRequest, encodeRequest, type WriteRequest } from '#fhir/write/request.ts';
 import { validateOnly } from '#fhir/write/validate-only.ts';
-import type { ResourceChange } from '#record/change-set.ts';
 import type { FhirAnswer, FhirDelivery, Reply } from '#record/delivery.ts';
+import type { ResourceChange } from '#record/kinds/resource.ts';
 import type { Interpretation, PartedInterpretation } from '../interpretation.ts';
 import { defineDelivery, type InterpretContext } from './definition.ts';
 

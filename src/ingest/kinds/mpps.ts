@@ -6,8 +6,8 @@ import { parseResourceJson } from '#fhir/validation/json.ts';
 import { changeOf } from '#mpps/compose.ts';
 import { dimseStatusOf, MppsRefusal } from '#mpps/refusal.ts';
 import { dimseReportOf, type Report, reportOf } from '#mpps/report.ts';
-import type { MppsResult } from '#record/apply/mpps.ts';
 import type { MppsAnswer, MppsDelivery, Outcome } from '#record/delivery.ts';
+import type { MppsResult } from '#record/mpps.ts';
 import type { Interpretation } from '../interpretation.ts';
 import { defineDelivery, type InterpretContext } from './definition.ts';
 

@@ -1,6 +1,6 @@
 import { Failure } from '#core/failure.ts';
 import { elementsOf } from '#fhir/report.ts';
-import type { ResourceResult } from '#record/apply/resource.ts';
+import type { ResourceResult } from '#record/apply/rows.ts';
 import { fhirIdOf } from '#record/apply/rows.ts';
 import type { ReportDelivery } from '#record/delivery.ts';
 import type { ReportEdit, ReportEditOutcome } from '#record/report.ts';
@@ -27,7 +27,7 @@ function verdictOf(delivery: ReportDelivery, bytesMax: number): Interpretation['
 	}
 	const edit = JSON.parse(Buffer.from(delivery.bytes).toString('utf8')) as ReportEdit;
 	const patch = { elements: elementsOf(edit), parts: {} };
-	return { kind: 'apply', changeSet: { changes: [{ kind: 'report-edit', edit, patch }], flags: [] } };
+	return { kind: 'apply', changeSet: { changes: [{ kind: 'diagnostic-report-edit', edit, patch }], flags: [] } };
 }
 
 function outcomeOf(failure: Failure | undefined, result: ResourceResult | undefined): ReportEditOutcome {

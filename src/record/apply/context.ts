@@ -1,8 +1,7 @@
-import type { Flag } from '../change-set.ts';
+import type { Flag } from '../flag.ts';
 import type { IndexOutcome } from '../instance.ts';
-import type { MppsResult } from './mpps.ts';
-import type { ResourceResult } from './resource.ts';
-import type { Row } from './rows.ts';
+import type { MppsResult } from '../mpps.ts';
+import type { ResourceResult, Row } from './rows.ts';
 import type { WorkingSet } from './working-set.ts';
 
 /** What applying one message's changes needs beside the changes. */

@@ -1,6 +1,6 @@
 import { Failure, type FailureLocation } from '#core/failure.ts';
-import type { Identifier } from '../change-set.ts';
 import { type IdentifierEntry, identifierLengthMax, otherNumberRank, patientIdentifiers } from '../holdings/patient-identifiers.ts';
+import type { Identifier } from '../resource-patch.ts';
 import type { Row } from './rows.ts';
 import type { WorkingSet } from './working-set.ts';
 

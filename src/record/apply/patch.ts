@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '#core/json.ts';
-import type { ResourcePatch } from '../change-set.ts';
+import type { ResourcePatch } from '../resource-patch.ts';
 
 /** Which part of a list an item belongs to; the counterpart of `ResourcePatch.parts`. */
 const partOf: Readonly<Record<string, (item: JsonObject) => string>> = {

@@ -66,3 +66,10 @@ export function newRow(context: { source: string; lastUpdated: string }, given: 
 		lastUpdated: context.lastUpdated,
 	};
 }
+
+/** What became of a resource that a FHIR client wrote. */
+export interface ResourceResult {
+	/** 201 where the resource is new. */
+	status: 200 | 201;
+	row: Row;
+}

@@ -12,6 +12,7 @@ import {
 	type SettledConflict,
 } from '../imaging.ts';
 import type { StoredInstance } from '../instance.ts';
+import type { StudyNames } from '../report.ts';
 
 export interface ImagingKeys {
 	/** SOP Instance UIDs, each with the digests that came under it. */
@@ -177,6 +178,12 @@ export function nameInstance(keys: ImagingKeys, { attributes, digest }: StoredIn
 	keys.studyUids.add(studyUid);
 	// What the first instance says of the study counts.
 	if (!keys.arrivingStudies.has(studyUid)) keys.arrivingStudies.set(studyUid, study.accessionNumber);
+}
+
+/** Notes the studies that a report or a document names: a UID names one whatever the numbers say. */
+export function nameStudies(keys: ImagingKeys, { uid, accession, filler }: StudyNames): void {
+	if (uid !== undefined) keys.studyUids.add(uid);
+	else for (const number of [accession, filler]) if (number !== undefined) keys.accessionNumbers.add(number);
 }
 
 /** SOP Instance UIDs under which other content came, with its digests. */

@@ -24,7 +24,18 @@ describe('ORU^R01 groups', () => {
 		]);
 		assert.deepEqual(
 			set.changes.map(({ kind }) => kind),
-			['patient', 'encounter', 'observation', 'observation', 'report', 'observation', 'report', 'patient', 'observation', 'report'],
+			[
+				'patient',
+				'encounter',
+				'observation',
+				'observation',
+				'diagnostic-report',
+				'observation',
+				'diagnostic-report',
+				'patient',
+				'observation',
+				'diagnostic-report',
+			],
 		);
 		const [first, second] = patients(set);
 		const owners = observations(set).map(({ patient, encounter, order }) => [patient, encounter, order?.value]);

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { JsonObject } from '#core/json.ts';
-import type { ReportChange } from '#record/change-set.ts';
+import type { DiagnosticReportChange } from '#record/kinds/diagnostic-report.ts';
 import { fieldsOf, read, stored } from '../reading.ts';
 
 const obx = (type: string, code: string, value: string, number = 1) =>
 	fieldsOf('OBX', { 1: String(number), 2: type, 3: code, 5: value, 11: 'F' });
 
-function reports(...segments: string[]): ReportChange[] {
-	return read('ORU^R01', ['PID|1||100', ...segments]).changes.filter((change) => change.kind === 'report');
+function reports(...segments: string[]): DiagnosticReportChange[] {
+	return read('ORU^R01', ['PID|1||100', ...segments]).changes.filter((change) => change.kind === 'diagnostic-report');
 }
 
-function report(...segments: string[]): ReportChange {
+function report(...segments: string[]): DiagnosticReportChange {
 	const [found, ...more] = reports(...segments);
 	assert.ok(found);
 	assert.equal(more.length, 0);
@@ -20,7 +20,7 @@ function report(...segments: string[]): ReportChange {
 
 const obr = (fields: Record<number, string> = {}) => fieldsOf('OBR', { 1: '1', 2: 'P1', 3: 'F1', 4: 'CT^CT head^L', ...fields });
 
-function forms({ resource }: ReportChange): [string, string][] {
+function forms({ resource }: DiagnosticReportChange): [string, string][] {
 	return ((resource['presentedForm'] ?? []) as JsonObject[]).map(({ contentType, data }) => [
 		String(contentType),
 		Buffer.from(String(data), 'base64').toString('utf8'),
@@ -85,7 +85,7 @@ describe('OBR as a report', () => {
 });
 
 describe('what a report is recognised by', () => {
-	const keyOf = ({ key }: ReportChange) => key && [key.order.system.split(' ')[0], key.order.value, key.item, key.byPatient];
+	const keyOf = ({ key }: DiagnosticReportChange) => key && [key.order.system.split(' ')[0], key.order.value, key.item, key.byPatient];
 	const cases: [string, string[], unknown][] = [
 		['the filler number and OBR-4', [obr()], ['MSH', 'F1', 'report |CT', false]],
 		['the order alone where it is of images', [obr({ 24: 'RAD' })], ['MSH', 'F1', 'report', false]],
@@ -110,7 +110,7 @@ describe('what a report is recognised by', () => {
 });
 
 describe('the study that a report names', () => {
-	const cases: [string, string[], ReportChange['study']][] = [
+	const cases: [string, string[], DiagnosticReportChange['study']][] = [
 		['ZDS-1', [obr(), 'ZDS|1.2.3^A^Application^DICOM'], { uid: '1.2.3', accession: undefined, filler: 'F1' }],
 		['IPC-1 before OBR-18, and IPC-3', [obr({ 18: 'B' }), 'IPC|A|RP|1.2.3'], { uid: '1.2.3', accession: 'A', filler: 'F1' }],
 		['OBR-18 before OBR-20', [obr({ 18: 'A', 20: 'B' })], { uid: undefined, accession: 'A', filler: 'F1' }],

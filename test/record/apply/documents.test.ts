@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { JsonObject } from '#core/json.ts';
 import { validateResource } from '#fhir/validation/validate.ts';
-import type { Change } from '#record/change-set.ts';
 import type { DocumentEntry } from '#record/document.ts';
 import { documents } from '#record/holdings/documents.ts';
 import { imaging } from '#record/holdings/imaging.ts';
+import type { Change } from '#record/kinds/index.ts';
 import { clinicalDocument, condition, grace, observation, read, relatedDocument, type TestDocument } from '#test/support/cda.ts';
 import { MemorySite } from '#test/support/memory-site.ts';
 

@@ -3,7 +3,7 @@ import { v2Table } from '#fhir/mapping/coding-system.ts';
 import { periodOf } from '#fhir/mapping/period.ts';
 import { codeText } from '#fhir/mapping/text.ts';
 import { toDate } from '#fhir/mapping/timestamp.ts';
-import type { Identifier } from '#record/change-set.ts';
+import type { Identifier } from '#record/resource-patch.ts';
 import type { Segment } from '../../message.ts';
 import { checkedKey } from '../context.ts';
 

@@ -1,20 +1,94 @@
 import { Failure } from '#core/failure.ts';
 import { canonical, type JsonObject } from '#core/json.ts';
-import type { Composed, Condition, HeldContent, PatientReference, ResourceChange } from '../change-set.ts';
+import { defineChange } from '../apply/change-kind.ts';
+import type { ApplyContext } from '../apply/context.ts';
+import { identifiersOf } from '../apply/patient.ts';
+import { putKeyed } from '../apply/put-keyed.ts';
+import { revise } from '../apply/revise.ts';
+import { fhirIdOf, newRow, type Row, resourceOf } from '../apply/rows.ts';
 import { patientIdentifiers } from '../holdings/patient-identifiers.ts';
 import { givenIdOf, rowIdOf } from '../row-id.ts';
-import type { ApplyContext } from './context.ts';
-import { identifiersOf } from './patient.ts';
-import { putKeyed } from './put-keyed.ts';
-import { revise } from './revise.ts';
-import { fhirIdOf, newRow, type Row, resourceOf } from './rows.ts';
+import type { SearchPlan } from '../search-plan.ts';
+import type { ColumnValue, ResourceType } from '../table-shape.ts';
 
-/** What became of a resource that a FHIR client wrote. */
-export interface ResourceResult {
-	/** 201 where the resource is new. */
-	status: 200 | 201;
-	row: Row;
+/** What a FHIR client asks for one resource (FHIR R4 §3.1.0). Unlike the other changes it never leaves its thread: it composes. */
+export interface ResourceChange {
+	kind: 'resource';
+	resourceType: ResourceType;
+	/** `create`: new unless the condition matches. `update`: the resource of the id, or of the condition. `patch`: a known one. */
+	interaction: 'create' | 'update' | 'patch';
+	/** The FHIR id that is written; undefined where the service assigns one or the condition finds it. */
+	id: string | undefined;
+	/** How the other changes of a transaction refer to it (Bundle.entry.fullUrl). */
+	fullUrl: string | undefined;
+	/** If-None-Exist, or the search of a conditional update. */
+	condition: Condition | undefined;
+	/** References by search (`Patient?identifier=a`), as a transaction may have them: each has to match one resource. */
+	references: readonly Condition[];
+	/** Versions of If-Match; `*` is any. */
+	ifMatch: readonly string[] | undefined;
+	/** If-None-Match: * — only when there is none yet. */
+	ifNoneMatch: boolean;
+	/** Whether an update may create the resource under the id that the client chose. */
+	mayCreate: boolean;
+	/** Whether what `Composed.patients` names has to exist. */
+	checkReferences: boolean;
+	/** Row ids of patients that the content will refer to; of a patch, filled in when the site's turn is taken. */
+	patients: readonly string[];
+	/**
+	 * The content to write, from what is held and from what the full URLs of the transaction became.
+	 * @throws Failure when it cannot be
+	 */
+	compose(held: HeldContent | undefined, resolved: ReadonlyMap<string, string>): Composed;
 }
+
+export interface Condition {
+	/** The search as the client wrote it; of a reference with its type before it. */
+	criteria: string;
+	plan: SearchPlan;
+	/** FHIR ids of what matches, two at most; filled in when the site's turn is taken. */
+	matched: readonly string[] | undefined;
+}
+
+export interface HeldContent {
+	/** The FHIR id. */
+	id: string;
+	resource: JsonObject;
+	links: Readonly<Record<string, ColumnValue>>;
+	/** JSON text of further members of meta, or null. */
+	meta: string | null;
+}
+
+export interface Composed {
+	/** Without resourceType, id and meta. */
+	resource: JsonObject;
+	meta: string | null;
+	/** `meta.source` as the client set it. */
+	source: string | undefined;
+	links: Readonly<Record<string, ColumnValue>>;
+	patients: readonly PatientReference[];
+}
+
+export interface PatientReference {
+	rowId: string;
+	/** Where it stands, as FHIRPath. */
+	expression: string;
+}
+
+export const resourceKind = defineChange<ResourceChange>({
+	kind: 'resource',
+	keys({ resourceType, id, condition, references, patients }, keys) {
+		if (id !== undefined) keys.addRow(resourceType, rowIdOf(id));
+		for (const found of condition?.matched ?? []) keys.addRow(resourceType, rowIdOf(found));
+		for (const { plan, matched } of references) for (const found of matched ?? []) keys.addRow(plan.resourceType, rowIdOf(found));
+		for (const rowId of patients) keys.addRow('Patient', rowId);
+	},
+	needsLookup: ({ condition, references, interaction }) => condition !== undefined || references.length > 0 || interaction === 'patch',
+	apply() {
+		throw new Error('resources are applied together');
+	},
+	applyTogether: applyResources,
+});
 
 interface Target {
 	change: ResourceChange;
@@ -31,7 +105,7 @@ interface Target {
  * settled which resource each change is about, then each is written, then what they refer to is checked.
  * @throws Failure when one of them is refused; then none has happened
  */
-export function applyResources(context: ApplyContext, changes: readonly ResourceChange[]): void {
+function applyResources(context: ApplyContext, changes: readonly ResourceChange[]): void {
 	const targets = changes.map((change) => targetOf(context, change));
 	refuseOverlap(targets);
 	const resolved = new Map<string, string>();

@@ -1,16 +1,39 @@
 import { canonical, copyJson, type JsonObject } from '#core/json.ts';
-import type { DocumentChange, DocumentRelation, PatientChange } from '../change-set.ts';
-import { documents } from '../holdings/documents.ts';
-import type { ApplyContext } from './context.ts';
-import { applyEntries } from './document-entries.ts';
-import { matchPatient } from './match-patient.ts';
-import { studiesNamed, studyReference } from './report-studies.ts';
-import { revise } from './revise.ts';
-import { newRow, type Row, referenceTo, resourceOf } from './rows.ts';
-import type { WorkingSet } from './working-set.ts';
+import { defineChange, type NamedPatient } from '../../apply/change-kind.ts';
+import type { ApplyContext } from '../../apply/context.ts';
+import { matchPatient } from '../../apply/match-patient.ts';
+import { patientNamed } from '../../apply/named-patient.ts';
+import { studiesNamed, studyReference } from '../../apply/report-studies.ts';
+import { revise } from '../../apply/revise.ts';
+import { newRow, type Row, referenceTo, resourceOf } from '../../apply/rows.ts';
+import type { WorkingSet } from '../../apply/working-set.ts';
+import { documents } from '../../holdings/documents.ts';
+import { imaging, nameStudies } from '../../holdings/imaging.ts';
+import type { DocumentChange, DocumentRelation } from './change.ts';
+import { applyEntries } from './entries.ts';
+
+export const documentKind = defineChange<DocumentChange>({
+	kind: 'document',
+	/** It is read along with what its versions and other documents of the patient state. */
+	alone: true,
+	keys(change, keys, message) {
+		const { entries, study, patient } = change;
+		keys.of(documents).push({ identifierValue: patientNamed(patient, message), keys: documentKeys(change), items: entries });
+		nameStudies(keys.of(imaging), { ...study, filler: undefined });
+		for (const { studies } of entries) {
+			for (const uid of studies?.uids ?? []) keys.of(imaging).studyUids.add(uid);
+			if (studies?.accession !== undefined) keys.of(imaging).accessionNumbers.add(studies.accession);
+		}
+	},
+	/** A version of a document that was replaced before does not update its patient. */
+	keepsPatient: ({ set }, change, patient) => change.patient === patient.ref && isOutdated(set, change, patient),
+	apply(context, change, references) {
+		applyDocument(context, change, references.patient(change.patient), references.encounter(change.encounter));
+	},
+});
 
 /** What leads to the documents that a document has to do with. */
-export function documentKeys({ key, set, relations }: DocumentChange): string[] {
+function documentKeys({ key, set, relations }: DocumentChange): string[] {
 	const parents = relations.flatMap((relation) => [relation.key, relation.set?.key]);
 	return [...new Set([key, set?.key, ...parents].filter((found) => found !== undefined))];
 }
@@ -19,7 +42,7 @@ export function documentKeys({ key, set, relations }: DocumentChange): string[] 
  * Creates the document, updates the same one (same id, or same set and version), or replaces the version of its set that was
  * current (CDA R2 §3.2, §4.2.3.1). A version that was replaced before it came is kept as superseded, and changes nothing else.
  */
-export function applyDocument(context: ApplyContext, change: DocumentChange, patient: Row, encounter: Row | undefined): void {
+function applyDocument(context: ApplyContext, change: DocumentChange, patient: Row, encounter: Row | undefined): void {
 	const found = standing(context.set, change, patient.id);
 	flagForeign(context, change, patient);
 	const row = written(context, change, { ...found, patient, encounter });
@@ -123,7 +146,7 @@ function supersede(context: ApplyContext, row: Row): void {
 }
 
 /** Whether the patient's record has a newer version of the document than the message brings. */
-export function isOutdated(set: WorkingSet, document: DocumentChange, { identifiers, expression }: PatientChange): boolean {
+function isOutdated(set: WorkingSet, document: DocumentChange, { identifiers, expression }: NamedPatient): boolean {
 	const match = matchPatient(set, identifiers[0], expression === undefined ? { segment: 'PID', field: 3 } : { expression });
 	return match !== undefined && standing(set, document, match.current.id).isReplaced;
 }

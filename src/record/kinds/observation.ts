@@ -1,26 +1,46 @@
 import { Failure } from '#core/failure.ts';
 import type { JsonObject } from '#core/json.ts';
-import type { ObservationChange } from '../change-set.ts';
+import { defineChange } from '../apply/change-kind.ts';
+import type { ApplyContext } from '../apply/context.ts';
+import type { References } from '../apply/references.ts';
+import { revise } from '../apply/revise.ts';
+import { newRow, type Row, referenceTo, resourceOf } from '../apply/rows.ts';
 import { orderKey, orders } from '../holdings/orders.ts';
-import type { ApplyContext } from './context.ts';
-import { revise } from './revise.ts';
-import { fhirIdOf, newRow, type Row, referenceTo, resourceOf } from './rows.ts';
 
-/** Ids that `hasMember` may name before the member itself is applied; one for each message. */
-export type ReservedIds = Map<string, string>;
+export interface ObservationChange {
+	kind: 'observation';
+	patient: number;
+	/** Index of an EncounterChange of the same set, when the message carried the visit. */
+	encounter?: number;
+	/** Filler (else placer) order number with its authority, else its application. Without one the observation is always new. */
+	order?: { system: string; value: string };
+	/** OBX-3 and OBX-4 (and an ordinal where they repeat in the message): what the observation is within the order. */
+	item: string;
+	/** The whole Observation save id, meta, subject, encounter and hasMember. */
+	resource: JsonObject;
+	/** Items of the same order in this message that this observation lists as `hasMember`. */
+	members?: string[];
+	/** The message carries a new status and no value (OBX-11 D, U, W): a known observation keeps all else. */
+	statusOnly?: true;
+	sequence: number;
+}
+
+export const observationKind = defineChange<ObservationChange>({
+	kind: 'observation',
+	keys({ order }, keys) {
+		if (order) keys.of(orders).add(orderKey(order));
+	},
+	apply: applyObservation,
+});
 
 /** Creates the observation, or corrects the one that has the same order, OBX-3 and OBX-4. */
-export function applyObservation(
-	context: ApplyContext,
-	change: ObservationChange,
-	patient: Row,
-	encounter: Row | undefined,
-	reserved: ReservedIds,
-): void {
+function applyObservation(context: ApplyContext, change: ObservationChange, references: References): void {
+	const patient = references.patient(change.patient);
+	const encounter = references.encounter(change.encounter);
 	const key = change.order ? orderKey(change.order) : undefined;
 	if (key !== undefined) refuseForeignOrder(context.set.of(orders).anyOf(key), change, patient);
 	const known = key === undefined ? undefined : context.set.of(orders).observation(key, change.item);
-	const resource = known && change.statusOnly ? restated(known, change) : completed(context, change, patient, encounter, key, reserved);
+	const resource = known && change.statusOnly ? restated(known, change) : completed(context, change, references, key);
 	const text = JSON.stringify(resource);
 	const links = {
 		patient_id: patient.id,
@@ -30,7 +50,7 @@ export function applyObservation(
 	};
 	const row = known
 		? revise(context, known, text, resource, links)
-		: newObservation(context, memberIdOf(context, change.item, key, reserved), text, resource, links);
+		: newObservation(context, references.observationId(context, change.item, key), text, resource, links);
 	if (row === known) return;
 	if (key === undefined) context.set.put(row);
 	else context.set.of(orders).put(key, change.item, row);
@@ -44,18 +64,12 @@ function refuseForeignOrder(any: Row | undefined, change: ObservationChange, pat
 	});
 }
 
-function completed(
-	context: ApplyContext,
-	change: ObservationChange,
-	patient: Row,
-	encounter: Row | undefined,
-	key: string | undefined,
-	reserved: ReservedIds,
-): JsonObject {
-	const resource: JsonObject = { ...change.resource, subject: { reference: referenceTo(patient) } };
+function completed(context: ApplyContext, change: ObservationChange, references: References, key: string | undefined): JsonObject {
+	const encounter = references.encounter(change.encounter);
+	const resource: JsonObject = { ...change.resource, subject: { reference: referenceTo(references.patient(change.patient)) } };
 	if (encounter) resource['encounter'] = { reference: referenceTo(encounter) };
 	if (change.members && change.members.length > 0) {
-		resource['hasMember'] = change.members.map((item) => ({ reference: `Observation/${memberIdOf(context, item, key, reserved)}` }));
+		resource['hasMember'] = change.members.map((item) => ({ reference: `Observation/${references.observationId(context, item, key)}` }));
 	}
 	return resource;
 }
@@ -68,16 +82,6 @@ function restated(known: Row, change: ObservationChange): JsonObject {
 	if (_status === undefined) delete resource['_status'];
 	else resource['_status'] = _status;
 	return resource;
-}
-
-/** The id of an observation of the message, also before it is applied. */
-export function memberIdOf(context: ApplyContext, item: string, key: string | undefined, reserved: ReservedIds): string {
-	const known = key === undefined ? undefined : context.set.of(orders).observation(key, item);
-	if (known !== undefined) return fhirIdOf(known);
-	const name = `${key ?? ''}\n${item}`;
-	const id = reserved.get(name) ?? context.newId();
-	reserved.set(name, id);
-	return id;
 }
 
 function newObservation(context: ApplyContext, id: string, text: string, resource: JsonObject, links: Row['links']): Row {

@@ -1,15 +1,15 @@
 import type { JsonObject } from '#core/json.ts';
 import { canonical, copyJson } from '#core/json.ts';
-import type { DocumentChange } from '../change-set.ts';
-import type { DocumentEntry, EntryReference, EntryType } from '../document.ts';
-import { type DocumentStatement, documents } from '../holdings/documents.ts';
-import { indexText } from '../index-text.ts';
-import type { ApplyContext } from './context.ts';
-import { putKeyed } from './put-keyed.ts';
-import { absentStudyReference, studiesNamed, studyReference } from './report-studies.ts';
-import { revise } from './revise.ts';
-import { fhirIdOf, newRow, type Row, referenceTo, resourceOf } from './rows.ts';
-import type { WorkingSet } from './working-set.ts';
+import type { ApplyContext } from '../../apply/context.ts';
+import { putKeyed } from '../../apply/put-keyed.ts';
+import { absentStudyReference, studiesNamed, studyReference } from '../../apply/report-studies.ts';
+import { revise } from '../../apply/revise.ts';
+import { fhirIdOf, newRow, type Row, referenceTo, resourceOf } from '../../apply/rows.ts';
+import type { WorkingSet } from '../../apply/working-set.ts';
+import type { DocumentEntry, EntryReference, EntryType } from '../../document.ts';
+import { type DocumentStatement, documents } from '../../holdings/documents.ts';
+import { indexText } from '../../index-text.ts';
+import type { DocumentChange } from './change.ts';
 
 interface Stating {
 	/** As it is after the change. */

@@ -1,30 +1,62 @@
 import { Failure } from '#core/failure.ts';
 import { canonical, type Json, type JsonObject } from '#core/json.ts';
-import type { ReportChange } from '../change-set.ts';
+import { defineChange } from '../apply/change-kind.ts';
+import type { ApplyContext } from '../apply/context.ts';
+import type { References } from '../apply/references.ts';
+import { absentStudyReference, studiesNamed, studyReference } from '../apply/report-studies.ts';
+import { revise } from '../apply/revise.ts';
+import { newRow, type Row, referenceTo, resourceOf } from '../apply/rows.ts';
 import { diagnosticReports } from '../holdings/diagnostic-reports.ts';
-import { orderKey } from '../holdings/orders.ts';
+import { imaging, nameStudies } from '../holdings/imaging.ts';
+import { orderKey, orders } from '../holdings/orders.ts';
 import { indexText } from '../index-text.ts';
-import { type ContentChange, isWithdrawn, nextStatus, wholeOrder } from '../report.ts';
-import type { ApplyContext } from './context.ts';
-import { memberIdOf, type ReservedIds } from './observation.ts';
-import { absentStudyReference, studiesNamed, studyReference } from './report-studies.ts';
-import { revise } from './revise.ts';
-import { newRow, type Row, referenceTo, resourceOf } from './rows.ts';
+import { type ContentChange, isWithdrawn, nextStatus, type StudyNames, wholeOrder } from '../report.ts';
+
+/** What an OBR and its OBX report (HL7 v2.5.1 §7.3.1). The next message about the same order updates it. */
+export interface DiagnosticReportChange {
+	kind: 'diagnostic-report';
+	patient: number;
+	/** Index of an EncounterChange of the same set, when the message carried the visit. */
+	encounter?: number;
+	/** What it is recognised by; without it the report is always new. */
+	key?: {
+		order: { system: string; value: string };
+		/** The number is no order's own and may be another patient's, too. */
+		byPatient: boolean;
+		/** `wholeOrder`, or what of the order it reports on. */
+		item: string;
+	};
+	/** The OBX behind the OBR, as the order and the items of their ObservationChange. */
+	observations: { order?: { system: string; value: string }; items: readonly string[] };
+	/** FHIR DiagnosticReport.status as the message states it. */
+	status: string;
+	/** The whole DiagnosticReport save id, meta, status, subject, encounter, result and imagingStudy. */
+	resource: JsonObject;
+	study: StudyNames;
+	/** Of the OBR. */
+	sequence: number;
+}
+
+export const diagnosticReportKind = defineChange<DiagnosticReportChange>({
+	kind: 'diagnostic-report',
+	keys({ key, study, observations }, keys) {
+		if (key) keys.of(diagnosticReports).orderKeys.add(orderKey(key.order));
+		if (observations.order) keys.of(orders).add(orderKey(observations.order));
+		nameStudies(keys.of(imaging), study);
+	},
+	apply: applyDiagnosticReport,
+});
 
 /**
  * Creates the report of an order, or a new version of it. What is completed becomes no draft again, and what a message
  * does not say anew stays.
  */
-export function applyResultReport(
-	context: ApplyContext,
-	change: ReportChange,
-	patient: Row,
-	encounter: Row | undefined,
-	reserved: ReservedIds,
-): void {
+function applyDiagnosticReport(context: ApplyContext, change: DiagnosticReportChange, references: References): void {
+	const patient = references.patient(change.patient);
+	const encounter = references.encounter(change.encounter);
 	const known = knownReport(context, change, patient);
 	const held = known && resourceOf(known);
-	const resource = composed(context, change, patient, encounter, held, reserved);
+	const resource = composed(context, change, references, held);
 	const status = nextStatus(held?.['status'] as string | undefined, change.status, contentChange(held, resource));
 	if (status === 'late') {
 		context.flags.push({ code: 'late-report', text: 'OBR-25 states a draft of a report that is completed; the report stays as it is' });
@@ -43,7 +75,7 @@ export function applyResultReport(
 }
 
 /** @throws Failure when the order belongs to another patient: orders do not change hands */
-function knownReport({ set }: ApplyContext, { key, sequence }: ReportChange, patient: Row): Row | undefined {
+function knownReport({ set }: ApplyContext, { key, sequence }: DiagnosticReportChange, patient: Row): Row | undefined {
 	if (key === undefined) return undefined;
 	const all = set.of(diagnosticReports).ofOrder(orderKey(key.order));
 	const own = all.filter((row) => row.links['patient_id'] === patient.id);
@@ -60,18 +92,13 @@ function knownReport({ set }: ApplyContext, { key, sequence }: ReportChange, pat
 	return newestFirst.length === 1 && (key.item === wholeOrder || only?.links['item_key'] === wholeOrder) ? only : undefined;
 }
 
-function composed(
-	context: ApplyContext,
-	change: ReportChange,
-	patient: Row,
-	encounter: Row | undefined,
-	held: JsonObject | undefined,
-	reserved: ReservedIds,
-): JsonObject {
+function composed(context: ApplyContext, change: DiagnosticReportChange, references: References, held: JsonObject | undefined): JsonObject {
+	const patient = references.patient(change.patient);
+	const encounter = references.encounter(change.encounter);
 	const resource: JsonObject = { ...change.resource, subject: { reference: referenceTo(patient) } };
 	const visit = encounter ? { reference: referenceTo(encounter) } : held?.['encounter'];
 	if (visit !== undefined) resource['encounter'] = visit;
-	const results = resultsOf(context, change, held, reserved);
+	const results = resultsOf(context, change, held, references);
 	if (results.length > 0) resource['result'] = results;
 	const studies = imagingStudies(context, change, patient);
 	if (studies.length > 0) resource['imagingStudy'] = studies;
@@ -83,24 +110,24 @@ function composed(
 }
 
 /** What the message reports, behind what earlier ones did: a laboratory sends the results of an order as they come. */
-function resultsOf(context: ApplyContext, change: ReportChange, held: JsonObject | undefined, reserved: ReservedIds): Json[] {
+function resultsOf(context: ApplyContext, change: DiagnosticReportChange, held: JsonObject | undefined, references: References): Json[] {
 	const { order, items } = change.observations;
 	const key = order && orderKey(order);
-	const stated = items.map((item) => `Observation/${memberIdOf(context, item, key, reserved)}`);
+	const stated = items.map((item) => `Observation/${references.observationId(context, item, key)}`);
 	// Observations of no order are new with every message; those of the last one stand for it.
 	const before = key === undefined && stated.length > 0 ? [] : ((held?.['result'] ?? []) as JsonObject[]);
 	const known = new Set(before.map((reference) => reference['reference']));
 	return [...before, ...[...new Set(stated)].filter((reference) => !known.has(reference)).map((reference) => ({ reference }))];
 }
 
-function imagingStudies({ set, flags }: ApplyContext, { study }: ReportChange, patient: Row): JsonObject[] {
+function imagingStudies({ set, flags }: ApplyContext, { study }: DiagnosticReportChange, patient: Row): JsonObject[] {
 	const { studies, isForeign } = studiesNamed(set, study, patient.id);
 	if (isForeign) flags.push({ code: 'other-patient', text: 'OBR names a study of another patient; the report is not joined to it' });
 	if (studies.length > 0) return studies.map(studyReference);
 	return study.uid === undefined || isForeign ? [] : [absentStudyReference(study.uid)];
 }
 
-function linksOf({ key, study }: ReportChange, patient: Row, encounter: Row | undefined, known: Row | undefined): Row['links'] {
+function linksOf({ key, study }: DiagnosticReportChange, patient: Row, encounter: Row | undefined, known: Row | undefined): Row['links'] {
 	const kept = known?.links;
 	const cut = (text: string | undefined) => (text === undefined ? null : indexText(text));
 	return {

@@ -1,22 +1,44 @@
 import { Failure } from '#core/failure.ts';
 import type { JsonObject } from '#core/json.ts';
-import type { ReportEditChange } from '../change-set.ts';
+import { defineChange } from '../apply/change-kind.ts';
+import type { ApplyContext } from '../apply/context.ts';
+import { applyPatch } from '../apply/patch.ts';
+import { studyReference } from '../apply/report-studies.ts';
+import { revise } from '../apply/revise.ts';
+import { fhirIdOf, newRow, type Row, referenceTo, resourceOf } from '../apply/rows.ts';
 import { auditTrail } from '../holdings/audit-trail.ts';
 import { diagnosticReports } from '../holdings/diagnostic-reports.ts';
 import { imaging } from '../holdings/imaging.ts';
-import { isCompleted, isWithdrawn } from '../report.ts';
+import { isCompleted, isWithdrawn, type ReportEdit } from '../report.ts';
+import type { ResourcePatch } from '../resource-patch.ts';
 import { rowIdOf } from '../row-id.ts';
-import type { ApplyContext } from './context.ts';
-import { applyPatch } from './patch.ts';
-import { studyReference } from './report-studies.ts';
-import { revise } from './revise.ts';
-import { fhirIdOf, newRow, type Row, referenceTo, resourceOf } from './rows.ts';
+
+/** What a person does to a report by the command line or the admin API. */
+export interface DiagnosticReportEditChange {
+	kind: 'diagnostic-report-edit';
+	edit: ReportEdit;
+	/** What the edit says of the content. */
+	patch: ResourcePatch;
+}
+
+export const diagnosticReportEditKind = defineChange<DiagnosticReportEditChange>({
+	kind: 'diagnostic-report-edit',
+	keys({ edit }, keys) {
+		if (edit.operation !== 'add') {
+			keys.addRow('DiagnosticReport', rowIdOf(edit.id));
+			return;
+		}
+		keys.of(imaging).studyUids.add(edit.studyUid);
+		keys.of(diagnosticReports).studyUids.add(edit.studyUid);
+	},
+	apply: applyEdit,
+});
 
 /**
  * Carries out what a person does to a report; each edit is a version, and an event of the audit trail.
  * @throws Failure when the study or the report is not there, or its status does not take the edit
  */
-export function applyReportEdit(context: ApplyContext, change: ReportEditChange): void {
+function applyEdit(context: ApplyContext, change: DiagnosticReportEditChange): void {
 	const { edit } = change;
 	const row = edit.operation === 'add' ? added(context, change, edit) : changed(context, change, edit);
 	context.set.of(diagnosticReports).put(row);
@@ -33,9 +55,9 @@ export function applyReportEdit(context: ApplyContext, change: ReportEditChange)
 	});
 }
 
-type Edit<O> = Extract<ReportEditChange['edit'], { operation: O }>;
+type Edit<O> = Extract<DiagnosticReportEditChange['edit'], { operation: O }>;
 
-function added(context: ApplyContext, { patch }: ReportEditChange, { studyUid, status }: Edit<'add'>): Row {
+function added(context: ApplyContext, { patch }: DiagnosticReportEditChange, { studyUid, status }: Edit<'add'>): Row {
 	const study = context.set.of(imaging).study(studyUid);
 	if (study === undefined) throw new Failure('unknown-key', 'this site has no study of this UID');
 	const patient = study.patientId === null ? undefined : context.set.row('Patient', study.patientId);
@@ -66,7 +88,7 @@ function added(context: ApplyContext, { patch }: ReportEditChange, { studyUid, s
 	return row;
 }
 
-function changed(context: ApplyContext, { patch }: ReportEditChange, { operation, id }: Edit<'complete' | 'amend'>): Row {
+function changed(context: ApplyContext, { patch }: DiagnosticReportEditChange, { operation, id }: Edit<'complete' | 'amend'>): Row {
 	const held = context.set.row('DiagnosticReport', rowIdOf(id));
 	if (held === undefined) throw new Failure('not-found', 'this site has no report of this id');
 	const resource = resourceOf(held);

@@ -1,13 +1,42 @@
 import type { JsonObject } from '#core/json.ts';
-import type { ItemChange } from '../change-set.ts';
+import { defineChange } from '../apply/change-kind.ts';
+import type { ApplyContext } from '../apply/context.ts';
+import { patientNamed } from '../apply/named-patient.ts';
+import { applyPatch, codingCode } from '../apply/patch.ts';
+import type { References } from '../apply/references.ts';
+import { revise } from '../apply/revise.ts';
+import { newRow, type Row, referenceTo, resourceOf } from '../apply/rows.ts';
 import { items } from '../holdings/items.ts';
-import type { ApplyContext } from './context.ts';
-import { applyPatch, codingCode } from './patch.ts';
-import { revise } from './revise.ts';
-import { newRow, type Row, referenceTo, resourceOf } from './rows.ts';
+import type { ResourcePatch } from '../resource-patch.ts';
+
+/** What a segment states of a patient (AL1, DG1, PR1). The next message that states it updates it. */
+export interface ItemChange {
+	kind: 'item';
+	resourceType: 'AllergyIntolerance' | 'Condition' | 'Procedure';
+	patient: number;
+	/** Index of an EncounterChange of the same set, when the message carried the visit. */
+	encounter?: number;
+	/** What it is recognised by within the patient: its identifier, else its code, else its text. */
+	item: string;
+	patch: ResourcePatch;
+	/** What it starts with when the message creates it, beneath the patch. */
+	initial?: ResourcePatch;
+	/** `ignore`: the message withdraws it (DG1-21 D), which says nothing where it is not known. */
+	unknown: 'create' | 'ignore';
+}
+
+export const itemKind = defineChange<ItemChange>({
+	kind: 'item',
+	keys({ resourceType, patient, item }, keys, message) {
+		keys.of(items).push({ resourceType, identifierValue: patientNamed(patient, message), item });
+	},
+	apply: applyItem,
+});
 
 /** Creates what a segment states of the patient, or updates what an earlier message stated. */
-export function applyItem(context: ApplyContext, change: ItemChange, patient: Row, encounter: Row | undefined): void {
+function applyItem(context: ApplyContext, change: ItemChange, references: References): void {
+	const patient = references.patient(change.patient);
+	const encounter = references.encounter(change.encounter);
 	const { resourceType, item } = change;
 	// A FHIR client may have made it another patient's, or another item.
 	const held = context.set

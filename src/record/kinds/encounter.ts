@@ -1,14 +1,36 @@
 import { endsBeforeStart } from '#core/date-range.ts';
 import type { JsonObject } from '#core/json.ts';
-import type { EncounterChange } from '../change-set.ts';
+import { defineChange } from '../apply/change-kind.ts';
+import type { ApplyContext } from '../apply/context.ts';
+import { applyPatch } from '../apply/patch.ts';
+import { revise } from '../apply/revise.ts';
+import { newRow, type Row, referenceTo, resourceOf } from '../apply/rows.ts';
 import { visitKey, visits } from '../holdings/visits.ts';
-import type { ApplyContext } from './context.ts';
-import { applyPatch } from './patch.ts';
-import { revise } from './revise.ts';
-import { newRow, type Row, referenceTo, resourceOf } from './rows.ts';
+import type { ResourcePatch } from '../resource-patch.ts';
+
+export interface EncounterChange {
+	kind: 'encounter';
+	ref: number;
+	patient: number;
+	/** PV1-19, else the documented stand-ins; scoped by the patient. */
+	visit: { system?: string; value: string };
+	patch: ResourcePatch;
+	/** What a visit that the message creates starts with, beneath the patch. */
+	initial?: ResourcePatch;
+	/** `upsert` creates the visit when unknown; `known-only` does nothing to an unknown one and flags it. */
+	unknown: 'create' | 'flag';
+}
+
+export const encounterKind = defineChange<EncounterChange>({
+	kind: 'encounter',
+	keys: ({ visit }, keys) => keys.of(visits).add(visitKey(visit)),
+	apply(context, change, references) {
+		references.setEncounter(change.ref, applyEncounter(context, change, references.patient(change.patient)));
+	},
+});
 
 /** Creates or updates the visit of a PV1 segment; undefined when it is unknown and the event may not create it. */
-export function applyEncounter(context: ApplyContext, change: EncounterChange, patient: Row): Row | undefined {
+function applyEncounter(context: ApplyContext, change: EncounterChange, patient: Row): Row | undefined {
 	const key = visitKey(change.visit);
 	const held = context.set
 		.of(visits)

@@ -1,0 +1,48 @@
+import { orders } from '../holdings/orders.ts';
+import type { Identifier } from '../resource-patch.ts';
+import type { ApplyContext } from './context.ts';
+import { fhirIdOf, type Row } from './rows.ts';
+
+/** What the changes of one message refer to among each other. */
+export class References {
+	readonly #patients = new Map<number, Row>();
+	readonly #identifiers = new Map<number, Identifier>();
+	readonly #encounters = new Map<number, Row | undefined>();
+	/** Ids that `hasMember` and `result` name before the observation itself is applied. */
+	readonly #reserved = new Map<string, string>();
+
+	setPatient(ref: number, row: Row, identifier: Identifier): void {
+		this.#patients.set(ref, row);
+		this.#identifiers.set(ref, identifier);
+	}
+
+	patient(ref: number): Row {
+		const row = this.#patients.get(ref);
+		if (row === undefined) throw new Error('a change names a patient that comes after it');
+		return row;
+	}
+
+	identifier(ref: number): Identifier {
+		const identifier = this.#identifiers.get(ref);
+		if (identifier === undefined) throw new Error('a change names a patient that comes after it');
+		return identifier;
+	}
+
+	setEncounter(ref: number, row: Row | undefined): void {
+		this.#encounters.set(ref, row);
+	}
+
+	encounter(ref: number | undefined): Row | undefined {
+		return ref === undefined ? undefined : this.#encounters.get(ref);
+	}
+
+	/** The id of an observation of the message, also before it is applied. */
+	observationId(context: ApplyContext, item: string, key: string | undefined): string {
+		const known = key === undefined ? undefined : context.set.of(orders).observation(key, item);
+		if (known !== undefined) return fhirIdOf(known);
+		const name = `${key ?? ''}\n${item}`;
+		const id = this.#reserved.get(name) ?? context.newId();
+		this.#reserved.set(name, id);
+		return id;
+	}
+}
