@@ -141,7 +141,7 @@ function coded(system: string, code: string): JsonObject {
 	return { coding: [{ system: terminology + system, code }] };
 }
 
-/** What the allergy is to: the consumable. */
+/** Returns the substance: the consumable of the statement. */
 function substanceOf(observation: XmlElement, reading: Reading): CodeableConcept | undefined {
 	for (const participant of observation.children('participant')) {
 		if (participant.attribute('typeCode') !== 'CSM') continue;
@@ -166,7 +166,7 @@ function noKnown(kind: Kind | undefined, value: XmlElement | undefined, reading:
 	return { coding: [{ system: snomed, code, display }], text: reading.narrative.textIn(value?.first('originalText')) || display };
 }
 
-/** Of allergy status observations (C-CDA on FHIR, CF-AllergyStatus; CCD and C32 have the same codes). */
+/** Maps allergy status observations (C-CDA on FHIR, CF-AllergyStatus; CCD and C32 use the same codes). */
 const clinicalStatuses: Readonly<Record<string, string>> = {
 	'55561003': 'active',
 	'73425007': 'inactive',
@@ -212,7 +212,7 @@ function severityOf(observation: XmlElement): string | undefined {
 	return entryOf(severityCodes, code);
 }
 
-/** What the allergy showed. A severity of the allergy is that of each reaction without its own. */
+/** Returns the reactions. The severity of the allergy counts for each reaction that states none. */
 function reactionsOf(observation: XmlElement, reading: Reading): JsonObject[] {
 	const severity = severityOf(observation);
 	const found: JsonObject[] = [];

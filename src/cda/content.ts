@@ -48,7 +48,7 @@ function formatOf(document: XmlElement): JsonObject | undefined {
 }
 
 const mediaType = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,60}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,100}$/i;
-/** Of a media type, with the type itself. */
+/** Matches a media type and captures the type itself. */
 const parametersMax = 10;
 const base64 = /^[A-Za-z0-9+/]*={0,2}$/;
 

@@ -11,14 +11,14 @@ import type { Identifier } from '#record/resource-patch.ts';
 import { assigned, organizationReference } from './participant.ts';
 import { type DocumentTime, extent } from './times.ts';
 
-/** What a document is about beside its patient. */
+/** Facts about a document beside its patient. */
 interface Header {
 	identifier: Identifier;
 	time: DocumentTime;
 	title: string;
 	/** DocumentReference.content. */
 	content: JsonObject[];
-	/** As the document states the patient. */
+	/** The patient as the document states them. */
 	patient: PatientChange;
 }
 

@@ -9,10 +9,10 @@ export interface Draft {
 	resourceType: EntryType;
 	/** `root^extension` of the first id of the entry; undefined without one. */
 	id: string | undefined;
-	/** What the section that it stands in is recognised by. */
+	/** The key of its section. */
 	place: string;
 	resource: JsonObject;
-	/** Element → drafts that come before this one. */
+	/** Drafts that must come before this one, by element. */
 	refers?: Readonly<Record<string, readonly Draft[]>>;
 	/** See DocumentEntry. */
 	studies?: DocumentStudies;
@@ -26,7 +26,7 @@ export interface Draft {
 export function entriesOf(drafts: readonly Draft[]): DocumentEntry[] {
 	const contents = new Contents();
 	const items = new Map<Draft, string>();
-	/** Of each draft that has an id, the first one of the same id and content. */
+	/** For each draft with an id, the first draft with the same id and content. */
 	const same = new Map<string, Draft>();
 	const kept = new Set<Draft>();
 	for (const group of groupedBy(

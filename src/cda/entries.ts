@@ -14,7 +14,7 @@ import { type Section, type SectionKind, sectionsOf } from './sections.ts';
 import { type Concern, concernOf, conformsTo, firstId, type Reading, relatedTo, statementIn, whyNotStated } from './statement.ts';
 import * as templates from './templates.ts';
 
-/** What the sections of a document state, in document order. What is understood by nothing is noted with `context.skipped`. */
+/** Reads the entries of all sections in document order. Entries that nothing understands are noted with `context.skipped`. */
 export function readEntries(document: XmlElement, context: Context): DocumentEntry[] {
 	const reading = { context, narrative: new Narrative(document, context) };
 	const sections = sectionsOf(document);
@@ -29,7 +29,7 @@ export function readEntries(document: XmlElement, context: Context): DocumentEnt
 	return entriesOf([...drafts, ...reports(document, sections, tops, reading)]);
 }
 
-/** What an entry is read as. */
+/** A way to read an entry. */
 type Subject = 'problem' | 'diagnosis' | 'encounter' | 'allergy' | 'procedure' | ObservationCategory;
 
 const subjects: Readonly<Partial<Record<SectionKind, Subject>>> = {
@@ -57,7 +57,7 @@ const bySectionAlone: ReadonlySet<SectionKind | undefined> = new Set<SectionKind
 /** Sections whose narrative is commonly all that there is. */
 const narrativeKinds: ReadonlySet<SectionKind | undefined> = new Set<SectionKind>(['exam', 'findings', 'impression', 'survey']);
 
-/** By template; the more special before the more general. */
+/** Readers by template, the more special ones first. */
 const byTemplate: readonly (readonly [ReadonlySet<string>, Subject])[] = [
 	[templates.diagnosisActs, 'diagnosis'],
 	[templates.allergyConcerns, 'allergy'],
@@ -68,9 +68,9 @@ const byTemplate: readonly (readonly [ReadonlySet<string>, Subject])[] = [
 ];
 
 class SectionReader {
-	/** In document order, save that what an observation refers to comes before it. */
+	/** In document order, but an observation comes after everything it refers to. */
 	readonly drafts: Draft[] = [];
-	/** Those that no other draft of the section refers to. */
+	/** Drafts that no other draft of the section refers to. */
 	readonly tops: Draft[] = [];
 	readonly #section: Section;
 	/** Looked for once: where there is none, every entry would be asked. */
@@ -106,7 +106,7 @@ class SectionReader {
 		if (kind === 'encounters') context.skipped(element, 'of encounters only the diagnoses are read');
 	}
 
-	/** Whether the narrative says more than that there is nothing. */
+	/** Tells whether the narrative states anything beyond "nothing to report". */
 	#tellsSomething(): boolean {
 		const { element } = this.#section;
 		const text = element.first('text');

@@ -1,15 +1,15 @@
 import { decodeXml } from '#hl7v3/encoding.ts';
 
 interface Tag {
-	/** As written, with its prefix. */
+	/** The name as written, with its prefix. */
 	name: string;
-	/** Of its `<`, and of what follows its `>`. */
+	/** The index of its `<`, and the index behind its `>`. */
 	start: number;
 	end: number;
 	kind: 'opening' | 'closing' | 'empty';
 }
 
-/** What holds no tags, by how it begins and ends. */
+/** Parts of a document that hold no tags, with their begin and end marks. */
 const others = [
 	['<!--', '-->'],
 	['<![CDATA[', ']]>'],

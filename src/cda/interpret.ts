@@ -21,7 +21,7 @@ import { patientChange } from './patient.ts';
 import { accessionNumber, keyOf, relationsOf, setOf } from './relations.ts';
 import { documentTime } from './times.ts';
 
-/** What the sections of a document state. */
+/** The content of the document's sections. */
 export type ReadEntries = (document: XmlElement, context: Context) => DocumentEntry[];
 
 export interface DocumentSettings {
@@ -36,9 +36,9 @@ export function isDocument({ message }: Received): boolean {
 }
 
 /**
- * What a ClinicalDocument (CDA R2) does to its site's record: its patient, the visit that it names, and itself with what its
- * sections state. Pure: the same document gives the same change-set. `bytes` are those of the request.
- * @throws Failure for what is no CDA R2, and what cannot be placed: no id of its own, or of its patient
+ * Turns a ClinicalDocument (CDA R2) into changes to its site's record: the patient, the visit, the document and the content of its
+ * sections. It is pure: the same document gives the same change-set. `bytes` are those of the request.
+ * @throws Failure when this is no CDA R2 document, or when the document or its patient has no id
  */
 export function interpretDocument(received: Received, bytes: Uint8Array, settings: DocumentSettings): ChangeSet {
 	const { message: document, header, failure } = received;
@@ -113,7 +113,7 @@ function documentChanges(
 	}));
 }
 
-/** Of whom an entry is, a document about several patients does not say. */
+/** A document about several patients does not say to whom an entry belongs. */
 function entriesOf(document: XmlElement, isShared: boolean, readEntries: ReadEntries, context: Context): DocumentEntry[] {
 	if (!isShared) return readEntries(document, context);
 	const body = document.first('component', 'structuredBody');
@@ -121,10 +121,10 @@ function entriesOf(document: XmlElement, isShared: boolean, readEntries: ReadEnt
 	return [];
 }
 
-/** Of a section (DCM 121181, DICOM Object Catalog; DICOM PS3.20 §9.8.1): the root of the id of its act is the Study Instance UID. */
+/** The code of the section DICOM Object Catalog (DICOM PS3.20 §9.8.1). The root of the id of its act is the Study Instance UID. */
 const objectCatalog = '121181';
 
-/** The study of the object catalog, else the accession number of the order that the document fulfils (CDA R2 §4.2.3.3). */
+/** Returns the study of the object catalog, else the accession number of the order that the document fulfils (CDA R2 §4.2.3.3). */
 function studyNames(document: XmlElement): DocumentChange['study'] {
 	const catalogs = document
 		.all('component', 'structuredBody', 'component', 'section')

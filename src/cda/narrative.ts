@@ -60,7 +60,7 @@ function folded(text: string): string {
 	return text.replaceAll(/\s+/g, ' ').trim();
 }
 
-/** Of the elements of every section's text; the first of an id counts. */
+/** Maps ids to elements of the sections' texts. If an id repeats, the first one counts. */
 function idsOf(document: XmlElement): ReadonlyMap<string, XmlElement> {
 	const found = new Map<string, XmlElement>();
 	const visit = (element: XmlElement, isNarrative: boolean): void => {

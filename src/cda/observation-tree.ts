@@ -92,7 +92,7 @@ function isComment(statement: XmlElement): boolean {
 	return statement.name === 'act' && (conformsTo(statement, comments) || statement.first('code')?.attribute('code') === '48767-8');
 }
 
-/** In the order of sequenceNumber where every component has one. */
+/** Sorts by sequenceNumber if every component has one. */
 function componentsOf(organizer: XmlElement): XmlElement[] {
 	const components = organizer.children('component').flatMap((component) => {
 		const statement = statementIn(component);

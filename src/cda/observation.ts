@@ -28,10 +28,10 @@ const categories = {
 
 export type ObservationCategory = keyof typeof categories;
 
-/** What an observation has from the organizer and act that it stands in, where it says nothing itself. */
+/** Values that an observation inherits from the organizer and act around it. */
 export interface Surroundings {
 	category: ObservationCategory;
-	/** Of a panel whose code says nothing: the title of its section. */
+	/** The title of the section, for a panel whose code says nothing. */
 	title: string;
 	status: string;
 	timing: JsonObject;
@@ -39,7 +39,7 @@ export interface Surroundings {
 	specimen: Reference | undefined;
 }
 
-/** Of an entry of a section. Observations of an imaging report have no status of their own (DIR). */
+/** Returns the values for an entry of a section. Observations of an imaging report state no status (DIR). */
 export function surroundings(category: ObservationCategory, title: string): Surroundings {
 	return {
 		category,
@@ -51,7 +51,7 @@ export function surroundings(category: ObservationCategory, title: string): Surr
 	};
 }
 
-/** What stands within a statement has from it. */
+/** Returns the values that inner statements inherit. */
 export function within(statement: XmlElement, outer: Surroundings, reading: Reading): Surroundings {
 	const performer = performers(statement, reading.context);
 	const when = effective(statement, reading);
@@ -65,7 +65,7 @@ export function within(statement: XmlElement, outer: Surroundings, reading: Read
 	};
 }
 
-/** What the statements within one with `own` have from it. */
+/** Returns the values that the statements inside one with `own` inherit. */
 export function handedDown(statement: XmlElement, own: Surroundings, { context }: Reading): Surroundings {
 	if (isShort([[...own.performer], own.specimen ?? null])) return own;
 	context.skipped(statement, 'its performers and specimen are too long to be repeated in each observation within it');
@@ -90,7 +90,7 @@ export function panel(organizer: XmlElement, own: Surroundings, members: readonl
 	return base(organizer, code ?? { text: own.title || own.category }, { ...own, timing: when }, reading);
 }
 
-/** From the first to the last time of the members. */
+/** Returns the period from the first to the last time of the members. */
 function timeOf(members: readonly JsonObject[]): JsonObject {
 	const times = members
 		.flatMap(({ effectiveDateTime, effectivePeriod }) => {
@@ -154,7 +154,7 @@ function effective(statement: XmlElement, { context }: Reading): JsonObject {
 	return period === undefined ? {} : { effectivePeriod: period };
 }
 
-/** Who or what the specimen came from has no resource here, so that the reference names it only. */
+/** The source of the specimen has no resource here, so the reference only names it. */
 function specimenOf(statement: XmlElement, reading: Reading): Reference | undefined {
 	const role = statement.first('specimen', 'specimenRole');
 	if (role === undefined) return undefined;

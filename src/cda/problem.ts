@@ -119,14 +119,14 @@ function problemOf(observation: XmlElement, reading: Reading): Problem | undefin
 	return found && { code: found, isNone: false, fromValue: !isCode };
 }
 
-/** What kind of problem the observation says it is. */
+/** Returns the kind of problem that the observation states. */
 function typesOf(observation: XmlElement, fromValue: boolean, reading: Reading): CodeableConcept[] {
 	const own = observation.first('code');
 	if (!fromValue || own === undefined || own.attribute('code') === 'ASSERTION') return [];
 	return concepts([own], reading).filter(({ coding }) => coding !== undefined);
 }
 
-/** Of problem status observations (C-CDA on FHIR, CF-ProblemStatus; the other codes are those of C32). */
+/** Maps problem status observations (C-CDA on FHIR, CF-ProblemStatus; the other codes come from C32). */
 const clinicalStatuses: Readonly<Record<string, string>> = {
 	'55561003': 'active',
 	'90734009': 'active',
@@ -143,7 +143,7 @@ const ruledOut: Readonly<Record<string, string>> = { '410516002': 'refuted', '41
 
 interface Course {
 	status: string;
-	/** What the status observation says of how certain the problem is. */
+	/** The certainty that the status observation states. */
 	ruledOut: string | undefined;
 	onset: string | undefined;
 	abatement: Record<string, Json>;
@@ -177,7 +177,7 @@ function endedStatus(stated: string | undefined): string {
 	return ended.has(stated) ? stated : 'inactive';
 }
 
-/** Of the act (CF-ConditionClinicalStatus); a concern that is over is one that nobody tracks any more. */
+/** Maps the status of the act (CF-ConditionClinicalStatus). A completed concern is no longer tracked. */
 function concernStatus(concern: Concern | undefined): string {
 	return ['completed', 'suspended', 'aborted'].includes(concern?.status ?? '') ? 'inactive' : 'active';
 }

@@ -64,7 +64,7 @@ export function procedure(statement: XmlElement, reading: Reading): JsonObject |
 	return resource;
 }
 
-/** Where it took place, which has no resource here. */
+/** Names the place of the procedure; no resource is kept for it. */
 function location(statement: XmlElement, reading: Reading): Reference | undefined {
 	for (const participant of statement.children('participant')) {
 		const role = participant.first('participantRole');

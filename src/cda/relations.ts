@@ -58,7 +58,7 @@ export function keyOf({ system, value }: Identifier): string {
 	return indexText(`${typeof system === 'string' ? system : ''}|${value}`);
 }
 
-/** Of the order that the document fulfils (CDA R2 §4.2.3.3); undefined where it names none. */
+/** Returns the accession number of the order that the document fulfils (CDA R2 §4.2.3.3), if it names one. */
 export function accessionNumber(document: XmlElement): string | undefined {
 	const orders = document.all('inFulfillmentOf', 'order', 'id').filter((id) => !id.isNull && id.attribute('extension') !== '');
 	return orders[0]?.attribute('extension');

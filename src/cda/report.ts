@@ -38,12 +38,12 @@ const disciplines: readonly Discipline[] = [
 	{ codes: new Set(['11526-1', '60567-5']), templates: new Set(), category: { code: 'SP', display: 'Surgical Pathology' } },
 ];
 
-/** Whether a code is that of a diagnostic imaging report. */
+/** Tells whether a code stands for a diagnostic imaging report. */
 export function isImagingCode(code: string): boolean {
 	return disciplines[0]?.codes.has(code) ?? false;
 }
 
-/** What a section became: its drafts that stand in no other one. */
+/** The drafts of a section that no other draft contains. */
 export type TopDrafts = ReadonlyMap<Section, readonly Draft[]>;
 
 /**
@@ -113,7 +113,7 @@ function draftOf(document: XmlElement, place: string, resource: JsonObject, resu
 	return { resourceType: 'DiagnosticReport', id, place, resource, ...(result.length === 0 ? {} : { refers: { result } }) };
 }
 
-/** What the header says of the report. */
+/** Reads what the header states about the report. */
 function reportOf(document: XmlElement, sections: readonly Section[], reading: Reading): JsonObject {
 	const { context } = reading;
 	const resource: JsonObject = {};
@@ -137,7 +137,7 @@ function reportOf(document: XmlElement, sections: readonly Section[], reading: R
 	return resource;
 }
 
-/** Who signed, else who wrote. */
+/** Returns the signers, else the authors. */
 function interpreters(document: XmlElement, { context }: Reading): Reference[] {
 	const signed = named(document.first('legalAuthenticator', 'assignedEntity'), context);
 	const people = signed ? [signed] : document.all('author', 'assignedAuthor').map((author) => named(author, context));

@@ -2,8 +2,8 @@ import { entryOf } from '#fhir/mapping/table.ts';
 import type { XmlElement } from '#hl7v3/element.ts';
 
 /**
- * What the entries of a section are read as. `diagnoses` belong to an encounter; `findings` and `impression` are those of a
- * diagnostic report, `catalog` names the images that it is about; `left-out` has no resource here.
+ * Says how the entries of a section are read. `diagnoses` belong to an encounter. `findings` and `impression` belong to a diagnostic
+ * report, and `catalog` names its images. `left-out` has no resource here.
  */
 export type SectionKind =
 	| 'problems'
@@ -106,9 +106,9 @@ export interface Section {
 	element: XmlElement;
 	/** Undefined for a section that nothing is known of, and that stands in none that is. */
 	kind: SectionKind | undefined;
-	/** What it is recognised by: its code, else its first template. */
+	/** The section's key: its code, else its first template. */
 	place: string;
-	/** The section itself is in the table; else it has its kind from the one that it stands in. */
+	/** True if the section itself is in the table; else its kind comes from the section around it. */
 	isOwn: boolean;
 	/** It, or one that it stands in, is about somebody else than the patient: the context of a section is that of the sections within (CDA R2 §4.4). */
 	isOfOther: boolean;
@@ -133,7 +133,7 @@ export function sectionsOf(document: XmlElement): Section[] {
 	return found;
 }
 
-/** By template, and by code where it names none that is listed: codes are more often wrong. */
+/** Finds a section by template, and by code only if no template is listed: codes are wrong more often. */
 function kindOf(section: XmlElement): SectionKind | undefined {
 	for (const id of section.children('templateId')) {
 		const kind = entryOf(byTemplate, id.attribute('root'));

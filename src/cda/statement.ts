@@ -10,7 +10,7 @@ import type { Identifier } from '#record/resource-patch.ts';
 import type { Narrative } from './narrative.ts';
 import { comments } from './templates.ts';
 
-/** What reading the entries of one document needs. */
+/** Everything that is needed to read the entries of one document. */
 export interface Reading {
 	context: Context;
 	narrative: Narrative;
@@ -33,9 +33,9 @@ export function statementIn(holder: XmlElement): XmlElement | undefined {
 /** A statement that stands within another one. */
 export interface Related {
 	statement: XmlElement;
-	/** Of the entryRelationship: SUBJ, REFR, MFST, RSON, COMP … */
+	/** The typeCode of the entryRelationship: SUBJ, REFR, MFST, RSON, COMP … */
 	typeCode: string;
-	/** The relation reads from the inner statement to the outer one. */
+	/** True if the relation reads from the inner statement to the outer one. */
 	isInverted: boolean;
 }
 
@@ -50,7 +50,7 @@ export function relatedTo(statement: XmlElement): Related[] {
 	return found;
 }
 
-/** Whether it conforms to one of the templates, of whatever version. */
+/** Tells whether the statement conforms to one of the templates, in any version. */
 export function conformsTo(element: XmlElement, templates: ReadonlySet<string>): boolean {
 	for (const node of element.content) {
 		if (typeof node !== 'string' && node.name === 'templateId' && templates.has(node.attribute('root'))) return true;
@@ -142,7 +142,7 @@ export function timing(element: XmlElement | undefined, context: Context): { dat
 	return found.start !== undefined && found.start === found.end ? { dateTime: found.start } : { period: found };
 }
 
-/** Who stands behind an assigned or related entity: a person, else the organization, else the device. */
+/** Returns the person of an assigned or related entity, else its organization, else its device. */
 export function named(role: XmlElement | undefined, context: Context): Reference | undefined {
 	if (role === undefined) return undefined;
 	const person = role.first('assignedPerson') ?? role.first('relatedPerson');
@@ -181,7 +181,7 @@ function compare(left: string, right: string): number {
 	return left < right ? -1 : 1;
 }
 
-/** Who told it. */
+/** Returns the informants. */
 export function informant(statement: XmlElement, context: Context): Reference | undefined {
 	const role = statement.first('informant');
 	return named(role?.first('assignedEntity') ?? role?.first('relatedEntity'), context);
@@ -197,12 +197,12 @@ export function performers(statement: XmlElement, context: Context): Reference[]
 /** Characters that each of several inner statements has from the outer one: what is longer would be multiplied. */
 const handedDownMax = 4096;
 
-/** Whether it may be repeated in each of many resources. */
+/** Tells whether a value is short enough to be repeated in many resources. */
 export function isShort(value: Json | undefined): boolean {
 	return value === undefined || JSON.stringify(value).length <= handedDownMax;
 }
 
-/** What the observations of an act have from it, where they say nothing themselves; the notes in any case. */
+/** Returns the values that observations inherit from their act; they inherit the notes in any case. */
 export interface Concern {
 	status: string;
 	authorship: Authorship | undefined;

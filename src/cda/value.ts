@@ -85,7 +85,7 @@ export function valueIn(element: XmlElement, reading: Reading): Value | undefine
 		if (!element.isNull && type !== '') reading.context.skipped(element, 'its data type has no counterpart in FHIR');
 		return undefined;
 	}
-	// What has no proper code may still have a translation, or be text.
+	// Without a proper code there may still be a translation, or text.
 	if (element.isNull && reader !== coded) return undefined;
 	return reader(element, reading);
 }

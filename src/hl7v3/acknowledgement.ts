@@ -6,7 +6,7 @@ import { type Envelope, escapeXml, wrap } from './envelope.ts';
 export type AcknowledgementCode = 'AA' | 'AE' | 'CA' | 'CE' | 'CR';
 
 export interface Acknowledgement {
-	/** What is answered; undefined when nothing could be read. */
+	/** The message that is answered; undefined if nothing could be read. */
 	message: XmlElement | undefined;
 	envelope: Envelope | undefined;
 	code: AcknowledgementCode;
@@ -35,8 +35,8 @@ const detailCodes: Readonly<Partial<Record<FailureCode, string>>> = {
 };
 
 /**
- * What acknowledges: in the terms of acceptAckCode where it asks for an accept acknowledgement of this outcome, else an
- * application acknowledgement. CR is for what is not taken whatever it says, CE for what is wrong in it.
+ * Renders the acknowledgement: an accept acknowledgement if acceptAckCode asks for one on this outcome, else an application
+ * acknowledgement. CR means that such messages are never taken, CE that this one is wrong.
  */
 export function codeOf(acceptAckCode: string, failure: FailureCode | undefined): AcknowledgementCode {
 	const refused = failure !== undefined;

@@ -7,7 +7,7 @@ const messageFlagsMax = 50;
 /** Flags of one clinical document that are kept. */
 export const documentFlagsMax = 200;
 
-/** What interpreting one message needs beside its elements. */
+/** Everything beside its elements that is needed to interpret a message. */
 export class Context {
 	/** The site's assigning authority for identifiers that name none; a FHIR system URI. */
 	readonly defaultAuthority: string | undefined;

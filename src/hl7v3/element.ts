@@ -8,10 +8,10 @@ export class XmlElement {
 	/** Local name. */
 	readonly name: string;
 	readonly namespace: string;
-	/** By name as written, without namespace declarations. */
+	/** Attributes by their name as written, without namespace declarations. */
 	readonly attributes: Readonly<Record<string, string>>;
 	readonly parent: XmlElement | undefined;
-	/** Elements and text in document order; text that only lays out the document is left out. */
+	/** Elements and text in document order, without white space between elements. */
 	readonly content: XmlNode[] = [];
 
 	constructor(name: string, namespace: string, attributes: Readonly<Record<string, string>>, parent: XmlElement | undefined) {
@@ -26,7 +26,7 @@ export class XmlElement {
 		return this.attributes[name]?.trim() ?? '';
 	}
 
-	/** Whether the sender says that it has no value, and why (HL7 v3 abstract data types, NullFlavor). */
+	/** True if the sender states that there is no value (HL7 v3 abstract data types, NullFlavor). */
 	get isNull(): boolean {
 		return this.attributes['nullFlavor'] !== undefined;
 	}
@@ -69,7 +69,7 @@ export class XmlElement {
 		return /\s\s|[^\S ]/.test(text) ? text.replaceAll(/\s+/g, ' ').trim() : text.trim();
 	}
 
-	/** Where it stands in its message, as XPath whose names are in the HL7 namespace; `[n]` where a name repeats. */
+	/** The element's place in its message as XPath. Names are in the HL7 namespace; `[n]` is added if a name repeats. */
 	get path(): string {
 		const { parent } = this;
 		if (parent === undefined || parent.namespace !== hl7Namespace) return `/${this.name}`;

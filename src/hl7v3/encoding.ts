@@ -7,13 +7,13 @@ export function isSupportedEncoding(name: string): boolean {
 	return supported.test(name.toLowerCase());
 }
 
-/** Where an XML declaration has ended for certain. */
+/** An XML declaration ends within so many bytes. */
 const declarationBytes = 256;
 
 interface Detected {
 	/** A label of the WHATWG Encoding Standard. */
 	label: string;
-	/** Whether the document itself says so, by a byte order mark or its declaration. */
+	/** True if the document itself says so, by a byte order mark or its declaration. */
 	stated: boolean;
 }
 

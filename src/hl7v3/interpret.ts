@@ -20,7 +20,7 @@ export interface Received {
 }
 
 const noHeader: Header = { messageId: '', zone: 'Z', acceptAckCode: '' };
-/** What a log, a metric or an answer may repeat of what the sender wrote. */
+/** The parts of a message that a log, a metric or an answer may repeat. */
 const interactionName = /^[A-Z]{4}_[A-Z]{2}\d{6}[A-Z]{2}\d{2}$/;
 const documentCode = /^[A-Za-z0-9.-]{1,20}$/;
 
@@ -47,7 +47,7 @@ function typeOf(message: XmlElement): string {
 }
 
 /**
- * What a message does to its site's record. Pure: the same message gives the same change-set.
+ * Turns a message into changes to its site's record. It is pure: the same message gives the same change-set.
  * @throws Failure when the message is refused; its location is that of the fault
  */
 export function interpret({ message, messageType, header, failure }: Received, defaultAuthority: string | undefined): ChangeSet {

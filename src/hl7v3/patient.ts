@@ -80,7 +80,7 @@ function addTo(parts: Record<string, JsonObject[]>, part: string, item: JsonObje
 	parts[part] = [...(parts[part] ?? []), item];
 }
 
-/** What is stated of a person, wherever the format has it. */
+/** Facts about a person, wherever the format states them. */
 export interface PersonElements {
 	names: readonly XmlElement[];
 	birthTime: XmlElement | undefined;
@@ -92,7 +92,7 @@ export interface PersonElements {
 	multipleBirth: { order: XmlElement | undefined; indicator: XmlElement | undefined };
 	deceased: { time: XmlElement | undefined; indicator: XmlElement | undefined };
 	telecoms: readonly XmlElement[];
-	/** By url. */
+	/** Extensions by URL. */
 	extension: ResourcePatch['parts'][string] | undefined;
 }
 

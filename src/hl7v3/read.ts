@@ -43,7 +43,7 @@ class Reader {
 	#root: XmlElement | undefined;
 	#elements = 0;
 	#attributes = 0;
-	/** Whether the element at hand may declare a namespace; most do not. */
+	/** True if the current element may declare a namespace; most do not. */
 	#declares = false;
 
 	constructor(limits: XmlLimits) {
@@ -129,7 +129,7 @@ function declarations(attributes: SaxesTagPlain['attributes'], above: Scope): [S
 	return [scope ?? above, attributes];
 }
 
-/** What saxes found wrong, without its position and without the names that it quotes, which the sender wrote. */
+/** The fault that saxes found, without its position and without the names that it quotes: the sender wrote those. */
 function ruleOf(message: string): string {
 	return message
 		.replace(/^\d+:\d+: /, '')

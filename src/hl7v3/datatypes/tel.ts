@@ -40,7 +40,7 @@ function contactPoint(element: XmlElement, context: Context): ContactPoint | und
 	const codes = codesOf(element, 'use');
 	let system = listed ?? (text.includes('@') ? 'email' : scheme === undefined ? 'phone' : 'other');
 	if (system === 'phone' && codes.includes('PG')) system = 'pager';
-	// Of what is a URL as a whole, and of an unknown scheme, the scheme belongs to the value.
+	// In a whole URL, and with an unknown scheme, the scheme is part of the value.
 	const value = listed === undefined || system === 'url' ? text : decoded(text.slice((scheme?.length ?? 0) + 1));
 	if (value === '') return undefined;
 	const point: ContactPoint = { system, value };

@@ -7,7 +7,7 @@ export interface Interaction {
 	/** The name of its element: `PRPA_IN201301UV02`. */
 	name: string;
 	/**
-	 * What the message does to the record.
+	 * Turns the message into changes to the record.
 	 * @throws Failure when it is refused
 	 */
 	changes(message: XmlElement, context: Context): Change[];
