@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import type { DeliveryKind } from '#record/delivery.ts';
 import { listFailures as listStatement, openMessages } from '#storage/statements/administrative/failures.ts';
 import { finishRun, interruptSilentRuns, listRuns, showRun } from '#storage/statements/administrative/replay-runs.ts';
 import { AdministrationError, note, type OperationContext } from './context.ts';
-import { isReplayable } from './messages.ts';
+import { replayableKinds } from './replay.ts';
 import { instant, page, time } from './schemas.ts';
 import { siteBySlug } from './sites.ts';
 
@@ -26,6 +27,7 @@ export const failureRecord = z.strictObject({
 type FailureRecord = z.output<typeof failureRecord>;
 
 type Row = Omit<FailureRecord, 'first_at' | 'last_at' | 'looked_back_to' | 'replayable'> & {
+	kind: DeliveryKind | null;
 	first_at: Date;
 	last_at: Date;
 	looked_back_to: Date | null;
@@ -38,6 +40,7 @@ export async function listFailures(
 ): Promise<FailureRecord[]> {
 	const { visibleSites, limits, database } = context;
 	const values = [visibleSites === 'all' ? null : visibleSites, limits.failuresScannedMax, input.since ?? null];
+	const replayable = await replayableKinds();
 	return (await database.search<Row>(listStatement, values, limits.readMsMax)).map((row) => ({
 		id: row.id,
 		site: row.site,
@@ -50,7 +53,7 @@ export async function listFailures(
 		first_at: row.first_at.toISOString(),
 		last_at: row.last_at.toISOString(),
 		last_id: row.last_id,
-		replayable: isReplayable(row),
+		replayable: replayable.has(row.kind),
 		looked_back_to: row.looked_back_to?.toISOString() ?? null,
 	}));
 }
@@ -87,10 +90,10 @@ export async function startReplay(context: OperationContext, input: z.output<typ
 	if (replayRuns === undefined) throw new AdministrationError('a replay of many messages is carried out by the running service');
 	const { id: siteId } = await siteBySlug(context.em.fork(), input.site);
 	const values = [siteId, limits.failuresScannedMax, input.since ?? null, input.cause, limits.replayMessagesMax];
-	const open = await database.search<{ id: string; surface: string; message_type: string }>(openMessages, values, limits.readMsMax);
+	const open = await database.search<Pick<Row, 'id' | 'kind' | 'surface' | 'message_type'>>(openMessages, values, limits.readMsMax);
 	const [first] = open;
 	if (first === undefined) throw new AdministrationError('no message of this cause waits to be taken again');
-	if (!isReplayable(first))
+	if (!(await replayableKinds()).has(first.kind))
 		throw new AdministrationError(`messages of type ${first.message_type} are not replayed; they have to be sent or asked for again`);
 	const cause = { surface: first.surface, message_type: first.message_type, cause: input.cause };
 	const id = await replayRuns.start(context, { siteId, cause, messageIds: open.map((message) => message.id) });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { isUuid, newId } from '#core/id.ts';
-import { type Delivery, deliverySurfaces } from '#record/delivery.ts';
+import { isUuid } from '#core/id.ts';
+import { deliveryKinds, deliverySurfaces } from '#record/delivery.ts';
 import { rowIdOf } from '#record/row-id.ts';
 import type { ResourceType } from '#record/table-shape.ts';
 import { listUnmatched, patientValues, relatedMessages, showMessage } from '#storage/statements/administrative/read-messages.ts';
@@ -8,6 +8,7 @@ import { searchMessages as searchStatement } from '#storage/statements/administr
 import { AdministrationError, note, type OperationContext } from './context.ts';
 import { readMessage } from './reading/read-message.ts';
 import { reading } from './reading/reading.ts';
+import { type ReplayableRow, replayableKinds, replayOf } from './replay.ts';
 import { instant, ofSite, page, time } from './schemas.ts';
 import { type RecordedResource, SiteRecord } from './site-record.ts';
 import { personName, referencedId } from './summaries.ts';
@@ -16,6 +17,7 @@ import { visibleSiteIds } from './visible-sites.ts';
 export const listMessagesInput = z.strictObject({
 	...ofSite,
 	surface: z.enum(deliverySurfaces).optional(),
+	kind: z.enum(deliveryKinds).optional(),
 	client: z.uuid().optional(),
 	outcome: z.enum(['accepted', 'refused', 'ignored', 'duplicate']).optional(),
 	type: z.string().optional(),
@@ -41,6 +43,7 @@ export const messageRecord = z.strictObject({
 	site: z.string(),
 	received_at: instant,
 	committed_at: instant,
+	kind: z.enum(deliveryKinds).nullable().describe('null where an earlier version logged it during an upgrade'),
 	surface: z.string(),
 	client: z.string().nullable(),
 	source: z.string(),
@@ -63,20 +66,11 @@ interface MessageRow extends Omit<MessageRecord, 'received_at' | 'committed_at' 
 	sequence: string;
 }
 
-interface WholeMessageRow extends MessageRow {
-	site_id: string;
-	default_authority: string | null;
-	update_creates: boolean;
-	check_references: boolean;
-	client_id: string;
+interface WholeMessageRow extends MessageRow, ReplayableRow {
 	changed: string[] | null;
 	patient: string | null;
 	other_patient: string | null;
-	bytes: Buffer;
 	ack: Buffer;
-	also_events: string[] | null;
-	ignore_events: string[] | null;
-	ack_mode: string | null;
 }
 
 function record(row: MessageRow): MessageRecord {
@@ -85,6 +79,7 @@ function record(row: MessageRow): MessageRecord {
 		site: row.site,
 		received_at: row.received_at.toISOString(),
 		committed_at: row.committed_at.toISOString(),
+		kind: row.kind,
 		surface: row.surface,
 		client: row.client,
 		source: row.source,
@@ -108,6 +103,7 @@ export async function listLoggedMessages(context: OperationContext, input: Searc
 	const { visibleSites } = context;
 	const { statement, values } = searchStatement({
 		sites: visibleSites === 'all' ? undefined : visibleSites,
+		kind: input.kind,
 		surface: input.surface,
 		clientId: input.client,
 		outcome: input.outcome,
@@ -215,7 +211,7 @@ export async function readLoggedMessage(context: OperationContext, id: string): 
 	const patients = await patientsBehind(new SiteRecord(context, row.site_id), row.changed ?? [], byNumber);
 	return {
 		...wholeOf(row),
-		replayable: isReplayable(row) && row.bytes.length > 0,
+		replayable: row.bytes.length > 0 && (await replayableKinds()).has(row.kind),
 		replays: related
 			.filter(({ kind }) => kind === 'replay')
 			.map(({ id: replay, outcome, at }) => ({ id: replay, outcome, received_at: at.toISOString() })),
@@ -232,7 +228,7 @@ type ReplayRecord = z.infer<typeof replayRecord>;
 export async function replayMessage(context: OperationContext, id: string): Promise<ReplayRecord> {
 	const row = await wholeRow(context, id);
 	if (row.bytes.length === 0) throw new AdministrationError(`the message '${id}' is a duplicate; replay '${row.replay_of}'`);
-	const reply = await context.deliver(replayOf(row, context.nowMs()));
+	const reply = await context.deliver(await replayOf(row, context.nowMs()));
 	const { id: replay, outcome } = reply;
 	await note(context, { action: 'messages.replay', subject: id, siteId: row.site_id, after: { replay, outcome } });
 	return { id: replay, replay_of: id, outcome, failure: reply.failure?.diagnostics ?? null };
@@ -243,59 +239,10 @@ const replayedMax = 1000;
 /** All that the visible sites refused and that can be replayed, oldest first: the newest thousand. */
 export async function replayRefused(context: OperationContext): Promise<ReplayRecord[]> {
 	const refused = await listLoggedMessages(context, { outcome: 'refused', limit: replayedMax });
+	const replayable = await replayableKinds();
 	const records: ReplayRecord[] = [];
-	for (const { id } of refused.filter(isReplayable).reverse()) records.push(await replayMessage(context, id));
+	for (const { id } of refused.filter(({ kind }) => replayable.has(kind)).reverse()) records.push(await replayMessage(context, id));
 	return records;
-}
-
-/** What an HL7 v3 delivery is logged as (hl7v3/interpret); no MSH-9 has these. */
-const hl7v3Types = /^(?:HL7v3|CDA(?: .*)?|[A-Z]{4}_[A-Z]{2}\d{6}[A-Z]{2}\d{2})$/;
-
-type LoggedKind = Pick<MessageRecord, 'surface' | 'message_type'>;
-
-const isFhir = ({ message_type: type }: LoggedKind) => /^(POST|PUT|PATCH) /.test(type);
-const isMpps = ({ surface, message_type: type }: LoggedKind) => type.startsWith('MPPS') && surface !== 'mllp' && surface !== 'hl7-http';
-const isHl7v3 = ({ surface, message_type: type }: LoggedKind) => surface !== 'mllp' && hl7v3Types.test(type);
-/** A replay was of HL7 v2 when it is none of the others. */
-const isHl7v2 = ({ surface }: LoggedKind) => ['mllp', 'hl7-http', 'replay'].includes(surface);
-
-/** What is logged of images and of people's decisions tells why they were refused, and is no message to take again. */
-export function isReplayable(logged: LoggedKind): boolean {
-	return isFhir(logged) || isMpps(logged) || isHl7v3(logged) || isHl7v2(logged);
-}
-
-function replayOf(row: WholeMessageRow, nowMs: number): Delivery {
-	const replay = {
-		id: newId(nowMs),
-		siteId: row.site_id,
-		clientId: row.client_id,
-		surface: 'replay' as const,
-		source: row.source,
-		receivedAtMs: nowMs,
-		bytes: row.bytes,
-		replayOf: row.id,
-	};
-	const { message_type: type } = row;
-	if (isFhir(row)) {
-		return { ...replay, kind: 'fhir', policy: { updateCreates: row.update_creates, checkReferences: row.check_references } };
-	}
-	if (isMpps(row)) {
-		const operation = type === 'MPPS N-CREATE' ? 'create' : type === 'MPPS N-SET' ? 'set' : 'report';
-		return { ...replay, kind: 'mpps', operation };
-	}
-	if (isHl7v3(row)) return { ...replay, kind: 'hl7v3', defaultAuthority: row.default_authority ?? undefined };
-	if (!isHl7v2(row)) {
-		throw new AdministrationError(
-			`the message '${row.id}' is of type ${type}, which is not replayed; it has to be sent or asked for again`,
-		);
-	}
-	const policy = {
-		also: row.also_events ?? [],
-		ignore: row.ignore_events ?? [],
-		enhancedAck: row.ack_mode === 'enhanced',
-		defaultAuthority: row.default_authority ?? undefined,
-	};
-	return { ...replay, kind: 'hl7v2', policy };
 }
 
 export const listUnmatchedInput = z.strictObject(page(50));

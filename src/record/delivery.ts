@@ -153,7 +153,8 @@ interface DeliveryContracts {
 	identity: { delivery: IdentityDelivery; answer: IdentityOutcome };
 }
 
-export type DeliveryKind = keyof DeliveryContracts;
+export const deliveryKinds = ['hl7v2', 'hl7v3', 'fhir', 'mpps', 'instance', 'report', 'conflict', 'identity'] as const;
+export type DeliveryKind = (typeof deliveryKinds)[number];
 export type DeliveryOf<Kind extends DeliveryKind> = DeliveryContracts[Kind]['delivery'];
 export type AnswerOf<Kind extends DeliveryKind> = DeliveryContracts[Kind]['answer'];
 

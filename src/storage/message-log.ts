@@ -47,6 +47,7 @@ export function logMessages(connection: Connection, messages: readonly LoggedMes
 		ids(({ delivery }) => delivery.siteId),
 		ids(({ delivery }) => delivery.id),
 		ids(({ sequence }) => String(sequence)),
+		ids(({ delivery }) => delivery.kind),
 		column(({ delivery }) => delivery.surface),
 		ids(({ delivery }) => delivery.clientId),
 		column(({ delivery }) => delivery.source),

@@ -59,6 +59,12 @@ describe('a refused message', () => {
 		const refused = () => listLoggedMessages({ ...context, visibleSites: ['south'] }, { outcome: 'refused', limit: 10 });
 		const logged = await refused();
 		assert.deepEqual(logged.map(({ message_type: type }) => type).sort(), ['C-STORE', 'conflict settle']);
+		assert.deepEqual(logged.map(({ kind }) => kind).sort(), ['conflict', 'instance']);
+		const ofInstances = await listLoggedMessages({ ...context, visibleSites: ['south'] }, { kind: 'instance', limit: 10 });
+		assert.deepEqual(
+			ofInstances.map(({ message_type: type }) => type),
+			['C-STORE'],
+		);
 		for (const { id, message_type: type } of logged)
 			await assert.rejects(replayMessage(context, id), new RegExp(`is of type ${type}, which is not replayed`));
 		assert.deepEqual(await replayRefused({ ...context, visibleSites: ['south'] }), []);

@@ -387,6 +387,7 @@ create table message_log (
 	ack bytea not null,
 	patient text,
 	other_patient text,
+	kind text,
 	PRIMARY KEY (site_id, id),
 	CHECK ((outcome = ANY (ARRAY['accepted'::text, 'refused'::text, 'ignored'::text, 'duplicate'::text])))
 ) partition by RANGE (id);

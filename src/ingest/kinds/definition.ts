@@ -25,12 +25,14 @@ export interface LoggedMessage {
 	messageType: string;
 	hl7v2: Hl7v2Policy;
 	fhir: FhirPolicy;
+	/** The site's assigning authority for identifiers that name none; a FHIR system URI. */
+	defaultAuthority: string | undefined;
 }
 
 /** A delivery carries these whatever its kind is. */
 type CarriedByAll = 'id' | 'siteId' | 'clientId' | 'surface' | 'source' | 'receivedAtMs' | 'bytes' | 'withheld' | 'replayOf';
 /** What a kind of delivery carries beside that. */
-type Carried<Delivery> = Omit<Delivery, CarriedByAll>;
+type Carried<Delivery> = Delivery extends unknown ? Omit<Delivery, CarriedByAll> : never;
 
 /** Everything that is true of one kind of delivery. */
 export interface DeliveryDefinition<Kind extends DeliveryKind = DeliveryKind> {

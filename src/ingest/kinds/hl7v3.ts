@@ -16,7 +16,7 @@ export const hl7v3 = defineDelivery<'hl7v3'>({
 	interpret,
 	answerLog: acknowledgementLog,
 	messageIdName: 'the message id',
-	replay: ({ hl7v2: { defaultAuthority } }) => ({ kind: 'hl7v3', defaultAuthority }),
+	replay: ({ defaultAuthority }) => ({ kind: 'hl7v3', defaultAuthority }),
 });
 
 function interpret(delivery: Hl7v3Delivery, { limits, clock, log }: InterpretContext): Interpretation<Hl7Answer> {

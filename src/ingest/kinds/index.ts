@@ -22,6 +22,8 @@ const kinds: { readonly [Kind in DeliveryKind]: DeliveryDefinition<Kind> } = {
 	identity,
 };
 
+export const definitions: readonly DeliveryDefinition[] = Object.values(kinds);
+
 export function definitionOf(kind: DeliveryKind): DeliveryDefinition {
 	return kinds[kind];
 }

@@ -2,18 +2,29 @@ import { useAnswer } from '../../answers.ts';
 import { instantsOf, type Period, PeriodFilter } from '../../components/period.tsx';
 import { SearchInput } from '../../components/search.tsx';
 import { listClients, type searchMessages } from './calls.ts';
-import { surfaceNames } from './outcome.tsx';
+import { kindNames, surfaceNames } from './outcome.tsx';
 
 export interface MessageFilters extends Period {
 	patient: string;
 	control: string;
 	type: string;
 	outcome: string;
+	kind: string;
 	surface: string;
 	client: string;
 }
 
-export const noFilters: MessageFilters = { patient: '', control: '', type: '', outcome: '', surface: '', client: '', since: '', until: '' };
+export const noFilters: MessageFilters = {
+	patient: '',
+	control: '',
+	type: '',
+	outcome: '',
+	kind: '',
+	surface: '',
+	client: '',
+	since: '',
+	until: '',
+};
 
 type Query = NonNullable<Parameters<typeof searchMessages>[0]>;
 
@@ -21,12 +32,13 @@ const outcomes = ['accepted', 'refused', 'ignored', 'duplicate'] as const;
 const types = ['ADT^A01', 'ADT^A04', 'ADT^A08', 'ADT^A40', 'ORU^R01', 'PRPA_IN201301UV02', 'MPPS COMPLETED', 'MPPS N-CREATE', 'MPPS N-SET'];
 
 /** What the API takes: instants in UTC; what is empty is not asked for. */
-export function queryOf({ patient, control, type, outcome, surface, client, ...period }: MessageFilters): Partial<Query> {
+export function queryOf({ patient, control, type, outcome, kind, surface, client, ...period }: MessageFilters): Partial<Query> {
 	return {
 		patient: patient.trim() || undefined,
 		control_id: control.trim() || undefined,
 		type: type.trim() || undefined,
 		outcome: (outcome || undefined) as (typeof outcomes)[number] | undefined,
+		kind: (kind || undefined) as Query['kind'],
 		surface: (surface || undefined) as Query['surface'],
 		client: client || undefined,
 		...instantsOf(period),
@@ -65,6 +77,7 @@ export function Filters({
 				</datalist>
 			</label>
 			<Choice label="Outcome" value={filters.outcome} options={outcomes.map((outcome) => [outcome, outcome])} onValue={set('outcome')} />
+			<Choice label="Kind" value={filters.kind} options={Object.entries(kindNames)} onValue={set('kind')} />
 			<Choice label="Surface" value={filters.surface} options={Object.entries(surfaceNames)} onValue={set('surface')} />
 			<Choice
 				label="Client"

@@ -14,7 +14,7 @@ const isOpen = (m: string) => `
 
 /** The newest refused messages of a site; `$2` is how many at most, `$3` since when. */
 const refused = (site: string) => `
-	select m.site_id, m.id, m.surface, m.client_id, m.received_at, m.message_type, m.control_id, m.failure_code, m.failure
+	select m.site_id, m.id, m.kind, m.surface, m.client_id, m.received_at, m.message_type, m.control_id, m.failure_code, m.failure
 	from message_log m
 	where m.site_id = ${site} and m.outcome = 'refused' and m.outcome <> 'accepted' and ($3::timestamptz is null or m.received_at >= $3)
 	order by m.id desc
@@ -29,7 +29,7 @@ export const listFailures: Statement = {
 	text: `
 select s.slug as site, f.*
 from site s cross join lateral (
-	select ${causeOf('m')} as id, m.surface, m.message_type, m.failure_code, ${shapeOf('m')} as failure,
+	select ${causeOf('m')} as id, max(m.kind) as kind, m.surface, m.message_type, m.failure_code, ${shapeOf('m')} as failure,
 		count(*)::integer as messages, count(*) filter (where ${isOpen('m')})::integer as open,
 		min(m.received_at) as first_at, max(m.received_at) as last_at, max(m.id::text)::uuid as last_id,
 		(select case when count(*) >= $2::integer then min(b.received_at) end from (${refused('s.id')}) b) as looked_back_to
@@ -45,7 +45,7 @@ limit 500`,
 export const openMessages: Statement = {
 	name: 'open_messages',
 	text: `
-select m.id, m.surface, m.message_type
+select m.id, m.kind, m.surface, m.message_type
 from (${refused('$1::uuid')}) m
 where ${causeOf('m')} = $4 and ${isOpen('m')}
 	and not exists (

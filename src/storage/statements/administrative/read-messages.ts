@@ -3,7 +3,7 @@ import type { Statement } from '../../statement.ts';
 export const showMessage: Statement = {
 	name: 'show_message',
 	text: `
-select m.id, m.site_id, s.slug as site, s.default_authority, s.update_creates, s.check_references, m.received_at, m.committed_at, m.surface, m.client_id, c.name as client, m.source,
+select m.id, m.site_id, s.slug as site, s.default_authority, s.update_creates, s.check_references, m.received_at, m.committed_at, m.kind, m.surface, m.client_id, c.name as client, m.source,
 	m.message_type, m.control_id, m.outcome, m.failure_code, m.failure, m.flags, m.changed, m.sequence, m.replay_of, m.patient, m.other_patient, m.bytes, m.ack,
 	c.also_events, c.ignore_events, c.ack_mode
 from site s

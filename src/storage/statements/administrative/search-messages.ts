@@ -6,6 +6,7 @@ export interface MessageFilters {
 	sites: readonly string[] | undefined;
 	outcome?: string | undefined;
 	messageType?: string | undefined;
+	kind?: string | undefined;
 	surface?: string | undefined;
 	clientId?: string | undefined;
 	controlId?: string | undefined;
@@ -38,7 +39,7 @@ export const causeOf = (m: string) =>
 	`md5(concat_ws(chr(31), ${m}.surface, ${m}.message_type, coalesce(${m}.failure_code, ''), ${shapeOf(m)}))`;
 
 const columns = `
-	m.id, s.slug as site, m.received_at, m.committed_at, m.surface, m.client_id, c.name as client, m.source, m.message_type, m.control_id,
+	m.id, s.slug as site, m.received_at, m.committed_at, m.kind, m.surface, m.client_id, c.name as client, m.source, m.message_type, m.control_id,
 	m.outcome, m.failure_code, m.failure, m.flags, m.sequence, m.replay_of,
 	(extract(epoch from m.committed_at - m.received_at) * 1000)::float8 as latency_ms`;
 
@@ -73,7 +74,7 @@ order by m.id desc`;
 type Add = (value: unknown, type: string) => string;
 
 function conditionsOf(filters: MessageFilters, add: Add): string[] {
-	const { outcome, messageType, surface, clientId, controlId, cause, sinceMs, untilMs, before } = filters;
+	const { outcome, messageType, kind, surface, clientId, controlId, cause, sinceMs, untilMs, before } = filters;
 	const conditions: string[] = [];
 	if (outcome !== undefined) conditions.push(`m.outcome = ${add(outcome, 'text')}`);
 	// Said again as constants, so that the partial indexes are known to hold what is asked for.
@@ -81,6 +82,9 @@ function conditionsOf(filters: MessageFilters, add: Add): string[] {
 	if (messageType !== undefined) conditions.push(`m.message_type = ${add(messageType, 'text')}`);
 	if (surface !== undefined) conditions.push(`m.surface = ${add(surface, 'text')}`);
 	if (surface !== undefined && surface !== 'mllp') conditions.push(`m.surface <> 'mllp'`);
+	if (kind !== undefined) conditions.push(`m.kind = ${add(kind, 'text')}`);
+	// By MLLP comes HL7 v2 only.
+	if (kind !== undefined && kind !== 'hl7v2') conditions.push(`m.surface <> 'mllp'`);
 	if (clientId !== undefined) conditions.push(`m.client_id = ${add(clientId, 'uuid')}`, `m.client_id <> ${nilIdSql}`);
 	if (controlId !== undefined) conditions.push(`m.control_id = ${add(controlId, 'text')}`, `m.control_id <> ''`);
 	if (cause !== undefined) conditions.push(`m.outcome = 'refused'`, `m.outcome <> 'accepted'`, `${causeOf('m')} = ${add(cause, 'text')}`);
