@@ -17,7 +17,7 @@ export function normaliseAddress(text: string): string {
 
 /** Addresses with a common prefix; `*` is the empty prefix of both families. */
 export interface AddressRange {
-	/** As it was written. */
+	/** The range as written. */
 	readonly text: string;
 	readonly bytes: AddressBytes | undefined;
 	readonly prefixBits: number;
@@ -53,7 +53,7 @@ export function rangeContains(range: AddressRange, address: AddressBytes): boole
 	return ((range.bytes[whole] ?? 0) & mask) === ((address[whole] ?? 0) & mask);
 }
 
-/** Whether one of the ranges contains the other. */
+/** Tells whether one of the ranges contains the other. */
 export function rangesOverlap(one: AddressRange, other: AddressRange): boolean {
 	const [wider, narrower] = one.prefixBits <= other.prefixBits ? [one, other] : [other, one];
 	return narrower.bytes === undefined || rangeContains(wider, narrower.bytes);

@@ -60,7 +60,7 @@ export function utc(year: number, month: number, day: number): number {
 /** A date without a time zone is a day somewhere on earth. */
 const anywhereMs = 14 * 3_600_000;
 
-/** Whether all of the end lies before the start, where the two can be compared (FHIR R4 per-1). */
+/** Tells whether the whole end lies before the start, if the two can be compared (FHIR R4 per-1). */
 export function endsBeforeStart(start: string, end: string): boolean {
 	const [from, to] = [dateRange(start), dateRange(end)];
 	if (from === undefined || to === undefined) return false;

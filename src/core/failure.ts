@@ -1,5 +1,5 @@
 /**
- * What can go wrong with what somebody sent, as a closed list. A failure is an answer, not a bug:
+ * The closed list of faults in what a sender sent. A failure is an answer, not a bug:
  * every surface renders it in its own words (AE + ERR, OperationOutcome, `{success: false}`).
  * `hl7` is HL7 table 0357 (v2.5.1 §2.15.5.3), `issue` the FHIR R4 IssueType, `status` the HTTP status.
  */
@@ -40,7 +40,7 @@ export const failureCodes = {
 
 export type FailureCode = keyof typeof failureCodes;
 
-/** Where in a message or resource the fault lies: `PID-3`, or a FHIRPath such as `Patient.birthDate`. */
+/** The place of a fault in a message or resource: `PID-3`, or a FHIRPath such as `Patient.birthDate`. */
 export interface FailureLocation {
 	/** HL7 v2: segment id, 1-based sequence of that segment, field, repetition, component (ERR-2, ERL). */
 	segment?: string;
@@ -71,7 +71,7 @@ export class Failure extends Error {
 	readonly retryAfterSeconds: number | undefined;
 	/** The methods that are allowed, where this one is not. */
 	readonly allow: string | undefined;
-	/** Where several faults were found, each of them; `diagnostics` then sums them up. */
+	/** All faults, if several were found; `diagnostics` then sums them up. */
 	readonly issues: readonly FailureIssue[] | undefined;
 
 	constructor(

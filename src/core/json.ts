@@ -3,7 +3,7 @@ export type Json = string | number | boolean | null | Json[] | { [member: string
 export type JsonObject = { [member: string]: Json };
 
 const rawJson = (JSON as unknown as { rawJSON(text: string): Json }).rawJSON;
-/** Whether a value is a decimal that keeps its digits (`exactDecimal`), and no object. */
+/** Tells whether a value is a decimal that keeps its digits (`exactDecimal`), and not an object. */
 export const isRawJson = (JSON as unknown as { isRawJSON(value: unknown): boolean }).isRawJSON;
 /** A number behind a member name or in a list; what only looks like one inside a string costs time, not digits. */
 const decimalDigits = /(?:":|[[,])\s*-?\d+(?:\.|[eE]|\d{15})/;

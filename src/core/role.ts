@@ -1,3 +1,3 @@
-/** What a person may do; each role includes the ones before it. A manager and an auditor are of some sites, an administrator of all. */
+/** The roles of people; each includes the ones before it. Auditors and managers are assigned to sites, an administrator to all. */
 export const roles = ['auditor', 'manager', 'administrator'] as const;
 export type Role = (typeof roles)[number];

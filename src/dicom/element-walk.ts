@@ -1,7 +1,7 @@
 import { DataSetError, tagText } from './fault.ts';
 import type { Encoding } from './transfer-syntax.ts';
 
-/** What a visitor wants of an element. */
+/** A visitor's decision about an element. */
 export const wish = {
 	/** Its value is passed over without being kept; a sequence with everything in it. */
 	skip: 0,
@@ -49,7 +49,7 @@ function vrCode(vr: string): number {
 	return (vr.charCodeAt(0) << 8) | vr.charCodeAt(1);
 }
 
-/** By the two letters as a number; this is asked for every element, and a table answers faster than a map. */
+/** VRs by their two letters as a number. This is asked for every element, and a table answers faster than a map. */
 const vrByCode: (string | undefined)[] = Array.from({ length: 0x1_00_00 });
 const isShort = new Uint8Array(0x1_00_00);
 for (const vr of [...shortVrs, ...longVrs]) vrByCode[vrCode(vr)] = vr;
@@ -100,7 +100,7 @@ export class ElementWalk {
 		return this.#isStopped;
 	}
 
-	/** From the first byte of the data set to where reading goes on; after a stop, to the value of the element that was stopped at. */
+	/** The distance from the first byte of the data set to the next byte to read; after a stop, to the value of the element of the stop. */
 	get offset(): number {
 		return this.#base;
 	}
@@ -236,7 +236,7 @@ export class ElementWalk {
 		}
 		const code = buffer.readUInt16BE(at + 4);
 		const vr = vrByCode[code] ?? this.#unknownVr(code);
-		// What stands for an unknown VR tells its form.
+		// The form follows from the code that stands for an unknown VR.
 		if (isShort[code] === 1 || vr === 'LO') {
 			const length = this.#frame.littleEndian ? buffer.readUInt16LE(at + 6) : buffer.readUInt16BE(at + 6);
 			return this.#begin(buffer, at, 8, tag, vr, length);

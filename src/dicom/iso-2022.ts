@@ -47,7 +47,7 @@ interface Designation {
 
 const latin = (encoding: string): Designation => ({ half: 'g1', set: single(encoding) });
 
-/** By what follows ESC. */
+/** Escape sequences without their ESC. */
 const designations: ReadonlyMap<string, Designation> = new Map<string, Designation>([
 	['(B', { half: 'g0', set: ascii }],
 	['(J', { half: 'g0', set: romaji }],
@@ -69,7 +69,7 @@ const designations: ReadonlyMap<string, Designation> = new Map<string, Designati
 	['$)C', { half: 'g1', set: double('euc-kr') }],
 ]);
 
-/** By the number of the registration: what value 1 of Specific Character Set puts in force. */
+/** Character sets that value 1 of Specific Character Set puts in force, by the number of their registration. */
 const initial: Readonly<Record<number, { g0?: string; g1?: string }>> = {
 	6: {},
 	13: { g0: '(J', g1: ')I' },
@@ -106,7 +106,7 @@ export function isRegistered(registration: number): boolean {
 	return initial[registration] !== undefined;
 }
 
-/** Where the run that begins at `at` ends: at an escape, a delimiter of a one-byte set, or the other half. */
+/** Returns the end of the run that begins at `at`: an escape, a delimiter of a one-byte set, or the other half. */
 function runEnd(bytes: Buffer, at: number, set: CodedSet, upper: boolean): number {
 	let end = at;
 	while (end < bytes.length) {

@@ -19,7 +19,7 @@ export type DicomJsonElement = {
 
 export type DicomJsonValue = string | number | null | DicomJson | { [group: string]: string };
 
-/** As text, by tag at every level (PS3.18 §F.2.2): an object would have members like `20010010` first, whenever they were added. */
+/** Renders text, sorted by tag at every level (PS3.18 §F.2.2). An object would put members such as `20010010` first, whenever they were added. */
 export function dicomJsonText(json: DicomJson): string {
 	const members = Object.keys(json)
 		.sort()
@@ -38,7 +38,7 @@ export interface JsonModelOptions {
 	bytesMax: number;
 	/** Binary values up to this many bytes come inline; longer ones, and encapsulated ones always, by reference. */
 	inlineBytesMax: number;
-	/** Where a value that is left out can be had; `path` is its tag, behind the tags and item numbers that lead to it (`00081140/1/…`). */
+	/** Returns the URL of a value that is left out. `path` is its tag, behind the tags and item numbers that lead to it (`00081140/1/…`). */
 	bulkDataUri: (path: string) => string | undefined;
 }
 
@@ -143,7 +143,7 @@ function inlineBinary(vr: string, bytes: Buffer, littleEndian: boolean): string 
 interface Level {
 	json: DicomJson;
 	characterSet: CharacterSet;
-	/** Of the level itself, with a slash at the end; empty for the data set. */
+	/** The path of the level itself, with a slash at the end; empty for the data set. */
 	path: string;
 	/** The sequence that is open in it. */
 	sequence: { tag: string; items: DicomJson[] } | undefined;

@@ -31,7 +31,7 @@ const implementation = Buffer.concat([
 const opening = Buffer.from('02000000554c04000000000002000100 4f42000002000000 0001'.replaceAll(' ', ''), 'hex');
 const groupLengthBytes = 12;
 
-/** What stands in a DICOM file before its data set: a zeroed preamble, `DICM`, and the file meta information (PS3.10 §7.1). */
+/** Makes the head of a DICOM file: a zeroed preamble, `DICM`, and the file meta information (PS3.10 §7.1). */
 export function part10Head(meta: FileMeta): Buffer {
 	const elements = Buffer.concat([
 		opening,
@@ -45,12 +45,12 @@ export function part10Head(meta: FileMeta): Buffer {
 	return Buffer.concat([Buffer.alloc(preambleBytes), prefix, elements]);
 }
 
-/** What a received file says of itself; each undefined where it does not. */
+/** Facts that a received file states about itself; undefined if it does not. */
 export interface ReadFileMeta {
 	sopClassUid: string | undefined;
 	sopInstanceUid: string | undefined;
 	transferSyntaxUid: string | undefined;
-	/** Where the data set begins. */
+	/** The index of the first byte of the data set. */
 	dataSetOffset: number;
 }
 
@@ -66,7 +66,7 @@ export class FileMetaReader {
 	readonly #bytesMax: number;
 	#buffer: Buffer = Buffer.alloc(0);
 	#length = 0;
-	/** Where the next element begins; undefined until it is known whether there is a preamble. */
+	/** The index of the next element; undefined until it is known whether there is a preamble. */
 	#at: number | undefined;
 	#isRead = false;
 	readonly #texts = new Map<number, string>();
@@ -154,7 +154,7 @@ export function readFileMeta(bytes: Buffer): ReadFileMeta {
 }
 
 /**
- * Where the data set begins in a file that `part10Head` opened, by its group length; undefined: more bytes are needed.
+ * Returns the index of the data set in a file that `part10Head` opened, by its group length; undefined if more bytes are needed.
  * @throws DataSetError `encoding` when the bytes are no such file
  */
 export function dataSetOffset(bytes: Buffer): number | undefined {

@@ -179,7 +179,7 @@ export class DataSetScanner {
 		return this.#feed.feed(chunk);
 	}
 
-	/** What was found when there is no more to feed. Called once. */
+	/** Returns what was found; called once, after the last bytes. */
 	end(): ScanResult {
 		const fault = this.#feed.end();
 		if (fault) return { fault };

@@ -79,7 +79,7 @@ export const transferSyntaxes: ReadonlyMap<string, string> = new Map([
 ]);
 
 const transferSyntaxRoot = '1.2.840.10008.1.2';
-/** By what follows the root of the standard's own UIDs. */
+/** Transfer syntaxes by the part of their UID behind the root of the standard. */
 const bulkMediaTypes: readonly (readonly [pattern: RegExp, mediaType: string])[] = [
 	[/^\.4\.(?:50|51|53|55|57|70)$/, 'image/jpeg'],
 	[/^\.4\.8[01]$/, 'image/jls'],

@@ -5,7 +5,7 @@ import { tagOf } from './elements.ts';
 import type { DataSetFault } from './fault.ts';
 import { integerOf } from './values.ts';
 
-/** What of an image tells how its pixel data is cut into frames; undefined where the data set does not say. */
+/** The attributes of an image that tell how its pixel data is cut into frames; undefined if the data set does not state them. */
 export interface ImageShape {
 	rows: number | undefined;
 	columns: number | undefined;
@@ -17,7 +17,7 @@ export interface ImageShape {
 
 export interface LocatedValue {
 	vr: string;
-	/** From the first byte of the data set, of a deflated one from the first byte that it inflates to. */
+	/** Counted from the first byte of the data set; if it is deflated, from the first byte that it inflates to. */
 	offset: number;
 	/** Bytes; undefined: fragments follow (PS3.5 §A.4), up to a delimiter. */
 	length: number | undefined;
@@ -51,7 +51,7 @@ class Seeker implements DataSetVisitor {
 	readonly numbers: Partial<Record<'samplesPerPixel' | 'rows' | 'columns' | 'bitsAllocated', number>> = {};
 	frames = 1;
 	readonly #path: ValuePath;
-	/** Of the sequences that were entered, the number of the item at hand. */
+	/** The number of the current item of each sequence that was entered. */
 	readonly #items: number[] = [];
 	/** Items that are open. */
 	#depth = 0;

@@ -13,7 +13,7 @@ export interface ChangeSettings {
 	messageId: string;
 	/** See MppsReport. */
 	source: string;
-	/** Of the attributes that a session comes to, as JSON. */
+	/** The limit of a procedure step's attributes as JSON, in bytes. */
 	bytesMax: number;
 }
 

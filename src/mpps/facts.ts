@@ -33,7 +33,7 @@ export const tags = {
 /** A series beyond these is found in the attributes alone. */
 const seriesMax = 1000;
 
-/** What the attributes say where they are in the DICOM JSON Model; of anything else, nothing. */
+/** Reads attributes in the DICOM JSON Model. Anything else tells nothing. */
 export function factsOf(attributes: JsonObject): MppsFacts {
 	const text = (tag: string) => bounded(textAt(attributes, tag));
 	const accession = textAt(attributes, tags.accessionNumber) ?? scheduled(attributes, tags.accessionNumber)[0];

@@ -4,7 +4,7 @@ import { MppsRefusal, type RefusalReason } from './refusal.ts';
 /** How a report comes: the body of `POST /ingest`, which does not tell the first one from the later, or one of the two DIMSE services. */
 export type Operation = 'report' | 'create' | 'set';
 
-/** Where a session stands; `none` before its first report. */
+/** The state of a procedure step; `none` before its first report. */
 export type State = 'none' | MppsStatus;
 
 /** `late`: the session begins with its end. */

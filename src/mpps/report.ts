@@ -8,7 +8,7 @@ import type { Operation } from './machine.ts';
 import { MppsRefusal } from './refusal.ts';
 import { statusOf } from './status.ts';
 
-/** What a report says of its procedure step, whichever way it came. */
+/** A report about a procedure step, whichever way it arrived. */
 export interface Report {
 	operation: Operation;
 	sopInstanceUid: string;

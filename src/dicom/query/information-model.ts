@@ -13,10 +13,10 @@ const levelsOf: Readonly<Record<InformationModel, readonly QueryLevel[]>> = {
 
 export const queryRetrieveLevel = 0x0008_0052;
 
-/** What an identifier may hold beside its keys: character set, level, retrieve AE title, availability, time zone. */
+/** Attributes that an identifier may hold beside its keys: character set, level, retrieve AE title, availability, time zone. */
 const notKeys: ReadonlySet<number> = new Set([0x0008_0005, queryRetrieveLevel, 0x0008_0054, 0x0008_0056, 0x0008_0201]);
 
-/** What an identifier asks for. */
+/** The question that an identifier asks. */
 export interface Question {
 	level: QueryLevel;
 	keys: readonly QueryKey[];

@@ -55,7 +55,7 @@ function nameClause(attribute: ImagingAttribute, value: string): ImagingClause |
 			.join('^')
 			.replace(/\^+$/, '');
 		if (name === '') continue;
-		// What any value fits may also be absent, with its delimiter.
+		// A component that matches any value may be absent, together with its delimiter.
 		const shorter = name.replace(/(?:\^\*+)+$/, '');
 		if (/^\*+$/.test(shorter)) return undefined;
 		return textClause(attribute, shorter === name ? [name] : [shorter, name]);
@@ -84,7 +84,7 @@ function rangeOf(attribute: ImagingAttribute, text: string, matching: 'date' | '
 	return { from: bound(before, false), to: bound(end, true) };
 }
 
-/** To the second, as the index has it. */
+/** Times count to the second, as the index keeps them. */
 function timeBound(text: string, isEnd: boolean): string | undefined {
 	const match = /^(\d\d)(?::?(\d\d)(?::?(\d\d)(?:\.\d{1,6})?)?)?$/.exec(text);
 	if (!match) return undefined;

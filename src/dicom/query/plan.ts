@@ -12,11 +12,11 @@ export interface QueryKey {
 
 export interface QueryRequest {
 	level: QueryLevel;
-	/** What is matched; a key with an empty value is shown only. */
+	/** Keys to match; a key with an empty value is only shown. */
 	keys: readonly QueryKey[];
-	/** What is shown beside the keys. */
+	/** Attributes that are shown beside the keys. */
 	shown?: readonly ImagingAttribute[];
-	/** Whether the ranges of a date and of its time are one range of moments. */
+	/** True if the ranges of a date and of its time form one range of moments. */
 	combinesMoments: boolean;
 	/** Answers of a page at most. */
 	count: number;
@@ -29,7 +29,7 @@ export interface PlannedQuery {
 	unsupported: readonly ImagingAttribute[];
 }
 
-/** What makes an entity known: shown in every answer. */
+/** The attributes that identify an entity; every answer shows them. */
 export const uniqueKeys: Readonly<Record<QueryLevel, ImagingAttribute>> = {
 	PATIENT: 'PatientID',
 	STUDY: 'StudyInstanceUID',
