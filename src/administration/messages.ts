@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isUuid } from '#core/id.ts';
+import { personName, referencedId } from '#fhir/summaries.ts';
 import { deliveryKinds, deliverySurfaces } from '#record/delivery.ts';
 import { rowIdOf } from '#record/row-id.ts';
 import type { ResourceType } from '#record/table-shape.ts';
@@ -11,7 +12,6 @@ import { reading } from './reading/reading.ts';
 import { type ReplayableRow, replayableKinds, replayOf } from './replay.ts';
 import { instant, ofSite, page, time } from './schemas.ts';
 import { type RecordedResource, SiteRecord } from './site-record.ts';
-import { personName, referencedId } from './summaries.ts';
 import { visibleSiteIds } from './visible-sites.ts';
 
 export const listMessagesInput = z.strictObject({

@@ -1,22 +1,13 @@
 import { z } from 'zod';
 import type { JsonObject } from '#core/json.ts';
+import type { ChartRow } from '#fhir/chart.ts';
 import { asObjects, asText } from '#fhir/elements.ts';
-import type { ResourceType } from '#record/table-shape.ts';
+import { type ChartList, resources } from '#fhir/resources/index.ts';
+import { conceptText, observedNumber, observedText, rangeText, referencedId } from '#fhir/summaries.ts';
 import { AdministrationError, note, type OperationContext } from './context.ts';
 import { linked, patientOf, patientRecord } from './patients.ts';
 import { type RecordedResource, SiteRecord, versionOf } from './site-record.ts';
 import { siteBySlug } from './sites.ts';
-import {
-	conceptCode,
-	conceptText,
-	momentOf,
-	observedNumber,
-	observedText,
-	periodText,
-	rangeText,
-	referencedId,
-	referenceText,
-} from './summaries.ts';
 
 /** Where a version of a resource came from. */
 export const origin = z.strictObject({
@@ -35,6 +26,7 @@ const observation = z.strictObject({
 	range: z.string(),
 	interpretation: z.string(),
 });
+const report = z.strictObject({ ...coded, study: z.string().nullable().describe('id of the ImagingStudy') });
 const stated = z.strictObject({ ...coded, detail: z.string() });
 /** What a list says of a study. */
 export const studyFacts = {
@@ -49,6 +41,26 @@ export const studyFacts = {
 
 const study = z.strictObject({ ...row, ...studyFacts });
 
+/** The lists of the record, in the order in which they are shown. */
+const charts = Object.values(resources)
+	.flatMap(({ type, chart }) => (chart === undefined ? [] : [{ type, ...chart }]))
+	.sort((left, right) => left.position - right.position);
+
+/** Lists whose rows say more than a ChartRow. */
+const richer = {
+	observations: observationRow,
+	reports: reportRow,
+	studies: imagingOf,
+} as const;
+type RicherList = keyof typeof richer;
+type StatedList = Exclude<ChartList, RicherList>;
+
+const statedCharts = charts.filter(({ list }) => !Object.hasOwn(richer, list));
+const statedLists = Object.fromEntries(statedCharts.map(({ list }) => [list, z.array(stated)])) as Record<
+	StatedList,
+	z.ZodArray<typeof stated>
+>;
+
 export const patientChart = z.strictObject({
 	patient: patientRecord,
 	telecom: z.array(z.string()),
@@ -58,35 +70,18 @@ export const patientChart = z.strictObject({
 		.describe('each with the version that stated it last'),
 	merged: z.array(patientRecord).describe('patients that were merged into this one'),
 	observations: z.array(observation),
-	conditions: z.array(stated),
-	allergies: z.array(stated),
-	procedures: z.array(stated),
-	visits: z.array(stated),
-	documents: z.array(stated),
-	reports: z.array(z.strictObject({ ...coded, study: z.string().nullable().describe('id of the ImagingStudy') })),
+	reports: z.array(report),
 	studies: z.array(study),
+	...statedLists,
+	lists: z
+		.array(z.strictObject({ list: z.string(), title: z.string(), noun: z.string() }))
+		.describe('the other lists, in the order in which they are shown'),
 	cut: z.array(z.string()).describe('lists that are longer than what is shown'),
 });
 type PatientChart = z.output<typeof patientChart>;
+export type StatedRow = z.output<typeof stated>;
 
 export const showPatientInput = z.strictObject({ site: z.string(), id: z.string() });
-
-interface Section {
-	name: 'observations' | 'conditions' | 'allergies' | 'procedures' | 'visits' | 'documents' | 'reports' | 'studies';
-	type: ResourceType;
-	sort: string;
-}
-
-const sections: readonly Section[] = [
-	{ name: 'observations', type: 'Observation', sort: '-date' },
-	{ name: 'conditions', type: 'Condition', sort: '-_lastUpdated' },
-	{ name: 'allergies', type: 'AllergyIntolerance', sort: '-_lastUpdated' },
-	{ name: 'procedures', type: 'Procedure', sort: '-date' },
-	{ name: 'visits', type: 'Encounter', sort: '-date' },
-	{ name: 'documents', type: 'DocumentReference', sort: '-date' },
-	{ name: 'reports', type: 'DiagnosticReport', sort: '-date' },
-	{ name: 'studies', type: 'ImagingStudy', sort: '-started' },
-];
 
 /** Merges that are shown, and versions that are looked through for where a value came from. */
 const mergedMax = 20;
@@ -107,13 +102,10 @@ export async function showPatient(context: OperationContext, input: z.output<typ
 				.slice(0, mergedMax)
 				.map((id) => record.one('Patient', id)),
 		),
-		...sections.map(({ type, sort }) =>
-			record.search(
-				type,
-				[['patient', `Patient/${found.id}`], ['_sort', sort], ...(type === 'ImagingStudy' ? [['_summary', 'true'] as const] : [])],
-				{ count },
-			),
-		),
+		...charts.map(({ type, sort, summary }) => {
+			const shown = summary === undefined ? [] : [['_summary', summary] as const];
+			return record.search(type, [['patient', `Patient/${found.id}`], ['_sort', sort], ...shown], { count });
+		}),
 	]);
 	const rows = lists.flatMap((list) => list.found);
 	const sources = await record.sources([...versions, ...rows]);
@@ -123,8 +115,15 @@ export async function showPatient(context: OperationContext, input: z.output<typ
 		source: of.source,
 		message: sources.get(versionOf(of)) ?? null,
 	});
-	const listed = (name: Section['name']) => lists[sections.findIndex((section) => section.name === name)]?.found ?? [];
-	const base = (of: RecordedResource) => ({ id: of.id, origin: originOf(of) });
+	const listed = (list: string) => {
+		const index = charts.findIndex((chart) => chart.list === list);
+		const row = charts[index]?.row;
+		if (row === undefined) throw new Error(`no resource type has the list '${list}'`);
+		return (lists[index]?.found ?? []).map((of) => ({ id: of.id, origin: originOf(of), resource: of.resource, row: row(of.resource) }));
+	};
+	const rich = <Rich>(list: RicherList, rowOf: (resource: JsonObject, row: ChartRow) => Rich) =>
+		listed(list).map(({ id, origin: from, resource, row }) => ({ id, origin: from, ...rowOf(resource, row) }));
+	const rowsOf = (list: string): StatedRow[] => listed(list).map(({ id, origin: from, row }) => ({ id, origin: from, ...row }));
 	return {
 		patient: patientOf(found),
 		telecom: asObjects(found.resource['telecom']).map((item) =>
@@ -133,15 +132,12 @@ export async function showPatient(context: OperationContext, input: z.output<typ
 		addresses: asObjects(found.resource['address']).map(addressText),
 		demographics: demographicsOf(found, versions).map(({ stated: by, ...rest }) => ({ ...rest, origin: originOf(by) })),
 		merged: merged.filter((one) => one !== undefined).map(patientOf),
-		observations: listed('observations').map((of) => ({ ...base(of), ...observationOf(of) })),
-		conditions: listed('conditions').map((of) => ({ ...base(of), ...conditionOf(of) })),
-		allergies: listed('allergies').map((of) => ({ ...base(of), ...allergyOf(of) })),
-		procedures: listed('procedures').map((of) => ({ ...base(of), ...codedOf(of, 'performed'), detail: '' })),
-		visits: listed('visits').map((of) => ({ ...base(of), ...visitOf(of) })),
-		documents: listed('documents').map((of) => ({ ...base(of), ...documentOf(of) })),
-		reports: listed('reports').map((of) => ({ ...base(of), ...codedOf(of, 'effective', 'issued'), study: studyOf(of) })),
-		studies: listed('studies').map((of) => ({ ...base(of), ...imagingOf(of) })),
-		cut: sections.filter((_section, index) => lists[index]?.next !== undefined).map(({ name }) => name),
+		observations: rich('observations', richer.observations),
+		reports: rich('reports', richer.reports),
+		studies: rich('studies', richer.studies),
+		...(Object.fromEntries(statedCharts.map(({ list }) => [list, rowsOf(list)])) as Record<StatedList, StatedRow[]>),
+		lists: statedCharts.map(({ list, title, noun }) => ({ list, title, noun })),
+		cut: charts.filter((_chart, index) => lists[index]?.next !== undefined).map(({ list }) => list),
 	};
 }
 
@@ -200,20 +196,10 @@ function demographicText(element: string, found: RecordedResource): string {
 	return element === 'maritalStatus' ? conceptText(value) : String(value);
 }
 
-function codedOf({ resource }: RecordedResource, ...moments: string[]) {
-	return {
-		at: momentOf(resource, ...moments),
-		code: conceptCode(resource['code']),
-		text: conceptText(resource['code']),
-		status: asText(resource['status']) ?? '',
-	};
-}
-
-function observationOf(of: RecordedResource) {
-	const { resource } = of;
+function observationRow(resource: JsonObject, { at, code, text, status }: ChartRow) {
 	const components = asObjects(resource['component']).map((part) => `${conceptText(part['code'])} ${observedText(part)}`);
 	return {
-		...codedOf(of, 'effective', 'issued'),
+		...{ at, code, text, status },
 		value: [observedText(resource), ...components].filter((part) => part !== '').join('; '),
 		number: observedNumber(resource),
 		range: rangeText(resource),
@@ -221,53 +207,13 @@ function observationOf(of: RecordedResource) {
 	};
 }
 
-function conditionOf(of: RecordedResource) {
-	const { resource } = of;
-	const status = [conceptCode(resource['clinicalStatus']), conceptCode(resource['verificationStatus'])]
-		.filter((part) => part !== '')
-		.join(', ');
-	return { ...codedOf(of, 'onset', 'recordedDate'), status, detail: asObjects(resource['category']).map(conceptText).join(', ') };
-}
-
-function allergyOf(of: RecordedResource) {
-	const { resource } = of;
-	const reactions = asObjects(resource['reaction']).flatMap((reaction) => asObjects(reaction['manifestation']).map(conceptText));
-	const detail = [asText(resource['criticality']) ?? '', reactions.join(', ')].filter((part) => part !== '').join(': ');
-	return { ...codedOf(of, 'onset', 'recordedDate'), status: conceptCode(resource['clinicalStatus']), detail };
-}
-
-function visitOf({ resource }: RecordedResource) {
-	const [place] = asObjects(resource['location']);
-	return {
-		at: momentOf(resource, 'period'),
-		code: asText((resource['class'] as { code?: string } | undefined)?.code) ?? '',
-		text:
-			asObjects(resource['type']).map(conceptText).join(', ') ||
-			asText((resource['class'] as { display?: string } | undefined)?.display) ||
-			'',
-		status: asText(resource['status']) ?? '',
-		detail: [periodText(resource['period']), referenceText(place?.['location'])].filter((part) => part !== '').join(' · '),
-	};
-}
-
-function documentOf({ resource }: RecordedResource) {
-	const [content] = asObjects(resource['content']);
-	const attachment = content?.['attachment'] as { contentType?: string; title?: string } | undefined;
-	return {
-		at: momentOf(resource, 'date'),
-		code: conceptCode(resource['type']),
-		text: attachment?.title ?? (conceptText(resource['type']) || (asText(resource['description']) ?? '')),
-		status: asText(resource['status']) ?? '',
-		detail: attachment?.contentType ?? '',
-	};
-}
-
 /** The study that a report is about, by its UID where it is referred to by that. */
-function studyOf({ resource }: RecordedResource): string | null {
-	return asObjects(resource['imagingStudy']).map((reference) => referencedId(reference, 'ImagingStudy'))[0] ?? null;
+function reportRow(resource: JsonObject, { at, code, text, status }: ChartRow) {
+	const [study = null] = asObjects(resource['imagingStudy']).map((reference) => referencedId(reference, 'ImagingStudy'));
+	return { at, code, text, status, study };
 }
 
-export function imagingOf({ resource }: RecordedResource) {
+export function imagingOf(resource: JsonObject) {
 	const identifiers = asObjects(resource['identifier']);
 	const uid = identifiers.find((identifier) => identifier['system'] === 'urn:dicom:uid');
 	return {

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { Failure } from '#core/failure.ts';
 import type { JsonObject } from '#core/json.ts';
 import { asObject, asObjects, asText } from '#fhir/elements.ts';
+import { conceptText, personName, referencedId } from '#fhir/summaries.ts';
 import { AdministrationError, type OperationContext } from './context.ts';
 import { type RecordedResource, SiteRecord } from './site-record.ts';
 import { siteBySlug } from './sites.ts';
-import { conceptText, personName, referencedId } from './summaries.ts';
 
 export const searchPatientsInput = z.strictObject({
 	site: z.string(),

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { asObjects, asText } from '#fhir/elements.ts';
+import { personName, referencedId } from '#fhir/summaries.ts';
 import { AdministrationError, note, type OperationContext } from './context.ts';
 import { imagingOf, studyFacts } from './patient-chart.ts';
 import { type RecordedResource, SiteRecord } from './site-record.ts';
 import { siteBySlug } from './sites.ts';
-import { personName, referencedId } from './summaries.ts';
 
 export const searchStudiesInput = z.strictObject({
 	site: z.string(),
@@ -56,7 +56,7 @@ async function withPatients(record: SiteRecord, studies: readonly RecordedResour
 	const names = new Map(found.map(({ id, resource }) => [id, personName(resource['name'])]));
 	return studies.map((study) => {
 		const patient = referencedId(study.resource['subject'], 'Patient');
-		return { id: study.id, ...imagingOf(study), patient, patient_name: (patient && names.get(patient)) ?? '' };
+		return { id: study.id, ...imagingOf(study.resource), patient, patient_name: (patient && names.get(patient)) ?? '' };
 	});
 }
 

@@ -1,6 +1,7 @@
 import type { JsonObject } from '#core/json.ts';
 import type { TokenForm } from '#record/search-plan.ts';
 import type { Column, ColumnValue, ResourceType, TableShape } from '#record/table-shape.ts';
+import type { Chart } from './chart.ts';
 import type { Identity } from './identity.ts';
 import { patientLink, referencedRow } from './links.ts';
 import type { SearchColumns } from './search-columns.ts';
@@ -67,7 +68,7 @@ export const writeInteractions = ['create', 'update', 'patch'] as const satisfie
  * All that the product knows of a resource type. Routes, search, table columns and the capability statement follow from
  * it; nothing else names its parameters.
  */
-export interface ResourceDefinition<Type extends string = ResourceType> {
+export interface ResourceDefinition<Type extends string = ResourceType, List extends string = string> {
 	type: Type;
 	profile: string;
 	interactions: readonly Interaction[];
@@ -81,20 +82,25 @@ export interface ResourceDefinition<Type extends string = ResourceType> {
 	example: JsonObject;
 	/** Its attachments, whose bytes may be a Binary of this service. */
 	attachments(resource: JsonObject): readonly JsonObject[];
+	/** The list on the page of a patient; of every type that belongs to patients. */
+	chart: Chart<List> | undefined;
 	/** The keys that whoever writes the resource fills alike: messages and documents find it by them. */
 	identity: Identity;
 	table: TableShape;
 }
 
-interface Definition<Type extends string> {
+interface Definition<Type extends string, List extends string> {
 	type: Type;
 	interactions: readonly Interaction[];
 	/** Where its rows are read. */
 	table: string;
 	/** Where they are kept, for a resource that is rendered from another form when it is read, and that nobody writes. */
 	renderedFrom?: string;
-	/** The element that names the patient to whom it belongs; `self` for the Patient, `none` for what belongs to nobody. */
-	compartment: 'self' | 'none' | { patient: string };
+	/**
+	 * The element that names the patient to whom it belongs, and its list on the page of the patient; `self` for the Patient, `none`
+	 * for what belongs to nobody.
+	 */
+	compartment: 'self' | 'none' | { patient: string; chart: Chart<List> };
 	/** See ResourceDefinition; each key is a column. Keys that messages alone can state are `links`. */
 	identity?: Identity;
 	/** Columns that tie its rows to others, beside those of the patient and of `identity`. */
@@ -111,8 +117,21 @@ interface Definition<Type extends string> {
 	attachments?: (resource: JsonObject) => readonly JsonObject[];
 }
 
-export function defineResource<const Type extends string>(definition: Definition<Type>): ResourceDefinition<Type> {
-	const { type, interactions, search, summary, mandatory, beyondSummary, example, attachments = () => [], identity = {} } = definition;
+export function defineResource<const Type extends string, const List extends string = never>(
+	definition: Definition<Type, List>,
+): ResourceDefinition<Type, List> {
+	const {
+		type,
+		interactions,
+		compartment,
+		search,
+		summary,
+		mandatory,
+		beyondSummary,
+		example,
+		attachments = () => [],
+		identity = {},
+	} = definition;
 	return {
 		type,
 		profile: `http://hl7.org/fhir/StructureDefinition/${type}`,
@@ -123,6 +142,7 @@ export function defineResource<const Type extends string>(definition: Definition
 		...(beyondSummary === undefined ? {} : { beyondSummary }),
 		example: { resourceType: type, ...example },
 		attachments,
+		chart: typeof compartment === 'string' ? undefined : compartment.chart,
 		identity,
 		table: tableShape(definition),
 	};
@@ -137,7 +157,7 @@ function tableShape({
 	identity = {},
 	columns,
 	...definition
-}: Definition<string>): TableShape {
+}: Definition<string, string>): TableShape {
 	const patient = typeof compartment === 'string' ? undefined : compartment.patient;
 	const statedLinks = (resource: JsonObject): Readonly<Record<string, ColumnValue>> => ({
 		...(patient === undefined ? {} : { patient_id: referencedRow(resource[patient], 'Patient') }),

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import type { JsonObject } from '#core/json.ts';
+import { codedRow } from '#fhir/chart.ts';
 import { defineResource, readInteractions, writeInteractions } from '#fhir/resource.ts';
-import { tableShapes } from '#fhir/resources/index.ts';
+import { resources, tableShapes } from '#fhir/resources/index.ts';
 import { codeColumn, patientParameter } from '#fhir/search-columns.ts';
 import type { TableShape } from '#record/table-shape.ts';
 import { countRecorded, countReferring } from '#storage/statements/administrative/identity.ts';
@@ -69,11 +71,19 @@ describe('what belongs to a patient', () => {
 });
 
 describe('a resource type that is defined takes part', () => {
+	const chart = {
+		list: 'tasks',
+		title: 'Tasks',
+		noun: 'task',
+		position: 90,
+		sort: '-_lastUpdated',
+		row: (resource: JsonObject) => codedRow(resource, 'authoredOn'),
+	} as const;
 	const task = defineResource({
 		type: 'Task',
 		interactions: [...readInteractions, ...writeInteractions],
 		table: 'task',
-		compartment: { patient: 'for' },
+		compartment: { patient: 'for', chart },
 		columns: [codeColumn('status')],
 		search: { patient: patientParameter('For whom it is', '$.for') },
 		summary: [],
@@ -101,6 +111,14 @@ describe('a resource type that is defined takes part', () => {
 		const { table: location } = defineResource({ ...unowned, type: 'Location', table: 'location' });
 		assert.match(exportResources(location, scope), /from location r where .* and false\)/);
 		assert.ok(!movedBy('merge', [location]).has('location'));
+	});
+
+	test('with a list on the page of a patient, which no other type has', () => {
+		const lists = [...Object.values(resources), task].flatMap((definition) => definition.chart ?? []);
+		assert.equal(new Set(lists.map(({ list }) => list)).size, lists.length);
+		assert.equal(new Set(lists.map(({ position }) => position)).size, lists.length);
+		const row = task.chart?.row({ authoredOn: '2026-01-01', status: 'draft', code: { text: 'Fasting' } });
+		assert.deepEqual(row, { at: '2026-01-01', code: '', text: 'Fasting', status: 'draft', detail: '' });
 	});
 
 	test('with the patient that it names', () => {

@@ -1,3 +1,5 @@
+import type { JsonObject } from '#core/json.ts';
+import { type ChartRow, codedRow } from '../chart.ts';
 import { instantBounds } from '../date.ts';
 import { asObjects, asText } from '../elements.ts';
 import { itemLink } from '../links.ts';
@@ -15,13 +17,17 @@ import {
 	patientParameter,
 	valueParameter,
 } from '../search-columns.ts';
+import { conceptCode, conceptText } from '../summaries.ts';
 
 /** https://hl7.org/fhir/R4/allergyintolerance.html */
 export const allergyIntolerance = defineResource({
 	type: 'AllergyIntolerance',
 	interactions: [...readInteractions, ...writeInteractions],
 	table: 'allergy_intolerance',
-	compartment: { patient: 'patient' },
+	compartment: {
+		patient: 'patient',
+		chart: { list: 'allergies', title: 'Allergies', noun: 'allergy', position: 5, sort: '-_lastUpdated', row: chartRow },
+	},
 	links: [itemLink],
 	columns: [
 		conceptCodeColumn('clinical_status', 'clinicalStatus'),
@@ -56,3 +62,9 @@ export const allergyIntolerance = defineResource({
 		patient: { display: 'Ada Lovelace' },
 	},
 });
+
+function chartRow(resource: JsonObject): ChartRow {
+	const reactions = asObjects(resource['reaction']).flatMap((reaction) => asObjects(reaction['manifestation']).map(conceptText));
+	const detail = [asText(resource['criticality']) ?? '', reactions.join(', ')].filter((part) => part !== '').join(': ');
+	return { ...codedRow(resource, 'onset', 'recordedDate'), status: conceptCode(resource['clinicalStatus']), detail };
+}

@@ -1,6 +1,7 @@
 import type { JsonObject } from '#core/json.ts';
+import { type ChartRow, codedRow } from '../chart.ts';
 import { type Bounds, instantBounds, periodBounds } from '../date.ts';
-import { asObject, asText } from '../elements.ts';
+import { asObject, asObjects, asText } from '../elements.ts';
 import { itemKeyOf } from '../identity.ts';
 import { encounterLink, statedEncounter } from '../links.ts';
 import { defineResource, readInteractions, writeInteractions } from '../resource.ts';
@@ -17,13 +18,17 @@ import {
 	instantParameter,
 	patientParameter,
 } from '../search-columns.ts';
+import { conceptCode, conceptText } from '../summaries.ts';
 
 /** https://hl7.org/fhir/R4/condition.html */
 export const condition = defineResource({
 	type: 'Condition',
 	interactions: [...readInteractions, ...writeInteractions],
 	table: 'condition',
-	compartment: { patient: 'subject' },
+	compartment: {
+		patient: 'subject',
+		chart: { list: 'conditions', title: 'Conditions', noun: 'condition', position: 4, sort: '-_lastUpdated', row: chartRow },
+	},
 	identity: { item_key: itemKeyOf },
 	links: [encounterLink],
 	statedLinks: statedEncounter,
@@ -69,4 +74,13 @@ function onsetBounds(resource: JsonObject): Bounds {
 	const period = asObject(resource['onsetPeriod']);
 	if (period) return periodBounds(asText(period['start']), asText(period['end']));
 	return instantBounds(asText(resource['onsetDateTime']));
+}
+
+function chartRow(resource: JsonObject): ChartRow {
+	const marks = [conceptCode(resource['clinicalStatus']), conceptCode(resource['verificationStatus'])];
+	return {
+		...codedRow(resource, 'onset', 'recordedDate'),
+		status: marks.filter((mark) => mark !== '').join(', '),
+		detail: asObjects(resource['category']).map(conceptText).join(', '),
+	};
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from '#core/json.ts';
+import { codedRow } from '../chart.ts';
 import { type Bounds, instantBounds, periodBounds } from '../date.ts';
 import { asObject, asObjects, asText } from '../elements.ts';
 import { encounterLink, itemLink, reportLinks, statedEncounter } from '../links.ts';
@@ -24,7 +25,17 @@ export const diagnosticReport = defineResource({
 	type: 'DiagnosticReport',
 	interactions: readInteractions,
 	table: 'diagnostic_report',
-	compartment: { patient: 'subject' },
+	compartment: {
+		patient: 'subject',
+		chart: {
+			list: 'reports',
+			title: 'Reports',
+			noun: 'report',
+			position: 3,
+			sort: '-date',
+			row: (resource) => codedRow(resource, 'effective', 'issued'),
+		},
+	},
 	links: [encounterLink, itemLink, ...reportLinks],
 	statedLinks: statedEncounter,
 	columns: [

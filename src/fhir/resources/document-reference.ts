@@ -1,3 +1,5 @@
+import type { JsonObject } from '#core/json.ts';
+import type { ChartRow } from '../chart.ts';
 import { instantBounds } from '../date.ts';
 import { asObject, asObjects, asText } from '../elements.ts';
 import { documentKeyOf } from '../identity.ts';
@@ -16,13 +18,17 @@ import {
 	textParameter,
 	valueParameter,
 } from '../search-columns.ts';
+import { conceptCode, conceptText, momentOf } from '../summaries.ts';
 
 /** https://hl7.org/fhir/R4/documentreference.html */
 export const documentReference = defineResource({
 	type: 'DocumentReference',
 	interactions: [...readInteractions, ...writeInteractions],
 	table: 'document_reference',
-	compartment: { patient: 'subject' },
+	compartment: {
+		patient: 'subject',
+		chart: { list: 'documents', title: 'Documents', noun: 'document', position: 8, sort: '-date', row: chartRow },
+	},
 	identity: { document_key: documentKeyOf },
 	links: documentLinks,
 	columns: [
@@ -69,3 +75,15 @@ export const documentReference = defineResource({
 		content: [{ attachment: { contentType: 'text/plain', data: 'SGVsbG8=' } }],
 	},
 });
+
+function chartRow(resource: JsonObject): ChartRow {
+	const [content] = asObjects(resource['content']);
+	const attachment = asObject(content?.['attachment']);
+	return {
+		at: momentOf(resource, 'date'),
+		code: conceptCode(resource['type']),
+		text: asText(attachment?.['title']) ?? (conceptText(resource['type']) || (asText(resource['description']) ?? '')),
+		status: asText(resource['status']) ?? '',
+		detail: asText(attachment?.['contentType']) ?? '',
+	};
+}

@@ -1,6 +1,8 @@
+import type { JsonObject } from '#core/json.ts';
 import { indexText } from '#record/index-text.ts';
+import type { ChartRow } from '../chart.ts';
 import { periodBounds } from '../date.ts';
-import { asObject, asText } from '../elements.ts';
+import { asObject, asObjects, asText } from '../elements.ts';
 import { visitKeyOf } from '../identity.ts';
 import { defineResource, readInteractions } from '../resource.ts';
 import {
@@ -13,13 +15,17 @@ import {
 	oneColumn,
 	patientParameter,
 } from '../search-columns.ts';
+import { conceptText, momentOf, periodText, referenceText } from '../summaries.ts';
 
 /** https://hl7.org/fhir/R4/encounter.html; filled from ADT visits. */
 export const encounter = defineResource({
 	type: 'Encounter',
 	interactions: readInteractions,
 	table: 'encounter',
-	compartment: { patient: 'subject' },
+	compartment: {
+		patient: 'subject',
+		chart: { list: 'visits', title: 'Visits', noun: 'visit', position: 7, sort: '-date', row: chartRow },
+	},
 	identity: { visit_key: visitKeyOf },
 	columns: [
 		codeColumn('status', 'unknown'),
@@ -47,3 +53,15 @@ export const encounter = defineResource({
 		),
 	mandatory: ['status', 'class'],
 });
+
+function chartRow(resource: JsonObject): ChartRow {
+	const kind = asObject(resource['class']);
+	const [place] = asObjects(resource['location']);
+	return {
+		at: momentOf(resource, 'period'),
+		code: asText(kind?.['code']) ?? '',
+		text: asObjects(resource['type']).map(conceptText).join(', ') || (asText(kind?.['display']) ?? ''),
+		status: asText(resource['status']) ?? '',
+		detail: [periodText(resource['period']), referenceText(place?.['location'])].filter((part) => part !== '').join(' · '),
+	};
+}

@@ -1,4 +1,7 @@
 import { dayMs } from '#core/date-range.ts';
+import type { JsonObject } from '#core/json.ts';
+import type { ChartRow } from '../chart.ts';
+import { asText } from '../elements.ts';
 import { defineResource, type NumberColumn } from '../resource.ts';
 import { patientColumnParameter } from '../search-columns.ts';
 
@@ -14,7 +17,10 @@ export const imagingStudy = defineResource({
 	interactions: ['read', 'vread', 'search-type'],
 	table: 'imaging_study_resource',
 	renderedFrom: 'imaging_study',
-	compartment: { patient: 'subject' },
+	compartment: {
+		patient: 'subject',
+		chart: { list: 'studies', title: 'Studies', noun: 'study', position: 2, sort: '-started', summary: 'true', row: chartRow },
+	},
 	columns: [],
 	search: {
 		patient: patientColumnParameter('Who was imaged'),
@@ -86,3 +92,8 @@ export const imagingStudy = defineResource({
 	mandatory: ['status', 'subject'],
 	beyondSummary: { series: ['instance'] },
 });
+
+function chartRow(resource: JsonObject): ChartRow {
+	const text = asText(resource['description']) ?? '';
+	return { at: asText(resource['started']) ?? null, code: '', text, status: asText(resource['status']) ?? '', detail: '' };
+}

@@ -29,6 +29,9 @@ declare module '#record/table-shape.ts' {
 	}
 }
 
+/** Names of the lists on the page of a patient. */
+export type ChartList = NonNullable<(typeof definitions)[number]['chart']>['list'];
+
 export const resources = Object.fromEntries(definitions.map((definition) => [definition.type, definition])) as Readonly<
 	Record<ResourceType, ResourceDefinition>
 >;

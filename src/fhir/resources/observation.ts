@@ -1,4 +1,5 @@
 import type { JsonObject } from '#core/json.ts';
+import { codedRow } from '../chart.ts';
 import { type Bounds, instantBounds, periodBounds } from '../date.ts';
 import { asObject, asText } from '../elements.ts';
 import { encounterLink, statedEncounter } from '../links.ts';
@@ -23,7 +24,17 @@ export const observation = defineResource({
 	type: 'Observation',
 	interactions: [...readInteractions, ...writeInteractions],
 	table: 'observation',
-	compartment: { patient: 'subject' },
+	compartment: {
+		patient: 'subject',
+		chart: {
+			list: 'observations',
+			title: 'Observations',
+			noun: 'observation',
+			position: 1,
+			sort: '-date',
+			row: (resource) => codedRow(resource, 'effective', 'issued'),
+		},
+	},
 	links: [encounterLink, { name: 'order_key', sqlType: 'text' }, { name: 'item_key', sqlType: 'text' }],
 	statedLinks: statedEncounter,
 	columns: [

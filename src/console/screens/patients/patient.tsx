@@ -10,7 +10,7 @@ import { Time } from '../../components/time.tsx';
 import type { ScreenProps } from '../../screens.tsx';
 import { may } from '../../session.ts';
 import { Unmerge } from '../identity/merge.tsx';
-import { type PatientChart, showPatient } from './calls.ts';
+import { type PatientChart, showPatient, statedRows } from './calls.ts';
 import { Messages } from './messages.tsx';
 import { Observations } from './observations.tsx';
 import { PatientMarks } from './patients.tsx';
@@ -42,32 +42,23 @@ function Shown({ site, chart, up, reload }: Shown) {
 	const tabs = [
 		{
 			name: 'observations',
-			title: `Observations ${amount(chart, 'observations')}`,
+			title: titled(chart, 'observations', 'Observations', chart.observations),
 			content: () => <Observations site={site} rows={chart.observations} />,
 		},
-		{ name: 'studies', title: `Studies ${amount(chart, 'studies')}`, content: () => <Studies site={site} rows={chart.studies} /> },
-		{ name: 'reports', title: `Reports ${amount(chart, 'reports')}`, content: () => <Reports site={site} rows={chart.reports} /> },
 		{
-			name: 'conditions',
-			title: `Conditions ${amount(chart, 'conditions')}`,
-			content: () => <Stated site={site} rows={chart.conditions} noun="condition" />,
+			name: 'studies',
+			title: titled(chart, 'studies', 'Studies', chart.studies),
+			content: () => <Studies site={site} rows={chart.studies} />,
 		},
 		{
-			name: 'allergies',
-			title: `Allergies ${amount(chart, 'allergies')}`,
-			content: () => <Stated site={site} rows={chart.allergies} noun="allergy" />,
+			name: 'reports',
+			title: titled(chart, 'reports', 'Reports', chart.reports),
+			content: () => <Reports site={site} rows={chart.reports} />,
 		},
-		{
-			name: 'procedures',
-			title: `Procedures ${amount(chart, 'procedures')}`,
-			content: () => <Stated site={site} rows={chart.procedures} noun="procedure" />,
-		},
-		{ name: 'visits', title: `Visits ${amount(chart, 'visits')}`, content: () => <Stated site={site} rows={chart.visits} noun="visit" /> },
-		{
-			name: 'documents',
-			title: `Documents ${amount(chart, 'documents')}`,
-			content: () => <Stated site={site} rows={chart.documents} noun="document" />,
-		},
+		...chart.lists.map(({ list, title, noun }) => {
+			const rows = statedRows(chart, list);
+			return { name: list, title: titled(chart, list, title, rows), content: () => <Stated rows={rows} noun={noun} /> };
+		}),
 		{ name: 'messages', title: 'Messages', content: () => <Messages site={site} id={patient.id} /> },
 	];
 	return (
@@ -155,11 +146,9 @@ const titles: Readonly<Record<string, string>> = {
 	deceasedBoolean: 'Deceased',
 };
 
-type Lists = 'observations' | 'studies' | 'reports' | 'conditions' | 'allergies' | 'procedures' | 'visits' | 'documents';
-
-function amount(chart: PatientChart, list: Lists): string {
-	const { length } = chart[list];
-	return length === 0 ? '' : `(${length}${chart.cut.includes(list) ? '+' : ''})`;
+/** The title of a list with the number of its rows. */
+function titled({ cut }: PatientChart, list: string, title: string, { length }: readonly unknown[]): string {
+	return length === 0 ? title : `${title} (${length}${cut.includes(list) ? '+' : ''})`;
 }
 
 function Merged({ site, chart, reload }: { site: string; chart: PatientChart; reload(): void }) {

@@ -1,7 +1,7 @@
 import { Badge } from '../../components/badge.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { type Column, Table } from '../../components/table.tsx';
-import type { PatientChart } from './calls.ts';
+import type { PatientChart, StatedRow } from './calls.ts';
 
 export type OriginRecord = PatientChart['observations'][number]['origin'];
 
@@ -33,9 +33,7 @@ export function moment(at: string | null): string {
 	return at === null ? '–' : at.slice(0, 16).replace('T', ' ');
 }
 
-type Row = PatientChart['conditions'][number];
-
-const statedColumns: readonly Column<Row>[] = [
+const statedColumns: readonly Column<StatedRow>[] = [
 	{ name: 'text', title: 'What', cell: ({ text, code }) => <Coded text={text} code={code} /> },
 	{
 		name: 'status',
@@ -57,7 +55,7 @@ export function Coded({ text, code }: { text: string; code: string }) {
 	);
 }
 
-export function Stated({ rows, noun }: { site: string; rows: readonly Row[]; noun: string }) {
+export function Stated({ rows, noun }: { rows: readonly StatedRow[]; noun: string }) {
 	if (rows.length === 0) return <Empty icon="patients" title={`No ${noun} is recorded`} />;
 	return <Table caption={`Each ${noun} that is recorded`} columns={statedColumns} rows={rows} identify={({ id }) => id} />;
 }

@@ -1,5 +1,5 @@
 import { isRawJson, type Json, type JsonObject } from '#core/json.ts';
-import { asObject, asObjects, asText, asTexts } from '#fhir/elements.ts';
+import { asObject, asObjects, asText, asTexts } from './elements.ts';
 
 /** How people read the elements of a resource. What is not there is an empty text. */
 export function conceptText(value: Json | undefined): string {
