@@ -69,7 +69,7 @@ export async function listConflicts(
 	return (await context.database.rows<Row<ConflictRecord>>(listStatement, values)).map(record);
 }
 
-async function wholeRow({ database }: OperationContext, id: string): Promise<WholeRow> {
+export async function conflictRow({ database }: OperationContext, id: string): Promise<WholeRow> {
 	const [row] = z.uuid().safeParse(id).success ? await database.rows<WholeRow>(showStatement, [id]) : [];
 	if (row === undefined) throw new AdministrationError(`there is no conflict '${id}'`, 'not-found');
 	return row;
@@ -102,15 +102,9 @@ export const wholeConflict = conflictRecord.extend({
 });
 type WholeConflict = z.infer<typeof wholeConflict>;
 
-/** For who may be told of it: the site of a conflict. */
-export async function siteOfConflict(context: OperationContext, id: string): Promise<{ site: string }> {
-	return wholeRow(context, id);
-}
-
 /** A conflict with what both objects say of themselves. */
-export async function showConflict(context: OperationContext, id: string): Promise<WholeConflict> {
-	const row = await wholeRow(context, id);
-	await note(context, { action: 'conflict.read', subject: id, siteId: row.site_id });
+export async function showConflict(context: OperationContext, row: WholeRow): Promise<WholeConflict> {
+	await note(context, { action: 'conflict.read', subject: row.id, siteId: row.site_id });
 	const stored = await attributesOf(context, row.stored_object_key);
 	const received = await attributesOf(context, row.object_key);
 	return {
@@ -164,12 +158,16 @@ type SettledRecord = z.infer<typeof settledRecord>;
  * forgotten it: whatever ends in between, each object lies where the index finds it.
  * @throws AdministrationError when that cannot be done; nothing is changed then
  */
-export async function settleConflict(context: OperationContext, input: z.infer<typeof settleConflictInput>): Promise<SettledRecord> {
-	const row = await wholeRow(context, input.id);
+export async function settleConflict(
+	context: OperationContext,
+	input: z.infer<typeof settleConflictInput>,
+	found?: WholeRow,
+): Promise<SettledRecord> {
+	const row = found ?? (await conflictRow(context, input.id));
 	if (input.keep === 'stored' && row.settled_at !== null) throw new AdministrationError('the conflict is settled');
 	const received = input.keep === 'received' ? await fetched(context, row) : undefined;
 	const superseded = await decided(context, row, { conflictId: row.id, by: context.actor.name, source: context.source, received });
-	const settled = record(await wholeRow(context, row.id));
+	const settled = record(await conflictRow(context, row.id));
 	if (superseded === undefined) return { ...settled, put_aside: true };
 	try {
 		await context.objects.move(superseded, quarantineKey(superseded));

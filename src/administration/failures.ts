@@ -80,7 +80,7 @@ type ReplayRunRecord = z.output<typeof replayRunRecord>;
 
 type RunRow = Omit<ReplayRunRecord, 'started_at' | 'finished_at'> & { started_at: Date; finished_at: Date | null; site_id?: string };
 
-function runRecord({ site_id: _siteId, ...row }: RunRow): ReplayRunRecord {
+export function runRecord({ site_id: _siteId, ...row }: RunRow): ReplayRunRecord {
 	return { ...row, started_at: row.started_at.toISOString(), finished_at: row.finished_at?.toISOString() ?? null };
 }
 
@@ -101,7 +101,7 @@ export async function startReplay(context: OperationContext, input: z.output<typ
 	return showReplay(context, id);
 }
 
-async function runRow({ database }: OperationContext, id: string): Promise<RunRow & { site_id: string }> {
+export async function runRow({ database }: OperationContext, id: string): Promise<RunRow & { site_id: string }> {
 	await database.rows(interruptSilentRuns, []);
 	const [row] = z.uuid().safeParse(id).success ? await database.rows<RunRow & { site_id: string }>(showRun, [id]) : [];
 	if (row === undefined) throw new AdministrationError(`there is no replay '${id}'`, 'not-found', 'id');
@@ -124,8 +124,8 @@ export async function listReplays(
 }
 
 /** What was taken again stays; the rest waits. A replay that has ended stays as it is. */
-export async function cancelReplay(context: OperationContext, id: string): Promise<ReplayRunRecord> {
-	const { site_id: siteId, state } = await runRow(context, id);
+export async function cancelReplay(context: OperationContext, id: string, found?: RunRow & { site_id: string }): Promise<ReplayRunRecord> {
+	const { site_id: siteId, state } = found ?? (await runRow(context, id));
 	await context.database.rows(finishRun, [siteId, id, 'cancelled', null]);
 	const run = await showReplay(context, id);
 	await note(context, { action: 'replay.cancel', subject: id, siteId, before: { state }, after: { state: run.state } });

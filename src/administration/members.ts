@@ -24,8 +24,16 @@ export function pathMembers(path: string): string[] {
 	return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
 }
 
-/** In the order of the schema. */
-export function membersOf({ input }: Operation): Member[] {
+const known = new WeakMap<Operation['input'], readonly Member[]>();
+
+/** In the order of the schema, which is taken apart once. */
+export function membersOf({ input }: Pick<Operation, 'input'>): readonly Member[] {
+	const members = known.get(input) ?? readMembers(input);
+	known.set(input, members);
+	return members;
+}
+
+function readMembers(input: Operation['input']): Member[] {
 	const { properties = {}, required = [] } = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' });
 	return Object.entries(properties as Record<string, MemberSchema>).map(([name, schema]) => {
 		const kind = schema.type === 'boolean' ? 'boolean' : schema.type === 'array' ? 'list' : 'text';

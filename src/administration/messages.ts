@@ -138,7 +138,8 @@ export const wholeMessage = messageRecord.extend({
 	ack: z.array(z.string()),
 });
 
-async function wholeRow(context: OperationContext, id: string): Promise<WholeMessageRow> {
+/** A message as it is logged, whole. */
+export async function messageRow(context: OperationContext, id: string): Promise<WholeMessageRow> {
 	const [row] = isUuid(id) ? await context.database.rows<WholeMessageRow>(showMessage, [id]) : [];
 	if (row === undefined) throw new AdministrationError(`there is no message '${id}'`, 'not-found');
 	return row;
@@ -153,13 +154,12 @@ function lines(bytes: Buffer): string[] {
 		.filter((line) => line !== '');
 }
 
-/** For who may be told of it: the site of a message. */
-export async function siteOfMessage(context: OperationContext, id: string): Promise<{ site: string }> {
-	return wholeRow(context, id);
-}
-
-export async function showLoggedMessage(context: OperationContext, id: string): Promise<z.infer<typeof wholeMessage>> {
-	const row = await wholeRow(context, id);
+export async function showLoggedMessage(
+	context: OperationContext,
+	id: string,
+	found?: WholeMessageRow,
+): Promise<z.infer<typeof wholeMessage>> {
+	const row = found ?? (await messageRow(context, id));
 	await noteRead(context, row);
 	return wholeOf(row);
 }
@@ -198,8 +198,12 @@ async function patientsBehind(record: SiteRecord, changed: readonly string[], by
 }
 
 /** A message by its parts, as people read it. That it was looked at is noted. */
-export async function readLoggedMessage(context: OperationContext, id: string): Promise<z.infer<typeof messageReading>> {
-	const row = await wholeRow(context, id);
+export async function readLoggedMessage(
+	context: OperationContext,
+	id: string,
+	found?: WholeMessageRow,
+): Promise<z.infer<typeof messageReading>> {
+	const row = found ?? (await messageRow(context, id));
 	await noteRead(context, row);
 	const values = [row.patient, row.other_patient].filter((value) => value !== null);
 	const related = await context.database.rows<{ kind: string; id: string; outcome: string; at: Date }>(relatedMessages, [
@@ -225,8 +229,8 @@ export const replayRecord = z.strictObject({ id: z.uuid(), replay_of: z.uuid(), 
 type ReplayRecord = z.infer<typeof replayRecord>;
 
 /** Takes a logged message again, by the policy that its client has now; it becomes a new message of the log. */
-export async function replayMessage(context: OperationContext, id: string): Promise<ReplayRecord> {
-	const row = await wholeRow(context, id);
+export async function replayMessage(context: OperationContext, id: string, found?: WholeMessageRow): Promise<ReplayRecord> {
+	const row = found ?? (await messageRow(context, id));
 	if (row.bytes.length === 0) throw new AdministrationError(`the message '${id}' is a duplicate; replay '${row.replay_of}'`);
 	const reply = await context.deliver(await replayOf(row, context.nowMs()));
 	const { id: replay, outcome } = reply;

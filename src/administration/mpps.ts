@@ -83,7 +83,8 @@ type WholeMpps = z.infer<typeof wholeMpps>;
 type WholeRow = Row<Omit<WholeMpps, 'attributes' | 'history'>> & { site_id: string; attributes: string };
 type ReportRow = Omit<WholeMpps['history'][number], 'recorded_at' | 'attributes'> & { recorded_at: Date; attributes: string };
 
-async function wholeRow(context: OperationContext, id: string): Promise<WholeRow> {
+/** By the id of the session or by SOP Instance UID. */
+export async function mppsRow(context: OperationContext, id: string): Promise<WholeRow> {
 	const values = [await visibleSiteIds(context), isUuid(id) ? id : null, id];
 	const [found, another] = await context.database.rows<WholeRow>(showSession, values);
 	if (found === undefined) throw new AdministrationError(`there is no procedure step '${id}'`, 'not-found');
@@ -92,14 +93,8 @@ async function wholeRow(context: OperationContext, id: string): Promise<WholeRow
 	return found;
 }
 
-/** For who may be told of it: the site of a procedure step. */
-export async function siteOfMpps(context: OperationContext, id: string): Promise<{ site: string }> {
-	return wholeRow(context, id);
-}
-
-/** One procedure step with its history, by the id of the session or by SOP Instance UID. */
-export async function showMpps(context: OperationContext, id: string): Promise<WholeMpps> {
-	const { site_id, ...row } = await wholeRow(context, id);
+/** One procedure step with its history. */
+export async function showMpps(context: OperationContext, { site_id, ...row }: WholeRow): Promise<WholeMpps> {
 	await note(context, { action: 'mpps.read', subject: row.id, siteId: site_id });
 	const reports = await context.database.rows<ReportRow>(listReports, [site_id, row.id]);
 	return {

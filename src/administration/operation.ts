@@ -7,7 +7,7 @@ import type { OperationContext } from './context.ts';
  * `network`: all sites or none (users, new sites); who is of all sites;
  * `site`: the site that the input names by its slug, as `site`;
  * `sites`: the site that the input names, or without one all sites of the caller: `context.visibleSites`;
- * `object`: the site of what the input names, which `siteOf` finds.
+ * `object`: the site of what the input names, which `find` finds.
  */
 export type Scope = 'network' | 'site' | 'sites' | 'object';
 
@@ -30,11 +30,17 @@ export interface CommandLine {
 	within?: { command: string; flag: string };
 }
 
+/** An object that an input names, with the slug of its site. */
+export interface Found<Thing> {
+	site: string;
+	found: Thing;
+}
+
 /**
  * One thing that can be administered. Validation, the command line, the routes of the admin API, their authorization and the
  * OpenAPI document all follow from it.
  */
-export interface Operation<Input extends z.ZodObject = z.ZodObject, Output extends z.ZodType = z.ZodType> {
+export interface Operation<Input extends z.ZodObject = z.ZodObject, Output extends z.ZodType = z.ZodType, Thing = unknown> {
 	/** Noun and verb, as the command line says them: `key create`; with a hyphen the operationId. */
 	name: `${string} ${string}`;
 	summary: string;
@@ -53,14 +59,18 @@ export interface Operation<Input extends z.ZodObject = z.ZodObject, Output exten
 	commandLine: CommandLine | 'none';
 	/** For the scope `object`: what is found, in words: `integration client`. */
 	called?: string;
-	/** For the scope `object`: the slug of its site; null: there is no such object, which a caller cannot tell from a foreign one. */
-	siteOf?(context: OperationContext, input: z.output<Input>): Promise<string | null>;
+	/**
+	 * For the scope `object`: looks it up, once; `run` is given what was found. Null: there is no such object, which a caller cannot tell
+	 * from a foreign one.
+	 */
+	find?(context: OperationContext, input: z.output<Input>): Promise<Found<Thing> | null>;
 	/**
 	 * An input that is carried out as it stands where the examples before it in the table were, and that the OpenAPI document shows.
 	 * `idOf` gives the id of what another operation's example answered; of a list, of its first, or the one of an index.
 	 */
 	example?: z.input<Input> | ((idOf: (operation: string, index?: number) => string) => z.input<Input>);
-	run(context: OperationContext, input: z.output<Input>): Promise<z.input<Output>>;
+	/** @param found by `find`, which stands before any change: a change reads in its own transaction what it compares */
+	run(context: OperationContext, input: z.output<Input>, found: Thing): Promise<z.input<Output>>;
 }
 
 export function effectOf({ effect, method }: Operation): 'none' | 'noted' | 'change' {
@@ -68,6 +78,8 @@ export function effectOf({ effect, method }: Operation): 'none' | 'noted' | 'cha
 }
 
 /** Keeps the types of one operation while the table holds many. */
-export function defineOperation<Input extends z.ZodObject, Output extends z.ZodType>(operation: Operation<Input, Output>): Operation {
+export function defineOperation<Input extends z.ZodObject, Output extends z.ZodType, Thing>(
+	operation: Operation<Input, Output, Thing>,
+): Operation {
 	return operation as unknown as Operation;
 }

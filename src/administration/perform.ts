@@ -28,18 +28,19 @@ export async function perform(operation: Operation, caller: CallerContext, given
 		throw new AdministrationError(`the site '${named}' is none of yours`, 'forbidden', 'site');
 	}
 	const context: OperationContext = { ...caller, visibleSites: named === undefined ? sites : [named] };
-	if (operation.scope === 'object') await findObject(operation, context, input);
-	return operation.run(context, input);
+	const found = operation.scope === 'object' ? await findObject(operation, context, input) : undefined;
+	return operation.run(context, input, found);
 }
 
-async function findObject(operation: Operation, context: OperationContext, input: Record<string, unknown>): Promise<void> {
-	if (operation.siteOf === undefined) throw new Error(`'${operation.name}' does not say whose its objects are`);
+async function findObject(operation: Operation, context: OperationContext, input: Record<string, unknown>): Promise<unknown> {
+	if (operation.find === undefined) throw new Error(`'${operation.name}' does not say whose its objects are`);
 	const { sites } = context.actor;
-	const site = await operation.siteOf(context, input);
-	if (site === null || (sites !== 'all' && !sites.includes(site))) {
+	const object = await operation.find(context, input);
+	if (object === null || (sites !== 'all' && !sites.includes(object.site))) {
 		const [member = 'id'] = pathMembers(operation.path);
 		throw new AdministrationError(`there is no ${operation.called ?? 'such object'} '${String(input[member])}'`, 'not-found', member);
 	}
+	return object.found;
 }
 
 /** Names every member at fault, and as the field the first. */

@@ -85,9 +85,10 @@ export class ReplayRuns {
 
 	/** Undefined when the node ends first. */
 	async #replay({ context, siteId }: Run, messageId: string): Promise<'accepted' | 'refused' | 'other' | 'skipped' | undefined> {
-		if ((await context.database.rows(isOpenMessage, [siteId, messageId])).length === 0) return 'skipped';
 		for (let tries = 1; ; tries++) {
 			try {
+				// Asked again before every attempt: one may have come to its end though its answer was lost.
+				if ((await context.database.rows(isOpenMessage, [siteId, messageId])).length === 0) return 'skipped';
 				const { outcome } = await replayMessage(context, messageId);
 				return outcome === 'accepted' || outcome === 'refused' ? outcome : 'other';
 			} catch (error) {

@@ -127,7 +127,7 @@ export const wholeReport = reportRecord.extend({
 
 type FoundRow = Row & { site_id: string; row_id: string };
 
-async function found(context: OperationContext, id: string): Promise<FoundRow> {
+export async function reportRow(context: OperationContext, id: string): Promise<FoundRow> {
 	const sites = await visibleSiteIds(context);
 	const rows = isFhirId(id) ? await context.database.rows<FoundRow>(showReportRow, [sites, rowIdOf(id)]) : [];
 	const [row, another] = rows;
@@ -150,8 +150,7 @@ function textOf(resource: JsonObject): string | null {
 }
 
 /** One report with its text and every version of it. */
-export async function showReport(context: OperationContext, id: string): Promise<z.infer<typeof wholeReport>> {
-	const row = await found(context, id);
+export async function showReport(context: OperationContext, row: FoundRow): Promise<z.infer<typeof wholeReport>> {
 	await note(context, { action: 'report.read', subject: row.id, siteId: row.site_id });
 	const resource = JSON.parse(row.resource) as JsonObject;
 	const versions = await context.database.rows<Pick<Row, 'version' | 'last_updated' | 'resource'>>(listReportVersions, [
@@ -201,19 +200,25 @@ export async function addReport(context: OperationContext, input: z.infer<typeof
 		actor: context.actor.name,
 		source: context.source,
 	});
-	return record(await found({ ...context, visibleSites: [slug] }, id));
+	return record(await reportRow({ ...context, visibleSites: [slug] }, id));
 }
 
-export async function completeReport(context: OperationContext, id: string): Promise<ReportRecord> {
-	return changed(context, id, (rowId) => ({ operation: 'complete', id: rowId, actor: context.actor.name, source: context.source }));
+export async function completeReport(context: OperationContext, id: string, found?: FoundRow): Promise<ReportRecord> {
+	return changed(context, found ?? (await reportRow(context, id)), (rowId) => ({
+		operation: 'complete',
+		id: rowId,
+		actor: context.actor.name,
+		source: context.source,
+	}));
 }
 
 /** A new version; of a completed report an amendment. A conclusion and a document go with the text that they stood beside. */
 export async function amendReport(
 	context: OperationContext,
 	{ id, ...rest }: Omit<z.infer<typeof amendReportInput>, 'site'>,
+	found?: FoundRow,
 ): Promise<ReportRecord> {
-	return changed(context, id, (rowId) => ({
+	return changed(context, found ?? (await reportRow(context, id)), (rowId) => ({
 		...stated(rest),
 		operation: 'amend',
 		id: rowId,
@@ -222,15 +227,13 @@ export async function amendReport(
 	}));
 }
 
-async function changed(context: OperationContext, id: string, edit: (id: string) => ReportEdit): Promise<ReportRecord> {
-	const { site_id: siteId, site, id: known } = await found(context, id);
+async function changed(
+	context: OperationContext,
+	{ site_id: siteId, site, id: known }: FoundRow,
+	edit: (id: string) => ReportEdit,
+): Promise<ReportRecord> {
 	await write(context, siteId, edit(known));
-	return record(await found({ ...context, visibleSites: [site] }, known));
-}
-
-/** For who may be told of it: the site of a report. */
-export async function siteOfReport(context: OperationContext, id: string): Promise<{ site: string }> {
-	return found(context, id);
+	return record(await reportRow({ ...context, visibleSites: [site] }, known));
 }
 
 type Stated = Partial<Pick<ReportEdit, 'title' | 'text' | 'author' | 'conclusion' | 'pdf'>>;

@@ -1,5 +1,6 @@
 import { Site } from '#storage/entities/index.ts';
 import { type AdministrationContext, AdministrationError } from './context.ts';
+import type { Found } from './operation.ts';
 
 /** The condition on entities of sites. */
 export function ofVisibleSites({ visibleSites }: AdministrationContext): { site?: { slug: { $in: string[] } } } {
@@ -18,10 +19,11 @@ export async function visibleSiteIds({ em, visibleSites }: AdministrationContext
 	return sites.map(({ id }) => id);
 }
 
-/** For `siteOf`: the site of an object that is shown, null where showing it says that there is none. */
-export async function siteOfShown(show: Promise<{ site: string }>): Promise<string | null> {
+/** For `find`: an object with its site, null where looking it up says that there is none. */
+export async function foundOrNull<Thing extends { site: string }>(look: Promise<Thing>): Promise<Found<Thing> | null> {
 	try {
-		return (await show).site;
+		const found = await look;
+		return { site: found.site, found };
 	} catch (error) {
 		if (error instanceof AdministrationError && error.fault === 'not-found') return null;
 		throw error;

@@ -161,10 +161,10 @@ describe('the table of operations', () => {
 		const once = (texts: string[]) => assert.equal(new Set(texts).size, texts.length, texts.join(', '));
 		once(operations.map(({ name }) => name));
 		once(operations.map(({ method, path }) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`));
-		for (const { name, scope, siteOf, called, path, input, method } of operations) {
+		for (const { name, scope, find, called, path, input, method } of operations) {
 			const members = Object.keys(input.shape);
 			for (const member of pathMembers(path)) assert.ok(members.includes(member), `${name}: ${member}`);
-			assert.equal(siteOf !== undefined && called !== undefined, scope === 'object', name);
+			assert.equal(find !== undefined && called !== undefined, scope === 'object', name);
 			if (scope === 'site') assert.ok(members.includes('site'), name);
 			if (method === 'GET') for (const { kind } of membersOf({ input } as Operation)) assert.notEqual(kind, 'list', name);
 		}

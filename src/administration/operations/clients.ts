@@ -4,7 +4,7 @@ import { addClient, addClientInput, clientRecord, listClients, removeClient, set
 import type { OperationContext } from '../context.ts';
 import { defineOperation } from '../operation.ts';
 import { ofSite } from '../schemas.ts';
-import { siteOfShown } from '../visible-sites.ts';
+import { foundOrNull } from '../visible-sites.ts';
 
 const options = { protocols: 'protocol', allowed_ips: 'allow-ip', grants: 'allow' };
 const values = {
@@ -21,7 +21,7 @@ const values = {
 const object = {
 	scope: 'object',
 	called: 'integration client',
-	siteOf: (context: OperationContext, { id }: { id: string }) => siteOfShown(showClient(context, id)),
+	find: (context: OperationContext, { id }: { id: string }) => foundOrNull(showClient(context, id)),
 	output: clientRecord,
 } as const;
 const one = { ...object, input: z.strictObject({ id: z.string() }), commandLine: { positionals: ['id'], values } } as const;
@@ -82,7 +82,7 @@ export const clientOperations = [
 		path: '/clients/{id}',
 		role: 'auditor',
 		example: (idOf) => ({ id: idOf('client add') }),
-		run: (context, { id }) => showClient(context, id),
+		run: async (_context, _input, found) => found,
 	}),
 	defineOperation({
 		...object,

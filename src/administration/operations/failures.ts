@@ -8,18 +8,19 @@ import {
 	listReplays,
 	listReplaysInput,
 	replayRunRecord,
-	showReplay,
+	runRecord,
+	runRow,
 	startReplay,
 	startReplayInput,
 } from '../failures.ts';
 import { defineOperation } from '../operation.ts';
-import { siteOfShown } from '../visible-sites.ts';
+import { foundOrNull } from '../visible-sites.ts';
 
 const values = { site: 'slug', since: 'time', id: 'replay-id', before: 'replay-id', limit: 'n' };
 const one = {
 	scope: 'object',
 	called: 'replay',
-	siteOf: (context: OperationContext, { id }: { id: string }) => siteOfShown(showReplay(context, id)),
+	find: (context: OperationContext, { id }: { id: string }) => foundOrNull(runRow(context, id)),
 	input: z.strictObject({ id: z.string() }),
 	output: replayRunRecord,
 } as const;
@@ -73,7 +74,7 @@ export const failureOperations = [
 		role: 'auditor',
 		commandLine: { positionals: ['id'], values },
 		example: (idOf) => ({ id: idOf('replay start') }),
-		run: (context, { id }) => showReplay(context, id),
+		run: async (_context, _input, found) => runRecord(found),
 	}),
 	defineOperation({
 		...one,
@@ -84,6 +85,6 @@ export const failureOperations = [
 		role: 'manager',
 		commandLine: { positionals: ['id'], values },
 		example: (idOf) => ({ id: idOf('replay start') }),
-		run: (context, { id }) => cancelReplay(context, id),
+		run: (context, { id }, found) => cancelReplay(context, id, found),
 	}),
 ];

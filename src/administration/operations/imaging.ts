@@ -2,19 +2,19 @@ import { z } from 'zod';
 import { commitmentRecord, listCommitments, listCommitmentsInput } from '../commitments.ts';
 import {
 	conflictRecord,
+	conflictRow,
 	listConflicts,
 	listConflictsInput,
 	settleConflict,
 	settleConflictInput,
 	settledRecord,
 	showConflict,
-	siteOfConflict,
 	wholeConflict,
 } from '../conflicts.ts';
 import type { OperationContext } from '../context.ts';
-import { listMpps, listMppsInput, mppsRecord, showMpps, showMppsInput, siteOfMpps, wholeMpps } from '../mpps.ts';
+import { listMpps, listMppsInput, mppsRecord, mppsRow, showMpps, showMppsInput, wholeMpps } from '../mpps.ts';
 import { defineOperation } from '../operation.ts';
-import { siteOfShown } from '../visible-sites.ts';
+import { foundOrNull } from '../visible-sites.ts';
 
 const values = {
 	site: 'slug',
@@ -29,7 +29,7 @@ const values = {
 const conflict = {
 	scope: 'object',
 	called: 'conflict',
-	siteOf: (context: OperationContext, { id }: { id: string }) => siteOfShown(siteOfConflict(context, id)),
+	find: (context: OperationContext, { id }: { id: string }) => foundOrNull(conflictRow(context, id)),
 	commandLine: { positionals: ['id'], values },
 } as const;
 
@@ -58,12 +58,12 @@ export const imagingOperations = [
 		role: 'auditor',
 		scope: 'object',
 		called: 'procedure step',
-		siteOf: (context, { id }) => siteOfShown(siteOfMpps(context, id)),
+		find: (context, { id }) => foundOrNull(mppsRow(context, id)),
 		input: showMppsInput,
 		output: wholeMpps,
 		commandLine: { positionals: ['id'], values: { site: 'slug', id: 'session-id | sop-instance-uid' } },
 		example: (idOf) => ({ id: idOf('mpps list') }),
-		run: (context, { id }) => showMpps(context, id),
+		run: (context, _input, found) => showMpps(context, found),
 	}),
 	defineOperation({
 		name: 'commitment list',
@@ -102,7 +102,7 @@ export const imagingOperations = [
 		input: z.strictObject({ id: z.string() }),
 		output: wholeConflict,
 		example: (idOf) => ({ id: idOf('conflict list') }),
-		run: (context, { id }) => showConflict(context, id),
+		run: (context, _input, found) => showConflict(context, found),
 	}),
 	defineOperation({
 		...conflict,

@@ -3,12 +3,12 @@ import type { OperationContext } from '../context.ts';
 import { createdKey, createKey, createKeyInput, keyRecord, listKeys, revokeKey, showKey } from '../keys.ts';
 import { defineOperation } from '../operation.ts';
 import { ofSite } from '../schemas.ts';
-import { siteOfShown } from '../visible-sites.ts';
+import { foundOrNull } from '../visible-sites.ts';
 
 const one = {
 	scope: 'object',
 	called: 'key',
-	siteOf: (context: OperationContext, { id }: { id: string }) => siteOfShown(showKey(context, id)),
+	find: (context: OperationContext, { id }: { id: string }) => foundOrNull(showKey(context, id)),
 	input: z.strictObject({ id: z.string() }),
 	output: keyRecord,
 	commandLine: { positionals: ['id'], values: { id: 'key-id' } },
@@ -49,7 +49,7 @@ export const keyOperations = [
 		path: '/keys/{id}',
 		role: 'auditor',
 		example: (idOf) => ({ id: idOf('key create') }),
-		run: (context, { id }) => showKey(context, id),
+		run: async (_context, _input, found) => found,
 	}),
 	defineOperation({
 		...one,

@@ -7,18 +7,18 @@ import {
 	listUnmatchedMessages,
 	messageReading,
 	messageRecord,
+	messageRow,
 	readLoggedMessage,
 	replayMessage,
 	replayRecord,
 	replayRefused,
 	searchMessagesInput,
 	showLoggedMessage,
-	siteOfMessage,
 	unmatchedRecord,
 	wholeMessage,
 } from '../messages.ts';
 import { defineOperation } from '../operation.ts';
-import { siteOfShown } from '../visible-sites.ts';
+import { foundOrNull } from '../visible-sites.ts';
 
 const values = {
 	site: 'slug',
@@ -37,7 +37,7 @@ const values = {
 const one = {
 	scope: 'object',
 	called: 'message',
-	siteOf: (context: OperationContext, { id }: { id: string }) => siteOfShown(siteOfMessage(context, id)),
+	find: (context: OperationContext, { id }: { id: string }) => foundOrNull(messageRow(context, id)),
 	input: z.strictObject({ id: z.string() }),
 } as const;
 
@@ -93,7 +93,7 @@ export const messageOperations = [
 		output: wholeMessage,
 		commandLine: { positionals: ['id'], values },
 		example: (idOf) => ({ id: idOf('messages list') }),
-		run: (context, { id }) => showLoggedMessage(context, id),
+		run: (context, { id }, found) => showLoggedMessage(context, id, found),
 	}),
 	defineOperation({
 		...one,
@@ -106,7 +106,7 @@ export const messageOperations = [
 		output: messageReading,
 		commandLine: 'none',
 		example: (idOf) => ({ id: idOf('messages list') }),
-		run: (context, { id }) => readLoggedMessage(context, id),
+		run: (context, { id }, found) => readLoggedMessage(context, id, found),
 	}),
 	defineOperation({
 		...one,
@@ -118,7 +118,7 @@ export const messageOperations = [
 		output: replayRecord,
 		commandLine: { positionals: ['id'], values, repeated: true },
 		example: (idOf) => ({ id: idOf('messages list') }),
-		run: (context, { id }) => replayMessage(context, id),
+		run: (context, { id }, found) => replayMessage(context, id, found),
 	}),
 	defineOperation({
 		name: 'messages replay-refused',

@@ -10,7 +10,7 @@ import {
 	showRemoteAe,
 } from '../remote-aes.ts';
 import { ofSite } from '../schemas.ts';
-import { siteOfShown } from '../visible-sites.ts';
+import { foundOrNull } from '../visible-sites.ts';
 
 const values = { site: 'slug', title: 'AE', host: 'host', port: 'port', ae: 'id | title' };
 
@@ -49,7 +49,7 @@ export const remoteAeOperations = [
 		role: 'manager',
 		scope: 'object',
 		called: 'remote AE',
-		siteOf: (context, named) => siteOfShown(showRemoteAe(context, named)),
+		find: (context, named) => foundOrNull(showRemoteAe(context, named)),
 		input: removeRemoteAeInput,
 		output: remoteAeRecord,
 		commandLine: { positionals: ['ae'], values },

@@ -11,11 +11,11 @@ import {
 	listReportsInput,
 	oneReportInput,
 	reportRecord,
+	reportRow,
 	showReport,
-	siteOfReport,
 	wholeReport,
 } from '../reports.ts';
-import { siteOfShown } from '../visible-sites.ts';
+import { foundOrNull } from '../visible-sites.ts';
 
 const values = {
 	site: 'slug',
@@ -33,7 +33,7 @@ const files = { text: 'text', conclusion: 'text', pdf: 'base64' } as const;
 const one = {
 	scope: 'object',
 	called: 'report',
-	siteOf: (context: OperationContext, { id }: { id: string }) => siteOfShown(siteOfReport(context, id)),
+	find: (context: OperationContext, { id }: { id: string }) => foundOrNull(reportRow(context, id)),
 	commandLine: { positionals: ['id'], values, files },
 } as const;
 
@@ -75,7 +75,7 @@ export const reportOperations = [
 		input: oneReportInput,
 		output: wholeReport,
 		example: (idOf) => ({ id: idOf('report add') }),
-		run: (context, { id }) => showReport(context, id),
+		run: (context, _input, found) => showReport(context, found),
 	}),
 	defineOperation({
 		...one,
@@ -87,7 +87,7 @@ export const reportOperations = [
 		input: oneReportInput,
 		output: reportRecord,
 		example: (idOf) => ({ id: idOf('report add') }),
-		run: (context, { id }) => completeReport(context, id),
+		run: (context, { id }, found) => completeReport(context, id, found),
 	}),
 	defineOperation({
 		...one,

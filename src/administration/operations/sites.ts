@@ -2,15 +2,15 @@ import { z } from 'zod';
 import type { OperationContext } from '../context.ts';
 import { defineOperation } from '../operation.ts';
 import { addSite, addSiteInput, enableSite, listSites, setSite, setSiteInput, showSite, siteRecord } from '../sites.ts';
-import { siteOfShown } from '../visible-sites.ts';
+import { foundOrNull } from '../visible-sites.ts';
 
 const named = z.strictObject({ slug: z.string() });
 const values = { name: 'text', ae_title: 'AE', default_authority: 'uri', waiting_max: 'n', associations_max: 'n' };
 const object = {
 	scope: 'object',
 	called: 'site',
-	siteOf: (context: OperationContext, { slug }: { slug: string }) =>
-		siteOfShown(showSite(context, slug).then((site) => ({ site: site.slug }))),
+	find: (context: OperationContext, { slug }: { slug: string }) =>
+		foundOrNull(showSite(context, slug).then((record) => ({ site: record.slug, record }))),
 } as const;
 
 export const siteOperations = [
@@ -51,7 +51,7 @@ export const siteOperations = [
 		output: siteRecord,
 		commandLine: { positionals: ['slug'] },
 		example: { slug: 'north' },
-		run: (context, { slug }) => showSite(context, slug),
+		run: async (_context, _input, { record }) => record,
 	}),
 	defineOperation({
 		...object,
