@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isUuid } from '#core/id.ts';
 import { parseExact } from '#core/json.ts';
 import { indexText } from '#record/index-text.ts';
-import { mppsStatuses } from '#record/mpps.ts';
+import { stepStatuses } from '#record/procedure-step.ts';
 import { listReports, listSessions, showSession } from '#storage/statements/administrative/read-sessions.ts';
 import { AdministrationError, note, type OperationContext } from './context.ts';
 import { instant, ofSite, page } from './schemas.ts';
@@ -11,7 +11,7 @@ import { visibleSiteIds } from './visible-sites.ts';
 const status = z
 	.string()
 	.transform((text) => text.toUpperCase().replaceAll(/[_-]/g, ' '))
-	.pipe(z.enum(mppsStatuses));
+	.pipe(z.enum(stepStatuses));
 
 export const listMppsInput = z.strictObject({
 	...ofSite,

@@ -279,7 +279,7 @@ function keysOf(lines: readonly ChunkLine[]): SiteKeys {
 }
 
 function apply(set: WorkingSet, { line, change }: ChunkLine, written: { source: string; lastUpdated: string }, settled: Settled): void {
-	const context: ApplyContext = { set, newId, ...written, flags: [], changed: [], results: [], sessions: [], instances: [] };
+	const context: ApplyContext = { set, newId, ...written, flags: [], changed: [], results: [], stepReports: [], instances: [] };
 	try {
 		applyChangeSet(context, { changes: [change], flags: [] });
 	} catch (error) {

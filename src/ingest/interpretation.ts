@@ -25,7 +25,7 @@ export interface Interpretation<Answer = AnswerOf<DeliveryKind>> {
 }
 
 /** What came of the changes, in their order. */
-export type Effects = Pick<ApplyContext, 'results' | 'sessions' | 'instances'>;
+export type Effects = Pick<ApplyContext, 'results' | 'stepReports' | 'instances'>;
 
 /** A delivery whose parts are applied or refused each by itself (a Bundle of type batch), and how their replies become one. */
 export interface PartedInterpretation<Answer = AnswerOf<DeliveryKind>> {

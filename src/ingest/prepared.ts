@@ -5,7 +5,7 @@ import { SiteKeys } from '#record/apply/site-keys.ts';
 import type { ChangeSet } from '#record/change-set.ts';
 import type { Delivery, Reply } from '#record/delivery.ts';
 import { identifierLengthMax } from '#record/holdings/patient-identifiers.ts';
-import type { MppsResult } from '#record/mpps.ts';
+import type { StepReportResult } from '#record/procedure-step.ts';
 import type { Interpretation, PartedInterpretation } from './interpretation.ts';
 
 /** A delivery on its way through a batch. */
@@ -52,10 +52,10 @@ export function changeSetOf(message: Prepared): ChangeSet | undefined {
  * Values of the business identifiers of whom the message is about, by which the message log is searched: that of the (first) patient,
  * and the one that is merged into it or told apart from it.
  */
-export function patientsOf({ interpretation }: Prepared, sessions: readonly MppsResult[] = []): readonly string[] {
+export function patientsOf({ interpretation }: Prepared, stepReports: readonly StepReportResult[] = []): readonly string[] {
 	const { verdict } = interpretation;
 	const named = verdict.kind === 'apply' ? patientsNamed(verdict.changeSet) : [];
-	const performed = sessions.flatMap(({ session }) => session.facts?.patientId ?? []);
+	const performed = stepReports.flatMap(({ step }) => step.facts?.patientId ?? []);
 	const stated = named.length === 0 ? (interpretation.patients ?? performed) : named;
 	const distinct = [...new Set(stated)].filter((value) => value !== '' && value.length <= identifierLengthMax);
 	return distinct.slice(0, 2);

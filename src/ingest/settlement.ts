@@ -6,7 +6,7 @@ import type { WorkingSet } from '#record/apply/working-set.ts';
 import type { AnswerOf, DeliveryKind, Outcome, Reply } from '#record/delivery.ts';
 import type { Flag } from '#record/flag.ts';
 import type { IndexOutcome } from '#record/instance.ts';
-import type { MppsResult } from '#record/mpps.ts';
+import type { StepReportResult } from '#record/procedure-step.ts';
 import { type AcceptedMessage, type LoggedMessage, senderKey } from '#storage/message-log.ts';
 import type { Effects, Interpretation } from './interpretation.ts';
 import { definitionOf } from './kinds/index.ts';
@@ -47,7 +47,7 @@ export function settle(message: Prepared, context: SettlementContext): Settled {
 	if (earlier.length > 0 && !same && messageIdName !== undefined) {
 		flags.push({ code: 'same-control-id', text: `${messageIdName} was used before for a message with other content` });
 	}
-	const effect: Effect = { flags, changed: [], results: [], sessions: [], instances: [] };
+	const effect: Effect = { flags, changed: [], results: [], stepReports: [], instances: [] };
 	const [outcome, failure] = verdictOf(message, context, effect);
 	const answer = interpretation.answer(outcome, failure, effect);
 	const acks = isLogged(interpretation, outcome) ? answerLog.write(answer) : [];
@@ -60,7 +60,7 @@ export function settle(message: Prepared, context: SettlementContext): Settled {
 		...effect,
 		answer,
 		acks,
-		replayOf: delivery.replayOf ?? effect.sessions[0]?.repeats ?? null,
+		replayOf: delivery.replayOf ?? effect.stepReports[0]?.repeats ?? null,
 	});
 }
 
@@ -73,11 +73,11 @@ interface Effect {
 	flags: Flag[];
 	changed: Row[];
 	results: ResourceResult[];
-	sessions: MppsResult[];
+	stepReports: StepReportResult[];
 	instances: IndexOutcome[];
 }
 
-const noEffects: Effects = { results: [], sessions: [], instances: [] };
+const noEffects: Effects = { results: [], stepReports: [], instances: [] };
 
 function verdictOf(message: Prepared, context: SettlementContext, effect: Effect): [Outcome, Failure | undefined] {
 	const { verdict } = message.interpretation;
@@ -89,12 +89,12 @@ function verdictOf(message: Prepared, context: SettlementContext, effect: Effect
 	const before = effect.flags.length;
 	try {
 		applyChangeSet({ set: context.set, newId, source: sourceOf(message), lastUpdated: context.lastUpdated, ...effect }, changeSet);
-		return [effect.sessions.some(({ repeats }) => repeats !== undefined) ? 'duplicate' : 'accepted', undefined];
+		return [effect.stepReports.some(({ repeats }) => repeats !== undefined) ? 'duplicate' : 'accepted', undefined];
 	} catch (error) {
 		effect.flags.length = before;
 		effect.changed.length = 0;
 		effect.results.length = 0;
-		effect.sessions.length = 0;
+		effect.stepReports.length = 0;
 		effect.instances.length = 0;
 		if (error instanceof Failure) return ['refused', error];
 		context.onBug(error, message);
@@ -140,7 +140,7 @@ function settled(message: Prepared, { sequence }: SettlementContext, settling: S
 		flags: flags.length === 0 ? null : JSON.stringify(flags),
 		changed: changed.length === 0 ? null : JSON.stringify(changed),
 		replayOf,
-		patients: patientsOf(message, settling.sessions),
+		patients: patientsOf(message, settling.stepReports),
 		acks,
 	};
 	return { reply, logged };
@@ -151,8 +151,8 @@ function reportStatuses({ changed = [] }: Partial<Effect>): string[] {
 }
 
 /** Versions of resources, and procedure steps by the number of their report. */
-function changedBy({ changed = [], sessions = [] }: Partial<Effect>): string[] {
+function changedBy({ changed = [], stepReports = [] }: Partial<Effect>): string[] {
 	const rows = changed.map((row) => `${referenceTo(row)}/_history/${row.version}`);
-	const reported = sessions.filter(({ repeats }) => repeats === undefined);
-	return [...rows, ...reported.map(({ session }) => `mpps/${session.id}/${session.reports}`)];
+	const reported = stepReports.filter(({ repeats }) => repeats === undefined);
+	return [...rows, ...reported.map(({ step }) => `mpps/${step.id}/${step.reports}`)];
 }

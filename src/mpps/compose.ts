@@ -1,24 +1,24 @@
 import { createHash } from 'node:crypto';
 import { canonical, type JsonObject, parseExact } from '#core/json.ts';
 import type { Flag } from '#record/flag.ts';
-import type { ComposedSession, StepReportChange } from '#record/kinds/step-report.ts';
-import type { MppsSession } from '#record/mpps.ts';
+import type { ComposedStep, StepReportChange } from '#record/kinds/step-report.ts';
+import type { ProcedureStep } from '#record/procedure-step.ts';
 import { valuesOf } from './elements.ts';
 import { factsOf, studiesOf, tags } from './facts.ts';
 import { takeStep } from './machine.ts';
 import { MppsRefusal } from './refusal.ts';
-import type { Report } from './report.ts';
+import type { SentStepReport } from './report.ts';
 
 export interface ChangeSettings {
 	messageId: string;
-	/** See MppsReport. */
+	/** See StepReport. */
 	source: string;
 	/** The limit of a procedure step's attributes as JSON, in bytes. */
 	bytesMax: number;
 }
 
-/** What a report does to its session. */
-export function changeOf(report: Report, settings: ChangeSettings): StepReportChange {
+/** The change that a report makes to its step. */
+export function changeOf(report: SentStepReport, settings: ChangeSettings): StepReportChange {
 	const { sopInstanceUid, studyUid = '', status = '', attributes } = report;
 	const content = canonical([sopInstanceUid, studyUid, status, attributes]);
 	const digest = createHash('sha256').update(content).digest('base64url');
@@ -33,7 +33,7 @@ export function changeOf(report: Report, settings: ChangeSettings): StepReportCh
 	};
 }
 
-function compose(report: Report, held: MppsSession | undefined, digest: string, bytesMax: number): ComposedSession | 'repeated' {
+function compose(report: SentStepReport, held: ProcedureStep | undefined, digest: string, bytesMax: number): ComposedStep | 'repeated' {
 	const { operation } = report;
 	// DIMSE answers a repetition as the standard says: the object exists, or may no longer be updated.
 	if (operation === 'report' && held?.lastDigest === digest) return 'repeated';
@@ -47,7 +47,7 @@ function compose(report: Report, held: MppsSession | undefined, digest: string, 
 	return { studyUid, status, attributes: text, late: held?.late ?? step === 'late', facts: factsOf(attributes), flags };
 }
 
-function studyOf({ studyUid, attributes, operation }: Report, held: MppsSession | undefined): string {
+function studyOf({ studyUid, attributes, operation }: SentStepReport, held: ProcedureStep | undefined): string {
 	const stated = operation === 'report' ? studyUid : (studiesOf(attributes).find((uid) => uid === held?.studyUid) ?? studyUid);
 	const study = held?.studyUid ?? stated;
 	if (study === undefined) throw new Error('a session begins without a study');
@@ -73,7 +73,7 @@ const fixedAtStart: readonly string[] = [
 ];
 
 /** Attribute by attribute the later report wins; a sequence is replaced whole (PS3.7 §10.1.3). */
-function merged(held: JsonObject, { operation, attributes }: Report, flags: Flag[]): JsonObject {
+function merged(held: JsonObject, { operation, attributes }: SentStepReport, flags: Flag[]): JsonObject {
 	if (operation !== 'set') return { ...held, ...attributes };
 	const fixed = fixedAtStart.filter((tag) => tag in attributes && (valuesOf(held, tag)?.length ?? 0) > 0);
 	const changed = fixed.filter((tag) => canonical(held[tag] ?? null) !== canonical(attributes[tag] ?? null));

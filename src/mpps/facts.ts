@@ -1,7 +1,7 @@
 import type { JsonObject } from '#core/json.ts';
 import { dateTimeOf } from '#dicom/values.ts';
 import { indexText } from '#record/index-text.ts';
-import type { MppsFacts } from '#record/mpps.ts';
+import type { StepFacts } from '#record/procedure-step.ts';
 import { itemsAt, nameAt, textAt } from './elements.ts';
 
 /** PS3.6. */
@@ -34,7 +34,7 @@ export const tags = {
 const seriesMax = 1000;
 
 /** Reads attributes in the DICOM JSON Model. Anything else tells nothing. */
-export function factsOf(attributes: JsonObject): MppsFacts {
+export function factsOf(attributes: JsonObject): StepFacts {
 	const text = (tag: string) => bounded(textAt(attributes, tag));
 	const accession = textAt(attributes, tags.accessionNumber) ?? scheduled(attributes, tags.accessionNumber)[0];
 	const series = itemsAt(attributes, tags.performedSeries).map((item) => textAt(item, tags.seriesUid));

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#core/json.ts';
-import type { DimseStatus } from '#record/mpps.ts';
+import type { DimseStatus } from '#record/procedure-step.ts';
 
 /** One MPPS N-CREATE or N-SET. */
 export interface ProcedureStepRequest {

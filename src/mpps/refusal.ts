@@ -1,5 +1,5 @@
 import { Failure, type FailureCode } from '#core/failure.ts';
-import type { DimseStatus } from '#record/mpps.ts';
+import type { DimseStatus } from '#record/procedure-step.ts';
 
 interface Reason {
 	/** What HTTP makes of it. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { JsonObject } from '#core/json.ts';
-import type { MppsStatus } from '#record/mpps.ts';
+import type { StepStatus } from '#record/procedure-step.ts';
 import { isObjectUid, isUid } from '#record/uid.ts';
 import { isObject, textAt } from './elements.ts';
 import { studiesOf, tags } from './facts.ts';
@@ -9,13 +9,13 @@ import { MppsRefusal } from './refusal.ts';
 import { statusOf } from './status.ts';
 
 /** A report about a procedure step, whichever way it arrived. */
-export interface Report {
+export interface SentStepReport {
 	operation: Operation;
 	sopInstanceUid: string;
 	/** N-SET states none, as a rule. */
 	studyUid: string | undefined;
 	/** N-SET may leave it as it is. */
-	status: MppsStatus | undefined;
+	status: StepStatus | undefined;
 	attributes: JsonObject;
 }
 
@@ -50,11 +50,11 @@ function faultOf(issue: z.core.$ZodIssue): string {
 }
 
 /** @throws MppsRefusal naming every fault of the body */
-export function reportOf(body: JsonObject): Report {
+export function reportOf(body: JsonObject): SentStepReport {
 	const read = reportBody.safeParse(body);
 	if (!read.success) throw new MppsRefusal('value', read.error.issues.map(faultOf).join('; '));
 	const { sop_instance_uid: sopInstanceUid, study_uid: studyUid, status, attributes } = read.data;
-	const report: Report = { operation: 'report', sopInstanceUid, studyUid, status, attributes };
+	const report: SentStepReport = { operation: 'report', sopInstanceUid, studyUid, status, attributes };
 	refuseContradiction(report);
 	return report;
 }
@@ -63,7 +63,7 @@ export function reportOf(body: JsonObject): Report {
  * N-CREATE and N-SET (PS3.4 F.7.2): status and study are those of the attributes.
  * @throws MppsRefusal
  */
-export function dimseReportOf(operation: 'create' | 'set', body: JsonObject): Report {
+export function dimseReportOf(operation: 'create' | 'set', body: JsonObject): SentStepReport {
 	const sopInstanceUid = body['sop_instance_uid'];
 	const attributes = body['attributes'];
 	if (typeof sopInstanceUid !== 'string' || !isUid(sopInstanceUid)) throw new MppsRefusal('instance', 'the SOP Instance UID is not valid');
@@ -80,7 +80,7 @@ export function dimseReportOf(operation: 'create' | 'set', body: JsonObject): Re
 	return { operation, sopInstanceUid, studyUid, status, attributes };
 }
 
-function refuseContradiction({ sopInstanceUid, studyUid, status, attributes }: Report): void {
+function refuseContradiction({ sopInstanceUid, studyUid, status, attributes }: SentStepReport): void {
 	const stated = textAt(attributes, tags.status);
 	if (stated !== undefined && statusOf(stated) !== status) {
 		throw new MppsRefusal('value', 'attributes 00400252 (Performed Procedure Step Status) contradicts status');

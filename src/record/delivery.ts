@@ -2,7 +2,7 @@ import type { FailureRecord } from '#core/failure.ts';
 import type { Flag } from './flag.ts';
 import type { IdentityOutcome } from './identity.ts';
 import type { DecisionAnswer, IndexAnswer } from './instance.ts';
-import type { DimseStatus } from './mpps.ts';
+import type { DimseStatus } from './procedure-step.ts';
 import type { ReportEditOutcome } from './report.ts';
 import type { ResourceType } from './table-shape.ts';
 

@@ -14,7 +14,7 @@ function codes(accept: string, application: string, outcome: 'accepted' | 'refus
 	if ('parts' in interpretation) assert.fail('a message has no parts');
 	const failure = outcome === 'refused' ? new Failure('unknown-key', 'PID-3 is not known') : undefined;
 	return interpretation
-		.answer(outcome, failure, { results: [], sessions: [], instances: [] })
+		.answer(outcome, failure, { results: [], stepReports: [], instances: [] })
 		.acknowledgements.map((ack) => msa(Buffer.from(ack).toString()).code);
 }
 

@@ -8,7 +8,7 @@ import { dimseStatusOf, MppsRefusal } from '#mpps/refusal.ts';
 import { dimseReportOf, reportOf } from '#mpps/report.ts';
 import { statusOf } from '#mpps/status.ts';
 import { procedureSteps } from '#record/holdings/procedure-steps.ts';
-import type { MppsStatus } from '#record/mpps.ts';
+import type { StepStatus } from '#record/procedure-step.ts';
 import { fc, runs } from '#test/support/fuzzing.ts';
 import { MemorySite } from '#test/support/memory-site.ts';
 
@@ -75,14 +75,14 @@ test('a status is known in any case and with any separators, and nothing else is
 
 interface Sent {
 	operation: Operation;
-	status: MppsStatus | undefined;
+	status: StepStatus | undefined;
 	study: string;
 	attributes: JsonObject;
 }
 
 /** What the contract and PS3.4 F.7 say, by itself: no table, no composing. */
 class Model {
-	status: MppsStatus | undefined;
+	status: StepStatus | undefined;
 	study = '';
 	attributes: JsonObject = {};
 	late = false;
@@ -130,8 +130,8 @@ function sendTo(site: MemorySite, sent: Sent, messageId: string): string {
 		const body = bodyOf(sent);
 		const report = sent.operation === 'report' ? reportOf(body) : dimseReportOf(sent.operation, body);
 		const change = changeOf(report, { messageId, source: 'test', bytesMax: 10_000 });
-		const { sessions } = site.apply({ changes: [change], flags: [] });
-		return sessions[0]?.repeats === undefined ? 'taken' : 'repeated';
+		const { stepReports } = site.apply({ changes: [change], flags: [] });
+		return stepReports[0]?.repeats === undefined ? 'taken' : 'repeated';
 	} catch (error) {
 		if (error instanceof MppsRefusal) return error.reason;
 		throw error;

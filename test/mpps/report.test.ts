@@ -5,8 +5,8 @@ import { changeOf } from '#mpps/compose.ts';
 import { factsOf } from '#mpps/facts.ts';
 import { MppsRefusal } from '#mpps/refusal.ts';
 import { dimseReportOf, reportOf } from '#mpps/report.ts';
-import type { ComposedSession } from '#record/kinds/step-report.ts';
-import type { MppsSession } from '#record/mpps.ts';
+import type { ComposedStep } from '#record/kinds/step-report.ts';
+import type { ProcedureStep } from '#record/procedure-step.ts';
 import { fc, runs } from '#test/support/fuzzing.ts';
 import { MemorySite } from '#test/support/memory-site.ts';
 
@@ -65,12 +65,12 @@ describe('N-CREATE and N-SET', () => {
 		);
 	});
 
-	function afterSet(start: JsonObject, modification: JsonObject): { session: MppsSession; flags: string[] } {
+	function afterSet(start: JsonObject, modification: JsonObject): { session: ProcedureStep; flags: string[] } {
 		const site = new MemorySite();
 		site.apply({ changes: [changeOf(create({ ...status('IN PROGRESS'), ...study('1.2.3'), ...start }), settings)], flags: [] });
 		const set = dimseReportOf('set', { sop_instance_uid: uid, attributes: modification });
-		const { flags, sessions } = site.apply({ changes: [changeOf(set, settings)], flags: [] });
-		return { session: sessions[0]?.session ?? assert.fail('no session'), flags: flags.map(({ code }) => code) };
+		const { flags, stepReports } = site.apply({ changes: [changeOf(set, settings)], flags: [] });
+		return { session: stepReports[0]?.step ?? assert.fail('no session'), flags: flags.map(({ code }) => code) };
 	}
 
 	test('N-SET changes what it names and leaves the rest', () => {
@@ -144,7 +144,7 @@ describe('attributes', () => {
 		fc.assert(
 			fc.property(node as fc.Arbitrary<JsonObject>, (attributes) => {
 				const body = { sop_instance_uid: uid, study_uid: '1.2.3', status: 'COMPLETED', attributes };
-				let composed: ComposedSession | 'repeated';
+				let composed: ComposedStep | 'repeated';
 				try {
 					composed = changeOf(reportOf(body), settings).compose(undefined);
 				} catch (error) {

@@ -20,7 +20,7 @@ export class MemorySite {
 			flags: [],
 			changed: [],
 			results: [],
-			sessions: [],
+			stepReports: [],
 			instances: [],
 		};
 		applyChangeSet(context, changeSet);

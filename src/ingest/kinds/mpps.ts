@@ -5,9 +5,9 @@ import type { Log } from '#core/log.ts';
 import { parseResourceJson } from '#fhir/validation/json.ts';
 import { changeOf } from '#mpps/compose.ts';
 import { dimseStatusOf, MppsRefusal } from '#mpps/refusal.ts';
-import { dimseReportOf, type Report, reportOf } from '#mpps/report.ts';
+import { dimseReportOf, reportOf, type SentStepReport } from '#mpps/report.ts';
 import type { MppsAnswer, MppsDelivery, Outcome } from '#record/delivery.ts';
-import type { MppsResult } from '#record/mpps.ts';
+import type { StepReportResult } from '#record/procedure-step.ts';
 import type { Interpretation } from '../interpretation.ts';
 import { defineDelivery, type InterpretContext } from './definition.ts';
 
@@ -33,11 +33,11 @@ function interpret(delivery: MppsDelivery, { limits, log }: InterpretContext): I
 		controlId: read instanceof Failure ? '' : read.sopInstanceUid,
 		verdict: read instanceof Failure ? { kind: 'refuse', failure: read } : verdictOf(read, delivery, limits),
 		logged: 'always',
-		answer: (outcome, failure, { sessions }) => answerOf(delivery, outcome, failure, sessions),
+		answer: (outcome, failure, { stepReports }) => answerOf(delivery, outcome, failure, stepReports),
 	};
 }
 
-function reportIn(delivery: MppsDelivery, limits: Limits, log: Log): Report | Failure {
+function reportIn(delivery: MppsDelivery, limits: Limits, log: Log): SentStepReport | Failure {
 	try {
 		if (delivery.withheld) throw new Failure('internal', 'the report could not be processed');
 		if (delivery.bytes.length > limits.mppsBytesMax)
@@ -51,12 +51,12 @@ function reportIn(delivery: MppsDelivery, limits: Limits, log: Log): Report | Fa
 	}
 }
 
-function verdictOf(report: Report, { id, surface, source }: MppsDelivery, { mppsBytesMax }: Limits): Interpretation['verdict'] {
+function verdictOf(report: SentStepReport, { id, surface, source }: MppsDelivery, { mppsBytesMax }: Limits): Interpretation['verdict'] {
 	const change = changeOf(report, { messageId: id, source: `${surface}:${source}`, bytesMax: mppsBytesMax });
 	return { kind: 'apply', changeSet: { changes: [change], flags: [] } };
 }
 
-function messageTypeOf({ operation }: MppsDelivery, read: Report | Failure): string {
+function messageTypeOf({ operation }: MppsDelivery, read: SentStepReport | Failure): string {
 	if (operation !== 'report') return operation === 'create' ? createType : setType;
 	return read instanceof Failure || read.status === undefined ? 'MPPS' : `MPPS ${read.status}`;
 }
@@ -65,12 +65,12 @@ function answerOf(
 	{ operation }: MppsDelivery,
 	outcome: Outcome,
 	failure: Failure | undefined,
-	sessions: readonly MppsResult[],
+	stepReports: readonly StepReportResult[],
 ): MppsAnswer {
 	const refused = outcome === 'refused';
 	if (operation !== 'report') return refused ? dimseStatusOf(failure) : { status: 0x0000 };
 	if (refused) return { success: false, error: failure?.diagnostics ?? 'the report was refused' };
-	const [result] = sessions;
-	if (result === undefined) throw new Error('an accepted report has no session');
-	return { success: true, session_id: result.session.id };
+	const [result] = stepReports;
+	if (result === undefined) throw new Error('an accepted report has no procedure step');
+	return { success: true, session_id: result.step.id };
 }

@@ -1,6 +1,6 @@
 import type { Flag } from '../flag.ts';
 import type { IndexOutcome } from '../instance.ts';
-import type { MppsResult } from '../mpps.ts';
+import type { StepReportResult } from '../procedure-step.ts';
 import type { ResourceResult, Row } from './rows.ts';
 import type { WorkingSet } from './working-set.ts';
 
@@ -19,7 +19,7 @@ export interface ApplyContext {
 	/** What became of each resource that a FHIR client wrote, in the order of its changes. */
 	readonly results: ResourceResult[];
 	/** What became of each report about a procedure step. */
-	readonly sessions: MppsResult[];
+	readonly stepReports: StepReportResult[];
 	/** What became of each instance. */
 	readonly instances: IndexOutcome[];
 }

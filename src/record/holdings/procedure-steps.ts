@@ -1,34 +1,34 @@
 import type { HeldRows } from '../apply/held-rows.ts';
 import type { Holding } from '../apply/holding.ts';
-import type { MppsReport, MppsSession } from '../mpps.ts';
+import type { ProcedureStep, StepReport } from '../procedure-step.ts';
 
 /** Performed procedure steps by SOP Instance UID. */
 export class ProcedureSteps {
 	readonly #rows: HeldRows;
-	readonly #steps = new Map<string, MppsSession>();
+	readonly #steps = new Map<string, ProcedureStep>();
 	/** The reports about them that the batch accepted, in order. */
-	readonly reports: MppsReport[] = [];
+	readonly reports: StepReport[] = [];
 
 	constructor(rows: HeldRows) {
 		this.#rows = rows;
 	}
 
-	addStored(step: MppsSession): void {
+	addStored(step: ProcedureStep): void {
 		this.#steps.set(step.sopInstanceUid, step);
 	}
 
-	step(sopInstanceUid: string): MppsSession | undefined {
+	step(sopInstanceUid: string): ProcedureStep | undefined {
 		return this.#steps.get(sopInstanceUid);
 	}
 
-	put(step: MppsSession, report: MppsReport): void {
+	put(step: ProcedureStep, report: StepReport): void {
 		const { undo } = this.#rows;
 		undo.put(this.#steps, step.sopInstanceUid, step);
 		undo.push(this.reports, report);
 	}
 
 	/** Every step that the batch changed, as its last report left it. */
-	changed(): MppsSession[] {
+	changed(): ProcedureStep[] {
 		return [...this.#steps.values()].filter(({ facts }) => facts !== undefined);
 	}
 }

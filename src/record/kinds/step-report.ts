@@ -2,7 +2,7 @@ import { defineChange } from '../apply/change-kind.ts';
 import type { ApplyContext } from '../apply/context.ts';
 import type { Flag } from '../flag.ts';
 import { procedureSteps } from '../holdings/procedure-steps.ts';
-import type { MppsFacts, MppsSession } from '../mpps.ts';
+import type { ProcedureStep, StepFacts } from '../procedure-step.ts';
 
 /** A report about a performed procedure step (PS3.4 F.7). It composes, and so never leaves its thread. */
 export interface StepReportChange {
@@ -12,19 +12,19 @@ export interface StepReportChange {
 	digest: string;
 	/** Of the delivery. */
 	messageId: string;
-	/** See MppsReport. */
+	/** See StepReport. */
 	source: string;
 	/** JSON text of the attributes as the report states them. */
 	stated: string;
 	/**
-	 * The session as it is after the report; `repeated` where it is the last accepted one again.
-	 * @throws Failure when the session does not take it
+	 * The step as it is after the report; `repeated` where it is the last accepted one again.
+	 * @throws Failure when the step does not take it
 	 */
-	compose(held: MppsSession | undefined): ComposedSession | 'repeated';
+	compose(held: ProcedureStep | undefined): ComposedStep | 'repeated';
 }
 
-export interface ComposedSession extends Pick<MppsSession, 'studyUid' | 'status' | 'attributes' | 'late'> {
-	facts: MppsFacts;
+export interface ComposedStep extends Pick<ProcedureStep, 'studyUid' | 'status' | 'attributes' | 'late'> {
+	facts: StepFacts;
 	flags: readonly Flag[];
 }
 
@@ -34,17 +34,17 @@ export const stepReportKind = defineChange<StepReportChange>({
 	apply: applyStepReport,
 });
 
-/** @throws Failure when the session does not take the report */
+/** @throws Failure when the step does not take the report */
 function applyStepReport(context: ApplyContext, change: StepReportChange): void {
 	const held = context.set.of(procedureSteps).step(change.sopInstanceUid);
 	const composed = change.compose(held);
 	if (composed === 'repeated') {
 		if (held === undefined) throw new Error('a report repeats one that is not held');
-		context.sessions.push({ session: held, repeats: held.lastMessageId });
+		context.stepReports.push({ step: held, repeats: held.lastMessageId });
 		return;
 	}
 	const { flags, ...content } = composed;
-	const session: MppsSession = {
+	const step: ProcedureStep = {
 		...content,
 		id: held?.id ?? context.newId(),
 		sopInstanceUid: change.sopInstanceUid,
@@ -54,14 +54,14 @@ function applyStepReport(context: ApplyContext, change: StepReportChange): void 
 		updatedAt: context.lastUpdated,
 	};
 	context.flags.push(...flags);
-	context.set.of(procedureSteps).put(session, {
-		sessionId: session.id,
-		number: session.reports,
+	context.set.of(procedureSteps).put(step, {
+		procedureStepId: step.id,
+		number: step.reports,
 		messageId: change.messageId,
 		recordedAt: context.lastUpdated,
 		source: change.source,
-		status: session.status,
+		status: step.status,
 		attributes: change.stated,
 	});
-	context.sessions.push({ session, repeats: undefined });
+	context.stepReports.push({ step, repeats: undefined });
 }

@@ -1,5 +1,5 @@
 import { procedureSteps } from '#record/holdings/procedure-steps.ts';
-import type { MppsFacts, MppsReport, MppsSession, MppsStatus } from '#record/mpps.ts';
+import type { ProcedureStep, StepFacts, StepReport, StepStatus } from '#record/procedure-step.ts';
 import { columnsOf, textAt } from '../columns.ts';
 import type { Cell } from '../connection.ts';
 import { packTexts, plainArray, type Statement, textArray } from '../statement.ts';
@@ -30,12 +30,12 @@ from unnest($1::uuid[], $2::text[]) as k (site_id, sop_instance_uid)
 join mpps_session s on s.site_id = k.site_id and s.sop_instance_uid = k.sop_instance_uid`,
 };
 
-function stepOf(cells: readonly Cell[]): MppsSession {
+function stepOf(cells: readonly Cell[]): ProcedureStep {
 	return {
 		id: textAt(cells, at.id),
 		sopInstanceUid: textAt(cells, at.sop_instance_uid),
 		studyUid: textAt(cells, at.study_uid),
-		status: textAt(cells, at.status) as MppsStatus,
+		status: textAt(cells, at.status) as StepStatus,
 		attributes: textAt(cells, at.attributes),
 		late: cells[at.late] === 't',
 		reports: Number(cells[at.reports]),
@@ -68,11 +68,11 @@ on conflict (site_id, sop_instance_uid) do update set
 	last_digest = excluded.last_digest, last_message_id = excluded.last_message_id, updated_at = excluded.updated_at`,
 };
 
-function stepParameters(rows: readonly { siteId: string; step: MppsSession }[]): unknown[] {
+function stepParameters(rows: readonly { siteId: string; step: ProcedureStep }[]): unknown[] {
 	const packed = packTexts(rows.map(({ step }) => step.attributes));
-	const text = (of: (step: MppsSession) => string) => textArray(rows.map(({ step }) => of(step)));
-	const plain = (of: (step: MppsSession) => string | number | boolean) => plainArray(rows.map(({ step }) => of(step)));
-	const fact = (name: Exclude<keyof MppsFacts, 'seriesUids'>) => textArray(rows.map(({ step }) => step.facts?.[name] ?? null));
+	const text = (of: (step: ProcedureStep) => string) => textArray(rows.map(({ step }) => of(step)));
+	const plain = (of: (step: ProcedureStep) => string | number | boolean) => plainArray(rows.map(({ step }) => of(step)));
+	const fact = (name: Exclude<keyof StepFacts, 'seriesUids'>) => textArray(rows.map(({ step }) => step.facts?.[name] ?? null));
 	return [
 		plainArray(rows.map(({ siteId }) => siteId)),
 		plain(({ id }) => id),
@@ -111,13 +111,13 @@ from unnest($1::uuid[], $2::uuid[], $3::integer[], $4::uuid[], $5::timestamptz[]
 	as k (site_id, session_id, number, message_id, recorded_at, source, status, start, length)`,
 };
 
-function reportParameters(rows: readonly { siteId: string; report: MppsReport }[]): unknown[] {
+function reportParameters(rows: readonly { siteId: string; report: StepReport }[]): unknown[] {
 	const packed = packTexts(rows.map(({ report }) => report.attributes));
-	const text = (of: (report: MppsReport) => string) => textArray(rows.map(({ report }) => of(report)));
-	const plain = (of: (report: MppsReport) => string | number) => plainArray(rows.map(({ report }) => of(report)));
+	const text = (of: (report: StepReport) => string) => textArray(rows.map(({ report }) => of(report)));
+	const plain = (of: (report: StepReport) => string | number) => plainArray(rows.map(({ report }) => of(report)));
 	return [
 		plainArray(rows.map(({ siteId }) => siteId)),
-		plain(({ sessionId }) => sessionId),
+		plain(({ procedureStepId }) => procedureStepId),
 		plain(({ number }) => number),
 		plain(({ messageId }) => messageId),
 		text(({ recordedAt }) => recordedAt),

@@ -1,4 +1,4 @@
-import { mppsStatuses } from '#record/mpps.ts';
+import { stepStatuses } from '#record/procedure-step.ts';
 
 const text = { type: 'string' };
 const uid = { type: 'string', maxLength: 64, pattern: '^(0|[1-9][0-9]*)(\\.(0|[1-9][0-9]*))+$' };
@@ -11,8 +11,8 @@ const report = {
 		study_uid: { ...uid, description: 'Study Instance UID' },
 		status: {
 			...text,
-			description: `${mppsStatuses.join(', ')}; in any case, with blanks, underscores or hyphens`,
-			examples: mppsStatuses,
+			description: `${stepStatuses.join(', ')}; in any case, with blanks, underscores or hyphens`,
+			examples: stepStatuses,
 		},
 		attributes: { type: 'object', default: {}, description: 'Anything; elements of the DICOM JSON Model (PS3.18 F.2) are read' },
 	},

@@ -2,7 +2,7 @@ import { Failure } from '#core/failure.ts';
 import { newId, nilId } from '#core/id.ts';
 import type { ProcedureStepRequest, ProcedureStepService } from '#mpps/procedure-steps.ts';
 import type { MppsDelivery } from '#record/delivery.ts';
-import type { DimseStatus } from '#record/mpps.ts';
+import type { DimseStatus } from '#record/procedure-step.ts';
 import { deliverSoon } from '../http/deliver.ts';
 import type { IngestContext } from '../http/ingest-surface.ts';
 import { countReport } from './count.ts';

@@ -7,7 +7,7 @@ import { createMetrics, type MetricName, metricDefinitions } from '#core/metrics
 import type { Archive } from '#imaging/archive.ts';
 import type { AnnouncedInstance, InstanceEntry, InstanceReception, IntakeResult } from '#imaging/intake.ts';
 import type { ProcedureStepRequest } from '#mpps/procedure-steps.ts';
-import type { DimseStatus } from '#record/mpps.ts';
+import type { DimseStatus } from '#record/procedure-step.ts';
 import type { NewCommitment } from '#storage/commitments.ts';
 import type { AnsweredQuery, CommitmentService, RefusedAssociation } from '#surfaces/dimse/context.ts';
 import { createDimseSurface } from '#surfaces/dimse/listener.ts';

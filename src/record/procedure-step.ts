@@ -1,9 +1,9 @@
 /** Performed Procedure Step Status (0040,0252), as PS3.3 C.4.14 writes it. */
-export const mppsStatuses = ['IN PROGRESS', 'COMPLETED', 'DISCONTINUED'] as const;
-export type MppsStatus = (typeof mppsStatuses)[number];
+export const stepStatuses = ['IN PROGRESS', 'COMPLETED', 'DISCONTINUED'] as const;
+export type StepStatus = (typeof stepStatuses)[number];
 
-/** What is read of a session's attributes into columns of their own. */
-export interface MppsFacts {
+/** What is read of a step's attributes into columns of their own. */
+export interface StepFacts {
 	patientId: string | null;
 	patientIssuer: string | null;
 	patientName: string | null;
@@ -21,11 +21,11 @@ export interface MppsFacts {
 }
 
 /** One performed procedure step (PS3.4 F.7) as a site's record holds it. Immutable: a report makes a new one. */
-export interface MppsSession {
+export interface ProcedureStep {
 	readonly id: string;
 	readonly sopInstanceUid: string;
 	readonly studyUid: string;
-	readonly status: MppsStatus;
+	readonly status: StepStatus;
 	/** JSON text of what all reports stated, the later over the earlier. */
 	readonly attributes: string;
 	/** The first report was final already: the one of the start was lost on its way. */
@@ -38,20 +38,20 @@ export interface MppsSession {
 	readonly lastMessageId: string;
 	/** FHIR instant of the last accepted report. */
 	readonly updatedAt: string;
-	/** Absent for a session as it was read. */
-	readonly facts?: MppsFacts;
+	/** Absent for a step as it was read. */
+	readonly facts?: StepFacts;
 }
 
-/** An accepted report, for the history of its session. */
-export interface MppsReport {
-	readonly sessionId: string;
+/** An accepted report, for the history of its step. */
+export interface StepReport {
+	readonly procedureStepId: string;
 	/** From 1. */
 	readonly number: number;
 	readonly messageId: string;
 	readonly recordedAt: string;
 	/** Surface and sender: `mpps:<key id>`, `dimse:<address>`. */
 	readonly source: string;
-	readonly status: MppsStatus;
+	readonly status: StepStatus;
 	/** JSON text of the attributes as this report stated them. */
 	readonly attributes: string;
 }
@@ -70,8 +70,8 @@ export interface DimseStatus {
 }
 
 /** What became of a report about a procedure step. */
-export interface MppsResult {
-	session: MppsSession;
+export interface StepReportResult {
+	step: ProcedureStep;
 	/** The message that the report repeats; nothing has changed then. */
 	repeats: string | undefined;
 }
