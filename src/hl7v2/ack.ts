@@ -84,6 +84,14 @@ function timestamp(nowMs: number): string {
 }
 
 /**
+ * MSH-10 of an answer, which has 20 characters in v2.5.1: the time and counter of the id of what is answered (UUID version 7), a few of its
+ * random digits, and the kind of answer, since one message may have two.
+ */
+export function acknowledgementId(id: string, code: AcknowledgementCode): string {
+	return `${id.replaceAll('-', '').slice(0, 18)}${code}`;
+}
+
+/**
  * Renders the acknowledgement of a message (v2.5.1 §2.9.2): the sender's delimiters, version, processing id and
  * character set, applications and facilities swapped, MSH-10 echoed in MSA-2 byte for byte; with a failure also ERR.
  * Bytes that are no message are answered with the usual delimiters and an empty MSA-2.

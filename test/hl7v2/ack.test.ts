@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Failure, type FailureCode, failureCodes } from '#core/failure.ts';
-import { type Acknowledgement, renderAck } from '#hl7v2/ack.ts';
+import { type Acknowledgement, acknowledgementId, renderAck } from '#hl7v2/ack.ts';
 import { Message } from '#hl7v2/message.ts';
 import { wire } from '#test/support/hl7v2.ts';
 
@@ -25,6 +25,12 @@ describe('the answer', () => {
 
 	test('to a sender that names neither is P and 2.5.1', () => {
 		assert.deepEqual(ack(wire('MSH|^~\\&|||||||ACK|7')), ['MSH|^~\\&|||||20260131120005.007+0000||ACK|OURS|P|2.5.1', 'MSA|AA|7']);
+	});
+
+	test('has an id of its own in 20 characters, also beside another answer to the same message', () => {
+		const id = '0199c0de-1234-7abc-8000-123456789abc';
+		assert.equal(acknowledgementId(id, 'AA'), '0199c0de12347abc80AA');
+		assert.equal(acknowledgementId(id, 'CA'), '0199c0de12347abc80CA');
 	});
 
 	test('uses the delimiters of the sender', () => {

@@ -1,7 +1,7 @@
 import { Failure } from '#core/failure.ts';
 import type { Limits } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
-import { type AcknowledgementCode, renderAck } from '#hl7v2/ack.ts';
+import { type AcknowledgementCode, acknowledgementId, renderAck } from '#hl7v2/ack.ts';
 import { interpret as interpretMessage } from '#hl7v2/interpret.ts';
 import { Message } from '#hl7v2/message.ts';
 import type { Hl7Answer, Hl7v2Delivery, Outcome } from '#record/delivery.ts';
@@ -36,7 +36,13 @@ function interpret(delivery: Hl7v2Delivery, { limits, clock, log }: InterpretCon
 		patients: message && verdict.kind !== 'apply' ? message.all('PID').map((segment) => segment.text(3)) : [],
 		answer: (outcome, failure) => ({
 			acknowledgements: codesOf(message, delivery, outcome).map((code) =>
-				renderAck({ source: message ?? delivery.bytes, code, controlId: acknowledgementId(delivery, code), nowMs: clock.nowMs(), failure }),
+				renderAck({
+					source: message ?? delivery.bytes,
+					code,
+					controlId: acknowledgementId(delivery.id, code),
+					nowMs: clock.nowMs(),
+					failure,
+				}),
 			),
 		}),
 	};
@@ -83,9 +89,4 @@ function codesOf(message: Message | undefined, delivery: Hl7v2Delivery, outcome:
 /** HL7 table 0155; a condition that is absent beside the other means never. */
 function isWanted(condition: string, refused: boolean): boolean {
 	return condition === 'AL' || (condition === 'ER' && refused) || (condition === 'SU' && !refused);
-}
-
-/** MSH-10 has 20 characters in v2.5.1: the time and counter of the delivery's id, a few random digits, and the kind of answer. */
-function acknowledgementId(delivery: Hl7v2Delivery, code: AcknowledgementCode): string {
-	return `${delivery.id.replaceAll('-', '').slice(0, 18)}${code}`;
 }

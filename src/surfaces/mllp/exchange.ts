@@ -2,7 +2,7 @@ import type { ClientGrant } from '#access/directory.ts';
 import { Failure, type FailureCode } from '#core/failure.ts';
 import { newId } from '#core/id.ts';
 import { messageTypeLabel } from '#core/metrics.ts';
-import { renderAck } from '#hl7v2/ack.ts';
+import { acknowledgementId, renderAck } from '#hl7v2/ack.ts';
 import { splitMessages } from '#hl7v2/batch.ts';
 import { type MessageHead, readHead } from '#hl7v2/head.ts';
 import type { Reply } from '#record/delivery.ts';
@@ -171,7 +171,7 @@ export class Exchange {
 		this.#count('refused', head.messageType, failure.code);
 		const { bytes, id } = entry;
 		this.#answer(entry, [
-			renderAck({ source: bytes, code: 'AE', controlId: controlIdFrom(id), nowMs: this.#context.clock.nowMs(), failure }),
+			renderAck({ source: bytes, code: 'AE', controlId: acknowledgementId(id, 'AE'), nowMs: this.#context.clock.nowMs(), failure }),
 		]);
 	}
 
@@ -294,8 +294,3 @@ export class Exchange {
 const noBytes = new Uint8Array(0);
 /** Of bytes that do not begin with MSH; they fit clients that leave both fields open. */
 const noHead: MessageHead = { application: '', facility: '', messageType: '', controlId: '' };
-
-/** MSH-10 has 20 characters in v2.5.1: the time and the counter of the id and 16 of its random bits. */
-function controlIdFrom(id: string): string {
-	return id.replaceAll('-', '').slice(0, 20);
-}
