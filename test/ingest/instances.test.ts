@@ -9,8 +9,9 @@ import type { InstanceDelivery } from '#record/delivery.ts';
 import type { StoredInstance } from '#record/instance.ts';
 import { packInstance } from '#record/instance-bytes.ts';
 import { newObjectKey } from '#storage/objects/object-key.ts';
-import { BatchRunner, interpretContext } from '#test/support/change-sets.ts';
+import { BatchRunner } from '#test/support/change-sets.ts';
 import { type TestDatabase, testDatabase } from '#test/support/database.ts';
+import { interpretContext } from '#test/support/interpretation.ts';
 
 interface InstanceDetails {
 	uid?: string;

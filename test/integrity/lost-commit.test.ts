@@ -5,9 +5,10 @@ import { newId, nilId } from '#core/id.ts';
 import { encodeRequest } from '#fhir/write/request.ts';
 import { interpretDelivery } from '#ingest/kinds/index.ts';
 import type { FhirDelivery } from '#record/delivery.ts';
-import { BatchRunner, delivery, interpretContext, patientChange } from '#test/support/change-sets.ts';
+import { BatchRunner, delivery, patientChange } from '#test/support/change-sets.ts';
 import { commitLosingProxy } from '#test/support/commit-losing-proxy.ts';
 import { testDatabase } from '#test/support/database.ts';
+import { interpretContext } from '#test/support/interpretation.ts';
 
 describe('a database that dies between COMMIT and its answer', () => {
 	test('doubles nothing: the batch finds its own messages and answers them', async () => {

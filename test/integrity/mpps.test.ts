@@ -8,9 +8,10 @@ import { defaultLimits } from '#core/limits.ts';
 import { interpretDelivery } from '#ingest/kinds/index.ts';
 import type { MppsDelivery } from '#record/delivery.ts';
 import { createProcedureSteps } from '#surfaces/mpps/procedure-steps.ts';
-import { BatchRunner, interpretContext } from '#test/support/change-sets.ts';
+import { BatchRunner } from '#test/support/change-sets.ts';
 import { commitLosingProxy } from '#test/support/commit-losing-proxy.ts';
 import { testDatabase } from '#test/support/database.ts';
+import { interpretContext } from '#test/support/interpretation.ts';
 import { eventually, type TestService, testService } from '#test/support/service.ts';
 import { ServiceProcess } from '#test/support/service-process.ts';
 

@@ -1,11 +1,8 @@
-import { systemClock } from '#core/clock.ts';
 import { newId, nilId } from '#core/id.ts';
-import { defaultLimits } from '#core/limits.ts';
 import { silentLog } from '#core/log.ts';
 import { tableShapes } from '#fhir/resources/index.ts';
 import { Batch } from '#ingest/batch.ts';
 import type { Interpret } from '#ingest/interpretation.ts';
-import type { InterpretContext } from '#ingest/kinds/definition.ts';
 import type { ChangeSet } from '#record/change-set.ts';
 import type { Delivery, Hl7v2Delivery, ReplyTo } from '#record/delivery.ts';
 import type { Change } from '#record/kinds/index.ts';
@@ -26,14 +23,6 @@ export const interpretChangeSet: Interpret = (delivery) => {
 		logged: 'always',
 		answer: (outcome, failure) => ({ acknowledgements: [Buffer.from(`${outcome}|${controlId}|${failure?.diagnostics ?? ''}`)] }),
 	};
-};
-
-/** Reads deliveries as a worker does that has no store of files. */
-export const interpretContext: InterpretContext = {
-	limits: defaultLimits,
-	clock: systemClock,
-	log: silentLog,
-	placeObject: () => Promise.reject(new Error('the objects lie in the store')),
 };
 
 export function delivery(siteId: string, controlId: string, changes: Change[], extra: Partial<Hl7v2Delivery> = {}): Hl7v2Delivery {

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Hl7v2Delivery, Hl7v2Policy } from '#record/delivery.ts';
+import { adt } from '#test/support/adt.ts';
+import { carried, loggedAcks, MemoryBatch } from '#test/support/interpretation.ts';
+import { msa } from '#test/support/mllp-client.ts';
+
+const closed: Hl7v2Policy = { also: [], ignore: [], enhancedAck: false, defaultAuthority: undefined };
+
+function hl7v2(text: string, policy: Partial<Hl7v2Policy> = {}): Hl7v2Delivery {
+	return { ...carried(), kind: 'hl7v2', surface: 'mllp', bytes: Buffer.from(text), policy: { ...closed, ...policy } };
+}
+
+const texts = ({ answer }: { answer: { acknowledgements: readonly Uint8Array[] } }) =>
+	answer.acknowledgements.map((ack) => Buffer.from(ack).toString());
+const codes = (reply: Parameters<typeof texts>[0]) => texts(reply).map((ack) => msa(ack).code);
+
+describe('an HL7 v2 message', () => {
+	test('that is accepted is answered AA, and logged with the acknowledgement as it is sent', () => {
+		const taken = new MemoryBatch().take(hl7v2(adt('M1', 'A', 1)));
+		const { reply } = taken;
+		assert.deepEqual([reply.outcome, reply.messageType, reply.controlId, codes(reply)], ['accepted', 'ADT^A08', 'M1', ['AA']]);
+		assert.deepEqual(loggedAcks(taken), texts(reply));
+		assert.deepEqual(taken.logged[0]?.patients, ['A']);
+	});
+
+	test('that is refused is answered AE with the reason, and logged with the number of its patient', () => {
+		const taken = new MemoryBatch().take(hl7v2(adt('M1', 'A', 1, 'A28')));
+		assert.deepEqual([taken.reply.outcome, taken.reply.failure?.code, codes(taken.reply)], ['refused', 'unsupported-event', ['AE']]);
+		assert.deepEqual(taken.logged[0]?.patients, ['A']);
+	});
+
+	test('whose event the client wants ignored is answered AA, and changes nothing', () => {
+		const taken = new MemoryBatch().take(hl7v2(adt('M1', 'A', 1, 'A05'), { ignore: ['A05'] }));
+		assert.deepEqual([taken.reply.outcome, codes(taken.reply), taken.logged[0]?.changed], ['ignored', ['AA'], null]);
+	});
+
+	test('that comes again is answered byte for byte as before', () => {
+		const batch = new MemoryBatch();
+		const first = batch.take(hl7v2(adt('M1', 'A', 1)));
+		const again = batch.take(hl7v2(adt('M1', 'A', 1)));
+		assert.deepEqual([again.reply.outcome, texts(again.reply)], ['duplicate', texts(first.reply)]);
+		assert.equal(again.logged[0]?.replayOf, first.reply.id);
+	});
+
+	test('with other content under a used MSH-10 is accepted and flagged', () => {
+		const batch = new MemoryBatch();
+		batch.take(hl7v2(adt('M1', 'A', 1)));
+		const { reply } = batch.take(hl7v2(adt('M1', 'A', 2)));
+		const text = 'MSH-10 was used before for a message with other content';
+		assert.deepEqual([reply.outcome, reply.flags], ['accepted', [{ code: 'same-control-id', text }]]);
+	});
+
+	test('that is none is answered AE without a control id', () => {
+		const { reply } = new MemoryBatch().take(hl7v2('good morning'));
+		assert.deepEqual([reply.failure?.code, reply.messageType, reply.controlId, codes(reply)], ['not-hl7', '', '', ['AE']]);
+	});
+
+	test('that ended its worker is refused unread', () => {
+		const { reply } = new MemoryBatch().take({ ...hl7v2(adt('M1', 'A', 1)), withheld: true });
+		assert.deepEqual([reply.outcome, reply.failure?.code, codes(reply)], ['refused', 'internal', ['AE']]);
+	});
+});
+
+/** The codes that a message with these MSH-15 and MSH-16 is answered. */
+function enhanced(accept: string, application: string, outcome: 'accepted' | 'refused', enhancedAck = true): string[] {
+	const text = adt('1', 'A', 1, outcome === 'refused' ? 'A28' : 'A08');
+	const { reply } = new MemoryBatch().take(hl7v2(text.replace('|2.5.1|||||||', `|2.5.1|||${accept}|${application}|||`), { enhancedAck }));
+	assert.equal(reply.outcome, outcome);
+	return codes(reply);
+}
+
+describe('enhanced acknowledgement mode', () => {
+	const cases: [accept: string, application: string, accepted: string[], refused: string[]][] = [
+		['', '', ['AA'], ['AE']],
+		['AL', 'AL', ['CA', 'AA'], ['CE', 'AE']],
+		['AL', 'NE', ['CA'], ['CE']],
+		['NE', 'AL', ['AA'], ['AE']],
+		['NE', 'NE', [], []],
+		['ER', 'ER', [], ['CE', 'AE']],
+		['SU', 'SU', ['CA', 'AA'], []],
+		['AL', '', ['CA'], ['CE']],
+		['', 'AL', ['AA'], ['AE']],
+	];
+	for (const [accept, application, accepted, refused] of cases) {
+		test(`answers MSH-15 '${accept}' and MSH-16 '${application}' as they ask`, () => {
+			assert.deepEqual(enhanced(accept, application, 'accepted'), accepted);
+			assert.deepEqual(enhanced(accept, application, 'refused'), refused);
+		});
+	}
+
+	test('is for clients that opted in: all others get AA or AE whatever the fields say', () => {
+		assert.deepEqual(enhanced('AL', 'NE', 'accepted', false), ['AA']);
+		assert.deepEqual(enhanced('NE', 'NE', 'refused', false), ['AE']);
+	});
+});
