@@ -5,13 +5,13 @@ import { AdministrationError } from './context.ts';
 /** The formats are loaded when they are asked for: that takes longer than most commands of the command line do. */
 const loadKinds = () => import('#ingest/kinds/index.ts');
 
-/** The kinds of messages that can be taken again. What is logged of the others only says why it was refused. */
+/** The kinds of messages that can be taken again. The log keeps of the others only why they were refused. */
 export async function replayableKinds(): Promise<ReadonlySet<DeliveryKind | null>> {
 	const { definitions } = await loadKinds();
 	return new Set(definitions.filter(({ replay }) => replay !== undefined).map(({ kind }) => kind));
 }
 
-/** What a replay takes from the log, and from the settings that its site and client have now. */
+/** A replay takes these from the log, and from the settings that its site and client have now. */
 export interface ReplayableRow {
 	id: string;
 	site_id: string;

@@ -34,7 +34,7 @@ export interface AnnouncedInstance {
  */
 export type RefusalReason = 'not-understood' | 'mismatch' | 'other-content' | 'not-now';
 
-/** What became of an instance. Surfaces render it in the words of their protocol. */
+/** The intake answers this; surfaces render it in the words of their protocol. */
 export type IntakeResult =
 	/** It is the instance from now on. `hasReplaced`: other content under its UID, which is kept aside. */
 	| { kind: 'stored'; attributes: InstanceAttributes; hasReplaced: boolean }

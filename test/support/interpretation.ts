@@ -22,7 +22,7 @@ export const interpretContext: InterpretContext = {
 
 const siteId = newId(nowMs);
 
-/** What every delivery carries, but its kind, its surface and its bytes. All are of one site. */
+/** Every delivery carries this beside its kind, its surface and its bytes. All are of one site. */
 export function carried() {
 	return { id: newId(nowMs), siteId, clientId: nilId, source: '192.0.2.1', receivedAtMs: nowMs };
 }

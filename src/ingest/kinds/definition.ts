@@ -4,7 +4,7 @@ import type { Log } from '#core/log.ts';
 import type { AnswerOf, DeliveryKind, DeliveryOf, FhirPolicy, Hl7v2Policy } from '#record/delivery.ts';
 import type { Interpretation, PartedInterpretation } from '../interpretation.ts';
 
-/** What a worker reads deliveries with. */
+/** A worker reads deliveries with these. */
 export interface InterpretContext {
 	limits: Limits;
 	clock: Clock;
@@ -20,7 +20,7 @@ export interface AnswerLog<Answer> {
 	read(parts: readonly Uint8Array[]): Answer;
 }
 
-/** What the message log and the settings of today say of a message that is taken again. */
+/** A message that is taken again, as the log has it, with the settings that its site and client have now. */
 export interface LoggedMessage {
 	messageType: string;
 	hl7v2: Hl7v2Policy;
@@ -31,7 +31,7 @@ export interface LoggedMessage {
 
 /** A delivery carries these whatever its kind is. */
 type CarriedByAll = 'id' | 'siteId' | 'clientId' | 'surface' | 'source' | 'receivedAtMs' | 'bytes' | 'withheld' | 'replayOf';
-/** What a kind of delivery carries beside that. */
+/** A kind of delivery carries these beside. */
 type Carried<Delivery> = Delivery extends unknown ? Omit<Delivery, CarriedByAll> : never;
 
 /** Everything that is true of one kind of delivery. */

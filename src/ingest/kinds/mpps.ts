@@ -15,7 +15,7 @@ import { defineDelivery, type InterpretContext } from './definition.ts';
 export const mpps = defineDelivery<'mpps'>({
 	kind: 'mpps',
 	interpret,
-	// What a repeated report means, its procedure step decides.
+	// The procedure step decides what a repeated report means.
 	recognisedBy: 'delivery',
 	replay: ({ messageType }) => ({
 		kind: 'mpps',

@@ -37,7 +37,7 @@ export interface FailedPart {
 	named: ReferencedInstance | undefined;
 }
 
-/** What became of one part of a store request. */
+/** One part of a store request was stored, or failed. */
 export type PartResult = StoredPart | FailedPart;
 
 /** A part that was refused before it reached the intake. */
