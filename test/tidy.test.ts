@@ -112,6 +112,13 @@ describe('rooms', () => {
 		);
 	});
 
+	test('every surface has a surface.ts, and the service opens it', () => {
+		const folders = files('src/surfaces/*/').map((path) => basename(path));
+		const opened = imports.filter(({ from, to }) => from === 'src/service.ts' && to?.endsWith('/surface.ts')).map(({ to }) => to);
+		const expected = folders.filter((name) => name !== 'http' && name !== 'tcp').map((name) => `src/surfaces/${name}/surface.ts`);
+		assert.deepEqual(opened.sort(), expected);
+	});
+
 	test('of other rooms the console takes types only: nothing of the service reaches a browser', () => {
 		const valued = files('src/console/**/*.{ts,tsx}').filter((path) => /^import (?!type\b)[^;]*from '#/m.test(codeOf(path)));
 		assert.deepEqual(valued, []);

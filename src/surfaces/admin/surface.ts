@@ -1,15 +1,23 @@
+import { Sessions } from '#access/sessions.ts';
+import { SignIn } from '#access/sign-in.ts';
 import type { Failure } from '#core/failure.ts';
+import type { SurfaceAddress } from '#storage/runtime-file.ts';
 import { documentationRoutes } from '../http/documentation/routes.ts';
 import { jsonAnswer } from '../http/json-answer.ts';
+import { httpOptions, listening } from '../http/listen.ts';
 import type { AnyRoute, HttpAnswer } from '../http/message.ts';
 import { createHttpServer, type HttpServer, type HttpServerOptions } from '../http/server.ts';
+import type { ServiceNode, Surface } from '../node.ts';
 import { auditExport } from './audit-export.ts';
-import type { ConsoleAssets } from './console-assets.ts';
+import { bundleConsole, type ConsoleAssets } from './console-assets.ts';
 import { consoleFiles } from './console-files.ts';
 import type { AdminContext } from './context.ts';
+import { Figures } from './live/figures.ts';
 import { liveRoutes } from './live/routes.ts';
+import { Watchers } from './live/watchers.ts';
 import { adminOpenApi } from './openapi.ts';
 import { operationRoutes } from './operation-routes.ts';
+import { operationServices } from './services.ts';
 import { sessionRoutes } from './session-routes.ts';
 
 export type AdminListenOptions = Pick<HttpServerOptions, 'host' | 'port' | 'tls' | 'trustedProxies'> & {
@@ -65,4 +73,27 @@ export function createAdminSurface(
 		files.assets,
 	];
 	return createHttpServer({ ...listen, name: 'admin', limits, metrics, log, headers, routes, elsewhere: files.page, renderFailure });
+}
+
+export const adminSurface: Surface = { name: 'admin', open };
+
+/** The console is bundled meanwhile and shows people where FHIR is, which is opened before. */
+async function open(node: ServiceNode): Promise<Record<string, SurfaceAddress>> {
+	const { config, version, log, metrics, clock, database, audit, gateway } = node;
+	const { limits, ADMIN_HOST: host, ADMIN_PORT: port, API_DOCUMENTATION: documented } = config;
+	const sessions = new Sessions(database.people, limits);
+	const assets = bundleConsole(node.consolePage, { 'fhir-port': node.addresses['fhir']?.port ?? config.FHIR_PORT });
+	assets.catch((error: unknown) => log.error({ err: error }, 'the console could not be bundled'));
+	const figures = new Figures({ database: database.people, waitingBySite: () => gateway.waitingBySite(), metrics, clock, log });
+	figures.start();
+	node.onClose(() => figures.close());
+	const watchers = new Watchers({ sessions, limits, metrics, log }, figures);
+	const signIn = new SignIn({ database: database.people, sessions, audit, limits });
+	const context = { sessions, signIn, services: operationServices(node), figures, watchers, limits, metrics, log };
+	const { tls, trustedProxies } = httpOptions(node);
+	const opening = createAdminSurface(context, { host, port, tls, trustedProxies, assets, documented, version });
+	const addresses = await listening(node, 'admin', host, opening);
+	// Streams have no end of their own that the server could wait for.
+	node.onClose(() => watchers.close());
+	return addresses;
 }

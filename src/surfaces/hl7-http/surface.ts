@@ -1,6 +1,8 @@
-import { createIngestSurface, type IngestContext, type IngestListenOptions } from '../http/ingest-surface.ts';
+import { createIngestSurface, type IngestContext, type IngestListenOptions, ingestOn } from '../http/ingest-surface.ts';
+import { listening } from '../http/listen.ts';
 import type { Route } from '../http/message.ts';
 import type { HttpServer } from '../http/server.ts';
+import type { Surface } from '../node.ts';
 import { ingest } from './ingest.ts';
 import { ingestV3 } from './ingest-v3.ts';
 import { hl7OpenApi } from './openapi.ts';
@@ -13,3 +15,9 @@ export function createHl7HttpSurface(context: IngestContext, listen: IngestListe
 	];
 	return createIngestSurface({ name: 'hl7-http', routes, openApi: hl7OpenApi }, context, listen);
 }
+
+/** HL7 v2 and v3 over HTTP. */
+export const hl7HttpSurface: Surface = {
+	name: 'hl7',
+	open: (node) => listening(node, 'hl7', node.config.HOST, createHl7HttpSurface(...ingestOn(node, node.config.HL7_PORT))),
+};

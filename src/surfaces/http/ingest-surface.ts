@@ -5,9 +5,11 @@ import type { Limits } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import type { Metrics } from '#core/metrics.ts';
 import type { SiteGateway } from '#site/gateway.ts';
+import type { ServiceNode } from '../node.ts';
 import { authenticate } from './authenticate.ts';
 import { documentationRoutes } from './documentation/routes.ts';
 import { renderJsonFailure } from './json-answer.ts';
+import { httpOptions } from './listen.ts';
 import type { HttpRequest } from './message.ts';
 import { createHttpServer, type HttpServer, type HttpServerOptions } from './server.ts';
 
@@ -39,6 +41,16 @@ export function createIngestSurface(
 ): Promise<HttpServer> {
 	const reference = documented ? documentationRoutes((origin) => openApi(version, origin)) : [];
 	return createHttpServer({ ...server, name, limits, metrics, log, routes: [...routes, ...reference], renderFailure: renderJsonFailure });
+}
+
+/** What the surfaces that take messages by POST work with and listen by, on the port that they have. */
+export function ingestOn(node: ServiceNode, port: number): [context: IngestContext, listen: IngestListenOptions] {
+	const { config, directory, gateway, metrics, log, clock, version } = node;
+	const { host, tls, trustedProxies, limits } = httpOptions(node);
+	return [
+		{ directory, gateway, limits, metrics, log, clock },
+		{ host, port, tls, trustedProxies, documented: config.API_DOCUMENTATION, version },
+	];
 }
 
 /** @throws Failure `unauthenticated` */

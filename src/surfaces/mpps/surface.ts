@@ -1,11 +1,26 @@
-import { createIngestSurface, type IngestContext, type IngestListenOptions } from '../http/ingest-surface.ts';
+import type { ProcedureStepService } from '#mpps/procedure-steps.ts';
+import { createIngestSurface, type IngestContext, type IngestListenOptions, ingestOn } from '../http/ingest-surface.ts';
+import { listening } from '../http/listen.ts';
 import type { Route } from '../http/message.ts';
 import type { HttpServer } from '../http/server.ts';
+import type { ServiceNode, Surface } from '../node.ts';
 import { ingest } from './ingest.ts';
 import { mppsOpenApi } from './openapi.ts';
+import { createProcedureSteps } from './procedure-steps.ts';
 
 /** Reports about procedure steps over HTTP: `POST /ingest`. Rejects when the address cannot be bound. */
 export function createMppsSurface(context: IngestContext, listen: IngestListenOptions): Promise<HttpServer> {
 	const routes: Route[] = [{ method: 'POST', pattern: '/ingest', handle: (request) => ingest(context, request) }];
 	return createIngestSurface({ name: 'mpps', routes, openApi: mppsOpenApi }, context, listen);
+}
+
+/** Reports about procedure steps over HTTP. */
+export const mppsSurface: Surface = {
+	name: 'mpps',
+	open: (node) => listening(node, 'mpps', node.config.HOST, createMppsSurface(...ingestOn(node, node.config.MPPS_PORT))),
+};
+
+/** The same procedure steps, for what arrives over DIMSE. */
+export function procedureStepsOf({ config, gateway, metrics, clock }: ServiceNode): ProcedureStepService {
+	return createProcedureSteps({ gateway, limits: config.limits, metrics, clock });
 }

@@ -2,9 +2,11 @@ import type { Failure } from '#core/failure.ts';
 import type { Limits } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import type { Metrics } from '#core/metrics.ts';
+import { listening } from '../http/listen.ts';
 import { acceptedRanges, preferredType } from '../http/media-type.ts';
 import type { HttpAnswer, HttpRequest } from '../http/message.ts';
 import { createHttpServer, type HttpServer } from '../http/server.ts';
+import type { ServiceNode, Surface } from '../node.ts';
 
 /** Something that must be up before the node takes traffic, by its name in the answer: `database`, `workers`, `listeners`. */
 export interface ReadinessCheck {
@@ -70,4 +72,31 @@ export function createOperationsSurface(context: OperationsContext, listen: { ho
 		],
 		renderFailure,
 	});
+}
+
+/** Metrics and health. It is opened first and so closed last: it tells that the node is draining. */
+export const operationsSurface: Surface = {
+	name: 'ops',
+	open(node) {
+		const { config, log, metrics, directory, gateway, state } = node;
+		metrics.beforeCollect(() => collect(node));
+		const checks = [
+			{ name: 'database', up: () => directory.reachable },
+			{ name: 'workers', up: () => gateway.available() },
+			{ name: 'listeners', up: () => state.listening },
+		];
+		const context = { checks, draining: () => state.draining, limits: config.limits, metrics, log };
+		const { OPS_HOST: host, OPS_PORT: port } = config;
+		return listening(node, 'ops', host, createOperationsSurface(context, { host, port }));
+	},
+};
+
+/** What is counted when it is asked for. */
+function collect({ metrics, gateway, directory, database }: ServiceNode): void {
+	const waiting = gateway.waiting();
+	metrics.mailboxMessages.set(waiting.messages);
+	metrics.mailboxBytes.set(waiting.bytes);
+	metrics.mailboxDeepest.set(waiting.deepest);
+	metrics.databaseUp.set(directory.reachable ? 1 : 0);
+	metrics.readsInFlight.set(database.reads.inFlight);
 }

@@ -1,0 +1,49 @@
+import { ReplayRuns } from '#administration/replay-runs.ts';
+import { messageTypeLabel } from '#core/metrics.ts';
+import type { Delivery, ReplyTo } from '#record/delivery.ts';
+import { openEntities } from '#storage/entities/index.ts';
+import { deliverSoon } from '../http/deliver.ts';
+import type { ServiceNode } from '../node.ts';
+import type { OperationServices } from './operation-routes.ts';
+
+/** What operations work with. The unit of work takes a moment to make, and nobody may ask for it. */
+export function operationServices(node: ServiceNode): () => Promise<OperationServices> {
+	const { config, log, metrics, database, clock, gateway, objects } = node;
+	const { limits } = config;
+	let orm: Awaited<ReturnType<typeof openEntities>> | undefined;
+	node.onClose(() => orm?.close(true));
+	const replayRuns = new ReplayRuns(log);
+	node.onClose(() => replayRuns.close());
+	const deliver = async <Sent extends Delivery>(delivery: Sent): Promise<ReplyTo<Sent>> => {
+		const reply = await deliverSoon({ gateway, limits }, delivery);
+		if (delivery.surface === 'replay' && delivery.kind.startsWith('hl7')) {
+			const { messageType, outcome, failure } = reply;
+			metrics.hl7Messages.inc({ surface: 'replay', type: messageTypeLabel(messageType), outcome });
+			if (failure !== undefined) metrics.hl7Refusals.inc({ surface: 'replay', code: failure.code });
+		}
+		return reply;
+	};
+	const open = async (): Promise<OperationServices> => {
+		orm = await openEntities(database.people);
+		return {
+			em: orm.em,
+			database: database.people,
+			nowMs: () => clock.nowMs(),
+			allowAnySource: config.ALLOW_ANY_SOURCE,
+			deliver,
+			objects,
+			headerBytesMax: limits.dicomHeaderBytesMax,
+			limits,
+			reader: database.currentReads,
+			replayRuns,
+		};
+	};
+	let services: Promise<OperationServices> | undefined;
+	return () => {
+		services ??= open().catch((error: unknown) => {
+			services = undefined;
+			throw error;
+		});
+		return services;
+	};
+}

@@ -1,0 +1,46 @@
+import type { Failure } from '#core/failure.ts';
+import { fhirOpenApi } from '#fhir/openapi.ts';
+import { ResourceReads } from '#storage/resource-reads.ts';
+import type { SurfaceAddress } from '#storage/runtime-file.ts';
+import { readCursorKey } from '#storage/statements/administrative/read-access.ts';
+import { documentationRoutes } from '../http/documentation/routes.ts';
+import { httpOptions, listening } from '../http/listen.ts';
+import type { HttpAnswer, HttpRequest } from '../http/message.ts';
+import { createHttpServer } from '../http/server.ts';
+import type { GuestSurface, ServiceNode, Surface } from '../node.ts';
+import { bulkRoutes } from './bulk.ts';
+import { Cursors } from './cursor.ts';
+import { fhirRoutes, renderFhirFailure } from './routes.ts';
+
+/** FHIR R4, with exports and imports, on an origin that it shares with guests. */
+export function fhirSurface(...guests: readonly GuestSurface[]): Surface {
+	return { name: 'fhir', open: (node) => open(node, guests) };
+}
+
+async function open(node: ServiceNode, guests: readonly GuestSurface[]): Promise<Record<string, SurfaceAddress>> {
+	const { config, version, metrics, clock, directory, gateway, database, bulk } = node;
+	const { limits, HOST: host, FHIR_PORT: port, PUBLIC_METADATA: publicMetadata } = config;
+	const reader = database.reads;
+	const reads = new ResourceReads(reader);
+	const cursors = await cursorsOf(node);
+	const fhir = { directory, cursors, reader, reads, gateway, clock, limits, metrics, version, publicMetadata };
+	const parts = guests.map(({ openApi }) => openApi);
+	const routes = [
+		...fhirRoutes(fhir),
+		...bulkRoutes({ directory, bulk, limits, metrics }),
+		...guests.flatMap((guest) => guest.routes(node)),
+		...(config.API_DOCUMENTATION ? documentationRoutes((server) => fhirOpenApi(version, server, ...parts)) : []),
+	];
+	const renderFailure = (failure: Failure, request: Pick<HttpRequest, 'header' | 'path'>): HttpAnswer => {
+		const guest = guests.find(({ owns }) => owns(request.path));
+		return guest === undefined ? renderFhirFailure(failure, request) : guest.renderFailure(failure);
+	};
+	return listening(node, 'fhir', host, createHttpServer({ ...httpOptions(node), name: 'fhir', port, routes, renderFailure }));
+}
+
+/** The key of cursors is in the database, so that each node reads what another has given out. */
+async function cursorsOf({ database }: ServiceNode): Promise<Cursors> {
+	const [row] = await database.people.rows<{ cursor_key: Buffer }>(readCursorKey, []);
+	if (row === undefined) throw new Error('the database has no cursor key');
+	return new Cursors(row.cursor_key);
+}

@@ -1,0 +1,29 @@
+import { createUnmatchedLog } from '#storage/unmatched.ts';
+import type { ServiceNode, Surface } from '../node.ts';
+import { plainAndTls, trustedProxies } from '../tcp/listen.ts';
+import { createMllpSurface } from './listener.ts';
+
+const unmatchedCloseMs = 2000;
+
+/** HL7 v2 over MLLP. */
+export const mllpSurface: Surface = {
+	name: 'mllp',
+	open(node: ServiceNode) {
+		const { config, log, metrics, clock, directory, gateway, database, audit } = node;
+		const { limits, MLLP_PORT: port, MLLP_TLS_PORT: tlsPort } = config;
+		const unmatched = createUnmatchedLog({ connection: database.journal, limits, metrics, log });
+		node.onClose(() => unmatched.close(unmatchedCloseMs));
+		const surface = createMllpSurface({
+			directory,
+			gateway,
+			unmatched,
+			isTrustedProxy: trustedProxies(node),
+			audit: ({ address, reason }) => audit.record({ action: 'mllp.refused', subject: reason, source: address }),
+			limits,
+			metrics,
+			log,
+			clock,
+		});
+		return plainAndTls(node, 'mllp', surface, { port, tlsPort });
+	},
+};

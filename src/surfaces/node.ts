@@ -1,0 +1,54 @@
+import type { Audit } from '#access/audit.ts';
+import type { DatabaseDirectory } from '#access/database-directory.ts';
+import type { BulkJobs } from '#bulk/jobs.ts';
+import type { Clock } from '#core/clock.ts';
+import type { Failure } from '#core/failure.ts';
+import type { Log } from '#core/log.ts';
+import type { Metrics } from '#core/metrics.ts';
+import type { OpenApiPart } from '#fhir/openapi.ts';
+import type { InstanceIntake } from '#imaging/intake.ts';
+import type { Shards } from '#site/shards.ts';
+import type { Database } from '#storage/database.ts';
+import type { ObjectStore } from '#storage/objects/object-store.ts';
+import type { SurfaceAddress } from '#storage/runtime-file.ts';
+import type { Config } from '../config.ts';
+import type { AnyRoute, HttpAnswer } from './http/message.ts';
+
+/** A node as its surfaces see it: each takes what it needs, and the service makes it once. */
+export interface ServiceNode {
+	readonly config: Config;
+	readonly version: string;
+	readonly log: Log;
+	readonly metrics: Metrics;
+	readonly clock: Clock;
+	readonly directory: DatabaseDirectory;
+	readonly gateway: Shards;
+	readonly database: Database;
+	readonly audit: Audit;
+	readonly bulk: BulkJobs;
+	readonly objects: ObjectStore;
+	readonly intake: InstanceIntake;
+	/** The page that the console is bundled from. */
+	readonly consolePage: URL;
+	readonly state: { readonly draining: boolean; readonly listening: boolean };
+	/** Of the surfaces that were opened before. */
+	readonly addresses: Readonly<Record<string, SurfaceAddress>>;
+	/** What is begun last is closed first. */
+	onClose(close: () => Promise<void> | void): void;
+}
+
+/** One protocol of the product: it opens its sockets and answers their addresses, by the names that `tributary status` shows. */
+export interface Surface {
+	readonly name: string;
+	open(node: ServiceNode): Promise<Record<string, SurfaceAddress>>;
+}
+
+/** A surface without an origin of its own: another one serves its routes. */
+export interface GuestSurface {
+	readonly name: string;
+	owns(path: string): boolean;
+	routes(node: ServiceNode): AnyRoute[];
+	renderFailure(failure: Failure): HttpAnswer;
+	/** Its part of the API reference of the origin. */
+	openApi: OpenApiPart;
+}

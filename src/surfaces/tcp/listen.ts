@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs';
+import { addressSet, parseRange } from '#core/address.ts';
+import type { SurfaceAddress } from '#storage/runtime-file.ts';
+import type { ServiceNode } from '../node.ts';
+import type { TcpListenOptions } from './reception.ts';
+
+/** Whether a peer is listed in TRUSTED_PROXIES. */
+export function trustedProxies({ config }: ServiceNode): (address: string) => boolean {
+	return addressSet(config.TRUSTED_PROXIES.map((text) => parseRange(text)).filter((range) => range !== undefined));
+}
+
+/** The certificate of the node, and the authority of its clients' where they need one. */
+export function tlsIdentity({ config }: ServiceNode): { cert: Buffer; key: Buffer; clientCa?: Buffer } | undefined {
+	if (!config.TLS_CERT_FILE || !config.TLS_KEY_FILE) return undefined;
+	const tls = { cert: readFileSync(config.TLS_CERT_FILE), key: readFileSync(config.TLS_KEY_FILE) };
+	return config.TLS_CLIENT_CA_FILE === undefined ? tls : { ...tls, clientCa: readFileSync(config.TLS_CLIENT_CA_FILE) };
+}
+
+interface TcpSurface {
+	listen(options: TcpListenOptions): Promise<SurfaceAddress>;
+	close(withinMs: number): Promise<void>;
+}
+
+/** Listens on the plain port of a protocol and, where it has one, on its port for TLS; hands the end to the node. */
+export async function plainAndTls(
+	node: ServiceNode,
+	name: string,
+	surface: TcpSurface,
+	{ port, tlsPort }: { port: number; tlsPort: number | undefined },
+): Promise<Record<string, SurfaceAddress>> {
+	const { HOST: host, limits } = node.config;
+	node.onClose(() => surface.close(limits.drainMsMax));
+	const tls = tlsIdentity(node);
+	const addresses: Record<string, SurfaceAddress> = { [name]: await surface.listen({ host, port }) };
+	if (tlsPort !== undefined && tls) addresses[`${name}_tls`] = await surface.listen({ host, port: tlsPort, tls });
+	return addresses;
+}
