@@ -8,7 +8,7 @@ import { Migration } from '@mikro-orm/migrations';
  */
 export class Statistics extends Migration {
 	override up(): void {
-		this.addSql(state);
+		this.addSql(assumedStatistics);
 	}
 }
 
@@ -26,7 +26,8 @@ const differentValues = {
 	series_uid: -0.1,
 };
 
-const state = `
+/** Later migrations that make tables or change the type of a key state it again. */
+export const assumedStatistics = `
 do $$
 begin
 	if current_setting('server_version_num')::integer >= 180000 then

@@ -2,6 +2,7 @@ import type { JsonObject } from '#core/json.ts';
 import { visitKey } from '#record/holdings/visits.ts';
 import { indexText } from '#record/index-text.ts';
 import { identifierItem } from '#record/item-key.ts';
+import { keyDigest } from '#record/key-digest.ts';
 import { asObject, asObjects, asText } from './elements.ts';
 import { v2Table } from './mapping/coding-system.ts';
 
@@ -23,9 +24,6 @@ function typeCodes(identifier: JsonObject): string[] {
 	return codings.map(({ code }) => String(code));
 }
 
-/** Longer than any number that HL7 v2 has for a visit. */
-const visitKeyLengthMax = 500;
-
 /** The number of the visit, else the first identifier. An account number is kept apart from visit numbers (PV1-19, PID-18). */
 export function visitKeyOf(resource: JsonObject): string | null {
 	const all = asObjects(resource['identifier']).filter((identifier) => numbered(identifier) !== undefined);
@@ -33,8 +31,7 @@ export function visitKeyOf(resource: JsonObject): string | null {
 	const number = numbered(chosen);
 	if (chosen === undefined || number === undefined) return null;
 	const isAccount = typeCodes(chosen).includes('AN');
-	const key = visitKey({ ...number, system: isAccount ? `PID-18 ${number.system}` : number.system });
-	return key.length > visitKeyLengthMax ? null : key;
+	return visitKey({ ...number, system: isAccount ? `PID-18 ${number.system}` : number.system });
 }
 
 /**
@@ -45,13 +42,13 @@ export function itemKeyOf(resource: JsonObject): string | null {
 	const number = asObjects(resource['identifier'])
 		.map(numbered)
 		.find((found) => found !== undefined);
-	return number === undefined ? null : identifierItem(number);
+	return number === undefined ? null : keyDigest(identifierItem(number));
 }
 
 /** The id of a document (CDA R2 §4.2.1.4). */
 export function documentKeyOf(resource: JsonObject): string | null {
 	const number = numbered(asObject(resource['masterIdentifier']));
-	return number === undefined ? null : indexText(`${number.system}|${number.value}`);
+	return number === undefined ? null : keyDigest(indexText(`${number.system}|${number.value}`));
 }
 
 /** The keys that a resource has; undefined where it has none. */

@@ -5,17 +5,21 @@ import { asObject, asText } from './elements.ts';
 
 export const patientLink: Column = { name: 'patient_id', sqlType: 'uuid' };
 export const encounterLink: Column = { name: 'encounter_id', sqlType: 'uuid' };
-export const itemLink: Column = { name: 'item_key', sqlType: 'text' };
+export const itemLink: Column = { name: 'item_key', sqlType: 'uuid' };
 /** What a report names: see ReportChange. */
-export const reportLinks: readonly Column[] = ['order_key', 'study_uid', 'accession_number', 'filler_number'].map((name) => ({
-	name,
-	sqlType: 'text',
-}));
+export const reportLinks: readonly Column[] = [
+	{ name: 'order_key', sqlType: 'uuid' },
+	{ name: 'study_uid', sqlType: 'text' },
+	{ name: 'accession_number', sqlType: 'text' },
+	{ name: 'filler_number', sqlType: 'text' },
+];
 /** What messages alone state of a document, which the resource does not say: see DocumentChange. */
-export const documentLinks: readonly Column[] = ['set_key', 'set_version', 'stated_at', 'replaces_key'].map((name) => ({
-	name,
-	sqlType: 'text',
-}));
+export const documentLinks: readonly Column[] = [
+	{ name: 'set_key', sqlType: 'uuid' },
+	{ name: 'set_version', sqlType: 'text' },
+	{ name: 'stated_at', sqlType: 'text' },
+	{ name: 'replaces_key', sqlType: 'uuid' },
+];
 
 /** The row that a literal reference of this service names; null for any other. A version behind it is left aside. */
 export function referencedRow(reference: Json | undefined, type: string): string | null {

@@ -163,7 +163,7 @@ function tableShape({
 		...(patient === undefined ? {} : { patient_id: referencedRow(resource[patient], 'Patient') }),
 		...definition.statedLinks?.(resource),
 	});
-	const keys = Object.keys(identity).map((name): Column => ({ name, sqlType: 'text' }));
+	const keys = Object.keys(identity).map((name): Column => ({ name, sqlType: 'uuid' }));
 	const searchValues = (resource: JsonObject): ColumnValue[] => {
 		const values: ColumnValue[] = [];
 		for (const part of columns) for (const value of part.valuesOf(resource)) values.push(value);

@@ -1,10 +1,11 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { Failure } from '#core/failure.ts';
 import { isAppliedAlone, needsLookup as isLookupNeeded, nameKeys, patientsOf as patientsNamed } from '#record/apply/apply.ts';
 import { SiteKeys } from '#record/apply/site-keys.ts';
 import type { ChangeSet } from '#record/change-set.ts';
 import type { Delivery, Reply } from '#record/delivery.ts';
 import { identifierLengthMax } from '#record/holdings/patient-identifiers.ts';
+import { uuidOfDigest } from '#record/key-digest.ts';
 import type { StepReportResult } from '#record/procedure-step.ts';
 import type { Interpretation, PartedInterpretation } from './interpretation.ts';
 
@@ -22,10 +23,9 @@ export interface Prepared {
 	placing: Promise<void> | undefined;
 }
 
-/** The first 128 bits of the SHA-256 of the bytes, written as a UUID: PostgreSQL's smallest type that holds them. */
+/** Returns the first 16 bytes of the SHA-256 of a message, by which it is known again. */
 export function digestOf(bytes: Uint8Array): string {
-	const hex = createHash('sha256').update(bytes).digest('hex');
-	return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
+	return uuidOfDigest(hash('sha256', bytes));
 }
 
 /** Places what the messages of a segment need, each once however often the batch is tried. Never rejects. */

@@ -3,7 +3,16 @@ import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { newId } from '#core/id.ts';
-import { BatchRunner, delivery, identifier, mergeChange, observationChange, patientChange } from '#test/support/change-sets.ts';
+import { orderKey } from '#record/holdings/orders.ts';
+import {
+	BatchRunner,
+	delivery,
+	diagnosticReportChange,
+	identifier,
+	mergeChange,
+	observationChange,
+	patientChange,
+} from '#test/support/change-sets.ts';
 import { type TestDatabase, testDatabase } from '#test/support/database.ts';
 
 describe('a batch', () => {
@@ -122,8 +131,8 @@ describe('a batch', () => {
 
 	test('finds the message whose rows the database refuses, and stores all others in order', async () => {
 		const site = newId();
-		// A key that is too long for its index stands for anything that only the database notices.
-		const unstorable = delivery(site, 'bad', [patientChange('X'), observationChange('Q', randomBytes(9000).toString('hex'), 'x')]);
+		// A UID that is too long for its index stands for anything that only the database notices.
+		const unstorable = delivery(site, 'bad', [patientChange('X'), diagnosticReportChange(randomBytes(9000).toString('hex'))]);
 		const batch = Array.from({ length: 12 }, (_, index) => delivery(site, `ok${index}`, [patientChange('A', { gender: `g${index}` })]));
 		const replies = await runner.process([...batch.slice(0, 6), unstorable, ...batch.slice(6)]);
 		assert.deepEqual(
@@ -194,12 +203,12 @@ describe('a batch', () => {
 			delivery(site, '4', [{ kind: 'unlink', first: [identifier('b')], second: [identifier('a')] }]),
 		]);
 		const owners = await rows(
-			`select o.order_key, i.value from observation o join patient_identifier i on i.site_id = o.site_id and i.patient_id = o.patient_id where o.site_id = $1 order by 1`,
+			`select o.order_key, i.value from observation o join patient_identifier i on i.site_id = o.site_id and i.patient_id = o.patient_id where o.site_id = $1 order by 2`,
 			site,
 		);
 		assert.deepEqual(owners, [
-			['urn:id:LAB|OA', 'a'],
-			['urn:id:LAB|OB', 'b'],
+			[orderKey({ system: 'urn:id:LAB', value: 'OA' }), 'a'],
+			[orderKey({ system: 'urn:id:LAB', value: 'OB' }), 'b'],
 		]);
 		const resources = await rows(`select resource::jsonb -> 'link', active from patient where site_id = $1`, site);
 		assert.deepEqual(resources, [

@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { newId } from '#core/id.ts';
 import type { JsonObject } from '#core/json.ts';
+import { keyDigest } from '#record/key-digest.ts';
 import type { Change } from '#record/kinds/index.ts';
 import { BatchRunner, delivery, documentChange, identifier, mergeChange, patientChange } from '#test/support/change-sets.ts';
 import { type TestDatabase, testDatabase } from '#test/support/database.ts';
@@ -56,8 +57,12 @@ describe('what documents state, in the database', () => {
 		async documents(): Promise<string[]> {
 			const rows = await this.rows(`select i.value, d.document_key, d.status from document_reference d
 				join patient_identifier i on i.site_id = d.site_id and i.patient_id = d.patient_id and not i.old
-				where d.site_id = $1 order by d.document_key, i.value`);
-			return rows.map(({ value, document_key: key, status }) => `${value} ${key} ${status}`);
+				where d.site_id = $1`);
+			const names = new Map([...'ST'].flatMap((set) => [1, 2, 3].map((version) => [keyDigest(`${set}.${version}`), `${set}.${version}`])));
+			const named = rows.map(({ value, document_key: key = '', status }) => ({ value, name: names.get(key) ?? key, status }));
+			const order = (row: { name: string; value?: string | undefined }) => `${row.name} ${row.value}`;
+			named.sort((one, other) => (order(one) < order(other) ? -1 : 1));
+			return named.map(({ value, name, status }) => `${value} ${name} ${status}`);
 		}
 	}
 

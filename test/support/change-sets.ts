@@ -89,6 +89,19 @@ export function observationChange(order: string, item: string, value: string, pa
 	};
 }
 
+/** A report that names a study by its UID. */
+export function diagnosticReportChange(studyUid: string, patient = 0): Change {
+	return {
+		kind: 'diagnostic-report',
+		patient,
+		observations: { items: [] },
+		status: 'final',
+		resource: { code: { text: 'CT' } },
+		study: { uid: studyUid, accession: undefined, filler: undefined },
+		sequence: 1,
+	};
+}
+
 /** A condition that is stated with an onset, or withdrawn. */
 export function itemChange(item: string, onset: string | undefined, patient = 0): Change {
 	const target = { kind: 'item', resourceType: 'Condition', patient, item } as const;

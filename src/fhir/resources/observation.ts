@@ -35,7 +35,7 @@ export const observation = defineResource({
 			row: (resource) => codedRow(resource, 'effective', 'issued'),
 		},
 	},
-	links: [encounterLink, { name: 'order_key', sqlType: 'text' }, { name: 'item_key', sqlType: 'text' }],
+	links: [encounterLink, { name: 'order_key', sqlType: 'uuid' }, { name: 'item_key', sqlType: 'uuid' }],
 	statedLinks: statedEncounter,
 	columns: [
 		codeColumn('status', 'unknown'),

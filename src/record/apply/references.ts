@@ -1,4 +1,5 @@
 import { orders } from '../holdings/orders.ts';
+import { keyDigest } from '../key-digest.ts';
 import type { Identifier } from '../resource-patch.ts';
 import type { ApplyContext } from './context.ts';
 import { fhirIdOf, type Row } from './rows.ts';
@@ -38,7 +39,7 @@ export class References {
 
 	/** The id of an observation of the message, also before it is applied. */
 	observationId(context: ApplyContext, item: string, key: string | undefined): string {
-		const known = key === undefined ? undefined : context.set.of(orders).observation(key, item);
+		const known = key === undefined ? undefined : context.set.of(orders).observation(key, keyDigest(item));
 		if (known !== undefined) return fhirIdOf(known);
 		const name = `${key ?? ''}\n${item}`;
 		const id = this.#reserved.get(name) ?? context.newId();

@@ -1,9 +1,10 @@
 import type { HeldRows } from '../apply/held-rows.ts';
 import type { Holding } from '../apply/holding.ts';
 import type { Row } from '../apply/rows.ts';
+import { keyDigest } from '../key-digest.ts';
 
 export function orderKey(order: { system: string; value: string }): string {
-	return `${order.system}|${order.value}`;
+	return keyDigest(`${order.system}|${order.value}`);
 }
 
 /** Observations by order and item. */
@@ -29,6 +30,7 @@ export class Orders {
 		return first === undefined ? undefined : this.#rows.row('Observation', first);
 	}
 
+	/** `item` is the key digest of what the observation is within the order. */
 	observation(orderKey: string, item: string): Row | undefined {
 		const id = this.#orders.get(orderKey)?.get(item);
 		return id === undefined ? undefined : this.#rows.row('Observation', id);

@@ -2,9 +2,10 @@ import type { HeldRows } from '../apply/held-rows.ts';
 import type { Holding } from '../apply/holding.ts';
 import { RowIndex } from '../apply/row-index.ts';
 import type { Row } from '../apply/rows.ts';
+import { keyDigest } from '../key-digest.ts';
 
 export function visitKey(visit: { system?: string; value: string }): string {
-	return `${visit.system ?? ''}|${visit.value}`;
+	return keyDigest(`${visit.system ?? ''}|${visit.value}`);
 }
 
 /** Encounters by visit number; a number belongs to a patient, so that several patients may have the same. */

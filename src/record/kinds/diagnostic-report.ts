@@ -10,6 +10,7 @@ import { diagnosticReports } from '../holdings/diagnostic-reports.ts';
 import { imaging, nameStudies } from '../holdings/imaging.ts';
 import { orderKey, orders } from '../holdings/orders.ts';
 import { indexText } from '../index-text.ts';
+import { keyDigest } from '../key-digest.ts';
 import { type ContentChange, isWithdrawn, nextStatus, type StudyNames, wholeOrder } from '../report.ts';
 
 /** What an OBR and its OBX report (HL7 v2.5.1 §7.3.1). The next message about the same order updates it. */
@@ -74,6 +75,8 @@ function applyDiagnosticReport(context: ApplyContext, change: DiagnosticReportCh
 	context.set.of(diagnosticReports).put(row);
 }
 
+const wholeOrderKey = keyDigest(wholeOrder);
+
 /** @throws Failure when the order belongs to another patient: orders do not change hands */
 function knownReport({ set }: ApplyContext, { key, sequence }: DiagnosticReportChange, patient: Row): Row | undefined {
 	if (key === undefined) return undefined;
@@ -86,10 +89,10 @@ function knownReport({ set }: ApplyContext, { key, sequence }: DiagnosticReportC
 	}
 	// After a merge several may be known; the newest is the one that is spoken of.
 	const newestFirst = own.toSorted((left, right) => (left.id < right.id ? 1 : -1));
-	const same = newestFirst.find((row) => row.links['item_key'] === key.item);
+	const same = newestFirst.find((row) => row.links['item_key'] === keyDigest(key.item));
 	if (same) return same;
 	const [only] = newestFirst;
-	return newestFirst.length === 1 && (key.item === wholeOrder || only?.links['item_key'] === wholeOrder) ? only : undefined;
+	return newestFirst.length === 1 && (key.item === wholeOrder || only?.links['item_key'] === wholeOrderKey) ? only : undefined;
 }
 
 function composed(context: ApplyContext, change: DiagnosticReportChange, references: References, held: JsonObject | undefined): JsonObject {
@@ -133,7 +136,7 @@ function linksOf({ key, study }: DiagnosticReportChange, patient: Row, encounter
 	return {
 		patient_id: patient.id,
 		encounter_id: encounter?.id ?? kept?.['encounter_id'] ?? null,
-		item_key: key?.item ?? null,
+		item_key: key === undefined ? null : keyDigest(key.item),
 		order_key: key === undefined ? null : orderKey(key.order),
 		study_uid: study.uid ?? kept?.['study_uid'] ?? null,
 		accession_number: cut(study.accession) ?? kept?.['accession_number'] ?? null,

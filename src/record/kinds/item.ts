@@ -7,6 +7,7 @@ import type { References } from '../apply/references.ts';
 import { revise } from '../apply/revise.ts';
 import { newRow, type Row, referenceTo, resourceOf } from '../apply/rows.ts';
 import { items } from '../holdings/items.ts';
+import { keyDigest } from '../key-digest.ts';
 import type { ResourcePatch } from '../resource-patch.ts';
 
 /** What a segment states of a patient (AL1, DG1, PR1). The next message that states it updates it. */
@@ -28,7 +29,7 @@ export interface ItemChange {
 export const itemKind = defineChange<ItemChange>({
 	kind: 'item',
 	keys({ resourceType, patient, item }, keys, message) {
-		keys.of(items).push({ resourceType, identifierValue: patientNamed(patient, message), item });
+		keys.of(items).push({ resourceType, identifierValue: patientNamed(patient, message), item: keyDigest(item) });
 	},
 	apply: applyItem,
 });
@@ -37,7 +38,8 @@ export const itemKind = defineChange<ItemChange>({
 function applyItem(context: ApplyContext, change: ItemChange, references: References): void {
 	const patient = references.patient(change.patient);
 	const encounter = references.encounter(change.encounter);
-	const { resourceType, item } = change;
+	const { resourceType } = change;
+	const item = keyDigest(change.item);
 	// A FHIR client may have made it another patient's, or another item.
 	const held = context.set
 		.of(items)
@@ -69,7 +71,7 @@ function createItem(context: ApplyContext, change: ItemChange, patient: Row, enc
 }
 
 function linksOf({ resourceType, item }: ItemChange, patientId: string, encounterId: string | null): Row['links'] {
-	const links = { patient_id: patientId, item_key: item };
+	const links = { patient_id: patientId, item_key: keyDigest(item) };
 	return resourceType === 'AllergyIntolerance' ? links : { ...links, encounter_id: encounterId };
 }
 

@@ -6,6 +6,7 @@ import type { References } from '../apply/references.ts';
 import { revise } from '../apply/revise.ts';
 import { newRow, type Row, referenceTo, resourceOf } from '../apply/rows.ts';
 import { orderKey, orders } from '../holdings/orders.ts';
+import { keyDigest } from '../key-digest.ts';
 
 export interface ObservationChange {
 	kind: 'observation';
@@ -39,21 +40,22 @@ function applyObservation(context: ApplyContext, change: ObservationChange, refe
 	const encounter = references.encounter(change.encounter);
 	const key = change.order ? orderKey(change.order) : undefined;
 	if (key !== undefined) refuseForeignOrder(context.set.of(orders).anyOf(key), change, patient);
-	const known = key === undefined ? undefined : context.set.of(orders).observation(key, change.item);
+	const item = keyDigest(change.item);
+	const known = key === undefined ? undefined : context.set.of(orders).observation(key, item);
 	const resource = known && change.statusOnly ? restated(known, change) : completed(context, change, references, key);
 	const text = JSON.stringify(resource);
 	const links = {
 		patient_id: patient.id,
 		encounter_id: encounter?.id ?? (change.statusOnly ? known?.links['encounter_id'] : undefined) ?? null,
 		order_key: key ?? null,
-		item_key: key === undefined ? null : change.item,
+		item_key: key === undefined ? null : item,
 	};
 	const row = known
 		? revise(context, known, text, resource, links)
 		: newObservation(context, references.observationId(context, change.item, key), text, resource, links);
 	if (row === known) return;
 	if (key === undefined) context.set.put(row);
-	else context.set.of(orders).put(key, change.item, row);
+	else context.set.of(orders).put(key, item, row);
 }
 
 /** @throws Failure when the order belongs to another patient: orders do not change hands */

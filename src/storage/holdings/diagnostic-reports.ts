@@ -13,7 +13,7 @@ export function findReports(reports: ResourceRows): Statement {
 		name: 'find_reports',
 		text: `
 select ${reports.columns('r')}
-from unnest($1::uuid[], $2::text[]) as k (site_id, order_key)
+from unnest($1::uuid[], $2::uuid[]) as k (site_id, order_key)
 join diagnostic_report r on r.site_id = k.site_id and r.order_key = k.order_key`,
 	};
 }

@@ -13,7 +13,7 @@ import type { Writing } from '../writing.ts';
 export function findDocuments(rows: ResourceRows): Statement {
 	const by = (column: string) => `
 select ${rows.columns('r')}
-from unnest($1::uuid[], $2::uuid[], $3::text[]) as k (site_id, patient_id, key)
+from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as k (site_id, patient_id, key)
 join ${rows.shape.table} r on r.site_id = k.site_id and r.${column} = k.key and r.patient_id = k.patient_id`;
 	return { name: 'find_documents', text: ['document_key', 'set_key', 'replaces_key'].map(by).join('\nunion all') };
 }
@@ -25,7 +25,7 @@ export const findDocumentOwners: Statement = {
 	name: 'find_document_owners',
 	text: `
 select ${owner.list}
-from unnest($1::uuid[], $2::text[]) as k (site_id, key)
+from unnest($1::uuid[], $2::uuid[]) as k (site_id, key)
 cross join lateral (
 	select r.patient_id from document_reference r where r.site_id = k.site_id and r.document_key = k.key limit 4) d
 where d.patient_id is not null`,
@@ -51,7 +51,7 @@ export const findStatedItems: Statement = {
 	text: `
 select ${elsewhere.list},
 	max(e.stated_at collate "C") filter (where e.is_current and e.document_id <> all ($5::uuid[]))
-from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) as k (site_id, patient_id, resource_type, item_key)
+from unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[]) as k (site_id, patient_id, resource_type, item_key)
 join document_entry e on e.site_id = k.site_id and e.patient_id = k.patient_id and e.resource_type = k.resource_type and e.item_key = k.item_key
 group by ${elsewhere.list}`,
 };
@@ -62,7 +62,7 @@ const upsertDocumentEntries: Statement = {
 	text: `
 insert into document_entry (site_id, document_id, resource_type, item_key, patient_id, resource_id, stated_at, is_current)
 select k.site_id, k.document_id, k.resource_type, k.item_key, k.patient_id, k.resource_id, k.stated_at, k.is_current
-from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::uuid[], $6::uuid[], $7::text[], $8::boolean[])
+from unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::uuid[], $6::uuid[], $7::text[], $8::boolean[])
 	as k (site_id, document_id, resource_type, item_key, patient_id, resource_id, stated_at, is_current)
 on conflict (site_id, document_id, resource_type, item_key) do update set
 	patient_id = excluded.patient_id, resource_id = excluded.resource_id, stated_at = excluded.stated_at, is_current = excluded.is_current`,

@@ -12,7 +12,7 @@ export function findItems(rows: ResourceRows): Statement {
 		name: `find_${table}_items`,
 		text: `
 select ${rows.columns('r')}
-from unnest($1::uuid[], $2::uuid[], $3::text[]) as k (site_id, patient_id, item_key)
+from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as k (site_id, patient_id, item_key)
 join ${table} r on r.site_id = k.site_id and r.patient_id = k.patient_id and r.item_key = k.item_key`,
 	};
 }

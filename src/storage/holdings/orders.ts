@@ -9,7 +9,7 @@ export function findObservations(observations: ResourceRows): Statement {
 		name: 'find_observations',
 		text: `
 select ${observations.columns('o')}
-from unnest($1::uuid[], $2::text[]) as k (site_id, order_key)
+from unnest($1::uuid[], $2::uuid[]) as k (site_id, order_key)
 join observation o on o.site_id = k.site_id and o.order_key = k.order_key`,
 	};
 }

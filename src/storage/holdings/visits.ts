@@ -9,7 +9,7 @@ export function findEncounters(encounters: ResourceRows): Statement {
 		name: 'find_encounters',
 		text: `
 select ${encounters.columns('e')}
-from unnest($1::uuid[], $2::text[]) as k (site_id, visit_key)
+from unnest($1::uuid[], $2::uuid[]) as k (site_id, visit_key)
 join encounter e on e.site_id = k.site_id and e.visit_key = k.visit_key`,
 	};
 }

@@ -5,6 +5,7 @@ import { validateResource } from '#fhir/validation/validate.ts';
 import type { DocumentEntry } from '#record/document.ts';
 import { documents } from '#record/holdings/documents.ts';
 import { imaging } from '#record/holdings/imaging.ts';
+import { keyDigest } from '#record/key-digest.ts';
 import type { Change } from '#record/kinds/index.ts';
 import { clinicalDocument, condition, grace, observation, read, relatedDocument, type TestDocument } from '#test/support/cda.ts';
 import { MemorySite } from '#test/support/memory-site.ts';
@@ -127,7 +128,7 @@ describe('versions of a document', () => {
 
 	test('what another patient has under the same ids stays as it is, and a person is told', () => {
 		const memory = site([version(1)]);
-		memory.set.of(documents).addOwner('urn:oid:1.2.3.4|V1', 'somebody');
+		memory.set.of(documents).addOwner(keyDigest('urn:oid:1.2.3.4|V1'), 'somebody');
 		memory.apply(read(version(2, { patients: [grace('G2')] })));
 		assert.deepEqual(
 			documentsOf(memory).map(({ status }) => status),

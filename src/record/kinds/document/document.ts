@@ -9,6 +9,7 @@ import { newRow, type Row, referenceTo, resourceOf } from '../../apply/rows.ts';
 import type { WorkingSet } from '../../apply/working-set.ts';
 import { documents } from '../../holdings/documents.ts';
 import { imaging, nameStudies } from '../../holdings/imaging.ts';
+import { keyDigest } from '../../key-digest.ts';
 import type { DocumentChange, DocumentRelation } from './change.ts';
 import { applyEntries } from './entries.ts';
 
@@ -16,7 +17,8 @@ export const documentKind = defineChange<DocumentChange>({
 	kind: 'document',
 	/** It is read along with what its versions and other documents of the patient state. */
 	alone: true,
-	keys(change, keys, message) {
+	keys(stated, keys, message) {
+		const change = keyed(stated);
 		const { entries, study, patient } = change;
 		keys.of(documents).push({ identifierValue: patientNamed(patient, message), keys: documentKeys(change), items: entries });
 		nameStudies(keys.of(imaging), { ...study, filler: undefined });
@@ -26,11 +28,32 @@ export const documentKind = defineChange<DocumentChange>({
 		}
 	},
 	/** A version of a document that was replaced before does not update its patient. */
-	keepsPatient: ({ set }, change, patient) => change.patient === patient.ref && isOutdated(set, change, patient),
+	keepsPatient: ({ set }, change, patient) => change.patient === patient.ref && isOutdated(set, keyed(change), patient),
 	apply(context, change, references) {
-		applyDocument(context, change, references.patient(change.patient), references.encounter(change.encounter));
+		applyDocument(context, keyed(change), references.patient(change.patient), references.encounter(change.encounter));
 	},
 });
+
+/** The change with its keys, and those of its entries, as digests: so the database holds them. */
+function keyed(change: DocumentChange): DocumentChange {
+	const named = <T extends { item: string }>(reference: T): T => ({ ...reference, item: keyDigest(reference.item) });
+	const relations = change.relations.map(({ key, set, ...relation }) => ({
+		...relation,
+		...(key !== undefined && { key: keyDigest(key) }),
+		...(set && { set: { ...set, key: keyDigest(set.key) } }),
+	}));
+	const entries = change.entries.map((entry) => ({
+		...named(entry),
+		...(entry.refers && { refers: Object.fromEntries(Object.entries(entry.refers).map(([name, list]) => [name, list.map(named)])) }),
+	}));
+	return {
+		...change,
+		key: keyDigest(change.key),
+		...(change.set && { set: { ...change.set, key: keyDigest(change.set.key) } }),
+		relations,
+		entries,
+	};
+}
 
 /** What leads to the documents that a document has to do with. */
 function documentKeys({ key, set, relations }: DocumentChange): string[] {
