@@ -213,8 +213,8 @@ describe('JSON that scripts rely on', { timeout: 60_000 }, () => {
 });
 
 describe('the message log', { timeout: 60_000 }, () => {
-	const insert = `insert into message_log (site_id, id, sequence, surface, client_id, source, received_at, committed_at, message_type, control_id,
-		outcome, failure_code, failure, bytes, ack) select id, $2, $3, 'mllp', $4, '10.0.0.1', $5, $5, 'ADT^A08', $6, $7, $8, $9, $10, $11 from site where slug = $1`;
+	const insert = `insert into message_log (site_id, id, sequence, surface, kind, client_id, source, received_at, committed_at, message_type, control_id,
+		outcome, failure_code, failure, bytes, ack) select id, $2, $3, 'mllp', 'hl7v2', $4, '10.0.0.1', $5, $5, 'ADT^A08', $6, $7, $8, $9, $10, $11 from site where slug = $1`;
 
 	async function withMessages(t: TestContext): Promise<{ shell: Terminal; ids: string[] }> {
 		const shell = await withWest(t);
