@@ -1,5 +1,6 @@
 import { Failure } from '#core/failure.ts';
 import type { Limits } from '#core/limits.ts';
+import { type Stoppable, systemTimers, type Timers } from '#core/timers.ts';
 import type { Delivery, Reply } from '#record/delivery.ts';
 import { type Letter, Mailbox } from './mailbox.ts';
 import { Returning } from './returning.ts';
@@ -12,6 +13,8 @@ export interface LaneOptions {
 	/** Processes one batch; never rejects. */
 	process(deliveries: Delivery[]): Promise<BatchOutcome>;
 	nowMs(): number;
+	/** The system's unless it is given. */
+	timers?: Timers;
 	onAvailability(available: boolean): void;
 	onRoom(siteId: string): void;
 }
@@ -28,11 +31,12 @@ export class Lane {
 	readonly #options: LaneOptions;
 	readonly #mailboxes = new Map<string, Mailbox>();
 	readonly #returning: Returning;
+	readonly #timers: Timers;
 	#waiting: Mailbox[] = [];
 	#inFlight: Letter[] = [];
 	/** What the next batch waits for. */
 	#scheduled: 'soon' | 'retry' | 'returning' | undefined;
-	#timer: NodeJS.Timeout | undefined;
+	#timer: Stoppable | undefined;
 	#running = false;
 	#closed = false;
 	#retryMs = 0;
@@ -41,6 +45,7 @@ export class Lane {
 
 	constructor(options: LaneOptions) {
 		this.#options = options;
+		this.#timers = options.timers ?? systemTimers;
 		this.#batchMax = options.limits.batchMessagesMax;
 		this.#returning = new Returning(options.limits.batchWaitMsMax);
 	}
@@ -97,16 +102,16 @@ export class Lane {
 	#schedule(): void {
 		if (this.#closed || this.#running || (this.#waiting.length === 0 && this.available)) return;
 		if (this.#scheduled === 'soon' || this.#scheduled === 'retry') return;
-		const waitMs = this.#retryMs > 0 || this.#fillsBatch() ? 0 : this.#returning.waitMs(performance.now());
+		const waitMs = this.#retryMs > 0 || this.#fillsBatch() ? 0 : this.#returning.waitMs(this.#timers.elapsedMs());
 		if (this.#retryMs > 0) this.#startIn(this.#retryMs, 'retry');
 		else if (waitMs === 0) this.#startSoon();
 		else if (this.#scheduled === undefined) this.#startIn(waitMs, 'returning');
 	}
 
 	#startSoon(): void {
-		clearTimeout(this.#timer);
+		this.#timer?.stop();
 		this.#scheduled = 'soon';
-		setImmediate(() => this.#start());
+		this.#timers.soon(() => this.#start());
 	}
 
 	#fillsBatch(): boolean {
@@ -117,12 +122,12 @@ export class Lane {
 
 	#startIn(ms: number, scheduled: 'retry' | 'returning'): void {
 		this.#scheduled = scheduled;
-		this.#timer = setTimeout(() => {
+		const start = () => {
 			if (scheduled === 'returning') this.#returning.timedOut();
 			this.#start();
-		}, ms);
+		};
 		// A message that waits holds the process; a database that is away does not.
-		if (scheduled === 'retry') this.#timer.unref();
+		this.#timer = this.#timers.after(ms, start, scheduled === 'returning');
 	}
 
 	#start(): void {
@@ -136,12 +141,12 @@ export class Lane {
 		if (this.#inFlight.length > 0 || !this.available) {
 			this.#running = true;
 			this.#returning.started();
-			const startedMs = performance.now();
+			const startedMs = this.#timers.elapsedMs();
 			const outcome = await this.#options.process(this.#inFlight.map((letter) => letter.delivery));
 			const batch = this.#inFlight;
 			this.#inFlight = [];
 			this.#running = false;
-			const endedMs = performance.now();
+			const endedMs = this.#timers.elapsedMs();
 			if (outcome.kind === 'done') this.#returning.answered(batch.length, endedMs - startedMs, endedMs);
 			this.#conclude(batch, outcome);
 		}

@@ -5,6 +5,7 @@ import type { Limits } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import type { Metrics } from '#core/metrics.ts';
 import { reportStatusLabel } from '#core/report-metrics.ts';
+import { type Stoppable, systemTimers, type Timers } from '#core/timers.ts';
 import type { BatchStages } from '#record/batch-stages.ts';
 import type { Delivery, ReplyTo } from '#record/delivery.ts';
 import type { SiteGateway } from './gateway.ts';
@@ -24,6 +25,17 @@ export interface ShardsOptions {
 	metrics: Metrics;
 	log: Log;
 	nowMs(): number;
+	/** The system's unless they are given. */
+	timers?: Timers;
+	/** Opens one thread; a Piscina of one thread unless it is given. */
+	openPool?: (options: ShardsOptions) => WorkerPool;
+}
+
+/** One worker thread, which takes several batches at a time. */
+export interface WorkerPool {
+	readonly threads: readonly unknown[];
+	run(task: IngestTask, options: { transferList: ArrayBuffer[] }): Promise<IngestTaskResult>;
+	destroy(): Promise<void>;
 }
 
 /** Two lanes share a thread: while one waits for its COMMIT, the other's messages are parsed and mapped. */
@@ -32,26 +44,29 @@ const lanesPerWorker = 2;
 /** Sites are spread over lanes by hash; each lane has one batch in flight on its own database connection. */
 export class Shards implements SiteGateway {
 	readonly #options: ShardsOptions;
-	readonly #pools: Piscina[];
+	readonly #pools: WorkerPool[];
+	readonly #timers: Timers;
 	readonly #lanes: Lane[] = [];
 	readonly #room = new Map<string, (() => void)[]>();
-	readonly #sweep: NodeJS.Timeout;
+	readonly #sweep: Stoppable;
 	#closed = false;
 
 	constructor(options: ShardsOptions) {
 		this.#options = options;
-		this.#pools = Array.from({ length: options.workers }, () => createPool(options));
+		this.#timers = options.timers ?? systemTimers;
+		const openPool = options.openPool ?? openPiscina;
+		this.#pools = Array.from({ length: options.workers }, () => openPool(options));
 		for (const pool of this.#pools) {
 			for (let lane = 0; lane < lanesPerWorker; lane++) this.#lanes.push(this.#createLane(pool, lane));
 		}
-		this.#sweep = setInterval(() => this.#expire(), 250).unref();
+		this.#sweep = this.#timers.every(250, () => this.#expire());
 	}
 
 	#expire(): void {
 		for (const lane of this.#lanes) lane.expire();
 	}
 
-	#createLane(pool: Piscina, lane: number): Lane {
+	#createLane(pool: WorkerPool, lane: number): Lane {
 		const { limits, log, metrics } = this.#options;
 		const { shardAvailable } = metrics;
 		const shard = String(this.#lanes.length);
@@ -59,6 +74,7 @@ export class Shards implements SiteGateway {
 		return new Lane({
 			limits,
 			nowMs: this.#options.nowMs,
+			timers: this.#timers,
 			process: (deliveries) => this.#process(pool, lane, deliveries),
 			onAvailability: (available) => {
 				shardAvailable.set({ shard }, available ? 1 : 0);
@@ -68,14 +84,14 @@ export class Shards implements SiteGateway {
 		});
 	}
 
-	async #process(pool: Piscina, lane: number, deliveries: Delivery[]): Promise<BatchOutcome> {
+	async #process(pool: WorkerPool, lane: number, deliveries: Delivery[]): Promise<BatchOutcome> {
 		const { metrics } = this.#options;
 		try {
 			const [task, transferList] = taskOf(lane, deliveries);
-			const started = performance.now();
-			const result = (await pool.run(task satisfies IngestTask, { transferList })) as IngestTaskResult;
+			const started = this.#timers.elapsedMs();
+			const result = await pool.run(task, { transferList });
 			if (result.kind === 'unavailable') return result;
-			if (deliveries.length > 0) this.#observe(deliveries.length, performance.now() - started, result.stages);
+			if (deliveries.length > 0) this.#observe(deliveries.length, this.#timers.elapsedMs() - started, result.stages);
 			const { replies } = result;
 			for (const { reports = [] } of replies)
 				for (const status of reports) metrics.reportVersions.inc({ status: reportStatusLabel(status) });
@@ -126,9 +142,9 @@ export class Shards implements SiteGateway {
 
 	whenRoom(siteId: string): Promise<void> {
 		return new Promise((resolve) => {
-			const timer = setTimeout(resolve, 250);
+			const timer = this.#timers.after(250, resolve, true);
 			const told = () => {
-				clearTimeout(timer);
+				timer.stop();
 				resolve();
 			};
 			const waiters = this.#room.get(siteId);
@@ -177,16 +193,16 @@ export class Shards implements SiteGateway {
 
 	/** Resolves when all that was taken is answered, or after `waitMs`; then ends the workers. */
 	async close(waitMs: number): Promise<void> {
-		const deadline = new Promise<void>((resolve) => setTimeout(resolve, waitMs).unref());
+		const deadline = new Promise<void>((resolve) => this.#timers.after(waitMs, resolve, false));
 		await Promise.race([Promise.all(this.#lanes.map((lane) => lane.idle())), deadline]);
 		this.#closed = true;
 		for (const lane of this.#lanes) lane.close();
-		clearInterval(this.#sweep);
+		this.#sweep.stop();
 		await Promise.all(this.#pools.map((pool) => pool.destroy()));
 	}
 }
 
-function createPool({ worker, workerData }: ShardsOptions): Piscina {
+function openPiscina({ worker, workerData }: ShardsOptions): WorkerPool {
 	return new Piscina({
 		filename: worker.href,
 		workerData,
