@@ -9,36 +9,6 @@ import { reportMetricDefinitions } from './report-metrics.ts';
 
 export type { MetricDefinition };
 
-/** The events that have a label value of their own; anything a sender may write beyond them counts as `other`. */
-const messageTypes = [
-	'ADT^A01',
-	'ADT^A02',
-	'ADT^A03',
-	'ADT^A04',
-	'ADT^A08',
-	'ADT^A11',
-	'ADT^A13',
-	'ADT^A28',
-	'ADT^A31',
-	'ADT^A37',
-	'ADT^A40',
-	'ORU^R01',
-	'PRPA_IN201301UV02',
-	'PRPA_IN201302UV02',
-	'PRPA_IN201304UV02',
-	'CDA',
-	'other',
-] as const;
-export type MessageTypeLabel = (typeof messageTypes)[number];
-
-const knownMessageTypes: ReadonlySet<string> = new Set(messageTypes);
-
-/** MSH-9, the name of an HL7 v3 interaction, or CDA for every document, as a label value: bounded, whatever the sender wrote. */
-export function messageTypeLabel(messageType: string): MessageTypeLabel {
-	if (messageType.startsWith('CDA ')) return 'CDA';
-	return knownMessageTypes.has(messageType) ? (messageType as MessageTypeLabel) : 'other';
-}
-
 const statusClasses = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const;
 export type StatusClass = (typeof statusClasses)[number];
 
@@ -69,7 +39,11 @@ export const metricDefinitions = {
 		name: 'tributary_hl7_messages_total',
 		kind: 'counter',
 		help: 'HL7 v2 and v3 messages that were answered, by what became of them.',
-		labels: { surface: hl7Surfaces, type: messageTypes, outcome: outcomes },
+		labels: {
+			surface: hl7Surfaces,
+			type: { boundedBy: 'the known events and interactions, CDA, other' },
+			outcome: outcomes,
+		},
 	},
 	hl7Refusals: {
 		name: 'tributary_hl7_refusals_total',

@@ -5,7 +5,7 @@ import { zoneOf } from '#fhir/mapping/timestamp.ts';
 import type { ChangeSet } from '#record/change-set.ts';
 import type { Hl7v2Policy } from '#record/delivery.ts';
 import type { Hl7v2Event } from './events/event.ts';
-import { eventOf } from './events/index.ts';
+import { codeOf, eventOf, messageCodes } from './events/index.ts';
 import type { Message } from './message.ts';
 import { Context, keyLengthMax } from './segments/context.ts';
 
@@ -73,9 +73,8 @@ function triggerOf(messageType: string): string {
 function checkedEvent(messageType: string, { also }: Hl7v2Policy): Hl7v2Event {
 	const event = eventOf(messageType);
 	if (event !== undefined && (event.always || also.includes(triggerOf(messageType)))) return event;
-	const type = messageType.split('^', 1)[0];
 	const named = printable.test(messageType) ? messageType : 'MSH-9';
-	if (type !== 'ADT' && type !== 'ORU') {
+	if (!messageCodes.includes(codeOf(messageType))) {
 		throw headerFailure('unsupported-message-type', 9, `message type ${named} is not supported`);
 	}
 	const remedy = event === undefined ? '' : ' for this sender';

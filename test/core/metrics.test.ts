@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { describe, test } from 'node:test';
-import { createMetrics, type MetricDefinition, messageTypeLabel, metricDefinitions, statusClass } from '#core/metrics.ts';
+import { createMetrics, type MetricDefinition, metricDefinitions, statusClass } from '#core/metrics.ts';
 
 const definitions: MetricDefinition[] = Object.values(metricDefinitions);
 
@@ -85,12 +85,6 @@ describe('the exposition', () => {
 		one.mllpFrames.inc(5);
 		assert.match((await other.exposition('text')).body, /^tributary_mllp_frames_total 0$/m);
 	});
-});
-
-test('a message type beyond the known events counts as other', () => {
-	assert.equal(messageTypeLabel('ADT^A08'), 'ADT^A08');
-	assert.equal(messageTypeLabel('DOE^JOHN'), 'other');
-	assert.equal(messageTypeLabel(''), 'other');
 });
 
 test('a status is counted by its class', () => {

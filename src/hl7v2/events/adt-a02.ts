@@ -5,5 +5,6 @@ import { patientAndVisit } from './visit.ts';
 export const adtA02: Hl7v2Event = {
 	messageType: 'ADT^A02',
 	always: false,
+	effect: 'Encounter `in-progress`, location from PV1-3 and PV1-6',
 	changes: (message, context) => patientAndVisit(message, 'keep', { status: 'in-progress', unknown: 'create' }, context),
 };

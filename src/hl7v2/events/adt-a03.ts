@@ -6,6 +6,7 @@ import { patientAndVisit } from './visit.ts';
 export const adtA03: Hl7v2Event = {
 	messageType: 'ADT^A03',
 	always: false,
+	effect: 'Encounter `finished`; `period.end` from PV1-45, else EVN-6, else EVN-2',
 	changes: (message, context) => {
 		const ended = () => eventTime(message, context);
 		return patientAndVisit(message, 'keep', { status: 'finished', ended, unknown: 'create' }, context);

@@ -5,5 +5,6 @@ import { patientAndVisit } from './visit.ts';
 export const adtA13: Hl7v2Event = {
 	messageType: 'ADT^A13',
 	always: false,
+	effect: 'Encounter `in-progress`, `period.end` and discharge disposition removed; unknown visit as for A11',
 	changes: (message, context) => patientAndVisit(message, 'keep', { status: 'in-progress', reopens: true, unknown: 'flag' }, context),
 };

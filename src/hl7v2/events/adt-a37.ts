@@ -6,7 +6,12 @@ import { requiredIdentifiers, requirePid } from '../segments/pid.ts';
 import type { Hl7v2Event } from './event.ts';
 
 /** Unlink patient information (v2.5.1 §3.3.37): two PID segments, whose link by a merge is undone. */
-export const adtA37: Hl7v2Event = { messageType: 'ADT^A37', always: false, changes: unlink };
+export const adtA37: Hl7v2Event = {
+	messageType: 'ADT^A37',
+	always: false,
+	effect: 'The two PID name patients that an A40 made one: they are separate again',
+	changes: unlink,
+};
 
 function unlink(message: Message, context: Context): Change[] {
 	const first = requirePid(message);

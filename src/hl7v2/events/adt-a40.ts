@@ -6,7 +6,7 @@ import { patientChange, requirePid } from '../segments/pid.ts';
 import type { Hl7v2Event } from './event.ts';
 
 /** Merge patient, patient identifier list (v2.5.1 §3.3.40): every PID/MRG pair, in order, all or none. */
-export const adtA40: Hl7v2Event = { messageType: 'ADT^A40', always: true, changes: merge };
+export const adtA40: Hl7v2Event = { messageType: 'ADT^A40', always: true, effect: 'See "Merge"', changes: merge };
 
 function merge(message: Message, context: Context): Change[] {
 	requirePid(message);

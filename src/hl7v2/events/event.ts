@@ -8,6 +8,8 @@ export interface Hl7v2Event {
 	messageType: string;
 	/** Taken from every sender; the others only from a client that opted in (`--also`). */
 	always: boolean;
+	/** In one sentence, for the documentation. */
+	effect: string;
 	/**
 	 * What the message does to the record.
 	 * @throws Failure when it is refused

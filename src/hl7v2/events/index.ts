@@ -12,7 +12,7 @@ import { adtA40 } from './adt-a40.ts';
 import type { Hl7v2Event } from './event.ts';
 import { oruR01 } from './oru-r01.ts';
 
-/** Every message type that is understood (SPEC §6, CONTRACT §5). A further one is a file and a row here. */
+/** Every message type that is understood. A further one is a file and a row here. */
 export const events: readonly Hl7v2Event[] = [
 	adtA01,
 	adtA04,
@@ -33,3 +33,17 @@ const byType: ReadonlyMap<string, Hl7v2Event> = new Map(events.map((event) => [e
 export function eventOf(messageType: string): Hl7v2Event | undefined {
 	return byType.get(messageType);
 }
+
+/** MSH-9.1 of the events, each once: `ADT`, `ORU`. */
+export const messageCodes: readonly string[] = [...new Set(events.map(({ messageType }) => codeOf(messageType)))];
+
+/** `ADT^A08` → `ADT` */
+export function codeOf(messageType: string): string {
+	return messageType.split('^', 1)[0] ?? '';
+}
+
+/** The trigger events that a client may opt in to, in their order: `A02`. */
+export const optionalTriggers: readonly string[] = events
+	.filter(({ always }) => !always)
+	.map(({ messageType }) => messageType.slice(messageType.indexOf('^') + 1))
+	.sort();

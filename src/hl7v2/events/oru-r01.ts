@@ -14,7 +14,7 @@ import { ReportReading } from '../segments/report.ts';
 import type { Hl7v2Event } from './event.ts';
 
 /** Unsolicited observation result (v2.5.1 §7.3.1): every PATIENT_RESULT group, every order of it, every OBX. */
-export const oruR01: Hl7v2Event = { messageType: 'ORU^R01', always: true, changes: results };
+export const oruR01: Hl7v2Event = { messageType: 'ORU^R01', always: true, effect: 'See "Results"', changes: results };
 
 function results(message: Message, context: Context): Change[] {
 	requirePid(message);

@@ -6,6 +6,9 @@ import type { XmlElement } from '../element.ts';
 export interface Interaction {
 	/** The name of its element: `PRPA_IN201301UV02`. */
 	name: string;
+	/** What it tells, and what it does to the record, for the documentation. */
+	meaning: string;
+	effect: string;
 	/**
 	 * Turns the message into changes to the record.
 	 * @throws Failure when it is refused

@@ -9,7 +9,12 @@ import { registrations } from './registration.ts';
  * Patient registry duplicates resolved (IHE ITI TF-2 §3.44.4.2): the registered patient survives, the priorRegisteredRole
  * is replaced by it. As ADT^A40 the message only identifies the survivor: one that is known keeps its demographics.
  */
-export const duplicatesResolved: Interaction = { name: 'PRPA_IN201304UV02', changes: merges };
+export const duplicatesResolved: Interaction = {
+	name: 'PRPA_IN201304UV02',
+	meaning: 'duplicates resolved',
+	effect: 'Merge, as ADT^A40: see below',
+	changes: merges,
+};
 
 function merges(message: XmlElement, context: Context): Change[] {
 	const changes: Change[] = [];

@@ -36,9 +36,9 @@ const meta = /<meta name="([^"]+)" content="[^"]*">/g;
 
 /**
  * Bundles what an index.html loads (TypeScript with JSX, CSS, images) for browsers, minified, and names each file after its content.
- * `facts`: contents of meta elements, by name. Rejects when something does not compile.
+ * `facts`: contents of meta elements, by name; letters, digits and commas. Rejects when something does not compile.
  */
-export async function bundleConsole(index: URL, facts: Readonly<Record<string, number>> = {}): Promise<ConsoleAssets> {
+export async function bundleConsole(index: URL, facts: Readonly<Record<string, string>> = {}): Promise<ConsoleAssets> {
 	const path = fileURLToPath(index);
 	const folder = dirname(path);
 	const html = await readFile(path, 'utf8');

@@ -1,8 +1,8 @@
 import { ReplayRuns } from '#administration/replay-runs.ts';
-import { messageTypeLabel } from '#core/metrics.ts';
 import type { Delivery, ReplyTo } from '#record/delivery.ts';
 import { openEntities } from '#storage/entities/index.ts';
 import { deliverSoon } from '../http/deliver.ts';
+import { messageTypeLabel } from '../http/message-type-label.ts';
 import type { ServiceNode } from '../node.ts';
 import type { OperationServices } from './operation-routes.ts';
 

@@ -17,6 +17,7 @@ import { liveRoutes } from './live/routes.ts';
 import { Watchers } from './live/watchers.ts';
 import { adminOpenApi } from './openapi.ts';
 import { operationRoutes } from './operation-routes.ts';
+import { pageFacts } from './page-facts.ts';
 import { operationServices } from './services.ts';
 import { sessionRoutes } from './session-routes.ts';
 
@@ -82,7 +83,7 @@ async function open(node: ServiceNode): Promise<Record<string, SurfaceAddress>> 
 	const { config, version, log, metrics, clock, database, audit, gateway } = node;
 	const { limits, ADMIN_HOST: host, ADMIN_PORT: port, API_DOCUMENTATION: documented } = config;
 	const sessions = new Sessions(database.people, limits);
-	const assets = bundleConsole(node.consolePage, { 'fhir-port': node.addresses['fhir']?.port ?? config.FHIR_PORT });
+	const assets = bundleConsole(node.consolePage, pageFacts(node.addresses['fhir']?.port ?? config.FHIR_PORT));
 	assets.catch((error: unknown) => log.error({ err: error }, 'the console could not be bundled'));
 	const figures = new Figures({ database: database.people, waitingBySite: () => gateway.waitingBySite(), metrics, clock, log });
 	figures.start();

@@ -1,11 +1,11 @@
 import type { KeyGrant } from '#access/directory.ts';
 import { failureCodes } from '#core/failure.ts';
-import { messageTypeLabel } from '#core/metrics.ts';
 import type { Hl7Answer, Hl7v2Delivery, Hl7v3Delivery, Reply } from '#record/delivery.ts';
 import { deliverSoon } from '../http/deliver.ts';
 import type { IngestContext } from '../http/ingest-surface.ts';
 import { jsonAnswer } from '../http/json-answer.ts';
 import type { HttpAnswer } from '../http/message.ts';
+import { messageTypeLabel } from '../http/message-type-label.ts';
 
 /** Hands a message to its site and counts what became of it. `started` is when its last byte was there. */
 export async function exchange(

@@ -1,9 +1,9 @@
 import type { ClientGrant } from '#access/directory.ts';
 import { Failure, type FailureCode } from '#core/failure.ts';
 import { newId } from '#core/id.ts';
-import { messageTypeLabel } from '#core/metrics.ts';
 import { acknowledgementId, renderAck } from '#hl7v2/ack.ts';
 import { splitMessages } from '#hl7v2/batch.ts';
+import { eventOf } from '#hl7v2/events/index.ts';
 import { type MessageHead, readHead } from '#hl7v2/head.ts';
 import type { Reply } from '#record/delivery.ts';
 import type { EndReason, MllpContext } from './context.ts';
@@ -176,7 +176,7 @@ export class Exchange {
 	}
 
 	#count(outcome: Reply['outcome'], messageType: string, code: FailureCode | undefined): void {
-		this.#context.metrics.hl7Messages.inc({ surface: 'mllp', type: messageTypeLabel(messageType), outcome });
+		this.#context.metrics.hl7Messages.inc({ surface: 'mllp', type: eventOf(messageType)?.messageType ?? 'other', outcome });
 		if (code !== undefined) this.#context.metrics.hl7Refusals.inc({ surface: 'mllp', code });
 	}
 

@@ -2,6 +2,7 @@ import type { ClientRecord } from '#administration/clients.ts';
 import type { FieldDescription } from '../../components/field.tsx';
 import { type FieldGroup, list, text, type Values } from '../../components/form.tsx';
 import { siteField } from '../../components/site-field.ts';
+import { pageFact } from '../../page-facts.ts';
 
 export const protocolNames: Record<string, string> = { 'hl7-mllp': 'HL7 over MLLP', dicom: 'DICOM' };
 
@@ -58,7 +59,7 @@ const hl7: FieldGroup = {
 			code: true,
 			half: true,
 			placeholder: 'A03, A11',
-			hint: 'Of A02, A03, A11, A13, A28, A31, A37; the others are taken anyway.',
+			hint: `Of ${pageFact('hl7v2-optional-events')}; the others are taken anyway.`,
 			check: event,
 		},
 		{

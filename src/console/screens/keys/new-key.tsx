@@ -6,6 +6,7 @@ import { Dialog } from '../../components/dialog.tsx';
 import { Loading } from '../../components/empty.tsx';
 import { Form, text } from '../../components/form.tsx';
 import { siteField } from '../../components/site-field.ts';
+import { pageFact } from '../../page-facts.ts';
 import { useSites } from '../../scope.ts';
 import { currentUser } from '../../session.ts';
 import { type CreatedKey, createKey, listOwners } from './calls.ts';
@@ -62,7 +63,7 @@ export function NewKey({ site, onClose, onCreated }: { site: string | undefined;
 export function Secret({ created, onClose }: { created: CreatedKey; onClose(): void }) {
 	const key = useRef<HTMLPreElement>(null);
 	const line = useRef<HTMLPreElement>(null);
-	const port = document.querySelector<HTMLMetaElement>('meta[name="fhir-port"]')?.content;
+	const port = pageFact('fhir-port');
 	const curl = `curl -H 'X-API-Key: ${created.key}' '${location.protocol}//${location.hostname}:${port}/fhir/Patient?_count=5'`;
 	return (
 		<Dialog title="Your new key" onClose={onClose}>
