@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net';
-import { isAeTitle } from '#dicom/ae-title.ts';
 import { readInPlace } from '../tcp/in-place.ts';
+import { type Admitted, admissionOf, noteRejection } from './admission.ts';
 import { type AssociateRequest, AssociateRequestError, readAssociateRequest } from './associate-request.ts';
 import type { DimseContext, EndedAssociation, EndReason } from './context.ts';
 import { Messages } from './messages.ts';
-import { applicationContextName, canBeAnswered, negotiate } from './negotiation.ts';
-import { type AbortReason, abort, associateReject, type Rejection, rejections, releaseResponse } from './pdu.ts';
+import { canBeAnswered, negotiate } from './negotiation.ts';
+import { type AbortReason, abort, associateReject, type Rejection, releaseResponse } from './pdu.ts';
 import { type PduEvent, PduReader } from './pdu-reader.ts';
 import type { ServiceClass } from './service.ts';
 import { type Action, type State, transition, type UpperLayerEvent } from './upper-layer.ts';
@@ -272,39 +272,23 @@ export class Association {
 	#decide(): void {
 		const request = this.#request;
 		if (request === undefined) return;
-		const rejection = this.#judge(request);
-		if (rejection === undefined) return;
-		const { metrics, log, audit } = this.#context;
-		const { calledAe, callingAe } = request;
-		metrics.dimseAssociationRequests.inc({ result: `rejected-${rejection}` });
-		const titles = { called: isAeTitle(calledAe) ? calledAe : undefined, calling: isAeTitle(callingAe) ? callingAe : undefined };
-		log.warn({ address: this.#address, ...titles, reason: rejections[rejection].means }, 'DIMSE association rejected');
-		if (rejection === 'called' || rejection === 'calling') {
-			metrics.accessRefusals.inc({ protocol: 'dicom', reason: rejection });
-			audit({ address: this.#address, reason: rejection });
-		}
-		this.#rejection = rejection;
-		this.#on('A-ASSOCIATE response primitive (reject)');
+		const hasRoom = (siteId?: string) => !this.#draining && this.#host.hasRoom(siteId);
+		const admission = admissionOf(request, this.#address, this.#context.directory, hasRoom);
+		if (admission.kind === 'rejected') {
+			noteRejection(this.#context, this.#address, request, admission.rejection);
+			this.#rejection = admission.rejection;
+			this.#on('A-ASSOCIATE response primitive (reject)');
+		} else this.#accept(request, admission);
 	}
 
-	/** Undefined: the association is accepted and established. */
-	#judge(request: AssociateRequest): Rejection | undefined {
-		const { directory, limits, metrics } = this.#context;
+	#accept(request: AssociateRequest, { siteId, clientId, grants }: Admitted): void {
+		const { limits, metrics, clock } = this.#context;
 		const { calledAe, callingAe } = request;
-		if ((request.protocolVersion & 1) === 0) return 'version';
-		if (request.applicationContext !== applicationContextName) return 'application-context';
-		if (!isAeTitle(calledAe)) return 'called';
-		if (!isAeTitle(callingAe)) return 'calling';
-		const match = directory.matchAssociation(calledAe, callingAe, this.#address);
-		if (match.kind === 'unavailable') return 'unavailable';
-		if (match.kind !== 'accepted') return match.kind === 'called-unknown' ? 'called' : 'calling';
-		if (this.#draining || !this.#host.hasRoom()) return 'limit';
-		if (!this.#host.hasRoom(match.siteId)) return 'site-limit';
-		this.#siteId = match.siteId;
-		const { accept, negotiated } = negotiate(request, this.#host.services, match.grants, limits.dimsePduBytesMax);
+		this.#siteId = siteId;
+		const { accept, negotiated } = negotiate(request, this.#host.services, grants, limits.dimsePduBytesMax);
 		metrics.dimseAssociationRequests.inc({ result: 'accepted' });
 		metrics.dimseAssociations.inc();
-		const peer = { calledAe, callingAe, address: this.#address, siteId: match.siteId };
+		const peer = { calledAe, callingAe, address: this.#address, siteId };
 		this.#messages = new Messages(this.#context, negotiated, peer, {
 			send: (pdus) => this.#send(pdus),
 			fault: (reason) => this.#fault(reason),
@@ -312,11 +296,9 @@ export class Association {
 			abandon: () => this.#abandon(),
 			idle: () => this.#idle(),
 		});
-		const { siteId, clientId } = match;
-		this.#accepted = { siteId, clientId, startedMs: this.#context.clock.nowMs(), requests: this.#messages.requests };
+		this.#accepted = { siteId, clientId, startedMs: clock.nowMs(), requests: this.#messages.requests };
 		this.#write(accept);
 		this.#on('A-ASSOCIATE response primitive (accept)');
-		return undefined;
 	}
 
 	#refuse(): undefined {
