@@ -1,6 +1,4 @@
-import type { ComponentType } from 'preact';
-import type { Role } from '#core/role.ts';
-import type { IconName } from './components/icon.tsx';
+import type { Screen } from './screen.ts';
 import { Associations } from './screens/associations/associations.tsx';
 import { Audit } from './screens/audit/audit.tsx';
 import { Client } from './screens/clients/client.tsx';
@@ -26,31 +24,6 @@ import { Studies } from './screens/studies/studies.tsx';
 import { Study } from './screens/studies/study.tsx';
 import { User } from './screens/users/user.tsx';
 import { Users } from './screens/users/users.tsx';
-
-/** What a screen is given: the members that its path names. */
-export interface ScreenProps {
-	parameters: Readonly<Record<string, string>>;
-}
-
-export interface Screen {
-	/** `/sites/:slug` */
-	path: string;
-	/** In the navigation and in the title of the window. */
-	title: string;
-	/** The least role that sees it. */
-	role: Role;
-	component: ComponentType<ScreenProps>;
-	/** The part of the navigation where it stands; without one it is reached from another screen. */
-	group?: Group;
-	icon?: IconName;
-	/** After `g`. */
-	key?: string;
-	/** Its lists follow the site that the user has chosen in the head of the page. */
-	bySite?: boolean;
-}
-
-export const groups = ['Now', 'Traffic', 'Records', 'Access', 'Oversight'] as const;
-export type Group = (typeof groups)[number];
 
 /** Every screen of the console; the first whose path fits is shown. */
 export const screens: readonly Screen[] = [

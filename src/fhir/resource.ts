@@ -4,7 +4,12 @@ import type { Column, ColumnValue, ResourceType, TableShape } from '#record/tabl
 import type { Chart } from './chart.ts';
 import type { Identity } from './identity.ts';
 import { patientLink, referencedRow } from './links.ts';
-import type { SearchColumns } from './search-columns.ts';
+
+/** Some columns of a table that searches read, and how they are filled from a resource. */
+export interface SearchColumns {
+	readonly columns: readonly Column[];
+	valuesOf(resource: JsonObject): readonly ColumnValue[];
+}
 
 /**
  * A search parameter: what a value of it means in terms of the table's columns, or of the resource itself. `path` is a

@@ -3,13 +3,7 @@ import { indexText } from '#record/index-text.ts';
 import type { Column, ColumnValue } from '#record/table-shape.ts';
 import type { Bounds } from './date.ts';
 import { asObject, asObjects, asText } from './elements.ts';
-import type { SearchParameter } from './resource.ts';
-
-/** Some columns of a table that searches read, and how they are filled from a resource. */
-export interface SearchColumns {
-	readonly columns: readonly Column[];
-	valuesOf(resource: JsonObject): readonly ColumnValue[];
-}
+import type { SearchColumns, SearchParameter } from './resource.ts';
 
 export function oneColumn(name: string, sqlType: Column['sqlType'], read: (resource: JsonObject) => ColumnValue): SearchColumns {
 	return { columns: [{ name, sqlType }], valuesOf: (resource) => [read(resource)] };

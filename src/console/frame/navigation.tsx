@@ -1,7 +1,8 @@
 import { Button } from '../components/button.tsx';
 import { Icon, Mark } from '../components/icon.tsx';
 import { scoped } from '../scope.ts';
-import { groups, screens } from '../screens.tsx';
+import { groups } from '../screen.ts';
+import { screens } from '../screens.tsx';
 import { includes, type SignedInUser } from '../session.ts';
 
 function isWithin(path: string, screen: string): boolean {

@@ -1,16 +1,10 @@
 import { Failure } from '#core/failure.ts';
-import type { ElementInclusion, Inclusion, SearchPlan } from '#record/search-plan.ts';
+import type { ElementInclusion, Inclusion } from '#record/search-plan.ts';
 import type { ResourceDefinition } from '../resource.ts';
-import { extentOf, type Shape } from '../shape.ts';
+import { extentOf } from '../shape.ts';
 import { parameterClause } from './parameter.ts';
+import type { ParsedSearch, SearchLimits } from './parsed-search.ts';
 import { inclusionParameters, inclusionsOf, invalid, resultParameters } from './result.ts';
-
-export interface SearchLimits {
-	searchCountDefault: number;
-	searchCountMax: number;
-	searchParametersMax: number;
-	searchValuesMax: number;
-}
 
 export interface SearchOptions {
 	limits: SearchLimits;
@@ -18,21 +12,6 @@ export interface SearchOptions {
 	lenient: boolean;
 	/** The FHIR base URL, without a slash at its end. */
 	base: string;
-}
-
-export interface ParsedSearch {
-	plan: Omit<SearchPlan, 'after'>;
-	inclusions: (Inclusion | ElementInclusion)[];
-	/** Opaque cursor of the page before, when the request carries one. */
-	cursor: string | undefined;
-	/** The parameters that were applied, in their order, without the cursor: what the self link shows and a cursor is bound to. */
-	applied: [string, string][];
-	/** Whether only the number of matches is asked for. */
-	counting: boolean;
-	/** What of each resource is shown; all where undefined. */
-	shape: Shape | undefined;
-	/** Whether the number of all matches is asked for. */
-	total: boolean;
 }
 
 /**

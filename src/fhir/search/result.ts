@@ -3,7 +3,7 @@ import type { ElementInclusion, Inclusion, SortKey } from '#record/search-plan.t
 import type { ResourceDefinition, SearchParameter } from '../resource.ts';
 import { definitionOf, resources } from '../resources/index.ts';
 import { parameterOf } from './parameter.ts';
-import type { ParsedSearch, SearchLimits } from './parse.ts';
+import type { ParsedSearch, SearchLimits } from './parsed-search.ts';
 
 /** Bears the cursor in `next` links. */
 export const cursorParameter = '_cursor';

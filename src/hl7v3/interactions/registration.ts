@@ -14,10 +14,10 @@ export interface Registration {
  * @throws Failure `segment-sequence` when there is none, or one is about no patient
  */
 export function registrations(message: XmlElement): Registration[] {
-	const process = message.first('controlActProcess');
-	if (process === undefined) throw failureAt('segment-sequence', message, 'controlActProcess is missing');
-	const subjects = process.children('subject');
-	if (subjects.length === 0) throw failureAt('segment-sequence', process, 'controlActProcess has no subject');
+	const act = message.first('controlActProcess');
+	if (act === undefined) throw failureAt('segment-sequence', message, 'controlActProcess is missing');
+	const subjects = act.children('subject');
+	if (subjects.length === 0) throw failureAt('segment-sequence', act, 'controlActProcess has no subject');
 	return subjects.map((subject) => {
 		const event = subject.first('registrationEvent');
 		if (event === undefined) throw failureAt('segment-sequence', subject, 'registrationEvent is missing');

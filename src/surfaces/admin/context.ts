@@ -1,13 +1,16 @@
 import type { Sessions } from '#access/sessions.ts';
 import type { SignIn } from '#access/sign-in.ts';
+import type { OperationContext } from '#administration/context.ts';
 import type { Limits } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import type { Metrics } from '#core/metrics.ts';
 import type { Figures } from './live/figures.ts';
 import type { Watchers } from './live/watchers.ts';
-import type { OperationServices } from './operation-routes.ts';
 
-/** What the routes of the admin API work with. */
+/** Operations need this of the service, besides who calls and from where. */
+export type OperationServices = Omit<OperationContext, 'actor' | 'source' | 'visibleSites'>;
+
+/** The routes of the admin API work with this. */
 export interface AdminContext {
 	sessions: Sessions;
 	signIn: SignIn;

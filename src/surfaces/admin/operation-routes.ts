@@ -1,5 +1,5 @@
 import type { Session } from '#access/sessions.ts';
-import { AdministrationError, type Fault, type OperationContext } from '#administration/context.ts';
+import { AdministrationError, type Fault } from '#administration/context.ts';
 import { inputOfTexts, pathMembers } from '#administration/members.ts';
 import type { Operation } from '#administration/operation.ts';
 import { operations } from '#administration/operations/index.ts';
@@ -11,9 +11,6 @@ import type { HttpRequest, Route } from '../http/message.ts';
 import type { AdminContext } from './context.ts';
 import { signedIn } from './guard.ts';
 import { jsonBody, refuseNul } from './json-body.ts';
-
-/** What operations need of the service, beside who calls and from where. */
-export type OperationServices = Omit<OperationContext, 'actor' | 'source' | 'visibleSites'>;
 
 export const apiPath = '/api/v1';
 

@@ -4,7 +4,7 @@ import { openEntities } from '#storage/entities/index.ts';
 import { deliverSoon } from '../http/deliver.ts';
 import { messageTypeLabel } from '../http/message-type-label.ts';
 import type { ServiceNode } from '../node.ts';
-import type { OperationServices } from './operation-routes.ts';
+import type { OperationServices } from './context.ts';
 
 /** What operations work with. The unit of work takes a moment to make, and nobody may ask for it. */
 export function operationServices(node: ServiceNode): () => Promise<OperationServices> {

@@ -10,7 +10,8 @@ import { type OutgoingRequest, statuses } from './command-set.ts';
 import { commitmentClass, commitmentInstance } from './commitment.ts';
 import { type Judgement, judge } from './commitment-judgement.ts';
 import type { CommitmentService } from './context.ts';
-import { type RequestorTls, requestAssociation } from './requestor.ts';
+import { requestAssociation } from './requestor.ts';
+import type { RequestorTls } from './requestor-tls.ts';
 import type { ReturnChannel } from './service.ts';
 
 export interface CommitmentOptions {

@@ -10,7 +10,7 @@ import type { ProcedureStepService } from '#mpps/procedure-steps.ts';
 import type { QueryLevel } from '#record/imaging-query.ts';
 import type { NewCommitment } from '#storage/commitments.ts';
 import type { ConnectionRefusal } from '../tcp/reception.ts';
-import type { RequestorTls } from './requestor.ts';
+import type { RequestorTls } from './requestor-tls.ts';
 import type { ReturnChannel } from './service.ts';
 
 /** Storage commitment as SCP. */

@@ -3,7 +3,8 @@ import { AssociationError } from './association-error.ts';
 import { statuses } from './command-set.ts';
 import type { DimseContext } from './context.ts';
 import { type Answer, type Inquiry, queryRetrieve } from './query-retrieve.ts';
-import { type RequestedAssociation, requestAssociation } from './requestor.ts';
+import type { RequestedAssociation } from './requested-association.ts';
+import { requestAssociation } from './requestor.ts';
 import { kindsOf, retrieve, type Selection, selected } from './retrieval.ts';
 import type { Exchange, OutgoingInstance, ServiceClass } from './service.ts';
 

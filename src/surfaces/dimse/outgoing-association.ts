@@ -8,7 +8,7 @@ import { type OutgoingRequest, requestSet } from './command-set.ts';
 import { outcomeOf } from './messages.ts';
 import { type AbortReason, abort, dataTransfer, releaseRequest, releaseResponse } from './pdu.ts';
 import { type PduEvent, PduReader } from './pdu-reader.ts';
-import type { DimseAnswer, RequestedAssociation } from './requestor.ts';
+import type { DimseAnswer, RequestedAssociation } from './requested-association.ts';
 import { ResponseReader } from './response-reader.ts';
 import { type RequestorAction, type RequestorEvent, type RequestorState, requestorTransition } from './upper-layer-requestor.ts';
 

@@ -3,20 +3,11 @@ import { connect as connectTls } from 'node:tls';
 import type { RemoteAe } from '#access/directory.ts';
 import type { Limits } from '#core/limits.ts';
 import type { Metrics } from '#core/metrics.ts';
-import type { UsableContext } from './associate-proposal.ts';
 import type { ProposedRole } from './associate-request.ts';
 import { AssociationError } from './association-error.ts';
-import type { OutgoingRequest } from './command-set.ts';
 import { OutgoingAssociation } from './outgoing-association.ts';
-
-/** How this side shows itself to a remote AE over TLS, and whom it believes. */
-export interface RequestorTls {
-	/** PEM. The system's authorities when undefined. */
-	authorities?: Buffer | string | undefined;
-	/** PEM; shown to a peer that asks for it. */
-	cert?: Buffer | string | undefined;
-	key?: Buffer | string | undefined;
-}
+import type { RequestedAssociation } from './requested-association.ts';
+import type { RequestorTls } from './requestor-tls.ts';
 
 export interface AssociationOptions {
 	callingAe: string;
@@ -29,31 +20,6 @@ export interface AssociationOptions {
 	metrics: Metrics;
 	/** Gives the association up, whatever its state. */
 	signal?: AbortSignal | undefined;
-}
-
-export interface DimseAnswer {
-	status: number;
-	/** Error Comment (0000,0902). */
-	comment: string | undefined;
-}
-
-/** An association of which this side is the requestor; one request at a time. When it fails, everything rejects with AssociationError. */
-export interface RequestedAssociation {
-	/** What the peer accepted, at least one. */
-	readonly contexts: readonly UsableContext[];
-	/** False: no more can be sent. */
-	readonly usable: boolean;
-	/** Resolves when the connection is gone. */
-	readonly closed: Promise<void>;
-	/**
-	 * Sends a request and its data set, which is encoded as the context's transfer syntax says, no faster than the peer takes it.
-	 * What the data set throws ends the association with an A-ABORT, and is thrown on.
-	 */
-	send(context: UsableContext, request: OutgoingRequest, dataSet?: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<DimseAnswer>;
-	/** Ends the association in good order. Never rejects; resolves when the connection is gone. */
-	release(): Promise<void>;
-	/** A-ABORT. */
-	abort(): void;
 }
 
 function open({ host, port, tls }: RemoteAe, own: RequestorTls | undefined): { socket: Socket; ready: 'connect' | 'secureConnect' } {

@@ -3,7 +3,8 @@ import { describe, test } from 'node:test';
 import { Failure } from '#core/failure.ts';
 import { defaultLimits } from '#core/limits.ts';
 import { definitionOf } from '#fhir/resources/index.ts';
-import { type ParsedSearch, parseSearch } from '#fhir/search/parse.ts';
+import { parseSearch } from '#fhir/search/parse.ts';
+import type { ParsedSearch } from '#fhir/search/parsed-search.ts';
 import { rowIdOf } from '#record/row-id.ts';
 import type { Clause } from '#record/search-plan.ts';
 

@@ -10,7 +10,7 @@ import { Page, Panel } from '../../components/page.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { say } from '../../components/toast.tsx';
 import { navigate } from '../../router.ts';
-import type { ScreenProps } from '../../screens.tsx';
+import type { ScreenProps } from '../../screen.ts';
 import { may } from '../../session.ts';
 import { disableClient, enableClient, removeClient, setClient, showClient } from './calls.ts';
 import { clientGroups, valuesOf } from './fields.ts';

@@ -9,7 +9,7 @@ import { Time } from '../../components/time.tsx';
 import { say } from '../../components/toast.tsx';
 import { bytes } from '../../format.ts';
 import { scoped } from '../../scope.ts';
-import type { ScreenProps } from '../../screens.tsx';
+import type { ScreenProps } from '../../screen.ts';
 import { may } from '../../session.ts';
 import { settleConflict, showConflict, type WholeConflict } from './calls.ts';
 import { ConflictState } from './conflicts.tsx';

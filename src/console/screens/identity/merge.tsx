@@ -10,7 +10,7 @@ import { SearchField } from '../../components/search.tsx';
 import { ListTable } from '../../components/table.tsx';
 import { say } from '../../components/toast.tsx';
 import { navigate } from '../../router.ts';
-import type { ScreenProps } from '../../screens.tsx';
+import type { ScreenProps } from '../../screen.ts';
 import { may } from '../../session.ts';
 import { type PatientRecord, searchPatients } from '../patients/calls.ts';
 import { Identifiers } from '../patients/patients.tsx';

@@ -10,7 +10,7 @@ import { Time } from '../../components/time.tsx';
 import { say } from '../../components/toast.tsx';
 import { milliseconds } from '../../format.ts';
 import { navigate } from '../../router.ts';
-import type { ScreenProps } from '../../screens.tsx';
+import type { ScreenProps } from '../../screen.ts';
 import { may } from '../../session.ts';
 import { type MessageReading, readMessage, replayMessage } from './calls.ts';
 import { Outcome, surfaceNames } from './outcome.tsx';

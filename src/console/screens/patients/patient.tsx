@@ -7,7 +7,7 @@ import { Problem } from '../../components/problem.tsx';
 import { Table } from '../../components/table.tsx';
 import { Tabs } from '../../components/tabs.tsx';
 import { Time } from '../../components/time.tsx';
-import type { ScreenProps } from '../../screens.tsx';
+import type { ScreenProps } from '../../screen.ts';
 import { may } from '../../session.ts';
 import { Unmerge } from '../identity/merge.tsx';
 import { type PatientChart, showPatient, statedRows } from './calls.ts';

@@ -9,7 +9,7 @@ import { Time } from '../../components/time.tsx';
 import { say } from '../../components/toast.tsx';
 import { bytes } from '../../format.ts';
 import { scoped, useSiteScope } from '../../scope.ts';
-import type { ScreenProps } from '../../screens.tsx';
+import type { ScreenProps } from '../../screen.ts';
 import { may } from '../../session.ts';
 import { completeReport, showReport, type WholeReport } from './calls.ts';
 import { ReportState } from './reports.tsx';

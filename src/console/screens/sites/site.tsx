@@ -11,7 +11,7 @@ import { Problem } from '../../components/problem.tsx';
 import { Time } from '../../components/time.tsx';
 import { say } from '../../components/toast.tsx';
 import { refreshSites } from '../../scope.ts';
-import type { ScreenProps } from '../../screens.tsx';
+import type { ScreenProps } from '../../screen.ts';
 import { may } from '../../session.ts';
 import { disableSite, enableSite, setSite, showSite } from './calls.ts';
 import { siteSettings } from './fields.ts';

@@ -5,7 +5,7 @@ import { Empty, Loading } from '../../components/empty.tsx';
 import { Facts, Page, Panel } from '../../components/page.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { Table } from '../../components/table.tsx';
-import type { ScreenProps } from '../../screens.tsx';
+import type { ScreenProps } from '../../screen.ts';
 import { may } from '../../session.ts';
 import { moment } from '../patients/sections.tsx';
 import { listReports } from '../reports/calls.ts';

@@ -10,7 +10,7 @@ import { Page, Panel } from '../../components/page.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { say } from '../../components/toast.tsx';
 import { useSites } from '../../scope.ts';
-import type { ScreenProps } from '../../screens.tsx';
+import type { ScreenProps } from '../../screen.ts';
 import { currentUser } from '../../session.ts';
 import { disableUser, enableUser, resetPassword, setUser, showUser } from './calls.ts';
 import { allSites, isAuditor, role, siteChoices } from './fields.ts';
