@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, dirname, posix } from 'node:path';
 import { describe, test } from 'node:test';
-import { codeOf, importsOf } from './support/imports.ts';
+import { circlesOf, codeOf, importsOf } from './support/imports.ts';
 
 /** The rules that ARCHITECTURE.md states of the source text. Its table of rooms is read from there. */
 
@@ -90,6 +90,19 @@ describe('rooms', () => {
 		);
 	});
 
+	test('no files import each other in a circle, not for types either', () => {
+		/** These are left; a circle that is opened leaves this list, and none is added to it. */
+		const left = [
+			'src/administration/context.ts, src/administration/messages.ts, src/administration/replay-runs.ts, src/administration/visible-sites.ts',
+			'src/core/dicomweb-limits.ts, src/core/limits.ts',
+			'src/record/apply/context.ts, src/record/apply/mpps.ts, src/record/apply/patient.ts, src/record/apply/resource.ts, src/record/apply/revise.ts',
+		];
+		assert.deepEqual(
+			circlesOf(imports).map((circle) => circle.join(', ')),
+			left,
+		);
+	});
+
 	test('an import by # leaves its room', () => {
 		const within = imports.filter(
 			({ from, specifier, to }) => specifier.startsWith('#') && to !== undefined && roomOf(to) === roomOf(from),
@@ -152,7 +165,8 @@ describe('rooms', () => {
 });
 
 describe('source text', () => {
-	const pure = files('src/{cda,fhir,hl7v2,mpps,dicom,record}/**/*.ts');
+	const pure = files('src/{cda,fhir,hl7v2,hl7v3,mpps,dicom,record}/**/*.ts');
+	const workers = files('workers/**/*.ts');
 
 	test('formats and record do no I/O', () => {
 		const allowed = /^node:(crypto|buffer|util)$/;
@@ -168,10 +182,21 @@ describe('source text', () => {
 		);
 	});
 
-	test('formats and record know no clock, no chance and no process', () => {
-		assert.deepEqual(offending(pure, /\bDate\.now\b|\bnew Date\(\s*\)|\bperformance\.now\b/), []);
-		assert.deepEqual(offending(pure, /\bMath\.random\b|\brandomBytes\b|\brandomUUID\b/), []);
-		assert.deepEqual(offending(pure, /(?<![.\w#])process\.|\bset(Timeout|Interval|Immediate)\(/), []);
+	test('formats, record and workers know no clock, no chance and no process', () => {
+		const held = [...pure, ...workers];
+		assert.deepEqual(offending(held, /\bDate\.now\b|\bnew Date\(\s*\)|\bperformance\.now\b/), []);
+		assert.deepEqual(offending(held, /\bMath\.random\b|\brandomBytes\b|\brandomUUID\b/), []);
+		assert.deepEqual(offending(held, /(?<![.\w#])process\.|\bset(Timeout|Interval|Immediate)\(/), []);
+	});
+
+	test('workers only hand on what their thread is given', () => {
+		const others = imports.filter(
+			({ from, specifier, to }) => workers.includes(from) && to === undefined && specifier !== 'node:worker_threads',
+		);
+		assert.deepEqual(
+			others.map(({ from, specifier }) => `${from} → ${specifier}`),
+			[],
+		);
 	});
 
 	test('the environment is read in src/config.ts alone', () => {
@@ -182,10 +207,11 @@ describe('source text', () => {
 		assert.deepEqual(offending(source, /(?<![.\w])console\./), ['src/start.mjs']);
 	});
 
-	test('no file has more than 400 lines', () => {
+	test('no source file has more than 388 lines, and no other file more than 400', () => {
 		const long = files('{src,workers,test,bench,migrations}/**/*.{ts,tsx,mjs,c}')
-			.map((path) => ({ path, lines: read(path).split('\n').length - 1 }))
-			.filter(({ lines }) => lines > 400);
+			// Generated from the specification.
+			.filter((path) => !path.startsWith('src/fhir/validation/schemas/'))
+			.filter((path) => read(path).split('\n').length - 1 > (/^(src|workers)\//.test(path) ? 388 : 400));
 		assert.deepEqual(long, []);
 	});
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { globSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { importsOf, isPure, usesDatabase } from './imports.ts';
+import { circlesOf, importsOf, isPure, usesDatabase } from './imports.ts';
 
 describe('what a test file needs is read from its imports', () => {
 	const cases: [string, { database: boolean; pure: boolean }][] = [
@@ -32,4 +32,32 @@ describe('what a test file needs is read from its imports', () => {
 			['./outcomes.ts', true],
 		]);
 	});
+});
+
+describe('circles of imports', () => {
+	const cases: [string, string[]][] = [
+		['a>b b>c', []],
+		['a>b b>a', ['a b']],
+		['a>b b>c c>a c>d', ['a b c']],
+		['a>b b>a c>d d>c b>c', ['a b', 'c d']],
+		['a>b a>c b>d c>d', []],
+		['a>b b>c c>b d>a', ['b c']],
+		['a>b b>c c>d d>b c>a', ['a b c d']],
+	];
+	for (const [edges, expected] of cases) {
+		test(`${edges}: ${expected.length === 0 ? 'none' : expected.join('; ')}`, () => {
+			const imports = edges.split(' ').flatMap((edge) => {
+				const [from = '', to = ''] = edge.split('>');
+				// A file without imports is a file, too.
+				return [
+					{ from, to, specifier: to, isType: true },
+					{ from: to, to: undefined, specifier: 'node:fs', isType: false },
+				];
+			});
+			assert.deepEqual(
+				circlesOf(imports).map((circle) => circle.join(' ')),
+				expected,
+			);
+		});
+	}
 });

@@ -38,6 +38,32 @@ function target(from: string, specifier: string): string | undefined {
 	return specifier.startsWith('.') ? posix.join(dirname(from), specifier) : undefined;
 }
 
+/** Files that reach each other by their imports, those of types included (Tarjan's strongly connected components). */
+export function circlesOf(imports: readonly Import[]): string[][] {
+	const targets = Map.groupBy(imports, ({ from }) => from);
+	const visits = new Map<string, { order: number; lowest: number; waits: boolean }>();
+	const waiting: string[] = [];
+	const circles: string[][] = [];
+	const visit = (path: string) => {
+		const own = { order: visits.size, lowest: visits.size, waits: true };
+		visits.set(path, own);
+		waiting.push(path);
+		for (const { to } of targets.get(path) ?? []) {
+			if (to === undefined || !targets.has(to)) continue;
+			const other = visits.get(to) ?? visit(to);
+			if (other.waits) own.lowest = Math.min(own.lowest, other.lowest);
+		}
+		if (own.lowest === own.order) {
+			const circle = waiting.splice(waiting.indexOf(path));
+			for (const member of circle) Object.assign(visits.get(member) ?? {}, { waits: false });
+			if (circle.length > 1) circles.push(circle.sort());
+		}
+		return own;
+	};
+	for (const path of targets.keys()) if (!visits.has(path)) visit(path);
+	return circles.sort();
+}
+
 /** What a test file loads of the tests' own files, itself included, and what these load directly of the product. */
 function loadedBy(path: string): Set<string> {
 	const loaded = new Set<string>();
