@@ -5,6 +5,7 @@
  *   --inspect                           one file, in a process that waits for a debugger
  *   --pure                              only the files that need neither a database nor a process of the service
  *   --stripped                          without tsx, as production runs; only pure files
+ *   --coverage, --raise                 stripped, and measures coverage: less than test/coverage.json says fails; the second raises that
  *   --slowest                           prints which files took longest
  *   --fuzz=<times>                      the generative tests, so many times as much, from another seed each time unless FUZZ_SEED gives it
  *   --update-schema                     writes test/storage/schema.sql anew
@@ -17,6 +18,7 @@ import { chmodSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, sta
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { coverageOf, holdsFloor } from './support/coverage.ts';
 import { isPure, usesDatabase } from './support/imports.ts';
 import { expectedOf, slowestOf, summaryOf } from './support/summary.ts';
 
@@ -28,12 +30,16 @@ const { values: options, positionals } = parseArgs({
 		inspect: { type: 'boolean', default: false },
 		pure: { type: 'boolean', default: false },
 		stripped: { type: 'boolean', default: false },
+		coverage: { type: 'boolean', default: false },
+		raise: { type: 'boolean', default: false },
 		slowest: { type: 'boolean', default: false },
 		fuzz: { type: 'string', default: '1' },
 		'update-schema': { type: 'boolean', default: false },
 	},
 });
 const fuzzTimes = Number(options.fuzz);
+const measures = options.coverage || options.raise;
+const isStripped = options.stripped || measures;
 const expected = expectedOf(process.env.TRIBUTARY_EXPECT);
 
 function refuse(reason) {
@@ -98,15 +104,16 @@ function runNode(parameters, environment) {
 }
 
 function parametersOf(paths, outcomesPath) {
-	const loader = options.stripped ? [] : ['--import', 'tsx'];
+	const loader = isStripped ? [] : ['--import', 'tsx'];
 	const pattern = options['test-name-pattern'] === undefined ? [] : [`--test-name-pattern=${options['test-name-pattern']}`];
 	if (options.inspect) return [...loader, ...pattern, '--inspect-brk', ...paths];
-	// The reporter spec repeats at the end what failed, where it is found among some thousands that passed.
-	const reporters = ['spec', 'stdout', join(import.meta.dirname, 'support/outcomes.ts'), outcomesPath].map((value, index) =>
-		index % 2 === 0 ? `--test-reporter=${value}` : `--test-reporter-destination=${value}`,
+	// Both repeat at the end what failed, where it is found among some thousands that passed; spec would list the coverage of each file.
+	const reporters = [measures ? 'dot' : 'spec', 'stdout', join(import.meta.dirname, 'support/outcomes.ts'), outcomesPath].map(
+		(value, index) => (index % 2 === 0 ? `--test-reporter=${value}` : `--test-reporter-destination=${value}`),
 	);
 	const timeout = `--test-timeout=${Math.min(180_000 * fuzzTimes, 2 ** 31 - 1)}`;
-	return [...loader, ...pattern, '--test', ...reporters, '--test-concurrency=2', timeout, ...paths];
+	const coverage = measures ? ['--experimental-test-coverage', '--test-coverage-include=src/**', '--test-coverage-include=workers/**'] : [];
+	return [...loader, ...coverage, ...pattern, '--test', ...reporters, '--test-concurrency=2', timeout, ...paths];
 }
 
 /** Prints the end of the run; whether it may count as passed. */
@@ -116,11 +123,11 @@ function conclude(outcomesPath) {
 	const summary = summaryOf(outcomes, expected);
 	for (const line of summary.lines) console.log(line);
 	if (options.slowest) for (const line of slowestOf(outcomes, 40)) console.log(line);
-	return summary.ok;
+	return summary.ok && (!measures || holdsFloor(coverageOf(outcomes.filter(({ kind }) => kind === 'covered')), options.raise));
 }
 
 if (!(fuzzTimes >= 1)) refuse('--fuzz takes a number from 1 on');
-const files = chosenFiles().filter((path) => !(options.pure || options.stripped) || isPure(path));
+const files = chosenFiles().filter((path) => !(options.pure || isStripped) || isPure(path));
 if (options.inspect && files.length !== 1) refuse('--inspect takes one file');
 if (files.length === 0) refuse('none of these files is a test that can run this way');
 

@@ -5,24 +5,33 @@ import type { TestEvent } from 'node:test/reporters';
 export type Outcome =
 	| { kind: 'skipped'; file: string; test: string; reason: string }
 	/** How long a file took, its start included. */
-	| { kind: 'file'; file: string; seconds: number };
+	| { kind: 'file'; file: string; seconds: number }
+	/** How much of a file of the product was run. */
+	| { kind: 'covered'; file: string; lines: number; coveredLines: number; branches: number; coveredBranches: number };
 
 /** A reporter of node:test: one line of JSON for each outcome. */
 export default async function* outcomes(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
 	for await (const event of events) {
-		const outcome = outcomeOf(event);
-		if (outcome !== undefined) yield `${JSON.stringify(outcome)}\n`;
+		for (const outcome of outcomesOf(event)) yield `${JSON.stringify(outcome)}\n`;
 	}
 }
 
-function outcomeOf({ type, data }: TestEvent): Outcome | undefined {
+function outcomesOf({ type, data }: TestEvent): Outcome[] {
 	if (type === 'test:pass' && data.skip !== undefined && data.skip !== false) {
-		return { kind: 'skipped', file: pathOf(data.file), test: data.name, reason: data.skip === true ? 'no reason given' : data.skip };
+		return [{ kind: 'skipped', file: pathOf(data.file), test: data.name, reason: data.skip === true ? 'no reason given' : data.skip }];
 	}
 	if (type === 'test:complete' && data.name === pathOf(data.file)) {
-		return { kind: 'file', file: data.name, seconds: data.details.duration_ms / 1000 };
+		return [{ kind: 'file', file: data.name, seconds: data.details.duration_ms / 1000 }];
 	}
-	return undefined;
+	if (type !== 'test:coverage') return [];
+	return data.summary.files.map((file) => ({
+		kind: 'covered',
+		file: pathOf(file.path),
+		lines: file.totalLineCount,
+		coveredLines: file.coveredLineCount,
+		branches: file.totalBranchCount,
+		coveredBranches: file.coveredBranchCount,
+	}));
 }
 
 function pathOf(file = ''): string {
