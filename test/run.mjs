@@ -15,7 +15,7 @@
  */
 import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { coverageOf, holdsFloor } from './support/coverage.ts';
@@ -103,6 +103,9 @@ function runNode(parameters, environment) {
 	});
 }
 
+/** Much of the time a test waits for a socket or for the disk: one more than can run at once. More would want much memory. */
+const concurrency = Math.min(4, availableParallelism() + 1);
+
 function parametersOf(paths, outcomesPath) {
 	const loader = isStripped ? [] : ['--import', 'tsx'];
 	const pattern = options['test-name-pattern'] === undefined ? [] : [`--test-name-pattern=${options['test-name-pattern']}`];
@@ -113,7 +116,7 @@ function parametersOf(paths, outcomesPath) {
 	);
 	const timeout = `--test-timeout=${Math.min(180_000 * fuzzTimes, 2 ** 31 - 1)}`;
 	const coverage = measures ? ['--experimental-test-coverage', '--test-coverage-include=src/**', '--test-coverage-include=workers/**'] : [];
-	return [...loader, ...coverage, ...pattern, '--test', ...reporters, '--test-concurrency=2', timeout, ...paths];
+	return [...loader, ...coverage, ...pattern, '--test', ...reporters, `--test-concurrency=${concurrency}`, timeout, ...paths];
 }
 
 /** Prints the end of the run; whether it may count as passed. */
@@ -140,6 +143,8 @@ try {
 	const status = await runNode(parameters, {
 		...(database && { TRIBUTARY_TEST_DATABASE: database.url }),
 		TRIBUTARY_FUZZ_TIMES: String(fuzzTimes),
+		// Half of what a file with a service costs is to compile the same modules again. Coverage needs them compiled anew.
+		...(!measures && { NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/tests') }),
 	});
 	process.exitCode = (options.inspect || conclude(outcomesPath)) && status === 0 ? 0 : 1;
 } finally {
