@@ -7,7 +7,6 @@ import { type EntityManager, runInTransaction } from '#storage/entities/index.ts
 import type { ObjectStore } from '#storage/objects/object-store.ts';
 import type { Reader } from '#storage/reader.ts';
 import { advanceAccessVersion, insertAuditEvent } from '#storage/statements/administrative/read-access.ts';
-import type { ReplayRuns } from './replay-runs.ts';
 
 /** Who administers. */
 export interface Actor {
@@ -44,7 +43,21 @@ export interface OperationContext extends AdministrationContext {
 	/** For what is read as the FHIR surface reads it. */
 	reader: Reader;
 	/** Replays of many messages, which outlive the call; undefined where nothing does. */
-	replayRuns: ReplayRuns | undefined;
+	replayRuns: ReplayStarter | undefined;
+}
+
+/** A replay of many messages of one site. */
+export interface NewRun {
+	siteId: string;
+	/** What the messages have in common. */
+	cause: object;
+	/** In the order in which they are taken. */
+	messageIds: readonly string[];
+}
+
+export interface ReplayStarter {
+	/** @throws AdministrationError while another one of the site is under way */
+	start(context: OperationContext, run: NewRun): Promise<string>;
 }
 
 /** For who administers the whole network from within: the command line. */

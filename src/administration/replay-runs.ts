@@ -3,16 +3,8 @@ import { newId } from '#core/id.ts';
 import type { Log } from '#core/log.ts';
 import { isOpenMessage } from '#storage/statements/administrative/failures.ts';
 import { advanceRun, finishRun, insertRun, interruptSilentRuns } from '#storage/statements/administrative/replay-runs.ts';
-import { AdministrationError, type OperationContext } from './context.ts';
+import { AdministrationError, type NewRun, type OperationContext, type ReplayStarter } from './context.ts';
 import { replayMessage } from './messages.ts';
-
-export interface NewRun {
-	siteId: string;
-	/** What the messages have in common. */
-	cause: object;
-	/** In the order in which they are taken. */
-	messageIds: readonly string[];
-}
 
 interface Run {
 	context: OperationContext;
@@ -30,7 +22,7 @@ const triesMax = 60;
  * Replays of many messages that this node carries out, one message after the other. They go on when whoever started them goes
  * away, and end with the node; what they have done is in the database, so that any node tells.
  */
-export class ReplayRuns {
+export class ReplayRuns implements ReplayStarter {
 	readonly #log: Log;
 	readonly #stop = new AbortController();
 	readonly #running = new Set<Promise<void>>();

@@ -1,4 +1,4 @@
-import type { LimitDefinition } from './limits.ts';
+import type { LimitDefinition } from './limit-definition.ts';
 
 const MiB = 1024 * 1024;
 

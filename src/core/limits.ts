@@ -4,6 +4,7 @@ import { databaseLimitDefinitions } from './database-limits.ts';
 import { dicomLimitDefinitions } from './dicom-limits.ts';
 import { dicomWebLimitDefinitions } from './dicomweb-limits.ts';
 import { hl7v2LimitDefinitions } from './hl7v2-limits.ts';
+import type { LimitDefinition } from './limit-definition.ts';
 import { signInLimitDefinitions } from './sign-in-limits.ts';
 import { xmlLimitDefinitions } from './xml-limits.ts';
 
@@ -11,14 +12,6 @@ import { xmlLimitDefinitions } from './xml-limits.ts';
  * Every limit of the product in one table: its default, the environment variable that changes it, and what the
  * sender is answered at the limit. `config.ts` reads the variables, `docs/configuration.md` is printed from here.
  */
-export interface LimitDefinition {
-	variable: string;
-	default: number;
-	min: number;
-	max: number;
-	answer: string;
-}
-
 const MiB = 1024 * 1024;
 
 export const limitDefinitions = {

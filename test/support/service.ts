@@ -28,7 +28,7 @@ export interface TestService extends AsyncDisposable {
 	service: Service;
 	databaseUrl: string;
 	dataDir: string;
-	administration: OperationContext;
+	administration: OperationContext & { replayRuns: ReplayRuns };
 	/** A site whose HL7 client listens to loopback, and a key for it. */
 	addSite(slug: string, client?: ClientInput): Promise<{ site: SiteRecord; key: string }>;
 	fhir(path: string, key: string, headers?: Record<string, string>): Promise<{ status: number; body: FhirBody; headers: Headers }>;
@@ -61,7 +61,7 @@ export async function testService(environment: Record<string, string> = {}): Pro
 	const door = doorTo(database.url);
 	const orm = await openEntities(door.people);
 	const replayRuns = new ReplayRuns(silentLog);
-	const administration: OperationContext = {
+	const administration: TestService['administration'] = {
 		...wholeNetwork('test'),
 		em: orm.em,
 		nowMs: () => Date.now(),
