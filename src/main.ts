@@ -7,12 +7,17 @@ import { version } from './version.ts';
 
 /** Exit codes: 0 ended as asked, 1 failed at run time, 2 wrong configuration or usage. */
 export async function main(argv: string[]): Promise<number> {
-	return runCli(argv, { stdout: process.stdout, stderr: process.stderr }, { start, processDelivery, readConfig, version });
+	return runCli(argv, { stdout: process.stdout, stderr: process.stderr }, { start, processDelivery, remoteEcho, readConfig, version });
 }
 
 /** What most commands do without is loaded by those that need it: it takes longer than they do. */
 const processDelivery: CliHooks['processDelivery'] = async (databaseUrl, delivery, limits) =>
 	(await import('./ingest-in-place.ts')).processInPlace(databaseUrl, delivery, limits);
+
+const remoteEcho: CliHooks['remoteEcho'] =
+	(config) =>
+	async (...parameters) =>
+		(await import('./echo.ts')).remoteEcho(config)(...parameters);
 
 /** Runs the service until it is told to end. */
 async function start(): Promise<number> {

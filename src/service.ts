@@ -28,6 +28,7 @@ import { mppsSurface, procedureStepsOf } from '#surfaces/mpps/surface.ts';
 import type { ServiceNode, Surface } from '#surfaces/node.ts';
 import { operationsSurface } from '#surfaces/operations/surface.ts';
 import type { Config } from './config.ts';
+import { remoteEcho } from './echo.ts';
 import { version } from './version.ts';
 
 /** A running node. */
@@ -53,7 +54,7 @@ const surfaces: readonly Surface[] = [
 	fhirSurface(dicomWebSurface),
 	hl7HttpSurface,
 	mppsSurface,
-	adminSurface,
+	adminSurface(remoteEcho),
 	mllpSurface,
 	dimseSurface(procedureStepsOf),
 ];

@@ -7,6 +7,7 @@ import { type EntityManager, runInTransaction } from '#storage/entities/index.ts
 import type { ObjectStore } from '#storage/objects/object-store.ts';
 import type { Reader } from '#storage/reader.ts';
 import { advanceAccessVersion, insertAuditEvent } from '#storage/statements/administrative/read-access.ts';
+import type { Echo } from './echo.ts';
 
 /** Who administers. */
 export interface Actor {
@@ -40,6 +41,8 @@ export interface OperationContext extends AdministrationContext {
 	/** DICOM_HEADER_BYTES_MAX */
 	headerBytesMax: number;
 	limits: Limits;
+	/** C-ECHO of a remote AE. */
+	echo(target: { title: string; host: string; port: number; tls: boolean }, callingAe: string): Promise<Echo>;
 	/** For what is read as the FHIR surface reads it. */
 	reader: Reader;
 	/** Replays of many messages, which outlive the call; undefined where nothing does. */

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { isUuid, newId } from '#core/id.ts';
 import { type EntityManager, RemoteAe } from '#storage/entities/index.ts';
-import { type AdministrationContext, AdministrationError, change } from './context.ts';
+import { type AdministrationContext, AdministrationError, change, note, type OperationContext } from './context.ts';
+import { echoOutcomes } from './echo.ts';
 import { instant } from './schemas.ts';
 import { aeTitle, siteBySlug } from './sites.ts';
 import { ofVisibleSites } from './visible-sites.ts';
@@ -15,7 +16,7 @@ export const addRemoteAeInput = z.strictObject({
 	tls: z.boolean().default(false),
 });
 
-export const removeRemoteAeInput = z.strictObject({ ae: z.string(), site: z.string().optional() });
+export const namedRemoteAe = z.strictObject({ ae: z.string(), site: z.string().optional() });
 
 export const remoteAeRecord = z.strictObject({
 	id: z.uuid(),
@@ -27,6 +28,15 @@ export const remoteAeRecord = z.strictObject({
 	created_at: instant,
 });
 type RemoteAeRecord = z.infer<typeof remoteAeRecord>;
+
+export const remoteAeEcho = z.strictObject({
+	...remoteAeRecord.omit({ created_at: true }).shape,
+	calling_ae: z.string(),
+	outcome: z.enum(echoOutcomes).describe('answered: with success; refused: with another status; the others: there was no answer, and why'),
+	status: z.int().nullable().describe('of the C-ECHO response'),
+	reason: z.string(),
+	duration_ms: z.int(),
+});
 
 function record(remote: RemoteAe): RemoteAeRecord {
 	const { id, site, title, host, port, tls, createdAt } = remote;
@@ -52,11 +62,11 @@ export async function listRemoteAes(context: AdministrationContext): Promise<Rem
 	return (await context.em.fork().find(RemoteAe, ofVisibleSites(context), options)).map(record);
 }
 
-export async function showRemoteAe({ em }: AdministrationContext, named: z.infer<typeof removeRemoteAeInput>): Promise<RemoteAeRecord> {
+export async function showRemoteAe({ em }: AdministrationContext, named: z.infer<typeof namedRemoteAe>): Promise<RemoteAeRecord> {
 	return record(await remoteAe(em.fork(), named));
 }
 
-async function remoteAe(em: EntityManager, { ae, site }: z.infer<typeof removeRemoteAeInput>): Promise<RemoteAe> {
+async function remoteAe(em: EntityManager, { ae, site }: z.infer<typeof namedRemoteAe>): Promise<RemoteAe> {
 	if (site === undefined && !isUuid(ae)) throw new AdministrationError('a remote AE is named by its id, or by its title and its site');
 	const within = site === undefined ? {} : { site: await siteBySlug(em, site) };
 	const remote = await em.findOne(RemoteAe, { ...within, ...(isUuid(ae) ? { id: ae } : { title: ae.trim() }) }, { populate: ['site'] });
@@ -64,11 +74,25 @@ async function remoteAe(em: EntityManager, { ae, site }: z.infer<typeof removeRe
 	return remote;
 }
 
-export function removeRemoteAe(context: AdministrationContext, input: z.infer<typeof removeRemoteAeInput>): Promise<RemoteAeRecord> {
+export function removeRemoteAe(context: AdministrationContext, input: z.infer<typeof namedRemoteAe>): Promise<RemoteAeRecord> {
 	return change(context, async (em) => {
 		const remote = await remoteAe(em, input);
 		const removed = record(remote);
 		em.remove(remote);
 		return [removed, { action: 'ae.remove', subject: removed.id, siteId: remote.site.id, before: removed }];
 	});
+}
+
+/** Calls a remote AE as the service does for the site, with its AE title. */
+export async function echoRemoteAe(context: OperationContext, input: z.infer<typeof namedRemoteAe>): Promise<z.infer<typeof remoteAeEcho>> {
+	const remote = await remoteAe(context.em.fork(), input);
+	const { slug, active, aeTitle: callingAe } = remote.site;
+	if (!active) throw new AdministrationError(`the site '${slug}' is disabled: nobody is called for it`);
+	if (!callingAe) throw new AdministrationError(`the site '${slug}' has no AE title to call with; site set --ae-title gives it one`);
+	const { created_at: _, ...called } = record(remote);
+	const startedMs = context.nowMs();
+	const { outcome, status, reason } = await context.echo(called, callingAe);
+	const result = { ...called, calling_ae: callingAe, outcome, status: status ?? null, reason };
+	await note(context, { action: 'ae.echo', subject: remote.id, siteId: remote.site.id, after: { outcome, status: result.status } });
+	return { ...result, duration_ms: context.nowMs() - startedMs };
 }

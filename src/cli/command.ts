@@ -1,3 +1,4 @@
+import type { OperationContext } from '#administration/context.ts';
 import type { Delivery, ReplyTo } from '#record/delivery.ts';
 import type { Config } from '../config.ts';
 
@@ -11,6 +12,8 @@ export interface CliHooks {
 	/** Runs the service until it ends; answers the exit code. */
 	start(): Promise<number>;
 	processDelivery<Sent extends Delivery>(databaseUrl: string, delivery: Sent, limits: Config['limits']): Promise<ReplyTo<Sent>>;
+	/** C-ECHO of remote AEs. */
+	remoteEcho(config: Config): OperationContext['echo'];
 	readConfig(): Config;
 	version: string;
 }

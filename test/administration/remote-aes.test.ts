@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { addRemoteAe, addRemoteAeInput, listRemoteAes, removeRemoteAe } from '#administration/remote-aes.ts';
-import { addSite } from '#administration/sites.ts';
+import { addRemoteAe, addRemoteAeInput, echoRemoteAe, listRemoteAes, removeRemoteAe } from '#administration/remote-aes.ts';
+import { addSite, enableSite, setSite } from '#administration/sites.ts';
 import { administeredAt, audited, refused, withSite } from '#test/support/administration.ts';
 
 describe('remote AEs', () => {
@@ -52,4 +52,34 @@ describe('remote AEs', () => {
 		for (const port of [0, 65_536, 1.5, 'http']) assert.ok(!parse({ port }), String(port));
 		for (const title of ['', '  ', 'A\\B', 'SEVENTEEN LETTERS', 'Ä']) assert.ok(!parse({ title }), title);
 	});
+
+	test('a remote AE is called under the AE title of the site, and the audit trail has what came of it', () =>
+		withSite(async ({ context, rows }) => {
+			const remote = await addRemoteAe(context, archive);
+			const called: unknown[] = [];
+			const echoing = {
+				...context,
+				echo: async (...parameters: unknown[]) => {
+					called.push(parameters);
+					return { outcome: 'refused' as const, status: 0x0122, reason: 'ARCHIVE answered with the status 0x0122' };
+				},
+			};
+			await assert.rejects(echoRemoteAe(echoing, { ae: remote.id }), /the site 'west' has no AE title to call with/);
+			await setSite(context, { slug: 'west', ae_title: 'WEST' });
+			const { created_at: _, ...target } = remote;
+			assert.deepEqual(await echoRemoteAe(echoing, { ae: 'ARCHIVE', site: 'west' }), {
+				...target,
+				calling_ae: 'WEST',
+				outcome: 'refused',
+				status: 0x0122,
+				reason: 'ARCHIVE answered with the status 0x0122',
+				duration_ms: 0,
+			});
+			assert.deepEqual(called, [[target, 'WEST']]);
+			await enableSite(context, 'west', false);
+			await assert.rejects(echoRemoteAe(echoing, { ae: remote.id }), /the site 'west' is disabled/);
+			assert.equal(called.length, 1);
+			const events = await rows<{ subject: string; detail: object }>(`select subject, detail from audit_event where action = 'ae.echo'`);
+			assert.deepEqual(events, [{ subject: remote.id, detail: { after: { outcome: 'refused', status: 0x0122 } } }]);
+		}));
 });

@@ -5,6 +5,7 @@ import { newId } from '#core/id.ts';
 import { opened, sendImages } from '#test/support/images.ts';
 import { type TestService, testService } from '#test/support/service.ts';
 import { readConfig } from '../../src/config.ts';
+import { remoteEcho } from '../../src/echo.ts';
 import { processInPlace } from '../../src/ingest-in-place.ts';
 
 let service: TestService;
@@ -32,6 +33,7 @@ async function run(...argv: string[]): Promise<{ code: number; out: string; err:
 		{
 			start: () => assert.fail('nothing is started'),
 			processDelivery: processInPlace,
+			remoteEcho,
 			readConfig: () => readConfig({ DATABASE_URL: service.databaseUrl }),
 			version: '9.9.9',
 		},

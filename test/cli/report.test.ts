@@ -8,6 +8,7 @@ import { newId } from '#core/id.ts';
 import { fhirClient } from '#test/support/fhir-client.ts';
 import { type TestService, testService } from '#test/support/service.ts';
 import { readConfig } from '../../src/config.ts';
+import { remoteEcho } from '../../src/echo.ts';
 import { processInPlace } from '../../src/ingest-in-place.ts';
 
 let service: TestService;
@@ -22,6 +23,7 @@ async function runWith(environment: Record<string, string>, ...argv: string[]): 
 	const hooks = {
 		start: () => assert.fail('nothing is started'),
 		processDelivery: processInPlace,
+		remoteEcho,
 		readConfig: () => readConfig({ DATABASE_URL: service.databaseUrl, ...environment }),
 		version: '9.9.9',
 	};

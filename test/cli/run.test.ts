@@ -11,6 +11,7 @@ import { firstIdOf } from '#storage/statements/administrative/search-messages.ts
 import { testDatabase } from '#test/support/database.ts';
 import { doorTo } from '#test/support/door.ts';
 import { readConfig } from '../../src/config.ts';
+import { remoteEcho } from '../../src/echo.ts';
 
 interface Outcome {
 	code: number;
@@ -50,6 +51,7 @@ async function terminal(t: TestContext, environment: Record<string, string> = {}
 		const hooks = {
 			start: () => Promise.resolve(0),
 			processDelivery,
+			remoteEcho,
 			readConfig: () => readConfig({ DATABASE_URL: database.url, DATA_DIR: dataDir, ...environment }),
 			version: '9.9.9',
 		};
@@ -76,7 +78,7 @@ async function withWest(t: TestContext, environment: Record<string, string> = {}
 }
 
 describe('JSON that scripts rely on', { timeout: 60_000 }, () => {
-	test('ae add, list and remove', async (t) => {
+	test('ae add, list, echo and remove', async (t) => {
 		const { json, run } = await withWest(t);
 		const place = ['--site', 'west', '--title', 'ARCHIVE', '--host', 'archive', '--port', '104'];
 		const added = await json('ae', 'add', ...place, '--tls');
@@ -85,6 +87,13 @@ describe('JSON that scripts rely on', { timeout: 60_000 }, () => {
 		assert.deepEqual(await json('ae', 'list', '--site', 'west'), [added]);
 		assert.match((await run('ae', 'add', ...place)).err, /has a remote AE 'ARCHIVE' already/);
 		assert.deepEqual(await json('ae', 'remove', 'ARCHIVE', '--site', 'west'), added);
+		const nobody = await json('ae', 'add', '--site', 'west', '--title', 'NOBODY', '--host', '127.0.0.1', '--port', '1');
+		const { duration_ms: duration, ...echoed } = await json('ae', 'echo', 'NOBODY', '--site', 'west');
+		const { created_at: _, ...target } = nobody;
+		const reason = 'NOBODY cannot be reached: ECONNREFUSED';
+		assert.deepEqual(echoed, { ...target, calling_ae: 'WEST', outcome: 'unreachable', status: null, reason });
+		assert.equal(typeof duration, 'number');
+		assert.deepEqual((await json('ae', 'remove', nobody.id)).title, 'NOBODY');
 		assert.deepEqual(await json('ae', 'list'), []);
 	});
 

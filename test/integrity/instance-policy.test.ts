@@ -10,6 +10,7 @@ import { type SampleInstance, sampleDataSet } from '#test/support/data-set.ts';
 import { eventually, type TestService, testService } from '#test/support/service.ts';
 import { associate, data, statusOf, store, value } from '#test/surfaces/dimse/peer.ts';
 import { readConfig } from '../../src/config.ts';
+import { remoteEcho } from '../../src/echo.ts';
 import { processInPlace } from '../../src/ingest-in-place.ts';
 
 let service: TestService;
@@ -32,6 +33,7 @@ async function run(...argv: string[]): Promise<{ code: number; out: string; err:
 		{
 			start: () => assert.fail('nothing is started'),
 			processDelivery: processInPlace,
+			remoteEcho,
 			readConfig: () => readConfig({ DATABASE_URL: service.databaseUrl, DATA_DIR: service.dataDir }),
 			version: '9.9.9',
 		},

@@ -12,6 +12,7 @@ import { defaultLimits } from '#core/limits.ts';
 import { silentLog } from '#core/log.ts';
 import { openEntities } from '#storage/entities/index.ts';
 import { configuredObjectStore } from '#storage/objects/open.ts';
+import { remoteEcho } from '../../src/echo.ts';
 import { processInPlace } from '../../src/ingest-in-place.ts';
 import { testDatabase } from './database.ts';
 import { doorTo } from './door.ts';
@@ -45,6 +46,7 @@ export async function testAdministration({ allowAnySource = false } = {}): Promi
 		objects: configuredObjectStore({ DATA_DIR: folder }),
 		headerBytesMax: defaultLimits.dicomHeaderBytesMax,
 		limits: defaultLimits,
+		echo: remoteEcho({ limits: defaultLimits }),
 		reader: door.currentReads,
 		replayRuns,
 	};

@@ -13,6 +13,7 @@ import { silentLog } from '#core/log.ts';
 import { openEntities } from '#storage/entities/index.ts';
 import { configuredObjectStore } from '#storage/objects/open.ts';
 import { readConfig } from '../../src/config.ts';
+import { remoteEcho } from '../../src/echo.ts';
 import { processInPlace } from '../../src/ingest-in-place.ts';
 import { type Service, startService } from '../../src/service.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
@@ -71,6 +72,7 @@ export async function testService(environment: Record<string, string> = {}): Pro
 		objects: configuredObjectStore(config),
 		headerBytesMax: config.limits.dicomHeaderBytesMax,
 		limits: config.limits,
+		echo: remoteEcho(config),
 		reader: door.currentReads,
 		replayRuns,
 	};

@@ -7,7 +7,7 @@ import type { ServiceNode } from '../node.ts';
 import type { OperationServices } from './context.ts';
 
 /** What operations work with. The unit of work takes a moment to make, and nobody may ask for it. */
-export function operationServices(node: ServiceNode): () => Promise<OperationServices> {
+export function operationServices(node: ServiceNode, echo: OperationServices['echo']): () => Promise<OperationServices> {
 	const { config, log, metrics, database, clock, gateway, objects } = node;
 	const { limits } = config;
 	let orm: Awaited<ReturnType<typeof openEntities>> | undefined;
@@ -34,6 +34,7 @@ export function operationServices(node: ServiceNode): () => Promise<OperationSer
 			objects,
 			headerBytesMax: limits.dicomHeaderBytesMax,
 			limits,
+			echo,
 			reader: database.currentReads,
 			replayRuns,
 		};

@@ -2,6 +2,7 @@ import { Sessions } from '#access/sessions.ts';
 import { SignIn } from '#access/sign-in.ts';
 import type { Failure } from '#core/failure.ts';
 import type { SurfaceAddress } from '#storage/runtime-file.ts';
+import type { Config } from '../../config.ts';
 import { documentationRoutes } from '../http/documentation/routes.ts';
 import { jsonAnswer } from '../http/json-answer.ts';
 import { httpOptions, listening } from '../http/listen.ts';
@@ -11,7 +12,7 @@ import type { ServiceNode, Surface } from '../node.ts';
 import { auditExport } from './audit-export.ts';
 import { bundleConsole, type ConsoleAssets } from './console-assets.ts';
 import { consoleFiles } from './console-files.ts';
-import type { AdminContext } from './context.ts';
+import type { AdminContext, OperationServices } from './context.ts';
 import { Figures } from './live/figures.ts';
 import { liveRoutes } from './live/routes.ts';
 import { Watchers } from './live/watchers.ts';
@@ -76,10 +77,13 @@ export function createAdminSurface(
 	return createHttpServer({ ...listen, name: 'admin', limits, metrics, log, headers, routes, elsewhere: files.page, renderFailure });
 }
 
-export const adminSurface: Surface = { name: 'admin', open };
+/** @param echoOf calls remote AEs for operations, which is DICOM's business */
+export function adminSurface(echoOf: (config: Config) => OperationServices['echo']): Surface {
+	return { name: 'admin', open: (node) => open(node, echoOf(node.config)) };
+}
 
 /** The console is bundled meanwhile and shows people where FHIR is, which is opened before. */
-async function open(node: ServiceNode): Promise<Record<string, SurfaceAddress>> {
+async function open(node: ServiceNode, echo: OperationServices['echo']): Promise<Record<string, SurfaceAddress>> {
 	const { config, version, log, metrics, clock, database, audit, gateway } = node;
 	const { limits, ADMIN_HOST: host, ADMIN_PORT: port, API_DOCUMENTATION: documented } = config;
 	const sessions = new Sessions(database.people, limits);
@@ -90,7 +94,7 @@ async function open(node: ServiceNode): Promise<Record<string, SurfaceAddress>> 
 	node.onClose(() => figures.close());
 	const watchers = new Watchers({ sessions, limits, metrics, log }, figures);
 	const signIn = new SignIn({ database: database.people, sessions, audit, limits });
-	const context = { sessions, signIn, services: operationServices(node), figures, watchers, limits, metrics, log };
+	const context = { sessions, signIn, services: operationServices(node, echo), figures, watchers, limits, metrics, log };
 	const { tls, trustedProxies } = httpOptions(node);
 	const opening = createAdminSurface(context, { host, port, tls, trustedProxies, assets, documented, version });
 	const addresses = await listening(node, 'admin', host, opening);

@@ -9,6 +9,7 @@ import { type TestContext, test } from 'node:test';
 import { defaultLimits } from '#core/limits.ts';
 import { createMetrics } from '#core/metrics.ts';
 import { AssociationError } from '#surfaces/dimse/association-error.ts';
+import { echo } from '#surfaces/dimse/echo.ts';
 import { type AssociationOptions, requestAssociation } from '#surfaces/dimse/requestor.ts';
 import { sampleDataSet } from '#test/support/data-set.ts';
 import { eventually } from '#test/support/eventually.ts';
@@ -74,6 +75,18 @@ test('storescp takes what is sent to it, in small PDUs as well', { skip: without
 		assert.deepEqual(bytes.subarray(bytes.length - dataSet.length), dataSet);
 	}
 	await association.release();
+});
+
+test('storescp answers an echo, or rejects it', { skip: without('dcmtk'), timeout: 60_000 }, async (t) => {
+	const { port } = await storescp(t);
+	const target = { title: 'ARCHIVE', host: '127.0.0.1', port, tls: false };
+	const called = () => echo(target, { callingAe: 'WEST', tls: undefined, limits: defaultLimits });
+	await eventually(async () => (await called()).outcome !== 'unreachable', 'the start of storescp');
+	assert.deepEqual(await called(), { outcome: 'answered', status: 0, reason: 'ARCHIVE answered' });
+	const refusing = await storescp(t, '--refuse');
+	const refused = () => echo({ ...target, port: refusing.port }, { callingAe: 'WEST', tls: undefined, limits: defaultLimits });
+	await eventually(async () => (await refused()).outcome !== 'unreachable', 'the start of storescp');
+	assert.equal((await refused()).outcome, 'rejected');
 });
 
 test('an association over TLS holds the peer to the authorities, and shows a certificate', async (t) => {

@@ -1,0 +1,103 @@
+import { Socket } from 'node:net';
+import { DEFAULT_CIPHERS } from 'node:tls';
+import type { RemoteAe } from '#access/directory.ts';
+import type { Echo } from '#administration/echo.ts';
+import type { Limits } from '#core/limits.ts';
+import { rejectedBy } from './association-error.ts';
+import type { RequestorTls } from './requestor-tls.ts';
+
+export interface EchoOptions {
+	callingAe: string;
+	tls: RequestorTls | undefined;
+	limits: Pick<Limits, 'dimseConnectMsMax' | 'dimseAssociateBytesMax'>;
+}
+
+/** The answer is there; the peer's part in the release is waited for no longer. */
+const releaseMsMax = 2000;
+
+/** The library's types do not show its connection, which is bounded and closed from here. */
+interface Connected {
+	socket: Socket;
+	on(event: 'abort', listener: () => void): unknown;
+}
+
+function connectionOf(client: object): Connected {
+	const { network } = client as { network?: Connected };
+	if (!(network?.socket instanceof Socket)) throw new Error('dcmjs-dimse keeps its connection where it is not expected');
+	return network;
+}
+
+function securityOptions(tls: RequestorTls | undefined) {
+	const { cert, key, authorities } = tls ?? {};
+	return {
+		...(cert && key ? { cert, key } : {}),
+		...(authorities ? { ca: authorities } : {}),
+		rejectUnauthorized: true,
+		minVersion: 'TLSv1.2',
+		ciphers: DEFAULT_CIPHERS,
+	};
+}
+
+/**
+ * C-ECHO of a remote AE (PS3.7 §9.1.5) by the client of dcmjs-dimse: an association, one request, its release. Never rejects for what the
+ * peer does. The library has no bound on what it receives and leaves connections open that the peer does not close; both are seen to here.
+ */
+export async function echo({ title, host, port, tls }: RemoteAe, { callingAe, tls: own, limits }: EchoOptions): Promise<Echo> {
+	// It takes a tenth of a second and some memory, which nobody pays who asks for no echo.
+	const { Client: DimseClient, log, requests } = (await import('dcmjs-dimse')).default;
+	log.setLevel('silent');
+	const client = new DimseClient();
+	const request = new requests.CEchoRequest();
+	client.addRequest(request);
+	const ms = limits.dimseConnectMsMax;
+	// Those of the library come later than ours and close nothing.
+	const late = { connectTimeout: 4 * ms, associationTimeout: 4 * ms, pduTimeout: 4 * ms };
+	return new Promise((resolve) => {
+		let answer: Echo | undefined;
+		let isConnected = false;
+		let received = 0;
+		const end = (echo: Echo) => {
+			clearTimeout(patience);
+			answer ??= echo;
+			socket.destroy();
+			resolve(answer);
+		};
+		const fail = (outcome: Echo['outcome'], what: string) => end({ outcome, reason: `${title} ${what}` });
+		let patience = setTimeout(() => fail('timeout', 'did not accept the association in time'), ms);
+		const expectWithin = (limitMs: number, what: string) => {
+			clearTimeout(patience);
+			patience = setTimeout(() => fail('timeout', what), limitMs);
+		};
+		client.on('associationAccepted', () => expectWithin(ms, 'accepted the association and did not answer in time'));
+		client.on('associationRejected', ({ result, source, reason }) => {
+			end({ outcome: 'rejected', reason: rejectedBy(title, Buffer.from([0, result, source, reason])).message });
+		});
+		request.on('response', (response) => {
+			const status = response.getStatus();
+			const words = status === 0 ? 'answered' : `answered with the status 0x${status.toString(16).padStart(4, '0').toUpperCase()}`;
+			answer ??= { outcome: status === 0 ? 'answered' : 'refused', status, reason: `${title} ${words}` };
+			expectWithin(releaseMsMax, words);
+		});
+		client.on('associationReleased', () => fail('no-context', 'does not accept C-ECHO'));
+		client.on('closed', () => fail('aborted', 'closed the connection'));
+		client.on('networkError', () => fail('protocol', 'broke the protocol'));
+		client.send(host, port, callingAe, title, { ...late, ...(tls ? { securityOptions: securityOptions(own) } : {}) });
+		const connection = connectionOf(client);
+		const { socket } = connection;
+		connection.on('abort', () => fail('aborted', 'aborted the association'));
+		socket.setNoDelay(true);
+		socket.once(tls ? 'secureConnect' : 'connect', () => {
+			isConnected = true;
+		});
+		// Before the library, which keeps no code.
+		socket.prependListener('error', (error: NodeJS.ErrnoException) => {
+			const why = error.code ?? 'connection failed';
+			if (isConnected) fail('aborted', `broke off: ${why}`);
+			else fail('unreachable', `cannot be reached: ${why}`);
+		});
+		socket.on('data', (chunk) => {
+			received += chunk.length;
+			if (received > limits.dimseAssociateBytesMax) fail('protocol', 'broke the protocol: it sends without end');
+		});
+	});
+}
