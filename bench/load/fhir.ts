@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { createReadStream, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { createReadStream, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,16 +9,19 @@ import { readRuntimeFile } from '../../src/storage/runtime-file.ts';
 import { randomSource } from '../corpus.ts';
 import { benchKey } from './bench-key.ts';
 import { birthDate, familyName, observation, observationCode, patient, patientId, writeCorpus } from './fhir-corpus.ts';
-import { type LoadRequest, type LoadResult, runWrk, wrkVersion } from './wrk.ts';
+import { figures, type HttpDriver, httpDrivers, type LoadRequest, type LoadResult } from './http-driver.ts';
+import { cpuSecondsOf, databaseCpuSeconds } from './processor.ts';
 
 /**
  * FHIR over HTTP on embedded PostgreSQL with fsync: a site with so many patients and five observations of each, loaded by
- * `$import`. FHIR_BENCH_PATIENTS lists the sizes (1000), FHIR_BENCH_CONNECTIONS the numbers of connections (1,16,128).
+ * `$import`. FHIR_BENCH_PATIENTS lists the sizes (1000), FHIR_BENCH_CONNECTIONS the numbers of connections (1,16,128), FHIR_BENCH_SECONDS
+ * is how long each request runs (5).
  */
 const sizes = (process.env['FHIR_BENCH_PATIENTS'] ?? '1000').split(',').map(Number);
 const connectionCounts = (process.env['FHIR_BENCH_CONNECTIONS'] ?? '1,16,128').split(',').map(Number);
 const seconds = Number(process.env['FHIR_BENCH_SECONDS'] ?? 5);
 const requestCount = 4000;
+const contentType = 'application/fhir+json';
 
 /** Medplum 5.0.10 with PostgreSQL and Redis, 16 connections, on this kind of machine (docs/performance.md). */
 const peers: Readonly<Record<string, number>> = {
@@ -69,21 +72,6 @@ interface Subject {
 	service: ServiceProcess;
 	port: number;
 	key: string;
-}
-
-/** Jiffies that a process and its children have used (Linux). */
-function cpuOf(pid: number): number {
-	try {
-		const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-		return Number(fields[11]) + Number(fields[12]);
-	} catch {
-		return 0;
-	}
-}
-
-function databaseCpu(postmaster: number): number {
-	const children = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8').trim().split(' ').filter(Boolean);
-	return children.reduce((sum, pid) => sum + cpuOf(Number(pid)), 0);
 }
 
 async function post(subject: Subject, path: string, file: string): Promise<string> {
@@ -144,51 +132,49 @@ async function vacuum({ service }: Subject): Promise<void> {
 	await client.end();
 }
 
-async function staticRate(subject: Subject, connections: number): Promise<LoadResult> {
+async function staticRate(subject: Subject, driver: HttpDriver, connections: number): Promise<LoadResult> {
 	const sample = await fetch(`http://127.0.0.1:${subject.port}/fhir/Patient/${patientId(1)}`, { headers: { 'X-API-Key': subject.key } });
 	const server = spawn(process.execPath, ['--import', 'tsx', join(import.meta.dirname, 'static-server.ts'), await sample.text()], {
 		stdio: ['ignore', 'pipe', 'inherit'],
 	});
 	try {
 		const port = await new Promise<number>((resolve) => server.stdout.once('data', (chunk) => resolve(Number(String(chunk)))));
-		return await runWrk({ port, key: subject.key, requests: [{ method: 'GET', path: '/' }], connections, seconds });
+		return await driver.run({ port, key: subject.key, requests: [{ method: 'GET', path: '/' }], connections, seconds, contentType });
 	} finally {
 		server.kill();
 	}
 }
 
-async function measure(subject: Subject, size: number): Promise<void> {
+/** Seconds of processor time: of the service, of the database. */
+function cpuOf({ service }: Subject): readonly [number, number] {
+	return [cpuSecondsOf(service.pid), databaseCpuSeconds(service.databasePid)];
+}
+
+async function measure(subject: Subject, driver: HttpDriver, size: number): Promise<void> {
 	for (const connections of connectionCounts) {
-		const yardstick = await staticRate(subject, connections);
-		console.log(
-			`\n${size} patients, ${connections} connections; uWS serving the bytes of one patient: ${Math.round(yardstick.perSecond)}/s`,
-		);
+		const yardstick = await staticRate(subject, driver, connections);
+		console.log(`\n${driver.name}, ${size} patients, ${connections} connections\n${'uWS, one patient'.padEnd(28)} ${figures(yardstick)}`);
 		for (const [name, next] of Object.entries(workloads(size))) {
 			const requests = Array.from({ length: name.includes('create') || name === 'update' ? 40_000 : requestCount }, () => next());
-			const before = [cpuOf(subject.service.pid), databaseCpu(subject.service.databasePid)] as const;
-			const result = await runWrk({ port: subject.port, key: subject.key, requests, connections, seconds });
+			const before = cpuOf(subject);
+			const result = await driver.run({ port: subject.port, key: subject.key, requests, connections, seconds, contentType });
 			const total = result.perSecond * seconds;
-			const cpu = [cpuOf(subject.service.pid) - before[0], databaseCpu(subject.service.databasePid) - before[1]].map(
-				(jiffies) => `${((jiffies * 10_000) / total).toFixed(0)}`,
-			);
+			const cpu = cpuOf(subject).map((used, index) => (((used - (before[index] ?? 0)) * 1e6) / total).toFixed(0));
 			const peer = connections === 16 && peers[name] ? `  ${(result.perSecond / peers[name]).toFixed(1)} × peer` : '';
-			const share = name === 'read' ? `  ${(result.perSecond / yardstick.perSecond).toFixed(2)} of static` : '';
-			console.log(
-				`${name.padEnd(28)} ${String(Math.round(result.perSecond)).padStart(6)}/s  p50 ${result.p50Ms.toFixed(2)} ms  p99 ${result.p99Ms.toFixed(2)} ms  CPU service ${cpu[0]} µs, database ${cpu[1]} µs${result.failed > 0 ? `  ${result.failed} FAILED` : ''}${share}${peer}`,
-			);
+			const share = name === 'read' ? `  ${(result.perSecond / yardstick.perSecond).toFixed(2)} of uWS` : '';
+			console.log(`${name.padEnd(28)} ${figures(result)}  CPU service ${cpu[0]} µs, database ${cpu[1]} µs${share}${peer}`);
 		}
 	}
 }
 
 export async function run(): Promise<void> {
-	const version = wrkVersion();
-	if (version === undefined) throw new Error('the FHIR load needs wrk (Debian: apt-get install wrk)');
-	console.log(version);
+	const drivers = httpDrivers();
+	for (const { version } of drivers) console.log(version);
 	for (const size of sizes) {
 		await using service = new ServiceProcess({ LOG_LEVEL: 'warn' });
 		await service.start();
 		const subject = { service, port: service.port('fhir'), key: await benchKey(service) };
 		await load(subject, size);
-		await measure(subject, size);
+		for (const driver of drivers) await measure(subject, driver, size);
 	}
 }

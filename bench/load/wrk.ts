@@ -2,21 +2,8 @@ import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-
-/** One request as the load sends it. */
-export interface LoadRequest {
-	method: 'GET' | 'POST' | 'PUT';
-	path: string;
-	body?: string;
-}
-
-export interface LoadResult {
-	perSecond: number;
-	p50Ms: number;
-	p99Ms: number;
-	/** Answers that are neither 2xx nor 3xx, and socket errors. */
-	failed: number;
-}
+import type { Load, LoadResult } from './http-driver.ts';
+import { cpuSecondsOf } from './processor.ts';
 
 /** Sends the requests one after the other, each connection from a place of its own, for as long as the load lasts. */
 const script = `
@@ -44,29 +31,13 @@ function done(summary, latency)
 end
 `;
 
-/** wrk's own version line; undefined where it is not installed (Debian: \`apt-get install wrk\`). */
+/** wrk's own version line; undefined where it is not installed (Debian: `apt-get install wrk`). */
 export function wrkVersion(): string | undefined {
 	const { stdout, error } = spawnSync('wrk', ['--version'], { encoding: 'utf8' });
 	return error ? undefined : (stdout.split('\n')[0] ?? '');
 }
 
-export interface Load {
-	port: number;
-	key: string;
-	requests: readonly LoadRequest[];
-	connections: number;
-	seconds: number;
-	contentType?: string;
-}
-
-export async function runWrk({
-	port,
-	key,
-	requests,
-	connections,
-	seconds,
-	contentType = 'application/fhir+json',
-}: Load): Promise<LoadResult> {
+export async function runWrk({ port, key, requests, connections, seconds, contentType }: Load): Promise<LoadResult> {
 	const directory = mkdtempSync(join(tmpdir(), 'tributary-wrk-'));
 	try {
 		const file = join(directory, 'requests');
@@ -88,15 +59,23 @@ export async function runWrk({
 			key,
 			contentType,
 		];
+		const started = performance.now();
 		const child = spawn('wrk', parameters, { stdio: ['ignore', 'pipe', 'inherit'] });
+		// There is nothing to read of a process that has ended.
+		let cpuSeconds = 0;
+		const watch = setInterval(() => {
+			cpuSeconds = Math.max(cpuSeconds, cpuSecondsOf(child.pid ?? 0));
+		}, 100);
 		let output = '';
 		child.stdout.on('data', (chunk) => {
 			output += chunk;
 		});
 		await new Promise((resolve) => child.once('close', resolve));
+		clearInterval(watch);
+		const driverShare = (cpuSeconds * 1000) / (performance.now() - started);
 		const [, line] = /^RESULT (.*)$/m.exec(output) ?? [];
 		if (line === undefined) throw new Error(`wrk gave no result: ${output}`);
-		return JSON.parse(line);
+		return { ...JSON.parse(line), driverShare };
 	} finally {
 		rmSync(directory, { recursive: true, force: true });
 	}
