@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { Failure } from '#core/failure.ts';
 import { newId } from '#core/id.ts';
 import type { Log } from '#core/log.ts';
@@ -91,18 +92,14 @@ export class ReplayRuns implements ReplayStarter {
 	}
 
 	/** A second; false when the node ends meanwhile. */
-	#pause(): Promise<boolean> {
+	async #pause(): Promise<boolean> {
 		const { signal } = this.#stop;
-		return new Promise((resolve) => {
-			const end = () => {
-				clearTimeout(timer);
-				signal.removeEventListener('abort', end);
-				resolve(!signal.aborted);
-			};
-			const timer = setTimeout(end, 1000);
-			signal.addEventListener('abort', end);
-			if (signal.aborted) end();
-		});
+		try {
+			await setTimeout(1000, undefined, { signal });
+		} catch (error) {
+			if (!signal.aborted) throw error;
+		}
+		return !signal.aborted;
 	}
 
 	async #note({ context, siteId, id, counts: { done, accepted, refused, other, skipped } }: Run): Promise<boolean> {
