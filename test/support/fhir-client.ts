@@ -11,7 +11,7 @@ export interface FhirReply {
 export type FhirCall = (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<FhirReply>;
 
 /** Calls the FHIR surface with a key; `path` is relative to the base. A body that is no string is sent as JSON. Every answer is validated. */
-export function fhirClient(service: TestService, key: string): FhirCall {
+export function fhirClient(service: Pick<TestService, 'port'>, key: string): FhirCall {
 	return async (method, path, body, headers = {}) => {
 		const type = method === 'PATCH' ? 'application/json-patch+json' : 'application/fhir+json';
 		const sent = body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) };

@@ -5,9 +5,12 @@ import { join } from 'node:path';
 import { readRuntimeFile } from '#storage/runtime-file.ts';
 import { eventually } from './eventually.ts';
 
-const root = join(import.meta.dirname, '../..');
+const here = join(import.meta.dirname, '../..');
 
-/** The service as its users run it: a process of its own, on the embedded database, with fsync. */
+/**
+ * The service as its users run it: a process of its own, on the embedded database, with fsync. `root` is the folder of another
+ * checkout than this one.
+ */
 export class ServiceProcess {
 	readonly dataDir: string;
 	#child: ChildProcess | undefined;
@@ -15,8 +18,11 @@ export class ServiceProcess {
 
 	readonly #settings: Readonly<Record<string, string>>;
 
-	constructor(settings: Readonly<Record<string, string>> = {}) {
+	readonly #root: string;
+
+	constructor(settings: Readonly<Record<string, string>> = {}, root: string = here) {
 		this.#settings = settings;
+		this.#root = root;
 		this.dataDir = mkdtempSync(join(tmpdir(), 'tributary-process-'));
 		chmodSync(this.dataDir, 0o755);
 	}
@@ -40,7 +46,7 @@ export class ServiceProcess {
 
 	async start(): Promise<void> {
 		const child = spawn(process.execPath, ['src/start.mjs', 'start'], {
-			cwd: root,
+			cwd: this.#root,
 			env: this.#environment,
 			stdio: ['ignore', 'pipe', 'pipe'],
 		});
@@ -74,7 +80,7 @@ export class ServiceProcess {
 	/** Runs the command line on the same data; answers what it printed and its exit code. */
 	cli(...parameters: string[]): Promise<{ code: number | null; stdout: string; stderr: string }> {
 		const child = spawn(process.execPath, ['src/start.mjs', ...parameters], {
-			cwd: root,
+			cwd: this.#root,
 			env: this.#environment,
 			stdio: ['ignore', 'pipe', 'pipe'],
 		});
