@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { defaultLimits, type LimitName, type Limits, limitDefinitions } from '#core/limits.ts';
+import { readLimits } from '#core/limit-definition.ts';
+import { type Limits, limitDefinitions } from './limits.ts';
 
 const port = (fallback: number) => z.coerce.number().int().min(0).max(65_535).default(fallback);
 const optionalPort = z.coerce.number().int().min(0).max(65_535).optional();
@@ -103,17 +104,6 @@ export class ConfigurationError extends Error {
 	}
 }
 
-function limitOf(name: LimitName, environment: NodeJS.ProcessEnv): number {
-	const definition = limitDefinitions[name];
-	const text = environment[definition.variable];
-	if (text === undefined || text === '') return defaultLimits[name];
-	const value = Number(text);
-	if (!Number.isInteger(value) || value < definition.min || value > definition.max) {
-		throw new ConfigurationError(definition.variable, `expected a whole number from ${definition.min} to ${definition.max}`);
-	}
-	return value;
-}
-
 const loopback = /^(127\.|::1$|localhost$)/;
 
 function checkTogether(environment: Environment): void {
@@ -144,8 +134,8 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
 		throw new ConfigurationError(String(issue?.path[0] ?? 'environment'), issue?.message ?? 'invalid');
 	}
 	checkTogether(parsed.data);
-	const limits = Object.fromEntries(
-		(Object.keys(limitDefinitions) as LimitName[]).map((name) => [name, limitOf(name, environment)]),
-	) as Record<LimitName, number>;
-	return Object.freeze({ ...parsed.data, limits: Object.freeze(limits) });
+	const limits = readLimits(limitDefinitions, environment, (variable, reason) => {
+		throw new ConfigurationError(variable, reason);
+	});
+	return Object.freeze({ ...parsed.data, limits });
 }

@@ -1,12 +1,13 @@
-import { defaultLimits, type Limits } from '#core/limits.ts';
+import type { IngestLimits } from '#ingest/limits.ts';
 import { Ingest } from '#ingest/worker.ts';
 import type { Delivery, ReplyTo } from '#record/delivery.ts';
+import { defaultLimits } from './limits.ts';
 
 /** Processes a delivery in this thread, in the same way as a worker does: the command line replays messages and writes reports so. */
 export async function processInPlace<Sent extends Delivery>(
 	databaseUrl: string,
 	delivery: Sent,
-	limits: Limits = defaultLimits,
+	limits: IngestLimits = defaultLimits,
 ): Promise<ReplyTo<Sent>> {
 	const ingest = new Ingest({ databaseUrl, limits, logLevel: 'silent', objectsFolder: undefined });
 	try {

@@ -30,7 +30,7 @@ export const coverageMap: readonly (readonly [pattern: string, ...tests: string[
 	['src/config.ts', 'cli/configuration'],
 	['src/console/**/*.{ts,tsx}', 'console/console', 'console/traffic', 'console/hostile', 'console/every-screen.ts', 'console/in-use.ts'],
 	['src/core/date-range.ts', 'fhir/date', 'fhir/search/parse'],
-	['src/core/*limits.ts', 'cli/configuration'],
+	['src/**/limits.ts', 'cli/configuration'],
 	['src/core/*metrics.ts', 'core/metrics', 'ops/observability'],
 	['src/dicom/{character-set,iso-2022}.ts', 'dicom/values'],
 	['src/dicom/{data-set-feed,element-walk}.ts', 'dicom/value-locator', 'dicom/scanner', 'dicom/json-model'],

@@ -5,10 +5,10 @@
 import { pathToFileURL } from 'node:url';
 import { DOMParser } from '@xmldom/xmldom';
 import { readEntries } from '#cda/entries.ts';
-import { defaultLimits } from '#core/limits.ts';
 import { Context, documentFlagsMax } from '#hl7v3/context.ts';
 import { interpret, receive } from '#hl7v3/interpret.ts';
 import { readXml } from '#hl7v3/read.ts';
+import { defaultLimits } from '../../src/limits.ts';
 import { randomSource } from '../corpus.ts';
 
 /** Does its work on one message, and returns something of the result: it cannot be left out. */

@@ -1,8 +1,8 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { Limits } from '#core/limits.ts';
 import type { Role } from '#core/role.ts';
 import type { StatementRunner } from '#storage/connection.ts';
 import { beginSession, endSession, heldSessions, readSession } from '#storage/statements/administrative/sign-in.ts';
+import type { AccessLimits } from './limits.ts';
 
 /** A person who is signed in, as of now. */
 export interface Session {
@@ -22,9 +22,9 @@ export interface Session {
 /** Sessions live in the database: every request asks it, so what ends one ends it on every node at once. */
 export class Sessions {
 	readonly #database: StatementRunner;
-	readonly #limits: Limits;
+	readonly #limits: AccessLimits;
 
-	constructor(database: StatementRunner, limits: Limits) {
+	constructor(database: StatementRunner, limits: AccessLimits) {
 		this.#database = database;
 		this.#limits = limits;
 	}

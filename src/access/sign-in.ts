@@ -2,7 +2,6 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { parseAddress } from '#core/address.ts';
 import { Failure } from '#core/failure.ts';
 import { newId } from '#core/id.ts';
-import type { Limits } from '#core/limits.ts';
 import type { StatementRunner } from '#storage/connection.ts';
 import {
 	addFirstAdministrator,
@@ -14,6 +13,7 @@ import {
 	readBrowserProof,
 } from '#storage/statements/administrative/sign-in.ts';
 import type { Audit } from './audit.ts';
+import type { AccessLimits } from './limits.ts';
 import { hashPassword, oneTimePassword, passwordFault, passwordMatches } from './password.ts';
 import type { Session, Sessions } from './sessions.ts';
 
@@ -36,7 +36,7 @@ export interface SignInOptions {
 	database: StatementRunner;
 	sessions: Sessions;
 	audit: Audit;
-	limits: Limits;
+	limits: AccessLimits;
 }
 
 /** Lets people in by e-mail and password, and slows down those who guess. */

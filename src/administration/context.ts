@@ -1,13 +1,17 @@
 import { newId, nilId } from '#core/id.ts';
-import type { Limits } from '#core/limits.ts';
 import type { Role } from '#core/role.ts';
+import type { FhirLimits } from '#fhir/limits.ts';
+import type { Hl7v2Limits } from '#hl7v2/limits.ts';
+import type { XmlLimits } from '#hl7v3/limits.ts';
 import type { Delivery, ReplyTo } from '#record/delivery.ts';
 import type { ConnectionPool } from '#storage/connection-pool.ts';
 import { type EntityManager, runInTransaction } from '#storage/entities/index.ts';
+import type { StorageLimits } from '#storage/limits.ts';
 import type { ObjectStore } from '#storage/objects/object-store.ts';
 import type { Reader } from '#storage/reader.ts';
 import { advanceAccessVersion, insertAuditEvent } from '#storage/statements/administrative/read-access.ts';
 import type { Echo } from './echo.ts';
+import type { AdministrationLimits } from './limits.ts';
 
 /** Who administers. */
 export interface Actor {
@@ -40,9 +44,9 @@ export interface OperationContext extends AdministrationContext {
 	objects: ObjectStore;
 	/** DICOM_HEADER_BYTES_MAX */
 	headerBytesMax: number;
-	limits: Limits;
 	/** C-ECHO of a remote AE. */
 	echo(target: { title: string; host: string; port: number; tls: boolean }, callingAe: string): Promise<Echo>;
+	limits: AdministrationLimits & FhirLimits & Hl7v2Limits & StorageLimits & XmlLimits;
 	/** For what is read as the FHIR surface reads it. */
 	reader: Reader;
 	/** Replays of many messages, which outlive the call; undefined where nothing does. */

@@ -1,5 +1,5 @@
 import { type JsonObject, parseExact } from '#core/json.ts';
-import type { Limits } from '#core/limits.ts';
+import type { FhirLimits } from '#fhir/limits.ts';
 import { definitionOf } from '#fhir/resources/index.ts';
 import { parseSearch } from '#fhir/search/parse.ts';
 import { renderStored } from '#fhir/stored.ts';
@@ -34,9 +34,9 @@ export interface RecordPage {
 export class SiteRecord {
 	readonly #reader: Reader;
 	readonly #siteId: string;
-	readonly #limits: Limits;
+	readonly #limits: FhirLimits;
 
-	constructor({ reader, limits }: { reader: Reader; limits: Limits }, siteId: string) {
+	constructor({ reader, limits }: { reader: Reader; limits: FhirLimits }, siteId: string) {
 		this.#reader = reader;
 		this.#siteId = siteId;
 		this.#limits = limits;

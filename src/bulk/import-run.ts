@@ -1,13 +1,14 @@
 import type { Clock } from '#core/clock.ts';
 import { Failure } from '#core/failure.ts';
 import { newId } from '#core/id.ts';
-import type { Limits } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
+import type { FhirLimits } from '#fhir/limits.ts';
 import { tableShapes } from '#fhir/resources/index.ts';
 import { applyChangeSet } from '#record/apply/apply.ts';
 import type { ApplyContext } from '#record/apply/context.ts';
 import { SiteKeys } from '#record/apply/site-keys.ts';
 import type { WorkingSet } from '#record/apply/working-set.ts';
+import type { DeliveryLimits } from '#record/limits.ts';
 import type { ResourceType } from '#record/table-shape.ts';
 import type { BulkConnection } from '#storage/bulk-connection.ts';
 import { troubleOf } from '#storage/connection.ts';
@@ -18,13 +19,14 @@ import { plainArray } from '#storage/statement.ts';
 import { readPosition, settleLines } from '#storage/statements/bulk-job.ts';
 import { takeTurns } from '#storage/statements/take-turns.ts';
 import { WriteSet } from '#storage/write-set.ts';
+import type { BulkLimits } from './limits.ts';
 import { lineOutcome } from './line.ts';
 import { type Chunk, type ChunkLine, readChunk } from './read-chunk.ts';
 import type { Go, ImportResult, ImportTask, TypeCounts, WaitingLine } from './task.ts';
 
 export interface ImportOptions {
 	database: WorkerDatabase;
-	limits: Limits;
+	limits: BulkLimits & DeliveryLimits & FhirLimits;
 	log: Log;
 	clock: Clock;
 }

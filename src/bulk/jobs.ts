@@ -2,7 +2,6 @@ import { createReadStream, existsSync, rmSync } from 'node:fs';
 import { Piscina } from 'piscina';
 import { Failure } from '#core/failure.ts';
 import { isUuid, newId } from '#core/id.ts';
-import type { Limits } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import type { Metrics } from '#core/metrics.ts';
 import { BulkJobTable, type BulkKind, type BulkState, type JobKey, type StoredJob } from '#storage/bulk-jobs.ts';
@@ -22,7 +21,7 @@ export interface BulkOptions {
 	/** Threads at most; they end when there is nothing to do. */
 	workers: number;
 	logLevel: string;
-	limits: Limits;
+	limits: BulkWorkerSettings['limits'];
 	metrics: Metrics;
 	log: Log;
 }

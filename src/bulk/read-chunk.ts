@@ -1,7 +1,8 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { Failure } from '#core/failure.ts';
-import type { Limits } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
+import type { FhirLimits } from '#fhir/limits.ts';
+import type { BulkLimits } from './limits.ts';
 import { lineOutcome, looksLikePatient, type ReadLine, readLine } from './line.ts';
 import type { ImportTask, LineRange } from './task.ts';
 
@@ -20,7 +21,7 @@ export interface Chunk {
 }
 
 export interface ReadOptions {
-	limits: Pick<Limits, 'jsonDepthMax' | 'repetitionsMax' | 'importLineBytesMax'>;
+	limits: BulkLimits & FhirLimits;
 	log: Log;
 }
 

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import { Failure } from '#core/failure.ts';
-import type { Limits } from '#core/limits.ts';
+import type { BulkLimits } from './limits.ts';
 import type { LineRange } from './task.ts';
 
 /** Of a chunk, save where one line is longer. */
@@ -9,7 +9,7 @@ const chunkBytes = 8 * 1024 * 1024;
 const lineBytesLeast = 13;
 const lineFeed = 0x0a;
 
-type IndexLimits = Pick<Limits, 'importChunkLinesMax' | 'importLineBytesMax'>;
+type IndexLimits = Pick<BulkLimits, 'importChunkLinesMax' | 'importLineBytesMax'>;
 
 /** Cuts what comes in into chunks of whole lines, by their places in the file. */
 export class LineIndex {

@@ -1,14 +1,16 @@
 import { systemClock } from '#core/clock.ts';
-import type { Limits } from '#core/limits.ts';
 import { createLog } from '#core/log.ts';
+import type { FhirLimits } from '#fhir/limits.ts';
+import type { DeliveryLimits } from '#record/limits.ts';
 import { WorkerDatabase } from '#storage/database.ts';
 import { runExport } from './export-run.ts';
 import { Importing, runImport } from './import-run.ts';
+import type { BulkLimits } from './limits.ts';
 import type { BulkTask, ExportResult, ImportResult } from './task.ts';
 
 export interface BulkWorkerSettings {
 	databaseUrl: string;
-	limits: Limits;
+	limits: BulkLimits & DeliveryLimits & FhirLimits;
 	logLevel: string;
 }
 

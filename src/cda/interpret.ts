@@ -1,5 +1,4 @@
 import { Failure } from '#core/failure.ts';
-import type { Limits } from '#core/limits.ts';
 import { isOid } from '#fhir/mapping/authority.ts';
 import { zoneOf } from '#fhir/mapping/timestamp.ts';
 import { Context, documentFlagsMax, failureAt } from '#hl7v3/context.ts';
@@ -17,6 +16,7 @@ import { type DocumentContent, embeddedFile, wholeDocument } from './content.ts'
 import { documentReference } from './document-reference.ts';
 import { encounterChange } from './encounter.ts';
 import { cutOut } from './enveloped.ts';
+import type { DocumentLimits } from './limits.ts';
 import { patientChange } from './patient.ts';
 import { accessionNumber, keyOf, relationsOf, setOf } from './relations.ts';
 import { documentTime } from './times.ts';
@@ -27,7 +27,7 @@ export type ReadEntries = (document: XmlElement, context: Context) => DocumentEn
 export interface DocumentSettings {
 	/** The site's assigning authority for identifiers that name none; a FHIR system URI. */
 	defaultAuthority: string | undefined;
-	limits: Pick<Limits, 'documentPatientsMax'>;
+	limits: Pick<DocumentLimits, 'documentPatientsMax'>;
 	readEntries: ReadEntries;
 }
 

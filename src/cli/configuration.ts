@@ -1,5 +1,5 @@
-import { limitDefinitions } from '#core/limits.ts';
 import { type Config, environmentSchema } from '../config.ts';
+import { limitDefinitions } from '../limits.ts';
 
 export interface VariableRecord {
 	variable: string;

@@ -1,11 +1,11 @@
 import { isAscii } from 'node:buffer';
 import { Failure, type FailureCode } from '#core/failure.ts';
-import { defaultLimits } from '#core/limits.ts';
 import { zoneOf } from '#fhir/mapping/timestamp.ts';
 import type { ChangeSet } from '#record/change-set.ts';
 import type { Hl7v2Policy } from '#record/delivery.ts';
 import type { Hl7v2Event } from './events/event.ts';
 import { codeOf, eventOf, messageCodes } from './events/index.ts';
+import { type Hl7v2Limits, hl7v2LimitDefinitions } from './limits.ts';
 import type { Message } from './message.ts';
 import { Context, keyLengthMax } from './segments/context.ts';
 
@@ -14,10 +14,7 @@ export type Interpreted =
 	/** The client's policy is to acknowledge the event and do nothing. */
 	| { kind: 'ignore'; messageType: string };
 
-export interface InterpretLimits {
-	/** OBX segments of one message. */
-	observationsMax?: number;
-}
+export type InterpretLimits = Partial<Pick<Hl7v2Limits, 'observationsMax'>>;
 
 /**
  * What a message does to its site's record. Pure: the same message and policy give the same change-set.
@@ -28,7 +25,7 @@ export function interpret(message: Message, policy: Hl7v2Policy, limits: Interpr
 	if (isIgnored(messageType, policy)) return { kind: 'ignore', messageType };
 	const event = checkedEvent(messageType, policy);
 	const zone = zoneOf(message.first('MSH')?.text(7) ?? '') ?? 'Z';
-	const context = new Context(policy, zone, limits.observationsMax ?? defaultLimits.observationsMax);
+	const context = new Context(policy, zone, limits.observationsMax ?? hl7v2LimitDefinitions.observationsMax.default);
 	// The character sets of table 0211 agree on ASCII, so a plain message assumes nothing.
 	if (!isAscii(message.bytes) && message.charsetAssumed) {
 		context.flag('charset-assumed', `MSH-18 names no character set that the bytes are in; read as ${message.charset.name}`);

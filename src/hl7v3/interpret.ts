@@ -5,7 +5,8 @@ import { hl7Namespace, type XmlElement } from './element.ts';
 import { type Envelope, emptyEnvelope, unwrap } from './envelope.ts';
 import { type Header, headerOf, requireMessageId } from './header.ts';
 import { interactionOf } from './interactions/index.ts';
-import { readXml, type XmlLimits } from './read.ts';
+import type { XmlLimits } from './limits.ts';
+import { readXml } from './read.ts';
 
 /** A body as far as it can be answered, whatever becomes of it. */
 export interface Received {

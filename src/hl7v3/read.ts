@@ -2,15 +2,7 @@ import { SaxesParser, type SaxesTagPlain } from 'saxes';
 import { Failure } from '#core/failure.ts';
 import { XmlElement } from './element.ts';
 import { decodeXml } from './encoding.ts';
-
-export interface XmlLimits {
-	/** Elements inside one another. */
-	xmlDepthMax: number;
-	/** Attributes of one element. */
-	xmlAttributesMax: number;
-	/** Elements of the document. */
-	xmlElementsMax: number;
-}
+import type { XmlLimits } from './limits.ts';
 
 type Scope = ReadonlyMap<string, string>;
 

@@ -11,6 +11,7 @@ import { isUid } from '#record/uid.ts';
 import { newObjectKey, quarantineKey } from '#storage/objects/object-key.ts';
 import type { ObjectStore, ObjectWriter } from '#storage/objects/object-store.ts';
 import type { IndexInstance } from './index-instance.ts';
+import type { ImagingLimits } from './limits.ts';
 
 /** What the request says of an instance before its data set arrives: C-STORE-RQ and presentation context, or the file meta of STOW-RS. */
 export interface AnnouncedInstance {
@@ -62,10 +63,8 @@ export interface InstanceEntry {
 	begin(announced: AnnouncedInstance): InstanceReception;
 }
 
-export interface IntakeLimits {
-	/** A data set up to this long goes to the index with its object, which is stored there; longer ones go to the store as they come. */
-	carriedObjectBytesMax: number;
-}
+/** A data set up to `carriedObjectBytesMax` goes to the index with its object, which is stored there; longer ones go to the store as they come. */
+export type IntakeLimits = Pick<ImagingLimits, 'carriedObjectBytesMax'>;
 
 export interface IntakeOptions {
 	objects: ObjectStore;

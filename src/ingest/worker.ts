@@ -1,6 +1,5 @@
 import { systemClock } from '#core/clock.ts';
 import { Failure } from '#core/failure.ts';
-import type { Limits } from '#core/limits.ts';
 import { createLog, type Log } from '#core/log.ts';
 import { tableShapes } from '#fhir/resources/index.ts';
 import type { Delivery } from '#record/delivery.ts';
@@ -12,10 +11,11 @@ import { WriteSet } from '#storage/write-set.ts';
 import { Batch, type BatchResult } from './batch.ts';
 import type { InterpretContext } from './kinds/definition.ts';
 import { interpretDelivery } from './kinds/index.ts';
+import type { IngestLimits } from './limits.ts';
 
 export interface IngestSettings {
 	databaseUrl: string;
-	limits: Limits;
+	limits: IngestLimits;
 	logLevel: string;
 	/** Folder of the object store, where it is one of files. */
 	objectsFolder: string | undefined;

@@ -1,7 +1,8 @@
 import { Failure } from '#core/failure.ts';
-import type { Limits } from '#core/limits.ts';
 import { type Stoppable, systemTimers, type Timers } from '#core/timers.ts';
 import type { Delivery, Reply } from '#record/delivery.ts';
+import type { DeliveryLimits } from '#record/limits.ts';
+import type { MailboxLimits } from './limits.ts';
 import { type Letter, Mailbox } from './mailbox.ts';
 import { Returning } from './returning.ts';
 
@@ -9,7 +10,7 @@ import { Returning } from './returning.ts';
 export type BatchOutcome = { kind: 'done'; replies: Reply[] } | { kind: 'unavailable' } | { kind: 'crashed' };
 
 export interface LaneOptions {
-	limits: Limits;
+	limits: MailboxLimits & DeliveryLimits;
 	/** Processes one batch; never rejects. */
 	process(deliveries: Delivery[]): Promise<BatchOutcome>;
 	nowMs(): number;
@@ -21,7 +22,7 @@ export interface LaneOptions {
 
 const retryMsMin = 50;
 /** Never so long that what comes when the database is back would expire before the next attempt. */
-const retryMsMax = ({ unavailableMsMax }: Limits) => Math.min(1000, unavailableMsMax / 4);
+const retryMsMax = ({ unavailableMsMax }: MailboxLimits & DeliveryLimits) => Math.min(1000, unavailableMsMax / 4);
 
 /**
  * The mailboxes of some sites, and one batch of theirs in flight. While it is, the mailboxes fill; the next batch takes

@@ -1,15 +1,16 @@
 import { Worker } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import { Failure } from '#core/failure.ts';
-import type { Limits } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import type { Metrics } from '#core/metrics.ts';
 import { reportStatusLabel } from '#core/report-metrics.ts';
 import { type Stoppable, systemTimers, type Timers } from '#core/timers.ts';
 import type { BatchStages } from '#record/batch-stages.ts';
 import type { Delivery, ReplyTo } from '#record/delivery.ts';
+import type { DeliveryLimits } from '#record/limits.ts';
 import type { SiteGateway } from './gateway.ts';
 import { type BatchOutcome, Lane } from './lane.ts';
+import type { MailboxLimits } from './limits.ts';
 import type { Mailbox } from './mailbox.ts';
 import { type IngestTask, type IngestTaskResult, taskOf } from './task.ts';
 
@@ -19,7 +20,7 @@ export interface ShardsOptions {
 	workers: number;
 	/** Handed to each worker; must survive structured cloning. */
 	workerData: unknown;
-	limits: Limits;
+	limits: MailboxLimits & DeliveryLimits;
 	/** How many messages of a site may wait, below `mailboxMessagesMax`; undefined: as many as of any. */
 	waitingMaxOf?: (siteId: string) => number | undefined;
 	metrics: Metrics;

@@ -1,16 +1,16 @@
 import type pg from 'pg';
 import type { QueryArrayResult } from 'pg';
 import { Failure } from '#core/failure.ts';
-import type { Limits } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import type { Metrics } from '#core/metrics.ts';
 import { asText, type Cell } from './connection.ts';
+import type { StorageLimits } from './limits.ts';
 
 export interface ReaderOptions {
 	/** By `readSettings`, not yet connected. */
 	newClient(): pg.Client;
 	connections: number;
-	limits: Pick<Limits, 'readStatementsMax' | 'readMsMax'>;
+	limits: Pick<StorageLimits, 'readStatementsMax' | 'readMsMax'>;
 	metrics: Pick<Metrics, 'readFailures'>;
 	log: Log;
 }
@@ -36,7 +36,7 @@ export const silentMsMax = 5000;
 const backOffMs = { first: 100, most: 5000 };
 
 /** What a `Reader` asks of its clients. */
-export function readSettings({ readMsMax }: Pick<Limits, 'readMsMax'>): pg.ClientConfig {
+export function readSettings({ readMsMax }: Pick<StorageLimits, 'readMsMax'>): pg.ClientConfig {
 	return {
 		pipeline: true,
 		types: asText,

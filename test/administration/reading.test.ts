@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { Hl7v2Names, hl7v2Names } from '#administration/reading/hl7v2-names.ts';
 import { readMessage } from '#administration/reading/read-message.ts';
 import type { Reading, SegmentReading } from '#administration/reading/reading.ts';
-import { defaultLimits } from '#core/limits.ts';
+import { defaultLimits } from '../../src/limits.ts';
 
 const read = (text: string, limits = {}) => readMessage(Buffer.from(text), { ...defaultLimits, ...limits });
 

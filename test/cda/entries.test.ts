@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Failure } from '#core/failure.ts';
-import { defaultLimits } from '#core/limits.ts';
 import { clinicalDocument, entry, entryTemplate, faultsOf, readDocument, section } from '#test/support/cda-sections.ts';
 import { fc, fuzzing } from '#test/support/fuzzing.ts';
+import { defaultLimits } from '../../src/limits.ts';
 
 const snomed = 'codeSystem="2.16.840.1.113883.6.96"';
 const problem = (id: string, code: string, more = '') =>

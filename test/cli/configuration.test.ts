@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { configuration, configurationMarkdown } from '#cli/configuration.ts';
-import { limitDefinitions } from '#core/limits.ts';
 import { environmentSchema, readConfig } from '../../src/config.ts';
+import { limitDefinitions } from '../../src/limits.ts';
 
 describe('configuration', () => {
 	test('docs/configuration.md is what `tributary config --markdown` prints', () => {

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Failure } from '#core/failure.ts';
 import type { Json } from '#core/json.ts';
-import { defaultLimits } from '#core/limits.ts';
 import { validateResource } from '#fhir/validation/validate.ts';
 import { interpret, receive } from '#hl7v3/interpret.ts';
 import type { ChangeSet } from '#record/change-set.ts';
@@ -11,6 +10,7 @@ import { corpusFiles } from '#test/support/corpus.ts';
 import { registryMessage, replacementOf } from '#test/support/hl7v3.ts';
 import { MemorySite } from '#test/support/memory-site.ts';
 import { without } from '#test/support/needs.ts';
+import { defaultLimits } from '../../src/limits.ts';
 
 const read = (text: string | Buffer, authority?: string): ChangeSet =>
 	interpret(receive(Buffer.from(text as string), defaultLimits), authority);

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Failure } from '#core/failure.ts';
 import type { JsonObject } from '#core/json.ts';
-import { defaultLimits } from '#core/limits.ts';
 import { validateResource } from '#fhir/validation/validate.ts';
 import { interpret as interpretV2 } from '#hl7v2/interpret.ts';
 import { Message } from '#hl7v2/message.ts';
@@ -10,6 +9,7 @@ import { interpret, receive } from '#hl7v3/interpret.ts';
 import { fc, runs } from '#test/support/fuzzing.ts';
 import { MemorySite } from '#test/support/memory-site.ts';
 import { type RegistryPatient, registryPatient, v2Message, v3Message } from '#test/support/registry-patient.ts';
+import { defaultLimits } from '../../src/limits.ts';
 import { plainPolicy } from '../hl7v2/reading.ts';
 
 function patientOf(text: string): JsonObject {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Failure } from '#core/failure.ts';
-import { defaultLimits } from '#core/limits.ts';
 import { receive } from '#hl7v3/interpret.ts';
 import { readXml } from '#hl7v3/read.ts';
+import { defaultLimits } from '../../src/limits.ts';
 
 const read = (text: string) => readXml(Buffer.from(text), defaultLimits);
 const refusal = (body: string | Uint8Array, limits = defaultLimits): Failure => {

@@ -4,7 +4,6 @@ import pg from 'pg';
 import { systemClock } from '#core/clock.ts';
 import { newId, nilId } from '#core/id.ts';
 import type { JsonObject } from '#core/json.ts';
-import { defaultLimits } from '#core/limits.ts';
 import { interpretDelivery } from '#ingest/kinds/index.ts';
 import type { MppsDelivery } from '#record/delivery.ts';
 import { createProcedureSteps } from '#surfaces/mpps/procedure-steps.ts';
@@ -14,6 +13,7 @@ import { testDatabase } from '#test/support/database.ts';
 import { interpretContext } from '#test/support/interpretation.ts';
 import { eventually, type TestService, testService } from '#test/support/service.ts';
 import { ServiceProcess } from '#test/support/service-process.ts';
+import { defaultLimits } from '../../src/limits.ts';
 
 const study = '1.2.840.7';
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { defaultLimits } from '#core/limits.ts';
 import { type BatchOutcome, Lane } from '#site/lane.ts';
 import { fc, runs } from '#test/support/fuzzing.ts';
 import { ManualTimers, promisesSettle } from '#test/support/manual-timers.ts';
+import { defaultLimits } from '../../src/limits.ts';
 import { delivery, replyTo, Told } from './letters.ts';
 import { drained, Rig } from './rig.ts';
 

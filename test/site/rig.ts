@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { defaultLimits, type Limits } from '#core/limits.ts';
 import type { Delivery } from '#record/delivery.ts';
 import { type BatchOutcome, Lane } from '#site/lane.ts';
 import { ManualTimers, promisesSettle } from '#test/support/manual-timers.ts';
+import { defaultLimits, type Limits } from '../../src/limits.ts';
 import { delivery, replyTo, Told } from './letters.ts';
 
 /** A lane whose batches end as the test says. A batch is written as its messages: `a1 b1`; `a1!` is withheld. */

@@ -3,13 +3,13 @@ import { after, before, describe, type TestContext, test } from 'node:test';
 import pg from 'pg';
 import { Failure } from '#core/failure.ts';
 import { newId } from '#core/id.ts';
-import type { Limits } from '#core/limits.ts';
 import type { Database } from '#storage/database.ts';
 import { openEntities, runInTransaction, Site } from '#storage/entities/index.ts';
 import { advanceAccessVersion } from '#storage/statements/administrative/read-access.ts';
 import { type TestDatabase, testDatabase } from '#test/support/database.ts';
 import { doorTo } from '#test/support/door.ts';
 import { eventually } from '#test/support/eventually.ts';
+import type { Limits } from '../../src/limits.ts';
 
 let database: TestDatabase;
 

@@ -2,7 +2,6 @@ import { strict as assert } from 'node:assert';
 import { after, before, describe, test } from 'node:test';
 import type pg from 'pg';
 import { newId } from '#core/id.ts';
-import { defaultLimits } from '#core/limits.ts';
 import { authoritySystem } from '#fhir/mapping/authority.ts';
 import { definitionOf } from '#fhir/resources/index.ts';
 import { parseSearch } from '#fhir/search/parse.ts';
@@ -15,6 +14,7 @@ import { assertEmitted } from '#test/support/emitted.ts';
 import { fc, runs } from '#test/support/fuzzing.ts';
 import { matches, type Resource } from '#test/support/naive-search.ts';
 import { type ReadDatabase, readDatabase } from '#test/support/reader.ts';
+import { defaultLimits } from '../../src/limits.ts';
 
 let database: ReadDatabase;
 let client: pg.Client;

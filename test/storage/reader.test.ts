@@ -3,11 +3,11 @@ import { createServer } from 'node:net';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import pg from 'pg';
 import { Failure } from '#core/failure.ts';
-import type { Limits } from '#core/limits.ts';
 import type { Reader } from '#storage/reader.ts';
 import { type TestDatabase, testDatabase } from '#test/support/database.ts';
 import { doorTo } from '#test/support/door.ts';
 import { administer as administerServer } from '#test/support/template.ts';
+import type { Limits } from '../../src/limits.ts';
 
 let database: TestDatabase;
 

@@ -2,7 +2,6 @@ import { strict as assert } from 'node:assert';
 import { after, before, test } from 'node:test';
 import type pg from 'pg';
 import { newId } from '#core/id.ts';
-import { defaultLimits } from '#core/limits.ts';
 import { definitionOf } from '#fhir/resources/index.ts';
 import { parseSearch } from '#fhir/search/parse.ts';
 import type { PagePosition } from '#record/search-plan.ts';
@@ -11,6 +10,7 @@ import { searchResources } from '#storage/search.ts';
 import { fc, runs } from '#test/support/fuzzing.ts';
 import { type ReadDatabase, readDatabase } from '#test/support/reader.ts';
 import { type GivenResource, insertResources } from '#test/support/stored-resources.ts';
+import { defaultLimits } from '../../src/limits.ts';
 
 let database: ReadDatabase;
 let client: pg.Client;

@@ -2,12 +2,12 @@ import { strict as assert } from 'node:assert';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { newId } from '#core/id.ts';
-import { defaultLimits } from '#core/limits.ts';
 import { definitionOf } from '#fhir/resources/index.ts';
 import { parseSearch } from '#fhir/search/parse.ts';
 import { readRowsStatement } from '#storage/statements/read-rows.ts';
 import { searchQuery } from '#storage/statements/search-resources.ts';
 import { type TestDatabase, testDatabase } from '#test/support/database.ts';
+import { defaultLimits } from '../../src/limits.ts';
 
 const siteId = newId();
 const subjectId = '00000000-0000-0000-0000-000000000007';

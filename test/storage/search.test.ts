@@ -3,7 +3,6 @@ import { after, before, describe, test } from 'node:test';
 import type pg from 'pg';
 import { dateRange } from '#core/date-range.ts';
 import { newId } from '#core/id.ts';
-import { defaultLimits } from '#core/limits.ts';
 import { definitionOf } from '#fhir/resources/index.ts';
 import { parseSearch } from '#fhir/search/parse.ts';
 import { renderStored } from '#fhir/stored.ts';
@@ -15,6 +14,7 @@ import { fc, runs } from '#test/support/fuzzing.ts';
 import { matches, type Resource } from '#test/support/naive-search.ts';
 import { type ReadDatabase, readDatabase } from '#test/support/reader.ts';
 import { type GivenResource, insertResources, lastUpdated } from '#test/support/stored-resources.ts';
+import { defaultLimits } from '../../src/limits.ts';
 
 let database: ReadDatabase;
 let client: pg.Client;

@@ -8,12 +8,12 @@ import { type OperationContext, wholeNetwork } from '#administration/context.ts'
 import { ReplayRuns } from '#administration/replay-runs.ts';
 import { addSite } from '#administration/sites.ts';
 import { addUser } from '#administration/users.ts';
-import { defaultLimits } from '#core/limits.ts';
 import { silentLog } from '#core/log.ts';
 import { openEntities } from '#storage/entities/index.ts';
 import { configuredObjectStore } from '#storage/objects/open.ts';
 import { remoteEcho } from '../../src/echo.ts';
 import { processInPlace } from '../../src/ingest-in-place.ts';
+import { defaultLimits } from '../../src/limits.ts';
 import { testDatabase } from './database.ts';
 import { doorTo } from './door.ts';
 

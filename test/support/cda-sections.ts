@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { readEntries } from '#cda/entries.ts';
 import type { JsonObject } from '#core/json.ts';
-import { defaultLimits } from '#core/limits.ts';
 import { type ValidationIssue, validateResource } from '#fhir/validation/validate.ts';
 import { Context, documentFlagsMax } from '#hl7v3/context.ts';
-import { readXml, type XmlLimits } from '#hl7v3/read.ts';
+import type { XmlLimits } from '#hl7v3/limits.ts';
+import { readXml } from '#hl7v3/read.ts';
 import type { DocumentEntry } from '#record/document.ts';
+import { defaultLimits } from '../../src/limits.ts';
 import { assertEmitted } from './emitted.ts';
 
 /** Template roots of C-CDA entries and sections by their last numbers. */

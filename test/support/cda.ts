@@ -1,8 +1,8 @@
 import { interpretDocument, type ReadEntries } from '#cda/interpret.ts';
-import { defaultLimits } from '#core/limits.ts';
 import { receive } from '#hl7v3/interpret.ts';
 import type { ChangeSet } from '#record/change-set.ts';
 import type { DocumentEntry } from '#record/document.ts';
+import { defaultLimits } from '../../src/limits.ts';
 
 /** A document of the tests: what is not given has a value of its own. */
 export interface TestDocument {

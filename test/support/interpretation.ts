@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { newId, nilId } from '#core/id.ts';
-import { defaultLimits } from '#core/limits.ts';
 import { silentLog } from '#core/log.ts';
 import type { InterpretContext } from '#ingest/kinds/definition.ts';
 import { definitionOf, interpretDelivery } from '#ingest/kinds/index.ts';
@@ -9,6 +8,7 @@ import { settle } from '#ingest/settlement.ts';
 import { WorkingSet } from '#record/apply/working-set.ts';
 import type { Delivery, ReplyTo } from '#record/delivery.ts';
 import type { AcceptedMessage, LoggedMessage } from '#storage/message-log.ts';
+import { defaultLimits } from '../../src/limits.ts';
 
 export const nowMs = Date.UTC(2026, 0, 31, 12, 0, 5, 7);
 

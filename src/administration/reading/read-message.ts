@@ -1,15 +1,15 @@
 import { Failure } from '#core/failure.ts';
 import { parseExact } from '#core/json.ts';
+import type { Hl7v2Limits } from '#hl7v2/limits.ts';
 import { Message } from '#hl7v2/message.ts';
-import { readXml, type XmlLimits } from '#hl7v3/read.ts';
+import type { XmlLimits } from '#hl7v3/limits.ts';
+import { readXml } from '#hl7v3/read.ts';
 import { readHl7v2 } from './hl7v2.ts';
 import { hl7v2Names } from './hl7v2-names.ts';
 import { Budget, type Reading, type ReadingLimits } from './reading.ts';
 import { readXmlTree } from './xml.ts';
 
-export interface MessageLimits extends ReadingLimits, XmlLimits {
-	segmentsMax: number;
-}
+type MessageLimits = ReadingLimits & XmlLimits & Pick<Hl7v2Limits, 'segmentsMax'>;
 
 /** What was received or answered, as people read it. Whatever it is, there is a reading: at worst its text. */
 export function readMessage(bytes: Uint8Array, limits: MessageLimits): Reading {

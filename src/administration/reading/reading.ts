@@ -1,10 +1,8 @@
 import { z } from 'zod';
+import type { AdministrationLimits } from '../limits.ts';
 
 /** How much of a message its reading view shows. */
-export interface ReadingLimits {
-	readingValuesMax: number;
-	readingCharactersMax: number;
-}
+export type ReadingLimits = Pick<AdministrationLimits, 'readingValuesMax' | 'readingCharactersMax'>;
 
 const value = z.object({
 	number: z.number().int().describe('as the standard counts, from 1'),

@@ -1,12 +1,8 @@
 import type { ElementInclusion, Inclusion, SearchPlan } from '#record/search-plan.ts';
+import type { FhirLimits } from '../limits.ts';
 import type { Shape } from '../shape.ts';
 
-export interface SearchLimits {
-	searchCountDefault: number;
-	searchCountMax: number;
-	searchParametersMax: number;
-	searchValuesMax: number;
-}
+export type SearchLimits = Pick<FhirLimits, 'searchCountDefault' | 'searchCountMax' | 'searchParametersMax' | 'searchValuesMax'>;
 
 export interface ParsedSearch {
 	plan: Omit<SearchPlan, 'after'>;

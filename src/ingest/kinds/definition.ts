@@ -1,12 +1,12 @@
 import type { Clock } from '#core/clock.ts';
-import type { Limits } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import type { AnswerOf, DeliveryKind, DeliveryOf, FhirPolicy, Hl7v2Policy } from '#record/delivery.ts';
 import type { Interpretation, PartedInterpretation } from '../interpretation.ts';
+import type { IngestLimits } from '../limits.ts';
 
 /** A worker reads deliveries with these. */
 export interface InterpretContext {
-	limits: Limits;
+	limits: IngestLimits;
 	clock: Clock;
 	log: Log;
 	/** Puts a whole object into the store, durably. */

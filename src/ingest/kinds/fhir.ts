@@ -1,6 +1,5 @@
 import { Failure, failureCodes } from '#core/failure.ts';
 import type { Json } from '#core/json.ts';
-import type { Limits } from '#core/limits.ts';
 import { operationOutcome } from '#fhir/operation-outcome.ts';
 import { parseResourceJson } from '#fhir/validation/json.ts';
 import { bodyOf, factsOf, preferredReturn, type Returned, refusedEntry, responseEntry } from '#fhir/write/answer.ts';
@@ -11,6 +10,7 @@ import { validateOnly } from '#fhir/write/validate-only.ts';
 import type { FhirAnswer, FhirDelivery, Reply } from '#record/delivery.ts';
 import type { ResourceChange } from '#record/kinds/resource.ts';
 import type { Interpretation, PartedInterpretation } from '../interpretation.ts';
+import type { IngestLimits } from '../limits.ts';
 import { defineDelivery, type InterpretContext } from './definition.ts';
 
 const noBytes = new Uint8Array(0);
@@ -48,7 +48,7 @@ function labelOf({ method, url }: Pick<WriteRequest, 'method' | 'url'>): string 
 	return `${method} ${url.split(/[/?]/)[0] || 'Bundle'}`;
 }
 
-function interpreted(request: WriteRequest, label: string, delivery: FhirDelivery, limits: Limits): Read | ReadInParts {
+function interpreted(request: WriteRequest, label: string, delivery: FhirDelivery, limits: IngestLimits): Read | ReadInParts {
 	const settings: WriteSettings = { policy: delivery.policy, limits };
 	const returned = preferredReturn(request.headers['prefer']);
 	if (request.url === '') {
@@ -68,7 +68,7 @@ function interpreted(request: WriteRequest, label: string, delivery: FhirDeliver
 	return single(interpretSingle({ method, url, ...conditions, fullUrl: undefined, body }, settings), label, returned);
 }
 
-function bodyOfRequest({ method, body }: WriteRequest, limits: Limits): Json {
+function bodyOfRequest({ method, body }: WriteRequest, limits: IngestLimits): Json {
 	const depth = { depthMax: limits.jsonDepthMax };
 	if (method !== 'PATCH') return parseResourceJson(body, depth);
 	// The parser takes objects; a patch is a list.

@@ -1,5 +1,4 @@
 import { Failure } from '#core/failure.ts';
-import type { Limits } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import { type AcknowledgementCode, acknowledgementId, renderAck } from '#hl7v2/ack.ts';
 import { interpret as interpretMessage } from '#hl7v2/interpret.ts';
@@ -7,6 +6,7 @@ import { Message } from '#hl7v2/message.ts';
 import type { Hl7Answer, Hl7v2Delivery, Outcome } from '#record/delivery.ts';
 import { indexText } from '#record/index-text.ts';
 import type { Interpretation } from '../interpretation.ts';
+import type { IngestLimits } from '../limits.ts';
 import { type AnswerLog, defineDelivery, type InterpretContext } from './definition.ts';
 
 /** The acknowledgements are logged as they are sent. */
@@ -48,7 +48,7 @@ function interpret(delivery: Hl7v2Delivery, { limits, clock, log }: InterpretCon
 	};
 }
 
-function parse(delivery: Hl7v2Delivery, limits: Limits): Message | Failure {
+function parse(delivery: Hl7v2Delivery, limits: IngestLimits): Message | Failure {
 	if (delivery.withheld) return new Failure('internal', 'the message could not be processed');
 	try {
 		return Message.parse(delivery.bytes, limits);
@@ -58,7 +58,7 @@ function parse(delivery: Hl7v2Delivery, limits: Limits): Message | Failure {
 	}
 }
 
-function verdictOf(message: Message, delivery: Hl7v2Delivery, limits: Limits, log: Log): Interpretation['verdict'] {
+function verdictOf(message: Message, delivery: Hl7v2Delivery, limits: IngestLimits, log: Log): Interpretation['verdict'] {
 	try {
 		return interpretMessage(message, delivery.policy, limits);
 	} catch (error) {

@@ -1,12 +1,12 @@
 import { readEntries } from '#cda/entries.ts';
 import { interpretDocument, isDocument } from '#cda/interpret.ts';
 import { Failure } from '#core/failure.ts';
-import type { Limits } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import { codeOf, renderAcknowledgement } from '#hl7v3/acknowledgement.ts';
 import { interpret as interpretMessage, type Received, receive } from '#hl7v3/interpret.ts';
 import type { Hl7Answer, Hl7v3Delivery } from '#record/delivery.ts';
 import type { Interpretation } from '../interpretation.ts';
+import type { IngestLimits } from '../limits.ts';
 import { defineDelivery, type InterpretContext } from './definition.ts';
 import { acknowledgementLog } from './hl7v2.ts';
 
@@ -35,7 +35,7 @@ function interpret(delivery: Hl7v3Delivery, { limits, clock, log }: InterpretCon
 }
 
 /** A delivery that ended its worker is not read again: its answer names nothing of it. */
-function receivedIn(delivery: Hl7v3Delivery, limits: Limits, log: Log): Received {
+function receivedIn(delivery: Hl7v3Delivery, limits: IngestLimits, log: Log): Received {
 	const unread = (failure: Failure): Received => {
 		const header = { messageId: '', zone: 'Z', acceptAckCode: '' };
 		return { envelope: undefined, message: undefined, messageType: 'HL7v3', header, failure };
@@ -48,7 +48,7 @@ function receivedIn(delivery: Hl7v3Delivery, limits: Limits, log: Log): Received
 	}
 }
 
-function verdictOf(received: Received, delivery: Hl7v3Delivery, limits: Limits, log: Log): Interpretation['verdict'] {
+function verdictOf(received: Received, delivery: Hl7v3Delivery, limits: IngestLimits, log: Log): Interpretation['verdict'] {
 	const { bytes, defaultAuthority } = delivery;
 	try {
 		const changeSet = isDocument(received)

@@ -1,6 +1,5 @@
 import { Failure } from '#core/failure.ts';
 import type { JsonObject } from '#core/json.ts';
-import type { Limits } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import { parseResourceJson } from '#fhir/validation/json.ts';
 import { changeOf } from '#mpps/compose.ts';
@@ -9,6 +8,7 @@ import { dimseReportOf, reportOf, type SentStepReport } from '#mpps/report.ts';
 import type { MppsAnswer, MppsDelivery, Outcome } from '#record/delivery.ts';
 import type { StepReportResult } from '#record/procedure-step.ts';
 import type { Interpretation } from '../interpretation.ts';
+import type { IngestLimits } from '../limits.ts';
 import { defineDelivery, type InterpretContext } from './definition.ts';
 
 /** A report about a procedure step. */
@@ -37,7 +37,7 @@ function interpret(delivery: MppsDelivery, { limits, log }: InterpretContext): I
 	};
 }
 
-function reportIn(delivery: MppsDelivery, limits: Limits, log: Log): SentStepReport | Failure {
+function reportIn(delivery: MppsDelivery, limits: IngestLimits, log: Log): SentStepReport | Failure {
 	try {
 		if (delivery.withheld) throw new Failure('internal', 'the report could not be processed');
 		if (delivery.bytes.length > limits.mppsBytesMax)
@@ -51,7 +51,11 @@ function reportIn(delivery: MppsDelivery, limits: Limits, log: Log): SentStepRep
 	}
 }
 
-function verdictOf(report: SentStepReport, { id, surface, source }: MppsDelivery, { mppsBytesMax }: Limits): Interpretation['verdict'] {
+function verdictOf(
+	report: SentStepReport,
+	{ id, surface, source }: MppsDelivery,
+	{ mppsBytesMax }: IngestLimits,
+): Interpretation['verdict'] {
 	const change = changeOf(report, { messageId: id, source: `${surface}:${source}`, bytesMax: mppsBytesMax });
 	return { kind: 'apply', changeSet: { changes: [change], flags: [] } };
 }

@@ -1,9 +1,10 @@
 import type { Sessions } from '#access/sessions.ts';
 import type { SignIn } from '#access/sign-in.ts';
 import type { OperationContext } from '#administration/context.ts';
-import type { Limits } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import type { Metrics } from '#core/metrics.ts';
+import type { HttpLimits } from '../http/limits.ts';
+import type { AdminLimits } from './limits.ts';
 import type { Figures } from './live/figures.ts';
 import type { Watchers } from './live/watchers.ts';
 
@@ -14,7 +15,7 @@ export type OperationServices = Omit<OperationContext, 'actor' | 'source' | 'vis
 export interface AdminContext {
 	sessions: Sessions;
 	signIn: SignIn;
-	limits: Limits;
+	limits: AdminLimits & HttpLimits;
 	metrics: Metrics;
 	log: Log;
 	/** Made when first asked for. */

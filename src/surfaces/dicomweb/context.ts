@@ -1,11 +1,13 @@
 import type { AccessDirectory } from '#access/directory.ts';
-import type { Limits } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import type { Metrics } from '#core/metrics.ts';
+import type { FhirLimits } from '#fhir/limits.ts';
 import type { InstanceEntry } from '#imaging/intake.ts';
+import type { ImagingLimits } from '#imaging/limits.ts';
 import type { ObjectStore } from '#storage/objects/object-store.ts';
 import type { Reader } from '#storage/reader.ts';
 import type { AccessNotes } from './access-notes.ts';
+import type { DicomWebLimits } from './limits.ts';
 
 /** What DICOMweb (PS3.18) works with. */
 export interface DicomWebContext {
@@ -14,7 +16,7 @@ export interface DicomWebContext {
 	objects: Pick<ObjectStore, 'read' | 'size'>;
 	intake: InstanceEntry;
 	accesses: Pick<AccessNotes, 'note'>;
-	limits: Limits;
+	limits: DicomWebLimits & ImagingLimits & FhirLimits;
 	metrics: Metrics;
 	log: Log;
 }

@@ -1,7 +1,7 @@
 import { Failure } from '#core/failure.ts';
-import type { Limits } from '#core/limits.ts';
 import { queryAttributeOf, queryAttributes } from '#dicom/query/attributes.ts';
 import type { QueryKey } from '#dicom/query/plan.ts';
+import type { FhirLimits } from '#fhir/limits.ts';
 import type { ImagingAttribute } from '#record/imaging-query.ts';
 
 /** The query parameters of a search (PS3.18 §8.3.4), read. */
@@ -44,7 +44,7 @@ function flag(name: string, text: string): boolean {
 }
 
 /** @throws Failure `invalid` for what is no parameter of a search; attributes that the index does not have are ignored, and named */
-export function searchParameters(query: string, limits: Pick<Limits, 'searchParametersMax'>): SearchParameters {
+export function searchParameters(query: string, limits: Pick<FhirLimits, 'searchParametersMax'>): SearchParameters {
 	const parameters = [...new URLSearchParams(query)];
 	if (parameters.length > limits.searchParametersMax) throw new Failure('invalid', `more than ${limits.searchParametersMax} parameters`);
 	const read: SearchParameters = { keys: [], included: [], includesAll: false, limit: undefined, offset: 0, ignored: [] };

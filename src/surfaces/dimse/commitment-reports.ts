@@ -1,5 +1,4 @@
 import type { RemoteAeDirectory } from '#access/directory.ts';
-import type { Limits } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import type { Metrics } from '#core/metrics.ts';
 import { commitmentReport, commitmentTransferSyntaxes } from '#dicom/commitment.ts';
@@ -10,6 +9,7 @@ import { type OutgoingRequest, statuses } from './command-set.ts';
 import { commitmentClass, commitmentInstance } from './commitment.ts';
 import { type Judgement, judge } from './commitment-judgement.ts';
 import type { CommitmentService } from './context.ts';
+import type { DimseLimits } from './limits.ts';
 import { requestAssociation } from './requestor.ts';
 import type { RequestorTls } from './requestor-tls.ts';
 import type { ReturnChannel } from './service.ts';
@@ -19,7 +19,7 @@ export interface CommitmentOptions {
 	objects: Pick<ObjectStore, 'size'>;
 	directory: RemoteAeDirectory;
 	tls: RequestorTls | undefined;
-	limits: Limits;
+	limits: DimseLimits;
 	metrics: Metrics;
 	log: Log;
 }

@@ -1,15 +1,16 @@
 import type { AssociationDirectory, RemoteAeDirectory } from '#access/directory.ts';
 import type { Clock } from '#core/clock.ts';
-import type { Limits } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import type { Metrics } from '#core/metrics.ts';
 import type { InformationModel } from '#dicom/query/information-model.ts';
 import type { Archive } from '#imaging/archive.ts';
 import type { InstanceEntry } from '#imaging/intake.ts';
+import type { ImagingLimits } from '#imaging/limits.ts';
 import type { ProcedureStepService } from '#mpps/procedure-steps.ts';
 import type { QueryLevel } from '#record/imaging-query.ts';
 import type { NewCommitment } from '#storage/commitments.ts';
 import type { ConnectionRefusal } from '../tcp/reception.ts';
+import type { DimseLimits } from './limits.ts';
 import type { RequestorTls } from './requestor-tls.ts';
 import type { ReturnChannel } from './service.ts';
 
@@ -95,7 +96,7 @@ export interface DimseContext {
 	audit(refused: RefusedAssociation): void;
 	auditQuery(answered: AnsweredQuery): void;
 	auditAssociation(ended: EndedAssociation): void;
-	limits: Limits;
+	limits: DimseLimits & ImagingLimits;
 	metrics: Metrics;
 	log: Log;
 	clock: Clock;

@@ -2,14 +2,14 @@ import { Socket } from 'node:net';
 import { DEFAULT_CIPHERS } from 'node:tls';
 import type { RemoteAe } from '#access/directory.ts';
 import type { Echo } from '#administration/echo.ts';
-import type { Limits } from '#core/limits.ts';
 import { rejectedBy } from './association-error.ts';
+import type { DimseLimits } from './limits.ts';
 import type { RequestorTls } from './requestor-tls.ts';
 
 export interface EchoOptions {
 	callingAe: string;
 	tls: RequestorTls | undefined;
-	limits: Pick<Limits, 'dimseConnectMsMax' | 'dimseAssociateBytesMax'>;
+	limits: Pick<DimseLimits, 'dimseConnectMsMax' | 'dimseAssociateBytesMax'>;
 }
 
 /** The answer is there; the peer's part in the release is waited for no longer. */

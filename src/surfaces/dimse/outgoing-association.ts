@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
-import type { Limits } from '#core/limits.ts';
 import type { Metrics } from '#core/metrics.ts';
 import { type Acceptance, associateRequest, type Proposal, readAssociateAccept, type UsableContext } from './associate-proposal.ts';
 import { AssociateRequestError } from './associate-request.ts';
 import { AssociationError, type AssociationFailure, rejectedBy } from './association-error.ts';
 import { type OutgoingRequest, requestSet } from './command-set.ts';
+import type { DimseLimits } from './limits.ts';
 import { outcomeOf } from './messages.ts';
 import { type AbortReason, abort, dataTransfer, releaseRequest, releaseResponse } from './pdu.ts';
 import { type PduEvent, PduReader } from './pdu-reader.ts';
@@ -13,7 +13,7 @@ import { ResponseReader } from './response-reader.ts';
 import { type RequestorAction, type RequestorEvent, type RequestorState, requestorTransition } from './upper-layer-requestor.ts';
 
 interface Surroundings {
-	limits: Limits;
+	limits: DimseLimits;
 	metrics: Metrics;
 	signal: AbortSignal | undefined;
 }
@@ -25,7 +25,7 @@ export class OutgoingAssociation implements RequestedAssociation {
 	readonly closed: Promise<void>;
 	readonly #socket: Socket;
 	readonly #proposal: Proposal;
-	readonly #limits: Limits;
+	readonly #limits: DimseLimits;
 	readonly #metrics: Metrics;
 	readonly #reader: PduReader;
 	readonly #responses: ResponseReader;

@@ -1,10 +1,10 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { RemoteAe } from '#access/directory.ts';
-import type { Limits } from '#core/limits.ts';
 import type { Metrics } from '#core/metrics.ts';
 import type { ProposedRole } from './associate-request.ts';
 import { AssociationError } from './association-error.ts';
+import type { DimseLimits } from './limits.ts';
 import { OutgoingAssociation } from './outgoing-association.ts';
 import type { RequestedAssociation } from './requested-association.ts';
 import type { RequestorTls } from './requestor-tls.ts';
@@ -16,7 +16,7 @@ export interface AssociationOptions {
 	/** Where this side is not, or not only, the SCU of a SOP class. */
 	roles?: readonly ProposedRole[];
 	tls?: RequestorTls | undefined;
-	limits: Limits;
+	limits: DimseLimits;
 	metrics: Metrics;
 	/** Gives the association up, whatever its state. */
 	signal?: AbortSignal | undefined;

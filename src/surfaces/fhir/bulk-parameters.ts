@@ -1,8 +1,8 @@
 import type { ExportParameters } from '#bulk/export-job.ts';
 import { Failure } from '#core/failure.ts';
 import type { Json, JsonObject } from '#core/json.ts';
-import type { Limits } from '#core/limits.ts';
 import { asObject, asObjects, asText } from '#fhir/elements.ts';
+import type { FhirLimits } from '#fhir/limits.ts';
 import { definitionOf, resources } from '#fhir/resources/index.ts';
 import { parseResourceJson } from '#fhir/validation/json.ts';
 import type { ResourceType } from '#record/table-shape.ts';
@@ -22,7 +22,7 @@ export function isLenient(request: Pick<HttpRequest, 'header'>): boolean {
  * What an export is asked for, in the query or as a Parameters resource.
  * @throws Failure that names the parameter
  */
-export function exportParameters(request: HttpRequest, patientsOnly: boolean, limits: Pick<Limits, 'jsonDepthMax'>): ExportParameters {
+export function exportParameters(request: HttpRequest, patientsOnly: boolean, limits: Pick<FhirLimits, 'jsonDepthMax'>): ExportParameters {
 	const given = [...queryOf(request), ...(request.body.length > 0 ? bodyOf(request, limits) : [])];
 	const isKnown = (name: string) => name === '_type' || name === '_since' || name === '_outputFormat' || name === '_format';
 	const unknown = [...new Set(given.map(([name]) => name).filter((name) => !isKnown(name)))];
@@ -60,7 +60,7 @@ function queryOf(request: HttpRequest): [string, string][] {
 	return [...new URLSearchParams(request.query)].map(([name, value]) => [name, value.trim().replaceAll(' ', '+')]);
 }
 
-function bodyOf(request: HttpRequest, limits: Pick<Limits, 'jsonDepthMax'>): [string, string][] {
+function bodyOf(request: HttpRequest, limits: Pick<FhirLimits, 'jsonDepthMax'>): [string, string][] {
 	const parameters = parseResourceJson(request.body, { depthMax: limits.jsonDepthMax });
 	if (parameters['resourceType'] !== 'Parameters') throw wrong('resourceType', 'the body of an export is a Parameters resource');
 	return asObjects(parameters['parameter']).map((parameter) => [asText(parameter['name']) ?? '', textOf(parameter)]);

@@ -1,11 +1,14 @@
 import type { AccessDirectory, KeyGrant } from '#access/directory.ts';
+import type { BulkLimits } from '#bulk/limits.ts';
 import type { Clock } from '#core/clock.ts';
-import type { Limits } from '#core/limits.ts';
 import type { Metrics } from '#core/metrics.ts';
+import type { FhirLimits } from '#fhir/limits.ts';
 import type { ResourceDefinition } from '#fhir/resource.ts';
+import type { DeliveryLimits } from '#record/limits.ts';
 import type { SiteGateway } from '#site/gateway.ts';
 import type { Reader } from '#storage/reader.ts';
 import type { ResourceReads } from '#storage/resource-reads.ts';
+import type { HttpLimits } from '../http/limits.ts';
 import type { HttpRequest } from '../http/message.ts';
 import type { Cursors } from './cursor.ts';
 
@@ -16,7 +19,7 @@ export interface FhirContext {
 	gateway: SiteGateway;
 	clock: Clock;
 	cursors: Cursors;
-	limits: Limits;
+	limits: FhirLimits & HttpLimits & DeliveryLimits & BulkLimits;
 	metrics: Metrics;
 	version: string;
 	/** PUBLIC_METADATA: /fhir/metadata answers without a key. */

@@ -1,7 +1,7 @@
 import { dateRange } from '#core/date-range.ts';
 import { Failure } from '#core/failure.ts';
-import type { Limits } from '#core/limits.ts';
 import { isoInstant } from '#fhir/date.ts';
+import type { FhirLimits } from '#fhir/limits.ts';
 import { cursorParameter } from '#fhir/search/result.ts';
 
 export interface PageParameters {
@@ -19,7 +19,7 @@ export interface PageParameters {
  * Parameters of what is paged and is no search: `_count`, `_since`, the cursor, and those that `names` lists.
  * @throws Failure for others, and for values that they cannot have
  */
-export function pageParameters(query: string, limits: Limits, names: readonly string[] = []): PageParameters {
+export function pageParameters(query: string, limits: FhirLimits, names: readonly string[] = []): PageParameters {
 	const parameters: PageParameters & { further: Record<string, string> } = {
 		count: limits.searchCountDefault,
 		since: undefined,

@@ -1,13 +1,13 @@
 import { Failure } from '#core/failure.ts';
-import type { Limits } from '#core/limits.ts';
 import type { Delivery, ReplyTo } from '#record/delivery.ts';
+import type { DeliveryLimits } from '#record/limits.ts';
 import type { SiteGateway } from '#site/gateway.ts';
 
 const retryAfterSeconds = 5;
 
 export interface DeliveryContext {
 	gateway: SiteGateway;
-	limits: Limits;
+	limits: DeliveryLimits;
 }
 
 /**

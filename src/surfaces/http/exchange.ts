@@ -1,6 +1,6 @@
-import type { Limits } from '#core/limits.ts';
 import { type Metrics, statusClass } from '#core/metrics.ts';
 import { isWhole } from './encoding.ts';
+import type { HttpLimits } from './limits.ts';
 import type { HttpResponse } from './load.ts';
 import { type HttpAnswer, statusTexts } from './message.ts';
 
@@ -8,7 +8,7 @@ export interface ExchangeOptions {
 	name: 'fhir' | 'hl7-http' | 'mpps' | 'admin' | 'operations';
 	/** Of every answer that does not say otherwise. */
 	headers?: Readonly<Record<string, string>>;
-	limits: Pick<Limits, 'httpStallMsMax'>;
+	limits: Pick<HttpLimits, 'httpStallMsMax'>;
 	metrics: Pick<Metrics, 'httpRequests' | 'httpSeconds'>;
 }
 

@@ -1,14 +1,15 @@
 import type { AccessDirectory, KeyGrant } from '#access/directory.ts';
 import type { Clock } from '#core/clock.ts';
 import { newId, nilId } from '#core/id.ts';
-import type { Limits } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import type { Metrics } from '#core/metrics.ts';
+import type { DeliveryLimits } from '#record/limits.ts';
 import type { SiteGateway } from '#site/gateway.ts';
 import type { ServiceNode } from '../node.ts';
 import { authenticate } from './authenticate.ts';
 import { documentationRoutes } from './documentation/routes.ts';
 import { renderJsonFailure } from './json-answer.ts';
+import type { HttpLimits } from './limits.ts';
 import { httpOptions } from './listen.ts';
 import type { HttpRequest } from './message.ts';
 import { createHttpServer, type HttpServer, type HttpServerOptions } from './server.ts';
@@ -17,7 +18,7 @@ import { createHttpServer, type HttpServer, type HttpServerOptions } from './ser
 export interface IngestContext {
 	directory: AccessDirectory;
 	gateway: SiteGateway;
-	limits: Limits;
+	limits: HttpLimits & DeliveryLimits;
 	metrics: Metrics;
 	log: Log;
 	clock: Clock;
@@ -46,9 +47,9 @@ export function createIngestSurface(
 /** What the surfaces that take messages by POST work with and listen by, on the port that they have. */
 export function ingestOn(node: ServiceNode, port: number): [context: IngestContext, listen: IngestListenOptions] {
 	const { config, directory, gateway, metrics, log, clock, version } = node;
-	const { host, tls, trustedProxies, limits } = httpOptions(node);
+	const { host, tls, trustedProxies } = httpOptions(node);
 	return [
-		{ directory, gateway, limits, metrics, log, clock },
+		{ directory, gateway, limits: config.limits, metrics, log, clock },
 		{ host, port, tls, trustedProxies, documented: config.API_DOCUMENTATION, version },
 	];
 }

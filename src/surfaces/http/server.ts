@@ -1,12 +1,12 @@
 import { addressSet, normaliseAddress, parseAddress, parseRange } from '#core/address.ts';
 import { Failure, failureCodes } from '#core/failure.ts';
 import { isUuid, newId } from '#core/id.ts';
-import type { Limits } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import type { Metrics } from '#core/metrics.ts';
 import { collectBody, framingFault, StreamedBody, tooLarge, tooMuch } from './body.ts';
 import { encoded } from './encoding.ts';
 import { Exchange } from './exchange.ts';
+import type { HttpLimits } from './limits.ts';
 import { type HttpResponse, loadServer, type TemplatedApp } from './load.ts';
 import type { AnyRoute, HttpAnswer, HttpRequest, Route, StreamedRequest, StreamingRoute } from './message.ts';
 import { type RouteMatch, Router } from './router.ts';
@@ -18,7 +18,7 @@ export interface HttpServerOptions {
 	tls?: { certFile: string; keyFile: string } | undefined;
 	/** CIDR ranges whose X-Forwarded-For and X-Forwarded-Proto are believed. */
 	trustedProxies: readonly string[];
-	limits: Limits;
+	limits: HttpLimits;
 	metrics: Metrics;
 	log: Log;
 	routes: readonly AnyRoute[];

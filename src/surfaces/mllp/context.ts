@@ -1,11 +1,12 @@
 import type { AccessDirectory } from '#access/directory.ts';
 import type { Clock } from '#core/clock.ts';
-import type { Limits } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import type { Metrics } from '#core/metrics.ts';
+import type { DeliveryLimits } from '#record/limits.ts';
 import type { SiteGateway } from '#site/gateway.ts';
 import type { UnmatchedLog } from '#storage/unmatched.ts';
 import type { ConnectionRefusal } from '../tcp/reception.ts';
+import type { MllpLimits } from './limits.ts';
 
 /** A connection that was turned away, for the audit trail. `address` is the sender's, or the peer's when it named none. */
 export interface RefusedConnection {
@@ -21,7 +22,7 @@ export interface MllpContext {
 	/** Whether a peer is listed in TRUSTED_PROXIES; its connections then begin with a PROXY header. */
 	isTrustedProxy(address: string): boolean;
 	audit(refused: RefusedConnection): void;
-	limits: Limits;
+	limits: MllpLimits & DeliveryLimits;
 	metrics: Metrics;
 	log: Log;
 	clock: Clock;

@@ -1,7 +1,7 @@
 import type { Failure } from '#core/failure.ts';
-import type { Limits } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import type { Metrics } from '#core/metrics.ts';
+import type { HttpLimits } from '../http/limits.ts';
 import { listening } from '../http/listen.ts';
 import { acceptedRanges, preferredType } from '../http/media-type.ts';
 import type { HttpAnswer, HttpRequest } from '../http/message.ts';
@@ -18,7 +18,7 @@ export interface OperationsContext {
 	checks: readonly ReadinessCheck[];
 	/** True from the moment at which the node was asked to end. */
 	draining(): boolean;
-	limits: Limits;
+	limits: HttpLimits;
 	metrics: Metrics;
 	log: Log;
 }

@@ -1,12 +1,12 @@
 import { strict as assert } from 'node:assert';
 import { describe, test } from 'node:test';
 import { Failure } from '#core/failure.ts';
-import { defaultLimits } from '#core/limits.ts';
 import { definitionOf } from '#fhir/resources/index.ts';
 import { parseSearch } from '#fhir/search/parse.ts';
 import type { ParsedSearch } from '#fhir/search/parsed-search.ts';
 import { rowIdOf } from '#record/row-id.ts';
 import type { Clause } from '#record/search-plan.ts';
+import { defaultLimits } from '../../../src/limits.ts';
 
 const base = 'https://fhir.example.org/fhir';
 const id = '0199c0de-0000-7000-8000-00000000000a';

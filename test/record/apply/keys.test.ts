@@ -3,7 +3,6 @@ import { describe, test } from 'node:test';
 import { readLine } from '#bulk/line.ts';
 import { readEntries } from '#cda/entries.ts';
 import type { JsonObject } from '#core/json.ts';
-import { defaultLimits } from '#core/limits.ts';
 import type { ResourceDefinition } from '#fhir/resource.ts';
 import { resources } from '#fhir/resources/index.ts';
 import { interpretSingle } from '#fhir/write/interpret.ts';
@@ -13,6 +12,7 @@ import type { ChangeSet } from '#record/change-set.ts';
 import type { ResourceChange } from '#record/kinds/resource.ts';
 import { clinicalDocument, read as readDocument } from '#test/support/cda.ts';
 import { MemorySite } from '#test/support/memory-site.ts';
+import { defaultLimits } from '../../../src/limits.ts';
 import { read } from '../../hl7v2/reading.ts';
 
 const settings = { policy: { updateCreates: true, checkReferences: false }, limits: defaultLimits };

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import type { AccessDirectory } from '#access/directory.ts';
-import { defaultLimits } from '#core/limits.ts';
 import { silentLog } from '#core/log.ts';
 import { createMetrics } from '#core/metrics.ts';
 import type { ObjectStore } from '#storage/objects/object-store.ts';
@@ -12,6 +11,7 @@ import { dicomWebRoutes } from '#surfaces/dicomweb/routes.ts';
 import { eventually } from '#test/support/eventually.ts';
 import type { FhirBody } from '#test/support/service.ts';
 import { settled } from '#test/support/settled.ts';
+import { defaultLimits } from '../../../src/limits.ts';
 import { serve } from '../http/serving.ts';
 import { file, multipartBody, multipartType } from './client.ts';
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import { defaultLimits, type Limits } from '#core/limits.ts';
 import { createMetrics, metricDefinitions } from '#core/metrics.ts';
 import { implementationClassUid } from '#dicom/implementation.ts';
 import { AssociationError } from '#surfaces/dimse/association-error.ts';
 import { type AssociationOptions, requestAssociation } from '#surfaces/dimse/requestor.ts';
 import { settled } from '#test/support/settled.ts';
+import { defaultLimits, type Limits } from '../../../src/limits.ts';
 import { abortPdu, commandSet, data, item, type Peer, pdu, releaseRequest, responseOf, value } from './peer.ts';
 import { associateAccept, listeningRemote, proposalOf } from './remote.ts';
 import { ctImage, explicitLittleEndian, implicitLittleEndian, siteId, startSurface, verification } from './support.ts';

@@ -1,7 +1,6 @@
 import type { TestContext } from 'node:test';
 import type { AssociationMatch, RemoteAe } from '#access/directory.ts';
 import { systemClock } from '#core/clock.ts';
-import { defaultLimits, type Limits } from '#core/limits.ts';
 import { silentLog } from '#core/log.ts';
 import { createMetrics, type MetricName, metricDefinitions } from '#core/metrics.ts';
 import type { Archive } from '#imaging/archive.ts';
@@ -14,6 +13,7 @@ import { createDimseSurface } from '#surfaces/dimse/listener.ts';
 import type { ReturnChannel } from '#surfaces/dimse/service.ts';
 import type { TcpListenOptions } from '#surfaces/tcp/reception.ts';
 import { instanceAttributes } from '#test/support/instance-attributes.ts';
+import { defaultLimits, type Limits } from '../../../src/limits.ts';
 
 export const ctImage = '1.2.840.10008.5.1.4.1.1.2';
 export const verification = '1.2.840.10008.1.1';

@@ -5,7 +5,6 @@ import pg from 'pg';
 import type { AccessDirectory } from '#access/directory.ts';
 import { systemClock } from '#core/clock.ts';
 import { newId } from '#core/id.ts';
-import { defaultLimits } from '#core/limits.ts';
 import { silentLog } from '#core/log.ts';
 import { createMetrics } from '#core/metrics.ts';
 import type { SiteGateway } from '#site/gateway.ts';
@@ -18,6 +17,7 @@ import { type TestDatabase, testDatabase } from '#test/support/database.ts';
 import { doorTo } from '#test/support/door.ts';
 import type { Resource } from '#test/support/naive-search.ts';
 import { type GivenResource, insertResources, lastUpdated } from '#test/support/stored-resources.ts';
+import { defaultLimits } from '../../../src/limits.ts';
 
 const west = newId();
 const east = newId();

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { Failure } from '#core/failure.ts';
-import { defaultLimits } from '#core/limits.ts';
 import { silentLog } from '#core/log.ts';
 import { createMetrics } from '#core/metrics.ts';
 import type { Route } from '#surfaces/http/message.ts';
 import { createHttpServer, type HttpServer } from '#surfaces/http/server.ts';
+import { defaultLimits } from '../../../src/limits.ts';
 import { raw } from './raw.ts';
 
 const limits = { ...defaultLimits, httpBodyBytesMax: 1000, httpRequestsMax: 4 };

@@ -1,8 +1,8 @@
-import type { LimitDefinition } from './limit-definition.ts';
+import type { LimitDefinitions, LimitsOf } from '#core/limit-definition.ts';
 
 const MiB = 1024 * 1024;
 
-/** The rows of DICOMweb in the table of limits. */
+/** Store requests, searches and metadata of DICOMweb. */
 export const dicomWebLimitDefinitions = {
 	stowBytesMax: {
 		variable: 'STOW_BYTES_MAX',
@@ -32,4 +32,6 @@ export const dicomWebLimitDefinitions = {
 		max: 512 * MiB,
 		answer: 'elements of one instance that are read for its metadata; 406, or the end of an answer that has begun',
 	},
-} as const satisfies Record<string, LimitDefinition>;
+} as const satisfies LimitDefinitions;
+
+export type DicomWebLimits = LimitsOf<typeof dicomWebLimitDefinitions>;

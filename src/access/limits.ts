@@ -1,7 +1,23 @@
+import type { LimitDefinitions, LimitsOf } from '#core/limit-definition.ts';
+
 const hour = 3_600_000;
 
-/** Signing in to the admin surface; rows of the table in limits.ts. */
-export const signInLimitDefinitions = {
+/** Who may call while the database is away, and how people sign in. */
+export const accessLimitDefinitions = {
+	accessStaleMsMax: {
+		variable: 'ACCESS_STALE_MS_MAX',
+		default: 24 * hour,
+		min: 1000,
+		max: 8760 * hour,
+		answer: 'of the database being away: who was known stays known; then 503, MLLP closed, A-ASSOCIATE-RJ transient, 0xA700',
+	},
+	accessStaleReplicaMsMax: {
+		variable: 'ACCESS_STALE_REPLICA_MS_MAX',
+		default: 30_000,
+		min: 1000,
+		max: 8760 * hour,
+		answer: 'the same with DATABASE_READ_URL, since the replica still answers reads, also to a key that another node has revoked',
+	},
 	signInFailuresMax: {
 		variable: 'SIGN_IN_FAILURES_MAX',
 		default: 5,
@@ -51,18 +67,6 @@ export const signInLimitDefinitions = {
 		max: 720 * hour,
 		answer: 'since the sign-in; the session ends, 401',
 	},
-	liveWatchersMax: {
-		variable: 'LIVE_WATCHERS_MAX',
-		default: 64,
-		min: 1,
-		max: 10_000,
-		answer: 'streams of live figures that a node has open; a further one: 503 with Retry-After',
-	},
-	liveWatchersOfUserMax: {
-		variable: 'LIVE_WATCHERS_OF_USER_MAX',
-		default: 8,
-		min: 1,
-		max: 10_000,
-		answer: 'of them, those of one user; a further one: 503 with Retry-After',
-	},
-} as const;
+} as const satisfies LimitDefinitions;
+
+export type AccessLimits = LimitsOf<typeof accessLimitDefinitions>;

@@ -1,4 +1,6 @@
-/** Limits of what administrators look up and start. */
+import type { LimitDefinitions, LimitsOf } from '#core/limit-definition.ts';
+
+/** What administrators look up and start. */
 export const administrationLimitDefinitions = {
 	readingValuesMax: {
 		variable: 'READING_VALUES_MAX',
@@ -42,11 +44,6 @@ export const administrationLimitDefinitions = {
 		max: 1_000_000,
 		answer: 'patients that are compared for one page of possible duplicates; the next page goes on behind them',
 	},
-	reportBytesMax: {
-		variable: 'REPORT_BYTES_MAX',
-		default: 32 * 1024 * 1024,
-		min: 1024,
-		max: 256 * 1024 * 1024,
-		answer: 'of a report that a person writes, attachments in base64; it is refused',
-	},
-} as const;
+} as const satisfies LimitDefinitions;
+
+export type AdministrationLimits = LimitsOf<typeof administrationLimitDefinitions>;

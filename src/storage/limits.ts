@@ -1,5 +1,9 @@
-/** Limits of the connections of a process to the database, beside those of the lanes, which follow from WORKERS. */
-export const databaseLimitDefinitions = {
+import type { LimitDefinitions, LimitsOf } from '#core/limit-definition.ts';
+
+const MiB = 1024 * 1024;
+
+/** Connections of a process to the database, beside those of the lanes, which follow from WORKERS, and what waits for them. */
+export const storageLimitDefinitions = {
 	readStatementsMax: {
 		variable: 'READ_STATEMENTS_MAX',
 		default: 2000,
@@ -35,4 +39,20 @@ export const databaseLimitDefinitions = {
 		max: 60_000,
 		answer: 'the wait for one of them, or for a new one; 503, or the command fails',
 	},
-} as const;
+	unmatchedMessagesMax: {
+		variable: 'UNMATCHED_MESSAGES_MAX',
+		default: 1000,
+		min: 1,
+		max: 100_000,
+		answer: 'unmatched messages waiting to be logged; further ones are only counted',
+	},
+	unmatchedBytesMax: {
+		variable: 'UNMATCHED_BYTES_MAX',
+		default: 64 * MiB,
+		min: MiB,
+		max: 4096 * MiB,
+		answer: 'bytes of unmatched messages waiting to be logged; as above',
+	},
+} as const satisfies LimitDefinitions;
+
+export type StorageLimits = LimitsOf<typeof storageLimitDefinitions>;

@@ -1,4 +1,6 @@
-/** What XML may be before it is read to its end; rows of the table in limits.ts. */
+import type { LimitDefinitions, LimitsOf } from '#core/limit-definition.ts';
+
+/** What XML may be before it is read to its end. */
 export const xmlLimitDefinitions = {
 	xmlDepthMax: {
 		variable: 'XML_DEPTH_MAX',
@@ -15,11 +17,6 @@ export const xmlLimitDefinitions = {
 		max: 5_000_000,
 		answer: 'of an HL7 v3 body; 400',
 	},
-	documentPatientsMax: {
-		variable: 'DOCUMENT_PATIENTS_MAX',
-		default: 10,
-		min: 1,
-		max: 1000,
-		answer: 'patients of a clinical document, each of whom has it as an own DocumentReference; 422',
-	},
-} as const;
+} as const satisfies LimitDefinitions;
+
+export type XmlLimits = LimitsOf<typeof xmlLimitDefinitions>;

@@ -1,0 +1,59 @@
+import type { LimitDefinitions, LimitsOf } from '#core/limit-definition.ts';
+
+const MiB = 1024 * 1024;
+
+/** Exports and imports. */
+export const bulkLimitDefinitions = {
+	bulkUnderWayMax: {
+		variable: 'BULK_UNDER_WAY_MAX',
+		default: 2,
+		min: 1,
+		max: 100,
+		answer: 'exports and imports of one site under way; 429 with Retry-After',
+	},
+	bulkRunningMax: {
+		variable: 'BULK_RUNNING_MAX',
+		default: 2,
+		min: 1,
+		max: 100,
+		answer: 'exports and imports of all sites that a node carries out at once; further ones wait',
+	},
+	bulkKeptMax: {
+		variable: 'BULK_KEPT_MAX',
+		default: 20,
+		min: 1,
+		max: 10_000,
+		answer: 'exports and imports of one site whose results are kept; 429, until one is deleted or has reached its age',
+	},
+	bulkAgeMsMax: {
+		variable: 'BULK_AGE_MS_MAX',
+		default: 86_400_000,
+		min: 1000,
+		max: 31_536_000_000,
+		answer: 'since the end of an export or import; its results are removed, then 404',
+	},
+	importBytesMax: { variable: 'IMPORT_BYTES_MAX', default: 16_384 * MiB, min: 1024, max: 1_048_576 * MiB, answer: 'of one import; 413' },
+	importLineBytesMax: {
+		variable: 'IMPORT_LINE_BYTES_MAX',
+		default: 32 * MiB,
+		min: 1024,
+		max: 256 * MiB,
+		answer: 'a longer line of an import is refused, the others are not',
+	},
+	importChunkLinesMax: {
+		variable: 'IMPORT_CHUNK_LINES_MAX',
+		default: 2000,
+		min: 1,
+		max: 100_000,
+		answer: 'lines of an import in one transaction; the others wait for the next',
+	},
+	importRefusedMax: {
+		variable: 'IMPORT_REFUSED_MAX',
+		default: 100_000,
+		min: 1,
+		max: 10_000_000,
+		answer: 'lines of an import that are refused, or wait for a later line; the import ends as failed',
+	},
+} as const satisfies LimitDefinitions;
+
+export type BulkLimits = LimitsOf<typeof bulkLimitDefinitions>;

@@ -1,0 +1,66 @@
+import type { LimitDefinitions, LimitsOf } from '#core/limit-definition.ts';
+
+const MiB = 1024 * 1024;
+
+/** Bodies, searches and their pages. JSON and lists are bounded so in other formats as well. */
+export const fhirLimitDefinitions = {
+	jsonDepthMax: {
+		variable: 'JSON_DEPTH_MAX',
+		default: 100,
+		min: 10,
+		max: 1000,
+		answer: 'objects and lists inside one another in a FHIR or MPPS body; 400',
+	},
+	repetitionsMax: {
+		variable: 'REPETITIONS_MAX',
+		default: 10_000,
+		min: 100,
+		max: 1_000_000,
+		answer: 'repetitions of an HL7 v2 field, AE 104; values of a list in a FHIR resource, 422',
+	},
+	bundleEntriesMax: {
+		variable: 'BUNDLE_ENTRIES_MAX',
+		default: 5000,
+		min: 1,
+		max: 100_000,
+		answer: 'entries of a batch or transaction; 413',
+	},
+	searchParametersMax: { variable: 'SEARCH_PARAMETERS_MAX', default: 64, min: 1, max: 1000, answer: '400' },
+	searchValuesMax: {
+		variable: 'SEARCH_VALUES_MAX',
+		default: 2000,
+		min: 1,
+		max: 10_000,
+		answer: 'values of all parameters of a search together; 400',
+	},
+	searchCountDefault: {
+		variable: 'SEARCH_COUNT_DEFAULT',
+		default: 50,
+		min: 1,
+		max: 1000,
+		answer: 'entries of a page when _count is absent',
+	},
+	searchCountMax: {
+		variable: 'SEARCH_COUNT_MAX',
+		default: 1000,
+		min: 1,
+		max: 10_000,
+		answer: 'a larger _count is cut to this; the self link says so',
+	},
+	searchBytesMax: {
+		variable: 'SEARCH_BYTES_MAX',
+		default: 32 * MiB,
+		min: 1024,
+		max: 256 * MiB,
+		answer: 'resource text of one page; the page ends early and its next link goes on',
+	},
+	searchIncludesMax: {
+		variable: 'SEARCH_INCLUDES_MAX',
+		default: 1000,
+		min: 1,
+		max: 100_000,
+		answer: 'resources that _include and _revinclude add to a page; the rest is left out, and the Bundle says so',
+	},
+} as const satisfies LimitDefinitions;
+
+export type FhirLimits = LimitsOf<typeof fhirLimitDefinitions>;

@@ -1,0 +1,47 @@
+import { accessLimitDefinitions } from '#access/limits.ts';
+import { administrationLimitDefinitions } from '#administration/limits.ts';
+import { bulkLimitDefinitions } from '#bulk/limits.ts';
+import { documentLimitDefinitions } from '#cda/limits.ts';
+import { defaultsOf, type LimitDefinitions, type LimitsOf } from '#core/limit-definition.ts';
+import { fhirLimitDefinitions } from '#fhir/limits.ts';
+import { hl7v2LimitDefinitions } from '#hl7v2/limits.ts';
+import { xmlLimitDefinitions } from '#hl7v3/limits.ts';
+import { imagingLimitDefinitions } from '#imaging/limits.ts';
+import { reportLimitDefinitions } from '#ingest/limits.ts';
+import { mppsLimitDefinitions } from '#mpps/limits.ts';
+import { deliveryLimitDefinitions } from '#record/limits.ts';
+import { mailboxLimitDefinitions } from '#site/limits.ts';
+import { storageLimitDefinitions } from '#storage/limits.ts';
+import { adminLimitDefinitions } from '#surfaces/admin/limits.ts';
+import { dicomWebLimitDefinitions } from '#surfaces/dicomweb/limits.ts';
+import { dimseLimitDefinitions } from '#surfaces/dimse/limits.ts';
+import { httpLimitDefinitions } from '#surfaces/http/limits.ts';
+import { mllpLimitDefinitions } from '#surfaces/mllp/limits.ts';
+import { drainLimitDefinitions } from '#surfaces/tcp/limits.ts';
+
+/** Every limit that can be set, from the rooms that declare them. docs/configuration.md lists them in this order. */
+export const limitDefinitions = {
+	...mllpLimitDefinitions,
+	...dimseLimitDefinitions,
+	...imagingLimitDefinitions,
+	...dicomWebLimitDefinitions,
+	...deliveryLimitDefinitions,
+	...httpLimitDefinitions,
+	...fhirLimitDefinitions,
+	...hl7v2LimitDefinitions,
+	...xmlLimitDefinitions,
+	...documentLimitDefinitions,
+	...mppsLimitDefinitions,
+	...reportLimitDefinitions,
+	...mailboxLimitDefinitions,
+	...storageLimitDefinitions,
+	...administrationLimitDefinitions,
+	...bulkLimitDefinitions,
+	...accessLimitDefinitions,
+	...adminLimitDefinitions,
+	...drainLimitDefinitions,
+} as const satisfies LimitDefinitions;
+
+export type Limits = LimitsOf<typeof limitDefinitions>;
+
+export const defaultLimits: Limits = defaultsOf(limitDefinitions);

@@ -1,0 +1,51 @@
+import type { LimitDefinitions, LimitsOf } from '#core/limit-definition.ts';
+
+const MiB = 1024 * 1024;
+
+/** What waits for a worker, and what a worker takes at once. */
+export const mailboxLimitDefinitions = {
+	mailboxMessagesMax: {
+		variable: 'MAILBOX_MESSAGES_MAX',
+		default: 1024,
+		min: 1,
+		max: 1_000_000,
+		answer: 'messages of one site that wait: MLLP pauses reading, HTTP answers 503 with Retry-After',
+	},
+	mailboxBytesMax: {
+		variable: 'MAILBOX_BYTES_MAX',
+		default: 128 * MiB,
+		min: MiB,
+		max: 16_384 * MiB,
+		answer: 'bytes of one site that wait: as above',
+	},
+	waitingBytesMax: {
+		variable: 'WAITING_BYTES_MAX',
+		default: 512 * MiB,
+		min: MiB,
+		max: 65_536 * MiB,
+		answer: 'bytes of all sites that wait: as above',
+	},
+	batchMessagesMax: {
+		variable: 'BATCH_MESSAGES_MAX',
+		default: 128,
+		min: 1,
+		max: 1024,
+		answer: 'messages of one transaction; the rest waits for the next',
+	},
+	batchWaitMsMax: {
+		variable: 'BATCH_WAIT_MS_MAX',
+		default: 4,
+		min: 0,
+		max: 100,
+		answer: 'a batch starts without the senders whose last messages were just answered',
+	},
+	batchBytesMax: {
+		variable: 'BATCH_BYTES_MAX',
+		default: 16 * MiB,
+		min: 1024,
+		max: 512 * MiB,
+		answer: 'bytes of one transaction; a larger message travels alone',
+	},
+} as const satisfies LimitDefinitions;
+
+export type MailboxLimits = LimitsOf<typeof mailboxLimitDefinitions>;

@@ -1,0 +1,21 @@
+import type { LimitDefinitions, LimitsOf } from '#core/limit-definition.ts';
+
+/** Streams of live figures. */
+export const adminLimitDefinitions = {
+	liveWatchersMax: {
+		variable: 'LIVE_WATCHERS_MAX',
+		default: 64,
+		min: 1,
+		max: 10_000,
+		answer: 'streams of live figures that a node has open; a further one: 503 with Retry-After',
+	},
+	liveWatchersOfUserMax: {
+		variable: 'LIVE_WATCHERS_OF_USER_MAX',
+		default: 8,
+		min: 1,
+		max: 10_000,
+		answer: 'of them, those of one user; a further one: 503 with Retry-After',
+	},
+} as const satisfies LimitDefinitions;
+
+export type AdminLimits = LimitsOf<typeof adminLimitDefinitions>;

@@ -1,0 +1,114 @@
+import type { LimitDefinitions, LimitsOf } from '#core/limit-definition.ts';
+
+const MiB = 1024 * 1024;
+
+/** Associations, what they carry, and storage commitment. */
+export const dimseLimitDefinitions = {
+	dimsePduBytesMax: {
+		variable: 'DIMSE_PDU_BYTES_MAX',
+		default: 128 * 1024,
+		min: 4096,
+		max: 16 * MiB,
+		answer: 'the maximum length announced for P-DATA-TF, also of a whole command set; A-ABORT',
+	},
+	dimseAssociateBytesMax: {
+		variable: 'DIMSE_ASSOCIATE_BYTES_MAX',
+		default: 512 * 1024,
+		min: 4096,
+		max: 16 * MiB,
+		answer: 'an A-ASSOCIATE-RQ; A-ABORT before it is read',
+	},
+	dimseAssociationsMax: {
+		variable: 'DIMSE_ASSOCIATIONS_MAX',
+		default: 256,
+		min: 1,
+		max: 65_535,
+		answer: 'a further one: A-ASSOCIATE-RJ, transient, local limit exceeded; twice as many connections: closed at once',
+	},
+	dimseArtimMsMax: {
+		variable: 'DIMSE_ARTIM_MS_MAX',
+		default: 30_000,
+		min: 100,
+		max: 600_000,
+		answer: 'without A-ASSOCIATE-RQ, or after the end of the association: the connection is closed',
+	},
+	dimseIdleMsMax: {
+		variable: 'DIMSE_IDLE_MS_MAX',
+		default: 10 * 60_000,
+		min: 100,
+		max: 86_400_000,
+		answer: 'an association without a message; A-ABORT',
+	},
+	dimseStallMsMax: {
+		variable: 'DIMSE_STALL_MS_MAX',
+		default: 60_000,
+		min: 100,
+		max: 3_600_000,
+		answer: 'a message that was begun and does not go on, or an answer that is not taken; A-ABORT, nothing stored',
+	},
+	dimseDataSetBytesMax: {
+		variable: 'DIMSE_DATA_SET_BYTES_MAX',
+		default: 4 * MiB,
+		min: 1024,
+		max: 256 * MiB,
+		answer: 'the data set of an N-CREATE or N-SET, or the identifier of a query or retrieval; 0x0213, 0xA700',
+	},
+	dimseFindMatchesMax: {
+		variable: 'DIMSE_FIND_MATCHES_MAX',
+		default: 10_000,
+		min: 1,
+		max: 1_000_000,
+		answer: 'matches of a C-FIND; what is beyond is not sent, the last response is 0xA700',
+	},
+	dimseConnectMsMax: {
+		variable: 'DIMSE_CONNECT_MS_MAX',
+		default: 15_000,
+		min: 100,
+		max: 600_000,
+		answer: 'a remote AE that does not accept the connection and the association; nothing is sent to it',
+	},
+	dimseResponseMsMax: {
+		variable: 'DIMSE_RESPONSE_MS_MAX',
+		default: 120_000,
+		min: 100,
+		max: 3_600_000,
+		answer: 'a remote AE that does not answer a request; A-ABORT',
+	},
+	commitmentReferencesMax: {
+		variable: 'COMMITMENT_REFERENCES_MAX',
+		default: 20_000,
+		min: 1,
+		max: 1_000_000,
+		answer: 'instances that one request for storage commitment names; 0x0213',
+	},
+	commitmentReportsMax: {
+		variable: 'COMMITMENT_REPORTS_MAX',
+		default: 4,
+		min: 1,
+		max: 100,
+		answer: 'associations for commitment reports that a node has open at once; further reports wait',
+	},
+	commitmentRetryMs: {
+		variable: 'COMMITMENT_RETRY_MS',
+		default: 10_000,
+		min: 10,
+		max: 3_600_000,
+		answer: 'after the first commitment report that failed; the pause doubles, up to ten minutes',
+	},
+	commitmentReportMsMax: {
+		variable: 'COMMITMENT_REPORT_MS_MAX',
+		default: 86_400_000,
+		min: 100,
+		max: 31_536_000_000,
+		answer: 'a commitment report that could not be delivered for this long is given up, logged and listed',
+	},
+	commitmentAgeMsMax: {
+		variable: 'COMMITMENT_AGE_MS_MAX',
+		default: 7 * 86_400_000,
+		min: 1000,
+		max: 31_536_000_000,
+		answer: 'since the end of a request for storage commitment; it is removed from the list',
+	},
+} as const satisfies LimitDefinitions;
+
+export type DimseLimits = LimitsOf<typeof dimseLimitDefinitions>;

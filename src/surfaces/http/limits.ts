@@ -1,0 +1,31 @@
+import type { LimitDefinitions, LimitsOf } from '#core/limit-definition.ts';
+
+const MiB = 1024 * 1024;
+
+/** Requests and answers of every HTTP surface. */
+export const httpLimitDefinitions = {
+	httpBodyBytesMax: { variable: 'HTTP_BODY_BYTES_MAX', default: 32 * MiB, min: 1024, max: 512 * MiB, answer: '413' },
+	httpRequestsMax: {
+		variable: 'HTTP_REQUESTS_MAX',
+		default: 2048,
+		min: 1,
+		max: 100_000,
+		answer: 'requests of one surface under way; 503 with Retry-After',
+	},
+	httpWaitingBytesMax: {
+		variable: 'HTTP_WAITING_BYTES_MAX',
+		default: 512 * MiB,
+		min: 1024,
+		max: 65_536 * MiB,
+		answer: 'bytes of request bodies of one surface that are being read or answered; 503 with Retry-After',
+	},
+	httpStallMsMax: {
+		variable: 'HTTP_STALL_MS_MAX',
+		default: 60_000,
+		min: 1000,
+		max: 3_600_000,
+		answer: 'a client that takes nothing of a streamed answer for this long: the connection is closed',
+	},
+} as const satisfies LimitDefinitions;
+
+export type HttpLimits = LimitsOf<typeof httpLimitDefinitions>;
