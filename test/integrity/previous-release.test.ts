@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { migrate } from '#storage/migrate.ts';
+import { readRuntimeFile } from '#storage/runtime-file.ts';
+import { eventually } from '#test/support/eventually.ts';
+import { MllpClient } from '#test/support/mllp-client.ts';
+import { ServiceProcess } from '#test/support/service-process.ts';
+
+/**
+ * From release 0.1.0 on a migration only expands the schema: while the nodes of a network are replaced one by one, the release before
+ * this one works on the schema of this one. PREVIOUS_RELEASE names another commit than the newest tag behind this one.
+ */
+const root = join(import.meta.dirname, '../..');
+
+function git(...parameters: string[]): string {
+	const { status, stdout } = spawnSync('git', parameters, { cwd: root, encoding: 'utf8' });
+	return status === 0 ? stdout.trim() : '';
+}
+
+const previous = process.env['PREVIOUS_RELEASE'] || git('describe', '--tags', '--abbrev=0', '--match', 'v*', 'HEAD^');
+
+/** The files of another commit, with the dependencies of this one. */
+function checkedOut(commit: string): string {
+	const folder = mkdtempSync(join(tmpdir(), 'tributary-previous-'));
+	execFileSync('bash', ['-c', `git archive ${commit} | tar -x -C "${folder}"`], { cwd: root });
+	symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+	return folder;
+}
+
+/** What clients of a node do; the ids keep the two nodes apart. */
+async function use(node: ServiceProcess, key: string, number: string): Promise<void> {
+	const headers = { 'X-API-Key': key };
+	const sender = await MllpClient.connect(node.port('mllp'));
+	try {
+		const admission = `MSH|^~\\&|ADT|NORTH|||20260105||ADT^A01|${number}-1|P|2.5.1\rPID|1||${number}^^^MRN||Rivers^Alba||19810612|F\rPV1|1|I|||||||||||||||||V${number}\rDG1|1||J18.9^Pneumonia^I10\r`;
+		assert.match(await sender.send(admission), /MSA\|AA/);
+		const result = `MSH|^~\\&|LAB|NORTH|||20260105||ORU^R01|${number}-2|P|2.5.1\rPID|1||${number}^^^MRN\rOBR|1||F${number}|718-7^Hemoglobin^LN\rOBX|1|NM|718-7^Hemoglobin^LN||13.20|g/dL|||||F\r`;
+		assert.match(await sender.send(result), /MSA\|AA/);
+		assert.match(await sender.send(result), /MSA\|AA/, 'a repeat gets the same answer');
+	} finally {
+		sender.socket.destroy();
+	}
+	const fhir = `http://127.0.0.1:${node.port('fhir')}/fhir`;
+	const found = (await (
+		await fetch(`${fhir}/Observation?patient.identifier=${number}&_include=Observation:patient`, { headers })
+	).json()) as {
+		entry?: { resource: { resourceType: string } }[];
+	};
+	assert.deepEqual(found.entry?.map(({ resource }) => resource.resourceType).sort(), ['Observation', 'Patient']);
+	const body = JSON.stringify({ resourceType: 'Patient', identifier: [{ system: 'urn:mrn', value: `W${number}` }] });
+	const type = { 'Content-Type': 'application/fhir+json' };
+	const created = await fetch(`${fhir}/Patient`, { method: 'POST', headers: { ...headers, ...type }, body });
+	assert.equal(created.status, 201);
+	const step = JSON.stringify({ sop_instance_uid: `1.2.3.${number}`, study_uid: `1.2.4.${number}`, status: 'IN PROGRESS' });
+	const steps = `http://127.0.0.1:${node.port('mpps')}/ingest`;
+	const reported = await fetch(steps, { method: 'POST', headers: { ...headers, 'Content-Type': 'application/json' }, body: step });
+	assert.equal(reported.status, 200);
+	const logged = await node.cli('messages', 'list', '--site', 'north', '--json');
+	assert.equal(logged.code, 0, logged.stderr);
+	assert.ok(logged.stdout.includes(`${number}-1`));
+}
+
+describe('an upgrade, one node after the other', () => {
+	test('the previous release works on the schema of this one, beside it', {
+		skip: previous === '' && 'there is no release before this one',
+	}, async () => {
+		const folder = checkedOut(previous);
+		try {
+			await using old = new ServiceProcess({}, folder);
+			await old.start();
+			const cli = async (...parameters: string[]) => {
+				const { code, stdout, stderr } = await old.cli(...parameters);
+				assert.equal(code, 0, stderr);
+				return stdout;
+			};
+			await cli('site', 'add', 'north', '--name', 'North');
+			await cli('user', 'add', 'ann@example.org', '--admin');
+			await cli('client', 'add', '--site', 'north', '--name', 'loopback', '--protocol', 'hl7-mllp', '--allow-ip', '127.0.0.1');
+			const { key } = JSON.parse(await cli('key', 'create', '--site', 'north', '--owner', 'ann@example.org', '--json')) as { key: string };
+			const metadata = () => fetch(`http://127.0.0.1:${old.port('fhir')}/fhir/metadata`, { headers: { 'X-API-Key': key } });
+			await eventually(async () => (await metadata()).ok, 'the key');
+			await use(old, key, '1001');
+			const databaseUrl = readRuntimeFile(old.dataDir)?.databaseUrl ?? '';
+			await migrate(databaseUrl);
+			await use(old, key, '1002');
+			await using young = new ServiceProcess({ DATABASE_URL: databaseUrl });
+			await young.start();
+			await use(young, key, '1003');
+			await use(old, key, '1004');
+		} finally {
+			rmSync(folder, { recursive: true, force: true });
+		}
+	});
+});
