@@ -11,6 +11,7 @@ const benches: Readonly<Record<string, () => Promise<{ run(): Promise<unknown> }
 	'hl7-parse': () => import('./micro/hl7-parse.ts'),
 	'hl7v3-parse': () => import('./micro/hl7v3-parse.ts'),
 	keys: () => import('./micro/keys.ts'),
+	compare: () => import('./compare.ts'),
 };
 
 const names = process.argv.slice(2);

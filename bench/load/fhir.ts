@@ -34,7 +34,7 @@ const peers: Readonly<Record<string, number>> = {
 	'Observation?patient=&code=': 633,
 };
 
-function workloads(size: number): Record<string, () => LoadRequest> {
+export function workloads(size: number): Record<string, () => LoadRequest> {
 	const random = randomSource(size);
 	const any = () => Math.floor(random() * size);
 	let next = 10_000_000;
@@ -68,7 +68,7 @@ function workloads(size: number): Record<string, () => LoadRequest> {
 	};
 }
 
-interface Subject {
+export interface Subject {
 	service: ServiceProcess;
 	port: number;
 	key: string;
@@ -99,7 +99,7 @@ async function finished(subject: Subject, url: string): Promise<void> {
 	}
 }
 
-async function load(subject: Subject, size: number): Promise<void> {
+export async function loadCorpus(subject: Subject, size: number): Promise<void> {
 	const directory = mkdtempSync(join(tmpdir(), 'tributary-fhir-bench-'));
 	try {
 		const file = join(directory, 'corpus.ndjson');
@@ -174,7 +174,7 @@ export async function run(): Promise<void> {
 		await using service = new ServiceProcess({ LOG_LEVEL: 'warn' });
 		await service.start();
 		const subject = { service, port: service.port('fhir'), key: await benchKey(service) };
-		await load(subject, size);
+		await loadCorpus(subject, size);
 		for (const driver of drivers) await measure(subject, driver, size);
 	}
 }

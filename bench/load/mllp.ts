@@ -30,7 +30,7 @@ function message(sequence: number, patient: number): string {
 	return admission(1, sequence, patient).replace(/\(312\)555-\d{4}\^PRN/, `(312)${number}^PRN`);
 }
 
-function writeMessages(path: string, from: number, count: number): void {
+export function writeMessages(path: string, from: number, count: number): void {
 	const parts: Buffer[] = [];
 	for (let index = 0; index < count; index++) {
 		const bytes = Buffer.from(message(from + index, (from + index) % patientsOfSite));
@@ -41,7 +41,7 @@ function writeMessages(path: string, from: number, count: number): void {
 	writeFileSync(path, Buffer.concat(parts));
 }
 
-async function prepared(service: ServiceProcess): Promise<PlainSite[]> {
+export async function prepared(service: ServiceProcess): Promise<PlainSite[]> {
 	const databaseUrl = readRuntimeFile(service.dataDir)?.databaseUrl ?? '';
 	await service.cli('user', 'add', 'bench@example.org', '--admin');
 	const sites = await insertSites(databaseUrl, siteCount);
