@@ -5,7 +5,7 @@ export const adminMetricDefinitions = {
 	signIns: {
 		name: 'tributary_admin_sign_ins_total',
 		kind: 'counter',
-		help: 'Attempts to sign in to the admin surface, by what became of them.',
+		help: 'Attempts to sign in to the admin surface, by outcome.',
 		labels: { result: ['accepted', 'refused', 'locked'] },
 	},
 	liveWatchers: {

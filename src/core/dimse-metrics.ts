@@ -74,7 +74,7 @@ export const dimseMetricDefinitions = {
 	indexedInstances: {
 		name: 'tributary_indexed_instances_total',
 		kind: 'counter',
-		help: 'Instances that the index was asked to take, by what became of them; quarantined, replaced and refused ones had other content.',
+		help: 'Instances that the index was asked to take, by outcome; quarantined, replaced and refused ones had other content.',
 		labels: { outcome: ['stored', 'duplicate', 'quarantined', 'replaced', 'refused'] },
 	},
 	openConflicts: {
@@ -93,7 +93,7 @@ export const dimseMetricDefinitions = {
 	dimseAssociationsRequested: {
 		name: 'tributary_dimse_associations_requested_total',
 		kind: 'counter',
-		help: 'DIMSE associations that this service requested of remote AEs, by what came of it.',
+		help: 'DIMSE associations that this service requested of remote AEs, by outcome.',
 		labels: { result: ['accepted', 'unreachable', 'rejected', 'no-context', 'timeout', 'aborted', 'protocol', 'cancelled'] },
 	},
 	dimseRequestsSent: {
@@ -105,7 +105,7 @@ export const dimseMetricDefinitions = {
 	commitmentRequests: {
 		name: 'tributary_commitment_requests_total',
 		kind: 'counter',
-		help: 'Requests for storage commitment, by what became of them; repeated ones are reported again.',
+		help: 'Requests for storage commitment, by outcome; repeated ones are reported again.',
 		labels: { outcome: ['noted', 'repeated', 'refused'] },
 	},
 	commitmentInstances: {

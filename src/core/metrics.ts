@@ -38,7 +38,7 @@ export const metricDefinitions = {
 	hl7Messages: {
 		name: 'tributary_hl7_messages_total',
 		kind: 'counter',
-		help: 'HL7 v2 and v3 messages that were answered, by what became of them.',
+		help: 'HL7 v2 and v3 messages that were answered, by outcome.',
 		labels: {
 			surface: hl7Surfaces,
 			type: { boundedBy: 'the known events and interactions, CDA, other' },
@@ -54,7 +54,7 @@ export const metricDefinitions = {
 	fhirWrites: {
 		name: 'tributary_fhir_writes_total',
 		kind: 'counter',
-		help: 'FHIR requests that write, by resource type and by what became of them.',
+		help: 'FHIR requests that write, by resource type and by outcome.',
 		labels: { type: { boundedBy: 'the resource types that are served, and Bundle' }, outcome: outcomes },
 	},
 	fhirRefusals: {
@@ -249,7 +249,7 @@ export const metricDefinitions = {
 	bulkLines: {
 		name: 'tributary_bulk_lines_total',
 		kind: 'counter',
-		help: 'Lines of exports that ended, and of imports by what became of them.',
+		help: 'Lines of exports that ended, and of imports by outcome.',
 		labels: { outcome: ['exported', 'created', 'updated', 'unchanged', 'refused'] },
 	},
 	accessSnapshotAge: {

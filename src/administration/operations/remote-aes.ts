@@ -45,7 +45,7 @@ export const remoteAeOperations = [
 	}),
 	defineOperation({
 		name: 'ae echo',
-		summary: 'calls a remote application entity by C-ECHO, as the service does for its site, and says what came of it',
+		summary: 'calls a remote application entity by C-ECHO, as the service does for its site, and shows the outcome',
 		method: 'POST',
 		path: '/remote-aes/{ae}/echo',
 		role: 'manager',
