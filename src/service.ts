@@ -6,7 +6,6 @@ import { firstAdministrator } from '#access/sign-in.ts';
 import { BulkJobs } from '#bulk/jobs.ts';
 import { systemClock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
-import { createMetrics, type Metrics } from '#core/metrics.ts';
 import { instanceIndex } from '#imaging/index-instance.ts';
 import { InstanceIntake } from '#imaging/intake.ts';
 import { Shards } from '#site/shards.ts';
@@ -29,6 +28,7 @@ import type { ServiceNode, Surface } from '#surfaces/node.ts';
 import { operationsSurface } from '#surfaces/operations/surface.ts';
 import type { Config } from './config.ts';
 import { remoteEcho } from './echo.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
 import { version } from './version.ts';
 
 /** A running node. */

@@ -132,18 +132,20 @@ describe('rooms', () => {
 		assert.deepEqual(valued, []);
 	});
 
-	test('src/limits.ts collects every limits.ts of a room, which imports only how limits are declared and other limits', () => {
-		const declared = source.filter((path) => /^src\/.+\/limits\.ts$/.test(path));
-		const collected = imports.filter(({ from, to }) => from === 'src/limits.ts' && to?.endsWith('/limits.ts')).map(({ to }) => to);
-		assert.deepEqual(collected.sort(), declared);
-		const beyond = imports.filter(
-			({ from, to }) => declared.includes(from) && to !== 'src/core/limit-definition.ts' && !declared.includes(to ?? ''),
-		);
-		assert.deepEqual(
-			beyond.map(({ from, specifier }) => `${from} → ${specifier}`),
-			[],
-		);
-	});
+	for (const name of ['limits.ts', 'metrics.ts']) {
+		test(`src/${name} collects the ${name} of every room, which imports only core and its like`, () => {
+			const declared = source.filter((path) => /^src\/.+\//.test(path) && basename(path) === name);
+			const collected = imports.filter(({ from, to }) => from === `src/${name}` && to?.endsWith(`/${name}`)).map(({ to }) => to);
+			assert.deepEqual(collected.sort(), declared);
+			const beyond = imports.filter(
+				({ from, to = '' }) => declared.includes(from) && !to.startsWith('src/core/') && !declared.includes(to),
+			);
+			assert.deepEqual(
+				beyond.map(({ from, specifier }) => `${from} → ${specifier}`),
+				[],
+			);
+		});
+	}
 
 	test('every imported file exists', () => {
 		const missing = imports.filter(({ to }) => to !== undefined && !existsSync(new URL(to, root)));

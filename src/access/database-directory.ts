@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Clock } from '#core/clock.ts';
+import type { Sampling } from '#core/exposition.ts';
 import type { Log } from '#core/log.ts';
-import type { Metrics } from '#core/metrics.ts';
 import type { ConnectionPool } from '#storage/connection-pool.ts';
 import { noteKeyUse } from '#storage/statements/administrative/read-access.ts';
 import { parseApiKey, secretMatches } from './api-key.ts';
@@ -18,6 +18,7 @@ import type {
 	SiteLimits,
 	Unavailable,
 } from './directory.ts';
+import type { AccessMetrics } from './metrics.ts';
 import { readSnapshot, readVersion, remoteAeKey, type Snapshot } from './snapshot.ts';
 
 export interface DirectoryOptions {
@@ -27,7 +28,7 @@ export interface DirectoryOptions {
 	/** For so long without an answer of the database those who were known stay known: ACCESS_STALE_MS_MAX. */
 	staleMsMax: number;
 	log: Log;
-	metrics: Metrics;
+	metrics: AccessMetrics & Sampling;
 	clock: Clock;
 }
 

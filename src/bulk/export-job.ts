@@ -1,9 +1,9 @@
 import { MessageChannel } from 'node:worker_threads';
 import type { Piscina } from 'piscina';
-import type { Metrics } from '#core/metrics.ts';
 import type { ResourceType } from '#record/table-shape.ts';
 import type { JobKey } from '#storage/bulk-jobs.ts';
 import type { JobEnd, LocalJob } from './local-job.ts';
+import type { BulkMetrics } from './metrics.ts';
 import type { ExportedType, ExportProgress, ExportResult, ExportTask } from './task.ts';
 
 export interface ExportParameters {
@@ -28,12 +28,12 @@ export class ExportJob implements LocalJob {
 	readonly #directory: string;
 	readonly #parameters: ExportParameters;
 	readonly #pool: Piscina;
-	readonly #metrics: Metrics;
+	readonly #metrics: BulkMetrics;
 	readonly #channel = new MessageChannel();
 	#bytes = 0;
 	#type: ResourceType | undefined;
 
-	constructor(key: JobKey, directory: string, parameters: ExportParameters, { pool, metrics }: { pool: Piscina; metrics: Metrics }) {
+	constructor(key: JobKey, directory: string, parameters: ExportParameters, { pool, metrics }: { pool: Piscina; metrics: BulkMetrics }) {
 		this.key = key;
 		this.#directory = directory;
 		this.#parameters = parameters;

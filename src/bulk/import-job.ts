@@ -2,12 +2,12 @@ import { appendFile } from 'node:fs/promises';
 import { MessageChannel } from 'node:worker_threads';
 import type { Piscina } from 'piscina';
 import type { Log } from '#core/log.ts';
-import type { Metrics } from '#core/metrics.ts';
 import type { ResourceType } from '#record/table-shape.ts';
 import type { BulkJobTable, JobKey } from '#storage/bulk-jobs.ts';
 import { bodyOf, fileOf } from './directory.ts';
 import type { BulkLimits } from './limits.ts';
 import type { JobEnd, LocalJob } from './local-job.ts';
+import type { BulkMetrics } from './metrics.ts';
 import type { LineIndex } from './spool.ts';
 import type { Go, ImportResult, ImportTask, LineRange, TypeCounts, WaitingLine } from './task.ts';
 import { survivorsOf } from './waiting.ts';
@@ -33,7 +33,7 @@ interface ImportMeans {
 	window: number;
 	table: BulkJobTable;
 	limits: BulkLimits;
-	metrics: Metrics;
+	metrics: BulkMetrics;
 	log: Log;
 }
 

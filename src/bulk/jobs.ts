@@ -1,15 +1,16 @@
 import { createReadStream, existsSync, rmSync } from 'node:fs';
 import { Piscina } from 'piscina';
+import type { Sampling } from '#core/exposition.ts';
 import { Failure } from '#core/failure.ts';
 import { isUuid, newId } from '#core/id.ts';
 import type { Log } from '#core/log.ts';
-import type { Metrics } from '#core/metrics.ts';
 import { BulkJobTable, type BulkKind, type BulkState, type JobKey, type StoredJob } from '#storage/bulk-jobs.ts';
 import type { Database } from '#storage/database.ts';
 import { BulkDirectory, bodyOf, fileOf } from './directory.ts';
 import { ExportJob, type ExportParameters } from './export-job.ts';
 import { ImportJob, type ImportParameters } from './import-job.ts';
 import type { JobEnd, LocalJob } from './local-job.ts';
+import type { BulkMetrics } from './metrics.ts';
 import { LineIndex, spool } from './spool.ts';
 import type { BulkWorkerSettings } from './worker.ts';
 
@@ -22,7 +23,7 @@ export interface BulkOptions {
 	workers: number;
 	logLevel: string;
 	limits: BulkWorkerSettings['limits'];
-	metrics: Metrics;
+	metrics: BulkMetrics & Sampling;
 	log: Log;
 }
 

@@ -1,16 +1,16 @@
 import type { Clock } from '#core/clock.ts';
 import { Failure } from '#core/failure.ts';
 import { newId, nilId } from '#core/id.ts';
-import type { Metrics } from '#core/metrics.ts';
 import type { InstanceDelivery } from '#record/delivery.ts';
 import type { IndexAnswer, StoredInstance } from '#record/instance.ts';
 import { packInstance } from '#record/instance-bytes.ts';
 import type { SiteGateway } from '#site/gateway.ts';
+import type { ImagingMetrics } from './metrics.ts';
 
 export interface IndexContext {
 	gateway: SiteGateway;
 	clock: Clock;
-	metrics: Metrics;
+	metrics: ImagingMetrics;
 	/** The site's assigning authority for patient ids whose issuer is not named. */
 	defaultAuthority(siteId: string): string | undefined;
 }

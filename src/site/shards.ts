@@ -2,8 +2,6 @@ import { Worker } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import { Failure } from '#core/failure.ts';
 import type { Log } from '#core/log.ts';
-import type { Metrics } from '#core/metrics.ts';
-import { reportStatusLabel } from '#core/report-metrics.ts';
 import { type Stoppable, systemTimers, type Timers } from '#core/timers.ts';
 import type { BatchStages } from '#record/batch-stages.ts';
 import type { Delivery, ReplyTo } from '#record/delivery.ts';
@@ -12,6 +10,7 @@ import type { SiteGateway } from './gateway.ts';
 import { type BatchOutcome, Lane } from './lane.ts';
 import type { MailboxLimits } from './limits.ts';
 import type { Mailbox } from './mailbox.ts';
+import { reportStatusLabel, type SiteMetrics } from './metrics.ts';
 import { type IngestTask, type IngestTaskResult, taskOf } from './task.ts';
 
 export interface ShardsOptions {
@@ -23,7 +22,7 @@ export interface ShardsOptions {
 	limits: MailboxLimits & DeliveryLimits;
 	/** How many messages of a site may wait, below `mailboxMessagesMax`; undefined: as many as of any. */
 	waitingMaxOf?: (siteId: string) => number | undefined;
-	metrics: Metrics;
+	metrics: SiteMetrics;
 	log: Log;
 	nowMs(): number;
 	/** The system's unless they are given. */

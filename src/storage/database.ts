@@ -1,11 +1,11 @@
 import pg from 'pg';
 import { Failure } from '#core/failure.ts';
 import type { Log } from '#core/log.ts';
-import type { Metrics } from '#core/metrics.ts';
 import { BulkConnection, type BulkPurpose, bulkSettings } from './bulk-connection.ts';
 import { Connection, pipelinedSettings } from './connection.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import type { StorageLimits } from './limits.ts';
+import type { StorageMetrics } from './metrics.ts';
 import { Reader, readSettings, silentMsMax } from './reader.ts';
 
 const connectMsMax = 5000;
@@ -18,7 +18,7 @@ export interface DatabaseOptions {
 	/** Of a replica that answers reads and searches; without one `url` does. */
 	readUrl?: string | undefined;
 	limits: Pick<StorageLimits, 'readConnectionsMax' | 'readStatementsMax' | 'readMsMax' | 'peopleConnectionsMax' | 'peopleWaitMsMax'>;
-	metrics: Pick<Metrics, 'readFailures'>;
+	metrics: Pick<StorageMetrics, 'readFailures'>;
 	log: Log;
 }
 

@@ -1,6 +1,6 @@
 import type { Log } from '#core/log.ts';
-import type { Metrics } from '#core/metrics.ts';
 import type { ConnectionPool } from './connection-pool.ts';
+import type { StorageMetrics } from './metrics.ts';
 import { countOpenConflicts } from './statements/administrative/read-conflicts.ts';
 
 const countMs = 15_000;
@@ -8,7 +8,7 @@ const countMs = 15_000;
 /** Keeps the gauge of open conflicts current. The first count is made when it resolves. */
 export async function watchOpenConflicts(options: {
 	database: ConnectionPool;
-	metrics: Metrics;
+	metrics: StorageMetrics;
 	log: Log;
 }): Promise<{ close(): Promise<void> }> {
 	const { database, metrics, log } = options;

@@ -2,16 +2,16 @@ import type pg from 'pg';
 import type { QueryArrayResult } from 'pg';
 import { Failure } from '#core/failure.ts';
 import type { Log } from '#core/log.ts';
-import type { Metrics } from '#core/metrics.ts';
 import { asText, type Cell } from './connection.ts';
 import type { StorageLimits } from './limits.ts';
+import type { StorageMetrics } from './metrics.ts';
 
 export interface ReaderOptions {
 	/** By `readSettings`, not yet connected. */
 	newClient(): pg.Client;
 	connections: number;
 	limits: Pick<StorageLimits, 'readStatementsMax' | 'readMsMax'>;
-	metrics: Pick<Metrics, 'readFailures'>;
+	metrics: Pick<StorageMetrics, 'readFailures'>;
 	log: Log;
 }
 

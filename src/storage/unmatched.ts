@@ -1,7 +1,7 @@
 import type { Log } from '#core/log.ts';
-import type { Metrics } from '#core/metrics.ts';
 import { type Connection, troubleOf } from './connection.ts';
 import type { StorageLimits } from './limits.ts';
+import type { StorageMetrics } from './metrics.ts';
 import { insertUnmatched } from './statements/insert-unmatched.ts';
 
 /** A message that belongs to no site: the address fits a client, MSH-3/MSH-4 do not (`no-sender`), or two sites tie. */
@@ -27,7 +27,7 @@ export interface UnmatchedLog {
 export interface UnmatchedLogOptions {
 	connection: Pick<Connection, 'open' | 'run'>;
 	limits: Pick<StorageLimits, 'unmatchedMessagesMax' | 'unmatchedBytesMax'>;
-	metrics: Metrics;
+	metrics: StorageMetrics;
 	log: Log;
 	retryMs?: number;
 }

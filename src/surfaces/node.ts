@@ -4,7 +4,6 @@ import type { BulkJobs } from '#bulk/jobs.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Failure } from '#core/failure.ts';
 import type { Log } from '#core/log.ts';
-import type { Metrics } from '#core/metrics.ts';
 import type { OpenApiPart } from '#fhir/openapi.ts';
 import type { InstanceIntake } from '#imaging/intake.ts';
 import type { Shards } from '#site/shards.ts';
@@ -12,6 +11,7 @@ import type { Database } from '#storage/database.ts';
 import type { ObjectStore } from '#storage/objects/object-store.ts';
 import type { SurfaceAddress } from '#storage/runtime-file.ts';
 import type { Config } from '../config.ts';
+import type { Metrics } from '../metrics.ts';
 import type { AnyRoute, HttpAnswer } from './http/message.ts';
 
 /** A node as its surfaces see it: each takes what it needs, and the service makes it once. */

@@ -10,10 +10,10 @@ import { addSite, enableSite, setSite } from '#administration/sites.ts';
 import { addUser, enableUser } from '#administration/users.ts';
 import { newId } from '#core/id.ts';
 import { silentLog } from '#core/log.ts';
-import { createMetrics } from '#core/metrics.ts';
 import { type TestAdministration, testAdministration } from '#test/support/administration.ts';
 import { doorTo } from '#test/support/door.ts';
 import { administer } from '#test/support/template.ts';
+import { createMetrics } from '../../src/metrics.ts';
 
 async function withDirectory(
 	work: (directory: DatabaseDirectory, administration: TestAdministration, clock: { nowMs(): number; ahead: number }) => Promise<void>,

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { systemClock } from '#core/clock.ts';
-import { createMetrics, metricDefinitions } from '#core/metrics.ts';
 import { instanceIndex } from '#imaging/index-instance.ts';
 import type { Delivery, Reply, ReplyTo } from '#record/delivery.ts';
 import type { IndexAnswer, StoredInstance } from '#record/instance.ts';
 import { unpackInstance } from '#record/instance-bytes.ts';
 import { instanceAttributes } from '#test/support/instance-attributes.ts';
+import { createMetrics, metricDefinitions } from '../../src/metrics.ts';
 
 const instance: StoredInstance = {
 	attributes: instanceAttributes(),

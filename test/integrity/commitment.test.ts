@@ -5,12 +5,12 @@ import { describe, type TestContext, test } from 'node:test';
 import { type CommitmentRecord, listCommitments } from '#administration/commitments.ts';
 import { addRemoteAe } from '#administration/remote-aes.ts';
 import { setSite } from '#administration/sites.ts';
-import { createMetrics } from '#core/metrics.ts';
 import { type DicomJson, JsonModelReader } from '#dicom/json-model.ts';
 import { requestAssociation } from '#surfaces/dimse/requestor.ts';
 import { ctStorage, element, sampleDataSet, sequence } from '#test/support/data-set.ts';
 import { eventually, type TestService, testService } from '#test/support/service.ts';
 import { defaultLimits } from '../../src/limits.ts';
+import { createMetrics } from '../../src/metrics.ts';
 import {
 	associate,
 	commandSet,

@@ -1,7 +1,8 @@
 import { strict as assert } from 'node:assert';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { createMetrics, type MetricDefinition, metricDefinitions } from '#core/metrics.ts';
+import type { MetricDefinition } from '#core/metric-definition.ts';
+import { createMetrics, metricDefinitions } from '../../src/metrics.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 const table = new Map<string, MetricDefinition>(Object.values(metricDefinitions).map((definition) => [definition.name, definition]));

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { silentLog } from '#core/log.ts';
-import { createMetrics, metricDefinitions } from '#core/metrics.ts';
 import { Shards, type ShardsOptions, type WorkerPool } from '#site/shards.ts';
 import { deliveriesOf, type IngestTask, type IngestTaskResult, resultOf } from '#site/task.ts';
 import { ManualTimers, promisesSettle } from '#test/support/manual-timers.ts';
 import { defaultLimits, type Limits } from '../../src/limits.ts';
+import { createMetrics, metricDefinitions } from '../../src/metrics.ts';
 import { delivery, replyTo, Told } from './letters.ts';
 
 const stages = { interpretMs: 1, readMs: 2, applyMs: 3, writeMs: 4, repeats: 0, bisections: 0 };

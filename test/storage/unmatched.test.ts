@@ -2,8 +2,8 @@ import { strict as assert } from 'node:assert';
 import { describe, test } from 'node:test';
 import { Failure } from '#core/failure.ts';
 import { silentLog } from '#core/log.ts';
-import { createMetrics } from '#core/metrics.ts';
 import { createUnmatchedLog, type UnmatchedMessage } from '#storage/unmatched.ts';
+import { createMetrics } from '../../src/metrics.ts';
 
 function message(id: string, length = 10): UnmatchedMessage {
 	return {

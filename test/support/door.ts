@@ -1,7 +1,7 @@
 import { silentLog } from '#core/log.ts';
-import { createMetrics } from '#core/metrics.ts';
 import { Database } from '#storage/database.ts';
 import { defaultLimits, type Limits } from '../../src/limits.ts';
+import { createMetrics } from '../../src/metrics.ts';
 
 /** The door of a process to a test's database; the test closes it. */
 export function doorTo(url: string, limits: Partial<Limits> = {}): Database {

@@ -2,11 +2,12 @@ import type { Sessions } from '#access/sessions.ts';
 import type { SignIn } from '#access/sign-in.ts';
 import type { OperationContext } from '#administration/context.ts';
 import type { Log } from '#core/log.ts';
-import type { Metrics } from '#core/metrics.ts';
 import type { HttpLimits } from '../http/limits.ts';
+import type { HttpMetrics } from '../http/metrics.ts';
 import type { AdminLimits } from './limits.ts';
 import type { Figures } from './live/figures.ts';
 import type { Watchers } from './live/watchers.ts';
+import type { AdminMetrics } from './metrics.ts';
 
 /** Operations need this of the service, besides who calls and from where. */
 export type OperationServices = Omit<OperationContext, 'actor' | 'source' | 'visibleSites'>;
@@ -16,7 +17,7 @@ export interface AdminContext {
 	sessions: Sessions;
 	signIn: SignIn;
 	limits: AdminLimits & HttpLimits;
-	metrics: Metrics;
+	metrics: AdminMetrics & HttpMetrics;
 	log: Log;
 	/** Made when first asked for. */
 	services(): Promise<OperationServices>;

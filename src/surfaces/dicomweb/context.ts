@@ -1,6 +1,6 @@
 import type { AccessDirectory } from '#access/directory.ts';
+import type { AccessMetrics } from '#access/metrics.ts';
 import type { Log } from '#core/log.ts';
-import type { Metrics } from '#core/metrics.ts';
 import type { FhirLimits } from '#fhir/limits.ts';
 import type { InstanceEntry } from '#imaging/intake.ts';
 import type { ImagingLimits } from '#imaging/limits.ts';
@@ -8,6 +8,7 @@ import type { ObjectStore } from '#storage/objects/object-store.ts';
 import type { Reader } from '#storage/reader.ts';
 import type { AccessNotes } from './access-notes.ts';
 import type { DicomWebLimits } from './limits.ts';
+import type { DicomWebMetrics } from './metrics.ts';
 
 /** What DICOMweb (PS3.18) works with. */
 export interface DicomWebContext {
@@ -17,6 +18,6 @@ export interface DicomWebContext {
 	intake: InstanceEntry;
 	accesses: Pick<AccessNotes, 'note'>;
 	limits: DicomWebLimits & ImagingLimits & FhirLimits;
-	metrics: Metrics;
+	metrics: AccessMetrics & DicomWebMetrics;
 	log: Log;
 }

@@ -1,6 +1,5 @@
 import type { RemoteAeDirectory } from '#access/directory.ts';
 import type { Log } from '#core/log.ts';
-import type { Metrics } from '#core/metrics.ts';
 import { commitmentReport, commitmentTransferSyntaxes } from '#dicom/commitment.ts';
 import type { CommitmentTable, NewCommitment, NotedCommitment } from '#storage/commitments.ts';
 import type { ObjectStore } from '#storage/objects/object-store.ts';
@@ -10,6 +9,7 @@ import { commitmentClass, commitmentInstance } from './commitment.ts';
 import { type Judgement, judge } from './commitment-judgement.ts';
 import type { CommitmentService } from './context.ts';
 import type { DimseLimits } from './limits.ts';
+import type { DimseMetrics } from './metrics.ts';
 import { requestAssociation } from './requestor.ts';
 import type { RequestorTls } from './requestor-tls.ts';
 import type { ReturnChannel } from './service.ts';
@@ -20,7 +20,7 @@ export interface CommitmentOptions {
 	directory: RemoteAeDirectory;
 	tls: RequestorTls | undefined;
 	limits: DimseLimits;
-	metrics: Metrics;
+	metrics: DimseMetrics;
 	log: Log;
 }
 

@@ -1,7 +1,7 @@
 import type { AssociationDirectory, RemoteAeDirectory } from '#access/directory.ts';
+import type { AccessMetrics } from '#access/metrics.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
-import type { Metrics } from '#core/metrics.ts';
 import type { InformationModel } from '#dicom/query/information-model.ts';
 import type { Archive } from '#imaging/archive.ts';
 import type { InstanceEntry } from '#imaging/intake.ts';
@@ -11,6 +11,7 @@ import type { QueryLevel } from '#record/imaging-query.ts';
 import type { NewCommitment } from '#storage/commitments.ts';
 import type { ConnectionRefusal } from '../tcp/reception.ts';
 import type { DimseLimits } from './limits.ts';
+import type { DimseMetrics } from './metrics.ts';
 import type { RequestorTls } from './requestor-tls.ts';
 import type { ReturnChannel } from './service.ts';
 
@@ -97,7 +98,7 @@ export interface DimseContext {
 	auditQuery(answered: AnsweredQuery): void;
 	auditAssociation(ended: EndedAssociation): void;
 	limits: DimseLimits & ImagingLimits;
-	metrics: Metrics;
+	metrics: AccessMetrics & DimseMetrics;
 	log: Log;
 	clock: Clock;
 }

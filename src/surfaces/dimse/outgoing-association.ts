@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net';
-import type { Metrics } from '#core/metrics.ts';
 import { type Acceptance, associateRequest, type Proposal, readAssociateAccept, type UsableContext } from './associate-proposal.ts';
 import { AssociateRequestError } from './associate-request.ts';
 import { AssociationError, type AssociationFailure, rejectedBy } from './association-error.ts';
 import { type OutgoingRequest, requestSet } from './command-set.ts';
 import type { DimseLimits } from './limits.ts';
 import { outcomeOf } from './messages.ts';
+import type { DimseMetrics } from './metrics.ts';
 import { type AbortReason, abort, dataTransfer, releaseRequest, releaseResponse } from './pdu.ts';
 import { type PduEvent, PduReader } from './pdu-reader.ts';
 import type { DimseAnswer, RequestedAssociation } from './requested-association.ts';
@@ -14,7 +14,7 @@ import { type RequestorAction, type RequestorEvent, type RequestorState, request
 
 interface Surroundings {
 	limits: DimseLimits;
-	metrics: Metrics;
+	metrics: DimseMetrics;
 	signal: AbortSignal | undefined;
 }
 
@@ -26,7 +26,7 @@ export class OutgoingAssociation implements RequestedAssociation {
 	readonly #socket: Socket;
 	readonly #proposal: Proposal;
 	readonly #limits: DimseLimits;
-	readonly #metrics: Metrics;
+	readonly #metrics: DimseMetrics;
 	readonly #reader: PduReader;
 	readonly #responses: ResponseReader;
 	#settle: { resolve: () => void; reject: (error: AssociationError) => void } = { resolve: () => undefined, reject: () => undefined };

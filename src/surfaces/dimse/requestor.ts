@@ -1,10 +1,10 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { RemoteAe } from '#access/directory.ts';
-import type { Metrics } from '#core/metrics.ts';
 import type { ProposedRole } from './associate-request.ts';
 import { AssociationError } from './association-error.ts';
 import type { DimseLimits } from './limits.ts';
+import type { DimseMetrics } from './metrics.ts';
 import { OutgoingAssociation } from './outgoing-association.ts';
 import type { RequestedAssociation } from './requested-association.ts';
 import type { RequestorTls } from './requestor-tls.ts';
@@ -17,7 +17,7 @@ export interface AssociationOptions {
 	roles?: readonly ProposedRole[];
 	tls?: RequestorTls | undefined;
 	limits: DimseLimits;
-	metrics: Metrics;
+	metrics: DimseMetrics;
 	/** Gives the association up, whatever its state. */
 	signal?: AbortSignal | undefined;
 }

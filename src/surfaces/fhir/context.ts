@@ -1,16 +1,19 @@
 import type { AccessDirectory, KeyGrant } from '#access/directory.ts';
+import type { AccessMetrics } from '#access/metrics.ts';
 import type { BulkLimits } from '#bulk/limits.ts';
 import type { Clock } from '#core/clock.ts';
-import type { Metrics } from '#core/metrics.ts';
 import type { FhirLimits } from '#fhir/limits.ts';
 import type { ResourceDefinition } from '#fhir/resource.ts';
 import type { DeliveryLimits } from '#record/limits.ts';
+import type { DeliveryMetrics } from '#record/metrics.ts';
 import type { SiteGateway } from '#site/gateway.ts';
 import type { Reader } from '#storage/reader.ts';
 import type { ResourceReads } from '#storage/resource-reads.ts';
 import type { HttpLimits } from '../http/limits.ts';
 import type { HttpRequest } from '../http/message.ts';
+import type { HttpMetrics } from '../http/metrics.ts';
 import type { Cursors } from './cursor.ts';
+import type { FhirMetrics } from './metrics.ts';
 
 export interface FhirContext {
 	directory: AccessDirectory;
@@ -20,7 +23,7 @@ export interface FhirContext {
 	clock: Clock;
 	cursors: Cursors;
 	limits: FhirLimits & HttpLimits & DeliveryLimits & BulkLimits;
-	metrics: Metrics;
+	metrics: AccessMetrics & DeliveryMetrics & FhirMetrics & HttpMetrics;
 	version: string;
 	/** PUBLIC_METADATA: /fhir/metadata answers without a key. */
 	publicMetadata: boolean;

@@ -1,11 +1,11 @@
 import type { AccessDirectory, KeyGrant } from '#access/directory.ts';
+import type { AccessMetrics } from '#access/metrics.ts';
 import { Failure } from '#core/failure.ts';
-import type { Metrics } from '#core/metrics.ts';
 import type { HttpRequest } from './message.ts';
 
 export interface AuthenticationContext {
 	directory: AccessDirectory;
-	metrics: Pick<Metrics, 'accessRefusals'>;
+	metrics: Pick<AccessMetrics, 'accessRefusals'>;
 }
 
 const retryAfterSeconds = 5;

@@ -1,15 +1,15 @@
-import { type Metrics, statusClass } from '#core/metrics.ts';
 import { isWhole } from './encoding.ts';
 import type { HttpLimits } from './limits.ts';
 import type { HttpResponse } from './load.ts';
 import { type HttpAnswer, statusTexts } from './message.ts';
+import { type HttpMetrics, statusClass } from './metrics.ts';
 
 export interface ExchangeOptions {
 	name: 'fhir' | 'hl7-http' | 'mpps' | 'admin' | 'operations';
 	/** Of every answer that does not say otherwise. */
 	headers?: Readonly<Record<string, string>>;
 	limits: Pick<HttpLimits, 'httpStallMsMax'>;
-	metrics: Pick<Metrics, 'httpRequests' | 'httpSeconds'>;
+	metrics: HttpMetrics;
 }
 
 interface AnswerTo {

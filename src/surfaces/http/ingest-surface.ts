@@ -1,9 +1,10 @@
 import type { AccessDirectory, KeyGrant } from '#access/directory.ts';
+import type { AccessMetrics } from '#access/metrics.ts';
 import type { Clock } from '#core/clock.ts';
 import { newId, nilId } from '#core/id.ts';
 import type { Log } from '#core/log.ts';
-import type { Metrics } from '#core/metrics.ts';
 import type { DeliveryLimits } from '#record/limits.ts';
+import type { DeliveryMetrics } from '#record/metrics.ts';
 import type { SiteGateway } from '#site/gateway.ts';
 import type { ServiceNode } from '../node.ts';
 import { authenticate } from './authenticate.ts';
@@ -12,6 +13,7 @@ import { renderJsonFailure } from './json-answer.ts';
 import type { HttpLimits } from './limits.ts';
 import { httpOptions } from './listen.ts';
 import type { HttpRequest } from './message.ts';
+import type { HttpMetrics } from './metrics.ts';
 import { createHttpServer, type HttpServer, type HttpServerOptions } from './server.ts';
 
 /** What the surfaces that take messages by POST work with. */
@@ -19,7 +21,7 @@ export interface IngestContext {
 	directory: AccessDirectory;
 	gateway: SiteGateway;
 	limits: HttpLimits & DeliveryLimits;
-	metrics: Metrics;
+	metrics: AccessMetrics & DeliveryMetrics & HttpMetrics;
 	log: Log;
 	clock: Clock;
 }
@@ -45,7 +47,10 @@ export function createIngestSurface(
 }
 
 /** What the surfaces that take messages by POST work with and listen by, on the port that they have. */
-export function ingestOn(node: ServiceNode, port: number): [context: IngestContext, listen: IngestListenOptions] {
+export function ingestOn(
+	node: ServiceNode,
+	port: number,
+): [context: IngestContext & Pick<ServiceNode, 'metrics'>, listen: IngestListenOptions] {
 	const { config, directory, gateway, metrics, log, clock, version } = node;
 	const { host, tls, trustedProxies } = httpOptions(node);
 	return [

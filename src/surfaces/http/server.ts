@@ -2,13 +2,13 @@ import { addressSet, normaliseAddress, parseAddress, parseRange } from '#core/ad
 import { Failure, failureCodes } from '#core/failure.ts';
 import { isUuid, newId } from '#core/id.ts';
 import type { Log } from '#core/log.ts';
-import type { Metrics } from '#core/metrics.ts';
 import { collectBody, framingFault, StreamedBody, tooLarge, tooMuch } from './body.ts';
 import { encoded } from './encoding.ts';
 import { Exchange } from './exchange.ts';
 import type { HttpLimits } from './limits.ts';
 import { type HttpResponse, loadServer, type TemplatedApp } from './load.ts';
 import type { AnyRoute, HttpAnswer, HttpRequest, Route, StreamedRequest, StreamingRoute } from './message.ts';
+import type { HttpMetrics } from './metrics.ts';
 import { type RouteMatch, Router } from './router.ts';
 
 export interface HttpServerOptions {
@@ -19,7 +19,7 @@ export interface HttpServerOptions {
 	/** CIDR ranges whose X-Forwarded-For and X-Forwarded-Proto are believed. */
 	trustedProxies: readonly string[];
 	limits: HttpLimits;
-	metrics: Metrics;
+	metrics: HttpMetrics;
 	log: Log;
 	routes: readonly AnyRoute[];
 	/** Answers GET where no route is. */

@@ -1,12 +1,14 @@
 import type { AccessDirectory } from '#access/directory.ts';
+import type { AccessMetrics } from '#access/metrics.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
-import type { Metrics } from '#core/metrics.ts';
 import type { DeliveryLimits } from '#record/limits.ts';
+import type { DeliveryMetrics } from '#record/metrics.ts';
 import type { SiteGateway } from '#site/gateway.ts';
 import type { UnmatchedLog } from '#storage/unmatched.ts';
 import type { ConnectionRefusal } from '../tcp/reception.ts';
 import type { MllpLimits } from './limits.ts';
+import type { MllpMetrics } from './metrics.ts';
 
 /** A connection that was turned away, for the audit trail. `address` is the sender's, or the peer's when it named none. */
 export interface RefusedConnection {
@@ -23,7 +25,7 @@ export interface MllpContext {
 	isTrustedProxy(address: string): boolean;
 	audit(refused: RefusedConnection): void;
 	limits: MllpLimits & DeliveryLimits;
-	metrics: Metrics;
+	metrics: AccessMetrics & DeliveryMetrics & MllpMetrics;
 	log: Log;
 	clock: Clock;
 }

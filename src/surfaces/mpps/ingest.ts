@@ -6,13 +6,16 @@ import { jsonAnswer } from '../http/json-answer.ts';
 import { bodyType } from '../http/media-type.ts';
 import type { HttpAnswer, HttpRequest } from '../http/message.ts';
 import { countReport } from './count.ts';
+import type { MppsMetrics } from './metrics.ts';
+
+export type MppsContext = IngestContext & { metrics: MppsMetrics };
 
 /**
  * `POST /ingest`: one report about a procedure step, answered when it is committed or refused; what is refused is in the
  * message log.
  * @throws Failure for what is no report at all, and `unavailable` when the service cannot store it now
  */
-export async function ingest(context: IngestContext, request: HttpRequest): Promise<HttpAnswer> {
+export async function ingest(context: MppsContext, request: HttpRequest): Promise<HttpAnswer> {
 	const grant = senderOf(context, request);
 	checkMediaType(request);
 	if (request.body.length === 0) throw new Failure('invalid', 'the body is empty, a JSON object is expected');

@@ -4,14 +4,14 @@ import type { ProcedureStepRequest, ProcedureStepService } from '#mpps/procedure
 import type { MppsDelivery } from '#record/delivery.ts';
 import type { DimseStatus } from '#record/procedure-step.ts';
 import { deliverSoon } from '../http/deliver.ts';
-import type { IngestContext } from '../http/ingest-surface.ts';
 import { countReport } from './count.ts';
+import type { MppsContext } from './ingest.ts';
 
 /** PS3.7 Annex C.4.2: the sender still has what it sent. */
 const unavailable: DimseStatus = { status: 0x0213, comment: 'the service cannot store now, send again' };
 
 /** The DIMSE way into the sessions that `POST /ingest` reports about. */
-export function createProcedureSteps(context: Omit<IngestContext, 'directory' | 'log'>): ProcedureStepService {
+export function createProcedureSteps(context: Omit<MppsContext, 'directory' | 'log'>): ProcedureStepService {
 	const perform = async (operation: 'create' | 'set', request: ProcedureStepRequest): Promise<DimseStatus> => {
 		const receivedAtMs = context.clock.nowMs();
 		const delivery: MppsDelivery = {

@@ -1,15 +1,15 @@
 import type { ProcedureStepService } from '#mpps/procedure-steps.ts';
-import { createIngestSurface, type IngestContext, type IngestListenOptions, ingestOn } from '../http/ingest-surface.ts';
+import { createIngestSurface, type IngestListenOptions, ingestOn } from '../http/ingest-surface.ts';
 import { listening } from '../http/listen.ts';
 import type { Route } from '../http/message.ts';
 import type { HttpServer } from '../http/server.ts';
 import type { ServiceNode, Surface } from '../node.ts';
-import { ingest } from './ingest.ts';
+import { ingest, type MppsContext } from './ingest.ts';
 import { mppsOpenApi } from './openapi.ts';
 import { createProcedureSteps } from './procedure-steps.ts';
 
 /** Reports about procedure steps over HTTP: `POST /ingest`. Rejects when the address cannot be bound. */
-export function createMppsSurface(context: IngestContext, listen: IngestListenOptions): Promise<HttpServer> {
+export function createMppsSurface(context: MppsContext, listen: IngestListenOptions): Promise<HttpServer> {
 	const routes: Route[] = [{ method: 'POST', pattern: '/ingest', handle: (request) => ingest(context, request) }];
 	return createIngestSurface({ name: 'mpps', routes, openApi: mppsOpenApi }, context, listen);
 }

@@ -1,10 +1,11 @@
+import type { Exposition } from '#core/exposition.ts';
 import type { Failure } from '#core/failure.ts';
 import type { Log } from '#core/log.ts';
-import type { Metrics } from '#core/metrics.ts';
 import type { HttpLimits } from '../http/limits.ts';
 import { listening } from '../http/listen.ts';
 import { acceptedRanges, preferredType } from '../http/media-type.ts';
 import type { HttpAnswer, HttpRequest } from '../http/message.ts';
+import type { HttpMetrics } from '../http/metrics.ts';
 import { createHttpServer, type HttpServer } from '../http/server.ts';
 import type { ServiceNode, Surface } from '../node.ts';
 
@@ -19,7 +20,7 @@ export interface OperationsContext {
 	/** True from the moment at which the node was asked to end. */
 	draining(): boolean;
 	limits: HttpLimits;
-	metrics: Metrics;
+	metrics: Exposition & HttpMetrics;
 	log: Log;
 }
 
@@ -74,7 +75,7 @@ export function createOperationsSurface(context: OperationsContext, listen: { ho
 	});
 }
 
-/** Metrics and health. It is opened first and so closed last: it tells that the node is draining. */
+/** Exposition & HttpMetrics and health. It is opened first and so closed last: it tells that the node is draining. */
 export const operationsSurface: Surface = {
 	name: 'ops',
 	open(node) {

@@ -3,7 +3,6 @@ import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import type { AccessDirectory } from '#access/directory.ts';
 import { silentLog } from '#core/log.ts';
-import { createMetrics } from '#core/metrics.ts';
 import type { ObjectStore } from '#storage/objects/object-store.ts';
 import type { Reader } from '#storage/reader.ts';
 import type { DicomWebContext } from '#surfaces/dicomweb/context.ts';
@@ -12,6 +11,7 @@ import { eventually } from '#test/support/eventually.ts';
 import type { FhirBody } from '#test/support/service.ts';
 import { settled } from '#test/support/settled.ts';
 import { defaultLimits } from '../../../src/limits.ts';
+import { createMetrics } from '../../../src/metrics.ts';
 import { serve } from '../http/serving.ts';
 import { file, multipartBody, multipartType } from './client.ts';
 

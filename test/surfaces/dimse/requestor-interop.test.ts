@@ -6,7 +6,6 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { createMetrics } from '#core/metrics.ts';
 import { AssociationError } from '#surfaces/dimse/association-error.ts';
 import { echo } from '#surfaces/dimse/echo.ts';
 import { type AssociationOptions, requestAssociation } from '#surfaces/dimse/requestor.ts';
@@ -14,6 +13,7 @@ import { sampleDataSet } from '#test/support/data-set.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { without } from '#test/support/needs.ts';
 import { defaultLimits } from '../../../src/limits.ts';
+import { createMetrics } from '../../../src/metrics.ts';
 import { ctImage, explicitLittleEndian, implicitLittleEndian, startSurface, verification } from './support.ts';
 
 const certificates = new URL('../mllp/certificates/', import.meta.url);

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import { createMetrics, metricDefinitions } from '#core/metrics.ts';
 import { implementationClassUid } from '#dicom/implementation.ts';
 import { AssociationError } from '#surfaces/dimse/association-error.ts';
 import { type AssociationOptions, requestAssociation } from '#surfaces/dimse/requestor.ts';
 import { settled } from '#test/support/settled.ts';
 import { defaultLimits, type Limits } from '../../../src/limits.ts';
+import { createMetrics, metricDefinitions } from '../../../src/metrics.ts';
 import { abortPdu, commandSet, data, item, type Peer, pdu, releaseRequest, responseOf, value } from './peer.ts';
 import { associateAccept, listeningRemote, proposalOf } from './remote.ts';
 import { ctImage, explicitLittleEndian, implicitLittleEndian, siteId, startSurface, verification } from './support.ts';
@@ -16,13 +16,13 @@ const echo = { operation: 'C-ECHO', sopClassUid: verification } as const;
 const answerTo = (field: number, messageId: number, status: number, more = {}) =>
 	data(value(1, 'command', commandSet({ 256: field | 0x8000, 288: messageId, 2048: 0x0101, 2304: status, ...more })));
 
-function options(more: Partial<Omit<AssociationOptions, 'limits'>> & { limits?: Partial<Limits> } = {}) {
+function options(more: Partial<Omit<AssociationOptions, 'limits' | 'metrics'>> & { limits?: Partial<Limits> } = {}) {
 	const metrics = createMetrics({ processMetrics: false });
 	const contexts = [{ abstractSyntax: ctImage, transferSyntaxes: [explicitLittleEndian, implicitLittleEndian] }];
 	return { callingAe: 'WEST', contexts, metrics, ...more, limits: { ...defaultLimits, ...more.limits } };
 }
 
-async function requested({ metrics }: AssociationOptions): Promise<Record<string, number>> {
+async function requested({ metrics }: ReturnType<typeof options>): Promise<Record<string, number>> {
 	const { values } = (await metrics.registry.getSingleMetric(metricDefinitions.dimseAssociationsRequested.name)?.get()) ?? { values: [] };
 	return Object.fromEntries(values.filter((one) => one.value > 0).map((one) => [String(one.labels['result']), one.value]));
 }

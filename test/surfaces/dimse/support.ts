@@ -2,7 +2,6 @@ import type { TestContext } from 'node:test';
 import type { AssociationMatch, RemoteAe } from '#access/directory.ts';
 import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
-import { createMetrics, type MetricName, metricDefinitions } from '#core/metrics.ts';
 import type { Archive } from '#imaging/archive.ts';
 import type { AnnouncedInstance, InstanceEntry, InstanceReception, IntakeResult } from '#imaging/intake.ts';
 import type { ProcedureStepRequest } from '#mpps/procedure-steps.ts';
@@ -14,6 +13,7 @@ import type { ReturnChannel } from '#surfaces/dimse/service.ts';
 import type { TcpListenOptions } from '#surfaces/tcp/reception.ts';
 import { instanceAttributes } from '#test/support/instance-attributes.ts';
 import { defaultLimits, type Limits } from '../../../src/limits.ts';
+import { createMetrics, type MetricName, metricDefinitions } from '../../../src/metrics.ts';
 
 export const ctImage = '1.2.840.10008.5.1.4.1.1.2';
 export const verification = '1.2.840.10008.1.1';

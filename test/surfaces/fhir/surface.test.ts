@@ -6,7 +6,6 @@ import type { AccessDirectory } from '#access/directory.ts';
 import { systemClock } from '#core/clock.ts';
 import { newId } from '#core/id.ts';
 import { silentLog } from '#core/log.ts';
-import { createMetrics } from '#core/metrics.ts';
 import type { SiteGateway } from '#site/gateway.ts';
 import type { Reader } from '#storage/reader.ts';
 import { ResourceReads } from '#storage/resource-reads.ts';
@@ -18,6 +17,7 @@ import { doorTo } from '#test/support/door.ts';
 import type { Resource } from '#test/support/naive-search.ts';
 import { type GivenResource, insertResources, lastUpdated } from '#test/support/stored-resources.ts';
 import { defaultLimits } from '../../../src/limits.ts';
+import { createMetrics } from '../../../src/metrics.ts';
 
 const west = newId();
 const east = newId();

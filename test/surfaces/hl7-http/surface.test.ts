@@ -5,10 +5,10 @@ import { systemClock } from '#core/clock.ts';
 import { Failure } from '#core/failure.ts';
 import { isUuid, nilId } from '#core/id.ts';
 import { silentLog } from '#core/log.ts';
-import { createMetrics } from '#core/metrics.ts';
 import type { Delivery, Hl7Answer, Reply, ReplyTo } from '#record/delivery.ts';
 import { createHl7HttpSurface } from '#surfaces/hl7-http/surface.ts';
 import { defaultLimits, type Limits } from '../../../src/limits.ts';
+import { createMetrics } from '../../../src/metrics.ts';
 
 const siteId = '0199c0de-0000-7000-8000-000000000002';
 const adt = 'MSH|^~\\&|SENDER|WEST|||20260101||ADT^A08^ADT_A01|M1|P|2.5.1\rPID|1||4711\r';

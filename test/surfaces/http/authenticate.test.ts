@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { AccessDirectory, KeyGrant } from '#access/directory.ts';
 import { Failure } from '#core/failure.ts';
-import { createMetrics, metricDefinitions } from '#core/metrics.ts';
 import { authenticate } from '#surfaces/http/authenticate.ts';
+import { createMetrics, metricDefinitions } from '../../../src/metrics.ts';
 import { raw } from './raw.ts';
 import { serve } from './serving.ts';
 

@@ -3,10 +3,10 @@ import { connect } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { Failure } from '#core/failure.ts';
 import { silentLog } from '#core/log.ts';
-import { createMetrics } from '#core/metrics.ts';
 import type { Route } from '#surfaces/http/message.ts';
 import { createHttpServer, type HttpServer } from '#surfaces/http/server.ts';
 import { defaultLimits } from '../../../src/limits.ts';
+import { createMetrics } from '../../../src/metrics.ts';
 import { raw } from './raw.ts';
 
 const limits = { ...defaultLimits, httpBodyBytesMax: 1000, httpRequestsMax: 4 };

@@ -1,8 +1,8 @@
 import { silentLog } from '#core/log.ts';
-import { createMetrics } from '#core/metrics.ts';
 import type { AnyRoute } from '#surfaces/http/message.ts';
 import { createHttpServer, type HttpServer } from '#surfaces/http/server.ts';
 import { defaultLimits, type Limits } from '../../../src/limits.ts';
+import { createMetrics } from '../../../src/metrics.ts';
 
 /** A server of its own with the given routes. */
 export function serve(routes: readonly AnyRoute[], limits: Partial<Limits> = {}): Promise<HttpServer> {

@@ -6,7 +6,6 @@ import type { AccessDirectory, ClientGrant, SenderMatch, Unavailable } from '#ac
 import { systemClock } from '#core/clock.ts';
 import { Failure } from '#core/failure.ts';
 import { silentLog } from '#core/log.ts';
-import { createMetrics, type MetricName, metricDefinitions } from '#core/metrics.ts';
 import type { Delivery, Hl7Answer, Reply, ReplyTo } from '#record/delivery.ts';
 import type { SiteGateway } from '#site/gateway.ts';
 import type { UnmatchedMessage } from '#storage/unmatched.ts';
@@ -15,6 +14,7 @@ import { FrameReader } from '#surfaces/mllp/frame.ts';
 import { createMllpSurface } from '#surfaces/mllp/listener.ts';
 import type { TcpListenOptions } from '#surfaces/tcp/reception.ts';
 import { defaultLimits, type Limits } from '../../../src/limits.ts';
+import { createMetrics, type MetricName, metricDefinitions } from '../../../src/metrics.ts';
 
 /** A PROXY protocol version 2 header; without an address the LOCAL command. */
 export function proxyVersion2(address: string | undefined, extension: Buffer = Buffer.alloc(0)): Buffer {

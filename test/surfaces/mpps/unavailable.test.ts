@@ -4,11 +4,11 @@ import type { AccessDirectory } from '#access/directory.ts';
 import { systemClock } from '#core/clock.ts';
 import { Failure } from '#core/failure.ts';
 import { silentLog } from '#core/log.ts';
-import { createMetrics } from '#core/metrics.ts';
 import type { Reply } from '#record/delivery.ts';
 import { createProcedureSteps } from '#surfaces/mpps/procedure-steps.ts';
 import { createMppsSurface } from '#surfaces/mpps/surface.ts';
 import { defaultLimits } from '../../../src/limits.ts';
+import { createMetrics } from '../../../src/metrics.ts';
 
 const siteId = '0199c0de-0000-7000-8000-000000000002';
 const directory: AccessDirectory = {

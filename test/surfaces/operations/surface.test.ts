@@ -1,10 +1,10 @@
 import { strict as assert } from 'node:assert';
 import { after, before, describe, test } from 'node:test';
 import { silentLog } from '#core/log.ts';
-import { createMetrics } from '#core/metrics.ts';
 import type { HttpServer } from '#surfaces/http/server.ts';
 import { createOperationsSurface } from '#surfaces/operations/surface.ts';
 import { defaultLimits } from '../../../src/limits.ts';
+import { createMetrics } from '../../../src/metrics.ts';
 
 describe('the operations surface', () => {
 	const states = { database: true, workers: true };

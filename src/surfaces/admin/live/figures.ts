@@ -1,8 +1,8 @@
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Overview, OverviewPoint, OverviewState } from '#administration/overview.ts';
 import type { Clock } from '#core/clock.ts';
+import type { Exposition } from '#core/exposition.ts';
 import type { Log } from '#core/log.ts';
-import type { Metrics } from '#core/metrics.ts';
 import type { StatementRunner } from '#storage/connection.ts';
 import { databaseBytes, imageBytes } from '#storage/statements/administrative/storage-used.ts';
 import { alertRules } from './alert-rules.ts';
@@ -50,7 +50,7 @@ export interface FiguresOptions {
 	database: StatementRunner;
 	/** Messages that wait, by the id of the site. */
 	waitingBySite(): ReadonlyMap<string, number>;
-	metrics: Metrics;
+	metrics: Exposition;
 	clock: Clock;
 	log: Log;
 }

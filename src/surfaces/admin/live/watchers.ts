@@ -2,8 +2,8 @@ import { reachOf, type Session, type Sessions } from '#access/sessions.ts';
 import type { OverviewPoint, OverviewState } from '#administration/overview.ts';
 import { Failure } from '#core/failure.ts';
 import type { Log } from '#core/log.ts';
-import type { Metrics } from '#core/metrics.ts';
 import type { AdminLimits } from '../limits.ts';
+import type { AdminMetrics } from '../metrics.ts';
 import type { Figures } from './figures.ts';
 
 /** How soon a stream ends when its session does. */
@@ -27,11 +27,11 @@ interface Watcher {
  */
 export class Watchers {
 	readonly #open = new Set<Watcher>();
-	readonly #options: { sessions: Sessions; limits: AdminLimits; metrics: Metrics; log: Log };
+	readonly #options: { sessions: Sessions; limits: AdminLimits; metrics: AdminMetrics; log: Log };
 	readonly #timer: NodeJS.Timeout;
 	#checking = false;
 
-	constructor(options: { sessions: Sessions; limits: AdminLimits; metrics: Metrics; log: Log }, figures: Figures) {
+	constructor(options: { sessions: Sessions; limits: AdminLimits; metrics: AdminMetrics; log: Log }, figures: Figures) {
 		this.#options = options;
 		this.#timer = setInterval(() => void this.#check(), sessionCheckMs).unref();
 		figures.onPoint(() => {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { createMetrics } from '#core/metrics.ts';
 import { alertRules, ruleGroups } from '#surfaces/admin/live/alert-rules.ts';
 import { Alerts } from '#surfaces/admin/live/alerts.ts';
 import { evaluate, metricsOf, parseExpression } from '#surfaces/admin/live/expression.ts';
 import { MetricHistory } from '#surfaces/admin/live/metric-history.ts';
 import { rulesText } from '../../../../ops/prometheus/rules-text.ts';
+import { createMetrics } from '../../../../src/metrics.ts';
 
 const minute = 60_000;
 

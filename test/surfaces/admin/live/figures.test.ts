@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { addSite } from '#administration/sites.ts';
 import { silentLog } from '#core/log.ts';
-import { createMetrics } from '#core/metrics.ts';
 import { Figures } from '#surfaces/admin/live/figures.ts';
 import { testAdministration } from '#test/support/administration.ts';
+import { createMetrics } from '../../../../src/metrics.ts';
 
 test('live figures are of the ten seconds before each point, an hour of them, and by site where that can be told', async () => {
 	await using administration = await testAdministration();

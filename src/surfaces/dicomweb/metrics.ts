@@ -1,6 +1,6 @@
-import type { MetricDefinition } from './metric-definition.ts';
+import type { MetricDefinitions, MetricsOf } from '#core/metric-definition.ts';
 
-/** The rows of DICOMweb in the table of metrics; its requests are counted with those of the FHIR surface, by route. */
+/** Instances over DICOMweb; its requests are counted with those of the FHIR surface, by route. */
 export const dicomWebMetricDefinitions = {
 	dicomWebInstances: {
 		name: 'tributary_dicomweb_instances_total',
@@ -8,4 +8,6 @@ export const dicomWebMetricDefinitions = {
 		help: 'Instances stored and retrieved over DICOMweb, by outcome; abandoned ones broke off.',
 		labels: { operation: ['store', 'retrieve'], outcome: ['success', 'warning', 'failure', 'abandoned'] },
 	},
-} as const satisfies Record<string, MetricDefinition>;
+} as const satisfies MetricDefinitions;
+
+export type DicomWebMetrics = MetricsOf<typeof dicomWebMetricDefinitions>;

@@ -1,6 +1,6 @@
-import type { MetricDefinition } from './metric-definition.ts';
+import type { MetricDefinitions, MetricsOf } from '#core/metric-definition.ts';
 
-/** The rows of the admin surface in the table of metrics. */
+/** Sign-ins and streams of live figures. */
 export const adminMetricDefinitions = {
 	signIns: {
 		name: 'tributary_admin_sign_ins_total',
@@ -14,4 +14,6 @@ export const adminMetricDefinitions = {
 		help: 'Streams of live figures that are open.',
 		labels: {},
 	},
-} as const satisfies Record<string, MetricDefinition>;
+} as const satisfies MetricDefinitions;
+
+export type AdminMetrics = MetricsOf<typeof adminMetricDefinitions>;

@@ -1,8 +1,8 @@
-import { latencySeconds, type MetricDefinition } from './metric-definition.ts';
+import { latencySeconds, type MetricDefinitions, type MetricsOf } from '#core/metric-definition.ts';
 
 const dimseOperations = ['C-ECHO', 'C-STORE', 'C-FIND', 'C-GET', 'C-MOVE', 'N-CREATE', 'N-SET', 'N-ACTION', 'other'] as const;
 
-/** The rows of the DIMSE surface in the table of metrics. */
+/** Associations in both directions, their requests, and storage commitment. */
 export const dimseMetricDefinitions = {
 	dimseConnectionsOpened: {
 		name: 'tributary_dimse_connections_total',
@@ -71,18 +71,6 @@ export const dimseMetricDefinitions = {
 		help: 'C-STORE sub-operations of retrievals, by operation and outcome.',
 		labels: { operation: ['C-GET', 'C-MOVE'], outcome: ['completed', 'failed', 'warning'] },
 	},
-	indexedInstances: {
-		name: 'tributary_indexed_instances_total',
-		kind: 'counter',
-		help: 'Instances that the index was asked to take, by outcome; quarantined, replaced and refused ones had other content.',
-		labels: { outcome: ['stored', 'duplicate', 'quarantined', 'replaced', 'refused'] },
-	},
-	openConflicts: {
-		name: 'tributary_imaging_conflicts_open',
-		kind: 'gauge',
-		help: 'Objects with other content under a known UID that wait for a person to settle it.',
-		labels: { site: { boundedBy: 'the slugs of the configured sites' } },
-	},
 	dimseSeconds: {
 		name: 'tributary_dimse_request_seconds',
 		kind: 'histogram',
@@ -120,4 +108,6 @@ export const dimseMetricDefinitions = {
 		help: 'Commitment reports by the association that they went over; given up: the last attempt failed as well.',
 		labels: { association: ['same', 'new'], outcome: ['delivered', 'failed', 'given-up'] },
 	},
-} as const satisfies Record<string, MetricDefinition>;
+} as const satisfies MetricDefinitions;
+
+export type DimseMetrics = MetricsOf<typeof dimseMetricDefinitions>;

@@ -1,5 +1,5 @@
-import { type FailureCode, failureCodes } from './failure.ts';
-import type { MetricDefinition } from './metric-definition.ts';
+import { type FailureCode, failureCodes } from '#core/failure.ts';
+import type { MetricDefinitions, MetricsOf } from '#core/metric-definition.ts';
 
 const surfaces = ['mpps', 'dimse'] as const;
 const types = ['IN PROGRESS', 'COMPLETED', 'DISCONTINUED', 'N-CREATE', 'N-SET', 'other'] as const;
@@ -10,7 +10,7 @@ export function mppsTypeLabel(messageType: string): MppsTypeLabel {
 	return types.find((type) => messageType === `MPPS ${type}`) ?? 'other';
 }
 
-/** The rows of reports about procedure steps in the table of metrics. */
+/** Reports about procedure steps, over HTTP and DIMSE. */
 export const mppsMetricDefinitions = {
 	mppsReports: {
 		name: 'tributary_mpps_reports_total',
@@ -24,4 +24,6 @@ export const mppsMetricDefinitions = {
 		help: 'Reports about procedure steps that were refused, by failure code.',
 		labels: { surface: surfaces, code: Object.keys(failureCodes) as FailureCode[] },
 	},
-} as const satisfies Record<string, MetricDefinition>;
+} as const satisfies MetricDefinitions;
+
+export type MppsMetrics = MetricsOf<typeof mppsMetricDefinitions>;

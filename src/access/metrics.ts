@@ -1,0 +1,22 @@
+import type { MetricDefinitions, MetricsOf } from '#core/metric-definition.ts';
+
+/** Who was turned away, and how current the directory is. */
+export const accessMetricDefinitions = {
+	accessSnapshotAge: {
+		name: 'tributary_access_snapshot_age_seconds',
+		kind: 'gauge',
+		help: 'Time since keys and integration clients were last known to be current.',
+		labels: {},
+	},
+	accessRefusals: {
+		name: 'tributary_access_refusals_total',
+		kind: 'counter',
+		help: 'Callers that were turned away.',
+		labels: {
+			protocol: ['hl7-mllp', 'http', 'dicom'],
+			reason: ['address', 'sender', 'tie', 'key', 'proxy', 'certificate', 'called', 'calling'],
+		},
+	},
+} as const satisfies MetricDefinitions;
+
+export type AccessMetrics = MetricsOf<typeof accessMetricDefinitions>;

@@ -1,0 +1,94 @@
+import { latencySeconds, type MetricDefinitions, type MetricsOf } from '#core/metric-definition.ts';
+
+/** FHIR R4, diagnostic-report-status. */
+const statuses = [
+	'registered',
+	'partial',
+	'preliminary',
+	'final',
+	'amended',
+	'corrected',
+	'appended',
+	'cancelled',
+	'entered-in-error',
+	'unknown',
+] as const;
+export type ReportStatusLabel = (typeof statuses)[number];
+
+export function reportStatusLabel(status: string): ReportStatusLabel {
+	return statuses.find((known) => known === status) ?? 'unknown';
+}
+
+/** Mailboxes, batches and workers. */
+export const siteMetricDefinitions = {
+	reportVersions: {
+		name: 'tributary_report_versions_total',
+		kind: 'counter',
+		help: 'Versions of reports (DiagnosticReport) that messages and new studies wrote, by status.',
+		labels: { status: statuses },
+	},
+	mailboxMessages: {
+		name: 'tributary_mailbox_messages',
+		kind: 'gauge',
+		help: 'Messages that wait in the mailboxes of all sites.',
+		labels: {},
+	},
+	mailboxBytes: {
+		name: 'tributary_mailbox_bytes',
+		kind: 'gauge',
+		help: 'Bytes that wait in the mailboxes of all sites.',
+		labels: {},
+	},
+	mailboxDeepest: {
+		name: 'tributary_mailbox_deepest_messages',
+		kind: 'gauge',
+		help: 'Messages that wait in the fullest mailbox.',
+		labels: {},
+	},
+	mailboxFull: {
+		name: 'tributary_mailbox_full_total',
+		kind: 'counter',
+		help: 'Messages turned away because the mailbox of their site, or all of them together, had no room.',
+		labels: {},
+	},
+	batchMessages: {
+		name: 'tributary_ingest_batch_messages',
+		kind: 'histogram',
+		help: 'Messages of one transaction.',
+		labels: {},
+		buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024],
+	},
+	batchSeconds: {
+		name: 'tributary_ingest_batch_seconds',
+		kind: 'histogram',
+		help: 'Duration of the stages of one transaction.',
+		labels: { stage: ['interpret', 'read', 'apply', 'write', 'total'] },
+		buckets: latencySeconds,
+	},
+	batchRetries: {
+		name: 'tributary_ingest_batch_retries_total',
+		kind: 'counter',
+		help: 'Batches that were tried again: the database asked for it or was lost, or a worker ended.',
+		labels: { reason: ['database', 'worker'] },
+	},
+	batchBisections: {
+		name: 'tributary_ingest_batch_bisections_total',
+		kind: 'counter',
+		help: 'Batches that were halved to find the message that the database refuses.',
+		labels: {},
+	},
+	workerRestarts: {
+		name: 'tributary_worker_restarts_total',
+		kind: 'counter',
+		help: 'Ingest workers that ended unasked and were started again.',
+		labels: {},
+	},
+	shardAvailable: {
+		name: 'tributary_shard_available',
+		kind: 'gauge',
+		help: '1 while the shard takes batches.',
+		labels: { shard: { boundedBy: 'WORKERS' } },
+	},
+} as const satisfies MetricDefinitions;
+
+export type SiteMetrics = MetricsOf<typeof siteMetricDefinitions>;
