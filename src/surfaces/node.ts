@@ -14,7 +14,7 @@ import type { Config } from '../config.ts';
 import type { Metrics } from '../metrics.ts';
 import type { AnyRoute, HttpAnswer } from './http/message.ts';
 
-/** A node as its surfaces see it: each takes what it needs, and the service makes it once. */
+/** A node as its surfaces see it. Each surface takes the parts that it needs; the service creates them once. */
 export interface ServiceNode {
 	readonly config: Config;
 	readonly version: string;
@@ -28,22 +28,22 @@ export interface ServiceNode {
 	readonly bulk: BulkJobs;
 	readonly objects: ObjectStore;
 	readonly intake: InstanceIntake;
-	/** The page that the console is bundled from. */
+	/** The page from which the console is bundled. */
 	readonly consolePage: URL;
 	readonly state: { readonly draining: boolean; readonly listening: boolean };
-	/** Of the surfaces that were opened before. */
+	/** The addresses of the surfaces that were opened before. */
 	readonly addresses: Readonly<Record<string, SurfaceAddress>>;
-	/** What is begun last is closed first. */
+	/** Registers a function that closes something. The last one registered runs first. */
 	onClose(close: () => Promise<void> | void): void;
 }
 
-/** One protocol of the product: it opens its sockets and answers their addresses, by the names that `tributary status` shows. */
+/** One protocol of the product. It opens its sockets and returns their addresses by the names that `tributary status` shows. */
 export interface Surface {
 	readonly name: string;
 	open(node: ServiceNode): Promise<Record<string, SurfaceAddress>>;
 }
 
-/** A surface without an origin of its own: another one serves its routes. */
+/** A surface without an origin of its own. Another one serves its routes. */
 export interface GuestSurface {
 	readonly name: string;
 	owns(path: string): boolean;

@@ -14,10 +14,10 @@ export const auditExportPath = '/api/v1/audit.csv';
 const pageRows = 1000;
 const utf8 = new TextEncoder();
 
-/** The audit trail as a file, by the filters of its list; `limit` does not hold. */
+/** Streams the audit trail as a file. The filters are those of its list; `limit` does not apply. */
 export function auditExport(context: AdminContext): Route {
 	return signedIn(context, { method: 'GET', pattern: auditExportPath }, async (session, request) => {
-		// What is wrong with the request is told before the file begins.
+		// Errors in the request must be reported before the file begins.
 		const first = await readPage(context, session, request);
 		return {
 			status: 200,
@@ -34,7 +34,7 @@ function readPage(context: AdminContext, session: Session, request: HttpRequest,
 	return carryOut(context, operation, session, request, input) as Promise<AuditRecord[]>;
 }
 
-/** Page after page, as fast as the client takes them, while the session holds. */
+/** Reads page after page, as fast as the client takes them and while the session is valid. */
 async function* lines(context: AdminContext, request: HttpRequest, first: AuditRecord[]): AsyncIterable<Uint8Array> {
 	yield utf8.encode(auditCsvHead);
 	for (let page = first; page.length > 0; ) {

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { type BuildResult, build, type Metafile, stop } from 'esbuild';
 
-/** A file of the console as it is served, in the codings that browsers take. */
+/** A file of the console as it is served, in the content codings that browsers accept. */
 export interface ConsoleFile {
 	contentType: string;
 	plain: Uint8Array;
@@ -14,9 +14,9 @@ export interface ConsoleFile {
 }
 
 export interface ConsoleAssets {
-	/** The page, with the names that its files got. */
+	/** The page, which refers to the files by their final names. */
 	page: ConsoleFile;
-	/** By path, such as `/assets/main-3F2A61BC.js`: the name follows from the content. */
+	/** Files by path, such as `/assets/main-3F2A61BC.js`. The name follows from the content. */
 	files: ReadonlyMap<string, ConsoleFile>;
 }
 
@@ -28,10 +28,10 @@ const contentTypes: Readonly<Record<string, string>> = {
 	woff2: 'font/woff2',
 };
 
-/** What the page loads from beside itself: `src="main.tsx"`, `href="main.css"`. */
+/** Matches the references of the page to its own files: `src="main.tsx"`, `href="main.css"`. */
 const reference = /\b(src|href)="((?![/#]|\w+:)[^"]+)"/g;
 
-/** What the page is told by `<meta name="fhir-port" content="8080">`. */
+/** Matches `<meta name="fhir-port" content="8080">`, which passes facts to the page. */
 const meta = /<meta name="([^"]+)" content="[^"]*">/g;
 
 /**
@@ -72,7 +72,7 @@ async function bundle(
 			splitting: true,
 			format: 'esm',
 			target: 'es2022',
-			// All that counts is said here: an installation has no tsconfig.json.
+			// All settings are given here: an installation has no tsconfig.json.
 			tsconfigRaw: {},
 			jsx: 'automatic',
 			jsxImportSource: 'preact',
@@ -88,17 +88,17 @@ async function bundle(
 			write: false,
 		});
 	} finally {
-		// The compiler is a process of its own, and not needed again.
+		// The compiler runs as a process of its own and is not needed again.
 		if (--underWay === 0) await stop();
 	}
 }
 
-/** `main.tsx` → `main-3F2A61BC.js`. */
+/** Maps each entry point to its output: `main.tsx` → `main-3F2A61BC.js`. */
 function entryNames(metafile: Metafile): ReadonlyMap<string, string> {
 	const names = new Map<string, string>();
 	for (const [output, { entryPoint, inputs }] of Object.entries(metafile.outputs)) {
 		const [onlyInput] = Object.keys(inputs);
-		// What is copied as it is has no entry point.
+		// A file that is copied unchanged has no entry point.
 		const source = entryPoint ?? onlyInput;
 		if (source !== undefined) names.set(source, basename(output));
 	}

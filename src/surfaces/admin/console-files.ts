@@ -4,12 +4,12 @@ import { preferredCoding } from '../http/encoding.ts';
 import type { HttpAnswer, HttpRequest, Route } from '../http/message.ts';
 import type { ConsoleAssets, ConsoleFile } from './console-assets.ts';
 
-/** Files whose name changes with their content may be kept for good. */
+/** The name of such a file changes with its content, so browsers may keep it forever. */
 const forGood = 'public, max-age=31536000, immutable';
 
 /**
- * The files of the console, and the page itself at every path that is nothing else: the page reads from its address what it shows.
- * Requests that come before the files are bundled wait for them.
+ * Serves the files of the console. Every other path gets the page itself, which reads from its address what to show.
+ * Requests that arrive before the files are bundled wait for them.
  */
 export function consoleFiles(assets: Promise<ConsoleAssets>): { assets: Route; page: Route } {
 	return {

@@ -9,17 +9,17 @@ import type { Figures } from './live/figures.ts';
 import type { Watchers } from './live/watchers.ts';
 import type { AdminMetrics } from './metrics.ts';
 
-/** Operations need this of the service, besides who calls and from where. */
+/** The part of the operation context that the service provides; the caller and their address are added for each request. */
 export type OperationServices = Omit<OperationContext, 'actor' | 'source' | 'visibleSites'>;
 
-/** The routes of the admin API work with this. */
+/** Everything that the routes of the admin API work with. */
 export interface AdminContext {
 	sessions: Sessions;
 	signIn: SignIn;
 	limits: AdminLimits & HttpLimits;
 	metrics: AdminMetrics & HttpMetrics;
 	log: Log;
-	/** Made when first asked for. */
+	/** The services are created at the first call. */
 	services(): Promise<OperationServices>;
 	figures: Figures;
 	watchers: Watchers;

@@ -9,13 +9,13 @@ const cookieName = 'tributary_session';
 const browserCookieName = 'tributary_browser';
 const browserCookieSeconds = 180 * 86_400;
 
-/** The cookie of a session; without a token, the one that takes it away. */
+/** Returns the cookie of a session. Without a token it returns the cookie that removes it. */
 export function sessionCookie(request: Pick<HttpRequest, 'secure'>, token?: string): string {
 	const lifetime = token === undefined ? '; Max-Age=0' : '';
 	return `${cookieName}=${token ?? ''}; Path=/${guarded(request)}${lifetime}`;
 }
 
-/** The cookie by which the browser is known when somebody signs in; it outlives the session and opens nothing. */
+/** Returns the cookie by which the browser is recognised at sign-in. It outlives the session and grants no access. */
 export function browserCookie(request: Pick<HttpRequest, 'secure'>, path: string, browser: string): string {
 	return `${browserCookieName}=${browser}; Path=${path}${guarded(request)}; Max-Age=${browserCookieSeconds}`;
 }
@@ -39,7 +39,7 @@ function cookieOf(request: Pick<HttpRequest, 'header'>, name: string): string | 
 }
 
 /**
- * Browsers say for whom they ask; pages of other origins, of the same host as well, are nobody that is answered.
+ * Browsers state which origin sends a request. Pages of other origins get no answer, even those on the same host.
  * @throws Failure `sender-not-authorized`
  */
 function refuseForeignPages(request: Pick<HttpRequest, 'header' | 'secure'>): void {
@@ -49,7 +49,7 @@ function refuseForeignPages(request: Pick<HttpRequest, 'header' | 'secure'>): vo
 	if (isForeign) throw new Failure('sender-not-authorized', 'the request comes from a page of another origin');
 }
 
-/** @throws Failure `unauthenticated` without a session that holds */
+/** @throws Failure `unauthenticated` without a valid session */
 export async function sessionOf({ sessions }: AdminContext, request: Pick<HttpRequest, 'header'>): Promise<Session> {
 	const token = sessionToken(request);
 	const session = token === undefined ? undefined : await sessions.find(token);
@@ -59,7 +59,7 @@ export async function sessionOf({ sessions }: AdminContext, request: Pick<HttpRe
 
 type Pattern = Pick<Route, 'method' | 'pattern'>;
 
-/** A route of which nothing is answered to pages of other origins, and 503 while the database is away. */
+/** Returns a route that refuses pages of other origins and answers 503 while the database is away. */
 export function ofOwnPages({ method, pattern }: Pattern, handle: (request: HttpRequest) => HttpAnswer | Promise<HttpAnswer>): Route {
 	return {
 		method,
@@ -77,7 +77,7 @@ export function ofOwnPages({ method, pattern }: Pattern, handle: (request: HttpR
 	};
 }
 
-/** A route for who is signed in: the session is looked up for each request anew, and a change carries the token of its session. */
+/** Returns a route for signed-in users. It looks up the session on each request, and a change must carry the token of its session. */
 export function signedIn(
 	context: AdminContext,
 	{ method, pattern }: Pattern,

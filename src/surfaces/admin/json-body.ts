@@ -4,7 +4,7 @@ import { bodyType } from '../http/media-type.ts';
 import type { HttpRequest } from '../http/message.ts';
 
 /**
- * The JSON of a request; `{}` where there is no body.
+ * Parses the JSON body of a request; returns `{}` when there is no body.
  * @throws Failure `unsupported-media-type`; `invalid` when it is no JSON object
  */
 export function jsonBody(request: Pick<HttpRequest, 'body' | 'header'>): Record<string, unknown> {
@@ -16,12 +16,12 @@ export function jsonBody(request: Pick<HttpRequest, 'body' | 'header'>): Record<
 	return body as Record<string, unknown>;
 }
 
-/** No input of an operation is nested further. */
+/** No operation has an input that is nested deeper. */
 const depthMax = 32;
 
 /**
- * PostgreSQL has no character NUL.
- * @throws Failure `invalid` that names the member; when the input is nested too deep to be looked through
+ * Refuses the NUL character, which PostgreSQL cannot store.
+ * @throws Failure `invalid` that names the member; also when the input is nested too deep to be searched
  */
 export function refuseNul(input: object, depth = 1): void {
 	if (depth > depthMax) throw new Failure('invalid', `the body is nested deeper than ${depthMax}`);

@@ -19,7 +19,7 @@ function body(schema: z.ZodType, example: object): object {
 	return { required: true, content: { 'application/json': { schema: schemaOf(schema, 'input'), example } } };
 }
 
-/** What stands beside the operations: signing in and out, and live figures. */
+/** The paths beside the operations: signing in and out, and live figures. */
 const paths = {
 	[sessionPath]: {
 		post: {
@@ -104,7 +104,7 @@ const paths = {
 	},
 };
 
-/** The OpenAPI 3.1 document of the admin surface. `server` is the origin under which it was asked for. */
+/** Returns the OpenAPI 3.1 document of the admin surface. `server` is the origin at which it was requested. */
 export function adminOpenApi(version: string, server: string): object {
 	return operationsOpenApi(version, server, paths);
 }

@@ -22,7 +22,7 @@ const codes: Readonly<Record<Fault, FailureCode>> = {
 	refused: 'unprocessable',
 };
 
-/** A route for each operation of the table. */
+/** Returns a route for each operation of the table. */
 export function operationRoutes(context: AdminContext): Route[] {
 	return operations.map((operation) => {
 		const { method, path } = operation;
@@ -33,7 +33,7 @@ export function operationRoutes(context: AdminContext): Route[] {
 	});
 }
 
-/** @throws Failure for what the operation refuses */
+/** @throws Failure when the operation refuses */
 export async function carryOut(
 	context: AdminContext,
 	operation: Operation,
@@ -50,7 +50,7 @@ export async function carryOut(
 	}
 }
 
-/** The members in the path, and the others as the query has them or, of what changes, the body. */
+/** Collects the input: the members in the path, and the others from the query or, for changes, from the body. */
 export function inputOf(operation: Operation, request: HttpRequest): Record<string, unknown> {
 	const isQuery = operation.method === 'GET' || operation.method === 'DELETE';
 	const others = isQuery ? inputOfTexts(operation, new URLSearchParams(request.query)) : jsonBody(request);
@@ -69,7 +69,7 @@ function failureOf(error: unknown): unknown {
 		const { message, fault, field } = error;
 		return new Failure(codes[fault], message, { cause: error, ...(field === undefined ? {} : { location: { expression: field } }) });
 	}
-	// The unit of work passes on what its connection was refused as an error of its own, which keeps the code.
+	// When a connection is refused, the unit of work throws an error of its own that keeps the code.
 	const { code, message } = error as Partial<Failure>;
 	if (!(error instanceof Failure) && code === 'unavailable' && message !== undefined) {
 		return new Failure(code, message, { cause: error, retryAfterSeconds: 2 });

@@ -6,7 +6,7 @@ import { messageTypeLabel } from '../http/message-type-label.ts';
 import type { ServiceNode } from '../node.ts';
 import type { OperationServices } from './context.ts';
 
-/** What operations work with. The unit of work takes a moment to make, and nobody may ask for it. */
+/** Creates the services of operations at the first request, because opening the unit of work takes a moment. */
 export function operationServices(node: ServiceNode, echo: OperationServices['echo']): () => Promise<OperationServices> {
 	const { config, log, metrics, database, clock, gateway, objects } = node;
 	const { limits } = config;

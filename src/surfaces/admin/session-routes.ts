@@ -23,7 +23,7 @@ export const sessionOutput = z.strictObject({
 	must_change_password: z.boolean().meta({ description: 'until it is changed everything else answers 403' }),
 });
 
-/** Signing in and out, and a password of one's own. */
+/** Returns the routes for signing in and out and for changing one's own password. */
 export function sessionRoutes(context: AdminContext): Route[] {
 	const despitePassword = { despitePassword: true };
 	return [
@@ -59,7 +59,7 @@ async function signIn(context: AdminContext, request: HttpRequest): Promise<Http
 	return { ...jsonAnswer(200, recordOf(session)), cookies };
 }
 
-/** Whoever signs in anew in the same browser was signed in before. */
+/** Ends the previous session when somebody signs in again in the same browser. */
 async function endPrevious({ sessions }: AdminContext, request: HttpRequest): Promise<void> {
 	const token = sessionToken(request);
 	const previous = token === undefined ? undefined : await sessions.find(token);

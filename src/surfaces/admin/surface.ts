@@ -23,14 +23,14 @@ import { operationServices } from './services.ts';
 import { sessionRoutes } from './session-routes.ts';
 
 export type AdminListenOptions = Pick<HttpServerOptions, 'host' | 'port' | 'tls' | 'trustedProxies'> & {
-	/** The files of the console; may still be bundled. */
+	/** The files of the console. They may still be being bundled. */
 	assets: Promise<ConsoleAssets>;
-	/** Whether the API reference is served. */
+	/** True when the API reference is served. */
 	documented: boolean;
 	version: string;
 };
 
-/** Nothing is loaded from elsewhere, nothing runs that stands in the page, and nothing may frame it. */
+/** The page loads nothing from elsewhere, runs no inline script, and may not be framed. */
 const policy = [
 	"default-src 'none'",
 	"script-src 'self'",
@@ -53,7 +53,7 @@ const headers = {
 	'Cache-Control': 'no-store',
 };
 
-/** `{error}`, with the member of the input that is at fault as `field`; the server sets the status. */
+/** Renders `{error}` and, as `field`, the member of the input that is at fault. The server sets the status. */
 function renderFailure({ diagnostics, location }: Failure): HttpAnswer {
 	return jsonAnswer(500, { error: diagnostics, ...(location?.expression === undefined ? {} : { field: location.expression }) });
 }
@@ -77,12 +77,14 @@ export function createAdminSurface(
 	return createHttpServer({ ...listen, name: 'admin', limits, metrics, log, headers, routes, elsewhere: files.page, renderFailure });
 }
 
-/** @param echoOf calls remote AEs for operations, which is DICOM's business */
+/** @param echoOf sends C-ECHO to remote AEs for operations; DIMSE implements it */
 export function adminSurface(echoOf: (config: Config) => OperationServices['echo']): Surface {
 	return { name: 'admin', open: (node) => open(node, echoOf(node.config)) };
 }
 
-/** The console is bundled meanwhile and shows people where FHIR is, which is opened before. */
+/**
+ * Opens the surface while the console is still being bundled. The console shows the address of FHIR, so the FHIR surface is opened before.
+ */
 async function open(node: ServiceNode, echo: OperationServices['echo']): Promise<Record<string, SurfaceAddress>> {
 	const { config, version, log, metrics, clock, database, audit, gateway } = node;
 	const { limits, ADMIN_HOST: host, ADMIN_PORT: port, API_DOCUMENTATION: documented } = config;
@@ -98,7 +100,7 @@ async function open(node: ServiceNode, echo: OperationServices['echo']): Promise
 	const { tls, trustedProxies } = httpOptions(node);
 	const opening = createAdminSurface(context, { host, port, tls, trustedProxies, assets, documented, version });
 	const addresses = await listening(node, 'admin', host, opening);
-	// Streams have no end of their own that the server could wait for.
+	// Streams never end by themselves, so the server cannot wait for them.
 	node.onClose(() => watchers.close());
 	return addresses;
 }

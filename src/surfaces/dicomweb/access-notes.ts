@@ -2,7 +2,7 @@ import type { SiteAuditEvent } from '#access/audit.ts';
 import type { KeyGrant } from '#access/directory.ts';
 import type { Clock } from '#core/clock.ts';
 
-/** Who saw something of a site. */
+/** One access to the data of a site. */
 export interface NotedAccess {
 	grant: Pick<KeyGrant, 'siteId' | 'keyId'>;
 	action: 'dicomweb.search' | 'dicomweb.retrieve';
@@ -16,13 +16,13 @@ const everyMs = 60_000;
 const notedMax = 10_000;
 
 /**
- * The audit trail of searches and retrievals. A viewer asks for each frame of a study by itself: the same access is written once a
- * minute.
+ * Writes searches and retrievals to the audit trail. A viewer asks for each frame of a study separately, so the same access is written
+ * once a minute.
  */
 export class AccessNotes {
 	readonly #record: (event: SiteAuditEvent) => void;
 	readonly #clock: Clock;
-	/** When each was written last. */
+	/** The last time at which each access was written. */
 	readonly #noted = new Map<string, number>();
 
 	constructor(record: (event: SiteAuditEvent) => void, clock: Clock) {
@@ -34,7 +34,7 @@ export class AccessNotes {
 		const key = [grant.siteId, grant.keyId, action, subject, source].join('|');
 		const nowMs = this.#clock.nowMs();
 		if (nowMs - (this.#noted.get(key) ?? Number.NEGATIVE_INFINITY) < everyMs) return;
-		// Forgetting means writing once more.
+		// Clearing the map only means that some accesses are written once more.
 		if (this.#noted.size >= notedMax) this.#noted.clear();
 		this.#noted.set(key, nowMs);
 		this.#record({ siteId: grant.siteId, actor: `key:${grant.keyId}`, action, subject, source, detail: {} });

@@ -19,11 +19,11 @@ interface Found {
 	dataSet: StoredDataSet;
 	value: LocatedValue;
 	shape: ImageShape;
-	/** Of the instance. */
+	/** The URL of the instance. */
 	url: string;
 }
 
-/** The first of the elements that the instance has. @throws Failure `not-found` */
+/** Returns the first of the elements that the instance has. @throws Failure `not-found` */
 async function find(context: DicomWebContext, request: HttpRequest, paths: readonly ValuePath[]): Promise<Found> {
 	const { first } = await findInstances(context, retrievedBy(context, request));
 	const dataSet = new StoredDataSet(context.objects, first);
@@ -39,8 +39,8 @@ async function find(context: DicomWebContext, request: HttpRequest, paths: reado
 }
 
 /**
- * The value of one element that the metadata gives by reference (PS3.18 §10.4.1.1.5): its bytes as they are stored. Encapsulated
- * pixel data comes frame by frame, where the frames can be told apart.
+ * Answers the value of one element that the metadata gives by reference (PS3.18 §10.4.1.1.5), byte for byte as stored. Encapsulated
+ * pixel data is answered frame by frame if the frames can be told apart.
  * @throws Failure `not-found`, `not-acceptable`, `unavailable`
  */
 export async function bulkData(context: DicomWebContext, request: HttpRequest): Promise<HttpAnswer> {
@@ -71,7 +71,7 @@ export async function bulkData(context: DicomWebContext, request: HttpRequest): 
 const framesPattern = /^[1-9]\d{0,8}(?:,[1-9]\d{0,8})*$/;
 
 /**
- * Frames of an image by number, from 1 (PS3.18 §10.4.1.1.6): native pixels, or the compressed ones as they are stored.
+ * Answers frames of an image by number, from 1 (PS3.18 §10.4.1.1.6): native pixels, or compressed ones as they are stored.
  * @throws Failure `invalid`, `not-found`, `not-acceptable`, `unavailable`
  */
 export async function frames(context: DicomWebContext, request: HttpRequest): Promise<HttpAnswer> {
@@ -89,7 +89,7 @@ export async function frames(context: DicomWebContext, request: HttpRequest): Pr
 	const mediaTypes = value.length === undefined ? mediaTypesOf(dataSet) : [octets];
 	const packing = packingOf(request, { mediaTypes, transferSyntaxes: syntaxOf(dataSet), isOne: numbers.length === 1 });
 	const wanted: WantedPart[] = [];
-	// What cannot be told apart is told while there is still a status to tell it with.
+	// Frames that cannot be told apart must be reported before the status is sent.
 	for (const number of numbers) {
 		const extents = whole(dataSet, await table.extentsOf(number - 1));
 		wanted.push({ location: `${url}/frames/${number}`, extents: () => extents });
@@ -97,7 +97,7 @@ export async function frames(context: DicomWebContext, request: HttpRequest): Pr
 	return partsAnswer(packing, parts(dataSet, wanted));
 }
 
-/** @throws Failure `not-acceptable` when the stored data set ends before they do */
+/** @throws Failure `not-acceptable` when the stored data set ends before the extents do */
 function whole(dataSet: StoredDataSet, extents: Extent[]): Extent[] {
 	const { length } = dataSet;
 	if (length !== undefined && extents.some(({ end }) => end > length)) {

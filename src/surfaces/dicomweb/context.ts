@@ -10,7 +10,7 @@ import type { AccessNotes } from './access-notes.ts';
 import type { DicomWebLimits } from './limits.ts';
 import type { DicomWebMetrics } from './metrics.ts';
 
-/** What DICOMweb (PS3.18) works with. */
+/** Everything that DICOMweb (PS3.18) works with. */
 export interface DicomWebContext {
 	directory: AccessDirectory;
 	reader: Reader;

@@ -1,7 +1,7 @@
 import { Failure } from '#core/failure.ts';
 import type { StoredDataSet } from './stored-data-set.ts';
 
-/** Bytes of the data set, the end not included. */
+/** A range of bytes in the data set; the end is exclusive. */
 export interface Extent {
 	start: number;
 	end: number;
@@ -12,7 +12,7 @@ const fragmentsMax = 1_000_000;
 const item = 0xff_fe_e0_00;
 const sequenceDelimiter = 0xff_fe_e0_dd;
 
-/** Short stretches of a data set, read around where something is looked for. */
+/** Reads short stretches of a data set around the positions that are needed. */
 class Window {
 	readonly #dataSet: StoredDataSet;
 	#start = 0;
@@ -38,12 +38,12 @@ function broken(): Failure {
 	return new Failure('not-acceptable', 'the fragments of the pixel data cannot be told apart; the instance can be retrieved whole');
 }
 
-/** The fragments of encapsulated pixel data (PS3.5 §A.4), and what its basic offset table says. */
+/** The fragments of encapsulated pixel data (PS3.5 §A.4) and its basic offset table. */
 export class Fragments {
 	readonly #window: Window;
-	/** Where the first fragment begins, its item header included. */
+	/** The offset of the first fragment, including its item header. */
 	readonly #from: number;
-	/** Of each frame, from `#from` to its first item; empty where there is no table. */
+	/** The offset of each frame relative to `#from`; empty without a table. */
 	readonly offsets: readonly number[];
 
 	private constructor(window: Window, from: number, offsets: readonly number[]) {
@@ -52,7 +52,7 @@ export class Fragments {
 		this.offsets = offsets;
 	}
 
-	/** `at`: the item of the basic offset table. @throws Failure `not-acceptable` when it is not one */
+	/** Opens the pixel data. `at` is the offset of the basic offset table. @throws Failure `not-acceptable` when there is no such item */
 	static async open(dataSet: StoredDataSet, at: number): Promise<Fragments> {
 		const window = new Window(dataSet);
 		const { tag, length } = header(await window.bytesAt(at, 8));
@@ -63,7 +63,7 @@ export class Fragments {
 		return new Fragments(window, at + 8 + length, offsets);
 	}
 
-	/** From an offset of the table, up to another, or to the end. */
+	/** Returns the fragments from one offset of the table up to another, or to the end. */
 	async extents(from = 0, to = Number.POSITIVE_INFINITY): Promise<Extent[]> {
 		const extents: Extent[] = [];
 		for (let at = this.#from + from; at < this.#from + to; ) {

@@ -3,7 +3,7 @@ import type { ImageShape, LocatedValue } from '#dicom/value-locator.ts';
 import { type Extent, Fragments } from './fragments.ts';
 import type { StoredDataSet } from './stored-data-set.ts';
 
-/** Where the frames of an image lie: of each one or several stretches of the data set. */
+/** Locates the frames of an image: each frame is one or more extents of the data set. */
 export interface FrameTable {
 	frames: number;
 	/** `index` from 0, below `frames`. @throws Failure `not-acceptable` */
@@ -24,7 +24,10 @@ function native(offset: number, length: number, shape: ImageShape): FrameTable {
 	};
 }
 
-/** By rows, columns, samples and bits; where there is less than that (4:2:2 in PS3.3 §C.7.6.3.1.2), what is there in equal shares. */
+/**
+ * Computes the bytes of a frame from rows, columns, samples and bits. If the data is shorter (4:2:2 in PS3.3 §C.7.6.3.1.2), it is divided
+ * into equal shares.
+ */
 function frameBytesOf({ rows, columns, samplesPerPixel = 1, bitsAllocated, frames }: ImageShape, length: number): number {
 	const bits = (rows ?? 0) * (columns ?? 0) * samplesPerPixel * (bitsAllocated ?? 0);
 	if (bits > 0 && bits % 8 === 0 && (bits / 8) * frames <= length) return bits / 8;
@@ -34,7 +37,7 @@ function frameBytesOf({ rows, columns, samplesPerPixel = 1, bitsAllocated, frame
 }
 
 async function encapsulated(dataSet: StoredDataSet, offset: number, frames: number): Promise<FrameTable> {
-	// Each window would inflate from the beginning.
+	// Each window would have to inflate the data set from its beginning.
 	if (dataSet.isDeflated) throw indistinct();
 	const fragments = await Fragments.open(dataSet, offset);
 	const { offsets } = fragments;

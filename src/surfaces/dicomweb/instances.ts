@@ -9,7 +9,7 @@ import type { DicomWebContext } from './context.ts';
 const pageInstances = 500;
 const uidsOfPath = { study: 'StudyInstanceUID', series: 'SeriesInstanceUID', instance: 'SOPInstanceUID' } as const;
 
-/** What a path names in the site of the key: a study, one of its series, or one of its instances. */
+/** The study, series or instance that a path names, in the site of the key. */
 export interface Retrieved {
 	siteId: string;
 	/** Public id of the API key. */
@@ -21,7 +21,7 @@ export interface Retrieved {
 	isInstance: boolean;
 }
 
-/** @throws Failure `unauthenticated`, `not-found` where something is named by what is no UID */
+/** @throws Failure `unauthenticated`; `not-found` when a name in the path is no UID */
 export function retrievedBy(context: DicomWebContext, request: HttpRequest): Retrieved {
 	const { siteId, keyId } = authenticate(context, request);
 	const { params, source } = request;
@@ -34,19 +34,19 @@ export function retrievedBy(context: DicomWebContext, request: HttpRequest): Ret
 	return { siteId, keyId, studyUid: params['study'] ?? '', source, clauses, isInstance: params['instance'] !== undefined };
 }
 
-/** The same answer for what another site has, and for what never was. */
+/** Returns the same failure for objects of another site and for objects that never existed. */
 export function nothing(): Failure {
 	return new Failure('not-found', 'there is nothing under these UIDs');
 }
 
 export interface FoundInstances {
 	first: RetrievableInstance;
-	/** The first one too. A page is read when it is its turn. */
+	/** All instances, including the first one. Each page is read when it is needed. */
 	all: AsyncGenerator<RetrievableInstance>;
 }
 
 /**
- * The instances of a study, of a series, or the one; the first is in the object store.
+ * Finds the instances of a study or series, or a single instance. The first is known to lie in the object store.
  * @throws Failure `not-found`, `unavailable`
  */
 export async function findInstances(context: DicomWebContext, retrieved: Retrieved): Promise<FoundInstances> {

@@ -8,11 +8,11 @@ import { jsonType } from './negotiation.ts';
 import { StoredDataSet } from './stored-data-set.ts';
 import { baseOf, instanceUrl } from './urls.ts';
 
-/** Longer values are told where they can be had (PS3.18 §F.2.6). */
+/** Longer values are given by reference, as a URL (PS3.18 §F.2.6). */
 const inlineBytesMax = 1024;
 
 /**
- * Metadata of a study, of a series or of an instance (PS3.18 §10.4.1.1.2): all elements of each data set up to its pixel data, in the
+ * Answers the metadata of a study, series or instance (PS3.18 §10.4.1.1.2): all elements of each data set up to its pixel data, in the
  * DICOM JSON Model.
  * @throws Failure `not-found`, `not-acceptable`, `unavailable`
  */
@@ -21,7 +21,7 @@ export async function metadata(context: DicomWebContext, request: HttpRequest): 
 	const mediaType = jsonType(request);
 	const base = baseOf(request);
 	const { first, all } = await findInstances(context, retrieved);
-	// What cannot be read is told while there is still a status to tell it with.
+	// An instance that cannot be read must be reported before the status is sent.
 	const { text, isWhole } = await metadataOf(context, base, first);
 	const warning = isWhole ? {} : { Warning: `299 ${base}: "The data set of an instance is broken; its metadata is not complete."` };
 	return { status: 200, headers: { 'Content-Type': mediaType, ...warning }, body: list(context, base, text, all) };
@@ -47,8 +47,8 @@ interface Metadata {
 }
 
 /**
- * Of a data set that is broken, the elements before that.
- * @throws Failure `not-acceptable` when there is more than the limit: what is left out would be missed by nobody
+ * For a broken data set the metadata consists of the elements before the fault.
+ * @throws Failure `not-acceptable` above the limit, because nobody would notice that elements were left out
  */
 async function metadataOf({ objects, limits, log }: DicomWebContext, base: string, instance: RetrievableInstance): Promise<Metadata> {
 	const url = instanceUrl(base, instance);

@@ -1,6 +1,6 @@
 import { Failure } from '#core/failure.ts';
 
-/** What a multipart body is made of, in order; the data of a part comes in pieces that are taken over. */
+/** The parts of a multipart body, in order. The data of a part comes in pieces that the receiver may keep. */
 export type MultipartEvent = { kind: 'part'; headers: ReadonlyMap<string, string> } | { kind: 'data'; bytes: Buffer } | { kind: 'end' };
 
 const headerBytesMax = 16_384;
@@ -14,10 +14,10 @@ export function isBoundary(text: string): boolean {
 	return /^[0-9A-Za-z'()+_,\-./:=? ]{0,69}[0-9A-Za-z'()+_,\-./:=?]$/.test(text);
 }
 
-/** Takes a multipart body apart while it arrives (RFC 2046 §5.1); keeps no more than a delimiter or the headers of one part. */
+/** Parses a multipart body while it arrives (RFC 2046 §5.1). It buffers no more than a delimiter or the headers of one part. */
 export class MultipartParser {
 	readonly #delimiter: Buffer;
-	/** The first delimiter may stand at the very beginning. */
+	/** Begins with a line end, because the first delimiter may stand at the very beginning. */
 	#rest: Buffer = lineEnd;
 	#state: 'preamble' | 'boundary' | 'headers' | 'content' | 'epilogue' = 'preamble';
 
@@ -38,12 +38,12 @@ export class MultipartParser {
 		this.#rest = this.#state === 'epilogue' ? nothing : buffer.subarray(at);
 	}
 
-	/** The body is at its end. @throws Failure `invalid` when the closing delimiter did not come */
+	/** Ends the body. @throws Failure `invalid` when the closing delimiter is missing */
 	end(): void {
 		if (this.#state !== 'epilogue') throw new Failure('invalid', 'the multipart body ends before its closing boundary');
 	}
 
-	/** Where the next step begins; undefined: it needs more. */
+	/** Returns the position at which the next step begins; undefined when more bytes are needed. */
 	*#step(buffer: Buffer, at: number): Generator<MultipartEvent, number | undefined> {
 		switch (this.#state) {
 			case 'preamble':
@@ -60,7 +60,7 @@ export class MultipartParser {
 
 	*#pass(buffer: Buffer, at: number): Generator<MultipartEvent, number | undefined> {
 		const found = buffer.indexOf(this.#delimiter, at);
-		// The end of the buffer may be the beginning of a delimiter.
+		// The end of the buffer may hold the beginning of a delimiter.
 		const end = found < 0 ? Math.max(at, buffer.length - this.#delimiter.length + 1) : found;
 		if (this.#state === 'content' && end > at) yield { kind: 'data', bytes: buffer.subarray(at, end) };
 		if (found < 0) return end > at ? end : undefined;
@@ -89,7 +89,7 @@ export class MultipartParser {
 		const isNone = buffer.length - at >= lineEnd.length && buffer.subarray(at, at + lineEnd.length).equals(lineEnd);
 		const end = isNone ? at : buffer.indexOf(blankLine, at);
 		if ((end < 0 ? buffer.length : end) - at > headerBytesMax) throw new Failure('invalid', 'the headers of a part are too long');
-		// Of a part without content, the line end before it is that of the delimiter.
+		// If a part has no content, the line end before it belongs to the delimiter.
 		const from = isNone ? end : end + lineEnd.length;
 		if (end < 0 || buffer.length - from < this.#delimiter.length) return undefined;
 		yield { kind: 'part', headers: parseHeaders(buffer.toString('latin1', at, end)) };
@@ -100,7 +100,7 @@ export class MultipartParser {
 
 function parseHeaders(text: string): ReadonlyMap<string, string> {
 	const headers = new Map<string, string>();
-	// A line that begins with a blank goes on with the one before (RFC 5322 §2.2.3).
+	// A line that begins with a blank continues the previous one (RFC 5322 §2.2.3).
 	for (const line of text.replace(/\r\n[ \t]+/g, ' ').split('\r\n')) {
 		const end = line.indexOf(':');
 		if (line === '') continue;
@@ -110,7 +110,7 @@ function parseHeaders(text: string): ReadonlyMap<string, string> {
 	return headers;
 }
 
-/** Smaller pieces are put together first, so that a sender of single bytes costs no more than any other. */
+/** Smaller pieces are gathered first, so that a sender of single bytes costs no more than any other. */
 const pieceBytesMin = 4096;
 const gatheredBytes = 16_384;
 

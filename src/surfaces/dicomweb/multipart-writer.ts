@@ -2,14 +2,14 @@ import { newId } from '#core/id.ts';
 import type { HttpAnswer } from '../http/message.ts';
 import type { Packing } from './negotiation.ts';
 
-/** One part of an answer: what it is, where it can be had, and its bytes, which are read when it is its turn. */
+/** One part of an answer: its type, its URL and its bytes, which are read when the part is sent. */
 export interface AnswerPart {
 	transferSyntaxUid: string;
 	location: string;
 	bytes: AsyncIterable<Uint8Array>;
 }
 
-/** Parts as multipart/related (PS3.18 §8.6.1.2), or the only one as it is. */
+/** Answers parts as multipart/related (PS3.18 §8.6.1.2), or a single part without multipart. */
 export function partsAnswer({ isMultipart, mediaType }: Packing, parts: AsyncIterable<AnswerPart>): HttpAnswer {
 	if (!isMultipart) return { status: 200, headers: { 'Content-Type': mediaType }, body: bytesOf(parts) };
 	const boundary = newId();

@@ -2,27 +2,27 @@ import { Failure } from '#core/failure.ts';
 import { type AcceptedRange, acceptedRanges, byWeight, includes, type MediaType, preferredType } from '../http/media-type.ts';
 import type { HttpRequest } from '../http/message.ts';
 
-/** How an answer is packed; `mediaType` is that of a part, or of the one body. */
+/** The packaging of an answer. `mediaType` is that of each part, or of the whole body. */
 export interface Packing {
 	isMultipart: boolean;
 	mediaType: string;
 }
 
 export interface Offer {
-	/** The best first. */
+	/** Media types that can be answered, the best first. */
 	mediaTypes: readonly string[];
-	/** In which the bytes are stored: they are given as they are. */
+	/** The transfer syntaxes in which the bytes are stored. They are sent unchanged. */
 	transferSyntaxes: readonly string[];
-	/** Whether the answer has one part, so that it may come without multipart. */
+	/** True when the answer has only one part and may be sent without multipart. */
 	isOne: boolean;
 }
 
 /**
- * What the caller accepts: the query parameter `accept` where it is given (PS3.18 §8.3.3.1), else Accept. Without either everything is
- * accepted.
+ * Returns the media ranges that the caller accepts: the query parameter `accept` if given (PS3.18 §8.3.3.1), else the header Accept.
+ * Without either everything is accepted.
  */
 function rangesOf(request: Pick<HttpRequest, 'header' | 'query'>): AcceptedRange[] {
-	// A `+` of a media type that is not escaped arrives as a space.
+	// An unescaped `+` in a media type arrives as a space.
 	const parameter = new URLSearchParams(request.query).get('accept')?.replace(/(?<=\w) (?=\w)/g, '+');
 	return acceptedRanges(parameter || request.header('accept') || '*/*');
 }
@@ -37,8 +37,8 @@ export function jsonType(request: Pick<HttpRequest, 'header' | 'query'>): string
 }
 
 /**
- * Chooses how bytes are answered by what the caller takes (PS3.18 §8.7). Nothing is transcoded: without `transfer-syntax`, and with
- * `*`, the bytes come as they are stored; any other has to be the one in which all of them are stored.
+ * Chooses the packaging that the caller accepts (PS3.18 §8.7). Nothing is transcoded. Without `transfer-syntax`, or with `*`, the bytes
+ * are sent as they are stored. Any other value must be the syntax in which all of them are stored.
  * @throws Failure `not-acceptable`
  */
 export function packingOf(request: Pick<HttpRequest, 'header' | 'query'>, offer: Offer): Packing {

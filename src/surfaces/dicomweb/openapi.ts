@@ -26,7 +26,7 @@ const uids = {
 	instance: text('instance', 'path', 'SOP Instance UID'),
 };
 
-/** Those that the pattern of a path names. */
+/** Returns the parameters that a path pattern names. */
 function parametersOf(path: string): object[] {
 	return Object.entries(uids).flatMap(([name, parameter]) => (path.includes(`{${name}}`) ? [parameter] : []));
 }
@@ -86,7 +86,7 @@ const levels = [
 	[instance, 'Instance', 'instance'],
 ] as const;
 
-/** DICOMweb in the OpenAPI document of its origin. */
+/** The description of DICOMweb in the OpenAPI document of its origin. */
 export const dicomWebOpenApi = {
 	tag,
 	paths: merged([

@@ -10,18 +10,18 @@ export interface PartOptions {
 	siteId: string;
 	/** Public id of the API key. */
 	source: string;
-	/** The study that every part has to belong to. */
+	/** The study to which every part must belong. */
 	studyUid: string | undefined;
-	/** Of the whole part. */
+	/** The largest size of a whole part. */
 	bytesMax: number;
 }
 
-/** Bytes that are kept until the file meta information, and after it until the SOP Instance UID, has come. */
+/** Bytes buffered until the file meta information is complete, and then until the SOP Instance UID is known. */
 const headBytesMax = 1024 * 1024;
 
 /**
- * One part on its way in: a DICOM file (PS3.10 §7). What the instance is, its data set says; of the file meta information only the
- * transfer syntax counts, since the rest is written anew, and files are met in which the two differ.
+ * Receives one part: a DICOM file (PS3.10 §7). The data set identifies the instance. Only the transfer syntax is taken from the file
+ * meta information, because the rest is written anew and the two differ in some files.
  */
 export class PartReception {
 	readonly #options: PartOptions;
@@ -36,7 +36,7 @@ export class PartReception {
 		this.#options = options;
 	}
 
-	/** The chunk is taken over. A promise means: read no more before it resolves. Never rejects and never throws. */
+	/** Takes over the chunk. If it returns a promise, read no more before that resolves. It never throws, and the promise never rejects. */
 	write(chunk: Buffer): Promise<void> | undefined {
 		if (this.#refused !== undefined) return undefined;
 		this.#bytes += chunk.length;
@@ -50,7 +50,7 @@ export class PartReception {
 		}
 	}
 
-	/** The part is whole. Never rejects but for a bug. */
+	/** Ends a complete part. Rejects only on a bug. */
 	async finish(): Promise<PartResult> {
 		try {
 			if (this.#refused === undefined && !this.#reception) {
@@ -66,14 +66,14 @@ export class PartReception {
 		return partResult(await this.#reception.finish(), this.#named);
 	}
 
-	/** The sender died or gave up: nothing is kept of the part. Never rejects. */
+	/** Drops the part when the sender died or gave up. Nothing of it is kept. Never rejects. */
 	async abandon(): Promise<void> {
 		this.#refused ??= failureReasons.cannotUnderstand;
 		this.#identity = undefined;
 		await this.#reception?.abandon();
 	}
 
-	/** What is refused takes no more room. */
+	/** Refuses the part and frees the memory that it holds. */
 	#refuse(status: number): Promise<void> | undefined {
 		this.#refused = status;
 		this.#identity = undefined;

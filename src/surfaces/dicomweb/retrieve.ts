@@ -7,7 +7,7 @@ import { packingOf } from './negotiation.ts';
 import { baseOf, instanceUrl } from './urls.ts';
 
 /**
- * Retrieve study, series and instance as DICOM files (WADO-RS, PS3.18 §10.4), byte for byte as they are stored.
+ * Retrieves a study, series or instance as DICOM files (WADO-RS, PS3.18 §10.4), byte for byte as they are stored.
  * @throws Failure `not-found`, `not-acceptable`, `unavailable`
  */
 export async function retrieve(context: DicomWebContext, request: HttpRequest): Promise<HttpAnswer> {

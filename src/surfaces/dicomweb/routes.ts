@@ -26,7 +26,7 @@ const reads: readonly (readonly [pattern: string, handler: Handler])[] = [
 	...[`${root}/instances`, `${study}/instances`, `${series}/instances`].map((pattern) => [pattern, inInstances] as const),
 ];
 
-/** The transactions of DICOMweb (PS3.18 §10), each a route. */
+/** Returns one route for each transaction of DICOMweb (PS3.18 §10). */
 export function dicomWebRoutes(context: DicomWebContext): AnyRoute[] {
 	const storing = [studies, study].map(
 		(pattern): AnyRoute => ({

@@ -4,19 +4,19 @@ import type { QueryKey } from '#dicom/query/plan.ts';
 import type { FhirLimits } from '#fhir/limits.ts';
 import type { ImagingAttribute } from '#record/imaging-query.ts';
 
-/** The query parameters of a search (PS3.18 §8.3.4), read. */
+/** The parsed query parameters of a search (PS3.18 §8.3.4). */
 export interface SearchParameters {
 	keys: QueryKey[];
-	/** Of includefield. */
+	/** The attributes that includefield names. */
 	included: ImagingAttribute[];
 	includesAll: boolean;
 	limit: number | undefined;
 	offset: number;
-	/** What is asked for and not done, for Warning headers. */
+	/** Parameters that were given but are ignored, for the Warning headers. */
 	ignored: string[];
 }
 
-/** UIDs and code strings have no comma, so that one parts values (PS3.18 §8.3.4.1). */
+/** UIDs and code strings contain no comma, so a comma separates values (PS3.18 §8.3.4.1). */
 const listVrs: ReadonlySet<string> = new Set(['UI', 'CS']);
 const keywordPattern = /^[A-Z][A-Za-z0-9]*$/;
 const tagPattern = /^[0-9A-Fa-f]{8}$/;
@@ -26,7 +26,7 @@ function attributeOf(id: string): ImagingAttribute | undefined {
 	return Object.hasOwn(queryAttributes, id) ? (id as ImagingAttribute) : undefined;
 }
 
-/** Keyword or tag, or several with dots where they lead into sequences. */
+/** Tells whether the text is a keyword or tag, or several joined by dots that lead into sequences. */
 function isAttributeId(text: string): boolean {
 	return text.split('.').every((part) => tagPattern.test(part) || keywordPattern.test(part));
 }
@@ -43,7 +43,7 @@ function flag(name: string, text: string): boolean {
 	return text === 'true';
 }
 
-/** @throws Failure `invalid` for what is no parameter of a search; attributes that the index does not have are ignored, and named */
+/** @throws Failure `invalid` for parameters that no search has. Attributes that the index lacks are ignored, and listed as such */
 export function searchParameters(query: string, limits: Pick<FhirLimits, 'searchParametersMax'>): SearchParameters {
 	const parameters = [...new URLSearchParams(query)];
 	if (parameters.length > limits.searchParametersMax) throw new Failure('invalid', `more than ${limits.searchParametersMax} parameters`);

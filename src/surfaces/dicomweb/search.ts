@@ -14,7 +14,7 @@ import { baseOf, resourceUrl } from './urls.ts';
 
 export type SearchLevel = Exclude<QueryLevel, 'PATIENT'>;
 
-/** Of the patient, without the counts, which cost a query of their own. */
+/** The attributes of the patient. The counts are left out, because each costs a query of its own. */
 const ofPatient: readonly ImagingAttribute[] = ['PatientName', 'PatientID', 'IssuerOfPatientID', 'PatientBirthDate', 'PatientSex'];
 const ofStudy: readonly ImagingAttribute[] = [
 	...ofPatient,
@@ -23,7 +23,10 @@ const ofStudy: readonly ImagingAttribute[] = [
 const ofSeries = attributesOfLevel('SERIES');
 const ofInstance = attributesOfLevel('IMAGE');
 
-/** What answers show (PS3.18 Tables 10.6.3-3 to 10.6.3-5); what the path names already is not told of its study and series again. */
+/**
+ * Returns the attributes that answers show (PS3.18 Tables 10.6.3-3 to 10.6.3-5). A study or series that the path names is not described
+ * again.
+ */
 function defaultsOf(level: SearchLevel, params: HttpRequest['params']): readonly ImagingAttribute[] {
 	if (level === 'STUDY') return ofStudy;
 	const study = params['study'] === undefined ? ofStudy : (['StudyInstanceUID'] as const);
@@ -44,7 +47,7 @@ function keysOfPath({ study, series }: HttpRequest['params']): QueryKey[] {
 	];
 }
 
-/** @throws Failure `invalid` where a value cannot be matched */
+/** @throws Failure `invalid` when a value cannot be matched */
 function planned(level: SearchLevel, request: HttpRequest, parameters: SearchParameters, limit: number): PlannedQuery {
 	const { keys, included, includesAll, offset } = parameters;
 	const shown = includesAll ? everything[level] : [...defaultsOf(level, request.params), ...included];
@@ -57,7 +60,7 @@ function planned(level: SearchLevel, request: HttpRequest, parameters: SearchPar
 }
 
 /**
- * Search (QIDO-RS, PS3.18 §10.6): studies, series and instances of the site. Nothing found is an empty list, with 200.
+ * Searches studies, series and instances of the site (QIDO-RS, PS3.18 §10.6). No match is an empty list with status 200.
  * @throws Failure `invalid`, `not-acceptable`, `unavailable`
  */
 export async function search(context: DicomWebContext, request: HttpRequest, level: SearchLevel): Promise<HttpAnswer> {

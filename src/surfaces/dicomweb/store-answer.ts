@@ -14,7 +14,7 @@ const namedElements = ({ sopClassUid, sopInstanceUid }: ReferencedInstance) => (
 	'00081155': uidElement(sopInstanceUid),
 });
 
-/** The Store Instances Response Module (PS3.18 §I.2), in the DICOM JSON Model. */
+/** Builds the Store Instances Response Module (PS3.18 §I.2) in the DICOM JSON Model. */
 function responseModule(base: string, results: readonly PartResult[]): DicomJson {
 	const stored: DicomJson[] = [];
 	const failed: DicomJson[] = [];
@@ -43,7 +43,7 @@ function responseModule(base: string, results: readonly PartResult[]): DicomJson
 	};
 }
 
-/** 503 where nothing was stored because the service cannot now: the same request may be sent again. */
+/** Answers 503 when nothing was stored because the service is not able to at the moment. The client may send the same request again. */
 function statusOf(results: readonly PartResult[]): number {
 	const failed = results.filter((result) => result.kind === 'failed');
 	if (failed.length < results.length)
@@ -51,7 +51,7 @@ function statusOf(results: readonly PartResult[]): number {
 	return failed.every(({ isTransient }) => isTransient) ? 503 : 409;
 }
 
-/** The answer to a store request (PS3.18 §10.5.3). */
+/** Builds the answer to a store request (PS3.18 §10.5.3). */
 export function storeAnswer(base: string, mediaType: string, results: readonly PartResult[]): HttpAnswer {
 	const status = statusOf(results);
 	const again = status === 503 ? { 'Retry-After': String(retryAfterSeconds) } : {};

@@ -10,7 +10,7 @@ export const failureReasons = {
 	contentRefused: 0xc1_11,
 } as const;
 
-/** Warning Reason (0008,1196): other content is stored under the UID; this one is kept aside. */
+/** Warning Reason (0008,1196): other content is stored under the UID, and this content is kept aside. */
 const contentKeptAside = 0xb0_07;
 
 const refusals: Readonly<Record<RefusalReason, number>> = {
@@ -22,7 +22,7 @@ const refusals: Readonly<Record<RefusalReason, number>> = {
 
 export interface StoredPart extends ReferencedInstance {
 	kind: 'stored';
-	/** Undefined: stored without a warning. */
+	/** Undefined when the part was stored without a warning. */
 	warningReason: number | undefined;
 	studyUid: string;
 	seriesUid: string;
@@ -31,16 +31,16 @@ export interface StoredPart extends ReferencedInstance {
 export interface FailedPart {
 	kind: 'failed';
 	failureReason: number;
-	/** The service could not store it now; sent again, it may be stored. */
+	/** True when the service could not store the part now but may when it is sent again. */
 	isTransient: boolean;
-	/** Undefined where the part does not say which instance it is. */
+	/** Undefined when the part does not tell which instance it is. */
 	named: ReferencedInstance | undefined;
 }
 
-/** One part of a store request was stored, or failed. */
+/** The outcome for one part of a store request: it was stored, or it failed. */
 export type PartResult = StoredPart | FailedPart;
 
-/** A part that was refused before it reached the intake. */
+/** Returns the result of a part that was refused before it reached the intake. */
 export function failedPart(failureReason: number, named?: ReferencedInstance): FailedPart {
 	return { kind: 'failed', failureReason, isTransient: false, named };
 }

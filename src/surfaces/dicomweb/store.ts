@@ -11,13 +11,13 @@ import { storeAnswer } from './store-answer.ts';
 import { failedPart, failureReasons, type PartResult } from './store-reasons.ts';
 import { baseOf } from './urls.ts';
 
-/** Parts of one request that are received and wait for their fsync and their row in the index. */
+/** The largest number of received parts of one request that may wait for their fsync and their row in the index. */
 const finishingMax = 8;
 
 /**
- * Store (STOW-RS, PS3.18 §10.5): `POST /studies`, `POST /studies/{study}`. Every part goes to the store while it arrives and is taken
- * or refused by itself; the answer names each of them.
- * @throws Failure for what is no store request, and where the body breaks off; what was stored before stays
+ * Stores instances (STOW-RS, PS3.18 §10.5): `POST /studies`, `POST /studies/{study}`. Each part goes to the store while it arrives and is
+ * accepted or refused by itself; the answer lists all of them.
+ * @throws Failure when this is no store request, or when the body breaks off; parts stored before stay stored
  */
 export async function store(context: DicomWebContext, request: StreamedRequest): Promise<HttpAnswer> {
 	authenticate(context, request);
@@ -73,7 +73,7 @@ async function receive(
 		for await (const event of events) {
 			if (event.kind === 'part') {
 				if (count === limits.stowInstancesMax) throw new Failure('too-large', `more than ${count} instances in one request`);
-				// Asked anew: the key may have been revoked since the request began.
+				// The key is checked again, because it may have been revoked since the request began.
 				const { siteId, keyId } = authenticate(context, request);
 				part = isDicom(event.headers)
 					? new PartReception({ intake, siteId, source: keyId, studyUid, bytesMax: limits.dimseObjectBytesMax })
@@ -86,7 +86,7 @@ async function receive(
 					results[at] = result;
 					finishing.delete(settled);
 				});
-				// Told below, where all are waited for.
+				// A failure is reported below, where all parts are awaited.
 				settled.catch(() => undefined);
 				finishing.add(settled);
 				part = undefined;
@@ -103,7 +103,7 @@ async function receive(
 	return results;
 }
 
-/** A part that does not say what it is, is what the request says. */
+/** Tells whether a part is DICOM. A part without a type has the type that the request gives. */
 function isDicom(headers: ReadonlyMap<string, string>): boolean {
 	return (
 		parseMediaType(headers.get('content-type') ?? dicom).name === dicom && (headers.get('content-encoding') ?? 'identity') === 'identity'

@@ -7,7 +7,7 @@ import { encodingOf } from '#dicom/transfer-syntax.ts';
 import type { RetrievableInstance } from '#record/imaging-query.ts';
 import type { DicomWebContext } from './context.ts';
 
-/** Our own head is shorter. */
+/** The heads that this service writes are shorter. */
 const headBytesMax = 65_536;
 
 /** The data set of a file in the object store. */
@@ -25,7 +25,7 @@ export class StoredDataSet {
 		return encodingOf(this.instance.transferSyntaxUid).deflated;
 	}
 
-	/** Bytes of the data set, as far as that is known without inflating it; only after `feed`. */
+	/** The length of the data set in bytes, if it is known without inflating. Call it only after `feed`. */
 	get length(): number | undefined {
 		return this.isDeflated ? undefined : this.instance.bytes - this.#headLength();
 	}
@@ -35,7 +35,7 @@ export class StoredDataSet {
 		return this.#headBytes;
 	}
 
-	/** Hands the bytes, deflated ones too, to a reader until it wants no more. @throws Failure as the object store */
+	/** Feeds the bytes to a reader until it needs no more; deflated bytes are inflated. @throws Failure as the object store does */
 	async feed(reader: { feed(chunk: Uint8Array): boolean }): Promise<void> {
 		const head = new FileMetaReader(headBytesMax);
 		let isBehind = false;
@@ -52,7 +52,7 @@ export class StoredDataSet {
 		}
 	}
 
-	/** Bytes of the data set, of a deflated one of what it inflates to; only after `feed`. */
+	/** Reads bytes of the data set; a deflated one is inflated. Call it only after `feed`. */
 	read(start: number, end: number): AsyncIterable<Uint8Array> {
 		const head = this.#headLength();
 		return this.isDeflated
@@ -66,7 +66,7 @@ export class StoredDataSet {
 		const inflate = createInflateRaw();
 		const source = Readable.from(this.#objects.read(this.instance.objectKey, { start: head, end: size }), { objectMode: false });
 		const fed = pipeline(source, inflate);
-		// The failure reaches the reader through the stream; this promise says it a second time.
+		// The stream passes the failure to the reader; this promise would only repeat it.
 		fed.catch(() => undefined);
 		let at = 0;
 		for await (const chunk of inflate as AsyncIterable<Buffer>) {

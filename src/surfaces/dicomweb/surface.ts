@@ -5,7 +5,7 @@ import { dicomWebOpenApi } from './openapi.ts';
 import { dicomWebRoutes } from './routes.ts';
 import { isDicomWeb } from './urls.ts';
 
-/** DICOMweb, on the origin of the FHIR surface. */
+/** Serves DICOMweb on the origin of the FHIR surface. */
 export const dicomWebSurface: GuestSurface = {
 	name: 'dicomweb',
 	owns: isDicomWeb,

@@ -4,17 +4,17 @@ import { originOf } from '../http/origin.ts';
 
 export const root = '/dicomweb';
 
-/** Whether a path belongs to DICOMweb, on an origin that has other surfaces too. */
+/** Tells whether a path belongs to DICOMweb; the origin serves other surfaces too. */
 export function isDicomWeb(path: string): boolean {
 	return path === root || path.startsWith(`${root}/`);
 }
 
-/** The base URL as the caller reached it, without a slash at its end. */
+/** Returns the base URL as the caller reached it, without a trailing slash. */
 export function baseOf(request: Pick<HttpRequest, 'secure' | 'header'>): string {
 	return originOf(request) + root;
 }
 
-/** The URL of a study, series or instance (PS3.18 §10.1). */
+/** Returns the URL of a study, series or instance (PS3.18 §10.1). */
 export function resourceUrl(base: string, studyUid: string, seriesUid?: string, sopInstanceUid?: string): string {
 	const series = seriesUid === undefined ? '' : `/series/${seriesUid}`;
 	return `${base}/studies/${studyUid}${series}${sopInstanceUid === undefined ? '' : `/instances/${sopInstanceUid}`}`;

@@ -28,7 +28,7 @@ export function admissionOf(
 	return hasRoom(match.siteId) ? match : rejected('site-limit');
 }
 
-/** Counts, logs and, where it was about access, audits an association that was not admitted. */
+/** Counts and logs an association that was not admitted, and audits it when the refusal was about access. */
 export function noteRejection(
 	{ metrics, log, audit }: DimseContext,
 	address: string,

@@ -4,14 +4,14 @@ import { AssociateRequestError, itemsOf, type ProposedContext, type ProposedRole
 import { applicationContextName, item, uint32 } from './negotiation.ts';
 import { dataBytesMin, pdu } from './pdu.ts';
 
-/** What this side proposes in an A-ASSOCIATE-RQ (PS3.8 §9.3.2). */
+/** The proposal of this side in an A-ASSOCIATE-RQ (PS3.8 §9.3.2). */
 export interface Proposal {
 	calledAe: string;
 	callingAe: string;
 	contexts: readonly ProposedContext[];
-	/** Without a role of a class this side is its SCU. */
+	/** Proposed roles. This side is the SCU of a class without a role. */
 	roles: readonly ProposedRole[];
-	/** The longest P-DATA-TF that this side takes. */
+	/** The longest P-DATA-TF that this side accepts. */
 	pduBytesMax: number;
 }
 
@@ -41,20 +41,20 @@ export interface UsableContext {
 	id: number;
 	abstractSyntax: string;
 	transferSyntax: string;
-	/** What this side is: the roles that it proposed, as far as the peer goes along; SCU where nothing was said. */
+	/** The roles of this side: those it proposed, as far as the peer accepted them. Without a proposal it is SCU. */
 	scu: boolean;
 	scp: boolean;
 }
 
 export interface Acceptance {
 	contexts: readonly UsableContext[];
-	/** The longest P-DATA-TF that is sent. */
+	/** The longest P-DATA-TF that this side sends. */
 	pduBytesMax: number;
 }
 
 /**
- * What the peer made of the proposal (PS3.8 §9.3.3). Items that are not known are passed over, and so are answers to contexts that
- * were not proposed.
+ * Reads how the peer answered the proposal (PS3.8 §9.3.3). Unknown items are skipped, and so are answers to contexts that were not
+ * proposed.
  * @param body of the A-ASSOCIATE-AC, at least 68 bytes
  * @throws AssociateRequestError
  */

@@ -23,18 +23,18 @@ export interface ProposedExtension {
 export interface AssociateRequest {
 	/** Bit 0: version 1. */
 	protocolVersion: number;
-	/** The 64 bytes from the called AE title on, which the answer repeats. */
+	/** The 64 bytes that begin with the called AE title. The answer repeats them. */
 	titles: Buffer;
-	/** Without leading and trailing blanks; not checked. */
+	/** The AE titles without leading and trailing blanks; not validated. */
 	calledAe: string;
 	callingAe: string;
 	applicationContext: string | undefined;
 	contexts: readonly ProposedContext[];
 	roles: readonly ProposedRole[];
 	extensions: readonly ProposedExtension[];
-	/** The longest P-DATA-TF that the requestor takes; 0: any. */
+	/** The longest P-DATA-TF that the requestor accepts; 0 means any length. */
 	pduBytesMax: number;
-	/** An asynchronous operations window was proposed. */
+	/** True when the requestor proposed an asynchronous operations window. */
 	proposesWindow: boolean;
 }
 
@@ -58,7 +58,7 @@ export function* itemsOf(bytes: Buffer): Iterable<Item> {
 	}
 }
 
-/** UIDs may be padded to an even length by a NUL, and are by some with a blank. */
+/** Decodes a UID. UIDs are padded to an even length by a NUL, and by some senders with a blank. */
 export function textOf(bytes: Buffer): string {
 	return bytes.toString('latin1').replace(/^[ \0]+|[ \0]+$/g, '');
 }
@@ -80,7 +80,7 @@ export function roleOf(value: Buffer): ProposedRole {
 	return { sopClassUid: textOf(value.subarray(2, uidEnd)), scu: value[uidEnd] === 1, scp: value[uidEnd + 1] === 1 };
 }
 
-/** One that is cut off is passed over: whatever it asks for is not agreed. */
+/** Reads an extended negotiation item. A truncated item is skipped, so that nothing in it is agreed. */
 function extensionOf(value: Buffer): ProposedExtension[] {
 	const uidEnd = value.length < 2 ? Number.POSITIVE_INFINITY : 2 + value.readUInt16BE(0);
 	return uidEnd > value.length ? [] : [{ sopClassUid: textOf(value.subarray(2, uidEnd)), information: value.subarray(uidEnd) }];
@@ -105,7 +105,7 @@ function userInformationOf(values: readonly Buffer[]): UserInformation {
 }
 
 /**
- * Items that are not known are passed over, as PS3.8 §9.3.1 asks.
+ * Reads an A-ASSOCIATE-RQ. Unknown items are skipped, as PS3.8 §9.3.1 asks.
  * @param body of the PDU, at least 68 bytes
  * @throws AssociateRequestError
  */

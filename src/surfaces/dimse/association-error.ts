@@ -1,25 +1,25 @@
-/** Why an association that this side requested came to nothing, or came to its end. */
+/** The reason why an association that this side requested was not established or ended. */
 export type AssociationFailure =
-	/** No connection: refused, no such host, TLS. */
+	/** There is no connection: it was refused, the host is unknown, or TLS failed. */
 	| 'unreachable'
-	/** A-ASSOCIATE-RJ. */
+	/** The peer answered A-ASSOCIATE-RJ. */
 	| 'rejected'
-	/** Not one of the presentation contexts was accepted. */
+	/** The peer accepted none of the presentation contexts. */
 	| 'no-context'
-	/** No connection, no answer, or nothing taken of what was sent for too long. */
+	/** There was no connection or no answer in time, or the peer took nothing of what was sent. */
 	| 'timeout'
-	/** A-ABORT by the peer, or its connection was closed; also A-RELEASE while a request was under way. */
+	/** The peer sent A-ABORT or closed the connection, or sent A-RELEASE during a request. */
 	| 'aborted'
-	/** What the peer sent breaks the protocol. */
+	/** The peer broke the protocol. */
 	| 'protocol'
-	/** This side gave it up. */
+	/** This side cancelled it. */
 	| 'cancelled';
 
-/** The message names no more than the remote AE's title and the standard's words. */
+/** An association failed. The message contains only the title of the remote AE and the words of the standard. */
 export class AssociationError extends Error {
 	override readonly name = 'AssociationError';
 	readonly failure: AssociationFailure;
-	/** A-ASSOCIATE-RJ with result 1: asking again is in vain. */
+	/** True after an A-ASSOCIATE-RJ with result 1: it is useless to ask again. */
 	readonly permanent: boolean;
 
 	constructor(failure: AssociationFailure, message: string, options: { permanent?: boolean; cause?: unknown } = {}) {
@@ -29,7 +29,7 @@ export class AssociationError extends Error {
 	}
 }
 
-/** PS3.8 §9.3.4, by source and reason. */
+/** Rejection reasons by source and reason (PS3.8 §9.3.4). */
 const rejectionReasons: Readonly<Record<number, Readonly<Record<number, string>>>> = {
 	1: {
 		1: 'no-reason-given',
@@ -41,7 +41,10 @@ const rejectionReasons: Readonly<Record<number, Readonly<Record<number, string>>
 	3: { 1: 'temporary-congestion', 2: 'local-limit-exceeded' },
 };
 
-/** @param body of an A-ASSOCIATE-RJ: four bytes */
+/**
+ * Returns the error for a rejection.
+ * @param body of an A-ASSOCIATE-RJ: four bytes
+ */
 export function rejectedBy(title: string, body: Buffer): AssociationError {
 	const [, result, source, reason] = body;
 	const means = rejectionReasons[source ?? 0]?.[reason ?? 0] ?? `source ${source}, reason ${reason}`;

@@ -10,18 +10,21 @@ import { type PduEvent, PduReader } from './pdu-reader.ts';
 import type { ServiceClass } from './service.ts';
 import { type Action, type State, transition, type UpperLayerEvent } from './upper-layer.ts';
 
-/** Answers that the peer has not taken; above the first nothing more is read from it, above the second it is hostile. */
+/**
+ * Bytes of answers that the peer has not read. Above the first limit nothing more is read from the peer; above the second it counts as
+ * hostile.
+ */
 const unsentBytesMax = 64 * 1024;
 const floodBytesMax = 1024 * 1024;
 
-/** What an association asks of the surface that holds it. */
+/** The surface as an association sees it. */
 export interface AssociationHost {
 	services: readonly ServiceClass[];
-	/** Whether there is room for one more established association, and for one more of the site. */
+	/** Tells whether there is room for one more established association, and for one more of this site. */
 	hasRoom(siteId?: string): boolean;
 }
 
-/** One transport connection, and the association on it (PS3.8 §9.2). Ends by itself; `closed` resolves when the socket is gone. */
+/** One transport connection and the association on it (PS3.8 §9.2). It ends by itself; `closed` resolves when the socket is gone. */
 export class Association {
 	readonly closed: Promise<void>;
 	readonly #context: DimseContext;
@@ -33,13 +36,13 @@ export class Association {
 	#request: AssociateRequest | undefined;
 	#messages: Messages | undefined;
 	#siteId: string | undefined;
-	/** Of an association that was accepted, for what is noted at its end. */
+	/** Facts about the accepted association that are noted at its end. */
 	#accepted: Pick<EndedAssociation, 'siteId' | 'clientId' | 'startedMs' | 'requests'> | undefined;
 	#bytes = 0;
 	#rejection: Rejection = 'called';
 	#abortReason: AbortReason = 'reason-not-specified';
 	#endReason: EndReason | undefined;
-	/** Something of the peer's is being worked on, and nothing more is read meanwhile. */
+	/** True while input of the peer is being processed. Nothing more is read meanwhile. */
 	#waiting = false;
 	#draining = false;
 	#lastActivityMs: number;
@@ -72,7 +75,7 @@ export class Association {
 		socket.resume();
 	}
 
-	/** Of the established association. */
+	/** The site of the established association. */
 	get siteId(): string | undefined {
 		return this.established ? this.#siteId : undefined;
 	}
@@ -81,7 +84,7 @@ export class Association {
 		return this.#state === 'Sta6';
 	}
 
-	/** Takes and answers the message under way, then aborts: the side that accepted an association has no other word for it. */
+	/** Reads and answers the current message and then aborts. The side that accepted an association has no other way to end it. */
 	drain(): void {
 		this.#draining = true;
 		if (this.#messages?.underWay) return;
@@ -95,7 +98,7 @@ export class Association {
 		this.#socket.destroy();
 	}
 
-	/** The chunk's memory is that of the next one. */
+	/** The memory of the chunk is reused for the next one. */
 	#onData(chunk: Buffer): void {
 		this.#lastActivityMs = this.#context.clock.nowMs();
 		this.#bytes += chunk.length;
@@ -110,7 +113,7 @@ export class Association {
 		this.#reader.keep();
 	}
 
-	/** A fault of this program ends this association, and no other. */
+	/** A fault of this program ends only this association. */
 	#pump(): void {
 		try {
 			this.#takeAll();
@@ -126,13 +129,13 @@ export class Association {
 		this.#socket.destroy();
 	}
 
-	/** One event after the other; whoever works on one holds up the next, and the socket. */
+	/** Processes one event after the other. An event that takes time holds up the next one and the socket. */
 	#takeAll(): void {
 		for (let event = this.#reader.next(); event !== undefined; event = this.#reader.next()) {
 			const work = this.#take(event);
 			if (work === undefined) continue;
 			this.#setWaiting(true);
-			// Behind a whole message the socket is read until something comes: else nobody would notice that the peer is gone.
+			// After a whole message the socket is read until something arrives; otherwise nobody would notice that the peer is gone.
 			if (event.kind !== 'fragment' || !event.isLast) this.#socket.pause();
 			work.then(
 				() => this.#goOn(),
@@ -146,7 +149,7 @@ export class Association {
 	#goOn(): void {
 		this.#lastActivityMs = this.#context.clock.nowMs();
 		if (this.#state === 'Sta1') return;
-		// Before the next message, which may have come already, is begun.
+		// This comes before the next message, which may have arrived already.
 		if (this.#draining) this.drain();
 		this.#pump();
 	}
@@ -259,7 +262,7 @@ export class Association {
 		messages.end().catch((error) => this.#context.log.error({ err: error }, 'a request could not be abandoned'));
 	}
 
-	/** PS3.8 §9.1.5: the time within which the peer has to request an association, or to close the connection. */
+	/** Starts the time in which the peer must request an association or close the connection (PS3.8 §9.1.5). */
 	#startArtim(): void {
 		this.#stopArtim();
 		this.#artim = setTimeout(() => this.#on('ARTIM timer expired'), this.#context.limits.dimseArtimMsMax);
@@ -308,13 +311,13 @@ export class Association {
 		this.#on('A-ABORT request primitive');
 	}
 
-	/** What was begun to be sent cannot be ended. */
+	/** Aborts, because a message that was partly sent cannot be completed. */
 	#abandon(): void {
 		this.#endReason ??= 'error';
 		this.#on('A-ABORT request primitive');
 	}
 
-	/** A request with several responses is answered. */
+	/** Continues after a request with several responses was answered. */
 	#idle(): void {
 		this.#lastActivityMs = this.#context.clock.nowMs();
 		if (this.#draining) this.drain();
@@ -328,7 +331,7 @@ export class Association {
 
 	#send(pdus: Buffer): Promise<void> | undefined {
 		if (this.#state !== 'Sta6') return undefined;
-		// The peer has taken everything so far.
+		// The peer has read everything so far.
 		if (this.#socket.writableLength === 0) this.#lastActivityMs = this.#context.clock.nowMs();
 		this.#write(pdus);
 		if (this.#socket.writableLength <= unsentBytesMax || this.#socket.destroyed) return undefined;
@@ -346,7 +349,7 @@ export class Association {
 		this.#watch = setTimeout(() => this.#look(), ms);
 	}
 
-	/** A peer that sends nothing: within a message, or between two. What this side works on has its own limits. */
+	/** Checks for a peer that sends nothing, within a message or between two. Work on this side has limits of its own. */
 	#look(): void {
 		if (this.#state !== 'Sta6') return;
 		const { dimseIdleMsMax, dimseStallMsMax } = this.#context.limits;
@@ -354,7 +357,7 @@ export class Association {
 		const isWithin = this.#reader.withinPdu || this.#messages?.underWay === true || isUnsent;
 		const allowedMs = isWithin ? dimseStallMsMax : dimseIdleMsMax;
 		const leftMs = this.#lastActivityMs + allowedMs - this.#context.clock.nowMs();
-		// A message that begins in the meantime has less time than the idle connection.
+		// A message that begins in the meantime gets less time than the idle connection.
 		if ((this.#waiting || this.#messages?.working === true) && !isUnsent) this.#watchIn(dimseStallMsMax);
 		else if (leftMs > 0) this.#watchIn(Math.min(leftMs, dimseStallMsMax));
 		else {

@@ -2,12 +2,12 @@ import type { SiteAuditEvent } from '#access/audit.ts';
 import { isAeTitle } from '#dicom/ae-title.ts';
 import type { AnsweredQuery, EndedAssociation } from './context.ts';
 
-/** `0xFF00` */
+/** Formats a status, such as `0xFF00`. */
 function statusText(status: number): string {
 	return `0x${status.toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
-/** A query or retrieval as it stands in the audit trail: `dicom.c-find` by `client:<id>` about `study-root STUDY`. */
+/** Builds the audit event of a query or retrieval: `dicom.c-find` by `client:<id>` about `study-root STUDY`. */
 export function dimseQueryEvent(answered: AnsweredQuery): SiteAuditEvent {
 	const { operation, siteId, clientId, callingAe, address, model, level, status, matches, completed, failed, destination } = answered;
 	return {
@@ -22,15 +22,15 @@ export function dimseQueryEvent(answered: AnsweredQuery): SiteAuditEvent {
 			...(matches === undefined ? {} : { matches }),
 			...(completed === undefined ? {} : { completed }),
 			...(failed === undefined ? {} : { failed }),
-			// What is no AE title may be anything.
+			// A text that is no AE title may contain anything, so it is left out.
 			...(destination !== undefined && isAeTitle(destination) ? { destination } : {}),
 		},
 	};
 }
 
 /**
- * An association as it stands in the audit trail: `dicom.association` of a calling AE title. None of one that only tried the
- * connection (C-ECHO), as monitors do all day; the metrics count it.
+ * Builds the audit event of an association: `dicom.association` of a calling AE title. An association that only tried the connection
+ * (C-ECHO), as monitors do all day, gives no event; the metrics count it.
  */
 export function associationEvent(ended: EndedAssociation, nowMs: number): SiteAuditEvent[] {
 	const { siteId, clientId, callingAe, calledAe, address, startedMs, bytes, end, requests } = ended;

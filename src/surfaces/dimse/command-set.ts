@@ -1,4 +1,4 @@
-/** Command sets (PS3.7 §6.3, annex E): group 0000, Implicit VR Little Endian, read and written by hand. */
+/** Reads and writes command sets (PS3.7 §6.3, annex E): group 0000, Implicit VR Little Endian. */
 
 /** Command Field (0000,0100) of requests; a response has the highest bit set as well. */
 export const commandFields = {
@@ -24,7 +24,7 @@ export function operationOf(commandField: number): Operation | undefined {
 	return operations.get(commandField);
 }
 
-/** Statuses of PS3.7 annex C that this room gives by itself. */
+/** Statuses of PS3.7 annex C that this room returns itself. */
 export const statuses = {
 	success: 0x0000,
 	processingFailure: 0x0110,
@@ -37,13 +37,13 @@ export const statuses = {
 	unrecognizedOperation: 0x0211,
 	mistypedArgument: 0x0212,
 	resourceLimitation: 0x0213,
-	/** PS3.4 §B.2.3: C-STORE. */
+	/** Status of C-STORE (PS3.4 §B.2.3). */
 	outOfResources: 0xa700,
 	dataSetDoesNotMatch: 0xa900,
 	contentKeptAside: 0xb007,
 	cannotUnderstand: 0xc000,
 	contentRefused: 0xc111,
-	/** PS3.4 §C.4: C-FIND, C-MOVE and C-GET. */
+	/** Status of C-FIND, C-MOVE and C-GET (PS3.4 §C.4). */
 	matchesNotCounted: 0xa701,
 	subOperationsNotPerformed: 0xa702,
 	moveDestinationUnknown: 0xa801,
@@ -56,7 +56,7 @@ export const statuses = {
 	pendingWithWarning: 0xff01,
 } as const;
 
-/** Command Data Set Type (0000,0800): no data set follows; any other value says that one does. */
+/** Command Data Set Type (0000,0800): no data set follows. Any other value means that one does. */
 export const noDataSet = 0x0101;
 const dataSetFollows = 0x0000;
 
@@ -64,13 +64,13 @@ export interface CommandSet {
 	commandField: number;
 	messageId: number;
 	hasDataSet: boolean;
-	/** Affected (0000,0002) or Requested (0000,0003) SOP Class UID, not checked. */
+	/** Affected (0000,0002) or Requested (0000,0003) SOP Class UID; not validated. */
 	sopClassUid: string | undefined;
-	/** Affected (0000,1000) or Requested (0000,1001) SOP Instance UID, not checked. */
+	/** Affected (0000,1000) or Requested (0000,1001) SOP Instance UID; not validated. */
 	sopInstanceUid: string | undefined;
 	/** Action Type ID (0000,1008) of an N-ACTION. */
 	actionTypeId: number | undefined;
-	/** Move Destination (0000,0600), not checked. */
+	/** Move Destination (0000,0600); not validated. */
 	moveDestination: string | undefined;
 	/** Status (0000,0900) of a response. */
 	status: number | undefined;
@@ -86,7 +86,7 @@ function shortOf(value: Buffer | undefined): number | undefined {
 	return value?.length === 2 ? value.readUInt16LE(0) : undefined;
 }
 
-/** Undefined: the bytes are no command set, or one without command field, message id or data set type. */
+/** Returns undefined when the bytes are no command set, or lack a command field, message id or data set type. */
 export function readCommandSet(bytes: Buffer): CommandSet | undefined {
 	const values = new Map<number, Buffer>();
 	for (let at = 0; at < bytes.length; ) {
@@ -98,7 +98,7 @@ export function readCommandSet(bytes: Buffer): CommandSet | undefined {
 	}
 	const commandField = shortOf(values.get(0x0100));
 	const dataSetType = shortOf(values.get(0x0800));
-	// Responses and cancellations name the message that they are about (0000,0120).
+	// Responses and cancellations name the message to which they belong (0000,0120).
 	const messageId = shortOf(values.get(0x0110)) ?? shortOf(values.get(0x0120));
 	if (commandField === undefined || dataSetType === undefined || messageId === undefined) return undefined;
 	return {
@@ -116,7 +116,7 @@ export function readCommandSet(bytes: Buffer): CommandSet | undefined {
 
 /** Sub-operations of a C-MOVE or C-GET so far (PS3.7 §9.1.4). */
 export interface SubOperations {
-	/** Undefined: not said, as in a final response. */
+	/** Undefined when it is not stated, as in a final response. */
 	remaining?: number | undefined;
 	completed: number;
 	failed: number;
@@ -125,14 +125,14 @@ export interface SubOperations {
 
 export interface DimseResponse {
 	status: number;
-	/** Error Comment (0000,0902): what is no ASCII is replaced, what is beyond 64 characters cut off. */
+	/** Error Comment (0000,0902). Characters outside ASCII are replaced, and the text is cut after 64 characters. */
 	comment?: string | undefined;
 	/** Error ID (0000,0903). */
 	errorId?: number | undefined;
-	/** Affected SOP Instance UID, where it is not that of the request. */
+	/** The Affected SOP Instance UID, if it differs from that of the request. */
 	sopInstanceUid?: string;
 	subOperations?: SubOperations | undefined;
-	/** A data set that follows, in the transfer syntax of the presentation context. */
+	/** The data set that follows, in the transfer syntax of the presentation context. */
 	dataSet?: Buffer | undefined;
 }
 
@@ -151,21 +151,21 @@ function text(number: number, value: string, padding: string): Buffer {
 	return element(number, Buffer.from(value.length % 2 === 0 ? value : value + padding, 'latin1'));
 }
 
-/** The elements with their group length before them. */
+/** Joins the elements and puts their group length first. */
 function commandGroup(elements: readonly Buffer[]): Buffer {
 	const length = Buffer.alloc(4);
 	length.writeUInt32LE(elements.reduce((sum, { length: bytes }) => sum + bytes, 0));
 	return Buffer.concat([element(0x0000, length), ...elements]);
 }
 
-/** Numbers of sub-operations are US: what is beyond is said as the most there is. */
+/** The numbers of sub-operations are US. A larger number is written as the largest possible one. */
 function counts({ remaining, completed, failed, warning }: SubOperations): Buffer[] {
 	const count = (number: number, value: number) => short(number, Math.min(value, 0xff_ff));
 	const done = [count(0x1021, completed), count(0x1022, failed), count(0x1023, warning)];
 	return remaining === undefined ? done : [count(0x1020, remaining), ...done];
 }
 
-/** The command set of a response. UIDs are repeated as they came. */
+/** Builds the command set of a response. UIDs are repeated as they came. */
 export function responseSet(request: CommandSet, response: DimseResponse): Buffer {
 	const instanceUid = response.sopInstanceUid ?? request.sopInstanceUid;
 	return commandGroup([
@@ -185,15 +185,15 @@ export function responseSet(request: CommandSet, response: DimseResponse): Buffe
 export interface OutgoingRequest {
 	operation: 'C-ECHO' | 'C-STORE' | 'N-EVENT-REPORT';
 	sopClassUid: string;
-	/** Of a C-ECHO none. */
+	/** A C-ECHO has none. */
 	sopInstanceUid?: string;
 	/** Event Type ID (0000,1002) of an N-EVENT-REPORT. */
 	eventTypeId?: number;
-	/** Of a C-STORE on behalf of a C-MOVE: who asked, and the message id of that request. */
+	/** The origin of a C-STORE on behalf of a C-MOVE: the requestor's AE title and the message id of that request. */
 	moveOriginator?: { aeTitle: string; messageId: number };
 }
 
-/** Its command set, of medium priority. */
+/** Builds the command set of a request, of medium priority. */
 export function requestSet(messageId: number, request: OutgoingRequest, hasDataSet: boolean): Buffer {
 	const { operation, sopClassUid, sopInstanceUid, eventTypeId, moveOriginator } = request;
 	return commandGroup([

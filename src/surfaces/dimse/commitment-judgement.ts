@@ -19,7 +19,7 @@ const reasons: Readonly<Record<Exclude<InstanceOutcome, 'committed'>, FailureRea
 	'duplicate-transaction': failureReasons.duplicateTransactionUid,
 };
 
-/** Files that the object store is asked about at once. */
+/** The number of files about which the object store is asked at once. */
 const askedAtOnce = 32;
 
 async function outcomeOf(
@@ -34,7 +34,7 @@ async function outcomeOf(
 }
 
 /**
- * What is committed now: what the index has, without an open conflict, and whose file lies in the object store in its full size.
+ * Commits the instances that the index has without an open conflict and whose file lies in the object store in its full size.
  * @throws when the database or the object store cannot be asked
  */
 export async function judge(

@@ -34,8 +34,9 @@ class ReportError extends Error {
 }
 
 /**
- * Notes requests for storage commitment and reports on them: over their own association while it lasts, else over a new one to the
- * remote AE of the calling AE title, again and again until it has taken the report. Any node takes up what another left.
+ * Notes requests for storage commitment and reports on them. The report goes over the requestor's own association while it lasts, else
+ * over a new one to the remote AE of the calling AE title. It is repeated until the remote AE has accepted it. Any node continues the
+ * reports that another node left behind.
  */
 export class Commitments implements CommitmentService {
 	readonly #options: CommitmentOptions;
@@ -51,7 +52,7 @@ export class Commitments implements CommitmentService {
 		this.#schedule();
 	}
 
-	/** A node that ends in the middle of a report leaves it to others for this long. */
+	/** If a node ends in the middle of a report, other nodes wait this long before they take it over. */
 	get #heldMs(): number {
 		const { dimseConnectMsMax, dimseResponseMsMax } = this.#options.limits;
 		return dimseConnectMsMax + dimseResponseMsMax;
@@ -63,7 +64,7 @@ export class Commitments implements CommitmentService {
 		return (channel) => this.#track(this.#attempt(noted, () => this.#overSame(noted, channel), 'same'));
 	}
 
-	/** Gives up what is under way, for another node or the next start. */
+	/** Gives up the reports under way. Another node or the next start continues them. */
 	async close(): Promise<void> {
 		this.#closing.abort();
 		clearTimeout(this.#timer);
@@ -107,7 +108,7 @@ export class Commitments implements CommitmentService {
 		this.#underWay.add(tracked);
 	}
 
-	/** One report, and what becomes of the request after it. */
+	/** Tries one report and notes the state of the request after it. */
 	async #attempt(noted: NotedCommitment, report: () => Promise<Judgement>, association: 'same' | 'new'): Promise<void> {
 		const { table, limits, metrics, log } = this.#options;
 		const about = { site: noted.siteId, transaction: noted.transactionUid, ae: noted.callingAe };
@@ -122,7 +123,7 @@ export class Commitments implements CommitmentService {
 		} catch (error) {
 			const isExpected = error instanceof ReportError || error instanceof AssociationError;
 			const failure = isExpected ? error.message : 'the service itself could not make the report';
-			// The requestor need not stay for the report: that it did not is no failure, and there is no reason to wait.
+			// The requestor need not wait for the report. If it did not, that is no failure, and the next try need not wait.
 			const isFirst = association === 'same' || this.#closing.signal.aborted;
 			const pauseMs = isFirst ? 0 : Math.min(limits.commitmentRetryMs * 2 ** Math.min(noted.attempts - 1, 20), retryMsMax);
 			const isGivenUp = await table.postpone(noted, pauseMs, limits.commitmentReportMsMax, failure);
@@ -168,7 +169,7 @@ export class Commitments implements CommitmentService {
 		try {
 			const [context] = association.contexts;
 			if (context === undefined) throw new ReportError(`${target.title} accepts no presentation context`);
-			// A peer that does not answer the role selection has no other use for this association: it is sent the report all the same.
+			// A peer that does not answer the role selection has no other use for this association, so the report is sent all the same.
 			const { status } = await association.send(context, eventReport(judgement), [dataSetOf(noted, judgement, context.transferSyntax)]);
 			if (status !== statuses.success) throw new ReportError(refusal(status));
 		} finally {
@@ -178,7 +179,7 @@ export class Commitments implements CommitmentService {
 	}
 }
 
-/** PS3.4 §J.3.3: event type 1, storage commitment request successful; 2, complete, failures exist. */
+/** Builds the report. Event type 1 means success; 2 means that some failed (PS3.4 §J.3.3). */
 function eventReport({ refused }: Judgement): OutgoingRequest {
 	const eventTypeId = refused.length === 0 ? 1 : 2;
 	return { operation: 'N-EVENT-REPORT', sopClassUid: commitmentClass, sopInstanceUid: commitmentInstance, eventTypeId };

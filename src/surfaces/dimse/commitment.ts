@@ -9,7 +9,7 @@ export const commitmentInstance = '1.2.840.10008.1.20.1.1';
 /** Request Storage Commitment (PS3.4 §J.3.2). */
 const requestAction = 1;
 
-/** The action information becomes JSON while it arrives, up to its limit. */
+/** Converts the action information to JSON while it arrives, up to its limit. */
 class CommitmentReception implements Reception {
 	readonly #context: DimseContext;
 	readonly #request: DimseRequest;
@@ -76,7 +76,7 @@ function begin(context: DimseContext, request: DimseRequest): Reception {
 	return new CommitmentReception(context, request);
 }
 
-/** Storage Commitment Push Model (PS3.4 annex J) as SCP. */
+/** Serves the Storage Commitment Push Model (PS3.4 annex J) as SCP. */
 export function commitment(context: DimseContext): ServiceClass {
 	return {
 		includes: (sopClassUid) => sopClassUid === commitmentClass,

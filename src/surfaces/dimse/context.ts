@@ -17,7 +17,9 @@ import type { ReturnChannel } from './service.ts';
 
 /** Storage commitment as SCP. */
 export interface CommitmentService {
-	/** Resolves when the request is durable, with how to report over its association. Rejects when the service itself cannot. */
+	/**
+	 * Resolves when the request is durable, with the function that reports over its association. Rejects when the service cannot store it.
+	 */
 	note(request: NewCommitment): Promise<(channel: ReturnChannel) => void>;
 }
 
@@ -27,27 +29,27 @@ export interface RefusedAssociation {
 	reason: 'called' | 'calling' | ConnectionRefusal;
 }
 
-/** A query or retrieval that was answered, for the audit trail: who asked, at which level, and how much was given. */
+/** A query or retrieval that was answered, for the audit trail: the requestor, the level and the number of results. */
 export interface AnsweredQuery {
 	operation: 'C-FIND' | 'C-GET' | 'C-MOVE';
 	siteId: string;
-	/** Undefined: a site without clients of this protocol. */
+	/** Undefined when the site has no clients of this protocol. */
 	clientId: string | undefined;
 	callingAe: string;
 	address: string;
 	model: InformationModel;
-	/** Undefined: the identifier does not say, or could not be read. */
+	/** Undefined when the identifier does not state it or could not be read. */
 	level: QueryLevel | undefined;
 	status: number;
-	/** Of a query. */
+	/** The number of matches of a query. */
 	matches?: number;
-	/** Of a retrieval. */
+	/** The number of instances that a retrieval sent. */
 	completed?: number;
 	failed?: number;
 	destination?: string;
 }
 
-/** Why a connection ended; the label of `tributary_dimse_association_ends_total`. */
+/** The reason why a connection ended; the label of `tributary_dimse_association_ends_total`. */
 export type EndReason =
 	| 'released'
 	| 'rejected'
@@ -61,38 +63,38 @@ export type EndReason =
 	| 'error'
 	| 'drained';
 
-/** An association that was accepted and has ended, for the audit trail (PS3.15 A.5.3.7): who, and how much came. */
+/** An association that was accepted and has ended, for the audit trail (PS3.15 A.5.3.7). */
 export interface EndedAssociation {
 	siteId: string;
-	/** Undefined: a site without clients of this protocol. */
+	/** Undefined when the site has no clients of this protocol. */
 	clientId: string | undefined;
 	callingAe: string;
 	calledAe: string;
 	address: string;
 	startedMs: number;
-	/** Received on the connection. */
+	/** The bytes received on the connection. */
 	bytes: number;
 	end: EndReason;
-	/** Requests by operation and outcome: `C-STORE success`. */
+	/** The number of requests by operation and outcome, such as `C-STORE success`. */
 	requests: ReadonlyMap<string, number>;
 }
 
-/** What the DIMSE surface works with. */
+/** Everything that the DIMSE surface works with. */
 export interface DimseContext {
 	directory: AssociationDirectory;
 	intake: InstanceEntry;
 	procedureSteps: ProcedureStepService;
 	commitment: CommitmentService;
-	/** What queries and retrievals read. */
+	/** The index and files that queries and retrievals read. */
 	archive: Archive;
-	/** Where retrievals may send, and how this side shows itself there. */
+	/** The remote AEs to which retrievals may send. */
 	remoteAes: RemoteAeDirectory;
 	remoteTls: RequestorTls | undefined;
-	/** Whether instances of SOP classes that DICOM does not know (private ones) are stored as well. */
+	/** True when instances of SOP classes that DICOM does not define (private ones) are stored as well. */
 	storesUnknownSopClasses: boolean;
-	/** How many associations a site may have at once; undefined: as many as there are. */
+	/** Returns how many associations a site may have at once; undefined means no limit of its own. */
 	associationsMaxOf(siteId: string): number | undefined;
-	/** Whether a peer is listed in TRUSTED_PROXIES; its connections then begin with a PROXY header. */
+	/** Tells whether a peer is listed in TRUSTED_PROXIES; its connections then begin with a PROXY header. */
 	isTrustedProxy(address: string): boolean;
 	audit(refused: RefusedAssociation): void;
 	auditQuery(answered: AnsweredQuery): void;

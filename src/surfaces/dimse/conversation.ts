@@ -3,18 +3,18 @@ import type { Negotiated } from './negotiation.ts';
 import { dataTransfer } from './pdu.ts';
 import type { Exchange, OutgoingInstance } from './service.ts';
 
-/** What a conversation needs of its association. */
+/** The association as a conversation sees it. */
 export interface ConversationPort {
 	send(pdus: Buffer): Promise<void> | undefined;
-	/** A data set was begun that cannot be ended: A-ABORT. */
+	/** Sends A-ABORT, because a data set was begun that cannot be completed. */
 	abandon(): void;
 }
 
-/** Pieces of a data set are put into PDUs of this length at most, so that no more than a few wait for the peer. */
+/** Pieces of a data set go into PDUs of at most this length, so that only a few wait for the peer. */
 const pieceBytesMax = 64 * 1024;
 const storeResponse = commandFields['C-STORE'] | 0x8000;
 
-/** A request with several responses, and the sub-operations on its behalf over the same association, one after the other. */
+/** A request with several responses, and its sub-operations over the same association, one after the other. */
 export class Conversation implements Exchange {
 	readonly #port: ConversationPort;
 	readonly #negotiated: Negotiated;
@@ -45,12 +45,12 @@ export class Conversation implements Exchange {
 		return this.#isCancelled || this.#hasEnded;
 	}
 
-	/** The peer has to answer before this goes on. */
+	/** True when the peer must answer before this can go on. */
 	get awaitsPeer(): boolean {
 		return this.#awaited !== undefined;
 	}
 
-	/** A command set that came meanwhile. False: it breaks the protocol (asynchronous operations window 1). */
+	/** Takes a command set that arrived meanwhile. Returns false when it breaks the protocol (asynchronous operations window 1). */
 	take(command: CommandSet): boolean {
 		if (command.hasDataSet) return false;
 		if (operationOf(command.commandField) === 'C-CANCEL') {
@@ -64,7 +64,7 @@ export class Conversation implements Exchange {
 		return true;
 	}
 
-	/** The association is over. */
+	/** Ends the conversation with its association. */
 	end(): void {
 		this.#end.abort();
 		this.#awaited?.answer(undefined);
@@ -90,7 +90,7 @@ export class Conversation implements Exchange {
 		}
 	}
 
-	/** Of the contexts for which the requestor is SCP. */
+	/** Looks among the contexts for which the requestor is SCP. */
 	#contextFor({ sopClassUid, transferSyntaxUid }: OutgoingInstance): number | undefined {
 		for (const { id, abstractSyntax, transferSyntax, role } of this.#negotiated.contexts.values()) {
 			if (abstractSyntax === sopClassUid && transferSyntax === transferSyntaxUid && role.scp) return id;
@@ -110,7 +110,7 @@ export class Conversation implements Exchange {
 		});
 		const command = requestSet(messageId, { operation: 'C-STORE', sopClassUid, sopInstanceUid }, true);
 		await this.#port.send(dataTransfer(contextId, 'command', command, pduBytes));
-		// What is not the last fragment has an even length (PS3.8 §E.1), whatever the pieces have.
+		// Every fragment but the last has an even length (PS3.8 §E.1), whatever the length of the pieces.
 		let held: Uint8Array = Buffer.alloc(0);
 		try {
 			for await (const piece of pieces) {

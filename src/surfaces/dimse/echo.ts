@@ -12,10 +12,10 @@ export interface EchoOptions {
 	limits: Pick<DimseLimits, 'dimseConnectMsMax' | 'dimseAssociateBytesMax'>;
 }
 
-/** The answer is there; the peer's part in the release is waited for no longer. */
+/** The echo has been answered, so the peer gets no longer than this to release the association. */
 const releaseMsMax = 2000;
 
-/** The library's types do not show its connection, which is bounded and closed from here. */
+/** The library's types do not show its connection. This code bounds and closes it. */
 interface Connected {
 	socket: Socket;
 	on(event: 'abort', listener: () => void): unknown;
@@ -39,18 +39,19 @@ function securityOptions(tls: RequestorTls | undefined) {
 }
 
 /**
- * C-ECHO of a remote AE (PS3.7 §9.1.5) by the client of dcmjs-dimse: an association, one request, its release. Never rejects for what the
- * peer does. The library has no bound on what it receives and leaves connections open that the peer does not close; both are seen to here.
+ * Sends C-ECHO to a remote AE (PS3.7 §9.1.5) with the client of dcmjs-dimse: an association, one request, its release. It never rejects
+ * because of the peer. The library does not bound what it receives and leaves connections open that the peer does not close; this code
+ * handles both.
  */
 export async function echo({ title, host, port, tls }: RemoteAe, { callingAe, tls: own, limits }: EchoOptions): Promise<Echo> {
-	// It takes a tenth of a second and some memory, which nobody pays who asks for no echo.
+	// The library takes a tenth of a second and some memory to load, so only those who ask for an echo pay for it.
 	const { Client: DimseClient, log, requests } = (await import('dcmjs-dimse')).default;
 	log.setLevel('silent');
 	const client = new DimseClient();
 	const request = new requests.CEchoRequest();
 	client.addRequest(request);
 	const ms = limits.dimseConnectMsMax;
-	// Those of the library come later than ours and close nothing.
+	// The time limits of the library come later than ours and close nothing.
 	const late = { connectTimeout: 4 * ms, associationTimeout: 4 * ms, pduTimeout: 4 * ms };
 	return new Promise((resolve) => {
 		let answer: Echo | undefined;
@@ -89,7 +90,7 @@ export async function echo({ title, host, port, tls }: RemoteAe, { callingAe, tl
 		socket.once(tls ? 'secureConnect' : 'connect', () => {
 			isConnected = true;
 		});
-		// Before the library, which keeps no code.
+		// This listener runs before the library's, which does not keep the code.
 		socket.prependListener('error', (error: NodeJS.ErrnoException) => {
 			const why = error.code ?? 'connection failed';
 			if (isConnected) fail('aborted', `broke off: ${why}`);

@@ -11,7 +11,7 @@ import type { Exchange, ServiceClass } from './service.ts';
 const retrieveAeTitle = 0x0008_0054;
 const instanceAvailability = 0x0008_0056;
 
-/** What the index reads at a time. */
+/** The number of rows that are read from the index at a time. */
 const pageRows = 200;
 const relationalAndMoments = 2;
 
@@ -51,7 +51,7 @@ async function find(context: DimseContext, { request, model, identifier }: Inqui
 	return { status: exchange.cancelled ? statuses.cancelled : statuses.success, level, matches };
 }
 
-/** C-FIND (PS3.4 §C.4.1); relational queries and combined datetime matching where they were agreed. */
+/** Serves C-FIND (PS3.4 §C.4.1), with relational queries and combined datetime matching if they were agreed. */
 export function findService(context: DimseContext): ServiceClass {
 	return queryRetrieve(context, 'C-FIND', relationalAndMoments, (inquiry, exchange) => find(context, inquiry, exchange));
 }

@@ -1,6 +1,6 @@
 const firstBytes = 4096;
 
-/** Bytes that arrive in pieces of any size, in one buffer that grows with what came, not with what was promised. */
+/** Gathers bytes that arrive in pieces of any size. The buffer grows with the bytes received, not with the length announced. */
 export class Gathering {
 	readonly #bytesMax: number;
 	#buffer: Buffer = Buffer.alloc(0);
@@ -14,7 +14,7 @@ export class Gathering {
 		return this.#length;
 	}
 
-	/** False, and nothing kept of the piece, when there would be more than the limit. */
+	/** Adds a piece. Returns false and keeps nothing of the piece when the limit would be exceeded. */
 	add(piece: Uint8Array): boolean {
 		const length = this.#length + piece.length;
 		if (length > this.#bytesMax) return false;
@@ -28,7 +28,7 @@ export class Gathering {
 		return true;
 	}
 
-	/** What was gathered; empty afterwards. */
+	/** Returns the gathered bytes and empties the buffer. */
 	take(): Buffer {
 		const bytes = this.#buffer.subarray(0, this.#length);
 		this.#buffer = Buffer.alloc(0);

@@ -5,7 +5,7 @@ import type { ServiceClass } from './service.ts';
 
 const relational = 1;
 
-/** C-GET (PS3.4 §C.4.3): what is selected goes back over the association, in the transfer syntax in which it is stored. */
+/** Serves C-GET (PS3.4 §C.4.3): the selected instances go back over the association, in the transfer syntax in which they are stored. */
 export function getService(context: DimseContext): ServiceClass {
 	return queryRetrieve(context, 'C-GET', relational, async (inquiry, exchange) => {
 		const selection = selected(inquiry);

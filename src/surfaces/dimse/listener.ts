@@ -14,11 +14,11 @@ import { verification } from './verification.ts';
 export interface DimseSurface {
 	/** Listens on one more port; all ports share the limit of associations. Rejects with the system's error (EADDRINUSE, …). */
 	listen(options: TcpListenOptions): Promise<TcpAddress>;
-	/** Stops accepting, answers the messages under way, aborts the associations; what is left after `withinMs` is destroyed. */
+	/** Stops accepting, answers the messages under way and aborts the associations. Those left after `withinMs` are destroyed. */
 	close(withinMs: number): Promise<void>;
 }
 
-/** The connections of one surface, with an association on them or not. */
+/** The connections of one surface, with or without an association. */
 class Associations {
 	readonly reception: Reception;
 	readonly #context: DimseContext;
@@ -36,9 +36,9 @@ class Associations {
 			headerMsMax: limits.dimseArtimMsMax,
 			log,
 			isTrustedProxy,
-			// Twice as many, so that what is too much can be told so in an A-ASSOCIATE-RJ.
+			// Twice as many connections are accepted, so that the surplus can be refused with an A-ASSOCIATE-RJ.
 			hasRoom: (arriving) => arriving + this.#associations.size < 2 * limits.dimseAssociationsMax,
-			// Who may send is asked when the AE titles are known.
+			// The AE titles must be known before this can be decided.
 			mayConnect: () => true,
 			connected: (socket, address) => this.#connect(socket, address),
 			refused: (address, reason) => this.#refused(address, reason),
@@ -56,7 +56,7 @@ class Associations {
 		void association.closed.then(() => this.#associations.delete(association));
 	}
 
-	/** For one more association of whatever site, or of this one. */
+	/** Tells whether there is room for one more association of any site, or of this site. */
 	#hasRoom(siteId: string | undefined): boolean {
 		const { limits, associationsMaxOf } = this.#context;
 		const most = siteId === undefined ? limits.dimseAssociationsMax : associationsMaxOf(siteId);
@@ -87,7 +87,7 @@ class Associations {
 	}
 }
 
-/** DICOM DIMSE as service class provider, on as many ports as `listen` is called for, plain and TLS. */
+/** Serves DICOM DIMSE as service class provider on each port for which `listen` is called, plain or TLS. */
 export function createDimseSurface(context: DimseContext): DimseSurface {
 	const associations = new Associations(context);
 	return { listen: (options) => associations.reception.listen(options), close: (withinMs) => associations.close(withinMs) };

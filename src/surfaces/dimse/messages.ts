@@ -9,7 +9,7 @@ import type { Fragment } from './pdu-reader.ts';
 import { ReturningRequests } from './returning-requests.ts';
 import { answerAtOnce, type ConversingReception, type Reception } from './service.ts';
 
-/** Who is at the other end. */
+/** The peer of an association. */
 export interface Peer {
 	calledAe: string;
 	callingAe: string;
@@ -17,17 +17,17 @@ export interface Peer {
 	siteId: string;
 }
 
-/** What the messages of an association need of it. */
+/** The association as its messages see it. */
 export interface MessagePort {
-	/** Hands P-DATA-TF PDUs to the socket in one write. A promise: the peer has not taken what was sent before. */
+	/** Writes P-DATA-TF PDUs to the socket at once. A promise means that the peer has not read the earlier ones yet. */
 	send(pdus: Buffer): Promise<void> | undefined;
-	/** What was received breaks the protocol: A-ABORT. */
+	/** Sends A-ABORT, because the peer broke the protocol. */
 	fault(reason: AbortReason): undefined;
-	/** The caller may not send any more: A-ABORT. */
+	/** Sends A-ABORT, because the caller is not permitted to send any more. */
 	refuse(): undefined;
-	/** A data set was begun that cannot be ended: A-ABORT. */
+	/** Sends A-ABORT, because a data set was begun that cannot be completed. */
 	abandon(): void;
-	/** A request with several responses is answered. */
+	/** Tells that a request with several responses was answered. */
 	idle(): void;
 }
 
@@ -47,7 +47,7 @@ function measuredOperation({ commandField }: CommandSet): (typeof measured)[numb
 	return measured.find((name) => name === operation) ?? 'other';
 }
 
-/** While nobody can tell whether the caller still may: what the peer takes as a reason to ask again. Verification answers as ever. */
+/** The response while the access rights cannot be checked: a status that makes the peer ask again. Verification succeeds as usual. */
 function unavailable({ commandField }: CommandSet): DimseResponse {
 	const operation = operationOf(commandField);
 	if (operation === 'C-ECHO') return { status: statuses.success };
@@ -56,15 +56,15 @@ function unavailable({ commandField }: CommandSet): DimseResponse {
 	return { status: operation?.startsWith('N-') ? statuses.resourceLimitation : statuses.outOfResources, comment };
 }
 
-/** PS3.7 annex C: by the status's class. */
+/** Returns the outcome by the class of the status (PS3.7 annex C). */
 export function outcomeOf(status: number): 'success' | 'warning' | 'failure' {
 	if (status === statuses.success || status === statuses.cancelled) return 'success';
 	return status >> 12 === 0xb || status === 0x0001 || status === 0x0107 || status === 0x0116 ? 'warning' : 'failure';
 }
 
-/** The DIMSE messages of one association, one after the other (PS3.7 §9, §10; asynchronous operations window 1). */
+/** Processes the DIMSE messages of one association, one after the other (PS3.7 §9, §10; asynchronous operations window 1). */
 export class Messages {
-	/** What was asked and how it was answered, counted: `C-STORE success`. */
+	/** The number of requests by operation and outcome, such as `C-STORE success`. */
 	readonly requests = new Map<string, number>();
 	readonly #context: DimseContext;
 	readonly #negotiated: Negotiated;
@@ -85,22 +85,22 @@ export class Messages {
 		this.#returning = new ReturningRequests(port, negotiated.peerPduBytesMax, context.limits.dimseResponseMsMax, () => this.conversing);
 	}
 
-	/** A message was begun and is not answered. */
+	/** True when a message was begun and is not answered. */
 	get underWay(): boolean {
 		return this.#message !== undefined || this.#commandContextId !== undefined;
 	}
 
-	/** A request with several responses is being answered; the peer is listened to meanwhile. */
+	/** True while a request with several responses is being answered. The peer is still read meanwhile. */
 	get conversing(): boolean {
 		return this.#message?.conversation !== undefined;
 	}
 
-	/** The same, and it is not the peer that has to go on. */
+	/** True while such a request is being answered and it is this side's turn. */
 	get working(): boolean {
 		return this.#message?.conversation?.awaitsPeer === false;
 	}
 
-	/** A promise means: read no more before it resolves. Rejects only on a fault of this program. */
+	/** If it returns a promise, read no more before that resolves. It rejects only on a fault of this program. */
 	take(fragment: Fragment): Promise<void> | undefined {
 		const context = this.#negotiated.contexts.get(fragment.contextId);
 		if (context === undefined) return this.#port.fault('invalid-PDU-parameter-value');
@@ -108,7 +108,10 @@ export class Messages {
 		return this.#takeData(this.#message, fragment);
 	}
 
-	/** Nothing more comes: what is incomplete leaves nothing behind. What is complete is carried out, though nobody hears of it. */
+	/**
+	 * Ends the messages with the association. An incomplete message leaves nothing behind. A complete one is carried out, although nobody
+	 * hears the answer.
+	 */
 	async end(): Promise<void> {
 		const message = this.#message;
 		this.#ended = true;
@@ -131,7 +134,7 @@ export class Messages {
 		if (command === undefined) return this.#port.fault('invalid-PDU-parameter-value');
 		const conversation = this.#message?.conversation;
 		if (conversation === undefined) return this.#begin(context, command);
-		// An answer to a request that this side made before.
+		// This is an answer to a request that this side made before.
 		const isAwaited = command.commandField >= 0x8000 && this.#returning.take(context.id, command);
 		return isAwaited || conversation.take(command) ? undefined : this.#port.fault('unexpected-PDU-parameter');
 	}
@@ -143,7 +146,7 @@ export class Messages {
 		const match = this.#context.directory.matchAssociation(calledAe, callingAe, address);
 		const isKnown = match.kind === 'accepted' && match.siteId === siteId;
 		if (!isKnown && match.kind !== 'unavailable') return this.#port.refuse();
-		// PS3.7 §9.3.2.3: not answered, and here nothing is left to cancel.
+		// A C-CANCEL is not answered (PS3.7 §9.3.2.3), and here nothing is left to cancel.
 		if (operationOf(command.commandField) === 'C-CANCEL') return undefined;
 		const reception = isKnown ? this.#receptionOf(context, command, match) : answerAtOnce(unavailable(command));
 		const startedMs = this.#context.clock.nowMs();
@@ -181,7 +184,7 @@ export class Messages {
 		if ('finish' in reception) return this.#answer(message, () => reception.finish());
 		const conversation = new Conversation(this.#port, this.#negotiated, context.id, command);
 		message.conversation = conversation;
-		// The peer is read on, for its cancellation and its own answers.
+		// The peer is still read, for its cancellation and its own answers.
 		this.#answer(message, () => reception.converse(conversation)).then(
 			() => this.#port.idle(),
 			(error) => this.#context.log.error({ err: error }, 'a DIMSE request could not be answered'),

@@ -9,10 +9,13 @@ import { kindsOf, retrieve, type Selection, selected } from './retrieval.ts';
 import type { Exchange, OutgoingInstance, ServiceClass } from './service.ts';
 
 const relational = 1;
-/** Presentation contexts of an association. */
+/** The largest number of presentation contexts of an association. */
 const contextsMax = 128;
 
-/** One instance to the destination; undefined: it takes none of this class as it is stored, or takes no more. */
+/**
+ * Sends one instance to the destination. Returns undefined when the destination does not accept this class as it is stored, or accepts
+ * nothing more.
+ */
 async function sendTo(association: RequestedAssociation, instance: OutgoingInstance, { request }: Inquiry): Promise<number | undefined> {
 	const { sopClassUid, sopInstanceUid, transferSyntaxUid } = instance;
 	const context = association.contexts.find(
@@ -34,7 +37,7 @@ async function move(context: DimseContext, inquiry: Inquiry, exchange: Exchange)
 	const selection = selected(inquiry);
 	const { level } = selection;
 	const title = command.moveDestination ?? '';
-	// Nobody is called but whom the site has registered.
+	// Only remote AEs that the site has registered are called.
 	const target = isAeTitle(title) ? context.remoteAes.remoteAe(grant.siteId, title) : undefined;
 	if (target === 'unavailable') {
 		return { status: statuses.matchesNotCounted, comment: 'remote AEs cannot be looked up, ask again', level };
@@ -65,7 +68,7 @@ async function move(context: DimseContext, inquiry: Inquiry, exchange: Exchange)
 	}
 }
 
-/** Every instance counts as failed, and is listed so. */
+/** Counts and lists every instance as failed. */
 async function notSent(
 	context: DimseContext,
 	inquiry: Inquiry,
@@ -76,7 +79,7 @@ async function notSent(
 	return { ...(await retrieve(context, 'C-MOVE', inquiry, exchange, selection, () => Promise.resolve(undefined))), comment };
 }
 
-/** C-MOVE (PS3.4 §C.4.2): what is selected goes to a remote AE of the site, in the transfer syntax in which it is stored. */
+/** Serves C-MOVE (PS3.4 §C.4.2): the selected instances go to a remote AE of the site, in the transfer syntax in which they are stored. */
 export function moveService(context: DimseContext): ServiceClass {
 	return queryRetrieve(context, 'C-MOVE', relational, (inquiry, exchange) => move(context, inquiry, exchange));
 }

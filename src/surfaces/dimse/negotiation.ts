@@ -12,20 +12,20 @@ export interface AcceptedContext {
 	abstractSyntax: string;
 	transferSyntax: string;
 	serviceClass: ServiceClass;
-	/** What the requestor may be. */
+	/** The roles of the requestor. */
 	role: { scu: boolean; scp: boolean };
-	/** What was agreed by extended negotiation; empty: nothing. */
+	/** The result of the extended negotiation; empty when nothing was agreed. */
 	extension: Buffer;
 }
 
-/** What was agreed upon. */
+/** The result of a negotiation. */
 export interface Negotiated {
 	contexts: ReadonlyMap<number, AcceptedContext>;
-	/** The longest P-DATA-TF that the peer takes. */
+	/** The longest P-DATA-TF that the peer accepts. */
 	peerPduBytesMax: number;
 }
 
-/** PS3.8 §9.3.3.2, result/reason of a presentation context. */
+/** Result and reason of a presentation context (PS3.8 §9.3.3.2). */
 const results = { acceptance: 0, 'user-rejection': 1, 'abstract-syntax-not-supported': 3, 'transfer-syntaxes-not-supported': 4 } as const;
 
 interface ContextAnswer {
@@ -34,10 +34,10 @@ interface ContextAnswer {
 	accepted: AcceptedContext | undefined;
 }
 
-/** Whom the association is with, as far as that decides what it may be used for. */
+/** The rights of the peer, as far as they decide how the association may be used. */
 type Grants = ReadonlySet<string>;
 
-/** Roles of the requestor that this side goes along with: SCP only where instances may be sent back to it. */
+/** Returns the roles that this side accepts of the requestor. It may be SCP only if instances may be sent back to it. */
 function grantedRole(proposed: ProposedRole, service: ServiceClass, grants: Grants): ProposedRole {
 	return { ...proposed, scp: proposed.scp && service.sendsBack === true && grants.has('query') };
 }
@@ -89,13 +89,15 @@ function extensionItem({ sopClassUid, information }: ProposedExtension): Buffer 
 	return item(0x56, lengthOf(sopClassUid), sopClassUid, information);
 }
 
-/** A-ASSOCIATE-AC (PS3.8 §9.3.3). The maximum length is our own, whatever the peer's is; one operation at a time. */
+/**
+ * Builds the A-ASSOCIATE-AC (PS3.8 §9.3.3). It states this side's own maximum length, whatever the peer's is, and one operation at a time.
+ */
 function associateAccept(request: AssociateRequest, answers: readonly ContextAnswer[], pduBytesMax: number): Buffer {
 	const contexts = answers.map(({ id, result, accepted }) =>
 		item(0x21, Buffer.from([id, 0, results[result], 0]), item(0x40, accepted?.transferSyntax ?? implicitLittleEndian)),
 	);
 	const classes = new Map(answers.flatMap(({ accepted }) => (accepted ? [[accepted.abstractSyntax, accepted] as const] : [])));
-	// One for each SOP class (PS3.7 §D.3.3.4), the first as in `answerContext`: an item holds no more than 64 KiB.
+	// There is one item for each SOP class (PS3.7 §D.3.3.4), the first as in `answerContext`: an item holds no more than 64 KiB.
 	const asked = new Set(request.roles.map(({ sopClassUid }) => sopClassUid));
 	const roles = [...classes].filter(([uid]) => asked.has(uid)).map(([uid, { role }]) => roleItem(uid, role));
 	const extensions = [...classes].filter(([, { extension }]) => extension.length > 0);
@@ -112,12 +114,12 @@ function associateAccept(request: AssociateRequest, answers: readonly ContextAns
 	return pdu(0x02, Buffer.concat([Buffer.from([0, 1, 0, 0]), request.titles, item(0x10, applicationContextName), ...contexts, user]));
 }
 
-/** Whether the peer leaves room for any data in a P-DATA-TF. */
+/** Tells whether a P-DATA-TF of the length that the peer accepts can carry any data. */
 export function canBeAnswered({ pduBytesMax }: AssociateRequest): boolean {
 	return pduBytesMax === 0 || pduBytesMax >= dataBytesMin;
 }
 
-/** Decides on every proposed presentation context, and gives the A-ASSOCIATE-AC that says so. */
+/** Decides on every proposed presentation context and returns the A-ASSOCIATE-AC with the decisions. */
 export function negotiate(
 	request: AssociateRequest,
 	services: readonly ServiceClass[],
@@ -130,7 +132,7 @@ export function negotiate(
 		accept: associateAccept(request, answers, pduBytesMax),
 		negotiated: {
 			contexts: new Map(accepted.map((context) => [context.id, context])),
-			// A peer that takes any length gets what it would get from one like this.
+			// A peer that accepts any length is sent PDUs no longer than this side accepts itself.
 			peerPduBytesMax: request.pduBytesMax === 0 ? pduBytesMax : Math.min(request.pduBytesMax, pduBytesMax),
 		},
 	};

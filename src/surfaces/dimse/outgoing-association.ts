@@ -18,7 +18,7 @@ interface Surroundings {
 	signal: AbortSignal | undefined;
 }
 
-/** The connection of an association that this side requests, and the state machine on it. */
+/** The connection of an association that this side requests, with its state machine. */
 export class OutgoingAssociation implements RequestedAssociation {
 	/** Rejects with AssociationError. */
 	readonly established: Promise<void>;
@@ -95,7 +95,7 @@ export class OutgoingAssociation implements RequestedAssociation {
 		const answered = new Promise<DimseAnswer>((resolve, reject) => {
 			this.#awaited = { resolve, reject };
 		});
-		// It may fail while the data set is still being sent, which then ends by the same failure.
+		// The answer may fail while the data set is still being sent, which then ends with the same failure.
 		answered.catch(() => undefined);
 		try {
 			const command = requestSet(this.#messageId, request, dataSet !== undefined);
@@ -115,7 +115,7 @@ export class OutgoingAssociation implements RequestedAssociation {
 	}
 
 	async #sendDataSet(contextId: number, dataSet: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
-		// What is not the last fragment has an even length (PS3.8 §E.1), whatever the pieces have.
+		// Every fragment but the last has an even length (PS3.8 §E.1), whatever the length of the pieces.
 		let held: Uint8Array = Buffer.alloc(0);
 		try {
 			for await (const piece of dataSet) {
@@ -136,7 +136,7 @@ export class OutgoingAssociation implements RequestedAssociation {
 		if (this.#socket.write(dataTransfer(contextId, kind, bytes, this.#acceptance.pduBytesMax, isLast))) return;
 		const stalled = setTimeout(() => {
 			this.#give('timeout', 'took nothing of a request');
-			// It would not take the A-ABORT either.
+			// The peer would not read the A-ABORT either.
 			this.#socket.destroy();
 		}, this.#limits.dimseStallMsMax);
 		await new Promise<void>((resolve) => {
@@ -214,7 +214,7 @@ export class OutgoingAssociation implements RequestedAssociation {
 		this.#on('Unrecognized or invalid PDU received');
 	}
 
-	/** The first failure counts: whoever waits, now or later, is told that one. */
+	/** Fails the association. The first failure counts: everything that waits, now or later, rejects with it. */
 	#fail(failure: AssociationFailure, what: string, cause?: unknown): void {
 		this.#settleWith(new AssociationError(failure, `${this.#peer} ${what}`, { cause }));
 	}
@@ -301,12 +301,12 @@ export class OutgoingAssociation implements RequestedAssociation {
 	}
 
 	#abort(source: 'service-user' | 'service-provider'): void {
-		// Behind what was written before; the peer closes, or the timer does.
+		// The A-ABORT goes out after everything written before. The peer closes the connection, or the timer does.
 		this.#socket.end(abort(source, this.#abortReason));
 		this.#startArtim();
 	}
 
-	/** The time within which the peer has to answer the release, or to close the connection after an abort. */
+	/** Starts the time in which the peer must answer the release, or close the connection after an abort. */
 	#startArtim(): void {
 		clearTimeout(this.#artim);
 		this.#artim = setTimeout(() => {

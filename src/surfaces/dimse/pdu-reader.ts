@@ -1,27 +1,27 @@
 import { Gathering } from './gathering.ts';
 import { type AbortReason, type PduType, pduHeadBytes, pduTypes, valueHeadBytes } from './pdu.ts';
 
-/** A piece of a presentation data value, as long as what arrived of it. */
+/** A piece of a presentation data value, as long as the bytes that have arrived. */
 export interface Fragment {
 	kind: 'fragment';
 	contextId: number;
 	isCommand: boolean;
-	/** The last piece of the last fragment of a command set or data set. */
+	/** True for the last piece of the last fragment of a command set or data set. */
 	isLast: boolean;
-	/** A view of the chunk that was fed, valid until the next one is, or `keep` was called. */
+	/** A view of the fed chunk. It is valid until the next chunk is fed or `keep` is called. */
 	bytes: Buffer;
 }
 
 export type PduEvent =
-	/** The A-ASSOCIATE PDU that this side is sent, read whole. */
+	/** The A-ASSOCIATE PDU that this side may receive, read whole. */
 	| { kind: 'associate'; body: Buffer }
 	/**
-	 * `P-DATA-TF` when it begins, with its fragments following; any other when it was read whole, with its four bytes. Of the
-	 * A-ASSOCIATE PDU that this side is never sent what it says does not matter: it is not read, and nothing after it.
+	 * Any other PDU. `P-DATA-TF` is reported when it begins, and its fragments follow. The others are reported when they were read whole,
+	 * with their four bytes. The A-ASSOCIATE PDU that this side must never receive is not read, nor is anything after it.
 	 */
 	| { kind: 'pdu'; type: PduType; body: Buffer }
 	| Fragment
-	/** The bytes are no PDU that this side takes; nothing more is read. */
+	/** The bytes are no PDU that this side accepts; nothing more is read. */
 	| { kind: 'invalid'; reason: AbortReason };
 
 export interface PduReaderLimits {
@@ -30,17 +30,17 @@ export interface PduReaderLimits {
 	associateBytesMax: number;
 }
 
-/** What the side that accepts associations is sent, or the one that requests them. */
+/** The A-ASSOCIATE PDU that this side receives: one for the side that accepts associations, the other for the side that requests them. */
 type OwnAssociatePdu = 'A-ASSOCIATE-RQ' | 'A-ASSOCIATE-AC';
 
 const nothing = Buffer.alloc(0);
 
-/** PS3.8 §9.3.2: what stands before the variable items. */
+/** The length of the fixed fields before the variable items (PS3.8 §9.3.2). */
 const associateFixedBytes = 68;
 
 /**
- * Reads PDUs from chunks of any size. Nothing of a P-DATA-TF is held back or copied: its pieces are given out as they come, and
- * whoever takes them says by not asking for the next that it has enough.
+ * Reads PDUs from chunks of any size. Nothing of a P-DATA-TF is buffered or copied: its pieces are returned as they arrive. A caller
+ * that has enough stops asking for the next one.
  */
 export class PduReader {
 	readonly #limits: PduReaderLimits;
@@ -52,7 +52,7 @@ export class PduReader {
 	#part: 'pdu-head' | 'body' | 'value-head' | 'value' | 'invalid' = 'pdu-head';
 	#type: PduType = 'A-ABORT';
 	#body: Gathering;
-	/** Of the PDU, and of the presentation data value within it. */
+	/** Bytes left of the PDU, and of the presentation data value within it. */
 	#pduLeft = 0;
 	#valueLeft = 0;
 	#contextId = 0;
@@ -64,32 +64,32 @@ export class PduReader {
 		this.#body = new Gathering(limits.associateBytesMax);
 	}
 
-	/** A PDU was begun and has not ended. */
+	/** True when a PDU was begun and has not ended. */
 	get withinPdu(): boolean {
 		return this.#part !== 'invalid' && (this.#part !== 'pdu-head' || this.#headLength > 0);
 	}
 
-	/** Takes the next chunk; the one before must have been read to its end (`next` gave undefined). */
+	/** Takes the next chunk. The previous one must have been read to its end (`next` returned undefined). */
 	feed(chunk: Buffer): void {
 		this.#chunk = chunk;
 		this.#at = 0;
 	}
 
-	/** The chunk's memory is used for something else from now on: what is not read yet is copied. */
+	/** Copies the unread bytes of the chunk, because its memory is about to be reused. */
 	keep(): void {
 		const isRead = this.#part === 'invalid' || this.#at >= this.#chunk.length;
 		this.#chunk = isRead ? nothing : Buffer.from(this.#chunk.subarray(this.#at));
 		this.#at = 0;
 	}
 
-	/** Copies what came behind a chunk that was kept and is not read yet. */
+	/** Copies bytes that arrived after a chunk that was kept and is not read yet. */
 	append(chunk: Buffer): void {
 		if (this.#part === 'invalid') return;
 		this.#chunk = Buffer.concat([this.#chunk.subarray(this.#at), chunk]);
 		this.#at = 0;
 	}
 
-	/** Undefined: the chunk is read to its end. */
+	/** Returns undefined when the chunk is read to its end. */
 	next(): PduEvent | undefined {
 		for (;;) {
 			if (this.#part === 'invalid') return undefined;
@@ -166,7 +166,7 @@ export class PduReader {
 		const length = this.#head.readUInt32BE(0);
 		this.#pduLeft -= valueHeadBytes;
 		if (length < 2 || length - 2 > this.#pduLeft) return this.#fail('invalid-PDU-parameter-value');
-		// What is left over would be no presentation data value.
+		// The bytes left over are too few for another presentation data value.
 		const rest = this.#pduLeft - (length - 2);
 		if (rest > 0 && rest < valueHeadBytes) return this.#fail('invalid-PDU-parameter-value');
 		this.#contextId = this.#head[4] as number;

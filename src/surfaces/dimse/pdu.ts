@@ -1,4 +1,4 @@
-/** Protocol data units of the upper layer (PS3.8 §9.3), as this side sends them. Lengths and numbers are big endian. */
+/** Writes the protocol data units of the upper layer (PS3.8 §9.3) that this side sends. Lengths and numbers are big endian. */
 
 export const pduTypes = {
 	1: 'A-ASSOCIATE-RQ',
@@ -13,9 +13,9 @@ export const pduTypes = {
 export type PduType = (typeof pduTypes)[keyof typeof pduTypes];
 
 export const pduHeadBytes = 6;
-/** Length, presentation context and message control header of a presentation data value. */
+/** The length, presentation context and message control header of a presentation data value. */
 export const valueHeadBytes = 6;
-/** Of a P-DATA-TF that has room for anything. */
+/** The shortest P-DATA-TF that has room for data. */
 export const dataBytesMin = valueHeadBytes + 2;
 
 export function pdu(type: number, body: Buffer): Buffer {
@@ -25,7 +25,7 @@ export function pdu(type: number, body: Buffer): Buffer {
 	return Buffer.concat([head, body]);
 }
 
-/** PS3.8 §9.3.4, for rejections that this side makes. */
+/** Rejections that this side makes (PS3.8 §9.3.4). */
 export const rejections = {
 	'application-context': { result: 1, source: 1, reason: 2, means: 'application-context-name-not-supported' },
 	calling: { result: 1, source: 1, reason: 3, means: 'calling-AE-title-not-recognized' },
@@ -47,7 +47,7 @@ export const releaseRequest = pdu(0x05, Buffer.alloc(4));
 
 export const releaseResponse = pdu(0x06, Buffer.alloc(4));
 
-/** PS3.8 §9.3.8; the reason is significant with the source service-provider only. */
+/** Abort reasons (PS3.8 §9.3.8). They matter only with the source service-provider. */
 export const abortReasons = {
 	'reason-not-specified': 0,
 	'unrecognized-PDU': 1,
@@ -64,9 +64,9 @@ export function abort(source: 'service-user' | 'service-provider', reason: Abort
 }
 
 /**
- * A command set or data set, or a piece of it, as P-DATA-TF PDUs, one fragment each, none longer than the peer takes.
+ * Writes a command set or data set, or a piece of it, as P-DATA-TF PDUs of one fragment each, none longer than the peer accepts.
  * @param bytes of even length, unless they are the last
- * @param isLast whether it ends with these bytes
+ * @param isLast true when the set ends with these bytes
  */
 export function dataTransfer(
 	contextId: number,

@@ -7,19 +7,19 @@ import { type DimseResponse, statuses } from './command-set.ts';
 import type { DimseContext } from './context.ts';
 import { answerAtOnce, type DimseRequest, type Reception, type ServiceClass } from './service.ts';
 
-/** Explicit VR, which keeps the VR of private elements, before implicit; any of these is read. */
+/** Explicit VR comes before implicit, because it keeps the VR of private elements. Any of these can be read. */
 const readable = ['1.2.840.10008.1.2.1', '1.2.840.10008.1.2', '1.2.840.10008.1.2.2', '1.2.840.10008.1.2.1.99'];
-/** A procedure step has no bulk data; what is longer is left out. */
+/** A procedure step has no bulk data, so longer values are left out. */
 const inlineBytesMax = 4096;
 
-/** PS3.5 §B.2: a UID from a UUID. */
+/** Makes a UID from a UUID (PS3.5 §B.2). */
 function newUid(): string {
 	return `2.25.${BigInt(`0x${newId().replaceAll('-', '')}`)}`;
 }
 
 type Perform = (request: ProcedureStepRequest) => Promise<DimseResponse>;
 
-/** The attribute list becomes JSON while it arrives, up to its limit. */
+/** Converts the attribute list to JSON while it arrives, up to its limit. */
 class AttributeListReception implements Reception {
 	readonly #bytesMax: number;
 	readonly #reader: JsonModelReader;
@@ -66,14 +66,14 @@ function begin(context: DimseContext, request: DimseRequest, sopInstanceUid: str
 	});
 }
 
-/** Modality Performed Procedure Step (PS3.4 §F.7): N-CREATE and N-SET. */
+/** Serves Modality Performed Procedure Step (PS3.4 §F.7): N-CREATE and N-SET. */
 export function procedureStep(context: DimseContext): ServiceClass {
 	const { procedureSteps } = context;
 	return {
 		includes: (sopClassUid) => sopClassUid === '1.2.840.10008.3.1.2.3.3',
 		chooseTransferSyntax: (proposed) => readable.find((uid) => proposed.includes(uid)),
 		operations: new Map([
-			// PS3.7 §10.1.5.1.3: without a UID the SCP makes one.
+			// Without a UID in the request the SCP makes one (PS3.7 §10.1.5.1.3).
 			['N-CREATE', (request) => begin(context, request, request.command.sopInstanceUid || newUid(), (step) => procedureSteps.create(step))],
 			['N-SET', (request) => begin(context, request, request.command.sopInstanceUid, (step) => procedureSteps.set(step))],
 		]),

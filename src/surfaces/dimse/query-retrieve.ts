@@ -8,7 +8,7 @@ import { type DimseResponse, statuses } from './command-set.ts';
 import type { AnsweredQuery, DimseContext } from './context.ts';
 import { answerAtOnce, type Begin, type ConversingReception, type DimseRequest, type Exchange, type ServiceClass } from './service.ts';
 
-/** PS3.4 table C.6.1.3-1 and C.6.2.3-1: what is common to C-FIND, C-MOVE and C-GET. */
+/** The operations that share a model: C-FIND, C-MOVE and C-GET (PS3.4 tables C.6.1.3-1 and C.6.2.3-1). */
 
 type Operation = AnsweredQuery['operation'];
 
@@ -25,7 +25,7 @@ export interface Inquiry {
 	identifier: Identifier;
 }
 
-/** What becomes of it, for the last response and the audit trail. */
+/** The outcome of a request, for the last response and the audit trail. */
 export interface Answer extends DimseResponse {
 	level?: QueryLevel;
 	matches?: number;
@@ -63,7 +63,7 @@ class IdentifierReception implements ConversingReception {
 	}
 }
 
-/** What cannot be done, and is not the fault of this program. */
+/** Carries out the work and answers failures that are no fault of this program with their status. */
 async function attempt(context: DimseContext, siteSlug: string, work: () => Promise<Answer>): Promise<Answer> {
 	try {
 		return await work();
@@ -107,15 +107,18 @@ function begin(context: DimseContext, operation: Operation, perform: Perform): B
 	};
 }
 
-/** As many as C-FIND has; what a peer proposes beyond is not answered. */
+/** C-FIND defines this many bytes. Any further bytes that a peer proposes are not answered. */
 const extensionBytes = 6;
 
-/** PS3.4 §C.5.1.1, C.5.2.1: relational queries or retrievals. */
+/** Tells whether relational queries or retrievals were agreed (PS3.4 §C.5.1.1, C.5.2.1). */
 export function isRelational(extension: Buffer): boolean {
 	return extension[0] === 1;
 }
 
-/** One of the three services in both information models; `extensions`: how many bytes of extended negotiation are gone along with. */
+/**
+ * Returns one of the three services in both information models. `extensions` is the number of bytes of extended negotiation that this
+ * side agrees to.
+ */
 export function queryRetrieve(context: DimseContext, operation: Operation, extensions: number, perform: Perform): ServiceClass {
 	return {
 		includes: (uid) => Object.hasOwn(sopClasses[operation], uid),

@@ -1,8 +1,8 @@
-/** How this side shows itself to a remote AE over TLS, and whom it believes. */
+/** The identity of this side towards a remote AE over TLS, and the authorities that it trusts. */
 export interface RequestorTls {
-	/** PEM. The system's authorities when undefined. */
+	/** The trusted authorities in PEM; undefined means those of the system. */
 	authorities?: Buffer | string | undefined;
-	/** PEM; shown to a peer that asks for it. */
+	/** The certificate in PEM, shown to a peer that asks for it. */
 	cert?: Buffer | string | undefined;
 	key?: Buffer | string | undefined;
 }

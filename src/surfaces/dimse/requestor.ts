@@ -11,14 +11,14 @@ import type { RequestorTls } from './requestor-tls.ts';
 
 export interface AssociationOptions {
 	callingAe: string;
-	/** 1 to 128; each is answered with one of its transfer syntaxes. */
+	/** There are 1 to 128 of them. Each is answered with one of its transfer syntaxes. */
 	contexts: readonly { abstractSyntax: string; transferSyntaxes: readonly string[] }[];
-	/** Where this side is not, or not only, the SCU of a SOP class. */
+	/** Roles for SOP classes of which this side is not, or not only, the SCU. */
 	roles?: readonly ProposedRole[];
 	tls?: RequestorTls | undefined;
 	limits: DimseLimits;
 	metrics: DimseMetrics;
-	/** Gives the association up, whatever its state. */
+	/** Cancels the association in any state. */
 	signal?: AbortSignal | undefined;
 }
 
@@ -32,7 +32,7 @@ function open({ host, port, tls }: RemoteAe, own: RequestorTls | undefined): { s
 
 /**
  * Opens an association to a remote AE (PS3.8 §9.2).
- * @throws AssociationError when there is none after all; RangeError when the presentation contexts are none or too many
+ * @throws AssociationError when it cannot be established; RangeError when there are no presentation contexts or too many
  */
 export async function requestAssociation(target: RemoteAe, options: AssociationOptions): Promise<RequestedAssociation> {
 	const { contexts, roles = [], callingAe, limits, metrics, signal } = options;

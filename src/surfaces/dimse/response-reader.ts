@@ -9,11 +9,11 @@ interface Expected {
 	messageId: number;
 }
 
-/** Reads the response to the one request that is under way; a data set in it is passed over. */
+/** Reads the response to the one request under way. A data set in it is skipped. */
 export class ResponseReader {
 	readonly #gathering: Gathering;
 	#expected: Expected | undefined;
-	/** The command set of a response whose data set is still to come. */
+	/** The status and comment of a response whose data set is still to come. */
 	#read: { status: number; comment: string | undefined } | undefined;
 
 	constructor(bytesMax: number) {
@@ -24,7 +24,9 @@ export class ResponseReader {
 		this.#expected = { contextId, commandField: commandFields[operation] | 0x8000, messageId };
 	}
 
-	/** Undefined: there is more to come. A reason: what came is not the response that is expected, or none at all. */
+	/**
+	 * Returns undefined when there is more to come. Returns an abort reason when this is not the expected response, or no response at all.
+	 */
 	take({ contextId, isCommand, isLast, bytes }: Fragment): { status: number; comment: string | undefined } | AbortReason | undefined {
 		const expected = this.#expected;
 		if (expected?.contextId !== contextId || isCommand !== (this.#read === undefined)) return 'unexpected-PDU-parameter';

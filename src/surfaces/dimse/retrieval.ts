@@ -7,13 +7,13 @@ import type { DimseContext } from './context.ts';
 import { type Answer, type Inquiry, isRelational } from './query-retrieve.ts';
 import type { Exchange, OpenedDataSet, OutgoingInstance } from './service.ts';
 
-/** Instances whose rows are read at a time. */
+/** The number of instances whose rows are read at a time. */
 const pageRows = 100;
 const failedSopInstanceUidList = 0x0008_0058;
-/** A UI of explicit VR has a length of two bytes; further UIDs are counted, not listed. */
+/** In explicit VR the length of a UI has two bytes. Further UIDs are counted but not listed. */
 const listBytesMax = 0xff_fe;
 
-/** The instances of a retrieval, as far as they are told before the first is sent. */
+/** The facts about the instances of a retrieval that are known before the first is sent. */
 export interface Selection {
 	siteId: string;
 	level: QueryLevel;
@@ -26,7 +26,7 @@ export function selected({ request, model, identifier }: Inquiry): Selection {
 	return { siteId: request.grant.siteId, level, clauses: uniqueKeyClauses(keys) };
 }
 
-/** With its first piece read, so that what cannot be read at all is known before anything is sent. */
+/** Opens the data set and reads its first piece, so that an unreadable one is noticed before anything is sent. */
 async function opened(dataSet: AsyncIterable<Uint8Array>): Promise<OpenedDataSet> {
 	const iterator = dataSet[Symbol.asyncIterator]();
 	let first: IteratorResult<Uint8Array> | undefined = await iterator.next();
@@ -48,7 +48,7 @@ function outgoing({ archive }: DimseContext, instance: RetrievableInstance): Out
 	return { sopClassUid, sopInstanceUid, transferSyntaxUid, open: () => opened(archive.readDataSet(objectKey)) };
 }
 
-/** Counts sub-operations, and keeps which of them failed (PS3.4 §C.4.2.1.5 to C.4.2.1.9, C.4.3.1.4 to C.4.3.1.8). */
+/** Counts sub-operations and remembers which of them failed (PS3.4 §C.4.2.1.5 to C.4.2.1.9, C.4.3.1.4 to C.4.3.1.8). */
 class Progress {
 	readonly counts: Required<Pick<SubOperations, 'completed' | 'failed' | 'warning'>> & { remaining: number };
 	#failed = '';
@@ -65,7 +65,7 @@ class Progress {
 		if (list.length <= listBytesMax) this.#failed = list;
 	}
 
-	/** The last response. */
+	/** Builds the last response. */
 	answer(isCancelled: boolean, { request }: Inquiry): Answer {
 		const { remaining, completed, failed, warning } = this.counts;
 		const subOperations = { remaining: isCancelled ? remaining : undefined, completed, failed, warning };
@@ -77,15 +77,15 @@ class Progress {
 	}
 }
 
-/** Of a C-STORE-RSP: 0x0000, a warning (0xB000, 0xB006, 0xB007), or a failure. */
+/** Classifies the status of a C-STORE-RSP: 0x0000, a warning (0xB000, 0xB006, 0xB007), or a failure. */
 function outcomeOf(status: number | undefined): 'completed' | 'failed' | 'warning' {
 	if (status === statuses.success) return 'completed';
 	return status !== undefined && status >> 12 === 0xb ? 'warning' : 'failed';
 }
 
 /**
- * Sends what was selected, one instance after the other, and tells after each how far it is.
- * @param send gives the status of the C-STORE-RSP; undefined: the instance could not be sent
+ * Sends the selected instances one after the other and reports the progress after each.
+ * @param send returns the status of the C-STORE-RSP; undefined when the instance could not be sent
  */
 export async function retrieve(
 	context: DimseContext,
@@ -111,7 +111,7 @@ export async function retrieve(
 	return { ...progress.answer(false, inquiry), level };
 }
 
-/** One instance that cannot be read or sent does not end the others. */
+/** Sends one instance. A failure to read or send it does not stop the others. */
 async function sent(
 	context: DimseContext,
 	instance: RetrievableInstance,
@@ -125,7 +125,7 @@ async function sent(
 	}
 }
 
-/** How many instances there are, and of which kinds. */
+/** Counts the instances, in total and by kind. */
 export async function kindsOf({ archive }: DimseContext, { siteId, clauses }: Selection) {
 	const kinds = await archive.kinds(siteId, clauses);
 	return { kinds, total: kinds.reduce((sum, { instances }) => sum + instances, 0) };

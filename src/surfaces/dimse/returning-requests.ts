@@ -2,7 +2,7 @@ import { type CommandSet, commandFields, type OutgoingRequest, requestSet } from
 import { dataTransfer } from './pdu.ts';
 import type { ReturnChannel } from './service.ts';
 
-/** What is longer would wait in memory for the peer, and cannot be cut where a response might come between. */
+/** A longer data set would wait in memory for the peer. It cannot be divided, because a response might come in between. */
 const dataSetBytesMax = 512 * 1024;
 
 interface Port {
@@ -16,7 +16,7 @@ interface Awaited {
 	answer: (status: number | undefined) => void;
 }
 
-/** Requests of this side over an association that the peer requested, one after the other (asynchronous operations window 1). */
+/** Sends requests of this side over an association that the peer requested, one after the other (asynchronous operations window 1). */
 export class ReturningRequests {
 	readonly #port: Port;
 	readonly #pduBytesMax: number;
@@ -27,7 +27,7 @@ export class ReturningRequests {
 	#last: Promise<unknown> = Promise.resolve();
 	#ended = false;
 
-	/** `isTaken`: this side sends instances, among whose pieces nothing else may come. */
+	/** `isTaken` tells that this side is sending instances, whose pieces nothing else may interrupt. */
 	constructor(port: Port, pduBytesMax: number, responseMsMax: number, isTaken: () => boolean) {
 		this.#port = port;
 		this.#pduBytesMax = pduBytesMax;
@@ -46,7 +46,7 @@ export class ReturningRequests {
 		};
 	}
 
-	/** False: the response was not awaited, or carries a data set, which none of them does. */
+	/** Returns false when the response was not awaited, or carries a data set, which none of them does. */
 	take(contextId: number, command: CommandSet): boolean {
 		const awaited = this.#awaited;
 		if (awaited?.contextId !== contextId || awaited.messageId !== command.messageId) return false;
@@ -55,7 +55,7 @@ export class ReturningRequests {
 		return true;
 	}
 
-	/** The association is over. */
+	/** Ends with the association. */
 	end(): void {
 		this.#ended = true;
 		this.#awaited?.answer(undefined);
@@ -76,7 +76,7 @@ export class ReturningRequests {
 			this.#awaited = { contextId, messageId, commandField, answer };
 		});
 		const command = dataTransfer(contextId, 'command', requestSet(messageId, request, true), this.#pduBytesMax);
-		// In one piece: a response to the peer must not come between.
+		// It is written in one piece, because a response to the peer must not come in between.
 		await this.#port.send(Buffer.concat([command, dataTransfer(contextId, 'data-set', dataSet, this.#pduBytesMax)]));
 		return answered;
 	}

@@ -1,24 +1,24 @@
 import type { AssociationGrant } from '#access/directory.ts';
 import type { CommandSet, DimseResponse, Operation, OutgoingRequest } from './command-set.ts';
 
-/** A request whose command set is read and whose data set, if it has one, is still to come. */
+/** A request whose command set is read. Its data set, if any, is still to come. */
 export interface DimseRequest {
 	command: CommandSet;
-	/** Of the presentation context. */
+	/** Abstract syntax of the presentation context. */
 	abstractSyntax: string;
 	transferSyntax: string;
 	grant: AssociationGrant;
 	callingAe: string;
 	calledAe: string;
 	address: string;
-	/** What was agreed by SOP class extended negotiation; empty: nothing. */
+	/** The result of the SOP class extended negotiation; empty when nothing was agreed. */
 	extension: Buffer;
 }
 
-/** A data set that can be read: its first piece was. */
+/** A data set that is known to be readable, because its first piece was read. */
 export interface OpenedDataSet {
 	pieces: AsyncIterable<Uint8Array>;
-	/** Whether it was read to its end or not. */
+	/** May be called whether or not the data set was read to its end. */
 	close(): Promise<void>;
 }
 
@@ -26,72 +26,80 @@ export interface OpenedDataSet {
 export interface OutgoingInstance {
 	sopClassUid: string;
 	sopInstanceUid: string;
-	/** Of the data set as it is stored, and as it is sent. */
+	/** The transfer syntax in which the data set is stored and sent. */
 	transferSyntaxUid: string;
-	/** Rejects when it cannot be read. */
+	/** Rejects when the data set cannot be read. */
 	open(): Promise<OpenedDataSet>;
 }
 
-/** A request that is answered more than once, and may be cancelled meanwhile. */
+/** The exchange of a request that is answered more than once and may be cancelled meanwhile. */
 export interface Exchange {
-	/** C-CANCEL came, or the association is over. */
+	/** True after C-CANCEL or the end of the association. */
 	readonly cancelled: boolean;
 	/** Aborted when the association is over. */
 	readonly ended: AbortSignal;
-	/** A response before the last. Resolves when the peer has taken enough of what was sent. */
+	/** Sends a response before the last. Resolves when the peer has read enough of what was sent. */
 	respond(response: DimseResponse): Promise<void>;
 	/**
-	 * C-STORE sub-operation over the same association; its status. Undefined: no presentation context takes the instance as it is
-	 * stored, or the association is over. Rejects when the instance cannot be read; what was begun to be sent ends the association.
+	 * Sends a C-STORE sub-operation over the same association and returns its status. Returns undefined when no presentation context takes
+	 * the
+	 * instance as it is stored, or when the association is over. Rejects when the instance cannot be read; if part of it was sent, the
+	 * association ends.
 	 */
 	store(instance: OutgoingInstance): Promise<number | undefined>;
 }
 
 interface DataSetReception {
-	/** A piece of the data set, which is not kept. A promise means: read no more before it resolves. Never rejects. */
+	/** Takes a piece of the data set and does not keep it. If it returns a promise, read no more before that resolves. Never rejects. */
 	write(chunk: Buffer): Promise<void> | undefined;
 	/** Never rejects. */
 	abandon(): Promise<void>;
-	/** The response went out, or nobody is there to hear it; the association, while it lasts, may be used to say more. Never throws. */
+	/**
+	 * Called when the response was sent, or when nobody is left to receive it. The channel can send more while the association lasts. Never
+	 * throws.
+	 */
 	answered?(channel: ReturnChannel): void;
 }
 
-/** The association that a request came over, for a request in the other direction. */
+/** The association of a request, for a request in the other direction. */
 export interface ReturnChannel {
 	transferSyntax: string;
-	/** Its status. Undefined: too long, a query or retrieval is under way, the association ended, or the peer did not answer in time. Never rejects. */
+	/**
+	 * Returns the status of the request. Returns undefined when it is too long, a query or retrieval is under way, the association ended, or
+	 * the peer did not answer in time. Never rejects.
+	 */
 	request(request: OutgoingRequest, dataSet: Buffer): Promise<number | undefined>;
 }
 
 /** A request under way. Either `finish` or `abandon` ends it. */
 export interface Reception extends DataSetReception {
-	/** The data set was received whole, or there is none. */
+	/** Called when the data set was received whole, or when there is none. */
 	finish(): Promise<DimseResponse>;
 }
 
 /** A request with several responses. Either `converse` or `abandon` ends it. */
 export interface ConversingReception extends DataSetReception {
-	/** The data set was received whole, or there is none; gives the last response. */
+	/** Called when the data set was received whole, or when there is none. Returns the last response. */
 	converse(exchange: Exchange): Promise<DimseResponse>;
 }
 
 export type Begin = (request: DimseRequest) => Reception | ConversingReception;
 
-/** SOP classes that are served alike, with what can be asked of them. */
+/** SOP classes that are served in the same way, with their operations. */
 export interface ServiceClass {
 	includes(sopClassUid: string): boolean;
-	/** Of valid UIDs in the order of the proposal; undefined: none will do. */
+	/** Chooses among valid UIDs in the order of the proposal; returns undefined when none can be used. */
 	chooseTransferSyntax(proposed: readonly string[]): string | undefined;
 	operations: ReadonlyMap<Operation, Begin>;
-	/** What a client must be granted; without it the presentation context is rejected. */
+	/** The right that a client needs. Without it the presentation context is rejected. */
 	needs?: 'query';
-	/** Whether instances may be sent back over the association, with the requestor as SCP, where the client may query. */
+	/** True when instances may be sent back over the association, with the requestor as SCP, if the client may query. */
 	sendsBack?: boolean;
-	/** The answer to an extended negotiation. */
+	/** Answers an extended negotiation. */
 	extend?(proposed: Buffer): Buffer;
 }
 
-/** Answers without the data set, which is passed over. */
+/** Answers at once. The data set is skipped. */
 export function answerAtOnce(response: DimseResponse): Reception {
 	return { write: () => undefined, finish: () => Promise.resolve(response), abandon: () => Promise.resolve() };
 }

@@ -7,11 +7,11 @@ import { answerAtOnce, type DimseRequest, type Reception, type ServiceClass } fr
 import { isPrivateClass, isStorageClass } from './storage-classes.ts';
 import { storeResponse } from './store-response.ts';
 
-/** Smaller pieces are put together first, so that a sender of single bytes costs no more memory than any other. */
+/** Smaller pieces are gathered first, so that a sender of single bytes costs no more memory than any other. */
 const pieceBytesMin = 4096;
 const gatheredBytes = 16_384;
 
-/** C-STORE: the data set goes to the intake while it arrives. */
+/** Receives a C-STORE: the data set goes to the intake while it arrives. */
 class StoreReception implements Reception {
 	readonly #reception: InstanceReception;
 	readonly #bytesMax: number;
@@ -32,7 +32,7 @@ class StoreReception implements Reception {
 			return this.abandon();
 		}
 		if (chunk.length < pieceBytesMin && this.#gathered + chunk.length <= gatheredBytes) return this.#gather(chunk);
-		// The chunk is not there any more when what is before it was written.
+		// The chunk is no longer valid when the bytes before it are written.
 		const flushed = this.#flush();
 		const held = chunk.length < pieceBytesMin ? this.#gather(chunk) : this.#reception.write(chunk);
 		return held ?? flushed;
@@ -85,7 +85,7 @@ function beginStore({ intake, limits }: DimseContext, request: DimseRequest): Re
 	return new StoreReception(reception, limits.dimseObjectBytesMax);
 }
 
-/** The data set is stored as it comes, so any transfer syntax will do; of those proposed the first that is known. */
+/** Serves C-STORE. The data set is stored as it arrives, so any transfer syntax works; the first known one of those proposed is chosen. */
 export function storage(context: DimseContext): ServiceClass {
 	return {
 		includes: (uid) => isStorageClass(uid) || (context.storesUnknownSopClasses && isPrivateClass(uid)),

@@ -9,7 +9,7 @@ const refusals: Readonly<Record<RefusalReason, number>> = {
 	'other-content': statuses.contentRefused,
 };
 
-/** The answer to a C-STORE: the status of what became of the instance, and an Error Comment where there is something to say. */
+/** Builds the answer to a C-STORE: the status of the outcome and, if there is something to report, an Error Comment. */
 export function storeResponse(result: IntakeResult): DimseResponse {
 	switch (result.kind) {
 		case 'stored':

@@ -7,7 +7,7 @@ import { associationEvent, dimseQueryEvent } from './audit.ts';
 import { Commitments } from './commitment-reports.ts';
 import { createDimseSurface } from './listener.ts';
 
-/** DICOM over TCP. @param procedureStepsOf what N-CREATE and N-SET of procedure steps are handed to */
+/** Serves DICOM over TCP. @param procedureStepsOf returns the service that carries out N-CREATE and N-SET of procedure steps */
 export function dimseSurface(procedureStepsOf: (node: ServiceNode) => ProcedureStepService): Surface {
 	return {
 		name: 'dimse',

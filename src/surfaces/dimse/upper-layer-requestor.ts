@@ -1,6 +1,6 @@
 /**
- * The same state table (PS3.8 §9.2, tables 9-1 to 9-10) for the side that requests associations and their release. Names, numbers
- * and wordings are the standard's.
+ * The state table (PS3.8 §9.2, tables 9-1 to 9-10) for the side that requests associations and their release. Names, numbers and wordings
+ * are the standard's.
  */
 
 export const requestorStates = {
@@ -71,7 +71,7 @@ const table = {
 
 export type RequestorEvent = keyof typeof table;
 
-/** What is to be done, and the state after it; undefined where the table has no entry: the event cannot matter any more. */
+/** Returns the action and the next state. Returns undefined when the table has no entry, because the event no longer matters. */
 export function requestorTransition(
 	state: RequestorState,
 	event: RequestorEvent,

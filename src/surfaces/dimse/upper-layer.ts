@@ -1,6 +1,6 @@
 /**
- * The DICOM upper layer protocol as its state table says it (PS3.8 §9.2, tables 9-1 to 9-10), for the side that accepts
- * associations and never requests one or its release. Names, numbers and wordings are the standard's.
+ * The state table of the DICOM upper layer protocol (PS3.8 §9.2, tables 9-1 to 9-10) for the side that accepts associations and never
+ * requests one or its release. Names, numbers and wordings are the standard's.
  */
 
 export const states = {
@@ -71,7 +71,7 @@ const table = {
 
 export type UpperLayerEvent = keyof typeof table;
 
-/** What is to be done, and the state after it; undefined where the table has no entry: the event cannot matter any more. */
+/** Returns the action and the next state. Returns undefined when the table has no entry, because the event no longer matters. */
 export function transition(state: State, event: UpperLayerEvent): { action: Action; next: State } | undefined {
 	const entry = (table[event] as Row)[state];
 	return entry && { action: entry[0], next: entry[1] };

@@ -1,7 +1,7 @@
 import type { HttpRequest } from '../http/message.ts';
 import { originOf } from '../http/origin.ts';
 
-/** The FHIR base URL as the caller reached it, without a slash at its end. */
+/** Returns the FHIR base URL as the caller reached it, without a trailing slash. */
 export function baseOf(request: Pick<HttpRequest, 'secure' | 'header'>): string {
 	return `${originOf(request)}/fhir`;
 }

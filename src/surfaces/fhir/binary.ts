@@ -6,18 +6,18 @@ import type { FhirContext } from './context.ts';
 import { answerType, wantsResource } from './negotiation.ts';
 import { isUnchanged } from './read.ts';
 
-/** Media types that a browser shows and does not carry out. */
+/** Media types that a browser displays but does not execute. */
 const passive =
 	/^(?:text\/plain|application\/pdf|application\/dicom|image\/(?:png|jpeg|gif|tiff|bmp|webp)|audio\/[\w.+-]+|video\/[\w.+-]+)(?:;|$)/;
 
 /**
- * https://hl7.org/fhir/R4/http.html#binary: the bytes with their own media type, or the resource. Never carried out by a browser
+ * https://hl7.org/fhir/R4/http.html#binary: answers the bytes with their own media type, or the resource. A browser never executes them
  * on this origin, whatever they are.
  */
 export async function binary(context: FhirContext, request: HttpRequest): Promise<HttpAnswer> {
 	const { siteId } = authenticate(context, request);
 	const stored = await findBinary(context.reader, siteId, request.params['id'] ?? '');
-	// The same answer for an id of another site, an id that never was, and what is no id.
+	// The answer is the same for an id of another site, an unknown id and a malformed id.
 	if (stored === undefined) throw new Failure('not-found', 'there is no Binary with this id');
 	const asResource = wantsResource(request, stored.contentType);
 	const headers = {

@@ -4,18 +4,18 @@ import type { StoredJob } from '#storage/bulk-jobs.ts';
 
 interface ManifestFile {
 	type: string;
-	/** Absent where nothing is to be fetched: an import says what became of the lines of a type. */
+	/** Absent when there is no file to fetch. An import reports the outcome of its lines by type. */
 	url?: string;
 	count: number;
 	extension?: object;
 }
 
-/** What the status of a finished job answers (Bulk Data Access IG 2.0, Output Manifest). */
+/** The answer to the status request of a finished job (Bulk Data Access IG 2.0, Output Manifest). */
 export interface Manifest {
-	/** FHIR instant: everything until then is in the export, or was the import's. */
+	/** FHIR instant: the export holds everything until then, or the import was carried out then. */
 	transactionTime: string;
 	request: string;
-	/** The files need the API key, too. */
+	/** The files require the API key too. */
 	requiresAccessToken: true;
 	output: ManifestFile[];
 	error: ManifestFile[];

@@ -13,13 +13,13 @@ import { baseOf } from './base.ts';
 const formats: ReadonlySet<string> = new Set(['application/fhir+ndjson', 'application/ndjson', 'ndjson']);
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
 
-/** `Prefer: handling=lenient`: what is not known is ignored. */
+/** Tells whether the request has `Prefer: handling=lenient`, which makes the server ignore unknown parameters. */
 export function isLenient(request: Pick<HttpRequest, 'header'>): boolean {
 	return /\bhandling\s*=\s*"?lenient\b/i.test(request.header('prefer') ?? '');
 }
 
 /**
- * What an export is asked for, in the query or as a Parameters resource.
+ * Reads the parameters of an export from the query or from a Parameters resource.
  * @throws Failure that names the parameter
  */
 export function exportParameters(request: HttpRequest, patientsOnly: boolean, limits: Pick<FhirLimits, 'jsonDepthMax'>): ExportParameters {
@@ -44,7 +44,7 @@ export function exportParameters(request: HttpRequest, patientsOnly: boolean, li
 	};
 }
 
-/** It goes into the lines of the export: a Host header may hold anything. */
+/** Returns the base URL for the lines of the export. It is checked, because a Host header may contain anything. */
 function plainBase(request: HttpRequest): string {
 	const base = baseOf(request);
 	if (!isPlainBase(base)) throw new Failure('invalid', 'the Host header names no host by which attachments could be fetched');

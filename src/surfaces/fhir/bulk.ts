@@ -22,8 +22,8 @@ export interface BulkContext extends Pick<FhirContext, 'directory' | 'limits' | 
 }
 
 /**
- * Bulk data: the export of a site (Bulk Data Access IG 2.0, https://hl7.org/fhir/uv/bulkdata/export.html), and its reverse,
- * an import of NDJSON in the same pattern: 202 with Content-Location, a status to poll, a manifest of files.
+ * Serves the export of a site (Bulk Data Access IG 2.0, https://hl7.org/fhir/uv/bulkdata/export.html) and its reverse, an import of
+ * NDJSON in the same pattern: 202 with Content-Location, a status to poll, a manifest of files.
  */
 export function bulkRoutes(context: BulkContext): AnyRoute[] {
 	const start = (patientsOnly: boolean) => (request: HttpRequest) => startExport(context, request, patientsOnly);
@@ -89,7 +89,7 @@ function accepted(request: Pick<HttpRequest, 'secure' | 'header'>, kind: Kind, i
 
 async function jobOf(context: BulkContext, caller: JobCaller, kind: Kind, id: string | undefined): Promise<StoredJob> {
 	const job = await context.bulk.read(caller.siteId, kind, id ?? '');
-	// The same answer for a job of another site, one that was deleted or has reached its age, and what is no job.
+	// The answer is the same for a job of another site, a deleted or expired job, and an unknown id.
 	if (job === undefined) throw new Failure('not-found', `there is no ${kind} with this id`);
 	return job;
 }

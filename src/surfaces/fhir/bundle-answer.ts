@@ -5,7 +5,7 @@ import { type HttpAnswer, type HttpRequest, type Route, statusTexts } from '../h
 import { Router } from '../http/router.ts';
 
 /**
- * The Bundle that answers a batch or transaction. Entries that only read are carried out now, after the commit
+ * Builds the Bundle that answers a batch or transaction. Entries that only read are carried out now, after the commit
  * (FHIR R4 §3.1.0.11.2: GET comes last).
  */
 export async function bundleAnswer(
@@ -53,7 +53,7 @@ function refused(failure: Failure): string {
 	return `{"response":{"status":"${statusLine(failureCodes[failure.code].status)}","outcome":${operationOutcome(failure)}}}`;
 }
 
-/** What of the Bundle's own request holds for its entries. */
+/** Headers of the Bundle's own request that also apply to its entries. */
 const keptHeaders: ReadonlySet<string> = new Set(['x-api-key', 'host', 'accept', 'prefer']);
 
 function statusLine(status: number): string {

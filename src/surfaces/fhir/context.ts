@@ -25,11 +25,11 @@ export interface FhirContext {
 	limits: FhirLimits & HttpLimits & DeliveryLimits & BulkLimits;
 	metrics: AccessMetrics & DeliveryMetrics & FhirMetrics & HttpMetrics;
 	version: string;
-	/** PUBLIC_METADATA: /fhir/metadata answers without a key. */
+	/** True with PUBLIC_METADATA: /fhir/metadata answers without a key. */
 	publicMetadata: boolean;
 }
 
-/** What an interaction on a resource type works with, once caller, media type and resource type are settled. */
+/** The input of an interaction on a resource type. The caller, media type and resource type are already checked. */
 export interface Interacting {
 	context: FhirContext;
 	request: HttpRequest;
@@ -37,6 +37,6 @@ export interface Interacting {
 	definition: ResourceDefinition;
 	/** Media type of the answer. */
 	mediaType: string;
-	/** The FHIR base URL as the caller reached it, without a slash at its end. */
+	/** The FHIR base URL as the caller reached it, without a trailing slash. */
 	base: string;
 }

@@ -1,24 +1,24 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { Failure } from '#core/failure.ts';
 
-/** Changes when the form of cursors does; an older one is then refused, not misread. */
+/** Changes with the form of cursors. An older cursor is then refused rather than misread. */
 const form = 2;
 const ivLength = 12;
 const tagLength = 16;
 
-/** What a cursor is good for. */
+/** The scope in which a cursor is valid. */
 export interface CursorScope {
 	siteId: string;
-	/** What is paged: a type, a history, the compartment of a patient. */
+	/** The paged list: a type, a history, or the compartment of a patient. */
 	of: string;
-	/** The parameters of the search, in their order. */
+	/** The parameters of the search in their order. */
 	applied: readonly (readonly [string, string])[];
 }
 
 /**
- * Seals where a page ended. A cursor may hold a name or a birth date, since pages are in their order, and it travels in
- * URLs: so nobody but the service reads it, and it opens for its own site and search only. That is not the wall between
- * sites: whatever a cursor says, rows are read of the key's site only.
+ * Seals the position at which a page ended. A cursor travels in URLs and may hold a name or a birth date, because pages are sorted by
+ * them. So only the service can read it, and it is valid for its own site and search only. The isolation of sites does not depend on this:
+ * whatever a cursor holds, only rows of the key's site are read.
  */
 export class Cursors {
 	readonly #key: Uint8Array;
@@ -35,7 +35,7 @@ export class Cursors {
 		return Buffer.concat([iv, sealed, cipher.getAuthTag()]).toString('base64url');
 	}
 
-	/** @throws Failure `invalid` for a cursor of another site or search, or none of ours */
+	/** @throws Failure `invalid` for a cursor of another site or search, or one that this service did not issue */
 	open(scope: CursorScope, cursor: string): (string | null)[] {
 		const bytes = Buffer.from(cursor, 'base64url');
 		try {

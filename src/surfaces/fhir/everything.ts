@@ -15,8 +15,8 @@ import { pageParameters } from './page-parameters.ts';
 const compartment: readonly ResourceDefinition[] = Object.values(resources).filter(({ table }) => table.compartment !== 'none');
 
 /**
- * `GET Patient/<id>/$everything` (https://hl7.org/fhir/R4/operation-patient-everything.html): the patient and all that refers to
- * it, type by type, each in the order of ids. Takes `_count`, `_since` and `_type`.
+ * Serves `GET Patient/<id>/$everything` (https://hl7.org/fhir/R4/operation-patient-everything.html): the patient and every resource that
+ * refers to it, type by type, each in the order of ids. Takes `_count`, `_since` and `_type`.
  */
 export async function everything({ context, request, grant, definition, mediaType, base }: Interacting): Promise<HttpAnswer> {
 	if (definition.type !== 'Patient') throw new Failure('not-supported', '$everything is an operation of Patient');
@@ -60,7 +60,7 @@ function typesOf(list: string | undefined): readonly ResourceDefinition[] {
 }
 
 interface Position {
-	/** Of the type. */
+	/** The index of the type. */
 	index: number;
 	afterId: string;
 }
@@ -87,7 +87,7 @@ async function page(
 		const found = await readCompartment(reader, siteId, definition.table, { ...wanted, afterId, count: count - entries.length });
 		entries.push(...found.rows.map((stored): SearchEntry => ({ type: definition.type, stored, mode: 'match' })));
 		if (found.next !== undefined) return { entries, next: { index, afterId: found.next } };
-		// The page is full, and whether the next types have anything is not known: an empty last page is avoided by looking.
+		// The page is full, and it is unknown whether the next types have anything. Looking ahead avoids an empty last page.
 		if (entries.length === count) return { entries, next: await following(reader, siteId, types, index + 1, wanted) };
 		afterId = nilId;
 	}

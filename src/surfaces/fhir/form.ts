@@ -2,7 +2,7 @@ import { bodyType } from '../http/media-type.ts';
 import type { HttpRequest } from '../http/message.ts';
 
 /**
- * The parameters of a form, encoded as in a URL; empty where there is no body.
+ * Returns the parameters of a form, encoded as in a URL; empty when there is no body.
  * @throws Failure `unsupported-media-type`
  */
 export function formOf(request: HttpRequest): string {

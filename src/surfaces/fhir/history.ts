@@ -8,7 +8,7 @@ import type { Interacting } from './context.ts';
 import { linkTo } from './links.ts';
 import { pageParameters } from './page-parameters.ts';
 
-/** https://hl7.org/fhir/R4/http.html#history of one resource. */
+/** Answers the history of one resource (https://hl7.org/fhir/R4/http.html#history). */
 export async function historyOfInstance(on: Interacting): Promise<HttpAnswer> {
 	const { context, grant, definition, request } = on;
 	const id = request.params['id'] ?? '';
@@ -17,7 +17,7 @@ export async function historyOfInstance(on: Interacting): Promise<HttpAnswer> {
 	return answer(on, `${definition.type}/${id}`, rowIdOf(id));
 }
 
-/** The same of all resources of a type. */
+/** Answers the history of all resources of a type. */
 export function historyOfType(on: Interacting): Promise<HttpAnswer> {
 	return answer(on, on.definition.type, undefined);
 }

@@ -13,7 +13,7 @@ const byFormat: ReadonlyMap<string, string> = new Map([
 	['text/json', plainJson],
 ]);
 
-/** What Accept chooses from, the best first. */
+/** The media types that Accept may choose, the best first. */
 const byName: ReadonlyMap<string, string> = new Map([
 	['application/fhir+json', fhirJson],
 	['application/json', plainJson],
@@ -22,13 +22,13 @@ const byName: ReadonlyMap<string, string> = new Map([
 const offers = [...byName.keys()];
 
 /**
- * The media type of the answer: `_format` first, then Accept by its weights.
+ * Returns the media type of the answer: `_format` first, then Accept by its weights.
  * @throws Failure `not-acceptable` when neither allows FHIR 4.0 in JSON
  */
 export function answerType(request: Pick<HttpRequest, 'header' | 'query'>): string {
 	const format = new URLSearchParams(request.query).get('_format');
 	if (format !== null && format !== '') {
-		// In a query an unescaped `+` arrives as a space.
+		// An unescaped `+` in a query arrives as a space.
 		const type = byFormat.get(parseMediaType(format).name.replace(' ', '+'));
 		if (type === undefined)
 			throw new Failure('not-acceptable', 'this server answers FHIR JSON only', { location: { expression: '_format' } });
@@ -39,7 +39,7 @@ export function answerType(request: Pick<HttpRequest, 'header' | 'query'>): stri
 	return type;
 }
 
-/** A failure is told in JSON, whatever was asked for. */
+/** Returns the media type of a failure, which is JSON whatever was asked for. */
 export function failureType(request: Pick<HttpRequest, 'header'>): string {
 	return acceptedType(request.header('accept')) ?? fhirJson;
 }
@@ -50,7 +50,8 @@ function acceptedType(accept: string | undefined): string | undefined {
 }
 
 /**
- * True when a Binary is wanted as a resource rather than as its bytes (FHIR R4 §3.1.0.1.12): only who asks for FHIR JSON by name wants that.
+ * Tells whether a Binary is wanted as a resource rather than as its bytes (FHIR R4 §3.1.0.1.12). Only a client that asks for FHIR JSON by
+ * name gets the resource.
  * @throws Failure `not-acceptable` when FHIR is asked for in another form
  */
 export function wantsResource(request: Pick<HttpRequest, 'header' | 'query'>, contentType: string): boolean {

@@ -9,15 +9,15 @@ export interface PageParameters {
 	/** FHIR instant. */
 	since: string | undefined;
 	cursor: string | undefined;
-	/** Values of the further parameters that the operation takes. */
+	/** Values of the additional parameters that the operation takes. */
 	further: Readonly<Record<string, string>>;
-	/** What was applied, in order, without the cursor. */
+	/** The parameters that were applied, in order, without the cursor. */
 	applied: [string, string][];
 }
 
 /**
- * Parameters of what is paged and is no search: `_count`, `_since`, the cursor, and those that `names` lists.
- * @throws Failure for others, and for values that they cannot have
+ * Reads the parameters of a paged list that is no search: `_count`, `_since`, the cursor, and those that `names` lists.
+ * @throws Failure for other parameters, and for values that they cannot have
  */
 export function pageParameters(query: string, limits: FhirLimits, names: readonly string[] = []): PageParameters {
 	const parameters: PageParameters & { further: Record<string, string> } = {

@@ -11,7 +11,7 @@ import type { Interacting } from './context.ts';
 /** https://hl7.org/fhir/R4/http.html#read */
 export async function read({ context, request, grant, definition, mediaType }: Interacting): Promise<HttpAnswer> {
 	const row = await context.reads.read(grant.siteId, definition.table.table, request.params['id'] ?? '');
-	// The same answer for an id of another site, an id that never was, and what is no id.
+	// The answer is the same for an id of another site, an unknown id and a malformed id.
 	if (row === undefined) throw new Failure('not-found', `there is no ${definition.type} with this id`);
 	return answerOf(row, { context, request, definition, mediaType });
 }
@@ -35,7 +35,7 @@ function answerOf(row: StoredResource, { context, request, definition, mediaType
 	return { status: 200, headers: { 'Content-Type': mediaType, ...headers }, body: renderStored(definition.type, shown) };
 }
 
-/** RFC 9110 §13.1.2 and §13.1.3: the tag decides where there is one. */
+/** Compares the validators of the request (RFC 9110 §13.1.2 and §13.1.3). An entity tag takes precedence over a date. */
 export function isUnchanged(request: HttpRequest, { version, lastUpdated }: Pick<StoredResource, 'version' | 'lastUpdated'>): boolean {
 	const tags = request.header('if-none-match');
 	if (tags !== undefined) return namesVersion(tags, version);
@@ -43,7 +43,7 @@ export function isUnchanged(request: HttpRequest, { version, lastUpdated }: Pick
 	return Math.floor(Date.parse(lastUpdated) / 1000) * 1000 <= since;
 }
 
-/** Weak comparison. */
+/** Compares weakly. */
 function namesVersion(header: string, version: string): boolean {
 	return header.split(',').some((tag) => {
 		const name = tag.trim().replace(/^W\//, '');
@@ -51,7 +51,7 @@ function namesVersion(header: string, version: string): boolean {
 	});
 }
 
-/** `_summary` and `_elements`, which a read takes too (FHIR R4 §3.1.0.1.9). */
+/** Reads `_summary` and `_elements`, which a read takes too (FHIR R4 §3.1.0.1.9). */
 function shapeOf(request: HttpRequest, definition: ResourceDefinition, { limits }: Interacting['context']): Shape | undefined {
 	if (!/(?:^|&)_(?:summary|elements)=/.test(request.query)) return undefined;
 	const wanted = new URLSearchParams(

@@ -16,7 +16,7 @@ import { searchByForm, searchType } from './search-type.ts';
 import { writeRoutes } from './write.ts';
 
 interface ReadRoute extends Pick<Route, 'method' | 'pattern'> {
-	/** What of its definition a resource type has to allow. */
+	/** The interaction that the definition of the resource type must allow. */
 	interaction: Interaction;
 	carryOut(on: Interacting): Promise<HttpAnswer>;
 }
@@ -46,7 +46,7 @@ export function fhirRoutes(context: FhirContext): Route[] {
 	return [metadataRoute, binaryRoute, ...readRoutes, ...writeRoutes(context, [metadataRoute, ...readRoutes])];
 }
 
-/** Every failure, the transport's own included, is an OperationOutcome. */
+/** Renders every failure as an OperationOutcome, including those of the transport. */
 export function renderFhirFailure(failure: Failure, request: Pick<HttpRequest, 'header'>): HttpAnswer {
 	const headers: Record<string, string> = { 'Content-Type': failureType(request) };
 	if (failure.code === 'unauthenticated') headers['WWW-Authenticate'] = 'X-API-Key';
@@ -54,7 +54,7 @@ export function renderFhirFailure(failure: Failure, request: Pick<HttpRequest, '
 	return { status: 500, headers, body: operationOutcome(failure) };
 }
 
-/** Who is calling is settled first: nothing else is told to a caller without a key. */
+/** Authenticates the caller first: a caller without a key learns nothing else. */
 function prepare(context: FhirContext, request: HttpRequest, interaction: Interaction): Interacting {
 	const grant = authenticate(context, request);
 	const mediaType = answerType(request);
@@ -66,7 +66,7 @@ function prepare(context: FhirContext, request: HttpRequest, interaction: Intera
 	return { context, request, grant, definition, mediaType, base: baseOf(request) };
 }
 
-/** Changes with the statement's content. */
+/** Must change with the content of the statement. */
 const capabilityDate = '2026-11-21';
 
 /** https://hl7.org/fhir/R4/http.html#capabilities */

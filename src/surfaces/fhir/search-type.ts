@@ -17,7 +17,7 @@ export function searchType(on: Interacting): Promise<HttpAnswer> {
 	return search(on, on.request.query);
 }
 
-/** The same by POST: parameters of the URL and of the form count alike. The links of the answer are good for GET. */
+/** Searches by POST. Parameters in the URL and in the form are equivalent. The links of the answer work with GET. */
 export async function searchByForm(on: Interacting): Promise<HttpAnswer> {
 	const parts = [on.request.query, formOf(on.request)].filter((part) => part !== '');
 	return search(on, parts.join('&'));
@@ -37,7 +37,7 @@ async function search({ context, request, grant, definition, mediaType, base }: 
 		counting || parsed.total ? countResources(reader, siteId, plan) : undefined,
 	]);
 	const { entries, cut } = await entriesOf({ context, siteId, parsed, page });
-	// A first page that is also the last has been counted for free.
+	// A first page that is also the last gives the total without another count.
 	const total = counted ?? (cursor === undefined && page.next === undefined ? page.rows.length : undefined);
 	const link = (parameters: readonly (readonly [string, string])[]) => linkTo(`${base}/${type}`, parameters);
 	const self = link(cursor === undefined ? applied : [...applied, [cursorParameter, cursor]]);
@@ -59,7 +59,7 @@ interface Paging {
 	page: FoundPage;
 }
 
-/** The matches, and what they bring along; a resource stands once in a page. */
+/** Returns the matches and the resources that they include. A resource occurs once in a page. */
 async function entriesOf({ context, siteId, parsed, page }: Paging): Promise<{ entries: SearchEntry[]; cut: boolean }> {
 	const { reader, limits } = context;
 	const { resourceType, extent } = parsed.plan;

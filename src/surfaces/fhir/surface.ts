@@ -12,7 +12,7 @@ import { bulkRoutes } from './bulk.ts';
 import { Cursors } from './cursor.ts';
 import { fhirRoutes, renderFhirFailure } from './routes.ts';
 
-/** FHIR R4, with exports and imports, on an origin that it shares with guests. */
+/** Serves FHIR R4 with exports and imports, on an origin that it shares with guests. */
 export function fhirSurface(...guests: readonly GuestSurface[]): Surface {
 	return { name: 'fhir', open: (node) => open(node, guests) };
 }
@@ -38,7 +38,7 @@ async function open(node: ServiceNode, guests: readonly GuestSurface[]): Promise
 	return listening(node, 'fhir', host, createHttpServer({ ...httpOptions(node), name: 'fhir', port, routes, renderFailure }));
 }
 
-/** The key of cursors is in the database, so that each node reads what another has given out. */
+/** The key of cursors is kept in the database, so that each node can read the cursors of the others. */
 async function cursorsOf({ database }: ServiceNode): Promise<Cursors> {
 	const [row] = await database.people.rows<{ cursor_key: Buffer }>(readCursorKey, []);
 	if (row === undefined) throw new Error('the database has no cursor key');

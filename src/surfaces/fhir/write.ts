@@ -15,7 +15,7 @@ import type { FhirContext } from './context.ts';
 import { answerType } from './negotiation.ts';
 
 interface WriteRoute extends Pick<Route, 'method' | 'pattern'> {
-	/** Undefined for what is not about one resource type's own interaction. */
+	/** Undefined for routes that are no interaction on one resource type. */
 	interaction: Interaction | undefined;
 }
 
@@ -31,8 +31,8 @@ const writes: readonly WriteRoute[] = [
 ];
 
 /**
- * What changes the record (FHIR R4 §3.1.0.4 to §3.1.0.11): each request goes to its site's mailbox like any message, and is
- * answered when it is committed or refused. `readRoutes` answer the entries of a Bundle that only read.
+ * Serves the interactions that change the record (FHIR R4 §3.1.0.4 to §3.1.0.11). Each request goes to its site's mailbox like any
+ * message and is answered when it is committed or refused. `readRoutes` answer the entries of a Bundle that only read.
  */
 export function writeRoutes(context: FhirContext, readRoutes: readonly Route[]): Route[] {
 	return writes.map(({ method, pattern, interaction }) => ({
@@ -99,7 +99,7 @@ function deliveryOf({ clock }: FhirContext, grant: KeyGrant, request: HttpReques
 	};
 }
 
-/** What selects, without what only shapes the answer. */
+/** Keeps the parameters that select resources and drops those that only shape the answer. */
 function criteriaOf(query: string): string {
 	return query
 		.split('&')

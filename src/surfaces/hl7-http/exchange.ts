@@ -7,7 +7,7 @@ import { jsonAnswer } from '../http/json-answer.ts';
 import type { HttpAnswer } from '../http/message.ts';
 import { messageTypeLabel } from '../http/message-type-label.ts';
 
-/** Hands a message to its site and counts what became of it. `started` is when its last byte was there. */
+/** Hands a message to its site and counts its outcome. `started` is the time at which its last byte arrived. */
 export async function exchange(
 	context: IngestContext,
 	grant: KeyGrant,
@@ -24,12 +24,12 @@ export async function exchange(
 	return reply;
 }
 
-/** HTTP status of a reply. */
+/** Returns the HTTP status of a reply. */
 export function statusOf({ outcome, failure }: Pick<Reply, 'outcome' | 'failure'>): number {
 	return outcome === 'refused' ? failureCodes[failure?.code ?? 'unprocessable'].status : 200;
 }
 
-/** `{success, message_type, ack}`; `ack` is the acknowledgement as text. */
+/** Renders `{success, message_type, ack}`, where `ack` is the acknowledgement as text. */
 export function jsonReply(reply: Reply<Hl7Answer>, text: (ack: Uint8Array) => string): HttpAnswer {
 	const { outcome, messageType, answer, failure } = reply;
 	const [acknowledgement] = answer.acknowledgements;

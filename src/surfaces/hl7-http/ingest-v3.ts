@@ -8,8 +8,8 @@ import { exchange, jsonReply, statusOf } from './exchange.ts';
 import { answersXml, checkXmlMediaType } from './media-type.ts';
 
 /**
- * `POST /v3/ingest`: one HL7 v3 message, answered when it is committed or refused with MCCI_IN000002UV01 in the media type
- * in which it came, or with the JSON of `/v2/ingest` where the caller accepts that. A refusal has the status of its failure.
+ * `POST /v3/ingest` takes one HL7 v3 message and answers when it is committed or refused. The answer is MCCI_IN000002UV01 in the media
+ * type of the message, or the JSON of `/v2/ingest` if the caller accepts that. A refusal has the status of its failure.
  * @throws Failure for an empty body, and `unavailable` when the service cannot store it now
  */
 export async function ingestV3(context: IngestContext, request: HttpRequest): Promise<HttpAnswer> {

@@ -15,9 +15,9 @@ const startOfBlock = 0x0b;
 const endOfBlock = 0x1c;
 
 /**
- * `POST /v2/ingest`: one HL7 v2 message, answered when it is committed or refused. A refusal has the status of its
- * failure, the sentence and the whole acknowledgement.
- * @throws Failure for what is no message, and `unavailable` when the service cannot store it now
+ * `POST /v2/ingest` takes one HL7 v2 message and answers when it is committed or refused. A refusal has the status of its failure, the
+ * sentence and the whole acknowledgement.
+ * @throws Failure when the body is no message, and `unavailable` when the service cannot store it now
  */
 export async function ingest(context: IngestContext, request: HttpRequest): Promise<HttpAnswer> {
 	const started = performance.now();
@@ -27,7 +27,10 @@ export async function ingest(context: IngestContext, request: HttpRequest): Prom
 	return jsonReply(reply, acknowledgementText);
 }
 
-/** What holds no message at all is passed on as well: it is refused behind the gateway, and so comes into the message log. */
+/**
+ * Passes on the body. Bytes that hold no message at all are passed on as well: they are refused behind the gateway, which puts them into
+ * the message log.
+ */
 function onlyMessage(body: Uint8Array): Uint8Array {
 	if (body.length === 0) throw new Failure('not-hl7', 'the body is empty, one HL7 v2 message is expected');
 	if (body[0] === startOfBlock || body.includes(endOfBlock)) {
@@ -47,7 +50,7 @@ function deliveryOf(context: IngestContext, grant: KeyGrant, bytes: Uint8Array):
 	};
 }
 
-/** An acknowledgement is in the sender's character set; JSON is Unicode. */
+/** Decodes an acknowledgement, which is in the sender's character set; JSON is Unicode. */
 function acknowledgementText(ack: Uint8Array): string {
 	const bytes = latin1(ack);
 	if (isAscii(ack)) return bytes;

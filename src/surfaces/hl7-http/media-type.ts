@@ -6,7 +6,7 @@ import type { HttpRequest } from '../http/message.ts';
 const mediaTypes: readonly string[] = ['text/plain', 'application/hl7-v2', 'x-application/hl7-v2+er7'];
 /** SOAP 1.2 has a type of its own (RFC 3902). */
 const xmlMediaTypes: readonly string[] = ['application/xml', 'text/xml', 'application/soap+xml'];
-/** Sets in which the delimiters are single bytes. Which one it is, MSH-18 says. */
+/** Character sets in which the delimiters are single bytes. MSH-18 tells which one is used. */
 const charsets = /^(utf-8|us-ascii|iso-8859-\d{1,2}|windows-125\d)$/;
 
 /** @throws Failure `unsupported-media-type` */
@@ -28,8 +28,7 @@ export function checkXmlMediaType(request: Pick<HttpRequest, 'header'>): { type:
 }
 
 /**
- * True when the caller is answered in XML, as `type`, rather than in JSON: by the weights of Accept (RFC 9110 §12.5.1). Where both are
- * wanted alike, XML is.
+ * Tells by the weights of Accept whether the caller wants XML, as `type`, rather than JSON (RFC 9110 §12.5.1). XML wins a tie.
  * @throws Failure `not-acceptable` when neither is wanted
  */
 export function answersXml(accept: string | undefined, type: string): boolean {

@@ -24,7 +24,7 @@ const registration = `<PRPA_IN201301UV02 xmlns="urn:hl7-org:v3" ITSVersion="XML_
   </controlActProcess>
 </PRPA_IN201301UV02>`;
 
-/** The OpenAPI 3.1 document of the HL7 surface. `server` is the origin under which it was asked for. */
+/** Returns the OpenAPI 3.1 document of the HL7 surface. `server` is the origin at which it was requested. */
 export function hl7OpenApi(version: string, server: string): object {
 	return {
 		openapi: '3.1.0',

@@ -7,7 +7,7 @@ import { ingest } from './ingest.ts';
 import { ingestV3 } from './ingest-v3.ts';
 import { hl7OpenApi } from './openapi.ts';
 
-/** HL7 over HTTP: `POST /v2/ingest` and `POST /v3/ingest`. Rejects when the address cannot be bound. */
+/** Serves HL7 over HTTP: `POST /v2/ingest` and `POST /v3/ingest`. Rejects when the address cannot be bound. */
 export function createHl7HttpSurface(context: IngestContext, listen: IngestListenOptions): Promise<HttpServer> {
 	const routes: Route[] = [
 		{ method: 'POST', pattern: '/v2/ingest', handle: (request) => ingest(context, request) },

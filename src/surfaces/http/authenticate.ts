@@ -10,10 +10,7 @@ export interface AuthenticationContext {
 
 const retryAfterSeconds = 5;
 
-/**
- * @throws Failure `unauthenticated` with `diagnostics`, the same for every reason; `unavailable` while nobody can be told that a key is
- * wrong
- */
+/** @throws Failure `unauthenticated` with `diagnostics`, the same for every reason; `unavailable` while keys cannot be checked */
 export function authenticate(
 	{ directory, metrics }: AuthenticationContext,
 	request: Pick<HttpRequest, 'header'>,

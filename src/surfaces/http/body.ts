@@ -1,7 +1,7 @@
 import { Failure } from '#core/failure.ts';
 import type { HttpResponse } from './load.ts';
 
-/** Why a request's headers do not delimit its body beyond doubt; the connection is closed then (RFC 9112 §6.3). */
+/** Returns the reason why a request's headers do not delimit its body unambiguously. The connection is then closed (RFC 9112 §6.3). */
 export function framingFault(headers: readonly (readonly [string, string])[]): Failure | undefined {
 	const lengths = headers.filter(([name]) => name === 'content-length');
 	if (lengths.length > 1) return new Failure('invalid', 'Content-Length stands more than once');
@@ -16,15 +16,15 @@ export function framingFault(headers: readonly (readonly [string, string])[]): F
 }
 
 export interface BodyBounds {
-	/** Of this body. */
+	/** The limit of this body. */
 	bytesMax: number;
-	/** Counts bytes against what all bodies may hold together; false when they hold that already. */
+	/** Counts bytes against the total that all bodies may hold. Returns false when that is reached. */
 	take(bytes: number): boolean;
 }
 
 /**
- * Collects a body chunk by chunk; the server's own buffers are only valid during the call, so each chunk is copied.
- * `done` is called once: with the whole body, or with the failure at which reading ended.
+ * Collects a body chunk by chunk. The server's buffers are valid only during the call, so each chunk is copied.
+ * `done` is called once, with the whole body or with the failure that ended the reading.
  */
 export function collectBody(response: HttpResponse, { bytesMax, take }: BodyBounds, done: (body: Uint8Array | Failure) => void): void {
 	const chunks: Buffer[] = [];
@@ -46,12 +46,12 @@ export function collectBody(response: HttpResponse, { bytesMax, take }: BodyBoun
 	});
 }
 
-/** Of a streamed body that waits for its reader; then the sender is held back. */
+/** Bytes of a streamed body that may wait for its reader; above this the sender is held back. */
 const heldBytesMax = 1024 * 1024;
 
 /**
- * A body that its handler reads as it comes. Between the reader and the sender stand `heldBytesMax` bytes and what the
- * server's own buffer holds.
+ * A body that its handler reads while it arrives. No more than `heldBytesMax` bytes and the server's own buffer are held between the
+ * sender and the reader.
  */
 export class StreamedBody implements AsyncIterable<Uint8Array> {
 	readonly #response: HttpResponse;
@@ -70,12 +70,12 @@ export class StreamedBody implements AsyncIterable<Uint8Array> {
 		response.onData((chunk, isLast) => this.#receive(chunk, isLast));
 	}
 
-	/** The sender has gone. */
+	/** Ends the body, because the sender has gone. */
 	abort(): void {
 		this.#end(new Failure('invalid', 'the sender broke off before the end of the body'));
 	}
 
-	/** Nothing is read any more; answers whether the sender may still be sending. */
+	/** Ends the reading. Returns whether the sender may still be sending. */
 	close(): boolean {
 		this.#end(new Failure('internal', 'the body is read after its answer'));
 		return !this.#isWhole;
@@ -107,7 +107,7 @@ export class StreamedBody implements AsyncIterable<Uint8Array> {
 			return;
 		}
 		this.#heldBytes += chunk.byteLength;
-		// The server's buffer is only valid during the call.
+		// The server's buffer is valid only during the call.
 		if (chunk.byteLength > 0) this.#chunks.push(new Uint8Array(chunk.slice(0)));
 		this.#isWhole = isLast;
 		if (!isLast && !this.#isPaused && this.#heldBytes >= heldBytesMax) {

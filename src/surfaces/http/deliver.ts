@@ -11,7 +11,7 @@ export interface DeliveryContext {
 }
 
 /**
- * Hands a request's delivery to its site. The caller still has what it sent, so what cannot be stored soon is not waited for.
+ * Hands a request's delivery to its site. The caller can repeat the request, so this does not wait long for storage.
  * @throws Failure `unavailable` with Retry-After; the delivery may then still take effect
  */
 export async function deliverSoon<Sent extends Delivery>({ gateway, limits }: DeliveryContext, delivery: Sent): Promise<ReplyTo<Sent>> {

@@ -7,18 +7,18 @@ import type { HttpAnswer } from './message.ts';
 
 type Coding = 'br' | 'gzip';
 
-/** Below this compressing costs more than it saves. */
+/** Compressing fewer bytes costs more than it saves. */
 const compressedBytesMin = 1024;
-/** As fast as gzip on FHIR JSON, and smaller; from 5 on it takes twice the time. */
+/** This level is as fast as gzip on FHIR JSON, and smaller. Level 5 and above take twice the time. */
 const brotliQuality = 4;
 
-/** Not a stream of events, each of which is wanted at once. */
+/** Event streams are left out, because each event must be sent at once. */
 const compressible =
 	/^(?:text\/(?!event-stream)|application\/(?:json|ndjson|xml|openmetrics-text|javascript)\b|[^;]+\+(?:json|ndjson|xml)\b)/;
 
 /**
- * The coding of an answer by Accept-Encoding and its weights (RFC 9110 §12.5.3); undefined is none. Of codings that are
- * wanted alike, the smaller result wins.
+ * Chooses the coding of an answer by Accept-Encoding and its weights (RFC 9110 §12.5.3); undefined means none. Of codings with equal
+ * weights the one with the smaller result wins.
  */
 export function preferredCoding(header: string | undefined): Coding | undefined {
 	if (header === undefined) return undefined;
@@ -33,8 +33,8 @@ export function preferredCoding(header: string | undefined): Coding | undefined 
 }
 
 /**
- * The answer as it is sent: compressed where the caller wants that and it pays. zlib's threads do it, not the event loop.
- * An answer that says how it is coded already stays as it is.
+ * Compresses the answer if the caller accepts that and it pays. The threads of zlib do the work, not the event loop.
+ * An answer that already has a content coding stays as it is.
  */
 export async function encoded(answer: HttpAnswer, acceptEncoding: string | undefined): Promise<HttpAnswer> {
 	const { body, headers } = answer;
@@ -48,7 +48,7 @@ export async function encoded(answer: HttpAnswer, acceptEncoding: string | undef
 	};
 	if (coding === undefined) return { ...answer, headers: varying };
 	const tag = varying['ETag'];
-	// The coded bytes are others: only a weak tag holds for both (RFC 9110 §8.8.1).
+	// The coded bytes differ, so only a weak tag is valid for both (RFC 9110 §8.8.1).
 	if (tag?.startsWith('"')) varying['ETag'] = `W/${tag}`;
 	return {
 		...answer,
@@ -68,11 +68,11 @@ function compress(coding: Coding, body: string | Uint8Array): Promise<Buffer> {
 	return coding === 'gzip' ? gzipWhole(body) : brotliWhole(body, brotliOptions(Buffer.byteLength(body)));
 }
 
-/** Ends its source early when it is left early. */
+/** Ends its source early when its own reader stops early. */
 async function* compressing(coding: Coding, body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
 	const stream = coding === 'gzip' ? createGzip() : createBrotliCompress(brotliOptions(0));
 	const fed = pipeline(Readable.from(body, { objectMode: false }), stream);
-	// The failure reaches the reader through the stream; this promise says it a second time.
+	// The stream passes the failure to the reader; this promise would only repeat it.
 	fed.catch(() => undefined);
 	yield* stream;
 }

@@ -6,7 +6,7 @@ import { type HttpMetrics, statusClass } from './metrics.ts';
 
 export interface ExchangeOptions {
 	name: 'fhir' | 'hl7-http' | 'mpps' | 'admin' | 'operations';
-	/** Of every answer that does not say otherwise. */
+	/** Headers of every answer that does not set them itself. */
 	headers?: Readonly<Record<string, string>>;
 	limits: Pick<HttpLimits, 'httpStallMsMax'>;
 	metrics: HttpMetrics;
@@ -14,20 +14,20 @@ export interface ExchangeOptions {
 
 interface AnswerTo {
 	requestId: string;
-	/** Pattern of the route, for the metrics. */
+	/** The pattern of the route, for the metrics. */
 	route: string;
-	/** Ends the connection behind the answer: what else stands on it is not to be read. */
+	/** Ends the connection after the answer, so that further bytes on it are not read. */
 	closeConnection: boolean;
 }
 
-/** The library holds this much of a streamed answer for a client that does not take it. */
+/** The library holds this much of a streamed answer for a client that does not read it. */
 const pieceBytes = 65_536;
-/** Written to learn whether the library still holds something: it tries to send that first. */
+/** A probe of this size shows whether the library still holds something, because it tries to send that first. */
 const probeBytes = 256;
-/** The library closes a connection that takes nothing for about ten seconds; a probe starts that time anew. */
+/** The library closes a connection of which nothing is read for about ten seconds. A probe restarts that time. */
 const probeMs = 4000;
 
-/** One answer to one request, unless the sender has gone. */
+/** Sends one answer to one request, unless the sender has gone. */
 export class Exchange {
 	readonly #response: HttpResponse;
 	readonly #isHead: boolean;
@@ -35,7 +35,7 @@ export class Exchange {
 	readonly #started = performance.now();
 	#over = false;
 	#isGone = false;
-	/** Whether the library holds part of the answer because the client does not take it. */
+	/** True while the library holds part of the answer because the client does not read it. */
 	#isHeld = false;
 	#takenAtMs = 0;
 	#wake: (() => void) | undefined;
@@ -46,19 +46,19 @@ export class Exchange {
 		this.#options = options;
 	}
 
-	/** The sender has gone; nothing can be written from here on. */
+	/** Marks that the sender has gone; nothing can be written from here on. */
 	abort(): void {
 		this.#over = true;
 		this.#isGone = true;
 		this.#wake?.();
 	}
 
-	/** Ends the connection in the middle of an answer that went wrong. */
+	/** Closes the connection in the middle of an answer that failed. */
 	breakOff(): void {
 		if (!this.#isGone) this.#response.close();
 	}
 
-	/** Resolves when the whole answer is with the library; an answer of one piece is written at once. */
+	/** Resolves when the library has the whole answer. An answer of one piece is written at once. */
 	async answer(answer: HttpAnswer, to: AnswerTo): Promise<void> {
 		if (this.#over) return;
 		this.#over = true;
@@ -84,13 +84,13 @@ export class Exchange {
 		response.cork(() => {
 			this.#writeHead(answer, requestId);
 			if (this.#isHead) response.endWithoutBody(Buffer.byteLength(body), closeConnection);
-			// Without arguments: an undefined length would be written as one.
+			// It is called without arguments, because the library would write an undefined length as a length.
 			else if (answer.status === 304 || answer.status === 204) response.endWithoutBody();
 			else response.end(body, closeConnection);
 		});
 	}
 
-	/** In chunked coding, as fast as the client takes it. */
+	/** Sends the body in chunked coding, as fast as the client reads it. */
 	async #stream(answer: HttpAnswer, body: AsyncIterable<Uint8Array>, { requestId, closeConnection }: AnswerTo): Promise<void> {
 		const response = this.#response;
 		response.onWritable(() => {
@@ -100,7 +100,7 @@ export class Exchange {
 		});
 		response.cork(() => {
 			this.#writeHead(answer, requestId);
-			// Without arguments, as above. The connection of a HEAD request has nothing on it that would have to be cut.
+			// It is called without arguments, as above. The answer to HEAD has no body after which the connection would have to be closed.
 			if (this.#isHead) response.endWithoutBody();
 		});
 		if (this.#isHead) return;
@@ -124,7 +124,7 @@ export class Exchange {
 		}
 	}
 
-	/** Waits until the client takes something, or it is time for a probe; false when the connection is at its end. */
+	/** Waits until the client reads something or a probe is due. Returns false when the connection has ended. */
 	async #room(): Promise<boolean> {
 		await new Promise<void>((resolve) => {
 			const timer = setTimeout(resolve, Math.min(probeMs, this.#options.limits.httpStallMsMax));

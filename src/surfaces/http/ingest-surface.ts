@@ -16,7 +16,7 @@ import type { HttpRequest } from './message.ts';
 import type { HttpMetrics } from './metrics.ts';
 import { createHttpServer, type HttpServer, type HttpServerOptions } from './server.ts';
 
-/** What the surfaces that take messages by POST work with. */
+/** Everything that the surfaces that take messages by POST work with. */
 export interface IngestContext {
 	directory: AccessDirectory;
 	gateway: SiteGateway;
@@ -27,7 +27,7 @@ export interface IngestContext {
 }
 
 export type IngestListenOptions = Pick<HttpServerOptions, 'host' | 'port' | 'tls' | 'trustedProxies'> & {
-	/** Whether the API reference is served. */
+	/** True when the API reference is served. */
 	documented: boolean;
 	version: string;
 };
@@ -36,7 +36,7 @@ interface IngestSurface extends Pick<HttpServerOptions, 'name' | 'routes'> {
 	openApi(version: string, origin: string): object;
 }
 
-/** An origin of routes that take messages, with its API reference. Rejects when the address cannot be bound. */
+/** Opens an origin of routes that take messages, with its API reference. Rejects when the address cannot be bound. */
 export function createIngestSurface(
 	{ name, routes, openApi }: IngestSurface,
 	{ limits, metrics, log }: IngestContext,
@@ -46,7 +46,7 @@ export function createIngestSurface(
 	return createHttpServer({ ...server, name, limits, metrics, log, routes: [...routes, ...reference], renderFailure: renderJsonFailure });
 }
 
-/** What the surfaces that take messages by POST work with and listen by, on the port that they have. */
+/** Returns the context and the listen options of a surface that takes messages by POST, on its port. */
 export function ingestOn(
 	node: ServiceNode,
 	port: number,
@@ -64,7 +64,7 @@ export function senderOf(context: IngestContext, request: HttpRequest): KeyGrant
 	return authenticate(context, request, 'a valid X-API-Key header is required');
 }
 
-/** What is the same of every message that the holder of a key posts. */
+/** Returns the members that are the same for every message posted with a key. */
 export function postedBy({ siteId, keyId }: KeyGrant, { clock }: IngestContext, bytes: Uint8Array) {
 	const receivedAtMs = clock.nowMs();
 	return { id: newId(receivedAtMs), siteId, clientId: nilId, source: keyId, receivedAtMs, bytes };

@@ -9,7 +9,7 @@ export function jsonAnswer(status: number, body: object | Uint8Array): HttpAnswe
 	};
 }
 
-/** `{success: false, error}`, as the surfaces beside FHIR word a failure; the server sets its status. */
+/** Renders `{success: false, error}`, the form of failures on every surface but FHIR. The server sets the status. */
 export function renderJsonFailure(failure: Failure): HttpAnswer {
 	const answer = jsonAnswer(500, { success: false, error: failure.diagnostics });
 	return failure.code === 'unauthenticated' ? { ...answer, headers: { ...answer.headers, 'WWW-Authenticate': 'X-API-Key' } } : answer;

@@ -2,7 +2,7 @@ import type { SurfaceAddress } from '#storage/runtime-file.ts';
 import type { ServiceNode } from '../node.ts';
 import type { HttpServer, HttpServerOptions } from './server.ts';
 
-/** What an HTTP surface of the node listens and answers by, beside its routes. */
+/** Returns the options that all HTTP surfaces of the node share. */
 export function httpOptions({
 	config,
 	metrics,
@@ -12,7 +12,7 @@ export function httpOptions({
 	return { host, tls: certFile && keyFile ? { certFile, keyFile } : undefined, trustedProxies, limits, metrics, log };
 }
 
-/** Hands the server's end to the node, and answers where it listens. */
+/** Registers the end of the server with the node and returns the address at which it listens. */
 export async function listening(
 	node: ServiceNode,
 	name: string,

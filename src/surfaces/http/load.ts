@@ -7,11 +7,11 @@ export type { HttpResponse, TemplatedApp } from 'uWebSockets.js';
 
 interface Packaging {
 	name: string;
-	/** What its binaries need. */
+	/** The system library that its binaries need. */
 	needs: string;
 }
 
-/** The newer one first. Its binaries need a newer C library than many hospitals' systems have. */
+/** The newer one comes first. Its binaries need a newer C library than many hospitals' systems have. */
 const packagings: readonly Packaging[] = [
 	{ name: 'uWebSockets.js', needs: 'Node 22, 24 or 26 and glibc ≥ 2.38 (Debian 13, Ubuntu 24.04)' },
 	{ name: 'uWebSockets.js-glibc-2.27', needs: 'Node 22 and glibc ≥ 2.27 (Debian 12, RHEL 8 and 9)' },
@@ -19,14 +19,14 @@ const packagings: readonly Packaging[] = [
 
 export interface LoadedServer {
 	uws: typeof Uws;
-	/** Package version of the packaging that loaded. */
+	/** The package version that was loaded. */
 	version: string;
 }
 
 let loaded: LoadedServer | undefined;
 
 /**
- * The HTTP server library that this machine can run.
+ * Loads the HTTP server library that this machine can run.
  * @throws Error that names the machine and what would work, when none loads
  */
 export function loadServer(): LoadedServer {

@@ -4,15 +4,15 @@ import type { HttpRequest } from './message.ts';
 
 /** A media type, or a range of them. */
 export interface MediaType {
-	/** In lower case; empty when there is none. */
+	/** The name in lower case; empty when there is none. */
 	name: string;
-	/** By name in lower case; values are without quotes and keep their case. */
+	/** Parameters by lower-case name. Values are without quotes and keep their case. */
 	parameters: Readonly<Record<string, string | undefined>>;
 }
 
 /** An element of Accept or Accept-Encoding. */
 export interface AcceptedRange extends MediaType {
-	/** From 0, not accepted, to 1. */
+	/** From 0 (not accepted) to 1. */
 	weight: number;
 }
 
@@ -21,7 +21,7 @@ export function parseMediaType(text: string | undefined): MediaType {
 	return { name: type, parameters };
 }
 
-/** The elements of Accept or Accept-Encoding in their order. A weight that is no number from 0 to 1 counts as 0. */
+/** Returns the elements of Accept or Accept-Encoding in their order. A weight that is no number from 0 to 1 counts as 0. */
 export function acceptedRanges(header: string): AcceptedRange[] {
 	const ranges: AcceptedRange[] = [];
 	for (let start = 0; start < header.length; ) {
@@ -35,23 +35,26 @@ export function acceptedRanges(header: string): AcceptedRange[] {
 	return ranges;
 }
 
-/** The ranges that are accepted at all, the best first and equal ones in their order. */
+/** Returns the accepted ranges, the best first; equal ones keep their order. */
 export function byWeight(ranges: readonly AcceptedRange[]): AcceptedRange[] {
 	return ranges.filter(({ weight }) => weight > 0).sort((left, right) => right.weight - left.weight);
 }
 
-/** True when the range covers the media type: by its name, its group or all. */
+/** Tells whether the range covers the media type: by its name, by its group, or because it covers all. */
 export function includes(range: string, name: string): boolean {
 	return range === '*/*' || range === name || (range.endsWith('/*') && name.startsWith(range.slice(0, -1)));
 }
 
-/** How far a range names one media type: 0 for all, 1 for a group, 2 for the type itself. */
+/** Returns how precise a range is: 0 for all types, 1 for a group, 2 for a single type. */
 function precision(range: string): number {
 	if (range === '*/*') return 0;
 	return range.endsWith('/*') ? 1 : 2;
 }
 
-/** The range that decides about a media type: the most precise that covers it, of equally precise ones the first (RFC 9110 §12.5.1). */
+/**
+ * Returns the range that decides about a media type: the most precise one that covers it, and the first of equally precise ones (RFC 9110
+ * §12.5.1).
+ */
 function deciding(ranges: readonly AcceptedRange[], name: string): AcceptedRange | undefined {
 	let best: AcceptedRange | undefined;
 	for (const range of ranges) {
@@ -60,13 +63,13 @@ function deciding(ranges: readonly AcceptedRange[], name: string): AcceptedRange
 	return best;
 }
 
-/** Undefined when no range covers the media type. */
+/** Returns undefined when no range covers the media type. */
 export function weightOf(ranges: readonly AcceptedRange[], name: string): number | undefined {
 	return deciding(ranges, name)?.weight;
 }
 
 /**
- * The media type that is accepted with the greatest weight. Where weights are equal the order of the ranges decides, then that of the offers.
+ * Returns the offered media type with the greatest weight. Ties are decided by the order of the ranges, then by that of the offers.
  * @param offers the best first
  */
 export function preferredType(ranges: readonly AcceptedRange[], offers: readonly string[]): string | undefined {
@@ -83,8 +86,8 @@ export function preferredType(ranges: readonly AcceptedRange[], offers: readonly
 }
 
 /**
- * The media type of a body that has to be one of `types`.
- * @throws Failure `unsupported-media-type`; also when the body is coded
+ * Returns the media type of a body, which must be one of `types`.
+ * @throws Failure `unsupported-media-type`; also when the body has a content coding
  */
 export function bodyType(request: Pick<HttpRequest, 'header'>, types: readonly string[]): MediaType {
 	const type = parseMediaType(request.header('content-type'));
@@ -93,7 +96,7 @@ export function bodyType(request: Pick<HttpRequest, 'header'>, types: readonly s
 	return type;
 }
 
-/** @throws Failure `unsupported-media-type` when the body is coded */
+/** @throws Failure `unsupported-media-type` when the body has a content coding */
 export function refuseEncoding(request: Pick<HttpRequest, 'header'>): void {
 	const encoding = request.header('content-encoding') ?? 'identity';
 	if (encoding.toLowerCase() !== 'identity') throw new Failure('unsupported-media-type', 'Content-Encoding is not supported');

@@ -2,8 +2,8 @@ import { eventOf } from '#hl7v2/events/index.ts';
 import { interactionOf } from '#hl7v3/interactions/index.ts';
 
 /**
- * A message type as the value of a metric's label: an event or interaction that is understood, CDA for every document, and `other` for
- * all that a sender may write besides, so that the values are bounded.
+ * Returns the value of a metric's label for a message type: an event or interaction that is understood, CDA for every document, and
+ * `other` for everything else. So the number of values is bounded, whatever senders write.
  */
 export function messageTypeLabel(messageType: string): string {
 	if (messageType.startsWith('CDA ')) return 'CDA';

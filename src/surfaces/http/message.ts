@@ -3,29 +3,29 @@ interface RequestHead {
 	readonly method: string;
 	/** Path without the query; still percent-encoded. */
 	readonly path: string;
-	/** What follows the `?`, still encoded; empty when there is none. */
+	/** The text after the `?`, still encoded; empty when there is none. */
 	readonly query: string;
 	/** Values of the pattern's `:name` parts, decoded. */
 	readonly params: Readonly<Record<string, string>>;
-	/** Header by lower-case name. */
+	/** Returns a header by its lower-case name. */
 	header(name: string): string | undefined;
-	/** The sender's address; behind a trusted proxy, the one that it forwards. */
+	/** The address of the sender. Behind a trusted proxy it is the one that the proxy forwards. */
 	readonly source: string;
-	/** Whether the sender reached us, or the trusted proxy, over TLS. */
+	/** True when the sender reached us, or the trusted proxy, over TLS. */
 	readonly secure: boolean;
 	readonly requestId: string;
 }
 
-/** A request as most handlers see it: whole and bounded. */
+/** A request with its whole, bounded body, as most handlers take it. */
 export interface HttpRequest extends RequestHead {
 	readonly body: Uint8Array;
 }
 
-/** A request whose handler takes the body as it comes. */
+/** A request whose handler reads the body while it arrives. */
 export interface StreamedRequest extends RequestHead {
 	/**
-	 * Can be read once. While nobody reads, the sender is held back. Throws a Failure when the body is longer than the route
-	 * allows, and when the sender goes away before its end.
+	 * Can be read once. While nobody reads, the sender is held back. Throws a Failure when the body is longer than the route allows, or when
+	 * the sender goes away before its end.
 	 */
 	readonly body: AsyncIterable<Uint8Array>;
 }
@@ -33,28 +33,28 @@ export interface StreamedRequest extends RequestHead {
 export interface HttpAnswer {
 	status: number;
 	headers?: Readonly<Record<string, string>>;
-	/** Each is a header Set-Cookie of its own (RFC 6265 §3). */
+	/** Each becomes a Set-Cookie header of its own (RFC 6265 §3). */
 	cookies?: readonly string[];
-	/** An iterable is read as fast as the client takes it, and left early when the client goes away. */
+	/** An iterable is read as fast as the client takes it, and ended early when the client goes away. */
 	body?: string | Uint8Array | AsyncIterable<Uint8Array>;
 }
 
 interface RoutePattern {
 	method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-	/** `/fhir/:type/:id`; a parameter is one path segment. */
+	/** A pattern such as `/fhir/:type/:id`; a parameter is one path segment. */
 	pattern: string;
 }
 
-/** Its handler is called with the whole request. */
+/** A route whose handler gets the whole request. */
 export interface Route extends RoutePattern {
 	streams?: false;
 	handle(request: HttpRequest): HttpAnswer | Promise<HttpAnswer>;
 }
 
-/** Its handler is called with the head, and reads the body as it comes. */
+/** A route whose handler gets the head and reads the body while it arrives. */
 export interface StreamingRoute extends RoutePattern {
 	streams: true;
-	/** Of the body; HTTP_BODY_BYTES_MAX does not hold here. */
+	/** The limit of the body; HTTP_BODY_BYTES_MAX does not apply here. */
 	bytesMax: number;
 	handle(request: StreamedRequest): HttpAnswer | Promise<HttpAnswer>;
 }

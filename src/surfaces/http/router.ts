@@ -10,7 +10,7 @@ export type RouteMatch<R extends AnyRoute = AnyRoute> =
 	| { kind: 'method'; allow: string }
 	| { kind: 'path' };
 
-/** Finds the route of a path: by number of segments first, then segment by segment; literal segments win over parameters. */
+/** Finds the route of a path: by the number of segments first, then segment by segment. Literal segments win over parameters. */
 export class Router<R extends AnyRoute = Route> {
 	readonly #byLength = new Map<number, Compiled<R>[]>();
 
@@ -24,7 +24,7 @@ export class Router<R extends AnyRoute = Route> {
 		}
 	}
 
-	/** HEAD is answered by the route of GET. */
+	/** The route of GET also answers HEAD. */
 	match(method: string, path: string): RouteMatch<R> {
 		const segments = path.split('/');
 		const wanted = method === 'HEAD' ? 'GET' : method;
@@ -58,7 +58,7 @@ function paramsOf(pattern: readonly string[], segments: readonly string[]): Reco
 		try {
 			params[part.slice(1)] = decodeURIComponent(segments[index] ?? '');
 		} catch {
-			// A path that is not valid percent-encoding names nothing.
+			// A path with invalid percent-encoding matches nothing.
 			return undefined;
 		}
 	}

@@ -16,24 +16,24 @@ export interface HttpServerOptions {
 	host: string;
 	port: number;
 	tls?: { certFile: string; keyFile: string } | undefined;
-	/** CIDR ranges whose X-Forwarded-For and X-Forwarded-Proto are believed. */
+	/** CIDR ranges of proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted. */
 	trustedProxies: readonly string[];
 	limits: HttpLimits;
 	metrics: HttpMetrics;
 	log: Log;
 	routes: readonly AnyRoute[];
-	/** Answers GET where no route is. */
+	/** Answers GET when no route matches. */
 	elsewhere?: Route;
-	/** Of every answer that does not say otherwise. */
+	/** Headers of every answer that does not set them itself. */
 	headers?: Readonly<Record<string, string>>;
-	/** How this surface words a failure; the status is the failure's. */
+	/** Renders a failure as this surface words it. The status follows from the failure. */
 	renderFailure(failure: Failure, request: Pick<HttpRequest, 'header' | 'path' | 'requestId'>): HttpAnswer;
 }
 
 export interface HttpServer {
 	port: number;
 	tls: boolean;
-	/** Stops listening, lets what is under way finish, then closes every connection. */
+	/** Stops listening, lets the requests under way finish, then closes every connection. */
 	close(waitMs: number): Promise<void>;
 }
 
@@ -46,17 +46,17 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
 
 type Head = Omit<HttpRequest, 'params' | 'body'> & { contentLength: number };
 
-/** A request that is under way: what it holds of the limits, and how it is answered. */
+/** A request under way: its share of the limits and the means to answer it. */
 interface UnderWay<R extends AnyRoute = AnyRoute> {
 	response: HttpResponse;
 	exchange: Exchange;
 	head: Head;
 	route: R;
 	params: Record<string, string>;
-	/** Counts bytes of the body that wait; false when those of all requests are too many already. */
+	/** Counts bytes of the body that wait. Returns false when all requests together hold too many already. */
 	take(bytes: number): boolean;
 	give(bytes: number): void;
-	/** Gives back all that it holds. */
+	/** Releases everything that the request holds. */
 	finish(): void;
 }
 
@@ -68,7 +68,7 @@ class Server implements HttpServer {
 	#listening: unknown;
 	#port = 0;
 	#underWay = 0;
-	/** Of bodies that are being read or answered. */
+	/** Bytes of bodies that are being read or answered. */
 	#waitingBytes = 0;
 	#drained: (() => void) | undefined;
 
@@ -118,12 +118,13 @@ class Server implements HttpServer {
 		const refuse = (answer: HttpAnswer, route: string, closeConnection: boolean) =>
 			void exchange.answer(answer, { requestId: head.requestId, route, closeConnection });
 		if (fault) {
-			// Answered a moment later: should more stand behind it, the library ends the connection instead of reading it as a request.
+			// The answer is sent a moment later. If more bytes follow it, the library closes the connection instead of reading them as a
+			// request.
 			response.onAborted(() => exchange.abort());
 			setImmediate(() => refuse(this.#failed(fault, head), 'none', true));
 			return;
 		}
-		// Whoever is refused within this call may have gone; the library insists on being told.
+		// A caller that is refused within this call may have gone. The library insists on this handler.
 		response.onAborted(() => exchange.abort());
 		const match = this.#match(method, path);
 		if (match.kind !== 'route') {
@@ -143,17 +144,17 @@ class Server implements HttpServer {
 		return match.kind === 'path' && isGet && elsewhere !== undefined ? { kind: 'route', route: elsewhere, params: {} } : match;
 	}
 
-	/** Why a request of this length is not begun, by the limits. */
+	/** Returns the failure when the limits do not allow a request of this length. */
 	#excess(route: AnyRoute, contentLength: number): Failure | undefined {
 		const { httpRequestsMax, httpBodyBytesMax, httpWaitingBytesMax } = this.#options.limits;
 		const bytesMax = route.streams ? route.bytesMax : httpBodyBytesMax;
 		if (contentLength > bytesMax) return tooLarge(bytesMax);
-		// A streamed body waits by pieces.
+		// Of a streamed body only pieces wait.
 		const waitingBytes = this.#waitingBytes + (route.streams ? 0 : contentLength);
 		return this.#underWay >= httpRequestsMax || waitingBytes > httpWaitingBytesMax ? tooMuch() : undefined;
 	}
 
-	/** Nothing is at the path, or not for this method; OPTIONS asks for just that (RFC 9110 §9.3.7). */
+	/** Answers when nothing is at the path, or not for this method. OPTIONS asks for exactly that (RFC 9110 §9.3.7). */
 	#unrouted(match: Exclude<RouteMatch, { kind: 'route' }>, head: Head): HttpAnswer {
 		if (match.kind === 'path') return this.#failed(new Failure('not-found', 'there is nothing at this path'), head);
 		if (head.method === 'OPTIONS') return { status: 204, headers: { Allow: match.allow } };
@@ -221,7 +222,7 @@ class Server implements HttpServer {
 			body.abort();
 			finish();
 		});
-		// What is left of a body that the handler did not read must not be taken for a request.
+		// The rest of a body that the handler did not read must not be read as a request.
 		this.#carryOut(
 			underWay,
 			() => route.handle(Object.assign(head, { params, body }) satisfies StreamedRequest),
@@ -229,7 +230,7 @@ class Server implements HttpServer {
 		);
 	}
 
-	/** `isCut` is asked before the answer is written: whether the connection has to end with it. */
+	/** `isCut` is called before the answer is written and tells whether the connection must end with it. */
 	#carryOut({ exchange, head, route, finish }: UnderWay, handle: () => HttpAnswer | Promise<HttpAnswer>, isCut: () => boolean): void {
 		this.#handle(route, head, handle)
 			.then((answer) => encoded(answer, head.header('accept-encoding')))
@@ -272,7 +273,7 @@ class Server implements HttpServer {
 			path,
 			query,
 			header: (name) => byName.get(name),
-			// Few requests are asked where they came from.
+			// Most requests never need their source, so it is computed on demand.
 			get source() {
 				return trusted ? forwarded() : peer();
 			},
@@ -282,7 +283,7 @@ class Server implements HttpServer {
 		};
 	}
 
-	/** The last address that no trusted proxy of ours stands for: what is left of it is the sender's own word. */
+	/** Returns the last address that is no trusted proxy. Everything to the left of it is only the sender's own claim. */
 	#forwardedFor(headers: readonly (readonly [string, string])[], peer: string): string {
 		const hop = headers
 			.filter(([name]) => name === 'x-forwarded-for')
@@ -311,7 +312,7 @@ class Server implements HttpServer {
 
 const noBody = new Uint8Array(0);
 
-/** Two keys are one value (RFC 9110 §5.3), which is no key: neither is to be taken for the other. */
+/** Joins two keys into one value (RFC 9110 §5.3). That is no valid key, so neither of the two is used. */
 function joinKeys(byName: Map<string, string>, headers: readonly (readonly [string, string])[]): void {
 	const keys = headers.filter(([name]) => name === 'x-api-key').map(([, value]) => value);
 	if (keys.length > 1) byName.set('x-api-key', keys.join(', '));

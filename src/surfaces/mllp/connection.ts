@@ -4,12 +4,12 @@ import type { EndReason, MllpContext } from './context.ts';
 import { Exchange } from './exchange.ts';
 import { FrameReader, frameAll } from './frame.ts';
 
-/** Acknowledgements that the peer has not taken yet; above this nothing more is read from it. */
+/** Bytes of acknowledgements that the peer has not read yet. Above this nothing more is read from it. */
 const unsentBytesMax = 256 * 1024;
-/** How long a peer has to close its side after ours, so that the last acknowledgement is not lost to a reset. */
+/** The time that a peer has to close its side after ours, so that the last acknowledgement is not lost to a reset. */
 const lingerMs = 2000;
 
-/** One MLLP connection whose address was found allowed. Ends by itself; `closed` resolves when the socket is gone. */
+/** One MLLP connection from an allowed address. It ends by itself; `closed` resolves when the socket is gone. */
 export class MllpConnection {
 	readonly closed: Promise<void>;
 	readonly #context: MllpContext;
@@ -17,7 +17,7 @@ export class MllpConnection {
 	readonly #address: string;
 	readonly #reader: FrameReader;
 	readonly #exchange: Exchange;
-	/** The first bytes, held until they can be no PROXY signature. */
+	/** The first bytes, held until they can no longer be a PROXY signature. */
 	#preamble: Buffer | undefined;
 	#paused = false;
 	#inputEnded = false;
@@ -26,7 +26,7 @@ export class MllpConnection {
 	#watch: NodeJS.Timeout | undefined;
 	#linger: NodeJS.Timeout | undefined;
 
-	/** `proxied`: the address came with a PROXY header; from anyone else such a header is refused. */
+	/** `proxied` means that the address came with a PROXY header. From any other peer such a header is refused. */
 	constructor(socket: Socket, address: string, proxied: boolean, context: MllpContext) {
 		this.#context = context;
 		this.#socket = socket;
@@ -58,7 +58,7 @@ export class MllpConnection {
 		this.#watchIn(Math.min(context.limits.mllpFrameMsMax, context.limits.mllpIdleMsMax));
 	}
 
-	/** Reads nothing more, answers what is under way, then ends. */
+	/** Reads nothing more, answers the messages under way, then ends. */
 	drain(): void {
 		this.#exchange.end('drained');
 		this.#regulate();
@@ -81,7 +81,7 @@ export class MllpConnection {
 		this.#regulate();
 	}
 
-	/** Nobody but a trusted proxy may say on whose behalf it calls. */
+	/** Only a trusted proxy may state on whose behalf it calls. */
 	#passPreamble(chunk: Buffer, before: Buffer): Buffer | undefined {
 		const bytes = before.length === 0 ? chunk : Buffer.concat([before, chunk]);
 		const signature = proxySignature(bytes);
@@ -130,7 +130,7 @@ export class MllpConnection {
 		this.#socket.write(frameAll(acks));
 	}
 
-	/** Reads while there is room for more and the peer takes its answers; ends when a peer that has ended has them all. */
+	/** Reads while there is room for more and the peer reads its answers. Ends when a peer that has ended has all its answers. */
 	#regulate(): void {
 		if (this.#endReason !== undefined) return;
 		if (this.#inputEnded) {
@@ -154,7 +154,7 @@ export class MllpConnection {
 		this.#watch = setTimeout(() => this.#checkSilence(), Math.max(1, ms));
 	}
 
-	/** A frame that does not go on, a connection without traffic. While answers are owed or reading pauses, neither counts. */
+	/** Checks for an incomplete frame and for a connection without traffic. Neither counts while answers are owed or reading pauses. */
 	#checkSilence(): void {
 		const { mllpFrameMsMax, mllpIdleMsMax } = this.#context.limits;
 		const silentMs = this.#context.clock.nowMs() - this.#lastActivityMs;
@@ -172,7 +172,7 @@ export class MllpConnection {
 		}
 	}
 
-	/** Ends our side; what the peer still sends is discarded, because closing over unread bytes resets the connection. */
+	/** Ends our side. Bytes that the peer still sends are discarded, because closing with unread bytes resets the connection. */
 	#end(reason: EndReason): void {
 		if (this.#endReason !== undefined) return;
 		this.#endReason = reason;
@@ -186,7 +186,7 @@ export class MllpConnection {
 		this.#lingerWhile(this.#socket.writableLength);
 	}
 
-	/** Waits for the peer as long as it takes what it is owed. */
+	/** Waits for the peer as long as it keeps reading its answers. */
 	#lingerWhile(unsent: number): void {
 		this.#linger = setTimeout(() => {
 			const left = this.#socket.writableLength;

@@ -10,18 +10,18 @@ import type { ConnectionRefusal } from '../tcp/reception.ts';
 import type { MllpLimits } from './limits.ts';
 import type { MllpMetrics } from './metrics.ts';
 
-/** A connection that was turned away, for the audit trail. `address` is the sender's, or the peer's when it named none. */
+/** A connection that was turned away, for the audit trail. `address` is the sender's, or the peer's when the sender's is unknown. */
 export interface RefusedConnection {
 	address: string;
 	reason: ConnectionRefusal;
 }
 
-/** What the MLLP surface works with. */
+/** Everything that the MLLP surface works with. */
 export interface MllpContext {
 	directory: AccessDirectory;
 	gateway: SiteGateway;
 	unmatched: Pick<UnmatchedLog, 'record'>;
-	/** Whether a peer is listed in TRUSTED_PROXIES; its connections then begin with a PROXY header. */
+	/** Tells whether a peer is listed in TRUSTED_PROXIES; its connections then begin with a PROXY header. */
 	isTrustedProxy(address: string): boolean;
 	audit(refused: RefusedConnection): void;
 	limits: MllpLimits & DeliveryLimits;
@@ -30,5 +30,5 @@ export interface MllpContext {
 	clock: Clock;
 }
 
-/** Why an accepted connection ended; the label of `tributary_mllp_connection_ends_total`. */
+/** The reason why an accepted connection ended; the label of `tributary_mllp_connection_ends_total`. */
 export type EndReason = 'peer' | 'idle' | 'frame-timeout' | 'slow-reader' | 'unavailable' | 'address' | 'proxy' | 'error' | 'drained';

@@ -9,45 +9,45 @@ import type { Reply } from '#record/delivery.ts';
 import type { EndReason, MllpContext } from './context.ts';
 import type { Frame } from './frame.ts';
 
-/** The socket's side of an exchange. */
+/** The socket as an exchange sees it. */
 export interface ExchangeHost {
-	/** Acknowledgements in the order of their messages; called once for all that are ready. */
+	/** Sends acknowledgements in the order of their messages; called once for all that are ready. */
 	send(acks: readonly Uint8Array[]): void;
-	/** Whether to read may have changed. */
+	/** Called when reading may have become possible or impossible. */
 	progress(): void;
-	/** Everything that will be answered is answered, no more follows. */
+	/** Called when everything that can be answered is answered. Nothing more follows. */
 	finished(reason: EndReason): void;
-	/** The service could not store for too long: the connection is to go without an answer. */
+	/** Called when the service could not store for too long. The connection must end without an answer. */
 	abandon(): void;
 }
 
 interface Entry {
-	/** Of the delivery: the same however often it is tried. */
+	/** The id of the delivery, the same on every try. */
 	id: string;
 	bytes: Uint8Array;
-	/** The length of a frame over the limit, of which `bytes` is the head. */
+	/** The length of a frame over the limit; `bytes` then holds its head. */
 	tooLong: number | undefined;
 	receivedAtMs: number;
 	receivedTick: number;
-	/** When the site's mailbox was first asked to take it. */
+	/** The time at which the site's mailbox was first asked to take the message. */
 	triedAtMs: number | undefined;
 	state: 'waiting' | 'delivering' | 'failed' | 'answered';
 	acks: readonly Uint8Array[];
 }
 
-/** A full or absent mailbox is asked again no sooner than this, even when it says that it has room. */
+/** A full or missing mailbox is asked again no sooner than this, even when it reports that it has room. */
 const holdMs = 50;
 
 /**
- * The messages of one connection: judged and delivered in the order in which they came, answered in that order.
- * After a message that could not be stored nothing behind it is delivered until it is, so that order holds.
+ * The messages of one connection, judged, delivered and answered in the order in which they arrived.
+ * If a message cannot be stored, nothing after it is delivered until it is stored. This keeps the order.
  */
 export class Exchange {
 	readonly #context: MllpContext;
 	readonly #address: string;
 	readonly #host: ExchangeHost;
 	readonly #acknowledgementSeconds: { observe(seconds: number): void };
-	/** In order of receipt; the first is the next to be answered. */
+	/** Messages in the order of receipt; the first one is answered next. */
 	#entries: Entry[] = [];
 	#delivering = 0;
 	#failed = 0;
@@ -73,7 +73,7 @@ export class Exchange {
 		return this.#entries.length === 0;
 	}
 
-	/** Takes what the reader found; a batch (FHS/BHS) counts as its messages. */
+	/** Takes the frames that the reader found. A batch (FHS/BHS) counts as its messages. */
 	take(frames: readonly Frame[]): void {
 		if (this.#ending !== undefined || frames.length === 0) return;
 		const receivedAtMs = this.#context.clock.nowMs();
@@ -88,7 +88,7 @@ export class Exchange {
 		this.#pump();
 	}
 
-	/** Delivers nothing more; `finished` follows when what is under way has been answered. */
+	/** Delivers nothing more. `finished` follows when the messages under way are answered. */
 	end(reason: EndReason): void {
 		if (this.#ending !== undefined) return;
 		this.#ending = reason;
@@ -96,13 +96,13 @@ export class Exchange {
 		this.#flush();
 	}
 
-	/** What comes behind an undelivered message cannot be answered in order any more; its sender resends it. */
+	/** Messages after an undelivered one can no longer be answered in order; their sender sends them again. */
 	#dropFrom(...states: Entry['state'][]): void {
 		const first = this.#entries.findIndex(({ state }) => states.includes(state));
 		if (first !== -1) this.#entries.length = first;
 	}
 
-	/** The socket is gone: nothing is delivered or answered from here on. */
+	/** Ends the exchange, because the socket is gone. Nothing is delivered or answered from here on. */
 	close(): void {
 		this.#finished = true;
 		this.#ending ??= 'error';
@@ -112,7 +112,7 @@ export class Exchange {
 	}
 
 	#pump(): void {
-		// A window from the earliest unanswered one, so that a slow first message bounds what is under way behind it.
+		// The window begins at the earliest unanswered message, so a slow first message limits how many are under way after it.
 		for (let index = 0; index < this.#context.limits.mllpConnectionMessagesMax; index++) {
 			const entry = this.#entries[index];
 			if (entry === undefined || this.#held || this.#failed > 0 || this.#ending !== undefined) break;
@@ -143,7 +143,7 @@ export class Exchange {
 		}
 	}
 
-	/** Whose message it is cannot be told at the moment: it waits as one that cannot be stored does. */
+	/** The sender cannot be determined at the moment. The message waits, as one that cannot be stored does. */
 	#awaitDirectory(entry: Entry): void {
 		entry.triedAtMs ??= this.#context.clock.nowMs();
 		this.#startPatience();
@@ -204,7 +204,7 @@ export class Exchange {
 			(error: unknown) => {
 				this.#delivering -= 1;
 				if (this.#finished) return;
-				// Whatever the service fails with is not the message's fault: it is tried again, and never answered AE.
+				// A failure of the service is not the message's fault: the message is tried again and never answered with AE.
 				if (!(error instanceof Failure && error.code === 'unavailable')) this.#context.log.error({ err: error, id }, 'delivery failed');
 				entry.state = 'failed';
 				this.#failed += 1;
@@ -219,7 +219,7 @@ export class Exchange {
 		entry.bytes = noBytes;
 	}
 
-	/** After a failure waits until no later message is under way, then tries again from the earliest. */
+	/** After a failure it waits until no later message is under way and then tries again from the earliest. */
 	#settled(siteId: string): void {
 		if (this.#failed > 0 && this.#ending !== undefined) {
 			this.#dropFrom('failed');
@@ -232,7 +232,7 @@ export class Exchange {
 		this.#pump();
 	}
 
-	/** Stops delivering for a moment, and until the site's mailbox may have room. */
+	/** Stops delivering for a moment, at most until the site's mailbox may have room. */
 	#hold(siteId?: string): void {
 		if (this.#held) return;
 		this.#held = true;
@@ -274,7 +274,7 @@ export class Exchange {
 		const unanswered = this.#entries.findIndex(({ state }) => state !== 'answered');
 		const ready = this.#entries.splice(0, unanswered === -1 ? this.#entries.length : unanswered);
 		if (ready.length > 0) {
-			// The acknowledgement leaves only here: after `deliver` resolved, that is after the commit.
+			// The acknowledgement is sent only here, after `deliver` resolved and thus after the commit.
 			this.#host.send(ready.flatMap(({ acks }) => acks));
 			const now = performance.now();
 			for (const { receivedTick } of ready) this.#acknowledgementSeconds.observe((now - receivedTick) / 1000);
@@ -292,5 +292,5 @@ export class Exchange {
 }
 
 const noBytes = new Uint8Array(0);
-/** Of bytes that do not begin with MSH; they fit clients that leave both fields open. */
+/** The head of bytes that do not begin with MSH. It matches clients that leave both fields open. */
 const noHead: MessageHead = { application: '', facility: '', messageType: '', controlId: '' };

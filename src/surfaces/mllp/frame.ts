@@ -1,29 +1,28 @@
 /**
- * Blocks of the Minimal Lower Layer Protocol (HL7 v2.5.1 Appendix C §C.4; Transport Specification: MLLP, Release 1):
- * `<VT> data <FS><CR>`. The reader is a pure function of the bytes: how they were cut into chunks changes nothing.
- *
- * - A FS ends the block whatever follows; a CR right behind it belongs to it. A sender that leaves the CR out gets its
- *   answer at once, and HL7 allows no 0x1C inside the data.
+ * Reads blocks of the Minimal Lower Layer Protocol (HL7 v2.5.1 Appendix C §C.4; Transport Specification: MLLP, Release 1):
+ * `<VT> data <FS><CR>`. The reader is a pure function of the bytes: it does not matter how they were divided into chunks.
+ * - A FS ends the block, whatever follows. A CR right after it belongs to it. A sender that omits the CR gets its answer at once, and HL7
+ * allows no 0x1C inside the data.
  * - Bytes outside a block are skipped and counted.
- * - A VT inside a block starts it anew when a header segment follows: the sender gave up the earlier one without its
- *   end. Any other VT is data (word processors write it as a soft line break), save for repeated ones at the start.
+ * - A VT inside a block restarts it when a header segment follows: the sender gave up the earlier block without ending it. Any other VT
+ * is data (word processors write it as a soft line break), except for repeated ones at the start.
  */
 const startOfBlock = 0x0b;
 const endOfBlock = 0x1c;
 const carriageReturn = 0x0d;
 
-/** What is kept of a block over the limit: enough for MSH, from which its answer is made. */
+/** The bytes kept of a block over the limit: enough for MSH, from which its answer is built. */
 const headBytesMax = 8192;
-/** Chunks below this are gathered into larger pieces, so that a block sent byte by byte costs its own size, not 100 times it. */
+/** Smaller chunks are gathered into larger pieces, so that a block sent byte by byte costs its own size and not 100 times that. */
 const smallChunkBytes = 16_384;
 const pieceBytesMax = 65_536;
 
 export type Frame =
 	| { kind: 'message'; bytes: Uint8Array }
-	/** Over the limit: its first bytes and how long it was. */
+	/** A block over the limit: its first bytes and its length. */
 	| { kind: 'too-long'; head: Uint8Array; length: number };
 
-/** What is no frame: `skipped` bytes between blocks, blocks `restarted` before their end, `empty` ones. */
+/** Counts of bytes that are no frame: `skipped` bytes between blocks, blocks `restarted` before their end, and `empty` blocks. */
 export interface FrameCounts {
 	skipped: number;
 	restarted: number;
@@ -36,7 +35,7 @@ function startsHeader(bytes: Buffer, at: number): boolean {
 	return id === 'MSH' || id === 'FHS' || id === 'BHS';
 }
 
-/** A list of pieces, joined once. */
+/** A list of pieces that is joined once. */
 class Gathering {
 	length = 0;
 	#pieces: Buffer[] = [];
@@ -61,7 +60,7 @@ class Gathering {
 		this.#openLength = 0;
 	}
 
-	/** All bytes in one buffer; the gathering is empty afterwards. */
+	/** Returns all bytes in one buffer and empties the gathering. */
 	take(): Buffer {
 		this.#seal();
 		const [only] = this.#pieces;
@@ -72,7 +71,7 @@ class Gathering {
 	}
 }
 
-/** Its own memory: while it waits in a mailbox, a view would keep the whole chunk in which it came. */
+/** Copies a frame. While it waits in a mailbox, a view would keep the whole chunk in memory. */
 function detached(bytes: Buffer): Uint8Array {
 	return bytes.buffer.byteLength > 2 * bytes.length ? Uint8Array.prototype.slice.call(bytes) : bytes;
 }
@@ -89,19 +88,19 @@ export class FrameReader {
 		this.#frameBytesMax = frameBytesMax;
 	}
 
-	/** Whether a block was begun and has not ended. */
+	/** True when a block was begun and has not ended. */
 	get insideFrame(): boolean {
 		return this.#state === 'inside' || this.#state === 'over-limit';
 	}
 
-	/** What was counted since the last call. */
+	/** Returns the counts since the last call. */
 	takeCounts(): FrameCounts {
 		const counts = this.#counts;
 		this.#counts = { skipped: 0, restarted: 0, empty: 0 };
 		return counts;
 	}
 
-	/** The frames that end in this chunk, in order. */
+	/** Returns the frames that end in this chunk, in order. */
 	push(chunk: Buffer): Frame[] {
 		const frames: Frame[] = [];
 		let at = 0;
@@ -150,7 +149,7 @@ export class FrameReader {
 			return;
 		}
 		const kept = this.#gathering.take();
-		// No longer than the limit, so that it does not depend on the chunk with which the limit was passed.
+		// The head is no longer than the limit, so that it does not depend on the chunk that exceeded it.
 		const head = Math.min(headBytesMax, this.#frameBytesMax);
 		this.#head = Uint8Array.from(Buffer.concat([kept.subarray(0, head), data.subarray(0, Math.max(0, head - kept.length))]));
 		this.#state = 'over-limit';
@@ -171,7 +170,7 @@ export class FrameReader {
 	}
 }
 
-/** Acknowledgements as blocks, in one buffer for one write. */
+/** Wraps acknowledgements as blocks, in one buffer for one write. */
 export function frameAll(messages: readonly Uint8Array[]): Buffer {
 	const buffer = Buffer.allocUnsafe(messages.reduce((length, message) => length + message.length + 3, 0));
 	let at = 0;

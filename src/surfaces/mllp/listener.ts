@@ -6,11 +6,11 @@ import type { MllpContext, RefusedConnection } from './context.ts';
 export interface MllpSurface {
 	/** Listens on one more port; all ports share the connection limit. Rejects with the system's error (EADDRINUSE, …). */
 	listen(options: TcpListenOptions): Promise<TcpAddress>;
-	/** Connections that are open and allowed. */
+	/** Returns the number of open, allowed connections. */
 	connections(): number;
 	/**
-	 * Stops accepting and reading, finishes the answers under way, ends the sockets; what is left after `withinMs` is
-	 * destroyed. Resolves when every socket is gone.
+	 * Stops accepting and reading, finishes the answers under way and ends the sockets. Those left after `withinMs` are destroyed.
+	 * Resolves when every socket is gone.
 	 */
 	close(withinMs: number): Promise<void>;
 }
@@ -70,7 +70,7 @@ class Connections {
 	}
 }
 
-/** HL7 v2 over MLLP, on as many ports as `listen` is called for, plain and TLS. */
+/** Serves HL7 v2 over MLLP on each port for which `listen` is called, plain or TLS. */
 export function createMllpSurface(context: MllpContext): MllpSurface {
 	const connections = new Connections(context);
 	return {

@@ -11,9 +11,9 @@ import type { MppsMetrics } from './metrics.ts';
 export type MppsContext = IngestContext & { metrics: MppsMetrics };
 
 /**
- * `POST /ingest`: one report about a procedure step, answered when it is committed or refused; what is refused is in the
- * message log.
- * @throws Failure for what is no report at all, and `unavailable` when the service cannot store it now
+ * `POST /ingest` takes one report about a procedure step and answers when it is committed or refused. A refused report is in the message
+ * log.
+ * @throws Failure when the body is no report at all, and `unavailable` when the service cannot store it now
  */
 export async function ingest(context: MppsContext, request: HttpRequest): Promise<HttpAnswer> {
 	const grant = senderOf(context, request);

@@ -31,7 +31,7 @@ const accepted = {
 const refused = { type: 'object', required: ['success', 'error'], properties: { success: { const: false }, error: text } };
 const json = (description: string, schema: object) => ({ description, content: { 'application/json': { schema } } });
 
-/** The OpenAPI 3.1 document of the MPPS surface. `server` is the origin under which it was asked for. */
+/** Returns the OpenAPI 3.1 document of the MPPS surface. `server` is the origin at which it was requested. */
 export function mppsOpenApi(version: string, server: string): object {
 	return {
 		openapi: '3.1.0',

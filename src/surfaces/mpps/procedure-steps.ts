@@ -7,10 +7,10 @@ import { deliverSoon } from '../http/deliver.ts';
 import { countReport } from './count.ts';
 import type { MppsContext } from './ingest.ts';
 
-/** PS3.7 Annex C.4.2: the sender still has what it sent. */
+/** The sender still has what it sent, so it can repeat it (PS3.7 Annex C.4.2). */
 const unavailable: DimseStatus = { status: 0x0213, comment: 'the service cannot store now, send again' };
 
-/** The DIMSE way into the sessions that `POST /ingest` reports about. */
+/** Lets DIMSE report to the same sessions as `POST /ingest`. */
 export function createProcedureSteps(context: Omit<MppsContext, 'directory' | 'log'>): ProcedureStepService {
 	const perform = async (operation: 'create' | 'set', request: ProcedureStepRequest): Promise<DimseStatus> => {
 		const receivedAtMs = context.clock.nowMs();

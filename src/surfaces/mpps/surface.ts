@@ -8,7 +8,7 @@ import { ingest, type MppsContext } from './ingest.ts';
 import { mppsOpenApi } from './openapi.ts';
 import { createProcedureSteps } from './procedure-steps.ts';
 
-/** Reports about procedure steps over HTTP: `POST /ingest`. Rejects when the address cannot be bound. */
+/** Serves reports about procedure steps over HTTP: `POST /ingest`. Rejects when the address cannot be bound. */
 export function createMppsSurface(context: MppsContext, listen: IngestListenOptions): Promise<HttpServer> {
 	const routes: Route[] = [{ method: 'POST', pattern: '/ingest', handle: (request) => ingest(context, request) }];
 	return createIngestSurface({ name: 'mpps', routes, openApi: mppsOpenApi }, context, listen);
@@ -20,7 +20,7 @@ export const mppsSurface: Surface = {
 	open: (node) => listening(node, 'mpps', node.config.HOST, createMppsSurface(...ingestOn(node, node.config.MPPS_PORT))),
 };
 
-/** The same procedure steps, for what arrives over DIMSE. */
+/** Returns the service by which DIMSE reports about the same procedure steps. */
 export function procedureStepsOf({ config, gateway, metrics, clock }: ServiceNode): ProcedureStepService {
 	return createProcedureSteps({ gateway, limits: config.limits, metrics, clock });
 }

@@ -9,7 +9,7 @@ import type { HttpMetrics } from '../http/metrics.ts';
 import { createHttpServer, type HttpServer } from '../http/server.ts';
 import type { ServiceNode, Surface } from '../node.ts';
 
-/** Something that must be up before the node takes traffic, by its name in the answer: `database`, `workers`, `listeners`. */
+/** Something that must be up before the node takes traffic, with its name in the answer: `database`, `workers`, `listeners`. */
 export interface ReadinessCheck {
 	name: string;
 	up(): boolean;
@@ -17,7 +17,7 @@ export interface ReadinessCheck {
 
 export interface OperationsContext {
 	checks: readonly ReadinessCheck[];
-	/** True from the moment at which the node was asked to end. */
+	/** Returns true from the moment at which the node was asked to end. */
 	draining(): boolean;
 	limits: HttpLimits;
 	metrics: Exposition & HttpMetrics;
@@ -32,7 +32,7 @@ function jsonAnswer(status: number, body: object): HttpAnswer {
 	};
 }
 
-/** The process runs and its event loop turns; nothing else is asked, so that a lost database does not end the node. */
+/** The process runs and its event loop turns. Nothing else is checked, so that a lost database does not end the node. */
 function live(): HttpAnswer {
 	return jsonAnswer(200, { status: 'live' });
 }
@@ -56,7 +56,7 @@ function renderFailure(failure: Failure): HttpAnswer {
 	return jsonAnswer(500, { success: false, error: failure.diagnostics });
 }
 
-/** `/metrics`, `/health/live` and `/health/ready`, without a key: bound to loopback unless OPS_HOST says otherwise. */
+/** Serves `/metrics`, `/health/live` and `/health/ready` without a key. It is bound to loopback unless OPS_HOST says otherwise. */
 export function createOperationsSurface(context: OperationsContext, listen: { host: string; port: number }): Promise<HttpServer> {
 	const { limits, metrics, log } = context;
 	return createHttpServer({
@@ -92,7 +92,7 @@ export const operationsSurface: Surface = {
 	},
 };
 
-/** What is counted when it is asked for. */
+/** Sets the metrics that are measured only when they are asked for. */
 function collect({ metrics, gateway, directory, database }: ServiceNode): void {
 	const waiting = gateway.waiting();
 	metrics.mailboxMessages.set(waiting.messages);

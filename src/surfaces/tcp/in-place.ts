@@ -1,9 +1,9 @@
 import { Socket } from 'node:net';
 
-/** Holds the longest read of a socket, of whichever: one is read after the other, and given out at once. */
+/** Holds the longest read of a socket. All sockets share it: one is read after the other, and its bytes are handed out at once. */
 const shared = Buffer.allocUnsafeSlow(256 * 1024);
 
-/** What Node.js keeps of a socket that was made with the option `onread`. */
+/** The fields that Node.js keeps for a socket created with the option `onread`. */
 interface Internals {
 	handle: { useUserBuffer(buffer: Buffer): void };
 	buffer: symbol;
@@ -11,9 +11,10 @@ interface Internals {
 }
 
 /**
- * Reads a socket into memory that all sockets share; `take` may not keep the bytes. This is `onread` of `net.connect`, for which sockets that were
- * accepted have no option: the fields that it sets are set here (docs/decisions/0028). Where this is TLS, or a Node.js without
- * these fields, the bytes come by the event `data`, in memory of their own.
+ * Reads a socket into memory that all sockets share; `take` must not keep the bytes. This does what `onread` of `net.connect` does.
+ * Accepted
+ * sockets have no such option, so its fields are set here (docs/decisions/0028). With TLS, or with a Node.js without these fields, the
+ * bytes arrive by the event `data` in memory of their own.
  */
 export function readInPlace(socket: Socket, take: (bytes: Buffer) => void): void {
 	const internals = internalsOf(socket);
@@ -22,16 +23,16 @@ export function readInPlace(socket: Socket, take: (bytes: Buffer) => void): void
 		return;
 	}
 	const { handle, buffer, callback } = internals;
-	// What came behind a PROXY header.
+	// These bytes came after a PROXY header.
 	const early: unknown = socket.read();
 	if (Buffer.isBuffer(early)) process.nextTick(() => take(early));
 	handle.useUserBuffer(shared);
 	Object.assign(socket, { [buffer]: shared, [callback]: (length: number) => take(shared.subarray(0, length)) });
 }
 
-/** Undefined: the socket has none of them. */
+/** Returns undefined when the socket has none of them. */
 export function internalsOf(socket: Socket): Internals | undefined {
-	// A socket of another class has a handle of its own kind.
+	// A socket of another class has another kind of handle.
 	if (socket.constructor !== Socket) return undefined;
 	const symbols = Object.getOwnPropertySymbols(socket);
 	const [buffer, callback] = ['kBuffer', 'kBufferCb'].map((name) => symbols.find(({ description }) => description === name));

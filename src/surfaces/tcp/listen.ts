@@ -4,12 +4,12 @@ import type { SurfaceAddress } from '#storage/runtime-file.ts';
 import type { ServiceNode } from '../node.ts';
 import type { TcpListenOptions } from './reception.ts';
 
-/** Whether a peer is listed in TRUSTED_PROXIES. */
+/** Returns a function that tells whether a peer is listed in TRUSTED_PROXIES. */
 export function trustedProxies({ config }: ServiceNode): (address: string) => boolean {
 	return addressSet(config.TRUSTED_PROXIES.map((text) => parseRange(text)).filter((range) => range !== undefined));
 }
 
-/** The certificate of the node, and the authority of its clients' where they need one. */
+/** Returns the certificate of the node and, if clients need a certificate, the authority that issues it. */
 export function tlsIdentity({ config }: ServiceNode): { cert: Buffer; key: Buffer; clientCa?: Buffer } | undefined {
 	if (!config.TLS_CERT_FILE || !config.TLS_KEY_FILE) return undefined;
 	const tls = { cert: readFileSync(config.TLS_CERT_FILE), key: readFileSync(config.TLS_KEY_FILE) };
@@ -21,7 +21,7 @@ interface TcpSurface {
 	close(withinMs: number): Promise<void>;
 }
 
-/** Listens on the plain port of a protocol and, where it has one, on its port for TLS; hands the end to the node. */
+/** Listens on the plain port of a protocol and, if it has one, on its TLS port. Registers the end of both with the node. */
 export async function plainAndTls(
 	node: ServiceNode,
 	name: string,

@@ -1,23 +1,23 @@
 import { isIPv4, isIPv6, type Socket } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** PROXY protocol, versions 1 and 2 (haproxy, proxy-protocol.txt §2). */
+/** The PROXY protocol, versions 1 and 2 (haproxy, proxy-protocol.txt §2). */
 export type ProxyHeader =
 	/** The bytes so far are the beginning of a header. */
 	| { kind: 'incomplete' }
-	/** The bytes begin no header, or a wrong one. */
+	/** The bytes begin no header, or an invalid one. */
 	| { kind: 'none' }
-	/** `address` is undefined for LOCAL and UNKNOWN: the proxy speaks for itself. */
+	/** `address` is undefined for LOCAL and UNKNOWN, when the proxy speaks for itself. */
 	| { kind: 'header'; address: string | undefined; length: number };
 
 const signature1 = Buffer.from('PROXY ', 'latin1');
 const signature2 = Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1');
-/** §2.1: the longest version 1 line, CR LF included. */
+/** The longest version 1 line, CR LF included (§2.1). */
 const line1BytesMax = 107;
-/** Addresses and the extension fields that balancers add; more is no balancer. */
+/** Room for the addresses and the extension fields that balancers add. No balancer sends more. */
 const payload2BytesMax = 4096;
 
-/** Whether the bytes are the signature of either version, or as far as they go might become it. */
+/** Tells whether the bytes are the signature of either version, or may become one when more arrive. */
 export function proxySignature(bytes: Buffer): 'yes' | 'maybe' | 'no' {
 	for (const signature of [signature1, signature2]) {
 		const length = Math.min(signature.length, bytes.length);
@@ -59,8 +59,8 @@ export function readProxyHeader(bytes: Buffer): ProxyHeader {
 }
 
 /**
- * Awaits the header that a trusted proxy sends first: without it every sender would have the proxy's address. `received` gets
- * the socket paused, what came behind the header put back; `refused` is called when there is none within `withinMs`.
+ * Waits for the header that a trusted proxy sends first; without it every sender would have the proxy's address. `received` gets the
+ * paused socket, with the bytes after the header put back. `refused` is called when there is no header within `withinMs`.
  */
 export function awaitProxyHeader(
 	socket: Socket,

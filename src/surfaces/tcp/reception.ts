@@ -6,7 +6,7 @@ import { SecureSockets, type TlsIdentity } from './secure.ts';
 
 export interface TcpListenOptions {
 	host: string;
-	/** 0: any free port. */
+	/** 0 means any free port. */
 	port: number;
 	tls?: TlsIdentity;
 }
@@ -17,34 +17,37 @@ export interface TcpAddress {
 	tls: boolean;
 }
 
-/** `proxy`: a PROXY header that is missing or wrong, or from a peer that is no trusted proxy. */
+/** `proxy`: a PROXY header is missing or invalid, or came from a peer that is no trusted proxy. */
 export type ConnectionRefusal = 'address' | 'proxy' | 'certificate';
 
-/** What a surface makes of the sockets that are accepted for it. */
+/** Tells what a surface does with the sockets that are accepted for it. */
 export interface ReceptionOptions {
-	/** For the log: `MLLP`, `DIMSE`. */
+	/** The name for the log: `MLLP`, `DIMSE`. */
 	protocol: string;
 	allowHalfOpen: boolean;
-	/** How long a trusted proxy has for its header. */
+	/** The time that a trusted proxy has for its header. */
 	headerMsMax: number;
 	log: Log;
-	/** Whether a peer is listed in TRUSTED_PROXIES; its connections then begin with a PROXY header. */
+	/** Tells whether a peer is listed in TRUSTED_PROXIES; its connections then begin with a PROXY header. */
 	isTrustedProxy(address: string): boolean;
-	/** Whether one more socket is taken, with so many that still owe a header or a handshake. */
+	/** Tells whether one more socket is accepted. `arriving` sockets still owe a header or a handshake. */
 	hasRoom(arriving: number): boolean;
-	/** Whether anybody at this address may connect, asked before a TLS handshake. `unavailable`: it cannot be told at the moment. */
+	/**
+	 * Tells before a TLS handshake whether any client at this address may connect. `unavailable` means that this cannot be told at the
+	 * moment.
+	 */
 	mayConnect(address: string): boolean | 'unavailable';
-	/** `proxied`: the address came with a PROXY header. */
+	/** `proxied` means that the address came with a PROXY header. */
 	connected(socket: Socket, address: string, proxied: boolean): void;
-	/** The socket is closed after the call. The address is the sender's, or the peer's when it named none. */
+	/** The socket is closed after the call. The address is the sender's, or the peer's when the sender's is unknown. */
 	refused(address: string, reason: ConnectionRefusal): void;
-	/** Closed through no fault of the peer: there is no room, or nobody can tell whether it may connect. */
+	/** The socket was closed through no fault of the peer: there is no room, or it cannot be told whether the peer may connect. */
 	turnedAway(reason: 'limit' | 'unavailable'): void;
 }
 
 const keepAliveDelayMs = 30_000;
 
-/** The sockets of one surface from their acceptance until it is known on whose behalf they call: PROXY header, then TLS. */
+/** The sockets of one surface from their acceptance until their sender is known: first the PROXY header, then TLS. */
 export class Reception {
 	readonly #options: ReceptionOptions;
 	readonly #servers: Server[] = [];
@@ -60,7 +63,7 @@ export class Reception {
 	async listen({ host, port, tls }: TcpListenOptions): Promise<TcpAddress> {
 		const secure = tls === undefined ? undefined : new SecureSockets(tls);
 		const { allowHalfOpen, protocol, log } = this.#options;
-		// With Nagle's algorithm an answer waits for the peer's delayed acknowledgement: 40 ms a message.
+		// With Nagle's algorithm an answer would wait for the peer's delayed acknowledgement: 40 ms a message.
 		const options = { allowHalfOpen, noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveDelayMs };
 		const server = createServer(options, (socket) => this.#onSocket(socket, secure));
 		await new Promise<void>((resolve, reject) => {
@@ -76,7 +79,7 @@ export class Reception {
 		return { host, port: typeof bound === 'object' && bound !== null ? bound.port : port, tls: secure !== undefined };
 	}
 
-	/** Stops listening and closes who has not arrived yet. Resolves when every accepted socket is gone. */
+	/** Stops listening and closes sockets that have not arrived yet. Resolves when every accepted socket is gone. */
 	async close(): Promise<void> {
 		this.#closing = true;
 		const gone = this.#servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())));
@@ -85,7 +88,7 @@ export class Reception {
 	}
 
 	#onSocket(socket: Socket, secure: SecureSockets | undefined): void {
-		// A failed socket closes, and the close is what is acted upon.
+		// A failed socket also closes, and the close event is handled.
 		socket.on('error', () => undefined);
 		const { headerMsMax, hasRoom, isTrustedProxy, turnedAway } = this.#options;
 		if (this.#closing || !hasRoom(this.#arriving.size)) {

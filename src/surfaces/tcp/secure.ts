@@ -5,7 +5,7 @@ export interface TlsIdentity {
 	/** PEM. */
 	cert: Buffer | string;
 	key: Buffer | string;
-	/** PEM; set → a client certificate that it issued is required. */
+	/** PEM. If it is set, clients need a certificate that this authority issued. */
 	clientCa?: Buffer | string;
 }
 
@@ -16,8 +16,8 @@ interface Pending {
 }
 
 /**
- * TLS over sockets that were accepted elsewhere, because a PROXY header comes before the handshake. `failed` is called
- * for a socket that closes without a completed handshake, a missing or foreign client certificate included.
+ * Runs TLS over sockets that were accepted elsewhere, because a PROXY header comes before the handshake. `failed` is called for a socket
+ * that closes without a completed handshake; that includes a missing or foreign client certificate.
  */
 export class SecureSockets {
 	readonly #server: Server;

@@ -1,18 +1,18 @@
 import { durationMs, type Expression, parseExpression } from './expression.ts';
 
-/** An alert as Prometheus has it. */
+/** An alert in the form that Prometheus uses. */
 interface Rule {
 	name: string;
 	severity: 'critical' | 'warning' | 'info';
-	/** For so long the expression has to hold. */
+	/** The expression must hold this long before the alert fires. */
 	for: `${number}${'s' | 'm' | 'h'}`;
-	/** PromQL; of a rule that a node judges, the part of it that `expression.ts` understands. */
+	/** A PromQL expression. Rules that a node judges use only the part that `expression.ts` understands. */
 	text: string;
-	/** With `{{ $labels.site }}` where a label stands. */
+	/** The summary, with `{{ $labels.site }}` in place of a label. */
 	summary: string;
-	/** What it means to the people who run the node. */
+	/** Explains the alert to the people who run the node. */
 	description: string;
-	/** A node cannot tell that it is down, and remembers no more than an hour. */
+	/** Only Prometheus can judge this rule: a node cannot tell that it is down, and it remembers no more than an hour. */
 	beyondNode?: true;
 }
 

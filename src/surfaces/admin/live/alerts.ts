@@ -3,18 +3,18 @@ import { evaluate, type History } from './expression.ts';
 
 export interface Alert {
 	name: string;
-	/** Since when its condition holds without a break, in milliseconds since 1970. */
+	/** The time at which its condition began to hold without a break, in milliseconds since 1970. */
 	sinceMs: number;
 	summary: string;
 	severity: AlertRule['severity'];
-	/** Undefined: it is about the node. */
+	/** The slug of the site; undefined when the alert is about the node. */
 	site: string | undefined;
 }
 
-/** Which alerts hold, by the rules, each as long as its rule asks for. */
+/** Tracks which alerts fire: each one whose condition has held as long as its rule demands. */
 export class Alerts {
 	readonly #rules: readonly AlertRule[];
-	/** By rule and labels. */
+	/** The alerts whose condition holds, by rule and labels. */
 	#holding = new Map<string, Alert>();
 
 	constructor(rules: readonly AlertRule[]) {

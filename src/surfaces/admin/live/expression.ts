@@ -24,19 +24,19 @@ export interface Sample {
 	value: number;
 }
 
-/** What expressions are judged by. */
+/** The recorded series that expressions are evaluated on. */
 export interface History {
-	/** The last values. */
+	/** Returns the latest values of a metric. */
 	values(metric: string): Iterable<Sample>;
-	/** By how much counters and the buckets of histograms grew in the last `windowMs`. */
+	/** Returns the growth of counters and histogram buckets in the last `windowMs`. */
 	increases(metric: string, windowMs: number): Iterable<Sample>;
-	/** The smallest value of a gauge in the last `windowMs`. */
+	/** Returns the smallest value of a gauge in the last `windowMs`. */
 	minima(metric: string, windowMs: number): Iterable<Sample>;
 }
 
 const unitMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** `90s`, `15m`, `24h` → milliseconds. */
+/** Converts `90s`, `15m`, `24h` to milliseconds. */
 export function durationMs(text: string): number {
 	const [, count = '', unit = ''] = /^(\d+)([smhd])$/.exec(text) ?? [];
 	const ms = unitMs[unit];
@@ -44,7 +44,7 @@ export function durationMs(text: string): number {
 	return Number(count) * ms;
 }
 
-/** @throws Error where the text is beyond the part that is understood */
+/** @throws Error when the text uses anything beyond the supported part */
 export function parseExpression(text: string): Expression {
 	const tokens = text.match(/"[^"]*"|[a-zA-Z_]\w*|\d+(?:\.\d+)?[smhd]?|=~|!=|==|[=(){}[\],/>]/g) ?? [];
 	if (tokens.join('') !== text.replace(/\s+/g, '')) throw new Error(`'${text}' has characters that are not understood`);
@@ -150,13 +150,13 @@ class Parser {
 	}
 }
 
-/** The names of the series that an expression reads. */
+/** Returns the names of the series that an expression reads. */
 export function metricsOf(expression: Expression): string[] {
 	if (expression.kind === 'series') return [expression.metric];
 	return expression.kind === 'ratio' ? [...metricsOf(expression.of), ...metricsOf(expression.to)] : metricsOf(expression.of);
 }
 
-/** The series of an expression; of a comparison, those for which it holds. */
+/** Returns the series of an expression. A comparison returns the series for which it holds. */
 export function evaluate(expression: Expression, history: History): Sample[] {
 	switch (expression.kind) {
 		case 'series':
@@ -178,7 +178,7 @@ export function evaluate(expression: Expression, history: History): Sample[] {
 	}
 }
 
-/** A scraper adds these; within the one node every series has them. */
+/** A scraper adds these labels; within one node every series has them. */
 const ofTheScraper = new Set(['job', 'instance']);
 
 function matches({ labels }: Sample, matchers: readonly Matcher[]): boolean {
@@ -207,7 +207,9 @@ function grouped(samples: readonly Sample[], by: readonly string[], how: 'sum' |
 	return [...groups.values()];
 }
 
-/** `le` is the upper bound of a bucket, cumulative; interpolated within the bucket as Prometheus does. */
+/**
+ * Computes a quantile for each group of buckets. `le` is the upper bound of a cumulative bucket; values are interpolated as in Prometheus.
+ */
 export function quantiles(buckets: readonly Sample[], quantile: number): Sample[] {
 	const groups = new Map<string, { labels: Record<string, string>; bounds: [number, number][] }>();
 	for (const { labels, value } of buckets) {

@@ -10,7 +10,7 @@ import { Alerts } from './alerts.ts';
 import { metricsOf, quantiles } from './expression.ts';
 import { MetricHistory } from './metric-history.ts';
 
-/** Between two points. */
+/** The time between two points. */
 export const pointMs = 10_000;
 const keptMs = 3_600_000;
 const storageMs = 300_000;
@@ -29,33 +29,33 @@ interface SiteCounts {
 interface Instant {
 	atMs: number;
 	bySite: ReadonlyMap<string, SiteCounts>;
-	/** Messages that wait, by the slug of the site. */
+	/** The number of waiting messages by site slug. */
 	waiting: ReadonlyMap<string, number>;
 	latencySeconds: { p50: number | undefined; p99: number | undefined };
 	associations: number;
-	/** As last read; undefined: not yet. */
+	/** The storage as last read; undefined until it is first read. */
 	storage: StorageUsed | undefined;
 }
 
 interface StorageUsed {
 	databaseBytes: number;
-	/** By the slug of the site. */
+	/** The bytes of images by site slug. */
 	imageBytes: ReadonlyMap<string, number>;
 }
 
-/** Whose figures are shown: all of the node, or those of some sites. */
+/** Tells whose figures are shown: those of the whole node, or those of some sites. */
 export type Viewed = 'all' | readonly string[];
 
 export interface FiguresOptions {
 	database: StatementRunner;
-	/** Messages that wait, by the id of the site. */
+	/** Returns the number of waiting messages by site id. */
 	waitingBySite(): ReadonlyMap<string, number>;
 	metrics: Exposition;
 	clock: Clock;
 	log: Log;
 }
 
-/** What this node does, every ten seconds for an hour, from the metrics that it has anyway. */
+/** Records the activity of this node every ten seconds and keeps it for an hour. The figures come from the existing metrics. */
 export class Figures {
 	readonly #options: FiguresOptions;
 	readonly #history: MetricHistory;
@@ -75,7 +75,7 @@ export class Figures {
 		this.#history = new MetricHistory(options.metrics.registry, [...judged, messages, acknowledgements, associations], keptMs);
 	}
 
-	/** Takes the first point, which the others are counted from, and then one every ten seconds; the service does not wait for it. */
+	/** Takes the first point as the base for counting, and then one every ten seconds. The timer does not keep the service running. */
 	start(): void {
 		this.#lag.enable();
 		void this.take();
@@ -127,7 +127,7 @@ export class Figures {
 		return counts;
 	}
 
-	/** Of the acknowledgements since the last point; replays wait for nobody. */
+	/** Returns a quantile of the acknowledgement time since the last point. Replays are left out, because no sender waits for them. */
 	#latency(quantile: number): number | undefined {
 		const buckets = new Map<string, number>();
 		for (const { labels, value } of this.#history.increases(acknowledgements, 1)) {
@@ -142,7 +142,7 @@ export class Figures {
 		return new Map(waiting.flatMap(([id, count]) => (this.#slugs.has(id) ? [[this.#slugs.get(id) as string, count]] : [])));
 	}
 
-	/** Now and then, and when a site is new: adding up the images of a network takes a moment. */
+	/** Reads the storage only now and then, and when a site is new, because adding up the images of a network takes a moment. */
 	async #readStorage(nowMs: number): Promise<void> {
 		const { database, log } = this.#options;
 		const isKnown = [...this.#options.waitingBySite().keys()].every((id) => this.#slugs.has(id));
@@ -154,7 +154,7 @@ export class Figures {
 			this.#storage = { databaseBytes: Number(size[0]?.[0]), imageBytes: new Map(images) };
 			this.#storageAtMs = nowMs;
 		} catch (error) {
-			// That the database is away is an alert of its own; the last figure stands.
+			// An alert of its own reports that the database is away. The last figure is kept.
 			log.debug({ err: error }, 'the storage used could not be read');
 		}
 	}
@@ -182,14 +182,14 @@ export class Figures {
 		return instant && pointOf(instant, viewed);
 	}
 
-	/** `listener` is told of each further point, until what is returned is called. */
+	/** Calls `listener` for each further point until the returned function is called. */
 	onPoint(listener: () => void): () => void {
 		this.#listeners.add(listener);
 		return () => this.#listeners.delete(listener);
 	}
 }
 
-/** The database and all images; of some sites, their images. */
+/** Returns the size of the database and all images. For some sites it returns the size of their images only. */
 function storageOf(storage: StorageUsed | undefined, viewed: Viewed): number | null {
 	if (storage === undefined) return null;
 	const { databaseBytes, imageBytes: images } = storage;

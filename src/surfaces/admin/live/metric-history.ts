@@ -11,11 +11,11 @@ interface Instant {
 	atMs: number;
 	/** Values of gauges. */
 	values: ReadonlyMap<Series, number>;
-	/** What counters and buckets grew by since the instant before; metrics that did not grow are left out. */
+	/** The growth of counters and buckets since the previous instant. Metrics that did not grow are left out. */
 	grown: ReadonlyMap<Series, number>;
 }
 
-/** The last hour of some metrics of this node, from the registry that is scraped. */
+/** Keeps the last hour of some metrics of this node, read from the registry that Prometheus scrapes. */
 export class MetricHistory implements History {
 	readonly #registry: Registry;
 	readonly #metrics: readonly string[];
@@ -23,21 +23,21 @@ export class MetricHistory implements History {
 	readonly #series = new Map<string, Series>();
 	readonly #instants: Instant[] = [];
 
-	/** `series`: as an expression names them, a histogram's with their suffix. */
+	/** `series` uses the names of expressions; the names of histograms carry their suffix. */
 	constructor(registry: Registry, series: Iterable<string>, keptMs: number) {
 		this.#registry = registry;
 		this.#metrics = [...new Set(series)].map((name) => this.#metricOf(name));
 		this.#keptMs = keptMs;
 	}
 
-	/** The name in the registry: `x_bucket` is of the histogram `x`. */
+	/** Returns the name in the registry: `x_bucket` belongs to the histogram `x`. */
 	#metricOf(series: string): string {
 		const found = [series, series.replace(/_(bucket|sum|count)$/, '')].find((name) => this.#registry.getSingleMetric(name) !== undefined);
 		if (found === undefined) throw new Error(`there is no metric ${series}`);
 		return found;
 	}
 
-	/** Takes what the metrics say now, and gauges that are measured elsewhere. */
+	/** Records the current values of the metrics, and of gauges that are measured elsewhere. */
 	async take(atMs: number, gauges: Readonly<Record<string, number>> = {}): Promise<void> {
 		const values = new Map<Series, number>(Object.entries(gauges).map(([name, value]) => [this.#seriesOf(name, {}).series, value]));
 		const grown = new Map<Series, number>();
@@ -52,12 +52,12 @@ export class MetricHistory implements History {
 					values.set(series, sample.value);
 					continue;
 				}
-				// Who is not known yet began at nothing, but for the first time that anybody looks.
+				// A new series counts from zero. In the very first reading nothing counts as growth.
 				const growth = sample.value - (isNew && isFirst ? sample.value : series.last);
 				series.last = sample.value;
 				growths.set(series, growth);
 			}
-			// A quantile takes the buckets that did not grow as well.
+			// A quantile also needs the buckets that did not grow.
 			const grew = [...growths].filter(([, growth]) => growth > 0);
 			for (const [series, growth] of String(held?.type) === 'histogram' && grew.length > 0 ? growths : grew) grown.set(series, growth);
 		}

@@ -6,14 +6,14 @@ import type { AdminLimits } from '../limits.ts';
 import type { AdminMetrics } from '../metrics.ts';
 import type { Figures } from './figures.ts';
 
-/** How soon a stream ends when its session does. */
+/** A stream ends at most this long after its session. */
 const sessionCheckMs = 500;
-/** A comment keeps the connection from being taken for idle. */
+/** A comment at this interval keeps the connection from looking idle. */
 const keepAliveMs = 4000;
 const retryMs = 5000;
 
 interface Watcher {
-	/** What the session had to have when the stream began. */
+	/** The digest, reach and user of the session when the stream began. The stream ends when they no longer match. */
 	digest: string;
 	reach: string;
 	userId: string;
@@ -22,8 +22,8 @@ interface Watcher {
 }
 
 /**
- * The streams of live figures that are open. One statement asks for all of them whether their sessions hold. What they show is
- * settled when they begin: a stream whose user got other sites ends as well, and the browser opens it anew.
+ * The open streams of live figures. One statement checks the sessions of all of them. The sites that a stream shows are fixed when
+ * it begins. A stream also ends when its user gets other sites; the browser then opens a new one.
  */
 export class Watchers {
 	readonly #open = new Set<Watcher>();
@@ -47,7 +47,7 @@ export class Watchers {
 		return this.#events(watcher, latest, state);
 	}
 
-	/** Nobody takes the places of all others. */
+	/** Tells whether a user has as many streams as one user may have, so that nobody can take every place. */
 	#isFullFor(userId: string): boolean {
 		const { liveWatchersMax, liveWatchersOfUserMax } = this.#options.limits;
 		if (this.#open.size >= liveWatchersMax) return true;
@@ -55,7 +55,7 @@ export class Watchers {
 	}
 
 	async *#events(watcher: Watcher, latest: () => OverviewPoint | undefined, state: () => OverviewState): AsyncIterable<Uint8Array> {
-		// Others may have begun since it was let in.
+		// Other streams may have begun since this one was admitted.
 		if (this.#isFullFor(watcher.userId)) return;
 		this.#open.add(watcher);
 		this.#options.metrics.liveWatchers.set(this.#open.size);
@@ -81,7 +81,7 @@ export class Watchers {
 			const held = await this.#options.sessions.held([...this.#open].map(({ digest }) => digest));
 			for (const watcher of this.#open) if (held.get(watcher.digest) !== watcher.reach) end(watcher);
 		} catch (error) {
-			// Who cannot be asked for is not shown anything more.
+			// A stream whose session cannot be checked must not show anything more.
 			this.#options.log.warn({ err: error }, 'the sessions of watchers could not be checked; their streams end');
 			for (const watcher of this.#open) end(watcher);
 		} finally {
@@ -101,7 +101,7 @@ function end(watcher: Watcher): void {
 	watcher.wake();
 }
 
-/** Resolves with the next point, at the end, or when it is time for a comment. */
+/** Resolves at the next point, at the end of the stream, or when a comment is due. */
 function turnOf(watcher: Watcher): Promise<void> {
 	return new Promise((resolve) => {
 		const timer = setTimeout(resolve, keepAliveMs);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { HttpAnswer, HttpRequest, Route } from '../message.ts';
 import { originOf } from '../origin.ts';
 
-/** Nothing is loaded from elsewhere, and nothing else may frame the page or run in it. */
+/** The page loads nothing from elsewhere, and nothing else may frame it or run in it. */
 const policy =
 	"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const safe = { 'Content-Security-Policy': policy, 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'no-referrer' };
@@ -32,9 +32,9 @@ const script = readFileSync(new URL('./page.mjs', import.meta.url), 'utf8');
 const style = readFileSync(new URL('./page.css', import.meta.url), 'utf8');
 
 /**
- * The API reference of a surface: a page that sends requests with the caller's key, and the OpenAPI 3.1 document that it is
- * made of. Answered without a key or a session.
- * @param document the document, for the origin under which it is asked for
+ * Serves the API reference of a surface: a page that sends requests with the caller's key, and the OpenAPI 3.1 document behind it.
+ * Neither needs a key or a session.
+ * @param document returns the document for the origin at which it is requested
  */
 export function documentationRoutes(document: (server: string) => object): Route[] {
 	const get = (pattern: string, type: string, body: (request: HttpRequest) => string): Route => ({
