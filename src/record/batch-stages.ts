@@ -1,4 +1,4 @@
-/** How long the stages of a batch took, and what had to be repeated. */
+/** The duration of each stage of a batch, and the repetitions. */
 export interface BatchStages {
 	interpretMs: number;
 	readMs: number;

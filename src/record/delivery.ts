@@ -9,7 +9,7 @@ import type { ResourceType } from './table-shape.ts';
 export const deliverySurfaces = ['mllp', 'hl7-http', 'fhir', 'mpps', 'dimse', 'dicomweb', 'replay', 'administration'] as const;
 export type DeliverySurface = (typeof deliverySurfaces)[number];
 
-/** What a sender's integration client allows beyond the specification; crosses the thread boundary. */
+/** Options of a sender's integration client beyond the specification. They cross the thread boundary. */
 export interface Hl7v2Policy {
 	/** Further events the client opted into: `A03`, … */
 	also: readonly string[];
@@ -21,16 +21,16 @@ export interface Hl7v2Policy {
 	defaultAuthority: string | undefined;
 }
 
-/** What a site lets FHIR clients do. */
+/** The site's options for FHIR clients. */
 export interface FhirPolicy {
-	/** A PUT to an id that is free creates the resource under it. */
+	/** A PUT to an unused id creates the resource under it. */
 	updateCreates: boolean;
-	/** `Patient/<id>` in a resource has to exist. */
+	/** `Patient/<id>` in a resource must exist. */
 	checkReferences: boolean;
 }
 
 interface AnyDelivery {
-	/** The message's id in the message log; stays the same when a batch is tried again. */
+	/** The message's id in the message log. It stays the same when a batch is tried again. */
 	id: string;
 	siteId: string;
 	/** Integration client; the nil id on HTTP. */
@@ -40,7 +40,7 @@ interface AnyDelivery {
 	source: string;
 	receivedAtMs: number;
 	bytes: Uint8Array;
-	/** Set when processing it ended the worker twice: it is logged as refused and not looked at again. */
+	/** Set when processing it ended the worker twice: it is logged as refused and not processed again. */
 	withheld?: true;
 	/** Set when an operator replays a logged message: the id of that message. */
 	replayOf?: string;
@@ -52,7 +52,7 @@ export interface Hl7v2Delivery extends AnyDelivery {
 	policy: Hl7v2Policy;
 }
 
-/** The body of `POST /v3/ingest`: an HL7 v3 message or CDA document, as it is or in a SOAP envelope. */
+/** The body of `POST /v3/ingest`: an HL7 v3 message or CDA document, alone or in a SOAP envelope. */
 export interface Hl7v3Delivery extends AnyDelivery {
 	kind: 'hl7v3';
 	surface: 'hl7-http' | 'replay';
@@ -77,15 +77,15 @@ export type FhirAnswer =
 			kind: 'resource';
 			/** HTTP status. */
 			status: number;
-			/** JSON; empty where the client asked for none. */
+			/** JSON; empty when the client asked for none. */
 			body: Uint8Array;
-			/** The resource that was written or found; absent where there is none to name. */
+			/** The resource that was written or found; absent when there is none to name. */
 			resource?: { type: ResourceType; id: string; version: number; lastUpdated: string };
 	  }
 	| {
 			kind: 'bundle';
 			type: 'batch-response' | 'transaction-response';
-			/** One for each entry of the request, in JSON; those of `reads` are empty. */
+			/** The JSON answer to each entry of the request; empty for the entries in `reads`. */
 			entries: readonly Uint8Array[];
 			/** The entries that only read. They are carried out after the commit. */
 			reads: readonly BundleRead[];
@@ -113,7 +113,7 @@ export type MppsAnswer = MppsReportAnswer | DimseStatus;
 
 export type MppsReportAnswer = { success: true; session_id: string } | { success: false; error: string };
 
-/** An instance on its way into the index: `bytes` are what `packInstance` makes of it. */
+/** An instance to be indexed; `bytes` are made by `packInstance`. */
 export interface InstanceDelivery extends AnyDelivery {
 	kind: 'instance';
 	surface: 'dimse' | 'dicomweb';
@@ -131,7 +131,7 @@ export interface ReportDelivery extends AnyDelivery {
 export interface ConflictDelivery extends AnyDelivery {
 	kind: 'conflict';
 	surface: 'dimse';
-	/** The same as that of an instance. */
+	/** The site's assigning authority for patient ids whose issuer is not named. */
 	defaultAuthority: string | undefined;
 }
 
@@ -141,7 +141,7 @@ export interface IdentityDelivery extends AnyDelivery {
 	surface: 'administration';
 }
 
-/** Each kind of delivery with its answer. How a kind is read and answered stands in its file in `ingest/kinds`. */
+/** Each kind of delivery with its answer. The file of a kind in `ingest/kinds` tells how it is read and answered. */
 interface DeliveryContracts {
 	hl7v2: { delivery: Hl7v2Delivery; answer: Hl7Answer };
 	hl7v3: { delivery: Hl7v3Delivery; answer: Hl7Answer };
@@ -158,13 +158,13 @@ export type DeliveryKind = (typeof deliveryKinds)[number];
 export type DeliveryOf<Kind extends DeliveryKind> = DeliveryContracts[Kind]['delivery'];
 export type AnswerOf<Kind extends DeliveryKind> = DeliveryContracts[Kind]['answer'];
 
-/** One inbound message on its way to its site's mailbox and worker. */
+/** One inbound message to be processed by its site's mailbox and worker. */
 export type Delivery = DeliveryOf<DeliveryKind>;
 
-/** `duplicate`: it was accepted before and is answered again, without effect. */
+/** `duplicate` means that it was accepted before and is answered again, without effect. */
 export type Outcome = 'accepted' | 'refused' | 'ignored' | 'duplicate';
 
-/** The sender is told this; it exists only after the transaction is committed. */
+/** The answer to the sender. It exists only after the transaction is committed. */
 export interface Reply<Answer = AnswerOf<DeliveryKind>> {
 	id: string;
 	outcome: Outcome;

@@ -1,24 +1,27 @@
 import type { JsonObject } from '#core/json.ts';
 
-/** Types of resources that entries of a document become. */
+/** Types of resources that the entries of a document may become. */
 export type EntryType = 'AllergyIntolerance' | 'Condition' | 'DiagnosticReport' | 'Observation' | 'Procedure';
 
-/** What one entry of a clinical document states of its patient. */
+/** One entry of a clinical document, stated about its patient. */
 export interface DocumentEntry {
 	resourceType: EntryType;
-	/** What it is recognised by within the patient: a digest of its first id, else of its content and place. Unique within the document. */
+	/**
+	 * The key that identifies it within the patient: a digest of its first id, else of its content and place. It is unique within the
+	 * document.
+	 */
 	item: string;
-	/** The whole resource save id, meta, subject or patient, encounter and what `refers` fills in. */
+	/** The whole resource without id, meta, subject or patient, encounter and the elements that `refers` fills in. */
 	resource: JsonObject;
-	/** Element → entries of the same document that it lists, as `hasMember` and `result` do. */
+	/** Entries of the same document by the element that lists them, such as `hasMember` and `result`. */
 	refers?: Readonly<Record<string, readonly EntryReference[]>>;
-	/** The keys by which messages find the resource, by column; those that it has none for are absent. */
+	/** The keys by which messages find the resource, by column. Columns without a key are absent. */
 	keys?: Readonly<Record<string, string>>;
-	/** Of a DiagnosticReport: the studies that it is about, from which `imagingStudy` is filled in. */
+	/** The studies of a DiagnosticReport. `imagingStudy` is filled in from them. */
 	studies?: DocumentStudies;
 }
 
-/** By what a document names studies: their UIDs, else an accession number. */
+/** The studies that a document names: by their UIDs, else by an accession number. */
 export interface DocumentStudies {
 	/** Study Instance UIDs. */
 	uids: readonly string[];

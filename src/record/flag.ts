@@ -1,4 +1,4 @@
-/** What a person should look at, though the message was applied. Never a patient's data. */
+/** A reason why a person should look at a message although it was applied. It never contains a patient's data. */
 export interface Flag {
 	code:
 		| 'entries-refused'

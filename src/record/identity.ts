@@ -1,6 +1,6 @@
-/** What a person decides about who is who: the same as ADT^A40 and ADT^A37, between two patients that are named by their row ids. */
+/** A person's decision to merge or separate two patients: the same as ADT^A40 and ADT^A37, with the patients named by row ids. */
 export interface IdentityEdit {
-	/** `merge`: `prior` becomes replaced by `survivor`. `unmerge`: undoes that. */
+	/** `merge` replaces `prior` by `survivor`; `unmerge` undoes that. */
 	operation: 'merge' | 'unmerge';
 	survivor: string;
 	prior: string;

@@ -3,7 +3,7 @@ export const queryLevels = ['PATIENT', 'STUDY', 'SERIES', 'IMAGE'] as const;
 
 export type QueryLevel = (typeof queryLevels)[number];
 
-/** What the index and the patient's record can say of each level, by keyword of PS3.6. */
+/** The attributes that the index and the patient's record hold at each level, by keyword of PS3.6. */
 export const imagingAttributes = {
 	PATIENT: [
 		'PatientName',
@@ -44,39 +44,41 @@ export const imagingAttributes = {
 
 export type ImagingAttribute = (typeof imagingAttributes)[QueryLevel][number];
 
-/** All clauses of a query hold (PS3.4 C.2.2.2). */
+/** A clause of a query. All clauses must hold (PS3.4 C.2.2.2). */
 export type ImagingClause =
 	/**
-	 * The attribute, or one of its values, is one of the texts; none of them: nothing matches. Person names without case, and
-	 * without trailing `^`; dates, times and integers by ranges.
+	 * The attribute, or one of its values, equals one of the texts; an empty list matches nothing. Person names ignore case and trailing
+	 * `^`;
+	 * dates, times and integers are compared by ranges.
 	 */
 	| { kind: 'equals'; attribute: ImagingAttribute; values: readonly string[] }
-	/** It fits one of the patterns: `*` any characters, `?` one. */
+	/** The attribute fits one of the patterns: `*` stands for any characters, `?` for one. */
 	| { kind: 'like'; attribute: ImagingAttribute; patterns: readonly string[] }
-	/** Ends included, each open where undefined. Dates as `2024-01-31`, times as `10:20:30`. */
+	/** A range that includes its ends; an undefined end is open. Dates are written `2024-01-31`, times `10:20:30`. */
 	| { kind: 'range'; attribute: ImagingAttribute; from: string | undefined; to: string | undefined }
 	/** Date and time as one moment (C.2.2.2.5): `2024-01-31`, `2024-01-31T10:20:30`. */
 	| { kind: 'moment'; of: 'study' | 'series'; from: string | undefined; to: string | undefined }
-	/** One of the integers. */
+	/** The attribute equals one of the integers. */
 	| { kind: 'integer'; attribute: ImagingAttribute; values: readonly number[] };
 
-/** What is asked of one site, as plain data. */
+/** A query of one site, as plain data. */
 export interface ImagingQuery {
 	level: QueryLevel;
-	/** Of this level and those above it. */
+	/** Clauses on this level and those above it. */
 	clauses: readonly ImagingClause[];
-	/** What the answers show; of this level and those above it. */
+	/** The attributes that the answers show, of this level and those above it. */
 	attributes: readonly ImagingAttribute[];
-	/** Answers of a page at most. */
+	/** The largest number of answers in a page. */
 	count: number;
-	/** Where the page before ended, or how many answers are passed over. */
+	/** The position at which the previous page ended. `offset` is the number of answers to skip. */
 	after: readonly string[] | undefined;
 	offset: number;
 }
 
 /**
- * A study, series or instance, or a patient who has some: values as DICOM writes them (PS3.5 §6.2), several parted by `\`; null
- * where there is none.
+ * A study, series or instance, or a patient who has one. Values are written as in DICOM (PS3.5 §6.2), several of them separated by `\`;
+ * null
+ * when there is none.
  */
 export type ImagingEntity = Partial<Record<ImagingAttribute, string | null>>;
 
@@ -87,7 +89,7 @@ export interface RetrievableInstance {
 	sopInstanceUid: string;
 	sopClassUid: string;
 	transferSyntaxUid: string;
-	/** Where its DICOM file lies in the object store, and how long that is with its head. */
+	/** The key of its DICOM file in the object store, and the length of the file including its head. */
 	objectKey: string;
 	bytes: number;
 }

@@ -1,77 +1,78 @@
 import type { StoredInstance } from './instance.ts';
 
-/** What becomes of other content under a SOP Instance UID that is stored: the first stays, the last stays, or it is turned away. */
+/** The policy for different content under a stored SOP Instance UID: keep the first, replace it by the last, or refuse the new one. */
 export const instancePolicies = ['keep', 'replace', 'refuse'] as const;
 export type InstancePolicy = (typeof instancePolicies)[number];
 
-/** An object that the index names, and what it says of it beside the attributes. */
+/** An object that the index names, with its description beside the attributes. */
 export type HeldObject = Pick<StoredInstance, 'digest' | 'bytes' | 'objectKey' | 'callingAe' | 'source'> & {
 	sopInstanceUid: string;
 	studyUid: string;
 };
 
-/** What the index holds of an instance, as far as another one of its UID has to be compared with it. */
+/** The indexed data of an instance that is needed to compare another one with the same UID. */
 export interface HeldInstance extends HeldObject {
-	/** Instant, as PostgreSQL writes it; undefined: this batch stores it. */
+	/** An instant as PostgreSQL writes it; undefined when this batch stores it. */
 	storedAt: string | undefined;
 }
 
-/** What the index holds of a study, as far as a further instance of it and reports on it need. */
+/** The indexed data of a study that further instances and reports on it need. */
 export interface HeldStudy {
 	id: string;
 	studyUid: string;
-	/** Row id; null where the study has no patient. */
+	/** Row id; null when the study has no patient. */
 	patientId: string | null;
 	accessionNumber: string | null;
 	/** FHIR date, or dateTime without zone. */
 	started: string | null;
-	/** 0: this batch moved its last instance to another study, so that it goes. */
+	/** 0 means that this batch moved its last instance to another study, so the study will be deleted. */
 	instanceCount: number;
-	/** There is a row of it, whatever this batch makes of it. */
+	/** True when it has a row, whatever this batch changes. */
 	isStored: boolean;
 }
 
 /** An instance that a batch adds. */
 export interface NewInstance {
 	instance: StoredInstance;
-	/** Row id of the patient whose the study is when the instance begins it. */
+	/** Row id of the study's patient, if the instance begins the study. */
 	patientId: string | null;
-	/** Id of the study when the instance begins it. */
+	/** Id of the study, if the instance begins it. */
 	studyId: string;
 	isNewStudy: boolean;
 	isNewSeries: boolean;
 }
 
-/** An instance that takes the place of the one of its UID. */
+/** An instance that replaces the one with the same UID. */
 export interface Replacement {
 	added: NewInstance;
-	/** Where its UID was before. */
+	/** The studies to which its UID belonged before. */
 	studyUids: readonly string[];
-	/** Row id of the patient whom its own data set names. */
+	/** Row id of the patient that its own data set names. */
 	patientId: string | null;
 	/**
-	 * True: what it says of study and series holds from now on. False: only where it is their one instance, else what was said
-	 * first stays.
+	 * True when its study and series attributes apply from now on. False when they apply only if it is the only instance; otherwise the
+	 * first
+	 * values stay.
 	 */
 	isLastWord: boolean;
 }
 
 /**
- * Why a conflict is none any more. `stored`, `received`: a person kept the one or the other. `replaced`: was the instance until the
- * site's policy replaced it. `superseded`: was the instance until a person decided for another.
+ * The way in which a conflict was settled. `stored`, `received`: a person kept the one or the other. `replaced`: it was the instance until
+ * the site's policy replaced it. `superseded`: it was the instance until a person chose another.
  */
 export type Settlement = 'stored' | 'received' | 'replaced' | 'superseded';
 
-/** Other content under a known UID, kept aside. */
+/** Different content under a known UID, kept aside. */
 export interface Conflict extends HeldObject {
 	id: string;
-	/** As `HeldInstance.storedAt`; undefined: now. */
+	/** Like `HeldInstance.storedAt`; undefined means now. */
 	receivedAt: string | undefined;
-	/** Undefined: open. */
+	/** Undefined while the conflict is open. */
 	settlement: { as: Settlement; by: string | null } | undefined;
 }
 
-/** What the index holds of a conflict that a person settles. */
+/** The indexed data of a conflict that a person settles. */
 export interface HeldConflict {
 	sopInstanceUid: string;
 	objectKey: string;
@@ -82,11 +83,11 @@ export interface HeldConflict {
 export interface SettledConflict {
 	conflictId: string;
 	as: 'stored' | 'received';
-	/** Who decided: `cli:root`, or an e-mail address. */
+	/** The person who decided: `cli:root`, or an e-mail address. */
 	by: string;
 }
 
-/** A study as its first instance tells of it, before that is counted. */
+/** Builds a study from its first instance, before that is counted. */
 export function beganStudy({ studyId, patientId, instance }: NewInstance): HeldStudy {
 	const { studyUid, study } = instance.attributes;
 	return {

@@ -3,8 +3,9 @@ import type { StoredInstance } from './instance.ts';
 const lengthBytes = 4;
 
 /**
- * The bytes of an instance's delivery: the length of the instance in JSON (UInt32LE), the instance, and the pieces of its object where
- * it is carried.
+ * Packs the bytes of an instance's delivery: the length of the instance in JSON (UInt32LE), the instance, and the pieces of its object if
+ * it
+ * is included.
  */
 export function packInstance(instance: StoredInstance, object: readonly Uint8Array[] | undefined): Uint8Array {
 	const json = JSON.stringify(instance);

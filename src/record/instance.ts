@@ -1,6 +1,6 @@
 import type { FailureRecord } from '#core/failure.ts';
 
-/** What identifies and describes one DICOM composite instance, as its data set says it; UIDs are checked (PS3.5 §9), texts are Unicode. */
+/** Identifies and describes one DICOM composite instance as its data set states it. UIDs are checked (PS3.5 §9), texts are Unicode. */
 export interface InstanceAttributes {
 	sopClassUid: string;
 	sopInstanceUid: string;
@@ -33,7 +33,7 @@ export interface InstanceAttributes {
 }
 
 export interface InstancePatient {
-	/** (0010,0020); empty or absent: the patient is not identified. */
+	/** (0010,0020); the patient is not identified when it is empty or absent. */
 	id: string | undefined;
 	/** (0010,0021), else the universal entity id of (0010,0024). */
 	issuer: string | undefined;
@@ -53,48 +53,48 @@ export interface ReferencedInstance {
 	sopInstanceUid: string;
 }
 
-/** An instance whose object is whole, on its way into the index of its site. */
+/** An instance whose object is complete, to be put into the index of its site. */
 export interface StoredInstance {
 	attributes: InstanceAttributes;
-	/** Of the data set as it was received, without the file meta information: hex SHA-256. */
+	/** Hex SHA-256 of the data set as it was received, without the file meta information. */
 	digest: string;
-	/** Of the Part 10 file. */
+	/** The size of the Part 10 file. */
 	bytes: number;
-	/** Where the object lies. */
+	/** The key of the object in the object store. */
 	objectKey: string;
-	/** Empty: STOW-RS. */
+	/** Empty for STOW-RS. */
 	callingAe: string;
 	/** Address, or the public id of an API key (STOW-RS). */
 	source: string;
 }
 
-/** What the index made of an instance. */
+/** The result of indexing an instance. */
 export type IndexOutcome =
-	/** New: the object at its key is the instance from now on. */
+	/** It is new: the object at its key is the instance from now on. */
 	| { kind: 'stored' }
-	/** The same content was there: the object that was just written is not needed. */
+	/** The same content was stored already, so the newly written object is not needed. */
 	| { kind: 'duplicate' }
-	/** Other content under the same UID, kept aside and listed. `isHeld`: by an object that came before this one. */
+	/** Different content under the same UID was kept aside and listed. `isHeld` means that an earlier object already keeps it. */
 	| { kind: 'quarantined'; isHeld: boolean }
-	/** Other content under the same UID took the place of the object under the key `superseded`, which is kept aside. */
+	/** Different content under the same UID replaced the object under the key `superseded`, which is kept aside. */
 	| { kind: 'replaced'; superseded: string }
-	/** Other content under the same UID: the object that was just written is not needed. */
+	/** Different content under the same UID was refused, so the newly written object is not needed. */
 	| { kind: 'refused' };
 
-/** What the sender of an instance is told by the index: the outcome, or why there is none. */
+/** The index's answer to the sender of an instance: the outcome, or the failure. */
 export type IndexAnswer = IndexOutcome | { kind: 'failed'; failure: FailureRecord };
 
 /** A person's decision about a conflict. */
 export interface ConflictDecision {
 	conflictId: string;
 	by: string;
-	/** The address that it was made from; empty: the command line. */
+	/** The address from which it was made; empty for the command line. */
 	source: string;
-	/** The object that was kept aside, to become the instance; undefined: what is stored stays. */
+	/** The object that was kept aside and becomes the instance; undefined when the stored one stays. */
 	received: StoredInstance | undefined;
 }
 
-/** What became of a decision. */
+/** The result of a decision. */
 export interface DecisionAnswer {
 	failure: FailureRecord | undefined;
 	/** Key of the object that was the instance before. */

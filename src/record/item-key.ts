@@ -1,14 +1,17 @@
 import { createHash } from 'node:crypto';
 
-/** A key of more characters is kept as its SHA-256. */
+/** A key with more characters is stored as its SHA-256. */
 const charactersMax = 250;
 
-/** What an item of a patient is recognised by: a text of any length as a key. */
+/** Returns the key that identifies an item of a patient, for a text of any length. */
 export function itemKey(text: string): string {
 	return text.length <= charactersMax ? text : createHash('sha256').update(text).digest('hex');
 }
 
-/** The same of what has an identifier. The word and the space tell it from codes and texts: no system's URI has a space. */
+/**
+ * Returns the key of an item with an identifier. The word and the space distinguish it from codes and texts, because no system's URI has a
+ * space.
+ */
 export function identifierItem({ system, value }: { system: string; value: string }): string {
 	return itemKey(`identifier ${system}|${value}`);
 }

@@ -2,7 +2,7 @@
 export const stepStatuses = ['IN PROGRESS', 'COMPLETED', 'DISCONTINUED'] as const;
 export type StepStatus = (typeof stepStatuses)[number];
 
-/** What is read of a step's attributes into columns of their own. */
+/** The attributes of a step that have columns of their own. */
 export interface StepFacts {
 	patientId: string | null;
 	patientIssuer: string | null;
@@ -20,32 +20,32 @@ export interface StepFacts {
 	seriesUids: readonly string[];
 }
 
-/** One performed procedure step (PS3.4 F.7) as a site's record holds it. Immutable: a report makes a new one. */
+/** One performed procedure step (PS3.4 F.7) in a site's record. It is immutable: a report makes a new one. */
 export interface ProcedureStep {
 	readonly id: string;
 	readonly sopInstanceUid: string;
 	readonly studyUid: string;
 	readonly status: StepStatus;
-	/** JSON text of what all reports stated, the later over the earlier. */
+	/** JSON text of all reports combined; later values replace earlier ones. */
 	readonly attributes: string;
-	/** The first report was final already: the one of the start was lost on its way. */
+	/** True when the first report was already final: the report of the start was lost on its way. */
 	readonly late: boolean;
-	/** How many reports were accepted. */
+	/** The number of accepted reports. */
 	readonly reports: number;
-	/** What the last accepted report is recognised by when it comes again. */
+	/** The digest of the last accepted report, by which a repetition is recognised. */
 	readonly lastDigest: string;
 	/** Its id in the message log. */
 	readonly lastMessageId: string;
 	/** FHIR instant of the last accepted report. */
 	readonly updatedAt: string;
-	/** Absent for a step as it was read. */
+	/** Absent for a step that was read. */
 	readonly facts?: StepFacts;
 }
 
 /** An accepted report, for the history of its step. */
 export interface StepReport {
 	readonly procedureStepId: string;
-	/** From 1. */
+	/** Counts from 1. */
 	readonly number: number;
 	readonly messageId: string;
 	readonly recordedAt: string;
@@ -56,7 +56,7 @@ export interface StepReport {
 	readonly attributes: string;
 }
 
-/** A DIMSE peer is told this about its N-CREATE or N-SET. */
+/** The DIMSE answer to an N-CREATE or N-SET. */
 export interface DimseStatus {
 	/**
 	 * 0x0000; 0x0106 a status that is not IN PROGRESS at N-CREATE, or another value that is not allowed; 0x0110 with `errorId`
@@ -65,13 +65,13 @@ export interface DimseStatus {
 	status: number;
 	/** Error ID (0000,0903). */
 	errorId?: number;
-	/** For Error Comment (0000,0902), without a patient's data. */
+	/** The text of the Error Comment (0000,0902), without a patient's data. */
 	comment?: string;
 }
 
-/** What became of a report about a procedure step. */
+/** The outcome of a report about a procedure step. */
 export interface StepReportResult {
 	step: ProcedureStep;
-	/** The message that the report repeats; nothing has changed then. */
+	/** The message that the report repeats. In that case nothing has changed. */
 	repeats: string | undefined;
 }

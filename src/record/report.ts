@@ -1,18 +1,18 @@
-/** By what a report names the studies that it is about. */
+/** The names by which a report refers to its studies. */
 export interface StudyNames {
 	/** Study Instance UID. */
 	uid: string | undefined;
 	accession: string | undefined;
-	/** The filler's order number, which many departments use as accession number. */
+	/** The filler's order number, which many departments use as the accession number. */
 	filler: string | undefined;
 }
 
-/** Item of a report on all of its order; any other is that of one OBR-4. */
+/** The item of a report on its whole order. Any other item stands for one OBR-4. */
 export const wholeOrder = 'report';
 
-/** What a person does to a report. An absent member says nothing; `pdf` is base64. */
+/** A person's change to a report. An absent member leaves the value unchanged; `pdf` is base64. */
 export type ReportEdit = {
-	/** Of who does it and from what address, for the audit trail. */
+	/** The person and their address, for the audit trail. */
 	actor: string;
 	source: string;
 	title?: string;
@@ -22,19 +22,19 @@ export type ReportEdit = {
 	pdf?: string;
 } & ({ operation: 'add'; studyUid: string; status: 'draft' | 'completed' } | { operation: 'complete' | 'amend'; id: string });
 
-/** The version that an edit wrote, or why there is none. */
+/** The version that an edit wrote, or the reason why there is none. */
 export type ReportEditOutcome = { kind: 'written'; id: string; version: number } | { kind: 'refused'; diagnostics: string };
 
-/** An event of the audit trail that is written with what it is about. */
+/** An event of the audit trail that is written in the transaction of the change it describes. */
 export interface AuditEntry {
 	id: string;
 	/** FHIR instant. */
 	recordedAt: string;
 	actor: string;
 	action: string;
-	/** What was acted on; no patient's data. */
+	/** The object of the action; it contains no patient's data. */
 	subject: string;
-	/** The address; empty: the command line. */
+	/** The address; empty for the command line. */
 	source: string;
 	/** JSON. */
 	detail: string;
@@ -54,7 +54,7 @@ export function isWithdrawn(status: unknown): boolean {
 export type ContentChange = 'none' | 'added' | 'changed';
 
 /**
- * DiagnosticReport.status when a message states `stated` of a report that has `held` (FHIR R4, diagnostic-report-status).
+ * Returns DiagnosticReport.status when a message states `stated` for a report that has `held` (FHIR R4, diagnostic-report-status).
  * `late`: a completed report does not become a draft again.
  */
 export function nextStatus(held: string | undefined, stated: string, change: ContentChange): { status: string } | 'late' {

@@ -1,27 +1,27 @@
 import type { ColumnType, ResourceType } from './table-shape.ts';
 
-/** What a search asks of one site, as plain data: every clause holds. */
+/** A search of one site, as plain data. All clauses must hold. */
 export interface SearchPlan {
 	resourceType: ResourceType;
 	table: string;
 	clauses: Clause[];
-	/** Results are in this order, and then in that of the row ids. */
+	/** The order of the results; ties are sorted by row id. */
 	sort: SortKey[];
-	/** Entries of a page at most. */
+	/** The largest number of entries in a page. */
 	count: number;
-	/** Where the page before ended. */
+	/** The position at which the previous page ended. */
 	after: PagePosition | undefined;
-	/** How much of a resource that is rendered when it is read the answer needs. */
+	/** The part of the resource that the answer needs, for resources that are rendered when they are read. */
 	extent: Extent;
 }
 
-/** Of a study: all, all but its instances, or neither those nor its series. */
+/** The extent of a study: all of it, all but its instances, or neither its instances nor its series. */
 export type Extent = 'whole' | 'outline' | 'head';
 
 export interface SortKey {
 	column: string;
 	columnType: ColumnType;
-	/** Whether a row may have no value. */
+	/** True when a row may have no value. */
 	nullable: boolean;
 	descending: boolean;
 }
@@ -29,23 +29,23 @@ export interface SortKey {
 export interface PagePosition {
 	/** Row id. */
 	id: string;
-	/** Of each sort key, in PostgreSQL's text form. */
+	/** The value of each sort key in PostgreSQL's text form. */
 	keys: (string | null)[];
 }
 
-/** What else a page brings beside its matches (FHIR R4 §3.1.1.5.4), by a column that refers to another row. */
+/** Further resources that a page includes beside its matches (FHIR R4 §3.1.1.5.4), by a column that refers to another row. */
 export interface Inclusion {
-	/** `forward`: what a match refers to by the column. `reverse`: what refers to a match by it. */
+	/** `forward` includes the rows to which a match refers by the column; `reverse` includes the rows that refer to a match by it. */
 	direction: 'forward' | 'reverse';
 	/** The table that has the column. */
 	table: string;
 	column: string;
-	/** Type and table of what is included. */
+	/** Type and table of the included resources. */
 	includedType: ResourceType;
 	includedTable: string;
 }
 
-/** The same by an element that no column holds: its references are read from the matches. */
+/** An inclusion by an element that no column holds. Its references are read from the matches. */
 export interface ElementInclusion {
 	direction: 'element';
 	/** Names of the elements on the way to the references. */
@@ -64,25 +64,27 @@ export interface DateAlternative {
 	high: string;
 }
 
-/** FHIR R4 §3.1.1.4.10. System undefined: any; empty: none. Value undefined: any of the system. */
+/**
+ * A token of FHIR R4 §3.1.1.4.10. An undefined system matches any, an empty one matches none. An undefined value matches any of the system.
+ */
 export interface Token {
 	system: string | undefined;
 	value: string | undefined;
 }
 
-/** A number with the range that its digits leave open (FHIR R4 §3.1.1.4.6): `low` within, `high` the first beyond. */
+/** A number with the range that its precision implies (FHIR R4 §3.1.1.4.6): `low` is within, `high` is the first number beyond. */
 export interface QuantityAlternative {
 	prefix: DatePrefix;
 	low: string;
 	high: string;
 	value: string;
-	/** Undefined: any; empty: none. */
+	/** Undefined matches any system; empty matches none. */
 	system: string | undefined;
 	/** Code or unit. */
 	code: string | undefined;
 }
 
-/** A clause without alternatives holds for nothing: every value of the parameter was one that no resource can have. */
+/** A clause without alternatives matches nothing: no resource can have any of the parameter's values. */
 export type Clause =
 	/** A column equals one of the texts. */
 	| { kind: 'code'; column: string; values: string[] }
@@ -90,17 +92,20 @@ export type Clause =
 	| { kind: 'member'; column: string; values: string[] }
 	/** A list column is not empty. */
 	| { kind: 'listed'; column: string }
-	/** A column holds anything at all. */
+	/** A column has a value. */
 	| { kind: 'present'; column: string }
-	/** A uuid column: the row's id, or what it refers to. */
+	/** A uuid column: the row's id, or a reference. */
 	| { kind: 'reference'; column: string; ids: string[] }
 	/** A folded text column contains one of the folded texts. */
 	| { kind: 'string'; column: string; values: string[] }
-	/** The first coding stands in two columns; further ones in an array of `system|code`, `system|` and `code`. */
+	/** A coding. The first one is stored in two columns, further ones in an array of `system|code`, `system|` and `code`. */
 	| { kind: 'coding'; systemColumn: string; valueColumn: string; furtherColumn: string; tokens: Token[] }
 	/** Entries of the site's identifier index. */
 	| { kind: 'identifier'; tokens: Token[] }
-	/** A range in two columns, end excluded; open ends are infinite, a row without a date holds null. None is longer than `longestMs`. */
+	/**
+	 * A range in two columns, whose end is excluded. Open ends are infinite, and a row without a date holds null. No range is longer than
+	 * `longestMs`.
+	 */
 	| {
 			kind: 'date';
 			columnType: 'date' | 'timestamptz';
@@ -111,25 +116,28 @@ export type Clause =
 	  }
 	/** A moment in one column. */
 	| { kind: 'moment'; column: string; alternatives: DateAlternative[] }
-	/** Elements of the resource itself, found by a path: one of them passes the test. */
+	/** One of the resource's own elements on a path passes the test. */
 	| { kind: 'element'; paths: readonly string[]; test: ElementTest }
-	/** All of these hold, or any, or this one does not. */
+	/** All or any of these clauses hold, or this one does not. */
 	| { kind: 'all' | 'any'; clauses: Clause[] }
 	| { kind: 'not'; clause: Clause }
-	/** The row that a column refers to, by its id or `key`, is one for which the clauses hold (FHIR R4 §3.1.1.4.14, chains). */
+	/** The clauses hold for the row to which a column refers, by its id or `key` (FHIR R4 §3.1.1.4.14, chains). */
 	| { kind: 'through'; column: string; table: string; key?: string; clauses: Clause[] }
-	/** A row that refers to this one by its column is one for which the clauses hold (§3.1.1.4.15, `_has`). */
+	/** The clauses hold for a row that refers to this one by its column (§3.1.1.4.15, `_has`). */
 	| { kind: 'referring'; table: string; column: string; clauses: Clause[] };
 
-/** What an element is tested for; its form says where its system and value stand. */
+/** The test of an element. Its form tells where its system and value are. */
 export type ElementTest =
 	| { kind: 'exists' }
 	| { kind: 'token'; form: TokenForm; tokens: Token[] }
-	/** Folded text: the element begins with it or contains it; `exact` is the text itself. */
+	/** Compares folded text: the element begins with it or contains it. `exact` compares the text itself. */
 	| { kind: 'text'; mode: 'starts' | 'contains' | 'exact'; values: string[] }
 	/** The element is the text of a reference. */
 	| { kind: 'reference'; values: string[] }
 	| { kind: 'quantity'; alternatives: QuantityAlternative[] };
 
-/** Coding: system and code. Identifier and ContactPoint: system and value. Value: a code, boolean or other primitive itself. */
+/**
+ * The places of system and value. Coding: system and code. Identifier and ContactPoint: system and value. Value: a code, boolean or other
+ * primitive itself.
+ */
 export type TokenForm = 'coding' | 'identifier' | 'value';

@@ -1,4 +1,4 @@
-/** A resource as the database keeps it: JSON text without resourceType, id and meta. */
+/** A resource in the database: JSON text without resourceType, id and meta. */
 export interface StoredResource {
 	id: string;
 	version: string;

@@ -10,7 +10,7 @@ export interface Column {
 
 export type ColumnValue = string | boolean | number | string[] | null;
 
-/** The table of resource types (fhir/resources) declares here which there are: nothing else lists them. */
+/** The table of resource types (fhir/resources) declares its members here. There is no other list. */
 export interface Served {
 	fhirVersion: '4.0.1';
 }
@@ -18,26 +18,26 @@ export interface Served {
 /** The name of a resource type that is served. */
 export type ResourceType = Served extends { type: infer Type extends string } ? Type : string;
 
-/** `self` is the Patient, `patient` what belongs to one and so goes with it, `none` what belongs to nobody. */
+/** `self` is the Patient, `patient` is a resource that belongs to a patient, `none` is one that belongs to nobody. */
 export type Compartment = 'self' | 'patient' | 'none';
 
-/** How a resource type is kept: its table, and the columns beside the common ones, in order. */
+/** The storage of a resource type: its table, and its own columns beside the common ones, in order. */
 export interface TableShape {
 	resourceType: ResourceType;
-	/** Where its rows are read. */
+	/** The table from which its rows are read. */
 	table: string;
-	/** Its rows are kept in another form, and nobody writes the resource: its text is made when it is read. */
+	/** True when its rows are stored in another form. Nobody writes the resource; its text is made when it is read. */
 	isRendered: boolean;
-	/** Where its rows are kept: `table`, or the table from which it is rendered. */
+	/** The table in which its rows are stored: `table`, or the one from which it is rendered. */
 	keptIn: string;
 	compartment: Compartment;
-	/** Whether a resource may name a Binary of this service. */
+	/** True when a resource may refer to a Binary of this service. */
 	hasAttachments: boolean;
-	/** Columns that tie rows together; `record/apply` fills them. */
+	/** Columns that connect rows; `record/apply` fills them. */
 	links: readonly Column[];
-	/** The links that the resource itself states, for what a FHIR client writes. */
+	/** Returns the links that the resource itself states, for resources that a FHIR client writes. */
 	statedLinks(resource: JsonObject): Readonly<Record<string, ColumnValue>>;
-	/** Columns that searches read; filled from the resource by its definition. */
+	/** Columns for searches; its definition fills them from the resource. */
 	search: readonly Column[];
 	searchValues(resource: JsonObject): readonly ColumnValue[];
 }

@@ -2,7 +2,10 @@ const dot = 0x2e;
 const zero = 0x30;
 const nine = 0x39;
 
-/** PS3.5 §9.1: at most 64 characters, components of digits without a leading zero, joined by dots. A single one is met and does no harm. */
+/**
+ * Tells whether a text is a UID (PS3.5 §9.1): at most 64 characters, components of digits without a leading zero, joined by dots. UIDs with
+ * a single component occur and are accepted.
+ */
 export function isUid(text: string): boolean {
 	if (text.length === 0 || text.length > 64) return false;
 	let start = 0;
@@ -16,7 +19,7 @@ export function isUid(text: string): boolean {
 	return true;
 }
 
-/** Of an object that somebody names anew: a UID of two components at least, as every registered root makes them. */
+/** Tells whether a UID may name a new object. It needs at least two components, as under every registered root. */
 export function isObjectUid(text: string): boolean {
 	return isUid(text) && text.includes('.');
 }

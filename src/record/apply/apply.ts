@@ -22,7 +22,7 @@ export function applyChangeSet(context: ApplyContext, { changes }: ChangeSet): v
 	});
 }
 
-/** Names what has to be read before a message is applied. */
+/** Names the rows that must be read before a message is applied. */
 export function nameKeys({ changes }: ChangeSet, keys: SiteKeys): void {
 	for (const change of changes) kindOf(change).keys(change, keys, changes);
 }
@@ -31,12 +31,12 @@ export function isAppliedAlone({ changes }: ChangeSet): boolean {
 	return changes.some((change) => kindOf(change).alone === true);
 }
 
-/** Whether a message asks for what only a search in the site's turn can tell. */
+/** Tells whether a message needs a search that only the site's turn can carry out. */
 export function needsLookup({ changes }: ChangeSet): boolean {
 	return changes.some((change) => kindOf(change).needsLookup?.(change) === true);
 }
 
-/** Values of the business identifiers of whom a message is about, in the order in which it names them. */
+/** Returns the business identifier values of the patients of a message, in the order in which it names them. */
 export function patientsOf({ changes }: ChangeSet): string[] {
 	return changes.flatMap((change) => kindOf(change).patients?.(change) ?? []);
 }

@@ -3,37 +3,37 @@ import type { ApplyContext } from './context.ts';
 import type { References } from './references.ts';
 import type { SiteKeys } from './site-keys.ts';
 
-/** A change of any kind, as far as the others of its message have to know it. */
+/** A change of any kind, with the members that other changes of its message need to know. */
 export interface AnyChange {
 	readonly kind: string;
 }
 
-/** How a change names a patient. */
+/** A patient as a change names them. */
 export interface NamedPatient {
-	/** The other changes of the message point at the patient by it. */
+	/** The number by which the other changes of the message refer to the patient. */
 	ref: number;
 	/** The first is the business identifier, by which the patient is matched. */
 	identifiers: [Identifier, ...Identifier[]];
-	/** Where its first identifier stands in a format without segments (XPath). */
+	/** The XPath of the first identifier, in a format without segments. */
 	expression?: string;
 }
 
-/** What is true of a kind of change. Everything that asks about kinds asks the table of them (`kinds/index.ts`). */
+/** A kind of change and its behaviour. All code that depends on the kind uses the table of kinds (`kinds/index.ts`). */
 export interface ChangeKind<C extends AnyChange> {
 	readonly kind: C['kind'];
-	/** Names what has to be read before the change is applied. */
+	/** Names the rows that must be read before the change is applied. */
 	keys(change: C, keys: SiteKeys, message: readonly AnyChange[]): void;
-	/** Its message is applied alone: it moves rows by statement, or what it needs is found through what stands in the database. */
+	/** Its message is applied alone, because it moves rows by statement or because the rows it needs are found through stored rows. */
 	readonly alone?: true;
-	/** Whether it asks for what only a search in the site's turn can tell. */
+	/** Tells whether the change needs a search that only the site's turn can carry out. */
 	needsLookup?(change: C): boolean;
-	/** Values of the business identifiers of whom it is about, by which the message log is searched. */
+	/** Returns the business identifier values of its patients. The message log is searched by them. */
 	patients?(change: C): readonly string[];
-	/** Whether the patient of its message, who may be known, stays as he is. */
+	/** Tells whether the patient of its message stays unchanged if they are already known. */
 	keepsPatient?(context: ApplyContext, change: C, patient: NamedPatient): boolean;
 	/** Applies it to the working set. @throws Failure when it is refused */
 	apply(context: ApplyContext, change: C, references: References): void;
-	/** Applies all changes of its kind, of which alone its messages consist, at once. @throws Failure when one of them is refused */
+	/** Applies all changes of its kind at once; messages of this kind hold no other changes. @throws Failure when one of them is refused */
 	applyTogether?(context: ApplyContext, changes: readonly C[]): void;
 }
 

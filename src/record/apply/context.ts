@@ -4,22 +4,22 @@ import type { StepReportResult } from '../procedure-step.ts';
 import type { ResourceResult, Row } from './rows.ts';
 import type { WorkingSet } from './working-set.ts';
 
-/** What applying one message's changes needs beside the changes. */
+/** The context that is needed, beside the changes, to apply one message. */
 export interface ApplyContext {
 	readonly set: WorkingSet;
 	newId(): string;
-	/** `meta.source` of what the message writes. */
+	/** `meta.source` of the versions that the message writes. */
 	readonly source: string;
 	/** FHIR instant of the versions that the message writes. */
 	readonly lastUpdated: string;
 	/** Filled while applying. */
 	readonly flags: Flag[];
-	/** Versions that the message wrote, in order; for the message log. */
+	/** Versions that the message wrote, in order, for the message log. */
 	readonly changed: Row[];
-	/** What became of each resource that a FHIR client wrote, in the order of its changes. */
+	/** The outcome for each resource that a FHIR client wrote, in the order of its changes. */
 	readonly results: ResourceResult[];
-	/** What became of each report about a procedure step. */
+	/** The outcome of each report about a procedure step. */
 	readonly stepReports: StepReportResult[];
-	/** What became of each instance. */
+	/** The outcome for each instance. */
 	readonly instances: IndexOutcome[];
 }

@@ -2,12 +2,14 @@ import type { ResourceType } from '../table-shape.ts';
 import type { Row } from './rows.ts';
 import { UndoLog } from './undo-log.ts';
 
-/** Every row that was read or made, by type and row id: its newest version. What is held beside the rows is undone with them. */
+/**
+ * Holds the newest version of every row that was read or made, by type and row id. Holdings beside the rows are undone together with them.
+ */
 export class HeldRows {
 	readonly undo = new UndoLog();
 	readonly #tables = new Map<ResourceType, Map<string, Row>>();
 
-	/** Notes a row as it stands in the database. */
+	/** Adds a row as it stands in the database. */
 	addStored(row: Row): void {
 		this.#table(row.resourceType).set(row.id, row);
 	}
@@ -16,7 +18,7 @@ export class HeldRows {
 		return this.#tables.get(type)?.get(id);
 	}
 
-	/** Every row of the type that was read or made. */
+	/** Returns every row of the type that was read or made. */
 	rows(type: ResourceType): Row[] {
 		return [...this.#table(type).values()];
 	}
@@ -26,7 +28,7 @@ export class HeldRows {
 		this.undo.put(this.#table(row.resourceType), row.id, row);
 	}
 
-	/** Every row that the batch made, newest version of each resource. */
+	/** Returns every row that the batch made, in the newest version of each resource. */
 	*changed(): Generator<Row> {
 		for (const table of this.#tables.values()) for (const row of table.values()) if (!row.stored) yield row;
 	}

@@ -5,18 +5,18 @@ import type { Row } from './rows.ts';
 import type { WorkingSet } from './working-set.ts';
 
 export interface PatientMatch {
-	/** The patient that speaks for the identifier now: the end of the chain of merges. */
+	/** The patient to whom the identifier leads now: the end of the chain of merges. */
 	current: Row;
 	/** The patient that carries the identifier itself. */
 	direct: Row;
-	/** Whether the identifier led here by a merge: `old` on the survivor, or a patient that was replaced. */
+	/** True when the identifier led here by a merge: it is `old` on the survivor, or belongs to a patient that was replaced. */
 	throughMerge: boolean;
 }
 
 /**
- * Finds the patient of a business identifier within the site: by assigning authority and value, or, when the message
- * names no authority, by the value alone.
- * @throws Failure `ambiguous-key` when several patients answer to it
+ * Finds the patient of a business identifier within the site: by assigning authority and value, or by the value alone when the message
+ * names no authority.
+ * @throws Failure `ambiguous-key` when several patients have it
  */
 export function matchPatient(set: WorkingSet, identifier: Identifier, location: FailureLocation): PatientMatch | undefined {
 	const system = systemOf(identifier);
@@ -39,10 +39,10 @@ export function matchPatient(set: WorkingSet, identifier: Identifier, location: 
 /** An entry of a B-tree has 2,704 bytes at most; that of an identifier also holds two UUIDs and the lengths of its texts. */
 const indexedBytesMax = 2600;
 
-/** Whether the index of identifiers takes a value and its system. */
+/** Tells whether the index of identifiers can hold a value and its system. */
 export function isIndexable(value: string, system: string): boolean {
 	if (value.length > identifierLengthMax || system.length > identifierLengthMax) return false;
-	// No character takes more than three bytes for each unit of UTF-16.
+	// A character takes at most three bytes for each unit of UTF-16.
 	if ((value.length + system.length) * 3 <= indexedBytesMax) return true;
 	return Buffer.byteLength(value) + Buffer.byteLength(system) <= indexedBytesMax;
 }
@@ -52,7 +52,7 @@ export function systemOf(identifier: Identifier): string {
 	return typeof system === 'string' ? system : '';
 }
 
-/** Two identifiers of one system and value have the same key. */
+/** Returns the key of an identifier. Two identifiers with the same system and value have the same key. */
 export function identifierKey(identifier: Identifier): string {
 	const system = systemOf(identifier);
 	return `${system.length} ${system}${identifier.value}`;
@@ -85,7 +85,7 @@ export function survivorOf(set: WorkingSet, row: Row): Row {
 	return current;
 }
 
-/** How a failure or flag names the field: `PID-3`, or the XPath. */
+/** Returns the name of the field for a failure or flag: `PID-3`, or the XPath. */
 export function fieldName(location: FailureLocation): string {
 	return location.expression ?? `${location.segment}-${location.field}`;
 }

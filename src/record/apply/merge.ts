@@ -7,7 +7,7 @@ import { type Row, referenceTo, resourceOf } from './rows.ts';
 
 const noPatch = { elements: {}, parts: {} };
 
-/** `prior` becomes replaced by `survivor`, which carries the identifiers from now on. */
+/** Marks `prior` as replaced by `survivor`, which carries the identifiers from now on. */
 export function replace(context: ApplyContext, prior: Row, survivor: Row, identifiers: readonly Identifier[]): void {
 	const carried = carryIdentifiers(context, survivor, identifiers);
 	link(context, carried, prior, 'replaces', {}, carried.links);
@@ -15,7 +15,7 @@ export function replace(context: ApplyContext, prior: Row, survivor: Row, identi
 	context.set.move({ from: prior, to: survivor, reason: 'merge' });
 }
 
-/** The survivor with further identifiers, as old ones. */
+/** Adds further identifiers to the survivor, as old ones. */
 export function carryIdentifiers(context: ApplyContext, survivor: Row, identifiers: readonly Identifier[]): Row {
 	const resource = resourceOf(survivor);
 	const held = (resource['identifier'] ?? []) as Identifier[];

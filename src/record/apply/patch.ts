@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '#core/json.ts';
 import type { ResourcePatch } from '../resource-patch.ts';
 
-/** Which part of a list an item belongs to; the counterpart of `ResourcePatch.parts`. */
+/** Tells to which part of a list an item belongs; the counterpart of `ResourcePatch.parts`. */
 const partOf: Readonly<Record<string, (item: JsonObject) => string>> = {
 	telecom: telecomPart,
 	extension: (item) => String(item['url'] ?? ''),
@@ -12,7 +12,7 @@ const partOf: Readonly<Record<string, (item: JsonObject) => string>> = {
 	performer: (item) => codingCode(item['function']),
 };
 
-/** The segment or field that the element id names (`NK1.2`, `PD1-4.1`); '' for what somebody else wrote. */
+/** Returns the segment or field that the element id names (`NK1.2`, `PD1-4.1`); '' when the item did not come from HL7 v2. */
 function fieldPart(item: JsonObject): string {
 	const id = item['id'];
 	return typeof id === 'string' ? (/^([A-Z][A-Z0-9]{2}(?:-\d+)?)\.\d+$/.exec(id)?.[1] ?? '') : '';
@@ -44,7 +44,7 @@ function firstCode(concepts: Json | undefined): string {
 	return Array.isArray(concepts) ? codingCode(concepts[0]) : '';
 }
 
-/** Of the first coding; '' without one. */
+/** Returns the code of the first coding; '' without one. */
 export function codingCode(concept: Json | undefined): string {
 	if (concept === null || typeof concept !== 'object' || Array.isArray(concept)) return '';
 	const coding = concept['coding'];
@@ -54,8 +54,9 @@ export function codingCode(concept: Json | undefined): string {
 }
 
 /**
- * Applies a patch to a resource in place: absent stays, null removes, a value replaces; of a list in parts only the
- * named parts change, and the part `all` replaces the whole list.
+ * Applies a patch to a resource in place. An absent element stays, null removes it, a value replaces it. In a list with parts only the
+ * named
+ * parts change, and the part `all` replaces the whole list.
  */
 export function applyPatch(resource: JsonObject, patch: ResourcePatch): void {
 	for (const path in patch.elements) setElement(resource, path, patch.elements[path] as Json);
@@ -63,7 +64,7 @@ export function applyPatch(resource: JsonObject, patch: ResourcePatch): void {
 	for (const [precise, bare] of choices) if (resource[precise] !== undefined && resource[bare] === true) delete resource[bare];
 }
 
-/** Of a choice element only one may stand (FHIR R4 §2.24.0.3): PID-30 `Y` adds nothing to a PID-29 that is known. */
+/** A choice element may have only one form (FHIR R4 §2.24.0.3): PID-30 `Y` adds nothing to a known PID-29. */
 const choices = [
 	['deceasedDateTime', 'deceasedBoolean'],
 	['multipleBirthInteger', 'multipleBirthBoolean'],
@@ -105,7 +106,9 @@ function setParts(resource: JsonObject, element: string, parts: Record<string, J
 	else resource[element] = list;
 }
 
-/** An identifier that stands in two parts (PID-3 and PID-19, say) is kept once; what has no value is like nothing else. */
+/**
+ * Returns the key of an identifier, so that one that stands in two parts (PID-3 and PID-19, say) is kept once; undefined without a value.
+ */
 function identityOf({ value, system, use }: JsonObject): string | undefined {
 	return value === undefined ? undefined : JSON.stringify([value, system ?? null, use ?? null]);
 }

@@ -28,7 +28,7 @@ export function rewritePatient(
 	return next;
 }
 
-/** What the identifier index holds of a Patient; the first that is not `old` is the business identifier. */
+/** Returns the entries of the identifier index for a Patient. The first that is not `old` is the business identifier. */
 export function identifiersOf(resource: JsonObject): PatientIdentifier[] {
 	const list = resource['identifier'];
 	if (!Array.isArray(list)) return [];

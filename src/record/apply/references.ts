@@ -4,7 +4,7 @@ import type { Identifier } from '../resource-patch.ts';
 import type { ApplyContext } from './context.ts';
 import { fhirIdOf, type Row } from './rows.ts';
 
-/** What the changes of one message refer to among each other. */
+/** Resolves references between the changes of one message. */
 export class References {
 	readonly #patients = new Map<number, Row>();
 	readonly #identifiers = new Map<number, Identifier>();
@@ -37,7 +37,7 @@ export class References {
 		return ref === undefined ? undefined : this.#encounters.get(ref);
 	}
 
-	/** The id of an observation of the message, also before it is applied. */
+	/** Returns the id of an observation of the message, even before it is applied. */
 	observationId(context: ApplyContext, item: string, key: string | undefined): string {
 		const known = key === undefined ? undefined : context.set.of(orders).observation(key, keyDigest(item));
 		if (known !== undefined) return fhirIdOf(known);

@@ -5,7 +5,7 @@ import type { ApplyContext } from './context.ts';
 import { followStudy } from './report-studies.ts';
 import type { Row } from './rows.ts';
 
-/** What the index gets of an instance. */
+/** Builds the index entry of an instance. */
 export function addedOf({ set, newId }: ApplyContext, instance: StoredInstance, patient: Row | undefined): NewInstance {
 	const { studyUid, seriesUid } = instance.attributes;
 	const index = set.of(imaging);
@@ -26,7 +26,7 @@ export function flagOtherPatient({ set, flags }: ApplyContext, studyUid: string,
 	}
 }
 
-/** The object that was the instance is kept, as a conflict that is settled. */
+/** Replaces an instance. Its former object is kept as a settled conflict. */
 export function replaceInstance(
 	context: ApplyContext,
 	instance: StoredInstance,
@@ -38,7 +38,7 @@ export function replaceInstance(
 	const index = context.set.of(imaging);
 	const { storedAt, ...object } = held;
 	const { studyUid } = instance.attributes;
-	// A site that lets senders replace takes their corrections; a person decides about one instance, not about its study.
+	// A site that lets senders replace instances accepts their corrections of the study too. A person decides about one instance only.
 	const isLastWord = settlement.as === 'replaced';
 	if (!isLastWord) flagOtherPatient(context, studyUid, patient);
 	index.putConflict({ id: newId(), ...object, receivedAt: storedAt, settlement });

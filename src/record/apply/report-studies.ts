@@ -9,8 +9,8 @@ import { type Row, resourceOf } from './rows.ts';
 import type { WorkingSet } from './working-set.ts';
 
 /**
- * The studies that a report names: by UID, else by accession number, else by the filler's number. A number alone never
- * joins what is not known to be one patient's. `isForeign`: what is named is another patient's.
+ * Finds the studies that a report names: by UID, else by accession number, else by the filler's number. A number alone never links
+ * a study that is not known to belong to the same patient. `isForeign` means that the named study belongs to another patient.
  */
 export function studiesNamed(set: WorkingSet, names: StudyNames, patientId: string | null): { studies: HeldStudy[]; isForeign: boolean } {
 	const named = names.uid === undefined ? undefined : set.of(imaging).study(names.uid);
@@ -30,7 +30,7 @@ export function studiesNamed(set: WorkingSet, names: StudyNames, patientId: stri
 
 const uidSystem = 'urn:dicom:uid';
 
-/** As FHIR identifies a study (FHIR R4 imagingstudy.html, §11.6.5). */
+/** Identifies a study as FHIR does (FHIR R4 imagingstudy.html, §11.6.5). */
 function uidIdentifier(uid: string): JsonObject {
 	return { system: uidSystem, value: `urn:oid:${uid}` };
 }
@@ -39,12 +39,12 @@ export function studyReference({ id, studyUid }: HeldStudy): JsonObject {
 	return { reference: `ImagingStudy/${id}`, type: 'ImagingStudy', identifier: uidIdentifier(studyUid) };
 }
 
-/** A study that is not here, or not yet. */
+/** References a study that is not stored, or not yet. */
 export function absentStudyReference(uid: string): JsonObject {
 	return { type: 'ImagingStudy', identifier: uidIdentifier(uid) };
 }
 
-/** A study appears: the reports that have named it before refer to it from now on, each by a new version. */
+/** Handles a new study: the reports that named it before get a new version that refers to it. */
 export function tellReports(context: ApplyContext, study: HeldStudy): void {
 	for (const row of context.set.of(diagnosticReports).naming(study)) {
 		const next = withStudy(context, row, study);
@@ -53,8 +53,8 @@ export function tellReports(context: ApplyContext, study: HeldStudy): void {
 }
 
 /**
- * A replaced instance begins, changes or empties a study: reports that are not about it any more, as they may have been by its
- * patient or number, refer to it no longer; and those do that are.
+ * Handles a study that a replaced instance begins, changes or empties. Reports that no longer match its patient or number lose the
+ * reference; reports that match now gain it.
  */
 export function followStudy(context: ApplyContext, before: HeldStudy | undefined, after: HeldStudy | undefined): void {
 	const reports = context.set.of(diagnosticReports);
@@ -72,7 +72,7 @@ export function followStudy(context: ApplyContext, before: HeldStudy | undefined
 	if (after) tellReports(context, after);
 }
 
-/** Of a report that names the study; one that names a UID is about that study and no other. */
+/** Tells whether a report is about the study. A report that names a UID is about that study only. */
 function isAbout({ links }: Row, study: HeldStudy): boolean {
 	const isNamed = links['study_uid'] === study.studyUid;
 	if (!isNamed && links['study_uid'] !== null) return false;

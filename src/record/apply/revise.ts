@@ -3,8 +3,8 @@ import type { ApplyContext } from './context.ts';
 import type { Row } from './rows.ts';
 
 /**
- * The next version of a row, or the row itself when nothing about it changes. One message makes one version, however
- * many of its changes touch the resource. The version is noted in the context.
+ * Returns the next version of a row, or the row itself when nothing changes. One message makes one version, however many of its changes
+ * touch the resource. The version is noted in the context.
  */
 export function revise(
 	context: ApplyContext,

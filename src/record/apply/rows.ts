@@ -3,19 +3,19 @@ import { parseExact } from '#core/json.ts';
 import type { ColumnValue, ResourceType } from '../table-shape.ts';
 
 /**
- * One version of a resource as the working set holds it. Rows are immutable: a change makes a new row that points at
- * the one it supersedes, so a message's changes are undone by forgetting its rows.
+ * One version of a resource in the working set. Rows are immutable: a change makes a new row that points at the one it supersedes, so a
+ * message's changes are undone by forgetting its rows.
  */
 export interface Row {
 	readonly resourceType: ResourceType;
-	/** Of the row; see `fhirIdOf`. */
+	/** The id of the row; see `fhirIdOf`. */
 	readonly id: string;
-	/** The FHIR id where a client chose it and the row's id is derived from it; else null. */
+	/** The FHIR id if a client chose it and the row's id is derived from it; else null. */
 	readonly givenId: string | null;
 	readonly version: number;
 	/** JSON text of the resource without resourceType, id and meta. */
 	readonly text: string;
-	/** The resource that the text was made from; absent for a row as it was read. Not to be changed. */
+	/** The resource from which the text was made; absent for a row that was read. It must not be changed. */
 	readonly resource?: JsonObject;
 	/** JSON text of further meta members, or null. */
 	readonly meta: string | null;
@@ -24,13 +24,13 @@ export interface Row {
 	readonly links: Readonly<Record<string, ColumnValue>>;
 	/** The version that this one supersedes; undefined for a new resource and for a row as it was read. */
 	readonly supersedes: Row | undefined;
-	/** Whether the row stands in the database as it is here. */
+	/** True when the row stands in the database in this form. */
 	readonly stored: boolean;
 	/** FHIR instant of the version. */
 	readonly lastUpdated: string;
 }
 
-/** The id that the resource is known by outside. */
+/** Returns the id by which clients know the resource. */
 export function fhirIdOf(row: Pick<Row, 'id' | 'givenId'>): string {
 	return row.givenId ?? row.id;
 }
@@ -53,7 +53,7 @@ interface NewRow {
 	links: Row['links'];
 }
 
-/** The first version of a resource. */
+/** Makes the first version of a resource. */
 export function newRow(context: { source: string; lastUpdated: string }, given: NewRow): Row {
 	return {
 		givenId: null,
@@ -67,9 +67,9 @@ export function newRow(context: { source: string; lastUpdated: string }, given: 
 	};
 }
 
-/** What became of a resource that a FHIR client wrote. */
+/** The outcome for a resource that a FHIR client wrote. */
 export interface ResourceResult {
-	/** 201 where the resource is new. */
+	/** 201 when the resource is new. */
 	status: 200 | 201;
 	row: Row;
 }

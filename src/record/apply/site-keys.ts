@@ -1,13 +1,13 @@
 import type { ResourceType } from '../table-shape.ts';
 import type { Holding } from './holding.ts';
 
-/** What a batch names of one site, and so has to be read before it is applied. */
+/** The keys of one site that a batch names. Their rows are read before it is applied. */
 export class SiteKeys {
 	/** Row ids by type. */
 	readonly ids = new Map<ResourceType, Set<string>>();
 	readonly #named = new Map<Holding<unknown, unknown>, unknown>();
 
-	/** The keys of a holding, to which a change adds its own. */
+	/** Returns the keys of a holding, to which a change adds its own. */
 	of<Keys>(holding: Holding<Keys, unknown>): Keys {
 		const held = this.named(holding);
 		if (held !== undefined) return held;
@@ -16,7 +16,7 @@ export class SiteKeys {
 		return keys;
 	}
 
-	/** The keys of a holding; undefined where no change has named anything of it. */
+	/** Returns the keys of a holding; undefined when no change has named any of it. */
 	named<Keys>(holding: Holding<Keys, unknown>): Keys | undefined {
 		return this.#named.get(holding) as Keys | undefined;
 	}

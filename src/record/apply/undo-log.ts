@@ -1,8 +1,8 @@
-/** What a message has changed of a working set, and how each of it is taken back. */
+/** Notes how to undo the changes that a message made to a working set. */
 export class UndoLog {
 	#undo: (() => void)[] = [];
 
-	/** Runs one message's changes: all of them, or, when it throws, none. */
+	/** Runs one message's changes. When it throws, none of them stays. */
 	attempt<T>(changes: () => T): T {
 		this.#undo = [];
 		try {

@@ -6,24 +6,24 @@ import type { Row } from './rows.ts';
 export interface Move {
 	from: Pick<Row, 'id' | 'givenId'>;
 	to: Pick<Row, 'id' | 'givenId'>;
-	/** `merge` moves everything of `from`; `unlink` only what was recorded under `to` before the merge. */
+	/** `merge` moves every row of `from`; `unlink` moves only rows that were recorded under `to` before the merge. */
 	reason: 'merge' | 'unlink';
 }
 
 /**
- * What a batch has read of one site, and what its messages have made of it so far: rows by type, and the holdings. Every change
- * is noted, so that a message that fails halfway is undone without a trace.
+ * The data that a batch has read of one site, with the changes of its messages so far: rows by type, and the holdings. Every change is
+ * noted, so that a message that fails halfway is undone completely.
  */
 export class WorkingSet extends HeldRows {
 	readonly moves: Move[] = [];
 	readonly #holdings = new Map<Holding<unknown, unknown>, unknown>();
 
-	/** Runs one message's changes: all of them, or, when it throws, none. */
+	/** Runs one message's changes. When it throws, none of them stays. */
 	attempt<T>(changes: () => T): T {
 		return this.undo.attempt(changes);
 	}
 
-	/** What is held of a holding; empty where nothing was read. */
+	/** Returns the data of a holding; empty when nothing was read. */
 	of<Held>(holding: Holding<unknown, Held>): Held {
 		const known = this.held(holding);
 		if (known !== undefined) return known;
@@ -32,7 +32,7 @@ export class WorkingSet extends HeldRows {
 		return held;
 	}
 
-	/** What is held of a holding; undefined where nothing was read or made of it. */
+	/** Returns the data of a holding; undefined when nothing of it was read or made. */
 	held<Held>(holding: Holding<unknown, Held>): Held | undefined {
 		return this.#holdings.get(holding) as Held | undefined;
 	}

@@ -2,7 +2,7 @@ import type { HeldRows } from '../apply/held-rows.ts';
 import { type Holding, noKeys } from '../apply/holding.ts';
 import type { AuditEntry } from '../report.ts';
 
-/** Events of the audit trail that are written with what they are about. */
+/** Events of the audit trail that are written in the transaction of the change they describe. */
 export class AuditTrail {
 	readonly #rows: HeldRows;
 	readonly entries: AuditEntry[] = [];

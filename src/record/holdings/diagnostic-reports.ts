@@ -6,9 +6,9 @@ import type { HeldStudy } from '../imaging.ts';
 import { indexText } from '../index-text.ts';
 
 export interface DiagnosticReportKeys {
-	/** What `orderKey` makes of the orders of reports. */
+	/** Keys of the orders of reports, made by `orderKey`. */
 	orderKeys: Set<string>;
-	/** Studies on which a person reports: their patients have to be read, too. */
+	/** Studies on which a person reports. Their patients must be read too. */
 	studyUids: Set<string>;
 }
 
@@ -28,12 +28,12 @@ export class DiagnosticReports {
 		else this.#rows.addStored(row);
 	}
 
-	/** The reports of an order; several patients' where the number is no order's own. */
+	/** Returns the reports of an order. They may belong to several patients when the number is not the order's own. */
 	ofOrder(orderKey: string): Row[] {
 		return this.#byOrder.of('DiagnosticReport', orderKey);
 	}
 
-	/** Reports that name the study by its UID or by a number. */
+	/** Returns the reports that name the study by its UID or by a number. */
 	naming({ studyUid, accessionNumber }: HeldStudy): Row[] {
 		const number = accessionNumber === null ? undefined : indexText(accessionNumber);
 		return this.#rows

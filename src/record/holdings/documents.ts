@@ -2,14 +2,14 @@ import type { HeldRows } from '../apply/held-rows.ts';
 import type { Holding } from '../apply/holding.ts';
 import type { EntryReference, EntryType } from '../document.ts';
 
-/** What a document names: its keys, and the items of its entries, of the patients that answer to an identifier value. */
+/** The keys that a document names: its own, and the items of its entries, for the patients with an identifier value. */
 export interface DocumentKeys {
 	identifierValue: string;
 	keys: readonly string[];
 	items: readonly EntryReference[];
 }
 
-/** That a document states a resource under an item. */
+/** States that a document contains a resource under an item. */
 export interface DocumentStatement {
 	/** Row id of the DocumentReference. */
 	documentId: string;
@@ -18,13 +18,13 @@ export interface DocumentStatement {
 	item: string;
 	/** Row id. */
 	resourceId: string;
-	/** Of the document: see DocumentChange. */
+	/** The time of the document; see DocumentChange. */
 	statedAt: string;
-	/** False once the document is superseded or does not state it any more. */
+	/** False once the document is superseded or no longer states it. */
 	isCurrent: boolean;
 }
 
-/** Bytes that a document brought. They are written once and never changed. */
+/** Bytes of a document. They are written once and never changed. */
 export interface NewBinary {
 	id: string;
 	/** Row id of the DocumentReference. */
@@ -33,7 +33,7 @@ export interface NewBinary {
 	bytes: Uint8Array;
 }
 
-/** An item of the patient as documents state it that were not read themselves. */
+/** An item of the patient that is stated by documents that were not read themselves. */
 export interface StatedElsewhere {
 	patientId: string;
 	resourceType: EntryType;
@@ -43,16 +43,16 @@ export interface StatedElsewhere {
 	statedAt: string | undefined;
 }
 
-/** Which documents state which resources, as it was read and as the batch changes it. */
+/** Tracks which documents state which resources: as it was read, with the changes of the batch. */
 export class StatedDocuments {
 	readonly #rows: HeldRows;
-	/** By document, then by resource type and item. */
+	/** Statements by document, then by resource type and item. */
 	readonly #statements = new Map<string, Map<string, DocumentStatement>>();
 	readonly #elsewhere = new Map<string, readonly StatedElsewhere[]>();
 	/** Row ids of patients who have a document of a key. */
 	readonly #owners = new Map<string, readonly string[]>();
 	readonly binaries: NewBinary[] = [];
-	/** What is to be written, by document, resource type and item. */
+	/** The statements to write, by document, resource type and item. */
 	readonly changed = new Map<string, DocumentStatement>();
 
 	constructor(rows: HeldRows) {
@@ -86,12 +86,12 @@ export class StatedDocuments {
 		this.#rows.undo.push(this.binaries, binary);
 	}
 
-	/** What the document states now. */
+	/** Returns the current statements of the document. */
 	currentOf(documentId: string): DocumentStatement[] {
 		return [...(this.#statements.get(documentId)?.values() ?? [])].filter(({ isCurrent }) => isCurrent);
 	}
 
-	/** Row ids of what documents of the patient have stated under the item; after a merge there may be several. */
+	/** Returns the row ids of resources that documents of the patient have stated under the item. After a merge there may be several. */
 	resourcesOf(item: ItemName): Set<string> {
 		const key = keyOf(item);
 		const ids = (this.#elsewhere.get(key) ?? []).map(({ resourceId }) => resourceId);
@@ -99,7 +99,7 @@ export class StatedDocuments {
 		return new Set(ids);
 	}
 
-	/** The latest time of another current document that states the resource; undefined when none does. */
+	/** Returns the latest time of another current document that states the resource; undefined when none does. */
 	latestElsewhere(item: ItemName, resourceId: string, documentId: string): string | undefined {
 		let latest: string | undefined;
 		const consider = (statedAt: string | undefined) => {

@@ -20,7 +20,7 @@ export interface ImagingKeys {
 	/** Ids of conflicts that a person settles. */
 	conflictIds: Set<string>;
 	studyUids: Set<string>;
-	/** Studies of the instances, with their accession number: those that are new may be waited for by reports. */
+	/** Studies of the instances, with their accession number. Reports may be waiting for the new ones. */
 	arrivingStudies: Map<string, string | undefined>;
 	/** Accession numbers of studies that reports name. */
 	accessionNumbers: Set<string>;
@@ -29,19 +29,19 @@ export interface ImagingKeys {
 /** The index of instances, series and studies, and the conflicts about them. */
 export class Imaging {
 	readonly #rows: HeldRows;
-	/** By SOP Instance UID. */
+	/** Instances by SOP Instance UID. */
 	readonly #instances = new Map<string, HeldInstance>();
-	/** By Study Instance UID. */
+	/** Studies by Study Instance UID. */
 	readonly #studies = new Map<string, HeldStudy>();
-	/** Whether it is stored, by study and series. */
+	/** True for a series that is stored, by study and series. */
 	readonly #series = new Map<string, boolean>();
 	/** Keys of objects that are kept aside, by UID and digest. */
 	readonly #kept = new Map<string, readonly string[]>();
 	readonly #conflicts = new Map<string, HeldConflict>();
 	policy: InstancePolicy = 'keep';
-	/** By SOP Instance UID. */
+	/** New instances by SOP Instance UID. */
 	readonly newInstances = new Map<string, NewInstance>();
-	/** By SOP Instance UID; what is put in place is among the new instances too. */
+	/** Replacements by SOP Instance UID. The replacing instances are among the new instances too. */
 	readonly replacements = new Map<string, Replacement>();
 	readonly newConflicts: Conflict[] = [];
 	readonly settledConflicts: SettledConflict[] = [];
@@ -72,12 +72,12 @@ export class Imaging {
 		this.#conflicts.set(id, conflict);
 	}
 
-	/** Studies of an accession number. */
+	/** Returns the studies with an accession number. */
 	studiesOf(accessionNumber: string): HeldStudy[] {
 		return [...this.#studies.values()].filter((study) => study.accessionNumber === accessionNumber && study.instanceCount > 0);
 	}
 
-	/** Keys of the objects with this content that are kept aside. */
+	/** Returns the keys of the objects with this content that are kept aside. */
 	keptObjects(sopInstanceUid: string, digest: string): readonly string[] {
 		return this.#kept.get(`${sopInstanceUid}/${digest}`) ?? [];
 	}
@@ -95,12 +95,16 @@ export class Imaging {
 		return study?.instanceCount === 0 ? undefined : study;
 	}
 
-	/** As `study`, or what this batch emptied: if it gets an instance before the batch is written it is the same study still. */
+	/**
+	 * Like `study`, but also returns a study that this batch emptied. If it gets an instance before the batch is written, it remains the
+	 * same
+	 * study.
+	 */
 	lastKnownStudy(studyUid: string): HeldStudy | undefined {
 		return this.#studies.get(studyUid);
 	}
 
-	/** Whether there are rows of an instance's study and series. */
+	/** Tells whether the study and series of an instance have rows. */
 	storedOf({ instance: { attributes: uids } }: NewInstance): { isKnownStudy: boolean; isKnownSeries: boolean } {
 		const isKnownSeries = this.#series.get(`${uids.studyUid}/${uids.seriesUid}`) === true;
 		return { isKnownStudy: this.#studies.get(uids.studyUid)?.isStored === true, isKnownSeries };
@@ -120,7 +124,7 @@ export class Imaging {
 		this.#put(this.newInstances, sopInstanceUid, added);
 	}
 
-	/** What its UID named before, of this batch or not, is the instance no more. */
+	/** Replaces an instance. The object that its UID named before, from this batch or not, is no longer the instance. */
 	replaceInstance(replacement: Replacement): void {
 		const { added, studyUids, patientId, isLastWord } = replacement;
 		const { sopInstanceUid, studyUid } = added.instance.attributes;
@@ -169,24 +173,24 @@ export const imaging: Holding<ImagingKeys, Imaging> = {
 	held: (rows) => new Imaging(rows),
 };
 
-/** Notes what has to be read for an instance. */
+/** Names the keys that must be read for an instance. */
 export function nameInstance(keys: ImagingKeys, { attributes, digest }: StoredInstance): void {
 	const { sopInstanceUid, studyUid, study } = attributes;
 	const digests = keys.instances.get(sopInstanceUid);
 	if (digests) digests.add(digest);
 	else keys.instances.set(sopInstanceUid, new Set([digest]));
 	keys.studyUids.add(studyUid);
-	// What the first instance says of the study counts.
+	// The study has the attributes that its first instance states.
 	if (!keys.arrivingStudies.has(studyUid)) keys.arrivingStudies.set(studyUid, study.accessionNumber);
 }
 
-/** Notes the studies that a report or a document names: a UID names one whatever the numbers say. */
+/** Names the studies of a report or document. A UID identifies a study whatever the numbers are. */
 export function nameStudies(keys: ImagingKeys, { uid, accession, filler }: StudyNames): void {
 	if (uid !== undefined) keys.studyUids.add(uid);
 	else for (const number of [accession, filler]) if (number !== undefined) keys.accessionNumbers.add(number);
 }
 
-/** SOP Instance UIDs under which other content came, with its digests. */
+/** Returns the SOP Instance UIDs under which different content came, with its digests. */
 export function disputed({ instances }: ImagingKeys, held: Imaging): [uid: string, digests: ReadonlySet<string>][] {
 	return [...instances].filter(([uid, digests]) => {
 		const instance = held.instance(uid);
@@ -194,7 +198,7 @@ export function disputed({ instances }: ImagingKeys, held: Imaging): [uid: strin
 	});
 }
 
-/** Where the instances are that other content may replace. */
+/** Returns the studies of the instances that different content may replace. */
 export function studiesOfDisputed(keys: ImagingKeys, held: Imaging): string[] {
 	const studies = disputed(keys, held).map(([uid]) => held.instance(uid)?.studyUid);
 	return [...new Set(studies.filter((uid) => uid !== undefined))];

@@ -4,14 +4,14 @@ import { RowIndex } from '../apply/row-index.ts';
 import type { Row } from '../apply/rows.ts';
 import type { ResourceType } from '../table-shape.ts';
 
-/** An item of the patients that answer to an identifier value. */
+/** An item of the patients with an identifier value. */
 export interface ItemKey {
 	resourceType: ResourceType;
 	identifierValue: string;
 	item: string;
 }
 
-/** What segments state of patients, by type, patient and item. */
+/** The facts that segments state about patients, by type, patient and item. */
 export class Items {
 	readonly #index: RowIndex;
 
@@ -23,7 +23,7 @@ export class Items {
 		this.#index.addStored(keyOf(row), row);
 	}
 
-	/** What the patient has under the item key; after a merge there may be several. */
+	/** Returns the patient's rows under the item key. After a merge there may be several. */
 	of(type: ResourceType, patientId: string, item: string): Row[] {
 		return this.#index.of(type, `${type}|${patientId}|${item}`);
 	}

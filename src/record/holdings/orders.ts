@@ -24,13 +24,13 @@ export class Orders {
 		else this.#orders.set(orderKey, new Map([[item, row.id]]));
 	}
 
-	/** Any observation of the order; all are one patient's. */
+	/** Returns any observation of the order. All of them belong to one patient. */
 	anyOf(orderKey: string): Row | undefined {
 		const first = this.#orders.get(orderKey)?.values().next().value;
 		return first === undefined ? undefined : this.#rows.row('Observation', first);
 	}
 
-	/** `item` is the key digest of what the observation is within the order. */
+	/** Returns an observation. `item` is the digest of its key within the order. */
 	observation(orderKey: string, item: string): Row | undefined {
 		const id = this.#orders.get(orderKey)?.get(item);
 		return id === undefined ? undefined : this.#rows.row('Observation', id);
@@ -45,7 +45,7 @@ export class Orders {
 	}
 }
 
-/** Its keys are those that `orderKey` makes. */
+/** Observations of orders; the keys are made by `orderKey`. */
 export const orders: Holding<Set<string>, Orders> = {
 	name: 'orders',
 	keys: () => new Set(),

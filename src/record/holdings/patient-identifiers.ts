@@ -1,7 +1,7 @@
 import type { HeldRows } from '../apply/held-rows.ts';
 import type { Holding } from '../apply/holding.ts';
 
-/** Where an identifier value leads: the rows of `patient_identifier` for it. */
+/** An entry of `patient_identifier` for an identifier value. */
 export interface IdentifierEntry {
 	readonly system: string;
 	readonly patientId: string;
@@ -10,10 +10,10 @@ export interface IdentifierEntry {
 	readonly rank: number;
 }
 
-/** Rank of an account, licence or social security number: searches find it, but it identifies no patient of a message. */
+/** The rank of an account, licence or social security number. Searches find it, but it does not identify the patient of a message. */
 export const otherNumberRank = 10_000;
 
-/** A longer identifier is kept in the resource and found by no search: no index takes it. */
+/** A longer identifier is kept in the resource but no search finds it, because no index can hold it. */
 export const identifierLengthMax = 500;
 
 export interface PatientIdentifier {
@@ -27,7 +27,7 @@ export interface PatientIdentifier {
 export class PatientIdentifiers {
 	readonly #rows: HeldRows;
 	readonly #byValue = new Map<string, IdentifierEntry[]>();
-	/** Lists of the patients whose list changed, to be written anew, by row id. */
+	/** Changed lists of identifiers, by the row id of the patient. They are written anew. */
 	readonly changed = new Map<string, readonly PatientIdentifier[]>();
 
 	constructor(rows: HeldRows) {
@@ -44,7 +44,7 @@ export class PatientIdentifiers {
 		return this.#byValue.get(value) ?? [];
 	}
 
-	/** Row ids of every patient that a message under the value may speak of, merged ones and their survivors. */
+	/** Returns the row ids of every patient that a message under the value may mean, including merged ones and their survivors. */
 	patientsOf(value: string): Set<string> {
 		const ids = new Set<string>();
 		for (const { patientId } of this.entries(value)) {
@@ -58,11 +58,11 @@ export class PatientIdentifiers {
 		return ids;
 	}
 
-	/** A patient's whole list, before and after; keeps the index by value true to it. */
+	/** Replaces a patient's whole list and updates the index by value. */
 	put(patientId: string, before: readonly PatientIdentifier[], after: readonly PatientIdentifier[]): void {
 		const { undo } = this.#rows;
 		undo.put(this.changed, patientId, after);
-		// Lists by value, each made once: one value may stand there under very many systems.
+		// Each list is made once, because one value may occur under very many systems.
 		const lists = new Map<string, IdentifierEntry[]>();
 		for (const { value } of before) {
 			if (!lists.has(value))
@@ -80,7 +80,7 @@ export class PatientIdentifiers {
 	}
 }
 
-/** Its keys are identifier values. */
+/** Patients by identifiers; the keys are identifier values. */
 export const patientIdentifiers: Holding<Set<string>, PatientIdentifiers> = {
 	name: 'patient identifiers',
 	keys: () => new Set(),

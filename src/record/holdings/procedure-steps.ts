@@ -27,13 +27,13 @@ export class ProcedureSteps {
 		undo.push(this.reports, report);
 	}
 
-	/** Every step that the batch changed, as its last report left it. */
+	/** Returns every step that the batch changed, in its last state. */
 	changed(): ProcedureStep[] {
 		return [...this.#steps.values()].filter(({ facts }) => facts !== undefined);
 	}
 }
 
-/** Its keys are SOP Instance UIDs. */
+/** Performed procedure steps; the keys are SOP Instance UIDs. */
 export const procedureSteps: Holding<Set<string>, ProcedureSteps> = {
 	name: 'procedure steps',
 	keys: () => new Set(),

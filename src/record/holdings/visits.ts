@@ -8,7 +8,7 @@ export function visitKey(visit: { system?: string; value: string }): string {
 	return keyDigest(`${visit.system ?? ''}|${visit.value}`);
 }
 
-/** Encounters by visit number; a number belongs to a patient, so that several patients may have the same. */
+/** Encounters by visit number. A number belongs to a patient, so several patients may have the same one. */
 export class Visits {
 	readonly #index: RowIndex;
 
@@ -29,7 +29,7 @@ export class Visits {
 	}
 }
 
-/** Its keys are those that `visitKey` makes. */
+/** Encounters; the keys are made by `visitKey`. */
 export const visits: Holding<Set<string>, Visits> = {
 	name: 'visits',
 	keys: () => new Set(),

@@ -13,11 +13,11 @@ import { isCompleted, isWithdrawn, type ReportEdit } from '../report.ts';
 import type { ResourcePatch } from '../resource-patch.ts';
 import { rowIdOf } from '../row-id.ts';
 
-/** What a person does to a report by the command line or the admin API. */
+/** A person's change to a report by the command line or the admin API. */
 export interface DiagnosticReportEditChange {
 	kind: 'diagnostic-report-edit';
 	edit: ReportEdit;
-	/** What the edit says of the content. */
+	/** The changes of the edit to the content. */
 	patch: ResourcePatch;
 }
 
@@ -35,8 +35,8 @@ export const diagnosticReportEditKind = defineChange<DiagnosticReportEditChange>
 });
 
 /**
- * Carries out what a person does to a report; each edit is a version, and an event of the audit trail.
- * @throws Failure when the study or the report is not there, or its status does not take the edit
+ * Carries out a person's change to a report. Each edit makes a version and an event of the audit trail.
+ * @throws Failure when the study or the report does not exist, or its status does not allow the edit
  */
 function applyEdit(context: ApplyContext, change: DiagnosticReportEditChange): void {
 	const { edit } = change;
@@ -65,7 +65,7 @@ function added(context: ApplyContext, { patch }: DiagnosticReportEditChange, { s
 	const resource: JsonObject = { status: status === 'completed' ? 'final' : 'preliminary' };
 	applyPatch(resource, patch);
 	if (patient) resource['subject'] = { reference: referenceTo(patient) };
-	// The time of day has no zone in DICOM, and FHIR takes none without.
+	// The time of day has no zone in DICOM, and FHIR requires one.
 	if (study.started !== null) resource['effectiveDateTime'] = study.started.slice(0, 10);
 	resource['issued'] = context.lastUpdated;
 	resource['imagingStudy'] = [studyReference(study)];

@@ -13,28 +13,28 @@ import { indexText } from '../index-text.ts';
 import { keyDigest } from '../key-digest.ts';
 import { type ContentChange, isWithdrawn, nextStatus, type StudyNames, wholeOrder } from '../report.ts';
 
-/** What an OBR and its OBX report (HL7 v2.5.1 §7.3.1). The next message about the same order updates it. */
+/** A report stated by an OBR and its OBX (HL7 v2.5.1 §7.3.1). The next message about the same order updates it. */
 export interface DiagnosticReportChange {
 	kind: 'diagnostic-report';
 	patient: number;
 	/** Index of an EncounterChange of the same set, when the message carried the visit. */
 	encounter?: number;
-	/** What it is recognised by; without it the report is always new. */
+	/** The key that identifies it. Without a key the report is always new. */
 	key?: {
 		order: { system: string; value: string };
-		/** The number is no order's own and may be another patient's, too. */
+		/** The number is not the order's own, so another patient may have it too. */
 		byPatient: boolean;
-		/** `wholeOrder`, or what of the order it reports on. */
+		/** `wholeOrder`, or the part of the order on which it reports. */
 		item: string;
 	};
-	/** The OBX behind the OBR, as the order and the items of their ObservationChange. */
+	/** The OBX that follow the OBR, as the order and the items of their ObservationChange. */
 	observations: { order?: { system: string; value: string }; items: readonly string[] };
 	/** FHIR DiagnosticReport.status as the message states it. */
 	status: string;
-	/** The whole DiagnosticReport save id, meta, status, subject, encounter, result and imagingStudy. */
+	/** The whole DiagnosticReport without id, meta, status, subject, encounter, result and imagingStudy. */
 	resource: JsonObject;
 	study: StudyNames;
-	/** Of the OBR. */
+	/** The sequence of the OBR. */
 	sequence: number;
 }
 
@@ -49,8 +49,8 @@ export const diagnosticReportKind = defineChange<DiagnosticReportChange>({
 });
 
 /**
- * Creates the report of an order, or a new version of it. What is completed becomes no draft again, and what a message
- * does not say anew stays.
+ * Creates the report of an order, or a new version of it. A completed report never becomes a draft again, and elements that a message omits
+ * stay.
  */
 function applyDiagnosticReport(context: ApplyContext, change: DiagnosticReportChange, references: References): void {
 	const patient = references.patient(change.patient);
@@ -77,7 +77,7 @@ function applyDiagnosticReport(context: ApplyContext, change: DiagnosticReportCh
 
 const wholeOrderKey = keyDigest(wholeOrder);
 
-/** @throws Failure when the order belongs to another patient: orders do not change hands */
+/** @throws Failure when the order belongs to another patient, because orders never change patients */
 function knownReport({ set }: ApplyContext, { key, sequence }: DiagnosticReportChange, patient: Row): Row | undefined {
 	if (key === undefined) return undefined;
 	const all = set.of(diagnosticReports).ofOrder(orderKey(key.order));
@@ -87,7 +87,7 @@ function knownReport({ set }: ApplyContext, { key, sequence }: DiagnosticReportC
 			location: { segment: 'OBR', sequence },
 		});
 	}
-	// After a merge several may be known; the newest is the one that is spoken of.
+	// After a merge several may be known; the newest one is meant.
 	const newestFirst = own.toSorted((left, right) => (left.id < right.id ? 1 : -1));
 	const same = newestFirst.find((row) => row.links['item_key'] === keyDigest(key.item));
 	if (same) return same;
@@ -107,17 +107,17 @@ function composed(context: ApplyContext, change: DiagnosticReportChange, referen
 	if (studies.length > 0) resource['imagingStudy'] = studies;
 	else if (held?.['imagingStudy'] !== undefined) resource['imagingStudy'] = held['imagingStudy'];
 	if (resource['presentedForm'] !== undefined || resource['conclusion'] !== undefined) return resource;
-	// A message without a text confirms or moves on the report that was sent with one.
+	// A message without a text confirms or advances the report that was sent with one.
 	for (const name of ['conclusion', 'presentedForm']) if (held?.[name] !== undefined) resource[name] = held[name];
 	return resource;
 }
 
-/** What the message reports, behind what earlier ones did: a laboratory sends the results of an order as they come. */
+/** Appends the message's results to those of earlier messages: a laboratory sends the results of an order as they become available. */
 function resultsOf(context: ApplyContext, change: DiagnosticReportChange, held: JsonObject | undefined, references: References): Json[] {
 	const { order, items } = change.observations;
 	const key = order && orderKey(order);
 	const stated = items.map((item) => `Observation/${references.observationId(context, item, key)}`);
-	// Observations of no order are new with every message; those of the last one stand for it.
+	// Observations without an order are new with every message, so the latest ones replace the others.
 	const before = key === undefined && stated.length > 0 ? [] : ((held?.['result'] ?? []) as JsonObject[]);
 	const known = new Set(before.map((reference) => reference['reference']));
 	return [...before, ...[...new Set(stated)].filter((reference) => !known.has(reference)).map((reference) => ({ reference }))];
@@ -144,14 +144,14 @@ function linksOf({ key, study }: DiagnosticReportChange, patient: Row, encounter
 	};
 }
 
-/** What makes no other report of it: where it belongs, and when it was sent. */
+/** Elements that do not count as the report's content: its context, and the time at which it was sent. */
 const circumstances = ['status', 'issued', 'imagingStudy', 'encounter', 'subject', 'identifier'];
 
 function contentChange(held: JsonObject | undefined, next: JsonObject): ContentChange {
 	if (held === undefined) return 'none';
 	const [before, after] = [content(held), content(next)];
 	if (canonical(before) === canonical(after)) return 'none';
-	// Results are only ever added.
+	// Results are only added, never removed.
 	return canonical({ ...before, result: null }) === canonical({ ...after, result: null }) ? 'added' : 'changed';
 }
 

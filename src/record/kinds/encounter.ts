@@ -12,10 +12,10 @@ export interface EncounterChange {
 	kind: 'encounter';
 	ref: number;
 	patient: number;
-	/** PV1-19, else the documented stand-ins; scoped by the patient. */
+	/** PV1-19, else its documented substitutes, within the patient. */
 	visit: { system?: string; value: string };
 	patch: ResourcePatch;
-	/** What a visit that the message creates starts with, beneath the patch. */
+	/** The initial content of a visit that the message creates; the patch is applied on top. */
 	initial?: ResourcePatch;
 	/** `upsert` creates the visit when unknown; `known-only` does nothing to an unknown one and flags it. */
 	unknown: 'create' | 'flag';
@@ -29,14 +29,14 @@ export const encounterKind = defineChange<EncounterChange>({
 	},
 });
 
-/** Creates or updates the visit of a PV1 segment; undefined when it is unknown and the event may not create it. */
+/** Creates or updates the visit of a PV1 segment. Returns undefined when it is unknown and the event may not create it. */
 function applyEncounter(context: ApplyContext, change: EncounterChange, patient: Row): Row | undefined {
 	const key = visitKey(change.visit);
 	const held = context.set
 		.of(visits)
 		.of(key)
 		.filter(({ links }) => links['patient_id'] === patient.id && links['visit_key'] === key);
-	// After a merge two visits of one number may belong to the survivor; the newest is the one that is spoken of.
+	// After a merge two visits with one number may belong to the survivor; the newest one is meant.
 	const known = held.sort((left, right) => (left.id < right.id ? -1 : 1)).at(-1);
 	if (known === undefined && change.unknown === 'flag') {
 		context.flags.push({ code: 'unknown-visit', text: 'PV1-19 names a visit that is not known; there was nothing to change' });
@@ -57,7 +57,7 @@ function createEncounter(context: ApplyContext, change: EncounterChange, patient
 	return row;
 }
 
-/** Admission and discharge may come in messages of their own: together they must be a period (FHIR R4 per-1). */
+/** Patches a visit. Admission and discharge may come in separate messages, but together they must form a period (FHIR R4 per-1). */
 function patchVisit({ flags }: ApplyContext, resource: JsonObject, { patch }: EncounterChange): void {
 	applyPatch(resource, patch);
 	const { start, end } = (resource['period'] ?? {}) as { start?: string; end?: string };

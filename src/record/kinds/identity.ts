@@ -23,7 +23,7 @@ export const identityKind = defineChange<IdentityChange>({
 	apply: applyIdentity,
 });
 
-/** A person's merge or unmerge: the same, between patients that are named by their ids. All identifiers of the prior one are carried. */
+/** Carries out a person's merge or unmerge of patients named by their row ids. The survivor gets all identifiers of the prior patient. */
 function applyIdentity(context: ApplyContext, { edit }: IdentityChange): void {
 	const [survivor, prior] = [edit.survivor, edit.prior].map((id) => context.set.row('Patient', id));
 	if (survivor === undefined || prior === undefined) throw new Failure('not-found', 'one of the patients is not there');

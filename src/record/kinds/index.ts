@@ -14,7 +14,7 @@ import { settlementKind } from './settlement.ts';
 import { stepReportKind } from './step-report.ts';
 import { unlinkKind } from './unlink.ts';
 
-/** Every kind of change. A further one is a file and a row here. */
+/** All kinds of change. To add a kind, add a file and a row here. */
 export const changeKinds = [
 	patientKind,
 	encounterKind,

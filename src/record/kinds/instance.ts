@@ -9,12 +9,12 @@ import type { IndexOutcome, StoredInstance } from '../instance.ts';
 /** An instance whose bytes lie in the object store. */
 export interface InstanceChange {
 	kind: 'instance';
-	/** Undefined: its data set names no patient. */
+	/** Undefined when its data set names no patient. */
 	patient: number | undefined;
 	instance: StoredInstance;
 }
 
-/** Puts an instance into the index of its site; what is there under its UID already decides what becomes of it. */
+/** Puts an instance into the index of its site. The outcome depends on what is already stored under its UID. */
 export const instanceKind = defineChange<InstanceChange>({
 	kind: 'instance',
 	keys: ({ instance }, keys) => nameInstance(keys.of(imaging), instance),
@@ -37,7 +37,7 @@ function outcomeOf(context: ApplyContext, instance: StoredInstance, patient: Row
 		if (begun) tellReports(context, begun);
 		return { kind: 'stored' };
 	}
-	// A batch that was repeated after a lost connection meets its own row: the object is the one that the row names.
+	// A batch repeated after a lost connection finds its own row, which names the same object.
 	if (held.objectKey === objectKey) return { kind: 'stored' };
 	if (held.digest === digest) return { kind: 'duplicate' };
 	const kept = index.keptObjects(sopInstanceUid, digest);

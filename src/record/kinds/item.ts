@@ -10,19 +10,19 @@ import { items } from '../holdings/items.ts';
 import { keyDigest } from '../key-digest.ts';
 import type { ResourcePatch } from '../resource-patch.ts';
 
-/** What a segment states of a patient (AL1, DG1, PR1). The next message that states it updates it. */
+/** A fact that a segment states about a patient (AL1, DG1, PR1). The next message that states it updates it. */
 export interface ItemChange {
 	kind: 'item';
 	resourceType: 'AllergyIntolerance' | 'Condition' | 'Procedure';
 	patient: number;
 	/** Index of an EncounterChange of the same set, when the message carried the visit. */
 	encounter?: number;
-	/** What it is recognised by within the patient: its identifier, else its code, else its text. */
+	/** The key that identifies it within the patient: its identifier, else its code, else its text. */
 	item: string;
 	patch: ResourcePatch;
-	/** What it starts with when the message creates it, beneath the patch. */
+	/** The initial content when the message creates it; the patch is applied on top. */
 	initial?: ResourcePatch;
-	/** `ignore`: the message withdraws it (DG1-21 D), which says nothing where it is not known. */
+	/** `ignore`: the message withdraws the item (DG1-21 D), which does nothing when it is unknown. */
 	unknown: 'create' | 'ignore';
 }
 
@@ -34,18 +34,18 @@ export const itemKind = defineChange<ItemChange>({
 	apply: applyItem,
 });
 
-/** Creates what a segment states of the patient, or updates what an earlier message stated. */
+/** Creates an item that a segment states about the patient, or updates the item of an earlier message. */
 function applyItem(context: ApplyContext, change: ItemChange, references: References): void {
 	const patient = references.patient(change.patient);
 	const encounter = references.encounter(change.encounter);
 	const { resourceType } = change;
 	const item = keyDigest(change.item);
-	// A FHIR client may have made it another patient's, or another item.
+	// A FHIR client may have moved it to another patient or given it another item.
 	const held = context.set
 		.of(items)
 		.of(resourceType, patient.id, item)
 		.filter(({ links }) => links['patient_id'] === patient.id && links['item_key'] === item);
-	// After a merge both patients may have had it; the newest is the one that is spoken of.
+	// After a merge both patients may have had it; the newest one is meant.
 	const known = held.toSorted((left, right) => (left.id < right.id ? -1 : 1)).at(-1);
 	if (known === undefined && change.unknown === 'ignore') return;
 	const row = known === undefined ? createItem(context, change, patient, encounter) : reviseItem(context, change, known, encounter);
@@ -80,7 +80,7 @@ function reviseItem(context: ApplyContext, change: ItemChange, row: Row, encount
 	const before = JSON.stringify(resource);
 	reinstate(resource, change);
 	applyPatch(resource, change.patch);
-	// The visit is the one that it was recorded in: later visits state it again, and do not take it from that one.
+	// The item keeps the visit in which it was recorded, even when later visits state it again.
 	const recorded = resource['encounter'] === undefined ? encounter : undefined;
 	if (recorded) resource['encounter'] = { reference: referenceTo(recorded) };
 	const text = JSON.stringify(resource);
@@ -89,8 +89,8 @@ function reviseItem(context: ApplyContext, change: ItemChange, row: Row, encount
 }
 
 /**
- * What was withdrawn, as entered in error, and is stated again is valid again. AL1 cannot withdraw: what a FHIR client
- * marked so stays so.
+ * Makes an item valid again that was withdrawn as entered in error and is stated once more. AL1 cannot withdraw, so an allergy that a FHIR
+ * client marked stays marked.
  */
 function reinstate(resource: JsonObject, { resourceType, unknown, initial }: ItemChange): void {
 	if (unknown === 'ignore' || resourceType === 'AllergyIntolerance') return;

@@ -11,7 +11,7 @@ import type { Identifier } from '../resource-patch.ts';
 export interface MergeChange {
 	kind: 'merge';
 	survivor: number;
-	/** MRG-1, first is the one that is matched; all are carried by the survivor as `use: old`. */
+	/** The identifiers of MRG-1. The first one is matched; the survivor carries all of them as `use: old`. */
 	prior: [Identifier, ...Identifier[]];
 	sequence: number;
 	/** See PatientChange. */
@@ -32,8 +32,8 @@ export const mergeKind = defineChange<MergeChange>({
 });
 
 /**
- * ADT^A40 (HL7 v2.5.1 §3.3.40): the prior patient is replaced by the survivor. The HL7 v2-to-FHIR guide does not map
- * it; the rules are the product's own, in docs/conformance/hl7v2.md.
+ * ADT^A40 (HL7 v2.5.1 §3.3.40): the survivor replaces the prior patient. The HL7 v2-to-FHIR guide does not map it; the product's own rules
+ * are in docs/conformance/hl7v2.md.
  */
 function applyMerge(context: ApplyContext, change: MergeChange, survivor: Row, survivorIdentifier: Identifier): void {
 	const location: FailureLocation =
@@ -59,7 +59,7 @@ function applyMerge(context: ApplyContext, change: MergeChange, survivor: Row, s
 	replace(context, prior.current, survivor, change.prior);
 }
 
-/** The two identifiers already lead to one patient: a merge that was made before, or its inverse, or one patient's own. */
+/** Refuses a merge of two identifiers that already lead to one patient, unless the same merge was made before. */
 function refuseUnlessSameMerge(
 	context: ApplyContext,
 	prior: PatientMatch,

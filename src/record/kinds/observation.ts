@@ -13,15 +13,15 @@ export interface ObservationChange {
 	patient: number;
 	/** Index of an EncounterChange of the same set, when the message carried the visit. */
 	encounter?: number;
-	/** Filler (else placer) order number with its authority, else its application. Without one the observation is always new. */
+	/** Filler (else placer) order number with its authority, else its application. Without an order the observation is always new. */
 	order?: { system: string; value: string };
-	/** OBX-3 and OBX-4 (and an ordinal where they repeat in the message): what the observation is within the order. */
+	/** Identifies the observation within the order: OBX-3 and OBX-4, and an ordinal if they repeat in the message. */
 	item: string;
-	/** The whole Observation save id, meta, subject, encounter and hasMember. */
+	/** The whole Observation without id, meta, subject, encounter and hasMember. */
 	resource: JsonObject;
 	/** Items of the same order in this message that this observation lists as `hasMember`. */
 	members?: string[];
-	/** The message carries a new status and no value (OBX-11 D, U, W): a known observation keeps all else. */
+	/** The message carries a new status and no value (OBX-11 D, U, W). A known observation keeps everything else. */
 	statusOnly?: true;
 	sequence: number;
 }
@@ -34,7 +34,7 @@ export const observationKind = defineChange<ObservationChange>({
 	apply: applyObservation,
 });
 
-/** Creates the observation, or corrects the one that has the same order, OBX-3 and OBX-4. */
+/** Creates the observation, or corrects the one with the same order, OBX-3 and OBX-4. */
 function applyObservation(context: ApplyContext, change: ObservationChange, references: References): void {
 	const patient = references.patient(change.patient);
 	const encounter = references.encounter(change.encounter);
@@ -58,7 +58,7 @@ function applyObservation(context: ApplyContext, change: ObservationChange, refe
 	else context.set.of(orders).put(key, item, row);
 }
 
-/** @throws Failure when the order belongs to another patient: orders do not change hands */
+/** @throws Failure when the order belongs to another patient, because orders never change patients */
 function refuseForeignOrder(any: Row | undefined, change: ObservationChange, patient: Row): void {
 	if (any === undefined || any.links['patient_id'] === patient.id) return;
 	throw new Failure('key-conflict', 'OBR-3 (else OBR-2) names an order that belongs to another patient of this site', {
@@ -76,7 +76,7 @@ function completed(context: ApplyContext, change: ObservationChange, references:
 	return resource;
 }
 
-/** A message that only withdraws or confirms a result leaves the result as it was sent. */
+/** Returns the stored result with the new status, because the message only withdraws or confirms it. */
 function restated(known: Row, change: ObservationChange): JsonObject {
 	const resource = resourceOf(known);
 	const { status, _status } = change.resource;

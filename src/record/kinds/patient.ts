@@ -9,20 +9,20 @@ import type { Flag } from '../flag.ts';
 import { patientIdentifiers } from '../holdings/patient-identifiers.ts';
 import type { Identifier, ResourcePatch } from '../resource-patch.ts';
 
-/** Names the patient for all later changes of the same set: they point at it by `ref`. */
+/** Names the patient for all later changes of the same set, which refer to them by `ref`. */
 export interface PatientChange extends NamedPatient {
 	kind: 'patient';
 	ref: number;
 	/** All identifiers of PID-3 in order; the first is the business identifier, by which the patient is matched. */
 	identifiers: [Identifier, ...Identifier[]];
 	patch: ResourcePatch;
-	/** `update`: a known patient takes the patch (ADT). `keep`: a known patient stays as it is (ORU); a new one takes it. */
+	/** `update`: the patch is applied to a known patient (ADT). `keep`: a known patient stays unchanged (ORU); a new one takes the patch. */
 	known: 'update' | 'keep';
 	/** Segment sequence, for failures found when applying. */
 	sequence: number;
-	/** Where its first identifier stands in a format without segments (XPath). */
+	/** The XPath of the first identifier, in a format without segments. */
 	expression?: string;
-	/** Security labels (`meta.security`) of the patient; absent where the format says nothing of them. */
+	/** Security labels (`meta.security`) of the patient; absent when the format does not state them. */
 	security?: JsonObject[];
 }
 
@@ -45,7 +45,7 @@ function applyPatient(context: ApplyContext, change: PatientChange): Row {
 	const resource = resourceOf(match.current);
 	const flag = overlay(resource, change.patch, fieldName(location));
 	if (flag) context.flags.push(flag);
-	// A message under an identifier that was merged away speaks of the survivor, but does not rename it.
+	// A message under a merged identifier is about the survivor but must not change their identifiers.
 	const patch = match.throughMerge ? withoutIdentifiers(change.patch) : change.patch;
 	return rewritePatient(context, match.current, resource, patch, match.current.links, metaOf(match.current.meta, change));
 }
@@ -62,7 +62,7 @@ function createPatient(context: ApplyContext, change: PatientChange): Row {
 	return row;
 }
 
-/** Labels that the change states replace those that the meta holds; its other members stay. */
+/** Replaces the labels in the meta by those that the change states; its other members stay. */
 function metaOf(meta: Row['meta'], { security }: PatientChange): Row['meta'] {
 	if (security === undefined) return meta;
 	const held: JsonObject = meta === null ? {} : parseExact(meta);
@@ -74,7 +74,7 @@ function withoutIdentifiers(patch: ResourcePatch): ResourcePatch {
 	return { elements: patch.elements, parts };
 }
 
-/** The same identifier with another name and another birth date: perhaps two people (an overlay). */
+/** Returns a flag when the same identifier comes with another name and another birth date: perhaps two people (an overlay). */
 function overlay(resource: JsonObject, patch: ResourcePatch, field: string): Flag | undefined {
 	const birthDate = patch.elements['birthDate'];
 	if (typeof birthDate !== 'string' || resource['birthDate'] === undefined || resource['birthDate'] === birthDate) return undefined;

@@ -11,42 +11,44 @@ import { givenIdOf, rowIdOf } from '../row-id.ts';
 import type { SearchPlan } from '../search-plan.ts';
 import type { ColumnValue, ResourceType } from '../table-shape.ts';
 
-/** What a FHIR client asks for one resource (FHIR R4 §3.1.0). Unlike the other changes it never leaves its thread: it composes. */
+/**
+ * A FHIR client's request for one resource (FHIR R4 §3.1.0). Unlike other changes it never leaves its thread, because it holds functions.
+ */
 export interface ResourceChange {
 	kind: 'resource';
 	resourceType: ResourceType;
-	/** `create`: new unless the condition matches. `update`: the resource of the id, or of the condition. `patch`: a known one. */
+	/** `create`: new unless the condition matches. `update`: the resource with the id, or of the condition. `patch`: a known resource. */
 	interaction: 'create' | 'update' | 'patch';
-	/** The FHIR id that is written; undefined where the service assigns one or the condition finds it. */
+	/** The FHIR id to write; undefined when the service assigns one or the condition finds it. */
 	id: string | undefined;
-	/** How the other changes of a transaction refer to it (Bundle.entry.fullUrl). */
+	/** The URL by which the other changes of a transaction refer to it (Bundle.entry.fullUrl). */
 	fullUrl: string | undefined;
-	/** If-None-Exist, or the search of a conditional update. */
+	/** The condition of If-None-Exist, or the search of a conditional update. */
 	condition: Condition | undefined;
-	/** References by search (`Patient?identifier=a`), as a transaction may have them: each has to match one resource. */
+	/** References by search (`Patient?identifier=a`), which a transaction may contain. Each must match one resource. */
 	references: readonly Condition[];
-	/** Versions of If-Match; `*` is any. */
+	/** Versions of If-Match; `*` matches any. */
 	ifMatch: readonly string[] | undefined;
-	/** If-None-Match: * — only when there is none yet. */
+	/** True with `If-None-Match: *`: write only when there is no such resource yet. */
 	ifNoneMatch: boolean;
-	/** Whether an update may create the resource under the id that the client chose. */
+	/** True when an update may create the resource under the id that the client chose. */
 	mayCreate: boolean;
-	/** Whether what `Composed.patients` names has to exist. */
+	/** True when the patients in `Composed.patients` must exist. */
 	checkReferences: boolean;
-	/** Row ids of patients that the content will refer to; of a patch, filled in when the site's turn is taken. */
+	/** Row ids of patients to which the content will refer. For a patch they are filled in during the site's turn. */
 	patients: readonly string[];
 	/**
-	 * The content to write, from what is held and from what the full URLs of the transaction became.
-	 * @throws Failure when it cannot be
+	 * Composes the content to write from the stored content and the resolved full URLs of the transaction.
+	 * @throws Failure when that is impossible
 	 */
 	compose(held: HeldContent | undefined, resolved: ReadonlyMap<string, string>): Composed;
 }
 
 export interface Condition {
-	/** The search as the client wrote it; of a reference with its type before it. */
+	/** The search as the client wrote it. A reference has its type in front. */
 	criteria: string;
 	plan: SearchPlan;
-	/** FHIR ids of what matches, two at most; filled in when the site's turn is taken. */
+	/** FHIR ids of the matches, two at most. They are filled in during the site's turn. */
 	matched: readonly string[] | undefined;
 }
 
@@ -60,7 +62,7 @@ export interface HeldContent {
 }
 
 export interface Composed {
-	/** Without resourceType, id and meta. */
+	/** The resource without resourceType, id and meta. */
 	resource: JsonObject;
 	meta: string | null;
 	/** `meta.source` as the client set it. */
@@ -71,7 +73,7 @@ export interface Composed {
 
 export interface PatientReference {
 	rowId: string;
-	/** Where it stands, as FHIRPath. */
+	/** Its place as FHIRPath. */
 	expression: string;
 }
 
@@ -92,17 +94,17 @@ export const resourceKind = defineChange<ResourceChange>({
 
 interface Target {
 	change: ResourceChange;
-	/** The resource as it is held; undefined where it is to be created. */
+	/** The stored resource; undefined when it will be created. */
 	held: Row | undefined;
 	/** The FHIR id. */
 	id: string;
-	/** A conditional create whose condition matched: nothing is written. */
+	/** True for a conditional create whose condition matched: nothing is written. */
 	untouched: boolean;
 }
 
 /**
- * Carries out what a FHIR client asks: a single change, or all those of a transaction (FHIR R4 §3.1.0.11.2). First it is
- * settled which resource each change is about, then each is written, then what they refer to is checked.
+ * Carries out a FHIR client's request: a single change, or all those of a transaction (FHIR R4 §3.1.0.11.2). It first determines which
+ * resource each change is about, then writes each, then checks their references.
  * @throws Failure when one of them is refused; then none has happened
  */
 function applyResources(context: ApplyContext, changes: readonly ResourceChange[]): void {
@@ -123,7 +125,7 @@ function targetOf(context: ApplyContext, change: ResourceChange): Target {
 	return target;
 }
 
-/** FHIR R4 §3.1.0.11.2.2, conditional references. */
+/** Resolves a conditional reference (FHIR R4 §3.1.0.11.2.2). */
 function referenceFound({ plan, matched }: Condition): string {
 	const [found, another] = matched ?? [];
 	if (found === undefined || another !== undefined) {
@@ -167,7 +169,7 @@ function conditionalTarget(context: ApplyContext, change: ResourceChange): Targe
 	return { change, held, id: fhirIdOf(held), untouched: change.interaction === 'create' };
 }
 
-/** FHIR R4 §3.1.0.5, RFC 9110 §13.1. */
+/** Checks If-Match and If-None-Match (FHIR R4 §3.1.0.5, RFC 9110 §13.1). */
 function checkVersion({ ifMatch, ifNoneMatch, resourceType }: ResourceChange, held: Row | undefined): void {
 	if (ifMatch !== undefined) {
 		if (held === undefined) throw new Failure('precondition-failed', `If-Match names a version of a ${resourceType} that does not exist`);
@@ -195,7 +197,7 @@ function refuseOverlap(targets: readonly Target[]): void {
 	}
 }
 
-/** Writes the resource; answers the check of what it refers to, for when all are written. */
+/** Writes the resource. Returns the check of its references, to be run when all resources are written. */
 function write(context: ApplyContext, { change, held, id, untouched }: Target, resolved: ReadonlyMap<string, string>): () => void {
 	if (untouched && held !== undefined) {
 		context.results.push({ status: 200, row: held });
@@ -219,7 +221,7 @@ function write(context: ApplyContext, { change, held, id, untouched }: Target, r
 	return () => checkPatients(context, change, composed.patients);
 }
 
-/** What is written as it is held gets no new version for the sake of a key that it would have today. */
+/** Unchanged content gets no new version, even if its keys would be different today. */
 function revised(context: ApplyContext, held: Row, text: string, { resource, links, meta }: Composed): Row {
 	return revise(context, held, text, resource, text === held.text ? held.links : { ...held.links, ...links }, meta);
 }
@@ -233,7 +235,7 @@ function created(context: ApplyContext, row: Row): Row {
 	return row;
 }
 
-/** The same content is no new version, whatever the order of its members. */
+/** Returns the held text when the content is the same, whatever the order of its members. Then no new version is made. */
 function textOf(held: Row, before: HeldContent | undefined, resource: JsonObject): string {
 	const text = JSON.stringify(resource);
 	if (text === held.text || before === undefined) return text;

@@ -13,11 +13,11 @@ export interface SettlementChange {
 	kind: 'settlement';
 	conflictId: string;
 	by: string;
-	/** The address that it was made from; empty: the command line. */
+	/** The address from which it was made; empty for the command line. */
 	source: string;
-	/** Undefined: its data set names no patient, or what was stored stays. */
+	/** Undefined when its data set names no patient, or when the stored object stays. */
 	patient: number | undefined;
-	/** The object of the conflict, which becomes the instance; undefined: what was stored stays. */
+	/** The object of the conflict, which becomes the instance; undefined when the stored object stays. */
 	received: StoredInstance | undefined;
 }
 
@@ -33,7 +33,7 @@ export const settlementKind = defineChange<SettlementChange>({
 });
 
 /**
- * Settles a conflict: what is stored stays, or the object that was kept aside becomes the instance.
+ * Settles a conflict: the stored object stays, or the object that was kept aside becomes the instance.
  * @throws Failure `not-found`, `conflict`
  */
 function applySettlement(context: ApplyContext, change: SettlementChange, patient: Row | undefined): void {

@@ -4,21 +4,21 @@ import type { Flag } from '../flag.ts';
 import { procedureSteps } from '../holdings/procedure-steps.ts';
 import type { ProcedureStep, StepFacts } from '../procedure-step.ts';
 
-/** A report about a performed procedure step (PS3.4 F.7). It composes, and so never leaves its thread. */
+/** A report about a performed procedure step (PS3.4 F.7). It holds a function and so never leaves its thread. */
 export interface StepReportChange {
 	kind: 'step-report';
 	sopInstanceUid: string;
-	/** Of what the report says, however it is written. */
+	/** The digest of the report's content, however it is written. */
 	digest: string;
-	/** Of the delivery. */
+	/** The message id of the delivery. */
 	messageId: string;
 	/** See StepReport. */
 	source: string;
 	/** JSON text of the attributes as the report states them. */
 	stated: string;
 	/**
-	 * The step as it is after the report; `repeated` where it is the last accepted one again.
-	 * @throws Failure when the step does not take it
+	 * Returns the step after the report, or `repeated` when the report equals the last accepted one.
+	 * @throws Failure when the step does not allow it
 	 */
 	compose(held: ProcedureStep | undefined): ComposedStep | 'repeated';
 }
@@ -34,7 +34,7 @@ export const stepReportKind = defineChange<StepReportChange>({
 	apply: applyStepReport,
 });
 
-/** @throws Failure when the step does not take the report */
+/** @throws Failure when the step does not allow the report */
 function applyStepReport(context: ApplyContext, change: StepReportChange): void {
 	const held = context.set.of(procedureSteps).step(change.sopInstanceUid);
 	const composed = change.compose(held);

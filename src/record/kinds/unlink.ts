@@ -6,7 +6,7 @@ import type { Row } from '../apply/rows.ts';
 import { patientIdentifiers } from '../holdings/patient-identifiers.ts';
 import type { Identifier } from '../resource-patch.ts';
 
-/** ADT^A37: two patients that were linked by a merge are separate again. */
+/** ADT^A37: separates two patients that were linked by a merge. */
 export interface UnlinkChange {
 	kind: 'unlink';
 	first: [Identifier, ...Identifier[]];

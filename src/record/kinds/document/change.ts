@@ -3,28 +3,30 @@ import type { DocumentEntry } from '../../document.ts';
 import type { StudyNames } from '../../report.ts';
 import type { Identifier } from '../../resource-patch.ts';
 
-/** A clinical document about the patient. The next message of the same document updates it; a newer version of its set replaces it. */
+/** A clinical document about the patient. The next message of the same document updates it; a newer version in its set replaces it. */
 export interface DocumentChange {
 	kind: 'document';
 	patient: number;
 	/** Index of an EncounterChange of the same set, when the document names the visit. */
 	encounter?: number;
-	/** What the document is recognised by within the patient. */
+	/** The key that identifies the document within the patient. */
 	key: string;
-	/** The set whose versions replace one another; a version that states no number counts by its time. */
+	/** The set whose versions replace one another. A version without a number is ordered by its time. */
 	set?: { key: string; version?: number };
-	/** ISO 8601 in UTC, of when the document was made; '' where it does not say. */
+	/** The time at which the document was made, ISO 8601 in UTC; '' when it states none. */
 	statedAt: string;
 	relations: readonly DocumentRelation[];
-	/** The whole DocumentReference save id, meta, status, subject, relatesTo, context.encounter, context.related and the URLs of `bytes`. */
+	/**
+	 * The whole DocumentReference without id, meta, status, subject, relatesTo, context.encounter, context.related and the URLs of `bytes`.
+	 */
 	resource: JsonObject;
-	/** Of each content, what becomes a Binary; null where it lies elsewhere. */
+	/** The bytes of each content, which become a Binary; null when the content is stored elsewhere. */
 	bytes: readonly (Uint8Array | null)[];
-	/** Whether it is about other patients, too: each has the document as its own. */
+	/** True when it is about other patients too. Each of them gets the document as their own. */
 	isShared: boolean;
 	entries: readonly DocumentEntry[];
 	study: StudyNames;
-	/** Where its id stands (XPath). */
+	/** The XPath of its id. */
 	expression: string;
 }
 
@@ -34,6 +36,6 @@ export interface DocumentRelation {
 	code: 'replaces' | 'appends' | 'transforms';
 	key?: string;
 	set?: { key: string; version?: number };
-	/** What it refers to where the parent is not known. */
+	/** The identifier to reference when the parent is not known. */
 	identifier: Identifier;
 }

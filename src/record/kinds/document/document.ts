@@ -15,7 +15,7 @@ import { applyEntries } from './entries.ts';
 
 export const documentKind = defineChange<DocumentChange>({
 	kind: 'document',
-	/** It is read along with what its versions and other documents of the patient state. */
+	/** The rows that its versions and other documents of the patient state must be read as well. */
 	alone: true,
 	keys(stated, keys, message) {
 		const change = keyed(stated);
@@ -27,14 +27,14 @@ export const documentKind = defineChange<DocumentChange>({
 			if (studies?.accession !== undefined) keys.of(imaging).accessionNumbers.add(studies.accession);
 		}
 	},
-	/** A version of a document that was replaced before does not update its patient. */
+	/** A replaced version of a document does not update its patient. */
 	keepsPatient: ({ set }, change, patient) => change.patient === patient.ref && isOutdated(set, keyed(change), patient),
 	apply(context, change, references) {
 		applyDocument(context, keyed(change), references.patient(change.patient), references.encounter(change.encounter));
 	},
 });
 
-/** The change with its keys, and those of its entries, as digests: so the database holds them. */
+/** Returns the change with its keys, and those of its entries, as digests, as the database holds them. */
 function keyed(change: DocumentChange): DocumentChange {
 	const named = <T extends { item: string }>(reference: T): T => ({ ...reference, item: keyDigest(reference.item) });
 	const relations = change.relations.map(({ key, set, ...relation }) => ({
@@ -55,15 +55,15 @@ function keyed(change: DocumentChange): DocumentChange {
 	};
 }
 
-/** What leads to the documents that a document has to do with. */
+/** Returns the keys of the document, its set and its parents. */
 function documentKeys({ key, set, relations }: DocumentChange): string[] {
 	const parents = relations.flatMap((relation) => [relation.key, relation.set?.key]);
 	return [...new Set([key, set?.key, ...parents].filter((found) => found !== undefined))];
 }
 
 /**
- * Creates the document, updates the same one (same id, or same set and version), or replaces the version of its set that was
- * current (CDA R2 §3.2, §4.2.3.1). A version that was replaced before it came is kept as superseded, and changes nothing else.
+ * Creates the document, updates the same one (same id, or same set and version), or replaces the current version of its set
+ * (CDA R2 §3.2, §4.2.3.1). A version that was replaced before it arrived is kept as superseded and changes nothing else.
  */
 function applyDocument(context: ApplyContext, change: DocumentChange, patient: Row, encounter: Row | undefined): void {
 	const found = standing(context.set, change, patient.id);
@@ -98,7 +98,7 @@ function written(context: ApplyContext, change: DocumentChange, on: Composing): 
 
 type Content = { attachment: { contentType: string; url?: string; hash?: string } };
 
-/** Gives the content its URL: that of the Binary which has its bytes, or of a new one, which is answered. */
+/** Sets the URL of the content: that of the Binary with its bytes, or of a new Binary, which is returned. */
 function located(context: ApplyContext, contents: Content[], index: number, { bytes, own }: { bytes: Uint8Array; own: Row | undefined }) {
 	const attachment = contents[index]?.attachment;
 	if (attachment === undefined) throw new Error('a document has bytes without a content');
@@ -109,7 +109,7 @@ function located(context: ApplyContext, contents: Content[], index: number, { by
 		attachment.url = same.url;
 		return [];
 	}
-	// A document about several patients is one and the same to all of them.
+	// A document about several patients has one Binary for all of them.
 	const shared = context.set.of(documents).binaries.find((other) => other.bytes === bytes);
 	const id = shared?.id ?? context.newId();
 	attachment.url = `Binary/${id}`;
@@ -142,7 +142,7 @@ function composed(context: ApplyContext, change: DocumentChange, on: Composing):
 	return resource;
 }
 
-/** The parents that the document names, then what it replaces by its version, now or when it came before. */
+/** Returns the parents that the document names, then the documents that it replaces by its version, now or in the past. */
 function relationsOf(set: WorkingSet, change: DocumentChange, { own, patient, replaced }: Composing): JsonObject[] {
 	const others = documentsOf(set, patient.id).filter((row) => row !== own);
 	const list: JsonObject[] = change.relations.map((relation) => {
@@ -168,14 +168,14 @@ function supersede(context: ApplyContext, row: Row): void {
 	context.set.put(revise(context, row, JSON.stringify(resource), resource, row.links));
 }
 
-/** Whether the patient's record has a newer version of the document than the message brings. */
+/** Tells whether the patient's record has a newer version of the document than the message brings. */
 function isOutdated(set: WorkingSet, document: DocumentChange, { identifiers, expression }: NamedPatient): boolean {
 	const match = matchPatient(set, identifiers[0], expression === undefined ? { segment: 'PID', field: 3 } : { expression });
 	return match !== undefined && standing(set, document, match.current.id).isReplaced;
 }
 
 interface Standing {
-	/** The document itself, where it is known. */
+	/** The document itself, if it is known. */
 	own: Row | undefined;
 	/** Current documents that it replaces. */
 	replaced: Row[];
@@ -184,14 +184,14 @@ interface Standing {
 
 function standing(set: WorkingSet, change: DocumentChange, patientId: string): Standing {
 	const documents = documentsOf(set, patientId);
-	// After a merge both patients may have had it; the newest is the one that is spoken of.
+	// After a merge both patients may have had it; the newest one is meant.
 	const own = newest(documents.filter((row) => row.links['document_key'] === change.key)) ?? newest(documents.filter(isSame(change)));
 	const others = documents.filter((row) => row !== own);
 	const parents = change.relations.filter(({ code }) => code === 'replaces');
 	const named = others.filter((row) => parents.some((parent) => isNamed(row, parent)));
 	const older = others.filter((row) => named.includes(row) || order(row, change) < 0);
 	const newer = others.filter((row) => !named.includes(row) && (row.links['replaces_key'] === change.key || order(row, change) > 0));
-	// One that a person marked as entered in error replaces nothing.
+	// A document that a person marked as entered in error replaces nothing.
 	const isReplaced = newer.some((row) => resourceOf(row)['status'] !== 'entered-in-error');
 	return { own, replaced: isReplaced ? [] : older.filter((row) => resourceOf(row)['status'] === 'current'), isReplaced };
 }
@@ -214,7 +214,7 @@ function isNamed({ links }: Row, { key, set }: DocumentRelation): boolean {
 	return set.version === undefined || links['set_version'] === String(set.version);
 }
 
-/** Below zero where the row is an older version of the document's set, above where it is a newer one. */
+/** Returns a negative number when the row is an older version of the document's set, a positive one when it is newer. */
 function order({ links }: Row, { set, statedAt }: DocumentChange): number {
 	if (set === undefined || links['set_key'] !== set.key) return 0;
 	const version = links['set_version'];
@@ -234,7 +234,9 @@ function linksOf({ key, set, statedAt, relations }: DocumentChange, patient: Row
 	};
 }
 
-/** A document is about those whom it names; where its id, or that of its parent, is another patient's document, a person should look. */
+/**
+ * Flags a document whose id, or that of its parent, is the document of another patient. The document stays with the patients that it names.
+ */
 function flagForeign({ set, flags }: ApplyContext, change: DocumentChange, patient: Row): void {
 	const isForeign = (key: string | undefined) =>
 		key !== undefined &&

@@ -12,7 +12,7 @@ import { indexText } from '../../index-text.ts';
 import type { DocumentChange } from './change.ts';
 
 interface Stating {
-	/** As it is after the change. */
+	/** The document after the change. */
 	document: Row;
 	/** Documents that it replaces. */
 	replaced: readonly Row[];
@@ -20,9 +20,8 @@ interface Stating {
 }
 
 /**
- * What a document states: resources that documents of the patient share by their items. The latest document that states a
- * resource has the last word on it; what the document, or one that it replaces, stated before and no current document states
- * now is withdrawn.
+ * Applies the statements of a document. Documents of a patient share resources by their items. The latest document that states a resource
+ * determines its content. A resource that the document or a replaced one stated before is withdrawn when no current document states it.
  */
 export function applyEntries(context: ApplyContext, change: DocumentChange, { document, replaced, patient }: Stating): void {
 	const { statedAt } = change;
@@ -62,13 +61,13 @@ function nameOf({ resourceType, item }: EntryReference): string {
 function knownResource(set: WorkingSet, { resourceType, item }: DocumentEntry, patientId: string): Row | undefined {
 	const ids = [...set.of(documents).resourcesOf({ patientId, resourceType, item })].sort();
 	const rows = ids.map((id) => set.row(resourceType, id)).filter((row) => row !== undefined);
-	// A FHIR client, or the undoing of a merge, may have made it another patient's. After a merge several may be known; the newest is meant.
+	// A FHIR client or an unmerge may have moved it to another patient. After a merge several may be known; the newest one is meant.
 	return rows.filter((row) => row.links['patient_id'] === patientId).at(-1);
 }
 
 interface Writing {
 	known: Row | undefined;
-	/** A later document states it otherwise. */
+	/** True when a later document states it differently. */
 	isOutdated: boolean;
 	id: ResourceId;
 	ids: ReadonlyMap<string, ResourceId>;
@@ -108,7 +107,7 @@ function composed({ resourceType, resource, refers = {} }: DocumentEntry, ids: W
 	return whole;
 }
 
-/** Those that are here by reference, the others by their UIDs until they come; another patient's not at all. */
+/** References stored studies, and others by their UIDs until they arrive. Studies of another patient are left out. */
 function studiesOf({ set, flags }: ApplyContext, { studies }: DocumentEntry, patient: Row): JsonObject[] {
 	if (studies === undefined) return [];
 	const { uids, accession } = studies;
@@ -123,7 +122,7 @@ function studiesOf({ set, flags }: ApplyContext, { studies }: DocumentEntry, pat
 	});
 }
 
-/** By which a study that comes later finds the report: a report waits for one study. */
+/** Returns the keys by which a later study finds the report. A report can wait for one study only. */
 function studyLinksOf({ studies }: DocumentEntry): Row['links'] {
 	if (studies === undefined) return {};
 	const { uids, accession } = studies;
@@ -134,15 +133,15 @@ function subjectOf(type: EntryType): 'patient' | 'subject' {
 	return type === 'AllergyIntolerance' ? 'patient' : 'subject';
 }
 
-/** Code systems of verificationStatus; the other types have `entered-in-error` among the codes of their status. */
+/** Code systems of verificationStatus. The other types have `entered-in-error` among the codes of their status. */
 const verification: Readonly<Partial<Record<EntryType, string>>> = {
 	AllergyIntolerance: 'http://terminology.hl7.org/CodeSystem/allergyintolerance-verification',
 	Condition: 'http://terminology.hl7.org/CodeSystem/condition-ver-status',
 };
 
 /**
- * Marks as entered in error what no current document states any more. With that mark there is no clinicalStatus (con-5, ait-2), and
- * without one no abatement (con-4); the version before keeps both.
+ * Marks as entered in error a resource that no current document states. This mark excludes clinicalStatus (con-5, ait-2), which in turn
+ * excludes an abatement (con-4); the previous version keeps both.
  */
 function withdraw(context: ApplyContext, statement: DocumentStatement, documentId: string): void {
 	const { set } = context;
