@@ -1,7 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { openAccess } from '#access/access.ts';
 import { openAudit } from '#access/audit.ts';
-import { type DatabaseDirectory, openDirectory } from '#access/database-directory.ts';
+import type { DatabaseDirectory } from '#access/database-directory.ts';
 import { firstAdministrator } from '#access/sign-in.ts';
 import { BulkJobs } from '#bulk/jobs.ts';
 import { systemClock } from '#core/clock.ts';
@@ -101,7 +102,7 @@ async function openNode(
 	databaseUrl: string,
 	life: Pick<ServiceNode, 'state' | 'addresses' | 'onClose'>,
 ): Promise<ServiceNode> {
-	const { limits, ALLOW_ANY_SOURCE: allowAnySource } = config;
+	const { limits, DATA_DIR: dataDir, LOG_LEVEL: logLevel, ALLOW_ANY_SOURCE: allowAnySource } = config;
 	const { onClose } = life;
 	const metrics = createMetrics({ version });
 	const clock = systemClock;
@@ -109,9 +110,10 @@ async function openNode(
 	onClose(() => database.close());
 	const audit = openAudit({ connection: database.journal, log, clock });
 	onClose(() => audit.close());
-	const staleMsMax = config.DATABASE_READ_URL === undefined ? limits.accessStaleMsMax : limits.accessStaleReplicaMsMax;
-	const directory = await openDirectory({ database: database.access, allowAnySource, staleMsMax, log, metrics, clock });
-	onClose(() => directory.close());
+	const hasReplica = config.DATABASE_READ_URL !== undefined;
+	const own = { database: database.access, dataDir, allowAnySource, hasReplica, limits, log, metrics, clock };
+	const access = await openAccess(own, onClose);
+	const { directory } = access;
 	const workers = config.WORKERS ?? Math.max(1, availableParallelism() - 1);
 	const gateway = new Shards({
 		worker: new URL('../workers/ingest.ts', import.meta.url),
@@ -125,7 +127,6 @@ async function openNode(
 	});
 	onClose(() => gateway.close(limits.drainMsMax));
 	const bulkWorker = new URL('../workers/bulk.ts', import.meta.url);
-	const { DATA_DIR: dataDir, LOG_LEVEL: logLevel } = config;
 	const bulk = await BulkJobs.open({ dataDir, database, worker: bulkWorker, workers, logLevel, limits, metrics, log });
 	onClose(() => bulk.close());
 	const conflicts = await watchOpenConflicts({ database: database.people, metrics, log });
@@ -134,7 +135,7 @@ async function openNode(
 	onClose(() => partitions.close());
 	const imaging = await openImaging(config, log, metrics, gateway, directory);
 	const consolePage = new URL('./console/index.html', import.meta.url);
-	return { ...life, ...imaging, config, version, log, metrics, clock, directory, gateway, database, audit, bulk, consolePage };
+	return { ...life, ...imaging, config, version, log, metrics, clock, ...access, gateway, database, audit, bulk, consolePage };
 }
 
 /** Instances lie in the object store before they are indexed, whichever surface they come in by. */

@@ -34,8 +34,11 @@ export interface DirectoryOptions {
 
 /** A change takes effect within a second on the other nodes: this, and the reading of the snapshot. */
 const pollMs = 300;
-/** Without a successful poll for this long, somebody who is not known may have been added by another node. */
-const certainMsMax = 2000;
+/**
+ * Without a successful poll for this long, as while the database hangs, somebody who is not known may have been added by another node.
+ * A poll that fails says so at once; a busy process that reads a little late does not call a wrong key anything else.
+ */
+const certainMsMax = 10_000;
 const keyUseMs = 5000;
 const nobody: Snapshot = {
 	version: '',
@@ -67,7 +70,10 @@ export class DatabaseDirectory implements AccessDirectory, AssociationDirectory,
 	/** Noted in the log that nobody is known any more. */
 	#expired = false;
 	#timer: NodeJS.Timeout | undefined;
-	#polling: Promise<void> | undefined;
+	/** Settles with the poll under way. */
+	#polling: Promise<void> = Promise.resolve();
+	/** The poll behind it, when somebody waits for it. */
+	#next: Promise<void> | undefined;
 	#closed = false;
 	readonly #keyUses = new Map<string, number>();
 	#keyUsesWrittenMs = 0;
@@ -78,8 +84,23 @@ export class DatabaseDirectory implements AccessDirectory, AssociationDirectory,
 	}
 
 	async open(): Promise<void> {
-		await this.#poll();
+		await this.refresh();
 		this.#schedule();
+	}
+
+	/** Resolves when what was committed before the call is in force here. Rejects when the database cannot be asked. */
+	refresh(): Promise<void> {
+		// A poll under way may have read before the commit; the next has not begun, and so does for all who ask meanwhile.
+		this.#next ??= this.#polling.then(() => {
+			this.#next = undefined;
+			const poll = this.#closed ? Promise.reject(new Error('the access directory is closed')) : this.#poll();
+			this.#polling = poll.then(
+				() => this.#recovered(),
+				(error) => this.#failed(error),
+			);
+			return poll;
+		});
+		return this.#next;
 	}
 
 	grantOfKey(header: string | undefined): KeyGrant | Unavailable | undefined {
@@ -145,11 +166,8 @@ export class DatabaseDirectory implements AccessDirectory, AssociationDirectory,
 	#schedule(): void {
 		if (this.#closed) return;
 		this.#timer = setTimeout(() => {
-			this.#polling = this.#poll().then(
-				() => this.#recovered(),
-				(error) => this.#failed(error),
-			);
-			void this.#polling.finally(() => this.#schedule());
+			const again = () => this.#schedule();
+			this.refresh().then(again, again);
 		}, pollMs);
 		this.#timer.unref();
 	}
@@ -198,6 +216,7 @@ export class DatabaseDirectory implements AccessDirectory, AssociationDirectory,
 	async close(): Promise<void> {
 		this.#closed = true;
 		clearTimeout(this.#timer);
+		await this.#next?.catch(() => undefined);
 		await this.#polling;
 		await this.#options.database
 			.use((client) => this.#writeKeyUses(client, this.#options.clock.nowMs()))

@@ -9,7 +9,7 @@ export const accessLimitDefinitions = {
 		default: 24 * hour,
 		min: 1000,
 		max: 8760 * hour,
-		answer: 'of the database being away: who was known stays known; then 503, MLLP closed, A-ASSOCIATE-RJ transient, 0xA700',
+		answer: 'while the database is away, known callers stay known for this long; then 503, MLLP closed, A-ASSOCIATE-RJ transient',
 	},
 	accessStaleReplicaMsMax: {
 		variable: 'ACCESS_STALE_REPLICA_MS_MAX',
@@ -17,6 +17,13 @@ export const accessLimitDefinitions = {
 		min: 1000,
 		max: 8760 * hour,
 		answer: 'the same with DATABASE_READ_URL, since the replica still answers reads, also to a key that another node has revoked',
+	},
+	accessConfirmMsMax: {
+		variable: 'ACCESS_CONFIRM_MS_MAX',
+		default: 2000,
+		min: 10,
+		max: 60_000,
+		answer: 'a process of the node does not confirm a change of access for this long; the command ends, and says so',
 	},
 	signInFailuresMax: {
 		variable: 'SIGN_IN_FAILURES_MAX',

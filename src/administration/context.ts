@@ -31,6 +31,8 @@ export interface AdministrationContext {
 	/** Slugs of the sites that a list shows: the one that was asked for, or those of the actor. `perform` sets it. */
 	visibleSites: 'all' | readonly string[];
 	nowMs(): number;
+	/** Resolves when what was committed is in force in every process of this node, or one of them does not confirm it in time. Never rejects. */
+	accessChanged(): Promise<void>;
 	/** ALLOW_ANY_SOURCE. */
 	allowAnySource: boolean;
 }
@@ -105,16 +107,18 @@ export interface AuditedChange {
 
 /**
  * Carries out a change, its audit event and the advance of the access version in one transaction, so that every node
- * learns of it and nothing is changed unseen.
+ * learns of it and nothing is changed unseen. On this node it is in force when the call returns.
  */
-export function change<T>(context: AdministrationContext, work: (em: EntityManager) => Promise<[T, AuditedChange]>): Promise<T> {
-	return context.em.fork().transactional(async (em) => {
+export async function change<T>(context: AdministrationContext, work: (em: EntityManager) => Promise<[T, AuditedChange]>): Promise<T> {
+	const changed = await context.em.fork().transactional(async (em) => {
 		const [result, audited] = await work(em);
 		await em.flush();
 		await runInTransaction(em, advanceAccessVersion, []);
 		await runInTransaction(em, insertAuditEvent, auditValues(context, audited));
 		return result;
 	});
+	await context.accessChanged();
+	return changed;
 }
 
 /** Notes what was done by another way than `change`. */

@@ -7,6 +7,7 @@ import type { Delivery } from '#record/delivery.ts';
 import { Database } from '#storage/database.ts';
 import { openEntities } from '#storage/entities/index.ts';
 import { migrate } from '#storage/migrate.ts';
+import { confirmedByNode } from '#storage/node-processes.ts';
 import { configuredObjectStore } from '#storage/objects/open.ts';
 import { withDatabase } from '#storage/open.ts';
 import { readRuntimeFile } from '#storage/runtime-file.ts';
@@ -57,12 +58,18 @@ async function carryOut(command: Command, argv: readonly string[], streams: CliS
 		return 0;
 	}
 	const config = hooks.readConfig();
-	const result = await withDatabase(config, (databaseUrl) => runOn(databaseUrl, call, config, hooks));
+	const result = await withDatabase(config, (databaseUrl) => runOn(databaseUrl, call, config, streams, hooks));
 	streams.stdout.write(call.json ? `${JSON.stringify(result)}\n` : forPeople(result));
 	return 0;
 }
 
-async function runOn(databaseUrl: string, { operation, inputs, repeated }: Call, config: Config, hooks: CliHooks): Promise<unknown> {
+async function runOn(
+	databaseUrl: string,
+	{ operation, inputs, repeated }: Call,
+	config: Config,
+	streams: CliStreams,
+	hooks: CliHooks,
+): Promise<unknown> {
 	await migrate(databaseUrl);
 	const database = openDatabase(databaseUrl, config);
 	const orm = await openEntities(database.people);
@@ -71,6 +78,7 @@ async function runOn(databaseUrl: string, { operation, inputs, repeated }: Call,
 			...wholeNetwork(`cli:${userInfo().username}`),
 			em: orm.em,
 			nowMs: () => Date.now(),
+			accessChanged: () => untilInForce(config, streams),
 			allowAnySource: config.ALLOW_ANY_SOURCE,
 			database: database.people,
 			objects: configuredObjectStore(config),
@@ -92,6 +100,14 @@ async function runOn(databaseUrl: string, { operation, inputs, repeated }: Call,
 
 function openDatabase(url: string, { limits }: Config): Database {
 	return new Database({ url, limits, metrics: createMetrics({ processMetrics: false }), log: silentLog });
+}
+
+/** A service that runs on this node has the change in force when the command ends; where it does not confirm that, people are told. */
+async function untilInForce({ DATA_DIR, limits }: Config, streams: CliStreams): Promise<void> {
+	const late = await confirmedByNode(DATA_DIR, limits.accessConfirmMsMax);
+	if (late.length === 0) return;
+	const when = `within ${limits.accessConfirmMsMax / 1000} s; it follows as soon as it can read the database`;
+	streams.stderr.write(`tributary: the change is made, but ${late.join(', ')} did not confirm it ${when}\n`);
 }
 
 type BuiltIn = (argv: readonly string[], streams: CliStreams, hooks: CliHooks) => Promise<number>;

@@ -7,8 +7,9 @@ import { addSite, listSites } from '#administration/sites.ts';
 import { addUser, listUsers } from '#administration/users.ts';
 import { openPool } from '#storage/database.ts';
 import { openEntities } from '#storage/entities/index.ts';
+import { confirmedByNode } from '#storage/node-processes.ts';
 import { type RuntimeFile, readRuntimeFile } from '#storage/runtime-file.ts';
-import { readConfig } from '../config.ts';
+import { type Config, readConfig } from '../config.ts';
 import { sampleImage, storeBody, storeType } from './image.ts';
 import { demoMessages } from './messages.ts';
 
@@ -21,7 +22,7 @@ async function demo(): Promise<void> {
 	const config = readConfig();
 	const runtime = readRuntimeFile(config.DATA_DIR);
 	if (runtime === undefined) throw new Error(`no service runs on ${config.DATA_DIR}; start one first: npm start`);
-	const key = await prepare(runtime);
+	const key = await prepare(runtime, config);
 	const fhir = urlOf(runtime, 'fhir', '/fhir');
 	await untilValid(`${fhir}/metadata`, key);
 	const messages = demoMessages(`DEMO${Date.now()}`);
@@ -60,11 +61,17 @@ function urlOf(runtime: RuntimeFile, surface: string, path: string): string {
 }
 
 /** The site, its client for loopback, and a new key for this run. */
-async function prepare(runtime: RuntimeFile): Promise<string> {
+async function prepare(runtime: RuntimeFile, { DATA_DIR, limits }: Config): Promise<string> {
 	const pool = openPool(runtime.databaseUrl, { max: 1 });
 	const orm = await openEntities(pool);
 	try {
-		const context: AdministrationContext = { ...wholeNetwork('demo'), em: orm.em, nowMs: () => Date.now(), allowAnySource: false };
+		const context: AdministrationContext = {
+			...wholeNetwork('demo'),
+			em: orm.em,
+			nowMs: () => Date.now(),
+			accessChanged: async () => void (await confirmedByNode(DATA_DIR, limits.accessConfirmMsMax)),
+			allowAnySource: false,
+		};
 		if (!(await listUsers(context)).some(({ email }) => email === owner)) await addUser(context, { email: owner, admin: true, sites: [] });
 		if (!(await listSites(context)).some((site) => site.slug === slug)) await addSite(context, { slug, name: 'Demonstration' });
 		if ((await listClients({ ...context, visibleSites: [slug] })).length === 0) {

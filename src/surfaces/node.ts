@@ -1,5 +1,5 @@
+import type { Access } from '#access/access.ts';
 import type { Audit } from '#access/audit.ts';
-import type { DatabaseDirectory } from '#access/database-directory.ts';
 import type { BulkJobs } from '#bulk/jobs.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Failure } from '#core/failure.ts';
@@ -15,13 +15,12 @@ import type { Metrics } from '../metrics.ts';
 import type { AnyRoute, HttpAnswer } from './http/message.ts';
 
 /** A node as its surfaces see it. Each surface takes the parts that it needs; the service creates them once. */
-export interface ServiceNode {
+export interface ServiceNode extends Readonly<Access> {
 	readonly config: Config;
 	readonly version: string;
 	readonly log: Log;
 	readonly metrics: Metrics;
 	readonly clock: Clock;
-	readonly directory: DatabaseDirectory;
 	readonly gateway: Shards;
 	readonly database: Database;
 	readonly audit: Audit;

@@ -40,6 +40,7 @@ export async function testAdministration({ allowAnySource = false } = {}): Promi
 		...wholeNetwork('test'),
 		em: orm.em,
 		nowMs: () => Date.parse(administeredAt),
+		accessChanged: () => Promise.resolve(),
 		allowAnySource,
 		database: door.people,
 		deliver: (delivery) => processInPlace(database.url, delivery),

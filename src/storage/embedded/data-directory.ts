@@ -1,13 +1,9 @@
-import { createHash } from 'node:crypto';
 import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { socketFolder } from '../socket-folder.ts';
 import { birthOf, clusterProcesses, isRunning, servesCluster } from './process-table.ts';
 import type { ProgramRunner } from './system-user.ts';
-
-/** The length of a Unix socket's path is limited to about 107 bytes; the socket's own name takes some of them. */
-const socketDirectoryBytesMax = 85;
 
 /** Where the embedded database lies. */
 export interface DataDirectory {
@@ -19,11 +15,9 @@ export interface DataDirectory {
 }
 
 export function dataDirectory(dataDir: string): DataDirectory {
-	const near = join(dataDir, 'socket');
-	const far = join(tmpdir(), `tributary-${createHash('sha256').update(dataDir).digest('hex').slice(0, 12)}`);
 	return {
 		cluster: join(dataDir, 'postgres'),
-		socket: Buffer.byteLength(near) <= socketDirectoryBytesMax ? near : far,
+		socket: socketFolder(dataDir, 'socket'),
 		log: join(dataDir, 'postgres.log'),
 		lock: join(dataDir, 'database.lock'),
 	};

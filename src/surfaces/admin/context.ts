@@ -10,7 +10,10 @@ import type { Watchers } from './live/watchers.ts';
 import type { AdminMetrics } from './metrics.ts';
 
 /** The part of the operation context that the service provides; the caller and their address are added for each request. */
-export type OperationServices = Omit<OperationContext, 'actor' | 'source' | 'visibleSites'>;
+export interface OperationServices extends Omit<OperationContext, 'actor' | 'source' | 'visibleSites' | 'accessChanged'> {
+	/** Names the processes of this node that did not confirm a change in time. */
+	accessChanged(): Promise<readonly string[]>;
+}
 
 /** Everything that the routes of the admin API work with. */
 export interface AdminContext {

@@ -27,24 +27,42 @@ export function operationRoutes(context: AdminContext): Route[] {
 	return operations.map((operation) => {
 		const { method, path } = operation;
 		const pattern = apiPath + path.replace(/\{(\w+)\}/g, ':$1');
-		return signedIn(context, { method, pattern }, async (session, request) =>
-			jsonAnswer(200, (await carryOut(context, operation, session, request, inputOf(operation, request))) as object),
-		);
+		return signedIn(context, { method, pattern }, async (session, request) => {
+			const late: string[] = [];
+			const result = await carryOut(context, operation, session, request, inputOf(operation, request), late);
+			const answer = jsonAnswer(200, result as object);
+			return late.length === 0 ? answer : { ...answer, headers: { ...answer.headers, Warning: warningOf(late) } };
+		});
 	});
 }
 
-/** @throws Failure when the operation refuses */
+/** RFC 7234 §5.5.7: miscellaneous warning. */
+function warningOf(late: readonly string[]): string {
+	return `199 tributary "the change is made; not confirmed yet by ${late.join(', ').replaceAll('"', '')}"`;
+}
+
+/**
+ * @param late takes the processes of this node that did not confirm a change in time
+ * @throws Failure when the operation refuses
+ */
 export async function carryOut(
 	context: AdminContext,
 	operation: Operation,
 	session: Session,
 	request: HttpRequest,
 	input: Record<string, unknown>,
+	late: string[] = [],
 ): Promise<unknown> {
 	const { email, role, allSites, sites } = session;
 	const actor = { name: email, role, sites: allSites ? ('all' as const) : sites.map(({ slug }) => slug) };
 	try {
-		return await perform(operation, { ...(await context.services()), actor, source: request.source }, input);
+		const services = await context.services();
+		const accessChanged = async () => {
+			const unconfirmed = await services.accessChanged();
+			if (unconfirmed.length > 0) context.log.warn({ unconfirmed }, 'a change of access is not confirmed by every process of the node');
+			late.push(...unconfirmed);
+		};
+		return await perform(operation, { ...services, accessChanged, actor, source: request.source }, input);
 	} catch (error) {
 		throw failureOf(error);
 	}

@@ -8,7 +8,7 @@ import type { OperationServices } from './context.ts';
 
 /** Creates the services of operations at the first request, because opening the unit of work takes a moment. */
 export function operationServices(node: ServiceNode, echo: OperationServices['echo']): () => Promise<OperationServices> {
-	const { config, log, metrics, database, clock, gateway, objects } = node;
+	const { config, log, metrics, database, clock, gateway, objects, accessChanged } = node;
 	const { limits } = config;
 	let orm: Awaited<ReturnType<typeof openEntities>> | undefined;
 	node.onClose(() => orm?.close(true));
@@ -29,6 +29,7 @@ export function operationServices(node: ServiceNode, echo: OperationServices['ec
 			em: orm.em,
 			database: database.people,
 			nowMs: () => clock.nowMs(),
+			accessChanged,
 			allowAnySource: config.ALLOW_ANY_SOURCE,
 			deliver,
 			objects,
