@@ -108,7 +108,7 @@ async function openNode(
 	const clock = systemClock;
 	const database = new Database({ url: databaseUrl, readUrl: config.DATABASE_READ_URL, limits, metrics, log });
 	onClose(() => database.close());
-	const audit = openAudit({ connection: database.journal, log, clock });
+	const audit = openAudit({ connection: database.journal, limits, log, clock });
 	onClose(() => audit.close());
 	const hasReplica = config.DATABASE_READ_URL !== undefined;
 	const own = { database: database.access, dataDir, allowAnySource, hasReplica, limits, log, metrics, clock };

@@ -3,6 +3,7 @@ import { newId } from '#core/id.ts';
 import type { Log } from '#core/log.ts';
 import type { Connection } from '#storage/connection.ts';
 import { insertAuditEvent } from '#storage/statements/administrative/read-access.ts';
+import type { AccessLimits } from './limits.ts';
 
 export interface AuditEvent {
 	action: string;
@@ -27,12 +28,15 @@ export interface Audit {
 	close(): Promise<void>;
 }
 
+/** Events wait this long at most while the database answers. */
 const writeMs = 500;
-/** Distinct events that wait; a flood from many addresses beyond it is only counted. */
-const waitingMax = 1000;
 
-/** Events of sites that wait; more of them means that the database does not answer, and is told in the log. */
-const siteEventsMax = 10_000;
+export interface AuditOptions {
+	connection: Connection;
+	limits: Pick<AccessLimits, 'auditRefusalsMax' | 'auditEventsMax'>;
+	log: Log;
+	clock: Clock;
+}
 
 interface Waiting extends AuditEvent {
 	atMs: number;
@@ -40,7 +44,7 @@ interface Waiting extends AuditEvent {
 }
 
 /** Writes what was turned away into the audit trail: a flood becomes one row a minute, with its count. */
-export function openAudit({ connection, log, clock }: { connection: Connection; log: Log; clock: Clock }): Audit {
+export function openAudit({ connection, limits, log, clock }: AuditOptions): Audit {
 	const waiting = new Map<string, Waiting>();
 	const written = new Map<string, number>();
 	const siteEvents: unknown[][] = [];
@@ -87,12 +91,12 @@ export function openAudit({ connection, log, clock }: { connection: Connection; 
 			const key = `${event.action}|${event.subject}|${event.source}`;
 			const held = waiting.get(key);
 			if (held) held.times++;
-			else if (waiting.size < waitingMax) waiting.set(key, { ...event, atMs: clock.nowMs(), times: 1 });
+			else if (waiting.size < limits.auditRefusalsMax) waiting.set(key, { ...event, atMs: clock.nowMs(), times: 1 });
 			else if (dropped++ % 1000 === 0) log.warn({ dropped }, 'more refusals than the audit trail takes');
 		},
 		recordOf({ siteId, actor, action, subject, source, detail }) {
 			const nowMs = clock.nowMs();
-			if (siteEvents.length >= siteEventsMax) log.error({ action, site: siteId, actor }, 'an audit event is lost: too many wait');
+			if (siteEvents.length >= limits.auditEventsMax) log.error({ action, site: siteId, actor }, 'an audit event is lost: too many wait');
 			else siteEvents.push([newId(nowMs), new Date(nowMs).toISOString(), siteId, actor, action, subject, source, JSON.stringify(detail)]);
 		},
 		async close() {

@@ -39,6 +39,7 @@ const pollMs = 300;
  * A poll that fails says so at once; a busy process that reads a little late does not call a wrong key anything else.
  */
 const certainMsMax = 10_000;
+/** How late the time of last use of a key is written; writing it more often would only cost statements. */
 const keyUseMs = 5000;
 const nobody: Snapshot = {
 	version: '',

@@ -2,7 +2,7 @@ import type { LimitDefinitions, LimitsOf } from '#core/limit-definition.ts';
 
 const hour = 3_600_000;
 
-/** Who may call while the database is away, and how people sign in. */
+/** Who may call while the database is away, how people sign in, and what waits for the audit trail. */
 export const accessLimitDefinitions = {
 	accessStaleMsMax: {
 		variable: 'ACCESS_STALE_MS_MAX',
@@ -73,6 +73,20 @@ export const accessLimitDefinitions = {
 		min: 1000,
 		max: 720 * hour,
 		answer: 'since the sign-in; the session ends, 401',
+	},
+	auditRefusalsMax: {
+		variable: 'AUDIT_REFUSALS_MAX',
+		default: 1000,
+		min: 1,
+		max: 1_000_000,
+		answer: 'refusals from distinct senders that wait for the audit trail; further ones are only counted in the log',
+	},
+	auditEventsMax: {
+		variable: 'AUDIT_EVENTS_MAX',
+		default: 10_000,
+		min: 100,
+		max: 10_000_000,
+		answer: 'audit events of sites that wait while the database does not answer; further ones are lost, and the log says so',
 	},
 } as const satisfies LimitDefinitions;
 

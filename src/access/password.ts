@@ -2,6 +2,7 @@ import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:c
 
 /** scrypt (RFC 7914) with N = 2^15, r = 8, p = 3: 32 MiB and about 200 ms a guess. */
 const cost = { N: 32_768, r: 8, p: 3 };
+/** A part of the format in which passwords are stored. */
 const hashBytes = 32;
 
 const stored = /^scrypt\$(\d{1,7})\$(\d{1,2})\$(\d{1,2})\$([\w-]{22})\$([\w-]{43})$/;
@@ -40,6 +41,7 @@ function derived(password: string, salt: Buffer, options: { N: number; r: number
 }
 
 const charactersMin = 12;
+/** A longer text is no password that a person has; hashing it would only cost time. */
 const charactersMax = 256;
 const distinctMin = 5;
 

@@ -238,6 +238,7 @@ export async function replayMessage(context: OperationContext, id: string, found
 	return { id: replay, replay_of: id, outcome, failure: reply.failure?.diagnostics ?? null };
 }
 
+/** One call replays these; a replay of a cause takes as many as REPLAY_MESSAGES_MAX. */
 const replayedMax = 1000;
 
 /** All that the visible sites refused and that can be replayed, oldest first: the newest thousand. */

@@ -30,6 +30,7 @@ export interface Mending {
 
 /** What is still on its way into the index is younger than this. */
 const settledMs = 3_600_000;
+/** The report counts all objects and gives some examples. */
 const examplesMax = 20;
 const askedAtOnce = 16;
 

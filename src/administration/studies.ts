@@ -96,6 +96,7 @@ async function byUid(record: SiteRecord, uid: string): Promise<RecordedResource 
 	return found[0];
 }
 
+/** As many instances of a series as the screen lists; DICOMweb lists all of them. */
 const instancesMax = 100;
 
 /** One study with its series; that it was looked at is noted. */

@@ -12,6 +12,7 @@ import { exportResources } from '#storage/statements/export-resources.ts';
 import { fileOf } from './directory.ts';
 import type { ExportProgress, ExportResult, ExportTask } from './task.ts';
 
+/** Buffer sizes: they decide how often a file is written and progress is told, not what is exported. */
 const fileBufferBytes = 4 * 1024 * 1024;
 const progressBytes = 1024 * 1024;
 /** An export of which the database sends nothing for this long is given up. */

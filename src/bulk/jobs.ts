@@ -42,6 +42,7 @@ export interface JobCaller {
 const beatMs = 1000;
 /** A node that has not said so for this long does not come back. */
 const silentMsMax = 120_000;
+/** Housekeeping of a node. These change how soon files and threads are let go, not what a caller is answered. */
 const sweepMs = 60_000;
 const threadIdleMs = 30_000;
 const closeMsMax = 10_000;

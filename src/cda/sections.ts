@@ -148,4 +148,5 @@ function placeOf(section: XmlElement): string {
 	return place.slice(0, placeMax);
 }
 
+/** It bounds the text of a flag, not what is kept of the document. */
 const placeMax = 100;

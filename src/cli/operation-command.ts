@@ -100,6 +100,7 @@ export async function callOf(command: Command, argv: readonly string[]): Promise
 	return { operation: form.operation, inputs, repeated, json: values['json'] === true };
 }
 
+/** More words than a person types; longer lists are sent to the admin API. */
 const repeatedMax = 1000;
 
 function pairWith(words: readonly string[]) {

@@ -3,6 +3,7 @@ import { DataSetError, type DataSetFault } from './fault.ts';
 import { Inflate, InflateError } from './inflate.ts';
 import { encodingOf } from './transfer-syntax.ts';
 
+/** Sequences of real objects are nested a few levels deep; the bound keeps the stack small. */
 const depthMax = 64;
 
 /** The bytes of a data set on their way to a visitor, inflated where they are deflated; the first fault ends it. */

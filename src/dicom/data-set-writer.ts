@@ -11,6 +11,7 @@ export interface TextElement {
 
 const longForm: ReadonlySet<string> = new Set(['UC', 'UN', 'UR', 'UT']);
 const byCharacterSet: ReadonlySet<string> = new Set('LO LT PN SH ST UC UT'.split(' '));
+/** PS3.5 §7.1.2: the largest even length of two bytes. */
 const shortBytesMax = 0xff_fe;
 
 function bytesOf({ vr, text }: TextElement, encode: (text: string) => Buffer): Buffer {

@@ -10,6 +10,7 @@ export interface FileMeta {
 	sourceAe?: string;
 }
 
+/** PS3.10 §7.1. */
 const preambleBytes = 128;
 const prefix = Buffer.from('DICM', 'latin1');
 
@@ -29,6 +30,7 @@ const implementation = Buffer.concat([
 ]);
 /** (0002,0000) with its length still to be written, and (0002,0001) with version 1. */
 const opening = Buffer.from('02000000554c04000000000002000100 4f42000002000000 0001'.replaceAll(' ', ''), 'hex');
+/** PS3.10 §7.1: tag, value representation, length and value of the group length. */
 const groupLengthBytes = 12;
 
 /** Makes the head of a DICOM file: a zeroed preamble, `DICM`, and the file meta information (PS3.10 §7.1). */

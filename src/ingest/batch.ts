@@ -31,6 +31,7 @@ export interface BatchOptions {
 	log: Log;
 }
 
+/** After these the batch is unavailable to its lane, which has a wait of its own (UNAVAILABLE_MS_MAX). */
 const repeatsMax = 8;
 
 /**

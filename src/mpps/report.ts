@@ -39,6 +39,7 @@ export const reportBody = z.strictObject({
 	attributes: z.custom<JsonObject>(isObject, 'attributes is not a JSON object').default({}),
 });
 
+/** An error text names the first few members that are not known; the sender needs no more to find its fault. */
 const namesMax = 5;
 
 function faultOf(issue: z.core.$ZodIssue): string {

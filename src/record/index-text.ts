@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 
+/** A longer text would not fit an entry of a B-tree index together with the other columns. */
 const charactersMax = 250;
 
 /**

@@ -1,5 +1,6 @@
 import type { StoredInstance } from './instance.ts';
 
+/** A part of the layout between the threads of one process. */
 const lengthBytes = 4;
 
 /**

@@ -20,6 +20,7 @@ export interface LaneOptions {
 	onRoom(siteId: string): void;
 }
 
+/** The pause doubles from here, so a larger first one would only delay the recovery. */
 const retryMsMin = 50;
 /** Never so long that what comes when the database is back would expire before the next attempt. */
 const retryMsMax = ({ unavailableMsMax }: MailboxLimits & DeliveryLimits) => Math.min(1000, unavailableMsMax / 4);

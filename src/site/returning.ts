@@ -1,5 +1,6 @@
 /** Part of the last batch's time that may be spent on waiting, and the least of it in ms: a timer knows no less. */
 const share = 0.25;
+/** Timers of Node count whole milliseconds. */
 const waitMsMin = 1;
 /** After so many batches that nobody came back to, one more sender of ten is waited for again. */
 const growth = 0.1;

@@ -8,9 +8,11 @@ import type { StorageLimits } from './limits.ts';
 import type { StorageMetrics } from './metrics.ts';
 import { Reader, readSettings, silentMsMax } from './reader.ts';
 
+/** A database that works accepts a connection within milliseconds; then the opening is tried again. */
 const connectMsMax = 5000;
 /** The directory's statements and those of the node itself answer within milliseconds. */
 const ownStatementMsMax = 10_000;
+/** An idle connection of the pool is closed; a later request opens another. */
 const idleMsMax = 5 * 60_000;
 
 export interface DatabaseOptions {

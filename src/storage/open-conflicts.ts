@@ -3,6 +3,7 @@ import type { ConnectionPool } from './connection-pool.ts';
 import type { StorageMetrics } from './metrics.ts';
 import { countOpenConflicts } from './statements/administrative/read-conflicts.ts';
 
+/** How old the gauge may be; alerts on it look at a whole day. */
 const countMs = 15_000;
 
 /** Keeps the gauge of open conflicts current. The first count is made when it resolves. */

@@ -5,6 +5,7 @@ import type { Statement } from './statement.ts';
 /** Answers how many partitions were missing. The function stands in migration `monthly-partitions`. */
 const ensurePartitions: Statement = { name: 'ensure_month_partitions', text: 'select ensure_month_partitions()' };
 
+/** Partitions are made months ahead, so how often is of no consequence. */
 const everyMs = 3_600_000;
 
 /**

@@ -3,6 +3,7 @@ const uuid = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 /** The same few authorities come with every message. */
 const known = new Map<string, string>();
+/** The size of a cache. What is not in it is computed anew. */
 const knownMax = 4096;
 
 /**

@@ -76,6 +76,7 @@ function ofOid(oid: string): string {
 }
 
 const known = new Map<string, string>();
+/** The size of a cache. What is not in it is computed anew. */
 const knownMax = 4096;
 
 /** CWE-3 or CE-3 as a FHIR system; '' for none and for `L`, which names the sender's own codes without naming the sender. */

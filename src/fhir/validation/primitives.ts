@@ -163,6 +163,7 @@ export function codes(...values: string[]): core.$ZodType {
 
 /** ISO 4217, which the definitions do not list. */
 export const currency = matching('code', /^[A-Z]{3}$/, 'A currency is three capital letters (ISO 4217)');
+/** RFC 6838 §4.2 allows 127 characters for each of the two names; the rest is for parameters. */
 const mediaTypeLengthMax = 512;
 /** BCP 13 (RFC 6838), parameters included; R4 writes the bare `json` and `xml` of CapabilityStatement.format so, too. */
 export const mimeType = text('code', (value) =>

@@ -17,6 +17,7 @@ const attributes = words(
 const urls = words('cite href longdesc src usemap');
 const schemes = words('cid ftp http https mailto tel urn');
 const namespace = 'http://www.w3.org/1999/xhtml';
+/** No narrative that people read is nested so deep; the bound keeps the stack small. */
 const depthMax = 100;
 
 /** An image in its own place. Not SVG, which has scripts. */

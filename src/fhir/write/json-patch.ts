@@ -10,6 +10,7 @@ interface Operation {
 	index: number;
 }
 
+/** A patch changes one resource. A larger change is sent as an update, which has its own limits. */
 const operationsMax = 1000;
 const names = new Set(['add', 'remove', 'replace', 'move', 'copy', 'test']);
 

@@ -8,6 +8,7 @@ import { isObjectKey } from './object-key.ts';
 import type { ByteRange, ListedObject, ObjectStore, ObjectWriter } from './object-store.ts';
 
 const incoming = 'incoming';
+/** A buffer size: it does not change what is read. */
 const readBytes = 256 * 1024;
 
 /**

@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { Failure } from '#core/failure.ts';
 
+/** The size of a cache. A folder that is not in it is looked up anew. */
 const knownFoldersMax = 10_000;
 
 /** File descriptors without FileHandle: half the round trips of the promises API on the way of every instance. */
@@ -49,6 +50,7 @@ export async function writeAll(fd: number, buffers: readonly Uint8Array[]): Prom
 	}
 }
 
+/** The size of a cache of open folders, far below the usual limit of open files of a process. */
 const openFoldersMax = 256;
 
 /**

@@ -9,9 +9,11 @@ export interface S3Access {
 	credentials: { accessKeyId: string; secretAccessKey: string; sessionToken?: string | undefined } | undefined;
 }
 
+/** A store that works accepts a connection much sooner. */
 const connectMs = 5000;
 /** A connection on which nothing moves. Longer than the slowest reader is waited for (HTTP_STALL_MS_MAX). */
 const idleMs = 90_000;
+/** More requests than this wait for a connection in the client; none is refused. */
 const socketsMax = 256;
 
 /** The SDK is loaded when the first object needs it: most commands, and services with a folder, never do. */

@@ -17,6 +17,7 @@ interface Piece {
 	end: number;
 }
 
+/** A buffer size, and how a failed part is tried again before the sender is answered 0xA700. */
 const readBytes = 256 * 1024;
 const attemptsMax = 3;
 const waitMs = 100;

@@ -25,6 +25,7 @@ export interface SweepReport {
 }
 
 const batchKeys = 500;
+/** The report counts all objects and gives some examples. */
 const examplesMax = 100;
 
 /** Compares the store with the index. Orphans are left by a crash between publishing an object and indexing it. */

@@ -12,6 +12,7 @@ export interface NotedAccess {
 	source: string;
 }
 
+/** How often the same access is written, and how many are remembered. Forgetting one only writes it once more. */
 const everyMs = 60_000;
 const notedMax = 10_000;
 

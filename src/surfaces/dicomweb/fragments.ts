@@ -7,6 +7,7 @@ export interface Extent {
 	end: number;
 }
 
+/** A buffer size, and more fragments than any instance has. */
 const windowBytes = 65_536;
 const fragmentsMax = 1_000_000;
 const item = 0xff_fe_e0_00;

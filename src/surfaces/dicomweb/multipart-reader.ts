@@ -3,6 +3,7 @@ import { Failure } from '#core/failure.ts';
 /** The parts of a multipart body, in order. The data of a part comes in pieces that the receiver may keep. */
 export type MultipartEvent = { kind: 'part'; headers: ReadonlyMap<string, string> } | { kind: 'data'; bytes: Buffer } | { kind: 'end' };
 
+/** Headers of a part are some hundred bytes, and padding behind a boundary is rare (RFC 2046 §5.1.1). */
 const headerBytesMax = 16_384;
 const paddingBytesMax = 256;
 const lineEnd = Buffer.from('\r\n');

@@ -13,6 +13,7 @@ import { type Action, type State, transition, type UpperLayerEvent } from './upp
 /**
  * Bytes of answers that the peer has not read. Above the first limit nothing more is read from the peer; above the second it counts as
  * hostile.
+ * Answers are some hundred bytes, so neither is a setting.
  */
 const unsentBytesMax = 64 * 1024;
 const floodBytesMax = 1024 * 1024;

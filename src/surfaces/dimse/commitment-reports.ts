@@ -24,6 +24,7 @@ export interface CommitmentOptions {
 	log: Log;
 }
 
+/** How soon a due report is seen, the longest pause between two attempts, and how often old requests are removed. */
 const pollMs = 500;
 const retryMsMax = 600_000;
 const removeOldMs = 3_600_000;

@@ -1,3 +1,4 @@
+/** A buffer size: it grows with what arrives. */
 const firstBytes = 4096;
 
 /** Gathers bytes that arrive in pieces of any size. The buffer grows with the bytes received, not with the length announced. */

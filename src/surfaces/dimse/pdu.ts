@@ -12,6 +12,7 @@ export const pduTypes = {
 
 export type PduType = (typeof pduTypes)[keyof typeof pduTypes];
 
+/** PS3.8 §9.3.1: type, a reserved byte and the length. */
 export const pduHeadBytes = 6;
 /** The length, presentation context and message control header of a presentation data value. */
 export const valueHeadBytes = 6;

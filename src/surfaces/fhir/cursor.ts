@@ -3,6 +3,7 @@ import { Failure } from '#core/failure.ts';
 
 /** Changes with the form of cursors. An older cursor is then refused rather than misread. */
 const form = 2;
+/** Lengths that AES-GCM prescribes (NIST SP 800-38D). */
 const ivLength = 12;
 const tagLength = 16;
 

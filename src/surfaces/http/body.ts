@@ -46,7 +46,7 @@ export function collectBody(response: HttpResponse, { bytesMax, take }: BodyBoun
 	});
 }
 
-/** Bytes of a streamed body that may wait for its reader; above this the sender is held back. */
+/** Bytes of a streamed body that may wait for its reader; above this the sender is held back. HTTP_WAITING_BYTES_MAX bounds all bodies. */
 const heldBytesMax = 1024 * 1024;
 
 /**

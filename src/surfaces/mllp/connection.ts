@@ -4,7 +4,7 @@ import type { EndReason, MllpContext } from './context.ts';
 import { Exchange } from './exchange.ts';
 import { FrameReader, frameAll } from './frame.ts';
 
-/** Bytes of acknowledgements that the peer has not read yet. Above this nothing more is read from it. */
+/** Bytes of acknowledgements that the peer has not read yet. Above this nothing more is read from it. No peer is refused for it, so it is no setting. */
 const unsentBytesMax = 256 * 1024;
 /** The time that a peer has to close its side after ours, so that the last acknowledgement is not lost to a reset. */
 const lingerMs = 2000;

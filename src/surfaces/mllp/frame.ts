@@ -15,6 +15,7 @@ const carriageReturn = 0x0d;
 const headBytesMax = 8192;
 /** Smaller chunks are gathered into larger pieces, so that a block sent byte by byte costs its own size and not 100 times that. */
 const smallChunkBytes = 16_384;
+/** A buffer size: it does not change what is received. */
 const pieceBytesMax = 65_536;
 
 export type Frame =

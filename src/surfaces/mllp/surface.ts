@@ -3,6 +3,7 @@ import type { ServiceNode, Surface } from '../node.ts';
 import { plainAndTls, trustedProxies } from '../tcp/listen.ts';
 import { createMllpSurface } from './listener.ts';
 
+/** A part of closing. Senders were answered AE and still have what is not written by then. */
 const unmatchedCloseMs = 2000;
 
 /** HL7 v2 over MLLP. */

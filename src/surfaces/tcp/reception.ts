@@ -45,6 +45,7 @@ export interface ReceptionOptions {
 	turnedAway(reason: 'limit' | 'unavailable'): void;
 }
 
+/** It finds peers that are gone; the idle limits of the protocols end those that are silent. */
 const keepAliveDelayMs = 30_000;
 
 /** The sockets of one surface from their acceptance until their sender is known: first the PROXY header, then TLS. */

@@ -9,6 +9,7 @@ export interface TlsIdentity {
 	clientCa?: Buffer | string;
 }
 
+/** A handshake takes a few round trips. A peer that needs longer holds a connection without being known. */
 const handshakeMsMax = 10_000;
 
 interface Pending {

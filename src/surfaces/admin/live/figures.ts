@@ -12,7 +12,9 @@ import { MetricHistory } from './metric-history.ts';
 
 /** The time between two points. */
 export const pointMs = 10_000;
+/** The console draws an hour; Prometheus keeps longer histories. */
 const keptMs = 3_600_000;
+/** Measuring the storage costs statements, and it changes slowly. */
 const storageMs = 300_000;
 
 const eventLoopLag = 'nodejs_eventloop_lag_p99_seconds';

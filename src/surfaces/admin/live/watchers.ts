@@ -10,6 +10,7 @@ import type { Figures } from './figures.ts';
 const sessionCheckMs = 500;
 /** A comment at this interval keeps the connection from looking idle. */
 const keepAliveMs = 4000;
+/** How soon a browser connects again; the stream tells it. */
 const retryMs = 5000;
 
 interface Watcher {
