@@ -14,16 +14,16 @@ export const associationRecord = z.strictObject({
 	calling_ae: z.string(),
 	called_ae: z.string(),
 	source: z.string(),
-	instances: z.number().describe('that were stored, with a warning or without'),
+	instances: z.number().describe('number of instances stored, with or without a warning'),
 	warnings: z.number(),
-	failed: z.number().describe('requests that were answered with a failure, or not at all'),
-	bytes: z.number().describe('received'),
-	requests: z.string().describe('by operation and outcome: 12 × C-STORE success'),
-	end: z.string().describe('released, or why it ended otherwise: peer-abort, closed, idle, stalled, access, protocol, …'),
+	failed: z.number().describe('number of requests answered with a failure, or not answered'),
+	bytes: z.number().describe('bytes received'),
+	requests: z.string().describe('requests by operation and outcome, such as 12 × C-STORE success'),
+	end: z.string().describe('how the association ended: released, peer-abort, closed, idle, stalled, access, protocol, …'),
 });
 type AssociationRecord = z.output<typeof associationRecord>;
 
-/** What the DIMSE surface notes of an association at its end (surfaces/dimse/audit). */
+/** The DIMSE surface records this when an association ends (surfaces/dimse/audit). */
 const noted = z.object({
 	called_ae: z.string(),
 	started_at: z.string(),
@@ -35,7 +35,7 @@ const noted = z.object({
 	end: z.string(),
 });
 
-/** DICOM associations that were accepted and have ended, newest first; without those that only tried the connection (C-ECHO). */
+/** Lists accepted DICOM associations that have ended, newest first. Associations that only sent a C-ECHO are not recorded. */
 export async function listAssociations(
 	context: OperationContext,
 	input: Omit<z.output<typeof listAssociationsInput>, 'site'>,

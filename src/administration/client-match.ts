@@ -8,10 +8,10 @@ import { AdministrationError, type OperationContext } from './context.ts';
 import { ofVisibleSites } from './visible-sites.ts';
 
 export const matchClientInput = z.strictObject({
-	address: z.string().refine((text) => parseAddress(text) !== undefined, 'is no IP address'),
+	address: z.string().refine((text) => parseAddress(text) !== undefined, 'must be an IP address'),
 	sending_application: z.string().optional().describe('MSH-3 of a message over MLLP'),
 	sending_facility: z.string().optional().describe('MSH-4 of a message over MLLP'),
-	called_ae: z.string().optional().describe('with it, a DICOM association is asked about'),
+	called_ae: z.string().optional().describe('the called AE title of a DICOM association; leave it out to ask about an MLLP message'),
 	calling_ae: z.string().optional(),
 });
 type Sender = z.infer<typeof matchClientInput>;
@@ -22,17 +22,17 @@ export const clientMatch = z.strictObject({
 	outcome: z.enum(outcomes),
 	site: z.string().nullable(),
 	client: z.strictObject({ id: z.uuid(), name: z.string() }).nullable(),
-	reason: z.string().describe('why this client, or why none'),
+	reason: z.string().describe('why this client matched, or why none did'),
 });
 type ClientMatch = z.infer<typeof clientMatch>;
 
-/** Answers as the sockets would: from what the nodes decide by, read now. What other sites are is not told. */
+/** Decides as the sockets would, from the same access data, read now. It reveals nothing about sites that the caller cannot see. */
 export async function matchClient(context: OperationContext, sender: Sender): Promise<ClientMatch> {
 	const snapshot = await context.database.use((client) => readSnapshot(client, context.allowAnySource));
 	const clients = await context.em.fork().find(IntegrationClient, ofVisibleSites(context), { populate: ['site'] });
 	const own = clients.map((client) => ({ ...described(client), client }));
 	if (sender.called_ae !== undefined) return matchAssociation(context, snapshot, own, sender, sender.called_ae);
-	if (sender.calling_ae !== undefined) throw new AdministrationError('calling_ae: goes with called_ae', 'form', 'called_ae');
+	if (sender.calling_ae !== undefined) throw new AdministrationError('calling_ae requires called_ae', 'form', 'called_ae');
 	return matchMessage(snapshot, own, sender);
 }
 
@@ -51,7 +51,7 @@ function none(outcome: (typeof outcomes)[number], reason: string): ClientMatch {
 	return { outcome, site: null, client: null, reason };
 }
 
-const elsewhere = none('another-site', 'a client of another site takes it, or it is as near to one: an administrator can tell');
+const elsewhere = none('another-site', 'a client of another site matches, or matches equally well; ask an administrator of all sites');
 
 function matchMessage(snapshot: Snapshot, own: readonly OwnClient[], sender: Sender): ClientMatch {
 	const { address, sending_application: application = '', sending_facility: facility = '' } = sender;
@@ -66,7 +66,7 @@ function matchMessage(snapshot: Snapshot, own: readonly OwnClient[], sender: Sen
 	if (found.kind === 'tie') {
 		const sites = [...new Set(near.filter(({ client }) => isActive(client)).map(({ site }) => site))];
 		if (sites.length < 2) return sites.length === 0 ? none('no-address', nobodysAddress) : elsewhere;
-		return none('tie', `equally near clients of several sites: ${sites.sort().join(', ')}; the message is nobody's`);
+		return none('tie', `clients of several sites match equally well: ${sites.sort().join(', ')}; no site receives the message`);
 	}
 	const disabled = near.find(
 		({ client }) => !isActive(client) && fits(client.sendingApplication, application) && fits(client.sendingFacility, facility),
@@ -75,10 +75,10 @@ function matchMessage(snapshot: Snapshot, own: readonly OwnClient[], sender: Sen
 	const active = near.filter(({ client }) => isActive(client));
 	if (active.length === 0) return none('no-address', nobodysAddress);
 	const list = active.map((each) => `'${each.name}' of ${each.site}: ${demandsOf(each.client)}`).join('; ');
-	return none('no-sender', `the address is listed, MSH-3 and MSH-4 do not fit: ${list}`);
+	return none('no-sender', `the address is listed, but MSH-3 or MSH-4 does not match: ${list}`);
 }
 
-const nobodysAddress = 'no active client lists the address: the connection is closed at once';
+const nobodysAddress = 'no active client lists the address; the connection is closed immediately';
 
 function matched(taker: OwnClient, reason: string): ClientMatch {
 	return { outcome: 'match', site: taker.site, client: { id: taker.id, name: taker.name }, reason };
@@ -87,7 +87,7 @@ function matched(taker: OwnClient, reason: string): ClientMatch {
 function disabledOf({ name, site, client }: OwnClient): ClientMatch {
 	return none(
 		'disabled',
-		client.active ? `'${name}' of ${site} fits, but the site is disabled` : `'${name}' of ${site} fits, but is disabled`,
+		client.active ? `'${name}' of ${site} matches, but the site is disabled` : `'${name}' of ${site} matches, but is disabled`,
 	);
 }
 
@@ -112,7 +112,7 @@ function fits(demanded: string | null | undefined, given: string): boolean {
 
 function demandsOf({ sendingApplication, sendingFacility }: IntegrationClient): string {
 	const demands = [sendingApplication ? `MSH-3 is '${sendingApplication}'` : '', sendingFacility ? `MSH-4 is '${sendingFacility}'` : ''];
-	return demands.filter((text) => text !== '').join(' and ') || 'MSH-3 and MSH-4 may be any';
+	return demands.filter((text) => text !== '').join(' and ') || 'MSH-3 and MSH-4 may have any value';
 }
 
 async function matchAssociation(
@@ -125,18 +125,18 @@ async function matchAssociation(
 	const calledAe = called.trim();
 	const site = await context.em.fork().findOne(Site, { aeTitle: calledAe });
 	if (site === null || (context.visibleSites !== 'all' && !context.visibleSites.includes(site.slug))) {
-		return none('called-unknown', 'no site has the called AE title');
+		return none('called-unknown', 'no site has this called AE title');
 	}
 	const found = new AssociationIndex(dicomSites, dicomClients, context.allowAnySource).match(calledAe, callingAe.trim(), address);
-	if (found.kind === 'called-unknown') return none('disabled', `the AE title is of ${site.slug}, which is disabled`);
+	if (found.kind === 'called-unknown') return none('disabled', `the AE title belongs to ${site.slug}, which is disabled`);
 	const near = own.filter(
 		(each) => each.site === site.slug && each.client.protocols.includes('dicom') && listsAddress(each.client, address),
 	);
 	if (found.kind === 'accepted') {
 		const taker = own.find(({ id }) => id === found.clientId);
-		const granted = found.grants.has('query') ? 'sends and queries' : 'sends';
-		if (taker !== undefined) return matched(taker, `the address and the calling AE title fit; it ${granted}`);
-		const reason = 'the site has no DICOM client: C-ECHO and C-STORE are taken from loopback, or from anywhere under ALLOW_ANY_SOURCE';
+		const granted = found.grants.has('query') ? 'may send and query' : 'may send';
+		if (taker !== undefined) return matched(taker, `the address and the calling AE title match; the client ${granted}`);
+		const reason = 'the site has no DICOM client; it accepts C-ECHO and C-STORE from loopback, or from anywhere if ALLOW_ANY_SOURCE is on';
 		return { outcome: 'match', site: site.slug, client: null, reason };
 	}
 	const disabled = near.find(({ client }) => !isActive(client) && fits(client.callingAe, callingAe.trim()));
@@ -144,7 +144,7 @@ async function matchAssociation(
 	const active = near.filter(({ client }) => isActive(client));
 	if (active.length > 0) {
 		const list = active.map(({ name, client }) => `'${name}': ${client.callingAe}`).join('; ');
-		return none('calling-refused', `clients of ${site.slug} list the address, with another calling AE title: ${list}`);
+		return none('calling-refused', `clients of ${site.slug} list the address, but with a different calling AE title: ${list}`);
 	}
 	const known = dicomSites.some(({ siteId, hasClients }) => siteId === site.id && hasClients);
 	const text = known

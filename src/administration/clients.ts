@@ -13,7 +13,7 @@ const settings = {
 		.min(1)
 		.max(10),
 	allowed_ips: z
-		.array(z.string().refine((text) => parseRange(text) !== undefined, 'an allowed address is a single IP, a CIDR range or *'))
+		.array(z.string().refine((text) => parseRange(text) !== undefined, 'an allowed address is an IP address, a CIDR range or *'))
 		.min(1)
 		.max(1000),
 	sending_application: z.string().max(227),
@@ -72,13 +72,13 @@ function record(client: IntegrationClient): ClientRecord {
 
 function refuseAnySource({ allowAnySource }: AdministrationContext, addresses: readonly string[] | undefined): void {
 	if (!allowAnySource && addresses?.includes('*')) {
-		throw new AdministrationError('any source (*) is not allowed here: the policy ALLOW_ANY_SOURCE is off', 'refused', 'allowed_ips');
+		throw new AdministrationError('any source (*) is not permitted, because ALLOW_ANY_SOURCE is off', 'refused', 'allowed_ips');
 	}
 }
 
 /**
- * The longer address prefix decides whose a message is (CONTRACT §5), so an address that another site's clients send from is for
- * who administers both to give.
+ * The longer address prefix decides which site a message belongs to. If another site's clients send from an address, only an
+ * administrator of both sites may add it.
  * @throws AdministrationError
  */
 async function refuseForeignAddresses({ actor }: AdministrationContext, em: EntityManager, client: IntegrationClient): Promise<void> {
@@ -88,7 +88,7 @@ async function refuseForeignAddresses({ actor }: AdministrationContext, em: Enti
 	const taken = rangesOf(others.filter(({ protocols }) => protocols.includes('hl7-mllp')).flatMap(({ allowedIps }) => allowedIps));
 	const overlapping = rangesOf(client.allowedIps).find((range) => taken.some((other) => rangesOverlap(range, other)));
 	if (overlapping !== undefined) {
-		const text = `another site takes messages from '${overlapping.text}' or a part of it; an administrator has to decide`;
+		const text = `another site accepts messages from '${overlapping.text}' or a part of it; ask an administrator of all sites`;
 		throw new AdministrationError(text, 'forbidden', 'allowed_ips');
 	}
 }
@@ -126,7 +126,7 @@ export function addClient(context: AdministrationContext, input: z.infer<typeof 
 
 async function refuseTakenName(em: EntityManager, site: Site, taken: string): Promise<void> {
 	if (await em.findOne(IntegrationClient, { site, name: taken })) {
-		throw new AdministrationError(`the site has a client '${taken}' already`, 'conflict', 'name');
+		throw new AdministrationError(`the site already has a client '${taken}'`, 'conflict', 'name');
 	}
 }
 
@@ -136,7 +136,7 @@ async function clientById(em: EntityManager, id: string): Promise<IntegrationCli
 	return client;
 }
 
-/** The newest first. */
+/** Lists clients, newest first. */
 export async function listClients(context: AdministrationContext): Promise<ClientRecord[]> {
 	const options = { populate: ['site'], orderBy: { createdAt: 'desc', id: 'asc' } } as const;
 	return (await context.em.fork().find(IntegrationClient, ofVisibleSites(context), options)).map(record);

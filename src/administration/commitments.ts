@@ -29,7 +29,7 @@ export type CommitmentRecord = z.infer<typeof commitmentRecord>;
 
 type Row = Omit<CommitmentRecord, 'received_at' | 'settled_at'> & { received_at: Date; settled_at: Date | null };
 
-/** Requests for storage commitment with what became of their reports, the newest first. */
+/** Lists storage commitment requests with the state of their reports, newest first. */
 export async function listCommitments(
 	{ database, visibleSites }: Pick<OperationContext, 'database' | 'visibleSites'>,
 	{ state, limit }: Omit<z.infer<typeof listCommitmentsInput>, 'site'>,

@@ -12,7 +12,7 @@ import { visibleSiteIds } from './visible-sites.ts';
 
 export const listConflictsInput = z.strictObject({
 	...ofSite,
-	all: z.boolean().default(false).describe('the settled ones as well'),
+	all: z.boolean().default(false).describe('also list settled conflicts'),
 	...page(50),
 });
 export const settleConflictInput = z.strictObject({ id: z.string(), keep: z.enum(['stored', 'received']) });
@@ -21,13 +21,16 @@ export const conflictRecord = z.strictObject({
 	id: z.uuid(),
 	site: z.string(),
 	sop_instance_uid: z.string(),
-	study_uid: z.string().describe('of the object that is kept aside'),
+	study_uid: z.string().describe('Study Instance UID of the quarantined object'),
 	bytes: z.number(),
 	calling_ae: z.string(),
 	source: z.string(),
 	received_at: instant,
 	settled_at: instant.nullable(),
-	settlement: z.string().nullable().describe('stored, received: a person kept that one; replaced, superseded: was the instance before'),
+	settlement: z
+		.string()
+		.nullable()
+		.describe('stored or received: the object that a person kept; replaced or superseded: this object was the instance before'),
 	settled_by: z.string().nullable(),
 });
 type ConflictRecord = z.infer<typeof conflictRecord>;
@@ -47,7 +50,7 @@ interface WholeRow extends Row<ConflictRecord> {
 	stored_at: Date;
 }
 
-/** While an instance is being answered, its object may still be on the way into quarantine. */
+/** While an instance is being answered, its object may still be moving into quarantine. */
 const settlingMs = 300_000;
 
 function record({ id, site, sop_instance_uid, study_uid, bytes, calling_ae, source, ...row }: Row<ConflictRecord>): ConflictRecord {
@@ -60,7 +63,7 @@ function record({ id, site, sop_instance_uid, study_uid, bytes, calling_ae, sour
 	};
 }
 
-/** Other content under known UIDs: what waits for a person, newest first. */
+/** Lists conflicts that wait for a decision, newest first. */
 export async function listConflicts(
 	context: OperationContext,
 	{ all, before, limit }: Omit<z.infer<typeof listConflictsInput>, 'site'>,
@@ -75,10 +78,10 @@ export async function conflictRow({ database }: OperationContext, id: string): P
 	return row;
 }
 
-/** Where the object of a conflict lies. */
+/** Returns the key of a conflict's object in the object store. */
 async function placeOf({ objects }: OperationContext, key: string): Promise<string> {
 	for (const place of [quarantineKey(key), key]) if ((await objects.size(place)) !== undefined) return place;
-	throw new AdministrationError('the object of the conflict is not in the object store');
+	throw new AdministrationError('the object of this conflict is not in the object store');
 }
 
 const side = z.strictObject({
@@ -90,19 +93,19 @@ const side = z.strictObject({
 	attributes: z
 		.custom<InstanceAttributes>((value) => isRecord(value))
 		.nullable()
-		.meta({ type: 'object', description: 'what the data set says; null where the object cannot be read' }),
+		.meta({ type: 'object', description: 'what the data set contains; null if the object cannot be read' }),
 });
 
 export const wholeConflict = conflictRecord.extend({
-	stored: side.describe('what the index holds under the UID'),
-	received: side.describe('what is kept aside'),
+	stored: side.describe('the object that is stored under the UID'),
+	received: side.describe('the object in quarantine'),
 	differences: z
 		.array(z.strictObject({ attribute: z.string(), stored: z.unknown(), received: z.unknown() }))
-		.describe('of the attributes; none where only what they do not show differs, such as the pixels'),
+		.describe('attributes that differ; empty if the difference lies elsewhere, such as in the pixels'),
 });
 type WholeConflict = z.infer<typeof wholeConflict>;
 
-/** A conflict with what both objects say of themselves. */
+/** Shows a conflict with the attributes of both objects. */
 export async function showConflict(context: OperationContext, row: WholeRow): Promise<WholeConflict> {
 	await note(context, { action: 'conflict.read', subject: row.id, siteId: row.site_id });
 	const stored = await attributesOf(context, row.stored_object_key);
@@ -123,7 +126,7 @@ export async function showConflict(context: OperationContext, row: WholeRow): Pr
 	};
 }
 
-/** An object that is lost or damaged is no reason not to show the conflict. */
+/** The conflict is shown even if an object is lost or damaged. */
 async function attributesOf(context: OperationContext, key: string): Promise<InstanceAttributes | null> {
 	try {
 		return await readAttributes(context.objects, await placeOf(context, key), context);
@@ -148,15 +151,15 @@ function isRecord(value: unknown): value is object {
 }
 
 export const settledRecord = conflictRecord.extend({
-	put_aside: z.boolean().describe('false: what was the instance before still lies where it was; doctor --objects --repair puts it aside'),
+	put_aside: z.boolean().describe('false if the previous object is not in quarantine yet; doctor --objects --repair moves it'),
 });
 type SettledRecord = z.infer<typeof settledRecord>;
 
 /**
- * Settles a conflict. `received`: what was kept aside becomes the instance, and what was the instance is kept aside; so may a settled
- * one be decided anew. The object is moved to its key before the index names it, and the other away only when the index has
- * forgotten it: whatever ends in between, each object lies where the index finds it.
- * @throws AdministrationError when that cannot be done; nothing is changed then
+ * Settles a conflict. With `received`, the quarantined object becomes the instance and the previous one goes into quarantine; a
+ * settled conflict can be decided again this way. The object is moved to its key before the index names it, and the previous one is
+ * moved away after the index has stopped naming it. If the process ends in between, the index still finds each object.
+ * @throws AdministrationError if this cannot be done; nothing is changed then
  */
 export async function settleConflict(
 	context: OperationContext,
@@ -164,7 +167,7 @@ export async function settleConflict(
 	found?: WholeRow,
 ): Promise<SettledRecord> {
 	const row = found ?? (await conflictRow(context, input.id));
-	if (input.keep === 'stored' && row.settled_at !== null) throw new AdministrationError('the conflict is settled');
+	if (input.keep === 'stored' && row.settled_at !== null) throw new AdministrationError('the conflict is already settled');
 	const received = input.keep === 'received' ? await fetched(context, row) : undefined;
 	const superseded = await decided(context, row, { conflictId: row.id, by: context.actor.name, source: context.source, received });
 	const settled = record(await conflictRow(context, row.id));
@@ -178,20 +181,20 @@ export async function settleConflict(
 	}
 }
 
-/** The object of a conflict, brought to the key under which the index may name it. */
+/** Moves the object of a conflict to the key under which the index may name it. */
 async function fetched(context: OperationContext, row: WholeRow): Promise<StoredInstance> {
 	const { digest, bytes, object_key: objectKey, calling_ae: callingAe, source } = row;
-	if (row.stored_object_key === objectKey) throw new AdministrationError('what was received is the instance already');
+	if (row.stored_object_key === objectKey) throw new AdministrationError('the received object is already the instance');
 	const place = await placeOf(context, objectKey);
 	const changedMs = (row.settled_at ?? row.received_at).getTime();
 	if (place === objectKey && context.nowMs() - changedMs < settlingMs)
-		throw new AdministrationError('the object is still being put aside; try again in some minutes');
+		throw new AdministrationError('the object is still being moved into quarantine; try again in a few minutes');
 	const attributes = await readAttributes(context.objects, place, context);
 	if (place !== objectKey) await context.objects.move(place, objectKey);
 	return { attributes, digest, bytes, objectKey, callingAe, source };
 }
 
-/** By the site's turn, as everything that is written; answers the key of what was the instance before. */
+/** Writes in the site's turn, as every write does, and returns the key of the previous object. */
 async function decided(context: OperationContext, row: WholeRow, decision: ConflictDecision): Promise<string | undefined> {
 	const receivedAtMs = context.nowMs();
 	const delivery: ConflictDelivery = {

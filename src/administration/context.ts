@@ -13,22 +13,22 @@ import { advanceAccessVersion, insertAuditEvent } from '#storage/statements/admi
 import type { Echo } from './echo.ts';
 import type { AdministrationLimits } from './limits.ts';
 
-/** Who administers. */
+/** The person or process that carries out an operation. */
 export interface Actor {
-	/** `cli:root`, or the e-mail of who is signed in. */
+	/** `cli:root`, or the e-mail address of the signed-in user. */
 	name: string;
 	role: Role;
-	/** Slugs; `all` for an administrator and for an auditor of all sites. */
+	/** Slugs, or `all` for an administrator and for an auditor of all sites. */
 	sites: 'all' | readonly string[];
 }
 
-/** Who administers, from where, and by what. */
+/** The actor of an operation, its origin, and its access to the database. */
 export interface AdministrationContext {
 	em: EntityManager;
 	actor: Actor;
-	/** The address that the call came from; empty on the command line. */
+	/** The IP address of the caller; empty on the command line. */
 	source: string;
-	/** Slugs of the sites that a list shows: the one that was asked for, or those of the actor. `perform` sets it. */
+	/** Slugs of the sites that a list shows: the requested site, or all sites of the actor. `perform` sets it. */
 	visibleSites: 'all' | readonly string[];
 	nowMs(): number;
 	/** Resolves when what was committed is in force in every process of this node, or one of them does not confirm it in time. Never rejects. */
@@ -37,11 +37,11 @@ export interface AdministrationContext {
 	allowAnySource: boolean;
 }
 
-/** What the operations need of the service; a surface makes one a call. */
+/** Everything that operations need from the service. A surface creates one for each call. */
 export interface OperationContext extends AdministrationContext {
-	/** For what is looked up and noted; the unit of work is on the same connections. */
+	/** Runs look-ups and audit events. The unit of work uses the same connections. */
 	database: ConnectionPool;
-	/** Carries out a delivery by the ordinary write path. */
+	/** Carries out a delivery through the ordinary write path. */
 	deliver<Sent extends Delivery>(delivery: Sent): Promise<ReplyTo<Sent>>;
 	objects: ObjectStore;
 	/** DICOM_HEADER_BYTES_MAX */
@@ -49,42 +49,42 @@ export interface OperationContext extends AdministrationContext {
 	/** C-ECHO of a remote AE. */
 	echo(target: { title: string; host: string; port: number; tls: boolean }, callingAe: string): Promise<Echo>;
 	limits: AdministrationLimits & FhirLimits & Hl7v2Limits & StorageLimits & XmlLimits;
-	/** For what is read as the FHIR surface reads it. */
+	/** Reads resources as the FHIR surface does. */
 	reader: Reader;
-	/** Replays of many messages, which outlive the call; undefined where nothing does. */
+	/** Starts replays that outlive the call. Undefined on the command line, where nothing does. */
 	replayRuns: ReplayStarter | undefined;
 }
 
-/** A replay of many messages of one site. */
+/** A replay of several messages of one site. */
 export interface NewRun {
 	siteId: string;
-	/** What the messages have in common. */
+	/** The failure that the messages have in common. */
 	cause: object;
-	/** In the order in which they are taken. */
+	/** The messages are replayed in this order. */
 	messageIds: readonly string[];
 }
 
 export interface ReplayStarter {
-	/** @throws AdministrationError while another one of the site is under way */
+	/** @throws AdministrationError while another replay of the site is running */
 	start(context: OperationContext, run: NewRun): Promise<string>;
 }
 
-/** For who administers the whole network from within: the command line. */
+/** The actor of the command line, which administers all sites. */
 export function wholeNetwork(name: string): Pick<AdministrationContext, 'actor' | 'source' | 'visibleSites'> {
 	return { actor: { name, role: 'administrator', sites: 'all' }, source: '', visibleSites: 'all' };
 }
 
 /**
- * Why something is not done. `form`: the input is not of the operation's form. `forbidden`: not by this actor. `not-found`: there is none,
- * or none that the actor may know of. `conflict`: the name is taken. `refused`: not as things are.
+ * Why an operation was refused. `form`: the input is invalid. `forbidden`: the actor lacks permission. `not-found`: the object does not
+ * exist, or the actor has no access to it. `conflict`: the name is taken. `refused`: the current state does not allow it.
  */
 export type Fault = 'form' | 'forbidden' | 'not-found' | 'conflict' | 'refused';
 
-/** Nothing was changed; the text says what is at fault and why. */
+/** An operation was refused and nothing was changed. The text says what is wrong and why. */
 export class AdministrationError extends Error {
 	override readonly name = 'AdministrationError';
 	readonly fault: Fault;
-	/** The member of the input that is at fault, where one is. */
+	/** The member of the input that is wrong, if the fault lies in one. */
 	readonly field: string | undefined;
 
 	constructor(message: string, fault: Fault = 'refused', field?: string) {
@@ -94,20 +94,20 @@ export class AdministrationError extends Error {
 	}
 }
 
-/** What the audit trail keeps of a change: of what is changed, only the members that differ. */
+/** A change as the audit trail records it. Only the members that changed are kept. */
 export interface AuditedChange {
 	action: string;
 	subject: string;
 	siteId: string | null;
-	/** Not of what is new. */
+	/** Absent if the object is new. */
 	before?: object;
-	/** Not of what is removed. */
+	/** Absent if the object is removed. */
 	after?: object;
 }
 
 /**
- * Carries out a change, its audit event and the advance of the access version in one transaction, so that every node
- * learns of it and nothing is changed unseen. On this node it is in force when the call returns.
+ * Writes a change, its audit event and the next access version in one transaction. Every node then learns of the change, and no
+ * change goes unrecorded. On this node it is in force when the call returns.
  */
 export async function change<T>(context: AdministrationContext, work: (em: EntityManager) => Promise<[T, AuditedChange]>): Promise<T> {
 	const changed = await context.em.fork().transactional(async (em) => {
@@ -121,7 +121,7 @@ export async function change<T>(context: AdministrationContext, work: (em: Entit
 	return changed;
 }
 
-/** Notes what was done by another way than `change`. */
+/** Records an audit event for an action that `change` did not carry out. */
 export async function note(context: OperationContext, audited: AuditedChange): Promise<void> {
 	await context.database.run(insertAuditEvent, auditValues(context, audited));
 }

@@ -10,19 +10,19 @@ import { siteBySlug } from './sites.ts';
 export const listFailuresInput = z.strictObject({ site: z.string().optional(), since: time.optional() });
 
 export const failureRecord = z.strictObject({
-	id: z.string().describe('the cause, as `replay start` and `messages list` name it'),
+	id: z.string().describe('the cause, as `replay start` and `messages list` expect it'),
 	site: z.string(),
 	surface: z.string(),
 	message_type: z.string(),
 	failure_code: z.string().nullable(),
-	failure: z.string().describe('without what differs from message to message: numbers and what stands in quotes'),
+	failure: z.string().describe('the failure text without the parts that vary between messages: numbers and quoted values'),
 	messages: z.number().int(),
-	open: z.number().int().describe('not taken again yet, by a replay or by their sender'),
+	open: z.number().int().describe('messages that have been neither replayed nor sent again'),
 	first_at: instant,
 	last_at: instant,
 	last_id: z.uuid(),
 	replayable: z.boolean(),
-	looked_back_to: instant.nullable().describe('older messages were not looked at'),
+	looked_back_to: instant.nullable().describe('older messages were not examined'),
 });
 type FailureRecord = z.output<typeof failureRecord>;
 
@@ -33,7 +33,7 @@ type Row = Omit<FailureRecord, 'first_at' | 'last_at' | 'looked_back_to' | 'repl
 	looked_back_to: Date | null;
 };
 
-/** What was refused, by cause: what is open first, then the latest. */
+/** Lists refused messages by cause: causes with open messages first, then the most recent. */
 export async function listFailures(
 	context: OperationContext,
 	input: Omit<z.output<typeof listFailuresInput>, 'site'>,
@@ -70,8 +70,8 @@ export const replayRunRecord = z.strictObject({
 	done: z.number().int(),
 	accepted: z.number().int(),
 	refused: z.number().int(),
-	other: z.number().int().describe('ignored, or known already'),
-	skipped: z.number().int().describe('mended by the time it was their turn'),
+	other: z.number().int().describe('messages that were ignored or already known'),
+	skipped: z.number().int().describe('messages that were no longer open when their turn came'),
 	failure: z.string().nullable(),
 	started_at: instant,
 	finished_at: instant.nullable(),
@@ -84,17 +84,17 @@ export function runRecord({ site_id: _siteId, ...row }: RunRow): ReplayRunRecord
 	return { ...row, started_at: row.started_at.toISOString(), finished_at: row.finished_at?.toISOString() ?? null };
 }
 
-/** Takes the open messages of a cause again, oldest first, one after the other, while the caller goes on. */
+/** Replays the open messages of a cause in the background, one at a time, oldest first. */
 export async function startReplay(context: OperationContext, input: z.output<typeof startReplayInput>): Promise<ReplayRunRecord> {
 	const { database, limits, replayRuns } = context;
-	if (replayRuns === undefined) throw new AdministrationError('a replay of many messages is carried out by the running service');
+	if (replayRuns === undefined) throw new AdministrationError('only a running service can replay the messages of a cause');
 	const { id: siteId } = await siteBySlug(context.em.fork(), input.site);
 	const values = [siteId, limits.failuresScannedMax, input.since ?? null, input.cause, limits.replayMessagesMax];
 	const open = await database.search<Pick<Row, 'id' | 'kind' | 'surface' | 'message_type'>>(openMessages, values, limits.readMsMax);
 	const [first] = open;
-	if (first === undefined) throw new AdministrationError('no message of this cause waits to be taken again');
+	if (first === undefined) throw new AdministrationError('this cause has no message to replay');
 	if (!(await replayableKinds()).has(first.kind))
-		throw new AdministrationError(`messages of type ${first.message_type} are not replayed; they have to be sent or asked for again`);
+		throw new AdministrationError(`messages of type ${first.message_type} cannot be replayed; their sender has to send them again`);
 	const cause = { surface: first.surface, message_type: first.message_type, cause: input.cause };
 	const id = await replayRuns.start(context, { siteId, cause, messageIds: open.map((message) => message.id) });
 	await note(context, { action: 'replay.start', subject: id, siteId, after: { ...cause, messages: open.length } });
@@ -123,7 +123,7 @@ export async function listReplays(
 	return rows.map(runRecord);
 }
 
-/** What was taken again stays; the rest waits. A replay that has ended stays as it is. */
+/** Messages that were already replayed stay replayed; the others stay open. A replay that has ended does not change. */
 export async function cancelReplay(context: OperationContext, id: string, found?: RunRow & { site_id: string }): Promise<ReplayRunRecord> {
 	const { site_id: siteId, state } = found ?? (await runRow(context, id));
 	await context.database.rows(finishRun, [siteId, id, 'cancelled', null]);

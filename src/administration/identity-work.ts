@@ -10,9 +10,9 @@ export const listIdentityInput = z.strictObject({
 	kind: z
 		.enum(['overlay', 'alike', 'sharing'])
 		.describe(
-			'overlay: a message may have put one person under the number of another; alike: the same name, birth date and gender; sharing: one number',
+			'overlay: a message may have recorded one person under the identifier of another; alike: same name, birth date and gender; sharing: a common identifier',
 		),
-	after: z.string().max(2000).optional().describe('`next` of the page before'),
+	after: z.string().max(2000).optional().describe('`next` of the previous page'),
 	limit: z.coerce.number().int().min(1).max(100).default(20),
 });
 
@@ -22,17 +22,17 @@ const overlay = z.strictObject({
 	message_type: z.string(),
 	client: z.string().nullable(),
 	before: patientRecord.nullable().describe('the patient before the message'),
-	after: patientRecord.nullable().describe('the patient as the message left it'),
+	after: patientRecord.nullable().describe('the patient after the message'),
 });
 
 export const identityPage = z.strictObject({
 	overlays: z.array(overlay),
-	groups: z.array(z.strictObject({ patients: z.array(patientRecord) })).describe('patients that may be one'),
-	next: z.string().nullable().describe('where the walk through the patients goes on; a page may be empty'),
+	groups: z.array(z.strictObject({ patients: z.array(patientRecord) })).describe('patients that may be the same person'),
+	next: z.string().nullable().describe('continues the walk through the patients; a page may be empty'),
 });
 type IdentityPage = z.output<typeof identityPage>;
 
-/** What a person should look at: who may be somebody else, and who may be the same. */
+/** Lists patients for a person to review: possible overlays and possible duplicates. */
 export async function listIdentity(context: OperationContext, input: z.output<typeof listIdentityInput>): Promise<IdentityPage> {
 	const { id: siteId } = await siteBySlug(context.em.fork(), input.site);
 	const record = new SiteRecord(context, siteId);
@@ -70,7 +70,7 @@ async function overlays(
 	};
 }
 
-/** The patient before and after the message. */
+/** Shows the patient before and after the message. */
 async function sides(record: SiteRecord, changed: readonly string[]): Promise<Pick<z.output<typeof overlay>, 'before' | 'after'>> {
 	const [, id = '', version = ''] =
 		changed.map((name) => /^Patient\/([^/]+)\/_history\/(\d+)$/.exec(name)).find((match) => match !== null) ?? [];
@@ -123,12 +123,12 @@ async function duplicates(
 	};
 }
 
-/** Groups of one key stay together: the next page goes on behind the key. */
+/** Groups of one key stay on one page: the next page starts with the next key. */
 function cut(found: { key: string; ids: string[] }[], limit: number, walkedTo: string | undefined) {
 	if (found.length <= limit) return { page: found, next: walkedTo };
 	const beyond = found[limit]?.key;
 	const page = found.filter(({ key }, index) => index < limit && key !== beyond);
-	// So many of one key that they fill the page: it is longer then.
+	// If the groups of one key alone fill the page, the page becomes longer.
 	if (page.length === 0) return { page: found.filter(({ key }) => key === beyond), next: beyond };
 	return { page, next: page.at(-1)?.key };
 }
@@ -141,7 +141,7 @@ async function dismissedPairs({ database }: OperationContext, siteId: string, id
 	return new Set(rows.map(({ first_id: first, second_id: second }) => pairOf(first, second)));
 }
 
-/** Of a group that is larger, the first. */
+/** Larger groups show only their first patients. */
 const groupMax = 20;
 
 async function patientsOf(record: SiteRecord, rowIds: readonly string[]): Promise<z.output<typeof patientRecord>[]> {

@@ -12,8 +12,8 @@ import { siteBySlug } from './sites.ts';
 
 export const identityInput = z.strictObject({
 	site: z.string(),
-	survivor: z.string().describe('id of the patient that stays'),
-	prior: z.string().describe('id of the patient that is, or was, replaced by it'),
+	survivor: z.string().describe('id of the patient that remains'),
+	prior: z.string().describe('id of the patient that the survivor replaces or replaced'),
 });
 
 export const previewIdentityInput = z.strictObject({ ...identityInput.shape, operation: z.enum(['merge', 'unmerge']).default('merge') });
@@ -22,9 +22,11 @@ export const identityPreview = z.strictObject({
 	operation: z.enum(['merge', 'unmerge']),
 	survivor: patientRecord,
 	prior: patientRecord,
-	moves: z.array(z.strictObject({ type: z.string(), count: z.number().int() })).describe('resources that change their patient, by type'),
-	identifiers: z.array(z.string()).describe('identifiers that lead to the survivor from then on, or no longer'),
-	obstacle: z.string().nullable().describe('why it cannot be done'),
+	moves: z
+		.array(z.strictObject({ type: z.string(), count: z.number().int() }))
+		.describe('resources that move to the other patient, by type'),
+	identifiers: z.array(z.string()).describe('identifiers that a merge adds to the survivor, or that its undoing takes away'),
+	obstacle: z.string().nullable().describe('why the operation cannot be carried out'),
 });
 
 interface Pair {
@@ -42,7 +44,7 @@ async function pairOf(context: OperationContext, input: z.output<typeof identity
 	return { siteId, survivor, prior };
 }
 
-/** What a merge or its undoing would move. Looking at the two patients is noted. */
+/** Shows what a merge or its undoing would move. The audit trail records that the two patients were viewed. */
 export async function previewIdentity(
 	context: OperationContext,
 	input: z.output<typeof previewIdentityInput>,
@@ -80,9 +82,9 @@ function givenBack({ survivor, prior }: Pair): string[] {
 }
 
 function obstacleToMerge({ survivor, prior }: Pair): string | null {
-	if (survivor.rowId === prior.rowId) return 'a patient is not merged with itself';
+	if (survivor.rowId === prior.rowId) return 'a patient cannot be merged with itself';
 	const merged = [survivor, prior].some(({ resource }) => linked(resource, 'replaced-by').length > 0);
-	return merged ? 'one of the patients was merged into another one before' : null;
+	return merged ? 'one of the patients is already merged into another patient' : null;
 }
 
 function obstacleToUnmerge({ survivor, prior }: Pair): string | null {
@@ -92,7 +94,7 @@ function obstacleToUnmerge({ survivor, prior }: Pair): string | null {
 export const identityResult = z.strictObject({
 	survivor: patientRecord,
 	prior: patientRecord,
-	message: z.string().describe('id of the message of the log that did it'),
+	message: z.string().describe('id of the logged message that carried it out'),
 });
 
 export function mergePatients(context: OperationContext, input: z.output<typeof identityInput>): Promise<z.output<typeof identityResult>> {
@@ -106,7 +108,7 @@ export function unmergePatients(
 	return carryOut(context, input, 'unmerge');
 }
 
-/** By the site's mailbox, as ADT^A40 and ADT^A37 do it: in order with all else that the site receives. */
+/** Goes through the site's mailbox, as ADT^A40 and ADT^A37 do, so that it keeps its order among the site's other deliveries. */
 async function carryOut(
 	context: OperationContext,
 	input: z.output<typeof identityInput>,
@@ -129,7 +131,7 @@ async function carryOut(
 }
 
 function shown(found: RecordedResource | undefined): PatientRecord {
-	if (found === undefined) throw new Error('a patient that was merged or told apart is not there');
+	if (found === undefined) throw new Error('a patient that was merged or unmerged does not exist');
 	return patientOf(found);
 }
 
@@ -164,12 +166,12 @@ async function delivered(
 export const dismissIdentityInput = z.strictObject({
 	site: z.string(),
 	patients: z.array(z.string()).max(50).default([]).describe('patients that are not the same person'),
-	message: z.uuid().optional().describe('a message that was flagged, and overlaid nobody'),
+	message: z.uuid().optional().describe('a flagged message that overlaid nobody'),
 });
 
-export const dismissedRecord = z.strictObject({ dismissed: z.number().int().describe('pairs of patients, or messages') });
+export const dismissedRecord = z.strictObject({ dismissed: z.number().int().describe('number of pairs of patients, or of messages') });
 
-/** "Not the same": what was judged is not listed again. */
+/** Records that patients are not the same, or that a message overlaid nobody. They are not listed again. */
 export async function dismissIdentity(
 	context: OperationContext,
 	input: z.output<typeof dismissIdentityInput>,

@@ -11,7 +11,7 @@ export const createKeyInput = z.strictObject({ site: z.string(), owner: z.string
 
 export const createdKey = z.strictObject({
 	id: z.string(),
-	key: z.string().describe('the whole key, shown this once'),
+	key: z.string().describe('the complete key, shown only once'),
 	site: z.string(),
 	owner: z.string(),
 	label: z.string(),
@@ -50,17 +50,17 @@ export function createKey(context: AdministrationContext, input: z.infer<typeof 
 	});
 }
 
-/** Whoever is of some sites only is told of other people neither that they are there nor that they are not. */
+/** A caller without access to all sites does not learn whether a user of other sites exists. */
 async function ownerOf({ actor }: AdministrationContext, em: EntityManager, email: string, site: Site): Promise<User> {
 	const isOfSite = ({ sites }: User) => sites.getItems().some(({ id }) => id === site.id);
 	const owner =
 		actor.sites === 'all' ? await userByEmail(em, email) : await em.findOne(User, { email: email.toLowerCase() }, { populate: ['sites'] });
 	const mayOwn = owner !== null && (isOfSite(owner) || (actor.sites === 'all' && owner.role === 'administrator'));
-	if (!mayOwn) throw new AdministrationError(`'${email.toLowerCase()}' is no user of the site '${site.slug}'`, 'refused', 'owner');
+	if (!mayOwn) throw new AdministrationError(`'${email.toLowerCase()}' is not a user of the site '${site.slug}'`, 'refused', 'owner');
 	return owner;
 }
 
-/** The newest first. */
+/** Lists keys, newest first. */
 export async function listKeys(context: AdministrationContext): Promise<KeyRecord[]> {
 	const options = { populate: ['site', 'owner'], orderBy: { createdAt: 'desc', id: 'asc' } } as const;
 	return (await context.em.fork().find(ApiKey, ofVisibleSites(context), options)).map(record);

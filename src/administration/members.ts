@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import type { Operation } from './operation.ts';
 
-/** A member of an operation's input, as text gives it: a command's argument, or a parameter of a query. */
+/** A member of an operation's input, given as text: a command's argument or a query parameter. */
 export interface Member {
 	name: string;
 	kind: 'text' | 'boolean' | 'list';
 	required: boolean;
-	/** A boolean that is false by default: naming it is enough. */
+	/** A boolean that is false by default, so that naming it is enough. */
 	flag: boolean;
-	/** What it may be, where that is a list of words. */
+	/** The permitted words, if the schema lists them. */
 	choices: readonly string[] | undefined;
 }
 
@@ -19,14 +19,14 @@ interface MemberSchema {
 	items?: MemberSchema;
 }
 
-/** The members that stand in the path of an operation, in their order. */
+/** Returns the members in an operation's path, in order. */
 export function pathMembers(path: string): string[] {
 	return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
 }
 
 const known = new WeakMap<Operation['input'], readonly Member[]>();
 
-/** In the order of the schema, which is taken apart once. */
+/** Returns the members in the order of the schema, which is analysed only once. */
 export function membersOf({ input }: Pick<Operation, 'input'>): readonly Member[] {
 	const members = known.get(input) ?? readMembers(input);
 	known.set(input, members);
@@ -43,8 +43,8 @@ function readMembers(input: Operation['input']): Member[] {
 }
 
 /**
- * The input that texts give. What is no boolean and what is no member is left as it is, for the schema to refuse; a list is given by
- * several texts or with commas.
+ * Builds the input from texts. An invalid boolean or an unknown member is passed on for the schema to refuse. A list is given by
+ * several texts, or separated by commas.
  */
 export function inputOfTexts(operation: Operation, texts: Iterable<readonly [name: string, text: string]>): Record<string, unknown> {
 	const kinds = new Map(membersOf(operation).map(({ name, kind }) => [name, kind]));

@@ -26,7 +26,7 @@ export const listMessagesInput = z.strictObject({
 		.string()
 		.regex(/^[0-9a-f]{32}$/)
 		.optional()
-		.describe('of a group of failures'),
+		.describe('the cause of a group of failures'),
 	since: time.optional(),
 	until: time.optional(),
 	...page(50),
@@ -34,8 +34,12 @@ export const listMessagesInput = z.strictObject({
 
 export const searchMessagesInput = z.strictObject({
 	...listMessagesInput.shape,
-	patient: z.string().max(500).optional().describe('an identifier of the patient; where the site is named, by any of them'),
-	patient_id: z.string().optional().describe('id of the patient, of the site that is named'),
+	patient: z
+		.string()
+		.max(500)
+		.optional()
+		.describe('an identifier of the patient; if a site is named, messages under any other identifier of that patient are found too'),
+	patient_id: z.string().optional().describe('id of the patient in the named site'),
 });
 
 export const messageRecord = z.strictObject({
@@ -43,7 +47,7 @@ export const messageRecord = z.strictObject({
 	site: z.string(),
 	received_at: instant,
 	committed_at: instant,
-	kind: z.enum(deliveryKinds).nullable().describe('null where an earlier version logged it during an upgrade'),
+	kind: z.enum(deliveryKinds).nullable().describe('null if an earlier version logged the message during an upgrade'),
 	surface: z.string(),
 	client: z.string().nullable(),
 	source: z.string(),
@@ -54,7 +58,7 @@ export const messageRecord = z.strictObject({
 	failure: z.string().nullable(),
 	flags: z.array(z.object({ code: z.string(), text: z.string() })),
 	sequence: z.int(),
-	latency_ms: z.number().describe('from the receipt to the commit'),
+	latency_ms: z.number().describe('time from receipt to commit'),
 	replay_of: z.uuid().nullable(),
 });
 type MessageRecord = z.infer<typeof messageRecord>;
@@ -97,7 +101,7 @@ function record(row: MessageRow): MessageRecord {
 
 type Search = Omit<z.infer<typeof searchMessagesInput>, 'site'>;
 
-/** The log, newest first, without the messages themselves. */
+/** Lists the log, newest first, without the content of the messages. */
 export async function listLoggedMessages(context: OperationContext, input: Search): Promise<MessageRecord[]> {
 	await visibleSiteIds(context);
 	const { visibleSites } = context;
@@ -119,7 +123,7 @@ export async function listLoggedMessages(context: OperationContext, input: Searc
 	return (await context.database.search<MessageRow>(statement, values, context.limits.readMsMax)).map(record);
 }
 
-/** The values under which messages about a patient are logged: of one site all of its identifiers, those of merged patients too. */
+/** Returns the identifiers to search for. In a single site they include the patient's other identifiers and those of merged patients. */
 async function patientsOf(context: OperationContext, { patient, patient_id: id }: Search): Promise<string[] | undefined> {
 	if (patient === undefined && id === undefined) return undefined;
 	const site = context.visibleSites.length === 1 && context.visibleSites !== 'all' ? context.visibleSites[0] : undefined;
@@ -133,12 +137,12 @@ async function patientsOf(context: OperationContext, { patient, patient_id: id }
 }
 
 export const wholeMessage = messageRecord.extend({
-	changed: z.array(z.string()).describe('resource versions that the message wrote: Patient/<id>/_history/2'),
-	message: z.array(z.string()).describe('segments as they were received, in UTF-8 or else Latin-1'),
+	changed: z.array(z.string()).describe('resource versions that the message wrote, such as Patient/<id>/_history/2'),
+	message: z.array(z.string()).describe('the segments as received, decoded as UTF-8 or otherwise as Latin-1'),
 	ack: z.array(z.string()),
 });
 
-/** A message as it is logged, whole. */
+/** Reads the complete log entry of a message. */
 export async function messageRow(context: OperationContext, id: string): Promise<WholeMessageRow> {
 	const [row] = isUuid(id) ? await context.database.rows<WholeMessageRow>(showMessage, [id]) : [];
 	if (row === undefined) throw new AdministrationError(`there is no message '${id}'`, 'not-found');
@@ -176,15 +180,15 @@ export const messageReading = wholeMessage.extend({
 	replayable: z.boolean(),
 	replays: z
 		.array(z.strictObject({ id: z.uuid(), outcome: z.string(), received_at: instant }))
-		.describe('replays of the message, and repeats that were known'),
+		.describe('replays of the message, and duplicates of it'),
 	patients: z
 		.array(z.strictObject({ id: z.string(), name: z.string() }))
-		.describe('whom it wrote about; where it changed nothing, who has the number that it names'),
+		.describe('the patients that the message is about; if it changed nothing, the patients with the identifier that it names'),
 	reading,
 	ack_reading: reading,
 });
 
-/** The patients that a message wrote, or whose resource it wrote; where it wrote none, those who have the number. */
+/** Returns the patients whose data a message wrote. If it wrote nothing, returns those with the identifier that it names. */
 async function patientsBehind(record: SiteRecord, changed: readonly string[], byNumber: readonly string[]): Promise<RecordedResource[]> {
 	const named = changed.map((version) => /^(\w+)\/([^/]+)\/_history\/\d+$/.exec(version)).filter((match) => match !== null);
 	const ids = named.flatMap(([, type, id]) => (type === 'Patient' && id !== undefined ? [id] : []));
@@ -197,7 +201,7 @@ async function patientsBehind(record: SiteRecord, changed: readonly string[], by
 	return record.byRowId('Patient', ids.length > 0 ? ids.map(rowIdOf) : byNumber);
 }
 
-/** A message by its parts, as people read it. That it was looked at is noted. */
+/** Shows a message by its parts, for people to read. The audit trail records that it was viewed. */
 export async function readLoggedMessage(
 	context: OperationContext,
 	id: string,
@@ -228,7 +232,7 @@ export async function readLoggedMessage(
 export const replayRecord = z.strictObject({ id: z.uuid(), replay_of: z.uuid(), outcome: z.string(), failure: z.string().nullable() });
 type ReplayRecord = z.infer<typeof replayRecord>;
 
-/** Takes a logged message again, by the policy that its client has now; it becomes a new message of the log. */
+/** Replays a logged message with the current policy of its client. The replay is a new message in the log. */
 export async function replayMessage(context: OperationContext, id: string, found?: WholeMessageRow): Promise<ReplayRecord> {
 	const row = found ?? (await messageRow(context, id));
 	if (row.bytes.length === 0) throw new AdministrationError(`the message '${id}' is a duplicate; replay '${row.replay_of}'`);
@@ -241,7 +245,7 @@ export async function replayMessage(context: OperationContext, id: string, found
 /** One call replays these; a replay of a cause takes as many as REPLAY_MESSAGES_MAX. */
 const replayedMax = 1000;
 
-/** All that the visible sites refused and that can be replayed, oldest first: the newest thousand. */
+/** Replays the newest thousand refused messages of the visible sites, oldest first, as far as they can be replayed. */
 export async function replayRefused(context: OperationContext): Promise<ReplayRecord[]> {
 	const refused = await listLoggedMessages(context, { outcome: 'refused', limit: replayedMax });
 	const replayable = await replayableKinds();
@@ -262,7 +266,7 @@ export const unmatchedRecord = z.strictObject({
 });
 type UnmatchedRecord = z.infer<typeof unmatchedRecord>;
 
-/** What came from addresses of clients and belongs to no site, newest first. */
+/** Lists messages that came from a client's address and matched no site, newest first. */
 export async function listUnmatchedMessages(
 	{ database }: OperationContext,
 	{ before, limit }: z.infer<typeof listUnmatchedInput>,

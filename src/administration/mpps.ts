@@ -29,7 +29,7 @@ export const mppsRecord = z.strictObject({
 	sop_instance_uid: z.string(),
 	study_uid: z.string(),
 	status: z.string(),
-	late: z.boolean().describe('the first report was final already'),
+	late: z.boolean().describe('the first procedure step report was already final'),
 	patient_id: z.string().nullable(),
 	patient_name: z.string().nullable(),
 	accession_number: z.string().nullable(),
@@ -39,11 +39,11 @@ export const mppsRecord = z.strictObject({
 	step_id: z.string().nullable(),
 	started: z.string().nullable(),
 	ended: z.string().nullable(),
-	reports: z.int().describe('how many were accepted'),
+	reports: z.int().describe('number of procedure step reports accepted'),
 	created_at: instant,
 	updated_at: instant,
-	imaging_study_id: z.string().nullable().describe('id of the ImagingStudy; null until an image of the study was stored'),
-	study_series: z.int().nullable().describe('how many series of it are stored'),
+	imaging_study_id: z.string().nullable().describe('id of the ImagingStudy; null until an image of the study is stored'),
+	study_series: z.int().nullable().describe('number of stored series of the study'),
 	study_instances: z.int().nullable(),
 });
 type MppsRecord = z.infer<typeof mppsRecord>;
@@ -53,7 +53,7 @@ type Row<T extends { created_at: string; updated_at: string }> = Omit<T, 'create
 	updated_at: Date;
 };
 
-/** Procedure steps, newest first. */
+/** Lists procedure steps, newest first. */
 export async function listMpps(context: OperationContext, input: Omit<z.infer<typeof listMppsInput>, 'site'>): Promise<MppsRecord[]> {
 	const filters = [input.status, input.study, input.patient, input.accession, input.before].map((value) => value ?? null);
 	const values = [await visibleSiteIds(context), ...filters, input.limit];
@@ -65,12 +65,12 @@ const attributes = z.record(z.string(), z.unknown());
 export const wholeMpps = mppsRecord.extend({
 	patient_issuer: z.string().nullable(),
 	series_uids: z.array(z.string()),
-	missing_series_uids: z.array(z.string()).describe('of those, the ones of which no image was stored'),
-	attributes: attributes.describe('what all reports stated, the later over the earlier'),
+	missing_series_uids: z.array(z.string()).describe('series without a stored image'),
+	attributes: attributes.describe('the attributes of all reports; later values replace earlier ones'),
 	history: z.array(
 		z.strictObject({
 			number: z.int(),
-			message_id: z.uuid().describe('in the message log'),
+			message_id: z.uuid().describe('id of the message in the log'),
 			recorded_at: instant,
 			source: z.string(),
 			status: z.string(),
@@ -83,17 +83,16 @@ type WholeMpps = z.infer<typeof wholeMpps>;
 type WholeRow = Row<Omit<WholeMpps, 'attributes' | 'history'>> & { site_id: string; attributes: string };
 type ReportRow = Omit<WholeMpps['history'][number], 'recorded_at' | 'attributes'> & { recorded_at: Date; attributes: string };
 
-/** By the id of the session or by SOP Instance UID. */
+/** Finds a procedure step by its id or by its SOP Instance UID. */
 export async function mppsRow(context: OperationContext, id: string): Promise<WholeRow> {
 	const values = [await visibleSiteIds(context), isUuid(id) ? id : null, id];
 	const [found, another] = await context.database.rows<WholeRow>(showSession, values);
 	if (found === undefined) throw new AdministrationError(`there is no procedure step '${id}'`, 'not-found');
-	if (another !== undefined)
-		throw new AdministrationError(`several sites have a procedure step '${id}': name one of them`, 'refused', 'site');
+	if (another !== undefined) throw new AdministrationError(`several sites have a procedure step '${id}'; name the site`, 'refused', 'site');
 	return found;
 }
 
-/** One procedure step with its history. */
+/** Shows one procedure step with its history. */
 export async function showMpps(context: OperationContext, { site_id, ...row }: WholeRow): Promise<WholeMpps> {
 	await note(context, { action: 'mpps.read', subject: row.id, siteId: site_id });
 	const reports = await context.database.rows<ReportRow>(listReports, [site_id, row.id]);

@@ -9,26 +9,26 @@ import { conflictObjects } from '#storage/statements/administrative/read-conflic
 export interface ObjectReport {
 	objects: number;
 	bytes: number;
-	/** Objects that no row names, an hour old at least. */
+	/** Objects at least an hour old that no row names. */
 	objects_without_rows: number;
 	removed: number;
-	/** Rows whose object is not there, of instances and of conflicts. */
+	/** Rows of instances and conflicts whose object is missing. */
 	rows_without_objects: number;
-	/** Objects that are whole, but on the other side of quarantine than their row has them. */
+	/** Intact objects that are in quarantine while their row says otherwise, or the reverse. */
 	misplaced: number;
 	moved: number;
 	examples: string[];
 }
 
-/** What to do about what is found; else it is only counted. */
+/** How to treat what is found. By default it is only counted. */
 export interface Mending {
-	/** Objects without rows are removed; not those in quarantine. */
+	/** Removes objects without rows, except those in quarantine. */
 	remove: boolean;
-	/** Objects are moved to where their rows have them. */
+	/** Moves objects to where their rows expect them. */
 	repair: boolean;
 }
 
-/** What is still on its way into the index is younger than this. */
+/** Objects that are still being indexed are younger than this. */
 const settledMs = 3_600_000;
 /** The report counts all objects and gives some examples. */
 const examplesMax = 20;
@@ -47,7 +47,7 @@ interface ConflictRow {
 	changed_at: Date;
 }
 
-/** Holds the object store against the index, both ways; nothing is removed or moved unless asked. */
+/** Compares the object store with the index in both directions. It removes and moves objects only on request. */
 export async function checkObjects(database: ConnectionPool, store: ObjectStore, nowMs: number, mending: Mending): Promise<ObjectReport> {
 	const knows = async (keys: readonly string[]) => {
 		const rows = await database.rows<{ object_key: string }>(knownObjects, [keys]);
@@ -80,7 +80,7 @@ export async function checkObjects(database: ConnectionPool, store: ObjectStore,
 	};
 }
 
-/** Whether the objects of rows lie where the rows have them. */
+/** Checks that the objects of rows are where the rows expect them. */
 class Places {
 	readonly #store: ObjectStore;
 	readonly #repair: boolean;

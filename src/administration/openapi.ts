@@ -9,28 +9,28 @@ const error = {
 	required: ['error'],
 	properties: {
 		error: { type: 'string' },
-		field: { type: 'string', description: 'The member of the input that is at fault, where one is' },
+		field: { type: 'string', description: 'The member of the input that is wrong, if the fault lies in one' },
 	},
 };
 const refusals = {
-	400: 'The input is not of the form: `field` is at fault',
+	400: 'The input is invalid: see `field`',
 	401: 'Not signed in',
-	403: 'Not for this role, no X-CSRF-Token, or a site that is none of yours',
-	404: 'There is none, or none of your sites has it',
-	409: 'The name is taken',
-	422: 'Refused as things are: `error` says why',
+	403: 'Not permitted: your role is too low, you do not have access to the site, or X-CSRF-Token is missing',
+	404: 'The object does not exist, or you do not have access to it',
+	409: 'The name is already taken',
+	422: 'Refused in the current state: `error` says why',
 	429: 'Too many requests',
 };
 
 type Schema = Record<string, unknown>;
 
-/** Without the name of the dialect, which the whole document states. */
+/** Leaves out the name of the JSON Schema dialect, which the document states once. */
 export function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Schema {
 	const { $schema: _dialect, '~standard': _standard, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Schema;
 	return rest;
 }
 
-/** The example of an operation; `idOf` gives the id of what another operation answered. */
+/** Returns the example of an operation. `idOf` gives the id that another operation's example returned. */
 export function exampleOf(
 	{ example }: Operation,
 	idOf: (operation: string, index?: number) => string,
@@ -63,7 +63,7 @@ function describe(operation: Operation): object {
 		tags: [name.split(' ')[0]],
 		operationId: name.replace(' ', '-'),
 		summary,
-		description: `Least role: ${role}.`,
+		description: `Required role: ${role} or higher.`,
 		security: [method === 'GET' ? { session: [] } : { session: [], csrf: [] }],
 		parameters: [
 			...inPath.map((member) => parameter(member, 'path', properties[member] ?? {}, true, example?.[member])),
@@ -80,8 +80,8 @@ function describe(operation: Operation): object {
 }
 
 /**
- * The OpenAPI 3.1 document of the admin API, made from the table of operations. `server` is the origin under which it was asked for,
- * `others` are paths beside the table's.
+ * Builds the OpenAPI 3.1 document of the admin API from the table of operations. `server` is the origin of the request, and `others`
+ * are the paths that do not come from the table.
  */
 export function operationsOpenApi(version: string, server: string, others: Record<string, object> = {}): object {
 	const paths: Record<string, Record<string, object>> = {};
@@ -94,7 +94,7 @@ export function operationsOpenApi(version: string, server: string, others: Recor
 		info: {
 			title: 'Tributary administration',
 			version,
-			description: 'Everything that the console and the command line do, by the same operations, for who is signed in.',
+			description: 'Everything that the console and the command line can do, with the same operations. Sign in first.',
 		},
 		servers: [{ url: server }],
 		paths: { ...others, ...paths },

@@ -3,73 +3,73 @@ import type { Role } from '#core/role.ts';
 import type { OperationContext } from './context.ts';
 
 /**
- * Whom an operation is about, and so who may call it, beside the role:
- * `network`: all sites or none (users, new sites); who is of all sites;
- * `site`: the site that the input names by its slug, as `site`;
- * `sites`: the site that the input names, or without one all sites of the caller: `context.visibleSites`;
- * `object`: the site of what the input names, which `find` finds.
+ * The sites that an operation concerns. Together with the role they decide who may call it:
+ * `network`: no particular site (users, new sites); the caller needs access to all sites;
+ * `site`: the site whose slug is the input's `site`;
+ * `sites`: the site that the input names, or by default all sites of the caller (`context.visibleSites`);
+ * `object`: the site of the object that `find` looks up.
  */
 export type Scope = 'network' | 'site' | 'sites' | 'object';
 
 /**
- * How the command line takes the input: a member that is no positional is an option, `ae_title` as `--ae-title`. Lists may be given more
- * than once, and with commas. A boolean that is false by default is a flag, any other is `on` or `off`.
+ * How the command line reads the input. A member that is not positional is an option: `ae_title` becomes `--ae-title`. A list option
+ * can be repeated, or separated by commas. A boolean that is false by default is a flag; any other takes `on` or `off`.
  */
 export interface CommandLine {
-	/** Members that stand without a name, in their order. */
+	/** The positional members, in order. */
 	positionals?: readonly string[];
-	/** Member → the name of its option where that is another: `{ allowed_ips: 'allow-ip' }`. */
+	/** Option names that differ from the member's name: `{ allowed_ips: 'allow-ip' }`. */
 	options?: Readonly<Record<string, string>>;
-	/** Member → what its value is called in the usage line, where its name and its schema do not tell. */
+	/** Names of values in the usage line, for members whose name and schema do not say enough. */
 	values?: Readonly<Record<string, string>>;
-	/** Member → how a file gives it: `text`: the content of `@file`; `base64`: the value is the name of a file. */
+	/** Members that can come from a file. `text`: `@file` stands for the content of the file; `base64`: the value is the file's name. */
 	files?: Readonly<Record<string, 'text' | 'base64'>>;
-	/** The positional may be given more than once: the operation is carried out for each in order, and the answers are a list. */
+	/** The positional can be repeated. The operation runs once for each, in order, and the results form a list. */
 	repeated?: boolean;
-	/** The command is another one's with a flag: `{ command: 'messages list', flag: 'unmatched' }`. */
+	/** The operation is another command with a flag: `{ command: 'messages list', flag: 'unmatched' }`. */
 	within?: { command: string; flag: string };
 }
 
-/** An object that an input names, with the slug of its site. */
+/** An object that the input names, with the slug of its site. */
 export interface Found<Thing> {
 	site: string;
 	found: Thing;
 }
 
 /**
- * One thing that can be administered. Validation, the command line, the routes of the admin API, their authorization and the
- * OpenAPI document all follow from it.
+ * One administrative operation. Validation, the command line, the routes of the admin API, their authorization and the OpenAPI
+ * document are all derived from it.
  */
 export interface Operation<Input extends z.ZodObject = z.ZodObject, Output extends z.ZodType = z.ZodType, Thing = unknown> {
-	/** Noun and verb, as the command line says them: `key create`; with a hyphen the operationId. */
+	/** Noun and verb, as on the command line: `key create`. The operationId joins them with a hyphen. */
 	name: `${string} ${string}`;
 	summary: string;
-	/** GET changes nothing. Members of the input that the path does not name are its query, else the JSON body. */
+	/** GET changes nothing. For GET, members of the input outside the path are query parameters; otherwise they form the JSON body. */
 	method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-	/** Below /api/v1; `{id}` is a member of the input. */
+	/** The path below /api/v1. `{id}` is a member of the input. */
 	path: `/${string}`;
-	/** The least role that may call it. */
+	/** The lowest role that may call it. */
 	role: Role;
 	scope: Scope;
-	/** `none`: it only reads, which is so of GET unless stated. `noted`: it only reads, and the audit trail says who did. */
+	/** `none`: it only reads, the default for GET. `noted`: it only reads, and the audit trail records the reader. */
 	effect?: 'none' | 'noted' | 'change';
 	input: Input;
 	output: Output;
-	/** `none`: by the admin API alone. */
+	/** `none`: only the admin API has it. */
 	commandLine: CommandLine | 'none';
-	/** For the scope `object`: what is found, in words: `integration client`. */
+	/** For the scope `object`, the noun in error texts: `integration client`. */
 	called?: string;
 	/**
-	 * For the scope `object`: looks it up, once; `run` is given what was found. Null: there is no such object, which a caller cannot tell
-	 * from a foreign one.
+	 * For the scope `object`, looks the object up once; `run` receives it. Returns null if the object does not exist. The caller gets the
+	 * same answer for an object of a site without access.
 	 */
 	find?(context: OperationContext, input: z.output<Input>): Promise<Found<Thing> | null>;
 	/**
-	 * An input that is carried out as it stands where the examples before it in the table were, and that the OpenAPI document shows.
-	 * `idOf` gives the id of what another operation's example answered; of a list, of its first, or the one of an index.
+	 * An input that the OpenAPI document shows. It succeeds after the examples before it in the table have run. `idOf` gives the id that
+	 * another operation's example returned. For a list it is that of the first item, or of the item at an index.
 	 */
 	example?: z.input<Input> | ((idOf: (operation: string, index?: number) => string) => z.input<Input>);
-	/** @param found by `find`, which stands before any change: a change reads in its own transaction what it compares */
+	/** @param found the object from `find`, as it was before any change. A change reads what it compares in its own transaction */
 	run(context: OperationContext, input: z.output<Input>, found: Thing): Promise<z.input<Output>>;
 }
 
@@ -77,7 +77,7 @@ export function effectOf({ effect, method }: Operation): 'none' | 'noted' | 'cha
 	return effect ?? (method === 'GET' ? 'none' : 'change');
 }
 
-/** Keeps the types of one operation while the table holds many. */
+/** Keeps the types of each operation, although the table has one type for all. */
 export function defineOperation<Input extends z.ZodObject, Output extends z.ZodType, Thing>(
 	operation: Operation<Input, Output, Thing>,
 ): Operation {

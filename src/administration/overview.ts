@@ -3,22 +3,24 @@ import { z } from 'zod';
 const count = z.number();
 const measured = z.number().nullable();
 
-/** What a node did in ten seconds. */
+/** The figures of a node for ten seconds. */
 export const pointOutput = z.strictObject({
 	at: z.iso.datetime(),
-	received: count.meta({ description: 'messages answered in the ten seconds before' }),
-	refused: count.meta({ description: 'of them, refused' }),
-	latency_p50_ms: measured.meta({ description: 'acknowledgements in the ten seconds before, median; null: none, or not yours to see' }),
-	latency_p99_ms: measured.meta({ description: 'one in a hundred took longer' }),
-	waiting: count.meta({ description: 'messages that wait in mailboxes' }),
-	associations: measured.meta({ description: 'DICOM associations that are open' }),
-	storage_bytes: measured.meta({ description: 'as last read, every five minutes' }),
+	received: count.meta({ description: 'messages answered in the last ten seconds' }),
+	refused: count.meta({ description: 'messages refused in the last ten seconds' }),
+	latency_p50_ms: measured.meta({
+		description: 'median acknowledgement time in the last ten seconds; null if there was none or you are not permitted to see it',
+	}),
+	latency_p99_ms: measured.meta({ description: '99th percentile of the acknowledgement time' }),
+	waiting: count.meta({ description: 'messages waiting in mailboxes' }),
+	associations: measured.meta({ description: 'open DICOM associations' }),
+	storage_bytes: measured.meta({ description: 'bytes in storage; updated every five minutes' }),
 });
 
-/** What holds now, beside the points. */
+/** The current state. */
 export const overviewStateOutput = z.strictObject({
-	mailboxes: z.array(z.strictObject({ site: z.string(), waiting: count })).meta({ description: 'those in which something waits' }),
-	storage_bytes: measured.meta({ description: 'database and images; of some sites, their images' }),
+	mailboxes: z.array(z.strictObject({ site: z.string(), waiting: count })).meta({ description: 'mailboxes with waiting messages' }),
+	storage_bytes: measured.meta({ description: 'database and images; without access to all sites, only the images of your sites' }),
 	alerts: z.array(
 		z.strictObject({
 			name: z.string(),
@@ -30,7 +32,7 @@ export const overviewStateOutput = z.strictObject({
 });
 
 export const overviewOutput = z.strictObject({
-	points: z.array(pointOutput).meta({ description: 'of this node, ten seconds apart, the last hour' }),
+	points: z.array(pointOutput).meta({ description: 'the last hour of this node, one point every ten seconds' }),
 	...overviewStateOutput.shape,
 });
 

@@ -9,12 +9,12 @@ import { linked, patientOf, patientRecord } from './patients.ts';
 import { type RecordedResource, SiteRecord, versionOf } from './site-record.ts';
 import { siteBySlug } from './sites.ts';
 
-/** Where a version of a resource came from. */
+/** The origin of a resource version. */
 export const origin = z.strictObject({
 	version: z.number().int(),
 	at: z.string(),
 	source: z.string().nullable().describe('meta.source'),
-	message: z.string().nullable().describe('id of the message of the log that wrote it'),
+	message: z.string().nullable().describe('id of the logged message that wrote it'),
 });
 
 const row = { id: z.string(), origin };
@@ -28,7 +28,7 @@ const observation = z.strictObject({
 });
 const report = z.strictObject({ ...coded, study: z.string().nullable().describe('id of the ImagingStudy') });
 const stated = z.strictObject({ ...coded, detail: z.string() });
-/** What a list says of a study. */
+/** A study as a list shows it. */
 export const studyFacts = {
 	study_uid: z.string(),
 	started: z.string().nullable(),
@@ -41,12 +41,12 @@ export const studyFacts = {
 
 const study = z.strictObject({ ...row, ...studyFacts });
 
-/** The lists of the record, in the order in which they are shown. */
+/** The lists of the patient page, in display order. */
 const charts = Object.values(resources)
 	.flatMap(({ type, chart }) => (chart === undefined ? [] : [{ type, ...chart }]))
 	.sort((left, right) => left.position - right.position);
 
-/** Lists whose rows say more than a ChartRow. */
+/** Lists whose rows have more columns than a ChartRow. */
 const richer = {
 	observations: observationRow,
 	reports: reportRow,
@@ -67,27 +67,25 @@ export const patientChart = z.strictObject({
 	addresses: z.array(z.string()),
 	demographics: z
 		.array(z.strictObject({ element: z.string(), value: z.string(), origin }))
-		.describe('each with the version that stated it last'),
+		.describe('each value with the latest version that stated it'),
 	merged: z.array(patientRecord).describe('patients that were merged into this one'),
 	observations: z.array(observation),
 	reports: z.array(report),
 	studies: z.array(study),
 	...statedLists,
-	lists: z
-		.array(z.strictObject({ list: z.string(), title: z.string(), noun: z.string() }))
-		.describe('the other lists, in the order in which they are shown'),
-	cut: z.array(z.string()).describe('lists that are longer than what is shown'),
+	lists: z.array(z.strictObject({ list: z.string(), title: z.string(), noun: z.string() })).describe('the other lists, in display order'),
+	cut: z.array(z.string()).describe('lists of which only the first rows are shown'),
 });
 type PatientChart = z.output<typeof patientChart>;
 export type StatedRow = z.output<typeof stated>;
 
 export const showPatientInput = z.strictObject({ site: z.string(), id: z.string() });
 
-/** Merges that are shown, and versions that are looked through for where a value came from. */
+/** Limits how many merges are shown, and how many versions are searched for the origin of a value. */
 const mergedMax = 20;
 const versionsMax = 50;
 
-/** One patient with all that the site holds of it. That it was looked at is noted. */
+/** Shows a patient with all of the site's data about them. The audit trail records that it was viewed. */
 export async function showPatient(context: OperationContext, input: z.output<typeof showPatientInput>): Promise<PatientChart> {
 	const { id: siteId } = await siteBySlug(context.em.fork(), input.site);
 	const record = new SiteRecord(context, siteId);
@@ -162,7 +160,7 @@ const demographic = [
 	'deceasedBoolean',
 ];
 
-/** Each element with the version since which it has had its value. */
+/** Returns each element with the version that gave it its current value. */
 function demographicsOf(
 	found: RecordedResource,
 	versions: readonly RecordedResource[],
@@ -207,7 +205,7 @@ function observationRow(resource: JsonObject, { at, code, text, status }: ChartR
 	};
 }
 
-/** The study that a report is about, by its UID where it is referred to by that. */
+/** Returns the study of a report. The report may refer to it by UID. */
 function reportRow(resource: JsonObject, { at, code, text, status }: ChartRow) {
 	const [study = null] = asObjects(resource['imagingStudy']).map((reference) => referencedId(reference, 'ImagingStudy'));
 	return { at, code, text, status, study };

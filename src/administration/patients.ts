@@ -9,8 +9,13 @@ import { siteBySlug } from './sites.ts';
 
 export const searchPatientsInput = z.strictObject({
 	site: z.string(),
-	text: z.string().trim().max(200).default('').describe('parts of a name, an identifier, or a birth date; without it, who changed last'),
-	before: z.string().optional().describe('id of the last patient of the page before'),
+	text: z
+		.string()
+		.trim()
+		.max(200)
+		.default('')
+		.describe('parts of a name, an identifier, or a birth date; without it, the most recently changed patients'),
+	before: z.string().optional().describe('id of the last patient on the previous page'),
 	limit: z.coerce.number().int().min(1).max(200).default(50),
 });
 
@@ -22,7 +27,7 @@ export const patientRecord = z.strictObject({
 	deceased: z.boolean(),
 	active: z.boolean(),
 	identifiers: z.array(z.strictObject({ value: z.string(), system: z.string(), type: z.string(), old: z.boolean() })),
-	replaced_by: z.string().nullable().describe('id of the patient that it was merged into'),
+	replaced_by: z.string().nullable().describe('id of the patient into which this one was merged'),
 	updated_at: z.string(),
 });
 export type PatientRecord = z.output<typeof patientRecord>;
@@ -47,7 +52,7 @@ export function patientOf({ id, resource, lastUpdated }: RecordedResource): Pati
 	};
 }
 
-/** Ids of the patients that a patient is linked with. */
+/** Returns the ids of linked patients. */
 export function linked(resource: JsonObject, type: 'replaces' | 'replaced-by'): string[] {
 	return asObjects(resource['link']).flatMap((link) => {
 		const id = link['type'] === type ? referencedId(link['other'], 'Patient') : null;
@@ -57,7 +62,7 @@ export function linked(resource: JsonObject, type: 'replaces' | 'replaced-by'): 
 
 type Mode = 'changed' | 'identifier' | 'name';
 
-/** Patients of a site: by an identifier where there is one of that value, else by name and birth date. */
+/** Finds patients of a site by identifier. If no identifier has that value, finds them by name and birth date. */
 export async function searchPatients(context: OperationContext, input: z.output<typeof searchPatientsInput>): Promise<PatientRecord[]> {
 	const { id: siteId } = await siteBySlug(context.em.fork(), input.site);
 	const record = new SiteRecord(context, siteId);
@@ -68,13 +73,13 @@ export async function searchPatients(context: OperationContext, input: z.output<
 		const after = last && { id: last.rowId, keys: mode === 'changed' ? [last.lastUpdated] : [] };
 		const { found } = await taken(record.search('Patient', parameters, { count: input.limit, after }));
 		if (found.length > 0 || mode !== 'identifier') return found.map(patientOf);
-		// The last page of those with the identifier, and not the first of those with the name.
+		// An empty page by identifier is the end of that list; it does not start the search by name.
 		if (last && (await taken(record.search('Patient', parameters, { count: 1 }))).found.length > 0) return [];
 	}
 	return [];
 }
 
-/** A text that the search does not take, such as a date that there never was, finds nothing and says why. */
+/** A text that cannot be searched for, such as an impossible date, is refused with the reason. */
 async function taken<T>(work: Promise<T>): Promise<T> {
 	try {
 		return await work;
@@ -98,7 +103,7 @@ function parametersOf(mode: Mode, text: string): [string, string][] {
 	});
 }
 
-/** FHIR R4 §3.1.1.4.0: what parts values is written with a backslash before it. */
+/** FHIR R4 §3.1.1.4.0: a backslash escapes the characters that separate values. */
 function escaped(text: string): string {
 	return text.replaceAll(/[\\,$|]/g, '\\$&');
 }

@@ -10,8 +10,8 @@ import { ofVisibleSites } from './visible-sites.ts';
 export const addRemoteAeInput = z.strictObject({
 	site: z.string(),
 	title: aeTitle,
-	/** A name of RFC 1123 or an address. */
-	host: z.union([z.ipv4(), z.ipv6(), z.hostname()], 'a host is a name or an IP address'),
+	/** A host name (RFC 1123) or an IP address. */
+	host: z.union([z.ipv4(), z.ipv6(), z.hostname()], 'a host is a host name or an IP address'),
 	port: z.coerce.number().int().min(1).max(65_535),
 	tls: z.boolean().default(false),
 });
@@ -48,7 +48,7 @@ export function addRemoteAe(context: AdministrationContext, input: z.infer<typeo
 		const { title, host, port, tls } = input;
 		const site = await siteBySlug(em, input.site);
 		if (await em.findOne(RemoteAe, { site, title })) {
-			throw new AdministrationError(`the site has a remote AE '${title}' already`, 'conflict', 'title');
+			throw new AdministrationError(`the site already has a remote AE '${title}'`, 'conflict', 'title');
 		}
 		const createdAt = new Date(context.nowMs());
 		const remote = em.create(RemoteAe, { site, id: newId(context.nowMs()), title, host, port, tls, createdAt });
@@ -67,7 +67,7 @@ export async function showRemoteAe({ em }: AdministrationContext, named: z.infer
 }
 
 async function remoteAe(em: EntityManager, { ae, site }: z.infer<typeof namedRemoteAe>): Promise<RemoteAe> {
-	if (site === undefined && !isUuid(ae)) throw new AdministrationError('a remote AE is named by its id, or by its title and its site');
+	if (site === undefined && !isUuid(ae)) throw new AdministrationError('name the remote AE by its id, or by its title and its site');
 	const within = site === undefined ? {} : { site: await siteBySlug(em, site) };
 	const remote = await em.findOne(RemoteAe, { ...within, ...(isUuid(ae) ? { id: ae } : { title: ae.trim() }) }, { populate: ['site'] });
 	if (!remote) throw new AdministrationError(`there is no remote AE '${ae}'`, 'not-found');

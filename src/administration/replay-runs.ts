@@ -14,14 +14,14 @@ interface Run {
 	counts: { done: number; accepted: number; refused: number; other: number; skipped: number };
 }
 
-/** Between two notes of how far a run has come; also how soon a cancelled one stops. */
+/** The progress of a run is recorded this often. A cancelled run stops within the same time. */
 const noteMs = 500;
-/** Tries to deliver a message while the service cannot store, a second apart. */
+/** Limits how often delivery is tried, one second apart, while the service cannot store. */
 const triesMax = 60;
 
 /**
- * Replays of many messages that this node carries out, one message after the other. They go on when whoever started them goes
- * away, and end with the node; what they have done is in the database, so that any node tells.
+ * The replay runs of this node. Each run replays its messages one at a time. It continues after its caller leaves, and ends with the
+ * node. Its progress is in the database, where every node can read it.
  */
 export class ReplayRuns implements ReplayStarter {
 	readonly #log: Log;
@@ -32,16 +32,16 @@ export class ReplayRuns implements ReplayStarter {
 		this.#log = log;
 	}
 
-	/** @throws AdministrationError while another one of the site is under way */
+	/** @throws AdministrationError while another replay of the site is running */
 	async start(context: OperationContext, { siteId, cause, messageIds }: NewRun): Promise<string> {
 		const { database } = context;
 		await database.rows(interruptSilentRuns, []);
 		const id = newId(context.nowMs());
 		const rows = await database.rows(insertRun, [siteId, id, context.actor.name, JSON.stringify(cause), messageIds]);
-		if (rows.length === 0) throw new AdministrationError('a replay of this site is under way; wait for its end, or cancel it', 'conflict');
+		if (rows.length === 0) throw new AdministrationError('a replay of this site is running; wait until it ends, or cancel it', 'conflict');
 		const run: Run = { context, siteId, id, counts: { done: 0, accepted: 0, refused: 0, other: 0, skipped: 0 } };
 		const work = this.#carryOut(run, messageIds).catch((error: unknown) =>
-			this.#log.error({ err: error, siteId, runId: id }, 'a replay ended without a note'),
+			this.#log.error({ err: error, siteId, runId: id }, 'the end of a replay could not be recorded'),
 		);
 		this.#running.add(work);
 		void work.then(() => this.#running.delete(work));
@@ -55,11 +55,11 @@ export class ReplayRuns implements ReplayStarter {
 		} catch (error) {
 			this.#log.error({ err: error, siteId: run.siteId, runId: run.id }, 'a replay failed');
 			const known = error instanceof Failure || error instanceof AdministrationError;
-			await this.#finish(run, 'failed', known ? error.message : 'an internal error; the log of the service has it');
+			await this.#finish(run, 'failed', known ? error.message : 'an internal error; see the log of the service');
 		}
 	}
 
-	/** How it ended; undefined when it was cancelled, which is noted already. */
+	/** Returns how the run ended, or undefined if it was cancelled, which is already recorded. */
 	async #deliverAll(run: Run, messageIds: readonly string[]): Promise<'done' | 'interrupted' | undefined> {
 		const { signal } = this.#stop;
 		let notedMs = performance.now();
@@ -76,11 +76,11 @@ export class ReplayRuns implements ReplayStarter {
 		return (await this.#note(run)) ? 'done' : undefined;
 	}
 
-	/** Undefined when the node ends first. */
+	/** Returns undefined if the node ends first. */
 	async #replay({ context, siteId }: Run, messageId: string): Promise<'accepted' | 'refused' | 'other' | 'skipped' | undefined> {
 		for (let tries = 1; ; tries++) {
 			try {
-				// Asked again before every attempt: one may have come to its end though its answer was lost.
+				// This is checked before every attempt: an earlier one may have succeeded although its answer was lost.
 				if ((await context.database.rows(isOpenMessage, [siteId, messageId])).length === 0) return 'skipped';
 				const { outcome } = await replayMessage(context, messageId);
 				return outcome === 'accepted' || outcome === 'refused' ? outcome : 'other';
@@ -91,7 +91,7 @@ export class ReplayRuns implements ReplayStarter {
 		}
 	}
 
-	/** A second; false when the node ends meanwhile. */
+	/** Waits a second. Returns false if the node ends in the meantime. */
 	async #pause(): Promise<boolean> {
 		const { signal } = this.#stop;
 		try {
@@ -111,7 +111,7 @@ export class ReplayRuns implements ReplayStarter {
 		await run.context.database.rows(finishRun, [run.siteId, run.id, state, failure]);
 	}
 
-	/** Ends what is under way behind its current message. */
+	/** Ends the running replays after their current message. */
 	async close(): Promise<void> {
 		this.#stop.abort();
 		await Promise.all(this.#running);

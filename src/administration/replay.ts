@@ -2,16 +2,16 @@ import { newId } from '#core/id.ts';
 import type { Delivery, DeliveryKind } from '#record/delivery.ts';
 import { AdministrationError } from './context.ts';
 
-/** The formats are loaded when they are asked for: that takes longer than most commands of the command line do. */
+/** The formats are loaded on demand, because loading them takes longer than most commands. */
 const loadKinds = () => import('#ingest/kinds/index.ts');
 
-/** The kinds of messages that can be taken again. The log keeps of the others only why they were refused. */
+/** Returns the kinds of messages that can be replayed. For the others, the log keeps only why they were refused. */
 export async function replayableKinds(): Promise<ReadonlySet<DeliveryKind | null>> {
 	const { definitions } = await loadKinds();
 	return new Set(definitions.filter(({ replay }) => replay !== undefined).map(({ kind }) => kind));
 }
 
-/** A replay takes these from the log, and from the settings that its site and client have now. */
+/** The columns that a replay needs: from the log, and from the current settings of the site and the client. */
 export interface ReplayableRow {
 	id: string;
 	site_id: string;
@@ -28,13 +28,13 @@ export interface ReplayableRow {
 	ack_mode: string | null;
 }
 
-/** @throws AdministrationError where messages of this kind are not replayed */
+/** @throws AdministrationError if messages of this kind cannot be replayed */
 export async function replayOf(row: ReplayableRow, nowMs: number): Promise<Delivery> {
 	const { definitionOf } = await loadKinds();
 	const replay = row.kind === null ? undefined : definitionOf(row.kind).replay;
 	if (replay === undefined) {
 		throw new AdministrationError(
-			`the message '${row.id}' is of type ${row.message_type}, which is not replayed; it has to be sent or asked for again`,
+			`the message '${row.id}' has the type ${row.message_type}, which cannot be replayed; its sender has to send it again`,
 		);
 	}
 	const defaultAuthority = row.default_authority ?? undefined;
@@ -50,7 +50,7 @@ export async function replayOf(row: ReplayableRow, nowMs: number): Promise<Deliv
 		fhir: { updateCreates: row.update_creates, checkReferences: row.check_references },
 	});
 	const { site_id: siteId, client_id: clientId, source, bytes, id: replayed } = row;
-	// A kind that can be replayed is one that may come by the surface `replay`.
+	// Every kind that can be replayed may come by the surface `replay`.
 	return {
 		...carried,
 		id: newId(nowMs),

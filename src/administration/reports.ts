@@ -10,16 +10,16 @@ import { instant, ofSite, page } from './schemas.ts';
 import { siteBySlug } from './sites.ts';
 import { visibleSiteIds } from './visible-sites.ts';
 
-const uid = z.string().refine(isUid, 'is no DICOM UID');
-/** One line; an empty one is none. */
+const uid = z.string().refine(isUid, 'must be a DICOM UID');
+/** One line that is not empty. */
 const line = z
 	.string()
 	.max(500)
-	.regex(/^[^\p{Cc}]*\S[^\p{Cc}]*$/u, 'has to be one line that is not empty');
-const text = z.string().refine((value) => value.trim() !== '', 'is empty');
+	.regex(/^[^\p{Cc}]*\S[^\p{Cc}]*$/u, 'must be one line and not empty');
+const text = z.string().refine((value) => value.trim() !== '', 'must not be empty');
 /** FHIR R4 §2.24.0.1: a string has no control characters but tab, CR and LF. */
-const string = text.refine((value) => !/[^\P{Cc}\t\r\n]/u.test(value), 'has control characters');
-const pdf = z.base64().refine((encoded) => Buffer.from(encoded.slice(0, 1368), 'base64').includes('%PDF-'), 'is no PDF document');
+const string = text.refine((value) => !/[^\P{Cc}\t\r\n]/u.test(value), 'must not contain control characters');
+const pdf = z.base64().refine((encoded) => Buffer.from(encoded.slice(0, 1368), 'base64').includes('%PDF-'), 'must be a PDF document');
 
 const content = { title: line.optional(), author: line.optional(), conclusion: string.optional(), pdf: pdf.optional() };
 
@@ -49,7 +49,7 @@ export const reportRecord = z.strictObject({
 	patient: z.string().nullable().describe('id of the Patient'),
 	title: z.string().nullable(),
 	author: z.string().nullable(),
-	status: z.enum(['draft', 'completed', 'amended', 'withdrawn']).describe('amended reports are completed, too'),
+	status: z.enum(['draft', 'completed', 'amended', 'withdrawn']).describe('an amended report is also completed'),
 	fhir_status: z.string().describe('DiagnosticReport.status'),
 	version: z.int(),
 	updated_at: instant,
@@ -106,7 +106,7 @@ function authorOf({ resultsInterpreter, performer }: JsonObject): string | null 
 	return first?.display ?? first?.identifier?.value ?? null;
 }
 
-/** Reports, newest first. */
+/** Lists reports, newest first. */
 export async function listReports(
 	context: OperationContext,
 	input: Omit<z.infer<typeof listReportsInput>, 'site'>,
@@ -119,9 +119,7 @@ export async function listReports(
 export const wholeReport = reportRecord.extend({
 	text: z.string().nullable(),
 	conclusion: z.string().nullable(),
-	attachments: z
-		.array(z.strictObject({ content_type: z.string().nullable(), bytes: z.int() }))
-		.describe('what is attached beside the text'),
+	attachments: z.array(z.strictObject({ content_type: z.string().nullable(), bytes: z.int() })).describe('attachments other than the text'),
 	history: z.array(z.strictObject({ version: z.int(), fhir_status: z.string(), updated_at: instant, text: z.string().nullable() })),
 });
 
@@ -132,7 +130,7 @@ export async function reportRow(context: OperationContext, id: string): Promise<
 	const rows = isFhirId(id) ? await context.database.rows<FoundRow>(showReportRow, [sites, rowIdOf(id)]) : [];
 	const [row, another] = rows;
 	if (row === undefined) throw new AdministrationError(`there is no report '${id}'`, 'not-found');
-	if (another !== undefined) throw new AdministrationError(`several sites have a report '${id}': name one of them`, 'refused', 'site');
+	if (another !== undefined) throw new AdministrationError(`several sites have a report '${id}'; name the site`, 'refused', 'site');
 	return row;
 }
 
@@ -149,7 +147,7 @@ function textOf(resource: JsonObject): string | null {
 	return form?.data === undefined ? null : Buffer.from(form.data, 'base64').toString('utf8');
 }
 
-/** One report with its text and every version of it. */
+/** Shows one report with its text and all of its versions. */
 export async function showReport(context: OperationContext, row: FoundRow): Promise<z.infer<typeof wholeReport>> {
 	await note(context, { action: 'report.read', subject: row.id, siteId: row.site_id });
 	const resource = JSON.parse(row.resource) as JsonObject;
@@ -171,7 +169,7 @@ export async function showReport(context: OperationContext, row: FoundRow): Prom
 	};
 }
 
-/** Writes by the ordinary way, so that the site's order holds, whoever else writes. */
+/** Writes through the ordinary write path, so that the site's order holds. */
 async function write(context: OperationContext, siteId: string, edit: ReportEdit): Promise<string> {
 	const nowMs = context.nowMs();
 	const { answer } = await context.deliver({
@@ -188,7 +186,7 @@ async function write(context: OperationContext, siteId: string, edit: ReportEdit
 	return answer.id;
 }
 
-/** A report on a study of the site, of which it takes the patient. */
+/** Adds a report on a study of the site. The study's patient becomes the patient of the report. */
 export async function addReport(context: OperationContext, input: z.infer<typeof addReportInput>): Promise<ReportRecord> {
 	const { site: slug, study, ...rest } = input;
 	const site = await siteBySlug(context.em.fork(), slug);
@@ -212,7 +210,7 @@ export async function completeReport(context: OperationContext, id: string, foun
 	}));
 }
 
-/** A new version; of a completed report an amendment. A conclusion and a document go with the text that they stood beside. */
+/** Writes a new version, which amends a completed report. The previous conclusion and document are dropped with the previous text. */
 export async function amendReport(
 	context: OperationContext,
 	{ id, ...rest }: Omit<z.infer<typeof amendReportInput>, 'site'>,

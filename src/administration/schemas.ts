@@ -1,16 +1,16 @@
 import { z } from 'zod';
 
-/** An instant as every answer states it. */
+/** An instant, as in every answer. */
 export const instant = z.iso.datetime();
 
-/** A point in time that a list begins or ends at. */
+/** A point in time at which a list begins or ends. */
 export const time = z.iso.datetime({ offset: true }).or(z.iso.date());
 
-/** The id of the last one of the page before, and how many. */
+/** The id of the last item on the previous page, and the number of items per page. */
 export const page = (fallback: number) => ({
 	before: z.uuid().optional(),
 	limit: z.coerce.number().int().min(1).max(1000).default(fallback),
 });
 
-/** The site that a list is of; without one, all that the caller may see. */
+/** The site to list; by default, all sites of the caller. */
 export const ofSite = { site: z.string().optional() };

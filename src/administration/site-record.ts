@@ -13,7 +13,7 @@ import { plainArray, textArray } from '#storage/statement.ts';
 import { findSources } from '#storage/statements/administrative/find-sources.ts';
 import { readRowsStatement } from '#storage/statements/read-rows.ts';
 
-/** A resource as FHIR writes it; decimals keep their digits. */
+/** A resource in FHIR's form. Decimals keep their digits. */
 export interface RecordedResource {
 	type: ResourceType;
 	id: string;
@@ -30,7 +30,7 @@ export interface RecordPage {
 	next: PagePosition | undefined;
 }
 
-/** The resources of one site, by the searches of its FHIR surface. */
+/** Reads the resources of one site with the searches of its FHIR surface. */
 export class SiteRecord {
 	readonly #reader: Reader;
 	readonly #siteId: string;
@@ -42,7 +42,7 @@ export class SiteRecord {
 		this.#limits = limits;
 	}
 
-	/** @throws Failure `invalid` for a value that the search does not take */
+	/** @throws Failure `invalid` for a value that the search does not accept */
 	async search(
 		type: ResourceType,
 		parameters: readonly (readonly [string, string])[],
@@ -84,7 +84,7 @@ export class SiteRecord {
 		return row ? recorded(type, row, rowIdOf(id)) : undefined;
 	}
 
-	/** Versions, newest first. */
+	/** Returns versions, newest first. */
 	async versions(type: ResourceType, id: string, count: number): Promise<RecordedResource[]> {
 		const table = definitionOf(type)?.table.table;
 		if (table === undefined || !isFhirId(id)) return [];
@@ -93,7 +93,7 @@ export class SiteRecord {
 		return rows.map((row) => recorded(type, row, rowIdOf(id)));
 	}
 
-	/** Ids of the messages of the log that wrote the versions, by `Type/id/_history/version`; absent where no message of the log did. */
+	/** Maps `Type/id/_history/version` to the id of the logged message that wrote it. Versions without one are absent. */
 	async sources(versions: readonly RecordedResource[]): Promise<Map<string, string>> {
 		const named = versions.flatMap((version) => {
 			const controlId = controlIdOf(version.source);
@@ -118,7 +118,7 @@ function recorded(type: ResourceType, row: StoredResource, rowId: string | undef
 	};
 }
 
-/** `urn:tributary:<surface>:<control id>` (ingest/settlement); a key's id where FHIR clients wrote, which no message of the log bears. */
+/** Reads `urn:tributary:<surface>:<control id>` (ingest/settlement). For FHIR writes it is the key's id, which no logged message has. */
 function controlIdOf(source: string | null): string {
 	const [, surface, name = ''] = /^urn:tributary:([^:]+):(.*)$/s.exec(source ?? '') ?? [];
 	if (surface === undefined || surface === 'fhir') return '';

@@ -7,14 +7,14 @@ import { type AdministrationContext, AdministrationError, change } from './conte
 import { instant } from './schemas.ts';
 
 const slug = z.string().regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, 'a slug has 1 to 63 lower-case letters, digits and inner hyphens');
-/** DICOM PS3.5 §6.2, VR AE: up to 16 characters of the default repertoire, no backslash, no control character. */
+/** DICOM PS3.5 §6.2, VR AE: up to 16 characters of the default repertoire, without backslash and control characters. */
 export const aeTitle = z
 	.string()
 	.regex(/^(?=.*\S)[\x20-\x5b\x5d-\x7e]{1,16}$/, 'an AE title has 1 to 16 printable characters and no backslash');
-/** A FHIR system: any URI without white space. */
+/** A FHIR system is any URI without white space. */
 const authority = z.string().regex(/^\S+:\S+$/, 'an assigning authority is a URI, such as urn:oid:1.2.3');
 
-/** A limit below the node's; empty or null: none but that. */
+/** A limit below the node's. If it is empty or null, only the node's limit applies. */
 const ownLimit = (max: number) => z.literal('').or(z.null()).or(z.coerce.number().int().min(1).max(max));
 
 export const addSiteInput = z.strictObject({
@@ -41,11 +41,17 @@ export const siteRecord = z.strictObject({
 	name: z.string(),
 	ae_title: z.string().nullable(),
 	default_authority: z.string().nullable(),
-	update_creates: z.boolean().describe('a PUT to an id that is free creates the resource under it'),
-	check_references: z.boolean().describe('Patient/<id> in what FHIR clients write has to exist'),
-	instance_policy: z.enum(instancePolicies).describe('what becomes of other content under a SOP Instance UID that is stored'),
-	waiting_max: z.int().nullable().describe('messages of the site that wait to be stored, on each node; null: MAILBOX_MESSAGES_MAX alone'),
-	associations_max: z.int().nullable().describe('DICOM associations of the site at once, on each node; null: DIMSE_ASSOCIATIONS_MAX alone'),
+	update_creates: z.boolean().describe('a PUT to an unused id creates the resource with that id'),
+	check_references: z.boolean().describe('FHIR writes may refer only to patients that exist'),
+	instance_policy: z.enum(instancePolicies).describe('how to treat different content under a SOP Instance UID that is already stored'),
+	waiting_max: z
+		.int()
+		.nullable()
+		.describe('messages of the site that may wait to be stored, per node; null: only MAILBOX_MESSAGES_MAX applies'),
+	associations_max: z
+		.int()
+		.nullable()
+		.describe('concurrent DICOM associations of the site, per node; null: only DIMSE_ASSOCIATIONS_MAX applies'),
 	active: z.boolean(),
 	created_at: instant,
 });
@@ -68,7 +74,7 @@ function record(site: Site): SiteRecord {
 	};
 }
 
-/** @throws AdministrationError when there is no such site */
+/** @throws AdministrationError if the site does not exist */
 export async function siteBySlug(em: EntityManager, slugText: string): Promise<Site> {
 	const site = await em.findOne(Site, { slug: slugText });
 	if (!site) throw new AdministrationError(`there is no site '${slugText}'`, 'not-found');
@@ -78,7 +84,7 @@ export async function siteBySlug(em: EntityManager, slugText: string): Promise<S
 export function addSite(context: AdministrationContext, input: z.infer<typeof addSiteInput>): Promise<SiteRecord> {
 	return change(context, async (em) => {
 		if (await em.findOne(Site, { slug: input.slug })) {
-			throw new AdministrationError(`there is a site '${input.slug}' already`, 'conflict', 'slug');
+			throw new AdministrationError(`the site '${input.slug}' already exists`, 'conflict', 'slug');
 		}
 		await refuseTakenTitle(context, em, input.ae_title);
 		const site = em.create(Site, {
@@ -102,7 +108,7 @@ export function addSite(context: AdministrationContext, input: z.infer<typeof ad
 	});
 }
 
-/** A foreign site is not named. */
+/** A site to which the caller has no access is not named. */
 function takenTitle({ actor }: AdministrationContext, holder: string): string {
 	const known = actor.sites === 'all' || actor.sites.includes(holder);
 	return known ? `the AE title belongs to the site '${holder}'` : 'the AE title belongs to another site';
@@ -122,11 +128,11 @@ export async function showSite({ em }: AdministrationContext, slugText: string):
 	return record(await siteBySlug(em.fork(), slugText));
 }
 
-/** A site's limits keep it from being a burden on others, so they are not its manager's to raise. */
+/** A site's limits protect the other sites, so its own managers may not change them. */
 function refuseOwnLimits({ actor }: AdministrationContext, input: z.infer<typeof setSiteInput>): void {
 	const limit = (['waiting_max', 'associations_max'] as const).find((name) => input[name] !== undefined);
 	if (limit !== undefined && actor.role !== 'administrator') {
-		throw new AdministrationError('the limits of a site are for an administrator to set', 'forbidden', limit);
+		throw new AdministrationError('only an administrator may set the limits of a site', 'forbidden', limit);
 	}
 }
 
@@ -149,7 +155,7 @@ export async function setSite(context: AdministrationContext, input: z.infer<typ
 	});
 }
 
-/** A disabled site's keys and clients are refused; its data stays. */
+/** The keys and clients of a disabled site are refused. Its data is kept. */
 export function enableSite(context: AdministrationContext, slugText: string, active: boolean): Promise<SiteRecord> {
 	return change(context, async (em) => {
 		const site = await siteBySlug(em, slugText);

@@ -13,7 +13,7 @@ export const searchStudiesInput = z.strictObject({
 		.trim()
 		.max(200)
 		.default('')
-		.describe('an accession number, or the UID of a study, series or instance; without it, the newest'),
+		.describe('an accession number, or the UID of a study, series or instance; without it, the newest studies'),
 	modality: z.string().trim().max(16).optional(),
 	started: z.iso.date().optional().describe('the day of the study'),
 	limit: z.coerce.number().int().min(1).max(200).default(50),
@@ -40,14 +40,14 @@ export const wholeStudy = z.strictObject({
 			instances: z.number().int(),
 			instance_list: z
 				.array(z.strictObject({ sop_instance_uid: z.string(), sop_class_uid: z.string(), number: z.number().int().nullable() }))
-				.describe('the first hundred'),
+				.describe('the first hundred series'),
 		}),
 	),
 });
 
 export const showStudyInput = z.strictObject({
 	site: z.string(),
-	id: z.string().describe('of the ImagingStudy, or its Study Instance UID'),
+	id: z.string().describe('id of the ImagingStudy, or its Study Instance UID'),
 });
 
 async function withPatients(record: SiteRecord, studies: readonly RecordedResource[]): Promise<z.output<typeof studyRecord>[]> {
@@ -62,7 +62,7 @@ async function withPatients(record: SiteRecord, studies: readonly RecordedResour
 
 const isUid = /^[0-9]+(?:\.[0-9]+)+$/;
 
-/** Studies of a site, the newest first. */
+/** Lists studies of a site, newest first. */
 export async function searchStudies(
 	context: OperationContext,
 	input: z.output<typeof searchStudiesInput>,
@@ -99,7 +99,7 @@ async function byUid(record: SiteRecord, uid: string): Promise<RecordedResource 
 /** As many instances of a series as the screen lists; DICOMweb lists all of them. */
 const instancesMax = 100;
 
-/** One study with its series; that it was looked at is noted. */
+/** Shows one study with its series. The audit trail records that it was viewed. */
 export async function showStudy(context: OperationContext, input: z.output<typeof showStudyInput>): Promise<z.output<typeof wholeStudy>> {
 	const { id: siteId } = await siteBySlug(context.em.fork(), input.site);
 	const record = new SiteRecord(context, siteId);

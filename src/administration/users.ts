@@ -9,19 +9,19 @@ import { instant } from './schemas.ts';
 import { siteBySlug } from './sites.ts';
 
 const slugs = z.array(z.string()).max(5000);
-const ofAllSites = 'an auditor of all sites, those that come as well; an administrator is anyway';
+const ofAllSites = 'gives an auditor access to all sites, including future ones; an administrator always has it';
 
 export const addUserInput = z.strictObject({
 	email: z.email(),
-	admin: z.boolean().default(false).describe('an administrator, as the role says'),
-	role: z.enum(roles).optional().describe('manager, unless it is said'),
+	admin: z.boolean().default(false).describe('short for the role administrator'),
+	role: z.enum(roles).optional().describe('manager by default'),
 	sites: slugs.default([]),
 	all_sites: z.boolean().default(false).describe(ofAllSites),
 });
 export const setUserInput = z.strictObject({
 	email: z.string(),
 	role: z.enum(roles).optional(),
-	sites: slugs.optional().describe('all of them; who is of none sees nothing'),
+	sites: slugs.optional().describe('the complete list of sites; a user without sites sees nothing'),
 	all_sites: z.boolean().optional().describe(ofAllSites),
 });
 
@@ -36,7 +36,7 @@ export const userRecord = z.strictObject({
 	created_at: instant,
 });
 export type UserRecord = z.infer<typeof userRecord>;
-export const newPassword = z.strictObject({ email: z.string(), password: z.string().describe('shown this once') });
+export const newPassword = z.strictObject({ email: z.string(), password: z.string().describe('shown only once') });
 
 function record(user: User): UserRecord {
 	return {
@@ -64,11 +64,13 @@ export function addUser(context: AdministrationContext, input: z.input<typeof ad
 	return change(context, async (em) => {
 		const email = input.email.toLowerCase();
 		const { admin, role = admin ? 'administrator' : 'manager' } = input;
-		if (admin && role !== 'administrator') throw new AdministrationError(`role: an administrator is no ${role}`, 'form', 'role');
+		if (admin && role !== 'administrator') {
+			throw new AdministrationError(`role: admin cannot be combined with the role ${role}`, 'form', 'role');
+		}
 		const { all_sites: allSites = false } = input;
 		refuseReach(role, allSites);
 		if (await em.findOne(User, { email })) {
-			throw new AdministrationError(`there is a user '${email}' already`, 'conflict', 'email');
+			throw new AdministrationError(`the user '${email}' already exists`, 'conflict', 'email');
 		}
 		const user = em.create(User, {
 			id: newId(context.nowMs()),
@@ -86,7 +88,7 @@ export function addUser(context: AdministrationContext, input: z.input<typeof ad
 	});
 }
 
-/** Whoever is of some sites only sees who shares one of them, and of their sites the shared ones. */
+/** A caller without access to all sites sees the users of their sites, and of each user only the sites they share. */
 export async function listUsers({ em, visibleSites }: AdministrationContext): Promise<UserRecord[]> {
 	const users = (await em.fork().findAll(User, { orderBy: { email: 'asc' }, populate: ['sites'] })).map(record);
 	if (visibleSites === 'all') return users;
@@ -99,17 +101,16 @@ export async function showUser({ em }: AdministrationContext, email: string): Pr
 	return record(await userByEmail(em.fork(), email));
 }
 
-/** Else the last administrator might lock the network's door from outside. */
+/** Otherwise the last administrator could lock everyone out. */
 function refuseOneself({ actor }: AdministrationContext, { email }: User): void {
-	if (actor.name === email)
-		throw new AdministrationError('nobody changes their own role or disables themselves; another administrator does');
+	if (actor.name === email) throw new AdministrationError('you cannot change your own role or disable yourself; ask another administrator');
 }
 
 function refuseReach(role: Role, allSites: boolean): void {
-	if (allSites && role !== 'auditor') throw new AdministrationError(`all_sites: not said of a role but auditor`, 'form', 'all_sites');
+	if (allSites && role !== 'auditor') throw new AdministrationError(`all_sites: only the role auditor takes it`, 'form', 'all_sites');
 }
 
-/** Of a user whose role is another the sessions end with the next call (access/sessions). */
+/** When the role changes, the user's sign-in sessions end with their next call (access/sessions). */
 export function setUser(context: AdministrationContext, input: z.infer<typeof setUserInput>): Promise<UserRecord> {
 	const { email, role, sites } = input;
 	return change(context, async (em) => {
@@ -117,7 +118,7 @@ export function setUser(context: AdministrationContext, input: z.infer<typeof se
 		refuseOneself(context, user);
 		const before = record(user);
 		if (role !== undefined) user.role = role;
-		// With another role nobody stays an auditor of all sites.
+		// A change of role ends the access of an auditor to all sites.
 		user.allSites = input.all_sites ?? (user.allSites && user.role === 'auditor');
 		refuseReach(user.role, user.allSites);
 		if (sites !== undefined) user.sites.set(await Promise.all(sites.map((slug) => siteBySlug(em, slug))));
@@ -126,7 +127,7 @@ export function setUser(context: AdministrationContext, input: z.infer<typeof se
 	});
 }
 
-/** The keys of a disabled user are refused, and the sessions end. */
+/** The keys of a disabled user are refused, and their sign-in sessions end. */
 export function enableUser(context: AdministrationContext, email: string, active: boolean): Promise<UserRecord> {
 	return change(context, async (em) => {
 		const user = await userByEmail(em, email);
@@ -139,7 +140,7 @@ export function enableUser(context: AdministrationContext, email: string, active
 	});
 }
 
-/** A new password, shown this once and to be changed at the next sign-in. Sessions of the user end, and the account is not locked. */
+/** Sets a one-time password, shown only once. It ends the user's sign-in sessions and unlocks the account. */
 export async function resetPassword(context: AdministrationContext, email: string): Promise<z.infer<typeof newPassword>> {
 	const password = oneTimePassword();
 	const passwordHash = await hashPassword(password);

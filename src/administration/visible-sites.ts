@@ -2,14 +2,14 @@ import { Site } from '#storage/entities/index.ts';
 import { type AdministrationContext, AdministrationError } from './context.ts';
 import type { Found } from './operation.ts';
 
-/** The condition on entities of sites. */
+/** The condition that limits entities to the visible sites. */
 export function ofVisibleSites({ visibleSites }: AdministrationContext): { site?: { slug: { $in: string[] } } } {
 	return visibleSites === 'all' ? {} : { site: { slug: { $in: [...visibleSites] } } };
 }
 
 /**
- * The parameter of statements about sites; null: all of them.
- * @throws AdministrationError when one of the sites is not there
+ * The site parameter of statements; null stands for all sites.
+ * @throws AdministrationError if one of the sites does not exist
  */
 export async function visibleSiteIds({ em, visibleSites }: AdministrationContext): Promise<string[] | null> {
 	if (visibleSites === 'all') return null;
@@ -19,7 +19,7 @@ export async function visibleSiteIds({ em, visibleSites }: AdministrationContext
 	return sites.map(({ id }) => id);
 }
 
-/** For `find`: an object with its site, null where looking it up says that there is none. */
+/** For `find`: turns the error for a missing object into null. */
 export async function foundOrNull<Thing extends { site: string }>(look: Promise<Thing>): Promise<Found<Thing> | null> {
 	try {
 		const found = await look;

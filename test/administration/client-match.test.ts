@@ -24,7 +24,7 @@ describe('would this sender match: a message', () => {
 			const ask = asking(administration);
 			const first = await ask({ address: '10.1.2.3', sending_application: 'ADT' }, 'match', /MSH-3 is 'ADT'/);
 			assert.deepEqual([first.site, first.client], ['west', { id: near.id, name: 'near' }]);
-			const second = await ask({ address: '10.1.2.3', sending_application: 'LAB' }, 'match', /may be any/);
+			const second = await ask({ address: '10.1.2.3', sending_application: 'LAB' }, 'match', /may have any value/);
 			assert.deepEqual(second.client, { id: wide.id, name: 'wide' });
 		}));
 
@@ -32,7 +32,7 @@ describe('would this sender match: a message', () => {
 		withSite(async (administration) => {
 			const { context } = administration;
 			const ask = asking(administration);
-			await ask({ address: '10.0.0.1' }, 'no-address', /closed at once/);
+			await ask({ address: '10.0.0.1' }, 'no-address', /closed immediately/);
 			const { id } = await administration.addClient('west', {
 				allowed_ips: ['10.0.0.1'],
 				sending_application: 'ADT',
@@ -43,12 +43,12 @@ describe('would this sender match: a message', () => {
 			await addSite(context, { slug: 'east', name: 'East' });
 			const other = { allowed_ips: ['10.0.0.1'], sending_application: 'ADT', sending_facility: 'WEST' };
 			await administration.addClient('east', other);
-			await ask(sender, 'tie', /several sites: east, west/);
+			await ask(sender, 'tie', /equally well: east, west/);
 			await enableSite(context, 'east', false);
 			assert.equal((await ask(sender, 'match', /listed/)).site, 'west');
 			await setClient(context, { id, active: false });
-			await ask(sender, 'disabled', /'sender' of west fits, but is disabled|'sender' of east fits, but the site is disabled/);
-			assert.throws(() => matchClientInput.parse({ address: 'pacs' }), /is no IP address/);
+			await ask(sender, 'disabled', /'sender' of west matches, but is disabled|'sender' of east matches, but the site is disabled/);
+			assert.throws(() => matchClientInput.parse({ address: 'pacs' }), /must be an IP address/);
 		}));
 
 	test('of other sites nothing is told', () =>
@@ -58,12 +58,12 @@ describe('would this sender match: a message', () => {
 			await administration.addClient('west', { allowed_ips: ['10.0.0.1', '10.1.0.0/16'] });
 			const ask = asking(administration, ['west']);
 			for (const address of ['10.0.0.1', '10.1.0.1']) {
-				const answer = await ask({ address }, 'another-site', /an administrator can tell/);
+				const answer = await ask({ address }, 'another-site', /ask an administrator of all sites/);
 				assert.ok(!JSON.stringify(answer).match(/east|secret/));
 			}
 			assert.deepEqual(
-				await asking(administration, [])({ address: '10.0.0.1' }, 'no-address', /closed at once/),
-				await asking(administration, [])({ address: '192.0.2.1' }, 'no-address', /closed at once/),
+				await asking(administration, [])({ address: '10.0.0.1' }, 'no-address', /closed immediately/),
+				await asking(administration, [])({ address: '192.0.2.1' }, 'no-address', /closed immediately/),
 			);
 		}));
 });
@@ -77,24 +77,24 @@ describe('would this sender match: an association', () => {
 			const sender = { address: '10.0.0.1', called_ae: 'WEST', calling_ae: 'CT1' };
 			await ask({ ...sender, called_ae: 'NOBODY' }, 'called-unknown', /no site has/);
 			await ask(sender, 'calling-refused', /no DICOM client, so only loopback/);
-			const near = await ask({ ...sender, address: '127.0.0.1' }, 'match', /taken from loopback/);
+			const near = await ask({ ...sender, address: '127.0.0.1' }, 'match', /accepts C-ECHO and C-STORE from loopback/);
 			assert.deepEqual([near.site, near.client], ['west', null]);
 			const modality = { site: 'west', name: 'CT', protocols: ['dicom'] as 'dicom'[], allowed_ips: ['10.0.0.1'], calling_ae: 'CT2' };
 			const { id } = await addClient(context, { ...modality, grants: ['query'] });
 			await ask(sender, 'calling-refused', /'CT': CT2/);
 			await ask({ ...sender, address: '10.0.0.2', calling_ae: 'CT2' }, 'calling-refused', /no active DICOM client of west lists/);
-			const found = await ask({ ...sender, called_ae: ' WEST ', calling_ae: 'CT2' }, 'match', /sends and queries/);
+			const found = await ask({ ...sender, called_ae: ' WEST ', calling_ae: 'CT2' }, 'match', /may send and query/);
 			assert.deepEqual([found.site, found.client], ['west', { id, name: 'CT' }]);
 			await asking(administration, [])({ ...sender, calling_ae: 'CT2' }, 'called-unknown', /no site has/);
 			await setClient(context, { id, active: false });
-			await ask({ ...sender, calling_ae: 'CT2' }, 'disabled', /'CT' of west fits, but is disabled/);
+			await ask({ ...sender, calling_ae: 'CT2' }, 'disabled', /'CT' of west matches, but is disabled/);
 			await enableSite(context, 'west', false);
-			await ask(sender, 'disabled', /is of west, which is disabled/);
+			await ask(sender, 'disabled', /belongs to west, which is disabled/);
 			await assert.rejects(matchClient(context, { address: '10.0.0.1', calling_ae: 'CT1' }), { fault: 'form', field: 'called_ae' });
 		}));
 });
 
-describe('an address that another site takes messages from', () => {
+describe('an address from which another site accepts messages', () => {
 	const manager = { name: 'm@example.org', role: 'manager' as const, sites: ['west'] };
 
 	test('is for an administrator to give, in whatever width; for DICOM the called AE title decides', () =>
@@ -105,9 +105,9 @@ describe('an address that another site takes messages from', () => {
 			const own = { ...context, actor: manager };
 			const add = (name: string, ...allowed_ips: string[]) => addClient(own, { site: 'west', name, protocols: ['hl7-mllp'], allowed_ips });
 			for (const address of ['10.0.0.7', '10.0.0.0/25', '10.0.0.0/8', '2001:db8::/32', '::/0'])
-				await refused(administration, () => add('x', '192.0.2.1', address), /another site takes messages/);
+				await refused(administration, () => add('x', '192.0.2.1', address), /another site accepts messages/);
 			const { id } = await add('own', '10.0.1.0/24');
-			await refused(administration, () => setClient(own, { id, allowed_ips: ['10.0.0.1'] }), /another site takes messages/);
+			await refused(administration, () => setClient(own, { id, allowed_ips: ['10.0.0.1'] }), /another site accepts messages/);
 			await add('beside', '10.0.1.7');
 			await addClient(own, { site: 'west', name: 'CT', protocols: ['dicom'], allowed_ips: ['10.0.0.7'] });
 			await administration.addClient('west', { name: 'by an administrator', allowed_ips: ['10.0.0.7'] });

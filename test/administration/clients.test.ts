@@ -56,7 +56,7 @@ describe('integration clients', () => {
 			await addSite(administration.context, { slug: 'east', name: 'East' });
 			await administration.addClient('west');
 			await administration.addClient('east');
-			await refused(administration, () => administration.addClient('west'), /has a client 'sender' already/);
+			await refused(administration, () => administration.addClient('west'), /already has a client 'sender'/);
 		}));
 
 	test('a name that is taken is refused to another client, not to its own', () =>
@@ -64,7 +64,7 @@ describe('integration clients', () => {
 			const { context } = administration;
 			await administration.addClient('west');
 			const other = await administration.addClient('west', { name: 'other' });
-			await refused(administration, () => setClient(context, { id: other.id, name: 'sender' }), /has a client 'sender' already/);
+			await refused(administration, () => setClient(context, { id: other.id, name: 'sender' }), /already has a client 'sender'/);
 			assert.equal((await setClient(context, { id: other.id, name: 'other' })).name, 'other');
 		}));
 

@@ -42,14 +42,14 @@ describe('keys', () => {
 			assert.deepEqual(counts, [3, 2, 0]);
 		}));
 
-	test('an owner who is no user of the site is refused; an administrator is a user of all', () =>
+	test('an owner who is not a user of the site is refused; an administrator is a user of all', () =>
 		withSite(async (administration) => {
 			const { context } = administration;
 			await addSite(context, { slug: 'east', name: 'East' });
 			await refused(
 				administration,
 				() => createKey(context, { site: 'east', owner: 'owner@example.org', label: '' }),
-				/is no user of the site/,
+				/is not a user of the site/,
 			);
 			await addUser(context, { email: 'admin@example.org', admin: true, sites: [] });
 			assert.equal((await createKey(context, { site: 'east', owner: 'admin@example.org', label: '' })).site, 'east');
@@ -64,7 +64,7 @@ describe('keys', () => {
 			const manager = { ...context, actor: { name: 'm@example.org', role: 'manager' as const, sites: ['west'] } };
 			for (const owner of ['admin@example.org', 'other@example.org', 'nobody@example.org']) {
 				const create = () => createKey(manager, { site: 'west', owner, label: '' });
-				await refused(administration, create, new RegExp(`^'${owner}' is no user of the site 'west'$`));
+				await refused(administration, create, new RegExp(`^'${owner}' is not a user of the site 'west'$`));
 			}
 			assert.equal((await createKey(manager, { site: 'west', owner: 'owner@example.org', label: '' })).owner, 'owner@example.org');
 		}));

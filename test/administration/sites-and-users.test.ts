@@ -33,7 +33,7 @@ describe('sites', () => {
 		withSite(async (administration) => {
 			const { context } = administration;
 			await addSite(context, { slug: 'east', name: 'East', ae_title: 'EAST' });
-			await refused(administration, () => addSite(context, { slug: 'east', name: 'Other' }), /there is a site 'east' already/);
+			await refused(administration, () => addSite(context, { slug: 'east', name: 'Other' }), /the site 'east' already exists/);
 			await refused(
 				administration,
 				() => addSite(context, { slug: 'north', name: 'North', ae_title: 'EAST' }),
@@ -176,10 +176,14 @@ describe('users', () => {
 			assert.equal((await addUser(context, { email: 'a@example.org', role: 'auditor' })).role, 'auditor');
 			assert.equal((await addUser(context, { email: 'b@example.org' })).role, 'manager');
 			assert.deepEqual((await addUser(context, { email: 'c@example.org', admin: true, role: 'administrator' })).admin, true);
-			await refused(administration, () => addUser(context, { email: 'd@example.org', admin: true, role: 'auditor' }), /no auditor/);
+			await refused(
+				administration,
+				() => addUser(context, { email: 'd@example.org', admin: true, role: 'auditor' }),
+				/admin cannot be combined with the role auditor/,
+			);
 		}));
 
-	test('who is of some sites sees who shares one of them, and only that', () =>
+	test('without access to all sites, a manager sees the users of the same sites and nobody else', () =>
 		withSite(async ({ context }) => {
 			await addSite(context, { slug: 'east', name: 'East' });
 			await addUser(context, { email: 'both@example.org', sites: ['west', 'east'] });

@@ -137,13 +137,13 @@ describe('report add, complete and amend', { timeout: 60_000 }, () => {
 		const base = ['report', 'add', '--site', 'west', '--study', '1.2.1'];
 		const refused: [string[], RegExp][] = [
 			[['report', 'add', '--site', 'west', '--study', '1.2.3', '--text', 'x'], /no study of this UID/],
-			[['report', 'add', '--site', 'west', '--study', 'one', '--text', 'x'], /study: is no DICOM UID/],
+			[['report', 'add', '--site', 'west', '--study', 'one', '--text', 'x'], /study: must be a DICOM UID/],
 			[['report', 'add', '--site', 'nowhere', '--study', '1.2.1', '--text', 'x'], /no site 'nowhere'/],
-			[[...base, '--text', ' \n'], /text: is empty/],
+			[[...base, '--text', ' \n'], /text: must not be empty/],
 			[[...base, '--text', `@${join(directory, 'absent')}`], /ENOENT/],
-			[[...base, '--text', 'x', '--pdf', file('no.pdf', 'a text')], /pdf: is no PDF document/],
-			[[...base, '--text', 'x', '--title', 'two\nlines'], /title: has to be one line/],
-			[[...base, '--text', 'x', '--conclusion', 'a\u0001b'], /conclusion: has control characters/],
+			[[...base, '--text', 'x', '--pdf', file('no.pdf', 'a text')], /pdf: must be a PDF document/],
+			[[...base, '--text', 'x', '--title', 'two\nlines'], /title: must be one line/],
+			[[...base, '--text', 'x', '--conclusion', 'a\u0001b'], /conclusion: must not contain control characters/],
 			[['report', 'complete', newId()], /there is no report/],
 			[['report', 'amend', "' or 1=1", '--text', 'x'], /there is no report/],
 			[['report', 'show', 'x', '--site', 'east'], /there is no report/],

@@ -85,7 +85,7 @@ describe('JSON that scripts rely on', { timeout: 60_000 }, () => {
 		const { id, created_at } = added;
 		assert.deepEqual(added, { id, site: 'west', title: 'ARCHIVE', host: 'archive', port: 104, tls: true, created_at });
 		assert.deepEqual(await json('ae', 'list', '--site', 'west'), [added]);
-		assert.match((await run('ae', 'add', ...place)).err, /has a remote AE 'ARCHIVE' already/);
+		assert.match((await run('ae', 'add', ...place)).err, /already has a remote AE 'ARCHIVE'/);
 		assert.deepEqual(await json('ae', 'remove', 'ARCHIVE', '--site', 'west'), added);
 		const nobody = await json('ae', 'add', '--site', 'west', '--title', 'NOBODY', '--host', '127.0.0.1', '--port', '1');
 		const { duration_ms: duration, ...echoed } = await json('ae', 'echo', 'NOBODY', '--site', 'west');
@@ -331,7 +331,7 @@ describe('exit codes', { timeout: 60_000 }, () => {
 	test('1 for what is refused, on stderr alone, with --json too', async (t) => {
 		const { run } = await withWest(t);
 		const refused: [string[], RegExp][] = [
-			[['site', 'add', 'west', '--name', 'Again'], /there is a site 'west' already/],
+			[['site', 'add', 'west', '--name', 'Again'], /the site 'west' already exists/],
 			[['site', 'add', 'West', '--name', 'x'], /slug: a slug has/],
 			[['site', 'show', 'nowhere'], /there is no site 'nowhere'/],
 			[['user', 'add', 'nobody'], /email: /],

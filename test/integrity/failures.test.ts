@@ -88,7 +88,7 @@ describe('failures', { timeout: 120_000 }, () => {
 			1,
 		]);
 		assert.equal((await listFailures(context, {})).find(({ id }) => id === cause.id)?.open, 0);
-		await assert.rejects(startReplay(context, { site: 'north', cause: cause.id }), /no message of this cause waits/);
+		await assert.rejects(startReplay(context, { site: 'north', cause: cause.id }), /this cause has no message to replay/);
 
 		// Refused again: it waits under the replay, not twice.
 		const other = groups.find(({ message_type: type }) => type === 'ADT^A11') ?? assert.fail();

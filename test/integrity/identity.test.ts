@@ -82,7 +82,7 @@ describe('identity', { timeout: 120_000 }, () => {
 			);
 			assert.equal(logged[0]?.id, merged.message);
 			assert.deepEqual([logged[0]?.source, logged[0]?.surface], ['test', 'administration']);
-			await assert.rejects(mergePatients(context, pair), /merged into another one before/);
+			await assert.rejects(mergePatients(context, pair), /already merged into another patient/);
 			await assert.rejects(mergePatients(context, { ...pair, prior: survivor }), /merged with itself|merged into another/);
 			// A message under the former number speaks of the survivor.
 			await send(service, key, '4', 'ORU^R01', person('4812', 'Lovelace^A', '18151210'), ...result('O3', '20260103', '180'));

@@ -207,7 +207,7 @@ describe('a conflict', { timeout: 120_000 }, () => {
 			{ actor: settled.settled_by, action: 'conflict.read', detail: {} },
 			{ actor: settled.settled_by, action: 'conflict.settle', detail: { sop_instance_uid: '1.2.3.4.5', keep: 'stored' } },
 		]);
-		assert.match((await run('conflict', 'settle', listed.id, '--keep', 'stored')).err, /is settled/);
+		assert.match((await run('conflict', 'settle', listed.id, '--keep', 'stored')).err, /is already settled/);
 		assert.equal(await west.send('two', { patientId: 'P-9', seriesUid: '1.2.3.7' }), 0xb007);
 		assert.deepEqual(await json('conflict', 'list', '--site', 'desk'), [], 'what was decided stays decided');
 		await assertClean();
@@ -230,7 +230,7 @@ describe('a conflict', { timeout: 120_000 }, () => {
 			[['1.2.8', 1, 'P-8']],
 		);
 		await assertClean();
-		assert.match((await run('conflict', 'settle', id, '--keep', 'received')).err, /is the instance already/);
+		assert.match((await run('conflict', 'settle', id, '--keep', 'received')).err, /is already the instance/);
 		const superseded = (await json('conflict', 'list', '--site', 'swap', '--all')).find(
 			({ settlement }: { settlement: string }) => settlement === 'superseded',
 		);
@@ -281,7 +281,7 @@ describe('a conflict', { timeout: 120_000 }, () => {
 		const [{ object_key: key } = { object_key: '' }] = await west.conflicts();
 		// As a process that ended between the move of the object and the commit leaves it.
 		await objects().move(quarantineKey(String(key)), String(key));
-		assert.match((await run('conflict', 'settle', id, '--keep', 'received')).err, /still being put aside/);
+		assert.match((await run('conflict', 'settle', id, '--keep', 'received')).err, /still being moved into quarantine/);
 		const found = await check();
 		assert.deepEqual([found.objects_without_rows, found.rows_without_objects, found.misplaced, found.moved], [0, 0, 1, 0]);
 		assert.equal((await check({ remove: true, repair: true })).moved, 1);

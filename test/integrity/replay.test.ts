@@ -66,7 +66,7 @@ describe('a refused message', () => {
 			['C-STORE'],
 		);
 		for (const { id, message_type: type } of logged)
-			await assert.rejects(replayMessage(context, id), new RegExp(`is of type ${type}, which is not replayed`));
+			await assert.rejects(replayMessage(context, id), new RegExp(`has the type ${type}, which cannot be replayed`));
 		assert.deepEqual(await replayRefused({ ...context, visibleSites: ['south'] }), []);
 		assert.equal((await refused()).length, 2);
 	});

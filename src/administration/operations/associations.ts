@@ -5,7 +5,7 @@ import { defineOperation } from '../operation.ts';
 export const associationOperations = [
 	defineOperation({
 		name: 'association list',
-		summary: 'lists DICOM associations that were accepted, newest first: who, how much came, and how they ended',
+		summary: 'lists accepted DICOM associations, newest first, with what they sent and how they ended',
 		method: 'GET',
 		path: '/associations',
 		role: 'auditor',

@@ -5,7 +5,7 @@ import { defineOperation } from '../operation.ts';
 export const auditOperations = [
 	defineOperation({
 		name: 'audit list',
-		summary: 'lists who changed what, with before and after, who read images, and who was turned away, newest first',
+		summary: 'lists the audit trail, newest first: changes with the values before and after, access to data, and refused callers',
 		method: 'GET',
 		path: '/audit',
 		role: 'auditor',

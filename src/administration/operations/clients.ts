@@ -29,7 +29,7 @@ const one = { ...object, input: z.strictObject({ id: z.string() }), commandLine:
 export const clientOperations = [
 	defineOperation({
 		name: 'client add',
-		summary: 'adds an integration client: who may send to a site, and from where',
+		summary: 'adds an integration client: a system that may send to a site, and its addresses',
 		method: 'POST',
 		path: '/clients',
 		role: 'manager',
@@ -62,7 +62,7 @@ export const clientOperations = [
 	}),
 	defineOperation({
 		name: 'client match',
-		summary: 'tells which client and site a sender would be taken for, or why for none',
+		summary: 'shows which client and site a sender matches, or why none matches',
 		method: 'POST',
 		path: '/clients/match',
 		role: 'auditor',
@@ -87,7 +87,7 @@ export const clientOperations = [
 	defineOperation({
 		...object,
 		name: 'client set',
-		summary: 'changes an integration client; an empty value removes',
+		summary: 'changes an integration client; an empty value removes a setting',
 		method: 'PATCH',
 		path: '/clients/{id}',
 		role: 'manager',
@@ -99,7 +99,7 @@ export const clientOperations = [
 	defineOperation({
 		...one,
 		name: 'client disable',
-		summary: 'refuses the client, on open connections too',
+		summary: 'disables a client; its open connections are refused too',
 		method: 'POST',
 		path: '/clients/{id}/disable',
 		role: 'manager',

@@ -28,7 +28,7 @@ const one = {
 export const failureOperations = [
 	defineOperation({
 		name: 'messages failures',
-		summary: 'lists what was refused, by cause: what still waits to be mended first',
+		summary: 'lists refused messages by cause, causes with open messages first',
 		method: 'GET',
 		path: '/failures',
 		role: 'auditor',
@@ -41,7 +41,7 @@ export const failureOperations = [
 	}),
 	defineOperation({
 		name: 'replay start',
-		summary: 'takes the messages of a cause again, oldest first, in the background; one replay of a site at a time',
+		summary: 'replays the messages of a cause in the background, oldest first; a site runs one replay at a time',
 		method: 'POST',
 		path: '/replays',
 		role: 'manager',
@@ -54,7 +54,7 @@ export const failureOperations = [
 	}),
 	defineOperation({
 		name: 'replay list',
-		summary: 'lists replays of many messages, newest first',
+		summary: 'lists replays of causes, newest first',
 		method: 'GET',
 		path: '/replays',
 		role: 'auditor',
@@ -68,7 +68,7 @@ export const failureOperations = [
 	defineOperation({
 		...one,
 		name: 'replay show',
-		summary: 'shows how far a replay has come',
+		summary: 'shows the progress of a replay',
 		method: 'GET',
 		path: '/replays/{id}',
 		role: 'auditor',
@@ -79,7 +79,7 @@ export const failureOperations = [
 	defineOperation({
 		...one,
 		name: 'replay cancel',
-		summary: 'ends a replay behind the message that is under way',
+		summary: 'stops a replay after its current message',
 		method: 'POST',
 		path: '/replays/{id}/cancel',
 		role: 'manager',

@@ -32,7 +32,7 @@ const pair = (idOf: (operation: string, index?: number) => string) => ({
 export const identityOperations = [
 	defineOperation({
 		name: 'identity list',
-		summary: 'lists patients that may be one, and messages that may have put one under the number of another',
+		summary: 'lists possible duplicate patients, and messages that may have recorded one person under the identifier of another',
 		method: 'POST',
 		path: '/sites/{site}/identity/search',
 		role: 'auditor',
@@ -46,7 +46,7 @@ export const identityOperations = [
 	}),
 	defineOperation({
 		name: 'identity preview',
-		summary: 'shows what a merge, or its undoing, would move',
+		summary: 'shows what a merge or its undoing would move',
 		method: 'GET',
 		path: '/sites/{site}/identity/preview',
 		role: 'auditor',
@@ -60,7 +60,7 @@ export const identityOperations = [
 	}),
 	defineOperation({
 		name: 'patient merge',
-		summary: 'merges a patient into another one, as ADT^A40 does',
+		summary: 'merges a patient into another patient, as ADT^A40 does',
 		method: 'POST',
 		path: '/sites/{site}/identity/merge',
 		role: 'manager',
@@ -73,7 +73,7 @@ export const identityOperations = [
 	}),
 	defineOperation({
 		name: 'patient unmerge',
-		summary: 'tells two patients apart that were merged, as ADT^A37 does',
+		summary: 'undoes a patient merge, as ADT^A37 does',
 		method: 'POST',
 		path: '/sites/{site}/identity/unmerge',
 		role: 'manager',
@@ -86,7 +86,7 @@ export const identityOperations = [
 	}),
 	defineOperation({
 		name: 'identity dismiss',
-		summary: 'notes that patients are not the same, or that a message overlaid nobody: they are not listed again',
+		summary: 'records that patients are not the same, or that a message overlaid nobody; they are not listed again',
 		method: 'POST',
 		path: '/sites/{site}/identity/dismiss',
 		role: 'manager',

@@ -36,8 +36,8 @@ const conflict = {
 export const imagingOperations = [
 	defineOperation({
 		name: 'mpps list',
-		summary: 'lists the procedure steps that were reported, newest first',
-		// A patient's identifier stands in no address.
+		summary: 'lists procedure steps, newest first',
+		// POST keeps a patient's identifier out of the URL.
 		method: 'POST',
 		path: '/mpps/search',
 		effect: 'none',
@@ -51,7 +51,7 @@ export const imagingOperations = [
 	}),
 	defineOperation({
 		name: 'mpps show',
-		summary: 'shows a procedure step with its attributes and every report about it; the audit trail notes it',
+		summary: 'shows a procedure step with its attributes and all of its reports; the audit trail records this',
 		effect: 'noted',
 		method: 'GET',
 		path: '/mpps/{id}',
@@ -67,7 +67,7 @@ export const imagingOperations = [
 	}),
 	defineOperation({
 		name: 'commitment list',
-		summary: 'lists the requests for storage commitment and their reports, newest first',
+		summary: 'lists storage commitment requests and their reports, newest first',
 		method: 'GET',
 		path: '/commitments',
 		role: 'auditor',
@@ -80,7 +80,8 @@ export const imagingOperations = [
 	}),
 	defineOperation({
 		name: 'conflict list',
-		summary: 'lists other content under known SOP Instance UIDs that waits for a decision, newest first; with all what is settled too',
+		summary:
+			'lists conflicts (different content under a stored SOP Instance UID) that wait for a decision, newest first; --all adds settled ones',
 		method: 'GET',
 		path: '/conflicts',
 		role: 'auditor',
@@ -94,7 +95,7 @@ export const imagingOperations = [
 	defineOperation({
 		...conflict,
 		name: 'conflict show',
-		summary: 'shows what is stored and what was received, and where they differ; the audit trail notes it',
+		summary: 'shows the stored and the received object and how they differ; the audit trail records this',
 		effect: 'noted',
 		method: 'GET',
 		path: '/conflicts/{id}',
@@ -107,7 +108,7 @@ export const imagingOperations = [
 	defineOperation({
 		...conflict,
 		name: 'conflict settle',
-		summary: 'keeps what is stored, or puts what was received in its place; the other object stays aside',
+		summary: 'settles a conflict: keeps the stored object, or replaces it with the received one; the other object stays in quarantine',
 		method: 'POST',
 		path: '/conflicts/{id}/settle',
 		role: 'manager',

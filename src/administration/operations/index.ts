@@ -13,7 +13,7 @@ import { reportOperations } from './reports.ts';
 import { siteOperations } from './sites.ts';
 import { userOperations } from './users.ts';
 
-/** The table of operations: the commands, the routes of the admin API and its OpenAPI document are made from it, in this order. */
+/** The table of operations. The commands, the routes of the admin API and its OpenAPI document are derived from it, in this order. */
 export const operations: readonly Operation[] = [
 	...siteOperations,
 	...userOperations,

@@ -17,7 +17,7 @@ const one = {
 export const keyOperations = [
 	defineOperation({
 		name: 'key create',
-		summary: 'creates an API key of a site and shows it, this once',
+		summary: 'creates an API key for a site; the key is shown only once',
 		method: 'POST',
 		path: '/keys',
 		role: 'manager',
@@ -44,7 +44,7 @@ export const keyOperations = [
 	defineOperation({
 		...one,
 		name: 'key show',
-		summary: 'shows an API key, not its secret',
+		summary: 'shows an API key without its secret',
 		method: 'GET',
 		path: '/keys/{id}',
 		role: 'auditor',
@@ -54,7 +54,7 @@ export const keyOperations = [
 	defineOperation({
 		...one,
 		name: 'key revoke',
-		summary: 'revokes a key, on every node within a second',
+		summary: 'revokes an API key; every node refuses it within a second',
 		method: 'POST',
 		path: '/keys/{id}/revoke',
 		role: 'manager',

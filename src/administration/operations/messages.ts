@@ -57,7 +57,7 @@ export const messageOperations = [
 	}),
 	defineOperation({
 		name: 'messages search',
-		summary: 'lists the messages about a patient, newest first; the identifier stands in no address',
+		summary: 'lists the messages about a patient, newest first; the identifier is not part of the URL',
 		method: 'POST',
 		path: '/messages/search',
 		role: 'auditor',
@@ -71,7 +71,7 @@ export const messageOperations = [
 	}),
 	defineOperation({
 		name: 'messages unmatched',
-		summary: 'lists what came from addresses of clients and belongs to no site, newest first',
+		summary: 'lists messages that came from the address of a client but matched no site, newest first',
 		method: 'GET',
 		path: '/unmatched',
 		role: 'auditor',
@@ -85,7 +85,7 @@ export const messageOperations = [
 	defineOperation({
 		...one,
 		name: 'messages show',
-		summary: 'shows a message, its acknowledgement and what it changed; the audit trail notes it',
+		summary: 'shows a message, its acknowledgement and what it changed; the audit trail records this',
 		effect: 'noted',
 		method: 'GET',
 		path: '/messages/{id}',
@@ -98,7 +98,7 @@ export const messageOperations = [
 	defineOperation({
 		...one,
 		name: 'messages read',
-		summary: 'shows a message by its segments, fields and components, with what became of it',
+		summary: 'shows a message by segments, fields and components, with its outcome',
 		method: 'GET',
 		path: '/messages/{id}/reading',
 		role: 'auditor',
@@ -111,7 +111,7 @@ export const messageOperations = [
 	defineOperation({
 		...one,
 		name: 'messages replay',
-		summary: 'takes a logged message again',
+		summary: 'replays a logged message',
 		method: 'POST',
 		path: '/messages/{id}/replay',
 		role: 'manager',
@@ -122,7 +122,7 @@ export const messageOperations = [
 	}),
 	defineOperation({
 		name: 'messages replay-refused',
-		summary: 'takes all again that a site refused, oldest first',
+		summary: 'replays the refused messages of a site, oldest first',
 		method: 'POST',
 		path: '/messages/replay-refused',
 		role: 'manager',

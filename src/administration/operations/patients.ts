@@ -23,7 +23,7 @@ export const patientOperations = [
 	}),
 	defineOperation({
 		name: 'patient show',
-		summary: 'shows a patient with all that the site holds of it, and where each value came from; the audit trail notes it',
+		summary: "shows a patient with all of the site's data about them, and the origin of each value; the audit trail records this",
 		method: 'GET',
 		path: '/sites/{site}/patients/{id}',
 		role: 'auditor',
@@ -37,7 +37,7 @@ export const patientOperations = [
 	}),
 	defineOperation({
 		name: 'study search',
-		summary: 'finds studies of a site by accession number, UID, modality or day; the newest first',
+		summary: 'finds studies of a site by accession number, UID, modality or day, newest first',
 		method: 'POST',
 		path: '/sites/{site}/studies/search',
 		role: 'auditor',
@@ -51,7 +51,7 @@ export const patientOperations = [
 	}),
 	defineOperation({
 		name: 'study show',
-		summary: 'shows a study with its series; the audit trail notes it',
+		summary: 'shows a study with its series; the audit trail records this',
 		method: 'GET',
 		path: '/sites/{site}/studies/{id}',
 		role: 'auditor',

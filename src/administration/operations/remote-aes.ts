@@ -19,7 +19,7 @@ const values = { site: 'slug', title: 'AE', host: 'host', port: 'port', ae: 'id 
 export const remoteAeOperations = [
 	defineOperation({
 		name: 'ae add',
-		summary: 'registers a DICOM application entity that this service may call for a site',
+		summary: 'adds a remote AE: a DICOM application entity that this service may call for a site',
 		method: 'POST',
 		path: '/remote-aes',
 		role: 'manager',
@@ -32,7 +32,7 @@ export const remoteAeOperations = [
 	}),
 	defineOperation({
 		name: 'ae list',
-		summary: 'lists the remote application entities',
+		summary: 'lists the remote AEs',
 		method: 'GET',
 		path: '/remote-aes',
 		role: 'auditor',
@@ -60,7 +60,7 @@ export const remoteAeOperations = [
 	}),
 	defineOperation({
 		name: 'ae remove',
-		summary: 'removes a remote application entity, by its id, or by its title and its site: it is called no more',
+		summary: 'removes a remote AE by its id, or by its title and site; it is no longer called',
 		method: 'DELETE',
 		path: '/remote-aes/{ae}',
 		role: 'manager',

@@ -40,7 +40,7 @@ const one = {
 export const reportOperations = [
 	defineOperation({
 		name: 'report add',
-		summary: 'writes a report on a study of the site; a draft, unless it is said to be completed',
+		summary: 'writes a report on a study of the site; it is a draft unless the status is completed',
 		method: 'POST',
 		path: '/reports',
 		role: 'manager',
@@ -53,7 +53,7 @@ export const reportOperations = [
 	}),
 	defineOperation({
 		name: 'report list',
-		summary: 'lists reports, newest first; amended ones are completed, too',
+		summary: 'lists reports, newest first; amended reports count as completed',
 		method: 'GET',
 		path: '/reports',
 		role: 'auditor',
@@ -67,7 +67,7 @@ export const reportOperations = [
 	defineOperation({
 		...one,
 		name: 'report show',
-		summary: 'shows a report with its text and every version of it; the audit trail notes it',
+		summary: 'shows a report with its text and all of its versions; the audit trail records this',
 		effect: 'noted',
 		method: 'GET',
 		path: '/reports/{id}',
@@ -92,7 +92,7 @@ export const reportOperations = [
 	defineOperation({
 		...one,
 		name: 'report amend',
-		summary: 'writes a new version; a completed report becomes amended',
+		summary: 'writes a new version of a report; a completed report becomes amended',
 		method: 'POST',
 		path: '/reports/{id}/amend',
 		role: 'manager',

@@ -56,7 +56,7 @@ export const siteOperations = [
 	defineOperation({
 		...object,
 		name: 'site set',
-		summary: 'changes a site; an empty value removes',
+		summary: 'changes a site; an empty value removes a setting',
 		method: 'PATCH',
 		path: '/sites/{slug}',
 		role: 'manager',
@@ -69,7 +69,7 @@ export const siteOperations = [
 	defineOperation({
 		...object,
 		name: 'site disable',
-		summary: 'refuses every key and client of the site; its data stays',
+		summary: 'disables a site: its keys and clients are refused, its data is kept',
 		method: 'POST',
 		path: '/sites/{slug}/disable',
 		role: 'administrator',
@@ -82,7 +82,7 @@ export const siteOperations = [
 	defineOperation({
 		...object,
 		name: 'site enable',
-		summary: 'lets a disabled site work again',
+		summary: 'enables a disabled site',
 		method: 'POST',
 		path: '/sites/{slug}/enable',
 		role: 'administrator',

@@ -33,7 +33,7 @@ export const userOperations = [
 	}),
 	defineOperation({
 		name: 'user list',
-		summary: 'lists the users; who is of some sites sees who shares one of them',
+		summary: 'lists the users; without access to all sites, only the users of your sites',
 		method: 'GET',
 		path: '/users',
 		role: 'manager',
@@ -56,7 +56,7 @@ export const userOperations = [
 	}),
 	defineOperation({
 		name: 'user set',
-		summary: "changes a user's role or sites; an empty list of sites is none",
+		summary: "changes a user's role or sites; an empty list removes all sites",
 		method: 'PATCH',
 		path: '/users/{email}',
 		role: 'administrator',
@@ -70,7 +70,7 @@ export const userOperations = [
 	defineOperation({
 		...one,
 		name: 'user disable',
-		summary: 'refuses the user and every key that the user owns',
+		summary: 'disables a user: sign-in and all keys of the user are refused',
 		method: 'POST',
 		path: '/users/{email}/disable',
 		output: userRecord,
@@ -80,7 +80,7 @@ export const userOperations = [
 	defineOperation({
 		...one,
 		name: 'user enable',
-		summary: 'lets a disabled user and the keys of the user work again',
+		summary: 'enables a disabled user and the keys of that user',
 		method: 'POST',
 		path: '/users/{email}/enable',
 		output: userRecord,
@@ -90,7 +90,7 @@ export const userOperations = [
 	defineOperation({
 		...one,
 		name: 'user reset-password',
-		summary: 'sets a new password and shows it once',
+		summary: 'sets a one-time password; it is shown only once',
 		method: 'POST',
 		path: '/users/{email}/reset-password',
 		output: newPassword,

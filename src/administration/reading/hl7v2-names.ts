@@ -1,10 +1,10 @@
 import { createRequire } from 'node:module';
 import { z } from 'zod';
 
-/** The package has no types; what it holds is checked when it is loaded. */
+/** The package has no types, so its content is checked when it is loaded. */
 const load: (path: string) => unknown = createRequire(import.meta.url);
 
-/** 0104, version id: 2.5.1 stands there as release 1.5.1. */
+/** Table 0104 (version id) is wrong in the package: it lists 2.5.1 as release 1.5.1. */
 const wrong = new Set([104]);
 
 const part = z.object({ desc: z.string(), datatype: z.string(), table: z.number().int().optional() });
@@ -12,7 +12,7 @@ const segments = z.record(z.string(), z.object({ desc: z.string(), fields: z.arr
 const datatypes = z.record(z.string(), z.object({ desc: z.string(), subfields: z.array(part) }));
 const tables = z.record(z.string(), z.object({ desc: z.string().optional(), values: z.record(z.string(), z.string()).optional() }));
 
-/** A field, component or subcomponent as the standard describes it. */
+/** A field, component or subcomponent of the standard. */
 export interface NamedPart {
 	name: string;
 	/** `CX`, `ST`, …; empty where the value decides (OBX-5). */
@@ -20,7 +20,7 @@ export interface NamedPart {
 	table: number | undefined;
 }
 
-/** What HL7 v2.5.1 calls things. What it does not know has a number and no name. */
+/** The names that HL7 v2.5.1 gives. A part that it does not define has a number and no name. */
 export class Hl7v2Names {
 	readonly #segments: z.output<typeof segments>;
 	readonly #datatypes: z.output<typeof datatypes>;
@@ -44,7 +44,7 @@ export class Hl7v2Names {
 		return Object.hasOwn(this.#datatypes, datatype) ? named(this.#datatypes[datatype]?.subfields[number - 1]) : undefined;
 	}
 
-	/** What a code of a table means. */
+	/** Returns the meaning of a code in a table. */
 	meaning(table: number | undefined, code: string): string | null {
 		const values = table === undefined || wrong.has(table) ? undefined : this.#tables[String(table)]?.values;
 		return (values && Object.hasOwn(values, code) && values[code]) || null;
@@ -57,7 +57,7 @@ function named(found: z.output<typeof part> | undefined): NamedPart | undefined 
 
 let loaded: Hl7v2Names | undefined;
 
-/** Loaded when the first message is read: about two megabytes of memory that a node without a reader does not spend. */
+/** Loads the names when the first message is read: a node that shows no messages saves about two megabytes of memory. */
 export function hl7v2Names(): Hl7v2Names {
 	loaded ??= new Hl7v2Names({
 		segments: load('hl7-dictionary/lib/2.5.1/segments.js'),

@@ -11,7 +11,7 @@ import {
 	type ValueReading,
 } from './reading.ts';
 
-/** A message by segments, fields and components, with the names that HL7 v2.5.1 gives them. */
+/** Reads a message by segments, fields and components, with the names that HL7 v2.5.1 gives them. */
 export function readHl7v2(message: Message, names: Hl7v2Names, limits: ReadingLimits): Reading {
 	const budget = new Budget(limits);
 	const segments: SegmentReading[] = [];
@@ -47,7 +47,7 @@ class SegmentView {
 	#field(number: number): FieldReading {
 		const segment = this.#segment;
 		const known = this.#names.field(segment.id, number);
-		// OBX-5 is of the datatype that OBX-2 names.
+		// OBX-2 names the datatype of OBX-5.
 		const datatype = segment.id === 'OBX' && number === 5 ? segment.text(2) : (known?.datatype ?? '');
 		const repetitions: RepetitionReading[] = [];
 		for (let index = 0; index < segment.repetitions(number) && this.#budget.spend(); index++) {
@@ -60,7 +60,7 @@ class SegmentView {
 		const segment = this.#segment;
 		const components: ComponentReading[] = [];
 		const count = segment.components(field, index);
-		// A lone value stands for the field: only a datatype of parts gives it a name of its own.
+		// A single value stands for the whole field; only one of several components gets a name of its own.
 		const hasParts = count > 1 || segment.subcomponents(field, 1, index) > 1;
 		for (let number = 1; hasParts && number <= count && this.#budget.spend(); number++) {
 			const text = segment.text(field, number, index);

@@ -11,7 +11,7 @@ import { readXmlTree } from './xml.ts';
 
 type MessageLimits = ReadingLimits & XmlLimits & Pick<Hl7v2Limits, 'segmentsMax'>;
 
-/** What was received or answered, as people read it. Whatever it is, there is a reading: at worst its text. */
+/** Renders a received message or its answer for people to read. A message that cannot be parsed is shown as text. */
 export function readMessage(bytes: Uint8Array, limits: MessageLimits): Reading {
 	const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 512))
 		.toString('latin1')
@@ -26,13 +26,13 @@ function structured(bytes: Uint8Array, start: string, limits: MessageLimits): Re
 		if (start.startsWith('{') || start.startsWith('[')) return jsonOf([], decoded(bytes), limits);
 		return requestOf(bytes, start, limits);
 	} catch (error) {
-		// Refused for what it is; it is shown as it came.
+		// A malformed message is shown as it was received.
 		if (error instanceof Failure || error instanceof SyntaxError) return undefined;
 		throw error;
 	}
 }
 
-/** A FHIR request: its head and body (fhir/write/request). */
+/** Reads a logged FHIR request, which has a head and a body (fhir/write/request). */
 function requestOf(bytes: Uint8Array, start: string, limits: MessageLimits): Reading | undefined {
 	if (!/^(?:POST|PUT|PATCH|DELETE) /.test(start)) return undefined;
 	const text = decoded(bytes);
@@ -52,7 +52,7 @@ function jsonOf(head: string[], text: string, limits: ReadingLimits): Reading {
 	return { format: 'json', head, ...cut(JSON.stringify(parseExact(text), shortened(new Budget(limits)), 2), limits) };
 }
 
-/** Cuts single values, such as attachments in base64. */
+/** Shortens long values, such as base64 attachments. */
 function shortened(budget: Budget) {
 	return (_name: string, value: unknown) => {
 		if (typeof value !== 'string') return value;
@@ -65,7 +65,7 @@ function textOf(bytes: Uint8Array, limits: ReadingLimits): Reading {
 	return { format: 'text', ...cut(decoded(bytes).replaceAll('\u001c', '\n').replaceAll(/\r\n?/g, '\n'), limits) };
 }
 
-/** The text as a whole may be as long as all of its values. */
+/** The whole text may be as long as all of its values together. */
 function cut(text: string, { readingValuesMax, readingCharactersMax }: ReadingLimits): { text: string; is_cut: boolean } {
 	const charactersMax = Math.max(readingValuesMax * 50, readingCharactersMax);
 	if (text.length <= charactersMax) return { text, is_cut: false };

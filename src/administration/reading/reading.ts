@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import type { AdministrationLimits } from '../limits.ts';
 
-/** How much of a message its reading view shows. */
+/** Limits how much of a message the reading view shows. */
 export type ReadingLimits = Pick<AdministrationLimits, 'readingValuesMax' | 'readingCharactersMax'>;
 
 const value = z.object({
-	number: z.number().int().describe('as the standard counts, from 1'),
-	name: z.string().nullable().describe('of the standard; null where it has none'),
+	number: z.number().int().describe('position in the standard, from 1'),
+	name: z.string().nullable().describe('name in the standard; null if it has none'),
 	value: z.string(),
-	meaning: z.string().nullable().describe('of a coded value, by the table of the standard'),
-	length: z.number().int().describe('in characters, where the value is cut'),
+	meaning: z.string().nullable().describe('meaning of a coded value in the table of the standard'),
+	length: z.number().int().describe('full length in characters; the value may be cut'),
 });
 const component = z.object({ ...value.shape, subcomponents: z.array(value) });
 const repetition = z.object({ ...value.pick({ value: true, meaning: true, length: true }).shape, components: z.array(component) });
@@ -17,13 +17,13 @@ const field = z.object({
 	number: value.shape.number,
 	name: value.shape.name,
 	datatype: z.string().nullable(),
-	deletes: z.boolean().describe('the field is "": its value is to be deleted'),
+	deletes: z.boolean().describe('true if the field is "", which deletes its value'),
 	repetitions: z.array(repetition),
 });
 const segment = z.object({
 	id: z.string(),
 	name: value.shape.name,
-	sequence: z.number().int().describe('among the segments of its id, from 1'),
+	sequence: z.number().int().describe('position among the segments with the same id, from 1'),
 	fields: z.array(field),
 });
 
@@ -36,16 +36,16 @@ export const reading = z
 			segments: z.array(segment),
 			is_cut: z.boolean(),
 		}),
-		z.object({ format: z.literal('xml'), text: z.string().describe('indented'), is_cut: z.boolean() }),
+		z.object({ format: z.literal('xml'), text: z.string().describe('the message, indented'), is_cut: z.boolean() }),
 		z.object({
 			format: z.literal('json'),
-			head: z.array(z.string()).describe('of a FHIR request'),
-			text: z.string().describe('indented'),
+			head: z.array(z.string()).describe('request line and headers of a FHIR request'),
+			text: z.string().describe('the content, indented'),
 			is_cut: z.boolean(),
 		}),
 		z.object({ format: z.literal('text'), text: z.string(), is_cut: z.boolean() }),
 	])
-	.describe('the message as people read it');
+	.describe('the message, for people to read');
 
 export type Reading = z.output<typeof reading>;
 export type SegmentReading = z.output<typeof segment>;
@@ -54,7 +54,7 @@ export type RepetitionReading = z.output<typeof repetition>;
 export type ComponentReading = z.output<typeof component>;
 export type ValueReading = z.output<typeof value>;
 
-/** Counts what is shown, and cuts what is too long. */
+/** Counts the values shown, and cuts those that are too long. */
 export class Budget {
 	readonly #limits: ReadingLimits;
 	#left: number;
@@ -65,7 +65,7 @@ export class Budget {
 		this.#left = limits.readingValuesMax;
 	}
 
-	/** False when nothing more is to be shown. */
+	/** Returns false when no more may be shown. */
 	spend(): boolean {
 		if (this.#left === 0) this.isCut = true;
 		else this.#left--;

@@ -1,7 +1,7 @@
 import type { XmlElement } from '#hl7v3/element.ts';
 import { Budget, type Reading, type ReadingLimits } from './reading.ts';
 
-/** A document with an element a line, each indented by its depth. */
+/** Writes a document with one element per line, indented by depth. */
 export function readXmlTree(root: XmlElement, limits: ReadingLimits): Reading {
 	const budget = new Budget(limits);
 	const lines: string[] = [];
@@ -9,7 +9,7 @@ export function readXmlTree(root: XmlElement, limits: ReadingLimits): Reading {
 	return { format: 'xml', text: lines.join('\n'), is_cut: budget.isCut };
 }
 
-/** Depth is bounded by what `readXml` takes. */
+/** `readXml` limits the depth. */
 function write(element: XmlElement, indent: string, lines: string[], budget: Budget): void {
 	if (!budget.spend()) return;
 	const attributes = Object.entries(element.attributes).map(([name, value]) => ` ${name}="${budget.cut(escaped(value)).value}"`);

@@ -32,9 +32,9 @@ function applyIdentity(context: ApplyContext, { edit }: IdentityChange): void {
 		separate(context, prior, survivor);
 		return;
 	}
-	if (survivor.id === prior.id) throw new Failure('key-conflict', 'a patient is not merged with itself');
+	if (survivor.id === prior.id) throw new Failure('key-conflict', 'a patient cannot be merged with itself');
 	if (survivor.links['merged_into'] || prior.links['merged_into']) {
-		throw new Failure('key-conflict', 'one of the patients was merged into another one before');
+		throw new Failure('key-conflict', 'one of the patients is already merged into another patient');
 	}
 	replace(context, prior, survivor, (resourceOf(prior)['identifier'] ?? []) as Identifier[]);
 }

@@ -43,7 +43,7 @@ function applySettlement(context: ApplyContext, change: SettlementChange, patien
 	if (conflict === undefined) throw new Failure('not-found', 'there is no such conflict');
 	const { sopInstanceUid } = conflict;
 	if (received === undefined) {
-		if (conflict.isSettled) throw new Failure('conflict', 'the conflict is settled');
+		if (conflict.isSettled) throw new Failure('conflict', 'the conflict is already settled');
 		settle(context, conflict, { conflictId, as: 'stored', by }, source);
 		return;
 	}
