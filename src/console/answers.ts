@@ -3,7 +3,7 @@ import { ApiFailure } from './api.ts';
 import { session } from './session.ts';
 import { useStore } from './store.ts';
 
-/** What was asked for, as far as it is known. While it is asked for again the former data stays. */
+/** The state of a request. While it is repeated, the previous data stays. */
 export interface Answer<T> {
 	data: T | undefined;
 	failure: ApiFailure | undefined;
@@ -11,22 +11,22 @@ export interface Answer<T> {
 	reload(): void;
 }
 
-/** Of an error that is none of the API's: the page shows it too, and the browser's console gets the rest. */
+/** Turns an error that did not come from the API into one that the page can show. The details go to the browser's console. */
 export function asFailure(error: unknown): ApiFailure {
 	if (error instanceof ApiFailure) return error;
 	reportError(error);
-	return new ApiFailure(0, 'Something went wrong in this page. Reload it; if it happens again, tell who runs the service.');
+	return new ApiFailure(0, 'Something went wrong on this page. Reload it. If it happens again, tell the operator of the service.');
 }
 
-/** Grows when who is signed in has signed in again: what failed for want of a session is asked for anew. */
+/** Grows when the user signs in again. Requests that failed without a session are then repeated. */
 function useEpoch(): number {
 	const current = useStore(session);
 	return current.state === 'signed-in' || current.state === 'ended' ? current.epoch : 0;
 }
 
 /**
- * Asks when the dependencies change, and drops answers that come too late.
- * @param ask undefined: not yet
+ * Sends the request when the dependencies change, and drops answers that come too late.
+ * @param ask undefined to send nothing yet
  */
 export function useAnswer<T>(ask: ((signal: AbortSignal) => Promise<T>) | undefined, dependencies: readonly unknown[]): Answer<T> {
 	const [state, setState] = useState<Omit<Answer<T>, 'reload'>>({ data: undefined, failure: undefined, loading: ask !== undefined });
@@ -52,12 +52,12 @@ export function useAnswer<T>(ask: ((signal: AbortSignal) => Promise<T>) | undefi
 	return { ...state, reload: useCallback(() => setTurn((before) => before + 1), []) };
 }
 
-/** A list that is read page by page, the newest first. */
+/** A list that is read page by page, newest first. */
 export interface List<T> {
 	rows: readonly T[];
 	failure: ApiFailure | undefined;
 	loading: boolean;
-	/** Whether the last page has been read. */
+	/** True if the last page has been read. */
 	complete: boolean;
 	more(): void;
 	reload(): void;
@@ -71,7 +71,7 @@ export interface Page {
 const pageRows = 50;
 
 /**
- * @param cursor what the next page comes `before`: of the last row
+ * @param cursor gives the value of `before` for the next page, from the last row
  */
 export function useList<T>(
 	ask: (page: Page, signal: AbortSignal) => Promise<T[]>,

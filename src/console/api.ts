@@ -1,14 +1,14 @@
-/** The one way to the admin API: JSON over the session's cookie, with the CSRF token on every change. */
+/** All calls of the admin API: JSON with the session cookie, and with the CSRF token on every change. */
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** What an answer other than 2xx says; status 0: none came. */
+/** An answer other than 2xx. The status is 0 if no answer came. */
 export class ApiFailure extends Error {
 	override readonly name = 'ApiFailure';
 	readonly status: number;
-	/** The member of the input that is at fault. */
+	/** The invalid member of the input. */
 	readonly field: string | undefined;
-	/** When to try again, in seconds from now. */
+	/** Try again after this many seconds. */
 	readonly retryAfterS: number | undefined;
 
 	constructor(status: number, message: string, field?: string, retryAfterS?: number) {
@@ -19,7 +19,7 @@ export class ApiFailure extends Error {
 	}
 }
 
-/** Said by the session to the client and back; `session.ts` sets both. */
+/** Connects this client to the session; `session.ts` sets both. */
 export const credentials = { csrfToken: '', onUnauthorized: () => {} };
 
 const prefix = '/api/v1';
@@ -32,12 +32,12 @@ export interface Call<Input extends object, Output> {
 	readonly path: string;
 }
 
-/** Every call that the console makes; a test holds them against the operations of the service. */
+/** Every call of the console. A test compares them with the operations of the service. */
 export const calls: { method: Method; path: string }[] = [];
 
 /**
- * One operation of the API as a function. Members of the input that the path names as `{member}` go there; the others are the
- * query of a GET or DELETE, else the body.
+ * Makes a function of one operation of the API. Members of the input that the path names as `{member}` go there. The others are the
+ * query of a GET or DELETE, and otherwise the body.
  */
 export function call<Input extends object, Output>(method: Method, path: `/${string}`): Call<Input, Output> {
 	const perform = async (input: object = {}, signal?: AbortSignal): Promise<Output> => {

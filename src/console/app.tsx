@@ -49,7 +49,7 @@ function State() {
 					<Frame key={current.user.email} user={current.user} />
 					{current.state === 'ended' && (
 						<Dialog title="Your session has ended" onClose={undefined} size="small" opaque>
-							<p class="prose">Sign in again; you stay where you were, and what you have typed is kept.</p>
+							<p class="prose">Sign in again to continue. You stay on this page and keep what you have typed.</p>
 							<SignIn within email={current.user.email} />
 							<Button kind="quiet" onClick={() => session.set({ state: 'signed-out' })}>
 								Sign in as someone else

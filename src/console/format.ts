@@ -1,4 +1,4 @@
-/** Figures and times as the console shows them. Times are in the zone of the browser; their UTC stands in the title. */
+/** Formats figures and times. Times are in the browser's time zone; UTC is in the title. */
 
 const two = (value: number) => String(value).padStart(2, '0');
 
@@ -39,7 +39,7 @@ const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 const tenths = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
 const hundredths = new Intl.NumberFormat('en', { maximumFractionDigits: 2 });
 
-/** Three figures that count, no more. */
+/** Formats a number with at most three significant figures. */
 export function figure(value: number): string {
 	const size = Math.abs(value);
 	return (size >= 100 || Number.isInteger(value) ? whole : size >= 10 ? tenths : hundredths).format(value);

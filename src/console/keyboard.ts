@@ -1,7 +1,7 @@
 import { navigate } from './router.ts';
 import { scoped } from './scope.ts';
 
-/** Keys without a modifier, where nothing is being typed: `/`, `?`, `j`, `k`, and `g` followed by the letter of a screen. */
+/** Shortcuts without a modifier, outside of text fields: `/`, `?`, `j`, `k`, and `g` followed by the letter of a screen. */
 
 interface Keys {
 	/** Letter after `g` → path. */
@@ -13,13 +13,13 @@ function typing(target: EventTarget | null): boolean {
 	return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 }
 
-/** In a dialog, else on the page. */
+/** Looks in the open dialog, or else on the page. */
 function scene(): ParentNode {
 	const dialogs = document.querySelectorAll('dialog[open]');
 	return dialogs[dialogs.length - 1] ?? document;
 }
 
-/** Moves the focus among the rows of the list that holds it, or into the first list. */
+/** Moves the focus between the rows of the list that has it, or into the first list. */
 export function moveRow(step: 1 | -1): boolean {
 	const rows = [...scene().querySelectorAll<HTMLElement>('[data-row]')];
 	const held = rows.findIndex((row) => row.contains(document.activeElement));

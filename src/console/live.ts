@@ -6,9 +6,9 @@ const longestPauseMs = 30_000;
 export type LiveState = 'connecting' | 'open' | 'lost';
 
 /**
- * @param listeners by the name of the event, each with its data
- * @param onState how the connection is; called at once with `connecting`
- * @returns ends it
+ * @param listeners by name of the event; each receives its data
+ * @param onState receives the state of the connection, starting with `connecting`
+ * @returns a function that closes the connection
  */
 export function follow(
 	path: string,

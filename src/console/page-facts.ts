@@ -1,4 +1,4 @@
-/** What the service wrote into the page. */
+/** Reads a value that the service wrote into the page. */
 export function pageFact(name: 'fhir-port' | 'hl7v2-optional-events'): string {
 	return document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content ?? '';
 }

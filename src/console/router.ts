@@ -1,6 +1,6 @@
 import { createStore, useStore } from './store.ts';
 
-/** Where the console is: paths and queries hold slugs and ids, never what is known of a patient. */
+/** The current location. Paths and queries contain slugs and ids, never a patient's data. */
 export interface Place {
 	path: string;
 	query: URLSearchParams;
@@ -49,12 +49,12 @@ function decoded(text: string): string {
 	try {
 		return decodeURIComponent(text);
 	} catch {
-		// An escape that is none stands for itself.
+		// An invalid escape is taken literally.
 		return text;
 	}
 }
 
-/** Ordinary links stay within the page; with a modifier, a target or another origin they are the browser's. */
+/** Ordinary links stay within the page. The browser handles those with a modifier, a target or another origin. */
 function follow(event: MouseEvent): void {
 	if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
 	const link = event.target instanceof Element ? event.target.closest('a') : null;

@@ -3,12 +3,12 @@ import { call } from './api.ts';
 import { place, setQuery, usePlace } from './router.ts';
 import { createStore, useStore } from './store.ts';
 
-/** The sites of who is signed in, for choosing among them. */
+/** The sites of the signed-in user. */
 export const sites = createStore<readonly SiteRecord[]>([]);
 
 const listSites = call<object, SiteRecord[]>('GET', '/sites');
 
-/** Reads the sites again, after one was changed. */
+/** Reads the sites again after a change. */
 export async function refreshSites(): Promise<void> {
 	sites.set(await listSites());
 }
@@ -17,7 +17,7 @@ export function useSites(): readonly SiteRecord[] {
 	return useStore(sites);
 }
 
-/** The site that lists are narrowed to; undefined: all of the user's. */
+/** The site to which lists are narrowed. If undefined, they show all sites of the user. */
 export function useSiteScope(): string | undefined {
 	return usePlace().query.get('site') ?? undefined;
 }
@@ -26,7 +26,7 @@ export function setSiteScope(slug: string | undefined): void {
 	setQuery({ site: slug ?? '' });
 }
 
-/** The path, with the site that the lists are narrowed to. */
+/** Adds to a path the site to which lists are narrowed. */
 export function scoped(path: string): string {
 	const site = place.get().query.get('site');
 	return site === null ? path : `${path}?${new URLSearchParams({ site })}`;

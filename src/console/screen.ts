@@ -2,7 +2,7 @@ import type { ComponentType } from 'preact';
 import type { Role } from '#core/role.ts';
 import type { IconName } from './components/icon.tsx';
 
-/** What a screen is given: the members that its path names. */
+/** The properties of a screen: the members in its path. */
 export interface ScreenProps {
 	parameters: Readonly<Record<string, string>>;
 }
@@ -10,17 +10,17 @@ export interface ScreenProps {
 export interface Screen {
 	/** `/sites/:slug` */
 	path: string;
-	/** In the navigation and in the title of the window. */
+	/** Shown in the navigation and in the window title. */
 	title: string;
-	/** The least role that sees it. */
+	/** The lowest role that sees it. */
 	role: Role;
 	component: ComponentType<ScreenProps>;
-	/** The part of the navigation where it stands; without one it is reached from another screen. */
+	/** The group in the navigation. A screen without one is reached from another screen. */
 	group?: Group;
 	icon?: IconName;
-	/** After `g`. */
+	/** The shortcut letter after `g`. */
 	key?: string;
-	/** Its lists follow the site that the user has chosen in the head of the page. */
+	/** Its lists follow the site that is chosen in the top bar. */
 	bySite?: boolean;
 }
 

@@ -25,7 +25,7 @@ import { Study } from './screens/studies/study.tsx';
 import { User } from './screens/users/user.tsx';
 import { Users } from './screens/users/users.tsx';
 
-/** Every screen of the console; the first whose path fits is shown. */
+/** Every screen of the console. The first whose path matches is shown. */
 export const screens: readonly Screen[] = [
 	{ path: '/', title: 'Overview', role: 'auditor', component: Overview, group: 'Now', icon: 'overview', key: 'o' },
 	{

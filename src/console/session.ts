@@ -18,10 +18,10 @@ export type Session =
 	| { state: 'unknown' }
 	| { state: 'unreachable'; failure: ApiFailure }
 	| { state: 'signed-out' }
-	/** `epoch` grows with each sign-in: what was asked for in vain before is asked for again. */
+	/** `epoch` grows with each sign-in, so that requests that failed without a session are repeated. */
 	| { state: 'signed-in'; user: SignedInUser; epoch: number }
 	| { state: 'change-password'; user: SignedInUser }
-	/** The service no longer knows the session; the screens stay as they are behind the dialog that asks for the password. */
+	/** The sign-in session has ended. The screens stay behind the dialog that asks for the password. */
 	| { state: 'ended'; user: SignedInUser; epoch: number };
 
 export const session = createStore<Session>({ state: 'unknown' });
@@ -49,7 +49,7 @@ function take(answer: SessionAnswer): void {
 	);
 }
 
-/** Whether the cookie of the browser still is a session. */
+/** Checks if the browser's cookie still belongs to a session. */
 export async function resume(): Promise<void> {
 	try {
 		take(await readSession());
@@ -75,7 +75,7 @@ export async function signOut(): Promise<void> {
 	session.set({ state: 'signed-out' });
 }
 
-/** After the change the session may be a new one with another token. */
+/** After the change, the session may have a new token. */
 export async function changePassword(current: string, password: string): Promise<void> {
 	await putPassword({ current, password });
 	await resume();
@@ -83,7 +83,7 @@ export async function changePassword(current: string, password: string): Promise
 
 const rank: Record<Role, number> = { auditor: 0, manager: 1, administrator: 2 };
 
-/** Whether the role includes the other. */
+/** True if the first role includes the second. */
 export function includes(role: Role, least: Role): boolean {
 	return rank[role] >= rank[least];
 }
@@ -93,7 +93,7 @@ export function currentUser(): SignedInUser | undefined {
 	return current.state === 'signed-in' || current.state === 'ended' ? current.user : undefined;
 }
 
-/** Whether who is signed in may do what takes this role; the service decides again. */
+/** True if the signed-in user has this role. The service checks again. */
 export function may(least: Role): boolean {
 	const user = currentUser();
 	return user !== undefined && includes(user.role, least);

@@ -1,10 +1,10 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** A value that several components follow. */
+/** A value that several components observe. */
 export interface Store<T> {
 	get(): T;
 	set(next: T): void;
-	/** @returns ends it */
+	/** @returns a function that ends the subscription */
 	subscribe(listener: (value: T) => void): () => void;
 }
 
@@ -37,14 +37,14 @@ export function useStore<T>(store: Store<T>): T {
 
 const kept = new Map<string, Store<unknown>>();
 
-/** State that outlives its screen until the page is left: filters and search texts, which may be a patient's, and so are in no URL. */
+/** State that outlives its screen, until the page is closed. Filters and search texts may be a patient's data, so no URL has them. */
 export function useKept<T>(name: string, initial: T): [T, (next: T) => void] {
 	const store = (kept.get(name) ?? createStore<unknown>(initial)) as Store<T>;
 	kept.set(name, store as Store<unknown>);
 	return [useStore(store), store.set];
 }
 
-/** What one user has looked at is nothing for the next. */
+/** Clears the state, so that the next user does not see it. */
 export function forgetKept(): void {
 	kept.clear();
 }

@@ -59,7 +59,7 @@ describe('the console', { skip: without('chromium') }, () => {
 		await dialog.getByLabel('Sending application').fill('ADT');
 		await dialog.getByRole('button', { name: 'Create client' }).click();
 		await page.getByRole('heading', { level: 1, name: 'Admission system' }).waitFor();
-		await page.getByRole('button', { name: 'Ask' }).click();
+		await page.getByRole('button', { name: 'Test' }).click();
 		await page.getByText('Yes: site north').waitFor();
 		await eventually(async () => {
 			const sender = await MllpClient.connect(service.port('mllp')).catch(() => undefined);

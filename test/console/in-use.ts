@@ -61,10 +61,10 @@ describe('the console in use', { skip: without('chromium') }, () => {
 		const page = await browser.open();
 		await page.route('**/api/v1/overview/live', (route) => route.abort());
 		await signInOnPage(service, page);
-		await page.getByText('Connection lost, trying again').waitFor();
+		await page.getByText('Connection lost, reconnecting').waitFor();
 		await page.unroute('**/api/v1/overview/live');
 		await page.getByText('Live', { exact: true }).waitFor();
-		await page.getByRole('img', { name: /^Messages received a second, \d\d:\d\d to \d\d:\d\d: now / }).waitFor();
+		await page.getByRole('img', { name: /^Messages received per second, \d\d:\d\d to \d\d:\d\d: now / }).waitFor();
 		await service.rows('delete from admin_session');
 		// The stream ends with the session, and nothing that the page does by itself keeps it.
 		await page.getByRole('dialog', { name: 'Your session has ended' }).waitFor();
@@ -75,7 +75,7 @@ describe('the console in use', { skip: without('chromium') }, () => {
 		const page = await browser.open();
 		await signInOnPage(service, page);
 		await goTo(page, '/audit', 'Audit');
-		await page.getByLabel('Of what').selectOption('site');
+		await page.getByLabel('Actions on').selectOption('site');
 		await page
 			.getByText(/^\d+ events?$/)
 			.first()
@@ -102,7 +102,7 @@ describe('the console in use', { skip: without('chromium') }, () => {
 			.getByText(/there is no site/i)
 			.waitFor();
 		await goTo(page, '/users', 'Users');
-		await page.getByText('Not with your role').waitFor();
+		await page.getByText('Not permitted').waitFor();
 		await page.context().close();
 		const other = await browser.open();
 		await signInOnPage(service, other, 'audit@example.org');

@@ -80,7 +80,7 @@ describe('traffic and records in the console', { skip: without('chromium'), time
 		await page.getByText('1 accepted').waitFor();
 		await page
 			.getByRole('row', { name: /ADT\^A03/ })
-			.getByText('mended')
+			.getByText('resolved')
 			.waitFor();
 
 		await page.getByRole('link', { name: 'Messages' }).click();
@@ -117,7 +117,7 @@ describe('traffic and records in the console', { skip: without('chromium'), time
 
 		await page.getByRole('link', { name: 'Identity' }).click();
 		await page.getByRole('tab', { name: 'Same name and birth date' }).click();
-		const found = page.getByRole('region', { name: 'Possibly one patient' });
+		const found = page.getByRole('region', { name: 'Possible duplicate' });
 		await found.getByText('4812').waitFor();
 		await found.getByRole('link', { name: 'Merge…' }).click();
 		const moves = page.getByRole('region', { name: 'What moves' });
@@ -135,7 +135,7 @@ describe('traffic and records in the console', { skip: without('chromium'), time
 		await page.getByRole('link', { name: 'Identity' }).click();
 		await page.getByRole('tab', { name: 'Same name and birth date' }).click();
 		await found.getByRole('button', { name: 'Not the same' }).click();
-		await page.getByText('Nothing to look at').waitFor();
+		await page.getByText('Nothing to review').waitFor();
 		assert.deepEqual(browser.faults, []);
 	});
 

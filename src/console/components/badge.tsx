@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 
 export type Tone = 'good' | 'warning' | 'danger' | 'info' | 'neutral';
 
-/** A state in a word; the colour only repeats it. */
+/** A state in one word. The colour only repeats it. */
 export function Badge({ tone = 'neutral', children }: { tone?: Tone; children: ComponentChildren }) {
 	return <span class={`badge ${tone}`}>{children}</span>;
 }

@@ -8,9 +8,9 @@ export interface ButtonProps {
 	type?: 'button' | 'submit';
 	icon?: IconName;
 	disabled?: boolean;
-	/** Something is under way; the button cannot be pressed again, and says so. */
+	/** Work is in progress: the button cannot be pressed again, and shows this. */
 	busy?: boolean;
-	/** Shows the icon alone; the words are its name. */
+	/** Shows only the icon. The words become its accessible name. */
 	compact?: boolean;
 	describedBy?: string | undefined;
 }
@@ -35,7 +35,7 @@ export function Button({ children, onClick, kind = 'plain', type = 'button', ico
 
 export interface LinkButtonProps extends Pick<ButtonProps, 'children' | 'kind' | 'icon'> {
 	href: string;
-	/** What it leads to is a file. */
+	/** The link downloads a file. */
 	download?: boolean;
 }
 

@@ -4,7 +4,7 @@ import { clockTime, figure } from '../format.ts';
 export interface Point {
 	/** Milliseconds since 1970. */
 	at: number;
-	/** null: not known at that time, a gap in the line. */
+	/** Null leaves a gap in the line: the value at that time is unknown. */
 	value: number | null;
 }
 
@@ -15,7 +15,7 @@ export interface Series {
 
 const width = 320;
 
-/** The least round number that is not below the value: 1, 2, 2.5, 5 or 10 times a power of ten. */
+/** The smallest round number that is not below the value: 1, 2, 2.5, 5 or 10 times a power of ten. */
 export function ceiling(value: number): number {
 	if (value <= 0) return 1;
 	const power = 10 ** Math.floor(Math.log10(value));
@@ -38,11 +38,11 @@ const round = (value: number) => Math.round(value * 10) / 10;
 export function summary(points: readonly Point[], format: (value: number) => string): string {
 	const values = points.map(({ value }) => value).filter((value) => value !== null);
 	const last = values.at(-1);
-	if (last === undefined) return 'no figures';
+	if (last === undefined) return 'no data';
 	return `now ${format(last)}, lowest ${format(Math.min(...values))}, highest ${format(Math.max(...values))}`;
 }
 
-/** A line without axes, beside a figure that says what it ends in. */
+/** A line without axes, next to a figure that states its last value. */
 export function Sparkline({
 	points,
 	label,
@@ -52,7 +52,7 @@ export function Sparkline({
 	points: readonly Point[];
 	label: string;
 	format?: (value: number) => string;
-	/** Where the line stands on its ground, unless a value lies lower. */
+	/** The value at the bottom of the chart, unless a value is lower. */
 	base?: number;
 }) {
 	const height = 24;
@@ -72,7 +72,7 @@ export function Sparkline({
 }
 
 export interface ChartProps {
-	/** What is measured, and in what. */
+	/** The quantity and its unit. */
 	title: string;
 	series: readonly Series[];
 	/** Milliseconds since 1970: the ends of the axis of time. */
@@ -81,11 +81,11 @@ export interface ChartProps {
 	format?: (value: number) => string;
 	tone?: 'danger' | 'warning' | undefined;
 	height?: number;
-	/** The value at the top of the axis, for the highest that is shown. */
+	/** Returns the value at the top of the axis for the highest value shown. */
 	top?: (highest: number) => number;
 }
 
-/** Areas over time with both axes. Its figures are told in words too, and under the pointer. */
+/** Areas over time with both axes. The figures also appear in words and under the pointer. */
 export function AreaChart({ title, series, from, to, format = figure, tone, height = 96, top: topOf = ceiling }: ChartProps) {
 	const gradient = useId();
 	const [pointed, setPointed] = useState<number>();
@@ -161,7 +161,7 @@ export function AreaChart({ title, series, from, to, format = figure, tone, heig
 	);
 }
 
-/** Where a line ends: the value of now, which may be the only one. */
+/** Marks the end of a line: the current value, which may be the only one. */
 function Now({ point, x, y }: { point: Point | undefined; x(at: number): number; y(value: number): number }) {
 	if (point?.value === null || point === undefined) return null;
 	return <circle class="now" cx={x(point.at)} cy={y(point.value)} r="2.5" />;

@@ -8,19 +8,19 @@ import { Problem } from './problem.tsx';
 
 export interface ConfirmProps {
 	title: string;
-	/** What happens, and whether it can be undone. */
+	/** Says what will happen and whether it can be undone. */
 	children: ComponentChildren;
-	/** The words of the button that does it. */
+	/** The text of the confirming button. */
 	action: string;
-	/** Has to be typed before it can be done. */
+	/** The user has to type this name to confirm. */
 	name?: string;
 	danger?: boolean;
-	/** Closes the dialog itself when it is done. */
+	/** Carries out the action and closes the dialog. */
 	onConfirm(): Promise<void>;
 	onClose(): void;
 }
 
-/** Asks before something is done. What the service refuses is said in the dialog. */
+/** Asks for confirmation. If the service refuses, the dialog shows why. */
 export function Confirm({ title, children, action, name, danger = false, onConfirm, onClose }: ConfirmProps) {
 	const [typed, setTyped] = useState('');
 	const [busy, setBusy] = useState(false);

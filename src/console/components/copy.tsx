@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { Button } from './button.tsx';
 import { announce } from './toast.tsx';
 
-/** Takes a text into the clipboard, and says so. Without a clipboard (no TLS) it selects the text, to be taken by hand. */
+/** Copies a text to the clipboard and announces it. Without a clipboard (no TLS) it selects the text for copying by hand. */
 export function Copy({ text, label = 'Copy', from }: { text: string; label?: string; from?: { current: HTMLElement | null } }) {
 	const [copied, setCopied] = useState(false);
 	const copy = async () => {

@@ -5,14 +5,14 @@ import { Button } from './button.tsx';
 export interface DialogProps {
 	title: string;
 	children: ComponentChildren;
-	/** By Escape, by the cross, and by a press beside it. Undefined: it cannot be left. */
+	/** Called on Escape, on the close button and on a press outside. If undefined, the dialog cannot be closed. */
 	onClose: (() => void) | undefined;
 	size?: 'small' | 'medium' | 'large';
-	/** Covers the page, of which nothing is to be seen. */
+	/** Hides the page behind the dialog. */
 	opaque?: boolean;
 }
 
-/** The browser's own modal dialog: it holds the focus and gives it back. */
+/** The browser's modal dialog, which keeps the focus and returns it. */
 export function Dialog({ title, children, onClose, size = 'medium', opaque = false }: DialogProps) {
 	const element = useRef<HTMLDialogElement>(null);
 	const heading = useId();

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { Icon, type IconName } from './icon.tsx';
 
-/** Nothing is there: why, and what to do about it. */
+/** Stands for an empty list: says why it is empty and what to do. */
 export function Empty({ icon, title, children }: { icon: IconName; title: string; children?: ComponentChildren }) {
 	return (
 		<div class="empty">
@@ -12,7 +12,7 @@ export function Empty({ icon, title, children }: { icon: IconName; title: string
 	);
 }
 
-/** Lines in the place of what is being read. */
+/** Placeholder lines while data is loading. */
 export function Loading({ lines = 4, label = 'Loading' }: { lines?: number; label?: string }) {
 	return (
 		<div class="loading" role="status">
@@ -24,7 +24,7 @@ export function Loading({ lines = 4, label = 'Loading' }: { lines?: number; labe
 	);
 }
 
-/** Long work: how much of it is done. */
+/** The progress of long work. */
 export function Progress({ label, done, total }: { label: string; done: number; total: number }) {
 	return (
 		<div class="progress">

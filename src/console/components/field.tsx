@@ -16,11 +16,11 @@ interface Common {
 	label: string;
 	hint?: string;
 	required?: boolean;
-	/** Shown, not to be changed. */
+	/** Read-only. */
 	fixed?: boolean;
-	/** Half of the width, where there is room. */
+	/** Half the width, if there is room. */
 	half?: boolean;
-	/** Letters of one width: addresses, codes, titles. */
+	/** A monospaced font, for addresses, codes and titles. */
 	code?: boolean;
 }
 
@@ -35,12 +35,12 @@ export type FieldDescription = Common &
 		  }
 		| { kind: 'area'; rows?: number; placeholder?: string }
 		| { kind: 'select'; options: readonly Option[] }
-		/** One of few, all of them to be seen. */
+		/** One of a few options, all of them visible. */
 		| { kind: 'radio'; options: readonly Option[] }
-		/** Some of few. */
+		/** Several of a few options. */
 		| { kind: 'choices'; options: readonly Option[] }
 		| { kind: 'switch' }
-		/** Any number of short texts. */
+		/** A list of short texts. */
 		| { kind: 'list'; placeholder?: string; check?: (text: string) => string | undefined }
 	);
 
@@ -51,7 +51,7 @@ export interface FieldProps {
 	onValue(value: Value): void;
 }
 
-/** A label, an input, what to know about it, and what is wrong with it; bound together for screen readers. */
+/** A label, an input, a hint and an error, connected for screen readers. */
 export function Field({ field, value, error, onValue }: FieldProps) {
 	const id = useId();
 	const described = [field.hint ? `${id}-hint` : '', error ? `${id}-error` : ''].join(' ').trim() || undefined;
@@ -186,7 +186,7 @@ function Control({ field, value, onValue, id, described, invalid }: ControlProps
 	return (
 		<input
 			{...shared}
-			// The types of Preact bind each kind of input to roles of its own, which are not in question here.
+			// Preact's types allow each kind of input only certain roles, which do not matter here.
 			type={(kind === 'number' ? 'text' : kind) as 'text'}
 			inputMode={kind === 'number' ? 'numeric' : undefined}
 			spellcheck={kind === 'text' && !field.code}
@@ -206,7 +206,7 @@ interface ListControlProps {
 	shared: { id: string; disabled: boolean };
 }
 
-/** Enter, a comma or leaving the field takes what is typed; Backspace in the empty field gives the last one back. */
+/** Enter, a comma or leaving the field adds the typed text. Backspace in the empty field removes the last item for editing. */
 function ListControl({ field, value, onValue, shared }: ListControlProps) {
 	const [typed, setTyped] = useState('');
 	const [fault, setFault] = useState<string>();

@@ -13,23 +13,23 @@ export interface FieldGroup {
 	title?: string;
 	hint?: string;
 	fields: readonly FieldDescription[];
-	/** Whether it is shown, by what is typed so far. */
+	/** Decides from the current values if the group is shown. */
 	when?(values: Values): boolean;
 }
 
 export interface FormProps {
 	groups: readonly FieldGroup[];
 	initial: Values;
-	/** The words of the button that sends it. */
+	/** The text of the submit button. */
 	action: string;
-	/** What the service refuses appears at the field that it names. */
+	/** Sends the values. If the service refuses one, the error appears at its field. */
 	onSubmit(values: Values): Promise<void>;
 	onCancel?: () => void;
-	/** Between the fields and the buttons; follows what is typed. */
+	/** Content between the fields and the buttons; it follows the current values. */
 	children?: (values: Values) => ComponentChildren;
-	/** Nothing to be changed by who is signed in. */
+	/** The signed-in user may not change anything. */
 	fixed?: boolean;
-	/** Sent only when something was changed. */
+	/** The form can be sent only after a change. */
 	onlyChanged?: boolean;
 }
 
@@ -43,7 +43,7 @@ export function list(values: Values, name: string): string[] {
 	return Array.isArray(value) ? [...(value as readonly string[])] : [];
 }
 
-/** The members that differ from what they were, for a change that sends those alone. */
+/** Returns the members that changed, for requests that send only those. */
 export function changed(before: Values, after: Values): Values {
 	return Object.fromEntries(Object.entries(after).filter(([name, value]) => JSON.stringify(before[name]) !== JSON.stringify(value)));
 }
@@ -70,7 +70,7 @@ export function Form({ groups, initial, action, onSubmit, onCancel, children, fi
 	};
 	const submit = async () => {
 		const empty = missing(shown, values);
-		if (empty !== undefined) return fail({ message: `${empty.label} is needed.`, field: empty.name });
+		if (empty !== undefined) return fail({ message: `${empty.label} is required.`, field: empty.name });
 		setFailure(undefined);
 		setBusy(true);
 		try {

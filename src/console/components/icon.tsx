@@ -1,4 +1,4 @@
-/** Strokes on a grid of 24. They stand beside words and say nothing of their own. */
+/** Strokes on a grid of 24. They accompany words and add no meaning. */
 const paths = {
 	overview: 'M4 13h4l3-8 4 15 2.5-7H21',
 	messages: 'M4 5h16v11H9l-5 4z M8 9h8 M8 12.5h5',
@@ -43,7 +43,7 @@ export function Icon({ name }: { name: IconName }) {
 	);
 }
 
-/** Streams that join: the mark of the product. */
+/** The logo of the product: streams that join. */
 export function Mark() {
 	return (
 		<svg class="mark" viewBox="0 0 32 32" aria-hidden="true" focusable="false">

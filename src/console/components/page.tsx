@@ -5,15 +5,15 @@ export interface PageProps {
 	title: string;
 	/** The screen above this one. */
 	up?: { href: string; title: string };
-	/** Beside the title: badges. */
+	/** Badges next to the title. */
 	marks?: ComponentChildren;
-	/** One sentence on what this screen is for. */
+	/** One sentence about the purpose of the screen. */
 	lead?: ComponentChildren;
 	actions?: ComponentChildren;
 	children: ComponentChildren;
 }
 
-/** The head of a screen and what is below it. The heading takes the focus when the screen is gone to. */
+/** A screen with its heading, which takes the focus when the user goes to the screen. */
 export function Page({ title, up, marks, lead, actions, children }: PageProps) {
 	return (
 		<>
@@ -36,7 +36,7 @@ export function Page({ title, up, marks, lead, actions, children }: PageProps) {
 	);
 }
 
-/** A part of a screen on a surface of its own. */
+/** A framed part of a screen. */
 export function Panel({ title, actions, children }: { title: string; actions?: ComponentChildren; children: ComponentChildren }) {
 	return (
 		<section class="panel" aria-label={title}>

@@ -1,18 +1,18 @@
 import { Button } from './button.tsx';
 
-/** As `datetime-local` has it, in the zone of the browser; empty: without that end. */
+/** A `datetime-local` value in the browser's time zone. An empty value leaves that end open. */
 export interface Period {
 	since: string;
 	until: string;
 }
 
-/** What the API takes: instants in UTC. */
+/** Converts to the API's form, instants in UTC. */
 export function instantsOf({ since, until }: Period) {
 	const instant = (text: string) => (text === '' ? undefined : new Date(text).toISOString());
 	return { since: instant(since), until: instant(until) };
 }
 
-/** The last of a list's filters: a period, and the way back to no filter. */
+/** The last filters of a list: a period, and a button that clears all filters. */
 export function PeriodFilter({
 	period,
 	onEnd,

@@ -2,7 +2,7 @@ import type { ApiFailure } from '../api.ts';
 import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
 
-/** What went wrong, where the answer would have stood. */
+/** Shows an error in place of the answer. */
 export function Problem({ failure, onRetry }: { failure: Pick<ApiFailure, 'message'>; onRetry?: () => void }) {
 	return (
 		<div class="problem" role="alert">

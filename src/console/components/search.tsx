@@ -7,7 +7,7 @@ export interface SearchFieldProps {
 	placeholder?: string;
 }
 
-/** What `/` goes to. */
+/** The `/` key moves the focus here. */
 export function SearchField({ label, value, onValue, placeholder }: SearchFieldProps) {
 	return (
 		<div class="filters">
@@ -16,7 +16,7 @@ export function SearchField({ label, value, onValue, placeholder }: SearchFieldP
 	);
 }
 
-/** The same among other filters, which have their names above them; `bare`: without. */
+/** The same field among other filters, with its label above it, or without a label if it is `bare`. */
 export function SearchInput({ label, value, onValue, placeholder, bare = false }: SearchFieldProps & { bare?: boolean }) {
 	return (
 		<search class="search">

@@ -1,6 +1,6 @@
 import type { FieldDescription } from './field.tsx';
 
-/** To which of the sites something belongs. */
+/** A field for the site to which something belongs. */
 export function siteField(sites: readonly { slug: string; name: string }[]): FieldDescription {
 	return {
 		kind: 'select',

@@ -4,7 +4,7 @@ import { Button } from './button.tsx';
 import { Empty } from './empty.tsx';
 import type { IconName } from './icon.tsx';
 
-/** For what is of one site only: the site that is chosen, else a choice; who has one site has chosen it. */
+/** For screens of a single site: shows the chosen site, or asks for one. A user with one site needs not choose. */
 export function SiteNeeded({ icon, children }: { icon: IconName; children: (site: string) => ComponentChildren }) {
 	const scope = useSiteScope();
 	const sites = useSites();
@@ -12,7 +12,7 @@ export function SiteNeeded({ icon, children }: { icon: IconName; children: (site
 	if (site !== undefined) return <>{children(site)}</>;
 	return (
 		<Empty icon={icon} title="Choose a site">
-			<p>Each site keeps its record by itself.</p>
+			<p>Each site keeps its own records.</p>
 			<div class="choice">
 				{sites.map(({ slug, name }) => (
 					<Button key={slug} onClick={() => setSiteScope(slug)}>

@@ -11,33 +11,33 @@ import { announce } from './toast.tsx';
 export interface Column<Row> {
 	/** Unique among the columns. */
 	name: string;
-	/** Empty for a column of buttons, which then has no label where rows are stacked. */
+	/** Empty for a column of buttons, which has no label when rows are stacked. */
 	title: string;
 	cell(row: Row): ComponentChildren;
 	align?: 'end';
-	/** Not shown below about 1,100 px; what it says stands on the row's own page too. */
+	/** Hidden below about 1,100 px. The row's own page shows the same value. */
 	spare?: boolean;
-	/** Takes no more width than it needs. */
+	/** The column is only as wide as its content. */
 	tight?: boolean;
 }
 
 export interface TableProps<Row> {
-	/** Read by screen readers before the table. */
+	/** Screen readers read it before the table. */
 	caption: string;
 	columns: readonly Column<Row>[];
 	rows: readonly Row[];
 	identify(row: Row): string;
-	/** The page of a row: its first cell is a link there, and the whole row can be pressed. */
+	/** The page of a row. The first cell links to it, and the whole row can be pressed. */
 	href?(row: Row): string;
-	/** In the place of a page: the first cell is a button that opens something. */
+	/** Used instead of a page: the first cell becomes a button that calls this. */
 	open?(row: Row): void;
-	/** Stands back: revoked, disabled. */
+	/** Rows of less interest, such as revoked or disabled ones, are greyed. */
 	faded?(row: Row): boolean;
-	/** Is marked: of the state of something that is wrong. */
+	/** Rows that show a problem are marked. */
 	tone?(row: Row): 'danger' | 'warning' | undefined;
 }
 
-/** Rows by j and k; below 640 px each row is a block of names and values. */
+/** The keys j and k move between rows. Below 640 px each row is a block of names and values. */
 export function Table<Row>({ caption, columns, rows, identify, href, open, faded, tone }: TableProps<Row>) {
 	const press = (event: MouseEvent, row: Row) => {
 		if (event.target instanceof Element && event.target.closest('a, button, input, label, summary')) return;
@@ -101,14 +101,14 @@ export function Table<Row>({ caption, columns, rows, identify, href, open, faded
 
 export interface ListTableProps<Row> extends Omit<TableProps<Row>, 'rows'> {
 	list: List<Row>;
-	/** What one row is: `key`. */
+	/** The noun for one row, such as `key`. */
 	noun: string;
 	nouns?: string;
-	/** Where there are none. */
+	/** Shown if the list is empty. */
 	empty: ComponentChildren;
 }
 
-/** A table of what a list has read, with its states: read, failed, empty, and more to be had. */
+/** A table for a list that is loading, loaded, failed or empty, with a button to load more. */
 export function ListTable<Row>({ list, noun, nouns, empty, ...table }: ListTableProps<Row>) {
 	const { rows, loading, failure, complete, more, reload } = list;
 	const settled = !loading && failure === undefined;

@@ -7,7 +7,7 @@ export interface Tab {
 	content: () => ComponentChildren;
 }
 
-/** ARIA tabs: arrows, Home and End move among them, and the chosen one is the only one in the order of Tab. */
+/** ARIA tabs. Arrows, Home and End move between them, and only the chosen tab is in the tab order. */
 export function Tabs({
 	tabs,
 	chosen,

@@ -1,6 +1,6 @@
 import { ago, localTime, utcTime } from '../format.ts';
 
-/** A point in time in the zone of the browser; UTC in the title. */
+/** A point in time in the browser's time zone, with UTC in the title. */
 export function Time({ at }: { at: string }) {
 	const date = new Date(at);
 	return (
@@ -10,7 +10,7 @@ export function Time({ at }: { at: string }) {
 	);
 }
 
-/** How long ago, with the whole time in the title. */
+/** The time since an instant, with the full time in the title. */
 export function Ago({ at, never = 'never' }: { at: string | null; never?: string }) {
 	if (at === null) return <span class="muted">{never}</span>;
 	const date = new Date(at);

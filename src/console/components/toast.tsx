@@ -15,7 +15,7 @@ function dismiss(id: number): void {
 	toasts.set(toasts.get().filter((toast) => toast.id !== id));
 }
 
-/** Says what was done. What went wrong stays until it is closed. */
+/** Shows a notice. Errors stay until they are closed. */
 export function say(text: string, tone: Toast['tone'] = 'good'): void {
 	const id = ++last;
 	toasts.set([...toasts.get().slice(-3), { id, tone, text }]);
@@ -24,10 +24,10 @@ export function say(text: string, tone: Toast['tone'] = 'good'): void {
 
 const announcement = createStore('');
 
-/** For those who do not see the page: results that appeared, a screen that changed. */
+/** Tells screen readers about new results or a new screen. */
 export function announce(text: string): void {
 	announcement.set('');
-	// A region that is set twice within one turn is read once, or not at all.
+	// Screen readers may miss a region that is set twice within one event.
 	setTimeout(() => announcement.set(text), 60);
 }
 

@@ -2,7 +2,7 @@ import { Component, type ComponentChildren } from 'preact';
 import { Button } from '../components/button.tsx';
 import { Problem } from '../components/problem.tsx';
 
-/** A screen that fails takes nothing else with it. */
+/** Contains the failure of one screen. */
 export class Boundary extends Component<{ children: ComponentChildren }, { failed: boolean }> {
 	override state = { failed: false };
 
@@ -19,7 +19,7 @@ export class Boundary extends Component<{ children: ComponentChildren }, { faile
 		return (
 			<div class="failed">
 				<h1 tabIndex={-1}>This screen has failed</h1>
-				<Problem failure={{ message: 'Something in this page went wrong. The other screens still work.' }} />
+				<Problem failure={{ message: 'Something went wrong on this screen. The other screens still work.' }} />
 				<Button icon="refresh" onClick={() => location.reload()}>
 					Reload the page
 				</Button>

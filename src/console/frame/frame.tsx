@@ -22,7 +22,7 @@ function find(path: string): { screen: Screen; parameters: ScreenProps['paramete
 	return undefined;
 }
 
-/** The page of who is signed in: navigation, head, and one screen. */
+/** The page of a signed-in user: navigation, top bar and one screen. */
 export function Frame({ user }: { user: SignedInUser }) {
 	const { path } = usePlace();
 	const [menu, setMenu] = useState(false);
@@ -59,7 +59,7 @@ function Shown({ screen, parameters, user }: { screen: Screen; parameters: Scree
 	if (includes(user.role, screen.role)) return <screen.component parameters={parameters} />;
 	return (
 		<Page title={screen.title}>
-			<Empty icon="keys" title="Not with your role">
+			<Empty icon="keys" title="Not permitted">
 				<p>
 					This screen is for the role {screen.role}; yours is {user.role}. An administrator can change that.
 				</p>
@@ -71,23 +71,23 @@ function Shown({ screen, parameters, user }: { screen: Screen; parameters: Scree
 function NotFound() {
 	return (
 		<Page title="Not found">
-			<Empty icon="search" title="There is nothing at this address">
+			<Empty icon="search" title="There is no such page">
 				<p>
-					It may have been removed, or belong to a site that is not yours. <a href="/">Go to the overview.</a>
+					It may have been removed, or you may not have access to its site. <a href="/">Go to the overview.</a>
 				</p>
 			</Empty>
 		</Page>
 	);
 }
 
-/** A screen that was gone to begins at its top, with the focus on its heading. */
+/** After navigation, the screen starts at its top with the focus on its heading. */
 function useArrival(path: string, title: string): void {
 	const before = useRef<string>(undefined);
 	useLayoutEffect(() => {
 		document.title = `${title} · Tributary`;
 		const arriving = before.current !== undefined && before.current !== path;
 		before.current = path;
-		// Who has just opened the page begins at its top anyway.
+		// A page that has just been opened starts at its top anyway.
 		if (!arriving) return;
 		scrollTo(0, 0);
 		document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true });

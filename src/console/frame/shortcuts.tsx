@@ -7,8 +7,8 @@ const everywhere: readonly (readonly [keys: readonly string[], meaning: string])
 	[['j'], 'Next row'],
 	[['k'], 'Previous row'],
 	[['Enter'], 'Open the row'],
-	[['Esc'], 'Close a dialog, leave the search'],
-	[['?'], 'This list'],
+	[['Esc'], 'Close the dialog or leave the search'],
+	[['?'], 'Show this list'],
 ];
 
 export function Shortcuts({ user, onClose }: { user: SignedInUser; onClose(): void }) {

@@ -12,7 +12,7 @@ import { type Theme, theme } from '../theme.ts';
 
 export interface TopBarProps {
 	user: SignedInUser;
-	/** Whether the screen follows the chosen site. */
+	/** True if the screen follows the chosen site. */
 	bySite: boolean;
 	menu: boolean;
 	onMenu(): void;

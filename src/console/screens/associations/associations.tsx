@@ -10,7 +10,7 @@ import { useSiteScope } from '../../scope.ts';
 import { type AssociationRecord, listAssociations } from './calls.ts';
 
 const columns: readonly Column<AssociationRecord>[] = [
-	{ name: 'started', title: 'Began', tight: true, cell: ({ started_at: at }) => <Time at={at} /> },
+	{ name: 'started', title: 'Started', tight: true, cell: ({ started_at: at }) => <Time at={at} /> },
 	{
 		name: 'sender',
 		title: 'Sender',
@@ -39,7 +39,7 @@ const columns: readonly Column<AssociationRecord>[] = [
 	{ name: 'bytes', title: 'Received', align: 'end', tight: true, spare: true, cell: ({ bytes: size }) => bytes(size) },
 	{
 		name: 'duration',
-		title: 'Took',
+		title: 'Duration',
 		align: 'end',
 		tight: true,
 		spare: true,
@@ -49,7 +49,7 @@ const columns: readonly Column<AssociationRecord>[] = [
 	{ name: 'end', title: 'Ended', tight: true, cell: ({ end }) => <Badge tone={end === 'released' ? 'good' : 'warning'}>{end}</Badge> },
 ];
 
-/** Who sent images or asked for them over DICOM. What was refused of single images stands among the messages. */
+/** DICOM associations that sent or retrieved images. Single images that were refused are listed under Messages. */
 export function Associations() {
 	const site = useSiteScope();
 	const found = useList<AssociationRecord>(
@@ -60,7 +60,7 @@ export function Associations() {
 	return (
 		<Page
 			title="Associations"
-			lead="DICOM associations that were accepted, from their audit events. Those that only tried the connection are left out; who was turned away stands in the audit trail."
+			lead="Accepted DICOM associations that have ended. Connection tests (C-ECHO) are not listed. The audit trail lists rejected associations."
 			actions={
 				<Button icon="refresh" onClick={found.reload}>
 					Refresh
@@ -75,8 +75,8 @@ export function Associations() {
 				identify={({ id }) => id}
 				tone={({ failed, end }) => (failed > 0 ? 'danger' : end === 'released' ? undefined : 'warning')}
 				empty={
-					<Empty icon="remotes" title="No association yet">
-						<p>When a modality has sent images or asked for them, it stands here with what came of it.</p>
+					<Empty icon="remotes" title="No associations yet">
+						<p>When a modality has sent or retrieved images, its association appears here with the outcome.</p>
 					</Empty>
 				}
 			/>

@@ -17,7 +17,7 @@ import { toneOf } from './tone.ts';
 const columns: readonly Column<AuditRecord>[] = [
 	{ name: 'at', title: 'Time', tight: true, cell: ({ recorded_at }) => <Time at={recorded_at} /> },
 	{ name: 'action', title: 'Action', tight: true, cell: ({ action }) => <Badge tone={toneOf(action)}>{action}</Badge> },
-	{ name: 'subject', title: 'Of what', cell: ({ subject }) => <code>{subject}</code> },
+	{ name: 'subject', title: 'Subject', cell: ({ subject }) => <code>{subject}</code> },
 	{ name: 'actor', title: 'Who', cell: ({ actor }) => actor },
 	{ name: 'site', title: 'Site', cell: ({ site }) => (site === null ? <span class="muted">–</span> : <code>{site}</code>) },
 	{
@@ -44,7 +44,7 @@ export function Audit() {
 	return (
 		<Page
 			title="Audit"
-			lead="Every change with what it was before, every query of images, and who was turned away."
+			lead="Every change with the values before and after, access to patient data and images, and refused callers."
 			actions={
 				<LinkButton href={`/api/v1/audit.csv${queryText(Object.entries(query))}`} icon="download" download>
 					Export CSV
@@ -60,7 +60,7 @@ export function Audit() {
 				identify={({ id }) => id}
 				open={(event) => setOpened(event)}
 				empty={
-					<Empty icon="audit" title={filtered ? 'No event fits the filters' : 'Nothing has happened yet'}>
+					<Empty icon="audit" title={filtered ? 'No events match the filters' : 'No events yet'}>
 						{filtered && <Button onClick={() => setFilters(nothing)}>Clear the filters</Button>}
 					</Empty>
 				}

@@ -43,13 +43,13 @@ export function Event({ event, onClose }: { event: AuditRecord; onClose(): void 
 	);
 }
 
-/** What was before beside what is after; what did not change stands back. */
+/** Shows the values before and after side by side. Unchanged values are greyed. */
 function Difference({ before, after }: { before: Members | undefined; after: Members | undefined }) {
 	const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
 	return (
 		<div class="table-frame">
 			<table class="difference">
-				<caption class="visually-hidden">What changed</caption>
+				<caption class="visually-hidden">Changes</caption>
 				<thead>
 					<tr>
 						<th scope="col">Setting</th>

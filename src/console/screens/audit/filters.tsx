@@ -22,7 +22,7 @@ const nouns: readonly (readonly [value: string, label: string])[] = [
 	['mllp', 'MLLP'],
 ];
 
-/** What the API takes: instants in UTC. */
+/** Converts to the API's form, instants in UTC. */
 export function queryOf({ action, actor, ...period }: AuditFilters) {
 	return { action: action || undefined, actor: actor.trim() || undefined, ...instantsOf(period) };
 }
@@ -41,7 +41,7 @@ export function Filters({
 		<div class="filters">
 			<SearchInput label="Who" placeholder="E-mail, cli:root, sender" value={filters.actor} onValue={set('actor')} />
 			<label>
-				Of what
+				Actions on
 				<select value={filters.action} onChange={(event) => set('action')(event.currentTarget.value)}>
 					{nouns.map(([value, label]) => (
 						<option key={value} value={value}>

@@ -1,6 +1,6 @@
 import type { Tone } from '../../components/badge.tsx';
 
-/** `key.revoke` → the colour of what was done */
+/** Returns the colour for an action such as `key.revoke`. */
 export function toneOf(action: string): Tone {
 	const verb = action.split('.')[1] ?? '';
 	if (/^(revoke|remove|disable|refused|locked|failed)/.test(verb)) return 'danger';

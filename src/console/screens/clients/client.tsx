@@ -61,7 +61,7 @@ function Shown({ client, reload }: { client: ClientRecord; reload(): void }) {
 						onlyChanged
 						onSubmit={async (values) => {
 							await setClient({ id: client.id, ...changed(initial, values) });
-							say('The settings are saved; they hold within a second.');
+							say('Settings saved. They take effect within a second.');
 							reload();
 						}}
 					/>
@@ -79,7 +79,7 @@ function Shown({ client, reload }: { client: ClientRecord; reload(): void }) {
 function Toggle({ client, onClose, reload }: { client: ClientRecord; onClose(): void; reload(): void }) {
 	const act = async () => {
 		await (client.active ? disableClient : enableClient)({ id: client.id });
-		say(client.active ? `${client.name} is disabled.` : `${client.name} may send again.`);
+		say(client.active ? `${client.name} is disabled.` : `${client.name} is enabled.`);
 		onClose();
 		reload();
 	};
@@ -93,8 +93,8 @@ function Toggle({ client, onClose, reload }: { client: ClientRecord; onClose(): 
 		>
 			<p>
 				{client.active
-					? 'It is refused within a second, with its next message on open connections too. It can be enabled again.'
-					: 'It may send again within a second.'}
+					? 'Within a second its messages are refused, on open connections too. You can enable it again.'
+					: 'It can send again within a second.'}
 			</p>
 		</Confirm>
 	);
@@ -110,8 +110,8 @@ function Remove({ client, onClose }: { client: ClientRecord; onClose(): void }) 
 	return (
 		<Confirm title={`Remove ${client.name}?`} action="Remove client" name={client.name} danger onConfirm={act} onClose={onClose}>
 			<p>
-				Its settings are gone for good, and it is refused from now on. What it sent stays, and so do its entries in the audit. To stop it
-				for a while, disable it instead.
+				Its settings are deleted for good, and its messages are refused from now on. The data it sent and its audit events are kept. To stop
+				it for a while, disable it instead.
 			</p>
 		</Confirm>
 	);

@@ -35,7 +35,7 @@ export function Addresses({ addresses }: { addresses: readonly string[] }) {
 	);
 }
 
-/** What a sender has to say of itself, in the words of its protocol. */
+/** The values that a sender must state, in the terms of its protocol. */
 export function Sender({ client }: { client: ClientRecord }) {
 	const parts = [
 		['MSH-3', client.sending_application],
@@ -96,7 +96,7 @@ export function Clients() {
 	return (
 		<Page
 			title="Integration clients"
-			lead="Systems that send over MLLP or DICOM have no key: their address, and what they say of themselves, tells the site."
+			lead="Systems that send over MLLP or DICOM have no API key. Their address and what they state about themselves decide the site."
 			actions={
 				<>
 					<Button icon="search" onClick={() => setTesting(true)}>
@@ -124,7 +124,7 @@ export function Clients() {
 							{add}
 						</Empty>
 					) : (
-						<Empty icon="search" title="No client fits the search" />
+						<Empty icon="search" title="No clients match the search" />
 					)
 				}
 			/>
@@ -149,7 +149,7 @@ function NewClient({ site, onClose }: { site: string | undefined; onClose(): voi
 				onCancel={onClose}
 				onSubmit={async (values) => {
 					const client = await addClient(inputOf(values));
-					say(`${client.name} may send to ${client.site}.`);
+					say(`${client.name} can now send to ${client.site}.`);
 					onClose();
 					navigate(`/clients/${client.id}`);
 				}}

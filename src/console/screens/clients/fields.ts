@@ -13,12 +13,13 @@ const addresses: FieldDescription = {
 	required: true,
 	code: true,
 	placeholder: '192.0.2.10, 198.51.100.0/24',
-	hint: 'Single addresses or CIDR ranges, each ended by Enter. * lets any address in, and only where the service runs with ALLOW_ANY_SOURCE: without it anyone who reaches the port could send as this client.',
+	hint: 'Addresses or CIDR ranges; press Enter after each. * permits any address: anyone who can reach the port could then send as this client. It requires ALLOW_ANY_SOURCE.',
 	check: (part) =>
-		/^(\*|[\da-f.:]+(\/\d{1,3})?)$/i.test(part) ? undefined : `${part} is no address, no range such as 198.51.100.0/24, and not *.`,
+		/^(\*|[\da-f.:]+(\/\d{1,3})?)$/i.test(part) ? undefined : `${part} is not an IP address, a range such as 198.51.100.0/24, or *.`,
 };
 
-const event = (part: string) => (/^[A-Z]\d\d$/.test(part) ? undefined : `${part} is no event: a letter and two digits, such as A03.`);
+const event = (part: string) =>
+	/^[A-Z]\d\d$/.test(part) ? undefined : `${part} is not an event. An event is a letter and two digits, such as A03.`;
 
 const who: FieldGroup = {
 	fields: [
@@ -38,7 +39,7 @@ const who: FieldGroup = {
 const hl7: FieldGroup = {
 	title: 'HL7 v2',
 	when: (values) => list(values, 'protocols').includes('hl7-mllp'),
-	hint: 'Where several clients list an address, the one whose MSH fields fit is taken.',
+	hint: 'If several clients list an address, the one whose MSH fields match is used.',
 	fields: [
 		{ kind: 'text', name: 'sending_application', label: 'Sending application', hint: 'MSH-3', code: true, half: true, maxLength: 227 },
 		{ kind: 'text', name: 'sending_facility', label: 'Sending facility', hint: 'MSH-4', code: true, half: true, maxLength: 227 },
@@ -48,18 +49,18 @@ const hl7: FieldGroup = {
 			label: 'Acknowledgement',
 			required: true,
 			options: [
-				{ value: 'original', label: 'Original mode', hint: 'Always AA or AE; right for most senders.' },
-				{ value: 'enhanced', label: 'Enhanced mode', hint: 'CA, CE and CR as MSH-15 and 16 ask.' },
+				{ value: 'original', label: 'Original mode', hint: 'Always AA or AE. Right for most senders.' },
+				{ value: 'enhanced', label: 'Enhanced mode', hint: 'CA, CE and CR, as MSH-15 and MSH-16 request.' },
 			],
 		},
 		{
 			kind: 'list',
 			name: 'also',
-			label: 'Further events',
+			label: 'Additional events',
 			code: true,
 			half: true,
 			placeholder: 'A03, A11',
-			hint: `Of ${pageFact('hl7v2-optional-events')}; the others are taken anyway.`,
+			hint: `Choose from ${pageFact('hl7v2-optional-events')}. All other supported events are always accepted.`,
 			check: event,
 		},
 		{
@@ -69,7 +70,7 @@ const hl7: FieldGroup = {
 			code: true,
 			half: true,
 			placeholder: 'A60',
-			hint: 'Answered AA and logged, without effect.',
+			hint: 'They are answered AA and logged, but change nothing.',
 			check: event,
 		},
 	],
@@ -90,7 +91,7 @@ const dicom: FieldGroup = {
 	],
 };
 
-/** Those of the protocols that are chosen. */
+/** Returns the groups for the chosen protocols. */
 export function clientGroups(sites: readonly { slug: string; name: string }[] | undefined): readonly FieldGroup[] {
 	if (sites === undefined) return [who, hl7, dicom];
 	return [{ fields: [siteField(sites), ...who.fields] }, hl7, dicom];
@@ -126,7 +127,7 @@ export const blank: Values = {
 	grants: [],
 };
 
-/** What the API takes for a new client: members that are empty are left out. */
+/** Builds the API's input for a new client, without empty members. */
 export function inputOf(values: Values) {
 	const stated = Object.fromEntries(
 		['sending_application', 'sending_facility', 'calling_ae'].map((name) => [name, text(values, name)]).filter(([, value]) => value !== ''),

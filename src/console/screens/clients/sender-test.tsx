@@ -20,14 +20,14 @@ const groups: readonly FieldGroup[] = [
 				label: 'Called AE',
 				code: true,
 				half: true,
-				hint: 'With it, a DICOM association is asked about.',
+				hint: 'Fill this in to test a DICOM association.',
 			},
 			{ kind: 'text', name: 'calling_ae', label: 'Calling AE', code: true, half: true },
 		],
 	},
 ];
 
-/** Asks the service whom it would take a sender for, by what it decides by itself at this moment. */
+/** Asks the service which client a sender would match now. */
 export function SenderTest({ client }: { client?: ClientRecord }) {
 	const sites = useSites();
 	const [verdict, setVerdict] = useState<Verdict>();
@@ -52,7 +52,7 @@ export function SenderTest({ client }: { client?: ClientRecord }) {
 		announce(answer.reason);
 	};
 	return (
-		<Form groups={groups} initial={initial} action="Ask" onSubmit={ask}>
+		<Form groups={groups} initial={initial} action="Test" onSubmit={ask}>
 			{() => verdict && <Answered verdict={verdict} />}
 		</Form>
 	);
@@ -63,7 +63,7 @@ function Answered({ verdict: { outcome, site, client, reason } }: { verdict: Ver
 	if (outcome !== 'match') {
 		return (
 			<div class="verdict">
-				<strong>No: it would be turned away</strong>
+				<strong>No, it would be refused</strong>
 				<p>{sentence}</p>
 			</div>
 		);

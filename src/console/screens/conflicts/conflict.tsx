@@ -29,7 +29,7 @@ export function Conflict({ parameters: { id = '' } }: ScreenProps) {
 
 type Side = WholeConflict['stored'];
 
-/** What identifies an object, by name; what is nested is told by its path. */
+/** Lists the identifying elements by name. Nested elements are named by their path. */
 function elementsOf(side: Side): Map<string, string> {
 	const elements = new Map<string, string>();
 	const walk = (value: unknown, path: string) => {
@@ -56,23 +56,23 @@ function Shown({ conflict, up, reload }: { conflict: WholeConflict; up: { href: 
 			actions={
 				may('manager') && (
 					<>
-						{isOpen && <Button onClick={() => setKeep('stored')}>Keep the first…</Button>}
-						<Button onClick={() => setKeep('received')}>Take the new one…</Button>
+						{isOpen && <Button onClick={() => setKeep('stored')}>Keep the stored object…</Button>}
+						<Button onClick={() => setKeep('received')}>Use the received object…</Button>
 					</>
 				)
 			}
 		>
 			<div class="columns">
-				<SidePanel title="Stored: what is the instance now" side={conflict.stored} />
-				<SidePanel title="Received: what is kept aside" side={conflict.received} />
+				<SidePanel title="Stored (the current instance)" side={conflict.stored} />
+				<SidePanel title="Received (in quarantine)" side={conflict.received} />
 			</div>
-			<Panel title="What they say of themselves">
+			<Panel title="Identifying elements">
 				{(conflict.stored.attributes === null || conflict.received.attributes === null) && (
-					<p class="note warning">One of the objects cannot be read; the other one’s elements are shown.</p>
+					<p class="note warning">One of the objects cannot be read. The elements of the other one are shown.</p>
 				)}
 				<p class="prose">
 					{differs.length === 0
-						? 'They identify themselves alike: they differ in what is shown, such as the pixels.'
+						? 'The identifying elements are the same. The objects differ elsewhere, such as in the pixels.'
 						: `They differ in ${differs.join(', ')}.`}
 				</p>
 				<div class="table-frame">
@@ -102,8 +102,8 @@ function Shown({ conflict, up, reload }: { conflict: WholeConflict; up: { href: 
 			</Panel>
 			{keep && (
 				<Confirm
-					title={keep === 'stored' ? 'Keep the first?' : 'Take the new one?'}
-					action={keep === 'stored' ? 'Keep the first' : 'Take the new one'}
+					title={keep === 'stored' ? 'Keep the stored object?' : 'Use the received object?'}
+					action={keep === 'stored' ? 'Keep the stored object' : 'Use the received object'}
 					onConfirm={async () => {
 						await settleConflict({ id: conflict.id, keep });
 						say('The conflict is settled.');
@@ -114,8 +114,8 @@ function Shown({ conflict, up, reload }: { conflict: WholeConflict; up: { href: 
 				>
 					<p>
 						{keep === 'stored'
-							? 'Nothing changes for readers; the new object stays in quarantine.'
-							: 'Readers get the new object from now on; the former is kept in quarantine. It can be decided anew.'}
+							? 'Readers see no change. The received object stays in quarantine.'
+							: 'Readers get the received object from now on. The stored object goes into quarantine. You can change this decision later.'}
 					</p>
 				</Confirm>
 			)}

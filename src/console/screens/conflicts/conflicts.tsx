@@ -11,7 +11,7 @@ import { type ConflictRecord, listConflicts } from './calls.ts';
 
 export function ConflictState({ conflict }: { conflict: ConflictRecord }) {
 	if (conflict.settled_at === null) return <Badge tone="warning">open</Badge>;
-	const words: Readonly<Record<string, string>> = { stored: 'kept the first', received: 'took the new one' };
+	const words: Readonly<Record<string, string>> = { stored: 'kept stored', received: 'used received' };
 	return <Badge tone="good">{words[conflict.settlement ?? ''] ?? conflict.settlement ?? 'settled'}</Badge>;
 }
 
@@ -35,12 +35,12 @@ export function Conflicts() {
 	return (
 		<Page
 			title="Conflicts"
-			lead="Images that came with other content under a UID that was known. Both are kept until somebody decides which is the instance."
+			lead="Images received under a known UID but with different content. Both are kept until somebody decides which one to use."
 		>
 			<div class="filters">
 				<label class="check">
 					<input type="checkbox" checked={all} onChange={(event) => setAll(event.currentTarget.checked)} />
-					<span>Show the settled ones too</span>
+					<span>Also show settled conflicts</span>
 				</label>
 			</div>
 			<ListTable
@@ -52,7 +52,7 @@ export function Conflicts() {
 				href={({ id }) => `/conflicts/${id}`}
 				faded={({ settled_at: at }) => at !== null}
 				empty={
-					<Empty icon="conflicts" title={all ? 'There has been no conflict' : 'No conflict waits for a decision'}>
+					<Empty icon="conflicts" title={all ? 'No conflicts yet' : 'No conflicts wait for a decision'}>
 						<p>Storage commitment of an instance fails while it has an open conflict.</p>
 					</Empty>
 				}

@@ -48,12 +48,12 @@ function columns(onReplay: (group: FailureRecord) => void): readonly Column<Fail
 		{ name: 'site', title: 'Site', tight: true, cell: ({ site }) => <code>{site}</code> },
 		{
 			name: 'open',
-			title: 'Waiting',
+			title: 'Open',
 			align: 'end',
 			tight: true,
 			cell: ({ open, messages }) => (
 				<>
-					{open > 0 ? <Badge tone="danger">{open}</Badge> : <Badge tone="good">mended</Badge>}
+					{open > 0 ? <Badge tone="danger">{open}</Badge> : <Badge tone="good">resolved</Badge>}
 					<span class="sub">of {messages}</span>
 				</>
 			),
@@ -78,7 +78,7 @@ function columns(onReplay: (group: FailureRecord) => void): readonly Column<Fail
 	];
 }
 
-/** What was refused, by cause: a cause is mended once, and its messages are taken again together. */
+/** Refused messages by cause. The user resolves a cause once and replays its messages together. */
 export function Failures() {
 	const site = useSiteScope();
 	const [days, setDays] = useKept('failure window', '7');
@@ -94,7 +94,7 @@ export function Failures() {
 	return (
 		<Page
 			title="Failures"
-			lead="Refused messages by what refused them. Mend the cause, then take them again."
+			lead="Refused messages, grouped by cause. Resolve the cause, then replay them."
 			actions={
 				<Button icon="refresh" onClick={reload}>
 					Refresh
@@ -118,15 +118,15 @@ export function Failures() {
 			))}
 			<ListTable
 				list={{ ...groups, rows: groups.data ?? [], complete: true, more: () => {} }}
-				caption="Causes of failures, those that wait first"
+				caption="Causes of failures, causes with open messages first"
 				noun="cause"
 				columns={columns(setAsked)}
 				identify={({ site: of, id }) => `${of} ${id}`}
 				href={({ site: of, id }) => `/messages?${new URLSearchParams({ site: of, cause: id })}`}
 				faded={({ open }) => open === 0}
 				empty={
-					<Empty icon="check" title="Nothing was refused">
-						<p>Every message in this time was accepted.</p>
+					<Empty icon="check" title="No refused messages">
+						<p>No message was refused in this period.</p>
 					</Empty>
 				}
 			/>
@@ -137,11 +137,11 @@ export function Failures() {
 			)}
 			{asked && (
 				<Confirm
-					title={`Take ${count(asked.open, 'message')} again?`}
+					title={`Replay ${count(asked.open, 'message')}?`}
 					action="Replay"
 					onConfirm={async () => {
 						const run = await startReplay({ site: asked.site, cause: asked.id, since: since() });
-						say(`The replay of ${count(run.total, 'message')} has begun.`);
+						say(`The replay of ${count(run.total, 'message')} has started.`);
 						setAsked(undefined);
 						reload();
 					}}

@@ -19,7 +19,7 @@ const tones: Readonly<Record<ReplayRun['state'], Tone>> = {
 };
 const askMs = 1000;
 
-/** One replay of many messages; while it runs, how far it has come. */
+/** One replay of many messages, with its progress while it runs. */
 export function Run({ run: begun, onEnd }: { run: ReplayRun; onEnd(): void }) {
 	const [run, setRun] = useState(begun);
 	const [failure, setFailure] = useState<ApiFailure>();
@@ -49,7 +49,7 @@ export function Run({ run: begun, onEnd }: { run: ReplayRun; onEnd(): void }) {
 	const cancel = async () => {
 		try {
 			setRun(await cancelReplay({ id: run.id }));
-			say('The replay ends behind its current message.');
+			say('The replay stops after its current message.');
 			onEnd();
 		} catch (error) {
 			setFailure(asFailure(error));
@@ -58,8 +58,8 @@ export function Run({ run: begun, onEnd }: { run: ReplayRun; onEnd(): void }) {
 	const parts = [
 		[run.accepted, 'accepted'],
 		[run.refused, 'refused again'],
-		[run.other, 'known or ignored'],
-		[run.skipped, 'mended meanwhile'],
+		[run.other, 'already known or ignored'],
+		[run.skipped, 'no longer open'],
 	] as const;
 	return (
 		<section class="run" aria-label="Replay">
@@ -71,7 +71,7 @@ export function Run({ run: begun, onEnd }: { run: ReplayRun; onEnd(): void }) {
 				<Badge tone={tones[run.state]}>{run.state}</Badge>
 				{run.state === 'running' && may('manager') && <Button onClick={() => void cancel()}>Cancel</Button>}
 			</div>
-			<Progress label="Taken again" done={run.done} total={run.total} />
+			<Progress label="Replayed" done={run.done} total={run.total} />
 			<p class="muted">
 				{parts
 					.filter(([amount]) => amount > 0)

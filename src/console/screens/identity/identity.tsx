@@ -17,9 +17,9 @@ import { dismissIdentity, type IdentityPage, listIdentity } from './calls.ts';
 type Kind = 'overlay' | 'alike' | 'sharing';
 
 const leads: Readonly<Record<Kind, string>> = {
-	overlay: 'A message gave a known number another name and another birth date: perhaps another person’s data came under it.',
-	alike: 'Patients of the same name, birth date and gender under different numbers.',
-	sharing: 'Patients who share a number under different authorities, and their name or birth date.',
+	overlay: 'A message changed both name and birth date of a known patient. It may be about another person.',
+	alike: 'Patients with the same name, birth date and gender but different identifiers.',
+	sharing: 'Patients with the same number from different authorities, and the same name or birth date.',
 };
 
 export function Identity() {
@@ -30,11 +30,14 @@ export function Identity() {
 		content: () => <Work key={`${site} ${name}`} site={site} kind={name} />,
 	});
 	return (
-		<Page title="Identity" lead="Who may be somebody else, and who may be the same. What is judged is not listed again.">
+		<Page
+			title="Identity"
+			lead="Patients that may have been mixed up, and patients that may be the same person. Reviewed cases are not listed again."
+		>
 			<SiteNeeded icon="identity">
 				{(site) => (
 					<Tabs
-						label="Work lists"
+						label="Worklists"
 						chosen={kind}
 						onChoose={(name) => setKind(name as Kind)}
 						tabs={[
@@ -58,7 +61,7 @@ interface Found {
 const nothing: Found = { overlays: [], groups: [], next: null };
 const wanted = 10;
 
-/** The list is walked on by itself until there is something to be shown, or an end. */
+/** Reads further pages until there is something to show or the list ends. */
 function Work({ site, kind }: { site: string; kind: Kind }) {
 	const [found, setFound] = useState<Found>(nothing);
 	const [loading, setLoading] = useState(true);
@@ -108,13 +111,13 @@ function Work({ site, kind }: { site: string; kind: Kind }) {
 				/>
 			))}
 			{failure && <Problem failure={failure} onRetry={() => void walk(found, new AbortController().signal)} />}
-			{loading && <Loading lines={4} label="Looking through the patients" />}
+			{loading && <Loading lines={4} label="Searching the patients" />}
 			{!loading && failure === undefined && isEmpty && (
-				<Empty icon="check" title="Nothing to look at">
-					<p>No patient of this site waits to be judged here.</p>
+				<Empty icon="check" title="Nothing to review">
+					<p>This site has no patients to review in this list.</p>
 				</Empty>
 			)}
-			{!loading && found.next !== null && <Button onClick={() => void walk(found, new AbortController().signal)}>Look further</Button>}
+			{!loading && found.next !== null && <Button onClick={() => void walk(found, new AbortController().signal)}>Search further</Button>}
 		</>
 	);
 }
@@ -135,7 +138,7 @@ function Overlay({ site, overlay, onDismissed }: { site: string; overlay: Identi
 		<section class="case" aria-label="Possible overlay">
 			<div class="case-patients">
 				{overlay.before && <PatientCard site={site} patient={overlay.before} title="Before" />}
-				{overlay.after && <PatientCard site={site} patient={overlay.after} title="As the message left it" />}
+				{overlay.after && <PatientCard site={site} patient={overlay.after} title="After" />}
 			</div>
 			<div class="case-foot">
 				<span class="muted">
@@ -153,7 +156,7 @@ function Overlay({ site, overlay, onDismissed }: { site: string; overlay: Identi
 function Group({ site, patients, onDismissed }: { site: string; patients: PatientRecord[]; onDismissed(): void }) {
 	const [first, second] = patients;
 	return (
-		<section class="case" aria-label="Possibly one patient">
+		<section class="case" aria-label="Possible duplicate">
 			<div class="case-patients">
 				{patients.map((patient) => (
 					<PatientCard key={patient.id} site={site} patient={patient} />
@@ -186,7 +189,7 @@ function Dismiss({ words, site, patients, message, onDismissed }: DismissProps) 
 		setBusy(true);
 		try {
 			await dismissIdentity({ site, patients, ...(message === undefined ? {} : { message }) });
-			say('Noted; it is not listed again.');
+			say('Recorded. It will not be listed again.');
 			onDismissed();
 		} catch (error) {
 			say(asFailure(error).message, 'danger');

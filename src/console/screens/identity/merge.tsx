@@ -16,7 +16,7 @@ import { type PatientRecord, searchPatients } from '../patients/calls.ts';
 import { Identifiers } from '../patients/patients.tsx';
 import { type IdentityPreview, mergePatients, previewIdentity, unmergePatients } from './calls.ts';
 
-/** Two patients side by side, what a merge would move, and which of them stays. */
+/** Shows two patients side by side, which of them remains, and what a merge would move. */
 export function Merge({ parameters: { site = '', survivor = '', prior = '' } }: ScreenProps) {
 	const up = { href: `/identity?${new URLSearchParams({ site })}`, title: 'Identity' };
 	const answer = useAnswer(prior === '' ? undefined : (signal) => previewIdentity({ site, survivor, prior, operation: 'merge' }, signal), [
@@ -25,11 +25,7 @@ export function Merge({ parameters: { site = '', survivor = '', prior = '' } }: 
 		prior,
 	]);
 	return (
-		<Page
-			title="Merge patients"
-			up={up}
-			lead="The patient that stays gets the whole record of the other one, whose numbers lead to it from then on."
-		>
+		<Page title="Merge patients" up={up} lead="The surviving patient receives all records and identifiers of the other one.">
 			{prior === '' && <Choose site={site} survivor={survivor} />}
 			{prior !== '' && answer.failure && <Problem failure={answer.failure} onRetry={answer.reload} />}
 			{prior !== '' && !answer.data && !answer.failure && <Loading lines={6} />}
@@ -38,7 +34,7 @@ export function Merge({ parameters: { site = '', survivor = '', prior = '' } }: 
 	);
 }
 
-/** Who is to be merged into the patient: found by a search, whose text stays on the page. */
+/** Finds the patient to merge. The search text never enters a URL. */
 function Choose({ site, survivor }: { site: string; survivor: string }) {
 	const [search, setSearch] = useState('');
 	const found = useList<PatientRecord>(
@@ -61,7 +57,7 @@ function Choose({ site, survivor }: { site: string; survivor: string }) {
 				]}
 				identify={({ id }) => id}
 				href={({ id }) => `/identity/${site}/merge/${survivor}/${id}`}
-				empty={<Empty icon="patients" title="No patient fits" />}
+				empty={<Empty icon="patients" title="No patients match" />}
 			/>
 		</Panel>
 	);
@@ -88,8 +84,8 @@ function Moves({ preview }: { preview: IdentityPreview }) {
 			{identifiers.length > 0 && (
 				<li>
 					{preview.operation === 'merge'
-						? 'These numbers lead to the patient that stays: '
-						: 'These numbers lead to the former patient again: '}
+						? 'These identifiers will belong to the surviving patient: '
+						: 'These identifiers will belong to the other patient again: '}
 					{identifiers.map((value) => (
 						<code key={value} class="chip">
 							{value}
@@ -107,20 +103,20 @@ function Preview({ site, preview }: { site: string; preview: IdentityPreview }) 
 	return (
 		<>
 			<div class="columns">
-				<Panel title="Stays">
+				<Panel title="Surviving patient">
 					<Facts facts={factsOf(survivor)} />
 				</Panel>
-				<Panel title="Is merged into it">
+				<Panel title="Merged into the surviving patient">
 					<Facts facts={factsOf(prior)} />
 				</Panel>
 			</div>
 			<Panel title="What moves">
 				<Moves preview={preview} />
-				{obstacle && <p class="note warning">It cannot be done: {obstacle}.</p>}
+				{obstacle && <p class="note warning">They cannot be merged: {obstacle}.</p>}
 			</Panel>
 			<div class="actions">
 				<Button icon="replay" onClick={() => navigate(`/identity/${site}/merge/${prior.id}/${survivor.id}`, { replace: true })}>
-					The other one stays
+					Swap the patients
 				</Button>
 				{may('manager') && (
 					<Button kind="primary" disabled={obstacle !== null} onClick={() => setAsking(true)}>
@@ -140,14 +136,14 @@ function Preview({ site, preview }: { site: string; preview: IdentityPreview }) 
 					}}
 					onClose={() => setAsking(false)}
 				>
-					<p>It takes its place in the site’s queue like a merge that a registration sends. It can be undone at the patient’s page.</p>
+					<p>The merge joins the site’s queue, like one that a registration system sends. You can undo it on the patient’s page.</p>
 				</Confirm>
 			)}
 		</>
 	);
 }
 
-/** A button that shows what undoing a merge gives back, and does it. */
+/** A button that shows what undoing a merge would move, and then undoes it. */
 export function Unmerge({
 	site,
 	survivor,
@@ -183,7 +179,7 @@ function UnmergeDialog({ site, survivor, prior, onDone, onClose }: UnmergeProps)
 		return (
 			<Dialog title="Unmerge" onClose={onClose} size="small">
 				{answer.failure && <Problem failure={answer.failure} onRetry={answer.reload} />}
-				{answer.data?.obstacle && <p class="note warning">It cannot be done: {answer.data.obstacle}.</p>}
+				{answer.data?.obstacle && <p class="note warning">The merge cannot be undone: {answer.data.obstacle}.</p>}
 				{!answer.data && !answer.failure && <Loading />}
 			</Dialog>
 		);
@@ -191,7 +187,7 @@ function UnmergeDialog({ site, survivor, prior, onDone, onClose }: UnmergeProps)
 	const preview = answer.data;
 	return (
 		<Confirm
-			title="Tell these patients apart?"
+			title="Undo this merge?"
 			action="Unmerge"
 			danger
 			onConfirm={async () => {

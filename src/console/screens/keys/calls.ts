@@ -9,5 +9,5 @@ export type CreatedKey = z.output<typeof createdKey>;
 export const listKeys = call<{ site?: string | undefined }, KeyRecord[]>('GET', '/keys');
 export const createKey = call<z.input<typeof createKeyInput>, CreatedKey>('POST', '/keys');
 export const revokeKey = call<{ id: string }, KeyRecord>('POST', '/keys/{id}/revoke');
-/** Who may own a key. */
+/** The users who may own a key. */
 export const listOwners = call<object, UserRecord[]>('GET', '/users');

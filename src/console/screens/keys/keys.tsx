@@ -20,7 +20,7 @@ const columns = (revoke: (key: KeyRecord) => void): readonly Column<KeyRecord>[]
 		title: 'Key',
 		cell: ({ label, prefix }) => (
 			<>
-				{label === '' ? 'Without a label' : label}
+				{label === '' ? 'No label' : label}
 				<code class="sub">{prefix}…</code>
 			</>
 		),
@@ -71,7 +71,7 @@ export function Keys() {
 	return (
 		<Page
 			title="API keys"
-			lead="FHIR, DICOMweb, HL7 over HTTP and MPPS take a key, which is of one site and acts for its owner."
+			lead="FHIR, DICOMweb, HL7 over HTTP and MPPS over HTTP require an API key. A key belongs to one site and one owner."
 			actions={add}
 		>
 			<SearchField label="Search keys" value={search} onValue={setSearch} placeholder="Label, prefix, owner" />
@@ -84,12 +84,12 @@ export function Keys() {
 				faded={({ revoked_at }) => revoked_at !== null}
 				empty={
 					search === '' ? (
-						<Empty icon="keys" title="No keys yet">
-							<p>Whoever reads through FHIR or sends over HTTP needs one. It is shown once, when it is made.</p>
+						<Empty icon="keys" title="No API keys yet">
+							<p>A system needs an API key to read through FHIR or to send over HTTP. The key is shown only once, when it is created.</p>
 							{add}
 						</Empty>
 					) : (
-						<Empty icon="search" title="No key fits the search" />
+						<Empty icon="search" title="No API keys match the search" />
 					)
 				}
 			/>

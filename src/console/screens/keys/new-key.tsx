@@ -33,7 +33,7 @@ export function NewKey({ site, onClose, onCreated }: { site: string | undefined;
 									label: 'Owner',
 									required: true,
 									half: true,
-									hint: 'When the owner is disabled, so is the key.',
+									hint: 'If the owner is disabled, the key stops working.',
 									options: options.map((owner) => ({ value: owner, label: owner })),
 								},
 								{
@@ -42,7 +42,7 @@ export function NewKey({ site, onClose, onCreated }: { site: string | undefined;
 									label: 'Label',
 									maxLength: 200,
 									placeholder: 'Viewer of the emergency department',
-									hint: 'What uses it, so that you know later what revoking it ends.',
+									hint: 'The system that uses the key, so that you know later what stops if you revoke it.',
 								},
 							],
 						},
@@ -59,15 +59,15 @@ export function NewKey({ site, onClose, onCreated }: { site: string | undefined;
 	);
 }
 
-/** The only time that the key is seen. */
+/** Shows the key, which is possible only once. */
 export function Secret({ created, onClose }: { created: CreatedKey; onClose(): void }) {
 	const key = useRef<HTMLPreElement>(null);
 	const line = useRef<HTMLPreElement>(null);
 	const port = pageFact('fhir-port');
 	const curl = `curl -H 'X-API-Key: ${created.key}' '${location.protocol}//${location.hostname}:${port}/fhir/Patient?_count=5'`;
 	return (
-		<Dialog title="Your new key" onClose={onClose}>
-			<p class="note warning">Copy it now: it is shown this once, and nobody can look it up later.</p>
+		<Dialog title="Your new API key" onClose={onClose}>
+			<p class="note warning">Copy the key now. It is shown only once, and nobody can look it up later.</p>
 			<div class="secret">
 				<div class="secret-head">
 					<h3>Key for {created.site}</h3>
@@ -80,10 +80,12 @@ export function Secret({ created, onClose }: { created: CreatedKey; onClose(): v
 			<div class="secret">
 				<div class="secret-head">
 					<h3>Try it</h3>
-					<Copy text={curl} label="Copy line" from={line} />
+					<Copy text={curl} label="Copy command" from={line} />
 				</div>
 				<pre ref={line}>{curl}</pre>
-				<p class="hint">It reads the site’s patients through FHIR. Behind a proxy, change host and port to its own.</p>
+				<p class="hint">
+					This reads patients of the site through FHIR. If the service is behind a proxy, use the host and port of the proxy.
+				</p>
 			</div>
 			<div class="actions">
 				<Button kind="primary" onClick={onClose}>

@@ -31,7 +31,7 @@ type Query = NonNullable<Parameters<typeof searchMessages>[0]>;
 const outcomes = ['accepted', 'refused', 'ignored', 'duplicate'] as const;
 const types = ['ADT^A01', 'ADT^A04', 'ADT^A08', 'ADT^A40', 'ORU^R01', 'PRPA_IN201301UV02', 'MPPS COMPLETED', 'MPPS N-CREATE', 'MPPS N-SET'];
 
-/** What the API takes: instants in UTC; what is empty is not asked for. */
+/** Converts to the API's form: instants in UTC, without empty filters. */
 export function queryOf({ patient, control, type, outcome, kind, surface, client, ...period }: MessageFilters): Partial<Query> {
 	return {
 		patient: patient.trim() || undefined,

@@ -66,11 +66,11 @@ function Shown({ message }: { message: MessageReading }) {
 							['Received', <Time key="at" at={message.received_at} />],
 							['Latency', milliseconds(message.latency_ms)],
 							['Site', <code key="site">{message.site}</code>],
-							['By', surfaceNames[message.surface] ?? message.surface],
+							['Surface', surfaceNames[message.surface] ?? message.surface],
 							['Client', message.client],
 							['From', <code key="source">{message.source}</code>],
 							['Control id', message.control_id && <code>{message.control_id}</code>],
-							['Place in the site’s order', String(message.sequence)],
+							['Sequence number in the site', String(message.sequence)],
 						]}
 					/>
 				</Panel>
@@ -93,15 +93,16 @@ function Shown({ message }: { message: MessageReading }) {
 	);
 }
 
-/** `Patient/1/_history/2` → the patient's page; of another type its patient's, where that is known. */
+/** Links `Patient/1/_history/2` to the patient's page, and other types to the page of their patient if it is known. */
 function Effects({ message }: { message: MessageReading }) {
 	const [patient] = message.patients;
 	return (
-		<Panel title="What became of it">
+		<Panel title="Outcome">
 			<ul class="links">
 				{message.patients.map(({ id, name }) => (
 					<li key={id}>
-						{message.changed.length > 0 ? 'Patient' : 'Under its number:'} <a href={`/patients/${message.site}/${id}`}>{name || id}</a>
+						{message.changed.length > 0 ? 'Patient' : 'Patient with this identifier:'}{' '}
+						<a href={`/patients/${message.site}/${id}`}>{name || id}</a>
 					</li>
 				))}
 				{message.changed.slice(0, 50).map((version) => {
@@ -121,12 +122,12 @@ function Effects({ message }: { message: MessageReading }) {
 				)}
 				{message.replays.map(({ id, outcome, received_at: at }) => (
 					<li key={id}>
-						<a href={`/messages/${id}`}>Taken again</a> <Time at={at} /> <Outcome outcome={outcome} />
+						<a href={`/messages/${id}`}>Replayed</a> <Time at={at} /> <Outcome outcome={outcome} />
 					</li>
 				))}
 			</ul>
 			{message.changed.length === 0 && message.replays.length === 0 && (
-				<p class="muted">{message.outcome === 'accepted' ? 'Nothing was new in it.' : 'It changed nothing.'}</p>
+				<p class="muted">{message.outcome === 'accepted' ? 'The message contained nothing new.' : 'The message changed nothing.'}</p>
 			)}
 			{patient && message.changed.length > 0 && (
 				<LinkButton href={`/patients/${message.site}/${patient.id}`} icon="patients">
@@ -141,16 +142,14 @@ function Replay({ message, onClose }: { message: MessageReading; onClose(): void
 	const replay = async () => {
 		const { id, outcome, failure } = await replayMessage({ id: message.id });
 		if (outcome === 'refused') say(`Refused again: ${failure ?? ''}`, 'danger');
-		else say('The message was taken again.');
+		else say('The message was replayed.');
 		onClose();
 		navigate(`/messages/${id}`);
 	};
 	return (
-		<Confirm title="Take this message again?" action="Replay" onConfirm={replay} onClose={onClose}>
-			<p>It goes through the site’s queue like any message, by the settings that its client has now, and stands in the log as a new one.</p>
-			{message.outcome === 'accepted' && (
-				<p>It was accepted before. What it states is written again; what came later may be overwritten.</p>
-			)}
+		<Confirm title="Replay this message?" action="Replay" onConfirm={replay} onClose={onClose}>
+			<p>The message joins the site’s queue, uses the current settings of its client, and is logged as a new message.</p>
+			{message.outcome === 'accepted' && <p>It was already accepted. A replay writes its content again and may overwrite later changes.</p>}
 		</Confirm>
 	);
 }

@@ -38,7 +38,7 @@ export const messageColumns: readonly Column<MessageRecord>[] = [
 	{ name: 'latency', title: 'Latency', align: 'end', tight: true, spare: true, cell: ({ latency_ms }) => milliseconds(latency_ms) },
 ];
 
-/** The message log. What is searched for stands in no address: it may be a patient's. */
+/** The message log. Search texts may be a patient's data, so they never enter a URL. */
 export function Messages() {
 	const site = useSiteScope();
 	const cause = usePlace().query.get('cause') ?? undefined;
@@ -53,11 +53,13 @@ export function Messages() {
 	return (
 		<Page
 			title="Messages"
-			lead={cause === undefined ? 'Everything that was received, what became of it, and why.' : 'The refused messages of one cause.'}
+			lead={
+				cause === undefined ? 'Every message that was received, with its outcome and the reason.' : 'The refused messages of one cause.'
+			}
 			{...(cause === undefined ? {} : { up: { href: '/failures', title: 'Failures' } })}
 			actions={
 				<>
-					{may('administrator') && <LinkButton href="/unmatched">Of no site</LinkButton>}
+					{may('administrator') && <LinkButton href="/unmatched">Unmatched messages</LinkButton>}
 					<Button icon="refresh" onClick={found.reload}>
 						Refresh
 					</Button>
@@ -74,11 +76,11 @@ export function Messages() {
 				href={({ id }) => `/messages/${id}`}
 				tone={({ outcome, flags }) => (outcome === 'refused' ? 'danger' : flags.length > 0 ? 'warning' : undefined)}
 				empty={
-					<Empty icon="messages" title={filtered ? 'No message fits the filters' : 'No message has come yet'}>
+					<Empty icon="messages" title={filtered ? 'No messages match the filters' : 'No messages yet'}>
 						{filtered ? (
 							<Button onClick={() => setFilters(noFilters)}>Clear the filters</Button>
 						) : (
-							<p>As soon as a client or a key of a site sends, its messages stand here with their answers.</p>
+							<p>Messages appear here with their answers as soon as a system sends to a site.</p>
 						)}
 					</Empty>
 				}

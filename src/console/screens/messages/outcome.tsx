@@ -7,18 +7,18 @@ export function Outcome({ outcome }: { outcome: string }) {
 	return <Badge tone={tones[outcome] ?? 'neutral'}>{outcome}</Badge>;
 }
 
-/** Kinds of messages as people know them. Edits of reports are not logged. */
+/** Display names of message kinds. Edits of reports are not logged. */
 export const kindNames: Readonly<Record<Exclude<NonNullable<MessageRecord['kind']>, 'report'>, string>> = {
 	hl7v2: 'HL7 v2',
 	hl7v3: 'HL7 v3 and documents',
 	fhir: 'FHIR request',
 	mpps: 'Procedure step report',
 	instance: 'Image',
-	conflict: 'Decision on a conflict',
-	identity: 'Merge by a person',
+	conflict: 'Settled conflict',
+	identity: 'Patient merge or unmerge',
 };
 
-/** Surfaces as people know them. */
+/** Display names of surfaces. */
 export const surfaceNames: Readonly<Record<string, string>> = {
 	mllp: 'MLLP',
 	'hl7-http': 'HL7 over HTTP',

@@ -1,6 +1,6 @@
 import type { FieldReading, Reading, SegmentReading } from '#administration/reading/reading.ts';
 
-/** A message as it is read: by segments and fields, or as indented text. */
+/** Shows a message by segments and fields, or as indented text. */
 export function ReadingView({ reading, label }: { reading: Reading; label: string }) {
 	return (
 		<div class="reading">
@@ -9,15 +9,15 @@ export function ReadingView({ reading, label }: { reading: Reading; label: strin
 			) : (
 				<>
 					{reading.format === 'json' && reading.head.length > 0 && <RawText label="Head of the request" text={reading.head.join('\n')} />}
-					<RawText label={label} text={reading.text === '' ? 'Nothing was received or answered.' : reading.text} />
+					<RawText label={label} text={reading.text === '' ? 'No content.' : reading.text} />
 				</>
 			)}
-			{reading.is_cut && <p class="note warning">The message is longer than what is shown.</p>}
+			{reading.is_cut && <p class="note warning">Only the beginning of the message is shown.</p>}
 		</div>
 	);
 }
 
-/** Text as it came. What scrolls has to be within reach of the keyboard (WCAG 2.1.1). */
+/** The text as received. A scrolling region must be reachable by keyboard (WCAG 2.1.1). */
 export function RawText({ label, text }: { label: string; text: string }) {
 	return (
 		<section aria-label={label}>
@@ -34,7 +34,7 @@ function SegmentView({ segment }: { segment: SegmentReading }) {
 		<details class="segment" open={segment.fields.length > 0}>
 			<summary>
 				<code>{segment.id}</code>
-				<span>{segment.name ?? 'a segment that the standard does not name'}</span>
+				<span>{segment.name ?? 'not a segment of the standard'}</span>
 				{segment.sequence > 1 && <span class="muted">no. {segment.sequence}</span>}
 			</summary>
 			<table class="fields-table">
@@ -64,7 +64,7 @@ function FieldView({ id, field }: { id: string; field: FieldReading }) {
 				{field.datatype && <small title="datatype">{field.datatype}</small>}
 			</td>
 			<td>
-				{field.deletes && <em>“”: the value is to be deleted</em>}
+				{field.deletes && <em>“” deletes the value</em>}
 				{!field.deletes &&
 					field.repetitions.map((repetition, index) => (
 						<div key={index} class="repetition">

@@ -9,8 +9,8 @@ import { listUnmatched, type UnmatchedRecord } from './calls.ts';
 import { surfaceNames } from './outcome.tsx';
 
 const reasons: Readonly<Record<string, string>> = {
-	'no-sender': 'MSH-3 and MSH-4 fit no client of the address',
-	tie: 'clients of several sites fit alike',
+	'no-sender': 'MSH-3 and MSH-4 match no client with this address',
+	tie: 'clients of several sites match equally well',
 };
 
 const columns: readonly Column<UnmatchedRecord>[] = [
@@ -19,10 +19,10 @@ const columns: readonly Column<UnmatchedRecord>[] = [
 	{ name: 'reason', title: 'Why', cell: ({ reason }) => reasons[reason] ?? reason },
 	{ name: 'type', title: 'Type', tight: true, cell: ({ message_type: type }) => <code>{type || '–'}</code> },
 	{ name: 'control', title: 'Control id', spare: true, cell: ({ control_id: id }) => <code>{id || '–'}</code> },
-	{ name: 'surface', title: 'By', tight: true, spare: true, cell: ({ surface }) => <Badge>{surfaceNames[surface] ?? surface}</Badge> },
+	{ name: 'surface', title: 'Surface', tight: true, spare: true, cell: ({ surface }) => <Badge>{surfaceNames[surface] ?? surface}</Badge> },
 ];
 
-/** What came from an address of a client and belongs to no site; its sender was answered AE. */
+/** Messages that came from a client's address but matched no site. Their senders got AE. */
 export function Unmatched() {
 	const found = useList<UnmatchedRecord>(
 		(page, signal) => listUnmatched({ ...page }, signal),
@@ -33,7 +33,7 @@ export function Unmatched() {
 		<Page
 			title="Unmatched messages"
 			up={{ href: '/messages', title: 'Messages' }}
-			lead="They came from the address of a client, and belong to no site. Their senders were answered AE and keep them."
+			lead="Messages that came from the address of a client but matched no site. Their senders received AE and keep them."
 			actions={
 				<LinkButton href="/clients" icon="clients">
 					Integration clients
@@ -47,8 +47,8 @@ export function Unmatched() {
 				columns={columns}
 				identify={({ id }) => id}
 				empty={
-					<Empty icon="check" title="Every message has found its site">
-						<p>“Would this sender match?” at the integration clients tells beforehand whose a sender would be.</p>
+					<Empty icon="check" title="No unmatched messages">
+						<p>To test a sender in advance, use “Would this sender match?” under Integration clients.</p>
 					</Empty>
 				}
 			/>

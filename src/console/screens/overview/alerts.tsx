@@ -5,7 +5,7 @@ import { announce } from '../../components/toast.tsx';
 import { count } from '../../format.ts';
 import type { Alert } from './calls.ts';
 
-/** What an operator would be called for now. */
+/** The active alerts. */
 export function Alerts({ alerts }: { alerts: readonly Alert[] }) {
 	const identity = alerts.map(({ name, summary }) => `${name} ${summary}`).join('; ');
 	useEffect(() => {

@@ -2,10 +2,10 @@ import type { Point } from '../../components/chart.tsx';
 import type { Alert, OverviewPoint } from './calls.ts';
 
 export const hourMs = 3_600_000;
-/** Between two points. */
+/** The interval between two points. */
 const pointMs = 10_000;
 
-/** The points of the last hour, each time once, in order. */
+/** Merges points of the last hour, in order and without duplicates. */
 export function merged(before: readonly OverviewPoint[], more: readonly OverviewPoint[]): OverviewPoint[] {
 	const byTime = new Map([...before, ...more].map((point) => [point.at, point]));
 	const points = [...byTime.values()].sort((left, right) => Date.parse(left.at) - Date.parse(right.at));
@@ -13,15 +13,15 @@ export function merged(before: readonly OverviewPoint[], more: readonly Overview
 	return last === undefined ? [] : points.filter(({ at }) => Date.parse(at) > Date.parse(last.at) - hourMs);
 }
 
-/** What a line shows of the points that fall on one dot of it. */
+/** Reduces the points that share one dot of a line to a value. */
 type Fold = (values: readonly number[]) => number;
 export const highest: Fold = (values) => Math.max(...values);
 export const mean: Fold = (values) => values.reduce((total, value) => total + value, 0) / values.length;
 
-/** An hour is 120 dots; more are noise at the size of the charts. */
+/** An hour has 120 dots. More would be noise at the size of the charts. */
 const dotMs = 30_000;
 
-/** One figure over time; where points are missing, the line is broken. */
+/** Draws one figure over time. Missing points break the line. */
 export function line(points: readonly OverviewPoint[], value: (point: OverviewPoint) => number | null, fold: Fold): Point[] {
 	const dots = Map.groupBy(points, ({ at }) => Math.floor(Date.parse(at) / dotMs));
 	const drawn: Point[] = [];
@@ -42,7 +42,7 @@ export function lastMinute(points: readonly OverviewPoint[], value: (point: Over
 
 export const perSecond = (count: number) => count / (pointMs / 1000);
 
-/** The figures of the overview, and the alerts that speak of each. */
+/** The figures of the overview, each with its alerts. */
 const alertsOf = {
 	rate: ['ConnectionsRefused', 'FrameErrors', 'KeysRefused', 'SendersDropped', 'HttpErrors', 'ShardDown', 'WorkerRestarts', 'DatabaseDown'],
 	refused: ['RefusalsHigh', 'UnmatchedMessages', 'UnmatchedDropped'],

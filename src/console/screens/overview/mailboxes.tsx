@@ -4,7 +4,7 @@ import { count } from '../../format.ts';
 import { useSites } from '../../scope.ts';
 import type { OverviewState } from './calls.ts';
 
-/** Where messages wait, the most first. */
+/** The mailboxes with waiting messages, fullest first. */
 export function Mailboxes({ mailboxes }: Pick<OverviewState, 'mailboxes'>) {
 	const sites = useSites();
 	const rows = mailboxes.filter(({ waiting }) => waiting > 0).sort((left, right) => right.waiting - left.waiting);
@@ -12,10 +12,10 @@ export function Mailboxes({ mailboxes }: Pick<OverviewState, 'mailboxes'>) {
 	return (
 		<Panel title="Mailboxes by site">
 			{rows.length === 0 ? (
-				<p class="muted">Nothing waits: every message is written as it comes.</p>
+				<p class="muted">No messages are waiting.</p>
 			) : (
 				<Table
-					caption="Messages that wait, by site"
+					caption="Waiting messages by site"
 					rows={rows}
 					identify={({ site }) => site}
 					href={({ site }) => `/sites/${site}`}

@@ -23,7 +23,7 @@ export function Overview() {
 		return follow(livePath, { point, state: (holds: OverviewState) => setNow(holds) }, setState);
 	}, []);
 	useEffect(() => {
-		// What happened meanwhile is in the answer, not in the events; and who is signed in no longer is told so by it.
+		// The answer has the points missed in the meantime, and shows if the sign-in session has ended.
 		if (state === 'lost' || (state === 'open' && answer.data !== undefined)) answer.reload();
 	}, [state]);
 	const marks = <Connection state={state} />;
@@ -44,14 +44,14 @@ export function Overview() {
 
 function Connection({ state }: { state: LiveState }) {
 	if (state === 'open') return <Badge tone="good">Live</Badge>;
-	return <Badge tone={state === 'lost' ? 'warning' : 'neutral'}>{state === 'lost' ? 'Connection lost, trying again' : 'Connecting'}</Badge>;
+	return <Badge tone={state === 'lost' ? 'warning' : 'neutral'}>{state === 'lost' ? 'Connection lost, reconnecting' : 'Connecting'}</Badge>;
 }
 
 type Described = Omit<TileProps, 'tone'> & { name: Figure };
 
 function Figures({ overview, points }: { overview: OverviewState; points: readonly OverviewPoint[] }) {
 	const { alerts, mailboxes, storage_bytes } = overview;
-	/** Who is of some sites only is not shown what cannot be told by site. */
+	/** Figures that cannot be split by site are shown only to users with access to all sites. */
 	const whole = points.at(-1)?.associations !== null;
 	const storage: Described = {
 		name: 'storage',
@@ -86,12 +86,12 @@ function traffic(points: readonly OverviewPoint[], waitingSites: number): Descri
 			name: 'rate',
 			title: 'Messages received',
 			value: figure(perSecond(last?.received ?? 0)),
-			unit: 'a second',
+			unit: 'per second',
 			note: `${count(
 				sum(({ received }) => received),
 				'message',
 			)} in the last hour`,
-			chart: 'Messages received a second',
+			chart: 'Messages received per second',
 			series: [{ name: 'received', points: line(points, ({ received }) => perSecond(received), mean) }],
 		},
 		{
@@ -103,7 +103,7 @@ function traffic(points: readonly OverviewPoint[], waitingSites: number): Descri
 				sum(({ refused }) => refused),
 				'message',
 			)} in the last hour`,
-			chart: 'Messages refused in ten seconds',
+			chart: 'Messages refused per ten seconds',
 			series: [{ name: 'refused', points: line(points, ({ refused }) => refused, highest) }],
 		},
 		{
@@ -111,7 +111,7 @@ function traffic(points: readonly OverviewPoint[], waitingSites: number): Descri
 			title: 'Waiting in mailboxes',
 			value: figure(last?.waiting ?? 0),
 			unit: last?.waiting === 1 ? 'message' : 'messages',
-			note: waitingSites === 0 ? 'No site has to wait' : `Of ${count(waitingSites, 'site')}`,
+			note: waitingSites === 0 ? 'No messages waiting' : `In ${count(waitingSites, 'site')}`,
 			chart: 'Messages waiting',
 			series: [{ name: 'waiting', points: line(points, ({ waiting }) => waiting, highest) }],
 		},
@@ -140,8 +140,8 @@ function ofTheNode(points: readonly OverviewPoint[]): Described[] {
 			title: 'DICOM associations',
 			value: figure(points.at(-1)?.associations ?? 0),
 			unit: 'open',
-			note: 'From modalities and archives',
-			chart: 'Associations open',
+			note: 'With modalities and archives',
+			chart: 'Open associations',
 			series: [{ name: 'open', points: line(points, ({ associations }) => associations, highest) }],
 		},
 	];

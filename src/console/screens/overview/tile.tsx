@@ -4,15 +4,15 @@ import { hourMs } from './figures.ts';
 
 export interface TileProps extends Pick<ChartProps, 'series' | 'format' | 'top' | 'tone'> {
 	title: string;
-	/** Now. */
+	/** The current value. */
 	value: string;
 	unit: string;
 	note: string;
-	/** What the chart shows, in what. */
+	/** The title and unit of the chart. */
 	chart: string;
 }
 
-/** One figure: now, and over the last hour. */
+/** One figure: its current value and the last hour. */
 export function Tile({ title, value, unit, note, chart, tone, series, ...rest }: TileProps) {
 	const to = series[0]?.points.at(-1)?.at ?? Date.now();
 	return (

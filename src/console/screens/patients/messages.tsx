@@ -4,7 +4,7 @@ import { ListTable } from '../../components/table.tsx';
 import { type MessageRecord, searchMessages } from '../messages/calls.ts';
 import { messageColumns } from '../messages/messages.tsx';
 
-/** The messages of the log about one patient, under all of the patient's identifiers. */
+/** The logged messages about one patient, under all of the patient's identifiers. */
 export function Messages({ site, id }: { site: string; id: string }) {
 	const found = useList<MessageRecord>(
 		(page, signal) => searchMessages({ site, patient_id: id, ...page }, signal),
@@ -20,8 +20,8 @@ export function Messages({ site, id }: { site: string; id: string }) {
 			identify={(message) => message.id}
 			href={(message) => `/messages/${message.id}`}
 			empty={
-				<Empty icon="messages" title="No message of the log is about this patient">
-					<p>What came by FHIR or with images leaves its trace in the record itself.</p>
+				<Empty icon="messages" title="No messages about this patient">
+					<p>FHIR requests and images are not listed here. The record itself shows where its values came from.</p>
 				</Empty>
 			}
 		/>

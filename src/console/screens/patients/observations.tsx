@@ -15,7 +15,7 @@ interface Group {
 	rows: readonly Observation[];
 }
 
-/** What was observed under one code, the latest first. */
+/** The observations with one code, latest first. */
 export function grouped(rows: readonly Observation[]): Group[] {
 	const groups = new Map<string, Observation[]>();
 	for (const row of rows) {
@@ -53,10 +53,10 @@ const shared = {
 	origin: { name: 'origin', title: 'From', tight: true, cell: ({ origin }: Observation) => <Origin origin={origin} /> },
 };
 
-/** The latest of each code with its course; a code opens into all that was observed under it. */
+/** The latest observation of each code with its trend. A code opens into all of its observations. */
 export function Observations({ rows }: { site: string; rows: readonly Observation[] }) {
 	const [opened, setOpened] = useState<string>();
-	if (rows.length === 0) return <Empty icon="patients" title="Nothing was observed" />;
+	if (rows.length === 0) return <Empty icon="patients" title="No observations" />;
 	const groups = grouped(rows);
 	const chosen = groups.find(({ key }) => key === opened);
 	if (chosen !== undefined) {
@@ -81,13 +81,13 @@ export function Observations({ rows }: { site: string; rows: readonly Observatio
 	const lift = (column: Column<Observation>): Column<Group> => ({ ...column, cell: ({ latest }) => column.cell(latest) });
 	return (
 		<Table
-			caption="Observations by code, the latest of each"
+			caption="Latest observation of each code"
 			columns={[
 				{ name: 'text', title: 'What', cell: ({ latest }) => <Coded text={latest.text} code={latest.code} /> },
 				lift(shared.value),
 				{
 					name: 'course',
-					title: 'Course',
+					title: 'Trend',
 					tight: true,
 					cell: ({ rows: all, latest }) => {
 						const points = pointsOf(all);

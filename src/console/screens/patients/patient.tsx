@@ -79,12 +79,12 @@ function Shown({ site, chart, up, reload }: Shown) {
 			{patient.replaced_by !== null && (
 				<p class="note warning">
 					<span>
-						This patient was merged into <a href={`/patients/${site}/${patient.replaced_by}`}>another one</a>, who has all of the record.
+						This patient was merged into <a href={`/patients/${site}/${patient.replaced_by}`}>another patient</a>, who now has all records.
 					</span>
 				</p>
 			)}
 			<div class="columns">
-				<Panel title="Who">
+				<Panel title="Demographics">
 					<Facts
 						facts={[
 							...chart.demographics

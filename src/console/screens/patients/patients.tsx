@@ -9,7 +9,7 @@ import { Ago } from '../../components/time.tsx';
 import { useKept } from '../../store.ts';
 import { type PatientRecord, searchPatients } from './calls.ts';
 
-/** Identifiers in the order of their worth; those of merged patients stand back. */
+/** Identifiers, most useful first. Those of merged patients are greyed. */
 export function Identifiers({ patient, most = 3 }: { patient: PatientRecord; most?: number }) {
 	const current = patient.identifiers.filter(({ old }) => !old);
 	const shown = (current.length > 0 ? current : patient.identifiers).slice(0, most);
@@ -47,7 +47,7 @@ export function Patients() {
 	return (
 		<Page
 			title="Patients"
-			lead="By an identifier, parts of the name, the birth date, or several of them. Opening a patient is noted in the audit trail."
+			lead="Search by identifier, name, birth date, or several of them. The audit trail records when you open a patient."
 		>
 			<SiteNeeded icon="patients">{(site) => <Found key={site} site={site} />}</SiteNeeded>
 		</Page>
@@ -73,11 +73,11 @@ function Found({ site }: { site: string }) {
 				href={({ id }) => `/patients/${site}/${id}`}
 				faded={({ replaced_by, active }) => replaced_by !== null || !active}
 				empty={
-					<Empty icon="patients" title={search.trim() === '' ? 'No patients yet' : 'No patient fits'}>
+					<Empty icon="patients" title={search.trim() === '' ? 'No patients yet' : 'No patients match'}>
 						<p>
 							{search.trim() === ''
-								? 'The first message or image of a patient brings them here.'
-								: 'An identifier is looked for as a whole, a name by any part of it, a birth date as 1970-01-31.'}
+								? 'Patients appear here with their first message or image.'
+								: 'Enter a complete identifier, any part of a name, or a birth date such as 1970-01-31.'}
 						</p>
 					</Empty>
 				}

@@ -5,7 +5,7 @@ import type { PatientChart, StatedRow } from './calls.ts';
 
 export type OriginRecord = PatientChart['observations'][number]['origin'];
 
-/** Where a value came from: the message of the log that stated it, else what `meta.source` says. */
+/** Shows the origin of a value: the logged message that stated it, or else `meta.source`. */
 export function Origin({ origin }: { origin: OriginRecord }) {
 	const title = `version ${origin.version}, ${origin.at}${origin.source === null ? '' : `, ${origin.source}`}`;
 	if (origin.message !== null)
@@ -18,17 +18,17 @@ export function Origin({ origin }: { origin: OriginRecord }) {
 	return (
 		<span class="origin muted" title={title}>
 			{surface === 'fhir'
-				? 'by FHIR'
+				? 'through FHIR'
 				: surface === 'dimse' || surface === 'dicomweb'
 					? 'with an image'
 					: surface === 'administration'
-						? 'by a person'
+						? 'entered by a person'
 						: ''}
 		</span>
 	);
 }
 
-/** A FHIR date or dateTime as it was stated, to the minute. */
+/** Formats a FHIR date or dateTime as stated, to the minute. */
 export function moment(at: string | null): string {
 	return at === null ? '–' : at.slice(0, 16).replace('T', ' ');
 }
@@ -56,12 +56,12 @@ export function Coded({ text, code }: { text: string; code: string }) {
 }
 
 export function Stated({ rows, noun }: { rows: readonly StatedRow[]; noun: string }) {
-	if (rows.length === 0) return <Empty icon="patients" title={`No ${noun} is recorded`} />;
-	return <Table caption={`Each ${noun} that is recorded`} columns={statedColumns} rows={rows} identify={({ id }) => id} />;
+	if (rows.length === 0) return <Empty icon="patients" title={`No ${noun} recorded`} />;
+	return <Table caption={`Each recorded ${noun}`} columns={statedColumns} rows={rows} identify={({ id }) => id} />;
 }
 
 export function Reports({ site, rows }: { site: string; rows: PatientChart['reports'] }) {
-	if (rows.length === 0) return <Empty icon="reports" title="No report is recorded" />;
+	if (rows.length === 0) return <Empty icon="reports" title="No reports" />;
 	return (
 		<Table
 			caption="Reports"
@@ -85,7 +85,7 @@ export function Reports({ site, rows }: { site: string; rows: PatientChart['repo
 
 type StudyFacts = Omit<PatientChart['studies'][number], 'id' | 'origin'>;
 
-/** Of any list of studies. */
+/** The columns of every list of studies. */
 export const studyColumns = {
 	study: { name: 'description', title: 'Study', cell: ({ description, accession_number: number }) => description || number || 'Study' },
 	modalities: { name: 'modalities', title: 'Modalities', tight: true, cell: ({ modalities }) => modalities.join(', ') },
@@ -106,7 +106,7 @@ export const studyColumns = {
 } as const satisfies Record<string, Column<StudyFacts>>;
 
 export function Studies({ site, rows }: { site: string; rows: PatientChart['studies'] }) {
-	if (rows.length === 0) return <Empty icon="studies" title="No study is stored" />;
+	if (rows.length === 0) return <Empty icon="studies" title="No studies" />;
 	return (
 		<Table
 			caption="Studies, newest first"

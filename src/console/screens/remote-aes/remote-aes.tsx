@@ -51,18 +51,18 @@ export function RemoteAes() {
 	return (
 		<Page
 			title="Remote AEs"
-			lead="Where this service may open associations to: destinations of C-MOVE and receivers of commitment reports. Nobody else is called."
+			lead="The DICOM application entities that this service may call: C-MOVE destinations and receivers of commitment reports."
 			actions={add}
 		>
 			<ListTable
 				list={{ ...answer, rows: answer.data ?? [], complete: true, more: () => {} }}
-				caption="Remote application entities"
+				caption="Remote AEs"
 				noun="remote AE"
 				columns={columns(setRemoving)}
 				identify={({ id }) => id}
 				empty={
 					<Empty icon="remotes" title="No remote AEs yet">
-						<p>Register the PACS or the workstation that images are to be moved to, or that asks for storage commitment.</p>
+						<p>Add each PACS or workstation that receives images by C-MOVE or requests storage commitment.</p>
 						{add}
 					</Empty>
 				}
@@ -103,7 +103,7 @@ function NewRemoteAe({ site, onClose, onAdded }: { site: string | undefined; onC
 	const sites = useSites();
 	const create = async (values: Values) => {
 		const port = Number(text(values, 'port'));
-		if (!Number.isInteger(port)) throw new ApiFailure(400, 'A port is a whole number.', 'port');
+		if (!Number.isInteger(port)) throw new ApiFailure(400, 'The port must be a whole number.', 'port');
 		const added = await addRemoteAe({
 			site: text(values, 'site'),
 			title: text(values, 'title'),
@@ -111,7 +111,7 @@ function NewRemoteAe({ site, onClose, onAdded }: { site: string | undefined; onC
 			port,
 			tls: values['tls'] === true,
 		});
-		say(`${added.title} is registered.`);
+		say(`${added.title} is added.`);
 		onAdded();
 	};
 	return (
@@ -133,7 +133,7 @@ function NewRemoteAe({ site, onClose, onAdded }: { site: string | undefined; onC
 							},
 							{ kind: 'text', name: 'host', label: 'Host', required: true, half: true, code: true, placeholder: 'pacs.example.org' },
 							{ kind: 'number', name: 'port', label: 'Port', required: true, half: true, code: true, placeholder: '104' },
-							{ kind: 'switch', name: 'tls', label: 'Over TLS', hint: 'With the certificate of this service, if it has one.' },
+							{ kind: 'switch', name: 'tls', label: 'Use TLS', hint: 'The service presents its own certificate if it has one.' },
 						],
 					},
 				]}

@@ -65,7 +65,7 @@ function Shown({ report, up, reload }: { report: WholeReport; up: { href: string
 				/>
 			</Panel>
 			<Panel title="Text">
-				{report.text === null ? <p class="muted">It has no text of its own.</p> : <p class="report-text">{report.text}</p>}
+				{report.text === null ? <p class="muted">This report has no text.</p> : <p class="report-text">{report.text}</p>}
 				{report.conclusion && (
 					<>
 						<h3 class="sub-title">Conclusion</h3>
@@ -74,7 +74,7 @@ function Shown({ report, up, reload }: { report: WholeReport; up: { href: string
 				)}
 				{report.attachments.map(({ content_type: type, bytes: size }) => (
 					<p key={`${type} ${size}`} class="note">
-						A document is attached: {type ?? 'unknown type'}, {bytes(size)}. FHIR readers get it with the report.
+						A document is attached: {type ?? 'unknown type'}, {bytes(size)}. FHIR clients receive it with the report.
 					</p>
 				))}
 			</Panel>
@@ -84,7 +84,7 @@ function Shown({ report, up, reload }: { report: WholeReport; up: { href: string
 						<summary>
 							Version {version.version} <span class="muted">{version.fhir_status}</span> <Time at={version.updated_at} />
 						</summary>
-						<p class="report-text">{version.text ?? 'without a text'}</p>
+						<p class="report-text">{version.text ?? 'no text'}</p>
 					</details>
 				))}
 			</Panel>
@@ -101,7 +101,7 @@ function Shown({ report, up, reload }: { report: WholeReport; up: { href: string
 					}}
 					onClose={() => setDoing(undefined)}
 				>
-					<p>Readers see it as final from now on. It can be amended, not made a draft again.</p>
+					<p>Readers will see it as final. You can amend it later, but it cannot become a draft again.</p>
 				</Confirm>
 			)}
 		</Page>

@@ -56,7 +56,7 @@ export function Reports() {
 		[query],
 	);
 	return (
-		<Page title="Reports" lead="What was reported on studies, by messages and by people. A new one is written at its study.">
+		<Page title="Reports" lead="Diagnostic reports on studies, from messages and from people. To write a new report, open its study.">
 			<div class="filters">
 				<label>
 					Status
@@ -70,9 +70,9 @@ export function Reports() {
 			<ReportTable
 				list={found}
 				empty={
-					<Empty icon="reports" title={status === '' ? 'No reports yet' : 'No report of this status'}>
+					<Empty icon="reports" title={status === '' ? 'No reports yet' : 'No reports with this status'}>
 						{status === '' ? (
-							<p>Reports come by ORU^R01, or are written at a study.</p>
+							<p>Reports arrive by ORU^R01, or are written on the page of a study.</p>
 						) : (
 							<Button onClick={() => setStatus('')}>Show all</Button>
 						)}

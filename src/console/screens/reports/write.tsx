@@ -25,8 +25,8 @@ const statusField: FieldGroup = {
 			label: 'Status',
 			required: true,
 			options: [
-				{ value: 'draft', label: 'Draft', hint: 'Readers see it as preliminary; it can be changed and completed later.' },
-				{ value: 'completed', label: 'Completed', hint: 'Readers see it as final; later changes are amendments.' },
+				{ value: 'draft', label: 'Draft', hint: 'Readers see it as preliminary. You can change and complete it later.' },
+				{ value: 'completed', label: 'Completed', hint: 'Readers see it as final. Later changes are amendments.' },
 			],
 		},
 	],
@@ -36,7 +36,7 @@ export function NewReport({ site, study, onClose }: { site: string; study: strin
 	const write = async (values: Values) => {
 		const status = text(values, 'status') === 'completed' ? 'completed' : 'draft';
 		const report = await addReport({ site, study, status, ...contentOf(values) });
-		say(status === 'draft' ? 'The draft is written.' : 'The report is completed.');
+		say(status === 'draft' ? 'The draft is saved.' : 'The report is completed.');
 		onClose();
 		navigate(`/reports/${report.id}?${new URLSearchParams({ site })}`);
 	};
@@ -56,16 +56,21 @@ export function NewReport({ site, study, onClose }: { site: string; study: strin
 export function AmendReport({ report, onClose, onDone }: { report: WholeReport; onClose(): void; onDone(): void }) {
 	const amend = async (values: Values) => {
 		await amendReport({ id: report.id, site: report.site, ...contentOf(values) });
-		say(report.status === 'draft' ? 'The draft is changed.' : 'The report is amended.');
+		say(report.status === 'draft' ? 'The draft is saved.' : 'The report is amended.');
 		onClose();
 		onDone();
 	};
 	return (
 		<Dialog title={report.status === 'draft' ? 'Change the draft' : 'Amend the report'} onClose={onClose} size="large">
 			<Form
-				groups={[{ fields: content, hint: 'A conclusion and a document go with the text that they stood beside: state what is to stay.' }]}
+				groups={[
+					{
+						fields: content,
+						hint: 'The new text also replaces the conclusion and any attached document. Enter the conclusion again if it still holds.',
+					},
+				]}
 				initial={{ title: report.title ?? '', author: report.author ?? '', text: report.text ?? '', conclusion: report.conclusion ?? '' }}
-				action={report.status === 'draft' ? 'Save the draft' : 'Amend'}
+				action={report.status === 'draft' ? 'Save draft' : 'Amend'}
 				onSubmit={amend}
 				onCancel={onClose}
 			/>

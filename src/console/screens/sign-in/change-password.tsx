@@ -17,23 +17,23 @@ const fields = (current: string): FieldDescription[] => [
 		label: 'New password',
 		required: true,
 		autocomplete: 'new-password',
-		hint: `At least ${least} characters. A few words that you remember are better than signs that you do not.`,
+		hint: `At least ${least} characters. A few words that you can remember work best.`,
 	},
 	{ kind: 'password', name: 'repeated', label: 'New password again', required: true, autocomplete: 'new-password' },
 ];
 
 const empty = { current: '', password: '', repeated: '' };
 
-/** @throws ApiFailure naming the field that is at fault */
+/** @throws ApiFailure that names the invalid field */
 async function send(values: Values): Promise<void> {
 	const { current, password, repeated } = values as typeof empty;
 	if (password.length < least) throw new ApiFailure(400, `A password has at least ${least} characters.`, 'password');
-	if (password !== repeated) throw new ApiFailure(400, 'The two are not the same.', 'repeated');
+	if (password !== repeated) throw new ApiFailure(400, 'The two passwords differ.', 'repeated');
 	await changePassword(current, password);
 	say('Your password is changed.');
 }
 
-/** After the first sign-in with a one-time password: nothing else is to be had before. */
+/** Shown after signing in with a one-time password. The user has to choose a password first. */
 export function ChangePassword({ email, onLeave }: { email: string; onLeave(): void }) {
 	return (
 		<Gate title="Choose a password">

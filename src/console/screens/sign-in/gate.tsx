@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { Mark } from '../../components/icon.tsx';
 
-/** The whole page while nothing else is to be had. */
+/** A page of its own, shown before the user may see anything else. */
 export function Gate({ title, foot, children }: { title: string; foot?: string; children: ComponentChildren }) {
 	return (
 		<main class="gate">

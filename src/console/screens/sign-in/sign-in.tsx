@@ -4,11 +4,11 @@ import { Button } from '../../components/button.tsx';
 import { signIn } from '../../session.ts';
 import { Gate } from './gate.tsx';
 
-/** Whole page, or within the dialog that asks for the password again. */
+/** The sign-in form, on its own page or in the dialog that asks for the password again. */
 export function SignIn({ within = false, email: known = '' }: { within?: boolean; email?: string }) {
 	if (within) return <SignInForm known={known} />;
 	return (
-		<Gate title="Sign in" foot="No account, or no password any more? An administrator gives you a one-time password.">
+		<Gate title="Sign in" foot="No account or forgotten password? Ask an administrator for a one-time password.">
 			<SignInForm known={known} />
 		</Gate>
 	);
@@ -24,7 +24,7 @@ function SignInForm({ known }: { known: string }) {
 	const id = useId();
 	useCountdown(lockedS, setLockedS);
 	const submit = async () => {
-		if (email.trim() === '' || password === '') return setError('Both are needed, the e-mail address and the password.');
+		if (email.trim() === '' || password === '') return setError('Enter your e-mail address and your password.');
 		setBusy(true);
 		setError(undefined);
 		try {
@@ -77,7 +77,9 @@ function SignInForm({ known }: { known: string }) {
 			</div>
 			<div id={`${id}-error`} role="alert">
 				{error !== undefined && <p class="error">{error}</p>}
-				{lockedS > 0 && <p class="error">Too many attempts: this account is locked for now. Forgotten? An administrator can help.</p>}
+				{lockedS > 0 && (
+					<p class="error">Too many attempts. The account is locked for now. If you forgot your password, ask an administrator.</p>
+				)}
 			</div>
 			<Button type="submit" kind="primary" busy={busy} disabled={lockedS > 0}>
 				{lockedS > 0 ? `Try again in ${lockedS} s` : 'Sign in'}

@@ -18,7 +18,7 @@ const title: FieldDescription = {
 	half: true,
 	maxLength: 16,
 	placeholder: 'NORTH',
-	hint: 'What modalities call; it decides to which site images and queries go.',
+	hint: 'The AE title that modalities call. It decides which site receives their images and queries.',
 };
 const authority: FieldDescription = {
 	kind: 'text',
@@ -27,7 +27,7 @@ const authority: FieldDescription = {
 	code: true,
 	half: true,
 	placeholder: 'urn:oid:1.2.3',
-	hint: 'The system of patient identifiers that come without one.',
+	hint: 'The identifier system for patient identifiers that arrive without one.',
 };
 
 export const newSite: readonly FieldGroup[] = [
@@ -51,7 +51,7 @@ export const newSite: readonly FieldGroup[] = [
 	},
 ];
 
-/** `limits`: whether who looks may set them. */
+/** @param limits if the user may set the limits */
 export const siteSettings = (limits: boolean): readonly FieldGroup[] => [
 	{ title: 'Identity', fields: [name, title, authority] },
 	{
@@ -60,14 +60,14 @@ export const siteSettings = (limits: boolean): readonly FieldGroup[] => [
 			{
 				kind: 'switch',
 				name: 'update_creates',
-				label: 'An update creates',
-				hint: 'PUT to an id that is free creates the resource under it. Off: such a request is refused.',
+				label: 'Create on update',
+				hint: 'PUT to an unused id creates a resource with that id. If this is off, the request is refused.',
 			},
 			{
 				kind: 'switch',
 				name: 'check_references',
 				label: 'References to patients must resolve',
-				hint: 'A resource that refers to a patient who is not there is refused.',
+				hint: 'A resource is refused if it refers to a patient that does not exist.',
 			},
 		],
 	},
@@ -77,11 +77,11 @@ export const siteSettings = (limits: boolean): readonly FieldGroup[] => [
 			{
 				kind: 'radio',
 				name: 'instance_policy',
-				label: 'Other content under a known SOP Instance UID',
+				label: 'Different content under a known SOP Instance UID',
 				required: true,
 				options: [
-					{ value: 'keep', label: 'Keep the first', hint: 'The new one waits in quarantine for a decision.' },
-					{ value: 'replace', label: 'Replace', hint: 'The new one takes its place; the former is kept aside.' },
+					{ value: 'keep', label: 'Keep the first', hint: 'The new object waits in quarantine for a decision.' },
+					{ value: 'replace', label: 'Replace', hint: 'The new object becomes the instance. The first one goes into quarantine.' },
 					{ value: 'refuse', label: 'Refuse', hint: 'The sender gets an error.' },
 				],
 			},
@@ -89,7 +89,7 @@ export const siteSettings = (limits: boolean): readonly FieldGroup[] => [
 	},
 	{
 		title: 'Limits of this site',
-		hint: 'On each node, below the node’s own limits. Empty: those alone. Administrators set them.',
+		hint: 'They apply per node, below the node’s own limits. If a field is empty, only the node’s limit applies. Only administrators can set them.',
 		fields: [
 			{
 				kind: 'number',
@@ -97,7 +97,7 @@ export const siteSettings = (limits: boolean): readonly FieldGroup[] => [
 				label: 'Waiting messages',
 				half: true,
 				fixed: !limits,
-				hint: 'At the limit senders are held back: reading pauses, HTTP is answered 503.',
+				hint: 'At the limit, senders have to wait: MLLP reading pauses, and HTTP requests get 503.',
 			},
 			{
 				kind: 'number',
@@ -105,7 +105,7 @@ export const siteSettings = (limits: boolean): readonly FieldGroup[] => [
 				label: 'DICOM associations',
 				half: true,
 				fixed: !limits,
-				hint: 'At the limit a further one is rejected; those that are open go on.',
+				hint: 'At the limit, further associations are rejected. Open ones continue.',
 			},
 		],
 	},

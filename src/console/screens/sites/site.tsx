@@ -98,7 +98,7 @@ function Settings({ site, renew }: { site: SiteRecord; renew(): Promise<void> })
 			onlyChanged
 			onSubmit={async (values) => {
 				await setSite({ slug: site.slug, ...changed(initial, values) });
-				say('The settings are saved.');
+				say('Settings saved.');
 				await renew();
 			}}
 		/>
@@ -115,16 +115,14 @@ function Toggle({ site, onClose, renew }: { site: SiteRecord; onClose(): void; r
 	if (!site.active) {
 		return (
 			<Confirm title={`Enable ${site.name}?`} action="Enable" onConfirm={act} onClose={onClose}>
-				<p>Its keys and integration clients are let in again, within a second.</p>
+				<p>Its API keys and integration clients work again within a second.</p>
 			</Confirm>
 		);
 	}
 	return (
 		<Confirm title={`Disable ${site.name}?`} action="Disable site" name={site.slug} danger onConfirm={act} onClose={onClose}>
-			<p>
-				Every key and every integration client of this site is refused, within a second and on open connections too. Senders get errors.
-			</p>
-			<p>What is stored stays, and the site can be enabled again.</p>
+			<p>Within a second every API key and integration client of this site is refused, on open connections too. Senders get errors.</p>
+			<p>Stored data is kept, and you can enable the site again.</p>
 		</Confirm>
 	);
 }

@@ -39,7 +39,7 @@ export function Sites() {
 		</Button>
 	);
 	return (
-		<Page title="Sites" lead="Each site keeps its record by itself: nothing of one can be read or written through another." actions={add}>
+		<Page title="Sites" lead="Each site keeps its own records. No site can read or write the data of another site." actions={add}>
 			<ListTable
 				list={{ ...answer, rows: answer.data ?? [], complete: true, more: () => {} }}
 				caption="Sites"
@@ -50,7 +50,9 @@ export function Sites() {
 				faded={({ active }) => !active}
 				empty={
 					<Empty icon="sites" title="No sites yet">
-						<p>A site is a hospital or a practice whose messages and images are kept together. Everything else belongs to one.</p>
+						<p>
+							A site is a hospital or a practice whose data is kept together. Create a site first: keys, clients and patients belong to one.
+						</p>
 						{add}
 					</Empty>
 				}
@@ -69,7 +71,7 @@ function NewSite({ onClose }: { onClose(): void }) {
 			...(ae_title === '' ? {} : { ae_title }),
 			...(default_authority === '' ? {} : { default_authority }),
 		});
-		say(`The site ${site.name} is there.`);
+		say(`The site ${site.name} is created.`);
 		onClose();
 		navigate(`/sites/${site.slug}`);
 		await refreshSites();

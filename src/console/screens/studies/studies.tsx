@@ -21,7 +21,7 @@ export function Studies() {
 	return (
 		<Page
 			title="Studies"
-			lead="By accession number, or by the UID of a study, a series or an instance. Opening a study is noted in the audit trail."
+			lead="Search by accession number, or by the UID of a study, series or instance. The audit trail records when you open a study."
 		>
 			<SiteNeeded icon="studies">{(site) => <Found key={site} site={site} />}</SiteNeeded>
 		</Page>
@@ -60,11 +60,9 @@ function Found({ site }: { site: string }) {
 				identify={({ id }) => id}
 				href={({ id }) => `/studies/${site}/${id}`}
 				empty={
-					<Empty icon="studies" title={filtered ? 'No study fits' : 'No images yet'}>
+					<Empty icon="studies" title={filtered ? 'No studies match' : 'No studies yet'}>
 						<p>
-							{filtered
-								? 'Numbers and UIDs are looked for as a whole.'
-								: 'What modalities send over DICOM or DICOMweb stands here by study.'}
+							{filtered ? 'Enter a complete accession number or UID.' : 'Images that arrive over DICOM or DICOMweb appear here by study.'}
 						</p>
 					</Empty>
 				}

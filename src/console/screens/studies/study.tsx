@@ -79,7 +79,7 @@ function Series({ study }: { study: WholeStudy }) {
 						rows={chosen.instance_list}
 						identify={({ sop_instance_uid: uid }) => uid}
 					/>
-					{chosen.instances > chosen.instance_list.length && <p class="note">The first {chosen.instance_list.length} are shown.</p>}
+					{chosen.instances > chosen.instance_list.length && <p class="note">Only the first {chosen.instance_list.length} are shown.</p>}
 				</>
 			)}
 		</>
@@ -99,7 +99,7 @@ function Reported({ site, study }: { site: string; study: WholeStudy }) {
 			<ReportTable
 				list={{ ...found, rows: found.data ?? [], complete: true, more: () => {} }}
 				empty={
-					<Empty icon="reports" title="Not reported yet">
+					<Empty icon="reports" title="No reports yet">
 						{write}
 					</Empty>
 				}

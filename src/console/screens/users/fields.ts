@@ -2,9 +2,9 @@ import type { FieldDescription } from '../../components/field.tsx';
 import type { Values } from '../../components/form.tsx';
 
 export const roleHints = {
-	administrator: 'All sites, users, and the service itself.',
-	manager: 'Keys, clients, messages and records of the chosen sites.',
-	auditor: 'Reads everything of the chosen sites, changes nothing.',
+	administrator: 'Manages all sites, all users and the service.',
+	manager: 'Manages keys, clients, messages and records of the chosen sites.',
+	auditor: 'Sees everything in the chosen sites but changes nothing.',
 } as const;
 
 export const role: FieldDescription = {
@@ -19,12 +19,12 @@ export const role: FieldDescription = {
 	],
 };
 
-/** Of an auditor, in the place of single sites. */
+/** For an auditor, instead of single sites. */
 export const allSites: FieldDescription = {
 	kind: 'switch',
 	name: 'all_sites',
-	label: 'Every site',
-	hint: 'Reads all sites, those that come later as well.',
+	label: 'All sites',
+	hint: 'Sees all sites, including future ones.',
 };
 
 export function isAuditor(values: Values): boolean {

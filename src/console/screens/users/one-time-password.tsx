@@ -7,7 +7,7 @@ export function OneTimePassword({ made, onClose }: { made: { email: string; pass
 	const password = useRef<HTMLPreElement>(null);
 	return (
 		<Dialog title="One-time password" onClose={onClose} size="small">
-			<p class="note warning">It is shown this once. Hand it over in person or by telephone, not by e-mail.</p>
+			<p class="note warning">This password is shown only once. Pass it on in person or by telephone, not by e-mail.</p>
 			<div class="secret">
 				<div class="secret-head">
 					<h3>{made.email}</h3>
@@ -16,7 +16,7 @@ export function OneTimePassword({ made, onClose }: { made: { email: string; pass
 				<pre ref={password} data-secret>
 					{made.password}
 				</pre>
-				<p class="hint">With it the user signs in once, and has to choose a password then.</p>
+				<p class="hint">The user signs in with it once and then has to choose a password.</p>
 			</div>
 			<div class="actions">
 				<Button kind="primary" onClick={onClose}>

@@ -58,7 +58,7 @@ function Shown({ user, reload }: { user: UserRecord; reload(): void }) {
 	return (
 		<Page title={user.email} up={up} marks={marks} actions={actions}>
 			<Panel title="Role and sites">
-				{self && <p class="note">This is you: another administrator has to change your role.</p>}
+				{self && <p class="note">This is your own account. Only another administrator can change your role.</p>}
 				<Form
 					key={JSON.stringify(initial)}
 					groups={[{ fields: [role] }, { fields: [allSites], when: isAuditor }, { fields: [siteChoices(sites)] }]}
@@ -69,7 +69,7 @@ function Shown({ user, reload }: { user: UserRecord; reload(): void }) {
 					onSubmit={async (values) => {
 						const all = isAuditor(values) && values['all_sites'] === true;
 						await setUser({ email: user.email, ...changed(initial, { ...values, all_sites: all }) });
-						say('Saved. It holds with the next thing that the user does.');
+						say('Saved. It takes effect with the user’s next request.');
 						reload();
 					}}
 				/>
@@ -77,8 +77,8 @@ function Shown({ user, reload }: { user: UserRecord; reload(): void }) {
 			{asking === 'toggle' && <Toggle user={user} onClose={() => setAsking(undefined)} reload={reload} />}
 			{asking === 'password' && (
 				<Confirm
-					title="Give a one-time password?"
-					action="Make the password"
+					title="Create a one-time password?"
+					action="Create password"
 					onClose={() => setAsking(undefined)}
 					onConfirm={async () => {
 						setMade(await resetPassword({ email: user.email }));
@@ -96,20 +96,20 @@ function Shown({ user, reload }: { user: UserRecord; reload(): void }) {
 function Toggle({ user, onClose, reload }: { user: UserRecord; onClose(): void; reload(): void }) {
 	const act = async () => {
 		await (user.active ? disableUser : enableUser)({ email: user.email });
-		say(user.active ? `${user.email} is disabled.` : `${user.email} may sign in again.`);
+		say(user.active ? `${user.email} is disabled.` : `${user.email} is enabled.`);
 		onClose();
 		reload();
 	};
 	if (!user.active) {
 		return (
 			<Confirm title={`Enable ${user.email}?`} action="Enable user" onConfirm={act} onClose={onClose}>
-				<p>The user may sign in again, and the keys that the user owns work again.</p>
+				<p>The user can sign in again, and the user’s API keys work again.</p>
 			</Confirm>
 		);
 	}
 	return (
 		<Confirm title={`Disable ${user.email}?`} action="Disable user" name={user.email} danger onConfirm={act} onClose={onClose}>
-			<p>The user is signed out, and every key that the user owns is refused within a second: what uses those keys stops working.</p>
+			<p>The user is signed out. Within a second, all of the user’s API keys are refused, and systems that use them stop working.</p>
 		</Confirm>
 	);
 }

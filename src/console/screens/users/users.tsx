@@ -43,7 +43,7 @@ export function Users() {
 	return (
 		<Page
 			title="Users"
-			lead="People who sign in here or own keys."
+			lead="People who sign in here or own API keys."
 			actions={
 				<Button kind="primary" icon="plus" onClick={() => setAdding(true)}>
 					New user
@@ -59,7 +59,7 @@ export function Users() {
 				identify={({ id }) => id}
 				href={({ email }) => `/users/${encodeURIComponent(email)}`}
 				faded={({ active }) => !active}
-				empty={<Empty icon="users" title={search === '' ? 'No users yet' : 'No user fits the search'} />}
+				empty={<Empty icon="users" title={search === '' ? 'No users yet' : 'No users match the search'} />}
 			/>
 			{adding && (
 				<NewUser
