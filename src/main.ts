@@ -5,12 +5,12 @@ import { ConfigurationError, readConfig } from './config.ts';
 import type { Service } from './service.ts';
 import { version } from './version.ts';
 
-/** Exit codes: 0 ended as asked, 1 failed at run time, 2 wrong configuration or usage. */
+/** Exit codes: 0 for a regular end, 1 for a failure at run time, 2 for wrong configuration or usage. */
 export async function main(argv: string[]): Promise<number> {
 	return runCli(argv, { stdout: process.stdout, stderr: process.stderr }, { start, processDelivery, remoteEcho, readConfig, version });
 }
 
-/** What most commands do without is loaded by those that need it: it takes longer than they do. */
+/** Only the commands that need these modules load them, because loading takes longer than most commands. */
 const processDelivery: CliHooks['processDelivery'] = async (databaseUrl, delivery, limits) =>
 	(await import('./ingest-in-place.ts')).processInPlace(databaseUrl, delivery, limits);
 
@@ -19,7 +19,7 @@ const remoteEcho: CliHooks['remoteEcho'] =
 	async (...parameters) =>
 		(await import('./echo.ts')).remoteEcho(config)(...parameters);
 
-/** Runs the service until it is told to end. */
+/** Runs the service until a signal ends it. */
 async function start(): Promise<number> {
 	let log: Log | undefined;
 	try {
@@ -40,7 +40,7 @@ function untilEnded(service: Service, log: Log): Promise<number> {
 	return new Promise((resolve) => {
 		let ending = false;
 		const end = (signal: string) => {
-			// Whoever asks twice does not want to wait: what is not answered is sent again.
+			// A second signal ends the process at once. Senders repeat messages that got no answer.
 			if (ending) process.exit(1);
 			ending = true;
 			log.info({ signal }, 'draining');
@@ -78,10 +78,10 @@ function startBlock({ surfaces, consoleLogin, embedded }: Service, dataDir: stri
 		return `  ${(labels[name] ?? name).padEnd(24)}${scheme}://${address}:${port}${paths[name] ?? ''}`;
 	});
 	const database = embedded
-		? `embedded PostgreSQL under ${dataDir} (for evaluation; a production site sets DATABASE_URL)`
-		: 'the one of DATABASE_URL';
+		? `embedded PostgreSQL under ${dataDir} (for evaluation; set DATABASE_URL in production)`
+		: 'PostgreSQL at DATABASE_URL';
 	const login = consoleLogin
-		? `  console sign-in         ${consoleLogin.email}, password ${consoleLogin.password} (told this once; it is changed at the first sign-in)\n`
+		? `  console sign-in         ${consoleLogin.email}, password ${consoleLogin.password} (shown only once; you choose a new one at the first sign-in)\n`
 		: '';
 	return `\nTributary ${version} is ready\n\n${lines.join('\n')}\n\n${login}  data                    ${database}\n  first steps             npm run -s tributary -- help\n\n`;
 }

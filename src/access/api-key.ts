@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** `trb_<public id>_<secret>`: the id names the key in logs and lists, the secret is shown once and kept as a digest. */
+/** `trb_<public id>_<secret>`: logs and lists name the key by its id. The secret is shown only once and stored as a digest. */
 export interface ApiKeyParts {
 	id: string;
 	secret: string;
@@ -8,7 +8,7 @@ export interface ApiKeyParts {
 
 const pattern = /^trb_([a-z0-9]{12})_([A-Za-z0-9_-]{43})$/;
 
-/** A new key: 60 bits of public id, 256 random bits of secret. */
+/** Creates a key with a public id of 60 bits and a secret of 256 random bits. */
 export function createApiKey(): ApiKeyParts & { key: string } {
 	const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
 	const id = Array.from(randomBytes(12), (byte) => alphabet[byte & 31]).join('');
@@ -21,14 +21,14 @@ export function parseApiKey(text: string | undefined): ApiKeyParts | undefined {
 	return match ? { id: match[1] as string, secret: match[2] as string } : undefined;
 }
 
-/** SHA-256: the secret has 256 random bits, so nothing slower is of use against guessing. */
+/** SHA-256 is enough: nobody guesses a secret of 256 random bits, so a slower hash would not help. */
 export function digestSecret(secret: string): Buffer {
 	return createHash('sha256').update(secret).digest();
 }
 
 const nobody = Buffer.alloc(32);
 
-/** Takes as long for a key that does not exist as for one whose secret is wrong. */
+/** An unknown key takes as long to check as one with a wrong secret. */
 export function secretMatches(secret: string, digest: Buffer | undefined): boolean {
 	const equal = timingSafeEqual(digestSecret(secret), digest ?? nobody);
 	return equal && digest !== undefined;

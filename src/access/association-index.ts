@@ -6,11 +6,11 @@ export interface DicomClient {
 	clientId: string;
 	siteId: string;
 	ranges: readonly AddressRange[];
-	/** Undefined: not checked. */
+	/** If undefined, the calling AE title is not checked. */
 	callingAe: string | undefined;
-	/** What it may do beyond sending. */
+	/** The permissions beyond sending. */
 	grants: ReadonlySet<string>;
-	/** For a choice that does not depend on the order of rows. */
+	/** Makes the choice independent of the order of rows. */
 	createdAt: string;
 }
 
@@ -19,9 +19,9 @@ export interface DicomSite {
 	siteId: string;
 	siteSlug: string;
 	aeTitle: string;
-	/** Inactive ones count as well: who switches the last one off opens nothing. */
+	/** Inactive clients count too, so that disabling the last client does not open the site. */
 	hasClients: boolean;
-	/** For patient ids whose issuer is not named; a FHIR system URI. */
+	/** The FHIR system URI of patient ids without an issuer. */
 	defaultAuthority: string | undefined;
 }
 
@@ -45,7 +45,7 @@ export class AssociationIndex {
 		}
 	}
 
-	/** A site without clients takes what comes from near. Of several clients that fit the most specific address wins, then a set AE title. */
+	/** A site without clients accepts nearby senders. Among matching clients the most specific address wins, then a set AE title. */
 	match(calledAe: string, callingAe: string, address: string): AssociationMatch {
 		const held = this.#sites.get(calledAe);
 		if (held === undefined) return { kind: 'called-unknown' };

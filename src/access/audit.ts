@@ -11,19 +11,19 @@ export interface AuditEvent {
 	source: string;
 }
 
-/** Something that was done by or for somebody who is known. */
+/** An action by or for a known person or system. */
 export interface SiteAuditEvent extends AuditEvent {
-	/** Null: of no site. */
+	/** Null if the event belongs to no site. */
 	siteId: string | null;
 	actor: string;
-	/** Without a patient's data. */
+	/** It contains no patient data. */
 	detail: Record<string, string | number>;
 }
 
 export interface Audit {
-	/** Returns at once. The same event again within a minute is counted, not written again. */
+	/** Returns at once. If the same event repeats within a minute, it is counted but not written again. */
 	record(event: AuditEvent): void;
-	/** Returns at once. Each is written. */
+	/** Returns at once. Every event is written. */
 	recordOf(event: SiteAuditEvent): void;
 	close(): Promise<void>;
 }
@@ -43,7 +43,7 @@ interface Waiting extends AuditEvent {
 	times: number;
 }
 
-/** Writes what was turned away into the audit trail: a flood becomes one row a minute, with its count. */
+/** Writes refusals to the audit trail. A flood becomes one row per minute with its count. */
 export function openAudit({ connection, limits, log, clock }: AuditOptions): Audit {
 	const waiting = new Map<string, Waiting>();
 	const written = new Map<string, number>();
@@ -68,7 +68,7 @@ export function openAudit({ connection, limits, log, clock }: AuditOptions): Aud
 		await writeSiteEvents();
 	}
 
-	/** What could not be written waits for the next time; but what the database will never take would hold up the others. */
+	/** Events that could not be written wait for the next attempt. Those that the database will never accept are dropped. */
 	async function writeSiteEvents(): Promise<void> {
 		for (let values = siteEvents[0]; values !== undefined; values = siteEvents[0]) {
 			try {

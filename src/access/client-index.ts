@@ -2,28 +2,28 @@ import { type AddressBytes, parseAddress } from '#core/address.ts';
 import type { SenderMatch } from './directory.ts';
 import type { IntegrationClient } from './integration-client.ts';
 
-/** The clients of one address range by the MSH-3 and MSH-4 that they require; undefined where they require none. */
+/** The clients of one address range by the MSH-3 and MSH-4 that they require. Undefined stands for no requirement. */
 type BySender = Map<string | undefined, Map<string | undefined, IntegrationClient[]>>;
 
-/** The ranges of one prefix length, by the bytes of their prefix. */
+/** Ranges of one prefix length, by the bytes of their prefix. */
 interface PrefixLength {
 	bits: number;
 	ranges: Map<string, BySender>;
 }
 
 /**
- * Finds the client that a message belongs to. The cost of a look-up grows with the number of distinct prefix lengths,
- * not with that of clients, also where one interface engine sends for all sites from one address.
+ * Finds the client of a message. The cost of a look-up grows with the number of distinct prefix lengths and not with the number of
+ * clients, even if one interface engine sends for all sites from one address.
  */
 export class ClientIndex {
-	/** By the length of an address in bytes; the longest prefix first. */
+	/** Sorted by address length in bytes, longest prefix first. */
 	readonly #families = new Map<number, PrefixLength[]>([
 		[4, []],
 		[16, []],
 	]);
 
 	constructor(clients: readonly IntegrationClient[]) {
-		// Equally specific clients of one site: the oldest is taken, whatever the order of rows.
+		// Among equally specific clients of one site the oldest wins, independent of the order of rows.
 		for (const client of clients.toSorted(byAge)) {
 			for (const { bytes, prefixBits } of client.ranges) {
 				// `*` is the empty prefix of both families.
@@ -45,7 +45,7 @@ export class ClientIndex {
 		entryOf(facilities, client.sendingFacility, (): IntegrationClient[] => []).push(client);
 	}
 
-	/** The ranges that contain the address, the most specific first. */
+	/** Yields the ranges that contain the address, most specific first. */
 	*#containing(address: string): Iterable<BySender> {
 		const bytes = parseAddress(address);
 		for (const { bits, ranges } of (bytes && this.#families.get(bytes.length)) ?? []) {
@@ -59,7 +59,7 @@ export class ClientIndex {
 		return false;
 	}
 
-	/** The longer address prefix first, since MSH is the sender's own word; then both MSH fields set, one, none. */
+	/** The longer address prefix wins, because the sender chooses the MSH fields. Then a client with both fields set wins, then one, then none. */
 	match(address: string, application: string, facility: string): SenderMatch {
 		let kind: 'no-address' | 'no-sender' = 'no-address';
 		for (const range of this.#containing(address)) {
@@ -79,7 +79,7 @@ function clientsOf(range: BySender, application: string | undefined, facility: s
 	return range.get(application)?.get(facility) ?? [];
 }
 
-/** Of equally specific clients, the oldest first. */
+/** Sorts equally specific clients by age, oldest first. */
 function matchOf(equals: readonly IntegrationClient[]): SenderMatch {
 	const [first] = equals;
 	if (first === undefined) return { kind: 'no-sender' };
@@ -94,7 +94,7 @@ function compare(left: string, right: string): number {
 	return left < right ? -1 : left > right ? 1 : 0;
 }
 
-/** The first bits of an address as a key; what lies behind them is left out. */
+/** Returns the first bits of an address as a key. */
 function prefixOf(bytes: AddressBytes, bits: number): string {
 	const whole = bits >> 3;
 	const rest = bits & 7;

@@ -22,21 +22,21 @@ import type { AccessMetrics } from './metrics.ts';
 import { readSnapshot, readVersion, remoteAeKey, type Snapshot } from './snapshot.ts';
 
 export interface DirectoryOptions {
-	/** Its own: nobody else keeps it waiting. */
+	/** A connection of its own, so that no other work delays it. */
 	database: ConnectionPool;
 	allowAnySource: boolean;
-	/** For so long without an answer of the database those who were known stay known: ACCESS_STALE_MS_MAX. */
+	/** ACCESS_STALE_MS_MAX: known callers stay known for this long while the database does not answer. */
 	staleMsMax: number;
 	log: Log;
 	metrics: AccessMetrics & Sampling;
 	clock: Clock;
 }
 
-/** A change takes effect within a second on the other nodes: this, and the reading of the snapshot. */
+/** A change takes effect on other nodes within a second: this interval plus the time to read the snapshot. */
 const pollMs = 300;
 /**
- * Without a successful poll for this long, as while the database hangs, somebody who is not known may have been added by another node.
- * A poll that fails says so at once; a busy process that reads a little late does not call a wrong key anything else.
+ * If no poll has succeeded for this long, for example because the database hangs, another node may have added a caller who is unknown
+ * here. A poll that fails says so at once. A busy process that polls a little late still answers that a wrong key is wrong.
  */
 const certainMsMax = 10_000;
 /** How late the time of last use of a key is written; writing it more often would only cost statements. */
@@ -54,7 +54,7 @@ const noClients = new ClientIndex([]);
 const noAssociations = new AssociationIndex([], [], false);
 const unavailable = { kind: 'unavailable' } as const;
 
-/** @throws Error when the database cannot be read at the start */
+/** @throws Error if the database cannot be read at the start */
 export async function openDirectory(options: DirectoryOptions): Promise<DatabaseDirectory> {
 	const directory = new DatabaseDirectory(options);
 	await directory.open();
@@ -68,7 +68,7 @@ export class DatabaseDirectory implements AccessDirectory, AssociationDirectory,
 	#associations = noAssociations;
 	#polledAtMs = 0;
 	#failing = false;
-	/** Noted in the log that nobody is known any more. */
+	/** True once the log has said that nobody is known any more. */
 	#expired = false;
 	#timer: NodeJS.Timeout | undefined;
 	/** Settles with the poll under way. */
@@ -131,22 +131,22 @@ export class DatabaseDirectory implements AccessDirectory, AssociationDirectory,
 		return this.#known().remoteAes.get(remoteAeKey(siteId, title)) ?? (this.certain ? undefined : 'unavailable');
 	}
 
-	/** Also while the database cannot be asked: a limit that was set holds. */
+	/** Limits stay in force while the database does not answer. */
 	limitsOf(siteId: string): SiteLimits | undefined {
 		return this.#snapshot.siteLimits.get(siteId);
 	}
 
-	/** The assigning authority of a site that has an AE title, for identifiers that name none. */
+	/** Returns the assigning authority for identifiers without one, for a site with an AE title. */
 	defaultAuthority(siteId: string): string | undefined {
 		return this.#snapshot.dicomSites.find((site) => site.siteId === siteId)?.defaultAuthority;
 	}
 
-	/** Whether the database answered the last poll. */
+	/** True if the database answered the last poll. */
 	get reachable(): boolean {
 		return !this.#failing;
 	}
 
-	/** Whether it did so a moment ago: whoever is not known then is nobody. */
+	/** True if the database answered a moment ago. An unknown caller is then certainly unknown. */
 	get certain(): boolean {
 		return !this.#failing && this.#ageMs < certainMsMax;
 	}
@@ -155,7 +155,7 @@ export class DatabaseDirectory implements AccessDirectory, AssociationDirectory,
 		return this.#options.clock.nowMs() - this.#polledAtMs;
 	}
 
-	/** Whether those who were known are known still. */
+	/** True while known callers stay known. */
 	get #holds(): boolean {
 		return this.#ageMs < this.#options.staleMsMax;
 	}

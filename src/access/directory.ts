@@ -1,17 +1,17 @@
 import type { FhirPolicy, Hl7v2Policy } from '#record/delivery.ts';
 
-/** What a valid API key gives: one site. `keyId` is the public id, safe to log. */
+/** A valid API key grants access to one site. `keyId` is the public id, which may be logged. */
 export interface KeyGrant {
 	keyId: string;
 	siteId: string;
 	siteSlug: string;
-	/** The site's assigning authority for identifiers that name none; a FHIR system URI. */
+	/** The site's assigning authority for identifiers without one, as a FHIR system URI. */
 	defaultAuthority: string | undefined;
-	/** What the site lets FHIR clients do. */
+	/** The site's settings for FHIR clients. */
 	fhir: FhirPolicy;
 }
 
-/** What a matched integration client gives. */
+/** The access that a matched integration client has. */
 export interface ClientGrant {
 	clientId: string;
 	siteId: string;
@@ -20,28 +20,28 @@ export interface ClientGrant {
 }
 
 /**
- * The database has not answered for a moment, so that a caller who is not known may have been added meanwhile; or for so long that
- * nobody counts as known any more. Either way the caller is asked to come back and never told to be wrong.
+ * The database has not answered for a moment, so an unknown caller may have been added in the meantime. Or it has not answered for so
+ * long that nobody counts as known. In both cases the caller is asked to try again later and is never told that a key is wrong.
  */
 export type Unavailable = 'unavailable';
 
 export type SenderMatch =
 	| { kind: 'match'; grant: ClientGrant }
 	| { kind: Unavailable }
-	/** No active client of the protocol lists the address: the connection is closed. */
+	/** No active client of the protocol lists the address, so the connection is closed. */
 	| { kind: 'no-address' }
-	/** The address fits, MSH-3/MSH-4 do not. */
+	/** The address matches, but MSH-3 or MSH-4 does not. */
 	| { kind: 'no-sender' }
-	/** Equally specific clients of different sites: nobody's. */
+	/** Clients of different sites match equally well, so no site receives the message. */
 	| { kind: 'tie' };
 
-/** What a DICOM association may do, and for which site. */
+/** The site of a DICOM association and its permissions. */
 export interface AssociationGrant {
 	siteId: string;
 	siteSlug: string;
-	/** Undefined: a site without clients of this protocol, which anybody near may send to. */
+	/** Undefined for a site without DICOM clients, which accepts nearby senders. */
 	clientId: string | undefined;
-	/** What it may do beyond sending: `query`. */
+	/** The permissions beyond sending: `query`. */
 	grants: ReadonlySet<string>;
 }
 
@@ -56,40 +56,40 @@ export type AssociationMatch =
 /** A DICOM application entity that a site lets this service call. */
 export interface RemoteAe {
 	title: string;
-	/** A name or an address. */
+	/** A host name or an IP address. */
 	host: string;
 	port: number;
 	tls: boolean;
 }
 
-/** Whom a site lets this service call: nobody else is ever called for it. */
+/** The remote AEs of a site. The service never calls any other for it. */
 export interface RemoteAeDirectory {
-	/** The title without leading and trailing blanks. Undefined: not registered, or the site is disabled. */
+	/** The title has no leading and trailing blanks. Returns undefined if it is not registered or the site is disabled. */
 	remoteAe(siteId: string, title: string): RemoteAe | Unavailable | undefined;
 }
 
-/** What a site may take of a node; undefined: as much as the node has. */
+/** The limits of a site on each node. If undefined, only the node's own limits apply. */
 export interface SiteLimits {
 	/** Messages that wait to be stored. */
 	waitingMax: number | undefined;
-	/** DICOM associations at once. */
+	/** Concurrent DICOM associations. */
 	associationsMax: number | undefined;
 }
 
-/** As `AccessDirectory`, for DICOM associations. */
+/** Like `AccessDirectory`, for DICOM associations. */
 export interface AssociationDirectory {
-	/** AE titles without leading and trailing blanks; letters count as they are. */
+	/** AE titles have no leading and trailing blanks. They are case-sensitive. */
 	matchAssociation(calledAe: string, callingAe: string, address: string): AssociationMatch;
 }
 
 /**
- * Who is calling, and which site that is. Answers from memory, synchronously. A change is in force on its node when it returns and on
- * the others within a second, so surfaces ask anew for every message and never keep an answer.
+ * Identifies callers and their sites. It answers synchronously from memory. A change is in force on its own node when the call returns,
+ * and on the others within a second. Surfaces therefore ask again for every message and never keep an answer.
  */
 export interface AccessDirectory {
-	/** The header's raw value. Undefined for every reason alike: no oracle (CONTRACT §4). */
+	/** Takes the header's raw value. It returns undefined for every kind of wrong key, so that a caller learns nothing about keys. */
 	grantOfKey(header: string | undefined): KeyGrant | Unavailable | undefined;
-	/** Anything but true → a connection from here is closed at once. */
+	/** Unless it returns true, a connection from this address is closed immediately. */
 	mayConnect(protocol: 'hl7-mllp', address: string): boolean | Unavailable;
 	matchSender(protocol: 'hl7-mllp', address: string, application: string, facility: string): SenderMatch;
 }

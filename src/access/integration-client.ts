@@ -5,14 +5,14 @@ export interface IntegrationClient {
 	grant: ClientGrant;
 	protocols: readonly string[];
 	ranges: readonly AddressRange[];
-	/** Undefined: not checked. */
+	/** If undefined, the field is not checked. */
 	sendingApplication: string | undefined;
 	sendingFacility: string | undefined;
-	/** For a choice that does not depend on the order of rows. */
+	/** Makes the choice independent of the order of rows. */
 	createdAt: string;
 }
 
-/** Reads the allowed addresses; `*` counts only where the policy allows any source. Entries that are none are left out. */
+/** Reads the allowed addresses. `*` counts only if the policy allows any source. Invalid entries are skipped. */
 export function rangesOf(entries: readonly string[], allowAnySource: boolean): AddressRange[] {
 	return entries
 		.map((entry) => parseRange(entry))

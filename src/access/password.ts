@@ -7,7 +7,7 @@ const hashBytes = 32;
 
 const stored = /^scrypt\$(\d{1,7})\$(\d{1,2})\$(\d{1,2})\$([\w-]{22})\$([\w-]{43})$/;
 
-/** A password of ours, for one use: 120 random bits. */
+/** Creates a one-time password of 120 random bits. */
 export function oneTimePassword(): string {
 	return randomBytes(15).toString('base64url');
 }
@@ -19,7 +19,7 @@ export async function hashPassword(password: string): Promise<string> {
 	return `scrypt$${cost.N}$${cost.r}$${cost.p}$${salt.toString('base64url')}$${hash.toString('base64url')}`;
 }
 
-/** As much work without a hash to compare with: whoever asks learns nothing from the time. */
+/** Without a hash it does the same work, so that the time reveals nothing. */
 export async function passwordMatches(password: string, hash: string | null): Promise<boolean> {
 	const [, n, r, p, salt = '', expected = ''] = stored.exec(hash ?? '') ?? [];
 	if (n === undefined) {
@@ -32,7 +32,7 @@ export async function passwordMatches(password: string, hash: string | null): Pr
 
 const nobodysSalt = Buffer.alloc(16);
 
-/** On a thread of its own, not the event loop. Characters that look the same are the same (NIST SP 800-63B §5.1.1.2). */
+/** Runs outside the event loop. Characters that look the same count as the same (NIST SP 800-63B §5.1.1.2). */
 function derived(password: string, salt: Buffer, options: { N: number; r: number; p: number }): Promise<Buffer> {
 	const withRoom: ScryptOptions = { ...options, maxmem: 256 * options.N * options.r };
 	return new Promise((resolve, reject) => {
@@ -45,7 +45,7 @@ const charactersMin = 12;
 const charactersMax = 256;
 const distinctMin = 5;
 
-/** Of those that are long enough, what everybody tries first. */
+/** The most common passwords among those that are long enough. */
 const commonest: ReadonlySet<string> = new Set(
 	`123456789012 1234567890123 12345678901234 123456123456 012345678910 987654321098 123123123123 112233445566 1q2w3e4r5t6y
 	q1w2e3r4t5y6 1qaz2wsx3edc zaq12wsxcde3 qwertyuiop12 qwertyuiop123 qwerty123456 qwerty1234567 qwertyqwerty qwertyuiopas asdfghjkl123
@@ -57,14 +57,14 @@ const commonest: ReadonlySet<string> = new Set(
 	correcthorsebatterystaple onetwothreefour thequickbrownfox nevergonnagiveyouup`.split(/\s+/),
 );
 
-/** Why a person may not take this password; undefined: it will do. */
+/** Returns why a password is not acceptable, or undefined if it is. */
 export function passwordFault(password: string, email: string): string | undefined {
 	const characters = [...password.normalize('NFKC')];
 	const lower = password.normalize('NFKC').toLowerCase();
 	if (characters.length < charactersMin) return `a password has at least ${charactersMin} characters`;
 	if (characters.length > charactersMax) return `a password has at most ${charactersMax} characters`;
 	if (new Set(characters).size < distinctMin) return `a password has at least ${distinctMin} different characters`;
-	if (lower === email.toLowerCase() || lower === email.toLowerCase().split('@')[0]) return 'the password is the e-mail address';
-	if (commonest.has(lower)) return 'the password is one of those that are tried first';
+	if (lower === email.toLowerCase() || lower === email.toLowerCase().split('@')[0]) return 'the password must not be the e-mail address';
+	if (commonest.has(lower)) return 'the password is too common';
 	return undefined;
 }

@@ -4,22 +4,22 @@ import type { StatementRunner } from '#storage/connection.ts';
 import { beginSession, endSession, heldSessions, readSession } from '#storage/statements/administrative/sign-in.ts';
 import type { AccessLimits } from './limits.ts';
 
-/** A person who is signed in, as of now. */
+/** The sign-in session of a person, as it is now. */
 export interface Session {
-	/** SHA-256 of the token; the token is with the browser alone. */
+	/** SHA-256 of the token. Only the browser has the token itself. */
 	digest: Buffer;
 	userId: string;
 	email: string;
 	role: Role;
-	/** Those that the person may see: all for an administrator, and for an auditor of whom that is said. */
+	/** The sites that the person may see: all of them for an administrator or an auditor of all sites. */
 	sites: readonly { slug: string; name: string }[];
 	allSites: boolean;
 	mustChangePassword: boolean;
-	/** What changes have to carry beside the cookie; follows from the token. */
+	/** Changes need this token besides the cookie. It is derived from the session's token. */
 	csrfToken: string;
 }
 
-/** Sessions live in the database: every request asks it, so what ends one ends it on every node at once. */
+/** Sessions are in the database. Every request reads it, so a session that ends does so on every node at once. */
 export class Sessions {
 	readonly #database: StatementRunner;
 	readonly #limits: AccessLimits;
@@ -29,7 +29,7 @@ export class Sessions {
 		this.#limits = limits;
 	}
 
-	/** The token of a new session; undefined: the account was changed since its password was checked. */
+	/** Returns the token of a new session, or undefined if the account has changed since its password was checked. */
 	async begin(userId: string, passwordHash: string, source: string): Promise<string | undefined> {
 		const token = randomBytes(32).toString('base64url');
 		const { sessionIdleMsMax, sessionMsMax } = this.#limits;
@@ -56,7 +56,7 @@ export class Sessions {
 		};
 	}
 
-	/** Of the sessions with these digests, in hexadecimal, those that hold, with their reach; nobody is noted as seen. */
+	/** Returns the sessions that are still valid, by hexadecimal digest, with their reach. It does not count as use of a session. */
 	async held(digests: readonly string[]): Promise<ReadonlyMap<string, string>> {
 		const values = [digests, this.#limits.sessionIdleMsMax, this.#limits.sessionMsMax];
 		return new Map((await this.#database.run(heldSessions, values)).map(([digest, reach]) => [digest ?? '', reach ?? '']));
@@ -67,7 +67,7 @@ export class Sessions {
 	}
 }
 
-/** The sites that a session sees, as one text. */
+/** Returns the sites of a session as one text. */
 export function reachOf({ allSites, sites }: Session): string {
 	return allSites ? '*' : sites.map(({ slug }) => slug).join(' ');
 }

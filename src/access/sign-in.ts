@@ -17,18 +17,18 @@ import type { AccessLimits } from './limits.ts';
 import { hashPassword, oneTimePassword, passwordFault, passwordMatches } from './password.ts';
 import type { Session, Sessions } from './sessions.ts';
 
-/** Wrong passwords of an address until it is locked, in terms of those of an account: many people may share it. */
+/** An address is locked after this many times the wrong passwords of an account, because many people may share it. */
 const perAddress = 4;
-/** After so long without another, one wrong password is forgotten. */
+/** One wrong password is forgotten after each such time without another. */
 const forgottenMs = { account: 3_600_000, address: 60_000, browser: 3_600_000, change: 3_600_000 };
 
-/** What wrong passwords are counted by; `change`: those that are given as the current one of an account, with a session of it. */
+/** Wrong passwords are counted by these. `change` counts wrong current passwords given in a session of the account. */
 type Counter = readonly [kind: keyof typeof forgottenMs, name: string];
 
-/** From where somebody signs in. */
+/** The origin of a sign-in. */
 export interface Caller {
 	source: string;
-	/** What the browser was given when the account was signed in to from it before. */
+	/** The proof that the browser received at an earlier sign-in of the account. */
 	browser?: string | undefined;
 }
 
@@ -39,7 +39,7 @@ export interface SignInOptions {
 	limits: AccessLimits;
 }
 
-/** Lets people in by e-mail and password, and slows down those who guess. */
+/** Signs people in by e-mail and password, and slows down guessing. */
 export class SignIn {
 	readonly #options: SignInOptions;
 	#checking: Promise<unknown> = Promise.resolve();
@@ -50,9 +50,10 @@ export class SignIn {
 	}
 
 	/**
-	 * The token of a new session, and what makes the browser a known one: it is counted by itself, so that strangers who guess do not
-	 * lock out who signed in there before. Who does not exist, is disabled, has no password or another gets the same answer after the same work.
-	 * @throws Failure `unauthenticated`; `too-many-requests` while the account or the address, or the known browser, is locked, whether the account exists or not
+	 * Returns the token of a new session and the proof that makes the browser a known one. A known browser is counted separately, so that
+	 * strangers who guess do not lock out its user. An unknown or disabled user and a wrong password get the same answer after the same work.
+	 * @throws Failure `unauthenticated`; `too-many-requests` while the account, the address or the known browser is locked, whether the
+	 * account exists or not
 	 */
 	async signIn(email: string, password: string, { source, browser }: Caller): Promise<{ token: string; browser: string }> {
 		const { sessions, database, audit, limits } = this.#options;
@@ -73,8 +74,8 @@ export class SignIn {
 		const token = matches && !isExpired && userId && passwordHash ? await sessions.begin(userId, passwordHash, source) : undefined;
 		if (token === undefined) {
 			audit.record({ action: 'user.sign-in-failed', subject: knownEmail ?? 'no such user', source });
-			// Told to those alone who know the password.
-			const why = isExpired ? 'the one-time password has expired; have another one made' : 'the e-mail address or the password is wrong';
+			// Only somebody who knows the password learns that it has expired.
+			const why = isExpired ? 'the one-time password has expired; ask for a new one' : 'the e-mail address or the password is wrong';
 			throw new Failure('unauthenticated', why);
 		}
 		await this.#forgive(counters);
@@ -88,30 +89,30 @@ export class SignIn {
 	}
 
 	/**
-	 * A person sets a password of their own; their other sessions end.
-	 * @throws Failure `sender-not-authorized` when the current password is another, `unprocessable` when the new one will not do
+	 * Changes a person's own password and ends their other sessions.
+	 * @throws Failure `sender-not-authorized` if the current password is wrong, `unprocessable` if the new one is not acceptable
 	 */
 	async changePassword(session: Session, current: string, password: string, source: string): Promise<void> {
 		const { database, audit } = this.#options;
 		const { email, userId, digest } = session;
-		// Strangers, who have no session, do not count here.
+		// Strangers have no session, so they cannot use up these attempts.
 		const counters: Counter[] = [['change', accountOf(email)]];
 		await this.#count(counters);
 		const [row] = await database.run(readAccount, [email]);
 		const held = row?.[2] ?? null;
 		if (!(await this.#check(current, held)) || held === null) {
 			audit.record({ action: 'user.change-password-failed', subject: email, source });
-			throw new Failure('sender-not-authorized', 'the current password is another');
+			throw new Failure('sender-not-authorized', 'the current password is wrong');
 		}
 		await this.#forgive(counters);
-		const fault = current === password ? 'the new password is the current one' : passwordFault(password, email);
+		const fault = current === password ? 'the new password must differ from the current one' : passwordFault(password, email);
 		if (fault !== undefined) throw new Failure('unprocessable', fault);
 		const hash = await this.#queued(() => hashPassword(password));
 		const changed = await database.run(changePassword, [userId, held, hash, digest, newId(), email, source]);
-		if (changed.length === 0) throw new Failure('conflict', 'the password was changed meanwhile');
+		if (changed.length === 0) throw new Failure('conflict', 'the password has been changed in the meantime');
 	}
 
-	/** The name of a browser from which the account was signed in to before. */
+	/** Returns the name of a browser that has signed in to the account before. */
 	async #knownBrowser(account: string, browser: string | undefined): Promise<string | undefined> {
 		const [, name] = /^([\w-]{22})\.[0-9a-f]{64}$/.exec(browser ?? '') ?? [];
 		if (name === undefined || browser === undefined) return undefined;
@@ -138,11 +139,11 @@ export class SignIn {
 			]);
 			if (row?.[0] === 't') continue;
 			const retryAfterSeconds = Math.max(1, Number(row?.[1] ?? 1));
-			throw new Failure('too-many-requests', 'too many wrong passwords', { retryAfterSeconds });
+			throw new Failure('too-many-requests', 'too many wrong passwords; try again later', { retryAfterSeconds });
 		}
 	}
 
-	/** Of an address, which others may share, one attempt alone. */
+	/** Forgives an address only one attempt, because others may share it. */
 	async #forgive(counters: readonly Counter[]): Promise<void> {
 		const { database } = this.#options;
 		for (const [kind, name] of counters) await database.run(forgiveSignIn, [kind, name, kind !== 'address']);
@@ -152,10 +153,10 @@ export class SignIn {
 		return this.#queued(() => passwordMatches(password, hash));
 	}
 
-	/** One at a time: each takes a thread that files are written by as well. */
+	/** Checks one password at a time, because each check takes a thread that writing files needs too. */
 	async #queued<T>(work: () => Promise<T>): Promise<T> {
 		if (this.#waiting >= this.#options.limits.signInsWaitingMax) {
-			throw new Failure('too-many-requests', 'too many passwords wait to be checked', { retryAfterSeconds: 2 });
+			throw new Failure('too-many-requests', 'too many people are signing in; try again in a moment', { retryAfterSeconds: 2 });
 		}
 		this.#waiting++;
 		const turn = this.#checking.then(work);
@@ -176,16 +177,16 @@ function accountOf(email: string): string {
 	return email.trim().toLowerCase();
 }
 
-/** Of an IPv6 address the /64: everybody has a whole one. */
+/** Reduces an IPv6 address to its /64, because every subscriber has a whole one. */
 function networkOf(source: string): string {
 	const bytes = parseAddress(source);
 	return bytes?.length === 16 ? Buffer.from(bytes.slice(0, 8)).toString('hex') : source;
 }
 
-/** Of the first administrator; an address that nobody can have elsewhere. */
+/** The first administrator's address, which nobody can have elsewhere. */
 const firstEmail = 'admin@localhost';
 
-/** Where nobody is known yet: an administrator with a password that is told this once. */
+/** If there are no users yet, adds an administrator whose password is shown only once. */
 export async function firstAdministrator(database: StatementRunner): Promise<{ email: string; password: string } | undefined> {
 	const [row] = await database.run(countUsers, []);
 	if (row?.[0] !== '0') return undefined;

@@ -18,13 +18,13 @@ export interface Snapshot {
 	clients: readonly IntegrationClient[];
 	dicomSites: readonly DicomSite[];
 	dicomClients: readonly DicomClient[];
-	/** By `remoteAeKey`. */
+	/** The key is `remoteAeKey`. */
 	remoteAes: ReadonlyMap<string, RemoteAe>;
-	/** By the id of the site; of the others the node's limits hold alone. */
+	/** The key is the id of the site. Sites without an entry have only the node's limits. */
 	siteLimits: ReadonlyMap<string, SiteLimits>;
 }
 
-/** An AE title has no backslash. */
+/** The separator is a backslash, which no AE title contains. */
 export function remoteAeKey(siteId: string, title: string): string {
 	return `${siteId}\\${title}`;
 }
@@ -38,7 +38,7 @@ export async function readVersion(client: pg.ClientBase): Promise<string> {
 	return String(row?.[0]);
 }
 
-/** Everything that decides who may do what; the version is read first, so that a change in between is seen again. */
+/** Reads everything that decides access. The version is read first, so that the next poll notices a change made meanwhile. */
 export async function readSnapshot(client: pg.ClientBase, allowAnySource: boolean): Promise<Snapshot> {
 	const version = await readVersion(client);
 	const keys = new Map<string, { grant: KeyGrant; digest: Buffer }>();

@@ -7,9 +7,9 @@ export interface CliStreams {
 	stderr: { write(text: string): unknown };
 }
 
-/** What the command line needs of the parts that it may not import. */
+/** Functions of parts that the command line may not import. */
 export interface CliHooks {
-	/** Runs the service until it ends; answers the exit code. */
+	/** Runs the service until it ends, and returns the exit code. */
 	start(): Promise<number>;
 	processDelivery<Sent extends Delivery>(databaseUrl: string, delivery: Sent, limits: Config['limits']): Promise<ReplyTo<Sent>>;
 	/** C-ECHO of remote AEs. */
@@ -18,7 +18,7 @@ export interface CliHooks {
 	version: string;
 }
 
-/** The call is not of the command's form: exit code 2. */
+/** The arguments do not fit the command. The exit code is 2. */
 export class UsageError extends Error {
 	override readonly name = 'UsageError';
 }

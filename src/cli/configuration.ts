@@ -8,7 +8,7 @@ export interface VariableRecord {
 	meaning: string;
 }
 
-/** Every variable with its effective value; what is secret is masked. */
+/** Lists every variable with its effective value. Secrets are masked. */
 export function configuration(config: Config | undefined): VariableRecord[] {
 	const variables = Object.entries(environmentSchema.shape).map(([variable, schema]) => {
 		const meta = (schema.meta() ?? {}) as { secret?: boolean; description?: string };
@@ -35,7 +35,7 @@ function shown(value: unknown): string {
 	return Array.isArray(value) ? value.join(',') || 'empty' : String(value);
 }
 
-/** docs/configuration.md, printed by `tributary config --markdown`. */
+/** Renders docs/configuration.md, for `tributary config --markdown`. */
 export function configurationMarkdown(): string {
 	const rows = configuration(undefined).map(({ variable, default: fallback, meaning }) => [
 		variable,
@@ -52,7 +52,7 @@ export function configurationMarkdown(): string {
 	].join('\n');
 }
 
-/** With aligned columns, as the repository's formatter writes tables. */
+/** Aligns the columns, as the repository's formatter does. */
 function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
 	const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
 	const line = (cells: readonly string[]) => `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;

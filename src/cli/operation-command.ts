@@ -7,11 +7,11 @@ import { flag, UsageError } from './command.ts';
 
 type Options = NonNullable<ParseArgsConfig['options']>;
 
-/** A command is an operation, or several that flags tell apart. */
+/** A command is one operation, or several that flags distinguish. */
 export interface Command {
 	name: string;
 	summary: string;
-	/** The one without a flag first. */
+	/** The forms of the command. The one without a flag comes first. */
 	forms: readonly Form[];
 }
 
@@ -21,7 +21,7 @@ interface Form {
 	flag: string | undefined;
 }
 
-/** What is to be carried out: several inputs where a positional was repeated. */
+/** The operation to carry out. A repeated positional gives several inputs. */
 export interface Call {
 	operation: Operation;
 	inputs: readonly Record<string, unknown>[];
@@ -36,7 +36,7 @@ const forms: readonly Form[] = operations.flatMap((operation) => {
 
 const commandOf = ({ operation, commandLine }: Form) => commandLine.within?.command ?? operation.name;
 
-/** Every command that the table of operations gives, in its order. */
+/** The commands of the table of operations, in its order. */
 export const commands: readonly Command[] = forms
 	.filter((form) => form.flag === undefined)
 	.map(({ operation: { name, summary } }) => ({ name, summary, forms: forms.filter((form) => commandOf(form) === name) }));
@@ -59,7 +59,7 @@ function placeholder(form: Form, { name, kind, choices }: Member): string {
 	return choices?.join('|') ?? `<${form.commandLine.values?.[name] ?? name.replaceAll('_', '-')}>`;
 }
 
-/** `tributary site add <slug> --name <text> [--ae-title <AE>]` */
+/** Writes a usage line: `tributary site add <slug> --name <text> [--ae-title <AE>]`. */
 function usageOf(command: Command, form: Form): string {
 	const { positionals, options } = split(form);
 	const words = positionals.map((member) => `${placeholder(form, member)}${form.commandLine.repeated ? '...' : ''}`);
@@ -71,12 +71,15 @@ function usageOf(command: Command, form: Form): string {
 	return ['tributary', command.name, ...(form.flag ? [`--${form.flag}`] : []), ...words, ...sorted.map(option)].join(' ');
 }
 
-/** What `--help` prints of a command. */
+/** Returns the `--help` text of a command. */
 export function helpOf(command: Command): string {
 	return command.forms.map((form) => `${usageOf(command, form)}\n  ${form.operation.summary}\n`).join('');
 }
 
-/** @throws UsageError when the arguments are not of the command's form; undefined: help is asked for */
+/**
+ * @returns undefined if the user asks for help
+ * @throws UsageError if the arguments do not fit the command
+ */
 export async function callOf(command: Command, argv: readonly string[]): Promise<Call | undefined> {
 	const form = command.forms.find((each) => each.flag !== undefined && argv.includes(`--${each.flag}`)) ?? command.forms[0];
 	if (form === undefined) throw new Error(`the command '${command.name}' has no operation`);
@@ -114,20 +117,20 @@ function checkCount(command: Command, form: Form, positionals: readonly Member[]
 	if (words.length > (repeated ? repeatedMax : positionals.length)) throw new UsageError(usage);
 }
 
-/** The texts of an option, each with the name of its member. */
+/** Returns the texts of an option, each with the name of its member. */
 async function optionTexts(form: Form, member: Member, given: unknown): Promise<[string, string][]> {
 	const option = `--${optionOf(form, member.name)}`;
 	if (given === undefined) {
 		if (!member.required) return [];
-		throw new UsageError(form.flag === undefined ? `${option} is required` : `--${form.flag} goes with ${option}`);
+		throw new UsageError(form.flag === undefined ? `${option} is required` : `--${form.flag} requires ${option}`);
 	}
 	const texts = [given].flat().map(String);
 	if (member.kind === 'boolean' && !member.flag && !texts.every((text) => text === 'on' || text === 'off')) {
-		throw new UsageError(`${option} is on or off`);
+		throw new UsageError(`${option} must be on or off`);
 	}
 	const { choices } = member;
 	if (choices !== undefined && !texts.flatMap((text) => text.split(',')).every((text) => choices.includes(text.trim()) || text === '')) {
-		throw new UsageError(`${option} is ${choices.join(' or ')}`);
+		throw new UsageError(`${option} must be ${choices.join(' or ')}`);
 	}
 	const file = form.commandLine.files?.[member.name];
 	return Promise.all(texts.map(async (text): Promise<[string, string]> => [member.name, await fromFile(text, file)]));

@@ -1,4 +1,4 @@
-/** Rows as an aligned table, an object as lines, anything else as it is. */
+/** Prints rows as an aligned table, an object as lines, and anything else unchanged. */
 export function forPeople(result: unknown): string {
 	if (Array.isArray(result)) return table(result as Record<string, unknown>[]);
 	if (result !== null && typeof result === 'object') return lines(result as Record<string, unknown>);

@@ -19,8 +19,8 @@ import { type Call, type Command, callOf, commands, helpOf, parse } from './oper
 import { forPeople } from './print.ts';
 
 /**
- * The command line. Answers the exit code: 0 done, 1 failed, 2 wrong usage or configuration. With `--json` a command
- * prints one JSON document on stdout and nothing else there.
+ * Runs the command line and returns the exit code: 0 for success, 1 for a failure, 2 for wrong usage or configuration. With `--json`,
+ * a command prints exactly one JSON document on stdout.
  */
 export async function runCli(argv: readonly string[], streams: CliStreams, hooks: CliHooks): Promise<number> {
 	try {
@@ -44,7 +44,7 @@ async function dispatch(argv: readonly string[], streams: CliStreams, hooks: Cli
 		const related = commands.filter(({ name }) => name.startsWith(`${noun} `));
 		throw new UsageError(
 			related.length > 0
-				? `'${noun}' takes: ${related.map(({ name }) => name.slice(noun.length + 1)).join(', ')}`
+				? `'${noun}' needs one of: ${related.map(({ name }) => name.slice(noun.length + 1)).join(', ')}`
 				: `there is no command '${noun}'; see 'tributary help'`,
 		);
 	}
@@ -157,7 +157,7 @@ const builtIns: Readonly<Record<string, BuiltIn>> = {
 		const { values } = parse(argv, {});
 		const config = hooks.readConfig();
 		const runtime = readRuntimeFile(config.DATA_DIR);
-		if (runtime === undefined) throw new Error(`no service runs on ${config.DATA_DIR}`);
+		if (runtime === undefined) throw new Error(`no service is running on ${config.DATA_DIR}`);
 		const database = config.DATABASE_URL === undefined ? 'embedded' : 'external';
 		const status = {
 			version: runtime.version,
@@ -186,9 +186,9 @@ function help(streams: CliStreams): number {
 	const all = [
 		{ name: 'start', summary: 'runs the service' },
 		{ name: 'migrate', summary: 'brings the database schema up to date' },
-		{ name: 'status', summary: 'where the running service listens' },
-		{ name: 'config', summary: 'every variable with its effective value' },
-		{ name: 'doctor', summary: '--objects: holds the object store against the index' },
+		{ name: 'status', summary: 'shows the addresses of the running service' },
+		{ name: 'config', summary: 'lists every variable with its effective value' },
+		{ name: 'doctor', summary: '--objects: compares the object store with the index' },
 		...commands,
 	];
 	const width = Math.max(...all.map(({ name }) => name.length));

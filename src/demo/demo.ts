@@ -21,7 +21,7 @@ const write = (text: string) => process.stdout.write(`${text}\n`);
 async function demo(): Promise<void> {
 	const config = readConfig();
 	const runtime = readRuntimeFile(config.DATA_DIR);
-	if (runtime === undefined) throw new Error(`no service runs on ${config.DATA_DIR}; start one first: npm start`);
+	if (runtime === undefined) throw new Error(`no service is running on ${config.DATA_DIR}; start one first: npm start`);
 	const key = await prepare(runtime, config);
 	const fhir = urlOf(runtime, 'fhir', '/fhir');
 	await untilValid(`${fhir}/metadata`, key);

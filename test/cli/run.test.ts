@@ -187,7 +187,7 @@ describe('JSON that scripts rely on', { timeout: 60_000 }, () => {
 		const { json, run, dataDir } = await terminal(t);
 		const none = await run('status');
 		assert.deepEqual([none.code, none.out], [1, '']);
-		assert.match(none.err, /^tributary: no service runs on /);
+		assert.match(none.err, /^tributary: no service is running on /);
 		const surfaces = { fhir: { host: '127.0.0.1', port: 8080, tls: false }, mllp: { host: '127.0.0.1', port: 3000, tls: false } };
 		writeRuntimeFile(dataDir, {
 			pid: process.pid,
@@ -296,18 +296,21 @@ describe('exit codes', { timeout: 60_000 }, () => {
 		const { run } = await withWest(t);
 		const wrong: [string[], RegExp][] = [
 			[['fly'], /there is no command 'fly'/],
-			[['site'], /'site' takes: add, list, show, set, disable, enable/],
-			[['site', 'fly'], /'site' takes:/],
+			[['site'], /'site' needs one of: add, list, show, set, disable, enable/],
+			[['site', 'fly'], /'site' needs one of:/],
 			[['site', 'add'], /usage: tributary site add <slug>/],
 			[['site', 'add', 'a', 'b', '--name', 'x'], /usage: tributary site add/],
 			[['site', 'add', 'east'], /--name is required/],
 			[['site', 'list', '--colour', 'red'], /--colour/],
 			[['site', 'add', 'east', '--name'], /--name/],
 			[['key', 'create', '--site', 'west'], /--owner is required/],
-			[['messages', 'list', '--outcome', 'lost'], /--outcome is accepted or refused or ignored or duplicate/],
-			[['client', 'add', '--site', 'w', '--name', 'x', '--allow-ip', '10.0.0.1', '--protocol', 'ftp'], /--protocol is hl7-mllp or dicom/],
+			[['messages', 'list', '--outcome', 'lost'], /--outcome must be accepted or refused or ignored or duplicate/],
+			[
+				['client', 'add', '--site', 'w', '--name', 'x', '--allow-ip', '10.0.0.1', '--protocol', 'ftp'],
+				/--protocol must be hl7-mllp or dicom/,
+			],
 			[['messages', 'replay'], /name a message/],
-			[['messages', 'replay', '--refused'], /--refused goes with --site/],
+			[['messages', 'replay', '--refused'], /--refused requires --site/],
 			[['config', '--colour'], /--colour/],
 			[['start', 'now'], /'start' takes no arguments/],
 			[['start', '--port', '1'], /--port/],

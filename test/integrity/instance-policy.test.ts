@@ -175,7 +175,10 @@ describe('other content under a known SOP Instance UID', { timeout: 120_000 }, (
 		assert.deepEqual(await north.conflicts(), []);
 		assert.deepEqual(await check(), before);
 		assert.match(await exposed(), /^tributary_indexed_instances_total\{outcome="refused"\} 1$/m);
-		assert.match((await run('site', 'set', 'north', '--instance-policy', 'ask')).err, /--instance-policy is keep or replace or refuse/);
+		assert.match(
+			(await run('site', 'set', 'north', '--instance-policy', 'ask')).err,
+			/--instance-policy must be keep or replace or refuse/,
+		);
 	});
 });
 

@@ -58,7 +58,7 @@ describe('signing in', () => {
 			await service.rows("update app_user set one_time_since = now() - interval '7 days 1 minute'");
 			const client = adminClient(service);
 			const expired = await client.signIn(owner, password);
-			assert.deepEqual([expired.status, expired.body], [401, { error: 'the one-time password has expired; have another one made' }]);
+			assert.deepEqual([expired.status, expired.body], [401, { error: 'the one-time password has expired; ask for a new one' }]);
 			assert.equal(expired.headers.get('set-cookie'), null);
 			assert.deepEqual((await client.signIn(owner, 'another password')).body, { error: 'the e-mail address or the password is wrong' });
 			const reset = await resetPassword(service.administration, owner);
@@ -77,7 +77,7 @@ describe('signing in', () => {
 					for (let time = 0; time < 5; time++) assert.equal((await client.signIn(email, `wrong ${time}`)).status, 401);
 					const locked = await client.signIn(email, password);
 					assert.equal(locked.status, 429, email);
-					assert.deepEqual(locked.body, { error: 'too many wrong passwords' });
+					assert.deepEqual(locked.body, { error: 'too many wrong passwords; try again later' });
 					assert.ok(Number(locked.headers.get('retry-after')) >= 1);
 					assert.ok(Number(locked.headers.get('retry-after')) <= 600);
 				}
@@ -177,7 +177,7 @@ describe('signing in', () => {
 			async (service) => {
 				const client = adminClient(service);
 				const answers = await Promise.all(Array.from({ length: 6 }, (_, index) => client.signIn(`user${index}@example.org`, 'a guess')));
-				const busy = answers.filter(({ body }) => body.error === 'too many passwords wait to be checked');
+				const busy = answers.filter(({ body }) => body.error === 'too many people are signing in; try again in a moment');
 				assert.ok(busy.length > 0);
 				assert.ok(busy.every(({ status, headers }) => status === 429 && headers.get('retry-after') === '2'));
 			},
