@@ -5,7 +5,7 @@ import { readBinaryHead, readBinaryPiece } from './statements/read-binary.ts';
 export interface StoredBinary {
 	id: string;
 	contentType: string;
-	/** Of the DocumentReference that it belongs to. */
+	/** The DocumentReference to which it belongs. */
 	documentId: string;
 	size: number;
 	/** FHIR instant. */
@@ -15,7 +15,7 @@ export interface StoredBinary {
 /** Bytes of a piece: whole groups of base64, so that pieces are joined as they are. */
 const pieceBytes = 3 * 256 * 1024;
 
-/** A Binary of the site; undefined when the site has none of this id. */
+/** Returns a Binary of the site; undefined when the site has none with this id. */
 export async function findBinary(reader: Reader, siteId: string, id: string): Promise<StoredBinary | undefined> {
 	if (!isFhirId(id)) return undefined;
 	const [row] = await reader.run(readBinaryHead, [siteId, rowIdOf(id)]);
@@ -24,7 +24,7 @@ export async function findBinary(reader: Reader, siteId: string, id: string): Pr
 	return { id, contentType: contentType ?? '', documentId: documentId ?? '', size: Number(size), lastUpdated: lastUpdated ?? '' };
 }
 
-/** Its bytes as base64, piece by piece. */
+/** Reads its bytes as base64, piece by piece. */
 export async function* readBinary(reader: Reader, siteId: string, { id, size }: StoredBinary): AsyncGenerator<string> {
 	for (let from = 1; from <= size; from += pieceBytes) {
 		const [row] = await reader.run(readBinaryPiece, [siteId, rowIdOf(id), from, pieceBytes]);

@@ -9,7 +9,7 @@ export type BulkPurpose = 'import' | 'export';
 
 const exportOptions = '-c default_transaction_isolation=repeatable\\ read -c default_transaction_read_only=on -c jit=off';
 
-/** What a `BulkConnection` asks of its client. */
+/** Returns the settings of the client of a `BulkConnection`. */
 export function bulkSettings(purpose: BulkPurpose): pg.ClientConfig {
 	const common = { types: asText, application_name: `tributary ${purpose}` };
 	// An export is one long statement.
@@ -17,8 +17,8 @@ export function bulkSettings(purpose: BulkPurpose): pg.ClientConfig {
 }
 
 /**
- * A connection that COPY may have for itself: nothing is pipelined. It is opened once; after an error that is not the
- * statement's own it is of no more use.
+ * A connection that COPY may use alone: nothing is pipelined. It is opened once. After an error that is not the statement's own it can no
+ * longer be used.
  */
 export class BulkConnection implements StatementRunner {
 	readonly #client: pg.Client;
@@ -49,24 +49,24 @@ export class BulkConnection implements StatementRunner {
 		return result.rows;
 	}
 
-	/** Answers the command that PostgreSQL carried out: `commit` of a failed transaction is a `ROLLBACK`. */
+	/** Sends the command and returns the one that PostgreSQL carried out: `commit` of a failed transaction is a `ROLLBACK`. */
 	async control(command: 'begin' | 'commit' | 'rollback'): Promise<string> {
 		return (await this.#client.query(command)).command;
 	}
 
-	/** Has the planner learn how a table has grown: what it planned while the table was small may be a poor plan now. */
+	/** Updates the planner's statistics of a table that has grown, because a plan made for a small table may be poor now. */
 	async analyze(table: string): Promise<void> {
 		await this.#client.query(`analyze ${table}`);
 	}
 
-	/** Sends rows to `copy … from stdin`; answers their number. */
+	/** Sends rows to `copy … from stdin` and returns their number. */
 	async copyIn(text: string, rows: Uint8Array): Promise<number> {
 		const stream = this.#client.query(from(text));
 		await pipeline([rows], stream);
 		return stream.rowCount;
 	}
 
-	/** The output of `copy … to stdout`; its number of rows is known when the next statement is done. */
+	/** Returns the output of `copy … to stdout`. Its number of rows is known when the next statement is done. */
 	copyOut(text: string): CopyToStreamQuery {
 		return this.#client.query(to(text, { highWaterMark: 1024 * 1024 }));
 	}
@@ -75,7 +75,7 @@ export class BulkConnection implements StatementRunner {
 		await this.#client.end().catch(() => undefined);
 	}
 
-	/** Ends the connection at once, whatever is under way on it. */
+	/** Ends the connection at once, even during a statement. */
 	destroy(): void {
 		this.#client.connection.stream.destroy();
 	}

@@ -7,7 +7,7 @@ import { advanceJob, auditJob, deleteJob, finishJob, insertJob, readJob } from '
 export type BulkKind = 'export' | 'import';
 export type BulkState = 'receiving' | 'waiting' | 'running' | 'done' | 'failed' | 'interrupted';
 
-/** Which job of which site. */
+/** Identifies a job and its site. */
 export interface JobKey {
 	siteId: string;
 	id: string;
@@ -32,16 +32,16 @@ export interface StoredJob extends JobKey {
 	nodeId: string;
 	request: string;
 	parameters: Record<string, unknown>;
-	/** Lines of an import that are settled and committed. */
+	/** The number of import lines that are settled and committed. */
 	position: number;
 	progress: string;
-	/** What `finish` was given. */
+	/** The result that `finish` was given. */
 	result: Record<string, unknown> | undefined;
 	failure: string | undefined;
 	finishedAtMs: number | undefined;
 }
 
-/** The table of exports and imports. Every call fails like a statement fails when the database is away. */
+/** The table of exports and imports. While the database is away, every call fails as a statement does. */
 export class BulkJobTable {
 	readonly #connection: Connection;
 
@@ -49,7 +49,7 @@ export class BulkJobTable {
 		this.#connection = connection;
 	}
 
-	/** Answers which bound of the site's jobs kept the new one out; undefined when it is noted. */
+	/** Inserts a job. Returns the bound that kept it out; undefined when it was inserted. */
 	async insert(job: NewJob, bounds: { underWayMax: number; keptMax: number }): Promise<'under-way' | 'kept' | undefined> {
 		const { siteId, id, kind, state, nodeId, keyId, request, parameters, source } = job;
 		const [row] = await this.#connection.runOpened(insertJob, [
@@ -90,18 +90,18 @@ export class BulkJobTable {
 		};
 	}
 
-	/** False when the job is no longer to be carried out. */
+	/** Returns false when the job must no longer be carried out. */
 	async advance({ siteId, id }: JobKey, state: BulkState, progress: string): Promise<boolean> {
 		return (await this.#connection.runOpened(advanceJob, [siteId, id, state, progress])).length > 0;
 	}
 
-	/** False when the job had been cancelled. */
+	/** Returns false when the job had been cancelled. */
 	async finish({ siteId, id }: JobKey, end: { state: BulkState; progress: string; result?: object; failure?: string }): Promise<boolean> {
 		const result = end.result === undefined ? null : JSON.stringify(end.result);
 		return (await this.#connection.runOpened(finishJob, [siteId, id, end.state, end.progress, result, end.failure ?? null])).length > 0;
 	}
 
-	/** False when the site has no such job. */
+	/** Returns false when the site has no such job. */
 	async delete({ siteId, id }: JobKey): Promise<boolean> {
 		return (await this.#connection.runOpened(deleteJob, [siteId, id])).length > 0;
 	}
@@ -110,18 +110,18 @@ export class BulkJobTable {
 		await this.#connection.runOpened(auditJob, [siteId, newId(), event.keyId, event.action, id, event.source]);
 	}
 
-	/** Marks what the node left under way when it ended; answers how many that were. */
+	/** Marks the jobs that the node left under way when it ended; returns their number. */
 	async interruptOf(nodeId: string): Promise<number> {
 		return (await this.#connection.runOpened(interruptJobsOfNode, [nodeId])).length;
 	}
 
-	/** Forgets finished jobs after `ageMs`, and marks those of nodes that have been silent for `silentMs`. */
+	/** Deletes finished jobs after `ageMs`, and marks those of nodes that have been silent for `silentMs`. */
 	async sweep({ ageMs, silentMs }: { ageMs: number; silentMs: number }): Promise<void> {
 		await this.#connection.runOpened(interruptSilentJobs, [silentMs / 1000]);
 		await this.#connection.runOpened(deleteOldJobs, [ageMs / 1000]);
 	}
 
-	/** Which of the row ids are of no patient of the site. */
+	/** Returns the row ids that belong to no patient of the site. */
 	async missingPatients(siteId: string, rowIds: readonly string[]): Promise<Set<string>> {
 		await this.#connection.open();
 		return findMissingPatients(this.#connection, siteId, rowIds);

@@ -1,17 +1,17 @@
 import type { Cell } from './connection.ts';
 
-/** The columns that a statement selects: their list as SQL, and where each stands in a row of the answer. */
+/** The columns that a statement selects: their list as SQL, and the position of each in a row of the result. */
 export interface Columns<Name extends string> {
 	readonly list: string;
 	readonly at: Readonly<Record<Name, number>>;
-	/** Where the next column stands. */
+	/** The position of the next column. */
 	readonly width: number;
 }
 
 /**
- * Lays out columns by the alias of their table: `columnsOf({ p: ['site_id', 'id'] })` is `p.site_id, p.id`. The statement and
- * whoever reads its answer take them from here, so that no position is written down twice.
- * @param before how many columns the statement selects before these
+ * Lays out columns by the alias of their table: `columnsOf({ p: ['site_id', 'id'] })` is `p.site_id, p.id`. The statement and the code that
+ * reads its result both use it, so no position is written twice.
+ * @param before the number of columns that the statement selects before these
  */
 export function columnsOf<const Tables extends Readonly<Record<string, readonly string[]>>>(
 	tables: Tables,
@@ -24,14 +24,14 @@ export function columnsOf<const Tables extends Readonly<Record<string, readonly 
 	return { list, at: at as Record<Tables[keyof Tables][number], number>, width: before + columns.length };
 }
 
-/** The text of a column that always has one. */
+/** Returns the text of a column that is never null. */
 export function textAt(cells: readonly Cell[], index: number): string {
 	const cell = cells[index];
 	if (cell === null || cell === undefined) throw new Error('a column that always has a value has none');
 	return cell;
 }
 
-/** The text of a column that may be null. */
+/** Returns the text of a column that may be null. */
 export function cellAt(cells: readonly Cell[], index: number): Cell {
 	return cells[index] ?? null;
 }

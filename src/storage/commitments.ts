@@ -19,24 +19,24 @@ export interface NewCommitment {
 /** A request whose report is still to be made. */
 export interface NotedCommitment extends Omit<NewCommitment, 'source'> {
 	id: string;
-	/** Another list was noted under the transaction UID before. */
+	/** True when another list was noted under the transaction UID before. */
 	isDuplicate: boolean;
-	/** How often a report was tried, this time included. */
+	/** The number of tries to deliver the report, including this one. */
 	attempts: number;
 }
 
-/** What the index holds under a SOP Instance UID. */
+/** The indexed data of a SOP Instance UID. */
 export interface IndexedInstance {
 	sopClassUid: string;
 	objectKey: string;
 	bytes: number;
-	/** Other content under the same UID waits for a person. */
+	/** True when other content under the same UID waits for a person's decision. */
 	hasConflict: boolean;
 }
 
 const judgedAtOnce = 500;
 
-/** The table of requests for storage commitment. Every call fails like a statement fails when the database is away. */
+/** The table of requests for storage commitment. While the database is away, every call fails as a statement does. */
 export class CommitmentTable {
 	readonly #connection: Connection;
 
@@ -44,7 +44,7 @@ export class CommitmentTable {
 		this.#connection = connection;
 	}
 
-	/** Durable when it resolves. @param heldMs for which no node takes it up */
+	/** Notes a request; it is durable when this resolves. @param heldMs time in which no other node takes it up */
 	async note(request: NewCommitment, heldMs: number): Promise<{ noted: NotedCommitment; isRepeated: boolean }> {
 		const { siteId, transactionUid, callingAe, calledAe, source, references } = request;
 		const [row] = await this.#connection.runOpened(noteCommitment, [
@@ -63,7 +63,7 @@ export class CommitmentTable {
 		return { noted, isRepeated: kind === 'again' };
 	}
 
-	/** Takes requests whose time has come, for `heldMs`. */
+	/** Takes requests that are due, for `heldMs`. */
 	async claim(most: number, heldMs: number): Promise<NotedCommitment[]> {
 		const rows = (await this.#connection.runOpened(claimCommitments, [most, heldMs])) as string[][];
 		return rows.map(([siteId, id, transactionUid, isDuplicate, callingAe, calledAe, attempts, classes, instances]) => {
@@ -84,7 +84,7 @@ export class CommitmentTable {
 		});
 	}
 
-	/** In the order of the UIDs; undefined: not in the index of the site. */
+	/** Returns the index entries in the order of the UIDs; undefined for a UID that the site's index lacks. */
 	async indexed(siteId: string, sopInstanceUids: readonly string[]): Promise<(IndexedInstance | undefined)[]> {
 		const found: (IndexedInstance | undefined)[] = [];
 		for (let at = 0; at < sopInstanceUids.length; at += judgedAtOnce) {
@@ -102,7 +102,7 @@ export class CommitmentTable {
 		await this.#connection.runOpened(settleCommitment, [siteId, id, committed, refused]);
 	}
 
-	/** True: it is given up, because it came more than `withinMs` ago. */
+	/** Returns true when the request is given up, because it came more than `withinMs` ago. */
 	async postpone({ siteId, id }: NotedCommitment, forMs: number, withinMs: number, failure: string): Promise<boolean> {
 		const [row] = await this.#connection.runOpened(postponeCommitment, [siteId, id, forMs, withinMs, failure]);
 		return row?.[0] === 'failed';

@@ -6,13 +6,13 @@ import type { Statement } from './statement.ts';
 /** A connection that was borrowed from a pool. */
 export interface Borrowed {
 	client: pg.ClientBase;
-	/** Gives it back; after an error that is not the statement's own the pool opens another one in its place. */
+	/** Returns it. After an error that is not the statement's own the pool opens a new connection in its place. */
 	release(error?: unknown): void;
 }
 
 /**
- * A few connections for statements that come one at a time from many sides. Each is borrowed for one statement or one
- * transaction; who finds none waits for a bounded time. A connection that breaks is replaced when the next one is needed.
+ * A few connections for single statements from many callers. Each is borrowed for one statement or one transaction. If none is free, the
+ * caller waits for a bounded time. A connection that breaks is replaced when the next one is needed.
  */
 export class ConnectionPool implements StatementRunner {
 	readonly url: string;
@@ -24,14 +24,14 @@ export class ConnectionPool implements StatementRunner {
 		this.#pool = pool;
 	}
 
-	/** Rows as objects, their values converted. */
+	/** Returns rows as objects with converted values. */
 	async rows<T>(statement: Pick<Statement, 'text'>, values: readonly unknown[]): Promise<T[]> {
 		return this.use(async (client) => (await client.query({ text: statement.text, values: values as unknown[] })).rows as T[]);
 	}
 
 	/**
-	 * The same for what people put together, and so may take any time.
-	 * @throws Failure `invalid` when it takes longer
+	 * Returns rows like `rows`, for searches that users compose and that may therefore take long.
+	 * @throws Failure `invalid` when it takes longer than `withinMs`
 	 */
 	async search<T>(statement: Pick<Statement, 'text'>, values: readonly unknown[], withinMs: number): Promise<T[]> {
 		try {
@@ -46,14 +46,14 @@ export class ConnectionPool implements StatementRunner {
 		}
 	}
 
-	/** Cells as PostgreSQL writes them; the statement is kept on the connection. */
+	/** Returns cells as PostgreSQL writes them. The statement stays prepared on the connection. */
 	async run({ name, text }: Statement, values: readonly unknown[]): Promise<Cell[][]> {
 		return this.use(
 			async (client) => (await client.query<Cell[]>({ name, text, values: values as unknown[], rowMode: 'array', types: asText })).rows,
 		);
 	}
 
-	/** Several statements in one transaction, which is rolled back when one of them fails. */
+	/** Runs several statements in one transaction, which is rolled back when one of them fails. */
 	async transaction<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T> {
 		return this.use(async (client) => {
 			await client.query('begin');
@@ -68,7 +68,7 @@ export class ConnectionPool implements StatementRunner {
 		});
 	}
 
-	/** Several statements on one connection. @throws Failure `unavailable` when it breaks, too */
+	/** Runs several statements on one connection. @throws Failure `unavailable` also when it breaks */
 	async use<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T> {
 		const { client, release } = await this.borrow();
 		try {
@@ -99,18 +99,18 @@ export class ConnectionPool implements StatementRunner {
 		}
 	}
 
-	/** Connections that are open, and requests that wait for one. */
+	/** Returns the number of open connections, and of requests that wait for one. */
 	get size(): { open: number; waiting: number } {
 		return { open: this.#pool.totalCount, waiting: this.#pool.waitingCount };
 	}
 
-	/** Waits for what is borrowed. */
+	/** Waits for borrowed connections to be returned. */
 	async close(): Promise<void> {
 		if (!this.#pool.ending) await this.#pool.end();
 	}
 }
 
-/** PostgreSQL refused the statement, and the connection is as good as before. Else an answer may still be on its way. */
+/** Tells whether PostgreSQL refused only the statement, so that the connection can still be used. Otherwise a result may still arrive. */
 export function isOfStatement(error: unknown): boolean {
 	return error instanceof Failure || (error instanceof pg.DatabaseError && !/^(08|57P)/.test(error.code ?? '57P'));
 }

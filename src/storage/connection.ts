@@ -7,19 +7,20 @@ import type { Statement } from './statement.ts';
 export type Cell = string | null;
 
 /**
- * Planner settings of the connections that write: every statement there is a lookup or a write by key, and a generic plan
- * that was made while a table was empty must not turn into a scan when the table has grown.
+ * Planner settings of the connections that write. Every statement there is a lookup or a write by key. A generic plan made while a table
+ * was
+ * empty must not become a scan when the table has grown.
  */
 export const keyedPlans =
 	'-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c plan_cache_mode=force_generic_plan -c jit=off';
 
-/** Nothing is converted: cells are texts. */
+/** Turns conversion off: cells are texts. */
 export const asText = { getTypeParser: () => (value: string) => value } as unknown as pg.CustomTypesConfig;
 
-/** What a `Connection` asks of its client. */
+/** The settings of the client of a `Connection`. */
 export const pipelinedSettings: pg.ClientConfig = { pipeline: true, types: asText, options: keyedPlans, query_timeout: 20_000 };
 
-/** What carries out prepared statements one after the other. */
+/** Runs prepared statements one after the other. */
 export interface StatementRunner {
 	run(statement: Statement, values: readonly unknown[]): Promise<Cell[][]>;
 }
@@ -27,8 +28,9 @@ export interface StatementRunner {
 export type Trouble = 'poison' | 'repeat' | 'connection' | 'other';
 
 /**
- * One pipelined connection of a worker, opened when first used and again after it broke. Statements go out at once;
- * their answers come in order.
+ * One pipelined connection of a worker, opened at its first use and again after it broke. Statements are sent at once; their results come
+ * in
+ * order.
  */
 export class Connection implements StatementRunner {
 	readonly #newClient: () => pg.Client;
@@ -88,7 +90,7 @@ export class Connection implements StatementRunner {
 		return this.#query({ text, values: values as unknown[], rowMode: 'array' }).then((result) => result.rows);
 	}
 
-	/** Sends `begin` or `commit`; answers the command that PostgreSQL carried out. */
+	/** Sends `begin` or `commit` and returns the command that PostgreSQL carried out. */
 	control(command: 'begin' | 'commit'): Promise<string> {
 		return this.#query({ text: command, rowMode: 'array' }).then((result) => result.command);
 	}
@@ -99,7 +101,7 @@ export class Connection implements StatementRunner {
 		return this.#client.query<Cell[]>(query);
 	}
 
-	/** Statements that are sent in one go leave in one write: each write wakes the server, which costs more than most statements. */
+	/** Joins statements that are sent together into one write: each write wakes the server, which costs more than most statements. */
 	#gather(client: pg.Client): void {
 		if (this.#gathering === client) return;
 		this.#gathering = client;
@@ -107,7 +109,7 @@ export class Connection implements StatementRunner {
 		process.nextTick(() => this.#send(client));
 	}
 
-	/** Statements that were sent leave at once: the database works on them while this thread does something else. */
+	/** Sends gathered statements at once, so that the database works on them while this thread does something else. */
 	flush(): void {
 		if (this.#gathering) this.#send(this.#gathering);
 	}
@@ -124,7 +126,7 @@ export class Connection implements StatementRunner {
 		try {
 			await client.query('rollback');
 		} catch {
-			// What cannot roll back cannot be trusted with another transaction; the server rolls back when it goes.
+			// A connection that cannot roll back cannot be used for another transaction. The server rolls back when it closes.
 			this.#client = undefined;
 			client.end().catch(() => client.connection.stream.destroy());
 		}
@@ -138,7 +140,7 @@ export class Connection implements StatementRunner {
 	}
 }
 
-/** What a failed transaction calls for, by SQLSTATE class (PostgreSQL, Appendix A). */
+/** Returns how to handle a failed transaction, by SQLSTATE class (PostgreSQL, Appendix A). */
 export function troubleOf(error: unknown): Trouble {
 	if (error instanceof Failure && error.code === 'unavailable') return 'connection';
 	const state = (error as { code?: unknown }).code;

@@ -3,13 +3,13 @@ import type { PatientIdentifier } from '#record/holdings/patient-identifiers.ts'
 import type { ColumnValue, TableShape } from '#record/table-shape.ts';
 import { textArray } from './statement.ts';
 
-/** What `copy … from stdin` takes: the statement, and the rows as it reads them. */
+/** The input of `copy … from stdin`: the statement, and the rows in its format. */
 export interface CopyRows {
 	text: string;
 	rows: Buffer;
 }
 
-/** CSV whose marks stand in no JSON text, so that a resource is neither escaped nor unescaped. */
+/** A CSV format whose marks occur in no JSON text, so that a resource needs no escaping. */
 const csv = `(format csv, delimiter E'\\x02', quote E'\\x01', escape E'\\x01')`;
 const delimiter = '\x02';
 
@@ -46,7 +46,7 @@ export function copyIdentifiers(siteId: string, patients: Iterable<readonly [str
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these have a meaning in the form above.
 const marks = /[\x00-\x02\r\n]/;
 
-/** NULL is an empty field; NUL, which PostgreSQL cannot hold, is dropped. */
+/** Formats a field. NULL is an empty field. NUL is dropped, because PostgreSQL cannot hold it. */
 function field(value: ColumnValue): string {
 	if (value === null) return '';
 	const text = Array.isArray(value) ? textArray(value) : String(value);

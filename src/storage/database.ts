@@ -17,14 +17,14 @@ const idleMsMax = 5 * 60_000;
 
 export interface DatabaseOptions {
 	url: string;
-	/** Of a replica that answers reads and searches; without one `url` does. */
+	/** The URL of a replica that answers reads and searches; without it `url` is used. */
 	readUrl?: string | undefined;
 	limits: Pick<StorageLimits, 'readConnectionsMax' | 'readStatementsMax' | 'readMsMax' | 'peopleConnectionsMax' | 'peopleWaitMsMax'>;
 	metrics: Pick<StorageMetrics, 'readFailures'>;
 	log: Log;
 }
 
-/** The door of a worker thread to the database: lanes, and connections for COPY. Nothing is opened before it is used. */
+/** The access of a worker thread to the database: lanes, and connections for COPY. Nothing is opened before it is used. */
 export class WorkerDatabase {
 	readonly url: string;
 	readonly #lanes = new Set<Connection>();
@@ -34,19 +34,19 @@ export class WorkerDatabase {
 		this.url = url;
 	}
 
-	/** A pipelined connection that its taker has alone: the transaction of a batch holds it from `begin` to `commit`. */
+	/** Returns a pipelined connection for one user only: the transaction of a batch holds it from `begin` to `commit`. */
 	lane(): Connection {
 		const lane = this.pipelined('tributary ingest');
 		this.#lanes.add(lane);
 		return lane;
 	}
 
-	/** COPY takes a connection for as long as it lasts. @throws Failure `unavailable` when the database cannot be reached */
+	/** Opens a connection for a COPY. @throws Failure `unavailable` when the database cannot be reached */
 	async bulk(purpose: BulkPurpose): Promise<BulkConnection> {
 		return BulkConnection.open(this.client(bulkSettings(purpose)));
 	}
 
-	/** Closes the lanes. A bulk connection is closed by its taker. */
+	/** Closes the lanes. The caller closes its bulk connection. */
 	async close(): Promise<void> {
 		this.#closed = true;
 		await Promise.all([...this.#lanes].map((lane) => lane.close()));
@@ -62,17 +62,17 @@ export class WorkerDatabase {
 	}
 }
 
-/** The one door of a process to the database. Nothing is opened before it is used, and nothing beyond the limits. */
+/** The only access of a process to the database. Nothing is opened before it is used, and nothing beyond the limits. */
 export class Database extends WorkerDatabase {
-	/** For what people ask, one statement or one transaction at a time: console, admin API, sign-in, command line. */
+	/** Serves requests of people, one statement or one transaction at a time: console, admin API, sign-in, command line. */
 	readonly people: ConnectionPool;
-	/** For the access directory alone: who may do what stays current, however busy people and senders keep the others. */
+	/** Serves only the access directory, so that access rights stay current however busy the other connections are. */
 	readonly access: ConnectionPool;
-	/** For what the node notes by the way: audit trail, unmatched messages, storage commitment, exports and imports. */
+	/** Serves the node's own notes: audit trail, unmatched messages, storage commitment, exports and imports. */
 	readonly journal: Connection;
-	/** For reads and searches of the FHIR and DICOM surfaces. */
+	/** Serves reads and searches of the FHIR and DICOM surfaces. */
 	readonly reads: Reader;
-	/** For the console's reads. Never of a replica: whoever has merged two patients looks at the result at once. */
+	/** Serves the console's reads. It never uses a replica, because a person who has merged two patients looks at the result at once. */
 	readonly currentReads: Reader;
 
 	constructor({ url, readUrl = url, limits, metrics, log }: DatabaseOptions) {
@@ -105,7 +105,7 @@ export class Database extends WorkerDatabase {
 	}
 }
 
-/** A pool of its own, for work outside of a service: migrations, and the making of the embedded database. */
+/** Opens a separate pool for work outside a service: migrations, and the creation of the embedded database. */
 export function openPool(url: string, settings: pg.PoolConfig): ConnectionPool {
 	const pool = new pg.Pool({ connectionString: url, keepAlive: true, ...settings });
 	// A connection that breaks fails the statement under way and leaves the pool; without listeners it would end the process.

@@ -10,7 +10,7 @@ import { plainArray } from './statement.ts';
 import { missingPatients } from './statements/missing-patients.ts';
 import type { WriteSet } from './write-set.ts';
 
-/** Writes what a chunk made of its site's working set: new resources by COPY, new versions of known ones by statement. */
+/** Writes a chunk's changes to its site's working set: new resources by COPY, new versions of known ones by statement. */
 export async function importRows(
 	connection: BulkConnection,
 	writeSet: WriteSet,
@@ -41,7 +41,7 @@ export async function importRows(
 	for (const { text, rows } of copies) await connection.copyIn(text, rows);
 }
 
-/** Which of the row ids are of no patient of the site. */
+/** Returns the row ids that belong to no patient of the site. */
 export async function findMissingPatients(connection: StatementRunner, siteId: string, rowIds: readonly string[]): Promise<Set<string>> {
 	if (rowIds.length === 0) return new Set();
 	const rows = await connection.run(missingPatients, [siteId, plainArray(rowIds)]);

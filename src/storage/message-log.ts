@@ -18,12 +18,12 @@ export interface LoggedMessage {
 	changed: string | null;
 	/** The accepted message that a duplicate repeats, or the message that is replayed. */
 	replayOf: string | null;
-	/** Values of the business identifiers of whom it is about: one, or two where patients are merged or told apart. */
+	/** The business identifier values of its patients: one, or two when patients are merged or separated. */
 	patients: readonly string[];
 	acks: readonly Uint8Array[];
 }
 
-/** Several acknowledgements of one message are kept in one column, parted by the byte that ends an MLLP block. */
+/** Several acknowledgements of one message share one column, separated by the byte that ends an MLLP block. */
 const ackSeparator = Buffer.from([0x1c]);
 
 function joinAcks(acks: readonly Uint8Array[]): Uint8Array {
@@ -37,7 +37,7 @@ function splitAcks(bytes: Buffer): Uint8Array[] {
 	return cut < 0 ? [bytes] : [bytes.subarray(0, cut), ...splitAcks(bytes.subarray(cut + 1))];
 }
 
-/** Writes the batch's rows of the message log. A duplicate is logged without its bytes: they are those of the first. */
+/** Writes the batch's rows of the message log. A duplicate is logged without its bytes, because they equal those of the first message. */
 export function logMessages(connection: Connection, messages: readonly LoggedMessage[], committedAt: string): Promise<unknown> {
 	const bytes = packBytes(messages.map(({ delivery, outcome }) => (outcome === 'duplicate' ? noBytes : delivery.bytes)));
 	const acks = packBytes(messages.map((message) => joinAcks(message.acks)));
@@ -88,7 +88,7 @@ export function logAccepted(connection: Connection, messages: readonly LoggedMes
 export interface AcceptedMessage {
 	messageId: string;
 	digest: string;
-	/** Present where the bytes were the same. */
+	/** Present when the bytes were the same. */
 	acks: readonly Uint8Array[] | undefined;
 }
 
@@ -103,7 +103,7 @@ export function senderKey({ siteId, clientId, controlId }: Omit<MessageKey, 'dig
 	return `${siteId}${clientId}${controlId}`;
 }
 
-/** What was accepted under the control ids of a batch, by `senderKey`. */
+/** Returns the messages accepted under the control ids of a batch, by `senderKey`. */
 export async function findAcceptedMessages(connection: Connection, keys: readonly MessageKey[]): Promise<Map<string, AcceptedMessage[]>> {
 	const found = new Map<string, AcceptedMessage[]>();
 	if (keys.length === 0) return found;

@@ -5,14 +5,14 @@ import { openPool } from './database.ts';
 import { migrationsIn, type NamedMigration } from './migrations.ts';
 import { ormConnection } from './orm-connection.ts';
 
-/** Any constant will do, as long as every node takes the same. */
+/** Any constant will do if every node uses the same one. */
 const migrationLock = 7_421_913;
 
-/** One connection holds the lock, one migrates. No statement is timed: a table may be large, and another node may be at it. */
+/** One connection holds the lock, one migrates. Statements have no time limit: a table may be large, and another node may be migrating. */
 const migrationPool = { max: 2, application_name: 'tributary migration', connectionTimeoutMillis: 5000 };
 
 /**
- * Brings the schema up to date. Two nodes that start together do it one after the other.
+ * Updates the schema. Two nodes that start together do so one after the other.
  * @throws Error when the database is newer than this version of the product
  */
 export async function migrate(databaseUrl: string): Promise<{ applied: string[] }> {
@@ -29,7 +29,7 @@ export async function migrate(databaseUrl: string): Promise<{ applied: string[] 
 	});
 }
 
-/** Names of the migrations that the database lacks. */
+/** Returns the names of the migrations that the database lacks. */
 export async function pendingMigrations(databaseUrl: string): Promise<string[]> {
 	const known = await migrationsIn();
 	const pool = openPool(databaseUrl, migrationPool);

@@ -11,8 +11,8 @@ const shipped = new URL('../../migrations/', import.meta.url);
 const fileName = /^(\d{4})-[a-z0-9-]+\.ts$/;
 
 /**
- * The migrations of a folder in the order of their numbers. They are written by hand; the ORM only runs them and keeps their names.
- * @throws Error where a file is no migration, or two have one number: then their order would be a matter of chance
+ * Returns the migrations of a folder in the order of their numbers. They are written by hand; the ORM only runs them and keeps their names.
+ * @throws Error when a file is no migration, or when two have the same number, because their order would be undefined
  */
 export async function migrationsIn(folder = shipped): Promise<NamedMigration[]> {
 	const names = (await readdir(folder)).sort();

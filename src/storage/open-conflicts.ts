@@ -18,7 +18,7 @@ export async function watchOpenConflicts(options: {
 			for (const { site, open } of await database.rows<{ site: string; open: number }>(countOpenConflicts, []))
 				metrics.openConflicts.set({ site }, open);
 		} catch (error) {
-			// The gauge keeps its last value; that the database is away has a metric of its own.
+			// The gauge keeps its last value. Another metric shows that the database is away.
 			log.debug({ err: error }, 'open conflicts could not be counted');
 		}
 	};

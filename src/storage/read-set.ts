@@ -5,7 +5,7 @@ import { Reading, type WorkingSets } from './reading.ts';
 import { ResourceTables, type TableShapes } from './resource-rows.ts';
 import type { StoredHolding } from './stored-holding.ts';
 
-/** Reads what a batch names of its sites. */
+/** Reads the rows that a batch names of its sites. */
 export class ReadSet {
 	readonly #holdings: readonly StoredHolding[];
 
@@ -14,10 +14,7 @@ export class ReadSet {
 		this.#holdings = storedHoldings.map((stored) => stored(tables));
 	}
 
-	/**
-	 * Reads everything that the batch names, one query for each kind, all sent at once. A site that is named by no key gets
-	 * an empty working set.
-	 */
+	/** Reads everything that the batch names, one query for each kind, all sent at once. A site without keys gets an empty working set. */
 	async read(connection: StatementRunner, keys: ReadonlyMap<string, SiteKeys>): Promise<WorkingSets> {
 		const reading = new Reading(connection, keys);
 		await Promise.all(this.#holdings.map((holding) => holding.read?.(reading)));

@@ -7,7 +7,7 @@ import type { StorageLimits } from './limits.ts';
 import type { StorageMetrics } from './metrics.ts';
 
 export interface ReaderOptions {
-	/** By `readSettings`, not yet connected. */
+	/** Makes a client with `readSettings` that is not yet connected. */
 	newClient(): pg.Client;
 	connections: number;
 	limits: Pick<StorageLimits, 'readStatementsMax' | 'readMsMax'>;
@@ -15,7 +15,7 @@ export interface ReaderOptions {
 	log: Log;
 }
 
-/** A statement that only reads; without a name it is not kept on the connection, and planned for the values it comes with. */
+/** A statement that only reads. Without a name it is not kept on the connection and is planned for its values. */
 export interface ReadStatement {
 	readonly name: string | undefined;
 	readonly text: string;
@@ -25,17 +25,17 @@ interface Slot {
 	client: pg.Client | undefined;
 	opening: Promise<pg.Client> | undefined;
 	inFlight: number;
-	/** Failed attempts to connect since the last that succeeded. */
+	/** Failed attempts to connect since the last successful one. */
 	failures: number;
-	/** No attempt to connect before this moment. */
+	/** The next attempt to connect must not be made before this moment. */
 	notBeforeMs: number;
 }
 
-/** For a server that no longer answers at all: the connection is given up. */
+/** After this time without any answer from the server the connection is given up. */
 export const silentMsMax = 5000;
 const backOffMs = { first: 100, most: 5000 };
 
-/** What a `Reader` asks of its clients. */
+/** Returns the settings of the clients of a `Reader`. */
 export function readSettings({ readMsMax }: Pick<StorageLimits, 'readMsMax'>): pg.ClientConfig {
 	return {
 		pipeline: true,
@@ -47,8 +47,9 @@ export function readSettings({ readMsMax }: Pick<StorageLimits, 'readMsMax'>): p
 }
 
 /**
- * A few pipelined connections for reads. Each read takes the one with the least under way, so that a slow search holds up
- * few others. A connection that breaks is opened again by a later read; between failed attempts reads fail at once.
+ * A few pipelined connections for reads. Each read takes the least busy one, so that a slow search delays few others. A later read reopens
+ * a
+ * connection that broke; between failed attempts reads fail at once.
  */
 export class Reader {
 	readonly #options: ReaderOptions;
@@ -93,7 +94,7 @@ export class Reader {
 		} catch (error) {
 			this.#options.metrics.readFailures.inc();
 			if (error instanceof Failure || !isOutage(error)) throw error;
-			// PostgreSQL says that it ends the connection a moment before the socket closes: the next read must not go there.
+			// PostgreSQL announces the end of the connection a moment before the socket closes. The next read must not use it.
 			if (isLost(error) && slot.client === client) {
 				slot.client = undefined;
 				client?.connection.stream.destroy();
@@ -105,7 +106,7 @@ export class Reader {
 		}
 	}
 
-	/** A connection that has to wait before it is tried again is taken only when all have to. */
+	/** A connection that must wait before its next try is used only when all of them must. */
 	#leastBusy(): Slot {
 		const nowMs = Date.now();
 		const waits = (slot: Slot) => (slot.client === undefined && nowMs < slot.notBeforeMs ? 1 : 0);
@@ -158,7 +159,7 @@ function isOutage(error: unknown): boolean {
 	return /^(08|53|57)/.test(state) || /^E[A-Z]+$/.test(state);
 }
 
-/** Whether the connection is gone, not only the statement (57014: it took too long). */
+/** Tells whether the connection is lost, and not only the statement (57014: it took too long). */
 function isLost(error: unknown): boolean {
 	return (error as { code?: unknown }).code !== '57014' && !/^53/.test(String((error as { code?: unknown }).code));
 }

@@ -11,14 +11,14 @@ export type WorkingSets = Map<string, WorkingSet>;
 
 const nothing: Promise<Cell[][]> = Promise.resolve([]);
 
-/** What a site names of a holding. */
+/** The keys that a site names of a holding. */
 export interface Naming<Keys> {
 	siteId: string;
 	set: WorkingSet;
 	keys: Keys;
 }
 
-/** A batch while it is read: what it names of its sites, and the working sets that come of it. */
+/** A batch while it is read: the keys that it names of its sites, and the resulting working sets. */
 export class Reading {
 	readonly sets: WorkingSets = new Map();
 	readonly #connection: StatementRunner;
@@ -30,7 +30,7 @@ export class Reading {
 		for (const siteId of keys.keys()) this.sets.set(siteId, new WorkingSet());
 	}
 
-	/** Sends the statement; without values nothing is asked. */
+	/** Sends the statement; without values nothing is sent. */
 	run(statement: Statement, values: readonly unknown[] | undefined): Promise<Cell[][]> {
 		return values === undefined ? nothing : this.#connection.run(statement, values);
 	}
@@ -40,7 +40,7 @@ export class Reading {
 		for (const cells of await this.run(table.byId, values)) this.setOf(cells).addStored(table.rowOf(cells));
 	}
 
-	/** The working set of the site that a row is of. */
+	/** Returns the working set of the site to which a row belongs. */
 	setOf(cells: readonly Cell[]): WorkingSet {
 		return this.#set(siteOf(cells));
 	}
@@ -55,7 +55,7 @@ export class Reading {
 		return naming;
 	}
 
-	/** The keys of one sort that all sites name of a holding, as two arrays; undefined when there are none. */
+	/** Returns the keys of one sort that all sites name of a holding, as two arrays; undefined when there are none. */
 	named<Keys>(holding: Holding<Keys, unknown>, of: (keys: Keys) => Iterable<string>): [string, string] | undefined {
 		return paired(this.#keys, (site) => {
 			const keys = site.named(holding);
@@ -70,7 +70,7 @@ export class Reading {
 		return types;
 	}
 
-	/** As `named`, of the ids of rows of a type. */
+	/** Works like `named`, for the ids of rows of a type. */
 	ids(type: ResourceType): [string, string] | undefined {
 		return paired(this.#keys, ({ ids }) => ids.get(type) ?? []);
 	}

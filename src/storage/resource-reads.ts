@@ -17,9 +17,9 @@ const rowsMax = 64;
 const queriesMax = 2;
 
 /**
- * Reads by id, many in one query: while two queries are under way, the reads of all callers gather for the next. A lone read
- * does not wait. Each row is told to the caller that asked for it, by its place in the query, and looked for in that caller's
- * site only.
+ * Reads by id, many in one query: while two queries are under way, the reads of all callers gather for the next. A single read does not
+ * wait.
+ * Each row goes to the caller that asked for it, by its place in the query, and is looked up only in that caller's site.
  */
 export class ResourceReads {
 	readonly #reader: Reader;
@@ -29,7 +29,7 @@ export class ResourceReads {
 		this.#reader = reader;
 	}
 
-	/** One resource of the site; undefined when the site has none of this id. */
+	/** Returns one resource of the site; undefined when the site has none with this id. */
 	read(siteId: string, table: string, id: string): Promise<StoredResource | undefined> {
 		if (!isFhirId(id)) return Promise.resolve(undefined);
 		return new Promise((resolve, reject) => {
@@ -48,7 +48,7 @@ export class ResourceReads {
 		return queue;
 	}
 
-	/** At the end of the I/O phase: what arrived on other sockets meanwhile shares the query. */
+	/** Runs at the end of the I/O phase, so that reads that arrived on other sockets meanwhile share the query. */
 	#schedule(table: string): void {
 		const queue = this.#queue(table);
 		if (queue.scheduled || queue.underWay >= queriesMax || queue.waiting.length === 0) return;

@@ -12,7 +12,7 @@ const { at } = columnsOf({ r: common });
 /** The rows of one resource type: their columns, and what is made of them. */
 export class ResourceRows {
 	readonly shape: TableShape;
-	/** How many columns `columns` lists. */
+	/** The number of columns that `columns` lists. */
 	readonly width: number;
 	/** Finds rows of sites by their ids. */
 	readonly byId: Statement;
@@ -58,7 +58,7 @@ join ${shape.table} r on r.site_id = k.site_id and r.id = k.id`,
 
 /** The tables of all resource types that have rows of their own; others are rendered when they are read. */
 export class ResourceTables {
-	/** Of every type, those without rows of their own included. */
+	/** The shapes of all types, including those without rows of their own. */
 	readonly shapes: readonly TableShape[];
 	readonly #tables: ReadonlyMap<ResourceType, ResourceRows>;
 

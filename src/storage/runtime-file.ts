@@ -7,7 +7,7 @@ export interface SurfaceAddress {
 	tls: boolean;
 }
 
-/** What a running service leaves under DATA_DIR, so that the command line finds it. Removed when it ends. */
+/** The file that a running service keeps under DATA_DIR so that the command line finds it. It is removed when the service ends. */
 export interface RuntimeFile {
 	pid: number;
 	version: string;
@@ -19,14 +19,14 @@ export interface RuntimeFile {
 
 const nameOf = (dataDir: string) => join(dataDir, 'service.json');
 
-/** Readable by the service's user alone: it names the database. */
+/** Only the service's user can read it, because it names the database. */
 export function writeRuntimeFile(dataDir: string, runtime: RuntimeFile): void {
 	const path = nameOf(dataDir);
 	writeFileSync(`${path}.new`, `${JSON.stringify(runtime, null, '\t')}\n`, { mode: 0o600 });
 	renameSync(`${path}.new`, path);
 }
 
-/** Undefined when no service runs on this directory; one that was killed does not count. */
+/** Returns undefined when no service runs on this directory. A killed one does not count. */
 export function readRuntimeFile(dataDir: string): RuntimeFile | undefined {
 	const path = nameOf(dataDir);
 	if (!existsSync(path)) return undefined;

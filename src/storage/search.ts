@@ -33,13 +33,13 @@ export interface FoundPage {
 	rows: StoredResource[];
 	/** Row ids of `rows`. */
 	rowIds: string[];
-	/** Where the next page begins; undefined when there is none. */
+	/** The position at which the next page begins; undefined when there is none. */
 	next: PagePosition | undefined;
 }
 
 /**
- * One page of a search within the site. It has at most `plan.count` rows, and fewer where their texts together would
- * pass `bytesMax`, but one at least when there is one.
+ * Returns one page of a search within the site. It has at most `plan.count` rows. It has fewer when their texts together would exceed
+ * `bytesMax`, but at least one if there is one.
  */
 export async function searchResources(reader: Reader, siteId: string, plan: SearchPlan, bytesMax: number): Promise<FoundPage> {
 	const { statement, values } = searchQuery(siteId, plan, bytesMax);
@@ -54,7 +54,7 @@ export async function searchResources(reader: Reader, siteId: string, plan: Sear
 	};
 }
 
-/** The number of all matches, whatever page the plan speaks of. */
+/** Counts all matches, whatever page the plan asks for. */
 export async function countResources(reader: Reader, siteId: string, plan: SearchPlan): Promise<number> {
 	const { statement, values } = countQuery(siteId, plan);
 	const rows = await reader.run(statement, values);
@@ -64,11 +64,11 @@ export async function countResources(reader: Reader, siteId: string, plan: Searc
 export interface Included {
 	type: ResourceType;
 	rows: StoredResource[];
-	/** Whether there is more than the bounds allow. */
+	/** True when there is more than the bounds allow. */
 	cut: boolean;
 }
 
-/** What a page brings beside its matches, by a column. */
+/** Returns the resources that a page includes beside its matches, by a column. */
 export function includedResources(
 	reader: Reader,
 	siteId: string,
@@ -79,7 +79,7 @@ export function includedResources(
 	return included(reader, inclusion.includedType, rowIds, bounds, () => inclusionQuery(siteId, inclusion, rowIds, bounds));
 }
 
-/** The same by ids that the matches name. */
+/** Returns included resources by ids that the matches name. */
 export function namedResources(
 	reader: Reader,
 	siteId: string,
@@ -104,7 +104,7 @@ async function included(
 	return { type, rows: shown.map(rowOf), cut: Number(rows[0]?.[rowCells] ?? 0) > shown.length };
 }
 
-/** One version of a resource; undefined when the site has no such version. */
+/** Returns one version of a resource; undefined when the site has no such version. */
 export async function readVersion(
 	reader: Reader,
 	siteId: string,
@@ -139,7 +139,7 @@ export async function readHistory(
 	return { rows: shown.map(rowOf), next };
 }
 
-/** Rows of one table that belong to a patient; `next` is the row id behind which more follow. */
+/** Returns rows of one table that belong to a patient; `next` is the row id after which more follow. */
 export async function readCompartment(
 	reader: Reader,
 	siteId: string,

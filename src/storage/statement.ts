@@ -35,8 +35,9 @@ function quoted(value: string): string {
 }
 
 /**
- * Many texts or byte strings as one binary parameter with their offsets (1-based, as `substring` counts) and lengths in
- * bytes. PostgreSQL cuts them apart again: nothing is escaped on the way, and nothing is unescaped.
+ * Packs many texts or byte strings as one binary parameter with their offsets (1-based, as `substring` counts) and lengths in bytes.
+ * PostgreSQL
+ * divides them again, so nothing needs escaping.
  */
 export interface Packed {
 	bytes: Buffer;

@@ -2,15 +2,15 @@ import type { Move } from '#record/apply/working-set.ts';
 import type { Reading } from './reading.ts';
 import type { Writing } from './writing.ts';
 
-/** How a holding of the record is read and written: its statements, and what their rows become. */
+/** Reads and writes a holding of the record: its statements, and the conversion of their rows. */
 export interface StoredHolding {
-	/** Reads what the keys lead to. All of these statements are sent at once. */
+	/** Reads the rows of the keys. All of these statements are sent at once. */
 	read?(reading: Reading): Promise<void>;
-	/** Reads what is known only when the keys have been followed. */
+	/** Reads rows that are known only after the rows of the keys are read. */
 	readBehind?(reading: Reading): Promise<void>;
-	/** Reads what belongs to patients, when they and whoever replaced them have been read. */
+	/** Reads rows that belong to patients, after the patients and their survivors are read. */
 	readOfPatients?(reading: Reading): Promise<void>;
 	write?(writing: Writing): void;
-	/** Moves what one patient has to another, behind all that the batch writes. */
+	/** Moves the rows of one patient to another, after everything that the batch writes. */
 	move?(writing: Writing, siteId: string, move: Move): void;
 }

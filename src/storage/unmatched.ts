@@ -4,7 +4,9 @@ import type { StorageLimits } from './limits.ts';
 import type { StorageMetrics } from './metrics.ts';
 import { insertUnmatched } from './statements/insert-unmatched.ts';
 
-/** A message that belongs to no site: the address fits a client, MSH-3/MSH-4 do not (`no-sender`), or two sites tie. */
+/**
+ * A message that belongs to no site: the address matches a client, but MSH-3/MSH-4 do not (`no-sender`), or two sites match equally well.
+ */
 export interface UnmatchedMessage {
 	id: string;
 	receivedAtMs: number;
@@ -18,9 +20,9 @@ export interface UnmatchedMessage {
 }
 
 export interface UnmatchedLog {
-	/** Returns at once; a message for which there is no room is counted and dropped. */
+	/** Returns at once. A message for which there is no room is counted and dropped. */
 	record(message: UnmatchedMessage): void;
-	/** Writes what waits, for at most `withinMs`, and stops. */
+	/** Writes the waiting messages, for at most `withinMs`, and stops. */
 	close(withinMs: number): Promise<void>;
 }
 
@@ -36,8 +38,8 @@ export interface UnmatchedLogOptions {
 const text = (value: string) => value.replaceAll('\0', '');
 
 /**
- * The administrators' log of unmatched traffic. The sender was already answered AE and keeps its message, so nothing
- * waits for the database here, and a flood of such messages costs no more than the two limits.
+ * The administrators' log of unmatched traffic. The sender was already answered AE and keeps its message. So nothing waits for the database
+ * here, and a flood of such messages costs no more than the two limits.
  */
 export function createUnmatchedLog({ connection, limits, metrics, log, retryMs = 1000 }: UnmatchedLogOptions): UnmatchedLog {
 	const waiting: UnmatchedMessage[] = [];
@@ -59,7 +61,7 @@ export function createUnmatchedLog({ connection, limits, metrics, log, retryMs =
 		await connection.run(insertUnmatched, values);
 	}
 
-	/** Whether the message needs no further attempt. */
+	/** Tells whether the message needs no further attempt. */
 	async function attempt(message: UnmatchedMessage): Promise<boolean> {
 		try {
 			await insert(message);

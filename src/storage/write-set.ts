@@ -5,7 +5,7 @@ import { ResourceTables, type TableShapes } from './resource-rows.ts';
 import type { StoredHolding } from './stored-holding.ts';
 import { Writing } from './writing.ts';
 
-/** Writes what a batch made of its working sets: one statement for each table that changed. */
+/** Writes the changes of a batch's working sets: one statement for each table that changed. */
 export class WriteSet {
 	readonly #holdings: readonly StoredHolding[];
 

@@ -7,7 +7,7 @@ import type { Statement } from './statement.ts';
 /** A batch while it is written. Its statements take effect in the order in which they are sent. */
 export class Writing {
 	readonly sets: ReadonlyMap<string, WorkingSet>;
-	/** `meta.source` of what statements move. */
+	/** `meta.source` of rows that statements move. */
 	readonly source: string;
 	/** FHIR instant of everything that the batch writes. */
 	readonly lastUpdated: string;
@@ -30,7 +30,7 @@ export class Writing {
 		await Promise.all(this.#sent);
 	}
 
-	/** What all sites hold of a holding. */
+	/** Collects the entries of a holding from all sites. */
 	of<Held, Entry>(holding: Holding<unknown, Held>, entries: (held: Held, siteId: string) => Entry[]): Entry[] {
 		const all: Entry[] = [];
 		for (const [siteId, set] of this.sets) {

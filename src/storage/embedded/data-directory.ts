@@ -5,10 +5,10 @@ import { socketFolder } from '../socket-folder.ts';
 import { birthOf, clusterProcesses, isRunning, servesCluster } from './process-table.ts';
 import type { ProgramRunner } from './system-user.ts';
 
-/** Where the embedded database lies. */
+/** The paths of the embedded database. */
 export interface DataDirectory {
 	cluster: string;
-	/** Only the owner may enter it, so whoever reaches the socket is trusted. */
+	/** Only the owner may enter this directory, so every client of the socket is trusted. */
 	socket: string;
 	log: string;
 	lock: string;
@@ -24,8 +24,8 @@ export function dataDirectory(dataDir: string): DataDirectory {
 }
 
 /**
- * Creates a directory that belongs to the user PostgreSQL runs as.
- * @throws Error when somebody else made one in its place, which anybody may below a temporary directory
+ * Creates a directory that belongs to the user that runs PostgreSQL.
+ * @throws Error when somebody else made one in its place, which anybody may do below a temporary directory
  */
 export function ownDirectory(path: string, { uid, gid }: ProgramRunner): void {
 	mkdirSync(path, { recursive: true });
@@ -36,7 +36,7 @@ export function ownDirectory(path: string, { uid, gid }: ProgramRunner): void {
 	chmodSync(path, 0o700);
 }
 
-/** A process that was killed takes a moment to be gone. */
+/** The time that a killed process may take to disappear. */
 const lastMomentsMs = 2000;
 
 /**
@@ -53,7 +53,7 @@ export async function takeLock(path: string): Promise<void> {
 			if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
 		}
 		const holder = existsSync(path) ? readFileSync(path, 'utf8').trim() : '';
-		// Empty for the moment between being made and being written.
+		// The file is empty for a moment between its creation and its first write.
 		if (holder === '' ? waited >= lastMomentsMs : !isHeld(holder)) rmSync(path, { force: true });
 		else if (waited < lastMomentsMs) await pause(50);
 		else throw new Error(`the embedded database is in use by process ${holder.split(' ')[0]}: stop it first, or choose another DATA_DIR`);
@@ -62,7 +62,7 @@ export async function takeLock(path: string): Promise<void> {
 
 function isHeld(holder: string): boolean {
 	const [pid, born = ''] = holder.split(' ');
-	// Without its birth, a holder with our own process id is one of before the last boot.
+	// If the birth is unknown, a holder with our own process id dates from before the last boot.
 	return isRunning(Number(pid)) && (born === '' ? Number(pid) !== process.pid : born === birthOf(Number(pid)));
 }
 
@@ -71,8 +71,8 @@ export function releaseLock(path: string): void {
 }
 
 /**
- * After a crash of the service its PostgreSQL may still run, and after one of PostgreSQL some of its processes: they are
- * ended, so that the start is a clean one. A process of another program that was given the same id is let alone.
+ * Ends leftover processes, so that the start is clean. After a crash of the service its PostgreSQL may still run, and after a crash of
+ * PostgreSQL some of its processes. A process of another program that was given the same id is left alone.
  */
 export async function stopLeftover({ cluster, socket }: DataDirectory): Promise<void> {
 	if (!existsSync(cluster)) return;
@@ -82,7 +82,7 @@ export async function stopLeftover({ cluster, socket }: DataDirectory): Promise<
 		if (isRunning(pid) && servesCluster(pid, cluster)) await end(pid, signal);
 	}
 	for (const orphan of clusterProcesses(cluster)) await end(orphan, 'SIGKILL');
-	// Nothing serves here now. PostgreSQL itself would believe a lock file whose process id was given to another program.
+	// Nothing serves here now. PostgreSQL itself would trust a lock file whose process id was given to another program.
 	for (const stale of [path, join(socket, '.s.PGSQL.5432'), join(socket, '.s.PGSQL.5432.lock')]) rmSync(stale, { force: true });
 }
 
@@ -95,7 +95,7 @@ async function end(pid: number, signal: NodeJS.Signals): Promise<void> {
 	for (let waited = 0; waited < 10_000 && isRunning(pid); waited += 25) await pause(25);
 }
 
-/** A cluster is made beside its place and moved there whole: a start that was interrupted leaves no half of one. */
+/** Makes a cluster beside its place and moves it there when it is complete, so an interrupted start leaves no incomplete one. */
 export async function makeCluster(cluster: string, runner: ProgramRunner, initialise: (into: string) => Promise<void>): Promise<void> {
 	if (existsSync(join(cluster, 'PG_VERSION'))) return;
 	const making = `${cluster}.new`;

@@ -12,13 +12,13 @@ export interface EmbeddedDatabase {
 	/** Connection URL of the database `tributary`. */
 	url: string;
 	pid: number;
-	/** Ends PostgreSQL; everything committed is on disk. */
+	/** Stops PostgreSQL. Everything committed is on disk. */
 	stop(): Promise<void>;
 }
 
 export interface EmbeddedDatabaseOptions {
 	dataDir: string;
-	/** Called when PostgreSQL ended unasked; it is started again. */
+	/** Called when PostgreSQL ended unexpectedly; it is started again. */
 	onCrash?: (error: Error | undefined) => void;
 	/** Further PostgreSQL settings, by name. */
 	settings?: Readonly<Record<string, string>>;
@@ -52,8 +52,9 @@ async function programs(): Promise<Programs> {
 }
 
 /**
- * Starts the PostgreSQL of an evaluation, under the data directory, reached by a Unix socket alone. Heals what a crash
- * left behind. It runs in a process group of its own: Ctrl-C ends the service first and the database last.
+ * Starts the PostgreSQL of an evaluation under the data directory, reachable only by a Unix socket. It repairs the traces of a crash. It
+ * runs
+ * in a process group of its own: Ctrl-C ends the service first and the database last.
  * @throws Error with one readable sentence
  */
 export async function startEmbeddedDatabase({
@@ -93,10 +94,10 @@ async function initialise(initdb: string, into: string, runner: ProgramRunner, p
 	}
 }
 
-/** Half seconds: processes of a crashed server may keep its memory for moments; until then a start is refused. */
+/** Counts half seconds. Processes of a crashed server may keep its memory for moments, and a start is refused until then. */
 const triesMax = 20;
 
-/** One PostgreSQL process, started again when it ends unasked. */
+/** One PostgreSQL process. It is started again when it ends unexpectedly. */
 class Server {
 	readonly #runner: ProgramRunner;
 	readonly #program: string;

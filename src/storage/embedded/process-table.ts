@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
 
-/** What the system tells of other processes. Linux tells by /proc; elsewhere ps(1) is asked. */
+/** True when /proc describes other processes, as on Linux; elsewhere ps(1) is asked. */
 const hasProc = existsSync('/proc/self/stat');
 
-/** Whether a process still runs. One that has ended and was not yet waited for by its parent holds nothing any more. */
+/** Tells whether a process still runs. A process that has ended but was not yet waited for by its parent does not count. */
 export function isRunning(pid: number): boolean {
 	if (!Number.isInteger(pid) || pid <= 0) return false;
 	try {
@@ -16,12 +16,12 @@ export function isRunning(pid: number): boolean {
 	return !hasProc || (state !== undefined && !/[ZX]/.test(state));
 }
 
-/** When a process was started, in clock ticks; empty where the system does not tell. A process id may have been given anew. */
+/** Returns when a process was started, in clock ticks; empty if the system does not tell. It distinguishes processes with the same id. */
 export function birthOf(pid: number): string {
 	return statusFields(pid)[19] ?? '';
 }
 
-/** Whether the process is a PostgreSQL of this cluster; it works in that directory. One that hides from us is not. */
+/** Tells whether the process is a PostgreSQL of this cluster, by its working directory. A process that cannot be inspected is not. */
 export function servesCluster(pid: number, cluster: string): boolean {
 	if (!hasProc) {
 		const { stdout } = spawnSync('ps', ['-ww', '-o', 'command=', '-p', String(pid)], { encoding: 'utf8' });
@@ -30,7 +30,7 @@ export function servesCluster(pid: number, cluster: string): boolean {
 	return linkOf(pid, 'cwd') === realpathSync(cluster) && /\/postgres( \(deleted\))?$/.test(linkOf(pid, 'exe'));
 }
 
-/** The cluster's processes, its postmaster among them, on Linux; elsewhere none is found. */
+/** Returns the cluster's processes, including its postmaster, on Linux; elsewhere it finds none. */
 export function clusterProcesses(cluster: string): number[] {
 	if (!hasProc) return [];
 	return readdirSync('/proc')
@@ -51,7 +51,7 @@ function isGoneOrHidden(error: unknown): boolean {
 	return /^(ENOENT|ESRCH|EACCES|EPERM)$/.test((error as NodeJS.ErrnoException).code ?? '');
 }
 
-/** proc_pid_stat(5) from its third field on: the state first. Empty when there is no such process. */
+/** Returns the fields of proc_pid_stat(5) from the third on, which is the state. Empty when there is no such process. */
 function statusFields(pid: number): string[] {
 	try {
 		return readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)?.split(' ') ?? [];

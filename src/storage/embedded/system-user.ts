@@ -2,7 +2,7 @@ import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** Runs PostgreSQL's programs: as ourselves, or, since PostgreSQL refuses to run as root, as a system user. */
+/** Runs PostgreSQL's programs as ourselves. PostgreSQL refuses to run as root, so root runs them as a system user. */
 export interface ProgramRunner {
 	readonly uid: number | undefined;
 	readonly gid: number | undefined;
@@ -10,12 +10,12 @@ export interface ProgramRunner {
 }
 
 const setpriv = '/usr/bin/setpriv';
-/** Lets the system user reach a directory below one that only root may enter, such as /root. */
+/** Capabilities by which the system user reaches a directory below one that only root may enter, such as /root. */
 const reach = '+dac_override,+dac_read_search';
 
 /**
- * @param cluster the data directory, whose owner it has to be once it exists
- * @param paths what else has to be reached
+ * @param cluster the data directory, whose owner this user must be once it exists
+ * @param paths other paths that the user must reach
  * @throws Error with one readable sentence when no system user can reach the paths
  */
 export function programRunner(cluster: string, paths: readonly string[]): ProgramRunner {
@@ -31,13 +31,13 @@ export function programRunner(cluster: string, paths: readonly string[]): Progra
 			'PostgreSQL does not run as root, and its system user cannot enter this directory: choose another DATA_DIR, run as a normal user, or set DATABASE_URL',
 		);
 	}
-	// Without the securebit access(2), by which initdb looks for its neighbours, would not count the capabilities.
+	// Without this securebit access(2) would not count the capabilities. initdb uses access(2) to look for its neighbours.
 	const capabilities = [`--inh-caps=${reach}`, `--ambient-caps=${reach}`, '--securebits=+no_setuid_fixup'];
 	const identity = [`--reuid=${user.uid}`, `--regid=${user.gid}`, '--clear-groups', ...capabilities];
 	return { ...user, run: (program, parameters, options) => spawn(setpriv, [...identity, '--', program, ...parameters], options) };
 }
 
-/** PostgreSQL takes no cluster but its user's own: one that a normal user made before goes on as theirs. */
+/** Returns the owner of the cluster. PostgreSQL opens only a cluster of its own user, so one made by a normal user keeps that user. */
 function ownerOf(cluster: string): { uid: number; gid: number } | undefined {
 	const found = statSync(cluster, { throwIfNoEntry: false });
 	return found === undefined || found.uid === 0 ? undefined : { uid: found.uid, gid: found.gid };
@@ -53,7 +53,7 @@ function systemUser(): { uid: number; gid: number } {
 	return { uid: Number(user[2]), gid: Number(user[3]) };
 }
 
-/** Whether everybody may enter every directory above the path. */
+/** Tells whether everybody may enter every directory above the path. */
 function isReachable(path: string): boolean {
 	for (let directory = dirname(path); ; directory = dirname(directory)) {
 		if (existsSync(directory) && (statSync(directory).mode & 0o001) === 0) return false;

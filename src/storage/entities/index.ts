@@ -12,7 +12,9 @@ import { User } from './user.ts';
 export type { EntityManager };
 export { ApiKey, IntegrationClient, RemoteAe, Site, User };
 
-/** The unit of work over what changes slowly: sites, users, keys, clients, remote AEs. The hot paths have statements of their own. */
+/**
+ * Opens the unit of work over slowly changing data: sites, users, keys, clients, remote AEs. The hot paths have statements of their own.
+ */
 export function openEntities(pool: ConnectionPool): Promise<MikroORM> {
 	return MikroORM.init({
 		...ormConnection(pool),

@@ -13,7 +13,7 @@ export const Site = defineEntity({
 		updateCreates: p.boolean().name('update_creates'),
 		checkReferences: p.boolean().name('check_references'),
 		instancePolicy: p.enum(instancePolicies).name('instance_policy'),
-		/** Null: the limit of the node alone. */
+		/** Null means that only the limit of the node applies. */
 		waitingMax: p.integer().nullable().name('waiting_max'),
 		associationsMax: p.integer().nullable().name('associations_max'),
 		active: p.boolean(),

@@ -9,10 +9,12 @@ export const User = defineEntity({
 		id: p.uuid().primary(),
 		email: p.text(),
 		passwordHash: p.text().nullable().name('password_hash'),
-		/** When the password was made by somebody else, who therefore knows it: it has to be changed. Null of one that its user chose. */
+		/**
+		 * The time at which somebody else made the password and therefore knows it, so that it must be changed. Null when the user chose it.
+		 */
 		oneTimeSince: p.datetime().nullable().name('one_time_since'),
 		role: p.enum(roles),
-		/** Of an auditor: reads all sites, those that come as well. */
+		/** True for an auditor who reads all sites, including new ones. */
 		allSites: p.boolean().name('all_sites'),
 		active: p.boolean(),
 		createdAt: p.datetime().name('created_at'),

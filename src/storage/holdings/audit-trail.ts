@@ -3,7 +3,7 @@ import type { AuditEntry } from '#record/report.ts';
 import { plainArray, type Statement, textArray } from '../statement.ts';
 import type { StoredHolding } from '../stored-holding.ts';
 
-/** Events of the audit trail, in the transaction of what they are about. */
+/** Inserts events of the audit trail in the transaction of the change they describe. */
 const insertAuditEvents: Statement = {
 	name: 'insert_audit_events',
 	text: `

@@ -7,7 +7,7 @@ import type { ResourceRows, ResourceTables } from '../resource-rows.ts';
 import { plainArray, type Statement, textArray } from '../statement.ts';
 import type { StoredHolding } from '../stored-holding.ts';
 
-/** The reports of the given orders. */
+/** Finds the reports of the given orders. */
 export function findReports(reports: ResourceRows): Statement {
 	return {
 		name: 'find_reports',
@@ -18,7 +18,7 @@ join diagnostic_report r on r.site_id = k.site_id and r.order_key = k.order_key`
 	};
 }
 
-/** The reports that name one of the given studies, by its UID or by its accession number. */
+/** Finds the reports that name one of the given studies, by its UID or by its accession number. */
 export function findReportsOfStudies(reports: ResourceRows): Statement {
 	const by = (column: string, key: string) => `
 select ${reports.columns('r')}
@@ -28,7 +28,7 @@ join diagnostic_report r on r.site_id = k.site_id and r.${column} = k.${key}`;
 	return { name: 'find_reports_of_studies', text: studies.join('\nunion all') };
 }
 
-/** Reports by the orders that messages name, and by the studies that appear. */
+/** Reads reports by the orders that messages name, and by the studies that are new. */
 export function storedDiagnosticReports(tables: ResourceTables): StoredHolding {
 	const [reports, patients] = [tables.of('DiagnosticReport'), tables.of('Patient')];
 	const [byOrder, byStudy] = [findReports(reports), findReportsOfStudies(reports)];
@@ -46,8 +46,9 @@ export function storedDiagnosticReports(tables: ResourceTables): StoredHolding {
 			);
 		},
 		/**
-		 * What is known only when the studies are: the reports that have waited for one which is new, or name one which a replacement
-		 * may change, so that further instances of known studies ask nothing here; and the patients whose studies are reported on.
+		 * Reads the rows that depend on the studies: reports that waited for a new study or name one that a replacement may change, and the
+		 * patients
+		 * whose studies are reported on. Further instances of known studies send no query here.
 		 */
 		async readBehind(reading) {
 			const awaiting = reading.run(byStudy, studiesAwaited(reading)).then((rows) => add(reading, rows));

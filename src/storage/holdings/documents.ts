@@ -9,7 +9,10 @@ import { moveDocumentEntries } from '../statements/move-rows.ts';
 import type { StoredHolding } from '../stored-holding.ts';
 import type { Writing } from '../writing.ts';
 
-/** The patients' documents that have one of the keys as their own, as that of their set, or as that of the document which they replace. */
+/**
+ * Finds the patients' documents that have one of the keys as their own, as that of their set, or as that of the document which they
+ * replace.
+ */
 export function findDocuments(rows: ResourceRows): Statement {
 	const by = (column: string) => `
 select ${rows.columns('r')}
@@ -20,7 +23,7 @@ join ${rows.shape.table} r on r.site_id = k.site_id and r.${column} = k.key and 
 
 const owner = columnsOf({ k: ['site_id', 'key'], d: ['patient_id'] });
 
-/** Whose documents have the keys: a few of the patients, where a sender gave an id more than once. */
+/** Finds the patients whose documents have the keys: a few of them, if a sender used an id more than once. */
 export const findDocumentOwners: Statement = {
 	name: 'find_document_owners',
 	text: `
@@ -33,7 +36,11 @@ where d.patient_id is not null`,
 
 const entry = columnsOf({ e: ['site_id', 'document_id', 'patient_id', 'resource_type', 'item_key', 'resource_id', 'stated_at'] });
 
-/** What the documents state now: what versions before stated is found by its items, so that a long history is not read anew with each version. */
+/**
+ * Finds the current statements of the documents. Statements of earlier versions are found by their items, so that a long history is not
+ * read
+ * again with each version.
+ */
 export const findDocumentEntries: Statement = {
 	name: 'find_document_entries',
 	text: `
@@ -45,7 +52,7 @@ join document_entry e on e.site_id = k.site_id and e.document_id = k.document_id
 const elsewhere = columnsOf({ e: ['site_id', 'patient_id', 'resource_type', 'item_key', 'resource_id'] });
 const latestAt = elsewhere.width;
 
-/** The resources of the patients' items, each with the latest time at which a current document states it that is none of those in $5. */
+/** Finds the resources of the patients' items, each with the latest time at which a current document outside $5 states it. */
 export const findStatedItems: Statement = {
 	name: 'find_stated_items',
 	text: `
@@ -56,7 +63,7 @@ join document_entry e on e.site_id = k.site_id and e.patient_id = k.patient_id a
 group by ${elsewhere.list}`,
 };
 
-/** Which resources documents state now, or no longer. */
+/** Writes which resources documents state now, or no longer. */
 const upsertDocumentEntries: Statement = {
 	name: 'upsert_document_entries',
 	text: `
@@ -68,7 +75,7 @@ on conflict (site_id, document_id, resource_type, item_key) do update set
 	patient_id = excluded.patient_id, resource_id = excluded.resource_id, stated_at = excluded.stated_at, is_current = excluded.is_current`,
 };
 
-/** The bytes that documents brought. */
+/** Inserts the bytes of documents. */
 const insertBinaries: Statement = {
 	name: 'insert_binaries',
 	text: `
@@ -77,7 +84,7 @@ select k.site_id, k.id, k.document_id, k.content_type, $5::timestamptz, substrin
 from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $6::integer[], $7::integer[]) as k (site_id, id, document_id, content_type, start, length)`,
 };
 
-/** Documents by their keys, and what they state. */
+/** Reads and writes documents by their keys, with their statements. */
 export function storedDocuments(tables: ResourceTables): StoredHolding {
 	const rows = tables.of('DocumentReference');
 	const byKey = findDocuments(rows);
@@ -113,7 +120,7 @@ interface SiteItem {
 	item: string;
 }
 
-/** What the patients whom a document names have to do with it. */
+/** Collects a value for each patient whom a document names. */
 function ofPatients<T>(naming: DocumentNaming, of: (document: DocumentKeys, siteId: string, patientId: string) => readonly T[]): T[] {
 	return naming.flatMap(({ siteId, set, keys }) =>
 		keys.flatMap((document) =>
@@ -155,7 +162,7 @@ async function readOwners(reading: Reading, naming: DocumentNaming): Promise<voi
 	}
 }
 
-/** What the documents state now; answers the items. */
+/** Reads the current statements of the documents; returns their items. */
 async function readEntries(reading: Reading, found: readonly SiteDocument[]): Promise<SiteItem[]> {
 	if (found.length === 0) return [];
 	const values = [plainArray(found.map(({ siteId }) => siteId)), plainArray(found.map(({ id }) => id))];
@@ -181,7 +188,7 @@ async function readEntries(reading: Reading, found: readonly SiteDocument[]): Pr
 	});
 }
 
-/** By whom else the items are stated, and the resources themselves. */
+/** Reads the other documents that state the items, and the resources themselves. */
 async function readItems(
 	reading: Reading,
 	found: readonly SiteDocument[],

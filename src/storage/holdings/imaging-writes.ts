@@ -30,7 +30,7 @@ import {
 } from '../statements/write-imaging.ts';
 import type { Writing } from '../writing.ts';
 
-/** Sends what a batch made of the sites' studies. */
+/** Sends the changes of a batch to the sites' studies. */
 export function sendImaging(writing: Writing): void {
 	const { lastUpdated } = writing;
 	const replaced = writing.of(imaging, ({ replacements }, siteId) =>

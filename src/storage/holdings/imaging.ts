@@ -11,7 +11,7 @@ const instance = columnsOf({
 	i: ['site_id', 'sop_instance_uid', 'digest', 'object_key', 'study_uid', 'bytes', 'calling_ae', 'source', 'stored_at'],
 });
 
-/** Instances of the given UIDs. */
+/** Finds instances by UID. */
 export const findInstances: Statement = {
 	name: 'find_instances',
 	text: `
@@ -37,7 +37,7 @@ function instanceOf(cells: readonly Cell[]): HeldInstance {
 const study = columnsOf({ t: ['site_id', 'study_uid', 'id', 'patient_id', 'accession_number', 'started', 'instance_count'] });
 const series = columnsOf({ s: ['series_uid'] }, study.width);
 
-/** Studies of the given UIDs, each with its series. */
+/** Finds studies by UID, each with its series. */
 export const findStudies: Statement = {
 	name: 'find_studies',
 	text: `
@@ -47,7 +47,7 @@ join imaging_study t on t.site_id = k.site_id and t.study_uid = k.study_uid
 left join imaging_series s on s.site_id = t.site_id and s.study_uid = t.study_uid`,
 };
 
-/** Studies of the given accession numbers. */
+/** Finds studies by accession number. */
 export const findStudiesByAccession: Statement = {
 	name: 'find_studies_by_accession',
 	text: `
@@ -71,7 +71,7 @@ function studyOf(cells: readonly Cell[]): HeldStudy {
 
 const kept = columnsOf({ c: ['site_id', 'sop_instance_uid', 'digest', 'object_key'] });
 
-/** Objects of the given UIDs and digests that are kept aside, whether or not somebody has settled that. */
+/** Finds objects that are kept aside, by UID and digest, whether or not their conflict is settled. */
 const findKeptObjects: Statement = {
 	name: 'find_kept_objects',
 	text: `
@@ -92,7 +92,7 @@ join imaging_conflict c on c.site_id = k.site_id and c.id = k.id`,
 
 const policy = columnsOf({ s: ['id', 'instance_policy'] });
 
-/** What the sites want of other content under a known UID. */
+/** Finds the sites' policies for other content under a known UID. */
 const findInstancePolicies: Statement = {
 	name: 'find_instance_policies',
 	text: `
@@ -101,7 +101,7 @@ from unnest($1::uuid[]) as k (site_id)
 join site s on s.id = k.site_id`,
 };
 
-/** The index of images: what the keys lead to, and, where contents differ, what decides about that. */
+/** Reads and writes the index of images and, when contents differ, the data that decides about them. */
 export function storedImaging(): StoredHolding {
 	return {
 		async read(reading) {
@@ -150,7 +150,7 @@ function addConflict(reading: Reading, cells: readonly Cell[]): void {
 		});
 }
 
-/** Other content under a known UID is rare, so that what it asks for is not read for every instance. */
+/** Other content under a known UID is rare, so the data for it is not read for every instance. */
 async function readDisputed(reading: Reading): Promise<void> {
 	const naming = reading.naming(imaging);
 	const contents = naming.flatMap(({ siteId, set, keys }) =>

@@ -11,7 +11,7 @@ import { storedProcedureSteps } from './procedure-steps.ts';
 import { storedResources } from './resources.ts';
 import { storedVisits } from './visits.ts';
 
-/** What a batch reads and writes, in the order in which it is written. A further holding is a file and a row here. */
+/** The holdings that a batch reads and writes, in the order of writing. To add a holding, add a file and a row here. */
 export const storedHoldings: readonly ((tables: ResourceTables) => StoredHolding)[] = [
 	storedResources,
 	storedPatientIdentifiers,

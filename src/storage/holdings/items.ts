@@ -5,7 +5,7 @@ import type { ResourceRows, ResourceTables } from '../resource-rows.ts';
 import { plainArray, type Statement, textArray } from '../statement.ts';
 import type { StoredHolding } from '../stored-holding.ts';
 
-/** What patients have under the given item keys. */
+/** Finds the rows of patients under the given item keys. */
 export function findItems(rows: ResourceRows): Statement {
 	const { table } = rows.shape;
 	return {
@@ -17,7 +17,7 @@ join ${table} r on r.site_id = k.site_id and r.patient_id = k.patient_id and r.i
 	};
 }
 
-/** Which patient an item belongs to is known only when the patients are. */
+/** Reads items. It runs after the patients are read, because only then the patient of an item is known. */
 export function storedItems(tables: ResourceTables): StoredHolding {
 	const withItems = tables.all().filter(({ shape: { resourceType, links } }) => {
 		return resourceType !== 'Observation' && links.some(({ name }) => name === 'item_key');

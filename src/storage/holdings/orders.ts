@@ -3,7 +3,7 @@ import type { ResourceRows, ResourceTables } from '../resource-rows.ts';
 import type { Statement } from '../statement.ts';
 import type { StoredHolding } from '../stored-holding.ts';
 
-/** Every observation of the given orders. */
+/** Finds every observation of the given orders. */
 export function findObservations(observations: ResourceRows): Statement {
 	return {
 		name: 'find_observations',

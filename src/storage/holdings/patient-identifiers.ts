@@ -8,7 +8,7 @@ import type { Writing } from '../writing.ts';
 
 const entry = ['value', 'system', 'old', 'rank'] as const;
 
-/** Every entry of the identifier values, whatever the authority, each with the patient that carries it. */
+/** Finds every entry of the identifier values, whatever the authority, each with its patient. */
 export function findPatients(patients: ResourceRows): Statement {
 	return {
 		name: 'find_patients',
@@ -20,7 +20,7 @@ join patient p on p.site_id = i.site_id and p.id = i.patient_id`,
 	};
 }
 
-/** The patients that replaced the given ones, to the end of each chain of merges. */
+/** Finds the patients that replaced the given ones, to the end of each chain of merges. */
 export function findSurvivors(patients: ResourceRows): Statement {
 	return {
 		name: 'find_survivors',
@@ -40,7 +40,7 @@ join patient p on p.site_id = s.site_id and p.id = s.id`,
 	};
 }
 
-/** Forgets the identifiers of the patients whose list changed. */
+/** Deletes the identifiers of the patients whose list changed. */
 export const deleteIdentifiers: Statement = {
 	name: 'delete_identifiers',
 	text: `
@@ -57,7 +57,7 @@ select k.site_id, k.value, k.system, k.patient_id, k.old, k.rank
 from unnest($1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::boolean[], $6::smallint[]) as k (site_id, value, system, patient_id, old, rank)`,
 };
 
-/** Patients by the identifiers that messages state. */
+/** Reads and writes patients by the identifiers that messages state. */
 export function storedPatientIdentifiers(tables: ResourceTables): StoredHolding {
 	const patients = tables.of('Patient');
 	const [byValue, survivors] = [findPatients(patients), findSurvivors(patients)];
@@ -82,7 +82,7 @@ export function storedPatientIdentifiers(tables: ResourceTables): StoredHolding 
 				const by = row.links['merged_into'];
 				if (typeof by === 'string') replaced.push({ siteId: siteOf(cells), by });
 			}
-			// Merges are rare: those who replaced a patient are looked up when one was replaced.
+			// Merges are rare, so the survivors are looked up only when a patient was replaced.
 			if (replaced.length === 0) return;
 			const named = [plainArray(replaced.map(({ siteId }) => siteId)), plainArray(replaced.map(({ by }) => by))];
 			for (const cells of await reading.run(survivors, named)) reading.setOf(cells).addStored(patients.rowOf(cells));

@@ -45,7 +45,7 @@ function stepOf(cells: readonly Cell[]): ProcedureStep {
 	};
 }
 
-/** Procedure steps as their last report left them. The site's turn is taken, so that nobody else writes the same one. */
+/** Writes procedure steps in the state of their last report. The site's turn is taken, so nobody else writes the same one. */
 const upsertProcedureSteps: Statement = {
 	name: 'upsert_procedure_steps',
 	text: `

@@ -21,7 +21,7 @@ interface TableStatements {
 	update: Statement;
 }
 
-/** The rows themselves: read by their ids, written with their earlier versions, moved by merges. */
+/** Reads rows by their ids, writes them with their earlier versions, and moves them on merges. */
 export function storedResources(tables: ResourceTables): StoredHolding {
 	const statements = new Map(
 		tables
@@ -37,7 +37,7 @@ export function storedResources(tables: ResourceTables): StoredHolding {
 	};
 	return {
 		async read(reading) {
-			// What is rendered when it is read may be referred to, and is changed by no batch.
+			// A resource that is rendered when it is read may be referenced, but no batch changes it.
 			const named = [...reading.types()].map((type) => ({ type, table: tables.find(type) }));
 			await Promise.all(named.map(({ type, table }) => table && reading.addRows(table, reading.ids(type))));
 		},
@@ -110,7 +110,9 @@ function parametersOf(shape: TableShape, rows: readonly SiteRow[]): unknown[] {
 	];
 }
 
-/** PostgreSQL takes no NUL, and refuses its escape where it reads the text as JSON: one such row would fail every search that does. */
+/**
+ * Removes NUL. PostgreSQL cannot hold it, and refuses its escape when it reads the text as JSON, so one such row would make searches fail.
+ */
 function withoutNul(text: string): string {
 	return text.includes('\\u0000') ? text.replace(/(?<!\\)((?:\\\\)*)\\u0000/g, '$1') : text;
 }

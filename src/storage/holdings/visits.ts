@@ -3,7 +3,7 @@ import type { ResourceRows, ResourceTables } from '../resource-rows.ts';
 import type { Statement } from '../statement.ts';
 import type { StoredHolding } from '../stored-holding.ts';
 
-/** The visits of the given keys, of whatever patient. */
+/** Finds the visits of the given keys, whatever the patient. */
 export function findEncounters(encounters: ResourceRows): Statement {
 	return {
 		name: 'find_encounters',

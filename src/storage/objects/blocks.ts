@@ -1,12 +1,12 @@
-/** Enough for one call to the disk to be worth its way through the thread pool. */
+/** Large enough for one call to the disk to be worth its way through the thread pool. */
 export const blockBytes = 256 * 1024;
-/** What stays allocated when nothing is written: 16 MiB. */
+/** The number of blocks that stay allocated when nothing is written: 16 MiB. */
 const freeMax = 64;
 
 const free: Buffer[] = [];
 let inUse = 0;
 
-/** Whether so many objects are on their way that each should wait with less. */
+/** Tells whether so many objects are being written that each should buffer less. */
 export function areMany(): boolean {
 	return inUse > freeMax;
 }
@@ -16,15 +16,14 @@ function next(): Buffer {
 	return free.pop() ?? Buffer.allocUnsafeSlow(blockBytes);
 }
 
-/** Gives back what `take` gave; nobody may use it any more. */
+/** Returns blocks that `take` returned. Nobody may use them afterwards. */
 export function release(blocks: readonly Buffer[]): void {
 	inUse -= blocks.length;
 	for (const block of blocks) if (free.length < freeMax) free.push(Buffer.from(block.buffer, 0, blockBytes));
 }
 
 /**
- * Pieces of any size, copied into blocks of memory that are used again: memory of its own for each piece costs the collector more
- * time than the copies cost.
+ * Copies pieces of any size into reused blocks of memory. Allocating each piece would cost the garbage collector more time than the copies.
  */
 export class Blocks {
 	#full: Buffer[] = [];
@@ -49,7 +48,7 @@ export class Blocks {
 		}
 	}
 
-	/** Everything that was added; empty afterwards. */
+	/** Returns everything that was added and empties the blocks. */
 	take(): Buffer[] {
 		const taken = this.#open === undefined ? this.#full : [...this.#full, this.#open.subarray(0, this.#filled)];
 		this.#full = [];

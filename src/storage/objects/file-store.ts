@@ -12,8 +12,9 @@ const incoming = 'incoming';
 const readBytes = 256 * 1024;
 
 /**
- * Objects as files: below the root a folder for each site, `quarantine` with the same below it, and `incoming` with a folder for
- * each process that writes. A file leaves `incoming` by a rename, so whatever lies elsewhere is whole.
+ * Stores objects as files. Below the root there is a folder for each site, `quarantine` with the same structure, and `incoming` with a
+ * folder
+ * for each process that writes. A file leaves `incoming` by a rename, so a file anywhere else is complete.
  */
 export class FileStore implements ObjectStore {
 	readonly #root: string;
@@ -21,7 +22,7 @@ export class FileStore implements ObjectStore {
 	readonly #syncs = new FolderSync();
 	readonly #folders: Folders;
 
-	/** Nothing is made below `root`, an absolute path, before the first object. */
+	/** Nothing is created below `root`, an absolute path, before the first object. */
 	constructor(root: string) {
 		this.#root = root;
 		this.#incoming = new Incoming(join(root, incoming));
@@ -33,7 +34,7 @@ export class FileStore implements ObjectStore {
 			publish: async (temporary, key) => {
 				const path = this.#path(key);
 				await this.#place(temporary, path);
-				// What cannot be removed has no row, and the sweep finds it.
+				// A file that cannot be removed has no row, and the sweep finds it.
 				return { withdraw: () => rm(path, { force: true }).catch(() => undefined) };
 			},
 			sync: syncData,
@@ -41,8 +42,9 @@ export class FileStore implements ObjectStore {
 	}
 
 	/**
-	 * A whole object at once, durable when it resolves. What only touches memory is done in place: for a small object each way
-	 * through the pool of threads costs more than the call. The pool syncs.
+	 * Stores a complete object, durable when this resolves. Calls that only touch memory are synchronous, because for a small object each
+	 * trip
+	 * through the thread pool costs more than the call. The pool syncs.
 	 * @throws Failure `unavailable`; nothing is left behind then
 	 */
 	async put(key: string, bytes: Uint8Array): Promise<void> {
@@ -80,7 +82,7 @@ export class FileStore implements ObjectStore {
 		return join(this.#root, key);
 	}
 
-	/** A rename into a folder that may not be there yet, durable when it resolves. */
+	/** Renames into a folder that may not exist yet; durable when this resolves. */
 	async #place(from: string, to: string): Promise<void> {
 		const folder = dirname(to);
 		try {
@@ -137,7 +139,7 @@ export class FileStore implements ObjectStore {
 		for await (const path of this.#files(this.#root)) {
 			const key = path.slice(this.#root.length + 1);
 			if (!isObjectKey(key)) continue;
-			// Removed or moved since the folder was read.
+			// The file was removed or moved since the folder was read.
 			const found = await stat(path).catch((error: unknown) => unlessMissing(error, undefined));
 			if (found) yield { key, bytes: found.size, changedMs: Math.max(found.mtimeMs, found.ctimeMs) };
 		}
@@ -158,7 +160,7 @@ export class FileStore implements ObjectStore {
 	}
 }
 
-/** What is synced is safe, whatever closing says; what is not is removed. */
+/** The result of closing does not matter: synced bytes are safe, and files that were not synced are removed. */
 function closeQuietly(fd: number): void {
 	try {
 		closeSync(fd);

@@ -21,20 +21,20 @@ export function codeOf(error: unknown): string | undefined {
 
 const fullCodes: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
-/** A fault of the disk in the words of a refusal. */
+/** Describes a fault of the disk as a refusal. */
 export function storeFailure(error: unknown): Failure {
 	if (error instanceof Failure) return error;
 	const isFull = fullCodes.has(codeOf(error) ?? '');
 	return new Failure('unavailable', isFull ? 'the object store is full' : 'the object store does not take the object', { cause: error });
 }
 
-/** @throws Failure `unavailable` for any other error than that the file is not there */
+/** @throws Failure `unavailable` for every error but a missing file */
 export function unlessMissing<T>(error: unknown, missing: T): T {
 	if (codeOf(error) === 'ENOENT') return missing;
 	throw storeFailure(error);
 }
 
-/** All of the buffers: a disk that fills up writes a part, and says why at the next call. */
+/** Writes all of the buffers. A full disk writes a part and reports the error at the next call. */
 export async function writeAll(fd: number, buffers: readonly Uint8Array[]): Promise<void> {
 	let left = [...buffers];
 	while (left.length > 0) {
@@ -54,8 +54,9 @@ export async function writeAll(fd: number, buffers: readonly Uint8Array[]): Prom
 const openFoldersMax = 256;
 
 /**
- * What was created, renamed or removed in a folder survives a loss of power when `sync` resolves. Many objects of one series
- * arrive at once: whoever asks while a folder is being synced shares the next round. The folders of the last rounds stay open.
+ * Makes creations, renames and removals in a folder survive a loss of power when `sync` resolves. Many objects of one series arrive at
+ * once,
+ * so callers that come while a folder is being synced share the next round. The folders of the last rounds stay open.
  */
 export class FolderSync {
 	readonly #running = new Map<string, { current: Promise<void>; next: Promise<void> | undefined }>();
@@ -84,7 +85,7 @@ export class FolderSync {
 	async #sync(path: string): Promise<void> {
 		const fd = await this.#descriptor(path);
 		try {
-			// A folder that was removed meanwhile takes a sync and loses it: its successor has to be opened.
+			// Syncing a folder that was removed meanwhile has no effect, so its successor must be opened.
 			await (fstatSync(fd).nlink === 0 ? this.#reopened(path) : syncAll(fd));
 		} catch (error) {
 			await this.#drop(path);
@@ -105,7 +106,7 @@ export class FolderSync {
 		opened.catch(() => this.#open.delete(path));
 		for (const oldest of this.#open.keys()) {
 			if (this.#open.size <= openFoldersMax) break;
-			// The folder at hand is about to be synced, and not among those that are.
+			// The current folder is about to be synced but is not among those that are running.
 			if (oldest !== path && !this.#running.has(oldest)) void this.#drop(oldest);
 		}
 		return opened;
@@ -141,7 +142,7 @@ export class Folders {
 		return ready;
 	}
 
-	/** Somebody removed it, or it could not be made. */
+	/** Forgets a folder that somebody removed or that could not be made. */
 	forget(folder: string): void {
 		for (let path = folder; path.length >= this.#root.length; path = dirname(path)) {
 			this.#ready.delete(path);
@@ -161,7 +162,7 @@ export class Folders {
 		await mkdir(folder, { mode: 0o750 }).catch((error: unknown) => {
 			if (codeOf(error) !== 'EEXIST') throw error;
 		});
-		// Also when it was there: who made it may have been killed before this.
+		// This is needed even if the folder existed: the process that made it may have been killed before this point.
 		await this.#syncs.sync(above);
 	}
 }

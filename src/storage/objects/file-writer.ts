@@ -4,7 +4,7 @@ import { areMany, Blocks, blockBytes, release } from './blocks.ts';
 import { closeFile, storeFailure, writeAll } from './file-system.ts';
 import type { FinishedObject, ObjectWriter } from './object-store.ts';
 
-/** What waits beyond this holds the sender back; together with what is being written, the memory of one object. */
+/** Above this many waiting bytes the sender is held back. Together with the bytes being written this is the memory of one object. */
 const waitingBytesMax = 2 * blockBytes;
 
 /** A file that has its name; `withdraw` removes it again and never rejects. */
@@ -13,13 +13,13 @@ export interface Placed {
 }
 
 export interface FileWriterOptions {
-	/** Makes the finished file visible under its key; at its old path it is of no more use when that resolves. */
+	/** Makes the finished file visible under its key. Its old path is no longer needed when this resolves. */
 	publish(temporary: string, key: string): Promise<Placed>;
-	/** Makes durable what was written to the descriptor. */
+	/** Makes the bytes written to the descriptor durable. */
 	sync(fd: number): Promise<void>;
 }
 
-/** One object on its way into a temporary file; chunks are gathered in blocks while the disk is busy. */
+/** Writes one object to a temporary file. Chunks are gathered in blocks while the disk is busy. */
 export class FileWriter implements ObjectWriter {
 	readonly #path: string;
 	readonly #options: FileWriterOptions;
@@ -28,7 +28,7 @@ export class FileWriter implements ObjectWriter {
 	readonly #waiting = new Blocks();
 	#bytes: number;
 	#flushing: Promise<void> | undefined;
-	/** The first thing that went wrong; nothing is written after it. */
+	/** The first error; nothing is written after it. */
 	#trouble: unknown;
 	#finishing: Promise<void> | undefined;
 	#isClosed = false;
@@ -49,7 +49,7 @@ export class FileWriter implements ObjectWriter {
 	}
 
 	write(chunk: Uint8Array): Promise<void> | undefined {
-		// After an end, what is still on its way is dropped.
+		// After the end, further chunks are dropped.
 		if (this.#state !== 'open' || this.#trouble !== undefined) return undefined;
 		this.#hash.update(chunk);
 		this.#bytes += chunk.length;
@@ -58,7 +58,7 @@ export class FileWriter implements ObjectWriter {
 		return this.#waiting.bytes >= (areMany() ? blockBytes : waitingBytesMax) ? this.#flushing : undefined;
 	}
 
-	/** Writes what waits, and what comes meanwhile if that is enough again. Never rejects. */
+	/** Writes the waiting bytes, and those that arrive meanwhile if they are enough again. Never rejects. */
 	async #flush(): Promise<void> {
 		try {
 			const fd = await this.#opened;
@@ -100,8 +100,8 @@ export class FileWriter implements ObjectWriter {
 	}
 
 	/**
-	 * The name and the content become durable at the same time, and mostly in one commit of the file system's journal. After a loss
-	 * of power in between a file without its content may have the name: no row knows it then, and `sweepObjects` finds it.
+	 * The name and the content become durable at the same time, mostly in one commit of the file system's journal. After a loss of power in
+	 * between, the name may exist without the content. No row knows it then, and `sweepObjects` finds it.
 	 */
 	async publish(key: string): Promise<void> {
 		if (this.#state !== 'finished') throw new Error('the object is not finished');
@@ -117,14 +117,14 @@ export class FileWriter implements ObjectWriter {
 			throw storeFailure(failed.reason);
 		}
 		this.#state = 'ended';
-		// What is synced is safe, whatever closing says.
+		// The result of closing does not matter, because synced bytes are safe.
 		void this.#close().catch(() => undefined);
 	}
 
 	async abandon(): Promise<void> {
 		if (this.#state === 'ended') return;
 		if (this.#state === 'open') this.#fail(new Error('the object was abandoned'));
-		// A descriptor is not closed under a sync that is using it.
+		// A descriptor must not be closed while a sync uses it.
 		await this.#finishing;
 		await this.#discard();
 	}
@@ -133,7 +133,7 @@ export class FileWriter implements ObjectWriter {
 		if (this.#state === 'ended') return;
 		this.#state = 'ended';
 		await this.#flushing;
-		// What cannot be closed or removed now, the next start removes.
+		// A file that cannot be closed or removed now is removed at the next start.
 		await this.#close().catch(() => undefined);
 		await rm(this.#path, { force: true }).catch(() => undefined);
 	}

@@ -6,10 +6,10 @@ import { dirname, join } from 'node:path';
 import { codeOf, openFile, unlessMissing } from './file-system.ts';
 import { FileWriter, type FileWriterOptions } from './file-writer.ts';
 
-/** Of a host that cannot be asked: after this a writer cannot be at work any more. */
+/** The age after which a file of a host that cannot be asked has no writer any more. */
 export const strangerMsMax = 86_400_000;
 
-/** `<host>-<pid>-<start>`: whose temporary files a folder holds. */
+/** The name of a folder of temporary files, which tells its owner: `<host>-<pid>-<start>`. */
 const ownerPattern = /^([0-9a-f]{16})-(\d{1,10})-[0-9a-f]{12}$/;
 const host = createHash('sha256').update(hostname()).digest('hex').slice(0, 16);
 
@@ -22,13 +22,13 @@ function isAlive(pid: number): boolean {
 	}
 }
 
-/** Objects that are not whole yet: below one folder a folder for each process that writes. */
+/** Objects that are not complete yet: one folder for each process that writes. */
 export class Incoming {
 	readonly #folder: string;
 	readonly #owner = `${host}-${process.pid}-${randomBytes(6).toString('hex')}`;
 	#count = 0;
 
-	/** Nothing is made below the folder, an absolute path, before the first object. */
+	/** Nothing is created below the folder, an absolute path, before the first object. */
 	constructor(folder: string) {
 		this.#folder = folder;
 	}
@@ -79,7 +79,7 @@ export class Incoming {
 		}
 	}
 
-	/** Removes what processes that ended have left behind; gives the number of files. */
+	/** Removes files that ended processes have left behind; returns their number. */
 	async removeTemporary(): Promise<number> {
 		let removed = 0;
 		const owners = await readdir(this.#folder).catch((error: unknown) => unlessMissing(error, [] as string[]));
@@ -92,11 +92,11 @@ export class Incoming {
 		return removed;
 	}
 
-	/** Whether the process that a folder belongs to may still write. */
+	/** Tells whether the process to which a folder belongs may still write. */
 	async #isAtWork(owner: string, path: string): Promise<boolean> {
 		const [, ownerHost, pid] = ownerPattern.exec(owner) ?? [];
 		if (ownerHost === undefined) return true;
-		// Our own number belonged to another before: a container starts with the same one every time.
+		// Our own process id may have belonged to another process before: a container starts with the same one every time.
 		if (ownerHost === host) return Number(pid) !== process.pid && isAlive(Number(pid));
 		const { mtimeMs } = await stat(path);
 		return mtimeMs > Date.now() - strangerMsMax;

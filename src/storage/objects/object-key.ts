@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isUuid, newId } from '#core/id.ts';
 
-/** What an object is filed by. */
+/** The ids by which an object is filed. */
 export interface Filing {
 	siteId: string;
 	studyUid: string;
@@ -19,8 +19,9 @@ function digest(uid: string): string {
 }
 
 /**
- * A key that no object had before: site, then digests of study, series and instance, then an id of this delivery, so that the
- * removal of a duplicate can never reach the object that it duplicates. Nothing that was received stands in it.
+ * Returns a key that no object had before: site, then digests of study, series and instance, then an id of this delivery. So the removal of
+ * a
+ * duplicate can never remove the object that it duplicates. The key contains no received text.
  */
 export function newObjectKey({ siteId, studyUid, seriesUid, sopInstanceUid }: Filing): string {
 	if (!isUuid(siteId)) throw new TypeError('the id of a site is a UUID');
@@ -36,7 +37,7 @@ export function isQuarantined(key: string): boolean {
 	return key.startsWith(quarantinePrefix);
 }
 
-/** Where the object of a key lies once it is quarantined. */
+/** Returns the key of an object in quarantine. */
 export function quarantineKey(key: string): string {
 	return isQuarantined(key) ? key : quarantinePrefix + key;
 }

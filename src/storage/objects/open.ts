@@ -4,7 +4,7 @@ import { FileStore } from './file-store.ts';
 import type { ObjectStore } from './object-store.ts';
 import { S3Store } from './s3-store.ts';
 
-/** What of the configuration decides where objects lie. */
+/** The part of the configuration that decides where objects are stored. */
 export interface ObjectStoreConfig {
 	OBJECT_STORE_URL?: string | undefined;
 	DATA_DIR: string;
@@ -19,9 +19,9 @@ export interface ObjectStoreConfig {
 const s3Pattern = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([\w!.*'()/-]*))?$/;
 
 /**
- * The object store of OBJECT_STORE_URL: `file:` and an absolute path, as a URL (`file:///var/lib/x`) or plain (`file:/var/lib/x`);
- * or a bucket, `s3://<bucket>/<prefix>`, reached by the AWS_* variables. Unset: below DATA_DIR.
- * @throws Error for any other, with a text that names no part of it
+ * Returns the object store of OBJECT_STORE_URL: `file:` and an absolute path, as a URL (`file:///var/lib/x`) or plain (`file:/var/lib/x`);
+ * or a bucket, `s3://<bucket>/<prefix>`, reached by the AWS_* variables. If unset, objects lie below DATA_DIR.
+ * @throws Error for any other value, with a text that quotes no part of it
  */
 export function configuredObjectStore(config: ObjectStoreConfig): ObjectStore {
 	const folder = objectsFolder(config);
@@ -47,7 +47,7 @@ function credentialsOf(config: ObjectStoreConfig) {
 	return accessKeyId === undefined || secretAccessKey === undefined ? undefined : { accessKeyId, secretAccessKey, sessionToken };
 }
 
-/** The folder of a store of files; undefined for any other. */
+/** Returns the folder of a store of files; undefined for any other store. */
 export function objectsFolder({ OBJECT_STORE_URL: url, DATA_DIR }: ObjectStoreConfig): string | undefined {
 	if (url === undefined) return join(resolve(DATA_DIR), 'objects');
 	if (!url.startsWith('file:')) return undefined;

@@ -1,9 +1,9 @@
 import type { S3, S3ServiceException } from '@aws-sdk/client-s3';
 import { Failure } from '#core/failure.ts';
 
-/** How the bucket is reached. What is not given the AWS SDK looks for itself: shared files, roles of a container or an instance. */
+/** The access to the bucket. The AWS SDK looks for missing values itself: shared files, roles of a container or an instance. */
 export interface S3Access {
-	/** Undefined: AWS. */
+	/** Undefined means AWS. */
 	endpoint: string | undefined;
 	region: string | undefined;
 	credentials: { accessKeyId: string; secretAccessKey: string; sessionToken?: string | undefined } | undefined;
@@ -11,7 +11,7 @@ export interface S3Access {
 
 /** A store that works accepts a connection much sooner. */
 const connectMs = 5000;
-/** A connection on which nothing moves. Longer than the slowest reader is waited for (HTTP_STALL_MS_MAX). */
+/** The time after which an idle connection is closed. It is longer than the wait for the slowest reader (HTTP_STALL_MS_MAX). */
 const idleMs = 90_000;
 /** More requests than this wait for a connection in the client; none is refused. */
 const socketsMax = 256;
@@ -32,7 +32,7 @@ export async function openClient({ endpoint, region, credentials }: S3Access): P
 						...(credentials.sessionToken === undefined ? {} : { sessionToken: credentials.sessionToken }),
 					},
 				}),
-		// Uploads carry Content-MD5; the SDK's own checksums are more than many stores understand.
+		// Uploads carry Content-MD5, because many stores do not understand the SDK's own checksums.
 		requestChecksumCalculation: 'WHEN_REQUIRED',
 		responseChecksumValidation: 'WHEN_REQUIRED',
 		requestHandler: {
@@ -54,22 +54,22 @@ function nameOf(error: unknown): string {
 }
 
 export function isMissing(error: unknown): boolean {
-	// Without a body, as HEAD is answered, a missing bucket looks the same.
+	// The answer to HEAD has no body, so a missing bucket cannot be distinguished there.
 	return nameOf(error) !== 'NoSuchBucket' && (nameOf(error) === 'NoSuchKey' || statusOf(error) === 404);
 }
 
-/** The range begins behind the end of the object. */
+/** Tells whether the range begins behind the end of the object. */
 export function isBeyondEnd(error: unknown): boolean {
 	return statusOf(error) === 416;
 }
 
-/** Whether the same request may succeed a moment later: it was not answered, or the store is at its limit. */
+/** Tells whether the same request may succeed a moment later: it was not answered, or the store is overloaded. */
 export function isPassing(error: unknown): boolean {
 	const status = statusOf(error);
 	return status === undefined ? !(error instanceof TypeError) : status >= 500 || status === 429 || status === 408;
 }
 
-/** A fault of the store in the words of a refusal; the cause says what the store answered. */
+/** Describes a fault of the store as a refusal; the cause holds the store's answer. */
 export function s3Failure(error: unknown): Failure {
 	if (error instanceof Failure) return error;
 	return new Failure('unavailable', 'the object store does not answer as it should', { cause: error });

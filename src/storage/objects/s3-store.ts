@@ -13,9 +13,9 @@ const noValue = () => undefined;
 
 export interface S3StoreOptions {
 	bucket: string;
-	/** Stands before every key, with its `/`; may be empty. */
+	/** The prefix of every key, with its `/`; may be empty. */
 	prefix: string;
-	/** An absolute path: where objects lie until they are uploaded. */
+	/** The absolute path at which objects lie until they are uploaded. */
 	spool: string;
 	access: S3Access;
 	/** A larger object is uploaded in parts of this size; at most 10,000 (S3). */
@@ -25,10 +25,10 @@ export interface S3StoreOptions {
 }
 
 /**
- * Objects in a bucket of S3 or of a store that speaks it. Under which key an object goes, and whether it is wanted at all, is known
- * when all of it has come: until then it is a file below `spool`, and it is uploaded when it is published. An object counts when the
- * store has answered the upload; before that nobody sees it. A crash leaves a file below `spool`, an upload in parts that was not
- * completed, or an object without a row.
+ * Stores objects in a bucket of S3 or of a compatible store. The key of an object, and whether it is wanted at all, is known only when all
+ * of
+ * it has arrived. Until then it is a file below `spool`; it is uploaded when it is published. An object exists when the store has answered
+ * the upload; before that nobody sees it. A crash leaves a file below `spool`, an incomplete upload in parts, or an object without a row.
  */
 export class S3Store implements ObjectStore {
 	readonly #options: S3StoreOptions;
@@ -45,7 +45,7 @@ export class S3Store implements ObjectStore {
 		return this.#client;
 	}
 
-	/** @throws Failure `unavailable` where the store refuses or does not answer */
+	/** @throws Failure `unavailable` when the store refuses or does not answer */
 	async #ask<T>(request: (client: S3) => Promise<T>): Promise<T> {
 		try {
 			return await request(await this.#opened());
@@ -54,7 +54,7 @@ export class S3Store implements ObjectStore {
 		}
 	}
 
-	/** As `#ask`; undefined where the object is not there. */
+	/** Works like `#ask`, but returns undefined when the object does not exist. */
 	#askUnlessMissing<T>(request: (client: S3) => Promise<T>): Promise<T | undefined> {
 		return this.#ask((client) =>
 			request(client).catch((error: unknown) => {
@@ -73,17 +73,17 @@ export class S3Store implements ObjectStore {
 		return this.#incoming.begin(head, {
 			publish: async (temporary, key) => {
 				await this.#upload(temporary, this.#location(key));
-				// What cannot be removed has no row, and the sweep finds it.
+				// An object that cannot be removed has no row, and the sweep finds it.
 				return { withdraw: () => this.remove(key).then(noValue, noValue) };
 			},
-			// The store makes objects durable; the file is only on its way there.
+			// The store makes objects durable; the file is only temporary.
 			sync: async () => undefined,
 		});
 	}
 
 	async #upload(temporary: string, location: S3Location): Promise<void> {
 		await this.#ask((client) => upload(client, location, temporary, this.#options.partBytes ?? 64 * MiB));
-		// What cannot be removed now, the next start removes.
+		// A file that cannot be removed now is removed at the next start.
 		await rm(temporary, { force: true }).catch(() => undefined);
 	}
 
@@ -122,7 +122,7 @@ export class S3Store implements ObjectStore {
 
 	async remove(key: string): Promise<boolean> {
 		const location = this.#location(key);
-		// S3 deletes what is not there as well.
+		// S3 also reports success for a missing object.
 		if ((await this.size(key)) === undefined) return false;
 		await this.#ask((client) => client.deleteObject(location));
 		return true;
@@ -156,7 +156,7 @@ export class S3Store implements ObjectStore {
 		return (await this.#incoming.removeTemporary()) + (await this.#abortUploads());
 	}
 
-	/** Uploads in parts that nobody can be carrying out any more. */
+	/** Aborts uploads in parts that nobody can still be carrying out. */
 	async #abortUploads(): Promise<number> {
 		const { bucket, prefix } = this.#options;
 		let aborted = 0;

@@ -13,7 +13,7 @@ export interface S3Location {
 interface Piece {
 	path: string;
 	start: number;
-	/** Not included. */
+	/** The end is exclusive. */
 	end: number;
 }
 
@@ -25,7 +25,7 @@ const waitMs = 100;
 const streamOf = ({ path, start, end }: Piece) =>
 	createReadStream(path, { start, end: Math.max(start, end - 1), highWaterMark: readBytes });
 
-/** The store refuses what arrives with another (RFC 1864); S3 and all that speaks it check this one. */
+/** Returns the digest that the store checks (RFC 1864). S3 and all compatible stores check this one. */
 async function digestOf(piece: Piece): Promise<string> {
 	const hash = createHash('md5');
 	for await (const chunk of streamOf(piece)) hash.update(chunk as Buffer);
@@ -38,7 +38,7 @@ interface PieceBody {
 	ContentMD5: string;
 }
 
-/** Sends a piece of a file without holding it. The SDK does not repeat what is streamed, so that is done here. */
+/** Sends a piece of a file without buffering it. The SDK does not repeat streamed requests, so that is done here. */
 async function sending<T>(piece: Piece, send: (body: PieceBody, options: { abortSignal: AbortSignal }) => Promise<T>): Promise<T> {
 	const digest = await digestOf(piece);
 	for (let attempt = 1; ; attempt++) {
@@ -58,7 +58,7 @@ async function sending<T>(piece: Piece, send: (body: PieceBody, options: { abort
 	}
 }
 
-/** Resolves when the store has the whole file. What an upload in parts leaves behind when it fails is removed, if the store can be asked. */
+/** Resolves when the store has the whole file. When an upload in parts fails, its parts are removed if the store can be asked. */
 export async function upload(client: S3, location: S3Location, path: string, partBytes: number): Promise<void> {
 	const { size } = await stat(path);
 	if (size <= partBytes) {
@@ -86,7 +86,7 @@ export async function copy(client: S3, from: S3Location, to: S3Location, bytes: 
 	});
 }
 
-/** `send` answers the ETag of its part. */
+/** `send` returns the ETag of its part. */
 async function inParts(
 	client: S3,
 	location: S3Location,
@@ -104,7 +104,7 @@ async function inParts(
 		}
 		await client.completeMultipartUpload({ ...location, UploadId, MultipartUpload: { Parts } });
 	} catch (error) {
-		// Where that fails too, the next start finds the upload by its age.
+		// If that fails too, the next start finds the upload by its age.
 		await client.abortMultipartUpload({ ...location, UploadId }).catch(() => undefined);
 		throw error;
 	}

@@ -3,13 +3,14 @@ import type { ObjectStore } from './object-store.ts';
 
 export interface SweepOptions {
 	/**
-	 * Which of these keys stand in the index of their site, as an instance or in a conflict. Quarantined objects are asked for by
-	 * the key under which they were published.
+	 * Returns those of the keys that are in the index of their site, as an instance or in a conflict. Quarantined objects are looked up by
+	 * the
+	 * key under which they were published.
 	 */
 	knows: (keys: readonly string[]) => Promise<ReadonlySet<string>>;
-	/** Objects that changed later than this (milliseconds since 1970) may still be on their way into the index and are passed over. */
+	/** Objects that changed later than this (milliseconds since 1970) are skipped, because they may still be waiting to be indexed. */
 	before: number;
-	/** False: only counted. Quarantined objects are never removed. */
+	/** False means that orphans are only counted. Quarantined objects are never removed. */
 	remove: boolean;
 }
 

@@ -2,10 +2,7 @@ import type { Statement } from '../statement.ts';
 
 const underWay = `state in ('receiving', 'waiting', 'running')`;
 
-/**
- * Notes a job and its audit event, unless the site has `$9` under way or `$10` in all. Answers both counts, and whether it
- * was noted.
- */
+/** Notes a job and its audit event, unless the site has `$9` under way or `$10` in all. Returns both counts, and whether it was noted. */
 export const insertJob: Statement = {
 	name: 'insert_bulk_job',
 	text: `
@@ -30,7 +27,7 @@ from bulk_job
 where site_id = $1 and id = $2`,
 };
 
-/** Says that a job goes on. Answers nothing when it was cancelled, or another node has given it up. */
+/** Notes that a job goes on. Returns nothing when it was cancelled, or when another node has given it up. */
 export const advanceJob: Statement = {
 	name: 'advance_bulk_job',
 	text: `
@@ -39,13 +36,13 @@ where site_id = $1 and id = $2 and ${underWay}
 returning id`,
 };
 
-/** How far an import has come; nothing when it is no longer to be carried out. */
+/** Returns the progress of an import; nothing when it must no longer be carried out. */
 export const readPosition: Statement = {
 	name: 'read_bulk_position',
 	text: `select position from bulk_job where site_id = $1 and id = $2 and ${underWay}`,
 };
 
-/** Part of the transaction of an import's chunk: what a job says of its lines is true whatever happens to its node. */
+/** Belongs to the transaction of an import's chunk, so that the job's report on its lines is true whatever happens to its node. */
 export const settleLines: Statement = {
 	name: 'settle_bulk_lines',
 	text: `

@@ -1,8 +1,8 @@
 import type { Statement } from '../statement.ts';
 
 /**
- * `$9` milliseconds from now another node may take the request up. The same request again is reported again; another list under
- * the same transaction UID is noted as a duplicate.
+ * Another node may take the request up after `$9` milliseconds. The same request again is reported again; another list under the same
+ * transaction UID is noted as a duplicate.
  */
 export const noteCommitment: Statement = {
 	name: 'note_commitment',
@@ -31,7 +31,7 @@ added as (
 select id, is_duplicate, 'again' from again union all select id, is_duplicate, 'new' from added`,
 };
 
-/** What is known of instances, in the order of `$2`. */
+/** Returns the index data of instances, in the order of `$2`. */
 export const judgeInstances: Statement = {
 	name: 'judge_instances',
 	text: `
@@ -52,7 +52,7 @@ set state = 'reported', committed = $3::integer, refused = $4::integer, failure 
 where site_id = $1::uuid and id = $2::uuid`,
 };
 
-/** After `$3` milliseconds it is tried again; when it is older than `$4` by then, it has failed for good. */
+/** Tries a commitment again after `$3` milliseconds. If it is older than `$4` by then, it has failed for good. */
 export const postponeCommitment: Statement = {
 	name: 'postpone_commitment',
 	text: `

@@ -4,28 +4,30 @@ import { resourceText } from './row-columns.ts';
 
 export interface ExportScope {
 	siteId: string;
-	/** Only what has changed later than this. */
+	/** Limits the export to resources that changed later than this. */
 	sinceMs: number | undefined;
-	/** Only what is about a patient. */
+	/** Limits the export to resources about patients. */
 	patientsOnly: boolean;
-	/** FHIR base URL, without a slash at its end: attachments get absolute URLs. */
+	/** FHIR base URL without a trailing slash; attachments get absolute URLs. */
 	base: string;
 }
 
-/** Whether a base URL is nothing but scheme, host, port and a plain path. */
+/** Tells whether a base URL consists of scheme, host, port and a plain path only. */
 export function isPlainBase(base: string): boolean {
 	return /^https?:\/\/[\w.:[\]-]+(?:\/[\w.-]+)*$/.test(base);
 }
 
 /**
- * Parts of the rows in CSV whose marks cannot stand in JSON text: a line leaves PostgreSQL as it is and needs no
- * unescaping. Only a text with a line break of its own would be quoted.
+ * Writes parts of rows in CSV whose marks cannot occur in JSON text, so a line leaves PostgreSQL unchanged and needs no unescaping. Only a
+ * text
+ * with a line break of its own would be quoted.
  */
 const csv = `(format csv, delimiter E'\\x02', quote E'\\x01', escape E'\\x01')`;
 
 /**
- * The resources of one type as FHIR JSON, a line each, in the form that `renderStored` gives them. COPY takes no
- * parameters: the values are a UUID, a number and a URL that this function makes sure of.
+ * Exports the resources of one type as FHIR JSON, one per line, in the form that `renderStored` gives them. COPY takes no parameters, so
+ * this
+ * function validates the values: a UUID, a number and a URL.
  */
 export function exportResources(
 	{ table, resourceType, compartment, hasAttachments, isRendered }: TableShape,
@@ -37,7 +39,7 @@ export function exportResources(
 	if (sinceMs !== undefined) conditions.push(`r.last_updated > to_timestamp(${Math.trunc(sinceMs)} / 1000.0)`);
 	if (patientsOnly && compartment === 'none') conditions.push('false');
 	if (patientsOnly && compartment === 'patient') conditions.push('r.patient_id is not null');
-	// What is rendered has elements; what is stored may have none.
+	// A rendered text has elements; a stored one may have none.
 	const stored = resourceText(table);
 	// Bulk Data Access IG 2.0, Attachments. No JSON text has these quotes within a string.
 	const text = hasAttachments

@@ -1,6 +1,6 @@
 import type { Statement } from '../statement.ts';
 
-/** What was accepted before under the same control ids; the acknowledgement comes along where the bytes are the same. */
+/** Returns earlier accepted messages with the same control ids, with the acknowledgement if the bytes are the same. */
 export const findAccepted: Statement = {
 	name: 'find_accepted',
 	text: `

@@ -1,13 +1,13 @@
 import type { ImagingAttribute, QueryLevel } from '#record/imaging-query.ts';
 
 /**
- * Where the attributes of queries lie: `p` patient, `t` study, `s` series, `i` instance; `n` is the patient's name and `d` the
- * patient's identifier, which join where they are asked for.
+ * Maps the attributes of queries to columns: `p` patient, `t` study, `s` series, `i` instance. `n` is the patient's name and `d` the
+ * patient's identifier, which are joined when they are asked for.
  */
 export interface ImagingColumn {
-	/** As DICOM writes it; null where there is none. */
+	/** The value as DICOM writes it; null when there is none. */
 	shown: string;
-	/** What is compared, where that is not `shown`: text, or for `integers` an integer. */
+	/** The compared value if it is not `shown`: a text, or an integer for the form `integer`. */
 	matched?: string;
 	form: 'text' | 'name' | 'date' | 'birth date' | 'time' | 'integer' | 'identifier' | 'issuer' | 'list' | 'none';
 }
@@ -110,7 +110,7 @@ left join lateral (
 	where p.site_id = $1
 ) as n on true`;
 
-/** The identifier that is shown: one that a merge carried over last, one that was asked for first. */
+/** Joins the identifier to show. One that was asked for comes first, one that a merge carried over comes last. */
 export function identifierJoin(asked: string): string {
 	return `
 left join lateral (

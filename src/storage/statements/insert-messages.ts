@@ -17,7 +17,7 @@ from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::uu
 on conflict (site_id, id) do nothing`,
 };
 
-/** Applied once: the rows that a redelivery is recognised by. */
+/** Inserts the rows by which a redelivery is recognised, so that a message is applied once. */
 export const insertAccepted: Statement = {
 	name: 'insert_accepted',
 	text: `

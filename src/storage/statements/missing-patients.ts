@@ -1,6 +1,6 @@
 import type { Statement } from '../statement.ts';
 
-/** Which of the given row ids are of no patient of the site. */
+/** Returns the given row ids that belong to no patient of the site. */
 export const missingPatients: Statement = {
 	name: 'missing_patients',
 	text: `

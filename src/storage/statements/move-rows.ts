@@ -2,8 +2,9 @@ import type { TableShape } from '#record/table-shape.ts';
 import type { Statement } from '../statement.ts';
 
 /**
- * Rows recorded under `$3` or under a patient that was merged into it before: what an unlink gives back. On a merge
- * everything of `$2` moves.
+ * Selects rows recorded under `$3` or under a patient that was merged into it before: those that an unlink returns. A merge moves all rows
+ * of
+ * `$2`.
  */
 const condition = {
 	merge: 'r.site_id = $1 and r.patient_id = $2',
@@ -16,13 +17,13 @@ const condition = {
 	select id from own)`,
 } as const;
 
-/** How a table takes part in a merge or an unlink. */
+/** The statements by which a table takes part in a merge or an unlink. */
 export interface MoveStatements {
-	/** Keeps the versions as they stand. Undefined where earlier versions are not kept. */
+	/** Keeps the current versions. Undefined when earlier versions are not kept. */
 	keep: Statement | undefined;
-	/** Points the rows at the other patient, as new versions. */
+	/** Moves the rows to the other patient, as new versions. */
 	move: Statement;
-	/** Of `$1` to `$7`: the last that `move` names. */
+	/** The last of `$1` to `$7` that `move` names. */
 	parameters: number;
 }
 
@@ -57,7 +58,7 @@ where ${condition[reason]}`,
 	};
 }
 
-/** What is rendered says whose it is when it is read; earlier versions of it are not kept. */
+/** Moves rendered rows. Their patient is determined when they are read, and their earlier versions are not kept. */
 function moveRendered({ keptIn }: TableShape, reason: 'merge' | 'unlink'): MoveStatements {
 	const text = `
 update ${keptIn} r set patient_id = $3::uuid, recorded_patient_id = coalesce(r.recorded_patient_id, r.patient_id), version = r.version + 1,
@@ -66,7 +67,7 @@ where ${condition[reason]}`;
 	return { keep: undefined, move: { name: `move_${keptIn}_${reason}`, text }, parameters: 4 };
 }
 
-/** What documents state goes where they went. */
+/** Moves the statements of documents together with their documents. */
 export const moveDocumentEntries: Readonly<Record<'merge' | 'unlink', Statement>> = {
 	merge: {
 		name: 'move_document_entries_merge',

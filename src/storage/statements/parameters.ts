@@ -27,7 +27,7 @@ export class Parameters {
 		return `s${++this.#aliases}`;
 	}
 
-	/** Named by its text where it is to stay prepared on the connection. */
+	/** The query is named by its text if it should stay prepared on the connection. */
 	query(text: string, prepared: boolean): Query {
 		const name = prepared ? `search_${createHash('sha256').update(text).digest('hex').slice(0, 16)}` : undefined;
 		return { statement: { name, text }, values: this.#values };

@@ -1,6 +1,6 @@
 import type { ReadStatement } from '../reader.ts';
 
-/** What is known of a Binary, without its bytes. */
+/** Reads the facts about a Binary, without its bytes. */
 export const readBinaryHead: ReadStatement = {
 	name: 'read_binary_head',
 	text: `
@@ -8,7 +8,7 @@ select b.content_type, b.document_id, octet_length(b.bytes), to_char(b.last_upda
 from binary_content b where b.site_id = $1 and b.id = $2`,
 };
 
-/** A piece of its bytes in base64: $4 bytes from $3 on, counted from 1. */
+/** Reads a piece of its bytes in base64: $4 bytes from $3 on, counted from 1. */
 export const readBinaryPiece: ReadStatement = {
 	name: 'read_binary_piece',
 	text: `

@@ -2,7 +2,7 @@ import type { ResourceType, TableShape } from '#record/table-shape.ts';
 import { Parameters, type Query } from './parameters.ts';
 import { boundedQuery, innerColumns, rowColumns } from './row-columns.ts';
 
-/** One version: the current one stands in the type's own table, earlier ones, where they are kept, in the history. */
+/** Builds the query of one version: the current one is in the type's own table, earlier ones, if they are kept, are in the history. */
 export function versionQuery(siteId: string, table: string, type: ResourceType, rowId: string, version: number): Query {
 	const parameters = new Parameters(siteId);
 	const id = parameters.add(rowId, 'uuid');
@@ -14,16 +14,16 @@ select ${rowColumns('resource_history')} from resource_history r where r.site_id
 	return parameters.query(text, true);
 }
 
-/** Where a page of a history ended. */
+/** The position at which a page of a history ended. */
 export interface VersionPosition {
-	/** In PostgreSQL's text form. */
+	/** The time in PostgreSQL's text form. */
 	lastUpdated: string;
 	id: string;
 	version: number;
 }
 
 export interface HistoryPage {
-	/** Of one resource, or of the whole type. */
+	/** The row of one resource, or undefined for the whole type. */
 	rowId: string | undefined;
 	/** FHIR instant. */
 	since: string | undefined;
@@ -32,7 +32,7 @@ export interface HistoryPage {
 	bytesMax: number;
 }
 
-/** Versions, newest first, one more than the page holds; behind the columns of the row stand what a position is made of. */
+/** Selects versions, newest first, one more than the page holds. The values of a position follow the columns of the row. */
 export function historyQuery(siteId: string, table: string, type: ResourceType, page: HistoryPage): Query {
 	const parameters = new Parameters(siteId);
 	const limit = parameters.add(page.count + 1, 'integer');

@@ -4,7 +4,7 @@ import type { Extent } from '#record/search-plan.ts';
 export const studyColumns =
 	'r.patient_id, r.study_uid, r.started, r.accession_number, r.accession_system, r.description, r.referring_physician, r.modalities, r.series_count, r.instance_count';
 
-/** About what the text of a study will have, for the bound of a page: nothing is rendered to learn that it is too much. */
+/** Estimates the length of a study's text for the bound of a page, without rendering it. */
 export function studyBytes(row: string, extent: Extent): string {
 	const head = `900 + coalesce(octet_length(${row}.description), 0)`;
 	if (extent === 'head') return `(${head})`;
@@ -17,11 +17,11 @@ const absent = `json_build_object('extension', json_build_array(json_build_objec
 	'url', 'http://hl7.org/fhir/StructureDefinition/data-absent-reason', 'valueCode', 'unknown')))`;
 /** A code has single spaces (FHIR R4 §2.24.0.1). */
 const code = (text: string) => `regexp_replace(${text}, '\\s+', ' ', 'g')`;
-/** FHIR R4 §2.24.0.1: a time has a zone. The index knows none, and takes times as UTC. */
+/** A FHIR time needs a zone (FHIR R4 §2.24.0.1). The index has none and takes times as UTC. */
 const dateTime = (text: string) => `${text} || case when ${text} like '%T%' then 'Z' else '' end`;
-/** unsignedInt; DICOM's numbers may be negative. */
+/** Returns an unsignedInt; DICOM's numbers may be negative. */
 const count = (number: string) => `case when ${number} >= 0 then ${number} end`;
-/** `family^given^middle^prefix^suffix` as it is spoken. */
+/** Writes `family^given^middle^prefix^suffix` in the order in which it is spoken. */
 const spoken = (name: string) =>
 	`nullif(concat_ws(' ', ${[4, 2, 3, 1, 5].map((part) => `nullif(split_part(${name}, '^', ${part}), '')`).join(', ')}), '')`;
 
@@ -53,8 +53,9 @@ const seriesOf = (extent: Extent) => `(select json_agg(json_build_object(
 	from imaging_series s where s.site_id = r.site_id and s.study_uid = r.study_uid)`;
 
 /**
- * The text of the ImagingStudy that the row `r` of `imaging_study_resource` stands for, without resourceType, id and meta: one
- * look-up by key for its series, one for the instances of each.
+ * Renders the text of the ImagingStudy of row `r` of `imaging_study_resource`, without resourceType, id and meta, with one lookup by key
+ * for
+ * its series and one for the instances of each.
  */
 export function studyText(extent: Extent): string {
 	const series = extent === 'head' ? '' : `,\n\t'series', ${seriesOf(extent)}`;

@@ -7,7 +7,7 @@ export interface SiteReplacement {
 	replacement: Replacement;
 }
 
-/** The rows of UIDs that are inserted anew. */
+/** Deletes the rows of UIDs that are inserted again. */
 export const deleteInstances: Statement = {
 	name: 'delete_instances',
 	text: `
@@ -22,7 +22,7 @@ export function replacedParameters(rows: readonly SiteReplacement[]): unknown[] 
 	];
 }
 
-/** What is counted again of the studies that lost or got instances; then those go that have none. In this order. */
+/** Counts the contents of studies that lost or got instances, then deletes those that are empty. The order matters. */
 export const recounts: readonly Statement[] = [
 	{
 		name: 'recount_series',
@@ -56,7 +56,7 @@ where t.site_id = k.site_id and t.study_uid = k.study_uid and t.instance_count =
 	},
 ];
 
-/** What is in studies whose series were stated anew, and that the studies changed: those that only lost instances are a version more. */
+/** Restates the contents of studies whose series were restated. Studies that only lost instances get a new version. */
 export const restateContents: Statement = {
 	name: 'restate_contents',
 	text: `
@@ -74,7 +74,7 @@ from unnest($1::uuid[], $2::text[], $3::boolean[]) as k (site_id, study_uid, is_
 where t.site_id = k.site_id and t.study_uid = k.study_uid`,
 };
 
-/** Every study that lost or got an instance; `isLessened`: it got none. */
+/** Returns every study that lost or got an instance; `isLessened` means that it got none. */
 export function affectedStudies(
 	rows: readonly SiteReplacement[],
 	added: readonly SiteInstance[],
@@ -92,7 +92,7 @@ export function affectedStudies(
 	};
 }
 
-/** What the new instance says of its series, where that is the last word or the series has no other. */
+/** Takes the new instance's description of its series, if that has the last word or the series has no other instance. */
 export const restateSeries: Statement = {
 	name: 'restate_series',
 	text: `
@@ -120,7 +120,7 @@ export function restatedSeriesParameters(rows: readonly SiteReplacement[]): unkn
 	];
 }
 
-/** As `restateSeries`; the patient whom the instance names with it. */
+/** Works like `restateSeries`, and also takes the patient that the instance names. */
 export const restateStudies: Statement = {
 	name: 'restate_studies',
 	text: `
@@ -153,7 +153,7 @@ export function restatedStudyParameters(rows: readonly SiteReplacement[]): unkno
 
 type Attributes = Replacement['added']['instance']['attributes'];
 
-/** Of several that state the same series or study the one that came last. */
+/** Keeps the last of several rows that state the same series or study. */
 function lastOf(rows: readonly SiteReplacement[], keyOf: (attributes: Attributes) => string): SiteReplacement[] {
 	return [...new Map(rows.map((row) => [`${row.siteId}/${keyOf(row.replacement.added.instance.attributes)}`, row])).values()];
 }

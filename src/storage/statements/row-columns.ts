@@ -1,12 +1,12 @@
 import type { Extent } from '#record/search-plan.ts';
 import { studyBytes, studyColumns, studyText } from './render-study.ts';
 
-/** How the rows of a table become resources: most keep the text, studies are rendered from the index of images. */
+/** The way in which rows of a table become resources: most keep the text, studies are rendered from the index of images. */
 interface Source {
-	/** What a row has to bring of its own. */
+	/** The columns that a row needs for this. */
 	columns: string;
 	bytes(row: string, extent: Extent): string;
-	/** Of the row `r`. */
+	/** The text of the row `r`. */
 	text(extent: Extent): string;
 }
 
@@ -22,7 +22,7 @@ export function rowColumns(table: string, extent: Extent = 'whole'): string {
 	return `coalesce(r.given_id, r.id::text), r.version, to_char(r.last_updated at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), r.source, r.meta, ${resourceText(table, extent)}`;
 }
 
-/** What `boundedQuery` and `rowColumns` need of a row. */
+/** The columns of a row that `boundedQuery` and `rowColumns` need. */
 export function innerColumns(table: string): string {
 	return `r.site_id, r.id, r.given_id, r.version, r.last_updated, r.source, r.meta, ${sourceOf(table).columns}`;
 }
@@ -35,7 +35,7 @@ export function resourceText(table: string, extent: Extent = 'whole'): string {
 interface Bounded {
 	table: string;
 	extent?: Extent | undefined;
-	/** What is selected of the rows, which are named `r`, behind `rowColumns`; `r.found` says how many there were. */
+	/** Further selected columns of the rows `r`, after `rowColumns`; `r.found` is the number of rows. */
 	further: string;
 	/** Rows of this site with the columns of `innerColumns`, and others. */
 	inner: string;
@@ -43,7 +43,7 @@ interface Bounded {
 	bytesMax: string;
 }
 
-/** Rows up to the one whose text passes the bytes. */
+/** Selects rows up to the one whose text exceeds the bytes. */
 export function boundedQuery({ table, extent = 'whole', further, inner, order, bytesMax }: Bounded): string {
 	const bytes = sourceOf(table).bytes('m', extent);
 	return `select ${rowColumns(table, extent)}, ${further} from (

@@ -2,7 +2,7 @@ import { indexText } from '#record/index-text.ts';
 import type { Clause, DateAlternative, ElementTest, QuantityAlternative, Token } from '#record/search-plan.ts';
 import type { Parameters } from './parameters.ts';
 
-/** The condition of a clause on the rows that `alias` names. The site is `$1` in every one. */
+/** Builds the condition of a clause on the rows that `alias` names. The site is always `$1`. */
 export function conditionOf(clause: Clause, alias: string, parameters: Parameters): string {
 	switch (clause.kind) {
 		case 'member':
@@ -74,7 +74,7 @@ function equalsAny(column: string, values: readonly string[], type: string, para
 	return others.length === 0 ? `${column} = ${parameters.add(first, type)}` : `${column} = any(${parameters.add(values, `${type}[]`)})`;
 }
 
-/** One subquery for all alternatives: an OR of subqueries would be tried on every row of the site. */
+/** Uses one subquery for all alternatives, because an OR of subqueries would be tried on every row of the site. */
 function identifierCondition(tokens: readonly Token[], alias: string, parameters: Parameters): string {
 	const alternatives = tokens.map(({ system, value }) => {
 		const parts: string[] = [];
@@ -102,8 +102,9 @@ function codingCondition(
 }
 
 /**
- * Of each further coding the array holds three tokens, the bare code last. Two codings are common and found by that of
- * the second, in an ordinary index; only observations with more are in the array's own index, which is dear to write.
+ * The array holds three tokens for each further coding, the bare code last. Two codings are common and are found by the code of the second,
+ * in
+ * an ordinary index. Only observations with more are in the array's own index, which is expensive to write.
  */
 function furtherCodings(column: string, token: string, value: string | undefined, parameters: Parameters): string {
 	if (value === undefined) return `${column} @> array[${token}]`;
@@ -122,14 +123,14 @@ function dateCondition(
 	const end = `${alias}.${clause.endColumn}`;
 	const from = () => parameters.add(low, clause.columnType);
 	const to = () => parameters.add(high, clause.columnType);
-	// Where no range is long, its end tells about its start: that bounds the walk through the index of the starts.
+	// If no range is long, its end limits its start, which bounds the walk through the index of the starts.
 	const { longestMs } = clause;
 	const startsAfter = (moment: () => string) =>
 		longestMs === undefined ? '' : `${start} > ${moment()} - interval '${longestMs} milliseconds' and `;
 	const startsBefore = (moment: () => string) => (longestMs === undefined ? '' : `${start} < ${moment()} and `);
 	switch (prefix) {
 		case 'eq':
-			// A whole day within one day is that day; by `=` the rows come in the order of their ids.
+			// A whole day within one day is that day; with `=` the rows come in the order of their ids.
 			if (isWholeDay(clause, { low, high })) return `(${start} = ${from()} and ${end} = ${to()})`;
 			return `(${start} >= ${from()} and ${start} < ${to()} and ${end} <= ${to()})`;
 		case 'ne':
@@ -153,7 +154,7 @@ export function isWholeDay({ columnType }: Clause & { kind: 'date' }, { low, hig
 	return columnType === 'date' && Date.parse(high) - Date.parse(low) === 86_400_000;
 }
 
-/** A moment is a range of no length. */
+/** Treats a moment as a range of no length. */
 function momentCondition(column: string, { prefix, low, high }: DateAlternative, parameters: Parameters): string {
 	const from = () => parameters.add(low, 'timestamptz');
 	const to = () => parameters.add(high, 'timestamptz');
@@ -178,7 +179,7 @@ function momentCondition(column: string, { prefix, low, high }: DateAlternative,
 /** Paths come from the definitions of the parameters, never from a request. In lax mode lists on the way are walked through. */
 function elementCondition(paths: readonly string[], test: ElementTest, alias: string, parameters: Parameters): string {
 	const queries = paths.map((path) => {
-		// A predicate, or a path that filters, says itself what it yields; any other may end in a list.
+		// A predicate, or a path with a filter, defines its own results; any other path may end in a list.
 		const items = /[?=]/.test(path) ? path : `${path}[*]`;
 		return `jsonb_path_query_array(d.j, '${items.replaceAll("'", "''")}')`;
 	});

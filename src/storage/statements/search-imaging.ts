@@ -3,7 +3,7 @@ import type { ImagingAttribute, ImagingClause, ImagingQuery } from '#record/imag
 import { type ImagingColumn, identifierJoin, imagingColumns, levelTables, nameJoin } from './imaging-columns.ts';
 import { Parameters, type Query } from './parameters.ts';
 
-/** A page of a query: the values of its attributes, then where each row stands; one row more than the page holds. */
+/** Builds the query of a page: the values of its attributes, then the position of each row; one row more than the page holds. */
 export function imagingQuery(siteId: string, { level, clauses, attributes, count, after, offset }: ImagingQuery): Query {
 	const parameters = new Parameters(siteId);
 	const { order } = levelTables[level];
@@ -20,7 +20,7 @@ export function imagingQuery(siteId: string, { level, clauses, attributes, count
 
 const objectOrder = levelTables.IMAGE.order;
 
-/** Instances with what it takes to read them; `count` of them and one more. */
+/** Selects instances with the data needed to read them: `count` of them and one more. */
 export function retrievalQuery(
 	siteId: string,
 	clauses: readonly ImagingClause[],
@@ -34,7 +34,7 @@ export function retrievalQuery(
 	return parameters.query(text, false);
 }
 
-/** Of the instances: SOP class, transfer syntax, and how many. */
+/** Counts the instances by SOP class and transfer syntax. */
 export function retrievalKindsQuery(siteId: string, clauses: readonly ImagingClause[]): Query {
 	const parameters = new Parameters(siteId);
 	const { from, where } = partsOf('IMAGE', clauses, [], parameters);
@@ -101,13 +101,13 @@ function anyOf(alternatives: readonly string[]): string {
 }
 
 function equalsCondition(attribute: ImagingAttribute, column: ImagingColumn, values: readonly string[], parameters: Parameters): string {
-	// A name matches without case, which is a pattern without wildcards.
+	// A name matches without case, like a pattern without wildcards.
 	if (column.form === 'name') return anyOf(values.map((value) => likeCondition(attribute, column, value, parameters)));
 	const list = parameters.add(values, 'text[]');
 	return column.form === 'list' ? `${column.matched} && ${list}` : `${column.shown} = any(${list})`;
 }
 
-/** `*` and `?` as LIKE has them. */
+/** Converts `*` and `?` to the wildcards of LIKE. */
 function likePattern(pattern: string): string {
 	return pattern
 		.replace(/[\\%_]/g, '\\$&')
@@ -127,7 +127,7 @@ function likeCondition(attribute: ImagingAttribute, column: ImagingColumn, patte
 	return attribute === 'PatientName' ? [...nameParts(pattern, parameters), whole].join(' and ') : whole;
 }
 
-/** What the folded names of the patient contain at least: found by their index. */
+/** Builds conditions on parts that the folded names of the patient must contain, so that their index is used. */
 function nameParts(pattern: string, parameters: Parameters): string[] {
 	return pattern
 		.split(/[\^*?\s]+/)
@@ -152,7 +152,7 @@ function rangeCondition(
 	return [...bounds, ...(form === 'birth date' ? [`${shown} is not null`] : [])].join(' and ');
 }
 
-/** A day without a time begins with it and ends with it. The start of a study is indexed; a series is found by its study. */
+/** A day without a time counts from its beginning to its end. The start of a study is indexed; a series is found by its study. */
 function momentCondition(column: string, from: string | undefined, to: string | undefined, parameters: Parameters): string {
 	const start = column === 't.started' ? 't.started_start' : `tributary_moment(${column})`;
 	return [

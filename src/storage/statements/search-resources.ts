@@ -5,9 +5,8 @@ import { boundedQuery, innerColumns } from './row-columns.ts';
 import { isWholeDay, whereOf } from './search-conditions.ts';
 
 /**
- * One row more than the page holds is looked up, to know whether there is a next one; `found` counts them all. Rows after
- * the one that passes `bytesMax` stay in the database: the page ends early then. Behind the columns of the row stand
- * `found`, the row id and the sort keys.
+ * Selects one row more than the page holds, to know whether there is a next page; `found` counts them all. Rows after the one that exceeds
+ * `bytesMax` stay in the database, and the page ends early. `found`, the row id and the sort keys follow the columns of the row.
  */
 export function searchQuery(siteId: string, plan: SearchPlan, bytesMax: number): Query {
 	const parameters = new Parameters(siteId);
@@ -35,12 +34,12 @@ export function searchQuery(siteId: string, plan: SearchPlan, bytesMax: number):
 	return parameters.query(text, isPrepared(plan));
 }
 
-/** PostgreSQL's own order, which its indexes have in both directions: nulls come last, and first where it descends. */
+/** Uses PostgreSQL's own order, which its indexes have in both directions: nulls come last, or first when descending. */
 function direction({ descending }: SortKey): string {
 	return descending ? ' desc' : '';
 }
 
-/** The id goes the way of the last key, so that one index can be walked one way. */
+/** The id has the direction of the last key, so that one index can be walked in one direction. */
 function lastDirection(sort: readonly SortKey[]): string {
 	return sort.at(-1)?.descending ? ' desc' : '';
 }
@@ -65,7 +64,7 @@ function beyond(sort: readonly SortKey[], after: PagePosition, index: number, pa
 	const parameter = parameters.add(value, key.columnType);
 	const greater = key.nullable ? `${column} > ${parameter} or ${column} is null` : `${column} > ${parameter}`;
 	const further = key.descending ? `${column} < ${parameter}` : greater;
-	// The first key bounds the walk through its index where no nulls follow.
+	// The first key bounds the walk through its index, unless nulls follow.
 	const bound = index > 0 || (key.nullable && !key.descending) ? '' : `${column} ${key.descending ? '<=' : '>='} ${parameter} and `;
 	return `${bound}(${further} or ${column} = ${parameter} and (${rest}))`;
 }
@@ -81,7 +80,10 @@ export interface InclusionBounds {
 	extent: Extent;
 }
 
-/** What the given rows refer to by a column, or what refers to them; one row more than the limit. `found` follows the columns. */
+/**
+ * Selects the rows to which the given rows refer by a column, or those that refer to them; one row more than the limit. `found` follows the
+ * columns.
+ */
 export function inclusionQuery(siteId: string, inclusion: Inclusion, rowIds: readonly string[], bounds: InclusionBounds): Query {
 	const { direction: way, table, column, includedTable } = inclusion;
 	const parameters = new Parameters(siteId);
@@ -105,9 +107,11 @@ function includedRows(parameters: Parameters, table: string, condition: string, 
 }
 
 /**
- * Prepared statements stay on the connection, so only shapes of which there are few are prepared; and only those for which
- * one plan suits every value, because a clause leads to few rows by itself. For the rest, whether an index or the order of
- * ids is the shorter way depends on how common the value is: they are planned anew each time.
+ * Tells whether a search is prepared. Prepared statements stay on the connection, so only shapes of which there are few are prepared, and
+ * only
+ * if one plan suits every value, because a clause leads to few rows by itself. For others the best plan depends on how common the value is,
+ * so
+ * they are planned each time.
  */
 function isPrepared({ clauses, sort }: SearchPlan): boolean {
 	if (sort.length > 0 || clauses.length > 2 || clauses.some((clause) => alternativesOf(clause) !== 1)) return false;
@@ -120,7 +124,7 @@ function isSelective(clause: Clause): boolean {
 	return clause.kind === 'reference' || clause.kind === 'identifier';
 }
 
-/** Zero for a clause of many shapes. */
+/** Returns zero for a clause of many shapes. */
 function alternativesOf(clause: Clause): number {
 	switch (clause.kind) {
 		case 'present':

@@ -1,8 +1,8 @@
 import type { Statement } from '../statement.ts';
 
 /**
- * Locks the turns of the batch's sites in id order and advances them: whoever holds a site's turn is its only writer,
- * on any node, until it commits. Answers each site's last sequence number of this batch.
+ * Locks the turns of the batch's sites in id order and advances them. The holder of a site's turn is its only writer, on any node, until it
+ * commits. Returns each site's last sequence number of this batch.
  */
 export const takeTurns: Statement = {
 	name: 'take_turns',

@@ -4,7 +4,7 @@ import { plainArray, type Statement, textArray } from '../statement.ts';
 export interface SiteInstance {
 	siteId: string;
 	added: NewInstance;
-	/** Whether there are rows of its study and its series already. */
+	/** True when its study has rows already; the same for its series. */
 	isKnownStudy: boolean;
 	isKnownSeries: boolean;
 }
@@ -46,7 +46,7 @@ export function instanceParameters(rows: readonly SiteInstance[], storedAt: stri
 	];
 }
 
-/** One row for each series that begins. */
+/** Inserts one row for each series that begins. */
 export const upsertSeries: Statement = {
 	name: 'upsert_series',
 	text: `
@@ -57,7 +57,7 @@ from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::integer[], $6::t
 on conflict (site_id, study_uid, series_uid) do update set instance_count = t.instance_count + excluded.instance_count`,
 };
 
-/** Series that are known got more instances. */
+/** Adds instances to known series. */
 export const growSeries: Statement = {
 	name: 'grow_series',
 	text: `
@@ -69,7 +69,7 @@ where t.site_id = k.site_id and t.study_uid = k.study_uid and t.series_uid = k.s
 /** Instances of one series, or of one study. */
 export type Group = readonly [SiteInstance, ...SiteInstance[]];
 
-/** Those that begin with one of these instances, and those that go on. */
+/** Groups that begin with one of these instances, and groups that are known. */
 export interface Groups {
 	begun: Group[];
 	known: Group[];
@@ -117,7 +117,7 @@ export function seriesParameters(groups: readonly Group[]): unknown[] {
 	];
 }
 
-/** One row for each study that begins; what the first instance says of the study stays. */
+/** Inserts one row for each study that begins; the study keeps the description of its first instance. */
 export const upsertStudies: Statement = {
 	name: 'upsert_studies',
 	text: `
@@ -141,8 +141,9 @@ on conflict (site_id, study_uid) do update set
 };
 
 /**
- * Studies that are known got more instances. An upsert would derive the columns of a row that it does not insert, and make the lists
- * of modalities and classes anew: that is most of its time.
+ * Adds instances to known studies. An upsert would derive the columns of a row that it does not insert, and rebuild the lists of modalities
+ * and
+ * classes, which takes most of its time.
  */
 export const growStudies: Statement = {
 	name: 'grow_studies',
@@ -171,7 +172,7 @@ export function grownStudyParameters(groups: readonly Group[], storedAt: string)
 	];
 }
 
-/** Modalities, classes, and how many series, instances and bytes came to each study. */
+/** Returns the modalities and classes, and the number of series, instances and bytes added to each study. */
 function addedTo(groups: readonly Group[]): string[] {
 	const different = (group: Group, value: (attributes: NewInstance['instance']['attributes']) => string | undefined) => {
 		const named = group.map(({ added }) => value(added.instance.attributes)).filter((text) => text !== undefined);
@@ -229,7 +230,7 @@ from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::bigi
 		settled_by)`,
 };
 
-/** `now`: an instant, of conflicts that this batch received and of all that it settled. */
+/** `now` is the instant of conflicts that this batch received and of all that it settled. */
 export function conflictParameters(rows: readonly { siteId: string; conflict: Conflict }[], now: string): unknown[] {
 	const of = (value: (conflict: Conflict) => string | null) => textArray(rows.map(({ conflict }) => value(conflict)));
 	return [

@@ -31,7 +31,7 @@ from ${rows(shape)}`,
 	};
 }
 
-/** Writes new versions of known resources; their site's turn keeps every other writer out. */
+/** Writes new versions of known resources. Their site's turn excludes every other writer. */
 export function updateResources(shape: TableShape): Statement {
 	const assignments = columnsOf(shape).map((column) => `${column.name} = ${expressionOf(column)}`);
 	return {

@@ -3,13 +3,13 @@ import type { Statement } from '../../statement.ts';
 const underWay = `state in ('receiving', 'waiting', 'running')`;
 const interrupted = `state = 'interrupted', finished_at = now()`;
 
-/** What a node left under way when it ended. */
+/** Marks the jobs that a node left under way when it ended. */
 export const interruptJobsOfNode: Statement = {
 	name: 'interrupt_bulk_jobs_of_node',
 	text: `update bulk_job set ${interrupted} where node_id = $1 and ${underWay} returning id`,
 };
 
-/** What a node that does not come back left under way: it has not said for `$1` seconds that it goes on. */
+/** Marks the jobs of a node that does not come back: it has not reported progress for `$1` seconds. */
 export const interruptSilentJobs: Statement = {
 	name: 'interrupt_silent_bulk_jobs',
 	text: `update bulk_job set ${interrupted} where ${underWay} and seen_at < now() - make_interval(secs => $1) returning id`,
@@ -23,9 +23,9 @@ export const deleteOldJobs: Statement = {
 export const listJobsOfNode: Statement = { name: 'list_bulk_jobs_of_node', text: `select id from bulk_job where node_id = $1` };
 
 /**
- * The moment up to which the snapshot that is taken next has every change: no transaction that writes resources began
- * before it and is still open. Their versions carry the time at which their batch began, by the clock of its node; a second
- * stands for what clocks differ and for a `begin` on its way.
+ * The moment up to which the next snapshot has every change: no transaction that writes resources began before it and is still open. Their
+ * versions carry the time at which their batch began, by the clock of its node. One second allows for differences between clocks and for a
+ * `begin` that is on its way.
  */
 export const exportMoment: Statement = {
 	name: 'export_moment',

@@ -1,6 +1,6 @@
 import type { Statement } from '../../statement.ts';
 
-/** Takes up to `$1` requests of all sites whose time has come, for `$2` milliseconds. */
+/** Takes up to `$1` due requests of all sites, for `$2` milliseconds. */
 export const claimCommitments: Statement = {
 	name: 'claim_commitments',
 	text: `

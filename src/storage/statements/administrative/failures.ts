@@ -2,8 +2,9 @@ import type { Statement } from '../../statement.ts';
 import { causeOf, shapeOf } from './search-messages.ts';
 
 /**
- * A refused message that is still to be mended: it was not taken again by a replay, and its sender has not sent it again with
- * success (same client, control id and type).
+ * Tells whether a refused message is still unresolved: no replay has taken it, and its sender has not repeated it with success (same
+ * client,
+ * control id and type).
  */
 const isOpen = (m: string) => `
 	not exists (select from message_log r where r.site_id = ${m}.site_id and r.replay_of = ${m}.id)
@@ -12,7 +13,7 @@ const isOpen = (m: string) => `
 		where a.site_id = ${m}.site_id and a.control_id = ${m}.control_id and a.control_id <> '' and a.id > ${m}.id
 			and a.client_id = ${m}.client_id and a.message_type = ${m}.message_type and a.outcome <> 'refused')`;
 
-/** The newest refused messages of a site; `$2` is how many at most, `$3` since when. */
+/** Selects the newest refused messages of a site; `$2` is the largest number, `$3` the start of the period. */
 const refused = (site: string) => `
 	select m.site_id, m.id, m.kind, m.surface, m.client_id, m.received_at, m.message_type, m.control_id, m.failure_code, m.failure
 	from message_log m
@@ -21,8 +22,9 @@ const refused = (site: string) => `
 	limit $2::integer`;
 
 /**
- * What was refused, by cause. `$1`: slugs of sites, or null for all. `looked_back_to`: the oldest message that was looked at, where
- * there may be older ones.
+ * Lists refused messages by cause. `$1`: slugs of sites, or null for all. `looked_back_to` is the oldest message examined, if older ones
+ * may
+ * exist.
  */
 export const listFailures: Statement = {
 	name: 'list_failures',
@@ -41,7 +43,7 @@ order by (f.open > 0) desc, f.last_at desc
 limit 500`,
 };
 
-/** Which messages of a cause (`$4`) are to be taken again, oldest first: of those with one control id the last. */
+/** Lists the messages of a cause (`$4`) to be replayed, oldest first. Of messages with the same control id only the last is listed. */
 export const openMessages: Statement = {
 	name: 'open_messages',
 	text: `
@@ -56,7 +58,7 @@ order by m.id
 limit $5::integer`,
 };
 
-/** Whether a message is still to be mended. */
+/** Tells whether a message is still unresolved. */
 export const isOpenMessage: Statement = {
 	name: 'is_open_message',
 	text: `select from message_log m where m.site_id = $1 and m.id = $2 and ${isOpen('m')}`,

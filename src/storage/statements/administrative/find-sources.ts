@@ -1,6 +1,6 @@
 import type { Statement } from '../../statement.ts';
 
-/** The messages of the log that wrote versions of resources: by the control id that `meta.source` bears, and what the message changed. */
+/** Finds the logged messages that wrote versions of resources, by the control id in `meta.source` and the changes of the message. */
 export const findSources: Statement = {
 	name: 'find_sources',
 	text: `

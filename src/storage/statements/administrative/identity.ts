@@ -1,7 +1,7 @@
 import type { TableShape } from '#record/table-shape.ts';
 import type { Statement } from '../../statement.ts';
 
-/** Messages of a site that may have put one patient's data under another's number, newest first, without those that were judged. */
+/** Lists messages of a site that may have put one patient's data under another's number, newest first, without those already judged. */
 export const listOverlays: Statement = {
 	name: 'list_overlays',
 	text: `
@@ -15,8 +15,8 @@ limit $3::integer`,
 };
 
 /**
- * Current patients of one name, birth date and gender among the next `$3` by birth date behind `$2`. Each row a group; `walked_to` is
- * the last birth date of the walk where it ended early, which may not be whole.
+ * Lists current patients with the same name, birth date and gender among the next `$3` by birth date after `$2`. Each row is a group.
+ * `walked_to` is the last birth date when the walk ended early; that date may be incomplete.
  */
 export const listAlike: Statement = {
 	name: 'list_alike_patients',
@@ -43,7 +43,11 @@ where b.is_cut and b.first_date < b.last_date
 order by 1`,
 };
 
-/** Current patients that share an identifier's value under different authorities, and their name or their birth date; as above by value. */
+/**
+ * Lists current patients that share an identifier's value under different authorities, and their name or their birth date. It walks by
+ * value
+ * in the same way.
+ */
 export const listSharing: Statement = {
 	name: 'list_sharing_patients',
 	text: `
@@ -74,7 +78,7 @@ select (select max(w.value) from walked w where w.value < b.last_value), null fr
 order by 1`,
 };
 
-/** Pairs among the given patients that were judged not to be the same. */
+/** Lists pairs among the given patients that were judged to be different. */
 export const listDismissed: Statement = {
 	name: 'list_dismissed_pairs',
 	text: `
@@ -83,7 +87,7 @@ from identity_dismissal d
 where d.site_id = $1 and d.first_id = any ($2::uuid[]) and d.second_id = any ($2::uuid[])`,
 };
 
-/** Pairs, or (twice the same) a message. */
+/** Inserts pairs; the same id twice stands for a message. */
 export const insertDismissals: Statement = {
 	name: 'insert_identity_dismissals',
 	text: `
@@ -93,12 +97,12 @@ from unnest($2::uuid[], $3::uuid[]) as k (first_id, second_id)
 on conflict do nothing`,
 };
 
-/** What a merge of `$2` moves, by resource type. */
+/** Counts the rows that a merge of `$2` moves, by resource type. */
 export function countReferring(shapes: readonly TableShape[]): Statement {
 	return { name: 'count_referring_rows', text: counts(shapes, 'r.site_id = $1 and r.patient_id = $2::uuid') };
 }
 
-/** What telling `$3` apart from `$2` gives back: what was recorded under it, or under a patient that was merged into it before. */
+/** Counts the rows that separating `$3` from `$2` returns: those recorded under it, or under a patient that was merged into it before. */
 export function countRecorded(shapes: readonly TableShape[]): Statement {
 	const condition = 'r.site_id = $1 and r.patient_id = $2::uuid and r.recorded_patient_id in (select id from own)';
 	return {

@@ -1,6 +1,6 @@
 import type { Statement } from '../../statement.ts';
 
-/** Which of the given objects stand in the index of any site, as an instance or in a conflict. */
+/** Selects those of the given objects that are in the index of any site, as an instance or in a conflict. */
 export const knownObjects: Statement = {
 	name: 'known_objects',
 	text: `

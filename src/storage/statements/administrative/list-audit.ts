@@ -10,8 +10,9 @@ const filters = `
 	and ($6::uuid is null or e.id < $6)`;
 
 /**
- * The audit trail, newest first: of the sites `$1`, or where that is null the whole one, with what belongs to no site. Every filter that
- * is null asks for nothing; `$3` is an action or its noun.
+ * Lists the audit trail, newest first: of the sites `$1`, or of all sites and none if that is null. A filter that is null does not apply;
+ * `$3`
+ * is an action or its noun.
  */
 export const listAuditEvents: Statement = {
 	name: 'list_audit_events',

@@ -1,9 +1,9 @@
 import { nilIdSql, type Statement } from '../../statement.ts';
 
-/** What the access directory is made of: over all sites, since the credential decides which site it is. */
+/** Reads the data of the access directory over all sites, because the credential decides which site applies. */
 export const readAccessVersion: Statement = { name: 'read_access_version', text: 'select version from access_version' };
 
-/** Every node polls the version, and reads access anew when it has changed. */
+/** Every node polls the version and reads access again when it has changed. */
 export const advanceAccessVersion: Statement = {
 	name: 'advance_access_version',
 	text: 'update access_version set version = version + 1',

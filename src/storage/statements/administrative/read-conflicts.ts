@@ -4,7 +4,7 @@ const columns = `
 	c.id, s.slug as site, c.sop_instance_uid, c.study_uid, c.bytes::float8 as bytes, c.calling_ae, c.source, c.received_at,
 	c.settled_at, c.settlement, c.settled_by`;
 
-/** Conflicts of a site or of all, newest first: the open ones, or those that were settled as well. */
+/** Lists conflicts of a site or of all, newest first: only the open ones, or also the settled ones. */
 export const listConflicts: Statement = {
 	name: 'list_conflicts',
 	text: `
@@ -29,7 +29,7 @@ join imaging_instance i on i.site_id = c.site_id and i.sop_instance_uid = c.sop_
 where c.id = $1`,
 };
 
-/** How many conflicts of each site wait for a person. */
+/** Counts the open conflicts of each site. */
 export const countOpenConflicts: Statement = {
 	name: 'count_open_conflicts',
 	text: `
@@ -39,7 +39,7 @@ left join imaging_conflict c on c.site_id = s.id and c.settled_at is null
 group by s.slug`,
 };
 
-/** Objects that are kept aside, in pages by site and conflict; not those that are instances. */
+/** Lists objects that are kept aside, in pages by site and conflict, without those that are instances. */
 export const conflictObjects: Statement = {
 	name: 'conflict_objects',
 	text: `

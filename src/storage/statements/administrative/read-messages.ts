@@ -38,7 +38,7 @@ where s.slug = $1
 limit 100`,
 };
 
-/** Replays and known repeats of a message, and the patients that its identifiers (`$3`) lead to. */
+/** Lists replays and known repeats of a message, and the patients of its identifiers (`$3`). */
 export const relatedMessages: Statement = {
 	name: 'related_messages',
 	text: `

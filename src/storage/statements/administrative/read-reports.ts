@@ -20,7 +20,7 @@ join site s on s.id = r.site_id
 left join lateral (${studyOf}) t on true
 left join patient p on p.site_id = r.site_id and p.id = r.patient_id`;
 
-/** Reports, newest first; every filter that is null asks for nothing. `$3` are the statuses that are wanted. */
+/** Lists reports, newest first. A filter that is null does not apply; `$3` are the wanted statuses. */
 export const listReportRows: Statement = {
 	name: 'list_report_rows',
 	text: `
@@ -34,7 +34,7 @@ order by r.id desc
 limit $5`,
 };
 
-/** By id, under which several sites may have one where clients chose it. */
+/** Finds a report by id. Several sites may have one with the same id if clients chose it. */
 export const showReportRow: Statement = {
 	name: 'show_report_row',
 	text: `

@@ -5,10 +5,10 @@ const columns = `
 	m.station_ae, m.station_name, m.step_id, m.started, m.ended, m.reports, m.created_at, m.updated_at,
 	t.id as imaging_study_id, t.series_count as study_series, t.instance_count as study_instances`;
 
-/** A session has no key to its study: whichever of the two comes first, the other one is found when they are read. */
+/** A session has no key to its study. Either may come first, so they are joined when they are read. */
 const study = 'left join imaging_study t on t.site_id = m.site_id and t.study_uid = m.study_uid';
 
-/** Procedure steps, newest first; every filter that is null asks for nothing. */
+/** Lists procedure steps, newest first. A filter that is null does not apply. */
 export const listSessions: Statement = {
 	name: 'list_sessions',
 	text: `
@@ -26,7 +26,7 @@ order by m.id desc
 limit $7`,
 };
 
-/** By the id of the session or by SOP Instance UID, under which every site may have one. */
+/** Finds a session by its id or by SOP Instance UID, under which every site may have one. */
 export const showSession: Statement = {
 	name: 'show_session',
 	text: `

@@ -4,7 +4,7 @@ const columns = `
 	r.id, s.slug as site, r.actor, r.cause, cardinality(r.message_ids) as total, r.state, r.done, r.accepted, r.refused, r.other, r.skipped,
 	r.failure, r.started_at, r.finished_at`;
 
-/** Marks what a node left under way that has been silent for a minute. */
+/** Marks the runs of nodes that have been silent for a minute. */
 export const interruptSilentRuns: Statement = {
 	name: 'interrupt_silent_replay_runs',
 	text: `
@@ -12,7 +12,7 @@ update replay_run set state = 'interrupted', finished_at = now()
 where state = 'running' and seen_at < now() - interval '1 minute'`,
 };
 
-/** Answers nothing where another replay of the site is under way. */
+/** Returns nothing when another replay of the site is under way. */
 export const insertRun: Statement = {
 	name: 'insert_replay_run',
 	text: `
@@ -22,7 +22,7 @@ on conflict (site_id) where state = 'running' do nothing
 returning id`,
 };
 
-/** Answers nothing when the run is no longer to be carried out. */
+/** Returns nothing when the run must no longer be carried out. */
 export const advanceRun: Statement = {
 	name: 'advance_replay_run',
 	text: `
@@ -46,7 +46,7 @@ select ${columns}, r.site_id
 from site s join lateral (select * from replay_run o where o.site_id = s.id and o.id = $1::uuid offset 0) r on true`,
 };
 
-/** The newest of each site, newest first. `$1`: slugs, or null for all. */
+/** Lists the newest run of each site, newest first. `$1`: slugs, or null for all. */
 export const listRuns: Statement = {
 	name: 'list_replay_runs',
 	text: `

@@ -1,8 +1,8 @@
 import { nilIdSql, type Statement } from '../../statement.ts';
 
-/** What is asked of the message log; what is undefined is not asked for. */
+/** The filters of the message log; an undefined one does not apply. */
 export interface MessageFilters {
-	/** Slugs; undefined: all sites. */
+	/** Slugs of sites; undefined means all. */
 	sites: readonly string[] | undefined;
 	outcome?: string | undefined;
 	messageType?: string | undefined;
@@ -10,18 +10,18 @@ export interface MessageFilters {
 	surface?: string | undefined;
 	clientId?: string | undefined;
 	controlId?: string | undefined;
-	/** Values of business identifiers; a message about one of them. */
+	/** Values of business identifiers; the message is about one of them. */
 	patients?: readonly string[] | undefined;
 	/** See `causeOf`. */
 	cause?: string | undefined;
 	sinceMs?: number | undefined;
 	untilMs?: number | undefined;
-	/** Id of the last message of the page before. */
+	/** The id of the last message of the previous page. */
 	before?: string | undefined;
 	limit: number;
 }
 
-/** What a message is kept after it was received by, at most: its id bears the time when its site's turn was asked for. */
+/** The longest time between the receipt of a message and its logging; its id holds the time at which its site's turn was requested. */
 const idLagMs = 3_600_000;
 
 /** The first UUID (version 7) of a moment. */
@@ -32,7 +32,10 @@ export function firstIdOf(epochMs: number): string {
 	return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }
 
-/** What refused messages have in common: surface, type, code, and the text without what stands in quotes and without numbers, save those of fields and events. */
+/**
+ * Returns the common part of refused messages: surface, type, code, and the text without quoted parts and without numbers, except those of
+ * fields and events.
+ */
 export const shapeOf = (m: string) =>
 	`regexp_replace(coalesce(${m}.failure, ''), '''[^'']*''|"[^"]*"|(?<![-A-Za-z^_.0-9])[0-9][0-9.]*', '…', 'g')`;
 export const causeOf = (m: string) =>
@@ -44,8 +47,9 @@ const columns = `
 	(extract(epoch from m.committed_at - m.received_at) * 1000)::float8 as latency_ms`;
 
 /**
- * A page of the message log, newest first. Each site's part is read from an index that has its rows in the order of their ids,
- * so that a page costs what it shows; a further filter is tested on the rows of the first.
+ * Builds the query of a page of the message log, newest first. Each site's part is read from an index that is ordered by message id, so a
+ * page
+ * costs only what it shows. Further filters are tested on those rows.
  */
 export function searchMessages(filters: MessageFilters): { statement: Statement; values: unknown[] } {
 	const values: unknown[] = [];
@@ -77,13 +81,13 @@ function conditionsOf(filters: MessageFilters, add: Add): string[] {
 	const { outcome, messageType, kind, surface, clientId, controlId, cause, sinceMs, untilMs, before } = filters;
 	const conditions: string[] = [];
 	if (outcome !== undefined) conditions.push(`m.outcome = ${add(outcome, 'text')}`);
-	// Said again as constants, so that the partial indexes are known to hold what is asked for.
+	// The conditions are repeated as constants, so that the planner can use the partial indexes.
 	if (outcome !== undefined && outcome !== 'accepted') conditions.push(`m.outcome <> 'accepted'`);
 	if (messageType !== undefined) conditions.push(`m.message_type = ${add(messageType, 'text')}`);
 	if (surface !== undefined) conditions.push(`m.surface = ${add(surface, 'text')}`);
 	if (surface !== undefined && surface !== 'mllp') conditions.push(`m.surface <> 'mllp'`);
 	if (kind !== undefined) conditions.push(`m.kind = ${add(kind, 'text')}`);
-	// By MLLP comes HL7 v2 only.
+	// MLLP carries HL7 v2 only.
 	if (kind !== undefined && kind !== 'hl7v2') conditions.push(`m.surface <> 'mllp'`);
 	if (clientId !== undefined) conditions.push(`m.client_id = ${add(clientId, 'uuid')}`, `m.client_id <> ${nilIdSql}`);
 	if (controlId !== undefined) conditions.push(`m.control_id = ${add(controlId, 'text')}`, `m.control_id <> ''`);
@@ -110,7 +114,7 @@ function pageOf(filters: MessageFilters, add: Add, page: (further: readonly stri
 		) n`;
 	}
 	const narrowed = clientId ?? controlId ?? messageType ?? cause ?? (outcome === 'accepted' ? undefined : outcome);
-	// MLLP is most of what many sites receive, and has no index of its own: each sender's messages are in order.
+	// MLLP is most of the traffic of many sites and has no index of its own, but each sender's messages are in order.
 	if (surface === 'mllp' && narrowed === undefined) {
 		return `
 		select n.site_id, n.id from (${senders}) v cross join lateral (${page([`m.client_id = v.client_id`, `m.client_id <> ${nilIdSql}`])}) n`;
@@ -118,7 +122,7 @@ function pageOf(filters: MessageFilters, add: Add, page: (further: readonly stri
 	return page([]);
 }
 
-/** The clients that have sent to a site, each found by one look into the index. */
+/** Lists the clients that have sent to a site, each found by one index lookup. */
 const senders = `
 	with recursive sender (client_id) as (
 		select (select f.client_id from message_log f where f.site_id = s.id and f.client_id <> ${nilIdSql} order by f.client_id limit 1)

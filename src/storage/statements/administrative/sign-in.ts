@@ -1,18 +1,19 @@
 import { nilIdSql, type Statement } from '../../statement.ts';
 
-/** Who signs in, with what, and who guesses. A person belongs to no site, or to several. */
+/** Statements for signing in, and against guessed passwords. A user belongs to no site, or to several. */
 
-/** What a session was begun with; `u` is the user. */
+/** Identifies the password and role with which a session began; `u` is the user. */
 const credential = "sha256(convert_to(u.role || ' ' || u.password_hash, 'UTF8'))";
 
-/** The bucket of what is counted, `$1` its kind and `$2` its name: 16 bits that nobody outside can compute. */
+/** The bucket of a counter, `$1` its kind and `$2` its name: 16 bits that nobody outside can compute. */
 const bucket = `
 select get_byte(d, 0) << 8 | get_byte(d, 1) as bucket
 from (select sha256(cursor_key || convert_to($1 || ' ' || $2, 'UTF8')) as d from access_version) k`;
 
 /**
- * Counts an attempt unless what it is counted by is locked: from the `$3`th failure on for `$6` ms, doubling up to `$4` ms. A
- * failure is forgotten after `$5` ms without another. Answers whether it was counted, and the seconds of the lock.
+ * Counts an attempt unless its counter is locked: from the `$3`th failure on for `$6` ms, doubling up to `$4` ms. A failure is forgotten
+ * after
+ * `$5` ms without another. Returns whether it was counted, and the seconds of the lock.
  */
 export const countSignIn: Statement = {
 	name: 'count_sign_in',
@@ -35,7 +36,7 @@ on conflict (kind, bucket) do update set (failures, failed_at, locked_until) = (
 returning failed_at = now(), ceil(extract(epoch from locked_until - now()))::integer`,
 };
 
-/** The attempt was no guess: it takes itself back, and all before it where `$3` is true. */
+/** Takes back an attempt that was no guess, and all earlier ones if `$3` is true. */
 export const forgiveSignIn: Statement = {
 	name: 'forgive_sign_in',
 	text: `
@@ -44,7 +45,9 @@ from (${bucket}) b
 where f.kind = $1 and f.bucket = b.bucket`,
 };
 
-/** The account `$1` and a proof that the browser `$2` is one of which it was told, which nobody can make who cannot read the database. */
+/**
+ * Reads the account `$1` and a proof that the browser `$2` has signed in before. Nobody can make the proof without reading the database.
+ */
 export const readBrowserProof: Statement = {
 	name: 'read_browser_proof',
 	text: `
@@ -53,7 +56,7 @@ from access_version k, app_user u
 where u.email = $1`,
 };
 
-/** The account `$1`; how long ago its password was made where that is for one use, in ms. */
+/** Reads the account `$1`, and the age in ms of a one-time password. */
 export const readAccount: Statement = {
 	name: 'read_account',
 	text: `
@@ -62,7 +65,10 @@ select u.id, u.email, case when u.active then u.password_hash end,
 from app_user u where u.email = $1`,
 };
 
-/** Begins a session `$1` of the user `$2`, whose password still is `$3`, from `$4`; drops those that ended by age (`$5`, `$6` ms). */
+/**
+ * Begins a session `$1` of the user `$2`, whose password must still be `$3`, from `$4`. It deletes sessions that ended by age (`$5`, `$6`
+ * ms).
+ */
 export const beginSession: Statement = {
 	name: 'begin_session',
 	text: `
@@ -77,15 +83,15 @@ where u.id = $2 and u.active and u.password_hash = $3
 returning user_id`,
 };
 
-/** `s` holds: neither too old (`$2` idle, `$3` in all, ms) nor of a user who is disabled or has another password or role. */
+/** Session `s` is valid: not too old (`$2` idle, `$3` in all, ms), and its user is not disabled and has the same password and role. */
 const holds = `u.id = s.user_id and u.active and s.credential = ${credential}
 	and s.seen_at > now() - make_interval(secs => $2::float8 / 1000) and s.began_at > now() - make_interval(secs => $3::float8 / 1000)`;
 
-/** Of the user `u`: the user is of all sites. Who is of none sees nothing. */
+/** The user `u` may see all sites. A user with no site sees nothing. */
 const isOfAll = `(u.role = 'administrator' or u.role = 'auditor' and u.all_sites)`;
 const isMember = '(exists (select from site_member m where m.site_id = t.id and m.user_id = u.id))';
 
-/** The user of the session `$1`, who is noted as seen; the sites as JSON, and whether they are all. */
+/** Reads the user of the session `$1` and notes that they were seen; the sites are JSON, with whether they are all. */
 export const readSession: Statement = {
 	name: 'read_session',
 	text: `
@@ -105,7 +111,7 @@ select id, email, role, must_change_password, coalesce((
 from held u`,
 };
 
-/** Of the sessions `$1`, in hexadecimal, those that hold, with the slugs of their sites; `*` is all. */
+/** Returns those of the sessions `$1`, in hexadecimal, that are still valid, with the slugs of their sites; `*` means all. */
 export const heldSessions: Statement = {
 	name: 'held_sessions',
 	text: `
@@ -118,10 +124,10 @@ join admin_session s on s.digest = decode(d, 'hex')
 join app_user u on ${holds}`,
 };
 
-/** The sessions of a disabled user end for good, also those that would hold when the user is let in again. */
+/** Ends the sessions of a disabled user for good, so that they are not valid when the user is enabled again. */
 export const endSessionsOf: Statement = { name: 'end_sessions_of', text: 'delete from admin_session where user_id = $1' };
 
-/** The account `$1` is no longer locked by wrong passwords. */
+/** Unlocks the account `$1` after wrong passwords. */
 export const unlockAccount: Statement = {
 	name: 'unlock_account',
 	text: `
@@ -135,7 +141,10 @@ where f.kind = k.kind and f.bucket = (get_byte(k.digest, 0) << 8 | get_byte(k.di
 
 export const endSession: Statement = { name: 'end_session', text: 'delete from admin_session where digest = $1' };
 
-/** A person changes the password `$2` of the account `$1` to `$3`: other sessions than `$4` end, and no password has to be changed. */
+/**
+ * Changes the password `$2` of the account `$1` to `$3` for its user. Other sessions than `$4` end, and the password need not be changed
+ * again.
+ */
 export const changePassword: Statement = {
 	name: 'change_password',
 	text: `
@@ -154,7 +163,7 @@ with changed as (
 select id from changed`,
 };
 
-/** The first administrator, where there is nobody yet; two nodes that start together make one. */
+/** Adds the first administrator if there is no user yet. Two nodes that start together add only one. */
 export const addFirstAdministrator: Statement = {
 	name: 'add_first_administrator',
 	text: `
