@@ -14,11 +14,11 @@ export interface SearchEntry {
 }
 
 export interface SearchPage extends Links {
-	/** The FHIR base URL, without a slash at its end. */
+	/** The FHIR base URL without a trailing slash. */
 	base: string;
 	entries: readonly SearchEntry[];
 	total: number | undefined;
-	/** OperationOutcome as JSON text: what the client should know of the page. */
+	/** OperationOutcome as JSON text: notices to the client about the page. */
 	outcome?: string | undefined;
 }
 
@@ -53,7 +53,7 @@ export function history({ base, type, versions, total, ...links }: HistoryVersio
 	const entries = versions.map((stored) => {
 		const url = `${type}/${stored.id}`;
 		const created = stored.version === '1';
-		// Under an id that a client chose it came by PUT.
+		// A resource under an id that a client chose was created by PUT.
 		const request = created && isAssigned(stored.id) ? { method: 'POST', url: type } : { method: 'PUT', url };
 		const response = { status: created ? '201' : '200', etag: `W/"${stored.version}"`, lastModified: stored.lastUpdated };
 		return `{"fullUrl":${JSON.stringify(`${base}/${url}`)},"resource":${renderStored(type, stored)},"request":${JSON.stringify(request)},"response":${JSON.stringify(response)}}`;

@@ -5,11 +5,11 @@ import { commonParameters } from './search/parameter.ts';
 export interface Implementation {
 	version: string;
 	base: string;
-	/** When this version's capabilities last changed: the FHIR date of the build. */
+	/** The date on which this version's capabilities last changed: the FHIR date of the build. */
 	date: string;
 }
 
-/** The CapabilityStatement (FHIR R4 §5.2), derived from the resource definitions: it claims what they serve and no more. */
+/** Builds the CapabilityStatement (FHIR R4 §5.2) from the resource definitions, so it claims exactly what they serve. */
 export function capabilityStatement({ version, base, date }: Implementation): string {
 	return JSON.stringify({
 		resourceType: 'CapabilityStatement',
@@ -34,7 +34,7 @@ export function capabilityStatement({ version, base, date }: Implementation): st
 	});
 }
 
-/** The bytes of documents: written by who sends a document, and read by the URL that its DocumentReference has. */
+/** The bytes of documents. The sender of a document writes them, and they are read by the URL in its DocumentReference. */
 const binary = {
 	type: 'Binary',
 	profile: 'http://hl7.org/fhir/StructureDefinition/Binary',
@@ -48,7 +48,7 @@ const binary = {
 	conditionalDelete: 'not-supported',
 };
 
-/** What is asked for by name beside the interactions; each is served for the types that it lists. */
+/** Operations beside the interactions. Each is served for the types that it lists. */
 export const operations: readonly { name: string; definition: string; types: (definition: ResourceDefinition) => boolean }[] = [
 	{
 		name: 'validate',

@@ -2,7 +2,7 @@ import type { JsonObject } from '#core/json.ts';
 import { asText } from './elements.ts';
 import { conceptCode, conceptText, momentOf } from './summaries.ts';
 
-/** A resource as a row of a list that people read. What is not there is an empty text. */
+/** A resource as a row of a list that people read. A missing value is an empty text. */
 export interface ChartRow {
 	/** A FHIR date or dateTime. */
 	at: string | null;
@@ -16,18 +16,18 @@ export interface ChartRow {
 export interface Chart<List extends string = string> {
 	/** Its name in the answer of `patient show`. */
 	list: List;
-	/** Of its tab, and of one row. */
+	/** The title of its tab, and the noun for one row. */
 	title: string;
 	noun: string;
-	/** Tabs are in this order. */
+	/** Tabs are sorted by this. */
 	position: number;
-	/** Search parameters: what comes first, and what of a resource is read. */
+	/** Search parameters: the order of the rows, and the part of each resource that is read. */
 	sort: string;
 	summary?: 'true';
 	row(resource: JsonObject): ChartRow;
 }
 
-/** A row of what has a code and a status; `moments` are the elements that say when, the first that is there counts. */
+/** Builds a row for a resource with a code and a status. `moments` are its date elements; the first one present counts. */
 export function codedRow(resource: JsonObject, ...moments: string[]): ChartRow {
 	return {
 		at: momentOf(resource, ...moments),

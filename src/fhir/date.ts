@@ -3,7 +3,7 @@ import { dateRange, dayMs, utc } from '#core/date-range.ts';
 const firstMs = utc(1, 1, 1);
 const afterLastMs = utc(10_000, 1, 1);
 
-/** As PostgreSQL reads it. A time zone or an excluded end may lead out of the years 1 to 9999: that is infinity. */
+/** Formats a moment for PostgreSQL. A time zone or an excluded end may lead outside the years 1 to 9999; that is written as infinity. */
 export function isoInstant(ms: number): string {
 	if (ms < firstMs) return '-infinity';
 	return ms < afterLastMs ? new Date(ms).toISOString() : 'infinity';
@@ -21,14 +21,14 @@ export function instantBounds(text: string | undefined): Bounds {
 	return range ? [isoInstant(range.startMs), isoInstant(range.endMs)] : [null, null];
 }
 
-/** The same in whole days. */
+/** Returns the bounds in whole days. */
 export function dayBounds(text: string | undefined): Bounds {
 	const range = text === undefined ? undefined : dateRange(text);
 	if (range === undefined) return [null, null];
 	return [isoDay(range.startMs), isoDay(Math.ceil(range.endMs / dayMs) * dayMs)];
 }
 
-/** FHIR R4 §2.24.0.13: a bound that is absent is open. */
+/** Returns the bounds of a period. An absent bound is open (FHIR R4 §2.24.0.13). */
 export function periodBounds(start: string | undefined, end: string | undefined): Bounds {
 	const [from] = instantBounds(start);
 	const [, to] = instantBounds(end);

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '#core/json.ts';
 
-/** Reading JSON whose shape was never promised: what is not there, or is something else, is undefined or empty. */
+/** Reads JSON of unknown shape. A value that is missing or of another type is undefined or empty. */
 export function asObject(value: Json | undefined): JsonObject | undefined {
 	return value !== null && typeof value === 'object' && !Array.isArray(value) ? value : undefined;
 }

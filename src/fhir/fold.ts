@@ -1,6 +1,7 @@
 /**
- * Text as names are compared: canonical composition, without case. Upper case first, so that ß meets ss and ı meets i;
- * a final sigma is a sigma.
+ * Folds text for the comparison of names: canonical composition, without case. Upper case comes first, so that ß equals ss and ı equals i;
+ * a
+ * final sigma is a sigma.
  */
 export function folded(text: string): string {
 	return text.normalize('NFC').toUpperCase().toLowerCase().replaceAll('ς', 'σ');

@@ -6,7 +6,7 @@ import { keyDigest } from '#record/key-digest.ts';
 import { asObject, asObjects, asText } from './elements.ts';
 import { v2Table } from './mapping/coding-system.ts';
 
-/** The keys by which messages and documents find a resource again, each made of what the resource says. */
+/** The keys by which messages and documents find a resource again, each computed from the resource. */
 export type Identity = Readonly<Record<string, (resource: JsonObject) => string | null>>;
 
 interface Numbered {
@@ -24,7 +24,7 @@ function typeCodes(identifier: JsonObject): string[] {
 	return codings.map(({ code }) => String(code));
 }
 
-/** The number of the visit, else the first identifier. An account number is kept apart from visit numbers (PV1-19, PID-18). */
+/** Returns the number of the visit, else the first identifier. An account number is kept apart from visit numbers (PV1-19, PID-18). */
 export function visitKeyOf(resource: JsonObject): string | null {
 	const all = asObjects(resource['identifier']).filter((identifier) => numbered(identifier) !== undefined);
 	const chosen = all.find((identifier) => typeCodes(identifier).includes('VN')) ?? all[0];
@@ -35,8 +35,9 @@ export function visitKeyOf(resource: JsonObject): string | null {
 }
 
 /**
- * The first identifier of what a segment or an entry states (DG1-20, PR1-19). Without one a resource has no key: a code says
- * what was stated, and not which of a patient's conditions it was.
+ * Returns the first identifier of a segment's or entry's resource (DG1-20, PR1-19). Without an identifier a resource has no key: a code
+ * tells
+ * which condition was stated, but not which of a patient's conditions it was.
  */
 export function itemKeyOf(resource: JsonObject): string | null {
 	const number = asObjects(resource['identifier'])
@@ -51,7 +52,7 @@ export function documentKeyOf(resource: JsonObject): string | null {
 	return number === undefined ? null : keyDigest(indexText(`${number.system}|${number.value}`));
 }
 
-/** The keys that a resource has; undefined where it has none. */
+/** Returns the keys of a resource; undefined when it has none. */
 export function statedKeys(identity: Identity, resource: JsonObject): Readonly<Record<string, string>> | undefined {
 	const keys = Object.entries(identity).flatMap(([column, keyOf]): [string, string][] => {
 		const key = keyOf(resource);

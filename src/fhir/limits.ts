@@ -2,7 +2,7 @@ import type { LimitDefinitions, LimitsOf } from '#core/limit-definition.ts';
 
 const MiB = 1024 * 1024;
 
-/** Bodies, searches and their pages. JSON and lists are bounded so in other formats as well. */
+/** Limits of bodies, searches and their pages. JSON and lists have these limits in other formats too. */
 export const fhirLimitDefinitions = {
 	jsonDepthMax: {
 		variable: 'JSON_DEPTH_MAX',

@@ -6,14 +6,14 @@ import { asObject, asText } from './elements.ts';
 export const patientLink: Column = { name: 'patient_id', sqlType: 'uuid' };
 export const encounterLink: Column = { name: 'encounter_id', sqlType: 'uuid' };
 export const itemLink: Column = { name: 'item_key', sqlType: 'uuid' };
-/** What a report names: see ReportChange. */
+/** The names of orders and studies in a report; see ReportChange. */
 export const reportLinks: readonly Column[] = [
 	{ name: 'order_key', sqlType: 'uuid' },
 	{ name: 'study_uid', sqlType: 'text' },
 	{ name: 'accession_number', sqlType: 'text' },
 	{ name: 'filler_number', sqlType: 'text' },
 ];
-/** What messages alone state of a document, which the resource does not say: see DocumentChange. */
+/** Facts about a document that messages state but the resource does not contain; see DocumentChange. */
 export const documentLinks: readonly Column[] = [
 	{ name: 'set_key', sqlType: 'uuid' },
 	{ name: 'set_version', sqlType: 'text' },
@@ -21,7 +21,7 @@ export const documentLinks: readonly Column[] = [
 	{ name: 'replaces_key', sqlType: 'uuid' },
 ];
 
-/** The row that a literal reference of this service names; null for any other. A version behind it is left aside. */
+/** Returns the row that a literal reference of this service names; null for any other reference. A version in it is ignored. */
 export function referencedRow(reference: Json | undefined, type: string): string | null {
 	const text = asText(asObject(reference)?.['reference']);
 	if (text === undefined || !text.startsWith(`${type}/`)) return null;
@@ -29,7 +29,7 @@ export function referencedRow(reference: Json | undefined, type: string): string
 	return /^[A-Za-z0-9\-.]{1,64}$/.test(id) ? rowIdOf(id) : null;
 }
 
-/** The visit that a resource belongs to. */
+/** Returns the visit to which a resource belongs. */
 export function statedEncounter(resource: JsonObject): Readonly<Record<string, ColumnValue>> {
 	return { encounter_id: referencedRow(resource['encounter'], 'Encounter') };
 }

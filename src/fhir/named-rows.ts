@@ -4,7 +4,7 @@ import type { StoredResource } from '#record/stored-resource.ts';
 import { asObject } from './elements.ts';
 import { referencedRow } from './links.ts';
 
-/** Row ids of what resources refer to by an element. */
+/** Returns the row ids to which resources refer by an element. */
 export function namedRows(resources: readonly StoredResource[], { path, includedType }: ElementInclusion): string[] {
 	const ids = new Set<string>();
 	for (const { text } of resources) {
@@ -16,7 +16,7 @@ export function namedRows(resources: readonly StoredResource[], { path, included
 	return [...ids];
 }
 
-/** What stands at the end of a path, lists on the way walked through. */
+/** Returns the values at the end of a path, walking through lists on the way. */
 function valuesAt(value: Json | undefined, path: readonly string[]): Json[] {
 	if (value === undefined) return [];
 	if (Array.isArray(value)) return value.flatMap((item) => valuesAt(item, path));

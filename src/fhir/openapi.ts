@@ -52,15 +52,16 @@ const resultParameters = [
 	queryParameter('_total', 'none, accurate or estimate'),
 ];
 
-/** What else is served on the origin of the FHIR surface. */
+/** A further interface on the origin of the FHIR surface. */
 export interface OpenApiPart {
 	tag: string;
 	paths: Readonly<Record<string, object>>;
 }
 
 /**
- * The OpenAPI 3.1 document of the FHIR surface, derived from the resource definitions as the routes and the capability
- * statement are. `server` is the origin under which it was asked for.
+ * Builds the OpenAPI 3.1 document of the FHIR surface from the resource definitions, like the routes and the capability statement. `server`
+ * is
+ * the origin at which it was requested.
  */
 export function fhirOpenApi(version: string, server: string, ...others: readonly OpenApiPart[]): object {
 	const paths: Record<string, PathItem> = {

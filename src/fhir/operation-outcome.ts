@@ -1,6 +1,6 @@
 import { type Failure, failureCodes } from '#core/failure.ts';
 
-/** The OperationOutcome (FHIR R4 §2.37) of a failure, as JSON text: one issue for each fault. */
+/** Builds the OperationOutcome (FHIR R4 §2.37) of a failure as JSON text, with one issue for each fault. */
 export function operationOutcome(failure: Failure): string {
 	const { issues } = failure;
 	if (issues !== undefined && issues.length > 0) {
@@ -15,12 +15,12 @@ function outcomeOf(issues: readonly object[]): string {
 	return JSON.stringify({ resourceType: 'OperationOutcome', issue: issues.map((issue) => ({ severity: 'error', ...issue })) });
 }
 
-/** What a client should know of an answer that is otherwise good. */
+/** Builds a notice to the client about an otherwise successful answer. */
 export function warning(diagnostics: string): string {
 	return JSON.stringify({ resourceType: 'OperationOutcome', issue: [{ severity: 'warning', code: 'incomplete', diagnostics }] });
 }
 
-/** The OperationOutcome of what went well. */
+/** Builds the OperationOutcome of a success. */
 export function allOk(diagnostics: string): string {
 	return JSON.stringify({ resourceType: 'OperationOutcome', issue: [{ severity: 'information', code: 'informational', diagnostics }] });
 }

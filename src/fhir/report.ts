@@ -2,7 +2,7 @@ import type { Json } from '#core/json.ts';
 import type { ReportEdit } from '#record/report.ts';
 import type { Attachment, CodeableConcept } from './datatypes.ts';
 
-/** Longer texts stand in the presented form alone (FHIR R4 §2.24.0.1: a string has at most 1 MB). */
+/** Longer texts are only in the presented form (FHIR R4 §2.24.0.1: a string has at most 1 MB). */
 const stringBytesMax = 1024 * 1024;
 
 /** A report as text, in DiagnosticReport.presentedForm. */
@@ -18,10 +18,10 @@ const radiology: CodeableConcept = {
 	coding: [{ system: 'http://terminology.hl7.org/CodeSystem/v2-0074', code: 'RAD', display: 'Radiology' }],
 };
 
-/** Of a report that nothing else is said of. */
+/** The code of a report about which nothing else is stated. */
 const imagingReport = { system: 'http://loinc.org', code: '18748-4', display: 'Diagnostic imaging study' };
 
-/** What the edit makes of the elements of a DiagnosticReport; `null` removes. */
+/** Converts the edit to elements of a DiagnosticReport; `null` removes an element. */
 export function elementsOf(edit: ReportEdit): Record<string, Json> {
 	const { title, text, author, conclusion, pdf } = edit;
 	const elements: Record<string, Json> = {};
@@ -33,7 +33,7 @@ export function elementsOf(edit: ReportEdit): Record<string, Json> {
 	}
 	if (author !== undefined) elements['resultsInterpreter'] = [{ type: 'Practitioner', display: author }];
 	if (text !== undefined) {
-		// A new text takes the place of all: a conclusion or a document that says something else must not stand beside it.
+		// A new text replaces everything: a conclusion or document with other content must not stay beside it.
 		elements['conclusion'] = conclusion ?? null;
 		elements['presentedForm'] = [textForm(text, title), ...(pdf === undefined ? [] : [pdfForm(pdf, title)])];
 	}

@@ -5,33 +5,33 @@ import type { Chart } from './chart.ts';
 import type { Identity } from './identity.ts';
 import { patientLink, referencedRow } from './links.ts';
 
-/** Some columns of a table that searches read, and how they are filled from a resource. */
+/** Table columns for searches, and how they are filled from a resource. */
 export interface SearchColumns {
 	readonly columns: readonly Column[];
 	valuesOf(resource: JsonObject): readonly ColumnValue[];
 }
 
 /**
- * A search parameter: what a value of it means in terms of the table's columns, or of the resource itself. `path` is a
- * SQL/JSON path into the stored resource (which has no resourceType, id and meta); `presence` leads to the elements where
- * `paths` is a predicate.
+ * A search parameter: it tells how a value applies to the table's columns or to the resource itself. `path` is a SQL/JSON path into the
+ * stored
+ * resource (which has no resourceType, id and meta). `presence` leads to the elements if `paths` is a predicate.
  */
 export type SearchParameter = {
 	documentation: string;
 } /** Any part of a folded text column; `paths` lead to the texts themselves, for `:exact`. */ & (
 	| { type: 'string'; match: 'substring'; column: string; paths: readonly string[] }
-	/** The start of a text. `column` contains all of them, folded, and narrows the rows that are looked into. */
+	/** The start of a text. `column` contains all of the texts, folded, and reduces the rows to be examined. */
 	| { type: 'string'; match: 'element'; paths: readonly string[]; column?: string }
-	/** An element of type code; `system` is that of its required binding. `meaning` stands where a plain code means others than itself. */
+	/** An element of type code; `system` is that of its required binding. `meaning` is present when a plain code stands for other codes. */
 	| { type: 'token'; match: 'code'; column: string; system: string; path: string; meaning?: (code: string) => readonly string[] }
 	| { type: 'token'; match: 'coding'; systemColumn: string; valueColumn: string; furtherColumn: string; path: string }
 	| { type: 'token'; match: 'identifier'; path: string }
 	| { type: 'token'; match: 'id' }
-	/** Identifiers that stand in columns of their own. */
+	/** Identifiers in columns of their own. */
 	| { type: 'token'; match: 'numbers'; numbers: readonly NumberColumn[] }
-	/** One of a list of codes in a column; `prefix` is theirs, which the column leaves out. */
+	/** One of a list of codes in a column. `prefix` is common to them and not stored in the column. */
 	| { type: 'token'; match: 'member'; column: string; system: string; prefix?: string }
-	/** UIDs of the parts of the resource, which have a table of their own; `column` is what both tables have. */
+	/** UIDs of the parts of the resource, which have a table of their own; `column` is in both tables. */
 	| { type: 'token'; match: 'part'; table: string; uidColumn: string; column: string }
 	/** An element that is the same in all resources. */
 	| { type: 'token'; match: 'constant'; system: string; value: string }
@@ -44,7 +44,7 @@ export type SearchParameter = {
 			textPaths?: readonly string[];
 			presence?: readonly string[];
 	  }
-	/** By a column, one of `targets` is what it refers to; `path` leads to the reference where the resource is stored. */
+	/** A reference in a column, to one of `targets`. `path` leads to the reference if the resource is stored. */
 	| { type: 'reference'; match: 'column'; column: string; targets: readonly [string]; path: string | undefined }
 	| { type: 'reference'; match: 'element'; path: string; targets: readonly string[] }
 	/** A range in two columns, its end excluded; `date` columns hold whole days. None is longer than `longestMs`. */
@@ -55,7 +55,7 @@ export type SearchParameter = {
 	| { type: 'composite'; components: readonly string[] }
 );
 
-/** Values of one system, or of that in another column. The column leaves out `prefix`, and a search may. */
+/** Values of one system, or of the system in another column. The column omits `prefix`, and a search may omit it. */
 export interface NumberColumn {
 	column: string;
 	system: { uri: string } | { column: string };
@@ -64,32 +64,32 @@ export interface NumberColumn {
 
 export type Interaction = 'read' | 'vread' | 'history-instance' | 'history-type' | 'search-type' | 'create' | 'update' | 'patch';
 
-/** What every resource type can be asked for. */
+/** Interactions that every resource type allows. */
 export const readInteractions = ['read', 'vread', 'history-instance', 'history-type', 'search-type'] as const satisfies Interaction[];
-/** And what a client may write. */
+/** Interactions by which a client may write. */
 export const writeInteractions = ['create', 'update', 'patch'] as const satisfies Interaction[];
 
 /**
- * All that the product knows of a resource type. Routes, search, table columns and the capability statement follow from
- * it; nothing else names its parameters.
+ * The definition of a resource type. Routes, search, table columns and the capability statement follow from it; no other code names its
+ * parameters.
  */
 export interface ResourceDefinition<Type extends string = ResourceType, List extends string = string> {
 	type: Type;
 	profile: string;
 	interactions: readonly Interaction[];
 	search: Readonly<Record<string, SearchParameter>>;
-	/** Elements that `_summary=true` shows, and those that no answer may lack (FHIR R4 §3.1.1.5.9). */
+	/** Elements that `_summary=true` shows, and those that every answer must have (FHIR R4 §3.1.1.5.9). */
 	summary: readonly string[];
 	mandatory: readonly string[];
 	/** Members of elements of the summary that are not part of it. */
 	beyondSummary?: Readonly<Record<string, readonly string[]>>;
-	/** A body that a create takes as it stands. */
+	/** A body that a create accepts unchanged. */
 	example: JsonObject;
-	/** Its attachments, whose bytes may be a Binary of this service. */
+	/** Returns its attachments, whose bytes may be a Binary of this service. */
 	attachments(resource: JsonObject): readonly JsonObject[];
-	/** The list on the page of a patient; of every type that belongs to patients. */
+	/** The list on the page of a patient, for every type that belongs to patients. */
 	chart: Chart<List> | undefined;
-	/** The keys that whoever writes the resource fills alike: messages and documents find it by them. */
+	/** Keys that are filled in the same way for every source. Messages and documents find the resource by them. */
 	identity: Identity;
 	table: TableShape;
 }
@@ -97,20 +97,20 @@ export interface ResourceDefinition<Type extends string = ResourceType, List ext
 interface Definition<Type extends string, List extends string> {
 	type: Type;
 	interactions: readonly Interaction[];
-	/** Where its rows are read. */
+	/** The table from which its rows are read. */
 	table: string;
-	/** Where they are kept, for a resource that is rendered from another form when it is read, and that nobody writes. */
+	/** The table in which they are stored, for a resource that nobody writes and that is rendered from another form when it is read. */
 	renderedFrom?: string;
 	/**
-	 * The element that names the patient to whom it belongs, and its list on the page of the patient; `self` for the Patient, `none`
-	 * for what belongs to nobody.
+	 * The element that names its patient, and its list on the page of the patient; `self` for the Patient, `none` for types that belong to
+	 * nobody.
 	 */
 	compartment: 'self' | 'none' | { patient: string; chart: Chart<List> };
 	/** See ResourceDefinition; each key is a column. Keys that messages alone can state are `links`. */
 	identity?: Identity;
-	/** Columns that tie its rows to others, beside those of the patient and of `identity`. */
+	/** Columns that connect its rows to others, beside those of the patient and of `identity`. */
 	links?: readonly Column[];
-	/** Those of the links that the resource itself states, beside its patient. */
+	/** The links that the resource itself states, beside its patient. */
 	statedLinks?: TableShape['statedLinks'];
 	columns: readonly SearchColumns[];
 	search: Readonly<Record<string, SearchParameter>>;
@@ -175,7 +175,7 @@ function tableShape({
 		return values;
 	};
 	return {
-		// The table of definitions has one for each, and so declares the type.
+		// The table of definitions has an entry for each, and so declares the type.
 		resourceType: type as ResourceType,
 		table,
 		isRendered: renderedFrom !== undefined,

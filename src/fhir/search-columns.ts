@@ -13,12 +13,12 @@ function indexed(text: string | undefined): string | null {
 	return text === undefined ? null : indexText(text);
 }
 
-/** An element of type code; `fallback` where it is absent. */
+/** Fills a column from an element of type code, or with `fallback` if it is absent. */
 export function codeColumn(element: string, fallback: string | null = null): SearchColumns {
 	return oneColumn(element, 'text', (resource) => indexed(asText(resource[element])) ?? fallback);
 }
 
-/** The first code of a CodeableConcept whose binding is required: its system is known. */
+/** Fills a column with the first code of a CodeableConcept. Its binding is required, so its system is known. */
 export function conceptCodeColumn(name: string, element: string): SearchColumns {
 	return oneColumn(name, 'text', (resource) => indexed(asText(codingsOf(resource[element])[0]?.['code'])));
 }
@@ -74,7 +74,7 @@ export function codingParameter(prefix: string, documentation: string, element: 
 	};
 }
 
-/** A code on a column; `path` leads to it where the element has another name than the column. */
+/** Searches a code in a column. `path` leads to the element if its name differs from the column's. */
 export function codeParameter(column: string, system: string, documentation: string, path: string = `$.${column}`): SearchParameter {
 	return { type: 'token', match: 'code', column, system, path, documentation };
 }
@@ -94,7 +94,7 @@ export function patientParameter(documentation: string, path = '$.subject'): Sea
 	return { type: 'reference', match: 'column', column: 'patient_id', targets: ['Patient'], path, documentation };
 }
 
-/** The same where no resource is stored that could be looked into. */
+/** Searches the patient by a column, for types without a stored resource. */
 export function patientColumnParameter(documentation: string): SearchParameter {
 	return { type: 'reference', match: 'column', column: 'patient_id', targets: ['Patient'], path: undefined, documentation };
 }
@@ -103,7 +103,7 @@ export function encounterParameter(documentation: string): SearchParameter {
 	return { type: 'reference', match: 'column', column: 'encounter_id', targets: ['Encounter'], path: '$.encounter', documentation };
 }
 
-/** CodeableConcepts that are looked at in the resource itself. */
+/** Searches CodeableConcepts in the resource itself. */
 export function conceptParameter(element: string, documentation: string): SearchParameter {
 	const textPaths = [`$.${element}.text`, `$.${element}.coding.display`];
 	return { type: 'token', match: 'element', paths: [`$.${element}.coding`], form: 'coding', textPaths, documentation };
@@ -120,7 +120,7 @@ export function identifierParameter(documentation: string): SearchParameter {
 	};
 }
 
-/** References to what this service does not keep, or keeps without a column. */
+/** Searches references to resources that this service does not store, or stores without a column. */
 export function elementReference(element: string, targets: readonly string[], documentation: string): SearchParameter {
 	return { type: 'reference', match: 'element', path: `$.${element}.reference`, targets, documentation };
 }
@@ -129,7 +129,7 @@ export function textParameter(paths: readonly string[], documentation: string): 
 	return { type: 'string', match: 'element', paths, documentation };
 }
 
-/** A boolean or code that is looked at in the resource itself. */
+/** Searches a boolean or code in the resource itself. */
 export function valueParameter(element: string, documentation: string, system?: string): SearchParameter {
 	return {
 		type: 'token',

@@ -4,7 +4,7 @@ import type { StoredResource } from '#record/stored-resource.ts';
 import { asObject, asObjects } from './elements.ts';
 import type { ResourceDefinition } from './resource.ts';
 
-/** What of a resource an answer shows (FHIR R4 §3.1.1.5.8 and §3.1.1.5.9). */
+/** The part of a resource that an answer shows (FHIR R4 §3.1.1.5.8 and §3.1.1.5.9). */
 export type Shape = { kind: 'true' | 'text' | 'data' } | { kind: 'elements'; elements: readonly string[] };
 
 const subsetted = {
@@ -13,13 +13,13 @@ const subsetted = {
 	display: 'subsetted',
 };
 
-/** The resource with only what the shape shows, marked as such; mandatory elements stay. */
+/** Reduces the resource to the parts that the shape shows and marks it as such; mandatory elements stay. */
 export function shaped(definition: ResourceDefinition, stored: StoredResource, shape: Shape): StoredResource {
 	const resource = parseExact(stored.text);
 	const kept: JsonObject = {};
 	for (const name in resource) {
 		const value = resource[name];
-		// The sibling of a primitive goes with it.
+		// The sibling of a primitive stays or goes with it.
 		if (value !== undefined && isShown(definition, name.replace(/^_/, ''), shape)) kept[name] = shownPart(definition, name, value, shape);
 	}
 	const meta: JsonObject = stored.meta === null ? {} : (asObject(parseExact(stored.meta)) ?? {});
@@ -27,14 +27,14 @@ export function shaped(definition: ResourceDefinition, stored: StoredResource, s
 	return { ...stored, text: JSON.stringify(kept), meta: JSON.stringify({ ...meta, tag: [...tags, subsetted] }) };
 }
 
-/** How much of it has to be rendered for the shape. */
+/** Returns how much of a resource must be rendered for the shape. */
 export function extentOf(shape: Shape | undefined): Extent {
 	if (shape === undefined || shape.kind === 'data') return 'whole';
 	if (shape.kind === 'elements') return shape.elements.includes('series') ? 'whole' : 'head';
 	return shape.kind === 'true' ? 'outline' : 'head';
 }
 
-/** The summary has some elements without all of their members. */
+/** Returns the value without the members that the summary leaves out. */
 function shownPart({ beyondSummary }: ResourceDefinition, name: string, value: Json, shape: Shape): Json {
 	const left = shape.kind === 'true' ? beyondSummary?.[name] : undefined;
 	if (left === undefined || !Array.isArray(value)) return value;
@@ -55,7 +55,7 @@ function isShown({ summary, mandatory }: ResourceDefinition, element: string, sh
 	}
 }
 
-/** `value` names `valueQuantity` as well. */
+/** Tells whether the element is a choice with this name: `value` also means `valueQuantity`. */
 function isChoice(element: string, name: string): boolean {
 	return (
 		element.startsWith(name) &&

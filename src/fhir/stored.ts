@@ -1,6 +1,6 @@
 import type { StoredResource } from '#record/stored-resource.ts';
 
-/** The resource as FHIR JSON, put together without parsing it, so that every digit stays as it came. */
+/** Renders the resource as FHIR JSON without parsing it, so that every digit stays as it was received. */
 export function renderStored(type: string, stored: StoredResource): string {
 	const source = stored.source === null ? '' : `,"source":${JSON.stringify(stored.source)}`;
 	const further = stored.meta === null || stored.meta.length <= 2 ? '' : `,${stored.meta.slice(1, -1)}`;

@@ -1,7 +1,7 @@
 import { isRawJson, type Json, type JsonObject } from '#core/json.ts';
 import { asObject, asObjects, asText, asTexts } from './elements.ts';
 
-/** How people read the elements of a resource. What is not there is an empty text. */
+/** Renders elements of a resource for people. A missing value is an empty text. */
 export function conceptText(value: Json | undefined): string {
 	const concept = asObject(value);
 	const coding = asObjects(concept?.['coding']);
@@ -14,7 +14,7 @@ export function conceptCode(value: Json | undefined): string {
 	return asText(coding?.['code']) ?? '';
 }
 
-/** `DOE, Jane Ann`; the first name that is in use. */
+/** Renders `DOE, Jane Ann`, from the first name that is in use. */
 export function personName(value: Json | undefined): string {
 	const names = asObjects(value);
 	const name = names.find((item) => item['use'] !== 'old') ?? names[0];
@@ -30,7 +30,7 @@ export function quantityText(value: Json | undefined): string {
 	return [`${asText(quantity['comparator']) ?? ''}${digits(quantity['value'])}`, unit ?? ''].filter((part) => part !== '').join(' ');
 }
 
-/** A decimal with the digits that it came with. */
+/** Returns a decimal with its original digits. */
 function digits(value: Json | undefined): string {
 	return typeof value === 'number' || isRawJson(value) ? JSON.stringify(value) : '';
 }
@@ -75,7 +75,7 @@ export function rangeText(resource: JsonObject): string {
 	return asText(range['text']) ?? [low, high].filter((part) => part !== '').join(' – ');
 }
 
-/** `when[x]`, the start of it where it is a period. */
+/** Returns `when[x]`, or its start if it is a period. */
 export function momentOf(resource: JsonObject, ...names: string[]): string | null {
 	for (const name of names) {
 		for (const form of ['DateTime', 'Date', 'Instant', '']) {
@@ -88,7 +88,7 @@ export function momentOf(resource: JsonObject, ...names: string[]): string | nul
 	return null;
 }
 
-/** What a reference says of its target: its text, else where it leads. */
+/** Returns the text of a reference, else its target. */
 export function referenceText(value: Json | undefined): string {
 	const reference = asObject(value);
 	return asText(reference?.['display']) ?? asText(reference?.['reference']) ?? '';

@@ -1,7 +1,7 @@
 import type { Address } from '../datatypes.ts';
 import { joined } from './text.ts';
 
-/** The parts of an address as a message has them; '' where it has none. */
+/** The parts of an address in a message; '' for a missing one. */
 export interface AddressParts {
 	line: string[];
 	city: string;
@@ -13,7 +13,7 @@ export interface AddressParts {
 	type: string | undefined;
 }
 
-/** The parts as Address, with their text; `text` stands in where there are none. Undefined when that is '', too. */
+/** Builds an Address with its text from the parts. `text` is used when there are none. Undefined when that is '' too. */
 export function addressOf({ line, city, district, state, postalCode, country, use, type }: AddressParts, text = ''): Address | undefined {
 	const place = [...line, city, joined(state, postalCode), district, country].filter((part) => part !== '').join(', ') || text;
 	if (place === '') return undefined;

@@ -1,13 +1,13 @@
 const oid = /^[0-2](?:\.(?:0|[1-9][0-9]*))+$/;
 const uuid = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
-/** The same few authorities come with every message. */
+/** Caches authorities, because the same few come with every message. */
 const known = new Map<string, string>();
 /** The size of a cache. What is not in it is computed anew. */
 const knownMax = 4096;
 
 /**
- * HD (v2.5.1 §2.A.33) as a FHIR system URI: the universal id where there is one, else `urn:id:` and the namespace.
+ * Converts an HD (v2.5.1 §2.A.33) to a FHIR system URI: the universal id if there is one, else `urn:id:` and the namespace.
  * '' when there is neither.
  */
 export function authoritySystem(namespace: string, universalId: string, universalIdType: string): string {
@@ -30,7 +30,7 @@ function universalSystem(id: string, type: string): string {
 	return localUrn(id);
 }
 
-/** An authority that is known by a name of the sender's only, percent-encoded (RFC 3986 §2.1); '' for a blank name. */
+/** Returns the URN of an authority that is known only by the sender's name for it, percent-encoded (RFC 3986 §2.1); '' for a blank name. */
 export function localUrn(name: string): string {
 	const held = known.get(name);
 	if (held !== undefined) return held;

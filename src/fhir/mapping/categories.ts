@@ -38,7 +38,7 @@ function categorized(coding: Coding, ombCodes: ReadonlySet<string>): Extension {
 	return { url: ombCodes.has(coding.code ?? '') ? 'ombCategory' : 'detailed', valueCoding };
 }
 
-/** One extension for the whole field; `text` is required there, so codes that are not the CDC's are kept in it. */
+/** Builds one extension for the whole field. `text` is required there, so codes that are not the CDC's are kept in it. */
 function categories(concepts: readonly CodeableConcept[], url: string, read: (coding: Coding) => Extension | undefined): Extension[] {
 	if (concepts.length === 0) return [];
 	const extension: Extension[] = [];

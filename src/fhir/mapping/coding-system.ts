@@ -69,7 +69,7 @@ const byOid: Readonly<Record<string, string>> = {
 	'1.0.3166.1.2.2': 'urn:iso:std:iso:3166',
 };
 
-/** An OID of a coding system as a FHIR system; HL7 v2 tables have OIDs of their own. */
+/** Converts an OID of a coding system to a FHIR system. HL7 v2 tables have OIDs of their own. */
 function ofOid(oid: string): string {
 	const table = /^2\.16\.840\.1\.113883\.12\.(\d{1,4})$/.exec(oid)?.[1];
 	return entryOf(byOid, oid) ?? (table === undefined ? `urn:oid:${oid}` : v2Table(table.padStart(4, '0')));
@@ -79,7 +79,7 @@ const known = new Map<string, string>();
 /** The size of a cache. What is not in it is computed anew. */
 const knownMax = 4096;
 
-/** CWE-3 or CE-3 as a FHIR system; '' for none and for `L`, which names the sender's own codes without naming the sender. */
+/** Converts CWE-3 or CE-3 to a FHIR system; '' for none and for `L`, which means the sender's own codes but does not name the sender. */
 export function codingSystem(name: string): string {
 	if (name === '' || name === 'L') return '';
 	const held = known.get(name);

@@ -1,8 +1,9 @@
 import { exactDecimal, type Json } from '#core/json.ts';
 
 /**
- * A number as HL7 v2 (NM, v2.5.1 §2.A.47) and HL7 v3 (REAL, Data Types R1 §2.27) write it, as a JSON number with the
- * sender's digits: a leading `+`, leading zeros and a bare point go, as JSON has none of them; `1.00` stays `1.00`.
+ * Converts a number of HL7 v2 (NM, v2.5.1 §2.A.47) or HL7 v3 (REAL, Data Types R1 §2.27) to a JSON number with the sender's digits. A
+ * leading
+ * `+`, leading zeros and a bare point are dropped, because JSON has none of them; `1.00` stays `1.00`.
  * Undefined when it is not a number, or has more digits than a FHIR decimal.
  */
 export function decimal(text: string): Json | undefined {
@@ -24,17 +25,17 @@ export function decimal(text: string): Json | undefined {
 	return exactDecimal(`${sign === 0x2d ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`);
 }
 
-/** What every FHIR implementation holds (R4 §2.24.0.1, decimal). */
+/** Every FHIR implementation supports this many digits (R4 §2.24.0.1, decimal). */
 const significantDigitsMax = 18;
 
-/** Zeros in front are none, zeros behind are: they are precision. */
+/** Leading zeros do not count; trailing zeros do, because they state precision. */
 function significantDigits(digits: string): number {
 	let start = 0;
 	while (digits.charCodeAt(start) === 0x30) start += 1;
 	return digits.length - start;
 }
 
-/** Whether one decimal is greater than another, as far as a double tells. */
+/** Tells whether one decimal is greater than another, in the precision of a double. */
 export function isGreater(one: Json, other: Json): boolean {
 	return Number(JSON.stringify(one)) > Number(JSON.stringify(other));
 }

@@ -1,11 +1,11 @@
-/** What is not empty, joined by single spaces. */
+/** Joins the parts that are not empty by single spaces. */
 export function joined(...parts: string[]): string {
 	let text = '';
 	for (const part of parts) if (part !== '') text = text === '' ? part : `${text} ${part}`;
 	return text;
 }
 
-/** A FHIR code neither begins nor ends with a space, and has no two in a row (R4 §2.24.0.1). */
+/** Normalises a FHIR code, which has no space at its ends and no two in a row (R4 §2.24.0.1). */
 export function codeText(text: string): string {
 	const code = text.trim();
 	return /\s\s/.test(code) ? code.replaceAll(/\s+/g, ' ') : code;

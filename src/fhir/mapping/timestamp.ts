@@ -21,7 +21,7 @@ export function toDate(text: string): string | undefined {
 	return stamp && dashed(stamp.date);
 }
 
-/** `zone` is the offset of a time that carries none. */
+/** `zone` is the offset for a time without one. */
 export function toDateTime(text: string, zone: string): string | undefined {
 	const stamp = readStamp(text);
 	if (stamp === undefined) return undefined;
@@ -30,13 +30,13 @@ export function toDateTime(text: string, zone: string): string | undefined {
 	return `${date}T${clockTime(stamp.time)}${stamp.fraction}${stamp.zone === '' ? zone : stamp.zone}`;
 }
 
-/** FHIR `instant`: only where the time is given to the minute at least. */
+/** Returns a FHIR `instant`, only if the time is given at least to the minute. */
 export function toInstant(text: string, zone: string): string | undefined {
 	const stamp = readStamp(text);
 	return stamp && stamp.time.length >= 4 ? toDateTime(text, zone) : undefined;
 }
 
-/** A FHIR dateTime that has a time, so many minutes later, in its own offset. Undefined behind the year 9999. */
+/** Adds minutes to a FHIR dateTime with a time, in its own offset. Undefined after the year 9999. */
 export function minutesLater(dateTime: string, minutes: number): string | undefined {
 	const local = dateTime.slice(0, 19);
 	const later = new Date(Date.parse(`${local}Z`) + Math.round(minutes * 60) * 1000).toISOString();
@@ -86,7 +86,7 @@ function splitFraction(text: string): { digits: string; fraction: string } {
 	const point = text.indexOf('.');
 	if (point === -1) return { digits: text, fraction: '' };
 	const fraction = text.slice(point);
-	// An invalid fraction makes the whole invalid: it is left where no digit check passes it.
+	// An invalid fraction makes the whole value invalid, so it is left at a place where no digit check accepts it.
 	return fraction.length > 1 && fraction.length <= 10 && isDigits(fraction.slice(1))
 		? { digits: text.slice(0, point), fraction }
 		: { digits: text, fraction: '' };
@@ -125,7 +125,7 @@ function dashed(digits: string): string {
 	return digits.length === 6 ? month : `${month}-${digits.slice(6)}`;
 }
 
-/** FHIR wants minutes and seconds; what the sender left out becomes zero (R4 §2.24.0.1, dateTime). */
+/** FHIR requires minutes and seconds; omitted ones become zero (R4 §2.24.0.1, dateTime). */
 function clockTime(digits: string): string {
 	return `${digits.slice(0, 2)}:${digits.slice(2, 4) || '00'}:${digits.slice(4) || '00'}`;
 }

@@ -20,7 +20,7 @@ import {
 const completed = ['final', 'amended', 'corrected', 'appended'];
 const drafts = ['registered', 'partial', 'preliminary', 'cancelled', 'entered-in-error', 'unknown'];
 
-/** https://hl7.org/fhir/R4/diagnosticreport.html; backed by the reports of the site, and so read only. */
+/** https://hl7.org/fhir/R4/diagnosticreport.html; it is backed by the reports of the site and is therefore read only. */
 export const diagnosticReport = defineResource({
 	type: 'DiagnosticReport',
 	interactions: readInteractions,

@@ -9,8 +9,9 @@ const accession: NumberColumn = { column: 'accession_number', system: { column: 
 const studyUid: NumberColumn = { column: 'study_uid', system: { uri: 'urn:dicom:uid' }, prefix: 'urn:oid:' };
 
 /**
- * https://hl7.org/fhir/R4/imagingstudy.html; rendered from the index of the images that were stored, when it is read. So it is
- * not written here, and only its current version exists.
+ * https://hl7.org/fhir/R4/imagingstudy.html; it is rendered from the index of stored images when it is read. So clients cannot write it,
+ * and
+ * only its current version exists.
  */
 export const imagingStudy = defineResource({
 	type: 'ImagingStudy',

@@ -128,7 +128,7 @@ export const patient = defineResource({
 	},
 });
 
-/** All names folded, each as it is displayed and by its parts, so that any part of either is found. */
+/** Returns all names folded, each as it is displayed and by its parts, so that any part of either is found. */
 function nameText(resource: JsonObject): string {
 	const names = asObjects(resource['name']).map((name) => {
 		const parts = [...asTexts(name['prefix']), ...asTexts(name['given']), asText(name['family']) ?? '', ...asTexts(name['suffix'])].filter(

@@ -10,15 +10,15 @@ import { identifierOfReference, referenceClause } from './reference.ts';
 import { tokenClause } from './token.ts';
 
 /**
- * One parameter of a search as a clause; undefined when its value asks for nothing.
- * @throws Failure for a value that the parameter cannot have, and for a modifier that it does not take
+ * Converts one parameter of a search to a clause; undefined when its value is empty.
+ * @throws Failure for a value that the parameter cannot have, and for a modifier that it does not support
  */
 export function clauseOf(named: Named): Clause | undefined {
 	const { parameter, modifier } = named;
 	const given = splitValues(named.value);
 	if (given.length === 0) return undefined;
 	if (modifier === 'missing') return missingClause(named);
-	// No stored text has a NUL, and PostgreSQL takes none.
+	// No stored text has a NUL, and PostgreSQL does not accept one.
 	const values = given.filter((item) => !item.includes('\0'));
 	switch (parameter.type) {
 		case 'string':
@@ -92,7 +92,7 @@ function tokenPresence(parameter: SearchParameter & { type: 'token' }): Clause {
 	}
 }
 
-/** §3.1.1.4.8. The specification's substring for the name; R4's start of a text for the rest. */
+/** Matches a string (§3.1.1.4.8). A name matches any part, as its definition says; other texts match their start, as in R4. */
 function stringClause(named: Named, parameter: SearchParameter & { type: 'string' }, values: readonly string[]): Clause {
 	const { modifier } = named;
 	const texts = values.map((item) => unescaped(item));
@@ -123,14 +123,14 @@ function tokenParameterClause(named: Named, parameter: SearchParameter & { type:
 	}
 }
 
-/** Where the text that belongs to a token stands (§3.1.1.4.10 `:text`). */
+/** Returns the paths to the texts of a token (§3.1.1.4.10 `:text`). */
 function textPaths(parameter: SearchParameter & { type: 'token' }): readonly string[] | undefined {
 	if (parameter.match === 'coding') return [`${parameter.path}.text`, `${parameter.path}.coding.display`];
 	if (parameter.match === 'identifier') return [`${parameter.path}.type.text`];
 	return parameter.match === 'element' ? parameter.textPaths : undefined;
 }
 
-/** `code$value` (§3.1.1.4.13); every component has to hold. */
+/** Matches `code$value` (§3.1.1.4.13); all components must match. */
 function compositeClause(named: Named, components: readonly string[], value: string): Clause {
 	const parts = splitEscaped(value, '$');
 	if (parts.length !== components.length) {

@@ -6,7 +6,7 @@ import type { SearchParameter } from '../resource.ts';
 
 const prefixes: ReadonlySet<string> = new Set<DatePrefix>(['eq', 'ne', 'gt', 'lt', 'ge', 'le', 'sa', 'eb']);
 
-/** @throws Failure `invalid` for what is no date, `not-supported` for another prefix */
+/** @throws Failure `invalid` when it is no date, `not-supported` for another prefix */
 export function dateClause(name: string, parameter: SearchParameter & { type: 'date' }, values: readonly string[]): Clause {
 	const alternatives = (columnType: 'date' | 'timestamptz') => values.map((value) => alternativeOf(name, columnType, value));
 	if (parameter.match === 'moment') return { kind: 'moment', column: parameter.column, alternatives: alternatives('timestamptz') };
@@ -25,11 +25,11 @@ function alternativeOf(name: string, columnType: 'date' | 'timestamptz', value: 
 	const [, given = '', date = ''] = /^([a-z]{2}(?=\d))?(.*)$/s.exec(value) ?? [];
 	const location = { expression: name };
 	if (given !== '' && !prefixes.has(given)) throw new Failure('not-supported', `${name} does not take this prefix`, { location });
-	// In a query an unescaped `+` of a time zone arrives as a space.
+	// An unescaped `+` of a time zone in a query arrives as a space.
 	const range = dateRange(date.replace(' ', '+'));
 	if (range === undefined) throw new Failure('invalid', `${name} is not a date`, { location });
 	const prefix = (given === '' ? 'eq' : given) as DatePrefix;
 	if (columnType === 'timestamptz') return { prefix, low: isoInstant(range.startMs), high: isoInstant(range.endMs) };
-	// A moment is taken as its day where only days are known.
+	// A moment counts as its day when only days are stored.
 	return { prefix, low: isoDay(range.startMs), high: isoDay(Math.ceil(range.endMs / dayMs) * dayMs) };
 }

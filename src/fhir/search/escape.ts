@@ -13,12 +13,12 @@ export function splitEscaped(text: string, separator: string): string[] {
 	return parts;
 }
 
-/** The alternatives of a parameter; empty values ask for nothing and are dropped. */
+/** Returns the alternatives of a parameter. Empty values are dropped. */
 export function splitValues(text: string): string[] {
 	return splitEscaped(text, ',').filter((value) => value !== '');
 }
 
-/** Where the first `|` stands that no backslash escapes; -1 when there is none. */
+/** Returns the position of the first unescaped `|`; -1 when there is none. */
 export function separatorOf(value: string): number {
 	for (let index = 0; index < value.length; index++) {
 		if (value[index] === '\\') index++;

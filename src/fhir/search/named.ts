@@ -1,14 +1,14 @@
 import { Failure } from '#core/failure.ts';
 import type { ResourceDefinition, SearchParameter } from '../resource.ts';
 
-/** A parameter as a search names it. */
+/** A parameter in a search. */
 export interface Named {
-	/** As it was written, for the words of a failure. */
+	/** The name as it was written, for failure messages. */
 	name: string;
 	modifier: string | undefined;
 	value: string;
 	parameter: SearchParameter;
-	/** Whose parameter it is. */
+	/** The resource type that has the parameter. */
 	definition: ResourceDefinition;
 	/** The FHIR base URL. */
 	base: string;

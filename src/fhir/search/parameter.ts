@@ -4,13 +4,13 @@ import type { ResourceDefinition, SearchParameter } from '../resource.ts';
 import { definitionOf } from '../resources/index.ts';
 import { clauseOf } from './clause.ts';
 
-/** What every resource type can be searched by. */
+/** Parameters of every resource type. */
 export const commonParameters: Readonly<Record<string, SearchParameter>> = {
 	_id: { type: 'token', match: 'id', documentation: 'The id of the resource' },
 	_lastUpdated: { type: 'date', match: 'moment', column: 'last_updated', documentation: 'When the version was made' },
 };
 
-/** Steps of a chain, and of `_has` within one another. */
+/** The largest number of steps in a chain, and of nested `_has`. */
 const chainMax = 3;
 
 export function parameterOf(definition: ResourceDefinition, name: string): SearchParameter | undefined {
@@ -19,17 +19,17 @@ export function parameterOf(definition: ResourceDefinition, name: string): Searc
 }
 
 export interface ParameterOptions {
-	/** The FHIR base URL, without a slash at its end. */
+	/** The FHIR base URL without a trailing slash. */
 	base: string;
 }
 
-/** A clause, nothing where the value asks for nothing, or `unknown` where there is no such parameter. */
+/** A clause; undefined when the value is empty; `unknown` when there is no such parameter. */
 export type ParameterResult = Clause | undefined | 'unknown';
 
 /**
- * One parameter of a search: `name`, `name:modifier`, a chain `patient.name`, `subject:Patient.name`, or
+ * Converts one parameter of a search to a clause: `name`, `name:modifier`, a chain `patient.name`, `subject:Patient.name`, or
  * `_has:Observation:patient:code` (FHIR R4 §3.1.1.4).
- * @throws Failure for a value that it cannot have, a modifier that it does not take, and too long a chain
+ * @throws Failure for an impossible value, an unsupported modifier, and a chain that is too long
  */
 export function parameterClause(
 	definition: ResourceDefinition,

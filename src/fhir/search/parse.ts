@@ -10,13 +10,13 @@ export interface SearchOptions {
 	limits: SearchLimits;
 	/** `Prefer: handling=lenient`: unknown parameters are ignored. */
 	lenient: boolean;
-	/** The FHIR base URL, without a slash at its end. */
+	/** The FHIR base URL without a trailing slash. */
 	base: string;
 }
 
 /**
- * Reads a search (FHIR R4 §3.1.1): repeats of a parameter are all required, values between commas are alternatives.
- * @throws Failure `not-supported` naming unknown parameters, unless they are to be ignored; `invalid` for a bad value
+ * Parses a search (FHIR R4 §3.1.1): repeated parameters must all match, values between commas are alternatives.
+ * @throws Failure `not-supported` that names unknown parameters, unless they are to be ignored; `invalid` for a bad value
  */
 export function parseSearch(definition: ResourceDefinition, query: string, options: SearchOptions): ParsedSearch {
 	const pairs = [...new URLSearchParams(query)];
@@ -70,7 +70,7 @@ function readInclusion(search: ParsedSearch, definition: ResourceDefinition, nam
 	search.applied.push([name, value]);
 }
 
-/** False where there is no such parameter. */
+/** Returns false when there is no such parameter. */
 function readParameter(search: ParsedSearch, definition: ResourceDefinition, name: string, value: string, options: SearchOptions): boolean {
 	const clause = parameterClause(definition, name, value, options);
 	if (clause === 'unknown') return false;
@@ -80,7 +80,7 @@ function readParameter(search: ParsedSearch, definition: ResourceDefinition, nam
 	return true;
 }
 
-/** One issue for each parameter that there is not. */
+/** Reports unknown parameters, one issue for each. */
 function unknownParameters(definition: ResourceDefinition, names: readonly string[]): Failure {
 	const shown = names.slice(0, 8).map((name) => `'${name}'`);
 	const more = names.length > shown.length ? ` and ${names.length - shown.length} more` : '';
@@ -92,7 +92,7 @@ function unknownParameters(definition: ResourceDefinition, names: readonly strin
 	return new Failure('not-supported', `${definition.type} has no search parameter ${shown.join(', ')}${more}`, { issues });
 }
 
-/** A name that somebody made up goes back to him, but not its control characters or a page of it. */
+/** Makes an unknown name safe to return to the client: without control characters, and shortened. */
 function printable(name: string): string {
 	return name.replace(/[^\x20-\x7e]/g, '?').slice(0, 64);
 }

@@ -7,14 +7,14 @@ export type SearchLimits = Pick<FhirLimits, 'searchCountDefault' | 'searchCountM
 export interface ParsedSearch {
 	plan: Omit<SearchPlan, 'after'>;
 	inclusions: (Inclusion | ElementInclusion)[];
-	/** Opaque cursor of the page before, when the request carries one. */
+	/** The opaque cursor of the previous page, if the request has one. */
 	cursor: string | undefined;
-	/** The parameters that were applied, in their order, without the cursor: what the self link shows and a cursor is bound to. */
+	/** The parameters that were applied, in their order, without the cursor. The self link shows them, and a cursor is bound to them. */
 	applied: [string, string][];
-	/** Whether only the number of matches is asked for. */
+	/** True when only the number of matches is wanted. */
 	counting: boolean;
-	/** What of each resource is shown; all where undefined. */
+	/** The part of each resource that is shown; undefined means all. */
 	shape: Shape | undefined;
-	/** Whether the number of all matches is asked for. */
+	/** True when the total number of matches is wanted. */
 	total: boolean;
 }

@@ -7,7 +7,7 @@ import { elementTokens } from './token.ts';
 
 type ReferenceParameter = SearchParameter & { type: 'reference' };
 
-/** FHIR R4 §3.1.1.4.12: `<id>`, `Patient/<id>`, or a URL. `:Patient` says the type of a bare id. */
+/** Matches a reference (FHIR R4 §3.1.1.4.12): `<id>`, `Patient/<id>`, or a URL. `:Patient` states the type of a bare id. */
 export function referenceClause({ name, modifier, base }: Named, parameter: ReferenceParameter, values: readonly string[]): Clause {
 	if (modifier !== undefined && !(parameter.targets as readonly string[]).includes(modifier)) throw unsupportedModifier(name);
 	const types = modifier === undefined ? parameter.targets : [modifier];
@@ -18,7 +18,7 @@ export function referenceClause({ name, modifier, base }: Named, parameter: Refe
 	return { kind: 'reference', column: parameter.column, ids: ids.filter((id) => isFhirId(id)).map((id) => rowIdOf(id)) };
 }
 
-/** The forms in which a stored reference may name what the value does; none where it is of another type or service. */
+/** Returns the forms in which a stored reference may name the value; none when it has another type or service. */
 function referenceTexts(value: string, types: readonly string[], base: string): string[] {
 	const relative = base !== '' && value.startsWith(`${base}/`) ? value.slice(base.length + 1) : value;
 	if (!relative.includes('/') && !relative.includes(':')) return types.map((type) => `${type}/${relative}`);
@@ -27,7 +27,7 @@ function referenceTexts(value: string, types: readonly string[], base: string): 
 	return [relative];
 }
 
-/** `:identifier`: the logical identifier of a reference, not what it leads to. */
+/** Matches `:identifier`: the logical identifier of a reference, not its target. */
 export function identifierOfReference({ name }: Named, parameter: ReferenceParameter, values: readonly string[]): Clause {
 	const path = parameter.match === 'element' ? parameter.path.replace(/\.reference$/, '') : parameter.path;
 	if (path === undefined) throw unsupportedModifier(name);

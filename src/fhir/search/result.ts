@@ -5,12 +5,12 @@ import { definitionOf, resources } from '../resources/index.ts';
 import { parameterOf } from './parameter.ts';
 import type { ParsedSearch, SearchLimits } from './parsed-search.ts';
 
-/** Bears the cursor in `next` links. */
+/** The parameter that holds the cursor in `next` links. */
 export const cursorParameter = '_cursor';
 
 type Reading = (search: ParsedSearch, value: string, definition: ResourceDefinition, limits: SearchLimits) => void;
 
-/** Parameters that shape the answer (FHIR R4 §3.1.1.5), each reading its value into the search. */
+/** Parameters that shape the answer (FHIR R4 §3.1.1.5). Each reads its value into the search. */
 export const resultParameters: Readonly<Record<string, Reading>> = {
 	[cursorParameter]: (search, value) => {
 		search.cursor = value;
@@ -51,7 +51,7 @@ export const resultParameters: Readonly<Record<string, Reading>> = {
 	_format: (search, value) => {
 		search.applied.push(['_format', value]);
 	},
-	/** Answers are never indented; who asks for it gets what he would get without. */
+	/** Answers are never indented, so `_pretty` is accepted and has no effect. */
 	_pretty: () => undefined,
 };
 
@@ -75,7 +75,7 @@ function sortKey(definition: ResourceDefinition, key: string): SortKey {
 	return { ...column, descending };
 }
 
-/** What can be sorted by is what a column holds: the start of a range, the first coding. */
+/** Returns the column for sorting: only parameters with a column can sort, by the start of a range or the first coding. */
 export function sortColumn(parameter: SearchParameter): Omit<SortKey, 'descending'> | undefined {
 	switch (parameter.type) {
 		case 'date':
@@ -93,9 +93,9 @@ export function sortColumn(parameter: SearchParameter): Omit<SortKey, 'descendin
 }
 
 /**
- * `Observation:patient`, `Observation:subject:Patient`, `Observation:*` or `*` (§3.1.1.5.4). References to what is not served
+ * Parses `Observation:patient`, `Observation:subject:Patient`, `Observation:*` or `*` (§3.1.1.5.4). References to types that are not served
  * include nothing.
- * @throws Failure for a type, parameter or form that there is not
+ * @throws Failure for an unknown type, parameter or form
  */
 export function inclusionsOf(
 	definition: ResourceDefinition,
@@ -108,7 +108,7 @@ export function inclusionsOf(
 	return sources.flatMap((from) => {
 		if (from === undefined || (direction === 'forward' && from.type !== definition.type)) throw unknown(name);
 		const parameters = references(from, parameterName, name);
-		// By one name a reverse inclusion that could bring nothing is refused; by * it is not among them.
+		// A reverse inclusion that can find nothing is refused when it is named; `*` leaves it out.
 		if (direction === 'reverse' && parameterName !== '*' && parameters.some((parameter) => !isKept(parameter))) throw unknown(name);
 		return parameters.flatMap((parameter) => inclusion(definition, direction, from, parameter, target));
 	});
@@ -150,7 +150,10 @@ function inclusion(
 	return [{ direction, ...link, includedType: from.type, includedTable: from.table.table }];
 }
 
-/** `$.hasMember.reference` of what is served; a reverse inclusion by an element would have to read every resource of the type. */
+/**
+ * Follows `$.hasMember.reference` and the like to served types. A reverse inclusion by an element would have to read every resource of the
+ * type.
+ */
 function elementInclusions(
 	parameter: SearchParameter & { type: 'reference'; match: 'element' },
 	target: string | undefined,

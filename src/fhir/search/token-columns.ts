@@ -1,13 +1,13 @@
 import type { Clause, Token } from '#record/search-plan.ts';
 import type { NumberColumn, SearchParameter } from '../resource.ts';
 
-/** Tokens as values of columns, where the resource is rendered from its columns and no text of it could be looked into. */
+/** Matches tokens by columns, for resources that are rendered from columns and have no stored text. */
 
 function withoutPrefix(value: string, prefix: string | undefined): string {
 	return prefix !== undefined && value.startsWith(prefix) ? value.slice(prefix.length) : value;
 }
 
-/** One clause for each column and, where they can share it, all tokens: what none of them can find is left out. */
+/** Builds one clause for each column and, if they can share it, for all tokens. A token that matches no column is left out. */
 export function numbersClause(numbers: readonly NumberColumn[], tokens: readonly Token[]): Clause {
 	const clauses = numbers.flatMap((number) => {
 		const { column, prefix } = number;
@@ -20,7 +20,7 @@ export function numbersClause(numbers: readonly NumberColumn[], tokens: readonly
 	return clauses.length === 1 && clauses[0] ? clauses[0] : { kind: 'any', clauses };
 }
 
-/** Whether the value alone decides. */
+/** Tells whether the value alone decides. */
 function isOf({ system: own }: NumberColumn, system: string | undefined): boolean {
 	return system === undefined || ('uri' in own && system === own.uri);
 }

@@ -5,13 +5,13 @@ import { type Field, fieldsOf, type Members } from './fields.ts';
 import { invariantsOf } from './invariants/index.ts';
 import type { Context, Rule } from './rule.ts';
 
-/** Elements inside one another. What `parseResourceJson` lets through is less deep. */
+/** The largest number of nested elements. `parseResourceJson` accepts less depth. */
 const depthMax = 200;
 
 /**
- * A zod schema of an element of FHIR: a datatype, a part of a resource, or a resource. zod's own object parser asks for every
- * declared member (some hundred in an Observation) and builds a copy; this one visits the members that are there and builds
- * nothing.
+ * A zod schema of a FHIR element: a datatype, a part of a resource, or a resource. zod's own object parser visits every declared member
+ * (some
+ * hundred in an Observation) and builds a copy. This one visits only the members that are present and builds nothing.
  */
 export interface ElementSchema extends core.$ZodType<JsonObject, JsonObject> {
 	_zod: core.$ZodTypeInternals<JsonObject, JsonObject> & { def: ElementDefinition };
@@ -19,14 +19,14 @@ export interface ElementSchema extends core.$ZodType<JsonObject, JsonObject> {
 
 interface ElementDefinition extends core.$ZodTypeDef {
 	type: 'custom';
-	/** As the StructureDefinition calls it: `HumanName`, `Patient.contact`. */
+	/** The path in the StructureDefinition: `HumanName`, `Patient.contact`. */
 	path: string;
 	members: () => Members;
-	/** Rules beyond those that the path brings with it. */
+	/** Rules beyond those of the path. */
 	rules: readonly Rule[];
-	/** What stands beside a primitive, `_birthDate`: the value is elsewhere, and an id alone makes sense. */
+	/** True for the sibling of a primitive, such as `_birthDate`. The value is elsewhere, so an id alone makes sense. */
 	besidePrimitive?: boolean;
-	/** What its members are read in, where that is not what the element itself is read in. */
+	/** Returns the context of its members, if it differs from the element's own. */
 	contextOf?: (element: JsonObject, context: Context) => Context;
 }
 
@@ -40,7 +40,7 @@ interface Plan {
 
 const FhirElement: core.$constructor<ElementSchema, ElementDefinition> = core.$constructor('FhirElement', (schema, definition) => {
 	core.$ZodType.init(schema, definition);
-	// Made when the first such element comes, so that a type that never does costs nothing.
+	// It is made when the first such element is read, so that an unused type costs nothing.
 	let plan: Plan | undefined;
 	const { contextOf } = definition;
 	schema._zod.parse = (payload, given) => {
@@ -53,12 +53,12 @@ const FhirElement: core.$constructor<ElementSchema, ElementDefinition> = core.$c
 	};
 });
 
-/** `members` is called when it is first needed, so types may name one another. */
+/** `members` is called when it is first needed, so types may refer to one another. */
 export function element(path: string, members: () => Members, more: Partial<ElementDefinition> = {}): ElementSchema {
 	return new FhirElement({ type: 'custom', path, members, rules: [], ...more });
 }
 
-/** The same element with a further rule. */
+/** Returns the element with one more rule. */
 export function withRule(schema: ElementSchema, rule: Rule): ElementSchema {
 	const { def } = schema._zod;
 	return new FhirElement({ ...def, rules: [...def.rules, rule] });
@@ -104,7 +104,7 @@ function readMembers(plan: Plan, element: JsonObject, issues: Issue[], context: 
 		if (issues.length > faultsMax) return;
 	}
 	if (isEmpty) issues.push(fault('invariant', 'An element has a value or other elements (ele-1)'));
-	// Few elements have two names of choices, and fewer of the same.
+	// Few elements have two choices, and even fewer have two forms of one.
 	if (chosen < 2) return;
 	for (const field of plan.choices) {
 		if (field.formsIn(element) > 1) issues.push(fault('structure', 'Only one of the types of this element may be given', [field.path]));

@@ -1,8 +1,9 @@
 const elementName = /^_?[A-Za-z][A-Za-z0-9]{0,63}$/;
 
 /**
- * A path as FHIRPath writes it: `Patient.name[0].given[1]`. Names that a sender made up may be anything: at the first one that
- * could not be an element's, the path is cut. `type` is one of R4.
+ * Writes a path as FHIRPath: `Patient.name[0].given[1]`. The sender's member names may be any text, so the path is cut at the first one
+ * that
+ * cannot be an element's name. `type` is a type of R4.
  */
 export function pathOf(type: string, path: readonly PropertyKey[]): string {
 	let expression = type;

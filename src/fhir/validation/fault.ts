@@ -1,18 +1,18 @@
 import type { core } from 'zod/mini';
 import type { JsonObject } from '#core/json.ts';
 
-/** FHIR IssueType codes that validation gives. */
+/** FHIR IssueType codes that validation reports. */
 export type IssueCode = 'structure' | 'required' | 'value' | 'invariant' | 'code-invalid' | 'not-supported' | 'too-long';
 
-/** Faults that are looked for in one element; who has more is told that there are more. */
+/** The largest number of faults reported for one element. If there are more, the report says so. */
 export const faultsMax = 50;
 
 export type Path = readonly (string | number)[];
 export type Issue = core.$ZodRawIssue;
 
 /**
- * A fault as zod carries it. `words` is a sentence that repeats nothing of the resource; `path` leads from the element that is
- * being read to the one at fault.
+ * Makes a fault for zod. `words` is a sentence that quotes nothing of the resource; `path` leads from the element being read to the faulty
+ * one.
  */
 export function fault(code: IssueCode, words: string, path: Path = []): Issue {
 	return { code: 'custom', message: words, path: [...path], params: { code }, input: undefined };
@@ -23,7 +23,7 @@ export function adopt(issues: Issue[], faults: readonly Issue[], ...path: Path):
 	for (const issue of faults) issues.push({ ...issue, path: [...path, ...(issue.path ?? [])] });
 }
 
-/** What zod's own schemas of `primitives.ts` find is a wrong type, or a code that is not in its list. */
+/** Returns the code of an issue. zod's own schemas in `primitives.ts` find a wrong type, or a code that is not in its list. */
 export function codeOf(issue: core.$ZodIssue): string {
 	if (issue.code === 'custom') return (issue.params as { code: IssueCode }).code;
 	return issue.code === 'invalid_value' ? 'code-invalid' : 'structure';
@@ -36,7 +36,7 @@ export function isExactNumber(value: unknown): value is { rawJSON: string } {
 	return isRawJSON(value);
 }
 
-/** An object of JSON; not a list, and not a number that keeps its digits. */
+/** Tells whether a value is a JSON object; not a list, and not a number that keeps its digits. */
 export function isObject(value: unknown): value is JsonObject {
 	return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawJSON(value);
 }

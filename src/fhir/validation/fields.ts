@@ -6,9 +6,9 @@ import type { Context } from './rule.ts';
 
 type Schema = core.$ZodType;
 
-/** A member of an element: without more words it may be absent and has one value. */
+/** A member of an element. By default it may be absent and has one value. */
 export type Member = Schema | ListMember | ChoiceMember | RequiredMember;
-/** By the name that the StructureDefinition gives: `birthDate`, `value[x]`. */
+/** Members by their name in the StructureDefinition: `birthDate`, `value[x]`. */
 export type Members = Readonly<Record<string, Member>>;
 
 interface ListMember {
@@ -17,7 +17,7 @@ interface ListMember {
 }
 interface ChoiceMember {
 	member: 'choice';
-	/** By the end of the element's name: `DateTime`. */
+	/** Schemas by the end of the element's name: `DateTime`. */
 	schemas: ReadonlyMap<string, Schema>;
 }
 interface RequiredMember {
@@ -25,12 +25,12 @@ interface RequiredMember {
 	of: Schema | ListMember | ChoiceMember;
 }
 
-/** Any number of values; when it is there, at least one. */
+/** Allows any number of values; if the member is present, at least one. */
 export function list(schema: Schema): ListMember {
 	return { member: 'list', schema };
 }
 
-/** One value of one of several types, whose name ends the element's: `onset[x]` is `onsetAge`, `onsetString` … */
+/** Allows one value of one of several types. The type ends the element's name: `onset[x]` is `onsetAge`, `onsetString` … */
 export function choice(schemas: Readonly<Record<string, Schema>>): ChoiceMember {
 	return { member: 'choice', schemas: new Map(Object.entries(schemas)) };
 }
@@ -55,7 +55,7 @@ function isMember<K extends Marked['member']>(member: Member, kind: K): member i
 	return 'member' in member && member.member === kind;
 }
 
-/** How the members of an element that belong to one name in its StructureDefinition are read. */
+/** Reads the members of an element that belong to one name in its StructureDefinition. */
 export interface Field {
 	/** The names in JSON: `birthDate` and `_birthDate`. */
 	readonly names: readonly string[];
@@ -63,9 +63,9 @@ export interface Field {
 	readonly path: string;
 	readonly required: boolean;
 	readonly isChoice: boolean;
-	/** By a value or by its sibling. */
+	/** Tells whether the element has a value or its sibling. */
 	isIn(element: JsonObject): boolean;
-	/** In how many forms: more than one is a fault of a choice. */
+	/** Returns the number of forms present; more than one is a fault of a choice. */
 	formsIn(element: JsonObject): number;
 	read(name: string, value: Json, element: JsonObject, issues: Issue[], context: Context): void;
 }
@@ -81,12 +81,12 @@ function readInto(issues: Issue[], schema: Schema, value: Json, context: Context
 	if (payload.issues.length > 0) adopt(issues, payload.issues, ...path);
 }
 
-/** The values themselves are not read then. */
+/** Reports too many values. The values themselves are not read then. */
 function tooManyValues(repetitionsMax: number, path: string): Issue {
 	return fault('too-long', `A list has at most ${repetitionsMax} values`, [path]);
 }
 
-/** What has no value has to have an extension (ele-1); the id of an element is not enough. */
+/** Tells whether a sibling may stand without a value. It then needs an extension (ele-1); the id of an element is not enough. */
 function standsAlone(sibling: Json): boolean {
 	return isObject(sibling) && sibling['extension'] !== undefined;
 }
@@ -175,7 +175,7 @@ class ListField implements Field {
 		}
 	}
 
-	/** Each at its place beside a value or null; what is missing at the end of either list counts as null. */
+	/** Reads each sibling at the position of its value or null. Missing items at the end of either list count as null. */
 	#readSiblings(siblings: Json[], element: JsonObject, issues: Issue[], context: Context): void {
 		const items = element[this.path];
 		for (let at = 0; at < siblings.length && issues.length <= faultsMax; at++) {

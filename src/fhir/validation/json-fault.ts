@@ -1,28 +1,29 @@
 import { pathOf } from './expression.ts';
 import { resourceTypes } from './schemas/resource-types.ts';
 
-/** The first place at which a text is not JSON as FHIR takes it. */
+/** The first place at which a text is not JSON in the form that FHIR allows. */
 export interface JsonFault {
-	/** A sentence that repeats nothing of the text. */
+	/** A sentence that quotes nothing of the text. */
 	what: string;
-	/** In UTF-16 units from the start. */
+	/** The offset from the start in UTF-16 units. */
 	offset: number;
-	/** The element there, or '' outside of any. */
+	/** The element at that place, or '' outside of any. */
 	expression: string;
 }
 
 const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const literal = /true|false|null/y;
 const space = /[ \t\n\r]*/y;
-/** A run of a string's characters that need no second look. */
+/** Matches a run of characters of a string that need no further check. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: RFC 8259 §7 excludes exactly these.
 const plain = /[^"\\\u0000-\u001f\ud800-\udfff]*/y;
 const unicodeEscape = /\\u([0-9a-fA-F]{4})/y;
 const simpleEscape = /\\["\\/bfnrt]/y;
 
 /**
- * Reads text by the grammar of RFC 8259 without building values, with the further rules of `parseResourceJson`. Slower than
- * JSON.parse; called for its answer to where and why that has failed.
+ * Checks text by the grammar of RFC 8259 without building values, with the further rules of `parseResourceJson`. It is slower than
+ * JSON.parse
+ * and called only to find out where and why that failed.
  */
 export function findJsonFault(text: string, depthMax: number): JsonFault | undefined {
 	const reader = new FaultFinder(text, depthMax);
@@ -77,7 +78,7 @@ class FaultFinder {
 		this.#take(space);
 	}
 
-	/** Reads a pattern at the present place; false, and nothing read, when it is not there. */
+	/** Reads a pattern at the current place. Returns false, and reads nothing, when it does not match. */
 	#take(pattern: RegExp): boolean {
 		pattern.lastIndex = this.#at;
 		if (!pattern.test(this.#text)) return false;
@@ -92,7 +93,7 @@ class FaultFinder {
 		return true;
 	}
 
-	/** A value and the white space behind it. */
+	/** Reads a value and the white space after it. */
 	#value(): string | undefined {
 		let read: string | undefined;
 		const mark = this.#text[this.#at];
@@ -151,7 +152,7 @@ class FaultFinder {
 		this.#fail(this.#at >= this.#text.length ? 'Not JSON: the text ends early' : `Not JSON: ${what} is expected`);
 	}
 
-	/** The content of the string that opens here. */
+	/** Reads the string that begins here. */
 	#string(): string {
 		const start = this.#at++;
 		while (this.#take(plain)) {

@@ -6,16 +6,17 @@ const { isRawJSON } = JSON as unknown as { isRawJSON(value: unknown): boolean };
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
 
 export interface JsonLimits {
-	/** Objects and lists inside one another, the outermost counted. */
+	/** The largest number of nested objects and lists, counting the outermost. */
 	depthMax: number;
 }
 
 /**
- * Parses the body of a FHIR request (FHIR R4 §2.1.0.1, RFC 8259) in time linear in its length. A byte order mark is
- * skipped. Decimals keep their digits (`parseExact`).
- *
- * @throws Failure `invalid` for whatever is not one object of JSON in UTF-8, is nested deeper than the limit, names a member
- * twice in an object, names one `__proto__`, or holds half a surrogate pair. Its text names the line and column, both from 1.
+ * Parses the body of a FHIR request (FHIR R4 §2.1.0.1, RFC 8259) in time linear in its length. A byte order mark is skipped. Decimals keep
+ * their
+ * digits (`parseExact`).
+ * @throws Failure `invalid` unless it is one JSON object in UTF-8, within the depth limit, without a repeated member name in an object,
+ * without
+ * `__proto__`, and without half a surrogate pair. Its text names the line and column, both from 1.
  */
 export function parseResourceJson(bytes: Uint8Array, limits: JsonLimits): JsonObject {
 	const text = decode(bytes);
@@ -23,7 +24,7 @@ export function parseResourceJson(bytes: Uint8Array, limits: JsonLimits): JsonOb
 	if (members === undefined) throw faultOf(text, limits.depthMax);
 	const value = parsed(text, limits.depthMax);
 	if (value === null || typeof value !== 'object' || Array.isArray(value)) throw new Failure('invalid', 'The body is not a JSON object');
-	// What JSON.parse makes of a repeated name is one member: the text then has more members than the value.
+	// JSON.parse merges a repeated name into one member, so the text then has more members than the value.
 	const escapes = text.includes('\\u');
 	const suspicious = escapes || text.includes('__proto__');
 	if (membersIn(value, suspicious, escapes) !== members) throw faultOf(text, limits.depthMax);
@@ -42,7 +43,7 @@ function parsed(text: string, depthMax: number): Json {
 	try {
 		return parseExact(text);
 	} catch (cause) {
-		// The words of JSON.parse quote the text.
+		// The messages of JSON.parse quote the text.
 		if (cause instanceof SyntaxError) throw faultOf(text, depthMax);
 		throw cause;
 	}
@@ -51,7 +52,7 @@ function parsed(text: string, depthMax: number): Json {
 const quote = 0x22;
 const backslash = 0x5c;
 
-/** Colons outside strings; undefined when nested too deeply or a string does not end. Says nothing of other faults. */
+/** Counts colons outside strings; undefined when it is nested too deeply or a string does not end. It finds no other faults. */
 function countMembers(text: string, depthMax: number): number | undefined {
 	let members = 0;
 	let depth = 0;
@@ -76,7 +77,7 @@ function countMembers(text: string, depthMax: number): number | undefined {
 	return members;
 }
 
-/** Where the string that opens at `start` closes, or -1. */
+/** Returns the position at which the string that begins at `start` ends, or -1. */
 function endOfString(text: string, start: number): number {
 	for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
 		let escapes = 0;
@@ -86,7 +87,7 @@ function endOfString(text: string, start: number): number {
 	return -1;
 }
 
-/** Members at every depth; NaN when one is called `__proto__` or text holds half a surrogate pair. */
+/** Counts members at every depth; NaN when one is called `__proto__` or a text holds half a surrogate pair. */
 function membersIn(value: Json, suspicious: boolean, escapes: boolean): number {
 	if (typeof value === 'string') return !escapes || value.isWellFormed() ? 0 : Number.NaN;
 	if (value === null || typeof value !== 'object') return 0;
@@ -112,13 +113,13 @@ function faultOf(text: string, depthMax: number): Failure {
 	return new Failure('invalid', diagnostics, fault.expression === '' ? {} : { location: { expression: fault.expression } });
 }
 
-/** The place after `before`. */
+/** Describes the position after `before`. */
 function place(before: string): string {
 	const line = before.split('\n').length;
 	return `line ${line}, column ${before.length - before.lastIndexOf('\n')}`;
 }
 
-/** The lossy reading, written again, differs from the bytes at the first of those that are no UTF-8. */
+/** Finds bytes that are no UTF-8: encoding the lossily decoded text again differs from the bytes at the first of them. */
 function placeOfBadBytes(bytes: Uint8Array): string {
 	const rewritten = new TextEncoder().encode(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes));
 	const offset = bytes.findIndex((byte, at) => byte !== rewritten[at]);

@@ -3,15 +3,17 @@ import { fault, isExactNumber } from './fault.ts';
 import { xhtmlFault } from './xhtml.ts';
 
 /**
- * The primitive types of FHIR R4 §2.24.0.1 as zod schemas. The rules are those of the StructureDefinitions' expressions,
- * written so that each takes time linear in the text and no stack, with what those expressions cannot say: the calendar,
- * lengths, control characters. What is wrong is said in words that repeat nothing of the value.
+ * The primitive types of FHIR R4 §2.24.0.1 as zod schemas. The rules are the expressions of the StructureDefinitions, written so that each
+ * takes
+ * time linear in the text and no stack. The calendar, lengths and control characters, which those expressions cannot state, are checked
+ * too.
+ * Faults are described in words that quote nothing of the value.
  */
 
-/** By its schema the name of a primitive type, which is also the end of a choice element's name: `valueDateTime`. */
+/** The name of each primitive type by its schema. The name also ends that of a choice element: `valueDateTime`. */
 export const primitiveTypes = z.registry<{ type: string }>();
 
-/** A rule answers with what is wrong, or undefined. */
+/** A rule returns a description of the fault, or undefined. */
 type Rule = (value: string) => string | undefined;
 
 function text(type: string, rule: Rule) {
@@ -94,7 +96,7 @@ function calendar(type: string, pattern: string, words: string) {
 
 const daysOfMonth = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** Of a text that begins `YYYY-MM-DD`; true of a shorter one. */
+/** Tells whether the day of a text that begins with `YYYY-MM-DD` exists; true for a shorter text. */
 function existingDay(value: string): boolean {
 	const date = value.length < 10 ? 0 : Number(value.slice(8, 10));
 	if (date < 29) return true;
@@ -119,7 +121,7 @@ export const time = matching('time', new RegExp(`^${timeOfDay}$`), 'A time is hh
 
 export const boolean = z.boolean('true or false is expected, without quotes').register(primitiveTypes, { type: 'boolean' });
 
-/** R4 gives the three whole numbers 31 bits and a sign. A number that was written with a fraction or exponent is none. */
+/** R4 limits the three integer types to 31 bits and a sign. A number written with a fraction or exponent is not an integer. */
 function whole(type: string, min: number, words: string) {
 	const schema = z.unknown().check(({ value, issues }) => {
 		if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= 2_147_483_647) return;
@@ -137,7 +139,7 @@ export const integer = whole(
 export const unsignedInt = whole('unsignedInt', 0, 'A whole number from 0 to 2,147,483,647 is expected, without fraction');
 export const positiveInt = whole('positiveInt', 1, 'A whole number from 1 to 2,147,483,647 is expected, without fraction');
 
-/** More digits no measurement has; a double has no larger exponent, and a database computes with both. */
+/** No measurement has more digits. A double has no larger exponent, and a database computes with both. */
 const decimalDigitsMax = 64;
 const decimalExponentMax = 308;
 
@@ -156,7 +158,7 @@ function inRange(digits: string): boolean {
 	return length <= decimalDigitsMax + 2 && (at < 0 || Math.abs(Number(digits.slice(at + 1))) <= decimalExponentMax);
 }
 
-/** A code out of a value set that is required: its codes, of whatever system. */
+/** Makes the schema of a code with a required value set: its codes, of whatever system. */
 export function codes(...values: string[]): core.$ZodType {
 	return z.enum(values, 'The code is not one of the value set that is required here').register(primitiveTypes, { type: 'code' });
 }
@@ -165,7 +167,7 @@ export function codes(...values: string[]): core.$ZodType {
 export const currency = matching('code', /^[A-Z]{3}$/, 'A currency is three capital letters (ISO 4217)');
 /** RFC 6838 §4.2 allows 127 characters for each of the two names; the rest is for parameters. */
 const mediaTypeLengthMax = 512;
-/** BCP 13 (RFC 6838), parameters included; R4 writes the bare `json` and `xml` of CapabilityStatement.format so, too. */
+/** BCP 13 (RFC 6838) with parameters. R4 also uses it for the bare `json` and `xml` of CapabilityStatement.format. */
 export const mimeType = text('code', (value) =>
 	value.length <= mediaTypeLengthMax && /^[\w.!#$&^+-]+(?:\/[\w.!#$&^+*-]+)?(?:\s?;\s?[^;\s]+)*$/.test(value)
 		? undefined

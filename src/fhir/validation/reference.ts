@@ -3,23 +3,23 @@ import { fault, type Issue } from './fault.ts';
 import type { Context } from './rule.ts';
 import { resourceTypes } from './schemas/resource-types.ts';
 
-/** What the text of Reference.reference points to (R4 §2.3.0.1); the type is undefined where the text does not tell. */
+/** The target of Reference.reference (R4 §2.3.0.1); the type is undefined when the text does not state it. */
 export interface Target {
 	form: 'contained' | 'relative' | 'absolute' | 'conditional' | 'other';
 	type: string | undefined;
-	/** Without `#`. Undefined where another system, or a search, decides. */
+	/** The id without `#`. Undefined when another system, or a search, decides. */
 	id: string | undefined;
 }
 
 const relative = /^([A-Za-z]+)\/([A-Za-z0-9.-]{1,64})(?:\/_history\/[A-Za-z0-9.-]{1,64})?$/;
-/** A relative URL that leads to no resource by type and id: R4 does not exclude it. */
+/** Matches a relative URL that leads to no resource by type and id. R4 does not exclude it. */
 const segment = /^[^\s/?#:]+$/;
 const onServer = /^https?:\/\/.*\/([A-Za-z]+)\/([A-Za-z0-9.-]{1,64})(?:\/_history\/[A-Za-z0-9.-]{1,64})?$/;
 const conditional = /^([A-Za-z]+)\?\S+$/;
 const absolute = /^[A-Za-z][A-Za-z0-9+.-]*:\S+$/;
 const uuid = /^urn:uuid:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Undefined for text that has none of the forms, or names no resource type of R4. */
+/** Returns undefined for a text with none of the forms, or with no resource type of R4. */
 export function targetOf(reference: string): Target | undefined {
 	if (reference.startsWith('#')) return { form: 'contained', type: undefined, id: reference.slice(1) };
 	const [, type, id] = relative.exec(reference) ?? [];
@@ -32,14 +32,14 @@ export function targetOf(reference: string): Target | undefined {
 	return { form: 'absolute', type: remote !== undefined && resourceTypes.has(remote) ? remote : undefined, id: undefined };
 }
 
-/** The types of resource that a Reference names, by its text and by `type`. */
+/** Returns the resource types that a Reference names, by its text and by `type`. */
 export function typesIn({ reference, type }: JsonObject, context: Context): string[] {
 	const target = typeof reference === 'string' ? targetOf(reference) : undefined;
 	const literal = target?.form === 'contained' ? context.contained.get(target.id ?? '') : target?.type;
 	return [literal, type].filter((name) => typeof name === 'string').filter((name) => resourceTypes.has(name));
 }
 
-/** The rules of every Reference: its form, ref-1, and that its two names of a type agree. */
+/** Checks the rules of every Reference: its form, ref-1, and that its two statements of a type agree. */
 export function referenceRule(element: JsonObject, context: Context, issues: Issue[]): void {
 	const { reference } = element;
 	if (typeof reference !== 'string' || reference === '') return;

@@ -10,7 +10,7 @@ export type CodesOfSystems = Readonly<Record<string, readonly string[]>>;
 
 const words = 'A code of the value set that is required here is expected';
 
-/** A CodeableConcept with a coding out of a value set that is required, or a Coding out of it. */
+/** Requires a CodeableConcept with a coding from a value set, or a Coding from it. */
 export function from(schema: ElementSchema, codes: CodesOfSystems): ElementSchema {
 	const isCoding = schema._zod.def.path === 'Coding';
 	const systems = new Map(Object.entries(codes).map(([system, values]) => [system, new Set<Json | undefined>(values)]));
@@ -22,7 +22,7 @@ export function from(schema: ElementSchema, codes: CodesOfSystems): ElementSchem
 	return withRule(schema, rule);
 }
 
-/** A Reference whose target is of one of the types. */
+/** Requires a Reference whose target has one of the types. */
 export function to(reference: ElementSchema, ...types: string[]): ElementSchema {
 	const allowed = new Set(types);
 	const rule: Rule = (element, context, issues) => {

@@ -6,7 +6,7 @@ import { type Members, required } from './fields.ts';
 import { id } from './primitives.ts';
 import type { Context } from './rule.ts';
 
-/** A type of resource. What it contains is one with it: references lead from any to any of them. */
+/** Makes the schema of a resource type. References may lead from the resource and its contained ones to any of them. */
 export function resource(type: string, members: () => Members): ElementSchema {
 	const resourceType = required(z.literal(type));
 	return element(type, () => ({ resourceType, ...members() }), { rules: [containedIdsAreDistinct], contextOf: scopeOf });
@@ -40,7 +40,7 @@ const FhirResource: core.$constructor<core.$ZodType, core.$ZodTypeDef & { read: 
 	},
 );
 
-/** A resource of whatever type: the member `resourceType` tells. */
+/** A resource of any type, which the member `resourceType` states. */
 export const Resource = new FhirResource({
 	type: 'custom',
 	read: (value, issues, context) => {
@@ -49,7 +49,7 @@ export const Resource = new FhirResource({
 	},
 });
 
-/** The same inside another resource (R4 §2.3.4). */
+/** A resource of any type inside another resource (R4 §2.3.4). */
 export const Contained = new FhirResource({
 	type: 'custom',
 	read: (value, issues, context) => {
@@ -59,7 +59,7 @@ export const Contained = new FhirResource({
 	},
 });
 
-/** A type of R4 that has no schema here: known by its name and id. */
+/** An R4 type that has no schema here. It is checked by name and id only. */
 export const OtherResource = new FhirResource({
 	type: 'custom',
 	read: (value, issues, context) => {
@@ -96,7 +96,7 @@ function containedRules(value: JsonObject, issues: Issue[]): void {
 		issues.push(fault('invariant', 'A contained resource has no security label (dom-5)', ['meta', 'security']));
 }
 
-/** A reference by id has to find one. */
+/** Contained resources need distinct ids, so that a reference by id finds exactly one. */
 function containedIdsAreDistinct(resource: JsonObject, context: Context, issues: Issue[]): void {
 	const { contained } = resource;
 	if (context.isContained || !Array.isArray(contained)) return;

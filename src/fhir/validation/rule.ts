@@ -2,24 +2,24 @@ import type { core } from 'zod/mini';
 import type { JsonObject } from '#core/json.ts';
 import type { Issue } from './fault.ts';
 
-/** What a reading of one resource hands down from element to element, as zod's parse context. */
+/** The state that one reading of a resource passes from element to element, as zod's parse context. */
 export interface Context extends core.ParseContext<core.$ZodIssue> {
-	/** Elements that are being read, one inside the other. */
+	/** The number of nested elements being read. */
 	depth: number;
-	/** The schema of a resource type; undefined where there is none of it. */
+	/** Returns the schema of a resource type; undefined when there is none. */
 	readonly resourceOf: (type: string) => core.$ZodType | undefined;
-	/** Of what stands beside a primitive: `_birthDate`. */
+	/** Returns the schema of the sibling of a primitive: `_birthDate`. */
 	readonly siblingOf: () => core.$ZodType;
-	/** Types by the ids of the resources contained in the one that is being read. */
+	/** Types by the ids of the resources that the current one contains. */
 	readonly contained: ReadonlyMap<string, string>;
 	readonly isContained: boolean;
 	/** `Patient?identifier=…` is a reference (R4 §3.1.0.11.3). */
 	readonly conditionalReferences: boolean;
-	/** Values that a list may have. */
+	/** The largest number of values in a list. */
 	readonly repetitionsMax: number;
-	/** The resources in the entries of a Bundle are read, too. */
+	/** True when the resources in the entries of a Bundle are read too. */
 	readonly entryResources: boolean;
 }
 
-/** Adds what is wrong with an element, beyond its members' own types, to `issues`. Holds for members of any type. */
+/** Adds the faults of an element, beyond its members' own types, to `issues`. Members may have any type. */
 export type Rule = (element: JsonObject, context: Context, issues: Issue[]) => void;

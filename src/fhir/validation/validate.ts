@@ -8,31 +8,34 @@ import { Sibling } from './schemas/datatypes.ts';
 import { schemas } from './schemas/index.ts';
 import { resourceTypes } from './schemas/resource-types.ts';
 
-/** One fault of a resource, as an issue of an OperationOutcome says it. */
+/** One fault of a resource, in the terms of an issue of an OperationOutcome. */
 export interface ValidationIssue {
 	/** FHIR IssueType: structure, required, value, invariant, code-invalid … */
 	code: string;
 	/** FHIRPath location, such as `Patient.name[0].given[1]`. */
 	expression: string;
-	/** Words for the sender; never a value of the resource. */
+	/** A description for the sender; never a value of the resource. */
 	diagnostics: string;
 }
 
 export interface ValidationOptions {
-	/** Takes `Patient?identifier=…` for a reference, as in a transaction (R4 §3.1.0.11.3). Without this, only in the entries of one. */
+	/**
+	 * Accepts `Patient?identifier=…` as a reference, as in a transaction (R4 §3.1.0.11.3). By default it is accepted only in the entries of
+	 * one.
+	 */
 	conditionalReferences?: boolean;
-	/** False: of the resources in a Bundle's entries and in Parameters, only the type is looked at. */
+	/** False means that resources in a Bundle's entries and in Parameters are checked by their type only. */
 	entryResources?: boolean;
-	/** Values that a list may have; without this, any number. */
+	/** The largest number of values in a list; undefined means any number. */
 	repetitionsMax?: number;
 }
 
-/** Reported of one resource; where there are more faults, the last issue says so. */
+/** The largest number of issues for one resource. If there are more faults, the last issue says so. */
 export const issuesMax = faultsMax;
 
 /**
- * The faults of a resource against FHIR R4 (4.0.1), at most `issuesMax`; none when it is valid. Takes any JSON that
- * `parseResourceJson` gives, and throws for none. A resource of a type of R4 that has no schema here is known by its id only.
+ * Returns the faults of a resource against FHIR R4 (4.0.1), at most `issuesMax`; none when it is valid. It accepts any JSON that
+ * `parseResourceJson` returns and never throws. A resource of an R4 type without a schema here is checked by its id only.
  */
 export function validateResource(resource: JsonObject, options: ValidationOptions = {}): ValidationIssue[] {
 	const type = resource['resourceType'];

@@ -1,8 +1,9 @@
 import { SaxesParser, type SaxesTagPlain } from 'saxes';
 
 /**
- * The XHTML of Narrative.div (R4 §2.4.2, txt-1 and txt-2): well-formed, of the elements and attributes of HTML 4.0 that a
- * narrative may have, without scripts, forms and frames. saxes reads it; nothing is built, and the first fault ends it.
+ * Checks the XHTML of Narrative.div (R4 §2.4.2, txt-1 and txt-2): well-formed, with the elements and attributes of HTML 4.0 that a
+ * narrative may
+ * have, without scripts, forms and frames. saxes reads it; nothing is built, and the first fault ends the reading.
  */
 
 const words = (list: string): ReadonlySet<string> => new Set(list.split(' '));
@@ -20,14 +21,14 @@ const namespace = 'http://www.w3.org/1999/xhtml';
 /** No narrative that people read is nested so deep; the bound keeps the stack small. */
 const depthMax = 100;
 
-/** An image in its own place. Not SVG, which has scripts. */
+/** Matches an image inside its URL. SVG is left out, because it may hold scripts. */
 const imageData = /^data:image\/(?:bmp|gif|jpe?g|png|tiff|webp)[;,]/i;
-/** Browsers skip control characters and spaces in a scheme, wherever they stand. */
+/** Browsers skip control characters and spaces in a scheme, at any position. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: see above.
 const skipped = /[\s\u0000-\u001f\u007f-\u009f]/g;
-/** XML knows five names, browsers two thousand more, `&colon;` and `&Tab;` among them. */
+/** XML defines five names, browsers two thousand more, such as `&colon;` and `&Tab;`. */
 const namedReference = /&[a-z][a-z\d]*;/i;
-/** What is no comment, or is another one to a browser: to it `<!-->` and `<!--->` end where they begin. */
+/** Matches markup that is no comment, or that browsers read as another comment: to them `<!-->` and `<!--->` end where they begin. */
 const otherMarkup = /<\?|<!(?!--(?!-?>))/;
 const xmlSpace = /^[ \t\r\n]*$/;
 
@@ -39,7 +40,7 @@ class Fault extends Error {
 	override readonly name = 'Fault';
 }
 
-/** What is wrong with it, or undefined. */
+/** Returns a description of the fault, or undefined. */
 export function xhtmlFault(source: string): string | undefined {
 	const text = source.trim();
 	if (!/^<div[\s>]/.test(text)) return wrongRoot;
@@ -57,10 +58,10 @@ function hasContent(text: string): boolean {
 	let depth = 0;
 	let found = false;
 	const parser = new SaxesParser({ xmlns: false, position: false });
-	// Its own table inherits from Object, so that `&constructor;` would be one.
+	// The parser's own table inherits from Object, so that `&constructor;` would be an entity.
 	parser.ENTITIES = Object.assign(Object.create(null), { amp: '&', gt: '>', lt: '<', quot: '"', apos: "'" });
 	parser.on('error', ({ message }) => {
-		// A name of HTML in a text is left to who shows it.
+		// An HTML entity name in a text is left to the program that displays it.
 		if (message !== 'undefined entity.') throw new Fault(malformed);
 	});
 	parser.on('opentag', (tag) => {
@@ -92,7 +93,7 @@ function checkElement({ name, attributes: given }: SaxesTagPlain, isRoot: boolea
 	if (space !== namespace && (isRoot || space !== undefined)) throw new Fault(wrongRoot);
 }
 
-/** True for a relative URL, one of a known scheme, and an image in place of its URL. */
+/** Tells whether a URL is relative, has a known scheme, or is an image in place of its URL. */
 function isHarmless(value: string, isImage: boolean): boolean {
 	const url = value.replace(skipped, '');
 	if (namedReference.test(url)) return false;

@@ -14,7 +14,7 @@ export function preferredReturn(header: string | undefined): Returned {
 	return wish.toLowerCase() === 'minimal' ? 'minimal' : 'representation';
 }
 
-/** The body of a single write's answer; empty under `return=minimal`. */
+/** Builds the body of a single write's answer; empty under `return=minimal`. */
 export function bodyOf({ status, row }: ResourceResult, returned: Returned): string {
 	if (returned === 'minimal') return '';
 	if (returned === 'OperationOutcome') return allOk(status === 201 ? 'the resource was created' : 'the resource is stored');
@@ -23,7 +23,7 @@ export function bodyOf({ status, row }: ResourceResult, returned: Returned): str
 }
 
 export function factsOf({ row }: ResourceResult): NonNullable<(FhirAnswer & { kind: 'resource' })['resource']> {
-	// A row as it was read has PostgreSQL's form of the time.
+	// A row that was read has PostgreSQL's form of the time.
 	return { type: row.resourceType, id: fhirIdOf(row), version: row.version, lastUpdated: new Date(row.lastUpdated).toISOString() };
 }
 

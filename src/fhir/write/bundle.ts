@@ -7,7 +7,7 @@ import { validateResource } from '../validation/validate.ts';
 import { interpretSingle, type SingleWrite, type WriteSettings } from './interpret.ts';
 import type { WriteRequest } from './request.ts';
 
-/** An entry of a Bundle: what it writes, what it reads, or why it is refused. */
+/** An entry of a Bundle: a write, a read, or a refusal. */
 export type BundleEntry =
 	| { kind: 'write'; change: ResourceChange; request: WriteRequest }
 	| { kind: 'read'; read: BundleRead }
@@ -23,8 +23,9 @@ export interface BundleSettings extends WriteSettings {
 }
 
 /**
- * Reads a Bundle of type batch or transaction (FHIR R4 §3.1.0.11). An entry of a batch may be refused by itself; the first
- * that is refused refuses a transaction.
+ * Reads a Bundle of type batch or transaction (FHIR R4 §3.1.0.11). An entry of a batch is refused by itself; one refused entry refuses a
+ * whole
+ * transaction.
  * @throws Failure
  */
 export function interpretBundle(bundle: JsonObject, settings: BundleSettings): BundleRequest {
@@ -48,12 +49,12 @@ export function interpretBundle(bundle: JsonObject, settings: BundleSettings): B
 	return { type, entries };
 }
 
-/** What the Bundle says beside its entries. */
+/** Checks the Bundle without its entries. */
 function refuseShape({ entry: _entries, ...bundle }: JsonObject): void {
 	refuse(validateResource(bundle).filter(({ code }) => code !== 'invariant'));
 }
 
-/** What an entry says beside its resource, which is looked at by what it is for. */
+/** Checks an entry without its resource, which is checked according to its use. */
 function refuseEntryShape({ resource: _resource, ...entry }: JsonObject, type: string, index: number): void {
 	const issues = validateResource({ resourceType: 'Bundle', type, entry: [entry] }).filter(({ code }) => code !== 'invariant');
 	refuse(issues.map((issue) => ({ ...issue, expression: issue.expression.replace('Bundle.entry[0]', `Bundle.entry[${index}]`) })));
@@ -65,7 +66,7 @@ function refuse(issues: readonly FailureIssue[]): void {
 	throw new Failure('invalid-resource', issues.length === 1 ? first.diagnostics : `the Bundle has ${issues.length} faults`, { issues });
 }
 
-/** Says in which entry of a transaction the fault lies. */
+/** Names the entry of a transaction in which the fault lies. */
 function within(error: unknown, index: number): unknown {
 	if (!(error instanceof Failure)) return error;
 	const { location, issues, code, diagnostics } = error;
@@ -75,7 +76,7 @@ function within(error: unknown, index: number): unknown {
 	});
 }
 
-/** `Patient.name[0]` → `Bundle.entry[3].resource.name[0]` */
+/** Converts `Patient.name[0]` to `Bundle.entry[3].resource.name[0]`. */
 function inEntry(index: number, expression: string): string {
 	if (expression.startsWith('Bundle')) return expression;
 	const path = expression.includes('.') ? expression.slice(expression.indexOf('.')) : '';
@@ -107,7 +108,7 @@ function entryOf(entry: Json, type: string, index: number, settings: WriteSettin
 	return { kind: 'write', change: interpretSingle(write, settings), request: requestOf(entry) };
 }
 
-/** The entry as a request of its own. */
+/** Returns the entry as a request of its own. */
 function requestOf(entry: Json): WriteRequest {
 	const object = asObject(entry);
 	const request = asObject(object?.['request']);
@@ -130,7 +131,7 @@ const conditions = [
 	['ifNoneExist', 'if-none-exist'],
 ] as const;
 
-/** A JSON Patch travels in a Bundle as a Binary (FHIR R4 §3.1.0.8). */
+/** Reads a JSON Patch, which a Bundle holds as a Binary (FHIR R4 §3.1.0.8). */
 function patchOf(resource: Json | undefined): Json {
 	const binary = asObject(resource);
 	const data = asText(binary?.['data']);

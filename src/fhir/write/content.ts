@@ -4,25 +4,25 @@ import { asObject, asObjects, asText } from '../elements.ts';
 import type { ResourceDefinition } from '../resource.ts';
 import { validateResource } from '../validation/validate.ts';
 
-/** A resource as it is kept. */
+/** A resource in its stored form. */
 export interface Content {
-	/** Without resourceType, id and meta. */
+	/** The resource without resourceType, id and meta. */
 	resource: JsonObject;
-	/** JSON text of what the client says in meta beside version, time and source; null where it says nothing. */
+	/** JSON text of the client's meta beside version, time and source; null when there is none. */
 	meta: string | null;
 	source: string | undefined;
 }
 
 export interface ContentOptions {
-	/** Whether a reference may be a search, which a transaction resolves. */
+	/** True when a reference may be a search, which a transaction resolves. */
 	conditionalReferences?: boolean;
-	/** Values that a list may have. */
+	/** The largest number of values in a list. */
 	repetitionsMax?: number;
 }
 
 /**
- * Checks a resource and parts what the service assigns from what the client states.
- * @throws Failure `invalid-resource` with one issue for each fault, `value-too-long` where one of them is a list of too many values
+ * Checks a resource and separates the client's content from the parts that the service assigns.
+ * @throws Failure `invalid-resource` with one issue for each fault, `value-too-long` when one of them is a list with too many values
  */
 export function contentOf({ type }: ResourceDefinition, given: JsonObject, options: ContentOptions = {}): Content {
 	if (given['resourceType'] !== type) {
@@ -50,13 +50,13 @@ function metaOf(meta: JsonObject | undefined): Pick<Content, 'meta' | 'source'> 
 	return { meta: Object.keys(further).length === 0 ? null : JSON.stringify(further), source: asText(source) };
 }
 
-/** A copy of the resource in the form in which a client sees it, for a patch; `meta` without what the service assigns. */
+/** Copies the resource in the form that a client sees, for a patch; `meta` is without the parts that the service assigns. */
 export function wholeResource(type: string, id: string, content: Pick<Content, 'resource' | 'meta'>): JsonObject {
 	const meta: Record<string, Json> = content.meta === null ? {} : { meta: JSON.parse(content.meta) };
 	return { resourceType: type, id, ...meta, ...copyJson(content.resource) };
 }
 
-/** FHIR R4 §3.1.1.5.8: a resource that was read in part must not be written back. */
+/** Tells whether a resource was read in part; it must not be written back (FHIR R4 §3.1.1.5.8). */
 function isSubsetted(meta: JsonObject): boolean {
 	return asObjects(meta['tag']).some((tag) => tag['code'] === 'SUBSETTED');
 }

@@ -16,11 +16,11 @@ import { conditionalReferences, patientReferences, resolveReferences } from './r
 export interface WriteSettings {
 	policy: FhirPolicy;
 	limits: SearchLimits & { repetitionsMax: number };
-	/** Whether references by search are resolved: in a transaction only. */
+	/** True in a transaction, where references by search are resolved. */
 	conditionalReferences?: boolean;
 }
 
-/** One write of one resource, by itself or as an entry of a Bundle. */
+/** One write of one resource, as a request or as an entry of a Bundle. */
 export interface SingleWrite {
 	method: string;
 	/** `Patient`, `Patient/1`, `Patient?identifier=a` */
@@ -29,12 +29,12 @@ export interface SingleWrite {
 	ifNoneMatch: string | undefined;
 	ifNoneExist: string | undefined;
 	fullUrl: string | undefined;
-	/** The resource; of a PATCH the list of operations. */
+	/** The resource; for a PATCH, the list of operations. */
 	body: Json | undefined;
 }
 
 /**
- * What a create, update or patch does (FHIR R4 §3.1.0.4 to §3.1.0.8), checked as far as that goes without the record.
+ * Interprets a create, update or patch (FHIR R4 §3.1.0.4 to §3.1.0.8) and checks everything that does not need the record.
  * @throws Failure when it is refused
  */
 export function interpretSingle(write: SingleWrite, settings: WriteSettings): ResourceChange {
@@ -99,7 +99,9 @@ function interactionOf(
 	return undefined;
 }
 
-/** The body's id is absent or that of the URL; of a conditional update it is the id that a new resource gets. */
+/**
+ * Returns the id of an update. The body's id is absent or equals that of the URL. In a conditional update it is the id of a new resource.
+ */
 function updatedId({ type }: ResourceDefinition, id: string | undefined, given: JsonObject): string | undefined {
 	const stated = asText(given['id']);
 	if (id !== undefined && stated !== undefined && stated !== id) {
@@ -122,7 +124,7 @@ function preconditionsOf({ ifMatch, ifNoneMatch, method }: SingleWrite): Pick<Re
 	return { ifMatch: ifMatch === undefined ? undefined : versionsOf(ifMatch), ifNoneMatch: ifNoneMatch !== undefined };
 }
 
-/** `W/"3"`; several between commas. */
+/** Parses `W/"3"`, or several separated by commas. */
 function versionsOf(header: string): string[] {
 	return header.split(',').map((tag) => {
 		const [, version] = /^(?:W\/)?"?([A-Za-z0-9\-.]{1,64}|\*)"?$/.exec(tag.trim()) ?? [];
@@ -146,7 +148,7 @@ function conditionOf(
 	return { criteria, plan: { ...plan, count: 2, after: undefined }, matched: undefined };
 }
 
-/** @throws Failure for a type that is not served, and for a search that selects nothing */
+/** @throws Failure for a type that is not served, and for a search without criteria */
 function referenceCondition(text: string, { limits }: WriteSettings): Condition {
 	const [type, criteria = ''] = cut(text, '?');
 	const definition = definitionOf(type);
@@ -158,7 +160,7 @@ function referenceCondition(text: string, { limits }: WriteSettings): Condition 
 
 function stating(definition: ResourceDefinition, { resource, meta, source }: Content, checked: boolean): ResourceChange['compose'] {
 	return (held, resolved) => {
-		// A batch that is repeated composes again, with other ids.
+		// A repeated batch composes again, with other ids.
 		const written = resolved.size === 0 ? resource : copyJson(resource);
 		resolveReferences(definition.type, written, resolved, checked);
 		const links = linksOf(definition, written, held);

@@ -6,7 +6,7 @@ interface Operation {
 	path: string;
 	from: string | undefined;
 	value: Json | undefined;
-	/** Position in the patch, for the words of a failure. */
+	/** The position in the patch, for failure messages. */
 	index: number;
 }
 
@@ -44,8 +44,8 @@ function invalid(index: number, fault: string): Failure {
 }
 
 /**
- * The resource that a patch makes; the given one is changed in place.
- * @throws Failure `unprocessable` where an operation does not fit the resource, or its test fails
+ * Applies a patch. The given resource is changed in place.
+ * @throws Failure `unprocessable` when an operation does not fit the resource, or its test fails
  */
 export function applyJsonPatch(resource: JsonObject, operations: readonly Operation[]): JsonObject {
 	const root: JsonObject = { '': resource };
@@ -60,7 +60,7 @@ export function applyJsonPatch(resource: JsonObject, operations: readonly Operat
 
 function carryOut(root: JsonObject, operation: Operation, budget: Budget): void {
 	const { op, path, from, value, index } = operation;
-	// The patch may be applied again: what it puts in is never its own value.
+	// The patch may be applied again, so it inserts copies of its values.
 	const copied = (given: Json) => budget.copy(given, path.split('/').length, index);
 	switch (op) {
 		case 'add':
@@ -88,14 +88,14 @@ function unfit(index: number, fault: string): Failure {
 	return new Failure('unprocessable', `operation ${index + 1} of the patch ${fault}`);
 }
 
-/** Values that all operations together may put in, and how deep a value may stand: copies of copies would double with each. */
+/** The largest number of values that all operations together may insert, and the largest depth: copies of copies would double each time. */
 const nodesMax = 100_000;
 const depthMax = 100;
 
 class Budget {
 	#nodes = nodesMax;
 
-	/** A copy of the value, to stand at a depth. */
+	/** Copies the value, to be inserted at a depth. */
 	copy(value: Json, depth: number, index: number): Json {
 		if (--this.#nodes < 0) throw new Failure('too-large', `operation ${index + 1} makes more than ${nodesMax} values`);
 		if (depth > depthMax) throw unfit(index, `puts a value deeper than ${depthMax} objects and lists`);
@@ -110,7 +110,7 @@ interface Place {
 	key: string;
 }
 
-/** Where a pointer leads: the object or list, and the last step. The whole resource stands in `root` under the empty name. */
+/** Resolves a pointer to the object or list and the last step. The whole resource is in `root` under the empty name. */
 function placeOf(root: JsonObject, path: string, index: number): Place {
 	const steps = path.split('/').map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
 	const key = steps.pop() ?? '';

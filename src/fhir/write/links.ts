@@ -4,8 +4,9 @@ import type { ColumnValue } from '#record/table-shape.ts';
 import type { ResourceDefinition } from '../resource.ts';
 
 /**
- * What ties a written resource to others: the rows that it refers to, and the keys by which messages and documents find it. A
- * key follows what the resource says, unless it is another than the resource said before: then a message gave it, and it stays.
+ * Returns the links of a written resource: the rows to which it refers, and the keys by which messages and documents find it. A key follows
+ * the
+ * resource's content. If a key differs from the one that the earlier content implies, a message gave it, and it stays.
  */
 export function linksOf(
 	{ table, identity }: Pick<ResourceDefinition, 'table' | 'identity'>,

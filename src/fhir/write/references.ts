@@ -3,7 +3,7 @@ import { isRawJson, type Json, type JsonObject } from '#core/json.ts';
 import type { PatientReference } from '#record/kinds/resource.ts';
 import { referencedRow } from '../links.ts';
 
-/** Every literal reference of a resource, contained ones included, with its FHIRPath. */
+/** Yields every literal reference of a resource, contained ones included, with its FHIRPath. */
 function* referencesIn(value: Json, path: string): Generator<{ holder: JsonObject; text: string; expression: string }> {
 	if (Array.isArray(value)) {
 		for (const [index, item] of value.entries()) yield* referencesIn(item, `${path}[${index}]`);
@@ -18,7 +18,7 @@ function* referencesIn(value: Json, path: string): Generator<{ holder: JsonObjec
 	}
 }
 
-/** What a resource says of patients: each has to be one of the site. */
+/** Returns the references of a resource to patients. Each must be a patient of the site. */
 export function patientReferences(type: string, resource: JsonObject): PatientReference[] {
 	const found: PatientReference[] = [];
 	for (const { holder, expression } of referencesIn(resource, type)) {
@@ -32,7 +32,7 @@ function isConditional(text: string): boolean {
 	return /^[A-Z][A-Za-z]+\?/.test(text);
 }
 
-/** Distinct references by search, as they are written. */
+/** Returns the distinct references by search, as they are written. */
 export function conditionalReferences(type: string, resource: JsonObject): string[] {
 	const texts = new Set<string>();
 	for (const { text } of referencesIn(resource, type)) if (isConditional(text)) texts.add(text);
@@ -40,9 +40,10 @@ export function conditionalReferences(type: string, resource: JsonObject): strin
 }
 
 /**
- * Puts the ids in place of the full URLs by which the entries of a transaction refer to one another
- * (FHIR R4 §3.1.0.11.2). The resource is changed in place.
- * @throws Failure for a conditional reference, and, where references are checked, for a `urn:` that no entry has
+ * Replaces the full URLs by which the entries of a transaction refer to one another by ids (FHIR R4 §3.1.0.11.2). The resource is changed
+ * in
+ * place.
+ * @throws Failure for a conditional reference, and, if references are checked, for a `urn:` that no entry has
  */
 export function resolveReferences(type: string, resource: JsonObject, resolved: ReadonlyMap<string, string>, checked: boolean): void {
 	for (const { holder, text, expression } of referencesIn(resource, type)) {

@@ -1,17 +1,17 @@
-/** A FHIR request that writes, on its way from the surface to the site's worker. */
+/** A FHIR request that writes, as the surface sends it to the site's worker. */
 export interface WriteRequest {
 	method: string;
 	/** Relative to the FHIR base, encoded: `Patient/1`, `Patient?identifier=a`, `Patient/$validate`; empty for a Bundle. */
 	url: string;
-	/** By lower-case name; only those of `carriedHeaders`. */
+	/** Headers by lower-case name; only those of `carriedHeaders`. */
 	headers: Readonly<Record<string, string>>;
 	body: Uint8Array;
 }
 
-/** What of a request's head decides what it does. */
+/** Headers that decide what a request does. */
 export const carriedHeaders = ['content-type', 'if-match', 'if-none-match', 'if-none-exist', 'prefer'] as const;
 
-/** The request as one piece of bytes in the form of an HTTP message (RFC 9112 §2.1): readable in the message log, and replayed from it. */
+/** Encodes the request in the form of an HTTP message (RFC 9112 §2.1), so that the message log shows it readably and can replay it. */
 export function encodeRequest({ method, url, headers, body }: WriteRequest): Uint8Array {
 	const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
 	const head = Buffer.from(`${method} ${url}\r\n${lines.join('')}\r\n`);

@@ -6,9 +6,10 @@ import { definitionOf } from '../resources/index.ts';
 import { contentOf } from './content.ts';
 
 /**
- * The OperationOutcome of `$validate` (https://hl7.org/fhir/R4/resource-operation-validate.html): the resource is the body
- * itself, or the parameter `resource` of a Parameters. What is not valid is the outcome, not a failure of the operation.
- * @throws Failure where there is no resource to validate
+ * Answers `$validate` (https://hl7.org/fhir/R4/resource-operation-validate.html): the resource is the body itself, or the parameter
+ * `resource` of
+ * a Parameters. Faults are part of the outcome, not a failure of the operation.
+ * @throws Failure when there is no resource to validate
  */
 export function validateOnly(url: string, body: Json, { repetitionsMax }: { repetitionsMax: number }): string {
 	const [type = ''] = url.split('/');

@@ -1,4 +1,4 @@
-/** What the generator reads of the FHIR R4 definitions. */
+/** The parts of the FHIR R4 definitions that the generator reads. */
 
 export interface ElementDefinition {
 	path: string;
@@ -76,7 +76,7 @@ export class Definitions {
 		return this.structure(name).kind === 'resource';
 	}
 
-	/** The types of resource that R4 has, without those that only others derive from. */
+	/** Returns the resource types of R4, without abstract ones. */
 	resourceTypes(): string[] {
 		const isOne = ({ kind, abstract, fhirVersion, name }: StructureDefinition) =>
 			kind === 'resource' && !abstract && fhirVersion === '4.0.1' && !['Resource', 'DomainResource'].includes(name);

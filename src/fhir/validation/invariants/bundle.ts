@@ -5,10 +5,10 @@ import type { Rule } from '../rule.ts';
 import { areDistinct, has, hasChoice, type Invariant, invariant, items } from './invariant.ts';
 
 const isOf = (bundle: JsonObject, ...types: string[]): boolean => typeof bundle['type'] === 'string' && types.includes(bundle['type']);
-/** The rules by type hold where there is a type; that it is missing is another fault. */
+/** The rules by type apply only if there is a type; a missing type is another fault. */
 const hasType = (bundle: JsonObject): boolean => typeof bundle['type'] === 'string';
 
-/** bdl-3, bdl-4: a member that every entry of some types of Bundle has, and none of another. */
+/** bdl-3, bdl-4: a member that every entry has in some types of Bundle, and no entry has in others. */
 function entriesHave(key: string, name: string, ...types: string[]): Invariant {
 	const rule: Rule = (bundle, _context, issues) => {
 		if (!hasType(bundle)) return;
@@ -24,7 +24,7 @@ function entriesHave(key: string, name: string, ...types: string[]): Invariant {
 	return { key, rule };
 }
 
-/** bdl-7, but for batches: their entries have nothing to do with one another, and clients send such ones. */
+/** bdl-7, except for batches: their entries are independent, and clients send such ones. */
 function areUnique(bundle: JsonObject): boolean {
 	const urls = asObjects(bundle['entry']).flatMap(({ fullUrl, resource }) => {
 		const version = asObject(asObject(resource)?.['meta'])?.['versionId'];

@@ -21,7 +21,7 @@ const allergyIsError = (allergy: JsonObject) =>
 const isOver = (condition: JsonObject) =>
 	hasCoding(condition['clinicalStatus'], `${terminology}/condition-clinical`, 'inactive', 'remission', 'resolved');
 
-/** System and code, which make a coding the same; undefined without a code. */
+/** Returns system and code, by which codings are equal; undefined without a code. */
 function sameness({ system, code }: JsonObject): string | undefined {
 	return typeof code === 'string' ? JSON.stringify([system ?? null, code]) : undefined;
 }
@@ -136,7 +136,7 @@ export const clinicalInvariants: Readonly<Record<string, readonly Invariant[]>> 
 	'CareTeam.participant': [invariant('ctm-1', 'Only a practitioner is there on behalf of somebody', isForPractitioner, 'onBehalfOf')],
 };
 
-/** As far as the reference tells the type of the member. */
+/** The rule is checked only if the reference tells the type of the member. */
 function isForPractitioner({ onBehalfOf, member }: JsonObject): boolean {
 	if (onBehalfOf === undefined || !isObject(member)) return true;
 	const { reference, type } = member;

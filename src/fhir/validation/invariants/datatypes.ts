@@ -6,7 +6,7 @@ import { has, hasChoice, type Invariant, invariant, items } from './invariant.ts
 
 const ucum = 'http://unitsofmeasure.org';
 
-/** A decimal as a JavaScript number, for comparisons; undefined for what is none. */
+/** Converts a decimal to a JavaScript number for comparisons; undefined when it is none. */
 function numberOf(value: Json | undefined): number | undefined {
 	if (typeof value === 'number') return value;
 	return isExactNumber(value) ? Number(value.rawJSON) : undefined;

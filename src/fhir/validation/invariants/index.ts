@@ -5,7 +5,7 @@ import { conformanceInvariants } from './conformance.ts';
 import { datatypeInvariants } from './datatypes.ts';
 import type { Invariant } from './invariant.ts';
 
-/** By the path of the element in its StructureDefinition. */
+/** Invariants by the path of the element in its StructureDefinition. */
 export const invariants: Readonly<Record<string, readonly Invariant[]>> = {
 	...datatypeInvariants,
 	...clinicalInvariants,

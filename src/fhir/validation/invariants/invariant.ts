@@ -2,13 +2,13 @@ import type { Json, JsonObject } from '#core/json.ts';
 import { fault } from '../fault.ts';
 import type { Rule } from '../rule.ts';
 
-/** A rule that a StructureDefinition gives as FHIRPath, under the key that it has there. */
+/** A rule that a StructureDefinition states in FHIRPath, with its key. */
 export interface Invariant {
 	key: string;
 	rule: Rule;
 }
 
-/** One that says of an element that something holds. `words` tells what should; the key is added to them. */
+/** Makes an invariant of a condition on an element. `words` states the rule; the key is added to them. */
 export function invariant(key: string, words: string, holds: (element: JsonObject) => boolean, ...path: string[]): Invariant {
 	const issue = `${words} (${key})`;
 	return {
@@ -19,7 +19,7 @@ export function invariant(key: string, words: string, holds: (element: JsonObjec
 	};
 }
 
-/** FHIRPath exists(): a value, or extensions in its place. */
+/** Works like FHIRPath exists(): a value, or extensions in its place. */
 export function has(element: JsonObject, name: string): boolean {
 	return element[name] !== undefined || element[`_${name}`] !== undefined;
 }
@@ -40,7 +40,7 @@ export function items(value: Json | undefined): Json[] {
 	return Array.isArray(value) ? value : [];
 }
 
-/** That no two of the texts are alike. */
+/** Tells whether all texts differ. */
 export function areDistinct(texts: readonly string[]): boolean {
 	return new Set(texts).size === texts.length;
 }
