@@ -9,7 +9,7 @@ import type { Message } from './message.ts';
 export type AcknowledgementCode = 'AA' | 'AE' | 'AR' | 'CA' | 'CE' | 'CR';
 
 export interface Acknowledgement {
-	/** What is answered; bytes may be anything at all. */
+	/** The message to be answered, or any other bytes. */
 	source: Message | Uint8Array;
 	code: AcknowledgementCode;
 	/** MSH-10 of the answer. */
@@ -60,7 +60,7 @@ function encoded(text: string, { delimiters, fields }: Sender, bytes: Uint8Array
 }
 
 function cut(text: string): string {
-	// Not between the two halves of a character outside the basic plane.
+	// The cut must not fall between the two halves of a character outside the basic plane.
 	return text.slice(0, textMax).replace(/[\ud800-\udbff]$/, '');
 }
 
@@ -92,8 +92,9 @@ export function acknowledgementId(id: string, code: AcknowledgementCode): string
 }
 
 /**
- * Renders the acknowledgement of a message (v2.5.1 §2.9.2): the sender's delimiters, version, processing id and
- * character set, applications and facilities swapped, MSH-10 echoed in MSA-2 byte for byte; with a failure also ERR.
+ * Renders the acknowledgement of a message (v2.5.1 §2.9.2): the sender's delimiters, version, processing id and character set, applications
+ * and
+ * facilities swapped, MSH-10 copied to MSA-2 byte for byte; with a failure also ERR.
  * Bytes that are no message are answered with the usual delimiters and an empty MSA-2.
  */
 export function renderAck({ source, code, controlId, nowMs, failure, text }: Acknowledgement): Uint8Array {

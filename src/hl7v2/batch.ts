@@ -1,8 +1,8 @@
 import { latin1 } from './latin1.ts';
 
-/** `MSH` with something that can be delimiters behind it, so that a line of text beginning with the letters is none. */
+/** Matches `MSH` followed by possible delimiters. A line of text that begins with these letters does not match. */
 const header = /(?:^|[\r\n])[ \t\v]*(MSH[!-/:-@[-`{-~]{4})/g;
-/** The segments of the batch protocol (v2.5.1 §2.10.3); they belong to no message. */
+/** The segments of the batch protocol (v2.5.1 §2.10.3). They belong to no message. */
 const envelope = /(?:^|[\r\n])[ \t]*(?:FHS|BHS|BTS|FTS)(?![A-Za-z0-9])/g;
 const begin = /^(?:\xef\xbb\xbf)?[\0\t\n\v\r ]*(?:FHS|BHS)(?![A-Za-z0-9])/;
 /** Enough for a byte order mark, white space and a segment id. */
@@ -10,7 +10,7 @@ const beginBytes = 256;
 
 const m = 0x4d;
 
-/** Whether a second header may follow: cheap, so that the lone message pays little. */
+/** Tells whether a second header may follow. The test is cheap, so that a single message costs little. */
 function mayHoldMore(bytes: Buffer, from: number): boolean {
 	for (let at = bytes.indexOf('MSH', from, 'latin1'); at !== -1; at = bytes.indexOf('MSH', at + 3, 'latin1')) {
 		const before = bytes[at - 1];
@@ -32,8 +32,9 @@ function buffer(bytes: Uint8Array): Buffer {
 }
 
 /**
- * The messages of a frame or body: a batch (FHS, BHS, BTS, FTS) without its envelope, or several messages one after
- * the other. Views into `bytes`. What holds no message at all comes back whole, so that it gets its answer.
+ * Returns the messages of a frame or body: a batch (FHS, BHS, BTS, FTS) without its envelope, or several messages one after the other. They
+ * are
+ * views into `bytes`. Bytes that hold no message at all are returned whole, so that they get an answer.
  */
 export function splitMessages(bytes: Uint8Array): Uint8Array[] {
 	const all = buffer(bytes);
@@ -50,7 +51,7 @@ export function splitMessages(bytes: Uint8Array): Uint8Array[] {
 	});
 }
 
-/** How many messages `splitMessages` finds; 0 when there is none. */
+/** Counts the messages that `splitMessages` finds; 0 when there is none. */
 export function countMessages(bytes: Uint8Array): number {
 	const all = buffer(bytes);
 	if (all[0] === m && !mayHoldMore(all, 3)) return headerOffsets(latin1(all, 0, Math.min(all.length, 16))).length;

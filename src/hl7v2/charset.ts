@@ -7,7 +7,7 @@ export interface Charset {
 	/** A byte below 0x80 may be the second half of a character, so delimiters cannot be found in the bytes. */
 	readonly overlapsAscii: boolean;
 	decode(latin1: string): string;
-	/** What cannot be written becomes `?`. */
+	/** Encodes text. A character that cannot be written becomes `?`. */
 	encode(text: string): string;
 }
 

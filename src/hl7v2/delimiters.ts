@@ -8,7 +8,7 @@ export interface Delimiters {
 	escape: string;
 	/** Empty when MSH-2 declares none: then nothing is split into subcomponents. */
 	subcomponent: string;
-	/** MSH-2 has a fifth character since v2.7 (§2.5.5.2); empty before. */
+	/** The fifth character of MSH-2, since v2.7 (§2.5.5.2); empty before. */
 	truncation: string;
 }
 
@@ -23,12 +23,10 @@ export const defaultDelimiters: Delimiters = Object.freeze({
 const v27Delimiters: Delimiters = Object.freeze({ ...defaultDelimiters, truncation: '#' });
 
 const byteOrderMark = '\xef\xbb\xbf';
-/** What stands before a message without being part of it: white space, NUL, a second start of block. */
+/** Matches characters before a message that are no part of it: white space, NUL, a second start of block. */
 const leading = /[\0\t\n\v\r ]*/y;
 
-/**
- * Offset of `MSH` in bytes read as Latin-1, after a byte order mark and white space; -1 when something else comes first.
- */
+/** Returns the offset of `MSH` in bytes read as Latin-1, after a byte order mark and white space; -1 when something else comes first. */
 export function findHeader(text: string): number {
 	if (text.startsWith('MSH')) return 0;
 	leading.lastIndex = text.startsWith(byteOrderMark) ? 3 : 0;
@@ -53,10 +51,10 @@ function unusable(): Failure {
 export function readDelimiters(text: string, start: number): Delimiters {
 	if (text.startsWith('|^~\\&|', start + 3)) return defaultDelimiters;
 	if (text.startsWith('|^~\\&#|', start + 3)) return v27Delimiters;
-	// The escape character doubled, as in a string literal: seen from senders whose templates are source code.
+	// Some senders double the escape character, as in a string literal, because their templates are source code.
 	if (text.startsWith('|^~\\\\&|', start + 3)) return defaultDelimiters;
 	const field = text.charAt(start + 3);
-	// Five characters at most; what is longer is no MSH-2, whatever follows.
+	// MSH-2 has five characters at most; a longer text is no MSH-2, whatever follows.
 	const rest = text.slice(start + 4, start + 10);
 	const end = rest.search(field === '' ? /$/ : /[\r\n]|$/);
 	const separator = field === '' ? -1 : rest.indexOf(field);

@@ -1,10 +1,10 @@
 import type { Charset } from './charset.ts';
 import type { Delimiters } from './delimiters.ts';
 
-/** `\.sp9999999\` is a few bytes; what it expands to is bounded. */
+/** `\.sp9999999\` is a few bytes long, so the length of its expansion is bounded. */
 const repeatMax = 100;
 
-/** Formatting commands of FT (v2.5.1 §2.7.6): what remains of them in running text. */
+/** Formatting commands of FT (v2.5.1 §2.7.6), with their replacement in running text. */
 function format(command: string): string | undefined {
 	const match = /^\.(br|sp|ce|fi|nf|in|ti|sk)\+?(-?\d{0,9})$/.exec(command);
 	if (match === null) return undefined;
@@ -45,12 +45,13 @@ function single(sequence: string, delimiters: Delimiters): string | undefined {
 	}
 }
 
-/** Character set switches (`\C..\`, `\M..\`) and local sequences (`\Z..\`): kept as they are, so that a reader sees them. */
+/** Character set switches (`\C..\`, `\M..\`) and local sequences (`\Z..\`) are kept, so that a reader sees them. */
 const readable = /^(?:C[0-9A-Fa-f]{4}|M[0-9A-Fa-f]{4,6}|Z[^\r\n]{0,64})$/;
 
 /**
- * Resolves the escape sequences of v2.5.1 §2.7 in decoded text. What is no sequence stays as it is: a path such as
- * `C:\scan\1` is read as written.
+ * Resolves the escape sequences of v2.5.1 §2.7 in decoded text. A text that is no sequence stays as it is: a path such as `C:\scan\1` is
+ * read as
+ * written.
  */
 export function unescapeText(text: string, delimiters: Delimiters, charset: Charset): string {
 	const { escape: mark } = delimiters;
@@ -67,7 +68,7 @@ export function unescapeText(text: string, delimiters: Delimiters, charset: Char
 			position = end + 1;
 			start = text.indexOf(mark, position);
 		} else {
-			// The second character of something malformed may open a sequence itself.
+			// The second character of a malformed sequence may begin a sequence itself.
 			start = readable.test(sequence) ? text.indexOf(mark, end + 1) : end;
 		}
 	}

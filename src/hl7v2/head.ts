@@ -5,7 +5,7 @@ import { latin1 } from './latin1.ts';
 import { contentEnd, declaredCharset, Message, messageTypeOf } from './message.ts';
 import { ScannedText, Segment, type Source, sharedTextMax } from './segment.ts';
 
-/** What access and the message log need of a message before it is parsed. */
+/** The parts of a message that access and the message log need before it is parsed. */
 export interface MessageHead {
 	/** MSH-3.1, the sending application. */
 	application: string;
@@ -15,7 +15,7 @@ export interface MessageHead {
 	controlId: string;
 }
 
-/** By here an MSH segment has nearly always ended. */
+/** An MSH segment is nearly always shorter than this. */
 const usualBytes = 512;
 const lineEnd = /[\r\n]/g;
 
@@ -43,7 +43,7 @@ function lineIn(text: string, length: number): string | undefined {
 	return end === undefined ? undefined : text.slice(start, contentEnd(text, start, end));
 }
 
-/** The MSH segment without the message: nothing is known of the rest, so everything is looked for. */
+/** The MSH segment without the message. The rest is unknown, so no search is skipped. */
 class HeaderSource implements Source {
 	readonly delimiters: Delimiters;
 	readonly plain = false;
@@ -77,10 +77,7 @@ function readHeader(bytes: Uint8Array): Segment | undefined {
 	return segment;
 }
 
-/**
- * Reads the MSH segment alone; what it returns is what `Message` reads. `undefined` when the message does not begin
- * with a usable one.
- */
+/** Reads only the MSH segment and returns the same as `Message`. `undefined` when the message does not begin with a usable one. */
 export function readHead(bytes: Uint8Array): MessageHead | undefined {
 	try {
 		const header = readHeader(bytes);

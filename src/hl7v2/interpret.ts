@@ -17,7 +17,7 @@ export type Interpreted =
 export type InterpretLimits = Partial<Pick<Hl7v2Limits, 'observationsMax'>>;
 
 /**
- * What a message does to its site's record. Pure: the same message and policy give the same change-set.
+ * Interprets a message as changes to its site's record. It is pure: the same message and policy give the same change-set.
  * @throws Failure when the message is refused; its location is that of the fault
  */
 export function interpret(message: Message, policy: Hl7v2Policy, limits: InterpretLimits = {}): Interpreted {
@@ -78,7 +78,7 @@ function checkedEvent(messageType: string, { also }: Hl7v2Policy): Hl7v2Event {
 	throw headerFailure('unsupported-event', 9, `event ${named} is not supported${remedy}`);
 }
 
-/** What of MSH-9 may be repeated to the sender and in logs: a type is short and without surprises. */
+/** Matches the parts of MSH-9 that may be repeated to the sender and in logs: a type is short and has only harmless characters. */
 const printable = /^[A-Za-z0-9_^*]{1,16}$/;
 
 function headerFailure(code: FailureCode, field: number, text: string): Failure {

@@ -7,7 +7,7 @@ import { ScannedText, Segment, type Source, sharedTextMax } from './segment.ts';
 
 export { Segment } from './segment.ts';
 
-/** Where a line ends without the NULs and framing characters (start and end of block, end of file) behind it. */
+/** Returns the end of a line without the NULs and framing characters (start and end of block, end of file) at its end. */
 export function contentEnd(text: string, start: number, lineEnd: number): number {
 	let end = lineEnd;
 	while (end > start) {
@@ -18,10 +18,10 @@ export function contentEnd(text: string, start: number, lineEnd: number): number
 	return end;
 }
 
-/** Segment ids are few; one string each makes comparing them a comparison of pointers. Bounded by the pattern: 33,696. */
+/** Caches segment ids. There are few, and with one string each, comparisons are fast. The pattern bounds their number: 33,696. */
 const segmentIds = new Map<number, string>();
 
-/** A line without a separator may be long; as the name of a segment that nobody reads its beginning will do. */
+/** A line without a separator may be long. Nobody reads such a segment, so the beginning is enough as its name. */
 const malformedIdLength = 12;
 
 export interface ParseOptions {
@@ -30,8 +30,9 @@ export interface ParseOptions {
 }
 
 /**
- * One HL7 v2 message over its bytes, which must not change while it is in use. A single pass finds the segments; all
- * else is found and decoded when read. Segments end in CR, LF or CRLF; blank lines are skipped.
+ * One HL7 v2 message over its bytes, which must not change while it is in use. A single pass finds the segments; everything else is found
+ * and
+ * decoded when it is read. Segments end in CR, LF or CRLF; blank lines are skipped.
  */
 export class Message {
 	readonly bytes: Uint8Array;
@@ -61,7 +62,7 @@ export class Message {
 		return new Message(bytes, new MessageSource(transcoded, options, charset));
 	}
 
-	/** In order, MSH included; malformed ones too, under an id that nobody reads. */
+	/** The segments in order, MSH included. Malformed ones are included too, under an id that nobody reads. */
 	get segments(): readonly Segment[] {
 		return this.#source.all();
 	}
@@ -90,7 +91,7 @@ export class Message {
 		return this.#source.declared === undefined && this.#source.resolved().assumed;
 	}
 
-	/** The segments of one id in order. */
+	/** Returns the segments of one id in order. */
 	all(id: string): readonly Segment[] {
 		return this.#source.allOf(id);
 	}
@@ -107,7 +108,7 @@ export function messageTypeOf(header: Segment): string {
 	return event === '' ? code : `${code}^${event}`;
 }
 
-/** Up to so many segments a search by id goes through all of them. */
+/** Up to this number of segments, a search by id examines all of them. */
 const linearSearchMax = 64;
 
 /** A segment id as a number, which is compared faster than a piece of text. */
@@ -139,13 +140,13 @@ class MessageSource implements Source {
 	/** The character set the bytes had before they were rewritten as UTF-8. */
 	readonly declared: Charset | undefined;
 	malformed = 0;
-	/** Undefined in a message so large that each segment has a text of its own: then no search leaves its segment. */
+	/** Undefined in a message so large that each segment has a text of its own. Then no search leaves its segment. */
 	readonly #shared: ScannedText | undefined;
 	readonly #bytes: Uint8Array;
 	readonly #ascii: boolean;
-	/** Three numbers a segment: where it starts, where it ends, its packed id; that is 0 when it has not three characters. */
+	/** Three numbers for each segment: its start, its end, and its packed id, which is 0 unless it has three characters. */
 	readonly #lines: number[] = [];
-	/** Made when first asked for. */
+	/** It is made at the first access. */
 	readonly #segments: (Segment | undefined)[] = [];
 	#complete: Segment[] | undefined;
 	#resolved: ResolvedCharset | undefined;
@@ -239,7 +240,7 @@ class MessageSource implements Source {
 		let nextFeed = -1;
 		const linesMax = 3 * segmentsMax;
 		while (position < end) {
-			// Each is searched again only when it lies behind, so that neither is looked for twice.
+			// A delimiter is searched again only when it lies behind, so neither is searched twice.
 			if (nextReturn < position) nextReturn = found(text.indexOf('\r', position), end);
 			if (nextFeed < position) nextFeed = found(text.indexOf('\n', position), end);
 			const lineEnd = Math.min(nextReturn, nextFeed);
@@ -278,7 +279,7 @@ class MessageSource implements Source {
 	#idOf(start: number, end: number, packed: number): string {
 		const { text } = this;
 		if (packed === 0) {
-			// Two characters or four and more: never an id that somebody asks for.
+			// An id of two characters, or of four and more, is never asked for.
 			const line = text.slice(start, end);
 			const separator = line.indexOf(this.delimiters.field);
 			return line.slice(0, Math.min(separator === -1 ? line.length : separator, malformedIdLength));

@@ -1,34 +1,33 @@
-/** Behind every end: nothing more was found. */
+/** Lies after every end and means that nothing more was found. */
 const nowhere = 0x3fff_ffff;
 
 /**
- * Finds one delimiter in one text. The last answer is kept, as are the last part asked for and where it began: reading
- * a message from front to back searches it once, and reading the thousandth repetition after the one before costs one
- * step.
+ * Finds one delimiter in one text. It remembers the last result and the last part with its start. So reading a message from front to back
+ * searches it once, and reading the thousandth repetition after the previous one costs one step.
  */
 export class DelimiterScan {
 	readonly #text: string;
 	readonly #delimiter: string;
-	/** Between these two there is no delimiter; the second is one. */
+	/** The range between these two holds no delimiter; the second is the position of one. */
 	#from = 0;
 	#at = -1;
-	/** The part `#number` of what begins at `#whole` goes from `#part` to `#partEnd`, or ends before. */
+	/** Part `#number` of the text that begins at `#whole` extends from `#part` to `#partEnd`, or ends before. */
 	#whole = -1;
 	#number = 0;
 	#part = 0;
 	#partEnd = 0;
-	/** The part found last. */
+	/** The part that was found last. */
 	from = 0;
 	to = 0;
 
-	/** An empty delimiter is found nowhere. */
+	/** An empty delimiter is never found. */
 	constructor(text: string, delimiter: string) {
 		this.#text = text;
 		this.#delimiter = delimiter;
 		if (delimiter === '') this.#at = nowhere;
 	}
 
-	/** The offset of the first delimiter at or behind `position`; very large when there is none. */
+	/** Returns the offset of the first delimiter at or after `position`; very large when there is none. */
 	next(position: number): number {
 		return position >= this.#from && position <= this.#at ? this.#at : this.#search(position);
 	}
@@ -76,7 +75,7 @@ export class DelimiterScan {
 		return from < this.to;
 	}
 
-	/** How many parts the text from `start` to `end` has. */
+	/** Counts the parts of the text from `start` to `end`. */
 	count(start: number, end: number): number {
 		let parts = 1;
 		for (let at = this.next(start); at < end; at = this.next(at + 1)) parts += 1;

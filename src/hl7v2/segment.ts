@@ -4,7 +4,7 @@ import type { Delimiters } from './delimiters.ts';
 import { unescapeText } from './escape.ts';
 import { DelimiterScan } from './scan.ts';
 
-/** A text in which segments lie, one character a byte, and the searches in it. */
+/** A text that holds segments, one character for each byte, with the searches in it. */
 export class ScannedText {
 	readonly text: string;
 	readonly repetition: DelimiterScan;
@@ -12,7 +12,7 @@ export class ScannedText {
 	readonly subcomponent: DelimiterScan;
 	readonly escape: DelimiterScan;
 
-	/** The text is cut from a large one: what is read from it is copied, so as not to keep that alive. */
+	/** True when the text is part of a large one. Strings read from it are copied, so that they do not keep the large one in memory. */
 	readonly copies: boolean;
 
 	constructor(text: string, delimiters: Delimiters, copies: boolean) {
@@ -25,19 +25,19 @@ export class ScannedText {
 	}
 }
 
-/** What the segments of a message share. */
+/** The data that the segments of a message share. */
 export interface Source {
 	readonly delimiters: Delimiters;
-	/** Only ASCII without NUL: values need no decoding. */
+	/** True when the message is ASCII without NUL, so that values need no decoding. */
 	readonly plain: boolean;
 	readonly hasNul: boolean;
-	/** A field that is read has no more repetitions. */
+	/** The largest number of repetitions in a field that is read. */
 	readonly repetitionsMax: number;
 	resolved(): ResolvedCharset;
 	sequenceOf(segment: Segment): number;
 }
 
-/** A string that was read may keep a text of this size alive; from a larger one every string is a copy. */
+/** A string that was read may keep a text of up to this size in memory. From a larger text every string is a copy. */
 export const sharedTextMax = 16 * 1024;
 /** V8 copies substrings shorter than this anyway; longer ones point into their parent and keep it alive. */
 const slicedLengthMin = 13;
@@ -45,7 +45,7 @@ const slicedLengthMin = 13;
 const quote = 0x22;
 const nullValue = '""';
 
-/** One segment: fields are found when first asked for, and decoded when read. Numbers are the standard's, from 1. */
+/** One segment. Fields are found at their first access and decoded when they are read. Numbers are the standard's, from 1. */
 export class Segment {
 	readonly id: string;
 	/** Position in the message, from 0. */
@@ -174,7 +174,7 @@ export class Segment {
 		return this.#to - this.#from === 2 && text.charCodeAt(this.#from) === quote && text.charCodeAt(this.#from + 1) === quote;
 	}
 
-	/** Sets the part to a field; false when that is empty or absent. */
+	/** Selects a field; returns false when it is empty or absent. */
 	#findField(field: number): boolean {
 		const number = field - this.#shift;
 		if (number < 1) return false;
@@ -185,9 +185,9 @@ export class Segment {
 		return this.#from < this.#to;
 	}
 
-	/** Extends the offsets up to one; undefined when the segment ends before. */
+	/** Extends the offsets up to one; returns undefined when the segment ends before. */
 	#findOffsets(wanted: number): number[] | undefined {
-		// Room for the usual segment: an array that grows is copied each time.
+		// There is room for the usual segment, because an array that grows is copied each time.
 		this.#offsets ??= [this.#start, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 		const offsets = this.#offsets;
 		const { text } = this.#scanned;
@@ -212,7 +212,7 @@ export class Segment {
 		return this.#narrow(repetitions, repetition) && this.#narrow(components, component - 1);
 	}
 
-	/** Narrows the part to one of those that a delimiter separates; false when that is empty or absent. */
+	/** Narrows the selection to one of the parts that a delimiter separates; returns false when that is empty or absent. */
 	#narrow(scan: DelimiterScan, number: number): boolean {
 		if (!scan.part(this.#from, this.#to, number)) return false;
 		this.#from = scan.from;

@@ -1,7 +1,7 @@
 import type { Hl7v2Event } from './event.ts';
 import { patientAndVisit } from './visit.ts';
 
-/** Update patient information (v2.5.1 §3.3.8). It does not say how the visit stands, so its status stays. */
+/** Update patient information (v2.5.1 §3.3.8). It does not state the status of the visit, so the status stays. */
 export const adtA08: Hl7v2Event = {
 	messageType: 'ADT^A08',
 	always: true,

@@ -5,7 +5,7 @@ import type { Context } from '../segments/context.ts';
 import { requiredIdentifiers, requirePid } from '../segments/pid.ts';
 import type { Hl7v2Event } from './event.ts';
 
-/** Unlink patient information (v2.5.1 §3.3.37): two PID segments, whose link by a merge is undone. */
+/** Unlink patient information (v2.5.1 §3.3.37): it has two PID segments and undoes their merge. */
 export const adtA37: Hl7v2Event = {
 	messageType: 'ADT^A37',
 	always: false,

@@ -12,7 +12,7 @@ import { adtA40 } from './adt-a40.ts';
 import type { Hl7v2Event } from './event.ts';
 import { oruR01 } from './oru-r01.ts';
 
-/** Every message type that is understood. A further one is a file and a row here. */
+/** All supported message types. To add one, add a file and a row here. */
 export const events: readonly Hl7v2Event[] = [
 	adtA01,
 	adtA04,

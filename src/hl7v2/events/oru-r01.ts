@@ -95,7 +95,7 @@ class ResultReading {
 		return this.#changes;
 	}
 
-	/** A known patient is not updated: the result system is not where demographics are kept. */
+	/** A known patient is not updated, because a result system is not the source of demographics. */
 	#openPatient(pid: Segment): void {
 		this.#closePatient();
 		this.#pid = pid;
@@ -133,7 +133,7 @@ class ResultReading {
 		this.#group = undefined;
 	}
 
-	/** What is said of the patient may stand anywhere behind the PID; nothing is refused for it. */
+	/** Facts about the patient may be anywhere after the PID. They never cause a refusal. */
 	#collect(id: keyof PatientGroup, segment: Segment): void {
 		if (this.#patient === undefined) {
 			this.#context.flag('segment-skipped', `${nameOf(segment)} was left out: it stands before any PID`);

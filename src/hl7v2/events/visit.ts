@@ -7,7 +7,7 @@ import { addDemographics, itemChanges, patientGroup } from '../segments/patient-
 import { flagFurtherPatients, patientChange, requirePid } from '../segments/pid.ts';
 import { type EncounterOptions, encounterChange } from '../segments/pv1.ts';
 
-/** What ADT events about one patient and one visit have in common: PID, and PV1 when the message has it. */
+/** Returns the changes that ADT events about one patient and one visit share: PID, and PV1 if the message has it. */
 export function patientAndVisit(
 	message: Message,
 	known: PatientChange['known'],
@@ -28,7 +28,7 @@ export function patientOnly(message: Message, context: Context): Change[] {
 	return withGroup(message, patientChange(pid, 0, { known: 'update' }, context), undefined, context);
 }
 
-/** Adds what the message says of the patient beside PID and PV1. */
+/** Adds the facts about the patient beside PID and PV1. */
 function withGroup(message: Message, patient: PatientChange, encounter: EncounterChange | undefined, context: Context): Change[] {
 	const group = patientGroup(message);
 	addDemographics(patient, group, context);

@@ -20,8 +20,9 @@ const initial: ResourcePatch = {
 };
 
 /**
- * AL1 (v2.5.1 §3.4.6) as AllergyIntolerance, as a snapshot. Undefined, and flagged, without an allergen. It is the
- * patient's, whatever the visit: each visit states it anew.
+ * Converts AL1 (v2.5.1 §3.4.6) to AllergyIntolerance, as a snapshot. Undefined, and flagged, without an allergen. It belongs to the patient
+ * and not to
+ * a visit, because each visit states it again.
  */
 export function allergyChange(al1: Segment, patient: number, context: Context): ItemChange | undefined {
 	const code = codeableConcept(al1, 3);
@@ -43,7 +44,7 @@ interface Kind {
 	type?: string;
 }
 
-/** Table 0127 (v2-to-FHIR concept maps), and the words that senders write in its place. */
+/** Table 0127 (v2-to-FHIR concept maps), and words that senders write instead. */
 const kinds: Readonly<Record<string, Kind>> = {
 	AA: { category: 'biologic', type: 'allergy' },
 	DA: { category: 'medication', type: 'allergy' },
@@ -57,7 +58,7 @@ const kinds: Readonly<Record<string, Kind>> = {
 	FOOD: { category: 'food' },
 };
 
-/** AL1-2: the category and the type, and the code itself beside them. */
+/** Reads AL1-2: the category and the type, with the code itself. */
 function allergenType(elements: Record<string, Json>, al1: Segment, context: Context): void {
 	const { absent, concept, known } = listed(al1, 2, '0127', kinds, context);
 	if (absent) return;
@@ -78,7 +79,7 @@ const severities: Readonly<Record<string, Severity>> = {
 	U: { criticality: 'unable-to-assess' },
 };
 
-/** AL1-4: the criticality, and the code itself beside it. */
+/** Reads AL1-4: the criticality, with the code itself. */
 function severity(elements: Record<string, Json>, al1: Segment, context: Context): void {
 	const { absent, concept, known } = listed(al1, 4, '0128', severities, context);
 	if (absent) return;
@@ -87,9 +88,9 @@ function severity(elements: Record<string, Json>, al1: Segment, context: Context
 }
 
 interface Listed<T> {
-	/** The field says nothing: what is known stays. */
+	/** The field is empty, so the known value stays. */
 	absent: boolean;
-	/** The code as sent; undefined when the field is `""`. */
+	/** Returns the code as sent; undefined when the field is `""`. */
 	concept: CodeableConcept | undefined;
 	known: T | undefined;
 }

@@ -8,7 +8,7 @@ import { failureAt, nameOf } from './context.ts';
  */
 export const attachmentUrl = 'http://hl7.org/fhir/5.0/StructureDefinition/extension-Observation.value';
 
-/** Table 0291 and MIME subtypes → media type; what is not listed has none. */
+/** Maps table 0291 and MIME subtypes to media types. Others have none. */
 const mediaTypes: Readonly<Record<string, string>> = {
 	PDF: 'application/pdf',
 	HTML: 'text/html',
@@ -62,7 +62,7 @@ function refuseImage(obx: Segment, contentType: string | undefined, isImageType:
 	throw failureAt('business-rule', obx, 5, `${nameOf(obx)}-5 carries an image: HL7 imports no images, they arrive through DICOM`);
 }
 
-/** ED; undefined when it has no data. @throws Failure an image, or data that is not in its encoding */
+/** Converts ED; undefined when it has no data. @throws Failure an image, or data that is not in its encoding */
 export function encapsulatedData(obx: Segment, repetition: number): Extension | undefined {
 	const type = obx.text(5, 2, repetition).trim();
 	const subtype = obx.text(5, 3, repetition).trim();
@@ -71,7 +71,7 @@ export function encapsulatedData(obx: Segment, repetition: number): Extension | 
 	const isImage = (imageTypes.has(type.toUpperCase()) || type.toUpperCase() === 'IMAGE') && data !== '';
 	refuseImage(obx, contentType, isImage);
 	if (data === '') return undefined;
-	// att-1: data has a type, if only that of bytes.
+	// Data must have a type (att-1); the type of plain bytes is enough.
 	const attachment: Attachment = { contentType: contentType ?? 'application/octet-stream' };
 	attachment.data = base64Of(obx, obx.text(5, 4, repetition), data);
 	refuseImage(obx, undefined, holdsImage(attachment.data));
@@ -91,10 +91,10 @@ export function referencePointer(obx: Segment, repetition: number): Extension | 
 	return { url: attachmentUrl, valueAttachment: attachment };
 }
 
-/** How JPEG, PNG, GIF, TIFF (of either byte order) and DICOM (PS3.10 §7.1, behind its preamble) files begin, as Latin-1. */
+/** The beginnings of JPEG, PNG, GIF, TIFF (in either byte order) and DICOM (PS3.10 §7.1, after its preamble) files, as Latin-1. */
 const imageSignatures = ['\xff\xd8\xff', '\x89PNG\r\n\x1a\n', 'GIF87a', 'GIF89a', 'II*\0', 'MM\0*'];
 const dicomPreamble = 128;
-/** In base64, of the first 132 bytes. */
+/** The base64 length of the first 132 bytes. */
 const signatureLength = 176;
 
 function holdsImage(base64: string): boolean {

@@ -5,7 +5,7 @@ import type { Context } from './context.ts';
 /** The types that onset[x] of Condition and AllergyIntolerance, and performed[x] of Procedure, may have. */
 const types = ['DateTime', 'Age', 'Period', 'Range', 'String'] as const;
 
-/** A choice element has one type (FHIR R4 §2.24.0.3): what stood under another goes. Null removes it whatever its type. */
+/** Sets a choice element, which has one type (FHIR R4 §2.24.0.3): a value of another type is removed. Null removes it whatever its type. */
 export function setChoice(elements: Record<string, Json>, name: string, type: (typeof types)[number], value: Json): void {
 	for (const other of types) elements[`${name}${other}`] = null;
 	for (const primitive of ['DateTime', 'String']) elements[`_${name}${primitive}`] = null;

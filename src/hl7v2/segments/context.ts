@@ -4,10 +4,10 @@ import type { Hl7v2Policy } from '#record/delivery.ts';
 import type { Flag } from '#record/flag.ts';
 import type { Segment } from '../message.ts';
 
-/** Flags of one message that are kept; a thousand OBX of one fault need no thousand flags. */
+/** The largest number of flags kept for one message: a thousand OBX with one fault need no thousand flags. */
 const flagsMax = 50;
 
-/** What interpreting one message needs beside its segments. */
+/** The state that is needed, beside the segments, to interpret one message. */
 export class Context {
 	readonly policy: Hl7v2Policy;
 	/** Offset of MSH-7, by which times without one are read (v2.5.1 §2.A.22); `Z` when it has none. */
@@ -25,7 +25,7 @@ export class Context {
 		if (this.flags.length < flagsMax) this.flags.push({ code, text });
 	}
 
-	/** A field that holds a time; undefined when it has no content, and flagged when that is not a time. */
+	/** Reads a field with a time. Undefined when it is empty; also undefined, and flagged, when it is no time. */
 	time(segment: Segment, field: number): string | undefined {
 		const text = segment.text(field).trim();
 		if (text === '') return undefined;
@@ -34,7 +34,7 @@ export class Context {
 		return value;
 	}
 
-	/** Notes a value that was left out because it is not of its type. */
+	/** Flags a value that was left out because it is not of its type. */
 	unreadable(segment: Segment, field: number, rule: string): void {
 		this.flag('unreadable-value', `${nameOf(segment)}-${field} ${rule}`);
 	}

@@ -30,7 +30,7 @@ const category: CodeableConcept[] = [
 	},
 ];
 
-/** Con-4 and con-5: what was entered in error has no clinical status, and so no end either. */
+/** A condition entered in error has no clinical status (con-5), and so no abatement either (con-4). */
 const withdrawal: ResourcePatch = {
 	elements: {
 		verificationStatus: verification('entered-in-error'),
@@ -42,13 +42,10 @@ const withdrawal: ResourcePatch = {
 	parts: {},
 };
 
-/** Table 0052: how certain a diagnosis of the type is. */
+/** Table 0052: the certainty of a diagnosis of the type. */
 const certainties: Readonly<Record<string, string>> = { A: 'provisional', W: 'provisional', F: 'confirmed' };
 
-/**
- * DG1 (v2.5.1 §6.5.2) as Condition, as a snapshot. Undefined, and flagged, when it has neither an identifier nor says
- * what was diagnosed.
- */
+/** Converts DG1 (v2.5.1 §6.5.2) to Condition, as a snapshot. Undefined, and flagged, when it has neither an identifier nor a diagnosis. */
 export function diagnosisChange(dg1: Segment, { patient, encounter }: ItemOwner, context: Context): ItemChange | undefined {
 	const identifier = uncheckedIdentifier(dg1, 20);
 	const coded = codeableConcept(dg1, 3, 0, codingSystem(dg1.text(2)));
@@ -64,13 +61,13 @@ export function diagnosisChange(dg1: Segment, { patient, encounter }: ItemOwner,
 	return { ...target, patch, initial: initialOf(identifier), unknown: 'create' };
 }
 
-/** A final diagnosis speaks last, so that it wins over the admitting one of the same code; what is withdrawn comes first. */
+/** Sorts the final diagnosis last, so that it wins over the admitting one of the same code. Withdrawn ones come first. */
 export function diagnosisRank(dg1: Segment): number {
 	if (dg1.text(21).trim().toUpperCase() === 'D') return 0;
 	return dg1.text(6).trim().toUpperCase() === 'F' ? 2 : 1;
 }
 
-/** The identifier is what the condition is recognised by: it never changes. */
+/** The identifier identifies the condition, so it never changes. */
 function initialOf(identifier: EntityIdentifier | undefined): ResourcePatch {
 	const numbers = identifier === undefined ? {} : { identifier: [typedIdentifier(identifier)] };
 	return { elements: { ...numbers, clinicalStatus, category }, parts: {} };

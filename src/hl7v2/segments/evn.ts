@@ -1,7 +1,7 @@
 import type { Message } from '../message.ts';
 import type { Context } from './context.ts';
 
-/** When the event took place: EVN-6, else EVN-2, when it was recorded. Undefined without either. */
+/** Returns the time of the event: EVN-6, else EVN-2, the time of its recording. Undefined without either. */
 export function eventTime(message: Message, context: Context): string | undefined {
 	const evn = message.first('EVN');
 	if (evn === undefined) return undefined;

@@ -6,16 +6,18 @@ import type { Segment } from '../message.ts';
 import type { Context } from './context.ts';
 import type { EntityIdentifier } from './datatypes/ei.ts';
 
-/** Whom and which visit a segment speaks of: refs of changes of the same set. */
+/** The patient and visit of a segment: refs of changes of the same set. */
 export interface ItemOwner {
 	patient: number;
 	encounter: number | undefined;
 }
 
 /**
- * What an item is recognised by within its patient: its identifier, else its first code, else its text without regard to
- * case and spacing; code and text together with `time`, where that tells one from another. Undefined when it has none of
- * them. The kinds are told apart by a word and a space, which no system's URI has.
+ * Returns the key that identifies an item within its patient: its identifier, else its first code, else its text without regard to case and
+ * spacing.
+ * A code or text is combined with `time`, if that distinguishes items. Undefined when it has none of them. The kinds of keys are
+ * distinguished by a
+ * word and a space, which no system's URI has.
  */
 export function itemKey(identifier: EntityIdentifier | undefined, concept: CodeableConcept | undefined, time = ''): string | undefined {
 	if (identifier !== undefined) return identifierItem(identifier);
@@ -34,13 +36,13 @@ function conceptKey(concept: CodeableConcept | undefined, time: string): string 
 }
 
 export interface DescribedCode {
-	/** Undefined when neither field says what it is. */
+	/** Undefined when neither field states a code or text. */
 	concept: CodeableConcept | undefined;
-	/** The patch of the element `code`. */
+	/** Builds the patch of the element `code`. */
 	elements: Record<string, Json>;
 }
 
-/** A code (CWE), and in another field its description (ST), which is its text. `coded` is the code as read. */
+/** Combines a code (CWE) with its description (ST) in another field, which is its text. `coded` is the code as read. */
 export function describedCode(segment: Segment, field: number, coded: CodeableConcept | undefined, description: string): DescribedCode {
 	if (coded !== undefined) {
 		const concept = description === '' ? coded : { ...coded, text: description };
@@ -51,7 +53,7 @@ export function describedCode(segment: Segment, field: number, coded: CodeableCo
 	return { concept, elements: concept === undefined ? {} : { 'code.text': description } };
 }
 
-/** Table 0206, segment action code (DG1-21, PR1-20): whether the segment takes back what an earlier one stated. */
+/** Tells by table 0206, segment action code (DG1-21, PR1-20), whether the segment withdraws an earlier statement. */
 export function isWithdrawn(segment: Segment, field: number, context: Context): boolean {
 	const code = segment.text(field).trim().toUpperCase();
 	if (code === 'D') return true;

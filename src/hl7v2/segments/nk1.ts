@@ -14,8 +14,9 @@ import { administrativeGender } from './pid.ts';
 import { relationships } from './relationship-codes.ts';
 
 /**
- * NK1 (v2.5.1 §3.4.5) as Patient.contact: all those of a message are the whole list. Null when they only delete,
- * undefined when they say nothing. The element ids tell them from contacts that others wrote.
+ * Converts NK1 (v2.5.1 §3.4.5) to Patient.contact: all NK1 of a message are the whole list. Null when they only delete, undefined when they
+ * state
+ * nothing. The element ids distinguish them from contacts of other sources.
  */
 export function contacts(segments: readonly Segment[], context: Context): JsonObject[] | null | undefined {
 	const list: JsonObject[] = [];
@@ -36,7 +37,7 @@ function isDeletion(nk1: Segment): boolean {
 
 const relationshipTable = v2Table('0063');
 
-/** Undefined without what a contact must have (FHIR R4 Patient, pat-1). */
+/** Undefined when a required part of a contact is missing (FHIR R4 Patient, pat-1). */
 function contactOf(nk1: Segment, context: Context): JsonObject | undefined {
 	const { zone } = context;
 	const name = humanNames(nk1, 2, zone)[0];

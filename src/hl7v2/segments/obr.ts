@@ -11,7 +11,7 @@ import { codeableConcept } from './datatypes/cwe.ts';
 import { type EntityIdentifier, entityIdentifier, typedIdentifier } from './datatypes/ei.ts';
 import { orderKeyOf } from './order-number.ts';
 
-/** What the order says of each of its observations. */
+/** The facts of the order that apply to each of its observations. */
 export interface OrderContext {
 	filler: EntityIdentifier | undefined;
 	placer: EntityIdentifier | undefined;
@@ -26,7 +26,7 @@ export interface OrderContext {
 	category: CodeableConcept[] | undefined;
 	/** OBR-15 (before 2.7); SPM, where there is one, says more. */
 	specimen: Reference | undefined;
-	/** OBR-32: who stands for the result when the OBX names nobody. */
+	/** OBR-32: the responsible interpreter when the OBX names nobody. */
 	interpreter: Reference | undefined;
 	basedOn: Reference[] | undefined;
 	/** OBR-25: for an OBX without OBX-11. */
@@ -55,7 +55,7 @@ export function orderContext(orc: Segment | undefined, obr: Segment | undefined,
 	};
 }
 
-/** What stands before the first order: observations of the patient (PATIENT_OBSERVATION, v2.8). */
+/** The context of observations before the first order, which belong to the patient (PATIENT_OBSERVATION, v2.8). */
 export const noOrder: OrderContext = {
 	filler: undefined,
 	placer: undefined,

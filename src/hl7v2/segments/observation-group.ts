@@ -12,13 +12,13 @@ import { joinedText } from './obx-value.ts';
 import { numbered, type Ordinals } from './ordinals.ts';
 import type { ReportReading } from './report.ts';
 
-/** The observations of one order (or of a patient, before the first order), with what hangs on them. */
+/** The observations of one order (or of a patient, before the first order), with their dependent segments. */
 export class ObservationGroup {
 	readonly #order: OrderContext;
 	readonly #context: Context;
 	readonly #report: ReportReading | undefined;
 	readonly #observed: Observed[] = [];
-	/** NTE behind ORC or OBR: they go to the first observation. */
+	/** NTE after ORC or OBR belong to the first observation. */
 	#orderNotes: JsonObject[] = [];
 	#lastOrderNote: Segment | undefined;
 	#specimen: Reference | undefined;
@@ -26,22 +26,23 @@ export class ObservationGroup {
 	#open: Observed | undefined;
 	#skipped = false;
 
-	/** `report`: what the OBR says, where there is one. */
+	/** `report` holds the facts of the OBR, if there is one. */
 	constructor(order: OrderContext, context: Context, report?: ReportReading) {
 		this.#order = order;
 		this.#context = context;
 		this.#report = report;
 	}
 
-	/** ZDS, IPC: they name the study. */
+	/** ZDS and IPC name the study. */
 	addStudy(segment: Segment): void {
 		if (this.#report) this.#report.addStudy(segment);
 		else this.#context.flag('segment-skipped', `${nameOf(segment)} stands behind no OBR and was left out`);
 	}
 
 	/**
-	 * SPM stands behind the observations of its order (v2.5.1 §7.3.1), and observations of its own behind it: the first
-	 * one speaks for what stood before it, each for what follows.
+	 * SPM follows the observations of its order (v2.5.1 §7.3.1), and may be followed by observations of its own. The first one applies to
+	 * the
+	 * observations before it, each one to those after it.
 	 */
 	setSpecimen(specimen: Reference | undefined): void {
 		this.#open = undefined;
@@ -82,7 +83,7 @@ export class ObservationGroup {
 		}
 	}
 
-	/** The group's changes; `ordinals` runs through the whole message. */
+	/** Returns the group's changes; `ordinals` counts through the whole message. */
 	changes(patient: number, encounter: number | undefined, ordinals: Ordinals): (ObservationChange | DiagnosticReportChange)[] {
 		this.#giveNotesToFirst();
 		const { order } = this.#order;
@@ -123,7 +124,7 @@ function addNotes(resource: JsonObject, notes: JsonObject[]): void {
 	resource['note'] = [...((resource['note'] ?? []) as JsonObject[]), ...notes];
 }
 
-/** A text of empty lines is no value: FHIR strings are not blank. */
+/** A text of empty lines is no value, because FHIR strings are not blank. */
 function blankless(resource: JsonObject): JsonObject {
 	const value = resource['valueString'];
 	if (typeof value === 'string' && value.trim() === '') delete resource['valueString'];
@@ -132,14 +133,15 @@ function blankless(resource: JsonObject): JsonObject {
 
 const dotted = /^\d+(?:\.\d+)*$/;
 
-/** A dotted sub-id without the zeros that IHE PCD pads it with: `1.1.0.0` stands for the whole of `1.1`. */
+/** Returns a dotted sub-id without the zeros with which IHE PCD pads it: `1.1.0.0` stands for the whole of `1.1`. */
 function pathOf(subId: string): string | undefined {
 	return dotted.test(subId) ? subId.replace(/(?:\.0+)+$/, '') : undefined;
 }
 
 /**
- * Dotted sub-ids are a containment tree (IHE PCD TF-2 §B.8): an observation lists as members those whose nearest
- * ancestor it is. By index of the head. Sub-ids without dots name no head, so they form no panel.
+ * Builds the containment tree of dotted sub-ids (IHE PCD TF-2 §B.8): an observation lists as members those whose nearest ancestor it is, by
+ * index of
+ * the head. Sub-ids without dots name no head, so they form no panel.
  */
 function membersOf(observed: readonly Observed[], items: readonly string[]): Map<number, string[]> {
 	const members = new Map<number, string[]>();

@@ -6,11 +6,11 @@ import { alternateCode } from './datatypes/alternate-codes.ts';
 export interface ResultStatus {
 	/** FHIR Observation.status. */
 	status: string;
-	/** Code of data-absent-reason, where the status itself says why there is no value. */
+	/** Code of data-absent-reason, if the status itself explains why there is no value. */
 	absent?: string;
-	/** FHIR has no status that says as much: the code of the table is kept beside it. */
+	/** True when FHIR has no equivalent status, so the code of the table is kept beside it. */
 	coarser?: true;
-	/** The code may come without the result it is about, which is then left as it was. */
+	/** True when the code may come without its result, which then stays unchanged. */
 	restates?: true;
 }
 

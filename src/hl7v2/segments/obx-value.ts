@@ -11,7 +11,7 @@ import { codeableConcept } from './datatypes/cwe.ts';
 import { numeric, quantity, range, type Unit, type Value } from './quantity.ts';
 import { sampledData, structuredNumeric } from './structured-value.ts';
 
-/** Reads one repetition of OBX-5 as its type says; undefined when it is not of that type. */
+/** Reads one repetition of OBX-5 by its type; undefined when it is not of that type. */
 type Reader = (obx: Segment, repetition: number, unit: Unit, context: Context) => Value | undefined;
 
 const element = (name: string, value: Json | undefined): Value | undefined => (value === undefined ? undefined : { element: name, value });
@@ -22,7 +22,7 @@ const dateTime: Reader = (obx, repetition, _unit, context) =>
 	element('valueDateTime', toDateTime(obx.text(5, 1, repetition), context.zone));
 const date: Reader = (obx, repetition) => element('valueDateTime', toDate(obx.text(5, 1, repetition)));
 const time: Reader = (obx, repetition) => element('valueTime', toTime(obx.text(5, 1, repetition)));
-/** A composite that FHIR's value[x] has no type for, as people read it. */
+/** Renders a composite for people when FHIR's value[x] has no type for it. */
 const composite: Reader = (obx, repetition) => element('valueString', readable(obx, repetition));
 const text: Reader = (obx, repetition) => element('valueString', obx.display(5, repetition) || undefined);
 
@@ -53,7 +53,7 @@ const valueRange: Reader = (obx, repetition) => {
 	return element('valueString', high === '' ? low : `${low}-${high}`);
 };
 
-/** Value types (table 0125 and its later additions) that are read; any other refuses the message. */
+/** Supported value types (table 0125 and its later additions). Any other type refuses the message. */
 const readers: Readonly<Record<string, Reader>> = {
 	NM: numericReader,
 	SN: structuredNumeric,
@@ -99,7 +99,7 @@ function readable(obx: Segment, repetition: number): string | undefined {
 
 const textTypes: ReadonlySet<string> = new Set(['ST', 'TX', 'FT']);
 const numericTypes: ReadonlySet<string> = new Set(['NM', 'SN']);
-/** The types whose empty repetition or missing data is no fault. */
+/** Types for which an empty repetition or missing data is no fault. */
 const attachmentTypes: ReadonlySet<string> = new Set(['ED', 'RP']);
 
 function isText(type: string): boolean {
@@ -118,7 +118,7 @@ export function checkedType(obx: Segment): string {
 	throw failureAt('table-value', obx, 2, `OBX-2 names the value type${named}, which is not supported (${nameOf(obx)})`);
 }
 
-/** What OBX-5 adds to an Observation: nothing, a value, or components for repetitions. */
+/** Returns the value elements of an Observation from OBX-5: none, a value, or components for repetitions. */
 export function observedValue(obx: Segment, type: string, unit: Unit, context: Context): JsonObject {
 	if (!hasValue(obx)) return {};
 	if (type === '') {
@@ -137,7 +137,7 @@ export function observedValue(obx: Segment, type: string, unit: Unit, context: C
 	return further.length === 0 ? asElement(first) : { component: values.map(asElement) };
 }
 
-/** OBX-5 has something in it that is not `""`. */
+/** Tells whether OBX-5 has content other than `""`. */
 export function hasValue(obx: Segment): boolean {
 	return obx.isPresent(5) && obx.display(5) !== '';
 }
@@ -158,7 +158,7 @@ function asElement(value: Value): JsonObject {
 	return 'extension' in value ? { extension: [value.extension] } : { [value.element]: value.value };
 }
 
-/** Repetitions of a text are its lines. */
+/** Joins the repetitions of a text, which are its lines. */
 export function joinedText(obx: Segment): string {
 	const repetitions = obx.repetitions(5);
 	if (repetitions <= 1) return obx.display(5, 0);

@@ -12,12 +12,12 @@ import { originalStatus, type ResultStatus, resultStatus } from './observation-s
 import { checkedType, hasValue, isNumeric, observedValue } from './obx-value.ts';
 import { referenceRange, unitOf } from './quantity.ts';
 
-/** One OBX as read. TX and FT lines that belong together become one (see observation-group.ts). */
+/** One OBX after reading. TX and FT lines that belong together become one (see observation-group.ts). */
 export interface Observed {
 	obx: Segment;
 	/** OBX-2; '' when empty. */
 	type: string;
-	/** OBX-3 (else OBR-4) and OBX-4: what it is within its order. */
+	/** The key within its order: OBX-3 (else OBR-4) and OBX-4. */
 	item: string;
 	subId: string;
 	status: string;
@@ -27,8 +27,8 @@ export interface Observed {
 }
 
 /**
- * An OBX as Observation; undefined, and flagged, when it says neither what was observed nor a value.
- * @throws Failure OBX-2 that is not supported; OBX-3 missing beside a value; an image
+ * Converts an OBX to Observation. Undefined, and flagged, when it states neither what was observed nor a value.
+ * @throws Failure for an unsupported OBX-2, for a missing OBX-3 beside a value, and for an image
  */
 export function readObx(obx: Segment, order: OrderContext, specimen: Reference | undefined, context: Context): Observed | undefined {
 	const type = checkedType(obx);
@@ -74,7 +74,7 @@ function put(resource: JsonObject, element: string, value: Json | undefined): vo
 	if (value !== undefined) resource[element] = value;
 }
 
-/** A component has a code of its own (R4: 1..1); the repetitions of OBX-5 are all of what OBX-3 names. */
+/** A component has a code of its own (R4: 1..1). All repetitions of OBX-5 have the meaning of OBX-3. */
 function addValue(resource: JsonObject, value: JsonObject, code: CodeableConcept): void {
 	for (const name in value) if (name !== 'extension' && name !== 'component') resource[name] = value[name] as Json;
 	const components = value['component'];
@@ -155,7 +155,7 @@ function device(obx: Segment): Json | undefined {
 	return equipment && { type: 'Device', identifier: typedIdentifier(equipment) };
 }
 
-/** Stable from message to message: the first code with its system, else the text, and the sub-id. */
+/** Returns a key that is stable from message to message: the first code with its system, else the text, and the sub-id. */
 function itemOf(code: CodeableConcept, subId: string): string {
 	const coding = code.coding?.[0];
 	const what = coding === undefined ? `|${code.text ?? ''}` : `${coding.system ?? ''}|${coding.code ?? ''}`;

@@ -19,8 +19,9 @@ export function sendingApplication(message: Message): string {
 }
 
 /**
- * What the observations of an order are filed under: the filler's number, else the placer's. Marks are set off by a
- * space, which no authority's URI has: a placer's number is never taken for a filler's, nor an application for an authority.
+ * Returns the key of an order for its observations: the filler's number, else the placer's. A word and a space, which no authority's URI
+ * has, mark the
+ * kind: so a placer's number is never taken for a filler's, nor an application for an authority.
  */
 export function orderKeyOf(
 	filler: EntityIdentifier | undefined,

@@ -12,12 +12,12 @@ import { procedureChange } from './pr1.ts';
 
 const ids = ['PD1', 'NK1', 'AL1', 'DG1', 'PR1'] as const;
 
-/** What a message says of one patient beside PID and PV1, by segment id, wherever it stands. */
+/** The segments about one patient beside PID and PV1, by segment id, wherever they are. */
 export type PatientGroup = Partial<Record<(typeof ids)[number], Segment[]>>;
 
 const nothing: PatientGroup = {};
 
-/** Of a message about one patient. Behind a second PID the segments are that one's, which is left out. */
+/** Collects the segments of a message about one patient. Segments after a second PID belong to that one and are left out. */
 export function patientGroup(message: Message): PatientGroup {
 	let group = nothing;
 	for (const id of ids) {
@@ -29,7 +29,7 @@ export function patientGroup(message: Message): PatientGroup {
 	return group;
 }
 
-/** Adds to the patient what PD1 (the first of them) and NK1 say. */
+/** Adds the facts of PD1 (the first of them) and NK1 to the patient. */
 export function addDemographics({ patch }: PatientChange, { PD1, NK1 }: PatientGroup, context: Context): void {
 	const pd1 = PD1?.[0];
 	if (pd1) {
@@ -44,7 +44,7 @@ function addParts({ parts }: ResourcePatch, element: string, more: ResourcePatch
 	if (more) parts[element] = { ...parts[element], ...more };
 }
 
-/** What AL1, DG1 and PR1 state: one change for each thing, though several segments speak of it. */
+/** Returns the changes that AL1, DG1 and PR1 state: one for each item, even if several segments state it. */
 export function itemChanges(group: PatientGroup, owner: ItemOwner, context: Context): ItemChange[] {
 	if (group === nothing) return [];
 	const { AL1 = [], DG1 = [], PR1 = [] } = group;
@@ -65,8 +65,9 @@ export function itemChanges(group: PatientGroup, owner: ItemOwner, context: Cont
 }
 
 /**
- * Of segments that speak of the same thing the later one wins field by field; reactions of one allergen are all of it. What
- * one withdraws and a later one states is stated.
+ * Joins segments about the same item: later fields win, and reactions to one allergen are combined. An item that one segment withdraws and
+ * a later
+ * one states is stated.
  */
 function joined(changes: readonly ItemChange[]): ItemChange {
 	const last = changes.at(-1);

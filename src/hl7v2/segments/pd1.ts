@@ -7,7 +7,7 @@ import { organizations, practitioners } from './datatypes/xcn.ts';
 
 type Parts = ResourcePatch['parts'][string];
 
-/** Where a Patient says who looks after it: PD1-3, the primary facility, and PD1-4, the primary care provider. */
+/** Returns the patient's caregivers: PD1-3, the primary facility, and PD1-4, the primary care provider. */
 export function generalPractitioners(pd1: Segment): Parts | undefined {
 	const parts: Parts = {};
 	setPart(parts, 'PD1-3', pd1, 3, marked('PD1-3', pd1.isPresent(3) ? organizations(pd1, 3) : []));
@@ -16,7 +16,7 @@ export function generalPractitioners(pd1: Segment): Parts | undefined {
 	return undefined;
 }
 
-/** The element id keeps them apart from those that others wrote. */
+/** The element id distinguishes them from those of other sources. */
 function marked(field: string, references: readonly Reference[]): JsonObject[] {
 	return references.map((reference, index) => ({ id: `${field}.${index + 1}`, ...reference }));
 }

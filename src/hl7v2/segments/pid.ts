@@ -163,7 +163,7 @@ function deceased(elements: Record<string, Json>, pid: Segment, context: Context
 	});
 }
 
-/** A field that is Y or N; beside a precise value nobody looks at it. */
+/** Reads a field that is Y or N. It is ignored beside a precise value. */
 function flagIn(pid: Segment, field: number, precise: Json | undefined, context: Context): boolean | null | undefined {
 	if ((precise !== undefined && precise !== null) || !pid.isPresent(field)) return undefined;
 	if (pid.isNull(field)) return null;
@@ -172,7 +172,7 @@ function flagIn(pid: Segment, field: number, precise: Json | undefined, context:
 	return flag;
 }
 
-/** ADT messages of one patient carry one PID; another one would be lost in silence. */
+/** Refuses a second PID in an ADT message about one patient, because it would be lost silently. */
 export function flagFurtherPatients(message: Message, context: Context): void {
 	const second = message.all('PID')[1];
 	if (second) context.flag('segment-skipped', `${nameOf(second)} was left out: the event is about one patient`);

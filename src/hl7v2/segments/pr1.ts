@@ -17,8 +17,9 @@ import { replace } from './pid.ts';
 const withdrawal: ResourcePatch = { elements: { status: 'entered-in-error' }, parts: {} };
 
 /**
- * PR1 (v2.5.1 §6.5.4) as Procedure, as a snapshot. Undefined, and flagged, when it has neither an identifier nor says what
- * was done. The same done at two times is two procedures.
+ * Converts PR1 (v2.5.1 §6.5.4) to Procedure, as a snapshot. Undefined, and flagged, when it has neither an identifier nor a description.
+ * The same
+ * procedure at two times is two procedures.
  */
 export function procedureChange(pr1: Segment, { patient, encounter }: ItemOwner, context: Context): ItemChange | undefined {
 	const identifier = uncheckedIdentifier(pr1, 19);
@@ -38,7 +39,7 @@ export function procedureChange(pr1: Segment, { patient, encounter }: ItemOwner,
 	return { ...target, patch, initial: initialOf(identifier), unknown: 'create' };
 }
 
-/** A message about a patient's stay states what was done. The identifier is what the procedure is recognised by. */
+/** A message about a patient's stay states procedures. The identifier identifies the procedure. */
 function initialOf(identifier: EntityIdentifier | undefined): ResourcePatch {
 	const numbers = identifier === undefined ? {} : { identifier: [typedIdentifier(identifier)] };
 	return { elements: { ...numbers, status: 'completed' }, parts: {} };
@@ -56,7 +57,7 @@ function procedurePatch(pr1: Segment, code: Record<string, Json>, time: string |
 	return { elements, parts: performer ? { performer } : {} };
 }
 
-/** PR1-7, the minutes that it took, makes a period of a time that is given to the minute (v2-to-FHIR). */
+/** PR1-7, the duration in minutes, makes a period of a time that is precise to the minute (v2-to-FHIR). */
 function performed(elements: Record<string, Json>, pr1: Segment, time: string, context: Context): void {
 	const start = toInstant(pr1.text(5), context.zone);
 	const minutes = duration(pr1, context);
@@ -81,7 +82,7 @@ function parent(pr1: Segment): JsonObject[] | undefined {
 }
 
 const snomed = 'http://snomed.info/sct';
-/** PR1-12 does not say what the practitioner did. */
+/** PR1-12 does not state the role of the practitioner. */
 const functions: readonly { field: number; part: string; coding?: Coding }[] = [
 	{ field: 11, part: '304292004', coding: { system: snomed, code: '304292004', display: 'Surgeon' } },
 	{ field: 8, part: '88189002', coding: { system: snomed, code: '88189002', display: 'Anesthesiologist' } },

@@ -15,20 +15,20 @@ import { practitioners } from './datatypes/xcn.ts';
 import { replace } from './pid.ts';
 
 export interface EncounterOptions {
-	/** Encounter.status that the event brings about; undefined when it says nothing of it (A08, ORU). */
+	/** Encounter.status after the event; undefined when the event does not change it (A08, ORU). */
 	status?: 'in-progress' | 'finished' | 'cancelled';
-	/** A03: when the visit ended, if PV1-45 does not say. */
+	/** A03: the end of the visit, unless PV1-45 states it. */
 	ended?: () => string | undefined;
-	/** A13: the discharge is taken back, its time and disposition with it. */
+	/** A13: the discharge is cancelled, with its time and disposition. */
 	reopens?: true;
 	unknown: EncounterChange['unknown'];
-	/** `keep`: a known visit stays as it is (ORU). */
+	/** `keep`: a known visit stays unchanged (ORU). */
 	known: 'update' | 'keep';
 }
 
 /**
- * The visit of a PV1 segment, as a snapshot. Undefined, and flagged, when nothing in the message tells one visit of
- * the patient from another.
+ * Converts the visit of a PV1 segment, as a snapshot. Undefined, and flagged, when nothing in the message identifies the visit within the
+ * patient.
  */
 export function encounterChange(
 	pv1: Segment | undefined,
@@ -55,7 +55,7 @@ export function encounterChange(
 	};
 }
 
-/** PV1-19, else PV1-50, else the account of PID-18, else the time of admission. */
+/** Returns the visit's key: PV1-19, else PV1-50, else the account of PID-18, else the time of admission. */
 function visitOf(pv1: Segment, pid: Segment, context: Context): EncounterChange['visit'] | undefined {
 	const number = identifier(pv1, 19) ?? identifiers(pv1, 50)[0];
 	if (number !== undefined) {
@@ -70,8 +70,9 @@ function visitOf(pv1: Segment, pid: Segment, context: Context): EncounterChange[
 }
 
 /**
- * Of a visit that the message creates though its event does not speak of the status (v2-to-FHIR, PV1-45 and PV1-2). An
- * A08 is about a visit that goes on; a result may come long after the discharge.
+ * Returns the status of a visit that the message creates although its event does not state one (v2-to-FHIR, PV1-45 and PV1-2). An A08 is
+ * about a
+ * visit in progress; a result may come long after the discharge.
  */
 function initialStatus(pv1: Segment, { known }: EncounterOptions): string {
 	if (pv1.text(45) !== '') return 'finished';
@@ -123,7 +124,7 @@ function one(concept: CodeableConcept | undefined): CodeableConcept[] | undefine
 	return concept === undefined ? undefined : [concept];
 }
 
-/** PV1-3, and PV1-6 as where the patient was before. */
+/** PV1-3, and PV1-6 as the previous location. */
 function locations(pv1: Segment): JsonObject[] | undefined {
 	const current = location(pv1, 3);
 	if (current === undefined) return undefined;

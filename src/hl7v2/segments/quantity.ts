@@ -33,7 +33,7 @@ export function quantity(value: Json, unit: Unit, comparator?: string): Quantity
 	return comparator === undefined ? { value, ...unit } : { value, comparator, ...unit };
 }
 
-/** NM, and the `<15` that laboratories send in its place. Undefined when it is neither. */
+/** Converts NM, and the `<15` that laboratories send instead. Undefined when it is neither. */
 export function numeric(text: string, unit: Unit): Quantity | undefined {
 	const value = decimal(text);
 	if (value !== undefined) return quantity(value, unit);
@@ -41,7 +41,7 @@ export function numeric(text: string, unit: Unit): Quantity | undefined {
 	return compared && quantity(compared.value, unit, compared.comparator);
 }
 
-/** Undefined without a bound, and when the low one lies above the high one (FHIR R4 rng-2). */
+/** Undefined without a bound, and when the low bound is above the high one (FHIR R4 rng-2). */
 export function range(low: Json | undefined, high: Json | undefined, unit: Unit): Range | undefined {
 	if (low === undefined && high === undefined) return undefined;
 	if (low !== undefined && high !== undefined && isGreater(low, high)) return undefined;
@@ -55,10 +55,7 @@ const between = /^\s*([+-]?[\d.]+)\s*-\s*([+-]?[\d.]+)\s*$/;
 const atMost = /^\s*<=\s*([+-]?[\d.]+)\s*$/;
 const atLeast = /^\s*>=\s*([+-]?[\d.]+)\s*$/;
 
-/**
- * OBX-7. The text is always kept; bounds only where they are certain and, as FHIR's are, inclusive: `3.5-5.1`, `<=5`,
- * `>=1`.
- */
+/** Reads OBX-7. The text is always kept. Bounds are set only if they are certain and, like FHIR's, inclusive: `3.5-5.1`, `<=5`, `>=1`. */
 export function referenceRange(obx: Segment, unit: Unit, isNumeric: boolean): JsonObject[] | undefined {
 	const text = obx.display(7).trim();
 	if (text === '') return undefined;

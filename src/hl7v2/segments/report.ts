@@ -16,14 +16,14 @@ import { numbered, type Ordinals } from './ordinals.ts';
 
 interface Group {
 	observed: readonly Observed[];
-	/** Of each observation, its item within the order. */
+	/** The item of each observation within the order. */
 	items: readonly string[];
 	patient: number;
 	encounter: number | undefined;
 	ordinals: Ordinals;
 }
 
-/** An OBR as DiagnosticReport (v2-to-FHIR guide, OBR[DiagnosticReport]), with the OBX behind it and what names its study. */
+/** Converts an OBR to DiagnosticReport (v2-to-FHIR guide, OBR[DiagnosticReport]), with the OBX after it and the names of its study. */
 export class ReportReading {
 	readonly #obr: Segment;
 	readonly #order: OrderContext;
@@ -48,7 +48,7 @@ export class ReportReading {
 		if (!isZds) this.#accession ??= segment.text(1).trim() || undefined;
 	}
 
-	/** Undefined where the OBR neither says what was reported on nor has a result. */
+	/** Undefined when the OBR states neither the subject of the report nor a result. */
 	change({ observed, items, patient, encounter, ordinals }: Group): DiagnosticReportChange | undefined {
 		const { order, filler, code } = this.#order;
 		if (code === undefined && observed.length === 0) return undefined;
@@ -69,7 +69,7 @@ export class ReportReading {
 		};
 	}
 
-	/** The order's number, else the accession number, which tells the reports of one patient apart. */
+	/** Returns the order's number, else the accession number, which distinguishes the reports of one patient. */
 	#key(accession: string | undefined, item: string, ordinals: Ordinals): DiagnosticReportChange['key'] {
 		const { order } = this.#order;
 		const used: EntityIdentifier | undefined =
@@ -148,14 +148,14 @@ function statedUid(observed: readonly Observed[]): string | undefined {
 	return undefined;
 }
 
-/** What tells the reports of one order apart where they are none of images: one OBR-4 is one report. */
+/** Returns the key that distinguishes the reports of one order, if they are no imaging reports: one OBR-4 is one report. */
 function itemOf(code: CodeableConcept | undefined): string {
 	const coding = code?.coding?.[0];
 	const item = `report ${coding === undefined ? `|${code?.text ?? ''}` : `${coding.system ?? ''}|${coding.code ?? ''}`}`;
 	return item.length <= keyLengthMax ? item : createHash('sha256').update(item).digest('hex');
 }
 
-/** Of the observations, to which SPM gives them; without any, of the order. */
+/** Returns the specimens of the observations, to which SPM assigns them; without observations, that of the order. */
 function specimensOf(observed: readonly Observed[], ordered: Reference | undefined): Reference[] {
 	const distinct = new Map<string, Reference>();
 	for (const { resource } of observed) {
@@ -174,7 +174,7 @@ function people(obr: Segment, ...fields: number[]): Reference[] {
 	});
 }
 
-/** The report as people read it: its text, what was sent as a document, and the impression. */
+/** The report for people: its text, the documents that were sent, and the impression. */
 function addText(resource: JsonObject, observed: readonly Observed[], title: string | undefined, isImaging: boolean): void {
 	const sections = observed.filter((found) => isNarrative(found, isImaging));
 	const forms: Attachment[] = [];
@@ -192,7 +192,7 @@ function addText(resource: JsonObject, observed: readonly Observed[], title: str
 	if (impression !== undefined) resource['conclusion'] = impression;
 }
 
-/** Of a laboratory only text types are narrative: a short string is a result like a number. */
+/** Tells whether an OBX is narrative. From a laboratory only text types are, because a short string is a result like a number. */
 function isNarrative(found: Observed, isImaging: boolean): boolean {
 	if (textOf(found) === '' || isStudyUid(found)) return false;
 	return found.type === 'TX' || found.type === 'FT' || (isImaging && (found.type === 'ST' || found.type === ''));

@@ -8,8 +8,9 @@ import { quantity, range, type Unit, type Value } from './quantity.ts';
 const comparators: ReadonlySet<string> = new Set(['<', '<=', '>=', '>']);
 
 /**
- * SN (v2.5.1 §2.A.70) in its five forms: `>^100` comparator, `^100^-^200` range, `^1^:^128` and `^1^/^2` ratio, `^2^+`
- * as text. What fits none is undefined.
+ * Converts SN (v2.5.1 §2.A.70) in its five forms: `>^100` comparator, `^100^-^200` range, `^1^:^128` and `^1^/^2` ratio, `^2^+` as text.
+ * Any other form
+ * is undefined.
  */
 export function structuredNumeric(obx: Segment, repetition: number, unit: Unit): Value | undefined {
 	const comparator = obx.text(5, 1, repetition).trim();
@@ -52,8 +53,9 @@ function withUnit(text: string, { unit }: Unit): string {
 const absentReason = 'http://hl7.org/fhir/StructureDefinition/data-absent-reason';
 
 /**
- * NA (v2.5.1 §2.A.46): a repetition is one row, the samples of one moment. v2 does not say how far they lie apart, so the
- * period is marked as unknown. Samples that are missing are `E` (FHIR R4 §2.24.0.12).
+ * Converts NA (v2.5.1 §2.A.46): a repetition is one row, the samples of one moment. v2 does not state their interval, so the period is
+ * marked as
+ * unknown. Missing samples are `E` (FHIR R4 §2.24.0.12).
  */
 export function sampledData(obx: Segment, _repetition: number, unit: Unit): Value | undefined {
 	const rows = obx.repetitions(5);

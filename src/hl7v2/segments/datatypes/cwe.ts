@@ -4,8 +4,9 @@ import { codeText } from '#fhir/mapping/text.ts';
 import type { Segment } from '../../message.ts';
 
 /**
- * CWE, CNE, CE, CF, IS and ID (v2.5.1 §2.A.13) as CodeableConcept: up to three codings, text from CWE-9, else the first
- * display. `system` is that of a code whose coding system is not named (a table's).
+ * Converts CWE, CNE, CE, CF, IS and ID (v2.5.1 §2.A.13) to CodeableConcept: up to three codings, text from CWE-9, else the first display.
+ * `system`
+ * applies to a code whose coding system is not named (a table's).
  */
 export function codeableConcept(segment: Segment, field: number, repetition = 0, system = ''): CodeableConcept | undefined {
 	const codings: Coding[] = [];
@@ -27,7 +28,7 @@ export function codeableConcept(segment: Segment, field: number, repetition = 0,
 	return text === '' ? { coding: codings } : { coding: codings, text };
 }
 
-/** One triplet of a CWE; undefined without a code. */
+/** Converts one triplet of a CWE; undefined without a code. */
 function coding(
 	segment: Segment,
 	field: number,

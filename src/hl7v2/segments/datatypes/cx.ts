@@ -10,8 +10,8 @@ import { checkedKey } from '../context.ts';
 const identifierTypes = v2Table('0203');
 
 /**
- * CX (v2.5.1 §2.A.14) as Identifier; undefined without CX-1. CX-2/3 check digits are not kept: the digit is part of
- * CX-1. `authority` is the system of an identifier that names none.
+ * Converts CX (v2.5.1 §2.A.14) to Identifier; undefined without CX-1. CX-2/3 check digits are not kept, because the digit is part of CX-1.
+ * `authority` is the system of an identifier that names none.
  */
 export function identifier(segment: Segment, field: number, repetition = 0, authority?: string, type?: string): Identifier | undefined {
 	const value = segment.text(field, 1, repetition).trim();

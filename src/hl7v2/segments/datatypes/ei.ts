@@ -18,7 +18,7 @@ export function entityIdentifier(segment: Segment, field: number, repetition = 0
 	return read && { system: checkedKey(read.system, segment, field), value: checkedKey(read.value, segment, field) };
 }
 
-/** EI of any length, for what is not a key itself. */
+/** Reads an EI of any length that is not used as a key. */
 export function uncheckedIdentifier(segment: Segment, field: number, repetition = 0): EntityIdentifier | undefined {
 	const value = segment.text(field, 1, repetition).trim();
 	if (value === '') return undefined;
@@ -32,7 +32,7 @@ export function uncheckedIdentifier(segment: Segment, field: number, repetition 
 
 const identifierTypes = v2Table('0203');
 
-/** As FHIR Identifier, with a type of table 0203 such as PLAC or FILL. */
+/** Builds a FHIR Identifier with a type of table 0203 such as PLAC or FILL. */
 export function typedIdentifier({ system, value }: EntityIdentifier, type?: string): Identifier {
 	const result: Identifier = {};
 	if (type !== undefined) result.type = { coding: [{ system: identifierTypes, code: type }] };

@@ -1,7 +1,7 @@
 import type { Reference } from '#fhir/datatypes.ts';
 import type { Segment } from '../../message.ts';
 
-/** Point of care, room, bed, facility, building, floor: from the ward outwards, as staff name a place. */
+/** Point of care, room, bed, facility, building, floor: from the ward outwards, as staff describe a place. */
 const parts = [1, 2, 3, 4, 7, 8];
 
 /** PL (v2.5.1 §2.A.53) as a reference by name: locations have no resource of their own here. PL-9 is a description. */

@@ -6,9 +6,9 @@ import { joined } from '#fhir/mapping/text.ts';
 import { toDateTime } from '#fhir/mapping/timestamp.ts';
 import type { Segment } from '../../message.ts';
 
-/** Table 0190, as far as FHIR's address-use knows it. */
+/** Table 0190, as far as FHIR's address-use covers it. */
 const uses: Readonly<Record<string, string>> = { BA: 'old', BI: 'billing', C: 'temp', B: 'work', O: 'work', H: 'home' };
-/** Of the same table: what kind of address it is. */
+/** The type of an address, from the same table. */
 const types: Readonly<Record<string, string>> = { M: 'postal', SH: 'postal' };
 
 /** XAD (v2.5.1 §2.A.83) as Address; undefined without content. */
