@@ -35,8 +35,9 @@ export interface BatchOptions {
 const repeatsMax = 8;
 
 /**
- * One batch: many messages of many sites in one transaction, in order, each applied or refused on its own. The replies
- * exist only when the transaction is durable.
+ * Processes one batch: many messages of many sites in one transaction, in order, each applied or refused by itself. The replies exist only
+ * when
+ * the transaction is durable.
  */
 export class Batch {
 	readonly #options: BatchOptions;
@@ -46,7 +47,7 @@ export class Batch {
 		this.#options = options;
 	}
 
-	/** @throws Failure `unavailable` when the database does not take the batch; nothing is known to be stored then */
+	/** @throws Failure `unavailable` when the database does not accept the batch; then it is not known that anything is stored */
 	async process(deliveries: readonly Delivery[]): Promise<BatchResult> {
 		const started = performance.now();
 		const prepared = deliveries.flatMap((delivery) => this.#prepare(delivery));
@@ -65,8 +66,7 @@ export class Batch {
 	}
 
 	/**
-	 * A message whose rows the database refuses is found by halving, left half first, so that order is kept and its
-	 * neighbours are not touched.
+	 * Finds a message whose rows the database refuses by halving, left half first. So order is kept and the other messages are unaffected.
 	 */
 	async #settle(batch: readonly Prepared[]): Promise<Reply[]> {
 		const trouble = await this.#attempt(batch);
@@ -87,7 +87,7 @@ export class Batch {
 		return [...left, ...(await this.#settle(batch.slice(middle)))];
 	}
 
-	/** Repeats what only needs repeating; answers the replies, or the error that calls for halving. */
+	/** Repeats failures that only need repeating. Returns the replies, or the error that requires halving. */
 	async #attempt(batch: readonly Prepared[]): Promise<Reply[] | { error: unknown }> {
 		let before: Attempt | undefined;
 		for (let repeats = 0; ; repeats++) {
@@ -102,7 +102,7 @@ export class Batch {
 				if (trouble === 'connection') before = attempt;
 				if (trouble === 'poison' || trouble === 'other') return { error };
 				this.#stages.repeats++;
-				// After a lost connection the COMMIT may have happened: the repeat finds that out when it has the turns.
+				// After a lost connection the COMMIT may have happened. The repetition finds out when it has the turns.
 				if (repeats === repeatsMax || (trouble === 'connection' && repeats > 0)) {
 					throw new Failure('unavailable', 'the database does not take the batch', { cause: error });
 				}
@@ -119,7 +119,7 @@ export class Batch {
 		try {
 			await this.#carryOut(batch, attempt, before, sent, committedAt);
 		} finally {
-			// Statements that were sent behind a failed one fail too; the next transaction starts when all have answered.
+			// Statements sent after a failed one fail too. The next transaction starts when all have answered.
 			await Promise.allSettled(sent);
 		}
 		return repliesOf(attempt);
@@ -176,7 +176,7 @@ export class Batch {
 		await this.#commit(batch, attempt, sent, committedAt);
 	}
 
-	/** Whoever holds the sites' turns knows that an earlier transaction on them has ended, one way or the other. */
+	/** The holder of the sites' turns knows that an earlier transaction on them has ended, either way. */
 	async #refuseCommitted(batch: readonly Prepared[], before: Attempt, turns: Promise<unknown>): Promise<void> {
 		await turns;
 		const rows = await this.#options.connection.run(findBatch, [batch[0]?.delivery.siteId, before.id]);
@@ -190,13 +190,13 @@ export class Batch {
 		if (logged.length > 0) sent.push(logMessages(connection, logged, committedAt));
 		const accepted = logged.filter(isRecognisable);
 		if (accepted.length > 0) sent.push(logAccepted(connection, accepted, committedAt));
-		// A statement that fails meanwhile is told by what is awaited behind.
+		// A statement that fails meanwhile is reported by the promises awaited below.
 		for (const statement of sent) statement.catch(() => undefined);
 		await placeAll(batch);
 		if (sound.some(({ poison }) => poison !== undefined)) throw new Unplaced();
 		const commit = connection.control('commit');
 		const [command] = await Promise.all([commit, ...sent]);
-		// PostgreSQL answers the COMMIT of a failed transaction with ROLLBACK, and without an error.
+		// PostgreSQL answers the COMMIT of a failed transaction with ROLLBACK and no error.
 		if (command !== 'COMMIT') throw new Error(`the transaction ended with ${command}`);
 		this.#stages.writeMs += performance.now() - started;
 	}
@@ -215,10 +215,10 @@ export class Batch {
 	}
 }
 
-/** One transaction of a batch, and what it decided; true only when it is committed. */
+/** One transaction of a batch and its decisions. They are true only after the commit. */
 interface Attempt {
 	id: string;
-	/** Messages that nothing was known against when they were applied. */
+	/** Messages with no known fault when they were applied. */
 	sound: Prepared[];
 	settled: Settled[];
 }
@@ -227,10 +227,10 @@ function repliesOf({ settled }: Attempt): Reply[] {
 	return settled.map(({ reply }) => reply);
 }
 
-/** An object could not be stored whose row was written meanwhile; its message is refused when the batch is repeated. */
+/** An object could not be stored although its row was written meanwhile. Its message is refused when the batch is repeated. */
 class Unplaced extends Error {}
 
-/** The transaction whose answer was lost had happened. */
+/** The transaction whose answer was lost had been committed. */
 class Committed extends Error {
 	readonly attempt: Attempt;
 
@@ -255,7 +255,7 @@ class Sequences {
 	}
 }
 
-/** A delivery is recognised by this when it comes again, beside its control id. Empty without a control id. */
+/** Returns the digest by which a repeated delivery is recognised, beside its control id. Empty without a control id. */
 function recognisedBy({ kind, bytes, id }: Delivery, { controlId }: Interpretation): string {
 	if (controlId === '') return '';
 	return definitionOf(kind).recognisedBy === 'delivery' ? id : digestOf(bytes);
@@ -265,7 +265,7 @@ function keyOf({ delivery, interpretation, digest }: Prepared): MessageKey {
 	return { siteId: delivery.siteId, clientId: delivery.clientId, controlId: interpretation.controlId, digest };
 }
 
-/** A message without control id cannot be recognised when it comes again. */
+/** Tells whether a message has a control id, without which a repetition cannot be recognised. */
 function isRecognisable(message: LoggedMessage): boolean {
 	return (message.outcome === 'accepted' || message.outcome === 'ignored') && message.controlId !== '';
 }

@@ -5,7 +5,7 @@ import type { Hl7v2Limits } from '#hl7v2/limits.ts';
 import type { XmlLimits } from '#hl7v3/limits.ts';
 import type { MppsLimits } from '#mpps/limits.ts';
 
-/** Reports that a person writes. */
+/** Limits of reports that a person writes. */
 export const reportLimitDefinitions = {
 	reportBytesMax: {
 		variable: 'REPORT_BYTES_MAX',
@@ -18,5 +18,5 @@ export const reportLimitDefinitions = {
 
 export type ReportLimits = LimitsOf<typeof reportLimitDefinitions>;
 
-/** What a worker needs to read a delivery of any kind. */
+/** The limits that a worker needs to read deliveries of every kind. */
 export type IngestLimits = ReportLimits & FhirLimits & Hl7v2Limits & XmlLimits & DocumentLimits & MppsLimits;

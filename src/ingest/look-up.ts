@@ -9,8 +9,9 @@ import type { ReadSet } from '#storage/read-set.ts';
 import { changeSetOf, type Prepared } from './prepared.ts';
 
 /**
- * Looks up what the conditions of a message match, and what a patch would refer to. The site's turn is taken: nobody
- * else can change what is found before the transaction ends, so two senders of one condition cannot both find nothing.
+ * Looks up the matches of a message's conditions, and the references of its patches. The site's turn is taken, so nobody else can change
+ * the
+ * result before the transaction ends. So two senders with the same condition cannot both find nothing.
  */
 export async function lookUp(message: Prepared, connection: Connection, readSet: ReadSet): Promise<void> {
 	const { siteId } = message.delivery;
@@ -28,7 +29,10 @@ export async function lookUp(message: Prepared, connection: Connection, readSet:
 	);
 }
 
-/** What the resource will refer to is known only when it is patched; whether that works, its turn will tell. */
+/**
+ * Returns the patients to which a patched resource will refer. They are known only after patching; whether the patch works is decided in
+ * its turn.
+ */
 async function patchedPatients(change: ResourceChange, siteId: string, connection: Connection, readSet: ReadSet): Promise<string[]> {
 	const rowId = rowIdOf(change.id ?? '');
 	const keys = new SiteKeys();

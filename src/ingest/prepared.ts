@@ -12,23 +12,26 @@ import type { Interpretation, PartedInterpretation } from './interpretation.ts';
 /** A delivery on its way through a batch. */
 export interface Prepared {
 	delivery: Delivery;
-	/** What it is recognised by when it comes again, beside its control id; empty without one. */
+	/** The digest by which a repetition is recognised, beside its control id; empty without one. */
 	digest: string;
 	interpretation: Interpretation;
-	/** The delivery that this is a part of; its parts stand next to one another. */
+	/** The delivery of which this is a part. Its parts are adjacent. */
 	whole: PartedInterpretation | undefined;
-	/** Set when the database refused the message's rows, or its object was not placed: it is logged as refused, whatever its interpretation. */
+	/**
+	 * Set when the database refused the message's rows, or its object was not placed. It is then logged as refused, whatever its
+	 * interpretation.
+	 */
 	poison: Failure | undefined;
-	/** Resolves when the interpretation's `place` has ended; the message is poisoned then if it failed. */
+	/** Resolves when the interpretation's `place` has ended. If that failed, the message is poisoned. */
 	placing: Promise<void> | undefined;
 }
 
-/** Returns the first 16 bytes of the SHA-256 of a message, by which it is known again. */
+/** Returns the first 16 bytes of a message's SHA-256, by which it is recognised. */
 export function digestOf(bytes: Uint8Array): string {
 	return uuidOfDigest(hash('sha256', bytes));
 }
 
-/** Places what the messages of a segment need, each once however often the batch is tried. Never rejects. */
+/** Places the objects of a segment's messages, each once, however often the batch is tried. Never rejects. */
 export async function placeAll(segment: readonly Prepared[]): Promise<void> {
 	await Promise.all(segment.map((message) => (message.placing ??= place(message))));
 }
@@ -49,8 +52,9 @@ export function changeSetOf(message: Prepared): ChangeSet | undefined {
 }
 
 /**
- * Values of the business identifiers of whom the message is about, by which the message log is searched: that of the (first) patient,
- * and the one that is merged into it or told apart from it.
+ * Returns the business identifier values of the message's patients, by which the message log is searched: that of the (first) patient, and
+ * that of
+ * the patient merged into or separated from it.
  */
 export function patientsOf({ interpretation }: Prepared, stepReports: readonly StepReportResult[] = []): readonly string[] {
 	const { verdict } = interpretation;
@@ -61,15 +65,16 @@ export function patientsOf({ interpretation }: Prepared, stepReports: readonly S
 	return distinct.slice(0, 2);
 }
 
-/** Whether a message asks for what only a search in the site's turn can tell. */
+/** Tells whether a message needs a search that only the site's turn can carry out. */
 export function needsLookup(message: Prepared): boolean {
 	const changeSet = changeSetOf(message);
 	return changeSet !== undefined && isLookupNeeded(changeSet);
 }
 
 /**
- * Cuts a batch where a message moves rows by statement, is a document, or has to look up what it is about: that message is
- * applied alone, between what is before and after it.
+ * Divides a batch at each message that moves rows by statement, is a document, or needs a lookup. That message is applied alone, between
+ * those
+ * before and after it.
  */
 export function segmentsOf(batch: readonly Prepared[]): Prepared[][] {
 	const segments: Prepared[][] = [];
@@ -88,7 +93,7 @@ export function segmentsOf(batch: readonly Prepared[]): Prepared[][] {
 	return segments;
 }
 
-/** One reply for each delivery: those of its parts become one. */
+/** Returns one reply for each delivery, joining those of its parts. */
 export function joined(batch: readonly Prepared[], replies: readonly Reply[]): Reply[] {
 	const whole: Reply[] = [];
 	for (let index = 0; index < batch.length; ) {
@@ -101,7 +106,7 @@ export function joined(batch: readonly Prepared[], replies: readonly Reply[]): R
 	return whole;
 }
 
-/** What a segment names of each of its sites. */
+/** Returns the keys that a segment names of each of its sites. */
 export function keysOf(segment: readonly Prepared[]): Map<string, SiteKeys> {
 	const keys = new Map<string, SiteKeys>();
 	for (const message of segment) {

@@ -12,20 +12,20 @@ import type { Effects, Interpretation } from './interpretation.ts';
 import { definitionOf } from './kinds/index.ts';
 import { changeSetOf, type Prepared, patientsOf } from './prepared.ts';
 
-/** What a batch decided of one message: its reply, and its row in the message log. Nothing is true before the commit. */
+/** The decision about one message: its reply, and its row in the message log. It is true only after the commit. */
 export interface Settled {
 	reply: Reply;
-	/** Undefined where the message leaves no row in the log. */
+	/** Undefined when the message leaves no row in the log. */
 	logged: LoggedMessage | undefined;
 }
 
 export interface SettlementContext {
-	/** What was accepted before, by sender key; grows with the batch itself. */
+	/** Messages accepted before, by sender key; grows with the batch itself. */
 	accepted: Map<string, AcceptedMessage[]>;
 	set: WorkingSet;
 	sequence: bigint;
 	lastUpdated: string;
-	/** Called for what is a bug, not a fault of the message. */
+	/** Called for bugs, but not for faults of the message. */
 	onBug(error: unknown, message: Prepared): void;
 }
 
@@ -38,7 +38,7 @@ export function settle(message: Prepared, context: SettlementContext): Settled {
 	const same =
 		earlier.find((accepted) => accepted.digest === digest && accepted.acks) ?? earlier.find((accepted) => accepted.digest === digest);
 	if (same && delivery.replayOf === undefined) {
-		// The log may have been cut back since; then the same answer is rendered anew.
+		// The log may have been pruned since. Then the same answer is rendered again.
 		const answer = same.acks ? answerLog.read(same.acks) : interpretation.answer('accepted', undefined, noEffects);
 		const acks = same.acks ?? answerLog.write(answer);
 		return settled(message, context, { outcome: 'duplicate', answer, acks, replayOf: same.messageId });
@@ -68,7 +68,7 @@ function isLogged({ logged }: Interpretation, outcome: Outcome): boolean {
 	return logged === 'always' || (logged === 'refused' && outcome === 'refused');
 }
 
-/** What a message did to the working set, and what a person should look at. */
+/** The changes of a message to the working set, and the flags for a person. */
 interface Effect {
 	flags: Flag[];
 	changed: Row[];
@@ -102,7 +102,7 @@ function verdictOf(message: Prepared, context: SettlementContext, effect: Effect
 	}
 }
 
-/** `meta.source`: by which surface the content came, and under which control id or by which API key. */
+/** Returns `meta.source`: the surface by which the content came, and its control id or API key. */
 export function sourceOf({ delivery, interpretation }: Prepared): string {
 	const name = definitionOf(delivery.kind).sourceName?.(delivery) ?? interpretation.controlId;
 	return `urn:tributary:${delivery.surface}:${encodeURIComponent(name.toWellFormed())}`;
@@ -129,7 +129,7 @@ function settled(message: Prepared, { sequence }: SettlementContext, settling: S
 	if (reports.length > 0) reply.reports = reports;
 	if (!isLogged(interpretation, outcome)) return { reply, logged: undefined };
 	const logged: LoggedMessage = {
-		// A part is logged as a message of its own, so that it can be replayed by itself.
+		// A part is logged as a message of its own, so that it can be replayed separately.
 		delivery: interpretation.logAs === undefined ? delivery : { ...delivery, id: newId(), bytes: interpretation.logAs },
 		digest,
 		sequence,
@@ -150,7 +150,7 @@ function reportStatuses({ changed = [] }: Partial<Effect>): string[] {
 	return changed.filter(({ resourceType }) => resourceType === 'DiagnosticReport').map(({ resource }) => String(resource?.['status']));
 }
 
-/** Versions of resources, and procedure steps by the number of their report. */
+/** Returns the versions of resources, and procedure steps with the number of their report. */
 function changedBy({ changed = [], stepReports = [] }: Partial<Effect>): string[] {
 	const rows = changed.map((row) => `${referenceTo(row)}/_history/${row.version}`);
 	const reported = stepReports.filter(({ repeats }) => repeats === undefined);

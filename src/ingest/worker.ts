@@ -17,11 +17,11 @@ export interface IngestSettings {
 	databaseUrl: string;
 	limits: IngestLimits;
 	logLevel: string;
-	/** Folder of the object store, where it is one of files. */
+	/** The folder of the object store, if it stores files. */
 	objectsFolder: string | undefined;
 }
 
-/** What lives as long as a worker thread: a connection for each lane, and the prepared statements on it. */
+/** The state of a worker thread: a connection for each lane, with its prepared statements. */
 export class Ingest {
 	readonly #settings: IngestSettings;
 	readonly #database: WorkerDatabase;
@@ -44,7 +44,7 @@ export class Ingest {
 		};
 	}
 
-	/** Processes one batch of a lane; undefined when the database does not take it. */
+	/** Processes one batch of a lane; undefined when the database does not accept it. */
 	async process(lane: number, deliveries: readonly Delivery[]): Promise<BatchResult | undefined> {
 		const batch = new Batch({
 			connection: this.#connection(lane),

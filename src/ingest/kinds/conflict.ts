@@ -6,7 +6,7 @@ import type { Interpretation } from '../interpretation.ts';
 import { defineDelivery } from './definition.ts';
 import { namedPatient } from './instance.ts';
 
-/** A person decides which of two contents under one UID is the instance. */
+/** A person's decision which of two contents under one UID is the instance. */
 export const conflict = defineDelivery<'conflict'>({ kind: 'conflict', interpret });
 
 function interpret(delivery: ConflictDelivery): Interpretation<DecisionAnswer> {
@@ -17,7 +17,7 @@ function interpret(delivery: ConflictDelivery): Interpretation<DecisionAnswer> {
 		verdict: delivery.withheld
 			? { kind: 'refuse', failure: new Failure('internal', 'the conflict could not be settled') }
 			: { kind: 'apply', changeSet: changeSetOf(decision, delivery.defaultAuthority) },
-		// A decision leaves its trace in the audit trail; the log keeps what was refused.
+		// A decision is in the audit trail; the log keeps only refusals.
 		logged: 'refused',
 		answer: (_outcome, failure, { instances }) => {
 			const [outcome] = instances;

@@ -9,18 +9,18 @@ export interface InterpretContext {
 	limits: IngestLimits;
 	clock: Clock;
 	log: Log;
-	/** Puts a whole object into the store, durably. */
+	/** Puts a complete object into the store, durably. */
 	placeObject(key: string, object: Uint8Array): Promise<void>;
 }
 
 /** The message log keeps an answer as bytes: none, one part, or several. */
 export interface AnswerLog<Answer> {
 	write(answer: Answer): readonly Uint8Array[];
-	/** The answer that a duplicate gets, from what `write` made of the first. */
+	/** Returns the answer for a duplicate, from the parts that `write` made of the first answer. */
 	read(parts: readonly Uint8Array[]): Answer;
 }
 
-/** A message that is taken again, as the log has it, with the settings that its site and client have now. */
+/** A logged message to be replayed, with the current settings of its site and client. */
 export interface LoggedMessage {
 	messageType: string;
 	hl7v2: Hl7v2Policy;
@@ -31,32 +31,33 @@ export interface LoggedMessage {
 
 /** A delivery carries these whatever its kind is. */
 type CarriedByAll = 'id' | 'siteId' | 'clientId' | 'surface' | 'source' | 'receivedAtMs' | 'bytes' | 'withheld' | 'replayOf';
-/** A kind of delivery carries these beside. */
+/** The further members of one kind of delivery. */
 type Carried<Delivery> = Delivery extends unknown ? Omit<Delivery, CarriedByAll> : never;
 
-/** Everything that is true of one kind of delivery. */
+/** The definition of one kind of delivery. */
 export interface DeliveryDefinition<Kind extends DeliveryKind = DeliveryKind> {
 	kind: Kind;
-	/** Reads one delivery. Never throws: what cannot be read is a refusal. */
+	/** Reads one delivery. Never throws: an unreadable delivery becomes a refusal. */
 	interpret(delivery: DeliveryOf<Kind>, context: InterpretContext): Interpretation<AnswerOf<Kind>> | PartedInterpretation<AnswerOf<Kind>>;
 	answerLog: AnswerLog<AnswerOf<Kind>>;
 	/**
-	 * A delivery with the same control id is a repeat where its bytes are the same. `delivery`: only where it is the very same
-	 * delivery, whose COMMIT was lost on the way.
+	 * A delivery with the same control id is a repetition if its bytes are the same. `delivery`: only if it is the same delivery, whose
+	 * COMMIT was
+	 * lost on the way.
 	 */
 	recognisedBy: 'bytes' | 'delivery';
-	/** The sender's id of a message, in the words of the format, where it is to be used once only. */
+	/** The format's name for the sender's message id, if it must be used only once. */
 	messageIdName?: string;
-	/** The name that `meta.source` gives beside the surface; absent: the control id. */
+	/** The name in `meta.source` after the surface; by default the control id. */
 	sourceName?(delivery: DeliveryOf<Kind>): string;
-	/** Makes a delivery of a logged message. Absent where a message of the log only says why it was refused, and cannot be taken again. */
+	/** Makes a delivery of a logged message. Absent when the log holds only the refusal of a message, which cannot be replayed. */
 	replay?(logged: LoggedMessage): Carried<DeliveryOf<Kind>>;
 }
 
 type Stated<Kind extends DeliveryKind> = Omit<DeliveryDefinition<Kind>, 'answerLog' | 'recognisedBy'> &
 	Partial<Pick<DeliveryDefinition<Kind>, 'answerLog' | 'recognisedBy'>>;
 
-/** An answer is logged in JSON and a delivery is recognised by its bytes, where the kind says nothing else. */
+/** By default an answer is logged in JSON and a delivery is recognised by its bytes. */
 export function defineDelivery<Kind extends DeliveryKind>(stated: Stated<Kind>): DeliveryDefinition<Kind> {
 	return { answerLog: inJson, recognisedBy: 'bytes', ...stated };
 }

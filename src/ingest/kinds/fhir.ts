@@ -105,7 +105,7 @@ function single(change: ResourceChange, label: string, returned: Returned): Read
 	};
 }
 
-/** All entries or none, in one turn of the site. */
+/** Applies all entries or none, in one turn of the site. */
 function together({ type, entries }: BundleRequest, label: string, returned: Returned): Read {
 	const changes = entries.flatMap((entry) => (entry.kind === 'write' ? [entry.change] : []));
 	const reads = entries.flatMap((entry) => (entry.kind === 'read' ? [entry.read] : []));
@@ -124,7 +124,7 @@ function together({ type, entries }: BundleRequest, label: string, returned: Ret
 	};
 }
 
-/** Each entry by itself, one after the other. */
+/** Applies each entry separately, one after the other. */
 function batch({ entries }: BundleRequest, label: string, returned: Returned): ReadInParts {
 	const reads = entries.flatMap((entry) => (entry.kind === 'read' ? [entry.read] : []));
 	const parts = entries.map((entry): Read => {

@@ -28,7 +28,7 @@ function interpret(delivery: Hl7v2Delivery, { limits, clock, log }: InterpretCon
 	const message = parsed instanceof Message ? parsed : undefined;
 	const verdict = parsed instanceof Message ? verdictOf(parsed, delivery, limits, log) : ({ kind: 'refuse', failure: parsed } as const);
 	return {
-		// A refused message is logged under what its indexes take.
+		// A refused message is logged under a type that the indexes can hold.
 		messageType: indexText(message?.messageType ?? ''),
 		controlId: indexText(message?.controlId ?? ''),
 		verdict,
@@ -69,8 +69,9 @@ function verdictOf(message: Message, delivery: Hl7v2Delivery, limits: IngestLimi
 }
 
 /**
- * Original mode: one AA or AE. Enhanced mode (HL7 v2.5.1 §2.9.3), where the client opted in and the message asks for
- * it: the accept acknowledgement that MSH-15 wants, then the application acknowledgement that MSH-16 wants.
+ * Returns the acknowledgement codes. Original mode: one AA or AE. Enhanced mode (HL7 v2.5.1 §2.9.3), if the client opted in and the message
+ * asks
+ * for it: the accept acknowledgement that MSH-15 wants, then the application acknowledgement that MSH-16 wants.
  */
 function codesOf(message: Message | undefined, delivery: Hl7v2Delivery, outcome: Outcome): AcknowledgementCode[] {
 	const refused = outcome === 'refused';
@@ -86,7 +87,7 @@ function codesOf(message: Message | undefined, delivery: Hl7v2Delivery, outcome:
 	return codes;
 }
 
-/** HL7 table 0155; a condition that is absent beside the other means never. */
+/** HL7 table 0155. If only one of the two conditions is given, the absent one means never. */
 function isWanted(condition: string, refused: boolean): boolean {
 	return condition === 'AL' || (condition === 'ER' && refused) || (condition === 'SU' && !refused);
 }

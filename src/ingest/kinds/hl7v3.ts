@@ -34,7 +34,7 @@ function interpret(delivery: Hl7v3Delivery, { limits, clock, log }: InterpretCon
 	};
 }
 
-/** A delivery that ended its worker is not read again: its answer names nothing of it. */
+/** A delivery that ended its worker is not read again, so its answer quotes nothing of it. */
 function receivedIn(delivery: Hl7v3Delivery, limits: IngestLimits, log: Log): Received {
 	const unread = (failure: Failure): Received => {
 		const header = { messageId: '', zone: 'Z', acceptAckCode: '' };

@@ -4,14 +4,14 @@ import type { IdentityEdit, IdentityOutcome } from '#record/identity.ts';
 import type { Interpretation } from '../interpretation.ts';
 import { defineDelivery } from './definition.ts';
 
-/** A person decides who is who. It is a message of the log like the merge that a registration sends. */
+/** A person's decision to merge or separate patients. It is logged as a message, like the merge that a registration system sends. */
 export const identity = defineDelivery<'identity'>({ kind: 'identity', interpret });
 
 function interpret(delivery: IdentityDelivery): Interpretation<IdentityOutcome> {
 	const edit = JSON.parse(Buffer.from(delivery.bytes).toString('utf8')) as IdentityEdit;
 	return {
 		messageType: edit.operation === 'merge' ? 'PATIENT MERGE' : 'PATIENT UNMERGE',
-		// By which the versions that it writes lead back to it.
+		// The versions that it writes lead back to it by this id.
 		controlId: delivery.id,
 		verdict: delivery.withheld
 			? { kind: 'refuse', failure: new Failure('internal', 'the patients could not be merged or told apart') }

@@ -23,7 +23,7 @@ function interpret(delivery: InstanceDelivery, { placeObject }: InterpretContext
 		verdict: delivery.withheld
 			? { kind: 'refuse', failure: new Failure('internal', 'the instance could not be indexed') }
 			: { kind: 'apply', changeSet: changeSetOf(stored, delivery.defaultAuthority) },
-		// An instance leaves its trace in the index; the log keeps what was refused.
+		// An instance is in the index; the log keeps only refusals.
 		logged: 'refused',
 		answer: (_outcome, failure, { instances }) => answerOf(failure, instances[0]),
 	};
@@ -35,13 +35,13 @@ function answerOf(failure: Failure | undefined, outcome: IndexOutcome | undefine
 	return { kind: 'failed', failure: { code, diagnostics } };
 }
 
-/** The patient is matched by issuer and id and created when new; one that is known keeps what HL7 says of it. */
+/** Matches the patient by issuer and id and creates a new one. A known patient keeps the data from HL7. */
 function changeSetOf(stored: StoredInstance, defaultAuthority: string | undefined): ChangeSet {
 	const named = namedPatient(stored, defaultAuthority);
 	return { changes: [...(named ? [named] : []), { kind: 'instance', patient: named?.ref, instance: stored }], flags: [] };
 }
 
-/** The patient whom the data set identifies, under ref 0. */
+/** Returns the patient whom the data set identifies, under ref 0. */
 export function namedPatient({ attributes }: StoredInstance, defaultAuthority: string | undefined): PatientChange | undefined {
 	const { patient } = attributes;
 	return patient.id === undefined || patient.id === '' ? undefined : patientChange(patient, patient.id, defaultAuthority);

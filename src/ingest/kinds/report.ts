@@ -7,7 +7,7 @@ import type { ReportEdit, ReportEditOutcome } from '#record/report.ts';
 import type { Interpretation } from '../interpretation.ts';
 import { defineDelivery, type InterpretContext } from './definition.ts';
 
-/** A person edits a report. Whoever asks is told at once, and the history keeps what was done. */
+/** A person's change to a report. The person gets the answer at once, and the history records the change. */
 export const report = defineDelivery<'report'>({ kind: 'report', interpret, sourceName: () => 'report' });
 
 function interpret(delivery: ReportDelivery, { limits: { reportBytesMax } }: InterpretContext): Interpretation<ReportEditOutcome> {
