@@ -6,7 +6,7 @@ import type { MailboxLimits } from './limits.ts';
 import { type Letter, Mailbox } from './mailbox.ts';
 import { Returning } from './returning.ts';
 
-/** What became of a batch: its replies in order, or why there are none. */
+/** The outcome of a batch: its replies in order, or the reason why there are none. */
 export type BatchOutcome = { kind: 'done'; replies: Reply[] } | { kind: 'unavailable' } | { kind: 'crashed' };
 
 export interface LaneOptions {
@@ -22,12 +22,13 @@ export interface LaneOptions {
 
 /** The pause doubles from here, so a larger first one would only delay the recovery. */
 const retryMsMin = 50;
-/** Never so long that what comes when the database is back would expire before the next attempt. */
+/** The wait is short enough that messages that arrive after the database is back do not expire before the next try. */
 const retryMsMax = ({ unavailableMsMax }: MailboxLimits & DeliveryLimits) => Math.min(1000, unavailableMsMax / 4);
 
 /**
- * The mailboxes of some sites, and one batch of theirs in flight. While it is, the mailboxes fill; the next batch takes
- * from all of them in turn, each first in first out.
+ * The mailboxes of some sites, with one batch in flight. Meanwhile the mailboxes fill. The next batch takes from all of them in turn, each
+ * first in
+ * first out.
  */
 export class Lane {
 	readonly #options: LaneOptions;
@@ -36,7 +37,7 @@ export class Lane {
 	readonly #timers: Timers;
 	#waiting: Mailbox[] = [];
 	#inFlight: Letter[] = [];
-	/** What the next batch waits for. */
+	/** The event for which the next batch waits. */
 	#scheduled: 'soon' | 'retry' | 'returning' | undefined;
 	#timer: Stoppable | undefined;
 	#running = false;
@@ -98,8 +99,9 @@ export class Lane {
 	}
 
 	/**
-	 * Waits for the senders that were just answered, and for the end of the I/O phase: what arrived on other sockets meanwhile
-	 * shares the transaction.
+	 * Waits for the senders that were just answered, and for the end of the I/O phase, so that messages that arrived on other sockets
+	 * meanwhile share
+	 * the transaction.
 	 */
 	#schedule(): void {
 		if (this.#closed || this.#running || (this.#waiting.length === 0 && this.available)) return;
@@ -128,7 +130,7 @@ export class Lane {
 			if (scheduled === 'returning') this.#returning.timedOut();
 			this.#start();
 		};
-		// A message that waits holds the process; a database that is away does not.
+		// A waiting message keeps the process running; a database that is away does not.
 		this.#timer = this.#timers.after(ms, start, scheduled === 'returning');
 	}
 
@@ -139,7 +141,7 @@ export class Lane {
 
 	async #run(): Promise<void> {
 		this.#inFlight = this.#take();
-		// While nothing can be stored, an empty batch finds out when that ends: nobody delivers before.
+		// While nothing can be stored, an empty batch finds out when that ends, because nobody delivers before.
 		if (this.#inFlight.length > 0 || !this.available) {
 			this.#running = true;
 			this.#returning.started();
@@ -156,7 +158,7 @@ export class Lane {
 		this.#schedule();
 	}
 
-	/** One message of each waiting site in turn, until the batch is full. */
+	/** Takes one message of each waiting site in turn, until the batch is full. */
 	#take(): Letter[] {
 		const { batchBytesMax } = this.#options.limits;
 		const batch: Letter[] = [];
@@ -197,7 +199,7 @@ export class Lane {
 		);
 	}
 
-	/** The messages of a batch that ended the worker go one by one from now on; one that does it twice alone is withheld. */
+	/** Processes the messages of a batch that ended the worker one by one from now on. One that does it twice alone is withheld. */
 	#suspect(batch: readonly Letter[]): void {
 		this.#batchMax = 1;
 		const [alone] = batch;
@@ -228,8 +230,9 @@ export class Lane {
 	}
 
 	/**
-	 * Gives up what waited longer than `unavailableMsMax`. All that waits for the site goes with it: a later message must
-	 * not take effect before an earlier one that its sender will send again.
+	 * Gives up messages that waited longer than `unavailableMsMax`, with all that wait for the same site. A later message must not take
+	 * effect before
+	 * an earlier one that its sender will send again.
 	 */
 	expire(): void {
 		const deadline = this.#options.nowMs() - this.#options.limits.unavailableMsMax;

@@ -2,7 +2,7 @@ import type { LimitDefinitions, LimitsOf } from '#core/limit-definition.ts';
 
 const MiB = 1024 * 1024;
 
-/** What waits for a worker, and what a worker takes at once. */
+/** Limits of the messages that wait for a worker, and of those that a worker takes at once. */
 export const mailboxLimitDefinitions = {
 	mailboxMessagesMax: {
 		variable: 'MAILBOX_MESSAGES_MAX',

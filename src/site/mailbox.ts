@@ -1,10 +1,10 @@
 import type { Delivery, Reply } from '#record/delivery.ts';
 
-/** A delivery that waits for its turn, and whom to tell. */
+/** A delivery that waits for its turn, with the functions that report the result. */
 export interface Letter {
 	readonly delivery: Delivery;
 	readonly enqueuedAtMs: number;
-	/** How often the worker ended while it processed this letter and no other. */
+	/** The number of times that the worker ended while it processed only this letter. */
 	crashesAlone: number;
 	resolve(reply: Reply): void;
 	reject(error: Error): void;

@@ -1,22 +1,23 @@
-/** Part of the last batch's time that may be spent on waiting, and the least of it in ms: a timer knows no less. */
+/** The share of the last batch's time that may be spent on waiting, and the shortest wait in ms, which is the resolution of a timer. */
 const share = 0.25;
 /** Timers of Node count whole milliseconds. */
 const waitMsMin = 1;
-/** After so many batches that nobody came back to, one more sender of ten is waited for again. */
+/** After each batch whose wait did not time out, the expected share of returning senders grows by this much. */
 const growth = 0.1;
 
 /**
- * Guesses how many of the senders that a batch answered come back at once. Those that send one message after the other (MLLP, C-STORE)
- * do, and a batch that starts with the first of them leaves the others to the next: half of the senders then wait while the other
- * half is served, and each transaction carries half of what it could. The guess follows what came; where nobody comes back nobody
- * is waited for.
+ * Guesses how many of the senders that a batch answered come back at once. Senders of one message after the other (MLLP, C-STORE) do. If a
+ * batch
+ * starts with the first of them, the others must wait for the next one: then half of the senders wait while the other half is served, and
+ * each
+ * transaction carries half of what it could. The guess follows the arrivals; if nobody comes back, nobody is waited for.
  */
 export class Returning {
 	readonly #waitMsMax: number;
 	#hope = 1;
 	#answered = 0;
 	#arrived = 0;
-	/** Since when, and until when, those of the last batch are expected. */
+	/** The time until which the senders of the last batch are expected. */
 	#untilMs = Number.NEGATIVE_INFINITY;
 	#timedOut = false;
 
@@ -32,18 +33,18 @@ export class Returning {
 		this.#untilMs = nowMs + Math.min(this.#waitMsMax, Math.max(waitMsMin, tookMs * share));
 	}
 
-	/** A message came; it may be of one of them. */
+	/** Counts a message that arrived. It may come from one of them. */
 	arrived(): void {
 		this.#arrived += 1;
 	}
 
-	/** How long the next batch should wait for them, in ms; 0: it should start. */
+	/** Returns how long the next batch should wait for them, in ms; 0 means that it should start. */
 	waitMs(nowMs: number): number {
 		if (nowMs >= this.#untilMs) return 0;
 		return this.#arrived >= Math.round(this.#answered * this.#hope) ? 0 : this.#untilMs - nowMs;
 	}
 
-	/** They were waited for until the end. */
+	/** Notes that the wait lasted until its end. */
 	timedOut(): void {
 		this.#timedOut = true;
 		this.#untilMs = Number.NEGATIVE_INFINITY;

@@ -17,21 +17,21 @@ export interface ShardsOptions {
 	/** The worker's entry file. */
 	worker: URL;
 	workers: number;
-	/** Handed to each worker; must survive structured cloning. */
+	/** Data for each worker; it must survive structured cloning. */
 	workerData: unknown;
 	limits: MailboxLimits & DeliveryLimits;
-	/** How many messages of a site may wait, below `mailboxMessagesMax`; undefined: as many as of any. */
+	/** Returns how many messages of a site may wait, below `mailboxMessagesMax`; undefined means the same number as for any site. */
 	waitingMaxOf?: (siteId: string) => number | undefined;
 	metrics: SiteMetrics;
 	log: Log;
 	nowMs(): number;
 	/** The system's unless they are given. */
 	timers?: Timers;
-	/** Opens one thread; a Piscina of one thread unless it is given. */
+	/** Opens one thread; by default a Piscina of one thread. */
 	openPool?: (options: ShardsOptions) => WorkerPool;
 }
 
-/** One worker thread, which takes several batches at a time. */
+/** One worker thread, which processes several batches at a time. */
 export interface WorkerPool {
 	readonly threads: readonly unknown[];
 	run(task: IngestTask, options: { transferList: ArrayBuffer[] }): Promise<IngestTaskResult>;
@@ -128,7 +128,7 @@ export class Shards implements SiteGateway {
 			this.#options.metrics.mailboxFull.inc();
 			return Promise.reject(new Failure('unavailable', 'too many messages of this site wait to be stored', { retryAfterSeconds: 1 }));
 		}
-		// A lane carries deliveries of all kinds; each is answered as its kind is.
+		// A lane carries deliveries of all kinds; each gets the answer of its kind.
 		return this.#laneOf(delivery.siteId).deliver(delivery) as Promise<ReplyTo<Sent>>;
 	}
 
@@ -164,7 +164,7 @@ export class Shards implements SiteGateway {
 		return !this.#closed && this.#lanes.every((lane) => lane.available);
 	}
 
-	/** What waits over all sites, and the deepest mailbox; for metrics and limits. */
+	/** Returns what waits over all sites, and the deepest mailbox, for metrics and limits. */
 	waiting(): { messages: number; bytes: number; deepest: number } {
 		let messages = 0;
 		let bytes = 0;
@@ -179,19 +179,19 @@ export class Shards implements SiteGateway {
 		return { messages, bytes, deepest };
 	}
 
-	/** Messages that wait, by the id of the site; sites without any are left out. */
+	/** Returns the number of waiting messages by site id. Sites without any are left out. */
 	waitingBySite(): Map<string, number> {
 		const waiting = new Map<string, number>();
 		for (const lane of this.#lanes) for (const { siteId, length } of lane.mailboxes()) if (length > 0) waiting.set(siteId, length);
 		return waiting;
 	}
 
-	/** The threads, for tests that end one. */
+	/** Returns the threads, for tests that end one. */
 	threads(): Worker[] {
 		return this.#pools.flatMap((pool) => pool.threads).filter((thread) => thread instanceof Worker);
 	}
 
-	/** Resolves when all that was taken is answered, or after `waitMs`; then ends the workers. */
+	/** Resolves when all accepted messages are answered, or after `waitMs`; then it ends the workers. */
 	async close(waitMs: number): Promise<void> {
 		const deadline = new Promise<void>((resolve) => this.#timers.after(waitMs, resolve, false));
 		await Promise.race([Promise.all(this.#lanes.map((lane) => lane.idle())), deadline]);
@@ -210,9 +210,9 @@ function openPiscina({ worker, workerData }: ShardsOptions): WorkerPool {
 		maxThreads: 1,
 		idleTimeout: Number.POSITIVE_INFINITY,
 		concurrentTasksPerWorker: lanesPerWorker,
-		// With Atomics.wait an idle worker's database sockets freeze.
+		// With Atomics.wait the database sockets of an idle worker freeze.
 		atomics: 'disabled',
-		// A batch's garbage dies young in a nursery of this size; with the default of 16 MiB the collector takes a sixth of the time.
+		// A batch's garbage is collected early in a nursery of this size. With the default of 16 MiB the collector takes a sixth of the time.
 		resourceLimits: { maxYoungGenerationSizeMb: 128 },
 	});
 }

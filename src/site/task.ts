@@ -1,14 +1,14 @@
 import type { BatchStages } from '#record/batch-stages.ts';
 import type { Delivery, Reply } from '#record/delivery.ts';
 
-/** A batch as it crosses to the worker: the deliveries, and the bytes of all of them in one transferred buffer. */
+/** A batch in transit to the worker: the deliveries, and the bytes of all of them in one transferred buffer. */
 export interface IngestTask {
 	lane: number;
 	deliveries: PackedDelivery[];
 	bytes: ArrayBuffer;
 }
 
-/** Of each kind of delivery by itself, so that kind and policy stay together. */
+/** It applies to each kind of delivery separately, so that kind and policy stay together. */
 type Packed<T> = T extends Delivery ? Omit<T, 'bytes'> & { length: number } : never;
 type PackedDelivery = Packed<Delivery>;
 
@@ -26,8 +26,9 @@ export function deliveriesOf(task: IngestTask): Delivery[] {
 }
 
 /**
- * The replies of a batch as they cross back. The bytes of all answers are put into one buffer: a small Buffer is cut from a pool, and
- * its clone would take the whole pool along.
+ * Packs the replies of a batch for the way back. The bytes of all answers are put into one buffer, because a small Buffer is part of a pool
+ * and its
+ * clone would copy the whole pool.
  */
 export function resultOf(replies: readonly Reply[], stages: BatchStages): IngestTaskResult {
 	const parts: Uint8Array[] = [];
@@ -43,7 +44,7 @@ function gatherBytes(value: unknown, parts: Uint8Array[]): void {
 	else if (isObject(value)) for (const name in value) gatherBytes(value[name], parts);
 }
 
-/** The value with what `gatherBytes` finds in it cut from the joined bytes, in the same order. */
+/** Returns the value with the parts that `gatherBytes` finds in it taken from the joined bytes, in the same order. */
 function withBytes(value: unknown, cut: (length: number) => Uint8Array): unknown {
 	if (value instanceof Uint8Array) return cut(value.length);
 	if (Array.isArray(value)) return value.map((part) => withBytes(part, cut));
