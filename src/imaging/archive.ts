@@ -5,7 +5,7 @@ import type { ObjectStore } from '#storage/objects/object-store.ts';
 import type { Reader } from '#storage/reader.ts';
 import { findRetrievable, type ImagingPage, type RetrievalKind, type RetrievalPage, retrievalKinds, searchImaging } from './search.ts';
 
-/** The instances of a site as they can be asked for and read again. */
+/** Searches and reads the instances of a site. */
 export interface Archive {
 	/** @throws Failure `unavailable` */
 	search(siteId: string, query: ImagingQuery): Promise<ImagingPage>;
@@ -14,7 +14,7 @@ export interface Archive {
 	/** @throws Failure `unavailable` */
 	instances(siteId: string, clauses: readonly ImagingClause[], page: Pick<ImagingQuery, 'count' | 'after'>): Promise<RetrievalPage>;
 	/**
-	 * The data set of an object, byte for byte as it was received, without the head of its file.
+	 * Reads the data set of an object, byte for byte as it was received, without the head of its file.
 	 * @throws Failure `not-found`, `unavailable`, `internal` when the object is no DICOM file
 	 */
 	readDataSet(objectKey: string): AsyncIterable<Uint8Array>;
@@ -29,7 +29,7 @@ export function createArchive(reader: Reader, objects: ObjectStore): Archive {
 	};
 }
 
-/** The head is some hundred bytes long; one that is longer than this is none. */
+/** The head is some hundred bytes long. A longer one is not valid. */
 const headBytesMax = 64 * 1024;
 
 async function* withoutHead(pieces: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {

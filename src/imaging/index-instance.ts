@@ -20,19 +20,19 @@ export interface IndexRequest {
 	siteId: string;
 	surface: InstanceDelivery['surface'];
 	instance: StoredInstance;
-	/** The pieces of the object, where it does not lie in the store yet: it has to be durable there before the commit. */
+	/** The pieces of the object, if it is not in the store yet. It must be durable there before the commit. */
 	object?: readonly Uint8Array[];
 }
 
 /**
  * Puts an instance into the index of its site and resolves when that is committed.
- * @throws Failure when certainly nothing was committed (`unavailable` excepted); any other error leaves that open
+ * @throws Failure when certainly nothing was committed (except `unavailable`); after any other error that is unknown
  */
 export type IndexInstance = (request: IndexRequest) => Promise<IndexAnswer>;
 
 /**
- * Indexes instances by the mailbox of their site, like any message.
- * @throws Failure `too-many-requests` when it was not taken; `unavailable` leaves open whether it was committed
+ * Indexes instances through the mailbox of their site, like any message.
+ * @throws Failure `too-many-requests` when it was not accepted; after `unavailable` it is unknown whether it was committed
  */
 export function instanceIndex({ gateway, clock, metrics, defaultAuthority }: IndexContext): IndexInstance {
 	return async ({ siteId, surface, instance, object }) => {

@@ -13,57 +13,68 @@ import type { ObjectStore, ObjectWriter } from '#storage/objects/object-store.ts
 import type { IndexInstance } from './index-instance.ts';
 import type { ImagingLimits } from './limits.ts';
 
-/** What the request says of an instance before its data set arrives: C-STORE-RQ and presentation context, or the file meta of STOW-RS. */
+/**
+ * The request's description of an instance before its data set arrives: from C-STORE-RQ and presentation context, or the file meta of
+ * STOW-RS.
+ */
 export interface AnnouncedInstance {
 	siteId: string;
 	surface: InstanceDelivery['surface'];
-	/** Empty where the sender has no AE title: STOW-RS. */
+	/** Empty when the sender has no AE title: STOW-RS. */
 	callingAe: string;
 	/** Address, or the public id of an API key. */
 	source: string;
 	affectedSopClassUid: string;
 	affectedSopInstanceUid: string;
 	transferSyntaxUid: string;
-	/** The study that the instance has to belong to. */
+	/** The study to which the instance must belong. */
 	studyUid?: string;
 }
 
 /**
- * Why an instance is refused. `not-understood`: the request or the data set is not DICOM that can be read. `mismatch`: the data set lacks
- * a UID, or has others than the request. `other-content`: other content is stored under the UID, and the site's policy refuses it.
- * `not-now`: it could not be stored; sent again, it may be.
+ * The reason why an instance is refused. `not-understood`: the request or the data set is no readable DICOM. `mismatch`: the data set lacks
+ * a UID,
+ * or has others than the request. `other-content`: other content is stored under the UID, and the site's policy refuses it. `not-now`: it
+ * could
+ * not be stored, but may be when it is sent again.
  */
 export type RefusalReason = 'not-understood' | 'mismatch' | 'other-content' | 'not-now';
 
-/** The intake answers this; surfaces render it in the words of their protocol. */
+/** The answer of the intake. Surfaces render it in the words of their protocol. */
 export type IntakeResult =
-	/** It is the instance from now on. `hasReplaced`: other content under its UID, which is kept aside. */
+	/** It is the instance from now on. `hasReplaced` means that it replaced other content under its UID, which is kept aside. */
 	| { kind: 'stored'; attributes: InstanceAttributes; hasReplaced: boolean }
 	/** The same content was stored before. */
 	| { kind: 'duplicate'; attributes: InstanceAttributes }
-	/** Other content is stored under its UID; it is kept aside, until a person decides. */
+	/** Other content is stored under its UID. This content is kept aside until a person decides. */
 	| { kind: 'quarantined'; attributes: InstanceAttributes }
-	/** Nothing is kept. `text` is for people and has nothing of a patient's; `attributes` are there where the data set could be read. */
+	/** Nothing is kept. `text` is for people and contains no patient data; `attributes` are present when the data set could be read. */
 	| { kind: 'refused'; reason: RefusalReason; text: string; attributes: InstanceAttributes | undefined };
 
-/** One instance on its way in. Either `finish` or `abandon` ends it. */
+/** The reception of one instance. Either `finish` or `abandon` ends it. */
 export interface InstanceReception {
 	/**
-	 * A piece of the data set, without file meta information. The chunk is not kept. A promise means: read no more before it resolves. Never rejects and never throws; what went wrong is the result of `finish`.
+	 * Takes a piece of the data set, without file meta information, and does not keep the chunk. If it returns a promise, read no more
+	 * before that
+	 * resolves. It never throws, and the promise never rejects; errors are in the result of `finish`.
 	 */
 	write(chunk: Uint8Array): Promise<void> | undefined;
-	/** The whole data set was written. Never rejects. */
+	/** Ends a complete data set. Never rejects. */
 	finish(): Promise<IntakeResult>;
-	/** The sender died or gave up: nothing is kept. Never rejects. */
+	/** Drops the data set when the sender died or gave up. Nothing is kept. Never rejects. */
 	abandon(): Promise<void>;
 }
 
-/** Where DIMSE and STOW-RS hand instances in. */
+/** DIMSE and STOW-RS hand in instances here. */
 export interface InstanceEntry {
 	begin(announced: AnnouncedInstance): InstanceReception;
 }
 
-/** A data set up to `carriedObjectBytesMax` goes to the index with its object, which is stored there; longer ones go to the store as they come. */
+/**
+ * A data set up to `carriedObjectBytesMax` goes to the index together with its object, which is stored there. Longer ones go to the store
+ * as they
+ * arrive.
+ */
 export type IntakeLimits = Pick<ImagingLimits, 'carriedObjectBytesMax'>;
 
 export interface IntakeOptions {
@@ -84,7 +95,7 @@ function refusalOf({ kind, text }: DataSetFault): Refusal {
 	return { reason: kind === 'missing' ? 'mismatch' : 'not-understood', text };
 }
 
-/** What is wrong with the request before a byte of the data set is read. */
+/** Returns the fault of the request that is known before a byte of the data set is read. */
 function announcedFault({ affectedSopClassUid, affectedSopInstanceUid, transferSyntaxUid }: AnnouncedInstance): Refusal | undefined {
 	const wrong = [
 		[affectedSopClassUid, 'Affected SOP Class UID'],
@@ -94,7 +105,7 @@ function announcedFault({ affectedSopClassUid, affectedSopInstanceUid, transferS
 	return wrong && { reason: 'not-understood', text: `${wrong[1]} is not a UID` };
 }
 
-/** Where data set and request contradict each other. */
+/** Returns the contradiction between data set and request. */
 function contradiction(announced: AnnouncedInstance, attributes: InstanceAttributes): Refusal | undefined {
 	const text =
 		attributes.sopClassUid !== announced.affectedSopClassUid
@@ -108,10 +119,12 @@ function contradiction(announced: AnnouncedInstance, attributes: InstanceAttribu
 }
 
 /**
- * Takes instances in: the bytes go to the object store as they come, the header is read on the way, and the index is asked when
- * the object is published under a key of its own. A small object is published by the worker that writes the row, before its commit. So a
- * row never names a file that is not there, and a crash leaves either a temporary file, which the next start removes, or an object without
- * a row, which `sweepObjects` finds.
+ * Takes in instances. The bytes go to the object store as they arrive, and the header is read meanwhile. The index is asked when the object
+ * is
+ * published under a key of its own. A small object is published by the worker that writes the row, before its commit. So a row never names
+ * a
+ * missing file. A crash leaves either a temporary file, which the next start removes, or an object without a row, which `sweepObjects`
+ * finds.
  */
 export class InstanceIntake implements InstanceEntry {
 	readonly #options: IntakeOptions;
@@ -129,7 +142,7 @@ class Reception implements InstanceReception {
 	readonly #options: IntakeOptions;
 	readonly #announced: AnnouncedInstance;
 	readonly #scanner: DataSetScanner;
-	/** Undefined while the data set is short enough to be carried to the index. */
+	/** Undefined while the data set is short enough to be sent to the index. */
 	#writer: ObjectWriter | undefined;
 	#carried: Uint8Array[] = [];
 	#carriedBytes = 0;
@@ -172,7 +185,7 @@ class Reception implements InstanceReception {
 		return held;
 	}
 
-	/** The header is read, or there is no more of it. */
+	/** Concludes the header: it was read, or there is no more of it. */
 	#conclude(): void {
 		this.#isScanning = false;
 		const result = this.#scanner.end();
@@ -180,7 +193,7 @@ class Reception implements InstanceReception {
 			this.#attributes = result.attributes;
 			this.#refusal = contradiction(this.#announced, result.attributes);
 		} else this.#refusal = refusalOf(result.fault);
-		// What is refused takes no more room, however much of it is still to come.
+		// A refused instance takes no more memory, however much of it is still to come.
 		if (this.#refusal) void this.#drop();
 	}
 
@@ -191,7 +204,7 @@ class Reception implements InstanceReception {
 	}
 
 	async abandon(): Promise<void> {
-		// What is being indexed goes on: whether the sender still listens changes nothing.
+		// An instance that is being indexed continues, whether or not the sender still listens.
 		if (!this.#isFinishing) await this.#drop();
 	}
 
@@ -245,21 +258,21 @@ class Reception implements InstanceReception {
 		return answer.kind === 'failed' ? this.#refused(instance.objectKey, answer.failure) : this.#tidied(instance, answer);
 	}
 
-	/** There is certainly no row. */
+	/** Certainly no row was written. */
 	async #refused(key: string, { code, diagnostics }: Pick<Failure, 'code' | 'diagnostics'>): Promise<IntakeResult> {
 		await this.#tidy(() => this.#options.objects.remove(key));
 		const isTransient = code === 'unavailable' || code === 'too-many-requests';
 		return this.#failed({ reason: isTransient ? 'not-now' : 'not-understood', text: diagnostics });
 	}
 
-	/** After an error that leaves open whether the row was committed the object stays: without a row the sweep finds it. */
+	/** Keeps the object after an error that leaves open whether the row was committed. Without a row the sweep finds it. */
 	async #notIndexed(key: string, error: unknown): Promise<IntakeResult> {
 		if (error instanceof Failure && error.code !== 'unavailable') return this.#refused(key, error);
 		this.#options.log.warn({ err: error, site: this.#announced.siteId, object: key }, 'an instance may not be indexed');
 		return this.#failed(notStored);
 	}
 
-	/** Brings the object to where the index's decision wants it. */
+	/** Moves the object as the index decided. */
 	async #tidied({ objectKey: key, attributes }: StoredInstance, outcome: IndexOutcome): Promise<IntakeResult> {
 		const { objects } = this.#options;
 		switch (outcome.kind) {
@@ -280,7 +293,11 @@ class Reception implements InstanceReception {
 		}
 	}
 
-	/** The index has decided, so the answer no longer depends on this; the object stays where it is, and safe. */
+	/**
+	 * Moves an object without failing: the index has decided, so the answer no longer depends on this. After an error the object stays where
+	 * it is, and
+	 * safe.
+	 */
 	async #tidy(move: () => Promise<unknown>): Promise<void> {
 		try {
 			await move();

@@ -3,7 +3,7 @@ import type { LimitDefinitions, LimitsOf } from '#core/limit-definition.ts';
 const KiB = 1024;
 const MiB = 1024 * 1024;
 
-/** Instances on their way in, whichever surface they come by. */
+/** Limits of instances on their way in, whatever the surface. */
 export const imagingLimitDefinitions = {
 	dimseObjectBytesMax: {
 		variable: 'DIMSE_OBJECT_BYTES_MAX',

@@ -5,12 +5,12 @@ import { imagingQuery, retrievalKindsQuery, retrievalQuery } from '#storage/stat
 
 export interface ImagingPage {
 	entities: ImagingEntity[];
-	/** For `after` of the next page; undefined when there is none. */
+	/** The value of `after` for the next page; undefined when there is none. */
 	next: readonly string[] | undefined;
 }
 
 /**
- * A page of what a query finds within the site, in the order of the unique keys.
+ * Returns a page of a query's results within the site, in the order of the unique keys.
  * @throws Failure `unavailable`
  */
 export async function searchImaging(reader: Reader, siteId: string, query: ImagingQuery): Promise<ImagingPage> {
@@ -32,12 +32,12 @@ export async function searchImaging(reader: Reader, siteId: string, query: Imagi
 
 export interface RetrievalPage {
 	instances: RetrievableInstance[];
-	/** For `after` of the next page; undefined when there is none. */
+	/** The value of `after` for the next page; undefined when there is none. */
 	next: readonly string[] | undefined;
 }
 
 /**
- * Instances of the site for which the clauses hold, by study, series and instance.
+ * Returns instances of the site for which the clauses hold, by study, series and instance.
  * @throws Failure `unavailable`
  */
 export async function findRetrievable(
@@ -62,7 +62,7 @@ export interface RetrievalKind {
 	instances: number;
 }
 
-/** What kinds of instances the clauses select, the most frequent first. */
+/** Returns the kinds of instances that the clauses select, the most frequent first. */
 export async function retrievalKinds(reader: Reader, siteId: string, clauses: readonly ImagingClause[]): Promise<RetrievalKind[]> {
 	const { statement, values } = retrievalKindsQuery(siteId, clauses);
 	const rows = await reader.run(statement, values);

@@ -4,12 +4,12 @@ import { DataSetScanner, type ScanLimits } from '#dicom/scanner.ts';
 import type { InstanceAttributes } from '#record/instance.ts';
 import type { ObjectStore } from '#storage/objects/object-store.ts';
 
-/** What `part10Head` writes is shorter: preamble, prefix, and nine elements of 64 bytes at most. */
+/** The head that `part10Head` writes is shorter: preamble, prefix, and nine elements of at most 64 bytes. */
 const headBytesMax = 1024;
 
 /**
- * Reads of an object what it was filed by, as when it came.
- * @throws Failure `not-found`, `unavailable` by the store, `unprocessable` where the object is not what was once written
+ * Reads the attributes by which an object was filed from the object itself.
+ * @throws Failure `not-found`, `unavailable` by the store, `unprocessable` when the object is not the one that was written
  */
 export async function readAttributes(objects: ObjectStore, key: string, limits: ScanLimits): Promise<InstanceAttributes> {
 	let head = Buffer.alloc(0);
@@ -30,7 +30,7 @@ export async function readAttributes(objects: ObjectStore, key: string, limits: 
 	throw new Failure('unprocessable', 'the object cannot be read as a DICOM file');
 }
 
-/** Undefined: the file does not say how its data set is written. */
+/** Returns undefined when the file does not state how its data set is encoded. */
 function begin(head: Buffer, limits: ScanLimits): DataSetScanner | undefined {
 	const { transferSyntaxUid, dataSetOffset } = readFileMeta(head);
 	if (transferSyntaxUid === undefined) return undefined;
