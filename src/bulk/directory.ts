@@ -14,7 +14,7 @@ export class BulkDirectory {
 		for (const folder of Object.values(folders)) mkdirSync(join(dataDir, folder), { recursive: true, mode: 0o700 });
 	}
 
-	/** Who this node is: the same after a restart on the same DATA_DIR. */
+	/** Returns the id of this node, which stays the same after a restart on the same DATA_DIR. */
 	nodeId(): string {
 		const path = join(this.#dataDir, 'node-id');
 		try {
@@ -41,7 +41,7 @@ export class BulkDirectory {
 		rmSync(this.of(kind, jobId), { recursive: true, force: true });
 	}
 
-	/** The jobs that have a folder. */
+	/** Returns the jobs that have a folder. */
 	jobs(): { kind: BulkKind; id: string }[] {
 		return (Object.keys(folders) as BulkKind[]).flatMap((kind) =>
 			readdirSync(join(this.#dataDir, folders[kind])).map((id) => ({ kind, id })),
@@ -49,12 +49,12 @@ export class BulkDirectory {
 	}
 }
 
-/** The file of a job's folder that has the resources of a type. */
+/** Returns the file of a job's folder for the resources of a type. */
 export function fileOf(directory: string, type: string): string {
 	return join(directory, `${type}.ndjson`);
 }
 
-/** What an import was sent. */
+/** Returns the file with the body of an import. */
 export function bodyOf(directory: string): string {
 	return join(directory, 'body');
 }

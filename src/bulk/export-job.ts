@@ -9,19 +9,19 @@ import type { ExportedType, ExportProgress, ExportResult, ExportTask } from './t
 export interface ExportParameters {
 	types: readonly ResourceType[];
 	sinceMs: number | undefined;
-	/** Only patients and what is about a patient. */
+	/** Limits the export to patients and the resources about them. */
 	patientsOnly: boolean;
 	/** FHIR base URL of attachments, as the caller reached it. */
 	base: string;
 }
 
-/** What the manifest of a finished export is made of. */
+/** The data for the manifest of a finished export. */
 export interface ExportOutcome {
 	momentMs: number;
 	output: ExportedType[];
 }
 
-/** An export: one task of a worker. */
+/** An export, which is one task of a worker. */
 export class ExportJob implements LocalJob {
 	readonly kind = 'export';
 	readonly key: JobKey;

@@ -15,10 +15,10 @@ import type { ExportProgress, ExportResult, ExportTask } from './task.ts';
 /** Buffer sizes: they decide how often a file is written and progress is told, not what is exported. */
 const fileBufferBytes = 4 * 1024 * 1024;
 const progressBytes = 1024 * 1024;
-/** An export of which the database sends nothing for this long is given up. */
+/** An export is given up when the database sends nothing for this long. */
 const silentMsMax = 10 * 60_000;
 
-/** Writes the resources of a site, type by type, as they stand at one moment. */
+/** Writes the resources of a site, type by type, as they are at one moment. */
 export async function runExport(task: ExportTask, database: WorkerDatabase): Promise<ExportResult> {
 	let connection: BulkConnection | undefined;
 	let isStopped = false;
@@ -49,7 +49,7 @@ async function exported(task: ExportTask, connection: BulkConnection): Promise<E
 		const path = fileOf(task.directory, type);
 		const scope = { siteId: task.job.siteId, sinceMs: task.sinceMs, patientsOnly: task.patientsOnly, base: task.base };
 		const copy = connection.copyOut(exportResources(tableShapes[type], scope));
-		// Flushed to the disk when it is closed: a finished export outlives a loss of power.
+		// It is flushed to the disk when it is closed, so a finished export survives a loss of power.
 		const file = createWriteStream(path, { flags: 'wx', mode: 0o600, highWaterMark: fileBufferBytes, flush: true });
 		await pipeline(copy, new Lines((bytes) => task.port.postMessage({ type, bytes } satisfies ExportProgress)), file);
 		copies.push({ type, rows: () => copy.rowCount, path });
@@ -66,8 +66,9 @@ const carriageReturn = 0x0d;
 const space = 0x20;
 
 /**
- * The rows of `exportResources` as NDJSON. They are that already, save a text with a line break between its elements:
- * PostgreSQL puts it into quotes, which no JSON text has within.
+ * Converts the rows of `exportResources` to NDJSON. They are NDJSON already, except for a text with a line break between its elements:
+ * PostgreSQL
+ * puts that into quotes, which do not occur in JSON text.
  */
 class Lines extends Transform {
 	readonly #onProgress: (bytes: number) => void;

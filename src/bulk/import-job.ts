@@ -13,13 +13,13 @@ import type { Go, ImportResult, ImportTask, LineRange, TypeCounts, WaitingLine }
 import { survivorsOf } from './waiting.ts';
 
 export interface ImportParameters {
-	/** Whether a Patient that is referred to has to be there. */
+	/** True when a Patient in a reference must exist. */
 	checkReferences: boolean;
 	/** FHIR base URL as the caller reached it. */
 	base: string;
 }
 
-/** What the manifest of an import is made of. */
+/** The data for the manifest of an import. */
 export interface ImportOutcome {
 	endedMs: number;
 	counts: Partial<Record<ResourceType, TypeCounts>>;
@@ -29,7 +29,7 @@ export interface ImportOutcome {
 
 interface ImportMeans {
 	pool: Piscina;
-	/** Chunks that are with the workers at once. */
+	/** The number of chunks that are with the workers at once. */
 	window: number;
 	table: BulkJobTable;
 	limits: BulkLimits;
@@ -40,8 +40,9 @@ interface ImportMeans {
 type Part = Pick<ImportTask, 'part' | 'expected'>;
 
 /**
- * An import: chunk by chunk, in order, twice over the file. Patients come first, so that what is about them finds them,
- * wherever they stand. Workers read and check several chunks at once; each is written when the one before is committed.
+ * An import: chunk by chunk, in order, twice over the file. Patients come first, so that the resources about them find them wherever they
+ * are. Workers
+ * read and check several chunks at once; each is written when the previous one is committed.
  */
 export class ImportJob implements LocalJob {
 	readonly kind = 'import';
@@ -90,7 +91,7 @@ export class ImportJob implements LocalJob {
 		return this.#end ?? { state: 'done', result: { ...this.#outcome, endedMs: Date.now() } satisfies ImportOutcome };
 	}
 
-	/** Patients who refer to one another across chunks: those whose patients are all there now, or come with them. */
+	/** Imports patients that refer to one another across chunks, if all their patients exist now or come with them. */
 	async #settleWaiting(): Promise<void> {
 		const waiting = this.#waiting;
 		if (this.#end || waiting.length === 0) return;

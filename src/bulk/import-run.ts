@@ -31,7 +31,7 @@ export interface ImportOptions {
 	clock: Clock;
 }
 
-/** What became of lines that were committed together. */
+/** The outcome of lines that were committed together. */
 interface Settled {
 	counts: Partial<Record<ResourceType, TypeCounts>>;
 	refused: string[];
@@ -40,10 +40,10 @@ interface Settled {
 
 type Settlement = Settled | 'cancelled';
 
-/** New rows of a table after which it is analyzed, for the first time and by how much more each time. */
+/** A table is analyzed after this many new rows, and then each time it has grown by this factor. */
 const analyzedRows = { first: 1000, times: 4 };
 
-/** What lives as long as a worker: connections that are not in use, and the statements. */
+/** The state of a worker: connections that are not in use, and the statements. */
 export class Importing {
 	readonly options: ImportOptions;
 	readonly readSet = new ReadSet(tableShapes);
@@ -64,7 +64,7 @@ export class Importing {
 		this.#idle.push(connection);
 	}
 
-	/** Has the planner learn of tables that have grown much by what was committed; without it, imports are only slower. */
+	/** Updates the planner's statistics of tables that have grown much by the commit. Without this, imports are only slower. */
 	async noteGrowth(counts: Settled['counts']): Promise<void> {
 		for (const [type, { created }] of Object.entries(counts)) {
 			const held = this.#grown.get(type as ResourceType) ?? { rows: 0, next: analyzedRows.first };
@@ -89,7 +89,7 @@ export class Importing {
 	}
 }
 
-/** Reads and checks a chunk at once, and writes it when the chunk before is committed. */
+/** Reads and checks a chunk at once, and writes it when the previous chunk is committed. */
 export async function runImport(task: ImportTask, importing: Importing): Promise<ImportResult> {
 	const said = new Promise<Go>((resolve) => {
 		task.port.once('message', resolve);
@@ -110,9 +110,9 @@ class ChunkWriting {
 	readonly #task: ImportTask;
 	readonly #importing: Importing;
 	readonly #chunk: Chunk;
-	/** Lines that count as settled with the next commit, beside those that it is about. */
+	/** Lines that the next commit settles, beside those that it writes. */
 	#uncounted: number;
-	/** What was about to be committed when the connection broke, and the job's position before. */
+	/** The lines that were about to be committed when the connection broke, and the job's position before. */
 	#unsure: { position: number; settled: Settled } | undefined;
 
 	constructor(task: ImportTask, importing: Importing, chunk: Chunk) {
@@ -138,8 +138,8 @@ class ChunkWriting {
 	}
 
 	/**
-	 * A line whose row the database refuses is found by halving, the left half first, so that order is kept. False when the
-	 * job was cancelled.
+	 * Finds a line whose row the database refuses by halving, the left half first, so that order is kept. Returns false when the job was
+	 * cancelled.
 	 */
 	async #settle(lines: readonly ChunkLine[], all: Settled): Promise<boolean> {
 		const settlement = await this.#attempt(lines);
@@ -160,7 +160,7 @@ class ChunkWriting {
 		return (await this.#settle(lines.slice(0, middle), all)) && this.#settle(lines.slice(middle), all);
 	}
 
-	/** Repeats what only needs repeating; answers the error that calls for halving. */
+	/** Repeats failures that only need repeating. Returns the error that requires halving. */
 	async #attempt(lines: readonly ChunkLine[]): Promise<Settlement | { error: unknown }> {
 		const { clock, limits } = this.#importing.options;
 		this.#unsure = undefined;
@@ -208,7 +208,7 @@ class ChunkWriting {
 		}
 		this.#unsure = { position: Number(position), settled };
 		const command = await connection.control('commit');
-		// PostgreSQL answers the COMMIT of a failed transaction with ROLLBACK, and without an error.
+		// PostgreSQL answers the COMMIT of a failed transaction with ROLLBACK and no error.
 		if (command !== 'COMMIT') throw new Error(`the transaction ended with ${command}`);
 		this.#uncounted = 0;
 		return settled;
@@ -228,7 +228,7 @@ class ChunkWriting {
 		return settled;
 	}
 
-	/** The lines whose patients are there; of the others some may wait. */
+	/** Returns the lines whose patients exist. Some of the others may wait. */
 	async #presentOf(connection: BulkConnection, lines: readonly ChunkLine[], settled: Settled): Promise<ChunkLine[]> {
 		const { job, part, expected } = this.#task;
 		const named = new Set(lines.flatMap(({ patients }) => patients.map(({ rowId }) => rowId)));
@@ -246,7 +246,7 @@ class ChunkWriting {
 	}
 }
 
-/** Parts the lines that refer to patients who are in the record, in these lines, or expected, from all others. */
+/** Separates the lines whose patients are in the record, in these lines, or expected, from all others. */
 export function withPatients<L extends Pick<ChunkLine, 'change' | 'rowId' | 'patients'>>(
 	lines: readonly L[],
 	missing: ReadonlySet<string>,

@@ -19,7 +19,7 @@ export interface BulkOptions {
 	database: Database;
 	/** The worker's entry file. */
 	worker: URL;
-	/** Threads at most; they end when there is nothing to do. */
+	/** The largest number of threads. They end when there is nothing to do. */
 	workers: number;
 	logLevel: string;
 	limits: BulkWorkerSettings['limits'];
@@ -27,7 +27,7 @@ export interface BulkOptions {
 	log: Log;
 }
 
-/** Who asks for a job, by which request. */
+/** The caller of a job, and their request. */
 export interface JobCaller {
 	siteId: string;
 	/** Public id of the API key. */
@@ -38,9 +38,9 @@ export interface JobCaller {
 	request: string;
 }
 
-/** How often a node says of its jobs that they go on. */
+/** The interval at which a node reports that its jobs go on. */
 const beatMs = 1000;
-/** A node that has not said so for this long does not come back. */
+/** A node that has not reported for this long does not come back. */
 const silentMsMax = 120_000;
 /** Housekeeping of a node. These change how soon files and threads are let go, not what a caller is answered. */
 const sweepMs = 60_000;
@@ -49,8 +49,9 @@ const closeMsMax = 10_000;
 const fileChunkBytes = 256 * 1024;
 
 /**
- * Exports and imports of whole sites. A job belongs to the node that was asked for it, which carries it out and has its
- * files; every node tells how far it is. A job does not outlive its node: it is then interrupted.
+ * Exports and imports of whole sites. A job belongs to the node that received the request: it carries the job out and has its files. Every
+ * node can
+ * report its progress. A job does not outlive its node: it is then interrupted.
  */
 export class BulkJobs {
 	readonly #options: BulkOptions;
@@ -76,10 +77,10 @@ export class BulkJobs {
 			minThreads: 0,
 			maxThreads: workers,
 			idleTimeout: threadIdleMs,
-			// While one task waits for the database, another's lines are checked; a job's tasks start in their order.
+			// While one task waits for the database, another's lines are checked. A job's tasks start in their order.
 			concurrentTasksPerWorker: 2 + limits.bulkRunningMax,
 			atomics: 'disabled',
-			// A chunk's garbage dies young in a nursery of this size.
+			// A chunk's garbage is collected early in a nursery of this size.
 			resourceLimits: { maxYoungGenerationSizeMb: 128 },
 		});
 		metrics.beforeCollect(() => metrics.bulkWaiting.set(this.#waiting.length));
@@ -123,7 +124,7 @@ export class BulkJobs {
 		this.#timers.push(timer.unref());
 	}
 
-	/** Tells the table that jobs go on, and jobs that they do not. */
+	/** Reports to the table that jobs go on, and stops jobs that must not. */
 	async #beat(): Promise<void> {
 		for (const key of this.#receiving) await this.#table.advance(key, 'receiving', '');
 		for (const job of [...this.#waiting]) {
@@ -134,7 +135,7 @@ export class BulkJobs {
 		}
 	}
 
-	/** Removes what is old, and the files of jobs that are no more. */
+	/** Deletes old jobs, and the files of jobs that no longer exist. */
 	async #sweep(): Promise<void> {
 		await this.#table.sweep({ ageMs: this.#options.limits.bulkAgeMsMax, silentMs: silentMsMax });
 		const known = await this.#table.idsOf(this.#nodeId);
@@ -151,8 +152,8 @@ export class BulkJobs {
 	}
 
 	/**
-	 * Takes the body of an import; it is carried out when the whole of it is there.
-	 * @throws Failure `too-many-requests`, `unavailable`, or what the body throws
+	 * Receives the body of an import, which is carried out when the whole body has arrived.
+	 * @throws Failure `too-many-requests`, `unavailable`, or the error of the body
 	 */
 	async receiveImport(caller: JobCaller, parameters: ImportParameters, body: AsyncIterable<Uint8Array>): Promise<string> {
 		const { limits, metrics, log, workers } = this.#options;
@@ -222,7 +223,7 @@ export class BulkJobs {
 		}
 	}
 
-	/** While the database is away, the end of a job is kept back. */
+	/** Ends a job. While the database is away, the end is held back. */
 	async #finish(job: LocalJob, end: JobEnd): Promise<void> {
 		if (job.kind === 'import') rmSync(bodyOf(this.#directory.of('import', job.key.id)), { force: true });
 		if (end.state === 'stopped') {
@@ -242,13 +243,13 @@ export class BulkJobs {
 		}
 	}
 
-	/** A job that nobody waits for any more, before its turn. */
+	/** Drops a job before its turn, because nobody waits for it any more. */
 	#drop(job: LocalJob): void {
 		this.#waiting.splice(this.#waiting.indexOf(job), 1);
 		this.#directory.remove(job.kind, job.key.id);
 	}
 
-	/** Undefined when the site has no such job. */
+	/** Returns undefined when the site has no such job. */
 	async read(siteId: string, kind: BulkKind, id: string): Promise<StoredJob | undefined> {
 		const job = isUuid(id) ? await this.#table.read(siteId, id) : undefined;
 		if (job?.kind !== kind) return undefined;
@@ -256,7 +257,7 @@ export class BulkJobs {
 		return here && job.state === 'running' ? { ...job, progress: here.progress() } : job;
 	}
 
-	/** Cancels a job that is under way, and forgets one that has ended. False when the site has no such job. */
+	/** Cancels a job that is under way, or deletes one that has ended. Returns false when the site has no such job. */
 	async delete(caller: JobCaller, kind: BulkKind, id: string): Promise<boolean> {
 		const key = { siteId: caller.siteId, id };
 		if ((await this.read(key.siteId, kind, id)) === undefined) return false;
@@ -271,7 +272,7 @@ export class BulkJobs {
 	}
 
 	/**
-	 * The content of a file of a job that has ended. Undefined when it has none of this type.
+	 * Returns the content of a file of a job that has ended. Undefined when the job has none of this type.
 	 * @throws Failure `unavailable` when another node has it
 	 */
 	async open(caller: JobCaller, job: StoredJob, type: string): Promise<AsyncIterable<Uint8Array> | undefined> {
@@ -285,7 +286,7 @@ export class BulkJobs {
 		return contentOf(path);
 	}
 
-	/** Ends what is under way: it is then interrupted. */
+	/** Ends the jobs under way, which are then interrupted. */
 	async close(): Promise<void> {
 		this.#closed = true;
 		for (const timer of this.#timers) clearInterval(timer);
@@ -299,13 +300,13 @@ export class BulkJobs {
 		try {
 			await this.#table.interruptOf(this.#nodeId);
 		} catch (error) {
-			// The next start does it.
+			// The next start notes them.
 			this.#options.log.warn({ err: error }, 'interrupted exports and imports could not be noted');
 		}
 	}
 }
 
-/** Nothing is opened before it is read. */
+/** Reads a file, which is opened only when it is read. */
 async function* contentOf(path: string): AsyncIterable<Uint8Array> {
 	yield* createReadStream(path, { highWaterMark: fileChunkBytes });
 }

@@ -2,7 +2,7 @@ import type { LimitDefinitions, LimitsOf } from '#core/limit-definition.ts';
 
 const MiB = 1024 * 1024;
 
-/** Exports and imports. */
+/** Limits of exports and imports. */
 export const bulkLimitDefinitions = {
 	bulkUnderWayMax: {
 		variable: 'BULK_UNDER_WAY_MAX',

@@ -10,34 +10,34 @@ import { rowIdOf } from '#record/row-id.ts';
 
 /** A line of an import, ready to be applied. */
 export interface ReadLine {
-	/** Number of the line, from 1. */
+	/** The number of the line, from 1. */
 	line: number;
 	change: ResourceChange;
-	/** Of the resource; undefined where the service assigns the id. */
+	/** The row id of the resource; undefined when the service assigns the id. */
 	rowId: string | undefined;
-	/** Patients that have to be there. */
+	/** Patients that must exist. */
 	patients: readonly PatientReference[];
 }
 
 export interface LineSettings {
 	jsonDepthMax: number;
 	repetitionsMax: number;
-	/** Whether a Patient that is referred to has to be there. */
+	/** True when a Patient in a reference must exist. */
 	checkReferences: boolean;
-	/** FHIR base URL of this service, without a slash at its end. */
+	/** FHIR base URL of this service without a trailing slash. */
 	base: string;
 }
 
 const patientType = /"resourceType"\s*:\s*"Patient"/;
 const patientName = Buffer.from('"Patient"');
 
-/** Whether a line looks like a Patient: the two parts of an import divide the lines by this. */
+/** Tells whether a line looks like a Patient. The two parts of an import divide the lines by this. */
 export function looksLikePatient(line: Buffer): boolean {
 	return line.includes(patientName) && patientType.test(line.toString('latin1'));
 }
 
 /**
- * Parses and checks one resource as a create or update by PUT would, for every type that the service has.
+ * Parses and checks one resource as a create or update by PUT would, for every type of the service.
  * @throws Failure with one issue for each fault
  */
 export function readLine(bytes: Buffer, line: number, settings: LineSettings): ReadLine {
@@ -73,13 +73,13 @@ export function readLine(bytes: Buffer, line: number, settings: LineSettings): R
 	return { line, change, rowId: id === undefined ? undefined : rowIdOf(id), patients };
 }
 
-/** An export of this service comes back as it was: it has made URLs of Binary attachments absolute. */
+/** Restores the URLs of Binary attachments, which an export of this service made absolute, so that it can be imported unchanged. */
 function relateToBase(attachment: JsonObject, base: string): void {
 	const url = attachment['url'];
 	if (typeof url === 'string' && url.startsWith(`${base}/Binary/`)) attachment['url'] = url.slice(base.length + 1);
 }
 
-/** The OperationOutcome of a refused line, as a line of NDJSON; its id is `line-` and the line's number. */
+/** Renders the OperationOutcome of a refused line as a line of NDJSON. Its id is `line-` and the line's number. */
 export function lineOutcome(line: number, failure: Failure): string {
 	const issues: readonly FailureIssue[] =
 		failure.issues && failure.issues.length > 0
@@ -94,7 +94,7 @@ export function lineOutcome(line: number, failure: Failure): string {
 	const issue = issues.map(({ code, expression, diagnostics }) => ({
 		severity: 'error',
 		code,
-		// The parser counts the lines of what it is given, which is one.
+		// The parser numbers the lines of its own input, which is a single line.
 		diagnostics: `line ${line}: ${diagnostics.replace('(line 1, column', '(column')}`,
 		...(expression === '' ? {} : { expression: [expression] }),
 	}));

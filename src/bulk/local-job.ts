@@ -1,16 +1,16 @@
 import type { BulkKind, JobKey } from '#storage/bulk-jobs.ts';
 
-/** How a job ended. `stopped`: it was cancelled, or its node ends. */
+/** The end of a job. `stopped` means that it was cancelled, or that its node ends. */
 export type JobEnd = { state: 'done'; result: object } | { state: 'failed'; failure: string; result?: object } | { state: 'stopped' };
 
 /** A job that this node carries out. */
 export interface LocalJob {
 	readonly kind: BulkKind;
 	readonly key: JobKey;
-	/** How far it is, in words for its client. */
+	/** Describes its progress in words for its client. */
 	progress(): string;
-	/** Called once, when it is its turn. */
+	/** Carries the job out. It is called once, when its turn comes. */
 	carryOut(): Promise<JobEnd>;
-	/** It is to end soon; `carryOut` then answers `stopped`. */
+	/** Asks the job to end soon; `carryOut` then returns `stopped`. */
 	stop(): void;
 }

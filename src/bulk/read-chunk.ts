@@ -10,13 +10,13 @@ export interface ChunkLine extends ReadLine {
 	range: LineRange;
 }
 
-/** The lines of a chunk that belong to its part, checked as far as that goes without the record. */
+/** The lines of a chunk that belong to its part, after all checks that do not need the record. */
 export interface Chunk {
-	/** How many belong to it. */
+	/** The number of lines that belong to it. */
 	lines: number;
 	hasOthers: boolean;
 	read: ChunkLine[];
-	/** An OperationOutcome each. */
+	/** Holds one OperationOutcome for each refused line. */
 	refused: string[];
 }
 
@@ -25,7 +25,7 @@ export interface ReadOptions {
 	log: Log;
 }
 
-/** Lines that are checked in one go: a thread that also waits for the database must not be away for long. */
+/** The number of lines checked without a pause, because the thread that also waits for the database must not be blocked for long. */
 const linesAtOnce = 32;
 const lineFeed = 0x0a;
 

@@ -3,18 +3,18 @@ import { Failure } from '#core/failure.ts';
 import type { BulkLimits } from './limits.ts';
 import type { LineRange } from './task.ts';
 
-/** Of a chunk, save where one line is longer. */
+/** The size of a chunk, unless one line is longer. */
 const chunkBytes = 8 * 1024 * 1024;
-/** Shorter lines are no resources: a chunk of them takes more, so that their index stays small. */
+/** Shorter lines are no resources. A chunk may hold more of them, so that their index stays small. */
 const lineBytesLeast = 13;
 const lineFeed = 0x0a;
 
 type IndexLimits = Pick<BulkLimits, 'importChunkLinesMax' | 'importLineBytesMax'>;
 
-/** Cuts what comes in into chunks of whole lines, by their places in the file. */
+/** Divides the incoming bytes into chunks of whole lines, by their offsets in the file. */
 export class LineIndex {
 	readonly ranges: LineRange[] = [];
-	/** That hold something. */
+	/** The number of lines that are not empty. */
 	lines = 0;
 	readonly #limits: IndexLimits;
 	#length = 0;

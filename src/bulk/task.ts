@@ -2,22 +2,22 @@ import type { MessagePort } from 'node:worker_threads';
 import type { ResourceType } from '#record/table-shape.ts';
 import type { JobKey } from '#storage/bulk-jobs.ts';
 
-/** What crosses between the main thread and a bulk worker. Every task has a port of its own for what happens meanwhile. */
+/** Messages between the main thread and a bulk worker. Every task has a port of its own for messages during the task. */
 export type BulkTask = ExportTask | ImportTask;
 
 export interface ExportTask {
 	kind: 'export';
 	job: JobKey;
-	/** Where the files go; it exists. */
+	/** The folder for the files; it exists. */
 	directory: string;
 	types: readonly ResourceType[];
-	/** Only what has changed later than this. */
+	/** Limits the export to resources that changed later than this. */
 	sinceMs: number | undefined;
-	/** Only patients and what is about a patient. */
+	/** Limits the export to patients and the resources about them. */
 	patientsOnly: boolean;
 	/** FHIR base URL of attachments. */
 	base: string;
-	/** The worker says `ExportProgress`, the main thread `stop`. */
+	/** The worker sends `ExportProgress`, the main thread sends `stop`. */
 	port: MessagePort;
 }
 
@@ -37,14 +37,14 @@ export type ExportResult =
 	| { kind: 'unavailable' }
 	| { kind: 'no-room' };
 
-/** Part of the file of an import, from line to line. */
+/** A part of the file of an import, from line to line. */
 export interface LineRange {
-	/** In bytes of the file. */
+	/** Byte offsets in the file. */
 	start: number;
 	end: number;
-	/** Number of its first line, from 1. */
+	/** The number of its first line, from 1. */
 	line: number;
-	/** It is one line, and longer than a line may be. */
+	/** True when it is a single line that is too long. */
 	isTooLong?: true;
 }
 
@@ -53,25 +53,25 @@ export interface ImportTask {
 	job: JobKey;
 	path: string;
 	ranges: readonly LineRange[];
-	/** Patients are imported first, so that whatever is about them finds them. */
+	/** Patients are imported first, so that the resources about them find them. */
 	part: 'patients' | 'others';
-	/** Whether a Patient that is referred to has to be there. */
+	/** True when a Patient in a reference must exist. */
 	checkReferences: boolean;
 	/** FHIR base URL of this service. */
 	base: string;
-	/** Row ids of patients that come with later chunks of this part. Undefined: whoever refers to one that is not there waits. */
+	/** Row ids of patients that come with later chunks of this part. Undefined means that a resource waits if its patient does not exist. */
 	expected: readonly string[] | undefined;
-	/** The main thread says `Go` when the chunk before is committed. */
+	/** The main thread sends `Go` when the previous chunk is committed. */
 	port: MessagePort;
 }
 
-/** `stop`: the import ends. */
+/** `stop` ends the import. */
 export type Go = 'go' | 'stop';
 
 export interface TypeCounts {
 	created: number;
 	updated: number;
-	/** The same content as before: no new version. */
+	/** The number of lines with unchanged content, which make no new version. */
 	unchanged: number;
 }
 
@@ -79,24 +79,24 @@ export interface TypeCounts {
 export interface WaitingLine {
 	range: LineRange;
 	rowId: string;
-	/** Row ids of the patients that are not there. */
+	/** Row ids of the patients that do not exist. */
 	missing: readonly string[];
 }
 
 export type ImportResult =
 	| {
 			kind: 'settled';
-			/** Lines of this part, settled or waiting. */
+			/** The number of lines of this part, settled or waiting. */
 			lines: number;
-			/** Whether the chunk holds lines of the other part, too. */
+			/** True when the chunk also holds lines of the other part. */
 			hasOthers: boolean;
 			counts: Partial<Record<ResourceType, TypeCounts>>;
 			refused: number;
-			/** An OperationOutcome for each line that was refused, as NDJSON. */
+			/** An OperationOutcome for each refused line, as NDJSON. */
 			outcomes: Uint8Array;
 			waiting: WaitingLine[];
 	  }
-	/** The job was cancelled: the chunk has not happened. */
+	/** The job was cancelled: nothing of the chunk was written. */
 	| { kind: 'cancelled' }
 	| { kind: 'stopped' }
 	| { kind: 'unavailable' };

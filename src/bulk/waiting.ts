@@ -1,8 +1,9 @@
 import type { WaitingLine } from './task.ts';
 
 /**
- * Row ids of the waiting patients whose patients are all there, or wait with them and are there too. `missing`: row ids of
- * which the site has no patient.
+ * Returns the row ids of the waiting patients all of whose patients exist, or wait with them and can be imported too. `missing`: row ids of
+ * which
+ * the site has no patient.
  */
 export function survivorsOf(waiting: readonly Pick<WaitingLine, 'rowId' | 'missing'>[], missing: ReadonlySet<string>): Set<string> {
 	let left = waiting;

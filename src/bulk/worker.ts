@@ -14,7 +14,7 @@ export interface BulkWorkerSettings {
 	logLevel: string;
 }
 
-/** What a bulk worker does with a task. */
+/** Carries out the tasks of a bulk worker. */
 export class BulkWorker {
 	readonly #database: WorkerDatabase;
 	readonly #importing: Importing;
