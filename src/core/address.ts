@@ -4,13 +4,13 @@ import ipaddr from 'ipaddr.js';
 export type AddressBytes = readonly number[];
 
 export function parseAddress(text: string): AddressBytes | undefined {
-	// A zone (`fe80::1%eth0`) says by which interface, not who.
+	// A zone (`fe80::1%eth0`) names an interface, not the address.
 	const zone = text.indexOf('%');
 	const address = zone < 0 ? text : text.slice(0, zone);
 	return ipaddr.isValid(address) && isCanonical(address) ? ipaddr.process(address).toByteArray() : undefined;
 }
 
-/** `::ffff:10.0.0.1` → `10.0.0.1`; what is no address stays as it is. */
+/** Converts `::ffff:10.0.0.1` to `10.0.0.1`; a text that is no address stays as it is. */
 export function normaliseAddress(text: string): string {
 	return ipaddr.isValid(text) ? ipaddr.process(text).toString() : text;
 }
@@ -59,12 +59,16 @@ export function rangesOverlap(one: AddressRange, other: AddressRange): boolean {
 	return narrower.bytes === undefined || rangeContains(wider, narrower.bytes);
 }
 
-/** ipaddr.js also reads `10.1`, octal and hexadecimal parts; those are refused, since people disagree what they mean. */
+/**
+ * Tells whether an address is written in the usual form. ipaddr.js also reads `10.1`, octal and hexadecimal parts; those are refused,
+ * because their
+ * meaning is ambiguous.
+ */
 function isCanonical(address: string): boolean {
 	return address.includes(':') || ipaddr.IPv4.isValidFourPartDecimal(address);
 }
 
-/** A test for membership in a list of ranges, such as TRUSTED_PROXIES. */
+/** Returns a test for membership in a list of ranges, such as TRUSTED_PROXIES. */
 export function addressSet(ranges: readonly AddressRange[]): (address: string) => boolean {
 	return (address) => {
 		const bytes = parseAddress(address);

@@ -10,8 +10,8 @@ const minuteMs = 60_000;
 export const dayMs = 86_400_000;
 
 /**
- * Reads a date of any precision (FHIR R4 §2.24.0.1). Without a time zone a time is taken as UTC.
- * Undefined when it is none, or a day that the calendar does not have.
+ * Reads a date of any precision (FHIR R4 §2.24.0.1). A time without a time zone is taken as UTC.
+ * Undefined when the text is no date, or a day that does not exist.
  */
 export function dateRange(text: string): DateRange | undefined {
 	const match = pattern.exec(text);
@@ -50,14 +50,14 @@ function zoneMs(zone: string | undefined): number | undefined {
 	return (zone.startsWith('-') ? -1 : 1) * (hours * 60 + minutes) * minuteMs;
 }
 
-/** The first moment of a day, in milliseconds since the epoch; months and days count from one. */
+/** Returns the first moment of a day, in milliseconds since the epoch; months and days count from one. */
 export function utc(year: number, month: number, day: number): number {
 	const date = new Date(0);
 	date.setUTCFullYear(year, month - 1, day);
 	return date.getTime();
 }
 
-/** A date without a time zone is a day somewhere on earth. */
+/** A date without a time zone is a day somewhere on earth, so it may differ from UTC by this much. */
 const anywhereMs = 14 * 3_600_000;
 
 /** Tells whether the whole end lies before the start, if the two can be compared (FHIR R4 per-1). */

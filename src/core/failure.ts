@@ -1,6 +1,6 @@
 /**
- * The closed list of faults in what a sender sent. A failure is an answer, not a bug:
- * every surface renders it in its own words (AE + ERR, OperationOutcome, `{success: false}`).
+ * The closed list of faults in what a sender sent. A failure is an answer, not a bug: every surface renders it in its own words (AE + ERR,
+ * OperationOutcome, `{success: false}`).
  * `hl7` is HL7 table 0357 (v2.5.1 §2.15.5.3), `issue` the FHIR R4 IssueType, `status` the HTTP status.
  */
 export const failureCodes = {
@@ -52,7 +52,7 @@ export interface FailureLocation {
 	expression?: string;
 }
 
-/** One of several faults, in the words of OperationOutcome.issue. */
+/** One of several faults, in the terms of OperationOutcome.issue. */
 export interface FailureIssue {
 	/** FHIR IssueType. */
 	code: string;
@@ -61,15 +61,16 @@ export interface FailureIssue {
 }
 
 /**
- * Thrown where a message or request is refused. `diagnostics` is a sentence for the sender; it names fields and
- * rules and never repeats a patient's data, so it may be logged.
+ * Thrown when a message or request is refused. `diagnostics` is a sentence for the sender. It names fields and rules and never repeats a
+ * patient's
+ * data, so it may be logged.
  */
 export class Failure extends Error {
 	override readonly name = 'Failure';
 	readonly code: FailureCode;
 	readonly location: FailureLocation | undefined;
 	readonly retryAfterSeconds: number | undefined;
-	/** The methods that are allowed, where this one is not. */
+	/** The methods that are allowed, if this one is not. */
 	readonly allow: string | undefined;
 	/** All faults, if several were found; `diagnostics` then sums them up. */
 	readonly issues: readonly FailureIssue[] | undefined;

@@ -35,5 +35,5 @@ export function isUuid(text: string): boolean {
 	return uuidPattern.test(text);
 }
 
-/** Stands where an id column may not be null: the HTTP surface has no integration client. */
+/** Fills an id column that may not be null: the HTTP surface has no integration client. */
 export const nilId = '00000000-0000-0000-0000-000000000000';

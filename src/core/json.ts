@@ -5,7 +5,7 @@ export type JsonObject = { [member: string]: Json };
 const rawJson = (JSON as unknown as { rawJSON(text: string): Json }).rawJSON;
 /** Tells whether a value is a decimal that keeps its digits (`exactDecimal`), and not an object. */
 export const isRawJson = (JSON as unknown as { isRawJSON(value: unknown): boolean }).isRawJSON;
-/** A number behind a member name or in a list; what only looks like one inside a string costs time, not digits. */
+/** Matches a number after a member name or in a list. A match inside a string only costs time, not digits. */
 const decimalDigits = /(?:":|[[,])\s*-?\d+(?:\.|[eE]|\d{15})/;
 
 /** A number that is stringified with exactly these digits. `digits` must be a JSON number (RFC 8259 §6). */
@@ -25,7 +25,7 @@ export function parseExact(text: string): JsonObject {
 	return JSON.parse(text, reviver as (key: string, value: unknown) => unknown);
 }
 
-/** The same text for the same content, whatever the order of members. */
+/** Returns the same text for the same content, whatever the order of members. */
 export function canonical(value: Json): string {
 	return JSON.stringify(value, (_name, member: Json) => {
 		if (member === null || typeof member !== 'object' || Array.isArray(member) || isRawJson(member)) return member;
@@ -33,7 +33,7 @@ export function canonical(value: Json): string {
 	});
 }
 
-/** A copy that shares nothing with the value; exact decimals stay as they are. */
+/** Copies a value deeply; exact decimals stay as they are. */
 export function copyJson<T extends Json>(value: T): T {
 	if (Array.isArray(value)) return value.map((item: Json) => copyJson(item)) as T;
 	if (value === null || typeof value !== 'object' || isRawJson(value)) return value;

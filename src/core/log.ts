@@ -3,13 +3,14 @@ import { Failure } from './failure.ts';
 
 export type Log = Logger;
 
-/** Node's own errors (ECONNREFUSED, ERR_…) and our failures say what happened without repeating what was sent. */
+/** Node's own errors (ECONNREFUSED, ERR_…) and our failures describe the error without quoting input. */
 const safeCode = /^(E[A-Z]+|ERR_[A-Z_]+)$/;
 
 /**
- * An error as it may be logged. The text of any other error may quote the data it failed on (PostgreSQL: `invalid input
- * syntax for type date: "…"`; JSON.parse: a piece of the text), so only its type, its SQLSTATE, what it names of the
- * schema, and where it was thrown are kept.
+ * Returns the loggable form of an error. The text of any other error may quote the data on which it failed (PostgreSQL: `invalid input
+ * syntax for
+ * type date: "…"`; JSON.parse: a piece of the text). So only its type, its SQLSTATE, the schema objects that it names, and its stack are
+ * kept.
  */
 function loggableError(error: unknown): object {
 	if (!(error instanceof Error)) return { type: typeof error };

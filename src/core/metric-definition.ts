@@ -8,7 +8,7 @@ export type LabelDomain = readonly string[] | BoundedLabel;
 
 /** A room declares its metrics in its `metrics.ts`; `src/metrics.ts` collects them. */
 export interface MetricDefinition {
-	/** Ends in the unit: `_seconds`, `_bytes`, `_messages`; counters in `_total`. */
+	/** The name ends in the unit: `_seconds`, `_bytes`, `_messages`; counters end in `_total`. */
 	name: string;
 	kind: 'counter' | 'gauge' | 'histogram';
 	help: string;
@@ -18,7 +18,7 @@ export interface MetricDefinition {
 
 export type MetricDefinitions = Readonly<Record<string, MetricDefinition>>;
 
-/** From a commit on a fast disk to the time after which a sender gives up. */
+/** Buckets that reach from a commit on a fast disk to the time after which a sender gives up. */
 export const latencySeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 type ValueOf<Domain> = Domain extends readonly (infer Value)[] ? Value : string;
@@ -34,7 +34,7 @@ interface Labelled<L> {
 	gauge: { set(labels: L, value: number): void; inc(labels: L, value?: number): void; dec(labels: L, value?: number): void };
 	histogram: { observe(labels: L, value: number): void };
 }
-/** With labels, `labels(…)` binds them once for a hot path. */
+/** A handle of a metric. With labels, `labels(…)` binds them once for a hot path. */
 export type Handle<D extends MetricDefinition> = keyof D['labels'] extends never
 	? Plain[D['kind']]
 	: Labelled<LabelsOf<D>>[D['kind']] & { labels(labels: LabelsOf<D>): Plain[D['kind']] };

@@ -1,12 +1,12 @@
-/** Monotone time, and waiting, for what decides when something is done; tests pass their own. */
+/** Monotonic time and waiting, for code that decides when to act; tests pass their own. */
 export interface Timers {
-	/** Milliseconds since some moment; never goes back. */
+	/** Returns milliseconds since some moment; it never goes back. */
 	elapsedMs(): number;
-	/** Runs it at the end of the I/O phase, when all that has arrived by then is read. */
+	/** Runs it at the end of the I/O phase, when all input that has arrived by then is read. */
 	soon(run: () => void): void;
-	/** Runs it later, once. Without `holdsProcess` the process may end before. */
+	/** Runs it later, once. Without `holdsProcess` the process may end first. */
 	after(ms: number, run: () => void, holdsProcess: boolean): Stoppable;
-	/** Runs it again and again; the process may end at any time. */
+	/** Runs it repeatedly; the process may end at any time. */
 	every(ms: number, run: () => void): Stoppable;
 }
 
