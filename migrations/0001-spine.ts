@@ -197,7 +197,7 @@ create table resource_history (
 `;
 
 const messageLog = `
--- What was received, what was answered and what it changed. Bytes as received; kept for replay.
+-- Messages as they were received (byte for byte, for replay), with their answers and changes.
 create table message_log (
 	site_id uuid not null,
 	id uuid not null,

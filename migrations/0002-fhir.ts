@@ -17,18 +17,18 @@ export class Fhir extends Migration {
 const sites = `
 alter table site add column update_creates boolean not null default true;
 alter table site add column check_references boolean not null default true;
--- What page cursors are sealed with, the same on every node.
+-- The key that seals page cursors, the same on every node.
 alter table access_version add column cursor_key bytea not null
 	default decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex');
 `;
 
-/** Where a client chose the id, \`id\` is derived from it, and \`given_id\` is what it chose. */
+/** If a client chose the id, \`given_id\` holds it and \`id\` is derived from it. */
 const ids = `
 alter table patient add column given_id text;
 alter table encounter add column given_id text;
 alter table observation add column given_id text;
 alter table resource_history add column given_id text;
--- What is imported may name neither.
+-- Imported resources may have neither.
 alter table encounter alter column patient_id drop not null, alter column visit_key drop not null;
 `;
 
@@ -107,7 +107,7 @@ create table ${name} (
 	resource text not null,
 	patient_id uuid,
 	recorded_patient_id uuid,
-	-- What a sender names it by within the patient: the next message finds it again.
+	-- The key that a sender gives it within the patient. The next message finds it again by this.
 	item_key text,${columns}
 	primary key (site_id, id)
 ) with (fillfactor = 90, toast_tuple_target = 8160);

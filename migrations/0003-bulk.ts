@@ -50,7 +50,7 @@ create table bulk_job (
 	-- Lines of an import whose chunks are committed; written with them.
 	position bigint not null default 0,
 	progress text not null default '',
-	-- What became of it, for its manifest.
+	-- Its outcome, for its manifest.
 	result jsonb,
 	failure text,
 	primary key (site_id, id)

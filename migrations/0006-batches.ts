@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Which transactions of messages were committed, for who lost the answer to a COMMIT. Locks: none, the table is new. */
+/** Records committed transactions of messages, for a worker that lost the answer to a COMMIT. Locks: none, the table is new. */
 export class Batches extends Migration {
 	override up(): void {
 		this.addSql(batches);
@@ -9,7 +9,7 @@ export class Batches extends Migration {
 
 const batches = `
 create table committed_batch (
-	-- Of the batch's first message.
+	-- The site and id of the batch's first message.
 	site_id uuid not null,
 	id uuid not null,
 	committed_at timestamptz not null,

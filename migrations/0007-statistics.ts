@@ -1,9 +1,9 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * What the planner shall take for granted of a table until its first ANALYZE. Without statistics two indexes that begin
- * with the site look alike to it, and the plans of a new database, which live as long as their connections, would walk a
- * whole site for one key. Before PostgreSQL 18 statistics cannot be stated; the first autovacuum ends it there.
+ * States the statistics that the planner uses for a table until its first ANALYZE. Without statistics, two indexes that begin with the
+ * site look the same to the planner. The plans of a new database, which live as long as their connections, would then walk a whole site
+ * for one key. Before PostgreSQL 18 statistics cannot be stated; there the first autovacuum solves it.
  * Locks: a share lock on the statistics of each table, for a moment.
  */
 export class Statistics extends Migration {

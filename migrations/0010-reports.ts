@@ -1,7 +1,7 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * What leads a message and a study to the reports of a site. Locks: `add column` takes an exclusive lock for a moment and
+ * Adds the columns by which messages and studies find the reports of a site. Locks: `add column` takes an exclusive lock for a moment and
  * rewrites nothing; the indexes are built while writes of reports wait, about a second for a million rows.
  */
 export class Reports extends Migration {
@@ -16,7 +16,7 @@ const reports = `
 alter table diagnostic_report add column order_key text;
 -- The study that it names, which may come later, or never.
 alter table diagnostic_report add column study_uid text;
--- By which a study is found whose UID is not named: the accession number, and the filler's order number, which often is the same.
+-- Numbers that find a study without its UID: the accession number, and the filler's order number, which often is the same.
 alter table diagnostic_report add column accession_number text;
 alter table diagnostic_report add column filler_number text;
 create index diagnostic_report_order on diagnostic_report (site_id, order_key) where order_key is not null;

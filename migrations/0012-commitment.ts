@@ -17,7 +17,7 @@ create table commitment_request (
 	calling_ae text not null,
 	called_ae text not null,
 	source text not null,
-	-- What it asks about, in the order of the request.
+	-- The instances that it asks about, in the order of the request.
 	sop_class_uids text[] not null,
 	sop_instance_uids text[] not null,
 	received_at timestamptz not null,
@@ -25,7 +25,7 @@ create table commitment_request (
 	attempts integer not null default 0,
 	-- Not before; while a node is at work on it, the moment at which another may take it up.
 	due_at timestamptz not null,
-	-- As the last report had it.
+	-- The counts of the last report.
 	committed integer,
 	refused integer,
 	-- Why the last attempt to report failed.

@@ -1,7 +1,7 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * What becomes of other content under a known SOP Instance UID, and how conflicts were settled. Locks: the two tables, for a
+ * Adds the policy for other content under a known SOP Instance UID, and the settlement of conflicts. Locks: the two tables, for a
  * moment; imaging_conflict while its index is built anew.
  */
 export class InstancePolicy extends Migration {

@@ -28,13 +28,13 @@ create index document_reference_replaces on document_reference (site_id, replace
 `;
 
 const entries = `
--- Which document states which resource, and under which item it is recognised within the patient.
+-- Resources that a document states, with the item that identifies them within the patient.
 create table document_entry (
 	site_id uuid not null,
 	document_id uuid not null,
 	resource_type text not null,
 	item_key text not null,
-	-- That of the document; moves with it.
+	-- The patient of the document; it moves with the document.
 	patient_id uuid not null,
 	resource_id uuid not null,
 	stated_at text not null,

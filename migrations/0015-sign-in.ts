@@ -24,7 +24,7 @@ create table admin_session (
 	-- SHA-256 of the token.
 	digest bytea primary key,
 	user_id uuid not null references app_user (id),
-	-- Of the password and the role with which it was begun: it ends when they are others.
+	-- A digest of the password and role with which it began. The session ends when they change.
 	credential bytea not null,
 	began_at timestamptz not null,
 	seen_at timestamptz not null,

@@ -1,7 +1,7 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * What the message log is searched by, what was decided about identities, and replays of many messages. Locks: message_log
+ * Adds the search columns of the message log, decisions about identities, and replays of many messages. Locks: message_log
  * takes no rows while its indexes are built, some seconds for a million rows; the columns rewrite nothing.
  */
 export class MessageSearch extends Migration {

@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * That an auditor is of all sites is said, and no longer follows from being of none; wrong passwords of a known browser are counted by
- * it. Locks: app_user and sign_in_failure, for a moment.
+ * Adds a column that states whether an auditor sees all sites; before, an auditor without sites did. Wrong passwords of a known browser
+ * are counted for that browser. Locks: app_user and sign_in_failure, for a moment.
  */
 export class Reach extends Migration {
 	override up(): void {

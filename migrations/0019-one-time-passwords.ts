@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * That a password is for one use is said by when it was made, since it expires; those that are there already begin now. Locks: app_user,
- * for a moment.
+ * Stores the time at which a one-time password was made, because it expires. The time of existing ones begins now. Locks: app_user, for
+ * a moment.
  */
 export class OneTimePasswords extends Migration {
 	override up(): void {
