@@ -9,7 +9,7 @@ export interface Interpretation<Answer = AnswerOf<DeliveryKind>> {
 	/** The id by which a redelivery is recognised, with the sender and the bytes; empty when the message has none. */
 	controlId: string;
 	verdict: { kind: 'apply'; changeSet: ChangeSet } | { kind: 'ignore' } | { kind: 'refuse'; failure: Failure };
-	/** Which messages the message log keeps: all of them, only the refused ones of those that are traced in the record, or none. */
+	/** Tells whether the message log keeps it: always, only when it was refused (if the record shows the others), or never. */
 	logged: 'always' | 'refused' | 'never';
 	/** The business identifier values of its patients, as far as a message that is not applied shows them. */
 	patients?: readonly string[];

@@ -7,19 +7,19 @@ import { readRuntimeFile } from './runtime-file.ts';
 import { socketFolder } from './socket-folder.ts';
 
 /**
- * Each service process of a node listens on a Unix socket of its own. Whoever has changed who may do what connects to all of them; a
- * process reads the database anew and answers when the change is in force there. Neither side sends anything else, so that whoever may
- * enter the folder can do no more than have the database read. The sockets are a wake-up: a process that has none polls.
+ * Each service process of a node listens on a Unix socket of its own. A process that has changed access rights connects to all of them.
+ * Each then reads the database again and answers when the change is in force there. Neither side sends anything else, so a user who may
+ * enter the folder can only cause the database to be read. The sockets are a wake-up: a process without one polls.
  */
 export interface NodeProcess {
-	/** Has this process and the others of its node take over what was committed; names those that did not confirm it in time. Never rejects. */
+	/** Makes this process and the others of its node apply committed changes; returns those that did not confirm in time. Never rejects. */
 	confirmed(): Promise<readonly string[]>;
 	close(): Promise<void>;
 }
 
 export interface NodeProcessOptions {
 	dataDir: string;
-	/** Resolves when what was committed before the call is in force in this process. */
+	/** Resolves when the changes committed before the call are in force in this process. */
 	refresh(): Promise<void>;
 	/** ACCESS_CONFIRM_MS_MAX */
 	waitMsMax: number;
@@ -27,12 +27,12 @@ export interface NodeProcessOptions {
 }
 
 const inForce = 'in force';
-/** Connections at once; whoever is one too many is closed and not confirmed. */
+/** The largest number of connections at once. A further one is closed and gets no confirmation. */
 const connectionsMax = 64;
 
 const folderOf = (dataDir: string) => socketFolder(dataDir, 'processes');
 
-/** Where sockets cannot be made the process goes on without one: it then learns of changes by its polls alone. */
+/** Opens the socket of the process. If it cannot be made, the process goes on without it and learns of changes only by its polls. */
 export async function openNodeProcess(options: NodeProcessOptions): Promise<NodeProcess> {
 	const { dataDir, refresh, waitMsMax, log } = options;
 	const folder = folderOf(dataDir);
@@ -55,7 +55,7 @@ export async function openNodeProcess(options: NodeProcessOptions): Promise<Node
 			server.listen(path, resolve);
 		});
 		server.on('error', (error) => log.warn({ err: error }, 'the socket for changes of access failed'));
-		// What was committed between the first reading and now was told to nobody.
+		// Changes committed between the first reading and now were announced to nobody.
 		await refresh();
 	} catch (error) {
 		log.warn({ err: error }, 'changes of access by the command line are noticed by polling alone');
@@ -77,8 +77,8 @@ export async function openNodeProcess(options: NodeProcessOptions): Promise<Node
 }
 
 /**
- * For whoever is no service process: has those of the node take over what was committed, and names those that did not confirm it within
- * the time. Where no service runs there is nobody to ask. Never rejects.
+ * Asks the service processes of the node to apply committed changes, and returns the names of those that did not confirm in time. Processes
+ * other than the service call it. If no service runs, there is nobody to ask. Never rejects.
  */
 export async function confirmedByNode(dataDir: string, waitMsMax: number): Promise<readonly string[]> {
 	const folder = folderOf(dataDir);
@@ -87,7 +87,7 @@ export async function confirmedByNode(dataDir: string, waitMsMax: number): Promi
 		if (runtime !== undefined && socketsIn(folder).length === 0) return [`process ${runtime.pid}`];
 		return await unconfirmed(folder, waitMsMax);
 	} catch (error) {
-		// The change is made, so that this is no failure of it: another user's service cannot be asked.
+		// The change is made, so this does not fail it: the service of another user cannot be asked.
 		return [`the service on ${dataDir}, which cannot be asked (${(error as NodeJS.ErrnoException).code ?? 'error'}),`];
 	}
 }

@@ -47,7 +47,7 @@ interface Metadata {
 }
 
 /**
- * For a broken data set the metadata consists of the elements before the fault.
+ * The metadata of a broken data set consists of the elements before the fault.
  * @throws Failure `not-acceptable` above the limit, because nobody would notice that elements were left out
  */
 async function metadataOf({ objects, limits, log }: DicomWebContext, base: string, instance: RetrievableInstance): Promise<Metadata> {

@@ -149,7 +149,7 @@ class Server implements HttpServer {
 		const { httpRequestsMax, httpBodyBytesMax, httpWaitingBytesMax } = this.#options.limits;
 		const bytesMax = route.streams ? route.bytesMax : httpBodyBytesMax;
 		if (contentLength > bytesMax) return tooLarge(bytesMax);
-		// Of a streamed body only pieces wait.
+		// Only pieces of a streamed body wait.
 		const waitingBytes = this.#waitingBytes + (route.streams ? 0 : contentLength);
 		return this.#underWay >= httpRequestsMax || waitingBytes > httpWaitingBytesMax ? tooMuch() : undefined;
 	}

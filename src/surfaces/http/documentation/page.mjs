@@ -97,7 +97,7 @@ function credentialFields(schemes) {
 	});
 }
 
-/** Whoever is signed in to the console is it here, too; changes carry the token of the session. */
+/** A user who is signed in to the console is signed in here too. Changes carry the token of the session. */
 async function takeSession() {
 	const token = credentials.get('X-CSRF-Token');
 	if (token === undefined) return;
