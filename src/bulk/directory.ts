@@ -5,7 +5,7 @@ import type { BulkKind } from '#storage/bulk-jobs.ts';
 
 const folders: Readonly<Record<BulkKind, string>> = { export: 'exports', import: 'imports' };
 
-/** The files of a node's exports and imports, under DATA_DIR: a folder for each job. Only the service's user can read them. */
+/** The files of a node's exports and imports, in a folder under DATA_DIR for each job. Only the service's user can read them. */
 export class BulkDirectory {
 	readonly #dataDir: string;
 
@@ -23,7 +23,7 @@ export class BulkDirectory {
 			if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
 		}
 		const id = readFileSync(path, 'utf8').trim();
-		if (!isUuid(id)) throw new Error(`${path} does not hold the id of this node`);
+		if (!isUuid(id)) throw new Error(`${path} does not contain the id of this node`);
 		return id;
 	}
 

@@ -11,7 +11,7 @@ export interface ExportParameters {
 	sinceMs: number | undefined;
 	/** Limits the export to patients and the resources about them. */
 	patientsOnly: boolean;
-	/** FHIR base URL of attachments, as the caller reached it. */
+	/** FHIR base URL of attachments, as the caller used it. */
 	base: string;
 }
 
@@ -74,9 +74,9 @@ export class ExportJob implements LocalJob {
 			case 'stopped':
 				return { state: 'stopped' };
 			case 'unavailable':
-				return { state: 'failed', failure: 'the database could not be read to the end' };
+				return { state: 'failed', failure: 'the database could not be read completely' };
 			case 'no-room':
-				return { state: 'failed', failure: 'this node has no room for the files of the export' };
+				return { state: 'failed', failure: 'this node has no disk space left for the files of the export' };
 		}
 	}
 }

@@ -15,7 +15,7 @@ import { survivorsOf } from './waiting.ts';
 export interface ImportParameters {
 	/** True when a Patient in a reference must exist. */
 	checkReferences: boolean;
-	/** FHIR base URL as the caller reached it. */
+	/** FHIR base URL, as the caller used it. */
 	base: string;
 }
 
@@ -23,7 +23,7 @@ export interface ImportParameters {
 export interface ImportOutcome {
 	endedMs: number;
 	counts: Partial<Record<ResourceType, TypeCounts>>;
-	/** Lines that were refused, each with its OperationOutcome. */
+	/** The number of refused lines, each of which has an OperationOutcome. */
 	refused: number;
 }
 
@@ -52,7 +52,7 @@ export class ImportJob implements LocalJob {
 	readonly #parameters: ImportParameters;
 	readonly #means: ImportMeans;
 	readonly #outcome: Omit<ImportOutcome, 'endedMs'> = { counts: {}, refused: 0 };
-	/** Lines that are settled. */
+	/** The number of processed lines. */
 	#position = 0;
 	#waiting: WaitingLine[] = [];
 	#end: JobEnd | undefined;
@@ -115,7 +115,7 @@ export class ImportJob implements LocalJob {
 		await Promise.all(this.#inFlight);
 	}
 
-	/** Resolves when the chunk is settled, or the import has ended. */
+	/** Resolves when the chunk is processed or the import has ended. */
 	#submit(ranges: LineRange[], part: Part, onOthers: () => void): Promise<void> {
 		const { port1, port2 } = new MessageChannel();
 		const task: ImportTask = {
@@ -139,7 +139,7 @@ export class ImportJob implements LocalJob {
 			.catch((error) => {
 				if (this.#end) return;
 				this.#means.log.error({ err: error, jobId: this.key.id }, 'an import failed');
-				this.#fail('the import could not be carried out');
+				this.#fail('the import failed because of an internal error');
 			})
 			.finally(() => port1.close());
 		return this.#last;
@@ -147,7 +147,7 @@ export class ImportJob implements LocalJob {
 
 	async #take(result: ImportResult): Promise<void> {
 		if (result.kind === 'cancelled') this.stop();
-		if (result.kind === 'unavailable') this.#fail('the database did not take it');
+		if (result.kind === 'unavailable') this.#fail('the database was not available');
 		if (result.kind !== 'settled') return;
 		const { lines, counts, refused, outcomes, waiting } = result;
 		this.#position += lines - waiting.length;
@@ -155,7 +155,7 @@ export class ImportJob implements LocalJob {
 		this.#waiting.push(...waiting);
 		if (outcomes.length > 0) await appendFile(fileOf(this.#directory, 'OperationOutcome'), outcomes, { mode: 0o600 });
 		const { importRefusedMax } = this.#means.limits;
-		if (this.#outcome.refused + this.#waiting.length > importRefusedMax) this.#fail(`more than ${importRefusedMax} lines are refused`);
+		if (this.#outcome.refused + this.#waiting.length > importRefusedMax) this.#fail(`more than ${importRefusedMax} lines were refused`);
 	}
 
 	#count(counts: ImportOutcome['counts'], refused: number): void {
@@ -176,7 +176,7 @@ export class ImportJob implements LocalJob {
 	}
 
 	#fail(why: string): void {
-		const failure = `${why}; ${this.#position} of ${this.#index.lines} lines are settled`;
+		const failure = `${why}; ${this.#position} of ${this.#index.lines} lines were processed`;
 		this.#end ??= { state: 'failed', failure, result: { ...this.#outcome, endedMs: Date.now() } satisfies ImportOutcome };
 	}
 }

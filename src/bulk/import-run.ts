@@ -265,11 +265,11 @@ export function withPatients<L extends Pick<ChunkLine, 'change' | 'rowId' | 'pat
 }
 
 function unknownPatient(expressions: readonly string[]): Failure {
-	return new Failure('unknown-key', 'the resource refers to a Patient that neither this site nor the import has', {
+	return new Failure('unknown-key', 'the resource refers to a Patient that exists neither in this site nor in the import', {
 		issues: expressions.map((expression) => ({
 			code: 'not-found',
 			expression,
-			diagnostics: 'neither this site nor the import has a Patient of this id',
+			diagnostics: 'neither this site nor the import has a Patient with this id',
 		})),
 	});
 }

@@ -34,7 +34,7 @@ export interface JobCaller {
 	keyId: string;
 	/** The sender's address. */
 	source: string;
-	/** The URL that was asked for. */
+	/** The URL of the request. */
 	request: string;
 }
 
@@ -86,7 +86,7 @@ export class BulkJobs {
 		metrics.beforeCollect(() => metrics.bulkWaiting.set(this.#waiting.length));
 	}
 
-	/** @throws Error when the database cannot be read at the start */
+	/** @throws Error if the database cannot be read at the start */
 	static async open(options: BulkOptions): Promise<BulkJobs> {
 		const jobs = new BulkJobs(options);
 		try {
@@ -100,10 +100,10 @@ export class BulkJobs {
 
 	async #start(): Promise<void> {
 		const interrupted = await this.#table.interruptOf(this.#nodeId);
-		if (interrupted > 0) this.#options.log.warn({ jobs: interrupted }, 'exports and imports were interrupted by the end of the service');
+		if (interrupted > 0) this.#options.log.warn({ jobs: interrupted }, 'exports and imports were interrupted when the service ended');
 		for (const { kind, id } of this.#directory.jobs()) if (kind === 'import') rmSync(bodyOf(this.#directory.of(kind, id)), { force: true });
 		await this.#sweep();
-		this.#every(beatMs, () => this.#beat(), 'how far exports and imports are could not be noted');
+		this.#every(beatMs, () => this.#beat(), 'the progress of exports and imports could not be recorded');
 		this.#every(Math.min(sweepMs, this.#options.limits.bulkAgeMsMax), () => this.#sweep(), 'old exports and imports could not be removed');
 	}
 
@@ -176,7 +176,7 @@ export class BulkJobs {
 	}
 
 	async #note({ siteId, ...caller }: JobCaller, kind: BulkKind, state: BulkState, parameters: object): Promise<JobKey> {
-		if (this.#closed) throw new Failure('unavailable', 'the service ends', { retryAfterSeconds: 5 });
+		if (this.#closed) throw new Failure('unavailable', 'the service is shutting down', { retryAfterSeconds: 5 });
 		const { bulkUnderWayMax, bulkKeptMax } = this.#options.limits;
 		const key = { siteId, id: newId() };
 		const job = { ...key, ...caller, kind, state, nodeId: this.#nodeId, parameters };
@@ -184,8 +184,8 @@ export class BulkJobs {
 		if (bound === undefined) return key;
 		const text =
 			bound === 'under-way'
-				? 'too many exports and imports of this site are under way'
-				: 'the results of too many exports and imports of this site are kept: delete one by its status URL';
+				? 'too many exports and imports of this site are running'
+				: 'too many finished exports and imports of this site are kept; delete one at its status URL';
 		throw new Failure('too-many-requests', text, { retryAfterSeconds: bound === 'under-way' ? 10 : 3600 });
 	}
 
@@ -216,8 +216,8 @@ export class BulkJobs {
 			await this.#finish(job, end);
 		} catch (error) {
 			metrics.bulkJobs.inc({ kind: job.kind, outcome: 'failed' });
-			log.error({ err: error, jobId: job.key.id }, `an ${job.kind} could not be carried out`);
-			await this.#finish(job, { state: 'failed', failure: `the ${job.kind} could not be carried out` });
+			log.error({ err: error, jobId: job.key.id }, `an ${job.kind} failed`);
+			await this.#finish(job, { state: 'failed', failure: `the ${job.kind} failed because of an internal error` });
 		} finally {
 			metrics.bulkRunning.dec({ kind: job.kind });
 		}
@@ -236,7 +236,7 @@ export class BulkJobs {
 				if (!isNoted) this.#directory.remove(job.kind, job.key.id);
 				return;
 			} catch (error) {
-				this.#options.log.warn({ err: error, jobId: job.key.id }, `the end of an ${job.kind} could not be noted`);
+				this.#options.log.warn({ err: error, jobId: job.key.id }, `the end of an ${job.kind} could not be recorded`);
 				if (this.#closed) return;
 				await new Promise((resolve) => setTimeout(resolve, beatMs));
 			}

@@ -47,7 +47,7 @@ export function readLine(bytes: Buffer, line: number, settings: LineSettings): R
 		throw new Failure('unsupported-resource-type', 'this resource type is not served', { location: { expression: 'resourceType' } });
 	}
 	if (definition.table.isRendered) {
-		const text = `${definition.type} is made from what the site keeps otherwise, and not written`;
+		const text = `${definition.type} is derived from other data of the site and cannot be written`;
 		throw new Failure('not-supported', text, { location: { expression: 'resourceType' } });
 	}
 	const { resource, meta, source } = contentOf(definition, given, settings);

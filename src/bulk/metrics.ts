@@ -7,19 +7,19 @@ export const bulkMetricDefinitions = {
 	bulkJobs: {
 		name: 'tributary_bulk_jobs_total',
 		kind: 'counter',
-		help: 'Exports and imports that ended, by how.',
+		help: 'Ended exports and imports, by outcome.',
 		labels: { kind: bulkKinds, outcome: ['done', 'failed', 'stopped'] },
 	},
 	bulkRunning: {
 		name: 'tributary_bulk_running',
 		kind: 'gauge',
-		help: 'Exports and imports that this node carries out now.',
+		help: 'Exports and imports that this node is carrying out.',
 		labels: { kind: bulkKinds },
 	},
 	bulkWaiting: {
 		name: 'tributary_bulk_waiting',
 		kind: 'gauge',
-		help: 'Exports and imports that wait until this node has ended others.',
+		help: 'Exports and imports that wait for their turn on this node.',
 		labels: {},
 	},
 	bulkBytes: {

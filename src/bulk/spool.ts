@@ -64,8 +64,8 @@ export class LineIndex {
 }
 
 /**
- * Writes the body of an import to a file, as fast as the disk takes it.
- * @throws Failure of the body, or `unavailable` when the disk is full
+ * Writes the body of an import to a file, at the speed of the disk.
+ * @throws Failure of the body, or `unavailable` if the disk is full
  */
 export async function spool(
 	path: string,
@@ -83,7 +83,7 @@ export async function spool(
 		index.end();
 	} catch (error) {
 		if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
-		throw new Failure('unavailable', 'this node has no room for the import', { cause: error, retryAfterSeconds: 60 });
+		throw new Failure('unavailable', 'this node has no disk space left for the import', { cause: error, retryAfterSeconds: 60 });
 	} finally {
 		await file.close();
 	}

@@ -75,7 +75,7 @@ export interface TypeCounts {
 	unchanged: number;
 }
 
-/** A patient that refers to patients who may come with a later line. */
+/** A patient that refers to patients that may come with a later line. */
 export interface WaitingLine {
 	range: LineRange;
 	rowId: string;

@@ -37,7 +37,7 @@ describe('kill -9', () => {
 		assert.equal(held % chunkLines, 0);
 		const reply = await client.ended(status);
 		assert.equal(reply.status, 500);
-		assert.match(reply.text, new RegExp(`interrupted.*; ${held} lines are settled`));
+		assert.match(reply.text, new RegExp(`interrupted.*; ${held} lines were processed`));
 		const [job = ''] = readdirSync(join(service.dataDir, 'imports'));
 		assert.ok(!existsSync(join(service.dataDir, 'imports', job, 'body')), 'what was sent is not kept');
 
