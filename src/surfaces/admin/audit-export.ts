@@ -29,7 +29,7 @@ export function auditExport(context: AdminContext): Route {
 
 function readPage(context: AdminContext, session: Session, request: HttpRequest, before?: string): Promise<AuditRecord[]> {
 	const operation = operations.find(({ name }) => name === 'audit list');
-	if (operation === undefined) throw new Error('there is no operation that lists the audit');
+	if (operation === undefined) throw new Error('there is no operation to list the audit trail');
 	const input = { ...inputOf(operation, request), limit: pageRows, ...(before === undefined ? {} : { before }) };
 	return carryOut(context, operation, session, request, input) as Promise<AuditRecord[]>;
 }

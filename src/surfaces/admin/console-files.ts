@@ -18,7 +18,7 @@ export function consoleFiles(assets: Promise<ConsoleAssets>): { assets: Route; p
 			pattern: '/assets/:name',
 			handle: async (request) => {
 				const file = (await assets).files.get(`/assets/${request.params['name']}`);
-				if (file === undefined) throw new Failure('not-found', 'there is no such file');
+				if (file === undefined) throw new Failure('not-found', 'the file does not exist');
 				return answered(file, forGood, request);
 			},
 		},
@@ -26,7 +26,7 @@ export function consoleFiles(assets: Promise<ConsoleAssets>): { assets: Route; p
 			method: 'GET',
 			pattern: '*',
 			handle: async (request) => {
-				if (/^\/(api|assets)(\/|$)/.test(request.path)) throw new Failure('not-found', 'there is nothing at this path');
+				if (/^\/(api|assets)(\/|$)/.test(request.path)) throw new Failure('not-found', 'there is no such path');
 				return answered((await assets).page, 'no-cache', request);
 			},
 		},

@@ -53,7 +53,7 @@ function refuseForeignPages(request: Pick<HttpRequest, 'header' | 'secure'>): vo
 export async function sessionOf({ sessions }: AdminContext, request: Pick<HttpRequest, 'header'>): Promise<Session> {
 	const token = sessionToken(request);
 	const session = token === undefined ? undefined : await sessions.find(token);
-	if (session === undefined) throw new Failure('unauthenticated', 'nobody is signed in');
+	if (session === undefined) throw new Failure('unauthenticated', 'you are not signed in');
 	return session;
 }
 
@@ -87,8 +87,9 @@ export function signedIn(
 	return ofOwnPages({ method, pattern }, async (request) => {
 		const session = await sessionOf(context, request);
 		if (method !== 'GET' && !isCsrfToken(session, request.header('x-csrf-token')))
-			throw new Failure('sender-not-authorized', 'the header X-CSRF-Token is missing or of another session');
-		if (session.mustChangePassword && !despitePassword) throw new Failure('sender-not-authorized', 'the password has to be changed first');
+			throw new Failure('sender-not-authorized', 'the header X-CSRF-Token is missing or belongs to another session');
+		if (session.mustChangePassword && !despitePassword)
+			throw new Failure('sender-not-authorized', 'you have to change your password first');
 		return handle(session, request);
 	});
 }

@@ -11,7 +11,7 @@ export function jsonBody(request: Pick<HttpRequest, 'body' | 'header'>): Record<
 	if (request.body.length === 0) return {};
 	bodyType(request, ['application/json']);
 	const body = parsed(request.body);
-	if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new Failure('invalid', 'the body is no JSON object');
+	if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new Failure('invalid', 'the body is not a JSON object');
 	refuseNul(body);
 	return body as Record<string, unknown>;
 }
@@ -28,7 +28,7 @@ export function refuseNul(input: object, depth = 1): void {
 	for (const [member, value] of Object.entries(input)) {
 		if (typeof value === 'object' && value !== null) refuseNul(value, depth + 1);
 		if (typeof value !== 'string' || !value.includes('\0')) continue;
-		throw new Failure('invalid', `${member}: the character NUL cannot be kept`, { location: { expression: member } });
+		throw new Failure('invalid', `${member}: the character NUL cannot be stored`, { location: { expression: member } });
 	}
 }
 

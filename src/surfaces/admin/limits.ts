@@ -7,14 +7,14 @@ export const adminLimitDefinitions = {
 		default: 64,
 		min: 1,
 		max: 10_000,
-		answer: 'streams of live figures that a node has open; a further one: 503 with Retry-After',
+		answer: 'open streams of live figures on a node; a further one gets 503 with Retry-After',
 	},
 	liveWatchersOfUserMax: {
 		variable: 'LIVE_WATCHERS_OF_USER_MAX',
 		default: 8,
 		min: 1,
 		max: 10_000,
-		answer: 'of them, those of one user; a further one: 503 with Retry-After',
+		answer: 'open streams of live figures of one user on a node; a further one gets 503 with Retry-After',
 	},
 } as const satisfies LimitDefinitions;
 

@@ -11,7 +11,7 @@ export const adminMetricDefinitions = {
 	liveWatchers: {
 		name: 'tributary_admin_live_watchers',
 		kind: 'gauge',
-		help: 'Streams of live figures that are open.',
+		help: 'Open streams of live figures.',
 		labels: {},
 	},
 } as const satisfies MetricDefinitions;

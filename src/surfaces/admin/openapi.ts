@@ -26,14 +26,15 @@ const paths = {
 			tags: ['session'],
 			operationId: 'session-begin',
 			summary: 'signs in',
-			description: 'The session is in the cookie `tributary_session`; `csrf_token` is the header X-CSRF-Token of every method but GET.',
+			description:
+				'The cookie `tributary_session` carries the sign-in session. Send `csrf_token` as the header X-CSRF-Token with every method except GET.',
 			requestBody: body(signInInput, { email: 'admin@localhost', password: 'a password of your own' }),
 			responses: { 200: json('Signed in', sessionOutput), ...refused(400, 401, 403, 429) },
 		},
 		get: {
 			tags: ['session'],
 			operationId: 'session-show',
-			summary: 'shows who is signed in',
+			summary: 'shows the signed-in user',
 			security: read,
 			responses: { 200: json('The session', sessionOutput), ...refused(401) },
 		},
@@ -49,9 +50,9 @@ const paths = {
 		put: {
 			tags: ['session'],
 			operationId: 'session-password',
-			summary: 'sets a password of one’s own; the other sessions of the user end',
+			summary: 'changes your password; your other sign-in sessions end',
 			security: change,
-			requestBody: body(changePasswordInput, { current: 'a password of your own', password: 'another of your own' }),
+			requestBody: body(changePasswordInput, { current: 'a password of your own', password: 'your new password' }),
 			responses: { 204: { description: 'Changed' }, ...refused(400, 401, 403, 422, 429) },
 		},
 	},
@@ -59,7 +60,7 @@ const paths = {
 		get: {
 			tags: ['audit'],
 			operationId: 'audit-export',
-			summary: 'the audit trail as CSV (RFC 4180), newest first, all of it or what the filters of the list let through',
+			summary: 'exports the audit trail as CSV (RFC 4180), newest first; it takes the filters of the list',
 			security: read,
 			parameters: Object.entries(listAuditInput.omit({ limit: true, before: true }).shape).map(([name, schema]) => ({
 				name,
@@ -67,14 +68,17 @@ const paths = {
 				required: false,
 				schema: schemaOf(schema, 'input'),
 			})),
-			responses: { 200: { description: 'A file', content: { 'text/csv': { schema: { type: 'string' } } } }, ...refused(400, 401, 403) },
+			responses: {
+				200: { description: 'The CSV file', content: { 'text/csv': { schema: { type: 'string' } } } },
+				...refused(400, 401, 403),
+			},
 		},
 	},
 	[overviewPath]: {
 		get: {
 			tags: ['overview'],
 			operationId: 'overview-show',
-			summary: 'the last hour of this node; who is of some sites sees theirs',
+			summary: 'shows the last hour of this node; without access to all sites, only the figures of your sites',
 			security: read,
 			responses: { 200: json('Figures', overviewOutput), ...refused(401, 403) },
 		},
@@ -83,11 +87,11 @@ const paths = {
 		get: {
 			tags: ['overview'],
 			operationId: 'overview-live',
-			summary: 'server-sent events: the last point at once, then one more every ten seconds, each with what else holds then',
+			summary: 'streams server-sent events: the latest point at once, then a new point every ten seconds, each with the current state',
 			security: read,
 			responses: {
 				200: {
-					description: 'The data of an event `point` is a point, of `state` the overview without its points',
+					description: 'The data of a `point` event is a point. The data of a `state` event is the overview without its points',
 					content: {
 						'text/event-stream': {
 							schema: {

@@ -74,7 +74,7 @@ export function inputOf(operation: Operation, request: HttpRequest): Record<stri
 	const others = isQuery ? inputOfTexts(operation, new URLSearchParams(request.query)) : jsonBody(request);
 	for (const member of pathMembers(operation.path)) {
 		if (Object.hasOwn(others, member)) {
-			throw new Failure('invalid', `${member}: stands in the path`, { location: { expression: member } });
+			throw new Failure('invalid', `${member}: is already given in the path`, { location: { expression: member } });
 		}
 	}
 	const input = { ...others, ...inputOfTexts(operation, Object.entries(request.params)) };
@@ -92,5 +92,5 @@ function failureOf(error: unknown): unknown {
 	if (!(error instanceof Failure) && code === 'unavailable' && message !== undefined) {
 		return new Failure(code, message, { cause: error, retryAfterSeconds: 2 });
 	}
-	return troubleOf(error) === 'poison' ? new Failure('unprocessable', 'a value cannot be stored as it is', { cause: error }) : error;
+	return troubleOf(error) === 'poison' ? new Failure('unprocessable', 'a value cannot be stored', { cause: error }) : error;
 }

@@ -17,10 +17,10 @@ export const sessionOutput = z.strictObject({
 	user: z.strictObject({
 		email: z.string(),
 		role: z.enum(['auditor', 'manager', 'administrator']),
-		sites: z.array(z.strictObject({ slug: z.string(), name: z.string() })).meta({ description: 'those that the user may see' }),
+		sites: z.array(z.strictObject({ slug: z.string(), name: z.string() })).meta({ description: 'the sites that the user may see' }),
 	}),
-	csrf_token: z.string().meta({ description: 'the header X-CSRF-Token of every method but GET' }),
-	must_change_password: z.boolean().meta({ description: 'until it is changed everything else answers 403' }),
+	csrf_token: z.string().meta({ description: 'send it as the header X-CSRF-Token with every method except GET' }),
+	must_change_password: z.boolean().meta({ description: 'if true, everything else answers 403 until the password is changed' }),
 });
 
 /** Returns the routes for signing in and out and for changing one's own password. */
@@ -53,7 +53,7 @@ async function signIn(context: AdminContext, request: HttpRequest): Promise<Http
 	const caller = { source: request.source, browser: knownBrowser(request) };
 	const { token, browser } = await counted(context, () => context.signIn.signIn(email, password, caller));
 	const session = await context.sessions.find(token);
-	if (session === undefined) throw new Failure('unauthenticated', 'nobody is signed in');
+	if (session === undefined) throw new Failure('unauthenticated', 'you are not signed in');
 	await endPrevious(context, request);
 	const cookies = [sessionCookie(request, token), browserCookie(request, sessionPath, browser)];
 	return { ...jsonAnswer(200, recordOf(session)), cookies };

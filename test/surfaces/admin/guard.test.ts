@@ -14,7 +14,7 @@ test('while the database is away the admin API answers 503 with Retry-After; wha
 			{ code: 'unavailable', retryAfterSeconds: 5 },
 			code,
 		);
-	const full = new Failure('unavailable', 'too many watch already', { retryAfterSeconds: 10 });
+	const full = new Failure('unavailable', 'too many live views are open', { retryAfterSeconds: 10 });
 	await assert.rejects(async () => answering(full), full);
 	await assert.rejects(async () => answering(new TypeError('x is undefined')), { name: 'TypeError' });
 });

@@ -61,7 +61,7 @@ describe('a password', () => {
 			const client = adminClient(service);
 			await client.signIn(owner, password);
 			const refused = await client.call('/api/v1/overview');
-			assert.deepEqual([refused.status, refused.body], [403, { error: 'the password has to be changed first' }]);
+			assert.deepEqual([refused.status, refused.body], [403, { error: 'you have to change your password first' }]);
 			const change = (current: string, next: string) =>
 				client.call('/api/v1/session/password', { method: 'PUT', body: { current, password: next } });
 			const rules: [string, RegExp][] = [

@@ -8,7 +8,7 @@ describe('signing in', () => {
 	test('gives a session in a cookie that scripts and other sites cannot reach', () =>
 		withOwner(async (service, password) => {
 			const client = adminClient(service);
-			assert.deepEqual((await client.call('/api/v1/session')).body, { error: 'nobody is signed in' });
+			assert.deepEqual((await client.call('/api/v1/session')).body, { error: 'you are not signed in' });
 			const answer = await client.signIn('Owner@Example.org', password);
 			assert.equal(answer.status, 200);
 			const [session = '', browser = '', ...further] = answer.headers.getSetCookie();

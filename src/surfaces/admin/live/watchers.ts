@@ -43,7 +43,7 @@ export class Watchers {
 	/** @throws Failure `unavailable` when too many are open */
 	stream(session: Session, latest: () => OverviewPoint | undefined, state: () => OverviewState): AsyncIterable<Uint8Array> {
 		const { digest, userId } = session;
-		if (this.#isFullFor(userId)) throw new Failure('unavailable', 'too many watch already', { retryAfterSeconds: 10 });
+		if (this.#isFullFor(userId)) throw new Failure('unavailable', 'too many live views are open', { retryAfterSeconds: 10 });
 		const watcher = { digest: digest.toString('hex'), reach: reachOf(session), userId, wake: () => undefined, ended: false };
 		return this.#events(watcher, latest, state);
 	}
