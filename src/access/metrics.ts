@@ -11,7 +11,7 @@ export const accessMetricDefinitions = {
 	accessRefusals: {
 		name: 'tributary_access_refusals_total',
 		kind: 'counter',
-		help: 'Callers that were turned away.',
+		help: 'Refused callers.',
 		labels: {
 			protocol: ['hl7-mllp', 'http', 'dicom'],
 			reason: ['address', 'sender', 'tie', 'key', 'proxy', 'certificate', 'called', 'calling'],

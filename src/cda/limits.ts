@@ -7,7 +7,7 @@ export const documentLimitDefinitions = {
 		default: 10,
 		min: 1,
 		max: 1000,
-		answer: 'patients of a clinical document, each of whom has it as an own DocumentReference; 422',
+		answer: 'patients of a clinical document, each of whom gets a DocumentReference; 422',
 	},
 } as const satisfies LimitDefinitions;
 

@@ -3,7 +3,13 @@ import type { LimitDefinitions, LimitsOf } from '#core/limit-definition.ts';
 /** Limits of the contents of a message. */
 export const hl7v2LimitDefinitions = {
 	segmentsMax: { variable: 'HL7_SEGMENTS_MAX', default: 20_000, min: 10, max: 1_000_000, answer: 'AE 104' },
-	observationsMax: { variable: 'HL7_OBSERVATIONS_MAX', default: 10_000, min: 1, max: 1_000_000, answer: 'OBX of one message; AE 104' },
+	observationsMax: {
+		variable: 'HL7_OBSERVATIONS_MAX',
+		default: 10_000,
+		min: 1,
+		max: 1_000_000,
+		answer: 'OBX segments of one message; AE 104',
+	},
 } as const satisfies LimitDefinitions;
 
 export type Hl7v2Limits = LimitsOf<typeof hl7v2LimitDefinitions>;

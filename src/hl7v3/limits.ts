@@ -7,9 +7,15 @@ export const xmlLimitDefinitions = {
 		default: 200,
 		min: 30,
 		max: 1000,
-		answer: 'elements inside one another in an HL7 v3 body; 400',
+		answer: 'nesting depth of the elements in an HL7 v3 body; 400',
 	},
-	xmlAttributesMax: { variable: 'XML_ATTRIBUTES_MAX', default: 100, min: 20, max: 1000, answer: 'of one element of an HL7 v3 body; 400' },
+	xmlAttributesMax: {
+		variable: 'XML_ATTRIBUTES_MAX',
+		default: 100,
+		min: 20,
+		max: 1000,
+		answer: 'attributes of one element in an HL7 v3 body; 400',
+	},
 	xmlElementsMax: {
 		variable: 'XML_ELEMENTS_MAX',
 		default: 250_000,

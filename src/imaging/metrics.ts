@@ -5,7 +5,7 @@ export const imagingMetricDefinitions = {
 	indexedInstances: {
 		name: 'tributary_indexed_instances_total',
 		kind: 'counter',
-		help: 'Instances that the index was asked to take, by outcome; quarantined, replaced and refused ones had other content.',
+		help: 'Instances offered to the index, by outcome. Quarantined, replaced and refused instances had different content.',
 		labels: { outcome: ['stored', 'duplicate', 'quarantined', 'replaced', 'refused'] },
 	},
 } as const satisfies MetricDefinitions;

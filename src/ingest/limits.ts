@@ -12,7 +12,7 @@ export const reportLimitDefinitions = {
 		default: 32 * 1024 * 1024,
 		min: 1024,
 		max: 256 * 1024 * 1024,
-		answer: 'of a report that a person writes, attachments in base64; it is refused',
+		answer: 'bytes of a report that a person writes, with attachments in base64; it is refused',
 	},
 } as const satisfies LimitDefinitions;
 

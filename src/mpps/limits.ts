@@ -9,7 +9,7 @@ export const mppsLimitDefinitions = {
 		default: 2 * MiB,
 		min: 1024,
 		max: 64 * MiB,
-		answer: 'of a report about a procedure step, and of the attributes that all of one step come to; 413, DIMSE 0x0213',
+		answer: 'bytes of a procedure step report, and of all attributes of one procedure step; 413, DIMSE 0x0213',
 	},
 } as const satisfies LimitDefinitions;
 

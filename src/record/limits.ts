@@ -7,7 +7,7 @@ export const deliveryLimitDefinitions = {
 		default: 30_000,
 		min: 100,
 		max: 600_000,
-		answer: 'the service itself cannot store: MLLP closes the connection without an answer, HTTP answers 503',
+		answer: 'time during which the service cannot store; MLLP closes the connection without an answer, HTTP answers 503',
 	},
 } as const satisfies LimitDefinitions;
 

@@ -10,7 +10,7 @@ export const deliveryMetricDefinitions = {
 	hl7Messages: {
 		name: 'tributary_hl7_messages_total',
 		kind: 'counter',
-		help: 'HL7 v2 and v3 messages that were answered, by outcome.',
+		help: 'Answered HL7 v2 and v3 messages, by outcome.',
 		labels: {
 			surface: hl7Surfaces,
 			type: { boundedBy: 'the known events and interactions, CDA, other' },
@@ -20,19 +20,19 @@ export const deliveryMetricDefinitions = {
 	hl7Refusals: {
 		name: 'tributary_hl7_refusals_total',
 		kind: 'counter',
-		help: 'HL7 v2 and v3 messages that were refused, by failure code.',
+		help: 'Refused HL7 v2 and v3 messages, by failure code.',
 		labels: { surface: hl7Surfaces, code: Object.keys(failureCodes) as FailureCode[] },
 	},
 	siteMessages: {
 		name: 'tributary_site_messages_total',
 		kind: 'counter',
-		help: 'Messages answered, by site.',
+		help: 'Answered messages, by site.',
 		labels: { site, outcome: outcomes },
 	},
 	acknowledgementSeconds: {
 		name: 'tributary_hl7_acknowledgement_seconds',
 		kind: 'histogram',
-		help: 'From the last byte of a message to its acknowledgement handed to the socket.',
+		help: 'Time from the last byte of a message until its acknowledgement is handed to the socket.',
 		labels: { surface: hl7Surfaces },
 		buckets: latencySeconds,
 	},

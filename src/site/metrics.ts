@@ -30,25 +30,25 @@ export const siteMetricDefinitions = {
 	mailboxMessages: {
 		name: 'tributary_mailbox_messages',
 		kind: 'gauge',
-		help: 'Messages that wait in the mailboxes of all sites.',
+		help: 'Messages waiting in the mailboxes of all sites.',
 		labels: {},
 	},
 	mailboxBytes: {
 		name: 'tributary_mailbox_bytes',
 		kind: 'gauge',
-		help: 'Bytes that wait in the mailboxes of all sites.',
+		help: 'Bytes waiting in the mailboxes of all sites.',
 		labels: {},
 	},
 	mailboxDeepest: {
 		name: 'tributary_mailbox_deepest_messages',
 		kind: 'gauge',
-		help: 'Messages that wait in the fullest mailbox.',
+		help: 'Messages waiting in the fullest mailbox.',
 		labels: {},
 	},
 	mailboxFull: {
 		name: 'tributary_mailbox_full_total',
 		kind: 'counter',
-		help: 'Messages turned away because the mailbox of their site, or all of them together, had no room.',
+		help: 'Messages turned away because the mailbox of their site, or all mailboxes together, had no room.',
 		labels: {},
 	},
 	batchMessages: {
@@ -68,25 +68,25 @@ export const siteMetricDefinitions = {
 	batchRetries: {
 		name: 'tributary_ingest_batch_retries_total',
 		kind: 'counter',
-		help: 'Batches that were tried again: the database asked for it or was lost, or a worker ended.',
+		help: 'Batches that were retried, because the database requested it or was lost, or because a worker ended.',
 		labels: { reason: ['database', 'worker'] },
 	},
 	batchBisections: {
 		name: 'tributary_ingest_batch_bisections_total',
 		kind: 'counter',
-		help: 'Batches that were halved to find the message that the database refuses.',
+		help: 'Batches that were halved to find the message that the database refused.',
 		labels: {},
 	},
 	workerRestarts: {
 		name: 'tributary_worker_restarts_total',
 		kind: 'counter',
-		help: 'Ingest workers that ended unasked and were started again.',
+		help: 'Ingest workers that ended unexpectedly and were restarted.',
 		labels: {},
 	},
 	shardAvailable: {
 		name: 'tributary_shard_available',
 		kind: 'gauge',
-		help: '1 while the shard takes batches.',
+		help: '1 while the shard processes batches.',
 		labels: { shard: { boundedBy: 'WORKERS' } },
 	},
 } as const satisfies MetricDefinitions;

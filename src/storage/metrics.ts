@@ -11,7 +11,7 @@ export const storageMetricDefinitions = {
 	readsInFlight: {
 		name: 'tributary_reads_in_flight',
 		kind: 'gauge',
-		help: 'Statements of FHIR reads and searches that the database works on.',
+		help: 'Statements of FHIR reads and searches in progress in the database.',
 		labels: {},
 	},
 	readFailures: {
@@ -23,13 +23,13 @@ export const storageMetricDefinitions = {
 	openConflicts: {
 		name: 'tributary_imaging_conflicts_open',
 		kind: 'gauge',
-		help: 'Objects with other content under a known UID that wait for a person to settle it.',
+		help: 'Objects with different content under a known UID that wait for a person to settle the conflict.',
 		labels: { site: { boundedBy: 'the slugs of the configured sites' } },
 	},
 	unmatchedMessages: {
 		name: 'tributary_unmatched_messages_total',
 		kind: 'counter',
-		help: 'Messages that belong to no site; dropped ones were answered but not logged, the log was full.',
+		help: 'Messages without a matching site. Dropped messages were answered but not logged, because too many were waiting.',
 		labels: { reason: ['no-sender', 'tie'], result: ['logged', 'dropped'] },
 	},
 } as const satisfies MetricDefinitions;

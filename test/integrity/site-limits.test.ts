@@ -64,7 +64,7 @@ describe('a site that has limits of its own', { timeout: 60_000 }, () => {
 			const third = await send(3);
 			assert.equal(third.status, 503);
 			assert.match(third.headers.get('retry-after') ?? '', /^\d+$/);
-			assert.match(await third.text(), /too many messages of the site/);
+			assert.match(await third.text(), /too many messages of this site/);
 			await holder.query('commit');
 			assert.deepEqual([(await first).status, (await second).status, (await send(3)).status], [200, 200, 200]);
 		} finally {

@@ -5,7 +5,7 @@ export const dicomWebMetricDefinitions = {
 	dicomWebInstances: {
 		name: 'tributary_dicomweb_instances_total',
 		kind: 'counter',
-		help: 'Instances stored and retrieved over DICOMweb, by outcome; abandoned ones broke off.',
+		help: 'Instances stored and retrieved over DICOMweb, by outcome. Abandoned transfers broke off.',
 		labels: { operation: ['store', 'retrieve'], outcome: ['success', 'warning', 'failure', 'abandoned'] },
 	},
 } as const satisfies MetricDefinitions;

@@ -7,25 +7,25 @@ export const dimseMetricDefinitions = {
 	dimseConnectionsOpened: {
 		name: 'tributary_dimse_connections_total',
 		kind: 'counter',
-		help: 'DIMSE connections by what was decided at their start.',
+		help: 'DIMSE connections by the decision at their start.',
 		labels: { result: ['accepted', 'refused-limit', 'refused-proxy', 'refused-tls'] },
 	},
 	dimseAssociations: {
 		name: 'tributary_dimse_associations',
 		kind: 'gauge',
-		help: 'DIMSE associations that are established.',
+		help: 'Open DIMSE associations.',
 		labels: {},
 	},
 	dimseAssociationsPaused: {
 		name: 'tributary_dimse_associations_paused',
 		kind: 'gauge',
-		help: 'DIMSE associations from which nothing is read now, because what was read is being stored or answered.',
+		help: 'DIMSE associations whose reading is paused while their data is being stored or answered.',
 		labels: {},
 	},
 	dimseAssociationRequests: {
 		name: 'tributary_dimse_association_requests_total',
 		kind: 'counter',
-		help: 'DIMSE associations requested, by answer.',
+		help: 'Requested DIMSE associations, by answer.',
 		labels: {
 			result: [
 				'accepted',
@@ -56,13 +56,13 @@ export const dimseMetricDefinitions = {
 	dimseMessages: {
 		name: 'tributary_dimse_messages_total',
 		kind: 'counter',
-		help: 'DIMSE requests by operation and by the class of their status; abandoned ones broke off.',
+		help: 'DIMSE requests by operation and status class. Abandoned requests broke off.',
 		labels: { operation: dimseOperations, outcome: ['success', 'warning', 'failure', 'abandoned'] },
 	},
 	dimseMatches: {
 		name: 'tributary_dimse_find_matches_total',
 		kind: 'counter',
-		help: 'Matches that C-FIND was answered with.',
+		help: 'Matches returned by C-FIND.',
 		labels: {},
 	},
 	dimseSubOperations: {
@@ -74,38 +74,38 @@ export const dimseMetricDefinitions = {
 	dimseSeconds: {
 		name: 'tributary_dimse_request_seconds',
 		kind: 'histogram',
-		help: 'From the command set of a DIMSE request to its answer handed to the socket.',
+		help: 'Time from the command set of a DIMSE request until its answer is handed to the socket.',
 		labels: { operation: dimseOperations },
 		buckets: latencySeconds,
 	},
 	dimseAssociationsRequested: {
 		name: 'tributary_dimse_associations_requested_total',
 		kind: 'counter',
-		help: 'DIMSE associations that this service requested of remote AEs, by outcome.',
+		help: 'DIMSE associations that this service requested from remote AEs, by outcome.',
 		labels: { result: ['accepted', 'unreachable', 'rejected', 'no-context', 'timeout', 'aborted', 'protocol', 'cancelled'] },
 	},
 	dimseRequestsSent: {
 		name: 'tributary_dimse_requests_sent_total',
 		kind: 'counter',
-		help: 'DIMSE requests that this service made of remote AEs, by the class of the status; abandoned ones were not answered.',
+		help: 'DIMSE requests that this service sent to remote AEs, by status class. Abandoned requests were not answered.',
 		labels: { operation: ['C-ECHO', 'C-STORE', 'N-EVENT-REPORT'], outcome: ['success', 'warning', 'failure', 'abandoned'] },
 	},
 	commitmentRequests: {
 		name: 'tributary_commitment_requests_total',
 		kind: 'counter',
-		help: 'Requests for storage commitment, by outcome; repeated ones are reported again.',
+		help: 'Storage commitment requests, by outcome. Repeated requests are reported again.',
 		labels: { outcome: ['noted', 'repeated', 'refused'] },
 	},
 	commitmentInstances: {
 		name: 'tributary_commitment_instances_total',
 		kind: 'counter',
-		help: 'Instances that delivered commitment reports confirm or refuse; damaged: in the index, and not whole in the object store.',
+		help: 'Instances that delivered commitment reports confirm or refuse. Damaged instances are in the index but not intact in the object store.',
 		labels: { outcome: ['committed', 'missing', 'class-conflict', 'conflict', 'damaged', 'duplicate-transaction'] },
 	},
 	commitmentReports: {
 		name: 'tributary_commitment_reports_total',
 		kind: 'counter',
-		help: 'Commitment reports by the association that they went over; given up: the last attempt failed as well.',
+		help: 'Commitment reports by the association that carried them. A report is given up when its last attempt fails.',
 		labels: { association: ['same', 'new'], outcome: ['delivered', 'failed', 'given-up'] },
 	},
 } as const satisfies MetricDefinitions;

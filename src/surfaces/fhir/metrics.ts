@@ -7,13 +7,13 @@ export const fhirMetricDefinitions = {
 	fhirWrites: {
 		name: 'tributary_fhir_writes_total',
 		kind: 'counter',
-		help: 'FHIR requests that write, by resource type and by outcome.',
+		help: 'FHIR write requests, by resource type and outcome.',
 		labels: { type: { boundedBy: 'the resource types that are served, and Bundle' }, outcome: outcomes },
 	},
 	fhirRefusals: {
 		name: 'tributary_fhir_refusals_total',
 		kind: 'counter',
-		help: 'FHIR requests that were refused in their turn, by failure code.',
+		help: 'FHIR write requests that were refused, by failure code.',
 		labels: { code: Object.keys(failureCodes) as FailureCode[] },
 	},
 } as const satisfies MetricDefinitions;

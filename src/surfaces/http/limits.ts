@@ -10,21 +10,21 @@ export const httpLimitDefinitions = {
 		default: 2048,
 		min: 1,
 		max: 100_000,
-		answer: 'requests of one surface under way; 503 with Retry-After',
+		answer: 'concurrent requests of one surface; 503 with Retry-After',
 	},
 	httpWaitingBytesMax: {
 		variable: 'HTTP_WAITING_BYTES_MAX',
 		default: 512 * MiB,
 		min: 1024,
 		max: 65_536 * MiB,
-		answer: 'bytes of request bodies of one surface that are being read or answered; 503 with Retry-After',
+		answer: 'bytes of the request bodies in progress on one surface; 503 with Retry-After',
 	},
 	httpStallMsMax: {
 		variable: 'HTTP_STALL_MS_MAX',
 		default: 60_000,
 		min: 1000,
 		max: 3_600_000,
-		answer: 'a client that takes nothing of a streamed answer for this long: the connection is closed',
+		answer: 'time in which a client reads nothing of a streamed answer; the connection is closed',
 	},
 } as const satisfies LimitDefinitions;
 

@@ -16,13 +16,13 @@ export const httpMetricDefinitions = {
 	httpRequests: {
 		name: 'tributary_http_requests_total',
 		kind: 'counter',
-		help: 'HTTP requests answered.',
+		help: 'Answered HTTP requests.',
 		labels: { surface: httpSurfaces, route, status: statusClasses },
 	},
 	httpSeconds: {
 		name: 'tributary_http_request_seconds',
 		kind: 'histogram',
-		help: 'From the head of an HTTP request to its answer handed to the socket.',
+		help: 'Time from the head of an HTTP request until its answer is handed to the socket.',
 		labels: { surface: httpSurfaces, route },
 		buckets: latencySeconds,
 	},

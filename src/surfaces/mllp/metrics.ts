@@ -5,19 +5,19 @@ export const mllpMetricDefinitions = {
 	mllpConnections: {
 		name: 'tributary_mllp_connections',
 		kind: 'gauge',
-		help: 'MLLP connections that are open.',
+		help: 'Open MLLP connections.',
 		labels: {},
 	},
 	mllpConnectionsPaused: {
 		name: 'tributary_mllp_connections_paused',
 		kind: 'gauge',
-		help: 'Open MLLP connections from which nothing is read now, because of back-pressure.',
+		help: 'Open MLLP connections whose reading is paused by back-pressure.',
 		labels: {},
 	},
 	mllpConnectionsOpened: {
 		name: 'tributary_mllp_connections_total',
 		kind: 'counter',
-		help: 'MLLP connections by what was decided at their start.',
+		help: 'MLLP connections by the decision at their start.',
 		labels: { result: ['accepted', 'refused-address', 'refused-limit', 'refused-proxy', 'refused-tls', 'unavailable'] },
 	},
 	mllpConnectionsEnded: {
@@ -29,7 +29,7 @@ export const mllpMetricDefinitions = {
 	mllpFrames: {
 		name: 'tributary_mllp_frames_total',
 		kind: 'counter',
-		help: 'MLLP frames received whole.',
+		help: 'Complete MLLP frames received.',
 		labels: {},
 	},
 	mllpReceivedBytes: {
@@ -41,13 +41,13 @@ export const mllpMetricDefinitions = {
 	mllpSkippedBytes: {
 		name: 'tributary_mllp_skipped_bytes_total',
 		kind: 'counter',
-		help: 'Bytes between MLLP frames, skipped.',
+		help: 'Skipped bytes between MLLP frames.',
 		labels: {},
 	},
 	mllpFrameErrors: {
 		name: 'tributary_mllp_frame_errors_total',
 		kind: 'counter',
-		help: 'MLLP frames that were not taken as they came.',
+		help: 'Faulty MLLP frames, by fault.',
 		labels: { reason: ['restarted', 'unfinished', 'timeout', 'too-long', 'empty'] },
 	},
 } as const satisfies MetricDefinitions;

@@ -15,13 +15,13 @@ export const mppsMetricDefinitions = {
 	mppsReports: {
 		name: 'tributary_mpps_reports_total',
 		kind: 'counter',
-		help: 'Reports about procedure steps that were answered: over HTTP by status, over DIMSE by service.',
+		help: 'Answered procedure step reports, over HTTP by status and over DIMSE by service.',
 		labels: { surface: surfaces, type: types, outcome: ['accepted', 'refused', 'ignored', 'duplicate'] },
 	},
 	mppsRefusals: {
 		name: 'tributary_mpps_refusals_total',
 		kind: 'counter',
-		help: 'Reports about procedure steps that were refused, by failure code.',
+		help: 'Refused procedure step reports, by failure code.',
 		labels: { surface: surfaces, code: Object.keys(failureCodes) as FailureCode[] },
 	},
 } as const satisfies MetricDefinitions;

@@ -7,6 +7,6 @@ export const drainLimitDefinitions = {
 		default: 30_000,
 		min: 0,
 		max: 600_000,
-		answer: 'what is still in flight when draining ends is not answered; senders resend',
+		answer: 'time for draining; requests still in progress then get no answer, and senders resend',
 	},
 } as const satisfies LimitDefinitions;
