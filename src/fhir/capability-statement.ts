@@ -25,7 +25,9 @@ export function capabilityStatement({ version, base, date }: Implementation): st
 		rest: [
 			{
 				mode: 'server',
-				security: { description: 'Header X-API-Key; a key belongs to one site, and every request is carried out inside that site.' },
+				security: {
+					description: 'Send an API key in the header X-API-Key. A key belongs to one site, and a request reads and writes only that site.',
+				},
 				resource: [...Object.values(resources).map((definition) => restResource(definition)), binary],
 				interaction: [{ code: 'transaction' }, { code: 'batch' }],
 				operation: [{ name: 'export', definition: 'http://hl7.org/fhir/uv/bulkdata/OperationDefinition/export' }],
@@ -38,7 +40,7 @@ export function capabilityStatement({ version, base, date }: Implementation): st
 const binary = {
 	type: 'Binary',
 	profile: 'http://hl7.org/fhir/StructureDefinition/Binary',
-	documentation: 'As its bytes with their own media type; as a resource with Accept: application/fhir+json.',
+	documentation: 'Returns the bytes with their own media type, or the resource with Accept: application/fhir+json.',
 	interaction: [{ code: 'read' }],
 	versioning: 'no-version',
 	readHistory: false,

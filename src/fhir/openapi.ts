@@ -32,21 +32,21 @@ const headerParameter = (name: string, description: string) => ({
 });
 const id = pathParameter('id', 'The id of the resource');
 const answer = (description: string, schema: string) => ({ description, content: { [fhirJson]: { schema: ref(schema) } } });
-const refused = { default: answer('What was wrong, one issue for each fault', 'OperationOutcome') };
+const refused = { default: answer('The request was refused; the outcome has one issue per fault', 'OperationOutcome') };
 
 const bytes = {
 	200: {
-		description: 'The bytes with their own media type; the Binary resource with Accept: application/fhir+json',
+		description: 'The bytes with their own media type, or the Binary resource with Accept: application/fhir+json',
 		content: { '*/*': { schema: { type: 'string', contentEncoding: 'binary' } }, [fhirJson]: { schema: ref('Resource') } },
 	},
 };
 
 /** Parameters that shape the answer of a search (FHIR R4 §3.1.1.5). */
 const resultParameters = [
-	queryParameter('_count', 'Entries of a page: 50, at most 1000'),
-	queryParameter('_sort', 'Keys between commas, `-` before one that descends'),
-	queryParameter('_include', 'What matches refer to: `Observation:patient`'),
-	queryParameter('_revinclude', 'What refers to matches: `Observation:patient`'),
+	queryParameter('_count', 'Entries per page: 50 by default, at most 1000'),
+	queryParameter('_sort', 'Sort keys, separated by commas; `-` before a key sorts in descending order'),
+	queryParameter('_include', 'Adds resources to which matches refer: `Observation:patient`'),
+	queryParameter('_revinclude', 'Adds resources that refer to matches: `Observation:patient`'),
 	queryParameter('_elements', 'Only these elements'),
 	queryParameter('_summary', 'true, text, data, count or false'),
 	queryParameter('_total', 'none, accurate or estimate'),
@@ -70,7 +70,7 @@ export function fhirOpenApi(version: string, server: string, ...others: readonly
 		},
 		'/fhir': {
 			post: {
-				...operation('System', 'bundle', 'A batch or transaction', { 200: answer('One entry for each, in order', 'Bundle') }),
+				...operation('System', 'bundle', 'A batch or transaction', { 200: answer('One entry for each request, in order', 'Bundle') }),
 				requestBody: body('Bundle', { resourceType: 'Bundle', type: 'transaction', entry: [] }),
 			},
 		},
@@ -83,7 +83,7 @@ export function fhirOpenApi(version: string, server: string, ...others: readonly
 		info: {
 			title: 'Tributary FHIR R4',
 			version,
-			description: 'FHIR 4.0.1 in JSON. A key belongs to one site, and every request is carried out inside it.',
+			description: 'FHIR 4.0.1 in JSON. An API key belongs to one site, and a request reads and writes only that site.',
 		},
 		servers: [{ url: server }],
 		security: [{ key: [] }],
@@ -152,14 +152,19 @@ function resourcePaths(definition: ResourceDefinition): Record<string, PathItem>
 		})),
 		[`/fhir/${type}/{id}`]: {
 			...of('read', () => ({
-				get: operation(type, named('read'), 'Read', one, [id, headerParameter('If-None-Match', 'A version that is known')]),
+				get: operation(type, named('read'), 'Read', one, [
+					id,
+					headerParameter('If-None-Match', 'The ETag of a version that the client already has'),
+				]),
 			})),
 			...of('update', () => writes(definition).update),
 		},
-		[`/fhir/${type}/_history`]: of('history-type', () => ({ get: operation(type, named('historyOfType'), 'Versions of all', versions) })),
+		[`/fhir/${type}/_history`]: of('history-type', () => ({
+			get: operation(type, named('historyOfType'), 'History of all resources of the type', versions),
+		})),
 		[`/fhir/${type}/{id}/_history`]: of('history-instance', () => ({ get: operation(type, named('history'), 'Versions', versions, [id]) })),
 		[`/fhir/${type}/{id}/_history/{version}`]: of('vread', () => ({
-			get: operation(type, named('vread'), 'Read a version', one, [id, pathParameter('version', 'Number of the version')]),
+			get: operation(type, named('vread'), 'Read a version', one, [id, pathParameter('version', 'The version number')]),
 		})),
 	};
 	return { ...paths, ...operationPaths(definition) };
@@ -167,14 +172,14 @@ function resourcePaths(definition: ResourceDefinition): Record<string, PathItem>
 
 function writes({ type, example }: ResourceDefinition): Record<'create' | 'update', PathItem> {
 	const stored = { 200: answer('Stored', 'Resource'), 201: answer('Created', 'Resource') };
-	const criteria = headerParameter('If-None-Exist', 'A search: the resource is created only when it matches none');
-	const match = headerParameter('If-Match', 'The version that is replaced: `W/"1"`');
+	const criteria = headerParameter('If-None-Exist', 'A search; the resource is created only if nothing matches');
+	const match = headerParameter('If-Match', 'The version to replace: `W/"1"`');
 	const patch = [{ op: 'add', path: '/language', value: 'en' }];
 	return {
 		create: { post: { ...operation(type, `create${type}`, 'Create', stored, [criteria]), requestBody: body('Resource', example) } },
 		update: {
 			put: {
-				...operation(type, `update${type}`, 'Update, or create under this id', stored, [id, match]),
+				...operation(type, `update${type}`, 'Update, or create with this id', stored, [id, match]),
 				requestBody: body('Resource', example),
 			},
 			patch: {
@@ -190,13 +195,15 @@ function operationPaths(definition: ResourceDefinition): Record<string, PathItem
 	const served = new Set(operations.filter((item) => item.types(definition)).map(({ name }) => name));
 	const paths: Record<string, PathItem> = {};
 	if (served.has('validate')) {
-		const checked = { 200: answer('What is wrong with it', 'OperationOutcome') };
+		const checked = { 200: answer('The faults of the resource', 'OperationOutcome') };
 		const requestBody = body('Resource', example);
-		paths[`/fhir/${type}/$validate`] = { post: { ...operation(type, `validate${type}`, 'Validate, store nothing', checked), requestBody } };
+		paths[`/fhir/${type}/$validate`] = {
+			post: { ...operation(type, `validate${type}`, 'Validate without storing', checked), requestBody },
+		};
 	}
 	if (served.has('everything')) {
-		const page = { 200: answer('The patient and what refers to it', 'Bundle') };
-		paths[`/fhir/${type}/{id}/$everything`] = { get: operation(type, `everything${type}`, 'Everything of a patient', page, [id]) };
+		const page = { 200: answer('The patient and the resources that refer to it', 'Bundle') };
+		paths[`/fhir/${type}/{id}/$everything`] = { get: operation(type, `everything${type}`, 'Everything about a patient', page, [id]) };
 	}
 	return paths;
 }

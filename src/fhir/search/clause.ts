@@ -50,7 +50,7 @@ function element(paths: readonly string[], test: ElementTest): Clause {
 /** FHIR R4 §3.1.1.4.4 `:missing` */
 function missingClause({ name, value, parameter }: Named): Clause {
 	if (value !== 'true' && value !== 'false')
-		throw new Failure('invalid', `${name} takes true or false`, { location: { expression: name } });
+		throw new Failure('invalid', `${name} must be true or false`, { location: { expression: name } });
 	const present = presence(name, parameter);
 	return value === 'false' ? present : { kind: 'not', clause: present };
 }

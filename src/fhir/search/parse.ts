@@ -21,9 +21,9 @@ export interface SearchOptions {
 export function parseSearch(definition: ResourceDefinition, query: string, options: SearchOptions): ParsedSearch {
 	const pairs = [...new URLSearchParams(query)];
 	const { searchParametersMax, searchValuesMax, searchCountDefault } = options.limits;
-	if (pairs.length > searchParametersMax) throw new Failure('invalid', `a search takes at most ${searchParametersMax} parameters`);
+	if (pairs.length > searchParametersMax) throw new Failure('invalid', `a search may have at most ${searchParametersMax} parameters`);
 	const values = pairs.reduce((sum, [, value]) => sum + value.split(',').length, 0);
-	if (values > searchValuesMax) throw new Failure('invalid', `a search takes at most ${searchValuesMax} values`);
+	if (values > searchValuesMax) throw new Failure('invalid', `a search may have at most ${searchValuesMax} values`);
 	const search: ParsedSearch = {
 		plan: {
 			resourceType: definition.type,
@@ -45,7 +45,7 @@ export function parseSearch(definition: ResourceDefinition, query: string, optio
 	for (const [name, value] of pairs) {
 		if (Object.hasOwn(resultParameters, name)) {
 			if (value === '') continue;
-			if (seen.has(name)) throw invalid(name, 'stands more than once');
+			if (seen.has(name)) throw invalid(name, 'is given more than once');
 			seen.add(name);
 			resultParameters[name]?.(search, value, definition, options.limits);
 		} else if (Object.hasOwn(inclusionParameters, name)) {

@@ -15,7 +15,7 @@ export function quantityAlternative(name: string, value: string): QuantityAltern
 	const [number = '', system, ...rest] = splitEscaped(value, '|');
 	const [, prefix = 'eq', digits] = pattern.exec(number) ?? [];
 	if (digits === undefined || rest.length > 1) throw new Failure('invalid', `${name} is not a number with an optional unit`, { location });
-	if (prefix === 'ap') throw new Failure('not-supported', `${name} does not take this prefix`, { location });
+	if (prefix === 'ap') throw new Failure('not-supported', `${name} does not support this prefix`, { location });
 	const [low, high] = rangeOf(digits);
 	const code = rest[0] === undefined || rest[0] === '' ? undefined : unescaped(rest[0]);
 	// `5.4||mg` matches any system, as the standard says; the code or unit decides.

@@ -31,7 +31,7 @@ export const resultParameters: Readonly<Record<string, Reading>> = {
 	_elements: (search, value, definition) => {
 		const elements = value.split(',').map((element) => element.trim().replace(new RegExp(`^${definition.type}\\.`), ''));
 		if (elements.some((element) => !/^[A-Za-z_]\w{0,63}$/.test(element)))
-			throw invalid('_elements', 'takes names of elements between commas');
+			throw invalid('_elements', 'must be names of elements, separated by commas');
 		search.shape = { kind: 'elements', elements };
 		search.applied.push(['_elements', value]);
 	},
@@ -45,7 +45,7 @@ export const resultParameters: Readonly<Record<string, Reading>> = {
 			.split(',')
 			.filter((key) => key !== '')
 			.map((key) => sortKey(definition, key));
-		if (search.plan.sort.length > 8) throw invalid('_sort', 'takes at most 8 keys');
+		if (search.plan.sort.length > 8) throw invalid('_sort', 'may have at most 8 keys');
 		search.applied.push(['_sort', value]);
 	},
 	_format: (search, value) => {
@@ -68,7 +68,7 @@ function sortKey(definition: ResourceDefinition, key: string): SortKey {
 	const parameter = parameterOf(definition, name);
 	const column = parameter && sortColumn(parameter);
 	if (column === undefined) {
-		throw new Failure('not-supported', `${definition.type} is not sorted by '${name.replace(/[^\x20-\x7e]/g, '?').slice(0, 64)}'`, {
+		throw new Failure('not-supported', `${definition.type} cannot be sorted by '${name.replace(/[^\x20-\x7e]/g, '?').slice(0, 64)}'`, {
 			location: { expression: '_sort' },
 		});
 	}

@@ -26,7 +26,7 @@ export interface ContentOptions {
  */
 export function contentOf({ type }: ResourceDefinition, given: JsonObject, options: ContentOptions = {}): Content {
 	if (given['resourceType'] !== type) {
-		const fault = typeof given['resourceType'] === 'string' ? 'is not that of the URL' : 'is missing';
+		const fault = typeof given['resourceType'] === 'string' ? 'does not match the URL' : 'is missing';
 		throw new Failure('invalid-resource', `resourceType ${fault}: ${type} is expected`, { location: { expression: 'resourceType' } });
 	}
 	const issues = validateResource(given, options);
@@ -37,7 +37,7 @@ export function contentOf({ type }: ResourceDefinition, given: JsonObject, optio
 	const { resourceType: _type, id: _id, meta, ...resource } = given;
 	const held = asObject(meta);
 	if (held && isSubsetted(held)) {
-		throw new Failure('business-rule', 'the resource is marked SUBSETTED: it would overwrite elements that it does not show', {
+		throw new Failure('business-rule', 'the resource is marked SUBSETTED and would overwrite the elements that it leaves out', {
 			location: { expression: `${type}.meta.tag` },
 		});
 	}

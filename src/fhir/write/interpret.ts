@@ -43,11 +43,11 @@ export function interpretSingle(write: SingleWrite, settings: WriteSettings): Re
 	const definition = definitionOf(type);
 	if (definition === undefined) throw new Failure('unsupported-resource-type', 'this resource type is not served');
 	const interaction = interactionOf(write.method, id, query);
-	if (interaction === undefined || rest.length > 0) throw new Failure('invalid', `${write.method} is not meant for this URL`);
+	if (interaction === undefined || rest.length > 0) throw new Failure('invalid', `${write.method} is not supported at this URL`);
 	if (!definition.interactions.includes(interaction)) {
-		throw new Failure('method-not-allowed', `${definition.type} is not written through FHIR`);
+		throw new Failure('method-not-allowed', `${definition.type} cannot be written through FHIR`);
 	}
-	if (id !== undefined && !isFhirId(id)) throw new Failure('invalid', 'the id in the URL is not one that a resource can have');
+	if (id !== undefined && !isFhirId(id)) throw new Failure('invalid', 'the id in the URL is not a valid resource id');
 	const conditions = { ...preconditionsOf(write), condition: conditionOf(definition, interaction, write, query, settings) };
 	const change = { kind: 'resource' as const, resourceType: definition.type, fullUrl: write.fullUrl, ...conditions };
 	const policy = { mayCreate: settings.policy.updateCreates, checkReferences: settings.policy.checkReferences };
@@ -119,7 +119,7 @@ function objectOf(body: Json | undefined): JsonObject {
 
 function preconditionsOf({ ifMatch, ifNoneMatch, method }: SingleWrite): Pick<ResourceChange, 'ifMatch' | 'ifNoneMatch'> {
 	if (ifNoneMatch !== undefined && (ifNoneMatch.trim() !== '*' || method === 'PATCH')) {
-		throw new Failure('not-supported', 'If-None-Match of a write is * and nothing else');
+		throw new Failure('not-supported', 'If-None-Match of a write must be *');
 	}
 	return { ifMatch: ifMatch === undefined ? undefined : versionsOf(ifMatch), ifNoneMatch: ifNoneMatch !== undefined };
 }

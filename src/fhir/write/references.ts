@@ -50,7 +50,7 @@ export function resolveReferences(type: string, resource: JsonObject, resolved: 
 		const found = resolved.get(text);
 		if (found !== undefined) holder['reference'] = found;
 		else if (checked && /^urn:(?:uuid|oid):/.test(text)) {
-			throw new Failure('unknown-key', 'the reference leads to no resource of this site', { location: { expression } });
+			throw new Failure('unknown-key', 'the reference matches no resource of this site', { location: { expression } });
 		} else if (isConditional(text)) {
 			throw new Failure('not-supported', 'conditional references are resolved in transactions only', { location: { expression } });
 		}

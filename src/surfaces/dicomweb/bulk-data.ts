@@ -77,7 +77,7 @@ const framesPattern = /^[1-9]\d{0,8}(?:,[1-9]\d{0,8})*$/;
 export async function frames(context: DicomWebContext, request: HttpRequest): Promise<HttpAnswer> {
 	retrievedBy(context, request);
 	const list = request.params['frames'] ?? '';
-	if (!framesPattern.test(list)) throw new Failure('invalid', 'frames are named by numbers from 1, between commas');
+	if (!framesPattern.test(list)) throw new Failure('invalid', 'the frame list must be numbers from 1, separated by commas');
 	const numbers = list.split(',').map(Number);
 	const { dataSet, value, shape, url } = await find(
 		context,

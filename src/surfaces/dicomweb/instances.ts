@@ -36,7 +36,7 @@ export function retrievedBy(context: DicomWebContext, request: HttpRequest): Ret
 
 /** Returns the same failure for objects of another site and for objects that never existed. */
 export function nothing(): Failure {
-	return new Failure('not-found', 'there is nothing under these UIDs');
+	return new Failure('not-found', 'no instance has these UIDs');
 }
 
 export interface FoundInstances {

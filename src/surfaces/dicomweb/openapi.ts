@@ -7,7 +7,9 @@ const refusal = {
 	required: ['success', 'error'],
 	properties: { success: { const: false }, error: { type: 'string' } },
 };
-const refused = { default: { description: 'What was wrong', content: { 'application/json': { schema: refusal } } } };
+const refused = {
+	default: { description: 'The request was refused; `error` says why', content: { 'application/json': { schema: refusal } } },
+};
 const dataSet = { type: 'object', description: 'A data set in the DICOM JSON Model (PS3.18 F.2)' };
 const list = { type: 'array', items: dataSet };
 const binary = { type: 'string', format: 'binary' };
@@ -44,17 +46,23 @@ const multipart = (type: string) => ({ [`multipart/related; type="${type}"`]: { 
 const accept = text(
 	'Accept',
 	'header',
-	'`multipart/related; type="application/dicom"; transfer-syntax=*`: the bytes come as they are stored',
+	'`multipart/related; type="application/dicom"; transfer-syntax=*` returns the bytes as they are stored',
 );
 
 const matching = Object.entries(queryAttributes)
 	.filter(([, attribute]) => attribute.matching !== 'none')
-	.map(([keyword]) => text(keyword, 'query', 'Matched by keyword or tag; `*` and `?` in texts, `-` in dates and times, `,` between UIDs'));
+	.map(([keyword]) =>
+		text(
+			keyword,
+			'query',
+			'Matching by keyword or tag; texts may have `*` and `?`, dates and times a range with `-`, and UIDs are separated by `,`',
+		),
+	);
 const paging = [
-	text('includefield', 'query', 'Keywords or tags between commas, or `all`'),
-	text('limit', 'query', 'Results at most'),
-	text('offset', 'query', 'Results that are passed over'),
-	text('fuzzymatching', 'query', 'Not supported: a Warning header says so'),
+	text('includefield', 'query', 'Keywords or tags, separated by commas, or `all`'),
+	text('limit', 'query', 'Maximum number of results'),
+	text('offset', 'query', 'Number of results to skip'),
+	text('fuzzymatching', 'query', 'Not supported; the answer then has a Warning header'),
 ];
 
 function searches(path: string, operationId: string, summary: string): Record<string, object> {
@@ -65,10 +73,10 @@ function stores(path: string, operationId: string, summary: string): Record<stri
 	const answer = (description: string) => ({ description, content: { [dicomJson]: { schema: dataSet } } });
 	const requestBody = { required: true, content: { ...multipart('application/dicom'), 'application/dicom': { schema: binary } } };
 	const responses = {
-		200: answer('All are stored'),
-		202: answer('Some are stored, or with a warning'),
-		409: answer('None is stored'),
-		503: answer('None can be stored now: the request may be sent again'),
+		200: answer('All instances are stored'),
+		202: answer('Only some instances are stored, or some with a warning'),
+		409: answer('No instance is stored'),
+		503: answer('No instance can be stored now; send the request again later'),
 		...refused,
 	};
 	return { [path]: { post: { tags: [tag], operationId, summary, parameters: parametersOf(path), requestBody, responses } } };
@@ -109,14 +117,14 @@ export const dicomWebOpenApi = {
 			`${instance}/frames/{frames}`,
 			'retrieveFrames',
 			'Frames of an instance (WADO-RS)',
-			[text('frames', 'path', 'Numbers from 1, between commas')],
+			[text('frames', 'path', 'Frame numbers from 1, separated by commas')],
 			{ ...multipart('application/octet-stream'), 'application/octet-stream': { schema: binary } },
 		),
 		get(
 			`${instance}/bulkdata/{path}`,
 			'retrieveBulkData',
 			'The value of one element (WADO-RS)',
-			[text('path', 'path', 'As BulkDataURI of the metadata has it')],
+			[text('path', 'path', 'The path from the BulkDataURI in the metadata')],
 			{ ...multipart('application/octet-stream'), 'application/octet-stream': { schema: binary } },
 		),
 	]),

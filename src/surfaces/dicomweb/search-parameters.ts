@@ -39,7 +39,7 @@ function count(name: string, text: string): number {
 
 /** @throws Failure `invalid` */
 function flag(name: string, text: string): boolean {
-	if (text !== 'true' && text !== 'false') throw new Failure('invalid', `${name} is true or false`);
+	if (text !== 'true' && text !== 'false') throw new Failure('invalid', `${name} must be true or false`);
 	return text === 'true';
 }
 
@@ -62,19 +62,19 @@ export function searchParameters(query: string, limits: Pick<FhirLimits, 'search
 function include(read: SearchParameters, value: string): void {
 	for (const id of value.split(',').map((part) => part.trim())) {
 		if (id === 'all') read.includesAll = true;
-		else if (!isAttributeId(id)) throw new Failure('invalid', 'includefield names attributes by keyword or tag, or is all');
+		else if (!isAttributeId(id)) throw new Failure('invalid', 'includefield must be a keyword, a tag or all');
 		const attribute = attributeOf(id);
 		if (attribute !== undefined) read.included.push(attribute);
 	}
 }
 
 function match(read: SearchParameters, name: string, value: string): void {
-	if (!isAttributeId(name)) throw new Failure('invalid', 'a parameter is neither one of a search nor an attribute');
+	if (!isAttributeId(name)) throw new Failure('invalid', 'a parameter is neither a search parameter nor an attribute');
 	const attribute = attributeOf(name);
 	if (attribute === undefined || (queryAttributes[attribute].matching === 'none' && value !== '')) {
 		read.ignored.push(`The attribute ${name} is not supported for matching and has been ignored.`);
 		return;
 	}
-	if (read.keys.some((key) => key.attribute === attribute)) throw new Failure('invalid', `${attribute} stands more than once`);
+	if (read.keys.some((key) => key.attribute === attribute)) throw new Failure('invalid', `${attribute} is given more than once`);
 	read.keys.push({ attribute, value: listVrs.has(queryAttributes[attribute].vr) ? value.replaceAll(',', '\\') : value });
 }

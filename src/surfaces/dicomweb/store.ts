@@ -23,7 +23,7 @@ export async function store(context: DicomWebContext, request: StreamedRequest):
 	authenticate(context, request);
 	const mediaType = jsonType(request);
 	const studyUid = request.params['study'];
-	if (studyUid !== undefined && !isUid(studyUid)) throw new Failure('invalid', 'the study is not named by a UID');
+	if (studyUid !== undefined && !isUid(studyUid)) throw new Failure('invalid', 'the study in the URL is not a UID');
 	const events = eventsOf(request);
 	const results = await receive(context, request, studyUid, events);
 	if (results.length === 0) throw new Failure('invalid', 'the multipart body has no parts');
@@ -37,10 +37,10 @@ function eventsOf(request: StreamedRequest): AsyncIterable<MultipartEvent> {
 	const { name, parameters } = parseMediaType(request.header('content-type'));
 	refuseEncoding(request);
 	if (name === dicom) return single(request.body);
-	if (name !== 'multipart/related') throw new Failure('unsupported-media-type', `Content-Type is multipart/related; type="${dicom}"`);
+	if (name !== 'multipart/related') throw new Failure('unsupported-media-type', `Content-Type must be multipart/related; type="${dicom}"`);
 	const type = parameters['type'] ?? dicom;
 	if (type.toLowerCase() !== dicom)
-		throw new Failure('unsupported-media-type', `instances are taken as ${dicom}, not as metadata and bulk data`);
+		throw new Failure('unsupported-media-type', `instances must be sent as ${dicom}, not as metadata and bulk data`);
 	const boundary = parameters['boundary'] ?? '';
 	if (!isBoundary(boundary)) throw new Failure('invalid', 'Content-Type has no boundary');
 	return multipart(request.body, boundary);

@@ -29,12 +29,12 @@ export function exportParameters(request: HttpRequest, patientsOnly: boolean, li
 	if (unknown.length > 0 && !isLenient(request)) {
 		throw new Failure(
 			'not-supported',
-			`an export does not know the parameters ${unknown.join(', ')}; it knows _type, _since and _outputFormat`,
+			`an export does not have the parameters ${unknown.join(', ')}; it has _type, _since and _outputFormat`,
 		);
 	}
 	const valuesOf = (wanted: string) => given.filter(([name]) => name === wanted).map(([, value]) => value);
 	for (const format of valuesOf('_outputFormat')) {
-		if (!formats.has(format)) throw wrong('_outputFormat', 'an export is written as application/fhir+ndjson');
+		if (!formats.has(format)) throw wrong('_outputFormat', 'an export is available only as application/fhir+ndjson');
 	}
 	return {
 		types: typesOf(valuesOf('_type'), isLenient(request)),
@@ -47,7 +47,7 @@ export function exportParameters(request: HttpRequest, patientsOnly: boolean, li
 /** Returns the base URL for the lines of the export. It is checked, because a Host header may contain anything. */
 function plainBase(request: HttpRequest): string {
 	const base = baseOf(request);
-	if (!isPlainBase(base)) throw new Failure('invalid', 'the Host header names no host by which attachments could be fetched');
+	if (!isPlainBase(base)) throw new Failure('invalid', 'the Host header names no host from which attachments could be fetched');
 	return base;
 }
 
@@ -62,7 +62,7 @@ function queryOf(request: HttpRequest): [string, string][] {
 
 function bodyOf(request: HttpRequest, limits: Pick<FhirLimits, 'jsonDepthMax'>): [string, string][] {
 	const parameters = parseResourceJson(request.body, { depthMax: limits.jsonDepthMax });
-	if (parameters['resourceType'] !== 'Parameters') throw wrong('resourceType', 'the body of an export is a Parameters resource');
+	if (parameters['resourceType'] !== 'Parameters') throw wrong('resourceType', 'the body of an export must be a Parameters resource');
 	return asObjects(parameters['parameter']).map((parameter) => [asText(parameter['name']) ?? '', textOf(parameter)]);
 }
 
@@ -76,7 +76,7 @@ function typesOf(values: readonly string[], lenient: boolean): ResourceType[] {
 	if (values.length === 0) return all;
 	const named = values.flatMap((value) => value.split(',')).map((type) => type.replaceAll('+', ' ').trim());
 	const strange = named.filter((type) => definitionOf(type) === undefined);
-	if (strange.length > 0 && !lenient) throw wrong('_type', 'an export was asked for resource types that are not served');
+	if (strange.length > 0 && !lenient) throw wrong('_type', 'the export requests resource types that are not served');
 	return all.filter((type) => named.includes(type));
 }
 

@@ -55,7 +55,7 @@ async function startExport(context: BulkContext, request: HttpRequest, patientsO
 	const { caller } = callerOf(context, request);
 	const mediaType = answerType(request);
 	if (!/\brespond-async\b/i.test(request.header('prefer') ?? '')) {
-		throw new Failure('invalid', 'an export is asynchronous: it is asked for with Prefer: respond-async');
+		throw new Failure('invalid', 'an export is asynchronous and requires Prefer: respond-async');
 	}
 	const parameters = exportParameters(request, patientsOnly, context.limits);
 	const id = await context.bulk.startExport(caller, parameters);
@@ -84,7 +84,7 @@ function callerOf(context: BulkContext, request: HttpRequest | StreamedRequest):
 
 function accepted(request: Pick<HttpRequest, 'secure' | 'header'>, kind: Kind, id: string, mediaType: string): HttpAnswer {
 	const headers = { 'Content-Location': `${baseOf(request)}/$${kind}-status/${id}`, 'Content-Type': mediaType };
-	return { status: 202, headers, body: allOk(`the ${kind} was accepted; Content-Location tells how far it is`) };
+	return { status: 202, headers, body: allOk(`the ${kind} was accepted; Content-Location has the URL of its status`) };
 }
 
 async function jobOf(context: BulkContext, caller: JobCaller, kind: Kind, id: string | undefined): Promise<StoredJob> {
@@ -115,8 +115,8 @@ async function status(context: BulkContext, request: HttpRequest, kind: Kind): P
 			return ended(
 				request,
 				kind === 'export'
-					? 'the export was interrupted by the end of its node; ask for it again'
-					: `the import was interrupted by the end of its node; ${job.position} lines are settled; send it again`,
+					? 'the export was interrupted because its node ended; request it again'
+					: `the import was interrupted because its node ended; ${job.position} lines were processed; send it again`,
 			);
 	}
 }

@@ -20,7 +20,7 @@ export async function bundleAnswer(
 	for (const read of reads) {
 		const entry =
 			bytes > bytesMax
-				? refused(new Failure('too-large', 'the Bundle asks for more than one answer holds'))
+				? refused(new Failure('too-large', 'the Bundle requests more than fits into one answer'))
 				: await readEntry(request, read, router);
 		bytes += entry.length;
 		entries[read.index] = entry;
@@ -33,7 +33,7 @@ async function readEntry(request: HttpRequest, { url, ifNoneMatch }: BundleRead,
 	const [path = '', query = ''] = url.replace(/^\//, '').split(/\?(.*)/s);
 	try {
 		const match = router.match('GET', `/fhir/${path}`);
-		if (match.kind !== 'route') throw new Failure('not-found', 'there is nothing at this URL');
+		if (match.kind !== 'route') throw new Failure('not-found', 'there is no such URL');
 		const answer = await match.route.handle({
 			...request,
 			method: 'GET',
@@ -61,7 +61,7 @@ function statusLine(status: number): string {
 }
 
 function entryOf({ status, headers = {}, body }: HttpAnswer): string {
-	if (body !== undefined && typeof body !== 'string') throw new Failure('not-supported', 'this is not read within a Bundle');
+	if (body !== undefined && typeof body !== 'string') throw new Failure('not-supported', 'this cannot be read within a Bundle');
 	const response: Record<string, string> = { status: statusLine(status) };
 	if (headers['ETag'] !== undefined) response['etag'] = headers['ETag'];
 	if (headers['Last-Modified'] !== undefined) response['lastModified'] = new Date(headers['Last-Modified']).toISOString();

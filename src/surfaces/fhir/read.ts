@@ -59,6 +59,8 @@ function shapeOf(request: HttpRequest, definition: ResourceDefinition, { limits 
 	);
 	const { shape, counting } = parseSearch(definition, wanted.toString(), { limits, lenient: false, base: '' });
 	if (counting)
-		throw new Failure('invalid', '_summary=count counts matches; one resource is read here', { location: { expression: '_summary' } });
+		throw new Failure('invalid', '_summary=count is for searches and cannot be used to read a resource', {
+			location: { expression: '_summary' },
+		});
 	return shape;
 }

@@ -42,7 +42,7 @@ async function search({ context, request, grant, definition, mediaType, base }: 
 	const link = (parameters: readonly (readonly [string, string])[]) => linkTo(`${base}/${type}`, parameters);
 	const self = link(cursor === undefined ? applied : [...applied, [cursorParameter, cursor]]);
 	const next = page.next && link([...applied, [cursorParameter, cursors.seal(scope, [page.next.id, ...page.next.keys])]]);
-	const outcome = cut ? warning(`more resources are included than the ${limits.searchIncludesMax} that a page brings`) : undefined;
+	const outcome = cut ? warning(`the page is limited to ${limits.searchIncludesMax} included resources; there are more`) : undefined;
 	return { status: 200, headers: { 'Content-Type': mediaType }, body: searchset({ base, entries, total, self, next, outcome }) };
 }
 

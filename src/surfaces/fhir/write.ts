@@ -55,7 +55,7 @@ async function write(
 		const definition = definitionOf(type);
 		if (definition === undefined) throw new Failure('unsupported-resource-type', 'this resource type is not served');
 		if (interaction && !definition.interactions.includes(interaction)) {
-			throw new Failure('method-not-allowed', `${type} is not written through FHIR`, { allow: 'GET, HEAD' });
+			throw new Failure('method-not-allowed', `${type} cannot be written through FHIR`, { allow: 'GET, HEAD' });
 		}
 	}
 	checkContentType(request);
@@ -71,9 +71,9 @@ function checkContentType(request: HttpRequest): void {
 		request.method === 'PATCH' ? ['application/json-patch+json'] : ['application/fhir+json', 'application/json'],
 	);
 	const charset = parameters['charset']?.toLowerCase() ?? 'utf-8';
-	if (charset !== 'utf-8') throw new Failure('unsupported-media-type', 'FHIR JSON is in UTF-8');
+	if (charset !== 'utf-8') throw new Failure('unsupported-media-type', 'FHIR JSON must be in UTF-8');
 	const version = parameters['fhirversion'] ?? '4.0';
-	if (version !== '4.0' && version !== '4.0.1') throw new Failure('unsupported-media-type', 'FHIR version 4.0 is served');
+	if (version !== '4.0' && version !== '4.0.1') throw new Failure('unsupported-media-type', 'only FHIR version 4.0 is served');
 }
 
 function deliveryOf({ clock }: FhirContext, grant: KeyGrant, request: HttpRequest): FhirDelivery {

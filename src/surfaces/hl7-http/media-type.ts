@@ -13,7 +13,7 @@ const charsets = /^(utf-8|us-ascii|iso-8859-\d{1,2}|windows-125\d)$/;
 export function checkMediaType(request: Pick<HttpRequest, 'header'>): void {
 	const charset = bodyType(request, mediaTypes).parameters['charset'];
 	if (charset !== undefined && !charsets.test(charset.toLowerCase())) {
-		throw new Failure('unsupported-media-type', 'the charset of Content-Type is one with which HL7 v2 can be sent in bytes');
+		throw new Failure('unsupported-media-type', 'the charset of Content-Type must be one in which HL7 v2 can be sent as bytes');
 	}
 }
 
@@ -22,7 +22,7 @@ export function checkXmlMediaType(request: Pick<HttpRequest, 'header'>): { type:
 	const { name, parameters } = bodyType(request, xmlMediaTypes);
 	const charset = parameters['charset']?.toLowerCase();
 	if (charset !== undefined && !isSupportedEncoding(charset)) {
-		throw new Failure('unsupported-media-type', 'the charset of Content-Type is UTF-8, UTF-16, US-ASCII, ISO-8859-n or windows-125n');
+		throw new Failure('unsupported-media-type', 'the charset of Content-Type must be UTF-8, UTF-16, US-ASCII, ISO-8859-n or windows-125n');
 	}
 	return { type: name, charset };
 }
@@ -37,6 +37,6 @@ export function answersXml(accept: string | undefined, type: string): boolean {
 	const named = xmlMediaTypes.filter((media) => ranges.some(({ name }) => name === media));
 	const xml = Math.max(...[type, ...named].map((media) => weightOf(ranges, media) ?? 0));
 	const json = weightOf(ranges, 'application/json') ?? 0;
-	if (xml === 0 && json === 0) throw new Failure('not-acceptable', `the answer is ${type} or application/json`);
+	if (xml === 0 && json === 0) throw new Failure('not-acceptable', `the answer is available only as ${type} or application/json`);
 	return xml >= json && xml > 0;
 }

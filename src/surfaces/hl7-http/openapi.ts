@@ -31,7 +31,7 @@ export function hl7OpenApi(version: string, server: string): object {
 		info: {
 			title: 'Tributary HL7',
 			version,
-			description: 'HL7 v2 and v3 over HTTP: one message a request, answered when it is committed or refused.',
+			description: 'HL7 v2 and v3 over HTTP. A request carries one message. It is answered when the message is committed or refused.',
 		},
 		servers: [{ url: server }],
 		security: [{ key: [] }],
@@ -40,11 +40,11 @@ export function hl7OpenApi(version: string, server: string): object {
 				post: {
 					tags: ['HL7 v2'],
 					operationId: 'ingestV2',
-					summary: 'A message of HL7 v2',
+					summary: 'Send an HL7 v2 message',
 					requestBody: { required: true, content: { 'text/plain': { schema: text, example: message } } },
 					responses: {
-						200: json('Committed; `ack` is the whole acknowledgement', accepted),
-						400: json('No HL7 v2 message', refused),
+						200: json('Committed; `ack` is the complete acknowledgement', accepted),
+						400: json('Not an HL7 v2 message', refused),
 						401: json('No valid key', refused),
 						422: json('Refused: `error` says why, `ack` is AE', refused),
 						503: json('Could not be stored now; send it again', refused),
@@ -56,7 +56,7 @@ export function hl7OpenApi(version: string, server: string): object {
 				post: {
 					tags: ['HL7 v3'],
 					operationId: 'ingestV3',
-					summary: 'A message of HL7 v3 or a clinical document (CDA R2), as it is or in a SOAP envelope',
+					summary: 'Send an HL7 v3 message or a clinical document (CDA R2), alone or in a SOAP envelope',
 					requestBody: {
 						required: true,
 						content: {
@@ -66,8 +66,8 @@ export function hl7OpenApi(version: string, server: string): object {
 						},
 					},
 					responses: {
-						200: xml('Committed; MCCI_IN000002UV01, or with Accept: application/json the JSON of /v2/ingest'),
-						400: xml('No XML that is taken, or no HL7 v3'),
+						200: xml('Committed; MCCI_IN000002UV01, or the JSON of /v2/ingest with Accept: application/json'),
+						400: xml('Not XML that can be accepted, or not HL7 v3'),
 						401: json('No valid key', refused),
 						422: xml('Refused: acknowledgementDetail says why and where'),
 						503: json('Could not be stored now; send it again', refused),

@@ -17,7 +17,7 @@ export function authenticate(
 	diagnostics = 'a valid API key is required in the header X-API-Key',
 ): KeyGrant {
 	const grant = directory.grantOfKey(request.header('x-api-key'));
-	if (grant === 'unavailable') throw new Failure('unavailable', 'keys cannot be looked up at the moment', { retryAfterSeconds });
+	if (grant === 'unavailable') throw new Failure('unavailable', 'API keys cannot be checked at the moment', { retryAfterSeconds });
 	if (grant) return grant;
 	metrics.accessRefusals.inc({ protocol: 'http', reason: 'key' });
 	throw new Failure('unauthenticated', diagnostics);

@@ -4,12 +4,12 @@ import type { HttpResponse } from './load.ts';
 /** Returns the reason why a request's headers do not delimit its body unambiguously. The connection is then closed (RFC 9112 §6.3). */
 export function framingFault(headers: readonly (readonly [string, string])[]): Failure | undefined {
 	const lengths = headers.filter(([name]) => name === 'content-length');
-	if (lengths.length > 1) return new Failure('invalid', 'Content-Length stands more than once');
+	if (lengths.length > 1) return new Failure('invalid', 'Content-Length is given more than once');
 	const length = lengths[0]?.[1];
 	if (length !== undefined && !/^\d{1,15}$/.test(length)) return new Failure('invalid', 'Content-Length is not a number');
 	const encodings = headers.filter(([name]) => name === 'transfer-encoding');
-	if (encodings.length > 0 && length !== undefined) return new Failure('invalid', 'Content-Length and Transfer-Encoding stand together');
-	if (encodings.length > 1) return new Failure('invalid', 'Transfer-Encoding stands more than once');
+	if (encodings.length > 0 && length !== undefined) return new Failure('invalid', 'Content-Length and Transfer-Encoding are both given');
+	if (encodings.length > 1) return new Failure('invalid', 'Transfer-Encoding is given more than once');
 	const encoding = encodings[0]?.[1];
 	if (encoding !== undefined && encoding.toLowerCase() !== 'chunked') return new Failure('invalid', 'Transfer-Encoding is not chunked');
 	return undefined;
@@ -77,7 +77,7 @@ export class StreamedBody implements AsyncIterable<Uint8Array> {
 
 	/** Ends the reading. Returns whether the sender may still be sending. */
 	close(): boolean {
-		this.#end(new Failure('internal', 'the body is read after its answer'));
+		this.#end(new Failure('internal', 'the body was read after its answer'));
 		return !this.#isWhole;
 	}
 
@@ -135,7 +135,7 @@ export class StreamedBody implements AsyncIterable<Uint8Array> {
 }
 
 export function tooMuch(): Failure {
-	return new Failure('unavailable', 'too many requests are under way', { retryAfterSeconds: 1 });
+	return new Failure('unavailable', 'too many requests are in progress', { retryAfterSeconds: 1 });
 }
 
 export function tooLarge(bytesMax: number): Failure {

@@ -16,10 +16,11 @@ export interface DeliveryContext {
  */
 export async function deliverSoon<Sent extends Delivery>({ gateway, limits }: DeliveryContext, delivery: Sent): Promise<ReplyTo<Sent>> {
 	if (!gateway.available()) throw unavailable('the service cannot store messages at the moment');
-	if (!gateway.hasRoom(delivery.siteId, delivery.bytes.length)) throw unavailable('too many messages of the site wait to be stored');
+	if (!gateway.hasRoom(delivery.siteId, delivery.bytes.length))
+		throw unavailable('too many messages of this site are waiting to be stored');
 	let timer: NodeJS.Timeout | undefined;
 	const patience = new Promise<never>((_, reject) => {
-		const late = () => reject(unavailable('what was sent could not be stored in time'));
+		const late = () => reject(unavailable('the message could not be stored in time'));
 		timer = setTimeout(late, limits.unavailableMsMax);
 	});
 	try {

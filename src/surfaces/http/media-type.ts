@@ -91,7 +91,7 @@ export function preferredType(ranges: readonly AcceptedRange[], offers: readonly
  */
 export function bodyType(request: Pick<HttpRequest, 'header'>, types: readonly string[]): MediaType {
 	const type = parseMediaType(request.header('content-type'));
-	if (!types.includes(type.name)) throw new Failure('unsupported-media-type', `Content-Type is ${types.join(' or ')}`);
+	if (!types.includes(type.name)) throw new Failure('unsupported-media-type', `Content-Type must be ${types.join(' or ')}`);
 	refuseEncoding(request);
 	return type;
 }

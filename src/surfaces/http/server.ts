@@ -156,7 +156,7 @@ class Server implements HttpServer {
 
 	/** Answers when nothing is at the path, or not for this method. OPTIONS asks for exactly that (RFC 9110 §9.3.7). */
 	#unrouted(match: Exclude<RouteMatch, { kind: 'route' }>, head: Head): HttpAnswer {
-		if (match.kind === 'path') return this.#failed(new Failure('not-found', 'there is nothing at this path'), head);
+		if (match.kind === 'path') return this.#failed(new Failure('not-found', 'there is no such path'), head);
 		if (head.method === 'OPTIONS') return { status: 204, headers: { Allow: match.allow } };
 		const answer = this.#failed(new Failure('method-not-allowed', `${head.method} is not supported here`), head);
 		return { ...answer, headers: { ...answer.headers, Allow: match.allow } };

@@ -135,7 +135,7 @@ export class Exchange {
 		} else if (match.kind !== 'match') {
 			this.#refuseUnmatched(entry, head, match.kind);
 		} else if (entry.tooLong !== undefined) {
-			const text = `the message has ${entry.tooLong} bytes, ${this.#context.limits.mllpFrameBytesMax} are allowed`;
+			const text = `the message has ${entry.tooLong} bytes; at most ${this.#context.limits.mllpFrameBytesMax} are allowed`;
 			this.#refuse(entry, head, new Failure('value-too-long', text));
 			this.#context.metrics.siteMessages.inc({ site: match.grant.siteSlug, outcome: 'refused' });
 		} else {
@@ -162,8 +162,8 @@ export class Exchange {
 		this.#context.unmatched.record({ id, receivedAtMs, surface: 'mllp', source: this.#address, reason, messageType, controlId, bytes });
 		const text =
 			reason === 'tie'
-				? 'MSH-3 and MSH-4 fit integration clients of more than one site'
-				: 'MSH-3 and MSH-4 fit no integration client of this address';
+				? 'MSH-3 and MSH-4 match integration clients of more than one site'
+				: 'MSH-3 and MSH-4 match no integration client with this address';
 		this.#refuse(entry, head, new Failure('sender-not-authorized', text));
 	}
 

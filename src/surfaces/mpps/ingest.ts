@@ -31,6 +31,6 @@ function checkMediaType(request: HttpRequest): void {
 	const { parameters } = bodyType(request, ['application/json']);
 	const charset = parameters['charset'];
 	if (charset !== undefined && !/^utf-?8$/i.test(charset)) {
-		throw new Failure('unsupported-media-type', 'JSON is sent in UTF-8 (RFC 8259 §8.1)');
+		throw new Failure('unsupported-media-type', 'JSON must be in UTF-8 (RFC 8259 §8.1)');
 	}
 }

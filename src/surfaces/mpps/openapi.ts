@@ -14,7 +14,7 @@ const report = {
 			description: `${stepStatuses.join(', ')}; in any case, with blanks, underscores or hyphens`,
 			examples: stepStatuses,
 		},
-		attributes: { type: 'object', default: {}, description: 'Anything; elements of the DICOM JSON Model (PS3.18 F.2) are read' },
+		attributes: { type: 'object', default: {}, description: 'Any JSON object; elements of the DICOM JSON Model (PS3.18 F.2) are read' },
 	},
 };
 const example = {
@@ -39,7 +39,7 @@ export function mppsOpenApi(version: string, server: string): object {
 			title: 'Tributary MPPS',
 			version,
 			description:
-				'Procedure steps as modalities and PACS bridges report them: one report a request, answered when it is committed or refused.',
+				'Procedure step reports from modalities and PACS bridges. A request carries one report. It is answered when the report is committed or refused.',
 		},
 		servers: [{ url: server }],
 		security: [{ key: [] }],
@@ -48,14 +48,14 @@ export function mppsOpenApi(version: string, server: string): object {
 				post: {
 					tags: ['MPPS'],
 					operationId: 'ingest',
-					summary: 'A report about a procedure step',
+					summary: 'Send a procedure step report',
 					requestBody: { required: true, content: { 'application/json': { schema: report, example } } },
 					responses: {
-						200: json('Committed, or the last accepted report again', accepted),
-						400: json('No JSON object', refused),
+						200: json('Committed, or a repetition of the last accepted report', accepted),
+						400: json('Not a JSON object', refused),
 						401: json('No valid key', refused),
-						409: json('The session is final, or belongs to another study', refused),
-						413: json('Longer than the limit', refused),
+						409: json('The procedure step is already final, or belongs to another study', refused),
+						413: json('The body is longer than the limit', refused),
 						415: json('Not JSON', refused),
 						422: json('Refused: `error` says why', refused),
 						503: json('Could not be stored now; send it again', refused),

@@ -134,7 +134,7 @@ describe('a search that is refused', () => {
 		['Patient?birthdate=ap1970', 'not-supported', /prefix/],
 		['Patient?_count=-1', 'invalid', /_count/],
 		['Patient?_count=ten', 'invalid', /_count/],
-		['Patient?_count=5&_count=6', 'invalid', /_count stands more than once/],
+		['Patient?_count=5&_count=6', 'invalid', /_count is given more than once/],
 		['Patient?_total=yes', 'invalid', /_total/],
 		['Patient?_summary=some', 'invalid', /_summary/],
 		[`Patient?${'name=x&'.repeat(65)}`, 'invalid', /64 parameters/],

@@ -130,7 +130,7 @@ describe('HTTP server', () => {
 		assert.doesNotMatch(answer, /plain text/);
 		const alone = await raw(server.port, 'POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nContent-Length: 5\r\n\r\nabc');
 		assert.match(alone, /^HTTP\/1\.1 400 /);
-		assert.match(alone, /Content-Length stands more than once/);
+		assert.match(alone, /Content-Length is given more than once/);
 	});
 
 	test('refuses Content-Length together with Transfer-Encoding', async () => {
@@ -165,7 +165,7 @@ describe('HTTP server', () => {
 		await behind.close(100);
 	});
 
-	test('answers 503 with Retry-After when too many requests are under way', async () => {
+	test('answers 503 with Retry-After when too many requests are in progress', async () => {
 		const waiting: Promise<Response>[] = [];
 		const releases: (() => void)[] = [];
 		for (let index = 0; index < limits.httpRequestsMax; index++) {
