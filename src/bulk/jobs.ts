@@ -301,7 +301,7 @@ export class BulkJobs {
 			await this.#table.interruptOf(this.#nodeId);
 		} catch (error) {
 			// The next start notes them.
-			this.#options.log.warn({ err: error }, 'interrupted exports and imports could not be noted');
+			this.#options.log.warn({ err: error }, 'interrupted exports and imports could not be recorded');
 		}
 	}
 }

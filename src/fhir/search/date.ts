@@ -24,7 +24,7 @@ export function dateClause(name: string, parameter: SearchParameter & { type: 'd
 function alternativeOf(name: string, columnType: 'date' | 'timestamptz', value: string): DateAlternative {
 	const [, given = '', date = ''] = /^([a-z]{2}(?=\d))?(.*)$/s.exec(value) ?? [];
 	const location = { expression: name };
-	if (given !== '' && !prefixes.has(given)) throw new Failure('not-supported', `${name} does not take this prefix`, { location });
+	if (given !== '' && !prefixes.has(given)) throw new Failure('not-supported', `${name} does not support this prefix`, { location });
 	// An unescaped `+` of a time zone in a query arrives as a space.
 	const range = dateRange(date.replace(' ', '+'));
 	if (range === undefined) throw new Failure('invalid', `${name} is not a date`, { location });

@@ -11,7 +11,7 @@ const report = {
 		study_uid: { ...uid, description: 'Study Instance UID' },
 		status: {
 			...text,
-			description: `${stepStatuses.join(', ')}; in any case, with blanks, underscores or hyphens`,
+			description: `${stepStatuses.join(', ')}; in upper or lower case, with blanks, underscores or hyphens`,
 			examples: stepStatuses,
 		},
 		attributes: { type: 'object', default: {}, description: 'Any JSON object; elements of the DICOM JSON Model (PS3.18 F.2) are read' },
