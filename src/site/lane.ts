@@ -6,8 +6,8 @@ import type { MailboxLimits } from './limits.ts';
 import { type Letter, Mailbox } from './mailbox.ts';
 import { Returning } from './returning.ts';
 
-/** The outcome of a batch: its replies in order, or the reason why there are none. */
-export type BatchOutcome = { kind: 'done'; replies: Reply[] } | { kind: 'unavailable' } | { kind: 'crashed' };
+/** What became of a batch: its replies in order, or why there are none. A message without a reply was not carried out, for a reason of its own. */
+export type BatchOutcome = { kind: 'done'; replies: (Reply | undefined)[] } | { kind: 'unavailable' } | { kind: 'crashed' };
 
 export interface LaneOptions {
 	limits: MailboxLimits & DeliveryLimits;
@@ -36,6 +36,8 @@ export class Lane {
 	readonly #returning: Returning;
 	readonly #timers: Timers;
 	#waiting: Mailbox[] = [];
+	/** Mailboxes whose first letter could not be carried out; they wait apart, so that other sites go on. */
+	readonly #held = new Set<Mailbox>();
 	#inFlight: Letter[] = [];
 	/** The event for which the next batch waits. */
 	#scheduled: 'soon' | 'retry' | 'returning' | undefined;
@@ -95,7 +97,7 @@ export class Lane {
 	}
 
 	#isIdle(): boolean {
-		return this.#inFlight.length === 0 && this.#waiting.length === 0;
+		return this.#inFlight.length === 0 && this.#waiting.length === 0 && this.#held.size === 0;
 	}
 
 	/**
@@ -154,11 +156,15 @@ export class Lane {
 			if (outcome.kind === 'done') this.#returning.answered(batch.length, endedMs - startedMs, endedMs);
 			this.#conclude(batch, outcome);
 		}
-		if (this.#isIdle()) for (const resolve of this.#idle.splice(0)) resolve();
+		this.#tellIdle();
 		this.#schedule();
 	}
 
-	/** Takes one message of each waiting site in turn, until the batch is full. */
+	#tellIdle(): void {
+		if (this.#isIdle()) for (const resolve of this.#idle.splice(0)) resolve();
+	}
+
+	/** One message of each waiting site in turn, until the batch is full. */
 	#take(): Letter[] {
 		const { batchBytesMax } = this.#options.limits;
 		const batch: Letter[] = [];
@@ -189,7 +195,7 @@ export class Lane {
 		if (outcome.kind === 'done') {
 			this.#setRetry(0);
 			this.#batchMax = Math.min(this.#options.limits.batchMessagesMax, this.#batchMax * 2);
-			for (const [index, letter] of batch.entries()) answer(letter, outcome.replies[index]);
+			this.#answer(batch, outcome.replies);
 			return;
 		}
 		if (outcome.kind === 'crashed') this.#suspect(batch);
@@ -199,7 +205,39 @@ export class Lane {
 		);
 	}
 
-	/** Processes the messages of a batch that ended the worker one by one from now on. One that does it twice alone is withheld. */
+	#answer(batch: readonly Letter[], replies: readonly (Reply | undefined)[]): void {
+		const left: Letter[] = [];
+		for (const [index, letter] of batch.entries()) {
+			const reply = replies[index];
+			if (reply === undefined) {
+				left.push(letter);
+				continue;
+			}
+			const mailbox = this.#mailboxes.get(letter.delivery.siteId);
+			if (mailbox) mailbox.heldMs = 0;
+			letter.resolve(reply);
+		}
+		if (left.length > 0) this.#hold(left);
+	}
+
+	/** Puts letters back that were not carried out, and takes their sites up again after a pause. */
+	#hold(letters: readonly Letter[]): void {
+		const sites = new Set(letters.map(({ delivery }) => delivery.siteId));
+		this.#putBack(letters);
+		const held = this.#waiting.filter(({ siteId }) => sites.has(siteId));
+		this.#waiting = this.#waiting.filter(({ siteId }) => !sites.has(siteId));
+		for (const mailbox of held) {
+			mailbox.heldMs = Math.min(retryMsMax(this.#options.limits), Math.max(retryMsMin, mailbox.heldMs * 2));
+			this.#held.add(mailbox);
+			setTimeout(() => {
+				if (!this.#held.delete(mailbox)) return;
+				this.#waiting.push(mailbox);
+				this.#schedule();
+			}, mailbox.heldMs);
+		}
+	}
+
+	/** The messages of a batch that ended the worker go one by one from now on; one that does it twice alone is withheld. */
 	#suspect(batch: readonly Letter[]): void {
 		this.#batchMax = 1;
 		const [alone] = batch;
@@ -237,19 +275,17 @@ export class Lane {
 	expire(): void {
 		const deadline = this.#options.nowMs() - this.#options.limits.unavailableMsMax;
 		for (const letter of this.#inFlight) if (letter.enqueuedAtMs < deadline) letter.reject(unavailable());
-		const expired = this.#waiting.filter((mailbox) => (mailbox.oldest?.enqueuedAtMs ?? deadline) < deadline);
+		const expired = [...this.#waiting, ...this.#held].filter((mailbox) => (mailbox.oldest?.enqueuedAtMs ?? deadline) < deadline);
 		if (expired.length === 0) return;
 		this.#waiting = this.#waiting.filter((mailbox) => !expired.includes(mailbox));
 		for (const mailbox of expired) {
+			this.#held.delete(mailbox);
+			mailbox.heldMs = 0;
 			for (const letter of mailbox.takeAll()) letter.reject(unavailable());
 			this.#options.onRoom(mailbox.siteId);
 		}
+		this.#tellIdle();
 	}
-}
-
-function answer(letter: Letter, reply: Reply | undefined): void {
-	if (reply === undefined) letter.reject(new Error('a batch answered fewer messages than it was given'));
-	else letter.resolve(reply);
 }
 
 function unavailable(): Failure {

@@ -13,6 +13,8 @@ export interface Letter {
 /** One site's letters, first in first out, counted in messages and bytes. */
 export class Mailbox {
 	readonly siteId: string;
+	/** The last pause for which it was held; 0 when its letters are carried out. */
+	heldMs = 0;
 	readonly #letters: Letter[] = [];
 	#head = 0;
 	#bytes = 0;

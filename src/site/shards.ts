@@ -93,8 +93,8 @@ export class Shards implements SiteGateway {
 			if (result.kind === 'unavailable') return result;
 			if (deliveries.length > 0) this.#observe(deliveries.length, this.#timers.elapsedMs() - started, result.stages);
 			const { replies } = result;
-			for (const { reports = [] } of replies)
-				for (const status of reports) metrics.reportVersions.inc({ status: reportStatusLabel(status) });
+			for (const reply of replies)
+				for (const status of reply?.reports ?? []) metrics.reportVersions.inc({ status: reportStatusLabel(status) });
 			return { kind: 'done', replies };
 		} catch (error) {
 			if (this.#closed) return { kind: 'unavailable' };

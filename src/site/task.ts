@@ -12,7 +12,7 @@ export interface IngestTask {
 type Packed<T> = T extends Delivery ? Omit<T, 'bytes'> & { length: number } : never;
 type PackedDelivery = Packed<Delivery>;
 
-export type IngestTaskResult = { kind: 'unavailable' } | { kind: 'done'; replies: Reply[]; stages: BatchStages };
+export type IngestTaskResult = { kind: 'unavailable' } | { kind: 'done'; replies: (Reply | undefined)[]; stages: BatchStages };
 
 export function taskOf(lane: number, deliveries: readonly Delivery[]): [IngestTask, ArrayBuffer[]] {
 	const bytes = joined(deliveries.map((delivery) => delivery.bytes));
@@ -30,11 +30,11 @@ export function deliveriesOf(task: IngestTask): Delivery[] {
  * and its
  * clone would copy the whole pool.
  */
-export function resultOf(replies: readonly Reply[], stages: BatchStages): IngestTaskResult {
+export function resultOf(replies: readonly (Reply | undefined)[], stages: BatchStages): IngestTaskResult {
 	const parts: Uint8Array[] = [];
-	for (const { answer } of replies) gatherBytes(answer, parts);
+	for (const reply of replies) if (reply) gatherBytes(reply.answer, parts);
 	const cut = cutter(joined(parts));
-	const packed = replies.map((reply) => ({ ...reply, answer: withBytes(reply.answer, cut) as Reply['answer'] }));
+	const packed = replies.map((reply) => reply && { ...reply, answer: withBytes(reply.answer, cut) as Reply['answer'] });
 	return { kind: 'done', replies: packed, stages };
 }
 
