@@ -1,5 +1,4 @@
-import type { IngestLimits } from '#ingest/limits.ts';
-import { Ingest } from '#ingest/worker.ts';
+import { Ingest, type IngestSettings } from '#ingest/worker.ts';
 import type { Delivery, ReplyTo } from '#record/delivery.ts';
 import { defaultLimits } from './limits.ts';
 
@@ -7,7 +6,7 @@ import { defaultLimits } from './limits.ts';
 export async function processInPlace<Sent extends Delivery>(
 	databaseUrl: string,
 	delivery: Sent,
-	limits: IngestLimits = defaultLimits,
+	limits: IngestSettings['limits'] = defaultLimits,
 ): Promise<ReplyTo<Sent>> {
 	const ingest = new Ingest({ databaseUrl, limits, logLevel: 'silent', objectsFolder: undefined });
 	try {

@@ -11,13 +11,14 @@ import type { WorkingSet } from '#record/apply/working-set.ts';
 import type { DeliveryLimits } from '#record/limits.ts';
 import type { ResourceType } from '#record/table-shape.ts';
 import type { BulkConnection } from '#storage/bulk-connection.ts';
-import { troubleOf } from '#storage/connection.ts';
 import type { WorkerDatabase } from '#storage/database.ts';
 import { findMissingPatients, importRows } from '#storage/import-rows.ts';
 import { ReadSet } from '#storage/read-set.ts';
+import { checkCommitted } from '#storage/sqlstate.ts';
 import { plainArray } from '#storage/statement.ts';
 import { readPosition, settleLines } from '#storage/statements/bulk-job.ts';
 import { takeTurns } from '#storage/statements/take-turns.ts';
+import { transact, WasCommitted } from '#storage/transact.ts';
 import { WriteSet } from '#storage/write-set.ts';
 import type { BulkLimits } from './limits.ts';
 import { lineOutcome } from './line.ts';
@@ -38,7 +39,10 @@ interface Settled {
 	waiting: WaitingLine[];
 }
 
-type Settlement = Settled | 'cancelled';
+/** One transaction: what it settled, and the job's position before it, by which it is found again when the answer to its COMMIT is lost. */
+type Settlement = { position: number; settled: Settled } | 'cancelled';
+
+class Cancelled extends Error {}
 
 /** A table is analyzed after this many new rows, and then each time it has grown by this factor. */
 const analyzedRows = { first: 1000, times: 4 };
@@ -112,8 +116,6 @@ class ChunkWriting {
 	readonly #chunk: Chunk;
 	/** Lines that the next commit settles, beside those that it writes. */
 	#uncounted: number;
-	/** The lines that were about to be committed when the connection broke, and the job's position before. */
-	#unsure: { position: number; settled: Settled } | undefined;
 
 	constructor(task: ImportTask, importing: Importing, chunk: Chunk) {
 		this.#task = task;
@@ -126,8 +128,9 @@ class ChunkWriting {
 		const { lines, hasOthers, read, refused } = this.#chunk;
 		const all: Settled = { counts: {}, refused: [...refused], waiting: [] };
 		try {
-			if (read.length > 0 && !(await this.#settle(read, all))) return { kind: 'cancelled' };
+			if (read.length > 0) await this.#settle(read, all);
 		} catch (error) {
+			if (error instanceof Cancelled) return { kind: 'cancelled' };
 			if (!(error instanceof Failure) || error.code !== 'unavailable') throw error;
 			this.#importing.options.log.warn({ err: error, jobId: this.#task.job.id }, 'the database does not take an import');
 			return { kind: 'unavailable' };
@@ -137,50 +140,37 @@ class ChunkWriting {
 		return { kind: 'settled', lines, hasOthers, counts: all.counts, refused: all.refused.length, outcomes, waiting: all.waiting };
 	}
 
-	/**
-	 * Finds a line whose row the database refuses by halving, the left half first, so that order is kept. Returns false when the job was
-	 * cancelled.
-	 */
-	async #settle(lines: readonly ChunkLine[], all: Settled): Promise<boolean> {
-		const settlement = await this.#attempt(lines);
-		if (settlement === 'cancelled') return false;
-		if (!('error' in settlement)) {
-			merge(all, settlement);
-			return true;
-		}
-		const [first] = lines;
-		if (lines.length === 1 && first) {
-			const { log } = this.#importing.options;
-			log.error({ err: settlement.error, jobId: this.#task.job.id, line: first.line }, 'a line of an import is refused by the database');
-			all.refused.push(lineOutcome(first.line, new Failure('internal', 'the resource could not be stored')));
-			this.#uncounted++;
-			return true;
-		}
-		const middle = lines.length >> 1;
-		return (await this.#settle(lines.slice(0, middle), all)) && this.#settle(lines.slice(middle), all);
+	/** @throws Cancelled when the job was; Failure `unavailable` */
+	#settle(read: readonly ChunkLine[], all: Settled): Promise<void> {
+		const { limits, log } = this.#importing.options;
+		return transact<ChunkLine, Settlement>(read, {
+			attempt: (lines, unsure, committing) => this.#attempt(lines, unsure, committing),
+			// Each attempt gives up its own connection.
+			recover: async () => undefined,
+			conclude: (_lines, settlement) => {
+				if (settlement === 'cancelled') throw new Cancelled();
+				merge(all, settlement.settled);
+				this.#uncounted = 0;
+			},
+			refuse: ({ line }, _trouble, error) => {
+				log.error({ err: error, jobId: this.#task.job.id, line }, 'a line of an import is refused by the database');
+				all.refused.push(lineOutcome(line, new Failure('internal', 'the resource could not be stored')));
+				this.#uncounted++;
+				return 'done';
+			},
+			pauseMs: (_trouble, repeats, elapsedMs) =>
+				elapsedMs > limits.unavailableMsMax ? undefined : Math.min(backOffMs.first * 2 ** repeats, backOffMs.most),
+		});
 	}
 
-	/** Repeats failures that only need repeating. Returns the error that requires halving. */
-	async #attempt(lines: readonly ChunkLine[]): Promise<Settlement | { error: unknown }> {
-		const { clock, limits } = this.#importing.options;
-		this.#unsure = undefined;
-		const deadlineMs = clock.nowMs() + limits.unavailableMsMax;
-		for (let repeats = 0; ; repeats++) {
-			try {
-				return await this.#transact(lines);
-			} catch (error) {
-				const trouble = troubleOf(error);
-				if (trouble === 'poison' || trouble === 'other') return { error };
-				if (clock.nowMs() > deadlineMs) throw new Failure('unavailable', 'the database does not take the chunk', { cause: error });
-				await new Promise((resolve) => setTimeout(resolve, Math.min(backOffMs.first * 2 ** repeats, backOffMs.most)));
-			}
-		}
-	}
-
-	async #transact(lines: readonly ChunkLine[]): Promise<Settlement> {
+	async #attempt(
+		lines: readonly ChunkLine[],
+		unsure: Settlement | undefined,
+		committing: (settlement: Settlement) => void,
+	): Promise<Settlement> {
 		const connection = await this.#importing.connected();
 		try {
-			const settlement = await this.#carryOut(connection, lines);
+			const settlement = await this.#carryOut(connection, lines, unsure, committing);
 			this.#importing.giveBack(connection);
 			return settlement;
 		} catch (error) {
@@ -189,29 +179,32 @@ class ChunkWriting {
 		}
 	}
 
-	async #carryOut(connection: BulkConnection, lines: readonly ChunkLine[]): Promise<Settlement> {
+	async #carryOut(
+		connection: BulkConnection,
+		lines: readonly ChunkLine[],
+		unsure: Settlement | undefined,
+		committing: (settlement: Settlement) => void,
+	): Promise<Settlement> {
 		const { siteId, id } = this.#task.job;
 		await connection.control('begin');
 		await connection.run(takeTurns, [plainArray([siteId]), plainArray([lines.length])]);
-		const [[position] = []] = await connection.run(readPosition, [siteId, id]);
-		const unsure = this.#unsure;
-		if (position === undefined || (unsure && Number(position) !== unsure.position)) {
-			await connection.control('rollback');
-			return position === undefined || unsure === undefined ? 'cancelled' : unsure.settled;
-		}
+		const [[found] = []] = await connection.run(readPosition, [siteId, id]);
+		if (found === undefined) return this.#cancelled(connection);
+		const position = Number(found);
+		if (unsure !== undefined && unsure !== 'cancelled' && position !== unsure.position) throw new WasCommitted();
 		const settled = await this.#write(connection, lines);
 		const count = lines.length - settled.waiting.length + this.#uncounted;
 		const noted = await connection.run(settleLines, [siteId, id, count]);
-		if (noted.length === 0) {
-			await connection.control('rollback');
-			return 'cancelled';
-		}
-		this.#unsure = { position: Number(position), settled };
-		const command = await connection.control('commit');
-		// PostgreSQL answers the COMMIT of a failed transaction with ROLLBACK and no error.
-		if (command !== 'COMMIT') throw new Error(`the transaction ended with ${command}`);
-		this.#uncounted = 0;
-		return settled;
+		if (noted.length === 0) return this.#cancelled(connection);
+		const settlement = { position, settled };
+		committing(settlement);
+		checkCommitted(await connection.control('commit'));
+		return settlement;
+	}
+
+	async #cancelled(connection: BulkConnection): Promise<'cancelled'> {
+		await connection.control('rollback');
+		return 'cancelled';
 	}
 
 	async #write(connection: BulkConnection, lines: readonly ChunkLine[]): Promise<Settled> {

@@ -3,6 +3,7 @@ import { createLog } from '#core/log.ts';
 import type { FhirLimits } from '#fhir/limits.ts';
 import type { DeliveryLimits } from '#record/limits.ts';
 import { WorkerDatabase } from '#storage/database.ts';
+import type { StorageLimits } from '#storage/limits.ts';
 import { runExport } from './export-run.ts';
 import { Importing, runImport } from './import-run.ts';
 import type { BulkLimits } from './limits.ts';
@@ -10,7 +11,7 @@ import type { BulkTask, ExportResult, ImportResult } from './task.ts';
 
 export interface BulkWorkerSettings {
 	databaseUrl: string;
-	limits: BulkLimits & DeliveryLimits & FhirLimits;
+	limits: BulkLimits & DeliveryLimits & FhirLimits & Pick<StorageLimits, 'writeMsMax'>;
 	logLevel: string;
 }
 
@@ -20,7 +21,7 @@ export class BulkWorker {
 	readonly #importing: Importing;
 
 	constructor({ databaseUrl, limits, logLevel }: BulkWorkerSettings) {
-		this.#database = new WorkerDatabase(databaseUrl);
+		this.#database = new WorkerDatabase(databaseUrl, limits);
 		this.#importing = new Importing({ database: this.#database, limits, log: createLog(logLevel), clock: systemClock });
 	}
 

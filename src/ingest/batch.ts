@@ -4,21 +4,24 @@ import { newId } from '#core/id.ts';
 import type { Log } from '#core/log.ts';
 import type { BatchStages } from '#record/batch-stages.ts';
 import type { Delivery, Reply } from '#record/delivery.ts';
-import { type Connection, troubleOf } from '#storage/connection.ts';
-import { findAcceptedMessages, type LoggedMessage, logAccepted, logMessages, type MessageKey } from '#storage/message-log.ts';
+import type { Connection } from '#storage/connection.ts';
+import { findAcceptedMessages, type LogForm, type LoggedMessage, logAccepted, logMessages, type MessageKey } from '#storage/message-log.ts';
 import type { ReadSet } from '#storage/read-set.ts';
+import { checkCommitted, isConsequence, stateOf, type Trouble } from '#storage/sqlstate.ts';
 import { plainArray } from '#storage/statement.ts';
 import { findBatch, forgetBatches, insertBatch } from '#storage/statements/committed-batches.ts';
 import { takeTurns } from '#storage/statements/take-turns.ts';
+import { Again, transact, WasCommitted } from '#storage/transact.ts';
 import type { WriteSet } from '#storage/write-set.ts';
 import type { Interpret, Interpretation } from './interpretation.ts';
 import { definitionOf } from './kinds/index.ts';
 import { lookUp } from './look-up.ts';
-import { digestOf, joined, keysOf, needsLookup, type Prepared, placeAll, segmentsOf } from './prepared.ts';
+import { digestOf, keysOf, needsLookup, type Prepared, placeAll, repliesOf, segmentsOf } from './prepared.ts';
 import { type Settled, settle, sourceOf } from './settlement.ts';
 
 export interface BatchResult {
-	replies: Reply[];
+	/** In the order of the deliveries. Undefined where a message was not carried out: it keeps its place before the later ones of its site. */
+	replies: (Reply | undefined)[];
 	stages: BatchStages;
 }
 
@@ -29,10 +32,15 @@ export interface BatchOptions {
 	interpret: Interpret;
 	clock: Clock;
 	log: Log;
+	/** How long the same messages are tried again before the database counts as away. */
+	patienceMs: number;
 }
 
 /** After these the batch is unavailable to its lane, which has a wait of its own (UNAVAILABLE_MS_MAX). */
 const repeatsMax = 8;
+
+/** What the message log is given next, when it has not taken a message. */
+const shorterForm: Readonly<Record<LogForm, LogForm | undefined>> = { whole: 'cut', cut: 'bare', bare: undefined };
 
 /**
  * Processes one batch: many messages of many sites in one transaction, in order, each applied or refused by itself. The replies exist only
@@ -41,19 +49,26 @@ const repeatsMax = 8;
  */
 export class Batch {
 	readonly #options: BatchOptions;
+	/** Sites of messages that were not carried out: what comes behind them waits. */
+	readonly #held = new Set<string>();
 	readonly #stages: BatchStages = { interpretMs: 0, readMs: 0, applyMs: 0, writeMs: 0, repeats: 0, bisections: 0 };
 
 	constructor(options: BatchOptions) {
 		this.#options = options;
 	}
 
-	/** @throws Failure `unavailable` when the database does not accept the batch; then it is not known that anything is stored */
+	/** @throws Failure `unavailable` when the database takes nothing of the batch; nothing is known to be stored then */
 	async process(deliveries: readonly Delivery[]): Promise<BatchResult> {
 		const started = performance.now();
 		const prepared = deliveries.flatMap((delivery) => this.#prepare(delivery));
 		this.#stages.interpretMs = performance.now() - started;
-		const replies = await this.#settle(prepared);
-		return { replies: joined(prepared, replies), stages: this.#stages };
+		try {
+			await this.#settle(prepared);
+		} catch (error) {
+			// What was committed before the database went away is answered.
+			if (!(error instanceof Failure) || prepared.every(({ reply }) => reply === undefined)) throw error;
+		}
+		return { replies: repliesOf(prepared), stages: this.#stages };
 	}
 
 	#prepare(delivery: Delivery): Prepared[] {
@@ -61,82 +76,93 @@ export class Batch {
 		const [parts, whole] = 'parts' in interpretation ? [interpretation.parts, interpretation] : [[interpretation], undefined];
 		return parts.map((part) => {
 			const digest = recognisedBy(delivery, part);
-			return { delivery, digest, interpretation: part, whole, poison: undefined, placing: undefined };
+			return { delivery, digest, interpretation: part, whole, poison: undefined, loggedAs: 'whole', reply: undefined, placing: undefined };
 		});
 	}
 
-	/**
-	 * Finds a message whose rows the database refuses by halving, left half first. So order is kept and the other messages are unaffected.
-	 */
-	async #settle(batch: readonly Prepared[]): Promise<Reply[]> {
-		const trouble = await this.#attempt(batch);
-		if (Array.isArray(trouble)) return trouble;
-		const [first] = batch;
-		if (batch.length === 1 && first) {
-			if (first.poison) throw new Failure('unavailable', 'the message log does not take the message', { cause: trouble.error });
-			this.#options.log.error(
-				{ messageId: first.delivery.id, siteId: first.delivery.siteId, sqlState: stateOf(trouble.error) },
-				'message refused by the database',
-			);
-			first.poison = new Failure('internal', 'the message could not be stored', { cause: trouble.error });
-			return this.#settle(batch);
-		}
-		this.#stages.bisections++;
-		const middle = batch.length >> 1;
-		const left = await this.#settle(batch.slice(0, middle));
-		return [...left, ...(await this.#settle(batch.slice(middle)))];
-	}
-
-	/** Repeats failures that only need repeating. Returns the replies, or the error that requires halving. */
-	async #attempt(batch: readonly Prepared[]): Promise<Reply[] | { error: unknown }> {
-		let before: Attempt | undefined;
-		for (let repeats = 0; ; repeats++) {
-			const attempt: Attempt = { id: newId(), sound: [], settled: [] };
-			try {
-				return await this.#transact(batch, attempt, before);
-			} catch (error) {
-				const trouble = troubleOf(error);
-				await this.#options.connection.recover();
-				if (error instanceof Committed) return repliesOf(error.attempt);
-				if (error instanceof Unplaced) continue;
-				if (trouble === 'connection') before = attempt;
-				if (trouble === 'poison' || trouble === 'other') return { error };
+	#settle(batch: readonly Prepared[]): Promise<void> {
+		return transact<Prepared, Attempt>(batch, {
+			attempt: (messages, unsure, committing) => this.#attempt(messages, unsure, committing),
+			recover: (trouble) => this.#options.connection.recover(trouble),
+			conclude: (messages, { settled }) => {
+				for (const [index, message] of messages.entries()) message.reply = settled[index]?.reply;
+			},
+			refuse: (message, trouble, error) => this.#refuse(message, trouble, error),
+			isHeld: ({ delivery }) => this.#held.size > 0 && this.#held.has(delivery.siteId),
+			pauseMs: (trouble, repeats, elapsedMs) => this.#pauseMs(trouble, repeats, elapsedMs),
+			repeated: () => {
 				this.#stages.repeats++;
-				// After a lost connection the COMMIT may have happened. The repetition finds out when it has the turns.
-				if (repeats === repeatsMax || (trouble === 'connection' && repeats > 0)) {
-					throw new Failure('unavailable', 'the database does not take the batch', { cause: error });
-				}
-				if (trouble === 'repeat') await new Promise((resolve) => setTimeout(resolve, 2 ** repeats * (1 + Math.random())));
-			}
-		}
+			},
+			halved: () => {
+				this.#stages.bisections++;
+			},
+		});
 	}
 
-	async #transact(batch: readonly Prepared[], attempt: Attempt, before: Attempt | undefined): Promise<Reply[]> {
+	#pauseMs(trouble: Trouble, repeats: number, elapsedMs: number): number | undefined {
+		// After a lost connection the COMMIT may have happened: one repeat finds that out when it has the turns.
+		if (trouble === 'connection') return repeats === 0 ? 0 : undefined;
+		if (repeats === repeatsMax || elapsedMs > this.#options.patienceMs) return undefined;
+		return 2 ** repeats * (1 + Math.random());
+	}
+
+	/**
+	 * A message that failed alone. Where the database refuses its rows it is refused, and logged so; where the log does not take it
+	 * either, the log gets less of it. Where nobody knows why, it is not answered: it may be no fault of the message.
+	 */
+	#refuse(message: Prepared, trouble: 'row' | 'unknown', error: unknown): 'again' | 'done' {
+		const { delivery, interpretation, whole } = message;
+		const { log } = this.#options;
+		const about = { messageId: delivery.id, siteId: delivery.siteId, sqlState: stateOf(error) ?? 'unknown' };
+		// A part cannot wait by itself: those before it are carried out.
+		if (trouble === 'unknown' && whole === undefined) {
+			log.error({ ...about, err: error }, 'message not stored, the reason is not known; its site waits');
+			this.#held.add(delivery.siteId);
+			return 'done';
+		}
+		if (message.poison === undefined && interpretation.verdict.kind !== 'refuse') {
+			log.error(about, 'message refused by the database');
+			message.poison = new Failure('internal', 'the message could not be stored', { cause: error });
+			return 'again';
+		}
+		const form = shorterForm[message.loggedAs];
+		log.error({ ...about, form }, 'the message log does not take a message');
+		if (form === undefined) {
+			this.#held.add(delivery.siteId);
+			return 'done';
+		}
+		message.loggedAs = form;
+		return 'again';
+	}
+
+	async #attempt(batch: readonly Prepared[], unsure: Attempt | undefined, committing: (attempt: Attempt) => void): Promise<Attempt> {
 		const { connection } = this.#options;
 		await connection.open();
+		const attempt: Attempt = { id: newId(), sound: [], settled: [] };
 		const committedAt = new Date(this.#options.clock.nowMs()).toISOString();
 		const sent: Promise<unknown>[] = [connection.control('begin')];
 		try {
-			await this.#carryOut(batch, attempt, before, sent, committedAt);
-		} finally {
-			// Statements sent after a failed one fail too. The next transaction starts when all have answered.
-			await Promise.allSettled(sent);
+			await this.#carryOut(batch, attempt, unsure, sent, committedAt);
+			await this.#commit(batch, attempt, sent, committedAt, committing);
+			return attempt;
+		} catch (error) {
+			// Statements that were sent behind a failed one fail too; the next transaction starts when all have answered.
+			throw causeOf(error, await Promise.allSettled(sent));
 		}
-		return repliesOf(attempt);
 	}
 
 	async #carryOut(
 		batch: readonly Prepared[],
 		attempt: Attempt,
-		before: Attempt | undefined,
+		unsure: Attempt | undefined,
 		sent: Promise<unknown>[],
 		committedAt: string,
 	): Promise<void> {
 		const { connection } = this.#options;
 		const { settled } = attempt;
 		const turns = this.#takeTurns(batch);
-		if (before) await this.#refuseCommitted(batch, before, turns);
-		const accepted = findAcceptedMessages(connection, batch.filter((message) => message.interpretation.controlId !== '').map(keyOf));
+		if (unsure) await this.#refuseCommitted(batch, unsure, turns);
+		const accepted = findAcceptedMessages(connection, batch.filter(isNamed).map(keyOf));
 		sent.push(turns, accepted);
 		for (const segment of segmentsOf(batch)) {
 			const started = performance.now();
@@ -173,17 +199,23 @@ export class Batch {
 		const siteId = batch[0]?.delivery.siteId;
 		if (siteId !== undefined) sent.push(connection.run(insertBatch, [siteId, attempt.id, committedAt]));
 		if (siteId !== undefined && Math.random() < 0.001) sent.push(connection.run(forgetBatches, [siteId, committedAt]));
-		await this.#commit(batch, attempt, sent, committedAt);
 	}
 
-	/** The holder of the sites' turns knows that an earlier transaction on them has ended, either way. */
-	async #refuseCommitted(batch: readonly Prepared[], before: Attempt, turns: Promise<unknown>): Promise<void> {
+	/** Whoever holds the sites' turns knows that an earlier transaction on them has ended, one way or the other. */
+	async #refuseCommitted(batch: readonly Prepared[], unsure: Attempt, turns: Promise<unknown>): Promise<void> {
 		await turns;
-		const rows = await this.#options.connection.run(findBatch, [batch[0]?.delivery.siteId, before.id]);
-		if (rows.length > 0) throw new Committed(before);
+		const rows = await this.#options.connection.run(findBatch, [batch[0]?.delivery.siteId, unsure.id]);
+		if (rows.length > 0) throw new WasCommitted();
 	}
 
-	async #commit(batch: readonly Prepared[], { settled, sound }: Attempt, sent: Promise<unknown>[], committedAt: string): Promise<void> {
+	async #commit(
+		batch: readonly Prepared[],
+		attempt: Attempt,
+		sent: Promise<unknown>[],
+		committedAt: string,
+		committing: (attempt: Attempt) => void,
+	): Promise<void> {
+		const { settled, sound } = attempt;
 		const { connection } = this.#options;
 		const started = performance.now();
 		const logged = settled.map((message) => message.logged).filter((message) => message !== undefined);
@@ -193,11 +225,11 @@ export class Batch {
 		// A statement that fails meanwhile is reported by the promises awaited below.
 		for (const statement of sent) statement.catch(() => undefined);
 		await placeAll(batch);
-		if (sound.some(({ poison }) => poison !== undefined)) throw new Unplaced();
+		if (sound.some(({ poison }) => poison !== undefined)) throw new Again('an object was not placed');
+		committing(attempt);
 		const commit = connection.control('commit');
 		const [command] = await Promise.all([commit, ...sent]);
-		// PostgreSQL answers the COMMIT of a failed transaction with ROLLBACK and no error.
-		if (command !== 'COMMIT') throw new Error(`the transaction ended with ${command}`);
+		checkCommitted(command);
 		this.#stages.writeMs += performance.now() - started;
 	}
 
@@ -218,26 +250,9 @@ export class Batch {
 /** One transaction of a batch and its decisions. They are true only after the commit. */
 interface Attempt {
 	id: string;
-	/** Messages with no known fault when they were applied. */
+	/** Messages that nothing was known against when they were applied; an object that is not placed meanwhile makes them refused. */
 	sound: Prepared[];
 	settled: Settled[];
-}
-
-function repliesOf({ settled }: Attempt): Reply[] {
-	return settled.map(({ reply }) => reply);
-}
-
-/** An object could not be stored although its row was written meanwhile. Its message is refused when the batch is repeated. */
-class Unplaced extends Error {}
-
-/** The transaction whose answer was lost had been committed. */
-class Committed extends Error {
-	readonly attempt: Attempt;
-
-	constructor(attempt: Attempt) {
-		super('the batch was committed before');
-		this.attempt = attempt;
-	}
 }
 
 /** Hands out each site's numbers in the order of its messages. */
@@ -261,6 +276,18 @@ function recognisedBy({ kind, bytes, id }: Delivery, { controlId }: Interpretati
 	return definitionOf(kind).recognisedBy === 'delivery' ? id : digestOf(bytes);
 }
 
+/** A statement behind the one that failed may be heard of first: it only says that the transaction had failed. */
+function causeOf(error: unknown, sent: readonly PromiseSettledResult<unknown>[]): unknown {
+	if (!isConsequence(error)) return error;
+	const failed = sent.filter((statement) => statement.status === 'rejected').map(({ reason }): unknown => reason);
+	return failed.find((reason) => !isConsequence(reason)) ?? error;
+}
+
+/** Whether it can be known again; what the log takes in part only is not looked up either. */
+function isNamed({ interpretation, loggedAs }: Prepared): boolean {
+	return interpretation.controlId !== '' && loggedAs === 'whole';
+}
+
 function keyOf({ delivery, interpretation, digest }: Prepared): MessageKey {
 	return { siteId: delivery.siteId, clientId: delivery.clientId, controlId: interpretation.controlId, digest };
 }
@@ -268,9 +295,4 @@ function keyOf({ delivery, interpretation, digest }: Prepared): MessageKey {
 /** Tells whether a message has a control id, without which a repetition cannot be recognised. */
 function isRecognisable(message: LoggedMessage): boolean {
 	return (message.outcome === 'accepted' || message.outcome === 'ignored') && message.controlId !== '';
-}
-
-function stateOf(error: unknown): string {
-	const state = (error as { code?: unknown }).code;
-	return typeof state === 'string' ? state : 'unknown';
 }

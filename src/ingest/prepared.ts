@@ -7,6 +7,7 @@ import type { Delivery, Reply } from '#record/delivery.ts';
 import { identifierLengthMax } from '#record/holdings/patient-identifiers.ts';
 import { uuidOfDigest } from '#record/key-digest.ts';
 import type { StepReportResult } from '#record/procedure-step.ts';
+import type { LogForm } from '#storage/message-log.ts';
 import type { Interpretation, PartedInterpretation } from './interpretation.ts';
 
 /** A delivery on its way through a batch. */
@@ -22,7 +23,11 @@ export interface Prepared {
 	 * interpretation.
 	 */
 	poison: Failure | undefined;
-	/** Resolves when the interpretation's `place` has ended. If that failed, the message is poisoned. */
+	/** Shorter where the message log did not take the message before. */
+	loggedAs: LogForm;
+	/** Set when its transaction is committed. */
+	reply: Reply | undefined;
+	/** Resolves when the interpretation's `place` has ended; the message is poisoned then if it failed. */
 	placing: Promise<void> | undefined;
 }
 
@@ -93,17 +98,22 @@ export function segmentsOf(batch: readonly Prepared[]): Prepared[][] {
 	return segments;
 }
 
-/** Returns one reply for each delivery, joining those of its parts. */
-export function joined(batch: readonly Prepared[], replies: readonly Reply[]): Reply[] {
-	const whole: Reply[] = [];
+/** One reply for each delivery: those of its parts become one. Undefined where it was not carried out, or not all of it. */
+export function repliesOf(batch: readonly Prepared[]): (Reply | undefined)[] {
+	const replies: (Reply | undefined)[] = [];
 	for (let index = 0; index < batch.length; ) {
-		const part = batch[index]?.whole;
-		const count = part?.parts.length ?? 1;
-		const own = replies.slice(index, index + count);
-		whole.push(...(part ? [part.join(own)] : own));
-		index += count;
+		const { whole, reply } = batch[index] as Prepared;
+		if (whole === undefined) {
+			replies.push(reply);
+			index++;
+			continue;
+		}
+		const end = index + whole.parts.length;
+		const parts = batch.slice(index, end).map((part) => part.reply);
+		replies.push(parts.includes(undefined) ? undefined : whole.join(parts as Reply[]));
+		index = end;
 	}
-	return whole;
+	return replies;
 }
 
 /** Returns the keys that a segment names of each of its sites. */

@@ -7,7 +7,7 @@ import type { AnswerOf, DeliveryKind, Outcome, Reply } from '#record/delivery.ts
 import type { Flag } from '#record/flag.ts';
 import type { IndexOutcome } from '#record/instance.ts';
 import type { StepReportResult } from '#record/procedure-step.ts';
-import { type AcceptedMessage, type LoggedMessage, senderKey } from '#storage/message-log.ts';
+import { type AcceptedMessage, type LoggedMessage, senderKey, shortened } from '#storage/message-log.ts';
 import type { Effects, Interpretation } from './interpretation.ts';
 import { definitionOf } from './kinds/index.ts';
 import { changeSetOf, type Prepared, patientsOf } from './prepared.ts';
@@ -143,7 +143,7 @@ function settled(message: Prepared, { sequence }: SettlementContext, settling: S
 		patients: patientsOf(message, settling.stepReports),
 		acks,
 	};
-	return { reply, logged };
+	return { reply, logged: message.loggedAs === 'whole' ? logged : shortened(logged, message.loggedAs) };
 }
 
 function reportStatuses({ changed = [] }: Partial<Effect>): string[] {

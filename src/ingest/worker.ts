@@ -3,8 +3,10 @@ import { Failure } from '#core/failure.ts';
 import { createLog, type Log } from '#core/log.ts';
 import { tableShapes } from '#fhir/resources/index.ts';
 import type { Delivery } from '#record/delivery.ts';
+import type { DeliveryLimits } from '#record/limits.ts';
 import type { Connection } from '#storage/connection.ts';
 import { WorkerDatabase } from '#storage/database.ts';
+import type { StorageLimits } from '#storage/limits.ts';
 import { FileStore } from '#storage/objects/file-store.ts';
 import { ReadSet } from '#storage/read-set.ts';
 import { WriteSet } from '#storage/write-set.ts';
@@ -15,7 +17,7 @@ import type { IngestLimits } from './limits.ts';
 
 export interface IngestSettings {
 	databaseUrl: string;
-	limits: IngestLimits;
+	limits: IngestLimits & DeliveryLimits & Pick<StorageLimits, 'writeMsMax'>;
 	logLevel: string;
 	/** The folder of the object store, if it stores files. */
 	objectsFolder: string | undefined;
@@ -34,7 +36,7 @@ export class Ingest {
 
 	constructor(settings: IngestSettings) {
 		this.#settings = settings;
-		this.#database = new WorkerDatabase(settings.databaseUrl);
+		this.#database = new WorkerDatabase(settings.databaseUrl, settings.limits);
 		this.#log = createLog(settings.logLevel);
 		this.#interpretContext = {
 			limits: settings.limits,
@@ -53,6 +55,7 @@ export class Ingest {
 			interpret: (delivery) => interpretDelivery(delivery, this.#interpretContext),
 			clock: systemClock,
 			log: this.#log,
+			patienceMs: this.#settings.limits.unavailableMsMax,
 		});
 		try {
 			return await batch.process(deliveries);

@@ -209,13 +209,15 @@ export class Lane {
 		const left: Letter[] = [];
 		for (const [index, letter] of batch.entries()) {
 			const reply = replies[index];
-			if (reply === undefined) {
+			if (reply !== undefined) {
+				const mailbox = this.#mailboxes.get(letter.delivery.siteId);
+				if (mailbox) mailbox.heldMs = 0;
+				letter.resolve(reply);
+			} else if (index < replies.length) {
 				left.push(letter);
-				continue;
+			} else {
+				letter.reject(new Error('a batch answered fewer messages than it was given'));
 			}
-			const mailbox = this.#mailboxes.get(letter.delivery.siteId);
-			if (mailbox) mailbox.heldMs = 0;
-			letter.resolve(reply);
 		}
 		if (left.length > 0) this.#hold(left);
 	}
@@ -229,11 +231,12 @@ export class Lane {
 		for (const mailbox of held) {
 			mailbox.heldMs = Math.min(retryMsMax(this.#options.limits), Math.max(retryMsMin, mailbox.heldMs * 2));
 			this.#held.add(mailbox);
-			setTimeout(() => {
+			const takeUp = () => {
 				if (!this.#held.delete(mailbox)) return;
 				this.#waiting.push(mailbox);
 				this.#schedule();
-			}, mailbox.heldMs);
+			};
+			this.#timers.after(mailbox.heldMs, takeUp, true);
 		}
 	}
 

@@ -2,18 +2,19 @@ import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
 import { type CopyToStreamQuery, from, to } from 'pg-copy-streams';
 import { Failure } from '#core/failure.ts';
-import { asText, type Cell, keyedPlans, type StatementRunner } from './connection.ts';
+import { asText, type Cell, keyedPlans, limited, type StatementRunner } from './connection.ts';
 import type { Statement } from './statement.ts';
 
 export type BulkPurpose = 'import' | 'export';
 
+const importStatementMsMax = 120_000;
 const exportOptions = '-c default_transaction_isolation=repeatable\\ read -c default_transaction_read_only=on -c jit=off';
 
 /** Returns the settings of the client of a `BulkConnection`. */
 export function bulkSettings(purpose: BulkPurpose): pg.ClientConfig {
 	const common = { types: asText, application_name: `tributary ${purpose}` };
 	// An export is one long statement.
-	return purpose === 'import' ? { ...common, options: keyedPlans, query_timeout: 120_000 } : { ...common, options: exportOptions };
+	return purpose === 'import' ? { ...common, ...limited(keyedPlans, importStatementMsMax) } : { ...common, options: exportOptions };
 }
 
 /**

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { Failure } from '#core/failure.ts';
-import { asText, type Cell, type StatementRunner, troubleOf } from './connection.ts';
+import { asText, type Cell, type StatementRunner } from './connection.ts';
+import { troubleOf } from './sqlstate.ts';
 import type { Statement } from './statement.ts';
 
 /** A connection that was borrowed from a pool. */
@@ -112,5 +113,5 @@ export class ConnectionPool implements StatementRunner {
 
 /** Tells whether PostgreSQL refused only the statement, so that the connection can still be used. Otherwise a result may still arrive. */
 export function isOfStatement(error: unknown): boolean {
-	return error instanceof Failure || (error instanceof pg.DatabaseError && !/^(08|57P)/.test(error.code ?? '57P'));
+	return error instanceof Failure || (error instanceof pg.DatabaseError && error.code !== undefined && troubleOf(error) !== 'connection');
 }

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { QueryArrayResult } from 'pg';
 import { Failure } from '#core/failure.ts';
+import type { Trouble } from './sqlstate.ts';
 import type { Statement } from './statement.ts';
 
 /** A column as PostgreSQL writes it, or null; nothing is converted on the way in. */
@@ -17,15 +18,26 @@ export const keyedPlans =
 /** Turns conversion off: cells are texts. */
 export const asText = { getTypeParser: () => (value: string) => value } as unknown as pg.CustomTypesConfig;
 
-/** The settings of the client of a `Connection`. */
-export const pipelinedSettings: pg.ClientConfig = { pipeline: true, types: asText, options: keyedPlans, query_timeout: 20_000 };
+/** A server that does not end a statement in its time, and this much longer, does not answer any more. */
+export const silentMsMax = 5000;
+
+/**
+ * Options for connections whose statements take `statementMsMax` at most: the server itself ends a longer one, so that nothing goes
+ * on to commit behind a connection that was given up.
+ */
+export function limited(options: string, statementMsMax: number): Pick<pg.ClientConfig, 'options' | 'query_timeout'> {
+	return { options: `${options} -c statement_timeout=${statementMsMax}`, query_timeout: statementMsMax + silentMsMax };
+}
+
+/** What a `Connection` asks of its client. */
+export function pipelinedSettings(statementMsMax: number): pg.ClientConfig {
+	return { pipeline: true, types: asText, ...limited(keyedPlans, statementMsMax) };
+}
 
 /** Runs prepared statements one after the other. */
 export interface StatementRunner {
 	run(statement: Statement, values: readonly unknown[]): Promise<Cell[][]>;
 }
-
-export type Trouble = 'poison' | 'repeat' | 'connection' | 'other';
 
 /**
  * One pipelined connection of a worker, opened at its first use and again after it broke. Statements are sent at once; their results come
@@ -120,16 +132,19 @@ export class Connection implements StatementRunner {
 	}
 
 	/** Makes the connection usable after a failed transaction: rolls back, or gives it up. */
-	async recover(): Promise<void> {
+	async recover(trouble: Trouble): Promise<void> {
 		const client = this.#client;
 		if (client === undefined) return;
-		try {
-			await client.query('rollback');
-		} catch {
-			// A connection that cannot roll back cannot be used for another transaction. The server rolls back when it closes.
-			this.#client = undefined;
-			client.end().catch(() => client.connection.stream.destroy());
+		if (trouble !== 'connection') {
+			try {
+				await client.query('rollback');
+				return;
+			} catch {
+				// What cannot roll back cannot be trusted with another transaction; the server rolls back when it goes.
+			}
 		}
+		this.#client = undefined;
+		client.connection.stream.destroy();
 	}
 
 	/** Closes the connection, so that the next use opens a new one. */
@@ -138,16 +153,4 @@ export class Connection implements StatementRunner {
 		this.#client = undefined;
 		await client?.end();
 	}
-}
-
-/** Returns how to handle a failed transaction, by SQLSTATE class (PostgreSQL, Appendix A). */
-export function troubleOf(error: unknown): Trouble {
-	if (error instanceof Failure && error.code === 'unavailable') return 'connection';
-	const state = (error as { code?: unknown }).code;
-	if (typeof state !== 'string')
-		return error instanceof Error && /connection|terminated|closed/i.test(error.message) ? 'connection' : 'other';
-	if (/^(22|23)/.test(state)) return 'poison';
-	if (/^(40|53|55P03)/.test(state) || state === '57014') return 'repeat';
-	if (/^(08|57P)/.test(state) || /^E[A-Z]+$/.test(state)) return 'connection';
-	return 'other';
 }

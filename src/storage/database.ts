@@ -2,11 +2,11 @@ import pg from 'pg';
 import { Failure } from '#core/failure.ts';
 import type { Log } from '#core/log.ts';
 import { BulkConnection, type BulkPurpose, bulkSettings } from './bulk-connection.ts';
-import { Connection, pipelinedSettings } from './connection.ts';
+import { Connection, pipelinedSettings, silentMsMax } from './connection.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import type { StorageLimits } from './limits.ts';
 import type { StorageMetrics } from './metrics.ts';
-import { Reader, readSettings, silentMsMax } from './reader.ts';
+import { Reader, readSettings } from './reader.ts';
 
 /** A database that works accepts a connection within milliseconds; then the opening is tried again. */
 const connectMsMax = 5000;
@@ -19,7 +19,10 @@ export interface DatabaseOptions {
 	url: string;
 	/** The URL of a replica that answers reads and searches; without it `url` is used. */
 	readUrl?: string | undefined;
-	limits: Pick<StorageLimits, 'readConnectionsMax' | 'readStatementsMax' | 'readMsMax' | 'peopleConnectionsMax' | 'peopleWaitMsMax'>;
+	limits: Pick<
+		StorageLimits,
+		'readConnectionsMax' | 'readStatementsMax' | 'readMsMax' | 'writeMsMax' | 'peopleConnectionsMax' | 'peopleWaitMsMax'
+	>;
 	metrics: Pick<StorageMetrics, 'readFailures'>;
 	log: Log;
 }
@@ -27,11 +30,13 @@ export interface DatabaseOptions {
 /** The access of a worker thread to the database: lanes, and connections for COPY. Nothing is opened before it is used. */
 export class WorkerDatabase {
 	readonly url: string;
+	readonly #writeMsMax: number;
 	readonly #lanes = new Set<Connection>();
 	#closed = false;
 
-	constructor(url: string) {
+	constructor(url: string, { writeMsMax }: Pick<StorageLimits, 'writeMsMax'>) {
 		this.url = url;
+		this.#writeMsMax = writeMsMax;
 	}
 
 	/** Returns a pipelined connection for one user only: the transaction of a batch holds it from `begin` to `commit`. */
@@ -53,7 +58,7 @@ export class WorkerDatabase {
 	}
 
 	protected pipelined(applicationName: string): Connection {
-		return new Connection(() => this.client({ ...pipelinedSettings, application_name: applicationName }));
+		return new Connection(() => this.client({ ...pipelinedSettings(this.#writeMsMax), application_name: applicationName }));
 	}
 
 	protected client(settings: pg.ClientConfig, url: string = this.url): pg.Client {
@@ -76,7 +81,7 @@ export class Database extends WorkerDatabase {
 	readonly currentReads: Reader;
 
 	constructor({ url, readUrl = url, limits, metrics, log }: DatabaseOptions) {
-		super(url);
+		super(url, limits);
 		this.people = openPool(url, {
 			application_name: 'tributary administration',
 			max: limits.peopleConnectionsMax,

@@ -11,6 +11,13 @@ export const storageLimitDefinitions = {
 		max: 100_000,
 		answer: 'concurrent reads and searches in the database; 503 with Retry-After',
 	},
+	writeMsMax: {
+		variable: 'WRITE_MS_MAX',
+		default: 20_000,
+		min: 100,
+		max: 600_000,
+		answer: 'a statement of a batch that takes longer is ended, and the batch is tried again',
+	},
 	readMsMax: {
 		variable: 'READ_MS_MAX',
 		default: 30_000,

@@ -23,7 +23,32 @@ export interface LoggedMessage {
 	acks: readonly Uint8Array[];
 }
 
-/** Several acknowledgements of one message share one column, separated by the byte that ends an MLLP block. */
+/**
+ * How a message is logged. `cut`: without what it says of itself but for a few letters; `bare`: without its bytes as well. So
+ * whatever it is that the log does not take, a row says that the message came and was refused.
+ */
+export type LogForm = 'whole' | 'cut' | 'bare';
+
+const cutLength = 20;
+
+export function shortened(message: LoggedMessage, form: Exclude<LogForm, 'whole'>): LoggedMessage {
+	const { delivery, failure } = message;
+	const isBare = form === 'bare';
+	const short = (text: string) => (isBare ? '' : text.replace(/[^\w.:^ -]/g, '').slice(0, cutLength));
+	return {
+		...message,
+		delivery: { ...delivery, source: short(delivery.source), bytes: isBare ? noBytes : delivery.bytes },
+		messageType: short(message.messageType),
+		controlId: short(message.controlId),
+		failure: failure && { code: failure.code, diagnostics: isBare ? '' : failure.diagnostics },
+		flags: null,
+		changed: null,
+		patients: [],
+		acks: isBare ? [] : message.acks,
+	};
+}
+
+/** Several acknowledgements of one message are kept in one column, parted by the byte that ends an MLLP block. */
 const ackSeparator = Buffer.from([0x1c]);
 
 function joinAcks(acks: readonly Uint8Array[]): Uint8Array {

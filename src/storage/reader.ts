@@ -2,9 +2,10 @@ import type pg from 'pg';
 import type { QueryArrayResult } from 'pg';
 import { Failure } from '#core/failure.ts';
 import type { Log } from '#core/log.ts';
-import { asText, type Cell } from './connection.ts';
+import { asText, type Cell, limited } from './connection.ts';
 import type { StorageLimits } from './limits.ts';
 import type { StorageMetrics } from './metrics.ts';
+import { isReadOnly, troubleOf } from './sqlstate.ts';
 
 export interface ReaderOptions {
 	/** Makes a client with `readSettings` that is not yet connected. */
@@ -31,8 +32,6 @@ interface Slot {
 	notBeforeMs: number;
 }
 
-/** After this time without any answer from the server the connection is given up. */
-export const silentMsMax = 5000;
 const backOffMs = { first: 100, most: 5000 };
 
 /** Returns the settings of the clients of a `Reader`. */
@@ -41,8 +40,7 @@ export function readSettings({ readMsMax }: Pick<StorageLimits, 'readMsMax'>): p
 		pipeline: true,
 		types: asText,
 		application_name: 'tributary read',
-		options: `-c default_transaction_read_only=on -c statement_timeout=${readMsMax} -c jit=off`,
-		query_timeout: readMsMax + silentMsMax,
+		...limited('-c default_transaction_read_only=on -c jit=off', readMsMax),
 	};
 }
 
@@ -93,9 +91,11 @@ export class Reader {
 			return result.rows;
 		} catch (error) {
 			this.#options.metrics.readFailures.inc();
-			if (error instanceof Failure || !isOutage(error)) throw error;
-			// PostgreSQL announces the end of the connection a moment before the socket closes. The next read must not use it.
-			if (isLost(error) && slot.client === client) {
+			const trouble = troubleOf(error);
+			const isAway = trouble === 'connection' || trouble === 'repeat';
+			if (error instanceof Failure || !isAway || isReadOnly(error)) throw error;
+			// PostgreSQL says that it ends the connection a moment before the socket closes: the next read must not go there.
+			if (trouble === 'connection' && slot.client === client) {
 				slot.client = undefined;
 				client?.connection.stream.destroy();
 			}
@@ -151,15 +151,4 @@ export class Reader {
 		await Promise.allSettled(this.#slots.map((slot) => slot.opening));
 		await Promise.all(this.#slots.map((slot) => slot.client?.end()));
 	}
-}
-
-function isOutage(error: unknown): boolean {
-	const state = (error as { code?: unknown }).code;
-	if (typeof state !== 'string') return error instanceof Error && /connection|terminated|timeout|closed/i.test(error.message);
-	return /^(08|53|57)/.test(state) || /^E[A-Z]+$/.test(state);
-}
-
-/** Tells whether the connection is lost, and not only the statement (57014: it took too long). */
-function isLost(error: unknown): boolean {
-	return (error as { code?: unknown }).code !== '57014' && !/^53/.test(String((error as { code?: unknown }).code));
 }

@@ -1,7 +1,8 @@
 import type { Log } from '#core/log.ts';
-import { type Connection, troubleOf } from './connection.ts';
+import type { Connection } from './connection.ts';
 import type { StorageLimits } from './limits.ts';
 import type { StorageMetrics } from './metrics.ts';
+import { troubleOf } from './sqlstate.ts';
 import { insertUnmatched } from './statements/insert-unmatched.ts';
 
 /**

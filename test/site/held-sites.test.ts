@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { defaultLimits } from '#core/limits.ts';
 import type { Delivery, Reply } from '#record/delivery.ts';
 import { Lane } from '#site/lane.ts';
 import { delivery } from '#test/support/change-sets.ts';
+import { defaultLimits } from '../../src/limits.ts';
 
 /** A lane whose batches do not carry out the messages that are stuck, nor what stands behind them in their site. */
 function lane() {

@@ -41,11 +41,20 @@ describe('a batch on its way between threads', () => {
 			JSON.stringify(value, (_name, part) => (part instanceof Uint8Array ? Buffer.from(part).toString('latin1') : part));
 		// A Buffer has a JSON of its own.
 		const expected = answers.map((answer) => structuredClone(answer));
-		assert.equal(plain(result.replies.map(({ answer }) => answer)), plain(expected));
-		const [hl7, , , fhir] = result.replies.map(({ answer }) => answer);
+		assert.equal(plain(result.replies.map((one) => one?.answer)), plain(expected));
+		const [hl7, , , fhir] = result.replies.map((one) => one?.answer);
 		assert.ok(hl7 && 'acknowledgements' in hl7 && fhir && 'body' in fhir);
 		const { buffer } = fhir.body;
 		assert.ok(hl7.acknowledgements.every((ack) => ack.buffer === buffer));
 		assert.equal(buffer.byteLength, 'CAAA{}first'.length);
+	});
+
+	test('a message that was not carried out has no reply, at its place', () => {
+		const result = structuredClone(resultOf([undefined, reply({ acknowledgements: [Buffer.from('AA')] })], stages));
+		assert.ok(result.kind === 'done');
+		assert.deepEqual(
+			result.replies.map((one) => one !== undefined),
+			[false, true],
+		);
 	});
 });

@@ -41,7 +41,7 @@ select :site, ('00000000-0000-0000-0001-' || lpad(n::text, 12, '0'))::uuid, 1, n
 from generate_series(1, 30000) n;
 insert into encounter (site_id, id, version, last_updated, resource, patient_id, visit_key, status)
 select :site, ('00000000-0000-0000-0002-' || lpad(n::text, 12, '0'))::uuid, 1, now(), '{}',
-	('00000000-0000-0000-0000-' || lpad((n % 5000)::text, 12, '0'))::uuid, n::text, 'finished'
+	('00000000-0000-0000-0000-' || lpad((n % 5000)::text, 12, '0'))::uuid, md5(n::text)::uuid, 'finished'
 from generate_series(1, 20000) n;
 insert into condition (site_id, id, version, last_updated, resource, patient_id, clinical_status, code_value)
 select :site, ('00000000-0000-0000-0003-' || lpad(n::text, 12, '0'))::uuid, 1, now() - n * interval '1 minute', '{}',

@@ -11,6 +11,7 @@ import type { Connection } from '#storage/connection.ts';
 import { WorkerDatabase } from '#storage/database.ts';
 import { ReadSet } from '#storage/read-set.ts';
 import { WriteSet } from '#storage/write-set.ts';
+import { defaultLimits } from '../../src/limits.ts';
 
 /** A format of the tests' own: the bytes are the JSON of a control id and a change-set. */
 export const interpretChangeSet: Interpret = (delivery) => {
@@ -48,7 +49,7 @@ export class BatchRunner implements AsyncDisposable {
 	readonly #interpret: Interpret;
 
 	constructor(databaseUrl: string, interpret: Interpret = interpretChangeSet) {
-		this.connection = new WorkerDatabase(databaseUrl).lane();
+		this.connection = new WorkerDatabase(databaseUrl, defaultLimits).lane();
 		this.#interpret = interpret;
 	}
 
@@ -60,6 +61,7 @@ export class BatchRunner implements AsyncDisposable {
 			interpret: this.#interpret,
 			clock: { nowMs: () => Date.now() },
 			log: silentLog,
+			patienceMs: defaultLimits.unavailableMsMax,
 		});
 		return (await batch.process(deliveries)).replies as ReplyTo<Sent>[];
 	}

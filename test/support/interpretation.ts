@@ -3,7 +3,7 @@ import { newId, nilId } from '#core/id.ts';
 import { silentLog } from '#core/log.ts';
 import type { InterpretContext } from '#ingest/kinds/definition.ts';
 import { definitionOf, interpretDelivery } from '#ingest/kinds/index.ts';
-import { digestOf, joined, type Prepared } from '#ingest/prepared.ts';
+import { digestOf, type Prepared, repliesOf } from '#ingest/prepared.ts';
 import { settle } from '#ingest/settlement.ts';
 import { WorkingSet } from '#record/apply/working-set.ts';
 import type { Delivery, ReplyTo } from '#record/delivery.ts';
@@ -43,21 +43,20 @@ export class MemoryBatch {
 		const whole = 'parts' in read ? read : undefined;
 		const prepared = ('parts' in read ? read.parts : [read]).map((interpretation): Prepared => {
 			const digest = definitionOf(delivery.kind).recognisedBy === 'delivery' ? delivery.id : digestOf(delivery.bytes);
-			return { delivery, digest, interpretation, whole, poison: undefined, placing: undefined };
+			return { delivery, digest, interpretation, whole, poison: undefined, loggedAs: 'whole', reply: undefined, placing: undefined };
 		});
-		const settled = prepared.map((message) =>
-			settle(message, {
+		const settled = prepared.map((message) => {
+			const one = settle(message, {
 				accepted: this.#accepted,
 				set: this.#set,
 				sequence: ++this.#sequence,
 				lastUpdated: new Date(nowMs).toISOString(),
 				onBug: (error) => assert.fail(error as Error),
-			}),
-		);
-		const [reply] = joined(
-			prepared,
-			settled.map((one) => one.reply),
-		);
+			});
+			message.reply = one.reply;
+			return one;
+		});
+		const [reply] = repliesOf(prepared);
 		assert.ok(reply);
 		return { reply: reply as ReplyTo<Sent>, logged: settled.flatMap(({ logged }) => (logged === undefined ? [] : [logged])) };
 	}

@@ -1,6 +1,6 @@
 import { isCsrfToken, type Session } from '#access/sessions.ts';
 import { Failure } from '#core/failure.ts';
-import { troubleOf } from '#storage/connection.ts';
+import { troubleOf } from '#storage/sqlstate.ts';
 import type { HttpAnswer, HttpRequest, Route } from '../http/message.ts';
 import { originOf } from '../http/origin.ts';
 import type { AdminContext } from './context.ts';

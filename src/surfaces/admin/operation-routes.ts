@@ -5,7 +5,7 @@ import type { Operation } from '#administration/operation.ts';
 import { operations } from '#administration/operations/index.ts';
 import { perform } from '#administration/perform.ts';
 import { Failure, type FailureCode } from '#core/failure.ts';
-import { troubleOf } from '#storage/connection.ts';
+import { troubleOf } from '#storage/sqlstate.ts';
 import { jsonAnswer } from '../http/json-answer.ts';
 import type { HttpRequest, Route } from '../http/message.ts';
 import type { AdminContext } from './context.ts';
@@ -92,5 +92,5 @@ function failureOf(error: unknown): unknown {
 	if (!(error instanceof Failure) && code === 'unavailable' && message !== undefined) {
 		return new Failure(code, message, { cause: error, retryAfterSeconds: 2 });
 	}
-	return troubleOf(error) === 'poison' ? new Failure('unprocessable', 'a value cannot be stored', { cause: error }) : error;
+	return troubleOf(error) === 'row' ? new Failure('unprocessable', 'a value cannot be stored', { cause: error }) : error;
 }
