@@ -71,7 +71,7 @@ export async function testService(environment: Record<string, string> = {}): Pro
 		...wholeNetwork('test'),
 		em: orm.em,
 		nowMs: () => Date.now(),
-		accessChanged: async () => assert.deepEqual(await confirmedByNode(dataDir, confirmMsMax), []),
+		accessChanged: async () => assert.deepEqual(await confirmedByNode(config.DATA_DIR, confirmMsMax), []),
 		allowAnySource: config.ALLOW_ANY_SOURCE,
 		database: door.people,
 		deliver: (delivery) => processInPlace(database.url, delivery),
