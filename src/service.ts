@@ -35,7 +35,7 @@ import { version } from './version.ts';
 /** A running node. */
 export interface Service {
 	surfaces: Record<string, SurfaceAddress>;
-	/** Of the administrator that the very first start made; told this once. */
+	/** The sign-in of the administrator that the very first start made; shown only once. */
 	consoleLogin: { email: string; password: string } | undefined;
 	databaseUrl: string;
 	/** Whether the database is the embedded one. */

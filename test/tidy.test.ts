@@ -32,7 +32,7 @@ const imports = source.flatMap(importsOf);
 
 /** The rooms of ARCHITECTURE.md with those that each may import. */
 function roomTable(): Map<string, Set<string>> {
-	const rows = [...read('ARCHITECTURE.md').matchAll(/^\| `(?:src\/)?([^`]+)`\s*\|[^\n]*\|([^|\n]*)\|$/gm)];
+	const rows = [...read('ARCHITECTURE.md').matchAll(/^- `(?:src\/)?([^`]+)`: [\s\S]*?\n {2}Imports: ([^\n]*)\.$/gm)];
 	return new Map(
 		rows.map(([, room = '', list = '']) => [
 			room,
@@ -40,7 +40,7 @@ function roomTable(): Map<string, Set<string>> {
 				list
 					.split(',')
 					.map((word) => word.trim())
-					.filter((word) => word !== '–'),
+					.filter((word) => word !== 'nothing'),
 			),
 		]),
 	);

@@ -59,7 +59,7 @@ export const allergyIntolerance = defineResource({
 	example: {
 		clinicalStatus: { coding: [{ system: 'http://terminology.hl7.org/CodeSystem/allergyintolerance-clinical', code: 'active' }] },
 		code: { text: 'Peanut' },
-		patient: { display: 'Ada Lovelace' },
+		patient: { display: 'Alba Rivers' },
 	},
 });
 

@@ -66,7 +66,7 @@ export const condition = defineResource({
 	example: {
 		clinicalStatus: { coding: [{ system: 'http://terminology.hl7.org/CodeSystem/condition-clinical', code: 'active' }] },
 		code: { text: 'Hypertension' },
-		subject: { display: 'Ada Lovelace' },
+		subject: { display: 'Alba Rivers' },
 	},
 });
 

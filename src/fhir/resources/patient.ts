@@ -122,9 +122,9 @@ export const patient = defineResource({
 	mandatory: [],
 	example: {
 		identifier: [{ system: 'urn:oid:1.2.3.4', value: '4711' }],
-		name: [{ text: 'Ada Lovelace', family: 'Lovelace', given: ['Ada'] }],
+		name: [{ text: 'Alba Rivers', family: 'Rivers', given: ['Alba'] }],
 		gender: 'female',
-		birthDate: '1815-12-10',
+		birthDate: '1981-06-12',
 	},
 });
 

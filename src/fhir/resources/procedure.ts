@@ -60,7 +60,7 @@ export const procedure = defineResource({
 			' ',
 		),
 	mandatory: ['status', 'subject'],
-	example: { status: 'completed', code: { text: 'CT of the head' }, subject: { display: 'Ada Lovelace' } },
+	example: { status: 'completed', code: { text: 'CT of the head' }, subject: { display: 'Alba Rivers' } },
 });
 
 function performedBounds(resource: JsonObject): Bounds {

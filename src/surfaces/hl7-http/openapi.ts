@@ -1,4 +1,4 @@
-const message = 'MSH|^~\\&|ADT|NORTH|||20260105||ADT^A08|1|P|2.5.1\rPID|1||4711^^^MRN||Lovelace^Ada||18151210|F\r';
+const message = 'MSH|^~\\&|ADT|NORTH|||20260105||ADT^A08|1|P|2.5.1\rPID|1||4711^^^MRN||Rivers^Alba||19810612|F\r';
 const schema = (properties: object, required: readonly string[]) => ({ type: 'object', properties, required });
 const text = { type: 'string' };
 const accepted = schema({ success: { const: true }, message_type: text, ack: text }, ['success', 'message_type', 'ack']);
@@ -19,7 +19,7 @@ const registration = `<PRPA_IN201301UV02 xmlns="urn:hl7-org:v3" ITSVersion="XML_
   <controlActProcess classCode="CACT" moodCode="EVN">
     <subject typeCode="SUBJ"><registrationEvent classCode="REG" moodCode="EVN"><subject1 typeCode="SBJ"><patient classCode="PAT">
       <id root="1.2.3" extension="4711"/>
-      <patientPerson><name use="L"><given>Ada</given><family>Lovelace</family></name></patientPerson>
+      <patientPerson><name use="L"><given>Alba</given><family>Rivers</family></name></patientPerson>
     </patient></subject1></registrationEvent></subject>
   </controlActProcess>
 </PRPA_IN201301UV02>`;
