@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import type { MetricDefinition } from '#core/metric-definition.ts';
 import { createMetrics, metricDefinitions } from '../../src/metrics.ts';
@@ -146,7 +146,8 @@ function labelCell({ labels }: MetricDefinition): string {
 }
 
 describe('the documentation', () => {
-	test('lists every metric of the table with its kind, labels and meaning, and no others', () => {
+	test('lists every metric of the table with its kind, labels and meaning, and no others; `UPDATE_CONFORMANCE=1` writes the meanings', () => {
+		if (process.env['UPDATE_CONFORMANCE'] === '1') writeMeanings();
 		const rows = [...read('docs/operations.md').matchAll(/^\| `(tributary_\w+)`\s*\| (\w+)\s*\| (.*?)\s*\| (.*?)\s*\|$/gm)];
 		assert.deepEqual(
 			rows.map(([, name, kind, labels, help]) => ({ name, kind, labels, help })),
@@ -159,3 +160,13 @@ describe('the documentation', () => {
 		);
 	});
 });
+
+/** Writes what each metric means into its row of the document. */
+function writeMeanings(): void {
+	const meanings = new Map([...table.values()].map(({ name, help }) => [name, help]));
+	const text = read('docs/operations.md').replace(
+		/^(\| `(tributary_\w+)`\s*\| \w+\s*\| .*? \| )(.*?)( *\|)$/gm,
+		(line, before: string, name: string) => (meanings.has(name) ? `${before}${meanings.get(name)} |` : line),
+	);
+	writeFileSync(new URL('../../docs/operations.md', import.meta.url), text);
+}
