@@ -15,10 +15,11 @@ import { medianInterval } from './median-interval.ts';
 /**
  * This checkout beside another one (COMPARE_BASE, a folder with its dependencies installed): the same work in pairs, the order turned in
  * each pair, both services running, one of them idle. Prints for each work the median ratio and its 95 % interval.
- * COMPARE_PAIRS (10) pairs, COMPARE_SECONDS (3) seconds each.
+ * COMPARE_PAIRS (10) pairs, COMPARE_SECONDS (3) seconds each; COMPARE_WORKS is a part of the names of the works that are wanted.
  */
 const pairs = Number(process.env['COMPARE_PAIRS'] ?? 10);
 const seconds = Number(process.env['COMPARE_SECONDS'] ?? 3);
+const wanted = process.env['COMPARE_WORKS'] ?? '';
 const patients = 1000;
 
 interface Subject {
@@ -111,7 +112,7 @@ export async function run(): Promise<void> {
 			store(file('small'), '10 KB', 8, 2000, 8600, 1000),
 			store(file('large'), '525 KB', 4, 250, 524_288, 5000),
 		];
-		for (const work of works) await compare(work, subjects);
+		for (const work of works.filter(({ name }) => name.includes(wanted))) await compare(work, subjects);
 	} finally {
 		for (const { service } of subjects) await service[Symbol.asyncDispose]();
 		rmSync(directory, { recursive: true, force: true });
