@@ -32,6 +32,33 @@ alter table audit_event add primary key (site_id, id);
 create index audit_event_all on audit_event (id);
 `;
 
+/**
+ * Makes the function that makes the partitions of this month and of those ahead, and returns how many were missing. Nodes that call it at
+ * once wait for each other. It never waits long for a lock: a reader that takes hours would otherwise keep all others from the table; a
+ * later call succeeds. `finallyDo` is what it does last.
+ */
+export const ensureMonthPartitions = (statement: 'create function' | 'create or replace function', finallyDo = '') => `
+${statement} ensure_month_partitions(ahead integer default 2) returns integer language plpgsql set lock_timeout = '2s' as $$
+declare
+	made integer := 0;
+	parent text;
+	month integer;
+begin
+	perform pg_advisory_xact_lock(7421914);
+	for parent in select relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
+		where n.nspname = current_schema() and c.relkind = 'p' and c.relname in ('message_log', 'audit_event', 'resource_history') order by 1
+	loop
+		for month in 0..ahead loop
+			if to_regclass(parent || '_before_' || to_char(month_from_now(month + 1) at time zone 'UTC', 'YYYYMM')) is null
+				and make_month_partition(parent, month_from_now(month)) then
+				made := made + 1;
+			end if;
+		end loop;
+	end loop;
+	${finallyDo}return made;
+end $$;
+`;
+
 const functions = `
 -- The column that tells a row's month: ids are UUIDs of version 7, which begin with the time in milliseconds (RFC 9562 §5.7).
 create function partition_column(parent text) returns text language sql immutable as
@@ -64,27 +91,7 @@ begin
 	return true;
 end $$;
 
--- Makes the partitions of this month and of those ahead; answers how many were missing. Nodes that call it at once wait for each other.
--- It never waits long for a lock: whoever reads a table for hours would otherwise keep all others from it. A later call does it.
-create function ensure_month_partitions(ahead integer default 2) returns integer language plpgsql set lock_timeout = '2s' as $$
-declare
-	made integer := 0;
-	parent text;
-	month integer;
-begin
-	perform pg_advisory_xact_lock(7421914);
-	for parent in select relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
-		where n.nspname = current_schema() and c.relkind = 'p' and c.relname in ('message_log', 'audit_event', 'resource_history') order by 1
-	loop
-		for month in 0..ahead loop
-			if to_regclass(parent || '_before_' || to_char(month_from_now(month + 1) at time zone 'UTC', 'YYYYMM')) is null
-				and make_month_partition(parent, month_from_now(month)) then
-				made := made + 1;
-			end if;
-		end loop;
-	end loop;
-	return made;
-end $$;
+${ensureMonthPartitions('create function')}
 
 -- Turns a table into the first partition of a table of its name.
 create function partition_by_month(parent text) returns void language plpgsql as $$

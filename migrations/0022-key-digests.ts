@@ -1,5 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 import { assumedStatistics } from './0007-statistics.ts';
+import { ensureMonthPartitions } from './0020-monthly-partitions.ts';
 
 /**
  * Keeps order, item, visit and document keys as 16-byte digests of their texts. See docs/decisions on keys and monthly partitions.
@@ -43,25 +44,6 @@ begin
 	execute $text$ ${assumedStatistics} $text$;
 end $assumed$;
 
-create or replace function ensure_month_partitions(ahead integer default 2) returns integer language plpgsql set lock_timeout = '2s' as $$
-declare
-	made integer := 0;
-	parent text;
-	month integer;
-begin
-	perform pg_advisory_xact_lock(7421914);
-	for parent in select relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
-		where n.nspname = current_schema() and c.relkind = 'p' and c.relname in ('message_log', 'audit_event', 'resource_history') order by 1
-	loop
-		for month in 0..ahead loop
-			if to_regclass(parent || '_before_' || to_char(month_from_now(month + 1) at time zone 'UTC', 'YYYYMM')) is null
-				and make_month_partition(parent, month_from_now(month)) then
-				made := made + 1;
-			end if;
-		end loop;
-	end loop;
-	if made > 0 then perform assume_statistics(); end if;
-	return made;
-end $$;
+${ensureMonthPartitions('create or replace function', 'if made > 0 then perform assume_statistics(); end if;\n\t')}
 select assume_statistics();
 `;
