@@ -38,7 +38,7 @@ export interface Service {
 	/** The sign-in of the administrator that the very first start made; shown only once. */
 	consoleLogin: { email: string; password: string } | undefined;
 	databaseUrl: string;
-	/** Whether the database is the embedded one. */
+	/** True if the database is the embedded one. */
 	embedded: boolean;
 	metrics: Metrics;
 	/** The ingest workers; tests end one. */

@@ -28,7 +28,7 @@ export interface Load {
 	contentType: string;
 }
 
-/** What makes the load. */
+/** A program that sends the load. */
 export interface HttpDriver {
 	name: 'autocannon' | 'wrk';
 	version: string;

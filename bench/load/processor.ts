@@ -13,7 +13,7 @@ export function cpuSecondsOf(pid: number): number {
 	}
 }
 
-/** Of a server process of PostgreSQL and its children. */
+/** Returns the processor time of the processes that a PostgreSQL server started. */
 export function databaseCpuSeconds(postmaster: number): number {
 	const children = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8').trim().split(' ').filter(Boolean);
 	return children.reduce((sum, pid) => sum + cpuSecondsOf(Number(pid)), 0);

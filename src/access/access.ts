@@ -5,11 +5,11 @@ import type { AccessLimits } from './limits.ts';
 export interface AccessOptions extends Omit<DirectoryOptions, 'staleMsMax'> {
 	dataDir: string;
 	limits: AccessLimits;
-	/** Whether reads are answered by a replica, which may be there while the database is away. */
+	/** True if a replica answers reads; it may be there while the database is away. */
 	hasReplica: boolean;
 }
 
-/** Who may call, as this process knows it, and whoever has to hear that it was changed. */
+/** The access tables as this process knows them, and the processes that must hear of a change. */
 export interface Access {
 	directory: DatabaseDirectory;
 	/** Has the processes of this node take over what was committed; names those that did not confirm it. Never rejects. */

@@ -2,7 +2,7 @@ import type { LimitDefinitions, LimitsOf } from '#core/limit-definition.ts';
 
 const hour = 3_600_000;
 
-/** Who may call while the database is away, how people sign in, and what waits for the audit trail. */
+/** Limits of access while the database is away, of signing in, and of the queues of the audit trail. */
 export const accessLimitDefinitions = {
 	accessStaleMsMax: {
 		variable: 'ACCESS_STALE_MS_MAX',

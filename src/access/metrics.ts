@@ -1,6 +1,6 @@
 import type { MetricDefinitions, MetricsOf } from '#core/metric-definition.ts';
 
-/** Who was turned away, and how current the directory is. */
+/** Metrics of refused callers, and of the age of the directory. */
 export const accessMetricDefinitions = {
 	accessSnapshotAge: {
 		name: 'tributary_access_snapshot_age_seconds',

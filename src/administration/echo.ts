@@ -1,9 +1,9 @@
 export const echoOutcomes = ['answered', 'refused', 'rejected', 'no-context', 'aborted', 'unreachable', 'timeout', 'protocol'] as const;
 
-/** What came of a C-ECHO. */
+/** The outcome of a C-ECHO. */
 export interface Echo {
 	outcome: (typeof echoOutcomes)[number];
-	/** Of the C-ECHO-RSP. */
+	/** The status of the C-ECHO-RSP. */
 	status?: number;
 	/** In words; of the peer it names no more than its title. */
 	reason: string;

@@ -1,6 +1,6 @@
 import type { LimitDefinitions, LimitsOf } from '#core/limit-definition.ts';
 
-/** What administrators look up and start. */
+/** Limits of searches and runs that administrators start. */
 export const administrationLimitDefinitions = {
 	readingValuesMax: {
 		variable: 'READING_VALUES_MAX',

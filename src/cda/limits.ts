@@ -1,6 +1,6 @@
 import type { LimitDefinitions, LimitsOf } from '#core/limit-definition.ts';
 
-/** What a clinical document may hold. */
+/** Limits of a clinical document. */
 export const documentLimitDefinitions = {
 	documentPatientsMax: {
 		variable: 'DOCUMENT_PATIENTS_MAX',

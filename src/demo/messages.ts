@@ -1,4 +1,4 @@
-/** What the demonstration sends: an invented patient, a visit, results, a merge, a revision by HL7 v3 and a procedure step with its study. `run` keeps control ids apart. */
+/** Returns the messages of the demonstration: an invented patient, a visit, results, a merge, a revision by HL7 v3 and a procedure step with its study. `run` keeps control ids apart. */
 export function demoMessages(run: string): { mllp: string[]; http: string; v3: string; mpps: object[]; studyUid: string } {
 	const header = (event: string, id: string) =>
 		`MSH|^~\\&|DEMO|DEMO CLINIC|TRIBUTARY|DEMO|20260105083000+0000||${event}|${run}-${id}|P|2.5.1|||||||UNICODE UTF-8`;

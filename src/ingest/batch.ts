@@ -39,13 +39,12 @@ export interface BatchOptions {
 /** After these the batch is unavailable to its lane, which has a wait of its own (UNAVAILABLE_MS_MAX). */
 const repeatsMax = 8;
 
-/** What the message log is given next, when it has not taken a message. */
+/** The next form in which a message is logged, after the log refused the one before. */
 const shorterForm: Readonly<Record<LogForm, LogForm | undefined>> = { whole: 'cut', cut: 'bare', bare: undefined };
 
 /**
  * Processes one batch: many messages of many sites in one transaction, in order, each applied or refused by itself. The replies exist only
- * when
- * the transaction is durable.
+ * when the transaction is durable.
  */
 export class Batch {
 	readonly #options: BatchOptions;
@@ -65,7 +64,7 @@ export class Batch {
 		try {
 			await this.#settle(prepared);
 		} catch (error) {
-			// What was committed before the database went away is answered.
+			// Messages that were committed before the database went away are answered.
 			if (!(error instanceof Failure) || prepared.every(({ reply }) => reply === undefined)) throw error;
 		}
 		return { replies: repliesOf(prepared), stages: this.#stages };
@@ -283,7 +282,7 @@ function causeOf(error: unknown, sent: readonly PromiseSettledResult<unknown>[])
 	return failed.find((reason) => !isConsequence(reason)) ?? error;
 }
 
-/** Whether it can be known again; what the log takes in part only is not looked up either. */
+/** Tells whether the message can be recognised when it comes again. A message that is logged only in part is not looked up. */
 function isNamed({ interpretation, loggedAs }: Prepared): boolean {
 	return interpretation.controlId !== '' && loggedAs === 'whole';
 }

@@ -2,7 +2,7 @@ import type { LimitDefinitions, LimitsOf } from '#core/limit-definition.ts';
 
 const MiB = 1024 * 1024;
 
-/** What is kept of a procedure step. */
+/** Limits of a procedure step. */
 export const mppsLimitDefinitions = {
 	mppsBytesMax: {
 		variable: 'MPPS_BYTES_MAX',

@@ -6,7 +6,7 @@ import type { MailboxLimits } from './limits.ts';
 import { type Letter, Mailbox } from './mailbox.ts';
 import { Returning } from './returning.ts';
 
-/** What became of a batch: its replies in order, or why there are none. A message without a reply was not carried out, for a reason of its own. */
+/** The outcome of a batch: its replies in order, or the reason why there are none. A message without a reply was not carried out. */
 export type BatchOutcome = { kind: 'done'; replies: (Reply | undefined)[] } | { kind: 'unavailable' } | { kind: 'crashed' };
 
 export interface LaneOptions {

@@ -29,7 +29,7 @@ export function limited(options: string, statementMsMax: number): Pick<pg.Client
 	return { options: `${options} -c statement_timeout=${statementMsMax}`, query_timeout: statementMsMax + silentMsMax };
 }
 
-/** What a `Connection` asks of its client. */
+/** The settings of a connection's client. */
 export function pipelinedSettings(statementMsMax: number): pg.ClientConfig {
 	return { pipeline: true, types: asText, ...limited(keyedPlans, statementMsMax) };
 }
@@ -140,7 +140,7 @@ export class Connection implements StatementRunner {
 				await client.query('rollback');
 				return;
 			} catch {
-				// What cannot roll back cannot be trusted with another transaction; the server rolls back when it goes.
+				// A connection that cannot roll back cannot be trusted with another transaction; the server rolls back when it goes.
 			}
 		}
 		this.#client = undefined;

@@ -1,7 +1,7 @@
 import { Failure } from '#core/failure.ts';
 
 /**
- * What a failed transaction calls for.
+ * The way to go on after a failed transaction.
  * `row`: the database refuses what is written, and would again.
  * `repeat`: the same transaction may succeed later, on the same connection.
  * `connection`: the connection is of no more use; whether the transaction was committed is open if its COMMIT had been sent.

@@ -6,7 +6,7 @@ import type { XmlElement } from '../element.ts';
 export interface Interaction {
 	/** The name of its element: `PRPA_IN201301UV02`. */
 	name: string;
-	/** What it tells, and what it does to the record, for the documentation. */
+	/** Describes the interaction and its effect on the record, for the documentation. */
 	meaning: string;
 	effect: string;
 	/**
