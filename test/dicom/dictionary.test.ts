@@ -3,7 +3,9 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { describe, test } from 'node:test';
 import { standardVrOf } from '#dicom/dictionary.ts';
+import { generateStandardKeywords, keywordsOf } from '#dicom/generator/standard-keywords.ts';
 import { corrections, type DictionaryElement, generateStandardVrs, vrsOf } from '#dicom/generator/standard-vrs.ts';
+import { namesAttribute } from '#dicom/keywords.ts';
 
 const load: (name: string) => unknown = createRequire(import.meta.url);
 const { data } = load('dcmjs') as { data: { DicomMetaDictionary: { nameMap: Record<string, DictionaryElement> } } };
@@ -12,6 +14,27 @@ const elements = Object.values(data.DicomMetaDictionary.nameMap);
 test('the VRs are those that the generator makes of the dictionary', () => {
 	const written = readFileSync(new URL('../../src/dicom/standard-vrs.ts', import.meta.url), 'utf8');
 	assert.equal(written, generateStandardVrs(elements));
+});
+
+test('the keywords are those that the generator makes of the dictionary', () => {
+	const written = readFileSync(new URL('../../src/dicom/standard-keywords.ts', import.meta.url), 'utf8');
+	assert.equal(written, generateStandardKeywords(Object.entries(data.DicomMetaDictionary.nameMap)));
+	assert.throws(() => keywordsOf([['Patient Name', { tag: '(0010,0010)', vr: 'PN' }]]), /is no keyword/);
+});
+
+test('an attribute is named by keyword, by tag, or by several that lead into sequences', () => {
+	const named = [
+		'PatientID',
+		'00100020',
+		'RequestAttributesSequence.ScheduledProcedureStepID',
+		'00400275.00400009',
+		'0072006D',
+		'00091001',
+	];
+	for (const text of named) assert.ok(namesAttribute(text), text);
+	for (const text of ['PatientId', 'patientid', '', 'PatientID.', '00100011', 'limit', 'RETIRED_OverlayTime', 'MediaStorageSOPClassUID']) {
+		assert.ok(!namesAttribute(text), text);
+	}
 });
 
 test('every correction is still needed', () => {

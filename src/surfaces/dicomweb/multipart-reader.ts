@@ -10,9 +10,15 @@ const lineEnd = Buffer.from('\r\n');
 const blankLine = Buffer.from('\r\n\r\n');
 const nothing = Buffer.alloc(0);
 
-/** RFC 2046 §5.1.1: 1 to 70 characters; the last is no blank. */
-export function isBoundary(text: string): boolean {
-	return /^[0-9A-Za-z'()+_,\-./:=? ]{0,69}[0-9A-Za-z'()+_,\-./:=?]$/.test(text);
+/** RFC 2046 §5.1.1 allows 70 characters. Orthanc sends 73, and more of them do no harm. */
+export const boundaryCharactersMax = 200;
+
+/** Tells why a text is no boundary; undefined: it is one (RFC 2046 §5.1.1). */
+export function boundaryFault(text: string): string | undefined {
+	if (text === '') return 'Content-Type has no boundary';
+	if (text.length > boundaryCharactersMax) return `the boundary in Content-Type is longer than ${boundaryCharactersMax} characters`;
+	if (/[^0-9A-Za-z'()+_,\-./:=? ]/.test(text)) return 'the boundary in Content-Type has a character that RFC 2046 does not allow';
+	return text.endsWith(' ') ? 'the boundary in Content-Type ends with a blank' : undefined;
 }
 
 /** Parses a multipart body while it arrives (RFC 2046 §5.1). It buffers no more than a delimiter or the headers of one part. */

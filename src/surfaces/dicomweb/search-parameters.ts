@@ -1,4 +1,5 @@
 import { Failure } from '#core/failure.ts';
+import { namesAttribute } from '#dicom/keywords.ts';
 import { queryAttributeOf, queryAttributes } from '#dicom/query/attributes.ts';
 import type { QueryKey } from '#dicom/query/plan.ts';
 import type { FhirLimits } from '#fhir/limits.ts';
@@ -68,8 +69,14 @@ function include(read: SearchParameters, value: string): void {
 	}
 }
 
+/** A value that lost its name may be a patient's, so that only what has the form of an attribute is repeated. */
+function unknown(name: string): Failure {
+	const named = /^[A-Za-z0-9.]{1,64}$/.test(name) ? `the parameter ${name}` : 'a parameter';
+	return new Failure('invalid', `${named} is neither a search parameter nor an attribute of DICOM`);
+}
+
 function match(read: SearchParameters, name: string, value: string): void {
-	if (!isAttributeId(name)) throw new Failure('invalid', 'a parameter is neither a search parameter nor an attribute');
+	if (!namesAttribute(name)) throw unknown(name);
 	const attribute = attributeOf(name);
 	if (attribute === undefined || (queryAttributes[attribute].matching === 'none' && value !== '')) {
 		read.ignored.push(`The attribute ${name} is not supported for matching and has been ignored.`);

@@ -4,7 +4,7 @@ import { authenticate } from '../http/authenticate.ts';
 import { parseMediaType, refuseEncoding } from '../http/media-type.ts';
 import type { HttpAnswer, StreamedRequest } from '../http/message.ts';
 import type { DicomWebContext } from './context.ts';
-import { gathered, isBoundary, type MultipartEvent, MultipartParser } from './multipart-reader.ts';
+import { boundaryFault, gathered, type MultipartEvent, MultipartParser } from './multipart-reader.ts';
 import { jsonType } from './negotiation.ts';
 import { PartReception } from './part-reception.ts';
 import { storeAnswer } from './store-answer.ts';
@@ -42,7 +42,8 @@ function eventsOf(request: StreamedRequest): AsyncIterable<MultipartEvent> {
 	if (type.toLowerCase() !== dicom)
 		throw new Failure('unsupported-media-type', `instances must be sent as ${dicom}, not as metadata and bulk data`);
 	const boundary = parameters['boundary'] ?? '';
-	if (!isBoundary(boundary)) throw new Failure('invalid', 'Content-Type has no boundary');
+	const fault = boundaryFault(boundary);
+	if (fault !== undefined) throw new Failure('invalid', fault);
 	return multipart(request.body, boundary);
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Failure } from '#core/failure.ts';
-import { gathered, isBoundary, MultipartParser } from '#surfaces/dicomweb/multipart-reader.ts';
+import { boundaryFault, gathered, MultipartParser } from '#surfaces/dicomweb/multipart-reader.ts';
 import { fc, runs } from '#test/support/fuzzing.ts';
 
 interface Part {
@@ -95,9 +95,15 @@ describe('a multipart body', () => {
 		}
 	});
 
-	test('has a boundary of RFC 2046', () => {
-		for (const text of ['b', 'a-boundary', "'()+_,-./:=?", `a${' '.repeat(68)}b`]) assert.ok(isBoundary(text), text);
-		for (const text of ['', 'a ', 'x'.repeat(71), 'a"b', 'a\r\n', 'ä']) assert.ok(!isBoundary(text), text);
+	test('has a boundary of RFC 2046, or a longer one, and is told what is wrong with another', () => {
+		const orthanc = '2c0c4d1b-8f5b-4a79-9f0e-9a3d6f0c5b11-6c1f7f9e-30f3-4f7d-8a0e-2b7f0d9f4c55';
+		for (const text of ['b', 'a-boundary', "'()+_,-./:=?", `a${' '.repeat(68)}b`, orthanc, 'x'.repeat(200)]) {
+			assert.equal(boundaryFault(text), undefined, text);
+		}
+		assert.match(boundaryFault('') ?? '', /has no boundary/);
+		assert.match(boundaryFault('x'.repeat(201)) ?? '', /longer than 200 characters/);
+		assert.match(boundaryFault('a ') ?? '', /ends with a blank/);
+		for (const text of ['a"b', 'a\r\n', 'ä']) assert.match(boundaryFault(text) ?? '', /character that RFC 2046 does not allow/, text);
 	});
 
 	test('of single bytes is put together first', async () => {

@@ -143,6 +143,8 @@ describe('QIDO-RS', () => {
 		assert.equal(await warning('fuzzymatching=false'), '');
 		assert.match(await warning('InstitutionName=X'), /attribute InstitutionName is not supported for matching/);
 		assert.match(await warning('00400275.00400009=X'), /00400275\.00400009/);
+		assert.match(await warning('dBdt=1'), /attribute dBdt is not supported/);
+		assert.match(await warning('00091001=X'), /attribute 00091001 is not supported/);
 		assert.match(await warning('Modality=MR'), /Modality is not of this level/);
 		const refused = [
 			'limit=a',
@@ -150,6 +152,9 @@ describe('QIDO-RS', () => {
 			'fuzzymatching=yes',
 			'StudyDate=yesterday',
 			'patient=1',
+			'PatientId=P-1',
+			'00100011=1',
+			'RequestAttributesSequence.ScheduledStep=1',
 			'includefield=a-b',
 			'PatientID=1&00100020=2',
 		];
@@ -158,6 +163,7 @@ describe('QIDO-RS', () => {
 			assert.equal(answer.status, 400, query);
 			assert.equal(answer.json().success, false);
 		}
+		assert.match((await client.get('/studies?PatientId=P-1')).json().error, /the parameter PatientId is neither/);
 		assert.equal((await client.get('/studies', { Accept: 'multipart/related; type="application/dicom+xml"' })).status, 406);
 		assert.equal((await client.get('/studies', { Accept: 'application/json' })).headers.get('content-type'), 'application/json');
 	});

@@ -108,6 +108,19 @@ describe('STOW-RS', () => {
 		);
 	});
 
+	test('a boundary longer than RFC 2046 allows is taken, up to 200 characters', async () => {
+		const long = 'b'.repeat(200);
+		const post = (name: string) => {
+			const body = `--${name}\r\nContent-Type: application/dicom\r\n\r\n`;
+			const part = file({ studyUid: '1.19', sopInstanceUid: '1.19.1' });
+			const whole = Buffer.concat([Buffer.from(body), part, Buffer.from(`\r\n--${name}--\r\n`)]);
+			return client.post('/studies', whole, { 'Content-Type': `multipart/related; type="application/dicom"; boundary=${name}` });
+		};
+		assert.equal((await post(long)).status, 200);
+		const refused = await post(`${long}b`);
+		assert.deepEqual([refused.status, refused.json().error], [400, 'the boundary in Content-Type is longer than 200 characters']);
+	});
+
 	test('a body that is no store request is refused as a whole', async () => {
 		const good = file({ studyUid: '1.15', sopInstanceUid: '1.15.1' });
 		const whole = multipartBody([good]);
