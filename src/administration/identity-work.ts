@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import { isDoubtKind } from '#record/identity/doubt-kinds.ts';
 import { listAlike, listDismissed, listOverlays, listSharing } from '#storage/statements/administrative/identity.ts';
 import { AdministrationError, type OperationContext } from './context.ts';
+import { doubtKindNames, doubtRecord, listedDoubts } from './identity-doubts.ts';
 import { patientOf, patientRecord } from './patients.ts';
 import { SiteRecord } from './site-record.ts';
 import { siteBySlug } from './sites.ts';
@@ -8,10 +10,11 @@ import { siteBySlug } from './sites.ts';
 export const listIdentityInput = z.strictObject({
 	site: z.string(),
 	kind: z
-		.enum(['overlay', 'alike', 'sharing'])
+		.enum(['doubt', ...doubtKindNames, 'overlay', 'alike', 'sharing'])
 		.describe(
-			'overlay: a message may have recorded one person under the identifier of another; alike: same name, birth date and gender; sharing: a common identifier',
+			'doubt: all open doubts about who a patient is, or those of one kind; overlay: a message may have recorded one person under the identifier of another; alike: same name, birth date and gender; sharing: a common identifier',
 		),
+	settled: z.boolean().optional().describe('shows doubts that were settled, with how and by whom'),
 	after: z.string().max(2000).optional().describe('`next` of the previous page'),
 	limit: z.coerce.number().int().min(1).max(100).default(20),
 });
@@ -28,6 +31,7 @@ const overlay = z.strictObject({
 export const identityPage = z.strictObject({
 	overlays: z.array(overlay),
 	groups: z.array(z.strictObject({ patients: z.array(patientRecord) })).describe('patients that may be the same person'),
+	doubts: z.array(doubtRecord),
 	next: z.string().nullable().describe('continues the walk through the patients; a page may be empty'),
 });
 type IdentityPage = z.output<typeof identityPage>;
@@ -36,6 +40,11 @@ type IdentityPage = z.output<typeof identityPage>;
 export async function listIdentity(context: OperationContext, input: z.output<typeof listIdentityInput>): Promise<IdentityPage> {
 	const { id: siteId } = await siteBySlug(context.em.fork(), input.site);
 	const record = new SiteRecord(context, siteId);
+	const kinds = input.kind === 'doubt' ? doubtKindNames : isDoubtKind(input.kind) ? [input.kind] : undefined;
+	if (kinds !== undefined) {
+		const { settled = false, after, limit } = input;
+		return { overlays: [], groups: [], ...(await listedDoubts(context, siteId, record, { kinds, settled, after, limit })) };
+	}
 	return input.kind === 'overlay' ? overlays(context, siteId, record, input) : duplicates(context, siteId, record, input);
 }
 
@@ -66,6 +75,7 @@ async function overlays(
 			})),
 		),
 		groups: [],
+		doubts: [],
 		next: rows.length > limit ? (shown.at(-1)?.id ?? null) : null,
 	};
 }
@@ -118,6 +128,7 @@ async function duplicates(
 	const groups = await Promise.all(open.map(async ({ ids }) => ({ patients: await patientsOf(record, ids) })));
 	return {
 		overlays: [],
+		doubts: [],
 		groups: groups.filter(({ patients }) => patients.length > 1),
 		next: next === undefined ? null : Buffer.from(next).toString('base64url'),
 	};

@@ -3,9 +3,10 @@ import { newId, nilId } from '#core/id.ts';
 import type { JsonObject } from '#core/json.ts';
 import { asObjects, asText } from '#fhir/elements.ts';
 import { tableShapes } from '#fhir/resources/index.ts';
-import type { IdentityEdit } from '#record/identity.ts';
+import type { IdentityEdit } from '#record/identity/edit.ts';
 import { countRecorded, countReferring, insertDismissals } from '#storage/statements/administrative/identity.ts';
 import { AdministrationError, note, type OperationContext } from './context.ts';
+import { dismissed } from './identity-doubts.ts';
 import { linked, type PatientRecord, patientOf, patientRecord } from './patients.ts';
 import { type RecordedResource, SiteRecord } from './site-record.ts';
 import { siteBySlug } from './sites.ts';
@@ -167,11 +168,12 @@ export const dismissIdentityInput = z.strictObject({
 	site: z.string(),
 	patients: z.array(z.string()).max(50).default([]).describe('patients that are not the same person'),
 	message: z.uuid().optional().describe('a flagged message that overlaid nobody'),
+	doubts: z.array(z.uuid()).max(50).optional().describe('doubts that need nothing more'),
 });
 
-export const dismissedRecord = z.strictObject({ dismissed: z.number().int().describe('number of pairs of patients, or of messages') });
+export const dismissedRecord = z.strictObject({ dismissed: z.number().int().describe('number of pairs of patients, messages and doubts') });
 
-/** Records that patients are not the same, or that a message overlaid nobody. They are not listed again. */
+/** Records that patients are not the same, that a message overlaid nobody, or that a doubt needs nothing. They are not listed again. */
 export async function dismissIdentity(
 	context: OperationContext,
 	input: z.output<typeof dismissIdentityInput>,
@@ -187,10 +189,15 @@ export async function dismissIdentity(
 	ids.sort();
 	const pairs = ids.flatMap((first, index) => ids.slice(index + 1).map((second) => [first, second] as const));
 	if (input.message !== undefined) pairs.push([input.message, input.message]);
-	if (pairs.length === 0) throw new AdministrationError('name two patients, or a message', 'form', 'patients');
-	const [firsts, seconds] = [pairs.map(([first]) => first), pairs.map(([, second]) => second)];
-	await context.database.rows(insertDismissals, [siteId, firsts, seconds, new Date(context.nowMs()), context.actor.name]);
-	const subject = input.message ?? input.patients.join(' ');
-	await note(context, { action: 'identity.dismiss', subject, siteId, after: { patients: input.patients, message: input.message ?? null } });
-	return { dismissed: pairs.length };
+	const { doubts = [] } = input;
+	if (pairs.length + doubts.length === 0) throw new AdministrationError('name two patients, a message, or a doubt', 'form', 'patients');
+	const settled = doubts.length === 0 ? 0 : await dismissed(context, siteId, doubts);
+	if (pairs.length > 0) {
+		const [firsts, seconds] = [pairs.map(([first]) => first), pairs.map(([, second]) => second)];
+		await context.database.rows(insertDismissals, [siteId, firsts, seconds, new Date(context.nowMs()), context.actor.name]);
+	}
+	const subject = input.message ?? [...input.patients, ...doubts].join(' ');
+	const after = { patients: input.patients, message: input.message ?? null, doubts };
+	await note(context, { action: 'identity.dismiss', subject, siteId, after });
+	return { dismissed: pairs.length + settled };
 }

@@ -216,7 +216,8 @@ class ChunkWriting {
 		const set = sets.get(siteId);
 		if (set === undefined) throw new Error('the site of an import was not read');
 		const written = { source: `urn:tributary:import:${id}`, lastUpdated: new Date(options.clock.nowMs()).toISOString() };
-		for (const line of present) apply(set, line, written, settled);
+		const message = { id, surface: 'import', source: `import ${id}` };
+		for (const line of present) apply(set, line, { ...written, message }, settled);
 		await importRows(connection, writeSet, tableShapes, siteId, set, written);
 		return settled;
 	}
@@ -273,7 +274,9 @@ function keysOf(lines: readonly ChunkLine[]): SiteKeys {
 	return keys;
 }
 
-function apply(set: WorkingSet, { line, change }: ChunkLine, written: { source: string; lastUpdated: string }, settled: Settled): void {
+type Writing = Pick<ApplyContext, 'source' | 'lastUpdated' | 'message'>;
+
+function apply(set: WorkingSet, { line, change }: ChunkLine, written: Writing, settled: Settled): void {
 	const context: ApplyContext = { set, newId, ...written, flags: [], changed: [], results: [], stepReports: [], instances: [] };
 	try {
 		applyChangeSet(context, { changes: [change], flags: [] });

@@ -88,7 +88,8 @@ function verdictOf(message: Prepared, context: SettlementContext, effect: Effect
 	effect.flags.push(...changeSet.flags);
 	const before = effect.flags.length;
 	try {
-		applyChangeSet({ set: context.set, newId, source: sourceOf(message), lastUpdated: context.lastUpdated, ...effect }, changeSet);
+		const source = sourceOf(message);
+		applyChangeSet({ set: context.set, newId, message: message.delivery, source, lastUpdated: context.lastUpdated, ...effect }, changeSet);
 		return [effect.stepReports.some(({ repeats }) => repeats !== undefined) ? 'duplicate' : 'accepted', undefined];
 	} catch (error) {
 		effect.flags.length = before;

@@ -1,6 +1,6 @@
 import type { FailureRecord } from '#core/failure.ts';
 import type { Flag } from './flag.ts';
-import type { IdentityOutcome } from './identity.ts';
+import type { IdentityOutcome } from './identity/edit.ts';
 import type { DecisionAnswer, IndexAnswer } from './instance.ts';
 import type { DimseStatus } from './procedure-step.ts';
 import type { ReportEditOutcome } from './report.ts';

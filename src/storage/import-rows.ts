@@ -1,5 +1,6 @@
 import type { Row } from '#record/apply/rows.ts';
 import { WorkingSet } from '#record/apply/working-set.ts';
+import { identityDoubts } from '#record/holdings/identity-doubts.ts';
 import { patientIdentifiers } from '#record/holdings/patient-identifiers.ts';
 import type { ResourceType } from '#record/table-shape.ts';
 import type { BulkConnection } from './bulk-connection.ts';
@@ -35,6 +36,7 @@ export async function importRows(
 		revised.of(patientIdentifiers).put(row.id, [], list);
 		identifiers.delete(row.id);
 	}
+	for (const doubt of set.held(identityDoubts)?.recorded.values() ?? []) revised.of(identityDoubts).record(doubt);
 	await writeSet.write(connection, new Map([[siteId, revised]]), written.source, written.lastUpdated);
 	const copies = [...fresh].map(([type, rows]) => copyResources(shapes[type], siteId, rows));
 	if (identifiers.size > 0) copies.push(copyIdentifiers(siteId, identifiers));

@@ -6,7 +6,16 @@ import { listIdentity } from '#administration/identity-work.ts';
 import { listLoggedMessages } from '#administration/messages.ts';
 import { showPatient } from '#administration/patient-chart.ts';
 import { searchPatients } from '#administration/patients.ts';
+import { newId } from '#core/id.ts';
+import { tableShapes } from '#fhir/resources/index.ts';
+import type { ApplyContext } from '#record/apply/context.ts';
+import { WorkingSet } from '#record/apply/working-set.ts';
+import { recordDoubt } from '#record/identity/doubt.ts';
+import type { DoubtKind } from '#record/identity/doubt-kinds.ts';
+import { WorkerDatabase } from '#storage/database.ts';
+import { WriteSet } from '#storage/write-set.ts';
 import { eventually, type FhirBody, type TestService, testService } from '#test/support/service.ts';
+import { defaultLimits } from '../../src/limits.ts';
 
 const person = (number: string, name: string, born: string, authority = 'MRN') => `PID|1||${number}^^^${authority}||${name}||${born}|F`;
 
@@ -157,6 +166,58 @@ describe('identity', { timeout: 120_000 }, () => {
 			assert.deepEqual((await page('overlay')).overlays, []);
 			await assert.rejects(dismissIdentity(context, { site: 'north', patients: ['nobody', 'x'] }), /no patient/);
 			await assert.rejects(page('alike', 'bm90IGEgZGF0ZQ'), { fault: 'form' });
+		}));
+
+	test('doubts are listed once with their count, dismissed for good, and open again when they were mended and come back', async () =>
+		withSite(async ({ service, key, context, idOf }) => {
+			await send(service, key, '1', 'ADT^A08', person('1', 'Doe^Jane', '19700131'));
+			await send(service, key, '2', 'ADT^A08', person('2', 'Doe^Jane', '19700131'));
+			const patients = [await idOf('1'), await idOf('2')] as const;
+			const [{ id: siteId = '' } = {}] = await service.rows<{ id: string }>('select id from site');
+			const connection = new WorkerDatabase(service.databaseUrl, defaultLimits).lane();
+			await connection.open();
+			const write = async (change: (context: ApplyContext) => void) => {
+				const set = new WorkingSet();
+				const effects = { flags: [], changed: [], results: [], stepReports: [], instances: [] };
+				const message = { id: newId(), surface: 'mllp', source: '192.0.2.1' };
+				const at = new Date().toISOString();
+				change({ set, newId, message, source: 'x', lastUpdated: at, ...effects });
+				await new WriteSet(tableShapes).write(connection, new Map([[siteId, set]]), 'x', at);
+			};
+			const [patientId, otherPatientId] = patients;
+			const raise = (kind: DoubtKind, key = 'a') =>
+				write((on) => recordDoubt(on, { kind, key: [key], text: 'two numbers', patientId, otherPatientId }));
+			try {
+				for (const kind of ['mismatch', 'mismatch', 'identifiers-disagree'] as const) await raise(kind);
+				const listed = async (kind: 'doubt' | DoubtKind, settled = false) =>
+					(await listIdentity(context, { site: 'north', kind, settled, limit: 10 })).doubts;
+				assert.deepEqual(
+					(await listed('doubt')).map(({ kind, count, patient, other_patient: other }) => [kind, count, patient?.id, other?.id]),
+					[
+						['identifiers-disagree', 1, ...patients],
+						['mismatch', 2, ...patients],
+					],
+				);
+				const [mismatch] = await listed('mismatch');
+				const doubts = [mismatch?.id ?? ''];
+				assert.deepEqual(await dismissIdentity(context, { site: 'north', patients: [], doubts }), { dismissed: 1 });
+				await assert.rejects(dismissIdentity(context, { site: 'north', patients: [], doubts }), { fault: 'not-found' });
+				await raise('mismatch');
+				assert.deepEqual(await listed('mismatch'), []);
+				const [settled] = await listed('mismatch', true);
+				assert.deepEqual([settled?.count, settled?.settled?.how, settled?.settled?.by], [3, 'dismissed', 'test']);
+
+				const [survivor, prior] = patients;
+				await mergePatients(context, { site: 'north', survivor, prior });
+				assert.deepEqual(await listed('doubt'), [], 'the merge has mended it');
+				await raise('identifiers-disagree');
+				assert.deepEqual(
+					(await listed('doubt')).map(({ kind, count }) => [kind, count]),
+					[['identifiers-disagree', 2]],
+				);
+			} finally {
+				await connection.close();
+			}
 		}));
 
 	test('a patient is found by number, name and birth date, and read with where each value came from', async () =>

@@ -267,6 +267,28 @@ create table identity_dismissal (
 	PRIMARY KEY (site_id, first_id, second_id)
 );
 
+create table identity_doubt (
+	site_id uuid not null,
+	id uuid not null,
+	kind text not null,
+	key uuid not null,
+	patient_id uuid,
+	other_patient_id uuid,
+	study_uid text,
+	text text not null,
+	count integer not null default 1,
+	first_message_id uuid not null,
+	first_surface text not null,
+	first_at timestamp with time zone not null,
+	last_message_id uuid not null,
+	last_surface text not null,
+	last_at timestamp with time zone not null,
+	settled_at timestamp with time zone,
+	settled_by text,
+	settled_how text,
+	PRIMARY KEY (site_id, id)
+);
+
 create table imaging_conflict (
 	site_id uuid not null,
 	id uuid not null,
@@ -705,6 +727,10 @@ CREATE INDEX encounter_status ON public.encounter USING btree (site_id, status, 
 
 CREATE INDEX encounter_visit ON public.encounter USING btree (site_id, visit_key);
 
+CREATE INDEX identity_doubt_open ON public.identity_doubt USING btree (site_id, id) WHERE (settled_at IS NULL);
+
+CREATE INDEX identity_doubt_study ON public.identity_doubt USING btree (site_id, study_uid) WHERE ((settled_at IS NULL) AND (study_uid IS NOT NULL));
+
 CREATE INDEX imaging_conflict_instance ON public.imaging_conflict USING btree (site_id, sop_instance_uid, digest);
 
 CREATE INDEX imaging_conflict_open ON public.imaging_conflict USING btree (site_id, id) WHERE (settled_at IS NULL);
@@ -782,6 +808,8 @@ CREATE INDEX procedure_item ON public.procedure USING btree (site_id, patient_id
 CREATE INDEX procedure_patient ON public.procedure USING btree (site_id, patient_id, id);
 
 CREATE INDEX resource_history_changes ON ONLY public.resource_history USING btree (site_id, resource_type, last_updated, id);
+
+CREATE UNIQUE INDEX identity_doubt_key ON public.identity_doubt USING btree (site_id, key);
 
 CREATE UNIQUE INDEX imaging_study_id ON public.imaging_study USING btree (site_id, id);
 

@@ -5,6 +5,7 @@ import type { Row } from '#record/apply/rows.ts';
 import { WorkingSet } from '#record/apply/working-set.ts';
 import { auditTrail } from '#record/holdings/audit-trail.ts';
 import { documents } from '#record/holdings/documents.ts';
+import { identityDoubts } from '#record/holdings/identity-doubts.ts';
 import { imaging } from '#record/holdings/imaging.ts';
 import { patientIdentifiers } from '#record/holdings/patient-identifiers.ts';
 import { procedureSteps } from '#record/holdings/procedure-steps.ts';
@@ -115,6 +116,15 @@ describe('what a batch made of its sites is written', () => {
 			['insert_conflicts', 'settle_conflicts'],
 		],
 		['what a document states, and its bytes', stateDocument, ['upsert_document_entries', 'insert_binaries']],
+		[
+			'doubts about patients, and those that are mended',
+			(set) => {
+				doubt(set, 'd1');
+				doubt(set, 'd2');
+				set.of(identityDoubts).settle({ studyUid: '1.2', patientId: null, otherPatientId: null, how: 'assigned', by: 'x', at });
+			},
+			['insert_identity_doubts', 'settle_identity_doubts'],
+		],
 		['an event of the audit trail', (set) => audit(set, 'a1'), ['insert_audit_events']],
 	] satisfies [string, (set: WorkingSet) => unknown, string[]][]) {
 		test(`${what}: ${expected.join(', ') || 'no statement'}`, async () => {
@@ -189,6 +199,12 @@ describe('a row is written', () => {
 
 function audit(set: WorkingSet, id: string): void {
 	set.of(auditTrail).put({ id, recordedAt: at, actor: 'cli:root', action: 'report.add', subject: 'r1', source: '', detail: '{}' });
+}
+
+function doubt(set: WorkingSet, id: string): void {
+	const of = { messageId: 'l1', surface: 'mllp', at };
+	const about = { patientId: 'p1', otherPatientId: 'p2', studyUid: null };
+	set.of(identityDoubts).record({ id, kind: 'mismatch', key: id, text: 'x', ...about, first: of, last: of, count: 1 });
 }
 
 function reportStep(set: WorkingSet): void {

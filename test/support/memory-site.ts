@@ -9,12 +9,14 @@ import type { ChangeSet } from '#record/change-set.ts';
 export class MemorySite {
 	readonly set = new WorkingSet();
 	#ids = 0;
+	#messages = 0;
 
 	/** @throws Failure when the change-set is refused; then nothing has changed */
 	apply(changeSet: ChangeSet): ApplyContext {
 		const context: ApplyContext = {
 			set: this.set,
 			newId: () => `id-${String(++this.#ids).padStart(4, '0')}`,
+			message: { id: `message-${++this.#messages}`, surface: 'test', source: 'sender' },
 			source: 'test',
 			lastUpdated: '2024-01-01T00:00:00Z',
 			flags: [],

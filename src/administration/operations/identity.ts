@@ -19,6 +19,7 @@ const values = {
 	prior: 'patient-id',
 	patients: 'patient-id',
 	message: 'message-id',
+	doubts: 'doubt-id',
 	after: 'next',
 	limit: 'n',
 };
@@ -32,7 +33,8 @@ const pair = (idOf: (operation: string, index?: number) => string) => ({
 export const identityOperations = [
 	defineOperation({
 		name: 'identity list',
-		summary: 'lists possible duplicate patients, and messages that may have recorded one person under the identifier of another',
+		summary:
+			'lists doubts about who a patient is, possible duplicate patients, and messages that may have recorded one person under the identifier of another',
 		method: 'POST',
 		path: '/sites/{site}/identity/search',
 		role: 'auditor',
@@ -86,7 +88,8 @@ export const identityOperations = [
 	}),
 	defineOperation({
 		name: 'identity dismiss',
-		summary: 'records that patients are not the same, or that a message overlaid nobody; they are not listed again',
+		summary:
+			'records that patients are not the same, that a message overlaid nobody, or that a doubt needs nothing; they are not listed again',
 		method: 'POST',
 		path: '/sites/{site}/identity/dismiss',
 		role: 'manager',

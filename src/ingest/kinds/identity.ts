@@ -1,6 +1,6 @@
 import { Failure } from '#core/failure.ts';
 import type { IdentityDelivery } from '#record/delivery.ts';
-import type { IdentityEdit, IdentityOutcome } from '#record/identity.ts';
+import type { IdentityEdit, IdentityOutcome } from '#record/identity/edit.ts';
 import type { Interpretation } from '../interpretation.ts';
 import { defineDelivery } from './definition.ts';
 

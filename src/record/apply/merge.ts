@@ -1,4 +1,5 @@
 import type { JsonObject } from '#core/json.ts';
+import { settleDoubts } from '../identity/doubt.ts';
 import type { Identifier } from '../resource-patch.ts';
 import type { ApplyContext } from './context.ts';
 import { identifierKey, systemOf } from './match-patient.ts';
@@ -13,6 +14,7 @@ export function replace(context: ApplyContext, prior: Row, survivor: Row, identi
 	link(context, carried, prior, 'replaces', {}, carried.links);
 	link(context, prior, survivor, 'replaced-by', { active: false }, { ...prior.links, merged_into: survivor.id });
 	context.set.move({ from: prior, to: survivor, reason: 'merge' });
+	settleDoubts(context, { patients: [survivor.id, prior.id] }, 'merged');
 }
 
 /** Adds further identifiers to the survivor, as old ones. */

@@ -3,7 +3,7 @@ import { defineChange } from '../apply/change-kind.ts';
 import type { ApplyContext } from '../apply/context.ts';
 import { replace, separate } from '../apply/merge.ts';
 import { resourceOf } from '../apply/rows.ts';
-import type { IdentityEdit } from '../identity.ts';
+import type { IdentityEdit } from '../identity/edit.ts';
 import type { Identifier } from '../resource-patch.ts';
 
 /** A person merges two patients or tells them apart, by their row ids. */

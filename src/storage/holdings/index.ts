@@ -3,6 +3,7 @@ import type { StoredHolding } from '../stored-holding.ts';
 import { storedAuditTrail } from './audit-trail.ts';
 import { storedDiagnosticReports } from './diagnostic-reports.ts';
 import { storedDocuments } from './documents.ts';
+import { storedIdentityDoubts } from './identity-doubts.ts';
 import { storedImaging } from './imaging.ts';
 import { storedItems } from './items.ts';
 import { storedOrders } from './orders.ts';
@@ -23,4 +24,5 @@ export const storedHoldings: readonly ((tables: ResourceTables) => StoredHolding
 	storedDiagnosticReports,
 	storedDocuments,
 	storedAuditTrail,
+	storedIdentityDoubts,
 ];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { IdentityDelivery } from '#record/delivery.ts';
-import type { IdentityEdit } from '#record/identity.ts';
+import type { IdentityEdit } from '#record/identity/edit.ts';
 import { carried, loggedAcks, MemoryBatch } from '#test/support/interpretation.ts';
 
 const edit: IdentityEdit = {

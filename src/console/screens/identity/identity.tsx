@@ -14,16 +14,17 @@ import type { PatientRecord } from '../patients/calls.ts';
 import { Identifiers } from '../patients/patients.tsx';
 import { dismissIdentity, type IdentityPage, listIdentity } from './calls.ts';
 
-type Kind = 'overlay' | 'alike' | 'sharing';
+type Kind = 'doubt' | 'overlay' | 'alike' | 'sharing';
 
 const leads: Readonly<Record<Kind, string>> = {
+	doubt: 'What a message, image or request left open about its patient. Each is listed once, however often it comes.',
 	overlay: 'A message changed both name and birth date of a known patient. It may be about another person.',
 	alike: 'Patients with the same name, birth date and gender but different identifiers.',
 	sharing: 'Patients with the same number from different authorities, and the same name or birth date.',
 };
 
 export function Identity() {
-	const [kind, setKind] = useState<Kind>('overlay');
+	const [kind, setKind] = useState<Kind>('doubt');
 	const tab = (name: Kind, title: string, site: string) => ({
 		name,
 		title,
@@ -41,6 +42,7 @@ export function Identity() {
 						chosen={kind}
 						onChoose={(name) => setKind(name as Kind)}
 						tabs={[
+							tab('doubt', 'Doubts', site),
 							tab('overlay', 'Possible overlays', site),
 							tab('alike', 'Same name and birth date', site),
 							tab('sharing', 'Same number', site),
@@ -55,10 +57,11 @@ export function Identity() {
 interface Found {
 	overlays: IdentityPage['overlays'];
 	groups: IdentityPage['groups'];
+	doubts: IdentityPage['doubts'];
 	next: string | null;
 }
 
-const nothing: Found = { overlays: [], groups: [], next: null };
+const nothing: Found = { overlays: [], groups: [], doubts: [], next: null };
 const wanted = 10;
 
 /** Reads further pages until there is something to show or the list ends. */
@@ -74,8 +77,13 @@ function Work({ site, kind }: { site: string; kind: Kind }) {
 			let added = 0;
 			do {
 				const page = await listIdentity({ site, kind, ...(held.next === null ? {} : { after: held.next }) }, signal);
-				added += page.overlays.length + page.groups.length;
-				held = { overlays: [...held.overlays, ...page.overlays], groups: [...held.groups, ...page.groups], next: page.next };
+				added += page.overlays.length + page.groups.length + page.doubts.length;
+				held = {
+					overlays: [...held.overlays, ...page.overlays],
+					groups: [...held.groups, ...page.groups],
+					doubts: [...held.doubts, ...page.doubts],
+					next: page.next,
+				};
 				setFound(held);
 			} while (held.next !== null && added < wanted);
 		} catch (error) {
@@ -90,10 +98,18 @@ function Work({ site, kind }: { site: string; kind: Kind }) {
 		return () => stop.abort();
 	}, [site, kind]);
 	const dismissed = (left: Partial<Found>) => setFound({ ...found, ...left });
-	const isEmpty = found.overlays.length === 0 && found.groups.length === 0;
+	const isEmpty = found.overlays.length + found.groups.length + found.doubts.length === 0;
 	return (
 		<>
 			<p class="lead">{leads[kind]}</p>
+			{found.doubts.map((doubt) => (
+				<DoubtCase
+					key={doubt.id}
+					site={site}
+					doubt={doubt}
+					onDismissed={() => dismissed({ doubts: found.doubts.filter(({ id }) => id !== doubt.id) })}
+				/>
+			))}
 			{found.overlays.map((overlay) => (
 				<Overlay
 					key={overlay.message}
@@ -130,6 +146,38 @@ function PatientCard({ site, patient, title }: { site: string; patient: PatientR
 			<span class="muted">{[patient.birth_date, patient.gender].filter(Boolean).join(', ') || '–'}</span>
 			<Identifiers patient={patient} />
 		</div>
+	);
+}
+
+type Doubt = IdentityPage['doubts'][number];
+
+function DoubtCase({ site, doubt, onDismissed }: { site: string; doubt: Doubt; onDismissed(): void }) {
+	const { patient, other_patient: other, first, last } = doubt;
+	return (
+		<section class="case" aria-label="Doubt">
+			<p>{doubt.text}</p>
+			{doubt.study_uid !== null && <a href={`/studies/${site}/${doubt.study_uid}`}>The study</a>}
+			<div class="case-patients">
+				{patient && <PatientCard site={site} patient={patient} title="Recorded under" />}
+				{other && <PatientCard site={site} patient={other} title="Also possible" />}
+			</div>
+			<div class="case-foot">
+				<span class="muted">
+					{last.surface}, <Time at={last.at} />
+					{doubt.count > 1 && (
+						<>
+							, {doubt.count} times since <Time at={first.at} />
+						</>
+					)}
+				</span>
+				{patient && other && may('manager') && (
+					<LinkButton href={`/identity/${site}/merge/${patient.id}/${other.id}`} icon="identity">
+						Merge…
+					</LinkButton>
+				)}
+				<Dismiss words="Needs nothing" site={site} doubts={[doubt.id]} patients={[]} onDismissed={onDismissed} />
+			</div>
+		</section>
 	);
 }
 
@@ -179,16 +227,17 @@ interface DismissProps {
 	site: string;
 	patients: string[];
 	message?: string;
+	doubts?: string[];
 	onDismissed(): void;
 }
 
-function Dismiss({ words, site, patients, message, onDismissed }: DismissProps) {
+function Dismiss({ words, site, patients, message, doubts = [], onDismissed }: DismissProps) {
 	const [busy, setBusy] = useState(false);
 	if (!may('manager')) return null;
 	const dismiss = async () => {
 		setBusy(true);
 		try {
-			await dismissIdentity({ site, patients, ...(message === undefined ? {} : { message }) });
+			await dismissIdentity({ site, patients, doubts, ...(message === undefined ? {} : { message }) });
 			say('Recorded. It will not be listed again.');
 			onDismissed();
 		} catch (error) {

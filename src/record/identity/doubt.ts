@@ -1,0 +1,40 @@
+import type { ApplyContext } from '../apply/context.ts';
+import { identityDoubts } from '../holdings/identity-doubts.ts';
+import { keyDigest } from '../key-digest.ts';
+import type { DoubtKind } from './doubt-kinds.ts';
+
+/** A doubt about who a patient is. A person settles it, or the operation that mends it. */
+export interface Doubt {
+	kind: DoubtKind;
+	/** The facts that make it the same doubt when it comes again. Only their digest is kept. */
+	key: readonly string[];
+	/** A sentence for people. It names fields and rules, and never a patient's data. */
+	text: string;
+	/** Row ids of the patient that was taken, and of the other one. */
+	patientId?: string;
+	otherPatientId?: string;
+	studyUid?: string;
+}
+
+/** Puts a doubt on the site's work list, together with what the message writes. The same doubt that comes again is counted. */
+export function recordDoubt({ set, newId, message, lastUpdated }: ApplyContext, doubt: Doubt): void {
+	const { kind, key, text, patientId = null, otherPatientId = null, studyUid = null } = doubt;
+	set.of(identityDoubts).record({
+		id: newId(),
+		key: keyDigest(JSON.stringify([kind, ...key])),
+		...{ kind, text, patientId, otherPatientId, studyUid },
+		first: { messageId: message.id, surface: message.surface, at: lastUpdated },
+		last: { messageId: message.id, surface: message.surface, at: lastUpdated },
+		count: 1,
+	});
+}
+
+/** The open doubts that an operation mends: those about a study, or about both patients. */
+export type MendedDoubts = { studyUid: string } | { patients: readonly [string, string] };
+
+/** Settles doubts in the transaction of the change that mends them. `how` names the operation. */
+export function settleDoubts({ set, message, lastUpdated }: ApplyContext, mended: MendedDoubts, how: string, by = message.source): void {
+	const [patientId, otherPatientId] = 'patients' in mended ? mended.patients : [null, null];
+	const studyUid = 'studyUid' in mended ? mended.studyUid : null;
+	set.of(identityDoubts).settle({ studyUid, patientId, otherPatientId, how, by, at: lastUpdated });
+}
