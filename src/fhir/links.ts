@@ -6,8 +6,12 @@ import { asObject, asText } from './elements.ts';
 export const patientLink: Column = { name: 'patient_id', sqlType: 'uuid' };
 export const encounterLink: Column = { name: 'encounter_id', sqlType: 'uuid' };
 export const itemLink: Column = { name: 'item_key', sqlType: 'uuid' };
-/** The names of orders and studies in a report; see ReportChange. */
+/** MSH-7 of the message that stated a result, as a FHIR instant. */
+export const sentLink: Column = { name: 'sent_at', sqlType: 'text' };
+/** The names of orders and studies in a report, see DiagnosticReportChange, and `person` where a person began it here. */
 export const reportLinks: readonly Column[] = [
+	sentLink,
+	{ name: 'origin', sqlType: 'text' },
 	{ name: 'order_key', sqlType: 'uuid' },
 	{ name: 'study_uid', sqlType: 'text' },
 	{ name: 'accession_number', sqlType: 'text' },

@@ -11,6 +11,7 @@ export interface Flag {
 		| 'prior-patient-unknown'
 		| 'unlink-unknown'
 		| 'late-report'
+		| 'late-result'
 		| 'late-document'
 		| 'not-settable'
 		| 'segment-skipped'

@@ -1,3 +1,5 @@
+import { type Age, takesPlace } from './result-precedence.ts';
+
 /** The names by which a report refers to its studies. */
 export interface StudyNames {
 	/** Study Instance UID. */
@@ -55,13 +57,16 @@ export type ContentChange = 'none' | 'added' | 'changed';
 
 /**
  * Returns DiagnosticReport.status when a message states `stated` for a report that has `held` (FHIR R4, diagnostic-report-status).
- * `late`: a completed report does not become a draft again.
+ * `late`: it does not take the place of what is known (`takesPlace`). A final report grows with its results, so an amended or appended one
+ * is compared as a final one; only a corrected one is corrected.
  */
-export function nextStatus(held: string | undefined, stated: string, change: ContentChange): { status: string } | 'late' {
-	if (held === undefined || !isCompleted(held)) return { status: stated };
-	if (isWithdrawn(stated)) return { status: 'entered-in-error' };
-	if (!isCompleted(stated)) return 'late';
-	if (stated !== 'final') return { status: stated };
-	if (change === 'none') return { status: held };
+export function nextStatus(held: string | undefined, stated: string, change: ContentChange, age: Age): { status: string } | 'late' {
+	if (held === undefined) return { status: stated };
+	const isRepeat = isCompleted(held) && stated === 'final';
+	if (isRepeat && change === 'none') return { status: held };
+	if (isRepeat && change === 'added' && held === 'corrected' && age !== 'older') return { status: held };
+	if (!takesPlace(isCompleted(held) && held !== 'corrected' ? 'final' : held, stated, age)) return 'late';
+	if (isWithdrawn(stated)) return { status: isCompleted(held) || held === 'entered-in-error' ? 'entered-in-error' : stated };
+	if (!isRepeat) return { status: stated };
 	return { status: change === 'added' ? 'appended' : 'amended' };
 }

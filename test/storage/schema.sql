@@ -198,6 +198,8 @@ create table diagnostic_report (
 	study_uid text,
 	accession_number text,
 	filler_number text,
+	sent_at text,
+	origin text,
 	PRIMARY KEY (site_id, id)
 ) with (fillfactor=90, toast_tuple_target=8160);
 
@@ -475,6 +477,7 @@ create table observation (
 	effective_start timestamp with time zone,
 	effective_end timestamp with time zone,
 	given_id text,
+	sent_at text,
 	PRIMARY KEY (site_id, id)
 ) with (fillfactor=90, toast_tuple_target=8160);
 

@@ -2,7 +2,7 @@ import type { JsonObject } from '#core/json.ts';
 import { codedRow } from '../chart.ts';
 import { type Bounds, instantBounds, periodBounds } from '../date.ts';
 import { asObject, asText } from '../elements.ts';
-import { encounterLink, statedEncounter } from '../links.ts';
+import { encounterLink, sentLink, statedEncounter } from '../links.ts';
 import { defineResource, readInteractions, writeInteractions } from '../resource.ts';
 import {
 	codeColumn,
@@ -35,7 +35,7 @@ export const observation = defineResource({
 			row: (resource) => codedRow(resource, 'effective', 'issued'),
 		},
 	},
-	links: [encounterLink, { name: 'order_key', sqlType: 'uuid' }, { name: 'item_key', sqlType: 'uuid' }],
+	links: [encounterLink, { name: 'order_key', sqlType: 'uuid' }, { name: 'item_key', sqlType: 'uuid' }, sentLink],
 	statedLinks: statedEncounter,
 	columns: [
 		codeColumn('status', 'unknown'),

@@ -1,4 +1,5 @@
 import { Failure } from '#core/failure.ts';
+import { toInstant } from '#fhir/mapping/timestamp.ts';
 import type { Change } from '#record/kinds/index.ts';
 import type { PatientChange } from '#record/kinds/patient.ts';
 import type { Message, Segment } from '../message.ts';
@@ -19,7 +20,8 @@ export const oruR01: Hl7v2Event = { messageType: 'ORU^R01', always: true, effect
 function results(message: Message, context: Context): Change[] {
 	requirePid(message);
 	refuseTooMany(message, context);
-	const reading = new ResultReading(context, sendingApplication(message));
+	const sent = toInstant(message.first('MSH')?.text(7) ?? '', context.zone);
+	const reading = new ResultReading(context, sendingApplication(message), sent);
 	for (const segment of message.segments) reading.take(segment);
 	return reading.end();
 }
@@ -36,6 +38,7 @@ function refuseTooMany(message: Message, context: Context): void {
 class ResultReading {
 	readonly #context: Context;
 	readonly #sender: string;
+	readonly #sent: string | undefined;
 	readonly #changes: Change[] = [];
 	readonly #ordinals: Ordinals = new Map();
 	#pid: Segment | undefined;
@@ -45,9 +48,10 @@ class ResultReading {
 	#orc: Segment | undefined;
 	#group: ObservationGroup | undefined;
 
-	constructor(context: Context, sender: string) {
+	constructor(context: Context, sender: string, sent: string | undefined) {
 		this.#context = context;
 		this.#sender = sender;
+		this.#sent = sent;
 	}
 
 	take(segment: Segment): void {
@@ -129,7 +133,10 @@ class ResultReading {
 	}
 
 	#closeGroup(): void {
-		if (this.#group && this.#patient) this.#changes.push(...this.#group.changes(this.#patient.ref, this.#encounter, this.#ordinals));
+		if (this.#group && this.#patient) {
+			const owner = { patient: this.#patient.ref, encounter: this.#encounter, ordinals: this.#ordinals, sent: this.#sent };
+			this.#changes.push(...this.#group.changes(owner));
+		}
 		this.#group = undefined;
 	}
 

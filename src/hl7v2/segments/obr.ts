@@ -10,6 +10,7 @@ import type { Context } from './context.ts';
 import { codeableConcept } from './datatypes/cwe.ts';
 import { type EntityIdentifier, entityIdentifier, typedIdentifier } from './datatypes/ei.ts';
 import { orderKeyOf } from './order-number.ts';
+import type { Ordinals } from './ordinals.ts';
 
 /** The facts of the order that apply to each of its observations. */
 export interface OrderContext {
@@ -31,6 +32,16 @@ export interface OrderContext {
 	basedOn: Reference[] | undefined;
 	/** OBR-25: for an OBX without OBX-11. */
 	resultStatus: string;
+}
+
+/** The facts of the message to which a group belongs. */
+export interface GroupOwner {
+	patient: number;
+	encounter: number | undefined;
+	/** Counts through the whole message. */
+	ordinals: Ordinals;
+	/** MSH-7 as a FHIR instant. */
+	sent: string | undefined;
 }
 
 /** An order is begun by ORC, by OBR, or by ORC and the OBR behind it. `sender`: see sendingApplication. */

@@ -6,10 +6,10 @@ import type { ObservationChange } from '#record/kinds/observation.ts';
 import type { Segment } from '../message.ts';
 import { type Context, nameOf } from './context.ts';
 import { annotation } from './nte.ts';
-import type { OrderContext } from './obr.ts';
+import type { GroupOwner, OrderContext } from './obr.ts';
 import { type Observed, readObx } from './obx.ts';
 import { joinedText } from './obx-value.ts';
-import { numbered, type Ordinals } from './ordinals.ts';
+import { numbered } from './ordinals.ts';
 import type { ReportReading } from './report.ts';
 
 /** The observations of one order (or of a patient, before the first order), with their dependent segments. */
@@ -83,8 +83,8 @@ export class ObservationGroup {
 		}
 	}
 
-	/** Returns the group's changes; `ordinals` counts through the whole message. */
-	changes(patient: number, encounter: number | undefined, ordinals: Ordinals): (ObservationChange | DiagnosticReportChange)[] {
+	/** Returns the group's changes. */
+	changes({ patient, encounter, ordinals, sent }: GroupOwner): (ObservationChange | DiagnosticReportChange)[] {
 		this.#giveNotesToFirst();
 		const { order } = this.#order;
 		const items = this.#observed.map(({ item }) => numbered(item, order ? `${order.system}|${order.value}` : '', ordinals));
@@ -97,13 +97,14 @@ export class ObservationGroup {
 				...(encounter === undefined ? {} : { encounter }),
 				...(order === undefined ? {} : { order }),
 				item: items[index] ?? '',
+				sent,
 				resource: blankless(resource),
 				...(listed === undefined ? {} : { members: listed }),
 				...(statusOnly ? { statusOnly } : {}),
 				sequence: obx.sequence,
 			};
 		});
-		const report = this.#report?.change({ observed: this.#observed, items, patient, encounter, ordinals });
+		const report = this.#report?.change({ observed: this.#observed, items, patient, encounter, ordinals, sent });
 		return report ? [...changes, report] : changes;
 	}
 

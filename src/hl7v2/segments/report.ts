@@ -10,17 +10,14 @@ import type { Segment } from '../message.ts';
 import { attachmentUrl } from './attachment.ts';
 import { type Context, keyLengthMax } from './context.ts';
 import { type EntityIdentifier, typedIdentifier } from './datatypes/ei.ts';
-import { namedPerson, type OrderContext } from './obr.ts';
+import { type GroupOwner, namedPerson, type OrderContext } from './obr.ts';
 import type { Observed } from './obx.ts';
 import { numbered, type Ordinals } from './ordinals.ts';
 
-interface Group {
+interface Group extends GroupOwner {
 	observed: readonly Observed[];
 	/** The item of each observation within the order. */
 	items: readonly string[];
-	patient: number;
-	encounter: number | undefined;
-	ordinals: Ordinals;
 }
 
 /** Converts an OBR to DiagnosticReport (v2-to-FHIR guide, OBR[DiagnosticReport]), with the OBX after it and the names of its study. */
@@ -49,7 +46,7 @@ export class ReportReading {
 	}
 
 	/** Undefined when the OBR states neither the subject of the report nor a result. */
-	change({ observed, items, patient, encounter, ordinals }: Group): DiagnosticReportChange | undefined {
+	change({ observed, items, patient, encounter, ordinals, sent }: Group): DiagnosticReportChange | undefined {
 		const { order, filler, code } = this.#order;
 		if (code === undefined && observed.length === 0) return undefined;
 		const uid = this.#studyUid ?? statedUid(observed);
@@ -64,6 +61,7 @@ export class ReportReading {
 			observations: { ...(order === undefined ? {} : { order }), items },
 			status: this.#status(),
 			resource: this.#resource(observed, isImaging ? accession : undefined, isImaging),
+			sent,
 			study: { uid, accession, filler: filler?.value },
 			sequence: this.#obr.sequence,
 		};

@@ -36,6 +36,16 @@ export class Orders {
 		return id === undefined ? undefined : this.#rows.row('Observation', id);
 	}
 
+	/** Returns the observations of an order with their items. */
+	itemsOf(orderKey: string): [item: string, row: Row][] {
+		const found: [string, Row][] = [];
+		for (const [item, id] of this.#orders.get(orderKey) ?? []) {
+			const row = this.#rows.row('Observation', id);
+			if (row) found.push([item, row]);
+		}
+		return found;
+	}
+
 	put(orderKey: string, item: string, row: Row): void {
 		const { undo } = this.#rows;
 		this.#rows.put(row);

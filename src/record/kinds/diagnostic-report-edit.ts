@@ -82,10 +82,17 @@ function added(context: ApplyContext, { patch }: DiagnosticReportEditChange, { s
 			study_uid: studyUid,
 			accession_number: null,
 			filler_number: null,
+			sent_at: null,
+			origin: 'person',
 		},
 	});
 	context.changed.push(row);
 	return row;
+}
+
+/** Release 0.1.0 noted no origin; a draft of its has not been changed since. */
+function isBegunHere({ links, source }: Row): boolean {
+	return links['origin'] === 'person' || ((links['origin'] ?? null) === null && source === 'urn:tributary:administration:report');
 }
 
 function changed(context: ApplyContext, { patch }: DiagnosticReportEditChange, { operation, id }: Edit<'complete' | 'amend'>): Row {
@@ -95,6 +102,7 @@ function changed(context: ApplyContext, { patch }: DiagnosticReportEditChange, {
 	const { status } = resource;
 	if (isWithdrawn(status)) throw new Failure('business-rule', `the report is ${status === 'cancelled' ? 'cancelled' : 'withdrawn'}`);
 	if (operation === 'complete') {
+		if (!isBegunHere(held)) throw new Failure('business-rule', 'the report came with a message; the system that sent it completes it');
 		if (isCompleted(status)) throw new Failure('conflict', 'the report is completed already; a change to it is an amendment');
 		resource['status'] = 'final';
 	} else if (isCompleted(status)) {

@@ -2,6 +2,7 @@ import { Failure } from '#core/failure.ts';
 import { canonical, type Json, type JsonObject } from '#core/json.ts';
 import { defineChange } from '../apply/change-kind.ts';
 import type { ApplyContext } from '../apply/context.ts';
+import { flagLate, textOf } from '../apply/late-result.ts';
 import type { References } from '../apply/references.ts';
 import { absentStudyReference, studiesNamed, studyReference } from '../apply/report-studies.ts';
 import { revise } from '../apply/revise.ts';
@@ -12,6 +13,8 @@ import { orderKey, orders } from '../holdings/orders.ts';
 import { indexText } from '../index-text.ts';
 import { keyDigest } from '../key-digest.ts';
 import { type ContentChange, isWithdrawn, nextStatus, type StudyNames, wholeOrder } from '../report.ts';
+import { type Age, ageOf } from '../result-precedence.ts';
+import { withdrawObservations } from './observation.ts';
 
 /** A report stated by an OBR and its OBX (HL7 v2.5.1 §7.3.1). The next message about the same order updates it. */
 export interface DiagnosticReportChange {
@@ -33,6 +36,8 @@ export interface DiagnosticReportChange {
 	status: string;
 	/** The whole DiagnosticReport without id, meta, status, subject, encounter, result and imagingStudy. */
 	resource: JsonObject;
+	/** MSH-7 as a FHIR instant. */
+	sent?: string | undefined;
 	study: StudyNames;
 	/** The sequence of the OBR. */
 	sequence: number;
@@ -49,8 +54,7 @@ export const diagnosticReportKind = defineChange<DiagnosticReportChange>({
 });
 
 /**
- * Creates the report of an order, or a new version of it. A completed report never becomes a draft again, and elements that a message omits
- * stay.
+ * Creates the report of an order, or a new version of it, unless the message is late. Elements that a message omits stay.
  */
 function applyDiagnosticReport(context: ApplyContext, change: DiagnosticReportChange, references: References): void {
 	const patient = references.patient(change.patient);
@@ -58,21 +62,45 @@ function applyDiagnosticReport(context: ApplyContext, change: DiagnosticReportCh
 	const known = knownReport(context, change, patient);
 	const held = known && resourceOf(known);
 	const resource = composed(context, change, references, held);
-	const status = nextStatus(held?.['status'] as string | undefined, change.status, contentChange(held, resource));
-	if (status === 'late') {
-		context.flags.push({ code: 'late-report', text: 'OBR-25 states a draft of a report that is completed; the report stays as it is' });
-		return;
-	}
+	const status = nextStatus(
+		held?.['status'] as string | undefined,
+		change.status,
+		contentChange(held, resource),
+		ageOfChange(known, held, change),
+	);
+	if (known && status === 'late') flagLate(context, `OBR[${change.sequence}]`, held?.['status'], change.status, known);
+	if (status === 'late') return;
 	const isWithdrawal = held !== undefined && isWithdrawn(status.status);
+	if (isWithdrawal) withdrawResults(context, change, held, references);
 	const content: JsonObject = isWithdrawal ? { ...held, ...status } : { ...resource, ...status };
-	const text = JSON.stringify(content);
-	const links = linksOf(change, patient, encounter, known);
+	const isSame = held !== undefined && canonical(held) === canonical(content);
+	const text = isSame && known ? known.text : JSON.stringify(content);
+	// The time of the message alone makes no version.
+	const links = { ...linksOf(change, patient, encounter, known), sent_at: (isSame ? known?.links['sent_at'] : change.sent) ?? null };
 	const row = known
-		? revise(context, known, held !== undefined && canonical(held) === canonical(content) ? known.text : text, content, links)
+		? revise(context, known, text, content, links)
 		: newRow(context, { resourceType: 'DiagnosticReport', id: context.newId(), text, resource: content, links });
 	if (row === known) return;
 	if (known === undefined) context.changed.push(row);
 	context.set.of(diagnosticReports).put(row);
+}
+
+/** A report is compared by when its status changed (OBR-22), else by when the message was made. */
+function ageOfChange(known: Row | undefined, held: JsonObject | undefined, { resource, sent }: DiagnosticReportChange): Age {
+	return ageOf(
+		{ reported: textOf(held?.['issued']), sent: textOf(known?.links['sent_at']) },
+		{ reported: textOf(resource['issued']), sent },
+	);
+}
+
+/** A report that is cancelled withdraws its results, except those of which the same message states something else. */
+function withdrawResults(context: ApplyContext, change: DiagnosticReportChange, held: JsonObject, references: References): void {
+	const { order, items } = change.observations;
+	if (order === undefined) return;
+	const key = orderKey(order);
+	const named = new Set(((held['result'] ?? []) as JsonObject[]).map(({ reference }) => reference));
+	for (const item of items) named.delete(`Observation/${references.observationId(context, item, key)}`);
+	withdrawObservations(context, key, named, change.sent);
 }
 
 const wholeOrderKey = keyDigest(wholeOrder);
@@ -140,6 +168,7 @@ function linksOf({ key, study }: DiagnosticReportChange, patient: Row, encounter
 		order_key: key === undefined ? null : orderKey(key.order),
 		study_uid: study.uid ?? kept?.['study_uid'] ?? null,
 		accession_number: cut(study.accession) ?? kept?.['accession_number'] ?? null,
+		origin: kept?.['origin'] ?? null,
 		filler_number: cut(study.filler) ?? kept?.['filler_number'] ?? null,
 	};
 }

@@ -1,12 +1,15 @@
 import { Failure } from '#core/failure.ts';
-import type { JsonObject } from '#core/json.ts';
+import type { Json, JsonObject } from '#core/json.ts';
 import { defineChange } from '../apply/change-kind.ts';
 import type { ApplyContext } from '../apply/context.ts';
+import { flagLate, textOf } from '../apply/late-result.ts';
 import type { References } from '../apply/references.ts';
 import { revise } from '../apply/revise.ts';
 import { newRow, type Row, referenceTo, resourceOf } from '../apply/rows.ts';
 import { orderKey, orders } from '../holdings/orders.ts';
 import { keyDigest } from '../key-digest.ts';
+import { isWithdrawn } from '../report.ts';
+import { ageOf, isReported, type StatedTimes, takesPlace } from '../result-precedence.ts';
 
 export interface ObservationChange {
 	kind: 'observation';
@@ -19,9 +22,11 @@ export interface ObservationChange {
 	item: string;
 	/** The whole Observation without id, meta, subject, encounter and hasMember. */
 	resource: JsonObject;
+	/** MSH-7 as a FHIR instant. */
+	sent?: string | undefined;
 	/** Items of the same order in this message that this observation lists as `hasMember`. */
 	members?: string[];
-	/** The message carries a new status and no value (OBX-11 D, U, W). A known observation keeps everything else. */
+	/** The message carries a new status and no value (OBX-11 D, U, W, X). A known observation keeps everything else. */
 	statusOnly?: true;
 	sequence: number;
 }
@@ -42,13 +47,21 @@ function applyObservation(context: ApplyContext, change: ObservationChange, refe
 	if (key !== undefined) refuseForeignOrder(context.set.of(orders).anyOf(key), change, patient);
 	const item = keyDigest(change.item);
 	const known = key === undefined ? undefined : context.set.of(orders).observation(key, item);
-	const resource = known && change.statusOnly ? restated(known, change) : completed(context, change, references, key);
+	const held = known && resourceOf(known);
+	if (known && held && isLate(known, held, change)) {
+		flagLate(context, `OBX[${change.sequence}]`, held['status'], change.resource['status'], known);
+		return;
+	}
+	const isRestated = change.statusOnly === true || (held !== undefined && isCancelled(held, change));
+	const resource = held && isRestated ? restated(held, change) : completed(context, change, references, key);
 	const text = JSON.stringify(resource);
 	const links = {
 		patient_id: patient.id,
-		encounter_id: encounter?.id ?? (change.statusOnly ? known?.links['encounter_id'] : undefined) ?? null,
+		encounter_id: encounter?.id ?? (isRestated ? known?.links['encounter_id'] : undefined) ?? null,
 		order_key: key ?? null,
 		item_key: key === undefined ? null : item,
+		// The time of the message alone makes no version.
+		sent_at: (text === known?.text ? known.links['sent_at'] : change.sent) ?? null,
 	};
 	const row = known
 		? revise(context, known, text, resource, links)
@@ -76,11 +89,45 @@ function completed(context: ApplyContext, change: ObservationChange, references:
 	return resource;
 }
 
+function isLate(known: Row, held: JsonObject, { resource, sent }: ObservationChange): boolean {
+	const age = ageOf(timesOf(held, known.links['sent_at']), timesOf(resource, sent));
+	return !takesPlace(held['status'], resource['status'], age);
+}
+
+function timesOf(resource: JsonObject, sent: unknown): StatedTimes {
+	const { effectiveDateTime, effectivePeriod, issued } = resource;
+	const { start } = (effectivePeriod ?? {}) as JsonObject;
+	return { observed: textOf(effectiveDateTime ?? start), reported: textOf(issued), sent: textOf(sent) };
+}
+
+/** Tells whether the message cancels (OBX-11 X or N, without a value) what was reported before. Then that is withdrawn and stays to be read. */
+function isCancelled(held: JsonObject, { resource }: ObservationChange): boolean {
+	return resource['status'] === 'cancelled' && resource['dataAbsentReason'] !== undefined && isReported(held['status']);
+}
+
+/** Withdraws the observations of an order that a report named, because the report is cancelled (OBR-25 X). */
+export function withdrawObservations(
+	context: ApplyContext,
+	key: string,
+	named: ReadonlySet<Json | undefined>,
+	sent: string | undefined,
+): void {
+	const held = context.set.of(orders);
+	for (const [item, row] of held.itemsOf(key)) {
+		if (!named.has(referenceTo(row))) continue;
+		const resource = resourceOf(row);
+		if (isWithdrawn(resource['status'])) continue;
+		resource['status'] = isReported(resource['status']) ? 'entered-in-error' : 'cancelled';
+		delete resource['_status'];
+		const links = { ...row.links, sent_at: sent ?? row.links['sent_at'] ?? null };
+		held.put(key, item, revise(context, row, JSON.stringify(resource), resource, links));
+	}
+}
+
 /** Returns the stored result with the new status, because the message only withdraws or confirms it. */
-function restated(known: Row, change: ObservationChange): JsonObject {
-	const resource = resourceOf(known);
+function restated(resource: JsonObject, change: ObservationChange): JsonObject {
 	const { status, _status } = change.resource;
-	if (status !== undefined) resource['status'] = status;
+	if (status !== undefined) resource['status'] = status === 'cancelled' && isReported(resource['status']) ? 'entered-in-error' : status;
 	if (_status === undefined) delete resource['_status'];
 	else resource['_status'] = _status;
 	return resource;

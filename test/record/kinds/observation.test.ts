@@ -54,7 +54,7 @@ describe('an observation', () => {
 		['a withdrawal', { status: 'entered-in-error' }, { status: 'entered-in-error', valueString: 'value of GLU' }],
 		[
 			'a status that has no code',
-			{ _status: { extension: [{ url: 'u' }] } },
+			{ status: 'final', _status: { extension: [{ url: 'u' }] } },
 			{ status: 'final', _status: { extension: [{ url: 'u' }] }, valueString: 'value of GLU' },
 		],
 	] as [string, JsonObject, JsonObject][]) {
