@@ -8,11 +8,12 @@ import { applyChangeSet } from '#record/apply/apply.ts';
 import type { ApplyContext } from '#record/apply/context.ts';
 import { SiteKeys } from '#record/apply/site-keys.ts';
 import type { WorkingSet } from '#record/apply/working-set.ts';
+import { kindOf } from '#record/kinds/index.ts';
 import type { DeliveryLimits } from '#record/limits.ts';
 import type { ResourceType } from '#record/table-shape.ts';
 import type { BulkConnection } from '#storage/bulk-connection.ts';
 import type { WorkerDatabase } from '#storage/database.ts';
-import { findMissingPatients, importRows } from '#storage/import-rows.ts';
+import { checkPatients, importRows } from '#storage/import-rows.ts';
 import { ReadSet } from '#storage/read-set.ts';
 import { checkCommitted } from '#storage/sqlstate.ts';
 import { plainArray } from '#storage/statement.ts';
@@ -210,9 +211,9 @@ class ChunkWriting {
 	async #write(connection: BulkConnection, lines: readonly ChunkLine[]): Promise<Settled> {
 		const { siteId, id } = this.#task.job;
 		const settled: Settled = { counts: {}, refused: [], waiting: [] };
-		const present = await this.#presentOf(connection, lines, settled);
+		const { present, merged } = await this.#presentOf(connection, lines, settled);
 		const { readSet, writeSet, options } = this.#importing;
-		const sets = await readSet.read(connection, new Map([[siteId, keysOf(present)]]));
+		const sets = await readSet.read(connection, new Map([[siteId, keysOf(present, merged)]]));
 		const set = sets.get(siteId);
 		if (set === undefined) throw new Error('the site of an import was not read');
 		const written = { source: `urn:tributary:import:${id}`, lastUpdated: new Date(options.clock.nowMs()).toISOString() };
@@ -222,11 +223,15 @@ class ChunkWriting {
 		return settled;
 	}
 
-	/** Returns the lines whose patients exist. Some of the others may wait. */
-	async #presentOf(connection: BulkConnection, lines: readonly ChunkLine[], settled: Settled): Promise<ChunkLine[]> {
+	/** Returns the lines whose patients exist, and which of these were merged. Some of the other lines may wait. */
+	async #presentOf(
+		connection: BulkConnection,
+		lines: readonly ChunkLine[],
+		settled: Settled,
+	): Promise<{ present: ChunkLine[]; merged: ReadonlySet<string> }> {
 		const { job, part, expected } = this.#task;
 		const named = new Set(lines.flatMap(({ patients }) => patients.map(({ rowId }) => rowId)));
-		const missing = await findMissingPatients(connection, job.siteId, [...named]);
+		const { missing, merged } = await checkPatients(connection, job.siteId, [...named]);
 		const [present, blocked] = withPatients(lines, missing, new Set(expected));
 		for (const { line, range, rowId = '', patients } of blocked) {
 			const absent = patients.filter((patient) => missing.has(patient.rowId));
@@ -236,12 +241,12 @@ class ChunkWriting {
 				settled.refused.push(lineOutcome(line, unknownPatient(absent.map(({ expression }) => expression))));
 			}
 		}
-		return present;
+		return { present, merged };
 	}
 }
 
 /** Separates the lines whose patients are in the record, in these lines, or expected, from all others. */
-export function withPatients<L extends Pick<ChunkLine, 'change' | 'rowId' | 'patients'>>(
+export function withPatients<L extends Pick<ChunkLine, 'change' | 'rowId' | 'patients' | 'checkReferences'>>(
 	lines: readonly L[],
 	missing: ReadonlySet<string>,
 	expected: ReadonlySet<string>,
@@ -252,7 +257,10 @@ export function withPatients<L extends Pick<ChunkLine, 'change' | 'rowId' | 'pat
 		const own = new Set(present.filter(({ change }) => change.resourceType === 'Patient').map(({ rowId }) => rowId));
 		const isThere = (rowId: string) => !missing.has(rowId) || own.has(rowId) || expected.has(rowId);
 		const staying: L[] = [];
-		for (const line of present) (line.patients.every(({ rowId }) => isThere(rowId)) ? staying : blocked).push(line);
+		for (const line of present) {
+			const isPresent = !line.checkReferences || line.patients.every(({ rowId }) => isThere(rowId));
+			(isPresent ? staying : blocked).push(line);
+		}
 		if (staying.length === present.length) return [present, blocked];
 		present = staying;
 	}
@@ -268,9 +276,10 @@ function unknownPatient(expressions: readonly string[]): Failure {
 	});
 }
 
-function keysOf(lines: readonly ChunkLine[]): SiteKeys {
+function keysOf(lines: readonly ChunkLine[], merged: ReadonlySet<string>): SiteKeys {
 	const keys = new SiteKeys();
-	for (const { change, rowId } of lines) if (rowId !== undefined) keys.addRow(change.resourceType, rowId);
+	for (const { change } of lines) kindOf(change).keys(change, keys, [change]);
+	for (const rowId of merged) keys.addRow('Patient', rowId);
 	return keys;
 }
 

@@ -1,10 +1,11 @@
 import { Failure, type FailureIssue, failureCodes } from '#core/failure.ts';
-import type { JsonObject } from '#core/json.ts';
+import { copyJson, type JsonObject } from '#core/json.ts';
 import { definitionOf } from '#fhir/resources/index.ts';
 import { parseResourceJson } from '#fhir/validation/json.ts';
 import { contentOf } from '#fhir/write/content.ts';
 import { linksOf } from '#fhir/write/links.ts';
 import { patientReferences, resolveReferences } from '#fhir/write/references.ts';
+import type { MergedReferences } from '#record/delivery.ts';
 import type { PatientReference, ResourceChange } from '#record/kinds/resource.ts';
 import { rowIdOf } from '#record/row-id.ts';
 
@@ -15,8 +16,10 @@ export interface ReadLine {
 	change: ResourceChange;
 	/** The row id of the resource; undefined when the service assigns the id. */
 	rowId: string | undefined;
-	/** Patients that must exist. */
+	/** Patients to which it refers. */
 	patients: readonly PatientReference[];
+	/** True when they must exist. */
+	checkReferences: boolean;
 }
 
 export interface LineSettings {
@@ -24,6 +27,8 @@ export interface LineSettings {
 	repetitionsMax: number;
 	/** True when a Patient in a reference must exist. */
 	checkReferences: boolean;
+	/** See FhirPolicy. */
+	mergedReferences?: MergedReferences | undefined;
 	/** FHIR base URL of this service without a trailing slash. */
 	base: string;
 }
@@ -54,6 +59,7 @@ export function readLine(bytes: Buffer, line: number, settings: LineSettings): R
 	for (const attachment of definition.attachments(resource)) relateToBase(attachment, settings.base);
 	resolveReferences(definition.type, resource, new Map(), settings.checkReferences);
 	const id = typeof given['id'] === 'string' ? given['id'] : undefined;
+	const patients = patientReferences(definition.type, resource);
 	const change: ResourceChange = {
 		kind: 'resource',
 		resourceType: definition.type,
@@ -66,11 +72,15 @@ export function readLine(bytes: Buffer, line: number, settings: LineSettings): R
 		ifNoneMatch: false,
 		mayCreate: true,
 		checkReferences: false,
+		mergedReferences: settings.mergedReferences,
 		patients: [],
-		compose: (held) => ({ resource, meta, source, links: linksOf(definition, resource, held), patients: [] }),
+		compose: (held, resolved) => {
+			const written = resolved.size === 0 ? resource : copyJson(resource);
+			if (resolved.size > 0) resolveReferences(definition.type, written, resolved, settings.checkReferences);
+			return { resource: written, meta, source, links: linksOf(definition, written, held), patients };
+		},
 	};
-	const patients = settings.checkReferences ? patientReferences(definition.type, resource) : [];
-	return { line, change, rowId: id === undefined ? undefined : rowIdOf(id), patients };
+	return { line, change, rowId: id === undefined ? undefined : rowIdOf(id), patients, checkReferences: settings.checkReferences };
 }
 
 /** Restores the URLs of Binary attachments, which an export of this service made absolute, so that it can be imported unchanged. */

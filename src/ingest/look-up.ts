@@ -3,7 +3,7 @@ import { resourceOf } from '#record/apply/rows.ts';
 import { SiteKeys } from '#record/apply/site-keys.ts';
 import type { ResourceChange } from '#record/kinds/resource.ts';
 import { rowIdOf } from '#record/row-id.ts';
-import { matchingIds } from '#storage/condition.ts';
+import { matchesOf } from '#storage/condition.ts';
 import type { Connection } from '#storage/connection.ts';
 import type { ReadSet } from '#storage/read-set.ts';
 import { changeSetOf, type Prepared } from './prepared.ts';
@@ -21,7 +21,7 @@ export async function lookUp(message: Prepared, connection: Connection, readSet:
 			const conditions = change.condition ? [change.condition, ...change.references] : change.references;
 			await Promise.all(
 				conditions.map(async (condition) => {
-					condition.matched = await matchingIds(connection, siteId, condition.plan);
+					condition.matched = await matchesOf(connection, siteId, condition.plan);
 				}),
 			);
 			if (change.interaction === 'patch') change.patients = await patchedPatients(change, siteId, connection, readSet);

@@ -27,7 +27,12 @@ export interface FhirPolicy {
 	updateCreates: boolean;
 	/** `Patient/<id>` in a resource must exist. */
 	checkReferences: boolean;
+	/** Absent: `follow`. */
+	mergedReferences?: MergedReferences | undefined;
 }
+
+/** What happens to a FHIR resource whose patient was merged: it is written under the survivor, or refused. */
+export type MergedReferences = 'follow' | 'refuse';
 
 interface AnyDelivery {
 	/** The message's id in the message log. It stays the same when a batch is tried again. */

@@ -1,6 +1,6 @@
 import { newId } from '#core/id.ts';
 import type { Connection } from './connection.ts';
-import { findMissingPatients } from './import-rows.ts';
+import { checkPatients } from './import-rows.ts';
 import { deleteOldJobs, interruptJobsOfNode, interruptSilentJobs, listJobsOfNode } from './statements/administrative/bulk-jobs.ts';
 import { advanceJob, auditJob, deleteJob, finishJob, insertJob, readJob } from './statements/bulk-job.ts';
 
@@ -124,7 +124,7 @@ export class BulkJobTable {
 	/** Returns the row ids that belong to no patient of the site. */
 	async missingPatients(siteId: string, rowIds: readonly string[]): Promise<Set<string>> {
 		await this.#connection.open();
-		return findMissingPatients(this.#connection, siteId, rowIds);
+		return (await checkPatients(this.#connection, siteId, rowIds)).missing;
 	}
 
 	async idsOf(nodeId: string): Promise<Set<string>> {

@@ -1,5 +1,5 @@
 import type { Row } from '#record/apply/rows.ts';
-import { WorkingSet } from '#record/apply/working-set.ts';
+import { type Recording, WorkingSet } from '#record/apply/working-set.ts';
 import { identityDoubts } from '#record/holdings/identity-doubts.ts';
 import { patientIdentifiers } from '#record/holdings/patient-identifiers.ts';
 import type { ResourceType } from '#record/table-shape.ts';
@@ -8,7 +8,7 @@ import type { StatementRunner } from './connection.ts';
 import { copyIdentifiers, copyResources } from './copy-rows.ts';
 import type { TableShapes } from './resource-rows.ts';
 import { plainArray } from './statement.ts';
-import { missingPatients } from './statements/missing-patients.ts';
+import { unusablePatients } from './statements/unusable-patients.ts';
 import type { WriteSet } from './write-set.ts';
 
 /** Writes a chunk's changes to its site's working set: new resources by COPY, new versions of known ones by statement. */
@@ -37,15 +37,27 @@ export async function importRows(
 		identifiers.delete(row.id);
 	}
 	for (const doubt of set.held(identityDoubts)?.recorded.values() ?? []) revised.of(identityDoubts).record(doubt);
+	const copied = new WorkingSet();
+	for (const recording of set.recordings) (isFresh(recording, fresh) ? copied : revised).record(recording);
 	await writeSet.write(connection, new Map([[siteId, revised]]), written.source, written.lastUpdated);
 	const copies = [...fresh].map(([type, rows]) => copyResources(shapes[type], siteId, rows));
 	if (identifiers.size > 0) copies.push(copyIdentifiers(siteId, identifiers));
 	for (const { text, rows } of copies) await connection.copyIn(text, rows);
+	if (copied.recordings.length > 0) await writeSet.write(connection, new Map([[siteId, copied]]), written.source, written.lastUpdated);
 }
 
-/** Returns the row ids that belong to no patient of the site. */
-export async function findMissingPatients(connection: StatementRunner, siteId: string, rowIds: readonly string[]): Promise<Set<string>> {
-	if (rowIds.length === 0) return new Set();
-	const rows = await connection.run(missingPatients, [siteId, plainArray(rowIds)]);
-	return new Set(rows.map(([id]) => id as string));
+function isFresh({ row }: Recording, fresh: ReadonlyMap<ResourceType, readonly Row[]>): boolean {
+	return fresh.get(row.resourceType)?.some(({ id }) => id === row.id) ?? false;
+}
+
+/** Tells which row ids belong to no patient of the site, and which to one that was merged into another. */
+export async function checkPatients(
+	connection: StatementRunner,
+	siteId: string,
+	rowIds: readonly string[],
+): Promise<Record<'missing' | 'merged', Set<string>>> {
+	const rows = rowIds.length === 0 ? [] : await connection.run(unusablePatients, [siteId, plainArray(rowIds)]);
+	const [missing, merged] = [new Set<string>(), new Set<string>()];
+	for (const [id, isMerged] of rows) (isMerged === 't' ? merged : missing).add(id as string);
+	return { missing, merged };
 }

@@ -1,4 +1,5 @@
 import type { Holding } from '#record/apply/holding.ts';
+import type { Row } from '#record/apply/rows.ts';
 import type { SiteKeys } from '#record/apply/site-keys.ts';
 import { WorkingSet } from '#record/apply/working-set.ts';
 import type { ResourceType } from '#record/table-shape.ts';
@@ -68,6 +69,16 @@ export class Reading {
 		const types = new Set<ResourceType>();
 		for (const { ids } of this.#keys.values()) for (const type of ids.keys()) types.add(type);
 		return types;
+	}
+
+	/** Yields the rows of a type that are named by their ids and were read. */
+	*rows(type: ResourceType): Generator<{ siteId: string; row: Row }> {
+		for (const [siteId, { ids }] of this.#keys) {
+			for (const id of ids.get(type) ?? []) {
+				const row = this.#set(siteId).row(type, id);
+				if (row !== undefined) yield { siteId, row };
+			}
+		}
 	}
 
 	/** Works like `named`, for the ids of rows of a type. */

@@ -3,7 +3,7 @@ import type { ElementInclusion, Inclusion, PagePosition, SearchPlan } from '#rec
 import type { StoredResource } from '#record/stored-resource.ts';
 import type { ResourceType, TableShape } from '#record/table-shape.ts';
 import type { Cell } from './connection.ts';
-import type { Reader } from './reader.ts';
+import type { Reader, ReadStatement } from './reader.ts';
 import type { Query } from './statements/parameters.ts';
 import {
 	type CompartmentPage,
@@ -152,3 +152,14 @@ export async function readCompartment(
 	const last = shown.at(-1);
 	return { rows: shown.map(rowOf), next: last && Number(last[rowCells]) > shown.length ? (last[rowCells + 1] as string) : undefined };
 }
+
+/** Returns the row id of the patient who replaced the given one, or of that one itself. */
+export async function readSurvivor(reader: Reader, siteId: string, rowId: string): Promise<string> {
+	const [[found] = []] = await reader.run(survivorStatement, [siteId, rowId]);
+	return found ?? rowId;
+}
+
+const survivorStatement: ReadStatement = {
+	name: 'read_survivor',
+	text: 'select s.id from patient s where s.site_id = $1 and s.id = tributary_survivor($1, $2::uuid)',
+};

@@ -8,7 +8,8 @@ const patient = (rowId: string, ...others: string[]) =>
 	({
 		rowId,
 		change: { resourceType: 'Patient' },
-		patients: others.map((other) => ({ rowId: other, expression: '' })),
+		patients: others.map((other) => ({ rowId: other, text: '', expression: '' })),
+		checkReferences: true,
 	}) as unknown as ReadLine;
 
 const ids = (lines: readonly Pick<ReadLine, 'rowId'>[]) => lines.map(({ rowId }) => rowId);

@@ -50,7 +50,8 @@ export function interpretSingle(write: SingleWrite, settings: WriteSettings): Re
 	if (id !== undefined && !isFhirId(id)) throw new Failure('invalid', 'the id in the URL is not a valid resource id');
 	const conditions = { ...preconditionsOf(write), condition: conditionOf(definition, interaction, write, query, settings) };
 	const change = { kind: 'resource' as const, resourceType: definition.type, fullUrl: write.fullUrl, ...conditions };
-	const policy = { mayCreate: settings.policy.updateCreates, checkReferences: settings.policy.checkReferences };
+	const { updateCreates, checkReferences, mergedReferences } = settings.policy;
+	const policy = { mayCreate: updateCreates, checkReferences, mergedReferences };
 	if (interaction === 'patch')
 		return {
 			...change,

@@ -21,9 +21,9 @@ function* referencesIn(value: Json, path: string): Generator<{ holder: JsonObjec
 /** Returns the references of a resource to patients. Each must be a patient of the site. */
 export function patientReferences(type: string, resource: JsonObject): PatientReference[] {
 	const found: PatientReference[] = [];
-	for (const { holder, expression } of referencesIn(resource, type)) {
+	for (const { holder, text, expression } of referencesIn(resource, type)) {
 		const rowId = referencedRow(holder, 'Patient');
-		if (rowId !== null) found.push({ rowId, expression });
+		if (rowId !== null) found.push({ rowId, text, expression });
 	}
 	return found;
 }

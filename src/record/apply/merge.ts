@@ -1,6 +1,7 @@
 import type { JsonObject } from '#core/json.ts';
 import { settleDoubts } from '../identity/doubt.ts';
 import type { Identifier } from '../resource-patch.ts';
+import { rowIdOf } from '../row-id.ts';
 import type { ApplyContext } from './context.ts';
 import { identifierKey, systemOf } from './match-patient.ts';
 import { rewritePatient } from './patient.ts';
@@ -33,6 +34,37 @@ function link(context: ApplyContext, row: Row, other: Row, type: string, element
 	const held = (resource['link'] ?? []) as JsonObject[];
 	const list = [...held, { other: { reference: referenceTo(other) }, type }];
 	return rewritePatient(context, row, resource, { elements: { ...elements, link: list }, parts: {} }, links);
+}
+
+/** Returns the row ids of the patients that a patient says it replaces. */
+export function replacedIn(survivor: Row): string[] {
+	if (!survivor.text.includes('"replaces"')) return [];
+	const links = (resourceOf(survivor)['link'] ?? []) as JsonObject[];
+	return links.flatMap((item) => {
+		const id = item['type'] === 'replaces' ? patientNamed(item) : undefined;
+		return id === undefined ? [] : [rowIdOf(id)];
+	});
+}
+
+function patientNamed(link: JsonObject): string | undefined {
+	const reference = (link['other'] as JsonObject | undefined)?.['reference'];
+	const [, id] = typeof reference === 'string' ? (/^Patient\/([A-Za-z0-9\-.]{1,64})$/.exec(reference) ?? []) : [];
+	return id;
+}
+
+/** Adds the links of merges that a client left out of a survivor: they are the service's. */
+export function withMergeLinks(context: ApplyContext, survivor: Row, resource: JsonObject): JsonObject {
+	const merged = new Set<string>();
+	for (const id of replacedIn(survivor)) {
+		const prior = context.set.row('Patient', id);
+		if (prior?.links['merged_into'] === survivor.id) merged.add(referenceTo(prior));
+	}
+	if (merged.size === 0) return resource;
+	const stated = Array.isArray(resource['link']) ? (resource['link'] as JsonObject[]) : [];
+	for (const item of stated) if (item['type'] === 'replaces') merged.delete(`Patient/${patientNamed(item) ?? ''}`);
+	const held = (resourceOf(survivor)['link'] ?? []) as JsonObject[];
+	const kept = held.filter((item) => item['type'] === 'replaces' && merged.has(`Patient/${patientNamed(item) ?? ''}`));
+	return kept.length === 0 ? resource : { ...resource, link: [...stated, ...kept] };
 }
 
 /** Undoes the merge of `prior` into `survivor`. */

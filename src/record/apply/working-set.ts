@@ -10,12 +10,19 @@ export interface Move {
 	reason: 'merge' | 'unlink';
 }
 
+/** A resource that a client recorded under a merged patient, by the row id of that patient. It belongs to the survivor. */
+export interface Recording {
+	row: Pick<Row, 'resourceType' | 'id'>;
+	patientId: string;
+}
+
 /**
  * The data that a batch has read of one site, with the changes of its messages so far: rows by type, and the holdings. Every change is
  * noted, so that a message that fails halfway is undone completely.
  */
 export class WorkingSet extends HeldRows {
 	readonly moves: Move[] = [];
+	readonly recordings: Recording[] = [];
 	readonly #holdings = new Map<Holding<unknown, unknown>, unknown>();
 
 	/** Runs one message's changes. When it throws, none of them stays. */
@@ -39,5 +46,9 @@ export class WorkingSet extends HeldRows {
 
 	move(move: Move): void {
 		this.undo.push(this.moves, move);
+	}
+
+	record(recording: Recording): void {
+		this.undo.push(this.recordings, recording);
 	}
 }

@@ -2,11 +2,15 @@ import { Failure } from '#core/failure.ts';
 import { canonical, type JsonObject } from '#core/json.ts';
 import { defineChange } from '../apply/change-kind.ts';
 import type { ApplyContext } from '../apply/context.ts';
+import { survivorOf } from '../apply/match-patient.ts';
+import { withMergeLinks } from '../apply/merge.ts';
 import { identifiersOf } from '../apply/patient.ts';
 import { putKeyed } from '../apply/put-keyed.ts';
 import { revise } from '../apply/revise.ts';
-import { fhirIdOf, newRow, type Row, resourceOf } from '../apply/rows.ts';
+import { fhirIdOf, newRow, type Row, referenceTo, resourceOf } from '../apply/rows.ts';
+import type { MergedReferences } from '../delivery.ts';
 import { patientIdentifiers } from '../holdings/patient-identifiers.ts';
+import { writtenPatients } from '../holdings/written-patients.ts';
 import { givenIdOf, rowIdOf } from '../row-id.ts';
 import type { SearchPlan } from '../search-plan.ts';
 import type { ColumnValue, ResourceType } from '../table-shape.ts';
@@ -35,6 +39,8 @@ export interface ResourceChange {
 	mayCreate: boolean;
 	/** True when the patients in `Composed.patients` must exist. */
 	checkReferences: boolean;
+	/** What happens to a resource whose patient was merged: it is written under the survivor, or refused. Absent: `follow`. */
+	mergedReferences?: MergedReferences | undefined;
 	/** Row ids of patients to which the content will refer. For a patch they are filled in during the site's turn. */
 	patients: readonly string[];
 	/**
@@ -48,8 +54,16 @@ export interface Condition {
 	/** The search as the client wrote it. A reference has its type in front. */
 	criteria: string;
 	plan: SearchPlan;
-	/** FHIR ids of the matches, two at most. They are filled in during the site's turn. */
-	matched: readonly string[] | undefined;
+	/** The matches. They are filled in during the site's turn. */
+	matched: Matches | undefined;
+}
+
+/** What a condition matches. Where that is a patient who was merged, the survivor is meant. */
+export interface Matches {
+	/** FHIR ids, two at most. */
+	ids: readonly string[];
+	/** True when a merge led from what the condition matches to the resource. */
+	throughMerge: boolean;
 }
 
 export interface HeldContent {
@@ -73,17 +87,21 @@ export interface Composed {
 
 export interface PatientReference {
 	rowId: string;
+	/** The reference as the client wrote it. */
+	text: string;
 	/** Its place as FHIRPath. */
 	expression: string;
 }
 
 export const resourceKind = defineChange<ResourceChange>({
 	kind: 'resource',
-	keys({ resourceType, id, condition, references, patients }, keys) {
+	keys({ resourceType, interaction, id, condition, references, patients }, keys) {
 		if (id !== undefined) keys.addRow(resourceType, rowIdOf(id));
-		for (const found of condition?.matched ?? []) keys.addRow(resourceType, rowIdOf(found));
-		for (const { plan, matched } of references) for (const found of matched ?? []) keys.addRow(plan.resourceType, rowIdOf(found));
+		for (const found of condition?.matched?.ids ?? []) keys.addRow(resourceType, rowIdOf(found));
+		for (const { plan, matched } of references) for (const found of matched?.ids ?? []) keys.addRow(plan.resourceType, rowIdOf(found));
 		for (const rowId of patients) keys.addRow('Patient', rowId);
+		if (resourceType !== 'Patient' || interaction === 'create') return;
+		for (const written of id === undefined ? (condition?.matched?.ids ?? []) : [id]) keys.of(writtenPatients).add(rowIdOf(written));
 	},
 	needsLookup: ({ condition, references, interaction }) => condition !== undefined || references.length > 0 || interaction === 'patch',
 	apply() {
@@ -127,7 +145,7 @@ function targetOf(context: ApplyContext, change: ResourceChange): Target {
 
 /** Resolves a conditional reference (FHIR R4 §3.1.0.11.2.2). */
 function referenceFound({ plan, matched }: Condition): string {
-	const [found, another] = matched ?? [];
+	const [found, another] = matched?.ids ?? [];
 	if (found === undefined || another !== undefined) {
 		throw new Failure(
 			'precondition-failed',
@@ -154,7 +172,7 @@ function plainTarget(context: ApplyContext, change: ResourceChange): Target {
 
 function conditionalTarget(context: ApplyContext, change: ResourceChange): Target {
 	const { condition, resourceType } = change;
-	const matched = condition?.matched;
+	const matched = condition?.matched?.ids;
 	if (matched === undefined) throw new Error('a condition was not looked up');
 	if (matched.length > 1) throw new Failure('several-matches', 'the condition matches several resources');
 	const [found] = matched;
@@ -204,8 +222,10 @@ function write(context: ApplyContext, { change, held, id, untouched }: Target, r
 		return () => undefined;
 	}
 	const before: HeldContent | undefined = held && { id: fhirIdOf(held), resource: resourceOf(held), meta: held.meta, links: held.links };
-	const composed = change.compose(before, resolved);
-	const { resource, meta, links } = composed;
+	if (held !== undefined) refuseReplaced(context, held);
+	const { composed, recordedUnder } = followed(context, change, before, resolved);
+	const { meta, links } = composed;
+	const resource = held?.resourceType === 'Patient' ? ofSurvivor(context, change, held, composed.resource) : composed.resource;
 	const writing = composed.source === undefined ? context : { ...context, source: composed.source };
 	const row =
 		held === undefined
@@ -213,12 +233,56 @@ function write(context: ApplyContext, { change, held, id, untouched }: Target, r
 			: revised(writing, held, textOf(held, before, resource), composed);
 	if (row !== held) {
 		putKeyed(context.set, row);
+		if (recordedUnder !== undefined) context.set.record({ row, patientId: recordedUnder });
 		if (change.resourceType === 'Patient') {
 			context.set.of(patientIdentifiers).put(row.id, before ? identifiersOf(before.resource) : [], identifiersOf(resource));
 		}
 	}
 	context.results.push({ status: held === undefined ? 201 : 200, row });
 	return () => checkPatients(context, change, composed.patients);
+}
+
+/** A replaced patient must no longer be used (FHIR R4 Patient.link, `replaced-by`). */
+function refuseReplaced({ set }: ApplyContext, held: Row): void {
+	if (held.resourceType !== 'Patient' || typeof held.links['merged_into'] !== 'string') return;
+	const survivor = referenceTo(survivorOf(set, held));
+	throw new Failure('conflict', `the Patient was merged into ${survivor}, which is written in its place`, {
+		location: { expression: 'Patient' },
+	});
+}
+
+/** Composes the content. Where its patient was merged, it is that of the survivor, and the row id of the merged patient is returned. */
+function followed(
+	{ set }: ApplyContext,
+	change: ResourceChange,
+	before: HeldContent | undefined,
+	resolved: ReadonlyMap<string, string>,
+): { composed: Composed; recordedUnder: string | undefined } {
+	const composed = change.compose(before, resolved);
+	const patientId = composed.links['patient_id'];
+	const named = typeof patientId === 'string' ? set.row('Patient', patientId) : undefined;
+	if (named === undefined || typeof named.links['merged_into'] !== 'string') return { composed, recordedUnder: undefined };
+	const survivor = referenceTo(survivorOf(set, named));
+	const references = composed.patients.filter(({ rowId }) => rowId === named.id);
+	if (change.mergedReferences === 'refuse') {
+		throw new Failure('conflict', `the resource refers to a Patient that was merged into ${survivor}`, {
+			location: { expression: references[0]?.expression ?? change.resourceType },
+		});
+	}
+	const led = new Map([...resolved, ...references.map(({ text }): [string, string] => [text, survivor])]);
+	return { composed: change.compose(before, led), recordedUnder: named.id };
+}
+
+/**
+ * Returns what a client writes of a patient, with what belongs to merges: the links to the patients that it replaced. A client that found
+ * it
+ * by the number of such a patient does not know its identifiers, so they stay, as they do where a message comes under that number.
+ */
+function ofSurvivor(context: ApplyContext, { condition }: ResourceChange, held: Row, written: JsonObject): JsonObject {
+	const linked = withMergeLinks(context, held, written);
+	if (condition?.matched?.throughMerge !== true) return linked;
+	const { identifier } = resourceOf(held);
+	return identifier === undefined ? linked : { ...linked, identifier };
 }
 
 /** Unchanged content gets no new version, even if its keys would be different today. */

@@ -1,13 +1,17 @@
+import { replacedIn } from '#record/apply/merge.ts';
 import { fhirIdOf, type Row } from '#record/apply/rows.ts';
 import type { Move } from '#record/apply/working-set.ts';
+import { writtenPatients } from '#record/holdings/written-patients.ts';
 import type { Column, ColumnValue, ResourceType, TableShape } from '#record/table-shape.ts';
-import type { ResourceTables } from '../resource-rows.ts';
+import type { Reading } from '../reading.ts';
+import type { ResourceRows, ResourceTables } from '../resource-rows.ts';
 import { packTexts, plainArray, type Statement, textArray } from '../statement.ts';
 import { insertVersions, keepStoredVersions } from '../statements/keep-versions.ts';
 import { type MoveStatements, moveRows } from '../statements/move-rows.ts';
-import { insertResources, updateResources } from '../statements/write-resources.ts';
+import { insertResources, recordUnder, updateResources } from '../statements/write-resources.ts';
 import type { StoredHolding } from '../stored-holding.ts';
 import type { Writing } from '../writing.ts';
+import { findSurvivors } from './patient-identifiers.ts';
 
 interface SiteRow {
 	siteId: string;
@@ -19,27 +23,37 @@ interface TableStatements {
 	keep: Statement;
 	insert: Statement;
 	update: Statement;
+	record: Statement;
 }
 
 /** Reads rows by their ids, writes them with their earlier versions, and moves them on merges. */
 export function storedResources(tables: ResourceTables): StoredHolding {
 	const statements = new Map(
-		tables
-			.all()
-			.map(({ shape }): [ResourceType, TableStatements] => [
-				shape.resourceType,
-				{ shape, keep: keepStoredVersions(shape), insert: insertResources(shape), update: updateResources(shape) },
-			]),
+		tables.all().map(({ shape }): [ResourceType, TableStatements] => [
+			shape.resourceType,
+			{
+				shape,
+				keep: keepStoredVersions(shape),
+				insert: insertResources(shape),
+				update: updateResources(shape),
+				record: recordUnder(shape),
+			},
+		]),
 	);
 	const moves: Readonly<Record<Move['reason'], readonly MoveStatements[]>> = {
 		merge: moveRows(tables.shapes, 'merge'),
 		unlink: moveRows(tables.shapes, 'unlink'),
 	};
+	const patients = tables.of('Patient');
+	const survivors = findSurvivors(patients);
 	return {
 		async read(reading) {
 			// A resource that is rendered when it is read may be referenced, but no batch changes it.
 			const named = [...reading.types()].map((type) => ({ type, table: tables.find(type) }));
 			await Promise.all(named.map(({ type, table }) => table && reading.addRows(table, reading.ids(type))));
+		},
+		async readBehind(reading) {
+			await Promise.all([readSurvivors(reading, patients, survivors), readReplaced(reading, patients)]);
 		},
 		write(writing) {
 			const changed = changedRows(writing);
@@ -49,6 +63,7 @@ export function storedResources(tables: ResourceTables): StoredHolding {
 				if (table === undefined) throw new Error(`no table is defined for ${type}`);
 				sendTable(writing, table, rows);
 			}
+			sendRecorded(writing, statements);
 		},
 		move(writing, siteId, { from, to, reason }) {
 			const values = [siteId, from.id, to.id, writing.lastUpdated, writing.source, fhirIdOf(from), fhirIdOf(to)];
@@ -58,6 +73,31 @@ export function storedResources(tables: ResourceTables): StoredHolding {
 			}
 		},
 	};
+}
+
+/** Reads the survivors of the patients that are named by their ids. Merges are rare, so mostly nothing is sent. */
+async function readSurvivors(reading: Reading, patients: ResourceRows, survivors: Statement): Promise<void> {
+	const replaced: { siteId: string; by: string }[] = [];
+	for (const { siteId, row } of reading.rows('Patient')) {
+		const by = row.links['merged_into'];
+		if (typeof by === 'string') replaced.push({ siteId, by });
+	}
+	if (replaced.length === 0) return;
+	const named = [plainArray(replaced.map(({ siteId }) => siteId)), plainArray(replaced.map(({ by }) => by))];
+	for (const cells of await reading.run(survivors, named)) reading.setOf(cells).addStored(patients.rowOf(cells));
+}
+
+/** Reads the patients that the written ones say they replace. */
+async function readReplaced(reading: Reading, patients: ResourceRows): Promise<void> {
+	const replaced: { siteId: string; id: string }[] = [];
+	for (const { siteId, set, keys } of reading.naming(writtenPatients)) {
+		for (const written of keys) {
+			const row = set.row('Patient', written);
+			if (row !== undefined) replaced.push(...replacedIn(row).map((id) => ({ siteId, id })));
+		}
+	}
+	if (replaced.length === 0) return;
+	await reading.addRows(patients, [plainArray(replaced.map(({ siteId }) => siteId)), plainArray(replaced.map(({ id }) => id))]);
 }
 
 function changedRows({ sets }: Writing): Map<ResourceType, SiteRow[]> {
@@ -127,6 +167,16 @@ function firstVersion(row: Row): Row {
 	let first = row;
 	while (first.supersedes) first = first.supersedes;
 	return first;
+}
+
+/** Notes the patient under whom a client recorded a resource, where that patient was merged: an unmerge gives the resource back. */
+function sendRecorded(writing: Writing, statements: ReadonlyMap<ResourceType, TableStatements>): void {
+	for (const [siteId, { recordings }] of writing.sets) {
+		for (const { row, patientId } of recordings) {
+			const table = statements.get(row.resourceType);
+			if (table !== undefined) writing.send(table.record, [siteId, row.id, patientId]);
+		}
+	}
 }
 
 function sendIntermediateVersions(writing: Writing, rows: readonly SiteRow[]): void {

@@ -19,7 +19,9 @@ export function conditionOf(clause: Clause, alias: string, parameters: Parameter
 				parameters,
 			);
 		case 'reference':
-			return equalsAny(`${alias}.${clause.column}`, clause.ids, 'uuid', parameters);
+			return clause.column === 'patient_id'
+				? patientCondition(`${alias}.patient_id`, clause.ids, parameters)
+				: equalsAny(`${alias}.${clause.column}`, clause.ids, 'uuid', parameters);
 		case 'string':
 			return anyOf(clause.values.map((value) => `${alias}.${clause.column} like ${parameters.add(pattern(value), 'text')}`));
 		case 'identifier':
@@ -40,7 +42,8 @@ export function conditionOf(clause: Clause, alias: string, parameters: Parameter
 			return `(${conditionOf(clause.clause, alias, parameters)}) is not true`;
 		case 'through': {
 			const target = parameters.alias();
-			return `${alias}.${clause.column} in (select ${target}.${clause.key ?? 'id'} from ${clause.table} ${target} where ${whereOf(clause.clauses, target, parameters)})`;
+			const found = clause.table === 'patient' && clause.key === undefined ? survivorOf(target) : `${target}.${clause.key ?? 'id'}`;
+			return `${alias}.${clause.column} in (select ${found} from ${clause.table} ${target} where ${whereOf(clause.clauses, target, parameters)})`;
 		}
 		case 'referring': {
 			const source = parameters.alias();
@@ -72,6 +75,24 @@ function equalsAny(column: string, values: readonly string[], type: string, para
 	const [first, ...others] = values;
 	if (first === undefined) return 'false';
 	return others.length === 0 ? `${column} = ${parameters.add(first, type)}` : `${column} = any(${parameters.add(values, `${type}[]`)})`;
+}
+
+/** The patient who replaced the one of the row, to the end of the chain of merges, or that one itself. */
+export function survivorOf(alias: string): string {
+	return `case when ${alias}.merged_into is null then ${alias}.id else tributary_survivor(${alias}.site_id, ${alias}.merged_into) end`;
+}
+
+/** Whoever names a patient that was merged means the survivor. The patients are looked up once, whatever the number of rows. */
+function patientCondition(column: string, ids: readonly string[], parameters: Parameters): string {
+	const [first, ...others] = ids;
+	if (first === undefined) return 'false';
+	const alias = parameters.alias();
+	if (others.length === 0) {
+		const id = parameters.add(first, 'uuid');
+		return `${column} = coalesce((select ${survivorOf(alias)} from patient ${alias} where ${alias}.site_id = $1 and ${alias}.id = ${id}), ${id})`;
+	}
+	const named = parameters.add(ids, 'uuid[]');
+	return `${column} = any(${named} || array(select ${survivorOf(alias)} from patient ${alias} where ${alias}.site_id = $1 and ${alias}.id = any(${named}) and ${alias}.merged_into is not null))`;
 }
 
 /** Uses one subquery for all alternatives, because an OR of subqueries would be tried on every row of the site. */

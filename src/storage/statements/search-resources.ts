@@ -2,7 +2,7 @@ import { nilId } from '#core/id.ts';
 import type { Clause, Extent, Inclusion, PagePosition, SearchPlan, SortKey } from '#record/search-plan.ts';
 import { Parameters, type Query } from './parameters.ts';
 import { boundedQuery, innerColumns } from './row-columns.ts';
-import { isWholeDay, whereOf } from './search-conditions.ts';
+import { isWholeDay, survivorOf, whereOf } from './search-conditions.ts';
 
 /**
  * Selects one row more than the page holds, to know whether there is a next page; `found` counts them all. Rows after the one that exceeds
@@ -90,6 +90,29 @@ export function inclusionQuery(siteId: string, inclusion: Inclusion, rowIds: rea
 	const ids = parameters.add(rowIds, 'uuid[]');
 	const forward = `r.id in (select s.${column} from ${table} s where s.site_id = $1 and s.id = any(${ids}))`;
 	return includedRows(parameters, includedTable, way === 'forward' ? forward : `r.${column} = any(${ids})`, bounds);
+}
+
+/** A condition that matches more patients than this matches several, even if one patient has replaced all that were looked at. */
+export const followedPatientsMax = 64;
+
+/**
+ * Selects two of the patients that a condition means, with whether a merge led to them, and how many rows led there. A patient who was
+ * merged
+ * stands for the survivor.
+ */
+export function survivorsQuery(siteId: string, plan: SearchPlan): Query {
+	const parameters = new Parameters(siteId);
+	const where = whereOf(plan.clauses, 'r', parameters);
+	const text = `
+select coalesce(p.given_id, p.id::text), bool_or(m.merged), count(*)
+from (
+	select ${survivorOf('r')} as id, r.merged_into is not null as merged
+	from ${plan.table} r where ${where} limit ${followedPatientsMax}
+) m
+join patient p on p.site_id = $1 and p.id = m.id
+group by p.id, p.given_id
+limit 2`;
+	return parameters.query(text, false);
 }
 
 /** Rows of the given ids. */

@@ -43,3 +43,11 @@ from ${rows(shape)}
 where r.site_id = k.site_id and r.id = k.id`,
 	};
 }
+
+/** Notes under which patient a row was recorded that now belongs to the survivor of a merge. */
+export function recordUnder({ table }: TableShape): Statement {
+	return {
+		name: `record_${table}_under`,
+		text: `update ${table} r set recorded_patient_id = $3::uuid where r.site_id = $1 and r.id = $2::uuid`,
+	};
+}

@@ -67,8 +67,8 @@ async function receiveImport(context: BulkContext, request: StreamedRequest): Pr
 	const mediaType = answerType(request);
 	bodyType(request, ndjsonTypes);
 	if (request.query !== '' && !isLenient(request)) throw new Failure('invalid', 'an import takes no parameters');
-	const { checkReferences } = grant.fhir;
-	const id = await context.bulk.receiveImport(caller, { checkReferences, base: baseOf(request) }, request.body);
+	const { checkReferences, mergedReferences } = grant.fhir;
+	const id = await context.bulk.receiveImport(caller, { checkReferences, mergedReferences, base: baseOf(request) }, request.body);
 	return accepted(request, 'import', id, mediaType);
 }
 

@@ -5,7 +5,7 @@ import type { ResourceDefinition } from '#fhir/resource.ts';
 import { resources } from '#fhir/resources/index.ts';
 import { cursorParameter } from '#fhir/search/result.ts';
 import { rowIdOf } from '#record/row-id.ts';
-import { readCompartment } from '#storage/search.ts';
+import { readCompartment, readSurvivor } from '#storage/search.ts';
 import type { HttpAnswer } from '../http/message.ts';
 import type { Interacting } from './context.ts';
 import { linkTo } from './links.ts';
@@ -24,6 +24,9 @@ export async function everything({ context, request, grant, definition, mediaTyp
 	const id = request.params['id'] ?? '';
 	const patient = await context.reads.read(siteId, definition.table.table, id);
 	if (patient === undefined) throw new Failure('not-found', 'there is no Patient with this id');
+	// What a merge replaced has nothing of its own any more: the survivor is meant.
+	const isReplaced = patient.text.includes('"replaced-by"');
+	const patientId = isReplaced ? await readSurvivor(context.reader, siteId, rowIdOf(id)) : rowIdOf(id);
 	const { count, since, cursor, further, applied } = pageParameters(request.query, context.limits, ['_type']);
 	const types = typesOf(further['_type']);
 	const path = `Patient/${id}/$everything`;
@@ -37,7 +40,7 @@ export async function everything({ context, request, grant, definition, mediaTyp
 		afterId: rowId ?? nilId,
 	};
 	const { entries, next } = await page(context, siteId, types, start, {
-		patientId: rowIdOf(id),
+		patientId,
 		since,
 		count,
 		bytesMax: context.limits.searchBytesMax,

@@ -24,7 +24,11 @@ function change(id: string | undefined, resource: JsonObject, further: Partial<R
 	};
 }
 
-const search = (...matched: string[]): Condition => ({ criteria: 'code=a', plan: { resourceType: 'Procedure' } as never, matched });
+const search = (...matched: string[]): Condition => ({
+	criteria: 'code=a',
+	plan: { resourceType: 'Procedure' } as never,
+	matched: { ids: matched, throughMerge: false },
+});
 const apply = (site: MemorySite, ...changes: ResourceChange[]) =>
 	site.apply({ changes, flags: [] }).results.map(({ status, row }) => [status, row.version]);
 
@@ -107,7 +111,7 @@ describe('what a FHIR client writes', () => {
 
 	test('may refer to a patient that is there, or that the transaction writes, and to no other', () => {
 		const site = new MemorySite();
-		const patients = [{ rowId: rowIdOf('p1'), expression: 'Procedure.subject' }];
+		const patients = [{ rowId: rowIdOf('p1'), text: 'Patient/p1', expression: 'Procedure.subject' }];
 		const about = change(
 			'x1',
 			{},
