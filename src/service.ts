@@ -153,7 +153,8 @@ async function openImaging(
 	const index = instanceIndex({ gateway: shards, clock: systemClock, metrics, defaultAuthority });
 	// A bucket answers too late to be waited for in a transaction.
 	const carriedObjectBytesMax = objectsFolder(config) === undefined ? 0 : config.limits.carriedObjectBytesMax;
-	const limits = { headerBytesMax: config.limits.dicomHeaderBytesMax, carriedObjectBytesMax };
+	const { dicomHeaderBytesMax: headerBytesMax, dimseObjectBytesMax } = config.limits;
+	const limits = { headerBytesMax, dimseObjectBytesMax, carriedObjectBytesMax };
 	return { objects, intake: new InstanceIntake({ objects, index, limits, log }) };
 }
 

@@ -21,7 +21,8 @@ export class DataSetFeed {
 		if (!encoding.deflated) return;
 		this.#inflate = new Inflate((piece) => {
 			this.#inflated += piece.length;
-			if (!this.#walk.feed(piece)) return false;
+			// What follows is inflated elsewhere, where it does not hold up everything else.
+			if (!this.#walk.feed(piece) || this.#walk.isPassing) return false;
 			if (this.#inflated > bytesMax) throw new DataSetError('too-large', 'the elements before the pixel data are too large');
 			return true;
 		});
@@ -30,6 +31,16 @@ export class DataSetFeed {
 	/** As `ElementWalk.offset`; of a deflated data set, in what it inflates to. */
 	get offset(): number {
 		return this.#walk.offset;
+	}
+
+	/** True: the visitor has seen what it wants, and the rest is only walked through. */
+	get isPassing(): boolean {
+		return this.#walk.isPassing;
+	}
+
+	/** Takes the value at hand for fed as far as `most` bytes go; returns how many they were. */
+	passOver(most: number): number {
+		return this.#fault ? most : this.#walk.passOver(most);
 	}
 
 	/** True: wants more. False: the visitor stopped, or there is a fault. The chunk is not kept. */
@@ -52,6 +63,12 @@ export class DataSetFeed {
 			return true;
 		});
 		return this.#fault;
+	}
+
+	/** There is no more to feed, and only a data set that is cut off is a fault. That of a deflated one is not known. */
+	cut(): DataSetFault | undefined {
+		const fault = this.#inflate ? undefined : this.end();
+		return fault?.kind === 'truncated' ? fault : undefined;
 	}
 
 	/** Runs what may find a fault; false when it did, now or before. */

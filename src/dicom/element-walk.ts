@@ -9,6 +9,8 @@ export const wish = {
 	take: 1,
 	/** Nothing from here on. */
 	stop: 2,
+	/** Nothing from here on either, but the walk goes on to the end of the data set, which tells whether it is whole. */
+	pass: 3,
 } as const;
 type Wish = (typeof wish)[keyof typeof wish];
 
@@ -87,6 +89,7 @@ export class ElementWalk {
 	#bytes = 0;
 	#elements = 0;
 	#isStopped = false;
+	#isPassing = false;
 
 	constructor(encoding: Encoding, visitor: DataSetVisitor, limits: WalkLimits) {
 		this.#visitor = visitor;
@@ -98,6 +101,11 @@ export class ElementWalk {
 	/** True: the visitor wants no more. */
 	get isStopped(): boolean {
 		return this.#isStopped;
+	}
+
+	/** True: the visitor has asked for `pass`. */
+	get isPassing(): boolean {
+		return this.#isPassing;
 	}
 
 	/** The distance from the first byte of the data set to the next byte to read; after a stop, to the value of the element of the stop. */
@@ -133,11 +141,28 @@ export class ElementWalk {
 		return !this.#isStopped;
 	}
 
+	/** Takes bytes that would be skipped for fed, at most so many; returns how many they were. */
+	passOver(most: number): number {
+		const count = Math.min(this.#skip, most);
+		this.#skip -= count;
+		this.#base += count;
+		return count;
+	}
+
 	/** The last byte was fed. @throws DataSetError when it ends within an element */
 	end(): void {
 		if (this.#isStopped) return;
-		if (this.#skip > 0 || this.#value || this.#rest) throw new DataSetError('truncated', 'the data set ends within an element');
+		const rest = this.#rest !== undefined && !this.#isPadding(this.#rest);
+		if (this.#skip > 0 || this.#value || rest) throw new DataSetError('truncated', 'the data set ends within an element');
 		if (this.#frames.length > 0) throw new DataSetError('truncated', 'the data set ends within a sequence');
+	}
+
+	/**
+	 * Some writers pad a data set to even length with zeros, which begin no element that may stand at the end. One of odd length was
+	 * not padded: there the zeros are what is left of a header.
+	 */
+	#isPadding(rest: Buffer): boolean {
+		return this.#isPassing && (this.#base + rest.length) % 2 === 0 && rest.every((byte) => byte === 0);
 	}
 
 	/** Passes over what is to be skipped, or collects what is to be taken; where the next header begins. */
@@ -176,6 +201,8 @@ export class ElementWalk {
 	}
 
 	#spend(bytes: number): void {
+		// What is passed over is neither kept nor shown, so it has no bound.
+		if (this.#isPassing) return;
 		this.#bytes += bytes;
 		if (this.#bytes > this.#limits.bytesMax) throw new DataSetError('too-large', 'the elements before the pixel data are too large');
 	}
@@ -257,7 +284,11 @@ export class ElementWalk {
 		this.#elements += 1;
 		this.#spend(headerBytes);
 		const frame = this.#frame;
-		const wanted = frame.isMuted ? wish.skip : this.#visitor.element(tag, vr, length);
+		let wanted: Wish = frame.isMuted || this.#isPassing ? wish.skip : this.#visitor.element(tag, vr, length);
+		if (wanted === wish.pass) {
+			this.#isPassing = true;
+			wanted = wish.skip;
+		}
 		if (wanted === wish.stop) {
 			this.#isStopped = true;
 			return headerBytes;

@@ -52,7 +52,7 @@ class Collector implements DataSetVisitor {
 
 	element(tag: number, vr: string, length: number) {
 		if (this.#sequence !== 0) return this.#inIssuer(tag, vr, length);
-		if (tag > lastWantedTag) return wish.stop;
+		if (tag > lastWantedTag) return wish.pass;
 		if (tag < 0x0004_0000) throw new DataSetError('encoding', 'a command or file meta element lies in the data set');
 		const keyword = keywordOf(tag);
 		if (keyword === undefined || length === 0) return wish.skip;
@@ -161,8 +161,9 @@ function attributesOf({ texts, numbers }: Collector, transferSyntaxUid: string):
 }
 
 /**
- * Reads what identifies an instance from the bytes of its data set, while they arrive and no further than Columns (0028,0011).
- * The pixel data is never looked at, and no length in the data set makes it allocate more than 4 KiB.
+ * Reads what identifies an instance from the bytes of its data set, while they arrive and no further than Columns (0028,0011). The rest
+ * is only walked through, by the lengths of its elements: a data set that is cut off shows there. The pixel data is never looked at, and
+ * no length in the data set makes it allocate more than 4 KiB.
  */
 export class DataSetScanner {
 	readonly #transferSyntaxUid: string;
@@ -174,14 +175,17 @@ export class DataSetScanner {
 		this.#feed = new DataSetFeed(transferSyntaxUid, this.#collector, limits.headerBytesMax);
 	}
 
-	/** True: wants more. False: everything wanted was read, or a fault found; `end` tells which. The chunk is not kept. */
+	/**
+	 * True: wants more. False: everything wanted was read, or a fault found; `end` tells which. What is fed after that counts for `cut`
+	 * alone. The chunk is not kept.
+	 */
 	feed(chunk: Uint8Array): boolean {
-		return this.#feed.feed(chunk);
+		return this.#feed.feed(chunk) && !this.#feed.isPassing;
 	}
 
-	/** Returns what was found; called once, after the last bytes. */
+	/** Returns what was found; called once, when no more is wanted or there is no more. */
 	end(): ScanResult {
-		const fault = this.#feed.end();
+		const fault = this.#feed.isPassing ? undefined : this.#feed.end();
 		if (fault) return { fault };
 		try {
 			return { attributes: attributesOf(this.#collector, this.#transferSyntaxUid) };
@@ -189,5 +193,13 @@ export class DataSetScanner {
 			if (error instanceof DataSetError) return { fault: error.fault };
 			throw error;
 		}
+	}
+
+	/**
+	 * Called after the last byte: tells where the data set is cut off behind what identifies the instance. A rest that cannot be walked
+	 * through is not a cut; it is stored as it is. A deflated data set is judged by `WholenessReader`.
+	 */
+	cut(): DataSetFault | undefined {
+		return this.#feed.isPassing ? this.#feed.cut() : undefined;
 	}
 }

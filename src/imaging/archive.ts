@@ -25,16 +25,20 @@ export function createArchive(reader: Reader, objects: ObjectStore): Archive {
 		search: (siteId, query) => searchImaging(reader, siteId, query),
 		kinds: (siteId, clauses) => retrievalKinds(reader, siteId, clauses),
 		instances: (siteId, clauses, page) => findRetrievable(reader, siteId, clauses, page),
-		readDataSet: (objectKey) => withoutHead(objects.read(objectKey)),
+		readDataSet: (objectKey) => dataSetOf(objects, objectKey),
 	};
 }
 
 /** The head is some hundred bytes long. A longer one is not valid. */
 const headBytesMax = 64 * 1024;
 
-async function* withoutHead(pieces: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+/**
+ * Reads the data set of an object without the head of its file.
+ * @throws Failure as the object store does, `internal` when the object is no DICOM file
+ */
+export async function* dataSetOf(objects: Pick<ObjectStore, 'read'>, key: string): AsyncIterable<Uint8Array> {
 	let head: Buffer | undefined = Buffer.alloc(0);
-	for await (const piece of pieces) {
+	for await (const piece of objects.read(key)) {
 		if (head === undefined) {
 			yield piece;
 			continue;

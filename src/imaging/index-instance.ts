@@ -52,7 +52,7 @@ export function instanceIndex({ gateway, clock, metrics, defaultAuthority }: Ind
 			bytes,
 			defaultAuthority: defaultAuthority(siteId),
 		});
-		if (answer.kind !== 'failed') metrics.indexedInstances.inc({ outcome: answer.kind });
+		if (answer.kind !== 'failed' && answer.kind !== 'undecided') metrics.indexedInstances.inc({ outcome: answer.kind });
 		return answer;
 	};
 }

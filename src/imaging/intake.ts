@@ -5,13 +5,15 @@ import { isAeTitle } from '#dicom/ae-title.ts';
 import type { DataSetFault } from '#dicom/fault.ts';
 import { part10Head } from '#dicom/part10.ts';
 import { DataSetScanner, type ScanLimits } from '#dicom/scanner.ts';
+import { encodingOf } from '#dicom/transfer-syntax.ts';
 import type { InstanceDelivery } from '#record/delivery.ts';
-import type { IndexAnswer, IndexOutcome, InstanceAttributes, StoredInstance } from '#record/instance.ts';
+import type { DecidedOutcome, IndexAnswer, InstanceAttributes, StoredInstance } from '#record/instance.ts';
 import { isUid } from '#record/uid.ts';
 import { newObjectKey, quarantineKey } from '#storage/objects/object-key.ts';
 import type { ObjectStore, ObjectWriter } from '#storage/objects/object-store.ts';
 import type { IndexInstance } from './index-instance.ts';
 import type { ImagingLimits } from './limits.ts';
+import { InflatedWholeness, isContinued } from './wholeness.ts';
 
 /**
  * The request's description of an instance before its data set arrives: from C-STORE-RQ and presentation context, or the file meta of
@@ -75,7 +77,7 @@ export interface InstanceEntry {
  * as they
  * arrive.
  */
-export type IntakeLimits = Pick<ImagingLimits, 'carriedObjectBytesMax'>;
+export type IntakeLimits = Pick<ImagingLimits, 'carriedObjectBytesMax' | 'dimseObjectBytesMax'>;
 
 export interface IntakeOptions {
 	objects: ObjectStore;
@@ -147,6 +149,8 @@ class Reception implements InstanceReception {
 	#carried: Uint8Array[] = [];
 	#carriedBytes = 0;
 	#isScanning = true;
+	/** Present when the data set is deflated. The scanner walks through any other. */
+	readonly #inflated: InflatedWholeness | undefined;
 	#attributes: InstanceAttributes | undefined;
 	#refusal: Refusal | undefined;
 	#ended: Promise<void> | undefined;
@@ -157,6 +161,8 @@ class Reception implements InstanceReception {
 		this.#announced = announced;
 		this.#scanner = new DataSetScanner(announced.transferSyntaxUid, options.limits);
 		this.#refusal = announcedFault(announced);
+		if (!this.#refusal && encodingOf(announced.transferSyntaxUid).deflated)
+			this.#inflated = new InflatedWholeness(announced.transferSyntaxUid, options.limits.dimseObjectBytesMax);
 		if (!this.#refusal && options.limits.carriedObjectBytesMax === 0) this.#writer = options.objects.begin(this.#head());
 	}
 
@@ -168,9 +174,11 @@ class Reception implements InstanceReception {
 
 	write(chunk: Uint8Array): Promise<void> | undefined {
 		if (this.#refusal || this.#ended || this.#isFinishing) return undefined;
-		if (this.#isScanning && !this.#scanner.feed(chunk)) this.#conclude();
+		if (!this.#scanner.feed(chunk) && this.#isScanning) this.#conclude();
 		if (this.#refusal) return undefined;
-		return this.#writer ? this.#writer.write(chunk) : this.#carry(chunk);
+		const held = this.#writer ? this.#writer.write(chunk) : this.#carry(chunk);
+		const inflating = this.#inflated?.write(chunk);
+		return held && inflating ? Promise.all([held, inflating]).then(() => undefined) : (held ?? inflating);
 	}
 
 	#carry(chunk: Uint8Array): Promise<void> | undefined {
@@ -197,8 +205,15 @@ class Reception implements InstanceReception {
 		if (this.#refusal) void this.#drop();
 	}
 
+	/** Judges the end of the data set: its last element ends where its length says. */
+	async #checkEnd(): Promise<void> {
+		const fault = (await this.#inflated?.finish()) ?? this.#scanner.cut();
+		if (fault) this.#refusal ??= refusalOf(fault);
+	}
+
 	#drop(): Promise<void> {
 		this.#carried = [];
+		this.#inflated?.abandon();
 		this.#ended ??= this.#writer?.abandon() ?? Promise.resolve();
 		return this.#ended;
 	}
@@ -212,6 +227,7 @@ class Reception implements InstanceReception {
 		if (this.#isFinishing) throw new Error('the instance is finished');
 		this.#isFinishing = true;
 		if (!this.#refusal && this.#isScanning) this.#conclude();
+		if (!this.#refusal && !this.#ended) await this.#checkEnd();
 		if (this.#refusal || this.#ended || !this.#attributes) {
 			await this.#drop();
 			return this.#failed(this.#refusal ?? notStored);
@@ -249,9 +265,14 @@ class Reception implements InstanceReception {
 
 	async #index(instance: StoredInstance, object?: readonly Uint8Array[]): Promise<IntakeResult> {
 		const { siteId, surface } = this.#announced;
+		const { index, objects } = this.#options;
 		let answer: IndexAnswer;
 		try {
-			answer = await this.#options.index({ siteId, surface, instance, ...(object && { object }) });
+			answer = await index({ siteId, surface, instance, ...(object && { object }) });
+			while (answer.kind === 'undecided') {
+				const compared = { objectKey: answer.held, isBeginning: await isContinued(objects, instance.objectKey, answer.held) };
+				answer = await index({ siteId, surface, instance: { ...instance, compared } });
+			}
 		} catch (error) {
 			return this.#notIndexed(instance.objectKey, error);
 		}
@@ -273,7 +294,7 @@ class Reception implements InstanceReception {
 	}
 
 	/** Moves the object as the index decided. */
-	async #tidied({ objectKey: key, attributes }: StoredInstance, outcome: IndexOutcome): Promise<IntakeResult> {
+	async #tidied({ objectKey: key, attributes }: StoredInstance, outcome: DecidedOutcome): Promise<IntakeResult> {
 		const { objects } = this.#options;
 		switch (outcome.kind) {
 			case 'stored':

@@ -59,7 +59,7 @@ export interface Replacement {
 
 /**
  * The way in which a conflict was settled. `stored`, `received`: a person kept the one or the other. `replaced`: it was the instance until
- * the site's policy replaced it. `superseded`: it was the instance until a person chose another.
+ * the site's policy replaced it, or the whole object of which it was the beginning. `superseded`: it was the instance until a person chose another.
  */
 export type Settlement = 'stored' | 'received' | 'replaced' | 'superseded';
 
@@ -79,12 +79,20 @@ export interface HeldConflict {
 	isSettled: boolean;
 }
 
-/** A person's decision about a conflict. */
+/** An object that a conflict keeps aside. */
+export interface KeptObject {
+	/** Id of the conflict. */
+	id: string;
+	objectKey: string;
+	isSettled: boolean;
+}
+
+/** A decision about a conflict. */
 export interface SettledConflict {
 	conflictId: string;
 	as: 'stored' | 'received';
-	/** The person who decided: `cli:root`, or an e-mail address. */
-	by: string;
+	/** The person who decided: `cli:root`, or an e-mail address. Null: the object of the conflict has become the instance otherwise. */
+	by: string | null;
 }
 
 /** Builds a study from its first instance, before that is counted. */

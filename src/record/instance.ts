@@ -66,10 +66,17 @@ export interface StoredInstance {
 	callingAe: string;
 	/** Address, or the public id of an API key (STOW-RS). */
 	source: string;
+	/**
+	 * The object that was the instance when the two were compared, and whether this one begins with all of it: then the former was cut
+	 * off. Undefined before they are compared.
+	 */
+	compared?: { objectKey: string; isBeginning: boolean };
 }
 
-/** The result of indexing an instance. */
-export type IndexOutcome =
+/** The result of indexing an instance. `undecided` asks for a comparison with the object under the key `held`; nothing was recorded. */
+export type IndexOutcome = DecidedOutcome | { kind: 'undecided'; held: string };
+
+export type DecidedOutcome =
 	/** It is new: the object at its key is the instance from now on. */
 	| { kind: 'stored' }
 	/** The same content was stored already, so the newly written object is not needed. */

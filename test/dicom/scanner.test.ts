@@ -245,6 +245,70 @@ describe('what cannot be filed', () => {
 	});
 });
 
+/** Everything behind Columns that a data set may end with. */
+const endings = (writing: Writing): [string, Buffer][] => {
+	const of = (tag: number, vr: string, value: Buffer) => element(tag, vr, value, writing);
+	const overlay = of(0x6000_3000, 'OW', Buffer.alloc(20, 5));
+	const nested = (isDefined: boolean) =>
+		sequence(0x5200_9230, [sequence(0x0028_9110, [of(0x0028_0030, 'DS', Buffer.from('1\\1 '))], { isDefined, writing })], {
+			isDefined,
+			writing,
+		});
+	const endings: [string, Buffer][] = [
+		['native pixel data', of(0x7fe0_0010, 'OW', Buffer.alloc(64, 1))],
+		['sequences of defined length', Buffer.concat([nested(true), overlay])],
+		['sequences of undefined length', nested(false)],
+		['padding', of(0xfffc_fffc, 'OB', Buffer.alloc(10))],
+	];
+	if (writing.explicit) {
+		const fragments = sequence(0x7fe0_0010, [Buffer.alloc(0), Buffer.alloc(30, 0xff), Buffer.alloc(12, 0xfe)], { vr: 'OB' });
+		const open = Buffer.from(fragments);
+		open.writeUInt32LE(0xff_ff_ff_ff, 8);
+		if (writing.littleEndian) endings.push(['encapsulated pixel data', Buffer.concat([open, Buffer.from('feffdde000000000', 'hex')])]);
+	}
+	return endings;
+};
+
+describe('a data set that is cut off behind what identifies it', () => {
+	const cutOf = (bytes: Buffer, transferSyntaxUid: string, chunkBytes: number) => {
+		const scanner = new DataSetScanner(transferSyntaxUid, limits);
+		for (let at = 0; at < bytes.length; at += chunkBytes) scanner.feed(bytes.subarray(at, at + chunkBytes));
+		assert.ok('attributes' in scanner.end());
+		return scanner.cut();
+	};
+
+	for (const [transferSyntaxUid, writing] of writings) {
+		for (const [what, ending] of endings(writing)) {
+			test(`shows at every byte of ${what} in ${transferSyntaxUid}`, () => {
+				const before = sampleDataSet({ writing, pixels: Buffer.alloc(0) });
+				const bytes = Buffer.concat([before, ending]);
+				for (const size of [1, 7, 4096]) assert.equal(cutOf(bytes, transferSyntaxUid, size), undefined);
+				for (let length = before.length + 1; length < bytes.length; length++) {
+					// Between two elements the beginning is a data set too.
+					const isBetween = what === 'sequences of defined length' && length === bytes.length - 20 - (writing.explicit ? 12 : 8);
+					const fault = cutOf(bytes.subarray(0, length), transferSyntaxUid, 97);
+					assert.equal(fault?.kind, isBetween ? undefined : 'truncated', `${length} of ${bytes.length} bytes`);
+				}
+			});
+		}
+	}
+
+	test('shows however deep the headers are that are passed over', () => {
+		const many = Buffer.concat(Array.from({ length: 200_000 }, () => element(0x0029_1001, 'LO', 'xy')));
+		const bytes = Buffer.concat([sampleDataSet({ pixels: Buffer.alloc(0) }), many]);
+		assert.equal(cutOf(bytes, explicitLittleEndian, 5000), undefined);
+		assert.equal(cutOf(bytes.subarray(0, -1), explicitLittleEndian, 5000)?.kind, 'truncated');
+	});
+
+	test('is not what ends with zeros to an even length, nor what cannot be walked through', () => {
+		const odd = Buffer.concat([sampleDataSet({ pixels: Buffer.alloc(3, 1) }), Buffer.alloc(1)]);
+		assert.equal(cutOf(odd, explicitLittleEndian, 100), undefined);
+		assert.equal(cutOf(Buffer.concat([sampleDataSet(), Buffer.alloc(1)]), explicitLittleEndian, 100)?.kind, 'truncated');
+		const broken = Buffer.concat([sampleDataSet(), Buffer.from('feff00e000000000feff', 'hex')]);
+		assert.equal(cutOf(broken, explicitLittleEndian, 100), undefined);
+	});
+});
+
 describe('damaged data sets', () => {
 	const seeds = [
 		...writings.map(([uid, writing]) => [uid, sampleDataSet({ writing })] as const),

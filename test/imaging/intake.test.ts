@@ -4,6 +4,7 @@ import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
+import { deflateRawSync } from 'node:zlib';
 import { Failure } from '#core/failure.ts';
 import { newId } from '#core/id.ts';
 import { silentLog } from '#core/log.ts';
@@ -32,13 +33,13 @@ const announced: AnnouncedInstance = {
 	transferSyntaxUid: explicitLittleEndian,
 };
 
-function intake(index: IndexInstance, headerBytesMax = 1024 * 1024, carriedObjectBytesMax = 0) {
+function intake(index: IndexInstance, headerBytesMax = 1024 * 1024, carriedObjectBytesMax = 0, dimseObjectBytesMax = 1024 ** 3) {
 	const root = mkdtempSync(join(tmpdir(), 'tributary-intake-'));
 	roots.push(root);
 	const instanceIntake = new InstanceIntake({
 		objects: new FileStore(root),
 		index,
-		limits: { headerBytesMax, carriedObjectBytesMax },
+		limits: { headerBytesMax, carriedObjectBytesMax, dimseObjectBytesMax },
 		log: silentLog,
 	});
 	/** Every file below the root, temporary ones included. */
@@ -226,6 +227,60 @@ describe('an instance on its way in', () => {
 		const { files, send } = intake(answering({ kind: 'stored' }), 400);
 		assert.equal(named(await send(sampleDataSet())), 'refused: not-understood');
 		assert.deepEqual(files(), []);
+	});
+});
+
+describe('a deflated data set', () => {
+	const deflated = { transferSyntaxUid: '1.2.840.10008.1.2.1.99' };
+	const whole = sampleDataSet({ pixels: Buffer.from(Array.from({ length: 40_000 }, (_, at) => (at * at) % 251)) });
+
+	test('is stored when what it inflates to is whole, padded or not', async () => {
+		const bytes = deflateRawSync(whole);
+		for (const dataSet of [bytes, Buffer.concat([bytes, Buffer.alloc(1)])]) {
+			for (const chunkBytes of [100, 100_000]) {
+				const { send } = intake(answering({ kind: 'stored' }));
+				assert.equal(named(await send(dataSet, deflated, chunkBytes)), 'stored');
+			}
+		}
+	});
+
+	test('is refused when it is cut off, before or after it was deflated, and when it inflates to too much', async () => {
+		const bytes = deflateRawSync(whole);
+		const bomb = deflateRawSync(sampleDataSet({ pixels: Buffer.alloc(2_000_000) }));
+		for (const dataSet of [bytes.subarray(0, -1), bytes.subarray(0, -10_000), deflateRawSync(whole.subarray(0, -1)), bomb]) {
+			const { files, send } = intake(neverAsked, undefined, 0, 1_000_000);
+			assert.equal(named(await send(dataSet, deflated)), 'refused: not-understood');
+			assert.deepEqual(files(), []);
+		}
+	});
+});
+
+describe('other content that may go on where the stored content ends', () => {
+	test('is compared byte by byte, and the index is told', async () => {
+		const whole = sampleDataSet({ pixels: Buffer.alloc(700_000, 3) });
+		const changed = Buffer.from(whole);
+		changed[600_000] = 9;
+		for (const [first, second, isBeginning] of [
+			[whole.subarray(0, 650_000), whole, true],
+			[changed.subarray(0, 650_000), whole, false],
+			[whole.subarray(0, 600_000), changed, true],
+			[whole, whole, false],
+		] as const) {
+			const seen: (StoredInstance['compared'] | undefined)[] = [];
+			let held = '';
+			const { root, send } = intake(async ({ instance }) => {
+				seen.push(instance.compared);
+				if (instance.compared === undefined && held !== '') return { kind: 'undecided', held };
+				held ||= instance.objectKey;
+				return { kind: 'stored' };
+			});
+			await send(whole);
+			// The object as an earlier release stored it.
+			const head = readFileSync(join(root, held)).subarray(0, -whole.length);
+			writeFileSync(join(root, held), Buffer.concat([head, first]));
+			await send(second);
+			assert.deepEqual(seen, [undefined, undefined, { objectKey: held, isBeginning }]);
+		}
 	});
 });
 

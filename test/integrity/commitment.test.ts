@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
+import { rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { type CommitmentRecord, listCommitments } from '#administration/commitments.ts';
@@ -200,6 +200,21 @@ describe('storage commitment', { timeout: 120_000 }, () => {
 			({ transaction_uid, state, refused }) => transaction_uid === '1.2.3.2' && state === 'reported' && refused === 4,
 			'the second',
 		);
+
+		// As an earlier release stored what ended within its pixel data.
+		const [cut] = await service.rows<{ object_key: string; bytes: number }>(
+			`update imaging_instance set bytes = bytes - 10, digest = 'of the cut one' where sop_instance_uid = '1.2' returning object_key, bytes::integer`,
+		);
+		truncateSync(join(service.dataDir, 'objects', String(cut?.object_key)), cut?.bytes);
+		await ask(peer, '1.2.3.4', [[ctStorage, '1.2']]);
+		const ofCut = await reportTo(peer);
+		assert.deepEqual(ofCut.failed, [['1.2', 0x0110]]);
+		answer(peer, ofCut);
+		assert.deepEqual(await store(service, [sample('1.2')]), [0], 'the whole one takes its place');
+		await ask(peer, '1.2.3.5', [[ctStorage, '1.2']]);
+		const ofWhole = await reportTo(peer);
+		assert.deepEqual(ofWhole.committed, ['1.2']);
+		answer(peer, ofWhole);
 
 		await service.rows(`update imaging_conflict set settled_at = now()`);
 		await ask(peer, '1.2.3.3', [[ctStorage, '1.3']]);

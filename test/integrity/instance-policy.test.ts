@@ -65,9 +65,10 @@ async function site(context: TestContext, slug: string, policy?: 'keep' | 'repla
 	}, 'the AE title');
 	const peer = await associate(context, service.port('dimse'), { called: slug.toUpperCase() });
 	let message = 0;
-	const send = async (content: string, given: Partial<SampleInstance> = {}) => {
+	const send = (content: string, given: Partial<SampleInstance> = {}) =>
+		sendBytes(sampleDataSet({ pixels: Buffer.from(content.padEnd(content.length + (content.length % 2))), ...given }), given);
+	const sendBytes = async (dataSet: Buffer, given: Partial<SampleInstance> = {}) => {
 		message++;
-		const dataSet = sampleDataSet({ pixels: Buffer.from(content.padEnd(content.length + (content.length % 2))), ...given });
 		const command = store(message, { 4096: given.sopInstanceUid ?? '1.2.3.4.5' });
 		const [answer] = await peer.ask(data(value(3, 'command', command), value(3, 'data', dataSet)));
 		assert.ok(answer);
@@ -77,6 +78,7 @@ async function site(context: TestContext, slug: string, policy?: 'keep' | 'repla
 	return {
 		id: added.id,
 		send,
+		sendBytes,
 		stored: () => rows('select study_uid, series_uid, digest, object_key, bytes::integer from imaging_instance where site_id = $1'),
 		studies: () =>
 			rows(`select study_uid, series_count, instance_count, bytes::integer, modalities, (select p.resource::jsonb #>> '{identifier,0,value}'
@@ -103,8 +105,8 @@ describe('other content under a known SOP Instance UID', { timeout: 120_000 }, (
 		const west = await site(context, 'keep');
 		assert.equal(await west.send('one'), 0);
 		const before = [await west.stored(), await west.studies()];
-		assert.equal(await west.send('two'), 0xb007);
-		assert.equal(await west.send('two'), 0xb007);
+		assert.equal(await west.send('two'), 0xb000);
+		assert.equal(await west.send('two'), 0xb000);
 		assert.deepEqual([await west.stored(), await west.studies()], before);
 		const conflicts = await west.conflicts();
 		assert.deepEqual(
@@ -182,6 +184,45 @@ describe('other content under a known SOP Instance UID', { timeout: 120_000 }, (
 	});
 });
 
+describe('a data set that is cut off', { timeout: 120_000 }, () => {
+	test('is refused wherever it ends within an element, and nothing of it is left', async (context) => {
+		const cut = await site(context, 'cut');
+		const whole = sampleDataSet({ pixels: Buffer.alloc(8192, 3) });
+		for (const missing of [1, 1000, 8192 - 1, 8192 + 2, 8192 + 6, 8192 + 11]) {
+			assert.equal(await cut.sendBytes(whole.subarray(0, -missing)), 0xc000, `${missing} bytes are missing`);
+		}
+		assert.deepEqual(await cut.stored(), []);
+		await assertClean();
+	});
+
+	for (const policy of ['keep', 'refuse', 'replace'] as const) {
+		test(`and was stored is replaced by the whole one with the policy ${policy}; it is kept aside, settled`, async (context) => {
+			const beginning = await site(context, `begin-${policy}`, policy);
+			// What ends between two elements cannot be told from a whole one.
+			const whole = sampleDataSet({ pixels: Buffer.alloc(100_000, 3) });
+			const stub = whole.subarray(0, whole.length - 100_012);
+			assert.equal(await beginning.sendBytes(stub), 0);
+			const [stored] = await beginning.stored();
+			const other = Buffer.from(whole);
+			other[700] = (other[700] ?? 0) ^ 1;
+			const statuses = { keep: 0xb000, refuse: 0xc111 };
+			if (policy !== 'replace') assert.equal(await beginning.sendBytes(other), statuses[policy]);
+			assert.equal(await beginning.sendBytes(whole), 0);
+			assert.equal(await beginning.sendBytes(whole), 0);
+			const [now] = await beginning.stored();
+			assert.ok(Number(now?.['bytes']) > 100_000);
+			const aside = (await beginning.conflicts()).filter(({ digest }) => digest === stored?.['digest']);
+			assert.deepEqual(
+				aside.map(({ settlement, settled_by: by }) => [settlement, by]),
+				[['replaced', null]],
+			);
+			assert.equal(await objects().size(quarantineKey(String(stored?.['object_key']))), Number(stored?.['bytes']));
+			assert.equal((await json('conflict', 'list', '--site', `begin-${policy}`)).length, policy === 'keep' ? 1 : 0);
+			await assertClean();
+		});
+	}
+});
+
 async function exposed(): Promise<string> {
 	return (await fetch(`http://127.0.0.1:${service.port('ops')}/metrics`)).text();
 }
@@ -211,7 +252,7 @@ describe('a conflict', { timeout: 120_000 }, () => {
 			{ actor: settled.settled_by, action: 'conflict.settle', detail: { sop_instance_uid: '1.2.3.4.5', keep: 'stored' } },
 		]);
 		assert.match((await run('conflict', 'settle', listed.id, '--keep', 'stored')).err, /is already settled/);
-		assert.equal(await west.send('two', { patientId: 'P-9', seriesUid: '1.2.3.7' }), 0xb007);
+		assert.equal(await west.send('two', { patientId: 'P-9', seriesUid: '1.2.3.7' }), 0xb000);
 		assert.deepEqual(await json('conflict', 'list', '--site', 'desk'), [], 'what was decided stays decided');
 		await assertClean();
 	});

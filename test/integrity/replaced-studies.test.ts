@@ -149,7 +149,7 @@ describe('a conflict that is settled for what was received', { timeout: 120_000 
 		await policy('keep');
 		await report('F-SETTLED', { uid: '1.8' });
 		await send({ studyUid: '1.7', sopInstanceUid: '1.7.1' });
-		await assert.rejects(send({ studyUid: '1.8', sopInstanceUid: '1.7.1', sopClassUid: mr }), /b007/);
+		await assert.rejects(send({ studyUid: '1.8', sopInstanceUid: '1.7.1', sopClassUid: mr }), /b000/);
 		const newest = async () => (await listConflicts(administration, listConflictsInput.parse({ site: 'west', all: true, limit: 1 })))[0];
 		await settleConflict(administration, { id: (await newest())?.id ?? '', keep: 'received' });
 		assert.deepEqual(await studies('1.7'), []);

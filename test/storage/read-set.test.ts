@@ -262,7 +262,7 @@ describe('what is read becomes, by the names of the columns', () => {
 					{ site_id: site, id: 'k1', sop_instance_uid: '1.2.1.1', object_key: 'q', settled_at: null },
 					{ site_id: site, id: 'k2', sop_instance_uid: '1.2.1.1', object_key: 'r', settled_at: '2026' },
 				],
-				find_kept_objects: [{ site_id: site, sop_instance_uid: '1.2.1.1', digest: 'other', object_key: 'q' }],
+				find_kept_objects: [{ site_id: site, sop_instance_uid: '1.2.1.1', digest: 'other', id: 'k1', object_key: 'q', settled_at: null }],
 				find_instance_policies: [{ id: site, instance_policy: 'refuse' }],
 			},
 		);
@@ -276,7 +276,7 @@ describe('what is read becomes, by the names of the columns', () => {
 			storedAt: '2026',
 		});
 		assert.deepEqual([held.conflict('k1')?.isSettled, held.conflict('k2')?.isSettled, held.conflict('k3')], [false, true, undefined]);
-		assert.deepEqual([held.keptObjects('1.2.1.1', 'other'), held.policy], [['q'], 'refuse']);
+		assert.deepEqual([held.kept('1.2.1.1', 'other'), held.policy], [[{ id: 'k1', objectKey: 'q', isSettled: false }], 'refuse']);
 	});
 
 	test('what documents state, who owns their keys, and who else states it', async () => {

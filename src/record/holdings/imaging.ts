@@ -7,6 +7,7 @@ import {
 	type HeldInstance,
 	type HeldStudy,
 	type InstancePolicy,
+	type KeptObject,
 	type NewInstance,
 	type Replacement,
 	type SettledConflict,
@@ -35,8 +36,8 @@ export class Imaging {
 	readonly #studies = new Map<string, HeldStudy>();
 	/** True for a series that is stored, by study and series. */
 	readonly #series = new Map<string, boolean>();
-	/** Keys of objects that are kept aside, by UID and digest. */
-	readonly #kept = new Map<string, readonly string[]>();
+	/** Conflicts about objects that are kept aside, by UID and digest. */
+	readonly #kept = new Map<string, readonly KeptObject[]>();
 	readonly #conflicts = new Map<string, HeldConflict>();
 	policy: InstancePolicy = 'keep';
 	/** New instances by SOP Instance UID. */
@@ -63,9 +64,9 @@ export class Imaging {
 		this.#studies.set(study.studyUid, study);
 	}
 
-	addStoredKept(sopInstanceUid: string, digest: string, objectKey: string): void {
+	addStoredKept(sopInstanceUid: string, digest: string, kept: KeptObject): void {
 		const key = `${sopInstanceUid}/${digest}`;
-		this.#kept.set(key, [...(this.#kept.get(key) ?? []), objectKey]);
+		this.#kept.set(key, [...(this.#kept.get(key) ?? []), kept]);
 	}
 
 	addStoredConflict(id: string, conflict: HeldConflict): void {
@@ -77,8 +78,8 @@ export class Imaging {
 		return [...this.#studies.values()].filter((study) => study.accessionNumber === accessionNumber && study.instanceCount > 0);
 	}
 
-	/** Returns the keys of the objects with this content that are kept aside. */
-	keptObjects(sopInstanceUid: string, digest: string): readonly string[] {
+	/** Returns the conflicts about objects with this content that are kept aside. */
+	kept(sopInstanceUid: string, digest: string): readonly KeptObject[] {
 		return this.#kept.get(`${sopInstanceUid}/${digest}`) ?? [];
 	}
 
@@ -142,8 +143,9 @@ export class Imaging {
 
 	putConflict(conflict: Conflict): void {
 		this.#rows.undo.push(this.newConflicts, conflict);
+		const { id, objectKey, settlement } = conflict;
 		const key = `${conflict.sopInstanceUid}/${conflict.digest}`;
-		this.#put(this.#kept, key, [...(this.#kept.get(key) ?? []), conflict.objectKey]);
+		this.#put(this.#kept, key, [...(this.#kept.get(key) ?? []), { id, objectKey, isSettled: settlement !== undefined }]);
 	}
 
 	settleConflict(settled: SettledConflict): void {

@@ -23,6 +23,9 @@ export const instanceKind = defineChange<InstanceChange>({
 	},
 });
 
+/** The heads of two files of one instance differ at most by the AE title (0002,0016) of the sender. */
+const headDifferenceBytesMax = 24;
+
 function outcomeOf(context: ApplyContext, instance: StoredInstance, patient: Row | undefined): IndexOutcome {
 	const { set, newId } = context;
 	const index = set.of(imaging);
@@ -40,8 +43,15 @@ function outcomeOf(context: ApplyContext, instance: StoredInstance, patient: Row
 	// A batch repeated after a lost connection finds its own row, which names the same object.
 	if (held.objectKey === objectKey) return { kind: 'stored' };
 	if (held.digest === digest) return { kind: 'duplicate' };
-	const kept = index.keptObjects(sopInstanceUid, digest);
-	if (kept.includes(objectKey)) return { kind: 'quarantined', isHeld: false };
+	const kept = index.kept(sopInstanceUid, digest);
+	if (kept.some((conflict) => conflict.objectKey === objectKey)) return { kind: 'quarantined', isHeld: false };
+	const { compared } = instance;
+	if (compared?.objectKey === held.objectKey && compared.isBeginning) {
+		for (const { id, isSettled } of kept) if (!isSettled) index.settleConflict({ conflictId: id, as: 'stored', by: null });
+		return replaceInstance(context, instance, held, patient, { as: 'replaced', by: null });
+	}
+	const mayBeCut = held.bytes < bytes + headDifferenceBytesMax;
+	if (index.policy !== 'replace' && mayBeCut && compared?.objectKey !== held.objectKey) return { kind: 'undecided', held: held.objectKey };
 	switch (index.policy) {
 		case 'keep':
 			if (kept.length > 0) return { kind: 'quarantined', isHeld: true };

@@ -60,7 +60,7 @@ function applySettlement(context: ApplyContext, change: SettlementChange, patien
 function settle(
 	{ set, newId, lastUpdated }: ApplyContext,
 	{ sopInstanceUid }: HeldConflict,
-	settled: SettledConflict,
+	settled: SettledConflict & { by: string },
 	source: string,
 ): void {
 	set.of(imaging).settleConflict(settled);

@@ -69,7 +69,7 @@ function studyOf(cells: readonly Cell[]): HeldStudy {
 	};
 }
 
-const kept = columnsOf({ c: ['site_id', 'sop_instance_uid', 'digest', 'object_key'] });
+const kept = columnsOf({ c: ['site_id', 'sop_instance_uid', 'digest', 'id', 'object_key', 'settled_at'] });
 
 /** Finds objects that are kept aside, by UID and digest, whether or not their conflict is settled. */
 const findKeptObjects: Statement = {
@@ -168,7 +168,8 @@ async function readDisputed(reading: Reading): Promise<void> {
 	for (const cells of objects) {
 		const { at } = kept;
 		const held = reading.setOf(cells).of(imaging);
-		held.addStoredKept(textAt(cells, at.sop_instance_uid), textAt(cells, at.digest), textAt(cells, at.object_key));
+		const [id, objectKey, isSettled] = [textAt(cells, at.id), textAt(cells, at.object_key), cells[at.settled_at] !== null];
+		held.addStoredKept(textAt(cells, at.sop_instance_uid), textAt(cells, at.digest), { id, objectKey, isSettled });
 	}
 	for (const cells of policies) reading.setOf(cells).of(imaging).policy = textAt(cells, policy.at.instance_policy) as InstancePolicy;
 	for (const cells of studies) addSeries(reading, cells);

@@ -11,7 +11,7 @@ export const failureReasons = {
 } as const;
 
 /** Warning Reason (0008,1196): other content is stored under the UID, and this content is kept aside. */
-const contentKeptAside = 0xb0_07;
+const contentKeptAside = 0xb0_00;
 
 const refusals: Readonly<Record<RefusalReason, number>> = {
 	'not-now': failureReasons.outOfResources,

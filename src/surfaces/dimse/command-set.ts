@@ -40,7 +40,7 @@ export const statuses = {
 	/** Status of C-STORE (PS3.4 §B.2.3). */
 	outOfResources: 0xa700,
 	dataSetDoesNotMatch: 0xa900,
-	contentKeptAside: 0xb007,
+	contentKeptAside: 0xb000,
 	cannotUnderstand: 0xc000,
 	contentRefused: 0xc111,
 	/** Status of C-FIND, C-MOVE and C-GET (PS3.4 §C.4). */

@@ -1,4 +1,5 @@
 import { type FailureReason, failureReasons, type RefusedInstance } from '#dicom/commitment.ts';
+import { isWhole } from '#imaging/wholeness.ts';
 import type { ReferencedInstance } from '#record/instance.ts';
 import type { CommitmentTable, IndexedInstance, NotedCommitment } from '#storage/commitments.ts';
 import type { ObjectStore } from '#storage/objects/object-store.ts';
@@ -25,22 +26,23 @@ const askedAtOnce = 32;
 async function outcomeOf(
 	{ sopClassUid }: ReferencedInstance,
 	indexed: IndexedInstance | undefined,
-	objects: Pick<ObjectStore, 'size'>,
+	objects: Pick<ObjectStore, 'size' | 'read'>,
 ): Promise<InstanceOutcome> {
 	if (indexed === undefined) return 'missing';
 	if (indexed.sopClassUid !== sopClassUid) return 'class-conflict';
 	if (indexed.hasConflict) return 'conflict';
-	return (await objects.size(indexed.objectKey)) === indexed.bytes ? 'committed' : 'damaged';
+	return (await isWhole(objects, indexed.objectKey, indexed.bytes)) ? 'committed' : 'damaged';
 }
 
 /**
- * Commits the instances that the index has without an open conflict and whose file lies in the object store in its full size.
+ * Commits the instances that the index has without an open conflict and whose file lies in the object store in its full
+ * size and ends where its last element ends. What an earlier release stored cut off is not committed.
  * @throws when the database or the object store cannot be asked
  */
 export async function judge(
 	request: NotedCommitment,
 	table: Pick<CommitmentTable, 'indexed'>,
-	objects: Pick<ObjectStore, 'size'>,
+	objects: Pick<ObjectStore, 'size' | 'read'>,
 ): Promise<Judgement> {
 	const { siteId, references, isDuplicate } = request;
 	const outcomes: InstanceOutcome[] = [];

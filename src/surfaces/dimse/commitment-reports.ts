@@ -16,7 +16,7 @@ import type { ReturnChannel } from './service.ts';
 
 export interface CommitmentOptions {
 	table: CommitmentTable;
-	objects: Pick<ObjectStore, 'size'>;
+	objects: Pick<ObjectStore, 'size' | 'read'>;
 	directory: RemoteAeDirectory;
 	tls: RequestorTls | undefined;
 	limits: DimseLimits;

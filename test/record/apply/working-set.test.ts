@@ -105,7 +105,7 @@ const changes: readonly [name: string, change: (set: WorkingSet) => void, seen: 
 	[
 		'a conflict',
 		(set) => set.of(imaging).putConflict(conflict),
-		(set) => [set.of(imaging).newConflicts, set.of(imaging).keptObjects('1.2.1.1', 'other')],
+		(set) => [set.of(imaging).newConflicts, set.of(imaging).kept('1.2.1.1', 'other')],
 	],
 	[
 		'a settled conflict',

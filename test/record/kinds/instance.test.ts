@@ -24,6 +24,12 @@ function siteWith(policy: InstancePolicy): MemorySite {
 	return site;
 }
 
+/** An instance that was compared with the stored one. */
+const compared = (instance: StoredInstance, isBeginning = false, objectKey = '1.2.1.1/first'): StoredInstance => ({
+	...instance,
+	compared: { objectKey, isBeginning },
+});
+
 const nameOf = (site: MemorySite) => site.set.of(imaging).instance('1.2.1.1')?.digest;
 
 describe('an instance', () => {
@@ -52,8 +58,14 @@ describe('an instance', () => {
 	for (const [what, policy, instance, outcome, named] of [
 		['the same content again', 'keep', { ...storedInstance(1, 'first'), objectKey: 'again' }, { kind: 'duplicate' }, 'first'],
 		['the row of a batch that was repeated', 'refuse', storedInstance(1, 'first'), { kind: 'stored' }, 'first'],
-		['other content, which the site keeps aside', 'keep', storedInstance(1, 'other'), { kind: 'quarantined', isHeld: false }, 'first'],
-		['other content, which the site refuses', 'refuse', storedInstance(1, 'other'), { kind: 'refused' }, 'first'],
+		[
+			'other content, which the site keeps aside',
+			'keep',
+			compared(storedInstance(1, 'other')),
+			{ kind: 'quarantined', isHeld: false },
+			'first',
+		],
+		['other content, which the site refuses', 'refuse', compared(storedInstance(1, 'other')), { kind: 'refused' }, 'first'],
 		[
 			'other content, which the site puts in place',
 			'replace',
@@ -72,11 +84,40 @@ describe('an instance', () => {
 
 	test('with content that is kept aside already is held once', () => {
 		const site = siteWith('keep');
-		store(site, storedInstance(1, 'other'), '100');
-		const again = { ...storedInstance(1, 'other'), objectKey: 'again' };
-		assert.deepEqual(store(site, again, '100').instances, [{ kind: 'quarantined', isHeld: true }]);
-		assert.deepEqual(store(site, storedInstance(1, 'other'), '100').instances, [{ kind: 'quarantined', isHeld: false }]);
+		const other = compared(storedInstance(1, 'other'));
+		store(site, other, '100');
+		assert.deepEqual(store(site, { ...other, objectKey: 'again' }, '100').instances, [{ kind: 'quarantined', isHeld: true }]);
+		assert.deepEqual(store(site, other, '100').instances, [{ kind: 'quarantined', isHeld: false }]);
 		assert.equal(site.set.of(imaging).newConflicts.length, 1);
+	});
+
+	for (const policy of ['keep', 'refuse'] as const) {
+		test(`that may go on where the stored one ends is compared first, with policy ${policy}`, () => {
+			const site = siteWith(policy);
+			const whole = storedInstance(1, 'first and more');
+			const undecided = [{ kind: 'undecided', held: '1.2.1.1/first' }];
+			assert.deepEqual(store(site, whole, '100').instances, undecided);
+			assert.deepEqual(store(site, compared(whole, true, 'something that was stored before'), '100').instances, undecided);
+			assert.deepEqual([nameOf(site), site.set.of(imaging).newConflicts], ['first', []]);
+			assert.deepEqual(store(site, compared(whole, true), '100').instances, [{ kind: 'replaced', superseded: '1.2.1.1/first' }]);
+			const [conflict] = site.set.of(imaging).newConflicts;
+			assert.deepEqual([nameOf(site), conflict?.objectKey], ['first and more', '1.2.1.1/first']);
+			assert.deepEqual(conflict?.settlement, { as: 'replaced', by: null });
+		});
+	}
+
+	test('that is shorter by more than the heads of files differ continues nothing', () => {
+		const site = siteWith('refuse');
+		store(site, storedInstance(2, 'x'.repeat(100)), '100');
+		assert.deepEqual(store(site, storedInstance(2, 'y'), '100').instances, [{ kind: 'refused' }]);
+	});
+
+	test('that continues the stored one settles the conflict in which it was kept aside', () => {
+		const site = siteWith('keep');
+		const whole = storedInstance(1, 'first and more');
+		site.set.of(imaging).addStoredKept('1.2.1.1', whole.digest, { id: 'k1', objectKey: 'aside', isSettled: false });
+		store(site, compared(whole, true), '100');
+		assert.deepEqual(site.set.of(imaging).settledConflicts, [{ conflictId: 'k1', as: 'stored', by: null }]);
 	});
 
 	test('that takes the place of another leaves that one as a settled conflict', () => {
@@ -91,7 +132,7 @@ describe('an instance', () => {
 describe('a person settles a conflict', () => {
 	function disputed(): MemorySite {
 		const site = siteWith('keep');
-		store(site, storedInstance(1, 'other'), '100');
+		store(site, compared(storedInstance(1, 'other')), '100');
 		site.set.of(imaging).addStoredConflict('k1', { sopInstanceUid: '1.2.1.1', objectKey: '1.2.1.1/other', isSettled: false });
 		return site;
 	}

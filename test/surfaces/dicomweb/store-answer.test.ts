@@ -39,7 +39,7 @@ describe('the answer to a store request', () => {
 		['stored', [stored], { status: 200, stored: ['none'] }],
 		['stored in the place of other content', [part({ kind: 'stored', attributes, hasReplaced: true })], { status: 200, stored: ['none'] }],
 		['stored before', [part({ kind: 'duplicate', attributes })], { status: 200, stored: ['none'] }],
-		['kept aside: stored with a warning', [part({ kind: 'quarantined', attributes })], { status: 202, stored: [0xb007] }],
+		['kept aside: stored with a warning', [part({ kind: 'quarantined', attributes })], { status: 202, stored: [0xb000] }],
 		['refused for now: again later', [part({ ...refused, reason: 'not-now' })], { status: 503, retryAfter: '5', failed: [0xa700] }],
 		['data set and request differ', [part({ ...refused, reason: 'mismatch' })], { status: 409, failed: [0xa900] }],
 		['not readable', [part({ ...refused, reason: 'not-understood' })], { status: 409, failed: [0xc000] }],

@@ -90,12 +90,21 @@ describe('STOW-RS', () => {
 		assert.equal((await indexed('1.12')).length, 1);
 	});
 
+	test('refuses a part that is cut off within its pixel data', async () => {
+		const whole = file({ studyUid: '1.17', seriesUid: '1.17.0', sopInstanceUid: '1.17.1' });
+		for (const missing of [1, 30, 64 + 4]) {
+			const answer = await client.store([whole.subarray(0, -missing)]);
+			assert.deepEqual([answer.status, answer.json()['00081198'].Value[0]['00081197'].Value], [409, [0xc000]]);
+		}
+		assert.equal((await indexed('1.17')).length, 0);
+	});
+
 	test('other content under a known UID is kept aside, with a warning', async () => {
 		const of = (pixels: Buffer) => file({ studyUid: '1.13', seriesUid: '1.13.0', sopInstanceUid: '1.13.1', pixels });
 		assert.equal((await client.store([of(Buffer.alloc(64))])).status, 200);
 		const again = await client.store([of(Buffer.alloc(64, 1))]);
 		assert.equal(again.status, 202);
-		assert.deepEqual(again.json()['00081199'].Value[0]['00081196'], { vr: 'US', Value: [0xb007] });
+		assert.deepEqual(again.json()['00081199'].Value[0]['00081196'], { vr: 'US', Value: [0xb000] });
 	});
 
 	test('what the data set says counts, not the file meta information', async () => {

@@ -16,7 +16,7 @@ import { without } from '#test/support/needs.ts';
 import { abortPdu, associate, commandSet, data, statusOf, value } from './peer.ts';
 import { ctImage, startSurface } from './support.ts';
 
-const limits = { headerBytesMax: 4 * 1024 * 1024, carriedObjectBytesMax: 0 };
+const limits = { headerBytesMax: 4 * 1024 * 1024, carriedObjectBytesMax: 0, dimseObjectBytesMax: 1024 ** 3 };
 
 /** The surface in front of the real intake and a store of files; the index takes everything. */
 async function startStoring(context: TestContext) {

@@ -12,7 +12,7 @@ describe('the answer to a C-STORE', () => {
 		['stored: success', { kind: 'stored', attributes, hasReplaced: false }, 0x0000, undefined],
 		['stored in the place of other content: success', { kind: 'stored', attributes, hasReplaced: true }, 0x0000, undefined],
 		['stored before: success', { kind: 'duplicate', attributes }, 0x0000, undefined],
-		['kept aside: a warning', { kind: 'quarantined', attributes }, 0xb007, 'other content is stored under this UID; kept aside'],
+		['kept aside: a warning', { kind: 'quarantined', attributes }, 0xb000, 'other content is stored under this UID; kept aside'],
 		['refused for now: out of resources', { ...refused, reason: 'not-now' }, 0xa700, 'why'],
 		['data set and request differ: does not match', { ...refused, reason: 'mismatch' }, 0xa900, 'why'],
 		['not readable: cannot understand', { ...refused, reason: 'not-understood' }, 0xc000, 'why'],

@@ -38,7 +38,7 @@ test('what became of the instance is the status of the answer', async (context) 
 	const peer = await associate(context, port);
 	const refused = { kind: 'refused', attributes: undefined } as const;
 	const results: [IntakeResult, number][] = [
-		[{ kind: 'quarantined', attributes: instanceAttributes() }, 0xb007],
+		[{ kind: 'quarantined', attributes: instanceAttributes() }, 0xb000],
 		[{ ...refused, reason: 'not-now', text: 'ünfit\n\\'.repeat(20) }, 0xa700],
 		[{ ...refused, reason: 'not-understood', text: 'no data set' }, 0xc000],
 	];
