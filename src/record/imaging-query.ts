@@ -47,13 +47,15 @@ export type ImagingAttribute = (typeof imagingAttributes)[QueryLevel][number];
 /** A clause of a query. All clauses must hold (PS3.4 C.2.2.2). */
 export type ImagingClause =
 	/**
-	 * The attribute, or one of its values, equals one of the texts; an empty list matches nothing. Person names ignore case and trailing
+	 * The attribute, or one of its values, equals one of the texts; an empty list matches nothing. Person names ignore case, accents and trailing
 	 * `^`;
 	 * dates, times and integers are compared by ranges.
 	 */
 	| { kind: 'equals'; attribute: ImagingAttribute; values: readonly string[] }
 	/** The attribute fits one of the patterns: `*` stands for any characters, `?` for one. */
 	| { kind: 'like'; attribute: ImagingAttribute; patterns: readonly string[] }
+	/** The attribute is a person name that has, for each of these, a word that begins so; `*` and `?` as above. */
+	| { kind: 'words'; attribute: ImagingAttribute; words: readonly string[] }
 	/** A range that includes its ends; an undefined end is open. Dates are written `2024-01-31`, times `10:20:30`. */
 	| { kind: 'range'; attribute: ImagingAttribute; from: string | undefined; to: string | undefined }
 	/** Date and time as one moment (C.2.2.2.5): `2024-01-31`, `2024-01-31T10:20:30`. */

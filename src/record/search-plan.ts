@@ -130,7 +130,7 @@ export type Clause =
 export type ElementTest =
 	| { kind: 'exists' }
 	| { kind: 'token'; form: TokenForm; tokens: Token[] }
-	/** Compares folded text: the element begins with it or contains it. `exact` compares the text itself. */
+	/** Compares text without case and accents: the element begins with it or contains it. `exact` compares the text itself. */
 	| { kind: 'text'; mode: 'starts' | 'contains' | 'exact'; values: string[] }
 	/** The element is the text of a reference. */
 	| { kind: 'reference'; values: string[] }

@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { describe, test } from 'node:test';
 import type { JsonObject } from '#core/json.ts';
-import { folded } from '#fhir/fold.ts';
+import { folded, plain } from '#fhir/fold.ts';
 import { resources } from '#fhir/resources/index.ts';
 
 function columns(type: keyof typeof resources, resource: JsonObject): Record<string, unknown> {
@@ -20,7 +20,7 @@ describe('search columns of a resource', () => {
 		};
 		assert.deepEqual(columns('Patient', resource), {
 			active: true,
-			name: 'dr. renée gross\nmüller',
+			name: 'dr. renée gross\nmüller\ndr. renee gross\nmuller',
 			birth_date: '1970-05-01',
 			birth_date_end: '1970-06-01',
 			gender: 'female',
@@ -103,4 +103,26 @@ test('folding makes case, ß, final sigma and composition alike', () => {
 		assert.equal(folded(left), folded(right), `${left} ${right}`);
 	}
 	assert.notEqual(folded('e'), folded('é'));
+});
+
+test('searches compare without case and accents, and know letters of other scripts apart', () => {
+	for (const [left, right] of [
+		['Müller', 'MULLER'],
+		['Zoë', 'zoe'],
+		['Søren Łukasz Đorđe', 'soren lukasz dorde'],
+		['Æsir Œuvre Þór', 'aesir oeuvre thor'],
+		['Nguyễn', 'nguyen'],
+		['Άννα', 'αννα'],
+		['Straße', 'strasse'],
+		['Zoe\u0308', 'Zoë'],
+	] as const) {
+		assert.equal(plain(left), plain(right), `${left} ${right}`);
+	}
+	for (const [left, right] of [
+		['が', 'か'],
+		['김', '기'],
+		['o', 'a'],
+	] as const) {
+		assert.notEqual(plain(left), plain(right), `${left} ${right}`);
+	}
 });

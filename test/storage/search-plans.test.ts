@@ -105,6 +105,8 @@ describe('searches of the specification read an index, with values known and unk
 		['Patient?identifier=4711', 'patient_identifier_pkey'],
 		['Patient?identifier=4711,4712', 'patient_identifier_pkey'],
 		['Patient?name=abcdef', 'patient_name'],
+		['Patient?name=abcdéf', 'patient_name'],
+		['Patient?family=abcdéf', 'patient_name'],
 		['Patient?birthdate=1950-03-01', 'patient_birth_date'],
 		['Patient?birthdate=1950-03', 'patient_birth_date'],
 		['Patient?gender=other', 'patient_gender'],

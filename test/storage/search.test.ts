@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import type pg from 'pg';
 import { dateRange } from '#core/date-range.ts';
 import { newId } from '#core/id.ts';
+import { plain } from '#fhir/fold.ts';
 import { definitionOf } from '#fhir/resources/index.ts';
 import { parseSearch } from '#fhir/search/parse.ts';
 import { renderStored } from '#fhir/stored.ts';
@@ -142,6 +143,45 @@ describe('a search', () => {
 			const query = `Patient?name=${encodeURIComponent(value === '\\' ? '\\\\' : value)}`;
 			assert.deepEqual(await idsOf(siteId, query), [given[index]?.id], value);
 		}
+	});
+
+	test('texts match without case and accents, those of the search and those of the record', async () => {
+		const siteId = newId();
+		const given = ['Müller', 'MULLER', 'Zoë', 'Søndergård'].map((family, index) =>
+			patient({ name: [{ family, given: [`Given ${index}`] }], address: [{ city: family }] }),
+		);
+		await insertResources(client, siteId, given);
+		const both = [given[0]?.id, given[1]?.id];
+		for (const name of ['name', 'family', 'family:contains', 'name:contains', 'address', 'address-city']) {
+			for (const value of ['muller', 'Müller', 'MÜLLER', 'mu\u0308ll']) {
+				assert.deepEqual(await idsOf(siteId, `Patient?${name}=${encodeURIComponent(value)}`), both, `${name} ${value}`);
+			}
+			assert.deepEqual(await idsOf(siteId, `Patient?${name}=zoe`), [given[2]?.id], name);
+			assert.deepEqual(await idsOf(siteId, `Patient?${name}=sondergard`), [given[3]?.id], name);
+		}
+		for (const name of ['family', 'name', 'address-city']) {
+			assert.deepEqual(await idsOf(siteId, `Patient?${name}:exact=M%C3%BCller`), [given[0]?.id], name);
+			assert.deepEqual(await idsOf(siteId, `Patient?${name}:exact=Muller`), [], name);
+		}
+	});
+
+	test('the database folds every text as the product does', async () => {
+		const texts = fc.array(
+			fc.oneof(fc.string({ unit: 'grapheme' }), fc.string({ unit: fc.constantFrom(...'aÄéßIıİΣςøŁæÞがカ\u0301\u0308') })),
+		);
+		await fc.assert(
+			fc.asyncProperty(texts, async (given) => {
+				const kept = given.map((text) => text.replaceAll('\0', ''));
+				const { rows } = await client.query<{ plain: string }>(
+					'select tributary_plain(t.v) as plain from unnest($1::text[]) with ordinality as t (v, n) order by t.n',
+					[kept],
+				);
+				assert.deepEqual(
+					rows.map((row) => row.plain),
+					kept.map(plain),
+				);
+			}),
+		);
 	});
 
 	test('dates at the ends of the calendar, NULs and many alternatives do not fail', async () => {

@@ -1,5 +1,5 @@
 import { dateRange } from '#core/date-range.ts';
-import { folded } from '#fhir/fold.ts';
+import { plain } from '#fhir/fold.ts';
 
 /** A FHIR resource as tests read it: by path, without types. */
 export type Resource = ReturnType<typeof JSON.parse>;
@@ -68,7 +68,7 @@ function matchesOne(resource: Resource, name: string, value: string): boolean {
 		case '_id':
 			return resource.id === value;
 		case 'name':
-			return namesOf(resource).some((text) => folded(text).includes(folded(value)));
+			return namesOf(resource).some((text) => plain(text).includes(plain(value)));
 		case 'gender':
 		case 'status':
 			return resource[name] === value;
@@ -79,9 +79,9 @@ function matchesOne(resource: Resource, name: string, value: string): boolean {
 		case 'value-quantity':
 			return matchesQuantity(resource.valueQuantity, value);
 		case 'family':
-			return (resource.name ?? []).some(({ family }: Resource) => family !== undefined && folded(family).startsWith(folded(value)));
+			return (resource.name ?? []).some(({ family }: Resource) => family !== undefined && plain(family).startsWith(plain(value)));
 		case 'given':
-			return (resource.name ?? []).some(({ given = [] }: Resource) => given.some((text: string) => folded(text).startsWith(folded(value))));
+			return (resource.name ?? []).some(({ given = [] }: Resource) => given.some((text: string) => plain(text).startsWith(plain(value))));
 		case 'identifier':
 			return (resource.identifier ?? []).some((identifier: Resource) => matchesToken(identifier.system, identifier.value, value));
 		case 'code':

@@ -18,7 +18,7 @@ interface Range {
  * but names, dates and times, which is more than C.2.2.2.2 asks.
  * @throws MatchingError
  */
-export function clauseOf(attribute: ImagingAttribute, value: string): ImagingClause | undefined {
+export function clauseOf(attribute: ImagingAttribute, value: string, fuzzyNames = false): ImagingClause | undefined {
 	const { matching } = queryAttributes[attribute];
 	if (matching === 'none') return undefined;
 	const values = (matching === 'name' ? [value] : value.split('\\')).flatMap((text) => textOf(text) ?? []);
@@ -31,7 +31,7 @@ export function clauseOf(attribute: ImagingAttribute, value: string): ImagingCla
 		case 'issuer':
 			return { kind: 'equals', attribute, values: values.flatMap(systemsOfIssuer) };
 		case 'name':
-			return nameClause(attribute, first);
+			return fuzzyNames ? wordsClause(attribute, first) : nameClause(attribute, first);
 		case 'date':
 		case 'time':
 			return { kind: 'range', attribute, ...rangeOf(attribute, first, matching) };
@@ -44,6 +44,12 @@ export function clauseOf(attribute: ImagingAttribute, value: string): ImagingCla
 
 function textClause(attribute: ImagingAttribute, values: readonly string[]): ImagingClause {
 	return values.some((text) => /[*?]/.test(text)) ? { kind: 'like', attribute, patterns: values } : { kind: 'equals', attribute, values };
+}
+
+/** Fuzzy matching of a name (C.2.2.2.1.1): its words in any order and of any component, each from its start. */
+function wordsClause(attribute: ImagingAttribute, value: string): ImagingClause | undefined {
+	const words = value.split(/[\^=,\s]+/).filter((word) => !/^[*?]*$/.test(word));
+	return words.length === 0 ? undefined : { kind: 'words', attribute, words };
 }
 
 /** The first component group that is not empty counts; empty components at its end do not (PS3.5 §6.2.1). */

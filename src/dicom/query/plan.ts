@@ -18,6 +18,8 @@ export interface QueryRequest {
 	shown?: readonly ImagingAttribute[];
 	/** True if the ranges of a date and of its time form one range of moments. */
 	combinesMoments: boolean;
+	/** True for fuzzy matching of person names. */
+	fuzzyNames?: boolean;
 	/** Answers of a page at most. */
 	count: number;
 	offset?: number;
@@ -41,9 +43,9 @@ export const uniqueKeys: Readonly<Record<QueryLevel, ImagingAttribute>> = {
  * A query over keys of its level and those above it (PS3.4 C.4.1.2, C.4.1.3; relational, as C.4.1.2.2 allows).
  * @throws MatchingError when a value cannot be matched
  */
-export function planQuery({ level, keys, shown = [], combinesMoments, count, offset = 0 }: QueryRequest): PlannedQuery {
+export function planQuery({ level, keys, shown = [], combinesMoments, fuzzyNames = false, count, offset = 0 }: QueryRequest): PlannedQuery {
 	const within = ({ attribute }: QueryKey) => isAtOrAbove(levelOf(attribute), level);
-	const clauses = keys.filter(within).flatMap(({ attribute, value }) => clauseOf(attribute, value) ?? []);
+	const clauses = keys.filter(within).flatMap(({ attribute, value }) => clauseOf(attribute, value, fuzzyNames) ?? []);
 	const attributes = [uniqueKeys[level], ...keys.map(({ attribute }) => attribute), ...shown];
 	return {
 		query: {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '#core/json.ts';
 import { dayBounds } from '../date.ts';
 import { asObjects, asText, asTexts } from '../elements.ts';
-import { folded } from '../fold.ts';
+import { folded, plain } from '../fold.ts';
 import { defineResource, readInteractions, writeInteractions } from '../resource.ts';
 import {
 	codeColumn,
@@ -45,7 +45,7 @@ export const patient = defineResource({
 			match: 'substring',
 			column: 'name',
 			paths: ['$.name.text', '$.name.family', '$.name.given', '$.name.prefix', '$.name.suffix'],
-			documentation: 'Any part of any name, upper and lower case alike',
+			documentation: 'Any part of any name, without regard to case and accents',
 		},
 		family: {
 			type: 'string',
@@ -128,7 +128,10 @@ export const patient = defineResource({
 	},
 });
 
-/** Returns all names folded, each as it is displayed and by its parts, so that any part of either is found. */
+/**
+ * Returns all names folded, each as it is displayed and by its parts, so that any part of either is found; behind them the same without
+ * accents, where it differs.
+ */
 function nameText(resource: JsonObject): string {
 	const names = asObjects(resource['name']).map((name) => {
 		const parts = [...asTexts(name['prefix']), ...asTexts(name['given']), asText(name['family']) ?? '', ...asTexts(name['suffix'])].filter(
@@ -138,5 +141,7 @@ function nameText(resource: JsonObject): string {
 		const text = folded(asText(name['text']) ?? '');
 		return text === '' || text === built ? built : `${text}\n${built}`;
 	});
-	return names.join('\n');
+	const text = names.join('\n');
+	const withoutAccents = plain(text);
+	return withoutAccents === text ? text : `${text}\n${withoutAccents}`;
 }

@@ -1,6 +1,6 @@
 import { Failure } from '#core/failure.ts';
 import type { Clause, ElementTest } from '#record/search-plan.ts';
-import { folded } from '../fold.ts';
+import { folded, plain } from '../fold.ts';
 import type { SearchParameter } from '../resource.ts';
 import { dateClause } from './date.ts';
 import { splitEscaped, splitValues, unescaped } from './escape.ts';
@@ -96,15 +96,17 @@ function tokenPresence(parameter: SearchParameter & { type: 'token' }): Clause {
 function stringClause(named: Named, parameter: SearchParameter & { type: 'string' }, values: readonly string[]): Clause {
 	const { modifier } = named;
 	const texts = values.map((item) => unescaped(item));
-	const foldedTexts = texts.map((text) => folded(text));
+	const plainTexts = texts.map((text) => plain(text));
+	// A column that a node of release 0.1.0 wrote lacks the names without accents.
+	const inColumn = [...new Set([...plainTexts, ...texts.map((text) => folded(text))])];
 	if (modifier !== undefined && modifier !== 'exact' && modifier !== 'contains') throw unsupportedModifier(named.name);
 	const narrowed = (clause: Clause): Clause =>
 		parameter.column === undefined
 			? clause
-			: { kind: 'all', clauses: [{ kind: 'string', column: parameter.column, values: foldedTexts }, clause] };
+			: { kind: 'all', clauses: [{ kind: 'string', column: parameter.column, values: inColumn }, clause] };
 	if (modifier === 'exact') return narrowed(element(parameter.paths, { kind: 'text', mode: 'exact', values: texts }));
-	if (parameter.match === 'substring') return { kind: 'string', column: parameter.column, values: foldedTexts };
-	return narrowed(element(parameter.paths, { kind: 'text', mode: modifier === 'contains' ? 'contains' : 'starts', values: foldedTexts }));
+	if (parameter.match === 'substring') return { kind: 'string', column: parameter.column, values: inColumn };
+	return narrowed(element(parameter.paths, { kind: 'text', mode: modifier === 'contains' ? 'contains' : 'starts', values: plainTexts }));
 }
 
 function tokenParameterClause(named: Named, parameter: SearchParameter & { type: 'token' }, values: readonly string[]): Clause {
@@ -116,7 +118,7 @@ function tokenParameterClause(named: Named, parameter: SearchParameter & { type:
 		case 'text': {
 			const paths = textPaths(parameter);
 			if (paths === undefined) throw unsupportedModifier(named.name);
-			return element(paths, { kind: 'text', mode: 'contains', values: values.map((item) => folded(unescaped(item))) });
+			return element(paths, { kind: 'text', mode: 'contains', values: values.map((item) => plain(unescaped(item))) });
 		}
 		default:
 			throw unsupportedModifier(named.name);

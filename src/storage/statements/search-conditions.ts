@@ -234,7 +234,7 @@ function tokenTest(form: 'coding' | 'identifier' | 'value', { system, value }: T
 
 function textTest(mode: 'starts' | 'contains' | 'exact', value: string, parameters: Parameters): string {
 	if (mode === 'exact') return `e.v #>> '{}' = ${parameters.add(value, 'text')}`;
-	return `tributary_fold(e.v #>> '{}') like ${parameters.add(mode === 'contains' ? pattern(value) : `${escaped(value)}%`, 'text')}`;
+	return `tributary_plain(e.v #>> '{}') like ${parameters.add(mode === 'contains' ? pattern(value) : `${escaped(value)}%`, 'text')}`;
 }
 
 /** FHIR R4 §3.1.1.4.11. A stored `<5` is everything below 5, a stored `>5` everything above. */

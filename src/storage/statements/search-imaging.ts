@@ -87,6 +87,8 @@ function conditionOf(clause: ImagingClause, parameters: Parameters): string {
 			return equalsCondition(clause.attribute, column, clause.values, parameters);
 		case 'like':
 			return anyOf(clause.patterns.map((pattern) => likeCondition(clause.attribute, column, pattern, parameters)));
+		case 'words':
+			return wordsCondition(clause.attribute, column, clause.words, parameters);
 		case 'integer':
 			return `${column.matched} = any(${parameters.add(clause.values, 'integer[]')})`;
 		case 'range':
@@ -123,8 +125,18 @@ function likeCondition(attribute: ImagingAttribute, column: ImagingColumn, patte
 		return `exists (select from unnest(${matched}) as ${alias} (v) where ${alias}.v like ${parameters.add(like, 'text')})`;
 	}
 	if (form !== 'name') return `${shown} like ${parameters.add(like, 'text')}`;
-	const whole = `tributary_fold(${shown}) like tributary_fold(${parameters.add(like, 'text')})`;
+	const whole = `tributary_plain(${shown}) like tributary_plain(${parameters.add(like, 'text')})`;
 	return attribute === 'PatientName' ? [...nameParts(pattern, parameters), whole].join(' and ') : whole;
+}
+
+/** Every word begins one of the name's, whose components and groups are parted by `^` and `=`. */
+function wordsCondition(attribute: ImagingAttribute, { shown }: ImagingColumn, words: readonly string[], parameters: Parameters): string {
+	const name = `' ' || translate(tributary_plain(${shown}), '^=', '  ')`;
+	const conditions = words.map((word) => {
+		const begun = `${name} like tributary_plain(${parameters.add(`% ${likePattern(word)}%`, 'text')})`;
+		return attribute === 'PatientName' ? [...nameParts(word, parameters), begun].join(' and ') : begun;
+	});
+	return conditions.join(' and ');
 }
 
 /** Builds conditions on parts that the folded names of the patient must contain, so that their index is used. */
@@ -132,7 +144,11 @@ function nameParts(pattern: string, parameters: Parameters): string[] {
 	return pattern
 		.split(/[\^*?\s]+/)
 		.filter((literal) => literal.length >= 3)
-		.map((literal) => `p.name like tributary_fold(${parameters.add(`%${likePattern(literal)}%`, 'text')})`);
+		.map((literal) => {
+			const part = parameters.add(`%${likePattern(literal)}%`, 'text');
+			// A name that a node of release 0.1.0 wrote is there with its accents only.
+			return `(p.name like tributary_plain(${part}) or p.name like tributary_fold(${part}))`;
+		});
 }
 
 function rangeCondition(

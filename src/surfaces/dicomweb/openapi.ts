@@ -62,7 +62,7 @@ const paging = [
 	text('includefield', 'query', 'Keywords or tags, separated by commas, or `all`'),
 	text('limit', 'query', 'Maximum number of results'),
 	text('offset', 'query', 'Number of results to skip'),
-	text('fuzzymatching', 'query', 'Not supported; the answer then has a Warning header'),
+	text('fuzzymatching', 'query', 'Names match by the starts of their words, in any order'),
 ];
 
 function searches(path: string, operationId: string, summary: string): Record<string, object> {

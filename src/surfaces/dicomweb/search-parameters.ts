@@ -13,6 +13,7 @@ export interface SearchParameters {
 	includesAll: boolean;
 	limit: number | undefined;
 	offset: number;
+	fuzzyNames: boolean;
 	/** Parameters that were given but are ignored, for the Warning headers. */
 	ignored: string[];
 }
@@ -48,14 +49,21 @@ function flag(name: string, text: string): boolean {
 export function searchParameters(query: string, limits: Pick<FhirLimits, 'searchParametersMax'>): SearchParameters {
 	const parameters = [...new URLSearchParams(query)];
 	if (parameters.length > limits.searchParametersMax) throw new Failure('invalid', `more than ${limits.searchParametersMax} parameters`);
-	const read: SearchParameters = { keys: [], included: [], includesAll: false, limit: undefined, offset: 0, ignored: [] };
+	const read: SearchParameters = {
+		keys: [],
+		included: [],
+		includesAll: false,
+		limit: undefined,
+		offset: 0,
+		fuzzyNames: false,
+		ignored: [],
+	};
 	for (const [name, value] of parameters) {
 		if (name === 'limit') read.limit = count(name, value);
 		else if (name === 'offset') read.offset = count(name, value);
 		else if (name === 'includefield') include(read, value);
-		else if (name === 'fuzzymatching') {
-			if (flag(name, value)) read.ignored.push('The fuzzymatching parameter is not supported. Only literal matching has been performed.');
-		} else if (name !== 'accept') match(read, name, value);
+		else if (name === 'fuzzymatching') read.fuzzyNames = flag(name, value);
+		else if (name !== 'accept') match(read, name, value);
 	}
 	return read;
 }

@@ -49,10 +49,11 @@ function keysOfPath({ study, series }: HttpRequest['params']): QueryKey[] {
 
 /** @throws Failure `invalid` when a value cannot be matched */
 function planned(level: SearchLevel, request: HttpRequest, parameters: SearchParameters, limit: number): PlannedQuery {
-	const { keys, included, includesAll, offset } = parameters;
+	const { keys, included, includesAll, offset, fuzzyNames } = parameters;
 	const shown = includesAll ? everything[level] : [...defaultsOf(level, request.params), ...included];
 	try {
-		return planQuery({ level, keys: [...keysOfPath(request.params), ...keys], shown, combinesMoments: true, count: limit, offset });
+		const asked = [...keysOfPath(request.params), ...keys];
+		return planQuery({ level, keys: asked, shown, combinesMoments: true, fuzzyNames, count: limit, offset });
 	} catch (error) {
 		if (error instanceof MatchingError) throw new Failure('invalid', error.message, { cause: error });
 		throw error;

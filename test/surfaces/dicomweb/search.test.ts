@@ -116,6 +116,18 @@ describe('QIDO-RS', () => {
 		assert.deepEqual(await page('limit=0'), [[], false]);
 	});
 
+	test('names match without case and accents; with fuzzymatching by the starts of their words', async () => {
+		const muller = await studies('PatientName=M%C3%BCller*');
+		assert.deepEqual(muller, ['3.1']);
+		assert.deepEqual(await studies('PatientName=muller^jorg*'), ['3.1']);
+		assert.deepEqual(await studies('PatientName=jorg'), []);
+		for (const name of ['Muller', 'jorg mull', 'J%C3%B6rg^M%C3%BCller', 'm?ll*']) {
+			assert.deepEqual(await studies(`fuzzymatching=true&PatientName=${name}`), ['3.1'], name);
+		}
+		for (const name of ['uller', 'muller ada']) assert.deepEqual(await studies(`fuzzymatching=true&PatientName=${name}`), [], name);
+		assert.deepEqual(await studies('fuzzymatching=true&PatientName=*'), ['3.1', '3.2']);
+	});
+
 	test('who searched and who retrieved is in the audit trail of the site', async () => {
 		for (let times = 0; times < 3; times++) assert.equal((await client.get('/studies/3.1/metadata')).status, 200);
 		const events = () =>
@@ -139,8 +151,7 @@ describe('QIDO-RS', () => {
 			assert.equal(answer.json().length, 2);
 			return answer.headers.get('warning') ?? '';
 		};
-		assert.match(await warning('fuzzymatching=true'), /fuzzymatching parameter is not supported/);
-		assert.equal(await warning('fuzzymatching=false'), '');
+		for (const value of ['true', 'false']) assert.equal(await warning(`fuzzymatching=${value}`), '');
 		assert.match(await warning('InstitutionName=X'), /attribute InstitutionName is not supported for matching/);
 		assert.match(await warning('00400275.00400009=X'), /00400275\.00400009/);
 		assert.match(await warning('dBdt=1'), /attribute dBdt is not supported/);
