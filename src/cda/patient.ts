@@ -28,6 +28,7 @@ export function patientChange(role: XmlElement, ref: number, context: Context): 
 	if (contacts.length > 0) parts['contact'] = { [guardianPart]: contacts };
 	const change: PatientChange = { kind: 'patient', ref, identifiers: own, patch, known: 'update', sequence: 1 };
 	change.expression = (role.first('id') ?? role).path;
+	if (context.defaultAuthority !== undefined) change.authority = context.defaultAuthority;
 	return change;
 }
 

@@ -32,6 +32,7 @@ export function patientChange(patient: XmlElement, ref: number, known: PatientCh
 	const change: PatientChange = { kind: 'patient', ref, identifiers: own, patch: { elements, parts }, known, sequence: 1 };
 	const security = confidentiality(patient);
 	if (security) change.security = security;
+	if (context.defaultAuthority !== undefined) change.authority = context.defaultAuthority;
 	const location = patient.first('id');
 	if (location) change.expression = location.path;
 	return change;

@@ -43,8 +43,8 @@ async function read(
 }
 
 describe('what a batch names is read', () => {
-	const document = { identifierValue: '100', keys: ['d'], items: [{ resourceType: 'Condition', item: 'i' }] } as const;
-	const item = { resourceType: 'Condition', identifierValue: '100', item: 'i' } as const;
+	const document = { identifierValues: ['100'], keys: ['d'], items: [{ resourceType: 'Condition', item: 'i' }] } as const;
+	const item = { resourceType: 'Condition', identifierValues: ['100'], item: 'i' } as const;
 	const known = { find_patients: [patient('p1', '100')] };
 	for (const [what, name, answers, expected] of [
 		['nothing', () => undefined, {}, []],
@@ -195,7 +195,7 @@ describe('what is read becomes, by the names of the columns', () => {
 			{ system: 'urn:a', patientId: 'p1', old: false, rank: 0 },
 			{ system: '', patientId: 'p3', old: true, rank: 7 },
 		]);
-		assert.deepEqual([...set.of(patientIdentifiers).patientsOf('100')], ['p1', 'p2', 'p3']);
+		assert.deepEqual([...set.of(patientIdentifiers).patientsOf(['100'])], ['p1', 'p2', 'p3']);
 		assert.deepEqual([...set.changed()], []);
 	});
 
@@ -204,7 +204,7 @@ describe('what is read becomes, by the names of the columns', () => {
 			(keys) => {
 				keys.of(patientIdentifiers).add('100');
 				keys.of(visits).add('a|V1');
-				keys.of(items).push({ resourceType: 'Condition', identifierValue: '100', item: 'i' });
+				keys.of(items).push({ resourceType: 'Condition', identifierValues: ['100'], item: 'i' });
 			},
 			{
 				find_patients: [patient('p1', '100')],
@@ -283,7 +283,7 @@ describe('what is read becomes, by the names of the columns', () => {
 		const { set } = await read(
 			(keys) => {
 				keys.of(patientIdentifiers).add('100');
-				keys.of(documents).push({ identifierValue: '100', keys: ['k'], items: [] });
+				keys.of(documents).push({ identifierValues: ['100'], keys: ['k'], items: [] });
 			},
 			{
 				find_patients: [patient('p1', '100')],

@@ -1,3 +1,4 @@
+import { survivorBeside } from '#record/identity/survivor.ts';
 import type { Change } from '#record/kinds/index.ts';
 import type { Message } from '../message.ts';
 import type { Context } from '../segments/context.ts';
@@ -13,7 +14,8 @@ function merge(message: Message, context: Context): Change[] {
 	const changes: Change[] = [];
 	for (const pair of mergePairs(message)) {
 		const ref = changes.length;
-		changes.push(patientChange(pair.pid, ref, { known: 'keep' }, context), mergeChange(pair, ref, context));
+		const merge = mergeChange(pair, ref, context);
+		changes.push(survivorBeside(patientChange(pair.pid, ref, { known: 'keep' }, context), merge.prior), merge);
 	}
 	return changes;
 }

@@ -32,7 +32,11 @@ export interface PatientOptions {
  */
 export function patientChange(pid: Segment, ref: number, { known }: PatientOptions, context: Context): PatientChange {
 	const list = requiredIdentifiers(pid, 3, context);
-	return { kind: 'patient', ref, identifiers: list, patch: patientPatch(pid, list, known, context), known, sequence: pid.sequence };
+	const patch = patientPatch(pid, list, known, context);
+	const change: PatientChange = { kind: 'patient', ref, identifiers: list, patch, known, sequence: pid.sequence };
+	const { defaultAuthority } = context.policy;
+	if (defaultAuthority !== undefined) change.authority = defaultAuthority;
+	return change;
 }
 
 /** @throws Failure `required-field-missing` when no repetition of the field has an identifier */

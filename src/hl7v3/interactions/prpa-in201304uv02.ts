@@ -1,4 +1,6 @@
+import { survivorBeside } from '#record/identity/survivor.ts';
 import type { Change } from '#record/kinds/index.ts';
+import type { MergeChange } from '#record/kinds/merge.ts';
 import { type Context, failureAt } from '../context.ts';
 import type { XmlElement } from '../element.ts';
 import { patientChange, requiredIdentifiers } from '../patient.ts';
@@ -20,16 +22,23 @@ function merges(message: XmlElement, context: Context): Change[] {
 	const changes: Change[] = [];
 	for (const { event, patient } of registrations(message)) {
 		const ref = changes.length;
-		changes.push(patientChange(patient, ref, 'keep', context));
 		const roles = event.all('replacementOf', 'priorRegistration', 'subject1', 'priorRegisteredRole');
 		if (roles.length === 0) {
 			const text = 'replacementOf/priorRegistration/subject1/priorRegisteredRole is missing';
 			throw failureAt('required-field-missing', event, text);
 		}
-		for (const role of roles) {
+		const merges = roles.map((role): MergeChange => {
 			const prior = requiredIdentifiers(role, role.children('id'), context);
-			changes.push({ kind: 'merge', survivor: ref, prior, sequence: 1, expression: role.path });
-		}
+			return { kind: 'merge', survivor: ref, prior, sequence: 1, expression: role.path };
+		});
+		const survivor = patientChange(patient, ref, 'keep', context);
+		changes.push(
+			survivorBeside(
+				survivor,
+				merges.flatMap(({ prior }) => prior),
+			),
+			...merges,
+		);
 	}
 	return changes;
 }

@@ -12,8 +12,12 @@ export interface AnyChange {
 export interface NamedPatient {
 	/** The number by which the other changes of the message refer to the patient. */
 	ref: number;
-	/** The first is the business identifier, by which the patient is matched. */
+	/** Every one that identifies is matched. */
 	identifiers: [Identifier, ...Identifier[]];
+	/** The identifiers by which the patient is matched, if not by all. */
+	matchedBy?: readonly Identifier[];
+	/** The default authority of the sender or its site; a FHIR system URI. */
+	authority?: string;
 	/** The XPath of the first identifier, in a format without segments. */
 	expression?: string;
 }

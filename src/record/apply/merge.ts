@@ -1,9 +1,9 @@
 import type { JsonObject } from '#core/json.ts';
 import { settleDoubts } from '../identity/doubt.ts';
+import { identifierKey } from '../identity/identifier-key.ts';
 import type { Identifier } from '../resource-patch.ts';
 import { rowIdOf } from '../row-id.ts';
 import type { ApplyContext } from './context.ts';
-import { identifierKey, systemOf } from './match-patient.ts';
 import { rewritePatient } from './patient.ts';
 import { type Row, referenceTo, resourceOf } from './rows.ts';
 
@@ -87,8 +87,4 @@ function withoutLink(context: ApplyContext, row: Row, other: Row, elements: Json
 	);
 	const patch = { elements: { ...elements, link: list.length === 0 ? null : list }, parts: noPatch.parts };
 	return rewritePatient(context, row, resource, patch, links);
-}
-
-export function sameIdentifier(left: Identifier, right: Identifier): boolean {
-	return left.value === right.value && systemOf(left) === systemOf(right);
 }

@@ -29,7 +29,7 @@ function telecomPart(item: JsonObject): string {
 	return item['use'] === 'work' || namesField(item, 'PID-14') ? 'work' : 'home';
 }
 
-const ssnSystem = 'http://hl7.org/fhir/sid/us-ssn';
+export const ssnSystem = 'http://hl7.org/fhir/sid/us-ssn';
 
 /** `old` identifiers came with a merge and survive every snapshot. */
 export function identifierPart(item: JsonObject): string {

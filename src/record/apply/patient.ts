@@ -1,8 +1,9 @@
 import type { JsonObject } from '#core/json.ts';
 import { otherNumberRank, type PatientIdentifier, patientIdentifiers } from '../holdings/patient-identifiers.ts';
+import { identifierKey, isIndexable, systemOf } from '../identity/identifier-key.ts';
+import { identifies } from '../identity/identifying.ts';
 import type { Identifier, ResourcePatch } from '../resource-patch.ts';
 import type { ApplyContext } from './context.ts';
-import { identifierKey, isIndexable, systemOf } from './match-patient.ts';
 import { applyPatch, identifierPart } from './patch.ts';
 import { revise } from './revise.ts';
 import type { Row } from './rows.ts';
@@ -34,6 +35,8 @@ export function identifiersOf(resource: JsonObject): PatientIdentifier[] {
 	if (!Array.isArray(list)) return [];
 	const found: PatientIdentifier[] = [];
 	const keys = new Set<string>();
+	// Where no number identifies by its type, the first one does.
+	const hasIdentifying = list.length > 1 && (list as Identifier[]).some(identifies);
 	for (const item of list as Identifier[]) {
 		if (typeof item.value !== 'string' || item.value === '') continue;
 		const system = systemOf(item);
@@ -44,7 +47,8 @@ export function identifiersOf(resource: JsonObject): PatientIdentifier[] {
 			keys.add(key);
 		}
 		const part = identifierPart(item);
-		const rank = part === 'PID-3' || part === 'old' ? Math.min(found.length, otherNumberRank - 1) : otherNumberRank;
+		const isOwn = (part === 'PID-3' || part === 'old') && (!hasIdentifying || identifies(item));
+		const rank = isOwn ? Math.min(found.length, otherNumberRank - 1) : otherNumberRank;
 		found.push({ value: item.value, system, old: part === 'old', rank });
 	}
 	return found;

@@ -7,14 +7,14 @@ import { fhirIdOf, type Row } from './rows.ts';
 /** Resolves references between the changes of one message. */
 export class References {
 	readonly #patients = new Map<number, Row>();
-	readonly #identifiers = new Map<number, Identifier>();
+	readonly #identifiers = new Map<number, readonly Identifier[]>();
 	readonly #encounters = new Map<number, Row | undefined>();
 	/** Ids that `hasMember` and `result` name before the observation itself is applied. */
 	readonly #reserved = new Map<string, string>();
 
-	setPatient(ref: number, row: Row, identifier: Identifier): void {
+	setPatient(ref: number, row: Row, identifiers: readonly Identifier[]): void {
 		this.#patients.set(ref, row);
-		this.#identifiers.set(ref, identifier);
+		this.#identifiers.set(ref, identifiers);
 	}
 
 	patient(ref: number): Row {
@@ -23,10 +23,11 @@ export class References {
 		return row;
 	}
 
-	identifier(ref: number): Identifier {
-		const identifier = this.#identifiers.get(ref);
-		if (identifier === undefined) throw new Error('a change names a patient that comes after it');
-		return identifier;
+	/** Returns the identifiers by which the message names the patient. */
+	identifiers(ref: number): readonly Identifier[] {
+		const identifiers = this.#identifiers.get(ref);
+		if (identifiers === undefined) throw new Error('a change names a patient that comes after it');
+		return identifiers;
 	}
 
 	setEncounter(ref: number, row: Row | undefined): void {

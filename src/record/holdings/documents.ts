@@ -4,7 +4,7 @@ import type { EntryReference, EntryType } from '../document.ts';
 
 /** The keys that a document names: its own, and the items of its entries, for the patients with an identifier value. */
 export interface DocumentKeys {
-	identifierValue: string;
+	identifierValues: readonly string[];
 	keys: readonly string[];
 	items: readonly EntryReference[];
 }

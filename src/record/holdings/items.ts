@@ -4,10 +4,10 @@ import { RowIndex } from '../apply/row-index.ts';
 import type { Row } from '../apply/rows.ts';
 import type { ResourceType } from '../table-shape.ts';
 
-/** An item of the patients with an identifier value. */
+/** An item of the patients with one of the identifier values. */
 export interface ItemKey {
 	resourceType: ResourceType;
-	identifierValue: string;
+	identifierValues: readonly string[];
 	item: string;
 }
 

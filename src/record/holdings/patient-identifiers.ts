@@ -44,10 +44,10 @@ export class PatientIdentifiers {
 		return this.#byValue.get(value) ?? [];
 	}
 
-	/** Returns the row ids of every patient that a message under the value may mean, including merged ones and their survivors. */
-	patientsOf(value: string): Set<string> {
+	/** Returns the row ids of every patient that a message under the values may mean, including merged ones and their survivors. */
+	patientsOf(values: readonly string[]): Set<string> {
 		const ids = new Set<string>();
-		for (const { patientId } of this.entries(value)) {
+		for (const { patientId } of values.flatMap((value) => this.entries(value))) {
 			let row = this.#rows.row('Patient', patientId);
 			while (row !== undefined && !ids.has(row.id)) {
 				ids.add(row.id);

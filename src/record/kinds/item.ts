@@ -29,7 +29,7 @@ export interface ItemChange {
 export const itemKind = defineChange<ItemChange>({
 	kind: 'item',
 	keys({ resourceType, patient, item }, keys, message) {
-		keys.of(items).push({ resourceType, identifierValue: patientNamed(patient, message), item: keyDigest(item) });
+		keys.of(items).push({ resourceType, identifierValues: patientNamed(patient, message), item: keyDigest(item) });
 	},
 	apply: applyItem,
 });

@@ -1,17 +1,19 @@
 import { Failure, type FailureLocation } from '#core/failure.ts';
 import { defineChange } from '../apply/change-kind.ts';
 import type { ApplyContext } from '../apply/context.ts';
-import { fieldName, matchPatient, type PatientMatch } from '../apply/match-patient.ts';
-import { carryIdentifiers, replace, sameIdentifier } from '../apply/merge.ts';
+import { carryIdentifiers, replace } from '../apply/merge.ts';
 import type { Row } from '../apply/rows.ts';
 import { patientIdentifiers } from '../holdings/patient-identifiers.ts';
+import { identifierKey } from '../identity/identifier-key.ts';
+import { identifying } from '../identity/identifying.ts';
+import { fieldName, identifyPatient, type PatientMatch, patientsNamed } from '../identity/match.ts';
 import type { Identifier } from '../resource-patch.ts';
 
 /** ADT^A40, PRPA_IN201304UV02: `prior` becomes replaced by `survivor`. */
 export interface MergeChange {
 	kind: 'merge';
 	survivor: number;
-	/** The identifiers of MRG-1. The first one is matched; the survivor carries all of them as `use: old`. */
+	/** The identifiers of MRG-1. They must lead to one patient; the survivor carries all of them as `use: old`. */
 	prior: [Identifier, ...Identifier[]];
 	sequence: number;
 	/** See PatientChange. */
@@ -22,12 +24,18 @@ export const mergeKind = defineChange<MergeChange>({
 	kind: 'merge',
 	/** It moves rows by statement. */
 	alone: true,
-	keys: ({ prior }, keys) => keys.of(patientIdentifiers).add(prior[0].value),
-	patients: ({ prior }) => [prior[0].value],
+	keys({ prior }, keys) {
+		const values = keys.of(patientIdentifiers);
+		for (const { value } of identifying(prior)) values.add(value);
+	},
+	patients: ({ prior }) =>
+		identifying(prior)
+			.slice(0, 1)
+			.map(({ value }) => value),
 	apply(context, change, references) {
 		const survivor = context.set.row('Patient', references.patient(change.survivor).id);
 		if (survivor === undefined) throw new Error('the survivor of a merge is not in the working set');
-		applyMerge(context, change, survivor, references.identifier(change.survivor));
+		applyMerge(context, change, survivor, references.identifiers(change.survivor));
 	},
 });
 
@@ -35,38 +43,44 @@ export const mergeKind = defineChange<MergeChange>({
  * ADT^A40 (HL7 v2.5.1 §3.3.40): the survivor replaces the prior patient. The HL7 v2-to-FHIR guide does not map it; the product's own rules
  * are in docs/conformance/hl7v2.md.
  */
-function applyMerge(context: ApplyContext, change: MergeChange, survivor: Row, survivorIdentifier: Identifier): void {
+function applyMerge(context: ApplyContext, change: MergeChange, survivor: Row, survivorIdentifiers: readonly Identifier[]): void {
 	const location: FailureLocation =
 		change.expression === undefined ? { segment: 'MRG', sequence: change.sequence, field: 1 } : { expression: change.expression };
 	const refuse = (text: string) => new Failure('key-conflict', `${fieldName(location)} ${text}`, { location });
-	if (change.prior.some((identifier) => sameIdentifier(identifier, survivorIdentifier))) {
-		throw refuse('names the surviving patient itself');
+	// A number that both have, such as that of an enterprise index, does not tell who is replaced.
+	const common = new Set(survivorIdentifiers.map(identifierKey));
+	const [first, ...others] = change.prior.filter((identifier) => !common.has(identifierKey(identifier)));
+	if (first === undefined) throw refuse('names the surviving patient itself');
+	const stated: [Identifier, ...Identifier[]] = [first, ...others];
+	const named = patientsNamed(context.set, stated, location);
+	if (new Set(named.map(({ current }) => current.id)).size > 1) {
+		throw new Failure('unknown-key', `${fieldName(location)} has numbers of several patients; a merge replaces one patient`, { location });
 	}
-	const prior = matchPatient(context.set, change.prior[0], location);
+	const prior = named.find(({ throughMerge }) => !throughMerge) ?? named[0];
 	if (prior === undefined) {
 		context.flags.push({
 			code: 'prior-patient-unknown',
 			text: `${fieldName(location)} names a patient that is not known; its identifiers lead to the survivor from now on`,
 		});
-		carryIdentifiers(context, survivor, change.prior);
+		carryIdentifiers(context, survivor, stated);
 		return;
 	}
 	if (prior.current.id === survivor.id) {
-		refuseUnlessSameMerge(context, prior, survivorIdentifier, refuse);
+		refuseUnlessSameMerge(context, prior, survivorIdentifiers, refuse);
 		return;
 	}
 	if (prior.throughMerge) throw refuse('names a patient that was merged into another one before');
-	replace(context, prior.current, survivor, change.prior);
+	replace(context, prior.current, survivor, stated);
 }
 
 /** Refuses a merge of two identifiers that already lead to one patient, unless the same merge was made before. */
 function refuseUnlessSameMerge(
 	context: ApplyContext,
 	prior: PatientMatch,
-	survivorIdentifier: Identifier,
+	identifiers: readonly Identifier[],
 	refuse: (text: string) => Failure,
 ): void {
-	const survivor = matchPatient(context.set, survivorIdentifier, { segment: 'PID', field: 3 });
+	const survivor = identifyPatient(context.set, { identifiers }, { segment: 'PID', field: 3 });
 	if (survivor?.throughMerge) throw refuse('names the survivor of an earlier merge of the same two patients');
 	if (!prior.throughMerge) throw refuse('names the surviving patient itself');
 }

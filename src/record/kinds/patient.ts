@@ -1,19 +1,23 @@
-import { type Json, type JsonObject, parseExact } from '#core/json.ts';
+import type { FailureLocation } from '#core/failure.ts';
+import { type JsonObject, parseExact } from '#core/json.ts';
 import { defineChange, type NamedPatient } from '../apply/change-kind.ts';
 import type { ApplyContext } from '../apply/context.ts';
-import { fieldName, matchPatient } from '../apply/match-patient.ts';
 import { applyPatch } from '../apply/patch.ts';
 import { identifiersOf, rewritePatient } from '../apply/patient.ts';
 import { newRow, type Row, resourceOf } from '../apply/rows.ts';
-import type { Flag } from '../flag.ts';
 import { patientIdentifiers } from '../holdings/patient-identifiers.ts';
+import { identifying } from '../identity/identifying.ts';
+import { fieldName, type IdentifiedPatient, identifyPatient } from '../identity/match.ts';
+import { surelyMatches } from '../identity/mismatch.ts';
+import { noteMismatch, noteOthers } from '../identity/notes.ts';
+import { numbersAfter, withNumbers } from '../identity/numbers.ts';
 import type { Identifier, ResourcePatch } from '../resource-patch.ts';
 
 /** Names the patient for all later changes of the same set, which refer to them by `ref`. */
 export interface PatientChange extends NamedPatient {
 	kind: 'patient';
 	ref: number;
-	/** All identifiers of PID-3 in order; the first is the business identifier, by which the patient is matched. */
+	/** All identifiers of PID-3 in order. Every one that identifies is matched (`record/identity`). */
 	identifiers: [Identifier, ...Identifier[]];
 	patch: ResourcePatch;
 	/** `update`: the patch is applied to a known patient (ADT). `keep`: a known patient stays unchanged (ORU); a new one takes the patch. */
@@ -28,26 +32,55 @@ export interface PatientChange extends NamedPatient {
 
 export const patientKind = defineChange<PatientChange>({
 	kind: 'patient',
-	keys: ({ identifiers }, keys) => keys.of(patientIdentifiers).add(identifiers[0].value),
-	patients: ({ identifiers }) => [identifiers[0].value],
+	keys({ identifiers }, keys) {
+		const values = keys.of(patientIdentifiers);
+		for (const { value } of identifying(identifiers)) values.add(value);
+	},
+	patients: ({ identifiers }) =>
+		identifying(identifiers)
+			.slice(0, 1)
+			.map(({ value }) => value),
 	apply(context, change, references) {
-		references.setPatient(change.ref, applyPatient(context, change), change.identifiers[0]);
+		references.setPatient(change.ref, applyPatient(context, change), change.identifiers);
 	},
 });
 
 /** Creates or updates the patient of a PID segment and returns its current version. */
 function applyPatient(context: ApplyContext, change: PatientChange): Row {
-	const location =
+	const location: FailureLocation =
 		change.expression === undefined ? { segment: 'PID', sequence: change.sequence, field: 3 } : { expression: change.expression };
-	const match = matchPatient(context.set, change.identifiers[0], location);
-	if (match === undefined) return createPatient(context, change);
-	if (change.known === 'keep') return match.current;
-	const resource = resourceOf(match.current);
-	const flag = overlay(resource, change.patch, fieldName(location));
-	if (flag) context.flags.push(flag);
+	const { authority, matchedBy = change.identifiers } = change;
+	const found = identifyPatient(context.set, { identifiers: matchedBy, authority }, location);
+	if (found === undefined) return createPatient(context, change);
+	const field = fieldName(location);
+	if (found.others.length > 0) noteOthers(context, found, field);
+	const { elements } = change.patch;
+	if (change.known === 'keep') {
+		if (!surelyMatches(found.current.text, elements)) noteMismatch(context, found.current, elements, field, 'kept');
+		return found.unknown.length === 0 ? found.current : addNumbers(context, found.current, found, field);
+	}
+	if (!surelyMatches(found.current.text, elements)) noteMismatch(context, found.current, elements, field, 'changed');
+	return updatePatient(context, change, found, field);
+}
+
+function updatePatient(context: ApplyContext, change: PatientChange, found: IdentifiedPatient, field: string): Row {
+	const { current, throughMerge, unknown } = found;
+	const resource = resourceOf(current);
 	// A message under a merged identifier is about the survivor but must not change their identifiers.
-	const patch = match.throughMerge ? withoutIdentifiers(change.patch) : change.patch;
-	return rewritePatient(context, match.current, resource, patch, match.current.links, metaOf(match.current.meta, change));
+	const patch = throughMerge ? withoutIdentifiers(change.patch) : withNumbersOf(change.patch, resource, found);
+	const row = rewritePatient(context, current, resource, patch, current.links, metaOf(current.meta, change));
+	return throughMerge && unknown.length > 0 ? addNumbers(context, row, found, field) : row;
+}
+
+/** Gives a known patient the numbers that nobody has, so that the next message finds them by these alone. */
+function addNumbers(context: ApplyContext, row: Row, { unknown }: IdentifiedPatient, field: string): Row {
+	const resource = resourceOf(row);
+	const identifier = withNumbers(resource, unknown);
+	if (identifier === undefined) {
+		context.flags.push({ code: 'number-not-added', text: `${field} has a new number, but the patient has too many of them already` });
+		return row;
+	}
+	return rewritePatient(context, row, resource, { elements: { identifier }, parts: {} });
 }
 
 function createPatient(context: ApplyContext, change: PatientChange): Row {
@@ -74,19 +107,10 @@ function withoutIdentifiers(patch: ResourcePatch): ResourcePatch {
 	return { elements: patch.elements, parts };
 }
 
-/** Returns a flag when the same identifier comes with another name and another birth date: perhaps two people (an overlay). */
-function overlay(resource: JsonObject, patch: ResourcePatch, field: string): Flag | undefined {
-	const birthDate = patch.elements['birthDate'];
-	if (typeof birthDate !== 'string' || resource['birthDate'] === undefined || resource['birthDate'] === birthDate) return undefined;
-	const before = nameKey(resource['name']);
-	const after = nameKey(patch.elements['name']);
-	if (before === '' || after === '' || before === after) return undefined;
-	return { code: 'possible-overlay', text: `${field} names a patient with another name and another birth date` };
-}
-
-function nameKey(names: Json | undefined): string {
-	const first = Array.isArray(names) ? names[0] : undefined;
-	if (first === null || typeof first !== 'object' || Array.isArray(first)) return '';
-	const given = Array.isArray(first['given']) ? first['given'][0] : '';
-	return `${first['family'] ?? ''}^${given ?? ''}`.toLowerCase();
+function withNumbersOf(patch: ResourcePatch, resource: JsonObject, found: IdentifiedPatient): ResourcePatch {
+	const { identifier } = patch.parts;
+	const stated = identifier?.['PID-3'];
+	if (stated === undefined || stated === null) return patch;
+	const numbers = numbersAfter(resource, stated, found);
+	return { elements: patch.elements, parts: { ...patch.parts, identifier: { ...identifier, 'PID-3': numbers } } };
 }

@@ -124,7 +124,7 @@ interface SiteItem {
 function ofPatients<T>(naming: DocumentNaming, of: (document: DocumentKeys, siteId: string, patientId: string) => readonly T[]): T[] {
 	return naming.flatMap(({ siteId, set, keys }) =>
 		keys.flatMap((document) =>
-			[...set.of(patientIdentifiers).patientsOf(document.identifierValue)].flatMap((patientId) => of(document, siteId, patientId)),
+			[...set.of(patientIdentifiers).patientsOf(document.identifierValues)].flatMap((patientId) => of(document, siteId, patientId)),
 		),
 	);
 }

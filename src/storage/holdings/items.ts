@@ -27,8 +27,8 @@ export function storedItems(tables: ResourceTables): StoredHolding {
 		async readOfPatients(reading) {
 			const wanted = new Map<ResourceType, { siteIds: string[]; patientIds: string[]; items: string[] }>();
 			for (const { siteId, set, keys } of reading.naming(items)) {
-				for (const { resourceType, identifierValue, item } of keys) {
-					for (const patientId of set.of(patientIdentifiers).patientsOf(identifierValue)) {
+				for (const { resourceType, identifierValues, item } of keys) {
+					for (const patientId of set.of(patientIdentifiers).patientsOf(identifierValues)) {
 						const columns = wanted.get(resourceType) ?? { siteIds: [], patientIds: [], items: [] };
 						wanted.set(resourceType, columns);
 						columns.siteIds.push(siteId);

@@ -57,7 +57,7 @@ const changes: readonly [name: string, change: (set: WorkingSet) => void, seen: 
 				.put('p1', [{ value: '100', system: 'a', old: false, rank: 0 }], [{ value: '200', system: 'a', old: false, rank: 0 }]),
 		(set) => {
 			const held = set.of(patientIdentifiers);
-			return [held.entries('100'), held.entries('200'), [...held.changed], held.patientsOf('100'), held.patientsOf('200')];
+			return [held.entries('100'), held.entries('200'), [...held.changed], held.patientsOf(['100']), held.patientsOf(['200'])];
 		},
 	],
 	['a visit', (set) => set.of(visits).put('|V1', row('Encounter', 'e2')), (set) => set.of(visits).of('|V1')],
@@ -249,8 +249,8 @@ describe('a working set', () => {
 		] as const)
 			set.addStored(row('Patient', id, { merged_into: into }, true));
 		for (const patientId of ['p1', 'p2']) set.of(patientIdentifiers).addStored('100', { system: '', patientId, old: false, rank: 0 });
-		assert.deepEqual([...set.of(patientIdentifiers).patientsOf('100')], ['p1', 'p2', 'p3']);
-		assert.deepEqual([...set.of(patientIdentifiers).patientsOf('200')], []);
+		assert.deepEqual([...set.of(patientIdentifiers).patientsOf(['100'])], ['p1', 'p2', 'p3']);
+		assert.deepEqual([...set.of(patientIdentifiers).patientsOf(['200'])], []);
 	});
 
 	test('gives two visits of one number, and one that is put again once', () => {

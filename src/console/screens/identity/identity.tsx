@@ -20,7 +20,7 @@ const leads: Readonly<Record<Kind, string>> = {
 	doubt: 'What a message, image or request left open about its patient. Each is listed once, however often it comes.',
 	overlay: 'A message changed both name and birth date of a known patient. It may be about another person.',
 	alike: 'Patients with the same name, birth date and gender but different identifiers.',
-	sharing: 'Patients with the same number from different authorities, and the same name or birth date.',
+	sharing: 'Patients with the same number from one authority, or from different ones and with the same name or birth date.',
 };
 
 export function Identity() {

@@ -1,7 +1,6 @@
 import { canonical, copyJson, type JsonObject } from '#core/json.ts';
 import { defineChange, type NamedPatient } from '../../apply/change-kind.ts';
 import type { ApplyContext } from '../../apply/context.ts';
-import { matchPatient } from '../../apply/match-patient.ts';
 import { patientNamed } from '../../apply/named-patient.ts';
 import { studiesNamed, studyReference } from '../../apply/report-studies.ts';
 import { revise } from '../../apply/revise.ts';
@@ -9,6 +8,7 @@ import { newRow, type Row, referenceTo, resourceOf } from '../../apply/rows.ts';
 import type { WorkingSet } from '../../apply/working-set.ts';
 import { documents } from '../../holdings/documents.ts';
 import { imaging, nameStudies } from '../../holdings/imaging.ts';
+import { identifyPatient } from '../../identity/match.ts';
 import { keyDigest } from '../../key-digest.ts';
 import type { DocumentChange, DocumentRelation } from './change.ts';
 import { applyEntries } from './entries.ts';
@@ -20,7 +20,7 @@ export const documentKind = defineChange<DocumentChange>({
 	keys(stated, keys, message) {
 		const change = keyed(stated);
 		const { entries, study, patient } = change;
-		keys.of(documents).push({ identifierValue: patientNamed(patient, message), keys: documentKeys(change), items: entries });
+		keys.of(documents).push({ identifierValues: patientNamed(patient, message), keys: documentKeys(change), items: entries });
 		nameStudies(keys.of(imaging), { ...study, filler: undefined });
 		for (const { studies } of entries) {
 			for (const uid of studies?.uids ?? []) keys.of(imaging).studyUids.add(uid);
@@ -169,8 +169,9 @@ function supersede(context: ApplyContext, row: Row): void {
 }
 
 /** Tells whether the patient's record has a newer version of the document than the message brings. */
-function isOutdated(set: WorkingSet, document: DocumentChange, { identifiers, expression }: NamedPatient): boolean {
-	const match = matchPatient(set, identifiers[0], expression === undefined ? { segment: 'PID', field: 3 } : { expression });
+function isOutdated(set: WorkingSet, document: DocumentChange, patient: NamedPatient): boolean {
+	const { expression } = patient;
+	const match = identifyPatient(set, patient, expression === undefined ? { segment: 'PID', field: 3 } : { expression });
 	return match !== undefined && standing(set, document, match.current.id).isReplaced;
 }
 

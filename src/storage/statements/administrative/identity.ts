@@ -1,3 +1,4 @@
+import { otherNumberRank } from '#record/holdings/patient-identifiers.ts';
 import type { TableShape } from '#record/table-shape.ts';
 import type { Statement } from '../../statement.ts';
 
@@ -44,9 +45,8 @@ order by 1`,
 };
 
 /**
- * Lists current patients that share an identifier's value under different authorities, and their name or their birth date. It walks by
- * value
- * in the same way.
+ * Lists current patients that share a number under one authority, or its value under different authorities and also their name or their
+ * birth date. It walks by value in the same way. Accounts and the like do not count under one authority.
  */
 export const listSharing: Statement = {
 	name: 'list_sharing_patients',
@@ -63,13 +63,17 @@ with walked as (
 	from walked w, bounds b
 	where not b.is_cut or w.value < b.last_value or b.first_value = b.last_value
 	group by w.value
-	having count(distinct w.patient_id) > 1 and count(distinct w.system) > 1
+	having count(distinct w.patient_id) > 1
 )
 select h.value as key, array_agg(distinct one.id) as ids
 from shared h
 join patient one on one.site_id = $1 and one.id = any (h.ids) and one.merged_into is null and one.active
 join patient two on two.site_id = $1 and two.id = any (h.ids) and two.merged_into is null and two.active
-	and two.id <> one.id and (two.birth_date = one.birth_date or (two.name = one.name and one.name <> ''))
+	and two.id <> one.id and (two.birth_date = one.birth_date or (two.name = one.name and one.name <> '') or exists (
+		select from patient_identifier a
+		join patient_identifier b on b.site_id = a.site_id and b.value = a.value and b.system = a.system
+		where a.site_id = $1 and a.value = h.value and a.patient_id = one.id and b.patient_id = two.id
+			and not a.old and not b.old and a.rank < ${otherNumberRank} and b.rank < ${otherNumberRank}))
 group by h.value
 union all
 select b.last_value, null from bounds b where b.is_cut and b.first_value = b.last_value
