@@ -2,7 +2,6 @@ import { Failure } from '#core/failure.ts';
 import { canonical, type JsonObject } from '#core/json.ts';
 import { defineChange } from '../apply/change-kind.ts';
 import type { ApplyContext } from '../apply/context.ts';
-import { survivorOf } from '../apply/match-patient.ts';
 import { withMergeLinks } from '../apply/merge.ts';
 import { identifiersOf } from '../apply/patient.ts';
 import { putKeyed } from '../apply/put-keyed.ts';
@@ -11,6 +10,7 @@ import { fhirIdOf, newRow, type Row, referenceTo, resourceOf } from '../apply/ro
 import type { MergedReferences } from '../delivery.ts';
 import { patientIdentifiers } from '../holdings/patient-identifiers.ts';
 import { writtenPatients } from '../holdings/written-patients.ts';
+import { survivorOf } from '../identity/match.ts';
 import { givenIdOf, rowIdOf } from '../row-id.ts';
 import type { SearchPlan } from '../search-plan.ts';
 import type { ColumnValue, ResourceType } from '../table-shape.ts';
