@@ -178,7 +178,7 @@ describe('what a batch names is read', () => {
 
 describe('what is read becomes, by the names of the columns', () => {
 	test('a row with its links', async () => {
-		const links = { patient_id: 'p1', encounter_id: null, order_key: '|O1', item_key: 'K' };
+		const links = { patient_id: 'p1', encounter_id: null, order_key: '|O1', item_key: 'K', sent_at: null };
 		const { set } = await read((keys) => keys.of(orders).add('|O1'), { find_observations: [resource('o1', links)] });
 		assert.deepEqual(set.of(orders).observation('|O1', 'K'), {
 			...{ resourceType: 'Observation', id: 'o1', givenId: null, version: 3, lastUpdated: '2026-01-01T00:00:00.000Z', source: 'urn:x' },

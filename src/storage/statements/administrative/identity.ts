@@ -69,11 +69,12 @@ select h.value as key, array_agg(distinct one.id) as ids
 from shared h
 join patient one on one.site_id = $1 and one.id = any (h.ids) and one.merged_into is null and one.active
 join patient two on two.site_id = $1 and two.id = any (h.ids) and two.merged_into is null and two.active
-	and two.id <> one.id and (two.birth_date = one.birth_date or (two.name = one.name and one.name <> '') or exists (
-		select from patient_identifier a
+	and two.id <> one.id and (two.birth_date = one.birth_date or (two.name = one.name and one.name <> '') or (
+		select true from patient_identifier a
 		join patient_identifier b on b.site_id = a.site_id and b.value = a.value and b.system = a.system
 		where a.site_id = $1 and a.value = h.value and a.patient_id = one.id and b.patient_id = two.id
-			and not a.old and not b.old and a.rank < ${otherNumberRank} and b.rank < ${otherNumberRank}))
+			and not a.old and not b.old and a.rank < ${otherNumberRank} and b.rank < ${otherNumberRank}
+		limit 1))
 group by h.value
 union all
 select b.last_value, null from bounds b where b.is_cut and b.first_value = b.last_value
