@@ -6,7 +6,7 @@ const rawJson = (JSON as unknown as { rawJSON(text: string): Json }).rawJSON;
 /** Tells whether a value is a decimal that keeps its digits (`exactDecimal`), and not an object. */
 export const isRawJson = (JSON as unknown as { isRawJSON(value: unknown): boolean }).isRawJSON;
 /** Matches a number after a member name or in a list. A match inside a string only costs time, not digits. */
-const decimalDigits = /(?:":|[[,])\s*-?\d+(?:\.|[eE]|\d{15})/;
+const decimalDigits = /(?:":|[[,])\s*(?:-0|-?\d+(?:\.|[eE]|\d{15}))/;
 
 /** A number that is stringified with exactly these digits. `digits` must be a JSON number (RFC 8259 §6). */
 export function exactDecimal(digits: string): Json {
@@ -15,13 +15,15 @@ export function exactDecimal(digits: string): Json {
 
 /**
  * Parses JSON so that stringifying the result gives every decimal back with the digits it came with: `1.00` stays
- * `1.00` (FHIR R4 §2.24.0.1). Numbers with a fraction, an exponent or more than 15 digits become raw JSON values, not
- * JavaScript numbers.
+ * `1.00` (FHIR R4 §2.24.0.1). Numbers with a fraction, an exponent or more than 15 digits, and -0, become raw JSON
+ * values, not JavaScript numbers.
  */
 export function parseExact(text: string): JsonObject {
 	if (!decimalDigits.test(text)) return JSON.parse(text);
 	const reviver = (_key: string, value: unknown, context?: { source?: string }): unknown =>
-		typeof value === 'number' && context?.source !== undefined && /[.eE]|\d{16}/.test(context.source) ? rawJson(context.source) : value;
+		typeof value === 'number' && context?.source !== undefined && /[.eE]|\d{16}|^-0$/.test(context.source)
+			? rawJson(context.source)
+			: value;
 	return JSON.parse(text, reviver as (key: string, value: unknown) => unknown);
 }
 

@@ -7,6 +7,8 @@ describe('exact JSON', () => {
 	const kept = [
 		'{"value":1.00}',
 		'{"value":-0.0}',
+		'{"value":-0}',
+		'{"list":[-0,0,-1]}',
 		'{"value":1e3}',
 		'{"value":1E-7}',
 		'{"value":12345678901234567890}',
