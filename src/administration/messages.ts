@@ -7,6 +7,7 @@ import type { ResourceType } from '#record/table-shape.ts';
 import { listUnmatched, patientValues, relatedMessages, showMessage } from '#storage/statements/administrative/read-messages.ts';
 import { searchMessages as searchStatement } from '#storage/statements/administrative/search-messages.ts';
 import { AdministrationError, note, type OperationContext } from './context.ts';
+import { overtaken, overtakenBy, overtakenText } from './overtaken.ts';
 import { readMessage } from './reading/read-message.ts';
 import { reading } from './reading/reading.ts';
 import { type ReplayableRow, replayableKinds, replayOf } from './replay.ts';
@@ -178,6 +179,7 @@ function wholeOf(row: WholeMessageRow): z.infer<typeof wholeMessage> {
 
 export const messageReading = wholeMessage.extend({
 	replayable: z.boolean(),
+	overtaken: overtaken.nullable().describe('what a replay would set back; null when nothing came after the message'),
 	replays: z
 		.array(z.strictObject({ id: z.uuid(), outcome: z.string(), received_at: instant }))
 		.describe('replays of the message, and duplicates of it'),
@@ -216,10 +218,12 @@ export async function readLoggedMessage(
 		values,
 	]);
 	const byNumber = related.filter(({ kind }) => kind === 'patient').map((found) => found.id);
+	const replayable = row.bytes.length > 0 && (await replayableKinds()).has(row.kind);
 	const patients = await patientsBehind(new SiteRecord(context, row.site_id), row.changed ?? [], byNumber);
 	return {
 		...wholeOf(row),
-		replayable: row.bytes.length > 0 && (await replayableKinds()).has(row.kind),
+		replayable,
+		overtaken: replayable ? await overtakenBy(context, row) : null,
 		replays: related
 			.filter(({ kind }) => kind === 'replay')
 			.map(({ id: replay, outcome, at }) => ({ id: replay, outcome, received_at: at.toISOString() })),
@@ -232,13 +236,33 @@ export async function readLoggedMessage(
 export const replayRecord = z.strictObject({ id: z.uuid(), replay_of: z.uuid(), outcome: z.string(), failure: z.string().nullable() });
 type ReplayRecord = z.infer<typeof replayRecord>;
 
-/** Replays a logged message with the current policy of its client. The replay is a new message in the log. */
-export async function replayMessage(context: OperationContext, id: string, found?: WholeMessageRow): Promise<ReplayRecord> {
+/**
+ * Replays a logged message with the current policy of its client. The replay is a new message in the log. An accepted message after which
+ * something newer came is replayed only on request, because that sets the record back.
+ */
+export async function replayMessage(
+	context: OperationContext,
+	id: string,
+	{ found, acceptOlder = false }: { found?: WholeMessageRow; acceptOlder?: boolean } = {},
+): Promise<ReplayRecord> {
 	const row = found ?? (await messageRow(context, id));
 	if (row.bytes.length === 0) throw new AdministrationError(`the message '${id}' is a duplicate; replay '${row.replay_of}'`);
+	const later = acceptOlder ? null : await overtakenBy(context, row);
+	if (later !== null) {
+		throw new AdministrationError(
+			`${overtakenText(later)}; a replay would set that back. Replay it with accept_older if this is meant`,
+			'conflict',
+			'accept_older',
+		);
+	}
 	const reply = await context.deliver(await replayOf(row, context.nowMs()));
 	const { id: replay, outcome } = reply;
-	await note(context, { action: 'messages.replay', subject: id, siteId: row.site_id, after: { replay, outcome } });
+	await note(context, {
+		action: 'messages.replay',
+		subject: id,
+		siteId: row.site_id,
+		after: { replay, outcome, ...(acceptOlder ? { accept_older: true } : {}) },
+	});
 	return { id: replay, replay_of: id, outcome, failure: reply.failure?.diagnostics ?? null };
 }
 

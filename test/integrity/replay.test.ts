@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { listClients, setClient } from '#administration/clients.ts';
-import { listLoggedMessages, replayMessage, replayRefused, showLoggedMessage } from '#administration/messages.ts';
+import type { AdministrationError } from '#administration/context.ts';
+import { listLoggedMessages, readLoggedMessage, replayMessage, replayRefused, showLoggedMessage } from '#administration/messages.ts';
 import { newId, nilId } from '#core/id.ts';
 import type { StoredInstance } from '#record/instance.ts';
 import { packInstance } from '#record/instance-bytes.ts';
@@ -9,7 +10,7 @@ import { adt } from '#test/support/adt.ts';
 import { MllpClient, msa } from '#test/support/mllp-client.ts';
 import { testService } from '#test/support/service.ts';
 
-describe('a refused message', () => {
+describe('a logged message', () => {
 	test('stays in the log with its bytes and its reason, and is taken when it is replayed under a corrected configuration', async () => {
 		await using service = await testService();
 		const { key } = await service.addSite('north');
@@ -44,6 +45,36 @@ describe('a refused message', () => {
 		);
 		resent.close();
 		assert.deepEqual(await service.rows('select version from patient'), [{ version: 1 }]);
+	});
+
+	test('that was accepted and is no longer the newest about its patient is replayed only on request', async () => {
+		await using service = await testService();
+		const { key } = await service.addSite('north');
+		const client = await MllpClient.connect(service.port('mllp'));
+		const context = { ...service.administration, visibleSites: ['north'] };
+		const family = async () => (await service.fhir('/fhir/Patient?identifier=A', key)).body.entry[0].resource.name[0].family;
+		const named = (controlId: string, name: string) => adt(controlId, 'A', 1).replace(/PID.*/, `PID|1||A^^^MRN||${name}^Alba`);
+		for (const [index, name] of ['First', 'First', 'Second'].entries()) {
+			assert.equal(msa(await client.send(named(String(index), name))).code, 'AA');
+		}
+		client.close();
+		const [newest, unchanged, first] = await listLoggedMessages(context, { outcome: 'accepted', limit: 10 });
+		const idOf = (message: { id: string } | undefined) => message?.id ?? '';
+		const [, patientId] = /^Patient\/(.*)\/_history\/1$/.exec((await showLoggedMessage(context, idOf(first))).changed[0] ?? '') ?? [];
+		await assert.rejects(replayMessage(context, idOf(first)), (error: AdministrationError) => {
+			assert.equal(error.fault, 'conflict');
+			assert.match(error.message, new RegExp(`Patient/${patientId}/_history/2 is newer`));
+			assert.match(error.message, new RegExp(`the message '${idOf(newest)}' \\(ADT`));
+			return true;
+		});
+		await assert.rejects(replayMessage(context, idOf(unchanged)), /came later/);
+		const reading = await readLoggedMessage(context, idOf(first));
+		assert.deepEqual([reading.overtaken?.version, reading.overtaken?.message?.id], [`Patient/${patientId}/_history/2`, idOf(newest)]);
+		assert.equal((await readLoggedMessage(context, idOf(newest))).overtaken, null);
+		assert.equal((await replayMessage(context, idOf(newest))).outcome, 'accepted');
+		assert.equal(await family(), 'Second');
+		assert.equal((await replayMessage(context, idOf(first), { acceptOlder: true })).outcome, 'accepted');
+		assert.equal(await family(), 'First');
 	});
 
 	test('that is no message of HL7 v2, FHIR or MPPS is not replayed', async () => {

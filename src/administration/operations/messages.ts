@@ -111,14 +111,18 @@ export const messageOperations = [
 	defineOperation({
 		...one,
 		name: 'messages replay',
-		summary: 'replays a logged message',
+		summary: 'replays a logged message; one that was accepted and is no longer the newest about its patient only with accept_older',
 		method: 'POST',
 		path: '/messages/{id}/replay',
 		role: 'manager',
+		input: z.strictObject({
+			id: z.string(),
+			accept_older: z.boolean().default(false).describe('replay the message even if that sets back what came after it'),
+		}),
 		output: replayRecord,
 		commandLine: { positionals: ['id'], values, repeated: true },
 		example: (idOf) => ({ id: idOf('messages list') }),
-		run: (context, { id }, found) => replayMessage(context, id, found),
+		run: (context, { id, accept_older: acceptOlder }, found) => replayMessage(context, id, { found, acceptOlder }),
 	}),
 	defineOperation({
 		name: 'messages replay-refused',

@@ -140,16 +140,39 @@ function Effects({ message }: { message: MessageReading }) {
 
 function Replay({ message, onClose }: { message: MessageReading; onClose(): void }) {
 	const replay = async () => {
-		const { id, outcome, failure } = await replayMessage({ id: message.id });
+		const { id, outcome, failure } = await replayMessage({ id: message.id, accept_older: message.overtaken !== null });
 		if (outcome === 'refused') say(`Refused again: ${failure ?? ''}`, 'danger');
 		else say('The message was replayed.');
 		onClose();
 		navigate(`/messages/${id}`);
 	};
 	return (
-		<Confirm title="Replay this message?" action="Replay" onConfirm={replay} onClose={onClose}>
+		<Confirm
+			title="Replay this message?"
+			action={message.overtaken ? 'Replay, and set back' : 'Replay'}
+			danger={message.overtaken !== null}
+			onConfirm={replay}
+			onClose={onClose}
+		>
 			<p>The message joins the site’s queue, uses the current settings of its client, and is logged as a new message.</p>
-			{message.outcome === 'accepted' && <p>It was already accepted. A replay writes its content again and may overwrite later changes.</p>}
+			{message.overtaken && (
+				<p class="note warning">
+					It was accepted, and it is not the newest. A replay sets the record back
+					{message.overtaken.version && (
+						<>
+							: <code>{message.overtaken.version}</code> is newer
+						</>
+					)}
+					.
+					{message.overtaken.message && (
+						<>
+							{' '}
+							<a href={`/messages/${message.overtaken.message.id}`}>{message.overtaken.message.message_type}</a> of{' '}
+							<Time at={message.overtaken.message.received_at} /> came later.
+						</>
+					)}
+				</p>
+			)}
 		</Confirm>
 	);
 }

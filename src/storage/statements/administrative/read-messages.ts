@@ -53,3 +53,14 @@ from patient_identifier i
 where i.site_id = $1 and i.value = any ($3::text[])
 limit 10)`,
 };
+
+/** Finds the newest accepted message after `$2` about a patient with one of the identifiers `$3`. A replay of that message is none. */
+export const newerMessage: Statement = {
+	name: 'newer_message',
+	text: `
+select m.id, m.message_type, m.received_at
+from message_log m
+where m.site_id = $1 and m.patient = any ($3::text[]) and m.id > $2::uuid and m.outcome = 'accepted' and m.replay_of is distinct from $2::uuid
+order by m.id desc
+limit 1`,
+};
