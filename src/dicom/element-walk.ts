@@ -11,6 +11,8 @@ export const wish = {
 	stop: 2,
 	/** Nothing from here on either, but the walk goes on to the end of the data set, which tells whether it is whole. */
 	pass: 3,
+	/** Its value is shown in pieces as it comes; no sequence. */
+	show: 4,
 } as const;
 type Wish = (typeof wish)[keyof typeof wish];
 
@@ -25,6 +27,8 @@ export interface DataSetVisitor {
 	element(tag: number, vr: string, length: number): Wish;
 	/** The value of an element that was to be taken; valid during the call. */
 	value(tag: number, vr: string, bytes: Buffer, littleEndian: boolean): void;
+	/** A piece of the value of an element that was to be shown; valid during the call. A visitor that shows nothing needs none. */
+	piece?(bytes: Buffer): void;
 	/** Around the items of a sequence that was entered, and after its last. Bulk data in fragments is never shown. */
 	itemStart(): void;
 	itemEnd(): void;
@@ -34,7 +38,7 @@ export interface DataSetVisitor {
 }
 
 export interface WalkLimits {
-	/** Bytes of headers that are read and of values that are taken; what is skipped costs nothing. */
+	/** Bytes of headers that are read and of values that are taken; what is skipped or shown in pieces costs nothing. */
 	bytesMax: number;
 	depthMax: number;
 }
@@ -56,6 +60,11 @@ const vrByCode: (string | undefined)[] = Array.from({ length: 0x1_00_00 });
 const isShort = new Uint8Array(0x1_00_00);
 for (const vr of [...shortVrs, ...longVrs]) vrByCode[vrCode(vr)] = vr;
 for (const vr of shortVrs) isShort[vrCode(vr)] = 1;
+
+/** Tells whether the length of such an element has two bytes in explicit VR (PS3.5 §7.1.2). */
+export function isShortVr(vr: string): boolean {
+	return isShort[vrCode(vr)] === 1;
+}
 
 type FrameKind = 'items' | 'fragments' | 'item';
 
@@ -84,6 +93,9 @@ export class ElementWalk {
 	/** A value that is being taken: its bytes so far, and what is to be done when it is whole. */
 	#value: { tag: number; vr: string; bytes: Buffer; filled: number } | undefined;
 	#skip = 0;
+	/** Bytes of a value that are still to be shown. */
+	#shown = 0;
+	#hasShown = false;
 	/** Offset of the first byte of the piece at hand. */
 	#base = 0;
 	#bytes = 0;
@@ -126,7 +138,7 @@ export class ElementWalk {
 		let at = 0;
 		while (!this.#isStopped) {
 			at = this.#pass(buffer, at);
-			if (at >= buffer.length && (this.#skip > 0 || this.#value)) break;
+			if (at >= buffer.length && (this.#skip > 0 || this.#value || this.#shown > 0)) break;
 			const frame = this.#frame;
 			if (this.#base + at >= frame.end) {
 				this.#close();
@@ -153,7 +165,8 @@ export class ElementWalk {
 	end(): void {
 		if (this.#isStopped) return;
 		const rest = this.#rest !== undefined && !this.#isPadding(this.#rest);
-		if (this.#skip > 0 || this.#value || rest) throw new DataSetError('truncated', 'the data set ends within an element');
+		const isWithin = this.#skip > 0 || this.#shown > 0 || this.#value !== undefined || rest;
+		if (isWithin) throw new DataSetError('truncated', 'the data set ends within an element');
 		if (this.#frames.length > 0) throw new DataSetError('truncated', 'the data set ends within a sequence');
 	}
 
@@ -162,14 +175,20 @@ export class ElementWalk {
 	 * not padded: there the zeros are what is left of a header.
 	 */
 	#isPadding(rest: Buffer): boolean {
-		return this.#isPassing && (this.#base + rest.length) % 2 === 0 && rest.every((byte) => byte === 0);
+		return (this.#isPassing || this.#hasShown) && (this.#base + rest.length) % 2 === 0 && rest.every((byte) => byte === 0);
 	}
 
-	/** Passes over what is to be skipped, or collects what is to be taken; where the next header begins. */
+	/** Passes over what is to be skipped, shows or collects what is wanted; where the next header begins. */
 	#pass(buffer: Buffer, at: number): number {
 		if (this.#skip > 0) {
 			const count = Math.min(this.#skip, buffer.length - at);
 			this.#skip -= count;
+			return at + count;
+		}
+		if (this.#shown > 0) {
+			const count = Math.min(this.#shown, buffer.length - at);
+			if (count > 0) this.#visitor.piece?.(buffer.subarray(at, at + count));
+			this.#shown -= count;
 			return at + count;
 		}
 		const value = this.#value;
@@ -300,9 +319,15 @@ export class ElementWalk {
 		}
 		this.#checkFits(from, length);
 		if (wanted === wish.skip) this.#skip = length;
+		else if (wanted === wish.show) this.#show(length);
 		else if (vr === 'SQ') this.#open('items', from, length, false);
 		else return headerBytes + this.#takeValue(buffer, at + headerBytes, tag, vr, length);
 		return headerBytes;
+	}
+
+	#show(length: number): void {
+		this.#shown = length;
+		this.#hasShown = true;
 	}
 
 	#openUndefined(tag: number, vr: string, from: number, isMuted: boolean): void {

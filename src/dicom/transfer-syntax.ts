@@ -8,12 +8,15 @@ export interface Encoding {
 export const implicitLittleEndian = '1.2.840.10008.1.2';
 export const explicitLittleEndian = '1.2.840.10008.1.2.1';
 
+export const explicitBigEndian = '1.2.840.10008.1.2.2';
+export const deflatedExplicitLittleEndian = '1.2.840.10008.1.2.1.99';
+
 const explicit: Encoding = { explicit: true, littleEndian: true, deflated: false };
 const deflated: Encoding = { ...explicit, deflated: true };
 const special: ReadonlyMap<string, Encoding> = new Map([
 	[implicitLittleEndian, { explicit: false, littleEndian: true, deflated: false }],
-	['1.2.840.10008.1.2.2', { explicit: true, littleEndian: false, deflated: false }],
-	['1.2.840.10008.1.2.1.99', deflated],
+	[explicitBigEndian, { explicit: true, littleEndian: false, deflated: false }],
+	[deflatedExplicitLittleEndian, deflated],
 	// JPIP Referenced Deflate and JPIP HTJ2K Referenced Deflate.
 	['1.2.840.10008.1.2.4.95', deflated],
 	['1.2.840.10008.1.2.4.205', deflated],
@@ -26,13 +29,29 @@ export function encodingOf(transferSyntaxUid: string): Encoding {
 	return special.get(transferSyntaxUid) ?? explicit;
 }
 
+/**
+ * The transfer syntaxes of uncompressed objects, which are converted into each other; the one that keeps most and is known best comes
+ * first. Explicit VR keeps the VRs of private elements.
+ */
+export const convertible: readonly string[] = [explicitLittleEndian, implicitLittleEndian, deflatedExplicitLittleEndian, explicitBigEndian];
+
+export function isConvertible(transferSyntaxUid: string): boolean {
+	return convertible.includes(transferSyntaxUid);
+}
+
+/** Returns which of the accepted transfer syntaxes a stored object is sent in: as it is stored if that is one of them; undefined: in none. */
+export function sentAs(stored: string, accepted: readonly string[]): string | undefined {
+	if (accepted.includes(stored)) return stored;
+	return isConvertible(stored) ? convertible.find((uid) => accepted.includes(uid)) : undefined;
+}
+
 /** The transfer syntaxes of PS3.6 Table A-1, retired ones that are still met included. */
 export const transferSyntaxes: ReadonlyMap<string, string> = new Map([
 	[implicitLittleEndian, 'Implicit VR Little Endian'],
 	[explicitLittleEndian, 'Explicit VR Little Endian'],
 	['1.2.840.10008.1.2.1.98', 'Encapsulated Uncompressed Explicit VR Little Endian'],
-	['1.2.840.10008.1.2.1.99', 'Deflated Explicit VR Little Endian'],
-	['1.2.840.10008.1.2.2', 'Explicit VR Big Endian'],
+	[deflatedExplicitLittleEndian, 'Deflated Explicit VR Little Endian'],
+	[explicitBigEndian, 'Explicit VR Big Endian'],
 	['1.2.840.10008.1.2.4.50', 'JPEG Baseline (Process 1)'],
 	['1.2.840.10008.1.2.4.51', 'JPEG Extended (Process 2 & 4)'],
 	['1.2.840.10008.1.2.4.53', 'JPEG Spectral Selection, Non-Hierarchical (Process 6 & 8)'],

@@ -240,6 +240,33 @@ describe('queries and retrievals of DCMTK', { skip: without('dcmtk') }, () => {
 		assert.equal(readdirSync(into).length, 3);
 	});
 
+	test('C-MOVE converts for a peer that takes the default transfer syntax alone', async () => {
+		const withoutMeta = (dump: string) => dump.replace(/^(?:\(0002,.*|#.*)\n/gm, '');
+		const expected = async (uid: string) => {
+			const source = files.find((file) => file.endsWith(`/${uid}.dcm`)) ?? assert.fail(uid);
+			const implicit = join(folder.path, `${uid}.implicit`);
+			assert.equal((await run('dcmconv', '+ti', source, implicit)).code, 0);
+			return withoutMeta((await run('dcmdump', '-q', '+L', implicit)).output);
+		};
+		const into = join(folder.path, 'implicit');
+		mkdirSync(into);
+		await using old = await startStorescp(into, '-aet', 'OLD', '+xi');
+		await addRemoteAe(service.administration, { site: 'west', title: 'OLD', host: '127.0.0.1', port: old.port, tls: false });
+		const keys = ['-k', 'QueryRetrieveLevel=STUDY', '-k', 'StudyInstanceUID=1.2.1'];
+		await eventually(async () => {
+			const moved = await run('movescu', '-v', '-S', '-aem', 'OLD', ...peer('FINDER', 'WEST'), ...keys);
+			return moved.code === 0 && /Received Final Move Response \(Success\)/.test(moved.output);
+		}, 'the remote AE');
+		const received = readdirSync(into);
+		assert.equal(received.length, 2);
+		for (const name of received) {
+			const uid = /((?:\d+\.)+\d+)/.exec(name)?.[1] ?? assert.fail(name);
+			const path = join(into, name);
+			assert.equal(readFileMeta(readFileSync(path)).transferSyntaxUid, '1.2.840.10008.1.2');
+			assert.equal(withoutMeta((await run('dcmdump', '-q', '+L', path)).output), await expected(uid));
+		}
+	});
+
 	test('a patient who was merged is found by both ids, and shown by the one of now', async () => {
 		const merge = [
 			'MSH|^~\\&|ADT|HOSP|TRIBUTARY|WEST|20240601||ADT^A40^ADT_A39|M1|P|2.5.1',

@@ -1,5 +1,6 @@
 import { Failure } from '#core/failure.ts';
-import { bulkMediaTypeOf } from '#dicom/transfer-syntax.ts';
+import { WordSwap, wordBytesOf } from '#dicom/byte-order.ts';
+import { bulkMediaTypeOf, encodingOf, explicitLittleEndian } from '#dicom/transfer-syntax.ts';
 import { type ImageShape, type LocatedValue, parseValuePath, ValueLocator, type ValuePath } from '#dicom/value-locator.ts';
 import type { HttpAnswer, HttpRequest } from '../http/message.ts';
 import type { DicomWebContext } from './context.ts';
@@ -7,11 +8,13 @@ import type { Extent } from './fragments.ts';
 import { frameTable } from './frame-extents.ts';
 import { findInstances, nothing, retrievedBy } from './instances.ts';
 import { type AnswerPart, partsAnswer } from './multipart-writer.ts';
-import { packingOf } from './negotiation.ts';
+import { type Packing, packingOf } from './negotiation.ts';
 import { StoredDataSet } from './stored-data-set.ts';
 import { baseOf, instanceUrl } from './urls.ts';
 
 const octets = 'application/octet-stream';
+/** Bulk data of a web service is in little endian (PS3.18 §8.7.3.2). */
+const convertsTo = [explicitLittleEndian];
 /** Pixel Data, Float Pixel Data, Double Float Pixel Data. */
 const pixelTags = [0x7fe0_0010, 0x7fe0_0008, 0x7fe0_0009];
 
@@ -39,7 +42,8 @@ async function find(context: DicomWebContext, request: HttpRequest, paths: reado
 }
 
 /**
- * Answers the value of one element that the metadata gives by reference (PS3.18 §10.4.1.1.5), byte for byte as stored. Encapsulated
+ * Answers the value of one element that the metadata gives by reference (PS3.18 §10.4.1.1.5), byte for byte as stored, or in little endian
+ * if Explicit VR Little Endian is asked for. Encapsulated
  * pixel data is answered frame by frame if the frames can be told apart.
  * @throws Failure `not-found`, `not-acceptable`, `unavailable`
  */
@@ -56,14 +60,15 @@ export async function bulkData(context: DicomWebContext, request: HttpRequest): 
 	const location = `${url}/bulkdata/${request.params['path']}`;
 	if (length !== undefined) {
 		const extents = whole(dataSet, [{ start: offset, end: offset + length }]);
-		const packing = packingOf(request, { mediaTypes: [octets], transferSyntaxes: syntaxOf(dataSet), isOne: true });
-		return partsAnswer(packing, parts(dataSet, [{ location, extents: () => extents }]));
+		const packing = packingOf(request, { mediaTypes: [octets], transferSyntaxes: syntaxOf(dataSet), convertsTo, isOne: true });
+		return partsAnswer(packing, parts(dataSet, [{ location, extents: () => extents }], turned(dataSet, value, packing)));
 	}
 	// A frame inside a sequence is an icon: one frame.
 	const table = await frameTable(dataSet, value, path.length === 1 ? shape : { ...shape, frames: 1 }).catch(() =>
 		frameTable(dataSet, value, { ...shape, frames: 1 }),
 	);
-	const packing = packingOf(request, { mediaTypes: mediaTypesOf(dataSet), transferSyntaxes: syntaxOf(dataSet), isOne: table.frames === 1 });
+	const offer = { mediaTypes: mediaTypesOf(dataSet), transferSyntaxes: syntaxOf(dataSet), convertsTo: [], isOne: table.frames === 1 };
+	const packing = packingOf(request, offer);
 	const frames = Array.from({ length: table.frames }, (_, index) => ({ location, extents: () => table.extentsOf(index) }));
 	return partsAnswer(packing, parts(dataSet, frames));
 }
@@ -86,15 +91,20 @@ export async function frames(context: DicomWebContext, request: HttpRequest): Pr
 	);
 	const table = await frameTable(dataSet, value, shape);
 	if (numbers.some((number) => number > table.frames)) throw new Failure('not-found', `the instance has frames 1 to ${table.frames}`);
-	const mediaTypes = value.length === undefined ? mediaTypesOf(dataSet) : [octets];
-	const packing = packingOf(request, { mediaTypes, transferSyntaxes: syntaxOf(dataSet), isOne: numbers.length === 1 });
+	const isNative = value.length !== undefined;
+	const packing = packingOf(request, {
+		mediaTypes: isNative ? [octets] : mediaTypesOf(dataSet),
+		transferSyntaxes: syntaxOf(dataSet),
+		convertsTo: isNative ? convertsTo : [],
+		isOne: numbers.length === 1,
+	});
 	const wanted: WantedPart[] = [];
 	// Frames that cannot be told apart must be reported before the status is sent.
 	for (const number of numbers) {
 		const extents = whole(dataSet, await table.extentsOf(number - 1));
 		wanted.push({ location: `${url}/frames/${number}`, extents: () => extents });
 	}
-	return partsAnswer(packing, parts(dataSet, wanted));
+	return partsAnswer(packing, parts(dataSet, wanted, turned(dataSet, value, packing)));
 }
 
 /** @throws Failure `not-acceptable` when the stored data set ends before the extents do */
@@ -120,12 +130,51 @@ interface WantedPart {
 	extents(): Extent[] | Promise<Extent[]>;
 }
 
-async function* parts(dataSet: StoredDataSet, wanted: readonly WantedPart[]): AsyncGenerator<AnswerPart> {
-	const { transferSyntaxUid } = dataSet.instance;
-	for (const { location, extents } of wanted)
-		yield { transferSyntaxUid, location, bytes: bytesOf(dataSet, whole(dataSet, await extents())) };
+/** A value whose bytes are sent in another order than they are stored in. */
+interface Turned {
+	/** Where it begins in the data set. */
+	offset: number;
+	wordBytes: ReturnType<typeof wordBytesOf>;
 }
 
-async function* bytesOf(dataSet: StoredDataSet, extents: readonly Extent[]): AsyncGenerator<Uint8Array> {
-	for (const { start, end } of extents) yield* dataSet.read(start, end);
+interface Sent {
+	transferSyntaxUid: string;
+	turned: Turned | undefined;
+}
+
+/** Values are sent as they are stored, or in little endian. */
+function turned({ instance }: StoredDataSet, { offset, vr }: LocatedValue, { transferSyntax }: Packing): Sent {
+	const { transferSyntaxUid } = instance;
+	const wanted = transferSyntax ?? transferSyntaxUid;
+	const wordBytes = wordBytesOf(vr);
+	const isTurned = wordBytes > 1 && encodingOf(wanted).littleEndian !== encodingOf(transferSyntaxUid).littleEndian;
+	return { transferSyntaxUid: wanted, turned: isTurned ? { offset, wordBytes } : undefined };
+}
+
+async function* parts(
+	dataSet: StoredDataSet,
+	wanted: readonly WantedPart[],
+	sent: Sent = { transferSyntaxUid: dataSet.instance.transferSyntaxUid, turned: undefined },
+): AsyncGenerator<AnswerPart> {
+	const { transferSyntaxUid, turned } = sent;
+	for (const { location, extents } of wanted)
+		yield { transferSyntaxUid, location, bytes: bytesOf(dataSet, whole(dataSet, await extents()), turned) };
+}
+
+async function* bytesOf(dataSet: StoredDataSet, extents: readonly Extent[], turned: Turned | undefined): AsyncGenerator<Uint8Array> {
+	for (const extent of extents) yield* turned ? inOtherOrder(dataSet, extent, turned) : dataSet.read(extent.start, extent.end);
+}
+
+/** A frame may begin and end within a word. */
+async function* inOtherOrder(dataSet: StoredDataSet, { start, end }: Extent, { offset, wordBytes }: Turned): AsyncGenerator<Uint8Array> {
+	const from = start - ((start - offset) % wordBytes);
+	const to = end + ((wordBytes - ((end - offset) % wordBytes)) % wordBytes);
+	const swap = new WordSwap(wordBytes);
+	let at = from;
+	for await (const chunk of dataSet.read(from, to)) {
+		const words = swap.feed(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
+		const piece = words.subarray(Math.max(0, start - at), Math.max(0, end - at));
+		at += words.length;
+		if (piece.length > 0) yield piece;
+	}
 }

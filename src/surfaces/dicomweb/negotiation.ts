@@ -1,4 +1,5 @@
 import { Failure } from '#core/failure.ts';
+import { isConvertible } from '#dicom/transfer-syntax.ts';
 import { type AcceptedRange, acceptedRanges, byWeight, includes, type MediaType, preferredType } from '../http/media-type.ts';
 import type { HttpRequest } from '../http/message.ts';
 
@@ -6,13 +7,17 @@ import type { HttpRequest } from '../http/message.ts';
 export interface Packing {
 	isMultipart: boolean;
 	mediaType: string;
+	/** The transfer syntax in which everything is sent; undefined: each instance as it is stored. */
+	transferSyntax: string | undefined;
 }
 
 export interface Offer {
 	/** Media types that can be answered, the best first. */
 	mediaTypes: readonly string[];
-	/** The transfer syntaxes in which the bytes are stored. They are sent unchanged. */
+	/** The transfer syntaxes in which the bytes are stored. */
 	transferSyntaxes: readonly string[];
+	/** The transfer syntaxes in which what is stored uncompressed can be sent besides. */
+	convertsTo: readonly string[];
 	/** True when the answer has only one part and may be sent without multipart. */
 	isOne: boolean;
 }
@@ -37,20 +42,25 @@ export function jsonType(request: Pick<HttpRequest, 'header' | 'query'>): string
 }
 
 /**
- * Chooses the packaging that the caller accepts (PS3.18 §8.7). Nothing is transcoded. Without `transfer-syntax`, or with `*`, the bytes
- * are sent as they are stored. Any other value must be the syntax in which all of them are stored.
+ * Chooses the packaging that the caller accepts (PS3.18 §8.7). Pixel data is not transcoded. Without `transfer-syntax`, or with `*`, the
+ * bytes are sent as they are stored. Any other value must be the syntax in which all of them are stored, or into which they are converted.
  * @throws Failure `not-acceptable`
  */
 export function packingOf(request: Pick<HttpRequest, 'header' | 'query'>, offer: Offer): Packing {
 	for (const range of byWeight(rangesOf(request))) {
 		const packing = fitting(range, offer);
 		const syntax = range.parameters['transfer-syntax'] ?? '*';
-		if (packing && (syntax === '*' || offer.transferSyntaxes.every((uid) => uid === syntax))) return packing;
+		if (packing && syntax === '*') return { ...packing, transferSyntax: undefined };
+		const isSent = (uid: string) => uid === syntax || (isConvertible(uid) && offer.convertsTo.includes(syntax));
+		if (packing && offer.transferSyntaxes.every(isSent)) return { ...packing, transferSyntax: syntax };
 	}
-	throw new Failure('not-acceptable', `this is answered as ${offer.mediaTypes.join(' or ')} in the transfer syntax in which it is stored`);
+	throw new Failure(
+		'not-acceptable',
+		`this is answered as ${offer.mediaTypes.join(' or ')} in the transfer syntax in which it is stored; only uncompressed instances are converted`,
+	);
 }
 
-function fitting({ name, parameters }: MediaType, { mediaTypes, isOne }: Offer): Packing | undefined {
+function fitting({ name, parameters }: MediaType, { mediaTypes, isOne }: Offer): Omit<Packing, 'transferSyntax'> | undefined {
 	const [best] = mediaTypes;
 	if (best === undefined) return undefined;
 	if (includes(name, 'multipart/related')) {

@@ -1,5 +1,6 @@
 import { type CommandSet, commandFields, type DimseResponse, operationOf, requestSet, responseSet } from './command-set.ts';
-import type { Negotiated } from './negotiation.ts';
+import type { AcceptedContext, Negotiated } from './negotiation.ts';
+import { contextFor } from './offered-syntaxes.ts';
 import { dataTransfer } from './pdu.ts';
 import type { Exchange, OutgoingInstance } from './service.ts';
 
@@ -80,22 +81,20 @@ export class Conversation implements Exchange {
 	}
 
 	async store(instance: OutgoingInstance): Promise<number | undefined> {
-		const contextId = this.#contextFor(instance);
-		if (contextId === undefined || this.#hasEnded) return undefined;
-		const { pieces, close } = await instance.open();
+		const context = this.#contextFor(instance);
+		if (context === undefined || this.#hasEnded) return undefined;
+		const { pieces, close } = await instance.open(context.transferSyntax);
 		try {
-			return this.#hasEnded ? undefined : await this.#send(contextId, instance, pieces);
+			return this.#hasEnded ? undefined : await this.#send(context.id, instance, pieces);
 		} finally {
 			await close();
 		}
 	}
 
 	/** Looks among the contexts for which the requestor is SCP. */
-	#contextFor({ sopClassUid, transferSyntaxUid }: OutgoingInstance): number | undefined {
-		for (const { id, abstractSyntax, transferSyntax, role } of this.#negotiated.contexts.values()) {
-			if (abstractSyntax === sopClassUid && transferSyntax === transferSyntaxUid && role.scp) return id;
-		}
-		return undefined;
+	#contextFor({ sopClassUid, transferSyntaxUid }: OutgoingInstance): AcceptedContext | undefined {
+		const own = [...this.#negotiated.contexts.values()].filter(({ abstractSyntax, role }) => abstractSyntax === sopClassUid && role.scp);
+		return contextFor(transferSyntaxUid, own);
 	}
 
 	async #send(

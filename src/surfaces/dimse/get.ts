@@ -5,7 +5,10 @@ import type { ServiceClass } from './service.ts';
 
 const relational = 1;
 
-/** Serves C-GET (PS3.4 §C.4.3): the selected instances go back over the association, in the transfer syntax in which they are stored. */
+/**
+ * Serves C-GET (PS3.4 §C.4.3): the selected instances go back over the association, in the transfer syntax in which they are stored or, if
+ * they are uncompressed, in one that the requestor accepted.
+ */
 export function getService(context: DimseContext): ServiceClass {
 	return queryRetrieve(context, 'C-GET', relational, async (inquiry, exchange) => {
 		const selection = selected(inquiry);

@@ -2,6 +2,7 @@ import { isAeTitle } from '#dicom/ae-title.ts';
 import { AssociationError } from './association-error.ts';
 import { statuses } from './command-set.ts';
 import type { DimseContext } from './context.ts';
+import { contextFor, offeredContexts } from './offered-syntaxes.ts';
 import { type Answer, type Inquiry, queryRetrieve } from './query-retrieve.ts';
 import type { RequestedAssociation } from './requested-association.ts';
 import { requestAssociation } from './requestor.ts';
@@ -9,21 +10,20 @@ import { kindsOf, retrieve, type Selection, selected } from './retrieval.ts';
 import type { Exchange, OutgoingInstance, ServiceClass } from './service.ts';
 
 const relational = 1;
-/** The largest number of presentation contexts of an association. */
-const contextsMax = 128;
 
 /**
- * Sends one instance to the destination. Returns undefined when the destination does not accept this class as it is stored, or accepts
- * nothing more.
+ * Sends one instance to the destination. Returns undefined when the destination accepts this class in no transfer syntax in which it can be
+ * sent, or accepts nothing more.
  */
 async function sendTo(association: RequestedAssociation, instance: OutgoingInstance, { request }: Inquiry): Promise<number | undefined> {
 	const { sopClassUid, sopInstanceUid, transferSyntaxUid } = instance;
-	const context = association.contexts.find(
-		({ abstractSyntax, transferSyntax, scu }) => abstractSyntax === sopClassUid && transferSyntax === transferSyntaxUid && scu,
+	const context = contextFor(
+		transferSyntaxUid,
+		association.contexts.filter(({ abstractSyntax, scu }) => abstractSyntax === sopClassUid && scu),
 	);
 	if (context === undefined || !association.usable) return undefined;
 	const moveOriginator = { aeTitle: request.callingAe, messageId: request.command.messageId };
-	const { pieces, close } = await instance.open();
+	const { pieces, close } = await instance.open(context.transferSyntax);
 	try {
 		const { status } = await association.send(context, { operation: 'C-STORE', sopClassUid, sopInstanceUid, moveOriginator }, pieces);
 		return status;
@@ -45,10 +45,7 @@ async function move(context: DimseContext, inquiry: Inquiry, exchange: Exchange)
 	if (target === undefined) return { status: statuses.moveDestinationUnknown, comment: 'no remote AE of this title is registered', level };
 	const { kinds, total } = await kindsOf(context, selection);
 	if (total === 0) return { status: statuses.success, subOperations: { completed: 0, failed: 0, warning: 0 }, level };
-	const contexts = kinds.slice(0, contextsMax).map(({ sopClassUid, transferSyntaxUid }) => ({
-		abstractSyntax: sopClassUid,
-		transferSyntaxes: [transferSyntaxUid],
-	}));
+	const contexts = offeredContexts(kinds);
 	const { limits, metrics, remoteTls } = context;
 	let association: RequestedAssociation;
 	try {
@@ -79,7 +76,10 @@ async function notSent(
 	return { ...(await retrieve(context, 'C-MOVE', inquiry, exchange, selection, () => Promise.resolve(undefined))), comment };
 }
 
-/** Serves C-MOVE (PS3.4 §C.4.2): the selected instances go to a remote AE of the site, in the transfer syntax in which they are stored. */
+/**
+ * Serves C-MOVE (PS3.4 §C.4.2): the selected instances go to a remote AE of the site, in the transfer syntax in which they are stored or, if
+ * they are uncompressed, in one that the remote AE accepts.
+ */
 export function moveService(context: DimseContext): ServiceClass {
 	return queryRetrieve(context, 'C-MOVE', relational, (inquiry, exchange) => move(context, inquiry, exchange));
 }

@@ -1,6 +1,7 @@
 import { writeDataSet } from '#dicom/data-set-writer.ts';
 import { selectionOf } from '#dicom/query/information-model.ts';
 import { uniqueKeyClauses } from '#dicom/query/plan.ts';
+import { checkConversion, converted } from '#imaging/conversion.ts';
 import type { ImagingClause, QueryLevel, RetrievableInstance } from '#record/imaging-query.ts';
 import { type SubOperations, statuses } from './command-set.ts';
 import type { DimseContext } from './context.ts';
@@ -45,7 +46,12 @@ async function opened(dataSet: AsyncIterable<Uint8Array>): Promise<OpenedDataSet
 
 function outgoing({ archive }: DimseContext, instance: RetrievableInstance): OutgoingInstance {
 	const { sopClassUid, sopInstanceUid, transferSyntaxUid, objectKey } = instance;
-	return { sopClassUid, sopInstanceUid, transferSyntaxUid, open: () => opened(archive.readDataSet(objectKey)) };
+	const open = async (wanted: string) => {
+		// An instance that cannot be converted is a failed sub-operation, and not the end of the association.
+		if (wanted !== transferSyntaxUid) await checkConversion(archive.readDataSet(objectKey), transferSyntaxUid, wanted);
+		return opened(converted(archive.readDataSet(objectKey), transferSyntaxUid, wanted));
+	};
+	return { sopClassUid, sopInstanceUid, transferSyntaxUid, open };
 }
 
 /** Counts sub-operations and remembers which of them failed (PS3.4 §C.4.2.1.5 to C.4.2.1.9, C.4.3.1.4 to C.4.3.1.8). */

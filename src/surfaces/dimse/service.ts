@@ -26,10 +26,10 @@ export interface OpenedDataSet {
 export interface OutgoingInstance {
 	sopClassUid: string;
 	sopInstanceUid: string;
-	/** The transfer syntax in which the data set is stored and sent. */
+	/** The transfer syntax in which the data set is stored. */
 	transferSyntaxUid: string;
-	/** Rejects when the data set cannot be read. */
-	open(): Promise<OpenedDataSet>;
+	/** Opens the data set in the transfer syntax in which it is sent. Rejects when it cannot be read, or not be converted. */
+	open(transferSyntaxUid: string): Promise<OpenedDataSet>;
 }
 
 /** The exchange of a request that is answered more than once and may be cancelled meanwhile. */
@@ -42,8 +42,7 @@ export interface Exchange {
 	respond(response: DimseResponse): Promise<void>;
 	/**
 	 * Sends a C-STORE sub-operation over the same association and returns its status. Returns undefined when no presentation context takes
-	 * the
-	 * instance as it is stored, or when the association is over. Rejects when the instance cannot be read; if part of it was sent, the
+	 * the instance, or when the association is over. Rejects when the instance cannot be read; if part of it was sent, the
 	 * association ends.
 	 */
 	store(instance: OutgoingInstance): Promise<number | undefined>;

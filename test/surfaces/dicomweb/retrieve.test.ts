@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { deflateRawSync } from 'node:zlib';
+import { DataSetConverter } from '#dicom/data-set-converter.ts';
 import { readFileMeta } from '#dicom/part10.ts';
 import { element, sampleDataSet, sequence } from '#test/support/data-set.ts';
 import { type TestService, testService } from '#test/support/service.ts';
@@ -65,6 +66,7 @@ const big = sampleDataSet({
 	seriesUid: '2.1.1',
 	sopInstanceUid: '2.1.1.2',
 	writing: { explicit: true, littleEndian: false },
+	pixels,
 });
 const sent: Record<string, [dataSet: Buffer, transferSyntax: string | undefined]> = {
 	'2.1.1.1': [sample('2.1.1', '2.1.1.1'), undefined],
@@ -139,7 +141,35 @@ describe('WADO-RS', () => {
 		assert.equal(key.status, 401);
 	});
 
-	test('nothing is transcoded: another transfer syntax, and another media type, is 406', async () => {
+	test('what is stored uncompressed comes in Explicit VR Little Endian, or another one of these, if that is asked for', async () => {
+		const explicit = '1.2.840.10008.1.2.1';
+		const as = (syntax: string) => ({ Accept: `application/dicom; transfer-syntax=${syntax}` });
+		const plain = await client.get(at('2.1.1', '2.1.1.2'), as(explicit));
+		assert.equal(plain.status, 200, plain.bytes.toString());
+		const meta = readFileMeta(plain.bytes);
+		assert.deepEqual([meta.transferSyntaxUid, meta.sopInstanceUid], [explicit, '2.1.1.2']);
+		assert.ok(plain.bytes.subarray(meta.dataSetOffset).equals(Buffer.concat(new DataSetConverter(bigEndian, explicit).feed(big))));
+		const inflated = await client.get(at('2.1.1', '2.1.1.3'), as(explicit));
+		assert.ok(inflated.bytes.subarray(readFileMeta(inflated.bytes).dataSetOffset).equals(sample('2.1.1', '2.1.1.3')));
+		assert.equal(
+			readFileMeta((await client.get(at('2.1.1', '2.1.1.1'), as('1.2.840.10008.1.2'))).bytes).transferSyntaxUid,
+			'1.2.840.10008.1.2',
+		);
+		const series = await client.get(`${study}/series/2.1.1`, {
+			Accept: `multipart/related; type="application/dicom"; transfer-syntax=${explicit}`,
+		});
+		const types = partsOf(series).map(({ headers }) => headers['Content-Type']);
+		assert.deepEqual(types, Array(3).fill(`application/dicom; transfer-syntax=${explicit}`));
+		const broken = await client.get(at('2.1.4', '2.1.4.5'), as('1.2.840.10008.1.2'));
+		assert.deepEqual([broken.status, broken.json().error.includes('cannot be converted')], [406, true]);
+		const bulk = { Accept: `multipart/related; type="application/octet-stream"; transfer-syntax=${explicit}` };
+		const turned = Buffer.from(pixels).swap16();
+		const [value] = partsOf(await client.get(`${at('2.1.1', '2.1.1.2')}/bulkdata/7FE00010`, bulk));
+		assert.equal(value?.headers['Content-Type'], `application/octet-stream; transfer-syntax=${explicit}`);
+		assert.ok(value?.bytes.equals(turned));
+	});
+
+	test('compressed pixels are not transcoded: another transfer syntax, and another media type, is 406', async () => {
 		const path = at('2.1.3', '2.1.3.1');
 		const accept = (Accept: string) => client.get(path, { Accept }).then(({ status }) => status);
 		assert.equal(await accept(`multipart/related; type="application/dicom"; transfer-syntax=${jpegLossless}`), 200);

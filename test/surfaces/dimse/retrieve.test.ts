@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { element } from '#test/support/data-set.ts';
+import { DataSetConverter } from '#dicom/data-set-converter.ts';
+import { explicitBigEndian, implicitLittleEndian } from '#dicom/transfer-syntax.ts';
+import { element, sampleDataSet } from '#test/support/data-set.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { data, responseOf, statusOf, store, textOf, value } from './peer.ts';
 import {
@@ -88,6 +90,17 @@ describe('C-GET', () => {
 		peer.write(ask(5, oneStudy));
 		const [last] = await allResponses(peer);
 		assert.deepEqual([statusOf(last?.command ?? assert.fail()), last?.dataSet], [0xa702, failedList('1.1')]);
+	});
+
+	test('gives an uncompressed instance in the transfer syntax that was agreed', async (context) => {
+		const stored = sampleDataSet({ writing: { explicit: true, littleEndian: false } });
+		const archive = archiveOf({ '1.1': () => pieces(stored) }, { transferSyntaxUid: explicitBigEndian });
+		const { peer } = await startArchive(context, archive);
+		peer.write(ask(5, oneStudy));
+		const { stored: received, last } = await serveSubOperations(peer, () => 0);
+		const converter = new DataSetConverter(explicitBigEndian, explicitLittleEndian);
+		assert.deepEqual(received[0]?.dataSet, Buffer.concat(converter.feed(stored)));
+		assert.equal(statusOf(last.command), 0);
 	});
 
 	test('of nothing is a success', async (context) => {
@@ -212,7 +225,10 @@ describe('C-MOVE', () => {
 		peer.write(ask(3, oneStudy, 'REMOTE'));
 		const destination = await remote.connected();
 		const { called, calling, contexts } = proposalOf((await destination.next()).body);
-		assert.deepEqual([called, calling, contexts], ['REMOTE', 'WEST', { 1: [ctImage, explicitLittleEndian] }]);
+		assert.deepEqual(
+			[called, calling, contexts],
+			['REMOTE', 'WEST', { 1: [ctImage, explicitLittleEndian], 3: [ctImage, implicitLittleEndian] }],
+		);
 		destination.write(associateAccept({ 1: [0, explicitLittleEndian] }));
 		for (const [uid, status] of [
 			['1.1', 0],
@@ -231,6 +247,25 @@ describe('C-MOVE', () => {
 		assert.deepEqual([statusOf(last?.command ?? assert.fail()), countsOf(last?.command ?? assert.fail())], [0xb000, [undefined, 1, 1, 0]]);
 		assert.deepEqual(last?.dataSet, failedList('1.2'));
 		assert.deepEqual([answered[0]?.operation, answered[0]?.destination], ['C-MOVE', 'REMOTE']);
+	});
+
+	test('converts for a destination that takes implicit VR alone, and fails what cannot be converted by itself', async (context) => {
+		const remote = await listeningRemote(context);
+		const good = sampleDataSet();
+		const archive = archiveOf({ '1.1': () => pieces(good.subarray(0, -1)), '1.2': () => pieces(good) });
+		const { peer } = await startArchive(context, archive, { remoteAes: [remote.target] });
+		peer.write(ask(3, oneStudy, 'REMOTE'));
+		const destination = await remote.connected();
+		await destination.next();
+		destination.write(associateAccept({ 1: [4, explicitLittleEndian], 3: [0, implicitLittleEndian] }));
+		const { command, dataSet, contextId } = await nextMessage(destination);
+		assert.deepEqual([textOf(command, 0x1000), contextId], ['1.2', 3]);
+		const converter = new DataSetConverter(explicitLittleEndian, implicitLittleEndian);
+		assert.deepEqual(dataSet, Buffer.concat(converter.feed(good)));
+		destination.write(storeResponse(responseOf(command).get(0x0110)?.readUInt16LE(0) ?? 0, 0, 3));
+		const last = (await allResponses(peer)).at(-1) ?? assert.fail();
+		assert.deepEqual([statusOf(last.command), countsOf(last.command)], [0xb000, [undefined, 1, 1, 0]]);
+		assert.deepEqual(last.dataSet, failedList('1.1'));
 	});
 
 	test('to nobody who is registered is refused, and nobody is called', async (context) => {

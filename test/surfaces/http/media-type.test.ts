@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Failure } from '#core/failure.ts';
-import { jsonType, packingOf } from '#surfaces/dicomweb/negotiation.ts';
+import { jsonType, type Packing, packingOf } from '#surfaces/dicomweb/negotiation.ts';
 import { answerType, wantsResource } from '#surfaces/fhir/negotiation.ts';
 import { answersXml, checkMediaType, checkXmlMediaType } from '#surfaces/hl7-http/media-type.ts';
 import { acceptedRanges, bodyType, byWeight, includes, parseMediaType, preferredType, weightOf } from '#surfaces/http/media-type.ts';
@@ -208,18 +208,18 @@ describe('HL7 over HTTP', () => {
 });
 
 describe('DICOMweb', () => {
-	const offer = { mediaTypes: ['application/dicom'], transferSyntaxes: ['1.2.3'], isOne: true };
-	const single = { isMultipart: false, mediaType: 'application/dicom' };
-	const multipart = { isMultipart: true, mediaType: 'application/dicom' };
-	const cases: [string, typeof single | undefined][] = [
+	const offer = { mediaTypes: ['application/dicom'], transferSyntaxes: ['1.2.3'], convertsTo: [], isOne: true };
+	const single = { isMultipart: false, mediaType: 'application/dicom', transferSyntax: undefined };
+	const multipart = { ...single, isMultipart: true };
+	const cases: [string, Packing | undefined][] = [
 		['multipart/related; type="application/dicom"', multipart],
 		['multipart/related; type=application/dicom', multipart],
 		['multipart/related; type="application/*"', multipart],
 		['multipart/related; type="application/dicom"; transfer-syntax=*', multipart],
-		['multipart/related; type="application/dicom"; transfer-syntax=1.2.3', multipart],
+		['multipart/related; type="application/dicom"; transfer-syntax=1.2.3', { ...multipart, transferSyntax: '1.2.3' }],
 		['multipart/related; type="application/dicom"; transfer-syntax=9, application/dicom;q=0.1', single],
 		['multipart/related; type="image/jpeg, application/dicom"', undefined],
-		['application/dicom; transfer-syntax="1.2.3"', single],
+		['application/dicom; transfer-syntax="1.2.3"', { ...single, transferSyntax: '1.2.3' }],
 		['*/*', multipart],
 		['image/jpeg', undefined],
 	];
