@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { deflateRawSync } from 'node:zlib';
 import { DataSetConverter } from '#dicom/data-set-converter.ts';
@@ -95,15 +97,37 @@ const sent: Record<string, [dataSet: Buffer, transferSyntax: string | undefined]
 	],
 };
 
+/** Instances that are cut off are refused today. */
+const wholeBefore: Record<string, Buffer> = {
+	'2.1.4.1': Buffer.concat([...identity('2.1.4', '2.1.4.1'), ...image(2, [50, 20]), element(0x7fe0_0010, 'OW', Buffer.alloc(4000))]),
+	'2.1.4.4': compressed('2.1.4.4', 3, []),
+	'2.1.4.5': Buffer.concat([...identity('2.1.4', '2.1.4.5'), element(0x0028_0010, 'US', 5), element(0x0028_0011, 'US', 5)]),
+};
+
 before(async () => {
 	service = await testService();
 	const { key } = await service.addSite('west');
 	client = dicomWebClient(service, key);
 	stranger = dicomWebClient(service, (await service.addSite('east')).key);
-	const files = Object.entries(sent).map(([sopInstanceUid, [dataSet, syntax]]) => file({ sopInstanceUid }, syntax, dataSet));
+	const files = Object.entries(sent).map(([sopInstanceUid, [dataSet, syntax]]) =>
+		file({ sopInstanceUid }, syntax, wholeBefore[sopInstanceUid] ?? dataSet),
+	);
 	const answer = await client.store(files);
 	assert.equal(answer.status, 200, answer.bytes.toString());
+	await Promise.all(Object.keys(wholeBefore).map(cutOff));
 });
+
+/** Makes of a stored instance what earlier versions stored of one that was cut off. */
+async function cutOff(sopInstanceUid: string): Promise<void> {
+	const [row] = await service.rows<{ object_key: string }>('select object_key from imaging_instance where sop_instance_uid = $1', [
+		sopInstanceUid,
+	]);
+	const path = join(service.dataDir, 'objects', String(row?.object_key));
+	const stored = readFileSync(path);
+	const bytes = Buffer.concat([stored.subarray(0, readFileMeta(stored).dataSetOffset), sent[sopInstanceUid]?.[0] ?? assert.fail()]);
+	writeFileSync(path, bytes);
+	await service.rows('update imaging_instance set bytes = $2 where sop_instance_uid = $1', [sopInstanceUid, bytes.length]);
+}
 
 after(() => service[Symbol.asyncDispose]());
 
