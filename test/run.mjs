@@ -12,6 +12,8 @@
  *
  * Files that need a database share an embedded one, in which each makes databases of its own from the migrated template. It is not
  * started for files that need none. Everything is removed at the end.
+ *
+ * Most of what a small file costs is to load the product, so a process runs a lot of files. With a pattern each file has a process.
  */
 import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -20,6 +22,7 @@ import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { coverageOf, holdsFloor } from './support/coverage.ts';
 import { isPure, usesDatabase } from './support/imports.ts';
+import { lotsOf, moduleOf } from './support/lots.ts';
 import { expectedOf, slowestOf, summaryOf } from './support/summary.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -106,21 +109,41 @@ function runNode(parameters, environment) {
 /** Much of the time a test waits for a socket or for the disk: one more than can run at once. More would want much memory. */
 const concurrency = Math.min(4, availableParallelism() + 1);
 
-function parametersOf(paths, outcomesPath) {
+const fileMsMax = 180_000 * fuzzTimes;
+
+/** Writes the modules that run the files, those that need a database first; returns the paths of these modules and the largest number of files in one. */
+function lotsIn(directory, paths) {
+	if (options.inspect || options['test-name-pattern'] !== undefined) return { modules: paths, filesMax: 1 };
+	const lots = [true, false].flatMap((needsServer) =>
+		lotsOf(
+			paths.filter((path) => isPure(path) !== needsServer),
+			concurrency,
+		),
+	);
+	const modules = lots.map((lot, index) => {
+		const path = join(directory, `lot-${String(index).padStart(3, '0')}.mjs`);
+		writeFileSync(path, moduleOf(lot, root, fileMsMax));
+		return path;
+	});
+	return { modules, filesMax: Math.max(...lots.map((lot) => lot.length)) };
+}
+
+function parametersOf({ modules, filesMax }, outcomesPath) {
 	const loader = isStripped ? [] : ['--import', 'tsx'];
 	const pattern = options['test-name-pattern'] === undefined ? [] : [`--test-name-pattern=${options['test-name-pattern']}`];
-	if (options.inspect) return [...loader, ...pattern, '--inspect-brk', ...paths];
+	if (options.inspect) return [...loader, ...pattern, '--inspect-brk', ...modules];
 	// Both repeat at the end what failed, where it is found among some thousands that passed; spec would list the coverage of each file.
 	const reporters = [measures ? 'dot' : 'spec', 'stdout', join(import.meta.dirname, 'support/outcomes.ts'), outcomesPath].map(
 		(value, index) => (index % 2 === 0 ? `--test-reporter=${value}` : `--test-reporter-destination=${value}`),
 	);
-	const timeout = `--test-timeout=${Math.min(180_000 * fuzzTimes, 2 ** 31 - 1)}`;
+	const timeout = `--test-timeout=${Math.min(fileMsMax * filesMax, 2 ** 31 - 1)}`;
 	const coverage = measures ? ['--experimental-test-coverage', '--test-coverage-include=src/**', '--test-coverage-include=workers/**'] : [];
-	return [...loader, ...coverage, ...pattern, '--test', ...reporters, `--test-concurrency=${concurrency}`, timeout, ...paths];
+	return [...loader, ...coverage, ...pattern, '--test', ...reporters, `--test-concurrency=${concurrency}`, timeout, ...modules];
 }
 
 /** Prints the end of the run; whether it may count as passed. */
 function conclude(outcomesPath) {
+	if (ending) console.log(`the run was ended by ${ending}: what was under way counts as failed, as if nothing had kept its process`);
 	const lines = existsSync(outcomesPath) ? readFileSync(outcomesPath, 'utf8').split('\n') : [];
 	const outcomes = lines.filter((line) => line !== '').map((line) => JSON.parse(line));
 	const summary = summaryOf(outcomes, expected);
@@ -139,7 +162,7 @@ let database;
 try {
 	if (options['update-schema'] || files.some(usesDatabase)) database = await startDatabase();
 	const outcomesPath = join(directory, 'outcomes.jsonl');
-	const parameters = parametersOf(files, outcomesPath);
+	const parameters = parametersOf(lotsIn(directory, files), outcomesPath);
 	const status = await runNode(parameters, {
 		...(database && { TRIBUTARY_TEST_DATABASE: database.url }),
 		TRIBUTARY_FUZZ_TIMES: String(fuzzTimes),

@@ -16,6 +16,7 @@ import { moveDocumentEntries, moveRows } from '#storage/statements/move-rows.ts'
 const elsewhere: Readonly<Record<string, string>> = {
 	patient_identifier: 'a merge writes the identifiers of both patients anew (record/apply/merge)',
 	message_log: 'the number that a message named, as it was named',
+	identity_doubt: 'a doubt about two patients names both, before a merge and after it',
 	mpps_session: 'the Patient ID that a modality reported, as it was reported',
 };
 

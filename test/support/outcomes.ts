@@ -20,7 +20,7 @@ function outcomesOf({ type, data }: TestEvent): Outcome[] {
 	if (type === 'test:pass' && data.skip !== undefined && data.skip !== false) {
 		return [{ kind: 'skipped', file: pathOf(data.file), test: data.name, reason: data.skip === true ? 'no reason given' : data.skip }];
 	}
-	if (type === 'test:complete' && data.name === pathOf(data.file)) {
+	if (type === 'test:complete' && data.nesting === 0 && data.name.endsWith('.test.ts')) {
 		return [{ kind: 'file', file: data.name, seconds: data.details.duration_ms / 1000 }];
 	}
 	if (type !== 'test:coverage') return [];

@@ -1,14 +1,14 @@
 import { globSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after } from 'node:test';
 import { Failure } from '#core/failure.ts';
 import { newId } from '#core/id.ts';
 import { newObjectKey } from '#storage/objects/object-key.ts';
 import type { ByteRange, ObjectStore } from '#storage/objects/object-store.ts';
 
 const roots: string[] = [];
-after(() => {
+// Several test files of one process share it.
+process.once('exit', () => {
 	for (const root of roots) rmSync(root, { recursive: true, force: true });
 });
 
