@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { openAccess } from '#access/access.ts';
 import { openAudit } from '#access/audit.ts';
 import type { DatabaseDirectory } from '#access/database-directory.ts';
+import { Passwords } from '#access/password.ts';
 import { firstAdministrator } from '#access/sign-in.ts';
 import { BulkJobs } from '#bulk/jobs.ts';
 import { systemClock } from '#core/clock.ts';
@@ -61,28 +62,28 @@ const surfaces: readonly Surface[] = [
 ];
 
 /** Builds the product from its rooms. What was started is stopped again when a later part fails. */
-export async function startService(config: Config, log: Log): Promise<Service> {
+export async function startService(config: Config, log: Log, passwords = new Passwords()): Promise<Service> {
 	const closers: Closer[] = [];
 	const close = async (): Promise<void> => {
 		for (const closer of closers.splice(0).reverse()) await closer();
 	};
 	try {
-		return await compose(config, log, closers, close);
+		return await compose(config, log, passwords, closers, close);
 	} catch (error) {
 		await close();
 		throw error;
 	}
 }
 
-async function compose(config: Config, log: Log, closers: Closer[], close: () => Promise<void>): Promise<Service> {
+async function compose(config: Config, log: Log, passwords: Passwords, closers: Closer[], close: () => Promise<void>): Promise<Service> {
 	mkdirSync(config.DATA_DIR, { recursive: true });
 	const databaseUrl = config.DATABASE_URL ?? (await openEmbedded(config, log, closers));
 	const { applied } = await migrate(databaseUrl);
 	if (applied.length > 0) log.info({ applied }, 'database schema brought up to date');
 	const state = { draining: false, listening: false };
 	const addresses: Record<string, SurfaceAddress> = {};
-	const node = await openNode(config, log, databaseUrl, { state, addresses, onClose: (closer) => closers.push(closer) });
-	const consoleLogin = await firstAdministrator(node.database.people);
+	const node = await openNode(config, log, databaseUrl, { state, addresses, passwords, onClose: (closer) => closers.push(closer) });
+	const consoleLogin = await firstAdministrator(node.database.people, passwords);
 	for (const surface of surfaces) Object.assign(addresses, await surface.open(node));
 	state.listening = true;
 	const httpServer = `uWebSockets.js ${loadServer().version}`;
@@ -100,7 +101,7 @@ async function openNode(
 	config: Config,
 	log: Log,
 	databaseUrl: string,
-	life: Pick<ServiceNode, 'state' | 'addresses' | 'onClose'>,
+	life: Pick<ServiceNode, 'state' | 'addresses' | 'passwords' | 'onClose'>,
 ): Promise<ServiceNode> {
 	const { limits, DATA_DIR: dataDir, LOG_LEVEL: logLevel, ALLOW_ANY_SOURCE: allowAnySource } = config;
 	const { onClose } = life;

@@ -1,7 +1,14 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
 
-/** scrypt (RFC 7914) with N = 2^15, r = 8, p = 3: 32 MiB and about 200 ms a guess. */
-const cost = { N: 32_768, r: 8, p: 3 };
+/** The parameters of scrypt (RFC 7914). */
+export interface PasswordCost {
+	N: number;
+	r: number;
+	p: number;
+}
+
+/** 32 MiB and about 200 ms a guess. No setting lowers it. */
+const cost: PasswordCost = { N: 32_768, r: 8, p: 3 };
 /** A part of the format in which passwords are stored. */
 const hashBytes = 32;
 
@@ -12,28 +19,38 @@ export function oneTimePassword(): string {
 	return randomBytes(15).toString('base64url');
 }
 
-/** `scrypt$N$r$p$salt$hash`, the last two in base64url. */
-export async function hashPassword(password: string): Promise<string> {
-	const salt = randomBytes(16);
-	const hash = await derived(password, salt, cost);
-	return `scrypt$${cost.N}$${cost.r}$${cost.p}$${salt.toString('base64url')}$${hash.toString('base64url')}`;
-}
+/** Hashes passwords and checks them. The product has one cost; tests that sign in often give a lower one. */
+export class Passwords {
+	readonly #cost: PasswordCost;
 
-/** Without a hash it does the same work, so that the time reveals nothing. */
-export async function passwordMatches(password: string, hash: string | null): Promise<boolean> {
-	const [, n, r, p, salt = '', expected = ''] = stored.exec(hash ?? '') ?? [];
-	if (n === undefined) {
-		await derived(password, nobodysSalt, cost);
-		return false;
+	constructor(ofNewHashes: PasswordCost = cost) {
+		this.#cost = ofNewHashes;
 	}
-	const found = await derived(password, Buffer.from(salt, 'base64url'), { N: Number(n), r: Number(r), p: Number(p) });
-	return timingSafeEqual(found, Buffer.from(expected, 'base64url'));
+
+	/** `scrypt$N$r$p$salt$hash`, the last two in base64url. */
+	async hash(password: string): Promise<string> {
+		const salt = randomBytes(16);
+		const hash = await derived(password, salt, this.#cost);
+		const { N, r, p } = this.#cost;
+		return `scrypt$${N}$${r}$${p}$${salt.toString('base64url')}$${hash.toString('base64url')}`;
+	}
+
+	/** Without a hash it does the same work, so that the time reveals nothing. */
+	async matches(password: string, hash: string | null): Promise<boolean> {
+		const [, n, r, p, salt = '', expected = ''] = stored.exec(hash ?? '') ?? [];
+		if (n === undefined) {
+			await derived(password, nobodysSalt, this.#cost);
+			return false;
+		}
+		const found = await derived(password, Buffer.from(salt, 'base64url'), { N: Number(n), r: Number(r), p: Number(p) });
+		return timingSafeEqual(found, Buffer.from(expected, 'base64url'));
+	}
 }
 
 const nobodysSalt = Buffer.alloc(16);
 
 /** Runs outside the event loop. Characters that look the same count as the same (NIST SP 800-63B §5.1.1.2). */
-function derived(password: string, salt: Buffer, options: { N: number; r: number; p: number }): Promise<Buffer> {
+function derived(password: string, salt: Buffer, options: PasswordCost): Promise<Buffer> {
 	const withRoom: ScryptOptions = { ...options, maxmem: 256 * options.N * options.r };
 	return new Promise((resolve, reject) => {
 		scrypt(password.normalize('NFKC'), salt, hashBytes, withRoom, (error, key) => (error ? reject(error) : resolve(key)));

@@ -14,7 +14,7 @@ import {
 } from '#storage/statements/administrative/sign-in.ts';
 import type { Audit } from './audit.ts';
 import type { AccessLimits } from './limits.ts';
-import { hashPassword, oneTimePassword, passwordFault, passwordMatches } from './password.ts';
+import { oneTimePassword, type Passwords, passwordFault } from './password.ts';
 import type { Session, Sessions } from './sessions.ts';
 
 /** An address is locked after this many times the wrong passwords of an account, because many people may share it. */
@@ -36,6 +36,7 @@ export interface SignInOptions {
 	database: StatementRunner;
 	sessions: Sessions;
 	audit: Audit;
+	passwords: Passwords;
 	limits: AccessLimits;
 }
 
@@ -93,7 +94,7 @@ export class SignIn {
 	 * @throws Failure `sender-not-authorized` if the current password is wrong, `unprocessable` if the new one is not acceptable
 	 */
 	async changePassword(session: Session, current: string, password: string, source: string): Promise<void> {
-		const { database, audit } = this.#options;
+		const { database, audit, passwords } = this.#options;
 		const { email, userId, digest } = session;
 		// Strangers have no session, so they cannot use up these attempts.
 		const counters: Counter[] = [['change', accountOf(email)]];
@@ -107,7 +108,7 @@ export class SignIn {
 		await this.#forgive(counters);
 		const fault = current === password ? 'the new password must differ from the current one' : passwordFault(password, email);
 		if (fault !== undefined) throw new Failure('unprocessable', fault);
-		const hash = await this.#queued(() => hashPassword(password));
+		const hash = await this.#queued(() => passwords.hash(password));
 		const changed = await database.run(changePassword, [userId, held, hash, digest, newId(), email, source]);
 		if (changed.length === 0) throw new Failure('conflict', 'the password has been changed in the meantime');
 	}
@@ -150,7 +151,7 @@ export class SignIn {
 	}
 
 	#check(password: string, hash: string | null): Promise<boolean> {
-		return this.#queued(() => passwordMatches(password, hash));
+		return this.#queued(() => this.#options.passwords.matches(password, hash));
 	}
 
 	/** Checks one password at a time, because each check takes a thread that writing files needs too. */
@@ -187,11 +188,14 @@ function networkOf(source: string): string {
 const firstEmail = 'admin@localhost';
 
 /** If there are no users yet, adds an administrator whose password is shown only once. */
-export async function firstAdministrator(database: StatementRunner): Promise<{ email: string; password: string } | undefined> {
+export async function firstAdministrator(
+	database: StatementRunner,
+	passwords: Passwords,
+): Promise<{ email: string; password: string } | undefined> {
 	const [row] = await database.run(countUsers, []);
 	if (row?.[0] !== '0') return undefined;
 	const password = oneTimePassword();
-	const values = [newId(), firstEmail, await hashPassword(password), newId()];
+	const values = [newId(), firstEmail, await passwords.hash(password), newId()];
 	const added = await database.run(addFirstAdministrator, values);
 	return added.length > 0 ? { email: firstEmail, password } : undefined;
 }

@@ -1,3 +1,4 @@
+import { Passwords } from '#access/password.ts';
 import { newId, nilId } from '#core/id.ts';
 import type { Role } from '#core/role.ts';
 import type { FhirLimits } from '#fhir/limits.ts';
@@ -35,6 +36,7 @@ export interface AdministrationContext {
 	accessChanged(): Promise<void>;
 	/** ALLOW_ANY_SOURCE. */
 	allowAnySource: boolean;
+	passwords: Passwords;
 }
 
 /** Everything that operations need from the service. A surface creates one for each call. */
@@ -70,8 +72,8 @@ export interface ReplayStarter {
 }
 
 /** The actor of the command line, which administers all sites. */
-export function wholeNetwork(name: string): Pick<AdministrationContext, 'actor' | 'source' | 'visibleSites'> {
-	return { actor: { name, role: 'administrator', sites: 'all' }, source: '', visibleSites: 'all' };
+export function wholeNetwork(name: string): Pick<AdministrationContext, 'actor' | 'source' | 'visibleSites' | 'passwords'> {
+	return { actor: { name, role: 'administrator', sites: 'all' }, source: '', visibleSites: 'all', passwords: new Passwords() };
 }
 
 /**

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { hashPassword, oneTimePassword } from '#access/password.ts';
+import { oneTimePassword } from '#access/password.ts';
 import { newId } from '#core/id.ts';
 import { type Role, roles } from '#core/role.ts';
 import { type EntityManager, runInTransaction, User } from '#storage/entities/index.ts';
@@ -143,7 +143,7 @@ export function enableUser(context: AdministrationContext, email: string, active
 /** Sets a one-time password, shown only once. It ends the user's sign-in sessions and unlocks the account. */
 export async function resetPassword(context: AdministrationContext, email: string): Promise<z.infer<typeof newPassword>> {
 	const password = oneTimePassword();
-	const passwordHash = await hashPassword(password);
+	const passwordHash = await context.passwords.hash(password);
 	return change(context, async (em) => {
 		const user = await userByEmail(em, email);
 		user.passwordHash = passwordHash;

@@ -1,5 +1,6 @@
 import type { Access } from '#access/access.ts';
 import type { Audit } from '#access/audit.ts';
+import type { Passwords } from '#access/password.ts';
 import type { BulkJobs } from '#bulk/jobs.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Failure } from '#core/failure.ts';
@@ -24,6 +25,7 @@ export interface ServiceNode extends Readonly<Access> {
 	readonly gateway: Shards;
 	readonly database: Database;
 	readonly audit: Audit;
+	readonly passwords: Passwords;
 	readonly bulk: BulkJobs;
 	readonly objects: ObjectStore;
 	readonly intake: InstanceIntake;

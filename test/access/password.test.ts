@@ -1,25 +1,27 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { hashPassword, oneTimePassword, passwordFault, passwordMatches } from '#access/password.ts';
+import { oneTimePassword, Passwords, passwordFault } from '#access/password.ts';
+
+const passwords = new Passwords();
 
 describe('a hash', () => {
 	test('matches its password and no other, and is another each time', async () => {
-		const [hash, again] = await Promise.all([hashPassword('seven quiet herons'), hashPassword('seven quiet herons')]);
+		const [hash, again] = await Promise.all([passwords.hash('seven quiet herons'), passwords.hash('seven quiet herons')]);
 		assert.notEqual(hash, again);
 		assert.match(hash, /^scrypt\$32768\$8\$3\$[\w-]{22}\$[\w-]{43}$/);
-		assert.equal(await passwordMatches('seven quiet herons', hash), true);
-		assert.equal(await passwordMatches('seven quiet heron', hash), false);
-		assert.equal(await passwordMatches('', hash), false);
+		assert.equal(await passwords.matches('seven quiet herons', hash), true);
+		assert.equal(await passwords.matches('seven quiet heron', hash), false);
+		assert.equal(await passwords.matches('', hash), false);
 	});
 
 	test('matches characters that look the same', async () => {
-		const hash = await hashPassword('caf\u00e9 au lait noir');
-		assert.equal(await passwordMatches('cafe\u0301 au lait noir', hash), true);
+		const hash = await passwords.hash('caf\u00e9 au lait noir');
+		assert.equal(await passwords.matches('cafe\u0301 au lait noir', hash), true);
 	});
 
 	test('that is none matches nothing', async () => {
 		for (const hash of [null, '', 'seven quiet herons', 'scrypt$1$1$1$a$b']) {
-			assert.equal(await passwordMatches('seven quiet herons', hash), false);
+			assert.equal(await passwords.matches('seven quiet herons', hash), false);
 		}
 	});
 });

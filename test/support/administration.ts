@@ -14,6 +14,7 @@ import { configuredObjectStore } from '#storage/objects/open.ts';
 import { remoteEcho } from '../../src/echo.ts';
 import { processInPlace } from '../../src/ingest-in-place.ts';
 import { defaultLimits } from '../../src/limits.ts';
+import { cheapPasswords } from './cheap-passwords.ts';
 import { testDatabase } from './database.ts';
 import { doorTo } from './door.ts';
 
@@ -42,6 +43,7 @@ export async function testAdministration({ allowAnySource = false } = {}): Promi
 		nowMs: () => Date.parse(administeredAt),
 		accessChanged: () => Promise.resolve(),
 		allowAnySource,
+		passwords: cheapPasswords,
 		database: door.people,
 		deliver: (delivery) => processInPlace(database.url, delivery),
 		objects: configuredObjectStore({ DATA_DIR: folder }),

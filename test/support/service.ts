@@ -18,6 +18,7 @@ import { readConfig } from '../../src/config.ts';
 import { remoteEcho } from '../../src/echo.ts';
 import { processInPlace } from '../../src/ingest-in-place.ts';
 import { type Service, startService } from '../../src/service.ts';
+import { cheapPasswords } from './cheap-passwords.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
 import { doorTo } from './door.ts';
 import { assertEmitted } from './emitted.ts';
@@ -73,6 +74,7 @@ export async function testService(environment: Record<string, string> = {}): Pro
 		nowMs: () => Date.now(),
 		accessChanged: async () => assert.deepEqual(await confirmedByNode(config.DATA_DIR, confirmMsMax), []),
 		allowAnySource: config.ALLOW_ANY_SOURCE,
+		passwords: cheapPasswords,
 		database: door.people,
 		deliver: (delivery) => processInPlace(database.url, delivery),
 		objects: configuredObjectStore(config),
@@ -86,7 +88,7 @@ export async function testService(environment: Record<string, string> = {}): Pro
 	const pool = new pg.Pool({ connectionString: database.url, max: 2 });
 	pool.on('error', () => undefined);
 	const started = {
-		service: await startService(config, silentLog),
+		service: await startService(config, silentLog, cheapPasswords),
 		databaseUrl: database.url,
 		dataDir,
 		administration,
@@ -117,7 +119,7 @@ export async function testService(environment: Record<string, string> = {}): Pro
 		},
 		restart: async () => {
 			await started.service.close();
-			started.service = await startService(config, silentLog);
+			started.service = await startService(config, silentLog, cheapPasswords);
 		},
 		[Symbol.asyncDispose]: async () => {
 			await started.service.close();

@@ -8,7 +8,7 @@ import type { OperationServices } from './context.ts';
 
 /** Creates the services of operations at the first request, because opening the unit of work takes a moment. */
 export function operationServices(node: ServiceNode, echo: OperationServices['echo']): () => Promise<OperationServices> {
-	const { config, log, metrics, database, clock, gateway, objects, accessChanged } = node;
+	const { config, log, metrics, database, clock, gateway, objects, accessChanged, passwords } = node;
 	const { limits } = config;
 	let orm: Awaited<ReturnType<typeof openEntities>> | undefined;
 	node.onClose(() => orm?.close(true));
@@ -31,6 +31,7 @@ export function operationServices(node: ServiceNode, echo: OperationServices['ec
 			nowMs: () => clock.nowMs(),
 			accessChanged,
 			allowAnySource: config.ALLOW_ANY_SOURCE,
+			passwords,
 			deliver,
 			objects,
 			headerBytesMax: limits.dicomHeaderBytesMax,

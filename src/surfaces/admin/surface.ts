@@ -86,7 +86,7 @@ export function adminSurface(echoOf: (config: Config) => OperationServices['echo
  * Opens the surface while the console is still being bundled. The console shows the address of FHIR, so the FHIR surface is opened before.
  */
 async function open(node: ServiceNode, echo: OperationServices['echo']): Promise<Record<string, SurfaceAddress>> {
-	const { config, version, log, metrics, clock, database, audit, gateway } = node;
+	const { config, version, log, metrics, clock, database, audit, gateway, passwords } = node;
 	const { limits, ADMIN_HOST: host, ADMIN_PORT: port, API_DOCUMENTATION: documented } = config;
 	const sessions = new Sessions(database.people, limits);
 	const assets = bundleConsole(node.consolePage, pageFacts(node.addresses['fhir']?.port ?? config.FHIR_PORT));
@@ -95,7 +95,7 @@ async function open(node: ServiceNode, echo: OperationServices['echo']): Promise
 	figures.start();
 	node.onClose(() => figures.close());
 	const watchers = new Watchers({ sessions, limits, metrics, log }, figures);
-	const signIn = new SignIn({ database: database.people, sessions, audit, limits });
+	const signIn = new SignIn({ database: database.people, sessions, audit, passwords, limits });
 	const context = { sessions, signIn, services: operationServices(node, echo), figures, watchers, limits, metrics, log };
 	const { tls, trustedProxies } = httpOptions(node);
 	const opening = createAdminSurface(context, { host, port, tls, trustedProxies, assets, documented, version });
