@@ -36,10 +36,31 @@ const meta = /<meta name="([^"]+)" content="[^"]*">/g;
 
 /**
  * Bundles what an index.html loads (TypeScript with JSX, CSS, images) for browsers, minified, and names each file after its content.
- * `facts`: contents of meta elements, by name; letters, digits and commas. Rejects when something does not compile.
+ * `facts`: contents of meta elements, by name; letters, digits and commas. Rejects when something does not compile. Services of one
+ * process share what was compiled.
  */
 export async function bundleConsole(index: URL, facts: Readonly<Record<string, string>> = {}): Promise<ConsoleAssets> {
-	const path = fileURLToPath(index);
+	const { html, files } = await compiledOnce(fileURLToPath(index));
+	const page = html.replace(meta, (whole, name: string) => (name in facts ? `<meta name="${name}" content="${facts[name]}">` : whole));
+	return { page: await compressed('index.html', Buffer.from(page)), files };
+}
+
+interface Compiled {
+	/** The page without its facts. */
+	html: string;
+	files: ConsoleAssets['files'];
+}
+
+const compiled = new Map<string, Promise<Compiled>>();
+
+function compiledOnce(path: string): Promise<Compiled> {
+	const compiling = compiled.get(path) ?? compile(path);
+	compiled.set(path, compiling);
+	compiling.catch(() => compiled.delete(path));
+	return compiling;
+}
+
+async function compile(path: string): Promise<Compiled> {
 	const folder = dirname(path);
 	const html = await readFile(path, 'utf8');
 	const entryPoints = [...html.matchAll(reference)].map(([, , name = '']) => join(folder, name));
@@ -47,13 +68,11 @@ export async function bundleConsole(index: URL, facts: Readonly<Record<string, s
 	const files = new Map<string, ConsoleFile>();
 	for (const { path: output, contents } of result.outputFiles) files.set(`/assets/${basename(output)}`, await compressed(output, contents));
 	const named = entryNames(result.metafile);
-	const page = html
-		.replace(reference, (whole, attribute, name) => {
-			const output = named.get(name);
-			return output === undefined ? whole : `${attribute}="/assets/${output}"`;
-		})
-		.replace(meta, (whole, name: string) => (name in facts ? `<meta name="${name}" content="${facts[name]}">` : whole));
-	return { page: await compressed('index.html', Buffer.from(page)), files };
+	const page = html.replace(reference, (whole, attribute, name) => {
+		const output = named.get(name);
+		return output === undefined ? whole : `${attribute}="/assets/${output}"`;
+	});
+	return { html: page, files };
 }
 
 let underWay = 0;
