@@ -144,6 +144,7 @@ describe('a database that is away', () => {
 		await takeAway(service);
 		await assert.rejects(client.send(adt('1', 'A', 1)), /closed without an answer/);
 		await giveBack(service);
+		await eventually(async () => (await fetch(`http://127.0.0.1:${service.port('ops')}/health/ready`)).status === 200, 'ready again');
 		const again = await MllpClient.connect(service.port('mllp'));
 		assert.equal(msa(await again.send(adt('1', 'A', 1))).code, 'AA');
 		assert.deepEqual(await service.rows('select version from patient'), [{ version: 2 }]);
