@@ -2,7 +2,6 @@ import { mkdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { openAccess } from '#access/access.ts';
 import { openAudit } from '#access/audit.ts';
-import type { DatabaseDirectory } from '#access/database-directory.ts';
 import { Passwords } from '#access/password.ts';
 import { firstAdministrator } from '#access/sign-in.ts';
 import { BulkJobs } from '#bulk/jobs.ts';
@@ -134,24 +133,17 @@ async function openNode(
 	onClose(() => conflicts.close());
 	const partitions = keepPartitions({ database: database.people, log });
 	onClose(() => partitions.close());
-	const imaging = await openImaging(config, log, metrics, gateway, directory);
+	const imaging = await openImaging(config, log, metrics, gateway);
 	const consolePage = new URL('./console/index.html', import.meta.url);
 	return { ...life, ...imaging, config, version, log, metrics, clock, ...access, gateway, database, audit, bulk, consolePage };
 }
 
 /** Instances lie in the object store before they are indexed, whichever surface they come in by. */
-async function openImaging(
-	config: Config,
-	log: Log,
-	metrics: Metrics,
-	shards: Shards,
-	directory: DatabaseDirectory,
-): Promise<Pick<ServiceNode, 'objects' | 'intake'>> {
+async function openImaging(config: Config, log: Log, metrics: Metrics, shards: Shards): Promise<Pick<ServiceNode, 'objects' | 'intake'>> {
 	const objects = configuredObjectStore(config);
 	// A store that cannot be asked now is no reason not to take anything else: instances are answered 0xA700 until it can.
 	await objects.removeTemporary().catch((error: unknown) => log.error({ err: error }, 'the object store cannot be tidied'));
-	const defaultAuthority = (siteId: string) => directory.defaultAuthority(siteId);
-	const index = instanceIndex({ gateway: shards, clock: systemClock, metrics, defaultAuthority });
+	const index = instanceIndex({ gateway: shards, clock: systemClock, metrics });
 	// A bucket answers too late to be waited for in a transaction.
 	const carriedObjectBytesMax = objectsFolder(config) === undefined ? 0 : config.limits.carriedObjectBytesMax;
 	const { dicomHeaderBytesMax: headerBytesMax, dimseObjectBytesMax } = config.limits;

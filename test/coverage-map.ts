@@ -70,6 +70,7 @@ export const coverageMap: readonly (readonly [pattern: string, ...tests: string[
 	['src/record/apply/*.ts', 'record/apply/hl7v2-content', 'record/kinds/index', 'ingest/batch'],
 	['src/record/holdings/*.ts', 'record/apply/working-set', 'storage/read-set', 'storage/write-set'],
 	['src/record/identity/{identifying,numbers,notes,survivor,identifier-key}.ts', 'record/identity/match'],
+	['src/record/settings/table.ts', 'record/settings/settings', 'cli/configuration'],
 	['src/record/kinds/document/*.ts', 'record/kinds/document'],
 	['src/record/kinds/{encounter,patient}.ts', 'record/kinds/patient'],
 	['src/record/kinds/settlement.ts', 'record/kinds/instance'],

@@ -1,10 +1,13 @@
 import { type AddressBytes, type AddressRange, parseAddress, rangeContains } from '#core/address.ts';
+import type { Settings } from '#record/settings/settings.ts';
 import type { AssociationMatch } from './directory.ts';
 
 /** An integration client with the protocol `dicom`. */
 export interface DicomClient {
 	clientId: string;
 	siteId: string;
+	/** The settings of the client, else of its site. */
+	settings: Settings;
 	ranges: readonly AddressRange[];
 	/** If undefined, the calling AE title is not checked. */
 	callingAe: string | undefined;
@@ -21,8 +24,7 @@ export interface DicomSite {
 	aeTitle: string;
 	/** Inactive clients count too, so that disabling the last client does not open the site. */
 	hasClients: boolean;
-	/** The FHIR system URI of patient ids without an issuer. */
-	defaultAuthority: string | undefined;
+	settings: Settings;
 }
 
 const nothingMore: ReadonlySet<string> = new Set();
@@ -49,12 +51,12 @@ export class AssociationIndex {
 	match(calledAe: string, callingAe: string, address: string): AssociationMatch {
 		const held = this.#sites.get(calledAe);
 		if (held === undefined) return { kind: 'called-unknown' };
-		const { siteId, siteSlug, hasClients } = held.site;
+		const { siteId, siteSlug, hasClients, settings } = held.site;
 		const bytes = parseAddress(address);
 		if (bytes === undefined) return { kind: 'calling-refused' };
 		if (!hasClients) {
 			if (!this.#allowAnySource && !isLoopback(bytes)) return { kind: 'calling-refused' };
-			return { kind: 'accepted', siteId, siteSlug, clientId: undefined, grants: nothingMore };
+			return { kind: 'accepted', siteId, siteSlug, clientId: undefined, settings, grants: nothingMore };
 		}
 		const fitting = held.clients
 			.filter((client) => client.callingAe === undefined || client.callingAe === callingAe)
@@ -64,7 +66,7 @@ export class AssociationIndex {
 			.sort((left, right) => right.bits - left.bits || rank(left.client) - rank(right.client) || compareAge(left.client, right.client));
 		const client = fitting[0]?.client;
 		if (client === undefined) return { kind: 'calling-refused' };
-		return { kind: 'accepted', siteId, siteSlug, clientId: client.clientId, grants: client.grants };
+		return { kind: 'accepted', siteId, siteSlug, clientId: client.clientId, settings: client.settings, grants: client.grants };
 	}
 }
 

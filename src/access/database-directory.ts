@@ -136,11 +136,6 @@ export class DatabaseDirectory implements AccessDirectory, AssociationDirectory,
 		return this.#snapshot.siteLimits.get(siteId);
 	}
 
-	/** Returns the assigning authority for identifiers without one, for a site with an AE title. */
-	defaultAuthority(siteId: string): string | undefined {
-		return this.#snapshot.dicomSites.find((site) => site.siteId === siteId)?.defaultAuthority;
-	}
-
 	/** True if the database answered the last poll. */
 	get reachable(): boolean {
 		return !this.#failing;

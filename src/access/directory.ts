@@ -1,14 +1,12 @@
-import type { FhirPolicy, Hl7v2Policy } from '#record/delivery.ts';
+import type { Settings } from '#record/settings/settings.ts';
 
 /** A valid API key grants access to one site. `keyId` is the public id, which may be logged. */
 export interface KeyGrant {
 	keyId: string;
 	siteId: string;
 	siteSlug: string;
-	/** The site's assigning authority for identifiers without one, as a FHIR system URI. */
-	defaultAuthority: string | undefined;
-	/** The site's settings for FHIR clients. */
-	fhir: FhirPolicy;
+	/** The settings of the key, else of its site. */
+	settings: Settings;
 }
 
 /** The access that a matched integration client has. */
@@ -16,7 +14,8 @@ export interface ClientGrant {
 	clientId: string;
 	siteId: string;
 	siteSlug: string;
-	policy: Hl7v2Policy;
+	/** The settings of the client, else of its site. */
+	settings: Settings;
 }
 
 /**
@@ -41,6 +40,8 @@ export interface AssociationGrant {
 	siteSlug: string;
 	/** Undefined for a site without DICOM clients, which accepts nearby senders. */
 	clientId: string | undefined;
+	/** The settings of the client, else of the site. */
+	settings: Settings;
 	/** The permissions beyond sending: `query`. */
 	grants: ReadonlySet<string>;
 }

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { readSettings } from '#record/settings/settings.ts';
 import type { Statement } from '#storage/statement.ts';
 import {
 	readAccessVersion,
@@ -42,19 +43,18 @@ export async function readVersion(client: pg.ClientBase): Promise<string> {
 export async function readSnapshot(client: pg.ClientBase, allowAnySource: boolean): Promise<Snapshot> {
 	const version = await readVersion(client);
 	const keys = new Map<string, { grant: KeyGrant; digest: Buffer }>();
-	for (const [keyId, digest, siteId, siteSlug, authority, updateCreates, checkReferences] of (await run(client, readApiKeys)) as KeyRow[]) {
-		const fhir = { updateCreates, checkReferences };
-		keys.set(keyId, { grant: { keyId, siteId, siteSlug, defaultAuthority: authority ?? undefined, fhir }, digest });
+	for (const [keyId, digest, siteId, siteSlug, settings] of (await run(client, readApiKeys)) as KeyRow[]) {
+		keys.set(keyId, { grant: { keyId, siteId, siteSlug, settings: readSettings(settings) }, digest });
 	}
 	const rows = (await run(client, readIntegrationClients)) as ClientRow[];
 	const clients = rows.map((row) => clientOf(row, allowAnySource));
 	const dicomClients = rows.flatMap((row, index) => dicomClientOf(row, clients[index]));
-	const dicomSites = ((await run(client, readDicomSites)) as SiteRow[]).map(([siteId, siteSlug, aeTitle, hasClients, authority]) => ({
+	const dicomSites = ((await run(client, readDicomSites)) as SiteRow[]).map(([siteId, siteSlug, aeTitle, hasClients, settings]) => ({
 		siteId,
 		siteSlug,
 		aeTitle,
 		hasClients,
-		defaultAuthority: authority ?? undefined,
+		settings: readSettings(settings),
 	}));
 	const remoteAes = new Map<string, RemoteAe>();
 	for (const [siteId, title, host, port, tls] of (await run(client, readRemoteAes)) as RemoteAeRow[]) {
@@ -67,36 +67,20 @@ export async function readSnapshot(client: pg.ClientBase, allowAnySource: boolea
 	return { version, keys, clients, dicomSites, dicomClients, remoteAes, siteLimits };
 }
 
-type KeyRow = [string, Buffer, string, string, string | null, boolean, boolean];
+type KeyRow = [string, Buffer, string, string, unknown];
 
-type ClientRow = [
-	string,
-	string,
-	string,
-	string | null,
-	string[],
-	string[],
-	string | null,
-	string | null,
-	string,
-	string[],
-	string[],
-	Date,
-	string | null,
-	string[],
-];
+type ClientRow = [string, string, string, unknown, string[], string[], string | null, string | null, Date, string | null, string[]];
 
 type RemoteAeRow = [string, string, string, number, boolean];
 
 type LimitsRow = [string, number | null, number | null];
 
-type SiteRow = [string, string, string, boolean, string | null];
+type SiteRow = [string, string, string, boolean, unknown];
 
 function clientOf(row: ClientRow, allowAnySource: boolean): IntegrationClient {
-	const [clientId, siteId, siteSlug, authority, protocols, allowedIps, application, facility, ackMode, also, ignore, createdAt] = row;
-	const policy = { also, ignore, enhancedAck: ackMode === 'enhanced', defaultAuthority: authority ?? undefined };
+	const [clientId, siteId, siteSlug, settings, protocols, allowedIps, application, facility, createdAt] = row;
 	return {
-		grant: { clientId, siteId, siteSlug, policy },
+		grant: { clientId, siteId, siteSlug, settings: readSettings(settings) },
 		protocols,
 		ranges: rangesOf(allowedIps, allowAnySource),
 		sendingApplication: application || undefined,
@@ -108,8 +92,16 @@ function clientOf(row: ClientRow, allowAnySource: boolean): IntegrationClient {
 function dicomClientOf(row: ClientRow, client: IntegrationClient | undefined): DicomClient[] {
 	if (!client?.protocols.includes('dicom')) return [];
 	const { grant, ranges, createdAt } = client;
-	const [callingAe, grants] = row.slice(12) as [string | null, string[]];
+	const [callingAe, grants] = row.slice(9) as [string | null, string[]];
 	return [
-		{ clientId: grant.clientId, siteId: grant.siteId, ranges, callingAe: callingAe || undefined, grants: new Set(grants), createdAt },
+		{
+			clientId: grant.clientId,
+			siteId: grant.siteId,
+			settings: grant.settings,
+			ranges,
+			callingAe: callingAe || undefined,
+			grants: new Set(grants),
+			createdAt,
+		},
 	];
 }

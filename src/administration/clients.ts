@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import { type AddressRange, parseRange, rangesOverlap } from '#core/address.ts';
 import { isUuid, newId } from '#core/id.ts';
+import { noSettings } from '#record/settings/settings.ts';
 import { type EntityManager, IntegrationClient, type Site } from '#storage/entities/index.ts';
 import { type AdministrationContext, AdministrationError, change } from './context.ts';
+import { applySettings, inForce, ownSettings, settingInputs, settingRecords, settingsInForce } from './settings.ts';
 import { siteBySlug } from './sites.ts';
 import { ofVisibleSites } from './visible-sites.ts';
 
-const event = z.string().regex(/^[A-Z]\d\d$/, 'an event is a letter and two digits, such as A03');
-const settings = {
+const members = {
 	protocols: z
 		.array(z.enum(['hl7-mllp', 'dicom']))
 		.min(1)
@@ -19,21 +20,23 @@ const settings = {
 	sending_application: z.string().max(227),
 	sending_facility: z.string().max(227),
 	calling_ae: z.string().max(16),
-	ack_mode: z.enum(['original', 'enhanced']),
-	also: z.array(event).max(200),
-	ignore: z.array(event).max(200),
 	grants: z.array(z.enum(['query'])).max(10),
 };
 const name = z.string().trim().min(1).max(200);
 
 export const addClientInput = z.strictObject({
-	...z.object(settings).partial().shape,
+	...z.object(members).partial().shape,
+	...settingInputs('client'),
 	site: z.string(),
 	name,
-	protocols: settings.protocols,
-	allowed_ips: settings.allowed_ips,
+	protocols: members.protocols,
+	allowed_ips: members.allowed_ips,
 });
-export const setClientInput = z.strictObject({ ...z.object({ ...settings, name, active: z.boolean() }).partial().shape, id: z.string() });
+export const setClientInput = z.strictObject({
+	...z.object({ ...members, name, active: z.boolean() }).partial().shape,
+	...settingInputs('client'),
+	id: z.string(),
+});
 
 export const clientRecord = z.strictObject({
 	id: z.uuid(),
@@ -44,13 +47,14 @@ export const clientRecord = z.strictObject({
 	sending_application: z.string().nullable(),
 	sending_facility: z.string().nullable(),
 	calling_ae: z.string().nullable(),
-	ack_mode: z.string(),
-	also: z.array(z.string()),
-	ignore: z.array(z.string()),
+	...settingRecords('client'),
 	grants: z.array(z.string()),
 	active: z.boolean(),
 });
 export type ClientRecord = z.infer<typeof clientRecord>;
+/** The client with the values of its settings that hold. */
+export const shownClient = clientRecord.extend({ settings: settingsInForce });
+export type ShownClient = z.infer<typeof shownClient>;
 
 function record(client: IntegrationClient): ClientRecord {
 	return {
@@ -62,12 +66,14 @@ function record(client: IntegrationClient): ClientRecord {
 		sending_application: client.sendingApplication ?? null,
 		sending_facility: client.sendingFacility ?? null,
 		calling_ae: client.callingAe ?? null,
-		ack_mode: client.ackMode,
-		also: client.alsoEvents,
-		ignore: client.ignoreEvents,
+		...ownSettings('client', client),
 		grants: client.grants,
 		active: client.active,
 	};
+}
+
+function shown(client: IntegrationClient): ShownClient {
+	return { ...record(client), settings: inForce('client', client, client.site) };
 }
 
 function refuseAnySource({ allowAnySource }: AdministrationContext, addresses: readonly string[] | undefined): void {
@@ -97,7 +103,7 @@ function rangesOf(addresses: readonly string[]): AddressRange[] {
 	return addresses.flatMap((address) => parseRange(address) ?? []);
 }
 
-export function addClient(context: AdministrationContext, input: z.infer<typeof addClientInput>): Promise<ClientRecord> {
+export function addClient(context: AdministrationContext, input: z.infer<typeof addClientInput>): Promise<ShownClient> {
 	refuseAnySource(context, input.allowed_ips);
 	return change(context, async (em) => {
 		const site = await siteBySlug(em, input.site);
@@ -111,16 +117,17 @@ export function addClient(context: AdministrationContext, input: z.infer<typeof 
 			sendingApplication: input.sending_application || null,
 			sendingFacility: input.sending_facility || null,
 			callingAe: input.calling_ae || null,
-			ackMode: input.ack_mode ?? 'original',
-			alsoEvents: input.also ?? [],
-			ignoreEvents: input.ignore ?? [],
+			ackMode: 'original',
+			alsoEvents: [],
+			ignoreEvents: [],
 			grants: input.grants ?? [],
+			settings: noSettings,
 			active: true,
 			createdAt: new Date(context.nowMs()),
 		});
+		applySettings('client', client, input);
 		await refuseForeignAddresses(context, em, client);
-		const after = record(client);
-		return [after, { action: 'client.add', subject: client.id, siteId: site.id, after }];
+		return [shown(client), { action: 'client.add', subject: client.id, siteId: site.id, after: record(client) }];
 	});
 }
 
@@ -142,11 +149,11 @@ export async function listClients(context: AdministrationContext): Promise<Clien
 	return (await context.em.fork().find(IntegrationClient, ofVisibleSites(context), options)).map(record);
 }
 
-export async function showClient({ em }: AdministrationContext, id: string): Promise<ClientRecord> {
-	return record(await clientById(em.fork(), id));
+export async function showClient({ em }: AdministrationContext, id: string): Promise<ShownClient> {
+	return shown(await clientById(em.fork(), id));
 }
 
-export function setClient(context: AdministrationContext, input: z.infer<typeof setClientInput>): Promise<ClientRecord> {
+export function setClient(context: AdministrationContext, input: z.infer<typeof setClientInput>): Promise<ShownClient> {
 	refuseAnySource(context, input.allowed_ips);
 	return change(context, async (em) => {
 		const client = await clientById(em, input.id);
@@ -160,14 +167,11 @@ export function setClient(context: AdministrationContext, input: z.infer<typeof 
 		if (input.sending_application !== undefined) client.sendingApplication = input.sending_application || null;
 		if (input.sending_facility !== undefined) client.sendingFacility = input.sending_facility || null;
 		if (input.calling_ae !== undefined) client.callingAe = input.calling_ae || null;
-		if (input.ack_mode !== undefined) client.ackMode = input.ack_mode;
-		if (input.also !== undefined) client.alsoEvents = input.also;
-		if (input.ignore !== undefined) client.ignoreEvents = input.ignore;
+		applySettings('client', client, input);
 		if (input.grants !== undefined) client.grants = input.grants;
 		if (input.active !== undefined) client.active = input.active;
 		if (input.protocols ?? input.allowed_ips) await refuseForeignAddresses(context, em, client);
-		const after = record(client);
-		return [after, { action: 'client.set', subject: client.id, siteId: client.site.id, before, after }];
+		return [shown(client), { action: 'client.set', subject: client.id, siteId: client.site.id, before, after: record(client) }];
 	});
 }
 

@@ -4,6 +4,7 @@ import { newId, nilId } from '#core/id.ts';
 import { readAttributes } from '#imaging/stored-attributes.ts';
 import type { ConflictDelivery } from '#record/delivery.ts';
 import type { ConflictDecision, InstanceAttributes, StoredInstance } from '#record/instance.ts';
+import { readSettings } from '#record/settings/settings.ts';
 import { quarantineKey } from '#storage/objects/object-key.ts';
 import { listConflicts as listStatement, showConflict as showStatement } from '#storage/statements/administrative/read-conflicts.ts';
 import { AdministrationError, note, type OperationContext } from './context.ts';
@@ -39,7 +40,7 @@ type Row<T> = { [K in keyof T]: K extends 'received_at' ? Date : K extends 'sett
 
 interface WholeRow extends Row<ConflictRecord> {
 	site_id: string;
-	default_authority: string | null;
+	site_settings: unknown;
 	digest: string;
 	object_key: string;
 	stored_digest: string;
@@ -205,8 +206,8 @@ async function decided(context: OperationContext, row: WholeRow, decision: Confl
 		surface: 'dimse',
 		source: row.source,
 		receivedAtMs,
+		settings: readSettings(row.site_settings),
 		bytes: Buffer.from(JSON.stringify(decision)),
-		defaultAuthority: row.default_authority ?? undefined,
 	};
 	const { answer } = await context.deliver(delivery);
 	const { failure, superseded } = answer;

@@ -4,6 +4,7 @@ import type { JsonObject } from '#core/json.ts';
 import { asObjects, asText } from '#fhir/elements.ts';
 import { tableShapes } from '#fhir/resources/index.ts';
 import type { IdentityEdit } from '#record/identity/edit.ts';
+import { noSettings } from '#record/settings/settings.ts';
 import { countRecorded, countReferring, insertDismissals } from '#storage/statements/administrative/identity.ts';
 import { AdministrationError, note, type OperationContext } from './context.ts';
 import { dismissed } from './identity-doubts.ts';
@@ -158,6 +159,7 @@ async function delivered(
 		surface: 'administration',
 		source: context.actor.name,
 		receivedAtMs,
+		settings: noSettings,
 		bytes: Buffer.from(JSON.stringify(edit)),
 	});
 	if (answer.kind === 'refused') throw new AdministrationError(answer.diagnostics);

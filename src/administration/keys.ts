@@ -1,13 +1,23 @@
 import { z } from 'zod';
 import { createApiKey, digestSecret } from '#access/api-key.ts';
+import { noSettings } from '#record/settings/settings.ts';
 import { ApiKey, type EntityManager, type Site, User } from '#storage/entities/index.ts';
 import { type AdministrationContext, AdministrationError, change } from './context.ts';
 import { instant } from './schemas.ts';
+import { applySettings, inForce, ownSettings, settingInputs, settingRecords, settingsInForce } from './settings.ts';
 import { siteBySlug } from './sites.ts';
 import { userByEmail } from './users.ts';
 import { ofVisibleSites } from './visible-sites.ts';
 
-export const createKeyInput = z.strictObject({ site: z.string(), owner: z.string(), label: z.string().max(200).default('') });
+const label = z.string().max(200);
+
+export const createKeyInput = z.strictObject({
+	site: z.string(),
+	owner: z.string(),
+	label: label.default(''),
+	...settingInputs('key'),
+});
+export const setKeyInput = z.strictObject({ id: z.string(), label: label.optional(), ...settingInputs('key') });
 
 export const createdKey = z.strictObject({
 	id: z.string(),
@@ -25,8 +35,12 @@ export const keyRecord = z.strictObject({
 	created_at: instant,
 	last_used_at: instant.nullable(),
 	revoked_at: instant.nullable(),
+	...settingRecords('key'),
 });
 type KeyRecord = z.infer<typeof keyRecord>;
+/** The key with the values of its settings that hold. */
+export const shownKey = keyRecord.extend({ settings: settingsInForce });
+type ShownKey = z.infer<typeof shownKey>;
 
 export function createKey(context: AdministrationContext, input: z.infer<typeof createKeyInput>): Promise<z.infer<typeof createdKey>> {
 	return change(context, async (em) => {
@@ -34,19 +48,23 @@ export function createKey(context: AdministrationContext, input: z.infer<typeof 
 		const owner = await ownerOf(context, em, input.owner, site);
 		if (!site.active || !owner.active) throw new AdministrationError('the site or the owner is disabled');
 		const { id, secret, key } = createApiKey();
-		em.create(ApiKey, {
+		const created = em.create(ApiKey, {
 			id,
 			site,
 			owner,
 			label: input.label,
 			secretHash: digestSecret(secret),
+			settings: noSettings,
 			createdAt: new Date(context.nowMs()),
 			lastUsedAt: null,
 			revokedAt: null,
 		});
-		const created = { id, key, site: site.slug, owner: owner.email, label: input.label };
-		const after = { site: site.slug, owner: owner.email, label: input.label };
-		return [created, { action: 'key.create', subject: id, siteId: site.id, after }];
+		applySettings('key', created, input);
+		const after = { site: site.slug, owner: owner.email, label: input.label, ...created.settings };
+		return [
+			{ id, key, site: site.slug, owner: owner.email, label: input.label },
+			{ action: 'key.create', subject: id, siteId: site.id, after },
+		];
 	});
 }
 
@@ -72,8 +90,12 @@ async function keyById(em: EntityManager, id: string): Promise<ApiKey> {
 	return key;
 }
 
-export async function showKey({ em }: AdministrationContext, id: string): Promise<KeyRecord> {
-	return record(await keyById(em.fork(), id));
+export async function showKey({ em }: AdministrationContext, id: string): Promise<ShownKey> {
+	return shown(await keyById(em.fork(), id));
+}
+
+function shown(key: ApiKey): ShownKey {
+	return { ...record(key), settings: inForce('key', key, key.site) };
 }
 
 function record(key: ApiKey): KeyRecord {
@@ -86,7 +108,18 @@ function record(key: ApiKey): KeyRecord {
 		created_at: key.createdAt.toISOString(),
 		last_used_at: key.lastUsedAt?.toISOString() ?? null,
 		revoked_at: key.revokedAt?.toISOString() ?? null,
+		...ownSettings('key', key),
 	};
+}
+
+export function setKey(context: AdministrationContext, input: z.infer<typeof setKeyInput>): Promise<ShownKey> {
+	return change(context, async (em) => {
+		const key = await keyById(em, input.id);
+		const before = record(key);
+		if (input.label !== undefined) key.label = input.label;
+		applySettings('key', key, input);
+		return [shown(key), { action: 'key.set', subject: key.id, siteId: key.site.id, before, after: record(key) }];
+	});
 }
 
 export function revokeKey(context: AdministrationContext, id: string): Promise<KeyRecord> {

@@ -38,8 +38,13 @@ function readMembers(input: Operation['input']): Member[] {
 	return Object.entries(properties as Record<string, MemberSchema>).map(([name, schema]) => {
 		const kind = schema.type === 'boolean' ? 'boolean' : schema.type === 'array' ? 'list' : 'text';
 		const flag = kind === 'boolean' && schema.default === false;
-		return { name, kind, required: required.includes(name), flag, choices: schema.enum ?? schema.items?.enum };
+		return { name, kind, required: required.includes(name), flag, choices: wordsOf(schema.enum ?? schema.items?.enum) };
 	});
+}
+
+/** An empty word removes a value; people need not see it among those to choose from. */
+function wordsOf(words: readonly string[] | undefined): readonly string[] | undefined {
+	return words?.filter((word) => word !== '');
 }
 
 /**

@@ -1,5 +1,6 @@
 import { newId } from '#core/id.ts';
 import type { Delivery, DeliveryKind } from '#record/delivery.ts';
+import { readSettings } from '#record/settings/settings.ts';
 import { AdministrationError } from './context.ts';
 
 /** The formats are loaded on demand, because loading them takes longer than most commands. */
@@ -11,7 +12,7 @@ export async function replayableKinds(): Promise<ReadonlySet<DeliveryKind | null
 	return new Set(definitions.filter(({ replay }) => replay !== undefined).map(({ kind }) => kind));
 }
 
-/** The columns that a replay needs: from the log, and from the current settings of the site and the client. */
+/** The columns that a replay needs: from the log, and the current settings of the sender. */
 export interface ReplayableRow {
 	id: string;
 	site_id: string;
@@ -20,12 +21,7 @@ export interface ReplayableRow {
 	source: string;
 	message_type: string;
 	bytes: Buffer;
-	default_authority: string | null;
-	update_creates: boolean;
-	check_references: boolean;
-	also_events: string[] | null;
-	ignore_events: string[] | null;
-	ack_mode: string | null;
+	sender_settings: unknown;
 }
 
 /** @throws AdministrationError if messages of this kind cannot be replayed */
@@ -37,18 +33,7 @@ export async function replayOf(row: ReplayableRow, nowMs: number): Promise<Deliv
 			`the message '${row.id}' has the type ${row.message_type}, which cannot be replayed; its sender has to send it again`,
 		);
 	}
-	const defaultAuthority = row.default_authority ?? undefined;
-	const carried = replay({
-		messageType: row.message_type,
-		defaultAuthority,
-		hl7v2: {
-			also: row.also_events ?? [],
-			ignore: row.ignore_events ?? [],
-			enhancedAck: row.ack_mode === 'enhanced',
-			defaultAuthority,
-		},
-		fhir: { updateCreates: row.update_creates, checkReferences: row.check_references },
-	});
+	const carried = replay({ messageType: row.message_type });
 	const { site_id: siteId, client_id: clientId, source, bytes, id: replayed } = row;
 	// Every kind that can be replayed may come by the surface `replay`.
 	return {
@@ -59,6 +44,7 @@ export async function replayOf(row: ReplayableRow, nowMs: number): Promise<Deliv
 		surface: 'replay',
 		source,
 		receivedAtMs: nowMs,
+		settings: readSettings(row.sender_settings),
 		bytes,
 		replayOf: replayed,
 	} as Delivery;

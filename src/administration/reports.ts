@@ -3,6 +3,7 @@ import { newId, nilId } from '#core/id.ts';
 import type { JsonObject } from '#core/json.ts';
 import { isCompleted, type ReportEdit } from '#record/report.ts';
 import { isFhirId, rowIdOf } from '#record/row-id.ts';
+import { noSettings } from '#record/settings/settings.ts';
 import { isUid } from '#record/uid.ts';
 import { listReportRows, listReportVersions, showReportRow } from '#storage/statements/administrative/read-reports.ts';
 import { AdministrationError, note, type OperationContext } from './context.ts';
@@ -180,6 +181,7 @@ async function write(context: OperationContext, siteId: string, edit: ReportEdit
 		surface: 'administration',
 		source: context.source || context.actor.name,
 		receivedAtMs: nowMs,
+		settings: noSettings,
 		bytes: Buffer.from(JSON.stringify(edit)),
 	});
 	if (answer.kind === 'refused') throw new AdministrationError(answer.diagnostics);

@@ -1,18 +1,17 @@
 import { z } from 'zod';
 import { newId } from '#core/id.ts';
-import { instancePolicies } from '#record/imaging.ts';
+import { noSettings } from '#record/settings/settings.ts';
 import { type EntityManager, runInTransaction, Site } from '#storage/entities/index.ts';
 import { insertTurn } from '#storage/statements/administrative/sites.ts';
 import { type AdministrationContext, AdministrationError, change } from './context.ts';
 import { instant } from './schemas.ts';
+import { applySettings, inForce, ownSettings, settingInputs, settingRecords, settingsInForce } from './settings.ts';
 
 const slug = z.string().regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, 'a slug has 1 to 63 lower-case letters, digits and inner hyphens');
 /** DICOM PS3.5 §6.2, VR AE: up to 16 characters of the default repertoire, without backslash and control characters. */
 export const aeTitle = z
 	.string()
 	.regex(/^(?=.*\S)[\x20-\x5b\x5d-\x7e]{1,16}$/, 'an AE title has 1 to 16 printable characters and no backslash');
-/** A FHIR system is any URI without white space. */
-const authority = z.string().regex(/^\S+:\S+$/, 'an assigning authority is a URI, such as urn:oid:1.2.3');
 
 /** A limit below the node's. If it is empty or null, only the node's limit applies. */
 const ownLimit = (max: number) => z.literal('').or(z.null()).or(z.coerce.number().int().min(1).max(max));
@@ -21,16 +20,13 @@ export const addSiteInput = z.strictObject({
 	slug,
 	name: z.string().trim().min(1).max(200),
 	ae_title: aeTitle.optional(),
-	default_authority: authority.optional(),
+	...settingInputs('site'),
 });
 export const setSiteInput = z.strictObject({
 	slug,
 	name: z.string().trim().min(1).max(200).optional(),
 	ae_title: aeTitle.or(z.literal('')).optional(),
-	default_authority: authority.or(z.literal('')).optional(),
-	update_creates: z.boolean().optional(),
-	check_references: z.boolean().optional(),
-	instance_policy: z.enum(instancePolicies).optional(),
+	...settingInputs('site'),
 	waiting_max: ownLimit(1_000_000).optional(),
 	associations_max: ownLimit(65_535).optional(),
 });
@@ -40,10 +36,7 @@ export const siteRecord = z.strictObject({
 	slug: z.string(),
 	name: z.string(),
 	ae_title: z.string().nullable(),
-	default_authority: z.string().nullable(),
-	update_creates: z.boolean().describe('a PUT to an unused id creates the resource with that id'),
-	check_references: z.boolean().describe('FHIR writes may refer only to patients that exist'),
-	instance_policy: z.enum(instancePolicies).describe('how to treat different content under a SOP Instance UID that is already stored'),
+	...settingRecords('site'),
 	waiting_max: z
 		.int()
 		.nullable()
@@ -56,6 +49,9 @@ export const siteRecord = z.strictObject({
 	created_at: instant,
 });
 export type SiteRecord = z.infer<typeof siteRecord>;
+/** The site with the values of its settings that hold. */
+export const shownSite = siteRecord.extend({ settings: settingsInForce });
+export type ShownSite = z.infer<typeof shownSite>;
 
 function record(site: Site): SiteRecord {
 	return {
@@ -63,15 +59,16 @@ function record(site: Site): SiteRecord {
 		slug: site.slug,
 		name: site.name,
 		ae_title: site.aeTitle ?? null,
-		default_authority: site.defaultAuthority ?? null,
-		update_creates: site.updateCreates,
-		check_references: site.checkReferences,
-		instance_policy: site.instancePolicy,
+		...ownSettings('site', site),
 		waiting_max: site.waitingMax ?? null,
 		associations_max: site.associationsMax ?? null,
 		active: site.active,
 		created_at: site.createdAt.toISOString(),
 	};
+}
+
+function shown(site: Site): ShownSite {
+	return { ...record(site), settings: inForce('site', site, site) };
 }
 
 /** @throws AdministrationError if the site does not exist */
@@ -81,7 +78,7 @@ export async function siteBySlug(em: EntityManager, slugText: string): Promise<S
 	return site;
 }
 
-export function addSite(context: AdministrationContext, input: z.infer<typeof addSiteInput>): Promise<SiteRecord> {
+export function addSite(context: AdministrationContext, input: z.infer<typeof addSiteInput>): Promise<ShownSite> {
 	return change(context, async (em) => {
 		if (await em.findOne(Site, { slug: input.slug })) {
 			throw new AdministrationError(`the site '${input.slug}' already exists`, 'conflict', 'slug');
@@ -92,19 +89,20 @@ export function addSite(context: AdministrationContext, input: z.infer<typeof ad
 			slug: input.slug,
 			name: input.name,
 			aeTitle: input.ae_title ?? null,
-			defaultAuthority: input.default_authority ?? null,
+			defaultAuthority: null,
 			updateCreates: true,
 			checkReferences: true,
 			instancePolicy: 'keep',
 			waitingMax: null,
 			associationsMax: null,
+			settings: noSettings,
 			active: true,
 			createdAt: new Date(context.nowMs()),
 		});
+		applySettings('site', site, input);
 		await em.flush();
 		await runInTransaction(em, insertTurn, [site.id]);
-		const after = record(site);
-		return [after, { action: 'site.add', subject: site.slug, siteId: site.id, after }];
+		return [shown(site), { action: 'site.add', subject: site.slug, siteId: site.id, after: record(site) }];
 	});
 }
 
@@ -124,8 +122,8 @@ export async function listSites({ em, visibleSites }: AdministrationContext): Pr
 	return (await em.fork().find(Site, where, { orderBy: { slug: 'asc' } })).map(record);
 }
 
-export async function showSite({ em }: AdministrationContext, slugText: string): Promise<SiteRecord> {
-	return record(await siteBySlug(em.fork(), slugText));
+export async function showSite({ em }: AdministrationContext, slugText: string): Promise<ShownSite> {
+	return shown(await siteBySlug(em.fork(), slugText));
 }
 
 /** A site's limits protect the other sites, so its own managers may not change them. */
@@ -136,7 +134,7 @@ function refuseOwnLimits({ actor }: AdministrationContext, input: z.infer<typeof
 	}
 }
 
-export async function setSite(context: AdministrationContext, input: z.infer<typeof setSiteInput>): Promise<SiteRecord> {
+export async function setSite(context: AdministrationContext, input: z.infer<typeof setSiteInput>): Promise<ShownSite> {
 	refuseOwnLimits(context, input);
 	return change(context, async (em) => {
 		const site = await siteBySlug(em, input.slug);
@@ -144,14 +142,10 @@ export async function setSite(context: AdministrationContext, input: z.infer<typ
 		if (input.ae_title !== site.aeTitle) await refuseTakenTitle(context, em, input.ae_title);
 		if (input.name !== undefined) site.name = input.name;
 		if (input.ae_title !== undefined) site.aeTitle = input.ae_title || null;
-		if (input.default_authority !== undefined) site.defaultAuthority = input.default_authority || null;
-		if (input.update_creates !== undefined) site.updateCreates = input.update_creates;
-		if (input.check_references !== undefined) site.checkReferences = input.check_references;
-		if (input.instance_policy !== undefined) site.instancePolicy = input.instance_policy;
+		applySettings('site', site, input);
 		if (input.waiting_max !== undefined) site.waitingMax = input.waiting_max || null;
 		if (input.associations_max !== undefined) site.associationsMax = input.associations_max || null;
-		const after = record(site);
-		return [after, { action: 'site.set', subject: site.slug, siteId: site.id, before, after }];
+		return [shown(site), { action: 'site.set', subject: site.slug, siteId: site.id, before, after: record(site) }];
 	});
 }
 

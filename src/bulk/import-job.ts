@@ -2,7 +2,7 @@ import { appendFile } from 'node:fs/promises';
 import { MessageChannel } from 'node:worker_threads';
 import type { Piscina } from 'piscina';
 import type { Log } from '#core/log.ts';
-import type { MergedReferences } from '#record/delivery.ts';
+import type { SettingValue } from '#record/settings/settings.ts';
 import type { ResourceType } from '#record/table-shape.ts';
 import type { BulkJobTable, JobKey } from '#storage/bulk-jobs.ts';
 import { bodyOf, fileOf } from './directory.ts';
@@ -17,7 +17,7 @@ export interface ImportParameters {
 	/** True when a Patient in a reference must exist. */
 	checkReferences: boolean;
 	/** See FhirPolicy. */
-	mergedReferences?: MergedReferences | undefined;
+	mergedReferences?: SettingValue<'merged_references'> | undefined;
 	/** FHIR base URL, as the caller used it. */
 	base: string;
 }

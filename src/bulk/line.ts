@@ -5,9 +5,9 @@ import { parseResourceJson } from '#fhir/validation/json.ts';
 import { contentOf } from '#fhir/write/content.ts';
 import { linksOf } from '#fhir/write/links.ts';
 import { patientReferences, resolveReferences } from '#fhir/write/references.ts';
-import type { MergedReferences } from '#record/delivery.ts';
 import type { PatientReference, ResourceChange } from '#record/kinds/resource.ts';
 import { rowIdOf } from '#record/row-id.ts';
+import type { SettingValue } from '#record/settings/settings.ts';
 
 /** A line of an import, ready to be applied. */
 export interface ReadLine {
@@ -28,7 +28,7 @@ export interface LineSettings {
 	/** True when a Patient in a reference must exist. */
 	checkReferences: boolean;
 	/** See FhirPolicy. */
-	mergedReferences?: MergedReferences | undefined;
+	mergedReferences?: SettingValue<'merged_references'> | undefined;
 	/** FHIR base URL of this service without a trailing slash. */
 	base: string;
 }

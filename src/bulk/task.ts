@@ -1,5 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
-import type { MergedReferences } from '#record/delivery.ts';
+import type { SettingValue } from '#record/settings/settings.ts';
 import type { ResourceType } from '#record/table-shape.ts';
 import type { JobKey } from '#storage/bulk-jobs.ts';
 
@@ -59,7 +59,7 @@ export interface ImportTask {
 	/** True when a Patient in a reference must exist. */
 	checkReferences: boolean;
 	/** See FhirPolicy. */
-	mergedReferences?: MergedReferences | undefined;
+	mergedReferences?: SettingValue<'merged_references'> | undefined;
 	/** FHIR base URL of this service. */
 	base: string;
 	/** Row ids of patients that come with later chunks of this part. Undefined means that a resource waits if its patient does not exist. */

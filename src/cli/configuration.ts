@@ -1,3 +1,4 @@
+import { listSettings, type SettingRecord } from '#administration/settings.ts';
 import { type Config, environmentSchema } from '../config.ts';
 import { limitDefinitions } from '../limits.ts';
 
@@ -50,6 +51,39 @@ export function configurationMarkdown(): string {
 		...markdownTable(['variable', 'default', 'meaning'], rows),
 		'',
 	].join('\n');
+}
+
+/** Renders docs/settings.md, for `tributary config --settings --markdown`. */
+export function settingsMarkdown(): string {
+	const rows = listSettings().map((setting) => [
+		`\`--${setting.name.replaceAll('_', '-')}\``,
+		`\`${setting.name}\``,
+		setting.of.join(', '),
+		setting.values.map(({ value }) => value).join(' \\| ') || setting.placeholder || 'on \\| off',
+		shownDefault(setting),
+		setting.meaning.replaceAll('|', '\\|'),
+	]);
+	return [
+		'# Settings of sites and senders',
+		'',
+		'Printed by `tributary config --settings --markdown` from the table of settings (`src/record/settings/table.ts`).',
+		'',
+		'A site has values, and a sender may have others: an integration client (MLLP, DICOM) or an API key (HTTP, FHIR, DICOMweb). The',
+		"sender's value holds, else that of its site, else the default. `site show`, `client show` and `key show` say which value holds and",
+		'where it comes from, and the console shows it. An empty value removes a setting. A change is in force when the command returns',
+		'on its node, and within a second on the others, on open connections too.',
+		'',
+		...markdownTable(['option', 'JSON', 'of', 'values', 'default', 'meaning'], rows),
+		'',
+		'Options belong to `site add`, `site set`, `client add`, `client set`, `key create` and `key set`; JSON names are those of the admin API.',
+		'',
+	].join('\n');
+}
+
+function shownDefault({ default: value, otherwise }: SettingRecord): string {
+	if (value === true) return 'on';
+	if (value === false) return 'off';
+	return (Array.isArray(value) ? value.join(',') : value) || otherwise || 'none';
 }
 
 /** Aligns the columns, as the repository's formatter does. */

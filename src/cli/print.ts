@@ -8,7 +8,8 @@ export function forPeople(result: unknown): string {
 function cell(value: unknown): string {
 	if (value === null || value === undefined) return '-';
 	if (Array.isArray(value)) return value.length === 0 ? '-' : value.map(cell).join(', ');
-	if (typeof value === 'object') return JSON.stringify(value);
+	if (typeof value === 'object')
+		return 'from' in value && 'value' in value ? `${cell(value.value)} (${String(value.from)})` : JSON.stringify(value);
 	return String(value);
 }
 
@@ -18,9 +19,17 @@ function lines(object: Record<string, unknown>): string {
 		.map(([name, value]) => {
 			if (Array.isArray(value) && value.some((item) => String(item).length > 60))
 				return `${name}\n${value.map((item) => `  ${cell(item)}`).join('\n')}\n`;
+			if (isTable(value)) return `${name}\n${lines(value).replace(/^/gm, '  ').trimEnd()}\n`;
 			return `${name.padEnd(width)}  ${cell(value)}\n`;
 		})
 		.join('');
+}
+
+/** Settings in force stand below each other. */
+function isTable(value: unknown): value is Record<string, unknown> {
+	if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+	const members: unknown[] = Object.values(value);
+	return members.length > 0 && members.every((member) => typeof member === 'object' && member !== null && 'from' in member);
 }
 
 function table(rows: readonly Record<string, unknown>[]): string {

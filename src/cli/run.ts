@@ -14,7 +14,7 @@ import { readRuntimeFile } from '#storage/runtime-file.ts';
 import { type Config, ConfigurationError } from '../config.ts';
 import { createMetrics } from '../metrics.ts';
 import { type CliHooks, type CliStreams, flag, UsageError } from './command.ts';
-import { configuration, configurationMarkdown } from './configuration.ts';
+import { configuration, configurationMarkdown, settingsMarkdown } from './configuration.ts';
 import { type Call, type Command, callOf, commands, helpOf, parse } from './operation-command.ts';
 import { forPeople } from './print.ts';
 
@@ -144,9 +144,9 @@ const builtIns: Readonly<Record<string, BuiltIn>> = {
 		return 0;
 	},
 	config: async (argv, streams, hooks) => {
-		const { values } = parse(argv, { markdown: flag });
+		const { values } = parse(argv, { markdown: flag, settings: flag });
 		if (values['markdown']) {
-			streams.stdout.write(configurationMarkdown());
+			streams.stdout.write(values['settings'] ? settingsMarkdown() : configurationMarkdown());
 			return 0;
 		}
 		const table = configuration(hooks.readConfig());

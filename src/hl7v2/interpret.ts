@@ -2,7 +2,7 @@ import { isAscii } from 'node:buffer';
 import { Failure, type FailureCode } from '#core/failure.ts';
 import { zoneOf } from '#fhir/mapping/timestamp.ts';
 import type { ChangeSet } from '#record/change-set.ts';
-import type { Hl7v2Policy } from '#record/delivery.ts';
+import { type Settings, settingOf } from '#record/settings/settings.ts';
 import type { Hl7v2Event } from './events/event.ts';
 import { codeOf, eventOf, messageCodes } from './events/index.ts';
 import { type Hl7v2Limits, hl7v2LimitDefinitions } from './limits.ts';
@@ -11,21 +11,21 @@ import { Context, keyLengthMax } from './segments/context.ts';
 
 export type Interpreted =
 	| { kind: 'apply'; messageType: string; changeSet: ChangeSet }
-	/** The client's policy is to acknowledge the event and do nothing. */
+	/** The sender's settings say to acknowledge the event and do nothing. */
 	| { kind: 'ignore'; messageType: string };
 
 export type InterpretLimits = Partial<Pick<Hl7v2Limits, 'observationsMax'>>;
 
 /**
- * Interprets a message as changes to its site's record. It is pure: the same message and policy give the same change-set.
+ * Interprets a message as changes to its site's record. It is pure: the same message and settings give the same change-set.
  * @throws Failure when the message is refused; its location is that of the fault
  */
-export function interpret(message: Message, policy: Hl7v2Policy, limits: InterpretLimits = {}): Interpreted {
+export function interpret(message: Message, settings: Settings, limits: InterpretLimits = {}): Interpreted {
 	const messageType = checkedHeader(message);
-	if (isIgnored(messageType, policy)) return { kind: 'ignore', messageType };
-	const event = checkedEvent(messageType, policy);
+	if (isIgnored(messageType, settings)) return { kind: 'ignore', messageType };
+	const event = checkedEvent(messageType, settings);
 	const zone = zoneOf(message.first('MSH')?.text(7) ?? '') ?? 'Z';
-	const context = new Context(policy, zone, limits.observationsMax ?? hl7v2LimitDefinitions.observationsMax.default);
+	const context = new Context(settings, zone, limits.observationsMax ?? hl7v2LimitDefinitions.observationsMax.default);
 	// The character sets of table 0211 agree on ASCII, so a plain message assumes nothing.
 	if (!isAscii(message.bytes) && message.charsetAssumed) {
 		context.flag('charset-assumed', `MSH-18 names no character set that the bytes are in; read as ${message.charset.name}`);
@@ -58,8 +58,9 @@ function isVersion2(version: string): boolean {
 	return trimmed === '2' || trimmed.startsWith('2.');
 }
 
-/** The client lists triggers (`A60`) or whole types (`ORM^O01`). */
-function isIgnored(messageType: string, { ignore }: Hl7v2Policy): boolean {
+/** The sender's setting lists triggers (`A60`) or whole types (`ORM^O01`). */
+function isIgnored(messageType: string, settings: Settings): boolean {
+	const ignore = settingOf(settings, 'ignore');
 	return ignore.length > 0 && (ignore.includes(messageType) || ignore.includes(triggerOf(messageType)));
 }
 
@@ -67,9 +68,9 @@ function triggerOf(messageType: string): string {
 	return messageType.slice(messageType.indexOf('^') + 1);
 }
 
-function checkedEvent(messageType: string, { also }: Hl7v2Policy): Hl7v2Event {
+function checkedEvent(messageType: string, settings: Settings): Hl7v2Event {
 	const event = eventOf(messageType);
-	if (event !== undefined && (event.always || also.includes(triggerOf(messageType)))) return event;
+	if (event !== undefined && (event.always || settingOf(settings, 'also').includes(triggerOf(messageType)))) return event;
 	const named = printable.test(messageType) ? messageType : 'MSH-9';
 	if (!messageCodes.includes(codeOf(messageType))) {
 		throw headerFailure('unsupported-message-type', 9, `message type ${named} is not supported`);

@@ -1,9 +1,10 @@
 import type { Clock } from '#core/clock.ts';
 import { Failure } from '#core/failure.ts';
-import { newId, nilId } from '#core/id.ts';
+import { newId } from '#core/id.ts';
 import type { InstanceDelivery } from '#record/delivery.ts';
 import type { IndexAnswer, StoredInstance } from '#record/instance.ts';
 import { packInstance } from '#record/instance-bytes.ts';
+import type { Settings } from '#record/settings/settings.ts';
 import type { SiteGateway } from '#site/gateway.ts';
 import type { ImagingMetrics } from './metrics.ts';
 
@@ -11,14 +12,14 @@ export interface IndexContext {
 	gateway: SiteGateway;
 	clock: Clock;
 	metrics: ImagingMetrics;
-	/** The site's assigning authority for patient ids whose issuer is not named. */
-	defaultAuthority(siteId: string): string | undefined;
 }
 
 /** An instance that is ready to be indexed. */
 export interface IndexRequest {
 	siteId: string;
 	surface: InstanceDelivery['surface'];
+	clientId: string;
+	settings: Settings;
 	instance: StoredInstance;
 	/** The pieces of the object, if it is not in the store yet. It must be durable there before the commit. */
 	object?: readonly Uint8Array[];
@@ -34,8 +35,8 @@ export type IndexInstance = (request: IndexRequest) => Promise<IndexAnswer>;
  * Indexes instances through the mailbox of their site, like any message.
  * @throws Failure `too-many-requests` when it was not accepted; after `unavailable` it is unknown whether it was committed
  */
-export function instanceIndex({ gateway, clock, metrics, defaultAuthority }: IndexContext): IndexInstance {
-	return async ({ siteId, surface, instance, object }) => {
+export function instanceIndex({ gateway, clock, metrics }: IndexContext): IndexInstance {
+	return async ({ siteId, surface, clientId, settings, instance, object }) => {
 		const bytes = packInstance(instance, object);
 		if (!gateway.available() || !gateway.hasRoom(siteId, bytes.length)) {
 			throw new Failure('too-many-requests', 'too much of this site waits to be stored', { retryAfterSeconds: 1 });
@@ -45,12 +46,12 @@ export function instanceIndex({ gateway, clock, metrics, defaultAuthority }: Ind
 			id: newId(receivedAtMs),
 			kind: 'instance',
 			siteId,
-			clientId: nilId,
+			clientId,
 			surface,
 			source: instance.source,
 			receivedAtMs,
+			settings,
 			bytes,
-			defaultAuthority: defaultAuthority(siteId),
 		});
 		if (answer.kind !== 'failed' && answer.kind !== 'undecided') metrics.indexedInstances.inc({ outcome: answer.kind });
 		return answer;

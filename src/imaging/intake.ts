@@ -8,6 +8,7 @@ import { DataSetScanner, type ScanLimits } from '#dicom/scanner.ts';
 import { encodingOf } from '#dicom/transfer-syntax.ts';
 import type { InstanceDelivery } from '#record/delivery.ts';
 import type { DecidedOutcome, IndexAnswer, InstanceAttributes, StoredInstance } from '#record/instance.ts';
+import type { Settings } from '#record/settings/settings.ts';
 import { isUid } from '#record/uid.ts';
 import { newObjectKey, quarantineKey } from '#storage/objects/object-key.ts';
 import type { ObjectStore, ObjectWriter } from '#storage/objects/object-store.ts';
@@ -22,6 +23,9 @@ import { InflatedWholeness, isContinued } from './wholeness.ts';
 export interface AnnouncedInstance {
 	siteId: string;
 	surface: InstanceDelivery['surface'];
+	/** The integration client; the nil id when there is none. */
+	clientId: string;
+	settings: Settings;
 	/** Empty when the sender has no AE title: STOW-RS. */
 	callingAe: string;
 	/** Address, or the public id of an API key. */
@@ -264,14 +268,15 @@ class Reception implements InstanceReception {
 	}
 
 	async #index(instance: StoredInstance, object?: readonly Uint8Array[]): Promise<IntakeResult> {
-		const { siteId, surface } = this.#announced;
+		const { siteId, surface, clientId, settings } = this.#announced;
 		const { index, objects } = this.#options;
+		const given = { siteId, surface, clientId, settings };
 		let answer: IndexAnswer;
 		try {
-			answer = await index({ siteId, surface, instance, ...(object && { object }) });
+			answer = await index({ ...given, instance, ...(object && { object }) });
 			while (answer.kind === 'undecided') {
 				const compared = { objectKey: answer.held, isBeginning: await isContinued(objects, instance.objectKey, answer.held) };
-				answer = await index({ siteId, surface, instance: { ...instance, compared } });
+				answer = await index({ ...given, instance: { ...instance, compared } });
 			}
 		} catch (error) {
 			return this.#notIndexed(instance.objectKey, error);

@@ -1,5 +1,6 @@
 import type { JsonObject } from '#core/json.ts';
 import type { DimseStatus } from '#record/procedure-step.ts';
+import type { Settings } from '#record/settings/settings.ts';
 
 /** One MPPS N-CREATE or N-SET. */
 export interface ProcedureStepRequest {
@@ -7,6 +8,7 @@ export interface ProcedureStepRequest {
 	siteSlug: string;
 	/** Undefined where the site has no clients of this protocol. */
 	clientId: string | undefined;
+	settings: Settings;
 	/** Address of the sender. */
 	source: string;
 	/** A valid UID; of an N-CREATE without one it was made here. */

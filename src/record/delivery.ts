@@ -4,35 +4,11 @@ import type { IdentityOutcome } from './identity/edit.ts';
 import type { DecisionAnswer, IndexAnswer } from './instance.ts';
 import type { DimseStatus } from './procedure-step.ts';
 import type { ReportEditOutcome } from './report.ts';
+import type { Settings } from './settings/settings.ts';
 import type { ResourceType } from './table-shape.ts';
 
 export const deliverySurfaces = ['mllp', 'hl7-http', 'fhir', 'mpps', 'dimse', 'dicomweb', 'replay', 'administration'] as const;
 export type DeliverySurface = (typeof deliverySurfaces)[number];
-
-/** Options of a sender's integration client beyond the specification. They cross the thread boundary. */
-export interface Hl7v2Policy {
-	/** Further events the client opted into: `A03`, … */
-	also: readonly string[];
-	/** Events that are acknowledged and otherwise ignored. */
-	ignore: readonly string[];
-	/** Enhanced acknowledgement mode (HL7 v2.5.1 §2.9.3): MSH-15/16 are honoured. */
-	enhancedAck: boolean;
-	/** The site's assigning authority for identifiers that name none; a FHIR system URI. */
-	defaultAuthority: string | undefined;
-}
-
-/** The site's options for FHIR clients. */
-export interface FhirPolicy {
-	/** A PUT to an unused id creates the resource under it. */
-	updateCreates: boolean;
-	/** `Patient/<id>` in a resource must exist. */
-	checkReferences: boolean;
-	/** Absent: `follow`. */
-	mergedReferences?: MergedReferences | undefined;
-}
-
-/** What happens to a FHIR resource whose patient was merged: it is written under the survivor, or refused. */
-export type MergedReferences = 'follow' | 'refuse';
 
 interface AnyDelivery {
 	/** The message's id in the message log. It stays the same when a batch is tried again. */
@@ -44,6 +20,8 @@ interface AnyDelivery {
 	/** The sender's address, or the API key's public id on HTTP. */
 	source: string;
 	receivedAtMs: number;
+	/** The settings of the sender, else of its site. They cross the thread boundary once for all messages of a sender in a batch. */
+	settings: Settings;
 	bytes: Uint8Array;
 	/** Set when processing it ended the worker twice: it is logged as refused and not processed again. */
 	withheld?: true;
@@ -54,15 +32,12 @@ interface AnyDelivery {
 export interface Hl7v2Delivery extends AnyDelivery {
 	kind: 'hl7v2';
 	surface: 'mllp' | 'hl7-http' | 'replay';
-	policy: Hl7v2Policy;
 }
 
 /** The body of `POST /v3/ingest`: an HL7 v3 message or CDA document, alone or in a SOAP envelope. */
 export interface Hl7v3Delivery extends AnyDelivery {
 	kind: 'hl7v3';
 	surface: 'hl7-http' | 'replay';
-	/** The site's assigning authority for identifiers that name none; a FHIR system URI. */
-	defaultAuthority: string | undefined;
 }
 
 /** Acknowledgements in the sender's character set, without MLLP framing: one, or 0–2 in enhanced mode of HL7 v2. */
@@ -74,7 +49,6 @@ export interface Hl7Answer {
 export interface FhirDelivery extends AnyDelivery {
 	kind: 'fhir';
 	surface: 'fhir' | 'replay';
-	policy: FhirPolicy;
 }
 
 export type FhirAnswer =
@@ -122,8 +96,6 @@ export type MppsReportAnswer = { success: true; session_id: string } | { success
 export interface InstanceDelivery extends AnyDelivery {
 	kind: 'instance';
 	surface: 'dimse' | 'dicomweb';
-	/** The site's assigning authority for patient ids whose issuer is not named. */
-	defaultAuthority: string | undefined;
 }
 
 /** A person edits a report: `bytes` are a `ReportEdit` in JSON. */
@@ -136,8 +108,6 @@ export interface ReportDelivery extends AnyDelivery {
 export interface ConflictDelivery extends AnyDelivery {
 	kind: 'conflict';
 	surface: 'dimse';
-	/** The site's assigning authority for patient ids whose issuer is not named. */
-	defaultAuthority: string | undefined;
 }
 
 /** A person merges two patients, or tells them apart again: `bytes` are an `IdentityEdit` in JSON. */

@@ -8,10 +8,11 @@ const site = (aeTitle: string, hasClients: boolean) => ({
 	siteSlug: aeTitle.toLowerCase(),
 	aeTitle,
 	hasClients,
-	defaultAuthority: undefined,
+	settings: {},
 });
 const client = (clientId: string, ips: string[], callingAe?: string, more: Partial<DicomClient> = {}): DicomClient => ({
 	clientId,
+	settings: {},
 	siteId: 'id of WEST',
 	ranges: rangesOf(ips, true),
 	callingAe,
@@ -35,6 +36,7 @@ describe('who may send over DIMSE', () => {
 				siteId: 'id of EAST',
 				siteSlug: 'east',
 				clientId: undefined,
+				settings: {},
 				grants: new Set(),
 			});
 		}

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type DatabaseDirectory, openDirectory } from '#access/database-directory.ts';
 import type { KeyGrant } from '#access/directory.ts';
 import { removeClient, setClient } from '#administration/clients.ts';
-import { createKey, revokeKey } from '#administration/keys.ts';
+import { createKey, revokeKey, setKey } from '#administration/keys.ts';
 import { addRemoteAe, removeRemoteAe } from '#administration/remote-aes.ts';
 import { addSite, enableSite, setSite } from '#administration/sites.ts';
 import { addUser, enableUser } from '#administration/users.ts';
@@ -60,13 +60,11 @@ describe('the access directory', { timeout: 120_000 }, () => {
 			const { key, id } = await newKey(administration);
 			await until(() => directory.grantOfKey(key) !== undefined, 'the new key');
 			const [site] = await administration.rows<{ id: string }>('select id from site');
-			const fhir = { updateCreates: true, checkReferences: true };
 			assert.deepEqual(directory.grantOfKey(key), {
 				keyId: id,
 				siteId: site?.id,
 				siteSlug: 'west',
-				defaultAuthority: 'urn:oid:1.2.3',
-				fhir,
+				settings: { default_authority: 'urn:oid:1.2.3' },
 			});
 			const { key: other } = await newKey(administration);
 			await until(() => directory.grantOfKey(other) !== undefined, 'the other key');
@@ -74,6 +72,20 @@ describe('the access directory', { timeout: 120_000 }, () => {
 			assert.equal(directory.grantOfKey(`${key.slice(0, 17)}${other.slice(17)}`), undefined);
 			assert.equal(directory.grantOfKey(undefined), undefined);
 			assert.equal(directory.grantOfKey(`${key} `), undefined);
+		}));
+
+	test('gives each sender its own settings, else those of its site; the default is not among them', () =>
+		withDirectory(async (directory, administration) => {
+			const { context } = administration;
+			await setSite(context, { slug: 'west', also: ['A11'], ignore: ['A60'], update_creates: false });
+			const { key, id } = await newKey(administration);
+			await until(() => directory.grantOfKey(key) !== undefined, 'the new key');
+			const ofSite = { default_authority: 'urn:oid:1.2.3', update_creates: false, also: ['A11'], ignore: ['A60'] };
+			assert.deepEqual(granted(directory, key).settings, ofSite);
+			assert.equal(granted(directory, key).settings, granted(directory, key).settings);
+			await setKey(context, { id, also: ['A03'], default_authority: 'urn:oid:9' });
+			await until(() => granted(directory, key).settings.default_authority === 'urn:oid:9', 'the settings of the key');
+			assert.deepEqual(granted(directory, key).settings, { ...ofSite, also: ['A03'], default_authority: 'urn:oid:9' });
 		}));
 
 	test('knows the remote AEs of a site, and forgets a removed one and those of a disabled site', () =>
@@ -114,7 +126,7 @@ describe('the access directory', { timeout: 120_000 }, () => {
 			await setSite(administration.context, { slug: 'west', default_authority: '' });
 			await enableSite(administration.context, 'west', true);
 			await until(() => directory.grantOfKey(key) !== undefined, 'the key of the enabled site');
-			assert.equal(granted(directory, key).defaultAuthority, undefined);
+			assert.equal(granted(directory, key).settings.default_authority, undefined);
 		}));
 
 	test('follows a client: added, changed, disabled, removed', () =>
@@ -127,7 +139,7 @@ describe('the access directory', { timeout: 120_000 }, () => {
 			const match = directory.matchSender('hl7-mllp', '10.0.0.1', 'ADT', 'WEST');
 			assert.ok(match.kind === 'match');
 			assert.equal(match.grant.clientId, id);
-			assert.deepEqual(match.grant.policy, { also: ['A03'], ignore: [], enhancedAck: false, defaultAuthority: 'urn:oid:1.2.3' });
+			assert.deepEqual(match.grant.settings, { also: ['A03'], default_authority: 'urn:oid:1.2.3' });
 			assert.equal(kindOf('10.0.0.1', 'LAB'), 'no-sender');
 
 			await setClient(context, { id, sending_application: '', ack_mode: 'enhanced' });

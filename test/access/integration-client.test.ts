@@ -21,7 +21,7 @@ function client(
 			clientId: id,
 			siteId: site,
 			siteSlug: site,
-			policy: { also: [], ignore: [], enhancedAck: false, defaultAuthority: undefined },
+			settings: {},
 		},
 		protocols: ['hl7-mllp'],
 		ranges: rangesOf(from, anySource),

@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { addClient, addClientInput, listClients, removeClient, setClient, setClientInput, showClient } from '#administration/clients.ts';
-import { addSite } from '#administration/sites.ts';
+import {
+	addClient,
+	addClientInput,
+	type ClientRecord,
+	listClients,
+	removeClient,
+	setClient,
+	setClientInput,
+	showClient,
+} from '#administration/clients.ts';
+import { addSite, setSite } from '#administration/sites.ts';
 import { audited, refused, withSite } from '#test/support/administration.ts';
 
 describe('integration clients', () => {
@@ -23,17 +32,21 @@ describe('integration clients', () => {
 		withSite(async (administration) => {
 			const { context } = administration;
 			const [client, event] = await audited(administration, () => addClient(context, whole));
-			assert.deepEqual(client, { id: client.id, ...whole, active: true });
+			const { settings, ...listed } = client;
+			assert.deepEqual(listed, { id: client.id, ...whole, active: true });
+			assert.deepEqual(settings['also'], { value: ['A03'], from: 'client' });
 			assert.deepEqual([event.action, event.subject, event.site], ['client.add', client.id, 'west']);
 			assert.deepEqual(await showClient(context, client.id), client);
-			assert.deepEqual(await listClients({ ...context, visibleSites: ['west'] }), [client]);
-			assert.deepEqual(await listClients(context), [client]);
+			assert.deepEqual(await listClients({ ...context, visibleSites: ['west'] }), [listed]);
+			assert.deepEqual(await listClients(context), [listed]);
 			assert.deepEqual(await listClients({ ...context, visibleSites: ['east'] }), []);
 		}));
 
 	test('a client is added with what is needed alone', () =>
 		withSite(async ({ context }) => {
-			const client = await addClient(context, { site: 'west', name: 'Lab', protocols: ['hl7-mllp'], allowed_ips: ['10.0.0.1'] });
+			const input = { site: 'west', name: 'Lab', protocols: ['hl7-mllp' as const], allowed_ips: ['10.0.0.1'] };
+			const { settings, ...client } = await addClient(context, input);
+			assert.deepEqual(settings['ack_mode'], { value: 'original', from: 'default' });
 			assert.deepEqual(client, {
 				id: client.id,
 				site: 'west',
@@ -81,7 +94,8 @@ describe('integration clients', () => {
 	test('each setting is changed by itself; an empty value removes', () =>
 		withSite(async (administration) => {
 			const { context } = administration;
-			let expected = await addClient(context, whole);
+			const { settings: _settings, ...added } = await addClient(context, whole);
+			let expected: ClientRecord = added;
 			const changes: Partial<typeof expected>[] = [
 				{ name: 'Renamed' },
 				{ protocols: ['hl7-mllp'] },
@@ -101,16 +115,17 @@ describe('integration clients', () => {
 					setClient(context, setClientInput.parse({ id: expected.id, ...given })),
 				);
 				expected = { ...expected, ...change };
-				assert.deepEqual(changed, expected);
+				const { settings: _inForce, ...kept } = changed;
+				assert.deepEqual(kept, expected);
 				assert.deepEqual([event.action, event.subject, event.site], ['client.set', expected.id, 'west']);
-				assert.deepEqual(await showClient(context, expected.id), expected);
+				assert.deepEqual(await showClient(context, expected.id), changed);
 			}
 		}));
 
 	test('a client is removed; the audit event keeps what it was', () =>
 		withSite(async (administration) => {
 			const { context } = administration;
-			const client = await administration.addClient('west');
+			const { settings: _settings, ...client } = await administration.addClient('west');
 			const [removed, event] = await audited(administration, () => removeClient(context, client.id));
 			assert.deepEqual(removed, client);
 			assert.deepEqual([event.action, event.site, event.detail], ['client.remove', 'west', { before: client }]);
@@ -127,6 +142,24 @@ describe('integration clients', () => {
 			}
 		}));
 
+	test('the value of a client holds, else that of its site, else the default; each says where it comes from', () =>
+		withSite(async ({ context }) => {
+			await setSite(context, { slug: 'west', default_authority: 'urn:oid:1', also: ['A11'], ignore: ['A60'] });
+			const input = { site: 'west', name: 'Lab', protocols: ['hl7-mllp' as const], allowed_ips: ['10.0.0.1'], also: ['A03'] };
+			const { id, settings } = await addClient(context, input);
+			assert.deepEqual(settings, {
+				default_authority: { value: 'urn:oid:1', from: 'site' },
+				ack_mode: { value: 'original', from: 'default' },
+				also: { value: ['A03'], from: 'client' },
+				ignore: { value: ['A60'], from: 'site' },
+			});
+			const changed = await setClient(context, { id, default_authority: 'urn:oid:2', also: [] });
+			assert.deepEqual([changed.default_authority, changed.settings['default_authority']?.from], ['urn:oid:2', 'client']);
+			assert.deepEqual(changed.settings['also'], { value: ['A11'], from: 'site' });
+			const removed = await setClient(context, { id, default_authority: '' });
+			assert.deepEqual(removed.settings['default_authority'], { value: 'urn:oid:1', from: 'site' });
+		}));
+
 	const wrong: [string, object][] = [
 		['no protocol', { protocols: [] }],
 		['an unknown protocol', { protocols: ['ftp'] }],
@@ -134,6 +167,8 @@ describe('integration clients', () => {
 		['what is no address', { allowed_ips: ['10.1'] }],
 		['a host name', { allowed_ips: ['pacs.example.org'] }],
 		['an event that is none', { also: ['ADT'] }],
+		['a type without an event', { ignore: ['ORM'] }],
+		['an authority that is no URI', { default_authority: 'HOSP' }],
 		['an unknown grant', { grants: ['everything'] }],
 		['an unknown acknowledgement mode', { ack_mode: 'loud' }],
 		['a calling AE title of 17 characters', { calling_ae: 'A'.repeat(17) }],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createKey, listKeys, revokeKey } from '#administration/keys.ts';
+import { createKey, listKeys, revokeKey, setKey, setKeyInput, showKey } from '#administration/keys.ts';
 import { addSite, enableSite } from '#administration/sites.ts';
 import { addUser } from '#administration/users.ts';
 import { administeredAt, audited, refused, withSite } from '#test/support/administration.ts';
@@ -67,6 +67,26 @@ describe('keys', () => {
 				await refused(administration, create, new RegExp(`^'${owner}' is not a user of the site 'west'$`));
 			}
 			assert.equal((await createKey(manager, { site: 'west', owner: 'owner@example.org', label: '' })).owner, 'owner@example.org');
+		}));
+
+	test('a key has a label and settings, which the audit trail tells; an empty value removes', () =>
+		withSite(async (administration) => {
+			const { context } = administration;
+			const input = { site: 'west', owner: 'owner@example.org', label: 'x', also: ['A03'] };
+			const [{ id }, added] = await audited(administration, () => createKey(context, input));
+			assert.deepEqual(added.detail, { after: { site: 'west', owner: 'owner@example.org', label: 'x', also: ['A03'] } });
+			const [changed, event] = await audited(administration, () => setKey(context, { id, label: 'y', default_authority: 'urn:oid:2' }));
+			assert.deepEqual([changed.label, changed.also, changed.default_authority], ['y', ['A03'], 'urn:oid:2']);
+			assert.deepEqual(changed.settings['also'], { value: ['A03'], from: 'key' });
+			assert.deepEqual([event.action, event.subject, event.site], ['key.set', id, 'west']);
+			assert.deepEqual(event.detail, { before: { label: 'x' }, after: { label: 'y', default_authority: 'urn:oid:2' } });
+			const emptied = await setKey(context, { id, also: [], default_authority: '' });
+			assert.deepEqual([emptied.also, emptied.default_authority], [undefined, undefined]);
+			assert.deepEqual((await showKey(context, id)).settings['also'], { value: [], from: 'default' });
+			await refused(administration, () => setKey(context, { id: 'nokey', label: '' }), /there is no key 'nokey'/);
+			for (const wrong of [{ also: ['x'] }, { ack_mode: 'enhanced' }, { default_authority: 'HOSP' }]) {
+				assert.equal(setKeyInput.safeParse({ id, ...wrong }).success, false);
+			}
 		}));
 
 	test('a disabled site gets no new key', () =>

@@ -65,7 +65,7 @@ before(async () => {
 		source: '127.0.0.1',
 		receivedAtMs: context.nowMs(),
 		bytes: Buffer.from(message),
-		policy: { also: [], ignore: [], enhancedAck: false, defaultAuthority: undefined },
+		settings: {},
 	});
 });
 

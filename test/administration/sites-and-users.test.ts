@@ -19,8 +19,11 @@ describe('sites', () => {
 				associations_max: null,
 				active: true,
 			};
-			assert.deepEqual(site, { id: site.id, ...input, ...settings, created_at: administeredAt });
-			assert.deepEqual([event.action, event.subject, event.site, event.detail], ['site.add', 'east', 'east', { after: site }]);
+			const { settings: inForce, ...listed } = site;
+			assert.deepEqual(listed, { id: site.id, ...input, ...settings, created_at: administeredAt });
+			assert.deepEqual(inForce['default_authority'], { value: 'urn:oid:1.2.3', from: 'site' });
+			assert.deepEqual(inForce['update_creates'], { value: true, from: 'default' });
+			assert.deepEqual([event.action, event.subject, event.site, event.detail], ['site.add', 'east', 'east', { after: listed }]);
 			assert.deepEqual(await showSite(context, 'east'), site);
 			assert.deepEqual(
 				(await listSites(context)).map(({ slug }) => slug),

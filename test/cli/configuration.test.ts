@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { configuration, configurationMarkdown } from '#cli/configuration.ts';
+import { configuration, configurationMarkdown, settingsMarkdown } from '#cli/configuration.ts';
 import { environmentSchema, readConfig } from '../../src/config.ts';
 import { limitDefinitions } from '../../src/limits.ts';
 
 describe('configuration', () => {
 	test('docs/configuration.md is what `tributary config --markdown` prints', () => {
 		assert.equal(readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8'), configurationMarkdown());
+	});
+
+	test('docs/settings.md is what `tributary config --settings --markdown` prints', () => {
+		assert.equal(readFileSync(new URL('../../docs/settings.md', import.meta.url), 'utf8'), settingsMarkdown());
 	});
 
 	test('every variable and every limit is listed once, with a meaning', () => {

@@ -103,7 +103,9 @@ describe('JSON that scripts rely on', { timeout: 60_000 }, () => {
 		assert.deepEqual({ slug: site.slug, name: site.name, ae_title: site.ae_title }, { slug: 'west', name: 'West', ae_title: 'WEST' });
 		assert.match(site.id, /^[0-9a-f-]{36}$/);
 		assert.deepEqual(await json('site', 'show', 'west'), site);
-		assert.deepEqual(await json('site', 'list'), [site]);
+		const { settings, ...listed } = site;
+		assert.deepEqual(settings.instance_policy, { value: 'keep', from: 'default' });
+		assert.deepEqual(await json('site', 'list'), [listed]);
 		assert.equal((await json('site', 'set', 'west', '--ae-title', '')).ae_title, null);
 		assert.equal((await json('site', 'disable', 'west')).active, false);
 		assert.equal((await json('site', 'enable', 'west')).active, true);
@@ -143,22 +145,11 @@ describe('JSON that scripts rely on', { timeout: 60_000 }, () => {
 		const added = await json(
 			...['client', 'add', '--site', 'west', '--name', 'Admission', '--protocol', 'hl7-mllp', '--protocol', 'dicom'],
 			...['--allow-ip', '10.0.0.1', '--allow-ip', '10.1.0.0/16,2001:db8::/32', '--sending-application', 'ADT', '--sending-facility', 'W'],
-			...[
-				'--calling-ae',
-				'MODALITY',
-				'--ack-mode',
-				'enhanced',
-				'--also',
-				'A03,A11',
-				'--also',
-				'A13',
-				'--ignore',
-				'A60',
-				'--allow',
-				'query',
-			],
+			...'--calling-ae MODALITY --ack-mode enhanced --also A03,A11 --also A13 --ignore A60 --allow query'.split(' '),
 		);
-		assert.deepEqual(added, {
+		const { settings, ...listed } = added;
+		assert.deepEqual(settings.also, { value: ['A03', 'A11', 'A13'], from: 'client' });
+		assert.deepEqual(listed, {
 			id: added.id,
 			site: 'west',
 			name: 'Admission',
@@ -173,12 +164,13 @@ describe('JSON that scripts rely on', { timeout: 60_000 }, () => {
 			grants: ['query'],
 			active: true,
 		});
-		assert.deepEqual(await json('client', 'list'), [added]);
+		assert.deepEqual(await json('client', 'list'), [listed]);
 		assert.deepEqual(await json('client', 'list', '--site', 'east'), []);
 		assert.deepEqual(await json('client', 'show', added.id), added);
-		const changed = { ...added, also: [], sending_facility: null };
-		assert.deepEqual(await json('client', 'set', added.id, '--also', '', '--sending-facility', ''), changed);
-		assert.deepEqual(await json('client', 'disable', added.id), { ...changed, active: false });
+		const changed = { ...listed, also: [], sending_facility: null };
+		const shown = await json('client', 'set', added.id, '--also', '', '--sending-facility', '');
+		assert.deepEqual(shown, { ...changed, settings: { ...settings, also: { value: [], from: 'default' } } });
+		assert.deepEqual(await json('client', 'disable', added.id), { ...shown, active: false });
 		assert.deepEqual(await json('client', 'remove', added.id), { ...changed, active: false });
 		assert.deepEqual(await json('client', 'list'), []);
 	});
@@ -390,6 +382,11 @@ describe('for people', { timeout: 60_000 }, () => {
 		);
 		assert.match(row ?? '', / west +West +WEST +- +true +/);
 		assert.match((await run('site', 'show', 'west')).out, /^slug +west$/m);
+		assert.match(
+			(await run('site', 'show', 'west')).out,
+			/^settings\n {2}default_authority +- \(default\)\n(.*\n)*? {2}update_creates +true \(default\)$/m,
+		);
+		assert.match((await run('setting', 'list')).out, /^ignore +Events to ignore +site, client, key +list /m);
 		assert.equal((await run('client', 'list')).out, 'none\n');
 	});
 });

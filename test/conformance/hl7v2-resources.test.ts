@@ -15,14 +15,14 @@ import { without } from '#test/support/needs.ts';
 import { eventually, testService } from '#test/support/service.ts';
 
 const also = ['A02', 'A03', 'A11', 'A13', 'A28', 'A31', 'A37'];
-const policy = { also, ignore: [], enhancedAck: false, defaultAuthority: undefined };
+const settings = { also };
 
 /** Every message of a file that is taken, applied to one site in memory. */
 function siteOf(file: CorpusFile): MemorySite {
 	const site = new MemorySite();
 	for (const bytes of splitMessages(file.bytes)) {
 		try {
-			const interpreted = interpret(Message.parse(bytes), policy);
+			const interpreted = interpret(Message.parse(bytes), settings);
 			if (interpreted.kind === 'apply') site.apply(interpreted.changeSet);
 		} catch (error) {
 			if (!(error instanceof Failure)) throw error;

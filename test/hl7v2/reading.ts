@@ -3,15 +3,13 @@ import type { JsonObject } from '#core/json.ts';
 import { interpret } from '#hl7v2/interpret.ts';
 import { Message } from '#hl7v2/message.ts';
 import type { ChangeSet } from '#record/change-set.ts';
-import type { Hl7v2Policy } from '#record/delivery.ts';
 import type { EncounterChange } from '#record/kinds/encounter.ts';
 import type { Change } from '#record/kinds/index.ts';
 import type { ItemChange } from '#record/kinds/item.ts';
 import type { ObservationChange } from '#record/kinds/observation.ts';
 import type { PatientChange } from '#record/kinds/patient.ts';
 import type { ResourcePatch } from '#record/resource-patch.ts';
-
-export const plainPolicy: Hl7v2Policy = { also: [], ignore: [], enhancedAck: false, defaultAuthority: undefined };
+import type { Settings } from '#record/settings/settings.ts';
 
 /** Segments, one a line. */
 export function message(...segments: string[]): Message {
@@ -24,8 +22,11 @@ export function header(type: string, time = '20240102030405+0100'): string {
 }
 
 /** The segments behind an MSH of the given type, interpreted. Throws what `interpret` throws. */
-export function read(type: string, segments: string[], policy: Partial<Hl7v2Policy> = {}): ChangeSet {
-	const result = interpret(message(header(type), ...segments), { ...plainPolicy, ...policy });
+/** The settings of a sender about whom nothing else matters. */
+export const plainSettings: Settings = {};
+
+export function read(type: string, segments: string[], settings: Settings = {}): ChangeSet {
+	const result = interpret(message(header(type), ...segments), { ...plainSettings, ...settings });
 	if (result.kind !== 'apply') throw new Error('the message was ignored');
 	return result.changeSet;
 }
@@ -72,8 +73,8 @@ export function stored<T>(value: T): T {
 }
 
 /** The patch of a PID in an ADT^A08. */
-export function pidPatch(pid: string, policy: Partial<Hl7v2Policy> = {}): ResourcePatch {
-	const [patient] = patients(read('ADT^A08', [pid], policy));
+export function pidPatch(pid: string, settings: Settings = {}): ResourcePatch {
+	const [patient] = patients(read('ADT^A08', [pid], settings));
 	if (patient === undefined) throw new Error('no patient');
 	return stored(patient.patch);
 }

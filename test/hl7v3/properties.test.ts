@@ -10,7 +10,7 @@ import { fc, runs } from '#test/support/fuzzing.ts';
 import { MemorySite } from '#test/support/memory-site.ts';
 import { type RegistryPatient, registryPatient, v2Message, v3Message } from '#test/support/registry-patient.ts';
 import { defaultLimits } from '../../src/limits.ts';
-import { plainPolicy } from '../hl7v2/reading.ts';
+import { plainSettings } from '../hl7v2/reading.ts';
 
 function patientOf(text: string): JsonObject {
 	const site = new MemorySite();
@@ -19,7 +19,7 @@ function patientOf(text: string): JsonObject {
 }
 
 function patientOfV2(text: string): JsonObject {
-	const read = interpretV2(Message.parse(Buffer.from(text)), plainPolicy);
+	const read = interpretV2(Message.parse(Buffer.from(text)), plainSettings);
 	if (read.kind !== 'apply') return assert.fail('the message was ignored');
 	const site = new MemorySite();
 	site.apply(read.changeSet);

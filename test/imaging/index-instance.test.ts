@@ -31,7 +31,7 @@ function site(answer: IndexAnswer) {
 		available: () => state.up,
 	};
 	const metrics = createMetrics({ processMetrics: false });
-	const index = instanceIndex({ gateway, clock: systemClock, metrics, defaultAuthority: () => 'urn:oid:1.2.3' });
+	const index = instanceIndex({ gateway, clock: systemClock, metrics });
 	const counted = async () => {
 		const counts = await metrics.registry.getSingleMetric(metricDefinitions.indexedInstances.name)?.get();
 		return (counts?.values ?? []).map(({ labels, value }) => [labels['outcome'], value]);
@@ -39,17 +39,19 @@ function site(answer: IndexAnswer) {
 	return { delivered, state, index, counted };
 }
 
+const sender = { clientId: 'c', settings: { default_authority: 'urn:oid:1.2.3' } };
+
 describe('an instance on its way into the index', () => {
 	test('is delivered by the surface that it came by, with its object, and its outcome is counted', async () => {
 		for (const surface of ['dimse', 'dicomweb'] as const) {
 			const { delivered, index, counted } = site({ kind: 'duplicate' });
-			const answer = await index({ siteId: 's', surface, instance, object: [Buffer.from('pix'), Buffer.from('els')] });
+			const answer = await index({ siteId: 's', surface, ...sender, instance, object: [Buffer.from('pix'), Buffer.from('els')] });
 			assert.deepEqual(answer, { kind: 'duplicate' });
 			const [delivery] = delivered;
 			assert.ok(delivery?.kind === 'instance');
 			assert.deepEqual(
-				[delivery.siteId, delivery.surface, delivery.source, delivery.defaultAuthority],
-				['s', surface, 'key1', 'urn:oid:1.2.3'],
+				[delivery.siteId, delivery.surface, delivery.source, delivery.clientId, delivery.settings],
+				['s', surface, 'key1', 'c', { default_authority: 'urn:oid:1.2.3' }],
 			);
 			const unpacked = unpackInstance(delivery.bytes);
 			assert.deepEqual([unpacked.instance.objectKey, Buffer.from(unpacked.object ?? []).toString()], ['key', 'pixels']);
@@ -59,7 +61,7 @@ describe('an instance on its way into the index', () => {
 
 	test('that failed is not counted', async () => {
 		const { index, counted } = site({ kind: 'failed', failure: { code: 'internal', diagnostics: 'why' } });
-		await index({ siteId: 's', surface: 'dimse', instance });
+		await index({ siteId: 's', surface: 'dimse', ...sender, instance });
 		assert.deepEqual(await counted(), []);
 	});
 
@@ -67,7 +69,7 @@ describe('an instance on its way into the index', () => {
 		for (const lack of ['up', 'room'] as const) {
 			const { delivered, state, index } = site({ kind: 'stored' });
 			state[lack] = false;
-			await assert.rejects(index({ siteId: 's', surface: 'dimse', instance }), { code: 'too-many-requests' });
+			await assert.rejects(index({ siteId: 's', surface: 'dimse', ...sender, instance }), { code: 'too-many-requests' });
 			assert.deepEqual(delivered, []);
 		}
 	});

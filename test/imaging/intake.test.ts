@@ -26,6 +26,8 @@ const siteId = newId();
 const announced: AnnouncedInstance = {
 	siteId,
 	surface: 'dimse',
+	clientId: 'c',
+	settings: {},
 	callingAe: 'CT1',
 	source: '192.0.2.1',
 	affectedSopClassUid: ctStorage,

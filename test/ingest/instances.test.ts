@@ -70,7 +70,7 @@ describe('instances of one UID in one batch', () => {
 		const delivery: InstanceDelivery = {
 			...{ kind: 'instance', id: newId(), siteId, clientId: nilId, surface: 'dimse', source: stored.source, receivedAtMs: Date.now() },
 			bytes: packInstance(stored, given.isCarried ? [Buffer.from(content)] : undefined),
-			defaultAuthority: undefined,
+			settings: {},
 		};
 		return { stored, delivery };
 	}

@@ -35,7 +35,6 @@ describe('a database that dies between COMMIT and its answer', () => {
 	test('doubles no FHIR write either: creates, patches and versions are answered as they were committed', async () => {
 		await using database = await testDatabase();
 		const site = newId();
-		const policy = { updateCreates: true, checkReferences: true };
 		const fhir = (method: string, url: string, body: object, headers: Record<string, string> = {}): FhirDelivery => ({
 			id: newId(),
 			kind: 'fhir',
@@ -45,7 +44,7 @@ describe('a database that dies between COMMIT and its answer', () => {
 			source: 'key',
 			receivedAtMs: Date.now(),
 			bytes: encodeRequest({ method, url, headers, body: Buffer.from(JSON.stringify(body)) }),
-			policy,
+			settings: {},
 		});
 		const statuses = async (deliveries: FhirDelivery[]) => {
 			using proxy = await commitLosingProxy(database.url);

@@ -39,7 +39,7 @@ const scheduled: JsonObject = { '00400270': { vr: 'SQ', Value: [{ '0020000D': { 
 function dimse({ service }: TestService, siteId: string) {
 	const steps = createProcedureSteps({ gateway: service.shards, limits: defaultLimits, metrics: service.metrics, clock: systemClock });
 	const request = (sopInstanceUid: string, attributes: JsonObject) => ({
-		...{ siteId, siteSlug: 'north', clientId: undefined, source: '127.0.0.1' },
+		...{ siteId, siteSlug: 'north', clientId: undefined, settings: {}, source: '127.0.0.1' },
 		...{ sopInstanceUid, attributes },
 	});
 	return {
@@ -140,7 +140,7 @@ describe('procedure steps', { timeout: 120_000 }, () => {
 		await using database = await testDatabase();
 		using proxy = await commitLosingProxy(database.url);
 		await using runner = new BatchRunner(proxy.url, (delivery) => interpretDelivery(delivery, interpretContext));
-		const common = { siteId: newId(), clientId: nilId, source: 'x', receivedAtMs: 0, kind: 'mpps' as const };
+		const common = { siteId: newId(), clientId: nilId, source: 'x', receivedAtMs: 0, settings: {}, kind: 'mpps' as const };
 		const step = (operation: 'create' | 'set', attributes: JsonObject): MppsDelivery => ({
 			...{ ...common, id: newId(), surface: 'dimse', operation },
 			bytes: Buffer.from(JSON.stringify({ sop_instance_uid: '1.2.1', attributes })),

@@ -11,7 +11,7 @@ export function delivery(name: string, bytes = 1): Hl7v3Delivery {
 		source: 'test',
 		receivedAtMs: 0,
 		bytes: new Uint8Array(bytes),
-		defaultAuthority: undefined,
+		settings: {},
 	};
 }
 

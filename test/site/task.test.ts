@@ -5,13 +5,13 @@ import { deliveriesOf, resultOf, taskOf } from '#site/task.ts';
 
 const stages = { interpretMs: 0, readMs: 0, applyMs: 0, writeMs: 0, repeats: 0, bisections: 0 };
 const reply = (answer: Reply['answer']): Reply => ({ id: '1', outcome: 'accepted', messageType: '', controlId: '', answer, flags: [] });
-const given = { siteId: 's', clientId: 'c', source: '192.0.2.1', receivedAtMs: 0 };
+const given = { siteId: 's', clientId: 'c', source: '192.0.2.1', receivedAtMs: 0, settings: {} };
 
 describe('a batch on its way between threads', () => {
 	test('has the bytes of all deliveries in one buffer, which is handed over', () => {
 		const deliveries = [
 			{ ...given, id: '1', kind: 'identity' as const, surface: 'administration' as const, bytes: Buffer.from('one') },
-			{ ...given, id: '2', kind: 'instance' as const, surface: 'dimse' as const, defaultAuthority: undefined, bytes: Buffer.alloc(0) },
+			{ ...given, id: '2', kind: 'instance' as const, surface: 'dimse' as const, bytes: Buffer.alloc(0) },
 			{ ...given, id: '3', kind: 'report' as const, surface: 'administration' as const, bytes: Buffer.from('three') },
 		];
 		const [task, transferred] = taskOf(1, deliveries);

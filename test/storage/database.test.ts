@@ -149,6 +149,7 @@ describe('the unit of work', () => {
 				updateCreates: true,
 				checkReferences: true,
 				instancePolicy: 'keep' as const,
+				settings: {},
 				waitingMax: null,
 				associationsMax: null,
 			};

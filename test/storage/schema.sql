@@ -57,9 +57,11 @@ create table api_key (
 	created_at timestamp with time zone not null default now(),
 	last_used_at timestamp with time zone,
 	revoked_at timestamp with time zone,
+	settings jsonb not null default '{}'::jsonb,
 	PRIMARY KEY (id),
 	FOREIGN KEY (owner_id) REFERENCES app_user(id),
-	FOREIGN KEY (site_id) REFERENCES site(id)
+	FOREIGN KEY (site_id) REFERENCES site(id),
+	CHECK ((jsonb_typeof(settings) = 'object'::text))
 );
 
 create table app_user (
@@ -384,10 +386,12 @@ create table integration_client (
 	grants text[] not null default '{}'::text[],
 	active boolean not null default true,
 	created_at timestamp with time zone not null default now(),
+	settings jsonb not null default '{}'::jsonb,
 	UNIQUE (site_id, name),
 	PRIMARY KEY (site_id, id),
 	FOREIGN KEY (site_id) REFERENCES site(id),
-	CHECK ((ack_mode = ANY (ARRAY['original'::text, 'enhanced'::text])))
+	CHECK ((ack_mode = ANY (ARRAY['original'::text, 'enhanced'::text]))),
+	CHECK ((jsonb_typeof(settings) = 'object'::text))
 );
 
 create table message_log (
@@ -602,11 +606,13 @@ create table site (
 	instance_policy text not null default 'keep'::text,
 	waiting_max integer,
 	associations_max integer,
+	settings jsonb not null default '{}'::jsonb,
 	UNIQUE (ae_title),
 	UNIQUE (slug),
 	PRIMARY KEY (id),
 	CHECK ((associations_max > 0)),
 	CHECK ((instance_policy = ANY (ARRAY['keep'::text, 'replace'::text, 'refuse'::text]))),
+	CHECK ((jsonb_typeof(settings) = 'object'::text)),
 	CHECK ((waiting_max > 0))
 );
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { z } from 'zod';
-import { addClient, type addClientInput, type ClientRecord } from '#administration/clients.ts';
+import { addClient, type addClientInput, type ShownClient } from '#administration/clients.ts';
 import { type OperationContext, wholeNetwork } from '#administration/context.ts';
 import { ReplayRuns } from '#administration/replay-runs.ts';
 import { addSite } from '#administration/sites.ts';
@@ -25,7 +25,7 @@ export interface TestAdministration extends AsyncDisposable {
 	rows<T = Record<string, unknown>>(text: string, values?: unknown[]): Promise<T[]>;
 	/** The version that nodes poll. */
 	accessVersion(): Promise<number>;
-	addClient(site: string, input?: Partial<z.infer<typeof addClientInput>>): Promise<ClientRecord>;
+	addClient(site: string, input?: Partial<z.infer<typeof addClientInput>>): Promise<ShownClient>;
 }
 
 /** Every instant of the administration's clock. */

@@ -36,7 +36,7 @@ export function delivery(siteId: string, controlId: string, changes: Change[], e
 		source: '127.0.0.1',
 		receivedAtMs: Date.now(),
 		bytes: Buffer.from(JSON.stringify({ controlId, changes })),
-		policy: { also: [], ignore: [], enhancedAck: false, defaultAuthority: undefined },
+		settings: {},
 		...extra,
 	};
 }

@@ -7,6 +7,7 @@ import { digestOf, type Prepared, repliesOf } from '#ingest/prepared.ts';
 import { settle } from '#ingest/settlement.ts';
 import { WorkingSet } from '#record/apply/working-set.ts';
 import type { Delivery, ReplyTo } from '#record/delivery.ts';
+import { noSettings } from '#record/settings/settings.ts';
 import type { AcceptedMessage, LoggedMessage } from '#storage/message-log.ts';
 import { defaultLimits } from '../../src/limits.ts';
 
@@ -24,7 +25,7 @@ const siteId = newId(nowMs);
 
 /** Every delivery carries this beside its kind, its surface and its bytes. All are of one site. */
 export function carried() {
-	return { id: newId(nowMs), siteId, clientId: nilId, source: '192.0.2.1', receivedAtMs: nowMs };
+	return { id: newId(nowMs), siteId, clientId: nilId, source: '192.0.2.1', receivedAtMs: nowMs, settings: noSettings };
 }
 
 export interface Taken<Sent extends Delivery> {

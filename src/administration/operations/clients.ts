@@ -1,9 +1,20 @@
 import { z } from 'zod';
 import { clientMatch, matchClient, matchClientInput } from '../client-match.ts';
-import { addClient, addClientInput, clientRecord, listClients, removeClient, setClient, setClientInput, showClient } from '../clients.ts';
+import {
+	addClient,
+	addClientInput,
+	clientRecord,
+	listClients,
+	removeClient,
+	setClient,
+	setClientInput,
+	showClient,
+	shownClient,
+} from '../clients.ts';
 import type { OperationContext } from '../context.ts';
 import { defineOperation } from '../operation.ts';
 import { ofSite } from '../schemas.ts';
+import { settingPlaceholders } from '../settings.ts';
 import { foundOrNull } from '../visible-sites.ts';
 
 const options = { protocols: 'protocol', allowed_ips: 'allow-ip', grants: 'allow' };
@@ -15,8 +26,7 @@ const values = {
 	sending_application: 'MSH-3',
 	sending_facility: 'MSH-4',
 	calling_ae: 'AE',
-	also: 'A03,…',
-	ignore: 'A60,…',
+	...settingPlaceholders('client'),
 };
 const object = {
 	scope: 'object',
@@ -35,7 +45,7 @@ export const clientOperations = [
 		role: 'manager',
 		scope: 'site',
 		input: addClientInput,
-		output: clientRecord,
+		output: shownClient,
 		commandLine: { options, values },
 		example: {
 			site: 'north',
@@ -77,6 +87,7 @@ export const clientOperations = [
 	defineOperation({
 		...one,
 		name: 'client show',
+		output: shownClient,
 		summary: 'shows an integration client',
 		method: 'GET',
 		path: '/clients/{id}',
@@ -87,6 +98,7 @@ export const clientOperations = [
 	defineOperation({
 		...object,
 		name: 'client set',
+		output: shownClient,
 		summary: 'changes an integration client; an empty value removes a setting',
 		method: 'PATCH',
 		path: '/clients/{id}',
@@ -99,6 +111,7 @@ export const clientOperations = [
 	defineOperation({
 		...one,
 		name: 'client disable',
+		output: shownClient,
 		summary: 'disables a client; its open connections are refused too',
 		method: 'POST',
 		path: '/clients/{id}/disable',
@@ -109,6 +122,7 @@ export const clientOperations = [
 	defineOperation({
 		...one,
 		name: 'client enable',
+		output: shownClient,
 		summary: 'lets a disabled client send again',
 		method: 'POST',
 		path: '/clients/{id}/enable',

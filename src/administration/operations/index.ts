@@ -10,12 +10,14 @@ import { messageOperations } from './messages.ts';
 import { patientOperations } from './patients.ts';
 import { remoteAeOperations } from './remote-aes.ts';
 import { reportOperations } from './reports.ts';
+import { settingOperations } from './settings.ts';
 import { siteOperations } from './sites.ts';
 import { userOperations } from './users.ts';
 
 /** The table of operations. The commands, the routes of the admin API and its OpenAPI document are derived from it, in this order. */
 export const operations: readonly Operation[] = [
 	...siteOperations,
+	...settingOperations,
 	...userOperations,
 	...keyOperations,
 	...clientOperations,

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { OperationContext } from '../context.ts';
-import { createdKey, createKey, createKeyInput, keyRecord, listKeys, revokeKey, showKey } from '../keys.ts';
+import { createdKey, createKey, createKeyInput, keyRecord, listKeys, revokeKey, setKey, setKeyInput, showKey, shownKey } from '../keys.ts';
 import { defineOperation } from '../operation.ts';
 import { ofSite } from '../schemas.ts';
+import { settingPlaceholders } from '../settings.ts';
 import { foundOrNull } from '../visible-sites.ts';
 
 const one = {
@@ -24,7 +25,7 @@ export const keyOperations = [
 		scope: 'site',
 		input: createKeyInput,
 		output: createdKey,
-		commandLine: { values: { site: 'slug', owner: 'email', label: 'text' } },
+		commandLine: { values: { site: 'slug', owner: 'email', label: 'text', ...settingPlaceholders('key') } },
 		example: { site: 'north', owner: 'radiology@example.org', label: 'viewer' },
 		run: createKey,
 	}),
@@ -44,12 +45,26 @@ export const keyOperations = [
 	defineOperation({
 		...one,
 		name: 'key show',
+		output: shownKey,
 		summary: 'shows an API key without its secret',
 		method: 'GET',
 		path: '/keys/{id}',
 		role: 'auditor',
 		example: (idOf) => ({ id: idOf('key create') }),
 		run: async (_context, _input, found) => found,
+	}),
+	defineOperation({
+		...one,
+		name: 'key set',
+		output: shownKey,
+		summary: 'changes the label and the settings of an API key; an empty value removes a setting',
+		method: 'PATCH',
+		path: '/keys/{id}',
+		role: 'manager',
+		input: setKeyInput,
+		commandLine: { positionals: ['id'], values: { id: 'key-id', label: 'text', ...settingPlaceholders('key') } },
+		example: (idOf) => ({ id: idOf('key create'), also: ['A03'] }),
+		run: setKey,
 	}),
 	defineOperation({
 		...one,

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import type { OperationContext } from '../context.ts';
 import { defineOperation } from '../operation.ts';
-import { addSite, addSiteInput, enableSite, listSites, setSite, setSiteInput, showSite, siteRecord } from '../sites.ts';
+import { settingPlaceholders } from '../settings.ts';
+import { addSite, addSiteInput, enableSite, listSites, setSite, setSiteInput, shownSite, showSite, siteRecord } from '../sites.ts';
 import { foundOrNull } from '../visible-sites.ts';
 
 const named = z.strictObject({ slug: z.string() });
-const values = { name: 'text', ae_title: 'AE', default_authority: 'uri', waiting_max: 'n', associations_max: 'n' };
+const values = { name: 'text', ae_title: 'AE', waiting_max: 'n', associations_max: 'n', ...settingPlaceholders('site') };
 const object = {
 	scope: 'object',
 	called: 'site',
@@ -22,7 +23,7 @@ export const siteOperations = [
 		role: 'administrator',
 		scope: 'network',
 		input: addSiteInput,
-		output: siteRecord,
+		output: shownSite,
 		commandLine: { positionals: ['slug'], values },
 		example: { slug: 'north', name: 'North Imaging', ae_title: 'NORTH', default_authority: 'urn:oid:2.999.1' },
 		run: addSite,
@@ -48,7 +49,7 @@ export const siteOperations = [
 		path: '/sites/{slug}',
 		role: 'auditor',
 		input: named,
-		output: siteRecord,
+		output: shownSite,
 		commandLine: { positionals: ['slug'] },
 		example: { slug: 'north' },
 		run: async (_context, _input, { record }) => record,
@@ -61,7 +62,7 @@ export const siteOperations = [
 		path: '/sites/{slug}',
 		role: 'manager',
 		input: setSiteInput,
-		output: siteRecord,
+		output: shownSite,
 		commandLine: { positionals: ['slug'], values },
 		example: { slug: 'north', name: 'North Imaging Centre', update_creates: false, associations_max: 20 },
 		run: setSite,

@@ -9,6 +9,7 @@ import { refreshSites } from '../scope.ts';
 import type { Screen, ScreenProps } from '../screen.ts';
 import { screens } from '../screens.tsx';
 import { includes, type SignedInUser } from '../session.ts';
+import { refreshSettings } from '../settings.ts';
 import { Boundary } from './boundary.tsx';
 import { Navigation } from './navigation.tsx';
 import { Shortcuts } from './shortcuts.tsx';
@@ -34,7 +35,7 @@ export function Frame({ user }: { user: SignedInUser }) {
 		return startKeyboard({ screens: new Map(keys.map((screen) => [screen.key ?? '', screen.path])), help: () => setHelp(true) });
 	}, []);
 	useEffect(() => {
-		refreshSites().catch((error: unknown) => announce(asFailure(error).message));
+		Promise.all([refreshSites(), refreshSettings()]).catch((error: unknown) => announce(asFailure(error).message));
 	}, []);
 	useArrival(path, title);
 	useEffect(() => setMenu(false), [path]);

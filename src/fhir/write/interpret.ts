@@ -1,8 +1,8 @@
 import { Failure } from '#core/failure.ts';
 import { copyJson, type Json, type JsonObject } from '#core/json.ts';
-import type { FhirPolicy } from '#record/delivery.ts';
 import type { Condition, HeldContent, ResourceChange } from '#record/kinds/resource.ts';
 import { isFhirId } from '#record/row-id.ts';
+import { type Settings, settingOf } from '#record/settings/settings.ts';
 import { asText } from '../elements.ts';
 import type { Interaction, ResourceDefinition } from '../resource.ts';
 import { definitionOf } from '../resources/index.ts';
@@ -14,7 +14,7 @@ import { linksOf } from './links.ts';
 import { conditionalReferences, patientReferences, resolveReferences } from './references.ts';
 
 export interface WriteSettings {
-	policy: FhirPolicy;
+	settings: Settings;
 	limits: SearchLimits & { repetitionsMax: number };
 	/** True in a transaction, where references by search are resolved. */
 	conditionalReferences?: boolean;
@@ -50,8 +50,11 @@ export function interpretSingle(write: SingleWrite, settings: WriteSettings): Re
 	if (id !== undefined && !isFhirId(id)) throw new Failure('invalid', 'the id in the URL is not a valid resource id');
 	const conditions = { ...preconditionsOf(write), condition: conditionOf(definition, interaction, write, query, settings) };
 	const change = { kind: 'resource' as const, resourceType: definition.type, fullUrl: write.fullUrl, ...conditions };
-	const { updateCreates, checkReferences, mergedReferences } = settings.policy;
-	const policy = { mayCreate: updateCreates, checkReferences, mergedReferences };
+	const policy = {
+		mayCreate: settingOf(settings.settings, 'update_creates'),
+		checkReferences: settingOf(settings.settings, 'check_references'),
+		mergedReferences: settingOf(settings.settings, 'merged_references'),
+	};
 	if (interaction === 'patch')
 		return {
 			...change,

@@ -1,7 +1,7 @@
 import { Failure, type FailureCode } from '#core/failure.ts';
 import { toDateTime } from '#fhir/mapping/timestamp.ts';
-import type { Hl7v2Policy } from '#record/delivery.ts';
 import type { Flag } from '#record/flag.ts';
+import type { Settings } from '#record/settings/settings.ts';
 import type { Segment } from '../message.ts';
 
 /** The largest number of flags kept for one message: a thousand OBX with one fault need no thousand flags. */
@@ -9,14 +9,14 @@ const flagsMax = 50;
 
 /** The state that is needed, beside the segments, to interpret one message. */
 export class Context {
-	readonly policy: Hl7v2Policy;
+	readonly settings: Settings;
 	/** Offset of MSH-7, by which times without one are read (v2.5.1 §2.A.22); `Z` when it has none. */
 	readonly zone: string;
 	readonly observationsMax: number;
 	readonly flags: Flag[] = [];
 
-	constructor(policy: Hl7v2Policy, zone: string, observationsMax: number) {
-		this.policy = policy;
+	constructor(settings: Settings, zone: string, observationsMax: number) {
+		this.settings = settings;
 		this.zone = zone;
 		this.observationsMax = observationsMax;
 	}

@@ -34,14 +34,14 @@ export function patientChange(pid: Segment, ref: number, { known }: PatientOptio
 	const list = requiredIdentifiers(pid, 3, context);
 	const patch = patientPatch(pid, list, known, context);
 	const change: PatientChange = { kind: 'patient', ref, identifiers: list, patch, known, sequence: pid.sequence };
-	const { defaultAuthority } = context.policy;
+	const defaultAuthority = context.settings.default_authority;
 	if (defaultAuthority !== undefined) change.authority = defaultAuthority;
 	return change;
 }
 
 /** @throws Failure `required-field-missing` when no repetition of the field has an identifier */
 export function requiredIdentifiers(segment: Segment, field: number, context: Context): [Identifier, ...Identifier[]] {
-	const [first, ...others] = identifiers(segment, field, context.policy.defaultAuthority);
+	const [first, ...others] = identifiers(segment, field, context.settings.default_authority);
 	if (first !== undefined) return [first, ...others];
 	throw failureAt('required-field-missing', segment, field, `${segment.id}-${field} has no identifier in any repetition`);
 }

@@ -16,7 +16,7 @@ function interpret(delivery: ConflictDelivery): Interpretation<DecisionAnswer> {
 		controlId: '',
 		verdict: delivery.withheld
 			? { kind: 'refuse', failure: new Failure('internal', 'the conflict could not be settled') }
-			: { kind: 'apply', changeSet: changeSetOf(decision, delivery.defaultAuthority) },
+			: { kind: 'apply', changeSet: changeSetOf(decision, delivery.settings.default_authority) },
 		// A decision is in the audit trail; the log keeps only refusals.
 		logged: 'refused',
 		answer: (_outcome, failure, { instances }) => {

@@ -1,6 +1,6 @@
 import type { Clock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
-import type { AnswerOf, DeliveryKind, DeliveryOf, FhirPolicy, Hl7v2Policy } from '#record/delivery.ts';
+import type { AnswerOf, DeliveryKind, DeliveryOf } from '#record/delivery.ts';
 import type { Interpretation, PartedInterpretation } from '../interpretation.ts';
 import type { IngestLimits } from '../limits.ts';
 
@@ -20,17 +20,13 @@ export interface AnswerLog<Answer> {
 	read(parts: readonly Uint8Array[]): Answer;
 }
 
-/** A logged message to be replayed, with the current settings of its site and client. */
+/** A logged message to be replayed. */
 export interface LoggedMessage {
 	messageType: string;
-	hl7v2: Hl7v2Policy;
-	fhir: FhirPolicy;
-	/** The site's assigning authority for identifiers that name none; a FHIR system URI. */
-	defaultAuthority: string | undefined;
 }
 
 /** A delivery carries these whatever its kind is. */
-type CarriedByAll = 'id' | 'siteId' | 'clientId' | 'surface' | 'source' | 'receivedAtMs' | 'bytes' | 'withheld' | 'replayOf';
+type CarriedByAll = 'id' | 'siteId' | 'clientId' | 'surface' | 'source' | 'receivedAtMs' | 'settings' | 'bytes' | 'withheld' | 'replayOf';
 /** The further members of one kind of delivery. */
 type Carried<Delivery> = Delivery extends unknown ? Omit<Delivery, CarriedByAll> : never;
 

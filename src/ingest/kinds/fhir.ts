@@ -28,7 +28,7 @@ export const fhir = defineDelivery<'fhir'>({
 		read: ([body = noBytes]) => ({ kind: 'resource', status: 200, body }),
 	},
 	sourceName: ({ source }) => source,
-	replay: ({ fhir: policy }) => ({ kind: 'fhir', policy }),
+	replay: () => ({ kind: 'fhir' }),
 });
 
 function interpret(delivery: FhirDelivery, { limits, log }: InterpretContext): Read | ReadInParts {
@@ -49,7 +49,7 @@ function labelOf({ method, url }: Pick<WriteRequest, 'method' | 'url'>): string 
 }
 
 function interpreted(request: WriteRequest, label: string, delivery: FhirDelivery, limits: IngestLimits): Read | ReadInParts {
-	const settings: WriteSettings = { policy: delivery.policy, limits };
+	const settings: WriteSettings = { settings: delivery.settings, limits };
 	const returned = preferredReturn(request.headers['prefer']);
 	if (request.url === '') {
 		const bundle = interpretBundle(parseResourceJson(request.body, { depthMax: limits.jsonDepthMax }), {

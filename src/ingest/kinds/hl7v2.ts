@@ -5,6 +5,7 @@ import { interpret as interpretMessage } from '#hl7v2/interpret.ts';
 import { Message } from '#hl7v2/message.ts';
 import type { Hl7Answer, Hl7v2Delivery, Outcome } from '#record/delivery.ts';
 import { indexText } from '#record/index-text.ts';
+import { settingOf } from '#record/settings/settings.ts';
 import type { Interpretation } from '../interpretation.ts';
 import type { IngestLimits } from '../limits.ts';
 import { type AnswerLog, defineDelivery, type InterpretContext } from './definition.ts';
@@ -20,7 +21,7 @@ export const hl7v2 = defineDelivery<'hl7v2'>({
 	interpret,
 	answerLog: acknowledgementLog,
 	messageIdName: 'MSH-10',
-	replay: ({ hl7v2: policy }) => ({ kind: 'hl7v2', policy }),
+	replay: () => ({ kind: 'hl7v2' }),
 });
 
 function interpret(delivery: Hl7v2Delivery, { limits, clock, log }: InterpretContext): Interpretation<Hl7Answer> {
@@ -60,7 +61,7 @@ function parse(delivery: Hl7v2Delivery, limits: IngestLimits): Message | Failure
 
 function verdictOf(message: Message, delivery: Hl7v2Delivery, limits: IngestLimits, log: Log): Interpretation['verdict'] {
 	try {
-		return interpretMessage(message, delivery.policy, limits);
+		return interpretMessage(message, delivery.settings, limits);
 	} catch (error) {
 		if (error instanceof Failure) return { kind: 'refuse', failure: error };
 		log.error({ err: error, messageId: delivery.id, siteId: delivery.siteId }, 'message could not be interpreted');
@@ -77,7 +78,7 @@ function codesOf(message: Message | undefined, delivery: Hl7v2Delivery, outcome:
 	const refused = outcome === 'refused';
 	const application = refused ? 'AE' : 'AA';
 	const header = message?.segments[0];
-	if (!delivery.policy.enhancedAck || header === undefined) return [application];
+	if (settingOf(delivery.settings, 'ack_mode') !== 'enhanced' || header === undefined) return [application];
 	const accept = header.text(15);
 	const wanted = header.text(16);
 	if (accept === '' && wanted === '') return [application];

@@ -16,7 +16,7 @@ export const hl7v3 = defineDelivery<'hl7v3'>({
 	interpret,
 	answerLog: acknowledgementLog,
 	messageIdName: 'the message id',
-	replay: ({ defaultAuthority }) => ({ kind: 'hl7v3', defaultAuthority }),
+	replay: () => ({ kind: 'hl7v3' }),
 });
 
 function interpret(delivery: Hl7v3Delivery, { limits, clock, log }: InterpretContext): Interpretation<Hl7Answer> {
@@ -49,7 +49,8 @@ function receivedIn(delivery: Hl7v3Delivery, limits: IngestLimits, log: Log): Re
 }
 
 function verdictOf(received: Received, delivery: Hl7v3Delivery, limits: IngestLimits, log: Log): Interpretation['verdict'] {
-	const { bytes, defaultAuthority } = delivery;
+	const { bytes, settings } = delivery;
+	const defaultAuthority = settings.default_authority;
 	try {
 		const changeSet = isDocument(received)
 			? interpretDocument(received, bytes, { defaultAuthority, limits, readEntries })

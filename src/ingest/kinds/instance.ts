@@ -22,7 +22,7 @@ function interpret(delivery: InstanceDelivery, { placeObject }: InterpretContext
 		controlId: '',
 		verdict: delivery.withheld
 			? { kind: 'refuse', failure: new Failure('internal', 'the instance could not be indexed') }
-			: { kind: 'apply', changeSet: changeSetOf(stored, delivery.defaultAuthority) },
+			: { kind: 'apply', changeSet: changeSetOf(stored, delivery.settings.default_authority) },
 		// An instance is in the index; the log keeps only refusals.
 		logged: 'refused',
 		answer: (_outcome, failure, { instances }) => answerOf(failure, instances[0]),

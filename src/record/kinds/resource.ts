@@ -7,12 +7,12 @@ import { identifiersOf } from '../apply/patient.ts';
 import { putKeyed } from '../apply/put-keyed.ts';
 import { revise } from '../apply/revise.ts';
 import { fhirIdOf, newRow, type Row, referenceTo, resourceOf } from '../apply/rows.ts';
-import type { MergedReferences } from '../delivery.ts';
 import { patientIdentifiers } from '../holdings/patient-identifiers.ts';
 import { writtenPatients } from '../holdings/written-patients.ts';
 import { survivorOf } from '../identity/match.ts';
 import { givenIdOf, rowIdOf } from '../row-id.ts';
 import type { SearchPlan } from '../search-plan.ts';
+import type { SettingValue } from '../settings/settings.ts';
 import type { ColumnValue, ResourceType } from '../table-shape.ts';
 
 /**
@@ -40,7 +40,7 @@ export interface ResourceChange {
 	/** True when the patients in `Composed.patients` must exist. */
 	checkReferences: boolean;
 	/** What happens to a resource whose patient was merged: it is written under the survivor, or refused. Absent: `follow`. */
-	mergedReferences?: MergedReferences | undefined;
+	mergedReferences?: SettingValue<'merged_references'> | undefined;
 	/** Row ids of patients to which the content will refer. For a patch they are filled in during the site's turn. */
 	patients: readonly string[];
 	/**

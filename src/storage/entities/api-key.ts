@@ -1,4 +1,5 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import type { Settings } from '#record/settings/settings.ts';
 import { Site } from './site.ts';
 import { User } from './user.ts';
 
@@ -11,6 +12,7 @@ export const ApiKey = defineEntity({
 		owner: () => p.manyToOne(User).joinColumn('owner_id'),
 		label: p.text(),
 		secretHash: p.blob().name('secret_hash'),
+		settings: p.json<Settings>(),
 		createdAt: p.datetime().name('created_at'),
 		lastUsedAt: p.datetime().nullable().name('last_used_at'),
 		revokedAt: p.datetime().nullable().name('revoked_at'),

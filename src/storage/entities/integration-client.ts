@@ -1,4 +1,5 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import type { Settings } from '#record/settings/settings.ts';
 import { Site } from './site.ts';
 
 export const IntegrationClient = defineEntity({
@@ -17,6 +18,8 @@ export const IntegrationClient = defineEntity({
 		alsoEvents: p.array().columnType('text[]').name('also_events'),
 		ignoreEvents: p.array().columnType('text[]').name('ignore_events'),
 		grants: p.array().columnType('text[]'),
+		/** The settings without a column of their own. */
+		settings: p.json<Settings>(),
 		active: p.boolean(),
 		createdAt: p.datetime().name('created_at'),
 	},

@@ -1,5 +1,6 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { instancePolicies } from '#record/imaging.ts';
+import type { Settings } from '#record/settings/settings.ts';
 
 export const Site = defineEntity({
 	name: 'Site',
@@ -16,6 +17,8 @@ export const Site = defineEntity({
 		/** Null means that only the limit of the node applies. */
 		waitingMax: p.integer().nullable().name('waiting_max'),
 		associationsMax: p.integer().nullable().name('associations_max'),
+		/** The settings without a column of their own. */
+		settings: p.json<Settings>(),
 		active: p.boolean(),
 		createdAt: p.datetime().name('created_at'),
 	},

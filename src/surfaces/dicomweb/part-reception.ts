@@ -1,13 +1,16 @@
+import { nilId } from '#core/id.ts';
 import { DataSetError } from '#dicom/fault.ts';
 import { FileMetaReader } from '#dicom/part10.ts';
 import { SopIdentityReader } from '#dicom/sop-identity.ts';
 import type { InstanceEntry, InstanceReception } from '#imaging/intake.ts';
+import type { Settings } from '#record/settings/settings.ts';
 import { isUid } from '#record/uid.ts';
 import { failedPart, failureReasons, type PartResult, partResult, reasonOfFault } from './store-reasons.ts';
 
 export interface PartOptions {
 	intake: InstanceEntry;
 	siteId: string;
+	settings: Settings;
 	/** Public id of the API key. */
 	source: string;
 	/** The study to which every part must belong. */
@@ -104,10 +107,12 @@ export class PartReception {
 		this.#identity = undefined;
 		if ('fault' in named) return this.#refuse(reasonOfFault(named.fault));
 		this.#named = named;
-		const { intake, siteId, source, studyUid } = this.#options;
+		const { intake, siteId, settings, source, studyUid } = this.#options;
 		this.#reception = intake.begin({
 			siteId,
 			surface: 'dicomweb',
+			clientId: nilId,
+			settings,
 			callingAe: '',
 			source,
 			affectedSopClassUid: named.sopClassUid,

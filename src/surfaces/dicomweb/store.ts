@@ -75,9 +75,9 @@ async function receive(
 			if (event.kind === 'part') {
 				if (count === limits.stowInstancesMax) throw new Failure('too-large', `more than ${count} instances in one request`);
 				// The key is checked again, because it may have been revoked since the request began.
-				const { siteId, keyId } = authenticate(context, request);
+				const { siteId, keyId, settings } = authenticate(context, request);
 				part = isDicom(event.headers)
-					? new PartReception({ intake, siteId, source: keyId, studyUid, bytesMax: limits.dimseObjectBytesMax })
+					? new PartReception({ intake, siteId, settings, source: keyId, studyUid, bytesMax: limits.dimseObjectBytesMax })
 					: undefined;
 			} else if (event.kind === 'data') await part?.write(event.bytes);
 			else {

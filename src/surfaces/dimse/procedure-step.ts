@@ -55,10 +55,10 @@ function begin(context: DimseContext, request: DimseRequest, sopInstanceUid: str
 		return answerAtOnce({ status: statuses.sopClassNotSupported, comment: 'not of this presentation context' });
 	if (sopInstanceUid === undefined || !isUid(sopInstanceUid)) return answerAtOnce({ status: statuses.invalidSopInstance });
 	if (!command.hasDataSet) return answerAtOnce({ status: statuses.mistypedArgument, comment: 'no attribute list' });
-	const { siteId, siteSlug, clientId } = grant;
+	const { siteId, siteSlug, clientId, settings } = grant;
 	return new AttributeListReception(transferSyntax, context.limits.dimseDataSetBytesMax, async (attributes) => {
 		try {
-			return { ...(await perform({ siteId, siteSlug, clientId, source: address, sopInstanceUid, attributes })), sopInstanceUid };
+			return { ...(await perform({ siteId, siteSlug, clientId, settings, source: address, sopInstanceUid, attributes })), sopInstanceUid };
 		} catch (error) {
 			context.log.error({ err: error, site: siteSlug }, 'a procedure step could not be kept');
 			return { status: statuses.processingFailure, comment: 'the service is not available, send again', sopInstanceUid };

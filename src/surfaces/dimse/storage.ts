@@ -1,3 +1,4 @@
+import { nilId } from '#core/id.ts';
 import { transferSyntaxes } from '#dicom/transfer-syntax.ts';
 import type { InstanceReception } from '#imaging/intake.ts';
 import { isUid } from '#record/uid.ts';
@@ -76,6 +77,8 @@ function beginStore({ intake, limits }: DimseContext, request: DimseRequest): Re
 	const reception = intake.begin({
 		siteId: grant.siteId,
 		surface: 'dimse',
+		clientId: grant.clientId ?? nilId,
+		settings: grant.settings,
 		callingAe,
 		source: address,
 		affectedSopClassUid: sopClassUid,

@@ -2,6 +2,7 @@ import type { KeyGrant } from '#access/directory.ts';
 import type { BulkJobs, JobCaller } from '#bulk/jobs.ts';
 import { Failure } from '#core/failure.ts';
 import { allOk, operationOutcome } from '#fhir/operation-outcome.ts';
+import { settingOf } from '#record/settings/settings.ts';
 import type { StoredJob } from '#storage/bulk-jobs.ts';
 import { authenticate } from '../http/authenticate.ts';
 import { bodyType } from '../http/media-type.ts';
@@ -67,7 +68,8 @@ async function receiveImport(context: BulkContext, request: StreamedRequest): Pr
 	const mediaType = answerType(request);
 	bodyType(request, ndjsonTypes);
 	if (request.query !== '' && !isLenient(request)) throw new Failure('invalid', 'an import takes no parameters');
-	const { checkReferences, mergedReferences } = grant.fhir;
+	const checkReferences = settingOf(grant.settings, 'check_references');
+	const mergedReferences = settingOf(grant.settings, 'merged_references');
 	const id = await context.bulk.receiveImport(caller, { checkReferences, mergedReferences, base: baseOf(request) }, request.body);
 	return accepted(request, 'import', id, mediaType);
 }

@@ -94,8 +94,8 @@ function deliveryOf({ clock }: FhirContext, grant: KeyGrant, request: HttpReques
 		surface: 'fhir',
 		source: grant.keyId,
 		receivedAtMs,
+		settings: grant.settings,
 		bytes: encodeRequest({ method: request.method, url, headers, body: request.body }),
-		policy: grant.fhir,
 	};
 }
 

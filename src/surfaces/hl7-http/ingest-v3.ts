@@ -29,6 +29,5 @@ function deliveryOf(context: IngestContext, grant: KeyGrant, bytes: Uint8Array):
 		...postedBy(grant, context, bytes),
 		kind: 'hl7v3',
 		surface: 'hl7-http',
-		defaultAuthority: grant.defaultAuthority,
 	};
 }

@@ -46,7 +46,6 @@ function deliveryOf(context: IngestContext, grant: KeyGrant, bytes: Uint8Array):
 		...postedBy(grant, context, bytes),
 		kind: 'hl7v2',
 		surface: 'hl7-http',
-		policy: { also: [], ignore: [], enhancedAck: false, defaultAuthority: grant.defaultAuthority },
 	};
 }
 

@@ -65,7 +65,7 @@ export function senderOf(context: IngestContext, request: HttpRequest): KeyGrant
 }
 
 /** Returns the members that are the same for every message posted with a key. */
-export function postedBy({ siteId, keyId }: KeyGrant, { clock }: IngestContext, bytes: Uint8Array) {
+export function postedBy({ siteId, keyId, settings }: KeyGrant, { clock }: IngestContext, bytes: Uint8Array) {
 	const receivedAtMs = clock.nowMs();
-	return { id: newId(receivedAtMs), siteId, clientId: nilId, source: keyId, receivedAtMs, bytes };
+	return { id: newId(receivedAtMs), siteId, clientId: nilId, source: keyId, receivedAtMs, settings, bytes };
 }

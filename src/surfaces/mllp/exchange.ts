@@ -191,8 +191,8 @@ export class Exchange {
 		entry.state = 'delivering';
 		this.#delivering += 1;
 		const { id, bytes, receivedAtMs } = entry;
-		const { siteId, clientId, policy } = grant;
-		gateway.deliver({ id, kind: 'hl7v2', siteId, clientId, surface: 'mllp', source: this.#address, receivedAtMs, bytes, policy }).then(
+		const { siteId, clientId, settings } = grant;
+		gateway.deliver({ id, kind: 'hl7v2', siteId, clientId, surface: 'mllp', source: this.#address, receivedAtMs, settings, bytes }).then(
 			(reply) => {
 				this.#delivering -= 1;
 				if (this.#finished) return;

@@ -23,6 +23,7 @@ export function createProcedureSteps(context: Omit<MppsContext, 'directory' | 'l
 			surface: 'dimse',
 			source: request.source,
 			receivedAtMs,
+			settings: request.settings,
 			bytes: Buffer.from(JSON.stringify({ sop_instance_uid: request.sopInstanceUid, attributes: request.attributes })),
 		};
 		try {

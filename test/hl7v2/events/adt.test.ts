@@ -75,7 +75,7 @@ describe('ADT^A40', () => {
 		assert.deepEqual(survivors, ['100', '100']);
 	});
 	test('MRG-1 without authority takes that of the site', () => {
-		const set = read('ADT^A40', [pid, 'MRG|200'], { defaultAuthority: 'urn:id:SITE' });
+		const set = read('ADT^A40', [pid, 'MRG|200'], { default_authority: 'urn:id:SITE' });
 		const merge = set.changes.find((change) => change.kind === 'merge');
 		assert.equal(merge?.prior[0]['system'], 'urn:id:SITE');
 	});

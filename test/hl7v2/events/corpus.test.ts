@@ -5,11 +5,11 @@ import { interpret } from '#hl7v2/interpret.ts';
 import { Message } from '#hl7v2/message.ts';
 import { corpusFiles, withCarriageReturns } from '#test/support/corpus.ts';
 import { without } from '#test/support/needs.ts';
-import { plainPolicy } from '../reading.ts';
+import { plainSettings } from '../reading.ts';
 
 function outcome(bytes: Uint8Array): string {
 	try {
-		const interpreted = interpret(Message.parse(bytes), plainPolicy);
+		const interpreted = interpret(Message.parse(bytes), plainSettings);
 		if (interpreted.kind === 'apply') JSON.stringify(interpreted.changeSet);
 		return interpreted.kind;
 	} catch (error) {

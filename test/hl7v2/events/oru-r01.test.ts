@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { interpret } from '#hl7v2/interpret.ts';
-import { encounters, failureOf, header, message, observations, patients, plainPolicy, read } from '../reading.ts';
+import { encounters, failureOf, header, message, observations, patients, plainSettings, read } from '../reading.ts';
 
 const pid = 'PID|1||100^^^HOSP||Doe^Jane||19800517|F';
 const obx = (code: string, value = '1', subId = '') => `OBX|1|NM|${code}^${code}^L|${subId}|${value}||||||F`;
@@ -92,8 +92,8 @@ describe('ORU^R01 groups', () => {
 	});
 	test('more OBX than the limit are refused', () => {
 		const sent = message(header('ORU^R01'), pid, 'OBR|1||F1', obx('K'), obx('L'), obx('M'));
-		assert.equal(interpret(sent, plainPolicy, { observationsMax: 3 }).kind, 'apply');
-		const failure = failureOf(() => interpret(sent, plainPolicy, { observationsMax: 2 }));
+		assert.equal(interpret(sent, plainSettings, { observationsMax: 3 }).kind, 'apply');
+		const failure = failureOf(() => interpret(sent, plainSettings, { observationsMax: 2 }));
 		assert.equal(failure.code, 'value-too-long');
 		assert.match(failure.diagnostics, /OBX/);
 	});
@@ -118,7 +118,7 @@ describe('what an observation is within its order', () => {
 	}
 	test('the sending application has a key of bounded length', () => {
 		const msh = header('ORU^R01').replace('|LAB|', `|${'é'.repeat(227)}|`);
-		const result = interpret(message(msh, pid, 'OBR|1||F1', obx('K')), plainPolicy);
+		const result = interpret(message(msh, pid, 'OBR|1||F1', obx('K')), plainSettings);
 		assert.ok(result.kind === 'apply');
 		assert.match(observations(result.changeSet)[0]?.order?.system ?? '', /^MSH [0-9a-f]{64}$/);
 	});

@@ -8,9 +8,9 @@ import { applyPatch } from '#record/apply/patch.ts';
 import { type Row, resourceOf } from '#record/apply/rows.ts';
 import { fc, runs } from '#test/support/fuzzing.ts';
 import { MemorySite } from '#test/support/memory-site.ts';
-import { header, message, plainPolicy } from '../reading.ts';
+import { header, message, plainSettings } from '../reading.ts';
 
-const policy = { ...plainPolicy, also: ['A02', 'A03', 'A11', 'A13', 'A28', 'A31', 'A37'] };
+const policy = { ...plainSettings, also: ['A02', 'A03', 'A11', 'A13', 'A28', 'A31', 'A37'] };
 
 const delimiter = fc.constantFrom('^', '&', '~', '\\', '""', '^^', '\\T\\', '');
 const word = fc.oneof(

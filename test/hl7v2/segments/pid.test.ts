@@ -300,7 +300,7 @@ describe('PID-3', () => {
 		]);
 	});
 	test('an identifier without authority takes that of the site', () => {
-		const [patient] = patients(read('ADT^A08', ['PID|1||42~43^^^GP'], { defaultAuthority: 'urn:id:SITE' }));
+		const [patient] = patients(read('ADT^A08', ['PID|1||42~43^^^GP'], { default_authority: 'urn:id:SITE' }));
 		assert.deepEqual(
 			patient?.identifiers.map((item) => item['system']),
 			['urn:id:SITE', 'urn:id:GP'],

@@ -6,7 +6,7 @@ import { carried, loggedAcks, MemoryBatch } from '#test/support/interpretation.t
 const decision = { conflictId: '0199c0de-0000-7000-8000-000000000009', by: 'ann@example.org', source: '', received: undefined };
 
 function conflict(): ConflictDelivery {
-	return { ...carried(), kind: 'conflict', surface: 'dimse', bytes: Buffer.from(JSON.stringify(decision)), defaultAuthority: undefined };
+	return { ...carried(), kind: 'conflict', surface: 'dimse', bytes: Buffer.from(JSON.stringify(decision)) };
 }
 
 describe('a decision about a conflict', () => {

@@ -6,7 +6,7 @@ import { carried, loggedAcks, MemoryBatch } from '#test/support/interpretation.t
 
 function fhir(method: string, url: string, body: unknown, headers: Record<string, string> = {}): FhirDelivery {
 	const bytes = encodeRequest({ method, url, headers, body: Buffer.from(JSON.stringify(body)) });
-	return { ...carried(), kind: 'fhir', surface: 'fhir', bytes, policy: { updateCreates: true, checkReferences: false } };
+	return { ...carried(), kind: 'fhir', surface: 'fhir', bytes, settings: { check_references: false } };
 }
 
 function single(answer: FhirAnswer) {

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Hl7v2Delivery, Hl7v2Policy } from '#record/delivery.ts';
+import type { Hl7v2Delivery } from '#record/delivery.ts';
+import type { Settings } from '#record/settings/settings.ts';
 import { adt } from '#test/support/adt.ts';
 import { carried, loggedAcks, MemoryBatch } from '#test/support/interpretation.ts';
 import { msa } from '#test/support/mllp-client.ts';
 
-const closed: Hl7v2Policy = { also: [], ignore: [], enhancedAck: false, defaultAuthority: undefined };
-
-function hl7v2(text: string, policy: Partial<Hl7v2Policy> = {}): Hl7v2Delivery {
-	return { ...carried(), kind: 'hl7v2', surface: 'mllp', bytes: Buffer.from(text), policy: { ...closed, ...policy } };
+function hl7v2(text: string, settings: Settings = {}): Hl7v2Delivery {
+	return { ...carried(), kind: 'hl7v2', surface: 'mllp', bytes: Buffer.from(text), settings };
 }
 
 const texts = ({ answer }: { answer: { acknowledgements: readonly Uint8Array[] } }) =>
@@ -63,9 +62,14 @@ describe('an HL7 v2 message', () => {
 });
 
 /** The codes that a message with these MSH-15 and MSH-16 is answered. */
-function enhanced(accept: string, application: string, outcome: 'accepted' | 'refused', enhancedAck = true): string[] {
+function enhanced(
+	accept: string,
+	application: string,
+	outcome: 'accepted' | 'refused',
+	ack_mode: 'original' | 'enhanced' = 'enhanced',
+): string[] {
 	const text = adt('1', 'A', 1, outcome === 'refused' ? 'A28' : 'A08');
-	const { reply } = new MemoryBatch().take(hl7v2(text.replace('|2.5.1|||||||', `|2.5.1|||${accept}|${application}|||`), { enhancedAck }));
+	const { reply } = new MemoryBatch().take(hl7v2(text.replace('|2.5.1|||||||', `|2.5.1|||${accept}|${application}|||`), { ack_mode }));
 	assert.equal(reply.outcome, outcome);
 	return codes(reply);
 }
@@ -90,7 +94,7 @@ describe('enhanced acknowledgement mode', () => {
 	}
 
 	test('is for clients that opted in: all others get AA or AE whatever the fields say', () => {
-		assert.deepEqual(enhanced('AL', 'NE', 'accepted', false), ['AA']);
-		assert.deepEqual(enhanced('NE', 'NE', 'refused', false), ['AE']);
+		assert.deepEqual(enhanced('AL', 'NE', 'accepted', 'original'), ['AA']);
+		assert.deepEqual(enhanced('NE', 'NE', 'refused', 'original'), ['AE']);
 	});
 });

@@ -8,7 +8,7 @@ const patient =
 	'<id root="1.2.3.9" extension="P1"/><statusCode code="active"/><patientPerson><name><family>Muster</family></name></patientPerson>';
 
 function hl7v3(xml: string): Hl7v3Delivery {
-	return { ...carried(), kind: 'hl7v3', surface: 'hl7-http', bytes: Buffer.from(xml), defaultAuthority: undefined };
+	return { ...carried(), kind: 'hl7v3', surface: 'hl7-http', bytes: Buffer.from(xml) };
 }
 
 function codeOf({ answer }: { answer: { acknowledgements: readonly Uint8Array[] } }): string | undefined {

@@ -17,7 +17,7 @@ const stored: StoredInstance = {
 };
 
 function instance(given: StoredInstance = stored, object?: readonly Uint8Array[]): InstanceDelivery {
-	return { ...carried(), kind: 'instance', surface: 'dimse', bytes: packInstance(given, object), defaultAuthority: undefined };
+	return { ...carried(), kind: 'instance', surface: 'dimse', bytes: packInstance(given, object) };
 }
 
 describe('an instance', () => {

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { JsonObject } from '#core/json.ts';
 import { interpret } from '#hl7v2/interpret.ts';
 import { MemorySite } from '#test/support/memory-site.ts';
-import { failureOf, header, message, plainPolicy, read } from '../../hl7v2/reading.ts';
+import { failureOf, header, message, plainSettings, read } from '../../hl7v2/reading.ts';
 
 const order = (obx: string) => read('ORU^R01', ['PID|1||100', 'OBR|1|P1|F1|A^A^L', obx]);
 
@@ -118,7 +118,7 @@ describe('messages applied to a record', () => {
 		const site = new MemorySite();
 		const result = (laboratory: string, patient: string, obr: string) => {
 			const sent = message(header('ORU^R01').replace('|LAB|', `|${laboratory}|`), `PID|1||${patient}`, obr, 'OBX|1|NM|K^K^L||1||||||F');
-			const interpreted = interpret(sent, plainPolicy);
+			const interpreted = interpret(sent, plainSettings);
 			assert.ok(interpreted.kind === 'apply');
 			return interpreted.changeSet;
 		};

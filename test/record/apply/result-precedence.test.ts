@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { interpret } from '#hl7v2/interpret.ts';
 import { MemorySite } from '#test/support/memory-site.ts';
-import { message, plainPolicy } from '../../hl7v2/reading.ts';
+import { message, plainSettings } from '../../hl7v2/reading.ts';
 
 /** The ages at which a new statement counts, for each word of the table. */
 const words: Readonly<Record<string, readonly string[]>> = {
@@ -38,7 +38,7 @@ function oru({ code, value = '1.0', age = 'equal', by = 'MSH-7', order = 'F' }: 
 			`OBR|1||F1|718-7^Hb^LN${'|'.repeat(18)}${time('OBR-22')}|||${order}`,
 			`OBX|1|NM|718-7^Hb^LN||${withoutValue.has(code) ? '' : value}|g/dL|||||${code}|||${absent === '' ? '' : time('OBX-14')}`,
 		),
-		plainPolicy,
+		plainSettings,
 	);
 }
 
@@ -129,7 +129,7 @@ describe('a report', () => {
 			'PID|1||100^^^MRN',
 			`OBR|1||F1|718-7^Hb^LN${'|'.repeat(21)}${code}`,
 		];
-		const result = interpret(message(header, pid, obr), plainPolicy);
+		const result = interpret(message(header, pid, obr), plainSettings);
 		if (result.kind === 'apply') return site.apply(result.changeSet);
 		throw new Error('the message was ignored');
 	};

@@ -19,8 +19,7 @@ const MiB = 1024 * 1024;
 const instanceBytes = 512 * MiB;
 
 function context(given: Partial<DicomWebContext>): DicomWebContext {
-	const fhir = { updateCreates: true, checkReferences: false };
-	const grant = { keyId: 'k', siteId: 's', siteSlug: 's', defaultAuthority: undefined, fhir };
+	const grant = { keyId: 'k', siteId: 's', siteSlug: 's', settings: {} };
 	const directory: AccessDirectory = { grantOfKey: () => grant, mayConnect: () => false, matchSender: () => ({ kind: 'no-address' }) };
 	const run: Reader['run'] = async ({ text }) =>
 		text.includes('group by')

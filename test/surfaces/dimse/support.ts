@@ -136,7 +136,7 @@ class FakeDirectory {
 		if (this.unavailable) return { kind: 'unavailable' };
 		if (calledAe !== 'WEST') return { kind: 'called-unknown' };
 		if (this.refused.has(callingAe)) return { kind: 'calling-refused' };
-		return { kind: 'accepted', siteId, siteSlug: 'west', clientId: undefined, grants: this.grants };
+		return { kind: 'accepted', siteId, siteSlug: 'west', clientId: undefined, settings: {}, grants: this.grants };
 	}
 }
 

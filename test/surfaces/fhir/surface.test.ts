@@ -32,8 +32,7 @@ const directory: AccessDirectory = {
 					keyId: 'key',
 					siteId,
 					siteSlug: 'site',
-					defaultAuthority: undefined,
-					fhir: { updateCreates: true, checkReferences: true },
+					settings: {},
 				};
 	},
 	mayConnect: () => false,

@@ -16,9 +16,7 @@ const ack = 'MSH|^~\\&|||SENDER|WEST|20260101||ACK^A08^ACK|1|P|2.5.1\rMSA|AA|M1\
 
 const directory: AccessDirectory = {
 	grantOfKey: (header) =>
-		header === 'good'
-			? { keyId: 'key1', siteId, siteSlug: 'west', defaultAuthority: 'urn:oid:1.2.3', fhir: { updateCreates: true, checkReferences: true } }
-			: undefined,
+		header === 'good' ? { keyId: 'key1', siteId, siteSlug: 'west', settings: { default_authority: 'urn:oid:1.2.3' } } : undefined,
 	mayConnect: () => false,
 	matchSender: () => ({ kind: 'no-address' }),
 };
@@ -81,7 +79,7 @@ describe('POST /v2/ingest', { timeout: 30_000 }, () => {
 			clientId: nilId,
 			surface: 'hl7-http',
 			source: 'key1',
-			policy: { also: [], ignore: [], enhancedAck: false, defaultAuthority: 'urn:oid:1.2.3' },
+			settings: { default_authority: 'urn:oid:1.2.3' },
 		});
 		const { body } = await metrics.exposition('text');
 		assert.match(body, /tributary_hl7_messages_total\{surface="hl7-http",type="ADT\^A08",outcome="accepted"\} 1/);

@@ -8,8 +8,7 @@ import { raw } from './raw.ts';
 import { serve } from './serving.ts';
 
 const siteId = '0199c0de-0000-7000-8000-000000000002';
-const fhir = { updateCreates: true, checkReferences: true };
-const grant: KeyGrant = { keyId: 'key1', siteId, siteSlug: 'west', defaultAuthority: undefined, fhir };
+const grant: KeyGrant = { keyId: 'key1', siteId, siteSlug: 'west', settings: {} };
 
 function directoryOf(answer: (header: string | undefined) => ReturnType<AccessDirectory['grantOfKey']>): AccessDirectory {
 	return { grantOfKey: answer, mayConnect: () => false, matchSender: () => ({ kind: 'no-address' }) };

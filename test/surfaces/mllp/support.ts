@@ -41,7 +41,7 @@ export const grant: ClientGrant = {
 	clientId: '0199c0de-0000-7000-8000-000000000001',
 	siteId: '0199c0de-0000-7000-8000-000000000002',
 	siteSlug: 'west',
-	policy: { also: [], ignore: [], enhancedAck: false, defaultAuthority: undefined },
+	settings: {},
 };
 
 export function controlIdOf(bytes: Uint8Array): string {

@@ -13,8 +13,7 @@ import { createMetrics } from '../../../src/metrics.ts';
 const siteId = '0199c0de-0000-7000-8000-000000000002';
 const directory: AccessDirectory = {
 	grantOfKey: () => ({
-		...{ keyId: 'key1', siteId, siteSlug: 'west', defaultAuthority: undefined },
-		fhir: { updateCreates: true, checkReferences: true },
+		...{ keyId: 'key1', siteId, siteSlug: 'west', settings: {} },
 	}),
 	mayConnect: () => false,
 	matchSender: () => ({ kind: 'no-address' }),
@@ -36,7 +35,8 @@ async function start(t: TestContext, state: { up: boolean; room: boolean; delive
 	return {
 		post: () =>
 			fetch(`http://127.0.0.1:${server.port}/ingest`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{}' }),
-		create: () => steps.create({ siteId, siteSlug: 'west', clientId: undefined, source: 'x', sopInstanceUid: '1.2', attributes: {} }),
+		create: () =>
+			steps.create({ siteId, siteSlug: 'west', clientId: undefined, settings: {}, source: 'x', sopInstanceUid: '1.2', attributes: {} }),
 	};
 }
 

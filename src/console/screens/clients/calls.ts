@@ -1,12 +1,12 @@
 import type { z } from 'zod';
 import type { clientMatch, matchClientInput } from '#administration/client-match.ts';
-import type { addClientInput, ClientRecord, setClientInput } from '#administration/clients.ts';
+import type { addClientInput, ClientRecord, ShownClient, setClientInput } from '#administration/clients.ts';
 import { call } from '../../api.ts';
 
 type Id = { id: string };
 
 export const listClients = call<{ site?: string | undefined }, ClientRecord[]>('GET', '/clients');
-export const showClient = call<Id, ClientRecord>('GET', '/clients/{id}');
+export const showClient = call<Id, ShownClient>('GET', '/clients/{id}');
 export const addClient = call<z.input<typeof addClientInput>, ClientRecord>('POST', '/clients');
 export const setClient = call<z.input<typeof setClientInput>, ClientRecord>('PATCH', '/clients/{id}');
 export const disableClient = call<Id, ClientRecord>('POST', '/clients/{id}/disable');

@@ -1,17 +1,19 @@
 import { useState } from 'preact/hooks';
-import type { ClientRecord } from '#administration/clients.ts';
+import type { ClientRecord, ShownClient } from '#administration/clients.ts';
 import { useAnswer } from '../../answers.ts';
 import { Activity, Badge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
 import { Confirm } from '../../components/confirm.tsx';
 import { Loading } from '../../components/empty.tsx';
 import { changed, Form } from '../../components/form.tsx';
+import { InForce } from '../../components/in-force.tsx';
 import { Page, Panel } from '../../components/page.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { say } from '../../components/toast.tsx';
 import { navigate } from '../../router.ts';
 import type { ScreenProps } from '../../screen.ts';
 import { may } from '../../session.ts';
+import { useSettings } from '../../settings.ts';
 import { disableClient, enableClient, removeClient, setClient, showClient } from './calls.ts';
 import { clientGroups, valuesOf } from './fields.ts';
 import { SenderTest } from './sender-test.tsx';
@@ -30,10 +32,11 @@ export function Client({ parameters: { id = '' } }: ScreenProps) {
 	return <Shown client={answer.data} reload={answer.reload} />;
 }
 
-function Shown({ client, reload }: { client: ClientRecord; reload(): void }) {
+function Shown({ client, reload }: { client: ShownClient; reload(): void }) {
 	const [asking, setAsking] = useState<'toggle' | 'remove'>();
 	const close = () => setAsking(undefined);
-	const initial = valuesOf(client);
+	const those = useSettings('client');
+	const initial = valuesOf(those, client);
 	const actions = may('manager') && (
 		<>
 			<Button icon={client.active ? 'close' : 'check'} onClick={() => setAsking('toggle')}>
@@ -54,7 +57,7 @@ function Shown({ client, reload }: { client: ClientRecord; reload(): void }) {
 				<Panel title="Settings">
 					<Form
 						key={JSON.stringify(initial)}
-						groups={clientGroups(undefined)}
+						groups={clientGroups(those, client)}
 						initial={initial}
 						action="Save"
 						fixed={!may('manager')}
@@ -66,9 +69,14 @@ function Shown({ client, reload }: { client: ClientRecord; reload(): void }) {
 						}}
 					/>
 				</Panel>
-				<Panel title="Would this sender match?">
-					<SenderTest client={client} />
-				</Panel>
+				<div>
+					<Panel title="In force">
+						<InForce holder="client" settings={client.settings} />
+					</Panel>
+					<Panel title="Would this sender match?">
+						<SenderTest client={client} />
+					</Panel>
+				</div>
 			</div>
 			{asking === 'toggle' && <Toggle client={client} onClose={close} reload={reload} />}
 			{asking === 'remove' && <Remove client={client} onClose={close} />}

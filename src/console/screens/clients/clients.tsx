@@ -13,6 +13,7 @@ import { say } from '../../components/toast.tsx';
 import { navigate } from '../../router.ts';
 import { useSiteScope, useSites } from '../../scope.ts';
 import { may } from '../../session.ts';
+import { useSettings } from '../../settings.ts';
 import { addClient, listClients } from './calls.ts';
 import { blank, clientGroups, inputOf, protocolNames } from './fields.ts';
 import { SenderTest } from './sender-test.tsx';
@@ -140,15 +141,16 @@ export function Clients() {
 
 function NewClient({ site, onClose }: { site: string | undefined; onClose(): void }) {
 	const sites = useSites().filter(({ active }) => active);
+	const those = useSettings('client');
 	return (
 		<Dialog title="New integration client" onClose={onClose} size="large">
 			<Form
-				groups={clientGroups(sites)}
-				initial={{ ...blank, site: site ?? (sites.length === 1 ? (sites[0]?.slug ?? '') : '') }}
+				groups={clientGroups(those, sites)}
+				initial={{ ...blank(those), site: site ?? (sites.length === 1 ? (sites[0]?.slug ?? '') : '') }}
 				action="Create client"
 				onCancel={onClose}
 				onSubmit={async (values) => {
-					const client = await addClient(inputOf(values));
+					const client = await addClient(inputOf(those, values));
 					say(`${client.name} can now send to ${client.site}.`);
 					onClose();
 					navigate(`/clients/${client.id}`);

@@ -1,8 +1,9 @@
 import type { ClientRecord } from '#administration/clients.ts';
+import type { SettingRecord } from '#administration/settings.ts';
 import type { FieldDescription } from '../../components/field.tsx';
 import { type FieldGroup, list, text, type Values } from '../../components/form.tsx';
 import { siteField } from '../../components/site-field.ts';
-import { pageFact } from '../../page-facts.ts';
+import { settingFields, settingValues, statedSettings } from '../../settings.ts';
 
 export const protocolNames: Record<string, string> = { 'hl7-mllp': 'HL7 over MLLP', dicom: 'DICOM' };
 
@@ -17,9 +18,6 @@ const addresses: FieldDescription = {
 	check: (part) =>
 		/^(\*|[\da-f.:]+(\/\d{1,3})?)$/i.test(part) ? undefined : `${part} is not an IP address, a range such as 198.51.100.0/24, or *.`,
 };
-
-const event = (part: string) =>
-	/^[A-Z]\d\d$/.test(part) ? undefined : `${part} is not an event. An event is a letter and two digits, such as A03.`;
 
 const who: FieldGroup = {
 	fields: [
@@ -36,47 +34,18 @@ const who: FieldGroup = {
 	],
 };
 
-const hl7: FieldGroup = {
+const hl7 = (those: readonly SettingRecord[], record?: ClientRecord): FieldGroup => ({
 	title: 'HL7 v2',
 	when: (values) => list(values, 'protocols').includes('hl7-mllp'),
 	hint: 'If several clients list an address, the one whose MSH fields match is used.',
 	fields: [
 		{ kind: 'text', name: 'sending_application', label: 'Sending application', hint: 'MSH-3', code: true, half: true, maxLength: 227 },
 		{ kind: 'text', name: 'sending_facility', label: 'Sending facility', hint: 'MSH-4', code: true, half: true, maxLength: 227 },
-		{
-			kind: 'radio',
-			name: 'ack_mode',
-			label: 'Acknowledgement',
-			required: true,
-			options: [
-				{ value: 'original', label: 'Original mode', hint: 'Always AA or AE. Right for most senders.' },
-				{ value: 'enhanced', label: 'Enhanced mode', hint: 'CA, CE and CR, as MSH-15 and MSH-16 request.' },
-			],
-		},
-		{
-			kind: 'list',
-			name: 'also',
-			label: 'Additional events',
-			code: true,
-			half: true,
-			placeholder: 'A03, A11',
-			hint: `Choose from ${pageFact('hl7v2-optional-events')}. All other supported events are always accepted.`,
-			check: event,
-		},
-		{
-			kind: 'list',
-			name: 'ignore',
-			label: 'Events to ignore',
-			code: true,
-			half: true,
-			placeholder: 'A60',
-			hint: 'They are answered AA and logged, but change nothing.',
-			check: event,
-		},
+		...settingFields(those, 'client', ['hl7v2'], record),
 	],
-};
+});
 
-const dicom: FieldGroup = {
+const dicom = (those: readonly SettingRecord[], record?: ClientRecord): FieldGroup => ({
 	title: 'DICOM',
 	when: (values) => list(values, 'protocols').includes('dicom'),
 	fields: [
@@ -88,17 +57,28 @@ const dicom: FieldGroup = {
 			half: true,
 			options: [{ value: 'query', label: 'Query and retrieve', hint: 'C-FIND, C-MOVE and C-GET' }],
 		},
+		...settingFields(those, 'client', ['images'], record),
 	],
-};
+});
 
-/** Returns the groups for the chosen protocols. */
-export function clientGroups(sites: readonly { slug: string; name: string }[] | undefined): readonly FieldGroup[] {
-	if (sites === undefined) return [who, hl7, dicom];
-	return [{ fields: [siteField(sites), ...who.fields] }, hl7, dicom];
+const content = (those: readonly SettingRecord[], record?: ClientRecord): FieldGroup => ({
+	title: 'What it sends',
+	hint: 'What is empty here follows the site.',
+	fields: settingFields(those, 'client', ['identity', 'time'], record),
+});
+
+/** Returns the groups for the chosen protocols: of a client, or of a new one at one of the sites. */
+export function clientGroups(
+	those: readonly SettingRecord[],
+	of: ClientRecord | readonly { slug: string; name: string }[],
+): readonly FieldGroup[] {
+	const record = 'protocols' in of ? of : undefined;
+	const groups = [hl7(those, record), dicom(those, record), content(those, record)];
+	return [record === undefined ? { fields: [siteField(of as readonly { slug: string; name: string }[]), ...who.fields] } : who, ...groups];
 }
 
-export function valuesOf(client: ClientRecord): Values {
-	const { name, protocols, allowed_ips, sending_application, sending_facility, calling_ae, ack_mode, also, ignore, grants } = client;
+export function valuesOf(those: readonly SettingRecord[], client: ClientRecord): Values {
+	const { name, protocols, allowed_ips, sending_application, sending_facility, calling_ae, grants } = client;
 	return {
 		name,
 		protocols,
@@ -106,14 +86,12 @@ export function valuesOf(client: ClientRecord): Values {
 		sending_application: sending_application ?? '',
 		sending_facility: sending_facility ?? '',
 		calling_ae: calling_ae ?? '',
-		ack_mode,
-		also,
-		ignore,
 		grants,
+		...settingValues(those, client),
 	};
 }
 
-export const blank: Values = {
+export const blank = (those: readonly SettingRecord[]): Values => ({
 	site: '',
 	name: '',
 	protocols: ['hl7-mllp'],
@@ -121,14 +99,12 @@ export const blank: Values = {
 	sending_application: '',
 	sending_facility: '',
 	calling_ae: '',
-	ack_mode: 'original',
-	also: [],
-	ignore: [],
 	grants: [],
-};
+	...settingValues(those),
+});
 
 /** Builds the API's input for a new client, without empty members. */
-export function inputOf(values: Values) {
+export function inputOf(those: readonly SettingRecord[], values: Values) {
 	const stated = Object.fromEntries(
 		['sending_application', 'sending_facility', 'calling_ae'].map((name) => [name, text(values, name)]).filter(([, value]) => value !== ''),
 	) as { sending_application?: string; sending_facility?: string; calling_ae?: string };
@@ -137,10 +113,8 @@ export function inputOf(values: Values) {
 		name: text(values, 'name'),
 		protocols: list(values, 'protocols') as ('hl7-mllp' | 'dicom')[],
 		allowed_ips: list(values, 'allowed_ips'),
-		ack_mode: text(values, 'ack_mode') as 'original' | 'enhanced',
-		also: list(values, 'also'),
-		ignore: list(values, 'ignore'),
 		grants: list(values, 'grants') as 'query'[],
 		...stated,
+		...statedSettings(those, values),
 	};
 }

@@ -12,9 +12,10 @@ import { say } from '../../components/toast.tsx';
 import { useSiteScope } from '../../scope.ts';
 import { may } from '../../session.ts';
 import { type CreatedKey, type KeyRecord, listKeys, revokeKey } from './calls.ts';
+import { KeySettings } from './key-settings.tsx';
 import { NewKey, Secret } from './new-key.tsx';
 
-const columns = (revoke: (key: KeyRecord) => void): readonly Column<KeyRecord>[] => [
+const columns = (change: (key: KeyRecord) => void, revoke: (key: KeyRecord) => void): readonly Column<KeyRecord>[] => [
 	{
 		name: 'label',
 		title: 'Key',
@@ -43,6 +44,7 @@ const columns = (revoke: (key: KeyRecord) => void): readonly Column<KeyRecord>[]
 					tight: true,
 					cell: (key: KeyRecord) => (
 						<div class="row-actions">
+							{key.revoked_at === null && <Button onClick={() => change(key)}>Settings…</Button>}
 							{key.revoked_at === null ? <Button onClick={() => revoke(key)}>Revoke…</Button> : <Ago at={key.revoked_at} />}
 						</div>
 					),
@@ -61,6 +63,7 @@ export function Keys() {
 	const [search, setSearch] = useState('');
 	const [adding, setAdding] = useState(false);
 	const [created, setCreated] = useState<CreatedKey>();
+	const [changing, setChanging] = useState<KeyRecord>();
 	const [revoking, setRevoking] = useState<KeyRecord>();
 	const add = may('manager') && (
 		<Button kind="primary" icon="plus" onClick={() => setAdding(true)}>
@@ -79,7 +82,7 @@ export function Keys() {
 				list={{ ...answer, rows, complete: true, more: () => {} }}
 				caption="API keys"
 				noun="key"
-				columns={columns(setRevoking)}
+				columns={columns(setChanging, setRevoking)}
 				identify={({ id }) => id}
 				faded={({ revoked_at }) => revoked_at !== null}
 				empty={
@@ -105,6 +108,7 @@ export function Keys() {
 				/>
 			)}
 			{created && <Secret created={created} onClose={() => setCreated(undefined)} />}
+			{changing && <KeySettings of={changing} onClose={() => setChanging(undefined)} onSaved={answer.reload} />}
 			{revoking && (
 				<Confirm
 					title={`Revoke ${revoking.label || revoking.prefix}?`}

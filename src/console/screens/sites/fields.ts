@@ -1,5 +1,8 @@
+import type { SettingRecord } from '#administration/settings.ts';
+import type { SiteRecord } from '#administration/sites.ts';
 import type { FieldDescription } from '../../components/field.tsx';
 import type { FieldGroup } from '../../components/form.tsx';
+import { settingFields, type Topic } from '../../settings.ts';
 
 const name: FieldDescription = {
 	kind: 'text',
@@ -10,6 +13,12 @@ const name: FieldDescription = {
 	maxLength: 200,
 	placeholder: 'North Hospital',
 };
+const topics: readonly { topic: Topic; title: string }[] = [
+	{ topic: 'time', title: 'Times' },
+	{ topic: 'hl7v2', title: 'HL7 v2' },
+	{ topic: 'fhir', title: 'Writing through FHIR' },
+	{ topic: 'images', title: 'Images' },
+];
 const title: FieldDescription = {
 	kind: 'text',
 	name: 'ae_title',
@@ -20,17 +29,7 @@ const title: FieldDescription = {
 	placeholder: 'NORTH',
 	hint: 'The AE title that modalities call. It decides which site receives their images and queries.',
 };
-const authority: FieldDescription = {
-	kind: 'text',
-	name: 'default_authority',
-	label: 'Assigning authority',
-	code: true,
-	half: true,
-	placeholder: 'urn:oid:1.2.3',
-	hint: 'The identifier system for patient identifiers that arrive without one.',
-};
-
-export const newSite: readonly FieldGroup[] = [
+export const newSite = (those: readonly SettingRecord[]): readonly FieldGroup[] => [
 	{
 		fields: [
 			name,
@@ -46,47 +45,17 @@ export const newSite: readonly FieldGroup[] = [
 				hint: 'Lower-case letters, digits and hyphens. It cannot be changed later.',
 			},
 			title,
-			authority,
+			...settingFields(those, 'site', ['identity', 'time']),
 		],
 	},
 ];
 
 /** @param limits if the user may set the limits */
-export const siteSettings = (limits: boolean): readonly FieldGroup[] => [
-	{ title: 'Identity', fields: [name, title, authority] },
-	{
-		title: 'Writing through FHIR',
-		fields: [
-			{
-				kind: 'switch',
-				name: 'update_creates',
-				label: 'Create on update',
-				hint: 'PUT to an unused id creates a resource with that id. If this is off, the request is refused.',
-			},
-			{
-				kind: 'switch',
-				name: 'check_references',
-				label: 'References to patients must resolve',
-				hint: 'A resource is refused if it refers to a patient that does not exist.',
-			},
-		],
-	},
-	{
-		title: 'Images',
-		fields: [
-			{
-				kind: 'radio',
-				name: 'instance_policy',
-				label: 'Different content under a known SOP Instance UID',
-				required: true,
-				options: [
-					{ value: 'keep', label: 'Keep the first', hint: 'The new object waits in quarantine for a decision.' },
-					{ value: 'replace', label: 'Replace', hint: 'The new object becomes the instance. The first one goes into quarantine.' },
-					{ value: 'refuse', label: 'Refuse', hint: 'The sender gets an error.' },
-				],
-			},
-		],
-	},
+export const siteSettings = (those: readonly SettingRecord[], site: SiteRecord, limits: boolean): readonly FieldGroup[] => [
+	{ title: 'Identity', fields: [name, title, ...settingFields(those, 'site', ['identity'], site)] },
+	...topics
+		.map(({ topic, title }) => ({ title, fields: settingFields(those, 'site', [topic], site) }))
+		.filter(({ fields }) => fields.length > 0),
 	{
 		title: 'Limits of this site',
 		hint: 'They apply per node, below the node’s own limits. If a field is empty, only the node’s limit applies. Only administrators can set them.',

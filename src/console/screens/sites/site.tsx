@@ -13,6 +13,7 @@ import { say } from '../../components/toast.tsx';
 import { refreshSites } from '../../scope.ts';
 import type { ScreenProps } from '../../screen.ts';
 import { may } from '../../session.ts';
+import { settingValues, useSettings } from '../../settings.ts';
 import { disableSite, enableSite, setSite, showSite } from './calls.ts';
 import { siteSettings } from './fields.ts';
 
@@ -78,20 +79,18 @@ function Shown({ site, reload }: { site: SiteRecord; reload: Answer<SiteRecord>[
 }
 
 function Settings({ site, renew }: { site: SiteRecord; renew(): Promise<void> }) {
+	const those = useSettings('site');
 	const initial: Values = {
 		name: site.name,
 		ae_title: site.ae_title ?? '',
-		default_authority: site.default_authority ?? '',
-		update_creates: site.update_creates,
-		check_references: site.check_references,
-		instance_policy: site.instance_policy,
+		...settingValues(those, site),
 		waiting_max: String(site.waiting_max ?? ''),
 		associations_max: String(site.associations_max ?? ''),
 	};
 	return (
 		<Form
 			key={JSON.stringify(initial)}
-			groups={siteSettings(may('administrator'))}
+			groups={siteSettings(those, site, may('administrator'))}
 			initial={initial}
 			action="Save"
 			fixed={!may('manager')}

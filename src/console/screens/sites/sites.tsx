@@ -13,6 +13,7 @@ import { say } from '../../components/toast.tsx';
 import { navigate } from '../../router.ts';
 import { refreshSites } from '../../scope.ts';
 import { may } from '../../session.ts';
+import { settingValues, statedSettings, useSettings } from '../../settings.ts';
 import { addSite, listSites } from './calls.ts';
 import { newSite } from './fields.ts';
 
@@ -63,13 +64,14 @@ export function Sites() {
 }
 
 function NewSite({ onClose }: { onClose(): void }) {
+	const those = useSettings('site');
 	const create = async (values: Values) => {
-		const [ae_title, default_authority] = [text(values, 'ae_title'), text(values, 'default_authority')];
+		const ae_title = text(values, 'ae_title');
 		const site = await addSite({
 			slug: text(values, 'slug'),
 			name: text(values, 'name'),
 			...(ae_title === '' ? {} : { ae_title }),
-			...(default_authority === '' ? {} : { default_authority }),
+			...statedSettings(those, values),
 		});
 		say(`The site ${site.name} is created.`);
 		onClose();
@@ -79,8 +81,8 @@ function NewSite({ onClose }: { onClose(): void }) {
 	return (
 		<Dialog title="New site" onClose={onClose}>
 			<Form
-				groups={newSite}
-				initial={{ slug: '', name: '', ae_title: '', default_authority: '' }}
+				groups={newSite(those)}
+				initial={{ slug: '', name: '', ae_title: '', ...settingValues(those) }}
 				action="Create site"
 				onSubmit={create}
 				onCancel={onClose}

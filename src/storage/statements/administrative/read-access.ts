@@ -1,4 +1,5 @@
 import { nilIdSql, type Statement } from '../../statement.ts';
+import { clientSettings, keySettings, siteSettings } from './settings.ts';
 
 /** Reads the data of the access directory over all sites, because the credential decides which site applies. */
 export const readAccessVersion: Statement = { name: 'read_access_version', text: 'select version from access_version' };
@@ -14,7 +15,7 @@ export const readCursorKey: Statement = { name: 'read_cursor_key', text: 'select
 export const readApiKeys: Statement = {
 	name: 'read_api_keys',
 	text: `
-select k.id, k.secret_hash, s.id, s.slug, s.default_authority, s.update_creates, s.check_references
+select k.id, k.secret_hash, s.id, s.slug, ${siteSettings} || ${keySettings}
 from api_key k
 join site s on s.id = k.site_id and s.active
 join app_user u on u.id = k.owner_id and u.active
@@ -24,8 +25,8 @@ where k.revoked_at is null`,
 export const readIntegrationClients: Statement = {
 	name: 'read_integration_clients',
 	text: `
-select c.id, s.id, s.slug, s.default_authority, c.protocols, c.allowed_ips, c.sending_application, c.sending_facility,
-	c.ack_mode, c.also_events, c.ignore_events, c.created_at, c.calling_ae, c.grants
+select c.id, s.id, s.slug, ${siteSettings} || ${clientSettings}, c.protocols, c.allowed_ips, c.sending_application, c.sending_facility,
+	c.created_at, c.calling_ae, c.grants
 from integration_client c
 join site s on s.id = c.site_id and s.active
 where c.active`,
@@ -35,7 +36,7 @@ export const readDicomSites: Statement = {
 	name: 'read_dicom_sites',
 	text: `
 select s.id, s.slug, s.ae_title, exists (select from integration_client c where c.site_id = s.id and 'dicom' = any (c.protocols)),
-	s.default_authority
+	${siteSettings}
 from site s
 where s.active and s.ae_title is not null`,
 };

@@ -1,4 +1,5 @@
 import type { Statement } from '../../statement.ts';
+import { siteSettings } from './settings.ts';
 
 const columns = `
 	c.id, s.slug as site, c.sop_instance_uid, c.study_uid, c.bytes::float8 as bytes, c.calling_ae, c.source, c.received_at,
@@ -20,7 +21,7 @@ limit $4`,
 export const showConflict: Statement = {
 	name: 'show_conflict',
 	text: `
-select ${columns}, c.site_id, s.default_authority, c.digest, c.object_key,
+select ${columns}, c.site_id, ${siteSettings} as site_settings, c.digest, c.object_key,
 	i.digest as stored_digest, i.bytes::float8 as stored_bytes, i.object_key as stored_object_key, i.calling_ae as stored_calling_ae,
 	i.source as stored_source, i.stored_at
 from imaging_conflict c

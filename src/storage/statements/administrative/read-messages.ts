@@ -1,14 +1,16 @@
-import type { Statement } from '../../statement.ts';
+import { nilIdSql, type Statement } from '../../statement.ts';
+import { clientSettings, keySettings, siteSettings } from './settings.ts';
 
 export const showMessage: Statement = {
 	name: 'show_message',
 	text: `
-select m.id, m.site_id, s.slug as site, s.default_authority, s.update_creates, s.check_references, m.received_at, m.committed_at, m.kind, m.surface, m.client_id, c.name as client, m.source,
+select m.id, m.site_id, s.slug as site, m.received_at, m.committed_at, m.kind, m.surface, m.client_id, c.name as client, m.source,
 	m.message_type, m.control_id, m.outcome, m.failure_code, m.failure, m.flags, m.changed, m.sequence, m.replay_of, m.patient, m.other_patient, m.bytes, m.ack,
-	c.also_events, c.ignore_events, c.ack_mode
+	${siteSettings} || coalesce(${clientSettings}, ${keySettings}, '{}') as sender_settings
 from site s
 join lateral (select * from message_log l where l.site_id = s.id and l.id = $1 offset 0) m on true
-left join integration_client c on c.site_id = m.site_id and c.id = m.client_id`,
+left join integration_client c on c.site_id = m.site_id and c.id = m.client_id
+left join api_key k on k.site_id = m.site_id and k.id = m.source and m.client_id = ${nilIdSql}`,
 };
 
 /** Messages that belong to no site, newest first. */

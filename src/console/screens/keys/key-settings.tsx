@@ -1,0 +1,49 @@
+import { useAnswer } from '../../answers.ts';
+import { Dialog } from '../../components/dialog.tsx';
+import { Loading } from '../../components/empty.tsx';
+import { changed, Form } from '../../components/form.tsx';
+import { InForce } from '../../components/in-force.tsx';
+import { Problem } from '../../components/problem.tsx';
+import { say } from '../../components/toast.tsx';
+import { settingFields, settingValues, useSettings } from '../../settings.ts';
+import { type KeyRecord, setKey, showKey } from './calls.ts';
+
+const topics = ['identity', 'time', 'hl7v2', 'fhir', 'images'] as const;
+
+/** The label of a key, and what is particular about the messages that come by it. */
+export function KeySettings({ of: { id, prefix }, onClose, onSaved }: { of: KeyRecord; onClose(): void; onSaved(): void }) {
+	const those = useSettings('key');
+	const answer = useAnswer((signal) => showKey({ id }, signal), [id]);
+	const key = answer.data;
+	const initial = key && { label: key.label, ...settingValues(those, key) };
+	return (
+		<Dialog title={`Settings of ${key?.label || prefix}`} onClose={onClose} size="large">
+			{answer.failure && <Problem failure={answer.failure} onRetry={answer.reload} />}
+			{answer.loading && <Loading lines={3} />}
+			{key && initial && (
+				<Form
+					groups={[
+						{ fields: [{ kind: 'text', name: 'label', label: 'Label', maxLength: 200 }] },
+						{
+							title: 'What it sends',
+							hint: 'What is empty here follows the site.',
+							fields: settingFields(those, 'key', topics, key),
+						},
+					]}
+					initial={initial}
+					action="Save"
+					onlyChanged
+					onCancel={onClose}
+					onSubmit={async (values) => {
+						await setKey({ id, ...changed(initial, values) });
+						say('Settings saved. They take effect within a second.');
+						onSaved();
+						onClose();
+					}}
+				>
+					{() => <InForce holder="key" settings={key.settings} />}
+				</Form>
+			)}
+		</Dialog>
+	);
+}

@@ -1,0 +1,94 @@
+import type { SettingDefinition } from './definition.ts';
+
+const event = /^[A-Z]\d\d$/;
+const eventOrType = /^(?:[A-Z\d]{3}\^)?[A-Z]\d\d$/;
+
+/**
+ * The settings of sites and senders, one row each. The options of the command line, the fields of the admin API, the forms of the console
+ * and docs/settings.md are made from it.
+ */
+export const settingDefinitions = {
+	default_authority: {
+		label: 'Assigning authority',
+		meaning: 'the identifier system for patient identifiers that arrive without an assigning authority, as a URI',
+		topic: 'identity',
+		of: ['site', 'client', 'key'],
+		kind: 'text',
+		placeholder: 'urn:oid:1.2.3',
+		fault: (text) => (/^\S+:\S+$/.test(text) ? undefined : 'an assigning authority is a URI, such as urn:oid:1.2.3'),
+		otherwise: 'such identifiers have no system',
+	},
+	ack_mode: {
+		label: 'Acknowledgement',
+		meaning: 'the acknowledgement mode of HL7 v2',
+		topic: 'hl7v2',
+		of: ['client'],
+		kind: 'choice',
+		choices: {
+			original: 'Original mode: always AA or AE. Right for most senders.',
+			enhanced: 'Enhanced mode: CA, CE and CR, as MSH-15 and MSH-16 request.',
+		},
+		default: 'original',
+	},
+	also: {
+		label: 'Additional events',
+		meaning: 'HL7 v2 events that are accepted beside those that always are',
+		topic: 'hl7v2',
+		of: ['site', 'client', 'key'],
+		kind: 'list',
+		placeholder: 'A03,A11',
+		fault: (text) => (event.test(text) ? undefined : 'an event is a letter and two digits, such as A03'),
+		default: [],
+	},
+	ignore: {
+		label: 'Events to ignore',
+		meaning: 'HL7 v2 events (A60) and message types (ORM^O01) that are answered AA and logged, but change nothing',
+		topic: 'hl7v2',
+		of: ['site', 'client', 'key'],
+		kind: 'list',
+		placeholder: 'A60,ORM^O01',
+		fault: (text) => (eventOrType.test(text) ? undefined : 'an event is a letter and two digits, such as A60, or a type with it: ORM^O01'),
+		default: [],
+	},
+	update_creates: {
+		label: 'Create on update',
+		meaning: 'a PUT to an unused id creates the resource with that id',
+		topic: 'fhir',
+		of: ['site'],
+		kind: 'switch',
+		default: true,
+	},
+	check_references: {
+		label: 'References to patients must resolve',
+		meaning: 'FHIR writes may refer only to patients that exist',
+		topic: 'fhir',
+		of: ['site'],
+		kind: 'switch',
+		default: true,
+	},
+	merged_references: {
+		label: 'References to a merged patient',
+		meaning: 'what becomes of a FHIR write that refers to a patient whom a merge has replaced',
+		topic: 'fhir',
+		of: ['site'],
+		kind: 'choice',
+		choices: {
+			follow: 'Follow: the reference means the survivor.',
+			refuse: 'Refuse: the client gets 409, which names the survivor.',
+		},
+		default: 'follow',
+	},
+	instance_policy: {
+		label: 'Different content under a known SOP Instance UID',
+		meaning: 'how to treat different content under a SOP Instance UID that is already stored',
+		topic: 'images',
+		of: ['site'],
+		kind: 'choice',
+		choices: {
+			keep: 'Keep the first: the new object waits in quarantine for a decision.',
+			replace: 'Replace: the new object becomes the instance, and the first one goes into quarantine.',
+			refuse: 'Refuse: the sender gets an error.',
+		},
+		default: 'keep',
+	},
+} as const satisfies Readonly<Record<string, SettingDefinition>>;
