@@ -32,7 +32,7 @@ export interface Audit {
 const writeMs = 500;
 
 export interface AuditOptions {
-	connection: Connection;
+	connection: Pick<Connection, 'open' | 'run'>;
 	limits: Pick<AccessLimits, 'auditRefusalsMax' | 'auditEventsMax'>;
 	log: Log;
 	clock: Clock;
