@@ -57,9 +57,11 @@ function derived(password: string, salt: Buffer, options: PasswordCost): Promise
 	});
 }
 
+/** NIST SP 800-63B asks for eight at least. No site is served by less. */
 const charactersMin = 12;
 /** A longer text is no password that a person has; hashing it would only cost time. */
 const charactersMax = 256;
+/** Fewer are a pattern such as abababababab. */
 const distinctMin = 5;
 
 /** The most common passwords among those that are long enough. */

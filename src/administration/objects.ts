@@ -32,6 +32,7 @@ export interface Mending {
 const settledMs = 3_600_000;
 /** The report counts all objects and gives some examples. */
 const examplesMax = 20;
+/** The store answers these at the same time. More would keep it from the instances that come in. */
 const askedAtOnce = 16;
 
 interface IndexedRow {

@@ -81,8 +81,9 @@ export type StatedRow = z.output<typeof stated>;
 
 export const showPatientInput = z.strictObject({ site: z.string(), id: z.string() });
 
-/** Limits how many merges are shown, and how many versions are searched for the origin of a value. */
+/** A page shows this many merges; FHIR answers all of them. */
 const mergedMax = 20;
+/** This many versions are searched for the origin of a value. A value that all of them have is said to come from the oldest of them. */
 const versionsMax = 50;
 
 /** Shows a patient with all of the site's data about them. The audit trail records that it was viewed. */

@@ -12,8 +12,9 @@ import { exportResources } from '#storage/statements/export-resources.ts';
 import { fileOf } from './directory.ts';
 import type { ExportProgress, ExportResult, ExportTask } from './task.ts';
 
-/** Buffer sizes: they decide how often a file is written and progress is told, not what is exported. */
+/** A buffer size. It decides how often a file is written, not what is exported. */
 const fileBufferBytes = 4 * 1024 * 1024;
+/** Progress is told after this much. Nobody waits for it. */
 const progressBytes = 1024 * 1024;
 /** An export is given up when the database sends nothing for this long. */
 const silentMsMax = 10 * 60_000;

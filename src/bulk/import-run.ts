@@ -109,6 +109,7 @@ export async function runImport(task: ImportTask, importing: Importing): Promise
 	}
 }
 
+/** A chunk that the database did not take is written again after these pauses, for UNAVAILABLE_MS_MAX. */
 const backOffMs = { first: 50, most: 2000 };
 
 class ChunkWriting {

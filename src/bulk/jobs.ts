@@ -42,10 +42,13 @@ export interface JobCaller {
 const beatMs = 1000;
 /** A node that has not reported for this long does not come back. */
 const silentMsMax = 120_000;
-/** Housekeeping of a node. These change how soon files and threads are let go, not what a caller is answered. */
+/** Files of expired jobs are removed this often. A caller is answered by the time of expiry, not by this. */
 const sweepMs = 60_000;
+/** A thread without work ends after this. The next job starts another. */
 const threadIdleMs = 30_000;
+/** Jobs that have not ended by then are cut off, and count as interrupted. */
 const closeMsMax = 10_000;
+/** A buffer size. */
 const fileChunkBytes = 256 * 1024;
 
 /**

@@ -2,6 +2,7 @@ import type { Encoding } from './transfer-syntax.ts';
 
 /** Small writes are gathered to pieces of this length; longer values go out as they are. */
 const pieceBytes = 32_768;
+/** A buffer size: short writes come into one allocation of this length. */
 const ownPieceBytes = 4096;
 
 /** Pieces of a data set that is being written. */

@@ -12,10 +12,13 @@ const distanceBase = [
 const distanceExtra = [0, 0, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13];
 const codeLengthOrder = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 
-/** RFC 1951 §2 fixes the window; the piece is a buffer size. */
+/** RFC 1951 §2 */
 const windowBytes = 32_768;
+/** A buffer size. */
 const pieceBytes = 16_384;
+/** RFC 1951 §3.2.5 */
 const longestCopy = 258;
+/** RFC 1951 §3.2.3 */
 const endOfBlock = 256;
 
 /** Thrown inside when the input ends within a symbol; the symbol is read again when there is more. */

@@ -44,6 +44,7 @@ const shapeTags: ReadonlyMap<number, 'samplesPerPixel' | 'rows' | 'columns' | 'b
 	[0x0028_0100, 'bitsAllocated'],
 ]);
 const numberOfFrames = tagOf('NumberOfFrames');
+/** These elements are numbers of some bytes. A longer value is none of them. */
 const shapeBytesMax = 64;
 
 class Seeker implements DataSetVisitor {

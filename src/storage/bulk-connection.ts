@@ -7,6 +7,7 @@ import type { Statement } from './statement.ts';
 
 export type BulkPurpose = 'import' | 'export';
 
+/** A chunk is written within a second. A statement that takes this long hangs. */
 const importStatementMsMax = 120_000;
 const exportOptions = '-c default_transaction_isolation=repeatable\\ read -c default_transaction_read_only=on -c jit=off';
 

@@ -34,6 +34,7 @@ export interface IndexedInstance {
 	hasConflict: boolean;
 }
 
+/** Instances that one statement looks up. A longer request takes several statements. */
 const judgedAtOnce = 500;
 
 /** The table of requests for storage commitment. While the database is away, every call fails as a statement does. */

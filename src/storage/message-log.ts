@@ -29,6 +29,7 @@ export interface LoggedMessage {
  */
 export type LogForm = 'whole' | 'cut' | 'bare';
 
+/** A control id or a type of this length can still be recognised, and every index takes it. */
 const cutLength = 20;
 
 export function shortened(message: LoggedMessage, form: Exclude<LogForm, 'whole'>): LoggedMessage {

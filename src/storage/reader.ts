@@ -32,6 +32,7 @@ interface Slot {
 	notBeforeMs: number;
 }
 
+/** Pauses between attempts to connect. Meanwhile readers are answered at once that the database is away. */
 const backOffMs = { first: 100, most: 5000 };
 
 /** Returns the settings of the clients of a `Reader`. */

@@ -12,8 +12,9 @@ interface Wanted {
 	reject(error: unknown): void;
 }
 
-/** Reads of one query at most, and queries of one table under way at once: what comes meanwhile shares the next. */
+/** One query reads this many resources at most; the others come with the next one. */
 const rowsMax = 64;
+/** Queries of one table under way at once. Reads that come meanwhile share the next. */
 const queriesMax = 2;
 
 /**

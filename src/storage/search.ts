@@ -15,6 +15,7 @@ import {
 } from './statements/read-versions.ts';
 import { countQuery, type InclusionBounds, inclusionQuery, rowsQuery, searchQuery } from './statements/search-resources.ts';
 
+/** Cells that every row begins with, as the statements select them. */
 const rowCells = 6;
 
 /** A row by its `rowColumns`. */

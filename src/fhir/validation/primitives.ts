@@ -139,8 +139,9 @@ export const integer = whole(
 export const unsignedInt = whole('unsignedInt', 0, 'A whole number from 0 to 2,147,483,647 is expected, without fraction');
 export const positiveInt = whole('positiveInt', 1, 'A whole number from 1 to 2,147,483,647 is expected, without fraction');
 
-/** No measurement has more digits. A double has no larger exponent, and a database computes with both. */
+/** No measurement has more digits, and a database computes with all of them. */
 const decimalDigitsMax = 64;
+/** A double has no larger exponent. */
 const decimalExponentMax = 308;
 
 export const decimal = z

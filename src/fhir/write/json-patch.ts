@@ -88,8 +88,9 @@ function unfit(index: number, fault: string): Failure {
 	return new Failure('unprocessable', `operation ${index + 1} of the patch ${fault}`);
 }
 
-/** The largest number of values that all operations together may insert, and the largest depth: copies of copies would double each time. */
+/** All operations together insert this many values at most: copies of copies would double each time. A patch inserts a few. */
 const nodesMax = 100_000;
+/** FHIR nests some ten levels. */
 const depthMax = 100;
 
 class Budget {

@@ -93,6 +93,7 @@ export function referencePointer(obx: Segment, repetition: number): Extension | 
 
 /** The beginnings of JPEG, PNG, GIF, TIFF (in either byte order) and DICOM (PS3.10 §7.1, after its preamble) files, as Latin-1. */
 const imageSignatures = ['\xff\xd8\xff', '\x89PNG\r\n\x1a\n', 'GIF87a', 'GIF89a', 'II*\0', 'MM\0*'];
+/** PS3.10 §7.1 */
 const dicomPreamble = 128;
 /** The base64 length of the first 132 bytes. */
 const signatureLength = 176;

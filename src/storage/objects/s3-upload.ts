@@ -17,9 +17,11 @@ interface Piece {
 	end: number;
 }
 
-/** A buffer size, and how a failed part is tried again before the sender is answered 0xA700. */
+/** A buffer size. */
 const readBytes = 256 * 1024;
+/** A part that fails this many times ends the instance: the sender is answered 0xA700 and sends it again. */
 const attemptsMax = 3;
+/** About twice this passes before the second attempt, and twice as much before the third. */
 const waitMs = 100;
 
 const streamOf = ({ path, start, end }: Piece) =>

@@ -25,6 +25,7 @@ export interface SweepReport {
 	examples: string[];
 }
 
+/** Keys that one statement looks up. */
 const batchKeys = 500;
 /** The report counts all objects and gives some examples. */
 const examplesMax = 100;

@@ -11,6 +11,7 @@ type AuditRecord = z.output<typeof auditRecord>;
 
 export const auditExportPath = '/api/v1/audit.csv';
 
+/** Rows that are read at a time. The export has all of them. */
 const pageRows = 1000;
 const utf8 = new TextEncoder();
 

@@ -7,6 +7,7 @@ import type { AdminContext } from './context.ts';
 
 const cookieName = 'tributary_session';
 const browserCookieName = 'tributary_browser';
+/** The cookie only tells that the browser is known. It signs nobody in, so it may stay long. */
 const browserCookieSeconds = 180 * 86_400;
 
 /** Returns the cookie of a session. Without a token it returns the cookie that removes it. */

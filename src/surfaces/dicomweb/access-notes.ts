@@ -12,8 +12,9 @@ export interface NotedAccess {
 	source: string;
 }
 
-/** How often the same access is written, and how many are remembered. Forgetting one only writes it once more. */
+/** The same access is written this often at most. */
 const everyMs = 60_000;
+/** Accesses that are remembered. Forgetting one only writes it once more. */
 const notedMax = 10_000;
 
 /**

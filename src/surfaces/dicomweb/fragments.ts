@@ -7,8 +7,9 @@ export interface Extent {
 	end: number;
 }
 
-/** A buffer size, and more fragments than any instance has. */
+/** A buffer size. */
 const windowBytes = 65_536;
+/** No instance has as many. */
 const fragmentsMax = 1_000_000;
 const item = 0xff_fe_e0_00;
 const sequenceDelimiter = 0xff_fe_e0_dd;

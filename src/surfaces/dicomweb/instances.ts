@@ -6,6 +6,7 @@ import { authenticate } from '../http/authenticate.ts';
 import type { HttpRequest } from '../http/message.ts';
 import type { DicomWebContext } from './context.ts';
 
+/** Instances that are read from the index at a time. The answer has all of them. */
 const pageInstances = 500;
 const uidsOfPath = { study: 'StudyInstanceUID', series: 'SeriesInstanceUID', instance: 'SOPInstanceUID' } as const;
 

@@ -3,8 +3,9 @@ import { Failure } from '#core/failure.ts';
 /** The parts of a multipart body, in order. The data of a part comes in pieces that the receiver may keep. */
 export type MultipartEvent = { kind: 'part'; headers: ReadonlyMap<string, string> } | { kind: 'data'; bytes: Buffer } | { kind: 'end' };
 
-/** Headers of a part are some hundred bytes, and padding behind a boundary is rare (RFC 2046 §5.1.1). */
+/** Headers of a part are some hundred bytes. */
 const headerBytesMax = 16_384;
+/** Padding behind a boundary is rare (RFC 2046 §5.1.1). */
 const paddingBytesMax = 256;
 const lineEnd = Buffer.from('\r\n');
 const blankLine = Buffer.from('\r\n\r\n');
@@ -119,6 +120,7 @@ function parseHeaders(text: string): ReadonlyMap<string, string> {
 
 /** Smaller pieces are gathered first, so that a sender of single bytes costs no more than any other. */
 const pieceBytesMin = 4096;
+/** A buffer size. */
 const gatheredBytes = 16_384;
 
 export async function* gathered(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -4,6 +4,7 @@ import type { HttpAnswer } from '../http/message.ts';
 import type { PartResult } from './store-reasons.ts';
 import { resourceUrl } from './urls.ts';
 
+/** Advice to a client. A sender that comes earlier is not refused for it. */
 const retryAfterSeconds = 5;
 
 const uidElement = (uid: string) => ({ vr: 'UI', Value: [uid] });

@@ -11,11 +11,11 @@ import type { ServiceClass } from './service.ts';
 import { type Action, type State, transition, type UpperLayerEvent } from './upper-layer.ts';
 
 /**
- * Bytes of answers that the peer has not read. Above the first limit nothing more is read from the peer; above the second it counts as
- * hostile.
- * Answers are some hundred bytes, so neither is a setting.
+ * Bytes of answers that the peer has not read. Above this nothing more is read from the peer. Answers are some hundred bytes, so it is no
+ * setting.
  */
 const unsentBytesMax = 64 * 1024;
+/** Above this the peer counts as hostile. */
 const floodBytesMax = 1024 * 1024;
 
 /** The surface as an association sees it. */

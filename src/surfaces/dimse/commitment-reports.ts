@@ -24,9 +24,11 @@ export interface CommitmentOptions {
 	log: Log;
 }
 
-/** How soon a due report is seen, the longest pause between two attempts, and how often old requests are removed. */
+/** A due report is seen this soon. */
 const pollMs = 500;
+/** The longest pause between two attempts. COMMITMENT_REPORT_MS_MAX says when there are no more. */
 const retryMsMax = 600_000;
+/** Old requests are removed this often. */
 const removeOldMs = 3_600_000;
 
 /** The report could not be delivered; the text is kept with the request. */

@@ -10,6 +10,7 @@ import { storeResponse } from './store-response.ts';
 
 /** Smaller pieces are gathered first, so that a sender of single bytes costs no more memory than any other. */
 const pieceBytesMin = 4096;
+/** A buffer size. */
 const gatheredBytes = 16_384;
 
 /** Receives a C-STORE: the data set goes to the intake while it arrives. */

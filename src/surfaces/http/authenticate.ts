@@ -8,6 +8,7 @@ export interface AuthenticationContext {
 	metrics: Pick<AccessMetrics, 'accessRefusals'>;
 }
 
+/** Advice to a client. A caller who comes earlier is not refused for it. */
 const retryAfterSeconds = 5;
 
 /** @throws Failure `unauthenticated` with `diagnostics`, the same for every reason; `unavailable` while keys cannot be checked */

@@ -3,6 +3,7 @@ import type { Delivery, ReplyTo } from '#record/delivery.ts';
 import type { DeliveryLimits } from '#record/limits.ts';
 import type { SiteGateway } from '#site/gateway.ts';
 
+/** Advice to a client. A sender that comes earlier is not refused for it. */
 const retryAfterSeconds = 5;
 
 export interface DeliveryContext {

@@ -82,7 +82,7 @@ class SchemaPrinter {
 			for (const name of names) printed.set(name, this.#constants(this.#definitions.structure(name)));
 		}
 		this.#used.add('elementMembers');
-		const sibling = `/** What stands beside a primitive: \`_birthDate\`. */\nexport const Sibling = element('Element', elementMembers, { besidePrimitive: true });\n`;
+		const sibling = `/** A primitive has it beside itself, for its id and extensions: \`_birthDate\`. */\nexport const Sibling = element('Element', elementMembers, { besidePrimitive: true });\n`;
 		const own = new Set([...printed.keys(), ...Object.values(bases)]);
 		return `${heading}${this.#imports(own)}\n${[...printed.values()].flat().join('\n')}\n${sibling}`;
 	}

@@ -387,5 +387,5 @@ export const UsageContext = element('UsageContext', () => ({
 	'value[x]': required(choice({ CodeableConcept, Quantity, Range, Reference: to(Reference, 'PlanDefinition', 'ResearchStudy', 'InsurancePlan', 'HealthcareService', 'Group', 'Location', 'Organization') })),
 }));
 
-/** What stands beside a primitive: `_birthDate`. */
+/** A primitive has it beside itself, for its id and extensions: `_birthDate`. */
 export const Sibling = element('Element', elementMembers, { besidePrimitive: true });
