@@ -92,13 +92,10 @@ export function personNameOf(text: string): PersonName | undefined {
 	return name.alphabetic.some((part) => part !== '') || name.ideographic !== '' || name.phonetic !== '' ? name : undefined;
 }
 
-/** One name as one text: the alphabetic group, else the ideographic, else the phonetic, with `^` between components. */
+/** One name as one text: its three groups with `=` between them and `^` between their components, without what is empty at the end. */
 export function nameTextOf(text: string): string | undefined {
 	const end = text.indexOf('\\');
 	const first = end < 0 ? text : text.slice(0, end);
-	for (const group of first.split('=')) {
-		const name = groupText(group);
-		if (name !== '') return name;
-	}
-	return undefined;
+	const name = first.split('=', 3).map(groupText).join('=').replace(/=+$/, '');
+	return name === '' ? undefined : name;
 }

@@ -37,6 +37,7 @@ export type Identifier = {
 };
 
 export type HumanName = {
+	extension?: Extension[];
 	use?: string;
 	text?: string;
 	family?: string;

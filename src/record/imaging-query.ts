@@ -44,6 +44,9 @@ export const imagingAttributes = {
 
 export type ImagingAttribute = (typeof imagingAttributes)[QueryLevel][number];
 
+/** A component group of a name (PS3.5 §6.2.1): 0 alphabetic, 1 ideographic, 2 phonetic. */
+export type NameGroup = 0 | 1 | 2;
+
 /** A clause of a query. All clauses must hold (PS3.4 C.2.2.2). */
 export type ImagingClause =
 	/**
@@ -51,9 +54,9 @@ export type ImagingClause =
 	 * `^`;
 	 * dates, times and integers are compared by ranges.
 	 */
-	| { kind: 'equals'; attribute: ImagingAttribute; values: readonly string[] }
-	/** The attribute fits one of the patterns: `*` stands for any characters, `?` for one. */
-	| { kind: 'like'; attribute: ImagingAttribute; patterns: readonly string[] }
+	| { kind: 'equals'; attribute: ImagingAttribute; values: readonly string[]; group?: NameGroup | undefined }
+	/** The attribute, or the group of a name, fits one of the patterns: `*` stands for any characters, `?` for one. */
+	| { kind: 'like'; attribute: ImagingAttribute; patterns: readonly string[]; group?: NameGroup | undefined }
 	/** The attribute is a person name that has, for each of these, a word that begins so; `*` and `?` as above. */
 	| { kind: 'words'; attribute: ImagingAttribute; words: readonly string[] }
 	/** A range that includes its ends; an undefined end is open. Dates are written `2024-01-31`, times `10:20:30`. */

@@ -16,6 +16,7 @@ export interface InstanceAttributes {
 		/** (0020,0010) */
 		studyId: string | undefined;
 		description: string | undefined;
+		/** With `^` between components and `=` between component groups. */
 		referringPhysician: string | undefined;
 	};
 	series: {
@@ -37,7 +38,9 @@ export interface InstancePatient {
 	id: string | undefined;
 	/** (0010,0021), else the universal entity id of (0010,0024). */
 	issuer: string | undefined;
-	/** Components of the alphabetic group of (0010,0010): family, given, middle, prefix, suffix. */
+	/**
+	 * (0010,0010): the components of the alphabetic group, and the ideographic and phonetic groups whole, with `^` between components.
+	 */
 	name:
 		| { family: string; given: string; middle: string; prefix: string; suffix: string; ideographic: string; phonetic: string }
 		| undefined;

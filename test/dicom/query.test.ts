@@ -5,7 +5,7 @@ import { queryAttributeOf, queryAttributes } from '#dicom/query/attributes.ts';
 import { IdentifierReader } from '#dicom/query/identifier.ts';
 import { questionOf, selectionOf } from '#dicom/query/information-model.ts';
 import { issuerOfSystem, systemsOfIssuer } from '#dicom/query/issuer.ts';
-import { clauseOf, MatchingError } from '#dicom/query/matching.ts';
+import { clausesOf, MatchingError } from '#dicom/query/matching.ts';
 import { planQuery } from '#dicom/query/plan.ts';
 import { explicitLittleEndian, implicitLittleEndian } from '#dicom/transfer-syntax.ts';
 import type { ImagingAttribute } from '#record/imaging-query.ts';
@@ -14,15 +14,15 @@ import { fc, runs } from '#test/support/fuzzing.ts';
 
 describe('a key of a query', () => {
 	test('without a value, or with an asterisk alone, matches everything', () => {
-		for (const value of ['', ' ', '*', '**', '\\', 'CT\\*']) assert.equal(clauseOf('ModalitiesInStudy', value), undefined, value);
-		for (const value of ['^^', '*^*', '=']) assert.equal(clauseOf('PatientName', value), undefined, value);
-		assert.equal(clauseOf('StudyInstanceUID', '*'), undefined);
-		assert.equal(clauseOf('NumberOfStudyRelatedInstances', '5'), undefined);
+		for (const value of ['', ' ', '*', '**', '\\', 'CT\\*']) assert.deepEqual(clausesOf('ModalitiesInStudy', value), [], value);
+		for (const value of ['^^', '*^*', '=', '*=^']) assert.deepEqual(clausesOf('PatientName', value), [], value);
+		assert.deepEqual(clausesOf('StudyInstanceUID', '*'), []);
+		assert.deepEqual(clausesOf('NumberOfStudyRelatedInstances', '5'), []);
 	});
 
 	test('of a date or a time is a range, to the precision that it has', () => {
 		const range = (attribute: ImagingAttribute, value: string) => {
-			const clause = clauseOf(attribute, value);
+			const [clause] = clausesOf(attribute, value);
 			return clause?.kind === 'range' ? [clause.from, clause.to] : assert.fail();
 		};
 		assert.deepEqual(range('StudyDate', '20240131'), ['2024-01-31', '2024-01-31']);
@@ -30,6 +30,16 @@ describe('a key of a query', () => {
 		assert.deepEqual(range('PatientBirthDate', '-19700101'), [undefined, '1970-01-01']);
 		assert.deepEqual(range('StudyTime', '10'), ['10:00:00', '10:59:59']);
 		assert.deepEqual(range('StudyTime', '1030-113059.999'), ['10:30:00', '11:30:59']);
+	});
+
+	test('of a name has a clause for each component group', () => {
+		assert.deepEqual(clausesOf('PatientName', 'Yamada*=山田^太郎=='), [
+			{ kind: 'like', attribute: 'PatientName', patterns: ['Yamada*'], group: 0 },
+			{ kind: 'equals', attribute: 'PatientName', values: ['山田^太郎'], group: 1 },
+		]);
+		assert.deepEqual(clausesOf('PatientName', '*==やまだ^*'), [
+			{ kind: 'like', attribute: 'PatientName', patterns: ['やまだ', 'やまだ^*'], group: 2 },
+		]);
 	});
 
 	test('that its attribute cannot have is refused, and the reason does not repeat it', () => {
@@ -43,7 +53,7 @@ describe('a key of a query', () => {
 		];
 		for (const [attribute, value] of wrong) {
 			assert.throws(
-				() => clauseOf(attribute, value),
+				() => clausesOf(attribute, value),
 				(error) => error instanceof MatchingError && error.message.startsWith(attribute) && !error.message.includes(value),
 				value,
 			);

@@ -97,7 +97,7 @@ describe('values', () => {
 		});
 		assert.deepEqual(personNameOf('A ^ B^C^D^E^F')?.alphabetic, ['A', 'B', 'C', 'D', 'E']);
 		assert.equal(personNameOf('^^^^==^'), undefined);
-		assert.deepEqual([nameTextOf('Doe^Jane^^\\Roe'), nameTextOf('=山田^太郎'), nameTextOf('^=^')], ['Doe^Jane', '山田^太郎', undefined]);
+		assert.deepEqual([nameTextOf('Doe^Jane^^\\Roe'), nameTextOf('=山田^太郎='), nameTextOf('^=^')], ['Doe^Jane', '=山田^太郎', undefined]);
 	});
 });
 

@@ -93,6 +93,13 @@ describe('queries and retrievals of DCMTK', { skip: without('dcmtk') }, () => {
 			await make({ uid: '1.2.1.1.2' }),
 			await make({ uid: '1.2.2.1.1', study: '1.2.2', modality: 'MR', date: '20240301' }),
 			await make({ uid: '1.2.3.1.1', study: '1.2.3', patient: 'P2', name: 'Müller^Jörg' }),
+			await make({
+				uid: '1.2.5.1.1',
+				study: '1.2.5',
+				patient: 'P5',
+				name: 'Yamada^Tarou=山田^太郎=やまだ^たろう',
+				characterSet: 'ISO_IR 192',
+			}),
 			await make({ uid: '1.2.4.1.1', study: '1.2.4', patient: 'P3', name: 'Łukasz^山田', characterSet: 'ISO_IR 192' }),
 		];
 		const east = await make({ uid: '1.9.1.1.1', study: '1.9.1', patient: 'P1', name: 'Other^Person' });
@@ -121,7 +128,7 @@ describe('queries and retrievals of DCMTK', { skip: without('dcmtk') }, () => {
 
 	test('C-FIND finds the studies of the site alone, by both information models', async () => {
 		const all = await find('WEST', '-S', 'STUDY', 'StudyInstanceUID', 'PatientName', 'ModalitiesInStudy', 'NumberOfStudyRelatedInstances');
-		assert.equal(all.responses.length, 4, all.output);
+		assert.equal(all.responses.length, 5, all.output);
 		const [first = ''] = all.responses;
 		for (const line of [
 			'(0008,0052) CS [STUDY ]',
@@ -173,6 +180,37 @@ describe('queries and retrievals of DCMTK', { skip: without('dcmtk') }, () => {
 		assert.equal(await name('P3', 'SpecificCharacterSet=ISO_IR 100'), 'ISO_IR 192');
 		const byName = await find('WEST', '-S', 'STUDY', 'SpecificCharacterSet=ISO_IR 192', 'PatientName=*MÜLLER*', 'PatientID');
 		assert.equal(byName.responses.length, 1, byName.output);
+	});
+
+	test('a name is matched and shown by each of its component groups', async () => {
+		const named = async (pattern: string, level: '-S' | '-P' = '-S') => {
+			const keys = ['SpecificCharacterSet=ISO_IR 192', `PatientName=${pattern}`, 'PatientID'];
+			const { responses } = await find('WEST', level, level === '-S' ? 'STUDY' : 'PATIENT', ...keys);
+			return responses.map((text) => /\(0010,0010\) PN \[(.*?) *\]/.exec(text)?.[1]);
+		};
+		const yamada = ['Yamada^Tarou=山田^太郎=やまだ^たろう'];
+		for (const pattern of ['yamada*', '=山田*', '==やまだ*', 'Yamada*=山田^太郎=*', '*=*=やまだ^たろう']) {
+			assert.deepEqual(await named(pattern), yamada, pattern);
+			assert.deepEqual(await named(pattern, '-P'), yamada, pattern);
+		}
+		for (const pattern of ['Yamada*=鈴木*', '=Yamada*', '=洪*', 'Suzuki*=山田*']) assert.deepEqual(await named(pattern), [], pattern);
+		const headers = { 'X-API-Key': key, Accept: 'application/dicom+json' };
+		const query = `PatientName=${encodeURIComponent('=山田*')}`;
+		const answer = await fetch(`http://127.0.0.1:${service.port('fhir')}/dicomweb/studies?${query}`, { headers });
+		const [study] = (await answer.json()) as Record<string, { Value: unknown[] }>[];
+		assert.deepEqual(study?.['00100010']?.Value, [{ Alphabetic: 'Yamada^Tarou', Ideographic: '山田^太郎', Phonetic: 'やまだ^たろう' }]);
+		const found = await fetch(`http://127.0.0.1:${service.port('fhir')}/fhir/Patient?name=${encodeURIComponent('山田')}`, {
+			headers: { 'X-API-Key': key },
+		});
+		const { entry } = (await found.json()) as { entry: { resource: { name: { family: string; extension: { valueCode: string }[] }[] } }[] };
+		assert.deepEqual(
+			entry[0]?.resource.name.map(({ family, extension }) => [family, extension[0]?.valueCode]),
+			[
+				['Yamada', 'ABC'],
+				['山田', 'IDE'],
+				['やまだ', 'SYL'],
+			],
+		);
 	});
 
 	test('C-GET gives back what was sent, byte for byte', async () => {
@@ -315,7 +353,7 @@ describe('queries and retrievals of DCMTK', { skip: without('dcmtk') }, () => {
 			return events.some(({ action }) => action === 'dicom.c-get');
 		}, 'the audit events');
 		const found = events.find(({ action, subject }) => action === 'dicom.c-find' && subject === 'study-root STUDY') ?? assert.fail();
-		assert.deepEqual(found.detail, { calling_ae: 'FINDER', status: '0x0000', matches: 4 });
+		assert.deepEqual(found.detail, { calling_ae: 'FINDER', status: '0x0000', matches: 5 });
 		assert.match(found.actor, /^client:/);
 		const got = events.find(({ action }) => action === 'dicom.c-get') ?? assert.fail();
 		assert.deepEqual(got.detail, { calling_ae: 'FINDER', status: '0x0000', completed: 3, failed: 0 });

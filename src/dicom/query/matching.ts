@@ -1,6 +1,6 @@
-import type { ImagingAttribute, ImagingClause } from '#record/imaging-query.ts';
+import type { ImagingAttribute, ImagingClause, NameGroup } from '#record/imaging-query.ts';
 import { dateOf, textOf } from '../values.ts';
-import { queryAttributes } from './attributes.ts';
+import { type Matching, queryAttributes } from './attributes.ts';
 import { systemsOfIssuer } from './issuer.ts';
 
 /** A key has a value that its attribute cannot be matched with. The text is ASCII and names the attribute, never the value. */
@@ -8,20 +8,31 @@ export class MatchingError extends Error {
 	override readonly name = 'MatchingError';
 }
 
+type TextClause = Extract<ImagingClause, { kind: 'equals' | 'like' }>;
+
 interface Range {
 	from: string | undefined;
 	to: string | undefined;
 }
 
 /**
- * The clause of a key with its decoded value (PS3.4 C.2.2.2); undefined: universal matching. Lists are taken for every attribute
- * but names, dates and times, which is more than C.2.2.2.2 asks.
+ * The clauses of a key with its decoded value (PS3.4 C.2.2.2); none: universal matching. A name has one for each component group.
  * @throws MatchingError
  */
-export function clauseOf(attribute: ImagingAttribute, value: string, fuzzyNames = false): ImagingClause | undefined {
+export function clausesOf(attribute: ImagingAttribute, value: string, fuzzyNames = false): ImagingClause[] {
 	const { matching } = queryAttributes[attribute];
+	const clauses = matching === 'name' ? nameClauses(attribute, textOf(value) ?? '', fuzzyNames) : [clauseOf(attribute, value, matching)];
+	return clauses.filter((clause) => clause !== undefined);
+}
+
+function nameClauses(attribute: ImagingAttribute, value: string, fuzzyNames: boolean): (ImagingClause | undefined)[] {
+	return fuzzyNames ? [wordsClause(attribute, value)] : nameGroups.map((group) => nameClause(attribute, value, group));
+}
+
+/** Lists are taken for every attribute but names, dates and times, which is more than C.2.2.2.2 asks. @throws MatchingError */
+function clauseOf(attribute: ImagingAttribute, value: string, matching: Exclude<Matching, 'name'>): ImagingClause | undefined {
 	if (matching === 'none') return undefined;
-	const values = (matching === 'name' ? [value] : value.split('\\')).flatMap((text) => textOf(text) ?? []);
+	const values = value.split('\\').flatMap((text) => textOf(text) ?? []);
 	const [first] = values;
 	// An asterisk means any value, for UIDs, dates and numbers too, as some clients have it.
 	if (first === undefined || values.some((text) => /^\*+$/.test(text))) return undefined;
@@ -30,8 +41,6 @@ export function clauseOf(attribute: ImagingAttribute, value: string, fuzzyNames 
 			return { kind: 'equals', attribute, values };
 		case 'issuer':
 			return { kind: 'equals', attribute, values: values.flatMap(systemsOfIssuer) };
-		case 'name':
-			return fuzzyNames ? wordsClause(attribute, first) : nameClause(attribute, first);
 		case 'date':
 		case 'time':
 			return { kind: 'range', attribute, ...rangeOf(attribute, first, matching) };
@@ -42,7 +51,7 @@ export function clauseOf(attribute: ImagingAttribute, value: string, fuzzyNames 
 	}
 }
 
-function textClause(attribute: ImagingAttribute, values: readonly string[]): ImagingClause {
+function textClause(attribute: ImagingAttribute, values: readonly string[]): TextClause {
 	return values.some((text) => /[*?]/.test(text)) ? { kind: 'like', attribute, patterns: values } : { kind: 'equals', attribute, values };
 }
 
@@ -52,21 +61,16 @@ function wordsClause(attribute: ImagingAttribute, value: string): ImagingClause 
 	return words.length === 0 ? undefined : { kind: 'words', attribute, words };
 }
 
-/** The first component group that is not empty counts; empty components at its end do not (PS3.5 §6.2.1). */
-function nameClause(attribute: ImagingAttribute, value: string): ImagingClause | undefined {
-	for (const group of value.split('=')) {
-		const name = group
-			.split('^')
-			.map((component) => textOf(component) ?? '')
-			.join('^')
-			.replace(/\^+$/, '');
-		if (name === '') continue;
-		// A component that matches any value may be absent, together with its delimiter.
-		const shorter = name.replace(/(?:\^\*+)+$/, '');
-		if (/^\*+$/.test(shorter)) return undefined;
-		return textClause(attribute, shorter === name ? [name] : [shorter, name]);
-	}
-	return undefined;
+const nameGroups: readonly NameGroup[] = [0, 1, 2];
+
+/** Each component group is matched by itself; empty components at its end do not count (PS3.5 §6.2.1). */
+function nameClause(attribute: ImagingAttribute, value: string, group: NameGroup): ImagingClause | undefined {
+	const components = (value.split('=')[group] ?? '').split('^').map((component) => textOf(component) ?? '');
+	const name = components.join('^').replace(/\^+$/, '');
+	// A component that matches any value may be absent, together with its delimiter.
+	const shorter = name.replace(/(?:\^\*+)+$/, '');
+	if (/^\**$/.test(shorter)) return undefined;
+	return { ...textClause(attribute, shorter === name ? [name] : [shorter, name]), group };
 }
 
 function integerOf(attribute: ImagingAttribute, text: string): number {

@@ -2,7 +2,7 @@ import { type ImagingAttribute, type ImagingClause, type ImagingQuery, imagingAt
 import { textOf } from '../values.ts';
 import { isAtOrAbove, levelOf } from './attributes.ts';
 import { systemsOfIssuer } from './issuer.ts';
-import { clauseOf, withCombinedMoments } from './matching.ts';
+import { clausesOf, withCombinedMoments } from './matching.ts';
 
 export interface QueryKey {
 	attribute: ImagingAttribute;
@@ -45,7 +45,7 @@ export const uniqueKeys: Readonly<Record<QueryLevel, ImagingAttribute>> = {
  */
 export function planQuery({ level, keys, shown = [], combinesMoments, fuzzyNames = false, count, offset = 0 }: QueryRequest): PlannedQuery {
 	const within = ({ attribute }: QueryKey) => isAtOrAbove(levelOf(attribute), level);
-	const clauses = keys.filter(within).flatMap(({ attribute, value }) => clauseOf(attribute, value, fuzzyNames) ?? []);
+	const clauses = keys.filter(within).flatMap(({ attribute, value }) => clausesOf(attribute, value, fuzzyNames));
 	const attributes = [uniqueKeys[level], ...keys.map(({ attribute }) => attribute), ...shown];
 	return {
 		query: {

@@ -1,6 +1,7 @@
 import { Failure } from '#core/failure.ts';
 import type { Json } from '#core/json.ts';
 import { authoritySystem } from '#fhir/mapping/authority.ts';
+import { representation } from '#fhir/mapping/name-representation.ts';
 import type { ChangeSet } from '#record/change-set.ts';
 import type { InstanceDelivery } from '#record/delivery.ts';
 import type { IndexAnswer, IndexOutcome, InstancePatient, StoredInstance } from '#record/instance.ts';
@@ -51,8 +52,8 @@ function patientChange(patient: InstancePatient, id: string, defaultAuthority: s
 	const system = patient.issuer === undefined ? defaultAuthority : authoritySystem('', patient.issuer, '');
 	const identifier: Identifier = { ...(system === undefined ? {} : { system }), value: id };
 	const elements: Record<string, Json> = {};
-	const name = nameOf(patient);
-	if (name) elements['name'] = [name];
+	const names = namesOf(patient);
+	if (names.length > 0) elements['name'] = names;
 	if (patient.birthDate !== undefined) elements['birthDate'] = patient.birthDate;
 	if (patient.gender !== undefined) elements['gender'] = patient.gender;
 	return {
@@ -65,9 +66,24 @@ function patientChange(patient: InstancePatient, id: string, defaultAuthority: s
 	};
 }
 
-function nameOf({ name }: InstancePatient): Json | undefined {
-	if (name === undefined) return undefined;
-	const { family, given, middle, prefix, suffix } = name;
+/** A name for each component group; the ideographic and the phonetic one say which they are. */
+function namesOf({ name }: InstancePatient): Json[] {
+	if (name === undefined) return [];
+	const { family, given, middle, prefix, suffix, ideographic, phonetic } = name;
+	const alphabetic = humanName([family, given, middle, prefix, suffix]);
+	const others = [
+		{ written: 'IDE', group: ideographic },
+		{ written: 'SYL', group: phonetic },
+	] as const;
+	const names = others.flatMap(({ written, group }) => {
+		const human = humanName(group.split('^'));
+		return human === undefined ? [] : [{ ...representation(written), ...human }];
+	});
+	if (alphabetic === undefined) return names;
+	return [names.length === 0 ? alphabetic : { ...representation('ABC'), ...alphabetic }, ...names];
+}
+
+function humanName([family = '', given = '', middle = '', prefix = '', suffix = '']: readonly string[]): Record<string, Json> | undefined {
 	const parts = { given: [given, middle], prefix: [prefix], suffix: [suffix] };
 	const human: Record<string, Json> = family === '' ? {} : { family };
 	for (const [part, texts] of Object.entries(parts)) {

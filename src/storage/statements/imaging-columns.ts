@@ -1,3 +1,4 @@
+import { type NameRepresentation, representationUrl } from '#fhir/mapping/name-representation.ts';
 import type { ImagingAttribute, QueryLevel } from '#record/imaging-query.ts';
 
 /**
@@ -9,6 +10,8 @@ export interface ImagingColumn {
 	shown: string;
 	/** The compared value if it is not `shown`: a text, or an integer for the form `integer`. */
 	matched?: string;
+	/** The component groups of a name: alphabetic, ideographic, phonetic. */
+	groups?: readonly [string, string, string];
 	form: 'text' | 'name' | 'date' | 'birth date' | 'time' | 'integer' | 'identifier' | 'issuer' | 'list' | 'none';
 }
 
@@ -20,10 +23,12 @@ const date = (column: string): ImagingColumn => ({ shown: dateOf(column), matche
 const time = (column: string): ImagingColumn => ({ shown: timeOf(column), matched: column, form: 'time' });
 const shownOnly = (shown: string): ImagingColumn => ({ shown, form: 'none' });
 
+const groupsOf = (name: string) => [1, 2, 3].map((group) => `split_part(${name}, '=', ${group})`) as [string, string, string];
+
 const ownStudies = 'imaging_study x where x.site_id = $1 and x.patient_id = p.id';
 
 export const imagingColumns: Readonly<Record<ImagingAttribute, ImagingColumn>> = {
-	PatientName: { shown: 'n.name', form: 'name' },
+	PatientName: { shown: 'n.name', groups: ['n.alphabetic', 'n.ideographic', 'n.phonetic'], form: 'name' },
 	PatientID: { shown: 'd.value', form: 'identifier' },
 	IssuerOfPatientID: { shown: 'd.system', form: 'issuer' },
 	PatientBirthDate: {
@@ -38,7 +43,7 @@ export const imagingColumns: Readonly<Record<ImagingAttribute, ImagingColumn>> =
 	StudyDate: date('t.started'),
 	StudyTime: time('t.started'),
 	AccessionNumber: text('t.accession_number'),
-	ReferringPhysicianName: { shown: 't.referring_physician', form: 'name' },
+	ReferringPhysicianName: { shown: 't.referring_physician', groups: groupsOf('t.referring_physician'), form: 'name' },
 	StudyDescription: text('t.description'),
 	StudyID: text('t.study_id'),
 	ModalitiesInStudy: { shown: `array_to_string(t.modalities, '\\')`, matched: 't.modalities', form: 'list' },
@@ -94,20 +99,33 @@ export const levelTables: Readonly<Record<QueryLevel, { from: string; alias: str
 	},
 };
 
-const part = (path: string) => `coalesce(translate(h.name ->> ${path}, '^=\\', '   '), '')`;
+const part = (path: string) => `coalesce(translate(e.name ->> ${path}, '^=\\', '   '), '')`;
 const list = (member: string, condition: string) => `coalesce((
-		select string_agg(translate(e.v, '^=\\', '   '), ' ' order by e.at)
-		from jsonb_array_elements_text(case jsonb_typeof(h.name -> '${member}') when 'array' then h.name -> '${member}' end)
-			with ordinality as e (v, at) where ${condition}), '')`;
+			select string_agg(translate(m.v, '^=\\', '   '), ' ' order by m.at)
+			from jsonb_array_elements_text(case jsonb_typeof(e.name -> '${member}') when 'array' then e.name -> '${member}' end)
+				with ordinality as m (v, at) where ${condition}), '')`;
+const isWritten = (code: NameRepresentation) => `e.name @> '{"extension": [{"url": "${representationUrl}", "valueCode": "${code}"}]}'`;
 
-/** The patient's first name as PN: family, given, middle, prefix, suffix; without empty components at its end. */
+/**
+ * The patient's name as PN, and its groups: in each the first name that is written so; without empty components at its end. A name that
+ * does not say how it is written is alphabetic.
+ */
 export const nameJoin = `
 left join lateral (
-	select nullif(rtrim(concat_ws('^',
-		coalesce(nullif(${part("'family'")}, ''), ${part("'text'")}), ${list('given', 'e.at = 1')}, ${list('given', 'e.at > 1')},
-		${list('prefix', 'true')}, ${list('suffix', 'true')}), '^'), '') as name
-	from (select p.resource::jsonb #> '{name,0}' as name) as h
-	where p.site_id = $1
+	select nullif(rtrim(concat_ws('=', coalesce(g.alphabetic, ''), coalesce(g.ideographic, ''), coalesce(g.phonetic, '')), '='), '') as name,
+		g.alphabetic, g.ideographic, g.phonetic
+	from (
+		select (array_agg(w.pn order by w.at) filter (where w.written = 0))[1] as alphabetic,
+			(array_agg(w.pn order by w.at) filter (where w.written = 1))[1] as ideographic,
+			(array_agg(w.pn order by w.at) filter (where w.written = 2))[1] as phonetic
+		from (
+			select e.at, case when ${isWritten('IDE')} then 1 when ${isWritten('SYL')} then 2 else 0 end as written,
+				nullif(rtrim(concat_ws('^', coalesce(nullif(${part("'family'")}, ''), ${part("'text'")}), ${list('given', 'm.at = 1')},
+					${list('given', 'm.at > 1')}, ${list('prefix', 'true')}, ${list('suffix', 'true')}), '^'), '') as pn
+			from (select p.resource::jsonb -> 'name' as names where p.site_id = $1) as h,
+				jsonb_array_elements(case jsonb_typeof(h.names) when 'array' then h.names end) with ordinality as e (name, at)
+		) as w
+	) as g
 ) as n on true`;
 
 /** Joins the identifier to show. One that was asked for comes first, one that a merge carried over comes last. */

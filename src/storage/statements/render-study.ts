@@ -21,9 +21,9 @@ const code = (text: string) => `regexp_replace(${text}, '\\s+', ' ', 'g')`;
 const dateTime = (text: string) => `${text} || case when ${text} like '%T%' then 'Z' else '' end`;
 /** Returns an unsignedInt; DICOM's numbers may be negative. */
 const count = (number: string) => `case when ${number} >= 0 then ${number} end`;
-/** Writes `family^given^middle^prefix^suffix` in the order in which it is spoken. */
+/** Writes `family^given^middle^prefix^suffix`, the first group that is not empty, in the order in which it is spoken. */
 const spoken = (name: string) =>
-	`nullif(concat_ws(' ', ${[4, 2, 3, 1, 5].map((part) => `nullif(split_part(${name}, '^', ${part}), '')`).join(', ')}), '')`;
+	`nullif(concat_ws(' ', ${[4, 2, 3, 1, 5].map((part) => `nullif(split_part(split_part(ltrim(${name}, '='), '=', 1), '^', ${part}), '')`).join(', ')}), '')`;
 
 const identifiers = `case when r.accession_number is null then json_build_array(u.uid) else json_build_array(u.uid, json_build_object(
 		'type', json_build_object('coding', json_build_array(json_build_object(

@@ -1,5 +1,5 @@
 import { otherNumberRank } from '#record/holdings/patient-identifiers.ts';
-import type { ImagingAttribute, ImagingClause, ImagingQuery } from '#record/imaging-query.ts';
+import type { ImagingAttribute, ImagingClause, ImagingQuery, NameGroup } from '#record/imaging-query.ts';
 import { type ImagingColumn, identifierJoin, imagingColumns, levelTables, nameJoin } from './imaging-columns.ts';
 import { Parameters, type Query } from './parameters.ts';
 
@@ -84,9 +84,14 @@ function conditionOf(clause: ImagingClause, parameters: Parameters): string {
 	const column = imagingColumns[attributeOf(clause)];
 	switch (clause.kind) {
 		case 'equals':
-			return equalsCondition(clause.attribute, column, clause.values, parameters);
+			// A name matches without case, like a pattern without wildcards.
+			return column.form === 'name'
+				? nameCondition(clause.attribute, column, clause.values, clause.group, parameters)
+				: equalsCondition(column, clause.values, parameters);
 		case 'like':
-			return anyOf(clause.patterns.map((pattern) => likeCondition(clause.attribute, column, pattern, parameters)));
+			return column.form === 'name'
+				? nameCondition(clause.attribute, column, clause.patterns, clause.group, parameters)
+				: anyOf(clause.patterns.map((pattern) => likeCondition(column, pattern, parameters)));
 		case 'words':
 			return wordsCondition(clause.attribute, column, clause.words, parameters);
 		case 'integer':
@@ -102,9 +107,7 @@ function anyOf(alternatives: readonly string[]): string {
 	return alternatives.length === 0 ? 'false' : `(${alternatives.join(' or ')})`;
 }
 
-function equalsCondition(attribute: ImagingAttribute, column: ImagingColumn, values: readonly string[], parameters: Parameters): string {
-	// A name matches without case, like a pattern without wildcards.
-	if (column.form === 'name') return anyOf(values.map((value) => likeCondition(attribute, column, value, parameters)));
+function equalsCondition(column: ImagingColumn, values: readonly string[], parameters: Parameters): string {
 	const list = parameters.add(values, 'text[]');
 	return column.form === 'list' ? `${column.matched} && ${list}` : `${column.shown} = any(${list})`;
 }
@@ -117,16 +120,30 @@ function likePattern(pattern: string): string {
 		.replaceAll('?', '_');
 }
 
-function likeCondition(attribute: ImagingAttribute, column: ImagingColumn, pattern: string, parameters: Parameters): string {
-	const { form, shown, matched } = column;
+function likeCondition({ form, shown, matched }: ImagingColumn, pattern: string, parameters: Parameters): string {
 	const like = likePattern(pattern);
 	if (form === 'list') {
 		const alias = parameters.alias();
 		return `exists (select from unnest(${matched}) as ${alias} (v) where ${alias}.v like ${parameters.add(like, 'text')})`;
 	}
-	if (form !== 'name') return `${shown} like ${parameters.add(like, 'text')}`;
-	const whole = `tributary_plain(${shown}) like tributary_plain(${parameters.add(like, 'text')})`;
-	return attribute === 'PatientName' ? [...nameParts(pattern, parameters), whole].join(' and ') : whole;
+	return `${shown} like ${parameters.add(like, 'text')}`;
+}
+
+/** One of the patterns fits the group of the name. */
+function nameCondition(
+	attribute: ImagingAttribute,
+	{ shown, groups }: ImagingColumn,
+	patterns: readonly string[],
+	group: NameGroup = 0,
+	parameters: Parameters,
+): string {
+	const name = groups?.[group] ?? shown;
+	return anyOf(
+		patterns.map((pattern) => {
+			const whole = `tributary_plain(${name}) like tributary_plain(${parameters.add(likePattern(pattern), 'text')})`;
+			return attribute === 'PatientName' ? [...nameParts(pattern, parameters), whole].join(' and ') : whole;
+		}),
+	);
 }
 
 /** Every word begins one of the name's, whose components and groups are parted by `^` and `=`. */

@@ -56,6 +56,24 @@ const elements: { name: string; field: number; value: string; expected: Record<s
 			],
 		},
 	},
+	{
+		name: 'PID-5 in letters, in ideograms and as it is spoken',
+		field: 5,
+		value: 'Yamada^Tarou^^^^^L^A~山田^太郎^^^^^L^I~やまだ^たろう^^^^^L^P',
+		expected: {
+			name: [
+				['ABC', 'Yamada', 'Tarou'],
+				['IDE', '山田', '太郎'],
+				['SYL', 'やまだ', 'たろう'],
+			].map(([valueCode, family, given]) => ({
+				extension: [{ url: 'http://hl7.org/fhir/StructureDefinition/iso21090-EN-representation', valueCode }],
+				use: 'official',
+				text: `${given} ${family}`,
+				family,
+				given: [given],
+			})),
+		},
+	},
 	{ name: 'PID-7, a year', field: 7, value: '1980', expected: { birthDate: '1980', _birthDate: null } },
 	{ name: 'PID-7, a month', field: 7, value: '198005', expected: { birthDate: '1980-05', _birthDate: null } },
 	{ name: 'PID-7, a day', field: 7, value: '19800517', expected: { birthDate: '1980-05-17', _birthDate: null } },

@@ -1,4 +1,5 @@
 import type { HumanName } from '#fhir/datatypes.ts';
+import { type NameRepresentation, representation } from '#fhir/mapping/name-representation.ts';
 import { periodOf } from '#fhir/mapping/period.ts';
 import { entryOf } from '#fhir/mapping/table.ts';
 import { joined } from '#fhir/mapping/text.ts';
@@ -20,6 +21,9 @@ const uses: Readonly<Record<string, string>> = {
 	NOUSE: 'old',
 };
 
+/** Table 0465, XPN-8. */
+const representations: Readonly<Record<string, NameRepresentation>> = { A: 'ABC', I: 'IDE', P: 'SYL' };
+
 /** XPN (v2.5.1 §2.A.88) as HumanName; undefined without content. */
 export function humanName(segment: Segment, field: number, repetition: number, zone: string): HumanName | undefined {
 	const text = (component: number) => segment.text(field, component, repetition).trim();
@@ -34,6 +38,8 @@ export function humanName(segment: Segment, field: number, repetition: number, z
 	// A degree alone names nobody.
 	if (joined(prefix, first, middle, family, suffixes[0] ?? '') === '') return undefined;
 	const name: HumanName = {};
+	const written = components > 7 ? entryOf(representations, text(8)) : undefined;
+	if (written !== undefined) Object.assign(name, representation(written));
 	const use = components > 6 ? entryOf(uses, text(7)) : undefined;
 	if (use !== undefined) name.use = use;
 	name.text = joined(prefix, first, middle, family, ...suffixes);
