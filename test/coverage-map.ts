@@ -37,6 +37,7 @@ export const coverageMap: readonly (readonly [pattern: string, ...tests: string[
 	['src/dicom/{data-set-feed,element-walk}.ts', 'dicom/value-locator', 'dicom/scanner', 'dicom/json-model'],
 	['src/dicom/{part10,transfer-syntax}.ts', 'dicom/scanner', 'surfaces/dimse/store'],
 	['src/dicom/{standard-vrs,standard-keywords,generator/standard-vrs}.ts', 'dicom/dictionary'],
+	['src/storage/objects/sweep.ts', 'storage/objects/object-store'],
 	['src/dicom/{encoded-output,byte-order}.ts', 'dicom/data-set-converter'],
 	['src/dicom/query/*.ts', 'dicom/query'],
 	['src/fhir/{bundle,shape,datatypes}.ts', 'fhir/rendering', 'surfaces/fhir/search'],

@@ -7,7 +7,10 @@ import { indexedObjects, knownObjects } from '#storage/statements/administrative
 import { conflictObjects } from '#storage/statements/administrative/read-conflicts.ts';
 
 export interface ObjectReport {
+	/** Objects that were compared with the index. */
 	objects: number;
+	/** Objects that were not, because they are younger than an hour and may still be on their way into the index. */
+	objects_too_young: number;
 	bytes: number;
 	/** Objects at least an hour old that no row names. */
 	objects_without_rows: number;
@@ -71,6 +74,7 @@ export async function checkObjects(database: ConnectionPool, store: ObjectStore,
 	}
 	return {
 		objects: swept.objects,
+		objects_too_young: swept.skipped,
 		bytes: swept.bytes,
 		objects_without_rows: swept.orphans,
 		removed: swept.removed,

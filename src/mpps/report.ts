@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { JsonObject } from '#core/json.ts';
 import type { StepStatus } from '#record/procedure-step.ts';
-import { isObjectUid, isUid } from '#record/uid.ts';
+import { hasRootArc, isObjectUid, isUid } from '#record/uid.ts';
 import { isObject, textAt } from './elements.ts';
 import { studiesOf, tags } from './facts.ts';
 import type { Operation } from './machine.ts';
@@ -22,7 +22,10 @@ export interface SentStepReport {
 const uid = (name: string) =>
 	z
 		.string({ error: (issue) => (issue.input === undefined ? `${name} is missing` : `${name} is not a string`) })
-		.refine(isObjectUid, `${name} is not a UID (digits and dots, no leading zeros, at most 64 characters)`);
+		.refine(
+			(text) => isObjectUid(text) && hasRootArc(text),
+			`${name} is not a UID (digits and dots, beginning with 0, 1 or 2, no leading zeros, at most 64 characters)`,
+		);
 
 /** The body of `POST /ingest`. */
 export const reportBody = z.strictObject({
@@ -60,6 +63,10 @@ export function reportOf(body: JsonObject): SentStepReport {
 	return report;
 }
 
+function isStepUid(text: string): boolean {
+	return isUid(text) && hasRootArc(text);
+}
+
 /**
  * N-CREATE and N-SET (PS3.4 F.7.2): status and study are those of the attributes.
  * @throws MppsRefusal
@@ -67,13 +74,14 @@ export function reportOf(body: JsonObject): SentStepReport {
 export function dimseReportOf(operation: 'create' | 'set', body: JsonObject): SentStepReport {
 	const sopInstanceUid = body['sop_instance_uid'];
 	const attributes = body['attributes'];
-	if (typeof sopInstanceUid !== 'string' || !isUid(sopInstanceUid)) throw new MppsRefusal('instance', 'the SOP Instance UID is not valid');
+	if (typeof sopInstanceUid !== 'string' || !isStepUid(sopInstanceUid))
+		throw new MppsRefusal('instance', 'the SOP Instance UID is not valid');
 	if (!isObject(attributes)) throw new MppsRefusal('value', 'the attributes are no data set');
 	const [studyUid] = studiesOf(attributes);
 	const stated = textAt(attributes, tags.status);
 	const status = stated === undefined ? undefined : statusOf(stated);
 	if (stated !== undefined && status === undefined) throw new MppsRefusal('value', 'Performed Procedure Step Status has another value');
-	if (studyUid !== undefined && !isUid(studyUid)) throw new MppsRefusal('value', 'Study Instance UID is not valid');
+	if (studyUid !== undefined && !isStepUid(studyUid)) throw new MppsRefusal('value', 'Study Instance UID is not valid');
 	if (operation === 'create' && status === undefined) throw new MppsRefusal('missing', 'Performed Procedure Step Status is missing');
 	if (operation === 'create' && studyUid === undefined) {
 		throw new MppsRefusal('missing', 'Study Instance UID of the scheduled step is missing');

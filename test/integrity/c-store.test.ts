@@ -81,7 +81,7 @@ describe('C-STORE from storescu', { skip: without('dcmtk') }, () => {
 					repair: false,
 				},
 			);
-			assert.deepEqual([report.objects, report.objects_without_rows, report.rows_without_objects], [3, 0, 0]);
+			assert.deepEqual([report.objects, report.objects_without_rows, report.rows_without_objects, report.objects_too_young], [3, 0, 0, 0]);
 			const unknown = await run('storescu', ['-aec', 'NOBODY', '127.0.0.1', String(service.port('dimse')), first]);
 			assert.notEqual(unknown.code, 0);
 			assert.match(unknown.output, /Called AE Title Not Recognized/);

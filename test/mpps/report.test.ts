@@ -55,6 +55,11 @@ describe('N-CREATE and N-SET', () => {
 			reasonOf(() => create({ ...whole, ...study('1.02') })),
 			'value',
 		);
+		// ITU-T X.660 knows the root arcs 0 to 2.
+		assert.deepEqual(
+			[reasonOf(() => create({ ...whole, ...study('3.2') })), reasonOf(() => create(whole, '3.2.1'))],
+			['value', 'instance'],
+		);
 		assert.equal(
 			reasonOf(() => create(whole, '1.02.3')),
 			'instance',

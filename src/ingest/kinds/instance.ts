@@ -1,12 +1,12 @@
 import { Failure } from '#core/failure.ts';
 import type { Json } from '#core/json.ts';
 import { authoritySystem } from '#fhir/mapping/authority.ts';
-import { representation } from '#fhir/mapping/name-representation.ts';
 import type { ChangeSet } from '#record/change-set.ts';
 import type { InstanceDelivery } from '#record/delivery.ts';
 import type { IndexAnswer, IndexOutcome, InstancePatient, StoredInstance } from '#record/instance.ts';
 import { unpackInstance } from '#record/instance-bytes.ts';
 import type { PatientChange } from '#record/kinds/patient.ts';
+import { representation } from '#record/name-representation.ts';
 import type { Identifier } from '#record/resource-patch.ts';
 import type { Interpretation } from '../interpretation.ts';
 import { defineDelivery, type InterpretContext } from './definition.ts';

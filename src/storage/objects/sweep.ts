@@ -17,6 +17,8 @@ export interface SweepOptions {
 export interface SweepReport {
 	/** Objects that were looked at. */
 	objects: number;
+	/** Objects that were skipped, because they changed too recently. */
+	skipped: number;
 	bytes: number;
 	/** Objects that the index does not know. */
 	orphans: number;
@@ -32,7 +34,7 @@ const examplesMax = 100;
 
 /** Compares the store with the index. Orphans are left by a crash between publishing an object and indexing it. */
 export async function sweepObjects(store: ObjectStore, options: SweepOptions): Promise<SweepReport> {
-	const report: SweepReport = { objects: 0, bytes: 0, orphans: 0, removed: 0, examples: [] };
+	const report: SweepReport = { objects: 0, skipped: 0, bytes: 0, orphans: 0, removed: 0, examples: [] };
 	const settle = async (keys: readonly string[]) => {
 		const known = await options.knows(keys.map(publishedKey));
 		for (const key of keys) {
@@ -44,7 +46,10 @@ export async function sweepObjects(store: ObjectStore, options: SweepOptions): P
 	};
 	let batch: string[] = [];
 	for await (const { key, bytes, changedMs } of store.list()) {
-		if (changedMs > options.before) continue;
+		if (changedMs > options.before) {
+			report.skipped += 1;
+			continue;
+		}
 		report.objects += 1;
 		report.bytes += bytes;
 		batch.push(key);

@@ -1,5 +1,5 @@
-import { type NameRepresentation, representationUrl } from '#fhir/mapping/name-representation.ts';
 import type { ImagingAttribute, QueryLevel } from '#record/imaging-query.ts';
+import { type NameRepresentation, representationUrl } from '#record/name-representation.ts';
 
 /**
  * Maps the attributes of queries to columns: `p` patient, `t` study, `s` series, `i` instance. `n` is the patient's name and `d` the

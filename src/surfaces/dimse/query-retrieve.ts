@@ -1,3 +1,4 @@
+import { Failure } from '#core/failure.ts';
 import type { Identifier } from '#dicom/query/identifier.ts';
 import { IdentifierReader } from '#dicom/query/identifier.ts';
 import type { InformationModel } from '#dicom/query/information-model.ts';
@@ -64,13 +65,18 @@ class IdentifierReception implements ConversingReception {
 }
 
 /** Carries out the work and answers failures that are no fault of this program with their status. */
-async function attempt(context: DimseContext, siteSlug: string, work: () => Promise<Answer>): Promise<Answer> {
+async function attempt(context: DimseContext, operation: Operation, siteSlug: string, work: () => Promise<Answer>): Promise<Answer> {
 	try {
 		return await work();
 	} catch (error) {
 		if (error instanceof MatchingError) return { status: statuses.identifierDoesNotMatch, comment: error.message };
 		context.log.error({ err: error, site: siteSlug }, 'a query or retrieval failed');
-		return { status: statuses.unableToProcess, comment: 'the service is not available, ask again' };
+		if (!(error instanceof Failure) || error.code !== 'unavailable') {
+			return { status: statuses.unableToProcess, comment: 'the service cannot answer this' };
+		}
+		// The identifier is right, and may be asked again (PS3.4 §C.4.1.1.4, C.4.2.1.5, C.4.3.1.4).
+		const status = operation === 'C-FIND' ? statuses.outOfResources : statuses.matchesNotCounted;
+		return { status, comment: 'the service is not available, ask again' };
 	}
 }
 
@@ -84,7 +90,7 @@ function begin(context: DimseContext, operation: Operation, perform: Perform): B
 		const answerOf = async (read: ReturnType<IdentifierReader['end']> | undefined, exchange: Exchange): Promise<Answer> => {
 			if (read === undefined) return { status: statuses.outOfResources, comment: 'the identifier is too long' };
 			if ('fault' in read) return { status: statuses.unableToProcess, comment: read.fault.text };
-			return attempt(context, grant.siteSlug, () => perform({ request, model, identifier: read }, exchange));
+			return attempt(context, operation, grant.siteSlug, () => perform({ request, model, identifier: read }, exchange));
 		};
 		return new IdentifierReception(transferSyntax, context.limits.dimseDataSetBytesMax, async (read, exchange) => {
 			const { level, matches, ...response } = await answerOf(read, exchange);

@@ -54,7 +54,7 @@ describe('C-FIND', () => {
 		);
 		assert.equal(statusOf(last?.command ?? assert.fail()), 0);
 		assert.equal(asked[0]?.[0], siteId);
-		assert.deepEqual(asked[0]?.[1].clauses, [{ kind: 'like', attribute: 'PatientName', patterns: ['l*'] }]);
+		assert.deepEqual(asked[0]?.[1].clauses, [{ kind: 'like', attribute: 'PatientName', patterns: ['l*'], group: 0 }]);
 		const event = { operation: 'C-FIND', siteId, clientId: undefined, callingAe: 'CT1', address: '127.0.0.1', model: 'study-root' };
 		assert.deepEqual(answered, [{ ...event, level: 'STUDY', status: 0, matches: 1 }]);
 		assert.equal(await counted('dimseMessages', { operation: 'C-FIND', outcome: 'success' }), 1);
@@ -109,7 +109,7 @@ describe('C-FIND', () => {
 		const { peer, counted } = await startArchive(context, { search }, { limits: { dimseDataSetBytesMax: 2000 } });
 		const level: [number, string, string] = [0x0008_0052, 'CS', 'STUDY'];
 		for (const [status, question] of [
-			[0xc001, oneStudy],
+			[0xa700, oneStudy],
 			[0xc001, oneStudy.subarray(0, -3)],
 			[0xa900, identifier([0x0008_0052, 'CS', 'PATIENT'])],
 			[0xa900, identifier([0x0020_000d, 'UI', '1.2'])],

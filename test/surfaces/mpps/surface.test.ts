@@ -212,7 +212,7 @@ describe('a body', () => {
 		['with attributes as a list', { ...whole, attributes: [] }, /^attributes is not a JSON object$/],
 		['with attributes as a text', { ...whole, attributes: '{}' }, /^attributes is not a JSON object$/],
 		['with attributes null', { ...whole, attributes: null }, /^attributes is not a JSON object$/],
-		...['1.02.3', '1..2', '1.2.', '.1.2', 'a.b', '1', '', `1.${'2'.repeat(63)}`, '1.2.3 ', '1.2.3\u0000'].map(
+		...['3.2.1', '1.02.3', '1..2', '1.2.', '.1.2', 'a.b', '1', '', `1.${'2'.repeat(63)}`, '1.2.3 ', '1.2.3\u0000'].map(
 			(uid): [string, object, RegExp] => [`with the UID ${JSON.stringify(uid)}`, { ...whole, study_uid: uid }, /^study_uid is not a UID/],
 		),
 		['whose attributes have another status', withTag('00400252', 'CS', 'DISCONTINUED'), /00400252 .* contradicts status/],

@@ -1,9 +1,9 @@
 import type { HumanName } from '#fhir/datatypes.ts';
-import { type NameRepresentation, representation } from '#fhir/mapping/name-representation.ts';
 import { periodOf } from '#fhir/mapping/period.ts';
 import { entryOf } from '#fhir/mapping/table.ts';
 import { joined } from '#fhir/mapping/text.ts';
 import { toDateTime } from '#fhir/mapping/timestamp.ts';
+import { type NameRepresentation, representation } from '#record/name-representation.ts';
 import type { Segment } from '../../message.ts';
 
 /** Table 0200; types without a counterpart in FHIR's name-use leave `use` out. S (pseudonym) is anonymous by definition. */

@@ -1,5 +1,3 @@
-import type { Extension } from '../datatypes.ts';
-
 /** https://hl7.org/fhir/R4/extension-iso21090-en-representation.html */
 export const representationUrl = 'http://hl7.org/fhir/StructureDefinition/iso21090-EN-representation';
 
@@ -7,6 +5,6 @@ export const representationUrl = 'http://hl7.org/fhir/StructureDefinition/iso210
 export type NameRepresentation = 'ABC' | 'IDE' | 'SYL';
 
 /** Returns the member of a HumanName that says how it is written. */
-export function representation(valueCode: NameRepresentation): { extension: Extension[] } {
+export function representation(valueCode: NameRepresentation): { extension: { url: string; valueCode: string }[] } {
 	return { extension: [{ url: representationUrl, valueCode }] };
 }
