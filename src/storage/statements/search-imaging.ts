@@ -2,6 +2,7 @@ import { otherNumberRank } from '#record/holdings/patient-identifiers.ts';
 import type { ImagingAttribute, ImagingClause, ImagingQuery, NameGroup } from '#record/imaging-query.ts';
 import { type ImagingColumn, identifierJoin, imagingColumns, levelTables, nameJoin } from './imaging-columns.ts';
 import { Parameters, type Query } from './parameters.ts';
+import { survivorOf } from './search-conditions.ts';
 
 /** Builds the query of a page: the values of its attributes, then the position of each row; one row more than the page holds. */
 export function imagingQuery(siteId: string, { level, clauses, attributes, count, after, offset }: ImagingQuery): Query {
@@ -57,8 +58,10 @@ function partsOf(
 	const joins = [usesName ? nameJoin : '', forms.has('identifier') || forms.has('issuer') ? identifierJoin(asked) : ''];
 	const conditions = clauses.filter((clause) => !isOfIdentifier(clause)).map((clause) => conditionOf(clause, parameters));
 	if (asked !== '') {
+		// Whoever asks for a number of a patient who was merged means the survivor.
 		conditions.push(
-			`p.id in (select d.patient_id from patient_identifier d where d.site_id = $1 and d.rank < ${otherNumberRank} and ${asked})`,
+			`p.id in (select ${survivorOf('q')} from patient_identifier d join patient q on q.site_id = d.site_id and q.id = d.patient_id
+				where d.site_id = $1 and d.rank < ${otherNumberRank} and ${asked})`,
 		);
 	}
 	return { from: `${from}${joins.join('')}`, where: [`${alias}.site_id = $1 ${where}`, ...conditions].join(' and ') };
