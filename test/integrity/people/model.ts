@@ -1,0 +1,184 @@
+/**
+ * What a site knows of people, written from the standards and the product's documents (docs/conformance/hl7v2.md "Which Patient",
+ * docs/conformance/fhir.md "Merged patients"). It imports nothing of the product. A number is `system|value`.
+ */
+
+/** The record of a patient. */
+export interface PatientRecord {
+	readonly id: number;
+	/** Numbers of the patient, the business identifier first. */
+	own: string[];
+	/** Numbers that came with a merge. */
+	old: string[];
+	mergedInto: number | undefined;
+}
+
+type ItemKind = 'observation' | 'document' | 'study';
+
+/** Something that belongs to a patient. */
+interface Item {
+	readonly kind: ItemKind;
+	/** Undefined for a study without a patient. */
+	patient: number | undefined;
+	/** The patient under whom it was recorded, where a merge moved it or led elsewhere. */
+	recorded: number | undefined;
+}
+
+interface Found {
+	current: PatientRecord;
+	/** Stated numbers that are the patient's own, not by a merge. */
+	own: string[];
+	unknown: string[];
+}
+
+export const systemOf = (number: string) => number.slice(0, number.lastIndexOf('|'));
+
+export class PeopleModel {
+	records: PatientRecord[] = [];
+	items = new Map<string, Item>();
+
+	/** Carries out a change; if it is refused (false), nothing of it stays. */
+	attempt(change: () => boolean): boolean {
+		const before = structuredClone({ records: this.records, items: this.items });
+		if (change()) return true;
+		this.records = before.records;
+		this.items = before.items;
+		return false;
+	}
+
+	record(id: number): PatientRecord {
+		const found = this.records[id];
+		if (found === undefined) throw new Error('the model has no such record');
+		return found;
+	}
+
+	survivorOf(record: PatientRecord): PatientRecord {
+		return record.mergedInto === undefined ? record : this.survivorOf(this.record(record.mergedInto));
+	}
+
+	/** The records that carry a number themselves. Those whose own it is hide those to which a merge brought it. */
+	carriers(number: string): PatientRecord[] {
+		const own = this.records.filter((record) => record.own.includes(number));
+		return own.length > 0 ? own : this.records.filter((record) => record.old.includes(number));
+	}
+
+	currentOf(number: string): PatientRecord | undefined {
+		const [carrier] = this.carriers(number);
+		return carrier && this.survivorOf(carrier);
+	}
+
+	#find(numbers: readonly string[]): Found | undefined {
+		const current = numbers.map((number) => this.currentOf(number)).find((found) => found !== undefined);
+		if (current === undefined) return undefined;
+		return {
+			current,
+			own: numbers.filter((number) => current.own.includes(number)),
+			unknown: numbers.filter((number) => this.carriers(number).length === 0),
+		};
+	}
+
+	/** A snapshot of a patient (ADT, v3, CDA): the numbers replace those of the authorities that it names. */
+	snapshot(numbers: readonly string[]): PatientRecord {
+		const found = this.#find(numbers);
+		if (found === undefined) return this.#created(numbers);
+		const { current, own, unknown } = found;
+		if (own.length === 0) current.own.push(...unknown);
+		else {
+			const stated = numbers.filter((number) => own.includes(number) || unknown.includes(number));
+			const told = new Set(stated.map(systemOf));
+			current.own = [...stated, ...current.own.filter((number) => !told.has(systemOf(number)))];
+		}
+		return current;
+	}
+
+	/** A mention of a patient (ORU, image, PID of a merge): numbers that nobody has are added. */
+	mention(numbers: readonly string[]): PatientRecord {
+		const found = this.#find(numbers);
+		if (found === undefined) return this.#created(numbers);
+		found.current.own.push(...found.unknown);
+		return found.current;
+	}
+
+	#created(numbers: readonly string[]): PatientRecord {
+		const record: PatientRecord = { id: this.records.length, own: [...numbers], old: [], mergedInto: undefined };
+		this.records.push(record);
+		return record;
+	}
+
+	/** Files something under the patient to whom a message led. */
+	file(tag: string, kind: ItemKind, { id }: PatientRecord): void {
+		this.items.set(tag, { kind, patient: id, recorded: undefined });
+	}
+
+	/** Files what a FHIR client recorded for the id of a patient, who may have been merged. */
+	fileFor(tag: string, named: PatientRecord): void {
+		const { id } = this.survivorOf(named);
+		this.items.set(tag, { kind: 'observation', patient: id, recorded: id === named.id ? undefined : named.id });
+	}
+
+	/** ADT^A40 (v2.5.1 §3.3.40); false when it is refused. */
+	merge(survivorNumber: string, priorNumber: string): boolean {
+		return this.attempt(() => {
+			if (survivorNumber === priorNumber) return false;
+			const survivor = this.mention([survivorNumber]);
+			const [carrier] = this.carriers(priorNumber);
+			if (carrier === undefined) {
+				survivor.old.push(priorNumber);
+				return true;
+			}
+			const prior = this.survivorOf(carrier);
+			const isThroughMerge = prior !== carrier || !carrier.own.includes(priorNumber);
+			if (prior === survivor) return isThroughMerge && this.#leadsItself(survivorNumber);
+			if (isThroughMerge) return false;
+			this.replace(prior, survivor, [priorNumber]);
+			return true;
+		});
+	}
+
+	#leadsItself(number: string): boolean {
+		const [carrier] = this.carriers(number);
+		return carrier !== undefined && carrier.mergedInto === undefined && carrier.own.includes(number);
+	}
+
+	replace(prior: PatientRecord, survivor: PatientRecord, carried: readonly string[]): void {
+		const held = new Set([...survivor.own, ...survivor.old]);
+		survivor.old.push(...carried.filter((number) => !held.has(number)));
+		prior.mergedInto = survivor.id;
+		for (const item of this.items.values()) {
+			if (item.patient !== prior.id) continue;
+			item.recorded ??= prior.id;
+			item.patient = survivor.id;
+		}
+	}
+
+	/** ADT^A37 (§3.3.37): undoes a merge of the two patients; nothing happens if there is none. */
+	unlink(firstNumber: string, secondNumber: string): void {
+		const [first] = this.carriers(firstNumber);
+		const [second] = this.carriers(secondNumber);
+		if (first === undefined || second === undefined) return;
+		if (first.mergedInto === second.id) this.separate(first, second);
+		else if (second.mergedInto === first.id) this.separate(second, first);
+	}
+
+	separate(prior: PatientRecord, survivor: PatientRecord): void {
+		prior.mergedInto = undefined;
+		const given = new Set([...prior.own, ...prior.old]);
+		survivor.old = survivor.old.filter((number) => !given.has(number));
+		const recorded = new Set(this.records.filter((record) => this.survivorOf(record) === prior).map(({ id }) => id));
+		for (const item of this.items.values()) {
+			if (item.patient === survivor.id && item.recorded !== undefined && recorded.has(item.recorded)) item.patient = prior.id;
+		}
+	}
+
+	itemsOf({ id }: PatientRecord, kind?: ItemKind): string[] {
+		const found = [...this.items].filter(([, item]) => item.patient === id && (kind === undefined || item.kind === kind));
+		return found.map(([tag]) => tag).sort();
+	}
+
+	/** Studies that a query by the number finds: those of every patient who carries it, or who replaced such a patient. */
+	studiesOfNumber(number: string): string[] {
+		const carriers = this.records.filter(({ own, old }) => own.includes(number) || old.includes(number));
+		const current = new Set(carriers.map((record) => this.survivorOf(record)));
+		return [...current].flatMap((record) => this.itemsOf(record, 'study')).sort();
+	}
+}

@@ -1,0 +1,43 @@
+import { fc } from '#test/support/fuzzing.ts';
+
+/** Assigning authorities, and the OIDs by which every format names them. */
+export const authorities = ['1.2.3.1', '1.2.3.2'] as const;
+
+/** A number of a made-up person: everybody has one of each authority. */
+export const numberOf = (person: number, authority: number) => `urn:oid:${authorities[authority % authorities.length]}|N${person}`;
+
+/** Numbers of a person as a message states them: one of them, or both in either order. */
+const statings: readonly (readonly number[])[] = [[0], [1], [0, 1], [1, 0]];
+
+export function numbersOf({ person, stating }: { person: number; stating: number }): string[] {
+	return (statings[stating % statings.length] ?? []).map((authority) => numberOf(person, authority));
+}
+
+/** What happens at a site, by all ways in which it may come. `person` and `other` count among the people; `pick` chooses what is there. */
+export interface Step {
+	way: (typeof ways)[number];
+	person: number;
+	other: number;
+	stating: number;
+	pick: number;
+	/** The message has the name, birth date and sex of somebody else. */
+	mistaken: boolean;
+}
+
+const ways = [
+	...['v2 snapshot', 'v2 snapshot', 'v2 result', 'v2 result', 'v3', 'document', 'image', 'late image', 'image of a wrong study'],
+	...['procedure step', 'fhir result', 'fhir result', 'fhir patient', 'import', 'merge', 'merge', 'merge of a person', 'unlink', 'unmerge'],
+] as const;
+
+export const stepsOf = (people: number): fc.Arbitrary<Step[]> => {
+	const one = fc.nat(people - 1);
+	const step = fc.record({
+		way: fc.constantFrom(...ways),
+		person: one,
+		other: one,
+		stating: fc.nat(statings.length - 1),
+		pick: fc.nat(1_000_000),
+		mistaken: fc.boolean(),
+	});
+	return fc.array(step, { minLength: people * 5, maxLength: people * 7, size: 'max' });
+};
