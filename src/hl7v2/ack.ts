@@ -2,7 +2,7 @@ import { type FailureCode, type FailureLocation, failureCodes } from '#core/fail
 import { hasNonAscii, resolveCharset } from './charset.ts';
 import { type Delimiters, defaultDelimiters } from './delimiters.ts';
 import { escapeText } from './escape.ts';
-import { openHeader } from './head.ts';
+import { headerLine, openHeader } from './head.ts';
 import type { Message } from './message.ts';
 
 /** HL7 table 0008. */
@@ -48,8 +48,23 @@ const noSender: Sender = { delimiters: defaultDelimiters, fields: [] };
 
 function senderOf(bytes: Uint8Array): Sender {
 	const header = openHeader(bytes);
-	if (header === undefined) return noSender;
+	if (header === undefined) return unusableSender(bytes);
 	return { delimiters: header.delimiters, fields: ['', ...header.line.split(header.delimiters.field)] };
+}
+
+const separator = /^[!-/:-@[-`{-~]$/;
+
+/** The fields of a header whose MSH-2 is unusable. Its MSH-1 is known, and so are the fields; nothing else is repeated from them. */
+function unusableSender(bytes: Uint8Array): Sender {
+	const line = headerLine(bytes) ?? '';
+	const field = line.charAt(3);
+	if (!separator.test(field)) return noSender;
+	const fields: string[] = [];
+	fields[10] = line.split(field, 10)[9] ?? '';
+	const isFree = !'^~\\&'.includes(field);
+	// An answer in other delimiters could not hold what a field of this message may hold.
+	if (!isFree && /[|^~\\&]/.test(fields[10])) return noSender;
+	return { delimiters: isFree ? { ...defaultDelimiters, field } : defaultDelimiters, fields };
 }
 
 /** Escaped text as the bytes of the sender's character set. */
@@ -85,10 +100,11 @@ function timestamp(nowMs: number): string {
 
 /**
  * MSH-10 of an answer, which has 20 characters in v2.5.1: the time and counter of the id of what is answered (UUID version 7), a few of its
- * random digits, and the kind of answer, since one message may have two.
+ * random digits, and the kind of answer, since one message may have two. Those to the further parts of a message have the part's number.
  */
-export function acknowledgementId(id: string, code: AcknowledgementCode): string {
-	return `${id.replaceAll('-', '').slice(0, 18)}${code}`;
+export function acknowledgementId(id: string, code: AcknowledgementCode, part = 0): string {
+	const digits = id.replaceAll('-', '');
+	return part === 0 ? `${digits.slice(0, 18)}${code}` : `${digits.slice(0, 14)}${String(part % 10_000).padStart(4, '0')}${code}`;
 }
 
 /**

@@ -31,7 +31,8 @@ export function openHeader(bytes: Uint8Array): { line: string; delimiters: Delim
 	}
 }
 
-function headerLine(bytes: Uint8Array): string | undefined {
+/** Returns the MSH segment as sent, as Latin-1. */
+export function headerLine(bytes: Uint8Array): string | undefined {
 	return lineIn(latin1(bytes, 0, Math.min(bytes.length, usualBytes)), bytes.length) ?? lineIn(latin1(bytes), bytes.length);
 }
 

@@ -1,6 +1,6 @@
 import { isAscii } from 'node:buffer';
 import { Failure, type FailureCode } from '#core/failure.ts';
-import { zoneOf } from '#fhir/mapping/timestamp.ts';
+import { toInstant, zoneOf } from '#fhir/mapping/timestamp.ts';
 import type { ChangeSet } from '#record/change-set.ts';
 import { type Settings, settingOf } from '#record/settings/settings.ts';
 import type { Hl7v2Event } from './events/event.ts';
@@ -24,8 +24,14 @@ export function interpret(message: Message, settings: Settings, limits: Interpre
 	const messageType = checkedHeader(message);
 	if (isIgnored(messageType, settings)) return { kind: 'ignore', messageType };
 	const event = checkedEvent(messageType, settings);
-	const zone = zoneOf(message.first('MSH')?.text(7) ?? '') ?? 'Z';
-	const context = new Context(settings, zone, limits.observationsMax ?? hl7v2LimitDefinitions.observationsMax.default);
+	if (message.first('MSH')?.text(14)) {
+		throw headerFailure('segment-sequence', 14, 'MSH-14 continues a message that did not come before it in the same batch');
+	}
+	if (message.fault !== undefined) throw message.fault;
+	const made = message.first('MSH')?.text(7) ?? '';
+	const zone = zoneOf(made) ?? 'Z';
+	const observationsMax = limits.observationsMax ?? hl7v2LimitDefinitions.observationsMax.default;
+	const context = new Context(settings, zone, observationsMax, toInstant(made, zone));
 	// The character sets of table 0211 agree on ASCII, so a plain message assumes nothing.
 	if (!isAscii(message.bytes) && message.charsetAssumed) {
 		context.flag('charset-assumed', `MSH-18 names no character set that the bytes are in; read as ${message.charset.name}`);

@@ -10,6 +10,13 @@ export const hl7v2LimitDefinitions = {
 		max: 1_000_000,
 		answer: 'OBX segments of one message; AE 104',
 	},
+	continuationsMax: {
+		variable: 'HL7_CONTINUATIONS_MAX',
+		default: 1000,
+		min: 1,
+		max: 100_000,
+		answer: 'ADD segments and continuation messages of one message; AE 104',
+	},
 } as const satisfies LimitDefinitions;
 
 export type Hl7v2Limits = LimitsOf<typeof hl7v2LimitDefinitions>;

@@ -1,6 +1,7 @@
 import { isAscii } from 'node:buffer';
 import { Failure } from '#core/failure.ts';
 import { type Charset, type ResolvedCharset, resolveCharset, utf8 } from './charset.ts';
+import { continuationOffsets, joinParts } from './continuation.ts';
 import { type Delimiters, findHeader, readDelimiters } from './delimiters.ts';
 import { latin1 } from './latin1.ts';
 import { ScannedText, Segment, type Source, sharedTextMax } from './segment.ts';
@@ -27,6 +28,7 @@ const malformedIdLength = 12;
 export interface ParseOptions {
 	segmentsMax?: number;
 	repetitionsMax?: number;
+	continuationsMax?: number;
 }
 
 /**
@@ -39,13 +41,16 @@ export class Message {
 	readonly delimiters: Delimiters;
 	/** Lines that do not begin with a segment id (v2.5.1 §2.5.2). */
 	readonly malformedSegments: number;
+	/** The message holds what no message may hold, or its parts cannot be joined. It can be answered and logged, and not applied. */
+	readonly fault: Failure | undefined;
 	readonly #header: Segment;
 	readonly #source: MessageSource;
 
-	private constructor(bytes: Uint8Array, source: MessageSource) {
+	private constructor(bytes: Uint8Array, source: MessageSource, fault?: Failure) {
 		this.bytes = bytes;
 		this.delimiters = source.delimiters;
 		this.malformedSegments = source.malformed;
+		this.fault = fault;
 		this.#source = source;
 		this.#header = source.segment(0);
 	}
@@ -55,11 +60,17 @@ export class Message {
 	 * when it has more than `segmentsMax` segments. A field with more than `repetitionsMax` repetitions is refused when it is read.
 	 */
 	static parse(bytes: Uint8Array, options: ParseOptions = {}): Message {
-		const source = new MessageSource(bytes, options);
+		const sent = new MessageSource(bytes, options);
+		const joined = sent.isDivided
+			? joinParts(sent.message, sent.delimiters, options.continuationsMax ?? Number.POSITIVE_INFINITY)
+			: undefined;
+		if (joined !== undefined && 'fault' in joined) return new Message(bytes, sent, joined.fault);
+		const fault = framingFault(sent.text);
+		const source = joined === undefined ? sent : new MessageSource(Buffer.from(joined.text, 'latin1'), options);
 		const charset = source.overlapping();
-		if (charset === undefined) return new Message(bytes, source);
-		const transcoded = Buffer.from(charset.decode(latin1(bytes)), 'utf8');
-		return new Message(bytes, new MessageSource(transcoded, options, charset));
+		if (charset === undefined) return new Message(bytes, source, fault);
+		const transcoded = Buffer.from(charset.decode(source.text), 'utf8');
+		return new Message(bytes, new MessageSource(transcoded, options, charset), fault);
 	}
 
 	/** The segments in order, MSH included. Malformed ones are included too, under an id that nobody reads. */
@@ -91,6 +102,12 @@ export class Message {
 		return this.#source.declared === undefined && this.#source.resolved().assumed;
 	}
 
+	/** Returns the headers of the continuations that were joined, each with what follows it (see joinParts). */
+	get continuations(): readonly Uint8Array[] {
+		if (this.fault !== undefined || this.#source.text.length === this.bytes.length) return [];
+		return continuationOffsets(latin1(this.bytes)).map((start) => this.bytes.subarray(start));
+	}
+
 	/** Returns the segments of one id in order. */
 	all(id: string): readonly Segment[] {
 		return this.#source.allOf(id);
@@ -114,6 +131,18 @@ const linearSearchMax = 64;
 /** A segment id as a number, which is compared faster than a piece of text. */
 function packedId(text: string, start: number): number {
 	return (text.charCodeAt(start) << 16) | (text.charCodeAt(start + 1) << 8) | text.charCodeAt(start + 2);
+}
+
+const addId = packedId('ADD', 0);
+const dscId = packedId('DSC', 0);
+
+/** Returns why a message with a 0x1C inside is refused: there MLLP ends a frame, so nobody knows what belongs to it. At its end it is tolerated. */
+function framingFault(text: string): Failure | undefined {
+	let at = text.indexOf('\x1c');
+	if (at === -1) return undefined;
+	while (at < text.length && text.charCodeAt(at) <= 0x20) at += 1;
+	if (at === text.length) return undefined;
+	return new Failure('not-hl7', 'the message has the byte 0x1C inside, which ends a frame of MLLP; HL7 allows none in data');
 }
 
 function isUpper(code: number): boolean {
@@ -140,6 +169,9 @@ class MessageSource implements Source {
 	/** The character set the bytes had before they were rewritten as UTF-8. */
 	readonly declared: Charset | undefined;
 	malformed = 0;
+	/** A segment continues another one, or the message another message (v2.5.1 §2.10.2). */
+	isDivided = false;
+	readonly #start: number;
 	/** Undefined in a message so large that each segment has a text of its own. Then no search leaves its segment. */
 	readonly #shared: ScannedText | undefined;
 	readonly #bytes: Uint8Array;
@@ -161,12 +193,18 @@ class MessageSource implements Source {
 		const start = findHeader(this.text);
 		if (start === -1) throw new Failure('not-hl7', 'the message does not begin with an MSH segment');
 		this.delimiters = readDelimiters(this.text, start);
+		this.#start = start;
 		const { text } = this;
 		this.hasNul = text.includes('\0');
 		this.#ascii = isAscii(bytes);
 		this.plain = this.#ascii && !this.hasNul;
 		this.#shared = text.length > sharedTextMax ? undefined : new ScannedText(text, this.delimiters, false);
 		this.#findSegments(start, text.length, segmentsMax ?? Number.POSITIVE_INFINITY);
+	}
+
+	/** The text from MSH on. */
+	get message(): string {
+		return this.text.slice(this.#start);
 	}
 
 	/** Set when the bytes must be rewritten before delimiters can be found in them. */
@@ -259,6 +297,7 @@ class MessageSource implements Source {
 		const three = end === start + 3 || (end > start + 3 && text.charAt(start + 3) === this.delimiters.field);
 		const packed = three ? packedId(text, start) : 0;
 		if (!isSegmentId(packed)) this.malformed += 1;
+		else if (packed === addId || packed === dscId) this.isDivided = true;
 		this.#lines.push(start, end, packed);
 	}
 

@@ -87,8 +87,15 @@ class Reader {
 		if (namespace === undefined && colon >= 0) throw this.#malformed('an element has a prefix that is not declared');
 		const element = new XmlElement(colon < 0 ? name : name.slice(colon + 1), namespace ?? '', own, above?.element);
 		if (above) above.element.content.push(element);
-		else this.#root = element;
+		else this.#begin(element);
 		this.#open.push({ element, scope });
+	}
+
+	/** XML 1.1 takes control characters, as references, that no text column and no FHIR string may hold. */
+	#begin(element: XmlElement): void {
+		const { version } = this.#parser.xmlDecl;
+		if (version !== undefined && version !== '1.0') throw this.#malformed('its XML declaration names another version than 1.0');
+		this.#root = element;
 	}
 
 	#addText(text: string): void {

@@ -32,6 +32,8 @@ interface AnyDelivery {
 export interface Hl7v2Delivery extends AnyDelivery {
 	kind: 'hl7v2';
 	surface: 'mllp' | 'hl7-http' | 'replay';
+	/** What is to be said of the batch in which it came. */
+	batchFlag?: Flag | undefined;
 }
 
 /** The body of `POST /v3/ingest`: an HL7 v3 message or CDA document, alone or in a SOAP envelope. */

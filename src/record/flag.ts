@@ -1,8 +1,10 @@
 /** A reason why a person should look at a message although it was applied. It never contains a patient's data. */
 export interface Flag {
 	code:
+		| 'batch-count'
 		| 'entries-refused'
 		| 'other-patient'
+		| 'future-birth'
 		| 'possible-overlay'
 		| 'mismatch'
 		| 'identifiers-disagree'
@@ -17,6 +19,7 @@ export interface Flag {
 		| 'late-result'
 		| 'late-document'
 		| 'not-settable'
+		| 'repeated-observation'
 		| 'segment-skipped'
 		| 'unreadable-value';
 	text: string;

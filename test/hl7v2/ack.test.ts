@@ -48,6 +48,19 @@ describe('the answer', () => {
 		assert.equal(ack(Message.parse(bytes))[1], 'MSA|AA| \xe9\\T\\^x~y');
 	});
 
+	for (const [sent, echoed, field] of [
+		['MSH|^^^^|APP|FAC|||20260102||ADT^A08|C 1\\T\\|P|2.5.1\rPID|1', 'C 1\\T\\', '|'],
+		['MSH||^~\\&|APP|FAC|||20260102||ADT^A08|C1|P', 'ADT^A08', '|'],
+		['MSH$ab$APP$FAC$$$20260102$$ADT^A08$C1', 'C1', '$'],
+		['MSH|^~\\', '', '|'],
+	] as const) {
+		test(`to a header with an unusable MSH-2 (${sent.slice(0, 12)}) repeats the tenth field as it is`, () => {
+			const failure = new Failure('not-hl7', 'no delimiters');
+			const [, msa] = ack(Buffer.from(sent), { code: 'AE', failure });
+			assert.equal(msa, ['MSA', 'AE', echoed, 'no delimiters'].join(field));
+		});
+	}
+
 	test('to bytes that are no message has the usual delimiters and an empty MSA-2', () => {
 		const failure = new Failure('not-hl7', 'no MSH');
 		for (const bytes of [Buffer.alloc(0), Buffer.from('GET / HTTP/1.1'), Buffer.from('MSH|^^'), Buffer.from([0xff, 0, 0x1c])]) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { countMessages, splitMessages } from '#hl7v2/batch.ts';
+import { batchFlag, countMessages, splitMessages } from '#hl7v2/batch.ts';
 import { readHead } from '#hl7v2/head.ts';
 
 function split(text: string): string[] {
@@ -33,6 +33,31 @@ describe('a frame', () => {
 		assert.deepEqual(split(`BHS|^~\\&|S\r${one}BTS|1\rBHS|^~\\&\r${two}BTS|1`), [one, two]);
 		assert.deepEqual(split(`\xef\xbb\xbfFHS|^~\\&\r${one}FTS`), [one]);
 	});
+
+	test('of a batch with a damaged header has a message of its own there, to be answered', () => {
+		assert.deepEqual(split(`BHS|^~\\&|S\r${one}MSH|^~\rPID|3\r${two}BTS|3\r`), [one, 'MSH|^~\rPID|3\r', two]);
+	});
+
+	test('of a message and its continuation is one message', () => {
+		const first = `${one}OBX|1|FT|A||No evidence\rADD|\rDSC|4711|F\r`;
+		const second = 'MSH|^~\\&|A|||||||||||4711\rADD| of fracture\r';
+		assert.deepEqual(split(first + second + two), [first + second, two]);
+		assert.deepEqual(split(first + second.replace('4711', '4712')).length, 2);
+		assert.deepEqual(split(first + second.replace('|A|', '|B|')).length, 2);
+	});
+
+	for (const [text, expected] of [
+		[`BHS|^~\\&|S\r${one}${two}BTS|2\r`, undefined],
+		[`FHS|^~\\&|S\rBHS|^~\\&|S\r${one}BTS|1\rBHS|^~\\&|S\r${two}BTS|1\rFTS|2\r`, undefined],
+		[`BHS|^~\\&|S\r${one}${two}BTS\r`, undefined],
+		[`BHS|^~\\&|S\r${one}${two}BTS|3\r`, 'BTS-1 counts 3 messages, and 2 came'],
+		[`FHS|^~\\&|S\rBHS|^~\\&|S\r${one}BTS|1\rFTS|2\r`, 'FTS-1 counts 2 batches, and 1 came'],
+		[one, undefined],
+	] as const) {
+		test(`that ends ${JSON.stringify(text.slice(-15))}: ${expected ?? 'its counts are right'}`, () => {
+			assert.equal(batchFlag(Buffer.from(text))?.text, expected);
+		});
+	}
 
 	test('of messages that are views shares the bytes of the frame', () => {
 		const bytes = Buffer.from(one + two);

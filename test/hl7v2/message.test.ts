@@ -222,6 +222,61 @@ describe('segments', () => {
 		assert.equal(segment(message, 'PID').text(2), 'mine');
 	});
 
+	describe('a segment that ADD continues', () => {
+		const of = (...segments: string[]) => Message.parse(wire(header, ...segments));
+		test('goes on in its last field', () => {
+			const joined = of('OBX|1|FT|18748-4||No evidence of fracture', 'ADD|, except of the left hip.||||||F', 'NTE|1||a');
+			assert.equal(segment(joined, 'OBX').text(5), 'No evidence of fracture, except of the left hip.');
+			assert.equal(segment(joined, 'OBX').text(11), 'F');
+			assert.deepEqual(
+				joined.segments.map(({ id }) => id),
+				['MSH', 'OBX', 'NTE'],
+			);
+			assert.equal(joined.malformedSegments, 0);
+		});
+		test('goes on as often as the limit says', () => {
+			const many = wire(header, 'OBX|1|FT|A||a', ...Array.from({ length: 5 }, () => 'ADD|b'));
+			assert.equal(segment(Message.parse(many, { continuationsMax: 5 }), 'OBX').text(5), 'abbbbb');
+			assert.equal(Message.parse(many, { continuationsMax: 4 }).fault?.code, 'value-too-long');
+		});
+		test('must be there', () => {
+			assert.deepEqual(of('ADD|b').fault?.location, { segment: 'ADD', sequence: 1 });
+		});
+	});
+
+	describe('a message that DSC continues', () => {
+		const first = [`${header}`, 'OBX|1|FT|A||No evidence', 'ADD|', 'DSC|4711|F'];
+		const fields = header.split('|');
+		fields[13] = '4711';
+		const second = [fields.join('|'), 'ADD| of fracture', 'NTE|1||a'];
+		test('goes on under a header with its pointer, and each part is answered', () => {
+			const joined = Message.parse(wire(...first, ...second));
+			assert.equal(joined.fault, undefined);
+			assert.deepEqual(
+				joined.segments.map(({ id }) => id),
+				['MSH', 'OBX', 'NTE'],
+			);
+			assert.equal(segment(joined, 'OBX').text(5), 'No evidence of fracture');
+			assert.deepEqual(
+				joined.continuations.map((part) => Buffer.from(part).toString()),
+				[wire(...second).toString()],
+			);
+		});
+		test('is not taken without its continuation, or with another one', () => {
+			for (const rest of [[], ['NTE|1||a'], second.with(0, header)]) {
+				assert.deepEqual(Message.parse(wire(...first, ...rest)).fault?.location, { segment: 'DSC', sequence: 1, field: 1 });
+			}
+		});
+		test('is whole if its DSC has no pointer', () => {
+			assert.equal(Message.parse(wire(header, 'OBX|1|FT|A||a', 'DSC|')).fault, undefined);
+		});
+	});
+
+	test('with the byte that ends a frame inside cannot be taken, at its end it can', () => {
+		assert.equal(Message.parse(wire(header, 'PID|1||Do\x1ce')).fault?.code, 'not-hl7');
+		assert.equal(Message.parse(Buffer.from(`${header}\rPID|1\r\x1c\r\n`)).fault, undefined);
+	});
+
 	test('a NUL inside a value is left out, because no column can hold it', () => {
 		const pid = segment(Message.parse(Buffer.from(`${header}\rPID|a\0b|c\\X00\\d\r`)), 'PID');
 		assert.equal(pid.text(1), 'ab');

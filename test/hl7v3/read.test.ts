@@ -62,6 +62,11 @@ describe('reading XML', () => {
 		}
 	});
 
+	test('XML 1.1 is refused', () => {
+		assert.throws(() => read('<?xml version="1.1"?><a>&#1;</a>'), /another version than 1\.0/);
+		assert.equal(read('<?xml version="1.0"?><a>1</a>').name, 'a');
+	});
+
 	test('a document type declaration is refused, whatever it declares', () => {
 		const laughs = `<!DOCTYPE a [<!ENTITY l "ha">${'<!ENTITY m "&l;&l;">'.repeat(10)}]><a>&m;</a>`;
 		for (const body of ['<!DOCTYPE a><a/>', laughs, '<!DOCTYPE a SYSTEM "file:///etc/passwd"><a/>', `<!DOCTYPE a [${' '.repeat(1e6)}`]) {

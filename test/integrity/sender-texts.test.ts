@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { MllpClient, msa } from '#test/support/mllp-client.ts';
-import { type TestService, testService } from '#test/support/service.ts';
+import { eventually, type TestService, testService } from '#test/support/service.ts';
 
 /** Text that PostgreSQL cannot compress; as an index entry it is too long. */
 const random = (length: number) => randomBytes(length).toString('hex').slice(0, length);
@@ -11,18 +11,132 @@ function message({ type = 'ADT^A08', controlId = random(10), pid3 = '100' }: { t
 	return [`MSH|^~\\&|APP|FAC|R|RF|20260101120000||${type}|${controlId}|P|2.5.1`, `PID|1||${pid3}||Doe^Jane`, ''].join('\r');
 }
 
-describe('a text that a sender chooses', { timeout: 60_000 }, () => {
-	let service: TestService;
-	let keys: { north: string; south: string };
-	before(async () => {
-		// One lane: all sites share it.
-		service = await testService({ WORKERS: '1', REPETITIONS_MAX: '200' });
-		const north = await service.addSite('north');
-		const south = await service.addSite('south', { allowed_ips: ['127.0.0.2'] });
-		keys = { north: north.key, south: south.key };
-	});
-	after(() => service[Symbol.asyncDispose]());
+let service: TestService;
+let keys: { north: string; south: string };
 
+before(async () => {
+	// One lane: all sites share it.
+	service = await testService({ WORKERS: '1', REPETITIONS_MAX: '200' });
+	const north = await service.addSite('north');
+	const south = await service.addSite('south', { allowed_ips: ['127.0.0.2'] });
+	keys = { north: north.key, south: south.key };
+});
+
+after(() => service[Symbol.asyncDispose]());
+
+describe('a message on the wire', { timeout: 60_000 }, () => {
+	const header = (controlId: string, rest = '') => `MSH|^~\\&|LAB|FAC|R|RF|20260101120000||ORU^R01|${controlId}|P|2.5.1${rest}`;
+	const pid = 'PID|1||W1||Doe^Jane';
+	const obr = (number: string) => `OBR|1||${number}|18748-4^Radiology^LN`;
+	const text = (lines: readonly string[]) => `${lines.join('\r')}\r`;
+
+	/** Writes bytes as they are and waits for so many answers. */
+	async function exchange(bytes: string, count: number): Promise<string[]> {
+		const client = await MllpClient.connect(service.port('mllp'));
+		client.socket.write(Buffer.from(bytes, 'latin1'));
+		await eventually(() => Promise.resolve(client.extra.length >= count), 'the answers');
+		client.close();
+		return client.extra;
+	}
+
+	const textsOf = async (number: string) => {
+		const rows = await service.rows<{ value: string }>(
+			"select resource::jsonb->>'valueString' as value from observation where resource like $1",
+			[`%"${number}"%`],
+		);
+		return rows.map(({ value }) => value);
+	};
+
+	test('with 0x1C in its data is AE as a whole, and logged; the next one is read', async () => {
+		const bad = text([header('FS1'), 'PID|1||W2||Do\x1ce^Jane|||F']);
+		const answers = await exchange(`\x0b${bad}\x1c\r\x0b${text([header('FS2'), pid])}\x1c\r`, 2);
+		assert.deepEqual(
+			answers.map((answer) => [msa(answer).code, msa(answer).controlId]),
+			[
+				['AE', 'FS1'],
+				['AA', 'FS2'],
+			],
+		);
+		assert.match(answers[0] ?? '', /\rERR\|\|\|100\^/);
+		const logged = await service.rows<{ bytes: Buffer }>("select bytes from message_log where control_id = 'FS1' and outcome = 'refused'");
+		assert.deepEqual(
+			logged.map(({ bytes }) => bytes.toString('latin1')),
+			[bad],
+		);
+	});
+
+	test('that ends without CR is answered when nothing follows', async () => {
+		const [answer] = await exchange(`\x0b${text([header('CR1'), pid])}\x1c`, 1);
+		assert.equal(msa(answer ?? '').code, 'AA');
+	});
+
+	test('continued by ADD is stored whole', async () => {
+		const message = text([
+			header('ADD1'),
+			pid,
+			obr('ADD-1'),
+			'OBX|1|FT|18748-4^Rad^LN||No evidence of fracture',
+			'ADD|, except of the left hip.||||||F',
+		]);
+		const [answer] = await exchange(`\x0b${message}\x1c\r`, 1);
+		assert.equal(msa(answer ?? '').code, 'AA');
+		assert.deepEqual(await textsOf('ADD-1'), ['No evidence of fracture, except of the left hip.']);
+	});
+
+	test('continued by a second one in its batch is stored whole, and both are answered; alone it is AE', async () => {
+		const first = text([header('DSC1'), pid, obr('DSC-1'), 'OBX|1|FT|18748-4^Rad^LN||No evidence', 'ADD|', 'DSC|4711|F']);
+		const second = text([header('DSC2', '||4711'), 'ADD| of fracture||||||F']);
+		const joined = await exchange(`\x0bBHS|^~\\&\r${first}${second}BTS|2\r\x1c\r`, 2);
+		assert.deepEqual(
+			joined.map((answer) => [msa(answer).code, msa(answer).controlId]),
+			[
+				['AA', 'DSC1'],
+				['AA', 'DSC2'],
+			],
+		);
+		assert.deepEqual(await textsOf('DSC-1'), ['No evidence of fracture']);
+		const apart = await exchange(
+			`\x0b${first.replaceAll('DSC1', 'DSC3').replace('DSC-1', 'DSC-3')}\x1c\r\x0b${second.replace('DSC2', 'DSC4')}\x1c\r`,
+			2,
+		);
+		assert.deepEqual(
+			apart.map((answer) => [msa(answer).code, msa(answer).controlId]),
+			[
+				['AE', 'DSC3'],
+				['AE', 'DSC4'],
+			],
+		);
+		assert.match(apart[0] ?? '', /\rERR\|\|DSC\^1\^1\|100/);
+		assert.match(apart[1] ?? '', /\rERR\|\|MSH\^1\^14\|100/);
+		assert.deepEqual(await textsOf('DSC-3'), []);
+	});
+
+	test('of a batch that lost one is flagged, and a damaged header has an answer of its own', async () => {
+		const one = (id: string) => text([header(id), pid]);
+		const answers = await exchange(`\x0bBHS|^~\\&\r${one('B1')}MSH|^~\rPID|1\r${one('B2')}BTS|4\r\x1c\r`, 3);
+		assert.deepEqual(
+			answers.map((answer) => msa(answer).code),
+			['AA', 'AE', 'AA'],
+		);
+		const flags = await service.rows<{ flags: unknown }>("select flags from message_log where control_id in ('B1', 'B2')");
+		for (const { flags: found } of flags) assert.deepEqual(found, [{ code: 'batch-count', text: 'BTS-1 counts 4 messages, and 3 came' }]);
+		assert.equal(flags.length, 2);
+	});
+
+	test('whose MSH-2 is unusable is answered to its MSH-10', async () => {
+		const [answer] = await exchange('\x0bMSH|^^^^|LAB|FAC|||20260101||ADT^A08|ODD1|P|2.5.1\rPID|1\r\x1c\r', 1);
+		assert.deepEqual([msa(answer ?? '').code, msa(answer ?? '').controlId], ['AE', 'ODD1']);
+	});
+
+	test('about an order of another patient is AE at OBR-3', async () => {
+		const order = (patient: string) => text([header(`O${patient}`), `PID|1||${patient}`, obr('OWN-1'), 'OBX|1|ST|A^A^L||a||||||F']);
+		const answers = await exchange(`\x0b${order('W5')}\x1c\r\x0b${order('W6')}\x1c\r`, 2);
+		assert.equal(msa(answers[1] ?? '').text, 'OBR-3 names an order that belongs to another patient of this site');
+		assert.match(answers[1] ?? '', /\rERR\|\|OBR\^1\^3\|205/);
+	});
+});
+
+describe('a text that a sender chooses', { timeout: 60_000 }, () => {
 	const post = async (key: string, body: string) => {
 		const answer = await fetch(`http://127.0.0.1:${service.port('hl7')}/v2/ingest`, {
 			method: 'POST',

@@ -1,5 +1,4 @@
 import { Failure } from '#core/failure.ts';
-import { toInstant } from '#fhir/mapping/timestamp.ts';
 import type { Change } from '#record/kinds/index.ts';
 import type { PatientChange } from '#record/kinds/patient.ts';
 import type { Message, Segment } from '../message.ts';
@@ -20,8 +19,7 @@ export const oruR01: Hl7v2Event = { messageType: 'ORU^R01', always: true, effect
 function results(message: Message, context: Context): Change[] {
 	requirePid(message);
 	refuseTooMany(message, context);
-	const sent = toInstant(message.first('MSH')?.text(7) ?? '', context.zone);
-	const reading = new ResultReading(context, sendingApplication(message), sent);
+	const reading = new ResultReading(context, sendingApplication(message));
 	for (const segment of message.segments) reading.take(segment);
 	return reading.end();
 }
@@ -38,7 +36,6 @@ function refuseTooMany(message: Message, context: Context): void {
 class ResultReading {
 	readonly #context: Context;
 	readonly #sender: string;
-	readonly #sent: string | undefined;
 	readonly #changes: Change[] = [];
 	readonly #ordinals: Ordinals = new Map();
 	#pid: Segment | undefined;
@@ -48,10 +45,9 @@ class ResultReading {
 	#orc: Segment | undefined;
 	#group: ObservationGroup | undefined;
 
-	constructor(context: Context, sender: string, sent: string | undefined) {
+	constructor(context: Context, sender: string) {
 		this.#context = context;
 		this.#sender = sender;
-		this.#sent = sent;
 	}
 
 	take(segment: Segment): void {
@@ -134,7 +130,7 @@ class ResultReading {
 
 	#closeGroup(): void {
 		if (this.#group && this.#patient) {
-			const owner = { patient: this.#patient.ref, encounter: this.#encounter, ordinals: this.#ordinals, sent: this.#sent };
+			const owner = { patient: this.#patient.ref, encounter: this.#encounter, ordinals: this.#ordinals };
 			this.#changes.push(...this.#group.changes(owner));
 		}
 		this.#group = undefined;

@@ -13,12 +13,15 @@ export class Context {
 	/** Offset of MSH-7, by which times without one are read (v2.5.1 §2.A.22); `Z` when it has none. */
 	readonly zone: string;
 	readonly observationsMax: number;
+	/** MSH-7 as a FHIR instant; undefined when it has no time. */
+	readonly sent: string | undefined;
 	readonly flags: Flag[] = [];
 
-	constructor(settings: Settings, zone: string, observationsMax: number) {
+	constructor(settings: Settings, zone: string, observationsMax: number, sent?: string) {
 		this.settings = settings;
 		this.zone = zone;
 		this.observationsMax = observationsMax;
+		this.sent = sent;
 	}
 
 	flag(code: Flag['code'], text: string): void {

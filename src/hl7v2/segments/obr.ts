@@ -1,4 +1,5 @@
 import { endsBeforeStart } from '#core/date-range.ts';
+import type { FailureLocation } from '#core/failure.ts';
 import type { CodeableConcept, Coding, Identifier, Period, Reference } from '#fhir/datatypes.ts';
 import { authoritySystem } from '#fhir/mapping/authority.ts';
 import { v2Table } from '#fhir/mapping/coding-system.ts';
@@ -18,6 +19,8 @@ export interface OrderContext {
 	placer: EntityIdentifier | undefined;
 	/** Key of the filler (else placer) order number; undefined when neither ORC nor OBR has one. */
 	order: EntityIdentifier | undefined;
+	/** The field of that number. */
+	numbered: FailureLocation | undefined;
 	/** OBR-4. */
 	code: CodeableConcept | undefined;
 	/** OBR-7 and 8, else OBR-22. */
@@ -40,8 +43,6 @@ export interface GroupOwner {
 	encounter: number | undefined;
 	/** Counts through the whole message. */
 	ordinals: Ordinals;
-	/** MSH-7 as a FHIR instant. */
-	sent: string | undefined;
 }
 
 /** An order is begun by ORC, by OBR, or by ORC and the OBR behind it. `sender`: see sendingApplication. */
@@ -54,6 +55,7 @@ export function orderContext(orc: Segment | undefined, obr: Segment | undefined,
 		filler,
 		placer,
 		order: orderKeyOf(filler, placer, sender),
+		numbered: numberedAt(filler ? 3 : 2, obr, orc),
 		code,
 		effectiveDateTime: times?.effectiveDateTime,
 		effectivePeriod: times?.effectivePeriod,
@@ -71,6 +73,7 @@ export const noOrder: OrderContext = {
 	filler: undefined,
 	placer: undefined,
 	order: undefined,
+	numbered: undefined,
 	code: undefined,
 	effectiveDateTime: undefined,
 	effectivePeriod: undefined,
@@ -85,6 +88,11 @@ export const noOrder: OrderContext = {
 /** OBR-2/3, else ORC-2/3: the same numbers (v2.5.1 §4.5.3.2). */
 function number(obr: Segment | undefined, orc: Segment | undefined, field: number): EntityIdentifier | undefined {
 	return (obr && entityIdentifier(obr, field)) ?? (orc && entityIdentifier(orc, field));
+}
+
+function numberedAt(field: number, obr: Segment | undefined, orc: Segment | undefined): FailureLocation | undefined {
+	const segment = obr?.isPresent(field) ? obr : (orc ?? obr);
+	return segment && { segment: segment.id, sequence: segment.sequence, field };
 }
 
 type Times = { effectiveDateTime: string | undefined; effectivePeriod: Period | undefined };

@@ -6,7 +6,7 @@ import type { ObservationChange } from '#record/kinds/observation.ts';
 import type { Segment } from '../message.ts';
 import { type Context, nameOf } from './context.ts';
 import { annotation } from './nte.ts';
-import type { GroupOwner, OrderContext } from './obr.ts';
+import { type GroupOwner, noOrder, type OrderContext } from './obr.ts';
 import { type Observed, readObx } from './obx.ts';
 import { joinedText } from './obx-value.ts';
 import { numbered } from './ordinals.ts';
@@ -84,10 +84,12 @@ export class ObservationGroup {
 	}
 
 	/** Returns the group's changes. */
-	changes({ patient, encounter, ordinals, sent }: GroupOwner): (ObservationChange | DiagnosticReportChange)[] {
+	changes({ patient, encounter, ordinals }: GroupOwner): (ObservationChange | DiagnosticReportChange)[] {
 		this.#giveNotesToFirst();
-		const { order } = this.#order;
+		const { order, numbered: numberedAt } = this.#order;
+		const { sent } = this.#context;
 		const items = this.#observed.map(({ item }) => numbered(item, order ? `${order.system}|${order.value}` : '', ordinals));
+		this.#flagRepeated(items);
 		const members = membersOf(this.#observed, items);
 		const changes = this.#observed.map(({ obx, resource, statusOnly }, index): ObservationChange => {
 			const listed = members.get(index);
@@ -101,18 +103,30 @@ export class ObservationGroup {
 				resource: blankless(resource),
 				...(listed === undefined ? {} : { members: listed }),
 				...(statusOnly ? { statusOnly } : {}),
+				...(numberedAt === undefined ? {} : { numberedAt }),
 				sequence: obx.sequence,
 			};
 		});
-		const report = this.#report?.change({ observed: this.#observed, items, patient, encounter, ordinals, sent });
+		const report = this.#report?.change({ observed: this.#observed, items, patient, encounter, ordinals });
 		return report ? [...changes, report] : changes;
+	}
+
+	/** Results of one OBX-3 need an OBX-4 each (v2.5.1 §7.4.2.4): without it a later message about one of them may be taken for another. */
+	#flagRepeated(items: readonly string[]): void {
+		const repeated = this.#observed.find(({ item }, index) => item !== items[index]);
+		if (repeated === undefined) return;
+		this.#context.flag(
+			'repeated-observation',
+			`${nameOf(repeated.obx)} has the OBX-3 and OBX-4 of an earlier result of its order; they are told apart by their order alone`,
+		);
 	}
 
 	#giveNotesToFirst(): void {
 		if (this.#lastOrderNote === undefined) return;
 		const first = this.#observed[0];
+		const where = this.#order === noOrder ? 'stands behind PID, is about no result' : 'belongs to an order without observations';
 		if (first) first.resource['note'] = [...this.#orderNotes, ...((first.resource['note'] ?? []) as JsonObject[])];
-		else this.#context.flag('segment-skipped', `${nameOf(this.#lastOrderNote)} belongs to an order without observations and was left out`);
+		else this.#context.flag('segment-skipped', `${nameOf(this.#lastOrderNote)} ${where} and was left out`);
 		this.#orderNotes = [];
 	}
 }

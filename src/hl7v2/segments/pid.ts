@@ -1,3 +1,4 @@
+import { endsBeforeStart } from '#core/date-range.ts';
 import { Failure } from '#core/failure.ts';
 import type { Json } from '#core/json.ts';
 import type { Address, HumanName } from '#fhir/datatypes.ts';
@@ -103,9 +104,23 @@ function birth(elements: Record<string, Json>, pid: Segment, known: PatientChang
 		elements['_birthDate'] = null;
 		return;
 	}
-	if (setBirth(elements, text, context.zone)) return;
+	if (/^0+$/.test(text)) {
+		context.unreadable(pid, 7, 'is all zeros, which is no date, and was left out');
+		return;
+	}
+	if (setBirth(elements, text, context.zone)) {
+		if (isLaterThan(elements['birthDate'], context.sent))
+			context.flag('future-birth', 'PID-7 lies after MSH-7: nobody is born in the future');
+		return;
+	}
 	if (known === 'update') throw failureAt('data-type', pid, 7, 'PID-7 is not a date (YYYY[MM[DD[HH[MM[SS]]]]])');
 	context.unreadable(pid, 7, 'is not a date and was left out');
+}
+
+/** Both are days of the sender. */
+function isLaterThan(day: Json | undefined, sent: string | undefined): boolean {
+	if (typeof day !== 'string' || sent === undefined) return false;
+	return endsBeforeStart(day, sent.slice(0, 10));
 }
 
 /** Table 0001. */

@@ -46,7 +46,7 @@ export class ReportReading {
 	}
 
 	/** Undefined when the OBR states neither the subject of the report nor a result. */
-	change({ observed, items, patient, encounter, ordinals, sent }: Group): DiagnosticReportChange | undefined {
+	change({ observed, items, patient, encounter, ordinals }: Group): DiagnosticReportChange | undefined {
 		const { order, filler, code } = this.#order;
 		if (code === undefined && observed.length === 0) return undefined;
 		const uid = this.#studyUid ?? statedUid(observed);
@@ -61,7 +61,8 @@ export class ReportReading {
 			observations: { ...(order === undefined ? {} : { order }), items },
 			status: this.#status(),
 			resource: this.#resource(observed, isImaging ? accession : undefined, isImaging),
-			sent,
+			sent: this.#context.sent,
+			...(this.#order.numbered === undefined ? {} : { numberedAt: this.#order.numbered }),
 			study: { uid, accession, filler: filler?.value },
 			sequence: this.#obr.sequence,
 		};

@@ -36,14 +36,11 @@ function interpret(delivery: Hl7v2Delivery, { limits, clock, log }: InterpretCon
 		logged: 'always',
 		patients: message && verdict.kind !== 'apply' ? message.all('PID').map((segment) => segment.text(3)) : [],
 		answer: (outcome, failure) => ({
-			acknowledgements: codesOf(message, delivery, outcome).map((code) =>
-				renderAck({
-					source: message ?? delivery.bytes,
-					code,
-					controlId: acknowledgementId(delivery.id, code),
-					nowMs: clock.nowMs(),
-					failure,
-				}),
+			// Each part of a message that was divided is a message to its sender, and is answered as the whole.
+			acknowledgements: [message ?? delivery.bytes, ...(message?.continuations ?? [])].flatMap((source, part) =>
+				codesOf(message, delivery, outcome).map((code) =>
+					renderAck({ source, code, controlId: acknowledgementId(delivery.id, code, part), nowMs: clock.nowMs(), failure }),
+				),
 			),
 		}),
 	};
@@ -61,7 +58,9 @@ function parse(delivery: Hl7v2Delivery, limits: IngestLimits): Message | Failure
 
 function verdictOf(message: Message, delivery: Hl7v2Delivery, limits: IngestLimits, log: Log): Interpretation['verdict'] {
 	try {
-		return interpretMessage(message, delivery.settings, limits);
+		const interpreted = interpretMessage(message, delivery.settings, limits);
+		if (delivery.batchFlag && interpreted.kind === 'apply') interpreted.changeSet.flags.push(delivery.batchFlag);
+		return interpreted;
 	} catch (error) {
 		if (error instanceof Failure) return { kind: 'refuse', failure: error };
 		log.error({ err: error, messageId: delivery.id, siteId: delivery.siteId }, 'message could not be interpreted');
@@ -71,8 +70,8 @@ function verdictOf(message: Message, delivery: Hl7v2Delivery, limits: IngestLimi
 
 /**
  * Returns the acknowledgement codes. Original mode: one AA or AE. Enhanced mode (HL7 v2.5.1 §2.9.3), if the client opted in and the message
- * asks
- * for it: the accept acknowledgement that MSH-15 wants, then the application acknowledgement that MSH-16 wants.
+ * asks for it: the accept acknowledgement that MSH-15 wants, then the application acknowledgement that MSH-16 wants. A refused message is
+ * accepted all the same, because the message log has it: CA, then AE. Only where no AE is wanted, CE tells the sender of the refusal.
  */
 function codesOf(message: Message | undefined, delivery: Hl7v2Delivery, outcome: Outcome): AcknowledgementCode[] {
 	const refused = outcome === 'refused';
@@ -82,9 +81,10 @@ function codesOf(message: Message | undefined, delivery: Hl7v2Delivery, outcome:
 	const accept = header.text(15);
 	const wanted = header.text(16);
 	if (accept === '' && wanted === '') return [application];
-	const codes: AcknowledgementCode[] = [];
-	if (isWanted(accept, refused)) codes.push(refused ? 'CE' : 'CA');
-	if (isWanted(wanted, refused)) codes.push(application);
+	const isApplicationWanted = isWanted(wanted, refused);
+	if (refused && !isApplicationWanted) return isWanted(accept, true) ? ['CE'] : [];
+	const codes: AcknowledgementCode[] = isWanted(accept, false) ? ['CA'] : [];
+	if (isApplicationWanted) codes.push(application);
 	return codes;
 }
 

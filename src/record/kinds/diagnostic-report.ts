@@ -1,4 +1,4 @@
-import { Failure } from '#core/failure.ts';
+import type { FailureLocation } from '#core/failure.ts';
 import { canonical, type Json, type JsonObject } from '#core/json.ts';
 import { defineChange } from '../apply/change-kind.ts';
 import type { ApplyContext } from '../apply/context.ts';
@@ -14,7 +14,7 @@ import { indexText } from '../index-text.ts';
 import { keyDigest } from '../key-digest.ts';
 import { type ContentChange, isWithdrawn, nextStatus, type StudyNames, wholeOrder } from '../report.ts';
 import { type Age, ageOf } from '../result-precedence.ts';
-import { withdrawObservations } from './observation.ts';
+import { foreignOrder, withdrawObservations } from './observation.ts';
 
 /** A report stated by an OBR and its OBX (HL7 v2.5.1 §7.3.1). The next message about the same order updates it. */
 export interface DiagnosticReportChange {
@@ -39,6 +39,8 @@ export interface DiagnosticReportChange {
 	/** MSH-7 as a FHIR instant. */
 	sent?: string | undefined;
 	study: StudyNames;
+	/** The field with the order number. */
+	numberedAt?: FailureLocation;
 	/** The sequence of the OBR. */
 	sequence: number;
 }
@@ -106,14 +108,12 @@ function withdrawResults(context: ApplyContext, change: DiagnosticReportChange, 
 const wholeOrderKey = keyDigest(wholeOrder);
 
 /** @throws Failure when the order belongs to another patient, because orders never change patients */
-function knownReport({ set }: ApplyContext, { key, sequence }: DiagnosticReportChange, patient: Row): Row | undefined {
+function knownReport({ set }: ApplyContext, { key, numberedAt }: DiagnosticReportChange, patient: Row): Row | undefined {
 	if (key === undefined) return undefined;
 	const all = set.of(diagnosticReports).ofOrder(orderKey(key.order));
 	const own = all.filter((row) => row.links['patient_id'] === patient.id);
 	if (own.length === 0 && all.length > 0 && !key.byPatient) {
-		throw new Failure('key-conflict', 'OBR-3 (else OBR-2) names an order that belongs to another patient of this site', {
-			location: { segment: 'OBR', sequence },
-		});
+		throw foreignOrder(numberedAt);
 	}
 	// After a merge several may be known; the newest one is meant.
 	const newestFirst = own.toSorted((left, right) => (left.id < right.id ? 1 : -1));

@@ -1,4 +1,4 @@
-import { Failure } from '#core/failure.ts';
+import { Failure, type FailureLocation } from '#core/failure.ts';
 import type { Json, JsonObject } from '#core/json.ts';
 import { defineChange } from '../apply/change-kind.ts';
 import type { ApplyContext } from '../apply/context.ts';
@@ -28,6 +28,8 @@ export interface ObservationChange {
 	members?: string[];
 	/** The message carries a new status and no value (OBX-11 D, U, W, X). A known observation keeps everything else. */
 	statusOnly?: true;
+	/** The field with the order number. */
+	numberedAt?: FailureLocation;
 	sequence: number;
 }
 
@@ -74,9 +76,13 @@ function applyObservation(context: ApplyContext, change: ObservationChange, refe
 /** @throws Failure when the order belongs to another patient, because orders never change patients */
 function refuseForeignOrder(any: Row | undefined, change: ObservationChange, patient: Row): void {
 	if (any === undefined || any.links['patient_id'] === patient.id) return;
-	throw new Failure('key-conflict', 'OBR-3 (else OBR-2) names an order that belongs to another patient of this site', {
-		location: { segment: 'OBX', sequence: change.sequence },
-	});
+	throw foreignOrder(change.numberedAt);
+}
+
+/** The failure of a message whose order belongs to another patient. */
+export function foreignOrder(location: FailureLocation = { segment: 'OBR' }): Failure {
+	const field = location.field === undefined ? 'OBR-3 (else OBR-2)' : `${location.segment}-${location.field}`;
+	return new Failure('key-conflict', `${field} names an order that belongs to another patient of this site`, { location });
 }
 
 function completed(context: ApplyContext, change: ObservationChange, references: References, key: string | undefined): JsonObject {

@@ -1,7 +1,7 @@
 import { isAscii } from 'node:buffer';
 import type { KeyGrant } from '#access/directory.ts';
 import { Failure } from '#core/failure.ts';
-import { countMessages, splitMessages } from '#hl7v2/batch.ts';
+import { batchFlag, countMessages, splitMessages } from '#hl7v2/batch.ts';
 import { resolveCharset } from '#hl7v2/charset.ts';
 import { latin1 } from '#hl7v2/latin1.ts';
 import { declaredCharset, Message } from '#hl7v2/message.ts';
@@ -23,7 +23,7 @@ export async function ingest(context: IngestContext, request: HttpRequest): Prom
 	const started = performance.now();
 	const grant = senderOf(context, request);
 	checkMediaType(request);
-	const reply = await exchange(context, grant, deliveryOf(context, grant, onlyMessage(request.body)), started);
+	const reply = await exchange(context, grant, deliveryOf(context, grant, request.body), started);
 	return jsonReply(reply, acknowledgementText);
 }
 
@@ -41,11 +41,13 @@ function onlyMessage(body: Uint8Array): Uint8Array {
 	return (found === 1 ? splitMessages(body)[0] : undefined) ?? body;
 }
 
-function deliveryOf(context: IngestContext, grant: KeyGrant, bytes: Uint8Array): Hl7v2Delivery {
+function deliveryOf(context: IngestContext, grant: KeyGrant, body: Uint8Array): Hl7v2Delivery {
+	const flag = batchFlag(body);
 	return {
-		...postedBy(grant, context, bytes),
+		...postedBy(grant, context, onlyMessage(body)),
 		kind: 'hl7v2',
 		surface: 'hl7-http',
+		...(flag === undefined ? {} : { batchFlag: flag }),
 	};
 }
 

@@ -2,10 +2,12 @@ import type { Socket } from 'node:net';
 import { proxySignature } from '../tcp/proxy-header.ts';
 import type { EndReason, MllpContext } from './context.ts';
 import { Exchange } from './exchange.ts';
-import { FrameReader, frameAll } from './frame.ts';
+import { type Frame, FrameReader, frameAll } from './frame.ts';
 
 /** Bytes of acknowledgements that the peer has not read yet. Above this nothing more is read from it. No peer is refused for it, so it is no setting. */
 const unsentBytesMax = 256 * 1024;
+/** How long nothing must follow a FS for it to end a block without a CR. Senders without CR are rare, and wait for their answer. */
+const endSilenceMs = 1000;
 /** The time that a peer has to close its side after ours, so that the last acknowledgement is not lost to a reset. */
 const lingerMs = 2000;
 
@@ -25,6 +27,7 @@ export class MllpConnection {
 	#lastActivityMs: number;
 	#watch: NodeJS.Timeout | undefined;
 	#linger: NodeJS.Timeout | undefined;
+	#endSilence: NodeJS.Timeout | undefined;
 
 	/** `proxied` means that the address came with a PROXY header. From any other peer such a header is refused. */
 	constructor(socket: Socket, address: string, proxied: boolean, context: MllpContext) {
@@ -74,10 +77,31 @@ export class MllpConnection {
 		this.#context.metrics.mllpReceivedBytes.inc(chunk.length);
 		const bytes = this.#preamble === undefined ? chunk : this.#passPreamble(chunk, this.#preamble);
 		if (bytes === undefined) return;
-		const frames = this.#reader.push(bytes);
+		this.#take(this.#reader.push(bytes));
+		if (this.#reader.mayEnd) this.#awaitEnd();
+		this.#regulate();
+	}
+
+	#take(frames: readonly Frame[]): void {
 		this.#count(frames.length);
 		for (const frame of frames) if (frame.kind === 'too-long') this.#context.metrics.mllpFrameErrors.inc({ reason: 'too-long' });
 		this.#exchange.take(frames);
+	}
+
+	/** A FS that nothing follows ends its block. What follows may wait in the socket, while reading pauses or the process was busy. */
+	#awaitEnd(): void {
+		clearTimeout(this.#endSilence);
+		const timer = setTimeout(() => setImmediate(() => this.#settle(timer)), endSilenceMs);
+		this.#endSilence = timer;
+	}
+
+	#settle(timer: NodeJS.Timeout): void {
+		if (this.#endReason !== undefined || timer !== this.#endSilence || !this.#reader.mayEnd) return;
+		if (this.#paused) {
+			this.#awaitEnd();
+			return;
+		}
+		this.#take(this.#reader.settle());
 		this.#regulate();
 	}
 
@@ -110,6 +134,7 @@ export class MllpConnection {
 	#onInputEnd(): void {
 		this.#inputEnded = true;
 		if (this.#endReason !== undefined) return;
+		this.#take(this.#reader.settle());
 		this.#countUnfinished();
 		this.#regulate();
 	}
@@ -181,6 +206,7 @@ export class MllpConnection {
 		this.#paused = false;
 		this.#exchange.close();
 		clearTimeout(this.#watch);
+		clearTimeout(this.#endSilence);
 		this.#socket.end();
 		this.#socket.resume();
 		this.#lingerWhile(this.#socket.writableLength);
@@ -204,6 +230,7 @@ export class MllpConnection {
 		const reason = this.#endReason ?? 'peer';
 		if (this.#endReason === undefined || this.#endReason === 'error') this.#countUnfinished();
 		clearTimeout(this.#watch);
+		clearTimeout(this.#endSilence);
 		clearTimeout(this.#linger);
 		this.#exchange.close();
 		if (this.#paused) this.#context.metrics.mllpConnectionsPaused.dec();

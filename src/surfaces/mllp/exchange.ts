@@ -2,10 +2,11 @@ import type { ClientGrant } from '#access/directory.ts';
 import { Failure, type FailureCode } from '#core/failure.ts';
 import { newId } from '#core/id.ts';
 import { acknowledgementId, renderAck } from '#hl7v2/ack.ts';
-import { splitMessages } from '#hl7v2/batch.ts';
+import { batchFlag, splitMessages } from '#hl7v2/batch.ts';
 import { eventOf } from '#hl7v2/events/index.ts';
 import { type MessageHead, readHead } from '#hl7v2/head.ts';
-import type { Reply } from '#record/delivery.ts';
+import type { Hl7v2Delivery, Reply } from '#record/delivery.ts';
+import type { Flag } from '#record/flag.ts';
 import type { EndReason, MllpContext } from './context.ts';
 import type { Frame } from './frame.ts';
 
@@ -25,6 +26,7 @@ interface Entry {
 	/** The id of the delivery, the same on every try. */
 	id: string;
 	bytes: Uint8Array;
+	batchFlag: Flag | undefined;
 	/** The length of a frame over the limit; `bytes` then holds its head. */
 	tooLong: number | undefined;
 	receivedAtMs: number;
@@ -80,9 +82,21 @@ export class Exchange {
 		const receivedTick = performance.now();
 		for (const frame of frames) {
 			const tooLong = frame.kind === 'too-long' ? frame.length : undefined;
-			for (const bytes of frame.kind === 'too-long' ? [frame.head] : splitMessages(frame.bytes)) {
+			const messages = frame.kind === 'too-long' ? [frame.head] : splitMessages(frame.bytes);
+			const flag = frame.kind === 'too-long' || messages[0] === frame.bytes ? undefined : batchFlag(frame.bytes);
+			for (const bytes of messages) {
 				const id = newId(receivedAtMs);
-				this.#entries.push({ id, bytes, tooLong, receivedAtMs, receivedTick, triedAtMs: undefined, state: 'waiting', acks: [] });
+				this.#entries.push({
+					id,
+					bytes,
+					batchFlag: flag,
+					tooLong,
+					receivedAtMs,
+					receivedTick,
+					triedAtMs: undefined,
+					state: 'waiting',
+					acks: [],
+				});
 			}
 		}
 		this.#pump();
@@ -164,7 +178,7 @@ export class Exchange {
 			reason === 'tie'
 				? 'MSH-3 and MSH-4 match integration clients of more than one site'
 				: 'MSH-3 and MSH-4 match no integration client with this address';
-		this.#refuse(entry, head, new Failure('sender-not-authorized', text));
+		this.#refuse(entry, head, new Failure('sender-not-authorized', text, { location: { segment: 'MSH', sequence: 1, field: 3 } }));
 	}
 
 	#refuse(entry: Entry, head: MessageHead, failure: Failure): void {
@@ -192,7 +206,19 @@ export class Exchange {
 		this.#delivering += 1;
 		const { id, bytes, receivedAtMs } = entry;
 		const { siteId, clientId, settings } = grant;
-		gateway.deliver({ id, kind: 'hl7v2', siteId, clientId, surface: 'mllp', source: this.#address, receivedAtMs, settings, bytes }).then(
+		const delivery: Hl7v2Delivery = {
+			id,
+			kind: 'hl7v2',
+			siteId,
+			clientId,
+			surface: 'mllp',
+			source: this.#address,
+			receivedAtMs,
+			bytes,
+			settings,
+		};
+		if (entry.batchFlag) delivery.batchFlag = entry.batchFlag;
+		gateway.deliver(delivery).then(
 			(reply) => {
 				this.#delivering -= 1;
 				if (this.#finished) return;

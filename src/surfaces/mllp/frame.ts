@@ -1,8 +1,8 @@
 /**
  * Reads blocks of the Minimal Lower Layer Protocol (HL7 v2.5.1 Appendix C §C.4; Transport Specification: MLLP, Release 1):
  * `<VT> data <FS><CR>`. The reader is a pure function of the bytes: it does not matter how they were divided into chunks.
- * - A FS ends the block, whatever follows. A CR right after it belongs to it. A sender that omits the CR gets its answer at once, and HL7
- * allows no 0x1C inside the data.
+ * - A FS ends the block when CR, LF, VT or another FS follows, or nothing for a while (`settle`): some senders omit the CR, which belongs to
+ * the block. Before anything else it is data. HL7 allows no 0x1C there, so the message is refused, but as a whole.
  * - Bytes outside a block are skipped and counted.
  * - A VT inside a block restarts it when a header segment follows: the sender gave up the earlier block without ending it. Any other VT
  * is data (word processors write it as a soft line break), except for repeated ones at the start.
@@ -10,6 +10,11 @@
 const startOfBlock = 0x0b;
 const endOfBlock = 0x1c;
 const carriageReturn = 0x0d;
+const lineFeed = 0x0a;
+
+function endsBlock(behind: number | undefined): boolean {
+	return behind === carriageReturn || behind === startOfBlock || behind === lineFeed || behind === endOfBlock;
+}
 
 /** The bytes kept of a block over the limit: enough for MSH, from which its answer is built. */
 const headBytesMax = 8192;
@@ -72,6 +77,8 @@ class Gathering {
 	}
 }
 
+const endByte = Buffer.of(endOfBlock);
+
 /** Copies a frame. While it waits in a mailbox, a view would keep the whole chunk in memory. */
 function detached(bytes: Buffer): Uint8Array {
 	return bytes.buffer.byteLength > 2 * bytes.length ? Uint8Array.prototype.slice.call(bytes) : bytes;
@@ -80,6 +87,10 @@ function detached(bytes: Buffer): Uint8Array {
 export class FrameReader {
 	readonly #frameBytesMax: number;
 	#state: 'between' | 'behind-end' | 'inside' | 'over-limit' = 'between';
+	/** The last byte read inside a block is a FS: what comes next tells whether it ends the block. */
+	#pendingEnd = false;
+	/** The block has a FS inside. */
+	#damaged = false;
 	#gathering = new Gathering();
 	#head: Uint8Array = new Uint8Array(0);
 	#length = 0;
@@ -94,6 +105,18 @@ export class FrameReader {
 		return this.#state === 'inside' || this.#state === 'over-limit';
 	}
 
+	/** True when a block ends here unless more of it follows at once. */
+	get mayEnd(): boolean {
+		return this.#pendingEnd;
+	}
+
+	/** Ends the block that may end here, because nothing followed. */
+	settle(): Frame[] {
+		const frames: Frame[] = [];
+		if (this.#pendingEnd) this.#end(frames);
+		return frames;
+	}
+
 	/** Returns the counts since the last call. */
 	takeCounts(): FrameCounts {
 		const counts = this.#counts;
@@ -105,6 +128,10 @@ export class FrameReader {
 	push(chunk: Buffer): Frame[] {
 		const frames: Frame[] = [];
 		let at = 0;
+		if (this.#pendingEnd && chunk.length > 0) {
+			if (endsBlock(chunk[0])) this.#end(frames);
+			else this.#goOn(endByte);
+		}
 		while (at < chunk.length) at = this.insideFrame ? this.#readInside(chunk, at, frames) : this.#readBetween(chunk, at);
 		return frames;
 	}
@@ -127,20 +154,37 @@ export class FrameReader {
 		const end = chunk.indexOf(endOfBlock, at);
 		const data = chunk.subarray(at, end === -1 ? chunk.length : end);
 		this.#length += data.length;
-		if (end !== -1 && this.#gathering.length === 0 && this.#length === data.length && data.length <= this.#frameBytesMax) {
+		const isWhole = end !== -1 && endsBlock(chunk[end + 1]);
+		if (isWhole && this.#gathering.length === 0 && this.#length === data.length && data.length <= this.#frameBytesMax) {
 			this.#finish(data, frames);
 			return end + 1;
 		}
 		this.#keep(data);
 		if (end === -1) return chunk.length;
+		if (isWhole) this.#end(frames);
+		else if (end + 1 === chunk.length) this.#pendingEnd = true;
+		else this.#goOn(chunk.subarray(end, end + 1));
+		return end + 1;
+	}
+
+	/** Keeps a FS as data, since the block did not end there. */
+	#goOn(data: Buffer): void {
+		this.#pendingEnd = false;
+		this.#damaged = true;
+		this.#length += 1;
+		this.#keep(data);
+	}
+
+	#end(frames: Frame[]): void {
+		this.#pendingEnd = false;
 		if (this.#state === 'over-limit') {
 			frames.push({ kind: 'too-long', head: this.#head, length: this.#length });
 			this.#head = new Uint8Array(0);
 			this.#state = 'behind-end';
+			this.#damaged = false;
 		} else {
 			this.#finish(this.#gathering.take(), frames);
 		}
-		return end + 1;
 	}
 
 	#keep(data: Buffer): void {
@@ -163,9 +207,13 @@ export class FrameReader {
 		this.#counts.skipped += start;
 		for (let at = data.indexOf(startOfBlock, start); at !== -1; at = data.indexOf(startOfBlock, at + 1)) {
 			if (!startsHeader(data, at + 1)) continue;
-			this.#counts.restarted += 1;
+			const given = data.subarray(start, at);
+			// A sender that ended a block and wrote something before the next one gets an answer to both.
+			if (this.#damaged && given.includes(endOfBlock)) frames.push({ kind: 'message', bytes: detached(given) });
+			else this.#counts.restarted += 1;
 			start = at + 1;
 		}
+		this.#damaged = false;
 		if (start === data.length) this.#counts.empty += 1;
 		else frames.push({ kind: 'message', bytes: detached(data.subarray(start)) });
 	}

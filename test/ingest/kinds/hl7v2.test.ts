@@ -77,11 +77,12 @@ function enhanced(
 describe('enhanced acknowledgement mode', () => {
 	const cases: [accept: string, application: string, accepted: string[], refused: string[]][] = [
 		['', '', ['AA'], ['AE']],
-		['AL', 'AL', ['CA', 'AA'], ['CE', 'AE']],
+		['AL', 'AL', ['CA', 'AA'], ['CA', 'AE']],
 		['AL', 'NE', ['CA'], ['CE']],
 		['NE', 'AL', ['AA'], ['AE']],
 		['NE', 'NE', [], []],
-		['ER', 'ER', [], ['CE', 'AE']],
+		['ER', 'ER', [], ['AE']],
+		['ER', 'NE', [], ['CE']],
 		['SU', 'SU', ['CA', 'AA'], []],
 		['AL', '', ['CA'], ['CE']],
 		['', 'AL', ['AA'], ['AE']],

@@ -125,7 +125,7 @@ describe('a report', () => {
 		[...site.resources('DiagnosticReport'), ...site.resources('Observation')].map(({ status }) => status);
 	const cancel = (site: MemorySite, code: string, age: string) => {
 		const [header, pid, obr] = [
-			'MSH|^~\\&|LAB|HOSP|||' + times[age] + '||ORU^R01|2|P|2.5.1',
+			`MSH|^~\\&|LAB|HOSP|||${times[age]}||ORU^R01|2|P|2.5.1`,
 			'PID|1||100^^^MRN',
 			`OBR|1||F1|718-7^Hb^LN${'|'.repeat(21)}${code}`,
 		];

@@ -41,12 +41,25 @@ describe('MLLP blocks', () => {
 		assert.deepEqual(reader.takeCounts(), { skipped: 0, restarted: 0, empty: 0 });
 	});
 
-	test('an end of block without CR ends the message at once', () => {
-		assert.deepEqual(texts(read([`${VT}A${FS}`])), ['A']);
-		assert.deepEqual(texts(read([`${VT}A${FS}${VT}B${FS}`])), ['A', 'B']);
+	test('an end of block without CR ends the message when the next one begins, or nothing follows', () => {
 		const reader = new FrameReader(limit);
-		assert.deepEqual(texts(read([`${VT}A${FS}`, `${CR}${VT}B${FS}`, CR], reader)), ['A', 'B']);
+		assert.deepEqual(texts(read([`${VT}A${FS}${VT}B${FS}`], reader)), ['A']);
+		assert.deepEqual([reader.mayEnd, reader.insideFrame], [true, true]);
+		assert.deepEqual(texts(reader.settle()), ['B']);
+		assert.deepEqual([reader.mayEnd, reader.insideFrame], [false, false]);
+		assert.deepEqual(texts(read([`${CR}${VT}C${FS}`, `${CR}${VT}D${FS}`, CR], reader)), ['C', 'D']);
 		assert.equal(reader.takeCounts().skipped, 0);
+		assert.deepEqual(texts(read([`${VT}E${FS}\n`], reader)), ['E']);
+	});
+
+	test('an end of block inside the data is data, and the message ends at the next one', () => {
+		for (const chunks of [[`${VT}MSH|Do${FS}e\r${FS}${CR}${VT}B${FS}${CR}`], [`${VT}MSH|Do${FS}`, 'e\r', FS, `${CR}${VT}B`, FS, CR]]) {
+			assert.deepEqual(texts(read(chunks)), [`MSH|Do${FS}e\r`, 'B']);
+		}
+	});
+
+	test('bytes behind an end without CR do not swallow the next message', () => {
+		assert.deepEqual(texts(read([`${VT}MSH|A\r${FS}noise${VT}MSH|B\r${FS}${CR}`])), [`MSH|A\r${FS}noise`, 'MSH|B\r']);
 	});
 
 	test('doubled start and end bytes are skipped', () => {
@@ -113,6 +126,7 @@ describe('MLLP blocks', () => {
 				assert.deepEqual(texts(read(chunks, cut)), texts(read([whole], one)));
 				assert.deepEqual(cut.takeCounts(), one.takeCounts());
 				assert.equal(cut.insideFrame, one.insideFrame);
+				assert.deepEqual(texts(cut.settle()), texts(one.settle()));
 			}),
 			{ numRuns: runs(500) },
 		);
