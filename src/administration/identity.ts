@@ -120,7 +120,7 @@ async function carryOut(
 	const obstacle = operation === 'merge' ? obstacleToMerge(pair) : obstacleToUnmerge(pair);
 	if (obstacle !== null) throw new AdministrationError(obstacle);
 	const { siteId, survivor, prior } = pair;
-	const id = await delivered(context, pair, operation);
+	const id = await deliverIdentityEdit(context, pair, operation);
 	await note(context, {
 		action: `patient.${operation}`,
 		subject: survivor.id,
@@ -137,7 +137,8 @@ function shown(found: RecordedResource | undefined): PatientRecord {
 	return patientOf(found);
 }
 
-async function delivered(
+/** Lets the site's writer carry out an edit, and returns the id of its message. @throws AdministrationError when it is refused */
+export async function deliverIdentityEdit(
 	context: OperationContext,
 	{ siteId, survivor, prior }: Pair,
 	operation: IdentityEdit['operation'],

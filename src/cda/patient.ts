@@ -6,6 +6,7 @@ import type { Context } from '#hl7v3/context.ts';
 import { addresses } from '#hl7v3/datatypes/ad.ts';
 import { codeableConcept, codeableConcepts } from '#hl7v3/datatypes/cd.ts';
 import { namesOf } from '#hl7v3/datatypes/en.ts';
+import { statedAuthorities } from '#hl7v3/datatypes/ii.ts';
 import { contactPoints } from '#hl7v3/datatypes/tel.ts';
 import type { XmlElement } from '#hl7v3/element.ts';
 import { addOtherIdentifiers, addPerson, type OtherIdentifiers, type PersonElements, requiredIdentifiers } from '#hl7v3/patient.ts';
@@ -29,6 +30,8 @@ export function patientChange(role: XmlElement, ref: number, context: Context): 
 	const change: PatientChange = { kind: 'patient', ref, identifiers: own, patch, known: 'update', sequence: 1 };
 	change.expression = (role.first('id') ?? role).path;
 	if (context.defaultAuthority !== undefined) change.authority = context.defaultAuthority;
+	const authorities = statedAuthorities(role.children('id'));
+	if (authorities.length > 0) change.authorities = authorities;
 	return change;
 }
 

@@ -31,6 +31,7 @@ const elements = {
 	Columns: [0x0028_0011, 'US'],
 	LocalNamespaceEntityID: [0x0040_0031, 'UT'],
 	UniversalEntityID: [0x0040_0032, 'UT'],
+	UniversalEntityIDType: [0x0040_0033, 'CS'],
 } as const satisfies Record<string, readonly [number, string]>;
 
 export type Keyword = keyof typeof elements;

@@ -36,11 +36,18 @@ const filing: ReadonlySet<Keyword> = new Set<Keyword>([
 ]);
 
 /** The elements of the two issuer sequences that are wanted, under names of their own. */
-const issuerKeys: ReadonlyMap<number, Record<'LocalNamespaceEntityID' | 'UniversalEntityID', IssuerKey>> = new Map([
+const issuerKeys: ReadonlyMap<number, Readonly<Partial<Record<Keyword, IssuerKey>>>> = new Map([
 	[accessionIssuer, { LocalNamespaceEntityID: 'accession namespace', UniversalEntityID: 'accession universal' }],
-	[patientIssuer, { LocalNamespaceEntityID: 'patient namespace', UniversalEntityID: 'patient universal' }],
+	[
+		patientIssuer,
+		{
+			LocalNamespaceEntityID: 'patient namespace',
+			UniversalEntityID: 'patient universal',
+			UniversalEntityIDType: 'patient universal type',
+		},
+	],
 ]);
-type IssuerKey = `${'accession' | 'patient'} ${'namespace' | 'universal'}`;
+type IssuerKey = `${'accession' | 'patient'} ${'namespace' | 'universal'}` | 'patient universal type';
 
 class Collector implements DataSetVisitor {
 	readonly texts = new Map<Keyword | IssuerKey, string>();
@@ -72,7 +79,7 @@ class Collector implements DataSetVisitor {
 
 	#inIssuer(tag: number, vr: string, length: number) {
 		const keyword = this.#items === 1 ? keywordOf(tag) : undefined;
-		const isWanted = keyword === 'LocalNamespaceEntityID' || keyword === 'UniversalEntityID';
+		const isWanted = keyword !== undefined && issuerKeys.get(this.#sequence)?.[keyword] !== undefined;
 		return isWanted && vr !== 'SQ' && length <= valueBytesMax ? wish.take : wish.skip;
 	}
 
@@ -88,7 +95,7 @@ class Collector implements DataSetVisitor {
 		else if (this.#sequence === 0) {
 			if (this.texts.has(keyword)) throw new DataSetError('structure', `${keyword} occurs twice`);
 			this.texts.set(keyword, this.#characterSet.decode(bytes));
-		} else if (keyword === 'LocalNamespaceEntityID' || keyword === 'UniversalEntityID') {
+		} else {
 			const key = issuerKeys.get(this.#sequence)?.[keyword];
 			if (key) this.texts.set(key, this.#characterSet.decode(bytes));
 		}
@@ -118,9 +125,11 @@ const genders: Readonly<Record<string, NonNullable<InstancePatient['gender']>>> 
 function patientOf(texts: Collector['texts']): InstancePatient {
 	const name = personNameOf(texts.get('PatientName') ?? '');
 	const [family = '', given = '', middle = '', prefix = '', suffix = ''] = name?.alphabetic ?? [];
+	const universal = textOf(texts.get('patient universal') ?? '');
 	return {
 		id: textOf(texts.get('PatientID') ?? ''),
-		issuer: textOf(texts.get('IssuerOfPatientID') ?? '') ?? textOf(texts.get('patient universal') ?? ''),
+		issuer: textOf(texts.get('IssuerOfPatientID') ?? '') ?? universal,
+		...(universal !== undefined && { universalIssuer: { id: universal, type: textOf(texts.get('patient universal type') ?? '') ?? '' } }),
 		name: name && { family, given, middle, prefix, suffix, ideographic: name.ideographic, phonetic: name.phonetic },
 		birthDate: dateOf(texts.get('PatientBirthDate') ?? ''),
 		gender: genders[(firstOf(texts.get('PatientSex') ?? '') ?? '').toUpperCase()],

@@ -9,7 +9,7 @@ import { type Context, failureAt } from './context.ts';
 import { addresses } from './datatypes/ad.ts';
 import { codeableConcept } from './datatypes/cd.ts';
 import { namesOf } from './datatypes/en.ts';
-import { identifiers } from './datatypes/ii.ts';
+import { identifiers, statedAuthorities } from './datatypes/ii.ts';
 import { contactPoints } from './datatypes/tel.ts';
 import { flag, time, valueIn } from './datatypes/ts.ts';
 import type { XmlElement } from './element.ts';
@@ -33,6 +33,8 @@ export function patientChange(patient: XmlElement, ref: number, known: PatientCh
 	const security = confidentiality(patient);
 	if (security) change.security = security;
 	if (context.defaultAuthority !== undefined) change.authority = context.defaultAuthority;
+	const authorities = statedAuthorities([...patient.children('id'), ...(person?.children('id') ?? [])]);
+	if (authorities.length > 0) change.authorities = authorities;
 	const location = patient.first('id');
 	if (location) change.expression = location.path;
 	return change;

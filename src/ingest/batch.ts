@@ -4,6 +4,9 @@ import { newId } from '#core/id.ts';
 import type { Log } from '#core/log.ts';
 import type { BatchStages } from '#record/batch-stages.ts';
 import type { Delivery, Reply } from '#record/delivery.ts';
+import { siteAuthorities } from '#record/holdings/site-authorities.ts';
+import type { Authorities } from '#record/identity/authorities.ts';
+import type { AuthorityCache } from '#storage/authorities.ts';
 import type { Connection } from '#storage/connection.ts';
 import { findAcceptedMessages, type LogForm, type LoggedMessage, logAccepted, logMessages, type MessageKey } from '#storage/message-log.ts';
 import type { ReadSet } from '#storage/read-set.ts';
@@ -29,6 +32,8 @@ export interface BatchOptions {
 	connection: Connection;
 	readSet: ReadSet;
 	writeSet: WriteSet;
+	/** Kept from batch to batch. */
+	authorities: AuthorityCache;
 	interpret: Interpret;
 	clock: Clock;
 	log: Log;
@@ -163,6 +168,7 @@ export class Batch {
 		if (unsure) await this.#refuseCommitted(batch, unsure, turns);
 		const accepted = findAcceptedMessages(connection, batch.filter(isNamed).map(keyOf));
 		sent.push(turns, accepted);
+		let authorities: Map<string, Authorities> | undefined;
 		for (const segment of segmentsOf(batch)) {
 			const started = performance.now();
 			const [first] = segment;
@@ -173,6 +179,8 @@ export class Batch {
 			connection.flush();
 			void placeAll(segment);
 			const [sets, sequences, earlier] = await Promise.all([reads, turns, accepted]);
+			authorities ??= await this.#options.authorities.of(connection, sequences.authorityVersions);
+			for (const [siteId, known] of authorities) sets.get(siteId)?.of(siteAuthorities).use(known);
 			const read = performance.now();
 			for (const message of segment) {
 				if (message.poison === undefined) attempt.sound.push(message);
@@ -189,6 +197,11 @@ export class Batch {
 						onBug: (error) => this.#reportBug(error, message),
 					}),
 				);
+			}
+			// What this segment learns, the next one knows; it is not kept beyond the transaction, which may fail.
+			for (const [siteId, set] of sets) {
+				const learned = set.held(siteAuthorities);
+				if (learned !== undefined && learned.changed.length > 0) authorities.set(siteId, learned.known);
 			}
 			this.#stages.readMs += read - started;
 			this.#stages.applyMs += performance.now() - read;
@@ -238,6 +251,7 @@ export class Batch {
 		const rows = await this.#options.connection.run(takeTurns, [plainArray([...counts.keys()]), plainArray([...counts.values()])]);
 		return new Sequences(
 			rows.map(([siteId, last]) => [siteId as string, BigInt(last as string) - BigInt(counts.get(siteId as string) ?? 0)]),
+			new Map(rows.map(([siteId, , version]) => [siteId as string, version as string])),
 		);
 	}
 
@@ -257,9 +271,12 @@ interface Attempt {
 /** Hands out each site's numbers in the order of its messages. */
 class Sequences {
 	readonly #last: Map<string, bigint>;
+	/** Numbers of the state of the sites' authorities. */
+	readonly authorityVersions: ReadonlyMap<string, string>;
 
-	constructor(entries: [string, bigint][]) {
+	constructor(entries: [string, bigint][], authorityVersions: ReadonlyMap<string, string>) {
 		this.#last = new Map(entries);
+		this.authorityVersions = authorityVersions;
 	}
 
 	next(siteId: string): bigint {

@@ -4,6 +4,7 @@ import { createLog, type Log } from '#core/log.ts';
 import { tableShapes } from '#fhir/resources/index.ts';
 import type { Delivery } from '#record/delivery.ts';
 import type { DeliveryLimits } from '#record/limits.ts';
+import { AuthorityCache } from '#storage/authorities.ts';
 import type { Connection } from '#storage/connection.ts';
 import { WorkerDatabase } from '#storage/database.ts';
 import type { StorageLimits } from '#storage/limits.ts';
@@ -30,6 +31,7 @@ export class Ingest {
 	readonly #lanes = new Map<number, Connection>();
 	readonly #readSet = new ReadSet(tableShapes);
 	readonly #writeSet = new WriteSet(tableShapes);
+	readonly #authorities = new AuthorityCache();
 	readonly #log: Log;
 	readonly #interpretContext: InterpretContext;
 	#objects: FileStore | undefined;
@@ -52,6 +54,7 @@ export class Ingest {
 			connection: this.#connection(lane),
 			readSet: this.#readSet,
 			writeSet: this.#writeSet,
+			authorities: this.#authorities,
 			interpret: (delivery) => interpretDelivery(delivery, this.#interpretContext),
 			clock: systemClock,
 			log: this.#log,

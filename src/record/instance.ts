@@ -38,6 +38,8 @@ export interface InstancePatient {
 	id: string | undefined;
 	/** (0010,0021), else the universal entity id of (0010,0024). */
 	issuer: string | undefined;
+	/** Universal Entity ID and its type, of (0010,0024). */
+	universalIssuer?: { id: string; type: string };
 	/**
 	 * (0010,0010): the components of the alphabetic group, and the ideographic and phonetic groups whole, with `^` between components.
 	 */

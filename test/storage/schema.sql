@@ -91,6 +91,20 @@ create table audit_event (
 	PRIMARY KEY (site_id, id)
 ) partition by RANGE (id);
 
+create table authority_alias (
+	site_id uuid not null,
+	system text not null,
+	other text not null,
+	origin text not null,
+	since timestamp with time zone not null,
+	by text not null,
+	merged jsonb not null default '[]'::jsonb,
+	ended_at timestamp with time zone,
+	ended_by text,
+	PRIMARY KEY (site_id, system, other),
+	CHECK ((origin = ANY (ARRAY['learned'::text, 'person'::text])))
+);
+
 create table binary_content (
 	site_id uuid not null,
 	id uuid not null,
@@ -627,6 +641,7 @@ create table site_member (
 create table site_turn (
 	site_id uuid not null,
 	sequence bigint not null default 0,
+	authority_version bigint not null default 0,
 	PRIMARY KEY (site_id)
 ) with (fillfactor=50);
 
@@ -663,6 +678,8 @@ CREATE INDEX allergy_intolerance_patient ON public.allergy_intolerance USING btr
 CREATE INDEX api_key_site ON public.api_key USING btree (site_id);
 
 CREATE INDEX audit_event_all ON ONLY public.audit_event USING btree (id);
+
+CREATE INDEX authority_alias_other ON public.authority_alias USING btree (site_id, other);
 
 CREATE INDEX commitment_request_due ON public.commitment_request USING btree (due_at) WHERE (state = 'waiting'::text);
 

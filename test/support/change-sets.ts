@@ -7,6 +7,7 @@ import type { ChangeSet } from '#record/change-set.ts';
 import type { Delivery, Hl7v2Delivery, ReplyTo } from '#record/delivery.ts';
 import type { Change } from '#record/kinds/index.ts';
 import type { Identifier } from '#record/resource-patch.ts';
+import { AuthorityCache } from '#storage/authorities.ts';
 import type { Connection } from '#storage/connection.ts';
 import { WorkerDatabase } from '#storage/database.ts';
 import { ReadSet } from '#storage/read-set.ts';
@@ -46,6 +47,7 @@ export class BatchRunner implements AsyncDisposable {
 	readonly connection: Connection;
 	readonly #readSet = new ReadSet(tableShapes);
 	readonly #writeSet = new WriteSet(tableShapes);
+	readonly #authorities = new AuthorityCache();
 	readonly #interpret: Interpret;
 
 	constructor(databaseUrl: string, interpret: Interpret = interpretChangeSet) {
@@ -58,6 +60,7 @@ export class BatchRunner implements AsyncDisposable {
 			connection: this.connection,
 			readSet: this.#readSet,
 			writeSet: this.#writeSet,
+			authorities: this.#authorities,
 			interpret: this.#interpret,
 			clock: { nowMs: () => Date.now() },
 			log: silentLog,

@@ -23,6 +23,11 @@ export interface GivenImage {
 	seriesDescription?: string;
 	patientId?: string;
 	patientIssuer?: string;
+	/** Universal Entity ID of the issuer; its type is ISO. */
+	universalIssuer?: string;
+	patientName?: string;
+	birthDate?: string;
+	sex?: string;
 	bodyPart?: string;
 	seriesNumber?: number;
 	number?: number;
@@ -45,9 +50,14 @@ export function imageDataSet(image: GivenImage): Buffer {
 		...of(0x0008_1010, 'SH', image.station),
 		...of(0x0008_1030, 'LO', image.studyDescription),
 		...of(0x0008_103e, 'LO', image.seriesDescription),
-		...of(0x0010_0010, 'PN', image.patientId === undefined ? undefined : `Name^${image.patientId}`),
+		...of(0x0010_0010, 'PN', image.patientName ?? (image.patientId === undefined ? undefined : `Name^${image.patientId}`)),
 		...of(0x0010_0020, 'LO', image.patientId),
 		...of(0x0010_0021, 'LO', image.patientIssuer),
+		...(image.universalIssuer === undefined
+			? []
+			: [sequence(0x0010_0024, [Buffer.concat([element(0x0040_0032, 'UT', image.universalIssuer), element(0x0040_0033, 'CS', 'ISO')])])]),
+		...of(0x0010_0030, 'DA', image.birthDate),
+		...of(0x0010_0040, 'CS', image.sex),
 		...of(0x0018_0015, 'CS', image.bodyPart),
 		...of(0x0020_000d, 'UI', image.studyUid),
 		...of(0x0020_000e, 'UI', image.seriesUid),

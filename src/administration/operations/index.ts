@@ -1,6 +1,7 @@
 import type { Operation } from '../operation.ts';
 import { associationOperations } from './associations.ts';
 import { auditOperations } from './audit.ts';
+import { authorityOperations } from './authorities.ts';
 import { clientOperations } from './clients.ts';
 import { failureOperations } from './failures.ts';
 import { identityOperations } from './identity.ts';
@@ -30,4 +31,5 @@ export const operations: readonly Operation[] = [
 	...auditOperations,
 	...patientOperations,
 	...identityOperations,
+	...authorityOperations,
 ];

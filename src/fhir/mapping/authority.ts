@@ -48,3 +48,17 @@ function encodeSpaces(text: string): string {
 export function isOid(text: string): boolean {
 	return oid.test(text);
 }
+
+/** A name of an authority and its universal id, as systems. */
+interface NamedAuthority {
+	name: string;
+	universal: string;
+}
+
+/** Returns what an HD says of its authority if it has a namespace and a universal id: both are its names. */
+export function namedAuthority(namespace: string, universalId: string, universalIdType: string): NamedAuthority | undefined {
+	if (namespace === '' || universalId === '') return undefined;
+	const name = localUrn(namespace);
+	const universal = authoritySystem('', universalId, universalIdType);
+	return name === '' || universal === name || universal.startsWith('urn:id:') ? undefined : { name, universal };
+}

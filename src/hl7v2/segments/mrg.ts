@@ -2,6 +2,7 @@ import { Failure } from '#core/failure.ts';
 import type { MergeChange } from '#record/kinds/merge.ts';
 import type { Message, Segment } from '../message.ts';
 import type { Context } from './context.ts';
+import { statedAuthorities } from './datatypes/cx.ts';
 import { requiredIdentifiers } from './pid.ts';
 
 /** A surviving patient and the segment that names the one it replaces. */
@@ -43,5 +44,8 @@ function missing(pid: Segment | undefined): Failure {
 
 /** @throws Failure `required-field-missing` when MRG-1 has no identifier */
 export function mergeChange({ mrg }: MergePair, survivor: number, context: Context): MergeChange {
-	return { kind: 'merge', survivor, prior: requiredIdentifiers(mrg, 1, context), sequence: mrg.sequence };
+	const change: MergeChange = { kind: 'merge', survivor, prior: requiredIdentifiers(mrg, 1, context), sequence: mrg.sequence };
+	const authorities = statedAuthorities(mrg, 1);
+	if (authorities !== undefined) change.authorities = authorities;
+	return change;
 }

@@ -8,7 +8,7 @@ import type { PatientChange } from '#record/kinds/patient.ts';
 import type { Identifier, ResourcePatch } from '#record/resource-patch.ts';
 import type { Message, Segment } from '../message.ts';
 import { type Context, failureAt, nameOf } from './context.ts';
-import { identifiers } from './datatypes/cx.ts';
+import { identifiers, statedAuthorities } from './datatypes/cx.ts';
 import { addresses } from './datatypes/xad.ts';
 import { humanNames } from './datatypes/xpn.ts';
 import { languages, maritalStatus } from './demographics.ts';
@@ -37,6 +37,8 @@ export function patientChange(pid: Segment, ref: number, { known }: PatientOptio
 	const change: PatientChange = { kind: 'patient', ref, identifiers: list, patch, known, sequence: pid.sequence };
 	const defaultAuthority = context.settings.default_authority;
 	if (defaultAuthority !== undefined) change.authority = defaultAuthority;
+	const authorities = statedAuthorities(pid, 3);
+	if (authorities !== undefined) change.authorities = authorities;
 	return change;
 }
 

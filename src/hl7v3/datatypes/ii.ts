@@ -1,4 +1,5 @@
-import { authoritySystem, isOid, localUrn } from '#fhir/mapping/authority.ts';
+import { authoritySystem, isOid, localUrn, namedAuthority } from '#fhir/mapping/authority.ts';
+import type { StatedAuthority } from '#record/identity/learn.ts';
 import type { Identifier } from '#record/resource-patch.ts';
 import { type Context, failureAt, keyLengthMax } from '../context.ts';
 import type { XmlElement } from '../element.ts';
@@ -44,4 +45,12 @@ function scoped(root: string, extension: string, authority: string, defaultAutho
 /** Every identifier of a role or entity, in order. */
 export function identifiers(elements: readonly XmlElement[], context: Context, assigner = ''): Identifier[] {
 	return elements.map((element) => identifier(element, context, assigner)).filter((found) => found !== undefined);
+}
+
+/** Returns the authorities that ids state by root and by assigningAuthorityName. */
+export function statedAuthorities(elements: readonly XmlElement[]): StatedAuthority[] {
+	return elements.flatMap((element) => {
+		if (element.isNull || element.attribute('extension') === '') return [];
+		return namedAuthority(element.attribute('assigningAuthorityName'), element.attribute('root'), '') ?? [];
+	});
 }

@@ -1,6 +1,6 @@
 import { Failure } from '#core/failure.ts';
 import type { Json } from '#core/json.ts';
-import { authoritySystem } from '#fhir/mapping/authority.ts';
+import { authoritySystem, namedAuthority } from '#fhir/mapping/authority.ts';
 import type { ChangeSet } from '#record/change-set.ts';
 import type { InstanceDelivery } from '#record/delivery.ts';
 import type { IndexAnswer, IndexOutcome, InstancePatient, StoredInstance } from '#record/instance.ts';
@@ -49,7 +49,10 @@ export function namedPatient({ attributes }: StoredInstance, defaultAuthority: s
 }
 
 function patientChange(patient: InstancePatient, id: string, defaultAuthority: string | undefined): PatientChange {
-	const system = patient.issuer === undefined ? defaultAuthority : authoritySystem('', patient.issuer, '');
+	const { issuer, universalIssuer: universal } = patient;
+	const stated = universal === undefined ? authoritySystem('', issuer ?? '', '') : authoritySystem('', universal.id, universal.type);
+	const named = universal && namedAuthority(issuer === universal.id ? '' : (issuer ?? ''), universal.id, universal.type);
+	const system = stated === '' ? defaultAuthority : stated;
 	const identifier: Identifier = { ...(system === undefined ? {} : { system }), value: id };
 	const elements: Record<string, Json> = {};
 	const names = namesOf(patient);
@@ -63,6 +66,8 @@ function patientChange(patient: InstancePatient, id: string, defaultAuthority: s
 		patch: { elements, parts: { identifier: { 'PID-3': [identifier] } } },
 		known: 'keep',
 		sequence: 1,
+		...(named && { authorities: [named] }),
+		...(defaultAuthority !== undefined && { authority: defaultAuthority }),
 	};
 }
 

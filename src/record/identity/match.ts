@@ -2,7 +2,9 @@ import { Failure, type FailureLocation } from '#core/failure.ts';
 import type { Row } from '../apply/rows.ts';
 import type { WorkingSet } from '../apply/working-set.ts';
 import { type IdentifierEntry, identifierLengthMax, otherNumberRank, patientIdentifiers } from '../holdings/patient-identifiers.ts';
+import { siteAuthorities } from '../holdings/site-authorities.ts';
 import type { Identifier } from '../resource-patch.ts';
+import type { Authorities } from './authorities.ts';
 import { isIndexable, systemOf } from './identifier-key.ts';
 import { identifying, isMedicalRecordNumber } from './identifying.ts';
 
@@ -65,7 +67,7 @@ export function identifyPatient(set: WorkingSet, named: NamedBy, location: Failu
 			for (const { current } of further) others.push({ current, isShared: true });
 		}
 	}
-	const chosen = choose(leads, named.authority)?.match.current;
+	const chosen = choose(leads, named.authority, set.of(siteAuthorities).known)?.match.current;
 	if (chosen === undefined) {
 		if (unclear.length === 0) return undefined;
 		throw new Failure('ambiguous-key', `${fieldName(location)} without an assigning authority matches several patients of this site`, {
@@ -84,10 +86,10 @@ export function identifyPatient(set: WorkingSet, named: NamedBy, location: Failu
 	return { ...direct.match, others: distinct(others, chosen), unknown, own };
 }
 
-function choose(leads: readonly Lead[], authority: string | undefined): Lead | undefined {
+function choose(leads: readonly Lead[], authority: string | undefined, known: Authorities): Lead | undefined {
 	if (leads.length <= 1) return leads[0];
 	return (
-		leads.find(({ identifier }) => authority !== undefined && systemOf(identifier) === authority) ??
+		leads.find(({ identifier }) => authority !== undefined && known.isSame(systemOf(identifier), authority)) ??
 		leads.find(({ identifier }) => isMedicalRecordNumber(identifier)) ??
 		leads[0]
 	);
@@ -127,23 +129,32 @@ function matchesOf(set: WorkingSet, identifier: Identifier, location: FailureLoc
 	if (!isIndexable(identifier.value, system)) {
 		throw new Failure('value-too-long', `${fieldName(location)} is longer than ${identifierLengthMax} characters`, { location });
 	}
+	const { known } = set.of(siteAuthorities);
 	const entries = set
 		.of(patientIdentifiers)
 		.entries(identifier.value)
-		.filter((entry) => entry.rank < otherNumberRank && (system === '' || entry.system === system));
+		.filter((entry) => entry.rank < otherNumberRank && (system === '' || known.isSame(entry.system, system)));
 	const own = entries.filter((entry) => !entry.old);
-	return distinctMatches(set, own.length > 0 ? own : entries);
+	const found = distinctMatches(set, own.length > 0 ? own : entries);
+	// Two patients whose authorities became one later: each is meant by the name that is its own.
+	if (found.length > 1 && system !== '') found.sort((left, right) => Number(right.system === system) - Number(left.system === system));
+	return found;
 }
 
-function distinctMatches(set: WorkingSet, entries: readonly IdentifierEntry[]): PatientMatch[] {
-	const matches = new Map<string, PatientMatch & { rank: number }>();
+interface RankedMatch extends PatientMatch {
+	rank: number;
+	system: string;
+}
+
+function distinctMatches(set: WorkingSet, entries: readonly IdentifierEntry[]): RankedMatch[] {
+	const matches = new Map<string, RankedMatch>();
 	for (const entry of entries) {
 		const direct = set.row('Patient', entry.patientId);
 		if (direct === undefined) throw new Error('an identifier leads to a patient that was not read');
 		const current = survivorOf(set, direct);
 		const held = matches.get(current.id);
 		if (held === undefined || entry.rank < held.rank) {
-			matches.set(current.id, { current, direct, throughMerge: entry.old || current !== direct, rank: entry.rank });
+			matches.set(current.id, { current, direct, throughMerge: entry.old || current !== direct, rank: entry.rank, system: entry.system });
 		}
 	}
 	const found = [...matches.values()];
@@ -151,7 +162,7 @@ function distinctMatches(set: WorkingSet, entries: readonly IdentifierEntry[]): 
 	return found;
 }
 
-function inOrder(left: PatientMatch & { rank: number }, right: PatientMatch & { rank: number }): number {
+function inOrder(left: RankedMatch, right: RankedMatch): number {
 	const business = Number(right.rank === 0) - Number(left.rank === 0);
 	if (business !== 0) return business;
 	const made = Number(right.current.givenId === null) - Number(left.current.givenId === null);

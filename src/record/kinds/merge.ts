@@ -6,6 +6,7 @@ import type { Row } from '../apply/rows.ts';
 import { patientIdentifiers } from '../holdings/patient-identifiers.ts';
 import { identifierKey } from '../identity/identifier-key.ts';
 import { identifying } from '../identity/identifying.ts';
+import { learnAuthority, type StatedAuthority } from '../identity/learn.ts';
 import { fieldName, identifyPatient, type PatientMatch, patientsNamed } from '../identity/match.ts';
 import type { Identifier } from '../resource-patch.ts';
 
@@ -16,6 +17,8 @@ export interface MergeChange {
 	/** The identifiers of MRG-1. They must lead to one patient; the survivor carries all of them as `use: old`. */
 	prior: [Identifier, ...Identifier[]];
 	sequence: number;
+	/** See PatientChange. */
+	authorities?: readonly StatedAuthority[];
 	/** See PatientChange. */
 	expression?: string;
 }
@@ -46,6 +49,7 @@ export const mergeKind = defineChange<MergeChange>({
 function applyMerge(context: ApplyContext, change: MergeChange, survivor: Row, survivorIdentifiers: readonly Identifier[]): void {
 	const location: FailureLocation =
 		change.expression === undefined ? { segment: 'MRG', sequence: change.sequence, field: 1 } : { expression: change.expression };
+	for (const authority of change.authorities ?? []) learnAuthority(context, authority);
 	const refuse = (text: string) => new Failure('key-conflict', `${fieldName(location)} ${text}`, { location });
 	// A number that both have, such as that of an enterprise index, does not tell who is replaced.
 	const common = new Set(survivorIdentifiers.map(identifierKey));

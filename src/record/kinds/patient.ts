@@ -6,7 +6,9 @@ import { applyPatch } from '../apply/patch.ts';
 import { identifiersOf, rewritePatient } from '../apply/patient.ts';
 import { newRow, type Row, resourceOf } from '../apply/rows.ts';
 import { patientIdentifiers } from '../holdings/patient-identifiers.ts';
+import { siteAuthorities } from '../holdings/site-authorities.ts';
 import { identifying } from '../identity/identifying.ts';
+import { learnAuthority, type StatedAuthority } from '../identity/learn.ts';
 import { fieldName, type IdentifiedPatient, identifyPatient } from '../identity/match.ts';
 import { surelyMatches } from '../identity/mismatch.ts';
 import { noteMismatch, noteOthers } from '../identity/notes.ts';
@@ -26,6 +28,8 @@ export interface PatientChange extends NamedPatient {
 	sequence: number;
 	/** The XPath of the first identifier, in a format without segments. */
 	expression?: string;
+	/** Names of assigning authorities that the message states together with their universal ids. */
+	authorities?: readonly StatedAuthority[];
 	/** Security labels (`meta.security`) of the patient; absent when the format does not state them. */
 	security?: JsonObject[];
 }
@@ -49,7 +53,8 @@ export const patientKind = defineChange<PatientChange>({
 function applyPatient(context: ApplyContext, change: PatientChange): Row {
 	const location: FailureLocation =
 		change.expression === undefined ? { segment: 'PID', sequence: change.sequence, field: 3 } : { expression: change.expression };
-	const { authority, matchedBy = change.identifiers } = change;
+	const { authority, matchedBy = change.identifiers, authorities = [] } = change;
+	for (const stated of authorities) learnAuthority(context, stated);
 	const found = identifyPatient(context.set, { identifiers: matchedBy, authority }, location);
 	if (found === undefined) return createPatient(context, change);
 	const field = fieldName(location);
@@ -67,7 +72,7 @@ function updatePatient(context: ApplyContext, change: PatientChange, found: Iden
 	const { current, throughMerge, unknown } = found;
 	const resource = resourceOf(current);
 	// A message under a merged identifier is about the survivor but must not change their identifiers.
-	const patch = throughMerge ? withoutIdentifiers(change.patch) : withNumbersOf(change.patch, resource, found);
+	const patch = throughMerge ? withoutIdentifiers(change.patch) : withNumbersOf(context, change.patch, resource, found);
 	const row = rewritePatient(context, current, resource, patch, current.links, metaOf(current.meta, change));
 	return throughMerge && unknown.length > 0 ? addNumbers(context, row, found, field) : row;
 }
@@ -107,10 +112,10 @@ function withoutIdentifiers(patch: ResourcePatch): ResourcePatch {
 	return { elements: patch.elements, parts };
 }
 
-function withNumbersOf(patch: ResourcePatch, resource: JsonObject, found: IdentifiedPatient): ResourcePatch {
+function withNumbersOf({ set }: ApplyContext, patch: ResourcePatch, resource: JsonObject, found: IdentifiedPatient): ResourcePatch {
 	const { identifier } = patch.parts;
 	const stated = identifier?.['PID-3'];
 	if (stated === undefined || stated === null) return patch;
-	const numbers = numbersAfter(resource, stated, found);
+	const numbers = numbersAfter(resource, stated, found, set.of(siteAuthorities).known);
 	return { elements: patch.elements, parts: { ...patch.parts, identifier: { ...identifier, 'PID-3': numbers } } };
 }

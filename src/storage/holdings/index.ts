@@ -10,6 +10,7 @@ import { storedOrders } from './orders.ts';
 import { storedPatientIdentifiers } from './patient-identifiers.ts';
 import { storedProcedureSteps } from './procedure-steps.ts';
 import { storedResources } from './resources.ts';
+import { storedSiteAuthorities } from './site-authorities.ts';
 import { storedVisits } from './visits.ts';
 
 /** The holdings that a batch reads and writes, in the order of writing. To add a holding, add a file and a row here. */
@@ -25,4 +26,5 @@ export const storedHoldings: readonly ((tables: ResourceTables) => StoredHolding
 	storedDocuments,
 	storedAuditTrail,
 	storedIdentityDoubts,
+	storedSiteAuthorities,
 ];

@@ -100,10 +100,21 @@ function identifierCondition(tokens: readonly Token[], alias: string, parameters
 	const alternatives = tokens.map(({ system, value }) => {
 		const parts: string[] = [];
 		if (value !== undefined) parts.push(`i.value = ${parameters.add(value, 'text')}`);
-		if (system !== undefined) parts.push(`i.system = ${parameters.add(system, 'text')}`);
+		if (system !== undefined) parts.push(authorityCondition('i.system', system, value !== undefined, parameters));
 		return parts.length === 0 ? 'true' : parts.join(' and ');
 	});
 	return `${alias}.id in (select i.patient_id from patient_identifier i where i.site_id = $1 and ${anyOf(alternatives)})`;
+}
+
+/**
+ * An authority is found by each of its names. Few rows have one value, and most of them the system as it is asked for: then the other names
+ * are not looked up. Without a value they are looked up once.
+ */
+function authorityCondition(column: string, system: string, hasValue: boolean, parameters: Parameters): string {
+	const named = parameters.add(system, 'text');
+	if (system === '') return `${column} = ${named}`;
+	if (hasValue) return `(${column} = ${named} or ${column} = any(authority_systems($1, array[${named}])))`;
+	return `${column} in (select unnest(authority_systems($1, array[${named}])))`;
 }
 
 function codingCondition(

@@ -112,6 +112,8 @@ function anyOf(alternatives: readonly string[]): string {
 
 function equalsCondition(column: ImagingColumn, values: readonly string[], parameters: Parameters): string {
 	const list = parameters.add(values, 'text[]');
+	// An authority is found by each of its names.
+	if (column.form === 'issuer') return `${column.shown} in (select unnest(authority_systems($1, ${list})))`;
 	return column.form === 'list' ? `${column.matched} && ${list}` : `${column.shown} = any(${list})`;
 }
 

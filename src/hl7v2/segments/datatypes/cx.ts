@@ -1,8 +1,9 @@
-import { authoritySystem } from '#fhir/mapping/authority.ts';
+import { authoritySystem, namedAuthority } from '#fhir/mapping/authority.ts';
 import { v2Table } from '#fhir/mapping/coding-system.ts';
 import { periodOf } from '#fhir/mapping/period.ts';
 import { codeText } from '#fhir/mapping/text.ts';
 import { toDate } from '#fhir/mapping/timestamp.ts';
+import type { StatedAuthority } from '#record/identity/learn.ts';
 import type { Identifier } from '#record/resource-patch.ts';
 import type { Segment } from '../../message.ts';
 import { checkedKey } from '../context.ts';
@@ -46,6 +47,21 @@ export function identifiers(segment: Segment, field: number, authority?: string,
 	for (let repetition = 0; repetition < repetitions; repetition++) {
 		const item = identifier(segment, field, repetition, authority, type);
 		if (item) found.push(item);
+	}
+	return found;
+}
+
+/** Returns the assigning authorities that a field states with a namespace and a universal id; undefined when there are none. */
+export function statedAuthorities(segment: Segment, field: number): StatedAuthority[] | undefined {
+	let found: StatedAuthority[] | undefined;
+	const repetitions = segment.repetitions(field);
+	for (let repetition = 0; repetition < repetitions; repetition++) {
+		const universalId = segment.text(field, 4, repetition, 2);
+		if (universalId === '' || segment.text(field, 1, repetition).trim() === '') continue;
+		const stated = namedAuthority(segment.text(field, 4, repetition, 1), universalId, segment.text(field, 4, repetition, 3));
+		if (stated === undefined) continue;
+		found ??= [];
+		found.push(stated);
 	}
 	return found;
 }
