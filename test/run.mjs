@@ -13,7 +13,7 @@
  * Files that need a database share an embedded one, in which each makes databases of its own from the migrated template. It is not
  * started for files that need none. Everything is removed at the end.
  *
- * Most of what a small file costs is to load the product, so a process runs a lot of files. With a pattern each file has a process.
+ * Most of what a small file costs is to load the product, so a process runs a lot of files. With a pattern, and to measure, each file has a process.
  */
 import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -113,7 +113,7 @@ const fileMsMax = 180_000 * fuzzTimes;
 
 /** Writes the modules that run the files, those that need a database first; returns the paths of these modules and the largest number of files in one. */
 function lotsIn(directory, paths) {
-	if (options.inspect || options['test-name-pattern'] !== undefined) return { modules: paths, filesMax: 1 };
+	if (measures || options.inspect || options['test-name-pattern'] !== undefined) return { modules: paths, filesMax: 1 };
 	const lots = [true, false].flatMap((needsServer) =>
 		lotsOf(
 			paths.filter((path) => isPure(path) !== needsServer),
