@@ -16,13 +16,18 @@ export const listConflictsInput = z.strictObject({
 	all: z.boolean().default(false).describe('also list settled conflicts'),
 	...page(50),
 });
-export const settleConflictInput = z.strictObject({ id: z.string(), keep: z.enum(['stored', 'received']) });
+export const settleConflictInput = z.strictObject({ id: z.string(), keep: z.enum(['stored', 'received', 'split']) });
 
 export const conflictRecord = z.strictObject({
 	id: z.uuid(),
 	site: z.string(),
 	sop_instance_uid: z.string(),
+	kind: z
+		.enum(['other-content', 'other-patient'])
+		.describe('other content under a known SOP Instance UID, or an image that names another patient than its study'),
 	study_uid: z.string().describe('Study Instance UID of the quarantined object'),
+	stated_patient_id: z.string().nullable().describe('the Patient ID of an image that names another patient than its study'),
+	stated_patient_name: z.string().nullable(),
 	bytes: z.number(),
 	calling_ae: z.string(),
 	source: z.string(),
@@ -43,20 +48,22 @@ interface WholeRow extends Row<ConflictRecord> {
 	site_settings: unknown;
 	digest: string;
 	object_key: string;
-	stored_digest: string;
-	stored_bytes: number;
-	stored_object_key: string;
-	stored_calling_ae: string;
-	stored_source: string;
-	stored_at: Date;
+	/** Null when nothing is stored under the UID: the object was kept aside for its patient. */
+	stored_digest: string | null;
+	stored_bytes: number | null;
+	stored_object_key: string | null;
+	stored_calling_ae: string | null;
+	stored_source: string | null;
+	stored_at: Date | null;
 }
 
 /** While an instance is being answered, its object may still be moving into quarantine. */
 const settlingMs = 300_000;
 
 function record({ id, site, sop_instance_uid, study_uid, bytes, calling_ae, source, ...row }: Row<ConflictRecord>): ConflictRecord {
+	const { kind, stated_patient_id, stated_patient_name } = row;
 	return {
-		...{ id, site, sop_instance_uid, study_uid, bytes, calling_ae, source },
+		...{ id, site, sop_instance_uid, kind, study_uid, stated_patient_id, stated_patient_name, bytes, calling_ae, source },
 		received_at: row.received_at.toISOString(),
 		settled_at: row.settled_at?.toISOString() ?? null,
 		settlement: row.settlement,
@@ -98,7 +105,7 @@ const side = z.strictObject({
 });
 
 export const wholeConflict = conflictRecord.extend({
-	stored: side.describe('the object that is stored under the UID'),
+	stored: side.nullable().describe('the object that is stored under the UID; null when the other one was kept aside for its patient'),
 	received: side.describe('the object in quarantine'),
 	differences: z
 		.array(z.strictObject({ attribute: z.string(), stored: z.unknown(), received: z.unknown() }))
@@ -109,21 +116,26 @@ type WholeConflict = z.infer<typeof wholeConflict>;
 /** Shows a conflict with the attributes of both objects. */
 export async function showConflict(context: OperationContext, row: WholeRow): Promise<WholeConflict> {
 	await note(context, { action: 'conflict.read', subject: row.id, siteId: row.site_id });
-	const stored = await attributesOf(context, row.stored_object_key);
+	const stored = await storedSide(context, row);
 	const received = await attributesOf(context, row.object_key);
 	return {
 		...record(row),
-		stored: {
-			...{ digest: row.stored_digest, bytes: row.stored_bytes, calling_ae: row.stored_calling_ae, source: row.stored_source },
-			at: row.stored_at.toISOString(),
-			attributes: stored,
-		},
+		stored,
 		received: {
 			...{ digest: row.digest, bytes: row.bytes, calling_ae: row.calling_ae, source: row.source },
 			at: row.received_at.toISOString(),
 			attributes: received,
 		},
-		differences: stored && received ? differencesOf(stored, received) : [],
+		differences: stored?.attributes && received ? differencesOf(stored.attributes, received) : [],
+	};
+}
+
+async function storedSide(context: OperationContext, row: WholeRow): Promise<WholeConflict['stored']> {
+	if (row.stored_object_key === null) return null;
+	return {
+		...{ digest: row.stored_digest ?? '', bytes: row.stored_bytes ?? 0, calling_ae: row.stored_calling_ae ?? '' },
+		...{ source: row.stored_source ?? '', at: row.stored_at?.toISOString() ?? '' },
+		attributes: await attributesOf(context, row.stored_object_key),
 	};
 }
 
@@ -157,7 +169,8 @@ export const settledRecord = conflictRecord.extend({
 type SettledRecord = z.infer<typeof settledRecord>;
 
 /**
- * Settles a conflict. With `received`, the quarantined object becomes the instance and the previous one goes into quarantine; a
+ * Settles a conflict. With `split`, an image that names another patient than its study becomes part of a study of its own, with `received`
+ * part of its study all the same. With `received` for other content, the quarantined object becomes the instance and the previous one goes into quarantine; a
  * settled conflict can be decided again this way. The object is moved to its key before the index names it, and the previous one is
  * moved away after the index has stopped naming it. If the process ends in between, the index still finds each object.
  * @throws AdministrationError if this cannot be done; nothing is changed then
@@ -169,8 +182,11 @@ export async function settleConflict(
 ): Promise<SettledRecord> {
 	const row = found ?? (await conflictRow(context, input.id));
 	if (input.keep === 'stored' && row.settled_at !== null) throw new AdministrationError('the conflict is already settled');
-	const received = input.keep === 'received' ? await fetched(context, row) : undefined;
-	const superseded = await decided(context, row, { conflictId: row.id, by: context.actor.name, source: context.source, received });
+	const isSplit = input.keep === 'split';
+	if (isSplit && row.kind !== 'other-patient')
+		throw new AdministrationError('only an image that names another patient than its study can be split off');
+	const received = input.keep === 'stored' ? undefined : await fetched(context, row);
+	const superseded = await decided(context, row, { conflictId: row.id, by: context.actor.name, source: context.source, received, isSplit });
 	const settled = record(await conflictRow(context, row.id));
 	if (superseded === undefined) return { ...settled, put_aside: true };
 	try {

@@ -53,7 +53,8 @@ export function instanceIndex({ gateway, clock, metrics }: IndexContext): IndexI
 			settings,
 			bytes,
 		});
-		if (answer.kind !== 'failed' && answer.kind !== 'undecided') metrics.indexedInstances.inc({ outcome: answer.kind });
+		if (answer.kind !== 'failed' && answer.kind !== 'undecided' && answer.kind !== 'foreign')
+			metrics.indexedInstances.inc({ outcome: answer.kind });
 		return answer;
 	};
 }

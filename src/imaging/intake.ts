@@ -54,6 +54,10 @@ export type IntakeResult =
 	| { kind: 'duplicate'; attributes: InstanceAttributes }
 	/** Other content is stored under its UID. This content is kept aside until a person decides. */
 	| { kind: 'quarantined'; attributes: InstanceAttributes }
+	/** It names another patient than its study has. It is kept aside until a person decides. */
+	| { kind: 'aside'; attributes: InstanceAttributes }
+	/** It names another patient than its study has. It is stored under the Study Instance UID of its attributes, which it does not state. */
+	| { kind: 'split'; attributes: InstanceAttributes }
 	/** Nothing is kept. `text` is for people and contains no patient data; `attributes` are present when the data set could be read. */
 	| { kind: 'refused'; reason: RefusalReason; text: string; attributes: InstanceAttributes | undefined };
 
@@ -142,6 +146,16 @@ export class InstanceIntake implements InstanceEntry {
 	begin(announced: AnnouncedInstance): InstanceReception {
 		return new Reception(this.#options, announced);
 	}
+}
+
+/** Finds out what the index asks for before it decides. */
+async function examine(
+	objects: ObjectStore,
+	key: string,
+	answer: Extract<IndexAnswer, { kind: 'undecided' | 'foreign' }>,
+): Promise<Pick<StoredInstance, 'compared' | 'isForeign'>> {
+	if (answer.kind === 'foreign') return { isForeign: true };
+	return { compared: { objectKey: answer.held, isBeginning: await isContinued(objects, key, answer.held) } };
 }
 
 class Reception implements InstanceReception {
@@ -274,9 +288,10 @@ class Reception implements InstanceReception {
 		let answer: IndexAnswer;
 		try {
 			answer = await index({ ...given, instance, ...(object && { object }) });
-			while (answer.kind === 'undecided') {
-				const compared = { objectKey: answer.held, isBeginning: await isContinued(objects, instance.objectKey, answer.held) };
-				answer = await index({ ...given, instance: { ...instance, compared } });
+			let examined = instance;
+			while (answer.kind === 'undecided' || answer.kind === 'foreign') {
+				examined = { ...examined, ...(await examine(objects, instance.objectKey, answer)) };
+				answer = await index({ ...given, instance: examined });
 			}
 		} catch (error) {
 			return this.#notIndexed(instance.objectKey, error);
@@ -311,8 +326,11 @@ class Reception implements InstanceReception {
 				await this.#tidy(() => objects.remove(key));
 				return { kind: 'duplicate', attributes };
 			case 'quarantined':
+			case 'aside':
 				await this.#tidy(() => (outcome.isHeld ? objects.remove(key) : objects.move(key, quarantineKey(key))));
-				return { kind: 'quarantined', attributes };
+				return { kind: outcome.kind, attributes };
+			case 'split':
+				return { kind: 'split', attributes: { ...attributes, studyUid: outcome.studyUid } };
 			case 'refused':
 				await this.#tidy(() => objects.remove(key));
 				return this.#failed({ reason: 'other-content', text: 'other content is stored under this UID' });

@@ -12,8 +12,19 @@ export type HeldObject = Pick<StoredInstance, 'digest' | 'bytes' | 'objectKey' |
 
 /** The indexed data of an instance that is needed to compare another one with the same UID. */
 export interface HeldInstance extends HeldObject {
+	/** The Study Instance UID of its data set, if it is filed under another study. */
+	statedStudyUid?: string | undefined;
 	/** An instant as PostgreSQL writes it; undefined when this batch stores it. */
 	storedAt: string | undefined;
+}
+
+/** A patient as an image names them. */
+export interface StatedPatient {
+	id: string;
+	/** The system of its issuer or of the default authority; empty without one. */
+	system: string;
+	/** `family^given` */
+	name: string;
 }
 
 /** The indexed data of a study that further instances and reports on it need. */
@@ -25,6 +36,10 @@ export interface HeldStudy {
 	accessionNumber: string | null;
 	/** FHIR date, or dateTime without zone. */
 	started: string | null;
+	/** What its images state of the patient, if it was stored without one. */
+	stated?: StatedPatient | undefined;
+	/** Row ids of patients from whom a person took the study. */
+	formerPatientIds?: readonly string[] | undefined;
 	/** 0 means that this batch moved its last instance to another study, so the study will be deleted. */
 	instanceCount: number;
 	/** True when it has a row, whatever this batch changes. */
@@ -40,6 +55,10 @@ export interface NewInstance {
 	studyId: string;
 	isNewStudy: boolean;
 	isNewSeries: boolean;
+	/** See HeldStudy, if the instance begins the study. */
+	stated?: StatedPatient | undefined;
+	/** The Study Instance UID of its data set, if it is filed under another study. */
+	statedStudyUid?: string | undefined;
 }
 
 /** An instance that replaces the one with the same UID. */
@@ -70,6 +89,8 @@ export interface Conflict extends HeldObject {
 	receivedAt: string | undefined;
 	/** Undefined while the conflict is open. */
 	settlement: { as: Settlement; by: string | null } | undefined;
+	/** The patient whom the object names, if it was kept aside because its study is another patient's. */
+	otherPatient?: StatedPatient | undefined;
 }
 
 /** The indexed data of a conflict that a person settles. */
@@ -77,6 +98,22 @@ export interface HeldConflict {
 	sopInstanceUid: string;
 	objectKey: string;
 	isSettled: boolean;
+	/** True when the object was kept aside because its study is another patient's. */
+	isForeign?: boolean;
+}
+
+/** A study without a patient, and the row ids of the patients who may be meant. */
+export interface UnmatchedStudy {
+	study: HeldStudy;
+	candidates: readonly string[];
+}
+
+/** A study whose patient a batch decides, or of which it learns what its images state. */
+export interface AssignedStudy {
+	studyUid: string;
+	patientId: string | null;
+	stated: StatedPatient | undefined;
+	formerPatientIds: readonly string[];
 }
 
 /** An object that a conflict keeps aside. */
@@ -96,7 +133,7 @@ export interface SettledConflict {
 }
 
 /** Builds a study from its first instance, before that is counted. */
-export function beganStudy({ studyId, patientId, instance }: NewInstance): HeldStudy {
+export function beganStudy({ studyId, patientId, instance, stated }: NewInstance): HeldStudy {
 	const { studyUid, study } = instance.attributes;
 	return {
 		id: studyId,
@@ -104,6 +141,7 @@ export function beganStudy({ studyId, patientId, instance }: NewInstance): HeldS
 		patientId,
 		accessionNumber: study.accessionNumber ?? null,
 		started: study.started ?? null,
+		...(stated && { stated }),
 		instanceCount: 0,
 		isStored: false,
 	};

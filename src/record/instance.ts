@@ -76,10 +76,15 @@ export interface StoredInstance {
 	 * off. Undefined before they are compared.
 	 */
 	compared?: { objectKey: string; isBeginning: boolean };
+	/** The index has found that it names another patient than its study has. What is kept aside of it already has to be read then. */
+	isForeign?: true;
 }
 
-/** The result of indexing an instance. `undecided` asks for a comparison with the object under the key `held`; nothing was recorded. */
-export type IndexOutcome = DecidedOutcome | { kind: 'undecided'; held: string };
+/**
+ * The result of indexing an instance. `undecided` asks for a comparison with the object under the key `held`, `foreign` for the instance
+ * again with `isForeign`; nothing was recorded.
+ */
+export type IndexOutcome = DecidedOutcome | { kind: 'undecided'; held: string } | { kind: 'foreign' };
 
 export type DecidedOutcome =
 	/** It is new: the object at its key is the instance from now on. */
@@ -88,6 +93,10 @@ export type DecidedOutcome =
 	| { kind: 'duplicate' }
 	/** Different content under the same UID was kept aside and listed. `isHeld` means that an earlier object already keeps it. */
 	| { kind: 'quarantined'; isHeld: boolean }
+	/** It names another patient than its study has, and was kept aside and listed. `isHeld` as for `quarantined`. */
+	| { kind: 'aside'; isHeld: boolean }
+	/** It names another patient than its study has, and is stored as part of a study of its own. */
+	| { kind: 'split'; studyUid: string }
 	/** Different content under the same UID replaced the object under the key `superseded`, which is kept aside. */
 	| { kind: 'replaced'; superseded: string }
 	/** Different content under the same UID was refused, so the newly written object is not needed. */
@@ -104,6 +113,8 @@ export interface ConflictDecision {
 	source: string;
 	/** The object that was kept aside and becomes the instance; undefined when the stored one stays. */
 	received: StoredInstance | undefined;
+	/** The object becomes part of a study of its own: its study is another patient's. */
+	isSplit?: boolean;
 }
 
 /** The result of a decision. */

@@ -269,11 +269,13 @@ describe('what is read becomes, by the names of the columns', () => {
 		const held = set.of(imaging);
 		assert.deepEqual(held.study('1.2'), {
 			...{ studyUid: '1.2', id: 'id of 1.2', patientId: 'p1', accessionNumber: 'A1', started: '2026', instanceCount: 2, isStored: true },
+			...{ stated: undefined, formerPatientIds: [] },
 		});
 		assert.deepEqual([held.hasSeries('1.2', '1.2.1'), held.hasSeries('1.2', '1.2.7'), held.hasSeries('1.2', '1.2.8')], [true, true, false]);
 		assert.deepEqual(held.instance('1.2.1.1'), {
 			...{ sopInstanceUid: '1.2.1.1', studyUid: '1.2', digest: 'first', bytes: 5, objectKey: 'o', callingAe: '', source: 'x' },
 			storedAt: '2026',
+			statedStudyUid: undefined,
 		});
 		assert.deepEqual([held.conflict('k1')?.isSettled, held.conflict('k2')?.isSettled, held.conflict('k3')], [false, true, undefined]);
 		assert.deepEqual([held.kept('1.2.1.1', 'other'), held.policy], [[{ id: 'k1', objectKey: 'q', isSettled: false }], 'refuse']);

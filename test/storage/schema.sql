@@ -321,6 +321,10 @@ create table imaging_conflict (
 	settled_at timestamp with time zone,
 	settlement text,
 	settled_by text,
+	kind text,
+	stated_patient_id text,
+	stated_patient_system text,
+	stated_patient_name text,
 	PRIMARY KEY (site_id, id),
 	CHECK ((settlement = ANY (ARRAY['stored'::text, 'received'::text, 'replaced'::text, 'superseded'::text])))
 );
@@ -342,6 +346,7 @@ create table imaging_instance (
 	calling_ae text not null,
 	source text not null,
 	stored_at timestamp with time zone not null,
+	stated_study_uid text,
 	PRIMARY KEY (site_id, sop_instance_uid)
 );
 
@@ -382,6 +387,11 @@ create table imaging_study (
 	started_start timestamp with time zone default tributary_moment(started),
 	started_end timestamp with time zone default tributary_moment_end(started),
 	accession_system text default tributary_authority(accession_issuer),
+	stated_patient_id text,
+	stated_patient_system text,
+	stated_patient_name text,
+	former_patient_ids uuid[],
+	split_from text,
 	PRIMARY KEY (site_id, study_uid)
 ) with (fillfactor=80);
 
@@ -645,6 +655,22 @@ create table site_turn (
 	PRIMARY KEY (site_id)
 ) with (fillfactor=50);
 
+create table study_edit (
+	site_id uuid not null,
+	id uuid not null,
+	operation text not null,
+	study_uid text not null,
+	other_study_uid text,
+	from_patient_id uuid,
+	to_patient_id uuid,
+	sop_instance_uids text[],
+	edited_at timestamp with time zone not null,
+	edited_by text not null,
+	undone_at timestamp with time zone,
+	undone_by text,
+	PRIMARY KEY (site_id, id)
+);
+
 create table unmatched_message (
 	id uuid not null,
 	received_at timestamp with time zone not null,
@@ -775,6 +801,8 @@ CREATE INDEX imaging_study_patient ON public.imaging_study USING btree (site_id,
 
 CREATE INDEX imaging_study_started ON public.imaging_study USING btree (site_id, started_start, id);
 
+CREATE INDEX imaging_study_unmatched ON public.imaging_study USING btree (site_id, stated_patient_id) WHERE ((patient_id IS NULL) AND (stated_patient_id IS NOT NULL));
+
 CREATE INDEX message_log_client ON ONLY public.message_log USING btree (site_id, client_id, id) WHERE (client_id <> '00000000-0000-0000-0000-000000000000'::uuid);
 
 CREATE INDEX message_log_control ON ONLY public.message_log USING btree (site_id, control_id, id) WHERE (control_id <> ''::text);
@@ -834,6 +862,10 @@ CREATE INDEX procedure_item ON public.procedure USING btree (site_id, patient_id
 CREATE INDEX procedure_patient ON public.procedure USING btree (site_id, patient_id, id);
 
 CREATE INDEX resource_history_changes ON ONLY public.resource_history USING btree (site_id, resource_type, last_updated, id);
+
+CREATE INDEX study_edit_other ON public.study_edit USING btree (site_id, other_study_uid, id) WHERE (other_study_uid IS NOT NULL);
+
+CREATE INDEX study_edit_study ON public.study_edit USING btree (site_id, study_uid, id);
 
 CREATE UNIQUE INDEX identity_doubt_key ON public.identity_doubt USING btree (site_id, key);
 

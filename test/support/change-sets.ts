@@ -6,6 +6,7 @@ import type { Interpret } from '#ingest/interpretation.ts';
 import type { ChangeSet } from '#record/change-set.ts';
 import type { Delivery, Hl7v2Delivery, ReplyTo } from '#record/delivery.ts';
 import type { Change } from '#record/kinds/index.ts';
+import type { PatientChange } from '#record/kinds/patient.ts';
 import type { Identifier } from '#record/resource-patch.ts';
 import { AuthorityCache } from '#storage/authorities.ts';
 import type { Connection } from '#storage/connection.ts';
@@ -78,7 +79,12 @@ export function identifier(value: string, system = 'urn:id:MRN'): Identifier {
 	return { system, value };
 }
 
-export function patientChange(value: string, elements: Record<string, string> = {}, known: 'update' | 'keep' = 'update', ref = 0): Change {
+export function patientChange(
+	value: string,
+	elements: Record<string, string> = {},
+	known: 'update' | 'keep' = 'update',
+	ref = 0,
+): PatientChange {
 	const id = identifier(value);
 	return { kind: 'patient', ref, identifiers: [id], patch: { elements, parts: { identifier: { 'PID-3': [id] } } }, known, sequence: 1 };
 }

@@ -81,7 +81,7 @@ export const imagingOperations = [
 	defineOperation({
 		name: 'conflict list',
 		summary:
-			'lists conflicts (different content under a stored SOP Instance UID) that wait for a decision, newest first; --all adds settled ones',
+			'lists conflicts (different content under a stored SOP Instance UID, images that name another patient than their study) that wait for a decision, newest first; --all adds settled ones',
 		method: 'GET',
 		path: '/conflicts',
 		role: 'auditor',
@@ -108,7 +108,8 @@ export const imagingOperations = [
 	defineOperation({
 		...conflict,
 		name: 'conflict settle',
-		summary: 'settles a conflict: keeps the stored object, or replaces it with the received one; the other object stays in quarantine',
+		summary:
+			'settles a conflict: keeps the stored object, or replaces it with the received one; the other object stays in quarantine. An image that names another patient than its study is taken into that study (received), or becomes a study of its own (split)',
 		method: 'POST',
 		path: '/conflicts/{id}/settle',
 		role: 'manager',

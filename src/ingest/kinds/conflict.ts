@@ -31,7 +31,10 @@ function recordOf(failure: Failure | undefined): FailureRecord | undefined {
 	return failure && { code: failure.code, diagnostics: failure.diagnostics };
 }
 
-function changeSetOf({ conflictId, by, source, received }: ConflictDecision, defaultAuthority: string | undefined): ChangeSet {
+function changeSetOf(
+	{ conflictId, by, source, received, isSplit = false }: ConflictDecision,
+	defaultAuthority: string | undefined,
+): ChangeSet {
 	const named = received && namedPatient(received, defaultAuthority);
-	return { changes: [...(named ? [named] : []), { kind: 'settlement', conflictId, by, source, patient: named?.ref, received }], flags: [] };
+	return { changes: [{ kind: 'settlement', conflictId, by, source, named, received, isSplit }], flags: [] };
 }

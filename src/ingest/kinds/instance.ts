@@ -39,7 +39,7 @@ function answerOf(failure: Failure | undefined, outcome: IndexOutcome | undefine
 /** Matches the patient by issuer and id and creates a new one. A known patient keeps the data from HL7. */
 function changeSetOf(stored: StoredInstance, defaultAuthority: string | undefined): ChangeSet {
 	const named = namedPatient(stored, defaultAuthority);
-	return { changes: [...(named ? [named] : []), { kind: 'instance', patient: named?.ref, instance: stored }], flags: [] };
+	return { changes: [{ kind: 'instance', named, instance: stored, otherPatient: 'aside' }], flags: [] };
 }
 
 /** Returns the patient whom the data set identifies, under ref 0. */

@@ -6,6 +6,7 @@ import { rowIdOf } from '../row-id.ts';
 import type { ApplyContext } from './context.ts';
 import { rewritePatient } from './patient.ts';
 import { type Row, referenceTo, resourceOf } from './rows.ts';
+import { linkMatched } from './study-link.ts';
 
 const noPatch = { elements: {}, parts: {} };
 
@@ -16,6 +17,7 @@ export function replace(context: ApplyContext, prior: Row, survivor: Row, identi
 	link(context, prior, survivor, 'replaced-by', { active: false }, { ...prior.links, merged_into: survivor.id });
 	context.set.move({ from: prior, to: survivor, reason: 'merge' });
 	settleDoubts(context, { patients: [survivor.id, prior.id] }, 'merged');
+	linkMatched(context);
 }
 
 /** Adds further identifiers to the survivor, as old ones. */

@@ -9,7 +9,19 @@ export class UndoLog {
 			return changes();
 		} catch (error) {
 			for (let index = this.#undo.length - 1; index >= 0; index--) this.#undo[index]?.();
+			this.#undo = [];
 			throw error;
+		}
+	}
+
+	/** Runs a part of a message's changes. When it throws, none of the part stays; the message may go on. */
+	attemptPart<T>(changes: () => T): T {
+		const before = this.#undo;
+		try {
+			return this.attempt(changes);
+		} finally {
+			before.push(...this.#undo);
+			this.#undo = before;
 		}
 	}
 

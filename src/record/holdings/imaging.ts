@@ -1,6 +1,7 @@
 import type { HeldRows } from '../apply/held-rows.ts';
 import type { Holding } from '../apply/holding.ts';
 import {
+	type AssignedStudy,
 	beganStudy,
 	type Conflict,
 	type HeldConflict,
@@ -11,6 +12,8 @@ import {
 	type NewInstance,
 	type Replacement,
 	type SettledConflict,
+	type StatedPatient,
+	type UnmatchedStudy,
 } from '../imaging.ts';
 import type { StoredInstance } from '../instance.ts';
 import type { StudyNames } from '../report.ts';
@@ -25,6 +28,10 @@ export interface ImagingKeys {
 	arrivingStudies: Map<string, string | undefined>;
 	/** Accession numbers of studies that reports name. */
 	accessionNumbers: Set<string>;
+	/** Instances that name another patient than their study: objects of the same content that are kept aside, as UID and digest. */
+	foreign: [uid: string, digest: string][];
+	/** True when the message merges or separates patients, which may tell whose a study without a patient is. */
+	mayMatch: boolean;
 }
 
 /** The index of instances, series and studies, and the conflicts about them. */
@@ -46,6 +53,10 @@ export class Imaging {
 	readonly replacements = new Map<string, Replacement>();
 	readonly newConflicts: Conflict[] = [];
 	readonly settledConflicts: SettledConflict[] = [];
+	/** Decisions about the patients of studies, by Study Instance UID. */
+	readonly assigned = new Map<string, AssignedStudy>();
+	/** Studies without a patient that the patients of a merge may have. */
+	readonly unmatched: UnmatchedStudy[] = [];
 
 	constructor(rows: HeldRows) {
 		this.#rows = rows;
@@ -71,6 +82,16 @@ export class Imaging {
 
 	addStoredConflict(id: string, conflict: HeldConflict): void {
 		this.#conflicts.set(id, conflict);
+	}
+
+	addUnmatched(unmatched: UnmatchedStudy): void {
+		this.addStoredStudy(unmatched.study);
+		this.unmatched.push(unmatched);
+	}
+
+	/** Returns every study that was read and has no patient. */
+	withoutPatient(): HeldStudy[] {
+		return [...this.#studies.values()].filter(({ patientId, instanceCount }) => patientId === null && instanceCount > 0);
 	}
 
 	/** Returns the studies with an accession number. */
@@ -118,7 +139,18 @@ export class Imaging {
 	putInstance(added: NewInstance): void {
 		const { attributes, digest, bytes, objectKey, callingAe, source } = added.instance;
 		const { studyUid, seriesUid, sopInstanceUid } = attributes;
-		const held = { sopInstanceUid, studyUid, digest, bytes, objectKey, callingAe, source, storedAt: undefined };
+		const { statedStudyUid } = added;
+		const held: HeldInstance = {
+			sopInstanceUid,
+			studyUid,
+			...(statedStudyUid !== undefined && { statedStudyUid }),
+			digest,
+			bytes,
+			objectKey,
+			callingAe,
+			source,
+			storedAt: undefined,
+		};
 		this.#put(this.#instances, sopInstanceUid, held);
 		this.#countStudy(this.#studies.get(studyUid) ?? beganStudy(added), 1);
 		if (!this.hasSeries(studyUid, seriesUid)) this.#put(this.#series, `${studyUid}/${seriesUid}`, false);
@@ -135,10 +167,26 @@ export class Imaging {
 		this.putInstance(added);
 		const study = this.#studies.get(studyUid);
 		if (study && (isLastWord || study.instanceCount === 1)) {
-			const { id, instanceCount, isStored } = study;
-			this.#put(this.#studies, studyUid, { ...beganStudy(added), id, patientId, instanceCount, isStored });
+			const { id, instanceCount, isStored, stated, formerPatientIds } = study;
+			this.#put(this.#studies, studyUid, { ...beganStudy(added), id, patientId, instanceCount, isStored, stated, formerPatientIds });
 		}
 		this.#put(this.replacements, sopInstanceUid, { ...replacement, studyUids: [...(earlier?.studyUids ?? []), ...studyUids] });
+	}
+
+	/** Decides whose a study is. */
+	assignStudy(study: HeldStudy, patientId: string | null, formerPatientIds: readonly string[]): void {
+		this.#assign({ ...study, patientId, formerPatientIds });
+	}
+
+	/** Notes what the images of a study without a patient state. */
+	stateStudy(study: HeldStudy, stated: StatedPatient): void {
+		this.#assign({ ...study, stated });
+	}
+
+	#assign(study: HeldStudy): void {
+		const { studyUid, patientId, stated, formerPatientIds = [] } = study;
+		this.#put(this.#studies, studyUid, study);
+		this.#put(this.assigned, studyUid, { studyUid, patientId, stated, formerPatientIds });
 	}
 
 	putConflict(conflict: Conflict): void {
@@ -171,17 +219,20 @@ export const imaging: Holding<ImagingKeys, Imaging> = {
 		studyUids: new Set(),
 		arrivingStudies: new Map(),
 		accessionNumbers: new Set(),
+		foreign: [],
+		mayMatch: false,
 	}),
 	held: (rows) => new Imaging(rows),
 };
 
 /** Names the keys that must be read for an instance. */
-export function nameInstance(keys: ImagingKeys, { attributes, digest }: StoredInstance): void {
+export function nameInstance(keys: ImagingKeys, { attributes, digest, isForeign }: StoredInstance): void {
 	const { sopInstanceUid, studyUid, study } = attributes;
 	const digests = keys.instances.get(sopInstanceUid);
 	if (digests) digests.add(digest);
 	else keys.instances.set(sopInstanceUid, new Set([digest]));
 	keys.studyUids.add(studyUid);
+	if (isForeign) keys.foreign.push([sopInstanceUid, digest]);
 	// The study has the attributes that its first instance states.
 	if (!keys.arrivingStudies.has(studyUid)) keys.arrivingStudies.set(studyUid, study.accessionNumber);
 }

@@ -7,6 +7,7 @@ import type { References } from '../apply/references.ts';
 import { absentStudyReference, studiesNamed, studyReference } from '../apply/report-studies.ts';
 import { revise } from '../apply/revise.ts';
 import { newRow, type Row, referenceTo, resourceOf } from '../apply/rows.ts';
+import { linkNamed } from '../apply/study-link.ts';
 import { diagnosticReports } from '../holdings/diagnostic-reports.ts';
 import { imaging, nameStudies } from '../holdings/imaging.ts';
 import { orderKey, orders } from '../holdings/orders.ts';
@@ -151,7 +152,9 @@ function resultsOf(context: ApplyContext, change: DiagnosticReportChange, held: 
 	return [...before, ...[...new Set(stated)].filter((reference) => !known.has(reference)).map((reference) => ({ reference }))];
 }
 
-function imagingStudies({ set, flags }: ApplyContext, { study }: DiagnosticReportChange, patient: Row): JsonObject[] {
+function imagingStudies(context: ApplyContext, { study }: DiagnosticReportChange, patient: Row): JsonObject[] {
+	const { set, flags } = context;
+	linkNamed(context, study, patient);
 	const { studies, isForeign } = studiesNamed(set, study, patient.id);
 	if (isForeign) flags.push({ code: 'other-patient', text: 'OBR names a study of another patient; the report is not joined to it' });
 	if (studies.length > 0) return studies.map(studyReference);

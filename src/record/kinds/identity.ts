@@ -3,6 +3,7 @@ import { defineChange } from '../apply/change-kind.ts';
 import type { ApplyContext } from '../apply/context.ts';
 import { replace, separate } from '../apply/merge.ts';
 import { resourceOf } from '../apply/rows.ts';
+import { imaging } from '../holdings/imaging.ts';
 import type { IdentityEdit } from '../identity/edit.ts';
 import type { Identifier } from '../resource-patch.ts';
 
@@ -19,6 +20,7 @@ export const identityKind = defineChange<IdentityChange>({
 	keys({ edit }, keys) {
 		keys.addRow('Patient', edit.survivor);
 		keys.addRow('Patient', edit.prior);
+		keys.of(imaging).mayMatch = true;
 	},
 	apply: applyIdentity,
 });

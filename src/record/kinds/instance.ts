@@ -1,54 +1,70 @@
 import { defineChange } from '../apply/change-kind.ts';
 import type { ApplyContext } from '../apply/context.ts';
-import { addedOf, flagOtherPatient, replaceInstance } from '../apply/replace-instance.ts';
+import { addedOf, asFiled, replaceInstance } from '../apply/replace-instance.ts';
 import { tellReports } from '../apply/report-studies.ts';
-import type { Row } from '../apply/rows.ts';
+import { linkReported, linkStudy } from '../apply/study-link.ts';
+import { namesOther, patientOfStudy, statedPatient } from '../apply/study-patient.ts';
 import { imaging, nameInstance } from '../holdings/imaging.ts';
+import { recordDoubt } from '../identity/doubt.ts';
+import { patientsLedTo } from '../identity/leads.ts';
+import type { HeldInstance, HeldStudy } from '../imaging.ts';
 import type { IndexOutcome, StoredInstance } from '../instance.ts';
+import { splitStudyUid } from '../split-study.ts';
+import { type PatientChange, patientKind } from './patient.ts';
+
+/** The ways in which a site treats an image that names another patient than its study has. */
+export const otherPatientRules = ['aside', 'split'] as const;
+export type OtherPatientRule = (typeof otherPatientRules)[number];
 
 /** An instance whose bytes lie in the object store. */
 export interface InstanceChange {
 	kind: 'instance';
 	/** Undefined when its data set names no patient. */
-	patient: number | undefined;
+	named: PatientChange | undefined;
 	instance: StoredInstance;
+	otherPatient: OtherPatientRule;
 }
 
-/** Puts an instance into the index of its site. The outcome depends on what is already stored under its UID. */
+/** Puts an instance into the index of its site. The outcome depends on what is already stored under its UID, and of its study. */
 export const instanceKind = defineChange<InstanceChange>({
 	kind: 'instance',
-	keys: ({ instance }, keys) => nameInstance(keys.of(imaging), instance),
-	apply(context, { instance, patient }, references) {
-		context.instances.push(outcomeOf(context, instance, patient === undefined ? undefined : references.patient(patient)));
+	keys({ instance, named, otherPatient }, keys) {
+		nameInstance(keys.of(imaging), instance);
+		if (named === undefined) return;
+		patientKind.keys(named, keys, [named]);
+		if (otherPatient === 'split') keys.of(imaging).studyUids.add(splitUidOf(instance, named));
+	},
+	patients: ({ named }) => (named === undefined ? [] : (patientKind.patients?.(named) ?? [])),
+	apply(context, change) {
+		context.instances.push(outcomeOf(context, change));
 	},
 });
 
 /** The heads of two files of one instance differ at most by the AE title (0002,0016) of the sender. */
 const headDifferenceBytesMax = 24;
 
-function outcomeOf(context: ApplyContext, instance: StoredInstance, patient: Row | undefined): IndexOutcome {
-	const { set, newId } = context;
-	const index = set.of(imaging);
-	const { attributes, digest, objectKey, bytes, callingAe, source } = instance;
-	const { sopInstanceUid, studyUid } = attributes;
-	const held = index.instance(sopInstanceUid);
-	if (held === undefined) {
-		const added = addedOf(context, instance, patient);
-		flagOtherPatient(context, studyUid, patient);
-		index.putInstance(added);
-		const begun = added.isNewStudy ? index.study(studyUid) : undefined;
-		if (begun) tellReports(context, begun);
-		return { kind: 'stored' };
-	}
+function outcomeOf(context: ApplyContext, change: InstanceChange): IndexOutcome {
+	const index = context.set.of(imaging);
+	const { digest, objectKey, attributes } = change.instance;
+	const held = index.instance(attributes.sopInstanceUid);
+	if (held === undefined) return added(context, change);
 	// A batch repeated after a lost connection finds its own row, which names the same object.
 	if (held.objectKey === objectKey) return { kind: 'stored' };
 	if (held.digest === digest) return { kind: 'duplicate' };
+	return otherContent(context, change, held);
+}
+
+function otherContent(context: ApplyContext, { instance, named }: InstanceChange, held: HeldInstance): IndexOutcome {
+	const { set, newId } = context;
+	const index = set.of(imaging);
+	const { attributes, digest, objectKey, bytes, callingAe, source, compared } = instance;
+	const { sopInstanceUid, studyUid } = attributes;
 	const kept = index.kept(sopInstanceUid, digest);
 	if (kept.some((conflict) => conflict.objectKey === objectKey)) return { kind: 'quarantined', isHeld: false };
-	const { compared } = instance;
 	if (compared?.objectKey === held.objectKey && compared.isBeginning) {
 		for (const { id, isSettled } of kept) if (!isSettled) index.settleConflict({ conflictId: id, as: 'stored', by: null });
-		return replaceInstance(context, instance, held, patient, { as: 'replaced', by: null });
+		const patientId = index.study(held.studyUid)?.patientId ?? null;
+		return replaceInstance(context, instance, held, { patientId, isLastWord: false }, { as: 'replaced', by: null });
 	}
 	const mayBeCut = held.bytes < bytes + headDifferenceBytesMax;
 	if (index.policy !== 'replace' && mayBeCut && compared?.objectKey !== held.objectKey) return { kind: 'undecided', held: held.objectKey };
@@ -58,13 +74,96 @@ function outcomeOf(context: ApplyContext, instance: StoredInstance, patient: Row
 			index.putConflict({
 				id: newId(),
 				...{ sopInstanceUid, studyUid, digest, bytes, objectKey, callingAe, source },
-				receivedAt: undefined,
-				settlement: undefined,
+				...{ receivedAt: undefined, settlement: undefined },
 			});
 			return { kind: 'quarantined', isHeld: false };
-		case 'replace':
-			return replaceInstance(context, instance, held, patient, { as: 'replaced', by: null });
+		case 'replace': {
+			// A site that lets senders replace instances accepts their corrections of the study too. A doubt corrects nothing.
+			const study = index.study(asFiled(instance, held).instance.attributes.studyUid);
+			const isSame = named !== undefined && study !== undefined && study.patientId !== null && !namesOther(context, study, named);
+			const found = named === undefined || isSame ? null : patientOfStudy(context, studyUid, named);
+			const patientId = named === undefined ? null : (found ?? study?.patientId ?? null);
+			return replaceInstance(context, instance, held, { patientId, isLastWord: true }, { as: 'replaced', by: null });
+		}
 		case 'refuse':
 			return { kind: 'refused' };
 	}
+}
+
+/** Files an instance whose UID is not stored. */
+function added(context: ApplyContext, change: InstanceChange): IndexOutcome {
+	const { instance, named } = change;
+	const study = context.set.of(imaging).study(instance.attributes.studyUid);
+	if (study && named && namesOther(context, study, named)) {
+		return change.otherPatient === 'split' ? splitOff(context, instance, study, named) : setAside(context, instance, study, named);
+	}
+	fileInstance(context, instance, named);
+	return { kind: 'stored' };
+}
+
+/** Files an instance under its study. The patient of a study that has one is not looked up again. */
+export function fileInstance(
+	context: ApplyContext,
+	instance: StoredInstance,
+	named: PatientChange | undefined,
+	statedStudyUid?: string,
+): void {
+	const index = context.set.of(imaging);
+	const { studyUid, patient } = instance.attributes;
+	const known = index.lastKnownStudy(studyUid);
+	const isUnknown = known === undefined || known.patientId === null;
+	const patientId = named && isUnknown ? patientOfStudy(context, studyUid, named) : null;
+	const stated = named && patientId === null && isUnknown ? statedPatient(named, patient.name) : undefined;
+	const added = addedOf(context, instance, patientId);
+	index.putInstance({ ...added, stated, statedStudyUid });
+	const study = index.study(studyUid);
+	if (study === undefined) throw new Error('an instance that was added has no study');
+	if (added.isNewStudy) {
+		if (study.patientId === null) linkReported(context, study);
+		tellReports(context, index.study(studyUid) ?? study);
+	} else if (study.patientId !== null) return;
+	else if (patientId !== null) linkStudy(context, study, patientId, 'image');
+	else if (stated && study.stated === undefined) index.stateStudy(study, stated);
+}
+
+/** The study into which an image is split off. */
+export function splitUidOf({ attributes }: StoredInstance, named: PatientChange): string {
+	return splitStudyUid(attributes.studyUid, statedPatient(named, undefined));
+}
+
+/** Files an instance under a study of the patient whom it names. */
+export function splitOff(context: ApplyContext, instance: StoredInstance, study: HeldStudy, named: PatientChange): IndexOutcome {
+	const studyUid = splitUidOf(instance, named);
+	fileInstance(context, { ...instance, attributes: { ...instance.attributes, studyUid } }, named, study.studyUid);
+	noteOther(context, study, named, 'an image names another patient than its study; it is stored as part of a study of its own');
+	return { kind: 'split', studyUid };
+}
+
+function setAside(context: ApplyContext, instance: StoredInstance, study: HeldStudy, named: PatientChange): IndexOutcome {
+	if (!instance.isForeign) return { kind: 'foreign' };
+	const { attributes, digest, objectKey, bytes, callingAe, source } = instance;
+	const { sopInstanceUid, studyUid, patient } = attributes;
+	const index = context.set.of(imaging);
+	const kept = index.kept(sopInstanceUid, digest);
+	if (kept.some((conflict) => conflict.objectKey === objectKey)) return { kind: 'aside', isHeld: false };
+	noteOther(context, study, named, 'an image names another patient than its study; it is kept aside until a person decides');
+	if (kept.length > 0) return { kind: 'aside', isHeld: true };
+	index.putConflict({
+		id: context.newId(),
+		...{ sopInstanceUid, studyUid, digest, bytes, objectKey, callingAe, source },
+		...{ receivedAt: undefined, settlement: undefined, otherPatient: statedPatient(named, patient.name) },
+	});
+	return { kind: 'aside', isHeld: false };
+}
+
+function noteOther(context: ApplyContext, { studyUid, patientId }: HeldStudy, named: PatientChange, text: string): void {
+	const { id, system } = statedPatient(named, undefined);
+	const led = [...patientsLedTo(context.set, named.identifiers[0])];
+	recordDoubt(context, {
+		kind: 'other-patient',
+		key: [studyUid, system, id],
+		...{ text, studyUid },
+		...(patientId !== null && { patientId }),
+		...(led.length === 1 && { otherPatientId: led[0] }),
+	});
 }

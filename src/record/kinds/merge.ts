@@ -3,6 +3,7 @@ import { defineChange } from '../apply/change-kind.ts';
 import type { ApplyContext } from '../apply/context.ts';
 import { carryIdentifiers, replace } from '../apply/merge.ts';
 import type { Row } from '../apply/rows.ts';
+import { imaging } from '../holdings/imaging.ts';
 import { patientIdentifiers } from '../holdings/patient-identifiers.ts';
 import { identifierKey } from '../identity/identifier-key.ts';
 import { identifying } from '../identity/identifying.ts';
@@ -30,6 +31,7 @@ export const mergeKind = defineChange<MergeChange>({
 	keys({ prior }, keys) {
 		const values = keys.of(patientIdentifiers);
 		for (const { value } of identifying(prior)) values.add(value);
+		keys.of(imaging).mayMatch = true;
 	},
 	patients: ({ prior }) =>
 		identifying(prior)

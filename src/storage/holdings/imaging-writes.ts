@@ -13,6 +13,8 @@ import {
 	settledParameters,
 } from '../statements/replace-imaging.ts';
 import {
+	assignedParameters,
+	assignStudies,
 	conflictParameters,
 	grownSeriesParameters,
 	grownStudyParameters,
@@ -55,6 +57,8 @@ export function sendImaging(writing: Writing): void {
 		writing.send(restateStudies, restatedStudyParameters(replaced));
 		writing.send(restateContents, [...named, isLessened, lastUpdated]);
 	}
+	const assigned = writing.of(imaging, (held, siteId) => [...held.assigned.values()].map((study) => ({ siteId, assigned: study })));
+	if (assigned.length > 0) writing.send(assignStudies, assignedParameters(assigned, lastUpdated));
 	sendConflicts(writing);
 }
 

@@ -1,14 +1,19 @@
+import { diagnosticReports } from '#record/holdings/diagnostic-reports.ts';
 import { disputed, type ImagingKeys, imaging, studiesOfDisputed } from '#record/holdings/imaging.ts';
-import type { HeldInstance, HeldStudy, InstancePolicy } from '#record/imaging.ts';
+import { otherNumberRank } from '#record/holdings/patient-identifiers.ts';
+import type { HeldInstance, HeldStudy, InstancePolicy, StatedPatient } from '#record/imaging.ts';
+import { indexText } from '#record/index-text.ts';
 import { cellAt, columnsOf, textAt } from '../columns.ts';
 import type { Cell } from '../connection.ts';
 import type { Reading } from '../reading.ts';
+import type { ResourceTables } from '../resource-rows.ts';
 import { plainArray, type Statement, textArray } from '../statement.ts';
 import type { StoredHolding } from '../stored-holding.ts';
+import { findReportsOfStudies } from './diagnostic-reports.ts';
 import { sendImaging } from './imaging-writes.ts';
 
 const instance = columnsOf({
-	i: ['site_id', 'sop_instance_uid', 'digest', 'object_key', 'study_uid', 'bytes', 'calling_ae', 'source', 'stored_at'],
+	i: ['site_id', 'sop_instance_uid', 'digest', 'object_key', 'study_uid', 'stated_study_uid', 'bytes', 'calling_ae', 'source', 'stored_at'],
 });
 
 /** Finds instances by UID. */
@@ -25,6 +30,7 @@ function instanceOf(cells: readonly Cell[]): HeldInstance {
 	return {
 		sopInstanceUid: textAt(cells, at.sop_instance_uid),
 		studyUid: textAt(cells, at.study_uid),
+		statedStudyUid: cellAt(cells, at.stated_study_uid) ?? undefined,
 		digest: textAt(cells, at.digest),
 		bytes: Number(cells[at.bytes]),
 		objectKey: textAt(cells, at.object_key),
@@ -34,7 +40,21 @@ function instanceOf(cells: readonly Cell[]): HeldInstance {
 	};
 }
 
-const study = columnsOf({ t: ['site_id', 'study_uid', 'id', 'patient_id', 'accession_number', 'started', 'instance_count'] });
+const study = columnsOf({
+	t: [
+		'site_id',
+		'study_uid',
+		'id',
+		'patient_id',
+		'accession_number',
+		'started',
+		'instance_count',
+		'stated_patient_id',
+		'stated_patient_system',
+		'stated_patient_name',
+		'former_patient_ids',
+	],
+});
 const series = columnsOf({ s: ['series_uid'] }, study.width);
 
 /** Finds studies by UID, each with its series. */
@@ -64,10 +84,51 @@ function studyOf(cells: readonly Cell[]): HeldStudy {
 		patientId: cellAt(cells, at.patient_id),
 		accessionNumber: cellAt(cells, at.accession_number),
 		started: cellAt(cells, at.started),
+		stated: statedIn(cells),
+		formerPatientIds: idsIn(cellAt(cells, at.former_patient_ids)),
 		instanceCount: Number(cells[at.instance_count]),
 		isStored: true,
 	};
 }
+
+function statedIn(cells: readonly Cell[]): StatedPatient | undefined {
+	const { at } = study;
+	const id = cellAt(cells, at.stated_patient_id);
+	if (id === null) return undefined;
+	return { id, system: cellAt(cells, at.stated_patient_system) ?? '', name: cellAt(cells, at.stated_patient_name) ?? '' };
+}
+
+/** An array of UUIDs as PostgreSQL writes it. */
+function idsIn(text: string | null): string[] {
+	return text === null || text === '{}' ? [] : text.slice(1, -1).split(',');
+}
+
+const unmatched = columnsOf({ c: ['patient_ids'] }, study.width);
+
+/**
+ * Finds studies without a patient whose images state a number of one of the patients, each with all patients who have that number. A number
+ * whose issuer is not stated is that of every patient with the value.
+ */
+const findUnmatchedStudies: Statement = {
+	name: 'find_unmatched_studies',
+	text: `
+select ${study.list}, ${unmatched.list}
+from (
+	select distinct t.site_id, t.study_uid
+	from unnest($1::uuid[], $2::uuid[]) as k (site_id, patient_id)
+	join patient_identifier n on n.site_id = k.site_id and n.patient_id = k.patient_id
+	join imaging_study t on t.site_id = n.site_id and t.stated_patient_id = n.value and t.patient_id is null
+) u
+join imaging_study t on t.site_id = u.site_id and t.study_uid = u.study_uid
+cross join lateral (
+	select array_agg(distinct p.id) as patient_ids
+	from patient_identifier n
+	join patient p on p.site_id = n.site_id and p.id = n.patient_id
+	where n.site_id = t.site_id and n.value = t.stated_patient_id and n.rank < ${otherNumberRank} and p.merged_into is null
+		and (t.stated_patient_system = '' or n.system = t.stated_patient_system)
+) c
+where c.patient_ids is not null`,
+};
 
 const kept = columnsOf({ c: ['site_id', 'sop_instance_uid', 'digest', 'id', 'object_key', 'settled_at'] });
 
@@ -80,7 +141,7 @@ from unnest($1::uuid[], $2::text[], $3::text[]) as k (site_id, sop_instance_uid,
 join imaging_conflict c on c.site_id = k.site_id and c.sop_instance_uid = k.sop_instance_uid and c.digest = k.digest`,
 };
 
-const conflict = columnsOf({ c: ['site_id', 'id', 'sop_instance_uid', 'object_key', 'settled_at'] });
+const conflict = columnsOf({ c: ['site_id', 'id', 'sop_instance_uid', 'object_key', 'settled_at', 'kind'] });
 
 const findConflicts: Statement = {
 	name: 'find_conflicts',
@@ -102,7 +163,9 @@ join site s on s.id = k.site_id`,
 };
 
 /** Reads and writes the index of images and, when contents differ, the data that decides about them. */
-export function storedImaging(): StoredHolding {
+export function storedImaging(tables: ResourceTables): StoredHolding {
+	const reports = tables.of('DiagnosticReport');
+	const ofStudies = findReportsOfStudies(reports);
 	return {
 		async read(reading) {
 			const named = (of: (keys: ImagingKeys) => Iterable<string>) => reading.named(imaging, of);
@@ -130,9 +193,33 @@ export function storedImaging(): StoredHolding {
 			for (const cells of conflicts) addConflict(reading, cells);
 			await readDisputed(reading);
 		},
+		/** Reads studies whose patient a merge may settle, and the reports that name them. Only merges send these queries. */
+		async readOfPatients(reading) {
+			const merging = reading.naming(imaging).filter(({ keys }) => keys.mayMatch);
+			const named = merging.flatMap(({ siteId, set }) => set.rows('Patient').map(({ id }) => ({ siteId, id })));
+			if (named.length === 0) return;
+			const values = [plainArray(named.map(({ siteId }) => siteId)), plainArray(named.map(({ id }) => id))];
+			const found = await reading.run(findUnmatchedStudies, values);
+			for (const cells of found) {
+				const candidates = idsIn(cellAt(cells, unmatched.at.patient_ids));
+				reading
+					.setOf(cells)
+					.of(imaging)
+					.addUnmatched({ study: studyOf(cells), candidates });
+			}
+			if (found.length === 0) return;
+			const rows = await reading.run(ofStudies, [
+				plainArray(found.map((cells) => textAt(cells, study.at.site_id))),
+				textArray(found.map((cells) => textAt(cells, study.at.study_uid))),
+				textArray(found.map((cells) => indexTextOrNull(cellAt(cells, study.at.accession_number)))),
+			]);
+			for (const cells of rows) reading.setOf(cells).of(diagnosticReports).addStored(reports.rowOf(cells));
+		},
 		write: sendImaging,
 	};
 }
+
+const indexTextOrNull = (text: string | null) => (text === null ? null : indexText(text));
 
 function addSeries(reading: Reading, cells: readonly Cell[]): void {
 	reading.setOf(cells).of(imaging).addStoredSeries(studyOf(cells), cellAt(cells, series.at.series_uid));
@@ -147,15 +234,17 @@ function addConflict(reading: Reading, cells: readonly Cell[]): void {
 			sopInstanceUid: textAt(cells, at.sop_instance_uid),
 			objectKey: textAt(cells, at.object_key),
 			isSettled: cells[at.settled_at] !== null,
+			isForeign: cells[at.kind] === 'other-patient',
 		});
 }
 
 /** Other content under a known UID is rare, so the data for it is not read for every instance. */
 async function readDisputed(reading: Reading): Promise<void> {
 	const naming = reading.naming(imaging);
-	const contents = naming.flatMap(({ siteId, set, keys }) =>
-		disputed(keys, set.of(imaging)).flatMap(([uid, digests]) => [...digests].map((digest) => ({ siteId, uid, digest }))),
-	);
+	const contents = naming.flatMap(({ siteId, set, keys }) => [
+		...disputed(keys, set.of(imaging)).flatMap(([uid, digests]) => [...digests].map((digest) => ({ siteId, uid, digest }))),
+		...keys.foreign.map(([uid, digest]) => ({ siteId, uid, digest })),
+	]);
 	if (contents.length === 0) return;
 	const siteIds = contents.map(({ siteId }) => siteId);
 	const named = [plainArray(siteIds), textArray(contents.map(({ uid }) => uid)), textArray(contents.map(({ digest }) => digest))];

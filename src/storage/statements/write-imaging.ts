@@ -1,4 +1,4 @@
-import type { Conflict, NewInstance } from '#record/imaging.ts';
+import type { AssignedStudy, Conflict, NewInstance, StatedPatient } from '#record/imaging.ts';
 import { plainArray, type Statement, textArray } from '../statement.ts';
 
 export interface SiteInstance {
@@ -13,13 +13,13 @@ export const insertInstances: Statement = {
 	name: 'insert_instances',
 	text: `
 insert into imaging_instance (site_id, sop_instance_uid, study_uid, series_uid, sop_class_uid, transfer_syntax_uid, number, image_rows,
-	image_columns, frames, digest, bytes, object_key, calling_ae, source, stored_at)
+	image_columns, frames, digest, bytes, object_key, calling_ae, source, stored_at, stated_study_uid)
 select k.site_id, k.sop_instance_uid, k.study_uid, k.series_uid, k.sop_class_uid, k.transfer_syntax_uid, k.number, k.image_rows,
-	k.image_columns, k.frames, k.digest, k.bytes, k.object_key, k.calling_ae, k.source, k.stored_at
+	k.image_columns, k.frames, k.digest, k.bytes, k.object_key, k.calling_ae, k.source, k.stored_at, k.stated_study_uid
 from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::integer[], $8::integer[], $9::integer[], $10::integer[],
-	$11::text[], $12::bigint[], $13::text[], $14::text[], $15::text[], $16::timestamptz[])
+	$11::text[], $12::bigint[], $13::text[], $14::text[], $15::text[], $16::timestamptz[], $17::text[])
 	as k (site_id, sop_instance_uid, study_uid, series_uid, sop_class_uid, transfer_syntax_uid, number, image_rows, image_columns, frames,
-		digest, bytes, object_key, calling_ae, source, stored_at)`,
+		digest, bytes, object_key, calling_ae, source, stored_at, stated_study_uid)`,
 };
 
 export function instanceParameters(rows: readonly SiteInstance[], storedAt: string): unknown[] {
@@ -43,6 +43,7 @@ export function instanceParameters(rows: readonly SiteInstance[], storedAt: stri
 		of(({ callingAe }) => callingAe),
 		of(({ source }) => source),
 		plainArray(rows.map(() => `"${storedAt}"`)),
+		textArray(rows.map(({ added }) => added.statedStudyUid ?? null)),
 	];
 }
 
@@ -122,13 +123,15 @@ export const upsertStudies: Statement = {
 	name: 'upsert_studies',
 	text: `
 insert into imaging_study as t (site_id, study_uid, id, patient_id, started, accession_number, accession_issuer, study_id, description,
-	referring_physician, modalities, sop_classes, series_count, instance_count, bytes, created_at, updated_at)
+	referring_physician, modalities, sop_classes, series_count, instance_count, bytes, created_at, updated_at, stated_patient_id,
+	stated_patient_system, stated_patient_name, split_from)
 select k.site_id, k.study_uid, k.id, k.patient_id, k.started, k.accession_number, k.accession_issuer, k.study_id, k.description,
-	k.referring_physician, k.modalities::text[], k.sop_classes::text[], k.series, k.instances, k.bytes, k.stored_at, k.stored_at
+	k.referring_physician, k.modalities::text[], k.sop_classes::text[], k.series, k.instances, k.bytes, k.stored_at, k.stored_at,
+	k.stated_patient_id, k.stated_patient_system, k.stated_patient_name, k.split_from
 from unnest($1::uuid[], $2::text[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[],
-	$12::text[], $13::integer[], $14::integer[], $15::bigint[], $16::timestamptz[])
+	$12::text[], $13::integer[], $14::integer[], $15::bigint[], $16::timestamptz[], $17::text[], $18::text[], $19::text[], $20::text[])
 	as k (site_id, study_uid, id, patient_id, started, accession_number, accession_issuer, study_id, description, referring_physician,
-		modalities, sop_classes, series, instances, bytes, stored_at)
+		modalities, sop_classes, series, instances, bytes, stored_at, stated_patient_id, stated_patient_system, stated_patient_name, split_from)
 on conflict (site_id, study_uid) do update set
 	version = t.version + 1,
 	modalities = array(select distinct m from unnest(t.modalities || excluded.modalities) as m order by m),
@@ -203,6 +206,17 @@ export function studyParameters(groups: readonly Group[], storedAt: string): unk
 		of(({ attributes }) => attributes.study.referringPhysician),
 		...addedTo(groups),
 		plainArray(groups.map(() => `"${storedAt}"`)),
+		...statedColumns(groups.map(([first]) => first.added.stated)),
+		textArray(groups.map(([first]) => first.added.statedStudyUid ?? null)),
+	];
+}
+
+/** The three columns of a patient as images state them. */
+export function statedColumns(stated: readonly (StatedPatient | undefined)[]): string[] {
+	return [
+		textArray(stated.map((patient) => patient?.id ?? null)),
+		textArray(stated.map((patient) => patient?.system ?? null)),
+		textArray(stated.map((patient) => patient?.name ?? null)),
 	];
 }
 
@@ -221,13 +235,13 @@ export const insertConflicts: Statement = {
 	name: 'insert_conflicts',
 	text: `
 insert into imaging_conflict (site_id, id, sop_instance_uid, study_uid, digest, bytes, object_key, calling_ae, source, received_at,
-	settled_at, settlement, settled_by)
+	settled_at, settlement, settled_by, kind, stated_patient_id, stated_patient_system, stated_patient_name)
 select k.site_id, k.id, k.sop_instance_uid, k.study_uid, k.digest, k.bytes, k.object_key, k.calling_ae, k.source, k.received_at,
-	k.settled_at, k.settlement, k.settled_by
+	k.settled_at, k.settlement, k.settled_by, k.kind, k.stated_patient_id, k.stated_patient_system, k.stated_patient_name
 from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::text[], $8::text[], $9::text[], $10::timestamptz[],
-	$11::timestamptz[], $12::text[], $13::text[])
+	$11::timestamptz[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[], $17::text[])
 	as k (site_id, id, sop_instance_uid, study_uid, digest, bytes, object_key, calling_ae, source, received_at, settled_at, settlement,
-		settled_by)`,
+		settled_by, kind, stated_patient_id, stated_patient_system, stated_patient_name)`,
 };
 
 /** `now` is the instant of conflicts that this batch received and of all that it settled. */
@@ -247,5 +261,32 @@ export function conflictParameters(rows: readonly { siteId: string; conflict: Co
 		of(({ settlement }) => (settlement ? now : null)),
 		of(({ settlement }) => settlement?.as ?? null),
 		of(({ settlement }) => settlement?.by ?? null),
+		of(({ otherPatient }) => (otherPatient ? 'other-patient' : null)),
+		...statedColumns(rows.map(({ conflict }) => conflict.otherPatient)),
+	];
+}
+
+/** Decides whose studies are. A merge that is undone later leaves them with the patient who was chosen. */
+export const assignStudies: Statement = {
+	name: 'assign_studies',
+	text: `
+update imaging_study t set
+	recorded_patient_id = case when t.patient_id is not distinct from k.patient_id then t.recorded_patient_id end,
+	patient_id = k.patient_id, stated_patient_id = k.stated_patient_id, stated_patient_system = k.stated_patient_system,
+	stated_patient_name = k.stated_patient_name, former_patient_ids = nullif(k.former_patient_ids::uuid[], '{}'),
+	version = t.version + 1, updated_at = $8::timestamptz
+from unnest($1::uuid[], $2::text[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[])
+	as k (site_id, study_uid, patient_id, stated_patient_id, stated_patient_system, stated_patient_name, former_patient_ids)
+where t.site_id = k.site_id and t.study_uid = k.study_uid`,
+};
+
+export function assignedParameters(rows: readonly { siteId: string; assigned: AssignedStudy }[], now: string): unknown[] {
+	return [
+		plainArray(rows.map(({ siteId }) => siteId)),
+		textArray(rows.map(({ assigned }) => assigned.studyUid)),
+		plainArray(rows.map(({ assigned }) => assigned.patientId)),
+		...statedColumns(rows.map(({ assigned }) => assigned.stated)),
+		textArray(rows.map(({ assigned }) => `{${assigned.formerPatientIds.join(',')}}`)),
+		now,
 	];
 }

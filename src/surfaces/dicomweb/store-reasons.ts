@@ -10,7 +10,10 @@ export const failureReasons = {
 	contentRefused: 0xc1_11,
 } as const;
 
-/** Warning Reason (0008,1196): other content is stored under the UID, and this content is kept aside. */
+/**
+ * Warning Reason (0008,1196): other content is stored under the UID, or its study has another patient. The instance is kept aside, or
+ * stored as part of a study of its own.
+ */
 const contentKeptAside = 0xb0_00;
 
 const refusals: Readonly<Record<RefusalReason, number>> = {
@@ -53,6 +56,7 @@ export function partResult(result: IntakeResult, named: ReferencedInstance): Par
 	if (result.kind === 'refused')
 		return { kind: 'failed', failureReason: refusals[result.reason], isTransient: result.reason === 'not-now', named };
 	const { studyUid, seriesUid } = result.attributes;
-	const warningReason = result.kind === 'quarantined' ? contentKeptAside : undefined;
+	const isKeptApart = result.kind === 'quarantined' || result.kind === 'aside' || result.kind === 'split';
+	const warningReason = isKeptApart ? contentKeptAside : undefined;
 	return { kind: 'stored', warningReason, ...named, studyUid, seriesUid };
 }

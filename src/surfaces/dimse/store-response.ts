@@ -17,6 +17,10 @@ export function storeResponse(result: IntakeResult): DimseResponse {
 			return { status: statuses.success };
 		case 'quarantined':
 			return { status: statuses.contentKeptAside, comment: 'other content is stored under this UID; kept aside' };
+		case 'aside':
+			return { status: statuses.contentKeptAside, comment: 'the study has another patient; kept aside' };
+		case 'split':
+			return { status: statuses.contentKeptAside, comment: 'the study has another patient; stored as a study of its own' };
 		case 'refused':
 			return { status: refusals[result.reason], comment: result.text };
 	}

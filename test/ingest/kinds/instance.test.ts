@@ -31,7 +31,9 @@ describe('an instance', () => {
 		batch.take(instance());
 		assert.deepEqual(batch.take(instance({ ...stored, objectKey: 'again' })).reply.answer, { kind: 'duplicate' });
 		const other = { ...stored, digest: 'b'.repeat(64), objectKey: 'other' };
-		assert.deepEqual(batch.take(instance(other)).reply.answer, { kind: 'quarantined', isHeld: false });
+		assert.deepEqual(batch.take(instance(other)).reply.answer, { kind: 'undecided', held: stored.objectKey });
+		const compared = { ...other, compared: { objectKey: stored.objectKey, isBeginning: false } };
+		assert.deepEqual(batch.take(instance(compared)).reply.answer, { kind: 'quarantined', isHeld: false });
 	});
 
 	test('that ended its worker is answered as failed, and logged by what it is, not by its pixels', () => {

@@ -29,13 +29,16 @@ function instance(studyUid: string, patientId: string | undefined, accessionNumb
 		known: 'keep',
 		sequence: 1,
 	};
-	const attributes = { studyUid, seriesUid: `${studyUid}.1`, sopInstanceUid: `${studyUid}.1.${number}`, study: { accessionNumber } };
+	const attributes = {
+		studyUid,
+		seriesUid: `${studyUid}.1`,
+		sopInstanceUid: `${studyUid}.1.${number}`,
+		study: { accessionNumber },
+		patient: {},
+	};
 	const stored = { attributes, digest: `${number}`, objectKey: `k${studyUid}.${number}` };
 	return {
-		changes: [
-			...(patientId === undefined ? [] : [patient]),
-			{ kind: 'instance', patient: patientId === undefined ? undefined : 0, instance: stored as never },
-		],
+		changes: [{ kind: 'instance', named: patientId === undefined ? undefined : patient, instance: stored as never, otherPatient: 'aside' }],
 		flags: [],
 	};
 }

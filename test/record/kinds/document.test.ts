@@ -6,7 +6,7 @@ import type { DocumentEntry } from '#record/document.ts';
 import { documents } from '#record/holdings/documents.ts';
 import { imaging } from '#record/holdings/imaging.ts';
 import { keyDigest } from '#record/key-digest.ts';
-import type { Change } from '#record/kinds/index.ts';
+import type { PatientChange } from '#record/kinds/patient.ts';
 import { clinicalDocument, condition, grace, observation, read, relatedDocument, type TestDocument } from '#test/support/cda.ts';
 import { MemorySite } from '#test/support/memory-site.ts';
 
@@ -213,9 +213,9 @@ describe('what documents state', () => {
 		] as const) {
 			const memory = new MemorySite();
 			const [patient] = read(clinicalDocument({ patients: [grace(patientId)] })).changes;
-			const attributes = { studyUid: '1.2', seriesUid: '1.2.1', sopInstanceUid: '1.2.1.1', study: { accessionNumber: 'ACC' } };
+			const attributes = { studyUid: '1.2', seriesUid: '1.2.1', sopInstanceUid: '1.2.1.1', study: { accessionNumber: 'ACC' }, patient: {} };
 			const instance = { attributes, digest: '1', objectKey: 'k' } as never;
-			memory.apply({ changes: [patient as Change, { kind: 'instance', patient: 0, instance }], flags: [] });
+			memory.apply({ changes: [{ kind: 'instance', named: patient as PatientChange, instance, otherPatient: 'aside' }], flags: [] });
 			memory.apply(read(clinicalDocument(order)));
 			const { related } = (memory.resources('DocumentReference')[0]?.['context'] ?? {}) as JsonObject;
 			const [first] = (related ?? []) as JsonObject[];

@@ -2,19 +2,28 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Failure } from '#core/failure.ts';
 import { auditTrail } from '#record/holdings/audit-trail.ts';
+import { identityDoubts } from '#record/holdings/identity-doubts.ts';
 import { imaging } from '#record/holdings/imaging.ts';
 import type { InstancePolicy } from '#record/imaging.ts';
 import type { StoredInstance } from '#record/instance.ts';
 import type { Change } from '#record/kinds/index.ts';
+import type { OtherPatientRule } from '#record/kinds/instance.ts';
+import type { PatientChange } from '#record/kinds/patient.ts';
 import type { SettlementChange } from '#record/kinds/settlement.ts';
 import { patientChange } from '#test/support/change-sets.ts';
 import { MemorySite } from '#test/support/memory-site.ts';
 import { storedInstance } from '#test/support/stored-instance.ts';
 
-function store(site: MemorySite, instance: StoredInstance, patient?: string) {
-	const named: Change[] = patient === undefined ? [] : [patientChange(patient, {}, 'keep')];
-	const changes: Change[] = [...named, { kind: 'instance', patient: patient === undefined ? undefined : 0, instance }];
-	return site.apply({ changes, flags: [] });
+function store(site: MemorySite, instance: StoredInstance, patient?: string, otherPatient: OtherPatientRule = 'aside') {
+	const named = patient === undefined ? undefined : patientChange(patient, {}, 'keep');
+	return site.apply({ changes: [{ kind: 'instance', named, instance, otherPatient }], flags: [] });
+}
+
+/** A patient as an image names them. */
+function patientOf(value: string, system?: string): PatientChange {
+	const identifier = { ...(system === undefined ? {} : { system }), value };
+	const change = patientChange(value, {}, 'keep');
+	return { ...change, identifiers: [identifier], patch: { elements: {}, parts: { identifier: { 'PID-3': [identifier] } } } };
 }
 
 function siteWith(policy: InstancePolicy): MemorySite {
@@ -49,10 +58,96 @@ describe('an instance', () => {
 		assert.equal(new Set(added.map(({ studyId }) => studyId)).size, 1);
 	});
 
-	test('of another patient than its study has is stored and flagged', () => {
+	for (const policy of ['keep', 'refuse', 'replace'] as const) {
+		test(`of another patient than its study has is kept aside and listed once, with policy ${policy}`, () => {
+			const site = siteWith(policy);
+			const foreign = { ...storedInstance(2, 'second'), isForeign: true as const };
+			assert.deepEqual(store(site, storedInstance(2, 'second'), '200').instances, [{ kind: 'foreign' }]);
+			assert.deepEqual(site.set.of(imaging).newConflicts, []);
+			assert.deepEqual(store(site, foreign, '200').instances, [{ kind: 'aside', isHeld: false }]);
+			assert.deepEqual(store(site, foreign, '200').instances, [{ kind: 'aside', isHeld: false }], 'a batch that is repeated');
+			assert.deepEqual(store(site, { ...foreign, objectKey: 'again' }, '200').instances, [{ kind: 'aside', isHeld: true }]);
+			const [conflict, ...more] = site.set.of(imaging).newConflicts;
+			assert.deepEqual([conflict?.otherPatient?.id, conflict?.settlement, more], ['200', undefined, []]);
+			assert.equal(site.set.of(imaging).study('1.2')?.instanceCount, 1);
+			assert.deepEqual(
+				[...site.set.of(identityDoubts).recorded.values()].map(({ kind, studyUid, count }) => [kind, studyUid, count]),
+				[['other-patient', '1.2', 2]],
+			);
+			assert.equal(site.rows('Patient').length, 1, 'the patient whom it names is not made');
+		});
+	}
+
+	test('of another patient becomes part of a study of its own where the site says so', () => {
 		const site = siteWith('keep');
-		const { flags, instances } = store(site, storedInstance(2, 'second'), '200');
-		assert.deepEqual([flags.map(({ code }) => code), instances], [['other-patient'], [{ kind: 'stored' }]]);
+		const [outcome] = store(site, storedInstance(2, 'second'), '200', 'split').instances;
+		assert.ok(outcome?.kind === 'split');
+		assert.match(outcome.studyUid, /^2\.25\.[1-9]\d{30,38}$/);
+		assert.deepEqual(store(site, storedInstance(3, 'third'), '200', 'split').instances, [outcome]);
+		assert.deepEqual(store(site, { ...storedInstance(2, 'second'), objectKey: 'again' }, '200', 'split').instances, [
+			{ kind: 'duplicate' },
+		]);
+		const [first, second] = ['1.2', outcome.studyUid].map((uid) => site.set.of(imaging).study(uid));
+		const patients = site.rows('Patient').map(({ id }) => id);
+		assert.deepEqual([first?.instanceCount, second?.instanceCount, [first?.patientId, second?.patientId]], [1, 2, patients]);
+		assert.equal(site.set.of(imaging).newInstances.get('1.2.1.2')?.statedStudyUid, '1.2');
+	});
+
+	test('whose patient is in doubt begins a study without one; the next that settles it gives it one', () => {
+		const site = new MemorySite();
+		for (const system of ['HOSP', 'LAB']) site.apply({ changes: [patientOf('M7', system)], flags: [] });
+		const [hospital] = site.rows('Patient');
+		const send = (number: number, named: PatientChange | undefined) => {
+			const change = { kind: 'instance', named, instance: storedInstance(number, `${number}`), otherPatient: 'aside' } as const;
+			return site.apply({ changes: [change], flags: [] }).instances;
+		};
+		const study = () => site.set.of(imaging).study('1.2');
+		assert.deepEqual(send(1, patientOf('M7')), [{ kind: 'stored' }]);
+		assert.deepEqual([study()?.patientId, study()?.stated], [null, { id: 'M7', system: '', name: '' }]);
+		assert.deepEqual(send(2, undefined), [{ kind: 'stored' }]);
+		assert.deepEqual(send(3, patientOf('M8')), [{ kind: 'foreign' }]);
+		assert.deepEqual(send(4, patientOf('M7')), [{ kind: 'stored' }]);
+		const [doubt] = site.set.of(identityDoubts).recorded.values();
+		assert.deepEqual([doubt?.kind, doubt?.studyUid, doubt?.count], ['unmatched-study', '1.2', 2]);
+		assert.deepEqual(send(5, patientOf('M7', 'HOSP')), [{ kind: 'stored' }]);
+		assert.deepEqual([study()?.patientId, study()?.instanceCount], [hospital?.id, 4]);
+		assert.deepEqual(
+			site.set.of(identityDoubts).settled.map(({ studyUid, how }) => [studyUid, how]),
+			[['1.2', 'image']],
+		);
+		assert.deepEqual(send(6, patientOf('M7')), [{ kind: 'stored' }], 'the patient of a known study is not looked up again');
+	});
+
+	test('of a study that a person gave to another patient may still name the former one', () => {
+		const site = siteWith('keep');
+		const index = site.set.of(imaging);
+		const study = index.study('1.2') ?? assert.fail();
+		site.apply({ changes: [patientChange('200')], flags: [] });
+		const [first, second] = site.rows('Patient');
+		index.assignStudy(study, second?.id ?? '', [first?.id ?? '']);
+		for (const [number, patient] of [
+			[2, '100'],
+			[3, '200'],
+		] as const)
+			assert.deepEqual(store(site, storedInstance(number, patient), patient).instances, [{ kind: 'stored' }]);
+		assert.deepEqual(store(site, storedInstance(4, '300'), '300').instances, [{ kind: 'foreign' }]);
+	});
+
+	test('of a study without a patient: a merge that leaves one patient with the number settles whose it is', () => {
+		const site = new MemorySite();
+		for (const system of ['HOSP', 'LAB']) site.apply({ changes: [patientOf('M7', system)], flags: [] });
+		site.apply({
+			changes: [{ kind: 'instance', named: patientOf('M7'), instance: storedInstance(1, 'x'), otherPatient: 'aside' }],
+			flags: [],
+		});
+		const [survivor, prior] = site.rows('Patient').map(({ id }) => id);
+		assert.ok(survivor && prior);
+		const index = site.set.of(imaging);
+		index.addUnmatched({ study: index.study('1.2') ?? assert.fail(), candidates: [survivor, prior] });
+		const edit = { operation: 'merge' as const, survivor, prior, identifiers: [], actor: 'cli:root' };
+		site.apply({ changes: [{ kind: 'identity', edit }], flags: [] });
+		assert.equal(index.study('1.2')?.patientId, survivor);
+		assert.deepEqual(index.assigned.get('1.2')?.patientId, survivor);
 	});
 
 	for (const [what, policy, instance, outcome, named] of [
@@ -138,7 +233,7 @@ describe('a person settles a conflict', () => {
 	}
 
 	const settle = (site: MemorySite, received?: StoredInstance, further: Partial<SettlementChange> = {}) => {
-		const change: Change = { kind: 'settlement', conflictId: 'k1', by: 'cli:root', source: '', patient: undefined, received, ...further };
+		const change: Change = { kind: 'settlement', conflictId: 'k1', by: 'cli:root', source: '', named: undefined, received, ...further };
 		return site.apply({ changes: [change], flags: [] });
 	};
 

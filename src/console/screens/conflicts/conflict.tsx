@@ -3,16 +3,16 @@ import { useAnswer } from '../../answers.ts';
 import { Button } from '../../components/button.tsx';
 import { Confirm } from '../../components/confirm.tsx';
 import { Loading } from '../../components/empty.tsx';
-import { Facts, Page, Panel } from '../../components/page.tsx';
+import { Page, Panel } from '../../components/page.tsx';
 import { Problem } from '../../components/problem.tsx';
-import { Time } from '../../components/time.tsx';
 import { say } from '../../components/toast.tsx';
-import { bytes } from '../../format.ts';
 import { scoped } from '../../scope.ts';
 import type { ScreenProps } from '../../screen.ts';
 import { may } from '../../session.ts';
+import { Aside } from './aside.tsx';
 import { settleConflict, showConflict, type WholeConflict } from './calls.ts';
 import { ConflictState } from './conflicts.tsx';
+import { type Side, SidePanel } from './side-panel.tsx';
 
 export function Conflict({ parameters: { id = '' } }: ScreenProps) {
 	const up = { href: scoped('/conflicts'), title: 'Conflicts' };
@@ -26,8 +26,6 @@ export function Conflict({ parameters: { id = '' } }: ScreenProps) {
 	}
 	return <Shown conflict={answer.data} up={up} reload={answer.reload} />;
 }
-
-type Side = WholeConflict['stored'];
 
 /** Lists the identifying elements by name. Nested elements are named by their path. */
 function elementsOf(side: Side): Map<string, string> {
@@ -43,6 +41,7 @@ function elementsOf(side: Side): Map<string, string> {
 
 function Shown({ conflict, up, reload }: { conflict: WholeConflict; up: { href: string; title: string }; reload(): void }) {
 	const [keep, setKeep] = useState<'stored' | 'received'>();
+	if (conflict.stored === null) return <Aside conflict={conflict} up={up} reload={reload} />;
 	const [stored, received] = [elementsOf(conflict.stored), elementsOf(conflict.received)];
 	const names = [...new Set([...stored.keys(), ...received.keys()])];
 	const differs = names.filter((name) => stored.get(name) !== received.get(name));
@@ -120,21 +119,5 @@ function Shown({ conflict, up, reload }: { conflict: WholeConflict; up: { href: 
 				</Confirm>
 			)}
 		</Page>
-	);
-}
-
-function SidePanel({ title, side }: { title: string; side: Side }) {
-	return (
-		<Panel title={title}>
-			<Facts
-				facts={[
-					['Received', <Time key="at" at={side.at} />],
-					['Size', bytes(side.bytes)],
-					['Calling AE', side.calling_ae && <code>{side.calling_ae}</code>],
-					['From', <code key="source">{side.source}</code>],
-					['SHA-256', <code key="digest">{side.digest.slice(0, 16)}…</code>],
-				]}
-			/>
-		</Panel>
 	);
 }

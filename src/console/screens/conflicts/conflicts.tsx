@@ -18,6 +18,7 @@ export function ConflictState({ conflict }: { conflict: ConflictRecord }) {
 const columns: readonly Column<ConflictRecord>[] = [
 	{ name: 'at', title: 'Received', tight: true, cell: ({ received_at: at }) => <Ago at={at} /> },
 	{ name: 'uid', title: 'SOP Instance UID', cell: ({ sop_instance_uid: uid }) => <code>{uid}</code> },
+	{ name: 'kind', title: 'Kind', tight: true, cell: ({ kind }) => (kind === 'other-patient' ? 'another patient' : 'other content') },
 	{ name: 'site', title: 'Site', tight: true, cell: ({ site }) => <code>{site}</code> },
 	{ name: 'sender', title: 'Sender', cell: ({ calling_ae: title, source }) => title || source },
 	{ name: 'bytes', title: 'Size', align: 'end', tight: true, spare: true, cell: ({ bytes: size }) => bytes(size) },
@@ -35,7 +36,7 @@ export function Conflicts() {
 	return (
 		<Page
 			title="Conflicts"
-			lead="Images received under a known UID but with different content. Both are kept until somebody decides which one to use."
+			lead="Images received under a known UID but with different content, and images that name another patient than their study. They are kept until somebody decides."
 		>
 			<div class="filters">
 				<label class="check">

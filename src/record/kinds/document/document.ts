@@ -5,6 +5,7 @@ import { patientNamed } from '../../apply/named-patient.ts';
 import { studiesNamed, studyReference } from '../../apply/report-studies.ts';
 import { revise } from '../../apply/revise.ts';
 import { newRow, type Row, referenceTo, resourceOf } from '../../apply/rows.ts';
+import { linkNamed } from '../../apply/study-link.ts';
 import type { WorkingSet } from '../../apply/working-set.ts';
 import { documents } from '../../holdings/documents.ts';
 import { imaging, nameStudies } from '../../holdings/imaging.ts';
@@ -132,6 +133,7 @@ function composed(context: ApplyContext, change: DocumentChange, on: Composing):
 	resource['subject'] = { reference: referenceTo(patient) };
 	const relatesTo = relationsOf(context.set, change, on);
 	if (relatesTo.length > 0) resource['relatesTo'] = relatesTo;
+	linkNamed(context, { ...change.study, filler: undefined }, patient);
 	const related = studiesNamed(context.set, change.study, patient.id).studies.map(studyReference);
 	const circumstances: JsonObject = {
 		...(encounter === undefined ? {} : { encounter: [{ reference: referenceTo(encounter) }] }),

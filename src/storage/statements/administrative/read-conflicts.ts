@@ -3,7 +3,7 @@ import { siteSettings } from './settings.ts';
 
 const columns = `
 	c.id, s.slug as site, c.sop_instance_uid, c.study_uid, c.bytes::float8 as bytes, c.calling_ae, c.source, c.received_at,
-	c.settled_at, c.settlement, c.settled_by`;
+	c.settled_at, c.settlement, c.settled_by, coalesce(c.kind, 'other-content') as kind, c.stated_patient_id, c.stated_patient_name`;
 
 /** Lists conflicts of a site or of all, newest first: only the open ones, or also the settled ones. */
 export const listConflicts: Statement = {
@@ -26,7 +26,7 @@ select ${columns}, c.site_id, ${siteSettings} as site_settings, c.digest, c.obje
 	i.source as stored_source, i.stored_at
 from imaging_conflict c
 join site s on s.id = c.site_id
-join imaging_instance i on i.site_id = c.site_id and i.sop_instance_uid = c.sop_instance_uid
+left join imaging_instance i on i.site_id = c.site_id and i.sop_instance_uid = c.sop_instance_uid
 where c.id = $1`,
 };
 
