@@ -178,6 +178,19 @@ describe('an image of another patient than its study', { timeout: 120_000 }, () 
 		});
 	}
 
+	test('is split off with the setting of the site', async (t: TestContext) => {
+		await setSite(service.administration, { slug: 'west', other_patient: 'split' });
+		t.after(() => setSite(service.administration, { slug: 'west', other_patient: 'aside' }));
+		assert.equal(await send(foreign('1.31', 1, 'D32')), 0);
+		for (const number of [2, 3]) assert.equal(await send(foreign('1.31', number, 'D33')), 0xb000);
+		const [split] = (await dicomWebClient(service, key).get('/studies?PatientID=D33')).json();
+		const uid = split['0020000D'].Value[0];
+		assert.match(uid, /^2\.25\./);
+		assert.deepEqual(await seen(uid), { patient: 'Name', instances: 2 });
+		assert.deepEqual([(await seen('1.31'))?.instances, await open('1.31')], [1, []]);
+		assert.deepEqual(await doubts('1.31'), ['2 other-patient']);
+	});
+
 	test('is a warning of STOW-RS', async () => {
 		assert.equal(await send(foreign('1.30', 1, 'D30')), 0);
 		const sopInstanceUid = '1.30.2';

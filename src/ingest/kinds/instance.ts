@@ -8,6 +8,7 @@ import { unpackInstance } from '#record/instance-bytes.ts';
 import type { PatientChange } from '#record/kinds/patient.ts';
 import { representation } from '#record/name-representation.ts';
 import type { Identifier } from '#record/resource-patch.ts';
+import { type Settings, settingOf } from '#record/settings/settings.ts';
 import type { Interpretation } from '../interpretation.ts';
 import { defineDelivery, type InterpretContext } from './definition.ts';
 
@@ -23,7 +24,7 @@ function interpret(delivery: InstanceDelivery, { placeObject }: InterpretContext
 		controlId: '',
 		verdict: delivery.withheld
 			? { kind: 'refuse', failure: new Failure('internal', 'the instance could not be indexed') }
-			: { kind: 'apply', changeSet: changeSetOf(stored, delivery.settings.default_authority) },
+			: { kind: 'apply', changeSet: changeSetOf(stored, delivery.settings) },
 		// An instance is in the index; the log keeps only refusals.
 		logged: 'refused',
 		answer: (_outcome, failure, { instances }) => answerOf(failure, instances[0]),
@@ -37,9 +38,10 @@ function answerOf(failure: Failure | undefined, outcome: IndexOutcome | undefine
 }
 
 /** Matches the patient by issuer and id and creates a new one. A known patient keeps the data from HL7. */
-function changeSetOf(stored: StoredInstance, defaultAuthority: string | undefined): ChangeSet {
-	const named = namedPatient(stored, defaultAuthority);
-	return { changes: [{ kind: 'instance', named, instance: stored, otherPatient: 'aside' }], flags: [] };
+function changeSetOf(stored: StoredInstance, settings: Settings): ChangeSet {
+	const named = namedPatient(stored, settings.default_authority);
+	const otherPatient = settingOf(settings, 'other_patient');
+	return { changes: [{ kind: 'instance', named, instance: stored, otherPatient }], flags: [] };
 }
 
 /** Returns the patient whom the data set identifies, under ref 0. */

@@ -9,12 +9,9 @@ import { recordDoubt } from '../identity/doubt.ts';
 import { patientsLedTo } from '../identity/leads.ts';
 import type { HeldInstance, HeldStudy } from '../imaging.ts';
 import type { IndexOutcome, StoredInstance } from '../instance.ts';
+import type { SettingValue } from '../settings/settings.ts';
 import { splitStudyUid } from '../split-study.ts';
 import { type PatientChange, patientKind } from './patient.ts';
-
-/** The ways in which a site treats an image that names another patient than its study has. */
-export const otherPatientRules = ['aside', 'split'] as const;
-export type OtherPatientRule = (typeof otherPatientRules)[number];
 
 /** An instance whose bytes lie in the object store. */
 export interface InstanceChange {
@@ -22,7 +19,8 @@ export interface InstanceChange {
 	/** Undefined when its data set names no patient. */
 	named: PatientChange | undefined;
 	instance: StoredInstance;
-	otherPatient: OtherPatientRule;
+	/** What becomes of an image that names another patient than its study has. */
+	otherPatient: SettingValue<'other_patient'>;
 }
 
 /** Puts an instance into the index of its site. The outcome depends on what is already stored under its UID, and of its study. */

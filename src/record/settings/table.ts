@@ -91,4 +91,16 @@ export const settingDefinitions = {
 		},
 		default: 'keep',
 	},
+	other_patient: {
+		label: 'Images of another patient than their study',
+		meaning: 'what becomes of an image whose Patient ID leads to another patient than its study has',
+		topic: 'images',
+		of: ['site'],
+		kind: 'choice',
+		choices: {
+			aside: 'Keep it aside: the image waits in quarantine for a decision. The sender gets a warning.',
+			split: 'Split it off: the image becomes part of a study of its own under the patient whom it names. The sender gets a warning.',
+		},
+		default: 'aside',
+	},
 } as const satisfies Readonly<Record<string, SettingDefinition>>;

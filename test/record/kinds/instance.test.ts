@@ -7,14 +7,13 @@ import { imaging } from '#record/holdings/imaging.ts';
 import type { InstancePolicy } from '#record/imaging.ts';
 import type { StoredInstance } from '#record/instance.ts';
 import type { Change } from '#record/kinds/index.ts';
-import type { OtherPatientRule } from '#record/kinds/instance.ts';
 import type { PatientChange } from '#record/kinds/patient.ts';
 import type { SettlementChange } from '#record/kinds/settlement.ts';
 import { patientChange } from '#test/support/change-sets.ts';
 import { MemorySite } from '#test/support/memory-site.ts';
 import { storedInstance } from '#test/support/stored-instance.ts';
 
-function store(site: MemorySite, instance: StoredInstance, patient?: string, otherPatient: OtherPatientRule = 'aside') {
+function store(site: MemorySite, instance: StoredInstance, patient?: string, otherPatient: 'aside' | 'split' = 'aside') {
 	const named = patient === undefined ? undefined : patientChange(patient, {}, 'keep');
 	return site.apply({ changes: [{ kind: 'instance', named, instance, otherPatient }], flags: [] });
 }
