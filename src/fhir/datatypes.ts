@@ -62,7 +62,7 @@ export type Address = {
 
 export type ContactPoint = { id?: string; system?: string; value?: string; use?: string; rank?: number; period?: Period };
 
-export type Quantity = { value?: Decimal; comparator?: string; unit?: string; system?: string; code?: string };
+export type Quantity = { extension?: Extension[]; value?: Decimal; comparator?: string; unit?: string; system?: string; code?: string };
 
 export type Range = { low?: Quantity; high?: Quantity };
 

@@ -62,7 +62,8 @@ export class ObservationGroup {
 	/** TX and FT lines of one OBX-3, OBX-4 and OBX-11 are one text (v2.5.1 §7.4.2); a line may leave OBX-3 empty. */
 	#continues(obx: Segment): boolean {
 		const open = this.#open;
-		if (open === undefined || obx.text(2).trim().toUpperCase() !== open.type) return false;
+		// A number with a unit is no line of a text.
+		if (open === undefined || open.resource['valueQuantity'] !== undefined || obx.text(2).trim().toUpperCase() !== open.type) return false;
 		const sameCode = !obx.isPresent(3) || obx.raw(3) === open.obx.raw(3);
 		if (!sameCode || obx.text(4).trim() !== open.subId || obx.text(11).trim() !== open.status) return false;
 		const line = joinedText(obx);

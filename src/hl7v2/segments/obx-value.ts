@@ -9,6 +9,7 @@ import { encapsulatedData, referencePointer } from './attachment.ts';
 import { type Context, failureAt, nameOf } from './context.ts';
 import { codeableConcept } from './datatypes/cwe.ts';
 import { numeric, quantity, range, type Unit, type Value } from './quantity.ts';
+import { statedQuantity, withUnit } from './stated-number.ts';
 import { sampledData, structuredNumeric } from './structured-value.ts';
 
 /** Reads one repetition of OBX-5 by its type; undefined when it is not of that type. */
@@ -43,14 +44,15 @@ const dateRange: Reader = (obx, repetition, _unit, { zone }) => {
 	return period?.end === end ? element('valuePeriod', period) : undefined;
 };
 
-const sequenceId: Reader = (obx, repetition) => {
+const sequenceId: Reader = (obx, repetition, unit) => {
 	const digits = obx.text(5, 1, repetition).trim();
+	if (unit.unit !== undefined) return element('valueQuantity', numeric(digits, unit));
 	return /^\d{1,9}$/.test(digits) ? element('valueInteger', Number(digits)) : undefined;
 };
 
-const valueRange: Reader = (obx, repetition) => {
+const valueRange: Reader = (obx, repetition, unit) => {
 	const [low, high] = [obx.text(5, 1, repetition), obx.text(5, 2, repetition)];
-	return element('valueString', high === '' ? low : `${low}-${high}`);
+	return element('valueString', withUnit(high === '' ? low : `${low}-${high}`, unit));
 };
 
 /** Supported value types (table 0125 and its later additions). Any other type refuses the message. */
@@ -123,9 +125,9 @@ export function observedValue(obx: Segment, type: string, unit: Unit, context: C
 	if (!hasValue(obx)) return {};
 	if (type === '') {
 		context.flag('empty-value-type', `${nameOf(obx)}-5 has a value and OBX-2 no type; read as text`);
-		return { valueString: joinedText(obx) };
+		return textValue(joinedText(obx), type, unit);
 	}
-	if (isText(type)) return { valueString: joinedText(obx) };
+	if (isText(type)) return textValue(joinedText(obx), type, unit);
 	const repetitions = type === 'NA' ? 1 : obx.repetitions(5);
 	const values: Value[] = [];
 	for (let repetition = 0; repetition < repetitions; repetition++) {
@@ -135,6 +137,13 @@ export function observedValue(obx: Segment, type: string, unit: Unit, context: C
 	const [first, ...further] = values;
 	if (first === undefined) return {};
 	return further.length === 0 ? asElement(first) : { component: values.map(asElement) };
+}
+
+/** A number with a unit is a measurement, though the sender calls it a text. FT is for people, so it stays a text. */
+function textValue(text: string, type: string, unit: Unit): JsonObject {
+	if (unit.unit === undefined) return { valueString: text };
+	const read = type === 'FT' ? undefined : statedQuantity(text, unit);
+	return read === undefined ? { valueString: withUnit(text, unit) } : { valueQuantity: read };
 }
 
 /** Tells whether OBX-5 has content other than `""`. */
@@ -150,8 +159,10 @@ function repetitionValue(obx: Segment, repetition: number, type: string, unit: U
 	if (value !== undefined || attachmentTypes.has(type)) return value;
 	const readableText = readable(obx, repetition);
 	if (readableText === undefined) return undefined;
-	context.flag('unreadable-value', `${nameOf(obx)}-5 is not of the type ${type} that OBX-2 names; read as text`);
-	return { element: 'valueString', value: readableText };
+	const read = type === 'NM' ? statedQuantity(readableText, unit) : undefined;
+	const as = read === undefined ? 'as text' : 'as a number, with the text beside it';
+	context.flag('unreadable-value', `${nameOf(obx)}-5 is not of the type ${type} that OBX-2 names; read ${as}`);
+	return read === undefined ? { element: 'valueString', value: withUnit(readableText, unit) } : { element: 'valueQuantity', value: read };
 }
 
 function asElement(value: Value): JsonObject {

@@ -58,7 +58,7 @@ export function readObx(obx: Segment, order: OrderContext, specimen: Reference |
 	put(resource, 'method', codeableConcept(obx, 17));
 	put(resource, 'specimen', specimen ?? order.specimen);
 	put(resource, 'device', device(obx));
-	put(resource, 'referenceRange', referenceRange(obx, unit, isNumeric(type)));
+	put(resource, 'referenceRange', referenceRange(obx, unit, isNumeric(type) || value['valueQuantity'] !== undefined));
 	return {
 		obx,
 		type,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { canonical, type JsonObject } from '#core/json.ts';
-import type { Attachment, CodeableConcept, Extension, Identifier, Reference } from '#fhir/datatypes.ts';
+import { canonical, type Json, type JsonObject } from '#core/json.ts';
+import type { Attachment, CodeableConcept, Extension, Identifier, Quantity, Reference } from '#fhir/datatypes.ts';
 import { entryOf } from '#fhir/mapping/table.ts';
 import { asConclusion, textForm } from '#fhir/report.ts';
 import type { DiagnosticReportChange } from '#record/kinds/diagnostic-report.ts';
@@ -13,6 +13,7 @@ import { type EntityIdentifier, typedIdentifier } from './datatypes/ei.ts';
 import { type GroupOwner, namedPerson, type OrderContext } from './obr.ts';
 import type { Observed } from './obx.ts';
 import { numbered, type Ordinals } from './ordinals.ts';
+import { originalText, withUnit } from './stated-number.ts';
 
 interface Group extends GroupOwner {
 	observed: readonly Observed[];
@@ -198,8 +199,15 @@ function isNarrative(found: Observed, isImaging: boolean): boolean {
 }
 
 function textOf({ resource }: Observed): string {
-	const value = resource['valueString'];
+	const value = resource['valueString'] ?? writtenQuantity(resource['valueQuantity']);
 	return typeof value !== 'string' || value.trim() === '' ? '' : value.trimEnd();
+}
+
+/** A number that was sent as a text is part of the report's text. */
+function writtenQuantity(value: Json | undefined): string | undefined {
+	const { extension, unit } = (value ?? {}) as Quantity;
+	const written = extension?.find(({ url }) => url === originalText)?.valueString;
+	return written === undefined ? undefined : withUnit(written, unit === undefined ? {} : { unit });
 }
 
 /** Several sections each stand under the name of their OBX-3; OBX of one name are its lines. */

@@ -3,6 +3,7 @@ import type { SampledData } from '#fhir/datatypes.ts';
 import { decimal } from '#fhir/mapping/decimal.ts';
 import type { Segment } from '../message.ts';
 import { quantity, range, type Unit, type Value } from './quantity.ts';
+import { withUnit } from './stated-number.ts';
 
 /** SN comparators that FHIR has; `=` is no comparator and `<>` has no counterpart. */
 const comparators: ReadonlySet<string> = new Set(['<', '<=', '>=', '>']);
@@ -44,10 +45,6 @@ export function structuredNumeric(obx: Segment, repetition: number, unit: Unit):
 function between(low: Json, high: Json, unit: Unit): Value | undefined {
 	const value = range(low, high, unit);
 	return value && { element: 'valueRange', value };
-}
-
-function withUnit(text: string, { unit }: Unit): string {
-	return unit === undefined ? text : `${text} ${unit}`;
 }
 
 const absentReason = 'http://hl7.org/fhir/StructureDefinition/data-absent-reason';
