@@ -71,7 +71,7 @@ function unusableSender(bytes: Uint8Array): Sender {
 function encoded(text: string, { delimiters, fields }: Sender, bytes: Uint8Array): string {
 	const escaped = escapeText(text.length > textMax ? cut(text) : text, delimiters);
 	if (!hasNonAscii(escaped)) return escaped;
-	return resolveCharset(firstRepetition(fields[18] ?? '', delimiters), bytes, false).charset.encode(escaped);
+	return resolveCharset((fields[18] ?? '').replaceAll(delimiters.repetition, '~'), bytes, false).charset.encode(escaped);
 }
 
 function cut(text: string): string {

@@ -1,4 +1,5 @@
 import { isAscii, isUtf8 } from 'node:buffer';
+import { decodeIso2022, hasDesignation } from '#core/iso-2022.ts';
 
 /** A character set as the parser uses it. `latin1` stands for bytes: one character each, U+0000 to U+00FF. */
 export interface Charset {
@@ -26,17 +27,19 @@ const encodings: Readonly<Record<string, string>> = {
 	ascii: 'ascii',
 	'us-ascii': 'ascii',
 	'iso ir14': 'shift_jis',
-	'iso ir87': 'iso-2022-jp',
-	'iso ir159': 'iso-2022-jp',
 	'gb 18030-2000': 'gb18030',
 	'ks x 1001': 'euc-kr',
 	'big-5': 'big5',
 };
 /** Their characters may hold `|`, `^` or `\` as a second byte, or depend on shift sequences. */
-const overlapping: ReadonlySet<string> = new Set(['shift_jis', 'gb18030', 'gbk', 'big5', 'iso-2022-jp', 'euc-kr']);
+const overlapping: ReadonlySet<string> = new Set(['shift_jis', 'gb18030', 'gbk', 'big5', 'euc-kr']);
 
 const nonAscii = /[^\0-\x7f]/;
 const charsets = new Map<string, Charset>();
+
+function bytesView(bytes: Uint8Array): Buffer {
+	return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
 
 function bytesOf(latin1: string): Buffer {
 	return Buffer.from(latin1, 'latin1');
@@ -77,12 +80,64 @@ function decodedOnly(name: string): Charset {
 		name,
 		overlapsAscii: overlapping.has(name),
 		decode: (latin1) => decoder.decode(bytesOf(latin1)),
-		encode: (text) => Array.from(text, (character) => (character < '\x80' ? character : '?')).join(''),
+		encode: asciiOnly,
 	};
+}
+
+function asciiOnly(text: string): string {
+	return Array.from(text, (character) => (character < '\x80' ? character : '?')).join('');
 }
 
 /** WHATWG reads ISO 8859-1 as this too: 0x80 to 0x9F are letters and quotes there, and never meant as controls. */
 export const windows1252: Charset = tabled('windows-1252');
+
+/**
+ * The sets of table 0211 that ISO 2022 has, by the escape sequence that designates them: those of one byte and KS X 1001 for bytes above 0x7F.
+ * MSH itself is ASCII, so the sets for bytes below 0x80 are reached by their escape sequences alone.
+ */
+const extended: Readonly<Record<string, string>> = {
+	'': '',
+	ascii: '',
+	'iso ir6': '',
+	'iso ir14': ')I',
+	'iso ir87': '',
+	'iso ir159': '',
+	'ks x 1001': '$)C',
+	'gb 2312': '$)A',
+	'8859/1': '-A',
+	'8859/2': '-B',
+	'8859/3': '-C',
+	'8859/4': '-D',
+	'8859/5': '-L',
+	'8859/6': '-G',
+	'8859/7': '-F',
+	'8859/8': '-H',
+	'8859/9': '-M',
+	'8859/15': '-b',
+};
+const byEscapeAlone: ReadonlySet<string> = new Set(['iso ir14', 'iso ir87', 'iso ir159']);
+
+/** LF and CR, and the usual delimiters: a sender need not go back to its first set before them, unless the set in force has two bytes. */
+const resetBehind: ReadonlySet<number> = new Set([0x0a, 0x0d, 0x26, 0x5e, 0x7c, 0x7e]);
+
+function iso2022(g1: string): Charset {
+	let charset = charsets.get(`iso-2022 ${g1}`);
+	if (charset === undefined) {
+		// In JIS Roman the escape character would be a yen sign and the repetition separator an overline.
+		const extensions = { ...(g1 === '' ? {} : { g1 }), resetBehind, readAs: { '(J': '(B' } };
+		charset = { name: 'iso-2022', overlapsAscii: true, decode: (text) => decodeIso2022(bytesOf(text), extensions), encode: asciiOnly };
+		charsets.set(`iso-2022 ${g1}`, charset);
+	}
+	return charset;
+}
+
+/** The charset of a message with escape sequences, if MSH-18 declares a set that they may reach. */
+function extendedCharset([first = '', ...further]: readonly string[]): Charset | undefined {
+	const g1 = extended[first];
+	if (g1 === undefined) return undefined;
+	const reaches = byEscapeAlone.has(first) || further.some((label) => label !== '' && extended[label] !== undefined);
+	return reaches ? iso2022(g1) : undefined;
+}
 
 function encodingName(label: string): string | undefined {
 	const iso = /^(?:iso[- ]?)?8859[-/](\d{1,2})$/.exec(label)?.[1];
@@ -110,11 +165,21 @@ function charsetOf(declared: string): Charset | 'ascii' | undefined {
 }
 
 /**
- * The character set of a message by MSH-18 (its first repetition, as sent). Empty or unknown: UTF-8 when the bytes are
- * valid UTF-8, else Windows-1252, which contains Latin-1. The same when the bytes contradict the declaration.
+ * The character set of a message by MSH-18: its repetitions as sent, with `~` between them. The first is that of the message, the others are
+ * reached by the escape sequences of ISO 2022. Empty or unknown: UTF-8 when the bytes are valid UTF-8, else Windows-1252, which contains
+ * Latin-1. The same when the bytes contradict the declaration.
  */
 export function resolveCharset(declared: string, bytes: Uint8Array, plain = isAscii(bytes)): ResolvedCharset {
-	const known = declared === '' || declared === '""' ? undefined : charsetOf(declared);
+	if (bytes.includes(0x1b)) {
+		const labels = declared.split('~').map((label) => label.replaceAll('""', '').trim().toLowerCase());
+		const charset = extendedCharset(labels);
+		if (charset) return { charset, assumed: false };
+		// Nobody declared them, and still they are no text.
+		if (hasDesignation(bytesView(bytes)) && (isAscii(bytes) || extended[labels[0] ?? ''] !== undefined))
+			return { charset: iso2022(extended[labels[0] ?? ''] ?? ''), assumed: true };
+	}
+	const [first = ''] = declared.split('~', 1);
+	const known = first === '' || first === '""' ? undefined : charsetOf(first);
 	if (plain && known !== undefined) return { charset: known === 'ascii' ? utf8 : known, assumed: false };
 	if (known !== undefined && known !== 'ascii' && known !== utf8) return { charset: known, assumed: false };
 	if (plain || isUtf8(bytes)) return { charset: utf8, assumed: known !== utf8 };

@@ -33,7 +33,9 @@ export function interpret(message: Message, settings: Settings, limits: Interpre
 	const observationsMax = limits.observationsMax ?? hl7v2LimitDefinitions.observationsMax.default;
 	const context = new Context(settings, zone, observationsMax, toInstant(made, zone));
 	// The character sets of table 0211 agree on ASCII, so a plain message assumes nothing.
-	if (!isAscii(message.bytes) && message.charsetAssumed) {
+	if (message.hasStrayEscape) {
+		context.flag('charset-assumed', 'the message has escape sequences of ISO 2022 (0x1B), and MSH-18 declares no set that they may reach');
+	} else if (!isAscii(message.bytes) && message.charsetAssumed) {
 		context.flag('charset-assumed', `MSH-18 names no character set that the bytes are in; read as ${message.charset.name}`);
 	}
 	const changes = event.changes(message, context);

@@ -69,8 +69,10 @@ export class Message {
 		const source = joined === undefined ? sent : new MessageSource(Buffer.from(joined.text, 'latin1'), options);
 		const charset = source.overlapping();
 		if (charset === undefined) return new Message(bytes, source, fault);
-		const transcoded = Buffer.from(charset.decode(source.text), 'utf8');
-		return new Message(bytes, new MessageSource(transcoded, options, charset), fault);
+		const transcoded = Buffer.from(charset.charset.decode(source.text), 'utf8');
+		const rewritten = new MessageSource(transcoded, options, charset);
+		rewritten.hasEscape = source.hasEscape;
+		return new Message(bytes, rewritten, fault);
 	}
 
 	/** The segments in order, MSH included. Malformed ones are included too, under an id that nobody reads. */
@@ -94,12 +96,17 @@ export class Message {
 	}
 
 	get charset(): Charset {
-		return this.#source.declared ?? this.#source.resolved().charset;
+		return (this.#source.declared ?? this.#source.resolved()).charset;
 	}
 
 	/** MSH-18 is empty or unknown, or the bytes contradict it. */
 	get charsetAssumed(): boolean {
-		return this.#source.declared === undefined && this.#source.resolved().assumed;
+		return (this.#source.declared ?? this.#source.resolved()).assumed;
+	}
+
+	/** The message has an ESC, by which ISO 2022 changes the character set, and MSH-18 declares no set that it may reach. */
+	get hasStrayEscape(): boolean {
+		return this.#source.hasEscape && (this.#source.declared?.charset.name !== 'iso-2022' || this.#source.declared.assumed);
 	}
 
 	/** Returns the headers of the continuations that were joined, each with what follows it (see joinParts). */
@@ -167,7 +174,8 @@ class MessageSource implements Source {
 	readonly hasNul: boolean;
 	readonly repetitionsMax: number;
 	/** The character set the bytes had before they were rewritten as UTF-8. */
-	readonly declared: Charset | undefined;
+	readonly declared: ResolvedCharset | undefined;
+	hasEscape = false;
 	malformed = 0;
 	/** A segment continues another one, or the message another message (v2.5.1 §2.10.2). */
 	isDivided = false;
@@ -185,7 +193,7 @@ class MessageSource implements Source {
 	#byId: Map<string, Segment[]> | undefined;
 	#sequences: number[] | undefined;
 
-	constructor(bytes: Uint8Array, { segmentsMax, repetitionsMax }: ParseOptions, declared?: Charset) {
+	constructor(bytes: Uint8Array, { segmentsMax, repetitionsMax }: ParseOptions, declared?: ResolvedCharset) {
 		this.repetitionsMax = repetitionsMax ?? Number.POSITIVE_INFINITY;
 		this.#bytes = bytes;
 		this.text = latin1(bytes);
@@ -208,10 +216,11 @@ class MessageSource implements Source {
 	}
 
 	/** Set when the bytes must be rewritten before delimiters can be found in them. */
-	overlapping(): Charset | undefined {
-		if (this.#ascii && !this.text.includes('\x1b')) return undefined;
-		const charset = resolveCharset(declaredCharset(this.segment(0)), this.#bytes, false).charset;
-		return charset.overlapsAscii ? charset : undefined;
+	overlapping(): ResolvedCharset | undefined {
+		this.hasEscape = this.text.includes('\x1b');
+		if (this.#ascii && !this.hasEscape) return undefined;
+		const resolved = resolveCharset(declaredCharset(this.segment(0)), this.#bytes, false);
+		return resolved.charset.overlapsAscii ? resolved : undefined;
 	}
 
 	resolved(): ResolvedCharset {
@@ -336,8 +345,8 @@ function found(at: number, end: number): number {
 	return at === -1 ? end : at;
 }
 
-/** MSH-18, first repetition, as sent. */
+/** Returns the repetitions of MSH-18 as sent, with `~` between them. */
 export function declaredCharset(header: Segment): string {
 	const raw = header.raw(18);
-	return raw === '' ? '' : (raw.split(header.delimiters.repetition, 1)[0] ?? '');
+	return raw === '' ? '' : raw.replaceAll(header.delimiters.repetition, '~');
 }

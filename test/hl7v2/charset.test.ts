@@ -30,13 +30,68 @@ describe('MSH-18', () => {
 		['8859/1~UNICODE UTF-8', 'M\xfcller', 'Müller', 'windows-1252'],
 		['GB 18030-2000', '\xce\xa2\x81\x7c', '微亅', 'gb18030'],
 		['BIG-5', '\xa5\x5c', '功', 'big5'],
-		['ISO IR87', '\x1b$B;3ED\x1b(B', '山田', 'iso-2022-jp'],
+		['ISO IR87', '\x1b$B;3ED\x1b(B', '山田', 'iso-2022'],
+		['~ISO IR87', '\x1b$B;3ED\x1b(B', '山田', 'iso-2022'],
+		['ISO IR6~ISO IR87', '\x1b$B;3ED\x1b(J', '山田', 'iso-2022'],
+		['ISO IR6~ISO IR87', '\x1b$@;3ED\x1b(B', '山田', 'iso-2022'],
+		// The bytes of these characters hold `|` and `\\`.
+		['~ISO IR87', '\x1b$BF|K\\8l\x1b(B', '日本語', 'iso-2022'],
+		['ISO IR14~ISO IR87', '\xd4\xcf\xc0\xde \x1b$B;3ED\x1b(J', 'ﾔﾏﾀﾞ 山田', 'iso-2022'],
+		['ISO IR14', '\xd4\xcf\xc0\xde', 'ﾔﾏﾀﾞ', 'shift_jis'],
+		['~ISO IR14', '\x1b)I\xd4\xcf\xc0\xde', 'ﾔﾏﾀﾞ', 'iso-2022'],
+		['~ISO IR14', '\x1b(ITO@^\x1b(B', 'ﾔﾏﾀﾞ', 'iso-2022'],
+		['~ISO IR159', '\x1b$(D0!\x1b(B', '丂', 'iso-2022'],
+		['~KS X 1001', '\x1b$)C\xb1\xe8 Kim', '김 Kim', 'iso-2022'],
+		['~KS X 1001', '\x1b$(C1h\x1b(B', '김', 'iso-2022'],
+		['8859/1~KS X 1001', 'M\xfcller \x1b$)C\xb1\xe8', 'Müller 김', 'iso-2022'],
+		['~GB 2312', '\x1b$)A\xce\xa2', '微', 'iso-2022'],
+		['8859/1~8859/5', 'M\xfcller \x1b-L\xb8\xd2\xd0\xdd', 'Müller Иван', 'iso-2022'],
+		['8859/1~ISO IR87', 'M\xfcller', 'Müller', 'windows-1252'],
 		['KS X 1001', '\xb1\xe8', '김', 'euc-kr'],
 	] as const) {
 		test(`${declared} is read as ${name}`, () => {
 			assert.deepEqual(read(declared, bytes), [text, name, false]);
 		});
 	}
+
+	test('a Japanese and a Korean message keep their fields, components and repetitions', () => {
+		const japanese = message('~ISO IR87', 'Yamada^Tarou~\x1b$B;3ED\x1b(B^\x1b$BB@O:\x1b(B~\x1b$B$d$^$@\x1b(B^\x1b$B$?$m$&\x1b(B').first(
+			'PID',
+		);
+		const korean = message(
+			'ISO IR6~KS X 1001',
+			'Hong^Gildong~\x1b$)C\xfb\xf3^\x1b$)C\xd1\xce\xd4\xd7~\x1b$)C\xc8\xab^\x1b$)C\xb1\xe6\xb5\xbf',
+		).first('PID');
+		const names = (pid: typeof japanese) => [0, 1, 2].map((repetition) => [pid?.text(3, 1, repetition), pid?.text(3, 2, repetition)]);
+		assert.deepEqual(names(japanese), [
+			['Yamada', 'Tarou'],
+			['山田', '太郎'],
+			['やまだ', 'たろう'],
+		]);
+		assert.deepEqual(names(korean), [
+			['Hong', 'Gildong'],
+			['洪', '吉洞'],
+			['홍', '길동'],
+		]);
+		assert.deepEqual([japanese?.text(4), korean?.text(4)], ['after', 'after']);
+	});
+
+	for (const [declared, bytes, text] of [
+		['', '\x1b$B;3ED\x1b(B', '山田'],
+		['UNICODE UTF-8', '\x1b$B;3ED\x1b(B', '山田'],
+		['8859/1', 'M\xfcller \x1b$B;3ED\x1b(B', 'Müller 山田'],
+	] as const) {
+		test(`'${declared}' with escape sequences reads them, and is flagged`, () => {
+			assert.deepEqual(read(declared, bytes), [text, 'iso-2022', true]);
+			assert.equal(message(declared, bytes).hasStrayEscape, true);
+		});
+	}
+
+	test('an ESC that begins no escape sequence is flagged too, unless the set is declared', () => {
+		assert.equal(message('UNICODE UTF-8', 'M\xc3\xbcller \x1b[1m').hasStrayEscape, true);
+		assert.equal(message('~ISO IR87', '\x1b$B;3ED\x1b(B').hasStrayEscape, false);
+		assert.equal(message('~ISO IR87', 'plain').hasStrayEscape, false);
+	});
 
 	test('absent: UTF-8 when the bytes are valid UTF-8, else Windows-1252', () => {
 		assert.deepEqual(read('', 'M\xc3\xbcller'), ['Müller', 'utf-8', true]);
