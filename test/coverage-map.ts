@@ -55,7 +55,7 @@ export const coverageMap: readonly (readonly [pattern: string, ...tests: string[
 	['src/hl7v2/{continuation,delimiters,head,scan,segment}.ts', 'hl7v2/message', 'hl7v2/properties'],
 	['src/hl7v2/interpret.ts', 'hl7v2/events/table'],
 	['src/hl7v2/segments/{attachment,obr,observation-status}.ts', 'hl7v2/segments/observation-group', 'hl7v2/segments/report'],
-	['src/hl7v2/segments/{obx-value,stated-number,structured-value,quantity,interpretation-codes}.ts', 'hl7v2/segments/obx'],
+	['src/hl7v2/segments/{obx-value,structured-value,quantity,interpretation-codes}.ts', 'hl7v2/segments/obx'],
 	['src/hl7v2/segments/{context,item}.ts', 'hl7v2/segments/al1', 'hl7v2/segments/dg1', 'hl7v2/segments/pr1'],
 	['src/hl7v2/segments/{patient-group,pid-parts}.ts', 'hl7v2/events/patient-group', 'hl7v2/segments/pid'],
 	['src/hl7v2/segments/datatypes/*.ts', 'hl7v2/segments/datatypes', 'hl7v2/segments/pid'],
