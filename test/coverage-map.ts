@@ -40,6 +40,7 @@ export const coverageMap: readonly (readonly [pattern: string, ...tests: string[
 	['src/dicom/{standard-vrs,standard-keywords,generator/standard-vrs}.ts', 'dicom/dictionary'],
 	['src/storage/objects/sweep.ts', 'storage/objects/object-store'],
 	['src/dicom/{encoded-output,byte-order}.ts', 'dicom/data-set-converter'],
+	['src/dicom/sop-identity.ts', 'dicom/value-locator', 'surfaces/dicomweb/store'],
 	['src/dicom/query/*.ts', 'dicom/query'],
 	['src/fhir/{bundle,shape,datatypes}.ts', 'fhir/rendering', 'surfaces/fhir/search'],
 	['src/fhir/{capability-statement,resource}.ts', 'fhir/conformance-doc', 'fhir/rendering'],

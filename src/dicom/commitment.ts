@@ -1,5 +1,5 @@
 import type { ReferencedInstance } from '#record/instance.ts';
-import { isUid } from '#record/uid.ts';
+import { isUid, type UidRule } from '#record/uid.ts';
 import type { DicomJson } from './json-model.ts';
 import { explicitLittleEndian, implicitLittleEndian } from './transfer-syntax.ts';
 
@@ -24,9 +24,9 @@ export interface RefusedInstance extends ReferencedInstance {
 	reason: FailureReason;
 }
 
-function uidOf(json: DicomJson, tag: string): string | undefined {
+function uidOf(json: DicomJson, tag: string, rule: UidRule = 'strict'): string | undefined {
 	const value = json[tag]?.Value?.[0];
-	return typeof value === 'string' && isUid(value) ? value : undefined;
+	return typeof value === 'string' && isUid(value, rule) ? value : undefined;
 }
 
 /** A text says what is missing or no UID. */
@@ -39,7 +39,7 @@ export function readCommitmentRequest(json: DicomJson): CommitmentRequest | stri
 	for (const item of items) {
 		const reference = (item ?? {}) as DicomJson;
 		const sopClassUid = uidOf(reference, '00081150');
-		const sopInstanceUid = uidOf(reference, '00081155');
+		const sopInstanceUid = uidOf(reference, '00081155', 'lenient');
 		if (sopClassUid === undefined || sopInstanceUid === undefined) return 'a referenced instance without valid UIDs';
 		references.push({ sopClassUid, sopInstanceUid });
 	}

@@ -1,5 +1,5 @@
 import type { InstanceAttributes, InstancePatient } from '#record/instance.ts';
-import { isUid } from '#record/uid.ts';
+import { isUid, type UidRule } from '#record/uid.ts';
 import { type CharacterSet, characterSetOf, defaultCharacterSet } from './character-set.ts';
 import { DataSetFeed } from './data-set-feed.ts';
 import { type DataSetVisitor, wish } from './element-walk.ts';
@@ -112,11 +112,11 @@ class Collector implements DataSetVisitor {
 	}
 }
 
-function uid(texts: Collector['texts'], keyword: Keyword): string {
+function uid(texts: Collector['texts'], keyword: Keyword, rule: UidRule): string {
 	// UI is padded with one NUL (PS3.5 §9.1); blanks are met too.
 	const text = textOf(texts.get(keyword) ?? '');
 	if (text === undefined) throw new DataSetError('missing', `${keyword} is missing`);
-	if (!isUid(text)) throw new DataSetError('value', `${keyword} is not a UID`);
+	if (!isUid(text, rule)) throw new DataSetError('value', `${keyword} is not a UID`);
 	return text;
 }
 
@@ -136,14 +136,14 @@ function patientOf(texts: Collector['texts']): InstancePatient {
 	};
 }
 
-function attributesOf({ texts, numbers }: Collector, transferSyntaxUid: string): InstanceAttributes {
+function attributesOf({ texts, numbers }: Collector, transferSyntaxUid: string, rule: UidRule): InstanceAttributes {
 	const raw = (keyword: Keyword) => texts.get(keyword) ?? '';
 	const frames = integerOf(raw('NumberOfFrames'));
 	return {
-		sopClassUid: uid(texts, 'SOPClassUID'),
-		sopInstanceUid: uid(texts, 'SOPInstanceUID'),
-		studyUid: uid(texts, 'StudyInstanceUID'),
-		seriesUid: uid(texts, 'SeriesInstanceUID'),
+		sopClassUid: uid(texts, 'SOPClassUID', 'strict'),
+		sopInstanceUid: uid(texts, 'SOPInstanceUID', rule),
+		studyUid: uid(texts, 'StudyInstanceUID', rule),
+		seriesUid: uid(texts, 'SeriesInstanceUID', rule),
 		transferSyntaxUid,
 		patient: patientOf(texts),
 		study: {
@@ -176,11 +176,13 @@ function attributesOf({ texts, numbers }: Collector, transferSyntaxUid: string):
  */
 export class DataSetScanner {
 	readonly #transferSyntaxUid: string;
+	readonly #rule: UidRule;
 	readonly #collector = new Collector();
 	readonly #feed: DataSetFeed;
 
-	constructor(transferSyntaxUid: string, limits: ScanLimits) {
+	constructor(transferSyntaxUid: string, limits: ScanLimits, rule: UidRule = 'strict') {
 		this.#transferSyntaxUid = transferSyntaxUid;
+		this.#rule = rule;
 		this.#feed = new DataSetFeed(transferSyntaxUid, this.#collector, limits.headerBytesMax);
 	}
 
@@ -197,7 +199,7 @@ export class DataSetScanner {
 		const fault = this.#feed.isPassing ? undefined : this.#feed.end();
 		if (fault) return { fault };
 		try {
-			return { attributes: attributesOf(this.#collector, this.#transferSyntaxUid) };
+			return { attributes: attributesOf(this.#collector, this.#transferSyntaxUid, this.#rule) };
 		} catch (error) {
 			if (error instanceof DataSetError) return { fault: error.fault };
 			throw error;

@@ -1,4 +1,4 @@
-import { isUid } from '#record/uid.ts';
+import { isUid, type UidRule } from '#record/uid.ts';
 import { DataSetFeed } from './data-set-feed.ts';
 import { standardVrOf } from './dictionary.ts';
 import { type DataSetVisitor, wish } from './element-walk.ts';
@@ -33,10 +33,12 @@ class Collector implements DataSetVisitor {
 
 /** Reads what a data set is an instance of from its first bytes: SOP Class UID (0008,0016) and SOP Instance UID (0008,0018). */
 export class SopIdentityReader {
+	readonly #rule: UidRule;
 	readonly #collector = new Collector();
 	readonly #feed: DataSetFeed;
 
-	constructor(transferSyntaxUid: string, bytesMax: number) {
+	constructor(transferSyntaxUid: string, bytesMax: number, rule: UidRule = 'strict') {
+		this.#rule = rule;
 		this.#feed = new DataSetFeed(transferSyntaxUid, this.#collector, bytesMax);
 	}
 
@@ -49,7 +51,7 @@ export class SopIdentityReader {
 	end(): SopIdentity {
 		const fault = this.#feed.end();
 		const [classUid = '', instanceUid = ''] = [this.#collector.uids.get(sopClassUid), this.#collector.uids.get(sopInstanceUid)];
-		if (isUid(classUid) && isUid(instanceUid)) return { sopClassUid: classUid, sopInstanceUid: instanceUid };
+		if (isUid(classUid) && isUid(instanceUid, this.#rule)) return { sopClassUid: classUid, sopInstanceUid: instanceUid };
 		if (fault) return { fault };
 		const named = isUid(classUid) ? 'SOPInstanceUID' : 'SOPClassUID';
 		const isEmpty = (isUid(classUid) ? instanceUid : classUid) === '';

@@ -8,7 +8,7 @@ import { DataSetScanner, type ScanLimits } from '#dicom/scanner.ts';
 import { encodingOf } from '#dicom/transfer-syntax.ts';
 import type { InstanceDelivery } from '#record/delivery.ts';
 import type { DecidedOutcome, IndexAnswer, InstanceAttributes, StoredInstance } from '#record/instance.ts';
-import type { Settings } from '#record/settings/settings.ts';
+import { type Settings, settingOf } from '#record/settings/settings.ts';
 import { isUid } from '#record/uid.ts';
 import { newObjectKey, quarantineKey } from '#storage/objects/object-key.ts';
 import type { ObjectStore, ObjectWriter } from '#storage/objects/object-store.ts';
@@ -106,13 +106,15 @@ function refusalOf({ kind, text }: DataSetFault): Refusal {
 }
 
 /** Returns the fault of the request that is known before a byte of the data set is read. */
-function announcedFault({ affectedSopClassUid, affectedSopInstanceUid, transferSyntaxUid }: AnnouncedInstance): Refusal | undefined {
-	const wrong = [
-		[affectedSopClassUid, 'Affected SOP Class UID'],
-		[affectedSopInstanceUid, 'Affected SOP Instance UID'],
-		[transferSyntaxUid, 'Transfer Syntax UID'],
-	].find(([uid = '']) => !isUid(uid));
-	return wrong && { reason: 'not-understood', text: `${wrong[1]} is not a UID` };
+function announcedFault(announced: AnnouncedInstance): Refusal | undefined {
+	const { affectedSopClassUid, affectedSopInstanceUid, transferSyntaxUid, settings } = announced;
+	const rules = [
+		{ name: 'Affected SOP Class UID', uid: affectedSopClassUid, rule: 'strict' },
+		{ name: 'Affected SOP Instance UID', uid: affectedSopInstanceUid, rule: settingOf(settings, 'uids') },
+		{ name: 'Transfer Syntax UID', uid: transferSyntaxUid, rule: 'strict' },
+	] as const;
+	const wrong = rules.find(({ uid, rule }) => !isUid(uid, rule));
+	return wrong && { reason: 'not-understood', text: `${wrong.name} is not a UID` };
 }
 
 /** Returns the contradiction between data set and request. */
@@ -177,7 +179,7 @@ class Reception implements InstanceReception {
 	constructor(options: IntakeOptions, announced: AnnouncedInstance) {
 		this.#options = options;
 		this.#announced = announced;
-		this.#scanner = new DataSetScanner(announced.transferSyntaxUid, options.limits);
+		this.#scanner = new DataSetScanner(announced.transferSyntaxUid, options.limits, settingOf(announced.settings, 'uids'));
 		this.#refusal = announcedFault(announced);
 		if (!this.#refusal && encodingOf(announced.transferSyntaxUid).deflated)
 			this.#inflated = new InflatedWholeness(announced.transferSyntaxUid, options.limits.dimseObjectBytesMax);

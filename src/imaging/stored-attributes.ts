@@ -34,7 +34,7 @@ export async function readAttributes(objects: ObjectStore, key: string, limits: 
 function begin(head: Buffer, limits: ScanLimits): DataSetScanner | undefined {
 	const { transferSyntaxUid, dataSetOffset } = readFileMeta(head);
 	if (transferSyntaxUid === undefined) return undefined;
-	const scanner = new DataSetScanner(transferSyntaxUid, limits);
+	const scanner = new DataSetScanner(transferSyntaxUid, limits, 'lenient');
 	scanner.feed(head.subarray(dataSetOffset));
 	return scanner;
 }

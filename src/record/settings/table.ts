@@ -78,6 +78,18 @@ export const settingDefinitions = {
 		},
 		default: 'follow',
 	},
+	uids: {
+		label: 'UIDs of images',
+		meaning: 'whether images are taken whose UIDs have components with leading zeros, which DICOM forbids',
+		topic: 'images',
+		of: ['site', 'client', 'key'],
+		kind: 'choice',
+		choices: {
+			strict: 'Strict: such an image is refused.',
+			lenient: 'Lenient: such a UID is taken as it is sent. Right for old devices that send them.',
+		},
+		default: 'strict',
+	},
 	instance_policy: {
 		label: 'Different content under a known SOP Instance UID',
 		meaning: 'how to treat different content under a SOP Instance UID that is already stored',

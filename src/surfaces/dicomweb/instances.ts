@@ -29,7 +29,7 @@ export function retrievedBy(context: DicomWebContext, request: HttpRequest): Ret
 	const clauses = Object.entries(uidsOfPath).flatMap(([name, attribute]): ImagingClause[] => {
 		const uid = params[name];
 		if (uid === undefined) return [];
-		if (!isUid(uid)) throw nothing();
+		if (!isUid(uid, 'lenient')) throw nothing();
 		return [{ kind: 'equals', attribute, values: [uid] }];
 	});
 	return { siteId, keyId, studyUid: params['study'] ?? '', source, clauses, isInstance: params['instance'] !== undefined };

@@ -3,7 +3,7 @@ import { DataSetError } from '#dicom/fault.ts';
 import { FileMetaReader } from '#dicom/part10.ts';
 import { SopIdentityReader } from '#dicom/sop-identity.ts';
 import type { InstanceEntry, InstanceReception } from '#imaging/intake.ts';
-import type { Settings } from '#record/settings/settings.ts';
+import { type Settings, settingOf } from '#record/settings/settings.ts';
 import { isUid } from '#record/uid.ts';
 import { failedPart, failureReasons, type PartResult, partResult, reasonOfFault } from './store-reasons.ts';
 
@@ -92,7 +92,7 @@ export class PartReception {
 		const { meta, rest } = this.#head.end();
 		const { transferSyntaxUid } = meta;
 		if (transferSyntaxUid === undefined || !isUid(transferSyntaxUid)) return this.#refuse(failureReasons.cannotUnderstand);
-		const reader = new SopIdentityReader(transferSyntaxUid, headBytesMax);
+		const reader = new SopIdentityReader(transferSyntaxUid, headBytesMax, settingOf(this.#options.settings, 'uids'));
 		this.#identity = { reader, transferSyntaxUid, waiting: [], bytes: 0 };
 		return this.#identify(rest, isAll);
 	}

@@ -1,4 +1,5 @@
 import { Failure } from '#core/failure.ts';
+import { settingOf } from '#record/settings/settings.ts';
 import { isUid } from '#record/uid.ts';
 import { authenticate } from '../http/authenticate.ts';
 import { parseMediaType, refuseEncoding } from '../http/media-type.ts';
@@ -20,10 +21,11 @@ const finishingMax = 8;
  * @throws Failure when this is no store request, or when the body breaks off; parts stored before stay stored
  */
 export async function store(context: DicomWebContext, request: StreamedRequest): Promise<HttpAnswer> {
-	authenticate(context, request);
+	const { settings } = authenticate(context, request);
 	const mediaType = jsonType(request);
 	const studyUid = request.params['study'];
-	if (studyUid !== undefined && !isUid(studyUid)) throw new Failure('invalid', 'the study in the URL is not a UID');
+	if (studyUid !== undefined && !isUid(studyUid, settingOf(settings, 'uids')))
+		throw new Failure('invalid', 'the study in the URL is not a UID');
 	const events = eventsOf(request);
 	const results = await receive(context, request, studyUid, events);
 	if (results.length === 0) throw new Failure('invalid', 'the multipart body has no parts');

@@ -1,6 +1,7 @@
 import { nilId } from '#core/id.ts';
 import { transferSyntaxes } from '#dicom/transfer-syntax.ts';
 import type { InstanceReception } from '#imaging/intake.ts';
+import { settingOf } from '#record/settings/settings.ts';
 import { isUid } from '#record/uid.ts';
 import { type DimseResponse, statuses } from './command-set.ts';
 import type { DimseContext } from './context.ts';
@@ -73,7 +74,9 @@ function beginStore({ intake, limits }: DimseContext, request: DimseRequest): Re
 	const { sopClassUid, sopInstanceUid } = command;
 	if (sopClassUid !== abstractSyntax)
 		return answerAtOnce({ status: statuses.sopClassNotSupported, comment: 'not of this presentation context' });
-	if (sopInstanceUid === undefined || !isUid(sopInstanceUid)) return answerAtOnce({ status: statuses.invalidSopInstance });
+	if (sopInstanceUid === undefined || !isUid(sopInstanceUid, settingOf(grant.settings, 'uids'))) {
+		return answerAtOnce({ status: statuses.invalidSopInstance });
+	}
 	if (!command.hasDataSet) return answerAtOnce({ status: statuses.cannotUnderstand, comment: 'no data set' });
 	const reception = intake.begin({
 		siteId: grant.siteId,

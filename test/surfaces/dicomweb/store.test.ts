@@ -3,6 +3,8 @@ import { readdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { createKey } from '#administration/keys.ts';
+import { readFileMeta } from '#dicom/part10.ts';
 import { sampleDataSet } from '#test/support/data-set.ts';
 import { eventually, type TestService, testService } from '#test/support/service.ts';
 import { boundary, type DicomWebClient, dicomWebClient, file, multipartBody, multipartType } from './client.ts';
@@ -128,6 +130,18 @@ describe('STOW-RS', () => {
 		assert.equal((await post(long)).status, 200);
 		const refused = await post(`${long}b`);
 		assert.deepEqual([refused.status, refused.json().error], [400, 'the boundary in Content-Type is longer than 200 characters']);
+	});
+
+	test('UIDs with leading zeros are refused, or taken as they are sent if the sender is set to lenient', async () => {
+		const part = file({ studyUid: '1.020', seriesUid: '1.020.1', sopInstanceUid: '1.020.1.007' });
+		assert.equal((await client.store([part])).status, 409);
+		const settings = { site: 'west', owner: 'owner@example.org', label: '', uids: 'lenient' } as const;
+		const device = dicomWebClient(service, (await createKey(service.administration, settings)).key);
+		assert.equal((await device.store([part])).status, 200);
+		const [study] = (await client.get('/studies?StudyInstanceUID=1.020')).json();
+		assert.deepEqual(study['0020000D'].Value, ['1.020']);
+		const plain = await client.get('/studies/1.020/series/1.020.1/instances/1.020.1.007', { Accept: 'application/dicom' });
+		assert.deepEqual([plain.status, readFileMeta(plain.bytes).sopInstanceUid], [200, '1.020.1.007']);
 	});
 
 	test('a body that is no store request is refused as a whole', async () => {
