@@ -12,6 +12,7 @@ interface Need {
 export const corpusDirectory = process.env['TRIBUTARY_CORPUS'] ?? join(import.meta.dirname, '../../../shared/corpus');
 
 const dcmtkPrograms = ['storescu', 'storescp', 'echoscu', 'findscu', 'getscu', 'movescu', 'dump2dcm', 'dcm2json', 'dcmconv', 'dcmdump'];
+const orthancPlugins = ['/usr/share/orthanc/plugins/libOrthancDicomWeb.so'];
 const chromiumPrograms = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
 export const needs = {
@@ -22,6 +23,10 @@ export const needs = {
 	dcmtk: {
 		found: dcmtkPrograms.every((name) => programOf(name)) ? programOf('storescu') : undefined,
 		reason: 'DCMTK is not installed',
+	},
+	orthanc: {
+		found: programOf('Orthanc') === undefined ? undefined : orthancPlugins.find((path) => existsSync(path)),
+		reason: 'Orthanc or its DICOMweb plugin is not installed',
 	},
 	chromium: {
 		found: chromiumPrograms.map(programOf).find((path) => path !== undefined),
@@ -38,6 +43,6 @@ export function without(...names: NeedName[]): string | false {
 }
 
 function programOf(name: string): string | undefined {
-	const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/bin'].filter((folder) => folder !== '');
+	const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/bin', '/usr/sbin'].filter((folder) => folder !== '');
 	return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
 }
