@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { setSite } from '#administration/sites.ts';
 import { BulkClient } from '#test/support/bulk.ts';
 import { type FhirCall, fhirClient } from '#test/support/fhir-client.ts';
 import { MllpClient, msa } from '#test/support/mllp-client.ts';
@@ -226,5 +227,25 @@ describe('FHIR after a merge', { timeout: 120_000 }, () => {
 		};
 		assert.equal((await call('PUT', `/Patient/another-${old}`, another)).status, 201);
 		assert.equal((await call('PUT', `/Patient?identifier=${system}|${old}`, patient)).status, 412, 'two people have the number');
+	});
+
+	test('a site may refuse what refers to a merged patient; the answer names the survivor', async () => {
+		const them = await pair();
+		const { old, survivor, procedure } = them;
+		await merge(them);
+		await setSite(service.administration, { slug: 'west', merged_references: 'refuse' });
+		try {
+			const refused = await call('POST', '/Procedure', procedure(old, 'x'));
+			assert.equal(refused.status, 409);
+			assert.match(refused.text, new RegExp(`Patient/${survivor}\\b`));
+			assert.deepEqual(refused.body.issue[0].expression, ['Procedure.subject.reference']);
+			assert.equal((await call('POST', '/Procedure', procedure(survivor, 'x'))).status, 201);
+			const { output, error } = await bulk.manifest(await bulk.startImport([procedure(old, 'x')]));
+			assert.deepEqual([output.length, error.length], [0, 1]);
+			assert.equal(await totalOf(`/Procedure?patient=${old}`), 1, 'a search follows');
+		} finally {
+			await setSite(service.administration, { slug: 'west', merged_references: 'follow' });
+		}
+		assert.equal((await call('POST', '/Procedure', procedure(old, 'x'))).status, 201);
 	});
 });
