@@ -3,13 +3,15 @@ import { after, before, describe, test } from 'node:test';
 import { showPatient } from '#administration/patient-chart.ts';
 import { fc, fuzzing, runs } from '#test/support/fuzzing.ts';
 import { type FhirBody, type TestService, testService } from '#test/support/service.ts';
-import { type PatientRecord, PeopleModel, systemOf } from './people/model.ts';
-import { bare, PeopleSite, personOf, pid } from './people/site.ts';
-import { numberOf, numbersOf, type Step, stepsOf } from './people/steps.ts';
+import { type PatientRecord, PeopleModel } from './people/model.ts';
+import { cx, PeopleSite, personOf, pid } from './people/site.ts';
+import { authorities, known, numberOf, numbersOf, type Step, statedAs, stepsOf } from './people/steps.ts';
 
 /** In `npm run fuzz` twenty times as many. */
 const people = runs(6);
 const seeds = 10;
+/** Stands behind all other people. */
+const teacher = 999_999;
 
 /** One site with its model: every step is carried out at both. */
 class Course {
@@ -30,9 +32,7 @@ class Course {
 		const [number = ''] = record.own;
 		const { body } = await this.#site.call('GET', `/Patient?identifier=${number}`);
 		const own = (body.entry ?? []).filter(({ resource }: FhirBody) =>
-			resource.identifier.some(
-				({ system, value, use }: FhirBody) => system === systemOf(number) && value === bare(number) && use !== 'old',
-			),
+			resource.identifier.some(({ system, value, use }: FhirBody) => known(`${system}|${value}`) === number && use !== 'old'),
 		);
 		assert.equal(own.length, 1, `one patient has ${number} as its own`);
 		const { id } = own[0].resource;
@@ -49,30 +49,39 @@ class Course {
 		return list[pick % Math.max(list.length, 1)];
 	}
 
+	/** Somebody states both names of each authority, so that they are one from then on. */
+	async teach(): Promise<void> {
+		const numbers = authorities.map((_authority, index) => numberOf(teacher, index));
+		const stated = authorities.map(({ oid, namespace }) => `N${teacher}^^^${namespace}&${oid}&ISO`);
+		assert.equal(await this.#site.v2('ADT^A08', [`PID|1||${stated.join('~')}||Teacher^Ann||19000101|F`]), 'AA');
+		this.#model.snapshot(numbers);
+	}
+
 	async carryOut(step: Step): Promise<void> {
 		const [model, site] = [this.#model, this.#site];
 		const numbers = numbersOf(step);
+		const stated = numbers.map((number, index) => statedAs(number, step.pick >> index));
 		const [number = ''] = numbers;
 		const person = personOf(step.mistaken ? step.other : step.person);
 		switch (step.way) {
 			case 'v2 snapshot':
-				assert.equal(await site.v2('ADT^A08', [pid(numbers, person)]), 'AA');
+				assert.equal(await site.v2('ADT^A08', [pid(stated, person)]), 'AA');
 				model.snapshot(numbers);
 				return;
 			case 'v2 result': {
 				const tag = this.#tag('o');
-				const segments = [pid(numbers, person), `OBR|1||${tag}^LAB|${tag}^X^L`, `OBX|1|NM|${tag}^X^L||1|mmol/L|||||F`];
+				const segments = [pid(stated, person), `OBR|1||${tag}^LAB|${tag}^X^L`, `OBX|1|NM|${tag}^X^L||1|mmol/L|||||F`];
 				assert.equal(await site.v2('ORU^R01', segments), 'AA');
 				model.file(tag, 'observation', model.mention(numbers));
 				return;
 			}
 			case 'v3':
-				await site.v3(numbers, person);
+				await site.v3(stated, person);
 				model.snapshot(numbers);
 				return;
 			case 'document': {
 				const tag = this.#tag('d');
-				await site.document(tag, numbers, person);
+				await site.document(tag, stated, person);
 				model.file(tag, 'document', model.snapshot(numbers));
 				return;
 			}
@@ -85,11 +94,12 @@ class Course {
 
 	async #carryOutFurther(step: Step, number: string): Promise<void> {
 		const [model, site] = [this.#model, this.#site];
+		const stated = statedAs(number, step.pick);
 		const person = personOf(step.person);
 		switch (step.way) {
 			case 'image': {
 				const studyUid = `1.2.8.${++this.#tags}`;
-				await site.image(studyUid, number, person);
+				await site.image(studyUid, stated, person);
 				model.file(studyUid, 'study', model.mention([number]));
 				return;
 			}
@@ -100,12 +110,12 @@ class Course {
 					step,
 				);
 				// Whose number nobody knows is not told apart from a person who is new.
-				if (studyUid !== undefined && model.currentOf(number) !== undefined) await site.image(studyUid, number, person);
+				if (studyUid !== undefined && model.currentOf(number) !== undefined) await site.image(studyUid, stated, person);
 				return;
 			}
 			case 'fhir patient': {
 				const isKnown = model.currentOf(number) !== undefined;
-				assert.equal(await site.fhirPatient(number, person), isKnown ? 200 : 201);
+				assert.equal(await site.fhirPatient(stated, person), isKnown ? 200 : 201);
 				if (!isKnown) model.mention([number]);
 				return;
 			}
@@ -127,9 +137,9 @@ class Course {
 	async #joinOrPart(step: Step, number: string): Promise<void> {
 		const [model, site] = [this.#model, this.#site];
 		const other = numberOf(step.other, step.pick);
-		const pair = [pid([number], personOf(step.person)), pid([other], personOf(step.other), 2)];
+		const [one, another] = [statedAs(number, step.pick >> 1), statedAs(other, step.pick >> 2)];
 		if (step.way === 'merge') {
-			const answer = await site.v2('ADT^A40', [pair[0] ?? '', `MRG|${bare(other)}^^^&${systemOf(other).slice(8)}&ISO`]);
+			const answer = await site.v2('ADT^A40', [pid([one], personOf(step.person)), `MRG|${cx(another)}`]);
 			assert.equal(answer, model.merge(number, other) ? 'AA' : 'AE', `${number} ${other}`);
 			return;
 		}
@@ -169,8 +179,10 @@ class Course {
 		for (const record of records) await this.#compareRecord(record);
 		for (const number of new Set(records.flatMap(({ own, old }) => [...own, ...old]))) {
 			const studies = this.#model.studiesOfNumber(number);
-			assert.deepEqual(await this.#site.found(number), studies, `C-FIND of ${number}`);
-			assert.deepEqual(await this.#site.foundByWeb(number), studies, `QIDO-RS of ${number}`);
+			for (const stated of [number, statedAs(number, 1)]) {
+				assert.deepEqual(await this.#site.found(stated), studies, `C-FIND of ${stated}`);
+				assert.deepEqual(await this.#site.foundByWeb(stated), studies, `QIDO-RS of ${stated}`);
+			}
 		}
 	}
 
@@ -220,7 +232,7 @@ function tagOf({ resourceType, code, masterIdentifier, identifier }: FhirBody): 
 }
 
 function numbersIn({ identifier = [] }: FhirBody): string[] {
-	return identifier.map(({ system, value }: FhirBody) => `${system}|${value}`).sort();
+	return identifier.map(({ system, value }: FhirBody) => known(`${system}|${value}`)).sort();
 }
 
 function linksOf({ link = [] }: FhirBody, type: string): string[] {
@@ -243,6 +255,7 @@ describe('made-up people who come by HL7 v2 and v3, CDA, MPPS, DICOM, FHIR and i
 				const site = await PeopleSite.open(service, `s${++sites}`);
 				try {
 					const course = new Course(site);
+					await course.teach();
 					for (const step of steps) await course.carryOut(step);
 					await course.compare();
 				} finally {

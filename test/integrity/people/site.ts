@@ -27,7 +27,24 @@ export function personOf(index: number): Person {
 }
 
 export const bare = (number: string) => number.slice(systemOf(number).length + 1);
-export const oidOf = (number: string) => systemOf(number).replace('urn:oid:', '');
+
+/** The name of the authority as DICOM writes it: an OID or a namespace. */
+const issuerOf = (number: string) => systemOf(number).replace(/^urn:(?:oid|id):/, '');
+const isOid = (number: string) => systemOf(number).startsWith('urn:oid:');
+
+/** CX (v2.5.1 §2.A.14). */
+export const cx = (number: string) => `${bare(number)}^^^${isOid(number) ? `&${issuerOf(number)}&ISO` : issuerOf(number)}`;
+
+/** II: a namespace is the name of the authority, where there is no root. */
+function instanceId(number: string): string {
+	const authority = isOid(number) ? `root="${issuerOf(number)}"` : `assigningAuthorityName="${issuerOf(number)}"`;
+	return `<id ${authority} extension="${bare(number)}"/>`;
+}
+
+function issuerElement(number: string): Buffer {
+	if (!isOid(number)) return element(0x0010_0021, 'LO', issuerOf(number));
+	return sequence(0x0010_0024, [Buffer.concat([element(0x0040_0032, 'UT', issuerOf(number)), element(0x0040_0033, 'CS', 'ISO')])]);
+}
 
 /** A site of its own, and the ways into it and out of it. */
 export class PeopleSite {
@@ -82,7 +99,7 @@ export class PeopleSite {
 	}
 
 	async document(tag: string, numbers: readonly string[], { family, sex, birthDate }: Person): Promise<void> {
-		const ids = numbers.map((number) => `<id root="${oidOf(number)}" extension="${bare(number)}"/>`).join('');
+		const ids = numbers.map(instanceId).join('');
 		const name = `<name use="L"><given>Ann</given><family>${family}</family></name>`;
 		const gender = `<administrativeGenderCode code="${sex}" codeSystem="2.16.840.1.113883.5.1"/>`;
 		const patient = `${ids}<patient>${name}${gender}<birthTime value="${birthDate}"/></patient>`;
@@ -99,7 +116,7 @@ export class PeopleSite {
 			element(0x0008_0060, 'CS', 'CT'),
 			element(0x0010_0010, 'PN', `${family}^Ann`),
 			element(0x0010_0020, 'LO', bare(number)),
-			sequence(0x0010_0024, [Buffer.concat([element(0x0040_0032, 'UT', oidOf(number)), element(0x0040_0033, 'CS', 'ISO')])]),
+			issuerElement(number),
 			element(0x0010_0030, 'DA', birthDate),
 			element(0x0010_0040, 'CS', sex),
 			element(0x0020_000d, 'UI', studyUid),
@@ -159,7 +176,7 @@ export class PeopleSite {
 	/** The study UIDs that C-FIND returns for a patient id and its issuer. */
 	async found(number: string): Promise<string[]> {
 		const level = [0x0008_0052, 'CS', 'STUDY'] as const;
-		const keys = identifier([...level], [0x0010_0020, 'LO', bare(number)], [0x0010_0021, 'LO', oidOf(number)], [0x0020_000d, 'UI', '']);
+		const keys = identifier([...level], [0x0010_0020, 'LO', bare(number)], [0x0010_0021, 'LO', issuerOf(number)], [0x0020_000d, 'UI', '']);
 		this.#peer.write(ask(1, keys));
 		const answers = await allResponses(this.#peer);
 		return answers.flatMap(({ dataSet }) => (dataSet === undefined ? [] : [studyUidIn(dataSet)])).sort();
@@ -167,7 +184,7 @@ export class PeopleSite {
 
 	/** The same by QIDO-RS. */
 	async foundByWeb(number: string): Promise<string[]> {
-		const query = `PatientID=${bare(number)}&IssuerOfPatientID=${oidOf(number)}&limit=100`;
+		const query = `PatientID=${bare(number)}&IssuerOfPatientID=${issuerOf(number)}&limit=100`;
 		const answer = await fetch(`http://127.0.0.1:${this.#service.port('fhir')}/dicomweb/studies?${query}`, {
 			headers: { 'X-API-Key': this.#key },
 		});
@@ -188,7 +205,7 @@ function studyUidIn(dataSet: Buffer): string {
 }
 
 function v3Patient(numbers: readonly string[], { family, sex, birthDate }: Person): string {
-	const ids = numbers.map((number) => `<id root="${oidOf(number)}" extension="${bare(number)}"/>`).join('');
+	const ids = numbers.map(instanceId).join('');
 	return (
 		`${ids}<patientPerson classCode="PSN"><name><given>Ann</given><family>${family}</family></name>` +
 		`<administrativeGenderCode code="${sex}"/><birthTime value="${birthDate}"/></patientPerson>`
@@ -203,6 +220,5 @@ const observation = (tag: string, patientId: string) => ({
 });
 
 export function pid(numbers: readonly string[], { family, birthDate, sex }: Person, sequenceNumber = 1): string {
-	const list = numbers.map((number) => `${bare(number)}^^^&${oidOf(number)}&ISO`).join('~');
-	return `PID|${sequenceNumber}||${list}||${family}^Ann||${birthDate}|${sex}`;
+	return `PID|${sequenceNumber}||${numbers.map(cx).join('~')}||${family}^Ann||${birthDate}|${sex}`;
 }

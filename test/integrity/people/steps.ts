@@ -1,10 +1,31 @@
 import { fc } from '#test/support/fuzzing.ts';
 
-/** Assigning authorities, and the OIDs by which every format names them. */
-export const authorities = ['1.2.3.1', '1.2.3.2'] as const;
+/** Assigning authorities. Each has two names, which a message states together before anything else happens. */
+export const authorities = [
+	{ oid: '1.2.3.1', namespace: 'HOSP' },
+	{ oid: '1.2.3.2', namespace: 'LAB' },
+] as const;
 
-/** A number of a made-up person: everybody has one of each authority. */
-export const numberOf = (person: number, authority: number) => `urn:oid:${authorities[authority % authorities.length]}|N${person}`;
+const oidSystem = (oid: string) => `urn:oid:${oid}`;
+const localSystem = (namespace: string) => `urn:id:${namespace}`;
+
+/** A number of a made-up person as the model knows it: everybody has one of each authority. */
+export function numberOf(person: number, authority: number): string {
+	return `${oidSystem((authorities[authority % authorities.length] ?? authorities[0]).oid)}|N${person}`;
+}
+
+/** The number with one name of its authority or the other, as somebody states it. */
+export function statedAs(number: string, form: number): string {
+	if (form % 2 === 0) return number;
+	const authority = authorities.find(({ oid }) => number.startsWith(`${oidSystem(oid)}|`));
+	return authority === undefined ? number : number.replace(oidSystem(authority.oid), localSystem(authority.namespace));
+}
+
+/** The number as the model knows it, whichever name of the authority it has. */
+export function known(number: string): string {
+	const authority = authorities.find(({ namespace }) => number.startsWith(`${localSystem(namespace)}|`));
+	return authority === undefined ? number : number.replace(localSystem(authority.namespace), oidSystem(authority.oid));
+}
 
 /** Numbers of a person as a message states them: one of them, or both in either order. */
 const statings: readonly (readonly number[])[] = [[0], [1], [0, 1], [1, 0]];
