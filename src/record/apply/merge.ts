@@ -1,6 +1,8 @@
 import type { JsonObject } from '#core/json.ts';
+import { siteAuthorities } from '../holdings/site-authorities.ts';
 import { settleDoubts } from '../identity/doubt.ts';
-import { identifierKey } from '../identity/identifier-key.ts';
+import { identifierKey, systemOf } from '../identity/identifier-key.ts';
+import { inHeldForm } from '../identity/numbers.ts';
 import type { Identifier } from '../resource-patch.ts';
 import { rowIdOf } from '../row-id.ts';
 import type { ApplyContext } from './context.ts';
@@ -12,7 +14,11 @@ const noPatch = { elements: {}, parts: {} };
 
 /** Marks `prior` as replaced by `survivor`, which carries the identifiers from now on. */
 export function replace(context: ApplyContext, prior: Row, survivor: Row, identifiers: readonly Identifier[]): void {
-	const carried = carryIdentifiers(context, survivor, identifiers);
+	const own = (resourceOf(prior)['identifier'] ?? []) as Identifier[];
+	const { known } = context.set.of(siteAuthorities);
+	// The number is carried as the prior patient has it, whichever name of the authority the message has.
+	const stated = identifiers.map((identifier) => inHeldForm(identifier, own, known));
+	const carried = carryIdentifiers(context, survivor, stated);
 	link(context, carried, prior, 'replaces', {}, carried.links);
 	link(context, prior, survivor, 'replaced-by', { active: false }, { ...prior.links, merged_into: survivor.id });
 	context.set.move({ from: prior, to: survivor, reason: 'merge' });
@@ -20,12 +26,19 @@ export function replace(context: ApplyContext, prior: Row, survivor: Row, identi
 	linkMatched(context);
 }
 
+/** Returns the key of a number: one for all names of its authority. */
+function numberKey({ set }: ApplyContext): (identifier: Identifier) => string {
+	const { known } = set.of(siteAuthorities);
+	return (identifier) => identifierKey({ ...identifier, system: known.nameOf(systemOf(identifier)) });
+}
+
 /** Adds further identifiers to the survivor, as old ones. */
 export function carryIdentifiers(context: ApplyContext, survivor: Row, identifiers: readonly Identifier[]): Row {
 	const resource = resourceOf(survivor);
 	const held = (resource['identifier'] ?? []) as Identifier[];
-	const known = new Set(held.map(identifierKey));
-	const further = identifiers.filter((identifier) => !known.has(identifierKey(identifier)));
+	const keyOf = numberKey(context);
+	const has = new Set(held.map(keyOf));
+	const further = identifiers.filter((identifier) => !has.has(keyOf(identifier)));
 	if (further.length === 0) return survivor;
 	const carried = further.map((identifier) => ({ ...identifier, use: 'old' }));
 	return rewritePatient(context, survivor, resource, { elements: { identifier: [...held, ...carried] }, parts: {} });
@@ -71,11 +84,12 @@ export function withMergeLinks(context: ApplyContext, survivor: Row, resource: J
 
 /** Undoes the merge of `prior` into `survivor`. */
 export function separate(context: ApplyContext, prior: Row, survivor: Row): void {
-	const own = new Set(((resourceOf(prior)['identifier'] ?? []) as Identifier[]).map(identifierKey));
+	const keyOf = numberKey(context);
+	const own = new Set(((resourceOf(prior)['identifier'] ?? []) as Identifier[]).map(keyOf));
 	const restored = withoutLink(context, prior, survivor, { active: true }, { ...prior.links, merged_into: null });
 	const resource = resourceOf(survivor);
 	const kept = ((resource['identifier'] ?? []) as Identifier[]).filter(
-		(identifier) => identifier['use'] !== 'old' || !own.has(identifierKey(identifier)),
+		(identifier) => identifier['use'] !== 'old' || !own.has(keyOf(identifier)),
 	);
 	const renamed = rewritePatient(context, survivor, resource, { elements: { identifier: kept }, parts: {} });
 	withoutLink(context, renamed, restored, {}, renamed.links);

@@ -33,7 +33,7 @@ export function numbersAfter(
 }
 
 /** A number keeps the name of its authority as it was stated first, whatever name a later message has for it. */
-function inHeldForm(item: Identifier, held: readonly Identifier[], known: Authorities): Identifier {
+export function inHeldForm(item: Identifier, held: readonly Identifier[], known: Authorities): Identifier {
 	const system = systemOf(item);
 	const same = held.filter(({ value }) => value === item.value);
 	if (same.length === 0 || same.some((other) => systemOf(other) === system)) return item;
