@@ -74,7 +74,7 @@ export const coverageMap: readonly (readonly [pattern: string, ...tests: string[
 	['src/record/holdings/*.ts', 'record/apply/working-set', 'storage/read-set', 'storage/write-set'],
 	['src/record/identity/{identifying,numbers,notes,survivor,identifier-key}.ts', 'record/identity/match'],
 	['src/record/settings/table.ts', 'record/settings/settings', 'cli/configuration'],
-	['src/record/identity/learn.ts', 'record/identity/authorities'],
+	['src/record/identity/{learn,held}.ts', 'record/identity/authorities', 'record/identity/mismatch'],
 	['src/{storage,administration}/authorities.ts', 'integrity/authorities'],
 	['src/record/kinds/document/*.ts', 'record/kinds/document'],
 	['src/record/kinds/{encounter,patient}.ts', 'record/kinds/patient'],

@@ -243,7 +243,7 @@ type ReplayRecord = z.infer<typeof replayRecord>;
 export async function replayMessage(
 	context: OperationContext,
 	id: string,
-	{ found, acceptOlder = false }: { found?: WholeMessageRow; acceptOlder?: boolean } = {},
+	{ found, acceptOlder = false, acceptMismatch = false }: { found?: WholeMessageRow; acceptOlder?: boolean; acceptMismatch?: boolean } = {},
 ): Promise<ReplayRecord> {
 	const row = found ?? (await messageRow(context, id));
 	if (row.bytes.length === 0) throw new AdministrationError(`the message '${id}' is a duplicate; replay '${row.replay_of}'`);
@@ -255,13 +255,13 @@ export async function replayMessage(
 			'accept_older',
 		);
 	}
-	const reply = await context.deliver(await replayOf(row, context.nowMs()));
+	const reply = await context.deliver(await replayOf(row, context.nowMs(), acceptMismatch));
 	const { id: replay, outcome } = reply;
 	await note(context, {
 		action: 'messages.replay',
 		subject: id,
 		siteId: row.site_id,
-		after: { replay, outcome, ...(acceptOlder ? { accept_older: true } : {}) },
+		after: { replay, outcome, ...(acceptOlder ? { accept_older: true } : {}), ...(acceptMismatch ? { accept_mismatch: true } : {}) },
 	});
 	return { id: replay, replay_of: id, outcome, failure: reply.failure?.diagnostics ?? null };
 }

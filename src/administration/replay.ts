@@ -25,7 +25,7 @@ export interface ReplayableRow {
 }
 
 /** @throws AdministrationError if messages of this kind cannot be replayed */
-export async function replayOf(row: ReplayableRow, nowMs: number): Promise<Delivery> {
+export async function replayOf(row: ReplayableRow, nowMs: number, acceptMismatch = false): Promise<Delivery> {
 	const { definitionOf } = await loadKinds();
 	const replay = row.kind === null ? undefined : definitionOf(row.kind).replay;
 	if (replay === undefined) {
@@ -35,6 +35,7 @@ export async function replayOf(row: ReplayableRow, nowMs: number): Promise<Deliv
 	}
 	const carried = replay({ messageType: row.message_type });
 	const { site_id: siteId, client_id: clientId, source, bytes, id: replayed } = row;
+	const settings = readSettings(row.sender_settings);
 	// Every kind that can be replayed may come by the surface `replay`.
 	return {
 		...carried,
@@ -44,7 +45,7 @@ export async function replayOf(row: ReplayableRow, nowMs: number): Promise<Deliv
 		surface: 'replay',
 		source,
 		receivedAtMs: nowMs,
-		settings: readSettings(row.sender_settings),
+		settings: acceptMismatch ? { ...settings, mismatch: 'accept' } : settings,
 		bytes,
 		replayOf: replayed,
 	} as Delivery;

@@ -10,6 +10,7 @@ import { SiteKeys } from '#record/apply/site-keys.ts';
 import type { WorkingSet } from '#record/apply/working-set.ts';
 import { kindOf } from '#record/kinds/index.ts';
 import type { DeliveryLimits } from '#record/limits.ts';
+import { noSettings } from '#record/settings/settings.ts';
 import type { ResourceType } from '#record/table-shape.ts';
 import type { BulkConnection } from '#storage/bulk-connection.ts';
 import type { WorkerDatabase } from '#storage/database.ts';
@@ -218,7 +219,7 @@ class ChunkWriting {
 		const set = sets.get(siteId);
 		if (set === undefined) throw new Error('the site of an import was not read');
 		const written = { source: `urn:tributary:import:${id}`, lastUpdated: new Date(options.clock.nowMs()).toISOString() };
-		const message = { id, surface: 'import', source: `import ${id}` };
+		const message = { id, surface: 'import', source: `import ${id}`, settings: noSettings };
 		for (const line of present) apply(set, line, { ...written, message }, settled);
 		await importRows(connection, writeSet, tableShapes, siteId, set, written);
 		return settled;

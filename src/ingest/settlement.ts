@@ -5,6 +5,8 @@ import { type ResourceResult, type Row, referenceTo } from '#record/apply/rows.t
 import type { WorkingSet } from '#record/apply/working-set.ts';
 import type { AnswerOf, DeliveryKind, Outcome, Reply } from '#record/delivery.ts';
 import type { Flag } from '#record/flag.ts';
+import { recordDoubt } from '#record/identity/doubt.ts';
+import { HeldForPerson } from '#record/identity/held.ts';
 import type { IndexOutcome } from '#record/instance.ts';
 import type { StepReportResult } from '#record/procedure-step.ts';
 import { type AcceptedMessage, type LoggedMessage, senderKey, shortened } from '#storage/message-log.ts';
@@ -87,9 +89,10 @@ function verdictOf(message: Prepared, context: SettlementContext, effect: Effect
 	if (changeSet === undefined) return ['ignored', undefined];
 	effect.flags.push(...changeSet.flags);
 	const before = effect.flags.length;
+	const { set, lastUpdated } = context;
+	const applying = { set, newId, message: message.delivery, source: sourceOf(message), lastUpdated, ...effect };
 	try {
-		const source = sourceOf(message);
-		applyChangeSet({ set: context.set, newId, message: message.delivery, source, lastUpdated: context.lastUpdated, ...effect }, changeSet);
+		applyChangeSet(applying, changeSet);
 		return [effect.stepReports.some(({ repeats }) => repeats !== undefined) ? 'duplicate' : 'accepted', undefined];
 	} catch (error) {
 		effect.flags.length = before;
@@ -97,6 +100,11 @@ function verdictOf(message: Prepared, context: SettlementContext, effect: Effect
 		effect.results.length = 0;
 		effect.stepReports.length = 0;
 		effect.instances.length = 0;
+		if (error instanceof HeldForPerson) {
+			effect.flags.push({ code: 'held', text: error.doubt.text });
+			recordDoubt(applying, error.doubt);
+			return ['ignored', undefined];
+		}
 		if (error instanceof Failure) return ['refused', error];
 		context.onBug(error, message);
 		return ['refused', new Failure('internal', 'the message could not be processed', { cause: error })];

@@ -7,6 +7,7 @@ export interface Flag {
 		| 'future-birth'
 		| 'possible-overlay'
 		| 'mismatch'
+		| 'held'
 		| 'identifiers-disagree'
 		| 'number-not-added'
 		| 'same-control-id'

@@ -3,7 +3,9 @@ import { describe, test } from 'node:test';
 import { addAuthority, joinAuthorities, listAuthorities, previewJoin, undoAuthority } from '#administration/authorities.ts';
 import type { OperationContext } from '#administration/context.ts';
 import { listIdentity } from '#administration/identity-work.ts';
+import { listLoggedMessages, replayMessage } from '#administration/messages.ts';
 import { searchPatients } from '#administration/patients.ts';
+import { setSite } from '#administration/sites.ts';
 import { type GivenImage, opened, sendImages } from '#test/support/images.ts';
 import { MllpClient, msa } from '#test/support/mllp-client.ts';
 import { type FhirBody, testService } from '#test/support/service.ts';
@@ -76,6 +78,21 @@ describe('one patient by MLLP, C-STORE and FHIR', { timeout: 300_000 }, () => {
 				flags.flatMap((row) => (row.flags ?? []).map(({ code }) => code)),
 				['mismatch'],
 			);
+			// The sender's setting: held until a person accepts it.
+			await setSite(service.administration, { slug: 'north', mismatch: 'hold' });
+			const held = ['PID|1||E9^^^MPI||Other^Eve||19700303|M', 'OBR|1||F4|1^A', 'OBX|1|NM|2^B||1|mg/dL|||||F'];
+			await accepted('ORU^R01', ...held);
+			assert.equal(await total('Observation?patient.identifier=L2'), 3);
+			const [doubt] = (await listIdentity(context, { site: 'north', kind: 'mismatch', limit: 50 })).doubts;
+			assert.match(doubt?.text ?? '', /it is held until a person accepts it/);
+			const [flagged] = await listLoggedMessages(context, { outcome: 'ignored', limit: 1 });
+			assert.equal(flagged?.id, doubt?.last.message);
+			assert.equal((await replayMessage(context, flagged?.id ?? '')).outcome, 'ignored');
+			assert.equal((await replayMessage(context, flagged?.id ?? '', { acceptMismatch: true })).outcome, 'accepted');
+			assert.equal(await total('Observation?patient.identifier=L2'), 4);
+			await setSite(service.administration, { slug: 'north', mismatch: 'accept' });
+			await accepted('ORU^R01', ...held.slice(0, 1), ...held.slice(1).map((segment) => segment.replace('F4', 'F5')));
+			assert.deepEqual(await doubts(), ['mismatch 1', 'mismatch 1'], 'the accepted one is settled');
 			// Numbers of two patients.
 			await accepted('ADT^A08', 'PID|1||L2^^^HOSP~D1^^^XRAY||Right^Ann||19500101|F');
 			assert.deepEqual(await doubts(), ['identifiers-disagree 1', 'mismatch 1', 'mismatch 1']);

@@ -12,6 +12,7 @@ import type { ApplyContext } from '#record/apply/context.ts';
 import { WorkingSet } from '#record/apply/working-set.ts';
 import { recordDoubt } from '#record/identity/doubt.ts';
 import type { DoubtKind } from '#record/identity/doubt-kinds.ts';
+import { noSettings } from '#record/settings/settings.ts';
 import { WorkerDatabase } from '#storage/database.ts';
 import { WriteSet } from '#storage/write-set.ts';
 import { eventually, type FhirBody, type TestService, testService } from '#test/support/service.ts';
@@ -179,7 +180,7 @@ describe('identity', { timeout: 120_000 }, () => {
 			const write = async (change: (context: ApplyContext) => void) => {
 				const set = new WorkingSet();
 				const effects = { flags: [], changed: [], results: [], stepReports: [], instances: [] };
-				const message = { id: newId(), surface: 'mllp', source: '192.0.2.1' };
+				const message = { id: newId(), surface: 'mllp', source: '192.0.2.1', settings: noSettings };
 				const at = new Date().toISOString();
 				change({ set, newId, message, source: 'x', lastUpdated: at, ...effects });
 				await new WriteSet(tableShapes).write(connection, new Map([[siteId, set]]), 'x', at);

@@ -121,7 +121,7 @@ describe('what a batch made of its sites is written', () => {
 			(set) => {
 				doubt(set, 'd1');
 				doubt(set, 'd2');
-				set.of(identityDoubts).settle({ studyUid: '1.2', patientId: null, otherPatientId: null, how: 'assigned', by: 'x', at });
+				set.of(identityDoubts).settle({ key: null, studyUid: '1.2', patientId: null, otherPatientId: null, how: 'assigned', by: 'x', at });
 			},
 			['insert_identity_doubts', 'settle_identity_doubts'],
 		],

@@ -4,6 +4,7 @@ import type { ApplyContext } from '#record/apply/context.ts';
 import type { Row } from '#record/apply/rows.ts';
 import { WorkingSet } from '#record/apply/working-set.ts';
 import type { ChangeSet } from '#record/change-set.ts';
+import { noSettings, type Settings } from '#record/settings/settings.ts';
 
 /** A site's record in memory, to which messages are applied one after the other. */
 export class MemorySite {
@@ -12,11 +13,11 @@ export class MemorySite {
 	#messages = 0;
 
 	/** @throws Failure when the change-set is refused; then nothing has changed */
-	apply(changeSet: ChangeSet): ApplyContext {
+	apply(changeSet: ChangeSet, settings: Settings = noSettings): ApplyContext {
 		const context: ApplyContext = {
 			set: this.set,
 			newId: () => `id-${String(++this.#ids).padStart(4, '0')}`,
-			message: { id: `message-${++this.#messages}`, surface: 'test', source: 'sender' },
+			message: { id: `message-${++this.#messages}`, surface: 'test', source: 'sender', settings },
 			source: 'test',
 			lastUpdated: '2024-01-01T00:00:00Z',
 			flags: [],

@@ -118,11 +118,13 @@ export const messageOperations = [
 		input: z.strictObject({
 			id: z.string(),
 			accept_older: z.boolean().default(false).describe('replay the message even if that sets back what came after it'),
+			accept_mismatch: z.boolean().default(false).describe('apply a message that was held because it names another person than the record'),
 		}),
 		output: replayRecord,
 		commandLine: { positionals: ['id'], values, repeated: true },
 		example: (idOf) => ({ id: idOf('messages list') }),
-		run: (context, { id, accept_older: acceptOlder }, found) => replayMessage(context, id, { found, acceptOlder }),
+		run: (context, { id, accept_older: acceptOlder, accept_mismatch: acceptMismatch }, found) =>
+			replayMessage(context, id, { found, acceptOlder, acceptMismatch }),
 	}),
 	defineOperation({
 		name: 'messages replay-refused',

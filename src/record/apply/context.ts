@@ -1,6 +1,7 @@
 import type { Flag } from '../flag.ts';
 import type { IndexOutcome } from '../instance.ts';
 import type { StepReportResult } from '../procedure-step.ts';
+import type { Settings } from '../settings/settings.ts';
 import type { ResourceResult, Row } from './rows.ts';
 import type { WorkingSet } from './working-set.ts';
 
@@ -9,7 +10,7 @@ export interface ApplyContext {
 	readonly set: WorkingSet;
 	newId(): string;
 	/** What is applied: the id under which the message log has it, the surface by which it came, and the address or name of its sender. */
-	readonly message: { readonly id: string; readonly surface: string; readonly source: string };
+	readonly message: { readonly id: string; readonly surface: string; readonly source: string; readonly settings: Settings };
 	/** `meta.source` of the versions that the message writes. */
 	readonly source: string;
 	/** FHIR instant of the versions that the message writes. */

@@ -1,5 +1,7 @@
 import { Failure } from '#core/failure.ts';
+import { siteAuthorities } from '../holdings/site-authorities.ts';
 import { recordDoubt } from '../identity/doubt.ts';
+import { HeldForPerson } from '../identity/held.ts';
 import { systemOf } from '../identity/identifier-key.ts';
 import { patientsLedTo } from '../identity/leads.ts';
 import type { HeldStudy, StatedPatient } from '../imaging.ts';
@@ -24,7 +26,8 @@ export function patientOfStudy(context: ApplyContext, studyUid: string, named: P
 		context.set.undo.attemptPart(() => patientKind.apply(context, named, references));
 		return references.patient(named.ref).id;
 	} catch (error) {
-		if (!(error instanceof Failure)) throw error;
+		if (!(error instanceof Failure || error instanceof HeldForPerson)) throw error;
+		if (error instanceof HeldForPerson) recordDoubt(context, error.doubt);
 		recordDoubt(context, {
 			kind: 'unmatched-study',
 			key: [studyUid],
@@ -35,7 +38,8 @@ export function patientOfStudy(context: ApplyContext, studyUid: string, named: P
 	}
 }
 
-function reasonOf({ code }: Failure): string {
+function reasonOf(error: Failure | HeldForPerson): string {
+	const code = error instanceof Failure ? error.code : undefined;
 	if (code === 'ambiguous-key') return 'several patients have the Patient ID, and its issuer is not stated';
 	if (code === 'value-too-long') return 'the Patient ID is longer than one that can be found';
 	return 'the Patient ID leads to a person with other data';
@@ -48,8 +52,9 @@ function reasonOf({ code }: Failure): string {
 export function namesOther({ set }: ApplyContext, study: HeldStudy, named: PatientChange): boolean {
 	const [identifier] = named.identifiers;
 	const { stated } = study;
+	const { known } = set.of(siteAuthorities);
 	const system = systemOf(identifier);
-	const isAsStated = stated?.id === identifier.value && (stated.system === '' || system === '' || stated.system === system);
+	const isAsStated = stated?.id === identifier.value && (stated.system === '' || system === '' || known.isSame(stated.system, system));
 	if (isAsStated) return false;
 	if (study.patientId === null) return stated !== undefined;
 	const led = patientsLedTo(set, identifier);

@@ -25,8 +25,9 @@ export interface RecordedDoubt {
 	readonly count: number;
 }
 
-/** Names the doubts that a change has mended: by study, or by a pair of patients in either order. */
+/** Names the doubts that a change has mended: by key, by study, or by a pair of patients in either order. */
 export interface SettledDoubts {
+	readonly key: string | null;
 	readonly studyUid: string | null;
 	readonly patientId: string | null;
 	readonly otherPatientId: string | null;

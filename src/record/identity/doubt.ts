@@ -21,7 +21,7 @@ export function recordDoubt({ set, newId, message, lastUpdated }: ApplyContext, 
 	const { kind, key, text, patientId = null, otherPatientId = null, studyUid = null } = doubt;
 	set.of(identityDoubts).record({
 		id: newId(),
-		key: keyDigest(JSON.stringify([kind, ...key])),
+		key: doubtKey({ kind, key }),
 		...{ kind, text, patientId, otherPatientId, studyUid },
 		first: { messageId: message.id, surface: message.surface, at: lastUpdated },
 		last: { messageId: message.id, surface: message.surface, at: lastUpdated },
@@ -29,12 +29,17 @@ export function recordDoubt({ set, newId, message, lastUpdated }: ApplyContext, 
 	});
 }
 
-/** The open doubts that an operation mends: those about a study, or about both patients. */
-export type MendedDoubts = { studyUid: string } | { patients: readonly [string, string] };
+function doubtKey({ kind, key }: Pick<Doubt, 'kind' | 'key'>): string {
+	return keyDigest(JSON.stringify([kind, ...key]));
+}
+
+/** The open doubts that an operation mends: those about a study, those about both patients, or one. */
+export type MendedDoubts = { studyUid: string } | { patients: readonly [string, string] } | Pick<Doubt, 'kind' | 'key'>;
 
 /** Settles doubts in the transaction of the change that mends them. `how` names the operation. */
 export function settleDoubts({ set, message, lastUpdated }: ApplyContext, mended: MendedDoubts, how: string, by = message.source): void {
 	const [patientId, otherPatientId] = 'patients' in mended ? mended.patients : [null, null];
 	const studyUid = 'studyUid' in mended ? mended.studyUid : null;
-	set.of(identityDoubts).settle({ studyUid, patientId, otherPatientId, how, by, at: lastUpdated });
+	const key = 'kind' in mended ? doubtKey(mended) : null;
+	set.of(identityDoubts).settle({ key, studyUid, patientId, otherPatientId, how, by, at: lastUpdated });
 }

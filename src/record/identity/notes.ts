@@ -1,9 +1,11 @@
 import type { Json } from '#core/json.ts';
 import type { ApplyContext } from '../apply/context.ts';
 import { type Row, resourceOf } from '../apply/rows.ts';
-import { recordDoubt } from './doubt.ts';
+import { settingOf } from '../settings/settings.ts';
+import { recordDoubt, settleDoubts } from './doubt.ts';
+import { HeldForPerson } from './held.ts';
 import type { IdentifiedPatient } from './match.ts';
-import { mismatch } from './mismatch.ts';
+import { mismatch, surelyMatches } from './mismatch.ts';
 
 /** Flags and lists that the numbers of a message lead to other patients too. */
 export function noteOthers(context: ApplyContext, { current, others }: IdentifiedPatient, field: string): void {
@@ -21,25 +23,32 @@ export function noteOthers(context: ApplyContext, { current, others }: Identifie
 	}
 }
 
-/** Flags and lists that a known number comes with another person. `kept`: the record stays as it is; `changed`: it takes what is stated. */
+/**
+ * Compares the person that a message states with the record, and carries out the sender's setting `mismatch`. `kept`: the record stays as it
+ * is; `changed`: it takes what is stated.
+ * @throws HeldForPerson when the message is to wait for a person, which one of a FHIR client cannot
+ */
 export function noteMismatch(
 	context: ApplyContext,
 	row: Row,
 	stated: Readonly<Record<string, Json>>,
 	field: string,
 	outcome: 'kept' | 'changed',
-): boolean {
+	mayHold = true,
+): void {
+	const { surface, settings } = context.message;
+	const rule = settingOf(settings, 'mismatch');
+	if ((rule === 'accept' && surface !== 'replay') || surelyMatches(row.text, stated)) return;
 	const facts = mismatch(resourceOf(row), stated);
-	if (facts.length === 0) return false;
-	const last = facts.at(-1);
-	const named = `${field} names a patient with another ${facts.slice(0, -1).join(', another ')} and another ${last}`;
-	context.flags.push({ code: outcome === 'changed' ? 'possible-overlay' : 'mismatch', text: named });
+	if (facts.length === 0) return;
+	const named = `${field} names a patient with another ${facts.slice(0, -1).join(', another ')} and another ${facts.at(-1)}`;
 	const { name = null, birthDate = null, gender = null } = stated;
-	recordDoubt(context, {
-		kind: 'mismatch',
-		key: [row.id, JSON.stringify([name, birthDate, gender])],
-		text: `${named}; ${outcome === 'changed' ? 'the record was changed' : 'the record stays as it was'}`,
-		patientId: row.id,
-	});
-	return true;
+	const doubt = { kind: 'mismatch', key: [row.id, JSON.stringify([name, birthDate, gender])], patientId: row.id } as const;
+	if (rule === 'accept') {
+		settleDoubts(context, doubt, 'accepted');
+		return;
+	}
+	if (rule === 'hold' && mayHold) throw new HeldForPerson({ ...doubt, text: `${named}; it is held until a person accepts it` });
+	context.flags.push({ code: outcome === 'changed' ? 'possible-overlay' : 'mismatch', text: named });
+	recordDoubt(context, { ...doubt, text: `${named}; ${outcome === 'changed' ? 'the record was changed' : 'the record stays as it was'}` });
 }

@@ -7,6 +7,7 @@ import { namesOther, patientOfStudy, statedPatient } from '../apply/study-patien
 import { imaging, nameInstance } from '../holdings/imaging.ts';
 import { recordDoubt } from '../identity/doubt.ts';
 import { patientsLedTo } from '../identity/leads.ts';
+import { learnAuthority } from '../identity/learn.ts';
 import type { HeldInstance, HeldStudy } from '../imaging.ts';
 import type { IndexOutcome, StoredInstance } from '../instance.ts';
 import type { SettingValue } from '../settings/settings.ts';
@@ -34,6 +35,7 @@ export const instanceKind = defineChange<InstanceChange>({
 	},
 	patients: ({ named }) => (named === undefined ? [] : (patientKind.patients?.(named) ?? [])),
 	apply(context, change) {
+		for (const stated of change.named?.authorities ?? []) learnAuthority(context, stated);
 		context.instances.push(outcomeOf(context, change));
 	},
 });

@@ -10,7 +10,6 @@ import { siteAuthorities } from '../holdings/site-authorities.ts';
 import { identifying } from '../identity/identifying.ts';
 import { learnAuthority, type StatedAuthority } from '../identity/learn.ts';
 import { fieldName, type IdentifiedPatient, identifyPatient } from '../identity/match.ts';
-import { surelyMatches } from '../identity/mismatch.ts';
 import { noteMismatch, noteOthers } from '../identity/notes.ts';
 import { numbersAfter, withNumbers } from '../identity/numbers.ts';
 import type { Identifier, ResourcePatch } from '../resource-patch.ts';
@@ -60,12 +59,12 @@ function applyPatient(context: ApplyContext, change: PatientChange): Row {
 	const field = fieldName(location);
 	if (found.others.length > 0) noteOthers(context, found, field);
 	const { elements } = change.patch;
-	if (change.known === 'keep') {
-		if (!surelyMatches(found.current.text, elements)) noteMismatch(context, found.current, elements, field, 'kept');
-		return found.unknown.length === 0 ? found.current : addNumbers(context, found.current, found, field);
+	if (change.known === 'update') {
+		noteMismatch(context, found.current, elements, field, 'changed');
+		return updatePatient(context, change, found, field);
 	}
-	if (!surelyMatches(found.current.text, elements)) noteMismatch(context, found.current, elements, field, 'changed');
-	return updatePatient(context, change, found, field);
+	noteMismatch(context, found.current, elements, field, 'kept');
+	return found.unknown.length === 0 ? found.current : addNumbers(context, found.current, found, field);
 }
 
 function updatePatient(context: ApplyContext, change: PatientChange, found: IdentifiedPatient, field: string): Row {

@@ -10,6 +10,7 @@ import { fhirIdOf, newRow, type Row, referenceTo, resourceOf } from '../apply/ro
 import { patientIdentifiers } from '../holdings/patient-identifiers.ts';
 import { writtenPatients } from '../holdings/written-patients.ts';
 import { survivorOf } from '../identity/match.ts';
+import { noteMismatch } from '../identity/notes.ts';
 import { givenIdOf, rowIdOf } from '../row-id.ts';
 import type { SearchPlan } from '../search-plan.ts';
 import type { SettingValue } from '../settings/settings.ts';
@@ -232,6 +233,7 @@ function write(context: ApplyContext, { change, held, id, untouched }: Target, r
 			? created(writing, newRow(writing, { ...idsOf(change, id), text: JSON.stringify(resource), resource, meta, links }))
 			: revised(writing, held, textOf(held, before, resource), composed);
 	if (row !== held) {
+		if (held?.resourceType === 'Patient') noteMismatch(context, held, resource, 'Patient', 'changed', false);
 		putKeyed(context.set, row);
 		if (recordedUnder !== undefined) context.set.record({ row, patientId: recordedUnder });
 		if (change.resourceType === 'Patient') {

@@ -18,6 +18,19 @@ export const settingDefinitions = {
 		fault: (text) => (/^\S+:\S+$/.test(text) ? undefined : 'an assigning authority is a URI, such as urn:oid:1.2.3'),
 		otherwise: 'such identifiers have no system',
 	},
+	mismatch: {
+		label: 'Another person under a known number',
+		meaning: 'what becomes of a message under a known number whose name, birth date or sex differ from the record',
+		topic: 'identity',
+		of: ['site', 'client', 'key'],
+		kind: 'choice',
+		choices: {
+			flag: 'Flag: it is applied, flagged and listed.',
+			hold: 'Hold: it is acknowledged and listed, and applied when a person accepts it. An image is stored without a patient.',
+			accept: 'Accept: it is applied like any other.',
+		},
+		default: 'flag',
+	},
 	ack_mode: {
 		label: 'Acknowledgement',
 		meaning: 'the acknowledgement mode of HL7 v2',

@@ -31,10 +31,10 @@ const settleDoubts: Statement = {
 	name: 'settle_identity_doubts',
 	text: `
 update identity_doubt d set settled_at = k.at, settled_by = k.by, settled_how = k.how
-from unnest($1::uuid[], $2::text[], $3::uuid[], $4::uuid[], $5::timestamptz[], $6::text[], $7::text[])
-	as k (site_id, study_uid, patient_id, other_patient_id, at, by, how)
+from unnest($1::uuid[], $2::text[], $3::uuid[], $4::uuid[], $5::timestamptz[], $6::text[], $7::text[], $8::uuid[])
+	as k (site_id, study_uid, patient_id, other_patient_id, at, by, how, key)
 where d.site_id = k.site_id and d.settled_at is null
-	and (d.study_uid = k.study_uid
+	and (d.key = k.key or d.study_uid = k.study_uid
 		or (d.patient_id = k.patient_id and d.other_patient_id = k.other_patient_id)
 		or (d.patient_id = k.other_patient_id and d.other_patient_id = k.patient_id))`,
 };
@@ -70,6 +70,7 @@ function settledParameters(rows: readonly OfSite<SettledDoubts>[]): unknown[] {
 		plainArray(rows.map(({ at }) => at)),
 		textArray(rows.map(({ by }) => by)),
 		textArray(rows.map(({ how }) => how)),
+		plainArray(rows.map(({ key }) => key)),
 	];
 }
 

@@ -2,10 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { JsonObject } from '#core/json.ts';
 import { identityDoubts } from '#record/holdings/identity-doubts.ts';
+import { imaging } from '#record/holdings/imaging.ts';
+import { HeldForPerson } from '#record/identity/held.ts';
 import { mismatch, surelyMatches } from '#record/identity/mismatch.ts';
 import type { PatientChange } from '#record/kinds/patient.ts';
 import { identifier } from '#test/support/change-sets.ts';
 import { MemorySite } from '#test/support/memory-site.ts';
+import { storedInstance } from '#test/support/stored-instance.ts';
 
 /** `family^given^middle|birth date|sex`; each part may be empty. Several names are parted by `~`. */
 function person(text: string): JsonObject {
@@ -70,6 +73,32 @@ describe('a known number with another person', () => {
 		const patch = { elements: person(text) as PatientChange['patch']['elements'], parts: { identifier: { 'PID-3': [id] } } };
 		return { kind: 'patient', ref: 0, identifiers: [id], patch, known, sequence: 1 };
 	};
+
+	test('is held, or taken as it comes, as its sender has it; an image is kept without the patient', () => {
+		const site = new MemorySite();
+		site.apply({ changes: [change('Doe^Jane|1970-01-31|female', 'update')], flags: [] });
+		const other = change('Roe^Mary|1980-01-31|female', 'update');
+		const before = site.texts('Patient');
+		for (const known of ['update', 'keep'] as const) {
+			assert.throws(() => site.apply({ changes: [{ ...other, known }], flags: [] }, { mismatch: 'hold' }), HeldForPerson);
+		}
+		assert.deepEqual([site.texts('Patient'), [...site.set.of(identityDoubts).recorded]], [before, []]);
+		const named = { ...other, known: 'keep' } as const;
+		site.apply(
+			{ changes: [{ kind: 'instance', named, instance: storedInstance(1, 'content'), otherPatient: 'aside' }], flags: [] },
+			{ mismatch: 'hold' },
+		);
+		assert.deepEqual(
+			[...site.set.of(imaging).newInstances.values()].map(({ patientId }) => patientId),
+			[null],
+		);
+		assert.deepEqual(
+			[...site.set.of(identityDoubts).recorded.values()].map(({ kind }) => kind),
+			['mismatch', 'unmatched-study'],
+		);
+		assert.deepEqual(site.apply({ changes: [other], flags: [] }, { mismatch: 'accept' }).flags, []);
+		assert.notDeepEqual(site.texts('Patient'), before);
+	});
 
 	for (const [known, code, family] of [
 		['update', 'possible-overlay', 'Roe'],
