@@ -13,6 +13,7 @@ export interface Flag {
 		| 'same-control-id'
 		| 'empty-value-type'
 		| 'unknown-visit'
+		| 'visit-ended'
 		| 'charset-assumed'
 		| 'prior-patient-unknown'
 		| 'unlink-unknown'

@@ -11,7 +11,7 @@ let controlId = 0;
 
 before(async () => {
 	service = await testService();
-	const { key } = await service.addSite('west', { also: ['A31', 'A37'] });
+	const { key } = await service.addSite('west', { also: ['A03', 'A31', 'A37'] });
 	call = fhirClient(service, key);
 	mllp = await MllpClient.connect(service.port('mllp'));
 });
@@ -136,7 +136,9 @@ describe('what AL1, DG1, PR1, NK1 and PD1 say, read through FHIR', () => {
 		assert.equal((await found(`/AllergyIntolerance?patient=${survivor}`)).length, 2);
 		for (const type of ['Condition', 'Procedure'])
 			assert.equal((await one(`/${type}?patient=${survivor}`)).subject.reference, `Patient/${survivor}`);
-		for (const type of ['AllergyIntolerance', 'Condition', 'Procedure']) assert.deepEqual(await found(`/${type}?patient=${prior}`), []);
+		// A search that names the prior patient means the survivor.
+		for (const type of ['AllergyIntolerance', 'Condition', 'Procedure'])
+			assert.deepEqual(await found(`/${type}?patient=${prior}`), await found(`/${type}?patient=${survivor}`));
 		await send('ADT^A08', pid('400'), 'DG1|1||E11^^I10||2020', 'AL1|1|FA|OLD^^L');
 		await send('ADT^A08', pid('500'), 'DG1|1||E11^^I10|||F');
 		const condition = await one(`/Condition?patient=${survivor}`);
@@ -172,5 +174,21 @@ describe('what AL1, DG1, PR1, NK1 and PD1 say, read through FHIR', () => {
 			`select flags from message_log order by received_at desc, sequence desc limit 1`,
 		);
 		assert.match(JSON.stringify(logged?.flags), /segment-skipped/);
+	});
+});
+
+describe('a visit without a number, read through FHIR', () => {
+	test('is the open one of the patient, whatever number that has', async () => {
+		await send('ADT^A01', pid('810'), 'PV1|1|I|W1');
+		await send('ADT^A01', pid('810'), 'PV1|1|I|W2');
+		const id = await patientOf('810');
+		const begun = await one(`/Encounter?patient=${id}`);
+		assert.deepEqual([begun.status, begun.location[0].location.display], ['in-progress', 'W2']);
+		await send('ADT^A03', pid('810'), 'PV1|1|I|W2');
+		assert.equal((await one(`/Encounter?patient=${id}`)).status, 'finished');
+		await send('ADT^A01', pid('811'), visit('V811'));
+		await send('ADT^A03', pid('811'), 'PV1|1|I|W1');
+		const numbered = await one(`/Encounter?patient=${await patientOf('811')}`);
+		assert.deepEqual([numbered.status, numbered.identifier[0].value], ['finished', 'V811']);
 	});
 });

@@ -9,7 +9,7 @@ import { findInstances, findStudies, findStudiesByAccession } from '#storage/hol
 import { findObservations } from '#storage/holdings/orders.ts';
 import { findPatients, findSurvivors } from '#storage/holdings/patient-identifiers.ts';
 import { findProcedureSteps } from '#storage/holdings/procedure-steps.ts';
-import { findEncounters } from '#storage/holdings/visits.ts';
+import { findEncounters, findEncountersOfPatients } from '#storage/holdings/visits.ts';
 import { ResourceTables } from '#storage/resource-rows.ts';
 import { findAccepted } from '#storage/statements/find-accepted.ts';
 import { keepStoredVersions } from '#storage/statements/keep-versions.ts';
@@ -24,6 +24,7 @@ const byKeyOfTheSender = [
 	findDocumentEntries,
 	findStatedItems,
 	findEncounters(tables.of('Encounter')),
+	findEncountersOfPatients(tables.of('Encounter')),
 	findInstances,
 	findStudies,
 	findStudiesByAccession,

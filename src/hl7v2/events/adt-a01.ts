@@ -7,5 +7,5 @@ export const adtA01: Hl7v2Event = {
 	always: true,
 	effect:
 		'Patient from PID, created or updated; with PV1, Encounter `in-progress` (`planned` when PV1-2 is P, `finished` when PV1-45 is valued)',
-	changes: (message, context) => patientAndVisit(message, 'update', { status: 'in-progress', unknown: 'create' }, context),
+	changes: (message, context) => patientAndVisit(message, 'update', { act: 'admit', status: 'in-progress', unknown: 'create' }, context),
 };

@@ -5,6 +5,6 @@ import { patientAndVisit } from './visit.ts';
 export const adtA02: Hl7v2Event = {
 	messageType: 'ADT^A02',
 	always: false,
-	effect: 'Encounter `in-progress`, location from PV1-3 and PV1-6',
-	changes: (message, context) => patientAndVisit(message, 'keep', { status: 'in-progress', unknown: 'create' }, context),
+	effect: 'Encounter `in-progress`, location from PV1-3 and PV1-6; without PV1-6 the known location is completed',
+	changes: (message, context) => patientAndVisit(message, 'keep', { act: 'transfer', status: 'in-progress', unknown: 'create' }, context),
 };

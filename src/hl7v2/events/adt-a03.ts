@@ -9,6 +9,6 @@ export const adtA03: Hl7v2Event = {
 	effect: 'Encounter `finished`; `period.end` from PV1-45, else EVN-6, else EVN-2',
 	changes: (message, context) => {
 		const ended = () => eventTime(message, context);
-		return patientAndVisit(message, 'keep', { status: 'finished', ended, unknown: 'create' }, context);
+		return patientAndVisit(message, 'keep', { act: 'discharge', status: 'finished', ended, unknown: 'create' }, context);
 	},
 };

@@ -6,5 +6,5 @@ export const adtA04: Hl7v2Event = {
 	messageType: 'ADT^A04',
 	always: true,
 	effect: 'As ADT^A01',
-	changes: (message, context) => patientAndVisit(message, 'update', { status: 'in-progress', unknown: 'create' }, context),
+	changes: (message, context) => patientAndVisit(message, 'update', { act: 'admit', status: 'in-progress', unknown: 'create' }, context),
 };

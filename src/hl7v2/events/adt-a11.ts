@@ -6,5 +6,5 @@ export const adtA11: Hl7v2Event = {
 	messageType: 'ADT^A11',
 	always: false,
 	effect: 'Encounter `cancelled`; an unknown visit is flagged `unknown-visit`, nothing is created',
-	changes: (message, context) => patientAndVisit(message, 'keep', { status: 'cancelled', unknown: 'flag' }, context),
+	changes: (message, context) => patientAndVisit(message, 'keep', { act: 'cancel', status: 'cancelled', unknown: 'flag' }, context),
 };

@@ -6,5 +6,6 @@ export const adtA13: Hl7v2Event = {
 	messageType: 'ADT^A13',
 	always: false,
 	effect: 'Encounter `in-progress`, `period.end` and discharge disposition removed; unknown visit as for A11',
-	changes: (message, context) => patientAndVisit(message, 'keep', { status: 'in-progress', reopens: true, unknown: 'flag' }, context),
+	changes: (message, context) =>
+		patientAndVisit(message, 'keep', { act: 'reopen', status: 'in-progress', reopens: true, unknown: 'flag' }, context),
 };

@@ -3,6 +3,7 @@ import type { Change } from '#record/kinds/index.ts';
 import type { PatientChange } from '#record/kinds/patient.ts';
 import type { Message } from '../message.ts';
 import type { Context } from '../segments/context.ts';
+import { eventTime } from '../segments/evn.ts';
 import { addDemographics, itemChanges, patientGroup } from '../segments/patient-group.ts';
 import { flagFurtherPatients, patientChange, requirePid } from '../segments/pid.ts';
 import { type EncounterOptions, encounterChange } from '../segments/pv1.ts';
@@ -17,7 +18,14 @@ export function patientAndVisit(
 	const pid = requirePid(message);
 	flagFurtherPatients(message, context);
 	const patient = patientChange(pid, 0, { known }, context);
-	const encounter = encounterChange(message.first('PV1'), pid, 0, 0, { ...visit, known: 'update' }, context);
+	const encounter = encounterChange(
+		message.first('PV1'),
+		pid,
+		0,
+		0,
+		{ at: () => eventTime(message, context), ...visit, known: 'update' },
+		context,
+	);
 	return withGroup(message, patient, encounter, context);
 }
 

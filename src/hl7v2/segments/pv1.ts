@@ -6,6 +6,7 @@ import { codeText } from '#fhir/mapping/text.ts';
 import { toDateTime } from '#fhir/mapping/timestamp.ts';
 import type { EncounterChange } from '#record/kinds/encounter.ts';
 import type { ResourcePatch } from '#record/resource-patch.ts';
+import type { VisitAct } from '#record/visit-course.ts';
 import type { Segment } from '../message.ts';
 import { type Context, nameOf } from './context.ts';
 import { codeableConcept } from './datatypes/cwe.ts';
@@ -17,6 +18,10 @@ import { replace } from './pid.ts';
 export interface EncounterOptions {
 	/** Encounter.status after the event; undefined when the event does not change it (A08, ORU). */
 	status?: 'in-progress' | 'finished' | 'cancelled';
+	/** What the event says of the visit; A08 and ORU only describe it. */
+	act?: VisitAct;
+	/** The time of the event. */
+	at?: () => string | undefined;
 	/** A03: the end of the visit, unless PV1-45 states it. */
 	ended?: () => string | undefined;
 	/** A13: the discharge is cancelled, with its time and disposition. */
@@ -40,19 +45,32 @@ export function encounterChange(
 ): EncounterChange | undefined {
 	if (pv1 === undefined) return undefined;
 	const visit = visitOf(pv1, pid, context);
-	if (visit === undefined) {
+	if (visit === undefined && (options.act === undefined || !isVisit(pv1))) {
 		context.flag('segment-skipped', `${nameOf(pv1)} has no visit number (PV1-19, PV1-50, PID-18 or PV1-44); no Encounter was written`);
 		return undefined;
 	}
 	const patch = encounterPatch(pv1, pid, options, context);
 	const initial: ResourcePatch = { elements: { status: initialStatus(pv1, options) }, parts: {} };
-	const change = { kind: 'encounter', ref, patient, visit, unknown: options.unknown } as const;
+	const change = {
+		kind: 'encounter',
+		ref,
+		patient,
+		...(visit === undefined ? { at: options.at?.() ?? context.sent } : { visit }),
+		...(options.act === undefined ? {} : { act: options.act }),
+		unknown: options.unknown,
+	} as const;
 	if (options.known === 'update') return { ...change, initial, patch };
 	return {
 		...change,
 		initial: { elements: { ...initial.elements, ...patch.elements }, parts: patch.parts },
 		patch: { elements: {}, parts: {} },
 	};
+}
+
+/** Some senders write a PV1 in every message. Table 0004: N means that there is no visit. */
+function isVisit(pv1: Segment): boolean {
+	const patientClass = pv1.text(2).trim().toUpperCase();
+	return patientClass !== 'N' && (patientClass !== '' || pv1.text(3) !== '');
 }
 
 /** Returns the visit's key: PV1-19, else PV1-50, else the account of PID-18, else the time of admission. */

@@ -29,6 +29,13 @@ export class Visits {
 	}
 }
 
+/** The visits of patients, for events that name none. The keys are identifier values of the patients; the visits stand among the rows. */
+export const openVisits: Holding<string[], undefined> = {
+	name: 'open-visits',
+	keys: () => [],
+	held: () => undefined,
+};
+
 /** Encounters; the keys are made by `visitKey`. */
 export const visits: Holding<Set<string>, Visits> = {
 	name: 'visits',

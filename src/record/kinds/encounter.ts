@@ -2,18 +2,24 @@ import { endsBeforeStart } from '#core/date-range.ts';
 import type { JsonObject } from '#core/json.ts';
 import { defineChange } from '../apply/change-kind.ts';
 import type { ApplyContext } from '../apply/context.ts';
+import { patientNamed } from '../apply/named-patient.ts';
 import { applyPatch } from '../apply/patch.ts';
 import { revise } from '../apply/revise.ts';
 import { newRow, type Row, referenceTo, resourceOf } from '../apply/rows.ts';
-import { visitKey, visits } from '../holdings/visits.ts';
+import { openVisits, visitKey, visits } from '../holdings/visits.ts';
 import type { ResourcePatch } from '../resource-patch.ts';
+import { hasEnded, patchOf, type VisitAct } from '../visit-course.ts';
 
 export interface EncounterChange {
 	kind: 'encounter';
 	ref: number;
 	patient: number;
-	/** PV1-19, else its documented substitutes, within the patient. */
-	visit: { system?: string; value: string };
+	/** PV1-19, else its documented substitutes, within the patient. Without one the patient's open visit is meant. */
+	visit?: { system?: string; value: string };
+	/** What the event says of the visit; undefined for what only describes it. */
+	act?: VisitAct;
+	/** The time of the event, as a FHIR dateTime. */
+	at?: string | undefined;
 	patch: ResourcePatch;
 	/** The initial content of a visit that the message creates; the patch is applied on top. */
 	initial?: ResourcePatch;
@@ -23,7 +29,10 @@ export interface EncounterChange {
 
 export const encounterKind = defineChange<EncounterChange>({
 	kind: 'encounter',
-	keys: ({ visit }, keys) => keys.of(visits).add(visitKey(visit)),
+	keys({ visit, patient }, keys, message) {
+		if (visit) keys.of(visits).add(visitKey(visit));
+		else keys.of(openVisits).push(...patientNamed(patient, message));
+	},
 	apply(context, change, references) {
 		references.setEncounter(change.ref, applyEncounter(context, change, references.patient(change.patient)));
 	},
@@ -31,27 +40,61 @@ export const encounterKind = defineChange<EncounterChange>({
 
 /** Creates or updates the visit of a PV1 segment. Returns undefined when it is unknown and the event may not create it. */
 function applyEncounter(context: ApplyContext, change: EncounterChange, patient: Row): Row | undefined {
-	const key = visitKey(change.visit);
+	const known = change.visit ? visitNumbered(context, visitKey(change.visit), patient) : visitMeant(context, change, patient);
+	if (known === undefined && (change.unknown === 'flag' || (change.visit === undefined && change.act !== 'admit'))) {
+		const which = change.visit ? 'PV1-19 names a visit that is not known' : 'PV1 has no visit number, and the patient has no such visit';
+		context.flags.push({ code: 'unknown-visit', text: `${which}; there was nothing to change` });
+		return undefined;
+	}
+	const key = change.visit ? visitKey(change.visit) : undefined;
+	const row = known === undefined ? createEncounter(context, change, patient, key) : reviseEncounter(context, change, known);
+	if (row === known) return row;
+	const { visit_key: held } = row.links;
+	if (typeof held === 'string') context.set.of(visits).put(held, row);
+	else context.set.put(row);
+	return row;
+}
+
+function visitNumbered(context: ApplyContext, key: string, patient: Row): Row | undefined {
 	const held = context.set
 		.of(visits)
 		.of(key)
 		.filter(({ links }) => links['patient_id'] === patient.id && links['visit_key'] === key);
 	// After a merge two visits with one number may belong to the survivor; the newest one is meant.
-	const known = held.sort((left, right) => (left.id < right.id ? -1 : 1)).at(-1);
-	if (known === undefined && change.unknown === 'flag') {
-		context.flags.push({ code: 'unknown-visit', text: 'PV1-19 names a visit that is not known; there was nothing to change' });
-		return undefined;
-	}
-	const row = known === undefined ? createEncounter(context, change, patient, key) : reviseEncounter(context, change, known);
-	if (row !== known) context.set.of(visits).put(key, row);
-	return row;
+	return newestOf(held);
 }
 
-function createEncounter(context: ApplyContext, change: EncounterChange, patient: Row, key: string): Row {
+/** Returns the visit that an event without a number is about: the open one, to cancel a discharge the one that ended last. */
+function visitMeant(context: ApplyContext, { act, at, patch }: EncounterChange, patient: Row): Row | undefined {
+	const held = context.set.rows('Encounter').filter(({ links }) => links['patient_id'] === patient.id);
+	const isEnded = (row: Row) => hasEnded(resourceOf(row)['status']);
+	const isOver = act === 'reopen' || (act === 'admit' && patch.elements['status'] === 'finished');
+	const finished = isOver ? newestOf(held.filter((row) => resourceOf(row)['status'] === 'finished')) : undefined;
+	if (act === 'reopen') return finished;
+	const open = newestOf(held.filter((row) => !isEnded(row)));
+	if (open !== undefined || finished !== undefined || act !== 'admit' || at === undefined) return open ?? finished;
+	// An admission that came late is about the visit that has ended meanwhile.
+	return newestOf(held.filter((row) => isEnded(row) && endsAfter(resourceOf(row), at)));
+}
+
+function newestOf(rows: readonly Row[]): Row | undefined {
+	return rows.toSorted((left, right) => (left.id < right.id ? -1 : 1)).at(-1);
+}
+
+function endsAfter(visit: JsonObject, at: string): boolean {
+	const end = periodOf(visit).end;
+	return end !== undefined && !endsBeforeStart(at, end);
+}
+
+function periodOf(visit: JsonObject): { start?: string; end?: string } {
+	return (visit['period'] ?? {}) as { start?: string; end?: string };
+}
+
+function createEncounter(context: ApplyContext, change: EncounterChange, patient: Row, key: string | undefined): Row {
 	const resource: JsonObject = { status: 'unknown', class: unknownClass, subject: { reference: referenceTo(patient) } };
 	if (change.initial) applyPatch(resource, change.initial);
 	patchVisit(context, resource, change);
-	const links = { patient_id: patient.id, visit_key: key };
+	const links = { patient_id: patient.id, visit_key: key ?? null };
 	const row = newRow(context, { resourceType: 'Encounter', id: context.newId(), text: JSON.stringify(resource), resource, links });
 	context.changed.push(row);
 	return row;
@@ -71,8 +114,14 @@ const unknownClass: JsonObject = { system: 'http://terminology.hl7.org/CodeSyste
 
 function reviseEncounter(context: ApplyContext, change: EncounterChange, row: Row): Row {
 	const resource = resourceOf(row);
+	const patch = patchOf(change, resource);
+	if (patch === undefined) {
+		const text = 'the event is about a visit that has ended or was cancelled; the visit stays as it is';
+		context.flags.push({ code: 'visit-ended', text });
+		return row;
+	}
 	const before = JSON.stringify(resource);
-	patchVisit(context, resource, change);
+	patchVisit(context, resource, { ...change, patch });
 	resource['status'] ??= 'unknown';
 	resource['class'] ??= unknownClass;
 	const text = JSON.stringify(resource);

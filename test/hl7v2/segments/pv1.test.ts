@@ -87,9 +87,14 @@ describe('what a visit is known by', () => {
 		assert.deepEqual(visit({ 2: 'I', 44: '20240101' }).change?.visit, { system: 'PV1-44 ', value: '2024-01-01' });
 	});
 	test('nothing: no Encounter is written, and the message says so', () => {
-		const { change, flags } = visit({ 2: 'O' });
+		const { change, flags } = visit({ 2: 'O' }, 'ADT^A08');
 		assert.equal(change, undefined);
 		assert.deepEqual(flags, ['segment-skipped']);
+	});
+	test('nothing, in an event about the visit: the open visit of the patient is meant', () => {
+		const { change, flags } = visit({ 2: 'O' });
+		assert.deepEqual([change?.visit, change?.act, change?.at], [undefined, 'admit', '2024-01-02T03:04:05+01:00']);
+		assert.deepEqual(flags, []);
 	});
 });
 
