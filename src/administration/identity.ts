@@ -3,7 +3,7 @@ import { newId, nilId } from '#core/id.ts';
 import type { JsonObject } from '#core/json.ts';
 import { asObjects, asText } from '#fhir/elements.ts';
 import { tableShapes } from '#fhir/resources/index.ts';
-import type { IdentityEdit } from '#record/identity/edit.ts';
+import type { PatientEdit } from '#record/identity/edit.ts';
 import { noSettings } from '#record/settings/settings.ts';
 import { countRecorded, countReferring, insertDismissals } from '#storage/statements/administrative/identity.ts';
 import { AdministrationError, note, type OperationContext } from './context.ts';
@@ -114,7 +114,7 @@ export function unmergePatients(
 async function carryOut(
 	context: OperationContext,
 	input: z.output<typeof identityInput>,
-	operation: IdentityEdit['operation'],
+	operation: PatientEdit['operation'],
 ): Promise<z.output<typeof identityResult>> {
 	const pair = await pairOf(context, input);
 	const obstacle = operation === 'merge' ? obstacleToMerge(pair) : obstacleToUnmerge(pair);
@@ -141,11 +141,11 @@ function shown(found: RecordedResource | undefined): PatientRecord {
 export async function deliverIdentityEdit(
 	context: OperationContext,
 	{ siteId, survivor, prior }: Pair,
-	operation: IdentityEdit['operation'],
+	operation: PatientEdit['operation'],
 ): Promise<string> {
 	const receivedAtMs = context.nowMs();
 	const id = newId(receivedAtMs);
-	const edit: IdentityEdit = {
+	const edit: PatientEdit = {
 		operation,
 		survivor: survivor.rowId,
 		prior: prior.rowId,

@@ -14,6 +14,11 @@ export function splitStudyUid(studyUid: string, { system, id }: Pick<StatedPatie
 	);
 }
 
+/** Makes a UID of a UUID that was made anew. */
+export function uidOfUuid(uuid: string): string {
+	return `2.25.${BigInt(`0x${uuid.replaceAll('-', '')}`)}`;
+}
+
 /** RFC 9562 §5.8: a UUID of the product's own making has version 8. */
 function uidOf(bytes: Buffer): string {
 	bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6);

@@ -120,7 +120,7 @@ describe('every operation', { timeout: 120_000 }, () => {
 	test('whoever reads the record of one person is noted', () => {
 		const noted = operations.filter((operation) => effectOf(operation) === 'noted').map(({ name }) => name);
 		const ofOne = ['patient show', 'study show', 'messages show', 'messages read', 'mpps show', 'conflict show', 'report show'];
-		assert.deepEqual(noted.sort(), [...ofOne, 'identity preview', 'authority preview'].sort());
+		assert.deepEqual(noted.sort(), [...ofOne, 'identity preview', 'authority preview', 'study preview'].sort());
 	});
 
 	test('names the member at fault, one that there is none of included', async () => {

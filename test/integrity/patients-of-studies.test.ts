@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { conflictRow, listConflicts, settleConflict, showConflict } from '#administration/conflicts.ts';
+import { mergePatients, unmergePatients } from '#administration/identity.ts';
 import { listIdentity } from '#administration/identity-work.ts';
+import { searchPatients } from '#administration/patients.ts';
+import { addReport } from '#administration/reports.ts';
 import { setSite } from '#administration/sites.ts';
+import { showStudy } from '#administration/studies.ts';
+import { assignStudy, listStudyEditsOf, moveStudy, previewStudy, splitStudy, undoStudy } from '#administration/study-edits.ts';
 import { part10Head } from '#dicom/part10.ts';
 import { explicitLittleEndian } from '#dicom/transfer-syntax.ts';
 import { ctStorage } from '#test/support/data-set.ts';
@@ -72,9 +77,12 @@ async function seen(studyUid: string): Promise<{ patient: string | undefined; in
 		assert.equal(qido, undefined);
 		return undefined;
 	}
-	const name = patient?.name?.[0]?.family as string | undefined;
-	assert.equal(qido['00100010']?.Value?.[0]?.Alphabetic?.split('^')[0], name, 'QIDO-RS and FHIR agree about the patient');
+	const [human] = (patient?.name ?? []) as { family: string; given: string[] }[];
+	const name = human && `${human.family}^${human.given[0]}`;
+	assert.equal(qido['00100010']?.Value?.[0]?.Alphabetic, name, 'QIDO-RS and FHIR agree about the patient');
 	assert.equal(qido['00201208'].Value[0], study.numberOfInstances);
+	const shown = await showStudy(context(), { site: 'west', id: studyUid });
+	assert.deepEqual([shown.patient, shown.instances], [patient?.id ?? null, study.numberOfInstances], 'the console shows the same');
 	return { patient: name, instances: study.numberOfInstances };
 }
 
@@ -93,14 +101,14 @@ describe('a doubt about whose image it is', { timeout: 120_000 }, () => {
 		for (const number of [0, 1, 2]) assert.equal(await send({ studyUid: '1.7', sopInstanceUid: `1.7.${number}`, patientId: 'M7' }), 0);
 		await hl7('ADT^A04', person('M7', 'LAB', 'Second^Bea'));
 		for (const number of [3, 4, 5]) assert.equal(await send({ studyUid: '1.7', sopInstanceUid: `1.7.${number}`, patientId: 'M7' }), 0);
-		assert.deepEqual(await seen('1.7'), { patient: 'First', instances: 6 });
+		assert.deepEqual(await seen('1.7'), { patient: 'First^Ann', instances: 6 });
 		assert.deepEqual(await doubts('1.7'), []);
 
 		for (const number of [0, 1]) assert.equal(await send({ studyUid: '1.8', sopInstanceUid: `1.8.${number}`, patientId: 'M7' }), 0);
 		assert.deepEqual(await seen('1.8'), { patient: undefined, instances: 2 });
 		assert.deepEqual(await doubts('1.8'), ['2 unmatched-study']);
 		await hl7('ADT^A40', person('M7', 'HOSP', 'First^Ann'), 'MRG|M7^^^LAB^MR');
-		assert.deepEqual(await seen('1.8'), { patient: 'First', instances: 2 });
+		assert.deepEqual(await seen('1.8'), { patient: 'First^Ann', instances: 2 });
 		assert.deepEqual(await doubts('1.8'), []);
 	});
 
@@ -117,16 +125,16 @@ describe('a doubt about whose image it is', { timeout: 120_000 }, () => {
 		assert.equal(await send({ studyUid: '1.9', sopInstanceUid: '1.9.1', patientId: 'M9' }), 0);
 		assert.equal((await seen('1.9'))?.patient, undefined);
 		await report('F9', '', '1.9');
-		assert.equal((await seen('1.9'))?.patient, 'OfLAB');
+		assert.equal((await seen('1.9'))?.patient, 'OfLAB^Ann');
 		await report('F10', '', '1.10');
 		assert.equal(await send({ studyUid: '1.10', sopInstanceUid: '1.10.1', patientId: 'M9' }), 0);
-		assert.equal((await seen('1.10'))?.patient, 'OfLAB');
+		assert.equal((await seen('1.10'))?.patient, 'OfLAB^Ann');
 		assert.equal(await send({ studyUid: '1.11', sopInstanceUid: '1.11.1', patientId: 'M9', accession: 'ACC-11' }), 0);
 		await report('F11', 'ACC-11');
-		assert.equal((await seen('1.11'))?.patient, 'OfLAB');
+		assert.equal((await seen('1.11'))?.patient, 'OfLAB^Ann');
 		assert.equal(await send({ studyUid: '1.12', sopInstanceUid: '1.12.1', patientId: 'M9' }), 0);
 		assert.equal(await send({ studyUid: '1.12', sopInstanceUid: '1.12.2', patientId: 'M9', patientIssuer: 'HOSP' }), 0);
-		assert.deepEqual(await seen('1.12'), { patient: 'OfHOSP', instances: 2 });
+		assert.deepEqual(await seen('1.12'), { patient: 'OfHOSP^Ann', instances: 2 });
 		for (const uid of ['1.9', '1.10', '1.11', '1.12']) assert.deepEqual(await doubts(uid), [], uid);
 	});
 
@@ -169,7 +177,7 @@ describe('an image of another patient than its study', { timeout: 120_000 }, () 
 			assert.equal(await send(foreign(uid, 1, `D1${policy}`)), 0);
 			for (const _again of [1, 2]) assert.equal(await send(foreign(uid, 2, `D2${policy}`)), 0xb000);
 			assert.equal(await send({ studyUid: uid, sopInstanceUid: `${uid}.3` }), 0, 'an image that names nobody belongs to its study');
-			assert.deepEqual(await seen(uid), { patient: 'Name', instances: 2 });
+			assert.deepEqual(await seen(uid), { patient: `Name^D1${policy}`, instances: 2 });
 			assert.deepEqual(await doubts(uid), ['2 other-patient']);
 			const [conflict, ...more] = await open(uid);
 			assert.deepEqual([conflict?.kind, conflict?.stated_patient_id, more], ['other-patient', `D2${policy}`, []]);
@@ -186,7 +194,7 @@ describe('an image of another patient than its study', { timeout: 120_000 }, () 
 		const [split] = (await dicomWebClient(service, key).get('/studies?PatientID=D33')).json();
 		const uid = split['0020000D'].Value[0];
 		assert.match(uid, /^2\.25\./);
-		assert.deepEqual(await seen(uid), { patient: 'Name', instances: 2 });
+		assert.deepEqual(await seen(uid), { patient: 'Name^D33', instances: 2 });
 		assert.deepEqual([(await seen('1.31'))?.instances, await open('1.31')], [1, []]);
 		assert.deepEqual(await doubts('1.31'), ['2 other-patient']);
 	});
@@ -209,7 +217,7 @@ describe('an image of another patient than its study', { timeout: 120_000 }, () 
 		assert.ok(second && third && fourth);
 		assert.equal((await showConflict(later, await conflictRow(later, second))).stored, null);
 		assert.equal((await settleConflict(later, { id: second, keep: 'received' })).settlement, 'received');
-		assert.deepEqual(await seen('1.40'), { patient: 'Name', instances: 2 });
+		assert.deepEqual(await seen('1.40'), { patient: 'Name^D40', instances: 2 });
 		await settleConflict(later, { id: third, keep: 'split' });
 		await settleConflict(later, { id: fourth, keep: 'stored' });
 		const [row] = await service.rows<{ study_uid: string; stated_study_uid: string }>(
@@ -217,8 +225,136 @@ describe('an image of another patient than its study', { timeout: 120_000 }, () 
 			[siteId],
 		);
 		assert.match(row?.study_uid ?? '', /^2\.25\./);
-		assert.deepEqual([row?.stated_study_uid, await seen(row?.study_uid ?? '')], ['1.40', { patient: 'Name', instances: 1 }]);
+		assert.deepEqual([row?.stated_study_uid, await seen(row?.study_uid ?? '')], ['1.40', { patient: 'Name^D41', instances: 1 }]);
 		assert.deepEqual([await open('1.40'), (await seen('1.40'))?.instances], [[], 2]);
 		assert.equal(await send(foreign('1.40', 3, 'D41')), 0, 'what was filed elsewhere comes again');
+	});
+});
+
+describe('what people put right about studies', { timeout: 120_000 }, () => {
+	const site = 'west';
+	const idOf = async (number: string) => {
+		const found = await searchPatients(context(), { site, text: number, limit: 10 });
+		return found.find(({ identifiers }) => identifiers.some(({ value, old }) => value === number && !old))?.id ?? assert.fail(number);
+	};
+	const image = (studyUid: string, number: number, patientId: string): Image => ({
+		studyUid,
+		sopInstanceUid: `${studyUid}.${number}`,
+		patientId,
+	});
+	const stored = async (studyUid: string, patientId: string, count: number) => {
+		for (let number = 1; number <= count; number++) assert.equal(await send(image(studyUid, number, patientId)), 0);
+	};
+	const everything = { series: [], instances: [] };
+	const reports = async () => {
+		const { body } = await fhirClient(service, key)('GET', '/DiagnosticReport?_count=50');
+		return ((body as FhirBody).entry ?? []).map(({ resource }: FhirBody) => [
+			resource.subject?.reference,
+			resource.imagingStudy?.map(({ reference, identifier }: FhirBody) => reference ?? identifier.value),
+			resource.meta.versionId,
+		]);
+	};
+
+	test('a study is given to another patient with the reports that people made, and returns when that is undone', async () => {
+		await stored('1.50', 'D50', 2);
+		await stored('1.51', 'D51', 1);
+		const [first, second] = [await idOf('D50'), await idOf('D51')];
+		const { id } = await showStudy(context(), { site, id: '1.50' });
+		await addReport(context(), { site, study: '1.50', title: 'CT', text: 'No bleeding.', status: 'completed' });
+		const about = async () => (await reports()).filter(([, named]: [string, string[]]) => named?.includes(`ImagingStudy/${id}`));
+		const preview = await previewStudy(context(), { site, study: '1.50', operation: 'assign', patient: second, ...everything });
+		assert.deepEqual([preview.from?.id, preview.to?.id, preview.instances, preview.reports, preview.obstacle], [first, second, 2, 1, null]);
+		const { version } =
+			(await service.rows<{ version: number }>(`select version from imaging_study where study_uid = '1.50'`))[0] ?? assert.fail();
+
+		const { edit } = await assignStudy(context(), { site, study: '1.50', patient: second });
+		assert.deepEqual(await seen('1.50'), { patient: 'Name^D51', instances: 2 });
+		assert.deepEqual(await about(), [[`Patient/${second}`, [`ImagingStudy/${id}`], '2']]);
+		const [after] = await service.rows<{ version: number }>(`select version from imaging_study where study_uid = '1.50'`);
+		assert.equal(after?.version, version + 1);
+		assert.equal((await dicomWebClient(service, key).get('/studies?PatientID=D50')).json().length, 0);
+		await assert.rejects(assignStudy(context(), { site, study: '1.50', patient: second }), /is that of this patient already/);
+
+		for (const [number, patientId] of [
+			[3, 'D50'],
+			[4, 'D51'],
+		] as const)
+			assert.equal(await send(image('1.50', number, patientId)), 0, 'further images follow the decision');
+		const [listed] = await listStudyEditsOf(context(), { site, study: '1.50' });
+		assert.deepEqual([listed?.id, listed?.operation, listed?.from, listed?.to, listed?.undone_at], [edit, 'assign', first, second, null]);
+		await undoStudy(context(), { site, edit });
+		assert.deepEqual(await seen('1.50'), { patient: 'Name^D50', instances: 4 });
+		assert.deepEqual(await about(), [[`Patient/${first}`, [`ImagingStudy/${id}`], '3']]);
+		await assert.rejects(undoStudy(context(), { site, edit }), /undone already/);
+		const audited = await service.rows(`select action from audit_event where subject = '1.50' order by id`);
+		assert.deepEqual(
+			audited.map(({ action }) => action),
+			['study.assign', 'study.undo'],
+		);
+	});
+
+	test('a study without a patient is given one, and images that were kept aside for it become part of it', async () => {
+		for (const authority of ['HOSP', 'LAB']) await hl7('ADT^A04', person('M60', authority, `Of${authority}^Ann`));
+		await stored('1.60', 'M60', 1);
+		assert.equal(await send(image('1.60', 2, 'D60')), 0xb000);
+		await stored('1.61', 'D60', 1);
+		const patient = await idOf('D60');
+		const preview = await previewStudy(context(), { site, study: '1.60', operation: 'assign', patient, ...everything });
+		assert.deepEqual([preview.from, preview.aside], [null, 1]);
+		assert.equal((await assignStudy(context(), { site, study: '1.60', patient })).taken_in, 1);
+		assert.deepEqual([await seen('1.60'), await doubts('1.60')], [{ patient: 'Name^D60', instances: 2 }, []]);
+		assert.equal(await send(image('1.60', 3, 'M60')), 0, 'what the first image stated belongs to it');
+	});
+
+	test('images are split off and moved, and return with their study when that is undone', async () => {
+		await stored('1.70', 'D70', 3);
+		await stored('1.71', 'D71', 1);
+		const { id } = await showStudy(context(), { site, id: '1.70' });
+		const patient = await idOf('D71');
+		const of = { series: [], instances: ['1.70.2', '1.70.3'] };
+		assert.equal((await previewStudy(context(), { site, study: '1.70', operation: 'split', patient, ...of })).instances, 2);
+		const split = await splitStudy(context(), { site, study: '1.70', patient, ...of });
+		const uid = split.to_study ?? assert.fail();
+		assert.match(uid, /^2\.25\./);
+		assert.deepEqual(
+			[await seen('1.70'), await seen(uid)],
+			[
+				{ patient: 'Name^D70', instances: 1 },
+				{ patient: 'Name^D71', instances: 2 },
+			],
+		);
+		assert.equal(await send(image('1.70', 2, 'D70')), 0, 'what was moved is known when it comes again');
+		const moved = await moveStudy(context(), { site, study: uid, to: '1.71', series: [], instances: ['1.70.3'] });
+		assert.deepEqual([(await seen(uid))?.instances, await seen('1.71')], [1, { patient: 'Name^D71', instances: 2 }]);
+		const rest = await moveStudy(context(), { site, study: '1.70', to: '1.71', ...everything });
+		assert.deepEqual([await seen('1.70'), (await seen('1.71'))?.instances], [undefined, 3]);
+		for (const { edit } of [rest, moved, split]) await undoStudy(context(), { site, edit });
+		assert.deepEqual(
+			[await seen('1.70'), await seen(uid), await seen('1.71')],
+			[{ patient: 'Name^D70', instances: 3 }, undefined, { patient: 'Name^D71', instances: 1 }],
+		);
+		assert.equal((await showStudy(context(), { site, id: '1.70' })).id, id, 'it is the same study');
+		const [strange] = await service.rows<{ count: number }>(
+			`select count(*)::integer from imaging_instance where study_uid = '1.70' and stated_study_uid is not null`,
+		);
+		assert.equal(strange?.count, 0);
+		await assert.rejects(
+			moveStudy(context(), { site, study: '1.70', to: '1.71', series: [], instances: ['1.71.1'] }),
+			/none of these images/,
+		);
+	});
+
+	test('a study that was given to a patient follows their merge, and stays when that is undone', async () => {
+		for (const number of ['D80', 'D81', 'D82']) await stored(`1.${number.slice(1)}`, number, 1);
+		const [prior, survivor, other] = [await idOf('D80'), await idOf('D81'), await idOf('D82')];
+		await assignStudy(context(), { site, study: '1.82', patient: prior });
+		await mergePatients(context(), { site, survivor, prior });
+		assert.equal((await seen('1.82'))?.patient, 'Name^D81');
+		await unmergePatients(context(), { site, survivor, prior });
+		assert.deepEqual([(await seen('1.82'))?.patient, (await seen('1.80'))?.patient], ['Name^D80', 'Name^D80']);
+		await mergePatients(context(), { site, survivor, prior });
+		await assignStudy(context(), { site, study: '1.82', patient: other });
+		await unmergePatients(context(), { site, survivor, prior });
+		assert.deepEqual([(await seen('1.82'))?.patient, (await seen('1.81'))?.patient], ['Name^D82', 'Name^D81']);
 	});
 });

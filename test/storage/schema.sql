@@ -480,6 +480,7 @@ create table mpps_session (
 	last_message_id uuid not null,
 	created_at timestamp with time zone not null,
 	updated_at timestamp with time zone not null,
+	other_study_uids text[],
 	UNIQUE (site_id, sop_instance_uid),
 	PRIMARY KEY (site_id, id),
 	CHECK ((status = ANY (ARRAY['IN PROGRESS'::text, 'COMPLETED'::text, 'DISCONTINUED'::text])))
@@ -668,6 +669,7 @@ create table study_edit (
 	edited_by text not null,
 	undone_at timestamp with time zone,
 	undone_by text,
+	study jsonb,
 	PRIMARY KEY (site_id, id)
 );
 
@@ -822,6 +824,8 @@ CREATE INDEX message_log_surface ON ONLY public.message_log USING btree (site_id
 CREATE INDEX message_log_type ON ONLY public.message_log USING btree (site_id, message_type, id);
 
 CREATE INDEX mpps_session_accession ON public.mpps_session USING btree (site_id, accession_number, id) WHERE (accession_number IS NOT NULL);
+
+CREATE INDEX mpps_session_other_studies ON public.mpps_session USING btree (site_id, id) WHERE (other_study_uids IS NOT NULL);
 
 CREATE INDEX mpps_session_patient ON public.mpps_session USING btree (site_id, patient_id, id) WHERE (patient_id IS NOT NULL);
 

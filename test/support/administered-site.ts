@@ -22,5 +22,9 @@ export async function fillNorth(service: TestService, key: string): Promise<void
 	const scu = await StorageScu.open(service.port('dimse'), { called: 'NORTH' });
 	const image = { sopInstanceUid: '1.2.826.0.1.2.1', studyUid: '1.2.826.0.1.2' };
 	for (const patientId of ['P-1', 'P-2']) await scu.store(ctInstance({ ...image, patientId }));
+	await scu.store(ctInstance({ ...image, patientId: 'P-1', sopInstanceUid: '1.2.826.0.1.2.2' }));
+	await scu.store(
+		ctInstance({ sopInstanceUid: '1.2.826.0.1.3.1', studyUid: '1.2.826.0.1.3', seriesUid: '1.2.826.0.1.3.0', patientId: 'P-1' }),
+	);
 	await scu.release();
 }

@@ -13,6 +13,7 @@ import { remoteAeOperations } from './remote-aes.ts';
 import { reportOperations } from './reports.ts';
 import { settingOperations } from './settings.ts';
 import { siteOperations } from './sites.ts';
+import { studyOperations } from './studies.ts';
 import { userOperations } from './users.ts';
 
 /** The table of operations. The commands, the routes of the admin API and its OpenAPI document are derived from it, in this order. */
@@ -30,6 +31,7 @@ export const operations: readonly Operation[] = [
 	...reportOperations,
 	...auditOperations,
 	...patientOperations,
+	...studyOperations,
 	...identityOperations,
 	...authorityOperations,
 ];

@@ -5,7 +5,7 @@ import type { HeldStudy } from '../imaging.ts';
 import type { StudyNames } from '../report.ts';
 import type { ApplyContext } from './context.ts';
 import { revise } from './revise.ts';
-import { type Row, resourceOf } from './rows.ts';
+import { type Row, referenceTo, resourceOf } from './rows.ts';
 import type { WorkingSet } from './working-set.ts';
 
 /**
@@ -70,6 +70,22 @@ export function followStudy(context: ApplyContext, before: HeldStudy | undefined
 		if (next !== row) reports.put(next);
 	}
 	if (after) tellReports(context, after);
+}
+
+/** Handles a study that gets another patient: the reports that people made about it go along. */
+export function moveReports(context: ApplyContext, study: HeldStudy, patientId: string | null): void {
+	const reports = context.set.of(diagnosticReports);
+	const patient = patientId === null ? undefined : context.set.row('Patient', patientId);
+	for (const row of reports.naming(study)) {
+		const { links } = row;
+		if (links['origin'] !== 'person' || links['study_uid'] !== study.studyUid || (links['patient_id'] ?? null) !== study.patientId)
+			continue;
+		const resource = resourceOf(row);
+		if (patient) resource['subject'] = { reference: referenceTo(patient) };
+		else delete resource['subject'];
+		delete resource['encounter'];
+		reports.put(revise(context, row, JSON.stringify(resource), resource, { ...links, patient_id: patientId, encounter_id: null }));
+	}
 }
 
 /** Tells whether a report is about the study. A report that names a UID is about that study only. */

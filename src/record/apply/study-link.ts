@@ -6,13 +6,14 @@ import type { HeldStudy } from '../imaging.ts';
 import type { StudyNames } from '../report.ts';
 import type { ApplyContext } from './context.ts';
 import { identifiersOf } from './patient.ts';
-import { followStudy } from './report-studies.ts';
+import { followStudy, moveReports } from './report-studies.ts';
 import { type Row, resourceOf } from './rows.ts';
 
 /** Gives a patient to a study that has none, because something has settled who that is. Reports follow. */
 export function linkStudy(context: ApplyContext, study: HeldStudy, patientId: string, how: string): void {
 	const index = context.set.of(imaging);
 	index.assignStudy(study, patientId, study.formerPatientIds ?? []);
+	moveReports(context, study, patientId);
 	followStudy(context, study, index.study(study.studyUid));
 	settleDoubts(context, { studyUid: study.studyUid }, how);
 }

@@ -30,6 +30,8 @@ export interface ImagingKeys {
 	accessionNumbers: Set<string>;
 	/** Instances that name another patient than their study: objects of the same content that are kept aside, as UID and digest. */
 	foreign: [uid: string, digest: string][];
+	/** Studies whose patient or contents the message may change. The reports that name them are read. */
+	relinked: Set<string>;
 	/** True when the message merges or separates patients, which may tell whose a study without a patient is. */
 	mayMatch: boolean;
 }
@@ -220,6 +222,7 @@ export const imaging: Holding<ImagingKeys, Imaging> = {
 		arrivingStudies: new Map(),
 		accessionNumbers: new Set(),
 		foreign: [],
+		relinked: new Set(),
 		mayMatch: false,
 	}),
 	held: (rows) => new Imaging(rows),

@@ -4,13 +4,13 @@ import type { ApplyContext } from '../apply/context.ts';
 import { replace, separate } from '../apply/merge.ts';
 import { resourceOf } from '../apply/rows.ts';
 import { imaging } from '../holdings/imaging.ts';
-import type { IdentityEdit } from '../identity/edit.ts';
+import type { PatientEdit } from '../identity/edit.ts';
 import type { Identifier } from '../resource-patch.ts';
 
 /** A person merges two patients or tells them apart, by their row ids. */
 export interface IdentityChange {
 	kind: 'identity';
-	edit: IdentityEdit;
+	edit: PatientEdit;
 }
 
 export const identityKind = defineChange<IdentityChange>({

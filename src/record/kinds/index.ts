@@ -12,6 +12,7 @@ import { patientKind } from './patient.ts';
 import { resourceKind } from './resource.ts';
 import { settlementKind } from './settlement.ts';
 import { stepReportKind } from './step-report.ts';
+import { studyEditKind } from './study-edit.ts';
 import { unlinkKind } from './unlink.ts';
 
 /** All kinds of change. To add a kind, add a file and a row here. */
@@ -29,6 +30,7 @@ export const changeKinds = [
 	diagnosticReportEditKind,
 	instanceKind,
 	settlementKind,
+	studyEditKind,
 	stepReportKind,
 ] as const;
 

@@ -63,11 +63,12 @@ function studiesAwaited(reading: Reading): string[] | undefined {
 		const isReplacing = held.policy === 'replace' || keys.conflictIds.size > 0;
 		const left = isReplacing ? studiesOfDisputed(keys, held) : [];
 		const arriving = [...keys.arrivingStudies].filter(([uid]) => left.length > 0 || held.study(uid) === undefined);
+		const relinked = [...keys.relinked].map((uid) => [uid, held.study(uid)?.accessionNumber ?? undefined] as const);
 		// What names a study without a patient may tell whose it is.
 		const unlinked = held.withoutPatient().map(({ studyUid, accessionNumber }) => [studyUid, accessionNumber ?? undefined] as const);
 		const changed = left.length === 0 ? [] : [...new Set([...left, ...keys.arrivingStudies.keys()])];
 		const before = changed.map((uid) => [uid, held.study(uid)?.accessionNumber ?? undefined] as const);
-		return [...arriving, ...before, ...unlinked].map(([uid, accession]) => ({ siteId, uid, accession }));
+		return [...arriving, ...before, ...unlinked, ...relinked].map(([uid, accession]) => ({ siteId, uid, accession }));
 	});
 	if (named.length === 0) return undefined;
 	return [

@@ -11,6 +11,7 @@ import { storedPatientIdentifiers } from './patient-identifiers.ts';
 import { storedProcedureSteps } from './procedure-steps.ts';
 import { storedResources } from './resources.ts';
 import { storedSiteAuthorities } from './site-authorities.ts';
+import { storedStudyEdits } from './study-edits.ts';
 import { storedVisits } from './visits.ts';
 
 /** The holdings that a batch reads and writes, in the order of writing. To add a holding, add a file and a row here. */
@@ -21,6 +22,7 @@ export const storedHoldings: readonly ((tables: ResourceTables) => StoredHolding
 	storedOrders,
 	storedItems,
 	storedProcedureSteps,
+	storedStudyEdits,
 	storedImaging,
 	storedDiagnosticReports,
 	storedDocuments,

@@ -32,6 +32,6 @@ describe("a person's merge", () => {
 
 	test('that ended its worker is refused', () => {
 		const { reply } = new MemoryBatch().take({ ...identity(), withheld: true });
-		assert.deepEqual(reply.answer, { kind: 'refused', diagnostics: 'the patients could not be merged or told apart' });
+		assert.deepEqual(reply.answer, { kind: 'refused', diagnostics: 'the decision could not be carried out' });
 	});
 });

@@ -1,0 +1,52 @@
+import type { Statement } from '../../statement.ts';
+
+/** The row of a study that people edit. */
+export const studyOfUid: Statement = {
+	name: 'study_of_uid',
+	text: `
+select t.study_uid, t.patient_id, t.instance_count from imaging_study t
+where t.site_id = $1::uuid and t.study_uid = $2
+union all
+select t.study_uid, t.patient_id, t.instance_count from imaging_study t
+where t.site_id = $1::uuid and t.id = $3::uuid`,
+};
+
+/** Counts images of a study: those of the named series, the named ones, or all. */
+export const countImages: Statement = {
+	name: 'count_images_named',
+	text: `
+select count(*)::integer as count from imaging_instance i
+where i.site_id = $1::uuid and i.study_uid = $2
+	and (cardinality($3::text[]) + cardinality($4::text[]) = 0 or i.series_uid = any ($3::text[]) or i.sop_instance_uid = any ($4::text[]))`,
+};
+
+/** Counts the reports that people made about a study. */
+export const reportsOfStudy: Statement = {
+	name: 'reports_of_study',
+	text: `
+select count(*)::integer as count from diagnostic_report r
+where r.site_id = $1::uuid and r.study_uid = $2 and r.origin = 'person'`,
+};
+
+/** Finds images of a study that were kept aside and name one of the numbers. */
+export const asideOfStudy: Statement = {
+	name: 'aside_of_study',
+	text: `
+select c.id from imaging_conflict c
+where c.site_id = $1::uuid and c.study_uid = $2 and c.kind = 'other-patient' and c.settled_at is null
+	and c.stated_patient_id = any ($3::text[])
+order by c.id
+limit 1000`,
+};
+
+/** Lists edits of studies of a site, newest first: all, those of a study, or one. */
+export const listStudyEdits: Statement = {
+	name: 'list_study_edits',
+	text: `
+select e.id, e.operation, e.study_uid, e.other_study_uid, e.from_patient_id, e.to_patient_id,
+	coalesce(e.sop_instance_uids, '{}') as sop_instance_uids, e.edited_at, e.edited_by, e.undone_at, e.undone_by
+from study_edit e
+where e.site_id = $1::uuid and ($2::text is null or e.study_uid = $2 or e.other_study_uid = $2) and ($3::uuid is null or e.id = $3)
+order by e.id desc
+limit 200`,
+};
