@@ -81,7 +81,9 @@ export const environmentSchema = z.object({
 		.min(1)
 		.optional()
 		.meta({ description: 'set → client certificates are required on the TLS MLLP and DIMSE ports' }),
-	ALLOW_ANY_SOURCE: flag.meta({ description: 'an integration client may list * as an allowed address' }),
+	ALLOW_ANY_SOURCE: flag.meta({
+		description: 'an integration client may list *, or a prefix below /8 (IPv4) or /16 (IPv6), as an allowed address',
+	}),
 	TRUSTED_PROXIES: list.meta({ description: 'CIDRs whose X-Forwarded-For (HTTP) and PROXY protocol (MLLP, DIMSE) are believed' }),
 	WORKERS: z.coerce.number().int().min(1).max(256).optional().meta({ description: 'ingest worker threads; unset → cores − 1, at least 1' }),
 	LOG_LEVEL: z

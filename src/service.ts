@@ -82,8 +82,9 @@ async function compose(config: Config, log: Log, passwords: Passwords, closers: 
 	const state = { draining: false, listening: false };
 	const addresses: Record<string, SurfaceAddress> = {};
 	const node = await openNode(config, log, databaseUrl, { state, addresses, passwords, onClose: (closer) => closers.push(closer) });
-	const consoleLogin = await firstAdministrator(node.database.people, passwords);
 	for (const surface of surfaces) Object.assign(addresses, await surface.open(node));
+	// A start that fails, for example because a port is taken, would make a password that nobody ever sees.
+	const consoleLogin = await firstAdministrator(node.database.people, passwords);
 	state.listening = true;
 	const httpServer = `uWebSockets.js ${loadServer().version}`;
 	writeRuntimeFile(config.DATA_DIR, { pid: process.pid, version, httpServer, databaseUrl, surfaces: addresses });

@@ -100,7 +100,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
 function runNode(parameters, environment) {
 	if (ending) return Promise.resolve(1);
 	return new Promise((resolve, reject) => {
-		child = spawn(process.execPath, parameters, { cwd: root, stdio: 'inherit', env: { ...process.env, ...environment } });
+		child = spawn(process.execPath, parameters, { cwd: root, stdio: 'inherit', env: { ...process.env, TZ: 'UTC', ...environment } });
 		child.once('error', reject);
 		child.once('exit', (code) => resolve(code ?? 1));
 	});

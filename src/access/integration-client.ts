@@ -1,4 +1,4 @@
-import { type AddressRange, parseRange } from '#core/address.ts';
+import { type AddressRange, isAnySource, parseRange } from '#core/address.ts';
 import type { ClientGrant } from './directory.ts';
 
 export interface IntegrationClient {
@@ -12,9 +12,9 @@ export interface IntegrationClient {
 	createdAt: string;
 }
 
-/** Reads the allowed addresses. `*` counts only if the policy allows any source. Invalid entries are skipped. */
+/** Reads the allowed addresses. `*` and what is nearly as wide count only if the policy allows any source. Invalid entries are skipped. */
 export function rangesOf(entries: readonly string[], allowAnySource: boolean): AddressRange[] {
 	return entries
 		.map((entry) => parseRange(entry))
-		.filter((range) => range !== undefined && (allowAnySource || range.text !== '*')) as AddressRange[];
+		.filter((range) => range !== undefined && (allowAnySource || !isAnySource(range))) as AddressRange[];
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type AddressRange, parseRange, rangesOverlap } from '#core/address.ts';
+import { type AddressRange, isAnySource, parseRange, rangesOverlap } from '#core/address.ts';
 import { isUuid, newId } from '#core/id.ts';
 import { noSettings } from '#record/settings/settings.ts';
 import { type EntityManager, IntegrationClient, type Site } from '#storage/entities/index.ts';
@@ -77,9 +77,11 @@ function shown(client: IntegrationClient): ShownClient {
 }
 
 function refuseAnySource({ allowAnySource }: AdministrationContext, addresses: readonly string[] | undefined): void {
-	if (!allowAnySource && addresses?.includes('*')) {
-		throw new AdministrationError('any source (*) is not permitted, because ALLOW_ANY_SOURCE is off', 'refused', 'allowed_ips');
-	}
+	if (allowAnySource) return;
+	const wide = rangesOf(addresses ?? []).find(isAnySource);
+	if (wide === undefined) return;
+	const text = `'${wide.text}' stands for any source (prefixes below /8 of IPv4 and /16 of IPv6 do), and ALLOW_ANY_SOURCE is off`;
+	throw new AdministrationError(text, 'refused', 'allowed_ips');
 }
 
 /**

@@ -72,6 +72,7 @@ interface MessageRow extends Omit<MessageRecord, 'received_at' | 'committed_at' 
 }
 
 interface WholeMessageRow extends MessageRow, ReplayableRow {
+	settings: Record<string, string | boolean | string[]> | null;
 	changed: string[] | null;
 	patient: string | null;
 	other_patient: string | null;
@@ -138,6 +139,10 @@ async function patientsOf(context: OperationContext, { patient, patient_id: id }
 }
 
 export const wholeMessage = messageRecord.extend({
+	settings: z
+		.record(z.string(), z.union([z.string(), z.boolean(), z.array(z.string())]))
+		.nullable()
+		.describe('the settings by which it was read; null if none applied, or if an earlier version logged it'),
 	changed: z.array(z.string()).describe('resource versions that the message wrote, such as Patient/<id>/_history/2'),
 	message: z.array(z.string()).describe('the segments as received, decoded as UTF-8 or otherwise as Latin-1'),
 	ack: z.array(z.string()),
@@ -174,7 +179,7 @@ function noteRead(context: OperationContext, { id, site_id: siteId }: WholeMessa
 }
 
 function wholeOf(row: WholeMessageRow): z.infer<typeof wholeMessage> {
-	return { ...record(row), changed: row.changed ?? [], message: lines(row.bytes), ack: lines(row.ack) };
+	return { ...record(row), settings: row.settings, changed: row.changed ?? [], message: lines(row.bytes), ack: lines(row.ack) };
 }
 
 export const messageReading = wholeMessage.extend({

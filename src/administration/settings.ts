@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { hostTimeZone } from '#core/time-zone.ts';
 import { type Holder, holders, settingListMax, settingTextMax, settingTopics } from '#record/settings/definition.ts';
 import {
 	defaultOf,
@@ -137,7 +138,7 @@ export function applySettings<H extends Holder>(holder: H, entity: Entities[H], 
 }
 
 /** Where a value comes from. */
-const origins = [...holders, 'default'] as const;
+const origins = [...holders, 'default', 'host'] as const;
 
 export const settingsInForce = z
 	.record(
@@ -147,7 +148,9 @@ export const settingsInForce = z
 			from: z.enum(origins),
 		}),
 	)
-	.describe('the value of each setting that holds, and where it comes from: the sender, its site, or the default');
+	.describe(
+		'the value of each setting that holds, and where it comes from: the sender, its site, the default, or the host where it is assumed',
+	);
 type SettingsInForce = z.infer<typeof settingsInForce>;
 
 /** Tells for each setting of a holder which value holds. A site's own value holds where the sender has none. */
@@ -161,6 +164,8 @@ export function inForce<H extends Holder>(holder: H, entity: Entities[H], site: 
 				];
 	return Object.fromEntries(
 		settingNamesOf(holder).map((name) => {
+			if (name === 'time_zone' && levels.every(([, own]) => own[name] === undefined))
+				return [name, { value: hostTimeZone(), from: 'host' }];
 			const fallback = defaultOf(name) ?? null;
 			for (const [from, own] of levels) if (isSet(from, name, own[name])) return [name, { value: own[name], from }];
 			return [name, { value: fallback, from: 'default' }];

@@ -1,5 +1,6 @@
 import { Failure } from '#core/failure.ts';
 import { isOid } from '#fhir/mapping/authority.ts';
+import { messageZone, type Reading, readIn } from '#fhir/mapping/local-zone.ts';
 import { zoneOf } from '#fhir/mapping/timestamp.ts';
 import { Context, documentFlagsMax, failureAt } from '#hl7v3/context.ts';
 import { identifier } from '#hl7v3/datatypes/ii.ts';
@@ -24,9 +25,7 @@ import { documentTime } from './times.ts';
 /** The content of the document's sections. */
 export type ReadEntries = (document: XmlElement, context: Context) => DocumentEntry[];
 
-export interface DocumentSettings {
-	/** The site's assigning authority for identifiers that name none; a FHIR system URI. */
-	defaultAuthority: string | undefined;
+export interface DocumentSettings extends Reading {
 	limits: Pick<DocumentLimits, 'documentPatientsMax'>;
 	readEntries: ReadEntries;
 }
@@ -46,14 +45,14 @@ export function interpretDocument(received: Received, bytes: Uint8Array, setting
 	if (document === undefined) throw new Error('a body without a message has a failure');
 	requireReleaseTwo(document);
 	requireMessageId(document, header);
-	const zone = zoneOf(valueIn(document.first('effectiveTime')) ?? '') ?? 'Z';
-	const context = new Context(settings.defaultAuthority, zone, documentFlagsMax);
+	const zone = messageZone(zoneOf(valueIn(document.first('effectiveTime')) ?? ''), settings);
+	const context = new Context(settings.settings.default_authority, zone, documentFlagsMax);
 	const patients = patientsOf(document, settings, context);
 	const changes: Change[] = [...patients];
 	const encounter = patients.length === 1 ? encounterChange(document, 0, context) : undefined;
 	if (encounter) changes.push(encounter);
 	changes.push(...documentChanges(document, patients, received.envelope ? (cutOut(bytes) ?? bytes) : bytes, settings, context));
-	return { changes, flags: context.flags };
+	return readIn(zone, settings.settings, { changes, flags: context.flags });
 }
 
 /** The typeId of CDA R2 (§4.2.2, InfrastructureRoot.typeId); senders that leave it out mean it. */

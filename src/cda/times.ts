@@ -1,4 +1,5 @@
 import type { Period } from '#fhir/datatypes.ts';
+import { completed } from '#fhir/mapping/local-zone.ts';
 import { hasTime, toDateTime } from '#fhir/mapping/timestamp.ts';
 import type { Context } from '#hl7v3/context.ts';
 import { period, time, valueIn } from '#hl7v3/datatypes/ts.ts';
@@ -19,7 +20,7 @@ export function documentTime(element: XmlElement | undefined, context: Context):
 	const text = valueIn(element);
 	if (dateTime === undefined || text === undefined) return { dateTime: undefined, instant: undefined, order: '' };
 	const isDay = !hasTime(text) && dateTime.length === 10;
-	const instant = hasTime(text) ? dateTime : isDay ? `${dateTime}T00:00:00${context.zone}` : undefined;
+	const instant = hasTime(text) ? dateTime : isDay ? completed(`${dateTime}T00:00:00`, '', context.zone) : undefined;
 	return { dateTime, instant, order: new Date(instant ?? dateTime).toISOString() };
 }
 

@@ -42,6 +42,11 @@ export function parseRange(text: string): AddressRange | undefined {
 	return bits < 96 ? undefined : { text, bytes: (parsed as ipaddr.IPv6).toIPv4Address().toByteArray(), prefixBits: bits - 96 };
 }
 
+/** Tells whether a range takes in so much that a policy has to allow it: `*`, IPv4 below /8, IPv6 below /16. */
+export function isAnySource({ bytes, prefixBits }: AddressRange): boolean {
+	return bytes === undefined || prefixBits < (bytes.length === 4 ? 8 : 16);
+}
+
 export function rangeContains(range: AddressRange, address: AddressBytes): boolean {
 	if (range.bytes === undefined) return true;
 	if (range.bytes.length !== address.length) return false;

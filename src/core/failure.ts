@@ -12,6 +12,7 @@ export const failureCodes = {
 	'value-too-long': { hl7: '104', issue: 'too-long', status: 422 },
 	'unsupported-message-type': { hl7: '200', issue: 'not-supported', status: 422 },
 	'unsupported-event': { hl7: '201', issue: 'not-supported', status: 422 },
+	'unsupported-processing-id': { hl7: '202', issue: 'not-supported', status: 422 },
 	'unsupported-version': { hl7: '203', issue: 'not-supported', status: 422 },
 	'unknown-key': { hl7: '204', issue: 'not-found', status: 422 },
 	'ambiguous-key': { hl7: '205', issue: 'multiple-matches', status: 422 },

@@ -11,6 +11,7 @@ const elements = {
 	IssuerOfAccessionNumberSequence: [0x0008_0051, 'SQ'],
 	Modality: [0x0008_0060, 'CS'],
 	ReferringPhysicianName: [0x0008_0090, 'PN'],
+	TimezoneOffsetFromUTC: [0x0008_0201, 'SH'],
 	StationName: [0x0008_1010, 'SH'],
 	StudyDescription: [0x0008_1030, 'LO'],
 	SeriesDescription: [0x0008_103e, 'LO'],

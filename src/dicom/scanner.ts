@@ -5,7 +5,7 @@ import { DataSetFeed } from './data-set-feed.ts';
 import { type DataSetVisitor, wish } from './element-walk.ts';
 import { type Keyword, keywordOf, tagOf, vrOf } from './elements.ts';
 import { DataSetError, type DataSetFault } from './fault.ts';
-import { dateOf, dateTimeOf, firstOf, integerOf, nameTextOf, personNameOf, textOf } from './values.ts';
+import { dateOf, dateTimeOf, firstOf, integerOf, nameTextOf, offsetOf, personNameOf, textOf } from './values.ts';
 
 export interface ScanLimits {
 	/** Bytes before the pixel data that are read: element headers and wanted values, and everything in a deflated data set. */
@@ -145,6 +145,7 @@ function attributesOf({ texts, numbers }: Collector, transferSyntaxUid: string, 
 		studyUid: uid(texts, 'StudyInstanceUID', rule),
 		seriesUid: uid(texts, 'SeriesInstanceUID', rule),
 		transferSyntaxUid,
+		timezoneOffset: offsetOf(raw('TimezoneOffsetFromUTC')),
 		patient: patientOf(texts),
 		study: {
 			started: dateTimeOf(raw('StudyDate'), raw('StudyTime')),

@@ -61,6 +61,12 @@ export function dateTimeOf(date: string, time: string): string | undefined {
 	return clock === undefined ? day : `${day}T${clock}`;
 }
 
+/** (0008,0201): `&ZZXX` (PS3.3 §C.12.1.1), as FHIR writes an offset. */
+export function offsetOf(text: string): string | undefined {
+	const [, sign, hours = '', minutes = ''] = /^\s*([+-])(\d\d)([0-5]\d)\s*$/.exec(text) ?? [];
+	return sign === undefined || Number(hours) * 60 + Number(minutes) > 14 * 60 ? undefined : `${sign}${hours}:${minutes}`;
+}
+
 /** A decoded PN by its component groups (PS3.5 §6.2.1). */
 export interface PersonName {
 	/** Family, given, middle, prefix, suffix; empty where absent. */

@@ -1,5 +1,6 @@
 import { isAscii } from 'node:buffer';
 import { Failure, type FailureCode } from '#core/failure.ts';
+import { messageZone, readIn } from '#fhir/mapping/local-zone.ts';
 import { toInstant, zoneOf } from '#fhir/mapping/timestamp.ts';
 import type { ChangeSet } from '#record/change-set.ts';
 import { type Settings, settingOf } from '#record/settings/settings.ts';
@@ -16,12 +17,15 @@ export type Interpreted =
 
 export type InterpretLimits = Partial<Pick<Hl7v2Limits, 'observationsMax'>>;
 
+/** What nobody has said otherwise in a test. The service says the zone of its machine. */
+const somewhere = 'UTC';
+
 /**
- * Interprets a message as changes to its site's record. It is pure: the same message and settings give the same change-set.
+ * Interprets a message as changes to its site's record. It is pure: the same message, settings and zone of the host give the same change-set.
  * @throws Failure when the message is refused; its location is that of the fault
  */
-export function interpret(message: Message, settings: Settings, limits: InterpretLimits = {}): Interpreted {
-	const messageType = checkedHeader(message);
+export function interpret(message: Message, settings: Settings, limits: InterpretLimits = {}, hostTimeZone = somewhere): Interpreted {
+	const messageType = checkedHeader(message, settings);
 	if (isIgnored(messageType, settings)) return { kind: 'ignore', messageType };
 	const event = checkedEvent(messageType, settings);
 	if (message.first('MSH')?.text(14)) {
@@ -29,7 +33,7 @@ export function interpret(message: Message, settings: Settings, limits: Interpre
 	}
 	if (message.fault !== undefined) throw message.fault;
 	const made = message.first('MSH')?.text(7) ?? '';
-	const zone = zoneOf(made) ?? 'Z';
+	const zone = messageZone(zoneOf(made), { settings, hostTimeZone });
 	const observationsMax = limits.observationsMax ?? hl7v2LimitDefinitions.observationsMax.default;
 	const context = new Context(settings, zone, observationsMax, toInstant(made, zone));
 	// The character sets of table 0211 agree on ASCII, so a plain message assumes nothing.
@@ -39,11 +43,11 @@ export function interpret(message: Message, settings: Settings, limits: Interpre
 		context.flag('charset-assumed', `MSH-18 names no character set that the bytes are in; read as ${message.charset.name}`);
 	}
 	const changes = event.changes(message, context);
-	return { kind: 'apply', messageType, changeSet: { changes, flags: context.flags } };
+	return { kind: 'apply', messageType, changeSet: readIn(zone, settings, { changes, flags: context.flags }) };
 }
 
-/** MSH-9, MSH-10 and MSH-12. Returns MSH-9.1^MSH-9.2. */
-function checkedHeader(message: Message): string {
+/** MSH-9 to MSH-12. Returns MSH-9.1^MSH-9.2. */
+function checkedHeader(message: Message, settings: Settings): string {
 	const { messageType, controlId, version } = message;
 	if (messageType === '') throw headerFailure('required-field-missing', 9, 'MSH-9 (message type) is missing');
 	if (messageType.length > keyLengthMax) {
@@ -58,7 +62,16 @@ function checkedHeader(message: Message): string {
 	if (version !== '' && !isVersion2(version)) {
 		throw headerFailure('unsupported-version', 12, 'MSH-12 names a version that is not an HL7 v2 version');
 	}
+	checkProcessingId(message, settings);
 	return messageType;
+}
+
+/** v2.5.1 §2.9.2: the receiver checks that MSH-11 is appropriate. An empty one counts as P. */
+function checkProcessingId(message: Message, settings: Settings): void {
+	const processingId = message.first('MSH')?.text(11).trim().toUpperCase() || 'P';
+	if (settingOf(settings, 'processing_ids').includes(processingId)) return;
+	const text = 'MSH-11 (processing id) is not one that is taken from this sender; the setting processing_ids says which are';
+	throw headerFailure('unsupported-processing-id', 11, text);
 }
 
 function isVersion2(version: string): boolean {

@@ -1,4 +1,5 @@
 import { Failure, type FailureCode } from '#core/failure.ts';
+import type { Zone } from '#fhir/mapping/local-zone.ts';
 import type { Flag } from '#record/flag.ts';
 import type { XmlElement } from './element.ts';
 
@@ -11,12 +12,12 @@ export const documentFlagsMax = 200;
 export class Context {
 	/** The site's assigning authority for identifiers that name none; a FHIR system URI. */
 	readonly defaultAuthority: string | undefined;
-	/** Offset of creationTime, by which times without one are read; `Z` when it has none. */
-	readonly zone: string;
+	/** Times without an offset are read by that of creationTime, else in the zone of the sender. */
+	readonly zone: Zone;
 	readonly flags: Flag[] = [];
 	readonly #flagsMax: number;
 
-	constructor(defaultAuthority: string | undefined, zone: string, flagsMax = messageFlagsMax) {
+	constructor(defaultAuthority: string | undefined, zone: Zone, flagsMax = messageFlagsMax) {
 		this.defaultAuthority = defaultAuthority;
 		this.zone = zone;
 		this.#flagsMax = flagsMax;

@@ -6,8 +6,8 @@ import type { XmlElement } from './element.ts';
 export interface Header {
 	/** `root^extension` of the message's id; '' when it has none that can be a key. */
 	messageId: string;
-	/** Offset of creationTime; `Z` when it has none. */
-	zone: string;
+	/** Offset of creationTime; undefined when it has none. */
+	zone: string | undefined;
 	/** HL7 v3 AcknowledgementCondition: AL, ER, NE, SU. */
 	acceptAckCode: string;
 }
@@ -18,7 +18,7 @@ export function headerOf(message: XmlElement): Header {
 	const messageId = parts.join('^');
 	return {
 		messageId: messageId.length > keyLengthMax ? '' : messageId,
-		zone: zoneOf(message.first('creationTime')?.attribute('value') ?? '') ?? 'Z',
+		zone: zoneOf(message.first('creationTime')?.attribute('value') ?? ''),
 		acceptAckCode: message.first('acceptAckCode')?.attribute('code').toUpperCase() ?? '',
 	};
 }

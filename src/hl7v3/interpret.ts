@@ -1,4 +1,5 @@
 import { Failure, type FailureCode } from '#core/failure.ts';
+import { messageZone, type Reading, readIn } from '#fhir/mapping/local-zone.ts';
 import type { ChangeSet } from '#record/change-set.ts';
 import { Context, failureAt } from './context.ts';
 import { hl7Namespace, type XmlElement } from './element.ts';
@@ -20,7 +21,7 @@ export interface Received {
 	failure: Failure | undefined;
 }
 
-const noHeader: Header = { messageId: '', zone: 'Z', acceptAckCode: '' };
+const noHeader: Header = { messageId: '', zone: undefined, acceptAckCode: '' };
 /** The parts of a message that a log, a metric or an answer may repeat. */
 const interactionName = /^[A-Z]{4}_[A-Z]{2}\d{6}[A-Z]{2}\d{2}$/;
 const documentCode = /^[A-Za-z0-9.-]{1,20}$/;
@@ -48,18 +49,19 @@ function typeOf(message: XmlElement): string {
 }
 
 /**
- * Turns a message into changes to its site's record. It is pure: the same message gives the same change-set.
+ * Turns a message into changes to its site's record. It is pure: the same message and `reading` give the same change-set.
  * @throws Failure when the message is refused; its location is that of the fault
  */
-export function interpret({ message, messageType, header, failure }: Received, defaultAuthority: string | undefined): ChangeSet {
+export function interpret({ message, messageType, header, failure }: Received, reading: Reading): ChangeSet {
 	if (failure) throw failure;
 	if (message === undefined) throw new Error('a body without a message has a failure');
 	const interaction = interactionOf(message.name);
 	if (interaction === undefined) throw unsupported(message, messageType);
 	requireMessageId(message, header);
-	const context = new Context(defaultAuthority, header.zone);
+	const { settings } = reading;
+	const context = new Context(settings.default_authority, messageZone(header.zone, reading));
 	const changes = interaction.changes(message, context);
-	return { changes, flags: context.flags };
+	return readIn(context.zone, settings, { changes, flags: context.flags });
 }
 
 function unsupported(message: XmlElement, messageType: string): Failure {

@@ -130,6 +130,7 @@ function settled(message: Prepared, { sequence }: SettlementContext, settling: S
 	const { delivery, digest, interpretation } = message;
 	const { outcome, failure, answer, acks, flags = [], replayOf } = settling;
 	const changed = changedBy(settling);
+	const readBy = interpretation.verdict.kind === 'apply' ? interpretation.verdict.changeSet.readBy : undefined;
 	const { messageType, controlId } = interpretation;
 	const record = failure ? failureRecord(failure) : undefined;
 	const reply: Reply = { id: delivery.id, outcome, messageType, controlId, answer, flags };
@@ -148,6 +149,7 @@ function settled(message: Prepared, { sequence }: SettlementContext, settling: S
 		failure: record,
 		flags: flags.length === 0 ? null : JSON.stringify(flags),
 		changed: changed.length === 0 ? null : JSON.stringify(changed),
+		settings: readBy === undefined ? null : JSON.stringify(readBy),
 		replayOf,
 		patients: patientsOf(message, settling.stepReports),
 		acks,

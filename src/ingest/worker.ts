@@ -1,6 +1,7 @@
 import { systemClock } from '#core/clock.ts';
 import { Failure } from '#core/failure.ts';
 import { createLog, type Log } from '#core/log.ts';
+import { hostTimeZone } from '#core/time-zone.ts';
 import { tableShapes } from '#fhir/resources/index.ts';
 import type { Delivery } from '#record/delivery.ts';
 import type { DeliveryLimits } from '#record/limits.ts';
@@ -44,6 +45,7 @@ export class Ingest {
 			limits: settings.limits,
 			clock: systemClock,
 			log: this.#log,
+			hostTimeZone: hostTimeZone(),
 			placeObject: (key, object) => this.#placeObject(key, object),
 		};
 	}

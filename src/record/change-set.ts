@@ -1,5 +1,6 @@
 import type { Flag } from './flag.ts';
 import type { Change } from './kinds/index.ts';
+import type { Settings } from './settings/settings.ts';
 
 /**
  * The effect of one message on a site's record, as plain data. Formats produce it, `record/apply` applies it to the data of the database,
@@ -8,4 +9,6 @@ import type { Change } from './kinds/index.ts';
 export interface ChangeSet {
 	changes: Change[];
 	flags: Flag[];
+	/** The settings by which a message was read, for its entry in the log; absent when none applied. */
+	readBy?: Settings;
 }

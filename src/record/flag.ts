@@ -20,6 +20,8 @@ export interface Flag {
 		| 'late-report'
 		| 'late-result'
 		| 'late-document'
+		| 'time-zone-assumed'
+		| 'uncertain-time'
 		| 'not-settable'
 		| 'repeated-observation'
 		| 'segment-skipped'

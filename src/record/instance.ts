@@ -7,10 +7,15 @@ export interface InstanceAttributes {
 	studyUid: string;
 	seriesUid: string;
 	transferSyntaxUid: string;
+	/** (0008,0201) as FHIR writes an offset: `+02:00`. */
+	timezoneOffset?: string | undefined;
 	patient: InstancePatient;
 	study: {
 		/** FHIR date or dateTime without zone: `2024-01-31`, `2024-01-31T10:20:30`. */
 		started: string | undefined;
+		/** The offset of `started` from UTC, where it has a time; and the zone by which it was found, where the data set does not state it. */
+		startedOffset?: string | undefined;
+		startedZone?: string | undefined;
 		accessionNumber: string | undefined;
 		accessionIssuer: string | undefined;
 		/** (0020,0010) */
@@ -26,6 +31,7 @@ export interface InstanceAttributes {
 		bodyPart: string | undefined;
 		station: string | undefined;
 		started: string | undefined;
+		startedOffset?: string | undefined;
 	};
 	number: number | undefined;
 	rows: number | undefined;

@@ -16,6 +16,8 @@ export interface LoggedMessage {
 	/** JSON texts, or null. */
 	flags: string | null;
 	changed: string | null;
+	/** The settings by which it was read. */
+	settings: string | null;
 	/** The accepted message that a duplicate repeats, or the message that is replayed. */
 	replayOf: string | null;
 	/** The business identifier values of its patients: one, or two when patients are merged or separated. */
@@ -44,6 +46,7 @@ export function shortened(message: LoggedMessage, form: Exclude<LogForm, 'whole'
 		failure: failure && { code: failure.code, diagnostics: isBare ? '' : failure.diagnostics },
 		flags: null,
 		changed: null,
+		settings: null,
 		patients: [],
 		acks: isBare ? [] : message.acks,
 	};
@@ -95,6 +98,7 @@ export function logMessages(connection: Connection, messages: readonly LoggedMes
 		acks.lengths,
 		bytes.bytes,
 		acks.bytes,
+		column((message) => message.settings),
 	]);
 }
 

@@ -7,7 +7,7 @@ import { interpret, receive } from '#hl7v3/interpret.ts';
 import { documents } from '#record/holdings/documents.ts';
 import { clinicalDocument, grace, read, relatedDocument, type TestDocument } from '#test/support/cda.ts';
 import { corpusFiles } from '#test/support/corpus.ts';
-import { registryMessage } from '#test/support/hl7v3.ts';
+import { plainReading, registryMessage } from '#test/support/hl7v3.ts';
 import { MemorySite } from '#test/support/memory-site.ts';
 import { without } from '#test/support/needs.ts';
 import { defaultLimits } from '../../src/limits.ts';
@@ -197,7 +197,7 @@ describe('the patient of a document', () => {
 			],
 		});
 		const registered = new MemorySite();
-		registered.apply(interpret(receive(Buffer.from(message), defaultLimits), undefined));
+		registered.apply(interpret(receive(Buffer.from(message), defaultLimits), plainReading));
 		const role =
 			`${id}${addr}${telecom}<patient>${person}<sdtc:deceasedTime value="2020"/><sdtc:multipleBirthOrderNumber value="2"/>${categories}` +
 			`<birthplace><place><addr><city>Rome</city></addr></place></birthplace>${language}</patient>`;

@@ -15,7 +15,7 @@ import { without } from '#test/support/needs.ts';
 import { eventually, testService } from '#test/support/service.ts';
 
 const also = ['A02', 'A03', 'A11', 'A13', 'A28', 'A31', 'A37'];
-const settings = { also };
+const settings = { also, processing_ids: ['P', 'T', 'D'], time_zone: 'UTC' };
 
 /** Every message of a file that is taken, applied to one site in memory. */
 function siteOf(file: CorpusFile): MemorySite {

@@ -85,7 +85,7 @@ describe('a stream of 1,013 messages', { skip: without('corpus') }, () => {
 			.filter((message) => message.startsWith('MSH'));
 		assert.equal(messages.length, 1013);
 		await using service = await testService();
-		await service.addSite('stream');
+		await service.addSite('stream', { processing_ids: ['P', 'T', 'D'] });
 		const answers = await replay(service, messages);
 		const counts = independentCounts(messages);
 		const controlIds = messages.map((message) => message.split('|')[9]);

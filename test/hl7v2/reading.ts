@@ -23,7 +23,7 @@ export function header(type: string, time = '20240102030405+0100'): string {
 
 /** The segments behind an MSH of the given type, interpreted. Throws what `interpret` throws. */
 /** The settings of a sender about whom nothing else matters. */
-export const plainSettings: Settings = {};
+export const plainSettings: Settings = { time_zone: 'UTC' };
 
 export function read(type: string, segments: string[], settings: Settings = {}): ChangeSet {
 	const result = interpret(message(header(type), ...segments), { ...plainSettings, ...settings });

@@ -7,13 +7,16 @@ import { interpret, receive } from '#hl7v3/interpret.ts';
 import type { ChangeSet } from '#record/change-set.ts';
 import type { PatientChange } from '#record/kinds/patient.ts';
 import { corpusFiles } from '#test/support/corpus.ts';
-import { registryMessage, replacementOf } from '#test/support/hl7v3.ts';
+import { plainReading, registryMessage, replacementOf } from '#test/support/hl7v3.ts';
 import { MemorySite } from '#test/support/memory-site.ts';
 import { without } from '#test/support/needs.ts';
 import { defaultLimits } from '../../src/limits.ts';
 
 const read = (text: string | Buffer, authority?: string): ChangeSet =>
-	interpret(receive(Buffer.from(text as string), defaultLimits), authority);
+	interpret(receive(Buffer.from(text as string), defaultLimits), {
+		...plainReading,
+		settings: { ...plainReading.settings, ...(authority && { default_authority: authority }) },
+	});
 
 function patient(content: string, authority?: string): PatientChange & { flags: string[] } {
 	const set = read(registryMessage({ patients: [content] }), authority);

@@ -7,6 +7,7 @@ import { interpret as interpretV2 } from '#hl7v2/interpret.ts';
 import { Message } from '#hl7v2/message.ts';
 import { interpret, receive } from '#hl7v3/interpret.ts';
 import { fc, runs } from '#test/support/fuzzing.ts';
+import { plainReading } from '#test/support/hl7v3.ts';
 import { MemorySite } from '#test/support/memory-site.ts';
 import { type RegistryPatient, registryPatient, v2Message, v3Message } from '#test/support/registry-patient.ts';
 import { defaultLimits } from '../../src/limits.ts';
@@ -14,7 +15,7 @@ import { plainSettings } from '../hl7v2/reading.ts';
 
 function patientOf(text: string): JsonObject {
 	const site = new MemorySite();
-	site.apply(interpret(receive(Buffer.from(text), defaultLimits), undefined));
+	site.apply(interpret(receive(Buffer.from(text), defaultLimits), plainReading));
 	return site.resources('Patient')[0] ?? assert.fail('there is no patient');
 }
 
@@ -99,7 +100,7 @@ describe('registry messages', () => {
 					const changed = text.slice(0, start) + by + text.slice(start + (length % 40));
 					try {
 						const site = new MemorySite();
-						site.apply(interpret(receive(Buffer.from(changed), defaultLimits), undefined));
+						site.apply(interpret(receive(Buffer.from(changed), defaultLimits), plainReading));
 					} catch (error) {
 						assert.ok(error instanceof Failure, String(error));
 					}

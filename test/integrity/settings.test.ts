@@ -2,10 +2,13 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { listClients, setClient } from '#administration/clients.ts';
 import { setKey } from '#administration/keys.ts';
-import { setSite } from '#administration/sites.ts';
+import { listLoggedMessages, showLoggedMessage } from '#administration/messages.ts';
+import { setSite, setSiteInput } from '#administration/sites.ts';
 import { adt } from '#test/support/adt.ts';
+import { element } from '#test/support/data-set.ts';
 import { MllpClient, msa } from '#test/support/mllp-client.ts';
 import { type TestService, testService } from '#test/support/service.ts';
+import { addImagingSite, ctInstance, StorageScu } from '#test/support/storage-scu.ts';
 
 describe('settings of sites and senders', () => {
 	let service: TestService;
@@ -67,5 +70,94 @@ describe('settings of sites and senders', () => {
 			[await systemOf('S1'), await systemOf('C1'), await systemOf('K1')],
 			[['urn:oid:1.1'], ['urn:oid:1.2'], ['urn:oid:1.3']],
 		);
+	});
+
+	const logged = async (site: string) => {
+		const context = service.administration;
+		const [last] = await listLoggedMessages({ ...context, visibleSites: [site] }, { limit: 1 });
+		return showLoggedMessage(context, last?.id ?? '');
+	};
+	const admission = (id: string, admitted: string) =>
+		`MSH|^~\\&|ADT|HOSPITAL|||20260701120000||ADT^A01|${id}|P|2.5.1\rPID|1||T1^^^MRN\rPV1|1|I|||||||||||||||||V${id}^^^MRN|||||||||||||||||||||||||${admitted}\r`;
+
+	test('a time without an offset is local time of the client, else of the site, else of the host, which the log says', async () => {
+		const { key } = await service.addSite('zones', { allowed_ips: ['127.20.0.3'] });
+		const context = service.administration;
+		const client = await MllpClient.connect(service.port('mllp'), '127.20.0.3');
+		const startOf = async (number: string) => {
+			const { body } = await service.fhir(`/fhir/Encounter?identifier=V${number}`, key);
+			return body.entry?.[0]?.resource.period.start;
+		};
+		const admit = async (id: string, admitted: string) => {
+			assert.equal(msa(await client.send(admission(id, admitted))).code, 'AA');
+			const { flags, settings } = await logged('zones');
+			return [await startOf(id), flags.map(({ code }) => code), settings];
+		};
+		await setSite(context, { slug: 'zones', time_zone: 'Europe/Berlin' });
+		assert.deepEqual(await admit('1', '202607011200'), ['2026-07-01T12:00:00+02:00', [], { time_zone: 'Europe/Berlin' }]);
+		assert.deepEqual(await admit('2', '202601011200'), ['2026-01-01T12:00:00+01:00', [], { time_zone: 'Europe/Berlin' }]);
+		// MSH-7 has no offset either, so the zone is named.
+		assert.deepEqual(await admit('3', '202607011200-0500'), ['2026-07-01T12:00:00-05:00', [], { time_zone: 'Europe/Berlin' }]);
+		assert.deepEqual(await admit('4', '202603290230'), ['2026-03-29T03:30:00+02:00', ['uncertain-time'], { time_zone: 'Europe/Berlin' }]);
+		assert.deepEqual(await admit('5', '202610250230'), ['2026-10-25T02:30:00+02:00', ['uncertain-time'], { time_zone: 'Europe/Berlin' }]);
+		const [sender] = (await listClients(context)).filter(({ site }) => site === 'zones');
+		await setClient(context, { id: sender?.id ?? '', time_zone: 'America/New_York' });
+		assert.deepEqual(await admit('6', '202607011200'), ['2026-07-01T12:00:00-04:00', [], { time_zone: 'America/New_York' }]);
+		await setClient(context, { id: sender?.id ?? '', time_zone: '' });
+		const { settings } = await setSite(context, { slug: 'zones', time_zone: '' });
+		// The node of the test runs in UTC, which is assumed, and flagged.
+		assert.deepEqual(settings['time_zone'], { value: 'UTC', from: 'host' });
+		assert.deepEqual(await admit('7', '202607011200'), ['2026-07-01T12:00:00Z', ['time-zone-assumed'], { time_zone: 'UTC' }]);
+		client.close();
+		await assert.rejects(async () => setSiteInput.parse({ slug: 'zones', time_zone: 'Berlin' }), /IANA/);
+	});
+
+	test('training and debugging messages are refused unless the sender takes them', async () => {
+		const { key } = await service.addSite('training', { allowed_ips: ['127.20.0.4'] });
+		const sent = (id: string, processingId: string) => adt(id, 'T1', 1).replace('|P|2.5.1', `|${processingId}|2.5.1`);
+		for (const [id, processingId] of [
+			['1', 'T'],
+			['2', 'D'],
+			['3', 'X'],
+			['4', 'T^R'],
+		] as const) {
+			const { status, body } = await post(key, sent(id, processingId));
+			assert.deepEqual([status, /\rERR\|.*\|202\^/.test(body.ack ?? '')], [422, true], body.ack);
+			assert.match(body.error ?? '', /MSH-11.*processing_ids/);
+		}
+		for (const [id, processingId] of [
+			['5', 'P'],
+			['6', ''],
+			['7', 'P^A'],
+			['8', '^T'],
+		] as const) {
+			assert.equal((await post(key, sent(id, processingId))).status, 200, processingId);
+		}
+		await setKey(service.administration, { id: keyId(key), processing_ids: ['T'] });
+		assert.deepEqual([(await post(key, sent('9', 'T'))).status, (await post(key, sent('10', 'P'))).status], [200, 422]);
+	});
+
+	test('a study began at the offset that its files state, else in the zone of the site; queries go by the local time', async () => {
+		const { key, called } = await addImagingSite(service, 'imaging-zones');
+		await setSite(service.administration, { slug: 'imaging-zones', time_zone: 'Europe/Berlin' });
+		using scu = await StorageScu.open(service.port('dimse'), { called });
+		const stated = ctInstance({ sopInstanceUid: '1.2.3.77.1', studyUid: '1.2.3.77', seriesUid: '1.2.3.77.9' });
+		const before = stated.dataSet.indexOf(element(0x0008_1010, 'SH', 'CT-SCANNER-2'));
+		const offset = element(0x0008_0201, 'SH', '-0330');
+		const dataSet = Buffer.concat([stated.dataSet.subarray(0, before), offset, stated.dataSet.subarray(before)]);
+		assert.equal((await scu.store({ ...stated, dataSet })).status, 0);
+		assert.equal((await scu.store(ctInstance({ sopInstanceUid: '1.2.3.78.1', studyUid: '1.2.3.78', seriesUid: '1.2.3.78.9' }))).status, 0);
+		await scu.release();
+		const { body } = await service.fhir('/fhir/ImagingStudy?_sort=started', key);
+		const began = body.entry.map(({ resource }: { resource: { started: string; series: { started: string }[] } }) => [
+			resource.started,
+			resource.series[0]?.started,
+		]);
+		assert.deepEqual(began, [
+			['2024-01-31T10:20:30+01:00', '2024-01-31T10:21:00+01:00'],
+			['2024-01-31T10:20:30-03:30', '2024-01-31T10:21:00-03:30'],
+		]);
+		const found = await service.fhir('/fhir/ImagingStudy?started=2024-01-31T09:20:30Z', key);
+		assert.equal(found.body.total, 1);
 	});
 });

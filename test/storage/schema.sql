@@ -361,6 +361,7 @@ create table imaging_series (
 	station text,
 	started text,
 	instance_count integer not null,
+	started_offset text,
 	PRIMARY KEY (site_id, study_uid, series_uid)
 ) with (fillfactor=80);
 
@@ -392,6 +393,10 @@ create table imaging_study (
 	stated_patient_name text,
 	former_patient_ids uuid[],
 	split_from text,
+	started_offset text,
+	started_zone text,
+	started_from timestamp with time zone default tributary_instant(tributary_moment(started), started_offset),
+	started_until timestamp with time zone default tributary_instant(tributary_moment_end(started), started_offset),
 	PRIMARY KEY (site_id, study_uid)
 ) with (fillfactor=80);
 
@@ -440,6 +445,7 @@ create table message_log (
 	patient text,
 	other_patient text,
 	kind text,
+	settings jsonb,
 	PRIMARY KEY (site_id, id),
 	CHECK ((outcome = ANY (ARRAY['accepted'::text, 'refused'::text, 'ignored'::text, 'duplicate'::text])))
 ) partition by RANGE (id);
@@ -802,6 +808,8 @@ CREATE INDEX imaging_study_classes ON public.imaging_study USING gin (site_id, m
 CREATE INDEX imaging_study_patient ON public.imaging_study USING btree (site_id, patient_id, study_uid);
 
 CREATE INDEX imaging_study_started ON public.imaging_study USING btree (site_id, started_start, id);
+
+CREATE INDEX imaging_study_started_from ON public.imaging_study USING btree (site_id, started_from, id);
 
 CREATE INDEX imaging_study_unmatched ON public.imaging_study USING btree (site_id, stated_patient_id) WHERE ((patient_id IS NULL) AND (stated_patient_id IS NOT NULL));
 

@@ -56,7 +56,12 @@ export const relatedDocument = (typeCode: string, parent: string) =>
 export function read(text: string | Uint8Array, entries: readonly DocumentEntry[] | ReadEntries = []): ChangeSet {
 	const bytes = typeof text === 'string' ? Buffer.from(text) : text;
 	const readEntries = typeof entries === 'function' ? entries : () => [...entries];
-	return interpretDocument(receive(bytes, defaultLimits), bytes, { defaultAuthority: undefined, limits: defaultLimits, readEntries });
+	return interpretDocument(receive(bytes, defaultLimits), bytes, {
+		settings: { time_zone: 'UTC' },
+		hostTimeZone: 'UTC',
+		limits: defaultLimits,
+		readEntries,
+	});
 }
 
 export function condition(item: string, text = item): DocumentEntry {

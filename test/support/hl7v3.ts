@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { DOMParser, type Node } from '@xmldom/xmldom';
+import type { Reading } from '#fhir/mapping/local-zone.ts';
 
 /** Its own declarations bring those of browsers into every file, so it is loaded without them. */
 const xpath = createRequire(import.meta.url)('xpath') as {
@@ -10,6 +11,9 @@ const xpath = createRequire(import.meta.url)('xpath') as {
 };
 
 /** A registry message whose patient is `patient`: the content of `<patient>`. */
+/** What is beside the bytes of a message about whose sender nothing else matters. */
+export const plainReading: Reading = { settings: { time_zone: 'UTC' }, hostTimeZone: 'UTC' };
+
 export interface RegistryMessage {
 	interaction?: string;
 	/** Attributes of the message's id. */

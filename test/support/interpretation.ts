@@ -7,7 +7,6 @@ import { digestOf, type Prepared, repliesOf } from '#ingest/prepared.ts';
 import { settle } from '#ingest/settlement.ts';
 import { WorkingSet } from '#record/apply/working-set.ts';
 import type { Delivery, ReplyTo } from '#record/delivery.ts';
-import { noSettings } from '#record/settings/settings.ts';
 import type { AcceptedMessage, LoggedMessage } from '#storage/message-log.ts';
 import { defaultLimits } from '../../src/limits.ts';
 
@@ -18,6 +17,7 @@ export const interpretContext: InterpretContext = {
 	limits: defaultLimits,
 	clock: { nowMs: () => nowMs },
 	log: silentLog,
+	hostTimeZone: 'UTC',
 	placeObject: () => Promise.reject(new Error('the objects lie in the store')),
 };
 
@@ -25,7 +25,7 @@ const siteId = newId(nowMs);
 
 /** Every delivery carries this beside its kind, its surface and its bytes. All are of one site. */
 export function carried() {
-	return { id: newId(nowMs), siteId, clientId: nilId, source: '192.0.2.1', receivedAtMs: nowMs, settings: noSettings };
+	return { id: newId(nowMs), siteId, clientId: nilId, source: '192.0.2.1', receivedAtMs: nowMs, settings: { time_zone: 'UTC' } };
 }
 
 export interface Taken<Sent extends Delivery> {

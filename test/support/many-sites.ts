@@ -9,6 +9,9 @@ export interface PlainSite {
 	key: string;
 }
 
+/** Files of a corpus come from tests too, and state no time zone. */
+const settings = { time_zone: 'UTC', processing_ids: ['P', 'T', 'D'] };
+
 /** Many sites at once, written by statement: each with a key, and a client at a loopback address of its own. */
 export async function insertSites(databaseUrl: string, count: number, also: readonly string[] = []): Promise<PlainSite[]> {
 	const client = new pg.Client({ connectionString: databaseUrl });
@@ -21,7 +24,7 @@ export async function insertSites(databaseUrl: string, count: number, also: read
 			const { id: keyId, secret, key } = createApiKey();
 			const address = `127.${1 + (index >> 14)}.${(index >> 7) & 127}.${(index & 127) + 1}`;
 			const site = { id: newId(), address, key };
-			await client.query(`insert into site (id, slug, name) values ($1, $2, $2)`, [site.id, `site-${site.id}`]);
+			await client.query(`insert into site (id, slug, name, settings) values ($1, $2, $2, $3)`, [site.id, `site-${site.id}`, settings]);
 			await client.query('insert into site_turn (site_id) values ($1)', [site.id]);
 			await client.query(
 				`insert into integration_client (site_id, id, name, protocols, allowed_ips, also_events) values ($1, $2, 'sender', '{hl7-mllp}', array[$3], $4)`,

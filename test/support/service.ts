@@ -93,7 +93,7 @@ export async function testService(environment: Record<string, string> = {}): Pro
 		dataDir,
 		administration,
 		addSite: async (slug: string, client: ClientInput = {}) => {
-			const site = await addSite(administration, { slug, name: slug });
+			const site = await addSite(administration, { slug, name: slug, time_zone: 'UTC' });
 			await addClient(administration, {
 				site: slug,
 				name: `${slug} sender`,

@@ -2,7 +2,13 @@ import type { ShownSite } from '#administration/sites.ts';
 import { type Holder, useSettings } from '../settings.ts';
 import { Facts } from './page.tsx';
 
-const origins: Readonly<Record<string, string>> = { site: 'set for the site', client: 'set here', key: 'set here', default: 'the default' };
+const origins: Readonly<Record<string, string>> = {
+	site: 'set for the site',
+	client: 'set here',
+	key: 'set here',
+	default: 'the default',
+	host: 'assumed: the zone of the host',
+};
 
 /** The values of the settings that hold for a site or a sender, and where they come from. */
 export function InForce({ holder, settings }: { holder: Holder; settings: ShownSite['settings'] }) {

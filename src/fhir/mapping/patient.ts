@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '#core/json.ts';
 import type { Identifier } from '#record/resource-patch.ts';
 import { v2Table } from './coding-system.ts';
+import type { Zone } from './local-zone.ts';
 import { hasTime, toDate, toDateTime } from './timestamp.ts';
 
 /** Patches of the Patient resource for statements that HL7 v2 and v3 share. */
@@ -50,7 +51,7 @@ const midnight = /^\d{8}0+(?:\.0+)?(?:[+-]\d{4})?$/;
 const birthTimeUrl = `${core}patient-birthTime`;
 
 /** Sets the date of birth and, if given, its time; returns false when the text is no date. */
-export function setBirth(elements: Record<string, Json>, text: string, zone: string): boolean {
+export function setBirth(elements: Record<string, Json>, text: string, zone: Zone): boolean {
 	const date = toDate(text);
 	if (date === undefined) return false;
 	elements['birthDate'] = date;

@@ -1,6 +1,8 @@
+import { completed, type Zone } from './local-zone.ts';
+
 /**
  * TS, DTM, DT and TM (v2.5.1 §2.A.75, §2.A.22, §2.A.21, §2.A.76) as FHIR date, dateTime and time. A FHIR dateTime with
- * a time needs an offset: the value's own, else that of MSH-7, else UTC.
+ * a time needs an offset: the value's own, else that of MSH-7, else that of the sender's zone at that local time.
  */
 const daysOfMonth = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
@@ -21,17 +23,17 @@ export function toDate(text: string): string | undefined {
 	return stamp && dashed(stamp.date);
 }
 
-/** `zone` is the offset for a time without one. */
-export function toDateTime(text: string, zone: string): string | undefined {
+/** `zone` is for a time without an offset. */
+export function toDateTime(text: string, zone: Zone): string | undefined {
 	const stamp = readStamp(text);
 	if (stamp === undefined) return undefined;
 	const date = dashed(stamp.date);
 	if (stamp.time === '') return date;
-	return `${date}T${clockTime(stamp.time)}${stamp.fraction}${stamp.zone === '' ? zone : stamp.zone}`;
+	return completed(`${date}T${clockTime(stamp.time)}`, stamp.fraction, stamp.zone === '' ? zone : stamp.zone);
 }
 
 /** Returns a FHIR `instant`, only if the time is given at least to the minute. */
-export function toInstant(text: string, zone: string): string | undefined {
+export function toInstant(text: string, zone: Zone): string | undefined {
 	const stamp = readStamp(text);
 	return stamp && stamp.time.length >= 4 ? toDateTime(text, zone) : undefined;
 }

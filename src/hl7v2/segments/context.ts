@@ -1,4 +1,5 @@
 import { Failure, type FailureCode } from '#core/failure.ts';
+import type { Zone } from '#fhir/mapping/local-zone.ts';
 import { toDateTime } from '#fhir/mapping/timestamp.ts';
 import type { Flag } from '#record/flag.ts';
 import type { Settings } from '#record/settings/settings.ts';
@@ -10,14 +11,14 @@ const flagsMax = 50;
 /** The state that is needed, beside the segments, to interpret one message. */
 export class Context {
 	readonly settings: Settings;
-	/** Offset of MSH-7, by which times without one are read (v2.5.1 §2.A.22); `Z` when it has none. */
-	readonly zone: string;
+	/** Times without an offset are read by that of MSH-7 (v2.5.1 §2.A.22), else in the zone of the sender. */
+	readonly zone: Zone;
 	readonly observationsMax: number;
 	/** MSH-7 as a FHIR instant; undefined when it has no time. */
 	readonly sent: string | undefined;
 	readonly flags: Flag[] = [];
 
-	constructor(settings: Settings, zone: string, observationsMax: number, sent?: string) {
+	constructor(settings: Settings, zone: Zone, observationsMax: number, sent?: string) {
 		this.settings = settings;
 		this.zone = zone;
 		this.observationsMax = observationsMax;

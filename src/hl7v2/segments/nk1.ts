@@ -1,6 +1,7 @@
 import type { JsonObject } from '#core/json.ts';
 import type { CodeableConcept, ContactPoint, Period } from '#fhir/datatypes.ts';
 import { v2Table } from '#fhir/mapping/coding-system.ts';
+import type { Zone } from '#fhir/mapping/local-zone.ts';
 import { periodOf } from '#fhir/mapping/period.ts';
 import { entryOf } from '#fhir/mapping/table.ts';
 import type { Segment } from '../message.ts';
@@ -69,7 +70,7 @@ function relation(nk1: Segment): CodeableConcept | undefined {
 }
 
 /** NK1-5, NK1-6 (work) and NK1-40 (v2.7). */
-function telecoms(nk1: Segment, zone: string): ContactPoint[] {
+function telecoms(nk1: Segment, zone: Zone): ContactPoint[] {
 	return [...contactPoints(nk1, 5, undefined, zone), ...contactPoints(nk1, 6, 'work', zone), ...contactPoints(nk1, 40, undefined, zone)];
 }
 

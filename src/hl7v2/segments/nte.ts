@@ -1,10 +1,11 @@
 import type { Annotation } from '#fhir/datatypes.ts';
+import type { Zone } from '#fhir/mapping/local-zone.ts';
 import { joined } from '#fhir/mapping/text.ts';
 import { toDateTime } from '#fhir/mapping/timestamp.ts';
 import type { Segment } from '../message.ts';
 
 /** NTE-3 (repetitions are lines), NTE-5 who, NTE-6 when. Undefined without text: a blank line says nothing. */
-export function annotation(nte: Segment, zone: string): Annotation | undefined {
+export function annotation(nte: Segment, zone: Zone): Annotation | undefined {
 	const lines: string[] = [];
 	const repetitions = nte.repetitions(3);
 	for (let repetition = 0; repetition < repetitions; repetition++) lines.push(nte.display(3, repetition));

@@ -1,13 +1,14 @@
 import type { Extension } from '#fhir/datatypes.ts';
 import { ethnicityExtensions, ethnicityUrl, raceExtensions, raceUrl } from '#fhir/mapping/categories.ts';
 import { v2Table } from '#fhir/mapping/coding-system.ts';
+import type { Zone } from '#fhir/mapping/local-zone.ts';
 import { patientExtensionUrls } from '#fhir/mapping/patient.ts';
 import type { ResourcePatch } from '#record/resource-patch.ts';
 import type { Segment } from '../message.ts';
 import { codeableConcept, codeableConcepts } from './datatypes/cwe.ts';
 import { humanName } from './datatypes/xpn.ts';
 
-type Read = (pid: Segment, field: number, url: string, zone: string) => Extension[];
+type Read = (pid: Segment, field: number, url: string, zone: Zone) => Extension[];
 
 /** PID fields that FHIR R4 holds as extensions of Patient. */
 const fields: readonly { field: number; url: string; read: Read }[] = [
@@ -20,7 +21,7 @@ const fields: readonly { field: number; url: string; read: Read }[] = [
 	{ field: 28, url: patientExtensionUrls.nationality, read: withCode },
 ];
 
-export function patientExtensions(pid: Segment, zone: string): ResourcePatch['parts'][string] | undefined {
+export function patientExtensions(pid: Segment, zone: Zone): ResourcePatch['parts'][string] | undefined {
 	let parts: ResourcePatch['parts'][string] | undefined;
 	for (const { field, url, read } of fields) {
 		if (!pid.isPresent(field)) continue;
@@ -33,7 +34,7 @@ export function patientExtensions(pid: Segment, zone: string): ResourcePatch['pa
 }
 
 /** The extension holds a string: the surname, else the whole name. */
-function mothersMaidenName(pid: Segment, field: number, url: string, zone: string): Extension[] {
+function mothersMaidenName(pid: Segment, field: number, url: string, zone: Zone): Extension[] {
 	const name = humanName(pid, field, 0, zone);
 	const valueString = name?.family ?? name?.text;
 	return valueString === undefined ? [] : [{ url, valueString }];

@@ -1,6 +1,7 @@
 import type { JsonObject } from '#core/json.ts';
 import type { ContactPoint } from '#fhir/datatypes.ts';
 import { authoritySystem } from '#fhir/mapping/authority.ts';
+import type { Zone } from '#fhir/mapping/local-zone.ts';
 import { driversLicence, identifierList, identifierTypes, socialSecurityNumber, typeCode } from '#fhir/mapping/patient.ts';
 import type { Identifier } from '#record/resource-patch.ts';
 import type { Segment } from '../message.ts';
@@ -41,7 +42,7 @@ function driversLicences(pid: Segment): JsonObject[] {
 }
 
 /** Telecom: PID-13 (home unless XTN-2 says otherwise), PID-14 (work), and PID-40 (v2.7), which replaces both. */
-export function patientTelecomParts(pid: Segment, zone: string): Parts | undefined {
+export function patientTelecomParts(pid: Segment, zone: Zone): Parts | undefined {
 	const parts: Parts = {};
 	const home = contactPoints(pid, 13, 'home', zone);
 	const work = contactPoints(pid, 14, 'work', zone);

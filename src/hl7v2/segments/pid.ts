@@ -2,6 +2,7 @@ import { endsBeforeStart } from '#core/date-range.ts';
 import { Failure } from '#core/failure.ts';
 import type { Json } from '#core/json.ts';
 import type { Address, HumanName } from '#fhir/datatypes.ts';
+import type { Zone } from '#fhir/mapping/local-zone.ts';
 import { setBirth, setPreciseOrBare } from '#fhir/mapping/patient.ts';
 import { entryOf } from '#fhir/mapping/table.ts';
 import type { PatientChange } from '#record/kinds/patient.ts';
@@ -82,14 +83,14 @@ export function replace(
 }
 
 /** PID-5, and PID-9 (aliases, withdrawn in 2.5) behind it. */
-function names(pid: Segment, zone: string): HumanName[] | undefined {
+function names(pid: Segment, zone: Zone): HumanName[] | undefined {
 	const found = humanNames(pid, 5, zone);
 	if (pid.isPresent(9)) found.push(...humanNames(pid, 9, zone));
 	return found.length === 0 ? undefined : found;
 }
 
 /** PID-11; PID-12, the county (withdrawn in 2.3), is the district of the first address when that names none. */
-function addressesOf(pid: Segment, zone: string): Address[] | undefined {
+function addressesOf(pid: Segment, zone: Zone): Address[] | undefined {
 	const found = addresses(pid, 11, zone);
 	const county = pid.text(12);
 	const first = found[0];

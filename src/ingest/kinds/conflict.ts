@@ -3,14 +3,16 @@ import type { ChangeSet } from '#record/change-set.ts';
 import type { ConflictDelivery } from '#record/delivery.ts';
 import type { ConflictDecision, DecisionAnswer } from '#record/instance.ts';
 import type { Interpretation } from '../interpretation.ts';
-import { defineDelivery } from './definition.ts';
-import { namedPatient } from './instance.ts';
+import { defineDelivery, type InterpretContext } from './definition.ts';
+import { namedPatient, withOffsets } from './instance.ts';
 
 /** A person's decision which of two contents under one UID is the instance. */
 export const conflict = defineDelivery<'conflict'>({ kind: 'conflict', interpret });
 
-function interpret(delivery: ConflictDelivery): Interpretation<DecisionAnswer> {
-	const decision = JSON.parse(Buffer.from(delivery.bytes).toString('utf8')) as ConflictDecision;
+function interpret(delivery: ConflictDelivery, { hostTimeZone }: InterpretContext): Interpretation<DecisionAnswer> {
+	const given = JSON.parse(Buffer.from(delivery.bytes).toString('utf8')) as ConflictDecision;
+	const received = given.received && withOffsets(given.received, delivery.settings, hostTimeZone);
+	const decision: ConflictDecision = { ...given, received };
 	return {
 		messageType: 'conflict settle',
 		controlId: '',

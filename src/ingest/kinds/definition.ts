@@ -9,6 +9,8 @@ export interface InterpretContext {
 	limits: IngestLimits;
 	clock: Clock;
 	log: Log;
+	/** The zone of the machine, which is assumed for senders of whom nobody has said another. */
+	hostTimeZone: string;
 	/** Puts a complete object into the store, durably. */
 	placeObject(key: string, object: Uint8Array): Promise<void>;
 }

@@ -1,5 +1,4 @@
 import { Failure } from '#core/failure.ts';
-import type { Log } from '#core/log.ts';
 import { type AcknowledgementCode, acknowledgementId, renderAck } from '#hl7v2/ack.ts';
 import { interpret as interpretMessage } from '#hl7v2/interpret.ts';
 import { Message } from '#hl7v2/message.ts';
@@ -24,10 +23,11 @@ export const hl7v2 = defineDelivery<'hl7v2'>({
 	replay: () => ({ kind: 'hl7v2' }),
 });
 
-function interpret(delivery: Hl7v2Delivery, { limits, clock, log }: InterpretContext): Interpretation<Hl7Answer> {
+function interpret(delivery: Hl7v2Delivery, context: InterpretContext): Interpretation<Hl7Answer> {
+	const { limits, clock } = context;
 	const parsed = parse(delivery, limits);
 	const message = parsed instanceof Message ? parsed : undefined;
-	const verdict = parsed instanceof Message ? verdictOf(parsed, delivery, limits, log) : ({ kind: 'refuse', failure: parsed } as const);
+	const verdict = parsed instanceof Message ? verdictOf(parsed, delivery, context) : ({ kind: 'refuse', failure: parsed } as const);
 	return {
 		// A refused message is logged under a type that the indexes can hold.
 		messageType: indexText(message?.messageType ?? ''),
@@ -56,9 +56,9 @@ function parse(delivery: Hl7v2Delivery, limits: IngestLimits): Message | Failure
 	}
 }
 
-function verdictOf(message: Message, delivery: Hl7v2Delivery, limits: IngestLimits, log: Log): Interpretation['verdict'] {
+function verdictOf(message: Message, delivery: Hl7v2Delivery, { limits, log, hostTimeZone }: InterpretContext): Interpretation['verdict'] {
 	try {
-		const interpreted = interpretMessage(message, delivery.settings, limits);
+		const interpreted = interpretMessage(message, delivery.settings, limits, hostTimeZone);
 		if (delivery.batchFlag && interpreted.kind === 'apply') interpreted.changeSet.flags.push(delivery.batchFlag);
 		return interpreted;
 	} catch (error) {

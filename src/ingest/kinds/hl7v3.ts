@@ -19,13 +19,14 @@ export const hl7v3 = defineDelivery<'hl7v3'>({
 	replay: () => ({ kind: 'hl7v3' }),
 });
 
-function interpret(delivery: Hl7v3Delivery, { limits, clock, log }: InterpretContext): Interpretation<Hl7Answer> {
+function interpret(delivery: Hl7v3Delivery, context: InterpretContext): Interpretation<Hl7Answer> {
+	const { limits, clock, log } = context;
 	const received = receivedIn(delivery, limits, log);
 	const { message, envelope, messageType, header } = received;
 	return {
 		messageType,
 		controlId: header.messageId,
-		verdict: verdictOf(received, delivery, limits, log),
+		verdict: verdictOf(received, delivery, context),
 		logged: 'always',
 		answer: (outcome, failure) => {
 			const code = codeOf(header.acceptAckCode, outcome === 'refused' ? (failure?.code ?? 'unprocessable') : undefined);
@@ -37,7 +38,7 @@ function interpret(delivery: Hl7v3Delivery, { limits, clock, log }: InterpretCon
 /** A delivery that ended its worker is not read again, so its answer quotes nothing of it. */
 function receivedIn(delivery: Hl7v3Delivery, limits: IngestLimits, log: Log): Received {
 	const unread = (failure: Failure): Received => {
-		const header = { messageId: '', zone: 'Z', acceptAckCode: '' };
+		const header = { messageId: '', zone: undefined, acceptAckCode: '' };
 		return { envelope: undefined, message: undefined, messageType: 'HL7v3', header, failure };
 	};
 	if (delivery.withheld) return unread(new Failure('internal', 'the message could not be processed'));
@@ -48,13 +49,17 @@ function receivedIn(delivery: Hl7v3Delivery, limits: IngestLimits, log: Log): Re
 	}
 }
 
-function verdictOf(received: Received, delivery: Hl7v3Delivery, limits: IngestLimits, log: Log): Interpretation['verdict'] {
+function verdictOf(
+	received: Received,
+	delivery: Hl7v3Delivery,
+	{ limits, log, hostTimeZone }: InterpretContext,
+): Interpretation['verdict'] {
 	const { bytes, settings } = delivery;
-	const defaultAuthority = settings.default_authority;
+	const reading = { settings, hostTimeZone };
 	try {
 		const changeSet = isDocument(received)
-			? interpretDocument(received, bytes, { defaultAuthority, limits, readEntries })
-			: interpretMessage(received, defaultAuthority);
+			? interpretDocument(received, bytes, { ...reading, limits, readEntries })
+			: interpretMessage(received, reading);
 		return { kind: 'apply', changeSet };
 	} catch (error) {
 		return { kind: 'refuse', failure: error instanceof Failure ? error : bug(error, delivery, log) };

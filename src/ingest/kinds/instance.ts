@@ -1,6 +1,7 @@
 import { Failure } from '#core/failure.ts';
 import type { Json } from '#core/json.ts';
 import { authoritySystem, namedAuthority } from '#fhir/mapping/authority.ts';
+import { offsetAt, senderZone } from '#fhir/mapping/local-zone.ts';
 import type { ChangeSet } from '#record/change-set.ts';
 import type { InstanceDelivery } from '#record/delivery.ts';
 import type { IndexAnswer, IndexOutcome, InstancePatient, StoredInstance } from '#record/instance.ts';
@@ -15,7 +16,7 @@ import { defineDelivery, type InterpretContext } from './definition.ts';
 /** An instance that lies in the object store, or is placed there on the way. */
 export const instance = defineDelivery<'instance'>({ kind: 'instance', interpret });
 
-function interpret(delivery: InstanceDelivery, { placeObject }: InterpretContext): Interpretation<IndexAnswer> {
+function interpret(delivery: InstanceDelivery, { placeObject, hostTimeZone }: InterpretContext): Interpretation<IndexAnswer> {
 	const { instance: stored, json, object } = unpackInstance(delivery.bytes);
 	return {
 		...(object && { place: () => placeObject(stored.objectKey, object) }),
@@ -24,7 +25,7 @@ function interpret(delivery: InstanceDelivery, { placeObject }: InterpretContext
 		controlId: '',
 		verdict: delivery.withheld
 			? { kind: 'refuse', failure: new Failure('internal', 'the instance could not be indexed') }
-			: { kind: 'apply', changeSet: changeSetOf(stored, delivery.settings) },
+			: { kind: 'apply', changeSet: changeSetOf(withOffsets(stored, delivery.settings, hostTimeZone), delivery.settings) },
 		// An instance is in the index; the log keeps only refusals.
 		logged: 'refused',
 		answer: (_outcome, failure, { instances }) => answerOf(failure, instances[0]),
@@ -42,6 +43,27 @@ function changeSetOf(stored: StoredInstance, settings: Settings): ChangeSet {
 	const named = namedPatient(stored, settings.default_authority);
 	const otherPatient = settingOf(settings, 'other_patient');
 	return { changes: [{ kind: 'instance', named, instance: stored, otherPatient }], flags: [] };
+}
+
+/**
+ * Adds the offsets of local times: that of the data set, else that of the sender's zone. The local times stay as they are, because queries
+ * compare those.
+ */
+export function withOffsets(stored: StoredInstance, settings: Settings, hostTimeZone: string): StoredInstance {
+	const { attributes } = stored;
+	const { study, series, timezoneOffset: stated } = attributes;
+	const { name } = senderZone(settings, hostTimeZone);
+	const offset = (started: string | undefined) => (started?.includes('T') ? (stated ?? offsetAt(name, started)) : undefined);
+	const startedOffset = offset(study.started);
+	const startedZone = startedOffset === undefined || stated !== undefined ? undefined : name;
+	return {
+		...stored,
+		attributes: {
+			...attributes,
+			study: { ...study, startedOffset, startedZone },
+			series: { ...series, startedOffset: offset(series.started) },
+		},
+	};
 }
 
 /** Returns the patient whom the data set identifies, under ref 0. */

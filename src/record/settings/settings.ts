@@ -45,6 +45,20 @@ export function settingOf<Name extends WithDefault>(settings: Settings, name: Na
 	return (settings[name] ?? settingDefinitions[name].default) as SettingValue<Name>;
 }
 
+/** Settings by which messages are read: those that the message log tells. */
+const ofReading: ReadonlySet<string> = new Set(['identity', 'hl7v2']);
+
+/**
+ * Returns the settings by which a message was read. `timeZone` is that of its local times; undefined when it had none.
+ */
+export function readingSettings(settings: Settings, timeZone: string | undefined): Settings | undefined {
+	const entries: [string, unknown][] = timeZone === undefined ? [] : [['time_zone', timeZone]];
+	for (const name in settings) {
+		if (ofReading.has(settingDefinitions[name as SettingName].topic)) entries.push([name, settings[name as SettingName]]);
+	}
+	return entries.length === 0 ? undefined : Object.fromEntries(entries);
+}
+
 /** Returns the default of a setting; undefined for one that has none. */
 export function defaultOf(name: SettingName): string | boolean | readonly string[] | undefined {
 	const definition = definitionOf(name);

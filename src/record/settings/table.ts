@@ -1,3 +1,4 @@
+import { isTimeZone } from '#core/time-zone.ts';
 import type { SettingDefinition } from './definition.ts';
 
 const event = /^[A-Z]\d\d$/;
@@ -30,6 +31,26 @@ export const settingDefinitions = {
 			accept: 'Accept: it is applied like any other.',
 		},
 		default: 'flag',
+	},
+	time_zone: {
+		label: 'Time zone',
+		meaning: 'the zone of times that arrive without an offset, by its IANA name',
+		topic: 'time',
+		of: ['site', 'client', 'key'],
+		kind: 'text',
+		placeholder: 'Europe/Berlin',
+		fault: (text) => (isTimeZone(text) ? undefined : 'a time zone has an IANA name, such as Europe/Berlin or UTC'),
+		otherwise: 'the zone of the host is assumed, and messages with such times are flagged',
+	},
+	processing_ids: {
+		label: 'Processing ids',
+		meaning: 'the processing ids (MSH-11) whose HL7 v2 messages are taken; P stands for an empty one too, T is training, D is debugging',
+		topic: 'hl7v2',
+		of: ['site', 'client', 'key'],
+		kind: 'list',
+		placeholder: 'P,T',
+		fault: (text) => (/^[A-Z]$/.test(text) ? undefined : 'a processing id is P, T or D (HL7 table 0103)'),
+		default: ['P'],
 	},
 	ack_mode: {
 		label: 'Acknowledgement',

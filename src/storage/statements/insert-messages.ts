@@ -5,15 +5,16 @@ export const insertMessages: Statement = {
 	name: 'insert_messages',
 	text: `
 insert into message_log (site_id, id, sequence, kind, surface, client_id, source, received_at, committed_at, message_type, control_id, outcome,
-	failure_code, failure, flags, changed, replay_of, patient, other_patient, bytes, ack)
+	failure_code, failure, flags, changed, replay_of, patient, other_patient, bytes, ack, settings)
 select k.site_id, k.id, k.sequence, k.kind, k.surface, k.client_id, k.source, k.received_at, k.committed_at, k.message_type, k.control_id,
 	k.outcome, k.failure_code, k.failure, k.flags::jsonb, k.changed::jsonb, k.replay_of, k.patient, k.other_patient,
-	substring($24::bytea from k.bytes_start for k.bytes_length), substring($25::bytea from k.ack_start for k.ack_length)
+	substring($24::bytea from k.bytes_start for k.bytes_length), substring($25::bytea from k.ack_start for k.ack_length),
+	k.settings::jsonb
 from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::uuid[], $7::text[], $8::timestamptz[], $9::timestamptz[],
 	$10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[], $17::uuid[], $18::text[], $19::text[],
-	$20::integer[], $21::integer[], $22::integer[], $23::integer[])
+	$20::integer[], $21::integer[], $22::integer[], $23::integer[], $26::text[])
 	as k (site_id, id, sequence, kind, surface, client_id, source, received_at, committed_at, message_type, control_id, outcome, failure_code,
-		failure, flags, changed, replay_of, patient, other_patient, bytes_start, bytes_length, ack_start, ack_length)
+		failure, flags, changed, replay_of, patient, other_patient, bytes_start, bytes_length, ack_start, ack_length, settings)
 on conflict (site_id, id) do nothing`,
 };
 

@@ -2,7 +2,7 @@ import type { Extent } from '#record/search-plan.ts';
 
 /** The columns of `imaging_study_resource` that a study is rendered from. */
 export const studyColumns =
-	'r.patient_id, r.study_uid, r.started, r.accession_number, r.accession_system, r.description, r.referring_physician, r.modalities, r.series_count, r.instance_count';
+	'r.patient_id, r.study_uid, r.started, r.started_offset, r.accession_number, r.accession_system, r.description, r.referring_physician, r.modalities, r.series_count, r.instance_count';
 
 /** Estimates the length of a study's text for the bound of a page, without rendering it. */
 export function studyBytes(row: string, extent: Extent): string {
@@ -17,8 +17,9 @@ const absent = `json_build_object('extension', json_build_array(json_build_objec
 	'url', 'http://hl7.org/fhir/StructureDefinition/data-absent-reason', 'valueCode', 'unknown')))`;
 /** A code has single spaces (FHIR R4 §2.24.0.1). */
 const code = (text: string) => `regexp_replace(${text}, '\\s+', ' ', 'g')`;
-/** A FHIR time needs a zone (FHIR R4 §2.24.0.1). The index has none and takes times as UTC. */
-const dateTime = (text: string) => `${text} || case when ${text} like '%T%' then 'Z' else '' end`;
+/** A FHIR time needs an offset (FHIR R4 §2.24.0.1). Where the index has none, only the day is sure. */
+const dateTime = (text: string, offset: string) =>
+	`case when ${text} like '%T%' and ${offset} is null then left(${text}, 10) when ${text} like '%T%' then ${text} || ${offset} else ${text} end`;
 /** Returns an unsignedInt; DICOM's numbers may be negative. */
 const count = (number: string) => `case when ${number} >= 0 then ${number} end`;
 /** Writes `family^given^middle^prefix^suffix`, the first group that is not empty, in the order in which it is spoken. */
@@ -46,7 +47,7 @@ const seriesOf = (extent: Extent) => `(select json_agg(json_build_object(
 		'description', s.description,
 		'numberOfInstances', s.instance_count,
 		'bodySite', case when s.body_part is not null then json_build_object('display', s.body_part) end,
-		'started', ${dateTime('s.started')},
+		'started', ${dateTime('s.started', 's.started_offset')},
 		'performer', case when s.station is not null then json_build_array(json_build_object(
 			'actor', json_build_object('type', 'Device', 'display', s.station))) end${extent === 'whole' ? `,\n\t\t'instance', ${instances}` : ''})
 		order by s.number, s.series_uid)
@@ -64,7 +65,7 @@ export function studyText(extent: Extent): string {
 	'status', 'available',
 	'modality', (select json_agg(${dcm(code('m'))}) from unnest(r.modalities) m),
 	'subject', ${subject},
-	'started', ${dateTime('r.started')},
+	'started', ${dateTime('r.started', 'r.started_offset')},
 	'referrer', (select json_build_object('display', d.name) from (select ${spoken('r.referring_physician')}) d (name) where d.name is not null),
 	'numberOfSeries', r.series_count,
 	'numberOfInstances', r.instance_count,

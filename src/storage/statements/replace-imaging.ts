@@ -97,9 +97,10 @@ export const restateSeries: Statement = {
 	name: 'restate_series',
 	text: `
 update imaging_series s set modality = k.modality, number = k.number, description = k.description, body_part = k.body_part,
-	station = k.station, started = k.started
-from unnest($1::uuid[], $2::text[], $3::text[], $4::boolean[], $5::text[], $6::integer[], $7::text[], $8::text[], $9::text[], $10::text[])
-	as k (site_id, study_uid, series_uid, is_last_word, modality, number, description, body_part, station, started)
+	station = k.station, started = k.started, started_offset = k.started_offset
+from unnest($1::uuid[], $2::text[], $3::text[], $4::boolean[], $5::text[], $6::integer[], $7::text[], $8::text[], $9::text[], $10::text[],
+	$11::text[])
+	as k (site_id, study_uid, series_uid, is_last_word, modality, number, description, body_part, station, started, started_offset)
 where s.site_id = k.site_id and s.study_uid = k.study_uid and s.series_uid = k.series_uid and (k.is_last_word or s.instance_count = 1)`,
 };
 
@@ -117,6 +118,7 @@ export function restatedSeriesParameters(rows: readonly SiteReplacement[]): unkn
 		of(({ attributes }) => attributes.series.bodyPart),
 		of(({ attributes }) => attributes.series.station),
 		of(({ attributes }) => attributes.series.started),
+		of(({ attributes }) => attributes.series.startedOffset),
 	];
 }
 
@@ -127,10 +129,12 @@ export const restateStudies: Statement = {
 update imaging_study t set patient_id = k.patient_id,
 	recorded_patient_id = case when t.patient_id is not distinct from k.patient_id then t.recorded_patient_id end,
 	started = k.started, accession_number = k.accession_number, accession_issuer = k.accession_issuer, study_id = k.study_id,
-	description = k.description, referring_physician = k.referring_physician
-from unnest($1::uuid[], $2::text[], $3::boolean[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[])
+	description = k.description, referring_physician = k.referring_physician, started_offset = k.started_offset,
+	started_zone = k.started_zone
+from unnest($1::uuid[], $2::text[], $3::boolean[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[],
+	$11::text[], $12::text[])
 	as k (site_id, study_uid, is_last_word, patient_id, started, accession_number, accession_issuer, study_id, description,
-		referring_physician)
+		referring_physician, started_offset, started_zone)
 where t.site_id = k.site_id and t.study_uid = k.study_uid and (k.is_last_word or t.instance_count = 1)`,
 };
 
@@ -148,6 +152,8 @@ export function restatedStudyParameters(rows: readonly SiteReplacement[]): unkno
 		of(({ attributes }) => attributes.study.studyId),
 		of(({ attributes }) => attributes.study.description),
 		of(({ attributes }) => attributes.study.referringPhysician),
+		of(({ attributes }) => attributes.study.startedOffset),
+		of(({ attributes }) => attributes.study.startedZone),
 	];
 }
 

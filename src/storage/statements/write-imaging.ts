@@ -51,10 +51,13 @@ export function instanceParameters(rows: readonly SiteInstance[], storedAt: stri
 export const upsertSeries: Statement = {
 	name: 'upsert_series',
 	text: `
-insert into imaging_series as t (site_id, study_uid, series_uid, modality, number, description, body_part, station, started, instance_count)
-select k.site_id, k.study_uid, k.series_uid, k.modality, k.number, k.description, k.body_part, k.station, k.started, k.instances
-from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::integer[], $6::text[], $7::text[], $8::text[], $9::text[], $10::integer[])
-	as k (site_id, study_uid, series_uid, modality, number, description, body_part, station, started, instances)
+insert into imaging_series as t (site_id, study_uid, series_uid, modality, number, description, body_part, station, started, instance_count,
+	started_offset)
+select k.site_id, k.study_uid, k.series_uid, k.modality, k.number, k.description, k.body_part, k.station, k.started, k.instances,
+	k.started_offset
+from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::integer[], $6::text[], $7::text[], $8::text[], $9::text[], $10::integer[],
+	$11::text[])
+	as k (site_id, study_uid, series_uid, modality, number, description, body_part, station, started, instances, started_offset)
 on conflict (site_id, study_uid, series_uid) do update set instance_count = t.instance_count + excluded.instance_count`,
 };
 
@@ -115,6 +118,7 @@ export function seriesParameters(groups: readonly Group[]): unknown[] {
 		of(({ attributes }) => attributes.series.station),
 		of(({ attributes }) => attributes.series.started),
 		plainArray(groups.map((group) => group.length)),
+		of(({ attributes }) => attributes.series.startedOffset),
 	];
 }
 
@@ -124,14 +128,16 @@ export const upsertStudies: Statement = {
 	text: `
 insert into imaging_study as t (site_id, study_uid, id, patient_id, started, accession_number, accession_issuer, study_id, description,
 	referring_physician, modalities, sop_classes, series_count, instance_count, bytes, created_at, updated_at, stated_patient_id,
-	stated_patient_system, stated_patient_name, split_from)
+	stated_patient_system, stated_patient_name, split_from, started_offset, started_zone)
 select k.site_id, k.study_uid, k.id, k.patient_id, k.started, k.accession_number, k.accession_issuer, k.study_id, k.description,
 	k.referring_physician, k.modalities::text[], k.sop_classes::text[], k.series, k.instances, k.bytes, k.stored_at, k.stored_at,
-	k.stated_patient_id, k.stated_patient_system, k.stated_patient_name, k.split_from
+	k.stated_patient_id, k.stated_patient_system, k.stated_patient_name, k.split_from, k.started_offset, k.started_zone
 from unnest($1::uuid[], $2::text[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[],
-	$12::text[], $13::integer[], $14::integer[], $15::bigint[], $16::timestamptz[], $17::text[], $18::text[], $19::text[], $20::text[])
+	$12::text[], $13::integer[], $14::integer[], $15::bigint[], $16::timestamptz[], $17::text[], $18::text[], $19::text[], $20::text[],
+	$21::text[], $22::text[])
 	as k (site_id, study_uid, id, patient_id, started, accession_number, accession_issuer, study_id, description, referring_physician,
-		modalities, sop_classes, series, instances, bytes, stored_at, stated_patient_id, stated_patient_system, stated_patient_name, split_from)
+		modalities, sop_classes, series, instances, bytes, stored_at, stated_patient_id, stated_patient_system, stated_patient_name, split_from,
+		started_offset, started_zone)
 on conflict (site_id, study_uid) do update set
 	version = t.version + 1,
 	modalities = array(select distinct m from unnest(t.modalities || excluded.modalities) as m order by m),
@@ -208,6 +214,8 @@ export function studyParameters(groups: readonly Group[], storedAt: string): unk
 		plainArray(groups.map(() => `"${storedAt}"`)),
 		...statedColumns(groups.map(([first]) => first.added.stated)),
 		textArray(groups.map(([first]) => first.added.statedStudyUid ?? null)),
+		of(({ attributes }) => attributes.study.startedOffset),
+		of(({ attributes }) => attributes.study.startedZone),
 	];
 }
 

@@ -9,7 +9,7 @@ import { plainSettings } from '../reading.ts';
 
 function outcome(bytes: Uint8Array): string {
 	try {
-		const interpreted = interpret(Message.parse(bytes), plainSettings);
+		const interpreted = interpret(Message.parse(bytes), { ...plainSettings, processing_ids: ['P', 'T', 'D'] });
 		if (interpreted.kind === 'apply') JSON.stringify(interpreted.changeSet);
 		return interpreted.kind;
 	} catch (error) {

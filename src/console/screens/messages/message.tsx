@@ -71,6 +71,7 @@ function Shown({ message }: { message: MessageReading }) {
 							['From', <code key="source">{message.source}</code>],
 							['Control id', message.control_id && <code>{message.control_id}</code>],
 							['Sequence number in the site', String(message.sequence)],
+							...Object.entries(message.settings ?? {}).map(([name, value]): [string, string] => [`Read by ${name}`, String(value)]),
 						]}
 					/>
 				</Panel>

@@ -1,5 +1,6 @@
 import type { Address } from '#fhir/datatypes.ts';
 import { addressOf } from '#fhir/mapping/address.ts';
+import type { Zone } from '#fhir/mapping/local-zone.ts';
 import { periodOf } from '#fhir/mapping/period.ts';
 import { entryOf } from '#fhir/mapping/table.ts';
 import { joined } from '#fhir/mapping/text.ts';
@@ -12,7 +13,7 @@ const uses: Readonly<Record<string, string>> = { BA: 'old', BI: 'billing', C: 't
 const types: Readonly<Record<string, string>> = { M: 'postal', SH: 'postal' };
 
 /** XAD (v2.5.1 §2.A.83) as Address; undefined without content. */
-function address(segment: Segment, field: number, repetition: number, zone: string): Address | undefined {
+function address(segment: Segment, field: number, repetition: number, zone: Zone): Address | undefined {
 	const text = (component: number) => segment.text(field, component, repetition).trim();
 	// SAD: the street address, else the dwelling number and the street's name.
 	const street = text(1) || joined(segment.text(field, 1, repetition, 3), segment.text(field, 1, repetition, 2));
@@ -34,14 +35,14 @@ function address(segment: Segment, field: number, repetition: number, zone: stri
 }
 
 /** XAD-13 and 14, else the two halves of XAD-12, which came before them. */
-function addPeriod(result: Address, segment: Segment, field: number, repetition: number, zone: string): void {
+function addPeriod(result: Address, segment: Segment, field: number, repetition: number, zone: Zone): void {
 	const start = toDateTime(segment.text(field, 13, repetition) || segment.text(field, 12, repetition, 1), zone);
 	const end = toDateTime(segment.text(field, 14, repetition) || segment.text(field, 12, repetition, 2), zone);
 	const period = periodOf(start, end);
 	if (period) result.period = period;
 }
 
-export function addresses(segment: Segment, field: number, zone: string): Address[] {
+export function addresses(segment: Segment, field: number, zone: Zone): Address[] {
 	const found: Address[] = [];
 	const repetitions = segment.repetitions(field);
 	for (let repetition = 0; repetition < repetitions; repetition++) {

@@ -1,4 +1,5 @@
 import type { HumanName } from '#fhir/datatypes.ts';
+import type { Zone } from '#fhir/mapping/local-zone.ts';
 import { periodOf } from '#fhir/mapping/period.ts';
 import { entryOf } from '#fhir/mapping/table.ts';
 import { joined } from '#fhir/mapping/text.ts';
@@ -25,7 +26,7 @@ const uses: Readonly<Record<string, string>> = {
 const representations: Readonly<Record<string, NameRepresentation>> = { A: 'ABC', I: 'IDE', P: 'SYL' };
 
 /** XPN (v2.5.1 §2.A.88) as HumanName; undefined without content. */
-export function humanName(segment: Segment, field: number, repetition: number, zone: string): HumanName | undefined {
+export function humanName(segment: Segment, field: number, repetition: number, zone: Zone): HumanName | undefined {
 	const text = (component: number) => segment.text(field, component, repetition).trim();
 	const components = segment.components(field, repetition);
 	const family = text(1) || surname(segment, field, repetition);
@@ -57,7 +58,7 @@ function surname(segment: Segment, field: number, repetition: number): string {
 }
 
 /** XPN-12 and 13, else the two halves of XPN-10, which came before them. */
-function addPeriod(name: HumanName, segment: Segment, field: number, repetition: number, zone: string): void {
+function addPeriod(name: HumanName, segment: Segment, field: number, repetition: number, zone: Zone): void {
 	const start = toDateTime(segment.text(field, 12, repetition) || segment.text(field, 10, repetition, 1), zone);
 	const end = toDateTime(segment.text(field, 13, repetition) || segment.text(field, 10, repetition, 2), zone);
 	const period = periodOf(start, end);
@@ -65,7 +66,7 @@ function addPeriod(name: HumanName, segment: Segment, field: number, repetition:
 }
 
 /** Every repetition with content; XPN-15, called by, becomes a nickname of its own. */
-export function humanNames(segment: Segment, field: number, zone: string): HumanName[] {
+export function humanNames(segment: Segment, field: number, zone: Zone): HumanName[] {
 	const names: HumanName[] = [];
 	const repetitions = segment.repetitions(field);
 	for (let repetition = 0; repetition < repetitions; repetition++) {

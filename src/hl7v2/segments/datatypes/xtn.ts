@@ -1,4 +1,5 @@
 import type { ContactPoint } from '#fhir/datatypes.ts';
+import type { Zone } from '#fhir/mapping/local-zone.ts';
 import { periodOf } from '#fhir/mapping/period.ts';
 import { entryOf } from '#fhir/mapping/table.ts';
 import { joined } from '#fhir/mapping/text.ts';
@@ -26,13 +27,7 @@ const systems: Readonly<Record<string, string>> = {
  * XTN (v2.5.1 §2.A.89) as ContactPoint: XTN-1, else 12 (unformatted), else the parts 5 to 8; XTN-4 for e-mail.
  * `use` is that of an item that names none. Undefined without content.
  */
-function contactPoint(
-	segment: Segment,
-	field: number,
-	repetition: number,
-	use: string | undefined,
-	zone: string,
-): ContactPoint | undefined {
+function contactPoint(segment: Segment, field: number, repetition: number, use: string | undefined, zone: Zone): ContactPoint | undefined {
 	const text = (component: number) => segment.text(field, component, repetition).trim();
 	const components = segment.components(field, repetition);
 	const useCode = components > 1 ? text(2).toUpperCase() : '';
@@ -60,7 +55,7 @@ function number(text: (component: number) => string): string {
 	return joined(international, area, local, extension === '' ? '' : `X${extension}`);
 }
 
-function addRankAndPeriod(point: ContactPoint, segment: Segment, field: number, repetition: number, zone: string): void {
+function addRankAndPeriod(point: ContactPoint, segment: Segment, field: number, repetition: number, zone: Zone): void {
 	const start = toDateTime(segment.text(field, 13, repetition), zone);
 	const end = toDateTime(segment.text(field, 14, repetition), zone);
 	const period = periodOf(start, end);
@@ -69,7 +64,7 @@ function addRankAndPeriod(point: ContactPoint, segment: Segment, field: number, 
 	if (/^[1-9]\d{0,8}$/.test(rank)) point.rank = Number(rank);
 }
 
-export function contactPoints(segment: Segment, field: number, use: string | undefined, zone: string): ContactPoint[] {
+export function contactPoints(segment: Segment, field: number, use: string | undefined, zone: Zone): ContactPoint[] {
 	const points: ContactPoint[] = [];
 	const repetitions = segment.repetitions(field);
 	for (let repetition = 0; repetition < repetitions; repetition++) {
