@@ -69,8 +69,8 @@ export function localOffset(zone: string, localMs: number): LocalOffset {
 
 function yearOf(zone: string, given: number): Year {
 	const year = Math.min(Math.max(given, firstYear), lastYear);
-	let years = zones.get(zone);
-	if (years === undefined) zones.set(zone, (years = new Map()));
+	const years = zones.get(zone) ?? new Map<number, Year>();
+	zones.set(zone, years);
 	const held = years.get(year);
 	if (held !== undefined) return held;
 	const made = readYear(zone, year);

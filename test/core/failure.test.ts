@@ -4,7 +4,7 @@ import { Failure, type FailureCode, failureCodes, failureRecord } from '#core/fa
 
 describe('the codes of failures', () => {
 	// HL7 table 0357, as far as a message can be refused with it.
-	const hl7 = ['100', '101', '102', '103', '104', '200', '201', '203', '204', '205', '207'];
+	const hl7 = ['100', '101', '102', '103', '104', '200', '201', '202', '203', '204', '205', '207'];
 	// IssueType of FHIR R4.
 	const issues = `invalid structure required value invariant security login unknown expired forbidden suppressed processing not-supported
 		duplicate multiple-matches not-found deleted too-long code-invalid extension too-costly business-rule conflict transient lock-error
