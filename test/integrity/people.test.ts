@@ -97,20 +97,16 @@ class Course {
 		const stated = statedAs(number, step.pick);
 		const person = personOf(step.person);
 		switch (step.way) {
-			case 'image': {
-				const studyUid = `1.2.8.${++this.#tags}`;
-				await site.image(studyUid, stated, person);
-				model.file(studyUid, 'study', model.mention([number]));
-				return;
-			}
-			case 'late image':
-			case 'image of a wrong study': {
-				const studyUid = this.#picked(
-					[...model.items].flatMap(([tag, { kind }]) => (kind === 'study' ? [tag] : [])),
-					step,
-				);
-				// Whose number nobody knows is not told apart from a person who is new.
-				if (studyUid !== undefined && model.currentOf(number) !== undefined) await site.image(studyUid, stated, person);
+			case 'image':
+			case 'late image': {
+				const studies = [...model.items].flatMap(([tag, { kind }]) => (kind === 'study' ? [tag] : []));
+				const known = step.way === 'image' ? undefined : this.#picked(studies, step);
+				const studyUid = known ?? `1.2.8.${++this.#tags}`;
+				// A late image is of the same patient, or of one who got onto the wrong work list.
+				const ofImage = (step.mistaken ? undefined : model.items.get(studyUid)?.stated) ?? number;
+				const isFiled = model.image(studyUid, ofImage);
+				const status = await site.image(studyUid, statedAs(ofImage, step.other), person);
+				assert.equal(status, isFiled ? 0 : 0xb000, `an image of ${ofImage} in ${studyUid}`);
 				return;
 			}
 			case 'fhir patient': {
@@ -207,6 +203,9 @@ class Course {
 		for (const [type, kind] of tagged) {
 			const found = (await call('GET', `/${type}?patient=${id}&_count=1000`)).body.entry ?? [];
 			assert.deepEqual(found.map(({ resource }: FhirBody) => tagOf(resource)).sort(), model.itemsOf(current, kind), `${type}?patient=`);
+		}
+		for (const study of resources.filter(({ resourceType }: FhirBody) => resourceType === 'ImagingStudy')) {
+			assert.equal(study.numberOfInstances, model.items.get(tagOf(study))?.images, 'images of a study');
 		}
 		const page = await showPatient(administration, { site: slug, id });
 		const shown = [...page.observations.map(({ code }) => code), ...page.studies.map(({ study_uid: uid }) => uid)];

@@ -22,6 +22,9 @@ interface Item {
 	patient: number | undefined;
 	/** The patient under whom it was recorded, where a merge moved it or led elsewhere. */
 	recorded: number | undefined;
+	/** Of a study: the number that its first image stated, and how many images it has. */
+	stated?: string;
+	images?: number;
 }
 
 interface Found {
@@ -108,6 +111,23 @@ export class PeopleModel {
 	/** Files something under the patient to whom a message led. */
 	file(tag: string, kind: ItemKind, { id }: PatientRecord): void {
 		this.items.set(tag, { kind, patient: id, recorded: undefined });
+	}
+
+	/**
+	 * Files an image (docs/conformance/dicom.md "Patients of studies"); false when its number is that of another patient than its study has:
+	 * then it is kept aside, and changes nothing.
+	 */
+	image(studyUid: string, number: string): boolean {
+		const study = this.items.get(studyUid);
+		if (study === undefined) {
+			this.items.set(studyUid, { kind: 'study', patient: this.mention([number]).id, recorded: undefined, stated: number, images: 1 });
+			return true;
+		}
+		const led = this.records.filter(({ own, old }) => own.includes(number) || old.includes(number));
+		const isOfPatient = led.some((record) => this.survivorOf(record).id === study.patient);
+		if (study.stated !== number && !isOfPatient) return false;
+		study.images = (study.images ?? 0) + 1;
+		return true;
 	}
 
 	/** Files what a FHIR client recorded for the id of a patient, who may have been merged. */

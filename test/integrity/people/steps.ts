@@ -46,7 +46,7 @@ export interface Step {
 }
 
 const ways = [
-	...['v2 snapshot', 'v2 snapshot', 'v2 result', 'v2 result', 'v3', 'document', 'image', 'late image', 'image of a wrong study'],
+	...['v2 snapshot', 'v2 snapshot', 'v2 result', 'v2 result', 'v3', 'document', 'image', 'late image', 'late image'],
 	...['procedure step', 'fhir result', 'fhir result', 'fhir patient', 'import', 'merge', 'merge', 'merge of a person', 'unlink', 'unmerge'],
 ] as const;
 
