@@ -12,6 +12,7 @@ interface Need {
 export const corpusDirectory = process.env['TRIBUTARY_CORPUS'] ?? join(import.meta.dirname, '../../../shared/corpus');
 
 const dcmtkPrograms = ['storescu', 'storescp', 'echoscu', 'findscu', 'getscu', 'movescu', 'dump2dcm', 'dcm2json', 'dcmconv', 'dcmdump'];
+const pythonFolders = ['/usr/lib/python3/dist-packages', '/usr/local/lib/python3.11/dist-packages'];
 const orthancPlugins = ['/usr/share/orthanc/plugins/libOrthancDicomWeb.so'];
 const chromiumPrograms = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
@@ -23,6 +24,12 @@ export const needs = {
 	dcmtk: {
 		found: dcmtkPrograms.every((name) => programOf(name)) ? programOf('storescu') : undefined,
 		reason: 'DCMTK is not installed',
+	},
+	pynetdicom: {
+		found: [...(process.env['PYTHONPATH'] ?? '').split(delimiter), ...pythonFolders]
+			.map((folder) => join(folder, 'pynetdicom/__init__.py'))
+			.find((path) => existsSync(path)),
+		reason: 'pynetdicom is not installed',
 	},
 	orthanc: {
 		found: programOf('Orthanc') === undefined ? undefined : orthancPlugins.find((path) => existsSync(path)),
