@@ -100,6 +100,19 @@ describe('one patient by MLLP, C-STORE and FHIR', { timeout: 300_000 }, () => {
 			assert.equal(merged.code, 'AE');
 			assert.match(merged.text, /MRG-1 has numbers of several patients/);
 			assert.equal(await numbers(), 2);
+			// A FHIR client may create a second patient of one number; it is listed, once.
+			for (const method of ['POST', 'PUT', 'PUT']) {
+				const { status } = await fetch(`http://127.0.0.1:${service.port('fhir')}/fhir/Patient${method === 'PUT' ? '/another' : ''}`, {
+					method,
+					headers: { 'X-API-Key': key, 'Content-Type': 'application/fhir+json' },
+					body: JSON.stringify({
+						...{ resourceType: 'Patient', ...(method === 'PUT' && { id: 'another' }) },
+						identifier: [{ system: 'urn:oid:7', value: 'F1' }],
+					}),
+				});
+				assert.ok(status < 300, String(status));
+			}
+			assert.deepEqual(await doubts(), ['identifiers-disagree 1', 'mismatch 1', 'mismatch 1', 'number-shared 1']);
 		} finally {
 			client.close();
 		}

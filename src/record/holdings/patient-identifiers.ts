@@ -23,6 +23,12 @@ export interface PatientIdentifier {
 	readonly rank: number;
 }
 
+/** The message that states numbers of a patient. */
+export interface Claim {
+	readonly id: string;
+	readonly surface: string;
+}
+
 /** Patients by their identifiers. */
 export class PatientIdentifiers {
 	readonly #rows: HeldRows;
@@ -30,8 +36,15 @@ export class PatientIdentifiers {
 	/** Changed lists of identifiers, by the row id of the patient. They are written anew. */
 	readonly changed = new Map<string, readonly PatientIdentifier[]>();
 
+	/** Patients whose numbers a client stated without their being looked up, with the message. Storage lists those that others have. */
+	readonly claimed = new Map<string, Claim>();
+
 	constructor(rows: HeldRows) {
 		this.#rows = rows;
+	}
+
+	claim(patientId: string, message: Claim): void {
+		this.#rows.undo.put(this.claimed, patientId, message);
 	}
 
 	addStored(value: string, entry: IdentifierEntry): void {

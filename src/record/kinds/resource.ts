@@ -237,7 +237,9 @@ function write(context: ApplyContext, { change, held, id, untouched }: Target, r
 		putKeyed(context.set, row);
 		if (recordedUnder !== undefined) context.set.record({ row, patientId: recordedUnder });
 		if (change.resourceType === 'Patient') {
-			context.set.of(patientIdentifiers).put(row.id, before ? identifiersOf(before.resource) : [], identifiersOf(resource));
+			const numbers = context.set.of(patientIdentifiers);
+			numbers.put(row.id, before ? identifiersOf(before.resource) : [], identifiersOf(resource));
+			numbers.claim(row.id, context.message);
 		}
 	}
 	context.results.push({ status: held === undefined ? 201 : 200, row });

@@ -1,4 +1,4 @@
-import { patientIdentifiers } from '#record/holdings/patient-identifiers.ts';
+import { otherNumberRank, type PatientIdentifier, patientIdentifiers } from '#record/holdings/patient-identifiers.ts';
 import { columnsOf, textAt } from '../columns.ts';
 import { siteOf } from '../reading.ts';
 import type { ResourceRows, ResourceTables } from '../resource-rows.ts';
@@ -57,6 +57,51 @@ select k.site_id, k.value, k.system, k.patient_id, k.old, k.rank
 from unnest($1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::boolean[], $6::smallint[]) as k (site_id, value, system, patient_id, old, rank)`,
 };
 
+/**
+ * Inserts identifiers that clients state (`$1` to `$6`, with the message at `$7` and `$8`), and puts on the work list those that another
+ * patient has. FHIR stores what a client states, so nobody looks them up before. The key is that of `recordDoubt`.
+ */
+export const insertClaimedIdentifiers: Statement = {
+	name: 'insert_claimed_identifiers',
+	text: `
+with stated as (
+	select * from unnest($1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::boolean[], $6::smallint[], $7::uuid[], $8::text[])
+		as k (site_id, value, system, patient_id, old, rank, message_id, surface)
+), inserted as (
+	insert into patient_identifier (site_id, value, system, patient_id, old, rank)
+	select k.site_id, k.value, k.system, k.patient_id, k.old, k.rank from stated k
+), shared as (
+	select k.site_id, k.patient_id, k.message_id, k.surface, o.patient_id as other_id
+	from stated k
+	join patient_identifier o on o.site_id = k.site_id and o.value = k.value and o.patient_id <> k.patient_id and o.rank < ${otherNumberRank}
+		and (o.system = k.system or o.system = any (authority_systems(k.site_id, array[k.system])))
+	join patient p on p.site_id = o.site_id and p.id = o.patient_id and p.merged_into is null
+	where k.rank < ${otherNumberRank} and not k.old
+	union all
+	select k.site_id, k.patient_id, k.message_id, k.surface, o.patient_id
+	from stated k
+	join stated o on o.site_id = k.site_id and o.value = k.value and o.system = k.system and o.patient_id < k.patient_id
+		and o.rank < ${otherNumberRank} and not o.old
+	where k.rank < ${otherNumberRank} and not k.old
+), pair as (
+	select distinct on (s.site_id, least(s.patient_id, s.other_id), greatest(s.patient_id, s.other_id)) s.*,
+		format('["number-shared","%s","%s"]', least(s.patient_id, s.other_id), greatest(s.patient_id, s.other_id)) as key
+	from shared s
+)
+insert into identity_doubt as d (site_id, id, kind, key, patient_id, other_patient_id, text, count,
+	first_message_id, first_surface, first_at, last_message_id, last_surface, last_at)
+select s.site_id, (left(s.message_id::text, 14) || substr(gen_random_uuid()::text, 15))::uuid, 'number-shared',
+	encode(substr(sha256(convert_to(s.key, 'UTF8')), 1, 16), 'hex')::uuid, s.other_id, s.patient_id,
+	'Patient.identifier has a number that another patient has; both are stored', 1,
+	s.message_id, s.surface, $9::timestamptz, s.message_id, s.surface, $9::timestamptz
+from pair s
+on conflict (site_id, key) do update set count = d.count + 1,
+	last_message_id = excluded.last_message_id, last_surface = excluded.last_surface, last_at = excluded.last_at,
+	settled_at = case when d.settled_how = 'dismissed' then d.settled_at end,
+	settled_by = case when d.settled_how = 'dismissed' then d.settled_by end,
+	settled_how = case when d.settled_how = 'dismissed' then d.settled_how end`,
+};
+
 /** Reads and writes patients by the identifiers that messages state. */
 export function storedPatientIdentifiers(tables: ResourceTables): StoredHolding {
 	const patients = tables.of('Patient');
@@ -92,18 +137,33 @@ export function storedPatientIdentifiers(tables: ResourceTables): StoredHolding 
 }
 
 function sendIdentifiers(writing: Writing): void {
-	const lists = writing.of(patientIdentifiers, ({ changed }, siteId) =>
-		[...changed].map(([patientId, list]) => ({ siteId, patientId, list })),
+	const lists = writing.of(patientIdentifiers, ({ changed, claimed }, siteId) =>
+		[...changed].map(([patientId, list]) => ({ siteId, patientId, list, claim: claimed.get(patientId) })),
 	);
 	if (lists.length === 0) return;
 	writing.send(deleteIdentifiers, [plainArray(lists.map(({ siteId }) => siteId)), plainArray(lists.map(({ patientId }) => patientId))]);
-	const rows = lists.flatMap(({ siteId, patientId, list }) => list.map((identifier) => ({ siteId, patientId, ...identifier })));
-	writing.send(insertIdentifiers, [
+	const rows = lists.flatMap(({ siteId, patientId, list, claim }) =>
+		list.map((identifier) => ({ siteId, patientId, claim, ...identifier })),
+	);
+	const found = rows.filter(({ claim }) => claim === undefined);
+	if (found.length > 0 || rows.length === 0) writing.send(insertIdentifiers, columnsOfRows(found));
+	const claimed = rows.flatMap(({ claim, ...row }) => (claim === undefined ? [] : [{ ...row, claim }]));
+	if (claimed.length === 0) return;
+	writing.send(insertClaimedIdentifiers, [
+		...columnsOfRows(claimed),
+		plainArray(claimed.map(({ claim }) => claim.id)),
+		textArray(claimed.map(({ claim }) => claim.surface)),
+		writing.lastUpdated,
+	]);
+}
+
+function columnsOfRows(rows: readonly (PatientIdentifier & { siteId: string; patientId: string })[]): string[] {
+	return [
 		plainArray(rows.map((row) => row.siteId)),
 		textArray(rows.map((row) => row.value)),
 		textArray(rows.map((row) => row.system)),
 		plainArray(rows.map((row) => row.patientId)),
 		plainArray(rows.map((row) => row.old)),
 		plainArray(rows.map((row) => row.rank)),
-	]);
+	];
 }
