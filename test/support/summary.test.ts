@@ -43,5 +43,5 @@ test('TRIBUTARY_EXPECT lists what there is, and refuses what it does not know', 
 	assert.deepEqual(expectedOf(undefined), []);
 	assert.deepEqual(expectedOf(''), []);
 	assert.deepEqual(expectedOf('corpus,chromium'), ['corpus', 'chromium']);
-	assert.throws(() => expectedOf('corpus,dcmkt'), /TRIBUTARY_EXPECT: dcmkt: choose from corpus, dcmtk, chromium/);
+	assert.throws(() => expectedOf('corpus,dcmkt'), /TRIBUTARY_EXPECT: dcmkt: choose from corpus, dcmtk, pynetdicom, orthanc, chromium/);
 });
