@@ -69,7 +69,7 @@ describe('storage commitment over DIMSE', { timeout: 60_000 }, () => {
 		['another class', data(action({ 3: ctImage }), value(1, 'data', information('1.1'))), 0x0122],
 		['no data set', data(action({ 2048: 0x0101 })), 0x0115],
 		['no references', data(action(), value(1, 'data', information())), 0x0115],
-		['an invalid UID', data(action(), value(1, 'data', information('1.1', '1.01'))), 0x0115],
+		['an invalid UID', data(action(), value(1, 'data', information('1.1', '1..1'))), 0x0115],
 		['a data set that is cut off', data(action(), value(1, 'data', information('1.1').subarray(0, 40))), 0x0110],
 		['garbage', data(action(), value(1, 'data', Buffer.alloc(300, 0xff))), 0x0110],
 		['more references than are taken', data(action(), value(1, 'data', information('1.1', '1.2', '1.3'))), 0x0213],

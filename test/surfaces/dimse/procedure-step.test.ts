@@ -48,7 +48,7 @@ test('N-CREATE and N-SET hand on their attributes in the DICOM JSON Model', asyn
 	assert.equal(responseOf(changed).get(0x0100)?.readUInt16LE(0), 0x8120);
 	assert.equal(textOf(changed, 0x0002), procedureStep);
 	assert.equal(textOf(changed, 0x1000), '1.2.3');
-	const common = { siteId, siteSlug: 'west', clientId: undefined, source: '127.0.0.1', sopInstanceUid: '1.2.3' };
+	const common = { siteId, siteSlug: 'west', clientId: undefined, settings: {}, source: '127.0.0.1', sopInstanceUid: '1.2.3' };
 	assert.deepEqual(procedureSteps.requests, [
 		{
 			...common,

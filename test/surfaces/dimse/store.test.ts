@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { nilId } from '#core/id.ts';
 import type { IntakeResult } from '#imaging/intake.ts';
 import { instanceAttributes } from '#test/support/instance-attributes.ts';
 import { abortPdu, associate, commandSet, data, echo, releaseRequest, responseOf, statusOf, store, textOf, value } from './peer.ts';
@@ -24,6 +25,8 @@ test('a data set reaches the intake byte for byte, with what the command and the
 	assert.deepEqual(instance?.announced, {
 		siteId,
 		surface: 'dimse',
+		clientId: nilId,
+		settings: {},
 		callingAe: 'CT1',
 		source: '127.0.0.1',
 		affectedSopClassUid: ctImage,
