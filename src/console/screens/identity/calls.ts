@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { aliasInput, aliasRecord, listAuthoritiesInput, undoResult } from '#administration/authorities.ts';
 import type {
 	dismissedRecord,
 	dismissIdentityInput,
@@ -12,6 +13,7 @@ import { call } from '../../api.ts';
 
 export type IdentityPage = z.output<typeof identityPage>;
 export type IdentityPreview = z.output<typeof identityPreview>;
+export type AuthorityAlias = z.output<typeof aliasRecord>;
 type Pair = z.input<typeof identityInput>;
 
 export const listIdentity = call<z.input<typeof listIdentityInput>, IdentityPage>('POST', '/sites/{site}/identity/search');
@@ -22,3 +24,5 @@ export const dismissIdentity = call<z.input<typeof dismissIdentityInput>, z.outp
 	'POST',
 	'/sites/{site}/identity/dismiss',
 );
+export const listAuthorities = call<z.input<typeof listAuthoritiesInput>, AuthorityAlias[]>('GET', '/sites/{site}/authorities');
+export const undoAuthority = call<z.input<typeof aliasInput>, z.output<typeof undoResult>>('POST', '/sites/{site}/authorities/undo');

@@ -12,6 +12,7 @@ import { say } from '../../components/toast.tsx';
 import { may } from '../../session.ts';
 import type { PatientRecord } from '../patients/calls.ts';
 import { Identifiers } from '../patients/patients.tsx';
+import { Authorities } from './authorities.tsx';
 import { dismissIdentity, type IdentityPage, listIdentity } from './calls.ts';
 
 type Kind = 'doubt' | 'overlay' | 'alike' | 'sharing';
@@ -24,7 +25,7 @@ const leads: Readonly<Record<Kind, string>> = {
 };
 
 export function Identity() {
-	const [kind, setKind] = useState<Kind>('doubt');
+	const [kind, setKind] = useState<Kind | 'authorities'>('doubt');
 	const tab = (name: Kind, title: string, site: string) => ({
 		name,
 		title,
@@ -40,12 +41,13 @@ export function Identity() {
 					<Tabs
 						label="Worklists"
 						chosen={kind}
-						onChoose={(name) => setKind(name as Kind)}
+						onChoose={(name) => setKind(name as Kind | 'authorities')}
 						tabs={[
 							tab('doubt', 'Doubts', site),
 							tab('overlay', 'Possible overlays', site),
 							tab('alike', 'Same name and birth date', site),
 							tab('sharing', 'Same number', site),
+							{ name: 'authorities', title: 'Authorities', content: () => <Authorities key={site} site={site} /> },
 						]}
 					/>
 				)}
