@@ -124,8 +124,7 @@ export class PeopleModel {
 			return true;
 		}
 		const led = this.records.filter(({ own, old }) => own.includes(number) || old.includes(number));
-		const isOfPatient = led.some((record) => this.survivorOf(record).id === study.patient);
-		if (study.stated !== number && !isOfPatient) return false;
+		if (!led.some((record) => this.survivorOf(record).id === study.patient)) return false;
 		study.images = (study.images ?? 0) + 1;
 		return true;
 	}
