@@ -28,6 +28,7 @@ export const mppsRecord = z.strictObject({
 	site: z.string(),
 	sop_instance_uid: z.string(),
 	study_uid: z.string(),
+	other_study_uids: z.array(z.string()).describe('further studies of a group case, whose scheduled steps were performed as one'),
 	status: z.string(),
 	late: z.boolean().describe('the first procedure step report was already final'),
 	patient_id: z.string().nullable(),

@@ -32,6 +32,8 @@ export const tags = {
 
 /** A series beyond these is found in the attributes alone. */
 const seriesMax = 1000;
+/** So is a study beyond these. */
+const studiesMax = 100;
 
 /** Reads attributes in the DICOM JSON Model. Anything else tells nothing. */
 export function factsOf(attributes: JsonObject): StepFacts {
@@ -53,6 +55,7 @@ export function factsOf(attributes: JsonObject): StepFacts {
 			.filter((uid) => uid !== undefined)
 			.slice(0, seriesMax)
 			.map(indexText),
+		studyUids: [...new Set(studiesOf(attributes))].slice(0, studiesMax).map(indexText),
 	};
 }
 

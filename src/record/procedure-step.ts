@@ -18,6 +18,8 @@ export interface StepFacts {
 	ended: string | null;
 	/** Series Instance UIDs of the performed series. */
 	seriesUids: readonly string[];
+	/** Study Instance UIDs of all scheduled steps that were performed as one. */
+	studyUids: readonly string[];
 }
 
 /** One performed procedure step (PS3.4 F.7) in a site's record. It is immutable: a report makes a new one. */

@@ -64,6 +64,17 @@ after(async () => {
 });
 
 describe('mpps list', { timeout: 60_000 }, () => {
+	test('finds a step by each study of a group case', async () => {
+		const scheduled = ['1.2.90', '1.2.91'].map((uid) => ({ '0020000D': { vr: 'UI', Value: [uid] } }));
+		const attributes = { '00400270': { vr: 'SQ', Value: scheduled } };
+		const id = await report('west', { sop_instance_uid: '1.2.9', study_uid: '1.2.90', status: 'COMPLETED', attributes });
+		for (const study of ['1.2.90', '1.2.91']) {
+			const [found, ...more] = await json('mpps', 'list', '--study', study);
+			assert.deepEqual([found.id, found.study_uid, found.other_study_uids, more], [id, '1.2.90', ['1.2.91'], []]);
+		}
+		await service.rows(`delete from mpps_session where sop_instance_uid = '1.2.9'`);
+	});
+
 	test('shows the procedure steps newest first, by site, status, study, patient and accession, page by page', async () => {
 		const listed = async (...filters: string[]) =>
 			(await json('mpps', 'list', ...filters)).map(({ id }: { id: string }) => ids.indexOf(id));

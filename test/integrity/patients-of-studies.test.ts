@@ -323,6 +323,11 @@ describe('what people put right about studies', { timeout: 120_000 }, () => {
 				{ patient: 'Name^D71', instances: 2 },
 			],
 		);
+		const metadata = (await dicomWebClient(service, key).get(`/studies/${uid}/metadata`)).json();
+		assert.deepEqual(
+			metadata.map((item: FhirBody) => item['0020000D'].Value),
+			[[uid], [uid]],
+		);
 		assert.equal(await send(image('1.70', 2, 'D70')), 0, 'what was moved is known when it comes again');
 		const moved = await moveStudy(context(), { site, study: uid, to: '1.71', series: [], instances: ['1.70.3'] });
 		assert.deepEqual([(await seen(uid))?.instances, await seen('1.71')], [1, { patient: 'Name^D71', instances: 2 }]);

@@ -51,28 +51,32 @@ const upsertProcedureSteps: Statement = {
 	text: `
 insert into mpps_session (site_id, id, sop_instance_uid, study_uid, status, late, attributes, patient_id, patient_issuer, patient_name,
 	accession_number, modality, station_ae, station_name, step_id, started, ended, series_uids, reports, last_digest, last_message_id,
-	created_at, updated_at)
+	created_at, updated_at, other_study_uids)
 select k.site_id, k.id, k.sop_instance_uid, k.study_uid, k.status, k.late, convert_from(substring($9::bytea from k.start for k.length), 'UTF8'),
 	k.patient_id, k.patient_issuer, k.patient_name, k.accession_number, k.modality, k.station_ae, k.station_name, k.step_id, k.started,
-	k.ended, k.series_uids::text[], k.reports, k.last_digest, k.last_message_id, k.updated_at, k.updated_at
+	k.ended, k.series_uids::text[], k.reports, k.last_digest, k.last_message_id, k.updated_at, k.updated_at,
+	nullif(k.other_study_uids::text[], '{}')
 from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::boolean[], $7::integer[], $8::integer[], $10::text[],
 	$11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[],
-	$21::integer[], $22::text[], $23::uuid[], $24::timestamptz[])
+	$21::integer[], $22::text[], $23::uuid[], $24::timestamptz[], $25::text[])
 	as k (site_id, id, sop_instance_uid, study_uid, status, late, start, length, patient_id, patient_issuer, patient_name, accession_number,
-		modality, station_ae, station_name, step_id, started, ended, series_uids, reports, last_digest, last_message_id, updated_at)
+		modality, station_ae, station_name, step_id, started, ended, series_uids, reports, last_digest, last_message_id, updated_at,
+		other_study_uids)
 on conflict (site_id, sop_instance_uid) do update set
 	study_uid = excluded.study_uid, status = excluded.status, attributes = excluded.attributes, patient_id = excluded.patient_id,
 	patient_issuer = excluded.patient_issuer, patient_name = excluded.patient_name, accession_number = excluded.accession_number,
 	modality = excluded.modality, station_ae = excluded.station_ae, station_name = excluded.station_name, step_id = excluded.step_id,
 	started = excluded.started, ended = excluded.ended, series_uids = excluded.series_uids, reports = excluded.reports,
-	last_digest = excluded.last_digest, last_message_id = excluded.last_message_id, updated_at = excluded.updated_at`,
+	last_digest = excluded.last_digest, last_message_id = excluded.last_message_id, updated_at = excluded.updated_at,
+	other_study_uids = excluded.other_study_uids`,
 };
 
 function stepParameters(rows: readonly { siteId: string; step: ProcedureStep }[]): unknown[] {
 	const packed = packTexts(rows.map(({ step }) => step.attributes));
 	const text = (of: (step: ProcedureStep) => string) => textArray(rows.map(({ step }) => of(step)));
 	const plain = (of: (step: ProcedureStep) => string | number | boolean) => plainArray(rows.map(({ step }) => of(step)));
-	const fact = (name: Exclude<keyof StepFacts, 'seriesUids'>) => textArray(rows.map(({ step }) => step.facts?.[name] ?? null));
+	const fact = (name: Exclude<keyof StepFacts, 'seriesUids' | 'studyUids'>) =>
+		textArray(rows.map(({ step }) => step.facts?.[name] ?? null));
 	return [
 		plainArray(rows.map(({ siteId }) => siteId)),
 		plain(({ id }) => id),
@@ -98,6 +102,7 @@ function stepParameters(rows: readonly { siteId: string; step: ProcedureStep }[]
 		text(({ lastDigest }) => lastDigest),
 		plain(({ lastMessageId }) => lastMessageId),
 		text(({ updatedAt }) => updatedAt),
+		text(({ studyUid, facts }) => textArray((facts?.studyUids ?? []).filter((uid) => uid !== studyUid))),
 	];
 }
 

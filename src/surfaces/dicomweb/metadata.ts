@@ -10,6 +10,7 @@ import { baseOf, instanceUrl } from './urls.ts';
 
 /** Longer values are given by reference, as a URL (PS3.18 §F.2.6). */
 const inlineBytesMax = 1024;
+const studyInstanceUid = '0020000D';
 
 /**
  * Answers the metadata of a study, series or instance (PS3.18 §10.4.1.1.2): all elements of each data set up to its pixel data, in the
@@ -67,7 +68,9 @@ async function metadataOf({ objects, limits, log }: DicomWebContext, base: strin
 		);
 	}
 	if (fault) log.warn({ object: instance.objectKey, fault: fault.text }, 'the metadata of an instance is not complete');
-	const { transferSyntaxUid } = instance;
-	const text = dicomJsonText({ ...reader.json, '00083002': { vr: 'UI', Value: [transferSyntaxUid] } });
+	const { transferSyntaxUid, studyUid } = instance;
+	// A viewer groups images by this element. An image that was filed under another study than its data set states is one of that study.
+	const filed = reader.json[studyInstanceUid] === undefined ? {} : { [studyInstanceUid]: { vr: 'UI', Value: [studyUid] } };
+	const text = dicomJsonText({ ...reader.json, ...filed, '00083002': { vr: 'UI', Value: [transferSyntaxUid] } });
 	return { text, isWhole: fault === undefined };
 }

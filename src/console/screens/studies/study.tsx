@@ -12,6 +12,7 @@ import { listReports } from '../reports/calls.ts';
 import { ReportTable } from '../reports/reports.tsx';
 import { NewReport } from '../reports/write.tsx';
 import { showStudy, type WholeStudy } from './calls.ts';
+import { Whose } from './whose.tsx';
 
 export function Study({ parameters: { site = '', id = '' } }: ScreenProps) {
 	const up = { href: `/studies?${new URLSearchParams({ site })}`, title: 'Studies' };
@@ -37,6 +38,7 @@ export function Study({ parameters: { site = '', id = '' } }: ScreenProps) {
 					]}
 				/>
 			</Panel>
+			<Whose site={site} study={study} reload={answer.reload} />
 			<Reported site={site} study={study} />
 			<Panel title="Series">{study.series_list.length === 0 ? <Empty icon="studies" title="No series" /> : <Series study={study} />}</Panel>
 		</Page>

@@ -2,7 +2,7 @@ import type { Statement } from '../../statement.ts';
 
 const columns = `
 	m.id, s.slug as site, m.sop_instance_uid, m.study_uid, m.status, m.late, m.patient_id, m.patient_name, m.accession_number, m.modality,
-	m.station_ae, m.station_name, m.step_id, m.started, m.ended, m.reports, m.created_at, m.updated_at,
+	coalesce(m.other_study_uids, '{}') as other_study_uids, m.station_ae, m.station_name, m.step_id, m.started, m.ended, m.reports, m.created_at, m.updated_at,
 	t.id as imaging_study_id, t.series_count as study_series, t.instance_count as study_instances`;
 
 /** A session has no key to its study. Either may come first, so they are joined when they are read. */
@@ -18,7 +18,7 @@ join site s on s.id = m.site_id
 ${study}
 where ($1::uuid[] is null or m.site_id = any ($1))
 	and ($2::text is null or m.status = $2)
-	and ($3::text is null or m.study_uid = $3)
+	and ($3::text is null or m.study_uid = $3 or (m.other_study_uids is not null and m.other_study_uids @> array[$3]))
 	and ($4::text is null or m.patient_id = $4)
 	and ($5::text is null or m.accession_number = $5)
 	and ($6::uuid is null or m.id < $6)
