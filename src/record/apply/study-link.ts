@@ -1,5 +1,6 @@
 import { diagnosticReports } from '../holdings/diagnostic-reports.ts';
 import { imaging } from '../holdings/imaging.ts';
+import { siteAuthorities } from '../holdings/site-authorities.ts';
 import { settleDoubts } from '../identity/doubt.ts';
 import { survivorOf } from '../identity/match.ts';
 import type { HeldStudy } from '../imaging.ts';
@@ -30,6 +31,8 @@ export function linkReported(context: ApplyContext, study: HeldStudy): void {
 export function linkMatched(context: ApplyContext): void {
 	const index = context.set.held(imaging);
 	for (const { study, candidates } of index?.unmatched ?? []) {
+		// One patient before the merge means that something else is in doubt.
+		if (candidates.length < 2) continue;
 		const patients = new Set(candidates.map((id) => currentOf(context, id)));
 		const held = index?.study(study.studyUid);
 		const [patientId] = patients;
@@ -54,10 +57,14 @@ export function linkNamed(context: ApplyContext, { uid, accession, filler }: Stu
 	for (const number of [accession, filler]) {
 		const studies = number === undefined ? [] : index.studiesOf(number).filter(({ patientId }) => patientId === null);
 		if (studies.length === 0) continue;
+		const { known } = context.set.of(siteAuthorities);
 		const numbers = identifiersOf(resourceOf(patient));
 		for (const study of studies) {
 			const { stated } = study;
-			if (stated && numbers.some(({ value, system }) => value === stated.id && (stated.system === '' || system === stated.system)))
+			if (
+				stated &&
+				numbers.some(({ value, system }) => value === stated.id && (stated.system === '' || known.isSame(system, stated.system)))
+			)
 				linkStudy(context, study, patient.id, 'message');
 		}
 	}

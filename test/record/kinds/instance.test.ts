@@ -142,11 +142,18 @@ describe('an instance', () => {
 		const [survivor, prior] = site.rows('Patient').map(({ id }) => id);
 		assert.ok(survivor && prior);
 		const index = site.set.of(imaging);
-		index.addUnmatched({ study: index.study('1.2') ?? assert.fail(), candidates: [survivor, prior] });
+		const study = index.study('1.2') ?? assert.fail();
+		const other = { ...study, studyUid: '1.3' };
+		// A number that one patient had before is in doubt for another reason.
+		index.addUnmatched({ study: other, candidates: [survivor] });
+		index.addUnmatched({ study, candidates: [survivor, prior] });
 		const edit = { operation: 'merge' as const, survivor, prior, identifiers: [], actor: 'cli:root' };
 		site.apply({ changes: [{ kind: 'identity', edit }], flags: [] });
 		assert.equal(index.study('1.2')?.patientId, survivor);
-		assert.deepEqual(index.assigned.get('1.2')?.patientId, survivor);
+		assert.deepEqual(
+			[...index.assigned.values()].map(({ studyUid, patientId }) => [studyUid, patientId]),
+			[['1.2', survivor]],
+		);
 	});
 
 	for (const [what, policy, instance, outcome, named] of [
