@@ -1,10 +1,16 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { test } from 'node:test';
 import { ServiceProcess } from '#test/support/service-process.ts';
 import { AdminClient, ownPassword } from './client.ts';
 
-test('the first start tells a password once, which opens the console and has to be changed', async () => {
-	await using service = new ServiceProcess();
+test('the first start that succeeds tells a password once, which opens the console and has to be changed', async () => {
+	const other = createServer().listen(0, '127.0.0.1');
+	await once(other, 'listening');
+	await using service = new ServiceProcess({ MLLP_PORT: String((other.address() as AddressInfo).port) });
+	await assert.rejects(service.start(), /EADDRINUSE/);
+	other.close();
 	await service.start();
 	const [, email = '', password = ''] = /^ {2}console sign-in +(\S+), password (\S+) /m.exec(service.output) ?? [];
 	assert.equal(email, 'admin@localhost');
