@@ -8,6 +8,12 @@ import type { Message } from './message.ts';
 /** HL7 table 0008. */
 export type AcknowledgementCode = 'AA' | 'AE' | 'AR' | 'CA' | 'CE' | 'CR';
 
+interface Fault {
+	readonly code: FailureCode;
+	readonly diagnostics: string;
+	readonly location?: FailureLocation | undefined;
+}
+
 export interface Acknowledgement {
 	/** The message to be answered, or any other bytes. */
 	source: Message | Uint8Array;
@@ -15,7 +21,9 @@ export interface Acknowledgement {
 	/** MSH-10 of the answer. */
 	controlId: string;
 	nowMs: number;
-	failure?: { readonly code: FailureCode; readonly diagnostics: string; readonly location?: FailureLocation | undefined } | undefined;
+	failure?: Fault | undefined;
+	/** Faults that did not refuse the message: one ERR each, of severity W. */
+	warnings?: readonly Fault[] | undefined;
 	/** MSA-3 when there is no failure. */
 	text?: string | undefined;
 }
@@ -114,7 +122,7 @@ export function acknowledgementId(id: string, code: AcknowledgementCode, part = 
  * facilities swapped, MSH-10 copied to MSA-2 byte for byte; with a failure also ERR.
  * Bytes that are no message are answered with the usual delimiters and an empty MSA-2.
  */
-export function renderAck({ source, code, controlId, nowMs, failure, text }: Acknowledgement): Uint8Array {
+export function renderAck({ source, code, controlId, nowMs, failure, warnings = [], text }: Acknowledgement): Uint8Array {
 	const bytes = source instanceof Uint8Array ? source : source.bytes;
 	const sender = senderOf(bytes);
 	const { delimiters, fields } = sender;
@@ -130,12 +138,17 @@ export function renderAck({ source, code, controlId, nowMs, failure, text }: Ack
 	const diagnostics = failure?.diagnostics ?? text ?? '';
 	const note = diagnostics === '' ? '' : encoded(diagnostics, sender, bytes);
 	let result = `${header}${trailer}MSA${f}${code}${f}${fields[10] ?? ''}${note === '' ? '' : f + note}\r`;
-	if (failure !== undefined) {
-		const { hl7 } = failureCodes[failure.code];
-		const where = failure.location === undefined ? '' : location(failure.location, delimiters);
-		result += `ERR${f}${f}${where}${f}${hl7}${c}${conditionTexts[hl7]}${c}HL70357${f}E${f}${f}${f}${f}${note}\r`;
-	}
+	if (failure !== undefined) result += error(failure, 'E', note, delimiters);
+	for (const warning of warnings) result += error(warning, 'W', encoded(warning.diagnostics, sender, bytes), delimiters);
 	return Buffer.from(result, 'latin1');
+}
+
+/** ERR (v2.5.1 §2.15.5); `severity` is of table 0516, `note` is escaped. */
+function error(fault: Fault, severity: 'E' | 'W', note: string, delimiters: Delimiters): string {
+	const { field: f, component: c } = delimiters;
+	const { hl7 } = failureCodes[fault.code];
+	const where = fault.location === undefined ? '' : location(fault.location, delimiters);
+	return `ERR${f}${f}${where}${f}${hl7}${c}${conditionTexts[hl7]}${c}HL70357${f}${severity}${f}${f}${f}${f}${note}\r`;
 }
 
 function firstRepetition(raw: string, { repetition }: Delimiters): string {

@@ -11,7 +11,8 @@ import type { Message } from './message.ts';
 import { Context, keyLengthMax } from './segments/context.ts';
 
 export type Interpreted =
-	| { kind: 'apply'; messageType: string; changeSet: ChangeSet }
+	/** `leftOut`: why results were left out of it. */
+	| { kind: 'apply'; messageType: string; changeSet: ChangeSet; leftOut: readonly Failure[] }
 	/** The sender's settings say to acknowledge the event and do nothing. */
 	| { kind: 'ignore'; messageType: string };
 
@@ -43,7 +44,8 @@ export function interpret(message: Message, settings: Settings, limits: Interpre
 		context.flag('charset-assumed', `MSH-18 names no character set that the bytes are in; read as ${message.charset.name}`);
 	}
 	const changes = event.changes(message, context);
-	return { kind: 'apply', messageType, changeSet: readIn(zone, settings, { changes, flags: context.flags }) };
+	const changeSet = readIn(zone, settings, { changes, flags: context.flags });
+	return { kind: 'apply', messageType, changeSet, leftOut: context.leftOut };
 }
 
 /** MSH-9 to MSH-12. Returns MSH-9.1^MSH-9.2. */

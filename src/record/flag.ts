@@ -24,6 +24,7 @@ export interface Flag {
 		| 'uncertain-time'
 		| 'not-settable'
 		| 'repeated-observation'
+		| 'result-left-out'
 		| 'segment-skipped'
 		| 'unreadable-value';
 	text: string;

@@ -92,6 +92,8 @@ class ResultReading {
 
 	end(): Change[] {
 		this.#closePatient();
+		const [first] = this.#context.leftOut;
+		if (first !== undefined && !this.#changes.some(({ kind }) => kind === 'observation')) throw first;
 		return this.#changes;
 	}
 

@@ -2,7 +2,7 @@ import { Failure, type FailureCode } from '#core/failure.ts';
 import type { Zone } from '#fhir/mapping/local-zone.ts';
 import { toDateTime } from '#fhir/mapping/timestamp.ts';
 import type { Flag } from '#record/flag.ts';
-import type { Settings } from '#record/settings/settings.ts';
+import { type Settings, settingOf } from '#record/settings/settings.ts';
 import type { Segment } from '../message.ts';
 
 /** The largest number of flags kept for one message: a thousand OBX with one fault need no thousand flags. */
@@ -17,6 +17,8 @@ export class Context {
 	/** MSH-7 as a FHIR instant; undefined when it has no time. */
 	readonly sent: string | undefined;
 	readonly flags: Flag[] = [];
+	/** Why results were left out, for a sender who takes part of a message (`results`). */
+	readonly leftOut: Failure[] = [];
 
 	constructor(settings: Settings, zone: Zone, observationsMax: number, sent?: string) {
 		this.settings = settings;
@@ -27,6 +29,22 @@ export class Context {
 
 	flag(code: Flag['code'], text: string): void {
 		if (this.flags.length < flagsMax) this.flags.push({ code, text });
+	}
+
+	/**
+	 * Reads one result. If the sender takes part of a message, a result that cannot be read is left out and flagged; returns false then.
+	 * @throws Failure otherwise
+	 */
+	orLeaveOut(read: () => void): boolean {
+		try {
+			read();
+			return true;
+		} catch (error) {
+			if (!(error instanceof Failure) || settingOf(this.settings, 'results') !== 'partial') throw error;
+			this.leftOut.push(error);
+			this.flag('result-left-out', `a result was left out: ${error.diagnostics}`);
+			return false;
+		}
 	}
 
 	/** Reads a field with a time. Undefined when it is empty; also undefined, and flagged, when it is no time. */

@@ -52,6 +52,12 @@ export class ObservationGroup {
 	}
 
 	addObx(obx: Segment): void {
+		if (this.#context.orLeaveOut(() => this.#read(obx))) return;
+		this.#skipped = true;
+		this.#open = undefined;
+	}
+
+	#read(obx: Segment): void {
 		if (this.#continues(obx)) return;
 		const observed = readObx(obx, this.#order, this.#specimen, this.#context);
 		this.#skipped = observed === undefined;

@@ -1,6 +1,6 @@
 import { Failure } from '#core/failure.ts';
 import { type AcknowledgementCode, acknowledgementId, renderAck } from '#hl7v2/ack.ts';
-import { interpret as interpretMessage } from '#hl7v2/interpret.ts';
+import { type Interpreted, interpret as interpretMessage } from '#hl7v2/interpret.ts';
 import { Message } from '#hl7v2/message.ts';
 import type { Hl7Answer, Hl7v2Delivery, Outcome } from '#record/delivery.ts';
 import { indexText } from '#record/index-text.ts';
@@ -28,6 +28,7 @@ function interpret(delivery: Hl7v2Delivery, context: InterpretContext): Interpre
 	const parsed = parse(delivery, limits);
 	const message = parsed instanceof Message ? parsed : undefined;
 	const verdict = parsed instanceof Message ? verdictOf(parsed, delivery, context) : ({ kind: 'refuse', failure: parsed } as const);
+	const warnings = verdict.kind === 'apply' ? verdict.leftOut : [];
 	return {
 		// A refused message is logged under a type that the indexes can hold.
 		messageType: indexText(message?.messageType ?? ''),
@@ -39,7 +40,14 @@ function interpret(delivery: Hl7v2Delivery, context: InterpretContext): Interpre
 			// Each part of a message that was divided is a message to its sender, and is answered as the whole.
 			acknowledgements: [message ?? delivery.bytes, ...(message?.continuations ?? [])].flatMap((source, part) =>
 				codesOf(message, delivery, outcome).map((code) =>
-					renderAck({ source, code, controlId: acknowledgementId(delivery.id, code, part), nowMs: clock.nowMs(), failure }),
+					renderAck({
+						source,
+						code,
+						controlId: acknowledgementId(delivery.id, code, part),
+						nowMs: clock.nowMs(),
+						failure,
+						...(code === 'AA' ? { warnings } : {}),
+					}),
 				),
 			),
 		}),
@@ -56,7 +64,12 @@ function parse(delivery: Hl7v2Delivery, limits: IngestLimits): Message | Failure
 	}
 }
 
-function verdictOf(message: Message, delivery: Hl7v2Delivery, { limits, log, hostTimeZone }: InterpretContext): Interpretation['verdict'] {
+interface Refusal {
+	kind: 'refuse';
+	failure: Failure;
+}
+
+function verdictOf(message: Message, delivery: Hl7v2Delivery, { limits, log, hostTimeZone }: InterpretContext): Interpreted | Refusal {
 	try {
 		const interpreted = interpretMessage(message, delivery.settings, limits, hostTimeZone);
 		if (delivery.batchFlag && interpreted.kind === 'apply') interpreted.changeSet.flags.push(delivery.batchFlag);

@@ -84,6 +84,18 @@ export const settingDefinitions = {
 		fault: (text) => (eventOrType.test(text) ? undefined : 'an event is a letter and two digits, such as A60, or a type with it: ORM^O01'),
 		default: [],
 	},
+	results: {
+		label: 'Results that cannot be read',
+		meaning: 'what becomes of an HL7 v2 message with results of which some cannot be read',
+		topic: 'hl7v2',
+		of: ['site', 'client', 'key'],
+		kind: 'choice',
+		choices: {
+			all: 'All or none: one such result refuses the message.',
+			partial: 'The others: they are stored, and the answer AA names each one that was left out. The message is flagged.',
+		},
+		default: 'all',
+	},
 	update_creates: {
 		label: 'Create on update',
 		meaning: 'a PUT to an unused id creates the resource with that id',

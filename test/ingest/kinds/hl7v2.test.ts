@@ -74,6 +74,39 @@ function enhanced(
 	return codes(reply);
 }
 
+describe('the setting `results`', () => {
+	const message = (...obx: string[]) =>
+		['MSH|^~\\&|LAB|HOSP|||20260101120000||ORU^R01|P1|P|2.5.1', 'PID|1||100', 'OBR|1||F1|A^A^L', ...obx, ''].join('\r');
+	const good = 'OBX|1|NM|K^K^L||4.1|mmol/L|||||F';
+	const bad = 'OBX|2|QQ|N^N^L||1||||||F';
+	const of = (text: string, results: 'all' | 'partial') => {
+		const { reply, logged } = new MemoryBatch().take(hl7v2(text, { results }));
+		return { reply, changed: logged[0]?.changed, ack: texts(reply)[0]?.split('\r').slice(1, -1) ?? [] };
+	};
+
+	test('all: one bad result refuses the message', () => {
+		const { ack, changed } = of(message(good, bad), 'all');
+		assert.match(ack[0] ?? '', /^MSA\|AE\|P1/);
+		assert.deepEqual([ack.length, changed], [2, null]);
+	});
+
+	test('partial: the good ones are stored, AA names each one that was left out, and the message is flagged', () => {
+		const { reply, ack, changed } = of(message(good, bad, 'NTE|1||of the second', 'OBX|3|NM|M^M^L||1||||||F'), 'partial');
+		assert.equal(changed?.match(/Observation/g)?.length, 2);
+		assert.deepEqual(reply.flags, [
+			{ code: 'result-left-out', text: 'a result was left out: OBX-2 names the value type "QQ", which is not supported (OBX[2])' },
+		]);
+		assert.deepEqual(ack, [
+			'MSA|AA|P1',
+			'ERR||OBX^2^2|103^Table value not found^HL70357|W||||OBX-2 names the value type "QQ", which is not supported (OBX[2])',
+		]);
+	});
+
+	test('partial: a message of which nothing could be stored is refused', () => {
+		assert.match(of(message(bad), 'partial').ack[0] ?? '', /^MSA\|AE\|P1/);
+	});
+});
+
 describe('enhanced acknowledgement mode', () => {
 	const cases: [accept: string, application: string, accepted: string[], refused: string[]][] = [
 		['', '', ['AA'], ['AE']],
