@@ -1,11 +1,14 @@
 import { z } from 'zod';
 import { newId, nilId } from '#core/id.ts';
 import type { JsonObject } from '#core/json.ts';
+import { asObjects } from '#fhir/elements.ts';
+import { referencedRow } from '#fhir/links.ts';
+import { conceptText, observedText, rangeText } from '#fhir/summaries.ts';
 import { isCompleted, type ReportEdit } from '#record/report.ts';
 import { isFhirId, rowIdOf } from '#record/row-id.ts';
 import { noSettings } from '#record/settings/settings.ts';
 import { isUid } from '#record/uid.ts';
-import { listReportRows, listReportVersions, showReportRow } from '#storage/statements/administrative/read-reports.ts';
+import { listReportResults, listReportRows, listReportVersions, showReportRow } from '#storage/statements/administrative/read-reports.ts';
 import { AdministrationError, note, type OperationContext } from './context.ts';
 import { instant, ofSite, page } from './schemas.ts';
 import { siteBySlug } from './sites.ts';
@@ -52,6 +55,7 @@ export const reportRecord = z.strictObject({
 	author: z.string().nullable(),
 	status: z.enum(['draft', 'completed', 'amended', 'withdrawn']).describe('an amended report is also completed'),
 	fhir_status: z.string().describe('DiagnosticReport.status'),
+	from_message: z.boolean().describe('true for a report that came with a message; the system that sent it completes it'),
 	version: z.int(),
 	updated_at: instant,
 });
@@ -65,6 +69,7 @@ interface Row {
 	study_accession: string | null;
 	accession_number: string | null;
 	patient: string | null;
+	origin: string | null;
 	status: string;
 	version: number;
 	last_updated: Date;
@@ -92,6 +97,7 @@ function record(row: Row): ReportRecord {
 		author: authorOf(resource),
 		status: stateOf(row.status),
 		fhir_status: row.status,
+		from_message: row.origin !== 'person',
 		version: row.version,
 		updated_at: row.last_updated.toISOString(),
 	};
@@ -120,6 +126,18 @@ export async function listReports(
 export const wholeReport = reportRecord.extend({
 	text: z.string().nullable(),
 	conclusion: z.string().nullable(),
+	results: z
+		.array(
+			z.strictObject({
+				id: z.string().describe('id of the Observation'),
+				name: z.string(),
+				value: z.string(),
+				range: z.string(),
+				interpretation: z.string(),
+				status: z.string().describe('Observation.status'),
+			}),
+		)
+		.describe('the observations of the report, at most 500'),
 	attachments: z.array(z.strictObject({ content_type: z.string().nullable(), bytes: z.int() })).describe('attachments other than the text'),
 	history: z.array(z.strictObject({ version: z.int(), fhir_status: z.string(), updated_at: instant, text: z.string().nullable() })),
 });
@@ -159,6 +177,7 @@ export async function showReport(context: OperationContext, row: FoundRow): Prom
 	return {
 		...record(row),
 		text: textOf(resource),
+		results: await resultsOf(context, row.site_id, resource),
 		conclusion: (resource['conclusion'] as string | undefined) ?? null,
 		attachments: formsOf(resource)
 			.filter((form) => !isText(form))
@@ -168,6 +187,28 @@ export async function showReport(context: OperationContext, row: FoundRow): Prom
 			return { version, fhir_status: String(then['status']), updated_at: last_updated.toISOString(), text: textOf(then) };
 		}),
 	};
+}
+
+/** A page is for people; FHIR answers all of them. */
+const resultsMax = 500;
+
+async function resultsOf(context: OperationContext, siteId: string, report: JsonObject): Promise<z.infer<typeof wholeReport>['results']> {
+	const ids = ((report['result'] ?? []) as JsonObject[])
+		.map((reference) => referencedRow(reference, 'Observation'))
+		.filter((id) => id !== null);
+	if (ids.length === 0) return [];
+	const rows = await context.database.rows<{ id: string; resource: string }>(listReportResults, [siteId, ids.slice(0, resultsMax)]);
+	return rows.map(({ id, resource }) => {
+		const observation = JSON.parse(resource) as JsonObject;
+		return {
+			id,
+			name: conceptText(observation['code']),
+			value: observedText(observation),
+			range: rangeText(observation),
+			interpretation: conceptText(asObjects(observation['interpretation'])[0]),
+			status: String(observation['status'] ?? ''),
+		};
+	});
 }
 
 /** Writes through the ordinary write path, so that the site's order holds. */

@@ -5,6 +5,7 @@ import { Confirm } from '../../components/confirm.tsx';
 import { Loading } from '../../components/empty.tsx';
 import { Facts, Page, Panel } from '../../components/page.tsx';
 import { Problem } from '../../components/problem.tsx';
+import { type Column, Table } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
 import { say } from '../../components/toast.tsx';
 import { bytes } from '../../format.ts';
@@ -14,6 +15,15 @@ import { may } from '../../session.ts';
 import { completeReport, showReport, type WholeReport } from './calls.ts';
 import { ReportState } from './reports.tsx';
 import { AmendReport } from './write.tsx';
+
+type Result = WholeReport['results'][number];
+
+const resultColumns: readonly Column<Result>[] = [
+	{ name: 'name', title: 'What', cell: ({ name }) => name },
+	{ name: 'value', title: 'Value', cell: ({ value, interpretation }) => (interpretation === '' ? value : `${value} (${interpretation})`) },
+	{ name: 'range', title: 'Reference range', cell: ({ range }) => range },
+	{ name: 'status', title: 'Status', cell: ({ status }) => <code>{status}</code> },
+];
 
 export function Report({ parameters: { id = '' } }: ScreenProps) {
 	const site = useSiteScope();
@@ -43,7 +53,7 @@ function Shown({ report, up, reload }: { report: WholeReport; up: { href: string
 				report.status !== 'withdrawn' && (
 					<>
 						<Button onClick={() => setDoing('amend')}>{isDraft ? 'Change…' : 'Amend…'}</Button>
-						{isDraft && (
+						{isDraft && !report.from_message && (
 							<Button kind="primary" icon="check" onClick={() => setDoing('complete')}>
 								Complete…
 							</Button>
@@ -78,6 +88,11 @@ function Shown({ report, up, reload }: { report: WholeReport; up: { href: string
 					</p>
 				))}
 			</Panel>
+			{report.results.length > 0 && (
+				<Panel title="Results">
+					<Table caption="Results of this report" columns={resultColumns} rows={report.results} identify={({ id }) => id} />
+				</Panel>
+			)}
 			<Panel title="Versions">
 				{report.history.toReversed().map((version) => (
 					<details key={version.version} class="segment">

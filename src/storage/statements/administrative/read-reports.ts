@@ -13,7 +13,7 @@ const studyOf = `
 
 const columns = `
 	coalesce(r.given_id, r.id::text) as id, s.slug as site, t.study_uid as study, r.study_uid, t.accession_number as study_accession, r.accession_number,
-	coalesce(p.given_id, p.id::text) as patient, r.status, r.version, r.last_updated`;
+	coalesce(p.given_id, p.id::text) as patient, r.origin, r.status, r.version, r.last_updated`;
 
 const joined = `
 join site s on s.id = r.site_id
@@ -44,6 +44,16 @@ join lateral (select * from diagnostic_report d where d.site_id = s.id and d.id 
 left join lateral (${studyOf}) t on true
 left join patient p on p.site_id = r.site_id and p.id = r.patient_id
 where $1::uuid[] is null or s.id = any ($1)`,
+};
+
+/** Finds observations of a site by their row ids, in the order given. */
+export const listReportResults: Statement = {
+	name: 'list_report_results',
+	text: `
+select coalesce(o.given_id, o.id::text) as id, o.resource
+from unnest($2::uuid[]) with ordinality as k (id, position)
+join observation o on o.site_id = $1 and o.id = k.id
+order by k.position`,
 };
 
 /** Every version of a report, oldest first. */
