@@ -108,3 +108,23 @@ describe('ADT^A37', () => {
 		assert.equal(failureOf(() => read('ADT^A37', [pid], { also })).code, 'segment-sequence');
 	});
 });
+
+describe('a birth date that cannot be', () => {
+	for (const [text, codes] of [
+		['00000000', ['unreadable-value']],
+		['0000', ['unreadable-value']],
+		['20240102', []],
+		['20240103', ['future-birth']],
+		['2025', ['future-birth']],
+	] as const) {
+		test(`PID-7 ${text} does not refuse an admission of 2024-01-02`, () => {
+			const set = read('ADT^A01', [`PID|1||100||Doe^Jane||${text}`]);
+			assert.deepEqual(
+				set.flags.map(({ code }) => code),
+				codes,
+			);
+			const [patient] = patients(set);
+			assert.equal('birthDate' in (patient?.patch.elements ?? {}), !text.startsWith('0'));
+		});
+	}
+});

@@ -114,6 +114,18 @@ describe('lines, notes and panels', () => {
 			['segment-skipped'],
 		);
 	});
+	test('a note behind PID is flagged as such', () => {
+		const { flags } = read('ORU^R01', ['PID|1||100', 'NTE|1||lost', 'OBR|1||F1|A^A^L', 'OBX|1|ST|A^A^L||a||||||F']);
+		assert.deepEqual(flags, [{ code: 'segment-skipped', text: 'NTE stands behind PID, is about no result and was left out' }]);
+	});
+	test('OBX-3 twice in an order without OBX-4 is flagged; with it, and in lines of one text, it is not', () => {
+		const flags = (...segments: string[]) => orderOf(...segments).flags.map(({ code, text }) => `${code} ${text.slice(0, 6)}`);
+		assert.deepEqual(flags('OBX|1|NM|A^A^L||1||||||F', 'OBX|2|NM|B^B^L||1||||||F', 'OBX|3|NM|A^A^L||2||||||F'), [
+			'repeated-observation OBX[3]',
+		]);
+		assert.deepEqual(flags('OBX|1|NM|A^A^L|1|1||||||F', 'OBX|2|NM|A^A^L|2|2||||||F'), []);
+		assert.deepEqual(flags('OBX|1|TX|A^A^L||one||||||F', 'OBX|2|TX|A^A^L||two||||||F'), []);
+	});
 	test('dotted sub-ids form a panel: a head lists its nearest members', () => {
 		const set = orderOf(
 			'OBX|1||BP^BP^MDC|1||||||||X',
