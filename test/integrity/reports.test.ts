@@ -9,8 +9,6 @@ import {
 	completeReport,
 	listReports,
 	listReportsInput,
-	reportRow,
-	showReport,
 } from '#administration/reports.ts';
 import { setSite } from '#administration/sites.ts';
 import { sampleDataSet } from '#test/support/data-set.ts';
@@ -126,26 +124,6 @@ const studyId = async (uid: string) => {
 	const [row] = await service.rows<{ id: string }>('select id from imaging_study where study_uid = $1', [uid]);
 	return row?.id;
 };
-
-describe('a report of a laboratory', () => {
-	test('shows its results, and is completed by the laboratory alone', async () => {
-		const order = (status: string) => [
-			pid('190'),
-			obr({ filler: 'LAB190', status, section: 'HM', code: 'CBC^Blood count^L' }),
-			'OBX|1|NM|718-7^Hemoglobin^LN||12.1|g/dL|13-17|L|||P',
-		];
-		await taken(...order('P'));
-		const { id } = await only('identifier=LAB190');
-		const shown = await showReport(administration, await reportRow(administration, id));
-		assert.equal(shown.from_message, true);
-		assert.deepEqual(
-			shown.results.map(({ name, value: measured, status }) => [name, measured, status]),
-			[['Hemoglobin', '12.1 g/dL', 'preliminary']],
-		);
-		await assert.rejects(completeReport(administration, id), /the report came with a message/);
-		assert.equal((await only('identifier=LAB190')).status, 'preliminary');
-	});
-});
 
 describe('ORU^R01', () => {
 	test('a report is a draft, then final, and amended when it is changed; the history keeps every text', async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { completeReport, reportRow, showReport } from '#administration/reports.ts';
 import { type FhirCall, fhirClient } from '#test/support/fhir-client.ts';
 import { MllpClient, msa } from '#test/support/mllp-client.ts';
 import { type FhirBody, type TestService, testService } from '#test/support/service.ts';
@@ -190,5 +191,21 @@ describe('a visit without a number, read through FHIR', () => {
 		await send('ADT^A03', pid('811'), 'PV1|1|I|W1');
 		const numbered = await one(`/Encounter?patient=${await patientOf('811')}`);
 		assert.deepEqual([numbered.status, numbered.identifier[0].value], ['finished', 'V811']);
+	});
+});
+
+describe('a report of a laboratory', () => {
+	test('shows its results, and is completed by the laboratory alone', async () => {
+		const measured = 'OBX|1|NM|718-7^Hemoglobin^LN||12.1|g/dL|13-17|L|||P';
+		await send('ORU^R01', pid('820'), `OBR|1||LAB820|CBC^Blood count^L${'|'.repeat(20)}HM|P`, measured);
+		const { id } = await one('/DiagnosticReport?identifier=LAB820');
+		const shown = await showReport(service.administration, await reportRow(service.administration, id));
+		assert.equal(shown.from_message, true);
+		assert.deepEqual(
+			shown.results.map(({ name, value, status }) => [name, value, status]),
+			[['Hemoglobin', '12.1 g/dL', 'preliminary']],
+		);
+		await assert.rejects(completeReport(service.administration, id), /the report came with a message/);
+		assert.equal((await one('/DiagnosticReport?identifier=LAB820')).status, 'preliminary');
 	});
 });
