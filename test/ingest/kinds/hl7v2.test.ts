@@ -76,7 +76,7 @@ function enhanced(
 
 describe('the setting `results`', () => {
 	const message = (...obx: string[]) =>
-		['MSH|^~\\&|LAB|HOSP|||20260101120000||ORU^R01|P1|P|2.5.1', 'PID|1||100', 'OBR|1||F1|A^A^L', ...obx, ''].join('\r');
+		['MSH|^~\\&|LAB|HOSP|||20260101120000+0000||ORU^R01|P1|P|2.5.1', 'PID|1||100', 'OBR|1||F1|A^A^L', ...obx, ''].join('\r');
 	const good = 'OBX|1|NM|K^K^L||4.1|mmol/L|||||F';
 	const bad = 'OBX|2|QQ|N^N^L||1||||||F';
 	const of = (text: string, results: 'all' | 'partial') => {
