@@ -13,12 +13,12 @@ export class MemorySite {
 	#messages = 0;
 
 	/** @throws Failure when the change-set is refused; then nothing has changed */
-	apply(changeSet: ChangeSet, settings: Settings = noSettings): ApplyContext {
+	apply(changeSet: ChangeSet, settings: Settings = noSettings, source = 'test'): ApplyContext {
 		const context: ApplyContext = {
 			set: this.set,
 			newId: () => `id-${String(++this.#ids).padStart(4, '0')}`,
 			message: { id: `message-${++this.#messages}`, surface: 'test', source: 'sender', settings },
-			source: 'test',
+			source,
 			lastUpdated: '2024-01-01T00:00:00Z',
 			flags: [],
 			changed: [],

@@ -15,6 +15,14 @@ export function flagLate(context: ApplyContext, segment: string, held: unknown, 
 	});
 }
 
+const replayed = 'urn:tributary:replay:';
+
+/** Tells whether the known version came with the very message that is replayed. Its replay is read anew, with the settings of now, and is not late. */
+export function isReplayOf({ source }: ApplyContext, known: Row): boolean {
+	if (!source.startsWith(replayed) || source === replayed) return false;
+	return known.source?.split(':').at(-1) === source.slice(replayed.length);
+}
+
 export function textOf(value: Json | undefined | unknown): string | undefined {
 	return typeof value === 'string' ? value : undefined;
 }

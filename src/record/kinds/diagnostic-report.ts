@@ -2,7 +2,7 @@ import type { FailureLocation } from '#core/failure.ts';
 import { canonical, type Json, type JsonObject } from '#core/json.ts';
 import { defineChange } from '../apply/change-kind.ts';
 import type { ApplyContext } from '../apply/context.ts';
-import { flagLate, textOf } from '../apply/late-result.ts';
+import { flagLate, isReplayOf, textOf } from '../apply/late-result.ts';
 import type { References } from '../apply/references.ts';
 import { absentStudyReference, studiesNamed, studyReference } from '../apply/report-studies.ts';
 import { revise } from '../apply/revise.ts';
@@ -69,7 +69,7 @@ function applyDiagnosticReport(context: ApplyContext, change: DiagnosticReportCh
 		held?.['status'] as string | undefined,
 		change.status,
 		contentChange(held, resource),
-		ageOfChange(known, held, change),
+		ageOfChange(context, known, held, change),
 	);
 	if (known && status === 'late') flagLate(context, `OBR[${change.sequence}]`, held?.['status'], change.status, known);
 	if (status === 'late') return;
@@ -89,7 +89,14 @@ function applyDiagnosticReport(context: ApplyContext, change: DiagnosticReportCh
 }
 
 /** A report is compared by when its status changed (OBR-22), else by when the message was made. */
-function ageOfChange(known: Row | undefined, held: JsonObject | undefined, { resource, sent }: DiagnosticReportChange): Age {
+function ageOfChange(
+	context: ApplyContext,
+	known: Row | undefined,
+	held: JsonObject | undefined,
+	{ resource, sent }: DiagnosticReportChange,
+): Age {
+	// The message that wrote the known version is read anew when it is replayed.
+	if (known && isReplayOf(context, known)) return 'equal';
 	return ageOf(
 		{ reported: textOf(held?.['issued']), sent: textOf(known?.links['sent_at']) },
 		{ reported: textOf(resource['issued']), sent },

@@ -2,7 +2,7 @@ import { Failure, type FailureLocation } from '#core/failure.ts';
 import type { Json, JsonObject } from '#core/json.ts';
 import { defineChange } from '../apply/change-kind.ts';
 import type { ApplyContext } from '../apply/context.ts';
-import { flagLate, textOf } from '../apply/late-result.ts';
+import { flagLate, isReplayOf, textOf } from '../apply/late-result.ts';
 import type { References } from '../apply/references.ts';
 import { revise } from '../apply/revise.ts';
 import { newRow, type Row, referenceTo, resourceOf } from '../apply/rows.ts';
@@ -50,7 +50,7 @@ function applyObservation(context: ApplyContext, change: ObservationChange, refe
 	const item = keyDigest(change.item);
 	const known = key === undefined ? undefined : context.set.of(orders).observation(key, item);
 	const held = known && resourceOf(known);
-	if (known && held && isLate(known, held, change)) {
+	if (known && held && isLate(known, held, change) && !isReplayOf(context, known)) {
 		flagLate(context, `OBX[${change.sequence}]`, held['status'], change.resource['status'], known);
 		return;
 	}

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { interpret } from '#hl7v2/interpret.ts';
+import { noSettings } from '#record/settings/settings.ts';
 import { MemorySite } from '#test/support/memory-site.ts';
 import { message, plainSettings } from '../../hl7v2/reading.ts';
 
@@ -109,6 +110,17 @@ describe('which of two results counts', () => {
 		apply(site, { code: 'F' });
 		const { changed, flags } = apply(site, { code: 'F', age: 'newer' });
 		assert.deepEqual([changed, flags], [[], []]);
+	});
+	test('a message that is replayed may put right the version that it wrote itself, and no other', () => {
+		const site = new MemorySite();
+		const again = (value: string, id: string) => {
+			const result = oru({ code: 'F', value, age: 'older', by: 'OBX-14' });
+			return result.kind === 'apply' ? site.apply(result.changeSet, noSettings, `urn:tributary:${id}`).flags.length : -1;
+		};
+		const first = oru({ code: 'F', value: '12.0' });
+		if (first.kind === 'apply') site.apply(first.changeSet, noSettings, 'urn:tributary:mllp:77');
+		assert.deepEqual([again('13.0', 'mllp:77'), again('13.0', 'replay:78'), again('14.0', 'replay:77')], [1, 1, 0]);
+		assert.deepEqual(site.resources('Observation')[0]?.['valueQuantity'], { value: 14, unit: 'g/dL' });
 	});
 	test('a result that is cancelled after it was reported is withdrawn and stays to be read', () => {
 		const site = new MemorySite();
