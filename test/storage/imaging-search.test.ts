@@ -45,12 +45,14 @@ async function addStudies(
 	uids: readonly string[],
 	started: readonly (string | null)[],
 	[series, instances]: [number, number],
+	offsets: readonly (string | null)[] = uids.map(() => null),
 ): Promise<string[]> {
 	const ids = uids.map(() => newId());
 	await client.query(
-		`insert into imaging_study (site_id, study_uid, id, started, modalities, series_count, instance_count, bytes, created_at, updated_at)
-		select $1, u, i, s, '{CT}', $5, $6, 1, now(), now() from unnest($2::text[], $3::uuid[], $4::text[]) as k (u, i, s)`,
-		[siteId, uids, ids, started, series, series * instances],
+		`insert into imaging_study (site_id, study_uid, id, started, started_offset, modalities, series_count, instance_count, bytes, created_at,
+			updated_at)
+		select $1, u, i, s, o, '{CT}', $6, $7, 1, now(), now() from unnest($2::text[], $3::uuid[], $4::text[], $5::text[]) as k (u, i, s, o)`,
+		[siteId, uids, ids, started, offsets, series, series * instances],
 	);
 	await client.query(
 		`insert into imaging_series (site_id, study_uid, series_uid, modality, instance_count)
@@ -73,22 +75,24 @@ const day = fc
 	.map(([y, m, d]) => `${y}-${two(m)}-${two(d)}`);
 const time = fc.constantFrom('00:00:00', '00:00:01', '12:00:00', '23:59:59');
 const moment = fc.tuple(day, time).map(([d, t]) => `${d}T${t}`);
+const offset = fc.constantFrom(null, 'Z', '+01:00', '-09:30');
 const prefix = fc.constantFrom('', 'eq', 'ne', 'gt', 'lt', 'ge', 'le', 'sa', 'eb');
 const value = fc.oneof(
 	fc.constantFrom('2023', '2024-02', '2024-01-31T23:59:59+01:00'),
 	day,
-	moment.map((text) => `${text}Z`),
+	fc.tuple(moment, fc.constantFrom('Z', '+01:00')).map((parts) => parts.join('')),
 );
 
 describe('studies', { timeout: 120_000 }, () => {
 	test('are found by the start that they are shown with, whatever prefix and precision, as R4 says it', async () => {
 		const siteId = newId();
-		const starts = [null, ...fc.sample(fc.oneof(day, moment), 150)];
+		const starts = [[null, null] as const, ...fc.sample(fc.oneof(fc.tuple(day, fc.constant(null)), fc.tuple(moment, offset)), 200)];
 		await addStudies(
 			siteId,
 			starts.map((_start, index) => `1.2.${index + 1}`),
-			starts,
+			starts.map(([start]) => start),
 			[1, 1],
+			starts.map(([, stated]) => stated),
 		);
 		const all = (await page(siteId, '_count=1000')).rows.map((row): Resource => ({ ...JSON.parse(row.text), id: row.id }));
 		assert.equal(all.length, starts.length);

@@ -395,8 +395,8 @@ create table imaging_study (
 	split_from text,
 	started_offset text,
 	started_zone text,
-	started_from timestamp with time zone default tributary_instant(tributary_moment(started), started_offset),
-	started_until timestamp with time zone default tributary_instant(tributary_moment_end(started), started_offset),
+	started_from timestamp with time zone default tributary_instant(tributary_moment(tributary_sure(started, started_offset)), started_offset),
+	started_until timestamp with time zone default tributary_instant(tributary_moment_end(tributary_sure(started, started_offset)), started_offset),
 	PRIMARY KEY (site_id, study_uid)
 ) with (fillfactor=80);
 

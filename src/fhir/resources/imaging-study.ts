@@ -83,7 +83,7 @@ export const imagingStudy = defineResource({
 			startColumn: 'started_start',
 			endColumn: 'started_end',
 			longestMs: dayMs,
-			documentation: 'When the study began; a time without a known offset is taken as UTC',
+			documentation: 'When the study began; one without a known offset is found by its day, as it is shown',
 		},
 	},
 	summary:
