@@ -2,6 +2,7 @@ import type { ApplyContext } from '../apply/context.ts';
 import { siteAuthorities } from '../holdings/site-authorities.ts';
 import { ordered } from './authorities.ts';
 import { recordDoubt } from './doubt.ts';
+import { isIndexable } from './identifier-key.ts';
 
 /** A site has few authorities. A sender that states ever new ones teaches no more than these. */
 const aliasesMax = 500;
@@ -14,9 +15,10 @@ export interface StatedAuthority {
 
 /**
  * Takes over that a name and a universal id are one authority. If the name was stated with another universal id before, it means two
- * authorities: then neither alias is used, and a doubt is listed. What a person decided stays.
+ * authorities: then neither alias is used, and a doubt is listed. What a person decided stays. Names that no index can hold teach nothing.
  */
 export function learnAuthority(context: ApplyContext, { name, universal }: StatedAuthority): void {
+	if (!isIndexable(name, universal)) return;
 	const held = context.set.of(siteAuthorities);
 	const { known } = held;
 	if (known.alias(name, universal) !== undefined || known.aliases.length >= aliasesMax) return;

@@ -48,6 +48,13 @@ describe('authorities with several names', () => {
 		assert.deepEqual(aliases(site), [`${oid} true`]);
 	});
 
+	test('are not learned where a name is too long for an index', () => {
+		const site = new MemorySite();
+		send(site, oid, 'L2', { name: `urn:id:${'x'.repeat(600)}`, universal: oid });
+		send(site, oid, 'L3', { name: hosp, universal: `urn:oid:${'1.2'.repeat(900)}` });
+		assert.deepEqual([site.rows('Patient').length, aliases(site)], [2, []]);
+	});
+
 	test('are learned before the message itself is matched', () => {
 		const site = new MemorySite();
 		send(site, hosp, 'L2');
