@@ -17,6 +17,8 @@ const elsewhere: Readonly<Record<string, string>> = {
 	patient_identifier: 'a merge writes the identifiers of both patients anew (record/apply/merge)',
 	message_log: 'the number that a message named, as it was named',
 	identity_doubt: 'a doubt about two patients names both, before a merge and after it',
+	imaging_conflict: 'the Patient ID that an image states, as it states it',
+	study_edit: 'the patients of the study as they were; an undo follows merges (record/kinds/study-edit)',
 	mpps_session: 'the Patient ID that a modality reported, as it was reported',
 };
 

@@ -125,7 +125,8 @@ cross join lateral (
 	from patient_identifier n
 	join patient p on p.site_id = n.site_id and p.id = n.patient_id
 	where n.site_id = t.site_id and n.value = t.stated_patient_id and n.rank < ${otherNumberRank} and p.merged_into is null
-		and (t.stated_patient_system = '' or n.system = t.stated_patient_system)
+		and (t.stated_patient_system = '' or n.system = t.stated_patient_system
+			or n.system = any (authority_systems(t.site_id, array[t.stated_patient_system])))
 ) c
 where c.patient_ids is not null`,
 };
