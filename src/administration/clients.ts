@@ -105,7 +105,7 @@ function rangesOf(addresses: readonly string[]): AddressRange[] {
 	return addresses.flatMap((address) => parseRange(address) ?? []);
 }
 
-export function addClient(context: AdministrationContext, input: z.infer<typeof addClientInput>): Promise<ShownClient> {
+export async function addClient(context: AdministrationContext, input: z.infer<typeof addClientInput>): Promise<ShownClient> {
 	refuseAnySource(context, input.allowed_ips);
 	return change(context, async (em) => {
 		const site = await siteBySlug(em, input.site);
@@ -155,7 +155,7 @@ export async function showClient({ em }: AdministrationContext, id: string): Pro
 	return shown(await clientById(em.fork(), id));
 }
 
-export function setClient(context: AdministrationContext, input: z.infer<typeof setClientInput>): Promise<ShownClient> {
+export async function setClient(context: AdministrationContext, input: z.infer<typeof setClientInput>): Promise<ShownClient> {
 	refuseAnySource(context, input.allowed_ips);
 	return change(context, async (em) => {
 		const client = await clientById(em, input.id);

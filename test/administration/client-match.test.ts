@@ -104,8 +104,9 @@ describe('an address from which another site accepts messages', () => {
 			await administration.addClient('east', { allowed_ips: ['10.0.0.0/24', '2001:db8::1'] });
 			const own = { ...context, actor: manager };
 			const add = (name: string, ...allowed_ips: string[]) => addClient(own, { site: 'west', name, protocols: ['hl7-mllp'], allowed_ips });
-			for (const address of ['10.0.0.7', '10.0.0.0/25', '10.0.0.0/8', '2001:db8::/32', '::/0'])
+			for (const address of ['10.0.0.7', '10.0.0.0/25', '10.0.0.0/8', '2001:db8::/32'])
 				await refused(administration, () => add('x', '192.0.2.1', address), /another site accepts messages/);
+			await refused(administration, () => add('x', '192.0.2.1', '::/0'), /stands for any source/);
 			const { id } = await add('own', '10.0.1.0/24');
 			await refused(administration, () => setClient(own, { id, allowed_ips: ['10.0.0.1'] }), /another site accepts messages/);
 			await add('beside', '10.0.1.7');

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { Passwords } from '#access/password.ts';
 import { createKey } from '#administration/keys.ts';
 import { addSite, addSiteInput, enableSite, listSites, setSite, setSiteInput, showSite } from '#administration/sites.ts';
 import { addUser, addUserInput, enableUser, listUsers, resetPassword, setUser, type UserRecord } from '#administration/users.ts';
@@ -206,7 +207,8 @@ describe('users', () => {
 			const { context, rows } = administration;
 			const hashOf = async () =>
 				(await rows<{ password_hash: string }>("select password_hash from app_user where email = 'owner@example.org'"))[0]?.password_hash;
-			const [{ password }, event] = await audited(administration, () => resetPassword(context, 'owner@example.org'));
+			const real = { ...context, passwords: new Passwords() };
+			const [{ password }, event] = await audited(administration, () => resetPassword(real, 'owner@example.org'));
 			assert.match(password, /^[\w-]{20}$/);
 			assert.equal(event.action, 'user.reset-password');
 			assert.deepEqual(event.detail, {});
