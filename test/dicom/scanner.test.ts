@@ -65,6 +65,7 @@ const expected: InstanceAttributes = {
 		started: '2024-01-31T10:21:00',
 	},
 	number: 17,
+	timezoneOffset: undefined,
 	rows: 512,
 	columns: 256,
 	frames: 1,

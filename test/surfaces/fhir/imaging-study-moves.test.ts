@@ -98,7 +98,12 @@ describe('studies', { timeout: 120_000 }, () => {
 		const [prior, survivor] = [await idOf('P1'), await idOf('P2')];
 		const [before] = await studies('instance=1.2.1.1.1');
 		await send('A40', 'PID|1||P2^^^MRN||Name^P2', 'MRG|P1^^^MRN');
-		assert.deepEqual([await uids(`patient=${survivor}`), await uids(`patient=${prior}`)], [['urn:oid:1.2.1', 'urn:oid:1.2.2'], []]);
+		const both = ['urn:oid:1.2.1', 'urn:oid:1.2.2'];
+		assert.deepEqual(
+			[await uids(`patient=${survivor}`), await uids(`patient=${prior}`)],
+			[both, both],
+			'who names the prior patient means the survivor',
+		);
 		const [moved] = await studies('instance=1.2.1.1.1');
 		assert.deepEqual(
 			[moved.subject, moved.meta.versionId],
