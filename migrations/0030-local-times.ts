@@ -3,9 +3,9 @@ import { Migration } from '@mikro-orm/migrations';
 /**
  * The message log says by which settings a message was read, and the index of images keeps the offset of its times. Earlier rows have
  * neither: nobody noted what their times were read by, and images lost the offset that their files state. Their times are therefore shown
- * without an hour until their studies are sent again, and found by FHIR searches as they are shown, by their day. Locks: message_log and imaging_series, for a
- * moment; imaging_study is written anew for its derived columns, a second or two for a million studies, and its index is built, while
- * images wait.
+ * without an hour until their studies are sent again, and found by FHIR searches as they are shown, by their day. Locks: message_log and
+ * imaging_series, for a moment; imaging_study is written anew for its derived columns, a second or two for a million studies, and its index
+ * is built, while images wait.
  */
 export class LocalTimes extends Migration {
 	override up(): void {
@@ -29,8 +29,10 @@ alter table imaging_study
 	add column started_offset text,
 	-- The zone by which the offset was found; null where the files state it.
 	add column started_zone text,
-	add column started_from timestamptz generated always as (tributary_instant(tributary_moment(tributary_sure(started, started_offset)), started_offset)) stored,
-	add column started_until timestamptz generated always as (tributary_instant(tributary_moment_end(tributary_sure(started, started_offset)), started_offset)) stored;
+	add column started_from timestamptz generated always as
+		(tributary_instant(tributary_moment(tributary_sure(started, started_offset)), started_offset)) stored,
+	add column started_until timestamptz generated always as
+		(tributary_instant(tributary_moment_end(tributary_sure(started, started_offset)), started_offset)) stored;
 create index imaging_study_started_from on imaging_study (site_id, started_from, id);
 `;
 

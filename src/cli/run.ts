@@ -2,6 +2,7 @@ import { userInfo } from 'node:os';
 import { wholeNetwork } from '#administration/context.ts';
 import { checkObjects } from '#administration/objects.ts';
 import { perform } from '#administration/perform.ts';
+import { checkTimeZones } from '#administration/time-zones.ts';
 import { silentLog } from '#core/log.ts';
 import type { Delivery } from '#record/delivery.ts';
 import { Database } from '#storage/database.ts';
@@ -128,14 +129,17 @@ const builtIns: Readonly<Record<string, BuiltIn>> = {
 	},
 	doctor: async (argv, streams, hooks) => {
 		const { values } = parse(argv, { objects: flag, remove: flag, repair: flag });
-		if (!values['objects']) throw new UsageError('usage: tributary doctor --objects [--remove] [--repair]');
+		const mending = { remove: values['remove'] === true, repair: values['repair'] === true };
+		if (!values['objects'] && (mending.remove || mending.repair))
+			throw new UsageError('usage: tributary doctor [--objects [--remove] [--repair]]');
 		const config = hooks.readConfig();
 		const report = await withDatabase(config, async (databaseUrl) => {
 			await migrate(databaseUrl);
-			const mending = { remove: values['remove'] === true, repair: values['repair'] === true };
 			const database = openDatabase(databaseUrl, config);
 			try {
-				return await checkObjects(database.people, configuredObjectStore(config), Date.now(), mending);
+				const zones = await checkTimeZones(database.people);
+				if (!values['objects']) return zones;
+				return { ...(await checkObjects(database.people, configuredObjectStore(config), Date.now(), mending)), ...zones };
 			} finally {
 				await database.close();
 			}
@@ -188,7 +192,7 @@ function help(streams: CliStreams): number {
 		{ name: 'migrate', summary: 'brings the database schema up to date' },
 		{ name: 'status', summary: 'shows the addresses of the running service' },
 		{ name: 'config', summary: 'lists every variable with its effective value' },
-		{ name: 'doctor', summary: '--objects: compares the object store with the index' },
+		{ name: 'doctor', summary: 'lists the sites without a time zone; --objects: compares the object store with the index' },
 		...commands,
 	];
 	const width = Math.max(...all.map(({ name }) => name.length));

@@ -1,81 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
-import { runCli } from '#cli/run.ts';
 import { newId, nilId } from '#core/id.ts';
-import type { AnswerOf, Delivery, ReplyTo } from '#record/delivery.ts';
 import { removeRuntimeFile, writeRuntimeFile } from '#storage/runtime-file.ts';
 import { firstIdOf } from '#storage/statements/administrative/search-messages.ts';
-import { testDatabase } from '#test/support/database.ts';
-import { doorTo } from '#test/support/door.ts';
-import { readConfig } from '../../src/config.ts';
-import { remoteEcho } from '../../src/echo.ts';
-
-interface Outcome {
-	code: number;
-	out: string;
-	err: string;
-}
-
-interface Terminal {
-	dataDir: string;
-	delivered: Delivery[];
-	run(...argv: string[]): Promise<Outcome>;
-	/** Runs with --json, expects success, answers what was printed. */
-	json(...argv: string[]): Promise<ReturnType<typeof JSON.parse>>;
-	rows(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
-}
-
-/** The command line on a database of the test's own, with its output captured. */
-async function terminal(t: TestContext, environment: Record<string, string> = {}): Promise<Terminal> {
-	const database = await testDatabase();
-	const door = doorTo(database.url);
-	const dataDir = mkdtempSync(join(tmpdir(), 'tributary-cli-'));
-	t.after(async () => {
-		await door.close();
-		rmSync(dataDir, { recursive: true, force: true });
-		await database[Symbol.asyncDispose]();
-	});
-	const delivered: Delivery[] = [];
-	const processDelivery = async <Sent extends Delivery>(_databaseUrl: string, delivery: Sent): Promise<ReplyTo<Sent>> => {
-		delivered.push(delivery);
-		const answer = { acknowledgements: [] } as AnswerOf<'hl7v2'> as AnswerOf<Sent['kind']>;
-		return { id: delivery.id, outcome: 'accepted', messageType: 'ADT^A08', controlId: 'M1', answer, flags: [] };
-	};
-	const run = async (...argv: string[]): Promise<Outcome> => {
-		let out = '';
-		let err = '';
-		const streams = { stdout: { write: (text: string) => (out += text) }, stderr: { write: (text: string) => (err += text) } };
-		const hooks = {
-			start: () => Promise.resolve(0),
-			processDelivery,
-			remoteEcho,
-			readConfig: () => readConfig({ DATABASE_URL: database.url, DATA_DIR: dataDir, ...environment }),
-			version: '9.9.9',
-		};
-		return { code: await runCli(argv, streams, hooks), out, err };
-	};
-	return {
-		dataDir,
-		delivered,
-		run,
-		json: async (...argv) => {
-			const { code, out, err } = await run(...argv, '--json');
-			assert.deepEqual([code, err], [0, ''], argv.join(' '));
-			return JSON.parse(out);
-		},
-		rows: (text, values = []) => door.people.rows({ text }, values),
-	};
-}
-
-async function withWest(t: TestContext, environment: Record<string, string> = {}): Promise<Terminal> {
-	const shell = await terminal(t, environment);
-	await shell.json('site', 'add', 'west', '--name', 'West', '--ae-title', 'WEST');
-	await shell.json('user', 'add', 'owner@example.org', '--site', 'west');
-	return shell;
-}
+import { type Terminal, terminal, withWest } from '#test/support/terminal.ts';
 
 describe('JSON that scripts rely on', { timeout: 60_000 }, () => {
 	test('ae add, list, echo and remove', async (t) => {
@@ -200,6 +128,20 @@ describe('JSON that scripts rely on', { timeout: 60_000 }, () => {
 		removeRuntimeFile(dataDir);
 	});
 
+	test('doctor names the active sites without a time zone, and the zone that is assumed for them', async (t) => {
+		const { json, run } = await withWest(t);
+		await json('site', 'add', 'east', '--name', 'East');
+		await json('site', 'add', 'north', '--name', 'North', '--time-zone', 'Europe/Berlin');
+		const assumed = Intl.DateTimeFormat().resolvedOptions().timeZone;
+		assert.deepEqual(await json('doctor'), { assumed_time_zone: assumed, sites_without_time_zone: ['east', 'west'] });
+		await json('site', 'set', 'west', '--time-zone', 'America/New_York');
+		await json('site', 'disable', 'east');
+		const report = await json('doctor', '--objects');
+		assert.deepEqual([report.rows_without_objects, report.assumed_time_zone, report.sites_without_time_zone], [0, assumed, []]);
+		await json('site', 'set', 'west', '--time-zone', '');
+		assert.match((await run('doctor')).out, /^sites_without_time_zone +west$/m);
+	});
+
 	test('config, migrate and --version', async (t) => {
 		const { json, run } = await terminal(t, { FHIR_PORT: '9000' });
 		const rows = await json('config');
@@ -306,6 +248,7 @@ describe('exit codes', { timeout: 60_000 }, () => {
 			[['config', '--colour'], /--colour/],
 			[['start', 'now'], /'start' takes no arguments/],
 			[['start', '--port', '1'], /--port/],
+			[['doctor', '--repair'], /usage: tributary doctor \[--objects/],
 			[['constructor'], /there is no command 'constructor'/],
 		];
 		for (const [argv, message] of wrong) {

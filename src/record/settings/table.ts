@@ -60,7 +60,8 @@ export const settingDefinitions = {
 		kind: 'choice',
 		choices: {
 			original: 'Original mode: always AA or AE. Right for most senders.',
-			enhanced: 'Enhanced mode: CA, CE and CR, as MSH-15 and MSH-16 request.',
+			enhanced:
+				'Enhanced mode: CA, then AA or AE, as MSH-15 and MSH-16 ask. A refused message is CA, then AE; CE only where MSH-16 wants no AE.',
 		},
 		default: 'original',
 	},
