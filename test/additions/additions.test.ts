@@ -81,7 +81,7 @@ async function send(type: string, from: string, ...segments: string[]): Promise<
 	}
 }
 
-const person = (patient: string) => `PID|1||${patient}^^^MRN^MR||Lovelace^Ada||19700131|F`;
+const person = (patient: string) => `PID|1||${patient}^^^MRN^MR||Lovemore^Ada||19700131|F`;
 
 /** An ORM^O01 of a client that opted in, which is accepted. */
 async function order(patient: string, number: string, control = 'NW'): Promise<void> {

@@ -72,7 +72,7 @@ describe('the header', () => {
 				},
 			],
 			date: '2026-01-10T08:30:00+01:00',
-			author: [{ type: 'Practitioner', identifier: { system: 'urn:oid:2.16.840.1.113883.4.6', value: '999' }, display: 'Ada Lovelace' }],
+			author: [{ type: 'Practitioner', identifier: { system: 'urn:oid:2.16.840.1.113883.4.6', value: '999' }, display: 'Ada Lovemore' }],
 			authenticator: { type: 'Practitioner', identifier: { system: 'urn:oid:1.7', value: 'L' }, display: 'Mary Jackson' },
 			custodian: { type: 'Organization', identifier: { system: 'urn:ietf:rfc:3986', value: 'urn:oid:1.9' }, display: 'General' },
 			description: 'Summary',

@@ -5,7 +5,7 @@ import { MllpClient } from '#test/support/mllp-client.ts';
 import { without } from '#test/support/needs.ts';
 import { eventually, type TestService, testService } from '#test/support/service.ts';
 
-const message = (id: string) => `MSH|^~\\&|ADT|NORTH|||20260105||ADT^A01|${id}|P|2.5.1\rPID|1||4711^^^MRN||Lovelace^Ada||18151210|F\r`;
+const message = (id: string) => `MSH|^~\\&|ADT|NORTH|||20260105||ADT^A01|${id}|P|2.5.1\rPID|1||4711^^^MRN||Lovemore^Ada||18151210|F\r`;
 
 function ingest(service: TestService, key: string, id: string): Promise<number> {
 	return fetch(`http://127.0.0.1:${service.port('hl7')}/v2/ingest`, {

@@ -13,7 +13,7 @@ const patient = (number: string, name: string) => `PID|1||${number}^^^MRN||${nam
 const admission = (id: string, number: string, name: string, event = 'A01') =>
 	`${header(`ADT^${event}`, id)}\rEVN|${event}|20260105101500\r${patient(number, name)}\rPV1|1|I|W1^R2${'|'.repeat(16)}V-${number}\r`;
 const result = (id: string, number: string, order: string, day: string, value: string) =>
-	`${header('ORU^R01', id)}\r${patient(number, 'Lovelace^Ada')}\rOBR|1||${order}|24331-1^Lipids^LN|||${day}\rOBX|1|NM|2093-3^Cholesterol^LN||${value}|mg/dL|120-200|N|||F|||${day}\r`;
+	`${header('ORU^R01', id)}\r${patient(number, 'Lovemore^Ada')}\rOBR|1||${order}|24331-1^Lipids^LN|||${day}\rOBX|1|NM|2093-3^Cholesterol^LN||${value}|mg/dL|120-200|N|||F|||${day}\r`;
 
 async function send(service: TestService, ...messages: string[]): Promise<string[]> {
 	const sender = await MllpClient.connect(service.port('mllp'));
@@ -27,15 +27,15 @@ async function send(service: TestService, ...messages: string[]): Promise<string
 async function withTraffic(service: TestService): Promise<{ client: string }> {
 	await service.addSite('north');
 	await eventually(
-		async () => (await send(service, admission('one', '4711', 'Lovelace^Ada')))[0]?.includes('MSA|AA') === true,
+		async () => (await send(service, admission('one', '4711', 'Lovemore^Ada')))[0]?.includes('MSA|AA') === true,
 		'the client',
 	);
 	const acks = await send(
 		service,
 		result('two', '4711', 'O1', '20260105080000', '190.50'),
 		result('three', '4711', 'O2', '20260106080000', '204.0'),
-		admission('four', '4812', 'Lovelace^Ada'),
-		admission('five', '4711', 'Lovelace^Ada', 'A03'),
+		admission('four', '4812', 'Lovemore^Ada'),
+		admission('five', '4711', 'Lovemore^Ada', 'A03'),
 	);
 	assert.deepEqual(
 		acks.map((ack) => /MSA\|(A[AE])/.exec(ack)?.[1]),
@@ -89,9 +89,9 @@ describe('traffic and records in the console', { skip: without('chromium'), time
 		assert.ok(!page.url().includes('4711'), 'an identifier is in no address');
 		await page.getByRole('row', { name: /Replay/ }).click();
 		await page.getByText('an earlier message').waitFor();
-		await page.getByRole('link', { name: 'Lovelace' }).first().click();
+		await page.getByRole('link', { name: 'Lovemore' }).first().click();
 
-		await page.getByRole('heading', { level: 1, name: 'Lovelace, Ada' }).waitFor();
+		await page.getByRole('heading', { level: 1, name: 'Lovemore, Ada' }).waitFor();
 		const cholesterol = page.getByRole('row', { name: /Cholesterol/ });
 		await cholesterol.getByText('204.0 mg/dL').waitFor();
 		await cholesterol.getByRole('img', { name: /Cholesterol: now 204, lowest 190.5, highest 204/ }).waitFor();
@@ -124,7 +124,7 @@ describe('traffic and records in the console', { skip: without('chromium'), time
 		await moves.getByText('× Encounter').waitFor();
 		await page.getByRole('button', { name: 'Merge…' }).click();
 		await page.getByRole('dialog').getByRole('button', { name: 'Merge' }).click();
-		await page.getByRole('heading', { level: 1, name: 'Lovelace, Ada' }).waitFor();
+		await page.getByRole('heading', { level: 1, name: 'Lovemore, Ada' }).waitFor();
 		await page.getByRole('region', { name: 'Identifiers' }).getByText('of a merged patient').waitFor();
 
 		await page.getByRole('button', { name: 'Unmerge…' }).click();

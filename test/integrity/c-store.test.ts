@@ -18,7 +18,7 @@ const dump = (instance: string, patientId: string, comment: string) => `
 (0008,0030) TM [101500]
 (0008,0050) SH [ACC1]
 (0008,0060) CS [CT]
-(0010,0010) PN [Lovelace^Ada]
+(0010,0010) PN [Lovemore^Ada]
 (0010,0020) LO [${patientId}]
 (0010,0030) DA [18151210]
 (0010,0040) CS [F]
@@ -70,7 +70,7 @@ describe('C-STORE from storescu', { skip: without('dcmtk') }, () => {
 			assert.deepEqual(await study(), expected);
 			assert.equal((await service.rows('select 1 from imaging_conflict where site_id = $1 and settled_at is null', [site.id])).length, 1);
 			const found = await fhirClient(service, key)('GET', '/Patient?identifier=P1');
-			assert.equal(found.body.entry[0].resource.name[0].family, 'Lovelace');
+			assert.equal(found.body.entry[0].resource.name[0].family, 'Lovemore');
 			assert.equal(found.body.entry[0].resource.birthDate, '1815-12-10');
 			const report = await checkObjects(
 				service.administration.database,

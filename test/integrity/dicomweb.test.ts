@@ -13,7 +13,7 @@ const lines = (instance: number) => [
 	`(0008,0018) UI [1.2.3.4.${instance}]`,
 	'(0008,0020) DA [20240131]',
 	'(0008,0060) CS [CT]',
-	'(0010,0010) PN [Lovelace^Ada]',
+	'(0010,0010) PN [Lovemore^Ada]',
 	'(0010,0020) LO [P1]',
 	'(0020,000d) UI [1.2.3.1]',
 	'(0020,000e) UI [1.2.3.1.1]',
@@ -34,7 +34,7 @@ describe('what storescu sent', { skip: without('dcmtk') }, () => {
 		const sent = await run('storescu', '-xe', '-aec', 'WEST', '127.0.0.1', port, ...files);
 		assert.equal(sent.code, 0, sent.output);
 		const dataSetOf = (bytes: Buffer) => bytes.subarray(readFileMeta(bytes).dataSetOffset);
-		const [study] = (await client.get('/studies?PatientName=lovelace*')).json();
+		const [study] = (await client.get('/studies?PatientName=lovemore*')).json();
 		assert.equal(study['00201208'].Value[0], 2);
 		const parts = partsOf(await client.get('/studies/1.2.3.1'));
 		assert.deepEqual(

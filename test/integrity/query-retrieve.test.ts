@@ -24,7 +24,7 @@ function lines({
 	uid,
 	study = '1.2.1',
 	patient = 'P1',
-	name = 'Lovelace^Ada',
+	name = 'Lovemore^Ada',
 	characterSet = 'ISO_IR 100',
 	modality = 'CT',
 	date = '20240131',
@@ -134,7 +134,7 @@ describe('queries and retrievals of DCMTK', { skip: without('dcmtk') }, () => {
 			'(0008,0052) CS [STUDY ]',
 			'(0008,0054) AE [WEST]',
 			'(0008,0061) CS [CT]',
-			'(0010,0010) PN [Lovelace^Ada]',
+			'(0010,0010) PN [Lovemore^Ada]',
 			'(0020,000d) UI [1.2.1',
 			'(0020,1208) IS [2 ]',
 		]) {
@@ -143,7 +143,7 @@ describe('queries and retrievals of DCMTK', { skip: without('dcmtk') }, () => {
 		const east = await find('EAST', '-S', 'STUDY', 'StudyInstanceUID', 'PatientID=P1');
 		assert.equal(east.responses.length, 1, east.output);
 		assert.ok(east.responses[0]?.includes('[1.9.1'), east.output);
-		const patients = await find('WEST', '-P', 'PATIENT', 'PatientID', 'PatientName=lovelace*');
+		const patients = await find('WEST', '-P', 'PATIENT', 'PatientID', 'PatientName=lovemore*');
 		assert.equal(patients.responses.length, 1, patients.output);
 		const series = await find('WEST', '-P', 'SERIES', 'PatientID=P1', 'StudyInstanceUID=1.2.2', 'SeriesInstanceUID', 'Modality=MR');
 		assert.equal(series.responses.length, 1, series.output);
@@ -309,7 +309,7 @@ describe('queries and retrievals of DCMTK', { skip: without('dcmtk') }, () => {
 		const merge = [
 			'MSH|^~\\&|ADT|HOSP|TRIBUTARY|WEST|20240601||ADT^A40^ADT_A39|M1|P|2.5.1',
 			'EVN||20240601',
-			'PID|1||P9||Lovelace^Augusta^Ada||18151210|F',
+			'PID|1||P9||Lovemore^Augusta^Ada||18151210|F',
 			'MRG|P1',
 		].join('\r');
 		const posted = await fetch(`http://127.0.0.1:${service.port('hl7')}/v2/ingest`, {
@@ -321,7 +321,7 @@ describe('queries and retrievals of DCMTK', { skip: without('dcmtk') }, () => {
 		for (const id of ['P1', 'P9']) {
 			const { responses, output } = await find('WEST', '-P', 'STUDY', `PatientID=${id}`, 'PatientName', 'StudyInstanceUID');
 			assert.equal(responses.length, 2, output);
-			for (const response of responses) assert.ok(response.includes('[P9]') && response.includes('[Lovelace^Augusta^Ada]'), response);
+			for (const response of responses) assert.ok(response.includes('[P9]') && response.includes('[Lovemore^Augusta^Ada]'), response);
 		}
 		const east = await find('EAST', '-S', 'STUDY', 'PatientID=P9');
 		assert.equal(east.responses.length, 0, east.output);
@@ -358,6 +358,6 @@ describe('queries and retrievals of DCMTK', { skip: without('dcmtk') }, () => {
 		const got = events.find(({ action }) => action === 'dicom.c-get') ?? assert.fail();
 		assert.deepEqual(got.detail, { calling_ae: 'FINDER', status: '0x0000', completed: 3, failed: 0 });
 		assert.ok(events.some(({ detail }) => detail['status'] === '0xA900'));
-		assert.ok(!JSON.stringify(events).includes('Lovelace'));
+		assert.ok(!JSON.stringify(events).includes('Lovemore'));
 	});
 });

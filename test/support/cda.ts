@@ -25,7 +25,7 @@ export interface TestDocument {
 
 export const grace = (extension: string) =>
 	`<id root="1.2.3" extension="${extension}"/><addr use="HP"><city>Arlington</city></addr><telecom use="HP" value="tel:+1-555"/>` +
-	`<patient><name use="L"><given>Grace</given><family>Hopper</family></name><administrativeGenderCode code="F" ` +
+	`<patient><name use="L"><given>Grace</given><family>Hopman</family></name><administrativeGenderCode code="F" ` +
 	`codeSystem="2.16.840.1.113883.5.1"/><birthTime value="19061209"/></patient>`;
 
 const emptyBody =
@@ -43,7 +43,7 @@ export function clinicalDocument(document: TestDocument = {}): string {
 		`<languageCode code="en-US"/>${set === undefined ? '' : `<setId ${set}/>`}` +
 		`${version === undefined ? '' : `<versionNumber value="${version}"/>`}${header}${targets}` +
 		'<author><time value="20260110"/><assignedAuthor><id root="2.16.840.1.113883.4.6" extension="999"/><assignedPerson><name><given>Ada</given>' +
-		'<family>Lovelace</family></name></assignedPerson></assignedAuthor></author><custodian><assignedCustodian>' +
+		'<family>Lovemore</family></name></assignedPerson></assignedAuthor></author><custodian><assignedCustodian>' +
 		'<representedCustodianOrganization><id root="1.9"/><name>General</name></representedCustodianOrganization></assignedCustodian></custodian>' +
 		`${participants}${body}</ClinicalDocument>`
 	);

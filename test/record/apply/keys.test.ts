@@ -29,7 +29,7 @@ function fhir(method: string, url: string, body: JsonObject): ChangeSet {
 
 const imported = (resource: JsonObject) => set(readLine(Buffer.from(JSON.stringify(resource)), 1, lineSettings).change);
 
-const pid = 'PID|1||G1^^^&1.2.3&ISO||Hopper^Grace';
+const pid = 'PID|1||G1^^^&1.2.3&ISO||Hopman^Grace';
 const a08 = (...segments: string[]) => read('ADT^A08', [pid, ...segments]);
 const subject = { reference: 'Patient/grace' };
 

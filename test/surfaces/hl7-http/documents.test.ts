@@ -50,7 +50,7 @@ describe('a ClinicalDocument by POST /v3/ingest', { timeout: 300_000 }, () => {
 		assert.equal(answer.type, 'application/xml; charset=utf-8');
 		assert.deepEqual([ackOf(answer.text).code, ackOf(answer.text).target], ['AA', 'E1']);
 		const [patient] = await found('/Patient?identifier=urn:oid:1.2.3|P1');
-		assert.deepEqual([patient.name[0].family, patient.gender, patient.birthDate], ['Hopper', 'female', '1906-12-09']);
+		assert.deepEqual([patient.name[0].family, patient.gender, patient.birthDate], ['Hopman', 'female', '1906-12-09']);
 		const reference = await document('E1');
 		const { attachment } = reference.content[0];
 		assert.deepEqual([reference.status, reference.subject.reference], ['current', `Patient/${patient.id}`]);

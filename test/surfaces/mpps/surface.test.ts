@@ -154,7 +154,7 @@ describe('a report', () => {
 		const sop_instance_uid = newStep();
 		const attributes = {
 			'00080060': { vr: 'CS', Value: ['CT'] },
-			'00100010': { vr: 'PN', Value: [{ Alphabetic: 'Lovelace^Ada' }] },
+			'00100010': { vr: 'PN', Value: [{ Alphabetic: 'Lovemore^Ada' }] },
 			'00100020': { vr: 'LO', Value: ['4711 '] },
 			'00400241': { vr: 'AE', Value: ['CT01'] },
 			'00400242': { vr: 'SH' },
@@ -173,7 +173,7 @@ describe('a report', () => {
 			await session(sop_instance_uid);
 		assert.deepEqual(
 			[patient_id, patient_name, accession_number, modality, station_ae, station_name, step_id, started, ended, series_uids],
-			['4711', 'Lovelace^Ada', 'A1', 'CT', 'CT01', null, 'P1', '2026-01-05T08:30:00', null, ['1.2.3.9']],
+			['4711', 'Lovemore^Ada', 'A1', 'CT', 'CT01', null, 'P1', '2026-01-05T08:30:00', null, ['1.2.3.9']],
 		);
 	});
 
@@ -208,7 +208,7 @@ describe('a body', () => {
 		['with an empty status', { ...whole, status: '' }, /IN PROGRESS, COMPLETED, DISCONTINUED/],
 		['with a status that is no string', { ...whole, status: 1 }, /status is not a string/],
 		['with site_id', { ...whole, site_id: 'east' }, /^site_id is not taken from the body/],
-		['with unknown members', { ...whole, colour: 1, 'Ada Lovelace': 2 }, /^unknown members: colour, \(a name that is no plain word\)$/],
+		['with unknown members', { ...whole, colour: 1, 'Ada Lovemore': 2 }, /^unknown members: colour, \(a name that is no plain word\)$/],
 		['with attributes as a list', { ...whole, attributes: [] }, /^attributes is not a JSON object$/],
 		['with attributes as a text', { ...whole, attributes: '{}' }, /^attributes is not a JSON object$/],
 		['with attributes null', { ...whole, attributes: null }, /^attributes is not a JSON object$/],
