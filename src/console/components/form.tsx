@@ -51,9 +51,12 @@ export function changed(before: Values, after: Values): Values {
 function missing(groups: readonly FieldGroup[], values: Values): FieldDescription | undefined {
 	return groups
 		.flatMap(({ fields }) => fields)
-		.find(({ name, required }) => {
-			const value = values[name];
-			return required === true && (value === undefined || value === '' || (typeof value === 'object' && value.length === 0));
+		.find((field) => {
+			const value = values[field.name];
+			if (field.required !== true) return false;
+			// One of the options may stand for the default, and then its value is empty.
+			if (field.kind === 'radio') return !field.options.some((option) => option.value === value);
+			return value === undefined || value === '' || (typeof value === 'object' && value.length === 0);
 		});
 }
 
