@@ -34,7 +34,7 @@ export function settingFields(
 }
 
 function fieldOf(setting: SettingRecord, holder: Holder, record: object | undefined): FieldDescription {
-	const { name, label, kind, placeholder, values } = setting;
+	const { name, label, kind, of, placeholder, values } = setting;
 	const common = { name, label, hint: hintOf(setting) };
 	switch (kind) {
 		case 'switch':
@@ -48,9 +48,11 @@ function fieldOf(setting: SettingRecord, holder: Holder, record: object | undefi
 				const [title = value, ...rest] = meaning.split(': ');
 				return { value, label: title, hint: rest.join(': ') };
 			});
-			const isAlwaysSet = record !== undefined && valueIn(record, name) !== undefined;
-			const none = { value: '', label: holder === 'site' ? 'Default' : 'As the site', hint: '' };
-			return { ...common, kind: 'radio', required: true, options: isAlwaysSet ? options : [none, ...options] };
+			// A sender may go back to the value of its site. Other choices have a value from the first time they are set.
+			const followsSite = holder !== 'site' && of.includes('site');
+			const isSet = record !== undefined && valueIn(record, name) !== undefined;
+			const none = { value: '', label: followsSite ? 'As the site' : 'Default', hint: '' };
+			return { ...common, kind: 'radio', required: true, options: isSet && !followsSite ? options : [none, ...options] };
 		}
 	}
 }

@@ -7,6 +7,8 @@ import { eventually, type TestService, testService } from '#test/support/service
 
 const message = (id: string) => `MSH|^~\\&|ADT|NORTH|||20260105||ADT^A01|${id}|P|2.5.1\rPID|1||4711^^^MRN||Lovemore^Ada||18151210|F\r`;
 
+const mismatchOfClient = `select settings ->> 'mismatch' as of from integration_client`;
+
 function ingest(service: TestService, key: string, id: string): Promise<number> {
 	return fetch(`http://127.0.0.1:${service.port('hl7')}/v2/ingest`, {
 		method: 'POST',
@@ -59,6 +61,16 @@ describe('the console', { skip: without('chromium') }, () => {
 		await dialog.getByLabel('Sending application').fill('ADT');
 		await dialog.getByRole('button', { name: 'Create client' }).click();
 		await page.getByRole('heading', { level: 1, name: 'Admission system' }).waitFor();
+		const mismatch = page.getByRole('group', { name: 'Another person under a known number' });
+		for (const [choice, stored] of [
+			[/^Hold/, 'hold'],
+			[/^As the site/, null],
+		] as const) {
+			await mismatch.getByRole('radio', { name: choice }).check();
+			await page.getByRole('button', { name: 'Save' }).click();
+			const isStored = async () => (await service.rows<{ of: string | null }>(mismatchOfClient))[0]?.of === stored;
+			await eventually(isStored, `the setting ${stored}`);
+		}
 		await page.getByRole('button', { name: 'Test' }).click();
 		await page.getByText('Yes: site north').waitFor();
 		await eventually(async () => {
