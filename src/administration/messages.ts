@@ -208,6 +208,12 @@ async function patientsBehind(record: SiteRecord, changed: readonly string[], by
 	return record.byRowId('Patient', ids.length > 0 ? ids.map(rowIdOf) : byNumber);
 }
 
+/** The character set that a setting gave to the message; undefined when MSH-18 said it. */
+function charsetOf(settings: WholeMessageRow['settings']): string | undefined {
+	const charset = settings?.['charset'];
+	return typeof charset === 'string' ? charset : undefined;
+}
+
 /** Shows a message by its parts, for people to read. The audit trail records that it was viewed. */
 export async function readLoggedMessage(
 	context: OperationContext,
@@ -233,7 +239,7 @@ export async function readLoggedMessage(
 			.filter(({ kind }) => kind === 'replay')
 			.map(({ id: replay, outcome, at }) => ({ id: replay, outcome, received_at: at.toISOString() })),
 		patients: patients.map((patient) => ({ id: patient.id, name: personName(patient.resource['name']) })),
-		reading: readMessage(row.bytes, context.limits),
+		reading: readMessage(row.bytes, context.limits, charsetOf(row.settings)),
 		ack_reading: readMessage(row.ack, context.limits),
 	};
 }

@@ -29,6 +29,8 @@ export interface ParseOptions {
 	segmentsMax?: number;
 	repetitionsMax?: number;
 	continuationsMax?: number;
+	/** The character set that holds, whatever MSH-18 says; written as in MSH-18. */
+	charset?: string | undefined;
 }
 
 /**
@@ -179,6 +181,7 @@ class MessageSource implements Source {
 	malformed = 0;
 	/** A segment continues another one, or the message another message (v2.5.1 §2.10.2). */
 	isDivided = false;
+	readonly #charset: string | undefined;
 	readonly #start: number;
 	/** Undefined in a message so large that each segment has a text of its own. Then no search leaves its segment. */
 	readonly #shared: ScannedText | undefined;
@@ -193,7 +196,8 @@ class MessageSource implements Source {
 	#byId: Map<string, Segment[]> | undefined;
 	#sequences: number[] | undefined;
 
-	constructor(bytes: Uint8Array, { segmentsMax, repetitionsMax }: ParseOptions, declared?: ResolvedCharset) {
+	constructor(bytes: Uint8Array, { segmentsMax, repetitionsMax, charset }: ParseOptions, declared?: ResolvedCharset) {
+		this.#charset = charset;
 		this.repetitionsMax = repetitionsMax ?? Number.POSITIVE_INFINITY;
 		this.#bytes = bytes;
 		this.text = latin1(bytes);
@@ -219,13 +223,13 @@ class MessageSource implements Source {
 	overlapping(): ResolvedCharset | undefined {
 		this.hasEscape = this.text.includes('\x1b');
 		if (this.#ascii && !this.hasEscape) return undefined;
-		const resolved = resolveCharset(declaredCharset(this.segment(0)), this.#bytes, false);
+		const resolved = resolveCharset(this.#charset ?? declaredCharset(this.segment(0)), this.#bytes, false);
 		return resolved.charset.overlapsAscii ? resolved : undefined;
 	}
 
 	resolved(): ResolvedCharset {
 		if (this.declared !== undefined) return { charset: utf8, assumed: false };
-		this.#resolved ??= resolveCharset(declaredCharset(this.segment(0)), this.#bytes, this.#ascii);
+		this.#resolved ??= resolveCharset(this.#charset ?? declaredCharset(this.segment(0)), this.#bytes, this.#ascii);
 		return this.#resolved;
 	}
 

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { resolveCharset } from '#hl7v2/charset.ts';
 import { Message } from '#hl7v2/message.ts';
+import { settingDefinitions } from '#record/settings/table.ts';
 
 function message(charset: string, name: Uint8Array | string): Message {
 	const text = typeof name === 'string' ? Buffer.from(name, 'latin1') : name;
@@ -122,4 +124,29 @@ test('a character set encodes what it can and writes ? for the rest', () => {
 	assert.equal(message('8859/1', '').charset.encode('Müller'), 'M\xfcller');
 	assert.equal(message('UNICODE UTF-8', '').charset.encode('ü'), '\xc3\xbc');
 	assert.equal(message('BIG-5', '\xa4\x5c').charset.encode('a功'), 'a?');
+});
+
+test('a character set that is given holds, whatever MSH-18 says', () => {
+	const named = (given: string, declared: string, name: string) => {
+		const head = `MSH|^~\\&|A|B|||2026||ADT^A08|1|P|2.5.1||||||${declared}\rPID|1||`;
+		const parsed = Message.parse(Buffer.from(`${head}${name}|after\r`, 'latin1'), { charset: given });
+		return [parsed.first('PID')?.text(3), parsed.first('PID')?.text(4), parsed.charsetAssumed];
+	};
+	assert.deepEqual(named('8859/1', 'UNICODE UTF-8', 'M\xfcller'), ['Müller', 'after', false]);
+	assert.deepEqual(named('8859/5', '8859/1', '\xb8\xd2'), ['Ив', 'after', false]);
+	// The second byte of the character is a backslash.
+	assert.deepEqual(named('ISO IR14', '', '\x83\x5c'), ['ソ', 'after', false]);
+});
+
+test('every character set that a setting may name is one that is read', () => {
+	const { fault } = settingDefinitions.charset;
+	const names = fault('?')?.replace('a character set is ', '').split(', ') ?? [];
+	assert.ok(names.length > 15);
+	for (const name of names) {
+		assert.equal(fault(name), undefined);
+		// Two of them are reached by their escape sequences alone.
+		const text = /IR(87|159)$/.test(name) ? 'a\x1b(B' : 'a';
+		assert.equal(resolveCharset(name, Buffer.from(text)).assumed, false, name);
+	}
+	assert.equal(fault('ISO IR6~ISO IR87'), fault('ASCII~KS X 1001'), 'further sets may follow');
 });

@@ -112,6 +112,27 @@ describe('settings of sites and senders', () => {
 		await assert.rejects(async () => setSiteInput.parse({ slug: 'zones', time_zone: 'Berlin' }), /IANA/);
 	});
 
+	test('the character set of a sender holds, whatever MSH-18 says', async () => {
+		const { key } = await service.addSite('charset', { allowed_ips: ['127.20.0.9'] });
+		const sent = (id: string) =>
+			adt(id, 'C1', 1)
+				.replace(/\|P\|2\.5\.1/, '|P|2.5.1||||||UNICODE UTF-8')
+				.replace(/(PID(?:\|[^|\r]*){4}\|)[^|\r]*/, '$1M\xfcller^Ann');
+		await setKey(service.administration, { id: keyId(key), charset: '8859/1' });
+		const answer = await fetch(`http://127.0.0.1:${service.port('hl7')}/v2/ingest`, {
+			method: 'POST',
+			headers: { 'X-API-Key': key, 'Content-Type': 'application/hl7-v2' },
+			body: Buffer.from(sent('1'), 'latin1'),
+		});
+		assert.equal(answer.status, 200, await answer.text());
+		const { body } = await service.fhir('/fhir/Patient?identifier=C1', key);
+		assert.equal(body.entry[0].resource.name[0].family, 'Müller');
+		const [logged] = await service.rows<{ settings: { charset?: string } }>(
+			"select settings from message_log where settings ->> 'charset' is not null",
+		);
+		assert.equal(logged?.settings.charset, '8859/1');
+	});
+
 	test('training and debugging messages are refused unless the sender takes them', async () => {
 		const { key } = await service.addSite('training', { allowed_ips: ['127.20.0.4'] });
 		const sent = (id: string, processingId: string) => adt(id, 'T1', 1).replace('|P|2.5.1', `|${processingId}|2.5.1`);

@@ -11,17 +11,22 @@ import { readXmlTree } from './xml.ts';
 
 type MessageLimits = ReadingLimits & XmlLimits & Pick<Hl7v2Limits, 'segmentsMax'>;
 
-/** Renders a received message or its answer for people to read. A message that cannot be parsed is shown as text. */
-export function readMessage(bytes: Uint8Array, limits: MessageLimits): Reading {
+/**
+ * Renders a received message or its answer for people to read. A message that cannot be parsed is shown as text. `charset` is that of the
+ * sender's settings, which holds for HL7 v2 whatever MSH-18 says.
+ */
+export function readMessage(bytes: Uint8Array, limits: MessageLimits, charset?: string): Reading {
 	const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 512))
 		.toString('latin1')
 		.replace(/^(?:\xef\xbb\xbf)?[\s\v]*/, '');
-	return structured(bytes, start, limits) ?? textOf(bytes, limits);
+	return structured(bytes, start, limits, charset) ?? textOf(bytes, limits);
 }
 
-function structured(bytes: Uint8Array, start: string, limits: MessageLimits): Reading | undefined {
+function structured(bytes: Uint8Array, start: string, limits: MessageLimits, charset: string | undefined): Reading | undefined {
 	try {
-		if (start.startsWith('MSH')) return readHl7v2(Message.parse(bytes, { segmentsMax: limits.segmentsMax }), hl7v2Names(), limits);
+		if (start.startsWith('MSH')) {
+			return readHl7v2(Message.parse(bytes, { segmentsMax: limits.segmentsMax, charset }), hl7v2Names(), limits);
+		}
 		if (start.startsWith('<') || /^(?:\xff\xfe|\xfe\xff)/.test(start)) return readXmlTree(readXml(bytes, limits), limits);
 		if (start.startsWith('{') || start.startsWith('[')) return jsonOf([], decoded(bytes), limits);
 		return requestOf(bytes, start, limits);

@@ -57,7 +57,8 @@ function interpret(delivery: Hl7v2Delivery, context: InterpretContext): Interpre
 function parse(delivery: Hl7v2Delivery, limits: IngestLimits): Message | Failure {
 	if (delivery.withheld) return new Failure('internal', 'the message could not be processed');
 	try {
-		return Message.parse(delivery.bytes, limits);
+		const { charset } = delivery.settings;
+		return Message.parse(delivery.bytes, charset === undefined ? limits : { ...limits, charset });
 	} catch (error) {
 		if (error instanceof Failure) return error;
 		throw error;

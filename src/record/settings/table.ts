@@ -4,6 +4,12 @@ import type { SettingDefinition } from './definition.ts';
 const event = /^[A-Z]\d\d$/;
 const eventOrType = /^(?:[A-Z\d]{3}\^)?[A-Z]\d\d$/;
 
+/** The names of HL7 table 0211 that can be read, and the set that senders of Windows write without naming it. */
+const charsets: ReadonlySet<string> = new Set([
+	...['ASCII', '8859/1', '8859/2', '8859/3', '8859/4', '8859/5', '8859/6', '8859/7', '8859/8', '8859/15', 'ISO IR6', 'ISO IR14'],
+	...['ISO IR87', 'ISO IR159', 'GB 18030-2000', 'KS X 1001', 'BIG-5', 'UNICODE UTF-8', 'windows-1252'],
+]);
+
 /**
  * The settings of sites and senders, one row each. The options of the command line, the fields of the admin API, the forms of the console
  * and docs/settings.md are made from it.
@@ -51,6 +57,16 @@ export const settingDefinitions = {
 		placeholder: 'P,T',
 		fault: (text) => (/^[A-Z]$/.test(text) ? undefined : 'a processing id is P, T or D (HL7 table 0103)'),
 		default: ['P'],
+	},
+	charset: {
+		label: 'Character set',
+		meaning: 'the character set in which HL7 v2 messages are read, whatever MSH-18 says; a name of HL7 table 0211, further sets behind ~',
+		topic: 'hl7v2',
+		of: ['site', 'client', 'key'],
+		kind: 'text',
+		placeholder: '8859/1',
+		fault: (text) => (text.split('~').every((name) => charsets.has(name)) ? undefined : `a character set is ${[...charsets].join(', ')}`),
+		otherwise: 'MSH-18 says it',
 	},
 	ack_mode: {
 		label: 'Acknowledgement',
