@@ -1,12 +1,11 @@
 import { z } from 'zod';
-import { newId, nilId } from '#core/id.ts';
 import type { JsonObject } from '#core/json.ts';
 import { asObjects, asText } from '#fhir/elements.ts';
 import { tableShapes } from '#fhir/resources/index.ts';
 import type { PatientEdit } from '#record/identity/edit.ts';
-import { noSettings } from '#record/settings/settings.ts';
 import { countRecorded, countReferring, insertDismissals } from '#storage/statements/administrative/identity.ts';
 import { AdministrationError, note, type OperationContext } from './context.ts';
+import { deliverIdentity } from './deliver-identity.ts';
 import { dismissed } from './identity-doubts.ts';
 import { linked, type PatientRecord, patientOf, patientRecord } from './patients.ts';
 import { type RecordedResource, SiteRecord } from './site-record.ts';
@@ -137,34 +136,19 @@ function shown(found: RecordedResource | undefined): PatientRecord {
 	return patientOf(found);
 }
 
-/** Lets the site's writer carry out an edit, and returns the id of its message. @throws AdministrationError when it is refused */
-export async function deliverIdentityEdit(
+/** Merges or unmerges a pair of patients. Returns the id of the message. @throws AdministrationError when it is refused */
+export function deliverIdentityEdit(
 	context: OperationContext,
 	{ siteId, survivor, prior }: Pair,
 	operation: PatientEdit['operation'],
 ): Promise<string> {
-	const receivedAtMs = context.nowMs();
-	const id = newId(receivedAtMs);
-	const edit: PatientEdit = {
+	return deliverIdentity(context, siteId, {
 		operation,
 		survivor: survivor.rowId,
 		prior: prior.rowId,
 		identifiers: [survivor, prior].flatMap((patient) => shownOf(identifiersOf(patient)).slice(0, 1)),
 		actor: context.actor.name,
-	};
-	const { answer } = await context.deliver({
-		id,
-		kind: 'identity',
-		siteId,
-		clientId: nilId,
-		surface: 'administration',
-		source: context.actor.name,
-		receivedAtMs,
-		settings: noSettings,
-		bytes: Buffer.from(JSON.stringify(edit)),
 	});
-	if (answer.kind === 'refused') throw new AdministrationError(answer.diagnostics);
-	return id;
 }
 
 export const dismissIdentityInput = z.strictObject({

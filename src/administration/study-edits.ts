@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { newId, nilId } from '#core/id.ts';
+import { newId } from '#core/id.ts';
 import { asObjects, asText } from '#fhir/elements.ts';
 import type { NamedImages, StudyEdit } from '#record/identity/edit.ts';
-import { noSettings } from '#record/settings/settings.ts';
 import { uidOfUuid } from '#record/split-study.ts';
 import { isUid } from '#record/uid.ts';
 import { asideOfStudy, countImages, listStudyEdits, reportsOfStudy, studyOfUid } from '#storage/statements/administrative/study-edits.ts';
 import { settleConflict } from './conflicts.ts';
 import { AdministrationError, note, type OperationContext } from './context.ts';
+import { deliverIdentity } from './deliver-identity.ts';
 import { patientOf, patientRecord } from './patients.ts';
 import { type RecordedResource, SiteRecord } from './site-record.ts';
 import { siteBySlug } from './sites.ts';
@@ -177,26 +177,6 @@ async function asideFor(desk: Desk, studyUid: string, patient: RecordedResource 
 	return rows.map(({ id }) => id);
 }
 
-/** Goes through the site's mailbox, as a merge does, so that it keeps its order among the site's other deliveries. */
-async function delivered(desk: Desk, edit: StudyEdit): Promise<string> {
-	const { context, siteId } = desk;
-	const receivedAtMs = context.nowMs();
-	const id = newId(receivedAtMs);
-	const { answer } = await context.deliver({
-		id,
-		kind: 'identity',
-		siteId,
-		clientId: nilId,
-		surface: 'administration',
-		source: context.actor.name,
-		receivedAtMs,
-		settings: noSettings,
-		bytes: Buffer.from(JSON.stringify(edit)),
-	});
-	if (answer.kind === 'refused') throw new AdministrationError(answer.diagnostics);
-	return id;
-}
-
 /** Gives a whole study to a patient. Images that were kept aside because they name this patient become part of it. */
 export async function assignStudy(context: OperationContext, input: z.output<typeof assignStudyInput>): Promise<StudyEditResult> {
 	const desk = await Desk.of(context, input.site);
@@ -204,7 +184,13 @@ export async function assignStudy(context: OperationContext, input: z.output<typ
 	const [before, patient] = [await desk.patientOfRow(patientId), await desk.patient(input.patient)];
 	const identifiers = [before, patient].flatMap((one) => numbersOf(one).slice(0, 1));
 	const actor = context.actor.name;
-	const id = await delivered(desk, { operation: 'assign', studyUid, patientId: patient.rowId, identifiers, actor });
+	const id = await deliverIdentity(desk.context, desk.siteId, {
+		operation: 'assign',
+		studyUid,
+		patientId: patient.rowId,
+		identifiers,
+		actor,
+	});
 	const taken = await takenIn(desk, await asideFor(desk, studyUid, patient));
 	await note(context, {
 		...{ action: 'study.assign', subject: studyUid, siteId: desk.siteId },
@@ -256,7 +242,7 @@ export async function splitStudy(context: OperationContext, input: z.output<type
 
 async function takeAlong(desk: Desk, edit: Extract<StudyEdit, { toStudyUid: string }>): Promise<StudyEditResult> {
 	const { studyUid, toStudyUid, images: taken } = edit;
-	const id = await delivered(desk, edit);
+	const id = await deliverIdentity(desk.context, desk.siteId, edit);
 	await note(desk.context, {
 		...{ action: `study.${edit.operation}`, subject: studyUid, siteId: desk.siteId },
 		after: { study: toStudyUid, series: taken.seriesUids, instances: taken.sopInstanceUids, message: id },
@@ -302,7 +288,7 @@ export async function undoStudy(context: OperationContext, input: z.output<typeo
 	if (row === undefined) throw new AdministrationError(`there is no edit '${input.edit}'`, 'not-found', 'edit');
 	const undone = { toStudyUid: row.other_study_uid, fromPatientId: row.from_patient_id, sopInstanceUids: row.sop_instance_uids };
 	const of = { studyUid: row.study_uid, editId: row.id, undone, identifiers: [], actor: context.actor.name };
-	const id = await delivered(desk, { operation: 'undo', ...of });
+	const id = await deliverIdentity(desk.context, desk.siteId, { operation: 'undo', ...of });
 	await note(context, {
 		...{ action: 'study.undo', subject: row.study_uid, siteId: desk.siteId },
 		after: { edit: row.id, operation: row.operation, message: id },
