@@ -1,11 +1,10 @@
 import { useState } from 'preact/hooks';
 import { Button } from '../../components/button.tsx';
-import { Confirm } from '../../components/confirm.tsx';
 import { Facts, Page, Panel } from '../../components/page.tsx';
-import { say } from '../../components/toast.tsx';
 import { may } from '../../session.ts';
-import { settleConflict, type WholeConflict } from './calls.ts';
+import type { WholeConflict } from './calls.ts';
 import { ConflictState } from './conflicts.tsx';
+import { Settle } from './settle.tsx';
 import { SidePanel } from './side-panel.tsx';
 
 const decisions = {
@@ -53,21 +52,7 @@ export function Aside({ conflict, up, reload }: { conflict: WholeConflict; up: {
 				/>
 			</Panel>
 			<SidePanel title="Received (in quarantine)" side={conflict.received} />
-			{keep && (
-				<Confirm
-					title={decisions[keep].title}
-					action={decisions[keep].action}
-					onConfirm={async () => {
-						await settleConflict({ id: conflict.id, keep });
-						say('The conflict is settled.');
-						setKeep(undefined);
-						reload();
-					}}
-					onClose={() => setKeep(undefined)}
-				>
-					<p>{decisions[keep].text}</p>
-				</Confirm>
-			)}
+			{keep && <Settle id={conflict.id} keep={keep} decision={decisions[keep]} onClose={() => setKeep(undefined)} reload={reload} />}
 		</Page>
 	);
 }

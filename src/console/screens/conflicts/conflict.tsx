@@ -1,18 +1,30 @@
 import { useState } from 'preact/hooks';
 import { useAnswer } from '../../answers.ts';
 import { Button } from '../../components/button.tsx';
-import { Confirm } from '../../components/confirm.tsx';
 import { Loading } from '../../components/empty.tsx';
 import { Page, Panel } from '../../components/page.tsx';
 import { Problem } from '../../components/problem.tsx';
-import { say } from '../../components/toast.tsx';
 import { scoped } from '../../scope.ts';
 import type { ScreenProps } from '../../screen.ts';
 import { may } from '../../session.ts';
 import { Aside } from './aside.tsx';
-import { settleConflict, showConflict, type WholeConflict } from './calls.ts';
+import { showConflict, type WholeConflict } from './calls.ts';
 import { ConflictState } from './conflicts.tsx';
+import { Settle } from './settle.tsx';
 import { type Side, SidePanel } from './side-panel.tsx';
+
+const decisions = {
+	stored: {
+		title: 'Keep the stored object?',
+		action: 'Keep the stored object',
+		text: 'Readers see no change. The received object stays in quarantine.',
+	},
+	received: {
+		title: 'Use the received object?',
+		action: 'Use the received object',
+		text: 'Readers get the received object from now on. The stored object goes into quarantine. You can change this decision later.',
+	},
+} as const;
 
 export function Conflict({ parameters: { id = '' } }: ScreenProps) {
 	const up = { href: scoped('/conflicts'), title: 'Conflicts' };
@@ -99,25 +111,7 @@ function Shown({ conflict, up, reload }: { conflict: WholeConflict; up: { href: 
 					</table>
 				</div>
 			</Panel>
-			{keep && (
-				<Confirm
-					title={keep === 'stored' ? 'Keep the stored object?' : 'Use the received object?'}
-					action={keep === 'stored' ? 'Keep the stored object' : 'Use the received object'}
-					onConfirm={async () => {
-						await settleConflict({ id: conflict.id, keep });
-						say('The conflict is settled.');
-						setKeep(undefined);
-						reload();
-					}}
-					onClose={() => setKeep(undefined)}
-				>
-					<p>
-						{keep === 'stored'
-							? 'Readers see no change. The received object stays in quarantine.'
-							: 'Readers get the received object from now on. The stored object goes into quarantine. You can change this decision later.'}
-					</p>
-				</Confirm>
-			)}
+			{keep && <Settle id={conflict.id} keep={keep} decision={decisions[keep]} onClose={() => setKeep(undefined)} reload={reload} />}
 		</Page>
 	);
 }
