@@ -70,9 +70,7 @@ export function identifyPatient(set: WorkingSet, named: NamedBy, location: Failu
 	const chosen = choose(leads, named.authority, set.of(siteAuthorities).known)?.match.current;
 	if (chosen === undefined) {
 		if (unclear.length === 0) return undefined;
-		throw new Failure('ambiguous-key', `${fieldName(location)} without an assigning authority matches several patients of this site`, {
-			location,
-		});
+		throw ambiguous(location);
 	}
 	for (const { match } of leads) others.push({ current: match.current, isShared: false });
 	for (const matches of unclear) {
@@ -84,6 +82,11 @@ export function identifyPatient(set: WorkingSet, named: NamedBy, location: Failu
 	if (direct === undefined) throw new Error('no number leads to the patient that was chosen');
 	const own = toChosen.filter(({ match }) => !match.throughMerge).map(({ identifier }) => identifier);
 	return { ...direct.match, others: distinct(others, chosen), unknown, own };
+}
+
+function ambiguous(location: FailureLocation): Failure {
+	const text = `${fieldName(location)} without an assigning authority matches several patients of this site`;
+	return new Failure('ambiguous-key', text, { location });
 }
 
 function choose(leads: readonly Lead[], authority: string | undefined, known: Authorities): Lead | undefined {
@@ -107,9 +110,7 @@ export function patientsNamed(set: WorkingSet, identifiers: readonly Identifier[
 	for (const identifier of identifying(identifiers)) {
 		const matches = matchesOf(set, identifier, location);
 		if (matches.length > 1 && systemOf(identifier) === '') {
-			throw new Failure('ambiguous-key', `${fieldName(location)} without an assigning authority matches several patients of this site`, {
-				location,
-			});
+			throw ambiguous(location);
 		}
 		const [match] = matches;
 		if (match === undefined) continue;

@@ -38,6 +38,13 @@ order by 1, 2
 limit $4::integer`,
 };
 
+/** Moves the number of a site's aliases on, so that no worker keeps those that it has read. */
+const moved = `with moved as (
+	insert into site_turn as t (site_id, sequence, authority_version) values ($1, 0, 1)
+	on conflict (site_id) do update set authority_version = t.authority_version + 1
+	returning t.site_id
+)`;
+
 /**
  * Lets an alias of `$2` and `$3` hold, and moves the site's number of their state on in one statement: whoever has the site's turn keeps the
  * state that it has read.
@@ -45,11 +52,7 @@ limit $4::integer`,
 export const joinSystems: Statement = {
 	name: 'join_authorities',
 	text: `
-with moved as (
-	insert into site_turn as t (site_id, sequence, authority_version) values ($1, 0, 1)
-	on conflict (site_id) do update set authority_version = t.authority_version + 1
-	returning t.site_id
-)
+${moved}
 insert into authority_alias as a (site_id, system, other, origin, since, by)
 select m.site_id, $2, $3, 'person', $4::timestamptz, $5 from moved m
 on conflict (site_id, system, other) do update set origin = 'person', since = excluded.since, by = excluded.by, ended_at = null, ended_by = null`,
@@ -59,11 +62,7 @@ on conflict (site_id, system, other) do update set origin = 'person', since = ex
 export const endAlias: Statement = {
 	name: 'end_authority_alias',
 	text: `
-with moved as (
-	insert into site_turn as t (site_id, sequence, authority_version) values ($1, 0, 1)
-	on conflict (site_id) do update set authority_version = t.authority_version + 1
-	returning t.site_id
-)
+${moved}
 update authority_alias a set ended_at = $4::timestamptz, ended_by = $5, merged = '[]'
 from moved m
 where a.site_id = m.site_id and a.system = $2 and a.other = $3`,
