@@ -137,7 +137,7 @@ export function applySettings<H extends Holder>(holder: H, entity: Entities[H], 
 	entity.settings = kept as Settings;
 }
 
-/** Where a value comes from. */
+/** The holder that a value comes from. */
 const origins = [...holders, 'default', 'host'] as const;
 
 export const settingsInForce = z

@@ -89,7 +89,7 @@ class Rewriter implements DataSetVisitor {
 
 	#sequence(tag: number, vr: string, length: number) {
 		if (vr !== 'SQ' && vr !== 'UN') throw encapsulated(tag);
-		// What has no length and no VR is a sequence; what says UN holds implicit VR, whatever surrounds it (PS3.5 §6.2.2).
+		// An element without length and VR is a sequence; one of VR UN holds implicit VR, whatever surrounds it (PS3.5 §6.2.2).
 		const isOpaque = vr === 'UN' && this.#from.explicit;
 		const writtenLength = length === 0 ? 0 : undefinedLength;
 		const own = isOpaque ? 'UN' : 'SQ';
@@ -126,7 +126,7 @@ class Rewriter implements DataSetVisitor {
 	itemStart(): void {
 		const isOpaque = this.#sequences.at(-1) ?? false;
 		this.#levels.push(this.#level);
-		// What an item does not say holds as it does around it.
+		// An item takes from around it whatever it does not say itself.
 		this.#level = { ...this.#level, isOpaque };
 		this.#write(item, undefinedLength, isOpaque);
 	}

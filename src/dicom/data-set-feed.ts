@@ -21,7 +21,7 @@ export class DataSetFeed {
 		if (!encoding.deflated) return;
 		this.#inflate = new Inflate((piece) => {
 			this.#inflated += piece.length;
-			// What follows is inflated elsewhere, where it does not hold up everything else.
+			// The rest is inflated elsewhere, where it does not hold up everything else.
 			if (!this.#walk.feed(piece) || this.#walk.isPassing) return false;
 			if (this.#inflated > bytesMax) throw new DataSetError('too-large', 'the elements before the pixel data are too large');
 			return true;

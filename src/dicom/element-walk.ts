@@ -220,7 +220,7 @@ export class ElementWalk {
 	}
 
 	#spend(bytes: number): void {
-		// What is passed over is neither kept nor shown, so it has no bound.
+		// Elements that are passed over are neither kept nor shown, so they have no bound.
 		if (this.#isPassing) return;
 		this.#bytes += bytes;
 		if (this.#bytes > this.#limits.bytesMax) throw new DataSetError('too-large', 'the elements before the pixel data are too large');

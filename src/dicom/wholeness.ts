@@ -18,7 +18,7 @@ export class WholenessReader {
 	readonly #feed: DataSetFeed;
 
 	constructor(transferSyntaxUid: string) {
-		// What is deflated is written in Explicit VR Little Endian (PS3.5 §A.5).
+		// A deflated data set is written in Explicit VR Little Endian (PS3.5 §A.5).
 		const inflated = encodingOf(transferSyntaxUid).deflated ? explicitLittleEndian : transferSyntaxUid;
 		// Nothing is kept after the header of the first element.
 		this.#feed = new DataSetFeed(inflated, passing, 64);

@@ -2,7 +2,7 @@ const dot = 0x2e;
 const zero = 0x30;
 const nine = 0x39;
 
-/** Whether a component may have leading zeros, which PS3.5 §9.1 forbids and old devices send. */
+/** True when a component may have leading zeros, which PS3.5 §9.1 forbids and old devices send. */
 export type UidRule = 'strict' | 'lenient';
 
 /**

@@ -2,7 +2,7 @@ import { endsBeforeStart } from '#core/date-range.ts';
 import { canonical, type Json, type JsonObject } from '#core/json.ts';
 import type { ResourcePatch } from './resource-patch.ts';
 
-/** What an event says of a visit: A01 and A04, A02, A03, A11, A13. */
+/** An event says one of these of a visit: A01 and A04, A02, A03, A11, A13. */
 export type VisitAct = 'admit' | 'transfer' | 'discharge' | 'cancel' | 'reopen';
 
 const ended: ReadonlySet<unknown> = new Set(['finished', 'cancelled', 'entered-in-error']);

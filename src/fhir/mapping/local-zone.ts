@@ -38,7 +38,7 @@ export class LocalZone {
 		return `${existing}${fraction}${textOf(this.zone.name, minutes)}`;
 	}
 
-	/** What a person should know about the local times of the message. */
+	/** The flags tell people about the local times of the message. */
 	flags(): Flag[] {
 		const { name, isAssumed } = this.zone;
 		if (!this.#isUsed) return [];
@@ -89,7 +89,7 @@ export function senderZone({ time_zone: name }: Settings, hostTimeZone: string):
 	return name === undefined ? { name: hostTimeZone, isAssumed: true } : { name, isAssumed: false };
 }
 
-/** What a message is read by beside its bytes: the settings of its sender, and the zone of the machine. */
+/** A message is read by its bytes, the settings of its sender and the zone of the machine. */
 export interface Reading {
 	settings: Settings;
 	hostTimeZone: string;

@@ -34,7 +34,7 @@ export interface StudyEditKeys {
 	images: [studyUid: string, images: NamedImages][];
 }
 
-/** What people put right about studies. */
+/** People put studies right by these edits. */
 export class StudyEdits {
 	readonly #rows: HeldRows;
 	readonly #edits = new Map<string, RecordedEdit>();

@@ -59,7 +59,7 @@ export interface Condition {
 	matched: Matches | undefined;
 }
 
-/** What a condition matches. Where that is a patient who was merged, the survivor is meant. */
+/** The matches of a condition. The survivor stands for a patient who was merged. */
 export interface Matches {
 	/** FHIR ids, two at most. */
 	ids: readonly string[];
