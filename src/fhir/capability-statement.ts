@@ -55,7 +55,7 @@ export const operations: readonly { name: string; definition: string; types: (de
 	{
 		name: 'validate',
 		definition: 'http://hl7.org/fhir/OperationDefinition/Resource-validate',
-		types: ({ interactions }) => interactions.includes('create'),
+		types: () => true,
 	},
 	{ name: 'everything', definition: 'http://hl7.org/fhir/OperationDefinition/Patient-everything', types: ({ type }) => type === 'Patient' },
 	{

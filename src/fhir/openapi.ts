@@ -197,8 +197,15 @@ function operationPaths(definition: ResourceDefinition): Record<string, PathItem
 	if (served.has('validate')) {
 		const checked = { 200: answer('The faults of the resource', 'OperationOutcome') };
 		const requestBody = body('Resource', example);
+		const wanted = [
+			queryParameter('profile', 'Canonical URL of a profile to validate against'),
+			queryParameter('mode', 'create or update'),
+		];
 		paths[`/fhir/${type}/$validate`] = {
-			post: { ...operation(type, `validate${type}`, 'Validate without storing', checked), requestBody },
+			post: { ...operation(type, `validate${type}`, 'Validate without storing', checked, wanted), requestBody },
+		};
+		paths[`/fhir/${type}/{id}/$validate`] = {
+			get: operation(type, `validateStored${type}`, 'Validate what is stored', checked, [id, ...wanted]),
 		};
 	}
 	if (served.has('everything')) {

@@ -1,29 +1,78 @@
-import { Failure } from '#core/failure.ts';
+import { Failure, failureCodes } from '#core/failure.ts';
 import type { Json } from '#core/json.ts';
-import { asObject, asObjects } from '../elements.ts';
-import { allOk, operationOutcome } from '../operation-outcome.ts';
+import { asObject, asText } from '../elements.ts';
+import { issuesOf, type OutcomeIssue, outcomeOf } from '../operation-outcome.ts';
+import type { ResourceDefinition } from '../resource.ts';
 import { definitionOf } from '../resources/index.ts';
 import { contentOf } from './content.ts';
+import { readValidation, type ValidationRequest } from './validation-request.ts';
+
+/** The answer of a `$validate`: an OperationOutcome. */
+export interface ValidationAnswer {
+	status: number;
+	body: string;
+}
 
 /**
- * Answers `$validate` (https://hl7.org/fhir/R4/resource-operation-validate.html): the resource is the body itself, or the parameter
- * `resource` of
- * a Parameters. Faults are part of the outcome, not a failure of the operation.
+ * Answers `$validate`. Faults of the resource are part of the outcome, not a failure of the operation: the status is 200. A server that
+ * cannot validate against a nominated profile returns an error (SHALL); the status is then 422.
  * @throws Failure when there is no resource to validate
  */
-export function validateOnly(url: string, body: Json, { repetitionsMax }: { repetitionsMax: number }): string {
-	const [type = ''] = url.split('/');
-	const definition = definitionOf(type);
+export function validateOnly(url: string, body: Json, limits: { repetitionsMax: number }): ValidationAnswer {
+	const request = readValidation(url, body);
+	const definition = definitionOf(request.type);
 	if (definition === undefined) throw new Failure('unsupported-resource-type', 'this resource type is not served');
-	const given = asObject(body);
-	const parameters = given?.['resourceType'] === 'Parameters' ? asObjects(given['parameter']) : undefined;
-	const resource = parameters === undefined ? given : asObject(parameters.find(({ name }) => name === 'resource')?.['resource']);
-	if (resource === undefined) throw new Failure('invalid', 'there is no resource to validate');
-	try {
-		contentOf(definition, resource, { repetitionsMax });
-		return allOk('the resource is valid');
-	} catch (error) {
-		if (error instanceof Failure) return operationOutcome(error);
-		throw error;
+	const unknown = request.profiles.filter((canonical) => !isBase(definition, canonical)).map(unknownProfile);
+	const issues = [...unknown, ...faultsOf(definition, request, limits), ...declaredIssues(definition, request)];
+	const status = unknown.length > 0 ? failureCodes['unknown-key'].status : 200;
+	if (issues.length > 0) return { status, body: outcomeOf(issues) };
+	return { status, body: outcomeOf([{ severity: 'information', code: 'informational', diagnostics: 'the resource is valid' }]) };
+}
+
+/** Tells whether a canonical URL names the definition of the resource type itself, against which every resource is validated. */
+function isBase({ profile }: ResourceDefinition, canonical: string): boolean {
+	const [url, version] = canonical.split('|');
+	return url === profile && (version === undefined || /^4\.0(?:\.|$)/.test(version));
+}
+
+/** Names a profile in a text for the sender. A text that is no URL is not repeated. */
+function named(canonical: string): string {
+	return canonical.length <= 250 && /^[a-z][a-z0-9+.-]*:[^\s"<>]+$/i.test(canonical) ? canonical : 'that is named by no URL';
+}
+
+function unknownProfile(canonical: string): OutcomeIssue {
+	return {
+		severity: 'error',
+		code: 'not-found',
+		diagnostics: `the profile ${named(canonical)} is not known here, so the resource was not validated against it`,
+	};
+}
+
+function faultsOf(definition: ResourceDefinition, { id, mode, resource }: ValidationRequest, limits: { repetitionsMax: number }) {
+	const issues: OutcomeIssue[] = [];
+	const stated = asText(resource['id']);
+	if (mode === 'update' && stated === undefined && id === undefined) {
+		issues.push({ severity: 'error', code: 'required', diagnostics: 'an update has an id', expression: [`${definition.type}.id`] });
+	} else if (id !== undefined && stated !== undefined && stated !== id) {
+		const diagnostics = 'the id of the resource is not that of the URL';
+		issues.push({ severity: 'error', code: 'invalid', diagnostics, expression: [`${definition.type}.id`] });
 	}
+	try {
+		contentOf(definition, resource, limits);
+	} catch (error) {
+		if (!(error instanceof Failure)) throw error;
+		issues.push(...issuesOf(error));
+	}
+	return issues;
+}
+
+/** The resource itself claims profiles in `meta.profile`. One that is not known cannot be checked, and the caller is told so. */
+function declaredIssues(definition: ResourceDefinition, { profiles, resource }: ValidationRequest): OutcomeIssue[] {
+	const declared = asObject(resource['meta'])?.['profile'];
+	if (!Array.isArray(declared)) return [];
+	return declared.flatMap((canonical, index) => {
+		if (typeof canonical !== 'string' || isBase(definition, canonical) || profiles.includes(canonical)) return [];
+		const diagnostics = `the profile ${named(canonical)} is not known here, so the resource was not validated against it`;
+		return [{ severity: 'warning', code: 'not-found', diagnostics, expression: [`${definition.type}.meta.profile[${index}]`] }];
+	});
 }

@@ -7,6 +7,7 @@ import { type BundleRequest, interpretBundle } from '#fhir/write/bundle.ts';
 import { interpretSingle, type WriteSettings } from '#fhir/write/interpret.ts';
 import { decodeRequest, encodeRequest, type WriteRequest } from '#fhir/write/request.ts';
 import { validateOnly } from '#fhir/write/validate-only.ts';
+import { isValidation } from '#fhir/write/validation-request.ts';
 import type { FhirAnswer, FhirDelivery, Reply } from '#record/delivery.ts';
 import type { ResourceChange } from '#record/kinds/resource.ts';
 import type { Interpretation, PartedInterpretation } from '../interpretation.ts';
@@ -59,9 +60,9 @@ function interpreted(request: WriteRequest, label: string, delivery: FhirDeliver
 		return bundle.type === 'batch' && bundle.entries.length > 0 ? batch(bundle, label, returned) : together(bundle, label, returned);
 	}
 	const body = bodyOfRequest(request, limits);
-	if (request.url.endsWith('/$validate')) {
-		const outcome = Buffer.from(validateOnly(request.url, body, limits));
-		return { ...silent(label), verdict: { kind: 'ignore' }, answer: () => answerWith(200, outcome) };
+	if (isValidation(request.url)) {
+		const { status, body: outcome } = validateOnly(request.url, body, limits);
+		return { ...silent(label), verdict: { kind: 'ignore' }, answer: () => answerWith(status, Buffer.from(outcome)) };
 	}
 	const { method, url, headers } = request;
 	const conditions = { ifMatch: headers['if-match'], ifNoneMatch: headers['if-none-match'], ifNoneExist: headers['if-none-exist'] };

@@ -13,6 +13,7 @@ import { historyOfInstance, historyOfType } from './history.ts';
 import { answerType, failureType } from './negotiation.ts';
 import { read, vread } from './read.ts';
 import { searchByForm, searchType } from './search-type.ts';
+import { validationRoutes } from './validate.ts';
 import { writeRoutes } from './write.ts';
 
 interface ReadRoute extends Pick<Route, 'method' | 'pattern'> {
@@ -43,7 +44,7 @@ export function fhirRoutes(context: FhirContext): Route[] {
 		}),
 	);
 	const binaryRoute: Route = { method: 'GET', pattern: '/fhir/Binary/:id', handle: (request) => binary(context, request) };
-	return [metadataRoute, binaryRoute, ...readRoutes, ...writeRoutes(context, [metadataRoute, ...readRoutes])];
+	return [metadataRoute, binaryRoute, ...readRoutes, ...validationRoutes(context), ...writeRoutes(context, [metadataRoute, ...readRoutes])];
 }
 
 /** Renders every failure as an OperationOutcome, including those of the transport. */

@@ -24,8 +24,6 @@ const writes: readonly WriteRoute[] = [
 	{ method: 'PUT', pattern: '/fhir/:type/:id', interaction: 'update' },
 	{ method: 'PUT', pattern: '/fhir/:type', interaction: 'update' },
 	{ method: 'PATCH', pattern: '/fhir/:type/:id', interaction: 'patch' },
-	{ method: 'POST', pattern: '/fhir/:type/$validate', interaction: undefined },
-	{ method: 'POST', pattern: '/fhir/:type/:id/$validate', interaction: undefined },
 	{ method: 'POST', pattern: '/fhir', interaction: undefined },
 	{ method: 'POST', pattern: '/fhir/', interaction: undefined },
 ];
@@ -59,13 +57,29 @@ async function write(
 		}
 	}
 	checkContentType(request);
+	return carryOut(context, request, { grant, mediaType, readRoutes });
+}
+
+interface CarryingOut {
+	grant: KeyGrant;
+	mediaType: string;
+	/** They answer the entries of a Bundle that only read. */
+	readRoutes: readonly Route[];
+}
+
+/** Lets the worker of the caller's site carry a request out, and returns its answer. */
+export async function carryOut(
+	context: FhirContext,
+	request: HttpRequest,
+	{ grant, mediaType, readRoutes }: CarryingOut,
+): Promise<HttpAnswer> {
 	const reply = await deliverSoon(context, deliveryOf(context, grant, request));
 	count(context, grant, request, reply);
 	return answerOf(request, reply, mediaType, readRoutes, context.limits.searchBytesMax);
 }
 
 /** @throws Failure `unsupported-media-type` */
-function checkContentType(request: HttpRequest): void {
+export function checkContentType(request: HttpRequest): void {
 	const { parameters } = bodyType(
 		request,
 		request.method === 'PATCH' ? ['application/json-patch+json'] : ['application/fhir+json', 'application/json'],

@@ -298,23 +298,6 @@ describe('what is refused', () => {
 	});
 });
 
-describe('$validate', () => {
-	test('answers an OperationOutcome, stores nothing and takes a Parameters too', async () => {
-		const count = async () => (await west('GET', '/Patient?_summary=count')).body.total;
-		const before = await count();
-		const valid = await west('POST', '/Patient/$validate', patient());
-		assert.equal(valid.status, 200);
-		assert.equal(valid.body.issue[0].severity, 'information');
-		const parameters = { resourceType: 'Parameters', parameter: [{ name: 'resource', resource: observation('Patient/x') }] };
-		assert.equal((await west('POST', '/Observation/$validate', parameters)).body.issue[0].severity, 'information');
-		const wrong = await west('POST', '/Observation/$validate', patient());
-		assert.equal(wrong.status, 200);
-		assert.equal(wrong.body.issue[0].severity, 'error');
-		assertOutcome(await west('POST', '/Patient/$validate', { resourceType: 'Parameters', parameter: [] }), 400, 'invalid');
-		assert.equal(await count(), before);
-	});
-});
-
 test('a NUL never reaches the record, by whatever element it comes', async () => {
 	const texts = [
 		'{"resourceType":"Patient","extension":[{"url":"urn:\\u0000","valueCode":"a"}]}',
