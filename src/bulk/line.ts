@@ -57,7 +57,7 @@ export function readLine(bytes: Buffer, line: number, settings: LineSettings): R
 	}
 	const { resource, meta, source } = contentOf(definition, given, settings);
 	for (const attachment of definition.attachments(resource)) relateToBase(attachment, settings.base);
-	resolveReferences(definition.type, resource, new Map(), settings.checkReferences);
+	resolveReferences(definition.type, resource, { resolved: new Map(), checked: settings.checkReferences });
 	const id = typeof given['id'] === 'string' ? given['id'] : undefined;
 	const patients = patientReferences(definition.type, resource);
 	const change: ResourceChange = {
@@ -76,7 +76,7 @@ export function readLine(bytes: Buffer, line: number, settings: LineSettings): R
 		patients: [],
 		compose: (held, resolved) => {
 			const written = resolved.size === 0 ? resource : copyJson(resource);
-			if (resolved.size > 0) resolveReferences(definition.type, written, resolved, settings.checkReferences);
+			if (resolved.size > 0) resolveReferences(definition.type, written, { resolved, checked: settings.checkReferences });
 			return { resource: written, meta, source, links: linksOf(definition, written, held), patients };
 		},
 	};

@@ -4,6 +4,7 @@ import type { BundleRead } from '#record/delivery.ts';
 import type { ResourceChange } from '#record/kinds/resource.ts';
 import { asObject, asText } from '../elements.ts';
 import { validateResource } from '../validation/validate.ts';
+import { FullUrls } from './full-urls.ts';
 import { interpretSingle, type SingleWrite, type WriteSettings } from './interpret.ts';
 import type { WriteRequest } from './request.ts';
 
@@ -20,6 +21,8 @@ export interface BundleRequest {
 
 export interface BundleSettings extends WriteSettings {
 	entriesMax: number;
+	/** The FHIR base URL of this service, as the sender reached it. */
+	base: string;
 }
 
 /**
@@ -37,9 +40,11 @@ export function interpretBundle(bundle: JsonObject, settings: BundleSettings): B
 	if (!Array.isArray(given)) throw new Failure('invalid', 'entry is a list', { location: { expression: 'Bundle.entry' } });
 	if (given.length > settings.entriesMax) throw new Failure('too-large', `a Bundle has at most ${settings.entriesMax} entries`);
 	refuseShape(bundle);
+	const fullUrls = new FullUrls(given, type, settings.base);
+	const ofEntries = { ...settings, fullUrls, conditionalReferences: type === 'transaction' };
 	const entries = given.map((entry, index): BundleEntry => {
 		try {
-			return entryOf(entry, type, index, type === 'transaction' ? { ...settings, conditionalReferences: true } : settings);
+			return entryOf(entry, type, index, ofEntries);
 		} catch (error) {
 			if (!(error instanceof Failure) || type === 'transaction') throw within(error, index);
 			return { kind: 'refused', failure: error, request: requestOf(entry) };
@@ -83,7 +88,7 @@ function inEntry(index: number, expression: string): string {
 	return `Bundle.entry[${index}]${path === '' ? '' : `.resource${path}`}`;
 }
 
-function entryOf(entry: Json, type: string, index: number, settings: WriteSettings): BundleEntry {
+function entryOf(entry: Json, type: string, index: number, settings: WriteSettings & { fullUrls: FullUrls }): BundleEntry {
 	const object = asObject(entry);
 	const request = asObject(object?.['request']);
 	const method = asText(request?.['method']);
@@ -96,6 +101,7 @@ function entryOf(entry: Json, type: string, index: number, settings: WriteSettin
 	if (object) refuseEntryShape(object, type, index);
 	const ifNoneMatch = asText(request?.['ifNoneMatch']);
 	if (method === 'GET' || method === 'HEAD') return { kind: 'read', read: { index, url, ifNoneMatch } };
+	if (method !== 'PATCH') settings.fullUrls.relate(object?.['resource'], asText(object?.['fullUrl']));
 	const write: SingleWrite = {
 		method,
 		url,

@@ -9,6 +9,7 @@ import { definitionOf } from '../resources/index.ts';
 import { parseSearch } from '../search/parse.ts';
 import type { SearchLimits } from '../search/parsed-search.ts';
 import { type Content, contentOf, wholeResource } from './content.ts';
+import type { FullUrls } from './full-urls.ts';
 import { applyJsonPatch, readPatch } from './json-patch.ts';
 import { linksOf } from './links.ts';
 import { conditionalReferences, patientReferences, resolveReferences } from './references.ts';
@@ -18,6 +19,8 @@ export interface WriteSettings {
 	limits: SearchLimits & { repetitionsMax: number };
 	/** True in a transaction, where references by search are resolved. */
 	conditionalReferences?: boolean;
+	/** The full URLs of the Bundle of which the write is an entry. */
+	fullUrls?: FullUrls;
 }
 
 /** One write of one resource, as a request or as an entry of a Bundle. */
@@ -63,7 +66,7 @@ export function interpretSingle(write: SingleWrite, settings: WriteSettings): Re
 			id,
 			patients: [],
 			references: [],
-			compose: patching(definition, write.body, policy.checkReferences, settings.limits),
+			compose: patching(definition, write.body, policy.checkReferences, settings),
 		};
 	const given = objectOf(write.body);
 	const content = contentOf(definition, given, {
@@ -73,7 +76,7 @@ export function interpretSingle(write: SingleWrite, settings: WriteSettings): Re
 	const patients = patientReferences(definition.type, content.resource).map(({ rowId }) => rowId);
 	const written = interaction === 'create' ? undefined : updatedId(definition, id, given);
 	const references = settings.conditionalReferences
-		? conditionalReferences(definition.type, content.resource).map((text) => referenceCondition(text, settings))
+		? conditionalReferences(content.resource).map((text) => referenceCondition(text, settings))
 		: [];
 	return {
 		...change,
@@ -82,7 +85,7 @@ export function interpretSingle(write: SingleWrite, settings: WriteSettings): Re
 		id: written,
 		patients,
 		references,
-		compose: stating(definition, content, policy.checkReferences),
+		compose: stating(definition, content, policy.checkReferences, settings),
 	};
 }
 
@@ -162,11 +165,17 @@ function referenceCondition(text: string, { limits }: WriteSettings): Condition 
 	return { criteria: text, plan: { ...plan, count: 2, after: undefined }, matched: undefined };
 }
 
-function stating(definition: ResourceDefinition, { resource, meta, source }: Content, checked: boolean): ResourceChange['compose'] {
+function stating(
+	definition: ResourceDefinition,
+	{ resource, meta, source }: Content,
+	checked: boolean,
+	{ fullUrls }: Pick<WriteSettings, 'fullUrls'>,
+): ResourceChange['compose'] {
+	const isCanonical = fullUrls && ((url: string) => fullUrls.isCanonical(url));
 	return (held, resolved) => {
 		// A repeated batch composes again, with other ids.
 		const written = resolved.size === 0 ? resource : copyJson(resource);
-		resolveReferences(definition.type, written, resolved, checked);
+		resolveReferences(definition.type, written, { resolved, checked, isCanonical });
 		const links = linksOf(definition, written, held);
 		return { resource: written, meta, source, links, patients: patientReferences(definition.type, written) };
 	};
@@ -176,14 +185,15 @@ function patching(
 	definition: ResourceDefinition,
 	body: Json | undefined,
 	checked: boolean,
-	{ repetitionsMax }: Pick<WriteSettings['limits'], 'repetitionsMax'>,
+	settings: Pick<WriteSettings, 'limits' | 'fullUrls'>,
 ): ResourceChange['compose'] {
 	const operations = readPatch(body ?? null);
+	const { repetitionsMax } = settings.limits;
 	return (held: HeldContent | undefined, resolved) => {
 		if (held === undefined) throw new Failure('not-found', `there is no ${definition.type} with this id`);
 		const patched = applyJsonPatch(wholeResource(definition.type, held.id, held), operations);
 		if (patched['id'] !== held.id)
 			throw new Failure('unprocessable', 'the patch changes the id', { location: { expression: `${definition.type}.id` } });
-		return stating(definition, contentOf(definition, patched, { repetitionsMax }), checked)(held, resolved);
+		return stating(definition, contentOf(definition, patched, { repetitionsMax }), checked, settings)(held, resolved);
 	};
 }

@@ -8,6 +8,9 @@ export interface WriteRequest {
 	body: Uint8Array;
 }
 
+/** Holds the FHIR base URL as the sender of a Bundle reached it. The surface states it beside the sender’s headers. */
+export const baseHeader = 'fhir-base';
+
 /** Headers that decide what a request does. */
 export const carriedHeaders = ['content-type', 'if-match', 'if-none-match', 'if-none-exist', 'prefer'] as const;
 

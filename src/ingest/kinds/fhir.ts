@@ -5,7 +5,7 @@ import { parseResourceJson } from '#fhir/validation/json.ts';
 import { bodyOf, factsOf, preferredReturn, type Returned, refusedEntry, responseEntry } from '#fhir/write/answer.ts';
 import { type BundleRequest, interpretBundle } from '#fhir/write/bundle.ts';
 import { interpretSingle, type WriteSettings } from '#fhir/write/interpret.ts';
-import { decodeRequest, encodeRequest, type WriteRequest } from '#fhir/write/request.ts';
+import { baseHeader, decodeRequest, encodeRequest, type WriteRequest } from '#fhir/write/request.ts';
 import { validateOnly } from '#fhir/write/validate-only.ts';
 import { isValidation } from '#fhir/write/validation-request.ts';
 import type { FhirAnswer, FhirDelivery, Reply } from '#record/delivery.ts';
@@ -56,6 +56,7 @@ function interpreted(request: WriteRequest, label: string, delivery: FhirDeliver
 		const bundle = interpretBundle(parseResourceJson(request.body, { depthMax: limits.jsonDepthMax }), {
 			...settings,
 			entriesMax: limits.bundleEntriesMax,
+			base: request.headers[baseHeader] ?? '',
 		});
 		return bundle.type === 'batch' && bundle.entries.length > 0 ? batch(bundle, label, returned) : together(bundle, label, returned);
 	}

@@ -3,7 +3,7 @@ import { Failure } from '#core/failure.ts';
 import { newId, nilId } from '#core/id.ts';
 import type { Interaction } from '#fhir/resource.ts';
 import { definitionOf } from '#fhir/resources/index.ts';
-import { carriedHeaders, encodeRequest } from '#fhir/write/request.ts';
+import { baseHeader, carriedHeaders, encodeRequest } from '#fhir/write/request.ts';
 import type { FhirAnswer, FhirDelivery, Reply } from '#record/delivery.ts';
 import { authenticate } from '../http/authenticate.ts';
 import { deliverSoon } from '../http/deliver.ts';
@@ -98,6 +98,7 @@ function deliveryOf({ clock }: FhirContext, grant: KeyGrant, request: HttpReques
 		if (value !== undefined) headers[name] = value;
 	}
 	const path = request.path.slice('/fhir/'.length);
+	if (path === '') headers[baseHeader] = baseOf(request);
 	const query = criteriaOf(request.query);
 	const url = query === '' ? path : `${path}?${query}`;
 	return {

@@ -125,6 +125,150 @@ describe('a transaction', () => {
 	});
 });
 
+const base = () => `http://127.0.0.1:${service.port('fhir')}/fhir`;
+
+describe('a relative reference belongs to the server of its entry', () => {
+	const foreign = 'http://other.example/fhir';
+	const withId = (id: string) => condition(`Patient/${id}`);
+	const held = async (id: string) => {
+		const { status } = await west('PUT', `/Patient/${id}`, patient(`Local ${id}`, { id }));
+		assert.equal(status, 201);
+		return `Patient/${id}`;
+	};
+	const subjects = (reply: { body: FhirBody }) => reply.body.entry.map((entry: FhirBody) => entry.resource?.subject?.reference);
+
+	test('and leads to the entry of the transaction that has this URL, in either order, never to the Patient of that id here', async () => {
+		const local = await held('rel-1');
+		const reply = await bundle('transaction', [
+			post(withId('rel-1'), {}, `${foreign}/Condition/4`),
+			post(patient('Remote', { id: 'rel-1' }), {}, `${foreign}/Patient/rel-1`),
+			post(withId('rel-1'), {}, `${foreign}/Condition/5`),
+		]);
+		assert.equal(reply.status, 200, reply.text);
+		const remote = `Patient/${reply.body.entry[1].resource.id}`;
+		assert.notEqual(remote, local);
+		assert.deepEqual(subjects(reply), [remote, undefined, remote]);
+		assert.equal((await west('GET', `/Condition?patient=${local}`)).body.total, 0);
+		assert.equal((await west('GET', `/Condition?patient=${remote}`)).body.total, 2);
+	});
+
+	test('also where the entry is found by a condition, or keeps its id', async () => {
+		await held('rel-2');
+		const right = (await west('POST', '/Patient', patient('Right', { identifier: [{ value: 'rel-right' }] }))).body.id;
+		const conditional = await bundle('transaction', [
+			post(patient('Remote', { id: 'rel-2' }), { ifNoneExist: 'identifier=rel-right' }, `${foreign}/Patient/rel-2`),
+			post(withId('rel-2'), {}, `${foreign}/Condition/5`),
+		]);
+		assert.equal(subjects(conditional)[1], `Patient/${right}`, conditional.text);
+		for (const type of ['transaction', 'batch']) {
+			const kept = await bundle(type, [
+				{
+					fullUrl: `${foreign}/Patient/rel-kept`,
+					resource: patient('Kept', { id: 'rel-kept' }),
+					request: { method: 'PUT', url: 'Patient/rel-kept' },
+				},
+				post(withId('rel-kept'), {}, `${foreign}/Condition/5`),
+			]);
+			assert.equal(subjects(kept)[1], 'Patient/rel-kept', kept.text);
+		}
+	});
+
+	test('stays absolute where it leads to no entry', async () => {
+		await held('rel-3');
+		for (const type of ['transaction', 'batch']) {
+			const document = {
+				resourceType: 'DocumentReference',
+				status: 'current',
+				subject: { reference: 'Patient/rel-3' },
+				text: { status: 'generated', div: '<div xmlns="http://www.w3.org/1999/xhtml"><a href="Patient/rel-3">x</a></div>' },
+				content: [{ attachment: { url: 'Binary/1', title: 'Binary/1' } }],
+			};
+			const reply = await bundle(type, [
+				post(withId('rel-3'), {}, `${foreign}/Condition/5`),
+				post(condition('Patient/rel-3/_history/2'), {}, `${foreign}/Condition/6`),
+				post(document, {}, `${foreign}/DocumentReference/7`),
+			]);
+			assert.equal(reply.status, 200, reply.text);
+			const subject = `${foreign}/Patient/rel-3`;
+			assert.deepEqual(subjects(reply), [subject, `${subject}/_history/2`, subject]);
+			const { resource } = reply.body.entry[2];
+			assert.deepEqual(resource.content[0].attachment, { url: `${foreign}/Binary/1`, title: 'Binary/1' });
+			assert.match(resource.text.div, new RegExp(`<a href="${subject}">`));
+		}
+		assert.equal((await west('GET', '/Condition?patient=Patient/rel-3')).body.total, 0);
+	});
+
+	test('to a version leads to the entry that has this version', async () => {
+		const reply = await bundle('transaction', [
+			post(patient('Versioned', { meta: { versionId: '3' } }), {}, `${foreign}/Patient/rel-4`),
+			post(condition('Patient/rel-4/_history/3'), {}, `${foreign}/Condition/5`),
+			post(condition(`${foreign}/Patient/rel-4/_history/3`), {}, uuid('1')),
+			post(condition('Patient/rel-4/_history/2'), {}, `${foreign}/Condition/6`),
+		]);
+		const { id } = reply.body.entry[0].resource;
+		assert.deepEqual(subjects(reply).slice(1), [`Patient/${id}`, `Patient/${id}`, `${foreign}/Patient/rel-4/_history/2`]);
+	});
+
+	test('and of this service, or of no server, is as in any request', async () => {
+		const local = await held('rel-5');
+		const own = `${base()}/Condition/1`;
+		for (const fullUrl of [own, uuid('1'), undefined]) {
+			for (const type of ['transaction', 'batch']) {
+				const reply = await bundle(type, [post(withId('rel-5'), {}, fullUrl)]);
+				assert.deepEqual(subjects(reply), [local], reply.text);
+			}
+			assert.equal((await bundle('transaction', [post(withId('nobody'), {}, fullUrl)])).status, 422);
+		}
+		const moved = await bundle('transaction', [post(patient('New'), {}, `${base()}/Patient/rel-5`), post(withId('rel-5'), {}, own)]);
+		assert.deepEqual(subjects(moved)[1], `Patient/${moved.body.entry[0].resource.id}`);
+	});
+});
+
+describe('a transaction replaces the full URLs of its entries', () => {
+	const patientUrl = 'http://other.example/fhir/Patient/1';
+	for (const fullUrl of [uuid('1'), 'urn:oid:1.2.3.4', patientUrl]) {
+		test(`in elements for URIs, extensions, contained resources and narratives, and nowhere else: ${fullUrl}`, async () => {
+			const extensions = (url: string) => [
+				{ url: 'http://example.org/uri', valueUri: url },
+				{ url: 'http://example.org/url', valueUrl: url },
+				{ url: 'http://example.org/canonical', valueCanonical: url },
+				{ url: 'http://example.org/string', valueString: fullUrl },
+				{ url: 'http://example.org/attachment', valueAttachment: { url, title: fullUrl } },
+				{ url: 'http://example.org/reference', valueReference: { reference: url } },
+			];
+			const document = (url: string) => ({
+				resourceType: 'DocumentReference',
+				status: 'current',
+				text: {
+					status: 'generated',
+					div: `<div xmlns="http://www.w3.org/1999/xhtml"><!-- <a href="${fullUrl}"> --><a href="${url}" title="${fullUrl}">${fullUrl}</a></div>`,
+				},
+				contained: [{ resourceType: 'Patient', id: 'c', photo: [{ url }], _gender: { extension: extensions(url) } }],
+				extension: extensions(url),
+				subject: { reference: url },
+				content: [{ attachment: { url, title: fullUrl } }, { attachment: { title: fullUrl } }],
+				identifier: [{ system: 'urn:ietf:rfc:3986', value: fullUrl }],
+			});
+			const reply = await bundle('transaction', [post(document(fullUrl), {}, uuid('2')), post(patient('Linked'), {}, fullUrl)]);
+			assert.equal(reply.status, 200, reply.text);
+			const { id: _id, meta: _meta, ...written } = reply.body.entry[0].resource;
+			assert.deepEqual(written, JSON.parse(JSON.stringify(document(`Patient/${reply.body.entry[1].resource.id}`))));
+		});
+	}
+
+	test('however a narrative writes them', async () => {
+		const url = 'http://other.example/fhir/Patient/1';
+		const div = `<div xmlns="http://www.w3.org/1999/xhtml"><a class='x' href='${url.replace('/fhir', '&#x2f;fhir')}'>a</a><img alt=" src='${url}'" src="${url}"/></div>`;
+		const text = { status: 'generated', div };
+		const reply = await bundle('transaction', [post(patient('Narrated', { text }), {}, url)]);
+		const own = `Patient/${reply.body.entry[0].resource.id}`;
+		assert.equal(
+			reply.body.entry[0].resource.text.div,
+			`<div xmlns="http://www.w3.org/1999/xhtml"><a class='x' href="${own}">a</a><img alt=" src='${url}'" src="${own}"/></div>`,
+		);
+	});
+});
+
 describe('a batch', () => {
 	test('carries out each entry by itself, in its place', async () => {
 		const reply = await bundle('batch', [
