@@ -123,8 +123,7 @@ export class PeopleModel {
 			this.items.set(studyUid, { kind: 'study', patient: this.mention([number]).id, recorded: undefined, stated: number, images: 1 });
 			return true;
 		}
-		const led = this.records.filter(({ own, old }) => own.includes(number) || old.includes(number));
-		if (!led.some((record) => this.survivorOf(record).id === study.patient)) return false;
+		if (!this.patientsOfNumber(number).some(({ id }) => id === study.patient)) return false;
 		study.images = (study.images ?? 0) + 1;
 		return true;
 	}
@@ -194,10 +193,23 @@ export class PeopleModel {
 		return found.map(([tag]) => tag).sort();
 	}
 
-	/** Studies that a query by the number finds: those of every patient who carries it, or who replaced such a patient. */
-	studiesOfNumber(number: string): string[] {
+	/** Every patient who carries the number, or who replaced such a patient. */
+	patientsOfNumber(number: string): PatientRecord[] {
 		const carriers = this.records.filter(({ own, old }) => own.includes(number) || old.includes(number));
-		const current = new Set(carriers.map((record) => this.survivorOf(record)));
-		return [...current].flatMap((record) => this.itemsOf(record, 'study')).sort();
+		return [...new Set(carriers.map((record) => this.survivorOf(record)))];
+	}
+
+	/** The answer of a query names the patient by one of the numbers that the patient has now. */
+	hasStudyOf(studyUid: string, patientId: string): boolean {
+		const { patient } = this.items.get(studyUid) ?? {};
+		const { own = [], old = [] } = patient === undefined ? {} : this.record(patient);
+		return [...own, ...old].some((number) => number.endsWith(`|${patientId}`));
+	}
+
+	/** Studies that a query by the number finds. */
+	studiesOfNumber(number: string): string[] {
+		return this.patientsOfNumber(number)
+			.flatMap((record) => this.itemsOf(record, 'study'))
+			.sort();
 	}
 }

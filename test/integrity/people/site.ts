@@ -1,19 +1,18 @@
 import assert from 'node:assert/strict';
 import { addClient } from '#administration/clients.ts';
-import { mergePatients, unmergePatients } from '#administration/identity.ts';
 import { setSite } from '#administration/sites.ts';
 import { BulkClient } from '#test/support/bulk.ts';
 import { clinicalDocument } from '#test/support/cda.ts';
 import { ctStorage, element, sequence } from '#test/support/data-set.ts';
-import { type FhirCall, fhirClient } from '#test/support/fhir-client.ts';
 import { registryMessage } from '#test/support/hl7v3.ts';
 import { postV3 } from '#test/support/hl7v3-sender.ts';
 import { MllpClient, msa } from '#test/support/mllp-client.ts';
 import type { FhirBody, TestService } from '#test/support/service.ts';
+import type { AdminClient } from '#test/surfaces/admin/client.ts';
 import { associate, data, type Peer, statusOf, store, value } from '#test/surfaces/dimse/peer.ts';
 import { allResponses, ask, identifier, studyFind } from '#test/surfaces/dimse/questions.ts';
 import { explicitLittleEndian } from '#test/surfaces/dimse/support.ts';
-import { systemOf } from './model.ts';
+import { known, systemOf } from './steps.ts';
 
 export interface Person {
 	family: string;
@@ -49,8 +48,8 @@ function issuerElement(number: string): Buffer {
 /** A site of its own, and the ways into it and out of it. */
 export class PeopleSite {
 	readonly slug: string;
-	readonly call: FhirCall;
 	readonly #service: TestService;
+	readonly #admin: AdminClient;
 	readonly #key: string;
 	readonly #mllp: MllpClient;
 	readonly #peer: Peer;
@@ -58,18 +57,26 @@ export class PeopleSite {
 	readonly #ends: (() => void)[];
 	#sent = 0;
 
-	private constructor(service: TestService, slug: string, key: string, mllp: MllpClient, peer: Peer, ends: (() => void)[]) {
+	private constructor(
+		service: TestService,
+		admin: AdminClient,
+		slug: string,
+		key: string,
+		mllp: MllpClient,
+		peer: Peer,
+		ends: (() => void)[],
+	) {
 		this.slug = slug;
 		this.#service = service;
+		this.#admin = admin;
 		this.#key = key;
 		this.#mllp = mllp;
 		this.#peer = peer;
 		this.#ends = ends;
-		this.call = fhirClient(service, key);
 		this.#bulk = new BulkClient(service, key);
 	}
 
-	static async open(service: TestService, slug: string): Promise<PeopleSite> {
+	static async open(service: TestService, admin: AdminClient, slug: string): Promise<PeopleSite> {
 		const { key } = await service.addSite(slug, { sending_application: slug, also: ['A37'] });
 		const aeTitle = slug.toUpperCase();
 		await setSite(service.administration, { slug, ae_title: aeTitle });
@@ -78,7 +85,7 @@ export class PeopleSite {
 		const ends: (() => void)[] = [];
 		const contexts: Record<number, [string, string]> = { 1: [studyFind, explicitLittleEndian], 7: [ctStorage, explicitLittleEndian] };
 		const peer = await associate({ after: (end) => ends.push(end) }, service.port('dimse'), { called: aeTitle, contexts });
-		return new PeopleSite(service, slug, key, await MllpClient.connect(service.port('mllp')), peer, ends);
+		return new PeopleSite(service, admin, slug, key, await MllpClient.connect(service.port('mllp')), peer, ends);
 	}
 
 	close(): void {
@@ -140,16 +147,61 @@ export class PeopleSite {
 		assert.equal(answer.status, 200, await answer.text());
 	}
 
+	/** A request to the FHIR surface. */
+	async #fhir(
+		method: string,
+		path: string,
+		body?: unknown,
+		headers: Record<string, string> = {},
+	): Promise<{ status: number; body: FhirBody }> {
+		const url = path.startsWith('http') ? path : `http://127.0.0.1:${this.#service.port('fhir')}/fhir${path}`;
+		const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+		// To compress costs more than all the rest of a small answer.
+		const all = {
+			'X-API-Key': this.#key,
+			'Accept-Encoding': 'identity',
+			...(body === undefined ? {} : { 'Content-Type': 'application/fhir+json' }),
+			...headers,
+		};
+		const answer = await fetch(url, { method, headers: all, ...sent });
+		return { status: answer.status, body: await answer.json() };
+	}
+
+	/** The resources of a search or of `$everything`, of all its pages. */
+	async everyPage(path: string): Promise<FhirBody[]> {
+		const found: FhirBody[] = [];
+		for (let next: string | undefined = path; next !== undefined; ) {
+			const { status, body }: { status: number; body: FhirBody } = await this.#fhir('GET', next);
+			assert.equal(status, 200, JSON.stringify(body));
+			for (const { resource } of body.entry ?? []) found.push(resource);
+			next = body.link.find(({ relation }: FhirBody) => relation === 'next')?.url;
+		}
+		return found;
+	}
+
+	/** The FHIR id of the one patient who has a number as their own. */
+	async patientWith(number: string): Promise<string> {
+		const found = await this.everyPage(`/Patient?identifier=${number}`);
+		const own = found.filter(({ identifier }) =>
+			identifier.some(({ system, value, use }: FhirBody) => known(`${system}|${value}`) === number && use !== 'old'),
+		);
+		assert.equal(own.length, 1, `one patient has ${number} as their own`);
+		return own[0].id;
+	}
+
 	async fhirResult(tag: string, patientId: string): Promise<void> {
-		assert.equal((await this.call('POST', '/Observation', observation(tag, patientId))).status, 201);
+		assert.equal((await this.#fhir('POST', '/Observation', observation(tag, patientId))).status, 201);
 	}
 
 	async importedResult(tag: string, patientId: string): Promise<void> {
-		const { output } = await this.#bulk.manifest(await this.#bulk.startImport([observation(tag, patientId)]));
+		const status = await this.#bulk.startImport([observation(tag, patientId)]);
+		const { output } = await this.#bulk.manifest(status);
 		assert.deepEqual(
 			output.map(({ count }: FhirBody) => count),
 			[1],
 		);
+		// A site keeps only so many of them.
+		assert.equal((await this.#bulk.call('DELETE', status)).status, 202);
 	}
 
 	/** A conditional create; returns the status. */
@@ -161,46 +213,61 @@ export class PeopleSite {
 			name: [{ family }],
 			gender,
 		};
-		return (await this.call('POST', '/Patient', patient, { 'If-None-Exist': `identifier=${number}` })).status;
+		return (await this.#fhir('POST', '/Patient', patient, { 'If-None-Exist': `identifier=${number}` })).status;
 	}
 
-	async mergedByPerson(survivor: string, prior: string): Promise<void> {
-		await mergePatients(this.#service.administration, { site: this.slug, survivor, prior });
+	/** A person's decision in the console. */
+	async edit(path: string, body: object): Promise<FhirBody> {
+		const answer = await this.#admin.call(`/api/v1/sites/${this.slug}/${path}`, { method: 'POST', body });
+		assert.equal(answer.status, 200, `${path}: ${JSON.stringify(answer.body)}`);
+		return answer.body;
 	}
 
-	async unmergedByPerson(survivor: string, prior: string): Promise<void> {
-		await unmergePatients(this.#service.administration, { site: this.slug, survivor, prior });
+	/** The page of a patient in the console. */
+	async page(id: string): Promise<FhirBody> {
+		const answer = await this.#admin.call(`/api/v1/sites/${this.slug}/patients/${id}`, { headers: { 'Accept-Encoding': 'identity' } });
+		assert.equal(answer.status, 200, JSON.stringify(answer.body));
+		return answer.body;
 	}
 
-	/** The study UIDs that C-FIND returns for a patient id and its issuer. */
-	async found(number: string): Promise<string[]> {
-		const level = [0x0008_0052, 'CS', 'STUDY'] as const;
-		const keys = identifier([...level], [0x0010_0020, 'LO', bare(number)], [0x0010_0021, 'LO', issuerOf(number)], [0x0020_000d, 'UI', '']);
+	/** The studies that C-FIND finds by patient ids of one issuer, each with the Patient ID of the answer. */
+	async found(numbers: readonly string[]): Promise<Map<string, string>> {
+		const keys = identifier(
+			[0x0008_0052, 'CS', 'STUDY'],
+			[0x0010_0020, 'LO', numbers.map(bare).join('\\')],
+			[0x0010_0021, 'LO', issuerOf(numbers[0] ?? '')],
+			[0x0020_000d, 'UI', ''],
+		);
 		this.#peer.write(ask(1, keys));
 		const answers = await allResponses(this.#peer);
-		return answers.flatMap(({ dataSet }) => (dataSet === undefined ? [] : [studyUidIn(dataSet)])).sort();
+		const found = answers.flatMap(({ dataSet }) =>
+			dataSet === undefined ? [] : [[textIn(dataSet, 0x0020, 0x000d), textIn(dataSet, 0x0010, 0x0020)] as const],
+		);
+		assert.equal(new Set(found.map(([study]) => study)).size, found.length, 'no study is found twice');
+		return new Map(found);
 	}
 
-	/** The same by QIDO-RS. */
-	async foundByWeb(number: string): Promise<string[]> {
-		const query = `PatientID=${bare(number)}&IssuerOfPatientID=${issuerOf(number)}&limit=100`;
+	/** The same by QIDO-RS. An asterisk stands for any Patient ID. */
+	async foundByWeb(number: string): Promise<Map<string, string>> {
+		const query = `PatientID=${bare(number)}&IssuerOfPatientID=${issuerOf(number)}`;
 		const answer = await fetch(`http://127.0.0.1:${this.#service.port('fhir')}/dicomweb/studies?${query}`, {
-			headers: { 'X-API-Key': this.#key },
+			headers: { 'X-API-Key': this.#key, 'Accept-Encoding': 'identity' },
 		});
 		assert.ok(answer.status === 200 || answer.status === 204, String(answer.status));
-		const studies: FhirBody = answer.status === 204 ? [] : await answer.json();
-		return studies.map((study: FhirBody) => study['0020000D'].Value[0]).sort();
-	}
-
-	get administration(): TestService['administration'] {
-		return this.#service.administration;
+		assert.equal(answer.headers.get('warning'), null, 'one answer has all studies');
+		const studies = (answer.status === 204 ? [] : await answer.json()) as FhirBody[];
+		return new Map(studies.map((study) => [study['0020000D'].Value[0], study['00100020'].Value[0]]));
 	}
 }
 
-function studyUidIn(dataSet: Buffer): string {
-	const at = dataSet.indexOf(Buffer.from([0x20, 0, 0x0d, 0, 0x55, 0x49]));
+/** The text of an element that is known to stand in a data set in explicit VR, with a short length. */
+function textIn(dataSet: Buffer, group: number, number: number): string {
+	const tag = Buffer.alloc(4);
+	tag.writeUInt16LE(group);
+	tag.writeUInt16LE(number, 2);
+	const at = dataSet.indexOf(tag);
 	const length = dataSet.readUInt16LE(at + 6);
-	return dataSet.toString('latin1', at + 8, at + 8 + length).replace(/\0$/, '');
+	return dataSet.toString('latin1', at + 8, at + 8 + length).replace(/[\0 ]+$/, '');
 }
 
 function v3Patient(numbers: readonly string[], { family, sex, birthDate }: Person): string {

@@ -1,5 +1,7 @@
 import { fc } from '#test/support/fuzzing.ts';
 
+export const systemOf = (number: string) => number.slice(0, number.lastIndexOf('|'));
+
 /** Assigning authorities. Each has two names, which a message states together before anything else happens. */
 export const authorities = [
 	{ oid: '1.2.3.1', namespace: 'HOSP' },

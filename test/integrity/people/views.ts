@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import type { FhirBody } from '#test/support/service.ts';
+import type { PatientRecord, PeopleModel } from './model.ts';
+import type { PeopleSite } from './site.ts';
+import { authorities, known, statedAs, systemOf } from './steps.ts';
+
+const tagged = new Map([
+	['Observation', 'observation'],
+	['DocumentReference', 'document'],
+	['ImagingStudy', 'study'],
+] as const);
+
+/** So many requests of one site are under way together. */
+const requestsAbreast = 4;
+const askedAlone = 5;
+/** So many patients are named in one search. */
+const namedMax = 60;
+
+/** Compares every view of a site with the model. */
+export async function compareViews(site: PeopleSite, model: PeopleModel): Promise<void> {
+	const ids = await comparePatients(site, model);
+	await abreast(model.records, (record) => compareRecord(site, model, record, ids));
+	await abreast(
+		[...tagged].flatMap(([type, kind]) =>
+			apart(model.records, (record) => model.survivorOf(record)).map((records) => ({ type, kind, records })),
+		),
+		({ type, kind, records }) => compareSearch(site, model, { type, kind, records, ids }),
+	);
+	await compareFinds(site, model);
+}
+
+async function abreast<T>(list: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+	const left = [...list];
+	const oneAfterTheOther = async () => {
+		for (let item = left.shift(); item !== undefined; item = left.shift()) await work(item);
+	};
+	await Promise.all(Array.from({ length: requestsAbreast }, oneAfterTheOther));
+}
+
+/** Parts a list so that one search can ask for each part: no part has two members of one patient, so each result has one reason. */
+function apart<T>(list: readonly T[], patientOf: (item: T) => PatientRecord): T[][] {
+	const parts: { members: T[]; patients: Set<PatientRecord> }[] = [];
+	for (const item of list) {
+		const patient = patientOf(item);
+		let part = parts.find(({ members, patients }) => members.length < namedMax && !patients.has(patient));
+		if (part === undefined) {
+			part = { members: [], patients: new Set() };
+			parts.push(part);
+		}
+		part.members.push(item);
+		part.patients.add(patient);
+	}
+	return parts.map(({ members }) => members);
+}
+
+/** Compares the Patients themselves; returns the FHIR ids by the ids of the model's records. */
+async function comparePatients(site: PeopleSite, model: PeopleModel): Promise<Map<number, string>> {
+	const patients = await site.everyPage('/Patient?_count=200');
+	assert.equal(patients.length, model.records.length, 'patients');
+	const owners = new Map<string, FhirBody>();
+	for (const patient of patients) {
+		for (const { system, value, use } of patient.identifier) if (use !== 'old') owners.set(known(`${system}|${value}`), patient);
+	}
+	const found = new Map(model.records.map((record) => [record.id, owners.get(record.own[0] ?? '')]));
+	assert.equal(new Set(found.values()).size, model.records.length, 'every record is a patient of its own');
+	const ids = new Map([...found].map(([record, patient]) => [record, patient?.id ?? '']));
+	for (const record of model.records) {
+		const patient = found.get(record.id);
+		assert.deepEqual(numbersIn(patient), [...record.own, ...record.old].sort(), `numbers of ${record.own[0]}`);
+		assert.equal(patient.active !== false, record.mergedInto === undefined, 'active');
+		const into = record.mergedInto === undefined ? [] : [`Patient/${ids.get(record.mergedInto)}`];
+		assert.deepEqual(linksOf(patient, 'replaced-by'), into);
+		const replaced = model.records.filter(({ mergedInto }) => mergedInto === record.id);
+		assert.deepEqual(linksOf(patient, 'replaces'), replaced.map((prior) => `Patient/${ids.get(prior.id)}`).sort());
+	}
+	return ids;
+}
+
+async function compareRecord(site: PeopleSite, model: PeopleModel, record: PatientRecord, ids: Map<number, string>): Promise<void> {
+	const id = ids.get(record.id) ?? '';
+	const current = model.survivorOf(record);
+	const everything = await site.everyPage(`/Patient/${id}/$everything?_count=1000`);
+	const resources = everything.filter(({ resourceType }: FhirBody) => tagged.has(resourceType));
+	assert.deepEqual(resources.map(tagOf).sort(), model.itemsOf(current), `$everything of ${record.own[0]}`);
+	for (const study of resources.filter(({ resourceType }: FhirBody) => resourceType === 'ImagingStudy')) {
+		assert.equal(study.numberOfInstances, model.items.get(tagOf(study))?.images, `images of ${tagOf(study)}`);
+	}
+	const page = await site.page(id);
+	const shown = [...page.observations.map(({ code }: FhirBody) => code), ...page.studies.map(({ study_uid: uid }: FhirBody) => uid)];
+	const expected = [...model.itemsOf(current, 'observation'), ...model.itemsOf(current, 'study')];
+	assert.deepEqual(shown.sort(), expected.sort(), `the page of ${record.own[0]}`);
+}
+
+interface Search {
+	type: string;
+	kind: 'observation' | 'document' | 'study';
+	records: readonly PatientRecord[];
+	ids: Map<number, string>;
+}
+
+async function compareSearch(site: PeopleSite, model: PeopleModel, { type, kind, records, ids }: Search): Promise<void> {
+	const found = await site.everyPage(`/${type}?patient=${records.map(({ id }) => ids.get(id)).join()}&_count=1000`);
+	for (const record of records) {
+		const current = model.survivorOf(record);
+		const theirs = found.filter(({ subject }: FhirBody) => subject.reference === `Patient/${ids.get(current.id)}`);
+		assert.deepEqual(theirs.map(tagOf).sort(), model.itemsOf(current, kind), `${type}?patient= of ${record.own[0]}`);
+	}
+	const expected = records.flatMap((record) => model.itemsOf(model.survivorOf(record), kind));
+	assert.equal(found.length, expected.length, `${type}?patient= finds nothing else`);
+}
+
+/** C-FIND asks for many numbers at once, QIDO-RS for one or for all; one in `askedAlone` numbers is asked for by itself. */
+async function compareFinds(site: PeopleSite, model: PeopleModel): Promise<void> {
+	const numbers = [...new Set(model.records.flatMap(({ own, old }) => [...own, ...old]))];
+	for (const { oid } of authorities) {
+		const ofAuthority = numbers.filter((number) => systemOf(number) === `urn:oid:${oid}`);
+		const all = new Set(ofAuthority.flatMap((number) => model.studiesOfNumber(number)));
+		const single = ofAuthority.filter((number) => model.patientsOfNumber(number).length === 1);
+		const asked = apart(single, (number) => model.patientsOfNumber(number)[0] as PatientRecord);
+		for (const form of [0, 1]) {
+			const found = await site.foundByWeb(statedAs(`urn:oid:${oid}|*`, form));
+			equalStudies(model, found, [...all], `QIDO-RS of all in ${oid}`);
+			for (const part of asked) {
+				const studies = part.flatMap((number) => model.studiesOfNumber(number));
+				equalStudies(model, await site.found(part.map((number) => statedAs(number, form))), studies, `C-FIND of ${part.join()}`);
+			}
+		}
+	}
+	for (const [index, number] of numbers.entries()) {
+		if (index % askedAlone !== 0 && model.patientsOfNumber(number).length === 1) continue;
+		const stated = statedAs(number, index);
+		equalStudies(model, await site.found([stated]), model.studiesOfNumber(number), `C-FIND of ${stated}`);
+		equalStudies(model, await site.foundByWeb(stated), model.studiesOfNumber(number), `QIDO-RS of ${stated}`);
+	}
+}
+
+function equalStudies(model: PeopleModel, found: Map<string, string>, expected: readonly string[], told: string): void {
+	assert.deepEqual([...found.keys()].sort(), [...expected].sort(), told);
+	for (const [study, patientId] of found) assert.ok(model.hasStudyOf(study, patientId), `${told}: ${study} is not of ${patientId}`);
+}
+
+function tagOf({ resourceType, code, masterIdentifier, identifier }: FhirBody): string {
+	if (resourceType === 'Observation') return code.coding[0].code;
+	if (resourceType === 'DocumentReference') return masterIdentifier.value;
+	return identifier.find(({ system }: FhirBody) => system === 'urn:dicom:uid').value.replace('urn:oid:', '');
+}
+
+function numbersIn({ identifier = [] }: FhirBody): string[] {
+	return identifier.map(({ system, value }: FhirBody) => known(`${system}|${value}`)).sort();
+}
+
+function linksOf({ link = [] }: FhirBody, type: string): string[] {
+	return link
+		.filter((item: FhirBody) => item.type === type)
+		.map(({ other }: FhirBody) => other.reference)
+		.sort();
+}
