@@ -164,7 +164,7 @@ function studiesOf(document: XmlElement, category: string, sections: readonly Se
 		.filter(({ kind }) => kind === 'catalog')
 		.flatMap(({ element }) => element.children('entry'))
 		.flatMap((entry) => statementIn(entry)?.first('id')?.attribute('root') ?? [])
-		.filter(isObjectUid);
+		.filter((uid) => isObjectUid(uid));
 	const uids = [...new Set(named)];
 	const accession = category === 'RAD' ? accessionNumber(document) : undefined;
 	return uids.length === 0 && accession === undefined ? {} : { studies: { uids, accession } };

@@ -5,7 +5,7 @@ import { DataSetFeed } from './data-set-feed.ts';
 import { type DataSetVisitor, wish } from './element-walk.ts';
 import { type Keyword, keywordOf, tagOf, vrOf } from './elements.ts';
 import { DataSetError, type DataSetFault } from './fault.ts';
-import { dateOf, dateTimeOf, firstOf, integerOf, nameTextOf, offsetOf, personNameOf, textOf } from './values.ts';
+import { dateOf, dateTimeOf, firstOf, integerOf, namePartsOf, nameTextOf, offsetOf, sexOf, textOf } from './values.ts';
 
 export interface ScanLimits {
 	/** Bytes before the pixel data that are read: element headers and wanted values, and everything in a deflated data set. */
@@ -120,19 +120,15 @@ function uid(texts: Collector['texts'], keyword: Keyword, rule: UidRule): string
 	return text;
 }
 
-const genders: Readonly<Record<string, NonNullable<InstancePatient['gender']>>> = { M: 'male', F: 'female', O: 'other', U: 'unknown' };
-
 function patientOf(texts: Collector['texts']): InstancePatient {
-	const name = personNameOf(texts.get('PatientName') ?? '');
-	const [family = '', given = '', middle = '', prefix = '', suffix = ''] = name?.alphabetic ?? [];
 	const universal = textOf(texts.get('patient universal') ?? '');
 	return {
 		id: textOf(texts.get('PatientID') ?? ''),
 		issuer: textOf(texts.get('IssuerOfPatientID') ?? '') ?? universal,
 		...(universal !== undefined && { universalIssuer: { id: universal, type: textOf(texts.get('patient universal type') ?? '') ?? '' } }),
-		name: name && { family, given, middle, prefix, suffix, ideographic: name.ideographic, phonetic: name.phonetic },
+		name: namePartsOf(texts.get('PatientName') ?? ''),
 		birthDate: dateOf(texts.get('PatientBirthDate') ?? ''),
-		gender: genders[(firstOf(texts.get('PatientSex') ?? '') ?? '').toUpperCase()],
+		gender: sexOf(texts.get('PatientSex') ?? ''),
 	};
 }
 

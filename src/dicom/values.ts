@@ -1,3 +1,5 @@
+import type { InstancePatient } from '#record/instance.ts';
+
 /** Values of PS3.5 §6.2 as the record keeps them. */
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is taken out
@@ -96,6 +98,21 @@ export function personNameOf(text: string): PersonName | undefined {
 		phonetic: groupText(phonetic),
 	};
 	return name.alphabetic.some((part) => part !== '') || name.ideographic !== '' || name.phonetic !== '' ? name : undefined;
+}
+
+/** PN as the record keeps it: the components of the alphabetic group, and the other groups whole. */
+export function namePartsOf(text: string): InstancePatient['name'] {
+	const name = personNameOf(text);
+	if (name === undefined) return undefined;
+	const [family, given, middle, prefix, suffix] = name.alphabetic;
+	return { family, given, middle, prefix, suffix, ideographic: name.ideographic, phonetic: name.phonetic };
+}
+
+const sexes: Readonly<Record<string, NonNullable<InstancePatient['gender']>>> = { M: 'male', F: 'female', O: 'other', U: 'unknown' };
+
+/** (0010,0040) as FHIR writes it. */
+export function sexOf(text: string): InstancePatient['gender'] {
+	return sexes[(firstOf(text) ?? '').toUpperCase()];
 }
 
 /** One name as one text: its three groups with `=` between them and `^` between their components, without what is empty at the end. */

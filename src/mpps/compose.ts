@@ -1,11 +1,14 @@
 import { createHash } from 'node:crypto';
 import { canonical, type JsonObject, parseExact } from '#core/json.ts';
 import type { Flag } from '#record/flag.ts';
+import type { InstancePatient } from '#record/instance.ts';
+import type { PatientChange } from '#record/kinds/patient.ts';
 import type { ComposedStep, StepReportChange } from '#record/kinds/step-report.ts';
 import type { ProcedureStep } from '#record/procedure-step.ts';
 import { valuesOf } from './elements.ts';
-import { factsOf, studiesOf, tags } from './facts.ts';
+import { accessionOf, factsOf, type LocalTimes, studiesOf, tags } from './facts.ts';
 import { takeStep } from './machine.ts';
+import { namesSame, patientIn } from './patient.ts';
 import { MppsRefusal } from './refusal.ts';
 import type { SentStepReport } from './report.ts';
 
@@ -15,6 +18,10 @@ export interface ChangeSettings {
 	source: string;
 	/** The limit of a procedure step's attributes as JSON, in bytes. */
 	bytesMax: number;
+	/** Times without an offset are local times of the sender. It tells what there is to say of those that it completed. */
+	times: LocalTimes & { flags(): readonly Flag[] };
+	/** Names a patient of the record by what a data set states. */
+	namedPatient(stated: InstancePatient | undefined): PatientChange | undefined;
 }
 
 /** The change that a report makes to its step. */
@@ -29,11 +36,24 @@ export function changeOf(report: SentStepReport, settings: ChangeSettings): Step
 		messageId: settings.messageId,
 		source: settings.source,
 		stated: JSON.stringify(attributes),
-		compose: (held) => compose(report, held, digest, settings.bytesMax),
+		named: settings.namedPatient(patientIn(attributes)),
+		studies: studiesStated(report),
+		compose: (held) => compose(report, held, digest, settings),
 	};
 }
 
-function compose(report: SentStepReport, held: ProcedureStep | undefined, digest: string, bytesMax: number): ComposedStep | 'repeated' {
+function studiesStated({ studyUid, attributes }: SentStepReport): StepReportChange['studies'] {
+	const uids = new Set([...(studyUid === undefined ? [] : [studyUid]), ...studiesOf(attributes)]);
+	return { uids: [...uids], accession: accessionOf(attributes) };
+}
+
+function compose(
+	report: SentStepReport,
+	held: ProcedureStep | undefined,
+	digest: string,
+	settings: ChangeSettings,
+): ComposedStep | 'repeated' {
+	const { bytesMax, times, namedPatient } = settings;
 	const { operation } = report;
 	// DIMSE answers a repetition as the standard says: the object exists, or may no longer be updated.
 	if (operation === 'report' && held?.lastDigest === digest) return 'repeated';
@@ -41,10 +61,18 @@ function compose(report: SentStepReport, held: ProcedureStep | undefined, digest
 	const step = takeStep(held?.status ?? 'none', operation, status);
 	const studyUid = studyOf(report, held);
 	const flags: Flag[] = step === 'late' ? [{ code: 'late-report', text: `the first report of the session says ${status}` }] : [];
-	const attributes = held ? merged(parseExact(held.attributes), report, flags) : report.attributes;
+	const before: JsonObject | undefined = held && parseExact(held.attributes);
+	const attributes = before ? merged(before, report, flags) : report.attributes;
 	const text = JSON.stringify(attributes);
 	if (Buffer.byteLength(text) > bytesMax) throw new MppsRefusal('size', `the attributes of the session are longer than ${bytesMax} bytes`);
-	return { studyUid, status, attributes: text, late: held?.late ?? step === 'late', facts: factsOf(attributes), flags };
+	const facts = factsOf(attributes, times);
+	flags.push(...times.flags());
+	return {
+		...{ studyUid, status, attributes: text, late: held?.late ?? step === 'late', facts, flags },
+		named: namedPatient(patientIn(attributes)),
+		isNewlyNamed: before === undefined || !namesSame(before, attributes),
+		studies: { uids: [...new Set([studyUid, ...studiesOf(attributes)])], accession: accessionOf(attributes) },
+	};
 }
 
 function studyOf({ studyUid, attributes, operation }: SentStepReport, held: ProcedureStep | undefined): string {

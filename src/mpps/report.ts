@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { JsonObject } from '#core/json.ts';
 import type { StepStatus } from '#record/procedure-step.ts';
-import { hasRootArc, isObjectUid, isUid } from '#record/uid.ts';
+import { hasRootArc, isObjectUid, isUid, type UidRule } from '#record/uid.ts';
 import { isObject, textAt } from './elements.ts';
 import { studiesOf, tags } from './facts.ts';
 import type { Operation } from './machine.ts';
@@ -19,28 +19,33 @@ export interface SentStepReport {
 	attributes: JsonObject;
 }
 
-const uid = (name: string) =>
+const uid = (name: string, rule: UidRule) =>
 	z
 		.string({ error: (issue) => (issue.input === undefined ? `${name} is missing` : `${name} is not a string`) })
 		.refine(
-			(text) => isObjectUid(text) && hasRootArc(text),
-			`${name} is not a UID (digits and dots, beginning with 0, 1 or 2, no leading zeros, at most 64 characters)`,
+			(text) => isObjectUid(text, rule) && hasRootArc(text, rule),
+			`${name} is not a UID (digits and dots, beginning with 0, 1 or 2, ${rule === 'strict' ? 'no leading zeros, ' : ''}at most 64 characters)`,
 		);
 
+const bodyWith = (rule: UidRule) =>
+	z.strictObject({
+		sop_instance_uid: uid('sop_instance_uid', rule),
+		study_uid: uid('study_uid', rule),
+		status: z
+			.string({ error: (issue) => (issue.input === undefined ? 'status is missing' : 'status is not a string') })
+			.transform((text, context) => {
+				const status = statusOf(text);
+				if (status !== undefined) return status;
+				context.addIssue({ code: 'custom', message: 'status is none of IN PROGRESS, COMPLETED, DISCONTINUED' });
+				return z.NEVER;
+			}),
+		attributes: z.custom<JsonObject>(isObject, 'attributes is not a JSON object').default({}),
+	});
+
 /** The body of `POST /ingest`. */
-export const reportBody = z.strictObject({
-	sop_instance_uid: uid('sop_instance_uid'),
-	study_uid: uid('study_uid'),
-	status: z
-		.string({ error: (issue) => (issue.input === undefined ? 'status is missing' : 'status is not a string') })
-		.transform((text, context) => {
-			const status = statusOf(text);
-			if (status !== undefined) return status;
-			context.addIssue({ code: 'custom', message: 'status is none of IN PROGRESS, COMPLETED, DISCONTINUED' });
-			return z.NEVER;
-		}),
-	attributes: z.custom<JsonObject>(isObject, 'attributes is not a JSON object').default({}),
-});
+export const reportBody = bodyWith('strict');
+
+const bodies = { strict: reportBody, lenient: bodyWith('lenient') } satisfies Record<UidRule, unknown>;
 
 /** An error text names the first few members that are not known; the sender needs no more to find its fault. */
 const namesMax = 5;
@@ -54,8 +59,8 @@ function faultOf(issue: z.core.$ZodIssue): string {
 }
 
 /** @throws MppsRefusal naming every fault of the body */
-export function reportOf(body: JsonObject): SentStepReport {
-	const read = reportBody.safeParse(body);
+export function reportOf(body: JsonObject, rule: UidRule = 'strict'): SentStepReport {
+	const read = bodies[rule].safeParse(body);
 	if (!read.success) throw new MppsRefusal('value', read.error.issues.map(faultOf).join('; '));
 	const { sop_instance_uid: sopInstanceUid, study_uid: studyUid, status, attributes } = read.data;
 	const report: SentStepReport = { operation: 'report', sopInstanceUid, studyUid, status, attributes };
@@ -63,25 +68,25 @@ export function reportOf(body: JsonObject): SentStepReport {
 	return report;
 }
 
-function isStepUid(text: string): boolean {
-	return isUid(text) && hasRootArc(text);
+function isStepUid(text: string, rule: UidRule): boolean {
+	return isUid(text, rule) && hasRootArc(text, rule);
 }
 
 /**
  * N-CREATE and N-SET (PS3.4 F.7.2): status and study are those of the attributes.
  * @throws MppsRefusal
  */
-export function dimseReportOf(operation: 'create' | 'set', body: JsonObject): SentStepReport {
+export function dimseReportOf(operation: 'create' | 'set', body: JsonObject, rule: UidRule = 'strict'): SentStepReport {
 	const sopInstanceUid = body['sop_instance_uid'];
 	const attributes = body['attributes'];
-	if (typeof sopInstanceUid !== 'string' || !isStepUid(sopInstanceUid))
+	if (typeof sopInstanceUid !== 'string' || !isStepUid(sopInstanceUid, rule))
 		throw new MppsRefusal('instance', 'the SOP Instance UID is not valid');
 	if (!isObject(attributes)) throw new MppsRefusal('value', 'the attributes are no data set');
 	const [studyUid] = studiesOf(attributes);
 	const stated = textAt(attributes, tags.status);
 	const status = stated === undefined ? undefined : statusOf(stated);
 	if (stated !== undefined && status === undefined) throw new MppsRefusal('value', 'Performed Procedure Step Status has another value');
-	if (studyUid !== undefined && !isStepUid(studyUid)) throw new MppsRefusal('value', 'Study Instance UID is not valid');
+	if (studyUid !== undefined && !isStepUid(studyUid, rule)) throw new MppsRefusal('value', 'Study Instance UID is not valid');
 	if (operation === 'create' && status === undefined) throw new MppsRefusal('missing', 'Performed Procedure Step Status is missing');
 	if (operation === 'create' && studyUid === undefined) {
 		throw new MppsRefusal('missing', 'Study Instance UID of the scheduled step is missing');

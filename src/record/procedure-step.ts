@@ -13,7 +13,7 @@ export interface StepFacts {
 	stationName: string | null;
 	/** Performed Procedure Step ID (0040,0253). */
 	stepId: string | null;
-	/** FHIR date, or dateTime without zone. */
+	/** FHIR date or dateTime. A dateTime that an earlier release stored has no offset. */
 	started: string | null;
 	ended: string | null;
 	/** Series Instance UIDs of the performed series. */

@@ -24,11 +24,11 @@ export function isUid(text: string, rule: UidRule = 'strict'): boolean {
 }
 
 /** Tells whether a UID lies under one of the three root arcs that there are (ITU-T X.660): 0, 1 and 2. */
-export function hasRootArc(text: string): boolean {
-	return /^[012](?:\.|$)/.test(text);
+export function hasRootArc(text: string, rule: UidRule = 'strict'): boolean {
+	return (rule === 'strict' ? /^[012](?:\.|$)/ : /^0*[012](?:\.|$)/).test(text);
 }
 
 /** Tells whether a UID may name a new object. It needs at least two components, as under every registered root. */
-export function isObjectUid(text: string): boolean {
-	return isUid(text) && text.includes('.');
+export function isObjectUid(text: string, rule: UidRule = 'strict'): boolean {
+	return isUid(text, rule) && text.includes('.');
 }

@@ -181,4 +181,32 @@ describe('settings of sites and senders', () => {
 		const found = await service.fhir('/fhir/ImagingStudy?started=2024-01-31T09:20:30Z', key);
 		assert.equal(found.body.total, 1);
 	});
+
+	test('procedure steps are read by the settings of their sender: times without an offset, and UIDs with leading zeros', async () => {
+		const { key } = await service.addSite('steps');
+		const context = service.administration;
+		const begin = async (uid: string, more: object = {}) => {
+			const attributes = { '00400244': { vr: 'DA', Value: ['20260701'] }, '00400245': { vr: 'TM', Value: ['120000'] }, ...more };
+			const answer = await fetch(`http://127.0.0.1:${service.port('mpps')}/ingest`, {
+				method: 'POST',
+				headers: { 'X-API-Key': key, 'Content-Type': 'application/json' },
+				body: JSON.stringify({ sop_instance_uid: uid, study_uid: '1.2.3', status: 'IN PROGRESS', attributes }),
+			});
+			const [step] = await service.rows<{ started: string }>('select started from mpps_session where sop_instance_uid = $1', [uid]);
+			const { flags, settings } = await logged('steps');
+			return [answer.status, step?.started, flags.map(({ code }) => code), settings];
+		};
+		await setSite(context, { slug: 'steps', time_zone: '' });
+		assert.deepEqual(await begin('1.2.3.1'), [200, '2026-07-01T12:00:00Z', ['time-zone-assumed'], { time_zone: 'UTC' }]);
+		await setSite(context, { slug: 'steps', time_zone: 'Europe/Berlin' });
+		assert.deepEqual(await begin('1.2.3.2'), [200, '2026-07-01T12:00:00+02:00', [], { time_zone: 'Europe/Berlin' }]);
+		await setKey(context, { id: keyId(key), time_zone: 'America/New_York' });
+		assert.deepEqual(await begin('1.2.3.3'), [200, '2026-07-01T12:00:00-04:00', [], { time_zone: 'America/New_York' }]);
+		const offset = { '00080201': { vr: 'SH', Value: ['-0330'] } };
+		assert.deepEqual(await begin('1.2.3.4', offset), [200, '2026-07-01T12:00:00-03:30', [], null]);
+
+		assert.equal((await begin('1.2.03.5'))[0], 422);
+		await setSite(context, { slug: 'steps', uids: 'lenient' });
+		assert.equal((await begin('1.2.03.5'))[0], 200);
+	});
 });

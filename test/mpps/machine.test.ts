@@ -129,7 +129,10 @@ function sendTo(site: MemorySite, sent: Sent, messageId: string): string {
 	try {
 		const body = bodyOf(sent);
 		const report = sent.operation === 'report' ? reportOf(body) : dimseReportOf(sent.operation, body);
-		const change = changeOf(report, { messageId, source: 'test', bytesMax: 10_000 });
+		const change = changeOf(report, {
+			...{ messageId, source: 'test', bytesMax: 10_000, namedPatient: () => undefined },
+			times: { complete: (local) => local, flags: () => [] },
+		});
 		const { stepReports } = site.apply({ changes: [change], flags: [] });
 		return stepReports[0]?.repeats === undefined ? 'taken' : 'repeated';
 	} catch (error) {

@@ -12,9 +12,16 @@ import { MemorySite } from '#test/support/memory-site.ts';
 
 const uid = '1.2.840.99.1';
 const element = (vr: string, ...values: unknown[]) => ({ vr, Value: values }) as JsonObject;
+const facts = (attributes: JsonObject) => factsOf(attributes, settings.times);
 const study = (value: string) => ({ '00400270': element('SQ', { '0020000D': element('UI', value) }) });
 const status = (value: string) => ({ '00400252': element('CS', value) });
-const settings = { messageId: 'm', source: 'test', bytesMax: 100_000 };
+const settings = {
+	messageId: 'm',
+	source: 'test',
+	bytesMax: 100_000,
+	times: { complete: (local: string) => `${local}+01:00`, flags: () => [] },
+	namedPatient: () => undefined,
+};
 
 function reasonOf(work: () => unknown): string {
 	try {
@@ -78,6 +85,18 @@ describe('N-CREATE and N-SET', () => {
 		return { session: stepReports[0]?.step ?? assert.fail('no session'), flags: flags.map(({ code }) => code) };
 	}
 
+	test('may have UIDs with leading zeros for a lenient sender', () => {
+		const lenient = (sopInstanceUid: string, studyUid: string) =>
+			reasonOf(() =>
+				dimseReportOf(
+					'create',
+					{ sop_instance_uid: sopInstanceUid, attributes: { ...status('IN PROGRESS'), ...study(studyUid) } },
+					'lenient',
+				),
+			);
+		assert.deepEqual([lenient('1.02.3', '01.2.03'), lenient('1.02.x', '1.2'), lenient('3.02', '1.2')], ['none', 'instance', 'instance']);
+	});
+
 	test('N-SET changes what it names and leaves the rest', () => {
 		const series = element('SQ', { '0020000E': element('UI', '1.2.3.4') });
 		const { session, flags } = afterSet(
@@ -112,15 +131,15 @@ describe('N-CREATE and N-SET', () => {
 
 describe('attributes', () => {
 	test('are read where they are elements of the DICOM JSON Model, and never else', () => {
-		assert.equal(factsOf({ '00100010': element('PN', { Ideographic: '山田^太郎' }) }).patientName, '山田^太郎');
-		assert.equal(factsOf({ '00100010': element('PN', 'Plain^Name') }).patientName, 'Plain^Name');
-		assert.equal(factsOf({ '00100020': element('LO', 12) }).patientId, '12');
-		assert.equal(factsOf({ '00100020': 'x' }).patientId, null);
-		assert.equal(factsOf({ '00100020': { vr: 'LO', Value: 'x' } }).patientId, null);
-		assert.equal(factsOf({ '00100020': element('LO', ' \u0000 ') }).patientId, null);
-		assert.equal(factsOf({ '00400244': element('DA', '20260230') }).started, null);
-		assert.equal(factsOf({ '00400250': element('DA', '20260105') }).ended, '2026-01-05');
-		assert.ok((factsOf({ '00100020': element('LO', 'x'.repeat(10_000)) }).patientId?.length ?? 0) < 300);
+		assert.equal(facts({ '00100010': element('PN', { Ideographic: '山田^太郎' }) }).patientName, '山田^太郎');
+		assert.equal(facts({ '00100010': element('PN', 'Plain^Name') }).patientName, 'Plain^Name');
+		assert.equal(facts({ '00100020': element('LO', 12) }).patientId, '12');
+		assert.equal(facts({ '00100020': 'x' }).patientId, null);
+		assert.equal(facts({ '00100020': { vr: 'LO', Value: 'x' } }).patientId, null);
+		assert.equal(facts({ '00100020': element('LO', ' \u0000 ') }).patientId, null);
+		assert.equal(facts({ '00400244': element('DA', '20260230') }).started, null);
+		assert.equal(facts({ '00400250': element('DA', '20260105') }).ended, '2026-01-05');
+		assert.ok((facts({ '00100020': element('LO', 'x'.repeat(10_000)) }).patientId?.length ?? 0) < 300);
 	});
 
 	test('whatever they are, a report is taken or refused, and what is stored is what was sent', () => {

@@ -2,9 +2,10 @@ import { Failure, type FailureRecord } from '#core/failure.ts';
 import type { ChangeSet } from '#record/change-set.ts';
 import type { ConflictDelivery } from '#record/delivery.ts';
 import type { ConflictDecision, DecisionAnswer } from '#record/instance.ts';
+import { namedPatient } from '../data-set-patient.ts';
 import type { Interpretation } from '../interpretation.ts';
 import { defineDelivery, type InterpretContext } from './definition.ts';
-import { namedPatient, withOffsets } from './instance.ts';
+import { withOffsets } from './instance.ts';
 
 /** A person's decision which of two contents under one UID is the instance. */
 export const conflict = defineDelivery<'conflict'>({ kind: 'conflict', interpret });
@@ -37,6 +38,6 @@ function changeSetOf(
 	{ conflictId, by, source, received, isSplit = false }: ConflictDecision,
 	defaultAuthority: string | undefined,
 ): ChangeSet {
-	const named = received && namedPatient(received, defaultAuthority);
+	const named = received && namedPatient(received.attributes.patient, defaultAuthority);
 	return { changes: [{ kind: 'settlement', conflictId, by, source, named, received, isSplit }], flags: [] };
 }

@@ -1,12 +1,16 @@
 import { Failure } from '#core/failure.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { Log } from '#core/log.ts';
+import { LocalZone, senderZone } from '#fhir/mapping/local-zone.ts';
 import { parseResourceJson } from '#fhir/validation/json.ts';
 import { changeOf } from '#mpps/compose.ts';
+import { factsOf } from '#mpps/facts.ts';
 import { dimseStatusOf, MppsRefusal } from '#mpps/refusal.ts';
 import { dimseReportOf, reportOf, type SentStepReport } from '#mpps/report.ts';
 import type { MppsAnswer, MppsDelivery, Outcome } from '#record/delivery.ts';
 import type { StepReportResult } from '#record/procedure-step.ts';
+import { readingSettings, settingOf } from '#record/settings/settings.ts';
+import { namedPatient } from '../data-set-patient.ts';
 import type { Interpretation } from '../interpretation.ts';
 import type { IngestLimits } from '../limits.ts';
 import { defineDelivery, type InterpretContext } from './definition.ts';
@@ -26,12 +30,12 @@ export const mpps = defineDelivery<'mpps'>({
 const createType = 'MPPS N-CREATE';
 const setType = 'MPPS N-SET';
 
-function interpret(delivery: MppsDelivery, { limits, log }: InterpretContext): Interpretation<MppsAnswer> {
-	const read = reportIn(delivery, limits, log);
+function interpret(delivery: MppsDelivery, context: InterpretContext): Interpretation<MppsAnswer> {
+	const read = reportIn(delivery, context.limits, context.log);
 	return {
 		messageType: messageTypeOf(delivery, read),
 		controlId: read instanceof Failure ? '' : read.sopInstanceUid,
-		verdict: read instanceof Failure ? { kind: 'refuse', failure: read } : verdictOf(read, delivery, limits),
+		verdict: read instanceof Failure ? { kind: 'refuse', failure: read } : verdictOf(read, delivery, context),
 		logged: 'always',
 		answer: (outcome, failure, { stepReports }) => answerOf(delivery, outcome, failure, stepReports),
 	};
@@ -43,7 +47,8 @@ function reportIn(delivery: MppsDelivery, limits: IngestLimits, log: Log): SentS
 		if (delivery.bytes.length > limits.mppsBytesMax)
 			throw new MppsRefusal('size', `the report is longer than ${limits.mppsBytesMax} bytes`);
 		const body: JsonObject = parseResourceJson(delivery.bytes, { depthMax: limits.jsonDepthMax });
-		return delivery.operation === 'report' ? reportOf(body) : dimseReportOf(delivery.operation, body);
+		const rule = settingOf(delivery.settings, 'uids');
+		return delivery.operation === 'report' ? reportOf(body, rule) : dimseReportOf(delivery.operation, body, rule);
 	} catch (error) {
 		if (error instanceof Failure) return error;
 		log.error({ err: error, messageId: delivery.id, siteId: delivery.siteId }, 'report could not be interpreted');
@@ -53,11 +58,19 @@ function reportIn(delivery: MppsDelivery, limits: IngestLimits, log: Log): SentS
 
 function verdictOf(
 	report: SentStepReport,
-	{ id, surface, source }: MppsDelivery,
-	{ mppsBytesMax }: IngestLimits,
+	{ id, surface, source, settings }: MppsDelivery,
+	{ limits: { mppsBytesMax }, hostTimeZone }: InterpretContext,
 ): Interpretation['verdict'] {
-	const change = changeOf(report, { messageId: id, source: `${surface}:${source}`, bytesMax: mppsBytesMax });
-	return { kind: 'apply', changeSet: { changes: [change], flags: [] } };
+	const zone = senderZone(settings, hostTimeZone);
+	const change = changeOf(report, {
+		...{ messageId: id, source: `${surface}:${source}`, bytesMax: mppsBytesMax },
+		times: new LocalZone(zone),
+		namedPatient: (stated) => namedPatient(stated, settings.default_authority),
+	});
+	const own = new LocalZone(zone);
+	factsOf(report.attributes, own);
+	const readBy = readingSettings(settings, own.isUsed ? zone.name : undefined);
+	return { kind: 'apply', changeSet: { changes: [change], flags: [], ...(readBy && { readBy }) } };
 }
 
 function messageTypeOf({ operation }: MppsDelivery, read: SentStepReport | Failure): string {

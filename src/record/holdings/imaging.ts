@@ -32,6 +32,8 @@ export interface ImagingKeys {
 	foreign: [uid: string, digest: string][];
 	/** Studies whose patient or contents the message may change. The reports that name them are read. */
 	relinked: Set<string>;
+	/** SOP Instance UIDs of procedure steps that may tell whose a study without a patient is. */
+	steps: Set<string>;
 	/** True when the message merges or separates patients, which may tell whose a study without a patient is. */
 	mayMatch: boolean;
 }
@@ -223,6 +225,7 @@ export const imaging: Holding<ImagingKeys, Imaging> = {
 		accessionNumbers: new Set(),
 		foreign: [],
 		relinked: new Set(),
+		steps: new Set(),
 		mayMatch: false,
 	}),
 	held: (rows) => new Imaging(rows),

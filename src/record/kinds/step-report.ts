@@ -1,8 +1,11 @@
 import { defineChange } from '../apply/change-kind.ts';
 import type { ApplyContext } from '../apply/context.ts';
+import { type StepStudies, settleStudies } from '../apply/step-studies.ts';
 import type { Flag } from '../flag.ts';
+import { imaging } from '../holdings/imaging.ts';
 import { procedureSteps } from '../holdings/procedure-steps.ts';
 import type { ProcedureStep, StepFacts } from '../procedure-step.ts';
+import { type PatientChange, patientKind } from './patient.ts';
 
 /** A report about a performed procedure step (PS3.4 F.7). It holds a function and so never leaves its thread. */
 export interface StepReportChange {
@@ -16,6 +19,10 @@ export interface StepReportChange {
 	source: string;
 	/** JSON text of the attributes as the report states them. */
 	stated: string;
+	/** The patient as the report itself names them. */
+	named: PatientChange | undefined;
+	/** The studies that the report itself names. */
+	studies: StepStudies;
 	/**
 	 * Returns the step after the report, or `repeated` when the report equals the last accepted one.
 	 * @throws Failure when the step does not allow it
@@ -26,11 +33,23 @@ export interface StepReportChange {
 export interface ComposedStep extends Pick<ProcedureStep, 'studyUid' | 'status' | 'attributes' | 'late'> {
 	facts: StepFacts;
 	flags: readonly Flag[];
+	/** The patient of the step, as all reports name them. */
+	named: PatientChange | undefined;
+	/** False when earlier reports named the patient just so. */
+	isNewlyNamed: boolean;
+	studies: StepStudies;
 }
 
 export const stepReportKind = defineChange<StepReportChange>({
 	kind: 'step-report',
-	keys: ({ sopInstanceUid }, keys) => keys.of(procedureSteps).add(sopInstanceUid),
+	keys({ sopInstanceUid, named, studies: { uids, accession } }, keys) {
+		keys.of(procedureSteps).add(sopInstanceUid);
+		const images = keys.of(imaging);
+		images.steps.add(sopInstanceUid);
+		for (const uid of uids) images.studyUids.add(uid);
+		if (accession !== undefined) images.accessionNumbers.add(accession);
+		if (named !== undefined) patientKind.keys(named, keys, [named]);
+	},
 	apply: applyStepReport,
 });
 
@@ -43,7 +62,7 @@ function applyStepReport(context: ApplyContext, change: StepReportChange): void 
 		context.stepReports.push({ step: held, repeats: held.lastMessageId });
 		return;
 	}
-	const { flags, ...content } = composed;
+	const { flags, named, isNewlyNamed, studies, ...content } = composed;
 	const step: ProcedureStep = {
 		...content,
 		id: held?.id ?? context.newId(),
@@ -64,4 +83,5 @@ function applyStepReport(context: ApplyContext, change: StepReportChange): void 
 		attributes: change.stated,
 	});
 	context.stepReports.push({ step, repeats: undefined });
+	if (named) settleStudies(context, studies, named, isNewlyNamed);
 }

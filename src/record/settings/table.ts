@@ -33,7 +33,7 @@ export const settingDefinitions = {
 		kind: 'choice',
 		choices: {
 			flag: 'Flag: it is applied, flagged and listed.',
-			hold: 'Hold: it is acknowledged and listed, and applied when a person accepts it. An image is stored without a patient.',
+			hold: 'Hold: it is acknowledged and listed, and applied when a person accepts it. An image is stored without a patient, and a procedure step settles no study.',
 			accept: 'Accept: it is applied like any other.',
 		},
 		default: 'flag',
@@ -142,13 +142,13 @@ export const settingDefinitions = {
 		default: 'follow',
 	},
 	uids: {
-		label: 'UIDs of images',
-		meaning: 'whether images are taken whose UIDs have components with leading zeros, which DICOM forbids',
+		label: 'UIDs of images and procedure steps',
+		meaning: 'whether images and procedure steps are taken whose UIDs have components with leading zeros, which DICOM forbids',
 		topic: 'images',
 		of: ['site', 'client', 'key'],
 		kind: 'choice',
 		choices: {
-			strict: 'Strict: such an image is refused.',
+			strict: 'Strict: they are refused.',
 			lenient: 'Lenient: such a UID is taken as it is sent. Right for old devices that send them.',
 		},
 		default: 'strict',

@@ -1,16 +1,18 @@
 import { diagnosticReports } from '#record/holdings/diagnostic-reports.ts';
 import { disputed, type ImagingKeys, imaging, studiesOfDisputed } from '#record/holdings/imaging.ts';
-import { otherNumberRank } from '#record/holdings/patient-identifiers.ts';
+import { otherNumberRank, patientIdentifiers } from '#record/holdings/patient-identifiers.ts';
+import { procedureSteps } from '#record/holdings/procedure-steps.ts';
 import type { HeldInstance, HeldStudy, InstancePolicy, StatedPatient } from '#record/imaging.ts';
 import { indexText } from '#record/index-text.ts';
 import { cellAt, columnsOf, textAt } from '../columns.ts';
 import type { Cell } from '../connection.ts';
-import type { Reading } from '../reading.ts';
+import { type Reading, siteOf } from '../reading.ts';
 import type { ResourceTables } from '../resource-rows.ts';
 import { plainArray, type Statement, textArray } from '../statement.ts';
 import type { StoredHolding } from '../stored-holding.ts';
 import { findReportsOfStudies } from './diagnostic-reports.ts';
 import { sendImaging } from './imaging-writes.ts';
+import { NumberedPatients } from './patient-identifiers.ts';
 
 const instance = columnsOf({
 	i: ['site_id', 'sop_instance_uid', 'digest', 'object_key', 'study_uid', 'stated_study_uid', 'bytes', 'calling_ae', 'source', 'stored_at'],
@@ -131,6 +133,23 @@ cross join lateral (
 where c.patient_ids is not null`,
 };
 
+const named = columnsOf({ s: ['patient_id'] }, study.width);
+
+/** Finds studies without a patient that procedure steps are about, each with the Patient ID that the step has. */
+const findStudiesOfSteps: Statement = {
+	name: 'find_studies_of_steps',
+	text: `
+select ${study.list}, ${named.list}
+from unnest($1::uuid[], $2::text[]) as k (site_id, sop_instance_uid)
+join mpps_session s on s.site_id = k.site_id and s.sop_instance_uid = k.sop_instance_uid
+join imaging_study t on t.site_id = s.site_id and t.study_uid = any (s.study_uid || coalesce(s.other_study_uids, '{}')) and t.patient_id is null
+union all
+select ${study.list}, ${named.list}
+from unnest($1::uuid[], $2::text[]) as k (site_id, sop_instance_uid)
+join mpps_session s on s.site_id = k.site_id and s.sop_instance_uid = k.sop_instance_uid
+join imaging_study t on t.site_id = s.site_id and t.accession_number = s.accession_number and t.patient_id is null`,
+};
+
 const kept = columnsOf({ c: ['site_id', 'sop_instance_uid', 'digest', 'id', 'object_key', 'settled_at'] });
 
 /** Finds objects that are kept aside, by UID and digest, whether or not their conflict is settled. */
@@ -167,6 +186,7 @@ join site s on s.id = k.site_id`,
 export function storedImaging(tables: ResourceTables): StoredHolding {
 	const reports = tables.of('DiagnosticReport');
 	const ofStudies = findReportsOfStudies(reports);
+	const patients = new NumberedPatients(tables);
 	return {
 		async read(reading) {
 			const named = (of: (keys: ImagingKeys) => Iterable<string>) => reading.named(imaging, of);
@@ -194,20 +214,9 @@ export function storedImaging(tables: ResourceTables): StoredHolding {
 			for (const cells of conflicts) addConflict(reading, cells);
 			await readDisputed(reading);
 		},
-		/** Reads studies whose patient a merge may settle, and the reports that name them. Only merges send these queries. */
+		/** Reads studies whose patient a merge or a procedure step may settle, and the reports that name them. Only these send queries. */
 		async readOfPatients(reading) {
-			const merging = reading.naming(imaging).filter(({ keys }) => keys.mayMatch);
-			const named = merging.flatMap(({ siteId, set }) => set.rows('Patient').map(({ id }) => ({ siteId, id })));
-			if (named.length === 0) return;
-			const values = [plainArray(named.map(({ siteId }) => siteId)), plainArray(named.map(({ id }) => id))];
-			const found = await reading.run(findUnmatchedStudies, values);
-			for (const cells of found) {
-				const candidates = idsIn(cellAt(cells, unmatched.at.patient_ids));
-				reading
-					.setOf(cells)
-					.of(imaging)
-					.addUnmatched({ study: studyOf(cells), candidates });
-			}
+			const found = [...(await readOfMerges(reading)), ...(await readOfSteps(reading, patients))];
 			if (found.length === 0) return;
 			const rows = await reading.run(ofStudies, [
 				plainArray(found.map((cells) => textAt(cells, study.at.site_id))),
@@ -218,6 +227,40 @@ export function storedImaging(tables: ResourceTables): StoredHolding {
 		},
 		write: sendImaging,
 	};
+}
+
+async function readOfMerges(reading: Reading): Promise<readonly Cell[][]> {
+	const merging = reading.naming(imaging).filter(({ keys }) => keys.mayMatch);
+	const merged = merging.flatMap(({ siteId, set }) => set.rows('Patient').map(({ id }) => ({ siteId, id })));
+	if (merged.length === 0) return [];
+	const values = [plainArray(merged.map(({ siteId }) => siteId)), plainArray(merged.map(({ id }) => id))];
+	const found = await reading.run(findUnmatchedStudies, values);
+	for (const cells of found) {
+		const candidates = idsIn(cellAt(cells, unmatched.at.patient_ids));
+		reading
+			.setOf(cells)
+			.of(imaging)
+			.addUnmatched({ study: studyOf(cells), candidates });
+	}
+	return found;
+}
+
+/** A later report about a step seldom repeats who the patient is and which studies it is about. */
+async function readOfSteps(reading: Reading, patients: NumberedPatients): Promise<readonly Cell[][]> {
+	const stored = reading.naming(imaging).flatMap(({ siteId, set, keys: { steps } }) => {
+		return [...steps].filter((uid) => set.of(procedureSteps).step(uid) !== undefined).map((uid) => ({ siteId, uid }));
+	});
+	if (stored.length === 0) return [];
+	const values = [plainArray(stored.map(({ siteId }) => siteId)), textArray(stored.map(({ uid }) => uid))];
+	const found = await reading.run(findStudiesOfSteps, values);
+	for (const cells of found) reading.setOf(cells).of(imaging).addStoredStudy(studyOf(cells));
+	const numbers = found.flatMap((cells) => {
+		const value = cellAt(cells, named.at.patient_id);
+		const isRead = value === null || reading.setOf(cells).of(patientIdentifiers).entries(value).length > 0;
+		return isRead ? [] : [{ siteId: siteOf(cells), value }];
+	});
+	await patients.read(reading, numbers);
+	return found;
 }
 
 const indexTextOrNull = (text: string | null) => (text === null ? null : indexText(text));

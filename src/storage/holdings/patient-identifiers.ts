@@ -1,6 +1,6 @@
 import { otherNumberRank, type PatientIdentifier, patientIdentifiers } from '#record/holdings/patient-identifiers.ts';
 import { columnsOf, textAt } from '../columns.ts';
-import { siteOf } from '../reading.ts';
+import { type Reading, siteOf } from '../reading.ts';
 import type { ResourceRows, ResourceTables } from '../resource-rows.ts';
 import { plainArray, type Statement, textArray } from '../statement.ts';
 import type { StoredHolding } from '../stored-holding.ts';
@@ -102,36 +102,57 @@ on conflict (site_id, key) do update set count = d.count + 1,
 	settled_how = case when d.settled_how = 'dismissed' then d.settled_how end`,
 };
 
+/** Reads patients by the identifiers that messages state, each with those that replaced them. */
+export class NumberedPatients {
+	readonly #patients: ResourceRows;
+	readonly #byValue: Statement;
+	readonly #survivors: Statement;
+
+	constructor(tables: ResourceTables) {
+		this.#patients = tables.of('Patient');
+		this.#byValue = findPatients(this.#patients);
+		this.#survivors = findSurvivors(this.#patients);
+	}
+
+	async read(reading: Reading, numbers: readonly { siteId: string; value: string }[]): Promise<void> {
+		if (numbers.length === 0) return;
+		await this.readNamed(reading, [plainArray(numbers.map(({ siteId }) => siteId)), textArray(numbers.map(({ value }) => value))]);
+	}
+
+	/** Reads those of two arrays, of sites and values. */
+	async readNamed(reading: Reading, named: [string, string] | undefined): Promise<void> {
+		const { at } = columnsOf({ i: entry }, this.#patients.width);
+		const rows = await reading.run(this.#byValue, named);
+		const replaced: { siteId: string; by: string }[] = [];
+		for (const cells of rows) {
+			const set = reading.setOf(cells);
+			const row = this.#patients.rowOf(cells);
+			set.addStored(row);
+			set.of(patientIdentifiers).addStored(textAt(cells, at.value), {
+				system: textAt(cells, at.system),
+				patientId: row.id,
+				old: cells[at.old] === 't',
+				rank: Number(cells[at.rank]),
+			});
+			const by = row.links['merged_into'];
+			if (typeof by === 'string') replaced.push({ siteId: siteOf(cells), by });
+		}
+		// Merges are rare, so the survivors are looked up only when a patient was replaced.
+		if (replaced.length === 0) return;
+		const by = [plainArray(replaced.map(({ siteId }) => siteId)), plainArray(replaced.map((one) => one.by))];
+		for (const cells of await reading.run(this.#survivors, by)) reading.setOf(cells).addStored(this.#patients.rowOf(cells));
+	}
+}
+
 /** Reads and writes patients by the identifiers that messages state. */
 export function storedPatientIdentifiers(tables: ResourceTables): StoredHolding {
-	const patients = tables.of('Patient');
-	const [byValue, survivors] = [findPatients(patients), findSurvivors(patients)];
-	const { at } = columnsOf({ i: entry }, patients.width);
+	const patients = new NumberedPatients(tables);
 	return {
-		async read(reading) {
-			const rows = await reading.run(
-				byValue,
+		read: (reading) =>
+			patients.readNamed(
+				reading,
 				reading.named(patientIdentifiers, (values) => values),
-			);
-			const replaced: { siteId: string; by: string }[] = [];
-			for (const cells of rows) {
-				const set = reading.setOf(cells);
-				const row = patients.rowOf(cells);
-				set.addStored(row);
-				set.of(patientIdentifiers).addStored(textAt(cells, at.value), {
-					system: textAt(cells, at.system),
-					patientId: row.id,
-					old: cells[at.old] === 't',
-					rank: Number(cells[at.rank]),
-				});
-				const by = row.links['merged_into'];
-				if (typeof by === 'string') replaced.push({ siteId: siteOf(cells), by });
-			}
-			// Merges are rare, so the survivors are looked up only when a patient was replaced.
-			if (replaced.length === 0) return;
-			const named = [plainArray(replaced.map(({ siteId }) => siteId)), plainArray(replaced.map(({ by }) => by))];
-			for (const cells of await reading.run(survivors, named)) reading.setOf(cells).addStored(patients.rowOf(cells));
-		},
+			),
 		write: sendIdentifiers,
 	};
 }

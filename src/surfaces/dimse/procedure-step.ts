@@ -2,6 +2,7 @@ import { newId } from '#core/id.ts';
 import type { JsonObject } from '#core/json.ts';
 import { JsonModelReader } from '#dicom/json-model.ts';
 import type { ProcedureStepRequest } from '#mpps/procedure-steps.ts';
+import { settingOf } from '#record/settings/settings.ts';
 import { isUid } from '#record/uid.ts';
 import { type DimseResponse, statuses } from './command-set.ts';
 import type { DimseContext } from './context.ts';
@@ -53,7 +54,8 @@ function begin(context: DimseContext, request: DimseRequest, sopInstanceUid: str
 	const { command, abstractSyntax, transferSyntax, grant, address } = request;
 	if (command.sopClassUid !== abstractSyntax)
 		return answerAtOnce({ status: statuses.sopClassNotSupported, comment: 'not of this presentation context' });
-	if (sopInstanceUid === undefined || !isUid(sopInstanceUid)) return answerAtOnce({ status: statuses.invalidSopInstance });
+	if (sopInstanceUid === undefined || !isUid(sopInstanceUid, settingOf(grant.settings, 'uids')))
+		return answerAtOnce({ status: statuses.invalidSopInstance });
 	if (!command.hasDataSet) return answerAtOnce({ status: statuses.mistypedArgument, comment: 'no attribute list' });
 	const { siteId, siteSlug, clientId, settings } = grant;
 	return new AttributeListReception(transferSyntax, context.limits.dimseDataSetBytesMax, async (attributes) => {
