@@ -60,13 +60,6 @@ async function hl7(type: string, ...segments: string[]): Promise<void> {
 	assert.equal(status, 200, type);
 }
 
-const report = (sopInstanceUid: string, studyUid: string, status: string, attributes: object) =>
-	fetch(`http://127.0.0.1:${service.port('mpps')}/ingest`, {
-		method: 'POST',
-		headers: { 'X-API-Key': key, 'Content-Type': 'application/json' },
-		body: JSON.stringify({ sop_instance_uid: sopInstanceUid, study_uid: studyUid, status, attributes }),
-	});
-
 const person = (number: string, authority: string, name: string) => `PID|1||${number}^^^${authority}^MR||${name}||19700101|F`;
 
 /** What FHIR, QIDO-RS and the index say of a study: the family name of its patient, and its instances. */
@@ -143,68 +136,6 @@ describe('a doubt about whose image it is', { timeout: 120_000 }, () => {
 		assert.equal(await send({ studyUid: '1.12', sopInstanceUid: '1.12.2', patientId: 'M9', patientIssuer: 'HOSP' }), 0);
 		assert.deepEqual(await seen('1.12'), { patient: 'OfHOSP^Ann', instances: 2 });
 		for (const uid of ['1.9', '1.10', '1.11', '1.12']) assert.deepEqual(await doubts(uid), [], uid);
-	});
-
-	test('is settled by a procedure step that names the study and its patient, also by its end', async () => {
-		for (const authority of ['HOSP', 'LAB']) await hl7('ADT^A04', person('M14', authority, `Of${authority}^Ann`));
-		const stepped = async (uid: string, studyUid: string, status: string, more: Record<string, unknown> = {}) => {
-			const attributes = { '00100020': { vr: 'LO', Value: ['M14'] }, '00100021': { vr: 'LO', Value: ['LAB'] }, ...more };
-			const answer = await report(uid, studyUid, status, status === 'IN PROGRESS' ? attributes : {});
-			assert.equal(answer.status, 200);
-		};
-		assert.equal(await send({ studyUid: '1.14', sopInstanceUid: '1.14.1', patientId: 'M14' }), 0);
-		await stepped('1.14.9', '1.14', 'IN PROGRESS');
-		assert.equal((await seen('1.14'))?.patient, 'OfLAB^Ann');
-		assert.deepEqual(await doubts('1.14'), []);
-
-		await stepped('1.15.9', '1.15', 'IN PROGRESS');
-		assert.equal(await send({ studyUid: '1.15', sopInstanceUid: '1.15.1', patientId: 'M14' }), 0);
-		assert.equal((await seen('1.15'))?.patient, undefined);
-		await stepped('1.15.9', '1.15', 'COMPLETED');
-		assert.equal((await seen('1.15'))?.patient, 'OfLAB^Ann');
-
-		// An accession number settles a study of the number that its images state, and no other.
-		const accession = { '00080050': { vr: 'SH', Value: ['ACC-16'] } };
-		assert.equal(await send({ studyUid: '1.16', sopInstanceUid: '1.16.1', patientId: 'M14', accession: 'ACC-16' }), 0);
-		assert.equal(await send({ studyUid: '1.17', sopInstanceUid: '1.17.1', patientId: 'M9', accession: 'ACC-16' }), 0);
-		await stepped('1.16.9', '1.16.7', 'IN PROGRESS', accession);
-		assert.deepEqual([(await seen('1.16'))?.patient, (await seen('1.17'))?.patient], ['OfLAB^Ann', undefined]);
-	});
-
-	test('a procedure step of another person under a known number is listed as the setting says, and a held one settles nothing', async () => {
-		await hl7('ADT^A04', person('M18', 'HOSP', 'Right^Rita'));
-		const demographics = {
-			'00100010': { vr: 'PN', Value: [{ Alphabetic: 'Other^Otto' }] },
-			'00100020': { vr: 'LO', Value: ['M18'] },
-			'00100021': { vr: 'LO', Value: ['HOSP'] },
-			'00100030': { vr: 'DA', Value: ['19500505'] },
-			'00100040': { vr: 'CS', Value: ['M'] },
-		};
-		const mismatches = async () => {
-			const { doubts: found } = await listIdentity(context(), { site: 'west', kind: 'mismatch', limit: 100 });
-			return found
-				.filter(({ patient }) => patient?.identifiers.some(({ value }) => value === 'M18'))
-				.map(({ count, text }) => [count, text]);
-		};
-		assert.equal((await report('1.18.8', '1.18', 'IN PROGRESS', demographics)).status, 200);
-		assert.equal((await report('1.18.8', '1.18', 'COMPLETED', {})).status, 200);
-		const text = 'Patient ID names a patient with another name, another birth date and another sex';
-		assert.deepEqual(await mismatches(), [[1, `${text}; the record stays as it was`]]);
-		const [logged] = await service.rows<{ flags: string }>(
-			`select flags::text as flags from message_log where control_id = '1.18.8' and flags is not null`,
-		);
-		assert.match(logged?.flags ?? '', /mismatch/);
-
-		await setSite(context(), { slug: 'west', mismatch: 'hold' });
-		try {
-			assert.equal(await send({ studyUid: '1.19', sopInstanceUid: '1.19.1', patientId: 'M9' }), 0);
-			assert.equal((await report('1.19.8', '1.19', 'IN PROGRESS', demographics)).status, 200);
-			assert.equal((await report('1.19.8', '1.19', 'COMPLETED', {})).status, 200, 'the step goes on');
-			assert.equal((await seen('1.19'))?.patient, undefined);
-		} finally {
-			await setSite(context(), { slug: 'west', mismatch: 'flag' });
-		}
-		assert.equal((await mismatches())[0]?.[0], 3);
 	});
 
 	test('does not stop a storescu of several files', { skip: without('dcmtk') }, async () => {
