@@ -9,8 +9,8 @@ export interface GeneratedElement {
 	path: string;
 	/** The R4 data type at its end: `Coding`, `dateTime`, `Reference`. Kinds of Quantity go by their own name: `Age`, `Money`. */
 	datatype: string;
-	/** Only those items of the path's last element (or of `at`, an element on the way) whose member has this value: telecom where system = phone. */
-	where?: { member: string; value: string; at?: string };
+	/** Only those items of the element at `at`, which is on the way or at its end, whose member has this value: telecom where system = phone. */
+	where?: { at: string; member: string; value: string };
 	/** The code system of a `code`, by its required binding, if that names exactly one. */
 	system?: string;
 }
@@ -22,19 +22,22 @@ export interface GeneratedParameter {
 	documentation: string;
 	/** Its values are those of all of these. Empty for a composite. */
 	elements: readonly GeneratedElement[];
-	/** Types that a reference, or a canonical URL, may lead to. */
+	/** Types that a reference, or a canonical URL, may lead to. Absent if these are all types. */
 	targets?: readonly string[];
 	/** Names of the parameters whose values a composite joins, in order. */
 	components?: readonly string[];
-	/** The element in which the components of a composite stand together, if that is not the resource. */
-	within?: string;
-	/** True where the token is `true` or `false`: whether there is a value at all that is not itself `false` (Patient.deceased). */
+	/**
+	 * The elements whose items each join the components of a composite; the empty path is the resource. What a component finds outside of
+	 * them stands beside every item.
+	 */
+	within?: readonly string[];
+	/** True where the token tells whether there is any value but `false`, as in Patient.deceased: it is `true` or `false`. */
 	exists?: boolean;
 }
 
 /** What the definitions of R4 say of a resource type, beyond its schema. */
-export interface GeneratedType {
-	type: string;
+export interface GeneratedType<Type extends string = string> {
+	type: Type;
 	/** Top-level elements that are part of the summary; choices are resolved: `onsetDateTime`. */
 	summary: readonly string[];
 	/** Top-level elements that must be present; a choice only if it has one form. */

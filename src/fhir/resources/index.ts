@@ -10,6 +10,8 @@ import { observation } from './observation.ts';
 import { patient } from './patient.ts';
 import { procedure } from './procedure.ts';
 
+export { generatedTypes } from './generated/index.ts';
+
 /** Every resource type that the product serves. */
 const definitions = [
 	patient,

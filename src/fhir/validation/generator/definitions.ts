@@ -4,11 +4,12 @@ export interface ElementDefinition {
 	path: string;
 	min: number;
 	max: string;
+	isSummary?: boolean;
 	base: { path: string };
 	type?: { code: string; profile?: string[]; targetProfile?: string[] }[];
 	contentReference?: string;
 	binding?: { strength: string; valueSet?: string };
-	constraint?: { key: string; severity: string; human: string }[];
+	constraint?: { key: string; severity: string; human: string; expression?: string }[];
 }
 
 export interface StructureDefinition {
@@ -40,9 +41,28 @@ interface ValueSet {
 	compose?: { include: { system?: string; concept?: Concept[]; filter?: unknown[]; valueSet?: string[] }[]; exclude?: unknown[] };
 }
 
-export interface DefinitionBundle {
-	entry: { resource: StructureDefinition | CodeSystem | ValueSet | { resourceType: 'other' } }[];
+export interface SearchParameter {
+	resourceType: 'SearchParameter';
+	url: string;
+	version: string;
+	code: string;
+	base: string[];
+	type: string;
+	description: string;
+	expression?: string;
+	target?: string[];
+	component?: { definition: string; expression: string }[];
 }
+
+export interface CompartmentDefinition {
+	resource: { code: string; param?: string[] }[];
+}
+
+export interface DefinitionBundle {
+	entry: { resource: StructureDefinition | CodeSystem | ValueSet | SearchParameter | { resourceType: 'other' } }[];
+}
+
+const r4 = '4.0.1';
 
 /** Codes by their system. */
 export type Expansion = Record<string, string[]>;
@@ -57,12 +77,15 @@ export class Definitions {
 	readonly #structures = new Map<string, StructureDefinition>();
 	readonly #codeSystems = new Map<string, CodeSystem>();
 	readonly #valueSets = new Map<string, ValueSet>();
+	readonly #searchParameters = new Map<string, SearchParameter>();
 
 	constructor(...bundles: DefinitionBundle[]) {
 		for (const { resource } of bundles.flatMap(({ entry }) => entry)) {
 			if (resource.resourceType === 'StructureDefinition') this.#structures.set(resource.name, resource);
 			else if (resource.resourceType === 'CodeSystem') this.#codeSystems.set(resource.url, resource);
 			else if (resource.resourceType === 'ValueSet') this.#valueSets.set(resource.url, resource);
+			// The package has one parameter of a later version of FHIR among those of R4.
+			else if (resource.resourceType === 'SearchParameter' && resource.version === r4) this.#searchParameters.set(resource.url, resource);
 		}
 	}
 
@@ -79,11 +102,28 @@ export class Definitions {
 	/** Returns the resource types of R4, without abstract ones. */
 	resourceTypes(): string[] {
 		const isOne = ({ kind, abstract, fhirVersion, name }: StructureDefinition) =>
-			kind === 'resource' && !abstract && fhirVersion === '4.0.1' && !['Resource', 'DomainResource'].includes(name);
+			kind === 'resource' && !abstract && fhirVersion === r4 && !['Resource', 'DomainResource'].includes(name);
 		return [...this.#structures.values()]
 			.filter(isOne)
 			.map(({ name }) => name)
 			.sort();
+	}
+
+	/** Returns the search parameters of a type, without those of all types. */
+	searchParameters(type: string): SearchParameter[] {
+		return [...this.#searchParameters.values()].filter(({ base }) => base.includes(type)).sort((a, b) => (a.code < b.code ? -1 : 1));
+	}
+
+	searchParameter(url: string): SearchParameter {
+		const parameter = this.#searchParameters.get(url);
+		if (parameter === undefined) throw new Error(`there is no SearchParameter ${url}`);
+		return parameter;
+	}
+
+	/** Returns the code systems that a value set names. */
+	systemsOf(canonical: string): string[] {
+		const { compose } = this.#valueSets.get(canonical.split('|')[0] ?? '') ?? {};
+		return [...new Set(compose?.include.map(({ system }) => system ?? '') ?? [])];
 	}
 
 	/** Undefined when the definitions do not list the codes, as for currencies and media types. */
