@@ -7,10 +7,12 @@ export interface Implementation {
 	base: string;
 	/** The date on which this version's capabilities last changed: the FHIR date of the build. */
 	date: string;
+	/** True where an update of an existing resource has to name its version. */
+	ifMatchRequired: boolean;
 }
 
 /** Builds the CapabilityStatement (FHIR R4 §5.2) from the resource definitions, so it claims exactly what they serve. */
-export function capabilityStatement({ version, base, date }: Implementation): string {
+export function capabilityStatement({ version, base, date, ifMatchRequired }: Implementation): string {
 	return JSON.stringify({
 		resourceType: 'CapabilityStatement',
 		status: 'active',
@@ -28,7 +30,7 @@ export function capabilityStatement({ version, base, date }: Implementation): st
 				security: {
 					description: 'Send an API key in the header X-API-Key. A key belongs to one site, and a request reads and writes only that site.',
 				},
-				resource: [...Object.values(resources).map((definition) => restResource(definition)), binary],
+				resource: [...Object.values(resources).map((definition) => restResource(definition, ifMatchRequired)), binary],
 				interaction: [{ code: 'transaction' }, { code: 'batch' }],
 				operation: [{ name: 'export', definition: 'http://hl7.org/fhir/uv/bulkdata/OperationDefinition/export' }],
 			},
@@ -65,7 +67,7 @@ export const operations: readonly { name: string; definition: string; types: (de
 	},
 ];
 
-function restResource(definition: ResourceDefinition): object {
+function restResource(definition: ResourceDefinition, ifMatchRequired: boolean): object {
 	const { type, profile, interactions } = definition;
 	const writable = interactions.includes('create');
 	const served = operations
@@ -75,7 +77,7 @@ function restResource(definition: ResourceDefinition): object {
 		type,
 		profile,
 		interaction: interactions.map((code) => ({ code })),
-		versioning: writable ? 'versioned-update' : 'versioned',
+		versioning: writable && ifMatchRequired ? 'versioned-update' : 'versioned',
 		readHistory: interactions.includes('history-instance'),
 		updateCreate: writable,
 		conditionalCreate: writable,

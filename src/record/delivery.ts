@@ -77,6 +77,8 @@ export interface BundleRead {
 	/** `Patient/1`, `Patient?name=a` */
 	url: string;
 	ifNoneMatch: string | undefined;
+	/** An instant of FHIR. */
+	ifModifiedSince: string | undefined;
 }
 
 /**

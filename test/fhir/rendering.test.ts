@@ -71,13 +71,23 @@ describe('a Bundle of type searchset', () => {
 });
 
 describe('the capability statement', () => {
-	const statement = JSON.parse(capabilityStatement({ version: '1.2.3', base: 'http://h/fhir', date: '2026-11-21' }));
+	const stated = (ifMatchRequired: boolean) =>
+		JSON.parse(capabilityStatement({ version: '1.2.3', base: 'http://h/fhir', date: '2026-11-21', ifMatchRequired }));
+	const statement = stated(false);
 
 	test('names FHIR 4.0.1, the software and the base URL', () => {
 		assert.equal(statement.fhirVersion, '4.0.1');
 		assert.deepEqual(statement.software, { name: 'Tributary', version: '1.2.3' });
 		assert.equal(statement.implementation.url, 'http://h/fhir');
 		assert.ok(statement.format.includes('application/fhir+json'));
+	});
+
+	test('says that updates name their version only where they have to', () => {
+		const versioning = (of: { rest: [{ resource: { type: string; versioning: string }[] }] }, type: string) =>
+			of.rest[0].resource.find((resource) => resource.type === type)?.versioning;
+		for (const type of ['Patient', 'ImagingStudy']) assert.equal(versioning(statement, type), 'versioned');
+		assert.equal(versioning(stated(true), 'Patient'), 'versioned-update');
+		assert.equal(versioning(stated(true), 'ImagingStudy'), 'versioned');
 	});
 
 	test('claims exactly the resources, interactions and parameters that are defined', () => {

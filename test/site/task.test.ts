@@ -30,7 +30,7 @@ describe('a batch on its way between threads', () => {
 				kind: 'bundle',
 				type: 'batch-response',
 				entries: [Buffer.from('first'), new Uint8Array(0)],
-				reads: [{ index: 1, url: 'Patient/1', ifNoneMatch: undefined }],
+				reads: [{ index: 1, url: 'Patient/1', ifNoneMatch: undefined, ifModifiedSince: undefined }],
 			},
 			{ success: true, session_id: '7' },
 			{ failure: undefined, superseded: 'key' },

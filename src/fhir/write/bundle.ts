@@ -100,7 +100,9 @@ function entryOf(entry: Json, type: string, index: number, settings: WriteSettin
 	}
 	if (object) refuseEntryShape(object, type, index);
 	const ifNoneMatch = asText(request?.['ifNoneMatch']);
-	if (method === 'GET' || method === 'HEAD') return { kind: 'read', read: { index, url, ifNoneMatch } };
+	if (method === 'GET' || method === 'HEAD') {
+		return { kind: 'read', read: { index, url, ifNoneMatch, ifModifiedSince: asText(request?.['ifModifiedSince']) } };
+	}
 	if (method !== 'PATCH') settings.fullUrls.relate(object?.['resource'], asText(object?.['fullUrl']));
 	const write: SingleWrite = {
 		method,

@@ -55,6 +55,7 @@ export function interpretSingle(write: SingleWrite, settings: WriteSettings): Re
 	const change = { kind: 'resource' as const, resourceType: definition.type, fullUrl: write.fullUrl, ...conditions };
 	const policy = {
 		mayCreate: settingOf(settings.settings, 'update_creates'),
+		ifMatchRequired: settingOf(settings.settings, 'if_match') === 'required',
 		checkReferences: settingOf(settings.settings, 'check_references'),
 		mergedReferences: settingOf(settings.settings, 'merged_references'),
 	};

@@ -36,6 +36,8 @@ export interface ResourceChange {
 	ifMatch: readonly string[] | undefined;
 	/** True with `If-None-Match: *`: write only when there is no such resource yet. */
 	ifNoneMatch: boolean;
+	/** True when a write to an existing resource must have If-Match. Absent: it need not. */
+	ifMatchRequired?: boolean;
 	/** True when an update may create the resource under the id that the client chose. */
 	mayCreate: boolean;
 	/** True when the patients in `Composed.patients` must exist. */
@@ -177,7 +179,7 @@ function conditionalTarget(context: ApplyContext, change: ResourceChange): Targe
 	if (matched === undefined) throw new Error('a condition was not looked up');
 	if (matched.length > 1) throw new Failure('several-matches', 'the condition matches several resources');
 	const [found] = matched;
-	if (found === undefined) return plainTarget(context, change);
+	if (found === undefined) return unmatchedTarget(context, change);
 	const held = context.set.row(resourceType, rowIdOf(found));
 	if (held === undefined) throw new Error('what a condition matched was not read');
 	if (change.interaction === 'update' && change.id !== undefined && change.id !== fhirIdOf(held)) {
@@ -188,8 +190,21 @@ function conditionalTarget(context: ApplyContext, change: ResourceChange): Targe
 	return { change, held, id: fhirIdOf(held), untouched: change.interaction === 'create' };
 }
 
+/** A conditional update that matches nothing creates. It does not write to a resource that does not match (FHIR R4 §3.1.0.4.3). */
+function unmatchedTarget(context: ApplyContext, change: ResourceChange): Target {
+	const { resourceType, id } = change;
+	if (id !== undefined && context.set.row(resourceType, rowIdOf(id)) !== undefined) {
+		throw new Failure('conflict', `the condition matches no ${resourceType}, and another ${resourceType} has the id of the body`, {
+			location: { expression: `${resourceType}.id` },
+		});
+	}
+	return plainTarget(context, change);
+}
+
 /** Checks If-Match and If-None-Match (FHIR R4 §3.1.0.5, RFC 9110 §13.1). */
-function checkVersion({ ifMatch, ifNoneMatch, resourceType }: ResourceChange, held: Row | undefined): void {
+function checkVersion({ ifMatch, ifMatchRequired, ifNoneMatch, resourceType }: ResourceChange, held: Row | undefined): void {
+	if (ifMatchRequired === true && ifMatch === undefined && held !== undefined)
+		throw new Failure('precondition-failed', 'this site asks for If-Match with the version that a write is based on');
 	if (ifMatch !== undefined) {
 		if (held === undefined) throw new Failure('precondition-failed', `If-Match names a version of a ${resourceType} that does not exist`);
 		if (!ifMatch.includes('*') && !ifMatch.includes(String(held.version))) {

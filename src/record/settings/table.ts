@@ -121,6 +121,18 @@ export const settingDefinitions = {
 		kind: 'switch',
 		default: true,
 	},
+	if_match: {
+		label: 'Version in updates',
+		meaning: 'whether a FHIR PUT or PATCH of an existing resource has to name the version that it is based on, in If-Match',
+		topic: 'fhir',
+		of: ['site'],
+		kind: 'choice',
+		choices: {
+			optional: 'Optional: without it the last write counts.',
+			required: 'Required: without it the answer is 412.',
+		},
+		default: 'optional',
+	},
 	check_references: {
 		label: 'References to patients must resolve',
 		meaning: 'FHIR writes may refer only to patients that exist',

@@ -29,7 +29,11 @@ export async function bundleAnswer(
 	return `{"resourceType":"Bundle","type":"${type}"${listed}}`;
 }
 
-async function readEntry(request: HttpRequest, { url, ifNoneMatch }: BundleRead, router: Router): Promise<string> {
+async function readEntry(request: HttpRequest, { url, ifNoneMatch, ifModifiedSince }: BundleRead, router: Router): Promise<string> {
+	const conditions = new Map([
+		['if-none-match', ifNoneMatch],
+		['if-modified-since', ifModifiedSince],
+	]);
 	const [path = '', query = ''] = url.replace(/^\//, '').split(/\?(.*)/s);
 	try {
 		const match = router.match('GET', `/fhir/${path}`);
@@ -40,7 +44,7 @@ async function readEntry(request: HttpRequest, { url, ifNoneMatch }: BundleRead,
 			path: `/fhir/${path}`,
 			query,
 			params: match.params,
-			header: (name) => (name === 'if-none-match' ? ifNoneMatch : keptHeaders.has(name) ? request.header(name) : undefined),
+			header: (name) => (keptHeaders.has(name) ? request.header(name) : conditions.get(name)),
 		});
 		return entryOf(answer);
 	} catch (error) {

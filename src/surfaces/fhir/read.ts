@@ -35,12 +35,16 @@ function answerOf(row: StoredResource, { context, request, definition, mediaType
 	return { status: 200, headers: { 'Content-Type': mediaType, ...headers }, body: renderStored(definition.type, shown) };
 }
 
+const isInstant = /^\d{4}-/;
+
 /** Compares the validators of the request (RFC 9110 §13.1.2 and §13.1.3). An entity tag takes precedence over a date. */
 export function isUnchanged(request: HttpRequest, { version, lastUpdated }: Pick<StoredResource, 'version' | 'lastUpdated'>): boolean {
 	const tags = request.header('if-none-match');
 	if (tags !== undefined) return namesVersion(tags, version);
-	const since = Date.parse(request.header('if-modified-since') ?? '');
-	return Math.floor(Date.parse(lastUpdated) / 1000) * 1000 <= since;
+	const given = request.header('if-modified-since') ?? '';
+	const changed = Date.parse(lastUpdated);
+	// The header of HTTP has whole seconds; an entry of a Bundle has an instant.
+	return (isInstant.test(given) ? changed : Math.floor(changed / 1000) * 1000) <= Date.parse(given);
 }
 
 /** Compares weakly. */

@@ -3,6 +3,7 @@ import { capabilityStatement } from '#fhir/capability-statement.ts';
 import { operationOutcome } from '#fhir/operation-outcome.ts';
 import type { Interaction } from '#fhir/resource.ts';
 import { definitionOf } from '#fhir/resources/index.ts';
+import { noSettings, settingOf } from '#record/settings/settings.ts';
 import { authenticate } from '../http/authenticate.ts';
 import type { HttpAnswer, HttpRequest, Route } from '../http/message.ts';
 import { baseOf } from './base.ts';
@@ -13,6 +14,8 @@ import { historyOfInstance, historyOfType } from './history.ts';
 import { answerType, failureType } from './negotiation.ts';
 import { read, vread } from './read.ts';
 import { searchByForm, searchType } from './search-type.ts';
+import { alsoWithSlash } from './trailing-slash.ts';
+import { unknownOperations } from './unknown-operation.ts';
 import { validationRoutes } from './validate.ts';
 import { writeRoutes } from './write.ts';
 
@@ -44,7 +47,9 @@ export function fhirRoutes(context: FhirContext): Route[] {
 		}),
 	);
 	const binaryRoute: Route = { method: 'GET', pattern: '/fhir/Binary/:id', handle: (request) => binary(context, request) };
-	return [metadataRoute, binaryRoute, ...readRoutes, ...validationRoutes(context), ...writeRoutes(context, [metadataRoute, ...readRoutes])];
+	const inBundles = alsoWithSlash([metadataRoute, ...readRoutes]);
+	const writing = writeRoutes(context, [...inBundles, ...unknownOperations(context, inBundles)]);
+	return alsoWithSlash([metadataRoute, binaryRoute, ...readRoutes, ...validationRoutes(context), ...writing]);
 }
 
 /** Renders every failure as an OperationOutcome, including those of the transport. */
@@ -68,11 +73,14 @@ function prepare(context: FhirContext, request: HttpRequest, interaction: Intera
 }
 
 /** Must change with the content of the statement. */
-const capabilityDate = '2026-11-21';
+const capabilityDate = '2026-11-22';
 
 /** https://hl7.org/fhir/R4/http.html#capabilities */
 function metadata(context: FhirContext, request: HttpRequest): HttpAnswer {
-	if (!context.publicMetadata) authenticate(context, request);
+	// Whoever has a key learns what holds at the site.
+	const grant = context.publicMetadata ? context.directory.grantOfKey(request.header('x-api-key')) : authenticate(context, request);
+	const ifMatchRequired = settingOf(typeof grant === 'object' ? grant.settings : noSettings, 'if_match') === 'required';
 	const headers = { 'Content-Type': answerType(request) };
-	return { status: 200, headers, body: capabilityStatement({ version: context.version, base: baseOf(request), date: capabilityDate }) };
+	const stated = { version: context.version, base: baseOf(request), date: capabilityDate, ifMatchRequired };
+	return { status: 200, headers, body: capabilityStatement(stated) };
 }

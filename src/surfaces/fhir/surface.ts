@@ -11,6 +11,7 @@ import type { GuestSurface, ServiceNode, Surface } from '../node.ts';
 import { bulkRoutes } from './bulk.ts';
 import { Cursors } from './cursor.ts';
 import { fhirRoutes, renderFhirFailure } from './routes.ts';
+import { unknownOperations } from './unknown-operation.ts';
 
 /** Serves FHIR R4 with exports and imports, on an origin that it shares with guests. */
 export function fhirSurface(...guests: readonly GuestSurface[]): Surface {
@@ -25,9 +26,10 @@ async function open(node: ServiceNode, guests: readonly GuestSurface[]): Promise
 	const cursors = await cursorsOf(node);
 	const fhir = { directory, cursors, reader, reads, gateway, clock, limits, metrics, version, publicMetadata };
 	const parts = guests.map(({ openApi }) => openApi);
+	const ofFhir = [...fhirRoutes(fhir), ...bulkRoutes({ directory, bulk, limits, metrics })];
 	const routes = [
-		...fhirRoutes(fhir),
-		...bulkRoutes({ directory, bulk, limits, metrics }),
+		...ofFhir,
+		...unknownOperations(fhir, ofFhir),
 		...guests.flatMap((guest) => guest.routes(node)),
 		...(config.API_DOCUMENTATION ? documentationRoutes((server) => fhirOpenApi(version, server, ...parts)) : []),
 	];

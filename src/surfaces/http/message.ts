@@ -41,7 +41,7 @@ export interface HttpAnswer {
 
 interface RoutePattern {
 	method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-	/** A pattern such as `/fhir/:type/:id`; a parameter is one path segment. */
+	/** A pattern such as `/fhir/:type/:id`; a parameter is one path segment, `:$name` one that begins with `$`. */
 	pattern: string;
 }
 

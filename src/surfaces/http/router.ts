@@ -10,7 +10,10 @@ export type RouteMatch<R extends AnyRoute = AnyRoute> =
 	| { kind: 'method'; allow: string }
 	| { kind: 'path' };
 
-/** Finds the route of a path: by the number of segments first, then segment by segment. Literal segments win over parameters. */
+/**
+ * Finds the route of a path: by the number of segments first, then segment by segment. Literal segments win over parameters, and
+ * `:$name`, which takes only a segment that begins with `$`, over other parameters.
+ */
 export class Router<R extends AnyRoute = Route> {
 	readonly #byLength = new Map<number, Compiled<R>[]>();
 
@@ -19,7 +22,7 @@ export class Router<R extends AnyRoute = Route> {
 			const segments = route.pattern.split('/');
 			const compiled = this.#byLength.get(segments.length) ?? [];
 			compiled.push({ route, segments });
-			compiled.sort((left, right) => parameters(left) - parameters(right));
+			compiled.sort((left, right) => openness(left) - openness(right));
 			this.#byLength.set(segments.length, compiled);
 		}
 	}
@@ -37,12 +40,15 @@ export class Router<R extends AnyRoute = Route> {
 	}
 }
 
-function parameters(compiled: Compiled): number {
-	return compiled.segments.filter((segment) => segment.startsWith(':')).length;
+function openness({ segments }: Compiled): number {
+	return segments.reduce((sum, part) => sum + (part.startsWith(':$') ? 1 : part.startsWith(':') ? 2 : 0), 0);
 }
 
 function fits(pattern: readonly string[], segments: readonly string[]): boolean {
-	return pattern.every((part, index) => (part.startsWith(':') ? segments[index] !== '' : part === segments[index]));
+	return pattern.every((part, index) => {
+		if (part.startsWith(':$')) return segments[index]?.startsWith('$') === true;
+		return part.startsWith(':') ? segments[index] !== '' : part === segments[index];
+	});
 }
 
 function allowed(fitting: readonly Compiled[]): string {
@@ -56,7 +62,7 @@ function paramsOf(pattern: readonly string[], segments: readonly string[]): Reco
 	for (const [index, part] of pattern.entries()) {
 		if (!part.startsWith(':')) continue;
 		try {
-			params[part.slice(1)] = decodeURIComponent(segments[index] ?? '');
+			params[part.replace(/^:\$?/, '')] = decodeURIComponent(segments[index] ?? '');
 		} catch {
 			// A path with invalid percent-encoding matches nothing.
 			return undefined;

@@ -289,6 +289,26 @@ describe('a batch', () => {
 		assert.equal(reply.body.entry[3].resource.total, 1);
 	});
 
+	test('reads what has changed, and says 304 for what has not', async () => {
+		const { id, meta } = (await west('POST', '/Patient', patient('Read'))).body;
+		const before = new Date(Date.parse(meta.lastUpdated) - 1).toISOString();
+		const conditions = [
+			{ ifModifiedSince: meta.lastUpdated },
+			{ ifModifiedSince: before },
+			{ ifNoneMatch: 'W/"1"' },
+			{ ifNoneMatch: 'W/"2"', ifModifiedSince: meta.lastUpdated },
+		];
+		for (const type of ['batch', 'transaction']) {
+			const reply = await bundle(
+				type,
+				conditions.map((more) => ({ request: { method: 'GET', url: `Patient/${id}`, ...more } })),
+			);
+			const told = reply.body.entry.map((entry: FhirBody) => [entry.response.status.slice(0, 3), entry.resource?.id]);
+			const unchanged = ['304', undefined];
+			assert.deepEqual(told, [unchanged, ['200', id], unchanged, ['200', id]], reply.text);
+		}
+	});
+
 	test('does not find later what an earlier entry made twice', async () => {
 		const entry = post(patient('once', { identifier: [{ value: 'once' }] }), { ifNoneExist: 'identifier=once' });
 		const reply = await bundle('batch', [entry, entry, entry]);

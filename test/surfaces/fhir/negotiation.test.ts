@@ -1,8 +1,10 @@
 import { strict as assert } from 'node:assert';
 import { after, before, describe, test } from 'node:test';
+import { setSite } from '#administration/sites.ts';
 import { newId } from '#core/id.ts';
+
 import { fhirClient } from '#test/support/fhir-client.ts';
-import { type FhirBody, type TestService, testService } from '#test/support/service.ts';
+import { eventually, type FhirBody, type TestService, testService } from '#test/support/service.ts';
 
 let service: TestService;
 let key: string;
@@ -66,4 +68,68 @@ describe('media types', () => {
 		const { status, headers } = await call(`/fhir/Patient/${newId()}`, { Accept: 'application/json' });
 		assert.deepEqual([status, headers.get('content-type')], [404, plainJson]);
 	});
+});
+
+describe('paths', () => {
+	const post = (path: string) => fhirClient(service, key)('POST', path.slice('/fhir'.length), { resourceType: 'Parameters' });
+
+	test('an operation that does not exist is called so, and not a resource', async () => {
+		for (const path of ['/fhir/$nope', '/fhir/Patient/$nope', '/fhir/Patient/anna/$nope']) {
+			for (const answer of [await call(path), await post(path)]) {
+				assertOutcome(answer, 404, 'not-supported');
+				assert.match(answer.body.issue[0].diagnostics, /no operation of this name/, path);
+			}
+		}
+		const known = await post('/fhir/Patient/$export');
+		assert.doesNotMatch(known.body.issue[0].diagnostics, /no operation/);
+		const answer = await call('/fhir/Patient/$validate');
+		assertOutcome(answer, 405, 'not-supported');
+		assert.equal(answer.headers.get('allow'), 'POST');
+		assertOutcome(await call('/fhir/Patient/$nope', { 'X-API-Key': 'none' }), 401, 'login');
+		const reply = await fhirClient(service, key)('POST', '', {
+			resourceType: 'Bundle',
+			type: 'batch',
+			entry: [{ request: { method: 'GET', url: 'Patient/$nope' } }],
+		});
+		assert.match(reply.body.entry[0].response.outcome.issue[0].diagnostics, /no operation of this name/);
+	});
+
+	test('a slash at the end changes nothing', async () => {
+		const client = fhirClient(service, key);
+		for (const path of ['/Patient', '/Patient/anna', '/Patient/anna/_history', '/Patient/anna/_history/1', '/metadata']) {
+			const [without, withSlash] = [await client('GET', path), await client('GET', `${path}/`)];
+			assert.deepEqual([withSlash.status, withSlash.body.id], [200, without.body.id], path);
+		}
+		assert.equal((await client('GET', '/Patient/?_id=anna')).body.link[0].url, (await client('GET', '/Patient?_id=anna')).body.link[0].url);
+		assert.equal((await client('POST', '/Patient/', { resourceType: 'Patient' })).status, 201);
+		assert.equal((await client('PUT', '/Patient/slash/', { resourceType: 'Patient', id: 'slash' })).status, 201);
+		assert.equal((await client('PUT', '/Patient/?identifier=slash', { resourceType: 'Patient' })).status, 201);
+	});
+});
+
+test('where a site asks for If-Match, an update without it is 412, and the capability statement says so', async () => {
+	const client = fhirClient(service, (await service.addSite('matching')).key);
+	const versioning = async () =>
+		(await client('GET', '/metadata')).body.rest[0].resource.find(({ type }: FhirBody) => type === 'Patient').versioning;
+	const put = (gender: string, headers = {}) => client('PUT', '/Patient/one', { resourceType: 'Patient', id: 'one', gender }, headers);
+	assert.equal(await versioning(), 'versioned');
+	assert.deepEqual([(await put('male')).status, (await put('female')).status], [201, 200]);
+	await setSite(service.administration, { slug: 'matching', if_match: 'required' });
+	await eventually(async () => (await versioning()) === 'versioned-update', 'the setting');
+	assertOutcome(await put('male'), 412, 'conflict');
+	assertOutcome(await client('PATCH', '/Patient/one', [{ op: 'remove', path: '/gender' }]), 412, 'conflict');
+	const resource = { resourceType: 'Patient', id: 'one', gender: 'other' };
+	const inBundle = (more: object) =>
+		client('POST', '', {
+			resourceType: 'Bundle',
+			type: 'transaction',
+			entry: [{ resource, request: { method: 'PUT', url: 'Patient/one', ...more } }],
+		});
+	assertOutcome(await inBundle({}), 412, 'conflict');
+	assert.equal((await inBundle({ ifMatch: 'W/"2"' })).status, 200);
+	assert.equal((await put('male', { 'If-Match': 'W/"3"' })).status, 200);
+	assert.equal((await client('PUT', '/Patient/two', { resourceType: 'Patient', id: 'two' })).status, 201);
+	const found = { resourceType: 'Patient', identifier: [{ value: 'm' }] };
+	assert.equal((await client('PUT', '/Patient?identifier=m', found)).status, 201);
+	assertOutcome(await client('PUT', '/Patient?identifier=m', { ...found, gender: 'male' }), 412, 'conflict');
 });

@@ -193,6 +193,22 @@ describe('conditions', () => {
 		assert.equal((await west('PUT', '/Patient?identifier=urn:mrn|chosen', patient({ id: 'chosen', ...mrn('chosen') }))).body.id, 'chosen');
 	});
 
+	test('that matches nothing does not write to a resource that has the id of the body', async () => {
+		const alice = patient({ id: 'taken', ...mrn('taken') });
+		assert.equal((await west('PUT', '/Patient/taken', alice)).status, 201);
+		const bob = patient({ id: 'taken', gender: 'male', ...mrn('not-taken') });
+		assertOutcome(await west('PUT', '/Patient?identifier=urn:mrn|not-taken', bob), 409, 'conflict', 'Patient.id');
+		assert.equal((await west('GET', '/Patient/taken')).body.meta.versionId, '1');
+		const race = await Promise.all(
+			Array.from({ length: 12 }, (_, n) =>
+				west('PUT', `/Patient?identifier=urn:mrn|contested-${n}`, patient({ id: 'raced', ...mrn(`contested-${n}`) })).then(
+					({ status }) => status,
+				),
+			),
+		);
+		assert.deepEqual(race.sort(), [201, ...new Array(11).fill(409)]);
+	});
+
 	test('a condition that selects nothing, or not at all, is refused', async () => {
 		assertOutcome(await west('PUT', '/Patient?_count=1', patient()), 412, 'multiple-matches');
 		assertOutcome(await west('POST', '/Patient', patient(), { 'If-None-Exist': 'nothing=1' }), 400, 'not-supported');
@@ -207,7 +223,8 @@ describe('conditions', () => {
 
 describe('patch', () => {
 	test('changes what it names and keeps the rest with its digits', async () => {
-		const text = '{"resourceType":"Observation","status":"preliminary","code":{"text":"x"},"valueQuantity":{"value":1.50}}';
+		const text =
+			'{"resourceType":"Observation","status":"preliminary","code":{"text":"x"},"valueQuantity":{"value":1.50},"referenceRange":[{"low":{"value":-0}}]}';
 		const { id } = (await west('POST', '/Observation', text)).body;
 		const reply = await west('PATCH', `/Observation/${id}`, [
 			{ op: 'test', path: '/status', value: 'preliminary' },
@@ -215,7 +232,7 @@ describe('patch', () => {
 			{ op: 'add', path: '/note', value: [{ text: 'seen' }] },
 		]);
 		assert.equal(reply.status, 200, reply.text);
-		assert.ok(reply.text.includes('"value":1.50'));
+		assert.ok(reply.text.includes('"value":1.50') && reply.text.includes('"value":-0}'));
 		assert.equal(reply.body.status, 'final');
 		assert.equal(versionOf(reply), '2');
 	});

@@ -1,0 +1,35 @@
+import { Failure } from '#core/failure.ts';
+import { type AuthenticationContext, authenticate } from '../http/authenticate.ts';
+import type { HttpRequest, Route } from '../http/message.ts';
+
+const places = ['/fhir', '/fhir/:type', '/fhir/:type/:id'];
+
+/**
+ * Answers for operations that do not exist, where a route of a resource would otherwise take the name for a type or an id. `routes` are all
+ * others of the surface.
+ */
+export function unknownOperations(context: AuthenticationContext, routes: readonly Pick<Route, 'method' | 'pattern'>[]): Route[] {
+	return places.flatMap((place) =>
+		(['GET', 'POST'] as const).map((method): Route => {
+			const refuse = (request: Pick<HttpRequest, 'header' | 'params'>) => {
+				authenticate(context, request);
+				throw refusal(request.params['operation'] ?? '', place, routes);
+			};
+			return { method, pattern: `${place}/:$operation`, handle: refuse };
+		}),
+	);
+}
+
+function refusal(name: string, place: string, routes: readonly Pick<Route, 'method' | 'pattern'>[]): Failure {
+	const methods = routes.filter(({ pattern }) => pattern.endsWith(`/${name}`) && isAt(pattern, place)).map(({ method }) => method);
+	if (methods.length > 0) {
+		const allow = methods.includes('GET') ? [...methods, 'HEAD'] : methods;
+		return new Failure('method-not-allowed', 'the operation is not supported with this method', { allow: allow.sort().join(', ') });
+	}
+	const of = { '/fhir': 'the system', '/fhir/:type': 'a resource type' }[place] ?? 'a resource';
+	return new Failure('unsupported-resource-type', `there is no operation of this name for ${of}`);
+}
+
+function isAt(pattern: string, place: string): boolean {
+	return pattern.split('/').length === place.split('/').length + 1;
+}
