@@ -21,6 +21,14 @@ const list = z
 			.filter((entry) => entry !== ''),
 	);
 
+/**
+ * Sets how long a request line with its headers may be at most. The HTTP library takes this from the environment when it is loaded, and
+ * answers longer ones itself. Every surface has a smaller limit of its own.
+ */
+export function admitHeads(bytesMax: number): void {
+	process.env['UWS_HTTP_MAX_HEADERS_SIZE'] = String(bytesMax);
+}
+
 /** The environment, one row a variable. `tributary config` and `docs/configuration.md` are printed from this. */
 export const environmentSchema = z.object({
 	DATABASE_URL: z

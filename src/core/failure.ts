@@ -32,6 +32,8 @@ export const failureCodes = {
 	conflict: { hl7: '205', issue: 'conflict', status: 409 },
 	'precondition-failed': { hl7: '205', issue: 'conflict', status: 412 },
 	'too-large': { hl7: '104', issue: 'too-long', status: 413 },
+	'head-too-large': { hl7: '104', issue: 'too-long', status: 431 },
+	'timed-out': { hl7: '207', issue: 'timeout', status: 408 },
 	'unsupported-media-type': { hl7: '207', issue: 'not-supported', status: 415 },
 	unprocessable: { hl7: '207', issue: 'processing', status: 422 },
 	'too-many-requests': { hl7: '207', issue: 'throttled', status: 429 },

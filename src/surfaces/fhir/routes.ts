@@ -38,7 +38,12 @@ const reads: readonly ReadRoute[] = [
 
 /** The interactions of the FHIR surface (FHIR R4 §3.1.0), each a route. */
 export function fhirRoutes(context: FhirContext): Route[] {
-	const metadataRoute: Route = { method: 'GET', pattern: '/fhir/metadata', handle: (request) => metadata(context, request) };
+	const metadataRoute: Route = {
+		method: 'GET',
+		pattern: '/fhir/metadata',
+		isPublic: context.publicMetadata,
+		handle: (request) => metadata(context, request),
+	};
 	const readRoutes = reads.map(
 		({ method, pattern, interaction, carryOut }): Route => ({
 			method,

@@ -37,7 +37,7 @@ async function open(node: ServiceNode, guests: readonly GuestSurface[]): Promise
 		const guest = guests.find(({ owns }) => owns(request.path));
 		return guest === undefined ? renderFhirFailure(failure, request) : guest.renderFailure(failure);
 	};
-	return listening(node, 'fhir', host, createHttpServer({ ...httpOptions(node), name: 'fhir', port, routes, renderFailure }));
+	return listening(node, 'fhir', host, createHttpServer({ ...httpOptions(node), name: 'fhir', keyed: true, port, routes, renderFailure }));
 }
 
 /** The key of cursors is kept in the database, so that each node can read the cursors of the others. */

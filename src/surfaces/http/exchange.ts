@@ -1,4 +1,5 @@
 import { isWhole } from './encoding.ts';
+import { keptFromCaches } from './kept-from-caches.ts';
 import type { HttpLimits } from './limits.ts';
 import type { HttpResponse } from './load.ts';
 import { type HttpAnswer, statusTexts } from './message.ts';
@@ -8,6 +9,8 @@ export interface ExchangeOptions {
 	name: 'fhir' | 'hl7-http' | 'mpps' | 'admin' | 'operations';
 	/** Headers of every answer that does not set them itself. */
 	headers?: Readonly<Record<string, string>>;
+	/** True when answers depend on who asks. Only those of public routes do not. */
+	keyed?: boolean;
 	limits: Pick<HttpLimits, 'httpStallMsMax'>;
 	metrics: HttpMetrics;
 }
@@ -16,8 +19,13 @@ interface AnswerTo {
 	requestId: string;
 	/** The pattern of the route, for the metrics. */
 	route: string;
-	/** Ends the connection after the answer, so that further bytes on it are not read. */
-	closeConnection: boolean;
+	/**
+	 * `closed`: the connection ends with the answer, because it is unclear where another request would begin. `left`: nothing more is read
+	 * from it, and the library ends it some seconds later. Its sender, who may still be sending, has the answer by then.
+	 */
+	connection: 'kept' | 'closed' | 'left';
+	/** True when the answer is the same for every caller. */
+	isPublic?: boolean;
 }
 
 /** The library holds this much of a streamed answer for a client that does not read it. */
@@ -70,19 +78,23 @@ export class Exchange {
 		metrics.httpSeconds.observe({ surface: name, route: to.route }, (performance.now() - this.#started) / 1000);
 	}
 
-	#writeHead({ status, headers: own, cookies = [] }: HttpAnswer, requestId: string): void {
+	#writeHead({ status, headers: own, cookies = [] }: HttpAnswer, { requestId, isPublic, connection }: AnswerTo): void {
 		const response = this.#response;
 		response.writeStatus(`${status} ${statusTexts[status] ?? 'Status'}`);
 		response.writeHeader('X-Request-Id', requestId);
-		const headers = this.#options.headers === undefined ? own : { ...this.#options.headers, ...own };
+		const given = this.#options.headers === undefined ? own : { ...this.#options.headers, ...own };
+		const headers = this.#options.keyed && !isPublic ? keptFromCaches(given) : given;
 		for (const header in headers) response.writeHeader(header, headers[header] ?? '');
+		if (connection === 'left') response.writeHeader('Connection', 'close');
 		for (const cookie of cookies) response.writeHeader('Set-Cookie', cookie);
 	}
 
-	#writeWhole(answer: HttpAnswer, body: string | Uint8Array, { requestId, closeConnection }: AnswerTo): void {
+	#writeWhole(answer: HttpAnswer, body: string | Uint8Array, to: AnswerTo): void {
 		const response = this.#response;
+		const closeConnection = to.connection === 'closed';
+		if (to.connection === 'left') response.pause();
 		response.cork(() => {
-			this.#writeHead(answer, requestId);
+			this.#writeHead(answer, to);
 			if (this.#isHead) response.endWithoutBody(Buffer.byteLength(body), closeConnection);
 			// It is called without arguments, because the library would write an undefined length as a length.
 			else if (answer.status === 304 || answer.status === 204) response.endWithoutBody();
@@ -91,15 +103,16 @@ export class Exchange {
 	}
 
 	/** Sends the body in chunked coding, as fast as the client reads it. */
-	async #stream(answer: HttpAnswer, body: AsyncIterable<Uint8Array>, { requestId, closeConnection }: AnswerTo): Promise<void> {
+	async #stream(answer: HttpAnswer, body: AsyncIterable<Uint8Array>, to: AnswerTo): Promise<void> {
 		const response = this.#response;
+		if (to.connection === 'left') response.pause();
 		response.onWritable(() => {
 			this.#takenAtMs = performance.now();
 			this.#wake?.();
 			return true;
 		});
 		response.cork(() => {
-			this.#writeHead(answer, requestId);
+			this.#writeHead(answer, to);
 			// It is called without arguments, as above. The answer to HEAD has no body after which the connection would have to be closed.
 			if (this.#isHead) response.endWithoutBody();
 		});
@@ -108,7 +121,7 @@ export class Exchange {
 			await this.#writeChunk(chunk);
 			if (this.#isGone) return;
 		}
-		if (!this.#isGone) response.cork(() => response.end(undefined, closeConnection));
+		if (!this.#isGone) response.cork(() => response.end(undefined, to.connection === 'closed'));
 	}
 
 	async #writeChunk(chunk: Uint8Array): Promise<void> {

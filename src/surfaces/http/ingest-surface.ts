@@ -43,7 +43,16 @@ export function createIngestSurface(
 	{ documented, version, ...server }: IngestListenOptions,
 ): Promise<HttpServer> {
 	const reference = documented ? documentationRoutes((origin) => openApi(version, origin)) : [];
-	return createHttpServer({ ...server, name, limits, metrics, log, routes: [...routes, ...reference], renderFailure: renderJsonFailure });
+	return createHttpServer({
+		...server,
+		name,
+		keyed: true,
+		limits,
+		metrics,
+		log,
+		routes: [...routes, ...reference],
+		renderFailure: renderJsonFailure,
+	});
 }
 
 /** Returns the context and the listen options of a surface that takes messages by POST, on its port. */

@@ -19,6 +19,27 @@ export const httpLimitDefinitions = {
 		max: 65_536 * MiB,
 		answer: 'bytes of the request bodies in progress on one surface; 503 with Retry-After',
 	},
+	httpHeaderBytesMax: {
+		variable: 'HTTP_HEADER_BYTES_MAX',
+		default: 16_384,
+		min: 1024,
+		max: 65_536,
+		answer: 'bytes of a request line and its headers; 431',
+	},
+	httpDiscardBytesMax: {
+		variable: 'HTTP_DISCARD_BYTES_MAX',
+		default: 64 * MiB,
+		min: 0,
+		max: 65_536 * MiB,
+		answer: 'bytes of a refused body that are read and dropped, so that its sender gets the answer; the connection is closed',
+	},
+	httpBodyStallMsMax: {
+		variable: 'HTTP_BODY_STALL_MS_MAX',
+		default: 10_000,
+		min: 100,
+		max: 600_000,
+		answer: 'time in which the next 64 KiB of a body, or its end, arrive; 408',
+	},
 	httpStallMsMax: {
 		variable: 'HTTP_STALL_MS_MAX',
 		default: 60_000,

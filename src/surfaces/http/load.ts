@@ -2,6 +2,7 @@ import type * as Uws from 'uWebSockets.js';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { admitHeads } from '../../config.ts';
 
 export type { HttpResponse, TemplatedApp } from 'uWebSockets.js';
 
@@ -34,7 +35,14 @@ export function loadServer(): LoadedServer {
 	return loaded;
 }
 
+/**
+ * Twice the largest HTTP_HEADER_BYTES_MAX, so that this service itself refuses a head that is too long, in the words of its surface. Each
+ * connection may hold as much while its head arrives.
+ */
+const headBytesMax = 131_072;
+
 function load(): LoadedServer {
+	admitHeads(headBytesMax);
 	const require = createRequire(import.meta.url);
 	const reasons: string[] = [];
 	for (const { name, needs } of packagings) {

@@ -43,6 +43,8 @@ interface RoutePattern {
 	method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 	/** A pattern such as `/fhir/:type/:id`; a parameter is one path segment, `:$name` one that begins with `$`. */
 	pattern: string;
+	/** True when the answer is the same for every caller, with a key or without one. */
+	isPublic?: boolean;
 }
 
 /** A route whose handler gets the whole request. */
@@ -81,6 +83,7 @@ export const statusTexts: Readonly<Record<number, string>> = {
 	415: 'Unsupported Media Type',
 	422: 'Unprocessable Content',
 	429: 'Too Many Requests',
+	431: 'Request Header Fields Too Large',
 	500: 'Internal Server Error',
 	503: 'Service Unavailable',
 };

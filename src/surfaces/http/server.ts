@@ -2,9 +2,11 @@ import { addressSet, normaliseAddress, parseAddress, parseRange } from '#core/ad
 import { Failure, failureCodes } from '#core/failure.ts';
 import { isUuid, newId } from '#core/id.ts';
 import type { Log } from '#core/log.ts';
-import { collectBody, framingFault, StreamedBody, tooLarge, tooMuch } from './body.ts';
+import { type BodyBounds, collectBody, StreamedBody, tooLarge, tooMuch } from './body.ts';
+import { discardBody, type Remainder } from './discard.ts';
 import { encoded } from './encoding.ts';
 import { Exchange } from './exchange.ts';
+import { credentialFault, framingFault, headBytes, headTooLarge } from './head-fault.ts';
 import type { HttpLimits } from './limits.ts';
 import { type HttpResponse, loadServer, type TemplatedApp } from './load.ts';
 import type { AnyRoute, HttpAnswer, HttpRequest, Route, StreamedRequest, StreamingRoute } from './message.ts';
@@ -26,6 +28,8 @@ export interface HttpServerOptions {
 	elsewhere?: Route;
 	/** Headers of every answer that does not set them itself. */
 	headers?: Readonly<Record<string, string>>;
+	/** True when answers depend on the key of the caller, so that no cache may keep them. Those of public routes do not. */
+	keyed?: boolean;
 	/** Renders a failure as this surface words it. The status follows from the failure. */
 	renderFailure(failure: Failure, request: Pick<HttpRequest, 'header' | 'path' | 'requestId'>): HttpAnswer;
 }
@@ -115,26 +119,47 @@ class Server implements HttpServer {
 		const exchange = new Exchange(response, method === 'HEAD', this.#options);
 		const head = this.#headOf(response, method, path, query, headers);
 		const fault = framingFault(headers);
-		const refuse = (answer: HttpAnswer, route: string, closeConnection: boolean) =>
-			void exchange.answer(answer, { requestId: head.requestId, route, closeConnection });
 		if (fault) {
 			// The answer is sent a moment later. If more bytes follow it, the library closes the connection instead of reading them as a
 			// request.
 			response.onAborted(() => exchange.abort());
-			setImmediate(() => refuse(this.#failed(fault, head), 'none', true));
+			setImmediate(() => void exchange.answer(this.#failed(fault, head), { ...unrouted(head), connection: 'closed' }));
 			return;
 		}
-		// A caller that is refused within this call may have gone. The library insists on this handler.
-		response.onAborted(() => exchange.abort());
+		const { httpHeaderBytesMax } = this.#options.limits;
+		const isTooLarge = headBytes(method, path, query, headers) > httpHeaderBytesMax;
+		const headFault = isTooLarge ? headTooLarge(httpHeaderBytesMax) : credentialFault(headers);
+		if (headFault) {
+			this.#refuse(response, exchange, head, this.#failed(headFault, head));
+			return;
+		}
 		const match = this.#match(method, path);
 		if (match.kind !== 'route') {
-			refuse(this.#unrouted(match, head), 'none', head.contentLength > 0);
+			this.#refuse(response, exchange, head, this.#unrouted(match, head));
 			return;
 		}
 		const { route, params } = match;
 		const excess = this.#excess(route, head.contentLength);
 		if (excess === undefined) this.#begin(response, exchange, head, route, params);
-		else refuse(this.#failed(excess, head), route.pattern, true);
+		else this.#refuse(response, exchange, head, this.#failed(excess, head), route);
+	}
+
+	/** Answers without looking at the body. Nobody counts such a request, so it can be answered in an overload. */
+	#refuse(response: HttpResponse, exchange: Exchange, head: Head, answer: HttpAnswer, route?: AnyRoute): void {
+		const to = route === undefined ? unrouted(head) : answering(head, route);
+		if (!hasBody(head)) {
+			// A caller that is refused within this call may have gone. The library insists on this handler.
+			response.onAborted(() => exchange.abort());
+			void exchange.answer(answer, { ...to, connection: 'kept' });
+			return;
+		}
+		const discard = discardBody(response, this.#options.limits.httpDiscardBytesMax, (rest) => {
+			void exchange.answer(answer, { ...to, connection: connectionAfter[rest] });
+		});
+		response.onAborted(() => {
+			exchange.abort();
+			discard.abort();
+		});
 	}
 
 	#match(method: string, path: string): RouteMatch {
@@ -188,35 +213,35 @@ class Server implements HttpServer {
 	}
 
 	#collect(underWay: UnderWay<Route>): void {
-		const { response, exchange, head, route, params, take, finish } = underWay;
-		response.onAborted(() => {
-			exchange.abort();
-			finish();
-		});
-		const carryOut = (body: Uint8Array) =>
-			this.#carryOut(
-				underWay,
-				() => route.handle(Object.assign(head, { params, body })),
-				() => false,
-			);
+		const { response, exchange, head, route, params, finish } = underWay;
+		const carryOut = (body: Uint8Array) => this.#carryOut(underWay, () => route.handle(Object.assign(head, { params, body })), allSent);
 		if (head.method === 'GET' || head.method === 'HEAD') {
+			response.onAborted(() => {
+				exchange.abort();
+				finish();
+			});
 			carryOut(noBody);
 			return;
 		}
-		collectBody(response, { bytesMax: this.#options.limits.httpBodyBytesMax, take }, (body) => {
+		const collecting = collectBody(response, this.#bounds(underWay, this.#options.limits.httpBodyBytesMax), (body, rest) => {
 			if (body instanceof Failure)
 				this.#carryOut(
 					underWay,
 					() => Promise.reject(body),
-					() => true,
+					() => rest,
 				);
 			else carryOut(body);
+		});
+		response.onAborted(() => {
+			exchange.abort();
+			collecting.abort();
+			finish();
 		});
 	}
 
 	#stream(underWay: UnderWay<StreamingRoute>): void {
-		const { response, exchange, head, route, params, take, give, finish } = underWay;
-		const body = new StreamedBody(response, { bytesMax: route.bytesMax, take, give });
+		const { response, exchange, head, route, params, finish } = underWay;
+		const body = new StreamedBody(response, this.#bounds(underWay, route.bytesMax));
 		response.onAborted(() => {
 			exchange.abort();
 			body.abort();
@@ -230,11 +255,23 @@ class Server implements HttpServer {
 		);
 	}
 
-	/** `isCut` is called before the answer is written and tells whether the connection must end with it. */
-	#carryOut({ exchange, head, route, finish }: UnderWay, handle: () => HttpAnswer | Promise<HttpAnswer>, isCut: () => boolean): void {
+	#bounds({ head, take, give }: UnderWay, bytesMax: number): BodyBounds {
+		const { httpBodyStallMsMax: stallMsMax, httpDiscardBytesMax: discardBytesMax } = this.#options.limits;
+		return { bytesMax, stallMsMax, discardBytesMax, isChunked: head.header('transfer-encoding') !== undefined, take, give };
+	}
+
+	/** `restOf` is called before the answer is written and tells how the body ended. */
+	#carryOut(
+		{ exchange, head, route, finish }: UnderWay,
+		handle: () => HttpAnswer | Promise<HttpAnswer>,
+		restOf: () => Remainder | Promise<Remainder>,
+	): void {
 		this.#handle(route, head, handle)
 			.then((answer) => encoded(answer, head.header('accept-encoding')))
-			.then((answer) => exchange.answer(answer, { requestId: head.requestId, route: route.pattern, closeConnection: isCut() }))
+			.then(async (answer) => {
+				const connection = connectionAfter[await restOf()];
+				return exchange.answer(answer, { ...answering(head, route), connection });
+			})
 			.catch((error) => {
 				this.#options.log.error({ err: error, requestId: head.requestId }, 'an answer could not be written');
 				exchange.breakOff();
@@ -261,7 +298,6 @@ class Server implements HttpServer {
 
 	#headOf(response: HttpResponse, method: string, path: string, query: string, headers: readonly [string, string][]): Head {
 		const byName = new Map(headers);
-		if (byName.size < headers.length) joinKeys(byName, headers);
 		const address = Buffer.from(response.getRemoteAddressAsText()).toString('latin1');
 		const behindProxy = this.#options.trustedProxies.length > 0;
 		const peer = () => normaliseAddress(address);
@@ -311,9 +347,17 @@ class Server implements HttpServer {
 }
 
 const noBody = new Uint8Array(0);
+const allSent = () => 'sent' as const;
+const connectionAfter = { sent: 'kept', paused: 'closed', endless: 'left' } as const;
 
-/** Joins two keys into one value (RFC 9110 §5.3). That is no valid key, so neither of the two is used. */
-function joinKeys(byName: Map<string, string>, headers: readonly (readonly [string, string])[]): void {
-	const keys = headers.filter(([name]) => name === 'x-api-key').map(([, value]) => value);
-	if (keys.length > 1) byName.set('x-api-key', keys.join(', '));
+function hasBody({ contentLength, header }: Head): boolean {
+	return contentLength > 0 || header('transfer-encoding') !== undefined;
+}
+
+function answering({ requestId }: Head, { pattern, isPublic = false }: AnyRoute) {
+	return { requestId, route: pattern, isPublic };
+}
+
+function unrouted({ requestId }: Head) {
+	return { requestId, route: 'none' };
 }

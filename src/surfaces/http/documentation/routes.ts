@@ -40,6 +40,7 @@ export function documentationRoutes(document: (server: string) => object): Route
 	const get = (pattern: string, type: string, body: (request: HttpRequest) => string): Route => ({
 		method: 'GET',
 		pattern,
+		isPublic: true,
 		handle: (request): HttpAnswer => ({ status: 200, headers: { 'Content-Type': type, ...safe }, body: body(request) }),
 	});
 	return [
