@@ -18,6 +18,8 @@ export interface ImportParameters {
 	checkReferences: boolean;
 	/** See FhirPolicy. */
 	mergedReferences?: SettingValue<'merged_references'> | undefined;
+	/** What is said of a Patient whose new content is another person's. */
+	mismatch: SettingValue<'mismatch'>;
 	/** FHIR base URL, as the caller used it. */
 	base: string;
 }

@@ -10,7 +10,6 @@ import { SiteKeys } from '#record/apply/site-keys.ts';
 import type { WorkingSet } from '#record/apply/working-set.ts';
 import { kindOf } from '#record/kinds/index.ts';
 import type { DeliveryLimits } from '#record/limits.ts';
-import { noSettings } from '#record/settings/settings.ts';
 import type { ResourceType } from '#record/table-shape.ts';
 import type { BulkConnection } from '#storage/bulk-connection.ts';
 import type { WorkerDatabase } from '#storage/database.ts';
@@ -211,7 +210,8 @@ class ChunkWriting {
 	}
 
 	async #write(connection: BulkConnection, lines: readonly ChunkLine[]): Promise<Settled> {
-		const { siteId, id } = this.#task.job;
+		const { job, mismatch } = this.#task;
+		const { siteId, id } = job;
 		const settled: Settled = { counts: {}, refused: [], waiting: [] };
 		const { present, merged } = await this.#presentOf(connection, lines, settled);
 		const { readSet, writeSet, options } = this.#importing;
@@ -219,7 +219,7 @@ class ChunkWriting {
 		const set = sets.get(siteId);
 		if (set === undefined) throw new Error('the site of an import was not read');
 		const written = { source: `urn:tributary:import:${id}`, lastUpdated: new Date(options.clock.nowMs()).toISOString() };
-		const message = { id, surface: 'import', source: `import ${id}`, settings: noSettings };
+		const message = { id, surface: 'import', source: `import ${id}`, settings: { mismatch } };
 		for (const line of present) apply(set, line, { ...written, message }, settled);
 		await importRows(connection, writeSet, tableShapes, siteId, set, written);
 		return settled;

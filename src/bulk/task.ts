@@ -60,6 +60,8 @@ export interface ImportTask {
 	checkReferences: boolean;
 	/** See FhirPolicy. */
 	mergedReferences?: SettingValue<'merged_references'> | undefined;
+	/** What is said of a Patient whose new content is another person's. */
+	mismatch: SettingValue<'mismatch'>;
 	/** FHIR base URL of this service. */
 	base: string;
 	/** Row ids of patients that come with later chunks of this part. Undefined means that a resource waits if its patient does not exist. */

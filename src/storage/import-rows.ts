@@ -6,6 +6,7 @@ import type { ResourceType } from '#record/table-shape.ts';
 import type { BulkConnection } from './bulk-connection.ts';
 import type { StatementRunner } from './connection.ts';
 import { copyIdentifiers, copyResources } from './copy-rows.ts';
+import { claimedParameters, listCopiedIdentifiers } from './holdings/patient-identifiers.ts';
 import type { TableShapes } from './resource-rows.ts';
 import { plainArray } from './statement.ts';
 import { unusablePatients } from './statements/unusable-patients.ts';
@@ -21,7 +22,8 @@ export async function importRows(
 	written: { source: string; lastUpdated: string },
 ): Promise<void> {
 	const fresh = new Map<ResourceType, Row[]>();
-	const identifiers = new Map(set.of(patientIdentifiers).changed);
+	const { changed, claimed } = set.of(patientIdentifiers);
+	const identifiers = new Map(changed);
 	const revised = new WorkingSet();
 	for (const row of set.changed()) {
 		if (row.supersedes === undefined) {
@@ -34,6 +36,8 @@ export async function importRows(
 		const list = identifiers.get(row.id);
 		if (list === undefined || row.resourceType !== 'Patient') continue;
 		revised.of(patientIdentifiers).put(row.id, [], list);
+		const claim = claimed.get(row.id);
+		if (claim !== undefined) revised.of(patientIdentifiers).claim(row.id, claim);
 		identifiers.delete(row.id);
 	}
 	for (const doubt of set.held(identityDoubts)?.recorded.values() ?? []) revised.of(identityDoubts).record(doubt);
@@ -43,6 +47,11 @@ export async function importRows(
 	const copies = [...fresh].map(([type, rows]) => copyResources(shapes[type], siteId, rows));
 	if (identifiers.size > 0) copies.push(copyIdentifiers(siteId, identifiers));
 	for (const { text, rows } of copies) await connection.copyIn(text, rows);
+	const stated = [...identifiers].flatMap(([patientId, list]) => {
+		const claim = claimed.get(patientId);
+		return claim === undefined ? [] : list.map((identifier) => ({ siteId, patientId, claim, ...identifier }));
+	});
+	if (stated.length > 0) await connection.run(listCopiedIdentifiers, claimedParameters(stated, written.lastUpdated));
 	if (copied.recordings.length > 0) await writeSet.write(connection, new Map([[siteId, copied]]), written.source, written.lastUpdated);
 }
 

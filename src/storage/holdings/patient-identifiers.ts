@@ -1,4 +1,4 @@
-import { otherNumberRank, type PatientIdentifier, patientIdentifiers } from '#record/holdings/patient-identifiers.ts';
+import { type Claim, otherNumberRank, type PatientIdentifier, patientIdentifiers } from '#record/holdings/patient-identifiers.ts';
 import { columnsOf, textAt } from '../columns.ts';
 import { type Reading, siteOf } from '../reading.ts';
 import type { ResourceRows, ResourceTables } from '../resource-rows.ts';
@@ -57,20 +57,12 @@ select k.site_id, k.value, k.system, k.patient_id, k.old, k.rank
 from unnest($1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::boolean[], $6::smallint[]) as k (site_id, value, system, patient_id, old, rank)`,
 };
 
-/**
- * Inserts identifiers that clients state (`$1` to `$6`, with the message at `$7` and `$8`), and puts on the work list those that another
- * patient has. FHIR stores what a client states, so nobody looks them up before. The key is that of `recordDoubt`.
- */
-export const insertClaimedIdentifiers: Statement = {
-	name: 'insert_claimed_identifiers',
-	text: `
-with stated as (
+const stated = `stated as (
 	select * from unnest($1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::boolean[], $6::smallint[], $7::uuid[], $8::text[])
 		as k (site_id, value, system, patient_id, old, rank, message_id, surface)
-), inserted as (
-	insert into patient_identifier (site_id, value, system, patient_id, old, rank)
-	select k.site_id, k.value, k.system, k.patient_id, k.old, k.rank from stated k
-), shared as (
+)`;
+
+const listShared = `shared as (
 	select k.site_id, k.patient_id, k.message_id, k.surface, o.patient_id as other_id
 	from stated k
 	join patient_identifier o on o.site_id = k.site_id and o.value = k.value and o.patient_id <> k.patient_id and o.rank < ${otherNumberRank}
@@ -99,8 +91,23 @@ on conflict (site_id, key) do update set count = d.count + 1,
 	last_message_id = excluded.last_message_id, last_surface = excluded.last_surface, last_at = excluded.last_at,
 	settled_at = case when d.settled_how = 'dismissed' then d.settled_at end,
 	settled_by = case when d.settled_how = 'dismissed' then d.settled_by end,
-	settled_how = case when d.settled_how = 'dismissed' then d.settled_how end`,
+	settled_how = case when d.settled_how = 'dismissed' then d.settled_how end`;
+
+/**
+ * Inserts identifiers that clients state (`$1` to `$6`, with the message at `$7` and `$8`), and puts on the work list those that another
+ * patient has. FHIR stores what a client states, so nobody looks them up before. The key is that of `recordDoubt`.
+ */
+export const insertClaimedIdentifiers: Statement = {
+	name: 'insert_claimed_identifiers',
+	text: `
+with ${stated}, inserted as (
+	insert into patient_identifier (site_id, value, system, patient_id, old, rank)
+	select k.site_id, k.value, k.system, k.patient_id, k.old, k.rank from stated k
+), ${listShared}`,
 };
+
+/** Does the same for identifiers that are copied into the table already. */
+export const listCopiedIdentifiers: Statement = { name: 'list_copied_identifiers', text: `\nwith ${stated}, ${listShared}` };
 
 /** Reads patients by the identifiers that messages state, each with those that replaced them. */
 export class NumberedPatients {
@@ -170,15 +177,24 @@ function sendIdentifiers(writing: Writing): void {
 	if (found.length > 0 || rows.length === 0) writing.send(insertIdentifiers, columnsOfRows(found));
 	const claimed = rows.flatMap(({ claim, ...row }) => (claim === undefined ? [] : [{ ...row, claim }]));
 	if (claimed.length === 0) return;
-	writing.send(insertClaimedIdentifiers, [
-		...columnsOfRows(claimed),
-		plainArray(claimed.map(({ claim }) => claim.id)),
-		textArray(claimed.map(({ claim }) => claim.surface)),
-		writing.lastUpdated,
-	]);
+	writing.send(insertClaimedIdentifiers, claimedParameters(claimed, writing.lastUpdated));
 }
 
-function columnsOfRows(rows: readonly (PatientIdentifier & { siteId: string; patientId: string })[]): string[] {
+interface IdentifierRow extends PatientIdentifier {
+	siteId: string;
+	patientId: string;
+}
+
+export function claimedParameters(rows: readonly (IdentifierRow & { claim: Claim })[], lastUpdated: string): string[] {
+	return [
+		...columnsOfRows(rows),
+		plainArray(rows.map(({ claim }) => claim.id)),
+		textArray(rows.map(({ claim }) => claim.surface)),
+		lastUpdated,
+	];
+}
+
+function columnsOfRows(rows: readonly IdentifierRow[]): string[] {
 	return [
 		plainArray(rows.map((row) => row.siteId)),
 		textArray(rows.map((row) => row.value)),

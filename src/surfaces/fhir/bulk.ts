@@ -68,9 +68,13 @@ async function receiveImport(context: BulkContext, request: StreamedRequest): Pr
 	const mediaType = answerType(request);
 	bodyType(request, ndjsonTypes);
 	if (request.query !== '' && !isLenient(request)) throw new Failure('invalid', 'an import takes no parameters');
-	const checkReferences = settingOf(grant.settings, 'check_references');
-	const mergedReferences = settingOf(grant.settings, 'merged_references');
-	const id = await context.bulk.receiveImport(caller, { checkReferences, mergedReferences, base: baseOf(request) }, request.body);
+	const parameters = {
+		checkReferences: settingOf(grant.settings, 'check_references'),
+		mergedReferences: settingOf(grant.settings, 'merged_references'),
+		mismatch: settingOf(grant.settings, 'mismatch'),
+		base: baseOf(request),
+	};
+	const id = await context.bulk.receiveImport(caller, parameters, request.body);
 	return accepted(request, 'import', id, mediaType);
 }
 

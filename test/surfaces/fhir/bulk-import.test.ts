@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { listIdentity } from '#administration/identity-work.ts';
 import { setSite } from '#administration/sites.ts';
 import { BulkClient } from '#test/support/bulk.ts';
 import { type FhirCall, fhirClient } from '#test/support/fhir-client.ts';
@@ -186,6 +187,27 @@ describe('an import', () => {
 		);
 		assert.equal((await site.fhir('GET', '/Patient?identifier=new')).body.entry.length, 1);
 		assert.equal((await site.fhir('GET', '/Patient?identifier=old')).body.entry, undefined);
+	});
+
+	test('lists what a FHIR write lists: a number that another patient has, and other demographics', async () => {
+		const site = await newSite();
+		const identifier = [{ system: 'urn:oid:1.2.3', value: 'N1' }];
+		const ann = { identifier, name: [{ family: 'Right', given: ['Ann'] }], birthDate: '1950-01-01', gender: 'female' };
+		const otto = { name: [{ family: 'Wrong', given: ['Otto'] }], birthDate: '1980-02-02', gender: 'male' };
+		assert.equal((await site.fhir('PUT', '/Patient/ann', patient('ann', ann))).status, 201);
+		const doubts = async () => {
+			const { doubts: found } = await listIdentity(service.administration, { site: site.slug, kind: 'doubt', limit: 100 });
+			return found.map(({ kind, count, last, patient: one }) => [kind, count, last.surface, one?.id]);
+		};
+		await imported(site, [patient('otto', { identifier, ...otto }), patient('free', { identifier: [{ value: 'N2' }] })]);
+		assert.deepEqual(await doubts(), [['number-shared', 1, 'import', 'ann']]);
+		await imported(site, [patient('free', { identifier: [...identifier, { value: 'N2' }] })]);
+		assert.equal((await doubts()).length, 3, 'each pair is listed, also for a new version');
+		await imported(site, [patient('ann', { identifier, ...otto })]);
+		assert.deepEqual((await doubts())[0], ['mismatch', 1, 'import', 'ann']);
+		await setSite(service.administration, { slug: site.slug, mismatch: 'accept' });
+		await imported(site, [patient('ann', ann)]);
+		assert.equal((await doubts()).filter(([kind]) => kind === 'mismatch').length, 1);
 	});
 
 	test('says of each line that it refuses where and why, and takes all others', async () => {
