@@ -114,6 +114,19 @@ describe('names', () => {
 		]);
 	});
 
+	test('in letters, in ideograms and as they are spoken say how they are written', () => {
+		const written = (valueCode: string) => ({
+			extension: [{ url: 'http://hl7.org/fhir/StructureDefinition/iso21090-EN-representation', valueCode }],
+		});
+		const name = (use: string, family: string, given: string) =>
+			`<name use="${use}"><family>${family}</family><given>${given}</given></name>`;
+		assert.deepEqual(elements(name('L ABC', 'Yamada', 'Tarou') + name('IDE', '山田', '太郎') + name('SYL L', 'やまだ', 'たろう'))['name'], [
+			{ ...written('ABC'), use: 'official', text: 'Tarou Yamada', family: 'Yamada', given: ['Tarou'] },
+			{ ...written('IDE'), text: '太郎 山田', family: '山田', given: ['太郎'] },
+			{ ...written('SYL'), use: 'official', text: 'たろう やまだ', family: 'やまだ', given: ['たろう'] },
+		]);
+	});
+
 	test('plain text, a period, and nothing at all', () => {
 		assert.deepEqual(elements('<name>Unknown</name>')['name'], [{ text: 'Unknown' }]);
 		assert.deepEqual(

@@ -2,6 +2,7 @@ import type { JsonObject } from '#core/json.ts';
 import type { HumanName } from '#fhir/datatypes.ts';
 import { entryOf } from '#fhir/mapping/table.ts';
 import { joined } from '#fhir/mapping/text.ts';
+import { type NameRepresentation, representation } from '#record/name-representation.ts';
 import type { Context } from '../context.ts';
 import type { XmlElement } from '../element.ts';
 import { codesOf, period } from './ts.ts';
@@ -21,6 +22,9 @@ const uses: Readonly<Record<string, string>> = {
 	ASGN: 'usual',
 };
 
+/** EntityNameUse has these too: they say how a name is written. */
+const representations = ['ABC', 'IDE', 'SYL'] as const satisfies readonly NameRepresentation[];
+
 const qualifierUrl = 'http://hl7.org/fhir/StructureDefinition/iso21090-EN-qualifier';
 /** EntityNamePartQualifier that say how a part is used, and so make it part of a name of its own. */
 const birth = 'BR';
@@ -33,7 +37,7 @@ interface Part {
 
 /**
  * EN and PN (Data Types R1 §2.17) as names: the name itself, and one of its own for a name at birth (BR) and a name to be
- * called by (CL). Other qualifiers stand beside their part as the extension that ISO 21090 has for them.
+ * called by (CL). Uses ABC, IDE and SYL say how a name is written. Other qualifiers stand beside their part as the extension that ISO 21090 has for them.
  */
 function humanNames(element: XmlElement, context: Context): HumanName[] {
 	if (element.isNull) return [];
@@ -45,19 +49,21 @@ function humanNames(element: XmlElement, context: Context): HumanName[] {
 	const given = givens.filter((part) => !calledBy.includes(part) || givens.length === 1);
 	const prefix = partsOf(element, 'prefix');
 	const suffix = partsOf(element, 'suffix');
+	const written = writtenAs(element);
 	const names: HumanName[] = [];
 	const onlyBirth = current.length === 0 && atBirth.length > 0;
 	const name = personName(onlyBirth ? atBirth : current, { given, prefix, suffix }, element.text);
 	if (name) {
 		const use = onlyBirth ? 'maiden' : useOf(element);
 		const valid = period(element.first('validTime'), context);
-		names.push({ ...(use === undefined ? {} : { use }), ...name, ...(valid === undefined ? {} : { period: valid }) });
+		names.push({ ...written, ...(use === undefined ? {} : { use }), ...name, ...(valid === undefined ? {} : { period: valid }) });
 	}
 	if (!onlyBirth && atBirth.length > 0) {
 		const maiden = personName(atBirth, { given, prefix: [], suffix: [] }, '');
-		if (maiden) names.push({ use: 'maiden', ...maiden });
+		if (maiden) names.push({ ...written, use: 'maiden', ...maiden });
 	}
-	if (given.length > 0) for (const { text } of calledBy) if (givens.length > 1) names.push({ use: 'nickname', text, given: [text] });
+	if (given.length > 0)
+		for (const { text } of calledBy) if (givens.length > 1) names.push({ ...written, use: 'nickname', text, given: [text] });
 	return names;
 }
 
@@ -69,6 +75,13 @@ export function namesOf(elements: readonly XmlElement[], context: Context): Huma
 function useOf(element: XmlElement): string | undefined {
 	const found = codesOf(element, 'use').map((code) => entryOf(uses, code));
 	return Object.values(uses).find((use) => found.includes(use));
+}
+
+/** A name that does not say how it is written is alphabetic. */
+function writtenAs(element: XmlElement): Partial<ReturnType<typeof representation>> {
+	const found = codesOf(element, 'use');
+	const code = representations.find((one) => found.includes(one));
+	return code === undefined ? {} : representation(code);
 }
 
 function partsOf(element: XmlElement, name: string): Part[] {
