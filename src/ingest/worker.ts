@@ -2,6 +2,7 @@ import { systemClock } from '#core/clock.ts';
 import { Failure } from '#core/failure.ts';
 import { createLog, type Log } from '#core/log.ts';
 import { hostTimeZone } from '#core/time-zone.ts';
+import { bundledLibrary } from '#fhir/profiles/bundled-source.ts';
 import { tableShapes } from '#fhir/resources/index.ts';
 import type { Delivery } from '#record/delivery.ts';
 import type { DeliveryLimits } from '#record/limits.ts';
@@ -46,6 +47,7 @@ export class Ingest {
 			clock: systemClock,
 			log: this.#log,
 			hostTimeZone: hostTimeZone(),
+			libraryOf: () => bundledLibrary(),
 			placeObject: (key, object) => this.#placeObject(key, object),
 		};
 	}

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { newId, nilId } from '#core/id.ts';
+
 import { silentLog } from '#core/log.ts';
+import { bundledLibrary } from '#fhir/profiles/bundled-source.ts';
 import type { InterpretContext } from '#ingest/kinds/definition.ts';
 import { definitionOf, interpretDelivery } from '#ingest/kinds/index.ts';
 import { digestOf, type Prepared, repliesOf } from '#ingest/prepared.ts';
@@ -18,6 +20,7 @@ export const interpretContext: InterpretContext = {
 	clock: { nowMs: () => nowMs },
 	log: silentLog,
 	hostTimeZone: 'UTC',
+	libraryOf: () => bundledLibrary(),
 	placeObject: () => Promise.reject(new Error('the objects lie in the store')),
 };
 

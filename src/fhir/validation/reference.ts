@@ -33,7 +33,7 @@ export function targetOf(reference: string): Target | undefined {
 }
 
 /** Returns the resource types that a Reference names, by its text and by `type`. */
-export function typesIn({ reference, type }: JsonObject, context: Context): string[] {
+export function typesIn({ reference, type }: JsonObject, context: Pick<Context, 'contained'>): string[] {
 	const target = typeof reference === 'string' ? targetOf(reference) : undefined;
 	const literal = target?.form === 'contained' ? context.contained.get(target.id ?? '') : target?.type;
 	return [literal, type].filter((name) => typeof name === 'string').filter((name) => resourceTypes.has(name));

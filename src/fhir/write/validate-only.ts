@@ -1,7 +1,10 @@
 import { Failure, failureCodes } from '#core/failure.ts';
 import type { Json } from '#core/json.ts';
-import { asObject, asText } from '../elements.ts';
+import { asText } from '../elements.ts';
 import { issuesOf, type OutcomeIssue, outcomeOf } from '../operation-outcome.ts';
+import { checkProfile } from '../profiles/check.ts';
+import { declaredProfiles } from '../profiles/declared.ts';
+import type { Library } from '../profiles/library.ts';
 import type { ResourceDefinition } from '../resource.ts';
 import { definitionOf } from '../resources/index.ts';
 import { contentOf } from './content.ts';
@@ -18,15 +21,37 @@ export interface ValidationAnswer {
  * cannot validate against a nominated profile returns an error (SHALL); the status is then 422.
  * @throws Failure when there is no resource to validate
  */
-export function validateOnly(url: string, body: Json, limits: { repetitionsMax: number }): ValidationAnswer {
+export function validateOnly(url: string, body: Json, limits: { repetitionsMax: number }, library: Library): ValidationAnswer {
 	const request = readValidation(url, body);
 	const definition = definitionOf(request.type);
 	if (definition === undefined) throw new Failure('unsupported-resource-type', 'this resource type is not served');
-	const unknown = request.profiles.filter((canonical) => !isBase(definition, canonical)).map(unknownProfile);
-	const issues = [...unknown, ...faultsOf(definition, request, limits), ...declaredIssues(definition, request)];
+	const unknown = request.profiles.filter((canonical) => !isKnown(definition, canonical, library)).map(unknownProfile);
+	const faults = faultsOf(definition, request, limits);
+	const issues = [...unknown, ...faults, ...beyond(faults, profileIssues(definition, request, library))];
 	const status = unknown.length > 0 ? failureCodes['unknown-key'].status : 200;
 	if (issues.length > 0) return { status, body: outcomeOf(issues) };
 	return { status, body: outcomeOf([{ severity: 'information', code: 'informational', diagnostics: 'the resource is valid' }]) };
+}
+
+function isKnown(definition: ResourceDefinition, canonical: string, library: Library): boolean {
+	return isBase(definition, canonical) || library.profile(canonical) !== undefined;
+}
+
+/** A profile repeats some demands of the type, which are told once. */
+function beyond(faults: readonly OutcomeIssue[], issues: readonly OutcomeIssue[]): OutcomeIssue[] {
+	const told = new Set(faults.map(({ code, expression }) => `${code} ${expression?.[0]}`));
+	return issues.filter(({ severity, code, expression }) => severity !== 'error' || !told.has(`${code} ${expression?.[0]}`));
+}
+
+/** Checks the profiles that the caller nominates, and those that the resource claims. */
+function profileIssues(definition: ResourceDefinition, { profiles, resource }: ValidationRequest, library: Library): OutcomeIssue[] {
+	const nominated = profiles.map((canonical) => library.profile(canonical)).filter((compiled) => compiled !== undefined);
+	const declared = declaredProfiles(resource, library);
+	const compiled = new Set([...nominated, ...declared.known]);
+	const unknown = declared.unknown
+		.filter(({ canonical }) => !isBase(definition, canonical) && !profiles.includes(canonical))
+		.map(({ canonical, expression }): OutcomeIssue => ({ ...unknownProfile(canonical), severity: 'warning', expression: [expression] }));
+	return [...[...compiled].flatMap((profile) => checkProfile(resource, profile, library)), ...unknown];
 }
 
 /** Tells whether a canonical URL names the definition of the resource type itself, against which every resource is validated. */
@@ -64,15 +89,4 @@ function faultsOf(definition: ResourceDefinition, { id, mode, resource }: Valida
 		issues.push(...issuesOf(error));
 	}
 	return issues;
-}
-
-/** The resource itself claims profiles in `meta.profile`. One that is not known cannot be checked, and the caller is told so. */
-function declaredIssues(definition: ResourceDefinition, { profiles, resource }: ValidationRequest): OutcomeIssue[] {
-	const declared = asObject(resource['meta'])?.['profile'];
-	if (!Array.isArray(declared)) return [];
-	return declared.flatMap((canonical, index) => {
-		if (typeof canonical !== 'string' || isBase(definition, canonical) || profiles.includes(canonical)) return [];
-		const diagnostics = `the profile ${named(canonical)} is not known here, so the resource was not validated against it`;
-		return [{ severity: 'warning', code: 'not-found', diagnostics, expression: [`${definition.type}.meta.profile[${index}]`] }];
-	});
 }

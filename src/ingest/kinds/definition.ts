@@ -1,5 +1,6 @@
 import type { Clock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
+import type { Library } from '#fhir/profiles/library.ts';
 import type { AnswerOf, DeliveryKind, DeliveryOf } from '#record/delivery.ts';
 import type { Interpretation, PartedInterpretation } from '../interpretation.ts';
 import type { IngestLimits } from '../limits.ts';
@@ -11,6 +12,8 @@ export interface InterpretContext {
 	log: Log;
 	/** The zone of the machine, which is assumed for senders of whom nobody has said another. */
 	hostTimeZone: string;
+	/** Returns the profiles and terms of a site: those that ship with the product, and those that the site has loaded. */
+	libraryOf(siteId: string): Library;
 	/** Puts a complete object into the store, durably. */
 	placeObject(key: string, object: Uint8Array): Promise<void>;
 }

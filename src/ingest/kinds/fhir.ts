@@ -1,6 +1,7 @@
 import { Failure, failureCodes } from '#core/failure.ts';
 import type { Json } from '#core/json.ts';
 import { operationOutcome } from '#fhir/operation-outcome.ts';
+import type { Library } from '#fhir/profiles/library.ts';
 import { parseResourceJson } from '#fhir/validation/json.ts';
 import { bodyOf, factsOf, preferredReturn, type Returned, refusedEntry, responseEntry } from '#fhir/write/answer.ts';
 import { type BundleRequest, interpretBundle } from '#fhir/write/bundle.ts';
@@ -32,12 +33,12 @@ export const fhir = defineDelivery<'fhir'>({
 	replay: () => ({ kind: 'fhir' }),
 });
 
-function interpret(delivery: FhirDelivery, { limits, log }: InterpretContext): Read | ReadInParts {
+function interpret(delivery: FhirDelivery, { limits, log, libraryOf }: InterpretContext): Read | ReadInParts {
 	const request = decodeRequest(delivery.bytes);
 	const label = labelOf(request);
 	try {
 		if (delivery.withheld) throw new Failure('internal', 'the request could not be processed');
-		return interpreted(request, label, delivery, limits);
+		return interpreted(request, label, delivery, { limits, library: libraryOf(delivery.siteId) });
 	} catch (error) {
 		if (error instanceof Failure) return refused(label, error);
 		log.error({ err: error, messageId: delivery.id, siteId: delivery.siteId }, 'request could not be interpreted');
@@ -49,7 +50,12 @@ function labelOf({ method, url }: Pick<WriteRequest, 'method' | 'url'>): string 
 	return `${method} ${url.split(/[/?]/)[0] || 'Bundle'}`;
 }
 
-function interpreted(request: WriteRequest, label: string, delivery: FhirDelivery, limits: IngestLimits): Read | ReadInParts {
+interface Reading {
+	limits: IngestLimits;
+	library: Library;
+}
+
+function interpreted(request: WriteRequest, label: string, delivery: FhirDelivery, { limits, library }: Reading): Read | ReadInParts {
 	const settings: WriteSettings = { settings: delivery.settings, limits };
 	const returned = preferredReturn(request.headers['prefer']);
 	if (request.url === '') {
@@ -62,7 +68,7 @@ function interpreted(request: WriteRequest, label: string, delivery: FhirDeliver
 	}
 	const body = bodyOfRequest(request, limits);
 	if (isValidation(request.url)) {
-		const { status, body: outcome } = validateOnly(request.url, body, limits);
+		const { status, body: outcome } = validateOnly(request.url, body, limits, library);
 		return { ...silent(label), verdict: { kind: 'ignore' }, answer: () => answerWith(status, Buffer.from(outcome)) };
 	}
 	const { method, url, headers } = request;

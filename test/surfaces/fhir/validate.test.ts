@@ -81,6 +81,69 @@ describe('$validate', () => {
 		assert.deepEqual(issuesOf(reply)[0]?.expression, ['Observation.meta.profile[0]']);
 	});
 
+	test('checks the profiles that ship: vital signs of R4, US Core and IPS', async () => {
+		const against = async (profile: string, resource: { resourceType: string; [element: string]: unknown }) => {
+			const reply = await west('POST', `/${resource.resourceType}/$validate?profile=${profile}`, resource);
+			assert.equal(reply.status, 200);
+			return issuesOf(reply)
+				.filter(({ severity }) => severity === 'error')
+				.map(({ code, expression = [] }) => `${code} ${expression[0]}`);
+		};
+		const core = 'http://hl7.org/fhir/StructureDefinition';
+		const us = 'http://hl7.org/fhir/us/core/StructureDefinition';
+		const subject = { reference: 'Patient/x' };
+		const category = (code: string) => [{ coding: [{ system: 'http://terminology.hl7.org/CodeSystem/observation-category', code }] }];
+		const loinc = (code: string) => ({ coding: [{ system: 'http://loinc.org', code }] });
+		const vital = { subject, category: category('vital-signs'), effectiveDateTime: '2026-01-05' };
+		const beats = { value: 60, unit: 'beats/minute', system: 'http://unitsofmeasure.org', code: '/min' };
+		const rate = observation({ ...vital, code: loinc('8867-4'), valueQuantity: beats });
+		assert.deepEqual(await against(`${core}/vitalsigns`, rate), []);
+		assert.deepEqual(await against(`${core}/heartrate`, rate), []);
+		const claimed = await west('POST', '/Observation/$validate', observation({ subject, meta: { profile: [`${core}/vitalsigns`] } }));
+		const faults = [
+			'required Observation.category',
+			'required Observation.category',
+			'required Observation.effective',
+			'invariant Observation',
+		];
+		assert.deepEqual(
+			issuesOf(claimed)
+				.map(({ code, expression = [] }) => `${code} ${expression[0]}`)
+				.sort(),
+			faults.sort(),
+		);
+		const wrongUnit = { ...rate, valueQuantity: { ...beats, code: 'beats' } };
+		assert.deepEqual(await against(`${core}/heartrate`, wrongUnit), ['value Observation.value.code']);
+		const pressure = {
+			code: loinc('85354-9'),
+			component: [{ code: loinc('8480-6'), valueQuantity: { ...beats, code: 'mm[Hg]', unit: 'mmHg' } }],
+		};
+		assert.deepEqual(await against(`${core}/bp`, observation({ ...vital, ...pressure })), [
+			'required Observation.component',
+			'required Observation.component',
+		]);
+		const lab = observation({
+			subject,
+			category: category('laboratory'),
+			code: loinc('718-7'),
+			effectiveDateTime: '2026-01-05',
+			valueString: 'x',
+		});
+		assert.deepEqual(await against(`${us}/us-core-observation-lab`, lab), []);
+		assert.deepEqual(await against(`${us}/us-core-observation-lab|6.1.0`, { ...lab, category: category('imaging') }), [
+			'required Observation.category',
+		]);
+		const person = { resourceType: 'Patient', identifier: [{ system: 'urn:mrn', value: '1' }], name: [{ family: 'A' }], gender: 'female' };
+		assert.deepEqual(await against(`${us}/us-core-patient`, person), []);
+		assert.deepEqual(await against(`${us}/us-core-patient`, { ...person, name: [{ use: 'official' }], identifier: [{ value: '1' }] }), [
+			'required Patient.identifier[0].system',
+			'invariant Patient.name[0]',
+		]);
+		const ips = 'http://hl7.org/fhir/uv/ips/StructureDefinition/Patient-uv-ips';
+		assert.deepEqual(await against(ips, person), ['required Patient.birthDate']);
+		assert.deepEqual(await against(ips, { ...person, birthDate: '1970-01-01' }), []);
+	});
+
 	test('looks at a stored resource by its id', async () => {
 		const { id } = (await west('POST', '/Observation', observation())).body;
 		const valid = [200, 'information informational'];
