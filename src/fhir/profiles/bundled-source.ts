@@ -2,9 +2,7 @@ import { lines as r4 } from './bundled/r4.ts';
 import { lines as usCore } from './bundled/us-core.ts';
 import { lines as ips } from './bundled/uv-ips.ts';
 import { type Definition, type DefinitionKind, type DefinitionSource, Library } from './library.ts';
-
-/** A definition that ships with the product: its kind, its URL, and itself as JSON text. */
-export type Line = readonly [kind: DefinitionKind, url: string, text: string];
+import type { Line } from './line.ts';
 
 /** The definitions that ship with the product. Each is parsed when it is first asked for. */
 class BundledSource implements DefinitionSource {
