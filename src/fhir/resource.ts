@@ -14,14 +14,15 @@ export interface SearchColumns {
 /**
  * A search parameter: it tells how a value applies to the table's columns or to the resource itself. `path` is a SQL/JSON path into the
  * stored
- * resource (which has no resourceType, id and meta). `presence` leads to the elements if `paths` is a predicate.
+ * resource (which has no resourceType, id and meta). `presence` leads to the elements of which `:missing` asks, where the paths lead to
+ * parts of them, or no path does.
  */
 export type SearchParameter = {
 	documentation: string;
 } /** Any part of a folded text column; `paths` lead to the texts themselves, for `:exact`. */ & (
-	| { type: 'string'; match: 'substring'; column: string; paths: readonly string[] }
+	| { type: 'string'; match: 'substring'; column: string; paths: readonly string[]; presence?: readonly string[] }
 	/** The start of a text. `column` contains all of the texts, folded, and reduces the rows to be examined. */
-	| { type: 'string'; match: 'element'; paths: readonly string[]; column?: string }
+	| { type: 'string'; match: 'element'; paths: readonly string[]; column?: string; presence?: readonly string[] }
 	/** An element of type code; `system` is that of its required binding. `meaning` is present when a plain code stands for other codes. */
 	| { type: 'token'; match: 'code'; column: string; system: string; path: string; meaning?: (code: string) => readonly string[] }
 	| { type: 'token'; match: 'coding'; systemColumn: string; valueColumn: string; furtherColumn: string; path: string }
@@ -48,7 +49,16 @@ export type SearchParameter = {
 	| { type: 'reference'; match: 'column'; column: string; targets: readonly [string]; path: string | undefined }
 	| { type: 'reference'; match: 'element'; path: string; targets: readonly string[] }
 	/** A range in two columns, its end excluded; `date` columns hold whole days. None is longer than `longestMs`. */
-	| { type: 'date'; match: 'range'; columnType: 'date' | 'timestamptz'; startColumn: string; endColumn: string; longestMs?: number }
+	| {
+			type: 'date';
+			match: 'range';
+			columnType: 'date' | 'timestamptz';
+			startColumn: string;
+			endColumn: string;
+			longestMs?: number;
+			/** Forms of the element that may have no range: a Timing, a Period without start and end. */
+			presence?: readonly string[];
+	  }
 	| { type: 'date'; match: 'moment'; column: string }
 	| { type: 'quantity'; paths: readonly string[] }
 	/** Values of the components, between `$`. */

@@ -79,8 +79,10 @@ export function codeParameter(column: string, system: string, documentation: str
 	return { type: 'token', match: 'code', column, system, path, documentation };
 }
 
-export function instantParameter(prefix: string, documentation: string): SearchParameter {
+/** `presence` leads to the forms of its element that may have no range. */
+export function instantParameter(prefix: string, documentation: string, presence: readonly string[] = []): SearchParameter {
 	return {
+		presence,
 		type: 'date',
 		match: 'range',
 		columnType: 'timestamptz',
@@ -125,8 +127,8 @@ export function elementReference(element: string, targets: readonly string[], do
 	return { type: 'reference', match: 'element', path: `$.${element}.reference`, targets, documentation };
 }
 
-export function textParameter(paths: readonly string[], documentation: string): SearchParameter {
-	return { type: 'string', match: 'element', paths, documentation };
+export function textParameter(paths: readonly string[], documentation: string, presence: readonly string[] = paths): SearchParameter {
+	return { type: 'string', match: 'element', paths, presence, documentation };
 }
 
 /** Searches a boolean or code in the resource itself. */

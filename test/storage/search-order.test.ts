@@ -50,7 +50,7 @@ interface Sortable {
 	birthDate: string | undefined;
 }
 
-/** As PostgreSQL orders: what has no value comes last, and first where the order descends; the id goes the way of the last key. */
+/** What has no value comes last, whether the order ascends or descends; the id goes the way of the last key. */
 function naiveOrder(sort: string): (left: Sortable, right: Sortable) => number {
 	const keys = [...sort.split(','), sort.split(',').at(-1)?.startsWith('-') ? '-id' : 'id'];
 	const keyOf = (resource: Sortable, name: string) =>
@@ -59,8 +59,9 @@ function naiveOrder(sort: string): (left: Sortable, right: Sortable) => number {
 		for (const key of keys) {
 			const name = key.replace('-', '');
 			const [one, other] = [keyOf(left, name), keyOf(right, name)];
-			const compared = one === other ? 0 : one === undefined ? 1 : other === undefined ? -1 : one < other ? -1 : 1;
-			if (compared !== 0) return key.startsWith('-') ? -compared : compared;
+			if (one === other) continue;
+			if (one === undefined || other === undefined) return one === undefined ? 1 : -1;
+			return one < other === key.startsWith('-') ? 1 : -1;
 		}
 		return 0;
 	};

@@ -155,6 +155,7 @@ describe('searches of the specification read an index, with values known and unk
 		['Patient?_sort=_lastUpdated', 'patient_changes'],
 		['Patient?_sort=birthdate', 'patient_birth_date'],
 		['Patient?_sort=-birthdate', 'patient_birth_date'],
+		[`Observation?patient=${subjectId}&code=7&_sort=-date`, 'observation_patient'],
 		['Patient?family=abcdef', 'patient_name'],
 		['Observation?patient.identifier=urn:mrn|1711', 'observation_patient'],
 		['Patient?_has:Condition:patient:clinical-status=inactive', 'condition_clinical_status'],

@@ -55,7 +55,7 @@ export const condition = defineResource({
 		identifier: identifierParameter('An identifier of the condition'),
 		asserter: elementReference('asserter', ['Patient', 'Practitioner', 'PractitionerRole', 'RelatedPerson'], 'Who asserts it'),
 		code: codingParameter('code', 'The condition, problem or diagnosis'),
-		'onset-date': instantParameter('onset', 'When it began, as a date or period'),
+		'onset-date': instantParameter('onset', 'When it began, as a date or period', ['$.onsetPeriod']),
 		'recorded-date': instantParameter('recorded', 'When it was recorded'),
 	},
 	summary:

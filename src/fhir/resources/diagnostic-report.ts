@@ -70,7 +70,7 @@ export const diagnosticReport = defineResource({
 			'Who interpreted the results',
 		),
 		'imaging-study': elementReference('imagingStudy', ['ImagingStudy'], 'The study that it reports on'),
-		date: instantParameter('effective', 'When what it reports was found'),
+		date: instantParameter('effective', 'When what it reports was found', ['$.effectivePeriod']),
 		issued: instantParameter('issued', 'When it was made available'),
 	},
 	summary:

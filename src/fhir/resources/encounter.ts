@@ -45,7 +45,7 @@ export const encounter = defineResource({
 		class: codeParameter('class', 'http://terminology.hl7.org/CodeSystem/v3-ActCode', 'Inpatient, outpatient, emergency …', '$.class.code'),
 		identifier: identifierParameter('An identifier of the visit'),
 		type: conceptParameter('type', 'Kind of visit'),
-		date: instantParameter('period', 'The period of the visit'),
+		date: instantParameter('period', 'The period of the visit', ['$.period']),
 	},
 	summary:
 		'implicitRules identifier status class type serviceType subject episodeOfCare participant appointment reasonCode reasonReference diagnosis'.split(

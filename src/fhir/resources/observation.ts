@@ -72,7 +72,7 @@ export const observation = defineResource({
 			['Observation', 'DocumentReference', 'ImagingStudy', 'Media', 'MolecularSequence', 'QuestionnaireResponse'],
 			'What it was derived from',
 		),
-		date: instantParameter('effective', 'When it was observed'),
+		date: instantParameter('effective', 'When it was observed', ['$.effectivePeriod', '$.effectiveTiming']),
 	},
 	summary:
 		'implicitRules identifier basedOn partOf status code subject focus encounter effectiveDateTime effectivePeriod effectiveTiming effectiveInstant issued performer valueQuantity valueCodeableConcept valueString valueBoolean valueInteger valueRange valueRatio valueSampledData valueTime valueDateTime valuePeriod hasMember derivedFrom component'.split(

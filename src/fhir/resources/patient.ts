@@ -45,6 +45,7 @@ export const patient = defineResource({
 			match: 'substring',
 			column: 'name',
 			paths: ['$.name.text', '$.name.family', '$.name.given', '$.name.prefix', '$.name.suffix'],
+			presence: ['$.name'],
 			documentation: 'Any part of any name, without regard to case and accents',
 		},
 		family: {
@@ -93,6 +94,7 @@ export const patient = defineResource({
 				'$.address.country',
 			],
 			'The start of any part of an address',
+			['$.address'],
 		),
 		'address-city': textParameter(['$.address.city'], 'The start of a city'),
 		'address-state': textParameter(['$.address.state'], 'The start of a state'),

@@ -53,7 +53,12 @@ export const procedure = defineResource({
 			'Who performed it',
 		),
 		status: codeParameter('status', 'http://hl7.org/fhir/event-status', 'Preparation, in progress, completed …'),
-		date: instantParameter('performed', 'When it was performed'),
+		date: instantParameter('performed', 'When it was performed', [
+			'$.performedPeriod',
+			'$.performedAge',
+			'$.performedRange',
+			'$.performedString',
+		]),
 	},
 	summary:
 		'implicitRules identifier instantiatesCanonical instantiatesUri basedOn partOf status statusReason category code subject encounter performedDateTime performedPeriod performedString performedAge performedRange recorder asserter performer location reasonCode reasonReference bodySite outcome'.split(

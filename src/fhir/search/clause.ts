@@ -55,16 +55,18 @@ function missingClause({ name, value, parameter }: Named): Clause {
 	return value === 'false' ? present : { kind: 'not', clause: present };
 }
 
+/** Tells whether the element of the parameter has a value, of whatever form: text alone is a concept, and a display alone a reference. */
 function presence(name: string, parameter: SearchParameter): Clause {
 	switch (parameter.type) {
 		case 'string':
+			return element(parameter.presence ?? parameter.paths, { kind: 'exists' });
 		case 'quantity':
 			return element(parameter.paths, { kind: 'exists' });
 		case 'reference':
-			if (parameter.match === 'column' && parameter.path === undefined) return { kind: 'present', column: parameter.column };
-			return element([parameter.path ?? ''], { kind: 'exists' });
+			return parameter.match === 'element' ? anyPresent(undefined, [parameter.path]) : anyPresent(parameter.column, listed(parameter.path));
 		case 'date':
-			return { kind: 'present', column: parameter.match === 'moment' ? parameter.column : parameter.startColumn };
+			if (parameter.match === 'moment') return { kind: 'present', column: parameter.column };
+			return anyPresent(parameter.startColumn, parameter.presence ?? []);
 		case 'token':
 			return tokenPresence(parameter);
 		case 'composite':
@@ -77,9 +79,13 @@ function tokenPresence(parameter: SearchParameter & { type: 'token' }): Clause {
 		case 'id':
 			return { kind: 'present', column: 'id' };
 		case 'code':
-			return { kind: 'present', column: parameter.column };
+			return anyPresent(parameter.column, [parameter.path]);
+		case 'coding':
+			return anyPresent(parameter.valueColumn, [parameter.path]);
+		case 'identifier':
+			return anyPresent(undefined, [parameter.path]);
 		case 'element':
-			return element(parameter.presence ?? parameter.paths, { kind: 'exists' });
+			return anyPresent(undefined, parameter.presence ?? parameter.paths);
 		case 'numbers':
 			return { kind: 'any', clauses: parameter.numbers.map(({ column }) => ({ kind: 'present', column })) };
 		case 'member':
@@ -87,9 +93,22 @@ function tokenPresence(parameter: SearchParameter & { type: 'token' }): Clause {
 		case 'part':
 		case 'constant':
 			return { kind: 'all', clauses: [] };
-		default:
-			return element([parameter.path], { kind: 'exists' });
 	}
+}
+
+function listed(path: string | undefined): readonly string[] {
+	return path === undefined ? [] : [path];
+}
+
+/** A filled column answers without reading the resource. What it leaves open, the elements tell. */
+function anyPresent(column: string | undefined, paths: readonly string[]): Clause {
+	const elements = element(
+		paths.map((path) => path.replace(/(?<=\..*)(?:\.coding)?(?:\.(?:coding|code|reference))$/, '')),
+		{ kind: 'exists' },
+	);
+	if (column === undefined) return elements;
+	const filled: Clause = { kind: 'present', column };
+	return paths.length === 0 ? filled : { kind: 'any', clauses: [filled, elements] };
 }
 
 /** Matches a string (§3.1.1.4.8). A name matches any part, as its definition says; other texts match their start, as in R4. */

@@ -11,32 +11,55 @@ import { isWholeDay, survivorOf, whereOf } from './search-conditions.ts';
 export function searchQuery(siteId: string, plan: SearchPlan, bytesMax: number): Query {
 	const parameters = new Parameters(siteId);
 	const { sort, table, extent } = plan;
-	const where = whereOf(plan.clauses, 'r', parameters);
-	const after = afterCondition(plan, parameters);
 	const limit = parameters.add(plan.count + 1, 'integer');
 	const keys = sort.map(({ column }, index) => `, r.${column} as k${index}`).join('');
+	const where = whereOf(plan.clauses, 'r', parameters);
+	const selected = `${innerColumns(table)}${keys} from ${table} r`;
 	const order = (row: string) =>
 		[...sort.map((key, index) => `${row}.k${index}${direction(key)}`), `${row}.id${lastDirection(sort)}`].join(', ');
-	const innerOrder = [...sort.map((key) => `r.${key.column}${direction(key)}`), `r.id${lastDirection(sort)}`].join(', ');
-	const inner = `
-		select ${innerColumns(table)}${keys} from ${table} r
-		where ${where}${after}
-		order by ${innerOrder} limit ${limit}`;
 	const shown = sort.map((_key, index) => `, r.k${index}::text`).join('');
 	const text = boundedQuery({
 		table,
 		extent,
 		further: `r.found, r.id${shown}`,
-		inner,
+		inner: inOrder({ selected, where, limit }, plan, parameters),
 		order,
 		bytesMax: parameters.add(bytesMax, 'bigint'),
 	});
 	return parameters.query(text, isPrepared(plan));
 }
 
-/** Uses PostgreSQL's own order, which its indexes have in both directions: nulls come last, or first when descending. */
-function direction({ descending }: SortKey): string {
-	return descending ? ' desc' : '';
+/**
+ * Selects the rows of the page. Rows without a value come last, as in the order of PostgreSQL's indexes. Where the order descends, such an
+ * index
+ * is walked backwards for the rows with a value, and the others are selected only as far as these do not fill the page.
+ */
+function inOrder(
+	{ selected, where, limit }: Record<'selected' | 'where' | 'limit', string>,
+	{ sort, after }: SearchPlan,
+	parameters: Parameters,
+): string {
+	const [first, ...rest] = sort;
+	const ordered = (keys: readonly string[]) => `order by ${[...keys, `r.id${lastDirection(sort)}`].join(', ')}`;
+	const directed = (key: SortKey) => `r.${key.column}${direction(key)}`;
+	if (first === undefined || !first.descending || !first.nullable) {
+		return `select ${selected} where ${where}${afterCondition(sort, after, parameters)} ${ordered(sort.map(directed))} limit ${limit}`;
+	}
+	const isBehind = after !== undefined && (after.keys[0] ?? null) === null;
+	const empty = `select ${selected} where ${where} and r.${first.column} is null`;
+	if (isBehind) return `${empty} and (${beyond(sort, after, 1, parameters)}) ${ordered(rest.map(directed))} limit ${limit}`;
+	const further = after === undefined ? '' : ` and (${beyond(sort, after, 0, parameters)})`;
+	return `
+		with filled as materialized (
+			select ${selected} where ${where} and r.${first.column} is not null${further} ${ordered([`r.${first.column} desc`, ...rest.map(directed)])} limit ${limit}
+		), empty as (
+			${empty} ${ordered(rest.map(directed))} limit ${limit} - (select count(*) from filled)
+		)
+		select * from filled union all select * from empty`;
+}
+
+function direction({ descending, nullable }: SortKey): string {
+	return descending ? ` desc${nullable ? ' nulls last' : ''}` : '';
 }
 
 /** The id has the direction of the last key, so that one index can be walked in one direction. */
@@ -44,10 +67,9 @@ function lastDirection(sort: readonly SortKey[]): string {
 	return sort.at(-1)?.descending ? ' desc' : '';
 }
 
-function afterCondition({ sort, after }: SearchPlan, parameters: Parameters): string {
+function afterCondition(sort: readonly SortKey[], after: PagePosition | undefined, parameters: Parameters): string {
 	if (sort.length === 0) return ` and r.id > ${parameters.add(after?.id ?? nilId, 'uuid')}`;
-	if (after === undefined) return '';
-	return ` and (${beyond(sort, after, 0, parameters)})`;
+	return after === undefined ? '' : ` and (${beyond(sort, after, 0, parameters)})`;
 }
 
 /** Rows that come after the position, by the keys from `index` on. */
@@ -57,16 +79,14 @@ function beyond(sort: readonly SortKey[], after: PagePosition, index: number, pa
 	const column = `r.${key.column}`;
 	const value = after.keys[index] ?? null;
 	const rest = beyond(sort, after, index + 1, parameters);
-	if (value === null) {
-		const equal = `${column} is null and (${rest})`;
-		return key.descending ? `${column} is not null or ${equal}` : equal;
-	}
+	if (value === null) return `${column} is null and (${rest})`;
 	const parameter = parameters.add(value, key.columnType);
-	const greater = key.nullable ? `${column} > ${parameter} or ${column} is null` : `${column} > ${parameter}`;
-	const further = key.descending ? `${column} < ${parameter}` : greater;
-	// The first key bounds the walk through its index, unless nulls follow.
-	const bound = index > 0 || (key.nullable && !key.descending) ? '' : `${column} ${key.descending ? '<=' : '>='} ${parameter} and `;
-	return `${bound}(${further} or ${column} = ${parameter} and (${rest}))`;
+	const further = `${column} ${key.descending ? '<' : '>'} ${parameter}`;
+	const equal = `${column} = ${parameter} and (${rest})`;
+	// The first key bounds the walk through its index, unless rows without a value follow in the same walk.
+	if (index === 0 && (key.descending || !key.nullable))
+		return `${column} ${key.descending ? '<=' : '>='} ${parameter} and (${further} or ${equal})`;
+	return `${further} or ${key.nullable ? `${column} is null or ` : ''}${equal}`;
 }
 
 export function countQuery(siteId: string, plan: SearchPlan): Query {

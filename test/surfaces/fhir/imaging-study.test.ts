@@ -209,7 +209,7 @@ describe('ImagingStudy', { timeout: 120_000 }, () => {
 		['patient:missing=true', ['1.2.3']],
 		['_lastUpdated=gt2020-01-01', ['1.2.1', '1.2.2', '1.2.3', '1.2.4']],
 		['_lastUpdated=lt2020-01-01', []],
-		['_sort=-started', ['1.2.3', '1.2.2', '1.2.1', '1.2.4']],
+		['_sort=-started', ['1.2.2', '1.2.1', '1.2.4', '1.2.3']],
 		['_sort=started', ['1.2.4', '1.2.1', '1.2.2', '1.2.3']],
 	];
 	for (const [query, uids] of searches) {

@@ -132,10 +132,10 @@ describe('the order', () => {
 	test('follows _sort, several keys and both ways, on every page, resources without a value among them', async () => {
 		const cases: [string, string[]][] = [
 			['Patient?_sort=birthdate', ['anna', 'ben', 'cat']],
-			['Patient?_sort=-birthdate', ['cat', 'ben', 'anna']],
+			['Patient?_sort=-birthdate', ['ben', 'anna', 'cat']],
 			['Patient?_sort=name', ['anna', 'ben', 'cat']],
 			['Patient?_sort=gender,-birthdate', ['anna', 'ben', 'cat']],
-			['Patient?_sort=-gender,name', ['cat', 'ben', 'anna']],
+			['Patient?_sort=-gender,name', ['ben', 'anna', 'cat']],
 			['Patient?_sort=_lastUpdated', ['anna', 'ben', 'cat']],
 			['Patient?_sort=-_lastUpdated', ['cat', 'ben', 'anna']],
 			['Observation?_sort=date&code=718-7', ['hb1', 'hb2', 'hb3']],
@@ -234,6 +234,86 @@ describe('what is shown of a resource', () => {
 		assert.match((await get('Observation?_id=hb1&_elements=value')).text, /12\.50/);
 		assert.equal((await get('Patient/anna?_summary=count')).status, 400);
 		assert.equal((await get('Patient?_elements=a b')).status, 400);
+	});
+});
+
+describe('resources without a value', () => {
+	let call: FhirCall;
+	const ids = new Map<string, string>();
+	const observations: Readonly<Record<string, object>> = {
+		old: {
+			effectiveDateTime: '2020-01-01',
+			code: { coding: [{ code: 'c' }] },
+			method: { coding: [{ code: 'm' }] },
+			valueQuantity: { value: 1 },
+		},
+		undated: { code: { text: 'c' }, method: { text: 'm' }, performer: [{ display: 'p' }], valueString: 'x' },
+		latest: { effectivePeriod: { start: '2024-06-01' }, code: { coding: [{ display: 'c' }] }, performer: [{ identifier: { value: 'p' } }] },
+		timed: {
+			effectiveTiming: { event: ['2022-01-01'] },
+			subject: { display: 's' },
+			component: [{ code: { text: 'k' } }],
+			bodySite: { text: 'b' },
+		},
+	};
+
+	before(async () => {
+		call = fhirClient(service, (await service.addSite('gaps')).key);
+		assert.equal((await call('PUT', '/Patient/one', { resourceType: 'Patient', id: 'one', name: [{ use: 'official' }] })).status, 201);
+		for (const [name, more] of Object.entries(observations)) {
+			const resource = {
+				resourceType: 'Observation',
+				status: 'final',
+				code: { text: 'c' },
+				subject: { reference: 'Patient/one' },
+				...more,
+			};
+			const reply = await call('POST', '/Observation', resource);
+			assert.equal(reply.status, 201, reply.text);
+			ids.set(reply.body.id, name);
+		}
+	});
+
+	const found = async (query: string) => {
+		const reply = await call('GET', `/${query}`);
+		assert.equal(reply.status, 200, reply.text);
+		return (reply.body.entry ?? []).map(({ resource }: FhirBody) => ids.get(resource.id) ?? resource.id) as string[];
+	};
+
+	test('come last in either direction, on every page', async () => {
+		assert.deepEqual(await found('Observation?_sort=-date&_count=1'), ['latest']);
+		assert.deepEqual(await found('Observation?_sort=-date'), ['latest', 'old', 'timed', 'undated']);
+		assert.deepEqual(await found('Observation?_sort=date'), ['old', 'latest', 'undated', 'timed']);
+		for (const sort of ['date', '-date', '-code,-date']) {
+			const whole = await found(`Observation?_sort=${sort}`);
+			const parts = (await pages(call, await call('GET', `/Observation?_sort=${sort}&_count=1`))).flat().map((id) => ids.get(id) ?? id);
+			assert.deepEqual(parts, whole, sort);
+		}
+	});
+
+	const all = Object.keys(observations);
+	const present: Readonly<Record<string, readonly string[]>> = {
+		code: all,
+		method: ['old', 'undated'],
+		'component-code': ['timed'],
+		performer: ['undated', 'latest'],
+		patient: all,
+		subject: all,
+		date: ['old', 'latest', 'timed'],
+		'value-quantity': ['old'],
+		'value-string': ['undated'],
+		status: all,
+		encounter: [],
+	};
+	for (const [name, having] of Object.entries(present)) {
+		test(`are what ${name}:missing finds, and the others are not`, async () => {
+			assert.deepEqual((await found(`Observation?${name}:missing=false`)).sort(), [...having].sort());
+			assert.deepEqual((await found(`Observation?${name}:missing=true`)).sort(), all.filter((one) => !having.includes(one)).sort());
+		});
+	}
+
+	test('have a name of whatever parts', async () => {
+		assert.deepEqual([await found('Patient?name:missing=false'), await found('Patient?family:missing=true')], [['one'], ['one']]);
 	});
 });
 
