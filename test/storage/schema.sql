@@ -566,6 +566,15 @@ create table procedure (
 	PRIMARY KEY (site_id, id)
 ) with (fillfactor=90, toast_tuple_target=8160);
 
+create table rederived_resource (
+	site_id uuid not null,
+	run_id uuid not null,
+	resource_type text not null,
+	id uuid not null,
+	is_changed boolean not null,
+	PRIMARY KEY (site_id, run_id, resource_type, id)
+);
+
 create table remote_ae (
 	site_id uuid not null,
 	id uuid not null,
@@ -596,6 +605,9 @@ create table replay_run (
 	started_at timestamp with time zone not null default now(),
 	seen_at timestamp with time zone not null default now(),
 	finished_at timestamp with time zone,
+	kind text not null default 'replay'::text,
+	task jsonb,
+	progress jsonb,
 	PRIMARY KEY (site_id, id),
 	CHECK ((state = ANY (ARRAY['running'::text, 'done'::text, 'cancelled'::text, 'failed'::text, 'interrupted'::text])))
 );
