@@ -13,6 +13,7 @@ import type { Reader } from '#storage/reader.ts';
 import { advanceAccessVersion, insertAuditEvent } from '#storage/statements/administrative/read-access.ts';
 import type { Echo } from './echo.ts';
 import type { AdministrationLimits } from './limits.ts';
+import type { RederivationTask } from './rederivation-task.ts';
 
 /** The person or process that carries out an operation. */
 export interface Actor {
@@ -57,8 +58,12 @@ export interface OperationContext extends AdministrationContext {
 	replayRuns: ReplayStarter | undefined;
 }
 
-/** A replay of several messages of one site. */
-export interface NewRun {
+/** A run of one site in the background. */
+export type NewRun = NewReplay | NewRederivation;
+
+/** A replay of several messages. */
+interface NewReplay {
+	kind: 'replay';
 	siteId: string;
 	/** The failure that the messages have in common. */
 	cause: object;
@@ -66,10 +71,34 @@ export interface NewRun {
 	messageIds: readonly string[];
 }
 
+/** The local times of stored messages are read by another zone. */
+interface NewRederivation {
+	kind: 'rederivation';
+	siteId: string;
+	task: RederivationTask;
+}
+
 export interface ReplayStarter {
-	/** @throws AdministrationError while another replay of the site is running */
+	/** @throws AdministrationError while another run of the site is under way */
 	start(context: OperationContext, run: NewRun): Promise<string>;
 }
+
+/** `cancelled` is recorded already by whoever cancelled it. */
+export type RunEnd = 'done' | 'cancelled' | 'interrupted';
+
+/** What a run may ask of the node that carries it out. */
+export interface RunControl {
+	context: OperationContext;
+	siteId: string;
+	id: string;
+	isEnding(): boolean;
+	/** Waits; not at all for a time that is over. Returns false if the node ends in the meantime. */
+	pause(ms: number): Promise<boolean>;
+	/** Tries a step again while the service cannot store. Returns undefined if the node ends first. */
+	persist<T>(step: () => Promise<T>): Promise<T | undefined>;
+}
+
+export type RunWork = (control: RunControl) => Promise<RunEnd>;
 
 /** The actor of the command line, which administers all sites. */
 export function wholeNetwork(name: string): Pick<AdministrationContext, 'actor' | 'source' | 'visibleSites' | 'passwords'> {
@@ -128,7 +157,8 @@ export async function note(context: OperationContext, audited: AuditedChange): P
 	await context.database.run(insertAuditEvent, auditValues(context, audited));
 }
 
-function auditValues(context: AdministrationContext, audited: AuditedChange): unknown[] {
+/** The values of `insertAuditEvent`. */
+export function auditValues(context: AdministrationContext, audited: AuditedChange): unknown[] {
 	const { action, subject, siteId } = audited;
 	const at = new Date(context.nowMs()).toISOString();
 	const detail = JSON.stringify(detailOf(audited));

@@ -3,6 +3,7 @@ import type { DeliveryKind } from '#record/delivery.ts';
 import { listFailures as listStatement, openMessages } from '#storage/statements/administrative/failures.ts';
 import { finishRun, interruptSilentRuns, listRuns, showRun } from '#storage/statements/administrative/replay-runs.ts';
 import { AdministrationError, note, type OperationContext } from './context.ts';
+import type { RederivationTask, RunProgress } from './rederivation-task.ts';
 import { replayableKinds } from './replay.ts';
 import { instant, page, time } from './schemas.ts';
 import { siteBySlug } from './sites.ts';
@@ -60,13 +61,34 @@ export async function listFailures(
 
 export const startReplayInput = z.strictObject({ site: z.string(), cause: z.string().regex(/^[0-9a-f]{32}$/), since: time.optional() });
 
+const amounts = z.record(z.string(), z.number().int());
+
+/** What a run came to that reads the times of stored messages anew. */
+const rederivedTimes = z.strictObject({
+	time_zone: z.string().describe('the zone by which local times are read now'),
+	assumed: z.boolean().describe('the zone is that of the host, because nobody has set one'),
+	of: z.enum(['site', 'client', 'key']).describe('whose setting it is'),
+	subject: z.string().describe('the slug of the site, or the id of the client or key'),
+	preview: z.boolean().describe('it counts, and changes nothing'),
+	messages: z.number().int().describe('messages whose times are read anew'),
+	read_before_by: amounts.describe('these messages by the zone by which they were read before'),
+	changed: amounts.describe('resources whose times change, by type'),
+	stayed: amounts.describe('resources whose times stay, because something newer, a person or a FHIR client wrote them, by type'),
+	own_offset: z.number().int().describe('messages whose times have offsets of their own'),
+	bytes_gone: z.number().int().describe('messages whose bytes the log no longer has'),
+	unreadable: z.number().int().describe('messages that can no longer be interpreted'),
+	studies_stated: z.number().int().describe('studies whose files state their offset, or that an earlier release stored without one'),
+});
+
 export const replayRunRecord = z.strictObject({
 	id: z.uuid(),
 	site: z.string(),
 	actor: z.string(),
+	kind: z.enum(['replay', 'rederivation']).describe('replay: of the messages of a cause; rederivation: of the times of stored messages'),
+	times: rederivedTimes.nullable().describe('of a rederivation: what it came to so far'),
 	cause: z.strictObject({ surface: z.string(), message_type: z.string(), cause: z.string() }).nullable(),
 	state: z.enum(['running', 'done', 'cancelled', 'failed', 'interrupted']),
-	total: z.number().int(),
+	total: z.number().int().describe('messages of a replay; messages that a rederivation may have to read, 0 while they are not counted'),
 	done: z.number().int(),
 	accepted: z.number().int(),
 	refused: z.number().int(),
@@ -78,10 +100,27 @@ export const replayRunRecord = z.strictObject({
 });
 type ReplayRunRecord = z.output<typeof replayRunRecord>;
 
-type RunRow = Omit<ReplayRunRecord, 'started_at' | 'finished_at'> & { started_at: Date; finished_at: Date | null; site_id?: string };
+type RunRow = Omit<ReplayRunRecord, 'started_at' | 'finished_at' | 'times'> & {
+	started_at: Date;
+	finished_at: Date | null;
+	site_id?: string;
+	task: RederivationTask | null;
+	progress: RunProgress | null;
+};
 
-export function runRecord({ site_id: _siteId, ...row }: RunRow): ReplayRunRecord {
-	return { ...row, started_at: row.started_at.toISOString(), finished_at: row.finished_at?.toISOString() ?? null };
+export function runRecord({ site_id: _siteId, task, progress, ...row }: RunRow): ReplayRunRecord {
+	const times = task === null || progress === null ? null : timesOf(task, progress);
+	return { ...row, times, started_at: row.started_at.toISOString(), finished_at: row.finished_at?.toISOString() ?? null };
+}
+
+function timesOf({ zone, of, subject, isPreview }: RederivationTask, progress: RunProgress): z.output<typeof rederivedTimes> {
+	const { zones, changed = {}, stayed = {}, ownOffset, bytesGone, unreadable, studiesStated } = progress;
+	return {
+		...{ time_zone: zone.name, assumed: zone.isAssumed, of, subject, preview: isPreview },
+		...{ messages: Object.values(zones).reduce((sum, count) => sum + count, 0), read_before_by: { ...zones } },
+		...{ changed: { ...changed }, stayed: { ...stayed }, own_offset: ownOffset, bytes_gone: bytesGone, unreadable },
+		studies_stated: studiesStated,
+	};
 }
 
 /** Replays the open messages of a cause in the background, one at a time, oldest first. */
@@ -96,7 +135,7 @@ export async function startReplay(context: OperationContext, input: z.output<typ
 	if (!(await replayableKinds()).has(first.kind))
 		throw new AdministrationError(`messages of type ${first.message_type} cannot be replayed; their sender has to send them again`);
 	const cause = { surface: first.surface, message_type: first.message_type, cause: input.cause };
-	const id = await replayRuns.start(context, { siteId, cause, messageIds: open.map((message) => message.id) });
+	const id = await replayRuns.start(context, { kind: 'replay', siteId, cause, messageIds: open.map((message) => message.id) });
 	await note(context, { action: 'replay.start', subject: id, siteId, after: { ...cause, messages: open.length } });
 	return showReplay(context, id);
 }

@@ -2,26 +2,37 @@ import { setTimeout } from 'node:timers/promises';
 import { Failure } from '#core/failure.ts';
 import { newId } from '#core/id.ts';
 import type { Log } from '#core/log.ts';
-import { isOpenMessage } from '#storage/statements/administrative/failures.ts';
-import { advanceRun, finishRun, insertRun, interruptSilentRuns } from '#storage/statements/administrative/replay-runs.ts';
-import { AdministrationError, type NewRun, type OperationContext, type ReplayStarter } from './context.ts';
-import { replayMessage } from './messages.ts';
+import { releaseRun, takeUpRuns } from '#storage/statements/administrative/rederivations.ts';
+import { finishRun, insertRun, interruptSilentRuns } from '#storage/statements/administrative/replay-runs.ts';
+import {
+	AdministrationError,
+	type NewRun,
+	type OperationContext,
+	type ReplayStarter,
+	type RunControl,
+	type RunEnd,
+	type RunWork,
+} from './context.ts';
+import { firstProgress, type RederivationTask, type RunProgress } from './rederivation-task.ts';
+import { rederivationWork } from './rederivation-work.ts';
+import { replayWork } from './replay-work.ts';
 
-interface Run {
-	context: OperationContext;
-	siteId: string;
-	id: string;
-	counts: { done: number; accepted: number; refused: number; other: number; skipped: number };
-}
-
-/** The progress of a run is recorded this often. A cancelled run stops within the same time. */
-const noteMs = 500;
-/** Limits how often delivery is tried, one second apart, while the service cannot store. */
+/** Limits how often a step is tried, one second apart, while the service cannot store. */
 const triesMax = 60;
 
+interface TakenUp {
+	site_id: string;
+	id: string;
+	actor: string;
+	task: RederivationTask;
+	progress: RunProgress;
+	started_at: Date;
+}
+
 /**
- * The replay runs of this node. Each run replays its messages one at a time. It continues after its caller leaves, and ends with the
- * node. Its progress is in the database, where every node can read it.
+ * The runs of this node: replays of many messages, and rederivations of times. They continue after their caller leaves. Their progress is in
+ * the database, where every node can read it. A replay ends with its node; a rederivation is taken up by another node, or by this one when it
+ * is there again.
  */
 export class ReplayRuns implements ReplayStarter {
 	readonly #log: Log;
@@ -32,88 +43,93 @@ export class ReplayRuns implements ReplayStarter {
 		this.#log = log;
 	}
 
-	/** @throws AdministrationError while another replay of the site is running */
-	async start(context: OperationContext, { siteId, cause, messageIds }: NewRun): Promise<string> {
-		const { database } = context;
+	/** @throws AdministrationError while another run of the site is under way */
+	async start(context: OperationContext, run: NewRun): Promise<string> {
+		const { database, actor } = context;
 		await database.rows(interruptSilentRuns, []);
 		const id = newId(context.nowMs());
-		const rows = await database.rows(insertRun, [siteId, id, context.actor.name, JSON.stringify(cause), messageIds]);
+		const { siteId } = run;
+		const stated =
+			run.kind === 'replay'
+				? [JSON.stringify(run.cause), run.messageIds, run.kind, null, null]
+				: [null, [], run.kind, JSON.stringify(run.task), JSON.stringify(firstProgress)];
+		const rows = await database.rows(insertRun, [siteId, id, actor.name, ...stated]);
 		if (rows.length === 0) throw new AdministrationError('a replay of this site is running; wait until it ends, or cancel it', 'conflict');
-		const run: Run = { context, siteId, id, counts: { done: 0, accepted: 0, refused: 0, other: 0, skipped: 0 } };
-		const work = this.#carryOut(run, messageIds).catch((error: unknown) =>
-			this.#log.error({ err: error, siteId, runId: id }, 'the end of a replay could not be recorded'),
-		);
-		this.#running.add(work);
-		void work.then(() => this.#running.delete(work));
+		const work = run.kind === 'replay' ? replayWork(run.messageIds) : rederivationWork(run.task, firstProgress, context.nowMs());
+		this.#carryOut(this.#control(context, siteId, id), work, run.kind);
 		return id;
 	}
 
-	async #carryOut(run: Run, messageIds: readonly string[]): Promise<void> {
+	/** Takes up the rederivations whose nodes have ended. `open` makes the context; it is asked only when there is one. */
+	async takeUp(database: OperationContext['database'], open: () => Promise<OperationContext>): Promise<void> {
+		if (this.#stop.signal.aborted) return;
+		for (const { site_id: siteId, id, actor, task, progress, started_at: startedAt } of await database.rows<TakenUp>(takeUpRuns, [])) {
+			const context = await open();
+			const control = this.#control({ ...context, actor: { ...context.actor, name: actor } }, siteId, id);
+			this.#log.info({ siteId, runId: id }, 'a run is taken up');
+			this.#carryOut(control, rederivationWork(task, progress, startedAt.getTime()), 'rederivation');
+		}
+	}
+
+	/** Resolves when no run is under way on this node. */
+	async settled(): Promise<void> {
+		await Promise.all(this.#running);
+	}
+
+	#carryOut(control: RunControl, work: RunWork, kind: NewRun['kind']): void {
+		const { siteId, id } = control;
+		const ended = this.#work(control, work, kind).catch((error: unknown) =>
+			this.#log.error({ err: error, siteId, runId: id }, 'the end of a run could not be recorded'),
+		);
+		this.#running.add(ended);
+		void ended.then(() => this.#running.delete(ended));
+	}
+
+	async #work(control: RunControl, work: RunWork, kind: NewRun['kind']): Promise<void> {
+		const { context, siteId, id } = control;
+		const finish = (end: RunEnd | 'failed', failure: string | null) => context.database.rows(finishRun, [siteId, id, end, failure]);
 		try {
-			const end = await this.#deliverAll(run, messageIds);
-			if (end !== undefined) await this.#finish(run, end, null);
+			const end = await work(control);
+			if (end === 'interrupted' && kind === 'rederivation') await context.database.rows(releaseRun, [siteId, id]);
+			else await finish(end, null);
 		} catch (error) {
-			this.#log.error({ err: error, siteId: run.siteId, runId: run.id }, 'a replay failed');
+			this.#log.error({ err: error, siteId, runId: id }, 'a run failed');
 			const known = error instanceof Failure || error instanceof AdministrationError;
-			await this.#finish(run, 'failed', known ? error.message : 'an internal error; see the log of the service');
+			await finish('failed', known ? error.message : 'an internal error; see the log of the service');
 		}
 	}
 
-	/** Returns how the run ended, or undefined if it was cancelled, which is already recorded. */
-	async #deliverAll(run: Run, messageIds: readonly string[]): Promise<'done' | 'interrupted' | undefined> {
+	#control(context: OperationContext, siteId: string, id: string): RunControl {
 		const { signal } = this.#stop;
-		let notedMs = performance.now();
-		for (const messageId of messageIds) {
-			if (signal.aborted) return 'interrupted';
-			const outcome = await this.#replay(run, messageId);
-			if (outcome === undefined) return 'interrupted';
-			run.counts.done++;
-			run.counts[outcome]++;
-			if (performance.now() - notedMs < noteMs) continue;
-			if (!(await this.#note(run))) return undefined;
-			notedMs = performance.now();
-		}
-		return (await this.#note(run)) ? 'done' : undefined;
+		return { context, siteId, id, isEnding: () => signal.aborted, pause: (ms) => this.#pause(ms), persist: (step) => this.#persist(step) };
 	}
 
-	/** Returns undefined if the node ends first. */
-	async #replay({ context, siteId }: Run, messageId: string): Promise<'accepted' | 'refused' | 'other' | 'skipped' | undefined> {
+	/** Tries a step again while the service cannot store. Returns undefined if the node ends first. */
+	async #persist<T>(step: () => Promise<T>): Promise<T | undefined> {
 		for (let tries = 1; ; tries++) {
 			try {
-				// This is checked before every attempt: an earlier one may have succeeded although its answer was lost.
-				if ((await context.database.rows(isOpenMessage, [siteId, messageId])).length === 0) return 'skipped';
-				const { outcome } = await replayMessage(context, messageId);
-				return outcome === 'accepted' || outcome === 'refused' ? outcome : 'other';
+				return await step();
 			} catch (error) {
 				if (!(error instanceof Failure) || error.code !== 'unavailable' || tries === triesMax) throw error;
-				if (!(await this.#pause())) return undefined;
+				if (!(await this.#pause(1000))) return undefined;
 			}
 		}
 	}
 
-	/** Waits a second. Returns false if the node ends in the meantime. */
-	async #pause(): Promise<boolean> {
+	/** Waits. Returns false if the node ends in the meantime. */
+	async #pause(ms: number): Promise<boolean> {
 		const { signal } = this.#stop;
 		try {
-			await setTimeout(1000, undefined, { signal });
+			if (ms > 0) await setTimeout(ms, undefined, { signal });
 		} catch (error) {
 			if (!signal.aborted) throw error;
 		}
 		return !signal.aborted;
 	}
 
-	async #note({ context, siteId, id, counts: { done, accepted, refused, other, skipped } }: Run): Promise<boolean> {
-		return (await context.database.rows(advanceRun, [siteId, id, done, accepted, refused, other, skipped])).length > 0;
-	}
-
-	async #finish(run: Run, state: 'done' | 'interrupted' | 'failed', failure: string | null): Promise<void> {
-		await this.#note(run);
-		await run.context.database.rows(finishRun, [run.siteId, run.id, state, failure]);
-	}
-
-	/** Ends the running replays after their current message. */
+	/** Ends the runs after their current step. */
 	async close(): Promise<void> {
 		this.#stop.abort();
-		await Promise.all(this.#running);
+		await this.settled();
 	}
 }

@@ -3,6 +3,7 @@ import type { Flag } from './flag.ts';
 import type { IdentityOutcome } from './identity/edit.ts';
 import type { DecisionAnswer, IndexAnswer } from './instance.ts';
 import type { DimseStatus } from './procedure-step.ts';
+import type { RederivationAnswer } from './rederivation.ts';
 import type { ReportEditOutcome } from './report.ts';
 import type { Settings } from './settings/settings.ts';
 import type { ResourceType } from './table-shape.ts';
@@ -120,6 +121,12 @@ export interface IdentityDelivery extends AnyDelivery {
 	surface: 'administration';
 }
 
+/** A run reads the times of a few messages and studies anew: `bytes` are made by `packStep`. */
+export interface RederivationDelivery extends AnyDelivery {
+	kind: 'rederivation';
+	surface: 'administration';
+}
+
 /** Each kind of delivery with its answer. The file of a kind in `ingest/kinds` tells how it is read and answered. */
 interface DeliveryContracts {
 	hl7v2: { delivery: Hl7v2Delivery; answer: Hl7Answer };
@@ -130,9 +137,10 @@ interface DeliveryContracts {
 	report: { delivery: ReportDelivery; answer: ReportEditOutcome };
 	conflict: { delivery: ConflictDelivery; answer: DecisionAnswer };
 	identity: { delivery: IdentityDelivery; answer: IdentityOutcome };
+	rederivation: { delivery: RederivationDelivery; answer: RederivationAnswer };
 }
 
-export const deliveryKinds = ['hl7v2', 'hl7v3', 'fhir', 'mpps', 'instance', 'report', 'conflict', 'identity'] as const;
+export const deliveryKinds = ['hl7v2', 'hl7v3', 'fhir', 'mpps', 'instance', 'report', 'conflict', 'identity', 'rederivation'] as const;
 export type DeliveryKind = (typeof deliveryKinds)[number];
 export type DeliveryOf<Kind extends DeliveryKind> = DeliveryContracts[Kind]['delivery'];
 export type AnswerOf<Kind extends DeliveryKind> = DeliveryContracts[Kind]['answer'];

@@ -13,6 +13,7 @@ import {
 } from '../clients.ts';
 import type { OperationContext } from '../context.ts';
 import { defineOperation } from '../operation.ts';
+import { rederivationRecord, rederiveInputs, setAndRederive } from '../rederivations.ts';
 import { ofSite } from '../schemas.ts';
 import { settingPlaceholders } from '../settings.ts';
 import { foundOrNull } from '../visible-sites.ts';
@@ -98,15 +99,24 @@ export const clientOperations = [
 	defineOperation({
 		...object,
 		name: 'client set',
-		output: shownClient,
+		output: shownClient.extend(rederivationRecord),
 		summary: 'changes an integration client; an empty value removes a setting',
 		method: 'PATCH',
 		path: '/clients/{id}',
 		role: 'manager',
-		input: setClientInput,
+		input: setClientInput.extend(rederiveInputs),
 		commandLine: { positionals: ['id'], options, values },
 		example: (idOf) => ({ id: idOf('client add'), sending_facility: 'NORTH', also: ['A03', 'A11'] }),
-		run: setClient,
+		run: (context, { rederive, preview, ...input }, { site }) =>
+			setAndRederive(
+				context,
+				{ rederive, preview },
+				{
+					...{ of: 'client', subject: input.id, site, timeZone: input.time_zone },
+					set: () => setClient(context, input),
+					show: () => showClient(context, input.id),
+				},
+			),
 	}),
 	defineOperation({
 		...one,

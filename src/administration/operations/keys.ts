@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { OperationContext } from '../context.ts';
 import { createdKey, createKey, createKeyInput, keyRecord, listKeys, revokeKey, setKey, setKeyInput, showKey, shownKey } from '../keys.ts';
 import { defineOperation } from '../operation.ts';
+import { rederivationRecord, rederiveInputs, setAndRederive } from '../rederivations.ts';
 import { ofSite } from '../schemas.ts';
 import { settingPlaceholders } from '../settings.ts';
 import { foundOrNull } from '../visible-sites.ts';
@@ -56,15 +57,24 @@ export const keyOperations = [
 	defineOperation({
 		...one,
 		name: 'key set',
-		output: shownKey,
+		output: shownKey.extend(rederivationRecord),
 		summary: 'changes the label and the settings of an API key; an empty value removes a setting',
 		method: 'PATCH',
 		path: '/keys/{id}',
 		role: 'manager',
-		input: setKeyInput,
+		input: setKeyInput.extend(rederiveInputs),
 		commandLine: { positionals: ['id'], values: { id: 'key-id', label: 'text', ...settingPlaceholders('key') } },
 		example: (idOf) => ({ id: idOf('key create'), also: ['A03'] }),
-		run: setKey,
+		run: (context, { rederive, preview, ...input }, { site }) =>
+			setAndRederive(
+				context,
+				{ rederive, preview },
+				{
+					...{ of: 'key', subject: input.id, site, timeZone: input.time_zone },
+					set: () => setKey(context, input),
+					show: () => showKey(context, input.id),
+				},
+			),
 	}),
 	defineOperation({
 		...one,

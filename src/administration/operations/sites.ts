@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { OperationContext } from '../context.ts';
 import { defineOperation } from '../operation.ts';
+import { rederivationRecord, rederiveInputs, setAndRederive } from '../rederivations.ts';
 import { settingPlaceholders } from '../settings.ts';
 import { addSite, addSiteInput, enableSite, listSites, setSite, setSiteInput, shownSite, showSite, siteRecord } from '../sites.ts';
 import { foundOrNull } from '../visible-sites.ts';
@@ -61,11 +62,20 @@ export const siteOperations = [
 		method: 'PATCH',
 		path: '/sites/{slug}',
 		role: 'manager',
-		input: setSiteInput,
-		output: shownSite,
+		input: setSiteInput.extend(rederiveInputs),
+		output: shownSite.extend(rederivationRecord),
 		commandLine: { positionals: ['slug'], values },
 		example: { slug: 'north', name: 'North Imaging Centre', update_creates: false, associations_max: 20 },
-		run: setSite,
+		run: (context, { rederive, preview, ...input }) =>
+			setAndRederive(
+				context,
+				{ rederive, preview },
+				{
+					...{ of: 'site', subject: input.slug, site: input.slug, timeZone: input.time_zone },
+					set: () => setSite(context, input),
+					show: () => showSite(context, input.slug),
+				},
+			),
 	}),
 	defineOperation({
 		...object,

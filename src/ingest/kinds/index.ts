@@ -8,6 +8,7 @@ import { hl7v3 } from './hl7v3.ts';
 import { identity } from './identity.ts';
 import { instance } from './instance.ts';
 import { mpps } from './mpps.ts';
+import { rederivation } from './rederivation.ts';
 import { report } from './report.ts';
 
 /** Every kind of delivery. */
@@ -20,6 +21,7 @@ const kinds: { readonly [Kind in DeliveryKind]: DeliveryDefinition<Kind> } = {
 	report,
 	conflict,
 	identity,
+	rederivation,
 };
 
 export const definitions: readonly DeliveryDefinition[] = Object.values(kinds);

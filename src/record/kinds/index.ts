@@ -9,6 +9,7 @@ import { itemKind } from './item.ts';
 import { mergeKind } from './merge.ts';
 import { observationKind } from './observation.ts';
 import { patientKind } from './patient.ts';
+import { rederivationKind } from './rederivation.ts';
 import { resourceKind } from './resource.ts';
 import { settlementKind } from './settlement.ts';
 import { stepReportKind } from './step-report.ts';
@@ -32,6 +33,7 @@ export const changeKinds = [
 	settlementKind,
 	studyEditKind,
 	stepReportKind,
+	rederivationKind,
 ] as const;
 
 type ChangeOf<Kind> = Kind extends ChangeKind<infer C> ? C : never;

@@ -9,6 +9,7 @@ import { storedItems } from './items.ts';
 import { storedOrders } from './orders.ts';
 import { storedPatientIdentifiers } from './patient-identifiers.ts';
 import { storedProcedureSteps } from './procedure-steps.ts';
+import { storedRederivations } from './rederivations.ts';
 import { storedResources } from './resources.ts';
 import { storedSiteAuthorities } from './site-authorities.ts';
 import { storedStudyEdits } from './study-edits.ts';
@@ -29,4 +30,5 @@ export const storedHoldings: readonly ((tables: ResourceTables) => StoredHolding
 	storedAuditTrail,
 	storedIdentityDoubts,
 	storedSiteAuthorities,
+	storedRederivations,
 ];

@@ -1,3 +1,4 @@
+import { wholeNetwork } from '#administration/context.ts';
 import { ReplayRuns } from '#administration/replay-runs.ts';
 import type { Delivery, ReplyTo } from '#record/delivery.ts';
 import { openEntities } from '#storage/entities/index.ts';
@@ -42,11 +43,30 @@ export function operationServices(node: ServiceNode, echo: OperationServices['ec
 		};
 	};
 	let services: Promise<OperationServices> | undefined;
-	return () => {
+	const opened = () => {
 		services ??= open().catch((error: unknown) => {
 			services = undefined;
 			throw error;
 		});
 		return services;
 	};
+	const takeUp = () => {
+		replayRuns
+			.takeUp(database.people, async () => ({ ...(await opened()), ...ofTheNode(accessChanged) }))
+			.catch((error: unknown) => {
+				log.warn({ err: error }, 'it could not be seen whether a run waits to be taken up');
+			});
+	};
+	const timer = setInterval(takeUp, takeUpMs).unref();
+	node.onClose(() => clearInterval(timer));
+	takeUp();
+	return opened;
+}
+
+/** A run whose node has ended goes on within this time, after the minute in which it counts as alive. */
+const takeUpMs = 30_000;
+
+/** The actor of a run that is taken up is whoever began it. */
+function ofTheNode(accessChanged: OperationServices['accessChanged']) {
+	return { ...wholeNetwork('node'), accessChanged: async () => void (await accessChanged()) };
 }

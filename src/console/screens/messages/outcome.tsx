@@ -7,8 +7,8 @@ export function Outcome({ outcome }: { outcome: string }) {
 	return <Badge tone={tones[outcome] ?? 'neutral'}>{outcome}</Badge>;
 }
 
-/** Display names of message kinds. Edits of reports are not logged. */
-export const kindNames: Readonly<Record<Exclude<NonNullable<MessageRecord['kind']>, 'report'>, string>> = {
+/** Display names of message kinds. Edits of reports and runs that read times anew are not logged. */
+export const kindNames: Readonly<Record<Exclude<NonNullable<MessageRecord['kind']>, 'report' | 'rederivation'>, string>> = {
 	hl7v2: 'HL7 v2',
 	hl7v3: 'HL7 v3 and documents',
 	fhir: 'FHIR request',

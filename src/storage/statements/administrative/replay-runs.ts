@@ -1,25 +1,40 @@
 import type { Statement } from '../../statement.ts';
 
+/** What a run that reads times anew has met so far; a run that has ended has the sums. */
+const met = (isChanged: boolean) => `(
+	select jsonb_object_agg(k.resource_type, k.count) from (
+		select x.resource_type, count(*) as count from rederived_resource x
+		where x.site_id = r.site_id and x.run_id = r.id and x.is_changed = ${isChanged}
+		group by x.resource_type) k)`;
+
 const columns = `
-	r.id, s.slug as site, r.actor, r.cause, cardinality(r.message_ids) as total, r.state, r.done, r.accepted, r.refused, r.other, r.skipped,
+	r.id, s.slug as site, r.actor, r.kind, r.cause, r.task, r.progress || jsonb_strip_nulls(jsonb_build_object(
+		'changed', coalesce(r.progress -> 'changed', ${met(true)}), 'stayed', coalesce(r.progress -> 'stayed', ${met(false)}))) as progress,
+	coalesce((r.progress ->> 'total')::integer, cardinality(r.message_ids)) as total, r.state, r.done, r.accepted, r.refused, r.other, r.skipped,
 	r.failure, r.started_at, r.finished_at`;
 
-/** Marks the runs of nodes that have been silent for a minute. */
+/** Marks the replays of nodes that have been silent for a minute. Another node takes up the other runs. */
 export const interruptSilentRuns: Statement = {
 	name: 'interrupt_silent_replay_runs',
 	text: `
 update replay_run set state = 'interrupted', finished_at = now()
-where state = 'running' and seen_at < now() - interval '1 minute'`,
+where kind = 'replay' and state = 'running' and seen_at < now() - interval '1 minute'`,
 };
 
-/** Returns nothing when another replay of the site is under way. */
+/** Returns nothing when another run of the site is under way. */
 export const insertRun: Statement = {
 	name: 'insert_replay_run',
 	text: `
-insert into replay_run (site_id, id, actor, cause, message_ids, state)
-values ($1, $2, $3, $4::jsonb, $5::uuid[], 'running')
+insert into replay_run (site_id, id, actor, cause, message_ids, state, kind, task, progress)
+values ($1, $2, $3, $4::jsonb, $5::uuid[], 'running', $6, $7::jsonb, $8::jsonb)
 on conflict (site_id) where state = 'running' do nothing
 returning id`,
+};
+
+/** Lists the run of a site that is under way. */
+export const runningRun: Statement = {
+	name: 'running_replay_run',
+	text: `select id from replay_run where site_id = $1 and state = 'running'`,
 };
 
 /** Returns nothing when the run must no longer be carried out. */

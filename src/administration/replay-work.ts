@@ -1,0 +1,48 @@
+import { isOpenMessage } from '#storage/statements/administrative/failures.ts';
+import { advanceRun } from '#storage/statements/administrative/replay-runs.ts';
+import type { RunControl, RunEnd, RunWork } from './context.ts';
+import { replayMessage } from './messages.ts';
+
+/** The progress of a replay is recorded this often. A cancelled one stops within the same time. */
+const noteMs = 500;
+
+/** Replays messages one at a time, in this order. */
+export function replayWork(messageIds: readonly string[]): RunWork {
+	return async (control) => {
+		const counts = { done: 0, accepted: 0, refused: 0, other: 0, skipped: 0 };
+		const note = async () => {
+			const { context, siteId, id } = control;
+			const { done, accepted, refused, other, skipped } = counts;
+			return (await context.database.rows(advanceRun, [siteId, id, done, accepted, refused, other, skipped])).length > 0;
+		};
+		const deliver = async (): Promise<RunEnd> => {
+			let notedMs = performance.now();
+			for (const messageId of messageIds) {
+				if (control.isEnding()) return 'interrupted';
+				const outcome = await replay(control, messageId);
+				if (outcome === undefined) return 'interrupted';
+				counts.done++;
+				counts[outcome]++;
+				if (performance.now() - notedMs < noteMs) continue;
+				if (!(await note())) return 'cancelled';
+				notedMs = performance.now();
+			}
+			return 'done';
+		};
+		try {
+			return await deliver();
+		} finally {
+			await note();
+		}
+	};
+}
+
+/** Returns undefined if the node ends first. */
+async function replay({ context, siteId, persist }: RunControl, messageId: string) {
+	return persist(async () => {
+		// This is checked before every attempt: an earlier one may have succeeded although its answer was lost.
+		if ((await context.database.rows(isOpenMessage, [siteId, messageId])).length === 0) return 'skipped';
+		const { outcome } = await replayMessage(context, messageId);
+		return outcome === 'accepted' || outcome === 'refused' ? outcome : 'other';
+	});
+}

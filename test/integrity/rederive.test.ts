@@ -1,0 +1,258 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { z } from 'zod';
+import { listClients } from '#administration/clients.ts';
+import type { OperationContext } from '#administration/context.ts';
+import { type replayRunRecord, showReplay } from '#administration/failures.ts';
+import { showLoggedMessage } from '#administration/messages.ts';
+import { operations } from '#administration/operations/index.ts';
+import { perform } from '#administration/perform.ts';
+import { ReplayRuns } from '#administration/replay-runs.ts';
+import { silentLog } from '#core/log.ts';
+import { element } from '#test/support/data-set.ts';
+import { fhirClient } from '#test/support/fhir-client.ts';
+import { MllpClient, msa } from '#test/support/mllp-client.ts';
+import { eventually, type TestService, testService } from '#test/support/service.ts';
+import { addImagingSite, ctInstance, StorageScu } from '#test/support/storage-scu.ts';
+
+type Run = z.output<typeof replayRunRecord>;
+
+/** An admission and a result, whose times have no offset, and a late preliminary result that changes nothing. */
+const admission = (patient: string) =>
+	`MSH|^~\\&|ADT|HOSPITAL|||20260701120000||ADT^A01|A${patient}|P|2.5.1\rPID|1||${patient}^^^MRN\rPV1|1|I|||||||||||||||||V${patient}^^^MRN|||||||||||||||||||||||||202607011130\r`;
+const discharge = (patient: string) =>
+	`MSH|^~\\&|ADT|HOSPITAL|||20260702120000||ADT^A08|D${patient}|P|2.5.1\rPID|1||${patient}^^^MRN\rPV1|1|I|||||||||||||||||V${patient}^^^MRN||||||||||||||||||||||||||202607021000\r`;
+const result = (patient: string, id: string, status: string, observed = '202607011230', value = '13.20') =>
+	`MSH|^~\\&|LAB|HOSPITAL|||20260701130000||ORU^R01|${id}|P|2.5.1\rPID|1||${patient}^^^MRN\rOBR|1||F${patient}|718-7^Hemoglobin^LN|||${observed}|||||||||||||||202607011245|||${status}\rOBX|1|NM|718-7^Hemoglobin^LN||${value}|g/dL|||||${status}|||${observed}\r`;
+
+describe('local times of stored messages, read anew', () => {
+	let service: TestService;
+	before(async () => {
+		service = await testService();
+	});
+	after(() => service[Symbol.asyncDispose]());
+
+	async function set(name: string, input: object, context: OperationContext = service.administration): Promise<Run> {
+		const operation = operations.find((each) => each.name === name);
+		assert.ok(operation);
+		const { rederivation } = (await perform(operation, context, { rederive: true, ...input })) as { rederivation: Run };
+		return ended(rederivation.id);
+	}
+	const sender = async (site: string) => (await listClients(service.administration)).find((client) => client.site === site)?.id ?? '';
+	async function ended(id: string): Promise<Run> {
+		let run = await showReplay(service.administration, id);
+		await eventually(async () => {
+			run = await showReplay(service.administration, id);
+			return run.state !== 'running';
+		}, 'the end of the run');
+		assert.equal(run.state, 'done', run.failure ?? '');
+		return run;
+	}
+	async function sent(address: string, ...messages: string[]): Promise<void> {
+		const client = await MllpClient.connect(service.port('mllp'), address);
+		for (const message of messages) assert.equal(msa(await client.send(message)).code, 'AA');
+		client.close();
+	}
+	const first = async (key: string, query: string) => (await service.fhir(`/fhir/${query}`, key)).body.entry?.[0]?.resource;
+	async function timesOf(key: string, patient: string) {
+		const visit = await first(key, `Encounter?identifier=V${patient}`);
+		const value = await first(key, `Observation?patient.identifier=${patient}`);
+		const report = await first(key, `DiagnosticReport?patient.identifier=${patient}`);
+		return { period: visit?.period, effective: value?.effectiveDateTime, issued: value?.issued, reported: report?.issued };
+	}
+	const zoneOf = async (site: string, controlId: string) => {
+		const [row] = await service.rows<{ id: string }>(
+			'select m.id from message_log m join site s on s.id = m.site_id where s.slug = $1 and m.control_id = $2',
+			[site, controlId],
+		);
+		const { settings, flags } = await showLoggedMessage(service.administration, row?.id ?? '');
+		return [settings?.['time_zone'], flags.map(({ code }) => code)];
+	};
+
+	test('of ADT, ORU and C-STORE become those of the new zone, and again those of the first', async () => {
+		const { key, called } = await addImagingSite(service, 'north');
+		await set('site set', { slug: 'north', time_zone: 'UTC', rederive: false }).catch(() => undefined);
+		const address = '127.0.0.1';
+		await sent(address, admission('1'), result('1', 'R1', 'F'), result('1', 'R2', 'P', '202607011230', '9'), discharge('1'));
+		using scu = await StorageScu.open(service.port('dimse'), { called });
+		const stated = ctInstance({ sopInstanceUid: '1.2.3.77.1', studyUid: '1.2.3.77', seriesUid: '1.2.3.77.9' });
+		const at = stated.dataSet.indexOf(element(0x0008_1010, 'SH', 'CT-SCANNER-2'));
+		const dataSet = Buffer.concat([stated.dataSet.subarray(0, at), element(0x0008_0201, 'SH', '-0330'), stated.dataSet.subarray(at)]);
+		assert.equal((await scu.store({ ...stated, dataSet })).status, 0);
+		assert.equal((await scu.store(ctInstance({ sopInstanceUid: '1.2.3.78.1', studyUid: '1.2.3.78', seriesUid: '1.2.3.78.9' }))).status, 0);
+		await scu.release();
+		const studies = async () => {
+			const { body } = await service.fhir('/fhir/ImagingStudy?_sort=started', key);
+			return body.entry.map(({ resource }: { resource: { started: string; series: { started: string }[] } }) => [
+				resource.started,
+				resource.series[0]?.started,
+			]);
+		};
+		const [before, imagesBefore] = [await timesOf(key, '1'), await studies()];
+		assert.deepEqual(before.period, { start: '2026-07-01T11:30:00Z', end: '2026-07-02T10:00:00Z' });
+
+		const preview = await set('site set', { slug: 'north', time_zone: 'Europe/Berlin', preview: true });
+		assert.deepEqual([await timesOf(key, '1'), await studies()], [before, imagesBefore]);
+		const run = await set('site set', { slug: 'north', time_zone: 'Europe/Berlin' });
+		assert.deepEqual({ ...run.times, preview: true }, preview.times);
+		assert.deepEqual(run.times, {
+			...{ time_zone: 'Europe/Berlin', assumed: false, of: 'site', subject: 'north', preview: false },
+			...{ messages: 4, read_before_by: { UTC: 4 }, own_offset: 0, bytes_gone: 0, unreadable: 0, studies_stated: 1 },
+			...{ changed: { DiagnosticReport: 1, Encounter: 1, ImagingStudy: 1, Observation: 1 }, stayed: {} },
+		});
+		assert.deepEqual(await timesOf(key, '1'), {
+			period: { start: '2026-07-01T11:30:00+02:00', end: '2026-07-02T10:00:00+02:00' },
+			effective: '2026-07-01T12:30:00+02:00',
+			issued: '2026-07-01T12:45:00+02:00',
+			reported: '2026-07-01T12:45:00+02:00',
+		});
+		const found = await service.fhir('/fhir/Observation?date=2026-07-01T10:30:00Z', key);
+		assert.equal(found.body.entry?.length, 1, 'a search finds the corrected moment');
+		assert.deepEqual((await first(key, 'Observation?patient.identifier=1')).valueQuantity.value, 13.2);
+		assert.deepEqual(await zoneOf('north', 'R1'), ['Europe/Berlin', []]);
+		assert.deepEqual(await studies(), [
+			['2024-01-31T10:20:30+01:00', '2024-01-31T10:21:00+01:00'],
+			['2024-01-31T10:20:30-03:30', '2024-01-31T10:21:00-03:30'],
+		]);
+		const [sentAt] = await service.rows<{ sent_at: string }>(
+			'select o.sent_at from observation o join site s on s.id = o.site_id where s.slug = $1',
+			['north'],
+		);
+		assert.equal(sentAt?.sent_at, '2026-07-01T13:00:00+02:00');
+
+		await set('site set', { slug: 'north', time_zone: 'UTC' });
+		assert.deepEqual([await timesOf(key, '1'), await studies()], [before, imagesBefore]);
+		assert.deepEqual(await zoneOf('north', 'R1'), ['UTC', []]);
+		const audit = await service.rows<{ detail: { before: object; after: { changed: object } } }>(
+			"select detail from audit_event where action = 'site.rederive' and subject = 'north' order by id",
+		);
+		assert.deepEqual(
+			audit.map(({ detail }) => detail.before),
+			[{ messages_by_time_zone: { UTC: 4 } }, { messages_by_time_zone: { 'Europe/Berlin': 4 } }],
+		);
+	});
+
+	test('stay where a FHIR client, a later message with an offset or another sender has written since', async () => {
+		const { key } = await service.addSite('south', { allowed_ips: ['127.30.0.1'] });
+		const call = fhirClient(service, key);
+		await sent(
+			'127.30.0.1',
+			admission('1'),
+			admission('2'),
+			admission('3'),
+			result('1', 'R1', 'F'),
+			result('3', 'R3', 'F'),
+			discharge('3'),
+		);
+		// A client writes a whole result; a later message corrects the admission, with its own offset.
+		const value = await first(key, 'Observation?patient.identifier=3');
+		assert.equal((await call('PUT', `/Observation/${value.id}`, { ...value, language: 'en' })).status, 200);
+		const corrected = admission('2')
+			.replaceAll('202607011130', '202607011100+0000')
+			.replace('|A2|', '|C2|')
+			.replace('20260701120000|', '20260701120000+0000|');
+		await sent('127.30.0.1', corrected);
+		// A message that states offsets throughout is not read anew, nor is one whose bytes are gone.
+		await service.rows("update message_log set bytes = '' where control_id = 'R1'");
+		const input = { slug: 'south', time_zone: 'America/New_York' };
+		const preview = await set('site set', { ...input, preview: true });
+		const run = await set('site set', input);
+		assert.deepEqual({ ...run.times, preview: true }, preview.times);
+		const { messages, own_offset, bytes_gone, changed, stayed } = run.times ?? {};
+		assert.deepEqual([messages, own_offset, bytes_gone], [5, 1, 1]);
+		assert.deepEqual(
+			[changed, stayed],
+			[
+				{ DiagnosticReport: 1, Encounter: 2 },
+				{ Encounter: 1, Observation: 1 },
+			],
+		);
+		const [one, two, three] = [await timesOf(key, '1'), await timesOf(key, '2'), await timesOf(key, '3')];
+		assert.deepEqual([one.period.start, one.effective], ['2026-07-01T11:30:00-04:00', '2026-07-01T12:30:00Z']);
+		assert.deepEqual([three.effective, three.reported], ['2026-07-01T12:30:00Z', '2026-07-01T12:45:00-04:00']);
+		assert.equal(two.period.start, '2026-07-01T11:00:00+00:00');
+		assert.deepEqual(three.period, { start: '2026-07-01T11:30:00-04:00', end: '2026-07-02T10:00:00-04:00' });
+		const versions = await service.fhir(`/fhir/Encounter/${(await first(key, 'Encounter?identifier=V3')).id}/_history`, key);
+		assert.deepEqual(
+			versions.body.entry.map(({ resource }: { resource: { period: object; meta: object } }) => resource.period),
+			[
+				{ start: '2026-07-01T11:30:00-04:00', end: '2026-07-02T10:00:00-04:00' },
+				{ start: '2026-07-01T11:30:00Z', end: '2026-07-02T10:00:00Z' },
+				{ start: '2026-07-01T11:30:00Z' },
+			],
+			'one run makes one version',
+		);
+	});
+
+	test('of one client or key only; the flag of an assumed zone goes and comes with it', async () => {
+		const { key } = await service.addSite('east', { allowed_ips: ['127.30.0.2'] });
+		await set('site set', { slug: 'east', time_zone: '' });
+		const id = await sender('east');
+		const post = (message: string) =>
+			fetch(`http://127.0.0.1:${service.port('hl7')}/v2/ingest`, { method: 'POST', headers: { 'X-API-Key': key }, body: message });
+		await sent('127.30.0.2', admission('1'));
+		assert.equal((await post(admission('2'))).status, 200);
+		assert.deepEqual(await zoneOf('east', 'A1'), ['UTC', ['time-zone-assumed']]);
+		const ofClient = await set('client set', { id, time_zone: 'Asia/Tokyo' });
+		assert.deepEqual([ofClient.times?.of, ofClient.times?.messages, ofClient.times?.changed], ['client', 1, { Encounter: 1 }]);
+		assert.deepEqual(await zoneOf('east', 'A1'), ['Asia/Tokyo', []]);
+		// The zone of the site holds for the others.
+		const ofSite = await set('site set', { slug: 'east', time_zone: 'Europe/Paris' });
+		assert.equal(ofSite.times?.messages, 1);
+		const ofKey = await set('key set', { id: key.split('_')[1], time_zone: 'Asia/Kolkata' });
+		assert.equal(ofKey.times?.messages, 1);
+		const starts = [(await timesOf(key, '1')).period.start, (await timesOf(key, '2')).period.start];
+		assert.deepEqual(starts, ['2026-07-01T11:30:00+09:00', '2026-07-01T11:30:00+05:30']);
+		// Without a zone of its own the client follows its site, and then the host again.
+		await set('client set', { id, time_zone: '' });
+		await set('site set', { slug: 'east', time_zone: '' });
+		assert.deepEqual(await zoneOf('east', 'A1'), ['UTC', ['time-zone-assumed']]);
+		assert.equal((await timesOf(key, '1')).period.start, '2026-07-01T11:30:00Z');
+	});
+
+	test('of results decide as before which statement is late', async () => {
+		const { key } = await service.addSite('west', { allowed_ips: ['127.30.0.3'] });
+		await sent('127.30.0.3', result('1', 'R1', 'P'), result('1', 'R2', 'F', '202607011230', '14'));
+		await set('site set', { slug: 'west', time_zone: 'Asia/Tokyo' });
+		await sent('127.30.0.3', result('1', 'R3', 'P', '202607011230', '15'));
+		assert.deepEqual((await zoneOf('west', 'R3'))[1], ['late-result', 'late-report']);
+		// The same moment as before, stated with its offset: neither older nor newer, so the correction counts.
+		await sent('127.30.0.3', result('1', 'R4', 'C', '202607010330+0000', '16').replace('20260701130000|', '20260701040000+0000|'));
+		assert.equal((await first(key, 'Observation?patient.identifier=1')).valueQuantity.value, 16);
+	});
+
+	test('go on where the run was when its node ended, and each is read once', async () => {
+		const { key } = await service.addSite('upper', { allowed_ips: ['127.30.0.4'] });
+		const patients = Array.from({ length: 80 }, (_, index) => String(index));
+		await sent('127.30.0.4', ...patients.map(admission));
+		const input = { slug: 'upper', time_zone: 'Europe/Berlin' };
+		const preview = await set('site set', { ...input, preview: true });
+		const { administration } = service;
+		let steps = 0;
+		const lost: OperationContext = {
+			...administration,
+			replayRuns: new ReplayRuns(silentLog),
+			deliver: (delivery) => (++steps > 1 ? new Promise(() => undefined) : administration.deliver(delivery)),
+		};
+		const operation = operations.find(({ name }) => name === 'site set');
+		assert.ok(operation);
+		const begun = (await perform(operation, lost, { ...input, rederive: true })) as { rederivation: Run };
+		const { id } = begun.rederivation;
+		await eventually(() => steps === 2, 'the second step');
+		assert.equal((await showReplay(administration, id)).done, 64);
+		await assert.rejects(perform(operation, administration, { ...input, rederive: true }), { fault: 'conflict' });
+		await service.rows("update replay_run set seen_at = now() - interval '2 minutes'");
+		assert.equal((await showReplay(administration, id)).state, 'running', 'another node takes it up');
+		await service.restart();
+		const run = await ended(id);
+		assert.deepEqual({ ...run.times, preview: true }, preview.times);
+		assert.equal(run.times?.messages, 80);
+		const versions = await service.rows(
+			'select distinct e.version, e.resource::json -> $1 ->> $2 as start from encounter e join site s on s.id = e.site_id where s.slug = $3',
+			['period', 'start', 'upper'],
+		);
+		assert.deepEqual(versions, [{ version: 2, start: '2026-07-01T11:30:00+02:00' }]);
+		assert.equal((await first(key, 'Encounter?identifier=V79')).period.start, '2026-07-01T11:30:00+02:00');
+		assert.equal((await service.rows('select from rederived_resource')).length, 0);
+	});
+});
