@@ -1,6 +1,7 @@
 import { openNodeProcess } from '#storage/node-processes.ts';
 import { type DatabaseDirectory, type DirectoryOptions, openDirectory } from './database-directory.ts';
 import type { AccessLimits } from './limits.ts';
+import { Tokens } from './tokens/tokens.ts';
 
 export interface AccessOptions extends Omit<DirectoryOptions, 'staleMsMax'> {
 	dataDir: string;
@@ -12,6 +13,8 @@ export interface AccessOptions extends Omit<DirectoryOptions, 'staleMsMax'> {
 /** The access tables as this process knows them, and the processes that must hear of a change. */
 export interface Access {
 	directory: DatabaseDirectory;
+	/** Access tokens of OIDC providers. */
+	tokens: Tokens;
 	/** Has the processes of this node take over what was committed; names those that did not confirm it. Never rejects. */
 	accessChanged(): Promise<readonly string[]>;
 }
@@ -24,5 +27,6 @@ export async function openAccess(options: AccessOptions, onClose: (close: () => 
 	onClose(() => directory.close());
 	const own = await openNodeProcess({ dataDir, refresh: () => directory.refresh(), waitMsMax: limits.accessConfirmMsMax, log });
 	onClose(() => own.close());
-	return { directory, accessChanged: () => own.confirmed() };
+	const tokens = new Tokens({ directory, limits, log, clock: options.clock });
+	return { directory, tokens, accessChanged: () => own.confirmed() };
 }

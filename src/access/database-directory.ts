@@ -20,6 +20,7 @@ import type {
 } from './directory.ts';
 import type { AccessMetrics } from './metrics.ts';
 import { readSnapshot, readVersion, remoteAeKey, type Snapshot } from './snapshot.ts';
+import type { TokenIssuer } from './tokens/issuer.ts';
 
 export interface DirectoryOptions {
 	/** A connection of its own, so that no other work delays it. */
@@ -49,6 +50,7 @@ const nobody: Snapshot = {
 	dicomClients: [],
 	remoteAes: new Map(),
 	siteLimits: new Map(),
+	issuers: [],
 };
 const noClients = new ClientIndex([]);
 const noAssociations = new AssociationIndex([], [], false);
@@ -110,6 +112,11 @@ export class DatabaseDirectory implements AccessDirectory, AssociationDirectory,
 		if (!secretMatches(parts?.secret ?? '', held?.digest) || !held) return this.certain ? undefined : 'unavailable';
 		this.#keyUses.set(held.grant.keyId, this.#options.clock.nowMs());
 		return held.grant;
+	}
+
+	/** The issuers whose access tokens are taken. */
+	get issuers(): readonly TokenIssuer[] {
+		return this.#known().issuers;
 	}
 
 	mayConnect(_protocol: 'hl7-mllp', address: string): boolean | Unavailable {

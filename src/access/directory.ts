@@ -1,12 +1,16 @@
+import type { Scopes } from '#record/scopes.ts';
 import type { Settings } from '#record/settings/settings.ts';
 
-/** A valid API key grants access to one site. `keyId` is the public id, which may be logged. */
+/** A valid API key, or a valid access token, grants access to one site. */
 export interface KeyGrant {
+	/** The public id of the key, which may be logged. For an access token, `token:` and the id of its client. */
 	keyId: string;
 	siteId: string;
 	siteSlug: string;
 	/** The settings of the key, else of its site. */
 	settings: Settings;
+	/** What an access token permits. An API key has none, and permits everything. */
+	scopes?: Scopes;
 }
 
 /** The access that a matched integration client has. */
@@ -93,4 +97,9 @@ export interface AccessDirectory {
 	/** Unless it returns true, a connection from this address is closed immediately. */
 	mayConnect(protocol: 'hl7-mllp', address: string): boolean | Unavailable;
 	matchSender(protocol: 'hl7-mllp', address: string, application: string, facility: string): SenderMatch;
+}
+
+/** The caller as the audit trail names it. */
+export function actorOf({ keyId }: Pick<KeyGrant, 'keyId'>): string {
+	return keyId.startsWith('token:') ? keyId : `key:${keyId}`;
 }

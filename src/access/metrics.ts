@@ -14,7 +14,7 @@ export const accessMetricDefinitions = {
 		help: 'Refused callers.',
 		labels: {
 			protocol: ['hl7-mllp', 'http', 'dicom'],
-			reason: ['address', 'sender', 'tie', 'key', 'proxy', 'certificate', 'called', 'calling'],
+			reason: ['address', 'sender', 'tie', 'key', 'token', 'proxy', 'certificate', 'called', 'calling'],
 		},
 	},
 } as const satisfies MetricDefinitions;

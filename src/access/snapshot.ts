@@ -8,10 +8,12 @@ import {
 	readIntegrationClients,
 	readRemoteAes,
 	readSiteLimits,
+	readTokenIssuers,
 } from '#storage/statements/administrative/read-access.ts';
 import type { DicomClient, DicomSite } from './association-index.ts';
 import type { KeyGrant, RemoteAe, SiteLimits } from './directory.ts';
 import { type IntegrationClient, rangesOf } from './integration-client.ts';
+import type { TokenIssuer } from './tokens/issuer.ts';
 
 export interface Snapshot {
 	version: string;
@@ -23,6 +25,7 @@ export interface Snapshot {
 	remoteAes: ReadonlyMap<string, RemoteAe>;
 	/** The key is the id of the site. Sites without an entry have only the node's limits. */
 	siteLimits: ReadonlyMap<string, SiteLimits>;
+	issuers: readonly TokenIssuer[];
 }
 
 /** The separator is a backslash, which no AE title contains. */
@@ -64,7 +67,8 @@ export async function readSnapshot(client: pg.ClientBase, allowAnySource: boolea
 	for (const [siteId, waitingMax, associationsMax] of (await run(client, readSiteLimits)) as LimitsRow[]) {
 		siteLimits.set(siteId, { waitingMax: waitingMax ?? undefined, associationsMax: associationsMax ?? undefined });
 	}
-	return { version, keys, clients, dicomSites, dicomClients, remoteAes, siteLimits };
+	const issuers = ((await run(client, readTokenIssuers)) as IssuerRow[]).map(issuerOf);
+	return { version, keys, clients, dicomSites, dicomClients, remoteAes, siteLimits, issuers };
 }
 
 type KeyRow = [string, Buffer, string, string, unknown];
@@ -75,7 +79,23 @@ type RemoteAeRow = [string, string, string, number, boolean];
 
 type LimitsRow = [string, number | null, number | null];
 
+/** Id, site, slug, settings, issuer, audience, clients; then, or null: JWKS URL, token endpoint, claims of client, scopes and site. */
+type IssuerRow = [string, string, string, unknown, string, string, string[], ...(string | null)[]];
+
 type SiteRow = [string, string, string, boolean, unknown];
+
+function issuerOf(row: IssuerRow): TokenIssuer {
+	const [id, siteId, siteSlug, settings, issuer, audience, clients, ...further] = row;
+	const [jwksUrl, tokenEndpoint, clientClaim, scopeClaim, siteClaim, siteValue, url, clientId, clientSecret] = further.map(
+		(text) => text ?? undefined,
+	);
+	return {
+		...{ id, siteId, siteSlug, settings: readSettings(settings), issuer, audience, clients: new Set(clients) },
+		...{ jwksUrl, tokenEndpoint, clientClaim, scopeClaim },
+		siteClaim: siteClaim === undefined ? undefined : { name: siteClaim, value: siteValue ?? '' },
+		introspection: url === undefined ? undefined : { url, clientId: clientId ?? '', clientSecret: clientSecret ?? '' },
+	};
+}
 
 function clientOf(row: ClientRow, allowAnySource: boolean): IntegrationClient {
 	const [clientId, siteId, siteSlug, settings, protocols, allowedIps, application, facility, createdAt] = row;

@@ -69,7 +69,7 @@ export function createKey(context: AdministrationContext, input: z.infer<typeof 
 }
 
 /** A caller without access to all sites does not learn whether a user of other sites exists. */
-async function ownerOf({ actor }: AdministrationContext, em: EntityManager, email: string, site: Site): Promise<User> {
+export async function ownerOf({ actor }: AdministrationContext, em: EntityManager, email: string, site: Site): Promise<User> {
 	const isOfSite = ({ sites }: User) => sites.getItems().some(({ id }) => id === site.id);
 	const owner =
 		actor.sites === 'all' ? await userByEmail(em, email) : await em.findOne(User, { email: email.toLowerCase() }, { populate: ['sites'] });

@@ -54,7 +54,7 @@ export class SiteRecord {
 		const query = new URLSearchParams(
 			[...parameters, ['_count', String(page.count)] as const].map(([name, value]): [string, string] => [name, value]),
 		);
-		const { plan } = parseSearch(definition, query.toString(), { limits, lenient: false, base: '' });
+		const { plan } = parseSearch(definition, query.toString(), { limits, lenient: false, base: '', scopes: undefined });
 		const { rows, rowIds, next } = await searchResources(
 			this.#reader,
 			this.#siteId,

@@ -19,6 +19,7 @@ export const failureCodes = {
 	'key-conflict': { hl7: '205', issue: 'conflict', status: 422 },
 	'business-rule': { hl7: '103', issue: 'business-rule', status: 422 },
 	'sender-not-authorized': { hl7: '204', issue: 'forbidden', status: 403 },
+	'insufficient-scope': { hl7: '204', issue: 'forbidden', status: 403 },
 	unauthenticated: { hl7: '207', issue: 'login', status: 401 },
 	invalid: { hl7: '207', issue: 'invalid', status: 400 },
 	'invalid-resource': { hl7: '207', issue: 'invalid', status: 400 },
@@ -75,6 +76,8 @@ export class Failure extends Error {
 	readonly retryAfterSeconds: number | undefined;
 	/** The methods that are allowed, if this one is not. */
 	readonly allow: string | undefined;
+	/** The scopes that an access token lacks, as in a challenge (RFC 6750 §3). */
+	readonly scope: string | undefined;
 	/** All faults, if several were found; `diagnostics` then sums them up. */
 	readonly issues: readonly FailureIssue[] | undefined;
 
@@ -87,6 +90,7 @@ export class Failure extends Error {
 			retryAfterSeconds?: number;
 			issues?: readonly FailureIssue[];
 			allow?: string;
+			scope?: string;
 		} = {},
 	) {
 		super(diagnostics, options.cause === undefined ? undefined : { cause: options.cause });
@@ -94,6 +98,7 @@ export class Failure extends Error {
 		this.location = options.location;
 		this.retryAfterSeconds = options.retryAfterSeconds;
 		this.allow = options.allow;
+		this.scope = options.scope;
 		this.issues = options.issues;
 	}
 

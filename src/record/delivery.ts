@@ -5,6 +5,7 @@ import type { DecisionAnswer, IndexAnswer } from './instance.ts';
 import type { DimseStatus } from './procedure-step.ts';
 import type { RederivationAnswer } from './rederivation.ts';
 import type { ReportEditOutcome } from './report.ts';
+import type { Scopes } from './scopes.ts';
 import type { Settings } from './settings/settings.ts';
 import type { ResourceType } from './table-shape.ts';
 
@@ -52,6 +53,8 @@ export interface Hl7Answer {
 export interface FhirDelivery extends AnyDelivery {
 	kind: 'fhir';
 	surface: 'fhir' | 'replay';
+	/** What the caller's access token permits. Absent for an API key, which permits everything. */
+	scopes?: Scopes | undefined;
 }
 
 export type FhirAnswer =

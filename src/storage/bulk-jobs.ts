@@ -30,6 +30,8 @@ export interface StoredJob extends JobKey {
 	kind: BulkKind;
 	state: BulkState;
 	nodeId: string;
+	/** Public id of the API key that asked, or of the client of an access token. */
+	keyId: string;
 	request: string;
 	parameters: Record<string, unknown>;
 	/** The number of import lines that are settled and committed. */
@@ -73,13 +75,14 @@ export class BulkJobTable {
 	async read(siteId: string, id: string): Promise<StoredJob | undefined> {
 		const [row] = await this.#connection.runOpened(readJob, [siteId, id]);
 		if (row === undefined) return undefined;
-		const [kind, state, nodeId, request, parameters, position, progress, result, failure, finishedAt] = row;
+		const [kind, state, nodeId, keyId, request, parameters, position, progress, result, failure, finishedAt] = row;
 		return {
 			siteId,
 			id,
 			kind: kind as BulkKind,
 			state: state as BulkState,
 			nodeId: nodeId as string,
+			keyId: keyId as string,
 			request: request as string,
 			parameters: JSON.parse(parameters as string),
 			position: Number(position),

@@ -13,7 +13,7 @@ import type { ObjectStore } from '#storage/objects/object-store.ts';
 import type { SurfaceAddress } from '#storage/runtime-file.ts';
 import type { Config } from '../config.ts';
 import type { Metrics } from '../metrics.ts';
-import type { AnyRoute, HttpAnswer } from './http/message.ts';
+import type { AnyRoute, HttpAnswer, HttpRequest } from './http/message.ts';
 
 /** A node as its surfaces see it. Each surface takes the parts that it needs; the service creates them once. */
 export interface ServiceNode extends Readonly<Access> {
@@ -49,7 +49,7 @@ export interface GuestSurface {
 	readonly name: string;
 	owns(path: string): boolean;
 	routes(node: ServiceNode): AnyRoute[];
-	renderFailure(failure: Failure): HttpAnswer;
+	renderFailure(failure: Failure, request: Pick<HttpRequest, 'header'>): HttpAnswer;
 	/** Its part of the API reference of the origin. */
 	openApi: OpenApiPart;
 }

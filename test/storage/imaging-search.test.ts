@@ -36,7 +36,7 @@ async function page(
 	query: string,
 	{ after, bytesMax = defaultLimits.searchBytesMax }: { after?: PagePosition; bytesMax?: number } = {},
 ) {
-	const { plan } = parseSearch(definition, query, { limits: defaultLimits, lenient: false, base: 'http://h/fhir' });
+	const { plan } = parseSearch(definition, query, { limits: defaultLimits, lenient: false, base: 'http://h/fhir', scopes: undefined });
 	return searchResources(reader, siteId, { ...plan, after }, bytesMax);
 }
 

@@ -691,6 +691,33 @@ create table study_edit (
 	PRIMARY KEY (site_id, id)
 );
 
+create table token_issuer (
+	site_id uuid not null,
+	id uuid not null,
+	label text not null,
+	owner_id uuid not null,
+	issuer text not null,
+	audience text not null,
+	clients text[] not null,
+	jwks_url text,
+	token_endpoint text,
+	client_claim text,
+	scope_claim text,
+	site_claim text,
+	site_value text,
+	introspection_url text,
+	introspection_client text,
+	introspection_secret text,
+	active boolean not null default true,
+	created_at timestamp with time zone not null default now(),
+	PRIMARY KEY (site_id, id),
+	FOREIGN KEY (owner_id) REFERENCES app_user(id),
+	FOREIGN KEY (site_id) REFERENCES site(id),
+	CHECK ((((introspection_url IS NULL) = (introspection_client IS NULL)) AND ((introspection_url IS NULL) = (introspection_secret IS NULL)))),
+	CHECK (((site_claim IS NULL) = (site_value IS NULL))),
+	CHECK ((cardinality(clients) > 0))
+);
+
 create table unmatched_message (
 	id uuid not null,
 	received_at timestamp with time zone not null,

@@ -28,7 +28,7 @@ after(async () => {
 /** Ids of all pages, one after the other; `between` runs before each further page. */
 async function allPages(siteId: string, query: string, between: (page: number) => Promise<void> = async () => {}): Promise<string[]> {
 	const definition = definitionOf('Patient') ?? assert.fail();
-	const { plan } = parseSearch(definition, query, { limits: defaultLimits, lenient: false, base: 'http://h/fhir' });
+	const { plan } = parseSearch(definition, query, { limits: defaultLimits, lenient: false, base: 'http://h/fhir', scopes: undefined });
 	const ids: string[] = [];
 	let after: PagePosition | undefined;
 	for (let page = 0; page < 1000; page++) {

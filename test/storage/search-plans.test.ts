@@ -94,7 +94,7 @@ async function planNodes(mode: 'generic' | 'custom', text: string, values: reado
 function queryOf(query: string) {
 	const [type = '', parameters = ''] = query.split('?');
 	const definition = definitionOf(type) ?? assert.fail(`${type} is not defined`);
-	const { plan } = parseSearch(definition, parameters, { limits: defaultLimits, lenient: false, base: 'http://h/fhir' });
+	const { plan } = parseSearch(definition, parameters, { limits: defaultLimits, lenient: false, base: 'http://h/fhir', scopes: undefined });
 	return searchQuery(siteId, { ...plan, after: undefined }, defaultLimits.searchBytesMax);
 }
 

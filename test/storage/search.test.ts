@@ -33,7 +33,7 @@ after(async () => {
 function planOf(query: string, position?: PagePosition): SearchPlan {
 	const [type = '', parameters = ''] = query.split('?');
 	const definition = definitionOf(type) ?? assert.fail(`${type} is not defined`);
-	const { plan } = parseSearch(definition, parameters, { limits: defaultLimits, lenient: false, base: 'http://h/fhir' });
+	const { plan } = parseSearch(definition, parameters, { limits: defaultLimits, lenient: false, base: 'http://h/fhir', scopes: undefined });
 	return { ...plan, after: position };
 }
 

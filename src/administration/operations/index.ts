@@ -6,6 +6,7 @@ import { clientOperations } from './clients.ts';
 import { failureOperations } from './failures.ts';
 import { identityOperations } from './identity.ts';
 import { imagingOperations } from './imaging.ts';
+import { issuerOperations } from './issuers.ts';
 import { keyOperations } from './keys.ts';
 import { messageOperations } from './messages.ts';
 import { patientOperations } from './patients.ts';
@@ -22,6 +23,7 @@ export const operations: readonly Operation[] = [
 	...settingOperations,
 	...userOperations,
 	...keyOperations,
+	...issuerOperations,
 	...clientOperations,
 	...remoteAeOperations,
 	...messageOperations,

@@ -1,4 +1,5 @@
 import { Failure } from '#core/failure.ts';
+import { requireScope, type Scopes } from '#record/scopes.ts';
 import type { Clause } from '#record/search-plan.ts';
 import type { ResourceDefinition, SearchParameter } from '../resource.ts';
 import { definitionOf } from '../resources/index.ts';
@@ -21,6 +22,8 @@ export function parameterOf(definition: ResourceDefinition, name: string): Searc
 export interface ParameterOptions {
 	/** The FHIR base URL without a trailing slash. */
 	base: string;
+	/** What the caller may search. A chain and `_has` search other types too. */
+	scopes: Scopes | undefined;
 }
 
 /** A clause; undefined when the value is empty; `unknown` when there is no such parameter. */
@@ -66,6 +69,7 @@ function chainClause(
 	const [target] = parameter.targets;
 	const next = definitionOf(target);
 	if (next === undefined || (type !== undefined && type !== target)) return 'unknown';
+	requireScope(options.scopes, next.type, 's');
 	const clause = parameterClause(next, rest, value, options, depth + 1);
 	if (clause === undefined || clause === 'unknown') return clause;
 	return { kind: 'through', column: parameter.column, table: next.table.table, clauses: [clause] };
@@ -78,6 +82,7 @@ function hasClause(definition: ResourceDefinition, name: string, value: string, 
 	const parameter = source && parameterOf(source, reference);
 	if (source === undefined || parameter?.type !== 'reference' || parameter.match !== 'column') return 'unknown';
 	if (parameter.targets[0] !== definition.type || rest.length === 0) return 'unknown';
+	requireScope(options.scopes, source.type, 's');
 	const clause = parameterClause(source, rest.join(':'), value, options, depth + 1);
 	if (clause === undefined || clause === 'unknown') return clause;
 	return { kind: 'referring', table: source.table.table, column: parameter.column, clauses: [clause] };

@@ -1,4 +1,5 @@
 import { Failure } from '#core/failure.ts';
+import { missingScope, permits, type Scopes, scopeName } from '#record/scopes.ts';
 import type { ElementInclusion, Inclusion } from '#record/search-plan.ts';
 import type { ResourceDefinition } from '../resource.ts';
 import { extentOf } from '../shape.ts';
@@ -12,6 +13,8 @@ export interface SearchOptions {
 	lenient: boolean;
 	/** The FHIR base URL without a trailing slash. */
 	base: string;
+	/** What the caller may search and include. Undefined means everything. */
+	scopes: Scopes | undefined;
 }
 
 /**
@@ -34,6 +37,7 @@ export function parseSearch(definition: ResourceDefinition, query: string, optio
 			extent: 'whole',
 		},
 		inclusions: [],
+		withheld: [],
 		cursor: undefined,
 		applied: [],
 		counting: false,
@@ -49,7 +53,7 @@ export function parseSearch(definition: ResourceDefinition, query: string, optio
 			seen.add(name);
 			resultParameters[name]?.(search, value, definition, options.limits);
 		} else if (Object.hasOwn(inclusionParameters, name)) {
-			readInclusion(search, definition, name, value);
+			readInclusion(search, definition, name, value, options.scopes);
 		} else if (!readParameter(search, definition, name, value, options)) {
 			unknown.add(printable(name));
 		}
@@ -59,11 +63,27 @@ export function parseSearch(definition: ResourceDefinition, query: string, optio
 	return search;
 }
 
-function readInclusion(search: ParsedSearch, definition: ResourceDefinition, name: string, value: string): void {
+/**
+ * A resource to which a match refers could be read by its id, and one that refers to a match could be searched. An inclusion that may lead to
+ * several types leaves out those that the caller has no scope for, and says so; one that leads to nothing else is refused.
+ */
+function readInclusion(
+	search: ParsedSearch,
+	definition: ResourceDefinition,
+	name: string,
+	value: string,
+	scopes: Scopes | undefined,
+): void {
 	if (value === '') return;
 	const direction = inclusionParameters[name];
 	if (direction === undefined) return;
-	for (const inclusion of inclusionsOf(definition, direction, name, value)) {
+	const permission = direction === 'reverse' ? 's' : 'r';
+	const named = inclusionsOf(definition, direction, name, value);
+	const permitted = named.filter(({ includedType }) => permits(scopes, includedType, permission));
+	const lacking = new Set(named.filter((one) => !permitted.includes(one)).map(({ includedType }) => scopeName(includedType, permission)));
+	if (permitted.length === 0 && lacking.size > 0) throw missingScope(...lacking);
+	search.withheld = [...new Set([...search.withheld, ...lacking])];
+	for (const inclusion of permitted) {
 		const same = (other: Inclusion | ElementInclusion) => JSON.stringify(other) === JSON.stringify(inclusion);
 		if (!search.inclusions.some(same)) search.inclusions.push(inclusion);
 	}

@@ -7,6 +7,8 @@ export type SearchLimits = Pick<FhirLimits, 'searchCountDefault' | 'searchCountM
 export interface ParsedSearch {
 	plan: Omit<SearchPlan, 'after'>;
 	inclusions: (Inclusion | ElementInclusion)[];
+	/** The scopes that are missing for further inclusions, which are left out. */
+	withheld: string[];
 	/** The opaque cursor of the previous page, if the request has one. */
 	cursor: string | undefined;
 	/** The parameters that were applied, in their order, without the cursor. The self link shows them, and a cursor is bound to them. */

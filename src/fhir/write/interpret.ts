@@ -2,10 +2,12 @@ import { Failure } from '#core/failure.ts';
 import { copyJson, type Json, type JsonObject } from '#core/json.ts';
 import type { Condition, HeldContent, ResourceChange } from '#record/kinds/resource.ts';
 import { isFhirId } from '#record/row-id.ts';
+import { requireScope, type Scopes } from '#record/scopes.ts';
 import { type Settings, settingOf } from '#record/settings/settings.ts';
 import { asText } from '../elements.ts';
 import type { Interaction, ResourceDefinition } from '../resource.ts';
 import { definitionOf } from '../resources/index.ts';
+import { permissionOf } from '../scopes.ts';
 import { parseSearch } from '../search/parse.ts';
 import type { SearchLimits } from '../search/parsed-search.ts';
 import { type Content, contentOf, wholeResource } from './content.ts';
@@ -17,6 +19,8 @@ import { conditionalReferences, patientReferences, resolveReferences } from './r
 export interface WriteSettings {
 	settings: Settings;
 	limits: SearchLimits & { repetitionsMax: number };
+	/** What the caller may write and search. Undefined means everything. */
+	scopes: Scopes | undefined;
 	/** True in a transaction, where references by search are resolved. */
 	conditionalReferences?: boolean;
 	/** The full URLs of the Bundle of which the write is an entry. */
@@ -50,6 +54,7 @@ export function interpretSingle(write: SingleWrite, settings: WriteSettings): Re
 	if (!definition.interactions.includes(interaction)) {
 		throw new Failure('method-not-allowed', `${definition.type} cannot be written through FHIR`);
 	}
+	requireScope(settings.scopes, definition.type, permissionOf[interaction]);
 	if (id !== undefined && !isFhirId(id)) throw new Failure('invalid', 'the id in the URL is not a valid resource id');
 	const conditions = { ...preconditionsOf(write), condition: conditionOf(definition, interaction, write, query, settings) };
 	const change = { kind: 'resource' as const, resourceType: definition.type, fullUrl: write.fullUrl, ...conditions };
@@ -146,22 +151,24 @@ function conditionOf(
 	interaction: string,
 	{ ifNoneExist }: SingleWrite,
 	query: string | undefined,
-	{ limits }: WriteSettings,
+	{ limits, scopes }: WriteSettings,
 ): Condition | undefined {
 	if (ifNoneExist !== undefined && interaction !== 'create') throw new Failure('invalid', 'If-None-Exist belongs to a create');
 	const criteria = interaction === 'create' ? ifNoneExist && (cut(ifNoneExist, '?')[1] ?? ifNoneExist) : query;
 	if (criteria === undefined) return undefined;
-	const { plan } = parseSearch(definition, criteria, { limits, lenient: false, base: '' });
+	requireScope(scopes, definition.type, 's');
+	const { plan } = parseSearch(definition, criteria, { limits, lenient: false, base: '', scopes });
 	if (plan.clauses.length === 0) throw new Failure('several-matches', 'the condition has no search parameter that selects');
 	return { criteria, plan: { ...plan, count: 2, after: undefined }, matched: undefined };
 }
 
 /** @throws Failure for a type that is not served, and for a search without criteria */
-function referenceCondition(text: string, { limits }: WriteSettings): Condition {
+function referenceCondition(text: string, { limits, scopes }: WriteSettings): Condition {
 	const [type, criteria = ''] = cut(text, '?');
 	const definition = definitionOf(type);
 	if (definition === undefined) throw new Failure('not-supported', 'a conditional reference names a resource type that is not served');
-	const { plan } = parseSearch(definition, criteria, { limits, lenient: false, base: '' });
+	requireScope(scopes, definition.type, 's');
+	const { plan } = parseSearch(definition, criteria, { limits, lenient: false, base: '', scopes });
 	if (plan.clauses.length === 0) throw new Failure('several-matches', 'a conditional reference has no search parameter that selects');
 	return { criteria: text, plan: { ...plan, count: 2, after: undefined }, matched: undefined };
 }

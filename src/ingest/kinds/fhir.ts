@@ -9,8 +9,10 @@ import { interpretSingle, type WriteSettings } from '#fhir/write/interpret.ts';
 import { baseHeader, decodeRequest, encodeRequest, type WriteRequest } from '#fhir/write/request.ts';
 import { validateOnly } from '#fhir/write/validate-only.ts';
 import { isValidation } from '#fhir/write/validation-request.ts';
+import type { ResourceResult } from '#record/apply/rows.ts';
 import type { FhirAnswer, FhirDelivery, Reply } from '#record/delivery.ts';
 import type { ResourceChange } from '#record/kinds/resource.ts';
+import { permits, type Scopes } from '#record/scopes.ts';
 import type { Interpretation, PartedInterpretation } from '../interpretation.ts';
 import type { IngestLimits } from '../limits.ts';
 import { defineDelivery, type InterpretContext } from './definition.ts';
@@ -56,8 +58,8 @@ interface Reading {
 }
 
 function interpreted(request: WriteRequest, label: string, delivery: FhirDelivery, { limits, library }: Reading): Read | ReadInParts {
-	const settings: WriteSettings = { settings: delivery.settings, limits };
-	const returned = preferredReturn(request.headers['prefer']);
+	const settings: WriteSettings = { settings: delivery.settings, limits, scopes: delivery.scopes };
+	const returned = shownTo(delivery.scopes, preferredReturn(request.headers['prefer']));
 	if (request.url === '') {
 		const bundle = interpretBundle(parseResourceJson(request.body, { depthMax: limits.jsonDepthMax }), {
 			...settings,
@@ -74,6 +76,13 @@ function interpreted(request: WriteRequest, label: string, delivery: FhirDeliver
 	const { method, url, headers } = request;
 	const conditions = { ifMatch: headers['if-match'], ifNoneMatch: headers['if-none-match'], ifNoneExist: headers['if-none-exist'] };
 	return single(interpretSingle({ method, url, ...conditions, fullUrl: undefined, body }, settings), label, returned);
+}
+
+type ReturnedFor = (result: ResourceResult) => Returned;
+
+/** Who may not read a type is not shown what stands in it after a write: a patch changes a part, and a condition may find another resource. */
+function shownTo(scopes: Scopes | undefined, wish: Returned): ReturnedFor {
+	return ({ row }) => (wish === 'representation' && !permits(scopes, row.resourceType, 'r') ? 'minimal' : wish);
 }
 
 function bodyOfRequest({ method, body }: WriteRequest, limits: IngestLimits): Json {
@@ -102,19 +111,19 @@ function refused(label: string, failure: Failure): Read {
 	return { ...silent(label), verdict: { kind: 'refuse', failure }, answer: (_outcome, told) => refusal(told ?? failure) };
 }
 
-function single(change: ResourceChange, label: string, returned: Returned): Read {
+function single(change: ResourceChange, label: string, returned: ReturnedFor): Read {
 	return {
 		...silent(label),
 		verdict: { kind: 'apply', changeSet: { changes: [change], flags: [] } },
 		answer: (outcome, failure, { results: [result] }) => {
 			if (outcome === 'refused' || result === undefined) return refusal(failure);
-			return { kind: 'resource', status: result.status, body: Buffer.from(bodyOf(result, returned)), resource: factsOf(result) };
+			return { kind: 'resource', status: result.status, body: Buffer.from(bodyOf(result, returned(result))), resource: factsOf(result) };
 		},
 	};
 }
 
 /** Applies all entries or none, in one turn of the site. */
-function together({ type, entries }: BundleRequest, label: string, returned: Returned): Read {
+function together({ type, entries }: BundleRequest, label: string, returned: ReturnedFor): Read {
 	const changes = entries.flatMap((entry) => (entry.kind === 'write' ? [entry.change] : []));
 	const reads = entries.flatMap((entry) => (entry.kind === 'read' ? [entry.read] : []));
 	return {
@@ -125,7 +134,7 @@ function together({ type, entries }: BundleRequest, label: string, returned: Ret
 			const written = results.values();
 			const parts = entries.map((entry) => {
 				const result = entry.kind === 'write' ? written.next().value : undefined;
-				return result === undefined ? noBytes : Buffer.from(responseEntry(result, returned));
+				return result === undefined ? noBytes : Buffer.from(responseEntry(result, returned(result)));
 			});
 			return { kind: 'bundle', type: `${type}-response`, entries: parts, reads };
 		},
@@ -133,7 +142,7 @@ function together({ type, entries }: BundleRequest, label: string, returned: Ret
 }
 
 /** Applies each entry separately, one after the other. */
-function batch({ entries }: BundleRequest, label: string, returned: Returned): ReadInParts {
+function batch({ entries }: BundleRequest, label: string, returned: ReturnedFor): ReadInParts {
 	const reads = entries.flatMap((entry) => (entry.kind === 'read' ? [entry.read] : []));
 	const parts = entries.map((entry): Read => {
 		if (entry.kind === 'read') return { ...silent(label), verdict: { kind: 'ignore' }, answer: () => answerWith(200, noBytes) };
@@ -161,8 +170,8 @@ function batch({ entries }: BundleRequest, label: string, returned: Returned): R
 	return { parts, join };
 }
 
-function entryPart(failure: Failure | undefined, result: Parameters<typeof responseEntry>[0] | undefined, returned: Returned): Uint8Array {
-	if (failure === undefined && result !== undefined) return Buffer.from(responseEntry(result, returned));
+function entryPart(failure: Failure | undefined, result: ResourceResult | undefined, returned: ReturnedFor): Uint8Array {
+	if (failure === undefined && result !== undefined) return Buffer.from(responseEntry(result, returned(result)));
 	const told = failure ?? new Failure('internal', 'the entry was not carried out');
 	return Buffer.from(refusedEntry(told));
 }

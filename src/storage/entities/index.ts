@@ -7,18 +7,19 @@ import { ApiKey } from './api-key.ts';
 import { IntegrationClient } from './integration-client.ts';
 import { RemoteAe } from './remote-ae.ts';
 import { Site } from './site.ts';
+import { TokenIssuer } from './token-issuer.ts';
 import { User } from './user.ts';
 
 export type { EntityManager };
-export { ApiKey, IntegrationClient, RemoteAe, Site, User };
+export { ApiKey, IntegrationClient, RemoteAe, Site, TokenIssuer, User };
 
 /**
- * Opens the unit of work over slowly changing data: sites, users, keys, clients, remote AEs. The hot paths have statements of their own.
+ * Opens the unit of work over slowly changing data: sites, users, keys, clients, remote AEs, issuers of tokens. The hot paths have statements of their own.
  */
 export function openEntities(pool: ConnectionPool): Promise<MikroORM> {
 	return MikroORM.init({
 		...ormConnection(pool),
-		entities: [Site, User, ApiKey, IntegrationClient, RemoteAe],
+		entities: [Site, User, ApiKey, IntegrationClient, RemoteAe, TokenIssuer],
 		allowGlobalContext: false,
 	});
 }

@@ -2,6 +2,9 @@ import type { Statement } from '../statement.ts';
 
 const underWay = `state in ('receiving', 'waiting', 'running')`;
 
+/** An access token stands in the place of a key by the name of its client, which begins with `token:`. */
+const actor = (key: string) => `case when ${key}::text like 'token:%' then ${key}::text else 'key:' || ${key}::text end`;
+
 /** Notes a job and its audit event, unless the site has `$9` under way or `$10` in all. Returns both counts, and whether it was noted. */
 export const insertJob: Statement = {
 	name: 'insert_bulk_job',
@@ -14,7 +17,7 @@ with held as (
 	returning id
 ), audited as (
 	insert into audit_event (id, recorded_at, site_id, actor, action, subject, source, detail)
-	select $11::uuid, now(), $1, 'key:' || $6::text, 'bulk.' || $3::text, noted.id::text, $12::text, jsonb_build_object('request', $7::text) from noted
+	select $11::uuid, now(), $1, ${actor('$6')}, 'bulk.' || $3::text, noted.id::text, $12::text, jsonb_build_object('request', $7::text) from noted
 )
 select under_way, kept, exists (select from noted) from held`,
 };
@@ -22,7 +25,7 @@ select under_way, kept, exists (select from noted) from held`,
 export const readJob: Statement = {
 	name: 'read_bulk_job',
 	text: `
-select kind, state, node_id, request, parameters, position, progress, result, failure, (extract(epoch from finished_at) * 1000)::bigint
+select kind, state, node_id, key_id, request, parameters, position, progress, result, failure, (extract(epoch from finished_at) * 1000)::bigint
 from bulk_job
 where site_id = $1 and id = $2`,
 };
@@ -68,5 +71,5 @@ export const auditJob: Statement = {
 	name: 'audit_bulk_job',
 	text: `
 insert into audit_event (id, recorded_at, site_id, actor, action, subject, source, detail)
-values ($2, now(), $1, 'key:' || $3::text, $4, $5, $6, '{}')`,
+values ($2, now(), $1, ${actor('$3')}, $4, $5, $6, '{}')`,
 };

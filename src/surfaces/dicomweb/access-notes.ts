@@ -1,5 +1,5 @@
 import type { SiteAuditEvent } from '#access/audit.ts';
-import type { KeyGrant } from '#access/directory.ts';
+import { actorOf, type KeyGrant } from '#access/directory.ts';
 import type { Clock } from '#core/clock.ts';
 
 /** One access to the data of a site. */
@@ -39,6 +39,6 @@ export class AccessNotes {
 		// Clearing the map only means that some accesses are written once more.
 		if (this.#noted.size >= notedMax) this.#noted.clear();
 		this.#noted.set(key, nowMs);
-		this.#record({ siteId: grant.siteId, actor: `key:${grant.keyId}`, action, subject, source, detail: {} });
+		this.#record({ siteId: grant.siteId, actor: actorOf(grant), action, subject, source, detail: {} });
 	}
 }

@@ -28,7 +28,7 @@ interface Found {
 
 /** Returns the first of the elements that the instance has. @throws Failure `not-found` */
 async function find(context: DicomWebContext, request: HttpRequest, paths: readonly ValuePath[]): Promise<Found> {
-	const { first } = await findInstances(context, retrievedBy(context, request));
+	const { first } = await findInstances(context, await retrievedBy(context, request));
 	const dataSet = new StoredDataSet(context.objects, first);
 	for (const path of paths) {
 		const locator = new ValueLocator(first.transferSyntaxUid, path, context.limits.dicomMetadataBytesMax);
@@ -50,7 +50,7 @@ async function find(context: DicomWebContext, request: HttpRequest, paths: reado
 export async function bulkData(context: DicomWebContext, request: HttpRequest): Promise<HttpAnswer> {
 	const path = parseValuePath(request.params['path'] ?? '');
 	if (path === undefined) {
-		retrievedBy(context, request);
+		await retrievedBy(context, request);
 		throw nothing();
 	}
 	const found = await find(context, request, [path]);
@@ -80,7 +80,7 @@ const framesPattern = /^[1-9]\d{0,8}(?:,[1-9]\d{0,8})*$/;
  * @throws Failure `invalid`, `not-found`, `not-acceptable`, `unavailable`
  */
 export async function frames(context: DicomWebContext, request: HttpRequest): Promise<HttpAnswer> {
-	retrievedBy(context, request);
+	await retrievedBy(context, request);
 	const list = request.params['frames'] ?? '';
 	if (!framesPattern.test(list)) throw new Failure('invalid', 'the frame list must be numbers from 1, separated by commas');
 	const numbers = list.split(',').map(Number);

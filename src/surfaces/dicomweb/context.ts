@@ -1,5 +1,6 @@
 import type { AccessDirectory } from '#access/directory.ts';
 import type { AccessMetrics } from '#access/metrics.ts';
+import type { Tokens } from '#access/tokens/tokens.ts';
 import type { Log } from '#core/log.ts';
 import type { FhirLimits } from '#fhir/limits.ts';
 import type { InstanceEntry } from '#imaging/intake.ts';
@@ -13,6 +14,7 @@ import type { DicomWebMetrics } from './metrics.ts';
 /** Everything that DICOMweb (PS3.18) works with. */
 export interface DicomWebContext {
 	directory: AccessDirectory;
+	tokens: Pick<Tokens, 'grantOf'>;
 	reader: Reader;
 	objects: Pick<ObjectStore, 'read' | 'size'>;
 	intake: InstanceEntry;

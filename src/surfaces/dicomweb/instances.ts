@@ -1,8 +1,9 @@
 import { Failure } from '#core/failure.ts';
 import { findRetrievable } from '#imaging/search.ts';
 import type { ImagingClause, RetrievableInstance } from '#record/imaging-query.ts';
+import { requireScope } from '#record/scopes.ts';
 import { isUid } from '#record/uid.ts';
-import { authenticate } from '../http/authenticate.ts';
+import { authorize } from '../http/authorize.ts';
 import type { HttpRequest } from '../http/message.ts';
 import type { DicomWebContext } from './context.ts';
 
@@ -23,8 +24,9 @@ export interface Retrieved {
 }
 
 /** @throws Failure `unauthenticated`; `not-found` when a name in the path is no UID */
-export function retrievedBy(context: DicomWebContext, request: HttpRequest): Retrieved {
-	const { siteId, keyId } = authenticate(context, request);
+export async function retrievedBy(context: DicomWebContext, request: HttpRequest): Promise<Retrieved> {
+	const { siteId, keyId, scopes } = await authorize(context, request);
+	requireScope(scopes, 'ImagingStudy', 'r');
 	const { params, source } = request;
 	const clauses = Object.entries(uidsOfPath).flatMap(([name, attribute]): ImagingClause[] => {
 		const uid = params[name];

@@ -18,7 +18,7 @@ const studyInstanceUid = '0020000D';
  * @throws Failure `not-found`, `not-acceptable`, `unavailable`
  */
 export async function metadata(context: DicomWebContext, request: HttpRequest): Promise<HttpAnswer> {
-	const retrieved = retrievedBy(context, request);
+	const retrieved = await retrievedBy(context, request);
 	const mediaType = jsonType(request);
 	const base = baseOf(request);
 	const { first, all } = await findInstances(context, retrieved);

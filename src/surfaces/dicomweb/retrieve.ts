@@ -17,7 +17,7 @@ import { baseOf, instanceUrl } from './urls.ts';
  * @throws Failure `not-found`, `not-acceptable`, `unavailable`
  */
 export async function retrieve(context: DicomWebContext, request: HttpRequest): Promise<HttpAnswer> {
-	const retrieved = retrievedBy(context, request);
+	const retrieved = await retrievedBy(context, request);
 	const kinds = await retrievalKinds(context.reader, retrieved.siteId, retrieved.clauses);
 	if (kinds.length === 0) throw nothing();
 	const transferSyntaxes = kinds.map(({ transferSyntaxUid }) => transferSyntaxUid);

@@ -5,7 +5,8 @@ import { MatchingError } from '#dicom/query/matching.ts';
 import { attributesOfLevel, type PlannedQuery, planQuery, type QueryKey } from '#dicom/query/plan.ts';
 import { searchImaging } from '#imaging/search.ts';
 import type { ImagingAttribute, ImagingEntity, QueryLevel } from '#record/imaging-query.ts';
-import { authenticate } from '../http/authenticate.ts';
+import { requireScope } from '#record/scopes.ts';
+import { authorize } from '../http/authorize.ts';
 import type { HttpAnswer, HttpRequest } from '../http/message.ts';
 import type { DicomWebContext } from './context.ts';
 import { jsonType } from './negotiation.ts';
@@ -65,7 +66,8 @@ function planned(level: SearchLevel, request: HttpRequest, parameters: SearchPar
  * @throws Failure `invalid`, `not-acceptable`, `unavailable`
  */
 export async function search(context: DicomWebContext, request: HttpRequest, level: SearchLevel): Promise<HttpAnswer> {
-	const grant = authenticate(context, request);
+	const grant = await authorize(context, request);
+	requireScope(grant.scopes, 'ImagingStudy', 's');
 	const mediaType = jsonType(request);
 	const parameters = searchParameters(request.query, context.limits);
 	const limit = Math.min(parameters.limit ?? context.limits.qidoCountMax, context.limits.qidoCountMax);

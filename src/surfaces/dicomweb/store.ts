@@ -1,7 +1,9 @@
+import type { KeyGrant } from '#access/directory.ts';
 import { Failure } from '#core/failure.ts';
+import { requireScope } from '#record/scopes.ts';
 import { settingOf } from '#record/settings/settings.ts';
 import { isUid } from '#record/uid.ts';
-import { authenticate } from '../http/authenticate.ts';
+import { authorize } from '../http/authorize.ts';
 import { parseMediaType, refuseEncoding } from '../http/media-type.ts';
 import type { HttpAnswer, StreamedRequest } from '../http/message.ts';
 import type { DicomWebContext } from './context.ts';
@@ -21,7 +23,7 @@ const finishingMax = 8;
  * @throws Failure when this is no store request, or when the body breaks off; parts stored before stay stored
  */
 export async function store(context: DicomWebContext, request: StreamedRequest): Promise<HttpAnswer> {
-	const { settings } = authenticate(context, request);
+	const { settings } = await storing(context, request);
 	const mediaType = jsonType(request);
 	const studyUid = request.params['study'];
 	if (studyUid !== undefined && !isUid(studyUid, settingOf(settings, 'uids')))
@@ -30,6 +32,12 @@ export async function store(context: DicomWebContext, request: StreamedRequest):
 	const results = await receive(context, request, studyUid, events);
 	if (results.length === 0) throw new Failure('invalid', 'the multipart body has no parts');
 	return storeAnswer(baseOf(request), mediaType, results);
+}
+
+async function storing(context: DicomWebContext, request: StreamedRequest): Promise<KeyGrant> {
+	const grant = await authorize(context, request);
+	requireScope(grant.scopes, 'ImagingStudy', 'c');
+	return grant;
 }
 
 const dicom = 'application/dicom';
@@ -77,7 +85,7 @@ async function receive(
 			if (event.kind === 'part') {
 				if (count === limits.stowInstancesMax) throw new Failure('too-large', `more than ${count} instances in one request`);
 				// The key is checked again, because it may have been revoked since the request began.
-				const { siteId, keyId, settings } = authenticate(context, request);
+				const { siteId, keyId, settings } = await storing(context, request);
 				part = isDicom(event.headers)
 					? new PartReception({ intake, siteId, settings, source: keyId, studyUid, bytesMax: limits.dimseObjectBytesMax })
 					: undefined;

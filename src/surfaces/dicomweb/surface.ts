@@ -1,3 +1,4 @@
+import { challengeOf } from '../http/authorize.ts';
 import { renderJsonFailure } from '../http/json-answer.ts';
 import type { GuestSurface } from '../node.ts';
 import { AccessNotes } from './access-notes.ts';
@@ -9,10 +10,13 @@ import { isDicomWeb } from './urls.ts';
 export const dicomWebSurface: GuestSurface = {
 	name: 'dicomweb',
 	owns: isDicomWeb,
-	routes({ config, log, metrics, clock, directory, database, audit, objects, intake }) {
+	routes({ config, log, metrics, clock, directory, tokens, database, audit, objects, intake }) {
 		const accesses = new AccessNotes((event) => audit.recordOf(event), clock);
-		return dicomWebRoutes({ directory, reader: database.reads, objects, intake, accesses, limits: config.limits, metrics, log });
+		return dicomWebRoutes({ directory, tokens, reader: database.reads, objects, intake, accesses, limits: config.limits, metrics, log });
 	},
-	renderFailure: renderJsonFailure,
+	renderFailure(failure, request) {
+		const answer = renderJsonFailure(failure);
+		return { ...answer, headers: { ...answer.headers, ...challengeOf(failure, request) } };
+	},
 	openApi: dicomWebOpenApi,
 };

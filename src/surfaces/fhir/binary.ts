@@ -1,6 +1,7 @@
 import { Failure } from '#core/failure.ts';
+import { requireScope } from '#record/scopes.ts';
 import { findBinary, readBinary, type StoredBinary } from '#storage/binaries.ts';
-import { authenticate } from '../http/authenticate.ts';
+import { authorize } from '../http/authorize.ts';
 import type { HttpAnswer, HttpRequest } from '../http/message.ts';
 import type { FhirContext } from './context.ts';
 import { answerType, wantsResource } from './negotiation.ts';
@@ -15,7 +16,10 @@ const passive =
  * on this origin, whatever they are.
  */
 export async function binary(context: FhirContext, request: HttpRequest): Promise<HttpAnswer> {
-	const { siteId } = authenticate(context, request);
+	const { siteId, scopes } = await authorize(context, request);
+	requireScope(scopes, 'Binary', 'r');
+	// The bytes are those of a document, whose scope decides too (FHIR R4 §2.42, securityContext).
+	requireScope(scopes, 'DocumentReference', 'r');
 	const stored = await findBinary(context.reader, siteId, request.params['id'] ?? '');
 	// The answer is the same for an id of another site, an unknown id and a malformed id.
 	if (stored === undefined) throw new Failure('not-found', 'there is no Binary with this id');

@@ -5,6 +5,7 @@ import { asObject, asObjects, asText } from '#fhir/elements.ts';
 import type { FhirLimits } from '#fhir/limits.ts';
 import { definitionOf, resources } from '#fhir/resources/index.ts';
 import { parseResourceJson } from '#fhir/validation/json.ts';
+import { missingScope, permits, type Scopes, scopeName } from '#record/scopes.ts';
 import type { ResourceType } from '#record/table-shape.ts';
 import { isPlainBase } from '#storage/statements/export-resources.ts';
 import type { HttpRequest } from '../http/message.ts';
@@ -22,7 +23,12 @@ export function isLenient(request: Pick<HttpRequest, 'header'>): boolean {
  * Reads the parameters of an export from the query or from a Parameters resource.
  * @throws Failure that names the parameter
  */
-export function exportParameters(request: HttpRequest, patientsOnly: boolean, limits: Pick<FhirLimits, 'jsonDepthMax'>): ExportParameters {
+export function exportParameters(
+	request: HttpRequest,
+	patientsOnly: boolean,
+	limits: Pick<FhirLimits, 'jsonDepthMax'>,
+	scopes: Scopes | undefined,
+): ExportParameters {
 	const given = [...queryOf(request), ...(request.body.length > 0 ? bodyOf(request, limits) : [])];
 	const isKnown = (name: string) => name === '_type' || name === '_since' || name === '_outputFormat' || name === '_format';
 	const unknown = [...new Set(given.map(([name]) => name).filter((name) => !isKnown(name)))];
@@ -37,7 +43,7 @@ export function exportParameters(request: HttpRequest, patientsOnly: boolean, li
 		if (!formats.has(format)) throw wrong('_outputFormat', 'an export is available only as application/fhir+ndjson');
 	}
 	return {
-		types: typesOf(valuesOf('_type'), isLenient(request)),
+		types: typesOf(valuesOf('_type'), isLenient(request), scopes),
 		sinceMs: sinceOf(valuesOf('_since')),
 		patientsOnly,
 		base: plainBase(request),
@@ -71,13 +77,22 @@ function textOf(parameter: JsonObject): string {
 	return asText(value as Json) ?? asText(asObject(value as Json)?.['reference']) ?? '';
 }
 
-function typesOf(values: readonly string[], lenient: boolean): ResourceType[] {
-	const all = Object.keys(resources) as ResourceType[];
+/**
+ * An export without `_type` has what the caller's scopes permit (Bulk Data Access IG 2.0); one that names a type beyond them is refused,
+ * unless it is lenient.
+ */
+function typesOf(values: readonly string[], lenient: boolean, scopes: Scopes | undefined): ResourceType[] {
+	const served = Object.keys(resources) as ResourceType[];
+	const all = served.filter((type) => permits(scopes, type, 'r') && permits(scopes, type, 's'));
+	if (all.length === 0) throw missingScope(scopeName('*', 'r', 's'));
 	if (values.length === 0) return all;
 	const named = values.flatMap((value) => value.split(',')).map((type) => type.replaceAll('+', ' ').trim());
 	const strange = named.filter((type) => definitionOf(type) === undefined);
 	if (strange.length > 0 && !lenient) throw wrong('_type', 'the export requests resource types that are not served');
-	return all.filter((type) => named.includes(type));
+	const lacking = served.filter((type) => named.includes(type) && !all.includes(type));
+	const wanted = all.filter((type) => named.includes(type));
+	if (lacking.length > 0 && !(lenient && wanted.length > 0)) throw missingScope(...lacking.map((type) => scopeName(type, 'r', 's')));
+	return wanted;
 }
 
 function sinceOf(values: readonly string[]): number | undefined {

@@ -2,9 +2,10 @@ import type { KeyGrant } from '#access/directory.ts';
 import type { BulkJobs, JobCaller } from '#bulk/jobs.ts';
 import { Failure } from '#core/failure.ts';
 import { allOk, operationOutcome } from '#fhir/operation-outcome.ts';
+import { requireScope } from '#record/scopes.ts';
 import { settingOf } from '#record/settings/settings.ts';
 import type { StoredJob } from '#storage/bulk-jobs.ts';
-import { authenticate } from '../http/authenticate.ts';
+import { authorize } from '../http/authorize.ts';
 import { bodyType } from '../http/media-type.ts';
 import type { AnyRoute, HttpAnswer, HttpRequest, StreamedRequest } from '../http/message.ts';
 import { baseOf } from './base.ts';
@@ -18,7 +19,7 @@ const retryAfterSeconds = 2;
 
 type Kind = 'export' | 'import';
 
-export interface BulkContext extends Pick<FhirContext, 'directory' | 'limits' | 'metrics'> {
+export interface BulkContext extends Pick<FhirContext, 'directory' | 'tokens' | 'limits' | 'metrics'> {
 	bulk: BulkJobs;
 }
 
@@ -53,18 +54,20 @@ function jobRoutes(context: BulkContext, kind: Kind): AnyRoute[] {
 }
 
 async function startExport(context: BulkContext, request: HttpRequest, patientsOnly: boolean): Promise<HttpAnswer> {
-	const { caller } = callerOf(context, request);
+	const { caller, grant } = await callerOf(context, request);
 	const mediaType = answerType(request);
 	if (!/\brespond-async\b/i.test(request.header('prefer') ?? '')) {
 		throw new Failure('invalid', 'an export is asynchronous and requires Prefer: respond-async');
 	}
-	const parameters = exportParameters(request, patientsOnly, context.limits);
+	const parameters = exportParameters(request, patientsOnly, context.limits, grant.scopes);
 	const id = await context.bulk.startExport(caller, parameters);
 	return accepted(request, 'export', id, mediaType);
 }
 
 async function receiveImport(context: BulkContext, request: StreamedRequest): Promise<HttpAnswer> {
-	const { caller, grant } = callerOf(context, request);
+	const { caller, grant } = await callerOf(context, request);
+	// Which types the lines have is not known before they are read.
+	for (const permission of ['c', 'u'] as const) requireScope(grant.scopes, '*', permission);
 	const mediaType = answerType(request);
 	bodyType(request, ndjsonTypes);
 	if (request.query !== '' && !isLenient(request)) throw new Failure('invalid', 'an import takes no parameters');
@@ -81,8 +84,8 @@ async function receiveImport(context: BulkContext, request: StreamedRequest): Pr
 const ndjson = 'application/fhir+ndjson';
 const ndjsonTypes: readonly string[] = [ndjson, 'application/ndjson', 'application/x-ndjson'];
 
-function callerOf(context: BulkContext, request: HttpRequest | StreamedRequest): { caller: JobCaller; grant: KeyGrant } {
-	const grant = authenticate(context, request);
+async function callerOf(context: BulkContext, request: HttpRequest | StreamedRequest): Promise<{ caller: JobCaller; grant: KeyGrant }> {
+	const grant = await authorize(context, request);
 	const query = request.query === '' ? '' : `?${request.query}`;
 	const url = `${baseOf(request)}${request.path.slice('/fhir'.length)}${query}`;
 	return { caller: { siteId: grant.siteId, keyId: grant.keyId, source: request.source, request: url }, grant };
@@ -95,13 +98,14 @@ function accepted(request: Pick<HttpRequest, 'secure' | 'header'>, kind: Kind, i
 
 async function jobOf(context: BulkContext, caller: JobCaller, kind: Kind, id: string | undefined): Promise<StoredJob> {
 	const job = await context.bulk.read(caller.siteId, kind, id ?? '');
-	// The answer is the same for a job of another site, a deleted or expired job, and an unknown id.
-	if (job === undefined) throw new Failure('not-found', `there is no ${kind} with this id`);
+	// The answer is the same for a job of another site, a deleted or expired job, and an unknown id. A token sees the jobs of its client.
+	if (job === undefined || (caller.keyId.startsWith('token:') && job.keyId !== caller.keyId))
+		throw new Failure('not-found', `there is no ${kind} with this id`);
 	return job;
 }
 
 async function status(context: BulkContext, request: HttpRequest, kind: Kind): Promise<HttpAnswer> {
-	const { caller } = callerOf(context, request);
+	const { caller } = await callerOf(context, request);
 	const job = await jobOf(context, caller, kind, request.params['job']);
 	const base = baseOf(request);
 	switch (job.state) {
@@ -132,7 +136,7 @@ function ended(request: HttpRequest, diagnostics: string): HttpAnswer {
 }
 
 async function remove(context: BulkContext, request: HttpRequest, kind: Kind): Promise<HttpAnswer> {
-	const { caller } = callerOf(context, request);
+	const { caller } = await callerOf(context, request);
 	const job = await jobOf(context, caller, kind, request.params['job']);
 	await context.bulk.delete(caller, kind, job.id);
 	return {
@@ -143,9 +147,11 @@ async function remove(context: BulkContext, request: HttpRequest, kind: Kind): P
 }
 
 async function file(context: BulkContext, request: HttpRequest, kind: Kind): Promise<HttpAnswer> {
-	const { caller } = callerOf(context, request);
+	const { caller, grant } = await callerOf(context, request);
 	const job = await jobOf(context, caller, kind, request.params['job']);
 	const [, type] = /^(\w+)\.ndjson$/.exec(request.params['file'] ?? '') ?? [];
+	// The scopes may be fewer now than those by which the export began.
+	if (type !== undefined && kind === 'export') requireScope(grant.scopes, type, 'r');
 	const hasEnded = job.state === 'done' || (job.state === 'failed' && kind === 'import');
 	const body = type === undefined || !hasEnded ? undefined : await context.bulk.open(caller, job, type);
 	if (body === undefined) throw new Failure('not-found', `the ${kind} has no such file`);

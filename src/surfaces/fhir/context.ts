@@ -1,5 +1,6 @@
 import type { AccessDirectory, KeyGrant } from '#access/directory.ts';
 import type { AccessMetrics } from '#access/metrics.ts';
+import type { Tokens } from '#access/tokens/tokens.ts';
 import type { BulkLimits } from '#bulk/limits.ts';
 import type { Clock } from '#core/clock.ts';
 import type { FhirLimits } from '#fhir/limits.ts';
@@ -17,6 +18,7 @@ import type { FhirMetrics } from './metrics.ts';
 
 export interface FhirContext {
 	directory: AccessDirectory;
+	tokens: Pick<Tokens, 'grantOf'>;
 	reader: Reader;
 	reads: ResourceReads;
 	gateway: SiteGateway;

@@ -5,6 +5,7 @@ import type { ResourceDefinition } from '#fhir/resource.ts';
 import { resources } from '#fhir/resources/index.ts';
 import { cursorParameter } from '#fhir/search/result.ts';
 import { rowIdOf } from '#record/row-id.ts';
+import { missingScope, permits, type Scopes, scopeName } from '#record/scopes.ts';
 import { readCompartment, readSurvivor } from '#storage/search.ts';
 import type { HttpAnswer } from '../http/message.ts';
 import type { Interacting } from './context.ts';
@@ -29,6 +30,7 @@ export async function everything({ context, request, grant, definition, mediaTyp
 	const patientId = isReplaced ? await readSurvivor(context.reader, siteId, rowIdOf(id)) : rowIdOf(id);
 	const { count, since, cursor, further, applied } = pageParameters(request.query, context.limits, ['_type']);
 	const types = typesOf(further['_type']);
+	refuseBeyond(grant.scopes, types);
 	const path = `Patient/${id}/$everything`;
 	const scope = { siteId, of: path, applied };
 	const [type, rowId] = cursor === undefined ? [] : context.cursors.open(scope, cursor);
@@ -60,6 +62,12 @@ function typesOf(list: string | undefined): readonly ResourceDefinition[] {
 	if (unknown.length > 0)
 		throw new Failure('not-supported', '_type names a resource type that is not served', { location: { expression: '_type' } });
 	return compartment.filter(({ type }) => names.includes(type));
+}
+
+/** An answer without the types that the token does not reach would not be everything. */
+function refuseBeyond(scopes: Scopes | undefined, types: readonly ResourceDefinition[]): void {
+	const lacking = types.filter(({ type }) => !permits(scopes, type, 's')).map(({ type }) => scopeName(type, 's'));
+	if (lacking.length > 0) throw missingScope(...lacking);
 }
 
 interface Position {

@@ -61,7 +61,7 @@ function shapeOf(request: HttpRequest, definition: ResourceDefinition, { limits 
 	const wanted = new URLSearchParams(
 		[...new URLSearchParams(request.query)].filter(([name]) => name === '_summary' || name === '_elements'),
 	);
-	const { shape, counting } = parseSearch(definition, wanted.toString(), { limits, lenient: false, base: '' });
+	const { shape, counting } = parseSearch(definition, wanted.toString(), { limits, lenient: false, base: '', scopes: undefined });
 	if (counting)
 		throw new Failure('invalid', '_summary=count is for searches and cannot be used to read a resource', {
 			location: { expression: '_summary' },

@@ -3,8 +3,10 @@ import { capabilityStatement } from '#fhir/capability-statement.ts';
 import { operationOutcome } from '#fhir/operation-outcome.ts';
 import type { Interaction } from '#fhir/resource.ts';
 import { definitionOf } from '#fhir/resources/index.ts';
+import { permissionOf } from '#fhir/scopes.ts';
+import { requireScope } from '#record/scopes.ts';
 import { noSettings, settingOf } from '#record/settings/settings.ts';
-import { authenticate } from '../http/authenticate.ts';
+import { authorize, challengeOf } from '../http/authorize.ts';
 import type { HttpAnswer, HttpRequest, Route } from '../http/message.ts';
 import { baseOf } from './base.ts';
 import { binary } from './binary.ts';
@@ -48,7 +50,7 @@ export function fhirRoutes(context: FhirContext): Route[] {
 		({ method, pattern, interaction, carryOut }): Route => ({
 			method,
 			pattern,
-			handle: (request) => carryOut(prepare(context, request, interaction)),
+			handle: async (request) => carryOut(await prepare(context, request, interaction)),
 		}),
 	);
 	const binaryRoute: Route = { method: 'GET', pattern: '/fhir/Binary/:id', handle: (request) => binary(context, request) };
@@ -59,21 +61,21 @@ export function fhirRoutes(context: FhirContext): Route[] {
 
 /** Renders every failure as an OperationOutcome, including those of the transport. */
 export function renderFhirFailure(failure: Failure, request: Pick<HttpRequest, 'header'>): HttpAnswer {
-	const headers: Record<string, string> = { 'Content-Type': failureType(request) };
-	if (failure.code === 'unauthenticated') headers['WWW-Authenticate'] = 'X-API-Key';
+	const headers: Record<string, string> = { 'Content-Type': failureType(request), ...challengeOf(failure, request) };
 	if (failure.allow !== undefined) headers['Allow'] = failure.allow;
 	return { status: 500, headers, body: operationOutcome(failure) };
 }
 
-/** Authenticates the caller first: a caller without a key learns nothing else. */
-function prepare(context: FhirContext, request: HttpRequest, interaction: Interaction): Interacting {
-	const grant = authenticate(context, request);
+/** Authenticates the caller first: a caller without a key or token learns nothing else. */
+async function prepare(context: FhirContext, request: HttpRequest, interaction: Interaction): Promise<Interacting> {
+	const grant = await authorize(context, request);
 	const mediaType = answerType(request);
 	const definition = definitionOf(request.params['type'] ?? '');
 	if (definition === undefined) throw new Failure('unsupported-resource-type', 'this resource type is not served');
 	if (!definition.interactions.includes(interaction)) {
 		throw new Failure('unsupported-resource-type', `${definition.type} does not have the interaction ${interaction}`);
 	}
+	requireScope(grant.scopes, definition.type, permissionOf[interaction]);
 	return { context, request, grant, definition, mediaType, base: baseOf(request) };
 }
 
@@ -81,9 +83,10 @@ function prepare(context: FhirContext, request: HttpRequest, interaction: Intera
 const capabilityDate = '2026-11-22';
 
 /** https://hl7.org/fhir/R4/http.html#capabilities */
-function metadata(context: FhirContext, request: HttpRequest): HttpAnswer {
-	// Whoever has a key learns what holds at the site.
-	const grant = context.publicMetadata ? context.directory.grantOfKey(request.header('x-api-key')) : authenticate(context, request);
+async function metadata(context: FhirContext, request: HttpRequest): Promise<HttpAnswer> {
+	// Whoever has a key or token learns what holds at the site.
+	const isOpen = context.publicMetadata && request.header('authorization') === undefined;
+	const grant = isOpen ? context.directory.grantOfKey(request.header('x-api-key')) : await authorize(context, request);
 	const ifMatchRequired = settingOf(typeof grant === 'object' ? grant.settings : noSettings, 'if_match') === 'required';
 	const headers = { 'Content-Type': answerType(request) };
 	const stated = { version: context.version, base: baseOf(request), date: capabilityDate, ifMatchRequired };

@@ -25,10 +25,10 @@ export async function searchByForm(on: Interacting): Promise<HttpAnswer> {
 
 async function search({ context, request, grant, definition, mediaType, base }: Interacting, query: string): Promise<HttpAnswer> {
 	const { reader, limits, cursors } = context;
-	const { siteId } = grant;
+	const { siteId, scopes } = grant;
 	const { type } = definition;
 	const lenient = /\bhandling\s*=\s*"?lenient\b/i.test(request.header('prefer') ?? '');
-	const parsed = parseSearch(definition, query, { limits, lenient, base });
+	const parsed = parseSearch(definition, query, { limits, lenient, base, scopes });
 	const { applied, cursor, counting } = parsed;
 	const scope = { siteId, of: type, applied };
 	const plan = { ...parsed.plan, after: cursor === undefined ? undefined : positionOf(cursors.open(scope, cursor)) };
@@ -42,8 +42,17 @@ async function search({ context, request, grant, definition, mediaType, base }: 
 	const link = (parameters: readonly (readonly [string, string])[]) => linkTo(`${base}/${type}`, parameters);
 	const self = link(cursor === undefined ? applied : [...applied, [cursorParameter, cursor]]);
 	const next = page.next && link([...applied, [cursorParameter, cursors.seal(scope, [page.next.id, ...page.next.keys])]]);
-	const outcome = cut ? warning(`the page is limited to ${limits.searchIncludesMax} included resources; there are more`) : undefined;
+	const outcome = outcomeOf(cut ? limits.searchIncludesMax : undefined, parsed.withheld);
 	return { status: 200, headers: { 'Content-Type': mediaType }, body: searchset({ base, entries, total, self, next, outcome }) };
+}
+
+/** Says what the page does not include although the search asks for it. */
+function outcomeOf(includesMax: number | undefined, withheld: readonly string[]): string | undefined {
+	const texts = [
+		...(includesMax === undefined ? [] : [`the page is limited to ${includesMax} included resources; there are more`]),
+		...(withheld.length === 0 ? [] : [`resources are not included, because the access token does not have ${withheld.join(', ')}`]),
+	];
+	return texts.length === 0 ? undefined : warning(texts.join('; '));
 }
 
 const nothing: FoundPage = { rows: [], rowIds: [], next: undefined };

@@ -19,14 +19,14 @@ export function fhirSurface(...guests: readonly GuestSurface[]): Surface {
 }
 
 async function open(node: ServiceNode, guests: readonly GuestSurface[]): Promise<Record<string, SurfaceAddress>> {
-	const { config, version, metrics, clock, directory, gateway, database, bulk } = node;
+	const { config, version, metrics, clock, directory, tokens, gateway, database, bulk } = node;
 	const { limits, HOST: host, FHIR_PORT: port, PUBLIC_METADATA: publicMetadata } = config;
 	const reader = database.reads;
 	const reads = new ResourceReads(reader);
 	const cursors = await cursorsOf(node);
-	const fhir = { directory, cursors, reader, reads, gateway, clock, limits, metrics, version, publicMetadata };
+	const fhir = { directory, tokens, cursors, reader, reads, gateway, clock, limits, metrics, version, publicMetadata };
 	const parts = guests.map(({ openApi }) => openApi);
-	const ofFhir = [...fhirRoutes(fhir), ...bulkRoutes({ directory, bulk, limits, metrics })];
+	const ofFhir = [...fhirRoutes(fhir), ...bulkRoutes({ directory, tokens, bulk, limits, metrics })];
 	const routes = [
 		...ofFhir,
 		...unknownOperations(fhir, ofFhir),
@@ -35,7 +35,7 @@ async function open(node: ServiceNode, guests: readonly GuestSurface[]): Promise
 	];
 	const renderFailure = (failure: Failure, request: Pick<HttpRequest, 'header' | 'path'>): HttpAnswer => {
 		const guest = guests.find(({ owns }) => owns(request.path));
-		return guest === undefined ? renderFhirFailure(failure, request) : guest.renderFailure(failure);
+		return guest === undefined ? renderFhirFailure(failure, request) : guest.renderFailure(failure, request);
 	};
 	return listening(node, 'fhir', host, createHttpServer({ ...httpOptions(node), name: 'fhir', keyed: true, port, routes, renderFailure }));
 }

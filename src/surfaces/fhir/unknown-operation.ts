@@ -1,5 +1,5 @@
 import { Failure } from '#core/failure.ts';
-import { type AuthenticationContext, authenticate } from '../http/authenticate.ts';
+import { type AuthorizationContext, authorize } from '../http/authorize.ts';
 import type { HttpRequest, Route } from '../http/message.ts';
 
 const places = ['/fhir', '/fhir/:type', '/fhir/:type/:id'];
@@ -8,11 +8,11 @@ const places = ['/fhir', '/fhir/:type', '/fhir/:type/:id'];
  * Answers for operations that do not exist, where a route of a resource would otherwise take the name for a type or an id. `routes` are all
  * others of the surface.
  */
-export function unknownOperations(context: AuthenticationContext, routes: readonly Pick<Route, 'method' | 'pattern'>[]): Route[] {
+export function unknownOperations(context: AuthorizationContext, routes: readonly Pick<Route, 'method' | 'pattern'>[]): Route[] {
 	return places.flatMap((place) =>
 		(['GET', 'POST'] as const).map((method): Route => {
-			const refuse = (request: Pick<HttpRequest, 'header' | 'params'>) => {
-				authenticate(context, request);
+			const refuse = async (request: Pick<HttpRequest, 'header' | 'params'>) => {
+				await authorize(context, request);
 				throw refusal(request.params['operation'] ?? '', place, routes);
 			};
 			return { method, pattern: `${place}/:$operation`, handle: refuse };

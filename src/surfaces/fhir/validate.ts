@@ -4,7 +4,8 @@ import { asObjects } from '#fhir/elements.ts';
 import type { ResourceDefinition } from '#fhir/resource.ts';
 import { definitionOf } from '#fhir/resources/index.ts';
 import { renderStored } from '#fhir/stored.ts';
-import { authenticate } from '../http/authenticate.ts';
+import { permits, requireScope, type Scopes } from '#record/scopes.ts';
+import { authorize } from '../http/authorize.ts';
 import type { HttpAnswer, HttpRequest, Route } from '../http/message.ts';
 import type { FhirContext } from './context.ts';
 import { answerType } from './negotiation.ts';
@@ -22,19 +23,26 @@ export function validationRoutes(context: FhirContext): Route[] {
 }
 
 async function validate(context: FhirContext, request: HttpRequest): Promise<HttpAnswer> {
-	const grant = authenticate(context, request);
+	const grant = await authorize(context, request);
 	const mediaType = answerType(request);
 	const definition = definitionOf(request.params['type'] ?? '');
 	if (definition === undefined) throw new Failure('unsupported-resource-type', 'this resource type is not served');
 	const { id } = request.params;
+	refuseStranger(grant.scopes, definition.type);
 	// A body that is empty, or a Parameters without a resource, is about the resource that is stored.
 	if (request.body.length > 0) checkContentType(request);
 	const parameters = id === undefined ? undefined : parametersWithoutResource(request);
-	const body =
-		id === undefined || parameters === undefined
+	const isStored = id !== undefined && parameters !== undefined;
+	if (isStored) requireScope(grant.scopes, definition.type, 'r');
+	const body = !isStored
 			? request.body
 			: withResource(parameters, await storedText(context, grant.siteId, definition, id));
 	return carryOut(context, { ...request, method: 'POST', body }, { grant, mediaType, readRoutes: [] });
+}
+
+/** Nothing is stored. It is for those who may do something with the type. */
+function refuseStranger(scopes: Scopes | undefined, type: string): void {
+	if (!(['c', 'u', 'r'] as const).some((permission) => permits(scopes, type, permission))) requireScope(scopes, type, 'c');
 }
 
 /** The parameters beside a resource are a mode and some profiles, so that a larger body has a resource. It bounds what is parsed here. */

@@ -3,9 +3,11 @@ import { Failure } from '#core/failure.ts';
 import { newId, nilId } from '#core/id.ts';
 import type { Interaction } from '#fhir/resource.ts';
 import { definitionOf } from '#fhir/resources/index.ts';
+import { permissionOf } from '#fhir/scopes.ts';
 import { baseHeader, carriedHeaders, encodeRequest } from '#fhir/write/request.ts';
 import type { FhirAnswer, FhirDelivery, Reply } from '#record/delivery.ts';
-import { authenticate } from '../http/authenticate.ts';
+import { requireScope } from '#record/scopes.ts';
+import { authorize } from '../http/authorize.ts';
 import { deliverSoon } from '../http/deliver.ts';
 import { bodyType } from '../http/media-type.ts';
 import type { HttpAnswer, HttpRequest, Route } from '../http/message.ts';
@@ -46,7 +48,7 @@ async function write(
 	interaction: Interaction | undefined,
 	readRoutes: readonly Route[],
 ): Promise<HttpAnswer> {
-	const grant = authenticate(context, request);
+	const grant = await authorize(context, request);
 	const mediaType = answerType(request);
 	const { type } = request.params;
 	if (type !== undefined) {
@@ -55,6 +57,7 @@ async function write(
 		if (interaction && !definition.interactions.includes(interaction)) {
 			throw new Failure('method-not-allowed', `${type} cannot be written through FHIR`, { allow: 'GET, HEAD' });
 		}
+		if (interaction) requireScope(grant.scopes, type, permissionOf[interaction]);
 	}
 	checkContentType(request);
 	return carryOut(context, request, { grant, mediaType, readRoutes });
@@ -110,6 +113,7 @@ function deliveryOf({ clock }: FhirContext, grant: KeyGrant, request: HttpReques
 		source: grant.keyId,
 		receivedAtMs,
 		settings: grant.settings,
+		scopes: grant.scopes,
 		bytes: encodeRequest({ method: request.method, url, headers, body: request.body }),
 	};
 }

@@ -9,7 +9,7 @@ export interface AuthenticationContext {
 }
 
 /** Advice to a client. A caller who comes earlier is not refused for it. */
-const retryAfterSeconds = 5;
+export const retryAfterSeconds = 5;
 
 /** @throws Failure `unauthenticated` with `diagnostics`, the same for every reason; `unavailable` while keys cannot be checked */
 export function authenticate(

@@ -14,7 +14,7 @@ const id = '0199c0de-0000-7000-8000-00000000000a';
 function parse(query: string, lenient = false): ParsedSearch {
 	const [type = '', parameters = ''] = query.split('?');
 	const definition = definitionOf(type) ?? assert.fail(`${type} is not defined`);
-	return parseSearch(definition, parameters, { limits: defaultLimits, lenient, base });
+	return parseSearch(definition, parameters, { limits: defaultLimits, lenient, base, scopes: undefined });
 }
 
 function refusal(query: string): Failure {

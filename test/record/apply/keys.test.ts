@@ -15,7 +15,7 @@ import { MemorySite } from '#test/support/memory-site.ts';
 import { defaultLimits } from '../../../src/limits.ts';
 import { read } from '../../hl7v2/reading.ts';
 
-const settings = { settings: { check_references: false }, limits: defaultLimits };
+const settings = { settings: { check_references: false }, scopes: undefined, limits: defaultLimits };
 const lineSettings = { ...defaultLimits, checkReferences: false, base: 'http://h/fhir' };
 
 function set(change: ResourceChange): ChangeSet {

@@ -90,6 +90,7 @@ before(async () => {
 			log: silentLog,
 			routes: fhirRoutes({
 				directory,
+				tokens: { grantOf: () => undefined },
 				reader,
 				reads: new ResourceReads(reader),
 				gateway: nowhere,

@@ -22,6 +22,19 @@ join app_user u on u.id = k.owner_id and u.active
 where k.revoked_at is null`,
 };
 
+/** The issuers of access tokens. Like a key, a row counts while its site and its owner are active. */
+export const readTokenIssuers: Statement = {
+	name: 'read_token_issuers',
+	text: `
+select i.id, s.id, s.slug, ${siteSettings}, i.issuer, i.audience, i.clients, i.jwks_url, i.token_endpoint, i.client_claim, i.scope_claim,
+	i.site_claim, i.site_value, i.introspection_url, i.introspection_client, i.introspection_secret
+from token_issuer i
+join site s on s.id = i.site_id and s.active
+join app_user u on u.id = i.owner_id and u.active
+where i.active
+order by i.id`,
+};
+
 export const readIntegrationClients: Statement = {
 	name: 'read_integration_clients',
 	text: `
