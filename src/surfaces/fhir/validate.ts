@@ -34,9 +34,7 @@ async function validate(context: FhirContext, request: HttpRequest): Promise<Htt
 	const parameters = id === undefined ? undefined : parametersWithoutResource(request);
 	const isStored = id !== undefined && parameters !== undefined;
 	if (isStored) requireScope(grant.scopes, definition.type, 'r');
-	const body = !isStored
-			? request.body
-			: withResource(parameters, await storedText(context, grant.siteId, definition, id));
+	const body = !isStored ? request.body : withResource(parameters, await storedText(context, grant.siteId, definition, id));
 	return carryOut(context, { ...request, method: 'POST', body }, { grant, mediaType, readRoutes: [] });
 }
 

@@ -149,7 +149,7 @@ describe('who may call', () => {
 			for (const key of ['', 'wrong', 'west-key2']) {
 				const answer = await call(path, { 'X-API-Key': key });
 				assertOutcome(answer, 401, 'login');
-				assert.equal(answer.headers.get('www-authenticate'), 'X-API-Key');
+				assert.equal(answer.headers.get('www-authenticate'), 'X-API-Key, Bearer');
 				bodies.add(answer.text);
 			}
 		}

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { decodeJwt, decodeProtectedHeader, type JWK, SignJWT } from 'jose';
 import { addIssuer, listIssuers, removeIssuer, setIssuer } from '#administration/issuers.ts';
 import { clientId, jwtAudience, signingKey, type TestProvider, testProvider } from '#test/support/oidc-provider.ts';
-import { type TestService, testService } from '#test/support/service.ts';
+import { eventually, type TestService, testService } from '#test/support/service.ts';
 
 const scopes = ['system/*.cruds', 'system/Patient.rs', 'system/Observation.rs', 'system/*.read', 'patient/Patient.rs'];
 
@@ -144,6 +144,173 @@ describe('an access token of the provider of a site', { timeout: 120_000 }, () =
 		const token = await provider.token('system/*.cruds');
 		assert.equal((await ask('/fhir/Patient', bearer(token))).status, 200);
 		refused(await ask('/fhir/Patient', bearer(before)));
+	});
+});
+
+describe('the scopes of an access token', { timeout: 120_000 }, () => {
+	let patient = '';
+	let observation = '';
+	const as = async (scope: string) => bearer(await provider.forge({ scope }));
+	const json = (value: object) => JSON.stringify(value);
+	const person = { resourceType: 'Patient', identifier: [{ system: 'urn:mrn', value: 'S1' }], name: [{ family: 'Scope' }] };
+	const result = () => ({
+		...{ resourceType: 'Observation', status: 'final', code: { text: 'Hb' } },
+		subject: { reference: `Patient/${patient}` },
+	});
+	const bundle = (type: string, ...entry: object[]) => json({ resourceType: 'Bundle', type, entry });
+	const post = (resource: object, more: object = {}) => ({
+		resource,
+		request: { method: 'POST', url: String((resource as { resourceType: string }).resourceType), ...more },
+	});
+
+	before(async () => {
+		const write = async (resource: object, type: string) => {
+			const made = await ask(`/fhir/${type}`, { 'X-API-Key': northKey, ...fhirJson }, { method: 'POST', body: json(resource) });
+			assert.equal(made.status, 201);
+			return made.body.id;
+		};
+		patient = await write(person, 'Patient');
+		observation = await write(result(), 'Observation');
+	});
+
+	const rows: [
+		scope: string,
+		request: string,
+		missing?: string | undefined,
+		body?: (() => string) | undefined,
+		headers?: Record<string, string>,
+	][] = [
+		['system/Patient.r', 'GET /fhir/Patient/{p}'],
+		['system/Patient.read', 'GET /fhir/Patient/{p}/_history/1'],
+		['system/*.rs', 'GET /fhir/Patient/{p}/_history'],
+		['system/Patient.s', 'GET /fhir/Patient/{p}', 'system/Patient.r'],
+		['system/Patient.s', 'GET /fhir/Patient/{p}/_history', 'system/Patient.r'],
+		['system/Patient.r', 'GET /fhir/Patient', 'system/Patient.s'],
+		['system/Patient.r', 'GET /fhir/Patient/_history', 'system/Patient.s'],
+		['system/Patient.s', 'GET /fhir/Patient'],
+		['system/Patient.write', 'GET /fhir/Patient', 'system/Patient.s'],
+		['system/Observation.rs', 'GET /fhir/Patient/{p}', 'system/Patient.r'],
+		['patient/*.cruds user/*.cruds launch openid', 'GET /fhir/Patient/{p}', 'system/Patient.r'],
+		['system/Patient.rs?gender=male', 'GET /fhir/Patient/{p}', 'system/Patient.r'],
+		['system/Patient.sr system/patient.rs system/Patient. system/Patient', 'GET /fhir/Patient/{p}', 'system/Patient.r'],
+		['', 'GET /fhir/Patient/{p}', 'system/Patient.r'],
+		['', 'GET /fhir/metadata'],
+		[
+			'system/Patient.rs',
+			'POST /fhir/Patient/_search',
+			undefined,
+			() => 'family=Scope',
+			{ 'Content-Type': 'application/x-www-form-urlencoded' },
+		],
+		['system/Observation.rs', 'GET /fhir/Observation?patient.name=Scope', 'system/Patient.s'],
+		['system/Observation.rs system/Patient.s', 'GET /fhir/Observation?patient.name=Scope'],
+		['system/Patient.rs', 'GET /fhir/Patient?_has:Observation:patient:status=final', 'system/Observation.s'],
+		['system/Observation.rs', 'GET /fhir/Observation?_include=Observation:patient', 'system/Patient.r'],
+		['system/Observation.rs system/Patient.r', 'GET /fhir/Observation?_include=Observation:patient'],
+		['system/Patient.rs', 'GET /fhir/Patient?_revinclude=Observation:patient', 'system/Observation.s'],
+		['system/Patient.rs system/Observation.rs', 'GET /fhir/Patient/{p}/$everything', 'system/Condition.s'],
+		['system/Patient.rs system/Observation.rs', 'GET /fhir/Patient/{p}/$everything?_type=Patient,Observation'],
+		['system/Patient.rs', 'GET /fhir/Patient/{p}/$everything?_type=Patient,Observation', 'system/Observation.s'],
+		['system/Observation.rs', 'GET /fhir/Patient/{p}/$everything?_type=Observation', 'system/Patient.r'],
+		['system/Patient.rs', 'POST /fhir/Patient', 'system/Patient.c', () => json(person)],
+		['system/Patient.c', 'POST /fhir/Patient', undefined, () => json(person)],
+		['system/Patient.write', 'POST /fhir/Patient', 'system/Patient.s', () => json(person), { 'If-None-Exist': 'identifier=urn:mrn|S1' }],
+		['system/Patient.c', 'PUT /fhir/Patient/{p}', 'system/Patient.u', () => json({ ...person, id: patient })],
+		['system/Patient.u', 'PUT /fhir/Patient/{p}', undefined, () => json({ ...person, id: patient })],
+		['system/Patient.u', 'PUT /fhir/Patient?identifier=urn:mrn|S1', 'system/Patient.s', () => json(person)],
+		['system/Patient.r', 'POST /fhir/Patient/$validate', undefined, () => json(person)],
+		['system/Patient.s', 'POST /fhir/Patient/$validate', 'system/Patient.c', () => json(person)],
+		['system/Patient.c', 'POST /fhir', 'system/Observation.c', () => bundle('transaction', post(person), post(result()))],
+		['system/*.c', 'POST /fhir', 'system/Patient.s', () => bundle('transaction', post(person, { ifNoneExist: 'identifier=urn:mrn|S1' }))],
+		[
+			'system/*.c',
+			'POST /fhir',
+			'system/Patient.s',
+			() => bundle('transaction', post({ ...result(), subject: { reference: 'Patient?identifier=urn:mrn|S1' } })),
+		],
+		['system/*.c', 'POST /fhir', undefined, () => bundle('transaction', post(person), post(result()))],
+		['system/Patient.rs', 'GET /fhir/$export?_type=Observation', 'system/Observation.rs', undefined, { Prefer: 'respond-async' }],
+		['system/Patient.r', 'GET /fhir/$export', 'system/*.rs', undefined, { Prefer: 'respond-async' }],
+		['system/Patient.cu', 'POST /fhir/$import', 'system/*.c', () => '', { 'Content-Type': 'application/fhir+ndjson' }],
+		['system/Binary.r', 'GET /fhir/Binary/none', 'system/DocumentReference.r'],
+		['system/DocumentReference.r', 'GET /fhir/Binary/none', 'system/Binary.r'],
+		['system/ImagingStudy.r', 'GET /dicomweb/studies', 'system/ImagingStudy.s'],
+		['system/ImagingStudy.s', 'GET /dicomweb/studies'],
+		['system/ImagingStudy.s', 'GET /dicomweb/studies/1.2.3', 'system/ImagingStudy.r'],
+		['system/ImagingStudy.s', 'GET /dicomweb/studies/1.2.3/metadata', 'system/ImagingStudy.r'],
+		['system/ImagingStudy.s', 'GET /dicomweb/studies/1.2/series/1.3/instances/1.4/frames/1', 'system/ImagingStudy.r'],
+		['system/ImagingStudy.s', 'GET /dicomweb/studies/1.2/series/1.3/instances/1.4/bulkdata/none', 'system/ImagingStudy.r'],
+		['system/ImagingStudy.rs', 'POST /dicomweb/studies', 'system/ImagingStudy.c', () => '', { 'Content-Type': 'application/dicom' }],
+	];
+	for (const [scope, request, missing, body, headers] of rows) {
+		const [method = '', path = ''] = request.split(' ');
+		test(`'${scope}' ${missing === undefined ? 'permits' : `lacks ${missing} for`} ${request}${body && path === '/fhir' ? ` ${body().slice(24, 60)}` : ''}`, async () => {
+			const sent = body === undefined ? { method } : { method, body: body() };
+			const answer = await ask(path.replace('{p}', patient), { ...fhirJson, ...headers, ...(await as(scope)) }, sent);
+			if (missing === undefined) {
+				assert.ok(answer.status < 300, `${answer.status} ${JSON.stringify(answer.body)}`);
+				return;
+			}
+			assert.equal(answer.status, 403);
+			const text = path.startsWith('/dicomweb') ? answer.body.error : answer.body.issue[0].diagnostics;
+			assert.ok(text.includes(`does not have the scope`) && text.split(/[ ,]/).includes(missing), text);
+			if (!path.startsWith('/dicomweb')) assert.equal(answer.body.issue[0].code, 'forbidden');
+		});
+	}
+
+	test('are named in the challenge of the answer 403', async () => {
+		const { headers } = await ask('/fhir/Patient', await as('system/Patient.r'));
+		assert.equal(headers.get('www-authenticate'), 'Bearer error="insufficient_scope", scope="system/Patient.s"');
+	});
+
+	test('refuse the entries of a batch one by one, reads included', async () => {
+		const body = bundle(
+			'batch',
+			post(person),
+			post(result()),
+			...['Patient', 'Observation'].map((url) => ({ request: { method: 'GET', url } })),
+		);
+		const { body: answer } = await ask(
+			'/fhir',
+			{ ...fhirJson, ...(await as('system/Patient.c system/Observation.s')) },
+			{ method: 'POST', body },
+		);
+		const statuses = answer.entry.map(({ response }: { response: { status: string } }) => response.status.slice(0, 3));
+		assert.deepEqual(statuses, ['201', '403', '403', '200']);
+		assert.equal(answer.entry[0].resource, undefined);
+	});
+
+	test('show nothing of a type in the answer to a write', async () => {
+		const headers = { 'Content-Type': 'application/json-patch+json', ...(await as('system/Observation.u')) };
+		const patch = json([{ op: 'replace', path: '/status', value: 'amended' }]);
+		const answer = await ask(`/fhir/Observation/${observation}`, headers, { method: 'PATCH', body: patch });
+		assert.deepEqual([answer.status, answer.body], [200, undefined]);
+	});
+
+	test('limit an export to their types, and its files to the client that asked', async () => {
+		const own = await as('system/Observation.rs');
+		const started = await ask('/fhir/$export', { ...own, Prefer: 'respond-async' });
+		assert.equal(started.status, 202);
+		const { pathname } = new URL(started.headers.get('content-location') ?? '');
+		let done: Answer | undefined;
+		await eventually(async () => {
+			done = await ask(pathname, own);
+			return done.status === 200;
+		}, 'the export');
+		const { output } = done?.body ?? {};
+		assert.deepEqual(
+			output.map(({ type }: { type: string }) => type),
+			['Observation'],
+		);
+		const file = new URL(output[0].url).pathname;
+		const fetched = await fetch(`http://127.0.0.1:${product.port('fhir')}${file}`, { headers: own });
+		assert.equal(fetched.status, 200);
+		await fetched.text();
+		assert.equal((await ask(file, await as('system/Observation.s'))).status, 403);
+		const byKey = await ask('/fhir/$export', { 'X-API-Key': northKey, Prefer: 'respond-async' });
+		assert.equal((await ask(new URL(byKey.headers.get('content-location') ?? '').pathname, own)).status, 404);
+		const [event] = await product.rows("select actor from audit_event where action = 'bulk.export' order by id limit 1");
+		assert.deepEqual(event, { actor: `token:${clientId}` });
 	});
 });
 
