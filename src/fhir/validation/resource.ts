@@ -3,7 +3,6 @@ import type { Json, JsonObject } from '#core/json.ts';
 import { type ElementSchema, element } from './element.ts';
 import { fault, faultsMax, type Issue, isObject } from './fault.ts';
 import { type Members, required } from './fields.ts';
-import { id } from './primitives.ts';
 import type { Context } from './rule.ts';
 
 /** Makes the schema of a resource type. References may lead from the resource and its contained ones to any of them. */
@@ -59,14 +58,6 @@ export const Contained = new FhirResource({
 	},
 });
 
-/** An R4 type that has no schema here. It is checked by name and id only. */
-export const OtherResource = new FhirResource({
-	type: 'custom',
-	read: (value, issues, context) => {
-		if (value['id'] !== undefined) run(id, value['id'], issues, context, 'id');
-	},
-});
-
 function schemaFor(value: JsonObject, issues: Issue[], context: Context): core.$ZodType | undefined {
 	const type = value['resourceType'];
 	if (typeof type !== 'string') {
@@ -78,10 +69,10 @@ function schemaFor(value: JsonObject, issues: Issue[], context: Context): core.$
 	return schema;
 }
 
-function run(schema: core.$ZodType, value: Json, issues: Issue[], context: Context, ...path: string[]): void {
+function run(schema: core.$ZodType, value: Json, issues: Issue[], context: Context): void {
 	const payload: core.ParsePayload = { value, issues: [] };
 	schema._zod.run(payload, context);
-	for (const issue of payload.issues) issues.push({ ...issue, path: [...path, ...(issue.path ?? [])] });
+	for (const issue of payload.issues) issues.push({ ...issue, path: issue.path ?? [] });
 }
 
 function containedRules(value: JsonObject, issues: Issue[]): void {

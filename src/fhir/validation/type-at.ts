@@ -6,7 +6,7 @@ import type { Member, Members } from './fields.ts';
 import { primitiveTypes } from './primitives.ts';
 import { Contained, Resource } from './resource.ts';
 import { Sibling } from './schemas/datatypes.ts';
-import { schemas } from './schemas/index.ts';
+import { schemas } from './schemas/index.mjs';
 
 type Schema = core.$ZodType;
 

@@ -2,11 +2,9 @@ import { type core, z } from 'zod/mini';
 import type { JsonObject } from '#core/json.ts';
 import { pathOf } from './expression.ts';
 import { codeOf, faultsMax } from './fault.ts';
-import { OtherResource } from './resource.ts';
 import type { Context } from './rule.ts';
 import { Sibling } from './schemas/datatypes.ts';
-import { schemas } from './schemas/index.ts';
-import { resourceTypes } from './schemas/resource-types.ts';
+import { schemas } from './schemas/index.mjs';
 
 /** One fault of a resource, in the terms of an issue of an OperationOutcome. */
 export interface ValidationIssue {
@@ -35,7 +33,7 @@ export const issuesMax = faultsMax;
 
 /**
  * Returns the faults of a resource against FHIR R4 (4.0.1), at most `issuesMax`; none when it is valid. It accepts any JSON that
- * `parseResourceJson` returns and never throws. A resource of an R4 type without a schema here is checked by its id only.
+ * `parseResourceJson` returns and never throws.
  */
 export function validateResource(resource: JsonObject, options: ValidationOptions = {}): ValidationIssue[] {
 	const type = resource['resourceType'];
@@ -47,7 +45,7 @@ export function validateResource(resource: JsonObject, options: ValidationOption
 }
 
 function resourceOf(type: string): core.$ZodType | undefined {
-	return schemas.get(type) ?? (resourceTypes.has(type) ? OtherResource : undefined);
+	return schemas.get(type);
 }
 
 function contextFor({ resourceType, type }: JsonObject, options: ValidationOptions): Context {

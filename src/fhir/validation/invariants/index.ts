@@ -1,8 +1,10 @@
 import type { Rule } from '../rule.ts';
+import { administrativeInvariants } from './administrative.ts';
 import { bundleInvariants } from './bundle.ts';
 import { clinicalInvariants } from './clinical.ts';
 import { conformanceInvariants } from './conformance.ts';
 import { datatypeInvariants } from './datatypes.ts';
+import { definitionalInvariants } from './definitional.ts';
 import type { Invariant } from './invariant.ts';
 
 /** Invariants by the path of the element in its StructureDefinition. */
@@ -11,6 +13,8 @@ export const invariants: Readonly<Record<string, readonly Invariant[]>> = {
 	...clinicalInvariants,
 	...bundleInvariants,
 	...conformanceInvariants,
+	...administrativeInvariants,
+	...definitionalInvariants,
 };
 
 const byPath = new Map(Object.entries(invariants));

@@ -36,6 +36,22 @@ export function hasChoice(element: JsonObject, name: string): boolean {
 const underscore = 0x5f;
 const isCapital = (character: number): boolean => character >= 0x41 && character <= 0x5a;
 
+/** At least one of the elements is there. */
+export const oneOf = (key: string, words: string, ...names: string[]): Invariant =>
+	invariant(key, words, (element) => names.some((name) => has(element, name)));
+
+/** Not both of the elements are there. */
+export const notBoth = (key: string, words: string, one: string, other: string): Invariant =>
+	invariant(key, words, (element) => !has(element, one) || !has(element, other), other);
+
+/** Exactly one of the elements is there. */
+export const eitherOr = (key: string, words: string, ...names: string[]): Invariant =>
+	invariant(key, words, (element) => names.filter((name) => has(element, name)).length === 1);
+
+/** Where the first of the elements is, the other is too. */
+export const needs = (key: string, words: string, name: string, needed: string): Invariant =>
+	invariant(key, words, (element) => !has(element, name) || has(element, needed), needed);
+
 export function items(value: Json | undefined): Json[] {
 	return Array.isArray(value) ? value : [];
 }

@@ -9,8 +9,9 @@ import {
 import { to } from '../refinements.ts';
 import { Contained } from '../resource.ts';
 import {
-	addressType, addressUse, allTypes, contactPointSystem, contactPointUse, contributorType, daysOfWeek, eventTiming, identifierUse, nameUse,
-	narrativeStatus, operationParameterUse, quantityComparator, relatedArtifactType, sortDirection, triggerType, unitsOfTime,
+	addressType, addressUse, allTypes, bindingStrength, constraintSeverity, contactPointSystem, contactPointUse, contributorType, daysOfWeek,
+	discriminatorType, eventTiming, identifierUse, nameUse, narrativeStatus, operationParameterUse, propertyRepresentation, quantityComparator,
+	referenceVersionRules, relatedArtifactType, resourceAggregationMode, resourceSlicingRules, sortDirection, triggerType, unitsOfTime,
 } from './value-sets.ts';
 
 export const elementMembers = (): Members => ({
@@ -201,6 +202,106 @@ export const Duration = element('Duration', () => ({
 	code: code,
 }));
 
+const ElementDefinitionSlicing = element('ElementDefinition.slicing', () => ({
+	...elementMembers(),
+	discriminator: list(ElementDefinitionSlicingDiscriminator),
+	description: string,
+	ordered: boolean,
+	rules: required(resourceSlicingRules),
+}));
+
+const ElementDefinitionSlicingDiscriminator = element('ElementDefinition.slicing.discriminator', () => ({
+	...elementMembers(),
+	type: required(discriminatorType),
+	path: required(string),
+}));
+
+const ElementDefinitionBase = element('ElementDefinition.base', () => ({
+	...elementMembers(),
+	path: required(string),
+	min: required(unsignedInt),
+	max: required(string),
+}));
+
+const ElementDefinitionType = element('ElementDefinition.type', () => ({
+	...elementMembers(),
+	code: required(uri),
+	profile: list(canonical),
+	targetProfile: list(canonical),
+	aggregation: list(resourceAggregationMode),
+	versioning: referenceVersionRules,
+}));
+
+const ElementDefinitionExample = element('ElementDefinition.example', () => ({
+	...elementMembers(),
+	label: required(string),
+	'value[x]': required(choice({ Base64Binary: base64Binary, Boolean: boolean, Canonical: canonical, Code: code, Date: date, DateTime: dateTime, Decimal: decimal, Id: id, Instant: instant, Integer: integer, Markdown: markdown, Oid: oid, PositiveInt: positiveInt, String: string, Time: time, UnsignedInt: unsignedInt, Uri: uri, Url: url, Uuid: uuid, Address, Age, Annotation, Attachment, CodeableConcept, Coding, ContactPoint, Count, Distance, Duration, HumanName, Identifier, Money, Period, Quantity, Range, Ratio, Reference, SampledData, Signature, Timing, ContactDetail, Contributor, DataRequirement, Expression, ParameterDefinition, RelatedArtifact, TriggerDefinition, UsageContext, Dosage, Meta })),
+}));
+
+const ElementDefinitionConstraint = element('ElementDefinition.constraint', () => ({
+	...elementMembers(),
+	key: required(id),
+	requirements: string,
+	severity: required(constraintSeverity),
+	human: required(string),
+	expression: string,
+	xpath: string,
+	source: canonical,
+}));
+
+const ElementDefinitionBinding = element('ElementDefinition.binding', () => ({
+	...elementMembers(),
+	strength: required(bindingStrength),
+	description: string,
+	valueSet: canonical,
+}));
+
+const ElementDefinitionMapping = element('ElementDefinition.mapping', () => ({
+	...elementMembers(),
+	identity: required(id),
+	language: mimeType,
+	map: required(string),
+	comment: string,
+}));
+
+export const ElementDefinition = element('ElementDefinition', () => ({
+	...backboneMembers(),
+	path: required(string),
+	representation: list(propertyRepresentation),
+	sliceName: string,
+	sliceIsConstraining: boolean,
+	label: string,
+	code: list(Coding),
+	slicing: ElementDefinitionSlicing,
+	short: string,
+	definition: markdown,
+	comment: markdown,
+	requirements: markdown,
+	alias: list(string),
+	min: unsignedInt,
+	max: string,
+	base: ElementDefinitionBase,
+	contentReference: uri,
+	type: list(ElementDefinitionType),
+	'defaultValue[x]': choice({ Base64Binary: base64Binary, Boolean: boolean, Canonical: canonical, Code: code, Date: date, DateTime: dateTime, Decimal: decimal, Id: id, Instant: instant, Integer: integer, Markdown: markdown, Oid: oid, PositiveInt: positiveInt, String: string, Time: time, UnsignedInt: unsignedInt, Uri: uri, Url: url, Uuid: uuid, Address, Age, Annotation, Attachment, CodeableConcept, Coding, ContactPoint, Count, Distance, Duration, HumanName, Identifier, Money, Period, Quantity, Range, Ratio, Reference, SampledData, Signature, Timing, ContactDetail, Contributor, DataRequirement, Expression, ParameterDefinition, RelatedArtifact, TriggerDefinition, UsageContext, Dosage, Meta }),
+	meaningWhenMissing: markdown,
+	orderMeaning: string,
+	'fixed[x]': choice({ Base64Binary: base64Binary, Boolean: boolean, Canonical: canonical, Code: code, Date: date, DateTime: dateTime, Decimal: decimal, Id: id, Instant: instant, Integer: integer, Markdown: markdown, Oid: oid, PositiveInt: positiveInt, String: string, Time: time, UnsignedInt: unsignedInt, Uri: uri, Url: url, Uuid: uuid, Address, Age, Annotation, Attachment, CodeableConcept, Coding, ContactPoint, Count, Distance, Duration, HumanName, Identifier, Money, Period, Quantity, Range, Ratio, Reference, SampledData, Signature, Timing, ContactDetail, Contributor, DataRequirement, Expression, ParameterDefinition, RelatedArtifact, TriggerDefinition, UsageContext, Dosage, Meta }),
+	'pattern[x]': choice({ Base64Binary: base64Binary, Boolean: boolean, Canonical: canonical, Code: code, Date: date, DateTime: dateTime, Decimal: decimal, Id: id, Instant: instant, Integer: integer, Markdown: markdown, Oid: oid, PositiveInt: positiveInt, String: string, Time: time, UnsignedInt: unsignedInt, Uri: uri, Url: url, Uuid: uuid, Address, Age, Annotation, Attachment, CodeableConcept, Coding, ContactPoint, Count, Distance, Duration, HumanName, Identifier, Money, Period, Quantity, Range, Ratio, Reference, SampledData, Signature, Timing, ContactDetail, Contributor, DataRequirement, Expression, ParameterDefinition, RelatedArtifact, TriggerDefinition, UsageContext, Dosage, Meta }),
+	example: list(ElementDefinitionExample),
+	'minValue[x]': choice({ Date: date, DateTime: dateTime, Instant: instant, Time: time, Decimal: decimal, Integer: integer, PositiveInt: positiveInt, UnsignedInt: unsignedInt, Quantity }),
+	'maxValue[x]': choice({ Date: date, DateTime: dateTime, Instant: instant, Time: time, Decimal: decimal, Integer: integer, PositiveInt: positiveInt, UnsignedInt: unsignedInt, Quantity }),
+	maxLength: integer,
+	condition: list(id),
+	constraint: list(ElementDefinitionConstraint),
+	mustSupport: boolean,
+	isModifier: boolean,
+	isModifierReason: string,
+	isSummary: boolean,
+	binding: ElementDefinitionBinding,
+	mapping: list(ElementDefinitionMapping),
+}));
+
 export const Expression = element('Expression', () => ({
 	...elementMembers(),
 	description: string,
@@ -235,6 +336,15 @@ export const Identifier = element('Identifier', () => ({
 	value: string,
 	period: Period,
 	assigner: to(Reference, 'Organization'),
+}));
+
+export const MarketingStatus = element('MarketingStatus', () => ({
+	...backboneMembers(),
+	country: required(CodeableConcept),
+	jurisdiction: CodeableConcept,
+	status: required(CodeableConcept),
+	dateRange: required(Period),
+	restoreDate: dateTime,
 }));
 
 export const Meta = element('Meta', () => ({
@@ -274,6 +384,37 @@ export const Period = element('Period', () => ({
 	...elementMembers(),
 	start: dateTime,
 	end: dateTime,
+}));
+
+export const Population = element('Population', () => ({
+	...backboneMembers(),
+	'age[x]': choice({ Range, CodeableConcept }),
+	gender: CodeableConcept,
+	race: CodeableConcept,
+	physiologicalCondition: CodeableConcept,
+}));
+
+export const ProdCharacteristic = element('ProdCharacteristic', () => ({
+	...backboneMembers(),
+	height: Quantity,
+	width: Quantity,
+	depth: Quantity,
+	weight: Quantity,
+	nominalVolume: Quantity,
+	externalDiameter: Quantity,
+	shape: string,
+	color: list(string),
+	imprint: list(string),
+	image: list(Attachment),
+	scoring: CodeableConcept,
+}));
+
+export const ProductShelfLife = element('ProductShelfLife', () => ({
+	...backboneMembers(),
+	identifier: Identifier,
+	type: required(CodeableConcept),
+	period: required(Quantity),
+	specialPrecautionsForStorage: list(CodeableConcept),
 }));
 
 export const Quantity = element('Quantity', () => ({
@@ -344,6 +485,20 @@ export const SimpleQuantity = element('SimpleQuantity', () => ({
 	unit: string,
 	system: uri,
 	code: code,
+}));
+
+const SubstanceAmountReferenceRange = element('SubstanceAmount.referenceRange', () => ({
+	...elementMembers(),
+	lowLimit: Quantity,
+	highLimit: Quantity,
+}));
+
+export const SubstanceAmount = element('SubstanceAmount', () => ({
+	...backboneMembers(),
+	'amount[x]': choice({ Quantity, Range, String: string }),
+	amountType: CodeableConcept,
+	amountText: string,
+	referenceRange: SubstanceAmountReferenceRange,
 }));
 
 const TimingRepeat = element('Timing.repeat', () => ({

@@ -6,9 +6,21 @@ export const FHIRVersion = codes(
 	'0.01', '0.05', '0.06', '0.11', '0.0.80', '0.0.81', '0.0.82', '0.4.0', '0.5.0', '1.0.0', '1.0.1', '1.0.2', '1.1.0', '1.4.0', '1.6.0',
 	'1.8.0', '3.0.0', '3.0.1', '3.3.0', '3.5.0', '4.0.0', '4.0.1',
 );
+export const accountStatus = codes('active', 'inactive', 'entered-in-error', 'on-hold', 'unknown');
+export const actionCardinalityBehavior = codes('single', 'multiple');
+export const actionConditionKind = codes('applicability', 'start', 'stop');
+export const actionGroupingBehavior = codes('visual-group', 'logical-group', 'sentence-group');
+export const actionParticipantType = codes('patient', 'practitioner', 'related-person', 'device');
+export const actionPrecheckBehavior = codes('yes', 'no');
+export const actionRelationshipType = codes(
+	'before-start', 'before', 'before-end', 'concurrent-with-start', 'concurrent', 'concurrent-with-end', 'after-start', 'after', 'after-end',
+);
+export const actionRequiredBehavior = codes('must', 'could', 'must-unless-documented');
+export const actionSelectionBehavior = codes('any', 'all', 'all-or-none', 'exactly-one', 'at-most-one', 'one-or-more');
 export const addressType = codes('postal', 'physical', 'both');
 export const addressUse = codes('home', 'work', 'temp', 'old', 'billing');
 export const administrativeGender = codes('male', 'female', 'other', 'unknown');
+export const adverseEventActuality = codes('actual', 'potential');
 export const allTypes = codes(
 	'Address', 'Age', 'Annotation', 'Attachment', 'BackboneElement', 'CodeableConcept', 'Coding', 'ContactDetail', 'ContactPoint',
 	'Contributor', 'Count', 'DataRequirement', 'Distance', 'Dosage', 'Duration', 'Element', 'ElementDefinition', 'Expression', 'Extension',
@@ -42,6 +54,16 @@ export const allTypes = codes(
 export const allergyIntoleranceCategory = codes('food', 'medication', 'environment', 'biologic');
 export const allergyIntoleranceCriticality = codes('low', 'high', 'unable-to-assess');
 export const allergyIntoleranceType = codes('allergy', 'intolerance');
+export const appointmentstatus = codes('proposed', 'pending', 'booked', 'arrived', 'fulfilled', 'cancelled', 'noshow', 'entered-in-error', 'checked-in', 'waitlist');
+export const assertDirectionCodes = codes('response', 'request');
+export const assertOperatorCodes = codes('equals', 'notEquals', 'in', 'notIn', 'greaterThan', 'lessThan', 'empty', 'notEmpty', 'contains', 'notContains', 'eval');
+export const assertResponseCodeTypes = codes(
+	'okay', 'created', 'noContent', 'notModified', 'bad', 'forbidden', 'notFound', 'methodNotAllowed', 'conflict', 'gone',
+	'preconditionFailed', 'unprocessable',
+);
+export const auditEventAction = codes('C', 'R', 'U', 'D', 'E');
+export const auditEventOutcome = codes('0', '4', '8', '12');
+export const bindingStrength = codes('required', 'extensible', 'preferred', 'example');
 export const bundleType = codes('document', 'message', 'transaction', 'transaction-response', 'batch', 'batch-response', 'history', 'searchset', 'collection');
 export const capabilityStatementKind = codes('instance', 'capability', 'requirements');
 export const carePlanActivityKind = codes(
@@ -51,19 +73,77 @@ export const carePlanActivityKind = codes(
 export const carePlanActivityStatus = codes('not-started', 'scheduled', 'in-progress', 'on-hold', 'completed', 'cancelled', 'stopped', 'unknown', 'entered-in-error');
 export const carePlanIntent = codes('proposal', 'plan', 'order', 'option');
 export const careTeamStatus = codes('proposed', 'active', 'suspended', 'inactive', 'entered-in-error');
+export const chargeitemStatus = codes('planned', 'billable', 'not-billable', 'aborted', 'billed', 'entered-in-error', 'unknown');
+export const claimUse = codes('claim', 'preauthorization', 'predetermination');
+export const clinicalimpressionStatus = codes('in-progress', 'completed', 'entered-in-error');
+export const codeSearchSupport = codes('explicit', 'all');
+export const codesystemContentMode = codes('not-present', 'example', 'fragment', 'complete', 'supplement');
+export const codesystemHierarchyMeaning = codes('grouped-by', 'is-a', 'part-of', 'classified-with');
+export const compartmentType = codes('Patient', 'Encounter', 'RelatedPerson', 'Practitioner', 'Device');
+export const compositionAttestationMode = codes('personal', 'professional', 'legal', 'official');
 export const compositionStatus = codes('preliminary', 'final', 'amended', 'entered-in-error');
+export const conceptMapEquivalence = codes('relatedto', 'equivalent', 'equal', 'wider', 'subsumes', 'narrower', 'specializes', 'inexact', 'unmatched', 'disjoint');
+export const conceptPropertyType = codes('code', 'Coding', 'string', 'integer', 'boolean', 'dateTime', 'decimal');
+export const conceptmapUnmappedMode = codes('provided', 'fixed', 'other-map');
 export const conditionalDeleteStatus = codes('not-supported', 'single', 'multiple');
 export const conditionalReadStatus = codes('not-supported', 'modified-since', 'not-match', 'full-support');
+export const consentDataMeaning = codes('instance', 'related', 'dependents', 'authoredby');
+export const consentProvisionType = codes('deny', 'permit');
+export const consentStateCodes = codes('draft', 'proposed', 'active', 'rejected', 'inactive', 'entered-in-error');
+export const constraintSeverity = codes('error', 'warning');
 export const contactPointSystem = codes('phone', 'fax', 'email', 'pager', 'url', 'sms', 'other');
 export const contactPointUse = codes('home', 'work', 'temp', 'old', 'mobile');
+export const contractPublicationstatus = codes(
+	'amended', 'appended', 'cancelled', 'disputed', 'entered-in-error', 'executable', 'executed', 'negotiable', 'offered', 'policy',
+	'rejected', 'renewed', 'revoked', 'resolved', 'terminated',
+);
+export const contractStatus = codes(
+	'amended', 'appended', 'cancelled', 'disputed', 'entered-in-error', 'executable', 'executed', 'negotiable', 'offered', 'policy',
+	'rejected', 'renewed', 'revoked', 'resolved', 'terminated',
+);
 export const contributorType = codes('author', 'editor', 'reviewer', 'endorser');
 export const daysOfWeek = codes('mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun');
+export const definedTypes = codes(
+	'Address', 'Age', 'Annotation', 'Attachment', 'BackboneElement', 'CodeableConcept', 'Coding', 'ContactDetail', 'ContactPoint',
+	'Contributor', 'Count', 'DataRequirement', 'Distance', 'Dosage', 'Duration', 'Element', 'ElementDefinition', 'Expression', 'Extension',
+	'HumanName', 'Identifier', 'MarketingStatus', 'Meta', 'Money', 'MoneyQuantity', 'Narrative', 'ParameterDefinition', 'Period', 'Population',
+	'ProdCharacteristic', 'ProductShelfLife', 'Quantity', 'Range', 'Ratio', 'Reference', 'RelatedArtifact', 'SampledData', 'Signature',
+	'SimpleQuantity', 'SubstanceAmount', 'Timing', 'TriggerDefinition', 'UsageContext', 'base64Binary', 'boolean', 'canonical', 'code', 'date',
+	'dateTime', 'decimal', 'id', 'instant', 'integer', 'markdown', 'oid', 'positiveInt', 'string', 'time', 'unsignedInt', 'uri', 'url', 'uuid',
+	'xhtml', 'Account', 'ActivityDefinition', 'AdverseEvent', 'AllergyIntolerance', 'Appointment', 'AppointmentResponse', 'AuditEvent',
+	'Basic', 'Binary', 'BiologicallyDerivedProduct', 'BodyStructure', 'Bundle', 'CapabilityStatement', 'CarePlan', 'CareTeam', 'CatalogEntry',
+	'ChargeItem', 'ChargeItemDefinition', 'Claim', 'ClaimResponse', 'ClinicalImpression', 'CodeSystem', 'Communication',
+	'CommunicationRequest', 'CompartmentDefinition', 'Composition', 'ConceptMap', 'Condition', 'Consent', 'Contract', 'Coverage',
+	'CoverageEligibilityRequest', 'CoverageEligibilityResponse', 'DetectedIssue', 'Device', 'DeviceDefinition', 'DeviceMetric',
+	'DeviceRequest', 'DeviceUseStatement', 'DiagnosticReport', 'DocumentManifest', 'DocumentReference', 'DomainResource',
+	'EffectEvidenceSynthesis', 'Encounter', 'Endpoint', 'EnrollmentRequest', 'EnrollmentResponse', 'EpisodeOfCare', 'EventDefinition',
+	'Evidence', 'EvidenceVariable', 'ExampleScenario', 'ExplanationOfBenefit', 'FamilyMemberHistory', 'Flag', 'Goal', 'GraphDefinition',
+	'Group', 'GuidanceResponse', 'HealthcareService', 'ImagingStudy', 'Immunization', 'ImmunizationEvaluation', 'ImmunizationRecommendation',
+	'ImplementationGuide', 'InsurancePlan', 'Invoice', 'Library', 'Linkage', 'List', 'Location', 'Measure', 'MeasureReport', 'Media',
+	'Medication', 'MedicationAdministration', 'MedicationDispense', 'MedicationKnowledge', 'MedicationRequest', 'MedicationStatement',
+	'MedicinalProduct', 'MedicinalProductAuthorization', 'MedicinalProductContraindication', 'MedicinalProductIndication',
+	'MedicinalProductIngredient', 'MedicinalProductInteraction', 'MedicinalProductManufactured', 'MedicinalProductPackaged',
+	'MedicinalProductPharmaceutical', 'MedicinalProductUndesirableEffect', 'MessageDefinition', 'MessageHeader', 'MolecularSequence',
+	'NamingSystem', 'NutritionOrder', 'Observation', 'ObservationDefinition', 'OperationDefinition', 'OperationOutcome', 'Organization',
+	'OrganizationAffiliation', 'Parameters', 'Patient', 'PaymentNotice', 'PaymentReconciliation', 'Person', 'PlanDefinition', 'Practitioner',
+	'PractitionerRole', 'Procedure', 'Provenance', 'Questionnaire', 'QuestionnaireResponse', 'RelatedPerson', 'RequestGroup',
+	'ResearchDefinition', 'ResearchElementDefinition', 'ResearchStudy', 'ResearchSubject', 'Resource', 'RiskAssessment',
+	'RiskEvidenceSynthesis', 'Schedule', 'SearchParameter', 'ServiceRequest', 'Slot', 'Specimen', 'SpecimenDefinition', 'StructureDefinition',
+	'StructureMap', 'Subscription', 'Substance', 'SubstanceNucleicAcid', 'SubstancePolymer', 'SubstanceProtein',
+	'SubstanceReferenceInformation', 'SubstanceSourceMaterial', 'SubstanceSpecification', 'SupplyDelivery', 'SupplyRequest', 'Task',
+	'TerminologyCapabilities', 'TestReport', 'TestScript', 'ValueSet', 'VerificationResult', 'VisionPrescription',
+);
+export const detectedissueSeverity = codes('high', 'moderate', 'low');
 export const deviceNametype = codes('udi-label-name', 'user-friendly-name', 'patient-reported-name', 'manufacturer-name', 'model-name', 'other');
+export const deviceStatementStatus = codes('active', 'completed', 'entered-in-error', 'intended', 'stopped', 'on-hold');
 export const deviceStatus = codes('active', 'inactive', 'entered-in-error', 'unknown');
 export const diagnosticReportStatus = codes('registered', 'partial', 'preliminary', 'final', 'amended', 'corrected', 'appended', 'cancelled', 'entered-in-error', 'unknown');
+export const discriminatorType = codes('value', 'exists', 'pattern', 'type', 'profile');
 export const documentMode = codes('producer', 'consumer');
 export const documentReferenceStatus = codes('current', 'superseded', 'entered-in-error');
 export const documentRelationshipType = codes('replaces', 'transforms', 'signs', 'appends');
+export const eligibilityrequestPurpose = codes('auth-requirements', 'benefits', 'discovery', 'validation');
+export const eligibilityresponsePurpose = codes('auth-requirements', 'benefits', 'discovery', 'validation');
 export const encounterLocationStatus = codes('planned', 'active', 'reserved', 'completed');
 export const encounterStatus = codes('planned', 'arrived', 'triaged', 'in-progress', 'onleave', 'finished', 'cancelled', 'entered-in-error', 'unknown');
 export const endpointStatus = codes('active', 'suspended', 'error', 'off', 'entered-in-error', 'test');
@@ -74,15 +154,34 @@ export const eventTiming = codes(
 	'MORN', 'MORN.early', 'MORN.late', 'NOON', 'AFT', 'AFT.early', 'AFT.late', 'EVE', 'EVE.early', 'EVE.late', 'NIGHT', 'PHS', 'HS', 'WAKE',
 	'C', 'CM', 'CD', 'CV', 'AC', 'ACM', 'ACD', 'ACV', 'PC', 'PCM', 'PCD', 'PCV',
 );
+export const examplescenarioActorType = codes('person', 'entity');
+export const explanationofbenefitStatus = codes('active', 'cancelled', 'draft', 'entered-in-error');
+export const exposureState = codes('exposure', 'exposure-alternative');
+export const extensionContextType = codes('fhirpath', 'element', 'extension');
+export const filterOperator = codes('=', 'is-a', 'descendent-of', 'is-not-a', 'regex', 'in', 'not-in', 'generalizes', 'exists');
+export const flagStatus = codes('active', 'inactive', 'entered-in-error');
 export const fmStatus = codes('active', 'cancelled', 'draft', 'entered-in-error');
 export const goalStatus = codes('proposed', 'planned', 'accepted', 'active', 'on-hold', 'completed', 'cancelled', 'entered-in-error', 'rejected');
+export const graphCompartmentRule = codes('identical', 'matching', 'different', 'custom');
+export const graphCompartmentUse = codes('condition', 'requirement');
+export const groupMeasure = codes('mean', 'median', 'mean-of-mean', 'mean-of-median', 'median-of-mean', 'median-of-median');
 export const groupType = codes('person', 'animal', 'practitioner', 'device', 'medication', 'substance');
+export const guidanceResponseStatus = codes('success', 'data-requested', 'data-required', 'in-progress', 'failure', 'entered-in-error');
+export const guidePageGeneration = codes('html', 'markdown', 'xml', 'generated');
+export const guideParameterCode = codes(
+	'apply', 'path-resource', 'path-pages', 'path-tx-cache', 'expansion-parameter', 'rule-broken-links', 'generate-xml', 'generate-json',
+	'generate-turtle', 'html-template',
+);
 export const historyStatus = codes('partial', 'completed', 'entered-in-error', 'health-unknown');
+export const httpOperations = codes('delete', 'get', 'options', 'patch', 'post', 'put', 'head');
 export const httpVerb = codes('GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH');
 export const identifierUse = codes('usual', 'official', 'temp', 'secondary', 'old');
 export const identityAssuranceLevel = codes('level1', 'level2', 'level3', 'level4');
 export const imagingstudyStatus = codes('registered', 'available', 'cancelled', 'entered-in-error', 'unknown');
+export const immunizationEvaluationStatus = codes('completed', 'entered-in-error');
 export const immunizationStatus = codes('completed', 'entered-in-error', 'not-done');
+export const invoicePriceComponentType = codes('base', 'surcharge', 'deduction', 'discount', 'tax', 'informational');
+export const invoiceStatus = codes('draft', 'issued', 'balanced', 'cancelled', 'entered-in-error');
 export const issueSeverity = codes('fatal', 'error', 'warning', 'information');
 export const issueType = codes(
 	'invalid', 'structure', 'required', 'value', 'invariant', 'security', 'login', 'unknown', 'expired', 'forbidden', 'suppressed',
@@ -90,28 +189,96 @@ export const issueType = codes(
 	'too-costly', 'business-rule', 'conflict', 'transient', 'lock-error', 'no-store', 'exception', 'timeout', 'incomplete', 'throttled',
 	'informational',
 );
+export const itemType = codes(
+	'group', 'display', 'question', 'boolean', 'decimal', 'integer', 'date', 'dateTime', 'time', 'string', 'text', 'url', 'choice',
+	'open-choice', 'attachment', 'reference', 'quantity',
+);
 export const linkType = codes('replaced-by', 'replaces', 'refer', 'seealso');
+export const linkageType = codes('source', 'alternate', 'historical');
+export const listMode = codes('working', 'snapshot', 'changes');
+export const listStatus = codes('current', 'retired', 'entered-in-error');
 export const locationMode = codes('instance', 'kind');
 export const locationStatus = codes('active', 'suspended', 'inactive');
+export const mapContextType = codes('type', 'variable');
+export const mapGroupTypeMode = codes('none', 'types', 'type-and-types');
+export const mapInputMode = codes('source', 'target');
+export const mapModelMode = codes('source', 'queried', 'target', 'produced');
+export const mapSourceListMode = codes('first', 'not_first', 'last', 'not_last', 'only_one');
+export const mapTargetListMode = codes('first', 'share', 'last', 'collate');
+export const mapTransform = codes(
+	'create', 'copy', 'truncate', 'escape', 'cast', 'append', 'translate', 'reference', 'dateOp', 'uuid', 'pointer', 'evaluate', 'cc', 'c',
+	'qty', 'id', 'cp',
+);
+export const measureReportStatus = codes('complete', 'pending', 'error');
+export const measureReportType = codes('individual', 'subject-list', 'summary', 'data-collection');
 export const medicationAdminStatus = codes('in-progress', 'not-done', 'on-hold', 'completed', 'entered-in-error', 'stopped', 'unknown');
 export const medicationStatementStatus = codes('active', 'completed', 'entered-in-error', 'intended', 'stopped', 'on-hold', 'unknown', 'not-taken');
 export const medicationStatus = codes('active', 'inactive', 'entered-in-error');
+export const medicationdispenseStatus = codes('preparation', 'in-progress', 'cancelled', 'on-hold', 'completed', 'entered-in-error', 'stopped', 'declined', 'unknown');
+export const medicationknowledgeStatus = codes('active', 'inactive', 'entered-in-error');
 export const medicationrequestIntent = codes('proposal', 'plan', 'order', 'original-order', 'reflex-order', 'filler-order', 'instance-order', 'option');
 export const medicationrequestStatus = codes('active', 'on-hold', 'cancelled', 'completed', 'entered-in-error', 'stopped', 'draft', 'unknown');
+export const messageSignificanceCategory = codes('consequence', 'currency', 'notification');
+export const messageheaderResponseRequest = codes('always', 'on-error', 'never', 'on-success');
+export const metricCalibrationState = codes('not-calibrated', 'calibration-required', 'calibrated', 'unspecified');
+export const metricCalibrationType = codes('unspecified', 'offset', 'gain', 'two-point');
+export const metricCategory = codes('measurement', 'setting', 'calculation', 'unspecified');
+export const metricColor = codes('black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white');
+export const metricOperationalStatus = codes('on', 'off', 'standby', 'entered-in-error');
 export const nameUse = codes('usual', 'official', 'temp', 'nickname', 'anonymous', 'old', 'maiden');
+export const namingsystemIdentifierType = codes('oid', 'uuid', 'uri', 'other');
+export const namingsystemType = codes('codesystem', 'identifier', 'root');
 export const narrativeStatus = codes('generated', 'extensions', 'additional', 'empty');
+export const networkType = codes('1', '2', '3', '4', '5');
+export const noteType = codes('display', 'print', 'printoper');
+export const observationRangeCategory = codes('reference', 'critical', 'absolute');
 export const observationStatus = codes('registered', 'preliminary', 'final', 'amended', 'corrected', 'cancelled', 'entered-in-error', 'unknown');
+export const operationKind = codes('operation', 'query');
 export const operationParameterUse = codes('in', 'out');
+export const orientationType = codes('sense', 'antisense');
+export const participantrequired = codes('required', 'optional', 'information-only');
+export const participationstatus = codes('accepted', 'declined', 'tentative', 'needs-action');
+export const permittedDataType = codes('Quantity', 'CodeableConcept', 'string', 'boolean', 'integer', 'Range', 'Ratio', 'SampledData', 'time', 'dateTime', 'Period');
+export const productCategory = codes('organ', 'tissue', 'fluid', 'cells', 'biologicalAgent');
+export const productStatus = codes('available', 'unavailable');
+export const productStorageScale = codes('farenheit', 'celsius', 'kelvin');
+export const propertyRepresentation = codes('xmlAttr', 'xmlText', 'typeAttr', 'cdaText', 'xhtml');
 export const provenanceEntityRole = codes('derivation', 'revision', 'quotation', 'source', 'removal');
 export const publicationStatus = codes('draft', 'active', 'retired', 'unknown');
+export const qualityType = codes('indel', 'snp', 'unknown');
 export const quantityComparator = codes('<', '<=', '>=', '>');
 export const questionnaireAnswersStatus = codes('in-progress', 'completed', 'amended', 'entered-in-error', 'stopped');
+export const questionnaireEnableBehavior = codes('all', 'any');
+export const questionnaireEnableOperator = codes('exists', '=', '!=', '>', '<', '>=', '<=');
 export const reactionEventSeverity = codes('mild', 'moderate', 'severe');
 export const referenceHandlingPolicy = codes('literal', 'logical', 'resolves', 'enforced', 'local');
+export const referenceVersionRules = codes('either', 'independent', 'specific');
 export const relatedArtifactType = codes('documentation', 'justification', 'citation', 'predecessor', 'successor', 'derived-from', 'depends-on', 'composed-of');
+export const relationType = codes('triggers', 'is-replaced-by');
+export const remittanceOutcome = codes('queued', 'complete', 'error', 'partial');
+export const reportActionResultCodes = codes('pass', 'skip', 'fail', 'warning', 'error');
+export const reportParticipantType = codes('test-engine', 'client', 'server');
+export const reportResultCodes = codes('pass', 'fail', 'pending');
+export const reportStatusCodes = codes('completed', 'in-progress', 'waiting', 'stopped', 'entered-in-error');
+export const repositoryType = codes('directlink', 'openapi', 'login', 'oauth', 'other');
 export const requestIntent = codes('proposal', 'plan', 'directive', 'order', 'original-order', 'reflex-order', 'filler-order', 'instance-order', 'option');
 export const requestPriority = codes('routine', 'urgent', 'asap', 'stat');
+export const requestResourceTypes = codes(
+	'Appointment', 'AppointmentResponse', 'CarePlan', 'Claim', 'CommunicationRequest', 'Contract', 'DeviceRequest', 'EnrollmentRequest',
+	'ImmunizationRecommendation', 'MedicationRequest', 'NutritionOrder', 'ServiceRequest', 'SupplyRequest', 'Task', 'VisionPrescription',
+);
 export const requestStatus = codes('draft', 'active', 'on-hold', 'revoked', 'completed', 'entered-in-error', 'unknown');
+export const researchElementType = codes('population', 'exposure', 'outcome');
+export const researchStudyStatus = codes(
+	'active', 'administratively-completed', 'approved', 'closed-to-accrual', 'closed-to-accrual-and-intervention', 'completed', 'disapproved',
+	'in-review', 'temporarily-closed-to-accrual', 'temporarily-closed-to-accrual-and-intervention', 'withdrawn',
+);
+export const researchSubjectStatus = codes(
+	'candidate', 'eligible', 'follow-up', 'ineligible', 'not-registered', 'off-study', 'on-study', 'on-study-intervention',
+	'on-study-observation', 'pending-on-study', 'potential-candidate', 'screening', 'withdrawn',
+);
+export const resourceAggregationMode = codes('contained', 'referenced', 'bundled');
+export const resourceSlicingRules = codes('closed', 'open', 'openAtEnd');
 export const resourceTypes = codes(
 	'Account', 'ActivityDefinition', 'AdverseEvent', 'AllergyIntolerance', 'Appointment', 'AppointmentResponse', 'AuditEvent', 'Basic',
 	'Binary', 'BiologicallyDerivedProduct', 'BodyStructure', 'Bundle', 'CapabilityStatement', 'CarePlan', 'CareTeam', 'CatalogEntry',
@@ -136,15 +303,76 @@ export const resourceTypes = codes(
 	'SubstanceReferenceInformation', 'SubstanceSourceMaterial', 'SubstanceSpecification', 'SupplyDelivery', 'SupplyRequest', 'Task',
 	'TerminologyCapabilities', 'TestReport', 'TestScript', 'ValueSet', 'VerificationResult', 'VisionPrescription',
 );
+export const responseCode = codes('ok', 'transient-error', 'fatal-error');
 export const restfulCapabilityMode = codes('client', 'server');
+export const searchComparator = codes('eq', 'ne', 'gt', 'lt', 'ge', 'le', 'sa', 'eb', 'ap');
 export const searchEntryMode = codes('match', 'include', 'outcome');
+export const searchModifierCode = codes('missing', 'exact', 'contains', 'not', 'text', 'in', 'not-in', 'below', 'above', 'type', 'identifier', 'ofType');
 export const searchParamType = codes('number', 'date', 'string', 'token', 'reference', 'composite', 'quantity', 'uri', 'special');
+export const searchXpathUsage = codes('normal', 'phonetic', 'nearby', 'distance', 'other');
+export const sequenceType = codes('aa', 'dna', 'rna');
+export const slotstatus = codes('busy', 'free', 'busy-unavailable', 'busy-tentative', 'entered-in-error');
 export const sortDirection = codes('ascending', 'descending');
+export const spdxLicense = codes(
+	'not-open-source', '0BSD', 'AAL', 'Abstyles', 'Adobe-2006', 'Adobe-Glyph', 'ADSL', 'AFL-1.1', 'AFL-1.2', 'AFL-2.0', 'AFL-2.1', 'AFL-3.0',
+	'Afmparse', 'AGPL-1.0-only', 'AGPL-1.0-or-later', 'AGPL-3.0-only', 'AGPL-3.0-or-later', 'Aladdin', 'AMDPLPA', 'AML', 'AMPAS', 'ANTLR-PD',
+	'Apache-1.0', 'Apache-1.1', 'Apache-2.0', 'APAFML', 'APL-1.0', 'APSL-1.0', 'APSL-1.1', 'APSL-1.2', 'APSL-2.0', 'Artistic-1.0-cl8',
+	'Artistic-1.0-Perl', 'Artistic-1.0', 'Artistic-2.0', 'Bahyph', 'Barr', 'Beerware', 'BitTorrent-1.0', 'BitTorrent-1.1', 'Borceux',
+	'BSD-1-Clause', 'BSD-2-Clause-FreeBSD', 'BSD-2-Clause-NetBSD', 'BSD-2-Clause-Patent', 'BSD-2-Clause', 'BSD-3-Clause-Attribution',
+	'BSD-3-Clause-Clear', 'BSD-3-Clause-LBNL', 'BSD-3-Clause-No-Nuclear-License-2014', 'BSD-3-Clause-No-Nuclear-License',
+	'BSD-3-Clause-No-Nuclear-Warranty', 'BSD-3-Clause', 'BSD-4-Clause-UC', 'BSD-4-Clause', 'BSD-Protection', 'BSD-Source-Code', 'BSL-1.0',
+	'bzip2-1.0.5', 'bzip2-1.0.6', 'Caldera', 'CATOSL-1.1', 'CC-BY-1.0', 'CC-BY-2.0', 'CC-BY-2.5', 'CC-BY-3.0', 'CC-BY-4.0', 'CC-BY-NC-1.0',
+	'CC-BY-NC-2.0', 'CC-BY-NC-2.5', 'CC-BY-NC-3.0', 'CC-BY-NC-4.0', 'CC-BY-NC-ND-1.0', 'CC-BY-NC-ND-2.0', 'CC-BY-NC-ND-2.5', 'CC-BY-NC-ND-3.0',
+	'CC-BY-NC-ND-4.0', 'CC-BY-NC-SA-1.0', 'CC-BY-NC-SA-2.0', 'CC-BY-NC-SA-2.5', 'CC-BY-NC-SA-3.0', 'CC-BY-NC-SA-4.0', 'CC-BY-ND-1.0',
+	'CC-BY-ND-2.0', 'CC-BY-ND-2.5', 'CC-BY-ND-3.0', 'CC-BY-ND-4.0', 'CC-BY-SA-1.0', 'CC-BY-SA-2.0', 'CC-BY-SA-2.5', 'CC-BY-SA-3.0',
+	'CC-BY-SA-4.0', 'CC0-1.0', 'CDDL-1.0', 'CDDL-1.1', 'CDLA-Permissive-1.0', 'CDLA-Sharing-1.0', 'CECILL-1.0', 'CECILL-1.1', 'CECILL-2.0',
+	'CECILL-2.1', 'CECILL-B', 'CECILL-C', 'ClArtistic', 'CNRI-Jython', 'CNRI-Python-GPL-Compatible', 'CNRI-Python', 'Condor-1.1', 'CPAL-1.0',
+	'CPL-1.0', 'CPOL-1.02', 'Crossword', 'CrystalStacker', 'CUA-OPL-1.0', 'Cube', 'curl', 'D-FSL-1.0', 'diffmark', 'DOC', 'Dotseqn', 'DSDP',
+	'dvipdfm', 'ECL-1.0', 'ECL-2.0', 'EFL-1.0', 'EFL-2.0', 'eGenix', 'Entessa', 'EPL-1.0', 'EPL-2.0', 'ErlPL-1.1', 'EUDatagrid', 'EUPL-1.0',
+	'EUPL-1.1', 'EUPL-1.2', 'Eurosym', 'Fair', 'Frameworx-1.0', 'FreeImage', 'FSFAP', 'FSFUL', 'FSFULLR', 'FTL', 'GFDL-1.1-only',
+	'GFDL-1.1-or-later', 'GFDL-1.2-only', 'GFDL-1.2-or-later', 'GFDL-1.3-only', 'GFDL-1.3-or-later', 'Giftware', 'GL2PS', 'Glide', 'Glulxe',
+	'gnuplot', 'GPL-1.0-only', 'GPL-1.0-or-later', 'GPL-2.0-only', 'GPL-2.0-or-later', 'GPL-3.0-only', 'GPL-3.0-or-later', 'gSOAP-1.3b',
+	'HaskellReport', 'HPND', 'IBM-pibs', 'ICU', 'IJG', 'ImageMagick', 'iMatix', 'Imlib2', 'Info-ZIP', 'Intel-ACPI', 'Intel', 'Interbase-1.0',
+	'IPA', 'IPL-1.0', 'ISC', 'JasPer-2.0', 'JSON', 'LAL-1.2', 'LAL-1.3', 'Latex2e', 'Leptonica', 'LGPL-2.0-only', 'LGPL-2.0-or-later',
+	'LGPL-2.1-only', 'LGPL-2.1-or-later', 'LGPL-3.0-only', 'LGPL-3.0-or-later', 'LGPLLR', 'Libpng', 'libtiff', 'LiLiQ-P-1.1', 'LiLiQ-R-1.1',
+	'LiLiQ-Rplus-1.1', 'Linux-OpenIB', 'LPL-1.0', 'LPL-1.02', 'LPPL-1.0', 'LPPL-1.1', 'LPPL-1.2', 'LPPL-1.3a', 'LPPL-1.3c', 'MakeIndex',
+	'MirOS', 'MIT-0', 'MIT-advertising', 'MIT-CMU', 'MIT-enna', 'MIT-feh', 'MIT', 'MITNFA', 'Motosoto', 'mpich2', 'MPL-1.0', 'MPL-1.1',
+	'MPL-2.0-no-copyleft-exception', 'MPL-2.0', 'MS-PL', 'MS-RL', 'MTLL', 'Multics', 'Mup', 'NASA-1.3', 'Naumen', 'NBPL-1.0', 'NCSA',
+	'Net-SNMP', 'NetCDF', 'Newsletr', 'NGPL', 'NLOD-1.0', 'NLPL', 'Nokia', 'NOSL', 'Noweb', 'NPL-1.0', 'NPL-1.1', 'NPOSL-3.0', 'NRL', 'NTP',
+	'OCCT-PL', 'OCLC-2.0', 'ODbL-1.0', 'OFL-1.0', 'OFL-1.1', 'OGTSL', 'OLDAP-1.1', 'OLDAP-1.2', 'OLDAP-1.3', 'OLDAP-1.4', 'OLDAP-2.0.1',
+	'OLDAP-2.0', 'OLDAP-2.1', 'OLDAP-2.2.1', 'OLDAP-2.2.2', 'OLDAP-2.2', 'OLDAP-2.3', 'OLDAP-2.4', 'OLDAP-2.5', 'OLDAP-2.6', 'OLDAP-2.7',
+	'OLDAP-2.8', 'OML', 'OpenSSL', 'OPL-1.0', 'OSET-PL-2.1', 'OSL-1.0', 'OSL-1.1', 'OSL-2.0', 'OSL-2.1', 'OSL-3.0', 'PDDL-1.0', 'PHP-3.0',
+	'PHP-3.01', 'Plexus', 'PostgreSQL', 'psfrag', 'psutils', 'Python-2.0', 'Qhull', 'QPL-1.0', 'Rdisc', 'RHeCos-1.1', 'RPL-1.1', 'RPL-1.5',
+	'RPSL-1.0', 'RSA-MD', 'RSCPL', 'Ruby', 'SAX-PD', 'Saxpath', 'SCEA', 'Sendmail', 'SGI-B-1.0', 'SGI-B-1.1', 'SGI-B-2.0', 'SimPL-2.0',
+	'SISSL-1.2', 'SISSL', 'Sleepycat', 'SMLNJ', 'SMPPL', 'SNIA', 'Spencer-86', 'Spencer-94', 'Spencer-99', 'SPL-1.0', 'SugarCRM-1.1.3', 'SWL',
+	'TCL', 'TCP-wrappers', 'TMate', 'TORQUE-1.1', 'TOSL', 'Unicode-DFS-2015', 'Unicode-DFS-2016', 'Unicode-TOU', 'Unlicense', 'UPL-1.0', 'Vim',
+	'VOSTROM', 'VSL-1.0', 'W3C-19980720', 'W3C-20150513', 'W3C', 'Watcom-1.0', 'Wsuipa', 'WTFPL', 'X11', 'Xerox', 'XFree86-1.1', 'xinetd',
+	'Xnet', 'xpp', 'XSkat', 'YPL-1.0', 'YPL-1.1', 'Zed', 'Zend-2.0', 'Zimbra-1.3', 'Zimbra-1.4', 'zlib-acknowledgement', 'Zlib', 'ZPL-1.1',
+	'ZPL-2.0', 'ZPL-2.1',
+);
+export const specimenContainedPreference = codes('preferred', 'alternate');
 export const specimenStatus = codes('available', 'unavailable', 'unsatisfactory', 'entered-in-error');
+export const strandType = codes('watson', 'crick');
+export const structureDefinitionKind = codes('primitive-type', 'complex-type', 'resource', 'logical');
+export const subscriptionChannelType = codes('rest-hook', 'websocket', 'email', 'sms', 'message');
+export const subscriptionStatus = codes('requested', 'active', 'error', 'off');
 export const substanceStatus = codes('active', 'inactive', 'entered-in-error');
+export const supplydeliveryStatus = codes('in-progress', 'completed', 'abandoned', 'entered-in-error');
+export const supplyrequestStatus = codes('draft', 'active', 'suspended', 'cancelled', 'completed', 'entered-in-error', 'unknown');
 export const systemRestfulInteraction = codes('transaction', 'batch', 'search-system', 'history-system');
+export const taskIntent = codes('unknown', 'proposal', 'plan', 'order', 'original-order', 'reflex-order', 'filler-order', 'instance-order', 'option');
+export const taskStatus = codes(
+	'draft', 'requested', 'received', 'accepted', 'rejected', 'ready', 'cancelled', 'in-progress', 'on-hold', 'failed', 'completed',
+	'entered-in-error',
+);
 export const triggerType = codes('named-event', 'periodic', 'data-changed', 'data-added', 'data-modified', 'data-removed', 'data-accessed', 'data-access-ended');
+export const typeDerivationRule = codes('specialization', 'constraint');
 export const typeRestfulInteraction = codes('read', 'vread', 'update', 'patch', 'delete', 'history-instance', 'history-type', 'create', 'search-type');
 export const udiEntryType = codes('barcode', 'rfid', 'manual', 'card', 'self-reported', 'unknown');
 export const unitsOfTime = codes('s', 'min', 'h', 'd', 'wk', 'mo', 'a');
+export const v3ConfidentialityClassification = codes('U', 'L', 'M', 'N', 'R', 'V');
+export const variableType = codes('dichotomous', 'continuous', 'descriptive');
+export const verificationresultStatus = codes('attested', 'validated', 'in-process', 'req-revalid', 'val-fail', 'reval-fail');
 export const versioningPolicy = codes('no-version', 'versioned', 'versioned-update');
+export const visionBaseCodes = codes('up', 'down', 'in', 'out');
+export const visionEyeCodes = codes('right', 'left');

@@ -35,7 +35,6 @@ export const HealthcareService = resource('HealthcareService', () => ({
 	identifier: list(Identifier),
 	active: boolean,
 	providedBy: to(Reference, 'Organization'),
-	offeredIn: list(to(Reference, 'HealthcareService')),
 	category: list(CodeableConcept),
 	type: list(CodeableConcept),
 	specialty: list(CodeableConcept),
