@@ -397,6 +397,9 @@ create table imaging_study (
 	started_zone text,
 	started_from timestamp with time zone default tributary_instant(tributary_moment(tributary_sure(started, started_offset)), started_offset),
 	started_until timestamp with time zone default tributary_instant(tributary_moment_end(tributary_sure(started, started_offset)), started_offset),
+	name_ideographic text,
+	name_phonetic text,
+	assumed_zone text,
 	PRIMARY KEY (site_id, study_uid)
 ) with (fillfactor=80);
 
@@ -819,6 +822,8 @@ CREATE INDEX document_reference_replaces ON public.document_reference USING btre
 CREATE INDEX document_reference_set ON public.document_reference USING btree (site_id, set_key, patient_id) WHERE (set_key IS NOT NULL);
 
 CREATE INDEX encounter_changes ON public.encounter USING btree (site_id, last_updated, id);
+
+CREATE INDEX encounter_open ON public.encounter USING btree (site_id, patient_id) WHERE (status <> ALL (ARRAY['finished'::text, 'cancelled'::text, 'entered-in-error'::text]));
 
 CREATE INDEX encounter_patient ON public.encounter USING btree (site_id, patient_id, id);
 
