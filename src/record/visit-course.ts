@@ -33,6 +33,27 @@ export function patchOf({ act, patch }: Event, visit: JsonObject): ResourcePatch
 	return { ...patch, elements };
 }
 
+interface Stay {
+	act?: VisitAct;
+	admitted?: string | undefined;
+	patch: ResourcePatch;
+}
+
+/**
+ * Tells whether an event with a visit number may be about an open visit that has none. It is not if the two state different times of
+ * admission, if it ended before that visit began, or if it admits the patient after that visit was last heard of, or to another class.
+ */
+export function isSameStay({ act, admitted, patch }: Stay, visit: JsonObject, heardOf: string): boolean {
+	const { start } = (visit['period'] ?? {}) as { start?: string };
+	const end = patch.elements['period.end'];
+	if (start !== undefined && typeof end === 'string' && endsBeforeStart(start, end)) return false;
+	if (start !== undefined && admitted !== undefined) return !endsBeforeStart(start, admitted) && !endsBeforeStart(admitted, start);
+	if (act !== 'admit') return true;
+	if (admitted !== undefined && endsBeforeStart(admitted, heardOf)) return false;
+	const stated = patch.elements['class'];
+	return stated === undefined || stated === null || canonical(stated) === canonical(visit['class'] ?? null);
+}
+
 function newStay(patch: ResourcePatch, visit: JsonObject): ResourcePatch | undefined {
 	const { start, end } = (visit['period'] ?? {}) as { start?: string; end?: string };
 	const last = end ?? start;

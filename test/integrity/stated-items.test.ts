@@ -192,6 +192,20 @@ describe('a visit without a number, read through FHIR', () => {
 		const numbered = await one(`/Encounter?patient=${await patientOf('811')}`);
 		assert.deepEqual([numbered.status, numbered.identifier[0].value], ['finished', 'V811']);
 	});
+
+	test('gets the number that comes with a later message, also where PV1-44 was all that there was', async () => {
+		const admitted = (number: string) => `PV1|1|I|W1${'|'.repeat(16)}${number}${'|'.repeat(25)}202401010800`;
+		for (const [patient, first, then] of [
+			['812', 'PV1|1|I|W1', visit('V812')],
+			['813', admitted(''), admitted('V813')],
+		] as const) {
+			await send('ADT^A01', pid(patient), first);
+			await send('ADT^A08', pid(patient), then);
+			await send('ADT^A03', pid(patient), first);
+			const known = await one(`/Encounter?patient=${await patientOf(patient)}`);
+			assert.deepEqual([known.status, known.identifier[0].value], ['finished', `V${patient}`]);
+		}
+	});
 });
 
 describe('a report of a laboratory', () => {

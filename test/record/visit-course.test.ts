@@ -152,4 +152,44 @@ describe('a visit without a number', () => {
 		assert.deepEqual(send(site, 'A01', { ...none, patientClass: '' }), ['segment-skipped']);
 		assert.deepEqual(statusOf(site), []);
 	});
+
+	test('gets the number that a later message has for it, and is known by both', () => {
+		const site = new MemorySite();
+		send(site, 'A01', { ...none, place: 'ER' });
+		assert.deepEqual(send(site, 'A08', { number: 'V7', place: 'W1' }), []);
+		assert.deepEqual(send(site, 'A02', { number: 'V7', place: 'W2' }), []);
+		send(site, 'A02', { ...none, place: 'W3' });
+		assert.deepEqual(visits(site), [{ status: 'in-progress', places: 'W3 active, W2 completed, W1 completed' }]);
+		const [visit] = site.resources('Encounter');
+		assert.deepEqual(
+			((visit?.['identifier'] ?? []) as JsonObject[]).map(({ value }) => value),
+			['V7'],
+		);
+		send(site, 'A03', { number: 'V7', at: discharged });
+		send(site, 'A08', { number: 'V8' });
+		assert.deepEqual(statusOf(site), ['finished', 'in-progress'], 'a visit that has ended gets no number');
+	});
+
+	test('that is known by the time of its admission gets the number, and is still found by that time', () => {
+		const site = new MemorySite();
+		send(site, 'A01', { ...none, admitted: first });
+		send(site, 'A08', { number: 'V7', admitted: first });
+		send(site, 'A02', { ...none, admitted: first, place: 'W1' });
+		send(site, 'A02', { number: 'V7', place: 'W2' });
+		assert.deepEqual(visits(site), [{ status: 'in-progress', start: '2026-01-01T08:00:00+01:00', places: 'W2 active, W1 completed' }]);
+	});
+
+	for (const [why, begun, next] of [
+		['another time of admission', { ...none, admitted: first }, { number: 'V7', admitted: '202602010800' }],
+		['an admission after the visit was last heard of', none, { number: 'V7', admitted: '202602010800' }],
+		['an admission of another class', { ...none, patientClass: 'O' }, { number: 'V7' }],
+		['another number', { number: 'V6' }, { number: 'V7' }],
+	] as const) {
+		test(`is another one: ${why}`, () => {
+			const site = new MemorySite();
+			send(site, 'A01', begun);
+			send(site, 'A01', next);
+			assert.deepEqual(statusOf(site), ['in-progress', 'in-progress']);
+		});
+	}
 });

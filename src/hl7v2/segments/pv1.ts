@@ -4,6 +4,7 @@ import { v2Table } from '#fhir/mapping/coding-system.ts';
 import { entryOf } from '#fhir/mapping/table.ts';
 import { codeText } from '#fhir/mapping/text.ts';
 import { toDateTime } from '#fhir/mapping/timestamp.ts';
+import { admissionSystem } from '#record/holdings/visits.ts';
 import type { EncounterChange } from '#record/kinds/encounter.ts';
 import type { ResourcePatch } from '#record/resource-patch.ts';
 import type { VisitAct } from '#record/visit-course.ts';
@@ -55,7 +56,7 @@ export function encounterChange(
 		kind: 'encounter',
 		ref,
 		patient,
-		...(visit === undefined ? { at: options.at?.() ?? context.sent } : { visit }),
+		...(visit === undefined ? { at: options.at?.() ?? context.sent } : { ...visit, admitted: toDateTime(pv1.text(44), context.zone) }),
 		...(options.act === undefined ? {} : { act: options.act }),
 		unknown: options.unknown,
 	} as const;
@@ -74,17 +75,17 @@ function isVisit(pv1: Segment): boolean {
 }
 
 /** Returns the visit's key: PV1-19, else PV1-50, else the account of PID-18, else the time of admission. */
-function visitOf(pv1: Segment, pid: Segment, context: Context): EncounterChange['visit'] | undefined {
+function visitOf(pv1: Segment, pid: Segment, context: Context): Required<Pick<EncounterChange, 'visit' | 'namedBy'>> | undefined {
 	const number = identifier(pv1, 19) ?? identifiers(pv1, 50)[0];
 	if (number !== undefined) {
 		const system = number['system'];
-		return typeof system === 'string' ? { system, value: number.value } : { value: number.value };
+		return { visit: typeof system === 'string' ? { system, value: number.value } : { value: number.value }, namedBy: 'number' };
 	}
 	const account = pid.isPresent(18) ? identifier(pid, 18) : undefined;
 	// The space, which no authority's URI has, keeps an account's number apart from a visit's of the same value.
-	if (account !== undefined) return { system: `PID-18 ${account['system'] ?? ''}`, value: account.value };
+	if (account !== undefined) return { visit: { system: `PID-18 ${account['system'] ?? ''}`, value: account.value }, namedBy: 'account' };
 	const admitted = toDateTime(pv1.text(44), context.zone);
-	return admitted === undefined ? undefined : { system: 'PV1-44 ', value: admitted };
+	return admitted === undefined ? undefined : { visit: { system: admissionSystem, value: admitted }, namedBy: 'time' };
 }
 
 /**

@@ -36,6 +36,16 @@ export const openVisits: Holding<string[], undefined> = {
 	held: () => undefined,
 };
 
+/** The system of a visit that is named by the time of its admission alone. The space, which no authority's URI has, keeps it apart. */
+export const admissionSystem = 'PV1-44 ';
+
+/** Visits that may be known by another name, each with the identifier values of its patient. Open visits of the patient are read then. */
+export const unknownVisits: Holding<{ key: string; patients: readonly string[] }[], undefined> = {
+	name: 'unknown-visits',
+	keys: () => [],
+	held: () => undefined,
+};
+
 /** Encounters; the keys are made by `visitKey`. */
 export const visits: Holding<Set<string>, Visits> = {
 	name: 'visits',

@@ -72,7 +72,10 @@ function applyDiagnosticReport(context: ApplyContext, change: DiagnosticReportCh
 		ageOfChange(context, known, held, change),
 	);
 	if (known && status === 'late') flagLate(context, `OBR[${change.sequence}]`, held?.['status'], change.status, known);
-	if (status === 'late') return;
+	if (status === 'late') {
+		if (known && held) addResults(context, change, known, held, references);
+		return;
+	}
 	const isWithdrawal = held !== undefined && isWithdrawn(status.status);
 	if (isWithdrawal) withdrawResults(context, change, held, references);
 	const content: JsonObject = isWithdrawal ? { ...held, ...status } : { ...resource, ...status };
@@ -85,6 +88,16 @@ function applyDiagnosticReport(context: ApplyContext, change: DiagnosticReportCh
 		: newRow(context, { resourceType: 'DiagnosticReport', id: context.newId(), text, resource: content, links });
 	if (row === known) return;
 	if (known === undefined) context.changed.push(row);
+	context.set.of(diagnosticReports).put(row);
+}
+
+/** A late message may have results that no other message states. They are the report's too, which otherwise stays as it is. */
+function addResults(context: ApplyContext, change: DiagnosticReportChange, known: Row, held: JsonObject, references: References): void {
+	if (isWithdrawn(held['status'])) return;
+	const result = resultsOf(context, change, held, references);
+	if (result.length === ((held['result'] ?? []) as JsonObject[]).length) return;
+	const resource = { ...held, result };
+	const row = revise(context, known, JSON.stringify(resource), resource, known.links);
 	context.set.of(diagnosticReports).put(row);
 }
 

@@ -6,9 +6,9 @@ import { patientNamed } from '../apply/named-patient.ts';
 import { applyPatch } from '../apply/patch.ts';
 import { revise } from '../apply/revise.ts';
 import { newRow, type Row, referenceTo, resourceOf } from '../apply/rows.ts';
-import { openVisits, visitKey, visits } from '../holdings/visits.ts';
+import { admissionSystem, openVisits, unknownVisits, visitKey, visits } from '../holdings/visits.ts';
 import type { ResourcePatch } from '../resource-patch.ts';
-import { hasEnded, patchOf, type VisitAct } from '../visit-course.ts';
+import { hasEnded, isSameStay, patchOf, type VisitAct } from '../visit-course.ts';
 
 export interface EncounterChange {
 	kind: 'encounter';
@@ -16,6 +16,10 @@ export interface EncounterChange {
 	patient: number;
 	/** PV1-19, else its documented substitutes, within the patient. Without one the patient's open visit is meant. */
 	visit?: { system?: string; value: string };
+	/** The field by which `visit` names it; absent in a format that does not tell. */
+	namedBy?: 'number' | 'account' | 'time';
+	/** PV1-44, as a FHIR dateTime. */
+	admitted?: string | undefined;
 	/** What the event says of the visit; undefined for what only describes it. */
 	act?: VisitAct;
 	/** The time of the event, as a FHIR dateTime. */
@@ -29,9 +33,14 @@ export interface EncounterChange {
 
 export const encounterKind = defineChange<EncounterChange>({
 	kind: 'encounter',
-	keys({ visit, patient }, keys, message) {
-		if (visit) keys.of(visits).add(visitKey(visit));
-		else keys.of(openVisits).push(...patientNamed(patient, message));
+	keys({ visit, namedBy, patient }, keys, message) {
+		if (visit === undefined) {
+			keys.of(openVisits).push(...patientNamed(patient, message));
+			return;
+		}
+		const key = visitKey(visit);
+		keys.of(visits).add(key);
+		if (namedBy === 'number' || namedBy === 'time') keys.of(unknownVisits).push({ key, patients: patientNamed(patient, message) });
 	},
 	apply(context, change, references) {
 		references.setEncounter(change.ref, applyEncounter(context, change, references.patient(change.patient)));
@@ -40,14 +49,18 @@ export const encounterKind = defineChange<EncounterChange>({
 
 /** Creates or updates the visit of a PV1 segment. Returns undefined when it is unknown and the event may not create it. */
 function applyEncounter(context: ApplyContext, change: EncounterChange, patient: Row): Row | undefined {
-	const known = change.visit ? visitNumbered(context, visitKey(change.visit), patient) : visitMeant(context, change, patient);
+	const key = change.visit ? visitKey(change.visit) : undefined;
+	const found = key === undefined ? visitMeant(context, change, patient) : visitNumbered(context, key, patient);
+	const known = found ?? (key === undefined ? undefined : visitOfOtherName(context, change, patient));
 	if (known === undefined && (change.unknown === 'flag' || (change.visit === undefined && change.act !== 'admit'))) {
 		const which = change.visit ? 'PV1-19 names a visit that is not known' : 'PV1 has no visit number, and the patient has no such visit';
 		context.flags.push({ code: 'unknown-visit', text: `${which}; there was nothing to change` });
 		return undefined;
 	}
-	const key = change.visit ? visitKey(change.visit) : undefined;
-	const row = known === undefined ? createEncounter(context, change, patient, key) : reviseEncounter(context, change, known);
+	const row =
+		known === undefined
+			? createEncounter(context, change, patient, key)
+			: reviseEncounter(context, found === undefined ? numbered(change) : change, known, found === undefined ? key : undefined);
 	if (row === known) return row;
 	const { visit_key: held } = row.links;
 	if (typeof held === 'string') context.set.of(visits).put(held, row);
@@ -62,6 +75,30 @@ function visitNumbered(context: ApplyContext, key: string, patient: Row): Row | 
 		.filter(({ links }) => links['patient_id'] === patient.id && links['visit_key'] === key);
 	// After a merge two visits with one number may belong to the survivor; the newest one is meant.
 	return newestOf(held);
+}
+
+/**
+ * Returns the patient's open visit that is known by another name than the message has for it: a visit that had no number until now, or, for
+ * a message with nothing but the time of admission, the visit that began then. Times that contradict each other are two visits.
+ */
+function visitOfOtherName(context: ApplyContext, change: EncounterChange, patient: Row): Row | undefined {
+	const { namedBy, admitted } = change;
+	if (namedBy !== 'number' && namedBy !== 'time') return undefined;
+	const open = context.set
+		.rows('Encounter')
+		.filter((row) => row.links['patient_id'] === patient.id && !hasEnded(resourceOf(row)['status']));
+	if (namedBy === 'time') return newestOf(open.filter((row) => admitted !== undefined && periodOf(resourceOf(row)).start === admitted));
+	return newestOf(open.filter((row) => isUnnumbered(row) && isSameStay(change, resourceOf(row), new Date(row.lastUpdated).toISOString())));
+}
+
+/** Visits that clients wrote under an id or with identifiers of their own are not taken for those of messages. */
+function isUnnumbered({ givenId, links, text }: Row): boolean {
+	if (givenId !== null) return false;
+	const resource = JSON.parse(text) as JsonObject;
+	const { visit_key: key } = links;
+	const { start } = periodOf(resource);
+	const isByTime = typeof key === 'string' && start !== undefined && key === visitKey({ system: admissionSystem, value: start });
+	return resource['identifier'] === undefined && (key === null || isByTime);
 }
 
 /** Returns the visit that an event without a number is about: the open one, to cancel a discharge the one that ended last. */
@@ -112,7 +149,16 @@ function patchVisit({ flags }: ApplyContext, resource: JsonObject, { patch }: En
 /** Encounter.class is required (FHIR R4 §8.11.1); PV1-2 may be empty. */
 const unknownClass: JsonObject = { system: 'http://terminology.hl7.org/CodeSystem/v3-NullFlavor', code: 'UNK', display: 'unknown' };
 
-function reviseEncounter(context: ApplyContext, change: EncounterChange, row: Row): Row {
+/** Returns the change with the number by which the visit is known from now on. */
+function numbered(change: EncounterChange): EncounterChange {
+	const { namedBy, initial, patch } = change;
+	const identifier = patch.elements['identifier'] ?? initial?.elements['identifier'];
+	if (namedBy !== 'number' || identifier === undefined) return change;
+	return { ...change, patch: { ...patch, elements: { ...patch.elements, identifier } } };
+}
+
+/** `key` is set when the visit is known by another name so far. That of a number takes its place. */
+function reviseEncounter(context: ApplyContext, change: EncounterChange, row: Row, key?: string): Row {
 	const resource = resourceOf(row);
 	const patch = patchOf(change, resource);
 	if (patch === undefined) {
@@ -125,5 +171,6 @@ function reviseEncounter(context: ApplyContext, change: EncounterChange, row: Ro
 	resource['status'] ??= 'unknown';
 	resource['class'] ??= unknownClass;
 	const text = JSON.stringify(resource);
-	return revise(context, row, text === before ? row.text : text, resource, row.links);
+	const links = key !== undefined && change.namedBy === 'number' ? { ...row.links, visit_key: key } : row.links;
+	return revise(context, row, text === before ? row.text : text, resource, links);
 }

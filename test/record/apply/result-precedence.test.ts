@@ -157,6 +157,29 @@ describe('a report', () => {
 		cancel(site, 'X', 'newer');
 		assert.deepEqual(statuses(site), ['cancelled', 'cancelled']);
 	});
+	test('gets the new results of a late message, and stays as it is else', () => {
+		const site = new MemorySite();
+		apply(site, { code: 'C' });
+		const [before] = site.resources('DiagnosticReport');
+		const late = interpret(
+			message(
+				`MSH|^~\\&|LAB|HOSP|||${times['older']}||ORU^R01|2|P|2.5.1`,
+				'PID|1||100^^^MRN',
+				`OBR|1||F1|718-7^Hb^LN${'|'.repeat(21)}P`,
+				'OBX|1|NM|718-7^Hb^LN||1|g/dL|||||P',
+				'OBX|2|NM|4544-3^Hct^LN||40|%|||||F',
+			),
+			plainSettings,
+		);
+		assert.equal(late.kind, 'apply');
+		const flags = late.kind === 'apply' ? site.apply(late.changeSet).flags : [];
+		const [after] = site.resources('DiagnosticReport');
+		assert.deepEqual(flags.map(({ code }) => code).sort(), ['late-report', 'late-result']);
+		assert.deepEqual([after?.['status'], ((before?.['result'] ?? []) as unknown[]).length], [before?.['status'], 1]);
+		const results = ((after?.['result'] ?? []) as { reference: string }[]).map(({ reference }) => reference);
+		assert.deepEqual(new Set(results), new Set(site.rows('Observation').map(({ id }) => `Observation/${id}`)));
+		assert.equal(results.length, 2);
+	});
 	test('is not cancelled by an older message', () => {
 		const site = new MemorySite();
 		apply(site, { code: 'F' });
