@@ -8,7 +8,7 @@ import { part10Head } from '#dicom/part10.ts';
 import { explicitBigEndian, implicitLittleEndian } from '#dicom/transfer-syntax.ts';
 import { ctStorage, element } from '#test/support/data-set.ts';
 import { run, temporaryFolder } from '#test/support/dcmtk.ts';
-import { without } from '#test/support/needs.ts';
+import { needs, without } from '#test/support/needs.ts';
 import { testService } from '#test/support/service.ts';
 
 const study = '1.2.826.0.1.3680043.8.498.9';
@@ -46,7 +46,15 @@ test('pynetdicom stores in big endian, finds by ideograms, and is given implicit
 	const head = part10Head({ sopClassUid: ctStorage, sopInstanceUid: `${study}.1.1`, transferSyntaxUid: explicitBigEndian });
 	writeFileSync(path, Buffer.concat([head, bigEndian()]));
 	const script = join(import.meta.dirname, '../support/pynetdicom-peer.py');
-	const { code, output } = await run('/usr/bin/python3', '-W', 'ignore', script, String(service.port('dimse')), path, study);
+	const { code, output } = await run(
+		needs.pynetdicom.found ?? 'python3',
+		'-W',
+		'ignore',
+		script,
+		String(service.port('dimse')),
+		path,
+		study,
+	);
 	assert.equal(code, 0, output);
 	assert.deepEqual(JSON.parse(output), {
 		echo: 0,

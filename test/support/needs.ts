@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 /** What some tests need besides Node.js. Without it they are skipped, for the reason that is given here. */
@@ -12,7 +13,6 @@ interface Need {
 export const corpusDirectory = process.env['TRIBUTARY_CORPUS'] ?? join(import.meta.dirname, '../../../shared/corpus');
 
 const dcmtkPrograms = ['storescu', 'storescp', 'echoscu', 'findscu', 'getscu', 'movescu', 'dump2dcm', 'dcm2json', 'dcmconv', 'dcmdump'];
-const pythonFolders = ['/usr/lib/python3/dist-packages', '/usr/local/lib/python3.11/dist-packages'];
 const orthancPlugins = ['/usr/share/orthanc/plugins/libOrthancDicomWeb.so'];
 const chromiumPrograms = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
@@ -26,9 +26,11 @@ export const needs = {
 		reason: 'DCMTK is not installed',
 	},
 	pynetdicom: {
-		found: [...(process.env['PYTHONPATH'] ?? '').split(delimiter), ...pythonFolders]
-			.map((folder) => join(folder, 'pynetdicom/__init__.py'))
-			.find((path) => existsSync(path)),
+		/** The Python that can import it. It is looked for when somebody asks, because each one has to be started. */
+		get found(): string | undefined {
+			pythonFound ??= { path: pythons().find(hasPynetdicom) };
+			return pythonFound.path;
+		},
 		reason: 'pynetdicom is not installed',
 	},
 	orthanc: {
@@ -49,7 +51,26 @@ export function without(...names: NeedName[]): string | false {
 	return missing === undefined ? false : needs[missing].reason;
 }
 
+let pythonFound: { path: string | undefined } | undefined;
+
+/** Every Python 3 on the path, each once; a shim of pyenv may lead to one of several. */
+function pythons(): string[] {
+	const found = folders()
+		.filter((folder) => existsSync(folder))
+		.flatMap((folder) => readdirSync(folder).flatMap((name) => (/^python3(?:\.\d+)?$/.test(name) ? [join(folder, name)] : [])));
+	return [...new Map(found.map((path) => [path.includes('/shims/') ? path : realpathSync(path), path])).values()];
+}
+
+function hasPynetdicom(python: string): boolean {
+	return spawnSync(python, ['-c', 'import pynetdicom'], { stdio: 'ignore', timeout: 20_000 }).status === 0;
+}
+
+function folders(): string[] {
+	return [...new Set([...(process.env['PATH'] ?? '').split(delimiter), '/usr/bin', '/usr/sbin'])].filter((folder) => folder !== '');
+}
+
 function programOf(name: string): string | undefined {
-	const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/bin', '/usr/sbin'].filter((folder) => folder !== '');
-	return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
+	return folders()
+		.map((folder) => join(folder, name))
+		.find((path) => existsSync(path));
 }
