@@ -1,6 +1,8 @@
-import type { ResourceDefinition, SearchParameter } from './resource.ts';
+import type { Inclusion } from '#record/search-plan.ts';
+import type { ResourceDefinition } from './resource.ts';
 import { resources } from './resources/index.ts';
 import { commonParameters } from './search/parameter.ts';
+import { inclusionsBy } from './search/result.ts';
 
 export interface Implementation {
 	version: string;
@@ -100,18 +102,18 @@ function listed(name: string, items: readonly unknown[]): object {
 	return items.length === 0 ? {} : { [name]: items };
 }
 
-function isIncluded(parameter: SearchParameter): parameter is SearchParameter & { type: 'reference'; match: 'column' } {
-	return parameter.type === 'reference' && parameter.match === 'column';
+/** The values of `_include` by which a search of the type finds something. */
+export function includesOf(definition: ResourceDefinition): string[] {
+	return included(definition, 'forward', definition);
 }
 
-export function includesOf({ type, search }: ResourceDefinition): string[] {
-	return Object.entries(search).flatMap(([name, parameter]) => (isIncluded(parameter) ? [`${type}:${name}`] : []));
+/** The values of `_revinclude` by which a search of the type finds something. */
+export function reverseIncludesOf(definition: ResourceDefinition): string[] {
+	return Object.values(resources).flatMap((source) => included(definition, 'reverse', source));
 }
 
-export function reverseIncludesOf({ type }: ResourceDefinition): string[] {
-	return Object.values(resources).flatMap((source) =>
-		Object.entries(source.search).flatMap(([name, parameter]) =>
-			isIncluded(parameter) && parameter.targets[0] === type ? [`${source.type}:${name}`] : [],
-		),
+function included(definition: ResourceDefinition, direction: Inclusion['direction'], source: ResourceDefinition): string[] {
+	return Object.entries(source.search).flatMap(([name, parameter]) =>
+		inclusionsBy(parameter, { definition, direction, source }).length === 0 ? [] : [`${source.type}:${name}`],
 	);
 }

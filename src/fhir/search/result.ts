@@ -110,7 +110,7 @@ export function inclusionsOf(
 		const parameters = references(from, parameterName, name);
 		// A reverse inclusion that can find nothing is refused when it is named; `*` leaves it out.
 		if (direction === 'reverse' && parameterName !== '*' && parameters.some((parameter) => !isKept(parameter))) throw unknown(name);
-		return parameters.flatMap((parameter) => inclusion(definition, direction, from, parameter, target));
+		return parameters.flatMap((parameter) => inclusionsBy(parameter, { definition, direction, source: from, target }));
 	});
 }
 
@@ -133,21 +133,29 @@ function references(from: ResourceDefinition, parameterName: string, name: strin
 	return [parameter];
 }
 
-function inclusion(
-	definition: ResourceDefinition,
-	direction: Inclusion['direction'],
-	from: ResourceDefinition,
+interface Including {
+	/** The type that is searched. */
+	definition: ResourceDefinition;
+	direction: Inclusion['direction'];
+	/** The type that has the parameter. */
+	source: ResourceDefinition;
+	/** The only type to include, if one is named. */
+	target?: string | undefined;
+}
+
+/** Returns what a parameter includes; nothing where it can find nothing. */
+export function inclusionsBy(
 	parameter: SearchParameter,
-	target: string | undefined,
+	{ definition, direction, source, target }: Including,
 ): (Inclusion | ElementInclusion)[] {
 	if (parameter.type !== 'reference') return [];
 	if (parameter.match === 'element') return direction === 'forward' ? elementInclusions(parameter, target) : [];
 	const to = definitionOf(parameter.targets[0]);
 	if (to === undefined || (target !== undefined && target !== to.type)) return [];
-	const link = { table: from.table.table, column: parameter.column };
+	const link = { table: source.table.table, column: parameter.column };
 	if (direction === 'forward') return [{ direction, ...link, includedType: to.type, includedTable: to.table.table }];
 	if (to.type !== definition.type) return [];
-	return [{ direction, ...link, includedType: from.type, includedTable: from.table.table }];
+	return [{ direction, ...link, includedType: source.type, includedTable: source.table.table }];
 }
 
 /**
