@@ -3,6 +3,7 @@ import type { Clock } from '#core/clock.ts';
 import type { Sampling } from '#core/exposition.ts';
 import type { Log } from '#core/log.ts';
 import type { ConnectionPool } from '#storage/connection-pool.ts';
+import { noDefinitions } from '#storage/site-definitions.ts';
 import { noteKeyUse } from '#storage/statements/administrative/read-access.ts';
 import { parseApiKey, secretMatches } from './api-key.ts';
 import { AssociationIndex } from './association-index.ts';
@@ -11,6 +12,7 @@ import type {
 	AccessDirectory,
 	AssociationDirectory,
 	AssociationMatch,
+	DefinitionDirectory,
 	KeyGrant,
 	RemoteAe,
 	RemoteAeDirectory,
@@ -51,6 +53,7 @@ const nobody: Snapshot = {
 	remoteAes: new Map(),
 	siteLimits: new Map(),
 	issuers: [],
+	definitionVersions: new Map(),
 };
 const noClients = new ClientIndex([]);
 const noAssociations = new AssociationIndex([], [], false);
@@ -63,7 +66,7 @@ export async function openDirectory(options: DirectoryOptions): Promise<Database
 	return directory;
 }
 
-export class DatabaseDirectory implements AccessDirectory, AssociationDirectory, RemoteAeDirectory {
+export class DatabaseDirectory implements AccessDirectory, AssociationDirectory, RemoteAeDirectory, DefinitionDirectory {
 	readonly #options: DirectoryOptions;
 	#snapshot: Snapshot = nobody;
 	#mllpClients = noClients;
@@ -141,6 +144,11 @@ export class DatabaseDirectory implements AccessDirectory, AssociationDirectory,
 	/** Limits stay in force while the database does not answer. */
 	limitsOf(siteId: string): SiteLimits | undefined {
 		return this.#snapshot.siteLimits.get(siteId);
+	}
+
+	/** Definitions stay in force while the database does not answer. */
+	definitionsVersionOf(siteId: string): string {
+		return this.#snapshot.definitionVersions.get(siteId) ?? noDefinitions;
 	}
 
 	/** True if the database answered the last poll. */

@@ -81,6 +81,12 @@ export interface SiteLimits {
 	associationsMax: number | undefined;
 }
 
+/** Tells whether a site has loaded other profiles and terms since somebody read them. */
+export interface DefinitionDirectory {
+	/** The number of their state; `0` for a site that has loaded none. */
+	definitionsVersionOf(siteId: string): string;
+}
+
 /** Like `AccessDirectory`, for DICOM associations. */
 export interface AssociationDirectory {
 	/** AE titles have no leading and trailing blanks. They are case-sensitive. */

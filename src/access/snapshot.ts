@@ -4,6 +4,7 @@ import type { Statement } from '#storage/statement.ts';
 import {
 	readAccessVersion,
 	readApiKeys,
+	readDefinitionVersions,
 	readDicomSites,
 	readIntegrationClients,
 	readRemoteAes,
@@ -26,6 +27,8 @@ export interface Snapshot {
 	/** The key is the id of the site. Sites without an entry have only the node's limits. */
 	siteLimits: ReadonlyMap<string, SiteLimits>;
 	issuers: readonly TokenIssuer[];
+	/** The key is the id of the site. Sites without an entry have loaded no definitions. */
+	definitionVersions: ReadonlyMap<string, string>;
 }
 
 /** The separator is a backslash, which no AE title contains. */
@@ -68,7 +71,8 @@ export async function readSnapshot(client: pg.ClientBase, allowAnySource: boolea
 		siteLimits.set(siteId, { waitingMax: waitingMax ?? undefined, associationsMax: associationsMax ?? undefined });
 	}
 	const issuers = ((await run(client, readTokenIssuers)) as IssuerRow[]).map(issuerOf);
-	return { version, keys, clients, dicomSites, dicomClients, remoteAes, siteLimits, issuers };
+	const definitionVersions = new Map((await run(client, readDefinitionVersions)) as [string, string][]);
+	return { version, keys, clients, dicomSites, dicomClients, remoteAes, siteLimits, issuers, definitionVersions };
 }
 
 type KeyRow = [string, Buffer, string, string, unknown];

@@ -44,6 +44,27 @@ export const administrationLimitDefinitions = {
 		max: 1_000_000,
 		answer: 'patients compared for one page of possible duplicates; the next page continues after them',
 	},
+	profilesMax: {
+		variable: 'PROFILES_MAX',
+		default: 5000,
+		min: 1,
+		max: 50_000,
+		answer: 'profiles, value sets and code systems that a site has loaded; loading more is refused',
+	},
+	profileBytesMax: {
+		variable: 'PROFILE_BYTES_MAX',
+		default: 16 * 1024 * 1024,
+		min: 100_000,
+		max: 256 * 1024 * 1024,
+		answer: 'bytes of the definitions that a site has loaded, in the form in which they are kept; loading more is refused',
+	},
+	packageBytesMax: {
+		variable: 'PACKAGE_BYTES_MAX',
+		default: 256 * 1024 * 1024,
+		min: 1024 * 1024,
+		max: 1024 * 1024 * 1024,
+		answer: 'bytes of a FHIR package when it is unpacked; it is refused',
+	},
 } as const satisfies LimitDefinitions;
 
 export type AdministrationLimits = LimitsOf<typeof administrationLimitDefinitions>;

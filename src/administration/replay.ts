@@ -22,6 +22,7 @@ export interface ReplayableRow {
 	message_type: string;
 	bytes: Buffer;
 	sender_settings: unknown;
+	definitions: string;
 }
 
 /** @throws AdministrationError if messages of this kind cannot be replayed */
@@ -47,6 +48,7 @@ export async function replayOf(row: ReplayableRow, nowMs: number, acceptMismatch
 		receivedAtMs: nowMs,
 		settings: acceptMismatch ? { ...settings, mismatch: 'accept' } : settings,
 		bytes,
+		...(row.kind === 'fhir' ? { definitions: row.definitions } : {}),
 		replayOf: replayed,
 	} as Delivery;
 }

@@ -99,15 +99,20 @@ export async function callOf(command: Command, argv: readonly string[]): Promise
 	const texts: [string, string][] = [];
 	for (const member of options) texts.push(...(await optionTexts(form, member, values[optionOf(form, member.name)])));
 	const rounds = repeated ? words.map((word) => [word]) : [words];
-	const inputs = rounds.map((round) => inputOfTexts(form.operation, [...positionals.map(pairWith(round)), ...texts]));
+	const inputs: Call['inputs'][number][] = [];
+	for (const round of rounds) {
+		const named = await Promise.all(positionals.map((member, index) => wordOf(form, member, round[index] ?? '')));
+		inputs.push(inputOfTexts(form.operation, [...named, ...texts]));
+	}
 	return { operation: form.operation, inputs, repeated, json: values['json'] === true };
 }
 
 /** More words than a person types; longer lists are sent to the admin API. */
 const repeatedMax = 1000;
 
-function pairWith(words: readonly string[]) {
-	return ({ name }: Member, index: number): [string, string] => [name, words[index] ?? ''];
+/** Returns the text of a positional member, which may be that of a file. */
+async function wordOf({ commandLine }: Form, { name }: Member, word: string): Promise<[string, string]> {
+	return [name, await fromFile(word, commandLine.files?.[name])];
 }
 
 function checkCount(command: Command, form: Form, positionals: readonly Member[], words: readonly string[], repeated: boolean): void {

@@ -3,6 +3,8 @@ import { Failure } from '#core/failure.ts';
 import { createLog, type Log } from '#core/log.ts';
 import { hostTimeZone } from '#core/time-zone.ts';
 import { bundledLibrary } from '#fhir/profiles/bundled-source.ts';
+import type { Library } from '#fhir/profiles/library.ts';
+import { siteLibrary } from '#fhir/profiles/site-library.ts';
 import { tableShapes } from '#fhir/resources/index.ts';
 import type { Delivery } from '#record/delivery.ts';
 import type { DeliveryLimits } from '#record/limits.ts';
@@ -12,6 +14,7 @@ import { WorkerDatabase } from '#storage/database.ts';
 import type { StorageLimits } from '#storage/limits.ts';
 import { FileStore } from '#storage/objects/file-store.ts';
 import { ReadSet } from '#storage/read-set.ts';
+import { SiteDefinitions } from '#storage/site-definitions.ts';
 import { WriteSet } from '#storage/write-set.ts';
 import { Batch, type BatchResult } from './batch.ts';
 import type { InterpretContext } from './kinds/definition.ts';
@@ -34,6 +37,7 @@ export class Ingest {
 	readonly #readSet = new ReadSet(tableShapes);
 	readonly #writeSet = new WriteSet(tableShapes);
 	readonly #authorities = new AuthorityCache();
+	readonly #definitions: SiteDefinitions<Library>;
 	readonly #log: Log;
 	readonly #interpretContext: InterpretContext;
 	#objects: FileStore | undefined;
@@ -42,20 +46,25 @@ export class Ingest {
 		this.#settings = settings;
 		this.#database = new WorkerDatabase(settings.databaseUrl, settings.limits);
 		this.#log = createLog(settings.logLevel);
+		this.#definitions = new SiteDefinitions((siteId, contents) =>
+			siteLibrary(contents, (err) => this.#log.error({ err, siteId }, 'a loaded definition cannot be read')),
+		);
 		this.#interpretContext = {
 			limits: settings.limits,
 			clock: systemClock,
 			log: this.#log,
 			hostTimeZone: hostTimeZone(),
-			libraryOf: () => bundledLibrary(),
+			libraryOf: (siteId) => this.#definitions.of(siteId) ?? bundledLibrary(),
 			placeObject: (key, object) => this.#placeObject(key, object),
 		};
 	}
 
 	/** Processes one batch of a lane; undefined when the database does not accept it. */
 	async process(lane: number, deliveries: readonly Delivery[]): Promise<BatchResult | undefined> {
+		const connection = this.#connection(lane);
+		if (!(await this.#readDefinitions(connection, deliveries))) return undefined;
 		const batch = new Batch({
-			connection: this.#connection(lane),
+			connection,
 			readSet: this.#readSet,
 			writeSet: this.#writeSet,
 			authorities: this.#authorities,
@@ -70,6 +79,24 @@ export class Ingest {
 			if (!(error instanceof Failure) || error.code !== 'unavailable') throw error;
 			this.#log.warn({ err: error, lane }, 'the database does not take a batch');
 			return undefined;
+		}
+	}
+
+	/** Reads the profiles that sites have loaded since the last batch. Returns false when the database does not answer. */
+	async #readDefinitions(connection: Connection, deliveries: readonly Delivery[]): Promise<boolean> {
+		const versions = new Map<string, string>();
+		for (const delivery of deliveries) {
+			if (delivery.kind === 'fhir' && delivery.definitions !== undefined) versions.set(delivery.siteId, delivery.definitions);
+		}
+		if (versions.size === 0) return true;
+		try {
+			await connection.open();
+			for (const [siteId, version] of versions) await this.#definitions.prepare(connection, siteId, version);
+			return true;
+		} catch (error) {
+			await connection.recover('connection');
+			this.#log.warn({ err: error }, 'the profiles of a site cannot be read');
+			return false;
 		}
 	}
 

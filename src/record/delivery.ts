@@ -55,6 +55,8 @@ export interface FhirDelivery extends AnyDelivery {
 	surface: 'fhir' | 'replay';
 	/** What the caller's access token permits. Absent for an API key, which permits everything. */
 	scopes?: Scopes | undefined;
+	/** The number of the state of the profiles and terms that the site has loaded; absent where it has loaded none. */
+	definitions?: string;
 }
 
 export type FhirAnswer =

@@ -6,6 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import { runCli } from '#cli/run.ts';
 import { newId } from '#core/id.ts';
 import { fhirClient } from '#test/support/fhir-client.ts';
+import { fhirPackage } from '#test/support/fhir-package.ts';
 import { type TestService, testService } from '#test/support/service.ts';
 import { readConfig } from '../../src/config.ts';
 import { remoteEcho } from '../../src/echo.ts';
@@ -174,6 +175,29 @@ describe('report add, complete and amend', { timeout: 60_000 }, () => {
 			const { code, out } = await run(...argv);
 			assert.deepEqual([code, out], [2, ''], argv.join(' '));
 		}
+	});
+});
+
+describe('profile', () => {
+	test('add loads a definition or a package from a file, and list, show and remove know it', async () => {
+		const one = join(directory, 'wards.json');
+		writeFileSync(one, JSON.stringify({ resourceType: 'ValueSet', url: 'urn:wards', name: 'Wards' }));
+		const packed = join(directory, 'package.tgz');
+		writeFileSync(packed, fhirPackage({ 'package/ValueSet-x.json': { resourceType: 'ValueSet', url: 'urn:x', name: 'X' } }));
+		assert.equal((await json('profile', 'add', '--site', 'west', one)).added, 1);
+		assert.equal((await json('profile', 'add', '--site', 'west', packed)).package, 'example.fhir.profiles#1.0.0');
+		const listed = await json('profile', 'list', '--site', 'west');
+		assert.deepEqual(
+			listed.map(({ url }: { url: string }) => url),
+			['urn:wards', 'urn:x'],
+		);
+		assert.equal((await json('profile', 'show', listed[0].id)).content.name, 'Wards');
+		assert.equal((await json('profile', 'show', 'urn:x', '--site', 'west')).content.name, 'X');
+		assert.equal((await json('profile', 'remove', 'example.fhir.profiles', '--site', 'west')).removed, 1);
+		assert.equal((await json('profile', 'remove', 'urn:wards', '--site', 'west')).removed, 1);
+		assert.equal((await run('profile', 'show', 'urn:x', '--site', 'west')).code, 1);
+		assert.equal((await run('profile', 'add', '--site', 'west')).code, 2);
+		assert.equal((await run('profile', 'add', '--site', 'west', join(directory, 'none.tgz'))).code, 1);
 	});
 });
 

@@ -653,6 +653,7 @@ create table site (
 	waiting_max integer,
 	associations_max integer,
 	settings jsonb not null default '{}'::jsonb,
+	definitions_version bigint not null default 0,
 	UNIQUE (ae_title),
 	UNIQUE (slug),
 	PRIMARY KEY (id),
@@ -660,6 +661,23 @@ create table site (
 	CHECK ((instance_policy = ANY (ARRAY['keep'::text, 'replace'::text, 'refuse'::text]))),
 	CHECK ((jsonb_typeof(settings) = 'object'::text)),
 	CHECK ((waiting_max > 0))
+);
+
+create table site_definition (
+	site_id uuid not null,
+	id uuid not null,
+	kind text not null,
+	url text not null,
+	version text not null,
+	name text not null,
+	type text not null,
+	package text not null,
+	content text not null,
+	created_at timestamp with time zone not null,
+	UNIQUE (site_id, kind, url, version),
+	PRIMARY KEY (site_id, id),
+	FOREIGN KEY (site_id) REFERENCES site(id),
+	CHECK ((kind = ANY (ARRAY['StructureDefinition'::text, 'ValueSet'::text, 'CodeSystem'::text])))
 );
 
 create table site_member (

@@ -10,6 +10,7 @@ import { issuerOperations } from './issuers.ts';
 import { keyOperations } from './keys.ts';
 import { messageOperations } from './messages.ts';
 import { patientOperations } from './patients.ts';
+import { profileOperations } from './profiles.ts';
 import { remoteAeOperations } from './remote-aes.ts';
 import { reportOperations } from './reports.ts';
 import { settingOperations } from './settings.ts';
@@ -26,6 +27,7 @@ export const operations: readonly Operation[] = [
 	...issuerOperations,
 	...clientOperations,
 	...remoteAeOperations,
+	...profileOperations,
 	...messageOperations,
 	...failureOperations,
 	...associationOperations,

@@ -15,6 +15,7 @@ import type { HttpRequest } from '../http/message.ts';
 import type { HttpMetrics } from '../http/metrics.ts';
 import type { Cursors } from './cursor.ts';
 import type { FhirMetrics } from './metrics.ts';
+import type { SiteLibraries } from './site-libraries.ts';
 
 export interface FhirContext {
 	directory: AccessDirectory;
@@ -22,6 +23,7 @@ export interface FhirContext {
 	reader: Reader;
 	reads: ResourceReads;
 	gateway: SiteGateway;
+	libraries: SiteLibraries;
 	clock: Clock;
 	cursors: Cursors;
 	limits: FhirLimits & HttpLimits & DeliveryLimits & BulkLimits;

@@ -11,6 +11,7 @@ import type { GuestSurface, ServiceNode, Surface } from '../node.ts';
 import { bulkRoutes } from './bulk.ts';
 import { Cursors } from './cursor.ts';
 import { fhirRoutes, renderFhirFailure } from './routes.ts';
+import { SiteLibraries } from './site-libraries.ts';
 import { unknownOperations } from './unknown-operation.ts';
 
 /** Serves FHIR R4 with exports and imports, on an origin that it shares with guests. */
@@ -19,12 +20,13 @@ export function fhirSurface(...guests: readonly GuestSurface[]): Surface {
 }
 
 async function open(node: ServiceNode, guests: readonly GuestSurface[]): Promise<Record<string, SurfaceAddress>> {
-	const { config, version, metrics, clock, directory, tokens, gateway, database, bulk } = node;
+	const { config, version, metrics, clock, directory, tokens, gateway, database, bulk, log } = node;
 	const { limits, HOST: host, FHIR_PORT: port, PUBLIC_METADATA: publicMetadata } = config;
 	const reader = database.reads;
 	const reads = new ResourceReads(reader);
 	const cursors = await cursorsOf(node);
-	const fhir = { directory, tokens, cursors, reader, reads, gateway, clock, limits, metrics, version, publicMetadata };
+	const libraries = new SiteLibraries(directory, database.currentReads, log);
+	const fhir = { directory, tokens, libraries, cursors, reader, reads, gateway, clock, limits, metrics, version, publicMetadata };
 	const parts = guests.map(({ openApi }) => openApi);
 	const ofFhir = [...fhirRoutes(fhir), ...bulkRoutes({ directory, tokens, bulk, limits, metrics })];
 	const routes = [

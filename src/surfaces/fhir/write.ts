@@ -93,8 +93,9 @@ export function checkContentType(request: HttpRequest): void {
 	if (version !== '4.0' && version !== '4.0.1') throw new Failure('unsupported-media-type', 'only FHIR version 4.0 is served');
 }
 
-function deliveryOf({ clock }: FhirContext, grant: KeyGrant, request: HttpRequest): FhirDelivery {
+function deliveryOf({ clock, libraries }: FhirContext, grant: KeyGrant, request: HttpRequest): FhirDelivery {
 	const receivedAtMs = clock.nowMs();
+	const definitions = libraries.versionOf(grant.siteId);
 	const headers: Record<string, string> = {};
 	for (const name of carriedHeaders) {
 		const value = request.header(name);
@@ -114,6 +115,7 @@ function deliveryOf({ clock }: FhirContext, grant: KeyGrant, request: HttpReques
 		receivedAtMs,
 		settings: grant.settings,
 		scopes: grant.scopes,
+		...(definitions === undefined ? {} : { definitions }),
 		bytes: encodeRequest({ method: request.method, url, headers, body: request.body }),
 	};
 }

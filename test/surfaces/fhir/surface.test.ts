@@ -11,6 +11,7 @@ import type { Reader } from '#storage/reader.ts';
 import { ResourceReads } from '#storage/resource-reads.ts';
 import { Cursors } from '#surfaces/fhir/cursor.ts';
 import { fhirRoutes, renderFhirFailure } from '#surfaces/fhir/routes.ts';
+import { SiteLibraries } from '#surfaces/fhir/site-libraries.ts';
 import { createHttpServer, type HttpServer } from '#surfaces/http/server.ts';
 import { type TestDatabase, testDatabase } from '#test/support/database.ts';
 import { doorTo } from '#test/support/door.ts';
@@ -94,6 +95,7 @@ before(async () => {
 				reader,
 				reads: new ResourceReads(reader),
 				gateway: nowhere,
+				libraries: new SiteLibraries({ definitionsVersionOf: () => '0' }, reader, silentLog),
 				clock: systemClock,
 				cursors: new Cursors(Buffer.alloc(32, 7)),
 				limits: defaultLimits,

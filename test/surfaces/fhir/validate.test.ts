@@ -1,6 +1,8 @@
 import { strict as assert } from 'node:assert';
 import { after, before, describe, test } from 'node:test';
+import { addProfiles, findProfiles, removeProfiles } from '#administration/profiles.ts';
 import { type FhirCall, type FhirReply, fhirClient } from '#test/support/fhir-client.ts';
+import { fhirPackage } from '#test/support/fhir-package.ts';
 import { type TestService, testService } from '#test/support/service.ts';
 
 let service: TestService;
@@ -142,6 +144,46 @@ describe('$validate', () => {
 		const ips = 'http://hl7.org/fhir/uv/ips/StructureDefinition/Patient-uv-ips';
 		assert.deepEqual(await against(ips, person), ['required Patient.birthDate']);
 		assert.deepEqual(await against(ips, { ...person, birthDate: '1970-01-01' }), []);
+	});
+
+	test('knows the profiles that a site has loaded, from the moment when they are loaded until they are removed', async () => {
+		const context = service.administration;
+		const url = 'https://example.org/fhir/StructureDefinition/ward-observation';
+		const wards = 'https://example.org/fhir/ValueSet/wards';
+		const packed = fhirPackage({
+			'package/StructureDefinition-ward.json': {
+				resourceType: 'StructureDefinition',
+				url,
+				name: 'WardObservation',
+				type: 'Observation',
+				derivation: 'constraint',
+				baseDefinition: 'http://hl7.org/fhir/StructureDefinition/vitalsigns',
+				differential: {
+					element: [{ id: 'Observation.method', path: 'Observation.method', min: 1, binding: { strength: 'required', valueSet: wards } }],
+				},
+			},
+			'package/ValueSet-wards.json': {
+				resourceType: 'ValueSet',
+				url: wards,
+				name: 'Wards',
+				compose: { include: [{ system: 'urn:wards', concept: [{ code: 'N1' }] }] },
+			},
+		});
+		const ask = async (call: FhirCall, code = 'N2') => {
+			const given = observation({ method: { coding: [{ system: 'urn:wards', code }] } });
+			return found(await call('POST', `/Observation/$validate?profile=${url}`, given));
+		};
+		assert.deepEqual(await ask(west), [422, 'error not-found']);
+		await addProfiles(context, { site: 'west', file: packed.toString('base64') });
+		assert.deepEqual(
+			(await ask(west)).filter((line) => line !== 'error required'),
+			[200, 'error invariant', 'error code-invalid'],
+		);
+		assert.ok(!(await ask(west, 'N1')).includes('error code-invalid'));
+		assert.deepEqual(await ask(east), [422, 'error not-found']);
+		const held = await findProfiles(context, { profile: 'example.fhir.profiles', site: 'west' });
+		await removeProfiles(context, { profile: 'example.fhir.profiles' }, held?.found ?? []);
+		assert.deepEqual(await ask(west), [422, 'error not-found']);
 	});
 
 	test('looks at a stored resource by its id', async () => {

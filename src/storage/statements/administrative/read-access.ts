@@ -63,6 +63,15 @@ from site s
 where s.active and (s.waiting_max is not null or s.associations_max is not null)`,
 };
 
+/** The sites that have loaded definitions, each with the number of their state. */
+export const readDefinitionVersions: Statement = {
+	name: 'read_definition_versions',
+	text: `
+select s.id, s.definitions_version::text
+from site s
+where s.active and s.definitions_version > 0`,
+};
+
 export const readRemoteAes: Statement = {
 	name: 'read_remote_aes',
 	text: `
