@@ -4,7 +4,7 @@
  */
 export const coverageMap: readonly (readonly [pattern: string, ...tests: string[]])[] = [
 	['src/access/*.ts', 'access/database-directory'],
-	['src/access/tokens/*.ts', 'surfaces/fhir/tokens'],
+	['src/access/tokens/*.ts', 'access/tokens/tokens', 'surfaces/fhir/tokens'],
 	['src/access/audit.ts', 'administration/audit', 'surfaces/admin/sign-in'],
 	['src/access/client-index.ts', 'access/integration-client', 'administration/client-match'],
 	['src/access/{directory,snapshot}.ts', 'access/database-directory'],

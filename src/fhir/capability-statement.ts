@@ -1,6 +1,7 @@
 import type { Inclusion } from '#record/search-plan.ts';
 import type { ResourceDefinition } from './resource.ts';
 import { resources } from './resources/index.ts';
+import { smartCapabilities } from './scopes.ts';
 import { commonParameters } from './search/parameter.ts';
 import { inclusionsBy } from './search/result.ts';
 
@@ -11,10 +12,12 @@ export interface Implementation {
 	date: string;
 	/** True where an update of an existing resource has to name its version. */
 	ifMatchRequired: boolean;
+	/** The endpoints of the provider whose access tokens are taken. Undefined where there is none. */
+	authorization: { token: string; introspect: string | undefined } | undefined;
 }
 
 /** Builds the CapabilityStatement (FHIR R4 §5.2) from the resource definitions, so it claims exactly what they serve. */
-export function capabilityStatement({ version, base, date, ifMatchRequired }: Implementation): string {
+export function capabilityStatement({ version, base, date, ifMatchRequired, authorization }: Implementation): string {
 	return JSON.stringify({
 		resourceType: 'CapabilityStatement',
 		status: 'active',
@@ -29,15 +32,39 @@ export function capabilityStatement({ version, base, date, ifMatchRequired }: Im
 		rest: [
 			{
 				mode: 'server',
-				security: {
-					description: 'Send an API key in the header X-API-Key. A key belongs to one site, and a request reads and writes only that site.',
-				},
+				security: security(authorization),
 				resource: [...Object.values(resources).map((definition) => restResource(definition, ifMatchRequired)), binary],
 				interaction: [{ code: 'transaction' }, { code: 'batch' }],
 				operation: [{ name: 'export', definition: 'http://hl7.org/fhir/uv/bulkdata/OperationDefinition/export' }],
 			},
 		],
 	});
+}
+
+const smart = 'http://fhir-registry.smarthealthit.org/StructureDefinition';
+
+/** SMART App Launch 1.0 reads endpoints and capabilities here; later versions read `.well-known/smart-configuration`. */
+function security(authorization: Implementation['authorization']): object {
+	const byKey = 'Send an API key in the header X-API-Key';
+	const oneSite = 'belongs to one site, and a request reads and writes only that site.';
+	if (authorization === undefined) return { description: `${byKey}. A key ${oneSite}` };
+	const { token, introspect } = authorization;
+	const uris = [{ url: 'token', valueUri: token }, ...(introspect === undefined ? [] : [{ url: 'introspect', valueUri: introspect }])];
+	return {
+		extension: [
+			{ url: `${smart}/oauth-uris`, extension: uris },
+			...smartCapabilities.map((valueCode) => ({ url: `${smart}/capabilities`, valueCode })),
+		],
+		service: [
+			{
+				coding: [
+					{ system: 'http://terminology.hl7.org/CodeSystem/restful-security-service', code: 'SMART-on-FHIR', display: 'SMART-on-FHIR' },
+				],
+				text: 'OAuth2 using SMART-on-FHIR profile (see http://docs.smarthealthit.org)',
+			},
+		],
+		description: `${byKey}, or an access token in the header Authorization. A key or token ${oneSite}`,
+	};
 }
 
 /** The bytes of documents. The sender of a document writes them, and they are read by the URL in its DocumentReference. */

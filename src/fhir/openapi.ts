@@ -68,6 +68,14 @@ export function fhirOpenApi(version: string, server: string, ...others: readonly
 		'/fhir/metadata': {
 			get: operation('System', 'metadata', 'The capability statement', { 200: answer('CapabilityStatement', 'Resource') }),
 		},
+		'/fhir/.well-known/smart-configuration': {
+			get: {
+				...operation('System', 'smartConfiguration', 'Where clients get access tokens (SMART App Launch 2.2)', {
+					200: { description: 'The configuration', content: { 'application/json': { schema: { type: 'object' } } } },
+				}),
+				security: [{}, { key: [] }, { token: [] }],
+			},
+		},
 		'/fhir': {
 			post: {
 				...operation('System', 'bundle', 'A batch or transaction', { 200: answer('One entry for each request, in order', 'Bundle') }),
@@ -83,13 +91,19 @@ export function fhirOpenApi(version: string, server: string, ...others: readonly
 		info: {
 			title: 'Tributary FHIR R4',
 			version,
-			description: 'FHIR 4.0.1 in JSON. An API key belongs to one site, and a request reads and writes only that site.',
+			description: 'FHIR 4.0.1 in JSON. An API key or access token belongs to one site, and a request reads and writes only that site.',
 		},
 		servers: [{ url: server }],
-		security: [{ key: [] }],
+		security: [{ key: [] }, { token: [] }],
 		tags: ['System', 'Bulk data', ...Object.keys(resources), ...others.map(({ tag }) => tag)].map((name) => ({ name })),
 		paths,
-		components: { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-API-Key' } }, schemas },
+		components: {
+			securitySchemes: {
+				key: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+				token: { type: 'http', scheme: 'bearer', description: 'An access token of the OIDC provider of a site, with SMART scopes' },
+			},
+			schemas,
+		},
 	};
 }
 

@@ -75,7 +75,9 @@ describe('a Bundle of type searchset', () => {
 
 describe('the capability statement', () => {
 	const stated = (ifMatchRequired: boolean) =>
-		JSON.parse(capabilityStatement({ version: '1.2.3', base: 'http://h/fhir', date: '2026-11-21', ifMatchRequired }));
+		JSON.parse(
+			capabilityStatement({ version: '1.2.3', base: 'http://h/fhir', date: '2026-11-21', ifMatchRequired, authorization: undefined }),
+		);
 	const statement = stated(false);
 
 	test('names FHIR 4.0.1, the software and the base URL', () => {

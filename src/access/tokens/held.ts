@@ -37,11 +37,14 @@ export class Held<Value> {
 		return this.#isFailing;
 	}
 
-	/** Returns what is held; undefined when nothing usable is. Never rejects. */
-	async current(): Promise<Value | undefined> {
+	/**
+	 * Returns what is held; undefined when nothing usable is. Never rejects. Who is not patient does not wait for a provider that failed the
+	 * last time.
+	 */
+	async current(isPatient = true): Promise<Value | undefined> {
 		if (this.#ageMs() >= this.#options.freshMs) {
 			const fetching = this.#fetch();
-			if (this.#usable() === undefined || !this.#isFailing) await fetching;
+			if (!this.#isFailing || (isPatient && this.#usable() === undefined)) await fetching;
 		}
 		return this.#usable();
 	}

@@ -23,6 +23,8 @@ export async function discover(issuer: string, msMax: number): Promise<ProviderM
 		try {
 			return metadataOf(issuer, await callProvider(address, { method: 'GET' }, msMax));
 		} catch (error) {
+			// A provider that is away would only be waited for twice.
+			if (!(error instanceof ProviderError)) throw error;
 			faults.push(error);
 		}
 	}

@@ -29,13 +29,13 @@ export class Providers {
 		this.#options = options;
 	}
 
-	/** Returns undefined while they cannot be had. */
-	metadataOf(issuer: string): Promise<ProviderMetadata | undefined> {
+	/** Returns undefined while they cannot be had. Who is not patient does not wait for a provider that is away. */
+	metadataOf(issuer: string, isPatient = true): Promise<ProviderMetadata | undefined> {
 		const { limits } = this.#options;
 		return kept(this.#metadata, issuer, () => {
 			const fetch = () => discover(issuer, limits.tokenProviderMsMax);
 			return new Held({ ...this.#holding(`metadata of the issuer ${issuer}`), fetch });
-		}).current();
+		}).current(isPatient);
 	}
 
 	keysOf(row: Pick<TokenIssuer, 'issuer' | 'jwksUrl'>): KeySet {

@@ -5,6 +5,7 @@ import type { JsonObject } from '#core/json.ts';
 import type { Log } from '#core/log.ts';
 import type { KeyGrant, Unavailable } from '../directory.ts';
 import type { AccessLimits } from '../limits.ts';
+import { endpointsOf, type FoundEndpoints } from './endpoints.ts';
 import { clientOf, keySource, scopesOf, type TokenIssuer, takes } from './issuer.ts';
 import { isAlgorithm, type KeyName } from './key-set.ts';
 import { Providers } from './providers.ts';
@@ -61,9 +62,11 @@ export class Tokens {
 		return this.#check(token, digest);
 	}
 
-	/** What the providers of the issuers publish. */
-	get providers(): Providers {
-		return this.#providers;
+	/** See `endpointsOf`. */
+	async endpointsOf(siteId: string | undefined, isPatient: boolean): Promise<FoundEndpoints> {
+		this.#takeOver();
+		const found = await endpointsOf(this.#issuers, siteId, this.#providers, isPatient);
+		return found === 'none' && !this.#options.directory.certain ? 'away' : found;
 	}
 
 	#takeOver(): void {

@@ -19,7 +19,7 @@ import type { SiteLibraries } from './site-libraries.ts';
 
 export interface FhirContext {
 	directory: AccessDirectory;
-	tokens: Pick<Tokens, 'grantOf'>;
+	tokens: Pick<Tokens, 'grantOf' | 'endpointsOf'>;
 	reader: Reader;
 	reads: ResourceReads;
 	gateway: SiteGateway;

@@ -1,11 +1,9 @@
 import { Failure } from '#core/failure.ts';
-import { capabilityStatement } from '#fhir/capability-statement.ts';
 import { operationOutcome } from '#fhir/operation-outcome.ts';
 import type { Interaction } from '#fhir/resource.ts';
 import { definitionOf } from '#fhir/resources/index.ts';
 import { permissionOf } from '#fhir/scopes.ts';
 import { requireScope } from '#record/scopes.ts';
-import { noSettings, settingOf } from '#record/settings/settings.ts';
 import { authorize, challengeOf } from '../http/authorize.ts';
 import type { HttpAnswer, HttpRequest, Route } from '../http/message.ts';
 import { baseOf } from './base.ts';
@@ -13,9 +11,11 @@ import { binary } from './binary.ts';
 import type { FhirContext, Interacting } from './context.ts';
 import { everything } from './everything.ts';
 import { historyOfInstance, historyOfType } from './history.ts';
+import { metadata } from './metadata.ts';
 import { answerType, failureType } from './negotiation.ts';
 import { read, vread } from './read.ts';
 import { searchByForm, searchType } from './search-type.ts';
+import { smartConfiguration } from './smart-configuration.ts';
 import { alsoWithSlash } from './trailing-slash.ts';
 import { unknownOperations } from './unknown-operation.ts';
 import { validationRoutes } from './validate.ts';
@@ -54,9 +54,14 @@ export function fhirRoutes(context: FhirContext): Route[] {
 		}),
 	);
 	const binaryRoute: Route = { method: 'GET', pattern: '/fhir/Binary/:id', handle: (request) => binary(context, request) };
+	const smartRoute: Route = {
+		method: 'GET',
+		pattern: '/fhir/.well-known/smart-configuration',
+		handle: (request) => smartConfiguration(context, request),
+	};
 	const inBundles = alsoWithSlash([metadataRoute, ...readRoutes]);
 	const writing = writeRoutes(context, [...inBundles, ...unknownOperations(context, inBundles)]);
-	return alsoWithSlash([metadataRoute, binaryRoute, ...readRoutes, ...validationRoutes(context), ...writing]);
+	return alsoWithSlash([metadataRoute, smartRoute, binaryRoute, ...readRoutes, ...validationRoutes(context), ...writing]);
 }
 
 /** Renders every failure as an OperationOutcome, including those of the transport. */
@@ -77,18 +82,4 @@ async function prepare(context: FhirContext, request: HttpRequest, interaction: 
 	}
 	requireScope(grant.scopes, definition.type, permissionOf[interaction]);
 	return { context, request, grant, definition, mediaType, base: baseOf(request) };
-}
-
-/** Must change with the content of the statement. */
-const capabilityDate = '2026-11-22';
-
-/** https://hl7.org/fhir/R4/http.html#capabilities */
-async function metadata(context: FhirContext, request: HttpRequest): Promise<HttpAnswer> {
-	// Whoever has a key or token learns what holds at the site.
-	const isOpen = context.publicMetadata && request.header('authorization') === undefined;
-	const grant = isOpen ? context.directory.grantOfKey(request.header('x-api-key')) : await authorize(context, request);
-	const ifMatchRequired = settingOf(typeof grant === 'object' ? grant.settings : noSettings, 'if_match') === 'required';
-	const headers = { 'Content-Type': answerType(request) };
-	const stated = { version: context.version, base: baseOf(request), date: capabilityDate, ifMatchRequired };
-	return { status: 200, headers, body: capabilityStatement(stated) };
 }

@@ -91,7 +91,7 @@ before(async () => {
 			log: silentLog,
 			routes: fhirRoutes({
 				directory,
-				tokens: { grantOf: () => undefined },
+				tokens: { grantOf: () => undefined, endpointsOf: async () => 'none' },
 				reader,
 				reads: new ResourceReads(reader),
 				gateway: nowhere,

@@ -10,12 +10,13 @@ const scopes = ['system/*.cruds', 'system/Patient.rs', 'system/Observation.rs', 
 let product: TestService;
 let provider: TestProvider;
 let northKey: string;
+let southKey: string;
 
 before(async () => {
 	product = await testService({ TOKEN_CHECKED_MS_MAX: '0', TOKEN_KEYS_UNKNOWN_MS: '100' });
 	provider = await testProvider(scopes);
 	({ key: northKey } = await product.addSite('north'));
-	await product.addSite('south');
+	({ key: southKey } = await product.addSite('south'));
 	await addIssuer(product.administration, {
 		site: 'north',
 		owner: 'owner@example.org',
@@ -311,6 +312,44 @@ describe('the scopes of an access token', { timeout: 120_000 }, () => {
 		assert.equal((await ask(new URL(byKey.headers.get('content-location') ?? '').pathname, own)).status, 404);
 		const [event] = await product.rows("select actor from audit_event where action = 'bulk.export' order by id limit 1");
 		assert.deepEqual(event, { actor: `token:${clientId}` });
+	});
+});
+
+describe('.well-known/smart-configuration', () => {
+	const path = '/fhir/.well-known/smart-configuration';
+
+	test('leads a client to the provider that all sites have in common, without a key', async () => {
+		const { status, body, headers } = await ask(path, {});
+		assert.equal(status, 200);
+		assert.match(headers.get('content-type') ?? '', /^application\/json/);
+		assert.deepEqual(
+			[body.token_endpoint, body.jwks_uri, body.introspection_endpoint],
+			['/token', '/jwks', '/token/introspection'].map((end) => provider.issuer + end),
+		);
+		assert.deepEqual(body.capabilities, ['client-confidential-asymmetric', 'permission-v1', 'permission-v2']);
+		assert.deepEqual(body.grant_types_supported, ['client_credentials']);
+		for (const scope of ['system/*.cruds', 'system/Patient.crus', 'system/ImagingStudy.rs'])
+			assert.ok(body.scopes_supported.includes(scope), scope);
+		assert.ok(body.code_challenge_methods_supported.includes('S256'));
+	});
+
+	test('and the capability statement tell of the provider of a site to its keys alone, where there are several', async () => {
+		const southern = await addIssuer(product.administration, {
+			...{ site: 'south', owner: 'owner@example.org', issuer: 'https://south.test', audience: jwtAudience, clients: [clientId] },
+			...{ jwks_url: 'https://south.test/jwks', token_endpoint: 'https://south.test/token' },
+		});
+		assert.equal((await ask(path, {})).status, 404);
+		for (const [key, token] of [
+			[northKey, `${provider.issuer}/token`],
+			[southKey, 'https://south.test/token'],
+		] as const) {
+			assert.equal((await ask(path, { 'X-API-Key': key })).body.token_endpoint, token);
+			const { security } = (await ask('/fhir/metadata', { 'X-API-Key': key })).body.rest[0];
+			assert.equal(security.service[0].coding[0].code, 'SMART-on-FHIR');
+			assert.equal(security.extension[0].extension[0].valueUri, token);
+		}
+		assert.equal((await ask(path, { 'X-API-Key': 'wrong' })).status, 401);
+		await removeIssuer(product.administration, southern.id);
 	});
 });
 
