@@ -5,6 +5,7 @@ import { tellReports } from '../apply/report-studies.ts';
 import { linkReported, linkStudy } from '../apply/study-link.ts';
 import { namesOther, patientOfStudy, statedPatient } from '../apply/study-patient.ts';
 import { imaging, nameInstance } from '../holdings/imaging.ts';
+import { siteAuthorities } from '../holdings/site-authorities.ts';
 import { recordDoubt } from '../identity/doubt.ts';
 import { patientsLedTo } from '../identity/leads.ts';
 import { learnAuthority } from '../identity/learn.ts';
@@ -161,7 +162,8 @@ function noteOther(context: ApplyContext, { studyUid, patientId }: HeldStudy, na
 	const led = [...patientsLedTo(context.set, named.identifiers[0])];
 	recordDoubt(context, {
 		kind: 'other-patient',
-		key: [studyUid, system, id],
+		// Whichever name of the authority the image states, it is the same doubt.
+		key: [studyUid, context.set.of(siteAuthorities).known.nameOf(system), id],
 		...{ text, studyUid },
 		...(patientId !== null && { patientId }),
 		...(led.length === 1 && { otherPatientId: led[0] }),

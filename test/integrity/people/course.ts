@@ -37,7 +37,7 @@ export class Course {
 		const numbers = authorities.map((_authority, index) => numberOf(teacher, index));
 		const stated = authorities.map(({ oid, namespace }) => `N${teacher}^^^${namespace}&${oid}&ISO`);
 		assert.equal(await this.#site.v2('ADT^A08', [`PID|1||${stated.join('~')}||Teacher^Ann||19000101|F`]), 'AA');
-		this.model.snapshot(numbers);
+		this.model.snapshot(numbers, { family: 'Teacher', birthDate: '19000101', sex: 'F' });
 	}
 
 	async carryOut(step: Step): Promise<void> {
@@ -50,23 +50,23 @@ export class Course {
 		switch (step.way) {
 			case 'v2 snapshot':
 				assert.equal(await site.v2('ADT^A08', [pid(stated, person)]), 'AA');
-				model.snapshot(numbers);
+				model.snapshot(numbers, person);
 				return;
 			case 'v2 result': {
 				const tag = this.#tag('o');
 				const segments = [pid(stated, person), `OBR|1||${tag}^LAB|${tag}^X^L`, `OBX|1|NM|${tag}^X^L||1|mmol/L|||||F`];
 				assert.equal(await site.v2('ORU^R01', segments), 'AA');
-				model.file(tag, 'observation', model.mention(numbers));
+				model.file(tag, 'observation', model.mention(numbers, person));
 				return;
 			}
 			case 'v3':
 				await site.v3(stated, person);
-				model.snapshot(numbers);
+				model.snapshot(numbers, person);
 				return;
 			case 'document': {
 				const tag = this.#tag('d');
 				await site.document(tag, stated, person);
-				model.file(tag, 'document', model.snapshot(numbers));
+				model.file(tag, 'document', model.snapshot(numbers, person));
 				return;
 			}
 			case 'procedure step':
@@ -89,7 +89,7 @@ export class Course {
 				const studyUid = known ?? `1.2.8.${++this.#tags}`;
 				// A late image is of the same patient, or of one who got onto the wrong work list.
 				const ofImage = (step.mistaken ? undefined : model.items.get(studyUid)?.stated) ?? number;
-				const isFiled = model.image(studyUid, ofImage);
+				const isFiled = model.image(studyUid, ofImage, person);
 				const status = await site.image(studyUid, statedAs(ofImage, step.other), person);
 				assert.equal(status, isFiled ? 0 : 0xb000, `an image of ${ofImage} in ${studyUid}`);
 				return;
@@ -97,7 +97,7 @@ export class Course {
 			case 'fhir patient': {
 				const isKnown = model.currentOf(number) !== undefined;
 				assert.equal(await site.fhirPatient(stated, person), isKnown ? 200 : 201);
-				if (!isKnown) model.mention([number]);
+				if (!isKnown) model.mention([number], { family: person.family, sex: person.sex });
 				return;
 			}
 			case 'fhir result':
@@ -122,7 +122,7 @@ export class Course {
 		const [one, another] = [statedAs(number, step.pick >> 1), statedAs(other, step.pick >> 2)];
 		if (step.way === 'merge') {
 			const answer = await site.v2('ADT^A40', [pid([one], personOf(step.person)), `MRG|${cx(another)}`]);
-			assert.equal(answer, model.merge(number, other) ? 'AA' : 'AE', `${number} ${other}`);
+			assert.equal(answer, model.merge(number, other, personOf(step.person)) ? 'AA' : 'AE', `${number} ${other}`);
 			return;
 		}
 		if (step.way === 'unlink') {

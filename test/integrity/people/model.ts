@@ -3,6 +3,15 @@
  * docs/conformance/fhir.md "Merged patients"). It imports nothing of the product. A number is `system|value`.
  */
 
+import { type DoubtFacts, DoubtList } from './doubts.ts';
+
+/** A person as a message states them; what it does not state is undefined. */
+export interface StatedPerson {
+	family?: string;
+	birthDate?: string;
+	sex?: string;
+}
+
 /** The record of a patient. */
 export interface PatientRecord {
 	readonly id: number;
@@ -11,6 +20,7 @@ export interface PatientRecord {
 	/** Numbers that came with a merge. */
 	old: string[];
 	mergedInto: number | undefined;
+	person: StatedPerson;
 }
 
 type ItemKind = 'observation' | 'document' | 'study';
@@ -29,6 +39,8 @@ interface Item {
 
 interface Found {
 	current: PatientRecord;
+	/** Further patients to whom the numbers lead. */
+	others: PatientRecord[];
 	/** Stated numbers that are the patient's own, not by a merge. */
 	own: string[];
 	unknown: string[];
@@ -39,13 +51,14 @@ export const systemOf = (number: string) => number.slice(0, number.lastIndexOf('
 export class PeopleModel {
 	records: PatientRecord[] = [];
 	items = new Map<string, Item>();
+	doubts = new DoubtList();
 
 	/** Carries out a change; if it is refused (false), nothing of it stays. */
 	attempt(change: () => boolean): boolean {
 		const before = structuredClone({ records: this.records, items: this.items });
+		const doubts = this.doubts.copy();
 		if (change()) return true;
-		this.records = before.records;
-		this.items = before.items;
+		Object.assign(this, { ...before, doubts });
 		return false;
 	}
 
@@ -71,20 +84,24 @@ export class PeopleModel {
 	}
 
 	#find(numbers: readonly string[]): Found | undefined {
-		const current = numbers.map((number) => this.currentOf(number)).find((found) => found !== undefined);
+		const found = numbers.map((number) => this.currentOf(number)).filter((record) => record !== undefined);
+		const [current, ...others] = new Set(found);
 		if (current === undefined) return undefined;
 		return {
 			current,
+			others,
 			own: numbers.filter((number) => current.own.includes(number)),
 			unknown: numbers.filter((number) => this.carriers(number).length === 0),
 		};
 	}
 
 	/** A snapshot of a patient (ADT, v3, CDA): the numbers replace those of the authorities that it names. */
-	snapshot(numbers: readonly string[]): PatientRecord {
+	snapshot(numbers: readonly string[], person: StatedPerson): PatientRecord {
 		const found = this.#find(numbers);
-		if (found === undefined) return this.#created(numbers);
+		if (found === undefined) return this.#created(numbers, person);
+		this.#note(found, person);
 		const { current, own, unknown } = found;
+		current.person = { ...current.person, ...person };
 		if (own.length === 0) current.own.push(...unknown);
 		else {
 			const stated = numbers.filter((number) => own.includes(number) || unknown.includes(number));
@@ -95,15 +112,26 @@ export class PeopleModel {
 	}
 
 	/** A mention of a patient (ORU, image, PID of a merge): numbers that nobody has are added. */
-	mention(numbers: readonly string[]): PatientRecord {
+	mention(numbers: readonly string[], person: StatedPerson): PatientRecord {
 		const found = this.#find(numbers);
-		if (found === undefined) return this.#created(numbers);
+		if (found === undefined) return this.#created(numbers, person);
+		this.#note(found, person);
 		found.current.own.push(...found.unknown);
 		return found.current;
 	}
 
-	#created(numbers: readonly string[]): PatientRecord {
-		const record: PatientRecord = { id: this.records.length, own: [...numbers], old: [], mergedInto: undefined };
+	/** Lists the doubts of a message: its numbers lead to others too, or it states another person than the record has. */
+	#note({ current, others }: Found, person: StatedPerson): void {
+		for (const { id } of others) this.#raise({ kind: 'identifiers-disagree', patients: [current.id, id] }, [current.id, id].sort());
+		if (isOther(current.person, person)) this.#raise({ kind: 'mismatch', patients: [current.id] }, [current.id]);
+	}
+
+	#raise(facts: DoubtFacts, key: readonly unknown[]): void {
+		this.doubts.raise(facts, key);
+	}
+
+	#created(numbers: readonly string[], person: StatedPerson): PatientRecord {
+		const record: PatientRecord = { id: this.records.length, own: [...numbers], old: [], mergedInto: undefined, person };
 		this.records.push(record);
 		return record;
 	}
@@ -117,13 +145,24 @@ export class PeopleModel {
 	 * Files an image (docs/conformance/dicom.md "Patients of studies"); false when its number is that of another patient than its study has:
 	 * then it is kept aside, and changes nothing.
 	 */
-	image(studyUid: string, number: string): boolean {
+	image(studyUid: string, number: string, person: StatedPerson): boolean {
 		const study = this.items.get(studyUid);
 		if (study === undefined) {
-			this.items.set(studyUid, { kind: 'study', patient: this.mention([number]).id, recorded: undefined, stated: number, images: 1 });
+			this.items.set(studyUid, {
+				kind: 'study',
+				patient: this.mention([number], person).id,
+				recorded: undefined,
+				stated: number,
+				images: 1,
+			});
 			return true;
 		}
-		if (!this.patientsOfNumber(number).some(({ id }) => id === study.patient)) return false;
+		const led = this.patientsOfNumber(number);
+		if (!led.some(({ id }) => id === study.patient)) {
+			const patients = [...(study.patient === undefined ? [] : [study.patient]), ...(led.length === 1 ? led.map(({ id }) => id) : [])];
+			this.#raise({ kind: 'other-patient', study: studyUid, patients }, [studyUid, number]);
+			return false;
+		}
 		study.images = (study.images ?? 0) + 1;
 		return true;
 	}
@@ -135,10 +174,10 @@ export class PeopleModel {
 	}
 
 	/** ADT^A40 (v2.5.1 §3.3.40); false when it is refused. */
-	merge(survivorNumber: string, priorNumber: string): boolean {
+	merge(survivorNumber: string, priorNumber: string, person: StatedPerson): boolean {
 		return this.attempt(() => {
 			if (survivorNumber === priorNumber) return false;
-			const survivor = this.mention([survivorNumber]);
+			const survivor = this.mention([survivorNumber], person);
 			const [carrier] = this.carriers(priorNumber);
 			if (carrier === undefined) {
 				survivor.old.push(priorNumber);
@@ -167,6 +206,8 @@ export class PeopleModel {
 			item.recorded ??= prior.id;
 			item.patient = survivor.id;
 		}
+		const pair = [prior.id, survivor.id];
+		this.doubts.settle(({ patients = [] }) => patients.length === 2 && patients.every((patient) => pair.includes(patient)));
 	}
 
 	/** ADT^A37 (§3.3.37): undoes a merge of the two patients; nothing happens if there is none. */
@@ -212,4 +253,11 @@ export class PeopleModel {
 			.flatMap((record) => this.itemsOf(record, 'study'))
 			.sort();
 	}
+}
+
+/** Two of name, birth date and sex differ; what one side does not state does not. */
+function isOther(held: StatedPerson, stated: StatedPerson): boolean {
+	const facts = ['family', 'birthDate', 'sex'] as const;
+	const different = facts.filter((fact) => held[fact] !== undefined && stated[fact] !== undefined && held[fact] !== stated[fact]);
+	return different.length > 1;
 }

@@ -223,6 +223,17 @@ export class PeopleSite {
 		return answer.body;
 	}
 
+	/** The doubts on the work list, open or settled. */
+	async doubts(settled: boolean): Promise<FhirBody[]> {
+		const found: FhirBody[] = [];
+		for (let after: string | undefined; ; ) {
+			const { doubts, next } = await this.edit('identity/search', { kind: 'doubt', settled, limit: 100, after });
+			found.push(...doubts);
+			if (next === null) return found;
+			after = next;
+		}
+	}
+
 	/** The page of a patient in the console. */
 	async page(id: string): Promise<FhirBody> {
 		const answer = await this.#admin.call(`/api/v1/sites/${this.slug}/patients/${id}`, { headers: { 'Accept-Encoding': 'identity' } });

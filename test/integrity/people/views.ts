@@ -27,6 +27,7 @@ export async function compareViews(site: PeopleSite, model: PeopleModel): Promis
 		({ type, kind, records }) => compareSearch(site, model, { type, kind, records, ids }),
 	);
 	await compareFinds(site, model);
+	await compareDoubts(site, model, ids);
 }
 
 async function abreast<T>(list: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
@@ -137,6 +138,44 @@ async function compareFinds(site: PeopleSite, model: PeopleModel): Promise<void>
 function equalStudies(model: PeopleModel, found: Map<string, string>, expected: readonly string[], told: string): void {
 	assert.deepEqual([...found.keys()].sort(), [...expected].sort(), told);
 	for (const [study, patientId] of found) assert.ok(model.hasStudyOf(study, patientId), `${told}: ${study} is not of ${patientId}`);
+}
+
+/** Compares the work list. The same doubt may stand there several times, in other words: it counts how often all of them came. */
+async function compareDoubts(site: PeopleSite, model: PeopleModel, ids: Map<number, string>): Promise<void> {
+	const shown = [...(await site.doubts(false)), ...(await site.doubts(true))].map(
+		({ kind, patient, other_patient: other, study_uid, count, settled }) => ({
+			facts: [kind, [patient, other].flatMap((one) => (one === null ? [] : [one.id])).sort(), study_uid],
+			count,
+			isOpen: settled === null,
+		}),
+	);
+	const expected = model.doubts.all.map(({ kind, patients = [], study = null, count, isOpen }) => ({
+		facts: [kind, patients.map((id) => ids.get(id) ?? '').sort(), study],
+		count,
+		isOpen,
+	}));
+	equalLines('doubts', summed(shown), summed(expected));
+}
+
+function summed(doubts: readonly { facts: unknown[]; count: number; isOpen: boolean }[]): string[] {
+	const sums = new Map<string, { open: number; settled: number }>();
+	for (const { facts, count, isOpen } of doubts) {
+		const { open, settled } = sums.get(JSON.stringify(facts)) ?? { open: 0, settled: 0 };
+		sums.set(JSON.stringify(facts), isOpen ? { open: open + count, settled } : { open, settled: settled + count });
+	}
+	return [...sums].map(([facts, { open, settled }]) => `${open} open, ${settled} settled of ${facts}`);
+}
+
+/** A long list that differs is told by the first lines that only one side has. */
+function equalLines(told: string, actual: readonly string[], expected: readonly string[]): void {
+	const [shown, known] = [new Set(actual), new Set(expected)];
+	const [more, fewer] = [actual.filter((line) => !known.has(line)), expected.filter((line) => !shown.has(line))];
+	if (more.length + fewer.length === 0) return;
+	assert.fail(
+		[`${told} differ`, ...more.slice(0, 6).map((line) => `product: ${line}`), ...fewer.slice(0, 6).map((line) => `model: ${line}`)].join(
+			'\n',
+		),
+	);
 }
 
 function tagOf({ resourceType, code, masterIdentifier, identifier }: FhirBody): string {

@@ -4,6 +4,8 @@ import { Failure } from '#core/failure.ts';
 import { auditTrail } from '#record/holdings/audit-trail.ts';
 import { identityDoubts } from '#record/holdings/identity-doubts.ts';
 import { imaging } from '#record/holdings/imaging.ts';
+import { siteAuthorities } from '#record/holdings/site-authorities.ts';
+import { ordered } from '#record/identity/authorities.ts';
 import type { InstancePolicy } from '#record/imaging.ts';
 import type { StoredInstance } from '#record/instance.ts';
 import type { Change } from '#record/kinds/index.ts';
@@ -76,6 +78,18 @@ describe('an instance', () => {
 			assert.equal(site.rows('Patient').length, 1, 'the patient whom it names is not made');
 		});
 	}
+
+	test('of another patient is listed once, whichever name of the authority it states', () => {
+		const site = siteWith('keep');
+		site.set.of(siteAuthorities).put({ ...ordered('HOSP', '1.2.3'), origin: 'person', holds: true });
+		for (const [index, system] of ['HOSP', '1.2.3', 'LAB'].entries()) {
+			const instance = { ...storedInstance(index + 2, system), isForeign: true as const };
+			const change = { kind: 'instance', named: patientOf('200', system), instance, otherPatient: 'aside' } as const;
+			site.apply({ changes: [change], flags: [] });
+		}
+		const counts = [...site.set.of(identityDoubts).recorded.values()].map(({ count }) => count);
+		assert.deepEqual(counts, [2, 1]);
+	});
 
 	test('of another patient becomes part of a study of its own where the site says so', () => {
 		const site = siteWith('keep');
