@@ -1,21 +1,39 @@
 import assert from 'node:assert/strict';
-import { type PatientRecord, PeopleModel } from './model.ts';
+import type { PatientRecord, SiteSettings } from './model.ts';
 import { cx, type PeopleSite, personOf, pid } from './site.ts';
 import { authorities, numberOf, numbersOf, type Step, statedAs } from './steps.ts';
+import { type Image, SiteModel } from './studies.ts';
 
 /** Stands behind all other people. */
 const teacher = 999_999;
 
 /** One site with its model: every step is carried out at both. */
 export class Course {
-	readonly model = new PeopleModel();
+	readonly model: SiteModel;
 	readonly #site: PeopleSite;
 	/** FHIR ids by the ids of the model's records, as far as somebody had to know them. */
 	readonly #ids = new Map<number, string>();
+	/** The studies of the modalities, by UID, each with the number of its patient. */
+	readonly #studies = new Map<string, string>();
+	/** Messages of HL7 v2 that follow each other on one connection need not wait for each other. */
+	#unanswered: Promise<void>[] = [];
 	#tags = 0;
 
-	constructor(site: PeopleSite) {
+	constructor(site: PeopleSite, settings: SiteSettings) {
+		this.model = new SiteModel(settings);
 		this.#site = site;
+	}
+
+	/** Waits for all answers. */
+	async answered(): Promise<void> {
+		await Promise.all(this.#unanswered.splice(0));
+	}
+
+	/** Sends a message behind those that are not answered yet. */
+	#v2(event: string, segments: readonly string[], expected: 'AA' | 'AE', told = event): void {
+		const answer = this.#site.v2(event, segments).then((code) => assert.equal(code, expected, told));
+		answer.catch(() => undefined);
+		this.#unanswered.push(answer);
 	}
 
 	async #idOf(record: PatientRecord): Promise<string> {
@@ -41,6 +59,7 @@ export class Course {
 	}
 
 	async carryOut(step: Step): Promise<void> {
+		if (!isOfV2(step)) await this.answered();
 		const { model } = this;
 		const site = this.#site;
 		const numbers = numbersOf(step);
@@ -49,55 +68,35 @@ export class Course {
 		const person = personOf(step.mistaken ? step.other : step.person);
 		switch (step.way) {
 			case 'v2 snapshot':
-				assert.equal(await site.v2('ADT^A08', [pid(stated, person)]), 'AA');
-				model.snapshot(numbers, person);
+				this.#v2('ADT^A08', [pid(stated, person)], 'AA');
+				model.unlessHeld(() => model.snapshot(numbers, person));
 				return;
 			case 'v2 result': {
 				const tag = this.#tag('o');
-				const segments = [pid(stated, person), `OBR|1||${tag}^LAB|${tag}^X^L`, `OBX|1|NM|${tag}^X^L||1|mmol/L|||||F`];
-				assert.equal(await site.v2('ORU^R01', segments), 'AA');
-				model.file(tag, 'observation', model.mention(numbers, person));
+				this.#v2('ORU^R01', [pid(stated, person), `OBR|1||${tag}^LAB|${tag}^X^L`, `OBX|1|NM|${tag}^X^L||1|mmol/L|||||F`], 'AA');
+				model.unlessHeld(() => model.file(tag, 'observation', model.mention(numbers, person)));
 				return;
 			}
 			case 'v3':
 				await site.v3(stated, person);
-				model.snapshot(numbers, person);
+				model.unlessHeld(() => model.snapshot(numbers, person));
 				return;
 			case 'document': {
 				const tag = this.#tag('d');
 				await site.document(tag, stated, person);
-				model.file(tag, 'document', model.snapshot(numbers, person));
+				model.unlessHeld(() => model.file(tag, 'document', model.snapshot(numbers, person)));
 				return;
 			}
 			case 'procedure step':
 				return site.procedureStep(number);
-			default:
-				return this.#carryOutFurther(step, number);
-		}
-	}
-
-	async #carryOutFurther(step: Step, number: string): Promise<void> {
-		const { model } = this;
-		const site = this.#site;
-		const stated = statedAs(number, step.pick);
-		const person = personOf(step.person);
-		switch (step.way) {
 			case 'image':
-			case 'late image': {
-				const studies = [...model.items].flatMap(([tag, { kind }]) => (kind === 'study' ? [tag] : []));
-				const known = step.way === 'image' ? undefined : this.#picked(studies, step);
-				const studyUid = known ?? `1.2.8.${++this.#tags}`;
-				// A late image is of the same patient, or of one who got onto the wrong work list.
-				const ofImage = (step.mistaken ? undefined : model.items.get(studyUid)?.stated) ?? number;
-				const isFiled = model.image(studyUid, ofImage, person);
-				const status = await site.image(studyUid, statedAs(ofImage, step.other), person);
-				assert.equal(status, isFiled ? 0 : 0xb000, `an image of ${ofImage} in ${studyUid}`);
-				return;
-			}
+			case 'late image':
+				return this.#image(step, number);
 			case 'fhir patient': {
 				const isKnown = model.currentOf(number) !== undefined;
-				assert.equal(await site.fhirPatient(stated, person), isKnown ? 200 : 201);
-				if (!isKnown) model.mention([number], { family: person.family, sex: person.sex });
+				const { family, sex } = personOf(step.person);
+				assert.equal(await site.fhirPatient(statedAs(number, step.pick), personOf(step.person)), isKnown ? 200 : 201);
+				if (!isKnown) model.mention([number], { family, sex });
 				return;
 			}
 			case 'fhir result':
@@ -110,9 +109,77 @@ export class Course {
 				model.fileFor(tag, record);
 				return;
 			}
+			case 'study assigned':
+			case 'images moved':
+			case 'images split off':
+			case 'edit undone':
+			case 'image decided':
+				return this.#edit(step);
 			default:
 				return this.#joinOrPart(step, number);
 		}
+	}
+
+	/** A late image is of the same patient, or of one who got onto the wrong work list. */
+	async #image(step: Step, number: string): Promise<void> {
+		const known = step.way === 'image' ? undefined : this.#picked([...this.#studies], step);
+		const [studyUid, ofStudy] = known ?? [`1.2.8.${++this.#tags}`, number];
+		this.#studies.set(studyUid, ofStudy);
+		const ofImage = step.mistaken && known !== undefined ? number : ofStudy;
+		const person = personOf(step.person);
+		const uid = `${studyUid}.1.${++this.#tags}`;
+		const image: Image = { uid, studyUid, number: ofImage, stated: statedAs(ofImage, step.other), person };
+		const status = await this.#site.image({ ...image, person });
+		assert.equal(status, this.model.image(image) === 'stored' ? 0 : 0xb000, `an image of ${ofImage} in ${studyUid}`);
+	}
+
+	/** What a person puts right about studies. */
+	async #edit(step: Step): Promise<void> {
+		const { model } = this;
+		const site = this.#site;
+		// The service chose the UIDs of others.
+		const tag = this.#picked(
+			[...model.studies.keys()].filter((one) => !one.includes('/')),
+			step,
+		);
+		const record = model.records[step.other % Math.max(model.records.length, 1)];
+		if (step.way === 'edit undone') {
+			const edit = this.#picked([...model.edits], step);
+			if (edit === undefined) return;
+			const [id] = edit;
+			const isUndone = model.undo(id);
+			assert.equal((await site.attempt(`study-edits/${id}/undo`)) === 200, isUndone, `undoing ${JSON.stringify(edit)}`);
+			return;
+		}
+		if (step.way === 'image decided') {
+			const image = this.#picked(model.aside, step);
+			if (image === undefined) return;
+			const keep = (['stored', 'received', 'split'] as const)[step.other % 3] ?? 'stored';
+			const isDone = model.decide(image, keep);
+			assert.equal((await site.decide(image.uid, keep)) === 200, isDone, `${keep} of ${JSON.stringify(image)}`);
+			return;
+		}
+		if (tag === undefined || record === undefined) return;
+		const study = model.studies.get(tag);
+		if (step.way === 'study assigned') {
+			if (study?.patient === model.survivorOf(record).id) return;
+			const { edit } = await site.edit('study-edits/assign', { study: tag, patient: await this.#idOf(record) });
+			model.assign(tag, record, edit);
+			return;
+		}
+		const images = (study?.images ?? []).filter((_image, index) => (step.stating >> (index % 2)) % 2 === 0);
+		const instances = images.map(({ uid }) => uid);
+		if (images.length === 0) return;
+		if (step.way === 'images split off') {
+			if (images.length === study?.images.length) return;
+			const { edit, to_study: to } = await site.edit('study-edits/split', { study: tag, patient: await this.#idOf(record), instances });
+			model.move(tag, to, images, edit, record);
+			return;
+		}
+		const to = [...model.studies.keys()].filter((one) => !one.includes('/') && one !== tag)[step.other % model.studies.size];
+		if (to === undefined) return;
+		const { edit } = await site.edit('study-edits/move', { study: tag, to, instances });
+		model.move(tag, to, images, edit);
 	}
 
 	async #joinOrPart(step: Step, number: string): Promise<void> {
@@ -120,15 +187,22 @@ export class Course {
 		const site = this.#site;
 		const other = numberOf(step.other, step.pick);
 		const [one, another] = [statedAs(number, step.pick >> 1), statedAs(other, step.pick >> 2)];
+		const person = personOf(step.person);
 		if (step.way === 'merge') {
-			const answer = await site.v2('ADT^A40', [pid([one], personOf(step.person)), `MRG|${cx(another)}`]);
-			assert.equal(answer, model.merge(number, other, personOf(step.person)) ? 'AA' : 'AE', `${number} ${other}`);
+			let isRefused = false;
+			model.unlessHeld(() => {
+				isRefused = !model.merge(number, other, person);
+			});
+			this.#v2('ADT^A40', [pid([one], person), `MRG|${cx(another)}`], isRefused ? 'AE' : 'AA', `${number} ${other}`);
 			return;
 		}
+		const merged = model.records.flatMap((prior) =>
+			prior.mergedInto === undefined ? [] : [{ prior, survivor: model.record(prior.mergedInto) }],
+		);
 		if (step.way === 'unlink') {
-			const merged = this.#picked(this.#merged(), step);
-			const [first = '', second = ''] = merged ? [merged.prior.own[0], merged.survivor.own[0]] : [number, other];
-			assert.equal(await site.v2('ADT^A37', [pid([first], personOf(step.person)), pid([second], personOf(step.other), 2)]), 'AA');
+			const pair = this.#picked(merged, step);
+			const [first = '', second = ''] = pair ? [pair.prior.own[0], pair.survivor.own[0]] : [number, other];
+			this.#v2('ADT^A37', [pid([first], person), pid([second], personOf(step.other), 2)], 'AA');
 			model.unlink(first, second);
 			return;
 		}
@@ -139,18 +213,16 @@ export class Course {
 			model.replace(prior, survivor, [...prior.own, ...prior.old]);
 			return;
 		}
-		const merged = this.#picked(
-			this.#merged().filter(({ survivor }) => survivor.mergedInto === undefined),
+		const pair = this.#picked(
+			merged.filter(({ survivor }) => survivor.mergedInto === undefined),
 			step,
 		);
-		if (merged === undefined) return;
-		await site.edit('identity/unmerge', { survivor: await this.#idOf(merged.survivor), prior: await this.#idOf(merged.prior) });
-		model.separate(merged.prior, merged.survivor);
+		if (pair === undefined) return;
+		await site.edit('identity/unmerge', { survivor: await this.#idOf(pair.survivor), prior: await this.#idOf(pair.prior) });
+		model.separate(pair.prior, pair.survivor);
 	}
+}
 
-	#merged(): { prior: PatientRecord; survivor: PatientRecord }[] {
-		return this.model.records.flatMap((prior) =>
-			prior.mergedInto === undefined ? [] : [{ prior, survivor: this.model.record(prior.mergedInto) }],
-		);
-	}
+function isOfV2({ way }: Step): boolean {
+	return way === 'v2 snapshot' || way === 'v2 result' || way === 'merge' || way === 'unlink';
 }

@@ -33,10 +33,4 @@ export class DoubtList {
 	get all(): readonly Readonly<Counted>[] {
 		return [...this.#doubts.values()];
 	}
-
-	copy(): DoubtList {
-		const copy = new DoubtList();
-		for (const [key, doubt] of this.#doubts) copy.#doubts.set(key, { ...doubt });
-		return copy;
-	}
 }

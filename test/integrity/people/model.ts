@@ -3,7 +3,7 @@
  * docs/conformance/fhir.md "Merged patients"). It imports nothing of the product. A number is `system|value`.
  */
 
-import { type DoubtFacts, DoubtList } from './doubts.ts';
+import { DoubtList } from './doubts.ts';
 
 /** A person as a message states them; what it does not state is undefined. */
 export interface StatedPerson {
@@ -26,15 +26,28 @@ export interface PatientRecord {
 type ItemKind = 'observation' | 'document' | 'study';
 
 /** Something that belongs to a patient. */
-interface Item {
+export interface Item {
 	readonly kind: ItemKind;
 	/** Undefined for a study without a patient. */
 	patient: number | undefined;
 	/** The patient under whom it was recorded, where a merge moved it or led elsewhere. */
 	recorded: number | undefined;
-	/** Of a study: the number that its first image stated, and how many images it has. */
-	stated?: string;
-	images?: number;
+}
+
+/** How a site handles doubts. */
+export interface SiteSettings {
+	mismatch: 'flag' | 'hold' | 'accept';
+	otherPatient: 'aside' | 'split';
+}
+
+/** A message that a person has to see before anything of it is carried out. */
+export class Held extends Error {
+	readonly patient: number;
+
+	constructor(patient: number) {
+		super('the message waits for a person');
+		this.patient = patient;
+	}
 }
 
 interface Found {
@@ -50,16 +63,35 @@ export const systemOf = (number: string) => number.slice(0, number.lastIndexOf('
 
 export class PeopleModel {
 	records: PatientRecord[] = [];
+	/** Observations and documents. */
 	items = new Map<string, Item>();
 	doubts = new DoubtList();
 
-	/** Carries out a change; if it is refused (false), nothing of it stays. */
-	attempt(change: () => boolean): boolean {
-		const before = structuredClone({ records: this.records, items: this.items });
-		const doubts = this.doubts.copy();
-		if (change()) return true;
-		Object.assign(this, { ...before, doubts });
-		return false;
+	readonly settings: SiteSettings;
+
+	constructor(settings: SiteSettings) {
+		this.settings = settings;
+	}
+
+	/** Everything that belongs to patients. */
+	protected everyItem(): Iterable<[string, Item]> {
+		return this.items;
+	}
+
+	/** Carries out what a message says; false when it waits for a person: then nothing of it stays but the doubt. */
+	unlessHeld(change: () => void): boolean {
+		try {
+			change();
+			return true;
+		} catch (error) {
+			if (!(error instanceof Held)) throw error;
+			this.noteHeld(error);
+			return false;
+		}
+	}
+
+	noteHeld({ patient }: Held): void {
+		this.doubts.raise({ kind: 'mismatch', patients: [patient] }, [patient]);
 	}
 
 	record(id: number): PatientRecord {
@@ -120,14 +152,16 @@ export class PeopleModel {
 		return found.current;
 	}
 
-	/** Lists the doubts of a message: its numbers lead to others too, or it states another person than the record has. */
+	/**
+	 * Lists the doubts of a message: its numbers lead to others too, or it states another person than the record has.
+	 * @throws Held before anything else happens
+	 */
 	#note({ current, others }: Found, person: StatedPerson): void {
-		for (const { id } of others) this.#raise({ kind: 'identifiers-disagree', patients: [current.id, id] }, [current.id, id].sort());
-		if (isOther(current.person, person)) this.#raise({ kind: 'mismatch', patients: [current.id] }, [current.id]);
-	}
-
-	#raise(facts: DoubtFacts, key: readonly unknown[]): void {
-		this.doubts.raise(facts, key);
+		const { mismatch } = this.settings;
+		const isMismatch = mismatch !== 'accept' && isOther(current.person, person);
+		if (isMismatch && mismatch === 'hold') throw new Held(current.id);
+		for (const { id } of others) this.doubts.raise({ kind: 'identifiers-disagree', patients: [current.id, id] }, [current.id, id].sort());
+		if (isMismatch) this.doubts.raise({ kind: 'mismatch', patients: [current.id] }, [current.id]);
 	}
 
 	#created(numbers: readonly string[], person: StatedPerson): PatientRecord {
@@ -141,55 +175,29 @@ export class PeopleModel {
 		this.items.set(tag, { kind, patient: id, recorded: undefined });
 	}
 
-	/**
-	 * Files an image (docs/conformance/dicom.md "Patients of studies"); false when its number is that of another patient than its study has:
-	 * then it is kept aside, and changes nothing.
-	 */
-	image(studyUid: string, number: string, person: StatedPerson): boolean {
-		const study = this.items.get(studyUid);
-		if (study === undefined) {
-			this.items.set(studyUid, {
-				kind: 'study',
-				patient: this.mention([number], person).id,
-				recorded: undefined,
-				stated: number,
-				images: 1,
-			});
-			return true;
-		}
-		const led = this.patientsOfNumber(number);
-		if (!led.some(({ id }) => id === study.patient)) {
-			const patients = [...(study.patient === undefined ? [] : [study.patient]), ...(led.length === 1 ? led.map(({ id }) => id) : [])];
-			this.#raise({ kind: 'other-patient', study: studyUid, patients }, [studyUid, number]);
-			return false;
-		}
-		study.images = (study.images ?? 0) + 1;
-		return true;
-	}
-
 	/** Files what a FHIR client recorded for the id of a patient, who may have been merged. */
 	fileFor(tag: string, named: PatientRecord): void {
 		const { id } = this.survivorOf(named);
 		this.items.set(tag, { kind: 'observation', patient: id, recorded: id === named.id ? undefined : named.id });
 	}
 
-	/** ADT^A40 (v2.5.1 §3.3.40); false when it is refused. */
+	/** ADT^A40 (v2.5.1 §3.3.40); false when it is refused, which leaves nothing. */
 	merge(survivorNumber: string, priorNumber: string, person: StatedPerson): boolean {
-		return this.attempt(() => {
-			if (survivorNumber === priorNumber) return false;
-			const survivor = this.mention([survivorNumber], person);
-			const [carrier] = this.carriers(priorNumber);
-			if (carrier === undefined) {
-				survivor.old.push(priorNumber);
-				return true;
-			}
-			const prior = this.survivorOf(carrier);
-			const isThroughMerge = prior !== carrier || !carrier.own.includes(priorNumber);
-			if (prior === survivor) return isThroughMerge && this.#leadsItself(survivorNumber);
-			if (isThroughMerge) return false;
-			this.replace(prior, survivor, [priorNumber]);
-			return true;
-		});
+		const survivor = this.currentOf(survivorNumber);
+		const [carrier] = this.carriers(priorNumber);
+		const prior = carrier && this.survivorOf(carrier);
+		const isThroughMerge = prior !== carrier || carrier?.own.includes(priorNumber) !== true;
+		const isAgain = prior === survivor && isThroughMerge && this.#leadsItself(survivorNumber);
+		const isRefused = prior !== undefined && (prior === survivor ? !isAgain : isThroughMerge);
+		if (isRefused || survivorNumber === priorNumber) {
+			// That the person is another one is seen first.
+			if (survivor && this.settings.mismatch === 'hold' && isOther(survivor.person, person)) throw new Held(survivor.id);
+			return false;
+		}
+		const found = this.mention([survivorNumber], person);
+		if (prior === undefined) found.old.push(priorNumber);
+		else if (prior !== found) this.replace(prior, found, [priorNumber]);
+		return true;
 	}
 
 	#leadsItself(number: string): boolean {
@@ -201,7 +209,7 @@ export class PeopleModel {
 		const held = new Set([...survivor.own, ...survivor.old]);
 		survivor.old.push(...carried.filter((number) => !held.has(number)));
 		prior.mergedInto = survivor.id;
-		for (const item of this.items.values()) {
+		for (const [, item] of this.everyItem()) {
 			if (item.patient !== prior.id) continue;
 			item.recorded ??= prior.id;
 			item.patient = survivor.id;
@@ -224,13 +232,13 @@ export class PeopleModel {
 		const given = new Set([...prior.own, ...prior.old]);
 		survivor.old = survivor.old.filter((number) => !given.has(number));
 		const recorded = new Set(this.records.filter((record) => this.survivorOf(record) === prior).map(({ id }) => id));
-		for (const item of this.items.values()) {
+		for (const [, item] of this.everyItem()) {
 			if (item.patient === survivor.id && item.recorded !== undefined && recorded.has(item.recorded)) item.patient = prior.id;
 		}
 	}
 
 	itemsOf({ id }: PatientRecord, kind?: ItemKind): string[] {
-		const found = [...this.items].filter(([, item]) => item.patient === id && (kind === undefined || item.kind === kind));
+		const found = [...this.everyItem()].filter(([, item]) => item.patient === id && (kind === undefined || item.kind === kind));
 		return found.map(([tag]) => tag).sort();
 	}
 
@@ -238,20 +246,6 @@ export class PeopleModel {
 	patientsOfNumber(number: string): PatientRecord[] {
 		const carriers = this.records.filter(({ own, old }) => own.includes(number) || old.includes(number));
 		return [...new Set(carriers.map((record) => this.survivorOf(record)))];
-	}
-
-	/** The answer of a query names the patient by one of the numbers that the patient has now. */
-	hasStudyOf(studyUid: string, patientId: string): boolean {
-		const { patient } = this.items.get(studyUid) ?? {};
-		const { own = [], old = [] } = patient === undefined ? {} : this.record(patient);
-		return [...own, ...old].some((number) => number.endsWith(`|${patientId}`));
-	}
-
-	/** Studies that a query by the number finds. */
-	studiesOfNumber(number: string): string[] {
-		return this.patientsOfNumber(number)
-			.flatMap((record) => this.itemsOf(record, 'study'))
-			.sort();
 	}
 }
 

@@ -12,6 +12,7 @@ import type { AdminClient } from '#test/surfaces/admin/client.ts';
 import { associate, data, type Peer, statusOf, store, value } from '#test/surfaces/dimse/peer.ts';
 import { allResponses, ask, identifier, studyFind } from '#test/surfaces/dimse/questions.ts';
 import { explicitLittleEndian } from '#test/surfaces/dimse/support.ts';
+import type { SiteSettings } from './model.ts';
 import { known, systemOf } from './steps.ts';
 
 export interface Person {
@@ -24,6 +25,17 @@ export function personOf(index: number): Person {
 	const family = `Person${String.fromCharCode(65 + (index % 26))}${index}`;
 	return { family, birthDate: `19${10 + (index % 80)}0101`, sex: index % 2 === 0 ? 'F' : 'M' };
 }
+
+/** An image as it is sent. */
+export interface SentImage {
+	readonly uid: string;
+	readonly studyUid: string;
+	readonly stated: string;
+	readonly person: Person;
+}
+
+/** A study that is split off has a UID that nobody knows beforehand, and the description that its images state. */
+export const descriptionOf = (studyUid: string, stated: string) => `${studyUid}/${stated}`;
 
 export const bare = (number: string) => number.slice(systemOf(number).length + 1);
 
@@ -43,6 +55,13 @@ function instanceId(number: string): string {
 function issuerElement(number: string): Buffer {
 	if (!isOid(number)) return element(0x0010_0021, 'LO', issuerOf(number));
 	return sequence(0x0010_0024, [Buffer.concat([element(0x0040_0032, 'UT', issuerOf(number)), element(0x0040_0033, 'CS', 'ISO')])]);
+}
+
+/** A study as a query answers it. */
+export interface FoundStudy {
+	readonly uid: string;
+	readonly description: string;
+	readonly patientId: string;
 }
 
 /** A site of its own, and the ways into it and out of it. */
@@ -76,10 +95,10 @@ export class PeopleSite {
 		this.#bulk = new BulkClient(service, key);
 	}
 
-	static async open(service: TestService, admin: AdminClient, slug: string): Promise<PeopleSite> {
+	static async open(service: TestService, admin: AdminClient, slug: string, { mismatch, otherPatient }: SiteSettings): Promise<PeopleSite> {
 		const { key } = await service.addSite(slug, { sending_application: slug, also: ['A37'] });
 		const aeTitle = slug.toUpperCase();
-		await setSite(service.administration, { slug, ae_title: aeTitle });
+		await setSite(service.administration, { slug, ae_title: aeTitle, mismatch, other_patient: otherPatient });
 		const dicom = { site: slug, name: 'archive', protocols: ['dicom' as const], allowed_ips: ['127.0.0.1'], grants: ['query' as const] };
 		await addClient(service.administration, dicom);
 		const ends: (() => void)[] = [];
@@ -116,22 +135,22 @@ export class PeopleSite {
 	}
 
 	/** Returns the status of C-STORE. */
-	async image(studyUid: string, number: string, { family, sex, birthDate }: Person): Promise<number | undefined> {
-		const sopInstanceUid = `${studyUid}.1.${++this.#sent}`;
+	async image({ uid, studyUid, stated, person: { family, sex, birthDate } }: SentImage): Promise<number | undefined> {
 		const elements = [
 			element(0x0008_0016, 'UI', ctStorage),
-			element(0x0008_0018, 'UI', sopInstanceUid),
+			element(0x0008_0018, 'UI', uid),
 			element(0x0008_0060, 'CS', 'CT'),
+			element(0x0008_1030, 'LO', descriptionOf(studyUid, stated)),
 			element(0x0010_0010, 'PN', `${family}^Ann`),
-			element(0x0010_0020, 'LO', bare(number)),
-			issuerElement(number),
+			element(0x0010_0020, 'LO', bare(stated)),
+			issuerElement(stated),
 			element(0x0010_0030, 'DA', birthDate),
 			element(0x0010_0040, 'CS', sex),
 			element(0x0020_000d, 'UI', studyUid),
 			element(0x0020_000e, 'UI', `${studyUid}.1`),
 			element(0x7fe0_0010, 'OW', Buffer.alloc(16)),
 		];
-		const command = store((this.#sent % 0xffff) + 1, { 2: ctStorage, 4096: sopInstanceUid });
+		const command = store((++this.#sent % 0xffff) + 1, { 2: ctStorage, 4096: uid });
 		this.#peer.write(data(value(7, 'command', command), value(7, 'data', Buffer.concat(elements))));
 		return statusOf(await this.#peer.next());
 	}
@@ -217,10 +236,15 @@ export class PeopleSite {
 	}
 
 	/** A person's decision in the console. */
-	async edit(path: string, body: object): Promise<FhirBody> {
+	async edit(path: string, body: object = {}): Promise<FhirBody> {
 		const answer = await this.#admin.call(`/api/v1/sites/${this.slug}/${path}`, { method: 'POST', body });
 		assert.equal(answer.status, 200, `${path}: ${JSON.stringify(answer.body)}`);
 		return answer.body;
+	}
+
+	/** The status of a person's decision that may be refused. */
+	async attempt(path: string): Promise<number> {
+		return (await this.#admin.call(`/api/v1/sites/${this.slug}/${path}`, { method: 'POST', body: {} })).status;
 	}
 
 	/** The doubts on the work list, open or settled. */
@@ -234,6 +258,24 @@ export class PeopleSite {
 		}
 	}
 
+	/** The images that are kept aside, by SOP Instance UID, with the ids of their conflicts. */
+	async aside(): Promise<Map<string, string>> {
+		const found = new Map<string, string>();
+		for (let before = ''; ; ) {
+			const answer = await this.#admin.call(`/api/v1/conflicts?site=${this.slug}&limit=100${before}`);
+			assert.equal(answer.status, 200, JSON.stringify(answer.body));
+			for (const { id, sop_instance_uid: uid } of answer.body) found.set(uid, id);
+			if (answer.body.length < 100) return found;
+			before = `&before=${answer.body.at(-1).id}`;
+		}
+	}
+
+	/** A person decides about an image that is kept aside. */
+	async decide(uid: string, keep: 'stored' | 'received' | 'split'): Promise<number> {
+		const id = (await this.aside()).get(uid);
+		return (await this.#admin.call(`/api/v1/conflicts/${id}/settle`, { method: 'POST', body: { keep } })).status;
+	}
+
 	/** The page of a patient in the console. */
 	async page(id: string): Promise<FhirBody> {
 		const answer = await this.#admin.call(`/api/v1/sites/${this.slug}/patients/${id}`, { headers: { 'Accept-Encoding': 'identity' } });
@@ -241,33 +283,45 @@ export class PeopleSite {
 		return answer.body;
 	}
 
-	/** The studies that C-FIND finds by patient ids of one issuer, each with the Patient ID of the answer. */
-	async found(numbers: readonly string[]): Promise<Map<string, string>> {
+	/** The studies that C-FIND finds by patient ids of one issuer. */
+	async found(numbers: readonly string[]): Promise<FoundStudy[]> {
 		const keys = identifier(
 			[0x0008_0052, 'CS', 'STUDY'],
+			[0x0008_1030, 'LO', ''],
 			[0x0010_0020, 'LO', numbers.map(bare).join('\\')],
 			[0x0010_0021, 'LO', issuerOf(numbers[0] ?? '')],
 			[0x0020_000d, 'UI', ''],
 		);
 		this.#peer.write(ask(1, keys));
 		const answers = await allResponses(this.#peer);
-		const found = answers.flatMap(({ dataSet }) =>
-			dataSet === undefined ? [] : [[textIn(dataSet, 0x0020, 0x000d), textIn(dataSet, 0x0010, 0x0020)] as const],
+		return answers.flatMap(({ dataSet }) =>
+			dataSet === undefined
+				? []
+				: [
+						{
+							uid: textIn(dataSet, 0x0020, 0x000d),
+							description: textIn(dataSet, 0x0008, 0x1030),
+							patientId: textIn(dataSet, 0x0010, 0x0020),
+						},
+					],
 		);
-		assert.equal(new Set(found.map(([study]) => study)).size, found.length, 'no study is found twice');
-		return new Map(found);
 	}
 
 	/** The same by QIDO-RS. An asterisk stands for any Patient ID. */
-	async foundByWeb(number: string): Promise<Map<string, string>> {
-		const query = `PatientID=${bare(number)}&IssuerOfPatientID=${issuerOf(number)}`;
+	async foundByWeb(number: string): Promise<FoundStudy[]> {
+		const query = `PatientID=${bare(number)}&IssuerOfPatientID=${issuerOf(number)}&includefield=00081030`;
 		const answer = await fetch(`http://127.0.0.1:${this.#service.port('fhir')}/dicomweb/studies?${query}`, {
 			headers: { 'X-API-Key': this.#key, 'Accept-Encoding': 'identity' },
 		});
 		assert.ok(answer.status === 200 || answer.status === 204, String(answer.status));
 		assert.equal(answer.headers.get('warning'), null, 'one answer has all studies');
 		const studies = (answer.status === 204 ? [] : await answer.json()) as FhirBody[];
-		return new Map(studies.map((study) => [study['0020000D'].Value[0], study['00100020'].Value[0]]));
+		const text = (study: FhirBody, tag: string) => study[tag].Value[0];
+		return studies.map((study) => ({
+			uid: text(study, '0020000D'),
+			description: text(study, '00081030'),
+			patientId: text(study, '00100020'),
+		}));
 	}
 }
 

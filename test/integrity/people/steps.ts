@@ -49,10 +49,17 @@ export interface Step {
 
 const ways = [
 	...['v2 snapshot', 'v2 snapshot', 'v2 result', 'v2 result', 'v3', 'document', 'image', 'late image', 'late image'],
+	...['study assigned', 'images moved', 'images split off', 'edit undone', 'image decided'],
 	...['procedure step', 'fhir result', 'fhir result', 'fhir patient', 'import', 'merge', 'merge', 'merge of a person', 'unlink', 'unmerge'],
 ] as const;
 
-export const stepsOf = (people: number): fc.Arbitrary<Step[]> => {
+/** A site and what happens there. */
+export interface MadeUp {
+	settings: { mismatch: 'flag' | 'hold' | 'accept'; otherPatient: 'aside' | 'split' };
+	steps: Step[];
+}
+
+export const madeUpOf = (people: number): fc.Arbitrary<MadeUp> => {
 	const one = fc.nat(people - 1);
 	const step = fc.record({
 		way: fc.constantFrom(...ways),
@@ -62,5 +69,9 @@ export const stepsOf = (people: number): fc.Arbitrary<Step[]> => {
 		pick: fc.nat(1_000_000),
 		mistaken: fc.boolean(),
 	});
-	return fc.array(step, { minLength: people * 5, maxLength: people * 7, size: 'max' });
+	const settings = fc.record({
+		mismatch: fc.constantFrom('flag', 'flag', 'hold', 'accept'),
+		otherPatient: fc.constantFrom('aside', 'split'),
+	});
+	return fc.record({ settings, steps: fc.array(step, { minLength: people * 5, maxLength: people * 7, size: 'max' }) });
 };

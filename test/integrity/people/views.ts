@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import type { FhirBody } from '#test/support/service.ts';
-import type { PatientRecord, PeopleModel } from './model.ts';
-import type { PeopleSite } from './site.ts';
+import type { PatientRecord } from './model.ts';
+import type { FoundStudy, PeopleSite } from './site.ts';
 import { authorities, known, statedAs, systemOf } from './steps.ts';
+import type { SiteModel } from './studies.ts';
 
 const tagged = new Map([
 	['Observation', 'observation'],
@@ -17,7 +18,7 @@ const askedAlone = 5;
 const namedMax = 60;
 
 /** Compares every view of a site with the model. */
-export async function compareViews(site: PeopleSite, model: PeopleModel): Promise<void> {
+export async function compareViews(site: PeopleSite, model: SiteModel): Promise<void> {
 	const ids = await comparePatients(site, model);
 	await abreast(model.records, (record) => compareRecord(site, model, record, ids));
 	await abreast(
@@ -26,8 +27,9 @@ export async function compareViews(site: PeopleSite, model: PeopleModel): Promis
 		),
 		({ type, kind, records }) => compareSearch(site, model, { type, kind, records, ids }),
 	);
+	const tags = await compareStudies(site, model, ids);
 	await compareFinds(site, model);
-	await compareDoubts(site, model, ids);
+	await compareDoubts(site, model, ids, tags);
 }
 
 async function abreast<T>(list: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
@@ -55,7 +57,7 @@ function apart<T>(list: readonly T[], patientOf: (item: T) => PatientRecord): T[
 }
 
 /** Compares the Patients themselves; returns the FHIR ids by the ids of the model's records. */
-async function comparePatients(site: PeopleSite, model: PeopleModel): Promise<Map<number, string>> {
+async function comparePatients(site: PeopleSite, model: SiteModel): Promise<Map<number, string>> {
 	const patients = await site.everyPage('/Patient?_count=200');
 	assert.equal(patients.length, model.records.length, 'patients');
 	const owners = new Map<string, FhirBody>();
@@ -77,19 +79,38 @@ async function comparePatients(site: PeopleSite, model: PeopleModel): Promise<Ma
 	return ids;
 }
 
-async function compareRecord(site: PeopleSite, model: PeopleModel, record: PatientRecord, ids: Map<number, string>): Promise<void> {
+async function compareRecord(site: PeopleSite, model: SiteModel, record: PatientRecord, ids: Map<number, string>): Promise<void> {
 	const id = ids.get(record.id) ?? '';
 	const current = model.survivorOf(record);
 	const everything = await site.everyPage(`/Patient/${id}/$everything?_count=1000`);
 	const resources = everything.filter(({ resourceType }: FhirBody) => tagged.has(resourceType));
-	assert.deepEqual(resources.map(tagOf).sort(), model.itemsOf(current), `$everything of ${record.own[0]}`);
-	for (const study of resources.filter(({ resourceType }: FhirBody) => resourceType === 'ImagingStudy')) {
-		assert.equal(study.numberOfInstances, model.items.get(tagOf(study))?.images, `images of ${tagOf(study)}`);
-	}
+	assert.deepEqual(tagsOf(model, resources), model.itemsOf(current), `$everything of ${record.own[0]}`);
 	const page = await site.page(id);
-	const shown = [...page.observations.map(({ code }: FhirBody) => code), ...page.studies.map(({ study_uid: uid }: FhirBody) => uid)];
+	const studies = page.studies.map(({ study_uid: uid, description }: FhirBody) => tagOfStudy(model, uid, description));
+	const shown = [...page.observations.map(({ code }: FhirBody) => code), ...studies];
 	const expected = [...model.itemsOf(current, 'observation'), ...model.itemsOf(current, 'study')];
 	assert.deepEqual(shown.sort(), expected.sort(), `the page of ${record.own[0]}`);
+}
+
+/** Compares all studies of the site, those without a patient too, and what is kept aside; returns the model's names of studies by UID. */
+async function compareStudies(site: PeopleSite, model: SiteModel, ids: Map<number, string>): Promise<Map<string, string>> {
+	const told = (tag: string, patient: string | undefined, images: number) => `${tag}: ${images} images, ${patient ?? 'no patient'}`;
+	const studies = await site.everyPage('/ImagingStudy?_count=1000');
+	const shown = studies.map((study) => {
+		const { subject, numberOfInstances } = study;
+		return told(tagOf(model, study), subject.reference?.slice('Patient/'.length), numberOfInstances);
+	});
+	const expected = [...model.studies].map(([tag, { patient, images }]) =>
+		told(tag, patient === undefined ? undefined : ids.get(patient), images.length),
+	);
+	equalLines('studies', shown, expected);
+	const aside = [...(await site.aside()).keys()];
+	equalLines(
+		'what is kept aside',
+		aside,
+		model.aside.map(({ uid }) => uid),
+	);
+	return new Map(studies.map((study) => [uidOf(study), tagOf(model, study)]));
 }
 
 interface Search {
@@ -99,19 +120,19 @@ interface Search {
 	ids: Map<number, string>;
 }
 
-async function compareSearch(site: PeopleSite, model: PeopleModel, { type, kind, records, ids }: Search): Promise<void> {
+async function compareSearch(site: PeopleSite, model: SiteModel, { type, kind, records, ids }: Search): Promise<void> {
 	const found = await site.everyPage(`/${type}?patient=${records.map(({ id }) => ids.get(id)).join()}&_count=1000`);
 	for (const record of records) {
 		const current = model.survivorOf(record);
 		const theirs = found.filter(({ subject }: FhirBody) => subject.reference === `Patient/${ids.get(current.id)}`);
-		assert.deepEqual(theirs.map(tagOf).sort(), model.itemsOf(current, kind), `${type}?patient= of ${record.own[0]}`);
+		assert.deepEqual(tagsOf(model, theirs), model.itemsOf(current, kind), `${type}?patient= of ${record.own[0]}`);
 	}
 	const expected = records.flatMap((record) => model.itemsOf(model.survivorOf(record), kind));
 	assert.equal(found.length, expected.length, `${type}?patient= finds nothing else`);
 }
 
 /** C-FIND asks for many numbers at once, QIDO-RS for one or for all; one in `askedAlone` numbers is asked for by itself. */
-async function compareFinds(site: PeopleSite, model: PeopleModel): Promise<void> {
+async function compareFinds(site: PeopleSite, model: SiteModel): Promise<void> {
 	const numbers = [...new Set(model.records.flatMap(({ own, old }) => [...own, ...old]))];
 	for (const { oid } of authorities) {
 		const ofAuthority = numbers.filter((number) => systemOf(number) === `urn:oid:${oid}`);
@@ -135,16 +156,19 @@ async function compareFinds(site: PeopleSite, model: PeopleModel): Promise<void>
 	}
 }
 
-function equalStudies(model: PeopleModel, found: Map<string, string>, expected: readonly string[], told: string): void {
-	assert.deepEqual([...found.keys()].sort(), [...expected].sort(), told);
-	for (const [study, patientId] of found) assert.ok(model.hasStudyOf(study, patientId), `${told}: ${study} is not of ${patientId}`);
+function equalStudies(model: SiteModel, found: readonly FoundStudy[], expected: readonly string[], told: string): void {
+	const tags = found.map(({ uid, description }) => tagOfStudy(model, uid, description));
+	assert.deepEqual(tags.toSorted(), expected.toSorted(), told);
+	for (const [index, { patientId }] of found.entries()) {
+		assert.ok(model.hasStudyOf(tags[index] ?? '', patientId), `${told}: ${tags[index]} is not of ${patientId}`);
+	}
 }
 
 /** Compares the work list. The same doubt may stand there several times, in other words: it counts how often all of them came. */
-async function compareDoubts(site: PeopleSite, model: PeopleModel, ids: Map<number, string>): Promise<void> {
+async function compareDoubts(site: PeopleSite, model: SiteModel, ids: Map<number, string>, tags: Map<string, string>): Promise<void> {
 	const shown = [...(await site.doubts(false)), ...(await site.doubts(true))].map(
 		({ kind, patient, other_patient: other, study_uid, count, settled }) => ({
-			facts: [kind, [patient, other].flatMap((one) => (one === null ? [] : [one.id])).sort(), study_uid],
+			facts: [kind, [patient, other].flatMap((one) => (one === null ? [] : [one.id])).sort(), tags.get(study_uid) ?? study_uid],
 			count,
 			isOpen: settled === null,
 		}),
@@ -178,10 +202,20 @@ function equalLines(told: string, actual: readonly string[], expected: readonly 
 	);
 }
 
-function tagOf({ resourceType, code, masterIdentifier, identifier }: FhirBody): string {
+const tagsOf = (model: SiteModel, resources: readonly FhirBody[]) => resources.map((resource) => tagOf(model, resource)).sort();
+
+function tagOf(model: SiteModel, { resourceType, code, masterIdentifier, identifier, description }: FhirBody): string {
 	if (resourceType === 'Observation') return code.coding[0].code;
 	if (resourceType === 'DocumentReference') return masterIdentifier.value;
-	return identifier.find(({ system }: FhirBody) => system === 'urn:dicom:uid').value.replace('urn:oid:', '');
+	return tagOfStudy(model, uidOf({ identifier }), description);
+}
+
+const uidOf = ({ identifier }: FhirBody): string =>
+	identifier.find(({ system }: FhirBody) => system === 'urn:dicom:uid').value.replace('urn:oid:', '');
+
+/** A study that the site split off by itself is known by the description of its images. */
+function tagOfStudy(model: SiteModel, uid: string, description: string): string {
+	return uid.startsWith('2.25.') && !model.studies.has(uid) ? description : uid;
 }
 
 function numbersIn({ identifier = [] }: FhirBody): string[] {
