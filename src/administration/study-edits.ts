@@ -173,7 +173,8 @@ function obstacleTo(
 
 /** Returns the ids of open conflicts about images of the study that were kept aside and name the patient. */
 async function asideFor(desk: Desk, studyUid: string, patient: RecordedResource | undefined): Promise<string[]> {
-	const rows = await desk.context.database.rows<{ id: string }>(asideOfStudy, [desk.siteId, studyUid, numbersOf(patient)]);
+	if (patient === undefined) return [];
+	const rows = await desk.context.database.rows<{ id: string }>(asideOfStudy, [desk.siteId, studyUid, patient.rowId]);
 	return rows.map(({ id }) => id);
 }
 
@@ -256,6 +257,7 @@ interface EditRow {
 	study_uid: string;
 	other_study_uid: string | null;
 	from_patient_id: string | null;
+	recorded_patient_id: string | null;
 	to_patient_id: string | null;
 	sop_instance_uids: string[];
 	edited_at: Date;
@@ -286,7 +288,10 @@ export async function undoStudy(context: OperationContext, input: z.output<typeo
 	const desk = await Desk.of(context, input.site);
 	const [row] = await context.database.rows<EditRow>(listStudyEdits, [desk.siteId, null, input.edit]);
 	if (row === undefined) throw new AdministrationError(`there is no edit '${input.edit}'`, 'not-found', 'edit');
-	const undone = { toStudyUid: row.other_study_uid, fromPatientId: row.from_patient_id, sopInstanceUids: row.sop_instance_uids };
+	const undone = {
+		...{ toStudyUid: row.other_study_uid, sopInstanceUids: row.sop_instance_uids },
+		...{ fromPatientId: row.from_patient_id, recordedPatientId: row.recorded_patient_id },
+	};
 	const of = { studyUid: row.study_uid, editId: row.id, undone, identifiers: [], actor: context.actor.name };
 	const id = await deliverIdentity(desk.context, desk.siteId, { operation: 'undo', ...of });
 	await note(context, {

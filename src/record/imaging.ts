@@ -40,6 +40,8 @@ export interface HeldStudy {
 	stated?: StatedPatient | undefined;
 	/** Row ids of patients from whom a person took the study. */
 	formerPatientIds?: readonly string[] | undefined;
+	/** Row ids of these patients as they are now, after merges. */
+	formerSurvivorIds?: readonly string[] | undefined;
 	/** 0 means that this batch moved its last instance to another study, so the study will be deleted. */
 	instanceCount: number;
 	/** True when it has a row, whatever this batch changes. */
@@ -114,6 +116,8 @@ export interface AssignedStudy {
 	patientId: string | null;
 	stated: StatedPatient | undefined;
 	formerPatientIds: readonly string[];
+	/** The patient under whom it was recorded before a merge, if an undone edit returns it there; null leaves that as it is. */
+	recordedPatientId: string | null;
 }
 
 /** An object that a conflict keeps aside. */

@@ -306,6 +306,19 @@ describe('what people put right about studies', { timeout: 120_000 }, () => {
 		assert.equal(await send(image('1.60', 3, 'M60')), 0, 'what the first image stated belongs to it');
 	});
 
+	test('only images that name the patient become part of the study: by any number that leads to them', async () => {
+		for (const number of ['G90', 'G91', 'G92']) await hl7('ADT^A04', person(number, 'HOSP', `Of${number}^Ann`));
+		await hl7('ADT^A04', person('G91', 'LAB', 'Other^Ann'));
+		await hl7('ADT^A40', person('G91', 'HOSP', 'OfG91^Ann'), 'MRG|G92^^^HOSP');
+		for (const [index, named] of ['G90 HOSP', 'G91 HOSP', 'G91 LAB', 'G92 HOSP'].entries()) {
+			const [patientId = '', patientIssuer = ''] = named.split(' ');
+			assert.equal(await send({ ...image('1.90', index, patientId), patientIssuer }), index === 0 ? 0 : 0xb000);
+		}
+		const { body } = await fhirClient(service, key)('GET', '/Patient?identifier=urn:id:HOSP%7CG91');
+		assert.equal((await assignStudy(context(), { site, study: '1.90', patient: body.entry[0].resource.id })).taken_in, 2);
+		assert.deepEqual(await seen('1.90'), { patient: 'OfG91^Ann', instances: 3 });
+	});
+
 	test('images are split off and moved, and return with their study when that is undone', async () => {
 		await stored('1.70', 'D70', 3);
 		await stored('1.71', 'D71', 1);
@@ -361,5 +374,26 @@ describe('what people put right about studies', { timeout: 120_000 }, () => {
 		await assignStudy(context(), { site, study: '1.82', patient: other });
 		await unmergePatients(context(), { site, survivor, prior });
 		assert.deepEqual([(await seen('1.82'))?.patient, (await seen('1.81'))?.patient], ['Name^D82', 'Name^D81']);
+	});
+
+	test('an edit that is undone leaves nothing: undoing an earlier merge returns the study to whom it was recorded under', async () => {
+		for (const number of ['D83', 'D84', 'D85']) await stored(`1.${number.slice(1)}`, number, 1);
+		const [prior, survivor, other] = [await idOf('D83'), await idOf('D84'), await idOf('D85')];
+		await mergePatients(context(), { site, survivor, prior });
+		await undoStudy(context(), { site, edit: (await assignStudy(context(), { site, study: '1.83', patient: other })).edit });
+		const { edit } = await moveStudy(context(), { site, study: '1.83', to: '1.85', ...everything });
+		assert.equal(await seen('1.83'), undefined);
+		await undoStudy(context(), { site, edit });
+		assert.equal((await seen('1.83'))?.patient, 'Name^D84');
+		await unmergePatients(context(), { site, survivor, prior });
+		assert.equal((await seen('1.83'))?.patient, 'Name^D83');
+	});
+
+	test('images that name a former patient belong to the study, also when that one was merged since', async () => {
+		for (const number of ['D86', 'D87', 'D88']) await stored(`1.${number.slice(1)}`, number, 1);
+		const [former, other, survivor] = [await idOf('D86'), await idOf('D87'), await idOf('D88')];
+		await assignStudy(context(), { site, study: '1.86', patient: other });
+		await mergePatients(context(), { site, survivor, prior: former });
+		assert.deepEqual([await send(image('1.86', 2, 'D86')), await seen('1.86')], [0, { patient: 'Name^D87', instances: 2 }]);
 	});
 });

@@ -47,7 +47,7 @@ function reasonOf(error: Failure | HeldForPerson): string {
 
 /**
  * Tells whether an image names another patient than its study has. An image of a study that a person took from a patient may still name
- * that one.
+ * that one, or who replaced them since.
  */
 export function namesOther({ set }: ApplyContext, study: HeldStudy, named: PatientChange): boolean {
 	const [identifier] = named.identifiers;
@@ -58,5 +58,6 @@ export function namesOther({ set }: ApplyContext, study: HeldStudy, named: Patie
 	if (isAsStated) return false;
 	if (study.patientId === null) return stated !== undefined;
 	const led = patientsLedTo(set, identifier);
-	return !led.has(study.patientId) && !(study.formerPatientIds ?? []).some((id) => led.has(id));
+	const { patientId, formerPatientIds = [], formerSurvivorIds = [] } = study;
+	return !led.has(patientId) && ![...formerPatientIds, ...formerSurvivorIds].some((id) => led.has(id));
 }

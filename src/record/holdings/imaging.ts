@@ -178,8 +178,13 @@ export class Imaging {
 	}
 
 	/** Decides whose a study is. */
-	assignStudy(study: HeldStudy, patientId: string | null, formerPatientIds: readonly string[]): void {
-		this.#assign({ ...study, patientId, formerPatientIds });
+	assignStudy(
+		study: HeldStudy,
+		patientId: string | null,
+		formerPatientIds: readonly string[],
+		recordedPatientId: string | null = null,
+	): void {
+		this.#assign({ ...study, patientId, formerPatientIds }, recordedPatientId);
 	}
 
 	/** Notes what the images of a study without a patient state. */
@@ -187,10 +192,10 @@ export class Imaging {
 		this.#assign({ ...study, stated });
 	}
 
-	#assign(study: HeldStudy): void {
+	#assign(study: HeldStudy, recordedPatientId: string | null = null): void {
 		const { studyUid, patientId, stated, formerPatientIds = [] } = study;
 		this.#put(this.#studies, studyUid, study);
-		this.#put(this.assigned, studyUid, { studyUid, patientId, stated, formerPatientIds });
+		this.#put(this.assigned, studyUid, { studyUid, patientId, stated, formerPatientIds, recordedPatientId });
 	}
 
 	putConflict(conflict: Conflict): void {

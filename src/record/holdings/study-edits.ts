@@ -11,6 +11,8 @@ export interface RecordedEdit {
 	/** Row ids of the patients of the study before and after. */
 	readonly fromPatientId: string | null;
 	readonly toPatientId: string | null;
+	/** The patient under whom the study was recorded before a merge gave it to the patient before; known of a stored edit. */
+	readonly recordedPatientId?: string | null;
 	/** The instances that a move or split took along. */
 	readonly sopInstanceUids: readonly string[];
 	readonly by: string;

@@ -30,7 +30,13 @@ export type StudyEdit = {
 	| {
 			operation: 'undo';
 			editId: string;
-			undone: { toStudyUid: string | null; fromPatientId: string | null; sopInstanceUids: readonly string[] };
+			undone: {
+				toStudyUid: string | null;
+				fromPatientId: string | null;
+				/** The patient under whom the study was recorded before a merge gave it to that one. */
+				recordedPatientId: string | null;
+				sopInstanceUids: readonly string[];
+			};
 	  }
 );
 

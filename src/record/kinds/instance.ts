@@ -96,7 +96,8 @@ function added(context: ApplyContext, change: InstanceChange): IndexOutcome {
 	const { instance, named } = change;
 	const study = context.set.of(imaging).study(instance.attributes.studyUid);
 	if (study && named && namesOther(context, study, named)) {
-		return change.otherPatient === 'split' ? splitOff(context, instance, study, named) : setAside(context, instance, study, named);
+		const isSplit = change.otherPatient === 'split' && maySplitOff(context, instance, named);
+		return isSplit ? splitOff(context, instance, study, named) : setAside(context, instance, study, named);
 	}
 	fileInstance(context, instance, named);
 	return { kind: 'stored' };
@@ -130,6 +131,12 @@ export function fileInstance(
 /** The study into which an image is split off. */
 export function splitUidOf({ attributes }: StoredInstance, named: PatientChange): string {
 	return splitStudyUid(attributes.studyUid, statedPatient(named, undefined));
+}
+
+/** False when the study into which an image would be split off has become that of another patient meanwhile. */
+export function maySplitOff(context: ApplyContext, instance: StoredInstance, named: PatientChange): boolean {
+	const into = context.set.of(imaging).study(splitUidOf(instance, named));
+	return into === undefined || !namesOther(context, into, named);
 }
 
 /** Files an instance under a study of the patient whom it names. */

@@ -7,7 +7,7 @@ import { auditTrail } from '../holdings/audit-trail.ts';
 import { imaging, nameInstance } from '../holdings/imaging.ts';
 import type { HeldConflict, HeldInstance, SettledConflict } from '../imaging.ts';
 import type { StoredInstance } from '../instance.ts';
-import { fileInstance, splitOff, splitUidOf } from './instance.ts';
+import { fileInstance, maySplitOff, splitOff, splitUidOf } from './instance.ts';
 import { type PatientChange, patientKind } from './patient.ts';
 
 /** A person settles a conflict. */
@@ -71,8 +71,10 @@ function applySettlement(context: ApplyContext, change: SettlementChange): void 
 /** Files an image that was kept aside: in its study, whose patient a person says is right, or in a study of its own. */
 function takeIn(context: ApplyContext, { named, isSplit }: SettlementChange, received: StoredInstance): void {
 	const study = context.set.of(imaging).study(received.attributes.studyUid);
-	if (isSplit && study && named) context.instances.push(splitOff(context, received, study, named));
-	else {
+	if (isSplit && study && named) {
+		if (!maySplitOff(context, received, named)) throw new Failure('conflict', 'the study of its own is that of another patient by now');
+		context.instances.push(splitOff(context, received, study, named));
+	} else {
 		fileInstance(context, received, named);
 		context.instances.push({ kind: 'stored' });
 	}

@@ -35,7 +35,8 @@ export const studyEditKind = defineChange<StudyEditChange>({
 		if (edit.operation !== 'undo' || undone === undefined) return;
 		edits.editIds.add(edit.editId);
 		if (undone.toStudyUid !== null) edits.images.push([undone.toStudyUid, { seriesUids: [], sopInstanceUids: undone.sopInstanceUids }]);
-		if (undone.fromPatientId !== null) keys.addRow('Patient', undone.fromPatientId);
+		const before = undone.recordedPatientId ?? undone.fromPatientId;
+		if (before !== null) keys.addRow('Patient', before);
 	},
 	apply(context, change) {
 		const { edit } = change;
@@ -72,9 +73,15 @@ function assign(context: ApplyContext, { id, edit }: StudyEditChange, to: string
 }
 
 /** Gives a study to a patient, or takes it from its patient. Reports follow. */
-function give(context: ApplyContext, study: HeldStudy, patientId: string | null, former: readonly string[]): void {
+function give(
+	context: ApplyContext,
+	study: HeldStudy,
+	patientId: string | null,
+	former: readonly string[],
+	recordedPatientId: string | null = null,
+): void {
 	const index = context.set.of(imaging);
-	index.assignStudy(study, patientId, former);
+	index.assignStudy(study, patientId, former, recordedPatientId);
 	moveReports(context, study, patientId);
 	followStudy(context, study, index.study(study.studyUid));
 }
@@ -109,7 +116,9 @@ function undo(context: ApplyContext, { edit }: StudyEditChange, editId: string):
 	const done = edits.edit(editId);
 	if (done === undefined) throw new Failure('not-found', 'this site has no such edit of a study');
 	if (done.isUndone) throw new Failure('conflict', 'the edit is undone already');
-	const from = done.fromPatientId === null ? null : patientOf(context, done.fromPatientId);
+	// As if the edit had not been: a merge that is undone later returns the study to whom it was recorded under.
+	const before = done.recordedPatientId ?? done.fromPatientId;
+	const from = before === null ? null : patientOf(context, before);
 	if (done.operation === 'assign') {
 		const study = studyOf(context, done.studyUid);
 		give(
@@ -117,6 +126,7 @@ function undo(context: ApplyContext, { edit }: StudyEditChange, editId: string):
 			study,
 			from,
 			(study.formerPatientIds ?? []).filter((former) => former !== done.fromPatientId),
+			before === from ? null : before,
 		);
 	} else {
 		const { toStudyUid } = done;

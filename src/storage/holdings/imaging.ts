@@ -57,7 +57,7 @@ const study = columnsOf({
 		'former_patient_ids',
 	],
 });
-const series = columnsOf({ s: ['series_uid'] }, study.width);
+const series = columnsOf({ s: ['series_uid'], f: ['former_survivor_ids'] }, study.width);
 
 /** Finds studies by UID, each with its series. */
 export const findStudies: Statement = {
@@ -66,7 +66,10 @@ export const findStudies: Statement = {
 select ${study.list}, ${series.list}
 from unnest($1::uuid[], $2::text[]) as k (site_id, study_uid)
 join imaging_study t on t.site_id = k.site_id and t.study_uid = k.study_uid
-left join imaging_series s on s.site_id = t.site_id and s.study_uid = t.study_uid`,
+left join imaging_series s on s.site_id = t.site_id and s.study_uid = t.study_uid
+cross join lateral (
+	select array_agg(tributary_survivor(t.site_id, former.id)) as former_survivor_ids from unnest(t.former_patient_ids) as former (id)
+) f`,
 };
 
 /** Finds studies by accession number. */
@@ -266,7 +269,11 @@ async function readOfSteps(reading: Reading, patients: NumberedPatients): Promis
 const indexTextOrNull = (text: string | null) => (text === null ? null : indexText(text));
 
 function addSeries(reading: Reading, cells: readonly Cell[]): void {
-	reading.setOf(cells).of(imaging).addStoredSeries(studyOf(cells), cellAt(cells, series.at.series_uid));
+	const { at } = series;
+	const held = studyOf(cells);
+	const survivors = cellAt(cells, at.former_survivor_ids);
+	if (survivors !== null) held.formerSurvivorIds = idsIn(survivors);
+	reading.setOf(cells).of(imaging).addStoredSeries(held, cellAt(cells, at.series_uid));
 }
 
 function addConflict(reading: Reading, cells: readonly Cell[]): void {

@@ -29,6 +29,7 @@ function editOf(cells: readonly Cell[]): RecordedEdit {
 		sopInstanceUids: JSON.parse(cellAt(cells, 7) ?? '[]') as string[],
 		by: textAt(cells, 8),
 		isUndone: cells[9] !== null,
+		recordedPatientId: cellAt(cells, 10),
 	};
 }
 

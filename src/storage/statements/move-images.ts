@@ -17,14 +17,15 @@ from imaging_study t where t.site_id = $1 and t.study_uid = $2`,
 export const restoreStudy: Statement = {
 	name: 'restore_study',
 	text: `
-insert into imaging_study (site_id, study_uid, id, patient_id, ${kept}, modalities, sop_classes, series_count, instance_count, bytes,
-	created_at, updated_at, split_from, version, former_patient_ids)
-select t.site_id, t.study_uid, t.id, tributary_survivor(t.site_id, t.patient_id), ${kept
+insert into imaging_study (site_id, study_uid, id, patient_id, recorded_patient_id, ${kept}, modalities, sop_classes, series_count,
+	instance_count, bytes, created_at, updated_at, split_from, version, former_patient_ids)
+select t.site_id, t.study_uid, t.id, r.survivor, coalesce(t.recorded_patient_id, nullif(t.patient_id, r.survivor)), ${kept
 		.split(', ')
 		.map((column) => `t.${column}`)
 		.join(', ')}, '{}', '{}', 0, 0, 0, t.created_at, $3::timestamptz, t.split_from, t.version, t.former_patient_ids
 from study_edit e
 cross join lateral jsonb_populate_record(null::imaging_study, e.study) t
+cross join lateral (select tributary_survivor(t.site_id, coalesce(t.recorded_patient_id, t.patient_id)) as survivor) r
 where e.site_id = $1 and e.id = $2::uuid`,
 };
 
@@ -90,7 +91,7 @@ export const findStudyEdits: Statement = {
 	name: 'find_study_edits',
 	text: `
 select e.site_id, e.id, e.operation, e.study_uid, e.other_study_uid, e.from_patient_id, e.to_patient_id,
-	to_json(e.sop_instance_uids), e.edited_by, e.undone_at
+	to_json(e.sop_instance_uids), e.edited_by, e.undone_at, e.study ->> 'recorded_patient_id'
 from unnest($1::uuid[], $2::uuid[]) as k (site_id, id)
 join study_edit e on e.site_id = k.site_id and e.id = k.id`,
 };

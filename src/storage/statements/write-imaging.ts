@@ -279,12 +279,14 @@ export const assignStudies: Statement = {
 	name: 'assign_studies',
 	text: `
 update imaging_study t set
-	recorded_patient_id = case when t.patient_id is not distinct from k.patient_id then t.recorded_patient_id end,
+	recorded_patient_id = coalesce(k.recorded_patient_id,
+		case when t.patient_id is not distinct from k.patient_id then t.recorded_patient_id end),
 	patient_id = k.patient_id, stated_patient_id = k.stated_patient_id, stated_patient_system = k.stated_patient_system,
 	stated_patient_name = k.stated_patient_name, former_patient_ids = nullif(k.former_patient_ids::uuid[], '{}'),
-	version = t.version + 1, updated_at = $8::timestamptz
-from unnest($1::uuid[], $2::text[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[])
-	as k (site_id, study_uid, patient_id, stated_patient_id, stated_patient_system, stated_patient_name, former_patient_ids)
+	version = t.version + 1, updated_at = $9::timestamptz
+from unnest($1::uuid[], $2::text[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::uuid[])
+	as k (site_id, study_uid, patient_id, stated_patient_id, stated_patient_system, stated_patient_name, former_patient_ids,
+		recorded_patient_id)
 where t.site_id = k.site_id and t.study_uid = k.study_uid`,
 };
 
@@ -295,6 +297,7 @@ export function assignedParameters(rows: readonly { siteId: string; assigned: As
 		plainArray(rows.map(({ assigned }) => assigned.patientId)),
 		...statedColumns(rows.map(({ assigned }) => assigned.stated)),
 		textArray(rows.map(({ assigned }) => `{${assigned.formerPatientIds.join(',')}}`)),
+		plainArray(rows.map(({ assigned }) => assigned.recordedPatientId)),
 		now,
 	];
 }

@@ -144,6 +144,25 @@ describe('an instance', () => {
 		] as const)
 			assert.deepEqual(store(site, storedInstance(number, patient), patient).instances, [{ kind: 'stored' }]);
 		assert.deepEqual(store(site, storedInstance(4, '300'), '300').instances, [{ kind: 'foreign' }]);
+		// The former patient was merged into the one who has 300 now.
+		site.apply({ changes: [patientChange('300')], flags: [] });
+		const formerSurvivorIds = site
+			.rows('Patient')
+			.slice(2)
+			.map(({ id }) => id);
+		index.addStoredStudy({ ...(index.study('1.2') ?? assert.fail()), formerSurvivorIds });
+		assert.deepEqual(store(site, storedInstance(4, '300'), '300').instances, [{ kind: 'stored' }]);
+	});
+
+	test('of another patient is kept aside where its study of its own has got yet another patient', () => {
+		const site = siteWith('keep');
+		const [outcome] = store(site, storedInstance(2, 'second'), '200', 'split').instances;
+		assert.ok(outcome?.kind === 'split');
+		const index = site.set.of(imaging);
+		site.apply({ changes: [patientChange('300')], flags: [] });
+		const [, , third] = site.rows('Patient');
+		index.addStoredStudy({ ...(index.study(outcome.studyUid) ?? assert.fail()), patientId: third?.id ?? '' });
+		assert.deepEqual(store(site, storedInstance(3, 'third'), '200', 'split').instances, [{ kind: 'foreign' }]);
 	});
 
 	test('of a study without a patient: a merge that leaves one patient with the number settles whose it is', () => {

@@ -1,3 +1,4 @@
+import { otherNumberRank } from '#record/holdings/patient-identifiers.ts';
 import type { Statement } from '../../statement.ts';
 
 /** The row of a study that people edit. */
@@ -28,13 +29,18 @@ select count(*)::integer as count from diagnostic_report r
 where r.site_id = $1::uuid and r.study_uid = $2 and r.origin = 'person'`,
 };
 
-/** Finds images of a study that were kept aside and name one of the numbers. */
+/** Finds images of a study that were kept aside and name the patient: by a number of theirs, or of a patient whom they replaced. */
 export const asideOfStudy: Statement = {
 	name: 'aside_of_study',
 	text: `
 select c.id from imaging_conflict c
 where c.site_id = $1::uuid and c.study_uid = $2 and c.kind = 'other-patient' and c.settled_at is null
-	and c.stated_patient_id = any ($3::text[])
+	and exists (
+		select from patient_identifier n
+		where n.site_id = c.site_id and n.value = c.stated_patient_id and n.rank < ${otherNumberRank}
+			and (c.stated_patient_system = '' or n.system = c.stated_patient_system
+				or n.system = any (authority_systems(c.site_id, array[c.stated_patient_system])))
+			and tributary_survivor(n.site_id, n.patient_id) = tributary_survivor($1::uuid, $3::uuid))
 order by c.id
 limit 1000`,
 };
@@ -44,6 +50,7 @@ export const listStudyEdits: Statement = {
 	name: 'list_study_edits',
 	text: `
 select e.id, e.operation, e.study_uid, e.other_study_uid, e.from_patient_id, e.to_patient_id,
+	(e.study ->> 'recorded_patient_id')::uuid as recorded_patient_id,
 	coalesce(e.sop_instance_uids, '{}') as sop_instance_uids, e.edited_at, e.edited_by, e.undone_at, e.undone_by
 from study_edit e
 where e.site_id = $1::uuid and ($2::text is null or e.study_uid = $2 or e.other_study_uid = $2) and ($3::uuid is null or e.id = $3)
