@@ -125,8 +125,10 @@ export class SiteModel extends PeopleModel {
 
 	/** A person decides about an image that is kept aside; false when that cannot be done. */
 	decide(image: Image, keep: 'stored' | 'received' | 'split'): boolean {
-		if (keep === 'split' && !this.splitOff(image)) return false;
-		if (keep === 'received') this.#fileIn(image.studyUid, image);
+		const isSplit = keep === 'split' && this.studies.has(image.studyUid);
+		if (isSplit && !this.splitOff(image)) return false;
+		// Without the study it begins one of its own in any case.
+		if (!isSplit && keep !== 'stored') this.#fileIn(image.studyUid, image);
 		this.aside = this.aside.filter((other) => other !== image);
 		return true;
 	}
