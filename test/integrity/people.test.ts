@@ -29,16 +29,17 @@ describe('made-up people who come by HL7 v2 and v3, CDA, MPPS, DICOM, FHIR and i
 	async function carryOut(seed: number): Promise<void> {
 		const [madeUp] = fc.sample(madeUpOf(people), { seed, numRuns: 1 });
 		if (madeUp === undefined) throw new Error('nothing was made up');
-		const { settings, steps } = madeUp;
+		const { settings, taught, steps } = madeUp;
 		const site = await PeopleSite.open(service, admin, `s${seed}`, settings);
 		const course = new Course(site, settings);
 		let told = 'before the first step';
 		try {
-			await course.teach();
 			for (const [index, step] of steps.entries()) {
+				for (const [authority, part] of taught.entries()) if (index === Math.floor(part * steps.length)) await course.teach(authority);
 				told = `step ${index}, ${JSON.stringify(step)}`;
 				await course.carryOut(step);
 			}
+			for (const [authority, part] of taught.entries()) if (part === 1) await course.teach(authority);
 			await course.answered();
 			told = `the comparison after ${steps.length} steps`;
 			await compareViews(site, course.model);

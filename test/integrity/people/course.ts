@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { PatientRecord, SiteSettings } from './model.ts';
 import { cx, type PeopleSite, personOf, pid } from './site.ts';
-import { authorities, numberOf, numbersOf, type Step, statedAs } from './steps.ts';
+import { authorities, numberOf, numbersOf, type Step, statedAs, systemOf, unissued } from './steps.ts';
 import { type Image, SiteModel } from './studies.ts';
 
 /** Stands behind all other people. */
@@ -50,41 +50,44 @@ export class Course {
 		return list[pick % Math.max(list.length, 1)];
 	}
 
-	/** Somebody states both names of each authority, so that they are one from then on. */
-	async teach(): Promise<void> {
-		const numbers = authorities.map((_authority, index) => numberOf(teacher, index));
-		const stated = authorities.map(({ oid, namespace }) => `N${teacher}^^^${namespace}&${oid}&ISO`);
-		assert.equal(await this.#site.v2('ADT^A08', [`PID|1||${stated.join('~')}||Teacher^Ann||19000101|F`]), 'AA');
-		this.model.snapshot(numbers, { family: 'Teacher', birthDate: '19000101', sex: 'F' });
+	/** Somebody states both names of an authority, so that they are one from then on. */
+	async teach(authority: number): Promise<void> {
+		await this.answered();
+		const { oid, namespace } = authorities[authority] ?? authorities[0];
+		const number = numberOf(teacher + authority, authority);
+		const segment = `PID|1||N${teacher + authority}^^^${namespace}&${oid}&ISO||Teacher^Ann||19000101|F`;
+		assert.equal(await this.#site.v2('ADT^A08', [segment]), 'AA');
+		this.model.learn(systemOf(statedAs(number, 1)), systemOf(number));
+		this.model.snapshot([number], { family: 'Teacher', birthDate: '19000101', sex: 'F' });
 	}
 
 	async carryOut(step: Step): Promise<void> {
 		if (!isOfV2(step)) await this.answered();
 		const { model } = this;
 		const site = this.#site;
-		const numbers = numbersOf(step);
-		const stated = numbers.map((number, index) => statedAs(number, step.pick >> index));
-		const [number = ''] = numbers;
+		const stated = numbersOf(step).map((number, index) => statedAs(number, step.pick >> index));
+		const [number = '', ...others] = stated;
+		const inV2 = step.unissued ? [unissued(number), ...others] : stated;
 		const person = personOf(step.mistaken ? step.other : step.person);
 		switch (step.way) {
 			case 'v2 snapshot':
-				this.#v2('ADT^A08', [pid(stated, person)], 'AA');
-				model.unlessHeld(() => model.snapshot(numbers, person));
+				this.#v2('ADT^A08', [pid(inV2, person)], model.isClear(() => model.snapshot(inV2, person)) ? 'AA' : 'AE', inV2.join());
 				return;
 			case 'v2 result': {
 				const tag = this.#tag('o');
-				this.#v2('ORU^R01', [pid(stated, person), `OBR|1||${tag}^LAB|${tag}^X^L`, `OBX|1|NM|${tag}^X^L||1|mmol/L|||||F`], 'AA');
-				model.unlessHeld(() => model.file(tag, 'observation', model.mention(numbers, person)));
+				const isClear = model.isClear(() => model.file(tag, 'observation', model.mention(inV2, person)));
+				const segments = [pid(inV2, person), `OBR|1||${tag}^LAB|${tag}^X^L`, `OBX|1|NM|${tag}^X^L||1|mmol/L|||||F`];
+				this.#v2('ORU^R01', segments, isClear ? 'AA' : 'AE', inV2.join());
 				return;
 			}
 			case 'v3':
 				await site.v3(stated, person);
-				model.unlessHeld(() => model.snapshot(numbers, person));
+				model.unlessHeld(() => model.snapshot(stated, person));
 				return;
 			case 'document': {
 				const tag = this.#tag('d');
 				await site.document(tag, stated, person);
-				model.unlessHeld(() => model.file(tag, 'document', model.snapshot(numbers, person)));
+				model.unlessHeld(() => model.file(tag, 'document', model.snapshot(stated, person)));
 				return;
 			}
 			case 'procedure step':
@@ -93,10 +96,11 @@ export class Course {
 			case 'late image':
 				return this.#image(step, number);
 			case 'fhir patient': {
-				const isKnown = model.currentOf(number) !== undefined;
+				const known = model.patientsOfNumber(number).length;
 				const { family, sex } = personOf(step.person);
-				assert.equal(await site.fhirPatient(statedAs(number, step.pick), personOf(step.person)), isKnown ? 200 : 201);
-				if (!isKnown) model.mention([number], { family, sex });
+				const expected = [201, 200][known] ?? 412;
+				assert.equal(await site.fhirPatient(number, personOf(step.person)), expected, number);
+				if (known === 0) model.mention([number], { family, sex });
 				return;
 			}
 			case 'fhir result':
@@ -125,12 +129,13 @@ export class Course {
 		const known = step.way === 'image' ? undefined : this.#picked([...this.#studies], step);
 		const [studyUid, ofStudy] = known ?? [`1.2.8.${++this.#tags}`, number];
 		this.#studies.set(studyUid, ofStudy);
-		const ofImage = step.mistaken && known !== undefined ? number : ofStudy;
+		const ofImage = statedAs(step.mistaken && known !== undefined ? number : ofStudy, step.other);
+		const stated = step.unissued ? unissued(ofImage) : ofImage;
 		const person = personOf(step.person);
 		const uid = `${studyUid}.1.${++this.#tags}`;
-		const image: Image = { uid, studyUid, number: ofImage, stated: statedAs(ofImage, step.other), person };
+		const image: Image = { uid, studyUid, stated, person };
 		const status = await this.#site.image({ ...image, person });
-		assert.equal(status, this.model.image(image) === 'stored' ? 0 : 0xb000, `an image of ${ofImage} in ${studyUid}`);
+		assert.equal(status, this.model.image(image) === 'stored' ? 0 : 0xb000, `an image of ${stated} in ${studyUid}`);
 	}
 
 	/** What a person puts right about studies. */
@@ -185,15 +190,14 @@ export class Course {
 	async #joinOrPart(step: Step, number: string): Promise<void> {
 		const { model } = this;
 		const site = this.#site;
-		const other = numberOf(step.other, step.pick);
-		const [one, another] = [statedAs(number, step.pick >> 1), statedAs(other, step.pick >> 2)];
+		const other = statedAs(numberOf(step.other, step.pick), step.pick >> 2);
 		const person = personOf(step.person);
 		if (step.way === 'merge') {
 			let isRefused = false;
 			model.unlessHeld(() => {
 				isRefused = !model.merge(number, other, person);
 			});
-			this.#v2('ADT^A40', [pid([one], person), `MRG|${cx(another)}`], isRefused ? 'AE' : 'AA', `${number} ${other}`);
+			this.#v2('ADT^A40', [pid([number], person), `MRG|${cx(other)}`], isRefused ? 'AE' : 'AA', `${number} ${other}`);
 			return;
 		}
 		const merged = model.records.flatMap((prior) =>
@@ -207,7 +211,7 @@ export class Course {
 			return;
 		}
 		if (step.way === 'merge of a person') {
-			const [survivor, prior] = [model.currentOf(number), model.currentOf(other)];
+			const [[survivor], [prior]] = [model.ledTo(number), model.ledTo(other)];
 			if (survivor === undefined || prior === undefined || survivor === prior) return;
 			await site.edit('identity/merge', { survivor: await this.#idOf(survivor), prior: await this.#idOf(prior) });
 			model.replace(prior, survivor, [...prior.own, ...prior.old]);

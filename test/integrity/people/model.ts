@@ -40,6 +40,9 @@ export interface SiteSettings {
 	otherPatient: 'aside' | 'split';
 }
 
+/** A number without an authority that several patients have. */
+export class Ambiguous extends Error {}
+
 /** A message that a person has to see before anything of it is carried out. */
 export class Held extends Error {
 	readonly patient: number;
@@ -52,14 +55,15 @@ export class Held extends Error {
 
 interface Found {
 	current: PatientRecord;
-	/** Further patients to whom the numbers lead. */
-	others: PatientRecord[];
+	/** Further patients to whom the numbers lead: whether one number is that of both. */
+	others: Map<PatientRecord, boolean>;
 	/** Stated numbers that are the patient's own, not by a merge. */
 	own: string[];
 	unknown: string[];
 }
 
 export const systemOf = (number: string) => number.slice(0, number.lastIndexOf('|'));
+const bareOf = (number: string) => number.slice(number.lastIndexOf('|') + 1);
 
 export class PeopleModel {
 	records: PatientRecord[] = [];
@@ -68,6 +72,8 @@ export class PeopleModel {
 	doubts = new DoubtList();
 
 	readonly settings: SiteSettings;
+	/** One name for each system that has another one, as somebody stated. */
+	readonly #names = new Map<string, string>();
 
 	constructor(settings: SiteSettings) {
 		this.settings = settings;
@@ -90,8 +96,39 @@ export class PeopleModel {
 		}
 	}
 
+	/** The same; false when nothing is carried out, because it is not clear whom the message means. */
+	isClear(change: () => void): boolean {
+		try {
+			this.unlessHeld(change);
+			return true;
+		} catch (error) {
+			if (!(error instanceof Ambiguous)) throw error;
+			return false;
+		}
+	}
+
 	noteHeld({ patient }: Held): void {
 		this.doubts.raise({ kind: 'mismatch', patients: [patient] }, [patient]);
+	}
+
+	/** Somebody states both names of an authority together: from now on they are one. */
+	learn(system: string, other: string): void {
+		this.#names.set(system, other);
+	}
+
+	/** One name for all names of the number's authority. */
+	nameOf(number: string): string {
+		const system = systemOf(number);
+		return `${this.#names.get(system) ?? system}|${bareOf(number)}`;
+	}
+
+	/** Whether a number that is stated is the one that somebody has. Without an authority it is that of any. */
+	isSame(stated: string, held: string): boolean {
+		return systemOf(stated) === '' ? bareOf(stated) === bareOf(held) : this.nameOf(stated) === this.nameOf(held);
+	}
+
+	#has(numbers: readonly string[], stated: string): boolean {
+		return numbers.some((number) => this.isSame(stated, number));
 	}
 
 	record(id: number): PatientRecord {
@@ -106,24 +143,41 @@ export class PeopleModel {
 
 	/** The records that carry a number themselves. Those whose own it is hide those to which a merge brought it. */
 	carriers(number: string): PatientRecord[] {
-		const own = this.records.filter((record) => record.own.includes(number));
-		return own.length > 0 ? own : this.records.filter((record) => record.old.includes(number));
+		const own = this.records.filter((record) => this.#has(record.own, number));
+		return own.length > 0 ? own : this.records.filter((record) => this.#has(record.old, number));
 	}
 
-	currentOf(number: string): PatientRecord | undefined {
-		const [carrier] = this.carriers(number);
-		return carrier && this.survivorOf(carrier);
+	/**
+	 * The patients to whom a number leads, each once. Several have one number if their authorities became one later: the first is the one
+	 * who has it in the words of the message, then the one whose business identifier it is, then the older one.
+	 */
+	ledTo(number: string): PatientRecord[] {
+		const carriers = this.carriers(number);
+		const rank = ({ own, old }: PatientRecord) => {
+			const [business = ''] = own;
+			return (own.includes(number) || old.includes(number) ? 0 : 2) + (this.isSame(number, business) ? 0 : 1);
+		};
+		const ranked = carriers.toSorted((one, other) => rank(one) - rank(other) || this.survivorOf(one).id - this.survivorOf(other).id);
+		return [...new Set(ranked.map((record) => this.survivorOf(record)))];
 	}
 
+	/** @throws Ambiguous when only numbers without an authority lead anywhere, and to several patients */
 	#find(numbers: readonly string[]): Found | undefined {
-		const found = numbers.map((number) => this.currentOf(number)).filter((record) => record !== undefined);
-		const [current, ...others] = new Set(found);
-		if (current === undefined) return undefined;
+		const led = numbers.map((number) => ({ number, patients: this.ledTo(number) }));
+		const isUnclear = ({ number, patients }: (typeof led)[number]) => patients.length > 1 && systemOf(number) === '';
+		const [current, ...further] = new Set(led.flatMap((one) => (isUnclear(one) ? [] : one.patients.slice(0, 1))));
+		if (current === undefined) {
+			if (led.some(isUnclear)) throw new Ambiguous();
+			return undefined;
+		}
+		const shared = led.flatMap((one) => (isUnclear(one) ? [] : one.patients.slice(1)));
+		const unclear = led.filter((one) => isUnclear(one) && !one.patients.includes(current)).flatMap(({ patients }) => patients);
+		const theirs = led.filter((one) => one.patients.includes(current) && (isUnclear(one) ? false : one.patients[0] === current));
 		return {
 			current,
-			others,
-			own: numbers.filter((number) => current.own.includes(number)),
-			unknown: numbers.filter((number) => this.carriers(number).length === 0),
+			others: new Map([...[...further, ...unclear].map((one) => [one, false] as const), ...shared.map((one) => [one, true] as const)]),
+			own: theirs.filter(({ number }) => this.#has(current.own, number)).map(({ number }) => number),
+			unknown: led.filter(({ patients }) => patients.length === 0).map(({ number }) => number),
 		};
 	}
 
@@ -136,11 +190,18 @@ export class PeopleModel {
 		current.person = { ...current.person, ...person };
 		if (own.length === 0) current.own.push(...unknown);
 		else {
-			const stated = numbers.filter((number) => own.includes(number) || unknown.includes(number));
-			const told = new Set(stated.map(systemOf));
-			current.own = [...stated, ...current.own.filter((number) => !told.has(systemOf(number)))];
+			const stated = numbers
+				.filter((number) => own.includes(number) || unknown.includes(number))
+				.map((number) => this.#heldForm(number, current.own));
+			const told = new Set(stated.map((number) => systemOf(this.nameOf(number))));
+			current.own = [...new Set(stated), ...current.own.filter((number) => !told.has(systemOf(this.nameOf(number))))];
 		}
 		return current;
+	}
+
+	/** A number keeps the name of its authority as it was stated first. */
+	#heldForm(number: string, held: readonly string[]): string {
+		return held.includes(number) ? number : (held.find((other) => this.isSame(number, other)) ?? number);
 	}
 
 	/** A mention of a patient (ORU, image, PID of a merge): numbers that nobody has are added. */
@@ -160,7 +221,11 @@ export class PeopleModel {
 		const { mismatch } = this.settings;
 		const isMismatch = mismatch !== 'accept' && isOther(current.person, person);
 		if (isMismatch && mismatch === 'hold') throw new Held(current.id);
-		for (const { id } of others) this.doubts.raise({ kind: 'identifiers-disagree', patients: [current.id, id] }, [current.id, id].sort());
+		for (const [other, isShared] of others) {
+			if (other === current) continue;
+			const kind = isShared ? 'number-shared' : 'identifiers-disagree';
+			this.doubts.raise({ kind, patients: [current.id, other.id] }, [current.id, other.id].sort());
+		}
 		if (isMismatch) this.doubts.raise({ kind: 'mismatch', patients: [current.id] }, [current.id]);
 	}
 
@@ -183,11 +248,10 @@ export class PeopleModel {
 
 	/** ADT^A40 (v2.5.1 §3.3.40); false when it is refused, which leaves nothing. */
 	merge(survivorNumber: string, priorNumber: string, person: StatedPerson): boolean {
-		const survivor = this.currentOf(survivorNumber);
-		const [carrier] = this.carriers(priorNumber);
-		const prior = carrier && this.survivorOf(carrier);
-		const isThroughMerge = prior !== carrier || carrier?.own.includes(priorNumber) !== true;
-		const isAgain = prior === survivor && isThroughMerge && this.#leadsItself(survivorNumber);
+		const [survivor] = this.ledTo(survivorNumber);
+		const [prior] = this.ledTo(priorNumber);
+		const isThroughMerge = prior === undefined || !this.#leadsItself(priorNumber, prior);
+		const isAgain = survivor !== undefined && prior === survivor && isThroughMerge && this.#leadsItself(survivorNumber, survivor);
 		const isRefused = prior !== undefined && (prior === survivor ? !isAgain : isThroughMerge);
 		if (isRefused || survivorNumber === priorNumber) {
 			// That the person is another one is seen first.
@@ -196,18 +260,18 @@ export class PeopleModel {
 		}
 		const found = this.mention([survivorNumber], person);
 		if (prior === undefined) found.old.push(priorNumber);
-		else if (prior !== found) this.replace(prior, found, [priorNumber]);
+		else if (prior !== found) this.replace(prior, found, [this.#heldForm(priorNumber, prior.own)]);
 		return true;
 	}
 
-	#leadsItself(number: string): boolean {
-		const [carrier] = this.carriers(number);
-		return carrier !== undefined && carrier.mergedInto === undefined && carrier.own.includes(number);
+	/** Whether it is the patient's own number, and not that of one whom they replaced. */
+	#leadsItself(number: string, patient: PatientRecord): boolean {
+		return this.carriers(number).includes(patient) && this.#has(patient.own, number);
 	}
 
 	replace(prior: PatientRecord, survivor: PatientRecord, carried: readonly string[]): void {
-		const held = new Set([...survivor.own, ...survivor.old]);
-		survivor.old.push(...carried.filter((number) => !held.has(number)));
+		const held = new Set([...survivor.own, ...survivor.old].map((number) => this.nameOf(number)));
+		survivor.old.push(...carried.filter((number) => !held.has(this.nameOf(number))));
 		prior.mergedInto = survivor.id;
 		for (const [, item] of this.everyItem()) {
 			if (item.patient !== prior.id) continue;
@@ -220,17 +284,23 @@ export class PeopleModel {
 
 	/** ADT^A37 (§3.3.37): undoes a merge of the two patients; nothing happens if there is none. */
 	unlink(firstNumber: string, secondNumber: string): void {
-		const [first] = this.carriers(firstNumber);
-		const [second] = this.carriers(secondNumber);
+		const first = this.#directOf(firstNumber);
+		const second = this.#directOf(secondNumber);
 		if (first === undefined || second === undefined) return;
 		if (first.mergedInto === second.id) this.separate(first, second);
 		else if (second.mergedInto === first.id) this.separate(second, first);
 	}
 
+	/** Who carries the number themselves, of those who lead to the patient whom it means. */
+	#directOf(number: string): PatientRecord | undefined {
+		const [current] = this.ledTo(number);
+		return this.carriers(number).find((record) => this.survivorOf(record) === current);
+	}
+
 	separate(prior: PatientRecord, survivor: PatientRecord): void {
 		prior.mergedInto = undefined;
-		const given = new Set([...prior.own, ...prior.old]);
-		survivor.old = survivor.old.filter((number) => !given.has(number));
+		const given = new Set([...prior.own, ...prior.old].map((number) => this.nameOf(number)));
+		survivor.old = survivor.old.filter((number) => !given.has(this.nameOf(number)));
 		const recorded = new Set(this.records.filter((record) => this.survivorOf(record) === prior).map(({ id }) => id));
 		for (const [, item] of this.everyItem()) {
 			if (item.patient === survivor.id && item.recorded !== undefined && recorded.has(item.recorded)) item.patient = prior.id;
@@ -244,7 +314,7 @@ export class PeopleModel {
 
 	/** Every patient who carries the number, or who replaced such a patient. */
 	patientsOfNumber(number: string): PatientRecord[] {
-		const carriers = this.records.filter(({ own, old }) => own.includes(number) || old.includes(number));
+		const carriers = this.records.filter(({ own, old }) => this.#has(own, number) || this.#has(old, number));
 		return [...new Set(carriers.map((record) => this.survivorOf(record)))];
 	}
 }

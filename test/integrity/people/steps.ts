@@ -2,7 +2,7 @@ import { fc } from '#test/support/fuzzing.ts';
 
 export const systemOf = (number: string) => number.slice(0, number.lastIndexOf('|'));
 
-/** Assigning authorities. Each has two names, which a message states together before anything else happens. */
+/** Assigning authorities. Each has two names, which somebody states together at some time. */
 export const authorities = [
 	{ oid: '1.2.3.1', namespace: 'HOSP' },
 	{ oid: '1.2.3.2', namespace: 'LAB' },
@@ -11,19 +11,22 @@ export const authorities = [
 const oidSystem = (oid: string) => `urn:oid:${oid}`;
 const localSystem = (namespace: string) => `urn:id:${namespace}`;
 
-/** A number of a made-up person as the model knows it: everybody has one of each authority. */
+/** A number of a made-up person: everybody has one of each authority. */
 export function numberOf(person: number, authority: number): string {
 	return `${oidSystem((authorities[authority % authorities.length] ?? authorities[0]).oid)}|N${person}`;
 }
 
 /** The number with one name of its authority or the other, as somebody states it. */
 export function statedAs(number: string, form: number): string {
-	if (form % 2 === 0) return number;
+	if (form % 2 === 0) return known(number);
 	const authority = authorities.find(({ oid }) => number.startsWith(`${oidSystem(oid)}|`));
 	return authority === undefined ? number : number.replace(oidSystem(authority.oid), localSystem(authority.namespace));
 }
 
-/** The number as the model knows it, whichever name of the authority it has. */
+/** The number without the name of its authority. */
+export const unissued = (number: string) => number.slice(number.lastIndexOf('|'));
+
+/** The number with one name of its authority, whichever it has. */
 export function known(number: string): string {
 	const authority = authorities.find(({ namespace }) => number.startsWith(`${localSystem(namespace)}|`));
 	return authority === undefined ? number : number.replace(localSystem(authority.namespace), oidSystem(authority.oid));
@@ -43,6 +46,8 @@ export interface Step {
 	other: number;
 	stating: number;
 	pick: number;
+	/** The first number has no authority, where the format permits that. */
+	unissued: boolean;
 	/** The message has the name, birth date and sex of somebody else. */
 	mistaken: boolean;
 }
@@ -55,6 +60,8 @@ const ways = [
 
 /** A site and what happens there. */
 export interface MadeUp {
+	/** At which part of the course somebody states both names of each authority: 0 is at the start, 1 at the end. */
+	taught: number[];
 	settings: { mismatch: 'flag' | 'hold' | 'accept'; otherPatient: 'aside' | 'split' };
 	steps: Step[];
 }
@@ -68,10 +75,12 @@ export const madeUpOf = (people: number): fc.Arbitrary<MadeUp> => {
 		stating: fc.nat(statings.length - 1),
 		pick: fc.nat(1_000_000),
 		mistaken: fc.boolean(),
+		unissued: fc.nat(9).map((tenth) => tenth === 0),
 	});
 	const settings = fc.record({
 		mismatch: fc.constantFrom('flag', 'flag', 'hold', 'accept'),
 		otherPatient: fc.constantFrom('aside', 'split'),
 	});
-	return fc.record({ settings, steps: fc.array(step, { minLength: people * 5, maxLength: people * 7, size: 'max' }) });
+	const taught = fc.tuple(...authorities.map(() => fc.constantFrom(0, 0, 0.2, 0.6, 1)));
+	return fc.record({ settings, taught, steps: fc.array(step, { minLength: people * 5, maxLength: people * 7, size: 'max' }) });
 };

@@ -2,14 +2,13 @@
  * What a site knows of studies and their images, written from docs/conformance/dicom.md "Patients of studies" and
  * docs/administration.md "Studies of the wrong patient". It imports nothing of the product.
  */
-import { Held, type Item, type PatientRecord, PeopleModel, type StatedPerson } from './model.ts';
+import { Ambiguous, Held, type Item, type PatientRecord, PeopleModel, type StatedPerson } from './model.ts';
 
 /** What an image says of itself. */
 export interface Image {
 	readonly uid: string;
 	readonly studyUid: string;
-	readonly number: string;
-	/** The number in the words of the sender. */
+	/** The number of the patient, in the words of the sender. */
 	readonly stated: string;
 	readonly person: StatedPerson;
 }
@@ -17,7 +16,7 @@ export interface Image {
 interface Study extends Item {
 	readonly kind: 'study';
 	images: Image[];
-	/** The number of the first image of a study without a patient. */
+	/** The number of the first image of a study that began without a patient. */
 	stated: string | undefined;
 	/** Patients from whom people took the study. Images may still name them. */
 	formers: number[];
@@ -46,6 +45,20 @@ export class SiteModel extends PeopleModel {
 
 	protected override everyItem(): Iterable<[string, Item]> {
 		return [...this.items, ...this.studies];
+	}
+
+	/** A merge that leaves one patient with the number of a study without a patient settles whose it is. */
+	override replace(prior: PatientRecord, survivor: PatientRecord, carried: readonly string[]): void {
+		const unmatched = [...this.studies].filter(
+			([, { patient, stated }]) => patient === undefined && stated !== undefined && this.patientsOfNumber(stated).length > 1,
+		);
+		super.replace(prior, survivor, carried);
+		for (const [tag, study] of unmatched) {
+			const [patient, ...others] = this.patientsOfNumber(study.stated ?? '');
+			if (patient === undefined || others.length > 0) continue;
+			study.patient = patient.id;
+			this.#settle(tag);
+		}
 	}
 
 	/** The study into which images are split off: as many as there are statements of patients. */
@@ -77,17 +90,17 @@ export class SiteModel extends PeopleModel {
 		return true;
 	}
 
-	#namesOther({ stated, patient, formers }: Study, { number }: Image): boolean {
-		if (stated === number) return false;
+	#namesOther({ stated, patient, formers }: Study, { stated: number }: Image): boolean {
+		if (stated !== undefined && (this.isSame(number, stated) || this.isSame(stated, number))) return false;
 		if (patient === undefined) return stated !== undefined;
 		const led = this.patientsOfNumber(number).map(({ id }) => id);
 		return ![patient, ...formers].some((id) => led.includes(this.survivorOf(this.record(id)).id));
 	}
 
-	#noteOther({ patient }: Study, { studyUid, number }: Image): void {
-		const led = this.patientsOfNumber(number).map(({ id }) => id);
+	#noteOther({ patient }: Study, { studyUid, stated }: Image): void {
+		const led = this.patientsOfNumber(stated).map(({ id }) => id);
 		const patients = [...(patient === undefined ? [] : [patient]), ...(led.length === 1 ? led : [])];
-		this.doubts.raise({ kind: 'other-patient', study: studyUid, patients }, [studyUid, number]);
+		this.doubts.raise({ kind: 'other-patient', study: studyUid, patients }, [studyUid, this.nameOf(stated)]);
 	}
 
 	/** Files an image in a study, which may be a new one. The patient of a study that has one is not looked up again. */
@@ -99,7 +112,7 @@ export class SiteModel extends PeopleModel {
 		}
 		const patient = this.#patientOf(tag, image);
 		if (study === undefined) {
-			const stated = patient === undefined ? image.number : undefined;
+			const stated = patient === undefined ? image.stated : undefined;
 			this.studies.set(tag, { kind: 'study', patient: patient?.id, recorded: undefined, images: [image], stated, formers: [] });
 			return;
 		}
@@ -108,12 +121,12 @@ export class SiteModel extends PeopleModel {
 		if (patient !== undefined) this.#settle(tag);
 	}
 
-	#patientOf(tag: string, { number, person }: Image): PatientRecord | undefined {
+	#patientOf(tag: string, { stated, person }: Image): PatientRecord | undefined {
 		try {
-			return this.mention([number], person);
+			return this.mention([stated], person);
 		} catch (error) {
-			if (!(error instanceof Held)) throw error;
-			this.noteHeld(error);
+			if (error instanceof Held) this.noteHeld(error);
+			else if (!(error instanceof Ambiguous)) throw error;
 			this.doubts.raise({ kind: 'unmatched-study', study: tag }, [tag]);
 			return undefined;
 		}
@@ -142,7 +155,7 @@ export class SiteModel extends PeopleModel {
 		study.patient = patient.id;
 		study.recorded = undefined;
 		this.#settle(tag);
-		const theirs = this.aside.filter(({ studyUid, number }) => studyUid === tag && this.patientsOfNumber(number).includes(patient));
+		const theirs = this.aside.filter(({ studyUid, stated }) => studyUid === tag && this.patientsOfNumber(stated).includes(patient));
 		for (const image of theirs) this.decide(image, 'received');
 	}
 
