@@ -14,6 +14,7 @@ import { navigate } from '../../router.ts';
 import type { ScreenProps } from '../../screen.ts';
 import { may } from '../../session.ts';
 import { useSettings } from '../../settings.ts';
+import { StoredTimes } from '../sites/stored-times.tsx';
 import { disableClient, enableClient, removeClient, setClient, showClient } from './calls.ts';
 import { clientGroups, valuesOf } from './fields.ts';
 import { SenderTest } from './sender-test.tsx';
@@ -72,6 +73,9 @@ function Shown({ client, reload }: { client: ShownClient; reload(): void }) {
 				<div>
 					<Panel title="In force">
 						<InForce holder="client" settings={client.settings} />
+					</Panel>
+					<Panel title="Stored times">
+						<StoredTimes timeZone={client.time_zone ?? ''} set={(asked) => setClient({ id: client.id, ...asked })} onSet={reload} />
 					</Panel>
 					<Panel title="Would this sender match?">
 						<SenderTest client={client} />

@@ -19,7 +19,7 @@ const tones: Readonly<Record<ReplayRun['state'], Tone>> = {
 };
 const askMs = 1000;
 
-/** One replay of many messages, with its progress while it runs. */
+/** One run, with its progress while it goes on: a replay of many messages, or stored times that are read anew. */
 export function Run({ run: begun, onEnd }: { run: ReplayRun; onEnd(): void }) {
 	const [run, setRun] = useState(begun);
 	const [failure, setFailure] = useState<ApiFailure>();
@@ -49,37 +49,67 @@ export function Run({ run: begun, onEnd }: { run: ReplayRun; onEnd(): void }) {
 	const cancel = async () => {
 		try {
 			setRun(await cancelReplay({ id: run.id }));
-			say('The replay stops after its current message.');
+			say(`The ${run.times ? 'run stops after its current step' : 'replay stops after its current message'}.`);
 			onEnd();
 		} catch (error) {
 			setFailure(asFailure(error));
 		}
 	};
-	const parts = [
-		[run.accepted, 'accepted'],
-		[run.refused, 'refused again'],
-		[run.other, 'already known or ignored'],
-		[run.skipped, 'no longer open'],
-	] as const;
 	return (
-		<section class="run" aria-label="Replay">
+		<section class="run" aria-label={run.times ? 'Stored times' : 'Replay'}>
 			<div class="run-head">
 				<span>
-					Replay of <code>{run.cause?.message_type || 'messages'}</code> at <code>{run.site}</code> by {run.actor},{' '}
-					<Ago at={run.started_at} />
+					<Title run={run} /> at <code>{run.site}</code> by {run.actor}, <Ago at={run.started_at} />
 				</span>
 				<Badge tone={tones[run.state]}>{run.state}</Badge>
 				{run.state === 'running' && may('manager') && <Button onClick={() => void cancel()}>Cancel</Button>}
 			</div>
-			<Progress label="Replayed" done={run.done} total={run.total} />
+			<Progress label={run.times ? 'Read' : 'Replayed'} done={run.done} total={run.total} />
 			<p class="muted">
-				{parts
+				{partsOf(run)
 					.filter(([amount]) => amount > 0)
 					.map(([amount, what]) => `${amount} ${what}`)
-					.join(', ') || 'nothing yet'}
+					.join(', ') || (run.state === 'running' ? 'nothing yet' : 'nothing')}
 				{run.failure && `; ${run.failure}`}
 			</p>
 			{failure && <Problem failure={failure} />}
 		</section>
 	);
+}
+
+function Title({ run: { times, cause } }: { run: ReplayRun }) {
+	if (times === null) {
+		return (
+			<>
+				Replay of <code>{cause?.message_type || 'messages'}</code>
+			</>
+		);
+	}
+	return (
+		<>
+			{times.preview ? 'Preview: stored times' : 'Stored times'} of {times.of === 'site' ? 'the site' : `a ${times.of}`}, read by{' '}
+			<code>{times.time_zone}</code>
+		</>
+	);
+}
+
+function partsOf({ times, accepted, refused, other, skipped }: ReplayRun): readonly (readonly [amount: number, what: string])[] {
+	if (times === null) {
+		return [
+			[accepted, 'accepted'],
+			[refused, 'refused again'],
+			[other, 'already known or ignored'],
+			[skipped, 'no longer open'],
+		];
+	}
+	const verb = times.preview ? 'would change' : 'changed';
+	return [
+		[times.messages, times.preview ? 'messages would be read anew' : 'messages read anew'],
+		...Object.entries(times.changed).map(([type, amount]) => [amount, `${type} ${verb}`] as const),
+		...Object.entries(times.stayed).map(([type, amount]) => [amount, `${type} written since, so its times stay`] as const),
+		[times.own_offset, 'messages with offsets of their own'],
+		[times.bytes_gone, 'messages whose bytes are gone'],
+		[times.unreadable, 'messages that can no longer be read'],
+		[times.studies_stated, 'studies with offsets of their own'],
+	];
 }

@@ -6,6 +6,7 @@ import { InForce } from '../../components/in-force.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { say } from '../../components/toast.tsx';
 import { settingFields, settingValues, useSettings } from '../../settings.ts';
+import { StoredTimes } from '../sites/stored-times.tsx';
 import { type KeyRecord, setKey, showKey } from './calls.ts';
 
 const topics = ['identity', 'time', 'hl7v2', 'fhir', 'images'] as const;
@@ -44,6 +45,7 @@ export function KeySettings({ of: { id, prefix }, onClose, onSaved }: { of: KeyR
 					{() => <InForce holder="key" settings={key.settings} />}
 				</Form>
 			)}
+			{key && <StoredTimes timeZone={key.time_zone ?? ''} set={(asked) => setKey({ id, ...asked })} onSet={answer.reload} />}
 		</Dialog>
 	);
 }

@@ -16,6 +16,7 @@ import { may } from '../../session.ts';
 import { settingValues, useSettings } from '../../settings.ts';
 import { disableSite, enableSite, setSite, showSite } from './calls.ts';
 import { siteSettings } from './fields.ts';
+import { StoredTimes } from './stored-times.tsx';
 
 const up = { href: '/sites', title: 'Sites' };
 
@@ -72,6 +73,9 @@ function Shown({ site, reload }: { site: SiteRecord; reload: Answer<SiteRecord>[
 			</Panel>
 			<Panel title="Settings">
 				<Settings site={site} renew={renew} />
+			</Panel>
+			<Panel title="Stored times">
+				<StoredTimes timeZone={site.time_zone ?? ''} set={(asked) => setSite({ slug: site.slug, ...asked })} onSet={() => void renew()} />
 			</Panel>
 			{asking && <Toggle site={site} onClose={() => setAsking(false)} renew={renew} />}
 		</Page>
