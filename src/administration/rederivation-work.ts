@@ -54,7 +54,7 @@ interface Scanned {
 
 interface LoggedRow {
 	id: string;
-	kind: 'hl7v2' | 'hl7v3';
+	kind: RederivedMessage['kind'];
 	settings: unknown;
 	flags: Flag[] | null;
 	changed: string[] | null;

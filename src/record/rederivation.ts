@@ -11,7 +11,7 @@ export interface RederivationZone {
 /** A logged message whose local times may be read anew. */
 export interface RederivedMessage {
 	id: string;
-	kind: 'hl7v2' | 'hl7v3';
+	kind: 'hl7v2' | 'hl7v3' | 'mpps';
 	/** The settings by which it was read, as the log has them. */
 	settings: Settings | null;
 	/** The settings of its sender, for a message of which the log does not say by which it was read. */

@@ -210,6 +210,30 @@ describe('local times of stored messages, read anew', () => {
 		assert.equal((await timesOf(key, '1')).period.start, '2026-07-01T11:30:00Z');
 	});
 
+	test('of procedure steps are those of all their reports, read by the new zone', async () => {
+		const { key } = await service.addSite('steps', { allowed_ips: ['127.30.0.5'] });
+		const report = async (status: string, attributes: object) => {
+			const answer = await fetch(`http://127.0.0.1:${service.port('mpps')}/ingest`, {
+				method: 'POST',
+				headers: { 'X-API-Key': key, 'Content-Type': 'application/json' },
+				body: JSON.stringify({ sop_instance_uid: '1.2.3.9', study_uid: '1.2.3', status, attributes }),
+			});
+			assert.equal(answer.status, 200, await answer.text());
+		};
+		const at = (date: string, time: string) => ({ [date]: { vr: 'DA', Value: ['20260701'] }, [time]: { vr: 'TM', Value: ['120000'] } });
+		await report('IN PROGRESS', at('00400244', '00400245'));
+		await report('COMPLETED', at('00400250', '00400251'));
+		const times = () => service.rows('select started, ended from mpps_session where sop_instance_uid = $1', ['1.2.3.9']);
+		const before = await times();
+		const preview = await set('site set', { slug: 'steps', time_zone: 'Europe/Berlin', preview: true });
+		const run = await set('site set', { slug: 'steps', time_zone: 'Europe/Berlin' });
+		assert.deepEqual({ ...run.times, preview: true }, preview.times);
+		assert.deepEqual([run.times?.messages, run.times?.changed], [2, { mpps: 1 }]);
+		assert.deepEqual(await times(), [{ started: '2026-07-01T12:00:00+02:00', ended: '2026-07-01T12:00:00+02:00' }]);
+		await set('site set', { slug: 'steps', time_zone: 'UTC' });
+		assert.deepEqual(await times(), before);
+	});
+
 	test('of results decide as before which statement is late', async () => {
 		const { key } = await service.addSite('west', { allowed_ips: ['127.30.0.3'] });
 		await sent('127.30.0.3', result('1', 'R1', 'P'), result('1', 'R2', 'F', '202607011230', '14'));

@@ -1,9 +1,12 @@
 import { Failure } from '#core/failure.ts';
 import { nilId } from '#core/id.ts';
-import { offsetAt } from '#fhir/mapping/local-zone.ts';
+import { type JsonObject, parseExact } from '#core/json.ts';
+import { LocalZone, offsetAt, type SenderZone } from '#fhir/mapping/local-zone.ts';
+import { parseResourceJson } from '#fhir/validation/json.ts';
+import { factsOf } from '#mpps/facts.ts';
 import type { ChangeSet } from '#record/change-set.ts';
 import type { Hl7v2Delivery, Hl7v3Delivery, RederivationDelivery } from '#record/delivery.ts';
-import type { NamedVersion, RetimedStudy } from '#record/holdings/rederivations.ts';
+import type { NamedVersion, RetimedStudy, StepTimes } from '#record/holdings/rederivations.ts';
 import type { RederivationChange } from '#record/kinds/rederivation.ts';
 import {
 	type RederivationAnswer,
@@ -80,20 +83,19 @@ function changeOf(step: RederivationStep, bytes: readonly Uint8Array[], context:
 /** Of a message of which the log does not say by which zone it was read, an earlier release called the local times UTC. */
 const unsaid = 'UTC';
 
+type Read = RederivationChange['messages'][number] & { from: string };
 type Unread = 'ownOffset' | 'bytesGone' | 'unreadable' | 'nothing';
 
-function readAnew(
-	message: RederivedMessage,
-	bytes: Uint8Array,
-	zone: RederivationZone,
-	context: InterpretContext,
-): (RederivationChange['messages'][number] & { from: string }) | Unread {
+function readAnew(message: RederivedMessage, bytes: Uint8Array, zone: RederivationZone, context: InterpretContext): Read | Unread {
 	if (message.isSkipped) return 'unreadable';
+	const { kind } = message;
+	if (kind === 'mpps') return reportAnew(message, bytes, zone, context);
 	if (bytes.length === 0) return 'bytesGone';
+	const read = (settings: Settings) => readBy({ id: message.id, kind }, bytes, settings, context);
 	const { time_zone: said, ...settings } = message.settings ?? message.senderSettings;
 	const from = (message.settings === null ? undefined : said) ?? unsaid;
-	const before = readBy(message, bytes, { ...settings, time_zone: from }, context);
-	const after = readBy(message, bytes, zone.isAssumed ? settings : { ...settings, time_zone: zone.name }, context);
+	const before = read({ ...settings, time_zone: from });
+	const after = read(zone.isAssumed ? settings : { ...settings, time_zone: zone.name });
 	if (before === undefined || after === undefined) return 'unreadable';
 	if (before.readBy?.time_zone === undefined) return statesTimes(before.changes) ? 'ownOffset' : 'nothing';
 	const differing = retimed(before, after);
@@ -105,13 +107,52 @@ function readAnew(
 		changed: message.changed,
 		versions: versionsOf(message.changed, differing),
 		retimed: differing,
+		steps: [],
+		stepTimes: noTimes,
+	};
+}
+
+const noTimes = (): never => {
+	throw new Error('a message of HL7 reports on no procedure step');
+};
+
+/** A report about a procedure step is read together with the others of its step. */
+function reportAnew(
+	{ id, settings, flags, changed }: RederivedMessage,
+	bytes: Uint8Array,
+	{ name, isAssumed }: RederivationZone,
+	{ hostTimeZone, limits }: InterpretContext,
+): Read | Unread {
+	const from = settings?.time_zone;
+	if (from === undefined) return 'nothing';
+	const zone = isAssumed ? { name: hostTimeZone, isAssumed } : { name, isAssumed };
+	const own = new LocalZone(zone);
+	if (bytes.length > 0) {
+		const { attributes }: { attributes?: JsonObject } = parseResourceJson(bytes, { depthMax: limits.jsonDepthMax });
+		factsOf(attributes ?? {}, own);
+	}
+	const read = (attributes: string, by: SenderZone): StepTimes => {
+		const { started, ended } = factsOf(parseExact(attributes), new LocalZone(by));
+		return { started, ended };
+	};
+	return {
+		...{ from, id, settings: { ...settings, time_zone: zone.name }, changed, versions: [] },
+		flags: [...flags.filter(({ code }) => !ofZone.has(code)), ...own.flags()],
+		retimed: { texts: new Map(), entries: [] },
+		steps: changed.flatMap((version) => /^mpps\/([^/]+)\/\d+$/.exec(version)?.[1] ?? []),
+		stepTimes: (attributes) => ({ before: read(attributes, { name: from, isAssumed: false }), after: read(attributes, zone) }),
 	};
 }
 
 /** Flags that say something of the zone by which a message was read. */
 const ofZone: ReadonlySet<string> = new Set(['time-zone-assumed', 'uncertain-time']);
 
-function readBy({ id, kind }: RederivedMessage, bytes: Uint8Array, settings: Settings, context: InterpretContext): ChangeSet | undefined {
+function readBy(
+	{ id, kind }: { id: string; kind: 'hl7v2' | 'hl7v3' },
+	bytes: Uint8Array,
+	settings: Settings,
+	context: InterpretContext,
+): ChangeSet | undefined {
 	const common = { id, siteId: nilId, clientId: nilId, surface: 'replay', source: '', receivedAtMs: 0, settings, bytes } as const;
 	const delivery: Hl7v2Delivery | Hl7v3Delivery = { ...common, kind };
 	const read = delivery.kind === 'hl7v2' ? hl7v2.interpret(delivery, context) : hl7v3.interpret(delivery, context);

@@ -57,9 +57,21 @@ export interface RetimedStudy {
 	series: readonly { seriesUid: string; before: string; after: string }[];
 }
 
+/** The times of a procedure step, as its columns have them. */
+export interface StepTimes {
+	started: string | null;
+	ended: string | null;
+}
+
+export interface HeldStepTimes extends StepTimes {
+	/** JSON text of all reports combined. */
+	attributes: string;
+}
+
 /** A resource that a run has met: its times change, or stay although a message wrote them. */
 export interface MetResource {
-	resourceType: ResourceType;
+	/** `mpps` for a procedure step, as the log calls it. */
+	resourceType: ResourceType | 'mpps';
 	rowId: string;
 	isChanged: boolean;
 }
@@ -79,6 +91,9 @@ export class Rederivations {
 	readonly links: RetimedLink[] = [];
 	readonly entries: RetimedEntries[] = [];
 	readonly studies: RetimedStudy[] = [];
+	/** Procedure steps by id, as they were read. */
+	readonly #steps = new Map<string, HeldStepTimes>();
+	readonly steps = new Map<string, StepTimes>();
 	readonly progress: RunProgress[] = [];
 	/** By run, type and row. */
 	readonly met = new Map<string, MetResource & { runId: string }>();
@@ -120,6 +135,20 @@ export class Rederivations {
 		return this.#ofMessages.has(`${referenceTo(row)}/_history/${version}`);
 	}
 
+	addStep(id: string, held: HeldStepTimes): void {
+		this.#steps.set(id, held);
+	}
+
+	/** Returns a procedure step, with the times that this batch has given it. */
+	step(id: string): HeldStepTimes | undefined {
+		const held = this.#steps.get(id);
+		return held && { ...held, ...this.steps.get(id) };
+	}
+
+	putStep(id: string, times: StepTimes): void {
+		this.#rows.undo.put(this.steps, id, times);
+	}
+
 	readAgain(message: ReadAnew): void {
 		this.#rows.undo.push(this.readAnew, message);
 	}
@@ -148,12 +177,18 @@ export class Rederivations {
 	}
 }
 
-function nameOf({ resourceType, rowId }: Pick<NamedVersion, 'resourceType' | 'rowId'>): string {
+function nameOf({ resourceType, rowId }: Pick<MetResource, 'resourceType' | 'rowId'>): string {
 	return `${resourceType} ${rowId}`;
 }
 
-export const rederivations: Holding<NamedVersion[], Rederivations> = {
+export interface RederivationKeys {
+	versions: NamedVersion[];
+	/** Ids of procedure steps. */
+	steps: Set<string>;
+}
+
+export const rederivations: Holding<RederivationKeys, Rederivations> = {
 	name: 'rederivations',
-	keys: () => [],
+	keys: () => ({ versions: [], steps: new Set() }),
 	held: (rows) => new Rederivations(rows),
 };

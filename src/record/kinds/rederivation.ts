@@ -11,6 +11,7 @@ import {
 	rederivations,
 	retimedLinkNames,
 	type StandingVersion,
+	type StepTimes,
 } from '../holdings/rederivations.ts';
 import type { RederivationProgress } from '../rederivation.ts';
 import { hasBecome, type Places, placesIn, type Retimed, type RetimedTexts, retime } from '../retimed.ts';
@@ -22,9 +23,13 @@ interface RederivedTimes extends Omit<ReadAnew, 'changed'> {
 	/** The newest of these versions for each resource that may have its times. */
 	versions: readonly NamedVersion[];
 	retimed: Retimed;
+	/** Ids of the procedure steps on which it reported. */
+	steps: readonly string[];
+	/** Reads the times of a step by the zone of before, and by that of now. */
+	stepTimes(attributes: string): { before: StepTimes; after: StepTimes };
 }
 
-/** A step of a run that reads the local times of stored messages by another zone. */
+/** A step of a run that reads the local times of stored messages by another zone. It holds functions and so never leaves its thread. */
 export interface RederivationChange {
 	kind: 'rederivation';
 	runId: string;
@@ -40,11 +45,12 @@ export const rederivationKind = defineChange<RederivationChange>({
 	/** It changes rows by statement too. */
 	alone: true,
 	keys({ messages }, keys) {
-		for (const { versions } of messages) {
+		for (const { versions, steps } of messages) {
 			for (const version of versions) {
 				keys.addRow(version.resourceType, version.rowId);
-				keys.of(rederivations).push(version);
+				keys.of(rederivations).versions.push(version);
 			}
+			for (const id of steps) keys.of(rederivations).steps.add(id);
 		}
 	},
 	apply(context, change) {
@@ -70,11 +76,25 @@ function applyStudy(
  * read, and names the new versions beside the old ones.
  */
 function applyMessage(context: ApplyContext, change: RederivationChange, message: RederivedTimes): void {
-	const { versions, changed, retimed, ...logged } = message;
+	const { versions, changed, retimed, steps, stepTimes, ...logged } = message;
+	for (const id of steps) applyStep(context, change, id, stepTimes);
 	const standing = versions.flatMap((version) => applyVersion(context, change, version, retimed) ?? []);
 	if (change.isPreview) return;
 	const added = standing.map((row) => `${referenceTo(row)}/_history/${row.version}`).filter((name) => !changed.includes(name));
 	context.set.of(rederivations).readAgain({ ...logged, changed: [...changed, ...added] });
+}
+
+/** The times of a procedure step are those of all its reports together, read by the zone of the last one. */
+function applyStep({ set }: ApplyContext, { runId, isPreview }: RederivationChange, id: string, read: RederivedTimes['stepTimes']): void {
+	const held = set.of(rederivations);
+	const step = held.step(id);
+	if (step === undefined) return;
+	const { before, after } = read(step.attributes);
+	const isAs = (times: StepTimes) => step.started === times.started && step.ended === times.ended;
+	if (isAs(after)) return;
+	const isChanged = isAs(before);
+	held.meet(runId, { resourceType: 'mpps', rowId: id, isChanged });
+	if (isChanged && !isPreview) held.putStep(id, after);
 }
 
 /** Returns the row that has the times of the message as they are read now; undefined when none has. */

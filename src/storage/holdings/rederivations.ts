@@ -9,6 +9,7 @@ import {
 	type RetimedStudy,
 	rederivations,
 	retimedLinkNames,
+	type StepTimes,
 } from '#record/holdings/rederivations.ts';
 import type { ResourceType } from '#record/table-shape.ts';
 import { cellAt, columnsOf, textAt } from '../columns.ts';
@@ -39,6 +40,24 @@ from unnest($1::uuid[], $2::text[], $3::text[]) as k (site_id, control_id, name)
 where exists (
 	select from message_log m
 	where m.site_id = k.site_id and m.control_id = k.control_id and m.control_id <> '' and m.changed ? k.name)`,
+};
+
+const { list: stepColumns, at: stepAt } = columnsOf({ s: ['site_id', 'id', 'attributes', 'started', 'ended'] });
+
+const findStepTimes: Statement = {
+	name: 'find_step_times',
+	text: `
+select ${stepColumns}
+from unnest($1::uuid[], $2::uuid[]) as k (site_id, id)
+join mpps_session s on s.site_id = k.site_id and s.id = k.id`,
+};
+
+const retimeSteps: Statement = {
+	name: 'retime_steps',
+	text: `
+update mpps_session s set started = k.started, ended = k.ended
+from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) as k (site_id, id, started, ended)
+where s.site_id = k.site_id and s.id = k.id`,
 };
 
 const updateMessages: Statement = {
@@ -116,7 +135,15 @@ export function storedRederivations(tables: ResourceTables): StoredHolding {
 	const links = linkStatements(tables);
 	return {
 		async read(reading) {
-			const named = reading.naming(rederivations).flatMap(({ siteId, keys }) => keys.map((version) => ({ siteId, ...version })));
+			const ids = reading.named(rederivations, (keys) => keys.steps);
+			for (const cells of await reading.run(findStepTimes, ids)) {
+				const [started, ended] = [cellAt(cells, stepAt.started), cellAt(cells, stepAt.ended)];
+				reading
+					.setOf(cells)
+					.of(rederivations)
+					.addStep(textAt(cells, stepAt.id), { attributes: textAt(cells, stepAt.attributes), started, ended });
+			}
+			const named = reading.naming(rederivations).flatMap(({ siteId, keys }) => keys.versions.map((version) => ({ siteId, ...version })));
 			if (named.length === 0) return;
 			const values = [
 				plainArray(named.map(({ siteId }) => siteId)),
@@ -139,7 +166,7 @@ export function storedRederivations(tables: ResourceTables): StoredHolding {
 			}
 		},
 		async readBehind(reading) {
-			const named = reading.naming(rederivations).flatMap(({ siteId, set, keys }) => laterVersions(siteId, set, keys));
+			const named = reading.naming(rederivations).flatMap(({ siteId, set, keys }) => laterVersions(siteId, set, keys.versions));
 			if (named.length === 0) return;
 			const values = [
 				plainArray(named.map(({ siteId }) => siteId)),
@@ -157,6 +184,7 @@ export function storedRederivations(tables: ResourceTables): StoredHolding {
 				sendMessages(writing, siteId, held.readAnew);
 				sendLinks(writing, siteId, held.links, links);
 				for (const entries of held.entries) sendEntries(writing, siteId, entries);
+				sendSteps(writing, siteId, [...held.steps]);
 				for (const study of held.studies) sendStudy(writing, siteId, study);
 				sendMet(writing, siteId, [...held.met.values()]);
 				for (const { runId, progress } of held.progress) {
@@ -229,6 +257,16 @@ function sendEntries(writing: Writing, siteId: string, { documentId, statedAt, i
 	const types = textArray(items.map(({ resourceType }) => resourceType));
 	const [before, after] = [plainArray(items.map((item) => item.before)), plainArray(items.map((item) => item.after))];
 	writing.send(moveEntries, [siteId, documentId, types, before, after]);
+}
+
+function sendSteps(writing: Writing, siteId: string, steps: readonly (readonly [id: string, times: StepTimes])[]): void {
+	if (steps.length === 0) return;
+	writing.send(retimeSteps, [
+		plainArray(steps.map(() => siteId)),
+		plainArray(steps.map(([id]) => id)),
+		textArray(steps.map(([, { started }]) => started)),
+		textArray(steps.map(([, { ended }]) => ended)),
+	]);
 }
 
 function sendStudy(writing: Writing, siteId: string, { studyUid, zone, offset, series }: RetimedStudy): void {

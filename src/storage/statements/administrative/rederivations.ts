@@ -14,7 +14,8 @@ left join api_key k on k.site_id = m.site_id and k.id = m.source and m.client_id
 
 /** `$6`: only messages of which the log says by which zone they were read. */
 const isRead = (m: string) => `
-	${m}.outcome = 'accepted' and ${m}.kind in ('hl7v2', 'hl7v3') and ${m}.settings ->> 'time_zone' is distinct from $3
+	${m}.outcome = 'accepted' and (${m}.kind in ('hl7v2', 'hl7v3') or (${m}.kind = 'mpps' and ${m}.settings ->> 'time_zone' is not null))
+	and ${m}.settings ->> 'time_zone' is distinct from $3
 	and (not $6::boolean or ${m}.settings ->> 'time_zone' is not null)`;
 
 /** Looks at the messages of a site behind `$2`, in their order: whether the zone `$3` reads them anew, and how long they are. */
