@@ -5,7 +5,7 @@ import { MllpClient } from '#test/support/mllp-client.ts';
 import { without } from '#test/support/needs.ts';
 import { eventually, type TestService, testService } from '#test/support/service.ts';
 
-const message = (id: string) => `MSH|^~\\&|ADT|NORTH|||20260105||ADT^A01|${id}|P|2.5.1\rPID|1||4711^^^MRN||Lovemore^Ada||18151210|F\r`;
+const message = (id: string) => `MSH|^~\\&|ADT|NORTH|||202601051200||ADT^A01|${id}|P|2.5.1\rPID|1||4711^^^MRN||Lovemore^Ada||18151210|F\r`;
 
 const mismatchOfClient = `select settings ->> 'mismatch' as of from integration_client`;
 
@@ -52,6 +52,18 @@ describe('the console', { skip: without('chromium') }, () => {
 		assert.ok(!(await page.content()).includes(key), 'the key is gone from the page');
 		await eventually(async () => (await ingest(service, key, 'one')) === 200, 'the key');
 		assert.equal((await fetch(address, { headers: { 'X-API-Key': key } })).status, 200, address);
+
+		// The zone of the site is set, and what the message said is read anew, after a preview.
+		await page.getByRole('link', { name: 'Sites' }).click();
+		await page.getByRole('link', { name: 'North Hospital' }).click();
+		await page.getByRole('button', { name: 'Read stored times anew…' }).click();
+		await dialog.getByLabel('Time zone').fill('Europe/Berlin');
+		await dialog.getByRole('button', { name: 'Preview' }).click();
+		await dialog.getByText('1 message to be read anew').waitFor();
+		await dialog.getByRole('button', { name: 'Save Europe/Berlin and read anew' }).click();
+		await dialog.getByText('1 message read anew').waitFor();
+		await dialog.getByRole('button', { name: 'Close' }).click();
+		assert.deepEqual(await service.rows("select settings ->> 'time_zone' as zone from site"), [{ zone: 'Europe/Berlin' }]);
 
 		await page.getByRole('link', { name: 'Integration clients' }).click();
 		await page.getByRole('button', { name: 'New client' }).first().click();

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { z } from 'zod';
 import { listClients } from '#administration/clients.ts';
@@ -9,10 +11,12 @@ import { operations } from '#administration/operations/index.ts';
 import { perform } from '#administration/perform.ts';
 import { ReplayRuns } from '#administration/replay-runs.ts';
 import { silentLog } from '#core/log.ts';
+import { clinicalDocument } from '#test/support/cda.ts';
+import { entry, section } from '#test/support/cda-sections.ts';
 import { element } from '#test/support/data-set.ts';
 import { fhirClient } from '#test/support/fhir-client.ts';
 import { MllpClient, msa } from '#test/support/mllp-client.ts';
-import { eventually, type TestService, testService } from '#test/support/service.ts';
+import { eventually, type FhirBody, type TestService, testService } from '#test/support/service.ts';
 import { addImagingSite, ctInstance, StorageScu } from '#test/support/storage-scu.ts';
 
 type Run = z.output<typeof replayRunRecord>;
@@ -234,6 +238,47 @@ describe('local times of stored messages, read anew', () => {
 		assert.deepEqual(await times(), before);
 	});
 
+	test('of procedures and of entries of documents find them again, although they are found by their times', async () => {
+		const { key } = await service.addSite('items', { allowed_ips: ['127.30.0.6'] });
+		const operated = (id: string) => admission('1').replace('|A1|', `|${id}|`) + 'PR1|1||45380^Colonoscopy^C4||202607011100\r';
+		const measured =
+			'<observation classCode="OBS" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.27"/>' +
+			'<code code="8867-4" codeSystem="2.16.840.1.113883.6.1"/><statusCode code="completed"/><effectiveTime value="20260701100000"/>' +
+			'<value xsi:type="PQ" value="70" unit="/min"/></observation>';
+		const document = (version: number, effectiveTime: string) =>
+			fetch(`http://127.0.0.1:${service.port('hl7')}/v3/ingest`, {
+				method: 'POST',
+				headers: { 'X-API-Key': key, 'Content-Type': 'application/xml' },
+				body: clinicalDocument({
+					...{ id: `root="1.2.3.4" extension="${version}"`, set: 'root="1.2.3.5" extension="S"', version, effectiveTime },
+					body: `<component><structuredBody>${section('8716-3', entry(measured), 'x')}</structuredBody></component>`,
+				}),
+			}).then(({ status }) => status);
+		await sent('127.30.0.6', operated('O1'));
+		assert.equal(await document(1, '20260701110000'), 200);
+		const run = await set('site set', { slug: 'items', time_zone: 'America/New_York' });
+		assert.deepEqual(run.times?.changed, { DocumentReference: 1, Encounter: 1, Observation: 1, Procedure: 1 });
+		await sent('127.30.0.6', operated('O2'));
+		assert.equal(await document(2, '20260701120000'), 200);
+		const found = async (query: string) =>
+			(await service.fhir(`/fhir/${query}`, key)).body.entry?.map(({ resource }: { resource: FhirBody }) => resource) ?? [];
+		const procedures = await found('Procedure');
+		assert.deepEqual(
+			procedures.map(({ performedDateTime, meta }: FhirBody) => [performedDateTime, meta.versionId]),
+			[['2026-07-01T11:00:00-04:00', '2']],
+		);
+		const values = await found('Observation');
+		assert.deepEqual(
+			values.map(({ effectiveDateTime, status }: FhirBody) => [effectiveDateTime, status]),
+			[['2026-07-01T10:00:00-04:00', 'final']],
+		);
+		const entries = await service.rows(
+			'select distinct e.stated_at from document_entry e join site s on s.id = e.site_id where s.slug = $1 order by 1',
+			['items'],
+		);
+		assert.deepEqual(entries, [{ stated_at: '2026-07-01T15:00:00.000Z' }, { stated_at: '2026-07-01T16:00:00.000Z' }]);
+	});
+
 	test('of results decide as before which statement is late', async () => {
 		const { key } = await service.addSite('west', { allowed_ips: ['127.30.0.3'] });
 		await sent('127.30.0.3', result('1', 'R1', 'P'), result('1', 'R2', 'F', '202607011230', '14'));
@@ -277,6 +322,24 @@ describe('local times of stored messages, read anew', () => {
 		);
 		assert.deepEqual(versions, [{ version: 2, start: '2026-07-01T11:30:00+02:00' }]);
 		assert.equal((await first(key, 'Encounter?identifier=V79')).period.start, '2026-07-01T11:30:00+02:00');
+
+		// The command line carries a run out itself, and is killed in the middle of it.
+		const back = spawn(process.execPath, ['src/start.mjs', 'site', 'set', 'upper', '--time-zone', 'UTC', '--rederive'], {
+			cwd: join(import.meta.dirname, '../..'),
+			env: { ...process.env, DATABASE_URL: service.databaseUrl, DATA_DIR: service.dataDir },
+			stdio: 'ignore',
+		});
+		const killed = new Promise((resolve) => back.once('close', (_code, signal) => resolve(signal)));
+		const running = async () => service.rows<{ id: string; done: number }>("select id, done from replay_run where state = 'running'");
+		await eventually(async () => ((await running())[0]?.done ?? 0) >= 64, 'the first step of the command');
+		back.kill('SIGKILL');
+		assert.equal(await killed, 'SIGKILL');
+		const [left] = await running();
+		await service.rows("update replay_run set seen_at = now() - interval '2 minutes'");
+		await service.restart();
+		const second = await ended(left?.id ?? '');
+		assert.deepEqual([second.times?.messages, second.times?.changed], [80, { Encounter: 80 }]);
+		assert.equal((await first(key, 'Encounter?identifier=V79')).period.start, '2026-07-01T11:30:00Z');
 		assert.equal((await service.rows('select from rederived_resource')).length, 0);
 	});
 });

@@ -104,12 +104,12 @@ function partsOf({ times, accepted, refused, other, skipped }: ReplayRun): reado
 	}
 	const verb = times.preview ? 'would change' : 'changed';
 	return [
-		[times.messages, times.preview ? 'messages would be read anew' : 'messages read anew'],
+		[times.messages, `${times.messages === 1 ? 'message' : 'messages'} ${times.preview ? 'to be read anew' : 'read anew'}`],
 		...Object.entries(times.changed).map(([type, amount]) => [amount, `${type} ${verb}`] as const),
 		...Object.entries(times.stayed).map(([type, amount]) => [amount, `${type} written since, so its times stay`] as const),
-		[times.own_offset, 'messages with offsets of their own'],
-		[times.bytes_gone, 'messages whose bytes are gone'],
-		[times.unreadable, 'messages that can no longer be read'],
-		[times.studies_stated, 'studies with offsets of their own'],
+		[times.own_offset, 'with offsets of their own'],
+		[times.bytes_gone, 'whose bytes are gone'],
+		[times.unreadable, 'that can no longer be read'],
+		[times.studies_stated, 'of the studies with offsets of their own'],
 	];
 }
