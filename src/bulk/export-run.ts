@@ -8,7 +8,7 @@ import type { BulkConnection } from '#storage/bulk-connection.ts';
 import type { WorkerDatabase } from '#storage/database.ts';
 import { troubleOf } from '#storage/sqlstate.ts';
 import { exportMoment } from '#storage/statements/administrative/bulk-jobs.ts';
-import { exportResources } from '#storage/statements/export-resources.ts';
+import { exportResources, sharedTypesOfSite } from '#storage/statements/export-resources.ts';
 import { fileOf } from './directory.ts';
 import type { ExportProgress, ExportResult, ExportTask } from './task.ts';
 
@@ -46,7 +46,9 @@ async function exported(task: ExportTask, connection: BulkConnection): Promise<E
 	const [[moment] = []] = await connection.run(exportMoment, []);
 	await connection.control('begin');
 	const copies: { type: ResourceType; rows: () => number; path: string }[] = [];
+	const shared = new Set((await connection.run(sharedTypesOfSite, [task.job.siteId])).map(([type]) => type));
 	for (const type of task.types) {
+		if (tableShapes[type].isShared && !shared.has(type)) continue;
 		const path = fileOf(task.directory, type);
 		const scope = { siteId: task.job.siteId, sinceMs: task.sinceMs, patientsOnly: task.patientsOnly, base: task.base };
 		const copy = connection.copyOut(exportResources(tableShapes[type], scope));

@@ -77,7 +77,7 @@ export class Importing {
 			held.rows += created;
 			if (held.rows < held.next) continue;
 			held.next = held.rows * analyzedRows.times;
-			await this.#analyze(tableShapes[type as ResourceType].table);
+			await this.#analyze(tableShapes[type as ResourceType].keptIn);
 		}
 	}
 

@@ -1,3 +1,4 @@
+import type { Term } from './search-term.ts';
 import type { ColumnType, ResourceType } from './table-shape.ts';
 
 /** A search of one site, as plain data. All clauses must hold. */
@@ -45,6 +46,14 @@ export interface Inclusion {
 	includedTable: string;
 }
 
+/** Includes the rows that refer to a match by a term. `prefix` comes before the row id. */
+export interface TermInclusion {
+	direction: 'term';
+	prefix: string;
+	includedType: ResourceType;
+	includedTable: string;
+}
+
 /** An inclusion by an element that no column holds. Its references are read from the matches. */
 export interface ElementInclusion {
 	direction: 'element';
@@ -54,8 +63,16 @@ export interface ElementInclusion {
 	includedTable: string;
 }
 
+export type AnyInclusion = Inclusion | TermInclusion | ElementInclusion;
+
 /** FHIR R4 §3.1.1.4.5: how the range of a resource's date relates to the range of the parameter. */
 export type DatePrefix = 'eq' | 'ne' | 'gt' | 'lt' | 'ge' | 'le' | 'sa' | 'eb';
+
+/** Where the ranges of a row are if it has several: the column holds JSON, lists of `[start, end]` by name. */
+export interface SeveralDates {
+	column: string;
+	name: string;
+}
 
 /** `low` is within the range, `high` is the first moment after it; in the text form of the columns' type. */
 export interface DateAlternative {
@@ -112,10 +129,15 @@ export type Clause =
 			startColumn: string;
 			endColumn: string;
 			longestMs?: number;
+			several?: SeveralDates;
 			alternatives: DateAlternative[];
 	  }
 	/** A moment in one column. */
 	| { kind: 'moment'; column: string; alternatives: DateAlternative[] }
+	/** The row has one of the terms (search-term.ts). */
+	| { kind: 'terms'; terms: Term[] }
+	/** The row has a term that refers to one of the patients, or to one who is the same person by a merge. `prefix` comes before the row id. */
+	| { kind: 'patient-terms'; prefix: string; ids: string[] }
 	/** One of the resource's own elements on a path passes the test. */
 	| { kind: 'element'; paths: readonly string[]; test: ElementTest }
 	/** All or any of these clauses hold, or this one does not. */
@@ -123,8 +145,14 @@ export type Clause =
 	| { kind: 'not'; clause: Clause }
 	/** The clauses hold for the row to which a column refers, by its id or `key` (FHIR R4 §3.1.1.4.14, chains). */
 	| { kind: 'through'; column: string; table: string; key?: string; clauses: Clause[] }
+	/** The same, by a term: `prefix` comes before the row id. */
+	| { kind: 'through-terms'; prefix: string; table: string; clauses: Clause[] }
+	/** The same, by the text of a reference in the resource itself. */
+	| { kind: 'through-element'; path: string; type: ResourceType; table: string; clauses: Clause[] }
 	/** The clauses hold for a row that refers to this one by its column (§3.1.1.4.15, `_has`). */
-	| { kind: 'referring'; table: string; column: string; clauses: Clause[] };
+	| { kind: 'referring'; table: string; column: string; clauses: Clause[] }
+	/** The same, by the text of a reference to the type in the referring resource. */
+	| { kind: 'referring-element'; table: string; paths: readonly string[]; type: ResourceType; clauses: Clause[] };
 
 /** The test of an element. Its form tells where its system and value are. */
 export type ElementTest =
@@ -134,7 +162,11 @@ export type ElementTest =
 	| { kind: 'text'; mode: 'starts' | 'contains' | 'exact'; values: string[] }
 	/** The element is the text of a reference. */
 	| { kind: 'reference'; values: string[] }
-	| { kind: 'quantity'; alternatives: QuantityAlternative[] };
+	| { kind: 'quantity'; alternatives: QuantityAlternative[] }
+	/** The URI itself, or a longer one that begins with it and a slash. */
+	| { kind: 'uri'; values: string[] }
+	/** A plain number. */
+	| { kind: 'number'; alternatives: QuantityAlternative[] };
 
 /**
  * The places of system and value. Coding: system and code. Identifier and ContactPoint: system and value. Value: a code, boolean or other

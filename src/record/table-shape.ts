@@ -1,7 +1,7 @@
 import type { JsonObject } from '#core/json.ts';
 
 /** The PostgreSQL types that search columns have. */
-export type ColumnType = 'text' | 'date' | 'timestamptz' | 'boolean' | 'text[]' | 'uuid' | 'integer';
+export type ColumnType = 'text' | 'date' | 'timestamptz' | 'boolean' | 'text[]' | 'bigint[]' | 'uuid' | 'integer';
 
 export interface Column {
 	name: string;
@@ -24,12 +24,14 @@ export type Compartment = 'self' | 'patient' | 'none';
 /** The storage of a resource type: its table, and its own columns beside the common ones, in order. */
 export interface TableShape {
 	resourceType: ResourceType;
-	/** The table from which its rows are read. */
+	/** What its rows are read from: a table, or `<table>/<type>` if several types share the table and `resource_type` tells them apart. */
 	table: string;
 	/** True when its rows are stored in another form. Nobody writes the resource; its text is made when it is read. */
 	isRendered: boolean;
-	/** The table in which its rows are stored: `table`, or the one from which it is rendered. */
+	/** The table in which its rows are stored: its own, the shared one, or the one from which it is rendered. */
 	keptIn: string;
+	/** True when other types have rows in the same table. */
+	isShared: boolean;
 	compartment: Compartment;
 	/** True when a resource may refer to a Binary of this service. */
 	hasAttachments: boolean;

@@ -15,17 +15,28 @@ const delimiter = '\x02';
 
 /** New resources of one type. */
 export function copyResources(shape: TableShape, siteId: string, rows: readonly Row[]): CopyRows {
-	const columns = ['site_id', 'id', 'given_id', 'version', 'last_updated', 'source', 'meta', 'resource'];
+	const columns = [
+		...(shape.isShared ? ['resource_type'] : []),
+		'site_id',
+		'id',
+		'given_id',
+		'version',
+		'last_updated',
+		'source',
+		'meta',
+		'resource',
+	];
 	const further = [...shape.links, ...shape.search].map(({ name }) => name);
 	let lines = '';
 	for (const row of rows) {
 		const { id, givenId, version, lastUpdated, source, meta, text } = row;
+		if (shape.isShared) lines += shape.resourceType + delimiter;
 		lines += [siteId, id, field(givenId), version, lastUpdated, field(source), field(meta), field(text)].join(delimiter);
 		for (const { name } of shape.links) lines += delimiter + field(row.links[name] ?? null);
 		for (const value of shape.searchValues(row.resource ?? JSON.parse(text))) lines += delimiter + field(value);
 		lines += '\n';
 	}
-	return { text: `copy ${shape.table} (${[...columns, ...further].join(', ')}) from stdin with ${csv}`, rows: Buffer.from(lines) };
+	return { text: `copy ${shape.keptIn} (${[...columns, ...further].join(', ')}) from stdin with ${csv}`, rows: Buffer.from(lines) };
 }
 
 /** The identifiers of new patients, by their row ids. */

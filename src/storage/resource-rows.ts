@@ -3,6 +3,7 @@ import type { ResourceType, TableShape } from '#record/table-shape.ts';
 import { cellAt, columnsOf, textAt } from './columns.ts';
 import type { Cell } from './connection.ts';
 import type { Statement } from './statement.ts';
+import { keyed, nameOf } from './statements/relation.ts';
 
 export type TableShapes = Readonly<Record<ResourceType, TableShape>>;
 
@@ -22,12 +23,13 @@ export class ResourceRows {
 		this.shape = shape;
 		this.#links = shape.links.map(({ name }) => name);
 		this.width = common.length + this.#links.length;
+		const { from, where } = keyed(shape, 'unnest($1::uuid[], $2::uuid[])', 'site_id, id');
 		this.byId = {
-			name: `find_${shape.table}_rows`,
+			name: `find_${nameOf(shape.table)}_rows`,
 			text: `
 select ${this.columns('r')}
-from unnest($1::uuid[], $2::uuid[]) as k (site_id, id)
-join ${shape.table} r on r.site_id = k.site_id and r.id = k.id`,
+from ${from}
+join ${shape.keptIn} r on r.site_id = k.site_id and r.id = k.id${where}`,
 		};
 	}
 

@@ -1,5 +1,5 @@
 import { isFhirId, rowIdOf } from '#record/row-id.ts';
-import type { ElementInclusion, Inclusion, PagePosition, SearchPlan } from '#record/search-plan.ts';
+import type { ElementInclusion, Inclusion, PagePosition, SearchPlan, TermInclusion } from '#record/search-plan.ts';
 import type { StoredResource } from '#record/stored-resource.ts';
 import type { ResourceType, TableShape } from '#record/table-shape.ts';
 import type { Cell } from './connection.ts';
@@ -13,7 +13,14 @@ import {
 	type VersionPosition,
 	versionQuery,
 } from './statements/read-versions.ts';
-import { countQuery, type InclusionBounds, inclusionQuery, rowsQuery, searchQuery } from './statements/search-resources.ts';
+import {
+	countQuery,
+	type InclusionBounds,
+	inclusionQuery,
+	rowsQuery,
+	searchQuery,
+	termInclusionQuery,
+} from './statements/search-resources.ts';
 
 /** Cells that every row begins with, as the statements select them. */
 const rowCells = 6;
@@ -69,15 +76,19 @@ export interface Included {
 	cut: boolean;
 }
 
-/** Returns the resources that a page includes beside its matches, by a column. */
+/** Returns the resources that a page includes beside its matches, by a column or a term. */
 export function includedResources(
 	reader: Reader,
 	siteId: string,
-	inclusion: Inclusion,
+	inclusion: Inclusion | TermInclusion,
 	rowIds: readonly string[],
 	bounds: InclusionBounds,
 ): Promise<Included> {
-	return included(reader, inclusion.includedType, rowIds, bounds, () => inclusionQuery(siteId, inclusion, rowIds, bounds));
+	return included(reader, inclusion.includedType, rowIds, bounds, () =>
+		inclusion.direction === 'term'
+			? termInclusionQuery(siteId, inclusion, rowIds, bounds)
+			: inclusionQuery(siteId, inclusion, rowIds, bounds),
+	);
 }
 
 /** Returns included resources by ids that the matches name. */
@@ -153,6 +164,17 @@ export async function readCompartment(
 	const last = shown.at(-1);
 	return { rows: shown.map(rowOf), next: last && Number(last[rowCells]) > shown.length ? (last[rowCells + 1] as string) : undefined };
 }
+
+/** Returns the types among those that share a table of which the patient has resources. */
+export async function sharedTypesOfPatient(reader: Reader, siteId: string, patientId: string): Promise<Set<string>> {
+	const rows = await reader.run(sharedTypesStatement, [siteId, patientId]);
+	return new Set(rows.map(([type]) => type as string));
+}
+
+const sharedTypesStatement: ReadStatement = {
+	name: 'shared_types_of_patient',
+	text: 'select distinct r.resource_type from other_resource r where r.site_id = $1 and r.patient_id = $2::uuid and not r.deleted',
+};
 
 /** Returns the row id of the patient who replaced the given one, or of that one itself. */
 export async function readSurvivor(reader: Reader, siteId: string, rowId: string): Promise<string> {

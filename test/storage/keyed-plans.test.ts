@@ -69,7 +69,7 @@ test('rows are looked up by their primary key in a new database, too, of which t
 				await client.query(`prepare looked_up as ${text}`);
 				const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain execute looked_up ('{}', '{}')`);
 				const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
-				assert.match(plan, new RegExp(`Index Scan using ${shape.table}_pkey`), plan);
+				assert.match(plan, new RegExp(`Index Scan using ${shape.keptIn}_pkey`), plan);
 				await client.query('deallocate looked_up');
 			}
 		}

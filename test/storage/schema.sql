@@ -519,6 +519,31 @@ create table observation (
 	PRIMARY KEY (site_id, id)
 ) with (fillfactor=90, toast_tuple_target=8160);
 
+create table other_resource (
+	site_id uuid not null,
+	resource_type text not null,
+	id uuid not null,
+	given_id text,
+	version integer not null,
+	last_updated timestamp with time zone not null,
+	source text,
+	meta text,
+	resource text not null,
+	patient_id uuid,
+	recorded_patient_id uuid,
+	terms bigint[],
+	strings text,
+	date1_start timestamp with time zone,
+	date1_end timestamp with time zone,
+	date2_start timestamp with time zone,
+	date2_end timestamp with time zone,
+	date3_start timestamp with time zone,
+	date3_end timestamp with time zone,
+	date_values text,
+	deleted boolean not null default false,
+	PRIMARY KEY (site_id, resource_type, id)
+) with (fillfactor=90, toast_tuple_target=8160);
+
 create table patient (
 	site_id uuid not null,
 	id uuid not null,
@@ -912,6 +937,22 @@ CREATE INDEX observation_code_further ON public.observation USING gin (site_id, 
 CREATE INDEX observation_code_second ON public.observation USING btree (site_id, (code_further[3]), id) WHERE (code_further IS NOT NULL);
 
 CREATE INDEX observation_patient ON public.observation USING btree (site_id, patient_id, id);
+
+CREATE INDEX other_resource_changes ON public.other_resource USING btree (site_id, resource_type, last_updated, id) WHERE (NOT deleted);
+
+CREATE INDEX other_resource_date_values ON public.other_resource USING btree (site_id, resource_type) WHERE (date_values IS NOT NULL);
+
+CREATE INDEX other_resource_date1 ON public.other_resource USING btree (site_id, resource_type, date1_start, id) WHERE (date1_start IS NOT NULL);
+
+CREATE INDEX other_resource_date2 ON public.other_resource USING btree (site_id, resource_type, date2_start, id) WHERE (date2_start IS NOT NULL);
+
+CREATE INDEX other_resource_date3 ON public.other_resource USING btree (site_id, resource_type, date3_start, id) WHERE (date3_start IS NOT NULL);
+
+CREATE INDEX other_resource_patient ON public.other_resource USING btree (site_id, patient_id, resource_type, id) WHERE (patient_id IS NOT NULL);
+
+CREATE INDEX other_resource_strings ON public.other_resource USING gin (site_id, strings gin_trgm_ops);
+
+CREATE INDEX other_resource_terms ON public.other_resource USING gin (site_id, terms);
 
 CREATE INDEX patient_birth_date ON public.patient USING btree (site_id, birth_date, id);
 

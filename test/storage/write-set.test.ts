@@ -153,9 +153,11 @@ describe('what a batch made of its sites is written', () => {
 		});
 		const names = notes.names();
 		assert.deepEqual(names.slice(0, 2), ['insert_patient', 'insert_audit_events']);
-		const moved = Object.values(tableShapes).filter(({ compartment }) => compartment === 'patient');
-		const expected = moved.flatMap(({ table, keptIn, isRendered }) =>
-			isRendered ? [`move_${keptIn}_merge`] : [`keep_${table}_merge`, `move_${table}_merge`],
+		const moved = new Map(
+			Object.values(tableShapes).flatMap((shape) => (shape.compartment === 'patient' ? [[shape.keptIn, shape] as const] : [])),
+		);
+		const expected = [...moved.values()].flatMap(({ keptIn, isRendered }) =>
+			isRendered ? [`move_${keptIn}_merge`] : [`keep_${keptIn}_merge`, `move_${keptIn}_merge`],
 		);
 		assert.deepEqual(names.slice(2), [...expected, 'move_document_entries_merge']);
 		assert.deepEqual(notes.valuesOf('move_observation_merge'), ['s1', 'p1', 'p2', at, 'urn:of the batch', 'p1', 'own']);

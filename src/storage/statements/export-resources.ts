@@ -1,5 +1,7 @@
 import { isUuid } from '#core/id.ts';
 import type { TableShape } from '#record/table-shape.ts';
+import type { Statement } from '../statement.ts';
+import { relation } from './relation.ts';
 import { resourceText } from './row-columns.ts';
 
 export interface ExportScope {
@@ -11,6 +13,12 @@ export interface ExportScope {
 	/** FHIR base URL without a trailing slash; attachments get absolute URLs. */
 	base: string;
 }
+
+/** Returns the types, among those that share a table, of which the site has resources. */
+export const sharedTypesOfSite: Statement = {
+	name: 'shared_types_of_site',
+	text: 'select distinct r.resource_type from other_resource r where r.site_id = $1 and not r.deleted',
+};
 
 /** Tells whether a base URL consists of scheme, host, port and a plain path only. */
 export function isPlainBase(base: string): boolean {
@@ -52,5 +60,5 @@ export function exportResources(
 	|| coalesce(',"source":' || to_json(r.source)::text, '')
 	|| coalesce(',' || left(right(nullif(r.meta, '{}'), -1), -1), '')
 	|| ${rest}
-	from ${table} r where ${conditions.join(' and ')}) to stdout with ${csv}`;
+	from ${relation(table)} r where ${conditions.join(' and ')}) to stdout with ${csv}`;
 }

@@ -1,15 +1,18 @@
 import type { TableShape } from '#record/table-shape.ts';
 import type { Statement } from '../statement.ts';
+import { keyed, nameOf } from './relation.ts';
 
 /** Copies the stored versions of the given rows into the history, before they are overwritten. */
-export function keepStoredVersions({ table, resourceType }: TableShape): Statement {
+export function keepStoredVersions(shape: TableShape): Statement {
+	const { keptIn, resourceType } = shape;
+	const { from, where } = keyed(shape, 'unnest($1::uuid[], $2::uuid[])', 'site_id, id');
 	return {
-		name: `keep_${table}_versions`,
+		name: `keep_${nameOf(shape.table)}_versions`,
 		text: `
 insert into resource_history (site_id, resource_type, id, given_id, version, last_updated, source, meta, resource)
 select r.site_id, '${resourceType}', r.id, r.given_id, r.version, r.last_updated, r.source, r.meta, r.resource
-from unnest($1::uuid[], $2::uuid[]) as k (site_id, id)
-join ${table} r on r.site_id = k.site_id and r.id = k.id`,
+from ${from}
+join ${keptIn} r on r.site_id = k.site_id and r.id = k.id${where}`,
 	};
 }
 

@@ -30,16 +30,18 @@ export interface MoveStatements {
 /** Every table whose rows belong to a patient. */
 export function moveRows(shapes: readonly TableShape[], reason: 'merge' | 'unlink'): readonly MoveStatements[] {
 	const moved = shapes.filter(({ compartment }) => compartment === 'patient');
-	return moved.map((shape) => (shape.isRendered ? moveRendered(shape, reason) : moveStored(shape, reason)));
+	// Types that share a table are moved together.
+	const tables = new Map(moved.map((shape) => [shape.keptIn, shape]));
+	return [...tables.values()].map((shape) => (shape.isRendered ? moveRendered(shape, reason) : moveStored(shape, reason)));
 }
 
-function moveStored({ table, resourceType }: TableShape, reason: 'merge' | 'unlink'): MoveStatements {
+function moveStored({ keptIn: table, resourceType, isShared }: TableShape, reason: 'merge' | 'unlink'): MoveStatements {
 	return {
 		keep: {
 			name: `keep_${table}_${reason}`,
 			text: `
 insert into resource_history (site_id, resource_type, id, given_id, version, last_updated, source, meta, resource)
-select r.site_id, '${resourceType}', r.id, r.given_id, r.version, r.last_updated, r.source, r.meta, r.resource
+select r.site_id, ${isShared ? 'r.resource_type' : `'${resourceType}'`}, r.id, r.given_id, r.version, r.last_updated, r.source, r.meta, r.resource
 from ${table} r where $3::uuid is not null and ${condition[reason]}`,
 		},
 		move: {

@@ -1,4 +1,5 @@
 import type { ReadStatement } from '../reader.ts';
+import { nameOf, relation } from './relation.ts';
 import { rowColumns } from './row-columns.ts';
 
 const statements = new Map<string, ReadStatement>();
@@ -9,8 +10,8 @@ export function readRowsStatement(table: string): ReadStatement {
 	if (statement === undefined) {
 		const text = `
 select k.place, r.* from unnest($1::uuid[], $2::uuid[]) with ordinality as k (site_id, id, place)
-cross join lateral (select ${rowColumns(table)} from ${table} r where r.site_id = k.site_id and r.id = k.id offset 0) r`;
-		statement = { name: `read_${table}_rows`, text };
+cross join lateral (select ${rowColumns(table)} from ${relation(table)} r where r.site_id = k.site_id and r.id = k.id offset 0) r`;
+		statement = { name: `read_${nameOf(table)}_rows`, text };
 		statements.set(table, statement);
 	}
 	return statement;

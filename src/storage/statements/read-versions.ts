@@ -1,5 +1,6 @@
 import type { ResourceType, TableShape } from '#record/table-shape.ts';
 import { Parameters, type Query } from './parameters.ts';
+import { relation } from './relation.ts';
 import { boundedQuery, innerColumns, rowColumns } from './row-columns.ts';
 
 /** Builds the query of one version: the current one is in the type's own table, earlier ones, if they are kept, are in the history. */
@@ -8,7 +9,7 @@ export function versionQuery(siteId: string, table: string, type: ResourceType, 
 	const id = parameters.add(rowId, 'uuid');
 	const number = parameters.add(version, 'integer');
 	const text = `
-select ${rowColumns(table)} from ${table} r where r.site_id = $1 and r.id = ${id} and r.version = ${number}
+select ${rowColumns(table)} from ${relation(table)} r where r.site_id = $1 and r.id = ${id} and r.version = ${number}
 union all
 select ${rowColumns('resource_history')} from resource_history r where r.site_id = $1 and r.resource_type = '${type}' and r.id = ${id} and r.version = ${number}`;
 	return parameters.query(text, true);
@@ -47,7 +48,7 @@ export function historyQuery(siteId: string, table: string, type: ResourceType, 
 	const where = conditions.map((condition) => ` and ${condition}`).join('');
 	const order = (row: string) => `${row}.last_updated desc, ${row}.id desc, ${row}.version desc`;
 	const inner = `
-	(select ${innerColumns(table)} from ${table} r where r.site_id = $1${where} order by ${order('r')} limit ${limit})
+	(select ${innerColumns(table)} from ${relation(table)} r where r.site_id = $1${where} order by ${order('r')} limit ${limit})
 	union all
 	(select ${innerColumns('resource_history')} from resource_history r where r.site_id = $1 and r.resource_type = '${type}'${where} order by ${order('r')} limit ${limit})`;
 	const newest = `select * from (${inner}) r where r.site_id = $1 order by ${order('r')} limit ${limit}`;
@@ -73,7 +74,7 @@ export function compartmentQuery(siteId: string, { table, compartment }: TableSh
 	const after = parameters.add(page.afterId, 'uuid');
 	const since = page.since === undefined ? '' : ` and r.last_updated >= ${parameters.add(page.since, 'timestamptz')}`;
 	const limit = parameters.add(page.count + 1, 'integer');
-	const inner = `select ${innerColumns(table)} from ${table} r where r.site_id = $1 and r.${column} = ${patient} and r.id > ${after}${since} order by r.id limit ${limit}`;
+	const inner = `select ${innerColumns(table)} from ${relation(table)} r where r.site_id = $1 and r.${column} = ${patient} and r.id > ${after}${since} order by r.id limit ${limit}`;
 	const bytesMax = parameters.add(page.bytesMax, 'bigint');
 	const text = boundedQuery({ table, further: 'r.found, r.id', inner, order: (row) => `${row}.id`, bytesMax });
 	return parameters.query(text, true);

@@ -1,6 +1,14 @@
 import { indexText } from '#record/index-text.ts';
 import type { Clause, DateAlternative, ElementTest, QuantityAlternative, Token } from '#record/search-plan.ts';
 import type { Parameters } from './parameters.ts';
+import { relation } from './relation.ts';
+import {
+	patientTermsCondition,
+	referringElementCondition,
+	termsCondition,
+	throughElementCondition,
+	throughTermsCondition,
+} from './search-terms.ts';
 
 /** Builds the condition of a clause on the rows that `alias` names. The site is always `$1`. */
 export function conditionOf(clause: Clause, alias: string, parameters: Parameters): string {
@@ -29,7 +37,7 @@ export function conditionOf(clause: Clause, alias: string, parameters: Parameter
 		case 'coding':
 			return anyOf(clause.tokens.map((token) => codingCondition(clause, token, alias, parameters)));
 		case 'date':
-			return anyOf(clause.alternatives.map((alternative) => dateCondition(clause, alternative, alias, parameters)));
+			return dateCondition(clause, alias, parameters);
 		case 'moment':
 			return anyOf(clause.alternatives.map((alternative) => momentCondition(`${alias}.${clause.column}`, alternative, parameters)));
 		case 'element':
@@ -43,13 +51,23 @@ export function conditionOf(clause: Clause, alias: string, parameters: Parameter
 		case 'through': {
 			const target = parameters.alias();
 			const found = clause.table === 'patient' && clause.key === undefined ? survivorOf(target) : `${target}.${clause.key ?? 'id'}`;
-			return `${alias}.${clause.column} in (select ${found} from ${clause.table} ${target} where ${whereOf(clause.clauses, target, parameters)})`;
+			return `${alias}.${clause.column} in (select ${found} from ${relation(clause.table)} ${target} where ${whereOf(clause.clauses, target, parameters)})`;
 		}
 		case 'referring': {
 			const source = parameters.alias();
 			const where = whereOf(clause.clauses, source, parameters);
-			return `${alias}.id in (select ${source}.${clause.column} from ${clause.table} ${source} where ${where})`;
+			return `${alias}.id in (select ${source}.${clause.column} from ${relation(clause.table)} ${source} where ${where})`;
 		}
+		case 'terms':
+			return termsCondition(clause, alias, parameters);
+		case 'patient-terms':
+			return patientTermsCondition(clause, alias, parameters);
+		case 'through-terms':
+			return throughTermsCondition(clause, alias, parameters, whereOf);
+		case 'through-element':
+			return throughElementCondition(clause, alias, parameters, whereOf);
+		case 'referring-element':
+			return referringElementCondition(clause, alias, parameters, whereOf);
 	}
 }
 
@@ -144,15 +162,26 @@ function furtherCodings(column: string, token: string, value: string | undefined
 	return `${second} and ${column} @> array[${token}] or array_length(${column}, 1) > 3 and ${column} @> array[${token}]`;
 }
 
+/** Where a row has several ranges, its columns hold the first and the last moment, and one of the ranges must match. */
+function dateCondition(clause: Clause & { kind: 'date' }, alias: string, parameters: Parameters): string {
+	const range = (start: string, end: string) =>
+		anyOf(clause.alternatives.map((alternative) => rangeCondition(clause, alternative, [start, end], parameters)));
+	const single = range(`${alias}.${clause.startColumn}`, `${alias}.${clause.endColumn}`);
+	if (clause.several === undefined) return single;
+	const { column, name } = clause.several;
+	const values = `${alias}.${column}`;
+	const each = range(`(v.item ->> 0)::${clause.columnType}`, `(v.item ->> 1)::${clause.columnType}`);
+	return `(${single} and (${values} is null or not ${values}::jsonb ? '${name}') or ${values} is not null and exists (
+		select from jsonb_array_elements(${values}::jsonb -> '${name}') v (item) where ${each}))`;
+}
+
 /** FHIR R4 §3.1.1.4.5 over ranges whose ends are excluded. A row without a date holds nulls and never matches. */
-function dateCondition(
+function rangeCondition(
 	clause: Clause & { kind: 'date' },
 	{ prefix, low, high }: DateAlternative,
-	alias: string,
+	[start, end]: readonly [string, string],
 	parameters: Parameters,
 ): string {
-	const start = `${alias}.${clause.startColumn}`;
-	const end = `${alias}.${clause.endColumn}`;
 	const from = () => parameters.add(low, clause.columnType);
 	const to = () => parameters.add(high, clause.columnType);
 	// If no range is long, its end limits its start, which bounds the walk through the index of the starts.
@@ -231,6 +260,15 @@ function testCondition(test: Exclude<ElementTest, { kind: 'exists' }>, parameter
 			return anyOf(test.values.map((value) => textTest(test.mode, value, parameters)));
 		case 'quantity':
 			return anyOf(test.alternatives.map((alternative) => quantityTest(alternative, parameters)));
+		case 'uri':
+			return anyOf(
+				test.values.map(
+					(value) =>
+						`(e.v #>> '{}' = ${parameters.add(value, 'text')} or starts_with(e.v #>> '{}', ${parameters.add(`${value.replace(/\/$/, '')}/`, 'text')}))`,
+				),
+			);
+		case 'number':
+			return anyOf(test.alternatives.map(({ prefix, ...range }) => quantityRange(prefix, range, [plainNumber, plainNumber], parameters)));
 	}
 }
 
@@ -250,7 +288,7 @@ function textTest(mode: 'starts' | 'contains' | 'exact', value: string, paramete
 
 /** FHIR R4 §3.1.1.4.11. A stored `<5` is everything below 5, a stored `>5` everything above. */
 function quantityTest({ prefix, low, high, value, system, code }: QuantityAlternative, parameters: Parameters): string {
-	const parts = [quantityRange(prefix, { low, high, value }, parameters)];
+	const parts = [quantityRange(prefix, { low, high, value }, [storedLow, storedHigh], parameters)];
 	if (system !== undefined) parts.push(`e.v ->> 'system' = ${parameters.add(system, 'text')}`);
 	if (code !== undefined) {
 		const unit = parameters.add(code, 'text');
@@ -261,28 +299,31 @@ function quantityTest({ prefix, low, high, value, system, code }: QuantityAltern
 
 const storedValue = `(e.v ->> 'value')::numeric`;
 const storedLow = `case when e.v ->> 'comparator' in ('<', '<=') then '-infinity'::numeric else ${storedValue} end`;
+/** A number that is no object. */
+const plainNumber = `(e.v #>> '{}')::numeric`;
 const storedHigh = `case when e.v ->> 'comparator' in ('>', '>=') then 'infinity'::numeric else ${storedValue} end`;
 
 function quantityRange(
 	prefix: QuantityAlternative['prefix'],
 	range: Record<'low' | 'high' | 'value', string>,
+	[lowest, highest]: readonly [string, string],
 	parameters: Parameters,
 ): string {
 	const add = (text: string) => parameters.add(text, 'numeric');
 	switch (prefix) {
 		case 'eq':
-			return `(${storedLow} >= ${add(range.low)} and ${storedHigh} < ${add(range.high)})`;
+			return `(${lowest} >= ${add(range.low)} and ${highest} < ${add(range.high)})`;
 		case 'ne':
-			return `(${storedLow} < ${add(range.low)} or ${storedHigh} >= ${add(range.high)})`;
+			return `(${lowest} < ${add(range.low)} or ${highest} >= ${add(range.high)})`;
 		case 'gt':
 		case 'sa':
-			return `${prefix === 'gt' ? storedHigh : storedLow} > ${add(range.value)}`;
+			return `${prefix === 'gt' ? highest : lowest} > ${add(range.value)}`;
 		case 'lt':
 		case 'eb':
-			return `${prefix === 'lt' ? storedLow : storedHigh} < ${add(range.value)}`;
+			return `${prefix === 'lt' ? lowest : highest} < ${add(range.value)}`;
 		case 'ge':
-			return `${storedHigh} >= ${add(range.value)}`;
+			return `${highest} >= ${add(range.value)}`;
 		case 'le':
-			return `${storedLow} <= ${add(range.value)}`;
+			return `${lowest} <= ${add(range.value)}`;
 	}
 }

@@ -1,6 +1,8 @@
 import { nilId } from '#core/id.ts';
-import type { Clause, Extent, Inclusion, PagePosition, SearchPlan, SortKey } from '#record/search-plan.ts';
+import type { Clause, Extent, Inclusion, PagePosition, SearchPlan, SortKey, TermInclusion } from '#record/search-plan.ts';
+import { termOf } from '#record/search-term.ts';
 import { Parameters, type Query } from './parameters.ts';
+import { relation } from './relation.ts';
 import { boundedQuery, innerColumns } from './row-columns.ts';
 import { isWholeDay, survivorOf, whereOf } from './search-conditions.ts';
 
@@ -14,7 +16,7 @@ export function searchQuery(siteId: string, plan: SearchPlan, bytesMax: number):
 	const limit = parameters.add(plan.count + 1, 'integer');
 	const keys = sort.map(({ column }, index) => `, r.${column} as k${index}`).join('');
 	const where = whereOf(plan.clauses, 'r', parameters);
-	const selected = `${innerColumns(table)}${keys} from ${table} r`;
+	const selected = `${innerColumns(table)}${keys} from ${relation(table)} r`;
 	const order = (row: string) =>
 		[...sort.map((key, index) => `${row}.k${index}${direction(key)}`), `${row}.id${lastDirection(sort)}`].join(', ');
 	const shown = sort.map((_key, index) => `, r.k${index}::text`).join('');
@@ -91,7 +93,10 @@ function beyond(sort: readonly SortKey[], after: PagePosition, index: number, pa
 
 export function countQuery(siteId: string, plan: SearchPlan): Query {
 	const parameters = new Parameters(siteId);
-	return parameters.query(`select count(*) from ${plan.table} r where ${whereOf(plan.clauses, 'r', parameters)}`, isPrepared(plan));
+	return parameters.query(
+		`select count(*) from ${relation(plan.table)} r where ${whereOf(plan.clauses, 'r', parameters)}`,
+		isPrepared(plan),
+	);
 }
 
 export interface InclusionBounds {
@@ -108,8 +113,19 @@ export function inclusionQuery(siteId: string, inclusion: Inclusion, rowIds: rea
 	const { direction: way, table, column, includedTable } = inclusion;
 	const parameters = new Parameters(siteId);
 	const ids = parameters.add(rowIds, 'uuid[]');
-	const forward = `r.id in (select s.${column} from ${table} s where s.site_id = $1 and s.id = any(${ids}))`;
+	const forward = `r.id in (select s.${column} from ${relation(table)} s where s.site_id = $1 and s.id = any(${ids}))`;
 	return includedRows(parameters, includedTable, way === 'forward' ? forward : `r.${column} = any(${ids})`, bounds);
+}
+
+/** Selects the rows that refer to the given rows by a term. */
+export function termInclusionQuery(siteId: string, inclusion: TermInclusion, rowIds: readonly string[], bounds: InclusionBounds): Query {
+	const { prefix, includedTable } = inclusion;
+	const parameters = new Parameters(siteId);
+	const terms = parameters.add(
+		rowIds.map((id) => termOf(`${prefix}${id}`)),
+		'bigint[]',
+	);
+	return includedRows(parameters, includedTable, `r.terms && ${terms}`, bounds);
 }
 
 /** A condition that matches more patients than this matches several, even if one patient has replaced all that were looked at. */
@@ -127,7 +143,7 @@ export function survivorsQuery(siteId: string, plan: SearchPlan): Query {
 select coalesce(p.given_id, p.id::text), bool_or(m.merged), count(*)
 from (
 	select ${survivorOf('r')} as id, r.merged_into is not null as merged
-	from ${plan.table} r where ${where} limit ${followedPatientsMax}
+	from ${relation(plan.table)} r where ${where} limit ${followedPatientsMax}
 ) m
 join patient p on p.site_id = $1 and p.id = m.id
 group by p.id, p.given_id
@@ -143,7 +159,7 @@ export function rowsQuery(siteId: string, table: string, rowIds: readonly string
 
 function includedRows(parameters: Parameters, table: string, condition: string, { rowsMax, bytesMax, extent }: InclusionBounds): Query {
 	const limit = parameters.add(rowsMax + 1, 'integer');
-	const inner = `select ${innerColumns(table)} from ${table} r where r.site_id = $1 and ${condition} order by r.id limit ${limit}`;
+	const inner = `select ${innerColumns(table)} from ${relation(table)} r where r.site_id = $1 and ${condition} order by r.id limit ${limit}`;
 	const order = (row: string) => `${row}.id`;
 	const text = boundedQuery({ table, extent, further: 'r.found', inner, order, bytesMax: parameters.add(bytesMax, 'bigint') });
 	return parameters.query(text, true);
@@ -164,7 +180,7 @@ function isPrepared({ clauses, sort }: SearchPlan): boolean {
 function isSelective(clause: Clause): boolean {
 	if (clause.kind === 'date')
 		return clause.alternatives.every((alternative) => alternative.prefix === 'eq' && isWholeDay(clause, alternative));
-	return clause.kind === 'reference' || clause.kind === 'identifier';
+	return clause.kind === 'reference' || clause.kind === 'identifier' || clause.kind === 'terms';
 }
 
 /** Returns zero for a clause of many shapes. */
@@ -172,6 +188,8 @@ function alternativesOf(clause: Clause): number {
 	switch (clause.kind) {
 		case 'present':
 			return 1;
+		case 'terms':
+			return clause.terms.length;
 		case 'code':
 		case 'string':
 			return clause.values.length;

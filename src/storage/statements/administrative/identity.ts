@@ -124,7 +124,12 @@ ${counts(shapes, condition)}`,
 
 function counts(shapes: readonly TableShape[], condition: string): string {
 	const moved = shapes.filter(({ compartment }) => compartment === 'patient');
-	return moved
-		.map(({ resourceType, keptIn }) => `select '${resourceType}' as type, count(*)::integer as count from ${keptIn} r where ${condition}`)
-		.join('\nunion all\n');
+	const own = moved
+		.filter(({ isShared }) => !isShared)
+		.map(({ resourceType, keptIn }) => `select '${resourceType}' as type, count(*)::integer as count from ${keptIn} r where ${condition}`);
+	const shared = [...new Set(moved.filter(({ isShared }) => isShared).map(({ keptIn }) => keptIn))].map(
+		(table) =>
+			`select r.resource_type as type, count(*)::integer as count from ${table} r where ${condition} and not r.deleted group by r.resource_type`,
+	);
+	return [...own, ...shared].join('\nunion all\n');
 }

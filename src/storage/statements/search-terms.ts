@@ -1,0 +1,68 @@
+import type { Clause } from '#record/search-plan.ts';
+import type { Parameters } from './parameters.ts';
+import { relation } from './relation.ts';
+
+/** Conditions by terms (`record/search-term`), and by references that stand only in the text of a resource. */
+
+type Where = (clauses: readonly Clause[], alias: string, parameters: Parameters) => string;
+
+export function termsCondition({ terms }: Clause & { kind: 'terms' }, alias: string, parameters: Parameters): string {
+	const [first, ...others] = terms;
+	if (first === undefined) return 'false';
+	if (others.length === 0) return `${alias}.terms @> array[${parameters.add(first, 'bigint')}]`;
+	return `${alias}.terms && ${parameters.add(terms, 'bigint[]')}`;
+}
+
+/** A merge leaves the terms as they are, so a reference to any of the patients who are one person is looked for. */
+export function patientTermsCondition({ prefix, ids }: Clause & { kind: 'patient-terms' }, alias: string, parameters: Parameters): string {
+	if (ids.length === 0) return 'false';
+	const before = parameters.add(prefix, 'text');
+	const named = parameters.add(ids, 'uuid[]');
+	return `${alias}.terms && array(
+		select tributary_term(${before} || p.id::text)
+		from unnest(${named}) k (id) cross join lateral (select k.id union select * from tributary_same_patient($1, k.id)) p
+	)`;
+}
+
+export function throughTermsCondition(
+	{ prefix, table, clauses }: Clause & { kind: 'through-terms' },
+	alias: string,
+	parameters: Parameters,
+	whereOf: Where,
+): string {
+	const target = parameters.alias();
+	const before = parameters.add(prefix, 'text');
+	const id = table === 'patient' ? 'p.id' : `${target}.id`;
+	const same = table === 'patient' ? ` cross join lateral tributary_same_patient($1, ${target}.id) p (id)` : '';
+	return `${alias}.terms && array(select tributary_term(${before} || ${id}::text) from ${relation(table)} ${target}${same} where ${whereOf(clauses, target, parameters)})`;
+}
+
+/** Paths and types come from the definitions of the parameters, never from a request. */
+function referencedIds(alias: string, path: string, type: string): string {
+	const references = `jsonb_path_query_array(${alias}.resource::jsonb, '${path.replaceAll("'", "''")}[*]')`;
+	const id = `tributary_row_id(substring(e.v from '^${type}/([A-Za-z0-9.-]{1,64})'))`;
+	return `select ${id} as id from jsonb_array_elements_text(${references}) e (v) where ${alias}.site_id = $1`;
+}
+
+export function throughElementCondition(
+	{ path, type, table, clauses }: Clause & { kind: 'through-element' },
+	alias: string,
+	parameters: Parameters,
+	whereOf: Where,
+): string {
+	const target = parameters.alias();
+	const found = `select ${target}.id from ${relation(table)} ${target} where ${whereOf(clauses, target, parameters)}`;
+	return `exists (select from (${referencedIds(alias, path, type)}) n where n.id in (${found}))`;
+}
+
+export function referringElementCondition(
+	{ table, paths, type, clauses }: Clause & { kind: 'referring-element' },
+	alias: string,
+	parameters: Parameters,
+	whereOf: Where,
+): string {
+	const source = parameters.alias();
+	const where = whereOf(clauses, source, parameters);
+	const named = paths.map((path) => referencedIds(source, path, type)).join(' union all ');
+	return `${alias}.id in (select n.id from ${relation(table)} ${source} cross join lateral (${named}) n (id) where ${where})`;
+}
