@@ -83,7 +83,8 @@ export function fhirOpenApi(version: string, server: string, ...others: readonly
 			},
 		},
 	};
-	for (const definition of Object.values(resources)) Object.assign(paths, resourcePaths(definition));
+	for (const definition of described) Object.assign(paths, resourcePaths(definition));
+	Object.assign(paths, otherPaths());
 	paths['/fhir/Binary/{id}'] = { get: operation('DocumentReference', 'readBinary', 'The bytes of a document', bytes, [id]) };
 	Object.assign(paths, bulkPaths, ...others.map((part) => part.paths));
 	return {
@@ -95,7 +96,9 @@ export function fhirOpenApi(version: string, server: string, ...others: readonly
 		},
 		servers: [{ url: server }],
 		security: [{ key: [] }, { token: [] }],
-		tags: ['System', 'Bulk data', ...Object.keys(resources), ...others.map(({ tag }) => tag)].map((name) => ({ name })),
+		tags: ['System', 'Bulk data', ...described.map(({ type }) => type), otherTag, ...others.map(({ tag }) => tag)].map((name) => ({
+			name,
+		})),
 		paths,
 		components: {
 			securitySchemes: {
@@ -143,8 +146,40 @@ function body(schema: string, example: object, type = fhirJson): object {
 	};
 }
 
-function resourcePaths(definition: ResourceDefinition): Record<string, PathItem> {
-	const { type, interactions } = definition;
+/** Types with paths of their own. The others have the same paths, which stand once, with the type as a parameter. */
+const described = Object.values(resources).filter(({ table }) => !table.isShared);
+const otherTypes = Object.values(resources).filter(({ table }) => table.isShared);
+const otherTag = 'OtherType';
+
+function otherPaths(): Record<string, PathItem> {
+	const { Organization: example } = resources;
+	const type = {
+		...pathParameter('type', 'A resource type of R4. The capability statement lists the search parameters of each.'),
+		schema: { type: 'string', enum: otherTypes.map((definition) => definition.type) },
+		example: example.type,
+	};
+	const paths = resourcePaths({ ...example, search: {} }, { segment: '{type}', tag: otherTag });
+	const ofType = (item: Operation): Operation => ({ ...item, parameters: [type, ...((item['parameters'] as object[] | undefined) ?? [])] });
+	return Object.fromEntries(
+		Object.entries(paths).map(([path, item]) => [
+			path,
+			Object.fromEntries(Object.entries(item).map(([method, described]) => [method, ofType(described)])),
+		]),
+	);
+}
+
+/** The part of a path that names the type, and the name under which its operations stand. */
+interface Naming {
+	segment: string;
+	tag: string;
+}
+
+function resourcePaths(
+	definition: ResourceDefinition,
+	naming: Naming = { segment: definition.type, tag: definition.type },
+): Record<string, PathItem> {
+	const { interactions, example } = definition;
+	const { segment, tag: type } = naming;
 	const of = (interaction: Interaction, item: () => PathItem): PathItem => (interactions.includes(interaction) ? item() : {});
 	const named = (name: string) => `${name}${type}`;
 	const search = Object.entries({ ...commonParameters, ...definition.search }).map(([name, { documentation }]) =>
@@ -157,34 +192,36 @@ function resourcePaths(definition: ResourceDefinition): Record<string, PathItem>
 		content: { 'application/x-www-form-urlencoded': { schema: { type: 'object', additionalProperties: { type: 'string' } } } },
 	};
 	const paths: Record<string, PathItem> = {
-		[`/fhir/${type}`]: {
+		[`/fhir/${segment}`]: {
 			...of('search-type', () => ({ get: operation(type, named('search'), 'Search', found, [...search, ...resultParameters]) })),
-			...of('create', () => writes(definition).create),
+			...of('create', () => writes({ type, example }).create),
 		},
-		[`/fhir/${type}/_search`]: of('search-type', () => ({
+		[`/fhir/${segment}/_search`]: of('search-type', () => ({
 			post: { ...operation(type, named('searchForm'), 'Search by form', found), requestBody: form },
 		})),
-		[`/fhir/${type}/{id}`]: {
+		[`/fhir/${segment}/{id}`]: {
 			...of('read', () => ({
 				get: operation(type, named('read'), 'Read', one, [
 					id,
 					headerParameter('If-None-Match', 'The ETag of a version that the client already has'),
 				]),
 			})),
-			...of('update', () => writes(definition).update),
+			...of('update', () => writes({ type, example }).update),
 		},
-		[`/fhir/${type}/_history`]: of('history-type', () => ({
+		[`/fhir/${segment}/_history`]: of('history-type', () => ({
 			get: operation(type, named('historyOfType'), 'History of all resources of the type', versions),
 		})),
-		[`/fhir/${type}/{id}/_history`]: of('history-instance', () => ({ get: operation(type, named('history'), 'Versions', versions, [id]) })),
-		[`/fhir/${type}/{id}/_history/{version}`]: of('vread', () => ({
+		[`/fhir/${segment}/{id}/_history`]: of('history-instance', () => ({
+			get: operation(type, named('history'), 'Versions', versions, [id]),
+		})),
+		[`/fhir/${segment}/{id}/_history/{version}`]: of('vread', () => ({
 			get: operation(type, named('vread'), 'Read a version', one, [id, pathParameter('version', 'The version number')]),
 		})),
 	};
-	return { ...paths, ...operationPaths(definition) };
+	return { ...paths, ...operationPaths(definition, naming) };
 }
 
-function writes({ type, example }: ResourceDefinition): Record<'create' | 'update', PathItem> {
+function writes({ type, example }: { type: string; example: object }): Record<'create' | 'update', PathItem> {
 	const stored = { 200: answer('Stored', 'Resource'), 201: answer('Created', 'Resource') };
 	const criteria = headerParameter('If-None-Exist', 'A search; the resource is created only if nothing matches');
 	const match = headerParameter('If-Match', 'The version to replace: `W/"1"`');
@@ -204,8 +241,8 @@ function writes({ type, example }: ResourceDefinition): Record<'create' | 'updat
 	};
 }
 
-function operationPaths(definition: ResourceDefinition): Record<string, PathItem> {
-	const { type, example } = definition;
+function operationPaths(definition: ResourceDefinition, { segment, tag: type }: Naming): Record<string, PathItem> {
+	const { example } = definition;
 	const served = new Set(operations.filter((item) => item.types(definition)).map(({ name }) => name));
 	const paths: Record<string, PathItem> = {};
 	if (served.has('validate')) {
@@ -215,16 +252,16 @@ function operationPaths(definition: ResourceDefinition): Record<string, PathItem
 			queryParameter('profile', 'Canonical URL of a profile to validate against'),
 			queryParameter('mode', 'create or update'),
 		];
-		paths[`/fhir/${type}/$validate`] = {
+		paths[`/fhir/${segment}/$validate`] = {
 			post: { ...operation(type, `validate${type}`, 'Validate without storing', checked, wanted), requestBody },
 		};
-		paths[`/fhir/${type}/{id}/$validate`] = {
+		paths[`/fhir/${segment}/{id}/$validate`] = {
 			get: operation(type, `validateStored${type}`, 'Validate what is stored', checked, [id, ...wanted]),
 		};
 	}
 	if (served.has('everything')) {
 		const page = { 200: answer('The patient and the resources that refer to it', 'Bundle') };
-		paths[`/fhir/${type}/{id}/$everything`] = { get: operation(type, `everything${type}`, 'Everything about a patient', page, [id]) };
+		paths[`/fhir/${segment}/{id}/$everything`] = { get: operation(type, `everything${type}`, 'Everything about a patient', page, [id]) };
 	}
 	return paths;
 }

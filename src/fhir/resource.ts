@@ -1,5 +1,5 @@
 import type { JsonObject } from '#core/json.ts';
-import type { TokenForm } from '#record/search-plan.ts';
+import type { SeveralDates, TokenForm } from '#record/search-plan.ts';
 import type { Column, ColumnValue, ResourceType, TableShape } from '#record/table-shape.ts';
 import type { Chart } from './chart.ts';
 import type { Identity } from './identity.ts';
@@ -19,6 +19,8 @@ export interface SearchColumns {
  */
 export type SearchParameter = {
 	documentation: string;
+	/** Given where a term of the row says whether the parameter has a value; see `scope` of terms. */
+	presentIn?: string;
 } /** Any part of a folded text column; `paths` lead to the texts themselves, for `:exact`. */ & (
 	| { type: 'string'; match: 'substring'; column: string; paths: readonly string[]; presence?: readonly string[] }
 	/** The start of a text. `column` contains all of the texts, folded, and reduces the rows to be examined. */
@@ -34,6 +36,17 @@ export type SearchParameter = {
 	| { type: 'token'; match: 'member'; column: string; system: string; prefix?: string }
 	/** UIDs of the parts of the resource, which have a table of their own; `column` is in both tables. */
 	| { type: 'token'; match: 'part'; table: string; uidColumn: string; column: string }
+	/** Terms of the row (record/search-term). `scope` is the type and the name of the parameter: `Claim.status`; `walks` are the names of the elements on the way to references. */
+	| { type: 'token'; match: 'term'; scope: string; textPaths?: readonly string[] }
+	| { type: 'uri'; match: 'term'; scope: string; paths: readonly string[] }
+	| {
+			type: 'reference';
+			match: 'term';
+			scope: string;
+			paths: readonly string[];
+			targets: readonly string[];
+			walks: readonly (readonly string[])[];
+	  }
 	/** An element that is the same in all resources. */
 	| { type: 'token'; match: 'constant'; system: string; value: string }
 	| {
@@ -48,7 +61,8 @@ export type SearchParameter = {
 	/** A reference in a column, to one of `targets`. `path` leads to the reference if the resource is stored. */
 	| { type: 'reference'; match: 'column'; column: string; targets: readonly [string]; path: string | undefined }
 	| { type: 'reference'; match: 'element'; path: string; targets: readonly string[] }
-	/** A range in two columns, its end excluded; `date` columns hold whole days. None is longer than `longestMs`. */
+	/** A range in two columns, its end excluded; `date` columns hold whole days. None is longer than `longestMs`. With `several`, a row may
+	 * have more than one. */
 	| {
 			type: 'date';
 			match: 'range';
@@ -58,9 +72,11 @@ export type SearchParameter = {
 			longestMs?: number;
 			/** Forms of the element that may have no range: a Timing, a Period without start and end. */
 			presence?: readonly string[];
+			several?: SeveralDates;
 	  }
 	| { type: 'date'; match: 'moment'; column: string }
 	| { type: 'quantity'; paths: readonly string[] }
+	| { type: 'number'; paths: readonly string[] }
 	/** Values of the components, between `$`. */
 	| { type: 'composite'; components: readonly string[] }
 );
@@ -112,10 +128,10 @@ interface Definition<Type extends string, List extends string> {
 	/** The table in which they are stored, for a resource that nobody writes and that is rendered from another form when it is read. */
 	renderedFrom?: string;
 	/**
-	 * The element that names its patient, and its list on the page of the patient; `self` for the Patient, `none` for types that belong to
+	 * The element that names its patient, or a function that returns the patient's row id, and its list on the page of the patient; `self` for the Patient, `none` for types that belong to
 	 * nobody.
 	 */
-	compartment: 'self' | 'none' | { patient: string; chart: Chart<List> };
+	compartment: 'self' | 'none' | { patient: string | ((resource: JsonObject) => string | null); chart: Chart<List> | undefined };
 	/** See ResourceDefinition; each key is a column. Keys that messages alone can state are `links`. */
 	identity?: Identity;
 	/** Columns that connect its rows to others, beside those of the patient and of `identity`. */
@@ -175,7 +191,9 @@ function tableShape({
 }: Definition<string, string>): TableShape {
 	const patient = typeof compartment === 'string' ? undefined : compartment.patient;
 	const statedLinks = (resource: JsonObject): Readonly<Record<string, ColumnValue>> => ({
-		...(patient === undefined ? {} : { patient_id: referencedRow(resource[patient], 'Patient') }),
+		...(patient === undefined
+			? {}
+			: { patient_id: typeof patient === 'string' ? referencedRow(resource[patient], 'Patient') : patient(resource) }),
 		...definition.statedLinks?.(resource),
 	});
 	const keys = Object.keys(identity).map((name): Column => ({ name, sqlType: 'uuid' }));
@@ -189,7 +207,8 @@ function tableShape({
 		resourceType: type as ResourceType,
 		table,
 		isRendered: renderedFrom !== undefined,
-		keptIn: renderedFrom ?? table,
+		keptIn: renderedFrom ?? table.split('/')[0] ?? table,
+		isShared: table.includes('/'),
 		hasAttachments: definition.attachments !== undefined,
 		compartment: typeof compartment === 'string' ? compartment : 'patient',
 		links: [...(patient === undefined ? [] : [patientLink]), ...links, ...keys],

@@ -15,7 +15,7 @@ const [begin, end] = ['<!-- from the definitions -->', '<!-- /from the definitio
 function isIndexed(parameter: SearchParameter): boolean {
 	if (parameter.type === 'string') return parameter.column !== undefined;
 	if (parameter.type === 'composite') return true;
-	if (parameter.type === 'quantity') return false;
+	if (parameter.type === 'quantity' || parameter.type === 'number') return false;
 	if (parameter.type === 'date') return parameter.match === 'moment' || parameter.longestMs !== undefined;
 	return parameter.match !== 'element';
 }

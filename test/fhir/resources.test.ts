@@ -83,7 +83,9 @@ describe('search columns of a resource', () => {
 	});
 
 	test('elements of another shape than FHIR promises are passed over', () => {
-		for (const type of Object.keys(resources) as (keyof typeof resources)[]) {
+		for (const { type, table } of Object.values(resources)) {
+			// What is generated from R4 takes any text as one.
+			if (table.isShared) continue;
 			const none = columns(type, {});
 			const flat = { name: 'x', birthDate: 5, code: [], class: 'IMP', period: 'now', effectivePeriod: 3, gender: {}, status: [] };
 			assert.deepEqual(columns(type, flat), none, type);

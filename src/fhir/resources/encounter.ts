@@ -4,7 +4,7 @@ import type { ChartRow } from '../chart.ts';
 import { periodBounds } from '../date.ts';
 import { asObject, asObjects, asText } from '../elements.ts';
 import { visitKeyOf } from '../identity.ts';
-import { defineResource, readInteractions } from '../resource.ts';
+import { defineResource, readInteractions, writeInteractions } from '../resource.ts';
 import {
 	codeColumn,
 	codeParameter,
@@ -17,10 +17,10 @@ import {
 } from '../search-columns.ts';
 import { conceptText, momentOf, periodText, referenceText } from '../summaries.ts';
 
-/** https://hl7.org/fhir/R4/encounter.html; filled from ADT visits. */
+/** https://hl7.org/fhir/R4/encounter.html. A visit number leads messages and clients to the same Encounter. */
 export const encounter = defineResource({
 	type: 'Encounter',
-	interactions: readInteractions,
+	interactions: [...readInteractions, ...writeInteractions],
 	table: 'encounter',
 	compartment: {
 		patient: 'subject',
@@ -52,6 +52,11 @@ export const encounter = defineResource({
 			' ',
 		),
 	mandatory: ['status', 'class'],
+	example: {
+		status: 'in-progress',
+		class: { system: 'http://terminology.hl7.org/CodeSystem/v3-ActCode', code: 'IMP' },
+		subject: { display: 'Alba Rivers' },
+	},
 });
 
 function chartRow(resource: JsonObject): ChartRow {

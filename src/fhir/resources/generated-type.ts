@@ -27,8 +27,8 @@ export interface GeneratedParameter {
 	/** Names of the parameters whose values a composite joins, in order. */
 	components?: readonly string[];
 	/**
-	 * The elements whose items each join the components of a composite; the empty path is the resource. A value belongs to the item of the
-	 * longest of these paths on its way. One that is in none of them stands beside every item.
+	 * The elements whose items each join the components of a composite; the empty path is the resource. What a component finds outside of
+	 * them stands beside every item.
 	 */
 	within?: readonly string[];
 	/** True where the token tells whether there is any value but `false`, as in Patient.deceased: it is `true` or `false`. */

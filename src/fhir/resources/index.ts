@@ -1,18 +1,18 @@
 import type { ResourceType, TableShape } from '#record/table-shape.ts';
+import { generatedResource } from '../generated-resource.ts';
 import type { ResourceDefinition } from '../resource.ts';
 import { allergyIntolerance } from './allergy-intolerance.ts';
 import { condition } from './condition.ts';
 import { diagnosticReport } from './diagnostic-report.ts';
 import { documentReference } from './document-reference.ts';
 import { encounter } from './encounter.ts';
+import { generatedTypes } from './generated/index.ts';
 import { imagingStudy } from './imaging-study.ts';
 import { observation } from './observation.ts';
 import { patient } from './patient.ts';
 import { procedure } from './procedure.ts';
 
-export { generatedTypes } from './generated/index.ts';
-
-/** Every resource type that the product serves. */
+/** The resource types with a table of their own, and what the product knows of them beyond R4. */
 const definitions = [
 	patient,
 	condition,
@@ -25,23 +25,38 @@ const definitions = [
 	encounter,
 ] as const;
 
+type OwnType = (typeof definitions)[number]['type'];
+
+/** Types that are not kept as resources of their own: a Binary is the bytes of a document. */
+type Unkept = 'Binary';
+type GeneratedName = Exclude<(typeof generatedTypes)[number]['type'], OwnType | Unkept>;
+
 declare module '#record/table-shape.ts' {
 	interface Served {
-		type: (typeof definitions)[number]['type'];
+		type: OwnType | GeneratedName;
 	}
 }
 
 /** Names of the lists on the page of a patient. */
 export type ChartList = NonNullable<(typeof definitions)[number]['chart']>['list'];
 
-export const resources = Object.fromEntries(definitions.map((definition) => [definition.type, definition])) as Readonly<
-	Record<ResourceType, ResourceDefinition>
->;
+const own: ReadonlySet<string> = new Set(definitions.map(({ type }) => type));
+const unkept: ReadonlySet<string> = new Set<Unkept>(['Binary']);
+
+/** Every resource type that the product serves. */
+export const resources = Object.fromEntries(
+	[
+		...definitions,
+		...generatedTypes
+			.filter(({ type }) => !own.has(type) && !unkept.has(type))
+			.map((generated): ResourceDefinition<string, never> => generatedResource<string>(generated)),
+	].map((definition) => [definition.type, definition]),
+) as Readonly<Record<ResourceType, ResourceDefinition>>;
 
 export function definitionOf(type: string): ResourceDefinition | undefined {
 	return Object.hasOwn(resources, type) ? resources[type as ResourceType] : undefined;
 }
 
-export const tableShapes = Object.fromEntries(definitions.map(({ type, table }) => [type, table])) as Readonly<
+export const tableShapes = Object.fromEntries(Object.values(resources).map(({ type, table }) => [type, table])) as Readonly<
 	Record<ResourceType, TableShape>
 >;

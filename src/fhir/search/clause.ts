@@ -7,6 +7,7 @@ import { splitEscaped, splitValues, unescaped } from './escape.ts';
 import { type Named, unsupportedModifier } from './named.ts';
 import { quantityAlternative } from './quantity.ts';
 import { identifierOfReference, referenceClause } from './reference.ts';
+import { presentTerm, uriTerms } from './term.ts';
 import { tokenClause } from './token.ts';
 
 /**
@@ -33,6 +34,11 @@ export function clauseOf(named: Named): Clause | undefined {
 		case 'quantity':
 			refuseModifier(named);
 			return element(parameter.paths, { kind: 'quantity', alternatives: values.map((value) => quantityAlternative(named.name, value)) });
+		case 'number':
+			refuseModifier(named);
+			return element(parameter.paths, { kind: 'number', alternatives: values.map((value) => quantityAlternative(named.name, value)) });
+		case 'uri':
+			return uriClause(named, parameter, values);
 		case 'composite':
 			refuseModifier(named);
 			return { kind: 'any', clauses: values.map((value) => compositeClause(named, parameter.components, value)) };
@@ -57,12 +63,17 @@ function missingClause({ name, value, parameter }: Named): Clause {
 
 /** Tells whether the element of the parameter has a value, of whatever form: text alone is a concept, and a display alone a reference. */
 function presence(name: string, parameter: SearchParameter): Clause {
+	if (parameter.presentIn !== undefined) return presentTerm(parameter.presentIn);
 	switch (parameter.type) {
 		case 'string':
 			return element(parameter.presence ?? parameter.paths, { kind: 'exists' });
 		case 'quantity':
+		case 'number':
 			return element(parameter.paths, { kind: 'exists' });
+		case 'uri':
+			return presentTerm(parameter.scope);
 		case 'reference':
+			if (parameter.match === 'term') return presentTerm(parameter.scope);
 			return parameter.match === 'element' ? anyPresent(undefined, [parameter.path]) : anyPresent(parameter.column, listed(parameter.path));
 		case 'date':
 			if (parameter.match === 'moment') return { kind: 'present', column: parameter.column };
@@ -80,6 +91,8 @@ function tokenPresence(parameter: SearchParameter & { type: 'token' }): Clause {
 			return { kind: 'present', column: 'id' };
 		case 'code':
 			return anyPresent(parameter.column, [parameter.path]);
+		case 'term':
+			return presentTerm(parameter.scope);
 		case 'coding':
 			return anyPresent(parameter.valueColumn, [parameter.path]);
 		case 'identifier':
@@ -148,7 +161,15 @@ function tokenParameterClause(named: Named, parameter: SearchParameter & { type:
 function textPaths(parameter: SearchParameter & { type: 'token' }): readonly string[] | undefined {
 	if (parameter.match === 'coding') return [`${parameter.path}.text`, `${parameter.path}.coding.display`];
 	if (parameter.match === 'identifier') return [`${parameter.path}.type.text`];
-	return parameter.match === 'element' ? parameter.textPaths : undefined;
+	return parameter.match === 'element' || parameter.match === 'term' ? parameter.textPaths : undefined;
+}
+
+/** Matches a URI, or with `:below` what begins with it (§3.1.1.4.14). */
+function uriClause(named: Named, parameter: SearchParameter & { type: 'uri' }, values: readonly string[]): Clause {
+	const uris = values.map((value) => unescaped(value));
+	if (named.modifier === undefined) return uriTerms(parameter.scope, uris);
+	if (named.modifier !== 'below') throw unsupportedModifier(named.name);
+	return element(parameter.paths, { kind: 'uri', values: uris });
 }
 
 /** Matches `code$value` (§3.1.1.4.13); all components must match. */

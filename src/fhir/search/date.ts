@@ -10,13 +10,14 @@ const prefixes: ReadonlySet<string> = new Set<DatePrefix>(['eq', 'ne', 'gt', 'lt
 export function dateClause(name: string, parameter: SearchParameter & { type: 'date' }, values: readonly string[]): Clause {
 	const alternatives = (columnType: 'date' | 'timestamptz') => values.map((value) => alternativeOf(name, columnType, value));
 	if (parameter.match === 'moment') return { kind: 'moment', column: parameter.column, alternatives: alternatives('timestamptz') };
-	const { columnType, startColumn, endColumn, longestMs } = parameter;
+	const { columnType, startColumn, endColumn, longestMs, several } = parameter;
 	return {
 		kind: 'date',
 		columnType,
 		startColumn,
 		endColumn,
 		...(longestMs === undefined ? {} : { longestMs }),
+		...(several === undefined ? {} : { several }),
 		alternatives: alternatives(columnType),
 	};
 }

@@ -1,6 +1,7 @@
 import { Failure } from '#core/failure.ts';
 import { requireScope, type Scopes } from '#record/scopes.ts';
 import type { Clause } from '#record/search-plan.ts';
+import { termTexts } from '#record/search-term.ts';
 import type { ResourceDefinition, SearchParameter } from '../resource.ts';
 import { definitionOf } from '../resources/index.ts';
 import { clauseOf } from './clause.ts';
@@ -65,14 +66,38 @@ function chainClause(
 	refuseDepth(depth, step);
 	const [name = '', type] = step.split(':');
 	const parameter = parameterOf(definition, name);
-	if (parameter?.type !== 'reference' || parameter.match !== 'column') return 'unknown';
-	const [target] = parameter.targets;
-	const next = definitionOf(target);
-	if (next === undefined || (type !== undefined && type !== target)) return 'unknown';
-	requireScope(options.scopes, next.type, 's');
-	const clause = parameterClause(next, rest, value, options, depth + 1);
-	if (clause === undefined || clause === 'unknown') return clause;
-	return { kind: 'through', column: parameter.column, table: next.table.table, clauses: [clause] };
+	if (parameter?.type !== 'reference') return 'unknown';
+	// A chain without a type leads through every type that has the next parameter.
+	const through: Clause[] = [];
+	let isEmpty = false;
+	for (const target of parameter.targets) {
+		const next = definitionOf(target);
+		if (next === undefined || (type !== undefined && type !== target)) continue;
+		const clause = parameterClause(next, rest, value, options, depth + 1);
+		if (clause === 'unknown') continue;
+		requireScope(options.scopes, next.type, 's');
+		if (clause === undefined) isEmpty = true;
+		else through.push(...throughReference(parameter, next, clause));
+	}
+	if (through.length === 0) return isEmpty ? undefined : 'unknown';
+	return through.length === 1 ? through[0] : { kind: 'any', clauses: through };
+}
+
+/** The clauses by which the rows that a reference names fulfil another clause. */
+function throughReference(
+	parameter: SearchParameter & { type: 'reference' },
+	{ type, table: { table } }: ResourceDefinition,
+	clause: Clause,
+): Clause[] {
+	const clauses = [clause];
+	switch (parameter.match) {
+		case 'column':
+			return [{ kind: 'through', column: parameter.column, table, clauses }];
+		case 'term':
+			return [{ kind: 'through-terms', prefix: termTexts.rowPrefix(parameter.scope, type), table, clauses }];
+		case 'element':
+			return [{ kind: 'through-element', path: parameter.path, type, table, clauses }];
+	}
 }
 
 function hasClause(definition: ResourceDefinition, name: string, value: string, options: ParameterOptions, depth: number): ParameterResult {
@@ -80,10 +105,13 @@ function hasClause(definition: ResourceDefinition, name: string, value: string, 
 	const [, type = '', reference = '', ...rest] = name.split(':');
 	const source = definitionOf(type);
 	const parameter = source && parameterOf(source, reference);
-	if (source === undefined || parameter?.type !== 'reference' || parameter.match !== 'column') return 'unknown';
-	if (parameter.targets[0] !== definition.type || rest.length === 0) return 'unknown';
+	if (source === undefined || parameter?.type !== 'reference' || rest.length === 0) return 'unknown';
+	if (!(parameter.targets as readonly string[]).includes(definition.type)) return 'unknown';
 	requireScope(options.scopes, source.type, 's');
 	const clause = parameterClause(source, rest.join(':'), value, options, depth + 1);
 	if (clause === undefined || clause === 'unknown') return clause;
-	return { kind: 'referring', table: source.table.table, column: parameter.column, clauses: [clause] };
+	const { table } = source.table;
+	if (parameter.match === 'column') return { kind: 'referring', table, column: parameter.column, clauses: [clause] };
+	const paths = parameter.match === 'term' ? parameter.paths : [parameter.path];
+	return { kind: 'referring-element', table, paths, type: definition.type, clauses: [clause] };
 }

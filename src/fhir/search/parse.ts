@@ -1,6 +1,6 @@
 import { Failure } from '#core/failure.ts';
 import { missingScope, permits, type Scopes, scopeName } from '#record/scopes.ts';
-import type { ElementInclusion, Inclusion } from '#record/search-plan.ts';
+import type { AnyInclusion } from '#record/search-plan.ts';
 import type { ResourceDefinition } from '../resource.ts';
 import { extentOf } from '../shape.ts';
 import { parameterClause } from './parameter.ts';
@@ -84,7 +84,7 @@ function readInclusion(
 	if (permitted.length === 0 && lacking.size > 0) throw missingScope(...lacking);
 	search.withheld = [...new Set([...search.withheld, ...lacking])];
 	for (const inclusion of permitted) {
-		const same = (other: Inclusion | ElementInclusion) => JSON.stringify(other) === JSON.stringify(inclusion);
+		const same = (other: AnyInclusion) => JSON.stringify(other) === JSON.stringify(inclusion);
 		if (!search.inclusions.some(same)) search.inclusions.push(inclusion);
 	}
 	search.applied.push([name, value]);

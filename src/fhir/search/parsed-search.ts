@@ -1,4 +1,4 @@
-import type { ElementInclusion, Inclusion, SearchPlan } from '#record/search-plan.ts';
+import type { AnyInclusion, SearchPlan } from '#record/search-plan.ts';
 import type { FhirLimits } from '../limits.ts';
 import type { Shape } from '../shape.ts';
 
@@ -6,7 +6,7 @@ export type SearchLimits = Pick<FhirLimits, 'searchCountDefault' | 'searchCountM
 
 export interface ParsedSearch {
 	plan: Omit<SearchPlan, 'after'>;
-	inclusions: (Inclusion | ElementInclusion)[];
+	inclusions: AnyInclusion[];
 	/** The scopes that are missing for further inclusions, which are left out. */
 	withheld: string[];
 	/** The opaque cursor of the previous page, if the request has one. */

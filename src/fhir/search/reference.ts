@@ -3,6 +3,7 @@ import type { Clause } from '#record/search-plan.ts';
 import type { SearchParameter } from '../resource.ts';
 import { unescaped } from './escape.ts';
 import { type Named, unsupportedModifier } from './named.ts';
+import { logicalTerms, referenceTerms } from './term.ts';
 import { elementTokens } from './token.ts';
 
 type ReferenceParameter = SearchParameter & { type: 'reference' };
@@ -12,6 +13,7 @@ export function referenceClause({ name, modifier, base }: Named, parameter: Refe
 	if (modifier !== undefined && !(parameter.targets as readonly string[]).includes(modifier)) throw unsupportedModifier(name);
 	const types = modifier === undefined ? parameter.targets : [modifier];
 	const texts = values.flatMap((value) => referenceTexts(unescaped(value), types, base));
+	if (parameter.match === 'term') return referenceTerms(parameter.scope, texts);
 	if (parameter.match === 'element') return { kind: 'element', paths: [parameter.path], test: { kind: 'reference', values: texts } };
 	const [target] = parameter.targets;
 	const ids = texts.filter((text) => text.startsWith(`${target}/`)).map((text) => text.slice(target.length + 1));
@@ -29,6 +31,7 @@ function referenceTexts(value: string, types: readonly string[], base: string): 
 
 /** Matches `:identifier`: the logical identifier of a reference, not its target. */
 export function identifierOfReference({ name }: Named, parameter: ReferenceParameter, values: readonly string[]): Clause {
+	if (parameter.match === 'term') return logicalTerms(parameter.scope, elementTokens(values));
 	const path = parameter.match === 'element' ? parameter.path.replace(/\.reference$/, '') : parameter.path;
 	if (path === undefined) throw unsupportedModifier(name);
 	return { kind: 'element', paths: [`${path}.identifier`], test: { kind: 'token', form: 'identifier', tokens: elementTokens(values) } };

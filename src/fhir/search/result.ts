@@ -1,5 +1,6 @@
 import { Failure } from '#core/failure.ts';
-import type { ElementInclusion, Inclusion, SortKey } from '#record/search-plan.ts';
+import type { AnyInclusion, ElementInclusion, Inclusion, SortKey } from '#record/search-plan.ts';
+import { termTexts } from '#record/search-term.ts';
 import type { ResourceDefinition, SearchParameter } from '../resource.ts';
 import { definitionOf, resources } from '../resources/index.ts';
 import { parameterOf } from './parameter.ts';
@@ -102,7 +103,7 @@ export function inclusionsOf(
 	direction: Inclusion['direction'],
 	name: string,
 	value: string,
-): (Inclusion | ElementInclusion)[] {
+): AnyInclusion[] {
 	const [source = '', parameterName = '*', target] = value.split(':');
 	const sources = source === '*' ? allSources(definition, direction) : [definitionOf(source)];
 	return sources.flatMap((from) => {
@@ -123,7 +124,7 @@ function unknown(name: string): Failure {
 }
 
 function isKept(parameter: SearchParameter): boolean {
-	return parameter.type === 'reference' && parameter.match === 'column';
+	return parameter.type === 'reference' && parameter.match !== 'element';
 }
 
 function references(from: ResourceDefinition, parameterName: string, name: string): SearchParameter[] {
@@ -147,9 +148,16 @@ interface Including {
 export function inclusionsBy(
 	parameter: SearchParameter,
 	{ definition, direction, source, target }: Including,
-): (Inclusion | ElementInclusion)[] {
+): AnyInclusion[] {
 	if (parameter.type !== 'reference') return [];
-	if (parameter.match === 'element') return direction === 'forward' ? elementInclusions(parameter, target) : [];
+	if (parameter.match === 'element')
+		return direction === 'forward' ? elementInclusions([parameter.path.split('.').slice(1, -1)], parameter.targets, target) : [];
+	if (parameter.match === 'term') {
+		if (direction === 'forward') return elementInclusions(parameter.walks, parameter.targets, target);
+		if (!parameter.targets.includes(definition.type) || (target !== undefined && target !== definition.type)) return [];
+		const prefix = termTexts.rowPrefix(parameter.scope, definition.type);
+		return [{ direction: 'term', prefix, includedType: source.type, includedTable: source.table.table }];
+	}
 	const to = definitionOf(parameter.targets[0]);
 	if (to === undefined || (target !== undefined && target !== to.type)) return [];
 	const link = { table: source.table.table, column: parameter.column };
@@ -163,13 +171,14 @@ export function inclusionsBy(
  * type.
  */
 function elementInclusions(
-	parameter: SearchParameter & { type: 'reference'; match: 'element' },
+	walks: readonly (readonly string[])[],
+	targets: readonly string[],
 	target: string | undefined,
 ): ElementInclusion[] {
-	const path = parameter.path.split('.').slice(1, -1);
-	return parameter.targets.flatMap((type) => {
+	return targets.flatMap((type) => {
 		const definition = definitionOf(type);
 		if (definition === undefined || (target !== undefined && target !== type)) return [];
-		return [{ direction: 'element' as const, path, includedType: definition.type, includedTable: definition.table.table }];
+		const included = { direction: 'element' as const, includedType: definition.type, includedTable: definition.table.table };
+		return walks.map((path) => ({ ...included, path }));
 	});
 }

@@ -2,6 +2,7 @@ import { isFhirId, rowIdOf } from '#record/row-id.ts';
 import type { Clause, Token } from '#record/search-plan.ts';
 import type { SearchParameter } from '../resource.ts';
 import { separatorOf, unescaped } from './escape.ts';
+import { tokenTerms } from './term.ts';
 import { memberClause, numbersClause, partClause } from './token-columns.ts';
 
 type TokenParameter = SearchParameter & { type: 'token' };
@@ -22,6 +23,8 @@ export function tokenClause(parameter: TokenParameter, values: readonly string[]
 		}
 		case 'code':
 			return codeClause(parameter, tokens);
+		case 'term':
+			return tokenTerms(parameter.scope, tokens);
 		case 'numbers':
 			return numbersClause(parameter.numbers, tokens);
 		case 'member':

@@ -6,7 +6,7 @@ import { resources } from '#fhir/resources/index.ts';
 import { cursorParameter } from '#fhir/search/result.ts';
 import { rowIdOf } from '#record/row-id.ts';
 import { missingScope, permits, type Scopes, scopeName } from '#record/scopes.ts';
-import { readCompartment, readSurvivor } from '#storage/search.ts';
+import { readCompartment, readSurvivor, sharedTypesOfPatient } from '#storage/search.ts';
 import type { HttpAnswer } from '../http/message.ts';
 import type { Interacting } from './context.ts';
 import { linkTo } from './links.ts';
@@ -29,16 +29,16 @@ export async function everything({ context, request, grant, definition, mediaTyp
 	const isReplaced = patient.text.includes('"replaced-by"');
 	const patientId = isReplaced ? await readSurvivor(context.reader, siteId, rowIdOf(id)) : rowIdOf(id);
 	const { count, since, cursor, further, applied } = pageParameters(request.query, context.limits, ['_type']);
-	const types = typesOf(further['_type']);
-	refuseBeyond(grant.scopes, types);
+	const wanted = typesOf(further['_type']);
+	refuseBeyond(grant.scopes, wanted);
+	const shared = await sharedTypesOfPatient(context.reader, siteId, patientId);
+	// Of the types that share a table, only those of which the patient has a resource are read.
+	const types = wanted.filter(({ type, table }) => !table.isShared || shared.has(type));
 	const path = `Patient/${id}/$everything`;
 	const scope = { siteId, of: path, applied };
 	const [type, rowId] = cursor === undefined ? [] : context.cursors.open(scope, cursor);
 	const start: Position = {
-		index: Math.max(
-			0,
-			types.findIndex((other) => other.type === type),
-		),
+		index: Math.max(0, type === undefined ? 0 : types.findIndex((other) => position(other.type) >= position(type))),
 		afterId: rowId ?? nilId,
 	};
 	const { entries, next } = await page(context, siteId, types, start, {
@@ -68,6 +68,11 @@ function typesOf(list: string | undefined): readonly ResourceDefinition[] {
 function refuseBeyond(scopes: Scopes | undefined, types: readonly ResourceDefinition[]): void {
 	const lacking = types.filter(({ type }) => !permits(scopes, type, 's')).map(({ type }) => scopeName(type, 's'));
 	if (lacking.length > 0) throw missingScope(...lacking);
+}
+
+/** The place of a type in the compartment, which stays the same while a client turns the pages. */
+function position(type: string | null): number {
+	return compartment.findIndex((definition) => definition.type === type);
 }
 
 interface Position {

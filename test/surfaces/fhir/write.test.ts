@@ -291,7 +291,7 @@ describe('what is refused', () => {
 			'not-supported',
 		);
 		assertOutcome(await west('POST', '/Nothing', patient()), 404, 'not-supported');
-		for (const type of ['DiagnosticReport', 'Encounter']) {
+		for (const type of ['DiagnosticReport', 'ImagingStudy']) {
 			const reply = await west('POST', `/${type}`, { resourceType: type });
 			assertOutcome(reply, 405, 'not-supported');
 			assert.equal(reply.headers.get('allow'), 'GET, HEAD');

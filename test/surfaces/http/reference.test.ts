@@ -54,7 +54,9 @@ async function sendExamples(service: TestService, surface: string, key: string):
 	const ids = new Map<string, string>();
 	const refused: string[] = [];
 	let sent = 0;
-	for (const { path, method, operation } of operationsOf(document)) {
+	for (const { path: pattern, method, operation } of operationsOf(document)) {
+		const ofType = operation.parameters?.find(({ name }: FhirBody) => name === 'type');
+		const path = pattern.replace('{type}', ofType?.example);
 		for (const [type, { example }] of Object.entries(operation.requestBody?.content ?? {}) as [string, FhirBody][]) {
 			if (example === undefined) continue;
 			sent++;

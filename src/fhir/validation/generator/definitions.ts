@@ -152,21 +152,16 @@ export class Definitions {
 		if (structure === undefined) throw new Error(`there is no StructureDefinition ${name}`);
 		const kept = structure.snapshot.element
 			.filter(({ path }) => isOfR4(path))
-			.map((element) => (changed.has(element.path) ? this.#original(element.path) : element))
+			.map((element) => (changed.has(element.path) ? this.#dataElement(element.path) : element))
 			.map((element) => (element.path === weakened ? { ...element, min: 1, isSummary: true } : element));
-		const restored = leftOut.filter((path) => path.startsWith(`${name}.`)).map((path) => this.#original(path));
+		const restored = leftOut.filter((path) => path.startsWith(`${name}.`)).map((path) => this.#dataElement(path));
 		const mended = { ...structure, snapshot: { element: [...kept, ...restored] } };
 		this.#mended.set(name, mended);
 		return mended;
 	}
 
-	/** Returns an element as R4 has it. Elements that hold others have none, nor have some with long paths. */
-	dataElement(path: string): ElementDefinition | undefined {
-		return this.#dataElements.get(path);
-	}
-
-	#original(path: string): ElementDefinition {
-		const element = this.dataElement(path);
+	#dataElement(path: string): ElementDefinition {
+		const element = this.#dataElements.get(path);
 		if (element === undefined) throw new Error(`there is no data element ${path}`);
 		return element;
 	}
