@@ -145,10 +145,7 @@ interface Including {
 }
 
 /** Returns what a parameter includes; nothing where it can find nothing. */
-export function inclusionsBy(
-	parameter: SearchParameter,
-	{ definition, direction, source, target }: Including,
-): AnyInclusion[] {
+export function inclusionsBy(parameter: SearchParameter, { definition, direction, source, target }: Including): AnyInclusion[] {
 	if (parameter.type !== 'reference') return [];
 	if (parameter.match === 'element')
 		return direction === 'forward' ? elementInclusions([parameter.path.split('.').slice(1, -1)], parameter.targets, target) : [];
