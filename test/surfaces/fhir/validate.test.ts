@@ -36,6 +36,28 @@ const issuesOf = (reply: FhirReply): Issue[] => {
 };
 const found = (reply: FhirReply) => [reply.status, ...issuesOf(reply).map(({ severity, code }) => `${severity} ${code}`)];
 
+describe('a narrative with a script', () => {
+	const links = [
+		'&#106;avascript:alert(1)',
+		'&#x6A;avascript:alert(1)',
+		'java&#9;script:alert(1)',
+		'javascript&colon;alert(1)',
+		'data:text/html;base64,PHA+',
+	];
+	for (const link of links) {
+		test(`is refused with its place, in a Bundle too: ${link}`, async () => {
+			const div = `<div xmlns="http://www.w3.org/1999/xhtml"><a href="${link}">x</a></div>`;
+			const resource = { resourceType: 'Patient', text: { status: 'generated', div } };
+			const place = (reply: FhirReply) => [reply.status, ...issuesOf(reply).map(({ severity, expression }) => [severity, expression])];
+			assert.deepEqual(place(await west('POST', '/Patient', resource)), [400, ['error', ['Patient.text.div']]]);
+			assert.deepEqual(place(await west('POST', '/Patient/$validate', resource)), [200, ['error', ['Patient.text.div']]]);
+			const entry = [{ resource, request: { method: 'POST', url: 'Patient' } }];
+			const reply = await west('POST', '', { resourceType: 'Bundle', type: 'transaction', entry });
+			assert.deepEqual(place(reply), [400, ['error', ['Bundle.entry[0].resource.text.div']]]);
+		});
+	}
+});
+
 describe('$validate', () => {
 	test('answers an OperationOutcome, stores nothing and takes a Parameters too', async () => {
 		const count = async () => (await west('GET', '/Observation?_summary=count')).body.total;
