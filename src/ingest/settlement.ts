@@ -5,6 +5,7 @@ import { type ResourceResult, type Row, referenceTo } from '#record/apply/rows.t
 import type { WorkingSet } from '#record/apply/working-set.ts';
 import type { AnswerOf, DeliveryKind, Outcome, Reply } from '#record/delivery.ts';
 import type { Flag } from '#record/flag.ts';
+import { AmbiguousNumber } from '#record/identity/ambiguous.ts';
 import { recordDoubt } from '#record/identity/doubt.ts';
 import { HeldForPerson } from '#record/identity/held.ts';
 import type { IndexOutcome } from '#record/instance.ts';
@@ -105,6 +106,7 @@ function verdictOf(message: Prepared, context: SettlementContext, effect: Effect
 			recordDoubt(applying, error.doubt);
 			return ['ignored', undefined];
 		}
+		if (error instanceof AmbiguousNumber) recordDoubt(applying, error.doubt);
 		if (error instanceof Failure) return ['refused', error];
 		context.onBug(error, message);
 		return ['refused', new Failure('internal', 'the message could not be processed', { cause: error })];

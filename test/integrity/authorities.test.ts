@@ -100,6 +100,12 @@ describe('one patient by MLLP, C-STORE and FHIR', { timeout: 300_000 }, () => {
 			assert.equal(merged.code, 'AE');
 			assert.match(merged.text, /MRG-1 has numbers of several patients/);
 			assert.equal(await numbers(), 2);
+			// A number without an authority that two patients have: refused, listed, and settled by their merge.
+			for (const authority of ['A', 'B']) await accepted('ADT^A08', `PID|1||S1^^^${authority}||Same^Ann`);
+			assert.deepEqual(await send('ADT^A08', 'PID|1||S1||Same^Ann').then(({ code }) => code), 'AE');
+			assert.ok((await doubts()).includes('number-ambiguous 1'));
+			await accepted('ADT^A40', 'PID|1||S1^^^A', 'MRG|S1^^^B');
+			assert.deepEqual(await doubts(), ['identifiers-disagree 1', 'mismatch 1', 'mismatch 1']);
 			// A FHIR client may create a second patient of one number; it is listed, once.
 			for (const method of ['POST', 'PUT', 'PUT']) {
 				const { status } = await fetch(`http://127.0.0.1:${service.port('fhir')}/fhir/Patient${method === 'PUT' ? '/another' : ''}`, {

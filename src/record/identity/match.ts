@@ -4,6 +4,7 @@ import type { WorkingSet } from '../apply/working-set.ts';
 import { type IdentifierEntry, identifierLengthMax, otherNumberRank, patientIdentifiers } from '../holdings/patient-identifiers.ts';
 import { siteAuthorities } from '../holdings/site-authorities.ts';
 import type { Identifier } from '../resource-patch.ts';
+import { AmbiguousNumber } from './ambiguous.ts';
 import type { Authorities } from './authorities.ts';
 import { isIndexable, systemOf } from './identifier-key.ts';
 import { identifying, isMedicalRecordNumber } from './identifying.ts';
@@ -51,17 +52,17 @@ interface Lead {
  * Finds the patient of a message within the site by every number that identifies: by assigning authority and value, or by the value alone
  * when the message names no authority. If the numbers lead to several patients, the one is taken to whom a number of the sender's default
  * authority leads, else a number of type MR, else the first number.
- * @throws Failure `ambiguous-key` when only numbers without an authority lead anywhere, and to several patients
+ * @throws AmbiguousNumber when only numbers without an authority lead anywhere, and to several patients
  */
 export function identifyPatient(set: WorkingSet, named: NamedBy, location: FailureLocation): IdentifiedPatient | undefined {
 	const leads: Lead[] = [];
 	const others: OtherMatch[] = [];
 	const unknown: Identifier[] = [];
-	const unclear: PatientMatch[][] = [];
+	const unclear: { identifier: Identifier; matches: PatientMatch[] }[] = [];
 	for (const identifier of identifying(named.identifiers)) {
 		const [match, ...further] = matchesOf(set, identifier, location);
 		if (match === undefined) unknown.push(identifier);
-		else if (further.length > 0 && systemOf(identifier) === '') unclear.push([match, ...further]);
+		else if (further.length > 0 && systemOf(identifier) === '') unclear.push({ identifier, matches: [match, ...further] });
 		else {
 			leads.push({ identifier, match });
 			for (const { current } of further) others.push({ current, isShared: true });
@@ -69,11 +70,12 @@ export function identifyPatient(set: WorkingSet, named: NamedBy, location: Failu
 	}
 	const chosen = choose(leads, named.authority, set.of(siteAuthorities).known)?.match.current;
 	if (chosen === undefined) {
-		if (unclear.length === 0) return undefined;
-		throw ambiguous(location);
+		const [first] = unclear;
+		if (first === undefined) return undefined;
+		throw ambiguous(location, first.identifier, first.matches);
 	}
 	for (const { match } of leads) others.push({ current: match.current, isShared: false });
-	for (const matches of unclear) {
+	for (const { matches } of unclear) {
 		if (!matches.some(({ current }) => current.id === chosen.id))
 			others.push(...matches.map(({ current }) => ({ current, isShared: false })));
 	}
@@ -84,9 +86,9 @@ export function identifyPatient(set: WorkingSet, named: NamedBy, location: Failu
 	return { ...direct.match, others: distinct(others, chosen), unknown, own };
 }
 
-function ambiguous(location: FailureLocation): Failure {
-	const text = `${fieldName(location)} without an assigning authority matches several patients of this site`;
-	return new Failure('ambiguous-key', text, { location });
+function ambiguous(location: FailureLocation, { value }: Identifier, matches: readonly PatientMatch[]): AmbiguousNumber {
+	const patients = matches.map(({ current }) => current.id);
+	return new AmbiguousNumber(fieldName(location), location, value, patients);
 }
 
 function choose(leads: readonly Lead[], authority: string | undefined, known: Authorities): Lead | undefined {
@@ -110,7 +112,7 @@ export function patientsNamed(set: WorkingSet, identifiers: readonly Identifier[
 	for (const identifier of identifying(identifiers)) {
 		const matches = matchesOf(set, identifier, location);
 		if (matches.length > 1 && systemOf(identifier) === '') {
-			throw ambiguous(location);
+			throw ambiguous(location, identifier, matches);
 		}
 		const [match] = matches;
 		if (match === undefined) continue;

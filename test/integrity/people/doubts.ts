@@ -1,6 +1,13 @@
 /** Doubts about who a patient is, as the product's documents name them (ARCHITECTURE.md "Who a patient is"). It imports nothing of the product. */
 
-export type DoubtKind = 'identifiers-disagree' | 'number-shared' | 'mismatch' | 'authority-meanings' | 'unmatched-study' | 'other-patient';
+export type DoubtKind =
+	| 'identifiers-disagree'
+	| 'number-shared'
+	| 'number-ambiguous'
+	| 'mismatch'
+	| 'authority-meanings'
+	| 'unmatched-study'
+	| 'other-patient';
 
 /** The facts that a work list shows of a doubt. */
 export interface DoubtFacts {

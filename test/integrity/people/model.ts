@@ -41,7 +41,16 @@ export interface SiteSettings {
 }
 
 /** A number without an authority that several patients have. */
-export class Ambiguous extends Error {}
+export class Ambiguous extends Error {
+	readonly number: string;
+	readonly patients: readonly number[];
+
+	constructor(number: string, patients: readonly PatientRecord[]) {
+		super('several patients have the number');
+		this.number = number;
+		this.patients = patients.slice(0, 2).map(({ id }) => id);
+	}
+}
 
 /** A message that a person has to see before anything of it is carried out. */
 export class Held extends Error {
@@ -103,6 +112,7 @@ export class PeopleModel {
 			return true;
 		} catch (error) {
 			if (!(error instanceof Ambiguous)) throw error;
+			this.doubts.raise({ kind: 'number-ambiguous', patients: error.patients }, [error.number]);
 			return false;
 		}
 	}
@@ -155,7 +165,8 @@ export class PeopleModel {
 		const carriers = this.carriers(number);
 		const rank = ({ own, old }: PatientRecord) => {
 			const [business = ''] = own;
-			return (own.includes(number) || old.includes(number) ? 0 : 2) + (this.isSame(number, business) ? 0 : 1);
+			const isInItsWords = systemOf(number) === '' || own.includes(number) || old.includes(number);
+			return (isInItsWords ? 0 : 2) + (this.isSame(number, business) ? 0 : 1);
 		};
 		const ranked = carriers.toSorted((one, other) => rank(one) - rank(other) || this.survivorOf(one).id - this.survivorOf(other).id);
 		return [...new Set(ranked.map((record) => this.survivorOf(record)))];
@@ -167,7 +178,8 @@ export class PeopleModel {
 		const isUnclear = ({ number, patients }: (typeof led)[number]) => patients.length > 1 && systemOf(number) === '';
 		const [current, ...further] = new Set(led.flatMap((one) => (isUnclear(one) ? [] : one.patients.slice(0, 1))));
 		if (current === undefined) {
-			if (led.some(isUnclear)) throw new Ambiguous();
+			const unclear = led.find(isUnclear);
+			if (unclear !== undefined) throw new Ambiguous(unclear.number, unclear.patients);
 			return undefined;
 		}
 		const shared = led.flatMap((one) => (isUnclear(one) ? [] : one.patients.slice(1)));

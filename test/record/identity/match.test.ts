@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { Failure } from '#core/failure.ts';
 import { identifierList } from '#fhir/mapping/patient.ts';
 import { identityDoubts } from '#record/holdings/identity-doubts.ts';
+import { AmbiguousNumber } from '#record/identity/ambiguous.ts';
 import type { PatientChange } from '#record/kinds/patient.ts';
 import type { Identifier } from '#record/resource-patch.ts';
 import { documentChange, itemChange } from '#test/support/change-sets.ts';
@@ -164,7 +165,7 @@ describe('numbers of two patients', () => {
 		for (const number of ['H|1', 'L|1']) send(site, number);
 		assert.throws(
 			() => send(site, '|1'),
-			(error) => error instanceof Failure && error.code === 'ambiguous-key',
+			(error) => error instanceof AmbiguousNumber && error.doubt.kind === 'number-ambiguous' && error.doubt.otherPatientId !== undefined,
 		);
 		assert.deepEqual(codes(send(site, '|1 L|1')), [], 'another number says whose it is');
 	});
