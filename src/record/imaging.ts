@@ -102,6 +102,8 @@ export interface HeldConflict {
 	isSettled: boolean;
 	/** True when the object was kept aside because its study is another patient's. */
 	isForeign?: boolean;
+	/** The study and the patient that it names, if it is such an object. */
+	aside?: { readonly studyUid: string; readonly id: string; readonly system: string };
 }
 
 /** A study without a patient, and the row ids of the patients who may be meant. */

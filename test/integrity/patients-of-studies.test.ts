@@ -219,6 +219,7 @@ describe('an image of another patient than its study', { timeout: 120_000 }, () 
 		assert.equal((await settleConflict(later, { id: second, keep: 'received' })).settlement, 'received');
 		assert.deepEqual(await seen('1.40'), { patient: 'Name^D40', instances: 2 });
 		await settleConflict(later, { id: third, keep: 'split' });
+		assert.deepEqual(await doubts('1.40'), ['4 other-patient'], 'one more image waits');
 		await settleConflict(later, { id: fourth, keep: 'stored' });
 		const [row] = await service.rows<{ study_uid: string; stated_study_uid: string }>(
 			`select study_uid, stated_study_uid from imaging_instance where site_id = $1 and sop_instance_uid = '1.40.3'`,
@@ -226,7 +227,7 @@ describe('an image of another patient than its study', { timeout: 120_000 }, () 
 		);
 		assert.match(row?.study_uid ?? '', /^2\.25\./);
 		assert.deepEqual([row?.stated_study_uid, await seen(row?.study_uid ?? '')], ['1.40', { patient: 'Name^D41', instances: 1 }]);
-		assert.deepEqual([await open('1.40'), (await seen('1.40'))?.instances], [[], 2]);
+		assert.deepEqual([await open('1.40'), await doubts('1.40'), (await seen('1.40'))?.instances], [[], [], 2]);
 		assert.equal(await send(foreign('1.40', 3, 'D41')), 0, 'what was filed elsewhere comes again');
 	});
 });

@@ -121,7 +121,9 @@ describe('what a batch made of its sites is written', () => {
 			(set) => {
 				doubt(set, 'd1');
 				doubt(set, 'd2');
-				set.of(identityDoubts).settle({ key: null, studyUid: '1.2', patientId: null, otherPatientId: null, how: 'assigned', by: 'x', at });
+				set
+					.of(identityDoubts)
+					.settle({ key: null, studyUid: '1.2', patientId: null, otherPatientId: null, unlessAside: null, how: 'assigned', by: 'x', at });
 			},
 			['insert_identity_doubts', 'settle_identity_doubts'],
 		],

@@ -31,6 +31,8 @@ export interface SettledDoubts {
 	readonly studyUid: string | null;
 	readonly patientId: string | null;
 	readonly otherPatientId: string | null;
+	/** Settled only if no image of the study that names this patient is still kept aside. */
+	readonly unlessAside: { readonly studyUid: string; readonly id: string; readonly system: string } | null;
 	readonly how: string;
 	readonly by: string;
 	/** FHIR instant. */

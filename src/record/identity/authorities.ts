@@ -32,6 +32,12 @@ export class Authorities {
 		return this.#named.get(system) ?? system;
 	}
 
+	/** Returns all names of the authority that has this one. */
+	systemsOf(system: string): string[] {
+		const name = this.#named.get(system);
+		return name === undefined ? [system] : [...this.#named].filter(([, held]) => held === name).map(([member]) => member);
+	}
+
 	/** Returns the alias of the two systems, whether it holds or not. */
 	alias(system: string, other: string): AuthorityAlias | undefined {
 		return this.#byPair.get(pairOf(system, other));

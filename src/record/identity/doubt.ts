@@ -1,5 +1,6 @@
 import type { ApplyContext } from '../apply/context.ts';
-import { identityDoubts } from '../holdings/identity-doubts.ts';
+import { identityDoubts, type SettledDoubts } from '../holdings/identity-doubts.ts';
+import { siteAuthorities } from '../holdings/site-authorities.ts';
 import { keyDigest } from '../key-digest.ts';
 import type { DoubtKind } from './doubt-kinds.ts';
 
@@ -41,5 +42,14 @@ export function settleDoubts({ set, message, lastUpdated }: ApplyContext, mended
 	const [patientId, otherPatientId] = 'patients' in mended ? mended.patients : [null, null];
 	const studyUid = 'studyUid' in mended ? mended.studyUid : null;
 	const key = 'kind' in mended ? doubtKey(mended) : null;
-	set.of(identityDoubts).settle({ key, studyUid, patientId, otherPatientId, how, by, at: lastUpdated });
+	set.of(identityDoubts).settle({ key, studyUid, patientId, otherPatientId, unlessAside: null, how, by, at: lastUpdated });
+}
+
+/** Settles the doubt about an image of another patient, whichever name of the authority it was listed under, once no such image waits. */
+export function settleDecided({ set, lastUpdated }: ApplyContext, aside: NonNullable<SettledDoubts['unlessAside']>, by: string): void {
+	for (const system of set.of(siteAuthorities).known.systemsOf(aside.system)) {
+		const key = doubtKey({ kind: 'other-patient', key: [aside.studyUid, system, aside.id] });
+		const named = { key, studyUid: null, patientId: null, otherPatientId: null };
+		set.of(identityDoubts).settle({ ...named, unlessAside: aside, how: 'decided', by, at: lastUpdated });
+	}
 }

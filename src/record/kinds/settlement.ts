@@ -5,6 +5,7 @@ import { asFiled, replaceInstance } from '../apply/replace-instance.ts';
 import { namesOther, patientOfStudy } from '../apply/study-patient.ts';
 import { auditTrail } from '../holdings/audit-trail.ts';
 import { imaging, nameInstance } from '../holdings/imaging.ts';
+import { settleDecided } from '../identity/doubt.ts';
 import type { HeldConflict, HeldInstance, SettledConflict } from '../imaging.ts';
 import type { StoredInstance } from '../instance.ts';
 import { fileInstance, maySplitOff, splitOff, splitUidOf } from './instance.ts';
@@ -96,12 +97,14 @@ function patientOfReceived(
 }
 
 function settle(
-	{ set, newId, lastUpdated }: ApplyContext,
-	{ sopInstanceUid }: HeldConflict,
+	context: ApplyContext,
+	{ sopInstanceUid, aside }: HeldConflict,
 	settled: SettledConflict & { by: string },
 	source: string,
 ): void {
+	const { set, newId, lastUpdated } = context;
 	set.of(imaging).settleConflict(settled);
+	if (aside) settleDecided(context, aside, settled.by);
 	set.of(auditTrail).put({
 		id: newId(),
 		recordedAt: lastUpdated,

@@ -26,17 +26,22 @@ on conflict (site_id, key) do update set
 	settled_how = case when d.settled_how = 'dismissed' then d.settled_how end`,
 };
 
-/** Settles the open doubts about a study, or about two patients. */
+/** Settles the open doubts about a study, about two patients, or one of them; an `other-patient` only if no such image is kept aside. */
 const settleDoubts: Statement = {
 	name: 'settle_identity_doubts',
 	text: `
 update identity_doubt d set settled_at = k.at, settled_by = k.by, settled_how = k.how
-from unnest($1::uuid[], $2::text[], $3::uuid[], $4::uuid[], $5::timestamptz[], $6::text[], $7::text[], $8::uuid[])
-	as k (site_id, study_uid, patient_id, other_patient_id, at, by, how, key)
+from unnest($1::uuid[], $2::text[], $3::uuid[], $4::uuid[], $5::timestamptz[], $6::text[], $7::text[], $8::uuid[], $9::text[], $10::text[],
+	$11::text[]) as k (site_id, study_uid, patient_id, other_patient_id, at, by, how, key, aside_study, aside_id, aside_system)
 where d.site_id = k.site_id and d.settled_at is null
 	and (d.key = k.key or d.study_uid = k.study_uid
 		or (d.patient_id = k.patient_id and d.other_patient_id = k.other_patient_id)
-		or (d.patient_id = k.other_patient_id and d.other_patient_id = k.patient_id))`,
+		or (d.patient_id = k.other_patient_id and d.other_patient_id = k.patient_id))
+	and (k.aside_study is null or not exists (
+		select from imaging_conflict c
+		where c.site_id = k.site_id and c.study_uid = k.aside_study and c.kind = 'other-patient' and c.settled_at is null
+			and c.stated_patient_id = k.aside_id
+			and c.stated_patient_system = any (k.aside_system || authority_systems(k.site_id, array[k.aside_system]))))`,
 };
 
 type OfSite<T> = T & { readonly siteId: string };
@@ -71,6 +76,9 @@ function settledParameters(rows: readonly OfSite<SettledDoubts>[]): unknown[] {
 		textArray(rows.map(({ by }) => by)),
 		textArray(rows.map(({ how }) => how)),
 		plainArray(rows.map(({ key }) => key)),
+		textArray(rows.map(({ unlessAside }) => unlessAside?.studyUid ?? null)),
+		textArray(rows.map(({ unlessAside }) => unlessAside?.id ?? null)),
+		textArray(rows.map(({ unlessAside }) => unlessAside?.system ?? null)),
 	];
 }
 

@@ -164,7 +164,12 @@ from unnest($1::uuid[], $2::text[], $3::text[]) as k (site_id, sop_instance_uid,
 join imaging_conflict c on c.site_id = k.site_id and c.sop_instance_uid = k.sop_instance_uid and c.digest = k.digest`,
 };
 
-const conflict = columnsOf({ c: ['site_id', 'id', 'sop_instance_uid', 'object_key', 'settled_at', 'kind'] });
+const conflict = columnsOf({
+	c: [
+		...(['site_id', 'id', 'sop_instance_uid', 'object_key', 'settled_at', 'kind'] as const),
+		...(['study_uid', 'stated_patient_id', 'stated_patient_system'] as const),
+	],
+});
 
 const findConflicts: Statement = {
 	name: 'find_conflicts',
@@ -278,6 +283,8 @@ function addSeries(reading: Reading, cells: readonly Cell[]): void {
 
 function addConflict(reading: Reading, cells: readonly Cell[]): void {
 	const { at } = conflict;
+	const statedId = cellAt(cells, at.stated_patient_id);
+	const system = cellAt(cells, at.stated_patient_system) ?? '';
 	reading
 		.setOf(cells)
 		.of(imaging)
@@ -286,6 +293,7 @@ function addConflict(reading: Reading, cells: readonly Cell[]): void {
 			objectKey: textAt(cells, at.object_key),
 			isSettled: cells[at.settled_at] !== null,
 			isForeign: cells[at.kind] === 'other-patient',
+			...(statedId !== null && { aside: { studyUid: textAt(cells, at.study_uid), id: statedId, system } }),
 		});
 }
 

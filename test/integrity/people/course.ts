@@ -57,7 +57,7 @@ export class Course {
 		const number = numberOf(teacher + authority, authority);
 		const segment = `PID|1||N${teacher + authority}^^^${namespace}&${oid}&ISO||Teacher^Ann||19000101|F`;
 		assert.equal(await this.#site.v2('ADT^A08', [segment]), 'AA');
-		this.model.learn(systemOf(statedAs(number, 1)), systemOf(number));
+		this.model.learn(systemOf(number), systemOf(statedAs(number, 1)));
 		this.model.snapshot([number], { family: 'Teacher', birthDate: '19000101', sex: 'F' });
 	}
 

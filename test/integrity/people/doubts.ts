@@ -15,6 +15,8 @@ export interface DoubtFacts {
 	/** Records of the model; none, one or two of them. */
 	readonly patients?: readonly number[];
 	readonly study?: string;
+	/** Of an image of another patient: the number that it states. */
+	readonly number?: string;
 }
 
 /** How often a doubt was raised, and how often it still is on the list. */

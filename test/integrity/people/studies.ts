@@ -100,7 +100,7 @@ export class SiteModel extends PeopleModel {
 	#noteOther({ patient }: Study, { studyUid, stated }: Image): void {
 		const led = this.patientsOfNumber(stated).map(({ id }) => id);
 		const patients = [...(patient === undefined ? [] : [patient]), ...(led.length === 1 ? led : [])];
-		this.doubts.raise({ kind: 'other-patient', study: studyUid, patients }, [studyUid, this.nameOf(stated)]);
+		this.doubts.raise({ kind: 'other-patient', study: studyUid, patients, number: stated }, [studyUid, this.nameOf(stated)]);
 	}
 
 	/** Files an image in a study, which may be a new one. The patient of a study that has one is not looked up again. */
@@ -143,6 +143,10 @@ export class SiteModel extends PeopleModel {
 		// Without the study it begins one of its own in any case.
 		if (!isSplit && keep !== 'stored') this.#fileIn(image.studyUid, image);
 		this.aside = this.aside.filter((other) => other !== image);
+		const isOfSame = (studyUid: string | undefined, stated: string) =>
+			studyUid === image.studyUid && this.nameOf(stated) === this.nameOf(image.stated);
+		if (this.aside.some(({ studyUid, stated }) => isOfSame(studyUid, stated))) return true;
+		this.doubts.settle(({ study, number }) => number !== undefined && isOfSame(study, number));
 		return true;
 	}
 
