@@ -8,6 +8,7 @@ import { Conflicts } from './screens/conflicts/conflicts.tsx';
 import { Failures } from './screens/failures/failures.tsx';
 import { Identity } from './screens/identity/identity.tsx';
 import { Merge } from './screens/identity/merge.tsx';
+import { Issuers } from './screens/issuers/issuers.tsx';
 import { Keys } from './screens/keys/keys.tsx';
 import { Message } from './screens/messages/message.tsx';
 import { Messages } from './screens/messages/messages.tsx';
@@ -112,6 +113,16 @@ export const screens: readonly Screen[] = [
 	},
 	{ path: '/clients/:id', title: 'Integration client', role: 'auditor', component: Client },
 	{ path: '/keys', title: 'API keys', role: 'auditor', component: Keys, group: 'Access', icon: 'keys', key: 'k', bySite: true },
+	{
+		path: '/issuers',
+		title: 'Token issuers',
+		role: 'auditor',
+		component: Issuers,
+		group: 'Access',
+		icon: 'keys',
+		key: 'e',
+		bySite: true,
+	},
 	{
 		path: '/remote-aes',
 		title: 'Remote AEs',

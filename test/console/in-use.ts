@@ -110,6 +110,7 @@ describe('the console in use', { skip: without('chromium') }, () => {
 			['/sites', 'Sites'],
 			['/keys', 'API keys'],
 			['/clients', 'Integration clients'],
+			['/issuers', 'Token issuers'],
 			['/remote-aes', 'Remote AEs'],
 		] as const) {
 			await goTo(other, path, heading);

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { addClient, listClients } from '#administration/clients.ts';
 import { wholeNetwork } from '#administration/context.ts';
+import { addIssuer } from '#administration/issuers.ts';
 import { createKey, revokeKey } from '#administration/keys.ts';
 import { addRemoteAe } from '#administration/remote-aes.ts';
 import { addSite, enableSite, setSite } from '#administration/sites.ts';
@@ -35,6 +36,10 @@ export async function inventNetwork({ administration }: TestService): Promise<vo
 	}
 	const old = await createKey(context, { site: 'valley', owner: 'ann.weiss@example.org', label: 'Old reporting system' });
 	await revokeKey(context, old.id);
+	await addIssuer(context, {
+		...{ site: 'north', owner: 'ann.weiss@example.org', label: 'Hospital sign-on', clients: ['research-export', 'registry'] },
+		...{ issuer: 'https://login.example.org/realms/north', audience: 'https://tributary.example.org/fhir' },
+	});
 	await addRemoteAe(context, { site: 'north', title: 'ARCHIVE', host: 'archive.example.org', port: 104, tls: false });
 	await addRemoteAe(context, { site: 'harbour', title: 'READING1', host: '192.0.2.60', port: 11_112, tls: true });
 	await enableSite(context, 'valley', false);
@@ -73,6 +78,8 @@ export async function sampleScreens({ administration }: TestService): Promise<Sa
 		{ name: 'site-disable', path: '/sites/north', heading: 'North Hospital', open: press('Disable…') },
 		{ name: 'keys', path: '/keys', heading: 'API keys' },
 		{ name: 'key-new', path: '/keys', heading: 'API keys', open: press('New key') },
+		{ name: 'issuers', path: '/issuers', heading: 'Token issuers' },
+		{ name: 'issuer-new', path: '/issuers', heading: 'Token issuers', open: press('New issuer') },
 		{ name: 'clients', path: '/clients', heading: 'Integration clients' },
 		{ name: 'client', path: `/clients/${admission?.id}`, heading: 'Admission' },
 		{ name: 'client-new', path: '/clients', heading: 'Integration clients', open: press('New client') },
