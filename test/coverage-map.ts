@@ -91,7 +91,7 @@ export const coverageMap: readonly (readonly [pattern: string, ...tests: string[
 	['src/record/identity/{learn,held}.ts', 'record/identity/authorities', 'record/identity/mismatch'],
 	['src/{storage,administration}/authorities.ts', 'integrity/authorities'],
 	['src/record/kinds/document/*.ts', 'record/kinds/document'],
-	['src/record/{kinds/rederivation,retimed,rederivation}.ts', 'integrity/rederive'],
+	['src/record/{kinds/rederivation,rederivation}.ts', 'integrity/rederive'],
 	['src/{ingest/compare-readings,ingest/kinds/rederivation,storage/holdings/rederivations}.ts', 'integrity/rederive'],
 	['src/record/kinds/study-edit.ts', 'integrity/patients-of-studies'],
 	['src/record/kinds/{encounter,patient}.ts', 'record/kinds/patient'],

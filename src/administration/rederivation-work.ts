@@ -30,6 +30,11 @@ const scannedMessagesMax = 1000;
 const stepStudiesMax = 100;
 /** A node follows a change of settings within this time; what it read before is stored by then or waits before the steps. */
 const followedMs = 1000;
+/**
+ * Messages that are received this long after the run began are read by the new setting, or by one that was made since. The clocks of nodes
+ * differ by less.
+ */
+const laterMs = 10_000;
 /** Messages that were received this long before the run began may be stored after it has passed them. */
 const lateMs = 10 * 60_000;
 
@@ -98,8 +103,9 @@ class Rederivation {
 		const phase = isLate ? 'late' : 'messages';
 		if (this.#progress.phase !== phase) return undefined;
 		if (isLate && !(await this.#control.pause(this.#startedMs + followedMs - this.#control.context.nowMs()))) return 'interrupted';
+		const until = firstIdOf(this.#startedMs + laterMs);
 		for (let { cursor } = this.#progress; ; ) {
-			const scanned = await this.#rows<Scanned>(scanMessages, [cursor, ...this.#senders(isLate), scannedMessagesMax]);
+			const scanned = await this.#rows<Scanned>(scanMessages, [cursor, ...this.#senders(isLate), scannedMessagesMax, until]);
 			const last = scanned?.at(-1);
 			if (scanned === undefined) return 'interrupted';
 			if (last === undefined) break;

@@ -3,7 +3,7 @@ import { silentLog } from '#core/log.ts';
 import { hostTimeZone } from '#core/time-zone.ts';
 import type { RederivationZone } from '#record/rederivation.ts';
 import { runningRun } from '#storage/statements/administrative/replay-runs.ts';
-import { AdministrationError, type OperationContext } from './context.ts';
+import { AdministrationError, note, type OperationContext } from './context.ts';
 import { replayRunRecord, showReplay } from './failures.ts';
 import { ReplayRuns } from './replay-runs.ts';
 import type { settingsInForce } from './settings.ts';
@@ -64,6 +64,7 @@ export async function setAndRederive<Shown extends ShownHolder>(
 	const task = { zone, of: holder.of, subject: holder.subject, isPreview: preview };
 	const here = context.replayRuns === undefined ? new ReplayRuns(silentLog) : undefined;
 	const id = await (context.replayRuns ?? here)?.start(context, { kind: 'rederivation', siteId, task });
+	if (preview) await note(context, { action: `${holder.of}.rederive-preview`, subject: holder.subject, siteId });
 	await here?.settled();
 	if (id === undefined) throw new Error('nothing carries out the run');
 	return { ...shown, rederivation: await showReplay(context, id) };

@@ -240,7 +240,7 @@ describe('local times of stored messages, read anew', () => {
 
 	test('of procedures and of entries of documents find them again, although they are found by their times', async () => {
 		const { key } = await service.addSite('items', { allowed_ips: ['127.30.0.6'] });
-		const operated = (id: string) => admission('1').replace('|A1|', `|${id}|`) + 'PR1|1||45380^Colonoscopy^C4||202607011100\r';
+		const operated = (id: string) => `${admission('1').replace('|A1|', `|${id}|`)}PR1|1||45380^Colonoscopy^C4||202607011100\r`;
 		const measured =
 			'<observation classCode="OBS" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.27"/>' +
 			'<code code="8867-4" codeSystem="2.16.840.1.113883.6.1"/><statusCode code="completed"/><effectiveTime value="20260701100000"/>' +
@@ -282,8 +282,21 @@ describe('local times of stored messages, read anew', () => {
 	test('of results decide as before which statement is late', async () => {
 		const { key } = await service.addSite('west', { allowed_ips: ['127.30.0.3'] });
 		await sent('127.30.0.3', result('1', 'R1', 'P'), result('1', 'R2', 'F', '202607011230', '14'));
+		await sent(
+			'127.30.0.3',
+			result('2', 'R0', 'F').replaceAll('202607011230', '202607011230+0000').replaceAll('202607011245', '202607011245+0000'),
+		);
 		await set('site set', { slug: 'west', time_zone: 'Asia/Tokyo' });
 		await sent('127.30.0.3', result('1', 'R3', 'P', '202607011230', '15'));
+		const versions = await service.rows<{ version: number }>(
+			'select o.version, o.sent_at from observation o join site s on s.id = o.site_id where s.slug = $1 order by o.id',
+			['west'],
+		);
+		// What only the time of its message tells of makes no version.
+		assert.deepEqual(versions, [
+			{ version: 3, sent_at: '2026-07-01T13:00:00+09:00' },
+			{ version: 1, sent_at: '2026-07-01T13:00:00+09:00' },
+		]);
 		assert.deepEqual((await zoneOf('west', 'R3'))[1], ['late-result', 'late-report']);
 		// The same moment as before, stated with its offset: neither older nor newer, so the correction counts.
 		await sent('127.30.0.3', result('1', 'R4', 'C', '202607010330+0000', '16').replace('20260701130000|', '20260701040000+0000|'));

@@ -135,15 +135,15 @@ export function storedRederivations(tables: ResourceTables): StoredHolding {
 	const links = linkStatements(tables);
 	return {
 		async read(reading) {
+			const naming = reading.naming(rederivations);
+			if (naming.length === 0) return;
 			const ids = reading.named(rederivations, (keys) => keys.steps);
 			for (const cells of await reading.run(findStepTimes, ids)) {
 				const [started, ended] = [cellAt(cells, stepAt.started), cellAt(cells, stepAt.ended)];
-				reading
-					.setOf(cells)
-					.of(rederivations)
-					.addStep(textAt(cells, stepAt.id), { attributes: textAt(cells, stepAt.attributes), started, ended });
+				const attributes = textAt(cells, stepAt.attributes);
+				reading.setOf(cells).of(rederivations).addStep(textAt(cells, stepAt.id), { attributes, started, ended });
 			}
-			const named = reading.naming(rederivations).flatMap(({ siteId, keys }) => keys.versions.map((version) => ({ siteId, ...version })));
+			const named = naming.flatMap(({ siteId, keys }) => earliest(keys.versions).map((version) => ({ siteId, ...version })));
 			if (named.length === 0) return;
 			const values = [
 				plainArray(named.map(({ siteId }) => siteId)),
@@ -151,13 +151,9 @@ export function storedRederivations(tables: ResourceTables): StoredHolding {
 				plainArray(named.map(({ rowId }) => rowId)),
 				plainArray(named.map(({ version }) => version)),
 			];
-			const seen = new Set<string>();
 			for (const cells of await reading.run(findVersionsSince, values)) {
 				const [resourceType, rowId] = [textAt(cells, kept.at.resource_type) as ResourceType, textAt(cells, kept.at.id)];
 				const version = Number(textAt(cells, kept.at.version));
-				const key = `${resourceType} ${rowId} ${version}`;
-				if (seen.has(key)) continue;
-				seen.add(key);
 				const text = textAt(cells, kept.at.resource);
 				reading
 					.setOf(cells)
@@ -195,14 +191,19 @@ export function storedRederivations(tables: ResourceTables): StoredHolding {
 	};
 }
 
-/** Names the versions after those that messages wrote, with the control ids that their sources have. */
-function laterVersions(siteId: string, set: WorkingSet, named: readonly NamedVersion[]) {
-	const since = new Map<string, NamedVersion>();
+/** Returns the earliest of the named versions of each resource. */
+function earliest(named: readonly NamedVersion[]): NamedVersion[] {
+	const found = new Map<string, NamedVersion>();
 	for (const one of named) {
 		const key = `${one.resourceType} ${one.rowId}`;
-		if (one.version < (since.get(key)?.version ?? Number.POSITIVE_INFINITY)) since.set(key, one);
+		if (one.version < (found.get(key)?.version ?? Number.POSITIVE_INFINITY)) found.set(key, one);
 	}
-	return [...since.values()].flatMap((first) => {
+	return [...found.values()];
+}
+
+/** Names the versions after those that messages wrote, with the control ids that their sources have. */
+function laterVersions(siteId: string, set: WorkingSet, named: readonly NamedVersion[]) {
+	return earliest(named).flatMap((first) => {
 		const row = set.row(first.resourceType, first.rowId);
 		if (row === undefined) return [];
 		const later = [...set.of(rederivations).versionsKept(first), row].filter(({ version }) => version > first.version);

@@ -18,12 +18,12 @@ const isRead = (m: string) => `
 	and ${m}.settings ->> 'time_zone' is distinct from $3
 	and (not $6::boolean or ${m}.settings ->> 'time_zone' is not null)`;
 
-/** Looks at the messages of a site behind `$2`, in their order: whether the zone `$3` reads them anew, and how long they are. */
+/** Looks at the messages of a site behind `$2` and before `$8`, in their order: whether the zone `$3` reads them anew, and how long they are. */
 export const scanMessages: Statement = {
 	name: 'scan_messages',
 	text: `
 select m.id, octet_length(m.bytes) as bytes, ${isRead('m')} and ${isOfSender} as is_read
-from (select * from message_log where site_id = $1 and id > $2::uuid order by id limit $7::integer) m ${senders}
+from (select * from message_log where site_id = $1 and id > $2::uuid and id < $8::uuid order by id limit $7::integer) m ${senders}
 order by m.id`,
 };
 
