@@ -36,6 +36,6 @@ export function warning(diagnostics: string): string {
 }
 
 /** Builds the OperationOutcome of a success. */
-export function allOk(diagnostics: string): string {
-	return outcomeOf([{ severity: 'information', code: 'informational', diagnostics }]);
+export function allOk(diagnostics: string, further: readonly OutcomeIssue[] = []): string {
+	return outcomeOf([{ severity: 'information', code: 'informational', diagnostics }, ...further]);
 }

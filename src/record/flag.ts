@@ -3,6 +3,7 @@ export interface Flag {
 	code:
 		| 'batch-count'
 		| 'entries-refused'
+		| 'profile'
 		| 'other-patient'
 		| 'future-birth'
 		| 'possible-overlay'

@@ -2,6 +2,7 @@ import { type Failure, failureCodes } from '#core/failure.ts';
 import type { ResourceResult } from '#record/apply/rows.ts';
 import { fhirIdOf } from '#record/apply/rows.ts';
 import type { FhirAnswer } from '#record/delivery.ts';
+import type { Notice } from '#record/kinds/resource.ts';
 import { allOk, operationOutcome } from '../operation-outcome.ts';
 import { renderStored } from '../stored.ts';
 
@@ -15,9 +16,9 @@ export function preferredReturn(header: string | undefined): Returned {
 }
 
 /** Builds the body of a single write's answer; empty under `return=minimal`. */
-export function bodyOf({ status, row }: ResourceResult, returned: Returned): string {
+export function bodyOf({ status, row }: ResourceResult, returned: Returned, notices: readonly Notice[] = []): string {
 	if (returned === 'minimal') return '';
-	if (returned === 'OperationOutcome') return allOk(status === 201 ? 'the resource was created' : 'the resource is stored');
+	if (returned === 'OperationOutcome') return allOk(status === 201 ? 'the resource was created' : 'the resource is stored', notices);
 	const { id, version, lastUpdated } = factsOf({ status, row });
 	return renderStored(row.resourceType, { id, version: String(version), lastUpdated, source: row.source, meta: row.meta, text: row.text });
 }
@@ -28,7 +29,7 @@ export function factsOf({ row }: ResourceResult): NonNullable<(FhirAnswer & { ki
 }
 
 /** An entry of a batch-response or transaction-response. */
-export function responseEntry(result: ResourceResult, returned: Returned): string {
+export function responseEntry(result: ResourceResult, returned: Returned, notices: readonly Notice[] = []): string {
 	const { type, id, version, lastUpdated } = factsOf(result);
 	const response = {
 		status: result.status === 201 ? '201 Created' : '200 OK',
@@ -38,7 +39,7 @@ export function responseEntry(result: ResourceResult, returned: Returned): strin
 	};
 	if (returned === 'minimal') return `{"response":${JSON.stringify(response)}}`;
 	if (returned === 'OperationOutcome')
-		return `{"response":{${JSON.stringify(response).slice(1, -1)},"outcome":${bodyOf(result, returned)}}}`;
+		return `{"response":{${JSON.stringify(response).slice(1, -1)},"outcome":${bodyOf(result, returned, notices)}}}`;
 	return `{"resource":${bodyOf(result, returned)},"response":${JSON.stringify(response)}}`;
 }
 

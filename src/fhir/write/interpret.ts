@@ -5,6 +5,8 @@ import { isFhirId } from '#record/row-id.ts';
 import { requireScope, type Scopes } from '#record/scopes.ts';
 import { type Settings, settingOf } from '#record/settings/settings.ts';
 import { asText } from '../elements.ts';
+import type { OutcomeIssue } from '../operation-outcome.ts';
+import type { Library } from '../profiles/library.ts';
 import type { Interaction, ResourceDefinition } from '../resource.ts';
 import { definitionOf } from '../resources/index.ts';
 import { permissionOf } from '../scopes.ts';
@@ -14,10 +16,13 @@ import { type Content, contentOf, wholeResource } from './content.ts';
 import type { FullUrls } from './full-urls.ts';
 import { applyJsonPatch, readPatch } from './json-patch.ts';
 import { linksOf } from './links.ts';
+import { profileNotices } from './profile-policy.ts';
 import { conditionalReferences, patientReferences, resolveReferences } from './references.ts';
 
 export interface WriteSettings {
 	settings: Settings;
+	/** The profiles of the site. Undefined where none is checked. */
+	library?: Library;
 	limits: SearchLimits & { repetitionsMax: number };
 	/** What the caller may write and search. Undefined means everything. */
 	scopes: Scopes | undefined;
@@ -64,7 +69,8 @@ export function interpretSingle(write: SingleWrite, settings: WriteSettings): Re
 		checkReferences: settingOf(settings.settings, 'check_references'),
 		mergedReferences: settingOf(settings.settings, 'merged_references'),
 	};
-	if (interaction === 'patch')
+	if (interaction === 'patch') {
+		const notices: OutcomeIssue[] = [];
 		return {
 			...change,
 			...policy,
@@ -72,13 +78,16 @@ export function interpretSingle(write: SingleWrite, settings: WriteSettings): Re
 			id,
 			patients: [],
 			references: [],
-			compose: patching(definition, write.body, policy.checkReferences, settings),
+			notices,
+			compose: patching(definition, write.body, policy.checkReferences, { ...settings, notices }),
 		};
+	}
 	const given = objectOf(write.body);
 	const content = contentOf(definition, given, {
 		conditionalReferences: settings.conditionalReferences ?? false,
 		repetitionsMax: settings.limits.repetitionsMax,
 	});
+	const notices = profileNotices(given, settings.library, settings.settings);
 	const patients = patientReferences(definition.type, content.resource).map(({ rowId }) => rowId);
 	const written = interaction === 'create' ? undefined : updatedId(definition, id, given);
 	const references = settings.conditionalReferences
@@ -91,6 +100,7 @@ export function interpretSingle(write: SingleWrite, settings: WriteSettings): Re
 		id: written,
 		patients,
 		references,
+		notices,
 		compose: stating(definition, content, policy.checkReferences, settings),
 	};
 }
@@ -193,7 +203,7 @@ function patching(
 	definition: ResourceDefinition,
 	body: Json | undefined,
 	checked: boolean,
-	settings: Pick<WriteSettings, 'limits' | 'fullUrls'>,
+	{ notices, ...settings }: WriteSettings & { notices: OutcomeIssue[] },
 ): ResourceChange['compose'] {
 	const operations = readPatch(body ?? null);
 	const { repetitionsMax } = settings.limits;
@@ -202,6 +212,9 @@ function patching(
 		const patched = applyJsonPatch(wholeResource(definition.type, held.id, held), operations);
 		if (patched['id'] !== held.id)
 			throw new Failure('unprocessable', 'the patch changes the id', { location: { expression: `${definition.type}.id` } });
-		return stating(definition, contentOf(definition, patched, { repetitionsMax }), checked, settings)(held, resolved);
+		const content = contentOf(definition, patched, { repetitionsMax });
+		// A repeated batch composes again.
+		notices.splice(0, notices.length, ...profileNotices(patched, settings.library, settings.settings));
+		return stating(definition, content, checked, settings)(held, resolved);
 	};
 }

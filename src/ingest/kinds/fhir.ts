@@ -11,7 +11,8 @@ import { validateOnly } from '#fhir/write/validate-only.ts';
 import { isValidation } from '#fhir/write/validation-request.ts';
 import type { ResourceResult } from '#record/apply/rows.ts';
 import type { FhirAnswer, FhirDelivery, Reply } from '#record/delivery.ts';
-import type { ResourceChange } from '#record/kinds/resource.ts';
+import type { Flag } from '#record/flag.ts';
+import type { Notice, ResourceChange } from '#record/kinds/resource.ts';
 import { permits, type Scopes } from '#record/scopes.ts';
 import type { Interpretation, PartedInterpretation } from '../interpretation.ts';
 import type { IngestLimits } from '../limits.ts';
@@ -58,7 +59,7 @@ interface Reading {
 }
 
 function interpreted(request: WriteRequest, label: string, delivery: FhirDelivery, { limits, library }: Reading): Read | ReadInParts {
-	const settings: WriteSettings = { settings: delivery.settings, limits, scopes: delivery.scopes };
+	const settings: WriteSettings = { settings: delivery.settings, limits, scopes: delivery.scopes, library };
 	const returned = shownTo(delivery.scopes, preferredReturn(request.headers['prefer']));
 	if (request.url === '') {
 		const bundle = interpretBundle(parseResourceJson(request.body, { depthMax: limits.jsonDepthMax }), {
@@ -111,13 +112,24 @@ function refused(label: string, failure: Failure): Read {
 	return { ...silent(label), verdict: { kind: 'refuse', failure }, answer: (_outcome, told) => refusal(told ?? failure) };
 }
 
+/** A person may want to know who sends what does not conform to the profiles that it claims. */
+function flagsOf({ resourceType, notices = [] }: ResourceChange): Flag[] {
+	const count = notices.filter(({ severity }) => severity === 'warning').length;
+	return count === 0 ? [] : [{ code: 'profile', text: `${resourceType}: ${count} warnings by the profiles that it claims` }];
+}
+
 function single(change: ResourceChange, label: string, returned: ReturnedFor): Read {
 	return {
 		...silent(label),
-		verdict: { kind: 'apply', changeSet: { changes: [change], flags: [] } },
+		verdict: { kind: 'apply', changeSet: { changes: [change], flags: flagsOf(change) } },
 		answer: (outcome, failure, { results: [result] }) => {
 			if (outcome === 'refused' || result === undefined) return refusal(failure);
-			return { kind: 'resource', status: result.status, body: Buffer.from(bodyOf(result, returned(result))), resource: factsOf(result) };
+			return {
+				kind: 'resource',
+				status: result.status,
+				body: Buffer.from(bodyOf(result, returned(result), change.notices)),
+				resource: factsOf(result),
+			};
 		},
 	};
 }
@@ -128,13 +140,14 @@ function together({ type, entries }: BundleRequest, label: string, returned: Ret
 	const reads = entries.flatMap((entry) => (entry.kind === 'read' ? [entry.read] : []));
 	return {
 		...silent(label),
-		verdict: changes.length === 0 ? { kind: 'ignore' } : { kind: 'apply', changeSet: { changes, flags: [] } },
+		verdict: changes.length === 0 ? { kind: 'ignore' } : { kind: 'apply', changeSet: { changes, flags: changes.flatMap(flagsOf) } },
 		answer: (outcome, failure, { results }) => {
 			if (outcome === 'refused') return refusal(failure);
 			const written = results.values();
 			const parts = entries.map((entry) => {
-				const result = entry.kind === 'write' ? written.next().value : undefined;
-				return result === undefined ? noBytes : Buffer.from(responseEntry(result, returned(result)));
+				if (entry.kind !== 'write') return noBytes;
+				const result = written.next().value;
+				return result === undefined ? noBytes : Buffer.from(responseEntry(result, returned(result), entry.change.notices));
 			});
 			return { kind: 'bundle', type: `${type}-response`, entries: parts, reads };
 		},
@@ -147,12 +160,13 @@ function batch({ entries }: BundleRequest, label: string, returned: ReturnedFor)
 	const parts = entries.map((entry): Read => {
 		if (entry.kind === 'read') return { ...silent(label), verdict: { kind: 'ignore' }, answer: () => answerWith(200, noBytes) };
 		const part = entry.kind === 'refused' ? refused(label, entry.failure) : single(entry.change, label, returned);
+		const notices = () => (entry.kind === 'write' ? entry.change.notices : undefined);
 		return {
 			...part,
 			messageType: labelOf(entry.request),
 			logAs: encodeRequest(entry.request),
 			answer: (outcome, failure, { results: [result] }) =>
-				answerWith(result?.status ?? 200, entryPart(outcome === 'refused' ? failure : undefined, result, returned)),
+				answerWith(result?.status ?? 200, entryPart(outcome === 'refused' ? failure : undefined, result, returned, notices())),
 		};
 	});
 	const join = (replies: readonly Reply<FhirAnswer>[]): Reply<FhirAnswer> => {
@@ -170,8 +184,13 @@ function batch({ entries }: BundleRequest, label: string, returned: ReturnedFor)
 	return { parts, join };
 }
 
-function entryPart(failure: Failure | undefined, result: ResourceResult | undefined, returned: ReturnedFor): Uint8Array {
-	if (failure === undefined && result !== undefined) return Buffer.from(responseEntry(result, returned(result)));
+function entryPart(
+	failure: Failure | undefined,
+	result: ResourceResult | undefined,
+	returned: ReturnedFor,
+	notices: readonly Notice[] | undefined,
+): Uint8Array {
+	if (failure === undefined && result !== undefined) return Buffer.from(responseEntry(result, returned(result), notices));
 	const told = failure ?? new Failure('internal', 'the entry was not carried out');
 	return Buffer.from(refusedEntry(told));
 }

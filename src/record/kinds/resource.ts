@@ -46,11 +46,21 @@ export interface ResourceChange {
 	mergedReferences?: SettingValue<'merged_references'> | undefined;
 	/** Row ids of patients to which the content will refer. For a patch they are filled in during the site's turn. */
 	patients: readonly string[];
+	/** What the client is told of a write that is accepted. For a patch it is filled in when the content is composed. */
+	notices?: readonly Notice[];
 	/**
 	 * Composes the content to write from the stored content and the resolved full URLs of the transaction.
 	 * @throws Failure when that is impossible
 	 */
 	compose(held: HeldContent | undefined, resolved: ReadonlyMap<string, string>): Composed;
+}
+
+/** An issue of an OperationOutcome (FHIR R4 §2.37) about a write that is accepted. */
+export interface Notice {
+	severity: 'error' | 'warning' | 'information';
+	code: string;
+	diagnostics: string;
+	expression?: readonly string[];
 }
 
 export interface Condition {

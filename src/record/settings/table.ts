@@ -153,6 +153,19 @@ export const settingDefinitions = {
 		},
 		default: 'follow',
 	},
+	profiles: {
+		label: 'Profiles that a resource claims',
+		meaning: 'what becomes of a FHIR write whose resource does not conform to a profile that it claims in meta.profile and that is known',
+		topic: 'fhir',
+		of: ['site'],
+		kind: 'choice',
+		choices: {
+			off: 'Off: profiles are not checked.',
+			warn: 'Warn: it is stored. The client is told with Prefer: return=OperationOutcome, and the write is flagged.',
+			enforce: 'Enforce: the client gets 422, with every fault.',
+		},
+		default: 'warn',
+	},
 	uids: {
 		label: 'UIDs of images and procedure steps',
 		meaning: 'whether images and procedure steps are taken whose UIDs have components with leading zeros, which DICOM forbids',

@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { after, before, describe, test } from 'node:test';
 import { addProfiles, findProfiles, removeProfiles } from '#administration/profiles.ts';
+import { setSite } from '#administration/sites.ts';
 import { type FhirCall, type FhirReply, fhirClient } from '#test/support/fhir-client.ts';
 import { fhirPackage } from '#test/support/fhir-package.ts';
 import { type TestService, testService } from '#test/support/service.ts';
@@ -56,6 +57,63 @@ describe('a narrative with a script', () => {
 			assert.deepEqual(place(reply), [400, ['error', ['Bundle.entry[0].resource.text.div']]]);
 		});
 	}
+});
+
+describe('a write of a resource that claims a profile', () => {
+	const vital = 'http://hl7.org/fhir/StructureDefinition/vitalsigns';
+	const claiming = (more: object = {}) => observation({ meta: { profile: [vital, nowhere] }, ...more });
+	const told = { Prefer: 'return=OperationOutcome' };
+	const set = (profiles: 'off' | 'warn' | 'enforce') => setSite(service.administration, { slug: 'west', profiles });
+	const patch = [{ op: 'add', path: '/note', value: [{ text: 'x' }] }];
+	const warned = [
+		'information informational',
+		'warning required',
+		'warning required',
+		'warning required',
+		'warning required',
+		'warning invariant',
+	];
+
+	test('is stored, and its client is told on demand', async () => {
+		const reply = await west('POST', '/Observation', claiming(), told);
+		assert.equal(reply.status, 201);
+		assert.deepEqual(found(reply).slice(1).sort(), [...warned].sort());
+		assert.equal((await west('POST', '/Observation', claiming())).body.resourceType, 'Observation');
+		const id = reply.headers.get('location')?.split('/').at(-3) ?? '';
+		assert.deepEqual(
+			found(await west('PATCH', `/Observation/${id}`, patch, told))
+				.slice(1)
+				.sort(),
+			[...warned].sort(),
+		);
+		const entry = [{ resource: claiming(), request: { method: 'POST', url: 'Observation' } }];
+		for (const type of ['transaction', 'batch']) {
+			const { body } = await west('POST', '', { resourceType: 'Bundle', type, entry }, told);
+			assert.equal(body.entry[0].response.outcome.issue.length, warned.length, type);
+		}
+		assert.deepEqual(found(await west('POST', '/Observation', observation({ meta: { profile: [nowhere] } }), told)), [
+			201,
+			'information informational',
+		]);
+	});
+
+	test('is refused where the site enforces profiles, and not looked at where they are off', async () => {
+		const { body } = await west('POST', '/Observation', claiming());
+		await set('enforce');
+		const refused = [422, 'error invariant', 'error required', 'error required', 'error required', 'error required'];
+		const sorted = (reply: FhirReply) => [reply.status, ...found(reply).slice(1).map(String).sort()];
+		assert.deepEqual(sorted(await west('POST', '/Observation', claiming())), refused);
+		assert.deepEqual(sorted(await west('PUT', `/Observation/${body.id}`, { ...claiming(), id: body.id })), refused);
+		assert.deepEqual(sorted(await west('PATCH', `/Observation/${body.id}`, patch)), refused);
+		const entry = [{ resource: claiming(), request: { method: 'POST', url: 'Observation' } }];
+		const transaction = await west('POST', '', { resourceType: 'Bundle', type: 'transaction', entry });
+		assert.deepEqual([transaction.status, issuesOf(transaction).length], [422, 5]);
+		assert.equal((await west('POST', '/Observation', observation())).status, 201);
+		assert.equal((await east('POST', '/Observation', claiming())).status, 201);
+		await set('off');
+		assert.deepEqual(found(await west('POST', '/Observation', claiming(), told)), [201, 'information informational']);
+		await set('warn');
+	});
 });
 
 describe('$validate', () => {
