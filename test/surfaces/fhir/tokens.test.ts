@@ -351,6 +351,15 @@ describe('.well-known/smart-configuration', () => {
 		assert.equal((await ask(path, { 'X-API-Key': 'wrong' })).status, 401);
 		await removeIssuer(product.administration, southern.id);
 	});
+
+	test('and tokens of a key that is not known are answered 503 while the provider is away; known keys go on', async () => {
+		const known = bearer(await provider.forge({ scope: 'system/*.rs' }));
+		const unknown = bearer(await provider.forge({ scope: 'system/*.rs' }, { key: await signingKey('RS256') }));
+		provider.mode = 'fails';
+		const answer = await ask('/fhir/Patient', unknown);
+		assert.deepEqual([answer.status, answer.headers.get('retry-after')], [503, '5']);
+		assert.equal((await ask('/fhir/Patient', known)).status, 200);
+	});
 });
 
 const unauthenticated = [
