@@ -2,7 +2,8 @@ import type { JsonObject } from '#core/json.ts';
 import type { Term } from '#record/search-term.ts';
 import type { Column } from '#record/table-shape.ts';
 import { asObject, asText } from './elements.ts';
-import { hullOf, namedRow, pathOf, rangesOf, stringMembers, stringsOf, termsOf, valuesOf } from './generated-values.ts';
+import { compositeParameter, stringPaths } from './generated-elements.ts';
+import { hullOf, namedRow, pathOf, rangesOf, stringsOf, termsOf, textPathsOf, valuesOf } from './generated-values.ts';
 import {
 	defineResource,
 	type ResourceDefinition,
@@ -11,7 +12,7 @@ import {
 	type SearchParameter,
 	writeInteractions,
 } from './resource.ts';
-import type { GeneratedElement, GeneratedParameter, GeneratedType } from './resources/generated-type.ts';
+import type { GeneratedParameter, GeneratedType } from './resources/generated-type.ts';
 
 /** The table that all types without a table of their own share (migrations/0040-other-resources.ts), and its pairs of date columns. */
 const table = 'other_resource';
@@ -36,7 +37,7 @@ export function generatedResource<Type extends string>(generated: GeneratedType<
 		search: Object.fromEntries(
 			Object.entries(generated.search).map(([name, parameter]) => [
 				name,
-				{ ...parameterOf(type, name, parameter, columnOf.get(name)), presentIn: `${type}.${name}` },
+				{ ...parameterOf(generated, name, parameter, columnOf.get(name)), presentIn: `${type}.${name}` },
 			]),
 		),
 		summary,
@@ -95,12 +96,18 @@ function searchDates(parameters: readonly GeneratedParameter[]): SearchColumns {
 	};
 }
 
-function parameterOf(type: string, name: string, parameter: GeneratedParameter, dateColumn: string | undefined): SearchParameter {
+function parameterOf(
+	generated: GeneratedType,
+	name: string,
+	parameter: GeneratedParameter,
+	dateColumn: string | undefined,
+): SearchParameter {
+	const { type } = generated;
 	const { documentation, elements } = parameter;
 	const scope = `${type}.${name}`;
 	switch (parameter.type) {
 		case 'token':
-			return { type: 'token', match: 'term', scope, ...listed('textPaths', elements.flatMap(textPaths)), documentation };
+			return { type: 'token', match: 'term', scope, ...listed('textPaths', elements.flatMap(textPathsOf)), documentation };
 		case 'uri':
 			return { type: 'uri', match: 'term', scope, paths: elements.map((element) => pathOf(element)), documentation };
 		case 'reference': {
@@ -111,9 +118,7 @@ function parameterOf(type: string, name: string, parameter: GeneratedParameter, 
 			return { type: 'reference', match: 'term', scope, paths, walks, targets: parameter.targets ?? [], documentation };
 		}
 		case 'string': {
-			const paths = elements.flatMap((element) =>
-				(stringMembers(element.datatype) ?? [undefined]).map((member) => pathOf(element, member)),
-			);
+			const paths = elements.flatMap(stringPaths);
 			return { type: 'string', match: 'element', paths, column: 'strings', documentation };
 		}
 		case 'date':
@@ -130,21 +135,7 @@ function parameterOf(type: string, name: string, parameter: GeneratedParameter, 
 		case 'number':
 			return { type: parameter.type, paths: elements.map((element) => pathOf(element)), documentation };
 		case 'composite':
-			return { type: 'composite', components: parameter.components ?? [], documentation };
-	}
-}
-
-/** Returns the paths to the texts of a token (§3.1.1.4.10 `:text`). */
-function textPaths(element: GeneratedElement): string[] {
-	switch (element.datatype) {
-		case 'CodeableConcept':
-			return [pathOf(element, 'text'), pathOf(element, 'coding.display')];
-		case 'Coding':
-			return [pathOf(element, 'display')];
-		case 'Identifier':
-			return [pathOf(element, 'type.text')];
-		default:
-			return [];
+			return compositeParameter(generated, parameter) ?? { type: 'composite', components: [], documentation };
 	}
 }
 

@@ -185,3 +185,17 @@ function isBefore(one: string, other: string): boolean {
 	if (one === other || one === 'infinity' || other === '-infinity') return false;
 	return one === '-infinity' || other === 'infinity' || one < other;
 }
+
+/** Returns the paths to the texts of a token (§3.1.1.4.10 `:text`). */
+export function textPathsOf(element: GeneratedElement): string[] {
+	switch (element.datatype) {
+		case 'CodeableConcept':
+			return [pathOf(element, 'text'), pathOf(element, 'coding.display')];
+		case 'Coding':
+			return [pathOf(element, 'display')];
+		case 'Identifier':
+			return [pathOf(element, 'type.text')];
+		default:
+			return [];
+	}
+}

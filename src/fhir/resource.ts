@@ -39,6 +39,10 @@ export type SearchParameter = {
 	/** Terms of the row (record/search-term). `scope` is the type and the name of the parameter: `Claim.status`; `walks` are the names of the elements on the way to references. */
 	| { type: 'token'; match: 'term'; scope: string; textPaths?: readonly string[] }
 	| { type: 'uri'; match: 'term'; scope: string; paths: readonly string[] }
+	| { type: 'uri'; match: 'element'; paths: readonly string[]; of?: 'meta' }
+	| { type: 'uri'; match: 'column'; column: string }
+	/** The resource is an entry of a List, which the value names. */
+	| { type: 'special'; match: 'list' }
 	| {
 			type: 'reference';
 			match: 'term';
@@ -52,6 +56,8 @@ export type SearchParameter = {
 	| {
 			type: 'token';
 			match: 'element';
+			/** Where the paths lead: the resource itself, unless it is `meta`. */
+			of?: 'meta';
 			paths: readonly string[];
 			form: TokenForm;
 			system?: string;
@@ -75,11 +81,19 @@ export type SearchParameter = {
 			several?: SeveralDates;
 	  }
 	| { type: 'date'; match: 'moment'; column: string }
+	| { type: 'date'; match: 'element'; paths: readonly string[] }
 	| { type: 'quantity'; paths: readonly string[] }
 	| { type: 'number'; paths: readonly string[] }
 	/** Values of the components, between `$`. */
-	| { type: 'composite'; components: readonly string[] }
+	| { type: 'composite'; components: readonly string[]; items?: readonly CompositeItems[] }
 );
+
+/** The items of a path in which the components of a composite must hold together; several parameters of one component are alternatives. */
+export interface CompositeItems {
+	/** Names of elements, joined by dots; empty for the resource itself. */
+	path: string;
+	parameters: readonly (readonly SearchParameter[])[];
+}
 
 /** Values of one system, or of the system in another column. The column omits `prefix`, and a search may omit it. */
 export interface NumberColumn {

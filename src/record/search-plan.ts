@@ -139,7 +139,11 @@ export type Clause =
 	/** The row has a term that refers to one of the patients, or to one who is the same person by a merge. `prefix` comes before the row id. */
 	| { kind: 'patient-terms'; prefix: string; ids: string[] }
 	/** One of the resource's own elements on a path passes the test. */
-	| { kind: 'element'; paths: readonly string[]; test: ElementTest }
+	| { kind: 'element'; paths: readonly string[]; test: ElementTest; of?: 'meta' }
+	/** The clauses, which are about elements, hold for one of the items on a path. */
+	| { kind: 'items'; path: string; clauses: Clause[] }
+	/** A column equals one of the texts, of any length. */
+	| { kind: 'text'; column: string; values: string[] }
 	/** All or any of these clauses hold, or this one does not. */
 	| { kind: 'all' | 'any'; clauses: Clause[] }
 	| { kind: 'not'; clause: Clause }
@@ -163,8 +167,10 @@ export type ElementTest =
 	/** The element is the text of a reference. */
 	| { kind: 'reference'; values: string[] }
 	| { kind: 'quantity'; alternatives: QuantityAlternative[] }
-	/** The URI itself, or a longer one that begins with it and a slash. */
-	| { kind: 'uri'; values: string[] }
+	/** The URI itself, and with `below` a longer one that begins with it and a slash. */
+	| { kind: 'uri'; mode: 'is' | 'below'; values: string[] }
+	/** A date, dateTime, instant or Period. */
+	| { kind: 'date'; alternatives: DateAlternative[] }
 	/** A plain number. */
 	| { kind: 'number'; alternatives: QuantityAlternative[] };
 

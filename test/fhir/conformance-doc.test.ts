@@ -16,7 +16,9 @@ function isIndexed(parameter: SearchParameter): boolean {
 	if (parameter.type === 'string') return parameter.column !== undefined;
 	if (parameter.type === 'composite') return true;
 	if (parameter.type === 'quantity' || parameter.type === 'number') return false;
-	if (parameter.type === 'date') return parameter.match === 'moment' || parameter.longestMs !== undefined;
+	if (parameter.type === 'special') return true;
+	if (parameter.type === 'date')
+		return parameter.match !== 'element' && (parameter.match === 'moment' || parameter.longestMs !== undefined);
 	return parameter.match !== 'element';
 }
 

@@ -6,6 +6,7 @@ import { searchset } from '#fhir/bundle.ts';
 import { capabilityStatement } from '#fhir/capability-statement.ts';
 import { operationOutcome } from '#fhir/operation-outcome.ts';
 import { definitionOf, resources } from '#fhir/resources/index.ts';
+import { commonParameters } from '#fhir/search/parameter.ts';
 import { parseSearch } from '#fhir/search/parse.ts';
 import { renderStored } from '#fhir/stored.ts';
 import type { StoredResource } from '#record/stored-resource.ts';
@@ -106,7 +107,7 @@ describe('the capability statement', () => {
 		const defined = Object.values(resources).map(({ type, interactions, search }) => [
 			type,
 			interactions,
-			['_id', '_lastUpdated', ...Object.keys(search)],
+			[...Object.keys(commonParameters), ...Object.keys(search)],
 		]);
 		assert.deepEqual(claimed, [...defined, ['Binary', ['read'], []]]);
 	});

@@ -792,6 +792,8 @@ CREATE INDEX allergy_intolerance_code_second ON public.allergy_intolerance USING
 
 CREATE INDEX allergy_intolerance_item ON public.allergy_intolerance USING btree (site_id, patient_id, item_key) WHERE (item_key IS NOT NULL);
 
+CREATE INDEX allergy_intolerance_meta ON public.allergy_intolerance USING btree (site_id, id) WHERE (meta IS NOT NULL);
+
 CREATE INDEX allergy_intolerance_patient ON public.allergy_intolerance USING btree (site_id, patient_id, id);
 
 CREATE INDEX api_key_site ON public.api_key USING btree (site_id);
@@ -820,6 +822,8 @@ CREATE INDEX condition_code_second ON public.condition USING btree (site_id, (co
 
 CREATE INDEX condition_item ON public.condition USING btree (site_id, patient_id, item_key) WHERE (item_key IS NOT NULL);
 
+CREATE INDEX condition_meta ON public.condition USING btree (site_id, id) WHERE (meta IS NOT NULL);
+
 CREATE INDEX condition_patient ON public.condition USING btree (site_id, patient_id, id);
 
 CREATE INDEX diagnostic_report_accession ON public.diagnostic_report USING btree (site_id, accession_number) WHERE (accession_number IS NOT NULL);
@@ -835,6 +839,8 @@ CREATE INDEX diagnostic_report_code_second ON public.diagnostic_report USING btr
 CREATE INDEX diagnostic_report_filler ON public.diagnostic_report USING btree (site_id, filler_number) WHERE (filler_number IS NOT NULL);
 
 CREATE INDEX diagnostic_report_item ON public.diagnostic_report USING btree (site_id, patient_id, item_key) WHERE (item_key IS NOT NULL);
+
+CREATE INDEX diagnostic_report_meta ON public.diagnostic_report USING btree (site_id, id) WHERE (meta IS NOT NULL);
 
 CREATE INDEX diagnostic_report_order ON public.diagnostic_report USING btree (site_id, order_key) WHERE (order_key IS NOT NULL);
 
@@ -858,6 +864,8 @@ CREATE INDEX document_reference_document ON public.document_reference USING btre
 
 CREATE INDEX document_reference_item ON public.document_reference USING btree (site_id, patient_id, item_key) WHERE (item_key IS NOT NULL);
 
+CREATE INDEX document_reference_meta ON public.document_reference USING btree (site_id, id) WHERE (meta IS NOT NULL);
+
 CREATE INDEX document_reference_patient ON public.document_reference USING btree (site_id, patient_id, id);
 
 CREATE INDEX document_reference_replaces ON public.document_reference USING btree (site_id, replaces_key, patient_id) WHERE (replaces_key IS NOT NULL);
@@ -865,6 +873,8 @@ CREATE INDEX document_reference_replaces ON public.document_reference USING btre
 CREATE INDEX document_reference_set ON public.document_reference USING btree (site_id, set_key, patient_id) WHERE (set_key IS NOT NULL);
 
 CREATE INDEX encounter_changes ON public.encounter USING btree (site_id, last_updated, id);
+
+CREATE INDEX encounter_meta ON public.encounter USING btree (site_id, id) WHERE (meta IS NOT NULL);
 
 CREATE INDEX encounter_open ON public.encounter USING btree (site_id, patient_id) WHERE (status <> ALL (ARRAY['finished'::text, 'cancelled'::text, 'entered-in-error'::text]));
 
@@ -936,6 +946,8 @@ CREATE INDEX observation_code_further ON public.observation USING gin (site_id, 
 
 CREATE INDEX observation_code_second ON public.observation USING btree (site_id, (code_further[3]), id) WHERE (code_further IS NOT NULL);
 
+CREATE INDEX observation_meta ON public.observation USING btree (site_id, id) WHERE (meta IS NOT NULL);
+
 CREATE INDEX observation_patient ON public.observation USING btree (site_id, patient_id, id);
 
 CREATE INDEX other_resource_changes ON public.other_resource USING btree (site_id, resource_type, last_updated, id) WHERE (NOT deleted);
@@ -962,6 +974,8 @@ CREATE INDEX patient_gender ON public.patient USING btree (site_id, gender, id);
 
 CREATE INDEX patient_identifier_patient ON public.patient_identifier USING btree (site_id, patient_id);
 
+CREATE INDEX patient_meta ON public.patient USING btree (site_id, id) WHERE (meta IS NOT NULL);
+
 CREATE INDEX patient_name ON public.patient USING gin (site_id, name gin_trgm_ops);
 
 CREATE INDEX procedure_changes ON public.procedure USING btree (site_id, last_updated, id);
@@ -973,6 +987,8 @@ CREATE INDEX procedure_code_further ON public.procedure USING gin (site_id, code
 CREATE INDEX procedure_code_second ON public.procedure USING btree (site_id, (code_further[3]), id) WHERE (code_further IS NOT NULL);
 
 CREATE INDEX procedure_item ON public.procedure USING btree (site_id, patient_id, item_key) WHERE (item_key IS NOT NULL);
+
+CREATE INDEX procedure_meta ON public.procedure USING btree (site_id, id) WHERE (meta IS NOT NULL);
 
 CREATE INDEX procedure_patient ON public.procedure USING btree (site_id, patient_id, id);
 

@@ -1,4 +1,5 @@
 import type { ResourceType, TableShape } from '#record/table-shape.ts';
+import { elementParameter } from '../generated-elements.ts';
 import { generatedResource } from '../generated-resource.ts';
 import type { ResourceDefinition } from '../resource.ts';
 import { allergyIntolerance } from './allergy-intolerance.ts';
@@ -43,10 +44,22 @@ export type ChartList = NonNullable<(typeof definitions)[number]['chart']>['list
 const own: ReadonlySet<string> = new Set(definitions.map(({ type }) => type));
 const unkept: ReadonlySet<string> = new Set<Unkept>(['Binary']);
 
+/** Adds the search parameters of R4 that the definition does not have; they are searched in the resource itself. */
+function withParametersOfR4(definition: ResourceDefinition<string, ChartList>): ResourceDefinition<string, ChartList> {
+	const generated = generatedTypes.find(({ type }) => type === definition.type);
+	// A rendered resource has no stored text to search in.
+	if (generated === undefined || definition.table.isRendered) return definition;
+	const further = Object.keys(generated.search).flatMap((name) => {
+		const parameter = Object.hasOwn(definition.search, name) ? undefined : elementParameter(generated, name);
+		return parameter === undefined ? [] : [[name, parameter] as const];
+	});
+	return { ...definition, search: { ...definition.search, ...Object.fromEntries(further) } };
+}
+
 /** Every resource type that the product serves. */
 export const resources = Object.fromEntries(
 	[
-		...definitions,
+		...definitions.map((definition): ResourceDefinition<string, ChartList> => withParametersOfR4(definition)),
 		...generatedTypes
 			.filter(({ type }) => !own.has(type) && !unkept.has(type))
 			.map((generated): ResourceDefinition<string, never> => generatedResource<string>(generated)),

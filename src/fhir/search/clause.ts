@@ -1,7 +1,9 @@
 import { Failure } from '#core/failure.ts';
+import { isFhirId, rowIdOf } from '#record/row-id.ts';
 import type { Clause, ElementTest } from '#record/search-plan.ts';
 import { folded, plain } from '../fold.ts';
 import type { SearchParameter } from '../resource.ts';
+import { definitionOf } from '../resources/index.ts';
 import { dateClause } from './date.ts';
 import { splitEscaped, splitValues, unescaped } from './escape.ts';
 import { type Named, unsupportedModifier } from './named.ts';
@@ -41,7 +43,10 @@ export function clauseOf(named: Named): Clause | undefined {
 			return uriClause(named, parameter, values);
 		case 'composite':
 			refuseModifier(named);
-			return { kind: 'any', clauses: values.map((value) => compositeClause(named, parameter.components, value)) };
+			return { kind: 'any', clauses: values.map((value) => compositeClause(named, parameter, value)) };
+		case 'special':
+			refuseModifier(named);
+			return listClause(named, values);
 	}
 }
 
@@ -49,8 +54,8 @@ export function refuseModifier({ modifier, name }: Named): void {
 	if (modifier !== undefined) throw unsupportedModifier(name);
 }
 
-function element(paths: readonly string[], test: ElementTest): Clause {
-	return { kind: 'element', paths, test };
+function element(paths: readonly string[], test: ElementTest, of?: 'meta'): Clause {
+	return { kind: 'element', paths, test, ...(of === undefined ? {} : { of }) };
 }
 
 /** FHIR R4 §3.1.1.4.4 `:missing` */
@@ -71,16 +76,19 @@ function presence(name: string, parameter: SearchParameter): Clause {
 		case 'number':
 			return element(parameter.paths, { kind: 'exists' });
 		case 'uri':
-			return presentTerm(parameter.scope);
+			if (parameter.match === 'column') return { kind: 'present', column: parameter.column };
+			return parameter.match === 'term' ? presentTerm(parameter.scope) : element(parameter.paths, { kind: 'exists' }, parameter.of);
 		case 'reference':
 			if (parameter.match === 'term') return presentTerm(parameter.scope);
 			return parameter.match === 'element' ? anyPresent(undefined, [parameter.path]) : anyPresent(parameter.column, listed(parameter.path));
 		case 'date':
 			if (parameter.match === 'moment') return { kind: 'present', column: parameter.column };
+			if (parameter.match === 'element') return element(parameter.paths, { kind: 'exists' });
 			return anyPresent(parameter.startColumn, parameter.presence ?? []);
 		case 'token':
 			return tokenPresence(parameter);
 		case 'composite':
+		case 'special':
 			throw unsupportedModifier(name);
 	}
 }
@@ -98,6 +106,7 @@ function tokenPresence(parameter: SearchParameter & { type: 'token' }): Clause {
 		case 'identifier':
 			return anyPresent(undefined, [parameter.path]);
 		case 'element':
+			if (parameter.of === 'meta') return element(parameter.paths, { kind: 'exists' }, 'meta');
 			return anyPresent(undefined, parameter.presence ?? parameter.paths);
 		case 'numbers':
 			return { kind: 'any', clauses: parameter.numbers.map(({ column }) => ({ kind: 'present', column })) };
@@ -150,7 +159,8 @@ function tokenParameterClause(named: Named, parameter: SearchParameter & { type:
 		case 'text': {
 			const paths = textPaths(parameter);
 			if (paths === undefined) throw unsupportedModifier(named.name);
-			return element(paths, { kind: 'text', mode: 'contains', values: values.map((item) => plain(unescaped(item))) });
+			const of = parameter.match === 'element' ? parameter.of : undefined;
+			return element(paths, { kind: 'text', mode: 'contains', values: values.map((item) => plain(unescaped(item))) }, of);
 		}
 		default:
 			throw unsupportedModifier(named.name);
@@ -167,13 +177,24 @@ function textPaths(parameter: SearchParameter & { type: 'token' }): readonly str
 /** Matches a URI, or with `:below` what begins with it (§3.1.1.4.14). */
 function uriClause(named: Named, parameter: SearchParameter & { type: 'uri' }, values: readonly string[]): Clause {
 	const uris = values.map((value) => unescaped(value));
-	if (named.modifier === undefined) return uriTerms(parameter.scope, uris);
-	if (named.modifier !== 'below') throw unsupportedModifier(named.name);
-	return element(parameter.paths, { kind: 'uri', values: uris });
+	if (named.modifier !== undefined && (named.modifier !== 'below' || parameter.match === 'column')) throw unsupportedModifier(named.name);
+	if (parameter.match === 'column') return { kind: 'text', column: parameter.column, values: uris };
+	if (named.modifier === undefined && parameter.match === 'term') return uriTerms(parameter.scope, uris);
+	const mode = named.modifier === 'below' ? 'below' : 'is';
+	return element(parameter.paths, { kind: 'uri', mode, values: uris }, parameter.match === 'element' ? parameter.of : undefined);
 }
 
-/** Matches `code$value` (§3.1.1.4.13); all components must match. */
-function compositeClause(named: Named, components: readonly string[], value: string): Clause {
+/** Matches the entries of Lists (§3.1.1.5.7); the value is the id of a List. */
+function listClause({ definition }: Named, values: readonly string[]): Clause {
+	const ids = values.filter((value) => isFhirId(value)).map((value) => rowIdOf(value));
+	const table = definitionOf('List')?.table.table;
+	if (table === undefined) throw new Error('List is not defined');
+	const clauses: Clause[] = [{ kind: 'reference', column: 'id', ids }];
+	return { kind: 'referring-element', table, paths: ['$.entry.item.reference'], type: definition.type, clauses };
+}
+
+/** Matches `code$value` (§3.1.1.4.13); all components must match, in one and the same item if the parameter has items. */
+function compositeClause(named: Named, { components, items }: SearchParameter & { type: 'composite' }, value: string): Clause {
 	const parts = splitEscaped(value, '$');
 	if (parts.length !== components.length) {
 		throw new Failure('invalid', `${named.name} takes ${components.join('$')}`, { location: { expression: named.name } });
@@ -185,5 +206,15 @@ function compositeClause(named: Named, components: readonly string[], value: str
 		if (part === '') throw new Failure('invalid', `${named.name} takes ${components.join('$')}`, { location: { expression: named.name } });
 		return clauseOf({ ...named, parameter, modifier: undefined, value: part });
 	});
-	return { kind: 'all', clauses: clauses.filter((clause) => clause !== undefined) };
+	const each = clauses.filter((clause) => clause !== undefined);
+	if (items === undefined) return { kind: 'all', clauses: each };
+	const inItem = items.map(({ path, parameters }): Clause => {
+		const held = parameters.map((alternatives, index): Clause => {
+			const found = alternatives.map((parameter) => clauseOf({ ...named, parameter, modifier: undefined, value: parts[index] ?? '' }));
+			return { kind: 'any', clauses: found.filter((clause) => clause !== undefined) };
+		});
+		return path === '' ? { kind: 'all', clauses: held } : { kind: 'items', path: `$.${path}`, clauses: held };
+	});
+	// The components by themselves may use an index.
+	return { kind: 'all', clauses: [...each, { kind: 'any', clauses: inItem }] };
 }

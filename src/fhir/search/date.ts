@@ -10,6 +10,9 @@ const prefixes: ReadonlySet<string> = new Set<DatePrefix>(['eq', 'ne', 'gt', 'lt
 export function dateClause(name: string, parameter: SearchParameter & { type: 'date' }, values: readonly string[]): Clause {
 	const alternatives = (columnType: 'date' | 'timestamptz') => values.map((value) => alternativeOf(name, columnType, value));
 	if (parameter.match === 'moment') return { kind: 'moment', column: parameter.column, alternatives: alternatives('timestamptz') };
+	if (parameter.match === 'element') {
+		return { kind: 'element', paths: parameter.paths, test: { kind: 'date', alternatives: alternatives('timestamptz') } };
+	}
 	const { columnType, startColumn, endColumn, longestMs, several } = parameter;
 	return {
 		kind: 'date',

@@ -6,9 +6,19 @@ import type { ResourceDefinition, SearchParameter } from '../resource.ts';
 import { definitionOf } from '../resources/index.ts';
 import { clauseOf } from './clause.ts';
 
+function metaToken(member: string, documentation: string): SearchParameter {
+	const [path, textPaths] = [`$.${member}`, [`$.${member}.display`]];
+	return { type: 'token', match: 'element', of: 'meta', paths: [path], form: 'coding', textPaths, documentation };
+}
+
 /** Parameters of every resource type. */
 export const commonParameters: Readonly<Record<string, SearchParameter>> = {
 	_id: { type: 'token', match: 'id', documentation: 'The id of the resource' },
+	_tag: metaToken('tag', 'A tag of the resource'),
+	_security: metaToken('security', 'A security label of the resource'),
+	_profile: { type: 'uri', match: 'element', of: 'meta', paths: ['$.profile'], documentation: 'A profile that the resource claims' },
+	_source: { type: 'uri', match: 'column', column: 'source', documentation: 'Where the version comes from' },
+	_list: { type: 'special', match: 'list', documentation: 'The resources that a List names, by its id' },
 	_lastUpdated: { type: 'date', match: 'moment', column: 'last_updated', documentation: 'When the version was made' },
 };
 

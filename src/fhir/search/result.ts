@@ -80,6 +80,7 @@ function sortKey(definition: ResourceDefinition, key: string): SortKey {
 export function sortColumn(parameter: SearchParameter): Omit<SortKey, 'descending'> | undefined {
 	switch (parameter.type) {
 		case 'date':
+			if (parameter.match === 'element') return undefined;
 			if (parameter.match === 'moment') return { column: parameter.column, columnType: 'timestamptz', nullable: false };
 			return { column: parameter.startColumn, columnType: parameter.columnType, nullable: true };
 		case 'string':

@@ -39,7 +39,8 @@ export function tokenClause(parameter: TokenParameter, values: readonly string[]
 		case 'element': {
 			const { system, paths, form } = parameter;
 			const possible = system === undefined ? tokens : tokens.filter((token) => token.system === undefined || token.system === system);
-			return { kind: 'element', paths, test: { kind: 'token', form, tokens: possible } };
+			const { of } = parameter;
+			return { kind: 'element', paths, test: { kind: 'token', form, tokens: possible }, ...(of === undefined ? {} : { of }) };
 		}
 	}
 }

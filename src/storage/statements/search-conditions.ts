@@ -41,7 +41,14 @@ export function conditionOf(clause: Clause, alias: string, parameters: Parameter
 		case 'moment':
 			return anyOf(clause.alternatives.map((alternative) => momentCondition(`${alias}.${clause.column}`, alternative, parameters)));
 		case 'element':
-			return elementCondition(clause.paths, clause.test, alias, parameters);
+			return elementCondition(clause, alias, parameters);
+		case 'text':
+			return equalsAny(`${alias}.${clause.column}`, clause.values, 'text', parameters);
+		case 'items': {
+			const item = parameters.alias();
+			const found = `jsonb_array_elements(jsonb_path_query_array(${alias}.resource::jsonb, '${clause.path}[*]'))`;
+			return `exists (select from ${found} as ${item} (resource) where ${clause.clauses.map((part) => conditionOf(part, item, parameters)).join(' and ')})`;
+		}
 		case 'all':
 			return clause.clauses.length === 0 ? 'true' : `(${clause.clauses.map((part) => conditionOf(part, alias, parameters)).join(' and ')})`;
 		case 'any':
@@ -177,7 +184,7 @@ function dateCondition(clause: Clause & { kind: 'date' }, alias: string, paramet
 
 /** FHIR R4 §3.1.1.4.5 over ranges whose ends are excluded. A row without a date holds nulls and never matches. */
 function rangeCondition(
-	clause: Clause & { kind: 'date' },
+	clause: Pick<Clause & { kind: 'date' }, 'columnType' | 'longestMs'>,
 	{ prefix, low, high }: DateAlternative,
 	[start, end]: readonly [string, string],
 	parameters: Parameters,
@@ -211,7 +218,10 @@ function rangeCondition(
 	}
 }
 
-export function isWholeDay({ columnType }: Clause & { kind: 'date' }, { low, high }: Pick<DateAlternative, 'low' | 'high'>): boolean {
+export function isWholeDay(
+	{ columnType }: Pick<Clause & { kind: 'date' }, 'columnType'>,
+	{ low, high }: Pick<DateAlternative, 'low' | 'high'>,
+): boolean {
 	return columnType === 'date' && Date.parse(high) - Date.parse(low) === 86_400_000;
 }
 
@@ -238,16 +248,18 @@ function momentCondition(column: string, { prefix, low, high }: DateAlternative,
 }
 
 /** Paths come from the definitions of the parameters, never from a request. In lax mode lists on the way are walked through. */
-function elementCondition(paths: readonly string[], test: ElementTest, alias: string, parameters: Parameters): string {
+function elementCondition({ paths, test, of }: Clause & { kind: 'element' }, alias: string, parameters: Parameters): string {
 	const queries = paths.map((path) => {
 		// A predicate, or a path with a filter, defines its own results; any other path may end in a list.
 		const items = /[?=]/.test(path) ? path : `${path}[*]`;
 		return `jsonb_path_query_array(d.j, '${items.replaceAll("'", "''")}')`;
 	});
 	// `offset 0`: the text is read as JSON once, not once for each path.
-	const found = `(select ${alias}.resource::jsonb as j offset 0) d cross join lateral jsonb_array_elements(${queries.join(' || ')}) as e (v)`;
-	if (test.kind === 'exists') return `exists (select from ${found})`;
-	return `exists (select from ${found} where ${testCondition(test, parameters)})`;
+	const found = `(select ${alias}.${of ?? 'resource'}::jsonb as j offset 0) d cross join lateral jsonb_array_elements(${queries.join(' || ')}) as e (v)`;
+	// Few rows have anything in `meta`, and a partial index leads to those.
+	const given = of === 'meta' ? `${alias}.meta is not null and ` : '';
+	if (test.kind === 'exists') return `${given}exists (select from ${found})`;
+	return `${given}exists (select from ${found} where ${testCondition(test, parameters)})`;
 }
 
 function testCondition(test: Exclude<ElementTest, { kind: 'exists' }>, parameters: Parameters): string {
@@ -261,12 +273,9 @@ function testCondition(test: Exclude<ElementTest, { kind: 'exists' }>, parameter
 		case 'quantity':
 			return anyOf(test.alternatives.map((alternative) => quantityTest(alternative, parameters)));
 		case 'uri':
-			return anyOf(
-				test.values.map(
-					(value) =>
-						`(e.v #>> '{}' = ${parameters.add(value, 'text')} or starts_with(e.v #>> '{}', ${parameters.add(`${value.replace(/\/$/, '')}/`, 'text')}))`,
-				),
-			);
+			return anyOf(test.values.map((value) => uriTest(test.mode, value, parameters)));
+		case 'date':
+			return `exists (select from tributary_date_range(e.v) x (d) where x.d is not null and ${dateTest(test.alternatives, parameters)})`;
 		case 'number':
 			return anyOf(test.alternatives.map(({ prefix, ...range }) => quantityRange(prefix, range, [plainNumber, plainNumber], parameters)));
 	}
@@ -279,6 +288,17 @@ function tokenTest(form: 'coding' | 'identifier' | 'value', { system, value }: T
 	if (system === '') parts.push(`not (e.v ? 'system')`);
 	else if (system !== undefined) parts.push(`e.v ->> 'system' = ${parameters.add(system, 'text')}`);
 	return `(${parts.join(' and ')})`;
+}
+
+function uriTest(mode: 'is' | 'below', value: string, parameters: Parameters): string {
+	const is = `e.v #>> '{}' = ${parameters.add(value, 'text')}`;
+	if (mode === 'is') return is;
+	return `(${is} or starts_with(e.v #>> '{}', ${parameters.add(`${value.replace(/\/$/, '')}/`, 'text')}))`;
+}
+
+function dateTest(alternatives: readonly DateAlternative[], parameters: Parameters): string {
+	const range = ["coalesce(lower(x.d), '-infinity')", "coalesce(upper(x.d), 'infinity')"] as const;
+	return anyOf(alternatives.map((alternative) => rangeCondition({ columnType: 'timestamptz' }, alternative, range, parameters)));
 }
 
 function textTest(mode: 'starts' | 'contains' | 'exact', value: string, parameters: Parameters): string {
