@@ -2,8 +2,10 @@ import { z } from 'zod';
 import type { JsonObject } from '#core/json.ts';
 import { asObjects, asText } from '#fhir/elements.ts';
 import { tableShapes } from '#fhir/resources/index.ts';
+import type { Authorities } from '#record/identity/authorities.ts';
 import type { PatientEdit } from '#record/identity/edit.ts';
 import { countRecorded, countReferring, insertDismissals } from '#storage/statements/administrative/identity.ts';
+import { authoritiesOf } from './authority-aliases.ts';
 import { AdministrationError, note, type OperationContext } from './context.ts';
 import { deliverIdentity } from './deliver-identity.ts';
 import { dismissed } from './identity-doubts.ts';
@@ -56,28 +58,34 @@ export async function previewIdentity(
 	const isMerge = input.operation === 'merge';
 	const values = isMerge ? [siteId, prior.rowId] : [siteId, survivor.rowId, prior.rowId];
 	const counting = (isMerge ? countReferring : countRecorded)(Object.values(tableShapes));
+	const keyOf = keysBy(await authoritiesOf(context, siteId));
 	const counts = await context.database.rows<{ type: string; count: number }>(counting, values);
 	return {
 		operation: input.operation,
 		survivor: patientOf(survivor),
 		prior: patientOf(prior),
 		moves: counts.filter(({ count }) => count > 0),
-		identifiers: isMerge ? carried(pair) : givenBack(pair),
+		identifiers: isMerge ? carried(pair, keyOf) : givenBack(pair, keyOf),
 		obstacle: isMerge ? obstacleToMerge(pair) : obstacleToUnmerge(pair),
 	};
 }
 
-const keyOf = (identifier: JsonObject) => `${asText(identifier['system']) ?? ''}|${asText(identifier['value']) ?? ''}`;
+/** Two identifiers have one key if they have one value and authority, whatever its name. */
+function keysBy(known: Authorities) {
+	return (identifier: JsonObject) => `${known.nameOf(asText(identifier['system']) ?? '')}|${asText(identifier['value']) ?? ''}`;
+}
+type KeyOf = ReturnType<typeof keysBy>;
+
 const identifiersOf = ({ resource }: RecordedResource) => asObjects(resource['identifier']);
 const shownOf = (identifiers: readonly JsonObject[]) =>
 	identifiers.map((identifier) => asText(identifier['value']) ?? '').filter((value) => value !== '');
 
-function carried({ survivor, prior }: Pair): string[] {
+function carried({ survivor, prior }: Pair, keyOf: KeyOf): string[] {
 	const held = new Set(identifiersOf(survivor).map(keyOf));
 	return shownOf(identifiersOf(prior).filter((identifier) => !held.has(keyOf(identifier))));
 }
 
-function givenBack({ survivor, prior }: Pair): string[] {
+function givenBack({ survivor, prior }: Pair, keyOf: KeyOf): string[] {
 	const own = new Set(identifiersOf(prior).map(keyOf));
 	return shownOf(identifiersOf(survivor).filter((identifier) => identifier['use'] === 'old' && own.has(keyOf(identifier))));
 }

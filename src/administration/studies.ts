@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { asObjects, asText } from '#fhir/elements.ts';
 import { personName, referencedId } from '#fhir/summaries.ts';
+import { studyOrigin } from '#storage/statements/administrative/study-edits.ts';
 import { AdministrationError, note, type OperationContext } from './context.ts';
 import { imagingOf, studyFacts } from './patient-chart.ts';
 import { type RecordedResource, SiteRecord } from './site-record.ts';
@@ -29,6 +30,9 @@ export const studyRecord = z.strictObject(head);
 
 export const wholeStudy = z.strictObject({
 	...head,
+	time_zone: z.string().nullable().describe('the zone by which the time of the study was read; null if its images state their offset'),
+	time_zone_assumed: z.boolean().describe('that is the zone of the host: neither the sender nor its site had a time_zone'),
+	split_from: z.string().nullable().describe('the Study Instance UID that its images state, if they were split off from that study'),
 	series_list: z.array(
 		z.strictObject({
 			series_uid: z.string(),
@@ -108,7 +112,20 @@ export async function showStudy(context: OperationContext, input: z.output<typeo
 	await note(context, { action: 'study.read', subject: found.id, siteId });
 	const [shown] = await withPatients(record, [found]);
 	if (shown === undefined) throw new Error('a study was not shown');
-	return { ...shown, series_list: asObjects(found.resource['series']).map(seriesOf) };
+	const [origin] = await context.database.rows<OriginRow>(studyOrigin, [siteId, shown.study_uid]);
+	return {
+		...shown,
+		time_zone: origin?.started_zone ?? null,
+		time_zone_assumed: origin?.is_assumed ?? false,
+		split_from: origin?.split_from ?? null,
+		series_list: asObjects(found.resource['series']).map(seriesOf),
+	};
+}
+
+interface OriginRow {
+	started_zone: string | null;
+	is_assumed: boolean;
+	split_from: string | null;
 }
 
 function seriesOf(series: RecordedResource['resource']) {

@@ -22,12 +22,22 @@ export async function searchImaging(reader: Reader, siteId: string, query: Imagi
 		const entity: ImagingEntity = {};
 		for (const [index, attribute] of attributes.entries()) {
 			const value = cells[index] ?? null;
-			entity[attribute] = attribute === 'IssuerOfPatientID' && value !== null ? (issuerOfSystem(value) ?? null) : value;
+			entity[attribute] = attribute === 'IssuerOfPatientID' && value !== null ? shownIssuer(value, query.clauses) : value;
 		}
 		return entity;
 	});
 	const last = rows.length > count ? shown.at(-1) : undefined;
 	return { entities, next: last?.slice(attributes.length) as string[] | undefined };
+}
+
+/**
+ * Names an issuer as the query does, if it asks for one: an answer has a value that matches the key (PS3.4 C.2.2.2.1), also where the query
+ * uses another name of the authority than the record.
+ */
+function shownIssuer(system: string, clauses: readonly ImagingClause[]): string | null {
+	const key = clauses.find((clause) => clause.kind === 'equals' && clause.attribute === 'IssuerOfPatientID');
+	const [asked, another] = key?.kind === 'equals' && !key.values.includes(system) ? (key.asked ?? []) : [];
+	return asked !== undefined && another === undefined ? asked : (issuerOfSystem(system) ?? null);
 }
 
 export interface RetrievalPage {

@@ -54,7 +54,7 @@ export type ImagingClause =
 	 * `^`;
 	 * dates, times and integers are compared by ranges.
 	 */
-	| { kind: 'equals'; attribute: ImagingAttribute; values: readonly string[]; group?: NameGroup | undefined }
+	| { kind: 'equals'; attribute: ImagingAttribute; values: readonly string[]; group?: NameGroup | undefined; asked?: readonly string[] }
 	/** The attribute, or the group of a name, fits one of the patterns: `*` stands for any characters, `?` for one. */
 	| { kind: 'like'; attribute: ImagingAttribute; patterns: readonly string[]; group?: NameGroup | undefined }
 	/** The attribute is a person name that has, for each of these, a word that begins so; `*` and `?` as above. */

@@ -61,6 +61,8 @@ export interface NewInstance {
 	stated?: StatedPatient | undefined;
 	/** The Study Instance UID of its data set, if it is filed under another study. */
 	statedStudyUid?: string | undefined;
+	/** The ideographic and phonetic name that it states, if the instance begins the study. */
+	nameGroups?: { ideographic: string; phonetic: string } | undefined;
 }
 
 /** An instance that replaces the one with the same UID. */

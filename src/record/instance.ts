@@ -16,6 +16,8 @@ export interface InstanceAttributes {
 		/** The offset of `started` from UTC, where it has a time; and the zone by which it was found, where the data set does not state it. */
 		startedOffset?: string | undefined;
 		startedZone?: string | undefined;
+		/** That zone, if it is the one of the host and nobody has set another. */
+		assumedZone?: string | undefined;
 		accessionNumber: string | undefined;
 		accessionIssuer: string | undefined;
 		/** (0020,0010) */

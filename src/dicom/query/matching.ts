@@ -40,7 +40,7 @@ function clauseOf(attribute: ImagingAttribute, value: string, matching: Exclude<
 		case 'uid':
 			return { kind: 'equals', attribute, values };
 		case 'issuer':
-			return { kind: 'equals', attribute, values: values.flatMap(systemsOfIssuer) };
+			return { kind: 'equals', attribute, values: values.flatMap(systemsOfIssuer), asked: values };
 		case 'date':
 		case 'time':
 			return { kind: 'range', attribute, ...rangeOf(attribute, first, matching) };

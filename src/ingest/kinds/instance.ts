@@ -48,7 +48,7 @@ function changeSetOf(stored: StoredInstance, settings: Settings): ChangeSet {
 export function withOffsets(stored: StoredInstance, settings: Settings, hostTimeZone: string): StoredInstance {
 	const { attributes } = stored;
 	const { study, series, timezoneOffset: stated } = attributes;
-	const { name } = senderZone(settings, hostTimeZone);
+	const { name, isAssumed } = senderZone(settings, hostTimeZone);
 	const offset = (started: string | undefined) => (started?.includes('T') ? (stated ?? offsetAt(name, started)) : undefined);
 	const startedOffset = offset(study.started);
 	const startedZone = startedOffset === undefined || stated !== undefined ? undefined : name;
@@ -56,7 +56,7 @@ export function withOffsets(stored: StoredInstance, settings: Settings, hostTime
 		...stored,
 		attributes: {
 			...attributes,
-			study: { ...study, startedOffset, startedZone },
+			study: { ...study, startedOffset, startedZone, assumedZone: isAssumed ? startedZone : undefined },
 			series: { ...series, startedOffset: offset(series.started) },
 		},
 	};

@@ -1,4 +1,5 @@
 import { imaging } from '../holdings/imaging.ts';
+import { nameGroupsOf } from '../identity/name-groups.ts';
 import type { HeldInstance, NewInstance, Replacement, Settlement } from '../imaging.ts';
 import type { IndexOutcome, StoredInstance } from '../instance.ts';
 import type { ApplyContext } from './context.ts';
@@ -15,6 +16,7 @@ export function addedOf({ set, newId }: ApplyContext, instance: StoredInstance, 
 		studyId: study?.id ?? newId(),
 		isNewStudy: index.study(studyUid) === undefined,
 		isNewSeries: !index.hasSeries(studyUid, seriesUid),
+		nameGroups: nameGroupsOf(instance.attributes.patient, set.row('Patient', study?.patientId ?? patientId ?? '')),
 	};
 }
 

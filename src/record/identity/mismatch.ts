@@ -16,7 +16,7 @@ export function mismatch(held: JsonObject, stated: Readonly<Record<string, Json>
 	const different: ComparedFact[] = [];
 	if (haveOtherDate(held['birthDate'], stated['birthDate'])) different.push('birth date');
 	if (haveOtherSex(held['gender'], stated['gender'])) different.push('sex');
-	if (different.length > 0 && haveOtherName(held['name'], stated['name'])) different.unshift('name');
+	if (different.length > 0 && isOtherName(held['name'], stated['name'])) different.unshift('name');
 	return different.length > 1 ? different : [];
 }
 
@@ -41,7 +41,7 @@ function haveOtherSex(held: Json | undefined, stated: Json | undefined): boolean
 	return (held === 'male' && stated === 'female') || (held === 'female' && stated === 'male');
 }
 
-function haveOtherName(held: Json | undefined, stated: Json | undefined): boolean {
+export function isOtherName(held: Json | undefined, stated: Json | undefined): boolean {
 	const [left, right] = [namesOf(held), namesOf(stated)];
 	if (left.length === 0 || right.length === 0) return false;
 	return !left.some((one) => right.some((other) => isSameName(one, other)));

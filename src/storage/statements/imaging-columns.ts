@@ -106,14 +106,27 @@ const list = (member: string, condition: string) => `coalesce((
 				with ordinality as m (v, at) where ${condition}), '')`;
 const isWritten = (code: NameRepresentation) => `e.name @> '{"extension": [{"url": "${representationUrl}", "valueCode": "${code}"}]}'`;
 
+/** Names that the images of a study state count for its patient only while no person has taken the study from another one. */
+const ofStudy = (alias: string, column: string) => `case when ${alias}.former_patient_ids is null then ${alias}.${column} end`;
+const ofAnyStudy = (column: string) =>
+	`(select ${ofStudy('x', column)} from ${ownStudies} and x.${column} is not null order by x.study_uid limit 1)`;
+
+/** The name of one group that the images of a patient state. */
+export function statedName(level: QueryLevel, column: 'name_ideographic' | 'name_phonetic'): string {
+	return level === 'PATIENT' ? ofAnyStudy(column) : ofStudy('t', column);
+}
+
 /**
- * The patient's name as PN, and its groups: in each the first name that is written so; without empty components at its end. A name that
- * does not say how it is written is alphabetic.
+ * Joins the patient's name as PN, and its groups: in each the first name of the record that is written so, else the one that the images state;
+ * without empty components at its end. A name that does not say how it is written is alphabetic.
  */
-export const nameJoin = `
+export const nameJoin = (level: QueryLevel): string => `
 left join lateral (
-	select nullif(rtrim(concat_ws('=', coalesce(g.alphabetic, ''), coalesce(g.ideographic, ''), coalesce(g.phonetic, '')), '='), '') as name,
-		g.alphabetic, g.ideographic, g.phonetic
+	select nullif(rtrim(concat_ws('=', coalesce(s.alphabetic, ''), coalesce(s.ideographic, ''), coalesce(s.phonetic, '')), '='), '') as name,
+		s.alphabetic, s.ideographic, s.phonetic
+	from (
+	select g.alphabetic, coalesce(g.ideographic, ${statedName(level, 'name_ideographic')}) as ideographic,
+		coalesce(g.phonetic, ${statedName(level, 'name_phonetic')}) as phonetic
 	from (
 		select (array_agg(w.pn order by w.at) filter (where w.written = 0))[1] as alphabetic,
 			(array_agg(w.pn order by w.at) filter (where w.written = 1))[1] as ideographic,
@@ -126,6 +139,8 @@ left join lateral (
 				jsonb_array_elements(case jsonb_typeof(h.names) when 'array' then h.names end) with ordinality as e (name, at)
 		) as w
 	) as g
+	) as s
+	where p.id is not null
 ) as n on true`;
 
 /** Joins the identifier to show. One that was asked for comes first, one that a merge carried over comes last. */

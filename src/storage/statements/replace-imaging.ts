@@ -1,6 +1,6 @@
 import type { Replacement, SettledConflict } from '#record/imaging.ts';
 import { plainArray, type Statement, textArray } from '../statement.ts';
-import type { SiteInstance } from './write-imaging.ts';
+import { readingColumns, type SiteInstance } from './write-imaging.ts';
 
 export interface SiteReplacement {
 	siteId: string;
@@ -130,11 +130,12 @@ update imaging_study t set patient_id = k.patient_id,
 	recorded_patient_id = case when t.patient_id is not distinct from k.patient_id then t.recorded_patient_id end,
 	started = k.started, accession_number = k.accession_number, accession_issuer = k.accession_issuer, study_id = k.study_id,
 	description = k.description, referring_physician = k.referring_physician, started_offset = k.started_offset,
-	started_zone = k.started_zone
+	started_zone = k.started_zone, assumed_zone = k.assumed_zone, name_ideographic = nullif(k.name_ideographic, ''),
+	name_phonetic = nullif(k.name_phonetic, '')
 from unnest($1::uuid[], $2::text[], $3::boolean[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[],
-	$11::text[], $12::text[])
+	$11::text[], $12::text[], $13::text[], $14::text[], $15::text[])
 	as k (site_id, study_uid, is_last_word, patient_id, started, accession_number, accession_issuer, study_id, description,
-		referring_physician, started_offset, started_zone)
+		referring_physician, started_offset, started_zone, assumed_zone, name_ideographic, name_phonetic)
 where t.site_id = k.site_id and t.study_uid = k.study_uid and (k.is_last_word or t.instance_count = 1)`,
 };
 
@@ -153,7 +154,7 @@ export function restatedStudyParameters(rows: readonly SiteReplacement[]): unkno
 		of(({ attributes }) => attributes.study.description),
 		of(({ attributes }) => attributes.study.referringPhysician),
 		of(({ attributes }) => attributes.study.startedOffset),
-		of(({ attributes }) => attributes.study.startedZone),
+		...readingColumns(last.map(({ replacement }) => replacement.added)),
 	];
 }
 

@@ -1,6 +1,6 @@
 import { otherNumberRank } from '#record/holdings/patient-identifiers.ts';
-import type { ImagingAttribute, ImagingClause, ImagingQuery, NameGroup } from '#record/imaging-query.ts';
-import { type ImagingColumn, identifierJoin, imagingColumns, levelTables, nameJoin } from './imaging-columns.ts';
+import type { ImagingAttribute, ImagingClause, ImagingQuery, NameGroup, QueryLevel } from '#record/imaging-query.ts';
+import { type ImagingColumn, identifierJoin, imagingColumns, levelTables, nameJoin, statedName } from './imaging-columns.ts';
 import { Parameters, type Query } from './parameters.ts';
 import { survivorOf } from './search-conditions.ts';
 
@@ -52,11 +52,11 @@ function partsOf(
 ): { from: string; where: string } {
 	const { from, alias, where } = levelTables[level];
 	const identifiers = clauses.filter((clause) => isOfIdentifier(clause));
-	const asked = identifiers.map((clause) => conditionOf(clause, parameters)).join(' and ');
+	const asked = identifiers.map((clause) => conditionOf(level, clause, parameters)).join(' and ');
 	const forms = new Set(attributes.map((attribute) => imagingColumns[attribute].form));
 	const usesName = [...attributes, ...clauses.map((clause) => attributeOf(clause))].includes('PatientName');
-	const joins = [usesName ? nameJoin : '', forms.has('identifier') || forms.has('issuer') ? identifierJoin(asked) : ''];
-	const conditions = clauses.filter((clause) => !isOfIdentifier(clause)).map((clause) => conditionOf(clause, parameters));
+	const joins = [usesName ? nameJoin(level) : '', forms.has('identifier') || forms.has('issuer') ? identifierJoin(asked) : ''];
+	const conditions = clauses.filter((clause) => !isOfIdentifier(clause)).map((clause) => conditionOf(level, clause, parameters));
 	if (asked !== '') {
 		// Whoever asks for a number of a patient who was merged means the survivor.
 		conditions.push(
@@ -83,20 +83,20 @@ function isOfIdentifier(clause: ImagingClause): boolean {
 	return form === 'identifier' || form === 'issuer';
 }
 
-function conditionOf(clause: ImagingClause, parameters: Parameters): string {
+function conditionOf(level: QueryLevel, clause: ImagingClause, parameters: Parameters): string {
 	const column = imagingColumns[attributeOf(clause)];
 	switch (clause.kind) {
 		case 'equals':
 			// A name matches without case, like a pattern without wildcards.
 			return column.form === 'name'
-				? nameCondition(clause.attribute, column, clause.values, clause.group, parameters)
+				? nameCondition(level, clause.attribute, column, clause.values, clause.group, parameters)
 				: equalsCondition(column, clause.values, parameters);
 		case 'like':
 			return column.form === 'name'
-				? nameCondition(clause.attribute, column, clause.patterns, clause.group, parameters)
+				? nameCondition(level, clause.attribute, column, clause.patterns, clause.group, parameters)
 				: anyOf(clause.patterns.map((pattern) => likeCondition(column, pattern, parameters)));
 		case 'words':
-			return wordsCondition(clause.attribute, column, clause.words, parameters);
+			return wordsCondition(level, clause.attribute, column, clause.words, parameters);
 		case 'integer':
 			return `${column.matched} = any(${parameters.add(clause.values, 'integer[]')})`;
 		case 'range':
@@ -136,6 +136,7 @@ function likeCondition({ form, shown, matched }: ImagingColumn, pattern: string,
 
 /** One of the patterns fits the group of the name. */
 function nameCondition(
+	level: QueryLevel,
 	attribute: ImagingAttribute,
 	{ shown, groups }: ImagingColumn,
 	patterns: readonly string[],
@@ -146,30 +147,45 @@ function nameCondition(
 	return anyOf(
 		patterns.map((pattern) => {
 			const whole = `tributary_plain(${name}) like tributary_plain(${parameters.add(likePattern(pattern), 'text')})`;
-			return attribute === 'PatientName' ? [...nameParts(pattern, parameters), whole].join(' and ') : whole;
+			return attribute === 'PatientName'
+				? [...nameParts(pattern, parameters, statedNames(level, group, pattern)), whole].join(' and ')
+				: whole;
 		}),
 	);
 }
 
 /** Every word begins one of the name's, whose components and groups are parted by `^` and `=`. */
-function wordsCondition(attribute: ImagingAttribute, { shown }: ImagingColumn, words: readonly string[], parameters: Parameters): string {
+function wordsCondition(
+	level: QueryLevel,
+	attribute: ImagingAttribute,
+	{ shown }: ImagingColumn,
+	words: readonly string[],
+	parameters: Parameters,
+): string {
 	const name = `' ' || translate(tributary_plain(${shown}), '^=', '  ')`;
 	const conditions = words.map((word) => {
 		const begun = `${name} like tributary_plain(${parameters.add(`% ${likePattern(word)}%`, 'text')})`;
-		return attribute === 'PatientName' ? [...nameParts(word, parameters), begun].join(' and ') : begun;
+		return attribute === 'PatientName' ? [...nameParts(word, parameters, statedNames(level, undefined, word)), begun].join(' and ') : begun;
 	});
 	return conditions.join(' and ');
 }
 
+/** Tells where images may state a name that the record does not have. A word in Latin letters means a name of the record. */
+function statedNames(level: QueryLevel, group: NameGroup | undefined, pattern: string): string[] {
+	if (group === 0 || (group === undefined && /^[\p{Script=Latin}\p{Script=Common}\p{M}]*$/u.test(pattern))) return [];
+	const columns = (['name_ideographic', 'name_phonetic'] as const).filter((_name, index) => group === undefined || index + 1 === group);
+	return columns.map((column) => `${statedName(level, column)} is not null`);
+}
+
 /** Builds conditions on parts that the folded names of the patient must contain, so that their index is used. */
-function nameParts(pattern: string, parameters: Parameters): string[] {
+function nameParts(pattern: string, parameters: Parameters, elsewhere: readonly string[]): string[] {
 	return pattern
 		.split(/[\^*?\s]+/)
 		.filter((literal) => literal.length >= 3)
 		.map((literal) => {
 			const part = parameters.add(`%${likePattern(literal)}%`, 'text');
 			// A name that a node of release 0.1.0 wrote is there with its accents only.
-			return `(p.name like tributary_plain(${part}) or p.name like tributary_fold(${part}))`;
+			return `(${[`p.name like tributary_plain(${part})`, `p.name like tributary_fold(${part})`, ...elsewhere].join(' or ')})`;
 		});
 }
 

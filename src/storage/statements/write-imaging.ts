@@ -128,16 +128,17 @@ export const upsertStudies: Statement = {
 	text: `
 insert into imaging_study as t (site_id, study_uid, id, patient_id, started, accession_number, accession_issuer, study_id, description,
 	referring_physician, modalities, sop_classes, series_count, instance_count, bytes, created_at, updated_at, stated_patient_id,
-	stated_patient_system, stated_patient_name, split_from, started_offset, started_zone)
+	stated_patient_system, stated_patient_name, split_from, started_offset, started_zone, assumed_zone, name_ideographic, name_phonetic)
 select k.site_id, k.study_uid, k.id, k.patient_id, k.started, k.accession_number, k.accession_issuer, k.study_id, k.description,
 	k.referring_physician, k.modalities::text[], k.sop_classes::text[], k.series, k.instances, k.bytes, k.stored_at, k.stored_at,
-	k.stated_patient_id, k.stated_patient_system, k.stated_patient_name, k.split_from, k.started_offset, k.started_zone
+	k.stated_patient_id, k.stated_patient_system, k.stated_patient_name, k.split_from, k.started_offset, k.started_zone,
+	k.assumed_zone, nullif(k.name_ideographic, ''), nullif(k.name_phonetic, '')
 from unnest($1::uuid[], $2::text[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[],
 	$12::text[], $13::integer[], $14::integer[], $15::bigint[], $16::timestamptz[], $17::text[], $18::text[], $19::text[], $20::text[],
-	$21::text[], $22::text[])
+	$21::text[], $22::text[], $23::text[], $24::text[], $25::text[])
 	as k (site_id, study_uid, id, patient_id, started, accession_number, accession_issuer, study_id, description, referring_physician,
 		modalities, sop_classes, series, instances, bytes, stored_at, stated_patient_id, stated_patient_system, stated_patient_name, split_from,
-		started_offset, started_zone)
+		started_offset, started_zone, assumed_zone, name_ideographic, name_phonetic)
 on conflict (site_id, study_uid) do update set
 	version = t.version + 1,
 	modalities = array(select distinct m from unnest(t.modalities || excluded.modalities) as m order by m),
@@ -215,7 +216,18 @@ export function studyParameters(groups: readonly Group[], storedAt: string): unk
 		...statedColumns(groups.map(([first]) => first.added.stated)),
 		textArray(groups.map(([first]) => first.added.statedStudyUid ?? null)),
 		of(({ attributes }) => attributes.study.startedOffset),
-		of(({ attributes }) => attributes.study.startedZone),
+		...readingColumns(groups.map(([first]) => first.added)),
+	];
+}
+
+/** The zone by which a study was read, whether it was assumed, and the names that its images state. */
+export function readingColumns(added: readonly NewInstance[]): string[] {
+	const of = (value: (one: NewInstance) => string | undefined) => textArray(added.map((one) => value(one) ?? null));
+	return [
+		of(({ instance }) => instance.attributes.study.startedZone),
+		of(({ instance }) => instance.attributes.study.assumedZone),
+		of(({ nameGroups }) => nameGroups?.ideographic),
+		of(({ nameGroups }) => nameGroups?.phonetic),
 	];
 }
 

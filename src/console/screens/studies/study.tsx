@@ -35,6 +35,8 @@ export function Study({ parameters: { site = '', id = '' } }: ScreenProps) {
 						['Series', String(study.series)],
 						['Instances', String(study.instances)],
 						['Study Instance UID', <code key="uid">{study.study_uid}</code>],
+						['Original Study Instance UID', study.split_from && <code>{study.split_from}</code>],
+						['Time read in', study.time_zone && <Zone study={study} />],
 					]}
 				/>
 			</Panel>
@@ -42,6 +44,15 @@ export function Study({ parameters: { site = '', id = '' } }: ScreenProps) {
 			<Reported site={site} study={study} />
 			<Panel title="Series">{study.series_list.length === 0 ? <Empty icon="studies" title="No series" /> : <Series study={study} />}</Panel>
 		</Page>
+	);
+}
+
+function Zone({ study }: { study: WholeStudy }) {
+	return (
+		<>
+			{study.time_zone}
+			{study.time_zone_assumed && ' – assumed: neither the sender nor the site has a time zone'}
+		</>
 	);
 }
 

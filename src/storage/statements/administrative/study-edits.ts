@@ -2,6 +2,15 @@ import { otherNumberRank } from '#record/holdings/patient-identifiers.ts';
 import type { Statement } from '../../statement.ts';
 
 /** The row of a study that people edit. */
+/** Reads how a study came to be as it is: the zone by which its local time was read, and the study from which it was split off. */
+export const studyOrigin: Statement = {
+	name: 'study_origin',
+	text: `
+select t.started_zone, t.assumed_zone is not null and t.assumed_zone = t.started_zone as is_assumed, t.split_from
+from imaging_study t
+where t.site_id = $1 and t.study_uid = $2`,
+};
+
 export const studyOfUid: Statement = {
 	name: 'study_of_uid',
 	text: `
