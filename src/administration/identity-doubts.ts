@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type DoubtKind, doubtKinds } from '#record/identity/doubt-kinds.ts';
+import { type DoubtKind, doubtKinds, heldText } from '#record/identity/doubt-kinds.ts';
 import { dismissDoubts, listDoubts } from '#storage/statements/administrative/identity-doubts.ts';
 import { AdministrationError, type OperationContext } from './context.ts';
 import { patientOf, patientRecord } from './patients.ts';
@@ -23,6 +23,7 @@ export const doubtRecord = z.strictObject({
 	study_uid: z.string().nullable(),
 	first: occurrence,
 	last: occurrence,
+	held: z.boolean().describe('its last message waits until a person accepts it: `messages replay --accept-mismatch` applies it'),
 	settled: z.strictObject({ at: z.string(), by: z.string(), how: z.string() }).nullable(),
 });
 
@@ -52,6 +53,9 @@ interface DoubtSearch {
 	limit: number;
 }
 
+/** Messages of these surfaces stay in the log while they are held. Of images and procedure steps only their link to a patient waits. */
+const logged: ReadonlySet<string> = new Set(['mllp', 'hl7-http', 'replay']);
+
 /** Lists doubts, newest first, with the patients as they are now. */
 export async function listedDoubts(
 	context: OperationContext,
@@ -71,6 +75,7 @@ export async function listedDoubts(
 		doubts: shown.map((row) => ({
 			...{ id: row.id, kind: row.kind, text: row.text, count: row.count },
 			...{ patient: patient(row.patient_id), other_patient: patient(row.other_patient_id), study_uid: row.study_uid },
+			held: row.settled_at === null && row.text.endsWith(heldText) && logged.has(row.last_surface),
 			first: { message: row.first_message_id, surface: row.first_surface, at: row.first_at.toISOString() },
 			last: { message: row.last_message_id, surface: row.last_surface, at: row.last_at.toISOString() },
 			settled: row.settled_at === null ? null : { at: row.settled_at.toISOString(), by: row.settled_by ?? '', how: row.settled_how ?? '' },

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setClient } from '#administration/clients.ts';
+import { createKey } from '#administration/keys.ts';
+import { setSite } from '#administration/sites.ts';
 import { assertFits, consoleBrowser, signInOnPage } from '#test/support/browser.ts';
 import { opened } from '#test/support/images.ts';
 import { MllpClient } from '#test/support/mllp-client.ts';
@@ -136,6 +138,63 @@ describe('traffic and records in the console', { skip: without('chromium'), time
 		await page.getByRole('tab', { name: 'Same name and birth date' }).click();
 		await found.getByRole('button', { name: 'Not the same' }).click();
 		await page.getByText('Nothing to review').waitFor();
+		assert.deepEqual(browser.faults, []);
+	});
+
+	test('two names of an authority are joined after a look at who becomes one, and a message that waits is accepted', async () => {
+		await using service = await testService();
+		await withTraffic(service);
+		await setSite(service.administration, { slug: 'north', mismatch: 'hold' });
+		const other = (id: string, number: string, name: string, born: string) =>
+			`${header('ADT^A04', id)}\rPID|1||${number}||${name}||${born}|M\r`;
+		const acks = await send(
+			service,
+			other('six', '4711^^^OLDMRN', 'Lovemore^Ada', '19151210'),
+			other('seven', '4812^^^MRN', 'Other^Otto', '19800101'),
+		);
+		assert.ok(acks.every((ack) => ack.includes('MSA|AA')));
+		const step = {
+			...{ sop_instance_uid: '1.2.826.0.1.7.9', study_uid: '1.2.826.0.1.7', status: 'IN PROGRESS' },
+			attributes: {
+				'00400270': { vr: 'SQ', Value: ['1.2.826.0.1.7', '1.2.826.0.1.8'].map((uid) => ({ '0020000D': { vr: 'UI', Value: [uid] } })) },
+			},
+		};
+		const { key } = await createKey(service.administration, { site: 'north', owner: 'owner@example.org', label: '' });
+		const reported = await fetch(`http://127.0.0.1:${service.port('mpps')}/ingest`, {
+			method: 'POST',
+			headers: { 'X-API-Key': key, 'Content-Type': 'application/json' },
+			body: JSON.stringify(step),
+		});
+		assert.equal(reported.status, 200);
+		await using browser = await consoleBrowser(service);
+		const page = await browser.open({ viewport: { width: 1280, height: 900 } });
+		await signInOnPage(service, page);
+
+		await page.getByRole('link', { name: 'Identity' }).click();
+		const dialog = page.getByRole('dialog');
+		const doubt = page.getByRole('region', { name: 'Doubt' }).filter({ hasText: 'it is held until a person accepts it' });
+		await doubt.getByRole('button', { name: 'Accept and apply…' }).click();
+		await dialog.getByRole('button', { name: 'Accept and apply' }).click();
+		await page.getByText('The message is applied.').waitFor();
+		await doubt.waitFor({ state: 'detached' });
+		await page.getByRole('tab', { name: 'Authorities' }).click();
+		await page.getByRole('button', { name: 'Join two names' }).click();
+		await dialog.getByLabel('Name whose patients survive').fill('MRN');
+		await dialog.getByLabel('Other name').fill('OLDMRN');
+		await dialog.getByLabel('Other name').press('Tab');
+		await dialog.getByText('One pair of patients').waitFor();
+		await dialog.getByRole('button', { name: 'Join' }).click();
+		await page.getByText('One patient was merged').waitFor();
+		await page.getByRole('button', { name: 'Separate…' }).click();
+		await dialog.getByRole('button', { name: 'Separate' }).click();
+		await page.getByText('not used any more').waitFor();
+
+		await page.goto('/studies/north/1.2.826.0.1.7');
+		await page.getByRole('region', { name: 'Procedure steps' }).getByRole('link', { name: '1.2.826.0.1.8' }).waitFor();
+		await page.goto('/sites/north');
+		const inForce = page.getByRole('region', { name: 'In force' });
+		await inForce.getByText('hold').waitFor();
+		await inForce.getByText('set here').first().waitFor();
 		assert.deepEqual(browser.faults, []);
 	});
 

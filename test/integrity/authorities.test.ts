@@ -85,6 +85,7 @@ describe('one patient by MLLP, C-STORE and FHIR', { timeout: 300_000 }, () => {
 			assert.equal(await total('Observation?patient.identifier=L2'), 3);
 			const [doubt] = (await listIdentity(context, { site: 'north', kind: 'mismatch', limit: 50 })).doubts;
 			assert.match(doubt?.text ?? '', /it is held until a person accepts it/);
+			assert.equal(doubt?.held, true);
 			const [flagged] = await listLoggedMessages(context, { outcome: 'ignored', limit: 1 });
 			assert.equal(flagged?.id, doubt?.last.message);
 			assert.equal((await replayMessage(context, flagged?.id ?? '')).outcome, 'ignored');

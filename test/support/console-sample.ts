@@ -113,6 +113,15 @@ export async function sampleScreens({ administration }: TestService): Promise<Sa
 		{ name: 'reports', path: '/reports?site=north', heading: 'Reports' },
 		{ name: 'report', path: '/reports?site=north', heading: 'Reports', open: firstRow },
 		{ name: 'identity', path: '/identity?site=north', heading: 'Identity' },
+		{
+			name: 'authorities',
+			path: '/identity?site=north',
+			heading: 'Identity',
+			open: async (page) => {
+				await page.getByRole('tab', { name: 'Authorities' }).click();
+				await press('Join two names')(page);
+			},
+		},
 		{ name: 'nowhere', path: '/nowhere', heading: 'Not found' },
 	];
 }

@@ -11,6 +11,9 @@ export const doubtKinds = {
 
 export type DoubtKind = keyof typeof doubtKinds;
 
+/** The end of the text of a mismatch whose message waits for a person. */
+export const heldText = 'it is held until a person accepts it';
+
 export function isDoubtKind(text: string): text is DoubtKind {
 	return Object.hasOwn(doubtKinds, text);
 }

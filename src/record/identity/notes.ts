@@ -3,6 +3,7 @@ import type { ApplyContext } from '../apply/context.ts';
 import { type Row, resourceOf } from '../apply/rows.ts';
 import { settingOf } from '../settings/settings.ts';
 import { recordDoubt, settleDoubts } from './doubt.ts';
+import { heldText } from './doubt-kinds.ts';
 import { HeldForPerson } from './held.ts';
 import type { IdentifiedPatient } from './match.ts';
 import { mismatch, surelyMatches } from './mismatch.ts';
@@ -48,7 +49,7 @@ export function noteMismatch(
 		settleDoubts(context, doubt, 'accepted');
 		return;
 	}
-	if (rule === 'hold' && mayHold) throw new HeldForPerson({ ...doubt, text: `${named}; it is held until a person accepts it` });
+	if (rule === 'hold' && mayHold) throw new HeldForPerson({ ...doubt, text: `${named}; ${heldText}` });
 	context.flags.push({ code: outcome === 'changed' ? 'possible-overlay' : 'mismatch', text: named });
 	recordDoubt(context, { ...doubt, text: `${named}; ${outcome === 'changed' ? 'the record was changed' : 'the record stays as it was'}` });
 }

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { aliasInput, aliasRecord, listAuthoritiesInput, undoResult } from '#administration/authorities.ts';
+import type { aliasInput, aliasRecord, joinPreview, joinResult, listAuthoritiesInput, undoResult } from '#administration/authorities.ts';
 import type {
 	dismissedRecord,
 	dismissIdentityInput,
@@ -9,6 +9,7 @@ import type {
 	previewIdentityInput,
 } from '#administration/identity.ts';
 import type { identityPage, listIdentityInput } from '#administration/identity-work.ts';
+import type { replayRecord } from '#administration/messages.ts';
 import { call } from '../../api.ts';
 
 export type IdentityPage = z.output<typeof identityPage>;
@@ -26,3 +27,8 @@ export const dismissIdentity = call<z.input<typeof dismissIdentityInput>, z.outp
 );
 export const listAuthorities = call<z.input<typeof listAuthoritiesInput>, AuthorityAlias[]>('GET', '/sites/{site}/authorities');
 export const undoAuthority = call<z.input<typeof aliasInput>, z.output<typeof undoResult>>('POST', '/sites/{site}/authorities/undo');
+type Names = z.input<typeof aliasInput>;
+export type JoinPreview = z.output<typeof joinPreview>;
+export const previewJoin = call<Names, JoinPreview>('POST', '/sites/{site}/authorities/preview');
+export const joinAuthorities = call<Names, z.output<typeof joinResult>>('POST', '/sites/{site}/authorities/join');
+export const acceptMismatch = call<{ id: string; accept_mismatch: true }, z.output<typeof replayRecord>>('POST', '/messages/{id}/replay');

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { asFailure } from '../../answers.ts';
 import type { ApiFailure } from '../../api.ts';
 import { Button, LinkButton } from '../../components/button.tsx';
+import { Confirm } from '../../components/confirm.tsx';
 import { Empty, Loading } from '../../components/empty.tsx';
 import { Page } from '../../components/page.tsx';
 import { Problem } from '../../components/problem.tsx';
@@ -13,7 +14,7 @@ import { may } from '../../session.ts';
 import type { PatientRecord } from '../patients/calls.ts';
 import { Identifiers } from '../patients/patients.tsx';
 import { Authorities } from './authorities.tsx';
-import { dismissIdentity, type IdentityPage, listIdentity } from './calls.ts';
+import { acceptMismatch, dismissIdentity, type IdentityPage, listIdentity } from './calls.ts';
 
 type Kind = 'doubt' | 'overlay' | 'alike' | 'sharing';
 
@@ -154,6 +155,7 @@ function PatientCard({ site, patient, title }: { site: string; patient: PatientR
 type Doubt = IdentityPage['doubts'][number];
 
 function DoubtCase({ site, doubt, onDismissed }: { site: string; doubt: Doubt; onDismissed(): void }) {
+	const [asking, setAsking] = useState(false);
 	const { patient, other_patient: other, first, last } = doubt;
 	return (
 		<section class="case" aria-label="Doubt">
@@ -177,9 +179,33 @@ function DoubtCase({ site, doubt, onDismissed }: { site: string; doubt: Doubt; o
 						Merge…
 					</LinkButton>
 				)}
+				{doubt.held && may('manager') && <Button onClick={() => setAsking(true)}>Accept and apply…</Button>}
 				<Dismiss words="Needs nothing" site={site} doubts={[doubt.id]} patients={[]} onDismissed={onDismissed} />
 			</div>
+			{asking && <Accept message={last.message} onDone={onDismissed} onClose={() => setAsking(false)} />}
 		</section>
+	);
+}
+
+/** Applies a message that waits, because the person whom it names is the one of the record all the same. */
+function Accept({ message, onDone, onClose }: { message: string; onDone(): void; onClose(): void }) {
+	const accept = async () => {
+		const { outcome, failure } = await acceptMismatch({ id: message, accept_mismatch: true });
+		if (outcome === 'accepted') {
+			say('The message is applied.');
+			onDone();
+			return;
+		}
+		say(failure ?? 'The message was not applied. Read it in the message log.', 'danger');
+		onClose();
+	};
+	return (
+		<Confirm title="Accept this person?" action="Accept and apply" onConfirm={accept} onClose={onClose}>
+			<p>
+				The last message that waits is applied to the patient it is recorded under, as if name, birth date and sex agreed.{' '}
+				<a href={`/messages/${message}`}>Read the message</a> first.
+			</p>
+		</Confirm>
 	);
 }
 

@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks';
-import type { SiteRecord } from '#administration/sites.ts';
+import type { ShownSite } from '#administration/sites.ts';
 import { type Answer, useAnswer } from '../../answers.ts';
 import { Activity } from '../../components/badge.tsx';
 import { Button, LinkButton } from '../../components/button.tsx';
 import { Confirm } from '../../components/confirm.tsx';
 import { Loading } from '../../components/empty.tsx';
 import { changed, Form, type Values } from '../../components/form.tsx';
+import { InForce } from '../../components/in-force.tsx';
 import { Facts, Page, Panel } from '../../components/page.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { Time } from '../../components/time.tsx';
@@ -32,7 +33,7 @@ export function Site({ parameters: { slug = '' } }: ScreenProps) {
 	return <Shown site={answer.data} reload={answer.reload} />;
 }
 
-function Shown({ site, reload }: { site: SiteRecord; reload: Answer<SiteRecord>['reload'] }) {
+function Shown({ site, reload }: { site: ShownSite; reload: Answer<ShownSite>['reload'] }) {
 	const [asking, setAsking] = useState(false);
 	const renew = async () => {
 		reload();
@@ -71,18 +72,29 @@ function Shown({ site, reload }: { site: SiteRecord; reload: Answer<SiteRecord>[
 					]}
 				/>
 			</Panel>
-			<Panel title="Settings">
-				<Settings site={site} renew={renew} />
-			</Panel>
-			<Panel title="Stored times">
-				<StoredTimes timeZone={site.time_zone ?? ''} set={(asked) => setSite({ slug: site.slug, ...asked })} onSet={() => void renew()} />
-			</Panel>
+			<div class="columns wide-first">
+				<Panel title="Settings">
+					<Settings site={site} renew={renew} />
+				</Panel>
+				<div>
+					<Panel title="In force">
+						<InForce holder="site" settings={site.settings} />
+					</Panel>
+					<Panel title="Stored times">
+						<StoredTimes
+							timeZone={site.time_zone ?? ''}
+							set={(asked) => setSite({ slug: site.slug, ...asked })}
+							onSet={() => void renew()}
+						/>
+					</Panel>
+				</div>
+			</div>
 			{asking && <Toggle site={site} onClose={() => setAsking(false)} renew={renew} />}
 		</Page>
 	);
 }
 
-function Settings({ site, renew }: { site: SiteRecord; renew(): Promise<void> }) {
+function Settings({ site, renew }: { site: ShownSite; renew(): Promise<void> }) {
 	const those = useSettings('site');
 	const initial: Values = {
 		name: site.name,
@@ -108,7 +120,7 @@ function Settings({ site, renew }: { site: SiteRecord; renew(): Promise<void> })
 	);
 }
 
-function Toggle({ site, onClose, renew }: { site: SiteRecord; onClose(): void; renew(): Promise<void> }) {
+function Toggle({ site, onClose, renew }: { site: ShownSite; onClose(): void; renew(): Promise<void> }) {
 	const act = async () => {
 		await (site.active ? disableSite : enableSite)({ slug: site.slug });
 		say(site.active ? `${site.name} is disabled.` : `${site.name} is enabled.`);

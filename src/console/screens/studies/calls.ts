@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { listMppsInput, mppsRecord } from '#administration/mpps.ts';
 import type { searchStudiesInput, showStudyInput, studyRecord, wholeStudy } from '#administration/studies.ts';
 import type {
 	assignStudyInput,
@@ -27,4 +28,6 @@ export const splitStudy = call<z.input<typeof splitStudyInput>, StudyEditResult>
 export const moveStudy = call<z.input<typeof moveStudyInput>, StudyEditResult>('POST', '/sites/{site}/study-edits/move');
 export const listStudyEdits = call<z.input<typeof listStudyEditsInput>, StudyEditRecord[]>('GET', '/sites/{site}/study-edits');
 export const undoStudy = call<z.input<typeof undoStudyInput>, StudyEditResult>('POST', '/sites/{site}/study-edits/{edit}/undo');
+export type ProcedureStep = z.output<typeof mppsRecord>;
+export const listSteps = call<z.input<typeof listMppsInput>, ProcedureStep[]>('POST', '/mpps/search');
 export const showStudy = call<z.input<typeof showStudyInput>, WholeStudy>('GET', '/sites/{site}/studies/{id}');

@@ -12,6 +12,7 @@ import { listReports } from '../reports/calls.ts';
 import { ReportTable } from '../reports/reports.tsx';
 import { NewReport } from '../reports/write.tsx';
 import { showStudy, type WholeStudy } from './calls.ts';
+import { Steps } from './steps.tsx';
 import { Whose } from './whose.tsx';
 
 export function Study({ parameters: { site = '', id = '' } }: ScreenProps) {
@@ -41,6 +42,7 @@ export function Study({ parameters: { site = '', id = '' } }: ScreenProps) {
 				/>
 			</Panel>
 			<Whose site={site} study={study} reload={answer.reload} />
+			<Steps site={site} study={study} />
 			<Reported site={site} study={study} />
 			<Panel title="Series">{study.series_list.length === 0 ? <Empty icon="studies" title="No series" /> : <Series study={study} />}</Panel>
 		</Page>
