@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, before, describe, test } from 'node:test';
-import pg from 'pg';
+import { describe, test } from 'node:test';
 import { newId } from '#core/id.ts';
 import { orderKey } from '#record/holdings/orders.ts';
+import { batchDatabase } from '#test/support/batch-database.ts';
 import {
-	BatchRunner,
+	type BatchRunner,
 	delivery,
 	diagnosticReportChange,
 	identifier,
@@ -13,26 +13,14 @@ import {
 	observationChange,
 	patientChange,
 } from '#test/support/change-sets.ts';
-import { type TestDatabase, testDatabase } from '#test/support/database.ts';
 
 describe('a batch', () => {
-	let database: TestDatabase;
-	let runner: BatchRunner;
-	let pool: pg.Pool;
-	before(async () => {
-		database = await testDatabase();
-		runner = new BatchRunner(database.url);
-		pool = new pg.Pool({ connectionString: database.url, max: 1 });
-	});
-	after(async () => {
-		await runner[Symbol.asyncDispose]();
-		await pool.end();
-		await database[Symbol.asyncDispose]();
-	});
+	const suite = batchDatabase();
 
-	const rows = async (text: string, ...values: unknown[]) => (await pool.query({ text, values, rowMode: 'array' })).rows as unknown[][];
+	const rows = async (text: string, ...values: unknown[]) =>
+		(await suite.pool.query({ text, values, rowMode: 'array' })).rows as unknown[][];
 	const outcomes = async (deliveries: Parameters<BatchRunner['process']>[0]) =>
-		(await runner.process(deliveries)).map((reply) => reply.outcome);
+		(await suite.runner.process(deliveries)).map((reply) => reply.outcome);
 
 	test('applies messages of several sites in one transaction and numbers each site by itself', async () => {
 		const [north, south] = [newId(), newId()];
@@ -50,8 +38,8 @@ describe('a batch', () => {
 
 	test('keeps every version: those of the batch itself, and those that stood before it', async () => {
 		const site = newId();
-		await runner.process([delivery(site, '1', [patientChange('A', { gender: 'male' })])]);
-		await runner.process(
+		await suite.runner.process([delivery(site, '1', [patientChange('A', { gender: 'male' })])]);
+		await suite.runner.process(
 			['female', 'other', 'unknown'].map((gender, index) => delivery(site, `${index + 2}`, [patientChange('A', { gender })])),
 		);
 		const history = await rows(
@@ -68,8 +56,8 @@ describe('a batch', () => {
 
 	test('makes no version of what changes nothing', async () => {
 		const site = newId();
-		await runner.process([delivery(site, '1', [patientChange('A', { gender: 'male' }), observationChange('O', 'K', '4.2')])]);
-		await runner.process([delivery(site, '2', [patientChange('A', { gender: 'male' }), observationChange('O', 'K', '4.2')])]);
+		await suite.runner.process([delivery(site, '1', [patientChange('A', { gender: 'male' }), observationChange('O', 'K', '4.2')])]);
+		await suite.runner.process([delivery(site, '2', [patientChange('A', { gender: 'male' }), observationChange('O', 'K', '4.2')])]);
 		assert.deepEqual(await rows('select version from patient where site_id = $1', site), [[1]]);
 		assert.deepEqual(await rows('select version from observation where site_id = $1', site), [[1]]);
 		assert.deepEqual(await rows('select count(*) from resource_history where site_id = $1', site), [['0']]);
@@ -78,9 +66,9 @@ describe('a batch', () => {
 	test('answers a redelivered message as before and applies it once, in the same batch and later', async () => {
 		const site = newId();
 		const first = delivery(site, 'M1', [patientChange('A', { gender: 'male' })]);
-		const replies = await runner.process([first, { ...first, id: newId() }]);
-		await runner.process([delivery(site, 'M2', [patientChange('A', { gender: 'female' })])]);
-		const [again] = await runner.process([{ ...first, id: newId() }]);
+		const replies = await suite.runner.process([first, { ...first, id: newId() }]);
+		await suite.runner.process([delivery(site, 'M2', [patientChange('A', { gender: 'female' })])]);
+		const [again] = await suite.runner.process([{ ...first, id: newId() }]);
 		assert.deepEqual(
 			replies.map((reply) => reply.outcome),
 			['accepted', 'duplicate'],
@@ -95,8 +83,8 @@ describe('a batch', () => {
 
 	test('applies another content under a used control id, and flags it', async () => {
 		const site = newId();
-		await runner.process([delivery(site, 'M1', [patientChange('A', { gender: 'male' })])]);
-		const [reply] = await runner.process([delivery(site, 'M1', [patientChange('A', { gender: 'other' })])]);
+		await suite.runner.process([delivery(site, 'M1', [patientChange('A', { gender: 'male' })])]);
+		const [reply] = await suite.runner.process([delivery(site, 'M1', [patientChange('A', { gender: 'other' })])]);
 		assert.equal(reply?.outcome, 'accepted');
 		assert.deepEqual(
 			reply?.flags.map((flag) => flag.code),
@@ -106,10 +94,10 @@ describe('a batch', () => {
 
 	test('refuses one message without touching its neighbours, and judges it anew when it comes again', async () => {
 		const site = newId();
-		await runner.process([delivery(site, '1', [patientChange('A'), observationChange('O1', 'K', '1')])]);
+		await suite.runner.process([delivery(site, '1', [patientChange('A'), observationChange('O1', 'K', '1')])]);
 		const foreign = [patientChange('B', { gender: 'female' }), observationChange('O1', 'K', '2')];
 		const deliveries = [delivery(site, '2', [patientChange('C')]), delivery(site, '3', foreign), delivery(site, '4', [patientChange('D')])];
-		const replies = await runner.process(deliveries);
+		const replies = await suite.runner.process(deliveries);
 		assert.deepEqual(
 			replies.map((reply) => reply.outcome),
 			['accepted', 'refused', 'accepted'],
@@ -134,7 +122,7 @@ describe('a batch', () => {
 		// A UID that is too long for its index stands for anything that only the database notices.
 		const unstorable = delivery(site, 'bad', [patientChange('X'), diagnosticReportChange(randomBytes(9000).toString('hex'))]);
 		const batch = Array.from({ length: 12 }, (_, index) => delivery(site, `ok${index}`, [patientChange('A', { gender: `g${index}` })]));
-		const replies = await runner.process([...batch.slice(0, 6), unstorable, ...batch.slice(6)]);
+		const replies = await suite.runner.process([...batch.slice(0, 6), unstorable, ...batch.slice(6)]);
 		assert.deepEqual(
 			replies.map((reply) => reply.outcome).filter((outcome) => outcome !== 'accepted'),
 			['refused'],
@@ -152,8 +140,8 @@ describe('a batch', () => {
 
 	test('moves what refers to a merged patient, also when the batch holds what comes before and after', async () => {
 		const site = newId();
-		await runner.process([delivery(site, '0', [patientChange('old'), observationChange('O0', 'K', 'stored before')])]);
-		const replies = await runner.process([
+		await suite.runner.process([delivery(site, '0', [patientChange('old'), observationChange('O0', 'K', 'stored before')])]);
+		const replies = await suite.runner.process([
 			delivery(site, '1', [patientChange('old'), observationChange('O1', 'K', 'same batch, before')]),
 			delivery(site, '2', [patientChange('new'), mergeChange(0, 'old')]),
 			delivery(site, '3', [patientChange('old', {}, 'keep'), observationChange('O2', 'K', 'same batch, after')]),
@@ -186,17 +174,17 @@ describe('a batch', () => {
 
 	test('refuses a merge of a patient with itself, its inverse, and a prior that went elsewhere', async () => {
 		const site = newId();
-		await runner.process(['a', 'b', 'c'].map((value) => delivery(site, value, [patientChange(value)])));
-		await runner.process([delivery(site, 'm1', [patientChange('a'), mergeChange(0, 'b')])]);
-		const itself = await runner.process([delivery(site, 'm2', [patientChange('a'), mergeChange(0, 'a')])]);
-		const inverse = await runner.process([delivery(site, 'm3', [patientChange('b'), mergeChange(0, 'a')])]);
-		const elsewhere = await runner.process([delivery(site, 'm4', [patientChange('c'), mergeChange(0, 'b')])]);
+		await suite.runner.process(['a', 'b', 'c'].map((value) => delivery(site, value, [patientChange(value)])));
+		await suite.runner.process([delivery(site, 'm1', [patientChange('a'), mergeChange(0, 'b')])]);
+		const itself = await suite.runner.process([delivery(site, 'm2', [patientChange('a'), mergeChange(0, 'a')])]);
+		const inverse = await suite.runner.process([delivery(site, 'm3', [patientChange('b'), mergeChange(0, 'a')])]);
+		const elsewhere = await suite.runner.process([delivery(site, 'm4', [patientChange('c'), mergeChange(0, 'b')])]);
 		for (const [reply] of [itself, inverse, elsewhere]) assert.equal(reply?.failure?.code, 'key-conflict');
 	});
 
 	test('gives back on unlink what was recorded under the prior patient', async () => {
 		const site = newId();
-		await runner.process([
+		await suite.runner.process([
 			delivery(site, '1', [patientChange('a'), observationChange('OA', 'K', 'of a')]),
 			delivery(site, '2', [patientChange('b'), observationChange('OB', 'K', 'of b')]),
 			delivery(site, '3', [patientChange('a'), mergeChange(0, 'b')]),
@@ -223,7 +211,7 @@ describe('a batch', () => {
 			delivery(site, '1', [patientChange('A', { gender: 'male' })]),
 			delivery(site, '2', [patientChange('A', { gender: 'other' })]),
 		];
-		await runner.process(batch);
+		await suite.runner.process(batch);
 		assert.deepEqual(await outcomes(batch), ['duplicate', 'duplicate']);
 		assert.deepEqual(await rows('select gender, version from patient where site_id = $1', site), [['other', 2]]);
 		assert.deepEqual(await rows('select count(*) from message_log where site_id = $1', site), [['2']]);

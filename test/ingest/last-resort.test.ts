@@ -1,21 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import pg from 'pg';
+import { before, describe, test } from 'node:test';
 import { newId } from '#core/id.ts';
 import type { Reply } from '#record/delivery.ts';
-import { BatchRunner, delivery, patientChange } from '#test/support/change-sets.ts';
-import { type TestDatabase, testDatabase } from '#test/support/database.ts';
+import { batchDatabase } from '#test/support/batch-database.ts';
+import { delivery, patientChange } from '#test/support/change-sets.ts';
 
 describe('a message that the message log does not take', () => {
-	let database: TestDatabase;
-	let runner: BatchRunner;
-	let pool: pg.Pool;
+	const suite = batchDatabase();
 	before(async () => {
-		database = await testDatabase();
-		runner = new BatchRunner(database.url);
-		pool = new pg.Pool({ connectionString: database.url, max: 1 });
 		// Each stands for a column or an index to come, for which nobody has thought of a rule.
-		await pool.query(`
+		await suite.pool.query(`
 			create function refuse_row() returns trigger language plpgsql as $$
 			begin
 				if new.control_id ~ '^(LONG|\\w{21})' then raise exception 'index row size' using errcode = '54000'; end if;
@@ -25,21 +19,17 @@ describe('a message that the message log does not take', () => {
 			end $$;
 			create trigger refuse_row before insert on message_log for each row execute function refuse_row()`);
 	});
-	after(async () => {
-		await runner[Symbol.asyncDispose]();
-		await pool.end();
-		await database[Symbol.asyncDispose]();
-	});
 
 	const logged = async (site: string) =>
-		(await pool.query('select control_id, outcome, failure, bytes from message_log where site_id = $1 order by sequence', [site])).rows;
+		(await suite.pool.query('select control_id, outcome, failure, bytes from message_log where site_id = $1 order by sequence', [site]))
+			.rows;
 	const outcomes = (replies: readonly (Reply | undefined)[]) => replies.map((reply) => reply?.outcome);
 
 	test('is logged with the offending column cut, and refused alone; its bytes can be replayed', async () => {
 		const site = newId();
 		const bad = delivery(site, `C${'c'.repeat(40)}`, [patientChange('B')]);
 		const batch = [delivery(site, '1', [patientChange('A')]), bad, delivery(site, '2', [patientChange('C')])];
-		const replies = await runner.process(batch);
+		const replies = await suite.runner.process(batch);
 		assert.deepEqual(outcomes(replies), ['accepted', 'refused', 'accepted']);
 		assert.deepEqual(replies[1]?.failure, { code: 'internal', diagnostics: 'the message could not be stored' });
 		const [, row] = await logged(site);
@@ -55,7 +45,7 @@ describe('a message that the message log does not take', () => {
 			delivery(site, 'unloved', [patientChange('B')]),
 			delivery(site, '2', [patientChange('C')]),
 		];
-		assert.deepEqual(outcomes(await runner.process(batch)), ['refused', 'refused', 'accepted']);
+		assert.deepEqual(outcomes(await suite.runner.process(batch)), ['refused', 'refused', 'accepted']);
 		assert.deepEqual(
 			(await logged(site)).map((row) => [row.control_id, row.outcome, row.bytes.length > 0]),
 			[
@@ -75,14 +65,14 @@ describe('a message that the message log does not take', () => {
 			delivery(site, '2', [patientChange('A', { gender: 'other' })]),
 			delivery(other, '2', [patientChange('A', { gender: 'male' })]),
 		];
-		assert.deepEqual(outcomes(await runner.process(batch)), ['accepted', undefined, 'accepted', undefined, 'accepted']);
+		assert.deepEqual(outcomes(await suite.runner.process(batch)), ['accepted', undefined, 'accepted', undefined, 'accepted']);
 		assert.deepEqual(
 			(await logged(site)).map((row) => row.control_id),
 			['1'],
 		);
-		await pool.query('alter table message_log disable trigger refuse_row');
-		assert.deepEqual(outcomes(await runner.process(batch)), ['duplicate', 'accepted', 'duplicate', 'accepted', 'duplicate']);
-		await pool.query('alter table message_log enable trigger refuse_row');
-		assert.deepEqual((await pool.query('select gender from patient where site_id = $1', [site])).rows, [{ gender: 'other' }]);
+		await suite.pool.query('alter table message_log disable trigger refuse_row');
+		assert.deepEqual(outcomes(await suite.runner.process(batch)), ['duplicate', 'accepted', 'duplicate', 'accepted', 'duplicate']);
+		await suite.pool.query('alter table message_log enable trigger refuse_row');
+		assert.deepEqual((await suite.pool.query('select gender from patient where site_id = $1', [site])).rows, [{ gender: 'other' }]);
 	});
 });

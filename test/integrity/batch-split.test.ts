@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import pg from 'pg';
+import { describe, test } from 'node:test';
 import { newId } from '#core/id.ts';
 import type { Delivery } from '#record/delivery.ts';
 import type { Change } from '#record/kinds/index.ts';
+import { batchDatabase } from '#test/support/batch-database.ts';
 import {
-	BatchRunner,
 	delivery,
 	documentChange,
 	identifier,
@@ -14,7 +13,6 @@ import {
 	observationChange,
 	patientChange,
 } from '#test/support/change-sets.ts';
-import { type TestDatabase, testDatabase } from '#test/support/database.ts';
 import { fc, runs } from '#test/support/fuzzing.ts';
 
 const patient = fc.constantFrom('A', 'B', 'C');
@@ -51,19 +49,7 @@ const message: fc.Arbitrary<Change[]> = fc.oneof(
 );
 
 describe('the split of messages into batches', () => {
-	let database: TestDatabase;
-	let runner: BatchRunner;
-	let pool: pg.Pool;
-	before(async () => {
-		database = await testDatabase();
-		runner = new BatchRunner(database.url);
-		pool = new pg.Pool({ connectionString: database.url, max: 1 });
-	});
-	after(async () => {
-		await runner[Symbol.asyncDispose]();
-		await pool.end();
-		await database[Symbol.asyncDispose]();
-	});
+	const suite = batchDatabase();
 
 	/** All that the site holds, with ids replaced by the order in which they were made. */
 	async function stateOf(siteId: string): Promise<string> {
@@ -79,7 +65,7 @@ describe('the split of messages into batches', () => {
 			`select resource_type, id, version, resource from resource_history where site_id = $1 order by resource_type, id, version`,
 			`select sequence, control_id, outcome, failure_code, failure from message_log where site_id = $1 order by sequence`,
 		]) {
-			texts.push(JSON.stringify((await pool.query({ text: query, values: [siteId], rowMode: 'array' })).rows));
+			texts.push(JSON.stringify((await suite.pool.query({ text: query, values: [siteId], rowMode: 'array' })).rows));
 		}
 		const names = new Map<string, string>();
 		return texts
@@ -92,7 +78,7 @@ describe('the split of messages into batches', () => {
 		const deliveries = messages.map((changes, index): Delivery => delivery(siteId, String(index), changes));
 		for (let at = 0, turn = 0; at < deliveries.length; turn++) {
 			const size = sizes[turn % sizes.length] ?? 1;
-			await runner.process(deliveries.slice(at, at + size));
+			await suite.runner.process(deliveries.slice(at, at + size));
 			at += size;
 		}
 		return stateOf(siteId);

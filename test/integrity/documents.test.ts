@@ -1,34 +1,21 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import pg from 'pg';
+import { describe, test } from 'node:test';
 import { newId } from '#core/id.ts';
 import type { JsonObject } from '#core/json.ts';
 import { keyDigest } from '#record/key-digest.ts';
 import type { Change } from '#record/kinds/index.ts';
-import { BatchRunner, delivery, documentChange, identifier, mergeChange, patientChange } from '#test/support/change-sets.ts';
-import { type TestDatabase, testDatabase } from '#test/support/database.ts';
+import { batchDatabase } from '#test/support/batch-database.ts';
+import { delivery, documentChange, identifier, mergeChange, patientChange } from '#test/support/change-sets.ts';
 
 describe('what documents state, in the database', () => {
-	let database: TestDatabase;
-	let runner: BatchRunner;
-	let pool: pg.Pool;
-	before(async () => {
-		database = await testDatabase();
-		runner = new BatchRunner(database.url);
-		pool = new pg.Pool({ connectionString: database.url, max: 1 });
-	});
-	after(async () => {
-		await runner[Symbol.asyncDispose]();
-		await pool.end();
-		await database[Symbol.asyncDispose]();
-	});
+	const suite = batchDatabase();
 
 	class Site {
 		readonly id = newId();
 		#sent = 0;
 
 		async send(...changes: Change[]): Promise<string[]> {
-			const [reply] = await runner.process([delivery(this.id, `C${++this.#sent}`, changes)]);
+			const [reply] = await suite.runner.process([delivery(this.id, `C${++this.#sent}`, changes)]);
 			assert.equal(reply?.outcome, 'accepted', reply?.failure?.diagnostics);
 			return reply.flags.map(({ code }) => code);
 		}
@@ -38,7 +25,7 @@ describe('what documents state, in the database', () => {
 		}
 
 		async rows(text: string): Promise<Record<string, string>[]> {
-			return (await pool.query(text, [this.id])).rows;
+			return (await suite.pool.query(text, [this.id])).rows;
 		}
 
 		/** Of each patient, its conditions: `+a` stands, `-b` is withdrawn. */
