@@ -9,7 +9,7 @@ export interface KeyGrant {
 	siteSlug: string;
 	/** The settings of the key, else of its site. */
 	settings: Settings;
-	/** What an access token permits. An API key has none, and permits everything. */
+	/** The access token permits these. An API key has none, and permits everything. */
 	scopes?: Scopes;
 }
 

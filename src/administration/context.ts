@@ -86,7 +86,7 @@ export interface ReplayStarter {
 /** `cancelled` is recorded already by whoever cancelled it. */
 export type RunEnd = 'done' | 'cancelled' | 'interrupted';
 
-/** What a run may ask of the node that carries it out. */
+/** A run may ask this of the node that carries it out. */
 export interface RunControl {
 	context: OperationContext;
 	siteId: string;

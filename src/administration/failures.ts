@@ -63,7 +63,7 @@ export const startReplayInput = z.strictObject({ site: z.string(), cause: z.stri
 
 const amounts = z.record(z.string(), z.number().int());
 
-/** What a run came to that reads the times of stored messages anew. */
+/** A run that reads the times of stored messages anew came to this. */
 const rederivedTimes = z.strictObject({
 	time_zone: z.string().describe('the zone by which local times are read now'),
 	assumed: z.boolean().describe('the zone is that of the host, because nobody has set one'),

@@ -1,6 +1,6 @@
 import { begun, type RederivationProgress, type RederivationZone } from '#record/rederivation.ts';
 
-/** What a rederivation does, as its run keeps it. */
+/** The run keeps this of a rederivation. */
 export interface RederivationTask {
 	zone: RederivationZone;
 	/** The holder of the setting. */

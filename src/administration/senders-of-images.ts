@@ -3,7 +3,7 @@ import { readSnapshot } from '#access/snapshot.ts';
 import { sendersWithZone } from '#storage/statements/administrative/rederivations.ts';
 import type { RunControl } from './context.ts';
 
-/** What the index keeps of the sender of an image: over DICOMweb `source` is the key, and there is no calling AE title. */
+/** The index keeps this of the sender of an image: over DICOMweb `source` is the key, and there is no calling AE title. */
 export interface SenderOfImages {
 	calling_ae: string | null;
 	source: string | null;

@@ -100,7 +100,7 @@ class Desk {
 		return new Desk(context, (await siteBySlug(context.em.fork(), site)).id);
 	}
 
-	/** By UID, or by the id of the ImagingStudy. */
+	/** Finds a study by its UID, or by the id of the ImagingStudy. */
 	async study(studyUid: string, field = 'study'): Promise<StudyRow> {
 		const [row] = await this.context.database.rows<StudyRow>(studyOfUid, [
 			this.siteId,

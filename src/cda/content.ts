@@ -11,7 +11,7 @@ export interface DocumentContent {
 	bytes: Uint8Array | null;
 }
 
-/** Of CDA documents (IHE ITI TF-3, table 4.2.3.1.7-2, mimeType). */
+/** The media type of CDA documents (IHE ITI TF-3, table 4.2.3.1.7-2, mimeType). */
 const documentMediaType = 'text/xml';
 
 /** The document itself. */

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { decodeIso2022, isRegistered } from './iso-2022.ts';
 
-/** What Specific Character Set (0008,0005) says of the texts of a data set. */
+/** Specific Character Set (0008,0005) says this of the texts of a data set. */
 export interface CharacterSet {
 	/** Text with its delimiters (`^`, `=`, `\`) still in place; never fails, what cannot be read becomes U+FFFD. */
 	decode(bytes: Buffer): string;

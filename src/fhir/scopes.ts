@@ -13,7 +13,7 @@ export const permissionOf: Readonly<Record<Interaction, Permission>> = {
 	patch: 'u',
 };
 
-/** What is supported of SMART App Launch 2.2 ("Conformance"): backend services, by the provider of the site. */
+/** These parts are supported of SMART App Launch 2.2 ("Conformance"): backend services, by the provider of the site. */
 export const smartCapabilities = ['client-confidential-asymmetric', 'permission-v1', 'permission-v2'] as const;
 
 /** The scopes that permit something, in both versions of SMART; for each type those that its interactions use. */

@@ -18,7 +18,7 @@ export type Interpreted =
 
 export type InterpretLimits = Partial<Pick<Hl7v2Limits, 'observationsMax'>>;
 
-/** What nobody has said otherwise in a test. The service says the zone of its machine. */
+/** The reading of a test that says nothing else. The service says the zone of its machine. */
 const somewhere = 'UTC';
 
 /**

@@ -1,6 +1,6 @@
 import type { LimitDefinitions, LimitsOf } from '#core/limit-definition.ts';
 
-/** What XML may be before it is read to its end. */
+/** These bound XML before it is read to its end. */
 export const xmlLimitDefinitions = {
 	xmlDepthMax: {
 		variable: 'XML_DEPTH_MAX',

@@ -10,7 +10,7 @@ import type { XmlElement } from './element.ts';
 
 const religionSystem = 'http://terminology.hl7.org/CodeSystem/v3-ReligiousAffiliation';
 
-/** What FHIR R4 holds of a person as extensions of Patient, by url. */
+/** FHIR R4 keeps these facts of a person as extensions of Patient; each has its url. */
 const readers: Readonly<Record<string, (person: XmlElement, url: string, context: Context) => Extension[]>> = {
 	[patientExtensionUrls.mothersMaidenName]: mothersMaidenName,
 	[raceUrl]: (person) => raceExtensions(codeableConcepts(person.children('raceCode'), cdcRaceAndEthnicity)),

@@ -83,7 +83,7 @@ function studyOf({ studyUid, attributes, operation }: SentStepReport, held: Proc
 	return study;
 }
 
-/** What N-SET may not set (PS3.4 Table F.7.2-1): what was known at the start. What the start left empty may still be filled. */
+/** N-SET may not set these (PS3.4 Table F.7.2-1), because they were known at the start. It may fill in those that the start left empty. */
 const fixedAtStart: readonly string[] = [
 	tags.scheduledStep,
 	tags.patientName,

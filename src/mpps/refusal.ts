@@ -2,7 +2,7 @@ import { Failure, type FailureCode } from '#core/failure.ts';
 import type { DimseStatus } from '#record/procedure-step.ts';
 
 interface Reason {
-	/** What HTTP makes of it. */
+	/** HTTP answers with this. */
 	code: FailureCode;
 	/** DIMSE status (PS3.7 Annex C, PS3.4 F.7.2). */
 	status: number;

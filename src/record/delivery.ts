@@ -34,7 +34,7 @@ interface AnyDelivery {
 export interface Hl7v2Delivery extends AnyDelivery {
 	kind: 'hl7v2';
 	surface: 'mllp' | 'hl7-http' | 'replay';
-	/** What is to be said of the batch in which it came. */
+	/** Says something of the batch in which it came. */
 	batchFlag?: Flag | undefined;
 }
 
@@ -53,7 +53,7 @@ export interface Hl7Answer {
 export interface FhirDelivery extends AnyDelivery {
 	kind: 'fhir';
 	surface: 'fhir' | 'replay';
-	/** What the caller's access token permits. Absent for an API key, which permits everything. */
+	/** The caller's access token permits these. Absent for an API key, which permits everything. */
 	scopes?: Scopes | undefined;
 	/** The number of the state of the profiles and terms that the site has loaded; absent where it has loaded none. */
 	definitions?: string;

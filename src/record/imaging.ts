@@ -36,7 +36,7 @@ export interface HeldStudy {
 	accessionNumber: string | null;
 	/** FHIR date, or dateTime without zone. */
 	started: string | null;
-	/** What its images state of the patient, if it was stored without one. */
+	/** The patient as its images state them, if it was stored without one. */
 	stated?: StatedPatient | undefined;
 	/** Row ids of patients from whom a person took the study. */
 	formerPatientIds?: readonly string[] | undefined;

@@ -34,7 +34,7 @@ export interface RetimedEntry {
 	after: string;
 }
 
-/** What two readings of one message, by different zones, state differently. */
+/** Two readings of one message, by different zones, state these differently. */
 export interface Retimed {
 	texts: Map<ResourceType, RetimedTexts>;
 	entries: RetimedEntry[];

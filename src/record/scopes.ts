@@ -1,6 +1,6 @@
 import { Failure } from '#core/failure.ts';
 
-/** What SMART App Launch 2 lets a scope permit: create, read, update, delete, search. */
+/** SMART App Launch 2 lets a scope permit these: create, read, update, delete, search. */
 export type Permission = 'c' | 'r' | 'u' | 'd' | 's';
 
 /** The letters that are permitted, by resource type; `*` stands for every type. It is plain data, and crosses to the workers. */

@@ -9,7 +9,7 @@ import { Failure } from '#core/failure.ts';
  */
 export type Trouble = 'row' | 'repeat' | 'connection' | 'unknown';
 
-/** By SQLSTATE, else by its class (PostgreSQL, Appendix A). The only such table: whoever judges an error of the database asks `troubleOf`. */
+/** Keys are SQLSTATEs and their classes (PostgreSQL, Appendix A). This is the only such table: whoever judges an error of the database asks `troubleOf`. */
 const troubles: Readonly<Record<string, Trouble>> = {
 	/** Connection exception. */
 	'08': 'connection',
@@ -44,7 +44,7 @@ const troubles: Readonly<Record<string, Trouble>> = {
 
 /** Errors of the driver have no code. */
 const ofTheDriver = /connection|terminated|timeout|closed/i;
-/** Of the operating system: ECONNRESET, EPIPE, EAI_AGAIN. */
+/** Errors of the operating system: ECONNRESET, EPIPE, EAI_AGAIN. */
 const ofTheSystem = /^(?!ERR_)E[A-Z_]+$/;
 
 export function troubleOf(error: unknown): Trouble {
@@ -62,12 +62,12 @@ export function stateOf(error: unknown): string | undefined {
 	return typeof code === 'string' ? code : undefined;
 }
 
-/** Whether the statement was only refused because one before it in the transaction had failed. */
+/** Tells whether the statement was only refused because one before it in the transaction had failed. */
 export function isConsequence(error: unknown): boolean {
 	return stateOf(error) === '25P02';
 }
 
-/** Whether a connection for reads was asked to write. */
+/** Tells whether a connection for reads was asked to write. */
 export function isReadOnly(error: unknown): boolean {
 	return stateOf(error) === '25006';
 }

@@ -36,7 +36,7 @@ export interface KeySetOptions extends Pick<HeldOptions<readonly JWK[]>, 'freshM
 export class KeySet {
 	readonly #held: Held<readonly JWK[]>;
 	readonly #options: KeySetOptions;
-	/** What was made of the keys. A new list of keys has none. */
+	/** Keys that were imported. A new list of keys has none. */
 	#made = new WeakMap<JWK, Map<Algorithm, Promise<CryptoKey | Uint8Array>>>();
 	#soughtAtMs = Number.NEGATIVE_INFINITY;
 

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '#core/json.ts';
 import { callProvider, isProviderUrl, ProviderError } from './call.ts';
 
-/** What a provider says of itself (RFC 8414 §2, OpenID Connect Discovery 1.0 §3), as far as it is used. */
+/** A provider says this of itself (RFC 8414 §2, OpenID Connect Discovery 1.0 §3), as far as it is used. */
 export interface ProviderMetadata {
 	jwksUrl: string;
 	tokenEndpoint: string | undefined;

@@ -18,7 +18,7 @@ export interface ProvidersOptions {
 	clock: Clock;
 }
 
-/** What the OIDC providers of all sites publish: their metadata and keys, and their word on opaque tokens. */
+/** Keeps what the OIDC providers of all sites publish: their metadata and keys, and their word on opaque tokens. */
 export class Providers {
 	readonly #options: ProvidersOptions;
 	readonly #metadata = new Map<string, Held<ProviderMetadata>>();

@@ -20,7 +20,7 @@ export interface TokensOptions {
 
 export type TokenGrant = KeyGrant | Unavailable | undefined;
 
-/** What was found out about a token. Which site takes it is decided anew for every request. */
+/** The findings about a token. Which site takes it is decided anew for every request. */
 interface Checked {
 	/** Undefined if nobody vouches for it. */
 	claims: JsonObject | undefined;
@@ -42,7 +42,7 @@ const tokenTypes: ReadonlySet<string> = new Set(['at+jwt', 'application/at+jwt',
 export class Tokens {
 	readonly #options: TokensOptions;
 	readonly #providers: Providers;
-	/** By the digest of the token; the oldest first. */
+	/** The key is the digest of the token; the oldest comes first. */
 	readonly #checked = new Map<string, Checked>();
 	readonly #checking = new Map<string, Promise<Checked | Unavailable>>();
 	#issuers: readonly TokenIssuer[] = [];

@@ -66,7 +66,7 @@ export function levelOf(attribute: ImagingAttribute): QueryLevel {
 	return level;
 }
 
-/** Whether `level` lies at `other` or above it. */
+/** Tells whether `level` lies at `other` or above it. */
 export function isAtOrAbove(level: QueryLevel, other: QueryLevel): boolean {
 	return queryLevels.indexOf(level) <= queryLevels.indexOf(other);
 }

@@ -3,7 +3,7 @@ import type { Compiled } from './compile.ts';
 import type { Invariants } from './fhir-path.ts';
 import type { Effort, Findings } from './findings.ts';
 
-/** What a check looks up. */
+/** A check looks things up here. */
 export interface Definitions {
 	profile(canonical: string): Compiled | undefined;
 	/** Tells whether a value set has a code; undefined when that is not known here. Without a system, a code of any system counts. */

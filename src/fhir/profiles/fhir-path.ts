@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '#core/json.ts';
 import { isRawJson } from '#core/json.ts';
 import type { Invariant } from './profile.ts';
 
-/** What became of a rule: it holds, it does not, it said neither, or it could not be evaluated here. */
+/** The outcome of a rule: it holds, it does not, it said neither, or it could not be evaluated here. */
 export type Verdict = 'holds' | 'fails' | 'neither' | 'unknown';
 
 /** Evaluates the rules of one resource. */

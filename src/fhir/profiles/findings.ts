@@ -20,7 +20,7 @@ export class Effort {
 	}
 }
 
-/** What a check finds. */
+/** The findings of a check. */
 export class Findings {
 	readonly #issues: OutcomeIssue[] = [];
 	readonly #seen = new Set<string>();

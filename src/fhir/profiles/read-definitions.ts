@@ -7,7 +7,7 @@ import type { Definition } from './library.ts';
 import { filesOfPackage } from './package.ts';
 import { readProfile } from './read-profile.ts';
 
-/** What a file brings. */
+/** The definitions that a file brings. */
 export interface Definitions {
 	/** Name and version of the package; undefined for a single definition. */
 	package: { name: string; version: string } | undefined;

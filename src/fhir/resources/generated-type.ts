@@ -35,7 +35,7 @@ export interface GeneratedParameter {
 	exists?: boolean;
 }
 
-/** What the definitions of R4 say of a resource type, beyond its schema. */
+/** The definitions of R4 say this of a resource type, beyond its schema. */
 export interface GeneratedType<Type extends string = string> {
 	type: Type;
 	/** Top-level elements that are part of the summary; choices are resolved: `onsetDateTime`. */

@@ -33,7 +33,7 @@ export function parameterOf(definition: ResourceDefinition, name: string): Searc
 export interface ParameterOptions {
 	/** The FHIR base URL without a trailing slash. */
 	base: string;
-	/** What the caller may search. A chain and `_has` search other types too. */
+	/** The caller may search these. A chain and `_has` search other types too. */
 	scopes: Scopes | undefined;
 }
 

@@ -13,7 +13,7 @@ export interface SearchOptions {
 	lenient: boolean;
 	/** The FHIR base URL without a trailing slash. */
 	base: string;
-	/** What the caller may search and include. Undefined means everything. */
+	/** The caller may search and include these. Undefined means everything. */
 	scopes: Scopes | undefined;
 }
 

@@ -24,7 +24,7 @@ export interface WriteSettings {
 	/** The profiles of the site. Undefined where none is checked. */
 	library?: Library;
 	limits: SearchLimits & { repetitionsMax: number };
-	/** What the caller may write and search. Undefined means everything. */
+	/** The caller may write and search these. Undefined means everything. */
 	scopes: Scopes | undefined;
 	/** True in a transaction, where references by search are resolved. */
 	conditionalReferences?: boolean;

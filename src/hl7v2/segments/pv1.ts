@@ -19,7 +19,7 @@ import { replace } from './pid.ts';
 export interface EncounterOptions {
 	/** Encounter.status after the event; undefined when the event does not change it (A08, ORU). */
 	status?: 'in-progress' | 'finished' | 'cancelled';
-	/** What the event says of the visit; A08 and ORU only describe it. */
+	/** The event says this of the visit; A08 and ORU only describe it. */
 	act?: VisitAct;
 	/** The time of the event. */
 	at?: () => string | undefined;

@@ -9,7 +9,7 @@ import type { WorkingSet } from './working-set.ts';
 export interface ApplyContext {
 	readonly set: WorkingSet;
 	newId(): string;
-	/** What is applied: the id under which the message log has it, the surface by which it came, and the address or name of its sender. */
+	/** The message that is applied: the id under which the message log has it, the surface by which it came, and the address or name of its sender. */
 	readonly message: { readonly id: string; readonly surface: string; readonly source: string; readonly settings: Settings };
 	/** `meta.source` of the versions that the message writes. */
 	readonly source: string;

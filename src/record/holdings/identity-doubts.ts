@@ -42,7 +42,7 @@ export interface SettledDoubts {
 /** Doubts about who a patient is. They are written without being read: the database counts those that it has. */
 export class IdentityDoubts {
 	readonly #rows: HeldRows;
-	/** By key, because a statement takes each of them once. */
+	/** They are kept by key, because a statement takes each of them once. */
 	readonly recorded = new Map<string, RecordedDoubt>();
 	readonly settled: SettledDoubts[] = [];
 

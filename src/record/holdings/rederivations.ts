@@ -23,7 +23,7 @@ export interface StandingVersion extends Pick<KeptVersion, 'version' | 'text' | 
 	isOfMessage: boolean;
 }
 
-/** What the message log says of a message that was read anew. */
+/** The message log says this of a message that was read anew. */
 export interface ReadAnew {
 	id: string;
 	settings: Settings | null;
@@ -81,7 +81,7 @@ interface RunProgress {
 	progress: RederivationProgress;
 }
 
-/** What a batch knows and writes of rederivations. */
+/** A batch knows and writes this of rederivations. */
 export class Rederivations {
 	readonly #rows: HeldRows;
 	readonly #versions = new Map<string, KeptVersion[]>();
@@ -95,7 +95,7 @@ export class Rederivations {
 	readonly #steps = new Map<string, HeldStepTimes>();
 	readonly steps = new Map<string, StepTimes>();
 	readonly progress: RunProgress[] = [];
-	/** By run, type and row. */
+	/** The key names run, type and row. */
 	readonly met = new Map<string, MetResource & { runId: string }>();
 
 	constructor(rows: HeldRows) {

@@ -20,7 +20,7 @@ export interface EncounterChange {
 	namedBy?: 'number' | 'account' | 'time';
 	/** PV1-44, as a FHIR dateTime. */
 	admitted?: string | undefined;
-	/** What the event says of the visit; undefined for what only describes it. */
+	/** The event says this of the visit; undefined if it only describes it. */
 	act?: VisitAct;
 	/** The time of the event, as a FHIR dateTime. */
 	at?: string | undefined;

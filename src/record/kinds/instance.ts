@@ -21,7 +21,7 @@ export interface InstanceChange {
 	/** Undefined when its data set names no patient. */
 	named: PatientChange | undefined;
 	instance: StoredInstance;
-	/** What becomes of an image that names another patient than its study has. */
+	/** Decides about an image that names another patient than its study has. */
 	otherPatient: SettingValue<'other_patient'>;
 }
 

@@ -134,7 +134,7 @@ function applyVersion(
 }
 
 interface StandingPlaces {
-	/** What the message wrote, with what becomes of it; undefined when somebody else has written the resource since. */
+	/** The message wrote this, and this becomes of it; undefined when somebody else has written the resource since. */
 	places: { written: Places; standing: Places } | undefined;
 	/** A time of the message is no longer as the message wrote it. */
 	isLeft: boolean;
@@ -166,7 +166,7 @@ function isWrittenElsewhere(versions: readonly StandingVersion[]): boolean {
 	});
 }
 
-/** What a merge and the arrival of a study do not change. */
+/** A merge and the arrival of a study do not change these. */
 function ownContent(text: string): string {
 	const { subject: _subject, patient: _patient, imagingStudy: _studies, ...content } = parseExact(text);
 	return canonical(content);

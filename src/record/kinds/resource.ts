@@ -42,7 +42,7 @@ export interface ResourceChange {
 	mayCreate: boolean;
 	/** True when the patients in `Composed.patients` must exist. */
 	checkReferences: boolean;
-	/** What happens to a resource whose patient was merged: it is written under the survivor, or refused. Absent: `follow`. */
+	/** Decides about a resource whose patient was merged: it is written under the survivor, or refused. Absent: `follow`. */
 	mergedReferences?: SettingValue<'merged_references'> | undefined;
 	/** Row ids of patients to which the content will refer. For a patch they are filled in during the site's turn. */
 	patients: readonly string[];

@@ -9,7 +9,7 @@ export type SettingTopic = (typeof settingTopics)[number];
 interface Stated {
 	/** The name on a form. */
 	label: string;
-	/** What the setting decides: one sentence for the API, the documents and the hint on a form. */
+	/** Says what the setting decides: one sentence for the API, the documents and the hint on a form. */
 	meaning: string;
 	topic: SettingTopic;
 	of: readonly Holder[];

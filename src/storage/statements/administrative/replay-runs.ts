@@ -1,6 +1,6 @@
 import type { Statement } from '../../statement.ts';
 
-/** What a run that reads times anew has met so far; a run that has ended has the sums. */
+/** A run that reads times anew has met this so far; a run that has ended has the sums. */
 const met = (isChanged: boolean) => `(
 	select jsonb_object_agg(k.resource_type, k.count) from (
 		select x.resource_type, count(*) as count from rederived_resource x
