@@ -33,7 +33,7 @@ export function capabilityStatement({ version, base, date, ifMatchRequired, auth
 			{
 				mode: 'server',
 				security: security(authorization),
-				resource: [...Object.values(resources).map((definition) => restResource(definition, ifMatchRequired)), binary],
+				resource: [...Object.values(resources).map((definition) => restResource(definition, ifMatchRequired)), binary, ...terminology()],
 				interaction: [{ code: 'transaction' }, { code: 'batch' }],
 				operation: [{ name: 'export', definition: 'http://hl7.org/fhir/uv/bulkdata/OperationDefinition/export' }],
 			},
@@ -81,27 +81,46 @@ const binary = {
 	conditionalDelete: 'not-supported',
 };
 
+/** Types whose operations are served although no resource of them is. */
+function terminology(): object[] {
+	return ['ValueSet', 'CodeSystem']
+		.filter((type) => !Object.hasOwn(resources, type))
+		.map((type) => ({
+			type,
+			profile: `http://hl7.org/fhir/StructureDefinition/${type}`,
+			documentation: 'The definitions that ship with the product, and those that the site has loaded.',
+			operation: operationsOf(type),
+		}));
+}
+
 /** Operations beside the interactions. Each is served for the types that it lists. */
-export const operations: readonly { name: string; definition: string; types: (definition: ResourceDefinition) => boolean }[] = [
-	{
-		name: 'validate',
-		definition: 'http://hl7.org/fhir/OperationDefinition/Resource-validate',
-		types: () => true,
-	},
-	{ name: 'everything', definition: 'http://hl7.org/fhir/OperationDefinition/Patient-everything', types: ({ type }) => type === 'Patient' },
-	{
-		name: 'export',
-		definition: 'http://hl7.org/fhir/uv/bulkdata/OperationDefinition/patient-export',
-		types: ({ type }) => type === 'Patient',
-	},
-];
+export const operations: readonly { name: string; definition: string; types: (definition: Pick<ResourceDefinition, 'type'>) => boolean }[] =
+	[
+		{
+			name: 'validate',
+			definition: 'http://hl7.org/fhir/OperationDefinition/Resource-validate',
+			types: ({ type }) => Object.hasOwn(resources, type),
+		},
+		...(['ValueSet-expand', 'ValueSet-validate-code', 'CodeSystem-lookup', 'CodeSystem-validate-code'] as const).map((operation) => ({
+			name: operation.slice(operation.indexOf('-') + 1),
+			definition: `http://hl7.org/fhir/OperationDefinition/${operation}`,
+			types: ({ type }: Pick<ResourceDefinition, 'type'>) => operation.startsWith(`${type}-`),
+		})),
+		{
+			name: 'everything',
+			definition: 'http://hl7.org/fhir/OperationDefinition/Patient-everything',
+			types: ({ type }) => type === 'Patient',
+		},
+		{
+			name: 'export',
+			definition: 'http://hl7.org/fhir/uv/bulkdata/OperationDefinition/patient-export',
+			types: ({ type }) => type === 'Patient',
+		},
+	];
 
 function restResource(definition: ResourceDefinition, ifMatchRequired: boolean): object {
 	const { type, profile, interactions } = definition;
 	const writable = interactions.includes('create');
-	const served = operations
-		.filter((operation) => operation.types(definition))
-		.map(({ name, definition: url }) => ({ name, definition: url }));
 	return {
 		type,
 		profile,
@@ -121,8 +140,14 @@ function restResource(definition: ResourceDefinition, ifMatchRequired: boolean):
 			type: kind,
 			documentation,
 		})),
-		...listed('operation', served),
+		...listed('operation', operationsOf(type)),
 	};
+}
+
+function operationsOf(type: string): object[] {
+	return operations
+		.filter(({ types }) => types({ type: type as ResourceDefinition['type'] }))
+		.map(({ name, definition }) => ({ name, definition }));
 }
 
 function listed(name: string, items: readonly unknown[]): object {

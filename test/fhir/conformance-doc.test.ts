@@ -7,6 +7,7 @@ import type { ResourceDefinition, SearchParameter } from '#fhir/resource.ts';
 import { resources } from '#fhir/resources/index.ts';
 import { commonParameters } from '#fhir/search/parameter.ts';
 import { sortColumn } from '#fhir/search/result.ts';
+import { hasCodes } from '#fhir/search/subsumption.ts';
 
 const path = join(import.meta.dirname, '../../docs/conformance/fhir.md');
 const [begin, end] = ['<!-- from the definitions -->', '<!-- /from the definitions -->'];
@@ -32,7 +33,12 @@ function modifiersOf(parameter: SearchParameter): string {
 		case 'string':
 			return '`:exact` `:contains` `:missing`';
 		case 'token':
-			return hasText(parameter) ? '`:not` `:text` `:missing`' : '`:not` `:missing`';
+			return [
+				'`:not`',
+				...(hasText(parameter) ? ['`:text`'] : []),
+				...(hasCodes(parameter) ? ['`:in` `:not-in` `:below` `:above`'] : []),
+				'`:missing`',
+			].join(' ');
 		case 'reference':
 			return parameter.match === 'column' && parameter.path === undefined ? '`:[type]` `:missing`' : '`:[type]` `:identifier` `:missing`';
 		case 'composite':

@@ -9,6 +9,7 @@ import { splitEscaped, splitValues, unescaped } from './escape.ts';
 import { type Named, unsupportedModifier } from './named.ts';
 import { quantityAlternative } from './quantity.ts';
 import { identifierOfReference, referenceClause } from './reference.ts';
+import { hasCodes, isCodeModifier, tokensMeant } from './subsumption.ts';
 import { presentTerm, uriTerms } from './term.ts';
 import { tokenClause } from './token.ts';
 
@@ -151,6 +152,11 @@ function stringClause(named: Named, parameter: SearchParameter & { type: 'string
 }
 
 function tokenParameterClause(named: Named, parameter: SearchParameter & { type: 'token' }, values: readonly string[]): Clause {
+	const { name, modifier, terminology, valuesMax } = named;
+	if (isCodeModifier(modifier) && terminology !== undefined && hasCodes(parameter)) {
+		const clause = tokenClause(parameter, tokensMeant(name, modifier, values, terminology, valuesMax));
+		return modifier === 'not-in' ? { kind: 'not', clause } : clause;
+	}
 	switch (named.modifier) {
 		case undefined:
 			return tokenClause(parameter, values);

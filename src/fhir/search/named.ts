@@ -1,5 +1,6 @@
 import { Failure } from '#core/failure.ts';
 import type { ResourceDefinition, SearchParameter } from '../resource.ts';
+import type { Terminology } from '../terminology/value-sets.ts';
 
 /** A parameter in a search. */
 export interface Named {
@@ -12,6 +13,10 @@ export interface Named {
 	definition: ResourceDefinition;
 	/** The FHIR base URL. */
 	base: string;
+	/** The value sets and code systems of the site, where they are at hand. */
+	terminology: Terminology | undefined;
+	/** The largest number of values for which one may stand. */
+	valuesMax: number;
 }
 
 export function unsupportedModifier(name: string): Failure {

@@ -4,7 +4,9 @@ import type { Clause } from '#record/search-plan.ts';
 import { termTexts } from '#record/search-term.ts';
 import type { ResourceDefinition, SearchParameter } from '../resource.ts';
 import { definitionOf } from '../resources/index.ts';
+import type { Terminology } from '../terminology/value-sets.ts';
 import { clauseOf } from './clause.ts';
+import type { SearchLimits } from './parsed-search.ts';
 
 function metaToken(member: string, documentation: string): SearchParameter {
 	const [path, textPaths] = [`$.${member}`, [`$.${member}.display`]];
@@ -35,6 +37,9 @@ export interface ParameterOptions {
 	base: string;
 	/** The caller may search these. A chain and `_has` search other types too. */
 	scopes: Scopes | undefined;
+	/** The largest number of values of a search. */
+	limits: Pick<SearchLimits, 'searchValuesMax'>;
+	terminology?: Terminology | undefined;
 }
 
 /** A clause; undefined when the value is empty; `unknown` when there is no such parameter. */
@@ -58,7 +63,8 @@ export function parameterClause(
 	const [plain = '', modifier, ...rest] = name.split(':');
 	const parameter = parameterOf(definition, plain);
 	if (parameter === undefined || rest.length > 0) return 'unknown';
-	return clauseOf({ name: plain, modifier, value, parameter, definition, base: options.base });
+	const { base, terminology, limits } = options;
+	return clauseOf({ name: plain, modifier, value, parameter, definition, base, terminology, valuesMax: limits.searchValuesMax });
 }
 
 function refuseDepth(depth: number, name: string): void {

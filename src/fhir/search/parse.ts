@@ -3,6 +3,7 @@ import { missingScope, permits, type Scopes, scopeName } from '#record/scopes.ts
 import type { AnyInclusion } from '#record/search-plan.ts';
 import type { ResourceDefinition } from '../resource.ts';
 import { extentOf } from '../shape.ts';
+import type { Terminology } from '../terminology/value-sets.ts';
 import { parameterClause } from './parameter.ts';
 import type { ParsedSearch, SearchLimits } from './parsed-search.ts';
 import { inclusionParameters, inclusionsOf, invalid, resultParameters } from './result.ts';
@@ -15,6 +16,8 @@ export interface SearchOptions {
 	base: string;
 	/** The caller may search and include these. Undefined means everything. */
 	scopes: Scopes | undefined;
+	/** The value sets and code systems of the site, for `:in` and `:below`. Undefined where they are not at hand. */
+	terminology?: Terminology | undefined;
 }
 
 /**

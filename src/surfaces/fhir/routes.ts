@@ -16,6 +16,7 @@ import { answerType, failureType } from './negotiation.ts';
 import { read, vread } from './read.ts';
 import { searchByForm, searchType } from './search-type.ts';
 import { smartConfiguration } from './smart-configuration.ts';
+import { terminologyRoutes } from './terminology.ts';
 import { alsoWithSlash } from './trailing-slash.ts';
 import { unknownOperations } from './unknown-operation.ts';
 import { validationRoutes } from './validate.ts';
@@ -59,9 +60,10 @@ export function fhirRoutes(context: FhirContext): Route[] {
 		pattern: '/fhir/.well-known/smart-configuration',
 		handle: (request) => smartConfiguration(context, request),
 	};
-	const inBundles = alsoWithSlash([metadataRoute, ...readRoutes]);
+	const terminology = terminologyRoutes(context);
+	const inBundles = alsoWithSlash([metadataRoute, ...terminology, ...readRoutes]);
 	const writing = writeRoutes(context, [...inBundles, ...unknownOperations(context, inBundles)]);
-	return alsoWithSlash([metadataRoute, smartRoute, binaryRoute, ...readRoutes, ...validationRoutes(context), ...writing]);
+	return alsoWithSlash([metadataRoute, smartRoute, binaryRoute, ...terminology, ...readRoutes, ...validationRoutes(context), ...writing]);
 }
 
 /** Renders every failure as an OperationOutcome, including those of the transport. */

@@ -5,6 +5,7 @@ import { definitionOf } from '#fhir/resources/index.ts';
 import { parseSearch } from '#fhir/search/parse.ts';
 import type { ParsedSearch } from '#fhir/search/parsed-search.ts';
 import { cursorParameter } from '#fhir/search/result.ts';
+import { namesCodes } from '#fhir/search/subsumption.ts';
 import { shaped } from '#fhir/shape.ts';
 import { countResources, type FoundPage, includedResources, namedResources, searchResources } from '#storage/search.ts';
 import type { HttpAnswer } from '../http/message.ts';
@@ -28,7 +29,8 @@ async function search({ context, request, grant, definition, mediaType, base }: 
 	const { siteId, scopes } = grant;
 	const { type } = definition;
 	const lenient = /\bhandling\s*=\s*"?lenient\b/i.test(request.header('prefer') ?? '');
-	const parsed = parseSearch(definition, query, { limits, lenient, base, scopes });
+	const terminology = namesCodes(query) ? (await context.libraries.of(siteId)).terminology : undefined;
+	const parsed = parseSearch(definition, query, { limits, lenient, base, scopes, terminology });
 	const { applied, cursor, counting } = parsed;
 	const scope = { siteId, of: type, applied };
 	const plan = { ...parsed.plan, after: cursor === undefined ? undefined : positionOf(cursors.open(scope, cursor)) };

@@ -1,0 +1,140 @@
+import { Failure } from '#core/failure.ts';
+import type { JsonObject } from '#core/json.ts';
+import type { Member, Terminology } from './value-sets.ts';
+
+/** The operations of terminology (FHIR R4 §4.9.5 and §4.8.17), each from the parameters of its request to the resource that answers it. */
+export type TermParameters = ReadonlyMap<string, string>;
+
+/** The most codes of one answer. A larger value set is read by `count` and `offset`. */
+const shownMax = 5000;
+
+function required(parameters: TermParameters, name: string): string {
+	const value = parameters.get(name);
+	if (value === undefined || value === '') throw new Failure('required-field-missing', `the parameter ${name} is required`);
+	return value;
+}
+
+/** A URL or code of the caller, as it may be repeated to the caller. */
+function shown(text: string): string {
+	return text.length <= 250 && /^[^\s"<>\p{Cc}]+$/u.test(text) ? text : 'that is named';
+}
+
+function canonical(parameters: TermParameters, url: string, version: string): string {
+	const given = parameters.get(version);
+	return given === undefined ? url : `${url}|${given}`;
+}
+
+/** https://hl7.org/fhir/R4/valueset-operation-expand.html */
+export function expand(terminology: Terminology, parameters: TermParameters, at: string): JsonObject {
+	const url = canonical(parameters, required(parameters, 'url'), 'valueSetVersion');
+	const set = terminology.valueSet(url);
+	if (set === undefined) throw new Failure('not-found', `the value set ${shown(url)} is not known here`);
+	const all = terminology.expand(url);
+	if (all === undefined) throw new Failure('unprocessable', `the codes of the value set ${shown(url)} are not listed here in full`);
+	const filter = parameters.get('filter')?.toLowerCase();
+	const matches = filter === undefined ? all : all.filter((member) => isMeant(member, filter));
+	const offset = whole(parameters, 'offset') ?? 0;
+	const count = whole(parameters, 'count');
+	if ((count ?? matches.length) > shownMax && matches.length - offset > shownMax) {
+		throw new Failure('unprocessable', `the value set has ${matches.length} codes; ask for them by count, at most ${shownMax}, and offset`);
+	}
+	const used = ['filter', 'offset', 'count'].flatMap((name) => {
+		const value = parameters.get(name);
+		if (value === undefined) return [];
+		return [{ name, ...(name === 'filter' ? { valueString: value } : { valueInteger: Number(value) }) }];
+	});
+	const page = matches.slice(offset, count === undefined ? undefined : offset + count);
+	return {
+		resourceType: 'ValueSet',
+		url: set.url,
+		...(set.version === undefined ? {} : { version: set.version }),
+		...(set.name === set.url ? {} : { name: set.name }),
+		status: 'active',
+		expansion: {
+			timestamp: at,
+			total: matches.length,
+			offset,
+			...(used.length === 0 ? {} : { parameter: used }),
+			...(page.length === 0 ? {} : { contains: page.map(({ system, code, display }) => ({ system, code, display })) }),
+		},
+	};
+}
+
+/** The filter is a part of the display or of the code, without regard to case. */
+function isMeant({ code, display }: Member, filter: string): boolean {
+	return display.toLowerCase().includes(filter) || code.toLowerCase().includes(filter);
+}
+
+function whole(parameters: TermParameters, name: string): number | undefined {
+	const value = parameters.get(name);
+	if (value === undefined) return undefined;
+	if (!/^\d{1,9}$/.test(value)) throw new Failure('invalid', `${name} is a whole number`, { location: { expression: name } });
+	return Number(value);
+}
+
+/** https://hl7.org/fhir/R4/codesystem-operation-lookup.html */
+export function lookUp(terminology: Terminology, parameters: TermParameters): JsonObject {
+	const system = required(parameters, 'system');
+	const code = required(parameters, 'code');
+	const index = terminology.codeSystem(canonical(parameters, system, 'version'));
+	if (index === undefined) throw new Failure('not-found', `the code system ${shown(system)} is not known here`);
+	const found = index.find(code);
+	if (found === undefined) throw new Failure('not-found', 'the code system has no such code');
+	const { name, version } = index.system;
+	const property = (key: string, valueCode: string) => ({
+		name: 'property',
+		part: [
+			{ name: 'code', valueCode: key },
+			{ name: 'value', valueCode },
+		],
+	});
+	return parametersOf([
+		{ name: 'name', valueString: name },
+		...(version === undefined ? [] : [{ name: 'version', valueString: version }]),
+		{ name: 'display', valueString: found.display },
+		...found.above.slice(0, 1).map((above) => property('parent', above)),
+		...found.below.slice(0, shownMax).map(([below]) => property('child', below)),
+	]);
+}
+
+/** https://hl7.org/fhir/R4/valueset-operation-validate-code.html */
+export function validateInValueSet(terminology: Terminology, parameters: TermParameters): JsonObject {
+	const url = canonical(parameters, required(parameters, 'url'), 'valueSetVersion');
+	if (terminology.valueSet(url) === undefined) throw new Failure('not-found', `the value set ${shown(url)} is not known here`);
+	const code = required(parameters, 'code');
+	const system = parameters.get('system');
+	const result = terminology.member(url, system, code);
+	if (result === undefined) throw new Failure('unprocessable', `whether the value set ${shown(url)} has the code is not known here`);
+	return verdict(result, 'the value set has no such code', displayOf(terminology, system, code), parameters.get('display'));
+}
+
+/** https://hl7.org/fhir/R4/codesystem-operation-validate-code.html */
+export function validateInCodeSystem(terminology: Terminology, parameters: TermParameters): JsonObject {
+	const url = parameters.get('system') ?? required(parameters, 'url');
+	const index = terminology.codeSystem(canonical(parameters, url, 'version'));
+	if (index === undefined) throw new Failure('not-found', `the code system ${shown(url)} is not known here`);
+	const found = index.find(required(parameters, 'code'));
+	if (found === undefined && !index.system.whole) {
+		throw new Failure('unprocessable', `the code system ${shown(url)} is known here in part only`);
+	}
+	return verdict(found !== undefined, 'the code system has no such code', found?.display, parameters.get('display'));
+}
+
+function displayOf(terminology: Terminology, system: string | undefined, code: string): string | undefined {
+	return system === undefined ? undefined : terminology.codeSystem(system)?.find(code)?.display;
+}
+
+/** A display that is not that of the code makes the answer false, as R4 has it. */
+function verdict(isMember: boolean, otherwise: string, display: string | undefined, stated: string | undefined): JsonObject {
+	const isOther = isMember && stated !== undefined && display !== undefined && stated.toLowerCase() !== display.toLowerCase();
+	const message = !isMember ? otherwise : isOther ? 'the code has another display' : undefined;
+	return parametersOf([
+		{ name: 'result', valueBoolean: isMember && !isOther },
+		...(message === undefined ? [] : [{ name: 'message', valueString: message }]),
+		...(isMember && display !== undefined ? [{ name: 'display', valueString: display }] : []),
+	]);
+}
+
+function parametersOf(parameter: JsonObject[]): JsonObject {
+	return { resourceType: 'Parameters', parameter };
+}

@@ -1,0 +1,160 @@
+import { strict as assert } from 'node:assert';
+import { after, before, describe, test } from 'node:test';
+import { addProfiles } from '#administration/profiles.ts';
+import { type FhirCall, type FhirReply, fhirClient } from '#test/support/fhir-client.ts';
+import { fhirPackage } from '#test/support/fhir-package.ts';
+import { type TestService, testService } from '#test/support/service.ts';
+
+let service: TestService;
+let west: FhirCall;
+let east: FhirCall;
+
+const ward = 'urn:wards';
+const wardSet = 'https://example.org/fhir/ValueSet/north-wards';
+
+before(async () => {
+	service = await testService();
+	west = fhirClient(service, (await service.addSite('west')).key);
+	east = fhirClient(service, (await service.addSite('east')).key);
+	const concept = [
+		{
+			code: 'house',
+			display: 'House',
+			concept: [
+				{ code: 'N1', display: 'North 1' },
+				{ code: 'N2', display: 'North 2' },
+			],
+		},
+		{ code: 'garden', display: 'Garden' },
+	];
+	const packed = fhirPackage({
+		'package/CodeSystem-wards.json': { resourceType: 'CodeSystem', url: ward, name: 'Wards', version: '1', content: 'complete', concept },
+		'package/ValueSet-wards.json': {
+			resourceType: 'ValueSet',
+			url: wardSet,
+			name: 'NorthWards',
+			compose: { include: [{ system: ward, filter: [{ property: 'concept', op: 'descendent-of', value: 'house' }] }] },
+		},
+	});
+	await addProfiles(service.administration, { site: 'west', file: packed.toString('base64') });
+});
+
+after(async () => {
+	await service[Symbol.asyncDispose]();
+});
+
+const parameters = (...parameter: object[]) => ({ resourceType: 'Parameters', parameter });
+const failed = (reply: FhirReply) => [reply.status, reply.body.resourceType, reply.body.issue?.[0]?.code];
+const codes = (reply: FhirReply) => reply.body.expansion.contains?.map(({ code }: { code: string }) => code) ?? [];
+const partOf = (reply: FhirReply, name: string) => {
+	assert.equal(reply.body.resourceType, 'Parameters', reply.text);
+	const found = reply.body.parameter.find((parameter: { name: string }) => parameter.name === name);
+	return found && Object.entries(found).find(([member]) => member.startsWith('value'))?.[1];
+};
+const genders = 'http://hl7.org/fhir/ValueSet/administrative-gender';
+const gender = 'http://hl7.org/fhir/administrative-gender';
+
+describe('ValueSet/$expand', () => {
+	test('lists the codes of a value set of R4, whole, by filter and by page', async () => {
+		const whole = await west('GET', `/ValueSet/$expand?url=${genders}`);
+		assert.deepEqual([whole.status, codes(whole), whole.body.expansion.total], [200, ['male', 'female', 'other', 'unknown'], 4]);
+		assert.deepEqual(whole.body.expansion.contains[0], { system: gender, code: 'male', display: 'Male' });
+		assert.deepEqual(codes(await west('GET', `/ValueSet/$expand?url=${genders}&filter=MALE`)), ['male', 'female']);
+		const page = await west('GET', `/ValueSet/$expand?url=${genders}&count=2&offset=1`);
+		assert.deepEqual([codes(page), page.body.expansion.total, page.body.expansion.offset], [['female', 'other'], 4, 1]);
+		const body = parameters({ name: 'url', valueUri: genders }, { name: 'count', valueInteger: 1 });
+		assert.deepEqual(codes(await west('POST', '/ValueSet/$expand', body)), ['male']);
+	});
+
+	test('knows what its site has loaded, and no other site', async () => {
+		assert.deepEqual(codes(await west('GET', `/ValueSet/$expand?url=${wardSet}`)), ['N1', 'N2']);
+		assert.deepEqual(failed(await east('GET', `/ValueSet/$expand?url=${wardSet}`)), [404, 'OperationOutcome', 'not-found']);
+	});
+
+	test('says what it cannot do', async () => {
+		assert.deepEqual(failed(await west('GET', '/ValueSet/$expand')), [422, 'OperationOutcome', 'required']);
+		assert.deepEqual(failed(await west('GET', '/ValueSet/$expand?url=urn:none')), [404, 'OperationOutcome', 'not-found']);
+		const loinc = 'http://hl7.org/fhir/ValueSet/observation-codes';
+		assert.deepEqual(failed(await west('GET', `/ValueSet/$expand?url=${loinc}`)), [422, 'OperationOutcome', 'processing']);
+		assert.deepEqual(failed(await west('GET', `/ValueSet/$expand?url=${genders}&count=-1`)), [400, 'OperationOutcome', 'invalid']);
+		assert.deepEqual(failed(await west('GET', `/ValueSet/$expand?url=${genders}&date=2020`)), [400, 'OperationOutcome', 'not-supported']);
+		assert.deepEqual(failed(await west('POST', '/ValueSet/$expand', { resourceType: 'ValueSet' })), [400, 'OperationOutcome', 'invalid']);
+		const answer = await fetch(`http://127.0.0.1:${service.port('fhir')}/fhir/ValueSet/$expand?url=${genders}`);
+		assert.equal(answer.status, 401);
+	});
+});
+
+describe('$lookup and $validate-code', () => {
+	test('tell the display of a code, and its place', async () => {
+		const found = await west('GET', `/CodeSystem/$lookup?system=${gender}&code=female`);
+		assert.deepEqual([partOf(found, 'display'), partOf(found, 'name')], ['Female', 'AdministrativeGender']);
+		const own = await west('POST', '/CodeSystem/$lookup', parameters({ name: 'coding', valueCoding: { system: ward, code: 'N1' } }));
+		assert.deepEqual([partOf(own, 'display'), own.body.parameter.at(-1).part[1].valueCode], ['North 1', 'house']);
+		assert.deepEqual(failed(await west('GET', `/CodeSystem/$lookup?system=${gender}&code=x`)), [404, 'OperationOutcome', 'not-found']);
+		assert.deepEqual(failed(await east('GET', `/CodeSystem/$lookup?system=${ward}&code=N1`)), [404, 'OperationOutcome', 'not-found']);
+	});
+
+	test('tell whether a value set has a code', async () => {
+		const ask = (query: string) => west('GET', `/ValueSet/$validate-code?url=${query}`);
+		assert.deepEqual(partOf(await ask(`${genders}&system=${gender}&code=male`), 'result'), true);
+		assert.deepEqual(partOf(await ask(`${genders}&code=male`), 'result'), true);
+		const not = await ask(`${genders}&system=${gender}&code=m`);
+		assert.deepEqual([partOf(not, 'result'), partOf(not, 'message')], [false, 'the value set has no such code']);
+		assert.deepEqual(partOf(await ask(`${genders}&system=${gender}&code=male&display=Female`), 'result'), false);
+		const concept = { coding: [{ system: ward, code: 'garden' }] };
+		const body = parameters({ name: 'url', valueUri: wardSet }, { name: 'codeableConcept', valueCodeableConcept: concept });
+		assert.deepEqual(partOf(await west('POST', '/ValueSet/$validate-code', body), 'result'), false);
+		const unlisted = 'http://hl7.org/fhir/ValueSet/observation-codes&system=http://loinc.org&code=718-7';
+		assert.deepEqual(failed(await ask(unlisted)), [422, 'OperationOutcome', 'processing']);
+	});
+
+	test('tell whether a code system has a code', async () => {
+		const ask = (query: string) => west('GET', `/CodeSystem/$validate-code?url=${query}`);
+		assert.deepEqual(partOf(await ask(`${gender}&code=male`), 'result'), true);
+		assert.deepEqual(partOf(await ask(`${gender}&code=m`), 'result'), false);
+		assert.deepEqual(failed(await ask('http://loinc.org&code=718-7')), [404, 'OperationOutcome', 'not-found']);
+	});
+});
+
+describe('a search', () => {
+	test('finds codes by value sets and hierarchies', async () => {
+		for (const code of ['house', 'N1', 'N2', 'garden']) {
+			await west('POST', '/Observation', { resourceType: 'Observation', status: 'final', code: { coding: [{ system: ward, code }] } });
+		}
+		const search = async (query: string) => {
+			const reply = await west('GET', `/Observation?${query}`);
+			assert.equal(reply.status, 200, reply.text);
+			return (
+				reply.body.entry
+					?.map((entry: { resource: { code: { coding: { code: string }[] } } }) => entry.resource.code.coding[0]?.code)
+					.sort() ?? []
+			);
+		};
+		assert.deepEqual(await search(`code:in=${wardSet}`), ['N1', 'N2']);
+		assert.deepEqual(await search(`code:not-in=${wardSet}`), ['garden', 'house']);
+		assert.deepEqual(await search(`code:below=${ward}|house`), ['N1', 'N2', 'house']);
+		assert.deepEqual(await search(`code:above=${ward}|N1`), ['N1', 'house']);
+		assert.deepEqual(await search(`code:in=${genders}`), []);
+		assert.deepEqual((await search('status:in=http://hl7.org/fhir/ValueSet/observation-status')).length, 4);
+		assert.deepEqual(failed(await west('GET', '/Observation?code:in=urn:none')), [400, 'OperationOutcome', 'not-supported']);
+		assert.deepEqual(failed(await west('GET', '/Observation?code:below=house')), [400, 'OperationOutcome', 'not-supported']);
+		assert.deepEqual(failed(await east('GET', `/Observation?code:in=${wardSet}`)), [400, 'OperationOutcome', 'not-supported']);
+		assert.deepEqual(failed(await west('GET', `/Observation?identifier:in=${wardSet}`)), [400, 'OperationOutcome', 'not-supported']);
+	});
+
+	test('and the operations are declared', async () => {
+		const { body } = await west('GET', '/metadata');
+		const declared = (type: string) =>
+			body.rest[0].resource
+				.find((resource: { type: string }) => resource.type === type)
+				?.operation.map(({ name }: { name: string }) => name);
+		assert.deepEqual(
+			declared('ValueSet')?.filter((name: string) => name !== 'validate'),
+			['expand', 'validate-code'],
+		);
+		assert.deepEqual(
+			declared('CodeSystem')?.filter((name: string) => name !== 'validate'),
+			['lookup', 'validate-code'],
+		);
+	});
+});
