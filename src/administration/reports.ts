@@ -55,7 +55,9 @@ export const reportRecord = z.strictObject({
 	author: z.string().nullable(),
 	status: z.enum(['draft', 'completed', 'amended', 'withdrawn']).describe('an amended report is also completed'),
 	fhir_status: z.string().describe('DiagnosticReport.status'),
-	from_message: z.boolean().describe('true for a report that came with a message; the system that sent it completes it'),
+	from_message: z
+		.boolean()
+		.describe('true for a report that came with a message or from a FHIR client; the system that sent it completes it'),
 	version: z.int(),
 	updated_at: instant,
 });

@@ -1,5 +1,5 @@
 import type { Inclusion } from '#record/search-plan.ts';
-import type { ResourceDefinition } from './resource.ts';
+import { type Interaction, type ResourceDefinition, writeInteractions } from './resource.ts';
 import { resources } from './resources/index.ts';
 import { smartCapabilities } from './scopes.ts';
 import { commonParameters } from './search/parameter.ts';
@@ -124,7 +124,7 @@ function restResource(definition: ResourceDefinition, ifMatchRequired: boolean):
 	return {
 		type,
 		profile,
-		interaction: interactions.map((code) => ({ code })),
+		interaction: interactions.map((code) => ({ code, ...conditionOf(definition, code) })),
 		versioning: writable && ifMatchRequired ? 'versioned-update' : 'versioned',
 		readHistory: interactions.includes('history-instance'),
 		updateCreate: writable,
@@ -148,6 +148,14 @@ function operationsOf(type: string): object[] {
 	return operations
 		.filter(({ types }) => types({ type: type as ResourceDefinition['type'] }))
 		.map(({ name, definition }) => ({ name, definition }));
+}
+
+/** Tells on which setting of a site a write depends. */
+function conditionOf({ writtenIf }: ResourceDefinition, code: Interaction): { documentation?: string } {
+	const isWrite = writeInteractions.some((write) => write === code);
+	return writtenIf !== undefined && isWrite
+		? { documentation: `Sites allow it by the setting ${writtenIf}, which is off by default.` }
+		: {};
 }
 
 function listed(name: string, items: readonly unknown[]): object {

@@ -8,7 +8,11 @@ export const encounterLink: Column = { name: 'encounter_id', sqlType: 'uuid' };
 export const itemLink: Column = { name: 'item_key', sqlType: 'uuid' };
 /** MSH-7 of the message that stated a result, as a FHIR instant. */
 export const sentLink: Column = { name: 'sent_at', sqlType: 'text' };
-/** The names of orders and studies in a report, see DiagnosticReportChange, and `person` where a person began it here. */
+/**
+ * The names of orders and studies in a report, see DiagnosticReportChange, and its origin: `person` where a person began it here, `client`
+ * where
+ * a client wrote it.
+ */
 export const reportLinks: readonly Column[] = [
 	sentLink,
 	{ name: 'origin', sqlType: 'text' },

@@ -117,6 +117,11 @@ export interface ResourceDefinition<Type extends string = ResourceType, List ext
 	type: Type;
 	profile: string;
 	interactions: readonly Interaction[];
+	/**
+	 * The setting of a site that lets clients write it. Then it has the link `origin`, and clients change only what clients wrote, because
+	 * the service makes resources of this type itself.
+	 */
+	writtenIf?: WriteSetting;
 	search: Readonly<Record<string, SearchParameter>>;
 	/** Elements that `_summary=true` shows, and those that every answer must have (FHIR R4 §3.1.1.5.9). */
 	summary: readonly string[];
@@ -134,9 +139,14 @@ export interface ResourceDefinition<Type extends string = ResourceType, List ext
 	table: TableShape;
 }
 
+/** A setting on which writing a resource type depends. */
+export type WriteSetting = 'report_writes';
+
 interface Definition<Type extends string, List extends string> {
 	type: Type;
 	interactions: readonly Interaction[];
+	/** See ResourceDefinition. */
+	writtenIf?: WriteSetting;
 	/** The table from which its rows are read. */
 	table: string;
 	/** The table in which they are stored, for a resource that nobody writes and that is rendered from another form when it is read. */
@@ -168,6 +178,7 @@ export function defineResource<const Type extends string, const List extends str
 	const {
 		type,
 		interactions,
+		writtenIf,
 		compartment,
 		search,
 		summary,
@@ -181,6 +192,7 @@ export function defineResource<const Type extends string, const List extends str
 		type,
 		profile: `http://hl7.org/fhir/StructureDefinition/${type}`,
 		interactions,
+		...(writtenIf === undefined ? {} : { writtenIf }),
 		search,
 		summary,
 		mandatory,

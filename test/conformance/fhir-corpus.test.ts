@@ -50,7 +50,7 @@ const refusedBundles: readonly string[] = [
 ];
 
 const writable = Object.values(resources)
-	.filter(({ interactions }) => interactions.includes('create'))
+	.filter(({ interactions, writtenIf }) => interactions.includes('create') && writtenIf === undefined)
 	.map(({ type }) => type as string);
 
 let service: TestService;

@@ -59,7 +59,7 @@ function section(definition: ResourceDefinition): string {
 	return [
 		`### ${definition.type}`,
 		'',
-		`Interactions: ${definition.interactions.join(', ')}. Operations: ${names(served)}. \`_include\`: ${names(includesOf(definition))}. \`_revinclude\`: ${names(reverseIncludesOf(definition))}.`,
+		`Interactions: ${definition.interactions.join(', ')}${definition.writtenIf === undefined ? '' : `; writes where the setting \`${definition.writtenIf}\` of the site is on`}. Operations: ${names(served)}. \`_include\`: ${names(includesOf(definition))}. \`_revinclude\`: ${names(reverseIncludesOf(definition))}.`,
 		'',
 		'| parameter | type | modifiers | indexed | `_sort` | finds |',
 		'| --- | --- | --- | --- | --- | --- |',

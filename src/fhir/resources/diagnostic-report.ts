@@ -1,9 +1,10 @@
 import type { JsonObject } from '#core/json.ts';
+import { clientOrigin } from '#record/client-origin.ts';
 import { codedRow } from '../chart.ts';
 import { type Bounds, instantBounds, periodBounds } from '../date.ts';
 import { asObject, asObjects, asText } from '../elements.ts';
 import { encounterLink, itemLink, reportLinks, statedEncounter } from '../links.ts';
-import { defineResource, readInteractions } from '../resource.ts';
+import { defineResource, readInteractions, writeInteractions } from '../resource.ts';
 import {
 	codeColumn,
 	codingColumns,
@@ -20,10 +21,14 @@ import {
 const completed = ['final', 'amended', 'corrected', 'appended'];
 const drafts = ['registered', 'partial', 'preliminary', 'cancelled', 'entered-in-error', 'unknown'];
 
-/** https://hl7.org/fhir/R4/diagnosticreport.html; it is backed by the reports of the site and is therefore read only. */
+/**
+ * https://hl7.org/fhir/R4/diagnosticreport.html. Messages and people make reports; what clients write stands beside them, and only clients
+ * change it.
+ */
 export const diagnosticReport = defineResource({
 	type: 'DiagnosticReport',
-	interactions: readInteractions,
+	interactions: [...readInteractions, ...writeInteractions],
+	writtenIf: 'report_writes',
 	table: 'diagnostic_report',
 	compartment: {
 		patient: 'subject',
@@ -37,7 +42,7 @@ export const diagnosticReport = defineResource({
 		},
 	},
 	links: [encounterLink, itemLink, ...reportLinks],
-	statedLinks: statedEncounter,
+	statedLinks: (resource) => ({ ...statedEncounter(resource), origin: clientOrigin }),
 	columns: [
 		codeColumn('status'),
 		codingColumns('code', (resource) => [resource['code']]),
@@ -82,6 +87,7 @@ export const diagnosticReport = defineResource({
 			' ',
 		),
 	mandatory: ['status', 'code'],
+	example: { status: 'final', code: { text: 'Chest X-ray' }, conclusion: 'No finding.' },
 	attachments: (resource) => asObjects(resource['presentedForm']),
 });
 

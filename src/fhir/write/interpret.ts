@@ -12,6 +12,7 @@ import { definitionOf } from '../resources/index.ts';
 import { permissionOf } from '../scopes.ts';
 import { parseSearch } from '../search/parse.ts';
 import type { SearchLimits } from '../search/parsed-search.ts';
+import { requireAllowed } from './allowed.ts';
 import { type Content, contentOf, wholeResource } from './content.ts';
 import type { FullUrls } from './full-urls.ts';
 import { applyJsonPatch, readPatch } from './json-patch.ts';
@@ -56,9 +57,7 @@ export function interpretSingle(write: SingleWrite, settings: WriteSettings): Re
 	if (definition === undefined) throw new Failure('unsupported-resource-type', 'this resource type is not served');
 	const interaction = interactionOf(write.method, id, query);
 	if (interaction === undefined || rest.length > 0) throw new Failure('invalid', `${write.method} is not supported at this URL`);
-	if (!definition.interactions.includes(interaction)) {
-		throw new Failure('method-not-allowed', `${definition.type} cannot be written through FHIR`);
-	}
+	requireAllowed(definition, interaction, settings.settings);
 	requireScope(settings.scopes, definition.type, permissionOf[interaction]);
 	if (id !== undefined && !isFhirId(id)) throw new Failure('invalid', 'the id in the URL is not a valid resource id');
 	const conditions = { ...preconditionsOf(write), condition: conditionOf(definition, interaction, write, query, settings) };

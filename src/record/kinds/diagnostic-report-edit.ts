@@ -6,6 +6,7 @@ import { applyPatch } from '../apply/patch.ts';
 import { studyReference } from '../apply/report-studies.ts';
 import { revise } from '../apply/revise.ts';
 import { fhirIdOf, newRow, type Row, referenceTo, resourceOf } from '../apply/rows.ts';
+import { clientOrigin } from '../client-origin.ts';
 import { auditTrail } from '../holdings/audit-trail.ts';
 import { diagnosticReports } from '../holdings/diagnostic-reports.ts';
 import { imaging } from '../holdings/imaging.ts';
@@ -100,6 +101,9 @@ function changed(context: ApplyContext, { patch }: DiagnosticReportEditChange, {
 	if (held === undefined) throw new Failure('not-found', 'this site has no report of this id');
 	const resource = resourceOf(held);
 	const { status } = resource;
+	if (held.links['origin'] === clientOrigin) {
+		throw new Failure('business-rule', 'a FHIR client wrote the report; clients change it');
+	}
 	if (isWithdrawn(status)) throw new Failure('business-rule', `the report is ${status === 'cancelled' ? 'cancelled' : 'withdrawn'}`);
 	if (operation === 'complete') {
 		if (!isBegunHere(held)) throw new Failure('business-rule', 'the report came with a message; the system that sent it completes it');

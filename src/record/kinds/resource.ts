@@ -7,6 +7,7 @@ import { identifiersOf } from '../apply/patient.ts';
 import { putKeyed } from '../apply/put-keyed.ts';
 import { revise } from '../apply/revise.ts';
 import { fhirIdOf, newRow, type Row, referenceTo, resourceOf } from '../apply/rows.ts';
+import { clientOrigin } from '../client-origin.ts';
 import { patientIdentifiers } from '../holdings/patient-identifiers.ts';
 import { writtenPatients } from '../holdings/written-patients.ts';
 import { survivorOf } from '../identity/match.ts';
@@ -258,6 +259,7 @@ function write(context: ApplyContext, { change, held, id, untouched }: Target, r
 			? created(writing, newRow(writing, { ...idsOf(change, id), text: JSON.stringify(resource), resource, meta, links }))
 			: revised(writing, held, textOf(held, before, resource), composed);
 	if (row !== held) {
+		if (held !== undefined) refuseOthers(held, links);
 		if (held?.resourceType === 'Patient') noteMismatch(context, held, resource, 'Patient', 'changed', false);
 		putKeyed(context.set, row);
 		if (recordedUnder !== undefined) context.set.record({ row, patientId: recordedUnder });
@@ -278,6 +280,16 @@ function refuseReplaced({ set }: ApplyContext, held: Row): void {
 	throw new Failure('conflict', `the Patient was merged into ${survivor}, which is written in its place`, {
 		location: { expression: 'Patient' },
 	});
+}
+
+/** Where clients write beside the service, they change only what clients wrote. */
+function refuseOthers({ resourceType, links }: Row, written: Composed['links']): void {
+	if (written['origin'] !== clientOrigin || links['origin'] === clientOrigin) return;
+	throw new Failure(
+		'conflict',
+		`the service made this ${resourceType} from messages, images or the work of people; clients change only what clients wrote`,
+		{ location: { expression: resourceType } },
+	);
 }
 
 /** Composes the content. Where its patient was merged, it is that of the survivor, and the row id of the merged patient is returned. */

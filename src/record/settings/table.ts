@@ -113,6 +113,15 @@ export const settingDefinitions = {
 		},
 		default: 'all',
 	},
+	report_writes: {
+		label: 'Clients write reports and studies',
+		meaning:
+			'FHIR clients and imports may write the resources DiagnosticReport and ImagingStudy; they stand beside the reports and studies that the service makes itself',
+		topic: 'fhir',
+		of: ['site'],
+		kind: 'switch',
+		default: false,
+	},
 	update_creates: {
 		label: 'Create on update',
 		meaning: 'a PUT to an unused id creates the resource with that id',

@@ -4,6 +4,7 @@ import { newId, nilId } from '#core/id.ts';
 import type { Interaction } from '#fhir/resource.ts';
 import { definitionOf } from '#fhir/resources/index.ts';
 import { permissionOf } from '#fhir/scopes.ts';
+import { requireAllowed } from '#fhir/write/allowed.ts';
 import { baseHeader, carriedHeaders, encodeRequest } from '#fhir/write/request.ts';
 import type { FhirAnswer, FhirDelivery, Reply } from '#record/delivery.ts';
 import { requireScope } from '#record/scopes.ts';
@@ -54,9 +55,7 @@ async function write(
 	if (type !== undefined) {
 		const definition = definitionOf(type);
 		if (definition === undefined) throw new Failure('unsupported-resource-type', 'this resource type is not served');
-		if (interaction && !definition.interactions.includes(interaction)) {
-			throw new Failure('method-not-allowed', `${type} cannot be written through FHIR`, { allow: 'GET, HEAD' });
-		}
+		if (interaction) requireAllowed(definition, interaction, grant.settings);
 		if (interaction) requireScope(grant.scopes, type, permissionOf[interaction]);
 	}
 	checkContentType(request);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
+import { setSite } from '#administration/sites.ts';
 import { fhirOpenApi } from '#fhir/openapi.ts';
 import { resources } from '#fhir/resources/index.ts';
 import { reportBody } from '#mpps/report.ts';
@@ -8,7 +9,7 @@ import type { DicomWebContext } from '#surfaces/dicomweb/context.ts';
 import { dicomWebOpenApi } from '#surfaces/dicomweb/openapi.ts';
 import { dicomWebRoutes } from '#surfaces/dicomweb/routes.ts';
 import { fhirClient } from '#test/support/fhir-client.ts';
-import { type FhirBody, testService } from '#test/support/service.ts';
+import { eventually, type FhirBody, testService } from '#test/support/service.ts';
 import { defaultLimits } from '../../../src/limits.ts';
 
 const origins = ['fhir', 'hl7', 'mpps', 'admin'];
@@ -75,6 +76,9 @@ describe('the API reference', () => {
 		await using service = await testService();
 		const { key } = await service.addSite('west');
 		const call = fhirClient(service, key);
+		await setSite(service.administration, { slug: 'west', report_writes: true });
+		const { example: report } = resources.DiagnosticReport;
+		await eventually(async () => (await call('POST', '/DiagnosticReport', report)).status === 201, 'the setting');
 		for (const { type, interactions, example } of Object.values(resources)) {
 			if (interactions.includes('create')) assert.equal((await call('POST', `/${type}`, example)).status, 201, type);
 		}
@@ -86,12 +90,12 @@ describe('the API reference', () => {
 		const mpps = `http://127.0.0.1:${service.port('mpps')}`;
 		const { paths } = (await (await fetch(`${mpps}/api/documentation/openapi.json`)).json()) as FhirBody;
 		const { schema, example } = paths['/ingest'].post.requestBody.content['application/json'];
-		const report = {
+		const sent = {
 			method: 'POST',
 			headers: { 'X-API-Key': key, 'Content-Type': 'application/json' },
 			body: JSON.stringify(example),
 		};
-		assert.equal((await fetch(`${mpps}/ingest`, report)).status, 200);
+		assert.equal((await fetch(`${mpps}/ingest`, sent)).status, 200);
 		assert.deepEqual(Object.keys(schema.properties), Object.keys(reportBody.shape));
 	});
 });
