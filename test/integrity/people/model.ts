@@ -83,6 +83,8 @@ export class PeopleModel {
 	readonly settings: SiteSettings;
 	/** One name for each system that has another one, as somebody stated. */
 	readonly #names = new Map<string, string>();
+	/** Numbers by what they were stated as, with that name; there are few, and they are compared often. */
+	readonly #named = new Map<string, string>();
 
 	constructor(settings: SiteSettings) {
 		this.settings = settings;
@@ -124,17 +126,22 @@ export class PeopleModel {
 	/** Somebody states both names of an authority together: from now on they are one. */
 	learn(system: string, other: string): void {
 		this.#names.set(system, other);
+		this.#named.clear();
 	}
 
 	/** One name for all names of the number's authority. */
 	nameOf(number: string): string {
+		const held = this.#named.get(number);
+		if (held !== undefined) return held;
 		const system = systemOf(number);
-		return `${this.#names.get(system) ?? system}|${bareOf(number)}`;
+		const named = `${this.#names.get(system) ?? system}|${bareOf(number)}`;
+		this.#named.set(number, named);
+		return named;
 	}
 
 	/** Whether a number that is stated is the one that somebody has. Without an authority it is that of any. */
 	isSame(stated: string, held: string): boolean {
-		return systemOf(stated) === '' ? bareOf(stated) === bareOf(held) : this.nameOf(stated) === this.nameOf(held);
+		return stated.startsWith('|') ? bareOf(stated) === bareOf(held) : this.nameOf(stated) === this.nameOf(held);
 	}
 
 	#has(numbers: readonly string[], stated: string): boolean {
