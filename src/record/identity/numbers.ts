@@ -27,7 +27,9 @@ export function numbersAfter(
 	const taken = new Set([...own, ...unknown].map(identifierKey));
 	const list = (stated as readonly Identifier[])
 		.filter((item) => !identifies(item) || taken.has(identifierKey(item)))
-		.map((item) => inHeldForm(item, held, known));
+		.map((item) => inHeldForm(item, held, known))
+		// It may be stated with and without its authority.
+		.filter((item, index, all) => all.findIndex((other) => identifierKey(other) === identifierKey(item)) === index);
 	const told = new Set(list.map((item) => known.nameOf(systemOf(item))));
 	return [...list, ...held.filter((item) => !told.has(known.nameOf(systemOf(item))))];
 }

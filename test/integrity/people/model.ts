@@ -272,7 +272,8 @@ export class PeopleModel {
 		const isThroughMerge = prior === undefined || !this.#leadsItself(priorNumber, prior);
 		const isAgain = survivor !== undefined && prior === survivor && isThroughMerge && this.#leadsItself(survivorNumber, survivor);
 		const isRefused = prior !== undefined && (prior === survivor ? !isAgain : isThroughMerge);
-		if (isRefused || survivorNumber === priorNumber) {
+		const isItself = prior === undefined ? this.nameOf(survivorNumber) === this.nameOf(priorNumber) : survivorNumber === priorNumber;
+		if (isRefused || isItself) {
 			// That the person is another one is seen first.
 			if (survivor && this.settings.mismatch === 'hold' && isOther(survivor.person, person)) throw new Held(survivor.id);
 			return false;

@@ -67,6 +67,7 @@ describe('a patient is found by every number', () => {
 		],
 		['an account in front of the number does not', ['A|1|AN H|9', 'A|1|AN H|8'], ['A|1 H|9', 'A|1 H|8']],
 		['an account alone does, because the sender has nothing else', ['A|1|AN', 'A|1|AN'], ['A|1']],
+		['a number with and without its authority is one', ['H|9 L|1', '|9 H|9'], ['H|9 L|1']],
 		['a number without an authority finds the one of any', ['H|9', '|9'], ['H|9']],
 		['a number without an authority beside one with', ['H|9', 'L|9', '|9 H|9'], ['H|9', 'L|9']],
 	] as [string, string[], string[]][]) {
