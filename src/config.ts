@@ -92,6 +92,18 @@ export const environmentSchema = z.object({
 	ALLOW_ANY_SOURCE: flag.meta({
 		description: 'an integration client may list *, or a prefix below /8 (IPv4) or /16 (IPv6), as an allowed address',
 	}),
+	PUBLIC_URL: z
+		.url({ protocol: /^https?$/ })
+		.refine((url) => !/[?#]|\/\/[^/]*@/.test(url), 'is a URL without user, query and fragment')
+		.transform((url) => url.replace(/\/+$/, ''))
+		.optional()
+		.meta({ description: 'base of absolute links of FHIR and DICOMweb; unset → the listening address' }),
+	PUBLIC_HOSTS: list
+		.refine(
+			(hosts) => hosts.every((host) => /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i.test(host)),
+			'is host names, each with a port or without',
+		)
+		.meta({ description: 'host names that a Host header may put into absolute links, each with a port or for every port' }),
 	TRUSTED_PROXIES: list.meta({ description: 'CIDRs whose X-Forwarded-For (HTTP) and PROXY protocol (MLLP, DIMSE) are believed' }),
 	WORKERS: z.coerce.number().int().min(1).max(256).optional().meta({ description: 'ingest worker threads; unset → cores − 1, at least 1' }),
 	LOG_LEVEL: z

@@ -54,6 +54,7 @@ const nobody: Snapshot = {
 	siteLimits: new Map(),
 	issuers: [],
 	definitionVersions: new Map(),
+	crossOrigins: new Set(),
 };
 const noClients = new ClientIndex([]);
 const noAssociations = new AssociationIndex([], [], false);
@@ -149,6 +150,11 @@ export class DatabaseDirectory implements AccessDirectory, AssociationDirectory,
 	/** Definitions stay in force while the database does not answer. */
 	definitionsVersionOf(siteId: string): string {
 		return this.#snapshot.definitionVersions.get(siteId) ?? noDefinitions;
+	}
+
+	/** Returns the origins whose web pages may call, of all sites together. */
+	crossOrigins(): ReadonlySet<string> {
+		return this.#snapshot.crossOrigins;
 	}
 
 	/** True if the database answered the last poll. */

@@ -5,6 +5,7 @@ import {
 	readAccessVersion,
 	readApiKeys,
 	readDefinitionVersions,
+	readCrossOrigins,
 	readDicomSites,
 	readIntegrationClients,
 	readRemoteAes,
@@ -29,6 +30,8 @@ export interface Snapshot {
 	issuers: readonly TokenIssuer[];
 	/** The key is the id of the site. Sites without an entry have loaded no definitions. */
 	definitionVersions: ReadonlyMap<string, string>;
+	/** The origins whose web pages may call, of all sites together. */
+	crossOrigins: ReadonlySet<string>;
 }
 
 /** The separator is a backslash, which no AE title contains. */
@@ -72,7 +75,8 @@ export async function readSnapshot(client: pg.ClientBase, allowAnySource: boolea
 	}
 	const issuers = ((await run(client, readTokenIssuers)) as IssuerRow[]).map(issuerOf);
 	const definitionVersions = new Map((await run(client, readDefinitionVersions)) as [string, string][]);
-	return { version, keys, clients, dicomSites, dicomClients, remoteAes, siteLimits, issuers, definitionVersions };
+	const crossOrigins = new Set((await run(client, readCrossOrigins)).map(([origin]) => String(origin)));
+	return { version, keys, clients, dicomSites, dicomClients, remoteAes, siteLimits, issuers, definitionVersions, crossOrigins };
 }
 
 type KeyRow = [string, Buffer, string, string, unknown];

@@ -10,6 +10,13 @@ const charsets: ReadonlySet<string> = new Set([
 	...['ISO IR87', 'ISO IR159', 'GB 18030-2000', 'KS X 1001', 'BIG-5', 'UNICODE UTF-8', 'windows-1252'],
 ]);
 
+/** Tells whether the text is an origin as browsers write it (RFC 6454 §6.1): without a path, and without the port that the scheme implies. */
+function isOrigin(text: string): boolean {
+	return (
+		/^[a-z][a-z0-9+.-]*:\/\/(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::[1-9]\d{0,4})?$/.test(text) && !/^(?:http:.*:80|https:.*:443)$/.test(text)
+	);
+}
+
 /**
  * The settings of sites and senders, one row each. The options of the command line, the fields of the admin API, the forms of the console
  * and docs/settings.md are made from it.
@@ -174,6 +181,17 @@ export const settingDefinitions = {
 			enforce: 'Enforce: the client gets 422, with every fault.',
 		},
 		default: 'warn',
+	},
+	cors_origins: {
+		label: 'Web pages that may call',
+		meaning: 'the origins (scheme, host and port) whose web pages may call FHIR and DICOMweb with a key of the site; * is every origin',
+		topic: 'fhir',
+		of: ['site'],
+		kind: 'list',
+		placeholder: 'https://viewer.example.org',
+		fault: (text) =>
+			text === '*' || isOrigin(text) ? undefined : 'an origin is scheme, host and port in lower case: https://viewer.example.org',
+		default: [],
 	},
 	uids: {
 		label: 'UIDs of images and procedure steps',

@@ -2,7 +2,6 @@ import { isCsrfToken, type Session } from '#access/sessions.ts';
 import { Failure } from '#core/failure.ts';
 import { troubleOf } from '#storage/sqlstate.ts';
 import type { HttpAnswer, HttpRequest, Route } from '../http/message.ts';
-import { originOf } from '../http/origin.ts';
 import type { AdminContext } from './context.ts';
 
 const cookieName = 'tributary_session';
@@ -39,6 +38,11 @@ function cookieOf(request: Pick<HttpRequest, 'header'>, name: string): string | 
 	return given?.slice(name.length + 1);
 }
 
+/** Returns the origin as the browser reached it. A page of another origin cannot choose the Host header of its requests. */
+function reachedAt({ secure, header }: Pick<HttpRequest, 'header' | 'secure'>): string {
+	return `${secure ? 'https' : 'http'}://${header('host') ?? 'localhost'}`;
+}
+
 /**
  * Browsers state which origin sends a request. Pages of other origins get no answer, even those on the same host.
  * @throws Failure `sender-not-authorized`
@@ -46,7 +50,7 @@ function cookieOf(request: Pick<HttpRequest, 'header'>, name: string): string | 
 function refuseForeignPages(request: Pick<HttpRequest, 'header' | 'secure'>): void {
 	const origin = request.header('origin');
 	const site = request.header('sec-fetch-site');
-	const isForeign = (origin !== undefined && origin !== originOf(request)) || site === 'cross-site' || site === 'same-site';
+	const isForeign = (origin !== undefined && origin !== reachedAt(request)) || site === 'cross-site' || site === 'same-site';
 	if (isForeign) throw new Failure('sender-not-authorized', 'the request comes from a page of another origin');
 }
 

@@ -1,6 +1,5 @@
 import type { RetrievableInstance } from '#record/imaging-query.ts';
 import type { HttpRequest } from '../http/message.ts';
-import { originOf } from '../http/origin.ts';
 
 export const root = '/dicomweb';
 
@@ -9,9 +8,9 @@ export function isDicomWeb(path: string): boolean {
 	return path === root || path.startsWith(`${root}/`);
 }
 
-/** Returns the base URL as the caller reached it, without a trailing slash. */
-export function baseOf(request: Pick<HttpRequest, 'secure' | 'header'>): string {
-	return originOf(request) + root;
+/** Returns the base URL of links, without a trailing slash. */
+export function baseOf({ origin }: Pick<HttpRequest, 'origin'>): string {
+	return origin + root;
 }
 
 /** Returns the URL of a study, series or instance (PS3.18 §10.1). */

@@ -1,7 +1,6 @@
 import type { HttpRequest } from '../http/message.ts';
-import { originOf } from '../http/origin.ts';
 
-/** Returns the FHIR base URL as the caller reached it, without a trailing slash. */
-export function baseOf(request: Pick<HttpRequest, 'secure' | 'header'>): string {
-	return `${originOf(request)}/fhir`;
+/** Returns the FHIR base URL of links, without a trailing slash. */
+export function baseOf({ origin }: Pick<HttpRequest, 'origin'>): string {
+	return `${origin}/fhir`;
 }

@@ -91,7 +91,7 @@ async function callerOf(context: BulkContext, request: HttpRequest | StreamedReq
 	return { caller: { siteId: grant.siteId, keyId: grant.keyId, source: request.source, request: url }, grant };
 }
 
-function accepted(request: Pick<HttpRequest, 'secure' | 'header'>, kind: Kind, id: string, mediaType: string): HttpAnswer {
+function accepted(request: Pick<HttpRequest, 'origin'>, kind: Kind, id: string, mediaType: string): HttpAnswer {
 	const headers = { 'Content-Location': `${baseOf(request)}/$${kind}-status/${id}`, 'Content-Type': mediaType };
 	return { status: 202, headers, body: allOk(`the ${kind} was accepted; Content-Location has the URL of its status`) };
 }

@@ -58,7 +58,7 @@ function refused(failure: Failure): string {
 }
 
 /** Headers of the Bundle's own request that also apply to its entries. */
-const keptHeaders: ReadonlySet<string> = new Set(['x-api-key', 'authorization', 'host', 'accept', 'prefer']);
+const keptHeaders: ReadonlySet<string> = new Set(['x-api-key', 'authorization', 'accept', 'prefer']);
 
 function statusLine(status: number): string {
 	return `${status} ${statusTexts[status] ?? ''}`.trim();

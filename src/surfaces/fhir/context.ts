@@ -41,6 +41,6 @@ export interface Interacting {
 	definition: ResourceDefinition;
 	/** Media type of the answer. */
 	mediaType: string;
-	/** The FHIR base URL as the caller reached it, without a trailing slash. */
+	/** The FHIR base URL of links, without a trailing slash. */
 	base: string;
 }

@@ -3,9 +3,11 @@ import { fhirOpenApi } from '#fhir/openapi.ts';
 import { ResourceReads } from '#storage/resource-reads.ts';
 import type { SurfaceAddress } from '#storage/runtime-file.ts';
 import { readCursorKey } from '#storage/statements/administrative/read-access.ts';
+import { CrossOrigin } from '../http/cross-origin.ts';
 import { documentationRoutes } from '../http/documentation/routes.ts';
 import { httpOptions, listening } from '../http/listen.ts';
 import type { HttpAnswer, HttpRequest } from '../http/message.ts';
+import { listensEverywhere } from '../http/origin.ts';
 import { createHttpServer } from '../http/server.ts';
 import type { GuestSurface, ServiceNode, Surface } from '../node.ts';
 import { bulkRoutes } from './bulk.ts';
@@ -22,6 +24,12 @@ export function fhirSurface(...guests: readonly GuestSurface[]): Surface {
 async function open(node: ServiceNode, guests: readonly GuestSurface[]): Promise<Record<string, SurfaceAddress>> {
 	const { config, version, metrics, clock, directory, tokens, gateway, database, bulk, log } = node;
 	const { limits, HOST: host, FHIR_PORT: port, PUBLIC_METADATA: publicMetadata } = config;
+	const publicOrigin = { url: config.PUBLIC_URL, hosts: config.PUBLIC_HOSTS };
+	if (listensEverywhere(host) && publicOrigin.url === undefined && publicOrigin.hosts.length === 0)
+		node.log.warn(
+			'absolute links name an address of this machine; PUBLIC_URL or PUBLIC_HOSTS give them the name by which clients reach it',
+		);
+	const crossOrigin = new CrossOrigin(() => directory.crossOrigins());
 	const reader = database.reads;
 	const reads = new ResourceReads(reader);
 	const cursors = await cursorsOf(node);
@@ -39,7 +47,12 @@ async function open(node: ServiceNode, guests: readonly GuestSurface[]): Promise
 		const guest = guests.find(({ owns }) => owns(request.path));
 		return guest === undefined ? renderFhirFailure(failure, request) : guest.renderFailure(failure, request);
 	};
-	return listening(node, 'fhir', host, createHttpServer({ ...httpOptions(node), name: 'fhir', keyed: true, port, routes, renderFailure }));
+	return listening(
+		node,
+		'fhir',
+		host,
+		createHttpServer({ ...httpOptions(node), publicOrigin, crossOrigin, name: 'fhir', keyed: true, port, routes, renderFailure }),
+	);
 }
 
 /** The key of cursors is kept in the database, so that each node can read the cursors of the others. */

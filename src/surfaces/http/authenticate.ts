@@ -1,6 +1,7 @@
 import type { AccessDirectory, KeyGrant } from '#access/directory.ts';
 import type { AccessMetrics } from '#access/metrics.ts';
 import { Failure } from '#core/failure.ts';
+import { settingOf } from '#record/settings/settings.ts';
 import type { HttpRequest } from './message.ts';
 
 export interface AuthenticationContext {
@@ -14,12 +15,18 @@ export const retryAfterSeconds = 5;
 /** @throws Failure `unauthenticated` with `diagnostics`, the same for every reason; `unavailable` while keys cannot be checked */
 export function authenticate(
 	{ directory, metrics }: AuthenticationContext,
-	request: Pick<HttpRequest, 'header'>,
+	request: Pick<HttpRequest, 'header' | 'caller'>,
 	diagnostics = 'a valid API key is required in the header X-API-Key',
 ): KeyGrant {
 	const grant = directory.grantOfKey(request.header('x-api-key'));
 	if (grant === 'unavailable') throw new Failure('unavailable', 'API keys cannot be checked at the moment', { retryAfterSeconds });
-	if (grant) return grant;
+	if (grant) return letIn(request, grant);
 	metrics.accessRefusals.inc({ protocol: 'http', reason: 'key' });
 	throw new Failure('unauthenticated', diagnostics);
+}
+
+/** Tells the server who calls, however that was found out. */
+export function letIn({ caller }: Pick<HttpRequest, 'caller'>, grant: KeyGrant): KeyGrant {
+	caller.origins = settingOf(grant.settings, 'cors_origins');
+	return grant;
 }

@@ -1,7 +1,7 @@
 import type { KeyGrant } from '#access/directory.ts';
 import type { TokenGrant, Tokens } from '#access/tokens/tokens.ts';
 import { Failure } from '#core/failure.ts';
-import { type AuthenticationContext, authenticate, retryAfterSeconds } from './authenticate.ts';
+import { type AuthenticationContext, authenticate, letIn, retryAfterSeconds } from './authenticate.ts';
 import type { HttpRequest } from './message.ts';
 
 export interface AuthorizationContext extends AuthenticationContext {
@@ -14,19 +14,19 @@ const diagnostics = 'a valid API key is required in the header X-API-Key, or an 
  * Identifies a caller by an API key or by an access token (RFC 6750 §2.1).
  * @throws Failure `unauthenticated`, the same for every reason; `invalid` when both are given; `unavailable` while they cannot be checked
  */
-export function authorize(context: AuthorizationContext, request: Pick<HttpRequest, 'header'>): KeyGrant | Promise<KeyGrant> {
+export function authorize(context: AuthorizationContext, request: Pick<HttpRequest, 'header' | 'caller'>): KeyGrant | Promise<KeyGrant> {
 	const authorization = request.header('authorization');
 	if (authorization === undefined) return authenticate(context, request, diagnostics);
 	if (request.header('x-api-key') !== undefined)
 		throw new Failure('invalid', 'a request has either the header X-API-Key or the header Authorization');
 	const [, token] = /^bearer +(\S+) *$/i.exec(authorization) ?? [];
 	const grant = token === undefined ? undefined : context.tokens.grantOf(token);
-	return grant instanceof Promise ? grant.then((found) => granted(context, found)) : granted(context, grant);
+	return grant instanceof Promise ? grant.then((found) => granted(context, request, found)) : granted(context, request, grant);
 }
 
-function granted({ metrics }: AuthorizationContext, grant: TokenGrant): KeyGrant {
+function granted({ metrics }: AuthorizationContext, request: Pick<HttpRequest, 'caller'>, grant: TokenGrant): KeyGrant {
 	if (grant === 'unavailable') throw new Failure('unavailable', 'access tokens cannot be checked at the moment', { retryAfterSeconds });
-	if (grant) return grant;
+	if (grant) return letIn(request, grant);
 	metrics.accessRefusals.inc({ protocol: 'http', reason: 'token' });
 	throw new Failure('unauthenticated', diagnostics);
 }

@@ -1,5 +1,5 @@
+import { answerHeaders } from './answer-headers.ts';
 import { isWhole } from './encoding.ts';
-import { keptFromCaches } from './kept-from-caches.ts';
 import type { HttpLimits } from './limits.ts';
 import type { HttpResponse } from './load.ts';
 import { type HttpAnswer, statusTexts } from './message.ts';
@@ -26,6 +26,8 @@ interface AnswerTo {
 	connection: 'kept' | 'closed' | 'left';
 	/** True when the answer is the same for every caller. */
 	isPublic?: boolean;
+	/** What a page of another origin needs to read the answer. */
+	crossOrigin: Readonly<Record<string, string>> | undefined;
 }
 
 /** The library holds this much of a streamed answer for a client that does not read it. */
@@ -78,12 +80,12 @@ export class Exchange {
 		metrics.httpSeconds.observe({ surface: name, route: to.route }, (performance.now() - this.#started) / 1000);
 	}
 
-	#writeHead({ status, headers: own, cookies = [] }: HttpAnswer, { requestId, isPublic, connection }: AnswerTo): void {
+	#writeHead({ status, headers: own, cookies = [] }: HttpAnswer, { requestId, isPublic, crossOrigin, connection }: AnswerTo): void {
 		const response = this.#response;
 		response.writeStatus(`${status} ${statusTexts[status] ?? 'Status'}`);
 		response.writeHeader('X-Request-Id', requestId);
-		const given = this.#options.headers === undefined ? own : { ...this.#options.headers, ...own };
-		const headers = this.#options.keyed && !isPublic ? keptFromCaches(given) : given;
+		const { headers: standing, keyed = false } = this.#options;
+		const headers = answerHeaders(own, { standing, isKeyed: keyed && !isPublic, crossOrigin });
 		for (const header in headers) response.writeHeader(header, headers[header] ?? '');
 		if (connection === 'left') response.writeHeader('Connection', 'close');
 		for (const cookie of cookies) response.writeHeader('Set-Cookie', cookie);

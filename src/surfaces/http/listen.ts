@@ -1,15 +1,25 @@
 import type { SurfaceAddress } from '#storage/runtime-file.ts';
 import type { ServiceNode } from '../node.ts';
+import type { PublicOrigin } from './origin.ts';
 import type { HttpServer, HttpServerOptions } from './server.ts';
 
 /** Returns the options that all HTTP surfaces of the node share. */
-export function httpOptions({
-	config,
-	metrics,
-	log,
-}: ServiceNode): Pick<HttpServerOptions, 'host' | 'tls' | 'trustedProxies' | 'limits' | 'metrics' | 'log'> {
-	const { HOST: host, TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile, TRUSTED_PROXIES: trustedProxies, limits } = config;
-	return { host, tls: certFile && keyFile ? { certFile, keyFile } : undefined, trustedProxies, limits, metrics, log };
+export function httpOptions({ config, metrics, log }: ServiceNode): Pick<
+	HttpServerOptions,
+	'host' | 'tls' | 'trustedProxies' | 'limits' | 'metrics' | 'log'
+> & {
+	publicOrigin: PublicOrigin;
+} {
+	const {
+		HOST: host,
+		TLS_CERT_FILE: certFile,
+		TLS_KEY_FILE: keyFile,
+		TRUSTED_PROXIES: trustedProxies,
+		PUBLIC_HOSTS: hosts,
+		limits,
+	} = config;
+	const tls = certFile && keyFile ? { certFile, keyFile } : undefined;
+	return { host, tls, trustedProxies, publicOrigin: { hosts }, limits, metrics, log };
 }
 
 /** Registers the end of the server with the node and returns the address at which it listens. */

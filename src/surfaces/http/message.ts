@@ -13,7 +13,17 @@ interface RequestHead {
 	readonly source: string;
 	/** True when the sender reached us, or the trusted proxy, over TLS. */
 	readonly secure: boolean;
+	/** Scheme, host and port for absolute links, without a trailing slash. The Host header has a say only as configured. */
+	readonly origin: string;
 	readonly requestId: string;
+	/** Is completed once the caller is known. */
+	readonly caller: Caller;
+}
+
+/** What the server has to know of a caller who was let in. */
+export interface Caller {
+	/** The origins whose pages may read answers of the caller's site. */
+	origins?: readonly string[];
 }
 
 /** A request with its whole, bounded body, as most handlers take it. */

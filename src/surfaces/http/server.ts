@@ -3,6 +3,7 @@ import { Failure, failureCodes } from '#core/failure.ts';
 import { isUuid, newId } from '#core/id.ts';
 import type { Log } from '#core/log.ts';
 import { type BodyBounds, collectBody, StreamedBody, tooLarge, tooMuch } from './body.ts';
+import type { CrossOrigin } from './cross-origin.ts';
 import { discardBody, type Remainder } from './discard.ts';
 import { encoded } from './encoding.ts';
 import { Exchange } from './exchange.ts';
@@ -11,6 +12,7 @@ import type { HttpLimits } from './limits.ts';
 import { type HttpResponse, loadServer, type TemplatedApp } from './load.ts';
 import type { AnyRoute, HttpAnswer, HttpRequest, Route, StreamedRequest, StreamingRoute } from './message.ts';
 import type { HttpMetrics } from './metrics.ts';
+import { Origins, type PublicOrigin } from './origin.ts';
 import { type RouteMatch, Router } from './router.ts';
 
 export interface HttpServerOptions {
@@ -20,6 +22,10 @@ export interface HttpServerOptions {
 	tls?: { certFile: string; keyFile: string } | undefined;
 	/** CIDR ranges of proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted. */
 	trustedProxies: readonly string[];
+	/** What may stand in absolute links; without it only the address at which the server listens. */
+	publicOrigin?: PublicOrigin;
+	/** Which pages of other origins may read the answers; without it, none. */
+	crossOrigin?: CrossOrigin;
 	limits: HttpLimits;
 	metrics: HttpMetrics;
 	log: Log;
@@ -71,6 +77,7 @@ class Server implements HttpServer {
 	readonly #isTrustedProxy: (address: string) => boolean;
 	#listening: unknown;
 	#port = 0;
+	#origins: Origins | undefined;
 	#underWay = 0;
 	/** Bytes of bodies that are being read or answered. */
 	#waitingBytes = 0;
@@ -100,7 +107,7 @@ class Server implements HttpServer {
 	}
 
 	listen(): Promise<void> {
-		const { host, port, name } = this.#options;
+		const { host, port, name, publicOrigin = { hosts: [] } } = this.#options;
 		const { uws } = loadServer();
 		return new Promise((resolve, reject) => {
 			this.#app.listen(host, port, (listening) => {
@@ -110,6 +117,7 @@ class Server implements HttpServer {
 				}
 				this.#listening = listening;
 				this.#port = uws.us_socket_local_port(listening as unknown as Parameters<typeof uws.us_socket_local_port>[0]);
+				this.#origins = new Origins(publicOrigin, { host, port: this.#port, tls: this.tls });
 				resolve();
 			});
 		});
@@ -123,7 +131,7 @@ class Server implements HttpServer {
 			// The answer is sent a moment later. If more bytes follow it, the library closes the connection instead of reading them as a
 			// request.
 			response.onAborted(() => exchange.abort());
-			setImmediate(() => void exchange.answer(this.#failed(fault, head), { ...unrouted(head), connection: 'closed' }));
+			setImmediate(() => void exchange.answer(this.#failed(fault, head), { ...this.#answering(head), connection: 'closed' }));
 			return;
 		}
 		const { httpHeaderBytesMax } = this.#options.limits;
@@ -146,7 +154,7 @@ class Server implements HttpServer {
 
 	/** Answers without looking at the body. Nobody counts such a request, so it can be answered in an overload. */
 	#refuse(response: HttpResponse, exchange: Exchange, head: Head, answer: HttpAnswer, route?: AnyRoute): void {
-		const to = route === undefined ? unrouted(head) : answering(head, route);
+		const to = this.#answering(head, route);
 		if (!hasBody(head)) {
 			// A caller that is refused within this call may have gone. The library insists on this handler.
 			response.onAborted(() => exchange.abort());
@@ -181,6 +189,8 @@ class Server implements HttpServer {
 
 	/** Answers when nothing is at the path, or not for this method. OPTIONS asks for exactly that (RFC 9110 §9.3.7). */
 	#unrouted(match: Exclude<RouteMatch, { kind: 'route' }>, head: Head): HttpAnswer {
+		const preflight = this.#options.crossOrigin?.preflight(head);
+		if (preflight) return preflight;
 		if (match.kind === 'path') return this.#failed(new Failure('not-found', 'there is no such path'), head);
 		if (head.method === 'OPTIONS') return { status: 204, headers: { Allow: match.allow } };
 		const answer = this.#failed(new Failure('method-not-allowed', `${head.method} is not supported here`), head);
@@ -270,13 +280,19 @@ class Server implements HttpServer {
 			.then((answer) => encoded(answer, head.header('accept-encoding')))
 			.then(async (answer) => {
 				const connection = connectionAfter[await restOf()];
-				return exchange.answer(answer, { ...answering(head, route), connection });
+				return exchange.answer(answer, { ...this.#answering(head, route), connection });
 			})
 			.catch((error) => {
 				this.#options.log.error({ err: error, requestId: head.requestId }, 'an answer could not be written');
 				exchange.breakOff();
 			})
 			.finally(finish);
+	}
+
+	/** Is called when the answer is known, because only then it is known who the caller is. */
+	#answering(head: Head, { pattern, isPublic = false }: Partial<Pick<AnyRoute, 'pattern' | 'isPublic'>> = {}) {
+		const { requestId } = head;
+		return { requestId, route: pattern ?? 'none', isPublic, crossOrigin: this.#options.crossOrigin?.headersFor(head) };
 	}
 
 	async #handle(route: AnyRoute, head: Head, handle: () => HttpAnswer | Promise<HttpAnswer>): Promise<HttpAnswer> {
@@ -304,6 +320,8 @@ class Server implements HttpServer {
 		const trusted = behindProxy && this.#isTrustedProxy(peer());
 		const forwarded = () => this.#forwardedFor(headers, peer());
 		const given = byName.get('x-request-id');
+		const secure = this.tls || (trusted && byName.get('x-forwarded-proto') === 'https');
+		const origins = this.#origins;
 		return {
 			method,
 			path,
@@ -313,8 +331,12 @@ class Server implements HttpServer {
 			get source() {
 				return trusted ? forwarded() : peer();
 			},
-			secure: this.tls || (trusted && byName.get('x-forwarded-proto') === 'https'),
+			secure,
+			get origin() {
+				return origins?.of({ host: byName.get('host'), secure }) ?? '';
+			},
 			requestId: given !== undefined && (isUuid(given) || /^[\w.-]{1,64}$/.test(given)) ? given : newId(),
+			caller: {},
 			contentLength: Number(byName.get('content-length') ?? 0),
 		};
 	}
@@ -352,12 +374,4 @@ const connectionAfter = { sent: 'kept', paused: 'closed', endless: 'left' } as c
 
 function hasBody({ contentLength, header }: Head): boolean {
 	return contentLength > 0 || header('transfer-encoding') !== undefined;
-}
-
-function answering({ requestId }: Head, { pattern, isPublic = false }: AnyRoute) {
-	return { requestId, route: pattern, isPublic };
-}
-
-function unrouted({ requestId }: Head) {
-	return { requestId, route: 'none' };
 }

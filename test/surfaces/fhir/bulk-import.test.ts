@@ -361,7 +361,7 @@ describe('an import', () => {
 		assert.equal((await post(ndjson, '{}', '/$import?mode=x')).status, 400);
 		assert.equal((await post(ndjson, 'x'.repeat(5_000_001))).status, 413);
 		assert.equal((await new BulkClient(service, 'none').call('POST', '/$import', ndjson, '{}')).status, 401);
-		assert.equal((await site.bulk.call('GET', '/$import')).status, 404);
+		assert.equal((await site.bulk.call('GET', '/$import')).status, 405);
 		const [row] = await service.rows<{ n: number }>('select count(*)::integer as n from bulk_job where site_id = $1', [site.id]);
 		assert.equal(row?.n, 0);
 		assert.deepEqual(counts(await imported(site, '')), {});

@@ -86,6 +86,7 @@ before(async () => {
 			host: '127.0.0.1',
 			port: 0,
 			trustedProxies: ['127.0.0.1'],
+			publicOrigin: { hosts: ['fhir.example.org'] },
 			limits: defaultLimits,
 			metrics,
 			log: silentLog,

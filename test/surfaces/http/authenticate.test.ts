@@ -22,7 +22,7 @@ function asked(directory: AccessDirectory, key?: string) {
 		const { values = [] } = (await metrics.registry.getSingleMetric(metricDefinitions.accessRefusals.name)?.get()) ?? {};
 		return values.reduce((sum, { value }) => sum + value, 0);
 	};
-	return { ask: () => authenticate({ directory, metrics }, { header: () => key }), refusals };
+	return { ask: () => authenticate({ directory, metrics }, { header: () => key, caller: {} }), refusals };
 }
 
 describe('the key of a request', () => {

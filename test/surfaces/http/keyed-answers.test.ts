@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
+import { chromium } from 'playwright-core';
+import { setSite } from '#administration/sites.ts';
 import type { DicomWebContext } from '#surfaces/dicomweb/context.ts';
 import { dicomWebRoutes } from '#surfaces/dicomweb/routes.ts';
 import { type BulkContext, bulkRoutes } from '#surfaces/fhir/bulk.ts';
 import type { FhirContext } from '#surfaces/fhir/context.ts';
 import { fhirRoutes } from '#surfaces/fhir/routes.ts';
 import { type FhirCall, fhirClient } from '#test/support/fhir-client.ts';
+import { needs, without } from '#test/support/needs.ts';
 import { type TestService, testService } from '#test/support/service.ts';
 import { defaultLimits } from '../../../src/limits.ts';
 import { cachingProxy } from './caching-proxy.ts';
@@ -42,7 +47,7 @@ describe('answers that depend on a key', () => {
 	let south: string;
 	let fhir: FhirCall;
 	before(async () => {
-		service = await testService();
+		service = await testService({ PUBLIC_HOSTS: 'fhir.example.org' });
 		north = (await service.addSite('north')).key;
 		south = (await service.addSite('south')).key;
 		fhir = fhirClient(service, north);
@@ -154,5 +159,127 @@ describe('answers that depend on a key', () => {
 			assert.match(answer, surface === 'fhir' ? /"resourceType":"OperationOutcome"/ : /"success":false/, surface);
 			assert.match(answer, /\r\nX-Request-Id: /, surface);
 		}
+	});
+
+	test('link to configured hosts only', async () => {
+		const key = `X-API-Key: ${north}\r\n`;
+		const own = `http://127.0.0.1:${service.port('fhir')}`;
+		const patient = '{"resourceType":"Patient","id":"linked"}';
+		const json = `Content-Type: application/fhir+json\r\nContent-Length: ${patient.length}\r\n`;
+		const asked: [surface: string, request: string, body: string][] = [
+			['fhir', 'GET /fhir/Patient?_count=1', ''],
+			['fhir', 'GET /fhir/Patient/a/_history', ''],
+			['fhir', 'GET /fhir/metadata', ''],
+			['fhir', `PUT /fhir/Patient/linked`, patient],
+			['fhir', 'GET /fhir/$export', ''],
+			['fhir', 'GET /api/documentation/openapi.json', ''],
+			['hl7', 'GET /api/documentation/openapi.json', ''],
+			['mpps', 'GET /api/documentation/openapi.json', ''],
+			['admin', 'GET /api/documentation/openapi.json', ''],
+		];
+		for (const [surface, request, body] of asked) {
+			const more = `${key}Prefer: respond-async\r\nConnection: close\r\n${body === '' ? '' : json}\r\n${body}`;
+			const answerTo = (host: string) => raw(service.port(surface), `${request} HTTP/1.1\r\nHost: ${host}\r\n${more}`);
+			const claimed = await answerTo('evil.example');
+			assert.match(claimed, /^HTTP\/1\.1 20/, request);
+			assert.doesNotMatch(claimed, /evil/, request);
+			assert.ok(claimed.includes(own.replace(/\d+$/, String(service.port(surface)))), request);
+			const listed = await answerTo('fhir.example.org');
+			assert.match(listed, /http:\/\/fhir\.example\.org/, request);
+			assert.ok(!listed.includes(own), request);
+		}
+	});
+
+	describe('and pages of other origins', () => {
+		const viewer = 'https://viewer.example';
+		const other = 'https://other.example';
+		before(async () => {
+			await setSite(service.administration, { slug: 'north', cors_origins: [viewer] });
+			await setSite(service.administration, { slug: 'south', cors_origins: [other, 'http://localhost:3000'] });
+		});
+
+		const headersOf = ({ headers }: Response) =>
+			Object.fromEntries([...headers].filter(([name]) => name.startsWith('access-control-') || name === 'vary'));
+
+		test('may be asked for by a browser without a key, if a site allows the origin', async () => {
+			const preflight = (origin: string, path: string) =>
+				ask('fhir', 'OPTIONS', path, {
+					Origin: origin,
+					'Access-Control-Request-Method': 'PUT',
+					'Access-Control-Request-Headers': 'x-api-key',
+				});
+			for (const path of ['/fhir/Patient/a', '/fhir', '/dicomweb/studies', '/nothing']) {
+				for (const origin of [viewer, other]) {
+					const answer = await preflight(origin, path);
+					assert.equal(answer.status, 204, path);
+					const { vary = '', ...headers } = headersOf(answer);
+					assert.match(vary, /\bOrigin\b/);
+					assert.equal(headers['access-control-allow-origin'], origin);
+					assert.match(headers['access-control-allow-headers'] ?? '', /\bX-API-Key\b/);
+					assert.match(headers['access-control-allow-methods'] ?? '', /\bPUT\b/);
+					assert.equal(headers['access-control-allow-credentials'], undefined);
+				}
+				for (const origin of ['https://evil.example', 'null', 'https://viewer.example.evil'])
+					assert.deepEqual(Object.keys(headersOf(await preflight(origin, path))), ['vary'], `${origin} ${path}`);
+			}
+		});
+
+		test('are read only by those that the site of the key allows', async () => {
+			const read = async (key: string, origin: string, path = '/fhir/Patient?_count=1') =>
+				headersOf(await ask('fhir', 'GET', path, { 'X-API-Key': key, Origin: origin }));
+			for (const path of ['/fhir/Patient?_count=1', '/fhir/Patient/none', '/dicomweb/studies', '/fhir/Patient/a/_history/1']) {
+				const mine = await read(north, viewer, path);
+				assert.equal(mine['access-control-allow-origin'], viewer, path);
+				for (const name of ['ETag', 'Location', 'Content-Location', 'Last-Modified', 'X-Request-Id', 'Retry-After', 'X-Progress'])
+					assert.ok(mine['access-control-expose-headers']?.split(', ').includes(name), name);
+				assert.deepEqual(Object.keys(await read(north, other, path)), ['vary'], path);
+				assert.equal((await read(south, 'http://localhost:3000', path))['access-control-allow-origin'], 'http://localhost:3000', path);
+			}
+			assert.match((await read(north, 'https://evil.example'))['vary'] ?? '', /\bOrigin\b/);
+		});
+
+		test('tell them why a call without a valid key was refused', async () => {
+			const answer = await ask('fhir', 'GET', '/fhir/Patient/a', { Origin: viewer, 'X-API-Key': 'wrong' });
+			assert.deepEqual([answer.status, headersOf(answer)['access-control-allow-origin']], [401, viewer]);
+			const unread = await ask('fhir', 'GET', '/fhir/Patient/a', { Origin: viewer, 'X-API-Key': north, A: 'a'.repeat(20_000) });
+			assert.deepEqual([unread.status, headersOf(unread)['access-control-allow-origin']], [431, viewer]);
+		});
+
+		test('are not concerned on other surfaces', async () => {
+			const answer = await ask('hl7', 'POST', '/v2/ingest', { Origin: viewer, 'X-API-Key': north });
+			assert.equal(headersOf(answer)['access-control-allow-origin'], undefined);
+		});
+
+		test('work in a browser, and fail there for any other page', { skip: without('chromium'), timeout: 180_000 }, async (t) => {
+			const pages = createServer((_, response) =>
+				response.setHeader('Content-Type', 'text/html').end('<!doctype html><title>viewer</title>'),
+			);
+			await new Promise<void>((resolve) => pages.listen(0, '127.0.0.1', resolve));
+			t.after(() => pages.close());
+			const { port } = pages.address() as AddressInfo;
+			await setSite(service.administration, { slug: 'north', cors_origins: [`http://127.0.0.1:${port}`] });
+			const browser = await chromium.launch({ executablePath: needs.chromium.found ?? '', args: ['--no-sandbox'] });
+			t.after(() => browser.close());
+			const page = await browser.newPage();
+			const call = async (host: string, key: string) => {
+				await page.goto(`http://${host}:${port}/`);
+				return page.evaluate(
+					async ({ url, key }) => {
+						const headers = { 'X-API-Key': key, 'Content-Type': 'application/fhir+json' };
+						const body = '{"resourceType":"Patient","id":"browsed"}';
+						const answer = await fetch(url, { method: 'PUT', headers, body }).catch((error) => String(error));
+						return typeof answer === 'string'
+							? answer
+							: [answer.status, answer.headers.get('ETag'), answer.headers.get('X-Request-Id') !== null];
+					},
+					{ url: `http://127.0.0.1:${service.port('fhir')}/fhir/Patient/browsed`, key },
+				);
+			};
+			assert.deepEqual(await call('127.0.0.1', north), [201, 'W/"1"', true]);
+			// The same page under another name is another origin.
+			assert.match(String(await call('localhost', north)), /Failed to fetch/);
+			// The site of this key does not know the page.
+			assert.match(String(await call('127.0.0.1', south)), /Failed to fetch/);
+		});
 	});
 });

@@ -54,6 +54,15 @@ from site s
 where s.active and s.ae_title is not null`,
 };
 
+/** The origins whose web pages may call, of all active sites together. */
+export const readCrossOrigins: Statement = {
+	name: 'read_cross_origins',
+	text: `
+select distinct origin
+from site s, jsonb_array_elements_text(coalesce(s.settings -> 'cors_origins', '[]')) origin
+where s.active`,
+};
+
 /** The active sites that have limits of their own. */
 export const readSiteLimits: Statement = {
 	name: 'read_site_limits',

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import type { HttpAnswer, HttpRequest, Route } from '../message.ts';
-import { originOf } from '../origin.ts';
 
 /** The page loads nothing from elsewhere, and nothing else may frame it or run in it. */
 const policy =
@@ -34,7 +33,7 @@ const style = readFileSync(new URL('./page.css', import.meta.url), 'utf8');
 /**
  * Serves the API reference of a surface: a page that sends requests with the caller's key, and the OpenAPI 3.1 document behind it.
  * Neither needs a key or a session.
- * @param document returns the document for the origin at which it is requested
+ * @param document returns the document for an origin
  */
 export function documentationRoutes(document: (server: string) => object): Route[] {
 	const get = (pattern: string, type: string, body: (request: HttpRequest) => string): Route => ({
@@ -47,6 +46,6 @@ export function documentationRoutes(document: (server: string) => object): Route
 		get('/api/documentation', 'text/html; charset=utf-8', () => page),
 		get('/api/documentation/page.mjs', 'text/javascript; charset=utf-8', () => script),
 		get('/api/documentation/page.css', 'text/css; charset=utf-8', () => style),
-		get('/api/documentation/openapi.json', 'application/json; charset=utf-8', (request) => JSON.stringify(document(originOf(request)))),
+		get('/api/documentation/openapi.json', 'application/json; charset=utf-8', (request) => JSON.stringify(document(request.origin))),
 	];
 }
