@@ -426,6 +426,15 @@ create table integration_client (
 	CHECK ((jsonb_typeof(settings) = 'object'::text))
 );
 
+create table long_search (
+	site_id uuid not null,
+	id uuid not null,
+	type text not null,
+	parameters text not null,
+	expires_at timestamp with time zone not null,
+	PRIMARY KEY (site_id, id)
+);
+
 create table message_log (
 	site_id uuid not null,
 	id uuid not null,
@@ -909,6 +918,8 @@ CREATE INDEX imaging_study_started ON public.imaging_study USING btree (site_id,
 CREATE INDEX imaging_study_started_from ON public.imaging_study USING btree (site_id, started_from, id);
 
 CREATE INDEX imaging_study_unmatched ON public.imaging_study USING btree (site_id, stated_patient_id) WHERE ((patient_id IS NULL) AND (stated_patient_id IS NOT NULL));
+
+CREATE INDEX long_search_expires_at ON public.long_search USING btree (site_id, expires_at);
 
 CREATE INDEX message_log_client ON ONLY public.message_log USING btree (site_id, client_id, id) WHERE (client_id <> '00000000-0000-0000-0000-000000000000'::uuid);
 

@@ -6,7 +6,7 @@ import { extentOf } from '../shape.ts';
 import type { Terminology } from '../terminology/value-sets.ts';
 import { parameterClause } from './parameter.ts';
 import type { ParsedSearch, SearchLimits } from './parsed-search.ts';
-import { inclusionParameters, inclusionsOf, invalid, resultParameters } from './result.ts';
+import { cursorParameter, inclusionParameters, inclusionsOf, invalid, resultParameters } from './result.ts';
 
 export interface SearchOptions {
 	limits: SearchLimits;
@@ -27,8 +27,11 @@ export interface SearchOptions {
 export function parseSearch(definition: ResourceDefinition, query: string, options: SearchOptions): ParsedSearch {
 	const pairs = [...new URLSearchParams(query)];
 	const { searchParametersMax, searchValuesMax, searchCountDefault } = options.limits;
-	if (pairs.length > searchParametersMax) throw new Failure('invalid', `a search may have at most ${searchParametersMax} parameters`);
-	const values = pairs.reduce((sum, [, value]) => sum + value.split(',').length, 0);
+	const parameters = pairs.filter(([name]) => name !== cursorParameter);
+	if (parameters.length > searchParametersMax) throw new Failure('invalid', `a search may have at most ${searchParametersMax} parameters`);
+	// A search that was allowed has links that are, so what shapes its pages does not count.
+	const selecting = parameters.filter(([name]) => !Object.hasOwn(resultParameters, name));
+	const values = selecting.reduce((sum, [, value]) => sum + value.split(',').length, 0);
 	if (values > searchValuesMax) throw new Failure('invalid', `a search may have at most ${searchValuesMax} values`);
 	const search: ParsedSearch = {
 		plan: {

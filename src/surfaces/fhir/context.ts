@@ -14,6 +14,7 @@ import type { HttpLimits } from '../http/limits.ts';
 import type { HttpRequest } from '../http/message.ts';
 import type { HttpMetrics } from '../http/metrics.ts';
 import type { Cursors } from './cursor.ts';
+import type { LongSearches } from './long-searches.ts';
 import type { FhirMetrics } from './metrics.ts';
 import type { SiteLibraries } from './site-libraries.ts';
 
@@ -26,6 +27,7 @@ export interface FhirContext {
 	libraries: SiteLibraries;
 	clock: Clock;
 	cursors: Cursors;
+	longSearches: LongSearches;
 	limits: FhirLimits & HttpLimits & DeliveryLimits & BulkLimits;
 	metrics: AccessMetrics & DeliveryMetrics & FhirMetrics & HttpMetrics;
 	version: string;

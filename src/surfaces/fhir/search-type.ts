@@ -4,14 +4,12 @@ import { warning } from '#fhir/operation-outcome.ts';
 import { definitionOf } from '#fhir/resources/index.ts';
 import { parseSearch } from '#fhir/search/parse.ts';
 import type { ParsedSearch } from '#fhir/search/parsed-search.ts';
-import { cursorParameter } from '#fhir/search/result.ts';
 import { namesCodes } from '#fhir/search/subsumption.ts';
 import { shaped } from '#fhir/shape.ts';
 import { countResources, type FoundPage, includedResources, namedResources, searchResources } from '#storage/search.ts';
 import type { HttpAnswer } from '../http/message.ts';
 import type { Interacting } from './context.ts';
 import { formOf } from './form.ts';
-import { linkTo } from './links.ts';
 
 /** https://hl7.org/fhir/R4/http.html#search, by GET. */
 export function searchType(on: Interacting): Promise<HttpAnswer> {
@@ -25,12 +23,13 @@ export async function searchByForm(on: Interacting): Promise<HttpAnswer> {
 }
 
 async function search({ context, request, grant, definition, mediaType, base }: Interacting, query: string): Promise<HttpAnswer> {
-	const { reader, limits, cursors } = context;
+	const { reader, limits, cursors, longSearches } = context;
 	const { siteId, scopes } = grant;
 	const { type } = definition;
+	const parameters = await longSearches.parametersOf({ siteId, of: type }, query);
 	const lenient = /\bhandling\s*=\s*"?lenient\b/i.test(request.header('prefer') ?? '');
-	const terminology = namesCodes(query) ? (await context.libraries.of(siteId)).terminology : undefined;
-	const parsed = parseSearch(definition, query, { limits, lenient, base, scopes, terminology });
+	const terminology = namesCodes(parameters) ? (await context.libraries.of(siteId)).terminology : undefined;
+	const parsed = parseSearch(definition, parameters, { limits, lenient, base, scopes, terminology });
 	const { applied, cursor, counting } = parsed;
 	const scope = { siteId, of: type, applied };
 	const plan = { ...parsed.plan, after: cursor === undefined ? undefined : positionOf(cursors.open(scope, cursor)) };
@@ -41,9 +40,8 @@ async function search({ context, request, grant, definition, mediaType, base }: 
 	const { entries, cut } = await entriesOf({ context, siteId, parsed, page });
 	// A first page that is also the last gives the total without another count.
 	const total = counted ?? (cursor === undefined && page.next === undefined ? page.rows.length : undefined);
-	const link = (parameters: readonly (readonly [string, string])[]) => linkTo(`${base}/${type}`, parameters);
-	const self = link(cursor === undefined ? applied : [...applied, [cursorParameter, cursor]]);
-	const next = page.next && link([...applied, [cursorParameter, cursors.seal(scope, [page.next.id, ...page.next.keys])]]);
+	const further = page.next && [cursors.seal(scope, [page.next.id, ...page.next.keys])];
+	const [self = '', next] = await longSearches.links(scope, base, applied, [cursor, ...(further ?? [])]);
 	const outcome = outcomeOf(cut ? limits.searchIncludesMax : undefined, parsed.withheld);
 	return { status: 200, headers: { 'Content-Type': mediaType }, body: searchset({ base, entries, total, self, next, outcome }) };
 }

@@ -1,5 +1,7 @@
 import type { Failure } from '#core/failure.ts';
+import { systemTimers } from '#core/timers.ts';
 import { fhirOpenApi } from '#fhir/openapi.ts';
+import { LongSearchTable } from '#storage/long-searches.ts';
 import { ResourceReads } from '#storage/resource-reads.ts';
 import type { SurfaceAddress } from '#storage/runtime-file.ts';
 import { readCursorKey } from '#storage/statements/administrative/read-access.ts';
@@ -12,6 +14,7 @@ import { createHttpServer } from '../http/server.ts';
 import type { GuestSurface, ServiceNode, Surface } from '../node.ts';
 import { bulkRoutes } from './bulk.ts';
 import { Cursors } from './cursor.ts';
+import { LongSearches } from './long-searches.ts';
 import { fhirRoutes, renderFhirFailure } from './routes.ts';
 import { SiteLibraries } from './site-libraries.ts';
 import { unknownOperations } from './unknown-operation.ts';
@@ -34,7 +37,9 @@ async function open(node: ServiceNode, guests: readonly GuestSurface[]): Promise
 	const reads = new ResourceReads(reader);
 	const cursors = await cursorsOf(node);
 	const libraries = new SiteLibraries(directory, database.currentReads, log);
-	const fhir = { directory, tokens, libraries, cursors, reader, reads, gateway, clock, limits, metrics, version, publicMetadata };
+	const longSearches = longSearchesOf(node);
+	const paging = { cursors, longSearches };
+	const fhir = { directory, tokens, libraries, ...paging, reader, reads, gateway, clock, limits, metrics, version, publicMetadata };
 	const parts = guests.map(({ openApi }) => openApi);
 	const ofFhir = [...fhirRoutes(fhir), ...bulkRoutes({ directory, tokens, bulk, limits, metrics })];
 	const routes = [
@@ -53,6 +58,18 @@ async function open(node: ServiceNode, guests: readonly GuestSurface[]): Promise
 		host,
 		createHttpServer({ ...httpOptions(node), publicOrigin, crossOrigin, name: 'fhir', keyed: true, port, routes, renderFailure }),
 	);
+}
+
+/** How often a node deletes expired searches of all sites. */
+const sweepMs = 600_000;
+
+function longSearchesOf({ database, config, log, onClose }: ServiceNode): LongSearches {
+	const table = new LongSearchTable(database.journal);
+	const sweep = systemTimers.every(sweepMs, () => {
+		table.deleteExpired().catch((error: unknown) => log.warn({ err: error }, 'expired searches could not be deleted'));
+	});
+	onClose(() => sweep.stop());
+	return new LongSearches(table, config.limits);
 }
 
 /** The key of cursors is kept in the database, so that each node can read the cursors of the others. */

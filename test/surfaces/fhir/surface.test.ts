@@ -7,9 +7,11 @@ import { systemClock } from '#core/clock.ts';
 import { newId } from '#core/id.ts';
 import { silentLog } from '#core/log.ts';
 import type { SiteGateway } from '#site/gateway.ts';
+import { LongSearchTable } from '#storage/long-searches.ts';
 import type { Reader } from '#storage/reader.ts';
 import { ResourceReads } from '#storage/resource-reads.ts';
 import { Cursors } from '#surfaces/fhir/cursor.ts';
+import { LongSearches } from '#surfaces/fhir/long-searches.ts';
 import { fhirRoutes, renderFhirFailure } from '#surfaces/fhir/routes.ts';
 import { SiteLibraries } from '#surfaces/fhir/site-libraries.ts';
 import { createHttpServer, type HttpServer } from '#surfaces/http/server.ts';
@@ -79,7 +81,8 @@ before(async () => {
 	await insertResources(client, east, [{ type: 'Patient', id: newId(), text: '{"name":[{"text":"Eastern"}]}' }]);
 	await client.end();
 	const metrics = createMetrics({ processMetrics: false });
-	reader = doorTo(database.url).reads;
+	const door = doorTo(database.url);
+	reader = door.reads;
 	const start = (publicMetadata: boolean) =>
 		createHttpServer({
 			name: 'fhir',
@@ -99,6 +102,7 @@ before(async () => {
 				libraries: new SiteLibraries({ definitionsVersionOf: () => '0' }, reader, silentLog),
 				clock: systemClock,
 				cursors: new Cursors(Buffer.alloc(32, 7)),
+				longSearches: new LongSearches(new LongSearchTable(door.journal), defaultLimits),
 				limits: defaultLimits,
 				metrics,
 				version: '1.2.3',
