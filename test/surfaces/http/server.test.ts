@@ -21,6 +21,7 @@ const routes: Route[] = [
 		handle: async (request) => ({ status: 200, headers: { 'Content-Type': 'text/plain' }, body: request.body }),
 	},
 	{ method: 'GET', pattern: '/source', handle: (request) => ({ status: 200, body: `${request.source} ${request.secure}` }) },
+	{ method: 'GET', pattern: '/origin', handle: (request) => ({ status: 200, body: request.origin }) },
 	{
 		method: 'GET',
 		pattern: '/refused',
@@ -43,6 +44,7 @@ async function start(trustedProxies: string[] = []): Promise<HttpServer> {
 		host: '127.0.0.1',
 		port: 0,
 		trustedProxies,
+		publicOrigin: { hosts: ['fhir.example.org'] },
 		limits,
 		metrics: createMetrics({ processMetrics: false }),
 		log: silentLog,
@@ -162,6 +164,18 @@ describe('HTTP server', () => {
 			headers: { 'X-Forwarded-For': '6.6.6.6, 9.9.9.9, 10.1.1.1', 'X-Forwarded-Proto': 'https' },
 		});
 		assert.equal(await answer.text(), '9.9.9.9 true');
+		await behind.close(100);
+	});
+
+	test('links to a listed host with https when the trusted proxy was reached over TLS', async () => {
+		const behind = await start(['127.0.0.0/8']);
+		for (const [port, scheme] of [
+			[behind.port, 'https'],
+			[server.port, 'http'],
+		] as const) {
+			const head = 'GET /origin HTTP/1.1\r\nHost: fhir.example.org\r\nX-Forwarded-Proto: https\r\n\r\n';
+			assert.match(await raw(port, head, /org$/), new RegExp(`\\r\\n\\r\\n${scheme}://fhir\\.example\\.org$`));
+		}
 		await behind.close(100);
 	});
 
