@@ -4,8 +4,8 @@ import type { Statement } from '#storage/statement.ts';
 import {
 	readAccessVersion,
 	readApiKeys,
-	readDefinitionVersions,
 	readCrossOrigins,
+	readDefinitionVersions,
 	readDicomSites,
 	readIntegrationClients,
 	readRemoteAes,

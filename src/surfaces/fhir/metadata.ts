@@ -1,7 +1,6 @@
 import { capabilityStatement } from '#fhir/capability-statement.ts';
 import { noSettings, settingOf } from '#record/settings/settings.ts';
 import { authorize } from '../http/authorize.ts';
-import { keptFromCaches } from '../http/kept-from-caches.ts';
 import type { HttpAnswer, HttpRequest } from '../http/message.ts';
 import { baseOf } from './base.ts';
 import type { FhirContext } from './context.ts';
@@ -20,7 +19,6 @@ export async function metadata(context: FhirContext, request: HttpRequest): Prom
 	const endpoints = await context.tokens.endpointsOf(grant?.siteId, false);
 	const authorization =
 		typeof endpoints === 'string' ? undefined : { token: endpoints.tokenEndpoint, introspect: endpoints.introspectionEndpoint };
-	const type = { 'Content-Type': answerType(request) };
 	const stated = { version: context.version, base: baseOf(request), date: capabilityDate, ifMatchRequired, authorization };
-	return { status: 200, headers: grant === undefined ? type : keptFromCaches(type), body: capabilityStatement(stated) };
+	return { status: 200, headers: { 'Content-Type': answerType(request) }, body: capabilityStatement(stated) };
 }

@@ -44,7 +44,6 @@ export function fhirRoutes(context: FhirContext): Route[] {
 	const metadataRoute: Route = {
 		method: 'GET',
 		pattern: '/fhir/metadata',
-		isPublic: context.publicMetadata,
 		handle: (request) => metadata(context, request),
 	};
 	const readRoutes = reads.map(
