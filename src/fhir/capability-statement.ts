@@ -1,4 +1,5 @@
 import type { Inclusion } from '#record/search-plan.ts';
+import { compartments } from './compartment.ts';
 import { type Interaction, type ResourceDefinition, writeInteractions } from './resource.ts';
 import { resources } from './resources/index.ts';
 import { smartCapabilities } from './scopes.ts';
@@ -32,9 +33,12 @@ export function capabilityStatement({ version, base, date, ifMatchRequired, auth
 		rest: [
 			{
 				mode: 'server',
+				documentation:
+					'Every value of searchInclude and searchRevInclude, of any resource type, is also taken by _include:iterate and _revinclude:iterate.',
 				security: security(authorization),
 				resource: [...Object.values(resources).map((definition) => restResource(definition, ifMatchRequired)), binary, ...terminology()],
 				interaction: [{ code: 'transaction' }, { code: 'batch' }],
+				compartment: compartments.map((name) => `http://hl7.org/fhir/CompartmentDefinition/${name.toLowerCase()}`),
 				operation: [{ name: 'export', definition: 'http://hl7.org/fhir/uv/bulkdata/OperationDefinition/export' }],
 			},
 		],

@@ -1,4 +1,5 @@
 import { operations } from './capability-statement.ts';
+import { compartments, membershipOf } from './compartment.ts';
 import { bulkPaths } from './openapi-bulk.ts';
 import type { Interaction, ResourceDefinition } from './resource.ts';
 import { resources } from './resources/index.ts';
@@ -47,6 +48,8 @@ const resultParameters = [
 	queryParameter('_sort', 'Sort keys, separated by commas; `-` before a key sorts in descending order'),
 	queryParameter('_include', 'Adds resources to which matches refer: `Observation:patient`'),
 	queryParameter('_revinclude', 'Adds resources that refer to matches: `Observation:patient`'),
+	queryParameter('_include:iterate', 'As _include, also for included resources: `Observation:has-member`'),
+	queryParameter('_revinclude:iterate', 'As _revinclude, also for included resources: `Provenance:target`'),
 	queryParameter('_elements', 'Only these elements'),
 	queryParameter('_summary', 'true, text, data, count or false'),
 	queryParameter('_total', 'none, accurate or estimate'),
@@ -84,7 +87,7 @@ export function fhirOpenApi(version: string, server: string, ...others: readonly
 		},
 	};
 	for (const definition of described) Object.assign(paths, resourcePaths(definition));
-	Object.assign(paths, otherPaths());
+	Object.assign(paths, otherPaths(), compartmentPaths());
 	paths['/fhir/Binary/{id}'] = { get: operation('DocumentReference', 'readBinary', 'The bytes of a document', bytes, [id]) };
 	Object.assign(paths, bulkPaths, ...others.map((part) => part.paths));
 	return {
@@ -165,6 +168,24 @@ function otherPaths(): Record<string, PathItem> {
 			path,
 			Object.fromEntries(Object.entries(item).map(([method, described]) => [method, ofType(described)])),
 		]),
+	);
+}
+
+/** Searches in a compartment take what a search of the type takes. */
+function compartmentPaths(): Record<string, PathItem> {
+	const found = { 200: answer('A Bundle of type searchset', 'Bundle') };
+	return Object.fromEntries(
+		compartments.map((compartment): [string, PathItem] => {
+			const members = Object.values(resources).filter((definition) => membershipOf(compartment, definition).length > 0);
+			const type = {
+				...pathParameter('type', 'A resource type of the compartment. The parameters are those of a search of the type.'),
+				schema: { type: 'string', enum: members.map((definition) => definition.type) },
+			};
+			const common = Object.entries(commonParameters).map(([name, { documentation }]) => queryParameter(name, documentation));
+			const parameters = [id, type, ...common, ...resultParameters];
+			const get = operation(compartment, `searchIn${compartment}`, `Search what belongs to one ${compartment}`, found, parameters);
+			return [`/fhir/${compartment}/{id}/{type}`, { get }];
+		}),
 	);
 }
 
@@ -260,8 +281,16 @@ function operationPaths(definition: ResourceDefinition, { segment, tag: type }: 
 		};
 	}
 	if (served.has('everything')) {
+		const wanted = [
+			id,
+			queryParameter('start', 'The first day of care'),
+			queryParameter('end', 'The last day of care'),
+			queryParameter('_since', 'Only what changed since this instant'),
+			queryParameter('_type', 'Resource types, separated by commas'),
+			queryParameter('_count', 'Entries per page: 50 by default, at most 1000'),
+		];
 		const page = { 200: answer('The patient and the resources that refer to it', 'Bundle') };
-		paths[`/fhir/${segment}/{id}/$everything`] = { get: operation(type, `everything${type}`, 'Everything about a patient', page, [id]) };
+		paths[`/fhir/${segment}/{id}/$everything`] = { get: operation(type, `everything${type}`, 'Everything about a patient', page, wanted) };
 	}
 	return paths;
 }

@@ -1,12 +1,11 @@
 import { Failure } from '#core/failure.ts';
 import { missingScope, permits, type Scopes, scopeName } from '#record/scopes.ts';
-import type { AnyInclusion } from '#record/search-plan.ts';
 import type { ResourceDefinition } from '../resource.ts';
 import { extentOf } from '../shape.ts';
 import type { Terminology } from '../terminology/value-sets.ts';
 import { parameterClause } from './parameter.ts';
-import type { ParsedSearch, SearchLimits } from './parsed-search.ts';
-import { cursorParameter, inclusionParameters, inclusionsOf, invalid, resultParameters } from './result.ts';
+import type { Iteration, ParsedSearch, SearchLimits } from './parsed-search.ts';
+import { cursorParameter, inclusionParameters, inclusionsOf, invalid, iterationsOf, resultParameters } from './result.ts';
 
 export interface SearchOptions {
 	limits: SearchLimits;
@@ -43,6 +42,7 @@ export function parseSearch(definition: ResourceDefinition, query: string, optio
 			extent: 'whole',
 		},
 		inclusions: [],
+		iterations: [],
 		withheld: [],
 		cursor: undefined,
 		applied: [],
@@ -81,19 +81,35 @@ function readInclusion(
 	scopes: Scopes | undefined,
 ): void {
 	if (value === '') return;
-	const direction = inclusionParameters[name];
+	const { direction, iterates } = inclusionParameters[name] ?? {};
 	if (direction === undefined) return;
 	const permission = direction === 'reverse' ? 's' : 'r';
-	const named = inclusionsOf(definition, direction, name, value);
-	const permitted = named.filter(({ includedType }) => permits(scopes, includedType, permission));
-	const lacking = new Set(named.filter((one) => !permitted.includes(one)).map(({ includedType }) => scopeName(includedType, permission)));
+	const named: Iteration[] = iterates
+		? iterationsOf(direction, name, value)
+		: inclusionsOf(definition, direction, name, value).map((inclusion) => ({ of: definition.type, inclusion }));
+	const permitted = named.filter(({ inclusion }) => permits(scopes, inclusion.includedType, permission));
+	const lacking = new Set(
+		named.filter((one) => !permitted.includes(one)).map(({ inclusion }) => scopeName(inclusion.includedType, permission)),
+	);
 	if (permitted.length === 0 && lacking.size > 0) throw missingScope(...lacking);
 	search.withheld = [...new Set([...search.withheld, ...lacking])];
-	for (const inclusion of permitted) {
-		const same = (other: AnyInclusion) => JSON.stringify(other) === JSON.stringify(inclusion);
-		if (!search.inclusions.some(same)) search.inclusions.push(inclusion);
+	if (iterates) addNew(search.iterations, permitted);
+	else {
+		addNew(
+			search.inclusions,
+			permitted.map(({ inclusion }) => inclusion),
+		);
 	}
 	search.applied.push([name, value]);
+}
+
+function addNew<Item>(list: Item[], items: readonly Item[]): void {
+	const known = new Set(list.map((item) => JSON.stringify(item)));
+	for (const item of items) {
+		const text = JSON.stringify(item);
+		if (!known.has(text)) list.push(item);
+		known.add(text);
+	}
 }
 
 /** Returns false when there is no such parameter. */

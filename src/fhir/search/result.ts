@@ -4,7 +4,7 @@ import { termTexts } from '#record/search-term.ts';
 import type { ResourceDefinition, SearchParameter } from '../resource.ts';
 import { definitionOf, resources } from '../resources/index.ts';
 import { parameterOf } from './parameter.ts';
-import type { ParsedSearch, SearchLimits } from './parsed-search.ts';
+import type { Iteration, ParsedSearch, SearchLimits } from './parsed-search.ts';
 
 /** The parameter that holds the cursor in `next` links. */
 export const cursorParameter = '_cursor';
@@ -56,8 +56,13 @@ export const resultParameters: Readonly<Record<string, Reading>> = {
 	_pretty: () => undefined,
 };
 
-/** `_include` and `_revinclude` may be repeated. */
-export const inclusionParameters: Readonly<Record<string, Inclusion['direction']>> = { _include: 'forward', _revinclude: 'reverse' };
+/** They may be repeated. With `:iterate` an inclusion is applied to what was included as well. */
+export const inclusionParameters: Readonly<Record<string, { direction: Inclusion['direction']; iterates: boolean }>> = {
+	_include: { direction: 'forward', iterates: false },
+	_revinclude: { direction: 'reverse', iterates: false },
+	'_include:iterate': { direction: 'forward', iterates: true },
+	'_revinclude:iterate': { direction: 'reverse', iterates: true },
+};
 
 export function invalid(name: string, fault: string): Failure {
 	return new Failure('invalid', `${name} ${fault}`, { location: { expression: name } });
@@ -114,6 +119,30 @@ export function inclusionsOf(
 		if (direction === 'reverse' && parameterName !== '*' && parameters.some((parameter) => !isKept(parameter))) throw unknown(name);
 		return parameters.flatMap((parameter) => inclusionsBy(parameter, { definition, direction, source: from, target }));
 	});
+}
+
+/**
+ * Parses the value of `_include:iterate` or `_revinclude:iterate`: `<type>:<reference parameter>` of any type, because a resource of that type
+ * may come to the page by another inclusion. Each result is applied to the resources of the type `of`.
+ * @throws Failure for an unknown type, parameter or form
+ */
+export function iterationsOf(direction: Inclusion['direction'], name: string, value: string): Iteration[] {
+	const [source = '', parameterName = '*', target] = value.split(':');
+	const from = definitionOf(source);
+	if (from === undefined) throw unknownIteration(name);
+	const parameters = references(from, parameterName, name);
+	if (direction === 'reverse' && parameterName !== '*' && parameters.some((parameter) => !isKept(parameter))) throw unknown(name);
+	return parameters.flatMap((parameter) => {
+		if (parameter.type !== 'reference') return [];
+		const starts = direction === 'forward' ? [from] : parameter.targets.flatMap((type) => definitionOf(type) ?? []);
+		return starts.flatMap((definition) =>
+			inclusionsBy(parameter, { definition, direction, source: from, target }).map((inclusion) => ({ of: definition.type, inclusion })),
+		);
+	});
+}
+
+function unknownIteration(name: string): Failure {
+	return new Failure('not-supported', `${name} takes <type>:<reference parameter>, or <type>:*`, { location: { expression: name } });
 }
 
 function allSources(definition: ResourceDefinition, direction: Inclusion['direction']): ResourceDefinition[] {

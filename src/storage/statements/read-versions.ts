@@ -1,7 +1,9 @@
+import type { Clause } from '#record/search-plan.ts';
 import type { ResourceType, TableShape } from '#record/table-shape.ts';
 import { Parameters, type Query } from './parameters.ts';
 import { relation } from './relation.ts';
 import { boundedQuery, innerColumns, rowColumns } from './row-columns.ts';
+import { whereOf } from './search-conditions.ts';
 
 /** Builds the query of one version: the current one is in the type's own table, earlier ones, if they are kept, are in the history. */
 export function versionQuery(siteId: string, table: string, type: ResourceType, rowId: string, version: number): Query {
@@ -61,6 +63,8 @@ export interface CompartmentPage {
 	/** Row id. */
 	patientId: string;
 	since: string | undefined;
+	/** Conditions beside the patient. */
+	clauses: readonly Clause[];
 	afterId: string;
 	count: number;
 	bytesMax: number;
@@ -74,8 +78,9 @@ export function compartmentQuery(siteId: string, { table, compartment }: TableSh
 	const after = parameters.add(page.afterId, 'uuid');
 	const since = page.since === undefined ? '' : ` and r.last_updated >= ${parameters.add(page.since, 'timestamptz')}`;
 	const limit = parameters.add(page.count + 1, 'integer');
-	const inner = `select ${innerColumns(table)} from ${relation(table)} r where r.site_id = $1 and r.${column} = ${patient} and r.id > ${after}${since} order by r.id limit ${limit}`;
+	const where = whereOf(page.clauses, 'r', parameters);
+	const inner = `select ${innerColumns(table)} from ${relation(table)} r where ${where} and r.${column} = ${patient} and r.id > ${after}${since} order by r.id limit ${limit}`;
 	const bytesMax = parameters.add(page.bytesMax, 'bigint');
 	const text = boundedQuery({ table, further: 'r.found, r.id', inner, order: (row) => `${row}.id`, bytesMax });
-	return parameters.query(text, true);
+	return parameters.query(text, page.clauses.length === 0);
 }

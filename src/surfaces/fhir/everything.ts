@@ -1,6 +1,8 @@
+import { dateRange } from '#core/date-range.ts';
 import { Failure } from '#core/failure.ts';
 import { nilId } from '#core/id.ts';
 import { type SearchEntry, searchset } from '#fhir/bundle.ts';
+import { type CareDates, careClauses } from '#fhir/care-dates.ts';
 import type { ResourceDefinition } from '#fhir/resource.ts';
 import { resources } from '#fhir/resources/index.ts';
 import { cursorParameter } from '#fhir/search/result.ts';
@@ -17,7 +19,8 @@ const compartment: readonly ResourceDefinition[] = Object.values(resources).filt
 
 /**
  * Serves `GET Patient/<id>/$everything` (https://hl7.org/fhir/R4/operation-patient-everything.html): the patient and every resource that
- * refers to it, type by type, each in the order of ids. Takes `_count`, `_since` and `_type`.
+ * refers to it, type by type, each in the order of ids. Takes `_count`, `_since`, `_type`, and the dates of care `start` and
+ * `end`.
  */
 export async function everything({ context, request, grant, definition, mediaType, base }: Interacting): Promise<HttpAnswer> {
 	if (definition.type !== 'Patient') throw new Failure('not-supported', '$everything is an operation of Patient');
@@ -28,8 +31,9 @@ export async function everything({ context, request, grant, definition, mediaTyp
 	// What a merge replaced has nothing of its own any more: the survivor is meant.
 	const isReplaced = patient.text.includes('"replaced-by"');
 	const patientId = isReplaced ? await readSurvivor(context.reader, siteId, rowIdOf(id)) : rowIdOf(id);
-	const { count, since, cursor, further, applied } = pageParameters(request.query, context.limits, ['_type']);
+	const { count, since, cursor, further, applied } = pageParameters(request.query, context.limits, ['_type', 'start', 'end']);
 	const wanted = typesOf(further['_type']);
+	const care = careDatesOf(further);
 	refuseBeyond(grant.scopes, wanted);
 	const shared = await sharedTypesOfPatient(context.reader, siteId, patientId);
 	// Of the types that share a table, only those of which the patient has a resource are read.
@@ -44,6 +48,7 @@ export async function everything({ context, request, grant, definition, mediaTyp
 	const { entries, next } = await page(context, siteId, types, start, {
 		patientId,
 		since,
+		care,
 		count,
 		bytesMax: context.limits.searchBytesMax,
 	});
@@ -53,6 +58,15 @@ export async function everything({ context, request, grant, definition, mediaTyp
 		next && link([...applied, [cursorParameter, context.cursors.seal(scope, [types[next.index]?.type ?? null, next.afterId])]]);
 	const total = cursor === undefined && next === undefined ? entries.length : undefined;
 	return { status: 200, headers: { 'Content-Type': mediaType }, body: searchset({ base, entries, total, self, next: following }) };
+}
+
+/** @throws Failure for what is no date, whatever types are asked for */
+function careDatesOf({ start, end }: Readonly<Record<string, string>>): CareDates {
+	for (const [name, value] of Object.entries({ start, end })) {
+		if (value !== undefined && dateRange(value.replace(' ', '+')) === undefined)
+			throw new Failure('invalid', `${name} is not a date`, { location: { expression: name } });
+	}
+	return { start, end };
 }
 
 function typesOf(list: string | undefined): readonly ResourceDefinition[] {
@@ -84,6 +98,7 @@ interface Position {
 interface Wanted {
 	patientId: string;
 	since: string | undefined;
+	care: CareDates;
 	count: number;
 	bytesMax: number;
 }
@@ -93,18 +108,19 @@ async function page(
 	siteId: string,
 	types: readonly ResourceDefinition[],
 	start: Position,
-	{ count, ...wanted }: Wanted,
+	{ count, care, ...wanted }: Wanted,
 ): Promise<{ entries: SearchEntry[]; next: Position | undefined }> {
 	const entries: SearchEntry[] = [];
 	let { afterId } = start;
 	for (let index = start.index; index < types.length; index++) {
 		const definition = types[index];
 		if (definition === undefined) break;
-		const found = await readCompartment(reader, siteId, definition.table, { ...wanted, afterId, count: count - entries.length });
+		const clauses = careClauses(definition, care);
+		const found = await readCompartment(reader, siteId, definition.table, { ...wanted, clauses, afterId, count: count - entries.length });
 		entries.push(...found.rows.map((stored): SearchEntry => ({ type: definition.type, stored, mode: 'match' })));
 		if (found.next !== undefined) return { entries, next: { index, afterId: found.next } };
 		// The page is full, and it is unknown whether the next types have anything. Looking ahead avoids an empty last page.
-		if (entries.length === count) return { entries, next: await following(reader, siteId, types, index + 1, wanted) };
+		if (entries.length === count) return { entries, next: await following(reader, siteId, types, index + 1, { ...wanted, care }) };
 		afterId = nilId;
 	}
 	return { entries, next: undefined };
@@ -115,12 +131,13 @@ async function following(
 	siteId: string,
 	types: readonly ResourceDefinition[],
 	from: number,
-	wanted: Omit<Wanted, 'count'>,
+	{ care, ...wanted }: Omit<Wanted, 'count'>,
 ): Promise<Position | undefined> {
 	for (let index = from; index < types.length; index++) {
-		const table = types[index]?.table;
-		if (table === undefined) continue;
-		const { rows } = await readCompartment(reader, siteId, table, { ...wanted, afterId: nilId, count: 1 });
+		const definition = types[index];
+		if (definition === undefined) continue;
+		const clauses = careClauses(definition, care);
+		const { rows } = await readCompartment(reader, siteId, definition.table, { ...wanted, clauses, afterId: nilId, count: 1 });
 		if (rows.length > 0) return { index, afterId: nilId };
 	}
 	return undefined;

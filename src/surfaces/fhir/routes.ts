@@ -14,7 +14,7 @@ import { historyOfInstance, historyOfType } from './history.ts';
 import { metadata } from './metadata.ts';
 import { answerType, failureType } from './negotiation.ts';
 import { read, vread } from './read.ts';
-import { searchByForm, searchType } from './search-type.ts';
+import { searchByForm, searchCompartment, searchCompartmentByForm, searchType } from './search-type.ts';
 import { smartConfiguration } from './smart-configuration.ts';
 import { terminologyRoutes } from './terminology.ts';
 import { alsoWithSlash } from './trailing-slash.ts';
@@ -37,6 +37,8 @@ const reads: readonly ReadRoute[] = [
 	{ method: 'GET', pattern: '/fhir/:type/:id/_history/:version', interaction: 'vread', carryOut: vread },
 	{ method: 'GET', pattern: '/fhir/:type/:id/$everything', interaction: 'read', carryOut: everything },
 	{ method: 'POST', pattern: '/fhir/:type/:id/$everything', interaction: 'read', carryOut: everything },
+	{ method: 'GET', pattern: '/fhir/:compartment/:id/:type', interaction: 'search-type', carryOut: searchCompartment },
+	{ method: 'POST', pattern: '/fhir/:compartment/:id/:type/_search', interaction: 'search-type', carryOut: searchCompartmentByForm },
 ];
 
 /** The interactions of the FHIR surface (FHIR R4 §3.1.0), each a route. */
@@ -76,6 +78,8 @@ export function renderFhirFailure(failure: Failure, request: Pick<HttpRequest, '
 async function prepare(context: FhirContext, request: HttpRequest, interaction: Interaction): Promise<Interacting> {
 	const grant = await authorize(context, request);
 	const mediaType = answerType(request);
+	if (request.params['type'] === '*')
+		throw new Failure('unsupported-resource-type', 'a compartment is searched type by type; Patient/<id>/$everything has all of a patient');
 	const definition = definitionOf(request.params['type'] ?? '');
 	if (definition === undefined) throw new Failure('unsupported-resource-type', 'this resource type is not served');
 	if (!definition.interactions.includes(interaction)) {

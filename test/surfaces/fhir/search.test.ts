@@ -190,7 +190,10 @@ describe('what comes along', () => {
 			'_include=Observation:nothing',
 			'_revinclude=Observation:has-member',
 			'_include=Patient:link',
-			'_include:iterate=Observation:patient',
+			'_include:iterate=*',
+			'_include:iterate=Nothing:x',
+			'_include:recurse=Observation:patient',
+			'_revinclude:iterate=Observation:has-member',
 			'_revinclude=Nothing:x',
 		]) {
 			assert.equal((await get(`Observation?${query}`)).status, 400, query);
@@ -213,6 +216,15 @@ describe('what comes along', () => {
 		assert.equal(idsOf(reply, 'include').length, 2);
 		const [outcome] = reply.body.entry.filter((entry: FhirBody) => entry.search.mode === 'outcome');
 		assert.equal(outcome.resource.issue[0].severity, 'warning');
+		for (let index = 0; index < 4; index++) {
+			await call('PUT', `/Observation/step${index}`, {
+				...{ resourceType: 'Observation', id: `step${index}`, status: 'final', code: { text: 'x' } },
+				...(index === 0 ? {} : { hasMember: [{ reference: `Observation/step${index - 1}` }] }),
+			});
+		}
+		const bounded = await call('GET', '/Observation?_id=step3&_include:iterate=Observation:has-member');
+		assert.deepEqual(idsOf(bounded, 'include'), ['step2', 'step1']);
+		assert.equal(bounded.body.entry.at(-1).search.mode, 'outcome');
 	});
 });
 
