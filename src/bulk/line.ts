@@ -29,6 +29,8 @@ export interface LineSettings {
 	checkReferences: boolean;
 	/** See FhirPolicy. */
 	mergedReferences?: SettingValue<'merged_references'> | undefined;
+	/** True where the site lets clients write reports and studies. Absent: it does not. */
+	reportWrites?: boolean | undefined;
 	/** FHIR base URL of this service without a trailing slash. */
 	base: string;
 }
@@ -51,8 +53,10 @@ export function readLine(bytes: Buffer, line: number, settings: LineSettings): R
 	if (definition === undefined) {
 		throw new Failure('unsupported-resource-type', 'this resource type is not served', { location: { expression: 'resourceType' } });
 	}
-	if (definition.table.isRendered) {
-		const text = `${definition.type} is derived from other data of the site and cannot be written`;
+	const { writtenIf } = definition;
+	// An export contains reports that messages made, and an import takes them back. Studies are derived from images.
+	if (writtenIf !== undefined && definition.table.renderedFrom !== undefined && settings.reportWrites !== true) {
+		const text = `${definition.type} is only read at this site; the setting ${writtenIf} of the site lets clients write it`;
 		throw new Failure('not-supported', text, { location: { expression: 'resourceType' } });
 	}
 	const { resource, meta, source } = contentOf(definition, given, settings);

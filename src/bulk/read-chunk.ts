@@ -86,8 +86,8 @@ function takeLine(chunk: Chunk, task: ImportTask, text: Buffer, range: LineRange
 	chunk.lines++;
 	const { jsonDepthMax, repetitionsMax } = limits;
 	try {
-		const { checkReferences, mergedReferences, base } = task;
-		chunk.read.push({ ...readLine(text, range.line, { jsonDepthMax, repetitionsMax, checkReferences, mergedReferences, base }), range });
+		const { checkReferences, mergedReferences, reportWrites, base } = task;
+		chunk.read.push({ ...readLine(text, range.line, { jsonDepthMax, repetitionsMax, checkReferences, mergedReferences, reportWrites, base }), range });
 	} catch (error) {
 		if (!(error instanceof Failure)) log.error({ err: error, jobId: task.job.id, line: range.line }, 'a line could not be read');
 		const failure = error instanceof Failure ? error : new Failure('internal', 'the line could not be read', { cause: error });

@@ -8,6 +8,8 @@ export const encounterLink: Column = { name: 'encounter_id', sqlType: 'uuid' };
 export const itemLink: Column = { name: 'item_key', sqlType: 'uuid' };
 /** MSH-7 of the message that stated a result, as a FHIR instant. */
 export const sentLink: Column = { name: 'sent_at', sqlType: 'text' };
+/** See record/client-origin. */
+export const originLink: Column = { name: 'origin', sqlType: 'text' };
 /**
  * The names of orders and studies in a report, see DiagnosticReportChange, and its origin: `person` where a person began it here, `client`
  * where
@@ -15,7 +17,7 @@ export const sentLink: Column = { name: 'sent_at', sqlType: 'text' };
  */
 export const reportLinks: readonly Column[] = [
 	sentLink,
-	{ name: 'origin', sqlType: 'text' },
+	originLink,
 	{ name: 'order_key', sqlType: 'uuid' },
 	{ name: 'study_uid', sqlType: 'text' },
 	{ name: 'accession_number', sqlType: 'text' },

@@ -26,16 +26,19 @@ export type SearchParameter = {
 	/** The start of a text. `column` contains all of the texts, folded, and reduces the rows to be examined. */
 	| { type: 'string'; match: 'element'; paths: readonly string[]; column?: string; presence?: readonly string[] }
 	/** An element of type code; `system` is that of its required binding. `meaning` is present when a plain code stands for other codes. */
-	| { type: 'token'; match: 'code'; column: string; system: string; path: string; meaning?: (code: string) => readonly string[] }
+	| { type: 'token'; match: 'code'; column: string; system: string; path?: string; meaning?: (code: string) => readonly string[] }
 	| { type: 'token'; match: 'coding'; systemColumn: string; valueColumn: string; furtherColumn: string; path: string }
 	| { type: 'token'; match: 'identifier'; path: string }
 	| { type: 'token'; match: 'id' }
-	/** Identifiers in columns of their own. */
-	| { type: 'token'; match: 'numbers'; numbers: readonly NumberColumn[] }
+	/** Identifiers in columns of their own. `listColumn` holds those of stored rows, in the form of `identifierToken`. */
+	| { type: 'token'; match: 'numbers'; numbers: readonly NumberColumn[]; listColumn?: string }
 	/** One of a list of codes in a column. `prefix` is common to them and not stored in the column. */
 	| { type: 'token'; match: 'member'; column: string; system: string; prefix?: string }
-	/** UIDs of the parts of the resource, which have a table of their own; `column` is in both tables. */
-	| { type: 'token'; match: 'part'; table: string; uidColumn: string; column: string }
+	/**
+	 * UIDs of the parts of the resource, which have a table of their own. Their `key` is in `column`, and `listColumn` holds the UIDs of
+	 * stored rows.
+	 */
+	| { type: 'token'; match: 'part'; table: string; uidColumn: string; key: string; column: string; listColumn: string }
 	/** Terms of the row (record/search-term). `scope` is the type and the name of the parameter: `Claim.status`; `walks` are the names of the elements on the way to references. */
 	| { type: 'token'; match: 'term'; scope: string; textPaths?: readonly string[] }
 	| { type: 'uri'; match: 'term'; scope: string; paths: readonly string[] }
@@ -51,8 +54,6 @@ export type SearchParameter = {
 			targets: readonly string[];
 			walks: readonly (readonly string[])[];
 	  }
-	/** An element that is the same in all resources. */
-	| { type: 'token'; match: 'constant'; system: string; value: string }
 	| {
 			type: 'token';
 			match: 'element';
@@ -149,8 +150,8 @@ interface Definition<Type extends string, List extends string> {
 	writtenIf?: WriteSetting;
 	/** The table from which its rows are read. */
 	table: string;
-	/** The table in which they are stored, for a resource that nobody writes and that is rendered from another form when it is read. */
-	renderedFrom?: string;
+	/** For a resource that is rendered when it is read: the table from which, and the one that holds what clients write; see TableShape. */
+	rendered?: { from: string; writtenTo: string };
 	/**
 	 * The element that names its patient, or a function that returns the patient's row id, and its list on the page of the patient; `self` for the Patient, `none` for types that belong to
 	 * nobody.
@@ -208,7 +209,7 @@ export function defineResource<const Type extends string, const List extends str
 function tableShape({
 	type,
 	table,
-	renderedFrom,
+	rendered,
 	compartment,
 	links = [],
 	identity = {},
@@ -232,8 +233,8 @@ function tableShape({
 		// The table of definitions has an entry for each, and so declares the type.
 		resourceType: type as ResourceType,
 		table,
-		isRendered: renderedFrom !== undefined,
-		keptIn: renderedFrom ?? table.split('/')[0] ?? table,
+		renderedFrom: rendered?.from,
+		keptIn: rendered?.writtenTo ?? table.split('/')[0] ?? table,
 		isShared: table.includes('/'),
 		hasAttachments: definition.attachments !== undefined,
 		compartment: typeof compartment === 'string' ? compartment : 'patient',

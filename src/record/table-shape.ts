@@ -26,9 +26,12 @@ export interface TableShape {
 	resourceType: ResourceType;
 	/** What its rows are read from: a table, or `<table>/<type>` if several types share the table and `resource_type` tells them apart. */
 	table: string;
-	/** True when its rows are stored in another form. Nobody writes the resource; its text is made when it is read. */
-	isRendered: boolean;
-	/** The table in which its rows are stored: its own, the shared one, or the one from which it is rendered. */
+	/**
+	 * The table from which rows are rendered when they are read. Clients do not write these; what they write stands in `keptIn`, and `table` is
+	 * a view of both.
+	 */
+	renderedFrom: string | undefined;
+	/** The table in which written rows are stored: its own, or the shared one. */
 	keptIn: string;
 	/** True when other types have rows in the same table. */
 	isShared: boolean;

@@ -4,6 +4,7 @@ import { cellAt, columnsOf, textAt } from './columns.ts';
 import type { Cell } from './connection.ts';
 import type { Statement } from './statement.ts';
 import { keyed, nameOf } from './statements/relation.ts';
+import { resourceText } from './statements/row-columns.ts';
 
 export type TableShapes = Readonly<Record<ResourceType, TableShape>>;
 
@@ -29,13 +30,14 @@ export class ResourceRows {
 			text: `
 select ${this.columns('r')}
 from ${from}
-join ${shape.keptIn} r on r.site_id = k.site_id and r.id = k.id${where}`,
+join ${shape.renderedFrom === undefined ? shape.keptIn : shape.table} r on r.site_id = k.site_id and r.id = k.id${where}`,
 		};
 	}
 
 	/** The select list of the table under an alias. The site comes first. */
 	columns(alias: string): string {
-		return [...common, ...this.#links].map((name) => `${alias}.${name}`).join(', ');
+		const column = (name: string) => (name === 'resource' ? (alias === 'r' ? resourceText(this.shape.table) : `${alias}.resource`) : `${alias}.${name}`);
+		return [...common, ...this.#links].map(column).join(', ');
 	}
 
 	rowOf(cells: readonly Cell[]): Row {
@@ -58,16 +60,14 @@ join ${shape.keptIn} r on r.site_id = k.site_id and r.id = k.id${where}`,
 	}
 }
 
-/** The tables of all resource types that have rows of their own; others are rendered when they are read. */
+/** The tables of all resource types. */
 export class ResourceTables {
-	/** The shapes of all types, including those without rows of their own. */
 	readonly shapes: readonly TableShape[];
 	readonly #tables: ReadonlyMap<ResourceType, ResourceRows>;
 
 	constructor(shapes: TableShapes) {
 		this.shapes = Object.values(shapes);
-		const written = this.shapes.filter(({ isRendered }) => !isRendered);
-		this.#tables = new Map(written.map((shape) => [shape.resourceType, new ResourceRows(shape)]));
+		this.#tables = new Map(this.shapes.map((shape) => [shape.resourceType, new ResourceRows(shape)]));
 	}
 
 	all(): ResourceRows[] {

@@ -785,6 +785,32 @@ create table unmatched_message (
 	PRIMARY KEY (id)
 );
 
+create table written_imaging_study (
+	site_id uuid not null,
+	id uuid not null,
+	given_id text,
+	version integer not null,
+	last_updated timestamp with time zone not null,
+	source text,
+	meta text,
+	resource text not null,
+	patient_id uuid,
+	recorded_patient_id uuid,
+	origin text,
+	study_uid text,
+	accession_number text,
+	accession_system text,
+	status text,
+	modalities text[],
+	sop_classes text[],
+	series_uids text[],
+	instance_uids text[],
+	identifiers text[],
+	started_start timestamp with time zone,
+	started_end timestamp with time zone,
+	PRIMARY KEY (site_id, id)
+) with (fillfactor=90, toast_tuple_target=8160);
+
 CREATE INDEX accepted_message_time ON public.accepted_message USING brin (accepted_at);
 
 CREATE INDEX admin_session_user ON public.admin_session USING btree (user_id);
@@ -1008,6 +1034,18 @@ CREATE INDEX resource_history_changes ON ONLY public.resource_history USING btre
 CREATE INDEX study_edit_other ON public.study_edit USING btree (site_id, other_study_uid, id) WHERE (other_study_uid IS NOT NULL);
 
 CREATE INDEX study_edit_study ON public.study_edit USING btree (site_id, study_uid, id);
+
+CREATE INDEX written_imaging_study_accession ON public.written_imaging_study USING btree (site_id, accession_number);
+
+CREATE INDEX written_imaging_study_changes ON public.written_imaging_study USING btree (site_id, last_updated, id);
+
+CREATE INDEX written_imaging_study_lists ON public.written_imaging_study USING gin (site_id, identifiers, series_uids, instance_uids, modalities, sop_classes);
+
+CREATE INDEX written_imaging_study_patient ON public.written_imaging_study USING btree (site_id, patient_id, id);
+
+CREATE INDEX written_imaging_study_started ON public.written_imaging_study USING btree (site_id, started_start, id);
+
+CREATE INDEX written_imaging_study_uid ON public.written_imaging_study USING btree (site_id, study_uid);
 
 CREATE UNIQUE INDEX identity_doubt_key ON public.identity_doubt USING btree (site_id, key);
 

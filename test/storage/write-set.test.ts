@@ -158,9 +158,11 @@ describe('what a batch made of its sites is written', () => {
 		const moved = new Map(
 			Object.values(tableShapes).flatMap((shape) => (shape.compartment === 'patient' ? [[shape.keptIn, shape] as const] : [])),
 		);
-		const expected = [...moved.values()].flatMap(({ keptIn, isRendered }) =>
-			isRendered ? [`move_${keptIn}_merge`] : [`keep_${keptIn}_merge`, `move_${keptIn}_merge`],
-		);
+		const expected = [...moved.values()].flatMap(({ keptIn, renderedFrom }) => [
+			...(renderedFrom === undefined ? [] : [`move_${renderedFrom}_merge`]),
+			`keep_${keptIn}_merge`,
+			`move_${keptIn}_merge`,
+		]);
 		assert.deepEqual(names.slice(2), [...expected, 'move_document_entries_merge']);
 		assert.deepEqual(notes.valuesOf('move_observation_merge'), ['s1', 'p1', 'p2', at, 'urn:of the batch', 'p1', 'own']);
 		assert.deepEqual(notes.valuesOf('move_document_entries_merge'), ['s1', 'p1', 'p2']);

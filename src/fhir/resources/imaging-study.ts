@@ -1,28 +1,33 @@
 import { dayMs } from '#core/date-range.ts';
 import type { JsonObject } from '#core/json.ts';
+import { clientOrigin } from '#record/client-origin.ts';
 import type { ChartRow } from '../chart.ts';
 import { asText } from '../elements.ts';
-import { defineResource, type NumberColumn } from '../resource.ts';
+import { originLink } from '../links.ts';
+import { defineResource, type NumberColumn, readInteractions, writeInteractions } from '../resource.ts';
 import { patientColumnParameter } from '../search-columns.ts';
+import { writtenStudyColumns } from '../written-study.ts';
 
 const accession: NumberColumn = { column: 'accession_number', system: { column: 'accession_system' } };
 const studyUid: NumberColumn = { column: 'study_uid', system: { uri: 'urn:dicom:uid' }, prefix: 'urn:oid:' };
 
 /**
- * https://hl7.org/fhir/R4/imagingstudy.html; it is rendered from the index of stored images when it is read. So clients cannot write it,
- * and
- * only its current version exists.
+ * https://hl7.org/fhir/R4/imagingstudy.html; it is rendered from the index of stored images when it is read, so only its current version
+ * exists. What clients write stands beside these with all its versions, and changes neither them nor the index.
  */
 export const imagingStudy = defineResource({
 	type: 'ImagingStudy',
-	interactions: ['read', 'vread', 'search-type'],
+	interactions: [...readInteractions, ...writeInteractions],
+	writtenIf: 'report_writes',
 	table: 'imaging_study_resource',
-	renderedFrom: 'imaging_study',
+	rendered: { from: 'imaging_study', writtenTo: 'written_imaging_study' },
 	compartment: {
 		patient: 'subject',
 		chart: { list: 'studies', title: 'Studies', noun: 'study', position: 2, sort: '-started', summary: 'true', row: chartRow },
 	},
-	columns: [],
+	links: [originLink],
+	statedLinks: () => ({ origin: clientOrigin }),
+	columns: [writtenStudyColumns],
 	search: {
 		patient: patientColumnParameter('Who was imaged'),
 		subject: patientColumnParameter('Who was imaged'),
@@ -30,7 +35,8 @@ export const imagingStudy = defineResource({
 			type: 'token',
 			match: 'numbers',
 			numbers: [studyUid, accession],
-			documentation: 'The Study Instance UID (`urn:dicom:uid|urn:oid:1.2.3`, also without `urn:oid:`) or the accession number',
+			listColumn: 'identifiers',
+			documentation: 'The Study Instance UID (`urn:dicom:uid|urn:oid:1.2.3`, also without `urn:oid:`) or the accession number; any identifier of a study that a client wrote',
 		},
 		accession: {
 			type: 'token',
@@ -58,7 +64,9 @@ export const imagingStudy = defineResource({
 			match: 'part',
 			table: 'imaging_series',
 			uidColumn: 'series_uid',
-			column: 'study_uid',
+			key: 'study_uid',
+			column: 'rendered_uid',
+			listColumn: 'series_uids',
 			documentation: 'A Series Instance UID',
 		},
 		instance: {
@@ -66,15 +74,17 @@ export const imagingStudy = defineResource({
 			match: 'part',
 			table: 'imaging_instance',
 			uidColumn: 'sop_instance_uid',
-			column: 'study_uid',
+			key: 'study_uid',
+			column: 'rendered_uid',
+			listColumn: 'instance_uids',
 			documentation: 'A SOP Instance UID',
 		},
 		status: {
 			type: 'token',
-			match: 'constant',
+			match: 'code',
+			column: 'status',
 			system: 'http://hl7.org/fhir/imagingstudy-status',
-			value: 'available',
-			documentation: '`available`, as every study is whose images are here',
+			documentation: '`available`, as every study is whose images are here; a study that a client wrote has any status of R4',
 		},
 		started: {
 			type: 'date',
@@ -82,7 +92,8 @@ export const imagingStudy = defineResource({
 			columnType: 'timestamptz',
 			startColumn: 'started_start',
 			endColumn: 'started_end',
-			longestMs: dayMs,
+			// A client may state a year alone.
+			longestMs: 366 * dayMs,
 			documentation: 'When the study began; one without a known offset is found by its day, as it is shown',
 		},
 	},
@@ -92,6 +103,7 @@ export const imagingStudy = defineResource({
 		),
 	mandatory: ['status', 'subject'],
 	beyondSummary: { series: ['instance'] },
+	example: { status: 'available', subject: { display: 'Alba Rivers' } },
 });
 
 function chartRow(resource: JsonObject): ChartRow {

@@ -99,7 +99,7 @@ function tokenPresence(parameter: SearchParameter & { type: 'token' }): Clause {
 		case 'id':
 			return { kind: 'present', column: 'id' };
 		case 'code':
-			return anyPresent(parameter.column, [parameter.path]);
+			return anyPresent(parameter.column, listed(parameter.path));
 		case 'term':
 			return presentTerm(parameter.scope);
 		case 'coding':
@@ -110,12 +110,23 @@ function tokenPresence(parameter: SearchParameter & { type: 'token' }): Clause {
 			if (parameter.of === 'meta') return element(parameter.paths, { kind: 'exists' }, 'meta');
 			return anyPresent(undefined, parameter.presence ?? parameter.paths);
 		case 'numbers':
-			return { kind: 'any', clauses: parameter.numbers.map(({ column }) => ({ kind: 'present', column })) };
+			return {
+				kind: 'any',
+				clauses: [
+					...parameter.numbers.map(({ column }): Clause => ({ kind: 'present', column })),
+					...listed(parameter.listColumn).map((column): Clause => ({ kind: 'listed', column })),
+				],
+			};
 		case 'member':
 			return { kind: 'listed', column: parameter.column };
 		case 'part':
-		case 'constant':
-			return { kind: 'all', clauses: [] };
+			return {
+				kind: 'any',
+				clauses: [
+					{ kind: 'present', column: parameter.column },
+					{ kind: 'listed', column: parameter.listColumn },
+				],
+			};
 	}
 }
 

@@ -1,5 +1,8 @@
+import { indexText } from '#record/index-text.ts';
 import type { Clause, Token } from '#record/search-plan.ts';
 import type { NumberColumn, SearchParameter } from '../resource.ts';
+
+type TokenParameter = SearchParameter & { type: 'token' };
 
 /** Matches tokens by columns, for resources that are rendered from columns and have no stored text. */
 
@@ -8,7 +11,7 @@ function withoutPrefix(value: string, prefix: string | undefined): string {
 }
 
 /** Builds one clause for each column and, if they can share it, for all tokens. A token that matches no column is left out. */
-export function numbersClause(numbers: readonly NumberColumn[], tokens: readonly Token[]): Clause {
+export function numbersClause({ numbers, listColumn }: TokenParameter & { match: 'numbers' }, tokens: readonly Token[]): Clause {
 	const clauses = numbers.flatMap((number) => {
 		const { column, prefix } = number;
 		const shared = tokens.flatMap(({ system, value }) =>
@@ -17,7 +20,13 @@ export function numbersClause(numbers: readonly NumberColumn[], tokens: readonly
 		const further = tokens.flatMap((token) => furtherClause(number, token));
 		return [...(shared.length === 0 ? [] : [{ kind: 'code' as const, column, values: shared }]), ...further];
 	});
+	if (listColumn !== undefined) clauses.push({ kind: 'member', column: listColumn, values: tokens.map(identifierToken) });
 	return clauses.length === 1 && clauses[0] ? clauses[0] : { kind: 'any', clauses };
+}
+
+/** Returns a token in the form in which a list of identifiers holds it; see `writtenStudyColumns`. */
+function identifierToken({ system, value = '' }: Token): string {
+	return indexText(system === undefined ? value : `${system}|${value}`);
 }
 
 /** Tells whether the value alone decides. */
@@ -37,7 +46,7 @@ function furtherClause({ column, system: own }: NumberColumn, { system, value }:
 }
 
 export function memberClause(
-	{ column, system, prefix }: SearchParameter & { type: 'token'; match: 'member' },
+	{ column, system, prefix }: TokenParameter & { match: 'member' },
 	tokens: readonly Token[],
 ): Clause {
 	const possible = tokens.filter((token) => token.system === undefined || token.system === system);
@@ -47,9 +56,10 @@ export function memberClause(
 
 /** A UID is an id, which has no system. */
 export function partClause(
-	{ table, uidColumn, column }: SearchParameter & { type: 'token'; match: 'part' },
+	{ table, uidColumn, key, column, listColumn }: TokenParameter & { match: 'part' },
 	tokens: readonly Token[],
 ): Clause {
 	const values = tokens.flatMap(({ system, value }) => (system || value === undefined ? [] : [withoutPrefix(value, 'urn:oid:')]));
-	return { kind: 'through', column, table, key: column, clauses: [{ kind: 'code', column: uidColumn, values }] };
+	const rendered: Clause = { kind: 'through', column, table, key, clauses: [{ kind: 'code', column: uidColumn, values }] };
+	return { kind: 'any', clauses: [rendered, { kind: 'member', column: listColumn, values }] };
 }

@@ -26,16 +26,11 @@ export function tokenClause(parameter: TokenParameter, values: readonly string[]
 		case 'term':
 			return tokenTerms(parameter.scope, tokens);
 		case 'numbers':
-			return numbersClause(parameter.numbers, tokens);
+			return numbersClause(parameter, tokens);
 		case 'member':
 			return memberClause(parameter, tokens);
 		case 'part':
 			return partClause(parameter, tokens);
-		case 'constant': {
-			const { system, value } = parameter;
-			const isMeant = tokens.some((token) => (token.system ?? system) === system && (token.value ?? value) === value);
-			return { kind: isMeant ? 'all' : 'any', clauses: [] };
-		}
 		case 'element': {
 			const { system, paths, form } = parameter;
 			const possible = system === undefined ? tokens : tokens.filter((token) => token.system === undefined || token.system === system);

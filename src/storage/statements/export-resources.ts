@@ -38,7 +38,7 @@ const csv = `(format csv, delimiter E'\\x02', quote E'\\x01', escape E'\\x01')`;
  * function validates the values: a UUID, a number and a URL.
  */
 export function exportResources(
-	{ table, resourceType, compartment, hasAttachments, isRendered }: TableShape,
+	{ table, resourceType, compartment, hasAttachments, renderedFrom }: TableShape,
 	{ siteId, sinceMs, patientsOnly, base }: ExportScope,
 ): string {
 	if (!isUuid(siteId)) throw new Error('a site id is a UUID');
@@ -47,13 +47,13 @@ export function exportResources(
 	if (sinceMs !== undefined) conditions.push(`r.last_updated > to_timestamp(${Math.trunc(sinceMs)} / 1000.0)`);
 	if (patientsOnly && compartment === 'none') conditions.push('false');
 	if (patientsOnly && compartment === 'patient') conditions.push('r.patient_id is not null');
-	// A rendered text has elements; a stored one may have none.
+	// A study has elements, rendered or stored; other resources may have none.
 	const stored = resourceText(table);
 	// Bulk Data Access IG 2.0, Attachments. No JSON text has these quotes within a string.
 	const text = hasAttachments
 		? `regexp_replace(${stored}, '("url"[ \\t\\r\\n]*:[ \\t\\r\\n]*")Binary/', '\\1${base}/Binary/', 'g')`
 		: stored;
-	const rest = isRendered ? `'},' || right(${text}, -1)` : `case when ${stored} = '{}' then '}}' else '},' || right(${text}, -1) end`;
+	const rest = renderedFrom !== undefined ? `'},' || right(${text}, -1)` : `case when ${stored} = '{}' then '}}' else '},' || right(${text}, -1) end`;
 	return `copy (select '{"resourceType":"${resourceType}","id":"' || coalesce(r.given_id, r.id::text)
 	|| '","meta":{"versionId":"' || r.version
 	|| '","lastUpdated":"' || to_char(r.last_updated at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '"'

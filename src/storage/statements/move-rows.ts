@@ -32,7 +32,10 @@ export function moveRows(shapes: readonly TableShape[], reason: 'merge' | 'unlin
 	const moved = shapes.filter(({ compartment }) => compartment === 'patient');
 	// Types that share a table are moved together.
 	const tables = new Map(moved.map((shape) => [shape.keptIn, shape]));
-	return [...tables.values()].map((shape) => (shape.isRendered ? moveRendered(shape, reason) : moveStored(shape, reason)));
+	return [...tables.values()].flatMap((shape) => {
+		const stored = moveStored(shape, reason);
+		return shape.renderedFrom === undefined ? [stored] : [moveRendered(shape.renderedFrom, reason), stored];
+	});
 }
 
 function moveStored({ keptIn: table, resourceType, isShared }: TableShape, reason: 'merge' | 'unlink'): MoveStatements {
@@ -61,12 +64,12 @@ where ${condition[reason]}`,
 }
 
 /** Moves rendered rows. Their patient is determined when they are read, and their earlier versions are not kept. */
-function moveRendered({ keptIn }: TableShape, reason: 'merge' | 'unlink'): MoveStatements {
+function moveRendered(table: string, reason: 'merge' | 'unlink'): MoveStatements {
 	const text = `
-update ${keptIn} r set patient_id = $3::uuid, recorded_patient_id = coalesce(r.recorded_patient_id, r.patient_id), version = r.version + 1,
+update ${table} r set patient_id = $3::uuid, recorded_patient_id = coalesce(r.recorded_patient_id, r.patient_id), version = r.version + 1,
 	updated_at = $4::timestamptz
 where ${condition[reason]}`;
-	return { keep: undefined, move: { name: `move_${keptIn}_${reason}`, text }, parameters: 4 };
+	return { keep: undefined, move: { name: `move_${table}_${reason}`, text }, parameters: 4 };
 }
 
 /** Moves the statements of documents together with their documents. */

@@ -2,7 +2,7 @@ import type { Clause } from '#record/search-plan.ts';
 import type { ResourceType, TableShape } from '#record/table-shape.ts';
 import { Parameters, type Query } from './parameters.ts';
 import { relation } from './relation.ts';
-import { boundedQuery, innerColumns, rowColumns } from './row-columns.ts';
+import { boundedQuery, earlierColumns, innerColumns, rowColumns } from './row-columns.ts';
 import { whereOf } from './search-conditions.ts';
 
 /** Builds the query of one version: the current one is in the type's own table, earlier ones, if they are kept, are in the history. */
@@ -52,7 +52,7 @@ export function historyQuery(siteId: string, table: string, type: ResourceType, 
 	const inner = `
 	(select ${innerColumns(table)} from ${relation(table)} r where r.site_id = $1${where} order by ${order('r')} limit ${limit})
 	union all
-	(select ${innerColumns('resource_history')} from resource_history r where r.site_id = $1 and r.resource_type = '${type}'${where} order by ${order('r')} limit ${limit})`;
+	(select ${earlierColumns(table)} from resource_history r where r.site_id = $1 and r.resource_type = '${type}'${where} order by ${order('r')} limit ${limit})`;
 	const newest = `select * from (${inner}) r where r.site_id = $1 order by ${order('r')} limit ${limit}`;
 	const bytesMax = parameters.add(page.bytesMax, 'bigint');
 	const text = boundedQuery({ table, further: 'r.found, r.last_updated::text, r.id, r.version', inner: newest, order, bytesMax });

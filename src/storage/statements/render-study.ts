@@ -2,10 +2,18 @@ import type { Extent } from '#record/search-plan.ts';
 
 /** The columns of `imaging_study_resource` that a study is rendered from. */
 export const studyColumns =
-	'r.patient_id, r.study_uid, r.started, r.started_offset, r.accession_number, r.accession_system, r.description, r.referring_physician, r.modalities, r.series_count, r.instance_count';
+	'r.patient_id, r.study_uid, r.started, r.started_offset, r.accession_number, r.accession_system, r.description, r.referring_physician, r.modalities, r.series_count, r.instance_count, r.resource';
+
+/** The same columns for earlier versions, which only written studies have. */
+export const noStudyColumns =
+	'null::uuid as patient_id, null::text as study_uid, null::text as started, null::text as started_offset, null::text as accession_number, null::text as accession_system, null::text as description, null::text as referring_physician, null::text[] as modalities, 0 as series_count, 0 as instance_count, r.resource';
 
 /** Estimates the length of a study's text for the bound of a page, without rendering it. */
 export function studyBytes(row: string, extent: Extent): string {
+	return `coalesce(octet_length(${row}.resource), ${renderedBytes(row, extent)})`;
+}
+
+function renderedBytes(row: string, extent: Extent): string {
 	const head = `900 + coalesce(octet_length(${row}.description), 0)`;
 	if (extent === 'head') return `(${head})`;
 	const outline = `${head} + ${row}.series_count * 500`;
@@ -54,13 +62,12 @@ const seriesOf = (extent: Extent) => `(select json_agg(json_build_object(
 	from imaging_series s where s.site_id = r.site_id and s.study_uid = r.study_uid)`;
 
 /**
- * Renders the text of the ImagingStudy of row `r` of `imaging_study_resource`, without resourceType, id and meta, with one lookup by key
- * for
- * its series and one for the instances of each.
+ * Returns the text of the ImagingStudy of row `r` of `imaging_study_resource`, without resourceType, id and meta: the one that a client wrote,
+ * or one that is rendered with one lookup by key for its series and one for the instances of each.
  */
 export function studyText(extent: Extent): string {
 	const series = extent === 'head' ? '' : `,\n\t'series', ${seriesOf(extent)}`;
-	return `(select json_strip_nulls(json_build_object(
+	return `coalesce(r.resource, (select json_strip_nulls(json_build_object(
 	'identifier', ${identifiers},
 	'status', 'available',
 	'modality', (select json_agg(${dcm(code('m'))}) from unnest(r.modalities) m),
@@ -70,5 +77,5 @@ export function studyText(extent: Extent): string {
 	'numberOfSeries', r.series_count,
 	'numberOfInstances', r.instance_count,
 	'description', r.description${series}))::text
-from (select json_build_object('system', 'urn:dicom:uid', 'value', 'urn:oid:' || r.study_uid)) u (uid))`;
+from (select json_build_object('system', 'urn:dicom:uid', 'value', 'urn:oid:' || r.study_uid)) u (uid)))`;
 }

@@ -1,17 +1,19 @@
 import type { Extent } from '#record/search-plan.ts';
-import { studyBytes, studyColumns, studyText } from './render-study.ts';
+import { noStudyColumns, studyBytes, studyColumns, studyText } from './render-study.ts';
 
 /** The way in which rows of a table become resources: most keep the text, studies are rendered from the index of images. */
 interface Source {
 	/** The columns that a row needs for this. */
 	columns: string;
+	/** The same columns of a row of the history. */
+	earlier: string;
 	bytes(row: string, extent: Extent): string;
 	/** The text of the row `r`. */
 	text(extent: Extent): string;
 }
 
-const stored: Source = { columns: 'r.resource', bytes: (row) => `octet_length(${row}.resource)`, text: () => 'r.resource' };
-const study: Source = { columns: studyColumns, bytes: studyBytes, text: studyText };
+const stored: Source = { columns: 'r.resource', earlier: 'r.resource', bytes: (row) => `octet_length(${row}.resource)`, text: () => 'r.resource' };
+const study: Source = { columns: studyColumns, earlier: noStudyColumns, bytes: studyBytes, text: studyText };
 
 function sourceOf(table: string): Source {
 	return table === 'imaging_study_resource' ? study : stored;
@@ -25,6 +27,11 @@ export function rowColumns(table: string, extent: Extent = 'whole'): string {
 /** The columns of a row that `boundedQuery` and `rowColumns` need. */
 export function innerColumns(table: string): string {
 	return `r.site_id, r.id, r.given_id, r.version, r.last_updated, r.source, r.meta, ${sourceOf(table).columns}`;
+}
+
+/** The same columns of an earlier version of a row of the table, `r` of the history. */
+export function earlierColumns(table: string): string {
+	return `r.site_id, r.id, r.given_id, r.version, r.last_updated, r.source, r.meta, ${sourceOf(table).earlier}`;
 }
 
 /** The text of the row `r`, without resourceType, id and meta. */

@@ -74,6 +74,7 @@ async function receiveImport(context: BulkContext, request: StreamedRequest): Pr
 	const parameters = {
 		checkReferences: settingOf(grant.settings, 'check_references'),
 		mergedReferences: settingOf(grant.settings, 'merged_references'),
+		reportWrites: settingOf(grant.settings, 'report_writes'),
 		mismatch: settingOf(grant.settings, 'mismatch'),
 		base: baseOf(request),
 	};

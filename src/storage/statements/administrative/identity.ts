@@ -126,7 +126,10 @@ function counts(shapes: readonly TableShape[], condition: string): string {
 	const moved = shapes.filter(({ compartment }) => compartment === 'patient');
 	const own = moved
 		.filter(({ isShared }) => !isShared)
-		.map(({ resourceType, keptIn }) => `select '${resourceType}' as type, count(*)::integer as count from ${keptIn} r where ${condition}`);
+		.map(({ resourceType, keptIn, renderedFrom }) => {
+			const rendered = renderedFrom === undefined ? '' : ` + (select count(*) from ${renderedFrom} r where ${condition})::integer`;
+			return `select '${resourceType}' as type, count(*)::integer${rendered} as count from ${keptIn} r where ${condition}`;
+		});
 	const shared = [...new Set(moved.filter(({ isShared }) => isShared).map(({ keptIn }) => keptIn))].map(
 		(table) =>
 			`select r.resource_type as type, count(*)::integer as count from ${table} r where ${condition} and not r.deleted group by r.resource_type`,
