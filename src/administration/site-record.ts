@@ -4,7 +4,7 @@ import { definitionOf } from '#fhir/resources/index.ts';
 import { parseSearch } from '#fhir/search/parse.ts';
 import { renderStored } from '#fhir/stored.ts';
 import { isFhirId, rowIdOf } from '#record/row-id.ts';
-import type { PagePosition } from '#record/search-plan.ts';
+import type { Clause, PagePosition } from '#record/search-plan.ts';
 import type { StoredResource } from '#record/stored-resource.ts';
 import type { ResourceType } from '#record/table-shape.ts';
 import type { Reader } from '#storage/reader.ts';
@@ -46,7 +46,7 @@ export class SiteRecord {
 	async search(
 		type: ResourceType,
 		parameters: readonly (readonly [string, string])[],
-		page: { count: number; after?: PagePosition | undefined },
+		page: { count: number; after?: PagePosition | undefined; further?: readonly Clause[] },
 	): Promise<RecordPage> {
 		const definition = definitionOf(type);
 		if (definition === undefined) throw new Error(`${type} is not defined`);
@@ -58,7 +58,7 @@ export class SiteRecord {
 		const { rows, rowIds, next } = await searchResources(
 			this.#reader,
 			this.#siteId,
-			{ ...plan, after: page.after },
+			{ ...plan, clauses: [...plan.clauses, ...(page.further ?? [])], after: page.after },
 			this.#limits.searchBytesMax,
 		);
 		return { found: rows.map((row, index) => recorded(type, row, rowIds[index])), next };

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { asObjects, asText } from '#fhir/elements.ts';
 import { personName, referencedId } from '#fhir/summaries.ts';
 import { studyOrigin } from '#storage/statements/administrative/study-edits.ts';
+import type { Clause } from '#record/search-plan.ts';
 import { AdministrationError, note, type OperationContext } from './context.ts';
 import { imagingOf, studyFacts } from './patient-chart.ts';
 import { type RecordedResource, SiteRecord } from './site-record.ts';
@@ -64,6 +65,9 @@ async function withPatients(record: SiteRecord, studies: readonly RecordedResour
 	});
 }
 
+/** The studies whose images are here, without those that FHIR clients wrote. */
+const rendered: readonly Clause[] = [{ kind: 'present', column: 'rendered_uid' }];
+
 const isUid = /^[0-9]+(?:\.[0-9]+)+$/;
 
 /** Lists studies of a site, newest first. */
@@ -78,7 +82,7 @@ export async function searchStudies(
 	if (input.started !== undefined) narrowed.push(['started', input.started]);
 	for (const by of findersOf(input.text)) {
 		const sort: [string, string] = input.text === '' ? ['_sort', '-started'] : ['_sort', '-_lastUpdated'];
-		const { found } = await record.search('ImagingStudy', [...by, ...narrowed, sort], { count: input.limit });
+		const { found } = await record.search('ImagingStudy', [...by, ...narrowed, sort], { count: input.limit, further: rendered });
 		if (found.length > 0) return withPatients(record, found);
 	}
 	return [];
@@ -96,7 +100,7 @@ function escaped(text: string): string {
 }
 
 async function byUid(record: SiteRecord, uid: string): Promise<RecordedResource | undefined> {
-	const { found } = await record.search('ImagingStudy', [['identifier', `urn:dicom:uid|urn:oid:${uid}`]], { count: 1 });
+	const { found } = await record.search('ImagingStudy', [['identifier', `urn:dicom:uid|urn:oid:${uid}`]], { count: 1, further: rendered });
 	return found[0];
 }
 

@@ -18,10 +18,9 @@ export interface ImportParameters {
 	checkReferences: boolean;
 	/** See FhirPolicy. */
 	mergedReferences?: SettingValue<'merged_references'> | undefined;
-	/** Says how a Patient is treated whose new content is another person's. */
 	/** See LineSettings. */
 	reportWrites?: boolean | undefined;
-	/** What is said of a Patient whose new content is another person's. */
+	/** Says how a Patient is treated whose new content is another person's. */
 	mismatch: SettingValue<'mismatch'>;
 	/** FHIR base URL, as the caller used it. */
 	base: string;

@@ -60,10 +60,9 @@ export interface ImportTask {
 	checkReferences: boolean;
 	/** See FhirPolicy. */
 	mergedReferences?: SettingValue<'merged_references'> | undefined;
-	/** Says how a Patient is treated whose new content is another person's. */
 	/** See LineSettings. */
 	reportWrites?: boolean | undefined;
-	/** What is said of a Patient whose new content is another person's. */
+	/** Says how a Patient is treated whose new content is another person's. */
 	mismatch: SettingValue<'mismatch'>;
 	/** FHIR base URL of this service. */
 	base: string;

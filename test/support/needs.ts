@@ -12,6 +12,9 @@ interface Need {
 /** The shared corpus lies beside the repository, or where TRIBUTARY_CORPUS says. */
 export const corpusDirectory = process.env['TRIBUTARY_CORPUS'] ?? join(import.meta.dirname, '../../../shared/corpus');
 
+/** Bundles of Synthea, which the corpus does not have. */
+export const bundleDirectory = process.env['TRIBUTARY_BUNDLES'];
+
 const dcmtkPrograms = ['storescu', 'storescp', 'echoscu', 'findscu', 'getscu', 'movescu', 'dump2dcm', 'dcm2json', 'dcmconv', 'dcmdump'];
 const orthancPlugins = ['/usr/share/orthanc/plugins/libOrthancDicomWeb.so'];
 const chromiumPrograms = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
@@ -40,6 +43,10 @@ export const needs = {
 	chromium: {
 		found: chromiumPrograms.map(programOf).find((path) => path !== undefined),
 		reason: 'Chromium is not installed',
+	},
+	bundles: {
+		found: bundleDirectory !== undefined && existsSync(bundleDirectory) ? bundleDirectory : undefined,
+		reason: 'TRIBUTARY_BUNDLES names no directory of FHIR bundles',
 	},
 } satisfies Record<string, Need>;
 
