@@ -1037,13 +1037,13 @@ CREATE INDEX study_edit_study ON public.study_edit USING btree (site_id, study_u
 
 CREATE INDEX written_imaging_study_accession ON public.written_imaging_study USING btree (site_id, accession_number);
 
-CREATE INDEX written_imaging_study_changes ON public.written_imaging_study USING btree (site_id, last_updated, id);
+CREATE INDEX written_imaging_study_changes ON public.written_imaging_study USING btree (site_id, last_updated);
 
 CREATE INDEX written_imaging_study_lists ON public.written_imaging_study USING gin (site_id, identifiers, series_uids, instance_uids, modalities, sop_classes);
 
-CREATE INDEX written_imaging_study_patient ON public.written_imaging_study USING btree (site_id, patient_id, id);
+CREATE INDEX written_imaging_study_patient ON public.written_imaging_study USING btree (site_id, patient_id);
 
-CREATE INDEX written_imaging_study_started ON public.written_imaging_study USING btree (site_id, started_start, id);
+CREATE INDEX written_imaging_study_started ON public.written_imaging_study USING btree (site_id, started_start);
 
 CREATE INDEX written_imaging_study_uid ON public.written_imaging_study USING btree (site_id, study_uid);
 
