@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { asObjects, asText } from '#fhir/elements.ts';
 import { personName, referencedId } from '#fhir/summaries.ts';
-import { studyOrigin } from '#storage/statements/administrative/study-edits.ts';
 import type { Clause } from '#record/search-plan.ts';
+import { studyOrigin } from '#storage/statements/administrative/study-edits.ts';
 import { AdministrationError, note, type OperationContext } from './context.ts';
 import { imagingOf, studyFacts } from './patient-chart.ts';
 import { type RecordedResource, SiteRecord } from './site-record.ts';

@@ -87,7 +87,10 @@ function takeLine(chunk: Chunk, task: ImportTask, text: Buffer, range: LineRange
 	const { jsonDepthMax, repetitionsMax } = limits;
 	try {
 		const { checkReferences, mergedReferences, reportWrites, base } = task;
-		chunk.read.push({ ...readLine(text, range.line, { jsonDepthMax, repetitionsMax, checkReferences, mergedReferences, reportWrites, base }), range });
+		chunk.read.push({
+			...readLine(text, range.line, { jsonDepthMax, repetitionsMax, checkReferences, mergedReferences, reportWrites, base }),
+			range,
+		});
 	} catch (error) {
 		if (!(error instanceof Failure)) log.error({ err: error, jobId: task.job.id, line: range.line }, 'a line could not be read');
 		const failure = error instanceof Failure ? error : new Failure('internal', 'the line could not be read', { cause: error });

@@ -46,7 +46,10 @@ export const writtenStudyColumns: SearchColumns = {
 
 function studyUidOf(identifiers: readonly JsonObject[]): string | undefined {
 	const stated = identifiers.filter(({ system }) => uidSystems.includes(asText(system) ?? ''));
-	return stated.map(({ value }) => asText(value)).find((value) => value?.startsWith(uidPrefix))?.slice(uidPrefix.length);
+	return stated
+		.map(({ value }) => asText(value))
+		.find((value) => value?.startsWith(uidPrefix))
+		?.slice(uidPrefix.length);
 }
 
 function isAccession({ type }: JsonObject): boolean {

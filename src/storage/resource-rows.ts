@@ -36,7 +36,8 @@ join ${shape.renderedFrom === undefined ? shape.keptIn : shape.table} r on r.sit
 
 	/** The select list of the table under an alias. The site comes first. */
 	columns(alias: string): string {
-		const column = (name: string) => (name === 'resource' ? (alias === 'r' ? resourceText(this.shape.table) : `${alias}.resource`) : `${alias}.${name}`);
+		const column = (name: string) =>
+			name === 'resource' ? (alias === 'r' ? resourceText(this.shape.table) : `${alias}.resource`) : `${alias}.${name}`;
 		return [...common, ...this.#links].map(column).join(', ');
 	}
 

@@ -112,7 +112,8 @@ describe('bundles of Synthea', { skip: without('bundles') }, () => {
 			const patient = resources.find(({ resource }) => resource['resourceType'] === 'Patient');
 			if (patient === undefined) continue;
 			const expected = resources.filter(({ resource }) => {
-				const { patient_id: id } = definitionOf(String(resource['resourceType']))?.table.statedLinks(rewritten(resource) as JsonObject) ?? {};
+				const { patient_id: id } =
+					definitionOf(String(resource['resourceType']))?.table.statedLinks(rewritten(resource) as JsonObject) ?? {};
 				return typeof id === 'string';
 			});
 			const found = new Set<string>();

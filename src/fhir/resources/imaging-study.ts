@@ -36,7 +36,8 @@ export const imagingStudy = defineResource({
 			match: 'numbers',
 			numbers: [studyUid, accession],
 			listColumn: 'identifiers',
-			documentation: 'The Study Instance UID (`urn:dicom:uid|urn:oid:1.2.3`, also without `urn:oid:`) or the accession number; any identifier of a study that a client wrote',
+			documentation:
+				'The Study Instance UID (`urn:dicom:uid|urn:oid:1.2.3`, also without `urn:oid:`) or the accession number; any identifier of a study that a client wrote',
 		},
 		accession: {
 			type: 'token',

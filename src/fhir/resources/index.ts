@@ -48,7 +48,7 @@ const unkept: ReadonlySet<string> = new Set<Unkept>(['Binary']);
 function withParametersOfR4(definition: ResourceDefinition<string, ChartList>): ResourceDefinition<string, ChartList> {
 	const generated = generatedTypes.find(({ type }) => type === definition.type);
 	// A rendered resource has no stored text to search in.
-	if (generated === undefined || definition.table.isRendered) return definition;
+	if (generated === undefined || definition.table.renderedFrom !== undefined) return definition;
 	const further = Object.keys(generated.search).flatMap((name) => {
 		const parameter = Object.hasOwn(definition.search, name) ? undefined : elementParameter(generated, name);
 		return parameter === undefined ? [] : [[name, parameter] as const];

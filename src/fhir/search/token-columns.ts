@@ -45,10 +45,7 @@ function furtherClause({ column, system: own }: NumberColumn, { system, value }:
 	return [{ kind: 'all', clauses: [ofValue, ofSystem] }];
 }
 
-export function memberClause(
-	{ column, system, prefix }: TokenParameter & { match: 'member' },
-	tokens: readonly Token[],
-): Clause {
+export function memberClause({ column, system, prefix }: TokenParameter & { match: 'member' }, tokens: readonly Token[]): Clause {
 	const possible = tokens.filter((token) => token.system === undefined || token.system === system);
 	if (possible.some(({ value }) => value === undefined)) return { kind: 'listed', column };
 	return { kind: 'member', column, values: possible.map(({ value = '' }) => withoutPrefix(value, prefix)) };

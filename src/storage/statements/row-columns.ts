@@ -12,7 +12,12 @@ interface Source {
 	text(extent: Extent): string;
 }
 
-const stored: Source = { columns: 'r.resource', earlier: 'r.resource', bytes: (row) => `octet_length(${row}.resource)`, text: () => 'r.resource' };
+const stored: Source = {
+	columns: 'r.resource',
+	earlier: 'r.resource',
+	bytes: (row) => `octet_length(${row}.resource)`,
+	text: () => 'r.resource',
+};
 const study: Source = { columns: studyColumns, earlier: noStudyColumns, bytes: studyBytes, text: studyText };
 
 function sourceOf(table: string): Source {

@@ -85,7 +85,7 @@ describe('every type of R4', () => {
 			special: 'x',
 		};
 		for (const { type, search, table } of Object.values(resources)) {
-			if (table.isRendered) continue;
+			if (table.renderedFrom !== undefined) continue;
 			const queries = Object.entries(search).flatMap(([name, { type: kind }]) =>
 				kind === 'composite' ? [] : [`${name}=${encodeURIComponent(values[kind])}`, `${name}:missing=true`, `${name}:missing=false`],
 			);
