@@ -42,11 +42,11 @@ create table written_imaging_study (
 	started_end timestamptz,
 	primary key (site_id, id)
 ) with (fillfactor = 90, toast_tuple_target = 8160);
-create index written_imaging_study_patient on written_imaging_study (site_id, patient_id);
-create index written_imaging_study_uid on written_imaging_study (site_id, study_uid);
-create index written_imaging_study_accession on written_imaging_study (site_id, accession_number);
-create index written_imaging_study_started on written_imaging_study (site_id, started_start);
-create index written_imaging_study_changes on written_imaging_study (site_id, last_updated);
+-- Partial, so that a look-up by id takes the primary key even where the planner knows nothing of the table yet.
+create index written_imaging_study_patient on written_imaging_study (site_id, patient_id) where patient_id is not null;
+create index written_imaging_study_uid on written_imaging_study (site_id, study_uid) where study_uid is not null;
+create index written_imaging_study_accession on written_imaging_study (site_id, accession_number) where accession_number is not null;
+create index written_imaging_study_started on written_imaging_study (site_id, started_start) where started_start is not null;
 create index written_imaging_study_lists on written_imaging_study using gin (site_id, identifiers, series_uids, instance_uids, modalities, sop_classes);
 `;
 

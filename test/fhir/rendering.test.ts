@@ -91,9 +91,10 @@ describe('the capability statement', () => {
 	test('says that updates name their version only where they have to', () => {
 		const versioning = (of: { rest: [{ resource: { type: string; versioning: string }[] }] }, type: string) =>
 			of.rest[0].resource.find((resource) => resource.type === type)?.versioning;
-		for (const type of ['Patient', 'ImagingStudy']) assert.equal(versioning(statement, type), 'versioned');
-		assert.equal(versioning(stated(true), 'Patient'), 'versioned-update');
-		assert.equal(versioning(stated(true), 'ImagingStudy'), 'versioned');
+		for (const type of ['Patient', 'ImagingStudy']) {
+			assert.equal(versioning(statement, type), 'versioned');
+			assert.equal(versioning(stated(true), type), 'versioned-update');
+		}
 	});
 
 	test('claims exactly the resources, interactions and parameters that are defined', () => {

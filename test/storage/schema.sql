@@ -1035,17 +1035,15 @@ CREATE INDEX study_edit_other ON public.study_edit USING btree (site_id, other_s
 
 CREATE INDEX study_edit_study ON public.study_edit USING btree (site_id, study_uid, id);
 
-CREATE INDEX written_imaging_study_accession ON public.written_imaging_study USING btree (site_id, accession_number);
-
-CREATE INDEX written_imaging_study_changes ON public.written_imaging_study USING btree (site_id, last_updated);
+CREATE INDEX written_imaging_study_accession ON public.written_imaging_study USING btree (site_id, accession_number) WHERE (accession_number IS NOT NULL);
 
 CREATE INDEX written_imaging_study_lists ON public.written_imaging_study USING gin (site_id, identifiers, series_uids, instance_uids, modalities, sop_classes);
 
-CREATE INDEX written_imaging_study_patient ON public.written_imaging_study USING btree (site_id, patient_id);
+CREATE INDEX written_imaging_study_patient ON public.written_imaging_study USING btree (site_id, patient_id) WHERE (patient_id IS NOT NULL);
 
-CREATE INDEX written_imaging_study_started ON public.written_imaging_study USING btree (site_id, started_start);
+CREATE INDEX written_imaging_study_started ON public.written_imaging_study USING btree (site_id, started_start) WHERE (started_start IS NOT NULL);
 
-CREATE INDEX written_imaging_study_uid ON public.written_imaging_study USING btree (site_id, study_uid);
+CREATE INDEX written_imaging_study_uid ON public.written_imaging_study USING btree (site_id, study_uid) WHERE (study_uid IS NOT NULL);
 
 CREATE UNIQUE INDEX identity_doubt_key ON public.identity_doubt USING btree (site_id, key);
 

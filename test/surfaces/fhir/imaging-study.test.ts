@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { after, before, describe, test } from 'node:test';
+import { resources } from '#fhir/resources/index.ts';
 import { type FhirCall, fhirClient } from '#test/support/fhir-client.ts';
 import { idsOf, linkOf } from '#test/support/fhir-sample.ts';
 import { type GivenImage, opened, sendImages } from '#test/support/images.ts';
@@ -283,15 +284,16 @@ describe('ImagingStudy', { timeout: 120_000 }, () => {
 		assert.deepEqual([after.numberOfInstances, Number(after.meta.versionId) > Number(before.meta.versionId)], [2, true]);
 		assert.ok(after.meta.lastUpdated > before.meta.lastUpdated);
 		assert.equal((await west('GET', `${path}/_history/${before.meta.versionId}`)).status, 404);
-		for (const history of [`${path}/_history`, '/ImagingStudy/_history']) {
-			const { status, body } = await west('GET', history);
-			assert.deepEqual([status, body.issue[0].code], [404, 'not-supported']);
-		}
+		const history = await west('GET', `${path}/_history`);
+		assert.deepEqual(
+			history.body.entry.map(({ resource }: FhirBody) => resource),
+			[after],
+		);
 		const { body } = await west('GET', '/metadata');
 		const stated = body.rest[0].resource.find(({ type }: FhirBody) => type === 'ImagingStudy');
 		assert.deepEqual(
 			[stated.interaction.map(({ code }: FhirBody) => code), stated.readHistory, stated.searchInclude],
-			[['read', 'vread', 'search-type'], false, ['ImagingStudy:patient', 'ImagingStudy:subject']],
+			[resources.ImagingStudy.interactions, true, ['ImagingStudy:patient', 'ImagingStudy:subject']],
 		);
 	});
 
