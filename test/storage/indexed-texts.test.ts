@@ -36,6 +36,12 @@ const bounds: Readonly<Record<string, string>> = {
 	'imaging_study.modalities': 'dicom/scanner: filingBytesMax',
 	'imaging_study.sop_classes': 'isUid',
 	'imaging_study.stated_patient_id': 'dicom/scanner: filingBytesMax',
+	'written_imaging_study.accession_number': 'indexText',
+	'written_imaging_study.identifiers': 'indexText',
+	'written_imaging_study.series_uids': 'indexText',
+	'written_imaging_study.instance_uids': 'indexText',
+	'written_imaging_study.modalities': 'indexText',
+	'written_imaging_study.sop_classes': 'indexText',
 	'study_edit.other_study_uid': 'isUid',
 	'mpps_session.accession_number': 'indexText',
 	'mpps_session.patient_id': 'indexText',
@@ -48,6 +54,9 @@ const bounds: Readonly<Record<string, string>> = {
 	'remote_ae.title': 'administration',
 	'site.slug': 'administration',
 	'site.ae_title': 'administration',
+	'site_definition.kind': 'a closed list',
+	'site_definition.url': 'administration',
+	'site_definition.version': 'administration',
 	'sign_in_failure.kind': 'a closed list',
 };
 

@@ -218,7 +218,7 @@ describe('an import', () => {
 		const bad: Record<number, [string, string, string | undefined]> = {
 			2: ['nonsense', 'invalid', undefined],
 			77: ['{"resourceType":"Observation","status":"final","status":"final"}', 'invalid', 'Observation'],
-			500: ['{"resourceType":"Device"}', 'not-supported', 'resourceType'],
+			500: ['{"resourceType":"Bundle"}', 'not-supported', 'resourceType'],
 			501: [JSON.stringify({ ...observation('p'), code: undefined }), 'required', 'Observation.code'],
 			999: [JSON.stringify(observation('nobody')), 'not-found', 'Observation.subject.reference'],
 			1000: ['[]', 'invalid', undefined],

@@ -5,6 +5,8 @@ import type { AccessDirectory } from '#access/directory.ts';
 import { systemClock } from '#core/clock.ts';
 import { newId } from '#core/id.ts';
 import { silentLog } from '#core/log.ts';
+import type { ResourceDefinition } from '#fhir/resource.ts';
+import { definitionOf } from '#fhir/resources/index.ts';
 import type { SiteGateway } from '#site/gateway.ts';
 import { LongSearchTable } from '#storage/long-searches.ts';
 import type { Reader } from '#storage/reader.ts';
@@ -168,7 +170,13 @@ describe('who may call', () => {
 	});
 });
 
-const sampleValues: Readonly<Record<string, string>> = { date: '2024', quantity: '1', composite: 'x$1' };
+const sampleValues: Readonly<Record<string, string>> = { date: '2024', quantity: '1', number: '1' };
+
+function sampleOf(definition: ResourceDefinition, name: string, kind: string): string {
+	const parameter = definition.search[name];
+	if (parameter?.type !== 'composite') return sampleValues[kind] ?? 'x';
+	return parameter.components.map((component) => sampleOf(definition, component, definition.search[component]?.type ?? '')).join('$');
+}
 
 describe('GET /fhir/metadata', () => {
 	test('gives the capability statement with the URL under which it was reached', async () => {
@@ -189,16 +197,16 @@ describe('GET /fhir/metadata', () => {
 				assertOutcome(await call(`/fhir/Binary/${newId()}`), 404, 'not-found');
 				continue;
 			}
-			const hasHistory = type !== 'ImagingStudy';
-			for (const code of ['read', 'vread', 'search-type', ...(hasHistory ? ['history-instance', 'history-type'] : [])])
+			for (const code of ['read', 'vread', 'search-type', 'history-instance', 'history-type'])
 				assert.ok(codes.includes(code), `${type} ${code}`);
 			for (const path of ['/_history', `/${newId()}/_history`, `/${newId()}/_history/1`]) {
-				assert.equal((await call(`/fhir/${type}${path}`)).status, path === '/_history' && hasHistory ? 200 : 404, path);
+				assert.equal((await call(`/fhir/${type}${path}`)).status, path === '/_history' ? 200 : 404, path);
 			}
 			assert.equal((await call(`/fhir/${type}`)).status, 200);
 			assertOutcome(await call(`/fhir/${type}/${newId()}`), 404, 'not-found');
 			for (const { name, type: kind } of searchParam) {
-				assert.equal((await call(`/fhir/${type}?${name}=${sampleValues[kind] ?? 'x'}`)).status, 200, `${type}?${name}`);
+				const definition = definitionOf(type) ?? assert.fail();
+				assert.equal((await call(`/fhir/${type}?${name}=${sampleOf(definition, name, kind)}`)).status, 200, `${type}?${name}`);
 			}
 		}
 	});
@@ -359,7 +367,7 @@ describe('GET /fhir/{type}?…', () => {
 
 describe('what the surface does not do', () => {
 	test('a resource type that is not served is 404 `not-supported`, whatever it is called', async () => {
-		for (const type of ['Medication', 'patient', 'toString', '__proto__', 'Nothing']) {
+		for (const type of ['Bundle', 'patient', 'toString', '__proto__', 'Nothing']) {
 			assertOutcome(await call(`/fhir/${type}`), 404, 'not-supported');
 			assertOutcome(await call(`/fhir/${type}/${anna.id}`), 404, 'not-supported');
 		}
@@ -378,8 +386,8 @@ describe('what the surface does not do', () => {
 	});
 
 	test('other paths, the other surfaces’ among them, are 404', async () => {
-		for (const path of ['/', `/fhir/Patient/${anna.id}/_nothing`, '/v2/ingest', '/metrics']) {
-			assertOutcome(await call(path), 404, 'not-found');
-		}
+		for (const path of ['/', `/fhir/Patient/${anna.id}/a/b`, '/v2/ingest', '/metrics']) assertOutcome(await call(path), 404, 'not-found');
+		// A third part names the type of a compartment search.
+		assertOutcome(await call(`/fhir/Patient/${anna.id}/_nothing`), 404, 'not-supported');
 	});
 });

@@ -173,7 +173,7 @@ describe('a report', () => {
 			await session(sop_instance_uid);
 		assert.deepEqual(
 			[patient_id, patient_name, accession_number, modality, station_ae, station_name, step_id, started, ended, series_uids],
-			['4711', 'Lovemore^Ada', 'A1', 'CT', 'CT01', null, 'P1', '2026-01-05T08:30:00', null, ['1.2.3.9']],
+			['4711', 'Lovemore^Ada', 'A1', 'CT', 'CT01', null, 'P1', '2026-01-05T08:30:00Z', null, ['1.2.3.9']],
 		);
 	});
 
