@@ -76,7 +76,7 @@ describe('what a batch names is read', () => {
 			{},
 			['find_patient_rows', 'find_procedure_rows'],
 		],
-		['a study that is rendered when it is read', (keys) => keys.addRow('ImagingStudy', 'x'), {}, []],
+		['a study that a client may have written', (keys) => keys.addRow('ImagingStudy', 'x'), {}, ['find_imaging_study_resource_rows']],
 		['a procedure step', (keys) => keys.of(procedureSteps).add('2.1'), {}, ['find_procedure_steps']],
 		['a report of an order', (keys) => keys.of(diagnosticReports).orderKeys.add('|O1'), {}, ['find_reports']],
 		['a study by its accession number', (keys) => keys.of(imaging).accessionNumbers.add('A1'), {}, ['find_studies_by_accession']],

@@ -1,5 +1,9 @@
+import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
 import { migrate } from '#storage/migrate.ts';
+
+/** A database is copied in well under a second, on a busy machine too. */
+const limitMs = 60_000;
 
 export const templateName = 'tributary_template';
 
@@ -11,12 +15,13 @@ export function urlOf(url: string, database: string): string {
 }
 
 export async function administer(url: string, statement: string): Promise<void> {
-	const client = new pg.Client({ connectionString: urlOf(url, 'postgres') });
+	// Without limits a connection that never comes about would hold the file until the runner ends it, and nobody would see where.
+	const client = new pg.Client({ connectionString: urlOf(url, 'postgres'), connectionTimeoutMillis: limitMs, query_timeout: limitMs });
 	await client.connect();
 	try {
 		await client.query(statement);
 	} finally {
-		await client.end();
+		await Promise.race([client.end(), setTimeout(limitMs, undefined, { ref: false })]);
 	}
 }
 

@@ -20,7 +20,11 @@ export function numbersClause({ numbers, listColumn }: TokenParameter & { match:
 		const further = tokens.flatMap((token) => furtherClause(number, token));
 		return [...(shared.length === 0 ? [] : [{ kind: 'code' as const, column, values: shared }]), ...further];
 	});
-	if (listColumn !== undefined) clauses.push({ kind: 'member', column: listColumn, values: tokens.map(identifierToken) });
+	if (listColumn !== undefined) {
+		// Rows without a list are ruled out first, so that the planner may use the indexes of the other columns for them.
+		const listed: Clause = { kind: 'member', column: listColumn, values: tokens.map(identifierToken) };
+		clauses.push({ kind: 'all', clauses: [{ kind: 'present', column: listColumn }, listed] });
+	}
 	return clauses.length === 1 && clauses[0] ? clauses[0] : { kind: 'any', clauses };
 }
 

@@ -333,7 +333,7 @@ describe('.well-known/smart-configuration', () => {
 		);
 		assert.deepEqual(body.capabilities, ['client-confidential-asymmetric', 'permission-v1', 'permission-v2']);
 		assert.deepEqual(body.grant_types_supported, ['client_credentials']);
-		for (const scope of ['system/*.cruds', 'system/Patient.crus', 'system/ImagingStudy.rs'])
+		for (const scope of ['system/*.cruds', 'system/Patient.crus', 'system/ImagingStudy.crus'])
 			assert.ok(body.scopes_supported.includes(scope), scope);
 		assert.ok(body.code_challenge_methods_supported.includes('S256'));
 	});

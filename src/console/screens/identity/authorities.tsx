@@ -63,7 +63,7 @@ function Join({ site, onDone, onClose }: { site: string; onDone(): void; onClose
 	const field = (label: string, value: string, set: (text: string) => void) => (
 		<label class="field">
 			<span>{label}</span>
-			<input value={value} onChange={(event) => set(event.currentTarget.value)} autocomplete="off" spellcheck={false} />
+			<input value={value} onInput={(event) => set(event.currentTarget.value)} autocomplete="off" spellcheck={false} />
 		</label>
 	);
 	return (
