@@ -24,8 +24,11 @@ const credentials = [
 
 /** Returns the reason why it is open who calls. A cache, a proxy and this service could each take another of two keys. */
 export function credentialFault(headers: Headers): Failure | undefined {
-	const twice = credentials.find(([name]) => headers.filter(([other]) => other === name).length > 1);
-	return twice && new Failure('invalid', `${twice[1]} is given more than once`);
+	for (const [name, written] of credentials) {
+		let given = 0;
+		for (const [other] of headers) if (other === name && ++given > 1) return new Failure('invalid', `${written} is given more than once`);
+	}
+	return undefined;
 }
 
 /** Returns the number of bytes of a request line and its headers as RFC 9112 §3 writes them. */

@@ -3,6 +3,8 @@ import type { AnyRoute, Route } from './message.ts';
 interface Compiled<R extends AnyRoute = AnyRoute> {
 	route: R;
 	segments: readonly string[];
+	/** What each segment takes: itself, any segment that begins with `$`, or any that is not empty. */
+	takes: readonly ('itself' | '$' | 'any')[];
 }
 
 export type RouteMatch<R extends AnyRoute = AnyRoute> =
@@ -21,7 +23,7 @@ export class Router<R extends AnyRoute = Route> {
 		for (const route of routes) {
 			const segments = route.pattern.split('/');
 			const compiled = this.#byLength.get(segments.length) ?? [];
-			compiled.push({ route, segments });
+			compiled.push({ route, segments, takes: segments.map(takenBy) });
 			compiled.sort((left, right) => openness(left) - openness(right));
 			this.#byLength.set(segments.length, compiled);
 		}
@@ -31,24 +33,35 @@ export class Router<R extends AnyRoute = Route> {
 	match(method: string, path: string): RouteMatch<R> {
 		const segments = path.split('/');
 		const wanted = method === 'HEAD' ? 'GET' : method;
-		const fitting = (this.#byLength.get(segments.length) ?? []).filter((compiled) => fits(compiled.segments, segments));
-		if (fitting.length === 0) return { kind: 'path' };
-		const found = fitting.find(({ route }) => route.method === wanted);
-		if (found === undefined) return { kind: 'method', allow: allowed(fitting) };
-		const params = paramsOf(found.segments, segments);
-		return params === undefined ? { kind: 'path' } : { kind: 'route', route: found.route, params };
+		const known = this.#byLength.get(segments.length) ?? [];
+		// Every request comes by here, so nothing is collected for one that has its route.
+		for (const compiled of known) {
+			if (compiled.route.method !== wanted || !fits(compiled, segments)) continue;
+			const params = paramsOf(compiled, segments);
+			return params === undefined ? { kind: 'path' } : { kind: 'route', route: compiled.route, params };
+		}
+		const fitting = known.filter((compiled) => fits(compiled, segments));
+		return fitting.length === 0 ? { kind: 'path' } : { kind: 'method', allow: allowed(fitting) };
 	}
+}
+
+function takenBy(part: string): Compiled['takes'][number] {
+	if (part.startsWith(':$')) return '$';
+	return part.startsWith(':') ? 'any' : 'itself';
 }
 
 function openness({ segments }: Compiled): number {
 	return segments.reduce((sum, part) => sum + (part.startsWith(':$') ? 1 : part.startsWith(':') ? 2 : 0), 0);
 }
 
-function fits(pattern: readonly string[], segments: readonly string[]): boolean {
-	return pattern.every((part, index) => {
-		if (part.startsWith(':$')) return segments[index]?.startsWith('$') === true;
-		return part.startsWith(':') ? segments[index] !== '' : part === segments[index];
-	});
+function fits({ segments: pattern, takes }: Compiled, segments: readonly string[]): boolean {
+	// What differs between routes stands behind; the first segments are those of the surface.
+	for (let index = pattern.length - 1; index >= 0; index--) {
+		const segment = segments[index] ?? '';
+		const kind = takes[index];
+		if (kind === 'itself' ? segment !== pattern[index] : kind === 'any' ? segment === '' : !segment.startsWith('$')) return false;
+	}
+	return true;
 }
 
 function allowed(fitting: readonly Compiled[]): string {
@@ -57,12 +70,13 @@ function allowed(fitting: readonly Compiled[]): string {
 	return [...methods].sort().join(', ');
 }
 
-function paramsOf(pattern: readonly string[], segments: readonly string[]): Record<string, string> | undefined {
+function paramsOf({ segments: pattern, takes }: Compiled, segments: readonly string[]): Record<string, string> | undefined {
 	const params: Record<string, string> = {};
-	for (const [index, part] of pattern.entries()) {
-		if (!part.startsWith(':')) continue;
+	for (let index = 0; index < pattern.length; index++) {
+		if (takes[index] === 'itself') continue;
+		const segment = segments[index] ?? '';
 		try {
-			params[part.replace(/^:\$?/, '')] = decodeURIComponent(segments[index] ?? '');
+			params[(pattern[index] ?? '').slice(takes[index] === '$' ? 2 : 1)] = segment.includes('%') ? decodeURIComponent(segment) : segment;
 		} catch {
 			// A path with invalid percent-encoding matches nothing.
 			return undefined;
