@@ -1,9 +1,17 @@
 import type { TokenForm } from '#record/search-plan.ts';
 import { pathOf, stringMembers, textPathsOf } from './generated-values.ts';
 import type { CompositeItems, SearchParameter } from './resource.ts';
+import { generatedTypes } from './resources/generated/index.ts';
 import type { GeneratedElement, GeneratedParameter, GeneratedType } from './resources/generated-type.ts';
 
 /** Makes search parameters that look at the resource itself, for types with a table of their own and for the items of composites. */
+
+const everyType: readonly string[] = generatedTypes.map(({ type }) => type);
+
+/** Returns the types to which a reference may lead: all of them, where R4 names none. */
+export function targetsOf({ targets }: GeneratedParameter): readonly string[] {
+	return targets ?? everyType;
+}
 
 function formOf(datatype: string): TokenForm {
 	if (datatype === 'CodeableConcept' || datatype === 'Coding') return 'coding';
@@ -30,13 +38,14 @@ function byElement(parameter: GeneratedParameter): SearchParameter[] {
 	return parameter.elements.flatMap((element) => ofElement(parameter, element) ?? []);
 }
 
-function ofElement({ type, documentation, targets = [] }: GeneratedParameter, element: GeneratedElement): SearchParameter | undefined {
+function ofElement(parameter: GeneratedParameter, element: GeneratedElement): SearchParameter | undefined {
+	const { type, documentation } = parameter;
 	switch (type) {
 		case 'token':
 			return tokenOf(element, documentation);
 		case 'reference': {
 			const path = pathOf(element, element.datatype === 'Reference' ? 'reference' : undefined);
-			return { type, match: 'element', path, targets, documentation };
+			return { type, match: 'element', path, targets: targetsOf(parameter), documentation };
 		}
 		case 'string':
 			return { type, match: 'element', paths: stringPaths(element), documentation };

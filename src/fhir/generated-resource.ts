@@ -2,7 +2,7 @@ import type { JsonObject } from '#core/json.ts';
 import type { Term } from '#record/search-term.ts';
 import type { Column } from '#record/table-shape.ts';
 import { asObject, asText } from './elements.ts';
-import { compositeParameter, stringPaths } from './generated-elements.ts';
+import { compositeParameter, stringPaths, targetsOf } from './generated-elements.ts';
 import { hullOf, namedRow, pathOf, rangesOf, stringsOf, termsOf, textPathsOf, valuesOf } from './generated-values.ts';
 import {
 	defineResource,
@@ -115,7 +115,7 @@ function parameterOf(
 			const literal = elements.filter(({ datatype }) => datatype === 'Reference');
 			const paths = literal.map((element) => pathOf(element, 'reference'));
 			const walks = literal.map(({ path }) => path.split('.'));
-			return { type: 'reference', match: 'term', scope, paths, walks, targets: parameter.targets ?? [], documentation };
+			return { type: 'reference', match: 'term', scope, paths, walks, targets: targetsOf(parameter), documentation };
 		}
 		case 'string': {
 			const paths = elements.flatMap(stringPaths);

@@ -1,14 +1,26 @@
-import type { Json } from '#core/json.ts';
+import type { Json, JsonObject } from '#core/json.ts';
 import type { ElementInclusion } from '#record/search-plan.ts';
 import type { StoredResource } from '#record/stored-resource.ts';
 import { asObject } from './elements.ts';
 import { referencedRow } from './links.ts';
 
+/** A parameter may lead to many types, and each is looked for in the same resources. */
+const parsed = new WeakMap<StoredResource, JsonObject>();
+
+function contentOf(stored: StoredResource): JsonObject {
+	let content = parsed.get(stored);
+	if (content === undefined) {
+		content = JSON.parse(stored.text) as JsonObject;
+		parsed.set(stored, content);
+	}
+	return content;
+}
+
 /** Returns the row ids to which resources refer by an element. */
 export function namedRows(resources: readonly StoredResource[], { path, includedType }: ElementInclusion): string[] {
 	const ids = new Set<string>();
-	for (const { text } of resources) {
-		for (const reference of valuesAt(JSON.parse(text), path)) {
+	for (const stored of resources) {
+		for (const reference of valuesAt(contentOf(stored), path)) {
 			const rowId = referencedRow(reference, includedType);
 			if (rowId !== null) ids.add(rowId);
 		}

@@ -181,7 +181,9 @@ export function inclusionsBy(parameter: SearchParameter, { definition, direction
 		return direction === 'forward' ? elementInclusions([parameter.path.split('.').slice(1, -1)], parameter.targets, target) : [];
 	if (parameter.match === 'term') {
 		if (direction === 'forward') return elementInclusions(parameter.walks, parameter.targets, target);
-		if (!parameter.targets.includes(definition.type) || (target !== undefined && target !== definition.type)) return [];
+		// A canonical URL names no row, so nothing is found by it in this direction.
+		if (parameter.walks.length === 0 || !parameter.targets.includes(definition.type)) return [];
+		if (target !== undefined && target !== definition.type) return [];
 		const prefix = termTexts.rowPrefix(parameter.scope, definition.type);
 		return [{ direction: 'term', prefix, includedType: source.type, includedTable: source.table.table }];
 	}

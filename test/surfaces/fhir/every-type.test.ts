@@ -244,7 +244,7 @@ describe('search of types without a table of their own', () => {
 	}
 
 	test('includes what resources refer to, and what refers to them', async () => {
-		const { clinic, doctor, role, order, ada } = ids;
+		const { clinic, doctor, role, order, ada, list, seen } = ids;
 		assert.deepEqual(
 			await included(`/PractitionerRole?_id=${role}&_include=PractitionerRole:practitioner&_include=PractitionerRole:organization`),
 			[`Organization/${clinic}`, `Practitioner/${doctor}`],
@@ -253,6 +253,8 @@ describe('search of types without a table of their own', () => {
 			await included(`/Practitioner?_id=${doctor}&_revinclude=PractitionerRole:practitioner&_revinclude=ServiceRequest:requester`),
 			[`PractitionerRole/${role}`, `ServiceRequest/${order}`],
 		);
+		assert.deepEqual(await included(`/List?_id=${list}&_include=List:item`), [`Observation/${seen}`]);
+		assert.deepEqual(await included(`/Observation?_id=${seen}&_revinclude=List:item`), [`List/${list}`]);
 		assert.ok((await included(`/Patient?_id=${ada}&_revinclude=ServiceRequest:patient`)).includes(`ServiceRequest/${order}`));
 	});
 
