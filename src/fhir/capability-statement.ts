@@ -36,13 +36,25 @@ export function capabilityStatement({ version, base, date, ifMatchRequired, auth
 				documentation:
 					'Every value of searchInclude and searchRevInclude, of any resource type, is also taken by _include:iterate and _revinclude:iterate.',
 				security: security(authorization),
-				resource: [...Object.values(resources).map((definition) => restResource(definition, ifMatchRequired)), binary, ...terminology()],
+				resource: restResources(ifMatchRequired),
 				interaction: [{ code: 'transaction' }, { code: 'batch' }],
 				compartment: compartments.map((name) => `http://hl7.org/fhir/CompartmentDefinition/${name.toLowerCase()}`),
 				operation: [{ name: 'export', definition: 'http://hl7.org/fhir/uv/bulkdata/OperationDefinition/export' }],
 			},
 		],
 	});
+}
+
+const stated = new Map<boolean, readonly object[]>();
+
+/** The list of types is made once: which parameters of all types include one another takes tens of milliseconds to find out. */
+function restResources(ifMatchRequired: boolean): readonly object[] {
+	let list = stated.get(ifMatchRequired);
+	if (list === undefined) {
+		list = [...Object.values(resources).map((definition) => restResource(definition, ifMatchRequired)), binary];
+		stated.set(ifMatchRequired, list);
+	}
+	return list;
 }
 
 const smart = 'http://fhir-registry.smarthealthit.org/StructureDefinition';
@@ -85,25 +97,13 @@ const binary = {
 	conditionalDelete: 'not-supported',
 };
 
-/** Types whose operations are served although no resource of them is. */
-function terminology(): object[] {
-	return ['ValueSet', 'CodeSystem']
-		.filter((type) => !Object.hasOwn(resources, type))
-		.map((type) => ({
-			type,
-			profile: `http://hl7.org/fhir/StructureDefinition/${type}`,
-			documentation: 'The definitions that ship with the product, and those that the site has loaded.',
-			operation: operationsOf(type),
-		}));
-}
-
 /** Operations beside the interactions. Each is served for the types that it lists. */
 export const operations: readonly { name: string; definition: string; types: (definition: Pick<ResourceDefinition, 'type'>) => boolean }[] =
 	[
 		{
 			name: 'validate',
 			definition: 'http://hl7.org/fhir/OperationDefinition/Resource-validate',
-			types: ({ type }) => Object.hasOwn(resources, type),
+			types: () => true,
 		},
 		...(['ValueSet-expand', 'ValueSet-validate-code', 'CodeSystem-lookup', 'CodeSystem-validate-code'] as const).map((operation) => ({
 			name: operation.slice(operation.indexOf('-') + 1),
@@ -144,14 +144,12 @@ function restResource(definition: ResourceDefinition, ifMatchRequired: boolean):
 			type: kind,
 			documentation,
 		})),
-		...listed('operation', operationsOf(type)),
+		...listed('operation', operationsOf(definition)),
 	};
 }
 
-function operationsOf(type: string): object[] {
-	return operations
-		.filter(({ types }) => types({ type: type as ResourceDefinition['type'] }))
-		.map(({ name, definition }) => ({ name, definition }));
+function operationsOf(served: ResourceDefinition): object[] {
+	return operations.filter(({ types }) => types(served)).map(({ name, definition }) => ({ name, definition }));
 }
 
 /** Tells on which setting of a site a write depends. */
