@@ -2,7 +2,7 @@ import { Migration } from '@mikro-orm/migrations';
 
 /**
  * A study keeps the ideographic and phonetic name that its images state, and whether its local time was read by a zone that nobody has set.
- * Of earlier studies neither is known: the names are in the stored files alone, and nobody noted whose zone it was. Open visits get an index
+ * Neither is known of earlier studies: the names are in the stored files alone, and nobody noted whose zone it was. Open visits get an index
  * by patient, by which a visit number is joined to a visit that had none.
  *
  * Locks: `add column` takes an exclusive lock on imaging_study for a moment and rewrites nothing. Writes to encounter wait while the index is

@@ -1,7 +1,7 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * What searches of all types need: dates in the resource itself, and an index of the few rows that have something in `meta`.
+ * Searches of all types need dates that are read from the resource itself, and an index of the few rows that have something in `meta`.
  *
  * Locks: writes of a table wait while its index is built, a moment for a million rows, as rows without `meta` are not in it.
  */

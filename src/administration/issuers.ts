@@ -110,7 +110,7 @@ function record(row: TokenIssuer): IssuerRecord {
 	};
 }
 
-/** What concerns opaque tokens concerns all sites: such a token does not say where it is from. */
+/** Opaque tokens are a matter of all sites: such a token does not say where it is from. */
 function refuseIntrospection({ actor }: AdministrationContext, given: Given): void {
 	const name = (['introspection_url', 'introspection_client', 'introspection_secret'] as const).find((member) => given[member]);
 	if (name !== undefined && (actor.role !== 'administrator' || actor.sites !== 'all'))

@@ -39,7 +39,7 @@ function presenceOf(parameter: SearchParameter & { type: 'date' }): Clause {
 	}
 }
 
-/** What has begun and may still hold: it is left out only if it began after the end. */
+/** Such a resource may still hold once it has begun. It is left out only if it began after the end. */
 const lasting: ReadonlySet<string> = new Set(['Condition', 'Goal']);
 
 function careParametersOf({ type, search }: ResourceDefinition): string[] {

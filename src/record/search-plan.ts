@@ -68,7 +68,7 @@ export type AnyInclusion = Inclusion | TermInclusion | ElementInclusion;
 /** FHIR R4 §3.1.1.4.5: how the range of a resource's date relates to the range of the parameter. */
 export type DatePrefix = 'eq' | 'ne' | 'gt' | 'lt' | 'ge' | 'le' | 'sa' | 'eb';
 
-/** Where the ranges of a row are if it has several: the column holds JSON, lists of `[start, end]` by name. */
+/** The column holds the ranges of rows that have several, as JSON: lists of `[start, end]` by name. */
 export interface SeveralDates {
 	column: string;
 	name: string;

@@ -1,7 +1,7 @@
 import type { TokenIssuer } from './issuer.ts';
 import type { Providers } from './providers.ts';
 
-/** Where clients of a site get tokens, and what else a client may want to know of the provider. */
+/** The endpoints from which clients of a site get tokens, and the others of the provider that a client may want to know. */
 export interface ProviderEndpoints {
 	tokenEndpoint: string;
 	jwksUrl: string;

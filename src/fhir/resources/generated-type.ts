@@ -1,6 +1,6 @@
 import type { JsonObject } from '#core/json.ts';
 
-/** Where a search parameter finds its values. */
+/** An element in which a search parameter finds values. */
 export interface GeneratedElement {
 	/**
 	 * Names of the elements on the way, joined by dots, without the type; choices are resolved: `valueQuantity`. Lists are walked through. An

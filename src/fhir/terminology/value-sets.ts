@@ -1,7 +1,7 @@
 import { CodeIndex, type Placed } from './code-system.ts';
 import type { CodeSystem, Concept, Filter, Include, ValueSet } from './terms.ts';
 
-/** Where code systems and value sets are found by their canonical URLs. */
+/** Finds code systems and value sets by their canonical URLs. */
 export interface TermSource {
 	codeSystem(canonical: string): CodeSystem | undefined;
 	valueSet(canonical: string): ValueSet | undefined;
