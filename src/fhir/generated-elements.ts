@@ -18,44 +18,41 @@ function formOf(datatype: string): TokenForm {
 	return datatype === 'Identifier' || datatype === 'ContactPoint' ? 'identifier' : 'value';
 }
 
-function tokenOf(element: GeneratedElement, documentation: string): SearchParameter {
-	const form = formOf(element.datatype);
-	const path = pathOf(element, element.datatype === 'CodeableConcept' ? 'coding' : undefined);
-	return {
-		type: 'token',
-		match: 'element',
-		paths: [path],
-		presence: [pathOf(element)],
-		form,
-		...(element.system === undefined ? {} : { system: element.system }),
-		textPaths: textPathsOf(element),
-		documentation,
-	};
-}
-
-/** Returns one parameter for each element. */
-function byElement(parameter: GeneratedParameter): SearchParameter[] {
-	return parameter.elements.flatMap((element) => ofElement(parameter, element) ?? []);
-}
-
-function ofElement(parameter: GeneratedParameter, element: GeneratedElement): SearchParameter | undefined {
+/** Returns a parameter that looks at the elements; undefined if no single one can look at all of them. */
+function ofElements(parameter: GeneratedParameter, elements: readonly GeneratedElement[]): SearchParameter | undefined {
 	const { type, documentation } = parameter;
+	const [first, ...others] = elements;
+	if (first === undefined) return undefined;
+	const paths = elements.map((element) => pathOf(element));
 	switch (type) {
-		case 'token':
-			return tokenOf(element, documentation);
+		case 'token': {
+			const form = formOf(first.datatype);
+			if (others.some(({ datatype, system }) => formOf(datatype) !== form || system !== first.system)) return undefined;
+			return {
+				type,
+				match: 'element',
+				paths: elements.map((element) => pathOf(element, element.datatype === 'CodeableConcept' ? 'coding' : undefined)),
+				presence: paths,
+				form,
+				...(first.system === undefined ? {} : { system: first.system }),
+				textPaths: elements.flatMap(textPathsOf),
+				documentation,
+			};
+		}
 		case 'reference': {
-			const path = pathOf(element, element.datatype === 'Reference' ? 'reference' : undefined);
+			if (others.length > 0) return undefined;
+			const path = pathOf(first, first.datatype === 'Reference' ? 'reference' : undefined);
 			return { type, match: 'element', path, targets: targetsOf(parameter), documentation };
 		}
 		case 'string':
-			return { type, match: 'element', paths: stringPaths(element), documentation };
+			return { type, match: 'element', paths: elements.flatMap(stringPaths), documentation };
 		case 'date':
-			return { type, match: 'element', paths: [pathOf(element)], documentation };
+			return { type, match: 'element', paths, documentation };
 		case 'uri':
-			return { type, match: 'element', paths: [pathOf(element)], documentation };
+			return { type, match: 'element', paths, documentation };
 		case 'quantity':
 		case 'number':
-			return { type, paths: [pathOf(element)], documentation };
+			return { type, paths, documentation };
 		case 'composite':
 			return undefined;
 	}
@@ -69,38 +66,20 @@ export function stringPaths(element: GeneratedElement): string[] {
 export function elementParameter(type: GeneratedType, name: string): SearchParameter | undefined {
 	const parameter = type.search[name];
 	if (parameter === undefined || parameter.exists === true) return undefined;
-	if (parameter.type === 'composite') return compositeParameter(type, parameter);
-	const [first, ...others] = byElement(parameter);
-	if (first === undefined) return undefined;
-	if (others.length === 0) return first;
-	return joined(first, others);
-}
-
-/** Joins parameters of one form; undefined for those that differ. */
-function joined(first: SearchParameter, others: readonly SearchParameter[]): SearchParameter | undefined {
-	if (!('paths' in first) || !others.every((other) => 'paths' in other && sameForm(first, other))) return undefined;
-	const all = [first, ...others];
-	const paths = all.flatMap((one) => ('paths' in one && one.paths !== undefined ? one.paths : []));
-	const lists = (member: 'presence' | 'textPaths') =>
-		all.flatMap((one) => (member in one ? ((one as Partial<Record<typeof member, readonly string[]>>)[member] ?? []) : []));
-	if (first.type !== 'token') return { ...first, paths } as SearchParameter;
-	return { ...first, paths, presence: lists('presence'), textPaths: lists('textPaths') } as SearchParameter;
-}
-
-function sameForm(one: SearchParameter, other: SearchParameter): boolean {
-	if (one.type !== 'token' || other.type !== 'token') return one.type === other.type;
-	return one.match === 'element' && other.match === 'element' && one.form === other.form && one.system === other.system;
+	return parameter.type === 'composite' ? compositeParameter(type, parameter) : ofElements(parameter, parameter.elements);
 }
 
 /** A composite whose components must hold for one and the same item (FHIR R4 §3.1.1.4.13). */
-export function compositeParameter({ search }: GeneratedType, parameter: GeneratedParameter): SearchParameter | undefined {
+export function compositeParameter({ search }: GeneratedType, parameter: GeneratedParameter): SearchParameter {
 	const { components = [], within, documentation } = parameter;
 	if (within === undefined) return { type: 'composite', components, documentation };
 	const items = within.map((path): CompositeItems => {
 		const parameters = components.map((name) => {
 			const component = search[name];
 			if (component === undefined) throw new Error(`${name} is no parameter`);
-			return byElement({ ...component, elements: component.elements.flatMap((element) => inItem(element, path, within)) });
+			const elements = component.elements.flatMap((element) => inItem(element, path, within));
+			// Each element by itself, as their forms may differ.
+			return elements.flatMap((element) => ofElements(component, [element]) ?? []);
 		});
 		return { path, parameters };
 	});

@@ -35,10 +35,7 @@ export function generatedResource<Type extends string>(generated: GeneratedType<
 		compartment: generated.patient.length === 0 ? 'none' : { patient: (resource) => patientOf(generated, resource), chart: undefined },
 		columns: [searchTerms(generated), searchStrings(generated), searchDates(dates.map(([, parameter]) => parameter))],
 		search: Object.fromEntries(
-			Object.entries(generated.search).map(([name, parameter]) => [
-				name,
-				{ ...parameterOf(generated, name, parameter, columnOf.get(name)), presentIn: `${type}.${name}` },
-			]),
+			Object.entries(generated.search).map(([name, parameter]) => [name, parameterOf(generated, name, parameter, columnOf.get(name))]),
 		),
 		summary,
 		mandatory,
@@ -119,12 +116,13 @@ function parameterOf(
 		}
 		case 'string': {
 			const paths = elements.flatMap(stringPaths);
-			return { type: 'string', match: 'element', paths, column: 'strings', documentation };
+			return { type: 'string', match: 'element', scope, paths, column: 'strings', documentation };
 		}
 		case 'date':
 			return {
 				type: 'date',
 				match: 'range',
+				scope,
 				columnType: 'timestamptz',
 				startColumn: `${dateColumn}_start`,
 				endColumn: `${dateColumn}_end`,
@@ -133,9 +131,9 @@ function parameterOf(
 			};
 		case 'quantity':
 		case 'number':
-			return { type: parameter.type, paths: elements.map((element) => pathOf(element)), documentation };
+			return { type: parameter.type, scope, paths: elements.map((element) => pathOf(element)), documentation };
 		case 'composite':
-			return compositeParameter(generated, parameter) ?? { type: 'composite', components: [], documentation };
+			return compositeParameter(generated, parameter);
 	}
 }
 

@@ -19,8 +19,8 @@ export interface SearchColumns {
  */
 export type SearchParameter = {
 	documentation: string;
-	/** Given where a term of the row says whether the parameter has a value; see `scope` of terms. */
-	presentIn?: string;
+	/** The type and the name of the parameter (`Claim.status`) where the row has terms for it: at least one if it has a value. */
+	scope?: string;
 } /** Any part of a folded text column; `paths` lead to the texts themselves, for `:exact`. */ & (
 	| { type: 'string'; match: 'substring'; column: string; paths: readonly string[]; presence?: readonly string[] }
 	/** The start of a text. `column` contains all of the texts, folded, and reduces the rows to be examined. */
@@ -39,7 +39,7 @@ export type SearchParameter = {
 	 * stored rows.
 	 */
 	| { type: 'token'; match: 'part'; table: string; uidColumn: string; key: string; column: string; listColumn: string }
-	/** Terms of the row (record/search-term). `scope` is the type and the name of the parameter: `Claim.status`; `walks` are the names of the elements on the way to references. */
+	/** Terms of the row (record/search-term). `walks` are the names of the elements on the way to references. */
 	| { type: 'token'; match: 'term'; scope: string; textPaths?: readonly string[] }
 	| { type: 'uri'; match: 'term'; scope: string; paths: readonly string[] }
 	| { type: 'uri'; match: 'element'; paths: readonly string[]; of?: 'meta' }
@@ -57,7 +57,7 @@ export type SearchParameter = {
 	| {
 			type: 'token';
 			match: 'element';
-			/** Where the paths lead: the resource itself, unless it is `meta`. */
+			/** The paths lead through the resource itself, unless this says `meta`. */
 			of?: 'meta';
 			paths: readonly string[];
 			form: TokenForm;

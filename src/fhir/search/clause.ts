@@ -69,7 +69,7 @@ function missingClause({ name, value, parameter }: Named): Clause {
 
 /** Tells whether the element of the parameter has a value, of whatever form: text alone is a concept, and a display alone a reference. */
 function presence(name: string, parameter: SearchParameter): Clause {
-	if (parameter.presentIn !== undefined) return presentTerm(parameter.presentIn);
+	if (parameter.scope !== undefined) return presentTerm(parameter.scope);
 	switch (parameter.type) {
 		case 'string':
 			return element(parameter.presence ?? parameter.paths, { kind: 'exists' });
@@ -78,7 +78,7 @@ function presence(name: string, parameter: SearchParameter): Clause {
 			return element(parameter.paths, { kind: 'exists' });
 		case 'uri':
 			if (parameter.match === 'column') return { kind: 'present', column: parameter.column };
-			return parameter.match === 'term' ? presentTerm(parameter.scope) : element(parameter.paths, { kind: 'exists' }, parameter.of);
+			return element(parameter.paths, { kind: 'exists' }, parameter.match === 'element' ? parameter.of : undefined);
 		case 'reference':
 			if (parameter.match === 'term') return presentTerm(parameter.scope);
 			return parameter.match === 'element' ? anyPresent(undefined, [parameter.path]) : anyPresent(parameter.column, listed(parameter.path));

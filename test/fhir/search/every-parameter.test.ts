@@ -103,6 +103,8 @@ describe('every search parameter of every type', () => {
 			['Patient', '_has:Claim:patient=1'],
 			['Observation', 'code-value-quantity=1'],
 			['Observation', '_list:missing=true'],
+			['Observation', 'code-value-quantity:missing=true'],
+			['PlanDefinition', 'context-type-value:missing=true'],
 			['RiskAssessment', 'probability=high'],
 		] as const) {
 			assert.throws(() => planOf(resources[type], query), { name: 'Failure' }, `${type}?${query}`);
