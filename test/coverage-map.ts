@@ -50,7 +50,6 @@ export const coverageMap: readonly (readonly [pattern: string, ...tests: string[
 	['src/dicom/sop-identity.ts', 'dicom/value-locator', 'surfaces/dicomweb/store'],
 	['src/dicom/query/*.ts', 'dicom/query'],
 	['src/fhir/profiles/*.ts', 'fhir/profiles/check', 'fhir/profiles/package', 'surfaces/fhir/validate'],
-	['src/fhir/profiles/bundled/*.ts', 'surfaces/fhir/validate'],
 	['src/fhir/terminology/*.ts', 'fhir/terminology/value-sets', 'surfaces/fhir/terminology'],
 	['src/fhir/search/subsumption.ts', 'surfaces/fhir/terminology'],
 	['src/surfaces/fhir/{validate,site-libraries}.ts', 'surfaces/fhir/validate'],

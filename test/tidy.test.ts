@@ -221,7 +221,7 @@ describe('source text', () => {
 	test('no source file has more than 388 lines, and no other file more than 400', () => {
 		const long = files('{src,workers,test,bench,migrations}/**/*.{ts,tsx,mjs,c}')
 			// Generated from the specification.
-			.filter((path) => !/^src\/fhir\/(?:validation\/schemas|profiles\/bundled)\//.test(path))
+			.filter((path) => !path.startsWith('src/fhir/validation/schemas/'))
 			.filter((path) => read(path).split('\n').length - 1 > (/^(src|workers)\//.test(path) ? 388 : 400));
 		assert.deepEqual(long, []);
 	});

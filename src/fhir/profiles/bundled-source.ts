@@ -1,6 +1,6 @@
-import { lines as r4 } from './bundled/r4.ts';
-import { lines as usCore } from './bundled/us-core.ts';
-import { lines as ips } from './bundled/uv-ips.ts';
+import r4 from './bundled/r4.json' with { type: 'json' };
+import usCore from './bundled/us-core.json' with { type: 'json' };
+import ips from './bundled/uv-ips.json' with { type: 'json' };
 import { type Definition, type DefinitionKind, type DefinitionSource, Library } from './library.ts';
 import type { Line } from './line.ts';
 
@@ -38,7 +38,7 @@ let source: BundledSource | undefined;
 
 /** Returns what ships: profiles, extensions and terms of R4, US Core and IPS. */
 export function bundled(): BundledSource {
-	source ??= new BundledSource(r4, usCore, ips);
+	source ??= new BundledSource(...([r4, usCore, ips] as unknown as readonly (readonly Line[])[]));
 	return source;
 }
 
