@@ -9,7 +9,7 @@ import { findInstances, findStudies, findStudiesByAccession } from '#storage/hol
 import { findObservations } from '#storage/holdings/orders.ts';
 import { findPatients, findSurvivors } from '#storage/holdings/patient-identifiers.ts';
 import { findProcedureSteps } from '#storage/holdings/procedure-steps.ts';
-import { findEncounters, findEncountersOfPatients } from '#storage/holdings/visits.ts';
+import { findEncounters, findEncountersOfPatients, findOpenEncounters } from '#storage/holdings/visits.ts';
 import { ResourceTables } from '#storage/resource-rows.ts';
 import { findAccepted } from '#storage/statements/find-accepted.ts';
 import { keepStoredVersions } from '#storage/statements/keep-versions.ts';
@@ -25,6 +25,7 @@ const byKeyOfTheSender = [
 	findStatedItems,
 	findEncounters(tables.of('Encounter')),
 	findEncountersOfPatients(tables.of('Encounter')),
+	findOpenEncounters(tables.of('Encounter')),
 	findInstances,
 	findStudies,
 	findStudiesByAccession,
@@ -54,6 +55,21 @@ test('what a message names is looked up by its whole key in a new database, neve
 			for (const condition of conditions) assert.match(condition, / AND /, `${name}\n${plan.join('\n')}`);
 			await client.query('deallocate looked_up');
 		}
+	} finally {
+		await client.end();
+	}
+});
+
+test('a message with a visit number reads no open visit that has one, however many its patient has', async () => {
+	await using database = await testDatabase();
+	const client = new pg.Client({ connectionString: database.url, options: keyedPlans });
+	await client.connect();
+	try {
+		const { text } = findEncounters(tables.of('Encounter'));
+		const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain ${text}`, ['{}', '{}', '{}', '{}', '{}']);
+		const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+		assert.match(plan, /Index Scan using encounter_unnumbered/, plan);
+		assert.doesNotMatch(plan, /encounter_open/, plan);
 	} finally {
 		await client.end();
 	}

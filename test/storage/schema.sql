@@ -273,6 +273,7 @@ create table encounter (
 	period_start timestamp with time zone,
 	period_end timestamp with time zone,
 	given_id text,
+	is_numbered boolean,
 	PRIMARY KEY (site_id, id)
 ) with (fillfactor=80, toast_tuple_target=8160);
 
@@ -916,6 +917,8 @@ CREATE INDEX encounter_open ON public.encounter USING btree (site_id, patient_id
 CREATE INDEX encounter_patient ON public.encounter USING btree (site_id, patient_id, id);
 
 CREATE INDEX encounter_status ON public.encounter USING btree (site_id, status, id);
+
+CREATE INDEX encounter_unnumbered ON public.encounter USING btree (site_id, patient_id) WHERE ((status <> ALL (ARRAY['finished'::text, 'cancelled'::text, 'entered-in-error'::text])) AND (given_id IS NULL) AND (is_numbered IS NOT TRUE));
 
 CREATE INDEX encounter_visit ON public.encounter USING btree (site_id, visit_key);
 

@@ -37,6 +37,8 @@ export const encounter = defineResource({
 			const period = asObject(resource['period']);
 			return periodBounds(asText(period?.['start']), asText(period?.['end']));
 		}),
+		// A message with a number reads the open visits that have none.
+		oneColumn('is_numbered', 'boolean', (resource) => resource['identifier'] !== undefined),
 	],
 	search: {
 		patient: patientParameter('The patient present at the encounter'),

@@ -39,8 +39,18 @@ export const openVisits: Holding<string[], undefined> = {
 /** The system of a visit that is named by the time of its admission alone. The space, which no authority's URI has, keeps it apart. */
 export const admissionSystem = 'PV1-44 ';
 
-/** Visits that may be known by another name, each with the identifier values of its patient. Open visits of the patient are read then. */
-export const unknownVisits: Holding<{ key: string; patients: readonly string[] }[], undefined> = {
+export interface UnknownVisit {
+	key: string;
+	namedBy: 'number' | 'time';
+	/** The identifier values of its patient. */
+	patients: readonly string[];
+}
+
+/**
+ * Visits that may be known by another name. Open visits of the patient are read then: those without a number when the message has one, all
+ * when it has only the time of admission.
+ */
+export const unknownVisits: Holding<UnknownVisit[], undefined> = {
 	name: 'unknown-visits',
 	keys: () => [],
 	held: () => undefined,

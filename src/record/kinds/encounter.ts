@@ -40,7 +40,9 @@ export const encounterKind = defineChange<EncounterChange>({
 		}
 		const key = visitKey(visit);
 		keys.of(visits).add(key);
-		if (namedBy === 'number' || namedBy === 'time') keys.of(unknownVisits).push({ key, patients: patientNamed(patient, message) });
+		if (namedBy === 'number' || namedBy === 'time') {
+			keys.of(unknownVisits).push({ key, namedBy, patients: patientNamed(patient, message) });
+		}
 	},
 	apply(context, change, references) {
 		references.setEncounter(change.ref, applyEncounter(context, change, references.patient(change.patient)));
