@@ -78,6 +78,8 @@ export class Failure extends Error {
 	readonly allow: string | undefined;
 	/** The scopes that an access token lacks, as in a challenge (RFC 6750 §3). */
 	readonly scope: string | undefined;
+	/** The ways in, for a caller whom nobody knows (RFC 9110 §11.6.1). */
+	readonly challenge: string | undefined;
 	/** All faults, if several were found; `diagnostics` then sums them up. */
 	readonly issues: readonly FailureIssue[] | undefined;
 
@@ -91,6 +93,7 @@ export class Failure extends Error {
 			issues?: readonly FailureIssue[];
 			allow?: string;
 			scope?: string;
+			challenge?: string;
 		} = {},
 	) {
 		super(diagnostics, options.cause === undefined ? undefined : { cause: options.cause });
@@ -99,6 +102,7 @@ export class Failure extends Error {
 		this.retryAfterSeconds = options.retryAfterSeconds;
 		this.allow = options.allow;
 		this.scope = options.scope;
+		this.challenge = options.challenge;
 		this.issues = options.issues;
 	}
 

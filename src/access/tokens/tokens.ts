@@ -52,6 +52,11 @@ export class Tokens {
 		this.#providers = new Providers(options);
 	}
 
+	/** Whether any site takes access tokens. Where none does, the header Authorization means nothing here: proxies have uses of their own for it. */
+	get areTaken(): boolean {
+		return this.#options.directory.issuers.length > 0;
+	}
+
 	/** Returns undefined for every kind of wrong token, so that a caller learns nothing about issuers. */
 	grantOf(token: string): TokenGrant | Promise<TokenGrant> {
 		if (!form.test(token)) return undefined;

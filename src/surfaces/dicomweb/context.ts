@@ -14,7 +14,7 @@ import type { DicomWebMetrics } from './metrics.ts';
 /** Everything that DICOMweb (PS3.18) works with. */
 export interface DicomWebContext {
 	directory: AccessDirectory;
-	tokens: Pick<Tokens, 'grantOf'>;
+	tokens: Pick<Tokens, 'areTaken' | 'grantOf'>;
 	reader: Reader;
 	objects: Pick<ObjectStore, 'read' | 'size'>;
 	intake: InstanceEntry;

@@ -1,4 +1,3 @@
-import { challengeOf } from '../http/authorize.ts';
 import { renderJsonFailure } from '../http/json-answer.ts';
 import type { GuestSurface } from '../node.ts';
 import { AccessNotes } from './access-notes.ts';
@@ -14,9 +13,6 @@ export const dicomWebSurface: GuestSurface = {
 		const accesses = new AccessNotes((event) => audit.recordOf(event), clock);
 		return dicomWebRoutes({ directory, tokens, reader: database.reads, objects, intake, accesses, limits: config.limits, metrics, log });
 	},
-	renderFailure(failure, request) {
-		const answer = renderJsonFailure(failure);
-		return { ...answer, headers: { ...answer.headers, ...challengeOf(failure, request) } };
-	},
+	renderFailure: renderJsonFailure,
 	openApi: dicomWebOpenApi,
 };

@@ -20,7 +20,7 @@ import type { SiteLibraries } from './site-libraries.ts';
 
 export interface FhirContext {
 	directory: AccessDirectory;
-	tokens: Pick<Tokens, 'grantOf' | 'endpointsOf'>;
+	tokens: Pick<Tokens, 'areTaken' | 'endpointsOf' | 'grantOf'>;
 	reader: Reader;
 	reads: ResourceReads;
 	gateway: SiteGateway;

@@ -12,7 +12,7 @@ const capabilityDate = '2026-11-22';
 /** https://hl7.org/fhir/R4/http.html#capabilities */
 export async function metadata(context: FhirContext, request: HttpRequest): Promise<HttpAnswer> {
 	// Whoever has a key or token learns what holds at the site.
-	const isOpen = context.publicMetadata && request.header('authorization') === undefined;
+	const isOpen = context.publicMetadata && !(context.tokens.areTaken && request.header('authorization') !== undefined);
 	const found = isOpen ? context.directory.grantOfKey(request.header('x-api-key')) : await authorize(context, request);
 	const grant = typeof found === 'object' ? found : undefined;
 	const ifMatchRequired = settingOf(grant?.settings ?? noSettings, 'if_match') === 'required';

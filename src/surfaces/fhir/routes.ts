@@ -69,7 +69,7 @@ export function fhirRoutes(context: FhirContext): Route[] {
 
 /** Renders every failure as an OperationOutcome, including those of the transport. */
 export function renderFhirFailure(failure: Failure, request: Pick<HttpRequest, 'header'>): HttpAnswer {
-	const headers: Record<string, string> = { 'Content-Type': failureType(request), ...challengeOf(failure, request) };
+	const headers: Record<string, string> = { 'Content-Type': failureType(request), ...challengeOf(failure) };
 	if (failure.allow !== undefined) headers['Allow'] = failure.allow;
 	return { status: 500, headers, body: operationOutcome(failure) };
 }

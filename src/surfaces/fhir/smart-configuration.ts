@@ -12,8 +12,8 @@ import type { FhirContext } from './context.ts';
  * it tells of the provider that all sites have in common, and with one of the provider of the key's site.
  */
 export async function smartConfiguration(context: FhirContext, request: HttpRequest): Promise<HttpAnswer> {
-	const isKnown = request.header('x-api-key') !== undefined || request.header('authorization') !== undefined;
-	const grant = isKnown ? await authorize(context, request) : undefined;
+	const isOpen = context.tokens.areTaken && request.header('x-api-key') === undefined && request.header('authorization') === undefined;
+	const grant = isOpen ? undefined : await authorize(context, request);
 	const endpoints = await context.tokens.endpointsOf(grant?.siteId, true);
 	if (endpoints === 'away') throw new Failure('unavailable', 'the OIDC provider does not answer at the moment', { retryAfterSeconds });
 	if (endpoints === 'none') {

@@ -12,17 +12,20 @@ export interface AuthenticationContext {
 /** Advice to a client. A caller who comes earlier is not refused for it. */
 export const retryAfterSeconds = 5;
 
-/** @throws Failure `unauthenticated` with `diagnostics`, the same for every reason; `unavailable` while keys cannot be checked */
+/** The only way in where no access tokens are taken. */
+export const keyChallenge = 'X-API-Key';
+
+/** @throws Failure `unauthenticated`, the same for every reason; `unavailable` while keys cannot be checked */
 export function authenticate(
 	{ directory, metrics }: AuthenticationContext,
 	request: Pick<HttpRequest, 'header' | 'caller'>,
-	diagnostics = 'a valid API key is required in the header X-API-Key',
+	{ diagnostics, challenge } = { diagnostics: 'a valid API key is required in the header X-API-Key', challenge: keyChallenge },
 ): KeyGrant {
 	const grant = directory.grantOfKey(request.header('x-api-key'));
 	if (grant === 'unavailable') throw new Failure('unavailable', 'API keys cannot be checked at the moment', { retryAfterSeconds });
 	if (grant) return letIn(request, grant);
 	metrics.accessRefusals.inc({ protocol: 'http', reason: 'key' });
-	throw new Failure('unauthenticated', diagnostics);
+	throw new Failure('unauthenticated', diagnostics, { challenge });
 }
 
 /** Tells the server who calls, however that was found out. */

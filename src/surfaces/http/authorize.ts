@@ -1,22 +1,24 @@
 import type { KeyGrant } from '#access/directory.ts';
 import type { TokenGrant, Tokens } from '#access/tokens/tokens.ts';
 import { Failure } from '#core/failure.ts';
-import { type AuthenticationContext, authenticate, letIn, retryAfterSeconds } from './authenticate.ts';
+import { type AuthenticationContext, authenticate, keyChallenge, letIn, retryAfterSeconds } from './authenticate.ts';
 import type { HttpRequest } from './message.ts';
 
 export interface AuthorizationContext extends AuthenticationContext {
-	tokens: Pick<Tokens, 'grantOf'>;
+	tokens: Pick<Tokens, 'areTaken' | 'grantOf'>;
 }
 
 const diagnostics = 'a valid API key is required in the header X-API-Key, or an access token in the header Authorization';
+const challenge = `${keyChallenge}, Bearer`;
 
 /**
- * Identifies a caller by an API key or by an access token (RFC 6750 §2.1).
+ * Identifies a caller by an API key or, where a site takes them, by an access token (RFC 6750 §2.1).
  * @throws Failure `unauthenticated`, the same for every reason; `invalid` when both are given; `unavailable` while they cannot be checked
  */
 export function authorize(context: AuthorizationContext, request: Pick<HttpRequest, 'header' | 'caller'>): KeyGrant | Promise<KeyGrant> {
+	if (!context.tokens.areTaken) return authenticate(context, request);
 	const authorization = request.header('authorization');
-	if (authorization === undefined) return authenticate(context, request, diagnostics);
+	if (authorization === undefined) return authenticate(context, request, { diagnostics, challenge });
 	if (request.header('x-api-key') !== undefined)
 		throw new Failure('invalid', 'a request has either the header X-API-Key or the header Authorization');
 	const [, token] = /^bearer +(\S+) *$/i.exec(authorization) ?? [];
@@ -28,17 +30,11 @@ function granted({ metrics }: AuthorizationContext, request: Pick<HttpRequest, '
 	if (grant === 'unavailable') throw new Failure('unavailable', 'access tokens cannot be checked at the moment', { retryAfterSeconds });
 	if (grant) return letIn(request, grant);
 	metrics.accessRefusals.inc({ protocol: 'http', reason: 'token' });
-	throw new Failure('unauthenticated', diagnostics);
+	throw new Failure('unauthenticated', diagnostics, { challenge: `${challenge} error="invalid_token"` });
 }
 
-/**
- * The challenge of an answer 401 or 403 (RFC 6750 §3). Every wrong token gets the same one. A caller without a token is told the two ways in.
- */
-export function challengeOf(failure: Failure, request: Pick<HttpRequest, 'header'>): Record<string, string> {
-	if (failure.code === 'unauthenticated') {
-		const refused = request.header('authorization') === undefined ? '' : ' error="invalid_token"';
-		return { 'WWW-Authenticate': `X-API-Key, Bearer${refused}` };
-	}
-	if (failure.code !== 'insufficient-scope') return {};
-	return { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${failure.scope ?? ''}"` };
+/** The challenge of an answer 401 or 403 (RFC 6750 §3). Every wrong token gets the same one. A caller without a token is told the ways in. */
+export function challengeOf({ code, challenge: waysIn = keyChallenge, scope = '' }: Failure): Record<string, string> {
+	if (code === 'unauthenticated') return { 'WWW-Authenticate': waysIn };
+	return code === 'insufficient-scope' ? { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${scope}"` } : {};
 }

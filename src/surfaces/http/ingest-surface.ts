@@ -7,7 +7,7 @@ import type { DeliveryLimits } from '#record/limits.ts';
 import type { DeliveryMetrics } from '#record/metrics.ts';
 import type { SiteGateway } from '#site/gateway.ts';
 import type { ServiceNode } from '../node.ts';
-import { authenticate } from './authenticate.ts';
+import { authenticate, keyChallenge } from './authenticate.ts';
 import { documentationRoutes } from './documentation/routes.ts';
 import { renderJsonFailure } from './json-answer.ts';
 import type { HttpLimits } from './limits.ts';
@@ -70,7 +70,7 @@ export function ingestOn(
 
 /** @throws Failure `unauthenticated` */
 export function senderOf(context: IngestContext, request: HttpRequest): KeyGrant {
-	return authenticate(context, request, 'a valid X-API-Key header is required');
+	return authenticate(context, request, { diagnostics: 'a valid X-API-Key header is required', challenge: keyChallenge });
 }
 
 /** Returns the members that are the same for every message posted with a key. */

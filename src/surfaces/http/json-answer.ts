@@ -1,4 +1,5 @@
 import type { Failure } from '#core/failure.ts';
+import { challengeOf } from './authorize.ts';
 import type { HttpAnswer } from './message.ts';
 
 export function jsonAnswer(status: number, body: object | Uint8Array): HttpAnswer {
@@ -12,5 +13,5 @@ export function jsonAnswer(status: number, body: object | Uint8Array): HttpAnswe
 /** Renders `{success: false, error}`, the form of failures on every surface but FHIR. The server sets the status. */
 export function renderJsonFailure(failure: Failure): HttpAnswer {
 	const answer = jsonAnswer(500, { success: false, error: failure.diagnostics });
-	return failure.code === 'unauthenticated' ? { ...answer, headers: { ...answer.headers, 'WWW-Authenticate': 'X-API-Key' } } : answer;
+	return { ...answer, headers: { ...answer.headers, ...challengeOf(failure) } };
 }

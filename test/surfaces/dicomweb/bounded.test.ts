@@ -27,7 +27,7 @@ function context(given: Partial<DicomWebContext>): DicomWebContext {
 			: [['1', '1.1', '1.1.1', '1.2.840.10008.5.1.4.1.1.2', '1.2.840.10008.1.2.1', 'key', String(instanceBytes)]];
 	return {
 		directory,
-		tokens: { grantOf: () => undefined },
+		tokens: { areTaken: false, grantOf: () => undefined },
 		reader: { run } as Reader,
 		objects: { size: async () => instanceBytes, read: () => assert.fail('nothing is read') },
 		intake: { begin: () => assert.fail('nothing is stored') },

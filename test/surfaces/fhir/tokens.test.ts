@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { decodeJwt, decodeProtectedHeader, type JWK, SignJWT } from 'jose';
+import { decodeProtectedHeader } from 'jose';
 import { addIssuer, listIssuers, removeIssuer, setIssuer } from '#administration/issuers.ts';
+import { changed, hmac, tampered, unsigned } from '#test/support/forged-tokens.ts';
 import { clientId, jwtAudience, signingKey, type TestProvider, testProvider } from '#test/support/oidc-provider.ts';
 import { eventually, type TestService, testService } from '#test/support/service.ts';
 
@@ -88,7 +89,7 @@ describe('an access token of the provider of a site', { timeout: 120_000 }, () =
 		'with critical extensions': async () =>
 			tampered(await provider.forge({ scope: 'system/*.rs' }), { alg: 'RS256', crit: ['b64'], b64: false }),
 		'without a signature': async () => unsigned(await provider.forge({ scope: 'system/*.rs' }), { alg: 'none' }),
-		'signed with the public key as a secret': async () => hmac(await provider.forge({ scope: 'system/*.rs' })),
+		'signed with the public key as a secret': async () => hmac(provider, await provider.forge({ scope: 'system/*.rs' })),
 		'signed with another key of the same name': async () => {
 			const kid = String(decodeProtectedHeader(await provider.forge({})).kid);
 			return provider.forge({ scope: 'system/*.rs' }, { key: await signingKey('RS256', kid) });
@@ -128,12 +129,16 @@ describe('an access token of the provider of a site', { timeout: 120_000 }, () =
 		assert.deepEqual(bare.body.issue, unauthenticated);
 	});
 
-	test('is refused with its next request when its row is disabled', async () => {
+	test('is refused with its next request when its row is disabled; where no other is left, nothing asks for a token any more', async () => {
 		const token = await provider.forge({ scope: 'system/*.rs' });
 		const [row] = await listIssuers(product.administration);
 		assert.ok(row);
 		await setIssuer(product.administration, { id: row.id, active: false });
-		refused(await ask('/fhir/Patient', bearer(token)));
+		const answer = await ask('/fhir/Patient', bearer(token));
+		assert.equal(answer.status, 401);
+		assert.equal(answer.headers.get('www-authenticate'), 'X-API-Key');
+		assert.equal((await ask('/fhir/Patient', { 'X-API-Key': northKey, Authorization: 'Basic cHJveHk6eA==' })).status, 200);
+		assert.equal((await ask('/fhir/.well-known/smart-configuration', {})).status, 401);
 		await setIssuer(product.administration, { id: row.id, active: true });
 		assert.equal((await ask('/fhir/Patient', bearer(token))).status, 200);
 	});
@@ -374,27 +379,3 @@ const unauthenticated = [
 		diagnostics: 'a valid API key is required in the header X-API-Key, or an access token in the header Authorization',
 	},
 ];
-
-const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
-
-function unsigned(token: string, header: object): string {
-	return `${part(header)}.${token.split('.')[1]}.AA`;
-}
-
-function tampered(token: string, header: object): string {
-	const [, claims, signature] = token.split('.');
-	return `${part({ ...decodeProtectedHeader(token), ...header })}.${claims}.${signature}`;
-}
-
-function changed(token: string, claims: object): string {
-	const [header, , signature] = token.split('.');
-	return `${header}.${part({ ...decodeJwt(token), ...claims })}.${signature}`;
-}
-
-/** Takes what everybody may know, the public key, for a secret. */
-async function hmac(token: string): Promise<string> {
-	const answer = await fetch(`${provider.issuer}/jwks`);
-	const { keys } = (await answer.json()) as { keys: JWK[] };
-	const secret = Buffer.from(JSON.stringify(keys[0]));
-	return new SignJWT(decodeJwt(token)).setProtectedHeader({ alg: 'HS256', kid: String(keys[0]?.kid), typ: 'at+jwt' }).sign(secret);
-}

@@ -8,10 +8,11 @@ import { createMetrics, metricDefinitions } from '../../../src/metrics.ts';
 
 const grant: KeyGrant = { keyId: 'token:client', siteId: 'west', siteSlug: 'west', settings: {}, scopes: { '*': 'rs' } };
 
-function asked(headers: Record<string, string>, found: TokenGrant | Promise<TokenGrant>) {
+function asked(headers: Record<string, string>, found: TokenGrant | Promise<TokenGrant>, areTaken = true) {
 	const metrics = createMetrics({ processMetrics: false });
 	const seen: string[] = [];
 	const tokens = {
+		areTaken,
 		grantOf: (token: string) => {
 			seen.push(token);
 			return found;
@@ -21,7 +22,7 @@ function asked(headers: Record<string, string>, found: TokenGrant | Promise<Toke
 	const request = { header: (name: string) => headers[name], caller: {} };
 	const refusals = async () =>
 		(await metrics.registry.getSingleMetric(metricDefinitions.accessRefusals.name)?.get())?.values.map(({ labels }) => labels['reason']);
-	return { ask: async () => authorize({ directory, tokens, metrics }, request), seen, refusals, request };
+	return { ask: async () => authorize({ directory, tokens, metrics }, request), seen, refusals };
 }
 
 const failsWith = (code: string) => (error: unknown) => error instanceof Failure && error.code === code;
@@ -45,10 +46,10 @@ describe('the access token of a request', () => {
 
 	test('is refused and counted when nobody vouches for it', async () => {
 		for (const found of [undefined, Promise.resolve(undefined)]) {
-			const { ask, refusals, request } = asked({ authorization: 'Bearer x' }, found);
+			const { ask, refusals } = asked({ authorization: 'Bearer x' }, found);
 			await assert.rejects(ask, (error) => {
 				assert.ok(error instanceof Failure);
-				assert.deepEqual(challengeOf(error, request), { 'WWW-Authenticate': 'X-API-Key, Bearer error="invalid_token"' });
+				assert.deepEqual(challengeOf(error), { 'WWW-Authenticate': 'X-API-Key, Bearer error="invalid_token"' });
 				return error.code === 'unauthenticated';
 			});
 			assert.deepEqual(await refusals(), ['token']);
@@ -59,6 +60,18 @@ describe('the access token of a request', () => {
 		const { ask, refusals } = asked({ authorization: 'Bearer x' }, Promise.resolve('unavailable' as const));
 		await assert.rejects(ask, (error) => failsWith('unavailable')(error) && Number((error as Failure).retryAfterSeconds) > 0);
 		assert.deepEqual(await refusals(), []);
+	});
+
+	test('means nothing where no site takes tokens: the key is asked for, and is found beside what a proxy wrote', async () => {
+		for (const headers of [{ authorization: 'Bearer x' }, { authorization: 'Basic YTpi', 'x-api-key': 'wrong' }]) {
+			const { ask, seen, refusals } = asked(headers, grant, false);
+			await assert.rejects(ask, (error) => {
+				assert.ok(error instanceof Failure);
+				assert.deepEqual(challengeOf(error), { 'WWW-Authenticate': 'X-API-Key' });
+				return error.code === 'unauthenticated';
+			});
+			assert.deepEqual([seen, await refusals()], [[], ['key']]);
+		}
 	});
 
 	test('does not stand beside an API key', async () => {
