@@ -116,6 +116,16 @@ export const operations: readonly { name: string; definition: string; types: (de
 			types: ({ type }) => type === 'Patient',
 		},
 		{
+			name: 'lastn',
+			definition: 'http://hl7.org/fhir/OperationDefinition/Observation-lastn',
+			types: ({ type }) => type === 'Observation',
+		},
+		{
+			name: 'docref',
+			definition: 'http://hl7.org/fhir/us/core/OperationDefinition/docref',
+			types: ({ type }) => type === 'DocumentReference',
+		},
+		{
 			name: 'export',
 			definition: 'http://hl7.org/fhir/uv/bulkdata/OperationDefinition/patient-export',
 			types: ({ type }) => type === 'Patient',

@@ -1,39 +1,23 @@
-import { operations } from './capability-statement.ts';
 import { compartments, membershipOf } from './compartment.ts';
 import { bulkPaths } from './openapi-bulk.ts';
+import { operationPaths, operationTags, typeOperationPaths } from './openapi-operations.ts';
+import {
+	answer,
+	body,
+	fhirJson,
+	headerParameter,
+	id,
+	type Naming,
+	type Operation,
+	operation,
+	type PathItem,
+	pathParameter,
+	queryParameter,
+	ref,
+} from './openapi-parts.ts';
 import type { Interaction, ResourceDefinition } from './resource.ts';
 import { resources } from './resources/index.ts';
 import { commonParameters } from './search/parameter.ts';
-
-type Operation = Record<string, unknown>;
-type PathItem = Partial<Record<'get' | 'post' | 'put' | 'patch', Operation>>;
-
-const fhirJson = 'application/fhir+json';
-const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
-const pathParameter = (name: string, description: string) => ({
-	name,
-	in: 'path',
-	required: true,
-	description,
-	schema: { type: 'string' },
-});
-const queryParameter = (name: string, description: string) => ({
-	name,
-	in: 'query',
-	required: false,
-	description,
-	schema: { type: 'string' },
-});
-const headerParameter = (name: string, description: string) => ({
-	name,
-	in: 'header',
-	required: false,
-	description,
-	schema: { type: 'string' },
-});
-const id = pathParameter('id', 'The id of the resource');
-const answer = (description: string, schema: string) => ({ description, content: { [fhirJson]: { schema: ref(schema) } } });
-const refused = { default: answer('The request was refused; the outcome has one issue per fault', 'OperationOutcome') };
 
 const bytes = {
 	200: {
@@ -87,7 +71,7 @@ export function fhirOpenApi(version: string, server: string, ...others: readonly
 		},
 	};
 	for (const definition of described) Object.assign(paths, resourcePaths(definition));
-	Object.assign(paths, otherPaths(), compartmentPaths());
+	Object.assign(paths, otherPaths(), compartmentPaths(), typeOperationPaths());
 	paths['/fhir/Binary/{id}'] = { get: operation('DocumentReference', 'readBinary', 'The bytes of a document', bytes, [id]) };
 	Object.assign(paths, bulkPaths, ...others.map((part) => part.paths));
 	return {
@@ -99,9 +83,11 @@ export function fhirOpenApi(version: string, server: string, ...others: readonly
 		},
 		servers: [{ url: server }],
 		security: [{ key: [] }, { token: [] }],
-		tags: ['System', 'Bulk data', ...described.map(({ type }) => type), otherTag, ...others.map(({ tag }) => tag)].map((name) => ({
-			name,
-		})),
+		tags: ['System', 'Bulk data', ...described.map(({ type }) => type), otherTag, ...operationTags, ...others.map(({ tag }) => tag)].map(
+			(name) => ({
+				name,
+			}),
+		),
 		paths,
 		components: {
 			securitySchemes: {
@@ -137,17 +123,6 @@ const schemas = {
 		properties: { resourceType: { const: 'OperationOutcome' }, issue: { type: 'array', items: { type: 'object' } } },
 	},
 };
-
-function operation(tag: string, operationId: string, summary: string, responses: object, parameters: readonly object[] = []): Operation {
-	return { tags: [tag], operationId, summary, ...(parameters.length > 0 ? { parameters } : {}), responses: { ...responses, ...refused } };
-}
-
-function body(schema: string, example: object, type = fhirJson): object {
-	return {
-		required: true,
-		content: { [type]: { schema: type === fhirJson ? ref(schema) : { type: 'array', items: { type: 'object' } }, example } },
-	};
-}
 
 /** Types with paths of their own. The others have the same paths, which stand once, with the type as a parameter. */
 const described = Object.values(resources).filter(({ table }) => !table.isShared);
@@ -187,12 +162,6 @@ function compartmentPaths(): Record<string, PathItem> {
 			return [`/fhir/${compartment}/{id}/{type}`, { get }];
 		}),
 	);
-}
-
-/** The part of a path that names the type, and the name under which its operations stand. */
-interface Naming {
-	segment: string;
-	tag: string;
 }
 
 function resourcePaths(
@@ -260,37 +229,4 @@ function writes({ type, example }: { type: string; example: object }): Record<'c
 			},
 		},
 	};
-}
-
-function operationPaths(definition: ResourceDefinition, { segment, tag: type }: Naming): Record<string, PathItem> {
-	const { example } = definition;
-	const served = new Set(operations.filter((item) => item.types(definition)).map(({ name }) => name));
-	const paths: Record<string, PathItem> = {};
-	if (served.has('validate')) {
-		const checked = { 200: answer('The faults of the resource', 'OperationOutcome') };
-		const requestBody = body('Resource', example);
-		const wanted = [
-			queryParameter('profile', 'Canonical URL of a profile to validate against'),
-			queryParameter('mode', 'create or update'),
-		];
-		paths[`/fhir/${segment}/$validate`] = {
-			post: { ...operation(type, `validate${type}`, 'Validate without storing', checked, wanted), requestBody },
-		};
-		paths[`/fhir/${segment}/{id}/$validate`] = {
-			get: operation(type, `validateStored${type}`, 'Validate what is stored', checked, [id, ...wanted]),
-		};
-	}
-	if (served.has('everything')) {
-		const wanted = [
-			id,
-			queryParameter('start', 'The first day of care'),
-			queryParameter('end', 'The last day of care'),
-			queryParameter('_since', 'Only what changed since this instant'),
-			queryParameter('_type', 'Resource types, separated by commas'),
-			queryParameter('_count', 'Entries per page: 50 by default, at most 1000'),
-		];
-		const page = { 200: answer('The patient and the resources that refer to it', 'Bundle') };
-		paths[`/fhir/${segment}/{id}/$everything`] = { get: operation(type, `everything${type}`, 'Everything about a patient', page, wanted) };
-	}
-	return paths;
 }

@@ -4,6 +4,7 @@ import pg from 'pg';
 import { newId } from '#core/id.ts';
 import { definitionOf } from '#fhir/resources/index.ts';
 import { parseSearch } from '#fhir/search/parse.ts';
+import { lastObservationsQuery } from '#storage/statements/last-observations.ts';
 import { readRowsStatement } from '#storage/statements/read-rows.ts';
 import { searchQuery } from '#storage/statements/search-resources.ts';
 import { type TestDatabase, testDatabase } from '#test/support/database.ts';
@@ -190,4 +191,19 @@ describe('searches of the specification read an index, with values known and unk
 			['patient_pkey'],
 		);
 	});
+});
+
+test('the last observations of a patient are found by the index of the patient', async () => {
+	const definition = definitionOf('Observation') ?? assert.fail();
+	const options = { limits: defaultLimits, lenient: false, base: 'http://h/fhir', scopes: undefined };
+	for (const query of ['patient=7&category=laboratory', 'patient=7&category=laboratory&code=1,2,3,4,5', 'patient.identifier=7&code=1']) {
+		const { plan } = parseSearch(definition, query, options);
+		const { statement, values } = lastObservationsQuery(siteId, plan, 1, 1000);
+		const nodes = await planNodes('custom', statement.text, values);
+		assert.ok(
+			nodes.some((node) => node['Index Name'] === 'observation_patient'),
+			query,
+		);
+		assert.ok(!nodes.some((node) => node['Node Type'] === 'Seq Scan' && node['Relation Name'] === 'observation'), query);
+	}
 });

@@ -12,13 +12,14 @@ import { readCompartment, readSurvivor, sharedTypesOfPatient } from '#storage/se
 import type { HttpAnswer } from '../http/message.ts';
 import type { Interacting } from './context.ts';
 import { linkTo } from './links.ts';
+import { operationQuery } from './operation-parameters.ts';
 import { pageParameters } from './page-parameters.ts';
 
 /** The patient, and then each type that belongs to patients. */
 const compartment: readonly ResourceDefinition[] = Object.values(resources).filter(({ table }) => table.compartment !== 'none');
 
 /**
- * Serves `GET Patient/<id>/$everything` (https://hl7.org/fhir/R4/operation-patient-everything.html): the patient and every resource that
+ * Serves `Patient/<id>/$everything` by GET and POST (https://hl7.org/fhir/R4/operation-patient-everything.html): the patient and every resource that
  * refers to it, type by type, each in the order of ids. Takes `_count`, `_since`, `_type`, and the dates of care `start` and
  * `end`.
  */
@@ -31,7 +32,11 @@ export async function everything({ context, request, grant, definition, mediaTyp
 	// What a merge replaced has nothing of its own any more: the survivor is meant.
 	const isReplaced = patient.text.includes('"replaced-by"');
 	const patientId = isReplaced ? await readSurvivor(context.reader, siteId, rowIdOf(id)) : rowIdOf(id);
-	const { count, since, cursor, further, applied } = pageParameters(request.query, context.limits, ['_type', 'start', 'end']);
+	const { count, since, cursor, further, applied } = pageParameters(operationQuery(request, context.limits), context.limits, [
+		'_type',
+		'start',
+		'end',
+	]);
 	const wanted = typesOf(further['_type']);
 	const care = careDatesOf(further);
 	refuseBeyond(grant.scopes, wanted);
@@ -61,7 +66,7 @@ export async function everything({ context, request, grant, definition, mediaTyp
 }
 
 /** @throws Failure for what is no date, whatever types are asked for */
-function careDatesOf({ start, end }: Readonly<Record<string, string>>): CareDates {
+export function careDatesOf({ start, end }: Readonly<Record<string, string>>): CareDates {
 	for (const [name, value] of Object.entries({ start, end })) {
 		if (value !== undefined && dateRange(value.replace(' ', '+')) === undefined)
 			throw new Failure('invalid', `${name} is not a date`, { location: { expression: name } });

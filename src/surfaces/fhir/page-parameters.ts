@@ -9,7 +9,7 @@ export interface PageParameters {
 	/** FHIR instant. */
 	since: string | undefined;
 	cursor: string | undefined;
-	/** Values of the additional parameters that the operation takes. */
+	/** Values of the additional parameters that the operation takes. Repeated ones are joined by commas. */
 	further: Readonly<Record<string, string>>;
 	/** The parameters that were applied, in order, without the cursor. */
 	applied: [string, string][];
@@ -43,7 +43,8 @@ export function pageParameters(query: string, limits: FhirLimits, names: readonl
 			if (range === undefined) throw invalid(name, 'is not an instant');
 			parameters.since = isoInstant(range.startMs);
 		} else if (names.includes(name)) {
-			parameters.further[name] = value;
+			const earlier = parameters.further[name];
+			parameters.further[name] = earlier === undefined ? value : `${earlier},${value}`;
 		} else if (name !== '_format') {
 			throw new Failure('not-supported', `the parameter ${name.replace(/[^\x20-\x7e]/g, '?').slice(0, 64)} is not supported here`, {
 				location: { expression: name.slice(0, 64) },

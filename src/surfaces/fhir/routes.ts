@@ -4,13 +4,16 @@ import type { Interaction } from '#fhir/resource.ts';
 import { definitionOf } from '#fhir/resources/index.ts';
 import { permissionOf } from '#fhir/scopes.ts';
 import { requireScope } from '#record/scopes.ts';
+import type { ResourceType } from '#record/table-shape.ts';
 import { authorize, challengeOf } from '../http/authorize.ts';
 import type { HttpAnswer, HttpRequest, Route } from '../http/message.ts';
 import { baseOf } from './base.ts';
 import { binary } from './binary.ts';
 import type { FhirContext, Interacting } from './context.ts';
+import { docref } from './docref.ts';
 import { everything } from './everything.ts';
 import { historyOfInstance, historyOfType } from './history.ts';
+import { lastn } from './lastn.ts';
 import { metadata } from './metadata.ts';
 import { answerType, failureType } from './negotiation.ts';
 import { read, vread } from './read.ts';
@@ -23,6 +26,8 @@ import { validationRoutes } from './validate.ts';
 import { writeRoutes } from './write.ts';
 
 interface ReadRoute extends Pick<Route, 'method' | 'pattern'> {
+	/** The resource type, where the pattern names it. */
+	type?: ResourceType;
 	/** The interaction that the definition of the resource type must allow. */
 	interaction: Interaction;
 	carryOut(on: Interacting): Promise<HttpAnswer>;
@@ -37,9 +42,16 @@ const reads: readonly ReadRoute[] = [
 	{ method: 'GET', pattern: '/fhir/:type/:id/_history/:version', interaction: 'vread', carryOut: vread },
 	{ method: 'GET', pattern: '/fhir/:type/:id/$everything', interaction: 'read', carryOut: everything },
 	{ method: 'POST', pattern: '/fhir/:type/:id/$everything', interaction: 'read', carryOut: everything },
+	...operation('Observation', '$lastn', 'search-type', lastn),
+	...operation('DocumentReference', '$docref', 'search-type', docref),
 	{ method: 'GET', pattern: '/fhir/:compartment/:id/:type', interaction: 'search-type', carryOut: searchCompartment },
 	{ method: 'POST', pattern: '/fhir/:compartment/:id/:type/_search', interaction: 'search-type', carryOut: searchCompartmentByForm },
 ];
+
+/** An operation on one resource type, by GET and POST. */
+function operation(type: ResourceType, name: string, interaction: Interaction, carryOut: ReadRoute['carryOut']): ReadRoute[] {
+	return (['GET', 'POST'] as const).map((method) => ({ method, pattern: `/fhir/${type}/${name}`, type, interaction, carryOut }));
+}
 
 /** The interactions of the FHIR surface (FHIR R4 §3.1.0), each a route. */
 export function fhirRoutes(context: FhirContext): Route[] {
@@ -49,10 +61,13 @@ export function fhirRoutes(context: FhirContext): Route[] {
 		handle: (request) => metadata(context, request),
 	};
 	const readRoutes = reads.map(
-		({ method, pattern, interaction, carryOut }): Route => ({
+		({ method, pattern, type, interaction, carryOut }): Route => ({
 			method,
 			pattern,
-			handle: async (request) => carryOut(await prepare(context, request, interaction)),
+			handle: async (request) => {
+				const typed = type === undefined ? request : { ...request, params: { ...request.params, type } };
+				return carryOut(await prepare(context, typed, interaction));
+			},
 		}),
 	);
 	const binaryRoute: Route = { method: 'GET', pattern: '/fhir/Binary/:id', handle: (request) => binary(context, request) };

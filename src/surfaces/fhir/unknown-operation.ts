@@ -13,15 +13,21 @@ export function unknownOperations(context: AuthorizationContext, routes: readonl
 		(['GET', 'POST'] as const).map((method): Route => {
 			const refuse = async (request: Pick<HttpRequest, 'header' | 'caller' | 'params'>) => {
 				await authorize(context, request);
-				throw refusal(request.params['operation'] ?? '', place, routes);
+				throw refusal(request.params, place, routes);
 			};
 			return { method, pattern: `${place}/:$operation`, handle: refuse };
 		}),
 	);
 }
 
-function refusal(name: string, place: string, routes: readonly Pick<Route, 'method' | 'pattern'>[]): Failure {
-	const methods = routes.filter(({ pattern }) => pattern.endsWith(`/${name}`) && isAt(pattern, place)).map(({ method }) => method);
+function refusal(
+	{ operation: name = '', type = '' }: Readonly<Record<string, string>>,
+	place: string,
+	routes: readonly Pick<Route, 'method' | 'pattern'>[],
+): Failure {
+	const methods = routes
+		.filter(({ pattern }) => pattern.endsWith(`/${name}`) && isAt(pattern, place) && isOf(pattern, type))
+		.map(({ method }) => method);
 	if (methods.length > 0) {
 		const allow = methods.includes('GET') ? [...methods, 'HEAD'] : methods;
 		return new Failure('method-not-allowed', 'the operation is not supported with this method', { allow: allow.sort().join(', ') });
@@ -32,4 +38,10 @@ function refusal(name: string, place: string, routes: readonly Pick<Route, 'meth
 
 function isAt(pattern: string, place: string): boolean {
 	return pattern.split('/').length === place.split('/').length + 1;
+}
+
+/** An operation of one type is none of another. */
+function isOf(pattern: string, type: string): boolean {
+	const [, , named = ''] = pattern.split('/');
+	return type === '' || named.startsWith(':') || named === type;
 }

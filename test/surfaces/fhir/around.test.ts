@@ -154,3 +154,169 @@ describe('around a resource', () => {
 		assert.deepEqual(pages.sort(), [...always, 'first day', 'last day', 'planned order'].sort());
 	});
 });
+
+const parameters = (...parameter: object[]) => ({ resourceType: 'Parameters', parameter });
+
+describe('Observation/$lastn', () => {
+	const codes: Readonly<Record<string, string[]>> = { a: ['A'], b: ['B'], ab: ['A', 'B'], c: ['C'] };
+	const seen = (id: string, code: string, effectiveDateTime?: string, more: object = {}) => ({
+		...{ resourceType: 'Observation', id, status: 'final', subject: { reference: 'Patient/last' } },
+		category: [{ coding: [{ code: 'laboratory' }] }],
+		code: code in codes ? { coding: codes[code]?.map((one) => ({ system: 'urn:codes', code: one })) } : { text: code },
+		...(effectiveDateTime === undefined ? {} : { effectiveDateTime }),
+		...more,
+	});
+	/** Ids in the order of the answer. */
+	const last = async (query: string): Promise<string[]> => {
+		const reply = await west('GET', `/Observation/$lastn?${query}`);
+		assert.equal(reply.status, 200, reply.text);
+		assert.equal(reply.body.total, idsOf(reply).length);
+		return idsOf(reply);
+	};
+
+	before(async () => {
+		for (const id of ['last', 'other']) await west('PUT', `/Patient/${id}`, { resourceType: 'Patient', id });
+		for (const resource of [
+			seen('l-a1', 'a', '2024-01-01'),
+			seen('l-a2', 'a', '2024-01-02T10:00:00Z'),
+			seen('l-a3', 'a', '2024-01-02T11:00:00+01:00'),
+			seen('l-b1', 'b', '2024-01-03'),
+			seen('l-c1', 'c', '2024-01-04', { category: [{ coding: [{ code: 'vital-signs' }] }] }),
+			seen('l-c2', 'c'),
+			seen('l-t1', 'Text', '2024-02-01'),
+			seen('l-t2', 'text', '2024-02-02'),
+			seen('l-o1', 'a', '2025-01-01', { subject: { reference: 'Patient/other' } }),
+		])
+			assert.equal((await west('PUT', `/Observation/${resource.id}`, resource)).status, 201);
+	});
+
+	test('has the newest of each code, the newest first, with all of the same moment', async () => {
+		assert.deepEqual(await last('patient=last&category=laboratory'), ['l-t2', 'l-t1', 'l-b1', 'l-a3', 'l-a2', 'l-c2']);
+		assert.deepEqual(await last('patient=last&code=A,C'), ['l-c1', 'l-a3', 'l-a2']);
+		assert.deepEqual(await last('subject=Patient/last&code=A&max=2'), ['l-a3', 'l-a2']);
+		assert.deepEqual(await last('patient=last&code=A&max=3'), ['l-a3', 'l-a2', 'l-a1']);
+		assert.deepEqual(await last('patient=last&code=C&max=9'), ['l-c1', 'l-c2']);
+		assert.deepEqual(await last('patient=last&code=A&date=lt2024-01-02'), ['l-a1']);
+		assert.deepEqual(await last('patient=last,other&code=A'), ['l-o1', 'l-a3', 'l-a2']);
+		assert.deepEqual(await last('patient=nobody&code=A'), []);
+		assert.deepEqual(idsOf(await east('GET', '/Observation/$lastn?patient=last&code=A')), []);
+	});
+
+	test('takes codes for equal that stand in one observation, also through a third', async () => {
+		assert.equal((await west('PUT', '/Observation/l-ab', seen('l-ab', 'ab', '2023-01-01'))).status, 201);
+		assert.deepEqual(await last('patient=last&code=A,B'), ['l-b1']);
+		assert.deepEqual(await last('patient=last&code=A,B&max=2'), ['l-b1', 'l-a3', 'l-a2']);
+		assert.deepEqual(await last('patient=last&code=A,B&max=9'), ['l-b1', 'l-a3', 'l-a2', 'l-a1', 'l-ab']);
+	});
+
+	test('takes its parameters in a body, shapes and includes as a search does', async () => {
+		const body = parameters({ name: 'patient', valueReference: { reference: 'Patient/last' } }, { name: 'max', valuePositiveInt: 3 });
+		const coding = { name: 'code', valueCoding: { system: 'urn:codes', code: 'C' } };
+		const reply = await west('POST', '/Observation/$lastn?_include=Observation:patient&_elements=code', {
+			...body,
+			parameter: [...body.parameter, coding],
+		});
+		assert.deepEqual([idsOf(reply), idsOf(reply, 'include')], [['l-c1', 'l-c2'], ['last']]);
+		assert.equal(reply.body.entry[0].resource.category, undefined);
+		assert.match(reply.body.link[0].url, /Observation\/\$lastn\?_include=.*max=3$/);
+	});
+
+	test('says what it lacks and what it cannot do', async () => {
+		const refused = async (query: string) => {
+			const reply = await west('GET', `/Observation/$lastn?${query}`);
+			return [reply.status, reply.body.issue[0].code, reply.body.issue[0].expression?.[0]];
+		};
+		assert.deepEqual(await refused('code=A'), [422, 'required', 'patient']);
+		assert.deepEqual(await refused('patient.name=a&code=A'), [422, 'required', 'patient']);
+		assert.deepEqual(await refused('patient=last'), [422, 'required', 'category']);
+		assert.deepEqual(await refused('patient=last&code=A&max=0'), [400, 'invalid', 'max']);
+		assert.deepEqual(await refused('patient=last&code=A&_sort=date'), [400, 'not-supported', '_sort']);
+		assert.deepEqual(await refused('patient=last&code=A&colour=red'), [400, 'not-supported', 'colour']);
+		assert.equal((await west('GET', '/Patient/$lastn?patient=last')).status, 404);
+	});
+});
+
+describe('DocumentReference/$docref', () => {
+	const documented = (id: string, more: object) => ({
+		...{ resourceType: 'DocumentReference', id, status: 'current', subject: { reference: 'Patient/docs' } },
+		...{ type: { coding: [{ system: 'urn:codes', code: 'summary' }] }, content: [{ attachment: { url: 'urn:none' } }] },
+		...more,
+	});
+
+	before(async () => {
+		await west('PUT', '/Patient/docs', { resourceType: 'Patient', id: 'docs' });
+		const period = { start: '2024-01-01', end: '2024-01-31' };
+		for (const resource of [
+			documented('doc1', { context: { period }, date: '2024-06-01T00:00:00Z', meta: { profile: ['urn:profile'] } }),
+			documented('doc2', { date: '2024-06-01T00:00:00Z', type: { coding: [{ code: 'letter' }] } }),
+			documented('doc3', { status: 'superseded', context: { period } }),
+		])
+			assert.equal((await west('PUT', `/DocumentReference/${resource.id}`, resource)).status, 201);
+	});
+
+	test('finds the current documents of a patient, by the time of care, kind and profile', async () => {
+		const at = (query: string, site = west) => found(`/DocumentReference/$docref?${query}`, site);
+		assert.deepEqual(await at('patient=docs'), ['doc1', 'doc2']);
+		assert.deepEqual(await at('patient=Patient/docs&start=2024-01-20&end=2024-02-01'), ['doc1']);
+		assert.deepEqual(await at('patient=docs&start=2024-03-01'), ['doc2']);
+		assert.deepEqual(await at('patient=docs&end=2024-03-01'), ['doc1']);
+		assert.deepEqual(await at('patient=docs&type=urn:codes|summary'), ['doc1']);
+		assert.deepEqual(await at('patient=docs&profile=urn:profile'), ['doc1']);
+		assert.deepEqual(await at('patient=docs', east), []);
+		const body = parameters({ name: 'patient', valueId: 'docs' }, { name: 'type', valueCodeableConcept: { coding: [{ code: 'letter' }] } });
+		assert.deepEqual(idsOf(await west('POST', '/DocumentReference/$docref', body)), ['doc2']);
+	});
+
+	test('turns its pages', async () => {
+		const first = await west(
+			'POST',
+			'/DocumentReference/$docref',
+			parameters({ name: 'patient', valueId: 'docs' }, { name: '_count', valueInteger: 1 }),
+		);
+		const next = first.body.link.find((link: { relation: string }) => link.relation === 'next').url;
+		const second = await west('GET', next.slice(next.indexOf('/DocumentReference')));
+		assert.deepEqual([...idsOf(first), ...idsOf(second)].sort(), ['doc1', 'doc2']);
+		assert.equal(second.body.link.length, 1);
+	});
+
+	test('says that nothing is generated on demand, and what it lacks', async () => {
+		const reply = await west('GET', '/DocumentReference/$docref?patient=docs&on-demand=true');
+		assert.deepEqual([reply.status, reply.body.total, reply.body.entry[0].resource.issue[0].code], [200, 0, 'not-supported']);
+		assert.deepEqual(await found('/DocumentReference/$docref?patient=docs&on-demand=false'), ['doc1', 'doc2']);
+		for (const [query, status, at] of [
+			['', 422, 'patient'],
+			['?patient=docs&on-demand=maybe', 400, 'on-demand'],
+			['?patient=docs&start=soon', 400, 'start'],
+			['?patient=docs&colour=red', 400, 'colour'],
+		] as const) {
+			const refused = await west('GET', `/DocumentReference/$docref${query}`);
+			assert.deepEqual([refused.status, refused.body.issue[0].expression[0]], [status, at]);
+		}
+	});
+});
+
+describe('$everything by POST', () => {
+	test('reads the Parameters of its body, and leads on by GET', async () => {
+		const all = (...parameter: object[]) => west('POST', '/Patient/anna/$everything', parameters(...parameter));
+		const type = (valueCode: string) => ({ name: '_type', valueCode });
+		assert.deepEqual(idsOf(await all(type('Condition'), type('AllergyIntolerance'))).sort(), ['a1', 'c1']);
+		assert.deepEqual(idsOf(await all(type('Observation'), { name: 'start', valueDate: '2024-01-15' })), ['hb2']);
+		assert.deepEqual(idsOf(await all(type('Observation'), { name: 'end', valueDate: '2024-01-15' })), ['hb1']);
+		assert.deepEqual(idsOf(await all({ name: '_since', valueInstant: '2999-01-01T00:00:00Z' })), []);
+		const first = await all(type('Observation'), { name: '_count', valueInteger: 1 });
+		const next = first.body.link.find((link: { relation: string }) => link.relation === 'next').url;
+		const second = await west('GET', next.slice(next.indexOf('/Patient')));
+		assert.deepEqual([...idsOf(first), ...idsOf(second)].sort(), ['hb1', 'hb2']);
+		const faults = await Promise.all([
+			all({ name: 'colour', valueString: 'red' }),
+			all({ name: 'start' }),
+			all(type('Nonsense')),
+			west('POST', '/Patient/anna/$everything', { resourceType: 'Patient' }),
+		]);
+		assert.deepEqual(
+			faults.map(({ status }) => status),
+			[400, 400, 400, 400],
+		);
+		assert.equal((await west('POST', '/Patient/anna/$everything')).status, 200);
+	});
+});
