@@ -1,24 +1,26 @@
+import { writeFile } from 'node:fs/promises';
 import { MessageChannel } from 'node:worker_threads';
 import type { Piscina } from 'piscina';
 import type { ResourceType } from '#record/table-shape.ts';
 import type { JobKey } from '#storage/bulk-jobs.ts';
+import { fileOf } from './directory.ts';
+import { ignoredLines } from './line.ts';
 import type { JobEnd, LocalJob } from './local-job.ts';
 import type { BulkMetrics } from './metrics.ts';
 import type { ExportedType, ExportProgress, ExportResult, ExportTask } from './task.ts';
 
-export interface ExportParameters {
-	types: readonly ResourceType[];
-	sinceMs: number | undefined;
-	/** Limits the export to patients and the resources about them. */
-	patientsOnly: boolean;
-	/** FHIR base URL of attachments, as the caller used it. */
-	base: string;
+export interface ExportParameters
+	extends Pick<ExportTask, 'types' | 'sinceMs' | 'patientsOnly' | 'scope' | 'filters' | 'elements' | 'base'> {
+	/** What the request asks for and the export leaves out: it is told in the file of errors. */
+	ignored: readonly string[];
 }
 
 /** The data for the manifest of a finished export. */
 export interface ExportOutcome {
 	momentMs: number;
 	output: ExportedType[];
+	/** The number of lines in the file of errors. An export of an earlier version of the service has none. */
+	errors?: number;
 }
 
 /** An export, which is one task of a worker. */
@@ -56,8 +58,10 @@ export class ExportJob implements LocalJob {
 			this.#bytes += bytes;
 			this.#metrics.bulkBytes.inc({ kind: 'export' }, bytes);
 		});
-		const task: ExportTask = { kind: 'export', job: this.key, directory: this.#directory, ...this.#parameters, port: port2 };
+		const { ignored, ...parameters } = this.#parameters;
+		const task: ExportTask = { kind: 'export', job: this.key, directory: this.#directory, ...parameters, port: port2 };
 		try {
+			if (ignored.length > 0) await writeFile(fileOf(this.#directory, 'OperationOutcome'), ignoredLines(ignored), { mode: 0o600 });
 			return this.#endOf((await this.#pool.run(task, { transferList: [port2] })) as ExportResult);
 		} finally {
 			port1.close();
@@ -69,7 +73,7 @@ export class ExportJob implements LocalJob {
 			case 'exported': {
 				const { momentMs, output } = result;
 				for (const { count } of output) this.#metrics.bulkLines.inc({ outcome: 'exported' }, count);
-				return { state: 'done', result: { momentMs, output } satisfies ExportOutcome };
+				return { state: 'done', result: { momentMs, output, errors: this.#parameters.ignored.length } satisfies ExportOutcome };
 			}
 			case 'stopped':
 				return { state: 'stopped' };

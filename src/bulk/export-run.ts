@@ -6,10 +6,12 @@ import { tableShapes } from '#fhir/resources/index.ts';
 import type { ResourceType } from '#record/table-shape.ts';
 import type { BulkConnection } from '#storage/bulk-connection.ts';
 import type { WorkerDatabase } from '#storage/database.ts';
+import { scopedPatients } from '#storage/export-patients.ts';
 import { troubleOf } from '#storage/sqlstate.ts';
 import { exportMoment } from '#storage/statements/administrative/bulk-jobs.ts';
 import { exportResources, sharedTypesOfSite } from '#storage/statements/export-resources.ts';
 import { fileOf } from './directory.ts';
+import { ShapedLines } from './shaped-lines.ts';
 import type { ExportProgress, ExportResult, ExportTask } from './task.ts';
 
 /** A buffer size. It decides how often a file is written, not what is exported. */
@@ -45,16 +47,22 @@ export async function runExport(task: ExportTask, database: WorkerDatabase): Pro
 async function exported(task: ExportTask, connection: BulkConnection): Promise<ExportResult> {
 	const [[moment] = []] = await connection.run(exportMoment, []);
 	await connection.control('begin');
+	const { patients } = await scopedPatients(connection, task.job.siteId, task.scope);
 	const copies: { type: ResourceType; rows: () => number; path: string }[] = [];
 	const shared = new Set((await connection.run(sharedTypesOfSite, [task.job.siteId])).map(([type]) => type));
 	for (const type of task.types) {
 		if (tableShapes[type].isShared && !shared.has(type)) continue;
 		const path = fileOf(task.directory, type);
-		const scope = { siteId: task.job.siteId, sinceMs: task.sinceMs, patientsOnly: task.patientsOnly, base: task.base };
+		const { sinceMs, patientsOnly, base } = task;
+		const clause = task.filters[type];
+		const clauses = clause === undefined ? [] : [clause];
+		const scope = { siteId: task.job.siteId, sinceMs, patientsOnly, patients, clauses, base };
 		const copy = connection.copyOut(exportResources(tableShapes[type], scope));
 		// It is flushed to the disk when it is closed, so a finished export survives a loss of power.
 		const file = createWriteStream(path, { flags: 'wx', mode: 0o600, highWaterMark: fileBufferBytes, flush: true });
-		await pipeline(copy, new Lines((bytes) => task.port.postMessage({ type, bytes } satisfies ExportProgress)), file);
+		const lines = new Lines((bytes) => task.port.postMessage({ type, bytes } satisfies ExportProgress));
+		const elements = task.elements[type];
+		await (elements === undefined ? pipeline(copy, lines, file) : pipeline(copy, lines, new ShapedLines(type, elements), file));
 		copies.push({ type, rows: () => copy.rowCount, path });
 	}
 	await connection.control('commit');

@@ -32,6 +32,13 @@ export const bulkLimitDefinitions = {
 		max: 31_536_000_000,
 		answer: 'time since the end of an export or import; its results are removed, then 404',
 	},
+	exportPatientsMax: {
+		variable: 'EXPORT_PATIENTS_MAX',
+		default: 10_000,
+		min: 1,
+		max: 1_000_000,
+		answer: 'patients that the parameter patient of one export names; 400',
+	},
 	importBytesMax: {
 		variable: 'IMPORT_BYTES_MAX',
 		default: 16_384 * MiB,

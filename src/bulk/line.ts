@@ -93,6 +93,16 @@ function relateToBase(attachment: JsonObject, base: string): void {
 	if (typeof url === 'string' && url.startsWith(`${base}/Binary/`)) attachment['url'] = url.slice(base.length + 1);
 }
 
+/** Renders an OperationOutcome for each thing that a lenient request asked for in vain, as NDJSON. */
+export function ignoredLines(texts: readonly string[]): string {
+	const outcomeOf = (diagnostics: string, index: number) => ({
+		resourceType: 'OperationOutcome',
+		id: `ignored-${index + 1}`,
+		issue: [{ severity: 'warning', code: 'not-supported', diagnostics }],
+	});
+	return texts.map((text, index) => `${JSON.stringify(outcomeOf(text, index))}\n`).join('');
+}
+
 /** Renders the OperationOutcome of a refused line as a line of NDJSON. Its id is `line-` and the line's number. */
 export function lineOutcome(line: number, failure: Failure): string {
 	const issues: readonly FailureIssue[] =

@@ -1,7 +1,9 @@
 import type { MessagePort } from 'node:worker_threads';
+import type { Clause } from '#record/search-plan.ts';
 import type { SettingValue } from '#record/settings/settings.ts';
 import type { ResourceType } from '#record/table-shape.ts';
 import type { JobKey } from '#storage/bulk-jobs.ts';
+import type { PatientScope } from '#storage/export-patients.ts';
 
 /** Messages between the main thread and a bulk worker. Every task has a port of its own for messages during the task. */
 export type BulkTask = ExportTask | ImportTask;
@@ -16,6 +18,12 @@ export interface ExportTask {
 	sinceMs: number | undefined;
 	/** Limits the export to patients and the resources about them. */
 	patientsOnly: boolean;
+	/** Limits it to some patients. */
+	scope: PatientScope;
+	/** The conditions of `_typeFilter`, for the types that have any. */
+	filters: Partial<Record<ResourceType, Clause>>;
+	/** The elements of `_elements`, for the types of which not all are wanted. */
+	elements: Partial<Record<ResourceType, readonly string[]>>;
 	/** FHIR base URL of attachments. */
 	base: string;
 	/** The worker sends `ExportProgress`, the main thread sends `stop`. */

@@ -130,6 +130,11 @@ export const operations: readonly { name: string; definition: string; types: (de
 			definition: 'http://hl7.org/fhir/uv/bulkdata/OperationDefinition/patient-export',
 			types: ({ type }) => type === 'Patient',
 		},
+		{
+			name: 'export',
+			definition: 'http://hl7.org/fhir/uv/bulkdata/OperationDefinition/group-export',
+			types: ({ type }) => type === 'Group',
+		},
 	];
 
 function restResource(definition: ResourceDefinition, ifMatchRequired: boolean): object {

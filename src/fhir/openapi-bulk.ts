@@ -27,14 +27,39 @@ function operation(operationId: string, summary: string, responses: object, more
 	return { tags: ['Bulk data'], operationId, summary, ...more, responses: { ...responses, ...refused } };
 }
 
-function exporting(operationId: string, summary: string): { get: object } {
+/** Both methods take the same parameters: GET in the query, POST in a Parameters resource. */
+function exporting(operationId: string, summary: string, path: readonly object[] = []): { get: object; post: object } {
+	const prefer = {
+		...text('Prefer', 'header', '`respond-async`; with `handling=lenient` what is not supported is ignored'),
+		required: true,
+	};
 	const parameters = [
-		{ ...text('Prefer', 'header', '`respond-async`'), required: true },
+		...path,
+		prefer,
 		text('_type', 'query', 'Resource types, separated by commas'),
 		text('_since', 'query', 'An instant; only resources changed since then'),
+		text(
+			'_typeFilter',
+			'query',
+			'Searches of the form `<type>?<query>`, repeated or separated by commas; one has to find a resource of its type',
+		),
+		text('_elements', 'query', 'Elements that are shown, as `<element>` or `<type>.<element>`'),
 		text('_outputFormat', 'query', '`application/fhir+ndjson`'),
 	];
-	return { get: operation(operationId, summary, accepted, { parameters }) };
+	const requestBody = {
+		required: true,
+		description: 'A Parameters resource with the same parameters. Exports of patients take `patient`, too, repeated: `Patient/<id>`.',
+		content: {
+			'application/fhir+json': {
+				schema: { $ref: '#/components/schemas/Resource' },
+				example: { resourceType: 'Parameters', parameter: [] },
+			},
+		},
+	};
+	return {
+		get: operation(operationId, summary, accepted, { parameters }),
+		post: operation(`${operationId}ByPost`, summary, accepted, { parameters: [...path, prefer], requestBody }),
+	};
 }
 
 function jobPaths(kind: 'export' | 'import'): Record<string, object> {
@@ -55,6 +80,9 @@ function jobPaths(kind: 'export' | 'import'): Record<string, object> {
 export const bulkPaths: Readonly<Record<string, object>> = {
 	'/fhir/$export': exporting('export', 'Export the site'),
 	'/fhir/Patient/$export': exporting('exportPatients', 'Export patients and the resources that refer to them'),
+	'/fhir/Group/{id}/$export': exporting('exportGroup', 'Export the members of a Group and the resources that refer to them', [
+		text('id', 'path', 'The id of the Group'),
+	]),
 	'/fhir/$import': {
 		post: operation('import', 'Import resources; ids are kept, and existing resources get a new version', accepted, {
 			requestBody: { required: true, content: ndjson },

@@ -15,16 +15,30 @@ const subsetted = {
 
 /** Reduces the resource to the parts that the shape shows and marks it as such; mandatory elements stay. */
 export function shaped(definition: ResourceDefinition, stored: StoredResource, shape: Shape): StoredResource {
-	const resource = parseExact(stored.text);
+	const kept = shownOf(definition, parseExact(stored.text), shape);
+	const meta: JsonObject = stored.meta === null ? {} : (asObject(parseExact(stored.meta)) ?? {});
+	return { ...stored, text: JSON.stringify(kept), meta: JSON.stringify(marked(meta)) };
+}
+
+/** Does the same to the text of a whole resource, with its id and meta. */
+export function shapedText(definition: ResourceDefinition, text: string, shape: Shape): string {
+	const { resourceType = definition.type, id = '', meta, ...resource } = parseExact(text);
+	return JSON.stringify({ resourceType, id, meta: marked(asObject(meta) ?? {}), ...shownOf(definition, resource, shape) });
+}
+
+function shownOf(definition: ResourceDefinition, resource: JsonObject, shape: Shape): JsonObject {
 	const kept: JsonObject = {};
 	for (const name in resource) {
 		const value = resource[name];
 		// The sibling of a primitive stays or goes with it.
 		if (value !== undefined && isShown(definition, name.replace(/^_/, ''), shape)) kept[name] = shownPart(definition, name, value, shape);
 	}
-	const meta: JsonObject = stored.meta === null ? {} : (asObject(parseExact(stored.meta)) ?? {});
+	return kept;
+}
+
+function marked(meta: JsonObject): JsonObject {
 	const tags = Array.isArray(meta['tag']) ? meta['tag'] : [];
-	return { ...stored, text: JSON.stringify(kept), meta: JSON.stringify({ ...meta, tag: [...tags, subsetted] }) };
+	return { ...meta, tag: [...tags, subsetted] };
 }
 
 /** Returns how much of a resource must be rendered for the shape. */

@@ -13,5 +13,23 @@ test('the statement of an export takes nothing but a UUID, a number and a plain 
 		exportResources(tableShapes.DocumentReference, { siteId, sinceMs: undefined, patientsOnly: false, base: given });
 	for (const given of ["http://a'b/fhir", 'http://a\\1/fhir', 'http://a/fhir?x', 'http://a b/fhir', 'ftp://a/fhir', 'http://a\n/fhir'])
 		assert.throws(of(given), /base URL/, given);
+	const all = { siteId, sinceMs: undefined, patientsOnly: true, base };
+	const hostile = `\\'; drop table patient; -- $1 {"a"}`;
+	const filtered = exportResources(tableShapes.Observation, {
+		...all,
+		patients: [siteId],
+		clauses: [
+			{ kind: 'code', column: 'status', values: [hostile] },
+			{ kind: 'member', column: 'category', values: [hostile, 'x'] },
+		],
+	});
+	// Without the quoted texts nothing of it is left.
+	assert.match(filtered, new RegExp(`r\\.patient_id = any\\(E'\\{"${siteId}"\\}'::uuid\\[\\]\\)`));
+	const unquoted = filtered.replace(/E'(?:[^'\\]|\\.)*'/g, '');
+	assert.doesNotMatch(unquoted, /drop|\$\d/);
+	assert.throws(
+		() => exportResources(tableShapes.Observation, { ...all, clauses: [{ kind: 'code', column: 'status', values: ['a\0b'] }] }),
+		/NUL/,
+	);
 	for (const given of [base, 'https://[::1]:8443/fhir', 'https://my_host.example.org/fhir']) assert.match(of(given)(), /Binary/);
 });

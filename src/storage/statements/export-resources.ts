@@ -1,8 +1,12 @@
 import { isUuid } from '#core/id.ts';
+import type { Clause } from '#record/search-plan.ts';
 import type { TableShape } from '#record/table-shape.ts';
 import type { Statement } from '../statement.ts';
+import { inlined } from './inlined.ts';
+import { Parameters } from './parameters.ts';
 import { relation } from './relation.ts';
 import { resourceText } from './row-columns.ts';
+import { whereOf } from './search-conditions.ts';
 
 export interface ExportScope {
 	siteId: string;
@@ -10,6 +14,10 @@ export interface ExportScope {
 	sinceMs: number | undefined;
 	/** Limits the export to resources about patients. */
 	patientsOnly: boolean;
+	/** Row ids of the patients to whom it is limited; undefined means all. */
+	patients?: readonly string[] | undefined;
+	/** Conditions that the resources have to meet. */
+	clauses?: readonly Clause[] | undefined;
 	/** FHIR base URL without a trailing slash; attachments get absolute URLs. */
 	base: string;
 }
@@ -33,20 +41,23 @@ export function isPlainBase(base: string): boolean {
 const csv = `(format csv, delimiter E'\\x02', quote E'\\x01', escape E'\\x01')`;
 
 /**
- * Exports the resources of one type as FHIR JSON, one per line, in the form that `renderStored` gives them. COPY takes no parameters, so
- * this
- * function validates the values: a UUID, a number and a URL.
+ * Exports the resources of one type as FHIR JSON, one per line, in the form that `renderStored` gives them. COPY takes no parameters: the
+ * site, the moment and the URL are validated here, all other values become literals.
  */
 export function exportResources(
 	{ table, resourceType, compartment, hasAttachments, renderedFrom }: TableShape,
-	{ siteId, sinceMs, patientsOnly, base }: ExportScope,
+	{ siteId, sinceMs, patientsOnly, patients, clauses = [], base }: ExportScope,
 ): string {
 	if (!isUuid(siteId)) throw new Error('a site id is a UUID');
 	if (!isPlainBase(base)) throw new Error('a base URL has a host and a path alone');
-	const conditions = [`r.site_id = '${siteId}'`];
+	const parameters = new Parameters(siteId);
+	const conditions = [whereOf(clauses, 'r', parameters)];
 	if (sinceMs !== undefined) conditions.push(`r.last_updated > to_timestamp(${Math.trunc(sinceMs)} / 1000.0)`);
 	if (patientsOnly && compartment === 'none') conditions.push('false');
-	if (patientsOnly && compartment === 'patient') conditions.push('r.patient_id is not null');
+	if (patientsOnly && compartment === 'patient' && patients === undefined) conditions.push('r.patient_id is not null');
+	if (patients !== undefined && compartment !== 'none') {
+		conditions.push(`r.${compartment === 'self' ? 'id' : 'patient_id'} = any(${parameters.add(patients, 'uuid[]')})`);
+	}
 	// A study has elements, rendered or stored; other resources may have none.
 	const stored = resourceText(table);
 	// Bulk Data Access IG 2.0, Attachments. No JSON text has these quotes within a string.
@@ -55,11 +66,12 @@ export function exportResources(
 		: stored;
 	const rest =
 		renderedFrom !== undefined ? `'},' || right(${text}, -1)` : `case when ${stored} = '{}' then '}}' else '},' || right(${text}, -1) end`;
-	return `copy (select '{"resourceType":"${resourceType}","id":"' || coalesce(r.given_id, r.id::text)
+	const copy = `copy (select '{"resourceType":"${resourceType}","id":"' || coalesce(r.given_id, r.id::text)
 	|| '","meta":{"versionId":"' || r.version
 	|| '","lastUpdated":"' || to_char(r.last_updated at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '"'
 	|| coalesce(',"source":' || to_json(r.source)::text, '')
 	|| coalesce(',' || left(right(nullif(r.meta, '{}'), -1), -1), '')
 	|| ${rest}
 	from ${relation(table)} r where ${conditions.join(' and ')}) to stdout with ${csv}`;
+	return inlined(parameters.query(copy, false));
 }

@@ -22,13 +22,13 @@ export interface Manifest {
 }
 
 export function exportManifest(job: StoredJob, base: string): Manifest {
-	const { momentMs, output } = job.result as unknown as ExportOutcome;
+	const { momentMs, output, errors = 0 } = job.result as unknown as ExportOutcome;
 	const url = (type: string) => `${base}/$export-file/${job.id}/${type}.ndjson`;
 	return manifest(
 		job,
 		momentMs,
 		output.map(({ type, count }) => ({ type, url: url(type), count })),
-		[],
+		errors === 0 ? [] : [{ type: 'OperationOutcome', url: url('OperationOutcome'), count: errors }],
 	);
 }
 

@@ -2,15 +2,18 @@ import type { KeyGrant } from '#access/directory.ts';
 import type { BulkJobs, JobCaller } from '#bulk/jobs.ts';
 import { Failure } from '#core/failure.ts';
 import { allOk, operationOutcome } from '#fhir/operation-outcome.ts';
+import { resources } from '#fhir/resources/index.ts';
+import { rowIdOf } from '#record/row-id.ts';
 import { requireScope } from '#record/scopes.ts';
 import { settingOf } from '#record/settings/settings.ts';
 import type { StoredJob } from '#storage/bulk-jobs.ts';
+import { type PatientScope, scopedPatients } from '#storage/export-patients.ts';
 import { authorize } from '../http/authorize.ts';
 import { bodyType } from '../http/media-type.ts';
 import type { AnyRoute, HttpAnswer, HttpRequest, StreamedRequest } from '../http/message.ts';
 import { baseOf } from './base.ts';
 import { exportManifest, importManifest } from './bulk-manifest.ts';
-import { exportParameters, isLenient } from './bulk-parameters.ts';
+import { type ExportLevel, exportParameters, isLenient } from './bulk-parameters.ts';
 import type { FhirContext } from './context.ts';
 import { answerType } from './negotiation.ts';
 
@@ -19,7 +22,7 @@ const retryAfterSeconds = 2;
 
 type Kind = 'export' | 'import';
 
-export interface BulkContext extends Pick<FhirContext, 'directory' | 'tokens' | 'limits' | 'metrics'> {
+export interface BulkContext extends Pick<FhirContext, 'directory' | 'tokens' | 'limits' | 'metrics' | 'reader' | 'reads' | 'libraries'> {
 	bulk: BulkJobs;
 }
 
@@ -28,12 +31,10 @@ export interface BulkContext extends Pick<FhirContext, 'directory' | 'tokens' | 
  * NDJSON in the same pattern: 202 with Content-Location, a status to poll, a manifest of files.
  */
 export function bulkRoutes(context: BulkContext): AnyRoute[] {
-	const start = (patientsOnly: boolean) => (request: HttpRequest) => startExport(context, request, patientsOnly);
 	return [
-		{ method: 'GET', pattern: '/fhir/$export', handle: start(false) },
-		{ method: 'POST', pattern: '/fhir/$export', handle: start(false) },
-		{ method: 'GET', pattern: '/fhir/Patient/$export', handle: start(true) },
-		{ method: 'POST', pattern: '/fhir/Patient/$export', handle: start(true) },
+		...exportRoutes(context, '/fhir/$export', 'system'),
+		...exportRoutes(context, '/fhir/Patient/$export', 'patients'),
+		...exportRoutes(context, '/fhir/Group/:group/$export', 'group'),
 		{
 			method: 'POST',
 			pattern: '/fhir/$import',
@@ -45,6 +46,11 @@ export function bulkRoutes(context: BulkContext): AnyRoute[] {
 	];
 }
 
+function exportRoutes(context: BulkContext, pattern: string, of: ExportLevel['of']): AnyRoute[] {
+	const handle = (request: HttpRequest) => startExport(context, request, of);
+	return (['GET', 'POST'] as const).map((method) => ({ method, pattern, handle }));
+}
+
 function jobRoutes(context: BulkContext, kind: Kind): AnyRoute[] {
 	return [
 		{ method: 'GET', pattern: `/fhir/$${kind}-status/:job`, handle: (request) => status(context, request, kind) },
@@ -53,15 +59,39 @@ function jobRoutes(context: BulkContext, kind: Kind): AnyRoute[] {
 	];
 }
 
-async function startExport(context: BulkContext, request: HttpRequest, patientsOnly: boolean): Promise<HttpAnswer> {
+async function startExport(context: BulkContext, request: HttpRequest, of: ExportLevel['of']): Promise<HttpAnswer> {
 	const { caller, grant } = await callerOf(context, request);
 	const mediaType = answerType(request);
 	if (!/\brespond-async\b/i.test(request.header('prefer') ?? '')) {
 		throw new Failure('invalid', 'an export is asynchronous and requires Prefer: respond-async');
 	}
-	const parameters = exportParameters(request, patientsOnly, context.limits, grant.scopes);
+	const level: ExportLevel = of === 'group' ? { of, group: await groupOf(context, request, grant) } : { of };
+	const terminology = async () => (await context.libraries.of(grant.siteId)).terminology;
+	const parameters = await exportParameters(request, { level, limits: context.limits, scopes: grant.scopes, terminology });
+	await refuseStrangePatients(context, grant.siteId, parameters.scope);
 	const id = await context.bulk.startExport(caller, parameters);
 	return accepted(request, 'export', id, mediaType);
+}
+
+/** Returns the row id of the Group of the request. Whoever exports its members learns who they are, so the Group must be readable. */
+async function groupOf({ reads }: BulkContext, request: HttpRequest, { siteId, scopes }: KeyGrant): Promise<string> {
+	requireScope(scopes, 'Group', 'r');
+	const id = request.params['group'] ?? '';
+	if ((await reads.read(siteId, resources.Group.table.table, id)) === undefined)
+		throw new Failure('not-found', 'there is no Group with this id');
+	return rowIdOf(id);
+}
+
+/** An export of other patients than the client named would mislead, so it is refused as a whole, however lenient the request is. */
+async function refuseStrangePatients({ reader }: BulkContext, siteId: string, scope: PatientScope): Promise<void> {
+	if (scope.patients === undefined) return;
+	const { strange } = await scopedPatients(reader, siteId, scope);
+	if (strange.length === 0) return;
+	const text =
+		scope.group === undefined
+			? `patient names ${strange.length} patients that this site does not have`
+			: `patient names ${strange.length} patients that are not members of the Group`;
+	throw new Failure('invalid', text, { location: { expression: 'patient' } });
 }
 
 async function receiveImport(context: BulkContext, request: StreamedRequest): Promise<HttpAnswer> {
@@ -152,7 +182,7 @@ async function file(context: BulkContext, request: HttpRequest, kind: Kind): Pro
 	const job = await jobOf(context, caller, kind, request.params['job']);
 	const [, type] = /^(\w+)\.ndjson$/.exec(request.params['file'] ?? '') ?? [];
 	// The scopes may be fewer now than those by which the export began.
-	if (type !== undefined && kind === 'export') requireScope(grant.scopes, type, 'r');
+	if (type !== undefined && kind === 'export' && type !== 'OperationOutcome') requireScope(grant.scopes, type, 'r');
 	const hasEnded = job.state === 'done' || (job.state === 'failed' && kind === 'import');
 	const body = type === undefined || !hasEnded ? undefined : await context.bulk.open(caller, job, type);
 	if (body === undefined) throw new Failure('not-found', `the ${kind} has no such file`);

@@ -41,7 +41,7 @@ async function open(node: ServiceNode, guests: readonly GuestSurface[]): Promise
 	const paging = { cursors, longSearches };
 	const fhir = { directory, tokens, libraries, ...paging, reader, reads, gateway, clock, limits, metrics, version, publicMetadata };
 	const parts = guests.map(({ openApi }) => openApi);
-	const ofFhir = [...fhirRoutes(fhir), ...bulkRoutes({ directory, tokens, bulk, limits, metrics })];
+	const ofFhir = [...fhirRoutes(fhir), ...bulkRoutes({ ...fhir, bulk })];
 	const routes = [
 		...ofFhir,
 		...unknownOperations(fhir, ofFhir),

@@ -169,7 +169,10 @@ describe('an export', () => {
 			assert.match(reply.text, named);
 		};
 		await refused('/$export', {}, /respond-async/);
-		await refused('/$export?_typeFilter=Patient%3Fname', async, /_typeFilter/);
+		await refused('/$export?_typeFilter=Patient%3Fnothing%3Dx', async, /_typeFilter.*nothing/);
+		await refused('/$export?includeAssociatedData=LatestProvenanceResources', async, /includeAssociatedData/);
+		await refused('/$export?_elements=Patient.name.family', async, /_elements/);
+		await refused('/Patient/$export?patient=Patient/anna', async, /patient is taken from a Parameters/);
 		await refused('/$export?_type=Bundle', async, /_type/);
 		await refused('/$export?_since=2020', async, /_since/);
 		await refused('/$export?_outputFormat=text/csv', async, /_outputFormat/);
@@ -177,6 +180,14 @@ describe('an export', () => {
 		const taken = await west.call('GET', '/$export?_typeFilter=x&_type=Bundle,Condition', lenient);
 		const manifest = await west.manifest(taken.headers.get('content-location') ?? '');
 		assert.equal(manifest.output.length, 1);
+		const [told] = manifest.error;
+		assert.deepEqual([told.type, told.count], ['OperationOutcome', 2]);
+		const outcomes = (await west.lines(told.url)).map((line) => JSON.parse(line).issue[0]);
+		assert.deepEqual(
+			outcomes.map(({ severity }: { severity: string }) => severity),
+			['warning', 'warning'],
+		);
+		assert.match(JSON.stringify(outcomes), /_typeFilter/);
 		assert.equal((await west.call('GET', '/$export', { ...async, Accept: 'application/fhir+xml' })).status, 406);
 		assert.equal((await new BulkClient(service, 'none').call('GET', '/$export', async)).status, 401);
 	});
