@@ -36,16 +36,18 @@ describe('FHIR after a merge', { timeout: 120_000 }, () => {
 		await service[Symbol.asyncDispose]();
 	});
 
+	async function answered(event: string, ...segments: string[]): Promise<string> {
+		return mllp.send([`MSH|^~\\&|ADT|HOSP|X|Y|20240101||${event}|${++cases}|P|2.5.1`, 'EVN||20240101', ...segments].join('\r'));
+	}
+
 	async function send(event: string, ...segments: string[]): Promise<void> {
-		const answer = await mllp.send(
-			[`MSH|^~\\&|ADT|HOSP|X|Y|20240101||${event}|${++cases}|P|2.5.1`, 'EVN||20240101', ...segments].join('\r'),
-		);
+		const answer = await answered(event, ...segments);
 		assert.equal(msa(answer).code, 'AA', answer);
 	}
 
 	const pid = (value: string) => `PID|1||${value}^^^&1.2.3&ISO`;
-	const merge = ({ survivor, old }: Pair) => send('ADT^A40', pid(survivor), `MRG|${old}^^^&1.2.3&ISO`);
-	const unlink = ({ survivor, old }: Pair) => send('ADT^A37', pid(survivor), pid(old).replace('PID|1', 'PID|2'));
+	const merge = ({ survivor, old }: Pick<Pair, 'survivor' | 'old'>) => send('ADT^A40', pid(survivor), `MRG|${old}^^^&1.2.3&ISO`);
+	const unlink = ({ survivor, old }: Pick<Pair, 'survivor' | 'old'>) => send('ADT^A37', pid(survivor), pid(old).replace('PID|1', 'PID|2'));
 
 	async function pair(): Promise<Pair> {
 		const number = ++cases;
@@ -68,6 +70,34 @@ describe('FHIR after a merge', { timeout: 120_000 }, () => {
 		const { body } = await call('GET', path);
 		return body.subject.reference;
 	};
+
+	test('an unlink whose numbers name several merges is refused, and one that names a single merge undoes that one', async () => {
+		const number = ++cases;
+		const shared = { system, value: `shared-${number}` };
+		const ids = ['survivor', 'one', 'two'].map((name) => `${name}-${number}`);
+		for (const id of ids) {
+			const identifier = [{ system, value: id }, ...(id.startsWith('survivor') ? [] : [shared])];
+			const patient = { resourceType: 'Patient', id, identifier, name: [{ family: 'Rivers', given: ['Ada'] }] };
+			assert.equal((await call('PUT', `/Patient/${id}`, patient)).status, 201);
+		}
+		const [survivor = '', one = '', two = ''] = ids;
+		await merge({ survivor, old: one });
+		await merge({ survivor, old: two });
+		const isActive = async () => Promise.all([one, two].map(async (id) => (await call('GET', `/Patient/${id}`)).body.active));
+		const merged = await isActive();
+		const unclear = await answered('ADT^A37', pid(survivor), pid(shared.value).replace('PID|1', 'PID|2'));
+		assert.equal(msa(unclear).code, 'AE');
+		assert.match(unclear, /\rERR\|\|PID\^1\^3\|205/);
+		assert.deepEqual(await isActive(), merged);
+		await unlink({ survivor, old: two });
+		assert.deepEqual(
+			[merged, await isActive()],
+			[
+				[false, false],
+				[false, true],
+			],
+		);
+	});
 
 	test('what is recorded for the old id is recorded for the survivor, and an unmerge gives it back', async () => {
 		const them = await pair();

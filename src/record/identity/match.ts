@@ -123,6 +123,23 @@ export function patientsNamed(set: WorkingSet, identifiers: readonly Identifier[
 }
 
 /**
+ * Returns every patient record that carries one of the identifiers, replaced ones too, each once: as its own where any does, else by a merge.
+ * @throws AmbiguousNumber when a number without an authority leads to several patients
+ */
+export function recordsNamed(set: WorkingSet, identifiers: readonly Identifier[], location: FailureLocation): Row[] {
+	patientsNamed(set, identifiers, location);
+	const found = new Set<Row>();
+	for (const identifier of identifying(identifiers)) {
+		const { entries, own } = entriesOf(set, identifier);
+		for (const { patientId } of own.length > 0 ? own : entries) {
+			const row = set.row('Patient', patientId);
+			if (row !== undefined) found.add(row);
+		}
+	}
+	return [...found];
+}
+
+/**
  * Returns the patients to whom one identifier leads, each once. Several have one number of one authority only if FHIR clients or imports
  * gave it to them. Then the one whose business identifier it is comes first, then the one that the service made, then the older one.
  * @throws Failure `value-too-long` when no index can hold it
@@ -132,16 +149,22 @@ function matchesOf(set: WorkingSet, identifier: Identifier, location: FailureLoc
 	if (!isIndexable(identifier.value, system)) {
 		throw new Failure('value-too-long', `${fieldName(location)} is longer than ${identifierLengthMax} characters`, { location });
 	}
+	const { entries, own } = entriesOf(set, identifier);
+	const found = distinctMatches(set, own.length > 0 ? own : entries);
+	// Two patients whose authorities became one later: each is meant by the name that is its own.
+	if (found.length > 1 && system !== '') found.sort((left, right) => Number(right.system === system) - Number(left.system === system));
+	return found;
+}
+
+/** Who carries an identifier; `own` are those who do not have it by a merge. */
+function entriesOf(set: WorkingSet, identifier: Identifier): { entries: IdentifierEntry[]; own: IdentifierEntry[] } {
+	const system = systemOf(identifier);
 	const { known } = set.of(siteAuthorities);
 	const entries = set
 		.of(patientIdentifiers)
 		.entries(identifier.value)
 		.filter((entry) => entry.rank < otherNumberRank && (system === '' || known.isSame(entry.system, system)));
-	const own = entries.filter((entry) => !entry.old);
-	const found = distinctMatches(set, own.length > 0 ? own : entries);
-	// Two patients whose authorities became one later: each is meant by the name that is its own.
-	if (found.length > 1 && system !== '') found.sort((left, right) => Number(right.system === system) - Number(left.system === system));
-	return found;
+	return { entries, own: entries.filter((entry) => !entry.old) };
 }
 
 interface RankedMatch extends PatientMatch {

@@ -1,10 +1,11 @@
+import { Failure } from '#core/failure.ts';
 import { defineChange } from '../apply/change-kind.ts';
 import type { ApplyContext } from '../apply/context.ts';
 import { separate } from '../apply/merge.ts';
 import type { Row } from '../apply/rows.ts';
 import { patientIdentifiers } from '../holdings/patient-identifiers.ts';
 import { identifying } from '../identity/identifying.ts';
-import { type PatientMatch, patientsNamed } from '../identity/match.ts';
+import { recordsNamed } from '../identity/match.ts';
 import type { Identifier } from '../resource-patch.ts';
 
 /** ADT^A37: separates two patients that were linked by a merge. */
@@ -26,11 +27,19 @@ export const unlinkKind = defineChange<UnlinkChange>({
 	apply: applyUnlink,
 });
 
-/** ADT^A37 (HL7 v2.5.1 §3.3.37): undoes a merge of the two patients, whichever of them was replaced. */
+/**
+ * ADT^A37 (HL7 v2.5.1 §3.3.37): undoes a merge of the two patients, whichever of them was replaced.
+ * @throws Failure `ambiguous-key` when the numbers name several merges: nobody can tell which one is meant
+ */
 function applyUnlink(context: ApplyContext, change: UnlinkChange): void {
-	const first = patientsNamed(context.set, change.first, { segment: 'PID', sequence: 1, field: 3 });
-	const second = patientsNamed(context.set, change.second, { segment: 'PID', sequence: 2, field: 3 });
-	const [pair] = first.flatMap((one) => second.flatMap((other) => replacedPair(one, other)));
+	const location = { segment: 'PID', sequence: 1, field: 3 };
+	const first = recordsNamed(context.set, change.first, location);
+	const second = recordsNamed(context.set, change.second, { ...location, sequence: 2 });
+	const [pair, ...others] = first.flatMap((one) => second.flatMap((other) => replacedPair(one, other)));
+	if (others.length > 0) {
+		const text = 'PID-3 of the two PID segments names several merges; state a number that only one replaced patient has';
+		throw new Failure('ambiguous-key', text, { location });
+	}
 	if (pair === undefined) {
 		context.flags.push({ code: 'unlink-unknown', text: 'PID-3 of the two PID segments names no merge that could be undone' });
 		return;
@@ -38,8 +47,8 @@ function applyUnlink(context: ApplyContext, change: UnlinkChange): void {
 	separate(context, ...pair);
 }
 
-function replacedPair(first: PatientMatch, second: PatientMatch): [Row, Row][] {
-	if (first.direct.links['merged_into'] === second.direct.id) return [[first.direct, second.direct]];
-	if (second.direct.links['merged_into'] === first.direct.id) return [[second.direct, first.direct]];
+function replacedPair(first: Row, second: Row): [Row, Row][] {
+	if (first.links['merged_into'] === second.id) return [[first, second]];
+	if (second.links['merged_into'] === first.id) return [[second, first]];
 	return [];
 }

@@ -206,10 +206,8 @@ export class Course {
 		if (step.way === 'unlink') {
 			const pair = this.#picked(merged, step);
 			const [first = '', second = ''] = pair ? [pair.prior.own[0], pair.survivor.own[0]] : [number, other];
-			// The documents do not say which merge is meant where several patients of one merged person carry the number.
-			if ([first, second].some((named) => model.carriers(named).length > 1)) return;
-			this.#v2('ADT^A37', [pid([first], person), pid([second], personOf(step.other), 2)], 'AA');
-			model.unlink(first, second);
+			const answer = model.unlink(first, second) ? 'AA' : 'AE';
+			this.#v2('ADT^A37', [pid([first], person), pid([second], personOf(step.other), 2)], answer);
 			return;
 		}
 		if (step.way === 'merge of a person') {

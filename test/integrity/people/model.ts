@@ -302,19 +302,20 @@ export class PeopleModel {
 		this.doubts.settle(({ patients = [] }) => patients.length === 2 && patients.every((patient) => pair.includes(patient)));
 	}
 
-	/** ADT^A37 (§3.3.37): undoes a merge of the two patients; nothing happens if there is none. */
-	unlink(firstNumber: string, secondNumber: string): void {
-		const first = this.#directOf(firstNumber);
-		const second = this.#directOf(secondNumber);
-		if (first === undefined || second === undefined) return;
-		if (first.mergedInto === second.id) this.separate(first, second);
-		else if (second.mergedInto === first.id) this.separate(second, first);
-	}
-
-	/** Who carries the number themselves, of those who lead to the patient whom it means. */
-	#directOf(number: string): PatientRecord | undefined {
-		const [current] = this.ledTo(number);
-		return this.carriers(number).find((record) => this.survivorOf(record) === current);
+	/** ADT^A37 (§3.3.37): undoes a merge of the two patients; nothing happens if there is none. False when nobody can tell which merge is meant. */
+	unlink(firstNumber: string, secondNumber: string): boolean {
+		if ([firstNumber, secondNumber].some((number) => systemOf(number) === '' && this.ledTo(number).length > 1)) return false;
+		const [firsts, seconds] = [this.carriers(firstNumber), this.carriers(secondNumber)];
+		const merges = firsts.flatMap((first) =>
+			seconds.flatMap((second): [PatientRecord, PatientRecord][] => {
+				if (first.mergedInto === second.id) return [[first, second]];
+				return second.mergedInto === first.id ? [[second, first]] : [];
+			}),
+		);
+		const [merge, ...others] = merges;
+		if (others.length > 0) return false;
+		if (merge !== undefined) this.separate(...merge);
+		return true;
 	}
 
 	separate(prior: PatientRecord, survivor: PatientRecord): void {
