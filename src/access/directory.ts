@@ -104,8 +104,3 @@ export interface AccessDirectory {
 	mayConnect(protocol: 'hl7-mllp', address: string): boolean | Unavailable;
 	matchSender(protocol: 'hl7-mllp', address: string, application: string, facility: string): SenderMatch;
 }
-
-/** The caller as the audit trail names it. */
-export function actorOf({ keyId }: Pick<KeyGrant, 'keyId'>): string {
-	return keyId.startsWith('token:') ? keyId : `key:${keyId}`;
-}

@@ -5,7 +5,7 @@ import { parseSearch } from '#fhir/search/parse.ts';
 import { renderStored } from '#fhir/stored.ts';
 import { isFhirId, rowIdOf } from '#record/row-id.ts';
 import type { Clause, PagePosition } from '#record/search-plan.ts';
-import type { StoredResource } from '#record/stored-resource.ts';
+import { isDeletion, type StoredResource } from '#record/stored-resource.ts';
 import type { ResourceType } from '#record/table-shape.ts';
 import type { Reader } from '#storage/reader.ts';
 import { readHistory, readVersion, rowOf, searchResources } from '#storage/search.ts';
@@ -75,7 +75,10 @@ export class SiteRecord {
 		if (table === undefined || rowIds.length === 0) return [];
 		const values = [plainArray(rowIds.map(() => this.#siteId)), plainArray(rowIds)];
 		const rows = await this.#reader.run(readRowsStatement(table), values);
-		return rows.map(([place, ...cells]) => recorded(type, rowOf(cells), rowIds[Number(place) - 1]));
+		return rows
+			.map(([place, ...cells]) => ({ stored: rowOf(cells), rowId: rowIds[Number(place) - 1] }))
+			.filter(({ stored }) => !isDeletion(stored))
+			.map(({ stored, rowId }) => recorded(type, stored, rowId));
 	}
 
 	async version(type: ResourceType, id: string, version: number): Promise<RecordedResource | undefined> {

@@ -1,5 +1,5 @@
 import { givenIdOf } from '#record/row-id.ts';
-import type { StoredResource } from '#record/stored-resource.ts';
+import { isDeletion, type StoredResource } from '#record/stored-resource.ts';
 import { renderStored } from './stored.ts';
 
 export interface Links {
@@ -52,6 +52,7 @@ const isAssigned = (id: string) => givenIdOf(id) === null;
 export function history({ base, type, versions, total, ...links }: HistoryVersions): string {
 	const entries = versions.map((stored) => {
 		const url = `${type}/${stored.id}`;
+		if (isDeletion(stored)) return deletionEntry(base, url, stored);
 		const created = stored.version === '1';
 		// A resource under an id that a client chose was created by PUT.
 		const request = created && isAssigned(stored.id) ? { method: 'POST', url: type } : { method: 'PUT', url };
@@ -59,4 +60,10 @@ export function history({ base, type, versions, total, ...links }: HistoryVersio
 		return `{"fullUrl":${JSON.stringify(`${base}/${url}`)},"resource":${renderStored(type, stored)},"request":${JSON.stringify(request)},"response":${JSON.stringify(response)}}`;
 	});
 	return bundle('history', total, links, entries);
+}
+
+/** It has no resource (bdl-3, bdl-4). */
+function deletionEntry(base: string, url: string, { version, lastUpdated }: StoredResource): string {
+	const response = { status: '204', etag: `W/"${version}"`, lastModified: lastUpdated };
+	return JSON.stringify({ fullUrl: `${base}/${url}`, request: { method: 'DELETE', url }, response });
 }

@@ -11,14 +11,21 @@ export interface Implementation {
 	base: string;
 	/** The date on which this version's capabilities last changed: the FHIR date of the build. */
 	date: string;
-	/** True where an update of an existing resource has to name its version. */
-	ifMatchRequired: boolean;
+	policy: WritePolicy;
 	/** The endpoints of the provider whose access tokens are taken. Undefined where there is none. */
 	authorization: { token: string; introspect: string | undefined } | undefined;
 }
 
+/** What the site decides about writes, as far as the statement tells it. */
+export interface WritePolicy {
+	/** True where a write of an existing resource has to name its version. */
+	ifMatchRequired: boolean;
+	/** True where clients may delete. */
+	deletes: boolean;
+}
+
 /** Builds the CapabilityStatement (FHIR R4 §5.2) from the resource definitions, so it claims exactly what they serve. */
-export function capabilityStatement({ version, base, date, ifMatchRequired, authorization }: Implementation): string {
+export function capabilityStatement({ version, base, date, policy, authorization }: Implementation): string {
 	return JSON.stringify({
 		resourceType: 'CapabilityStatement',
 		status: 'active',
@@ -36,7 +43,7 @@ export function capabilityStatement({ version, base, date, ifMatchRequired, auth
 				documentation:
 					'Every value of searchInclude and searchRevInclude, of any resource type, is also taken by _include:iterate and _revinclude:iterate.',
 				security: security(authorization),
-				resource: restResources(ifMatchRequired),
+				resource: restResources(policy),
 				interaction: [{ code: 'transaction' }, { code: 'batch' }],
 				compartment: compartments.map((name) => `http://hl7.org/fhir/CompartmentDefinition/${name.toLowerCase()}`),
 				operation: [{ name: 'export', definition: 'http://hl7.org/fhir/uv/bulkdata/OperationDefinition/export' }],
@@ -45,14 +52,15 @@ export function capabilityStatement({ version, base, date, ifMatchRequired, auth
 	});
 }
 
-const stated = new Map<boolean, readonly object[]>();
+const stated = new Map<string, readonly object[]>();
 
 /** The list of types is made once: which parameters of all types include one another takes tens of milliseconds to find out. */
-function restResources(ifMatchRequired: boolean): readonly object[] {
-	let list = stated.get(ifMatchRequired);
+function restResources(policy: WritePolicy): readonly object[] {
+	const name = JSON.stringify([policy.ifMatchRequired, policy.deletes]);
+	let list = stated.get(name);
 	if (list === undefined) {
-		list = [...Object.values(resources).map((definition) => restResource(definition, ifMatchRequired)), binary];
-		stated.set(ifMatchRequired, list);
+		list = [...Object.values(resources).map((definition) => restResource(definition, policy)), binary];
+		stated.set(name, list);
 	}
 	return list;
 }
@@ -137,8 +145,9 @@ export const operations: readonly { name: string; definition: string; types: (de
 		},
 	];
 
-function restResource(definition: ResourceDefinition, ifMatchRequired: boolean): object {
-	const { type, profile, interactions } = definition;
+function restResource(definition: ResourceDefinition, { ifMatchRequired, deletes }: WritePolicy): object {
+	const { type, profile } = definition;
+	const interactions = definition.interactions.filter((interaction) => deletes || interaction !== 'delete');
 	const writable = interactions.includes('create');
 	return {
 		type,
@@ -150,7 +159,7 @@ function restResource(definition: ResourceDefinition, ifMatchRequired: boolean):
 		conditionalCreate: writable,
 		conditionalRead: 'full-support',
 		conditionalUpdate: writable,
-		conditionalDelete: 'not-supported',
+		conditionalDelete: interactions.includes('delete') ? 'single' : 'not-supported',
 		referencePolicy: ['literal', 'logical', ...(writable ? ['enforced'] : [])],
 		...listed('searchInclude', includesOf(definition)),
 		...listed('searchRevInclude', reverseIncludesOf(definition)),

@@ -30,7 +30,7 @@ export function generatedResource<Type extends string>(generated: GeneratedType<
 	const columnOf = new Map(dates.map(([name], index) => [name, dateColumns[index] ?? '']));
 	return defineResource<Type>({
 		type,
-		interactions: [...readInteractions, ...writeInteractions],
+		interactions: [...readInteractions, ...writeInteractions, 'delete'],
 		table: `${table}/${type}`,
 		compartment: generated.patient.length === 0 ? 'none' : { patient: (resource) => patientOf(generated, resource), chart: undefined },
 		columns: [searchTerms(generated), searchStrings(generated), searchDates(dates.map(([, parameter]) => parameter))],

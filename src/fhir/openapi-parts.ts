@@ -1,7 +1,7 @@
 /** What the paths of the OpenAPI document are made of. */
 
 export type Operation = Record<string, unknown>;
-export type PathItem = Partial<Record<'get' | 'post' | 'put' | 'patch', Operation>>;
+export type PathItem = Partial<Record<'get' | 'post' | 'put' | 'patch' | 'delete', Operation>>;
 
 export const fhirJson = 'application/fhir+json';
 export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });

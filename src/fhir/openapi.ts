@@ -177,6 +177,10 @@ function resourcePaths(
 	);
 	const found = { 200: answer('A Bundle of type searchset', 'Bundle') };
 	const one = { 200: answer(type, 'Resource') };
+	const deleted = {
+		200: answer('Deleted, with Prefer: return=OperationOutcome', 'OperationOutcome'),
+		204: { description: 'Deleted, or not there' },
+	};
 	const versions = { 200: answer('A Bundle of type history', 'Bundle') };
 	const form = {
 		content: { 'application/x-www-form-urlencoded': { schema: { type: 'object', additionalProperties: { type: 'string' } } } },
@@ -185,6 +189,9 @@ function resourcePaths(
 		[`/fhir/${segment}`]: {
 			...of('search-type', () => ({ get: operation(type, named('search'), 'Search', found, [...search, ...resultParameters]) })),
 			...of('create', () => writes({ type, example }).create),
+			...of('delete', () => ({
+				delete: operation(type, named('conditionalDelete'), 'Delete the one that a search finds', deleted, search),
+			})),
 		},
 		[`/fhir/${segment}/_search`]: of('search-type', () => ({
 			post: { ...operation(type, named('searchForm'), 'Search by form', found), requestBody: form },
@@ -197,6 +204,12 @@ function resourcePaths(
 				]),
 			})),
 			...of('update', () => writes({ type, example }).update),
+			...of('delete', () => ({
+				delete: operation(type, named('delete'), 'Delete, where the site permits it', deleted, [
+					id,
+					headerParameter('If-Match', 'The version to delete: `W/"1"`'),
+				]),
+			})),
 		},
 		[`/fhir/${segment}/_history`]: of('history-type', () => ({
 			get: operation(type, named('historyOfType'), 'History of all resources of the type', versions),

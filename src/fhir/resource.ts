@@ -103,12 +103,14 @@ export interface NumberColumn {
 	prefix?: string;
 }
 
-export type Interaction = 'read' | 'vread' | 'history-instance' | 'history-type' | 'search-type' | 'create' | 'update' | 'patch';
+export type Interaction = 'read' | 'vread' | 'history-instance' | 'history-type' | 'search-type' | 'create' | 'update' | 'patch' | 'delete';
 
 /** Interactions that every resource type allows. */
 export const readInteractions = ['read', 'vread', 'history-instance', 'history-type', 'search-type'] as const satisfies Interaction[];
 /** Interactions by which a client may write. */
 export const writeInteractions = ['create', 'update', 'patch'] as const satisfies Interaction[];
+/** The setting of a site that lets clients delete resources of the types that have the interaction. */
+export const deleteSetting = 'deletes';
 
 /**
  * The definition of a resource type. Routes, search, table columns and the capability statement follow from it; no other code names its

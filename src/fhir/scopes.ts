@@ -11,6 +11,7 @@ export const permissionOf: Readonly<Record<Interaction, Permission>> = {
 	create: 'c',
 	update: 'u',
 	patch: 'u',
+	delete: 'd',
 };
 
 /** These parts are supported of SMART App Launch 2.2 ("Conformance"): backend services, by the provider of the site. */

@@ -18,7 +18,8 @@ export async function lookUp(message: Prepared, connection: Connection, readSet:
 	const changes = (changeSetOf(message)?.changes ?? []).filter((change) => change.kind === 'resource');
 	await Promise.all(
 		changes.map(async (change) => {
-			const conditions = change.condition ? [change.condition, ...change.references] : change.references;
+			const references = change.interaction === 'delete' ? [] : change.references;
+			const conditions = change.condition ? [change.condition, ...references] : references;
 			await Promise.all(
 				conditions.map(async (condition) => {
 					condition.matched = await matchesOf(connection, siteId, condition.plan);

@@ -28,6 +28,11 @@ export type ReportEdit = {
 export type ReportEditOutcome = { kind: 'written'; id: string; version: number } | { kind: 'refused'; diagnostics: string };
 
 /** An event of the audit trail that is written in the transaction of the change it describes. */
+/** Names the caller of an interface in the audit trail: an API key, or the client of an access token. */
+export function actorOf({ keyId }: { keyId: string }): string {
+	return keyId.startsWith('token:') ? keyId : `key:${keyId}`;
+}
+
 export interface AuditEntry {
 	id: string;
 	/** FHIR instant. */

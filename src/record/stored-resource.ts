@@ -9,3 +9,11 @@ export interface StoredResource {
 	meta: string | null;
 	text: string;
 }
+
+/** The text of a deletion, the version after which a resource is gone. It is JSON and no object, so no resource has it. */
+export const deletionText = 'null';
+
+/** Tells whether the version is a deletion. */
+export function isDeletion({ text }: Pick<StoredResource, 'text'>): boolean {
+	return text === deletionText;
+}

@@ -1,4 +1,4 @@
-import type { Matches } from '#record/kinds/resource.ts';
+import type { Matches } from '#record/condition.ts';
 import type { SearchPlan } from '#record/search-plan.ts';
 import type { Connection } from './connection.ts';
 import { followedPatientsMax, searchQuery, survivorsQuery } from './statements/search-resources.ts';

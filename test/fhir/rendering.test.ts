@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { Failure } from '#core/failure.ts';
 import { searchset } from '#fhir/bundle.ts';
-import { capabilityStatement } from '#fhir/capability-statement.ts';
+import { capabilityStatement, type WritePolicy } from '#fhir/capability-statement.ts';
 import { operationOutcome } from '#fhir/operation-outcome.ts';
 import { definitionOf, resources } from '#fhir/resources/index.ts';
 import { commonParameters } from '#fhir/search/parameter.ts';
@@ -75,11 +75,14 @@ describe('a Bundle of type searchset', () => {
 });
 
 describe('the capability statement', () => {
-	const stated = (ifMatchRequired: boolean) =>
+	const stated = (policy: Partial<WritePolicy>) =>
 		JSON.parse(
-			capabilityStatement({ version: '1.2.3', base: 'http://h/fhir', date: '2026-11-21', ifMatchRequired, authorization: undefined }),
+			capabilityStatement({
+				...{ version: '1.2.3', base: 'http://h/fhir', date: '2026-11-21', authorization: undefined },
+				policy: { ifMatchRequired: false, deletes: true, ...policy },
+			}),
 		);
-	const statement = stated(false);
+	const statement = stated({});
 
 	test('names FHIR 4.0.1, the software and the base URL', () => {
 		assert.equal(statement.fhirVersion, '4.0.1');
@@ -93,8 +96,19 @@ describe('the capability statement', () => {
 			of.rest[0].resource.find((resource) => resource.type === type)?.versioning;
 		for (const type of ['Patient', 'ImagingStudy']) {
 			assert.equal(versioning(statement, type), 'versioned');
-			assert.equal(versioning(stated(true), type), 'versioned-update');
+			assert.equal(versioning(stated({ ifMatchRequired: true }), type), 'versioned-update');
 		}
+	});
+
+	test('declares deletions where the site permits them, of types that the service does not write itself', () => {
+		const deletable = (of: typeof statement) =>
+			of.rest[0].resource
+				.filter(({ interaction }: { interaction: { code: string }[] }) => interaction.some(({ code }) => code === 'delete'))
+				.map(({ type, conditionalDelete }: { type: string; conditionalDelete: string }) => `${type} ${conditionalDelete}`);
+		assert.deepEqual(deletable(stated({ deletes: false })), []);
+		const names = deletable(statement);
+		assert.ok(names.includes('Practitioner single') && names.length > 100, names.join());
+		for (const type of ['Patient', 'Observation', 'Encounter', 'DiagnosticReport']) assert.ok(!names.includes(`${type} single`), type);
 	});
 
 	test('claims exactly the resources, interactions and parameters that are defined', () => {

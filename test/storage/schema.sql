@@ -1000,6 +1000,8 @@ CREATE INDEX other_resource_date2 ON public.other_resource USING btree (site_id,
 
 CREATE INDEX other_resource_date3 ON public.other_resource USING btree (site_id, resource_type, date3_start, id) WHERE (date3_start IS NOT NULL);
 
+CREATE INDEX other_resource_deletions ON public.other_resource USING btree (site_id, resource_type, last_updated, id) WHERE deleted;
+
 CREATE INDEX other_resource_patient ON public.other_resource USING btree (site_id, patient_id, resource_type, id) WHERE (patient_id IS NOT NULL);
 
 CREATE INDEX other_resource_strings ON public.other_resource USING gin (site_id, strings gin_trgm_ops);

@@ -1,5 +1,5 @@
 import { type Failure, failureCodes } from '#core/failure.ts';
-import type { ResourceResult } from '#record/apply/rows.ts';
+import type { ResourceResult, Row } from '#record/apply/rows.ts';
 import { fhirIdOf } from '#record/apply/rows.ts';
 import type { FhirAnswer } from '#record/delivery.ts';
 import type { Notice } from '#record/kinds/resource.ts';
@@ -16,21 +16,24 @@ export function preferredReturn(header: string | undefined): Returned {
 }
 
 /** Builds the body of a single write's answer; empty under `return=minimal`. */
-export function bodyOf({ status, row }: ResourceResult, returned: Returned, notices: readonly Notice[] = []): string {
+export function bodyOf(result: ResourceResult, returned: Returned, notices: readonly Notice[] = []): string {
 	if (returned === 'minimal') return '';
+	if (result.status === 204) return returned === 'OperationOutcome' ? allOk('the resource is not there any more') : '';
+	const { status, row } = result;
 	if (returned === 'OperationOutcome') return allOk(status === 201 ? 'the resource was created' : 'the resource is stored', notices);
-	const { id, version, lastUpdated } = factsOf({ status, row });
+	const { id, version, lastUpdated } = factsOf(row);
 	return renderStored(row.resourceType, { id, version: String(version), lastUpdated, source: row.source, meta: row.meta, text: row.text });
 }
 
-export function factsOf({ row }: ResourceResult): NonNullable<(FhirAnswer & { kind: 'resource' })['resource']> {
+export function factsOf(row: Row): NonNullable<(FhirAnswer & { kind: 'resource' })['resource']> {
 	// A row that was read has PostgreSQL's form of the time.
 	return { type: row.resourceType, id: fhirIdOf(row), version: row.version, lastUpdated: new Date(row.lastUpdated).toISOString() };
 }
 
 /** An entry of a batch-response or transaction-response. */
 export function responseEntry(result: ResourceResult, returned: Returned, notices: readonly Notice[] = []): string {
-	const { type, id, version, lastUpdated } = factsOf(result);
+	if (result.status === 204) return deletedEntry(result.row, bodyOf(result, returned));
+	const { type, id, version, lastUpdated } = factsOf(result.row);
 	const response = {
 		status: result.status === 201 ? '201 Created' : '200 OK',
 		location: `${type}/${id}/_history/${version}`,
@@ -45,4 +48,11 @@ export function responseEntry(result: ResourceResult, returned: Returned, notice
 
 export function refusedEntry(failure: Failure): string {
 	return `{"response":{"status":"${failureCodes[failure.code].status}","outcome":${operationOutcome(failure)}}}`;
+}
+
+function deletedEntry(row: Row | undefined, outcome: string): string {
+	const facts = row && factsOf(row);
+	const validators = facts && { etag: `W/"${facts.version}"`, lastModified: facts.lastUpdated };
+	const response = JSON.stringify({ status: outcome === '' ? '204 No Content' : '200 OK', ...validators });
+	return outcome === '' ? `{"response":${response}}` : `{"response":{${response.slice(1, -1)},"outcome":${outcome}}}`;
 }

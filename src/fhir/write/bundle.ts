@@ -1,5 +1,6 @@
 import { Failure, type FailureIssue } from '#core/failure.ts';
 import { type Json, type JsonObject, parseExact } from '#core/json.ts';
+import type { ResourceDeletion } from '#record/apply/resource-deletion.ts';
 import type { BundleRead } from '#record/delivery.ts';
 import type { ResourceChange } from '#record/kinds/resource.ts';
 import { asObject, asText } from '../elements.ts';
@@ -10,7 +11,7 @@ import type { WriteRequest } from './request.ts';
 
 /** An entry of a Bundle: a write, a read, or a refusal. */
 export type BundleEntry =
-	| { kind: 'write'; change: ResourceChange; request: WriteRequest }
+	| { kind: 'write'; change: ResourceChange | ResourceDeletion; request: WriteRequest }
 	| { kind: 'read'; read: BundleRead }
 	| { kind: 'refused'; failure: Failure; request: WriteRequest };
 

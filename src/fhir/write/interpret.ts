@@ -1,6 +1,8 @@
 import { Failure } from '#core/failure.ts';
 import { copyJson, type Json, type JsonObject } from '#core/json.ts';
-import type { Condition, HeldContent, ResourceChange } from '#record/kinds/resource.ts';
+import type { ResourceDeletion } from '#record/apply/resource-deletion.ts';
+import type { Condition } from '#record/condition.ts';
+import type { HeldContent, ResourceChange } from '#record/kinds/resource.ts';
 import { isFhirId } from '#record/row-id.ts';
 import { requireScope, type Scopes } from '#record/scopes.ts';
 import { type Settings, settingOf } from '#record/settings/settings.ts';
@@ -47,24 +49,29 @@ export interface SingleWrite {
 }
 
 /**
- * Interprets a create, update or patch (FHIR R4 §3.1.0.4 to §3.1.0.8) and checks everything that does not need the record.
+ * Interprets a create, update, patch or delete (FHIR R4 §3.1.0.4 to §3.1.0.8) and checks everything that does not need the record.
  * @throws Failure when it is refused
  */
-export function interpretSingle(write: SingleWrite, settings: WriteSettings): ResourceChange {
+export function interpretSingle(write: SingleWrite, settings: WriteSettings): ResourceChange | ResourceDeletion {
 	const [path = '', query] = cut(write.url, '?');
 	const [type = '', id, ...rest] = path.split('/');
 	const definition = definitionOf(type);
 	if (definition === undefined) throw new Failure('unsupported-resource-type', 'this resource type is not served');
 	const interaction = interactionOf(write.method, id, query);
 	if (interaction === undefined || rest.length > 0) throw new Failure('invalid', `${write.method} is not supported at this URL`);
-	requireAllowed(definition, interaction, settings.settings);
+	requireAllowed(definition, { interaction, isOfInstance: id !== undefined }, settings.settings);
 	requireScope(settings.scopes, definition.type, permissionOf[interaction]);
 	if (id !== undefined && !isFhirId(id)) throw new Failure('invalid', 'the id in the URL is not a valid resource id');
 	const conditions = { ...preconditionsOf(write), condition: conditionOf(definition, interaction, write, query, settings) };
+	const ifMatchRequired = settingOf(settings.settings, 'if_match') === 'required';
+	if (interaction === 'delete') {
+		const { ifMatch, condition } = conditions;
+		return { kind: 'resource', resourceType: definition.type, interaction, id, condition, ifMatch, ifMatchRequired };
+	}
 	const change = { kind: 'resource' as const, resourceType: definition.type, fullUrl: write.fullUrl, ...conditions };
 	const policy = {
 		mayCreate: settingOf(settings.settings, 'update_creates'),
-		ifMatchRequired: settingOf(settings.settings, 'if_match') === 'required',
+		ifMatchRequired,
 		checkReferences: settingOf(settings.settings, 'check_references'),
 		mergedReferences: settingOf(settings.settings, 'merged_references'),
 	};
@@ -113,11 +120,11 @@ function interactionOf(
 	method: string,
 	id: string | undefined,
 	query: string | undefined,
-): (Interaction & ResourceChange['interaction']) | undefined {
+): (Interaction & (ResourceChange | ResourceDeletion)['interaction']) | undefined {
 	if (method === 'POST') return id === undefined && query === undefined ? 'create' : undefined;
 	if (method === 'PUT') return (id === undefined) !== (query === undefined) ? 'update' : undefined;
 	if (method === 'PATCH') return id !== undefined && query === undefined ? 'patch' : undefined;
-	if (method === 'DELETE') throw new Failure('method-not-allowed', 'DELETE is not supported: clinical resources are kept');
+	if (method === 'DELETE') return (id === undefined) !== (query === undefined) ? 'delete' : undefined;
 	return undefined;
 }
 
@@ -140,7 +147,7 @@ function objectOf(body: Json | undefined): JsonObject {
 }
 
 function preconditionsOf({ ifMatch, ifNoneMatch, method }: SingleWrite): Pick<ResourceChange, 'ifMatch' | 'ifNoneMatch'> {
-	if (ifNoneMatch !== undefined && (ifNoneMatch.trim() !== '*' || method === 'PATCH')) {
+	if (ifNoneMatch !== undefined && (ifNoneMatch.trim() !== '*' || method === 'PATCH' || method === 'DELETE')) {
 		throw new Failure('not-supported', 'If-None-Match of a write must be *');
 	}
 	return { ifMatch: ifMatch === undefined ? undefined : versionsOf(ifMatch), ifNoneMatch: ifNoneMatch !== undefined };

@@ -9,6 +9,7 @@ import { interpretSingle, type WriteSettings } from '#fhir/write/interpret.ts';
 import { baseHeader, decodeRequest, encodeRequest, type WriteRequest } from '#fhir/write/request.ts';
 import { validateOnly } from '#fhir/write/validate-only.ts';
 import { isValidation } from '#fhir/write/validation-request.ts';
+import type { ResourceDeletion } from '#record/apply/resource-deletion.ts';
 import type { ResourceResult } from '#record/apply/rows.ts';
 import type { FhirAnswer, FhirDelivery, Reply } from '#record/delivery.ts';
 import type { Flag } from '#record/flag.ts';
@@ -69,8 +70,8 @@ function interpreted(request: WriteRequest, label: string, delivery: FhirDeliver
 		});
 		return bundle.type === 'batch' && bundle.entries.length > 0 ? batch(bundle, label, returned) : together(bundle, label, returned);
 	}
-	const body = bodyOfRequest(request, limits);
-	if (isValidation(request.url)) {
+	const body = request.method === 'DELETE' ? undefined : bodyOfRequest(request, limits);
+	if (body !== undefined && isValidation(request.url)) {
 		const { status, body: outcome } = validateOnly(request.url, body, limits, library);
 		return { ...silent(label), verdict: { kind: 'ignore' }, answer: () => answerWith(status, Buffer.from(outcome)) };
 	}
@@ -83,7 +84,7 @@ type ReturnedFor = (result: ResourceResult) => Returned;
 
 /** Who may not read a type is not shown what stands in it after a write: a patch changes a part, and a condition may find another resource. */
 function shownTo(scopes: Scopes | undefined, wish: Returned): ReturnedFor {
-	return ({ row }) => (wish === 'representation' && !permits(scopes, row.resourceType, 'r') ? 'minimal' : wish);
+	return ({ row }) => (row !== undefined && wish === 'representation' && !permits(scopes, row.resourceType, 'r') ? 'minimal' : wish);
 }
 
 function bodyOfRequest({ method, body }: WriteRequest, limits: IngestLimits): Json {
@@ -113,23 +114,27 @@ function refused(label: string, failure: Failure): Read {
 }
 
 /** A person may want to know who sends what does not conform to the profiles that it claims. */
-function flagsOf({ resourceType, notices = [] }: ResourceChange): Flag[] {
+function flagsOf(change: ResourceChange | ResourceDeletion): Flag[] {
+	const { resourceType } = change;
+	const notices = noticesOf(change) ?? [];
 	const count = notices.filter(({ severity }) => severity === 'warning').length;
 	return count === 0 ? [] : [{ code: 'profile', text: `${resourceType}: ${count} warnings by the profiles that it claims` }];
 }
 
-function single(change: ResourceChange, label: string, returned: ReturnedFor): Read {
+function noticesOf(change: ResourceChange | ResourceDeletion): readonly Notice[] | undefined {
+	return change.interaction === 'delete' ? undefined : change.notices;
+}
+
+function single(change: ResourceChange | ResourceDeletion, label: string, returned: ReturnedFor): Read {
 	return {
 		...silent(label),
 		verdict: { kind: 'apply', changeSet: { changes: [change], flags: flagsOf(change) } },
 		answer: (outcome, failure, { results: [result] }) => {
 			if (outcome === 'refused' || result === undefined) return refusal(failure);
-			return {
-				kind: 'resource',
-				status: result.status,
-				body: Buffer.from(bodyOf(result, returned(result), change.notices)),
-				resource: factsOf(result),
-			};
+			const body = Buffer.from(bodyOf(result, returned(result), noticesOf(change)));
+			// An answer with a body is no 204.
+			const status = result.status === 204 && body.length > 0 ? 200 : result.status;
+			return { kind: 'resource', status, body, ...(result.row === undefined ? {} : { resource: factsOf(result.row) }) };
 		},
 	};
 }
@@ -147,7 +152,7 @@ function together({ type, entries }: BundleRequest, label: string, returned: Ret
 			const parts = entries.map((entry) => {
 				if (entry.kind !== 'write') return noBytes;
 				const result = written.next().value;
-				return result === undefined ? noBytes : Buffer.from(responseEntry(result, returned(result), entry.change.notices));
+				return result === undefined ? noBytes : Buffer.from(responseEntry(result, returned(result), noticesOf(entry.change)));
 			});
 			return { kind: 'bundle', type: `${type}-response`, entries: parts, reads };
 		},
@@ -160,7 +165,7 @@ function batch({ entries }: BundleRequest, label: string, returned: ReturnedFor)
 	const parts = entries.map((entry): Read => {
 		if (entry.kind === 'read') return { ...silent(label), verdict: { kind: 'ignore' }, answer: () => answerWith(200, noBytes) };
 		const part = entry.kind === 'refused' ? refused(label, entry.failure) : single(entry.change, label, returned);
-		const notices = () => (entry.kind === 'write' ? entry.change.notices : undefined);
+		const notices = () => (entry.kind === 'write' ? noticesOf(entry.change) : undefined);
 		return {
 			...part,
 			messageType: labelOf(entry.request),

@@ -31,6 +31,6 @@ function verdictOf(delivery: ReportDelivery, bytesMax: number): Interpretation['
 }
 
 function outcomeOf(failure: Failure | undefined, result: ResourceResult | undefined): ReportEditOutcome {
-	if (result && !failure) return { kind: 'written', id: fhirIdOf(result.row), version: result.row.version };
+	if (result?.row !== undefined && !failure) return { kind: 'written', id: fhirIdOf(result.row), version: result.row.version };
 	return { kind: 'refused', diagnostics: failure?.diagnostics ?? 'the report could not be processed' };
 }

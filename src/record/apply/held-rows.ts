@@ -1,3 +1,4 @@
+import { isDeletion } from '../stored-resource.ts';
 import type { ResourceType } from '../table-shape.ts';
 import type { Row } from './rows.ts';
 import { UndoLog } from './undo-log.ts';
@@ -14,13 +15,20 @@ export class HeldRows {
 		this.#table(row.resourceType).set(row.id, row);
 	}
 
+	/** Returns a resource; undefined when it is deleted. */
 	row(type: ResourceType, id: string): Row | undefined {
+		const row = this.newest(type, id);
+		return row === undefined || isDeletion(row) ? undefined : row;
+	}
+
+	/** Returns the newest version, even if that is a deletion. */
+	newest(type: ResourceType, id: string): Row | undefined {
 		return this.#tables.get(type)?.get(id);
 	}
 
-	/** Returns every row of the type that was read or made. */
+	/** Returns every resource of the type that was read or made. */
 	rows(type: ResourceType): Row[] {
-		return [...this.#table(type).values()];
+		return [...this.#table(type).values()].filter((row) => !isDeletion(row));
 	}
 
 	/** A new version of a row, or a new row. */

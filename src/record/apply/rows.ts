@@ -67,9 +67,17 @@ export function newRow(context: { source: string; lastUpdated: string }, given: 
 	};
 }
 
-/** The outcome for a resource that a FHIR client wrote. */
-export interface ResourceResult {
+/** The outcome for a resource that a FHIR client wrote or deleted. */
+export type ResourceResult = Written | Deleted;
+
+export interface Written {
 	/** 201 when the resource is new. */
 	status: 200 | 201;
 	row: Row;
+}
+
+export interface Deleted {
+	status: 204;
+	/** The deletion; undefined when there was never such a resource. */
+	row: Row | undefined;
 }

@@ -5,16 +5,18 @@ import type { ApplyContext } from '../apply/context.ts';
 import { withMergeLinks } from '../apply/merge.ts';
 import { identifiersOf } from '../apply/patient.ts';
 import { putKeyed } from '../apply/put-keyed.ts';
+import { bringBack, type DeletionTarget, deletionTarget, type ResourceDeletion, remove } from '../apply/resource-deletion.ts';
 import { revise } from '../apply/revise.ts';
 import { fhirIdOf, newRow, type Row, referenceTo, resourceOf } from '../apply/rows.ts';
 import { clientOrigin } from '../client-origin.ts';
+import type { Condition } from '../condition.ts';
 import { patientIdentifiers } from '../holdings/patient-identifiers.ts';
 import { writtenPatients } from '../holdings/written-patients.ts';
 import { survivorOf } from '../identity/match.ts';
 import { noteMismatch } from '../identity/notes.ts';
 import { givenIdOf, rowIdOf } from '../row-id.ts';
-import type { SearchPlan } from '../search-plan.ts';
 import type { SettingValue } from '../settings/settings.ts';
+import { isDeletion } from '../stored-resource.ts';
 import type { ColumnValue, ResourceType } from '../table-shape.ts';
 
 /**
@@ -64,22 +66,6 @@ export interface Notice {
 	expression?: readonly string[];
 }
 
-export interface Condition {
-	/** The search as the client wrote it. A reference has its type in front. */
-	criteria: string;
-	plan: SearchPlan;
-	/** The matches. They are filled in during the site's turn. */
-	matched: Matches | undefined;
-}
-
-/** The matches of a condition. The survivor stands for a patient who was merged. */
-export interface Matches {
-	/** FHIR ids, two at most. */
-	ids: readonly string[];
-	/** True when a merge led from what the condition matches to the resource. */
-	throughMerge: boolean;
-}
-
 export interface HeldContent {
 	/** The FHIR id. */
 	id: string;
@@ -107,17 +93,21 @@ export interface PatientReference {
 	expression: string;
 }
 
-export const resourceKind = defineChange<ResourceChange>({
+export const resourceKind = defineChange<ResourceChange | ResourceDeletion>({
 	kind: 'resource',
-	keys({ resourceType, interaction, id, condition, references, patients }, keys) {
+	keys(change, keys) {
+		const { resourceType, interaction, id, condition } = change;
 		if (id !== undefined) keys.addRow(resourceType, rowIdOf(id));
 		for (const found of condition?.matched?.ids ?? []) keys.addRow(resourceType, rowIdOf(found));
+		if (change.interaction === 'delete') return;
+		const { references, patients } = change;
 		for (const { plan, matched } of references) for (const found of matched?.ids ?? []) keys.addRow(plan.resourceType, rowIdOf(found));
 		for (const rowId of patients) keys.addRow('Patient', rowId);
 		if (resourceType !== 'Patient' || interaction === 'create') return;
 		for (const written of id === undefined ? (condition?.matched?.ids ?? []) : [id]) keys.of(writtenPatients).add(rowIdOf(written));
 	},
-	needsLookup: ({ condition, references, interaction }) => condition !== undefined || references.length > 0 || interaction === 'patch',
+	needsLookup: (change) =>
+		change.condition !== undefined || change.interaction === 'patch' || (change.interaction !== 'delete' && change.references.length > 0),
 	apply() {
 		throw new Error('resources are applied together');
 	},
@@ -128,6 +118,8 @@ interface Target {
 	change: ResourceChange;
 	/** The stored resource; undefined when it will be created. */
 	held: Row | undefined;
+	/** The deletion that it follows; undefined unless it is brought back. */
+	gone: Row | undefined;
 	/** The FHIR id. */
 	id: string;
 	/** True for a conditional create whose condition matched: nothing is written. */
@@ -139,21 +131,27 @@ interface Target {
  * resource each change is about, then writes each, then checks their references.
  * @throws Failure when one of them is refused; then none has happened
  */
-function applyResources(context: ApplyContext, changes: readonly ResourceChange[]): void {
-	const targets = changes.map((change) => targetOf(context, change));
+function applyResources(context: ApplyContext, changes: readonly (ResourceChange | ResourceDeletion)[]): void {
+	const targets = changes.map((change) => (change.interaction === 'delete' ? deletionTarget(context, change) : targetOf(context, change)));
 	refuseOverlap(targets);
 	const resolved = new Map<string, string>();
-	for (const { change, id } of targets) {
+	for (const target of targets) {
+		if (!isWrite(target)) continue;
+		const { change, id } = target;
 		if (change.fullUrl !== undefined) resolved.set(change.fullUrl, `${change.resourceType}/${id}`);
 		for (const reference of change.references) resolved.set(reference.criteria, referenceFound(reference));
 	}
-	const checks = targets.map((target) => write(context, target, resolved));
-	for (const check of checks) check();
+	const checks = targets.map((target) => (isWrite(target) ? write(context, target, resolved) : remove(context, target)));
+	for (const check of checks) check?.();
+}
+
+function isWrite(target: Target | DeletionTarget): target is Target {
+	return target.change.interaction !== 'delete';
 }
 
 function targetOf(context: ApplyContext, change: ResourceChange): Target {
 	const target = change.condition ? conditionalTarget(context, change) : plainTarget(context, change);
-	if (!target.untouched) checkVersion(change, target.held);
+	if (!target.untouched) checkVersion(change, target);
 	return target;
 }
 
@@ -170,8 +168,13 @@ function referenceFound({ plan, matched }: Condition): string {
 }
 
 function plainTarget(context: ApplyContext, change: ResourceChange): Target {
-	if (change.id === undefined) return { change, held: undefined, id: context.newId(), untouched: false };
-	const held = context.set.row(change.resourceType, rowIdOf(change.id));
+	if (change.id === undefined) return { change, held: undefined, gone: undefined, id: context.newId(), untouched: false };
+	const known = context.set.newest(change.resourceType, rowIdOf(change.id));
+	if (known !== undefined && isDeletion(known)) {
+		if (change.interaction === 'patch') throw new Failure('gone', `the ${change.resourceType} is deleted`);
+		return { change, held: undefined, gone: known, id: change.id, untouched: false };
+	}
+	const held = known;
 	if (held === undefined && change.interaction === 'patch') {
 		throw new Failure('not-found', `there is no ${change.resourceType} with this id`);
 	}
@@ -181,7 +184,7 @@ function plainTarget(context: ApplyContext, change: ResourceChange): Target {
 			`there is no ${change.resourceType} with this id, and this site assigns the ids of new resources`,
 		);
 	}
-	return { change, held, id: change.id, untouched: false };
+	return { change, held, gone: undefined, id: change.id, untouched: false };
 }
 
 function conditionalTarget(context: ApplyContext, change: ResourceChange): Target {
@@ -198,7 +201,7 @@ function conditionalTarget(context: ApplyContext, change: ResourceChange): Targe
 			location: { expression: `${resourceType}.id` },
 		});
 	}
-	return { change, held, id: fhirIdOf(held), untouched: change.interaction === 'create' };
+	return { change, held, gone: undefined, id: fhirIdOf(held), untouched: change.interaction === 'create' };
 }
 
 /** A conditional update that matches nothing creates. It does not write to a resource that does not match (FHIR R4 §3.1.0.4.3). */
@@ -213,10 +216,11 @@ function unmatchedTarget(context: ApplyContext, change: ResourceChange): Target 
 }
 
 /** Checks If-Match and If-None-Match (FHIR R4 §3.1.0.5, RFC 9110 §13.1). */
-function checkVersion({ ifMatch, ifMatchRequired, ifNoneMatch, resourceType }: ResourceChange, held: Row | undefined): void {
+function checkVersion({ ifMatch, ifMatchRequired, ifNoneMatch, resourceType }: ResourceChange, { held, gone }: Target): void {
 	if (ifMatchRequired === true && ifMatch === undefined && held !== undefined)
 		throw new Failure('precondition-failed', 'this site asks for If-Match with the version that a write is based on');
-	if (ifMatch !== undefined) {
+	const isOfDeletion = gone !== undefined && ifMatch?.includes(String(gone.version));
+	if (ifMatch !== undefined && !isOfDeletion) {
 		if (held === undefined) throw new Failure('precondition-failed', `If-Match names a version of a ${resourceType} that does not exist`);
 		if (!ifMatch.includes('*') && !ifMatch.includes(String(held.version))) {
 			throw new Failure(
@@ -229,13 +233,14 @@ function checkVersion({ ifMatch, ifMatchRequired, ifNoneMatch, resourceType }: R
 		throw new Failure('precondition-failed', `the ${resourceType} exists, and If-None-Match asks that it does not`);
 }
 
-function refuseOverlap(targets: readonly Target[]): void {
+function refuseOverlap(targets: readonly (Target | DeletionTarget)[]): void {
 	const seen = new Set<string>();
-	for (const { change, id, held, untouched } of targets) {
+	for (const target of targets) {
+		const { change, id } = target;
 		const name = `${change.resourceType}/${id}`;
 		if (seen.has(name)) throw new Failure('invalid', 'two entries of the transaction are about the same resource');
-		seen.add(name);
-		if (change.condition === undefined || held !== undefined || untouched) continue;
+		if (id !== undefined) seen.add(name);
+		if (change.condition === undefined || !isWrite(target) || target.held !== undefined || target.untouched) continue;
 		const criteria = `${change.resourceType}?${change.condition.criteria}`;
 		if (seen.has(criteria)) throw new Failure('invalid', 'two entries of the transaction have the same condition');
 		seen.add(criteria);
@@ -243,7 +248,7 @@ function refuseOverlap(targets: readonly Target[]): void {
 }
 
 /** Writes the resource. Returns the check of its references, to be run when all resources are written. */
-function write(context: ApplyContext, { change, held, id, untouched }: Target, resolved: ReadonlyMap<string, string>): () => void {
+function write(context: ApplyContext, { change, held, gone, id, untouched }: Target, resolved: ReadonlyMap<string, string>): () => void {
 	if (untouched && held !== undefined) {
 		context.results.push({ status: 200, row: held });
 		return () => undefined;
@@ -254,9 +259,10 @@ function write(context: ApplyContext, { change, held, id, untouched }: Target, r
 	const { meta, links } = composed;
 	const resource = held?.resourceType === 'Patient' ? ofSurvivor(context, change, held, composed.resource) : composed.resource;
 	const writing = composed.source === undefined ? context : { ...context, source: composed.source };
+	const fresh = { ...idsOf(change, id), text: JSON.stringify(resource), resource, meta, links };
 	const row =
 		held === undefined
-			? created(writing, newRow(writing, { ...idsOf(change, id), text: JSON.stringify(resource), resource, meta, links }))
+			? created(writing, gone === undefined ? newRow(writing, fresh) : bringBack(writing, gone, fresh))
 			: revised(writing, held, textOf(held, before, resource), composed);
 	if (row !== held) {
 		if (held !== undefined) refuseOthers(held, links);

@@ -139,7 +139,7 @@ export const settingDefinitions = {
 	},
 	if_match: {
 		label: 'Version in updates',
-		meaning: 'whether a FHIR PUT or PATCH of an existing resource has to name the version that it is based on, in If-Match',
+		meaning: 'whether a FHIR PUT, PATCH or DELETE of an existing resource has to name the version that it is based on, in If-Match',
 		topic: 'fhir',
 		of: ['site'],
 		kind: 'choice',
@@ -148,6 +148,15 @@ export const settingDefinitions = {
 			required: 'Required: without it the answer is 412.',
 		},
 		default: 'optional',
+	},
+	deletes: {
+		label: 'Clients delete resources',
+		meaning:
+			'FHIR clients may delete resources of the types that the service does not write itself; their versions are kept, and an update brings them back',
+		topic: 'fhir',
+		of: ['site'],
+		kind: 'switch',
+		default: false,
 	},
 	check_references: {
 		label: 'References to patients must resolve',

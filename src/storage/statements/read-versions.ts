@@ -1,7 +1,7 @@
 import type { Clause } from '#record/search-plan.ts';
 import type { ResourceType, TableShape } from '#record/table-shape.ts';
 import { Parameters, type Query } from './parameters.ts';
-import { relation } from './relation.ts';
+import { relation, relationOfAll, relationOfDeleted } from './relation.ts';
 import { boundedQuery, earlierColumns, innerColumns, rowColumns } from './row-columns.ts';
 import { whereOf } from './search-conditions.ts';
 
@@ -11,7 +11,7 @@ export function versionQuery(siteId: string, table: string, type: ResourceType, 
 	const id = parameters.add(rowId, 'uuid');
 	const number = parameters.add(version, 'integer');
 	const text = `
-select ${rowColumns(table)} from ${relation(table)} r where r.site_id = $1 and r.id = ${id} and r.version = ${number}
+select ${rowColumns(table)} from ${relationOfAll(table)} r where r.site_id = $1 and r.id = ${id} and r.version = ${number}
 union all
 select ${rowColumns('resource_history')} from resource_history r where r.site_id = $1 and r.resource_type = '${type}' and r.id = ${id} and r.version = ${number}`;
 	return parameters.query(text, true);
@@ -49,10 +49,15 @@ export function historyQuery(siteId: string, table: string, type: ResourceType, 
 	}
 	const where = conditions.map((condition) => ` and ${condition}`).join('');
 	const order = (row: string) => `${row}.last_updated desc, ${row}.id desc, ${row}.version desc`;
-	const inner = `
-	(select ${innerColumns(table)} from ${relation(table)} r where r.site_id = $1${where} order by ${order('r')} limit ${limit})
-	union all
-	(select ${earlierColumns(table)} from resource_history r where r.site_id = $1 and r.resource_type = '${type}'${where} order by ${order('r')} limit ${limit})`;
+	const newestOf = (columns: string, from: string, further = '') =>
+		`(select ${columns} from ${from} r where r.site_id = $1${further}${where} order by ${order('r')} limit ${limit})`;
+	const deleted = relationOfDeleted(table);
+	const inner = [
+		newestOf(innerColumns(table), relation(table)),
+		// Each of the two has an index of its own.
+		...(deleted === undefined ? [] : [newestOf(innerColumns(table), deleted)]),
+		newestOf(earlierColumns(table), 'resource_history', ` and r.resource_type = '${type}'`),
+	].join(' union all ');
 	const newest = `select * from (${inner}) r where r.site_id = $1 order by ${order('r')} limit ${limit}`;
 	const bytesMax = parameters.add(page.bytesMax, 'bigint');
 	const text = boundedQuery({ table, further: 'r.found, r.last_updated::text, r.id, r.version', inner: newest, order, bytesMax });

@@ -9,6 +9,18 @@ export function relation(table: string): string {
 	return type === undefined ? table : `(select * from ${shared} where resource_type = '${type}' and not deleted)`;
 }
 
+/** The same with deleted resources, for a look-up by id. */
+export function relationOfAll(table: string): string {
+	const [shared, type] = table.split('/');
+	return type === undefined ? table : `(select * from ${shared} where resource_type = '${type}')`;
+}
+
+/** The deleted resources of a type alone; undefined where none can be deleted. */
+export function relationOfDeleted(table: string): string | undefined {
+	const [shared, type] = table.split('/');
+	return type === undefined ? undefined : `(select * from ${shared} where resource_type = '${type}' and deleted)`;
+}
+
 /** Returns a part of the name of a statement about the table. */
 export function nameOf(table: string): string {
 	return table.replace('/', '_');

@@ -1,3 +1,4 @@
+import { deletionText } from '#record/stored-resource.ts';
 import type { Column, TableShape } from '#record/table-shape.ts';
 import type { Statement } from '../statement.ts';
 import { isOfType, keyed, nameOf } from './relation.ts';
@@ -7,6 +8,8 @@ const parameterType = (column: Column) => (column.sqlType.endsWith('[]') ? 'text
 
 const columnsOf = ({ links, search }: TableShape) => [...links, ...search];
 const expressionOf = (column: Column) => (column.sqlType.endsWith('[]') ? `k.${column.name}::${column.sqlType}` : `k.${column.name}`);
+/** No resource has a text of this length: it is `{}`, or has a name and a value. */
+const isDeletion = `k.length = ${deletionText.length}`;
 const text = `convert_from(substring($9::bytea from k.start for k.length), 'UTF8')`;
 
 /**
@@ -38,8 +41,8 @@ export function insertResources(shape: TableShape): Statement {
 	return {
 		name: `insert_${nameOf(shape.table)}`,
 		text: `
-insert into ${shape.keptIn} (site_id, ${shape.isShared ? 'resource_type, ' : ''}id, given_id, version, last_updated, source, meta, resource, ${columns.map(({ name }) => name).join(', ')})
-select k.site_id, ${shape.isShared ? `'${shape.resourceType}', ` : ''}k.id, k.given_id, k.version, k.last_updated, k.source, k.meta, ${text}, ${columns.map(expressionOf).join(', ')}
+insert into ${shape.keptIn} (site_id, ${shape.isShared ? 'resource_type, deleted, ' : ''}id, given_id, version, last_updated, source, meta, resource, ${columns.map(({ name }) => name).join(', ')})
+select k.site_id, ${shape.isShared ? `'${shape.resourceType}', ${isDeletion}, ` : ''}k.id, k.given_id, k.version, k.last_updated, k.source, k.meta, ${text}, ${columns.map(expressionOf).join(', ')}
 from ${rows(shape).from}`,
 	};
 }
@@ -48,11 +51,13 @@ from ${rows(shape).from}`,
 export function updateResources(shape: TableShape): Statement {
 	const { from, where } = rows(shape);
 	const assignments = columnsOf(shape).map((column) => `${column.name} = ${expressionOf(column)}`);
+	// What is brought back is recorded anew, under the patient whom it then names.
+	const deletion = `deleted = ${isDeletion}, recorded_patient_id = case when ${isDeletion} then null else r.recorded_patient_id end, `;
 	return {
 		name: `update_${nameOf(shape.table)}`,
 		text: `
 update ${shape.keptIn} r set version = k.version, last_updated = k.last_updated, source = k.source, meta = k.meta, resource = ${text},
-	${shape.isShared ? 'deleted = false, ' : ''}${assignments.join(', ')}
+	${shape.isShared ? deletion : ''}${assignments.join(', ')}
 from ${from}
 where r.site_id = k.site_id and r.id = k.id${where}`,
 	};

@@ -1,6 +1,7 @@
 import type { SiteAuditEvent } from '#access/audit.ts';
-import { actorOf, type KeyGrant } from '#access/directory.ts';
+import type { KeyGrant } from '#access/directory.ts';
 import type { Clock } from '#core/clock.ts';
+import { actorOf } from '#record/report.ts';
 
 /** One access to the data of a site. */
 export interface NotedAccess {

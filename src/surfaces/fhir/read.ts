@@ -3,7 +3,7 @@ import type { ResourceDefinition } from '#fhir/resource.ts';
 import { parseSearch } from '#fhir/search/parse.ts';
 import { type Shape, shaped } from '#fhir/shape.ts';
 import { renderStored } from '#fhir/stored.ts';
-import type { StoredResource } from '#record/stored-resource.ts';
+import { isDeletion, type StoredResource } from '#record/stored-resource.ts';
 import { readVersion } from '#storage/search.ts';
 import type { HttpAnswer, HttpRequest } from '../http/message.ts';
 import type { Interacting } from './context.ts';
@@ -13,6 +13,7 @@ export async function read({ context, request, grant, definition, mediaType }: I
 	const row = await context.reads.read(grant.siteId, definition.table.table, request.params['id'] ?? '');
 	// The answer is the same for an id of another site, an unknown id and a malformed id.
 	if (row === undefined) throw new Failure('not-found', `there is no ${definition.type} with this id`);
+	refuseDeleted(definition.type, row);
 	return answerOf(row, { context, request, definition, mediaType });
 }
 
@@ -22,7 +23,13 @@ export async function vread({ context, request, grant, definition, mediaType }: 
 	const { type, table } = definition;
 	const row = await readVersion(context.reader, grant.siteId, { table: table.table, type, id, version });
 	if (row === undefined) throw new Failure('not-found', `there is no ${type} with this id and version`);
+	refuseDeleted(type, row);
 	return answerOf(row, { context, request, definition, mediaType });
+}
+
+/** Names the version of the deletion, on which a write that brings the resource back may be based. */
+export function refuseDeleted(type: string, row: StoredResource): void {
+	if (isDeletion(row)) throw new Failure('gone', `the ${type} was deleted, by version ${row.version}`);
 }
 
 type Answering = Pick<Interacting, 'context' | 'request' | 'definition' | 'mediaType'>;

@@ -9,6 +9,7 @@ import { authorize } from '../http/authorize.ts';
 import type { HttpAnswer, HttpRequest, Route } from '../http/message.ts';
 import type { FhirContext } from './context.ts';
 import { answerType } from './negotiation.ts';
+import { refuseDeleted } from './read.ts';
 import { carryOut, checkContentType } from './write.ts';
 
 const patterns: readonly Pick<Route, 'method' | 'pattern'>[] = [
@@ -69,5 +70,6 @@ function withResource(parameters: readonly Json[], resource: string): Uint8Array
 async function storedText(context: FhirContext, siteId: string, { type, table }: ResourceDefinition, id: string): Promise<string> {
 	const row = await context.reads.read(siteId, table.table, id);
 	if (row === undefined) throw new Failure('not-found', `there is no ${type} with this id`);
+	refuseDeleted(type, row);
 	return renderStored(type, row);
 }

@@ -27,6 +27,8 @@ const writes: readonly WriteRoute[] = [
 	{ method: 'PUT', pattern: '/fhir/:type/:id', interaction: 'update' },
 	{ method: 'PUT', pattern: '/fhir/:type', interaction: 'update' },
 	{ method: 'PATCH', pattern: '/fhir/:type/:id', interaction: 'patch' },
+	{ method: 'DELETE', pattern: '/fhir/:type/:id', interaction: 'delete' },
+	{ method: 'DELETE', pattern: '/fhir/:type', interaction: 'delete' },
 	{ method: 'POST', pattern: '/fhir', interaction: undefined },
 	{ method: 'POST', pattern: '/fhir/', interaction: undefined },
 ];
@@ -55,10 +57,10 @@ async function write(
 	if (type !== undefined) {
 		const definition = definitionOf(type);
 		if (definition === undefined) throw new Failure('unsupported-resource-type', 'this resource type is not served');
-		if (interaction) requireAllowed(definition, interaction, grant.settings);
+		if (interaction) requireAllowed(definition, { interaction, isOfInstance: request.params['id'] !== undefined }, grant.settings);
 		if (interaction) requireScope(grant.scopes, type, permissionOf[interaction]);
 	}
-	checkContentType(request);
+	if (request.method !== 'DELETE') checkContentType(request);
 	return carryOut(context, request, { grant, mediaType, readRoutes });
 }
 
@@ -143,11 +145,12 @@ async function answerOf(
 	const headers: Record<string, string> = { 'Content-Type': mediaType };
 	if (answer.kind === 'bundle') return { status: 200, headers, body: await bundleAnswer(request, answer, readRoutes, bytesMax) };
 	const { status, body, resource } = answer;
+	if (status === 204) delete headers['Content-Type'];
 	if (resource) {
 		headers['ETag'] = `W/"${resource.version}"`;
 		headers['Last-Modified'] = new Date(resource.lastUpdated).toUTCString();
 		const location = `${baseOf(request)}/${resource.type}/${resource.id}/_history/${resource.version}`;
-		headers[status === 201 ? 'Location' : 'Content-Location'] = location;
+		if (request.method !== 'DELETE') headers[status === 201 ? 'Location' : 'Content-Location'] = location;
 	}
 	return { status, headers, body };
 }

@@ -7,6 +7,7 @@ import type { ResourceDefinition } from '#fhir/resource.ts';
 import { resources } from '#fhir/resources/index.ts';
 import { interpretSingle } from '#fhir/write/interpret.ts';
 import { linksOf } from '#fhir/write/links.ts';
+import type { ResourceDeletion } from '#record/apply/resource-deletion.ts';
 import { fhirIdOf, type Row } from '#record/apply/rows.ts';
 import type { ChangeSet } from '#record/change-set.ts';
 import type { ResourceChange } from '#record/kinds/resource.ts';
@@ -18,7 +19,7 @@ import { read } from '../../hl7v2/reading.ts';
 const settings = { settings: { check_references: false }, scopes: undefined, limits: defaultLimits };
 const lineSettings = { ...defaultLimits, checkReferences: false, base: 'http://h/fhir' };
 
-function set(change: ResourceChange): ChangeSet {
+function set(change: ResourceChange | ResourceDeletion): ChangeSet {
 	return { changes: [change], flags: [] };
 }
 

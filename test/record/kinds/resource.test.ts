@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Failure } from '#core/failure.ts';
 import type { JsonObject } from '#core/json.ts';
+import type { ResourceDeletion } from '#record/apply/resource-deletion.ts';
 import { referenceTo } from '#record/apply/rows.ts';
-import type { Condition, ResourceChange } from '#record/kinds/resource.ts';
+import type { Condition } from '#record/condition.ts';
+import type { ResourceChange } from '#record/kinds/resource.ts';
 import { rowIdOf } from '#record/row-id.ts';
 import { MemorySite } from '#test/support/memory-site.ts';
 
@@ -29,10 +31,10 @@ const search = (...matched: string[]): Condition => ({
 	plan: { resourceType: 'Procedure' } as never,
 	matched: { ids: matched, throughMerge: false },
 });
-const apply = (site: MemorySite, ...changes: ResourceChange[]) =>
-	site.apply({ changes, flags: [] }).results.map(({ status, row }) => [status, row.version]);
+const apply = (site: MemorySite, ...changes: (ResourceChange | ResourceDeletion)[]) =>
+	site.apply({ changes, flags: [] }).results.map(({ status, row }) => [status, row?.version]);
 
-function refused(site: MemorySite, code: string, ...changes: ResourceChange[]): void {
+function refused(site: MemorySite, code: string, ...changes: (ResourceChange | ResourceDeletion)[]): void {
 	const before = site.all();
 	assert.throws(
 		() => apply(site, ...changes),
@@ -124,6 +126,60 @@ describe('what a FHIR client writes', () => {
 		assert.deepEqual(apply(site, about, change('p1', {}, { resourceType: 'Patient' })), [
 			[201, 1],
 			[201, 1],
+		]);
+	});
+});
+
+const deletion = (further: Partial<ResourceDeletion> = {}): ResourceDeletion => ({
+	...{ kind: 'resource', interaction: 'delete', resourceType: 'Procedure', id: 'x1', condition: undefined, ifMatch: undefined },
+	...further,
+});
+
+describe('what a FHIR client deletes', () => {
+	for (const [what, expected, further] of [
+		['by its id', [204, 2], {}],
+		['with If-Match of its version', [204, 2], { ifMatch: ['1'] }],
+		['with If-Match of another version', 'precondition-failed', { ifMatch: ['2'] }],
+		['without If-Match where it is required', 'precondition-failed', { ifMatchRequired: true }],
+		['by a condition that matches it', [204, 2], { id: undefined, condition: search('x1') }],
+		['by a condition that matches nothing', [204, undefined], { id: undefined, condition: search() }],
+		['by a condition that matches several', 'several-matches', { id: undefined, condition: search('x1', 'x2') }],
+		['by an id that nobody has', [204, undefined], { id: 'x2' }],
+		['by an id that nobody has, with If-Match', 'precondition-failed', { id: 'x2', ifMatch: ['*'] }],
+	] as [string, string | [number, number | undefined], Partial<ResourceDeletion>][]) {
+		test(`${what}: ${typeof expected === 'string' ? expected : expected.join(', version ')}`, () => {
+			const site = new MemorySite();
+			apply(site, change('x1', { status: 'completed' }));
+			if (typeof expected === 'string') refused(site, expected, deletion(further));
+			else assert.deepEqual(apply(site, deletion(further)), [expected]);
+		});
+	}
+
+	test('is not there any more, until an update brings it back as the next version', () => {
+		const site = new MemorySite();
+		apply(site, change('x1', { status: 'completed' }));
+		assert.deepEqual(apply(site, deletion()), [[204, 2]]);
+		assert.equal(site.set.row('Procedure', rowIdOf('x1')), undefined);
+		assert.deepEqual(site.set.rows('Procedure'), []);
+		assert.deepEqual(apply(site, deletion({ ifMatch: ['1'] })), [[204, 2]], 'the request may be repeated');
+		refused(site, 'precondition-failed', deletion({ ifMatch: ['3'] }));
+		refused(site, 'gone', change('x1', {}, { interaction: 'patch' }));
+		refused(site, 'precondition-failed', change('x1', {}, { ifMatch: ['1'] }));
+		assert.deepEqual(apply(site, change('x1', {}, { ifMatch: ['2'], mayCreate: false })), [[201, 3]], 'its id is known');
+		assert.deepEqual(apply(site, deletion()), [[204, 4]]);
+		assert.deepEqual(apply(site, change('x1', {}, { ifNoneMatch: true })), [[201, 5]]);
+		assert.deepEqual(apply(site, deletion()), [[204, 6]]);
+		assert.deepEqual(apply(site, change('x1', {}, { condition: search() })), [[201, 7]], 'a condition does not find it');
+	});
+
+	test('in a transaction: not also written by it, and not deleted when another entry is refused', () => {
+		const site = new MemorySite();
+		apply(site, change('x1', { a: 1 }));
+		refused(site, 'invalid', deletion(), change('x1', { a: 2 }));
+		refused(site, 'not-found', deletion(), change('x2', {}, { interaction: 'patch' }));
+		assert.deepEqual(apply(site, change('x2', {}), deletion()), [
+			[201, 1],
+			[204, 2],
 		]);
 	});
 });
