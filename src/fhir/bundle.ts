@@ -11,7 +11,11 @@ export interface SearchEntry {
 	type: string;
 	stored: StoredResource;
 	mode: 'match' | 'include';
+	/** How sure the answer to `$match` is of this patient. */
+	graded?: { grade: string; score: number };
 }
+
+const matchGrade = 'http://hl7.org/fhir/StructureDefinition/match-grade';
 
 export interface SearchPage extends Links {
 	/** The FHIR base URL without a trailing slash. */
@@ -25,11 +29,15 @@ export interface SearchPage extends Links {
 /** A Bundle of type searchset (FHIR R4 §2.36), as JSON text. */
 export function searchset({ base, entries, total, outcome, ...links }: SearchPage): string {
 	const rendered = entries.map(
-		({ type, stored, mode }) =>
-			`{"fullUrl":${JSON.stringify(`${base}/${type}/${stored.id}`)},"resource":${renderStored(type, stored)},"search":{"mode":"${mode}"}}`,
+		({ type, stored, mode, graded }) =>
+			`{"fullUrl":${JSON.stringify(`${base}/${type}/${stored.id}`)},"resource":${renderStored(type, stored)},"search":${graded === undefined ? `{"mode":"${mode}"}` : searchOf(mode, graded)}}`,
 	);
 	if (outcome !== undefined) rendered.push(`{"resource":${outcome},"search":{"mode":"outcome"}}`);
 	return bundle('searchset', total, links, rendered);
+}
+
+function searchOf(mode: string, { grade, score }: NonNullable<SearchEntry['graded']>): string {
+	return JSON.stringify({ extension: [{ url: matchGrade, valueCode: grade }], mode, score });
 }
 
 function bundle(type: string, total: number | undefined, { self, next }: Links, entries: readonly string[]): string {

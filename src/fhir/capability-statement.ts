@@ -124,6 +124,11 @@ export const operations: readonly { name: string; definition: string; types: (de
 			types: ({ type }) => type === 'Patient',
 		},
 		{
+			name: 'match',
+			definition: 'http://hl7.org/fhir/OperationDefinition/Patient-match',
+			types: ({ type }) => type === 'Patient',
+		},
+		{
 			name: 'lastn',
 			definition: 'http://hl7.org/fhir/OperationDefinition/Observation-lastn',
 			types: ({ type }) => type === 'Observation',

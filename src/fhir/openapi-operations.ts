@@ -84,6 +84,19 @@ const ofTypes: readonly TypeOperation[] = [
 		],
 	},
 	{
+		...{ path: 'Patient/$match', tag: 'Patient', id: 'matchPatient' },
+		summary: 'The patients who may be the stated one',
+		...{ answer: 'A Bundle of type searchset with scores and grades, the surest match first', schema: 'Bundle' },
+		example: [
+			{
+				name: 'resource',
+				resource: { resourceType: 'Patient', name: [{ family: 'Rivers', given: ['Alba'] }], birthDate: '1981-06-12' },
+			},
+			{ name: 'onlyCertainMatches', valueBoolean: false },
+			{ name: 'count', valueInteger: 5 },
+		],
+	},
+	{
 		...{ path: 'DocumentReference/$docref', tag: 'DocumentReference', id: 'docrefDocumentReference' },
 		summary: 'The current documents of a patient',
 		...{ answer: 'A Bundle of type searchset', schema: 'Bundle' },
@@ -150,7 +163,7 @@ export function typeOperationPaths(): Record<string, PathItem> {
 			const found = { 200: answer(description, schema) };
 			const asked = Object.entries(query ?? {}).map(([parameter, meaning]) => queryParameter(parameter, meaning));
 			const requestBody = body('Resource', { resourceType: 'Parameters', parameter: example });
-			const post = { ...operation(tag, `${name}ByParameters`, summary, found), requestBody };
+			const post = { ...operation(tag, query === undefined ? name : `${name}ByParameters`, summary, found), requestBody };
 			return [`/fhir/${path}`, query === undefined ? { post } : { get: operation(tag, name, summary, found, asked), post }];
 		}),
 	);

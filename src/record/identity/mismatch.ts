@@ -20,6 +20,42 @@ export function mismatch(held: JsonObject, stated: Readonly<Record<string, Json>
 	return different.length > 1 ? different : [];
 }
 
+/** How two statements about a person compare: `partly` within what both say, `unknown` where one says nothing. */
+export type Agreement = 'same' | 'partly' | 'unknown' | 'other';
+
+/** Compares each fact by itself, by the rules of `mismatch`. */
+export function agreements(held: JsonObject, stated: JsonObject): Readonly<Record<ComparedFact, Agreement>> {
+	return {
+		name: nameAgreement(held['name'], stated['name']),
+		'birth date': dateAgreement(held['birthDate'], stated['birthDate']),
+		sex: sexAgreement(held['gender'], stated['gender']),
+	};
+}
+
+function nameAgreement(held: Json | undefined, stated: Json | undefined): Agreement {
+	const [left, right] = [namesOf(held), namesOf(stated)];
+	if (left.length === 0 || right.length === 0) return 'unknown';
+	const alike = left.flatMap((one) => right.filter((other) => isSameName(one, other)).map((other) => [one, other] as const));
+	if (alike.length === 0) return 'other';
+	// One word, an initial, or a name in another script says little.
+	return alike.some(([one, other]) => wordsInBoth(one, other) >= 2) ? 'same' : 'partly';
+}
+
+function wordsInBoth(one: readonly string[], other: readonly string[]): number {
+	return one.filter((word) => word.length > 1 && other.some((another) => another.length > 1 && isSameWord(word, another))).length;
+}
+
+function dateAgreement(held: Json | undefined, stated: Json | undefined): Agreement {
+	if (typeof held !== 'string' || typeof stated !== 'string') return 'unknown';
+	if (haveOtherDate(held, stated)) return 'other';
+	return held === stated && held.length === 10 ? 'same' : 'partly';
+}
+
+function sexAgreement(held: Json | undefined, stated: Json | undefined): Agreement {
+	if (haveOtherSex(held, stated)) return 'other';
+	return typeof held === 'string' && held === stated && held !== 'unknown' ? 'same' : 'unknown';
+}
+
 /**
  * Tells without parsing whether the text of a resource states this birth date and sex. Then at most the name differs, which most messages
  * about a known patient show at once.

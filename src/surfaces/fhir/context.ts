@@ -1,3 +1,4 @@
+import type { Audit } from '#access/audit.ts';
 import type { AccessDirectory, KeyGrant } from '#access/directory.ts';
 import type { AccessMetrics } from '#access/metrics.ts';
 import type { Tokens } from '#access/tokens/tokens.ts';
@@ -26,6 +27,7 @@ export interface FhirContext {
 	gateway: SiteGateway;
 	libraries: SiteLibraries;
 	clock: Clock;
+	audit: Pick<Audit, 'recordOf'>;
 	cursors: Cursors;
 	longSearches: LongSearches;
 	limits: FhirLimits & HttpLimits & DeliveryLimits & BulkLimits;

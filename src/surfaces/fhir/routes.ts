@@ -14,6 +14,7 @@ import { docref } from './docref.ts';
 import { everything } from './everything.ts';
 import { historyOfInstance, historyOfType } from './history.ts';
 import { lastn } from './lastn.ts';
+import { match } from './match.ts';
 import { metadata } from './metadata.ts';
 import { answerType, failureType } from './negotiation.ts';
 import { read, vread } from './read.ts';
@@ -43,6 +44,7 @@ const reads: readonly ReadRoute[] = [
 	{ method: 'GET', pattern: '/fhir/:type/:id/$everything', interaction: 'read', carryOut: everything },
 	{ method: 'POST', pattern: '/fhir/:type/:id/$everything', interaction: 'read', carryOut: everything },
 	...operation('Observation', '$lastn', 'search-type', lastn),
+	{ method: 'POST', pattern: '/fhir/Patient/$match', type: 'Patient', interaction: 'search-type', carryOut: match },
 	...operation('DocumentReference', '$docref', 'search-type', docref),
 	{ method: 'GET', pattern: '/fhir/:compartment/:id/:type', interaction: 'search-type', carryOut: searchCompartment },
 	{ method: 'POST', pattern: '/fhir/:compartment/:id/:type/_search', interaction: 'search-type', carryOut: searchCompartmentByForm },

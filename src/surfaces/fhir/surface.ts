@@ -25,7 +25,7 @@ export function fhirSurface(...guests: readonly GuestSurface[]): Surface {
 }
 
 async function open(node: ServiceNode, guests: readonly GuestSurface[]): Promise<Record<string, SurfaceAddress>> {
-	const { config, version, metrics, clock, directory, tokens, gateway, database, bulk, log } = node;
+	const { config, version, metrics, clock, directory, tokens, gateway, database, bulk, log, audit } = node;
 	const { limits, HOST: host, FHIR_PORT: port, PUBLIC_METADATA: publicMetadata } = config;
 	const publicOrigin = { url: config.PUBLIC_URL, hosts: config.PUBLIC_HOSTS };
 	if (listensEverywhere(host) && publicOrigin.url === undefined && publicOrigin.hosts.length === 0)
@@ -39,7 +39,7 @@ async function open(node: ServiceNode, guests: readonly GuestSurface[]): Promise
 	const libraries = new SiteLibraries(directory, database.currentReads, log);
 	const longSearches = longSearchesOf(node);
 	const paging = { cursors, longSearches };
-	const fhir = { directory, tokens, libraries, ...paging, reader, reads, gateway, clock, limits, metrics, version, publicMetadata };
+	const fhir = { directory, tokens, libraries, ...paging, reader, reads, gateway, clock, audit, limits, metrics, version, publicMetadata };
 	const parts = guests.map(({ openApi }) => openApi);
 	const ofFhir = [...fhirRoutes(fhir), ...bulkRoutes({ ...fhir, bulk })];
 	const routes = [

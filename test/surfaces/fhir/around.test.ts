@@ -1,8 +1,8 @@
 import { strict as assert } from 'node:assert';
 import { after, before, describe, test } from 'node:test';
-import { type FhirCall, fhirClient } from '#test/support/fhir-client.ts';
+import { type FhirCall, type FhirReply, fhirClient } from '#test/support/fhir-client.ts';
 import { idsOf, writeSample } from '#test/support/fhir-sample.ts';
-import { type FhirBody, type TestService, testService } from '#test/support/service.ts';
+import { eventually, type FhirBody, type TestService, testService } from '#test/support/service.ts';
 
 let service: TestService;
 let west: FhirCall;
@@ -318,5 +318,73 @@ describe('$everything by POST', () => {
 			[400, 400, 400, 400],
 		);
 		assert.equal((await west('POST', '/Patient/anna/$everything')).status, 200);
+	});
+});
+
+describe('Patient/$match', () => {
+	const person = (id: string, mrn: string, family: string, given: string, birthDate: string) => ({
+		...{ resourceType: 'Patient', id, birthDate, gender: 'female', name: [{ family, given: [given] }] },
+		identifier: [{ system: 'urn:match', value: mrn }],
+	});
+	const match = (resource: object, more: object[] = [], site = west) =>
+		site('POST', '/Patient/$match', parameters({ name: 'resource', resource: { resourceType: 'Patient', ...resource } }, ...more));
+	const graded = ({ body }: FhirReply) =>
+		(body.entry ?? [])
+			.filter(({ search }: FhirBody) => search.mode === 'match')
+			.map(({ resource, search }: FhirBody) => `${resource.id} ${search.extension[0].valueCode} ${search.score}`);
+
+	before(async () => {
+		for (const patient of [
+			person('m1', '81', 'Rivers', 'Alba', '1981-06-12'),
+			person('m2', '82', 'Rivers', 'Alba', '1981-06-12'),
+			person('m3', '83', 'Rivers', 'Alba', '1990-01-01'),
+			person('m4', '84', 'Lakes', 'Nora', '1981-06-12'),
+		])
+			assert.equal((await west('PUT', `/Patient/${patient.id}`, patient)).status, 201);
+	});
+
+	test('grades patients by numbers, and by name and birth date, the surest first', async () => {
+		const { resourceType: _type, id: _id, ...alba } = person('m1', '81', 'Rivers', 'Alba', '1981-06-12');
+		const all = await match(alba);
+		assert.deepEqual(graded(all), ['m1 certain 1', 'm2 possible 0.55', 'm3 possible 0.25']);
+		assert.equal(all.body.entry[0].search.extension[0].url, 'http://hl7.org/fhir/StructureDefinition/match-grade');
+		assert.equal(all.body.total, 3);
+		assert.deepEqual(graded(await match(alba, [{ name: 'onlyCertainMatches', valueBoolean: true }])), ['m1 certain 1']);
+		const first = await match(alba, [{ name: 'count', valueInteger: 1 }]);
+		assert.deepEqual([graded(first), first.body.entry[1].search.mode], [['m1 certain 1'], 'outcome']);
+		assert.match(first.body.entry[1].resource.issue[0].diagnostics, /^2 further patients/);
+		const { identifier: _numbers, ...unnumbered } = alba;
+		assert.deepEqual(graded(await match(unnumbered)).sort(), ['m1 probable 0.75', 'm2 probable 0.75', 'm3 possible 0.25']);
+		assert.deepEqual(graded(await match({ identifier: [{ value: '84' }] })), ['m4 probable 0.85']);
+		const stranger = { ...alba, identifier: [{ system: 'urn:match', value: '84' }] };
+		assert.deepEqual(graded(await match(stranger)).at(-1), 'm3 possible 0.25');
+		const wrong = { identifier: [{ system: 'urn:match', value: '84' }], name: [{ text: 'Otto Hills' }], birthDate: '1950', gender: 'male' };
+		assert.deepEqual(graded(await match(wrong)), ['m4 certainly-not 0.05']);
+		assert.deepEqual(graded(await match(alba, [], east)), []);
+	});
+
+	test('is in the audit trail, without a name or number', async () => {
+		await match({ identifier: [{ system: 'urn:match', value: '81' }], name: [{ family: 'Unheard' }] });
+		const written = `select actor, detail from audit_event where action = 'patient.match' and detail ->> 'found' = '1' order by id desc limit 1`;
+		await eventually(async () => (await service.rows(written)).length > 0, 'the event');
+		const rows = await service.rows(written);
+		assert.match(String(rows[0]?.['actor']), /^key:/);
+		assert.ok(!JSON.stringify(rows).includes('Unheard'));
+	});
+
+	test('says by what nobody is found', async () => {
+		const refused = async (...parameter: object[]) => {
+			const reply = await west('POST', '/Patient/$match', parameters(...parameter));
+			return [reply.status, reply.body.issue[0].expression?.[0]];
+		};
+		const patient = (more: object) => ({ name: 'resource', resource: { resourceType: 'Patient', ...more } });
+		assert.deepEqual(await refused(), [400, 'resource']);
+		assert.deepEqual(await refused({ name: 'resource', resource: { resourceType: 'Person' } }), [400, 'resource']);
+		assert.deepEqual(await refused(patient({ birthDate: '1981-06-12' })), [400, 'resource']);
+		assert.deepEqual(await refused(patient({ name: [{ family: 'Xu' }] })), [400, 'resource']);
+		assert.deepEqual(await refused(patient({ name: [{ family: 'Rivers' }], birthDate: 'soon' })), [400, 'Patient.birthDate']);
+		assert.deepEqual(await refused(patient({ name: [{ family: 'Rivers' }] }), { name: 'colour', valueString: 'red' }), [400, 'colour']);
+		assert.deepEqual(await refused(patient({ name: [{ family: 'Rivers' }] }), { name: 'count', valueInteger: 0 }), [400, 'count']);
+		assert.equal((await west('GET', '/Patient/$match')).status, 405);
 	});
 });
