@@ -33,17 +33,19 @@ export function interpret(message: Message, settings: Settings, limits: Interpre
 		throw headerFailure('segment-sequence', 14, 'MSH-14 continues a message that did not come before it in the same batch');
 	}
 	if (message.fault !== undefined) throw message.fault;
-	const made = message.first('MSH')?.text(7) ?? '';
+	const header = message.first('MSH');
+	const made = header?.text(7) ?? '';
 	const zone = messageZone(zoneOf(made), { settings, hostTimeZone });
 	const observationsMax = limits.observationsMax ?? hl7v2LimitDefinitions.observationsMax.default;
-	const context = new Context(settings, zone, observationsMax, toInstant(made, zone));
+	const context = new Context(settings, zone, observationsMax, toInstant(made, zone), header);
 	// The character sets of table 0211 agree on ASCII, so a plain message assumes nothing.
 	if (message.hasStrayEscape) {
 		context.flag('charset-assumed', 'the message has escape sequences of ISO 2022 (0x1B), and MSH-18 declares no set that they may reach');
 	} else if (!isAscii(message.bytes) && message.charsetAssumed) {
 		context.flag('charset-assumed', `MSH-18 names no character set that the bytes are in; read as ${message.charset.name}`);
 	}
-	const changes = event.changes(message, context);
+	const stated = event.changes(message, context);
+	const changes = context.mentions === undefined ? stated : [...context.mentions.changes(), ...stated];
 	const changeSet = readIn(zone, settings, { changes, flags: context.flags });
 	return { kind: 'apply', messageType, changeSet, leftOut: context.leftOut };
 }

@@ -24,6 +24,7 @@ export interface Flag {
 		| 'time-zone-assumed'
 		| 'uncertain-time'
 		| 'not-settable'
+		| 'several-resources'
 		| 'repeated-observation'
 		| 'result-left-out'
 		| 'segment-skipped'

@@ -81,6 +81,8 @@ function isList(value: Json | undefined): value is JsonObject[] {
 	return Array.isArray(value);
 }
 
+/** A place is the same whether or not the reference leads to a resource. */
 function placeOf(item: JsonObject | undefined): string {
-	return canonical(item?.['location'] ?? null);
+	const { reference, ...named } = (item?.['location'] ?? {}) as JsonObject;
+	return canonical(Object.keys(named).length > 0 ? named : (reference ?? null));
 }

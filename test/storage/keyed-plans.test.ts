@@ -8,6 +8,7 @@ import { findDocumentEntries, findDocumentOwners, findDocuments, findStatedItems
 import { findInstances, findStudies, findStudiesByAccession } from '#storage/holdings/imaging.ts';
 import { findObservations } from '#storage/holdings/orders.ts';
 import { findPatients, findSurvivors } from '#storage/holdings/patient-identifiers.ts';
+import { findPeopleAndPlaces } from '#storage/holdings/people-and-places.ts';
 import { findProcedureSteps } from '#storage/holdings/procedure-steps.ts';
 import { findEncounters, findEncountersOfPatients, findOpenEncounters } from '#storage/holdings/visits.ts';
 import { ResourceTables } from '#storage/resource-rows.ts';
@@ -35,6 +36,7 @@ const byKeyOfTheSender = [
 	findPatients(tables.of('Patient')),
 	findSurvivors(tables.of('Patient')),
 	findProcedureSteps,
+	findPeopleAndPlaces(tables.of('Practitioner')),
 ];
 
 test('what a message names is looked up by its whole key in a new database, never by the site alone', async () => {

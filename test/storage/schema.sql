@@ -551,6 +551,7 @@ create table other_resource (
 	date3_end timestamp with time zone,
 	date_values text,
 	deleted boolean not null default false,
+	origin text,
 	PRIMARY KEY (site_id, resource_type, id)
 ) with (fillfactor=90, toast_tuple_target=8160);
 
@@ -1001,6 +1002,8 @@ CREATE INDEX other_resource_date2 ON public.other_resource USING btree (site_id,
 CREATE INDEX other_resource_date3 ON public.other_resource USING btree (site_id, resource_type, date3_start, id) WHERE (date3_start IS NOT NULL);
 
 CREATE INDEX other_resource_deletions ON public.other_resource USING btree (site_id, resource_type, last_updated, id) WHERE deleted;
+
+CREATE INDEX other_resource_named ON public.other_resource USING gin (site_id, terms) WITH (fastupdate=off) WHERE ((resource_type = ANY (ARRAY['Practitioner'::text, 'Organization'::text, 'Location'::text])) AND (NOT deleted));
 
 CREATE INDEX other_resource_patient ON public.other_resource USING btree (site_id, patient_id, resource_type, id) WHERE (patient_id IS NOT NULL);
 

@@ -7,6 +7,7 @@ import { eventTime } from '../segments/evn.ts';
 import { addDemographics, itemChanges, patientGroup } from '../segments/patient-group.ts';
 import { flagFurtherPatients, patientChange, requirePid } from '../segments/pid.ts';
 import { type EncounterOptions, encounterChange } from '../segments/pv1.ts';
+import { visitRoles } from '../segments/rol.ts';
 
 /** Returns the changes that ADT events about one patient and one visit share: PID, and PV1 if the message has it. */
 export function patientAndVisit(
@@ -18,14 +19,9 @@ export function patientAndVisit(
 	const pid = requirePid(message);
 	flagFurtherPatients(message, context);
 	const patient = patientChange(pid, 0, { known }, context);
-	const encounter = encounterChange(
-		message.first('PV1'),
-		pid,
-		0,
-		0,
-		{ at: () => eventTime(message, context), ...visit, known: 'update' },
-		context,
-	);
+	const pv1 = message.first('PV1');
+	const roles = visitRoles(message, pv1, context);
+	const encounter = encounterChange(pv1, pid, 0, 0, { at: () => eventTime(message, context), ...visit, roles, known: 'update' }, context);
 	return withGroup(message, patient, encounter, context);
 }
 

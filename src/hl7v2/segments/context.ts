@@ -1,5 +1,6 @@
 import { Failure, type FailureCode } from '#core/failure.ts';
 import type { Zone } from '#fhir/mapping/local-zone.ts';
+import { type Mentions, mentionsOf } from '#fhir/mapping/mentions.ts';
 import { toDateTime } from '#fhir/mapping/timestamp.ts';
 import type { Flag } from '#record/flag.ts';
 import { type Settings, settingOf } from '#record/settings/settings.ts';
@@ -16,15 +17,20 @@ export class Context {
 	readonly observationsMax: number;
 	/** MSH-7 as a FHIR instant; undefined when it has no time. */
 	readonly sent: string | undefined;
+	readonly header: Segment | undefined;
+	/** Undefined for a sender whose references to people and places are for display. */
+	readonly mentions: Mentions | undefined;
 	readonly flags: Flag[] = [];
 	/** Why results were left out, for a sender who takes part of a message (`results`). */
 	readonly leftOut: Failure[] = [];
 
-	constructor(settings: Settings, zone: Zone, observationsMax: number, sent?: string) {
+	constructor(settings: Settings, zone: Zone, observationsMax: number, sent?: string, header?: Segment) {
 		this.settings = settings;
 		this.zone = zone;
 		this.observationsMax = observationsMax;
 		this.sent = sent;
+		this.header = header;
+		this.mentions = mentionsOf(settings);
 	}
 
 	flag(code: Flag['code'], text: string): void {

@@ -77,7 +77,7 @@ function diagnosisPatch(dg1: Segment, code: Record<string, Json>, context: Conte
 	const elements: Record<string, Json> = { ...code };
 	replaceTime(elements, 'onset', dg1, 5, context);
 	replace(elements, 'verificationStatus', dg1, 6, () => certainty(dg1, context));
-	replace(elements, 'asserter', dg1, 16, () => practitioners(dg1, 16)[0]);
+	replace(elements, 'asserter', dg1, 16, () => practitioners(dg1, 16, context)[0]);
 	replace(elements, 'recordedDate', dg1, 19, () => context.time(dg1, 19));
 	const extension = extensions(dg1, elements['recordedDate']);
 	return { elements, parts: extension ? { extension } : {} };

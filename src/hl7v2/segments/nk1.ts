@@ -44,7 +44,8 @@ function contactOf(nk1: Segment, context: Context): JsonObject | undefined {
 	const name = humanNames(nk1, 2, zone)[0];
 	const telecom = telecoms(nk1, zone);
 	const address = addresses(nk1, 4, zone)[0];
-	const employer = nk1.isPresent(13) ? organization(nk1, 13) : undefined;
+	// An employer takes no part in care, so it is displayed, whatever the setting of the sender.
+	const employer = nk1.isPresent(13) ? organization(nk1, 13, { mentions: undefined }) : undefined;
 	if (name === undefined && telecom.length === 0 && address === undefined && employer === undefined) return undefined;
 	const contact: JsonObject = {};
 	const relationship = [relation(nk1), codeableConcept(nk1, 7, 0, v2Table('0131'))].filter((concept) => concept !== undefined);

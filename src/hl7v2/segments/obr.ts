@@ -3,13 +3,15 @@ import type { FailureLocation } from '#core/failure.ts';
 import type { CodeableConcept, Coding, Identifier, Period, Reference } from '#fhir/datatypes.ts';
 import { authoritySystem } from '#fhir/mapping/authority.ts';
 import { v2Table } from '#fhir/mapping/coding-system.ts';
+import { practitionerOf } from '#fhir/mapping/mentions.ts';
 import { entryOf } from '#fhir/mapping/table.ts';
 import { codeText, joined } from '#fhir/mapping/text.ts';
 import { toInstant } from '#fhir/mapping/timestamp.ts';
 import type { Segment } from '../message.ts';
-import type { Context } from './context.ts';
+import { type Context, nameOf } from './context.ts';
 import { codeableConcept } from './datatypes/cwe.ts';
 import { type EntityIdentifier, entityIdentifier, typedIdentifier } from './datatypes/ei.ts';
+import { personName } from './datatypes/xcn.ts';
 import { orderKeyOf } from './order-number.ts';
 import type { Ordinals } from './ordinals.ts';
 
@@ -62,7 +64,7 @@ export function orderContext(orc: Segment | undefined, obr: Segment | undefined,
 		issued: obr && toInstant(obr.text(22), context.zone),
 		category: obr && category(codeText(obr.text(24))),
 		specimen: obr && specimenSource(obr),
-		interpreter: obr && namedPerson(obr, 32),
+		interpreter: obr && namedPerson(obr, 32, context),
 		basedOn: basedOn(placer, filler, code),
 		resultStatus: obr?.text(25) ?? '',
 	};
@@ -149,17 +151,22 @@ export function specimenOf(spm: Segment): Reference | undefined {
 }
 
 /** NDL: its first component is a CNN (id, family, given, …) in subcomponents. */
-export function namedPerson(obr: Segment, field: number, repetition = 0): Reference | undefined {
+export function namedPerson(obr: Segment, field: number, { mentions }: Context, repetition = 0): Reference | undefined {
 	const part = (subcomponent: number) => obr.text(field, 1, repetition, subcomponent).trim();
 	const display = joined(part(6), part(3), part(4), part(2), part(5));
 	const value = part(1);
 	if (display === '' && value === '') return undefined;
 	const system = authoritySystem(part(9), part(10), part(11));
-	return {
+	const reference: Reference = {
 		type: 'Practitioner',
 		...(value === '' ? {} : { identifier: typedIdentifier({ system, value }) }),
 		...(display === '' ? {} : { display }),
 	};
+	if (mentions !== undefined && reference.identifier !== undefined) {
+		const resource = practitionerOf(personName(display, [2, 3, 4, 5, 6, 7].map(part)));
+		mentions.add({ reference, identifiers: [reference.identifier], resource, field: `${nameOf(obr)}-${field}` });
+	}
+	return reference;
 }
 
 function basedOn(

@@ -50,7 +50,7 @@ export function readObx(obx: Segment, order: OrderContext, specimen: Reference |
 	put(resource, 'category', order.category);
 	resource['code'] = code;
 	addTimes(resource, obx, order, context);
-	put(resource, 'performer', performers(obx, order));
+	put(resource, 'performer', performers(obx, order, context));
 	addValue(resource, value, code);
 	if (status.absent !== undefined && !hasResult(value)) resource['dataAbsentReason'] = absentReason(status.absent);
 	put(resource, 'interpretation', interpretations(obx));
@@ -124,9 +124,9 @@ function addTimes(resource: JsonObject, obx: Segment, order: OrderContext, conte
 }
 
 /** OBX-16 people, OBX-23 organization, OBX-15 producer; else the interpreter of the order. */
-function performers(obx: Segment, order: OrderContext): Reference[] | undefined {
-	const list: Reference[] = obx.isPresent(16) ? practitioners(obx, 16) : [];
-	const performing = obx.isPresent(23) ? organization(obx, 23) : undefined;
+function performers(obx: Segment, order: OrderContext, context: Context): Reference[] | undefined {
+	const list: Reference[] = obx.isPresent(16) ? practitioners(obx, 16, context) : [];
+	const performing = obx.isPresent(23) ? organization(obx, 23, context) : undefined;
 	if (performing) list.push(performing);
 	const producer = obx.isPresent(15) ? codeableConcept(obx, 15) : undefined;
 	if (producer) list.push(producerReference(producer));

@@ -33,7 +33,7 @@ export function patientGroup(message: Message): PatientGroup {
 export function addDemographics({ patch }: PatientChange, { PD1, NK1 }: PatientGroup, context: Context): void {
 	const pd1 = PD1?.[0];
 	if (pd1) {
-		addParts(patch, 'generalPractitioner', generalPractitioners(pd1));
+		addParts(patch, 'generalPractitioner', generalPractitioners(pd1, context));
 		addParts(patch, 'extension', pd1Extensions(pd1));
 	}
 	const contact = NK1 && contacts(NK1, context);

@@ -2,16 +2,17 @@ import type { JsonObject } from '#core/json.ts';
 import type { Extension, Reference } from '#fhir/datatypes.ts';
 import type { ResourcePatch } from '#record/resource-patch.ts';
 import type { Segment } from '../message.ts';
+import type { Context } from './context.ts';
 import { codeableConcept } from './datatypes/cwe.ts';
 import { organizations, practitioners } from './datatypes/xcn.ts';
 
 type Parts = ResourcePatch['parts'][string];
 
 /** Returns the patient's caregivers: PD1-3, the primary facility, and PD1-4, the primary care provider. */
-export function generalPractitioners(pd1: Segment): Parts | undefined {
+export function generalPractitioners(pd1: Segment, context: Context): Parts | undefined {
 	const parts: Parts = {};
-	setPart(parts, 'PD1-3', pd1, 3, marked('PD1-3', pd1.isPresent(3) ? organizations(pd1, 3) : []));
-	setPart(parts, 'PD1-4', pd1, 4, marked('PD1-4', pd1.isPresent(4) ? practitioners(pd1, 4) : []));
+	setPart(parts, 'PD1-3', pd1, 3, marked('PD1-3', pd1.isPresent(3) ? organizations(pd1, 3, context) : []));
+	setPart(parts, 'PD1-4', pd1, 4, marked('PD1-4', pd1.isPresent(4) ? practitioners(pd1, 4, context) : []));
 	for (const _part in parts) return parts;
 	return undefined;
 }

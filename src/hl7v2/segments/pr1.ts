@@ -51,9 +51,9 @@ function procedurePatch(pr1: Segment, code: Record<string, Json>, time: string |
 	else if (time !== undefined) performed(elements, pr1, time, context);
 	replace(elements, 'category', pr1, 6, () => codeableConcept(pr1, 6, 0, v2Table('0230')));
 	replace(elements, 'reasonCode', pr1, 15, () => codeableConcepts(pr1, 15));
-	replace(elements, 'location', pr1, 23, () => location(pr1, 23));
+	replace(elements, 'location', pr1, 23, () => location(pr1, 23, context));
 	replace(elements, 'partOf', pr1, 25, () => parent(pr1));
-	const performer = performers(pr1);
+	const performer = performers(pr1, context);
 	return { elements, parts: performer ? { performer } : {} };
 }
 
@@ -89,11 +89,11 @@ const functions: readonly { field: number; part: string; coding?: Coding }[] = [
 	{ field: 12, part: '' },
 ];
 
-function performers(pr1: Segment): ResourcePatch['parts'][string] | undefined {
+function performers(pr1: Segment, context: Context): ResourcePatch['parts'][string] | undefined {
 	let parts: ResourcePatch['parts'][string] | undefined;
 	for (const { field, part, coding } of functions) {
 		if (!pr1.isPresent(field)) continue;
-		const people = practitioners(pr1, field);
+		const people = practitioners(pr1, field, context);
 		if (people.length === 0 && !pr1.isNull(field)) continue;
 		const role = coding === undefined ? {} : { function: { coding: [coding] } };
 		parts ??= {};

@@ -6,6 +6,7 @@ import { codeText } from '#fhir/mapping/text.ts';
 import { toDateTime } from '#fhir/mapping/timestamp.ts';
 import { admissionSystem } from '#record/holdings/visits.ts';
 import type { EncounterChange } from '#record/kinds/encounter.ts';
+import { referenceName } from '#record/person-or-place.ts';
 import type { ResourcePatch } from '#record/resource-patch.ts';
 import type { VisitAct } from '#record/visit-course.ts';
 import type { Segment } from '../message.ts';
@@ -14,7 +15,10 @@ import { codeableConcept } from './datatypes/cwe.ts';
 import { identifier, identifiers } from './datatypes/cx.ts';
 import { location } from './datatypes/pl.ts';
 import { practitioners } from './datatypes/xcn.ts';
+import { sendingFacility } from './facility.ts';
+import { participation } from './participation.ts';
 import { replace } from './pid.ts';
+import type { Role } from './rol.ts';
 
 export interface EncounterOptions {
 	/** Encounter.status after the event; undefined when the event does not change it (A08, ORU). */
@@ -27,6 +31,8 @@ export interface EncounterOptions {
 	ended?: () => string | undefined;
 	/** A13: the discharge is cancelled, with its time and disposition. */
 	reopens?: true;
+	/** Those who have a role in the visit, beside the doctors of PV1. */
+	roles?: readonly Role[];
 	unknown: EncounterChange['unknown'];
 	/** `keep`: a known visit stays unchanged (ORU). */
 	known: 'update' | 'keep';
@@ -109,11 +115,13 @@ function encounterPatch(pv1: Segment, pid: Segment, options: EncounterOptions, c
 	replace(elements, 'hospitalization.admitSource', pv1, 14, () => codeableConcept(pv1, 14, 0, v2Table('0023')));
 	if (options.reopens) elements['hospitalization.dischargeDisposition'] = null;
 	else replace(elements, 'hospitalization.dischargeDisposition', pv1, 36, () => codeableConcept(pv1, 36, 0, v2Table('0112')));
-	replace(elements, 'location', pv1, 3, () => locations(pv1));
+	replace(elements, 'location', pv1, 3, () => locations(pv1, context));
 	period(elements, pv1, options, context);
 	const numbers = visitIdentifiers(pv1, pid);
 	if (numbers.length > 0) elements['identifier'] = numbers;
-	const participant = participants(pv1);
+	const participant = participants(pv1, options.roles ?? [], context);
+	const facility = options.known === 'update' ? sendingFacility(context) : undefined;
+	if (facility !== undefined) elements['serviceProvider'] = facility;
 	return { elements, parts: participant ? { participant } : {} };
 }
 
@@ -144,11 +152,11 @@ function one(concept: CodeableConcept | undefined): CodeableConcept[] | undefine
 }
 
 /** PV1-3, and PV1-6 as the previous location. */
-function locations(pv1: Segment): JsonObject[] | undefined {
-	const current = location(pv1, 3);
+function locations(pv1: Segment, context: Context): JsonObject[] | undefined {
+	const current = location(pv1, 3, context);
 	if (current === undefined) return undefined;
 	const list: JsonObject[] = [{ location: current, status: pv1.text(2) === 'P' ? 'planned' : 'active' }];
-	const prior = location(pv1, 6);
+	const prior = location(pv1, 6, context);
 	if (prior !== undefined) list.push({ location: prior, status: 'completed' });
 	return list;
 }
@@ -173,26 +181,33 @@ function visitIdentifiers(pv1: Segment, pid: Segment): Identifier[] {
 	return account ? [account] : list;
 }
 
-const participationType = 'http://terminology.hl7.org/CodeSystem/v3-ParticipationType';
-const roles = [
-	{ field: 7, code: 'ATND', display: 'attender' },
-	{ field: 8, code: 'REF', display: 'referrer' },
-	{ field: 9, code: 'CON', display: 'consultant' },
-	{ field: 17, code: 'ADM', display: 'admitter' },
-] as const;
+const doctors: readonly { field: number; type: Coding & { code: string } }[] = [
+	{ field: 7, type: participation.ATND },
+	{ field: 8, type: participation.REF },
+	{ field: 9, type: participation.CON },
+	{ field: 17, type: participation.ADM },
+];
 
-function participants(pv1: Segment): ResourcePatch['parts'][string] | undefined {
+function participants(pv1: Segment, roles: readonly Role[], context: Context): ResourcePatch['parts'][string] | undefined {
 	let parts: ResourcePatch['parts'][string] | undefined;
-	for (const { field, code, display } of roles) {
+	for (const { field, type } of doctors) {
 		if (!pv1.isPresent(field)) continue;
-		const people = practitioners(pv1, field);
+		const people = practitioners(pv1, field, context);
 		if (people.length === 0 && !pv1.isNull(field)) continue;
 		parts ??= {};
-		parts[code] = people.length === 0 ? null : people.map((individual) => participant(code, display, individual));
+		parts[type.code] = people.length === 0 ? null : people.map((individual) => participant(type, individual));
+	}
+	for (const { type, people } of roles) {
+		parts ??= {};
+		const code = type.code ?? '';
+		const held = parts[code] ?? [];
+		const told = new Set(held.map(({ individual }) => referenceName(individual as JsonObject)));
+		const further = people.filter((individual) => !told.has(referenceName(individual)) || individual.identifier === undefined);
+		parts[code] = [...held, ...further.map((individual) => participant(type, individual))];
 	}
 	return parts;
 }
 
-function participant(code: string, display: string, individual: Reference): JsonObject {
-	return { type: [{ coding: [{ system: participationType, code, display }] }], individual };
+function participant(type: Coding, individual: Reference): JsonObject {
+	return { type: [{ coding: [type] }], individual };
 }

@@ -10,6 +10,7 @@ import type { Segment } from '../message.ts';
 import { attachmentUrl } from './attachment.ts';
 import { type Context, keyLengthMax } from './context.ts';
 import { type EntityIdentifier, typedIdentifier } from './datatypes/ei.ts';
+import { sendingFacility } from './facility.ts';
 import { type GroupOwner, namedPerson, type OrderContext } from './obr.ts';
 import type { Observed } from './obx.ts';
 import { numbered, type Ordinals } from './ordinals.ts';
@@ -100,9 +101,11 @@ export class ReportReading {
 		if (this.#order.effectivePeriod) resource['effectivePeriod'] = this.#order.effectivePeriod;
 		else if (this.#order.effectiveDateTime !== undefined) resource['effectiveDateTime'] = this.#order.effectiveDateTime;
 		if (issued !== undefined) resource['issued'] = issued;
-		const performers = people(this.#obr, 34, 35);
+		const performers = people(this.#obr, this.#context, 34, 35);
+		const facility = performers.length === 0 ? sendingFacility(this.#context) : undefined;
+		if (facility !== undefined) performers.push(facility);
 		if (performers.length > 0) resource['performer'] = performers;
-		const interpreters = people(this.#obr, 32, 33);
+		const interpreters = people(this.#obr, this.#context, 32, 33);
 		if (interpreters.length > 0) resource['resultsInterpreter'] = interpreters;
 		const specimens = specimensOf(observed, specimen);
 		if (specimens.length > 0) resource['specimen'] = specimens;
@@ -165,10 +168,10 @@ function specimensOf(observed: readonly Observed[], ordered: Reference | undefin
 	return distinct.size === 0 && ordered ? [ordered] : [...distinct.values()];
 }
 
-function people(obr: Segment, ...fields: number[]): Reference[] {
+function people(obr: Segment, context: Context, ...fields: number[]): Reference[] {
 	return fields.flatMap((field) => {
 		const repetitions = obr.isPresent(field) ? obr.repetitions(field) : 0;
-		return Array.from({ length: repetitions }, (_, repetition) => namedPerson(obr, field, repetition)).filter(
+		return Array.from({ length: repetitions }, (_, repetition) => namedPerson(obr, field, context, repetition)).filter(
 			(reference) => reference !== undefined,
 		);
 	});

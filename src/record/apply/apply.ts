@@ -1,6 +1,7 @@
 import type { ChangeSet } from '../change-set.ts';
 import { type Change, kindOf } from '../kinds/index.ts';
 import type { ApplyContext } from './context.ts';
+import { referring } from './refer.ts';
 import { References } from './references.ts';
 import type { SiteKeys } from './site-keys.ts';
 
@@ -18,7 +19,10 @@ export function applyChangeSet(context: ApplyContext, { changes }: ChangeSet): v
 			return;
 		}
 		const references = new References();
-		for (const change of changes) kindOf(change).apply(context, current(context, change, changes), references);
+		for (const change of changes) {
+			const stated = current(context, change, changes);
+			kindOf(change).apply(context, references.named.size === 0 ? stated : referring(stated, references.named), references);
+		}
 	});
 }
 

@@ -11,6 +11,16 @@ export class References {
 	readonly #encounters = new Map<number, Row | undefined>();
 	/** Ids that `hasMember` and `result` name before the observation itself is applied. */
 	readonly #reserved = new Map<string, string>();
+	readonly #named = new Map<string, Row>();
+
+	/** People and places to which references of the message lead, by `referenceName`. */
+	get named(): ReadonlyMap<string, Row> {
+		return this.#named;
+	}
+
+	setNamed(name: string, row: Row): void {
+		this.#named.set(name, row);
+	}
 
 	setPatient(ref: number, row: Row, identifiers: readonly Identifier[]): void {
 		this.#patients.set(ref, row);

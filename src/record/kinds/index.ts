@@ -9,6 +9,7 @@ import { itemKind } from './item.ts';
 import { mergeKind } from './merge.ts';
 import { observationKind } from './observation.ts';
 import { patientKind } from './patient.ts';
+import { personOrPlaceKind } from './person-or-place.ts';
 import { rederivationKind } from './rederivation.ts';
 import { resourceKind } from './resource.ts';
 import { settlementKind } from './settlement.ts';
@@ -18,6 +19,7 @@ import { unlinkKind } from './unlink.ts';
 
 /** All kinds of change. To add a kind, add a file and a row here. */
 export const changeKinds = [
+	personOrPlaceKind,
 	patientKind,
 	encounterKind,
 	observationKind,

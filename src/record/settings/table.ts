@@ -45,6 +45,20 @@ export const settingDefinitions = {
 		},
 		default: 'flag',
 	},
+	people_and_places: {
+		label: 'People and places of messages',
+		meaning:
+			'how HL7 v2 messages and clinical documents refer to practitioners, organizations and locations that they name by an identifier',
+		topic: 'identity',
+		of: ['site', 'client', 'key'],
+		kind: 'choice',
+		choices: {
+			display: 'Display: by identifier and name alone. No resource is looked for.',
+			known: 'Known: to the resource that has the identifier, if there is one. None is made.',
+			resources: 'Resources: to the resource that has the identifier. If there is none, the message makes it.',
+		},
+		default: 'display',
+	},
 	time_zone: {
 		label: 'Time zone',
 		meaning: 'the zone of times that arrive without an offset, by its IANA name',

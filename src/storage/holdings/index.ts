@@ -8,6 +8,7 @@ import { storedImaging } from './imaging.ts';
 import { storedItems } from './items.ts';
 import { storedOrders } from './orders.ts';
 import { storedPatientIdentifiers } from './patient-identifiers.ts';
+import { storedPeopleAndPlaces } from './people-and-places.ts';
 import { storedProcedureSteps } from './procedure-steps.ts';
 import { storedRederivations } from './rederivations.ts';
 import { storedResources } from './resources.ts';
@@ -22,6 +23,7 @@ export const storedHoldings: readonly ((tables: ResourceTables) => StoredHolding
 	storedVisits,
 	storedOrders,
 	storedItems,
+	storedPeopleAndPlaces,
 	storedProcedureSteps,
 	storedStudyEdits,
 	storedImaging,

@@ -1,13 +1,20 @@
-import type { Reference } from '#fhir/datatypes.ts';
+import type { HumanName, Reference } from '#fhir/datatypes.ts';
 import { authoritySystem } from '#fhir/mapping/authority.ts';
 import { v2Table } from '#fhir/mapping/coding-system.ts';
+import { organizationOf, practitionerOf } from '#fhir/mapping/mentions.ts';
 import { codeText, joined } from '#fhir/mapping/text.ts';
 import type { Segment } from '../../message.ts';
+import { type Context, nameOf } from '../context.ts';
+
+type Mentioning = Pick<Context, 'mentions'>;
 
 const identifierTypes = v2Table('0203');
 
-/** XCN (v2.5.1 §2.A.86) as a reference by identifier and name: practitioners have no resource of their own here. */
-function practitioner(segment: Segment, field: number, repetition = 0): Reference | undefined {
+/**
+ * XCN (v2.5.1 §2.A.86) as a reference by identifier and name. Whether it leads to a Practitioner is decided when the message is applied, if
+ * its sender's setting says so.
+ */
+function practitioner(segment: Segment, field: number, repetition: number, { mentions }: Mentioning): Reference | undefined {
 	const text = (component: number) => segment.text(field, component, repetition).trim();
 	const id = text(1);
 	const display = joined(text(6), text(3), text(4), text(2), text(5));
@@ -24,21 +31,45 @@ function practitioner(segment: Segment, field: number, repetition = 0): Referenc
 		};
 	}
 	if (display !== '') reference.display = display;
+	if (mentions !== undefined && reference.identifier !== undefined) {
+		const name = personName(display, [2, 3, 4, 5, 6, 7].map(text));
+		mentions.add({
+			reference,
+			identifiers: [reference.identifier],
+			resource: practitionerOf(name),
+			field: `${nameOf(segment)}-${field}`,
+		});
+	}
 	return reference;
 }
 
-export function practitioners(segment: Segment, field: number): Reference[] {
+/** The parts of an XCN or a CNN from the family name to the degree, as a name; undefined where nothing is displayed. */
+export function personName(display: string, parts: readonly string[]): HumanName | undefined {
+	if (display === '') return undefined;
+	const [family = '', first = '', middle = '', suffix = '', prefix = '', degree = ''] = parts;
+	const given = [first, middle].filter((part) => part !== '');
+	const suffixes = [suffix, degree].filter((part) => part !== '');
+	return {
+		text: display,
+		...(family === '' ? {} : { family }),
+		...(given.length === 0 ? {} : { given }),
+		...(prefix === '' ? {} : { prefix: [prefix] }),
+		...(suffixes.length === 0 ? {} : { suffix: suffixes }),
+	};
+}
+
+export function practitioners(segment: Segment, field: number, context: Mentioning): Reference[] {
 	const found: Reference[] = [];
 	const repetitions = segment.repetitions(field);
 	for (let repetition = 0; repetition < repetitions; repetition++) {
-		const reference = practitioner(segment, field, repetition);
+		const reference = practitioner(segment, field, repetition, context);
 		if (reference) found.push(reference);
 	}
 	return found;
 }
 
 /** XON (v2.5.1 §2.A.87): name, else id, of an organization. */
-export function organization(segment: Segment, field: number, repetition = 0): Reference | undefined {
+export function organization(segment: Segment, field: number, { mentions }: Mentioning, repetition = 0): Reference | undefined {
 	const text = (component: number) => segment.text(field, component, repetition).trim();
 	const name = text(1);
 	const id = text(10) || text(3);
@@ -50,14 +81,22 @@ export function organization(segment: Segment, field: number, repetition = 0): R
 		reference.identifier = { ...(system === '' ? {} : { system }), value: id };
 	}
 	if (name !== '') reference.display = name;
+	if (mentions !== undefined && reference.identifier !== undefined) {
+		mentions.add({
+			reference,
+			identifiers: [reference.identifier],
+			resource: organizationOf(name),
+			field: `${nameOf(segment)}-${field}`,
+		});
+	}
 	return reference;
 }
 
-export function organizations(segment: Segment, field: number): Reference[] {
+export function organizations(segment: Segment, field: number, context: Mentioning): Reference[] {
 	const found: Reference[] = [];
 	const repetitions = segment.repetitions(field);
 	for (let repetition = 0; repetition < repetitions; repetition++) {
-		const reference = organization(segment, field, repetition);
+		const reference = organization(segment, field, context, repetition);
 		if (reference) found.push(reference);
 	}
 	return found;

@@ -1,0 +1,28 @@
+import type { Json, JsonObject } from '#core/json.ts';
+
+/**
+ * Tells whether the known name of a person stays, because a message states nothing beyond it: fields of one message, and messages of several
+ * senders, write one name with and without its given names, degrees and titles. Anything that differs is a new name.
+ */
+export function keepsName(known: Json, stated: Json | undefined): boolean {
+	if (stated === undefined) return true;
+	if (!Array.isArray(known) || !Array.isArray(stated)) return false;
+	const [held, said] = [known[0], stated[0]] as (JsonObject | undefined)[];
+	if (held === undefined || said === undefined) return false;
+	if (said['family'] !== undefined && folded(said['family']) !== folded(held['family'])) return false;
+	return ['given', 'prefix', 'suffix'].every((part) => isWithin(said[part], held[part]));
+}
+
+function isWithin(stated: Json | undefined, known: Json | undefined): boolean {
+	if (!Array.isArray(stated)) return true;
+	const parts = Array.isArray(known) ? known.map(folded) : [];
+	return stated.map(folded).every((part) => parts.some((other) => other === part || (isInitial(part) && other.startsWith(part.charAt(0)))));
+}
+
+function isInitial(part: string): boolean {
+	return /^\p{L}\.?$/u.test(part);
+}
+
+function folded(text: Json | undefined): string {
+	return typeof text === 'string' ? text.trim().toLowerCase() : '';
+}

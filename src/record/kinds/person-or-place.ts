@@ -1,0 +1,100 @@
+import { canonical, type JsonObject } from '#core/json.ts';
+import { defineChange } from '../apply/change-kind.ts';
+import type { ApplyContext } from '../apply/context.ts';
+import { putKeyed } from '../apply/put-keyed.ts';
+import { referring } from '../apply/refer.ts';
+import type { References } from '../apply/references.ts';
+import { revise } from '../apply/revise.ts';
+import { newRow, type Row, resourceOf } from '../apply/rows.ts';
+import type { WorkingSet } from '../apply/working-set.ts';
+import { identifiersOf, identifierTerm, peopleAndPlaces } from '../holdings/people-and-places.ts';
+import { siteAuthorities } from '../holdings/site-authorities.ts';
+import { identifierKey, isIndexable, systemOf } from '../identity/identifier-key.ts';
+import { keepsName } from '../identity/practitioner-name.ts';
+import { messageOrigin, type PersonOrPlaceType } from '../person-or-place.ts';
+import type { Identifier } from '../resource-patch.ts';
+
+/** A practitioner, organization or location that a message names. It stands before the changes whose references mean it. */
+export interface PersonOrPlaceChange {
+	kind: 'person-or-place';
+	resourceType: PersonOrPlaceType;
+	/** Each of them alone leads to the resource. */
+	identifiers: readonly [Identifier, ...Identifier[]];
+	/** Names of the references that mean it, made by `referenceName`. */
+	named: readonly string[];
+	/** The content that the message states, without identifiers. */
+	resource: JsonObject;
+	/** What becomes of one that is not known: it is made, or stays a reference by identifier and name. */
+	unknown: 'create' | 'ignore';
+	/** The field or path that names it, for flags. */
+	field: string;
+}
+
+export const personOrPlaceKind = defineChange<PersonOrPlaceChange>({
+	kind: 'person-or-place',
+	keys({ resourceType, identifiers }, keys) {
+		const terms = keys.of(peopleAndPlaces);
+		for (const { value } of identifiers) terms.add(identifierTerm(resourceType, value));
+	},
+	apply(context, change, references) {
+		const row = personOrPlace(context, change, references);
+		if (row !== undefined) for (const name of change.named) references.setNamed(name, row);
+	},
+});
+
+/** Returns the resource that is meant; undefined when there is none, or nobody can tell which. */
+function personOrPlace(context: ApplyContext, change: PersonOrPlaceChange, references: References): Row | undefined {
+	const { set, flags } = context;
+	if (!change.identifiers.every((identifier) => isIndexable(identifier.value, systemOf(identifier)))) return undefined;
+	const [held, another] = matching(set, change);
+	if (another !== undefined || set.of(peopleAndPlaces).isCrowded) {
+		const text = `${change.field} names a ${change.resourceType} by an identifier that several resources have; it refers to none of them`;
+		flags.push({ code: 'several-resources', text });
+		return undefined;
+	}
+	const resource = referring(change.resource, references.named);
+	if (held === undefined) return change.unknown === 'create' ? created(context, change, resource) : undefined;
+	return held.links['origin'] === messageOrigin && change.unknown === 'create' ? revised(context, change, held, resource) : held;
+}
+
+/** Returns the resources that have one of the identifiers. What clients wrote comes before what messages made. */
+function matching(set: WorkingSet, { resourceType, identifiers }: PersonOrPlaceChange): Row[] {
+	const { known } = set.of(siteAuthorities);
+	const found = new Map<string, Row>();
+	for (const identifier of identifiers) {
+		const system = systemOf(identifier);
+		const isMeant = (other: Identifier) =>
+			other.value === identifier.value && other['use'] !== 'old' && (system === '' || known.isSame(systemOf(other), system));
+		for (const row of set.of(peopleAndPlaces).of(resourceType, identifier.value)) {
+			if (identifiersOf(resourceOf(row)).some(isMeant)) found.set(row.id, row);
+		}
+	}
+	const rows = [...found.values()];
+	const written = rows.filter(({ links }) => links['origin'] !== messageOrigin);
+	return written.length > 0 ? written : rows;
+}
+
+function created(context: ApplyContext, { resourceType, identifiers }: PersonOrPlaceChange, stated: JsonObject): Row {
+	const resource: JsonObject = { identifier: [...identifiers], ...stated };
+	const text = JSON.stringify(resource);
+	const row = newRow(context, { resourceType, id: context.newId(), text, resource, links: { origin: messageOrigin } });
+	context.changed.push(row);
+	putKeyed(context.set, row);
+	return row;
+}
+
+/** What the message states takes the place of what was stated before. A name that says less than the known one does not. */
+function revised(context: ApplyContext, { identifiers }: PersonOrPlaceChange, held: Row, stated: JsonObject): Row {
+	const before = resourceOf(held);
+	const numbers = identifiersOf(before);
+	const told = new Set(numbers.map(identifierKey));
+	const values = new Set(numbers.map(({ value }) => value));
+	// A number without its authority, or by another name of it, is known already.
+	const further = identifiers.filter((identifier) => !told.has(identifierKey(identifier)) && !values.has(identifier.value));
+	const resource: JsonObject = { ...before, ...stated, identifier: [...numbers, ...further] };
+	if (before['name'] !== undefined && keepsName(before['name'], stated['name'])) resource['name'] = before['name'];
+	if (canonical(resource) === canonical(before)) return held;
+	const row = revise(context, held, JSON.stringify(resource), resource, held.links);
+	if (row !== held) putKeyed(context.set, row);
+	return row;
+}

@@ -1,0 +1,28 @@
+import type { JsonObject } from '#core/json.ts';
+
+/** The types of resources by which messages refer to people and places. */
+export const personOrPlaceTypes = ['Practitioner', 'Organization', 'Location'] as const;
+export type PersonOrPlaceType = (typeof personOrPlaceTypes)[number];
+
+const types: ReadonlySet<unknown> = new Set(personOrPlaceTypes);
+
+export function isPersonOrPlace(type: unknown): type is PersonOrPlaceType {
+	return types.has(type);
+}
+
+/** The link `origin` of a resource that messages made. What a client or an import writes has none, and messages leave it as it is. */
+export const messageOrigin = 'message';
+
+/**
+ * Returns the name by which a reference means a person or place within its message: the identifier as it is stated, else what is displayed
+ * of a location. Undefined for any other object, and for a reference that leads to a resource already.
+ */
+export function referenceName({ type, reference, identifier, display }: JsonObject): string | undefined {
+	if (!isPersonOrPlace(type) || reference !== undefined) return undefined;
+	const { system, value } = (identifier ?? {}) as JsonObject;
+	if (typeof value === 'string') {
+		const named = typeof system === 'string' ? system : '';
+		return `${type} ${named.length} ${named}${value}`;
+	}
+	return type === 'Location' && typeof display === 'string' ? `${type} ${display}` : undefined;
+}
