@@ -22,6 +22,10 @@ export interface ImportParameters {
 	reportWrites?: boolean | undefined;
 	/** Says how a Patient is treated whose new content is another person's. */
 	mismatch: SettingValue<'mismatch'>;
+	/** See LineSettings. */
+	profiles: SettingValue<'profiles'>;
+	/** See ImportTask. */
+	definitionsVersion: string;
 	/** FHIR base URL, as the caller used it. */
 	base: string;
 }
@@ -32,6 +36,8 @@ export interface ImportOutcome {
 	counts: Partial<Record<ResourceType, TypeCounts>>;
 	/** The number of refused lines, each of which has an OperationOutcome. */
 	refused: number;
+	/** The number of lines, up to IMPORT_REFUSED_MAX, that were stored although they do not conform to the profiles that they claim. */
+	warned?: number;
 }
 
 interface ImportMeans {
@@ -58,7 +64,7 @@ export class ImportJob implements LocalJob {
 	readonly #index: LineIndex;
 	readonly #parameters: ImportParameters;
 	readonly #means: ImportMeans;
-	readonly #outcome: Omit<ImportOutcome, 'endedMs'> = { counts: {}, refused: 0 };
+	readonly #outcome: Omit<Required<ImportOutcome>, 'endedMs'> = { counts: {}, refused: 0, warned: 0 };
 	/** The number of processed lines. */
 	#position = 0;
 	#waiting: WaitingLine[] = [];
@@ -156,12 +162,17 @@ export class ImportJob implements LocalJob {
 		if (result.kind === 'cancelled') this.stop();
 		if (result.kind === 'unavailable') this.#fail('the database was not available');
 		if (result.kind !== 'settled') return;
-		const { lines, counts, refused, outcomes, waiting } = result;
+		const { lines, counts, refused, outcomes, warned, warnings, waiting } = result;
 		this.#position += lines - waiting.length;
 		this.#count(counts, refused);
 		this.#waiting.push(...waiting);
 		if (outcomes.length > 0) await appendFile(fileOf(this.#directory, 'OperationOutcome'), outcomes, { mode: 0o600 });
 		const { importRefusedMax } = this.#means.limits;
+		// Beyond the number of lines that may be refused, warnings are left out.
+		if (warned > 0 && this.#outcome.warned < importRefusedMax) {
+			await appendFile(fileOf(this.#directory, 'Warnings'), warnings, { mode: 0o600 });
+			this.#outcome.warned += warned;
+		}
 		if (this.#outcome.refused + this.#waiting.length > importRefusedMax) this.#fail(`more than ${importRefusedMax} lines were refused`);
 	}
 

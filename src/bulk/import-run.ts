@@ -3,6 +3,9 @@ import { Failure } from '#core/failure.ts';
 import { newId } from '#core/id.ts';
 import type { Log } from '#core/log.ts';
 import type { FhirLimits } from '#fhir/limits.ts';
+import { bundledLibrary } from '#fhir/profiles/bundled-source.ts';
+import type { Library } from '#fhir/profiles/library.ts';
+import { siteLibrary } from '#fhir/profiles/site-library.ts';
 import { tableShapes } from '#fhir/resources/index.ts';
 import { applyChangeSet } from '#record/apply/apply.ts';
 import type { ApplyContext } from '#record/apply/context.ts';
@@ -15,6 +18,7 @@ import type { BulkConnection } from '#storage/bulk-connection.ts';
 import type { WorkerDatabase } from '#storage/database.ts';
 import { checkPatients, importRows } from '#storage/import-rows.ts';
 import { ReadSet } from '#storage/read-set.ts';
+import { noDefinitions, SiteDefinitions } from '#storage/site-definitions.ts';
 import { checkCommitted } from '#storage/sqlstate.ts';
 import { plainArray } from '#storage/statement.ts';
 import { readPosition, settleLines } from '#storage/statements/bulk-job.ts';
@@ -22,7 +26,7 @@ import { takeTurns } from '#storage/statements/take-turns.ts';
 import { transact, WasCommitted } from '#storage/transact.ts';
 import { WriteSet } from '#storage/write-set.ts';
 import type { BulkLimits } from './limits.ts';
-import { lineOutcome } from './line.ts';
+import { lineNotices, lineOutcome } from './line.ts';
 import { type Chunk, type ChunkLine, readChunk } from './read-chunk.ts';
 import type { Go, ImportResult, ImportTask, TypeCounts, WaitingLine } from './task.ts';
 
@@ -37,6 +41,8 @@ export interface ImportOptions {
 interface Settled {
 	counts: Partial<Record<ResourceType, TypeCounts>>;
 	refused: string[];
+	/** What is told of lines that were stored. */
+	warned: string[];
 	waiting: WaitingLine[];
 }
 
@@ -54,10 +60,14 @@ export class Importing {
 	readonly readSet = new ReadSet(tableShapes);
 	readonly writeSet = new WriteSet(tableShapes);
 	readonly #idle: BulkConnection[] = [];
+	readonly #definitions: SiteDefinitions<Library>;
 	readonly #grown = new Map<ResourceType, { rows: number; next: number }>();
 
 	constructor(options: ImportOptions) {
 		this.options = options;
+		this.#definitions = new SiteDefinitions((siteId, contents) =>
+			siteLibrary(contents, (err) => options.log.error({ err, siteId }, 'a loaded definition cannot be read')),
+		);
 	}
 
 	/** @throws Failure `unavailable` */
@@ -67,6 +77,22 @@ export class Importing {
 
 	giveBack(connection: BulkConnection): void {
 		this.#idle.push(connection);
+	}
+
+	/** Returns the profiles and terms of the site of an import; undefined while the database is away. */
+	async libraryOf({ job, definitionsVersion, profiles }: ImportTask): Promise<Library | undefined> {
+		if (profiles === 'off' || definitionsVersion === noDefinitions) return bundledLibrary();
+		let connection: BulkConnection | undefined;
+		try {
+			connection = await this.connected();
+			await this.#definitions.prepare(connection, job.siteId, definitionsVersion);
+			this.giveBack(connection);
+		} catch (error) {
+			connection?.destroy();
+			this.options.log.warn({ err: error, jobId: job.id }, 'the profiles of a site could not be read for an import');
+			return undefined;
+		}
+		return this.#definitions.of(job.siteId) ?? bundledLibrary();
 	}
 
 	/** Updates the planner's statistics of tables that have grown much by the commit. Without this, imports are only slower. */
@@ -101,7 +127,9 @@ export async function runImport(task: ImportTask, importing: Importing): Promise
 		task.port.once('close', () => resolve('stop'));
 	});
 	try {
-		const chunk = await readChunk(task, importing.options);
+		const library = await importing.libraryOf(task);
+		if (library === undefined) return { kind: 'unavailable' };
+		const chunk = await readChunk(task, { ...importing.options, library });
 		if ((await said) === 'stop') return { kind: 'stopped' };
 		return await new ChunkWriting(task, importing, chunk).settle();
 	} finally {
@@ -128,7 +156,7 @@ class ChunkWriting {
 
 	async settle(): Promise<ImportResult> {
 		const { lines, hasOthers, read, refused } = this.#chunk;
-		const all: Settled = { counts: {}, refused: [...refused], waiting: [] };
+		const all: Settled = { counts: {}, refused: [...refused], warned: [], waiting: [] };
 		try {
 			if (read.length > 0) await this.#settle(read, all);
 		} catch (error) {
@@ -138,8 +166,14 @@ class ChunkWriting {
 			return { kind: 'unavailable' };
 		}
 		await this.#importing.noteGrowth(all.counts);
-		const outcomes = Buffer.from(all.refused.join(''));
-		return { kind: 'settled', lines, hasOthers, counts: all.counts, refused: all.refused.length, outcomes, waiting: all.waiting };
+		const { counts, waiting } = all;
+		const told = {
+			refused: all.refused.length,
+			outcomes: Buffer.from(all.refused.join('')),
+			warned: all.warned.length,
+			warnings: Buffer.from(all.warned.join('')),
+		};
+		return { kind: 'settled', lines, hasOthers, counts, ...told, waiting };
 	}
 
 	/** @throws Cancelled when the job was; Failure `unavailable` */
@@ -212,7 +246,7 @@ class ChunkWriting {
 	async #write(connection: BulkConnection, lines: readonly ChunkLine[]): Promise<Settled> {
 		const { job, mismatch } = this.#task;
 		const { siteId, id } = job;
-		const settled: Settled = { counts: {}, refused: [], waiting: [] };
+		const settled: Settled = { counts: {}, refused: [], warned: [], waiting: [] };
 		const { present, merged } = await this.#presentOf(connection, lines, settled);
 		const { readSet, writeSet, options } = this.#importing;
 		const sets = await readSet.read(connection, new Map([[siteId, keysOf(present, merged)]]));
@@ -287,7 +321,7 @@ function keysOf(lines: readonly ChunkLine[], merged: ReadonlySet<string>): SiteK
 
 type Writing = Pick<ApplyContext, 'source' | 'lastUpdated' | 'message'>;
 
-function apply(set: WorkingSet, { line, change }: ChunkLine, written: Writing, settled: Settled): void {
+function apply(set: WorkingSet, { line, change, notices }: ChunkLine, written: Writing, settled: Settled): void {
 	const context: ApplyContext = { set, newId, ...written, flags: [], changed: [], results: [], stepReports: [], instances: [] };
 	try {
 		applyChangeSet(context, { changes: [change], flags: [] });
@@ -296,6 +330,7 @@ function apply(set: WorkingSet, { line, change }: ChunkLine, written: Writing, s
 		settled.refused.push(lineOutcome(line, error));
 		return;
 	}
+	if (notices.some(({ severity }) => severity === 'warning')) settled.warned.push(lineNotices(line, notices));
 	const counts = countsOf(settled, change.resourceType);
 	if (context.changed.length === 0) counts.unchanged++;
 	else if (context.results[0]?.status === 201) counts.created++;
@@ -310,6 +345,7 @@ function countsOf({ counts }: Pick<Settled, 'counts'>, type: ResourceType): Type
 
 function merge(all: Settled, settled: Settled): void {
 	all.refused.push(...settled.refused);
+	all.warned.push(...settled.warned);
 	all.waiting.push(...settled.waiting);
 	for (const [type, { created, updated, unchanged }] of Object.entries(settled.counts)) {
 		const counts = countsOf(all, type as ResourceType);

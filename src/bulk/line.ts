@@ -1,13 +1,16 @@
 import { Failure, type FailureIssue, failureCodes } from '#core/failure.ts';
 import { copyJson, type JsonObject } from '#core/json.ts';
+import type { OutcomeIssue } from '#fhir/operation-outcome.ts';
+import type { Library } from '#fhir/profiles/library.ts';
 import { definitionOf } from '#fhir/resources/index.ts';
 import { parseResourceJson } from '#fhir/validation/json.ts';
 import { contentOf } from '#fhir/write/content.ts';
 import { linksOf } from '#fhir/write/links.ts';
+import { profileNotices } from '#fhir/write/profile-policy.ts';
 import { patientReferences, resolveReferences } from '#fhir/write/references.ts';
 import type { PatientReference, ResourceChange } from '#record/kinds/resource.ts';
 import { rowIdOf } from '#record/row-id.ts';
-import type { SettingValue } from '#record/settings/settings.ts';
+import type { Settings, SettingValue } from '#record/settings/settings.ts';
 
 /** A line of an import, ready to be applied. */
 export interface ReadLine {
@@ -20,6 +23,8 @@ export interface ReadLine {
 	patients: readonly PatientReference[];
 	/** True when they must exist. */
 	checkReferences: boolean;
+	/** What is told of a resource that is stored although it does not conform to the profiles that it claims. */
+	notices: readonly OutcomeIssue[];
 }
 
 export interface LineSettings {
@@ -31,6 +36,10 @@ export interface LineSettings {
 	mergedReferences?: SettingValue<'merged_references'> | undefined;
 	/** True where the site lets clients write reports and studies. Absent: it does not. */
 	reportWrites?: boolean | undefined;
+	/** Says whether the profiles that a resource claims are checked, and what follows. */
+	profiles: SettingValue<'profiles'>;
+	/** The profiles and terms of the site. */
+	library: Library;
 	/** FHIR base URL of this service without a trailing slash. */
 	base: string;
 }
@@ -60,6 +69,7 @@ export function readLine(bytes: Buffer, line: number, settings: LineSettings): R
 		throw new Failure('not-supported', text, { location: { expression: 'resourceType' } });
 	}
 	const { resource, meta, source } = contentOf(definition, given, settings);
+	const notices = profileNotices(given, settings.library, { profiles: settings.profiles } satisfies Settings);
 	for (const attachment of definition.attachments(resource)) relateToBase(attachment, settings.base);
 	resolveReferences(definition.type, resource, { resolved: new Map(), checked: settings.checkReferences });
 	const id = typeof given['id'] === 'string' ? given['id'] : undefined;
@@ -84,7 +94,7 @@ export function readLine(bytes: Buffer, line: number, settings: LineSettings): R
 			return { resource: written, meta, source, links: linksOf(definition, written, held), patients };
 		},
 	};
-	return { line, change, rowId: id === undefined ? undefined : rowIdOf(id), patients, checkReferences: settings.checkReferences };
+	return { line, change, rowId: id === undefined ? undefined : rowIdOf(id), patients, checkReferences: settings.checkReferences, notices };
 }
 
 /** Restores the URLs of Binary attachments, which an export of this service made absolute, so that it can be imported unchanged. */
@@ -115,12 +125,16 @@ export function lineOutcome(line: number, failure: Failure): string {
 						diagnostics: failure.diagnostics,
 					},
 				];
-	const issue = issues.map(({ code, expression, diagnostics }) => ({
-		severity: 'error',
-		code,
+	const told = issues.map(({ code, expression, diagnostics }): OutcomeIssue => {
 		// The parser numbers the lines of its own input, which is a single line.
-		diagnostics: `line ${line}: ${diagnostics.replace('(line 1, column', '(column')}`,
-		...(expression === '' ? {} : { expression: [expression] }),
-	}));
+		const text = diagnostics.replace('(line 1, column', '(column');
+		return { severity: 'error', code, diagnostics: text, ...(expression === '' ? {} : { expression: [expression] }) };
+	});
+	return lineNotices(line, told);
+}
+
+/** Renders what is told of a line. */
+export function lineNotices(line: number, issues: readonly OutcomeIssue[]): string {
+	const issue = issues.map(({ diagnostics, ...rest }) => ({ ...rest, diagnostics: `line ${line}: ${diagnostics}` }));
 	return `${JSON.stringify({ resourceType: 'OperationOutcome', id: `line-${line}`, issue })}\n`;
 }

@@ -2,6 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { Failure } from '#core/failure.ts';
 import type { Log } from '#core/log.ts';
 import type { FhirLimits } from '#fhir/limits.ts';
+import type { Library } from '#fhir/profiles/library.ts';
 import type { BulkLimits } from './limits.ts';
 import { lineOutcome, looksLikePatient, type ReadLine, readLine } from './line.ts';
 import type { ImportTask, LineRange } from './task.ts';
@@ -22,6 +23,8 @@ export interface Chunk {
 
 export interface ReadOptions {
 	limits: BulkLimits & FhirLimits;
+	/** The profiles and terms of the site. */
+	library: Library;
 	log: Log;
 }
 
@@ -78,7 +81,7 @@ function isBlank(text: Buffer): boolean {
 	return text.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
 }
 
-function takeLine(chunk: Chunk, task: ImportTask, text: Buffer, range: LineRange, { limits, log }: ReadOptions): void {
+function takeLine(chunk: Chunk, task: ImportTask, text: Buffer, range: LineRange, { limits, library, log }: ReadOptions): void {
 	if (looksLikePatient(text) !== (task.part === 'patients')) {
 		chunk.hasOthers = true;
 		return;
@@ -86,11 +89,9 @@ function takeLine(chunk: Chunk, task: ImportTask, text: Buffer, range: LineRange
 	chunk.lines++;
 	const { jsonDepthMax, repetitionsMax } = limits;
 	try {
-		const { checkReferences, mergedReferences, reportWrites, base } = task;
-		chunk.read.push({
-			...readLine(text, range.line, { jsonDepthMax, repetitionsMax, checkReferences, mergedReferences, reportWrites, base }),
-			range,
-		});
+		const { checkReferences, mergedReferences, reportWrites, profiles, base } = task;
+		const settings = { jsonDepthMax, repetitionsMax, checkReferences, mergedReferences, reportWrites, profiles, library, base };
+		chunk.read.push({ ...readLine(text, range.line, settings), range });
 	} catch (error) {
 		if (!(error instanceof Failure)) log.error({ err: error, jobId: task.job.id, line: range.line }, 'a line could not be read');
 		const failure = error instanceof Failure ? error : new Failure('internal', 'the line could not be read', { cause: error });

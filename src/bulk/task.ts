@@ -72,6 +72,10 @@ export interface ImportTask {
 	reportWrites?: boolean | undefined;
 	/** Says how a Patient is treated whose new content is another person's. */
 	mismatch: SettingValue<'mismatch'>;
+	/** Says whether the profiles that a resource claims are checked. */
+	profiles: SettingValue<'profiles'>;
+	/** The number of the state of the site's own profiles and terms. */
+	definitionsVersion: string;
 	/** FHIR base URL of this service. */
 	base: string;
 	/** Row ids of patients that come with later chunks of this part. Undefined means that a resource waits if its patient does not exist. */
@@ -109,6 +113,9 @@ export type ImportResult =
 			refused: number;
 			/** An OperationOutcome for each refused line, as NDJSON. */
 			outcomes: Uint8Array;
+			/** The number of lines that were stored although they do not conform to the profiles that they claim, and what is told of them. */
+			warned: number;
+			warnings: Uint8Array;
 			waiting: WaitingLine[];
 	  }
 	/** The job was cancelled: nothing of the chunk was written. */

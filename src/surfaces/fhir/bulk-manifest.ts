@@ -33,14 +33,18 @@ export function exportManifest(job: StoredJob, base: string): Manifest {
 }
 
 export function importManifest(job: StoredJob, base: string): Manifest {
-	const { endedMs, counts, refused } = job.result as unknown as ImportOutcome;
+	const { endedMs, counts, refused, warned = 0 } = job.result as unknown as ImportOutcome;
 	const output = Object.entries(counts).map(([type, { created, updated, unchanged }]) => ({
 		type,
 		count: created + updated + unchanged,
 		extension: { created, updated, unchanged },
 	}));
-	const error = { type: 'OperationOutcome', url: `${base}/$import-file/${job.id}/OperationOutcome.ndjson`, count: refused };
-	return manifest(job, endedMs, output, refused === 0 ? [] : [error]);
+	const told = (severity: 'error' | 'warning', file: string, count: number): ManifestFile[] => {
+		const url = `${base}/$import-file/${job.id}/${file}.ndjson`;
+		return count === 0 ? [] : [{ type: 'OperationOutcome', url, count, extension: { severity } }];
+	};
+	const error = [...told('error', 'OperationOutcome', refused), ...told('warning', 'Warnings', warned)];
+	return manifest(job, endedMs, output, error);
 }
 
 function manifest(job: StoredJob, transactionTimeMs: number, output: ManifestFile[], error: ManifestFile[]): Manifest {

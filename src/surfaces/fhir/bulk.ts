@@ -8,6 +8,7 @@ import { requireScope } from '#record/scopes.ts';
 import { settingOf } from '#record/settings/settings.ts';
 import type { StoredJob } from '#storage/bulk-jobs.ts';
 import { type PatientScope, scopedPatients } from '#storage/export-patients.ts';
+import { noDefinitions } from '#storage/site-definitions.ts';
 import { authorize } from '../http/authorize.ts';
 import { bodyType } from '../http/media-type.ts';
 import type { AnyRoute, HttpAnswer, HttpRequest, StreamedRequest } from '../http/message.ts';
@@ -106,6 +107,8 @@ async function receiveImport(context: BulkContext, request: StreamedRequest): Pr
 		mergedReferences: settingOf(grant.settings, 'merged_references'),
 		reportWrites: settingOf(grant.settings, 'report_writes'),
 		mismatch: settingOf(grant.settings, 'mismatch'),
+		profiles: settingOf(grant.settings, 'profiles'),
+		definitionsVersion: context.libraries.versionOf(grant.siteId) ?? noDefinitions,
 		base: baseOf(request),
 	};
 	const id = await context.bulk.receiveImport(caller, parameters, request.body);

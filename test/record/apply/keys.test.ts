@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { readLine } from '#bulk/line.ts';
 import { readEntries } from '#cda/entries.ts';
 import type { JsonObject } from '#core/json.ts';
+import { bundledLibrary } from '#fhir/profiles/bundled-source.ts';
 import type { ResourceDefinition } from '#fhir/resource.ts';
 import { resources } from '#fhir/resources/index.ts';
 import { interpretSingle } from '#fhir/write/interpret.ts';
@@ -17,7 +18,13 @@ import { defaultLimits } from '../../../src/limits.ts';
 import { read } from '../../hl7v2/reading.ts';
 
 const settings = { settings: { check_references: false }, scopes: undefined, limits: defaultLimits };
-const lineSettings = { ...defaultLimits, checkReferences: false, base: 'http://h/fhir' };
+const lineSettings = {
+	...defaultLimits,
+	checkReferences: false,
+	base: 'http://h/fhir',
+	profiles: 'off' as const,
+	library: bundledLibrary(),
+};
 
 function set(change: ResourceChange | ResourceDeletion): ChangeSet {
 	return { changes: [change], flags: [] };

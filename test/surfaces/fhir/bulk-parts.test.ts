@@ -3,6 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { addProfiles } from '#administration/profiles.ts';
+import { setSite } from '#administration/sites.ts';
 import { adt } from '#test/support/adt.ts';
 import { BulkClient, type BulkReply } from '#test/support/bulk.ts';
 import { type FhirCall, fhirClient } from '#test/support/fhir-client.ts';
@@ -265,5 +267,84 @@ describe('_elements', () => {
 		const files = await bulk.exported('/$export?_type=Patient,Observation&_elements=Patient.gender');
 		assert.match(files.get('Observation')?.[0] ?? '', /"valueQuantity":\{"value":1\.5,/);
 		assert.doesNotMatch(files.get('Patient')?.join() ?? '', /birthDate/);
+	});
+});
+
+describe('an import of resources that claim profiles', () => {
+	const vital = 'http://hl7.org/fhir/StructureDefinition/vitalsigns';
+	const own = 'http://example.org/fhir/StructureDefinition/named-patient';
+	const lines = [
+		{ resourceType: 'Patient', id: 'unnamed', meta: { profile: [own] } },
+		{ resourceType: 'Patient', id: 'named', meta: { profile: [own] }, name: [{ family: 'Named' }] },
+		{ resourceType: 'Observation', id: 'v1', meta: { profile: [vital] }, status: 'final', code: { text: 'x' } },
+		{ resourceType: 'Observation', id: 'p1', status: 'final', code: { text: 'x' } },
+	];
+	const imported = async () => other.manifest(await other.startImport(lines));
+	const told = async ({ url }: { url: string }) => (await other.lines(url)).map((line) => JSON.parse(line));
+
+	before(async () => {
+		const definition = {
+			resourceType: 'StructureDefinition',
+			url: own,
+			name: 'NamedPatient',
+			type: 'Patient',
+			baseDefinition: 'http://hl7.org/fhir/StructureDefinition/Patient',
+			derivation: 'constraint',
+			kind: 'resource',
+			status: 'active',
+			abstract: false,
+			fhirVersion: '4.0.1',
+			differential: { element: [{ id: 'Patient.name', path: 'Patient.name', min: 1 }] },
+		};
+		const file = Buffer.from(JSON.stringify(definition)).toString('base64');
+		await addProfiles(service.administration, { site: 'others', file });
+	});
+
+	test('refuses the lines that do not conform where the site enforces profiles', async () => {
+		await setSite(service.administration, { slug: 'others', profiles: 'enforce' });
+		const { output, error } = await imported();
+		assert.deepEqual(
+			output.map(({ type, count }: FhirBody) => [type, count]),
+			[
+				['Patient', 1],
+				['Observation', 1],
+			],
+		);
+		const [refusals, ...more] = error;
+		assert.deepEqual([more, refusals.extension.severity, refusals.count], [[], 'error', 2]);
+		const outcomes = await told(refusals);
+		assert.deepEqual(outcomes.map(({ id }) => id).sort(), ['line-1', 'line-3']);
+		assert.match(JSON.stringify(outcomes), /Patient\.name.*line 1: The profile NamedPatient requires/);
+	});
+
+	test('has a status that says how far it is, and a manifest that counts what became of its lines', async () => {
+		await setSite(service.administration, { slug: 'others', profiles: 'off' });
+		const people = Array.from({ length: 4000 }, (_, index) => ({ resourceType: 'Patient', id: `many-${index}` }));
+		const status = await other.startImport(people);
+		const seenStates = new Set<number>();
+		for (;;) {
+			const reply = await other.call('GET', status);
+			seenStates.add(reply.status);
+			if (reply.status !== 202) break;
+			assert.match(reply.headers.get('x-progress') ?? '', /^(waiting|begun|\d+ of 4000 lines)$/);
+			assert.match(reply.headers.get('retry-after') ?? '', /^\d+$/);
+		}
+		assert.deepEqual([...seenStates], [202, 200]);
+		const { output, requiresAccessToken, request } = await other.manifest(status);
+		assert.deepEqual(output, [{ type: 'Patient', count: 4000, extension: { created: 4000, updated: 0, unchanged: 0 } }]);
+		assert.deepEqual([requiresAccessToken, request.endsWith('/fhir/$import')], [true, true]);
+	});
+
+	test('tells of them where the site warns, and not where profiles are off', async () => {
+		await setSite(service.administration, { slug: 'others', profiles: 'warn' });
+		const { output, error } = await imported();
+		assert.equal(output.find(({ type }: FhirBody) => type === 'Patient').extension.created, 1);
+		const [warnings, ...more] = error;
+		assert.deepEqual([more, warnings.extension.severity, warnings.count], [[], 'warning', 2]);
+		const outcomes = await told(warnings);
+		assert.deepEqual(outcomes.map(({ id }) => id).sort(), ['line-1', 'line-3']);
+		for (const { issue } of outcomes) assert.ok(issue.every(({ severity }: FhirBody) => severity !== 'error'));
+		await setSite(service.administration, { slug: 'others', profiles: 'off' });
+		assert.deepEqual((await imported()).error, []);
 	});
 });
