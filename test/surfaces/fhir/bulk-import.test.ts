@@ -318,7 +318,8 @@ describe('an import', () => {
 					"select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'tributary import' and datname = current_database()",
 				);
 				cuts += cut.length;
-				await new Promise((resolve) => setTimeout(resolve, 40));
+				// Each pause is longer, so that a chunk fits into one of them on any machine.
+				await new Promise((resolve) => setTimeout(resolve, 20 * cuts));
 			}
 		})();
 		const manifest = await site.bulk.manifest(status);
