@@ -36,6 +36,7 @@ function ofElements(parameter: GeneratedParameter, elements: readonly GeneratedE
 				form,
 				...(first.system === undefined ? {} : { system: first.system }),
 				textPaths: elements.flatMap(textPathsOf),
+				...ofTypePaths(elements),
 				documentation,
 			};
 		}
@@ -56,6 +57,12 @@ function ofElements(parameter: GeneratedParameter, elements: readonly GeneratedE
 		case 'composite':
 			return undefined;
 	}
+}
+
+/** Returns the paths to Identifiers, which have types. */
+export function ofTypePaths(elements: readonly GeneratedElement[]): Pick<SearchParameter, 'ofType'> {
+	const paths = elements.filter(({ datatype }) => datatype === 'Identifier').map((element) => pathOf(element));
+	return paths.length === 0 ? {} : { ofType: paths };
 }
 
 export function stringPaths(element: GeneratedElement): string[] {

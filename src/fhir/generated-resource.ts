@@ -3,7 +3,7 @@ import { isPersonOrPlace } from '#record/person-or-place.ts';
 import type { Term } from '#record/search-term.ts';
 import type { Column } from '#record/table-shape.ts';
 import { asObject, asText } from './elements.ts';
-import { compositeParameter, stringPaths, targetsOf } from './generated-elements.ts';
+import { compositeParameter, ofTypePaths, stringPaths, targetsOf } from './generated-elements.ts';
 import { hullOf, namedRow, pathOf, rangesOf, stringsOf, termsOf, textPathsOf, valuesOf } from './generated-values.ts';
 import { originLink } from './links.ts';
 import {
@@ -108,7 +108,14 @@ function parameterOf(
 	const scope = `${type}.${name}`;
 	switch (parameter.type) {
 		case 'token':
-			return { type: 'token', match: 'term', scope, ...listed('textPaths', elements.flatMap(textPathsOf)), documentation };
+			return {
+				type: 'token',
+				match: 'term',
+				scope,
+				...listed('textPaths', elements.flatMap(textPathsOf)),
+				...ofTypePaths(elements),
+				documentation,
+			};
 		case 'uri':
 			return { type: 'uri', match: 'term', scope, paths: elements.map((element) => pathOf(element)), documentation };
 		case 'reference': {

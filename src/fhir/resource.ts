@@ -21,6 +21,8 @@ export type SearchParameter = {
 	documentation: string;
 	/** The type and the name of the parameter (`Claim.status`) where the row has terms for it: at least one if it has a value. */
 	scope?: string;
+	/** Paths to the Identifiers whose types `:of-type` looks at. */
+	ofType?: readonly string[];
 } /** Any part of a folded text column; `paths` lead to the texts themselves, for `:exact`. */ & (
 	| { type: 'string'; match: 'substring'; column: string; paths: readonly string[]; presence?: readonly string[] }
 	/** The start of a text. `column` contains all of the texts, folded, and reduces the rows to be examined. */
@@ -31,7 +33,14 @@ export type SearchParameter = {
 	| { type: 'token'; match: 'identifier'; path: string }
 	| { type: 'token'; match: 'id' }
 	/** Identifiers in columns of their own. `listColumn` holds those of stored rows, in the form of `identifierToken`. */
-	| { type: 'token'; match: 'numbers'; numbers: readonly NumberColumn[]; listColumn?: string }
+	| {
+			type: 'token';
+			match: 'numbers';
+			numbers: readonly NumberColumn[];
+			listColumn?: string;
+			/** The column of the number that a rendered row shows with this type. */
+			typed?: { column: string; system: string; code: string };
+	  }
 	/** One of a list of codes in a column. `prefix` is common to them and not stored in the column. */
 	| { type: 'token'; match: 'member'; column: string; system: string; prefix?: string }
 	/**

@@ -117,6 +117,7 @@ export function identifierParameter(documentation: string): SearchParameter {
 		match: 'element',
 		paths: ['$.identifier'],
 		form: 'identifier',
+		ofType: ['$.identifier'],
 		textPaths: ['$.identifier.type.text'],
 		documentation,
 	};

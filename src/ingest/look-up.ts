@@ -35,14 +35,15 @@ export async function lookUp(message: Prepared, connection: Connection, readSet:
  * its turn.
  */
 async function patchedPatients(change: ResourceChange, siteId: string, connection: Connection, readSet: ReadSet): Promise<string[]> {
-	const rowId = rowIdOf(change.id ?? '');
+	const id = change.id ?? change.condition?.matched?.ids[0] ?? '';
+	const rowId = rowIdOf(id);
 	const keys = new SiteKeys();
 	keys.addRow(change.resourceType, rowId);
 	const sets = await readSet.read(connection, new Map([[siteId, keys]]));
 	const held = sets.get(siteId)?.row(change.resourceType, rowId);
 	if (held === undefined) return [];
 	try {
-		const content = { id: change.id ?? '', resource: resourceOf(held), meta: held.meta, links: held.links };
+		const content = { id, resource: resourceOf(held), meta: held.meta, links: held.links };
 		const composed = change.compose(content, new Map());
 		return composed.patients.map((patient) => patient.rowId);
 	} catch (error) {

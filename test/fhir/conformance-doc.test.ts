@@ -36,6 +36,7 @@ function modifiersOf(parameter: SearchParameter): string {
 			return [
 				'`:not`',
 				...(hasText(parameter) ? ['`:text`'] : []),
+				...(parameter.ofType === undefined ? [] : ['`:of-type`']),
 				...(hasCodes(parameter) ? ['`:in` `:not-in` `:below` `:above`'] : []),
 				'`:missing`',
 			].join(' ');

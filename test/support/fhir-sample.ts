@@ -14,7 +14,7 @@ const content: Readonly<Record<string, object | string>> = {
 	'Patient/anna': {
 		resourceType: 'Patient',
 		id: 'anna',
-		identifier: [{ system: 'urn:mrn', value: '1', type: { text: 'Medical record' } }],
+		identifier: [{ system: 'urn:mrn', value: '1', type: { text: 'Medical record', coding: [{ system: 'urn:types', code: 'MR' }] } }],
 		name: [{ text: 'Anna Müller', family: 'Müller', given: ['Anna', 'Maria'] }],
 		birthDate: '1970-05-17',
 		gender: 'female',

@@ -48,6 +48,7 @@ export const documentReference = defineResource({
 			match: 'element',
 			paths: ['$.identifier', '$.masterIdentifier'],
 			form: 'identifier',
+			ofType: ['$.identifier', '$.masterIdentifier'],
 			documentation: 'An identifier of the document',
 		},
 		author: elementReference(

@@ -36,6 +36,8 @@ export const imagingStudy = defineResource({
 			match: 'numbers',
 			numbers: [studyUid, accession],
 			listColumn: 'identifiers',
+			typed: { column: 'accession_number', system: 'http://terminology.hl7.org/CodeSystem/v2-0203', code: 'ACSN' },
+			ofType: ['$.identifier'],
 			documentation:
 				'The Study Instance UID (`urn:dicom:uid|urn:oid:1.2.3`, also without `urn:oid:`) or the accession number; any identifier of a study that a client wrote',
 		},

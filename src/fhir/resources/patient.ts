@@ -37,6 +37,7 @@ export const patient = defineResource({
 		identifier: {
 			type: 'token',
 			match: 'identifier',
+			ofType: ['$.identifier'],
 			path: '$.identifier',
 			documentation: 'A business identifier of the site, also one that a merge carried over',
 		},

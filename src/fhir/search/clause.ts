@@ -7,6 +7,7 @@ import { definitionOf } from '../resources/index.ts';
 import { dateClause } from './date.ts';
 import { splitEscaped, splitValues, unescaped } from './escape.ts';
 import { type Named, unsupportedModifier } from './named.ts';
+import { ofTypeClause } from './of-type.ts';
 import { quantityAlternative } from './quantity.ts';
 import { identifierOfReference, referenceClause } from './reference.ts';
 import { hasCodes, isCodeModifier, tokensMeant } from './subsumption.ts';
@@ -173,6 +174,9 @@ function tokenParameterClause(named: Named, parameter: SearchParameter & { type:
 			return tokenClause(parameter, values);
 		case 'not':
 			return { kind: 'not', clause: tokenClause(parameter, values) };
+		case 'of-type':
+			if (parameter.ofType === undefined) throw unsupportedModifier(named.name);
+			return ofTypeClause(named.name, parameter, parameter.ofType, values);
 		case 'text': {
 			const paths = textPaths(parameter);
 			if (paths === undefined) throw unsupportedModifier(named.name);

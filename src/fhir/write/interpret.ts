@@ -14,6 +14,7 @@ import { definitionOf } from '../resources/index.ts';
 import { permissionOf } from '../scopes.ts';
 import { parseSearch } from '../search/parse.ts';
 import type { SearchLimits } from '../search/parsed-search.ts';
+import { namesCodes } from '../search/subsumption.ts';
 import { requireAllowed } from './allowed.ts';
 import { type Content, contentOf, wholeResource } from './content.ts';
 import type { FullUrls } from './full-urls.ts';
@@ -24,8 +25,10 @@ import { conditionalReferences, patientReferences, resolveReferences } from './r
 
 export interface WriteSettings {
 	settings: Settings;
-	/** The profiles of the site. Undefined where none is checked. */
+	/** The profiles and terms of the site. Undefined where none is checked. */
 	library?: Library;
+	/** The FHIR base URL of this service, as the sender reached it. */
+	base?: string;
 	limits: SearchLimits & { repetitionsMax: number };
 	/** The caller may write and search these. Undefined means everything. */
 	scopes: Scopes | undefined;
@@ -123,7 +126,7 @@ function interactionOf(
 ): (Interaction & (ResourceChange | ResourceDeletion)['interaction']) | undefined {
 	if (method === 'POST') return id === undefined && query === undefined ? 'create' : undefined;
 	if (method === 'PUT') return (id === undefined) !== (query === undefined) ? 'update' : undefined;
-	if (method === 'PATCH') return id !== undefined && query === undefined ? 'patch' : undefined;
+	if (method === 'PATCH') return (id === undefined) !== (query === undefined) ? 'patch' : undefined;
 	if (method === 'DELETE') return (id === undefined) !== (query === undefined) ? 'delete' : undefined;
 	return undefined;
 }
@@ -167,26 +170,38 @@ function conditionOf(
 	interaction: string,
 	{ ifNoneExist }: SingleWrite,
 	query: string | undefined,
-	{ limits, scopes }: WriteSettings,
+	settings: WriteSettings,
 ): Condition | undefined {
 	if (ifNoneExist !== undefined && interaction !== 'create') throw new Failure('invalid', 'If-None-Exist belongs to a create');
 	const criteria = interaction === 'create' ? ifNoneExist && (cut(ifNoneExist, '?')[1] ?? ifNoneExist) : query;
 	if (criteria === undefined) return undefined;
+	return searchCondition(definition, criteria, criteria, settings) ?? refuse('the condition has no search parameter that selects');
+}
+
+function refuse(diagnostics: string): never {
+	throw new Failure('several-matches', diagnostics);
+}
+
+/** A condition is a search, and takes what a search takes: value sets and hierarchies, and references by the URL of this service. */
+function searchCondition(
+	definition: ResourceDefinition,
+	search: string,
+	criteria: string,
+	{ limits, scopes, library, base = '' }: WriteSettings,
+): Condition | undefined {
 	requireScope(scopes, definition.type, 's');
-	const { plan } = parseSearch(definition, criteria, { limits, lenient: false, base: '', scopes });
-	if (plan.clauses.length === 0) throw new Failure('several-matches', 'the condition has no search parameter that selects');
-	return { criteria, plan: { ...plan, count: 2, after: undefined }, matched: undefined };
+	const terminology = namesCodes(search) ? library?.terminology : undefined;
+	const { plan } = parseSearch(definition, search, { limits, lenient: false, base, scopes, terminology });
+	return plan.clauses.length === 0 ? undefined : { criteria, plan: { ...plan, count: 2, after: undefined }, matched: undefined };
 }
 
 /** @throws Failure for a type that is not served, and for a search without criteria */
-function referenceCondition(text: string, { limits, scopes }: WriteSettings): Condition {
+function referenceCondition(text: string, settings: WriteSettings): Condition {
 	const [type, criteria = ''] = cut(text, '?');
 	const definition = definitionOf(type);
 	if (definition === undefined) throw new Failure('not-supported', 'a conditional reference names a resource type that is not served');
-	requireScope(scopes, definition.type, 's');
-	const { plan } = parseSearch(definition, criteria, { limits, lenient: false, base: '', scopes });
-	if (plan.clauses.length === 0) throw new Failure('several-matches', 'a conditional reference has no search parameter that selects');
-	return { criteria: text, plan: { ...plan, count: 2, after: undefined }, matched: undefined };
+	const condition = searchCondition(definition, criteria, text, settings);
+	return condition ?? refuse('a conditional reference has no search parameter that selects');
 }
 
 function stating(

@@ -8,7 +8,7 @@ export interface WriteRequest {
 	body: Uint8Array;
 }
 
-/** Holds the FHIR base URL as the sender of a Bundle reached it. The surface states it beside the sender’s headers. */
+/** Holds the FHIR base URL as the sender of a Bundle or condition reached it. The surface states it beside the sender’s headers. */
 export const baseHeader = 'fhir-base';
 
 /** Headers that decide what a request does. */

@@ -60,13 +60,14 @@ interface Reading {
 }
 
 function interpreted(request: WriteRequest, label: string, delivery: FhirDelivery, { limits, library }: Reading): Read | ReadInParts {
-	const settings: WriteSettings = { settings: delivery.settings, limits, scopes: delivery.scopes, library };
+	const base = request.headers[baseHeader] ?? '';
+	const settings: WriteSettings = { settings: delivery.settings, limits, scopes: delivery.scopes, library, base };
 	const returned = shownTo(delivery.scopes, preferredReturn(request.headers['prefer']));
 	if (request.url === '') {
 		const bundle = interpretBundle(parseResourceJson(request.body, { depthMax: limits.jsonDepthMax }), {
 			...settings,
 			entriesMax: limits.bundleEntriesMax,
-			base: request.headers[baseHeader] ?? '',
+			base,
 		});
 		return bundle.type === 'batch' && bundle.entries.length > 0 ? batch(bundle, label, returned) : together(bundle, label, returned);
 	}

@@ -31,7 +31,7 @@ export interface ResourceChange {
 	id: string | undefined;
 	/** The URL by which the other changes of a transaction refer to it (Bundle.entry.fullUrl). */
 	fullUrl: string | undefined;
-	/** The condition of If-None-Exist, or the search of a conditional update. */
+	/** The condition of If-None-Exist, or the search of a conditional update or patch. */
 	condition: Condition | undefined;
 	/** References by search (`Patient?identifier=a`), which a transaction may contain. Each must match one resource. */
 	references: readonly Condition[];
@@ -204,9 +204,10 @@ function conditionalTarget(context: ApplyContext, change: ResourceChange): Targe
 	return { change, held, gone: undefined, id: fhirIdOf(held), untouched: change.interaction === 'create' };
 }
 
-/** A conditional update that matches nothing creates. It does not write to a resource that does not match (FHIR R4 §3.1.0.4.3). */
+/** A conditional patch that matches nothing is refused. A conditional update then creates. It does not write to a resource that does not match (FHIR R4 §3.1.0.4.3). */
 function unmatchedTarget(context: ApplyContext, change: ResourceChange): Target {
 	const { resourceType, id } = change;
+	if (change.interaction === 'patch') throw new Failure('not-found', `the condition matches no ${resourceType}`);
 	if (id !== undefined && context.set.row(resourceType, rowIdOf(id)) !== undefined) {
 		throw new Failure('conflict', `the condition matches no ${resourceType}, and another ${resourceType} has the id of the body`, {
 			location: { expression: `${resourceType}.id` },

@@ -27,6 +27,7 @@ const writes: readonly WriteRoute[] = [
 	{ method: 'PUT', pattern: '/fhir/:type/:id', interaction: 'update' },
 	{ method: 'PUT', pattern: '/fhir/:type', interaction: 'update' },
 	{ method: 'PATCH', pattern: '/fhir/:type/:id', interaction: 'patch' },
+	{ method: 'PATCH', pattern: '/fhir/:type', interaction: 'patch' },
 	{ method: 'DELETE', pattern: '/fhir/:type/:id', interaction: 'delete' },
 	{ method: 'DELETE', pattern: '/fhir/:type', interaction: 'delete' },
 	{ method: 'POST', pattern: '/fhir', interaction: undefined },
@@ -103,8 +104,9 @@ function deliveryOf({ clock, libraries }: FhirContext, grant: KeyGrant, request:
 		if (value !== undefined) headers[name] = value;
 	}
 	const path = request.path.slice('/fhir/'.length);
-	if (path === '') headers[baseHeader] = baseOf(request);
 	const query = criteriaOf(request.query);
+	// Full URLs and conditions may name resources by the address of this service.
+	if (path === '' || query !== '' || headers['if-none-exist'] !== undefined) headers[baseHeader] = baseOf(request);
 	const url = query === '' ? path : `${path}?${query}`;
 	return {
 		id: newId(receivedAtMs),

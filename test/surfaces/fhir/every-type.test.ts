@@ -122,7 +122,7 @@ describe('search of types without a table of their own', () => {
 		const clinic = await put('clinic', {
 			resourceType: 'Organization',
 			name: 'Klinik am Münsterplatz',
-			identifier: [{ system: 'urn:org', value: 'o-1' }],
+			identifier: [{ system: 'urn:org', value: 'o-1', type: { coding: [{ system: 'urn:types', code: 'XX' }] } }],
 			address: [{ city: 'Zürich' }],
 			active: true,
 		});

@@ -158,3 +158,64 @@ describe('a search', () => {
 		);
 	});
 });
+
+describe('a condition of a write', () => {
+	const practitioner = (more: object) => ({
+		resourceType: 'Basic',
+		code: { coding: [{ system: ward, code: 'N1' }] },
+		...more,
+	});
+	const inWards = `code:in=${wardSet}`;
+
+	test('finds by value sets and hierarchies, as a search does', async () => {
+		const created = await west('POST', '/Basic', practitioner({}), { 'If-None-Exist': inWards });
+		const { id } = created.body;
+		const again = await west('POST', '/Basic', practitioner({}), { 'If-None-Exist': `code:below=${ward}|house` });
+		assert.deepEqual([created.status, again.status, again.body.id], [201, 200, id]);
+		const updated = await west('PUT', `/Basic?${inWards}`, practitioner({ created: '2024-01-01' }));
+		assert.deepEqual([updated.status, updated.body.id, updated.body.created], [200, id, '2024-01-01']);
+		const patched = await west('PATCH', `/Basic?${inWards}`, [{ op: 'replace', path: '/created', value: '2024-01-02' }]);
+		assert.deepEqual([patched.status, patched.body.id, patched.body.created], [200, id, '2024-01-02']);
+		const entry = [
+			{ resource: practitioner({}), request: { method: 'POST', url: 'Basic', ifNoneExist: inWards } },
+			{
+				fullUrl: 'urn:uuid:9e1b4a0c-0000-4000-8000-000000000001',
+				resource: {
+					resourceType: 'Flag',
+					status: 'active',
+					code: { text: 'flag' },
+					subject: { display: 'x' },
+					author: { reference: `Device?type:in=${wardSet}` },
+				},
+				request: { method: 'POST', url: 'Flag' },
+			},
+		];
+		await west('POST', '/Device', { resourceType: 'Device', id: 'd', type: { coding: [{ system: ward, code: 'N2' }] } });
+		const bundle = await west('POST', '', { resourceType: 'Bundle', type: 'transaction', entry });
+		assert.deepEqual(
+			bundle.body.entry.map(({ response }: { response: { status: string } }) => response.status.slice(0, 3)),
+			['200', '201'],
+			bundle.text,
+		);
+		assert.match(bundle.body.entry[1].resource.author.reference, /^Device\//);
+		const unknown = await east('POST', '/Basic', practitioner({}), { 'If-None-Exist': inWards });
+		assert.deepEqual(failed(unknown), [400, 'OperationOutcome', 'not-supported']);
+	});
+
+	test('names resources by the address of this service, too', async () => {
+		const patient = await west('POST', '/Patient', { resourceType: 'Patient' });
+		const address = `http://127.0.0.1:${service.port('fhir')}/fhir/Patient/${patient.body.id}`;
+		const body = practitioner({ subject: { reference: `Patient/${patient.body.id}` } });
+		const first = await west('POST', '/Basic', body, { 'If-None-Exist': `subject=${address}` });
+		const second = await west('POST', '/Basic', body, { 'If-None-Exist': `subject=${address}` });
+		assert.deepEqual([first.status, second.status], [201, 200]);
+	});
+
+	test('of a patch is refused if it matches nothing, or several', async () => {
+		const patch = [{ op: 'replace', path: '/created', value: '2024-01-02' }];
+		assert.deepEqual(failed(await west('PATCH', '/Basic?identifier=nobody', patch)), [404, 'OperationOutcome', 'not-found']);
+		for (const _ of [1, 2]) await west('POST', '/Basic', practitioner({ identifier: [{ value: 'twin' }] }));
+		assert.equal((await west('PATCH', '/Basic?identifier=twin', patch)).status, 412);
+		assert.equal((await west('PATCH', '/Basic', patch)).status, 400);
+	});
+});
