@@ -5,6 +5,7 @@ import { uncheckedIdentifier } from '#hl7v3/datatypes/ii.ts';
 import type { XmlElement } from '#hl7v3/element.ts';
 import type { EncounterChange } from '#record/kinds/encounter.ts';
 import type { Identifier } from '#record/resource-patch.ts';
+import { assigned, facilityReference, organizationReference } from './participant.ts';
 import { extent } from './times.ts';
 
 const actCode = 'http://terminology.hl7.org/CodeSystem/v3-ActCode';
@@ -29,6 +30,7 @@ export function encounterChange(document: XmlElement, patient: number, context: 
 	const disposition = encounter.first('dischargeDispositionCode');
 	const dischargeDisposition = disposition && codeableConcept(disposition);
 	if (dischargeDisposition) initial['hospitalization'] = { dischargeDisposition };
+	if (context.mentions !== undefined) addPeopleAndPlaces(initial, encounter, context);
 	return {
 		kind: 'encounter',
 		ref: 0,
@@ -38,6 +40,29 @@ export function encounterChange(document: XmlElement, patient: number, context: 
 		initial: { elements: initial, parts: {} },
 		unknown: 'create',
 	};
+}
+
+const participationType = 'http://terminology.hl7.org/CodeSystem/v3-ParticipationType';
+/** The participations of an encounterParticipant (x_EncounterParticipant). */
+const participations: ReadonlySet<string> = new Set(['ADM', 'ATND', 'CON', 'DIS', 'REF']);
+
+/** Those who took part, where, and for whom, for a sender whose documents refer to resources. */
+function addPeopleAndPlaces(initial: JsonObject, encounter: XmlElement, context: Context): void {
+	const participant: JsonObject[] = [];
+	for (const element of encounter.children('encounterParticipant')) {
+		const individual = assigned(element.first('assignedEntity'), context);
+		const code = element.attribute('typeCode');
+		if (individual === undefined || individual.type !== 'Practitioner') continue;
+		const type = participations.has(code) ? { type: [{ coding: [{ system: participationType, code }] }] } : {};
+		participant.push({ ...type, individual });
+	}
+	if (participant.length > 0) initial['participant'] = participant;
+	const facility = encounter.first('location', 'healthCareFacility');
+	if (facility === undefined) return;
+	const location = facilityReference(facility, context);
+	if (location !== undefined) initial['location'] = [{ location }];
+	const provider = organizationReference(facility.first('serviceProviderOrganization'), context);
+	if (provider !== undefined) initial['serviceProvider'] = provider;
 }
 
 /** Visit numbers are keys; a longer one is left out. */

@@ -1,6 +1,7 @@
 import { Failure } from '#core/failure.ts';
 import { isOid } from '#fhir/mapping/authority.ts';
 import { messageZone, type Reading, readIn } from '#fhir/mapping/local-zone.ts';
+import { mentionsOf } from '#fhir/mapping/mentions.ts';
 import { zoneOf } from '#fhir/mapping/timestamp.ts';
 import { Context, documentFlagsMax, failureAt } from '#hl7v3/context.ts';
 import { identifier } from '#hl7v3/datatypes/ii.ts';
@@ -46,13 +47,14 @@ export function interpretDocument(received: Received, bytes: Uint8Array, setting
 	requireReleaseTwo(document);
 	requireMessageId(document, header);
 	const zone = messageZone(zoneOf(valueIn(document.first('effectiveTime')) ?? ''), settings);
-	const context = new Context(settings.settings.default_authority, zone, documentFlagsMax);
+	const context = new Context(settings.settings.default_authority, zone, documentFlagsMax, mentionsOf(settings.settings));
 	const patients = patientsOf(document, settings, context);
 	const changes: Change[] = [...patients];
 	const encounter = patients.length === 1 ? encounterChange(document, 0, context) : undefined;
 	if (encounter) changes.push(encounter);
 	changes.push(...documentChanges(document, patients, received.envelope ? (cutOut(bytes) ?? bytes) : bytes, settings, context));
-	return readIn(zone, settings.settings, { changes, flags: context.flags });
+	const mentioned = context.mentions?.changes() ?? [];
+	return readIn(zone, settings.settings, { changes: [...mentioned, ...changes], flags: context.flags });
 }
 
 /** The typeId of CDA R2 (§4.2.2, InfrastructureRoot.typeId); senders that leave it out mean it. */

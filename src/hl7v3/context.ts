@@ -1,5 +1,6 @@
 import { Failure, type FailureCode } from '#core/failure.ts';
 import type { Zone } from '#fhir/mapping/local-zone.ts';
+import type { Mentions } from '#fhir/mapping/mentions.ts';
 import type { Flag } from '#record/flag.ts';
 import type { XmlElement } from './element.ts';
 
@@ -15,11 +16,14 @@ export class Context {
 	/** Times without an offset are read by that of creationTime, else in the zone of the sender. */
 	readonly zone: Zone;
 	readonly flags: Flag[] = [];
+	/** Undefined for a sender whose references to people and places are for display. */
+	readonly mentions: Mentions | undefined;
 	readonly #flagsMax: number;
 
-	constructor(defaultAuthority: string | undefined, zone: Zone, flagsMax = messageFlagsMax) {
+	constructor(defaultAuthority: string | undefined, zone: Zone, flagsMax = messageFlagsMax, mentions?: Mentions) {
 		this.defaultAuthority = defaultAuthority;
 		this.zone = zone;
+		this.mentions = mentions;
 		this.#flagsMax = flagsMax;
 	}
 

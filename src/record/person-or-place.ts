@@ -13,6 +13,12 @@ export function isPersonOrPlace(type: unknown): type is PersonOrPlaceType {
 /** The link `origin` of a resource that messages made. What a client or an import writes has none, and messages leave it as it is. */
 export const messageOrigin = 'message';
 
+/** Returns a reference as its message states it, whether or not it leads to a resource: by identifier and name, if it has any. */
+export function statedReference(stated: JsonObject): JsonObject {
+	const { reference: _reference, ...named } = stated;
+	return Object.keys(named).length > 0 ? named : stated;
+}
+
 /**
  * Returns the name by which a reference means a person or place within its message: the identifier as it is stated, else what is displayed
  * of a location. Undefined for any other object, and for a reference that leads to a resource already.

@@ -1,5 +1,6 @@
 import { endsBeforeStart } from '#core/date-range.ts';
 import { canonical, type Json, type JsonObject } from '#core/json.ts';
+import { statedReference } from './person-or-place.ts';
 import type { ResourcePatch } from './resource-patch.ts';
 
 /** An event says one of these of a visit: A01 and A04, A02, A03, A11, A13. */
@@ -83,6 +84,5 @@ function isList(value: Json | undefined): value is JsonObject[] {
 
 /** A place is the same whether or not the reference leads to a resource. */
 function placeOf(item: JsonObject | undefined): string {
-	const { reference, ...named } = (item?.['location'] ?? {}) as JsonObject;
-	return canonical(Object.keys(named).length > 0 ? named : (reference ?? null));
+	return canonical(statedReference((item?.['location'] ?? {}) as JsonObject));
 }

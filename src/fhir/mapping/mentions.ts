@@ -10,7 +10,7 @@ interface Mention {
 	/** The reference in the content of the message. */
 	reference: Reference;
 	/** Without any it is not looked for. One without a system belongs to the default authority. */
-	identifiers: readonly { system?: string | undefined; value?: string | undefined }[];
+	identifiers: readonly JsonObject[];
 	/** The content of the resource, without identifiers. */
 	resource: JsonObject;
 	/** The field, or the path. */
@@ -58,9 +58,9 @@ export class Mentions {
 		});
 	}
 
-	#identified({ system, value, ...identifier }: Mention['identifiers'][number]): Identifier | undefined {
-		if (value === undefined || value === '') return undefined;
-		const named = system || this.#authority;
+	#identified({ system, value, assigner: _assigner, ...identifier }: JsonObject): Identifier | undefined {
+		if (typeof value !== 'string' || value === '') return undefined;
+		const named = system ?? this.#authority;
 		return { ...identifier, ...(named === undefined ? {} : { system: named }), value };
 	}
 }

@@ -13,6 +13,7 @@ import { imaging, nameStudies } from '../holdings/imaging.ts';
 import { orderKey, orders } from '../holdings/orders.ts';
 import { indexText } from '../index-text.ts';
 import { keyDigest } from '../key-digest.ts';
+import { statedReference } from '../person-or-place.ts';
 import { type ContentChange, isWithdrawn, nextStatus, type StudyNames, wholeOrder } from '../report.ts';
 import { type Age, ageOf } from '../result-precedence.ts';
 import { foreignOrder, withdrawObservations } from './observation.ts';
@@ -207,6 +208,13 @@ function contentChange(held: JsonObject | undefined, next: JsonObject): ContentC
 	return canonical({ ...before, result: null }) === canonical({ ...after, result: null }) ? 'added' : 'changed';
 }
 
+/** Whether a reference leads to a resource is no part of the content, nor is the sending facility, which is the only Organization. */
 function content(resource: JsonObject): JsonObject {
-	return Object.fromEntries(Object.entries(resource).filter(([name]) => !circumstances.includes(name)));
+	const kept = Object.fromEntries(Object.entries(resource).filter(([name]) => !circumstances.includes(name)));
+	for (const name of ['basedOn', 'performer', 'resultsInterpreter']) {
+		const stated = ((kept[name] ?? []) as JsonObject[]).filter(({ type }) => type !== 'Organization').map(statedReference);
+		if (stated.length > 0) kept[name] = stated;
+		else delete kept[name];
+	}
+	return kept;
 }
