@@ -95,3 +95,23 @@ test('rows are looked up by their primary key in a new database, too, of which t
 		await client.end();
 	}
 });
+
+test('no search reads a long list of entries that a GIN index has not sorted in yet', async () => {
+	await using database = await testDatabase();
+	const client = new pg.Client({ connectionString: database.url });
+	await client.connect();
+	try {
+		const { rows } = await client.query<{ index: string; options: string[] | null }>(
+			"select c.relname as index, c.reloptions as options from pg_class c join pg_am a on a.oid = c.relam and a.amname = 'gin' where c.relkind = 'i'",
+		);
+		assert.ok(rows.length > 10);
+		const isShort = (options: readonly string[]) =>
+			['fastupdate=off', 'gin_pending_list_limit=64'].some((option) => options.includes(option));
+		assert.deepEqual(
+			rows.filter(({ options }) => !isShort(options ?? [])).map(({ index }) => index),
+			[],
+		);
+	} finally {
+		await client.end();
+	}
+});
