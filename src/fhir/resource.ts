@@ -23,6 +23,8 @@ export type SearchParameter = {
 	scope?: string;
 	/** Paths to the Identifiers whose types `:of-type` looks at. */
 	ofType?: readonly string[];
+	/** The same, where the row has terms in the index of elements (record/search-entry). */
+	lead?: string;
 } /** Any part of a folded text column; `paths` lead to the texts themselves, for `:exact`. */ & (
 	| { type: 'string'; match: 'substring'; column: string; paths: readonly string[]; presence?: readonly string[] }
 	/** The start of a text. `column` contains all of the texts, folded, and reduces the rows to be examined. */

@@ -41,6 +41,8 @@ export interface Inclusion {
 	/** The table that has the column. */
 	table: string;
 	column: string;
+	/** What comes before the row id in the terms of the column, where no index of its own leads to it. */
+	prefix?: string;
 	/** Type and table of the included resources. */
 	includedType: ResourceType;
 	includedTable: string;
@@ -101,6 +103,12 @@ export interface QuantityAlternative {
 	code: string | undefined;
 }
 
+/** Terms, and those that refer to the rows for which the clauses hold; `prefix` comes before the row id. */
+export interface Lead {
+	terms: Term[];
+	through: { prefix: string; table: string; clauses: Clause[] }[];
+}
+
 /** A clause without alternatives matches nothing: no resource can have any of the parameter's values. */
 export type Clause =
 	/** A column equals one of the texts. */
@@ -144,6 +152,8 @@ export type Clause =
 	| { kind: 'items'; path: string; clauses: Clause[] }
 	/** A column equals one of the texts, of any length. */
 	| { kind: 'text'; column: string; values: string[] }
+	/** A row for which the clause holds has one of the terms in the index of elements (search-entry.ts), which leads to it. */
+	| { kind: 'led'; type: ResourceType; table: string; lead: Lead; clause: Clause }
 	/** All or any of these clauses hold, or this one does not. */
 	| { kind: 'all' | 'any'; clauses: Clause[] }
 	| { kind: 'not'; clause: Clause }

@@ -29,4 +29,9 @@ export const termTexts = {
 	/** The identifier of a logical reference. */
 	logical: (scope: string, system: string, value: string) => `${scope}\u0001i${system}\u0001${value}`,
 	logicalValue: (scope: string, value: string) => `${scope}\u0001j${value}`,
+	/** The first letters of a folded text; `length` is how many there are of a text that is not shorter. */
+	start: (scope: string, length: number, letters: string) => `${scope}\u0001x${length}${letters}`,
+	/** A part of time in which a range starts or ends, and a range of numbers (record/search-entry). */
+	range: (scope: string, name: string) => `${scope}\u0001d${name}`,
+	number: (scope: string, name: string) => `${scope}\u0001n${name}`,
 } as const;

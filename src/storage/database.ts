@@ -75,6 +75,8 @@ export class Database extends WorkerDatabase {
 	readonly access: ConnectionPool;
 	/** Serves the node's own notes: audit trail, unmatched messages, storage commitment, exports and imports. */
 	readonly journal: Connection;
+	/** Serves the index of elements alone, so that its steps delay nobody. */
+	readonly indexing: Connection;
 	/** Serves reads and searches of the FHIR and DICOM surfaces. */
 	readonly reads: Reader;
 	/** Serves the console's reads. It never uses a replica, because a person who has merged two patients looks at the result at once. */
@@ -98,6 +100,7 @@ export class Database extends WorkerDatabase {
 			query_timeout: ownStatementMsMax,
 		});
 		this.journal = this.pipelined('tributary journal');
+		this.indexing = this.pipelined('tributary index');
 		const reader = (from: string, connections: number) =>
 			new Reader({ newClient: () => this.client(readSettings(limits), from), connections, limits, metrics, log });
 		this.reads = reader(readUrl, limits.readConnectionsMax);
@@ -105,7 +108,7 @@ export class Database extends WorkerDatabase {
 	}
 
 	override async close(): Promise<void> {
-		const others = [this.reads, this.currentReads, this.journal, this.people, this.access];
+		const others = [this.reads, this.currentReads, this.journal, this.indexing, this.people, this.access];
 		await Promise.all([super.close(), ...others.map((each) => each.close())]);
 	}
 }

@@ -664,6 +664,23 @@ create table resource_history (
 	PRIMARY KEY (site_id, resource_type, id, version, last_updated)
 ) partition by RANGE (last_updated);
 
+create table search_entry (
+	site_id uuid not null,
+	resource_type text not null,
+	id uuid not null,
+	terms bigint[] not null,
+	PRIMARY KEY (site_id, resource_type, id)
+);
+
+create table search_progress (
+	site_id uuid not null,
+	resource_type text not null,
+	until timestamp with time zone not null default '-infinity'::timestamp with time zone,
+	until_id uuid not null default '00000000-0000-0000-0000-000000000000'::uuid,
+	definition text not null,
+	PRIMARY KEY (site_id, resource_type)
+);
+
 create table sign_in_failure (
 	kind text not null,
 	bucket integer not null,
@@ -1038,6 +1055,8 @@ CREATE INDEX procedure_meta ON public.procedure USING btree (site_id, id) WHERE 
 CREATE INDEX procedure_patient ON public.procedure USING btree (site_id, patient_id, id);
 
 CREATE INDEX resource_history_changes ON ONLY public.resource_history USING btree (site_id, resource_type, last_updated, id);
+
+CREATE INDEX search_entry_terms ON public.search_entry USING gin (site_id, terms) WITH (fastupdate=off);
 
 CREATE INDEX study_edit_other ON public.study_edit USING btree (site_id, other_study_uid, id) WHERE (other_study_uid IS NOT NULL);
 

@@ -67,6 +67,8 @@ insert into imaging_series (site_id, study_uid, series_uid, modality, instance_c
 insert into imaging_instance (site_id, sop_instance_uid, study_uid, series_uid, sop_class_uid, transfer_syntax_uid, digest, bytes, object_key, calling_ae, source, stored_at)
 select site_id, study_uid || '.1.1', study_uid, study_uid || '.1', sop_classes[1], '1.2', '', 1, '', '', '', now() from imaging_study;
 update patient set last_updated = now() - interval '1 minute' * ('x' || right(id::text, 4))::bit(16)::int;
+insert into search_progress (site_id, resource_type, until, definition) values (:site, 'Observation', 'infinity', 'd'), (:site, 'Encounter', 'infinity', 'd');
+insert into search_entry (site_id, resource_type, id, terms) select site_id, 'Observation', id, array[('x' || left(md5(id::text), 8))::bit(32)::bigint] from observation;
 analyze;
 `;
 
@@ -171,8 +173,11 @@ describe('searches of the specification read an index, with values known and unk
 				const nodes = await planNodes(mode, statement.text, values);
 				const scans = nodes.filter((node) => node['Node Type'].includes('Scan'));
 				assert.deepEqual(
-					// Nothing is read of the table of written studies, which is empty here.
-					scans.filter((node) => node['Node Type'] === 'Seq Scan' && node['Relation Name'] !== 'written_imaging_study'),
+					// Nothing is read of the table of written studies, which is empty here. The progress of a site is a handful of rows.
+					scans.filter(
+						(node) =>
+							node['Node Type'] === 'Seq Scan' && !['written_imaging_study', 'search_progress'].includes(node['Relation Name'] ?? ''),
+					),
 					[],
 					mode,
 				);

@@ -29,8 +29,8 @@ export async function insertResources(client: pg.ClientBase, siteId: string, giv
 }
 
 async function insertRows(client: pg.ClientBase, siteId: string, type: ResourceType, resources: readonly GivenResource[]): Promise<void> {
-	const { table, search, searchValues } = tableShapes[type];
-	const links = type === 'Patient' ? [] : type === 'Encounter' ? ['patient_id', 'visit_key'] : ['patient_id'];
+	const { keptIn, isShared, compartment, search, searchValues } = tableShapes[type];
+	const links = compartment !== 'patient' ? [] : type === 'Encounter' ? ['patient_id', 'visit_key'] : ['patient_id'];
 	const common = ['site_id', 'id', 'version', 'last_updated', 'source', 'resource'];
 	const rows = resources.map(({ id, text, version, source, patientId }) => [
 		siteId,
@@ -42,7 +42,9 @@ async function insertRows(client: pg.ClientBase, siteId: string, type: ResourceT
 		...[patientId ?? null, id].slice(0, links.length),
 		...searchValues(parseExact(text)),
 	]);
-	await insert(client, table, [...common, ...links, ...search.map(({ name }) => name)], rows);
+	if (isShared) for (const row of rows) row.push(type);
+	const shared = isShared ? ['resource_type'] : [];
+	await insert(client, keptIn, [...common, ...links, ...search.map(({ name }) => name), ...shared], rows);
 }
 
 function identifierRows(siteId: string, id: string, resource: JsonObject): unknown[][] {

@@ -1,6 +1,7 @@
 import type { ResourceType, TableShape } from '#record/table-shape.ts';
 import { elementParameter } from '../generated-elements.ts';
 import { generatedResource } from '../generated-resource.ts';
+import { withLeads } from '../indexed-parameters.ts';
 import type { ResourceDefinition } from '../resource.ts';
 import { allergyIntolerance } from './allergy-intolerance.ts';
 import { condition } from './condition.ts';
@@ -63,7 +64,7 @@ export const resources = Object.fromEntries(
 		...generatedTypes
 			.filter(({ type }) => !own.has(type) && !unkept.has(type))
 			.map((generated): ResourceDefinition<string, never> => generatedResource<string>(generated)),
-	].map((definition) => [definition.type, definition]),
+	].map((definition) => [definition.type, withLeads(definition)]),
 ) as Readonly<Record<ResourceType, ResourceDefinition>>;
 
 export function definitionOf(type: string): ResourceDefinition | undefined {

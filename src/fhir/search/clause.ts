@@ -2,10 +2,12 @@ import { Failure } from '#core/failure.ts';
 import { isFhirId, rowIdOf } from '#record/row-id.ts';
 import type { Clause, ElementTest } from '#record/search-plan.ts';
 import { folded, plain } from '../fold.ts';
+import { withoutPart } from '../indexed-parameters.ts';
 import type { SearchParameter } from '../resource.ts';
 import { definitionOf } from '../resources/index.ts';
 import { dateClause } from './date.ts';
 import { splitEscaped, splitValues, unescaped } from './escape.ts';
+import { anyOf, led } from './lead.ts';
 import { type Named, unsupportedModifier } from './named.ts';
 import { ofTypeClause } from './of-type.ts';
 import { quantityAlternative } from './quantity.ts';
@@ -19,6 +21,11 @@ import { tokenClause } from './token.ts';
  * @throws Failure for a value that the parameter cannot have, and for a modifier that it does not support
  */
 export function clauseOf(named: Named): Clause | undefined {
+	const clause = unledClause(named);
+	return clause && led(named, clause);
+}
+
+function unledClause(named: Named): Clause | undefined {
 	const { parameter, modifier } = named;
 	const given = splitValues(named.value);
 	if (given.length === 0) return undefined;
@@ -45,7 +52,7 @@ export function clauseOf(named: Named): Clause | undefined {
 			return uriClause(named, parameter, values);
 		case 'composite':
 			refuseModifier(named);
-			return { kind: 'any', clauses: values.map((value) => compositeClause(named, parameter, value)) };
+			return anyOf(values.map((value) => compositeClause(named, parameter, value)));
 		case 'special':
 			refuseModifier(named);
 			return listClause(named, values);
@@ -138,7 +145,7 @@ function listed(path: string | undefined): readonly string[] {
 /** A filled column answers without reading the resource. What it leaves open, the elements tell. */
 function anyPresent(column: string | undefined, paths: readonly string[]): Clause {
 	const elements = element(
-		paths.map((path) => path.replace(/(?<=\..*)(?:\.coding)?(?:\.(?:coding|code|reference))$/, '')),
+		paths.map((path) => withoutPart(path)),
 		{ kind: 'exists' },
 	);
 	if (column === undefined) return elements;

@@ -2,10 +2,12 @@ import { Failure } from '#core/failure.ts';
 import { requireScope, type Scopes } from '#record/scopes.ts';
 import type { Clause } from '#record/search-plan.ts';
 import { termTexts } from '#record/search-term.ts';
+import { indexedValueOf } from '../indexed-parameters.ts';
 import type { ResourceDefinition, SearchParameter } from '../resource.ts';
 import { definitionOf } from '../resources/index.ts';
 import type { Terminology } from '../terminology/value-sets.ts';
 import { clauseOf } from './clause.ts';
+import { anyOf, ledThrough } from './lead.ts';
 import type { SearchLimits } from './parsed-search.ts';
 
 function metaToken(member: string, documentation: string): SearchParameter {
@@ -29,7 +31,9 @@ const chainMax = 3;
 
 export function parameterOf(definition: ResourceDefinition, name: string): SearchParameter | undefined {
 	if (Object.hasOwn(definition.search, name)) return definition.search[name];
-	return Object.hasOwn(commonParameters, name) ? commonParameters[name] : undefined;
+	const common = Object.hasOwn(commonParameters, name) ? commonParameters[name] : undefined;
+	if (common === undefined || indexedValueOf(definition, common) === undefined) return common;
+	return { ...common, lead: `${definition.type}.${name}` };
 }
 
 export interface ParameterOptions {
@@ -93,27 +97,27 @@ function chainClause(
 		if (clause === 'unknown') continue;
 		requireScope(options.scopes, next.type, 's');
 		if (clause === undefined) isEmpty = true;
-		else through.push(...throughReference(parameter, next, clause));
+		else through.push(throughReference(definition, parameter, next, clause));
 	}
 	if (through.length === 0) return isEmpty ? undefined : 'unknown';
-	return through.length === 1 ? through[0] : { kind: 'any', clauses: through };
+	return anyOf(through);
 }
 
-/** The clauses by which the rows that a reference names fulfil another clause. */
+/** The clause by which the rows that a reference names fulfil another clause. */
 function throughReference(
+	definition: ResourceDefinition,
 	parameter: SearchParameter & { type: 'reference' },
 	{ type, table: { table } }: ResourceDefinition,
 	clause: Clause,
-): Clause[] {
+): Clause {
 	const clauses = [clause];
-	switch (parameter.match) {
-		case 'column':
-			return [{ kind: 'through', column: parameter.column, table, clauses }];
-		case 'term':
-			return [{ kind: 'through-terms', prefix: termTexts.rowPrefix(parameter.scope, type), table, clauses }];
-		case 'element':
-			return [{ kind: 'through-element', path: parameter.path, type, table, clauses }];
-	}
+	if (parameter.match === 'term') return { kind: 'through-terms', prefix: termTexts.rowPrefix(parameter.scope, type), table, clauses };
+	const through: Clause =
+		parameter.match === 'column'
+			? { kind: 'through', column: parameter.column, table, clauses }
+			: { kind: 'through-element', path: parameter.path, type, table, clauses };
+	if (parameter.lead === undefined) return through;
+	return ledThrough(definition, [{ prefix: termTexts.rowPrefix(parameter.lead, type), table, clauses }], through);
 }
 
 function hasClause(definition: ResourceDefinition, name: string, value: string, options: ParameterOptions, depth: number): ParameterResult {

@@ -189,7 +189,8 @@ export function inclusionsBy(parameter: SearchParameter, { definition, direction
 	}
 	const to = definitionOf(parameter.targets[0]);
 	if (to === undefined || (target !== undefined && target !== to.type)) return [];
-	const link = { table: source.table.table, column: parameter.column };
+	const prefix = parameter.lead === undefined ? {} : { prefix: termTexts.rowPrefix(parameter.lead, to.type) };
+	const link = { table: source.table.table, column: parameter.column, ...prefix };
 	if (direction === 'forward') return [{ direction, ...link, includedType: to.type, includedTable: to.table.table }];
 	if (to.type !== definition.type) return [];
 	return [{ direction, ...link, includedType: source.type, includedTable: source.table.table }];

@@ -2,6 +2,7 @@ import { indexText } from '#record/index-text.ts';
 import type { Clause, DateAlternative, ElementTest, QuantityAlternative, Token } from '#record/search-plan.ts';
 import type { Parameters } from './parameters.ts';
 import { relation } from './relation.ts';
+import { leadCondition, type RowsMeant } from './search-leads.ts';
 import {
 	patientTermsCondition,
 	referringElementCondition,
@@ -11,7 +12,7 @@ import {
 } from './search-terms.ts';
 
 /** Builds the condition of a clause on the rows that `alias` names. The site is always `$1`. */
-export function conditionOf(clause: Clause, alias: string, parameters: Parameters): string {
+export function conditionOf(clause: Clause, alias: string, parameters: Parameters, rows: RowsMeant = 'all'): string {
 	switch (clause.kind) {
 		case 'member':
 			return clause.values.length === 0 ? 'false' : `${alias}.${clause.column} && ${parameters.add(clause.values, 'text[]')}`;
@@ -50,11 +51,16 @@ export function conditionOf(clause: Clause, alias: string, parameters: Parameter
 			return `exists (select from ${found} as ${item} (resource) where ${clause.clauses.map((part) => conditionOf(part, item, parameters)).join(' and ')})`;
 		}
 		case 'all':
-			return clause.clauses.length === 0 ? 'true' : `(${clause.clauses.map((part) => conditionOf(part, alias, parameters)).join(' and ')})`;
+			return clause.clauses.length === 0
+				? 'true'
+				: `(${clause.clauses.map((part) => conditionOf(part, alias, parameters, rows)).join(' and ')})`;
 		case 'any':
-			return anyOf(clause.clauses.map((part) => conditionOf(part, alias, parameters)));
+			return anyOf(clause.clauses.map((part) => conditionOf(part, alias, parameters, rows === 'later' ? rows : 'all')));
 		case 'not':
-			return `(${conditionOf(clause.clause, alias, parameters)}) is not true`;
+			// Most rows fulfil it, so nothing leads to them.
+			return `(${conditionOf(clause.clause, alias, parameters, 'later')}) is not true`;
+		case 'led':
+			return `${leadCondition(clause, alias, parameters, rows, whereOf)} and ${conditionOf(clause.clause, alias, parameters, rows)}`;
 		case 'through': {
 			const target = parameters.alias();
 			const found = clause.table === 'patient' && clause.key === undefined ? survivorOf(target) : `${target}.${clause.key ?? 'id'}`;
@@ -79,8 +85,8 @@ export function conditionOf(clause: Clause, alias: string, parameters: Parameter
 }
 
 /** All clauses on the rows of this site. */
-export function whereOf(clauses: readonly Clause[], alias: string, parameters: Parameters): string {
-	return [`${alias}.site_id = $1`, ...clauses.map((clause) => conditionOf(clause, alias, parameters))].join(' and ');
+export function whereOf(clauses: readonly Clause[], alias: string, parameters: Parameters, rows: RowsMeant = 'all'): string {
+	return [`${alias}.site_id = $1`, ...clauses.map((clause) => conditionOf(clause, alias, parameters, rows))].join(' and ');
 }
 
 function anyOf(alternatives: readonly string[]): string {

@@ -5,6 +5,7 @@ import { Parameters, type Query } from './parameters.ts';
 import { relation } from './relation.ts';
 import { boundedQuery, innerColumns } from './row-columns.ts';
 import { isWholeDay, survivorOf, whereOf } from './search-conditions.ts';
+import { hasLead, isLater, isTakenIn, leadCondition } from './search-leads.ts';
 
 /**
  * Selects one row more than the page holds, to know whether there is a next page; `found` counts them all. Rows after the one that exceeds
@@ -15,7 +16,6 @@ export function searchQuery(siteId: string, plan: SearchPlan, bytesMax: number):
 	const { sort, table, extent } = plan;
 	const limit = parameters.add(plan.count + 1, 'integer');
 	const keys = sort.map(({ column }, index) => `, r.${column} as k${index}`).join('');
-	const where = whereOf(plan.clauses, 'r', parameters);
 	const selected = `${innerColumns(table)}${keys} from ${relation(table)} r`;
 	const order = (row: string) =>
 		[...sort.map((key, index) => `${row}.k${index}${direction(key)}`), `${row}.id${lastDirection(sort)}`].join(', ');
@@ -24,11 +24,25 @@ export function searchQuery(siteId: string, plan: SearchPlan, bytesMax: number):
 		table,
 		extent,
 		further: `r.found, r.id${shown}`,
-		inner: inOrder({ selected, where, limit }, plan, parameters),
+		inner: wheresOf(plan, parameters)
+			.map((where) => inOrder({ selected, where, limit }, plan, parameters))
+			.reduce((taken, later) => `(select m.* from ((${taken}) union all (${later})) m order by ${order('m')} limit ${limit})`),
 		order,
 		bytesMax: parameters.add(bytesMax, 'bigint'),
 	});
 	return parameters.query(text, isPrepared(plan));
+}
+
+/**
+ * The condition of a search; of one with a lead two, for the rows that are in the index of elements and for those that are not. So the planner
+ * may walk through the first in the order of the page where most of them match.
+ */
+function wheresOf({ clauses, resourceType }: SearchPlan, parameters: Parameters): string[] {
+	if (!clauses.some(hasLead)) return [whereOf(clauses, 'r', parameters)];
+	return [
+		`${whereOf(clauses, 'r', parameters, 'taken-in')} and ${isTakenIn(resourceType, 'r')}`,
+		`${whereOf(clauses, 'r', parameters, 'later')} and ${isLater(resourceType, 'r')}`,
+	];
 }
 
 /**
@@ -93,10 +107,10 @@ function beyond(sort: readonly SortKey[], after: PagePosition, index: number, pa
 
 export function countQuery(siteId: string, plan: SearchPlan): Query {
 	const parameters = new Parameters(siteId);
-	return parameters.query(
-		`select count(*) from ${relation(plan.table)} r where ${whereOf(plan.clauses, 'r', parameters)}`,
-		isPrepared(plan),
-	);
+	const [where, later] = wheresOf(plan, parameters);
+	const count = `select count(*) from ${relation(plan.table)} r where ${where}`;
+	const both = () => `select (${count}) + (select count(*) from ${relation(plan.table)} r where r.site_id = $1 and ${later})`;
+	return parameters.query(later === undefined ? count : both(), isPrepared(plan));
 }
 
 export interface InclusionBounds {
@@ -110,11 +124,16 @@ export interface InclusionBounds {
  * columns.
  */
 export function inclusionQuery(siteId: string, inclusion: Inclusion, rowIds: readonly string[], bounds: InclusionBounds): Query {
-	const { direction: way, table, column, includedTable } = inclusion;
+	const { direction: way, table, column, includedTable, includedType, prefix } = inclusion;
 	const parameters = new Parameters(siteId);
 	const ids = parameters.add(rowIds, 'uuid[]');
 	const forward = `r.id in (select s.${column} from ${relation(table)} s where s.site_id = $1 and s.id = any(${ids}))`;
-	return includedRows(parameters, includedTable, way === 'forward' ? forward : `r.${column} = any(${ids})`, bounds);
+	if (way === 'forward') return includedRows(parameters, includedTable, forward, bounds);
+	const reverse = `r.${column} = any(${ids})`;
+	if (prefix === undefined) return includedRows(parameters, includedTable, reverse, bounds);
+	const lead = { terms: rowIds.map((id) => termOf(`${prefix}${id}`)), through: [] };
+	const led = leadCondition({ type: includedType, table: includedTable, lead }, 'r', parameters, 'all', whereOf);
+	return includedRows(parameters, includedTable, `${led} and ${reverse}`, bounds);
 }
 
 /** Selects the rows that refer to the given rows by a term. */

@@ -1,0 +1,62 @@
+import type { Clause, Lead } from '#record/search-plan.ts';
+import type { Parameters } from './parameters.ts';
+import { relation } from './relation.ts';
+
+/**
+ * Conditions by the index of elements, which holds what was written before the moment in `search_progress`. A search reads later rows
+ * themselves: there are few, and the index by their time leads to them.
+ */
+
+type Where = (clauses: readonly Clause[], alias: string, parameters: Parameters) => string;
+
+/** Which rows a condition is about: all, or only those that are in the index of elements, or only the others. */
+export type RowsMeant = 'all' | 'taken-in' | 'later';
+
+export function leadCondition(
+	{ type, table, lead }: Pick<Clause & { kind: 'led' }, 'type' | 'table' | 'lead'>,
+	alias: string,
+	parameters: Parameters,
+	rows: RowsMeant,
+	whereOf: Where,
+): string {
+	if (rows === 'later') return 'true';
+	const entry = parameters.alias();
+	const named = `${entry}.site_id = $1 and ${entry}.resource_type = '${type}'`;
+	const terms = `${entry}.terms && ${termsOf(lead, parameters, whereOf)}`;
+	if (rows === 'taken-in') return `exists (select from search_entry ${entry} where ${named} and ${entry}.id = ${alias}.id and ${terms})`;
+	const later = parameters.alias();
+	return `${alias}.id in (
+		select ${entry}.id from search_entry ${entry} where ${named} and ${terms}
+		union all select ${later}.id from ${relation(table)} ${later} where ${later}.site_id = $1 and ${isLater(type, later)})`;
+}
+
+function termsOf({ terms, through }: Lead, parameters: Parameters, whereOf: Where): string {
+	const known = terms.length === 0 ? [] : [parameters.add(terms, 'bigint[]')];
+	const found = through.map(({ prefix, table, clauses }) => {
+		const target = parameters.alias();
+		const before = parameters.add(prefix, 'text');
+		const id = table === 'patient' ? 'p.id' : `${target}.id`;
+		const same = table === 'patient' ? ` cross join lateral tributary_same_patient($1, ${target}.id) p (id)` : '';
+		return `array(select tributary_term(${before} || ${id}::text) from ${relation(table)} ${target}${same} where ${whereOf(clauses, target, parameters)})`;
+	});
+	const all = [...known, ...found];
+	return all.length === 0 ? `'{}'::bigint[]` : all.length === 1 ? String(all[0]) : `(${all.join(' || ')})`;
+}
+
+/** The second bound rules out nothing. By it the planner knows that the rows are few, though it does not know the first. */
+export function isLater(type: string, alias: string): string {
+	return `${alias}.last_updated >= ${takenInUntil(type)} and ${alias}.last_updated < 'infinity'`;
+}
+
+export function isTakenIn(type: string, alias: string): string {
+	return `not ${alias}.last_updated >= ${takenInUntil(type)}`;
+}
+
+function takenInUntil(type: string): string {
+	return `coalesce((select p.until from search_progress p where p.site_id = $1 and p.resource_type = '${type}'), '-infinity')`;
+}
+
+/** Tells whether a clause that all rows must fulfil has a lead. */
+export function hasLead(clause: Clause): boolean {
+	return clause.kind === 'led' || (clause.kind === 'all' && clause.clauses.some(hasLead));
+}
