@@ -64,6 +64,7 @@ function textsOf(scope: string, parameter: SearchParameter, modifier: string | u
 	if (clause.kind === 'not') return undefined;
 	const present = termTexts.present(scope);
 	if (modifier === 'missing' || modifier === 'text') return [present];
+	if (modifier === 'of-type') return ofTypeTexts(scope, clause);
 	switch (clause.kind) {
 		case 'element':
 			return modifier === 'identifier' ? logicalTexts(scope, clause.test) : elementTexts(scope, clause.test);
@@ -80,6 +81,15 @@ function textsOf(scope: string, parameter: SearchParameter, modifier: string | u
 		default:
 			return [present];
 	}
+}
+
+/** The value of each alternative comes first among its clauses. */
+function ofTypeTexts(scope: string, clause: Clause): string[] {
+	if (clause.kind !== 'any') return [termTexts.present(scope)];
+	return clause.clauses.flatMap((stated) => {
+		const [value] = stated.kind === 'all' ? stated.clauses : [];
+		return value?.kind === 'element' ? elementTexts(scope, value.test) : [termTexts.present(scope)];
+	});
 }
 
 function logicalTexts(scope: string, test: ElementTest): string[] {
