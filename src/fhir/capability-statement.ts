@@ -59,7 +59,7 @@ function restResources(policy: WritePolicy): readonly object[] {
 	const name = JSON.stringify([policy.ifMatchRequired, policy.deletes]);
 	let list = stated.get(name);
 	if (list === undefined) {
-		list = [...Object.values(resources).map((definition) => restResource(definition, policy)), binary];
+		list = Object.values(resources).map((definition) => restResource(definition, policy));
 		stated.set(name, list);
 	}
 	return list;
@@ -91,18 +91,9 @@ function security(authorization: Implementation['authorization']): object {
 	};
 }
 
-/** The bytes of documents. The sender of a document writes them, and they are read by the URL in its DocumentReference. */
-const binary = {
-	type: 'Binary',
-	profile: 'http://hl7.org/fhir/StructureDefinition/Binary',
-	documentation: 'Returns the bytes with their own media type, or the resource with Accept: application/fhir+json.',
-	interaction: [{ code: 'read' }],
-	versioning: 'no-version',
-	readHistory: false,
-	updateCreate: false,
-	conditionalCreate: false,
-	conditionalUpdate: false,
-	conditionalDelete: 'not-supported',
+const documentations: Partial<Record<string, string>> = {
+	Binary:
+		'Returns the bytes with their own media type, or the resource with Accept: application/fhir+json. A body of any other media type is stored as it is. The bytes of documents that messages brought are read here too.',
 };
 
 /** Operations beside the interactions. Each is served for the types that it lists. */
@@ -157,6 +148,7 @@ function restResource(definition: ResourceDefinition, { ifMatchRequired, deletes
 	return {
 		type,
 		profile,
+		...(documentations[type] === undefined ? {} : { documentation: documentations[type] }),
 		interaction: interactions.map((code) => ({ code, ...conditionOf(definition, code) })),
 		versioning: writable && ifMatchRequired ? 'versioned-update' : 'versioned',
 		readHistory: interactions.includes('history-instance'),

@@ -39,6 +39,26 @@ const resultParameters = [
 	queryParameter('_total', 'none, accurate or estimate'),
 ];
 
+/** A Binary is read and written as plain bytes, beside the interactions of every type. */
+function binaryPaths(): Record<string, PathItem> {
+	const context = headerParameter('X-Security-Context', 'The resource whose rules of access hold for plain bytes: `Patient/1`');
+	const stored = { 200: answer('Stored', 'Resource'), 201: answer('Created', 'Resource') };
+	const requestBody = {
+		required: true,
+		content: {
+			'*/*': { schema: { type: 'string', contentEncoding: 'binary' } },
+			[fhirJson]: { schema: ref('Resource'), example: { resourceType: 'Binary', contentType: 'text/plain', data: 'RXhhbXBsZQ==' } },
+		},
+	};
+	return {
+		'/fhir/Binary': { post: { ...operation(otherTag, 'createBinary', 'Store bytes', stored, [context]), requestBody } },
+		'/fhir/Binary/{id}': {
+			get: operation(otherTag, 'readBinary', 'The bytes', bytes, [id]),
+			put: { ...operation(otherTag, 'updateBinary', 'Replace bytes, or store them with this id', stored, [id, context]), requestBody },
+		},
+	};
+}
+
 /** A further interface on the origin of the FHIR surface. */
 export interface OpenApiPart {
 	tag: string;
@@ -72,7 +92,7 @@ export function fhirOpenApi(version: string, server: string, ...others: readonly
 	};
 	for (const definition of described) Object.assign(paths, resourcePaths(definition));
 	Object.assign(paths, otherPaths(), compartmentPaths(), typeOperationPaths());
-	paths['/fhir/Binary/{id}'] = { get: operation('DocumentReference', 'readBinary', 'The bytes of a document', bytes, [id]) };
+	Object.assign(paths, binaryPaths());
 	Object.assign(paths, bulkPaths, ...others.map((part) => part.paths));
 	return {
 		openapi: '3.1.0',

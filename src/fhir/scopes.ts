@@ -26,6 +26,5 @@ export function supportedScopes(definitions: readonly ResourceDefinition[]): str
 			const used = new Set(interactions.map((interaction) => permissionOf[interaction]));
 			return `system/${type}.${[...'cruds'].filter((letter) => used.has(letter as Permission)).join('')}`;
 		}),
-		'system/Binary.r',
 	];
 }

@@ -124,11 +124,11 @@ describe('the capability statement', () => {
 			interactions,
 			[...Object.keys(commonParameters), ...Object.keys(search)],
 		]);
-		assert.deepEqual(claimed, [...defined, ['Binary', ['read'], []]]);
+		assert.deepEqual(claimed, defined);
 	});
 
 	test('claims every inclusion that finds something, and no other', () => {
-		const claimed = statement.rest[0].resource.filter(({ type }: { type: string }) => type !== 'Binary');
+		const claimed = statement.rest[0].resource;
 		for (const { type, searchInclude = [], searchRevInclude = [] } of claimed) {
 			const definition = definitionOf(type) ?? assert.fail();
 			const finds = (name: string, value: string) => {
@@ -165,11 +165,10 @@ describe('the capability statement', () => {
 			}
 		}
 		for (const { type, operation } of statement.rest[0].resource) {
-			if (type !== 'Binary')
-				assert.ok(
-					operation.some(({ name }: { name: string }) => name === 'validate'),
-					type,
-				);
+			assert.ok(
+				operation.some(({ name }: { name: string }) => name === 'validate'),
+				type,
+			);
 		}
 	});
 

@@ -29,9 +29,7 @@ const definitions = [
 
 type OwnType = (typeof definitions)[number]['type'];
 
-/** Types that are not kept as resources of their own: a Binary is the bytes of a document. */
-type Unkept = 'Binary';
-type GeneratedName = Exclude<(typeof generatedTypes)[number]['type'], OwnType | Unkept>;
+type GeneratedName = Exclude<(typeof generatedTypes)[number]['type'], OwnType>;
 
 declare module '#record/table-shape.ts' {
 	interface Served {
@@ -43,7 +41,6 @@ declare module '#record/table-shape.ts' {
 export type ChartList = NonNullable<(typeof definitions)[number]['chart']>['list'];
 
 const own: ReadonlySet<string> = new Set(definitions.map(({ type }) => type));
-const unkept: ReadonlySet<string> = new Set<Unkept>(['Binary']);
 
 /** Adds the search parameters of R4 that the definition does not have; they are searched in the resource itself. */
 function withParametersOfR4(definition: ResourceDefinition<string, ChartList>): ResourceDefinition<string, ChartList> {
@@ -62,7 +59,7 @@ export const resources = Object.fromEntries(
 	[
 		...definitions.map((definition): ResourceDefinition<string, ChartList> => withParametersOfR4(definition)),
 		...generatedTypes
-			.filter(({ type }) => !own.has(type) && !unkept.has(type))
+			.filter(({ type }) => !own.has(type))
 			.map((generated): ResourceDefinition<string, never> => generatedResource<string>(generated)),
 	].map((definition) => [definition.type, withLeads(definition)]),
 ) as Readonly<Record<ResourceType, ResourceDefinition>>;

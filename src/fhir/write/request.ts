@@ -12,7 +12,7 @@ export interface WriteRequest {
 export const baseHeader = 'fhir-base';
 
 /** Headers that decide what a request does. */
-export const carriedHeaders = ['content-type', 'if-match', 'if-none-match', 'if-none-exist', 'prefer'] as const;
+export const carriedHeaders = ['content-type', 'if-match', 'if-none-match', 'if-none-exist', 'prefer', 'x-security-context'] as const;
 
 /** Encodes the request in the form of an HTTP message (RFC 9112 §2.1), so that the message log shows it readably and can replay it. */
 export function encodeRequest({ method, url, headers, body }: WriteRequest): Uint8Array {

@@ -4,6 +4,7 @@ import { operationOutcome } from '#fhir/operation-outcome.ts';
 import type { Library } from '#fhir/profiles/library.ts';
 import { parseResourceJson } from '#fhir/validation/json.ts';
 import { bodyOf, factsOf, preferredReturn, type Returned, refusedEntry, responseEntry } from '#fhir/write/answer.ts';
+import { readBinaryBody, takesAnyContent } from '#fhir/write/binary.ts';
 import { type BundleRequest, interpretBundle } from '#fhir/write/bundle.ts';
 import { interpretSingle, type WriteSettings } from '#fhir/write/interpret.ts';
 import { baseHeader, decodeRequest, encodeRequest, type WriteRequest } from '#fhir/write/request.ts';
@@ -71,14 +72,18 @@ function interpreted(request: WriteRequest, label: string, delivery: FhirDeliver
 		});
 		return bundle.type === 'batch' && bundle.entries.length > 0 ? batch(bundle, label, returned) : together(bundle, label, returned);
 	}
-	const body = request.method === 'DELETE' ? undefined : bodyOfRequest(request, limits);
+	const depth = { depthMax: limits.jsonDepthMax };
+	const binary = takesAnyContent(request) ? readBinaryBody(request, (body) => parseResourceJson(body, depth)) : undefined;
+	const body = binary?.resource ?? (request.method === 'DELETE' ? undefined : bodyOfRequest(request, limits));
 	if (body !== undefined && isValidation(request.url)) {
 		const { status, body: outcome } = validateOnly(request.url, body, limits, library);
 		return { ...silent(label), verdict: { kind: 'ignore' }, answer: () => answerWith(status, Buffer.from(outcome)) };
 	}
 	const { method, url, headers } = request;
 	const conditions = { ifMatch: headers['if-match'], ifNoneMatch: headers['if-none-match'], ifNoneExist: headers['if-none-exist'] };
-	return single(interpretSingle({ method, url, ...conditions, fullUrl: undefined, body }, settings), label, returned);
+	// Who sends plain bytes does not expect them back in JSON.
+	const wished = binary?.isPlain === true && headers['prefer'] === undefined ? () => 'minimal' as const : returned;
+	return single(interpretSingle({ method, url, ...conditions, fullUrl: undefined, body }, settings), label, wished);
 }
 
 type ReturnedFor = (result: ResourceResult) => Returned;

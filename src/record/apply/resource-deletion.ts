@@ -1,6 +1,7 @@
 import { Failure } from '#core/failure.ts';
 import type { Condition } from '../condition.ts';
 import { auditTrail } from '../holdings/audit-trail.ts';
+import { refuseDocumentBinary } from '../holdings/document-binaries.ts';
 import { actorOf } from '../report.ts';
 import { rowIdOf } from '../row-id.ts';
 import { deletionText, isDeletion } from '../stored-resource.ts';
@@ -37,13 +38,14 @@ export interface DeletionTarget {
 }
 
 /** @throws Failure when the condition matches several, or If-Match names another version */
-export function deletionTarget({ set }: ApplyContext, change: ResourceDeletion): DeletionTarget {
+export function deletionTarget(context: ApplyContext, change: ResourceDeletion): DeletionTarget {
 	const { resourceType, condition } = change;
 	const matched = condition?.matched?.ids;
 	if (condition !== undefined && matched === undefined) throw new Error('a condition was not looked up');
 	if (matched !== undefined && matched.length > 1) throw new Failure('several-matches', 'the condition matches several resources');
 	const id = condition === undefined ? change.id : matched?.[0];
-	const newest = id === undefined ? undefined : set.newest(resourceType, rowIdOf(id));
+	if (id !== undefined) refuseDocumentBinary(context, resourceType, id);
+	const newest = id === undefined ? undefined : context.set.newest(resourceType, rowIdOf(id));
 	checkVersion(change, newest);
 	return { change, newest, id };
 }

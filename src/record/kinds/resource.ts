@@ -10,6 +10,7 @@ import { revise } from '../apply/revise.ts';
 import { fhirIdOf, newRow, type Row, referenceTo, resourceOf } from '../apply/rows.ts';
 import { clientOrigin } from '../client-origin.ts';
 import type { Condition } from '../condition.ts';
+import { documentBinaries, refuseDocumentBinary } from '../holdings/document-binaries.ts';
 import { patientIdentifiers } from '../holdings/patient-identifiers.ts';
 import { writtenPatients } from '../holdings/written-patients.ts';
 import { survivorOf } from '../identity/match.ts';
@@ -99,6 +100,7 @@ export const resourceKind = defineChange<ResourceChange | ResourceDeletion>({
 		const { resourceType, interaction, id, condition } = change;
 		if (id !== undefined) keys.addRow(resourceType, rowIdOf(id));
 		for (const found of condition?.matched?.ids ?? []) keys.addRow(resourceType, rowIdOf(found));
+		if (resourceType === 'Binary' && id !== undefined) keys.of(documentBinaries).add(rowIdOf(id));
 		if (change.interaction === 'delete') return;
 		const { references, patients } = change;
 		for (const { plan, matched } of references) for (const found of matched?.ids ?? []) keys.addRow(plan.resourceType, rowIdOf(found));
@@ -169,6 +171,7 @@ function referenceFound({ plan, matched }: Condition): string {
 
 function plainTarget(context: ApplyContext, change: ResourceChange): Target {
 	if (change.id === undefined) return { change, held: undefined, gone: undefined, id: context.newId(), untouched: false };
+	refuseDocumentBinary(context, change.resourceType, change.id);
 	const known = context.set.newest(change.resourceType, rowIdOf(change.id));
 	if (known !== undefined && isDeletion(known)) {
 		if (change.interaction === 'patch') throw new Failure('gone', `the ${change.resourceType} is deleted`);

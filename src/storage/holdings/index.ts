@@ -2,6 +2,7 @@ import type { ResourceTables } from '../resource-rows.ts';
 import type { StoredHolding } from '../stored-holding.ts';
 import { storedAuditTrail } from './audit-trail.ts';
 import { storedDiagnosticReports } from './diagnostic-reports.ts';
+import { storedDocumentBinaries } from './document-binaries.ts';
 import { storedDocuments } from './documents.ts';
 import { storedIdentityDoubts } from './identity-doubts.ts';
 import { storedImaging } from './imaging.ts';
@@ -29,6 +30,7 @@ export const storedHoldings: readonly ((tables: ResourceTables) => StoredHolding
 	storedImaging,
 	storedDiagnosticReports,
 	storedDocuments,
+	storedDocumentBinaries,
 	storedAuditTrail,
 	storedIdentityDoubts,
 	storedSiteAuthorities,

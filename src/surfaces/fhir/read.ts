@@ -14,7 +14,7 @@ export async function read({ context, request, grant, definition, mediaType }: I
 	// The answer is the same for an id of another site, an unknown id and a malformed id.
 	if (row === undefined) throw new Failure('not-found', `there is no ${definition.type} with this id`);
 	refuseDeleted(definition.type, row);
-	return answerOf(row, { context, request, definition, mediaType });
+	return resourceAnswer(row, { context, request, definition, mediaType });
 }
 
 /** https://hl7.org/fhir/R4/http.html#vread */
@@ -24,7 +24,7 @@ export async function vread({ context, request, grant, definition, mediaType }: 
 	const row = await readVersion(context.reader, grant.siteId, { table: table.table, type, id, version });
 	if (row === undefined) throw new Failure('not-found', `there is no ${type} with this id and version`);
 	refuseDeleted(type, row);
-	return answerOf(row, { context, request, definition, mediaType });
+	return resourceAnswer(row, { context, request, definition, mediaType });
 }
 
 /** Names the version of the deletion, on which a write that brings the resource back may be based. */
@@ -34,7 +34,7 @@ export function refuseDeleted(type: string, row: StoredResource): void {
 
 type Answering = Pick<Interacting, 'context' | 'request' | 'definition' | 'mediaType'>;
 
-function answerOf(row: StoredResource, { context, request, definition, mediaType }: Answering): HttpAnswer {
+export function resourceAnswer(row: StoredResource, { context, request, definition, mediaType }: Answering): HttpAnswer {
 	const headers = { ETag: `W/"${row.version}"`, 'Last-Modified': new Date(row.lastUpdated).toUTCString() };
 	if (isUnchanged(request, row)) return { status: 304, headers };
 	const shape = shapeOf(request, definition, context);

@@ -72,7 +72,9 @@ export function fhirRoutes(context: FhirContext): Route[] {
 			},
 		}),
 	);
-	const binaryRoute: Route = { method: 'GET', pattern: '/fhir/Binary/:id', handle: (request) => binary(context, request) };
+	const binaryRoutes = ['/fhir/Binary/:id', '/fhir/Binary/:id/_history/:version'].map(
+		(pattern): Route => ({ method: 'GET', pattern, handle: (request) => binary(context, request) }),
+	);
 	const smartRoute: Route = {
 		method: 'GET',
 		pattern: '/fhir/.well-known/smart-configuration',
@@ -81,7 +83,16 @@ export function fhirRoutes(context: FhirContext): Route[] {
 	const terminology = terminologyRoutes(context);
 	const inBundles = alsoWithSlash([metadataRoute, ...terminology, ...readRoutes]);
 	const writing = writeRoutes(context, [...inBundles, ...unknownOperations(context, inBundles)]);
-	return alsoWithSlash([metadataRoute, smartRoute, binaryRoute, ...terminology, ...readRoutes, ...validationRoutes(context), ...writing]);
+	return alsoWithSlash([
+		metadataRoute,
+		smartRoute,
+		...terminology,
+		...readRoutes,
+		// Of two routes that fit alike the first is taken: the history of the type is no Binary.
+		...binaryRoutes,
+		...validationRoutes(context),
+		...writing,
+	]);
 }
 
 /** Renders every failure as an OperationOutcome, including those of the transport. */

@@ -5,17 +5,18 @@ import type { Interaction } from '#fhir/resource.ts';
 import { definitionOf } from '#fhir/resources/index.ts';
 import { permissionOf } from '#fhir/scopes.ts';
 import { requireAllowed } from '#fhir/write/allowed.ts';
+import { takesAnyContent } from '#fhir/write/binary.ts';
 import { baseHeader, carriedHeaders, encodeRequest } from '#fhir/write/request.ts';
 import type { FhirAnswer, FhirDelivery, Reply } from '#record/delivery.ts';
 import { requireScope } from '#record/scopes.ts';
 import { authorize } from '../http/authorize.ts';
 import { deliverSoon } from '../http/deliver.ts';
-import { bodyType } from '../http/media-type.ts';
+import { bodyType, refuseEncoding } from '../http/media-type.ts';
 import type { HttpAnswer, HttpRequest, Route } from '../http/message.ts';
 import { baseOf } from './base.ts';
 import { bundleAnswer } from './bundle-answer.ts';
 import type { FhirContext } from './context.ts';
-import { answerType } from './negotiation.ts';
+import { answerType, failureType } from './negotiation.ts';
 
 interface WriteRoute extends Pick<Route, 'method' | 'pattern'> {
 	/** Undefined for routes that are no interaction on one resource type. */
@@ -53,7 +54,9 @@ async function write(
 	readRoutes: readonly Route[],
 ): Promise<HttpAnswer> {
 	const grant = await authorize(context, request);
-	const mediaType = answerType(request);
+	const isOfAnyContent = takesAnyContent({ method: request.method, url: request.path.slice('/fhir/'.length) });
+	// Accept may name the media type of the bytes.
+	const mediaType = isOfAnyContent ? failureType(request) : answerType(request);
 	const { type } = request.params;
 	if (type !== undefined) {
 		const definition = definitionOf(type);
@@ -61,7 +64,8 @@ async function write(
 		if (interaction) requireAllowed(definition, { interaction, isOfInstance: request.params['id'] !== undefined }, grant.settings);
 		if (interaction) requireScope(grant.scopes, type, permissionOf[interaction]);
 	}
-	if (request.method !== 'DELETE') checkContentType(request);
+	if (isOfAnyContent) refuseEncoding(request);
+	else if (request.method !== 'DELETE') checkContentType(request);
 	return carryOut(context, request, { grant, mediaType, readRoutes });
 }
 

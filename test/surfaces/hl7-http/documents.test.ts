@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { replayMessage } from '#administration/messages.ts';
+import { setSite } from '#administration/sites.ts';
 import { clinicalDocument, grace, relatedDocument } from '#test/support/cda.ts';
 import { corpusFiles } from '#test/support/corpus.ts';
 import { IndependentDocument, registryMessage, replacementOf } from '#test/support/hl7v3.ts';
@@ -74,6 +75,18 @@ describe('a ClinicalDocument by POST /v3/ingest', { timeout: 300_000 }, () => {
 		assert.equal(`Binary/${resource.id}`, attachment.url);
 		assert.equal(resource.contentType, 'text/xml');
 		assert.equal(Buffer.from(resource.data, 'base64').toString(), text);
+		await setSite(service.administration, { slug: 'documents', deletes: true });
+		for (const [method, headers] of [
+			['PUT', { 'Content-Type': 'text/plain' }],
+			['DELETE', {}],
+		] as const) {
+			const changed = await fetch(`http://127.0.0.1:${service.port('fhir')}/fhir/${attachment.url}`, {
+				...{ method, headers: { 'X-API-Key': key, ...headers } },
+				...(method === 'PUT' ? { body: 'other' } : {}),
+			});
+			assert.equal(changed.status, 409, `${method}: a client does not change the bytes of a document`);
+		}
+		assert.equal((await raw(`${attachment.url}/_history/1`)).bytes.toString(), text);
 		const { key: other } = await service.addSite('elsewhere');
 		assert.equal((await raw(attachment.url, {}, other)).status, 404);
 		assert.equal((await raw(attachment.url, {}, 'wrong')).status, 401);
