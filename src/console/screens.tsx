@@ -16,6 +16,7 @@ import { Unmatched } from './screens/messages/unmatched.tsx';
 import { Overview } from './screens/overview/overview.tsx';
 import { Patient } from './screens/patients/patient.tsx';
 import { Patients } from './screens/patients/patients.tsx';
+import { Profiles } from './screens/profiles/profiles.tsx';
 import { RemoteAes } from './screens/remote-aes/remote-aes.tsx';
 import { Report } from './screens/reports/report.tsx';
 import { Reports } from './screens/reports/reports.tsx';
@@ -131,6 +132,16 @@ export const screens: readonly Screen[] = [
 		group: 'Access',
 		icon: 'remotes',
 		key: 'r',
+		bySite: true,
+	},
+	{
+		path: '/profiles',
+		title: 'Profiles',
+		role: 'auditor',
+		component: Profiles,
+		group: 'Access',
+		icon: 'profiles',
+		key: 'l',
 		bySite: true,
 	},
 	{ path: '/users', title: 'Users', role: 'administrator', component: Users, group: 'Oversight', icon: 'users', key: 'u' },

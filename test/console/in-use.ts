@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { type ConsoleBrowser, consoleBrowser, goTo, signInOnPage } from '#test/support/browser.ts';
-import { inventNetwork } from '#test/support/console-sample.ts';
+import { inventNetwork, sampleProfiles } from '#test/support/console-sample.ts';
 import { without } from '#test/support/needs.ts';
 import { type TestService, testService } from '#test/support/service.ts';
 
@@ -111,14 +111,53 @@ describe('the console in use', { skip: without('chromium') }, () => {
 			['/keys', 'API keys'],
 			['/clients', 'Integration clients'],
 			['/issuers', 'Token issuers'],
+			['/profiles', 'Profiles'],
 			['/remote-aes', 'Remote AEs'],
 		] as const) {
 			await goTo(other, path, heading);
-			assert.equal(await other.getByRole('button', { name: /^New|Revoke|Remove/ }).count(), 0, `an auditor changes nothing at ${path}`);
+			assert.equal(
+				await other.getByRole('button', { name: /^New|^Load|Revoke|Remove/ }).count(),
+				0,
+				`an auditor changes nothing at ${path}`,
+			);
 		}
 		await goTo(other, '/sites/north', 'North Hospital');
 		assert.ok(await other.getByLabel('Name', { exact: true }).isDisabled());
 		await other.context().close();
+	});
+
+	test('loads profiles from a file and removes them, by the keyboard', async () => {
+		const page = await browser.open();
+		await signInOnPage(service, page);
+		await goTo(page, '/', 'Overview');
+		await page.keyboard.press('g');
+		await page.keyboard.press('l');
+		await page.getByRole('heading', { level: 1, name: 'Profiles' }).waitFor();
+		await page.getByText('2 definitions', { exact: true }).first().waitFor();
+		await goTo(page, '/profiles?site=harbour', 'Profiles');
+		await page.getByText('No profiles loaded yet').waitFor();
+		await page.getByText(/at the site harbour: warn/).waitFor();
+		const load = async (name: string, buffer: Buffer) => {
+			await page.getByRole('button', { name: 'Load profiles' }).first().press('Enter');
+			await page.getByRole('dialog', { name: 'Load profiles' }).waitFor();
+			assert.equal(await page.getByLabel('Site').last().inputValue(), 'harbour');
+			await page.locator('input[type=file]').setInputFiles({ name, mimeType: 'application/octet-stream', buffer });
+			await page.getByRole('button', { name: 'Load', exact: true }).press('Enter');
+		};
+		await load('nothing.json', Buffer.from('{"resourceType":"Patient"}'));
+		await page.locator('[data-field="file"].invalid .error').waitFor();
+		await page.keyboard.press('Escape');
+		await load('package.tgz', sampleProfiles());
+		await page.getByText('2 definitions are loaded for harbour from example.fhir.profiles#1.0.0.').waitFor();
+		await page.getByRole('row', { name: /WardPatient/ }).waitFor();
+		await page.getByRole('button', { name: 'Remove…' }).first().press('Enter');
+		await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).press('Enter');
+		await page.getByText('The definition is removed.').waitFor();
+		await page.getByText('1 definition', { exact: true }).first().waitFor();
+		await page.getByRole('button', { name: 'Remove package…' }).press('Enter');
+		await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).press('Enter');
+		await page.getByText('No profiles loaded yet').waitFor();
+		await page.context().close();
 	});
 
 	test('of a locked account says when to try again', async () => {

@@ -3,10 +3,12 @@ import { addClient, listClients } from '#administration/clients.ts';
 import { wholeNetwork } from '#administration/context.ts';
 import { addIssuer } from '#administration/issuers.ts';
 import { createKey, revokeKey } from '#administration/keys.ts';
+import { addProfiles } from '#administration/profiles.ts';
 import { addRemoteAe } from '#administration/remote-aes.ts';
 import { addSite, enableSite, setSite } from '#administration/sites.ts';
 import { addUser } from '#administration/users.ts';
 import { settled } from './browser.ts';
+import { fhirPackage } from './fhir-package.ts';
 import type { TestService } from './service.ts';
 
 /** A network that does not exist, for looking at: names, addresses of documentation, nobody's data. */
@@ -40,9 +42,31 @@ export async function inventNetwork({ administration }: TestService): Promise<vo
 		...{ site: 'north', owner: 'ann.weiss@example.org', label: 'Hospital sign-on', clients: ['research-export', 'registry'] },
 		...{ issuer: 'https://login.example.org/realms/north', audience: 'https://tributary.example.org/fhir' },
 	});
+	await addProfiles(context, { site: 'north', file: sampleProfiles().toString('base64') });
 	await addRemoteAe(context, { site: 'north', title: 'ARCHIVE', host: 'archive.example.org', port: 104, tls: false });
 	await addRemoteAe(context, { site: 'harbour', title: 'READING1', host: '192.0.2.60', port: 11_112, tls: true });
 	await enableSite(context, 'valley', false);
+}
+
+/** A package of two definitions, and of a file that cannot be used. */
+export function sampleProfiles(): Buffer {
+	const wards = { resourceType: 'ValueSet', url: 'https://example.org/fhir/ValueSet/wards', name: 'Wards', status: 'active' };
+	return fhirPackage({
+		'package/ValueSet-wards.json': { ...wards, compose: { include: [{ system: 'https://example.org/wards', concept: [{ code: 'N1' }] }] } },
+		'package/StructureDefinition-ward-patient.json': {
+			resourceType: 'StructureDefinition',
+			url: 'https://example.org/fhir/StructureDefinition/ward-patient',
+			name: 'WardPatient',
+			type: 'Patient',
+			kind: 'resource',
+			status: 'active',
+			abstract: false,
+			derivation: 'constraint',
+			fhirVersion: '4.0.1',
+			baseDefinition: 'http://hl7.org/fhir/StructureDefinition/Patient',
+			differential: { element: [{ id: 'Patient.name', path: 'Patient.name', min: 1 }] },
+		},
+	});
 }
 
 export interface SampleScreen {
@@ -80,6 +104,9 @@ export async function sampleScreens({ administration }: TestService): Promise<Sa
 		{ name: 'key-new', path: '/keys', heading: 'API keys', open: press('New key') },
 		{ name: 'issuers', path: '/issuers', heading: 'Token issuers' },
 		{ name: 'issuer-new', path: '/issuers', heading: 'Token issuers', open: press('New issuer') },
+		{ name: 'profiles', path: '/profiles?site=north', heading: 'Profiles' },
+		{ name: 'profiles-load', path: '/profiles', heading: 'Profiles', open: press('Load profiles') },
+		{ name: 'profile-remove', path: '/profiles', heading: 'Profiles', open: press('Remove…') },
 		{ name: 'clients', path: '/clients', heading: 'Integration clients' },
 		{ name: 'client', path: `/clients/${admission?.id}`, heading: 'Admission' },
 		{ name: 'client-new', path: '/clients', heading: 'Integration clients', open: press('New client') },

@@ -40,6 +40,8 @@ export type FieldDescription = Common &
 		/** Several of a few options. */
 		| { kind: 'choices'; options: readonly Option[] }
 		| { kind: 'switch' }
+		/** A file; the value is its content in base64. */
+		| { kind: 'file'; accept: string }
 		/** A list of short texts. */
 		| { kind: 'list'; placeholder?: string; check?: (text: string) => string | undefined }
 	);
@@ -178,6 +180,9 @@ function Control({ field, value, onValue, id, described, invalid }: ControlProps
 			</select>
 		);
 	}
+	if (field.kind === 'file') {
+		return <input {...shared} type="file" accept={field.accept} onChange={(event) => void read(event.currentTarget.files?.[0], onValue)} />;
+	}
 	if (field.kind === 'list') {
 		return <ListControl field={field} value={Array.isArray(value) ? (value as readonly string[]) : []} onValue={onValue} shared={shared} />;
 	}
@@ -197,6 +202,19 @@ function Control({ field, value, onValue, id, described, invalid }: ControlProps
 			onInput={(event) => onValue(event.currentTarget.value)}
 		/>
 	);
+}
+
+/** Reads a chosen file. A data URL has its content in base64 behind the first comma; that of an empty file has none. */
+async function read(file: File | undefined, onValue: (value: Value) => void): Promise<void> {
+	if (file === undefined) return onValue('');
+	const reader = new FileReader();
+	const done = new Promise<void>((resolve) => {
+		reader.onloadend = () => resolve();
+	});
+	reader.readAsDataURL(file);
+	await done;
+	const [, content = ''] = typeof reader.result === 'string' ? reader.result.split(',') : [];
+	onValue(content);
 }
 
 interface ListControlProps {

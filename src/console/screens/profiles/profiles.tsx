@@ -1,0 +1,160 @@
+import { useState } from 'preact/hooks';
+import { useAnswer } from '../../answers.ts';
+import { Badge } from '../../components/badge.tsx';
+import { Button } from '../../components/button.tsx';
+import { Confirm } from '../../components/confirm.tsx';
+import { Empty } from '../../components/empty.tsx';
+import { Page } from '../../components/page.tsx';
+import { type Column, ListTable } from '../../components/table.tsx';
+import { Time } from '../../components/time.tsx';
+import { say } from '../../components/toast.tsx';
+import { useSiteScope, useSites } from '../../scope.ts';
+import { may } from '../../session.ts';
+import { useSettings } from '../../settings.ts';
+import { AddProfiles, loaded } from './add.tsx';
+import { listProfiles, type ProfileRecord, removeProfiles } from './calls.ts';
+
+/** More definitions are not shown at once. A site narrows the list. */
+const shownMax = 1000;
+
+/** What is to be removed: one definition, or the package that brought it. */
+interface Removal {
+	of: ProfileRecord;
+	whole: boolean;
+}
+
+const kinds: Readonly<Record<ProfileRecord['kind'], string>> = {
+	StructureDefinition: 'Profile',
+	ValueSet: 'Value set',
+	CodeSystem: 'Code system',
+};
+
+const columns = (policyOf: (site: string) => string, remove: (removal: Removal) => void): readonly Column<ProfileRecord>[] => [
+	{
+		name: 'name',
+		title: 'Definition',
+		cell: ({ name, url, version }) => (
+			<>
+				{name === '' ? 'No name' : name}
+				<code class="sub">{version === '' ? url : `${url}|${version}`}</code>
+			</>
+		),
+	},
+	{ name: 'kind', title: 'Kind', tight: true, cell: ({ kind, type }) => (type === '' ? kinds[kind] : `${kinds[kind]} of ${type}`) },
+	{ name: 'site', title: 'Site', cell: ({ site }) => <code>{site}</code> },
+	{ name: 'policy', title: 'Policy', tight: true, cell: ({ site }) => <Policy value={policyOf(site)} /> },
+	{ name: 'package', title: 'Package', spare: true, cell: (one) => (one.package === '' ? '' : <code>{one.package}</code>) },
+	{ name: 'created', title: 'Loaded', spare: true, tight: true, cell: ({ created_at }) => <Time at={created_at} /> },
+	...(may('manager')
+		? [
+				{
+					name: 'actions',
+					title: '',
+					tight: true,
+					cell: (of: ProfileRecord) => (
+						<div class="row-actions">
+							<Button onClick={() => remove({ of, whole: false })}>Remove…</Button>
+							{of.package !== '' && <Button onClick={() => remove({ of, whole: true })}>Remove package…</Button>}
+						</div>
+					),
+				},
+			]
+		: []),
+];
+
+function Policy({ value }: { value: string }) {
+	return <Badge tone={value === 'enforce' ? 'good' : value === 'warn' ? 'warning' : 'neutral'}>{value}</Badge>;
+}
+
+/** Returns the value of the setting `profiles` that holds for a site, and the meaning of a value. */
+function usePolicy(): { of(site: string): string; meaningOf(value: string): string } {
+	const sites = useSites();
+	const setting = useSettings('site').find(({ name }) => name === 'profiles');
+	return {
+		of: (slug) => String(sites.find((site) => site.slug === slug)?.profiles ?? setting?.default ?? ''),
+		meaningOf: (value) => setting?.values.find((one) => one.value === value)?.meaning ?? '',
+	};
+}
+
+export function Profiles() {
+	const site = useSiteScope();
+	const policy = usePolicy();
+	const answer = useAnswer((signal) => listProfiles({ site, limit: shownMax }, signal), [site]);
+	const [adding, setAdding] = useState(false);
+	const [removing, setRemoving] = useState<Removal>();
+	const rows = answer.data ?? [];
+	const add = may('manager') && (
+		<Button kind="primary" icon="plus" onClick={() => setAdding(true)}>
+			Load profiles
+		</Button>
+	);
+	return (
+		<Page
+			title="Profiles"
+			lead="Profiles, value sets and code systems that a site has loaded, beside R4, US Core and IPS, which every site has."
+			actions={add}
+		>
+			{site !== undefined && (
+				<p class="hint">
+					A write that does not conform to a profile that it claims, at the site <code>{site}</code>: <Policy value={policy.of(site)} />{' '}
+					{policy.meaningOf(policy.of(site))} <a href={`/sites/${site}`}>Change it on the page of the site.</a>
+				</p>
+			)}
+			<ListTable
+				list={{ ...answer, rows, complete: rows.length < shownMax, more: () => {} }}
+				caption="Profiles"
+				noun="definition"
+				columns={columns(policy.of, setRemoving)}
+				identify={({ id }) => id}
+				empty={
+					<Empty icon="profiles" title="No profiles loaded yet">
+						<p>Load the profiles that your partners conform to, so that what they write is checked against them.</p>
+						{add}
+					</Empty>
+				}
+			/>
+			{adding && (
+				<AddProfiles
+					site={site}
+					onClose={() => setAdding(false)}
+					onAdded={(added) => {
+						setAdding(false);
+						say(loaded(added));
+						answer.reload();
+					}}
+				/>
+			)}
+			{removing && (
+				<Removing
+					{...removing}
+					onClose={() => setRemoving(undefined)}
+					onRemoved={(removed) => {
+						setRemoving(undefined);
+						say(removed === 1 ? 'The definition is removed.' : `${removed} definitions are removed.`);
+						answer.reload();
+					}}
+				/>
+			)}
+		</Page>
+	);
+}
+
+function Removing({ of, whole, onClose, onRemoved }: Removal & { onClose(): void; onRemoved(removed: number): void }) {
+	return (
+		<Confirm
+			title={`Remove ${whole ? of.package : of.name || of.url}?`}
+			action="Remove"
+			danger
+			onClose={onClose}
+			onConfirm={async () => {
+				const { removed } = await removeProfiles(whole ? { profile: of.package, site: of.site } : { profile: of.id });
+				onRemoved(removed);
+			}}
+		>
+			<p>
+				{whole ? 'All definitions of the package are removed. ' : ''}Resources that claim {whole ? 'its profiles' : 'it'} are no longer
+				checked at the site <code>{of.site}</code>. What is stored stays as it is.
+			</p>
+		</Confirm>
+	);
+}
