@@ -1,5 +1,5 @@
 import type { JsonObject } from '#core/json.ts';
-import { isPersonOrPlace } from '#record/person-or-place.ts';
+import { isIdentified } from '#record/person-or-place.ts';
 import type { Term } from '#record/search-term.ts';
 import type { Column } from '#record/table-shape.ts';
 import { asObject, asText } from './elements.ts';
@@ -36,7 +36,7 @@ export function generatedResource<Type extends string>(generated: GeneratedType<
 		table: `${table}/${type}`,
 		compartment: generated.patient.length === 0 ? 'none' : { patient: (resource) => patientOf(generated, resource), chart: undefined },
 		// Messages make these too, and change only what they made.
-		...(isPersonOrPlace(type) ? { links: [originLink], statedLinks: () => ({ origin: null }) } : {}),
+		...(isIdentified(type) ? { links: [originLink], statedLinks: () => ({ origin: null }) } : {}),
 		columns: [searchTerms(generated), searchStrings(generated), searchDates(dates.map(([, parameter]) => parameter))],
 		search: Object.fromEntries(
 			Object.entries(generated.search).map(([name, parameter]) => [name, parameterOf(generated, name, parameter, columnOf.get(name))]),

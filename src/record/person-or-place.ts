@@ -10,6 +10,13 @@ export function isPersonOrPlace(type: unknown): type is PersonOrPlaceType {
 	return types.has(type);
 }
 
+/** Types of resources that messages find by an identifier: people, places, and the orders that results are based on. */
+export type IdentifiedType = PersonOrPlaceType | 'ServiceRequest';
+
+export function isIdentified(type: unknown): type is IdentifiedType {
+	return type === 'ServiceRequest' || isPersonOrPlace(type);
+}
+
 /** The link `origin` of a resource that messages made. What a client or an import writes has none, and messages leave it as it is. */
 export const messageOrigin = 'message';
 
@@ -20,11 +27,11 @@ export function statedReference(stated: JsonObject): JsonObject {
 }
 
 /**
- * Returns the name by which a reference means a person or place within its message: the identifier as it is stated, else what is displayed
+ * Returns the name by which a reference means a person, place or order within its message: the identifier as it is stated, else what is displayed
  * of a location. Undefined for any other object, and for a reference that leads to a resource already.
  */
 export function referenceName({ type, reference, identifier, display }: JsonObject): string | undefined {
-	if (!isPersonOrPlace(type) || reference !== undefined) return undefined;
+	if (!isIdentified(type) || reference !== undefined) return undefined;
 	const { system, value } = (identifier ?? {}) as JsonObject;
 	if (typeof value === 'string') {
 		const named = typeof system === 'string' ? system : '';

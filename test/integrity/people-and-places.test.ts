@@ -167,7 +167,7 @@ describe('messages that refer to people and places as resources', { timeout: 300
 	});
 
 	test('a result leads to those who performed and interpreted it', async () => {
-		const obr = `OBR|1|P9|F9|718-7^Hb^LN|||20260101${'|'.repeat(18)}F${'|'.repeat(7)}I1&Miller&Ada`;
+		const obr = `OBR|1|P9|F9|718-7^Hb^LN|||20260101${'|'.repeat(9)}Q1^Moss^Eve${'|'.repeat(9)}F${'|'.repeat(7)}I1&Miller&Ada`;
 		await send('resources', 'ORU^R01', [pid('P5'), obr, 'OBX|1|NM|718-7^Hb^LN||13.2|g/dL|||||F|||||O1^Fern^Tom']);
 		const [interpreter] = await found('resources', 'Practitioner?identifier=I1');
 		const [performer] = await found('resources', 'Practitioner?identifier=O1');
@@ -175,6 +175,16 @@ describe('messages that refer to people and places as resources', { timeout: 300
 		assert.equal((await found('resources', `DiagnosticReport?results-interpreter=Practitioner/${interpreter?.id}`)).length, 1);
 		assert.equal((await found('resources', `DiagnosticReport?performer=Organization/${facility?.id}&subject.identifier=P5`)).length, 1);
 		assert.equal((await found('resources', `Observation?performer=Practitioner/${performer?.id}`)).length, 1);
+		const [requester] = await found('resources', 'Practitioner?identifier=Q1');
+		const [order] = await found('resources', `ServiceRequest?requester=Practitioner/${requester?.id}`);
+		assert.deepEqual(
+			order?.identifier.map(({ value }: FhirBody) => value),
+			['P9', 'F9'],
+		);
+		const based = await found('resources', `Observation?based-on=ServiceRequest/${order?.id}&_include=Observation:based-on`);
+		assert.deepEqual(based.map(({ resourceType }) => resourceType).sort(), ['Observation', 'ServiceRequest']);
+		await send('resources', 'ORU^R01', [pid('P5'), obr.replace('|P9|', '||'), 'OBX|1|NM|718-7^Hb^LN||13.2|g/dL|||||F|||||O1^Fern^Tom']);
+		assert.equal((await found('resources', 'ServiceRequest?identifier=F9')).length, 1);
 	});
 
 	test('a document leads to its author, its custodian, and to the place and people of its visit', async () => {

@@ -36,7 +36,7 @@ const byKeyOfTheSender = [
 	findPatients(tables.of('Patient')),
 	findSurvivors(tables.of('Patient')),
 	findProcedureSteps,
-	findPeopleAndPlaces(tables.of('Practitioner')),
+	findPeopleAndPlaces(tables.of('ServiceRequest')),
 ];
 
 test('what a message names is looked up by its whole key in a new database, never by the site alone', async () => {

@@ -9,6 +9,7 @@ import { imaging, nameInstance } from '#record/holdings/imaging.ts';
 import { items } from '#record/holdings/items.ts';
 import { orders } from '#record/holdings/orders.ts';
 import { patientIdentifiers } from '#record/holdings/patient-identifiers.ts';
+import { peopleAndPlaces } from '#record/holdings/people-and-places.ts';
 import { procedureSteps } from '#record/holdings/procedure-steps.ts';
 import { visits } from '#record/holdings/visits.ts';
 import { ReadSet } from '#storage/read-set.ts';
@@ -54,6 +55,15 @@ describe('what a batch names is read', () => {
 			(keys) => keys.of(patientIdentifiers).add('100'),
 			{ find_patients: [patient('p1', '100', { merged_into: 'p2' })] },
 			['find_patients', 'find_survivors'],
+		],
+		[
+			'people, places and orders',
+			(keys) => {
+				keys.of(peopleAndPlaces).named.add('1');
+				keys.of(peopleAndPlaces).orders.add('2');
+			},
+			{},
+			['find_people_and_places'],
 		],
 		['a visit', (keys) => keys.of(visits).add('|V1'), {}, ['find_encounters']],
 		['an order', (keys) => keys.of(orders).add('|O1'), {}, ['find_observations']],

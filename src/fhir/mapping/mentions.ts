@@ -20,14 +20,15 @@ interface Mention {
 /** The people and places that one message mentions, for a sender whose messages refer to resources. */
 export class Mentions {
 	readonly #authority: string | undefined;
-	readonly #unknown: PersonOrPlaceChange['unknown'];
+	/** What becomes of a resource that is not known. */
+	readonly unknown: PersonOrPlaceChange['unknown'];
 	readonly #changes = new Map<string, PersonOrPlaceChange>();
 	/** What each reference means, by its name; undefined for places that are displayed alike. */
 	readonly #meaning = new Map<string, string | undefined>();
 
 	constructor(authority: string | undefined, unknown: PersonOrPlaceChange['unknown']) {
 		this.#authority = authority;
-		this.#unknown = unknown;
+		this.unknown = unknown;
 	}
 
 	/** Notes a mention. Fields that name the same person or place are one mention, with what the fullest of them says. */
@@ -46,7 +47,7 @@ export class Mentions {
 			identifiers: held === undefined || held.identifiers.length <= others.length ? [first, ...others] : held.identifiers,
 			named: [...new Set([...(held?.named ?? []), name])],
 			resource: held === undefined ? resource : fuller(held.resource, resource),
-			unknown: this.#unknown,
+			unknown: this.unknown,
 			field: held?.field ?? field,
 		});
 	}

@@ -1,9 +1,10 @@
 import { Failure } from '#core/failure.ts';
 import type { Change } from '#record/kinds/index.ts';
 import type { PatientChange } from '#record/kinds/patient.ts';
+import type { ServiceRequestChange } from '#record/kinds/service-request.ts';
 import type { Message, Segment } from '../message.ts';
 import { type Context, nameOf } from '../segments/context.ts';
-import { noOrder, orderContext, specimenOf } from '../segments/obr.ts';
+import { type GroupOwner, noOrder, orderContext, specimenOf } from '../segments/obr.ts';
 import { ObservationGroup, outOfOrder } from '../segments/observation-group.ts';
 import { sendingApplication } from '../segments/order-number.ts';
 import type { Ordinals } from '../segments/ordinals.ts';
@@ -11,6 +12,7 @@ import { addDemographics, itemChanges, type PatientGroup } from '../segments/pat
 import { patientChange, requirePid } from '../segments/pid.ts';
 import { encounterChange } from '../segments/pv1.ts';
 import { ReportReading } from '../segments/report.ts';
+import { serviceRequestChange } from '../segments/service-request.ts';
 import type { Hl7v2Event } from './event.ts';
 
 /** Unsolicited observation result (v2.5.1 §7.3.1): every PATIENT_RESULT group, every order of it, every OBX. */
@@ -44,6 +46,10 @@ class ResultReading {
 	#encounter: number | undefined;
 	#orc: Segment | undefined;
 	#group: ObservationGroup | undefined;
+	/** Makes the order of the group, if the sender's messages refer to resources. */
+	#order: ((owner: GroupOwner) => ServiceRequestChange | undefined) | undefined;
+	/** Names of the orders that were made: several OBR may state parts of one. */
+	readonly #ordered = new Set<string>();
 
 	constructor(context: Context, sender: string) {
 		this.#context = context;
@@ -128,14 +134,25 @@ class ResultReading {
 		const order = orderContext(orc, obr, this.#sender, this.#context);
 		const report = obr && new ReportReading(obr, order, this.#sender, this.#context);
 		this.#group = new ObservationGroup(order, this.#context, report);
+		this.#order = obr && ((owner) => serviceRequestChange(orc, obr, order, owner, this.#context));
 	}
 
 	#closeGroup(): void {
 		if (this.#group && this.#patient) {
 			const owner = { patient: this.#patient.ref, encounter: this.#encounter, ordinals: this.#ordinals };
+			this.#pushOrder(owner);
 			this.#changes.push(...this.#group.changes(owner));
 		}
 		this.#group = undefined;
+	}
+
+	#pushOrder(owner: GroupOwner): void {
+		const order = this.#order?.(owner);
+		this.#order = undefined;
+		const isKnown = order?.named.some((name) => this.#ordered.has(`${owner.patient} ${name}`)) === true;
+		if (order === undefined || isKnown) return;
+		for (const name of order.named) this.#ordered.add(`${owner.patient} ${name}`);
+		this.#changes.push(order);
 	}
 
 	/** Facts about the patient may be anywhere after the PID. They never cause a refusal. */

@@ -65,7 +65,7 @@ export function orderContext(orc: Segment | undefined, obr: Segment | undefined,
 		category: obr && category(codeText(obr.text(24))),
 		specimen: obr && specimenSource(obr),
 		interpreter: obr && namedPerson(obr, 32, context),
-		basedOn: basedOn(placer, filler, code),
+		basedOn: basedOn(placer, filler, code, context),
 		resultStatus: obr?.text(25) ?? '',
 	};
 }
@@ -173,6 +173,7 @@ function basedOn(
 	placer: EntityIdentifier | undefined,
 	filler: EntityIdentifier | undefined,
 	code: CodeableConcept | undefined,
+	{ mentions }: Context,
 ): Reference[] | undefined {
 	const display = code?.text;
 	const reference = (identifier: Identifier): Reference => ({
@@ -182,6 +183,7 @@ function basedOn(
 	});
 	const list: Reference[] = [];
 	if (placer) list.push(reference(typedIdentifier(placer, 'PLAC')));
-	if (filler) list.push(reference(typedIdentifier(filler, 'FILL')));
+	// Where they lead to the order, which has both numbers, one reference is enough.
+	if (filler && !(placer && mentions?.unknown === 'create')) list.push(reference(typedIdentifier(filler, 'FILL')));
 	return list.length === 0 ? undefined : list;
 }

@@ -3,7 +3,7 @@ import type { HeldRows } from '../apply/held-rows.ts';
 import type { Holding } from '../apply/holding.ts';
 import { RowIndex } from '../apply/row-index.ts';
 import { type Row, resourceOf } from '../apply/rows.ts';
-import type { PersonOrPlaceType } from '../person-or-place.ts';
+import type { IdentifiedType } from '../person-or-place.ts';
 import type { Identifier } from '../resource-patch.ts';
 import { type Term, termOf, termTexts } from '../search-term.ts';
 
@@ -14,7 +14,7 @@ import { type Term, termOf, termTexts } from '../search-term.ts';
 export const peopleAndPlacesMax = 1000;
 
 /** Returns the term by which resources with an identifier of this value are found, whatever its system. */
-export function identifierTerm(type: PersonOrPlaceType, value: string): Term {
+export function identifierTerm(type: IdentifiedType, value: string): Term {
 	return termOf(termTexts.code(`${type}.identifier`, value));
 }
 
@@ -27,7 +27,7 @@ function hasValue(identifier: JsonObject): identifier is Identifier {
 	return typeof identifier['value'] === 'string';
 }
 
-/** Practitioners, organizations and locations by the values of their identifiers. */
+/** Practitioners, organizations, locations and orders by the values of their identifiers. */
 export class PeopleAndPlaces {
 	readonly #rows: HeldRows;
 	readonly #index: RowIndex;
@@ -44,7 +44,7 @@ export class PeopleAndPlaces {
 	}
 
 	/** Returns the resources that have, or had, an identifier of this value. */
-	of(type: PersonOrPlaceType, value: string): Row[] {
+	of(type: IdentifiedType, value: string): Row[] {
 		return this.#index.of(type, keyOf(type, value));
 	}
 
@@ -58,9 +58,15 @@ function keyOf(type: string, value: string): string {
 	return `${type} ${value}`;
 }
 
-/** Practitioners, organizations and locations; the keys are terms of their identifiers, made by `identifierTerm`. */
-export const peopleAndPlaces: Holding<Set<Term>, PeopleAndPlaces> = {
+/** Terms of identifiers, made by `identifierTerm`. Orders are kept apart, because they are many. */
+export interface PeopleAndPlacesKeys {
+	named: Set<Term>;
+	orders: Set<Term>;
+}
+
+/** Practitioners, organizations, locations and orders. */
+export const peopleAndPlaces: Holding<PeopleAndPlacesKeys, PeopleAndPlaces> = {
 	name: 'people and places',
-	keys: () => new Set(),
+	keys: () => ({ named: new Set(), orders: new Set() }),
 	held: (rows) => new PeopleAndPlaces(rows),
 };

@@ -198,7 +198,7 @@ function linksOf({ key, study }: DiagnosticReportChange, patient: Row, encounter
 }
 
 /** Elements that do not count as the report's content: its context, and the time at which it was sent. */
-const circumstances = ['status', 'issued', 'imagingStudy', 'encounter', 'subject', 'identifier'];
+const circumstances = ['status', 'issued', 'imagingStudy', 'encounter', 'subject', 'identifier', 'basedOn'];
 
 function contentChange(held: JsonObject | undefined, next: JsonObject): ContentChange {
 	if (held === undefined) return 'none';
@@ -211,7 +211,7 @@ function contentChange(held: JsonObject | undefined, next: JsonObject): ContentC
 /** Whether a reference leads to a resource is no part of the content, nor is the sending facility, which is the only Organization. */
 function content(resource: JsonObject): JsonObject {
 	const kept = Object.fromEntries(Object.entries(resource).filter(([name]) => !circumstances.includes(name)));
-	for (const name of ['basedOn', 'performer', 'resultsInterpreter']) {
+	for (const name of ['performer', 'resultsInterpreter']) {
 		const stated = ((kept[name] ?? []) as JsonObject[]).filter(({ type }) => type !== 'Organization').map(statedReference);
 		if (stated.length > 0) kept[name] = stated;
 		else delete kept[name];

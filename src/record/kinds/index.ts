@@ -12,6 +12,7 @@ import { patientKind } from './patient.ts';
 import { personOrPlaceKind } from './person-or-place.ts';
 import { rederivationKind } from './rederivation.ts';
 import { resourceKind } from './resource.ts';
+import { serviceRequestKind } from './service-request.ts';
 import { settlementKind } from './settlement.ts';
 import { stepReportKind } from './step-report.ts';
 import { studyEditKind } from './study-edit.ts';
@@ -22,6 +23,7 @@ export const changeKinds = [
 	personOrPlaceKind,
 	patientKind,
 	encounterKind,
+	serviceRequestKind,
 	observationKind,
 	itemKind,
 	mergeKind,

@@ -1,15 +1,14 @@
 import { canonical, type JsonObject } from '#core/json.ts';
 import { defineChange } from '../apply/change-kind.ts';
 import type { ApplyContext } from '../apply/context.ts';
+import { identified } from '../apply/identified.ts';
 import { putKeyed } from '../apply/put-keyed.ts';
 import { referring } from '../apply/refer.ts';
 import type { References } from '../apply/references.ts';
 import { revise } from '../apply/revise.ts';
 import { newRow, type Row, resourceOf } from '../apply/rows.ts';
-import type { WorkingSet } from '../apply/working-set.ts';
 import { identifiersOf, identifierTerm, peopleAndPlaces } from '../holdings/people-and-places.ts';
-import { siteAuthorities } from '../holdings/site-authorities.ts';
-import { identifierKey, isIndexable, systemOf } from '../identity/identifier-key.ts';
+import { identifierKey } from '../identity/identifier-key.ts';
 import { keepsName } from '../identity/practitioner-name.ts';
 import { messageOrigin, type PersonOrPlaceType } from '../person-or-place.ts';
 import type { Identifier } from '../resource-patch.ts';
@@ -33,8 +32,8 @@ export interface PersonOrPlaceChange {
 export const personOrPlaceKind = defineChange<PersonOrPlaceChange>({
 	kind: 'person-or-place',
 	keys({ resourceType, identifiers }, keys) {
-		const terms = keys.of(peopleAndPlaces);
-		for (const { value } of identifiers) terms.add(identifierTerm(resourceType, value));
+		const { named } = keys.of(peopleAndPlaces);
+		for (const { value } of identifiers) named.add(identifierTerm(resourceType, value));
 	},
 	apply(context, change, references) {
 		const row = personOrPlace(context, change, references);
@@ -44,34 +43,11 @@ export const personOrPlaceKind = defineChange<PersonOrPlaceChange>({
 
 /** Returns the resource that is meant; undefined when there is none, or nobody can tell which. */
 function personOrPlace(context: ApplyContext, change: PersonOrPlaceChange, references: References): Row | undefined {
-	const { set, flags } = context;
-	if (!change.identifiers.every((identifier) => isIndexable(identifier.value, systemOf(identifier)))) return undefined;
-	const [held, another] = matching(set, change);
-	if (another !== undefined || set.of(peopleAndPlaces).isCrowded) {
-		const text = `${change.field} names a ${change.resourceType} by an identifier that several resources have; it refers to none of them`;
-		flags.push({ code: 'several-resources', text });
-		return undefined;
-	}
+	const found = identified(context, change);
+	if (found === 'unclear') return undefined;
 	const resource = referring(change.resource, references.named);
-	if (held === undefined) return change.unknown === 'create' ? created(context, change, resource) : undefined;
-	return held.links['origin'] === messageOrigin && change.unknown === 'create' ? revised(context, change, held, resource) : held;
-}
-
-/** Returns the resources that have one of the identifiers. What clients wrote comes before what messages made. */
-function matching(set: WorkingSet, { resourceType, identifiers }: PersonOrPlaceChange): Row[] {
-	const { known } = set.of(siteAuthorities);
-	const found = new Map<string, Row>();
-	for (const identifier of identifiers) {
-		const system = systemOf(identifier);
-		const isMeant = (other: Identifier) =>
-			other.value === identifier.value && other['use'] !== 'old' && (system === '' || known.isSame(systemOf(other), system));
-		for (const row of set.of(peopleAndPlaces).of(resourceType, identifier.value)) {
-			if (identifiersOf(resourceOf(row)).some(isMeant)) found.set(row.id, row);
-		}
-	}
-	const rows = [...found.values()];
-	const written = rows.filter(({ links }) => links['origin'] !== messageOrigin);
-	return written.length > 0 ? written : rows;
+	if (found === undefined) return change.unknown === 'create' ? created(context, change, resource) : undefined;
+	return found.links['origin'] === messageOrigin && change.unknown === 'create' ? revised(context, change, found, resource) : found;
 }
 
 function created(context: ApplyContext, { resourceType, identifiers }: PersonOrPlaceChange, stated: JsonObject): Row {

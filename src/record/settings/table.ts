@@ -48,7 +48,7 @@ export const settingDefinitions = {
 	people_and_places: {
 		label: 'People and places of messages',
 		meaning:
-			'how HL7 v2 messages and clinical documents refer to practitioners, organizations and locations that they name by an identifier',
+			'how HL7 v2 messages and clinical documents refer to practitioners, organizations, locations and orders that they name by an identifier',
 		topic: 'identity',
 		of: ['site', 'client', 'key'],
 		kind: 'choice',

@@ -1,0 +1,88 @@
+import { canonical, type JsonObject } from '#core/json.ts';
+import { defineChange } from '../apply/change-kind.ts';
+import type { ApplyContext } from '../apply/context.ts';
+import { identified } from '../apply/identified.ts';
+import { putKeyed } from '../apply/put-keyed.ts';
+import type { References } from '../apply/references.ts';
+import { revise } from '../apply/revise.ts';
+import { newRow, type Row, referenceTo, resourceOf } from '../apply/rows.ts';
+import { identifiersOf, identifierTerm, peopleAndPlaces } from '../holdings/people-and-places.ts';
+import { identifierKey } from '../identity/identifier-key.ts';
+import { messageOrigin } from '../person-or-place.ts';
+import type { Identifier } from '../resource-patch.ts';
+
+/** The order on which results of a message are based (HL7 v2.5.1 §4.5.3). It stands before the changes whose references mean it. */
+export interface ServiceRequestChange {
+	kind: 'service-request';
+	patient: number;
+	/** Index of an EncounterChange of the same set, when the message carried the visit. */
+	encounter?: number;
+	/** Placer's and filler's number. Each of them alone leads to the order among those of the patient. */
+	identifiers: readonly [Identifier, ...Identifier[]];
+	/** Names of the references that mean it, made by `referenceName`. */
+	named: readonly string[];
+	/** The content without identifier, subject and encounter. */
+	resource: JsonObject;
+	/** What becomes of one that is not known. */
+	unknown: 'create' | 'ignore';
+	/** The field that names it, for flags. */
+	field: string;
+}
+
+export const serviceRequestKind = defineChange<ServiceRequestChange>({
+	kind: 'service-request',
+	keys({ identifiers }, keys) {
+		const { orders } = keys.of(peopleAndPlaces);
+		for (const { value } of identifiers) orders.add(identifierTerm('ServiceRequest', value));
+	},
+	apply(context, change, references) {
+		const row = serviceRequest(context, change, references);
+		if (row !== undefined) for (const name of change.named) references.setNamed(name, row);
+	},
+});
+
+/** Returns the patient's order; undefined when there is none, or nobody can tell which is meant. */
+function serviceRequest(context: ApplyContext, change: ServiceRequestChange, references: References): Row | undefined {
+	const { identifiers, field } = change;
+	const patient = references.patient(change.patient);
+	// Other senders may have given the same number to an order of another patient.
+	const named = { resourceType: 'ServiceRequest', identifiers, field } as const;
+	const found = identified(context, named, ({ links }) => links['patient_id'] === patient.id);
+	if (found === 'unclear') return undefined;
+	const visit = references.encounter(change.encounter);
+	const stated: JsonObject = { ...change.resource, ...(visit === undefined ? {} : { encounter: { reference: referenceTo(visit) } }) };
+	if (found === undefined) return change.unknown === 'create' ? created(context, change, stated, patient) : undefined;
+	return found.links['origin'] === messageOrigin && change.unknown === 'create' ? revised(context, change, found, stated) : found;
+}
+
+function created(context: ApplyContext, { identifiers }: ServiceRequestChange, stated: JsonObject, patient: Row): Row {
+	const resource: JsonObject = { identifier: [...identifiers], ...stated, subject: { reference: referenceTo(patient) } };
+	const row = newRow(context, {
+		resourceType: 'ServiceRequest',
+		id: context.newId(),
+		text: JSON.stringify(resource),
+		resource,
+		links: { patient_id: patient.id, origin: messageOrigin },
+	});
+	context.changed.push(row);
+	putKeyed(context.set, row);
+	return row;
+}
+
+/** Statuses from which results of an order do not lead back. */
+const over: ReadonlySet<unknown> = new Set(['completed', 'revoked', 'entered-in-error']);
+
+/** Parts of one order are reported one by one, so what is known stays; a message adds to it, and says who ordered and how far it has come. */
+function revised(context: ApplyContext, { identifiers }: ServiceRequestChange, held: Row, stated: JsonObject): Row {
+	const before = resourceOf(held);
+	const numbers = identifiersOf(before);
+	const told = new Set(numbers.map(identifierKey));
+	const further = identifiers.filter((identifier) => !told.has(identifierKey(identifier)));
+	const resource: JsonObject = { ...stated, ...before, identifier: [...numbers, ...further] };
+	if (stated['requester'] !== undefined) resource['requester'] = stated['requester'];
+	if (stated['status'] !== undefined && !(over.has(before['status']) && !over.has(stated['status']))) resource['status'] = stated['status'];
+	if (canonical(resource) === canonical(before)) return held;
+	const row = revise(context, held, JSON.stringify(resource), resource, held.links);
+	if (row !== held) putKeyed(context.set, row);
+	return row;
+}
