@@ -19,6 +19,8 @@ export interface ExportParameters
 export interface ExportOutcome {
 	momentMs: number;
 	output: ExportedType[];
+	/** The number of Bundles that tell of deleted resources. */
+	deleted?: number;
 	/** The number of lines in the file of errors. An export of an earlier version of the service has none. */
 	errors?: number;
 }
@@ -71,9 +73,9 @@ export class ExportJob implements LocalJob {
 	#endOf(result: ExportResult): JobEnd {
 		switch (result.kind) {
 			case 'exported': {
-				const { momentMs, output } = result;
+				const { momentMs, output, deleted } = result;
 				for (const { count } of output) this.#metrics.bulkLines.inc({ outcome: 'exported' }, count);
-				return { state: 'done', result: { momentMs, output, errors: this.#parameters.ignored.length } satisfies ExportOutcome };
+				return { state: 'done', result: { momentMs, output, deleted, errors: this.#parameters.ignored.length } satisfies ExportOutcome };
 			}
 			case 'stopped':
 				return { state: 'stopped' };

@@ -1,4 +1,5 @@
 import { createWriteStream, rmSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Failure } from '#core/failure.ts';
@@ -10,6 +11,7 @@ import { scopedPatients } from '#storage/export-patients.ts';
 import { troubleOf } from '#storage/sqlstate.ts';
 import { exportMoment } from '#storage/statements/administrative/bulk-jobs.ts';
 import { exportResources, sharedTypesOfSite } from '#storage/statements/export-resources.ts';
+import { deletedLines } from './deleted-lines.ts';
 import { fileOf } from './directory.ts';
 import { ShapedLines } from './shaped-lines.ts';
 import type { ExportProgress, ExportResult, ExportTask } from './task.ts';
@@ -65,10 +67,28 @@ async function exported(task: ExportTask, connection: BulkConnection): Promise<E
 		await (elements === undefined ? pipeline(copy, lines, file) : pipeline(copy, lines, new ShapedLines(type, elements), file));
 		copies.push({ type, rows: () => copy.rowCount, path });
 	}
+	const deleted = await writeDeleted(task, patients, connection);
 	await connection.control('commit');
 	const output = copies.map(({ type, rows }) => ({ type, count: rows() }));
 	for (const { path, rows } of copies) if (rows() === 0) rmSync(path);
-	return { kind: 'exported', momentMs: Number(moment), output: output.filter(({ count }) => count > 0) };
+	return { kind: 'exported', momentMs: Number(moment), output: output.filter(({ count }) => count > 0), deleted };
+}
+
+/** Writes the Bundles of what was deleted to a file, and returns their number. */
+async function writeDeleted(task: ExportTask, patients: readonly string[] | undefined, connection: BulkConnection): Promise<number> {
+	let count = 0;
+	let file: FileHandle | undefined;
+	try {
+		for await (const line of deletedLines(task, patients, connection)) {
+			file ??= await open(fileOf(task.directory, 'Bundle'), 'wx', 0o600);
+			await file.appendFile(line);
+			count++;
+		}
+		await file?.sync();
+	} finally {
+		await file?.close();
+	}
+	return count;
 }
 
 const quote = 0x01;

@@ -41,7 +41,7 @@ export interface ExportedType {
 }
 
 export type ExportResult =
-	| { kind: 'exported'; momentMs: number; output: ExportedType[] }
+	| { kind: 'exported'; momentMs: number; output: ExportedType[]; deleted: number }
 	| { kind: 'stopped' }
 	| { kind: 'unavailable' }
 	| { kind: 'no-room' };

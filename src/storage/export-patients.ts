@@ -57,8 +57,19 @@ export async function scopedPatients(runner: StatementRunner, siteId: string, { 
 	const members = group === undefined ? undefined : (await runner.run(membersOfGroup, [siteId, group])).map(([id]) => id as string);
 	if (patients === undefined) return { patients: members, strange: [] };
 	const known = new Set(members);
-	const same = await runner.run(samePatients, [siteId, plainArray(patients)]);
-	const within = same.filter(([id]) => members === undefined || known.has(id as string));
-	const found = new Set(within.map(([, given]) => given));
-	return { patients: [...new Set(within.map(([id]) => id as string))], strange: patients.filter((id) => !found.has(id)) };
+	const same = await samePersons(runner, siteId, patients);
+	const within = (given: string) => (same.get(given) ?? []).filter((id) => members === undefined || known.has(id));
+	return { patients: [...new Set(patients.flatMap(within))], strange: patients.filter((given) => within(given).length === 0) };
+}
+
+/** Returns, for each of the given patients of the site, the row ids under which the person is kept: its own and the survivor's. */
+export async function samePersons(runner: StatementRunner, siteId: string, patients: readonly string[]): Promise<Map<string, string[]>> {
+	const found = new Map<string, string[]>();
+	if (patients.length === 0) return found;
+	for (const [id, given] of await runner.run(samePatients, [siteId, plainArray(patients)])) {
+		const ids = found.get(given as string);
+		if (ids) ids.push(id as string);
+		else found.set(given as string, [id as string]);
+	}
+	return found;
 }

@@ -18,18 +18,17 @@ export interface Manifest {
 	/** The files require the API key too. */
 	requiresAccessToken: true;
 	output: ManifestFile[];
+	/** Bundles that delete what was deleted since `_since`; an export alone has them. */
+	deleted?: ManifestFile[];
 	error: ManifestFile[];
 }
 
 export function exportManifest(job: StoredJob, base: string): Manifest {
-	const { momentMs, output, errors = 0 } = job.result as unknown as ExportOutcome;
+	const { momentMs, output, deleted = 0, errors = 0 } = job.result as unknown as ExportOutcome;
 	const url = (type: string) => `${base}/$export-file/${job.id}/${type}.ndjson`;
-	return manifest(
-		job,
-		momentMs,
-		output.map(({ type, count }) => ({ type, url: url(type), count })),
-		errors === 0 ? [] : [{ type: 'OperationOutcome', url: url('OperationOutcome'), count: errors }],
-	);
+	const further = (type: string, count: number) => (count === 0 ? [] : [{ type, url: url(type), count }]);
+	const files = output.map(({ type, count }) => ({ type, url: url(type), count }));
+	return { ...manifest(job, momentMs, files, further('OperationOutcome', errors)), deleted: further('Bundle', deleted) };
 }
 
 export function importManifest(job: StoredJob, base: string): Manifest {

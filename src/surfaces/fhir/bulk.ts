@@ -185,9 +185,15 @@ async function file(context: BulkContext, request: HttpRequest, kind: Kind): Pro
 	const job = await jobOf(context, caller, kind, request.params['job']);
 	const [, type] = /^(\w+)\.ndjson$/.exec(request.params['file'] ?? '') ?? [];
 	// The scopes may be fewer now than those by which the export began.
-	if (type !== undefined && kind === 'export' && type !== 'OperationOutcome') requireScope(grant.scopes, type, 'r');
+	if (type !== undefined && kind === 'export') for (const one of typesIn(type, job)) requireScope(grant.scopes, one, 'r');
 	const hasEnded = job.state === 'done' || (job.state === 'failed' && kind === 'import');
 	const body = type === undefined || !hasEnded ? undefined : await context.bulk.open(caller, job, type);
 	if (body === undefined) throw new Failure('not-found', `the ${kind} has no such file`);
 	return { status: 200, headers: { 'Content-Type': ndjson }, body };
+}
+
+/** The types of which a file tells: Bundles tell of every type that was asked for. */
+function typesIn(file: string, { parameters }: StoredJob): readonly string[] {
+	if (file === 'OperationOutcome') return [];
+	return file === 'Bundle' && Array.isArray(parameters['types']) ? parameters['types'].map(String) : [file];
 }

@@ -348,3 +348,44 @@ describe('an import of resources that claim profiles', () => {
 		assert.deepEqual((await imported()).error, []);
 	});
 });
+
+describe('an export since a moment', () => {
+	test('tells what was deleted since then, of the types and patients that were asked for', async () => {
+		await setSite(service.administration, { slug: 'parts', deletes: true });
+		const basic = (id: string, patient?: string): [string, object] => [
+			`/Basic/${id}`,
+			{
+				resourceType: 'Basic',
+				id,
+				code: { text: 'x' },
+				...(patient === undefined ? {} : { subject: { reference: `Patient/${patient}` } }),
+			},
+		];
+		for (const [path, body] of [basic('gone-a', 'anna'), basic('gone-b', 'bert'), basic('gone'), basic('back')])
+			await fhir('PUT', path, body);
+		const before = new Date(Date.now() - 3_600_000).toISOString();
+		for (const id of ['gone-a', 'gone-b', 'gone', 'back']) assert.equal((await fhir('DELETE', `/Basic/${id}`)).status, 204);
+		await fhir('PUT', ...basic('back'));
+		const deletedBy = async (reply: BulkReply) => {
+			assert.equal(reply.status, 202, reply.text);
+			const { deleted, output } = await bulk.manifest(reply.headers.get('content-location') ?? '');
+			assert.ok(!output.some(({ type }: FhirBody) => type === 'Bundle'));
+			if (deleted.length === 0) return [];
+			assert.deepEqual([deleted[0].type, deleted.length], ['Bundle', 1]);
+			const bundles = (await bulk.lines(deleted[0].url)).map((line) => JSON.parse(line));
+			assert.equal(bundles.length, deleted[0].count);
+			for (const { type, entry } of bundles) assert.deepEqual([type, entry[0].request.method], ['transaction', 'DELETE']);
+			return bundles.flatMap(({ entry }) => entry.map(({ request }: FhirBody) => request.url)).sort();
+		};
+		const get = (path: string) => bulk.call('GET', path, asynchronous).then(deletedBy);
+		assert.deepEqual(await get(`/$export?_since=${before}`), ['Basic/gone', 'Basic/gone-a', 'Basic/gone-b']);
+		assert.deepEqual(await get(`/Patient/$export?_since=${before}`), ['Basic/gone-a', 'Basic/gone-b']);
+		assert.deepEqual(await get(`/Group/outer/$export?_since=${before}`), ['Basic/gone-a']);
+		assert.deepEqual(await get(`/$export?_since=${before}&_type=Patient,Claim`), []);
+		assert.deepEqual(await get(`/$export?_since=${new Date(Date.now() + 60_000).toISOString()}`), []);
+		assert.deepEqual(await get('/$export?_type=Basic'), []);
+		const since = { name: '_since', valueInstant: before };
+		const bert = { name: 'patient', valueReference: { reference: 'Patient/bert' } };
+		assert.deepEqual(await deletedBy(await post('/Patient/$export', [since, bert])), ['Basic/gone-b']);
+	});
+});
