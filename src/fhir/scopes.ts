@@ -15,7 +15,13 @@ export const permissionOf: Readonly<Record<Interaction, Permission>> = {
 };
 
 /** These parts are supported of SMART App Launch 2.2 ("Conformance"): backend services, by the provider of the site. */
-export const smartCapabilities = ['client-confidential-asymmetric', 'permission-v1', 'permission-v2'] as const;
+export const smartCapabilities = [
+	'client-confidential-asymmetric',
+	'permission-v1',
+	'permission-v2',
+	'permission-patient',
+	'permission-user',
+] as const;
 
 /** The scopes that permit something, in both versions of SMART; for each type those that its interactions use. */
 export function supportedScopes(definitions: readonly ResourceDefinition[]): string[] {
@@ -26,5 +32,7 @@ export function supportedScopes(definitions: readonly ResourceDefinition[]): str
 			const used = new Set(interactions.map((interaction) => permissionOf[interaction]));
 			return `system/${type}.${[...'cruds'].filter((letter) => used.has(letter as Permission)).join('')}`;
 		}),
+		'user/*.cruds',
+		'patient/*.rs',
 	];
 }

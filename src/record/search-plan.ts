@@ -34,8 +34,16 @@ export interface PagePosition {
 	keys: (string | null)[];
 }
 
+/** What is included: resources of one type, and only those that fulfil the conditions. */
+export interface Included {
+	includedType: ResourceType;
+	includedTable: string;
+	/** The limits of the caller's scopes. */
+	reached?: readonly Clause[];
+}
+
 /** Further resources that a page includes beside its matches (FHIR R4 §3.1.1.5.4), by a column that refers to another row. */
-export interface Inclusion {
+export interface Inclusion extends Included {
 	/** `forward` includes the rows to which a match refers by the column; `reverse` includes the rows that refer to a match by it. */
 	direction: 'forward' | 'reverse';
 	/** The table that has the column. */
@@ -43,26 +51,19 @@ export interface Inclusion {
 	column: string;
 	/** What comes before the row id in the terms of the column, where no index of its own leads to it. */
 	prefix?: string;
-	/** Type and table of the included resources. */
-	includedType: ResourceType;
-	includedTable: string;
 }
 
 /** Includes the rows that refer to a match by a term. `prefix` comes before the row id. */
-export interface TermInclusion {
+export interface TermInclusion extends Included {
 	direction: 'term';
 	prefix: string;
-	includedType: ResourceType;
-	includedTable: string;
 }
 
 /** An inclusion by an element that no column holds. Its references are read from the matches. */
-export interface ElementInclusion {
+export interface ElementInclusion extends Included {
 	direction: 'element';
 	/** Names of the elements on the way to the references. */
 	path: readonly string[];
-	includedType: ResourceType;
-	includedTable: string;
 }
 
 export type AnyInclusion = Inclusion | TermInclusion | ElementInclusion;

@@ -26,7 +26,7 @@ export async function matchCandidates(
 	]);
 	const found = new Map<string, Candidate['by']>(byPerson.map(([id]) => [id ?? '', 'person']));
 	for (const [id, hasAuthority] of byNumber) found.set(id ?? '', hasAuthority === 't' ? 'authority' : 'value');
-	const target = { direction: 'element', path: [], includedType: 'Patient', includedTable: 'patient' } as const;
+	const target = { includedType: 'Patient', includedTable: 'patient' } as const;
 	const bounds = { rowsMax: 3 * rowsMax, bytesMax, extent: 'whole' } as const;
 	const { rows, cut } = await namedResources(reader, siteId, target, [...found.keys()], bounds);
 	const candidates = new Map<string, Candidate>();

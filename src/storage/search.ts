@@ -95,11 +95,11 @@ export function includedResources(
 export function namedResources(
 	reader: Reader,
 	siteId: string,
-	{ includedType, includedTable }: ElementInclusion,
+	inclusion: Pick<ElementInclusion, 'includedType' | 'includedTable' | 'reached'>,
 	rowIds: readonly string[],
 	bounds: InclusionBounds,
 ): Promise<Included> {
-	return included(reader, includedType, rowIds, bounds, () => rowsQuery(siteId, includedTable, rowIds, bounds));
+	return included(reader, inclusion.includedType, rowIds, bounds, () => rowsQuery(siteId, inclusion, rowIds, bounds));
 }
 
 async function included(

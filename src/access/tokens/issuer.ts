@@ -61,7 +61,10 @@ export function clientOf({ clientClaim }: TokenIssuer, claims: JsonObject): stri
 export function scopesOf({ scopeClaim }: TokenIssuer, claims: JsonObject): Scopes {
 	const names = scopeClaim === undefined ? usualScopeClaims : [scopeClaim];
 	const found = names.map((name) => own(claims, name)).find((value) => value !== undefined);
-	return readScopes(textsOf(found).flatMap((text) => text.split(' ')));
+	return readScopes(
+		textsOf(found).flatMap((text) => text.split(' ')),
+		own(claims, 'patient'),
+	);
 }
 
 /** Tells whether the claims are those of a token that the site takes. Who stated them is another question. */

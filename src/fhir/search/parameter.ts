@@ -67,6 +67,8 @@ export function parameterClause(
 	const [plain = '', modifier, ...rest] = name.split(':');
 	const parameter = parameterOf(definition, plain);
 	if (parameter === undefined || rest.length > 0) return 'unknown';
+	// The entries of a List are part of that List.
+	if (parameter.type === 'special') requireScope(options.scopes, 'List', 's');
 	const { base, terminology, limits } = options;
 	return clauseOf({ name: plain, modifier, value, parameter, definition, base, terminology, valuesMax: limits.searchValuesMax });
 }

@@ -1,6 +1,9 @@
 import { Failure } from '#core/failure.ts';
-import { missingScope, permits, type Scopes, scopeName } from '#record/scopes.ts';
+import { missingScope, partsOf, permits, type Scopes, scopeName } from '#record/scopes.ts';
+import type { AnyInclusion } from '#record/search-plan.ts';
 import type { ResourceDefinition } from '../resource.ts';
+import { definitionOf } from '../resources/index.ts';
+import { scopeClause } from '../scope-clause.ts';
 import { extentOf } from '../shape.ts';
 import type { Terminology } from '../terminology/value-sets.ts';
 import { parameterClause } from './parameter.ts';
@@ -20,7 +23,8 @@ export interface SearchOptions {
 }
 
 /**
- * Parses a search (FHIR R4 §3.1.1): repeated parameters must all match, values between commas are alternatives.
+ * Parses a search (FHIR R4 §3.1.1): repeated parameters must all match, values between commas are alternatives. The plan finds only what the
+ * scopes of the caller reach.
  * @throws Failure `not-supported` that names unknown parameters, unless they are to be ignored; `invalid` for a bad value
  */
 export function parseSearch(definition: ResourceDefinition, query: string, options: SearchOptions): ParsedSearch {
@@ -59,12 +63,14 @@ export function parseSearch(definition: ResourceDefinition, query: string, optio
 			seen.add(name);
 			resultParameters[name]?.(search, value, definition, options.limits);
 		} else if (Object.hasOwn(inclusionParameters, name)) {
-			readInclusion(search, definition, name, value, options.scopes);
+			readInclusion(search, definition, name, value, options);
 		} else if (!readParameter(search, definition, name, value, options)) {
 			unknown.add(printable(name));
 		}
 	}
 	if (unknown.size > 0 && !options.lenient) throw unknownParameters(definition, [...unknown]);
+	const reached = scopeClause(definition, 's', options.scopes, options);
+	if (reached !== undefined) search.plan.clauses.push(reached);
 	search.plan.extent = extentOf(search.shape);
 	return search;
 }
@@ -73,13 +79,7 @@ export function parseSearch(definition: ResourceDefinition, query: string, optio
  * A resource to which a match refers could be read by its id, and one that refers to a match could be searched. An inclusion that may lead to
  * several types leaves out those that the caller has no scope for, and says so; one that leads to nothing else is refused.
  */
-function readInclusion(
-	search: ParsedSearch,
-	definition: ResourceDefinition,
-	name: string,
-	value: string,
-	scopes: Scopes | undefined,
-): void {
+function readInclusion(search: ParsedSearch, definition: ResourceDefinition, name: string, value: string, options: SearchOptions): void {
 	if (value === '') return;
 	const { direction, iterates } = inclusionParameters[name] ?? {};
 	if (direction === undefined) return;
@@ -87,9 +87,14 @@ function readInclusion(
 	const named: Iteration[] = iterates
 		? iterationsOf(direction, name, value)
 		: inclusionsOf(definition, direction, name, value).map((inclusion) => ({ of: definition.type, inclusion }));
-	const permitted = named.filter(({ inclusion }) => permits(scopes, inclusion.includedType, permission));
+	const permitted = named.flatMap(({ of, inclusion }) => {
+		const reached = reachedBy(inclusion, permission, options);
+		return reached === undefined ? [] : [{ of, inclusion: reached }];
+	});
 	const lacking = new Set(
-		named.filter((one) => !permitted.includes(one)).map(({ inclusion }) => scopeName(inclusion.includedType, permission)),
+		named
+			.filter(({ inclusion }) => reachedBy(inclusion, permission, options) === undefined)
+			.map(({ inclusion }) => scopeName(inclusion.includedType, permission)),
 	);
 	if (permitted.length === 0 && lacking.size > 0) throw missingScope(...lacking);
 	search.withheld = [...new Set([...search.withheld, ...lacking])];
@@ -101,6 +106,16 @@ function readInclusion(
 		);
 	}
 	search.applied.push([name, value]);
+}
+
+/** Returns the inclusion within the limits of the caller's scopes; undefined if these permit nothing of the type. */
+function reachedBy(inclusion: AnyInclusion, permission: 'r' | 's', options: SearchOptions): AnyInclusion | undefined {
+	const { scopes } = options;
+	if (permits(scopes, inclusion.includedType, permission)) return inclusion;
+	const definition = definitionOf(inclusion.includedType);
+	if (definition === undefined || partsOf(scopes, definition.type, permission).length === 0) return undefined;
+	const reached = scopeClause(definition, permission, scopes, options);
+	return reached === undefined ? inclusion : { ...inclusion, reached: [reached] };
 }
 
 function addNew<Item>(list: Item[], items: readonly Item[]): void {

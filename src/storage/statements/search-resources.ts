@@ -1,5 +1,5 @@
 import { nilId } from '#core/id.ts';
-import type { Clause, Extent, Inclusion, PagePosition, SearchPlan, SortKey, TermInclusion } from '#record/search-plan.ts';
+import type { Clause, Extent, Included, Inclusion, PagePosition, SearchPlan, SortKey, TermInclusion } from '#record/search-plan.ts';
 import { termOf } from '#record/search-term.ts';
 import { Parameters, type Query } from './parameters.ts';
 import { relation } from './relation.ts';
@@ -128,23 +128,23 @@ export function inclusionQuery(siteId: string, inclusion: Inclusion, rowIds: rea
 	const parameters = new Parameters(siteId);
 	const ids = parameters.add(rowIds, 'uuid[]');
 	const forward = `r.id in (select s.${column} from ${relation(table)} s where s.site_id = $1 and s.id = any(${ids}))`;
-	if (way === 'forward') return includedRows(parameters, includedTable, forward, bounds);
+	if (way === 'forward') return includedRows(parameters, inclusion, forward, bounds);
 	const reverse = `r.${column} = any(${ids})`;
-	if (prefix === undefined) return includedRows(parameters, includedTable, reverse, bounds);
+	if (prefix === undefined) return includedRows(parameters, inclusion, reverse, bounds);
 	const lead = { terms: rowIds.map((id) => termOf(`${prefix}${id}`)), through: [] };
 	const led = leadCondition({ type: includedType, table: includedTable, lead }, 'r', parameters, 'all', whereOf);
-	return includedRows(parameters, includedTable, `${led} and ${reverse}`, bounds);
+	return includedRows(parameters, inclusion, `${led} and ${reverse}`, bounds);
 }
 
 /** Selects the rows that refer to the given rows by a term. */
 export function termInclusionQuery(siteId: string, inclusion: TermInclusion, rowIds: readonly string[], bounds: InclusionBounds): Query {
-	const { prefix, includedTable } = inclusion;
+	const { prefix } = inclusion;
 	const parameters = new Parameters(siteId);
 	const terms = parameters.add(
 		rowIds.map((id) => termOf(`${prefix}${id}`)),
 		'bigint[]',
 	);
-	return includedRows(parameters, includedTable, `r.terms && ${terms}`, bounds);
+	return includedRows(parameters, inclusion, `r.terms && ${terms}`, bounds);
 }
 
 /** A condition that matches more patients than this matches several, even if one patient has replaced all that were looked at. */
@@ -171,17 +171,24 @@ limit 2`;
 }
 
 /** Rows of the given ids. */
-export function rowsQuery(siteId: string, table: string, rowIds: readonly string[], bounds: InclusionBounds): Query {
+export function rowsQuery(siteId: string, included: Rows, rowIds: readonly string[], bounds: InclusionBounds): Query {
 	const parameters = new Parameters(siteId);
-	return includedRows(parameters, table, `r.id = any(${parameters.add(rowIds, 'uuid[]')})`, bounds);
+	return includedRows(parameters, included, `r.id = any(${parameters.add(rowIds, 'uuid[]')})`, bounds);
 }
 
-function includedRows(parameters: Parameters, table: string, condition: string, { rowsMax, bytesMax, extent }: InclusionBounds): Query {
+type Rows = Pick<Included, 'includedTable' | 'reached'>;
+
+function includedRows(
+	parameters: Parameters,
+	{ includedTable: table, reached = [] }: Rows,
+	condition: string,
+	{ rowsMax, bytesMax, extent }: InclusionBounds,
+): Query {
 	const limit = parameters.add(rowsMax + 1, 'integer');
-	const inner = `select ${innerColumns(table)} from ${relation(table)} r where r.site_id = $1 and ${condition} order by r.id limit ${limit}`;
+	const inner = `select ${innerColumns(table)} from ${relation(table)} r where ${whereOf(reached, 'r', parameters)} and ${condition} order by r.id limit ${limit}`;
 	const order = (row: string) => `${row}.id`;
 	const text = boundedQuery({ table, extent, further: 'r.found', inner, order, bytesMax: parameters.add(bytesMax, 'bigint') });
-	return parameters.query(text, true);
+	return parameters.query(text, reached.length === 0);
 }
 
 /**

@@ -5,15 +5,18 @@ import { type SearchEntry, searchset } from '#fhir/bundle.ts';
 import { type CareDates, careClauses } from '#fhir/care-dates.ts';
 import type { ResourceDefinition } from '#fhir/resource.ts';
 import { resources } from '#fhir/resources/index.ts';
+import { scopeClause } from '#fhir/scope-clause.ts';
 import { cursorParameter } from '#fhir/search/result.ts';
 import { rowIdOf } from '#record/row-id.ts';
-import { missingScope, permits, type Scopes, scopeName } from '#record/scopes.ts';
+import { missingScope, partsOf, permits, type Scopes, scopeName } from '#record/scopes.ts';
+import type { Clause } from '#record/search-plan.ts';
 import { readCompartment, readSurvivor, sharedTypesOfPatient } from '#storage/search.ts';
 import type { HttpAnswer } from '../http/message.ts';
 import type { Interacting } from './context.ts';
 import { linkTo } from './links.ts';
 import { operationQuery } from './operation-parameters.ts';
 import { pageParameters } from './page-parameters.ts';
+import { readReached } from './read.ts';
 
 /** The patient, and then each type that belongs to patients. */
 const compartment: readonly ResourceDefinition[] = Object.values(resources).filter(({ table }) => table.compartment !== 'none');
@@ -23,11 +26,12 @@ const compartment: readonly ResourceDefinition[] = Object.values(resources).filt
  * refers to it, type by type, each in the order of ids. Takes `_count`, `_since`, `_type`, and the dates of care `start` and
  * `end`.
  */
-export async function everything({ context, request, grant, definition, mediaType, base }: Interacting): Promise<HttpAnswer> {
+export async function everything(on: Interacting): Promise<HttpAnswer> {
+	const { context, request, grant, definition, mediaType, base } = on;
 	if (definition.type !== 'Patient') throw new Failure('not-supported', '$everything is an operation of Patient');
 	const { siteId } = grant;
 	const id = request.params['id'] ?? '';
-	const patient = await context.reads.read(siteId, definition.table.table, id);
+	const patient = await readReached(on, id);
 	if (patient === undefined) throw new Failure('not-found', 'there is no Patient with this id');
 	// What a merge replaced has nothing of its own any more: the survivor is meant.
 	const isReplaced = patient.text.includes('"replaced-by"');
@@ -53,7 +57,10 @@ export async function everything({ context, request, grant, definition, mediaTyp
 	const { entries, next } = await page(context, siteId, types, start, {
 		patientId,
 		since,
-		care,
+		clausesOf: (type) => {
+			const reached = scopeClause(type, 's', grant.scopes, { base, limits: context.limits });
+			return [...careClauses(type, care), ...(reached === undefined ? [] : [reached])];
+		},
 		count,
 		bytesMax: context.limits.searchBytesMax,
 	});
@@ -85,7 +92,9 @@ function typesOf(list: string | undefined): readonly ResourceDefinition[] {
 
 /** An answer without the types that the token does not reach would not be everything. */
 function refuseBeyond(scopes: Scopes | undefined, types: readonly ResourceDefinition[]): void {
-	const lacking = types.filter(({ type }) => !permits(scopes, type, 's')).map(({ type }) => scopeName(type, 's'));
+	const lacking = types
+		.filter(({ type }) => !permits(scopes, type, 's') && partsOf(scopes, type, 's').length === 0)
+		.map(({ type }) => scopeName(type, 's'));
 	if (lacking.length > 0) throw missingScope(...lacking);
 }
 
@@ -103,7 +112,8 @@ interface Position {
 interface Wanted {
 	patientId: string;
 	since: string | undefined;
-	care: CareDates;
+	/** Conditions beside the patient. */
+	clausesOf(definition: ResourceDefinition): Clause[];
 	count: number;
 	bytesMax: number;
 }
@@ -113,19 +123,19 @@ async function page(
 	siteId: string,
 	types: readonly ResourceDefinition[],
 	start: Position,
-	{ count, care, ...wanted }: Wanted,
+	{ count, clausesOf, ...wanted }: Wanted,
 ): Promise<{ entries: SearchEntry[]; next: Position | undefined }> {
 	const entries: SearchEntry[] = [];
 	let { afterId } = start;
 	for (let index = start.index; index < types.length; index++) {
 		const definition = types[index];
 		if (definition === undefined) break;
-		const clauses = careClauses(definition, care);
+		const clauses = clausesOf(definition);
 		const found = await readCompartment(reader, siteId, definition.table, { ...wanted, clauses, afterId, count: count - entries.length });
 		entries.push(...found.rows.map((stored): SearchEntry => ({ type: definition.type, stored, mode: 'match' })));
 		if (found.next !== undefined) return { entries, next: { index, afterId: found.next } };
 		// The page is full, and it is unknown whether the next types have anything. Looking ahead avoids an empty last page.
-		if (entries.length === count) return { entries, next: await following(reader, siteId, types, index + 1, { ...wanted, care }) };
+		if (entries.length === count) return { entries, next: await following(reader, siteId, types, index + 1, { ...wanted, clausesOf }) };
 		afterId = nilId;
 	}
 	return { entries, next: undefined };
@@ -136,12 +146,12 @@ async function following(
 	siteId: string,
 	types: readonly ResourceDefinition[],
 	from: number,
-	{ care, ...wanted }: Omit<Wanted, 'count'>,
+	{ clausesOf, ...wanted }: Omit<Wanted, 'count'>,
 ): Promise<Position | undefined> {
 	for (let index = from; index < types.length; index++) {
 		const definition = types[index];
 		if (definition === undefined) continue;
-		const clauses = careClauses(definition, care);
+		const clauses = clausesOf(definition);
 		const { rows } = await readCompartment(reader, siteId, definition.table, { ...wanted, clauses, afterId: nilId, count: 1 });
 		if (rows.length > 0) return { index, afterId: nilId };
 	}

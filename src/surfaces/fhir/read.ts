@@ -1,20 +1,41 @@
 import { Failure } from '#core/failure.ts';
 import type { ResourceDefinition } from '#fhir/resource.ts';
+import { scopeClause } from '#fhir/scope-clause.ts';
 import { parseSearch } from '#fhir/search/parse.ts';
 import { type Shape, shaped } from '#fhir/shape.ts';
 import { renderStored } from '#fhir/stored.ts';
+import { isFhirId, rowIdOf } from '#record/row-id.ts';
+import type { Clause, SearchPlan } from '#record/search-plan.ts';
 import { isDeletion, type StoredResource } from '#record/stored-resource.ts';
-import { readVersion } from '#storage/search.ts';
+import { readVersion, searchResources } from '#storage/search.ts';
 import type { HttpAnswer, HttpRequest } from '../http/message.ts';
 import type { Interacting } from './context.ts';
 
 /** https://hl7.org/fhir/R4/http.html#read */
-export async function read({ context, request, grant, definition, mediaType }: Interacting): Promise<HttpAnswer> {
-	const row = await context.reads.read(grant.siteId, definition.table.table, request.params['id'] ?? '');
+export async function read(on: Interacting): Promise<HttpAnswer> {
+	const { context, request, definition, mediaType } = on;
+	const row = await readReached(on, request.params['id'] ?? '');
 	// The answer is the same for an id of another site, an unknown id and a malformed id.
 	if (row === undefined) throw new Failure('not-found', `there is no ${definition.type} with this id`);
 	refuseDeleted(definition.type, row);
 	return resourceAnswer(row, { context, request, definition, mediaType });
+}
+
+/** Returns the resource; undefined if there is none, or if the scopes of the caller do not reach it. */
+export async function readReached(
+	{ context, grant, definition, base }: Pick<Interacting, 'context' | 'grant' | 'definition' | 'base'>,
+	id: string,
+): Promise<StoredResource | undefined> {
+	const { siteId, scopes } = grant;
+	const { type, table } = definition;
+	const { reader, reads, limits } = context;
+	const reached = scopeClause(definition, 'r', scopes, { base, limits });
+	if (reached === undefined) return reads.read(siteId, table.table, id);
+	if (!isFhirId(id)) return undefined;
+	const clauses: Clause[] = [{ kind: 'reference', column: 'id', ids: [rowIdOf(id)] }, reached];
+	const plan: SearchPlan = { resourceType: type, table: table.table, clauses, sort: [], count: 1, after: undefined, extent: 'whole' };
+	const { rows } = await searchResources(reader, siteId, plan, limits.searchBytesMax);
+	return rows[0];
 }
 
 /** https://hl7.org/fhir/R4/http.html#vread */

@@ -3,7 +3,7 @@ import { operationOutcome } from '#fhir/operation-outcome.ts';
 import type { Interaction } from '#fhir/resource.ts';
 import { definitionOf } from '#fhir/resources/index.ts';
 import { permissionOf } from '#fhir/scopes.ts';
-import { requireScope } from '#record/scopes.ts';
+import { requireScope, requireSome } from '#record/scopes.ts';
 import type { ResourceType } from '#record/table-shape.ts';
 import { authorize, challengeOf } from '../http/authorize.ts';
 import type { HttpAnswer, HttpRequest, Route } from '../http/message.ts';
@@ -31,28 +31,43 @@ interface ReadRoute extends Pick<Route, 'method' | 'pattern'> {
 	type?: ResourceType;
 	/** The interaction that the definition of the resource type must allow. */
 	interaction: Interaction;
+	/** True where it answers nothing beyond the limits of scopes that permit a part of a type. */
+	limits?: true | undefined;
 	carryOut(on: Interacting): Promise<HttpAnswer>;
 }
 
 const reads: readonly ReadRoute[] = [
-	{ method: 'GET', pattern: '/fhir/:type', interaction: 'search-type', carryOut: searchType },
-	{ method: 'POST', pattern: '/fhir/:type/_search', interaction: 'search-type', carryOut: searchByForm },
+	{ method: 'GET', pattern: '/fhir/:type', interaction: 'search-type', limits: true, carryOut: searchType },
+	{ method: 'POST', pattern: '/fhir/:type/_search', interaction: 'search-type', limits: true, carryOut: searchByForm },
 	{ method: 'GET', pattern: '/fhir/:type/_history', interaction: 'history-type', carryOut: historyOfType },
-	{ method: 'GET', pattern: '/fhir/:type/:id', interaction: 'read', carryOut: read },
+	{ method: 'GET', pattern: '/fhir/:type/:id', interaction: 'read', limits: true, carryOut: read },
 	{ method: 'GET', pattern: '/fhir/:type/:id/_history', interaction: 'history-instance', carryOut: historyOfInstance },
 	{ method: 'GET', pattern: '/fhir/:type/:id/_history/:version', interaction: 'vread', carryOut: vread },
-	{ method: 'GET', pattern: '/fhir/:type/:id/$everything', interaction: 'read', carryOut: everything },
-	{ method: 'POST', pattern: '/fhir/:type/:id/$everything', interaction: 'read', carryOut: everything },
+	{ method: 'GET', pattern: '/fhir/:type/:id/$everything', interaction: 'read', limits: true, carryOut: everything },
+	{ method: 'POST', pattern: '/fhir/:type/:id/$everything', interaction: 'read', limits: true, carryOut: everything },
 	...operation('Observation', '$lastn', 'search-type', lastn),
 	{ method: 'POST', pattern: '/fhir/Patient/$match', type: 'Patient', interaction: 'search-type', carryOut: match },
 	...operation('DocumentReference', '$docref', 'search-type', docref),
-	{ method: 'GET', pattern: '/fhir/:compartment/:id/:type', interaction: 'search-type', carryOut: searchCompartment },
-	{ method: 'POST', pattern: '/fhir/:compartment/:id/:type/_search', interaction: 'search-type', carryOut: searchCompartmentByForm },
+	{ method: 'GET', pattern: '/fhir/:compartment/:id/:type', interaction: 'search-type', limits: true, carryOut: searchCompartment },
+	{
+		method: 'POST',
+		pattern: '/fhir/:compartment/:id/:type/_search',
+		interaction: 'search-type',
+		limits: true,
+		carryOut: searchCompartmentByForm,
+	},
 ];
 
-/** An operation on one resource type, by GET and POST. */
+/** An operation on one resource type, by GET and POST, that finds what a search finds. */
 function operation(type: ResourceType, name: string, interaction: Interaction, carryOut: ReadRoute['carryOut']): ReadRoute[] {
-	return (['GET', 'POST'] as const).map((method) => ({ method, pattern: `/fhir/${type}/${name}`, type, interaction, carryOut }));
+	return (['GET', 'POST'] as const).map((method) => ({
+		method,
+		pattern: `/fhir/${type}/${name}`,
+		type,
+		interaction,
+		limits: true,
+		carryOut,
+	}));
 }
 
 /** The interactions of the FHIR surface (FHIR R4 §3.1.0), each a route. */
@@ -63,12 +78,12 @@ export function fhirRoutes(context: FhirContext): Route[] {
 		handle: (request) => metadata(context, request),
 	};
 	const readRoutes = reads.map(
-		({ method, pattern, type, interaction, carryOut }): Route => ({
+		({ method, pattern, type, interaction, limits, carryOut }): Route => ({
 			method,
 			pattern,
 			handle: async (request) => {
 				const typed = type === undefined ? request : { ...request, params: { ...request.params, type } };
-				return carryOut(await prepare(context, typed, interaction));
+				return carryOut(await prepare(context, typed, { interaction, limits }));
 			},
 		}),
 	);
@@ -103,7 +118,11 @@ export function renderFhirFailure(failure: Failure, request: Pick<HttpRequest, '
 }
 
 /** Authenticates the caller first: a caller without a key or token learns nothing else. */
-async function prepare(context: FhirContext, request: HttpRequest, interaction: Interaction): Promise<Interacting> {
+async function prepare(
+	context: FhirContext,
+	request: HttpRequest,
+	{ interaction, limits }: Pick<ReadRoute, 'interaction' | 'limits'>,
+): Promise<Interacting> {
 	const grant = await authorize(context, request);
 	const mediaType = answerType(request);
 	if (request.params['type'] === '*')
@@ -113,6 +132,7 @@ async function prepare(context: FhirContext, request: HttpRequest, interaction: 
 	if (!definition.interactions.includes(interaction)) {
 		throw new Failure('unsupported-resource-type', `${definition.type} does not have the interaction ${interaction}`);
 	}
-	requireScope(grant.scopes, definition.type, permissionOf[interaction]);
+	const require = limits === true ? requireSome : requireScope;
+	require(grant.scopes, definition.type, permissionOf[interaction]);
 	return { context, request, grant, definition, mediaType, base: baseOf(request) };
 }

@@ -197,7 +197,7 @@ describe('the scopes of an access token', { timeout: 120_000 }, () => {
 		['system/Patient.write', 'GET /fhir/Patient', 'system/Patient.s'],
 		['system/Observation.rs', 'GET /fhir/Patient/{p}', 'system/Patient.r'],
 		['patient/*.cruds user/*.cruds launch openid', 'GET /fhir/Patient/{p}', 'system/Patient.r'],
-		['system/Patient.rs?gender=male', 'GET /fhir/Patient/{p}', 'system/Patient.r'],
+		['system/Patient.rs?gender=male', 'GET /fhir/Patient/{p}/_history', 'system/Patient.r'],
 		['system/Patient.sr system/patient.rs system/Patient. system/Patient', 'GET /fhir/Patient/{p}', 'system/Patient.r'],
 		['', 'GET /fhir/Patient/{p}', 'system/Patient.r'],
 		['', 'GET /fhir/metadata'],
@@ -336,7 +336,8 @@ describe('.well-known/smart-configuration', () => {
 			[body.token_endpoint, body.jwks_uri, body.introspection_endpoint],
 			['/token', '/jwks', '/token/introspection'].map((end) => provider.issuer + end),
 		);
-		assert.deepEqual(body.capabilities, ['client-confidential-asymmetric', 'permission-v1', 'permission-v2']);
+		const permissions = ['permission-v1', 'permission-v2', 'permission-patient', 'permission-user'];
+		assert.deepEqual(body.capabilities, ['client-confidential-asymmetric', ...permissions]);
 		assert.deepEqual(body.grant_types_supported, ['client_credentials']);
 		for (const scope of ['system/*.cruds', 'system/Patient.crus', 'system/ImagingStudy.crus'])
 			assert.ok(body.scopes_supported.includes(scope), scope);

@@ -6,7 +6,13 @@ import { Failure } from '#core/failure.ts';
 import { authorize, challengeOf } from '#surfaces/http/authorize.ts';
 import { createMetrics, metricDefinitions } from '../../../src/metrics.ts';
 
-const grant: KeyGrant = { keyId: 'token:client', siteId: 'west', siteSlug: 'west', settings: {}, scopes: { '*': 'rs' } };
+const grant: KeyGrant = {
+	keyId: 'token:client',
+	siteId: 'west',
+	siteSlug: 'west',
+	settings: {},
+	scopes: { whole: { '*': 'rs' }, parts: [] },
+};
 
 function asked(headers: Record<string, string>, found: TokenGrant | Promise<TokenGrant>, areTaken = true) {
 	const metrics = createMetrics({ processMetrics: false });
