@@ -243,7 +243,6 @@ describe('the scopes of an access token', { timeout: 120_000 }, () => {
 		['system/Patient.rs', 'GET /fhir/$export?_type=Observation', 'system/Observation.rs', undefined, { Prefer: 'respond-async' }],
 		['system/Patient.r', 'GET /fhir/$export', 'system/*.rs', undefined, { Prefer: 'respond-async' }],
 		['system/Patient.cu', 'POST /fhir/$import', 'system/*.c', () => '', { 'Content-Type': 'application/fhir+ndjson' }],
-		['system/Binary.r', 'GET /fhir/Binary/none', 'system/DocumentReference.r'],
 		['system/DocumentReference.r', 'GET /fhir/Binary/none', 'system/Binary.r'],
 		['system/ImagingStudy.r', 'GET /dicomweb/studies', 'system/ImagingStudy.s'],
 		['system/ImagingStudy.s', 'GET /dicomweb/studies'],
