@@ -49,12 +49,7 @@ function exporting(operationId: string, summary: string, path: readonly object[]
 	const requestBody = {
 		required: true,
 		description: 'A Parameters resource with the same parameters. Exports of patients take `patient`, too, repeated: `Patient/<id>`.',
-		content: {
-			'application/fhir+json': {
-				schema: { $ref: '#/components/schemas/Resource' },
-				example: { resourceType: 'Parameters', parameter: [] },
-			},
-		},
+		content: { 'application/fhir+json': { schema: { $ref: '#/components/schemas/Resource' } } },
 	};
 	return {
 		get: operation(operationId, summary, accepted, { parameters }),
