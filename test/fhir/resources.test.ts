@@ -79,6 +79,7 @@ describe('search columns of a resource', () => {
 			class: 'IMP',
 			period_start: '2024-03-01T00:00:00.000Z',
 			period_end: 'infinity',
+			is_numbered: false,
 		});
 	});
 
