@@ -60,7 +60,7 @@ describe('what a batch names is read', () => {
 			'people, places and orders',
 			(keys) => {
 				keys.of(peopleAndPlaces).named.add('1');
-				keys.of(peopleAndPlaces).orders.add('2');
+				keys.of(peopleAndPlaces).orders.push({ term: '2', patient: '100' });
 			},
 			{},
 			['find_people_and_places'],

@@ -7,6 +7,9 @@ import type { ApplyContext } from './context.ts';
 import { type Row, resourceOf } from './rows.ts';
 import type { WorkingSet } from './working-set.ts';
 
+/** So many of these flags are kept for one message: a document may name thousands. */
+const flagsMax = 20;
+
 /** A resource as a message names it. */
 interface Named {
 	resourceType: IdentifiedType;
@@ -28,6 +31,7 @@ export function identified(
 	if (!named.identifiers.every((identifier) => isIndexable(identifier.value, systemOf(identifier)))) return 'unclear';
 	const [held, another] = matching(set, named, isPossible);
 	if (another === undefined && !set.of(peopleAndPlaces).isCrowded) return held;
+	if (flags.filter(({ code }) => code === 'several-resources').length >= flagsMax) return 'unclear';
 	const text = `${named.field} names a ${named.resourceType} by an identifier that several resources have; it refers to none of them`;
 	flags.push({ code: 'several-resources', text });
 	return 'unclear';

@@ -4,6 +4,8 @@ import type { Identifier } from '../resource-patch.ts';
 import type { ApplyContext } from './context.ts';
 import { fhirIdOf, type Row } from './rows.ts';
 
+const nobody: ReadonlyMap<string, Row> = new Map();
+
 /** Resolves references between the changes of one message. */
 export class References {
 	readonly #patients = new Map<number, Row>();
@@ -11,14 +13,15 @@ export class References {
 	readonly #encounters = new Map<number, Row | undefined>();
 	/** Ids that `hasMember` and `result` name before the observation itself is applied. */
 	readonly #reserved = new Map<string, string>();
-	readonly #named = new Map<string, Row>();
+	#named: Map<string, Row> | undefined;
 
 	/** People and places to which references of the message lead, by `referenceName`. */
 	get named(): ReadonlyMap<string, Row> {
-		return this.#named;
+		return this.#named ?? nobody;
 	}
 
 	setNamed(name: string, row: Row): void {
+		this.#named ??= new Map();
 		this.#named.set(name, row);
 	}
 

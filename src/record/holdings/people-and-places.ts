@@ -8,10 +8,11 @@ import type { Identifier } from '../resource-patch.ts';
 import { type Term, termOf, termTexts } from '../search-term.ts';
 
 /**
- * So many resources of a site are read for the identifiers that a batch names. A client may give one number to any number of resources; where
- * there are more, nobody can tell from those that were read whom a message means. No setting, because only such a site meets it.
+ * So many people and places of a site are read beside two for each identifier that a batch names. A client may give one number to any number of
+ * resources; where there are more, nobody can tell from those that were read whom a message means. No setting, because only such a site
+ * meets it.
  */
-export const peopleAndPlacesMax = 1000;
+export const furtherMax = 1000;
 
 /** Returns the term by which resources with an identifier of this value are found, whatever its system. */
 export function identifierTerm(type: IdentifiedType, value: string): Term {
@@ -58,15 +59,16 @@ function keyOf(type: string, value: string): string {
 	return `${type} ${value}`;
 }
 
-/** Terms of identifiers, made by `identifierTerm`. Orders are kept apart, because they are many. */
+/** The terms are those of identifiers, made by `identifierTerm`. */
 export interface PeopleAndPlacesKeys {
 	named: Set<Term>;
-	orders: Set<Term>;
+	/** Each with an identifier value of its patient: orders are many, and their numbers may be given anew. */
+	orders: { term: Term; patient: string }[];
 }
 
 /** Practitioners, organizations, locations and orders. */
 export const peopleAndPlaces: Holding<PeopleAndPlacesKeys, PeopleAndPlaces> = {
 	name: 'people and places',
-	keys: () => ({ named: new Set(), orders: new Set() }),
+	keys: () => ({ named: new Set(), orders: [] }),
 	held: (rows) => new PeopleAndPlaces(rows),
 };

@@ -2,6 +2,7 @@ import { canonical, type JsonObject } from '#core/json.ts';
 import { defineChange } from '../apply/change-kind.ts';
 import type { ApplyContext } from '../apply/context.ts';
 import { identified } from '../apply/identified.ts';
+import { patientNamed } from '../apply/named-patient.ts';
 import { putKeyed } from '../apply/put-keyed.ts';
 import type { References } from '../apply/references.ts';
 import { revise } from '../apply/revise.ts';
@@ -31,9 +32,13 @@ export interface ServiceRequestChange {
 
 export const serviceRequestKind = defineChange<ServiceRequestChange>({
 	kind: 'service-request',
-	keys({ identifiers }, keys) {
+	keys({ identifiers, patient }, keys, message) {
 		const { orders } = keys.of(peopleAndPlaces);
-		for (const { value } of identifiers) orders.add(identifierTerm('ServiceRequest', value));
+		const patients = patientNamed(patient, message);
+		for (const { value } of identifiers) {
+			const term = identifierTerm('ServiceRequest', value);
+			for (const number of patients) orders.push({ term, patient: number });
+		}
 	},
 	apply(context, change, references) {
 		const row = serviceRequest(context, change, references);

@@ -1,29 +1,32 @@
-import { type PeopleAndPlacesKeys, peopleAndPlaces, peopleAndPlacesMax } from '#record/holdings/people-and-places.ts';
-import { isIdentified, personOrPlaceTypes } from '#record/person-or-place.ts';
-import type { Term } from '#record/search-term.ts';
+import { furtherMax, type PeopleAndPlacesKeys, peopleAndPlaces } from '#record/holdings/people-and-places.ts';
+import { isIdentified, isPersonOrPlace, personOrPlaceTypes } from '#record/person-or-place.ts';
 import { type Naming, siteOf } from '../reading.ts';
 import type { ResourceRows, ResourceTables } from '../resource-rows.ts';
 import { plainArray, type Statement, textArray } from '../statement.ts';
 import type { StoredHolding } from '../stored-holding.ts';
 
-/** Selects what has one of the terms of its site, with one look-up for each site. */
-function lookUp(rows: ResourceRows, keys: string, types: string): string {
-	return `
-select ${rows.columns('r')}, r.resource_type
-from unnest(${keys}) as k (site_id, terms)
-cross join lateral (
-	select * from ${rows.shape.keptIn} o where o.site_id = k.site_id and ${types} and o.terms && k.terms::bigint[] and not o.deleted
-	limit ${peopleAndPlacesMax} offset 0
-) r`;
-}
-
-/** Finds the practitioners, organizations and locations of the first two parameters, and the orders of the others. */
+/**
+ * Finds the practitioners, organizations and locations of `$1` and `$2`, with one look-up for each site, and the orders of `$3` to `$5` among
+ * those of the patients who have the number.
+ */
 export function findPeopleAndPlaces(rows: ResourceRows): Statement {
-	const people = `o.resource_type in (${personOrPlaceTypes.map((type) => `'${type}'`).join(', ')})`;
-	const orders = "o.resource_type = 'ServiceRequest'";
+	const { keptIn } = rows.shape;
 	return {
 		name: 'find_people_and_places',
-		text: `${lookUp(rows, '$1::uuid[], $2::text[]', people)}\nunion all${lookUp(rows, '$3::uuid[], $4::text[]', orders)}`,
+		text: `
+select ${rows.columns('r')}, r.resource_type
+from unnest($1::uuid[], $2::text[]) as k (site_id, terms)
+cross join lateral (
+	select * from ${keptIn} o where o.site_id = k.site_id and o.terms && k.terms::bigint[] and not o.deleted
+		and o.resource_type in (${personOrPlaceTypes.map((type) => `'${type}'`).join(', ')})
+	limit 2 * cardinality(k.terms::bigint[]) + ${furtherMax} offset 0
+) r
+union all
+select ${rows.columns('r')}, r.resource_type
+from (select u.*, 'ServiceRequest'::text as resource_type from unnest($3::uuid[], $4::text[], $5::bigint[]) as u (site_id, value, term) offset 0) k
+join patient_identifier i on i.site_id = k.site_id and i.value = k.value
+join ${keptIn} r on r.site_id = i.site_id and r.patient_id = i.patient_id and r.resource_type = k.resource_type and not r.deleted
+	and r.terms @> array[k.term]`,
 	};
 }
 
@@ -36,23 +39,37 @@ export function storedPeopleAndPlaces(tables: ResourceTables): StoredHolding {
 		async read(reading) {
 			const naming = reading.naming(peopleAndPlaces);
 			if (naming.length === 0) return;
-			const values = [...termsOf(naming, ({ named }) => named), ...termsOf(naming, ({ orders }) => orders)];
 			const counts = new Map<string, number>();
-			for (const cells of await reading.run(byTerm, values)) {
+			for (const cells of await reading.run(byTerm, [...peopleOf(naming), ...ordersOf(naming)])) {
 				const type = cells[rows.width];
 				if (!isIdentified(type)) throw new Error('a row of another type was read');
-				const held = reading.setOf(cells).of(peopleAndPlaces);
-				held.addStored({ ...rows.rowOf(cells), resourceType: type });
-				const count = (counts.get(siteOf(cells)) ?? 0) + 1;
-				counts.set(siteOf(cells), count);
-				if (count >= peopleAndPlacesMax) held.isCrowded = true;
+				reading
+					.setOf(cells)
+					.of(peopleAndPlaces)
+					.addStored({ ...rows.rowOf(cells), resourceType: type });
+				if (isPersonOrPlace(type)) counts.set(siteOf(cells), (counts.get(siteOf(cells)) ?? 0) + 1);
+			}
+			for (const { siteId, set, keys } of naming) {
+				if ((counts.get(siteId) ?? 0) >= 2 * keys.named.size + furtherMax) set.of(peopleAndPlaces).isCrowded = true;
 			}
 		},
 	};
 }
 
-/** The sites, and the terms of each, as two parameters. */
-function termsOf(naming: readonly Naming<PeopleAndPlacesKeys>[], of: (keys: PeopleAndPlacesKeys) => Set<Term>): [string, string] {
-	const sites = naming.filter(({ keys }) => of(keys).size > 0);
-	return [plainArray(sites.map(({ siteId }) => siteId)), textArray(sites.map(({ keys }) => textArray([...of(keys)])))];
+type Named = readonly Naming<PeopleAndPlacesKeys>[];
+
+/** The sites, and the terms of each. */
+function peopleOf(naming: Named): [string, string] {
+	const sites = naming.filter(({ keys }) => keys.named.size > 0);
+	return [plainArray(sites.map(({ siteId }) => siteId)), textArray(sites.map(({ keys }) => textArray([...keys.named])))];
+}
+
+/** The site, patient and term of each order. */
+function ordersOf(naming: Named): [string, string, string] {
+	const orders = naming.flatMap(({ siteId, keys }) => keys.orders.map((order) => ({ siteId, ...order })));
+	return [
+		plainArray(orders.map(({ siteId }) => siteId)),
+		textArray(orders.map(({ patient }) => patient)),
+		textArray(orders.map(({ term }) => term)),
+	];
 }
