@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { showReplay } from '#administration/failures.ts';
 import { listLoggedMessages, replayMessage, showLoggedMessage } from '#administration/messages.ts';
+import { operations } from '#administration/operations/index.ts';
+import { perform } from '#administration/perform.ts';
 import { setSite } from '#administration/sites.ts';
 import { BulkClient } from '#test/support/bulk.ts';
 import { clinicalDocument, grace } from '#test/support/cda.ts';
 import { fhirClient } from '#test/support/fhir-client.ts';
 import { postV3 } from '#test/support/hl7v3-sender.ts';
 import { MllpClient, msa } from '#test/support/mllp-client.ts';
-import { type FhirBody, type TestService, testService } from '#test/support/service.ts';
+import { eventually, type FhirBody, type TestService, testService } from '#test/support/service.ts';
 
 const message = (controlId: string, event: string, segments: string[], facility = 'HOSP') =>
 	[`MSH|^~\\&|ADT|${facility}|X|Y|20260101||${event}|${controlId}|P|2.5.1`, ...segments].join('\r');
@@ -185,6 +188,37 @@ describe('messages that refer to people and places as resources', { timeout: 300
 		assert.deepEqual(based.map(({ resourceType }) => resourceType).sort(), ['Observation', 'ServiceRequest']);
 		await send('resources', 'ORU^R01', [pid('P5'), obr.replace('|P9|', '||'), 'OBX|1|NM|718-7^Hb^LN||13.2|g/dL|||||F|||||O1^Fern^Tom']);
 		assert.equal((await found('resources', 'ServiceRequest?identifier=F9')).length, 1);
+	});
+
+	test('an order is found again after a merge of its patient', async () => {
+		const report = (patient: string, value: string) => [pid(patient), 'OBR|1|P8||718-7^Hb^LN', `OBX|1|NM|718-7^Hb^LN||${value}||||||F`];
+		await send('resources', 'ORU^R01', report('M1', '1'));
+		await send('resources', 'ADT^A08', ['EVN||20260101', pid('M2')]);
+		await send('resources', 'ADT^A40', ['EVN||20260101', pid('M2'), 'MRG|M1^^^MRN']);
+		const [order, ...others] = await found('resources', 'ServiceRequest?identifier=P8');
+		assert.deepEqual(others, []);
+		for (const patient of ['M2', 'M1']) await send('resources', 'ORU^R01', report(patient, `1${patient.at(-1)}`));
+		assert.deepEqual(
+			(await found('resources', 'ServiceRequest?identifier=P8')).map(({ id }) => id),
+			[order?.id],
+		);
+	});
+
+	test('local times are read anew without touching people and places', async () => {
+		const stay = pv1('Z1', 'Z1^Weaver^Ruth', 'Z9') + `${'|'.repeat(25)}202607011130`;
+		await send('resources', 'ADT^A01', ['EVN||20260101', pid('P7'), stay]);
+		const [before] = await found('resources', 'Encounter?identifier=Z1');
+		assert.equal(before?.period.start, '2026-07-01T11:30:00Z');
+		const operation = operations.find(({ name }) => name === 'site set');
+		assert.ok(operation);
+		const input = { slug: 'resources', time_zone: 'Europe/Berlin', rederive: true };
+		const { rederivation } = (await perform(operation, service.administration, input)) as { rederivation: { id: string } };
+		await eventually(async () => (await showReplay(service.administration, rederivation.id)).state !== 'running', 'the end of the run');
+		assert.equal((await showReplay(service.administration, rederivation.id)).state, 'done');
+		const [visit] = await found('resources', 'Encounter?identifier=Z1');
+		assert.equal(visit?.period.start, '2026-07-01T11:30:00+02:00');
+		assert.deepEqual([visit?.participant, visit?.location], [before?.participant, before?.location]);
+		assert.equal((await found('resources', 'Practitioner?identifier=Z1'))[0]?.meta.versionId, '1');
 	});
 
 	test('a document leads to its author, its custodian, and to the place and people of its visit', async () => {
