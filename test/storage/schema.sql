@@ -1036,6 +1036,8 @@ CREATE INDEX patient_gender ON public.patient USING btree (site_id, gender, id);
 
 CREATE INDEX patient_identifier_patient ON public.patient_identifier USING btree (site_id, patient_id);
 
+CREATE INDEX patient_merged ON public.patient USING btree (site_id, merged_into) WHERE (merged_into IS NOT NULL);
+
 CREATE INDEX patient_meta ON public.patient USING btree (site_id, id) WHERE (meta IS NOT NULL);
 
 CREATE INDEX patient_name ON public.patient USING gin (site_id, name gin_trgm_ops) WITH (gin_pending_list_limit='64');

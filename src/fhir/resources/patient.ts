@@ -1,3 +1,4 @@
+import { dayMs } from '#core/date-range.ts';
 import type { JsonObject } from '#core/json.ts';
 import { dayBounds } from '../date.ts';
 import { asObjects, asText, asTexts } from '../elements.ts';
@@ -69,6 +70,7 @@ export const patient = defineResource({
 			columnType: 'date',
 			startColumn: 'birth_date',
 			endColumn: 'birth_date_end',
+			longestMs: 366 * dayMs,
 			documentation: 'The date of birth',
 		},
 		gender: codeParameter('gender', 'http://hl7.org/fhir/administrative-gender', 'Administrative gender'),

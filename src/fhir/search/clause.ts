@@ -188,7 +188,8 @@ function tokenParameterClause(named: Named, parameter: SearchParameter & { type:
 			const paths = textPaths(parameter);
 			if (paths === undefined) throw unsupportedModifier(named.name);
 			const of = parameter.match === 'element' ? parameter.of : undefined;
-			return element(paths, { kind: 'text', mode: 'contains', values: values.map((item) => plain(unescaped(item))) }, of);
+			const texts = element(paths, { kind: 'text', mode: 'contains', values: values.map((item) => plain(unescaped(item))) }, of);
+			return ofPresent(parameter, texts);
 		}
 		default:
 			throw unsupportedModifier(named.name);
@@ -199,7 +200,9 @@ function tokenParameterClause(named: Named, parameter: SearchParameter & { type:
 function textPaths(parameter: SearchParameter & { type: 'token' }): readonly string[] | undefined {
 	if (parameter.match === 'coding') return [`${parameter.path}.text`, `${parameter.path}.coding.display`];
 	if (parameter.match === 'identifier') return [`${parameter.path}.type.text`];
-	return parameter.match === 'element' || parameter.match === 'term' ? parameter.textPaths : undefined;
+	const texts = parameter.match === 'element' || parameter.match === 'term' ? parameter.textPaths : undefined;
+	// A code by itself has no text.
+	return texts?.length === 0 ? undefined : texts;
 }
 
 /** Matches a URI, or with `:below` what begins with it (§3.1.1.4.14). */
@@ -209,7 +212,13 @@ function uriClause(named: Named, parameter: SearchParameter & { type: 'uri' }, v
 	if (parameter.match === 'column') return { kind: 'text', column: parameter.column, values: uris };
 	if (named.modifier === undefined && parameter.match === 'term') return uriTerms(parameter.scope, uris);
 	const mode = named.modifier === 'below' ? 'below' : 'is';
-	return element(parameter.paths, { kind: 'uri', mode, values: uris }, parameter.match === 'element' ? parameter.of : undefined);
+	const found = element(parameter.paths, { kind: 'uri', mode, values: uris }, parameter.match === 'element' ? parameter.of : undefined);
+	return ofPresent(parameter, found);
+}
+
+/** A term leads to the rows in which the parameter has any value. */
+function ofPresent(parameter: SearchParameter, clause: Clause): Clause {
+	return parameter.scope === undefined ? clause : { kind: 'all', clauses: [presentTerm(parameter.scope), clause] };
 }
 
 /** Matches the entries of Lists (§3.1.1.5.7); the value is the id of a List. */

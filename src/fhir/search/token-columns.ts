@@ -62,5 +62,13 @@ export function partClause(
 ): Clause {
 	const values = tokens.flatMap(({ system, value }) => (system || value === undefined ? [] : [withoutPrefix(value, 'urn:oid:')]));
 	const rendered: Clause = { kind: 'through', column, table, key, clauses: [{ kind: 'code', column: uidColumn, values }] };
-	return { kind: 'any', clauses: [rendered, { kind: 'member', column: listColumn, values }] };
+	// A rendered row has no list, and an OR with an unknown would not use the index of the parts.
+	const written: Clause = {
+		kind: 'all',
+		clauses: [
+			{ kind: 'present', column: listColumn },
+			{ kind: 'member', column: listColumn, values },
+		],
+	};
+	return { kind: 'any', clauses: [rendered, written] };
 }

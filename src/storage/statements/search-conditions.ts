@@ -64,7 +64,11 @@ export function conditionOf(clause: Clause, alias: string, parameters: Parameter
 		case 'through': {
 			const target = parameters.alias();
 			const found = clause.table === 'patient' && clause.key === undefined ? survivorOf(target) : `${target}.${clause.key ?? 'id'}`;
-			return `${alias}.${clause.column} in (select ${found} from ${relation(clause.table)} ${target} where ${whereOf(clause.clauses, target, parameters)})`;
+			const where = whereOf(clause.clauses, target, parameters);
+			// A key may be one of several ways to a row, and an OR of subqueries would be tried on every row.
+			if (clause.key !== undefined)
+				return `${alias}.${clause.column} = any(array(select ${found} from ${relation(clause.table)} ${target} where ${where}))`;
+			return `${alias}.${clause.column} in (select ${found} from ${relation(clause.table)} ${target} where ${where})`;
 		}
 		case 'referring': {
 			const source = parameters.alias();

@@ -12,22 +12,28 @@ type Where = (clauses: readonly Clause[], alias: string, parameters: Parameters)
 /** Which rows a condition is about: all, or only those that are in the index of elements, or only the others. */
 export type RowsMeant = 'all' | 'taken-in' | 'later';
 
-export function leadCondition(
-	{ type, table, lead }: Pick<Clause & { kind: 'led' }, 'type' | 'table' | 'lead'>,
-	alias: string,
-	parameters: Parameters,
-	rows: RowsMeant,
-	whereOf: Where,
-): string {
+type Led = Pick<Clause & { kind: 'led' }, 'type' | 'table' | 'lead'>;
+
+export function leadCondition(led: Led, alias: string, parameters: Parameters, rows: RowsMeant, whereOf: Where): string {
 	if (rows === 'later') return 'true';
-	const entry = parameters.alias();
-	const named = `${entry}.site_id = $1 and ${entry}.resource_type = '${type}'`;
-	const terms = `${entry}.terms && ${termsOf(lead, parameters, whereOf)}`;
-	if (rows === 'taken-in') return `exists (select from search_entry ${entry} where ${named} and ${entry}.id = ${alias}.id and ${terms})`;
+	if (rows === 'all') return `${alias}.id in (${ledIds(led, parameters, whereOf)})`;
+	const { entry, where } = entriesOf(led, parameters, whereOf);
+	return `exists (select from search_entry ${entry} where ${where} and ${entry}.id = ${alias}.id)`;
+}
+
+/** Selects the ids of the rows to which a lead leads, and of those that are not in the index. */
+export function ledIds(led: Led, parameters: Parameters, whereOf: Where): string {
+	const { entry, where } = entriesOf(led, parameters, whereOf);
 	const later = parameters.alias();
-	return `${alias}.id in (
-		select ${entry}.id from search_entry ${entry} where ${named} and ${terms}
-		union all select ${later}.id from ${relation(table)} ${later} where ${later}.site_id = $1 and ${isLater(type, later)})`;
+	return `
+		select ${entry}.id from search_entry ${entry} where ${where}
+		union all select ${later}.id from ${relation(led.table)} ${later} where ${later}.site_id = $1 and ${isLater(led.type, later)}`;
+}
+
+function entriesOf({ type, lead }: Led, parameters: Parameters, whereOf: Where): { entry: string; where: string } {
+	const entry = parameters.alias();
+	const terms = termsOf(lead, parameters, whereOf);
+	return { entry, where: `${entry}.site_id = $1 and ${entry}.resource_type = '${type}' and ${entry}.terms && ${terms}` };
 }
 
 function termsOf({ terms, through }: Lead, parameters: Parameters, whereOf: Where): string {

@@ -5,7 +5,7 @@ import { Parameters, type Query } from './parameters.ts';
 import { relation } from './relation.ts';
 import { boundedQuery, innerColumns } from './row-columns.ts';
 import { isWholeDay, survivorOf, whereOf } from './search-conditions.ts';
-import { hasLead, isLater, isTakenIn, leadCondition } from './search-leads.ts';
+import { hasLead, isLater, isTakenIn, ledIds } from './search-leads.ts';
 
 /**
  * Selects one row more than the page holds, to know whether there is a next page; `found` counts them all. Rows after the one that exceeds
@@ -47,31 +47,38 @@ function wheresOf({ clauses, resourceType }: SearchPlan, parameters: Parameters)
 
 /**
  * Selects the rows of the page. Rows without a value come last, as in the order of PostgreSQL's indexes. Where the order descends, such an
- * index
- * is walked backwards for the rows with a value, and the others are selected only as far as these do not fill the page.
+ * index is walked backwards for the rows with a value, and the others are selected only as far as these do not fill the page. The same holds
+ * where the index has only rows with a value.
  */
 function inOrder(
 	{ selected, where, limit }: Record<'selected' | 'where' | 'limit', string>,
-	{ sort, after }: SearchPlan,
+	plan: SearchPlan,
 	parameters: Parameters,
 ): string {
+	const { sort, after } = plan;
 	const [first, ...rest] = sort;
 	const ordered = (keys: readonly string[]) => `order by ${[...keys, `r.id${lastDirection(sort)}`].join(', ')}`;
 	const directed = (key: SortKey) => `r.${key.column}${direction(key)}`;
-	if (first === undefined || !first.descending || !first.nullable) {
-		return `select ${selected} where ${where}${afterCondition(sort, after, parameters)} ${ordered(sort.map(directed))} limit ${limit}`;
+	if (first === undefined || !isInTwoParts(plan)) {
+		return `select ${selected} where ${where}${afterCondition(plan, parameters)} ${ordered(sort.map(directed))} limit ${limit}`;
 	}
 	const isBehind = after !== undefined && (after.keys[0] ?? null) === null;
 	const empty = `select ${selected} where ${where} and r.${first.column} is null`;
-	if (isBehind) return `${empty} and (${beyond(sort, after, 1, parameters)}) ${ordered(rest.map(directed))} limit ${limit}`;
-	const further = after === undefined ? '' : ` and (${beyond(sort, after, 0, parameters)})`;
+	if (isBehind) return `${empty} and (${beyond(plan, after, 1, parameters)}) ${ordered(rest.map(directed))} limit ${limit}`;
+	const further = after === undefined ? '' : ` and (${beyond(plan, after, 0, parameters)})`;
+	const filled = `r.${first.column}${first.descending ? ' desc' : ''}`;
 	return `
 		with filled as materialized (
-			select ${selected} where ${where} and r.${first.column} is not null${further} ${ordered([`r.${first.column} desc`, ...rest.map(directed)])} limit ${limit}
+			select ${selected} where ${where} and r.${first.column} is not null${further} ${ordered([filled, ...rest.map(directed)])} limit ${limit}
 		), empty as (
 			${empty} ${ordered(rest.map(directed))} limit ${limit} - (select count(*) from filled)
 		)
 		select * from filled union all select * from empty`;
+}
+
+/** The indexes of a table that types share have only rows with a value. */
+function isInTwoParts({ sort: [first], table }: SearchPlan): boolean {
+	return first?.nullable === true && (first.descending || table.includes('/'));
 }
 
 function direction({ descending, nullable }: SortKey): string {
@@ -83,24 +90,26 @@ function lastDirection(sort: readonly SortKey[]): string {
 	return sort.at(-1)?.descending ? ' desc' : '';
 }
 
-function afterCondition(sort: readonly SortKey[], after: PagePosition | undefined, parameters: Parameters): string {
+function afterCondition(plan: SearchPlan, parameters: Parameters): string {
+	const { sort, after } = plan;
 	if (sort.length === 0) return ` and r.id > ${parameters.add(after?.id ?? nilId, 'uuid')}`;
-	return after === undefined ? '' : ` and (${beyond(sort, after, 0, parameters)})`;
+	return after === undefined ? '' : ` and (${beyond(plan, after, 0, parameters)})`;
 }
 
 /** Rows that come after the position, by the keys from `index` on. */
-function beyond(sort: readonly SortKey[], after: PagePosition, index: number, parameters: Parameters): string {
+function beyond(plan: SearchPlan, after: PagePosition, index: number, parameters: Parameters): string {
+	const { sort } = plan;
 	const key = sort[index];
 	if (key === undefined) return `r.id ${lastDirection(sort) === '' ? '>' : '<'} ${parameters.add(after.id, 'uuid')}`;
 	const column = `r.${key.column}`;
 	const value = after.keys[index] ?? null;
-	const rest = beyond(sort, after, index + 1, parameters);
+	const rest = beyond(plan, after, index + 1, parameters);
 	if (value === null) return `${column} is null and (${rest})`;
 	const parameter = parameters.add(value, key.columnType);
 	const further = `${column} ${key.descending ? '<' : '>'} ${parameter}`;
 	const equal = `${column} = ${parameter} and (${rest})`;
 	// The first key bounds the walk through its index, unless rows without a value follow in the same walk.
-	if (index === 0 && (key.descending || !key.nullable))
+	if (index === 0 && (key.descending || !key.nullable || isInTwoParts(plan)))
 		return `${column} ${key.descending ? '<=' : '>='} ${parameter} and (${further} or ${equal})`;
 	return `${further} or ${key.nullable ? `${column} is null or ` : ''}${equal}`;
 }
@@ -132,8 +141,8 @@ export function inclusionQuery(siteId: string, inclusion: Inclusion, rowIds: rea
 	const reverse = `r.${column} = any(${ids})`;
 	if (prefix === undefined) return includedRows(parameters, inclusion, reverse, bounds);
 	const lead = { terms: rowIds.map((id) => termOf(`${prefix}${id}`)), through: [] };
-	const led = leadCondition({ type: includedType, table: includedTable, lead }, 'r', parameters, 'all', whereOf);
-	return includedRows(parameters, inclusion, `${led} and ${reverse}`, bounds);
+	const led = ledIds({ type: includedType, table: includedTable, lead }, parameters, whereOf);
+	return includedRows(parameters, inclusion, `r.id = any(array(${led})) and ${reverse}`, bounds);
 }
 
 /** Selects the rows that refer to the given rows by a term. */

@@ -64,5 +64,6 @@ export function referringElementCondition(
 	const source = parameters.alias();
 	const where = whereOf(clauses, source, parameters);
 	const named = paths.map((path) => referencedIds(source, path, type)).join(' union all ');
-	return `${alias}.id in (select n.id from ${relation(table)} ${source} cross join lateral (${named}) n (id) where ${where})`;
+	// As an array, whatever the planner thinks of how many there are: it leads to rows by their ids.
+	return `${alias}.id = any(array(select n.id from ${relation(table)} ${source} cross join lateral (${named}) n (id) where ${where}))`;
 }

@@ -29,7 +29,13 @@ function refusal(query: string): Failure {
 }
 
 const coding = { kind: 'coding', systemColumn: 'code_system', valueColumn: 'code_value', furtherColumn: 'code_further' } as const;
-const birth = { kind: 'date', columnType: 'date', startColumn: 'birth_date', endColumn: 'birth_date_end' } as const;
+const birth = {
+	kind: 'date',
+	columnType: 'date',
+	startColumn: 'birth_date',
+	endColumn: 'birth_date_end',
+	longestMs: 31_622_400_000,
+} as const;
 const effective = { kind: 'date', columnType: 'timestamptz', startColumn: 'effective_start', endColumn: 'effective_end' } as const;
 
 describe('a search parameter as a clause of the plan', () => {
