@@ -47,18 +47,22 @@ function bundle(type: string, total: number | undefined, { self, next }: Links, 
 	return `{"resourceType":"Bundle","type":"${type}"${counted},"link":${JSON.stringify(links)}${listed}}`;
 }
 
+export interface HistoryVersion {
+	type: string;
+	stored: StoredResource;
+}
+
 export interface HistoryVersions extends Links {
 	base: string;
-	type: string;
-	versions: readonly StoredResource[];
+	versions: readonly HistoryVersion[];
 	total: number | undefined;
 }
 
 const isAssigned = (id: string) => givenIdOf(id) === null;
 
 /** A Bundle of type history (FHIR R4 §3.1.0.12): versions, newest first, each with the request that made it. */
-export function history({ base, type, versions, total, ...links }: HistoryVersions): string {
-	const entries = versions.map((stored) => {
+export function history({ base, versions, total, ...links }: HistoryVersions): string {
+	const entries = versions.map(({ type, stored }) => {
 		const url = `${type}/${stored.id}`;
 		if (isDeletion(stored)) return deletionEntry(base, url, stored);
 		const created = stored.version === '1';

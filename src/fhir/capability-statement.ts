@@ -1,6 +1,6 @@
 import type { Inclusion } from '#record/search-plan.ts';
 import { compartments } from './compartment.ts';
-import { type Interaction, type ResourceDefinition, writeInteractions } from './resource.ts';
+import { type Interaction, type ResourceDefinition, type SearchParameter, writeInteractions } from './resource.ts';
 import { resources } from './resources/index.ts';
 import { smartCapabilities } from './scopes.ts';
 import { commonParameters } from './search/parameter.ts';
@@ -44,7 +44,11 @@ export function capabilityStatement({ version, base, date, policy, authorization
 					'Every value of searchInclude and searchRevInclude, of any resource type, is also taken by _include:iterate and _revinclude:iterate.',
 				security: security(authorization),
 				resource: restResources(policy),
-				interaction: [{ code: 'transaction' }, { code: 'batch' }],
+				interaction: [{ code: 'transaction' }, { code: 'batch' }, { code: 'history-system' }, { code: 'search-system' }],
+				searchParam: [
+					...searchParams(commonParameters),
+					{ name: '_type', type: 'special', documentation: 'The resource types to search, separated by commas; all without it' },
+				],
 				compartment: compartments.map((name) => `http://hl7.org/fhir/CompartmentDefinition/${name.toLowerCase()}`),
 				operation: [{ name: 'export', definition: 'http://hl7.org/fhir/uv/bulkdata/OperationDefinition/export' }],
 			},
@@ -160,13 +164,13 @@ function restResource(definition: ResourceDefinition, { ifMatchRequired, deletes
 		referencePolicy: ['literal', 'logical', ...(writable ? ['enforced'] : [])],
 		...listed('searchInclude', includesOf(definition)),
 		...listed('searchRevInclude', reverseIncludesOf(definition)),
-		searchParam: Object.entries({ ...commonParameters, ...definition.search }).map(([name, { type: kind, documentation }]) => ({
-			name,
-			type: kind,
-			documentation,
-		})),
+		searchParam: searchParams({ ...commonParameters, ...definition.search }),
 		...listed('operation', operationsOf(definition)),
 	};
+}
+
+function searchParams(parameters: Readonly<Record<string, SearchParameter>>): object[] {
+	return Object.entries(parameters).map(([name, { type, documentation }]) => ({ name, type, documentation }));
 }
 
 function operationsOf(served: ResourceDefinition): object[] {

@@ -39,6 +39,39 @@ const resultParameters = [
 	queryParameter('_total', 'none, accurate or estimate'),
 ];
 
+const found = { 200: answer('A Bundle of type searchset', 'Bundle') };
+const systemParameters = [
+	queryParameter('_type', 'Resource types, separated by commas; all without it'),
+	...Object.entries(commonParameters).map(([name, { documentation }]) => queryParameter(name, documentation)),
+	queryParameter('_count', 'Entries per page: 50 by default, at most 1000'),
+	queryParameter('_elements', 'Only these elements'),
+	queryParameter('_summary', 'true, text, data, count or false'),
+	queryParameter('_total', 'none, accurate or estimate'),
+];
+
+/** The interactions on all types at once, beside the search by GET. */
+function systemPaths(): Record<string, PathItem> {
+	const form = {
+		content: { 'application/x-www-form-urlencoded': { schema: { type: 'object', additionalProperties: { type: 'string' } } } },
+	};
+	const paged = [
+		queryParameter('_since', 'Only versions since this instant'),
+		queryParameter('_count', 'Entries per page: 50 by default, at most 1000'),
+	];
+	return {
+		'/fhir/_search': { post: { ...operation('System', 'searchSystemForm', 'Search all types by form', found), requestBody: form } },
+		'/fhir/_history': {
+			get: operation(
+				'System',
+				'historyOfSystem',
+				'Versions of all resources, newest first',
+				{ 200: answer('A Bundle of type history', 'Bundle') },
+				paged,
+			),
+		},
+	};
+}
+
 /** A Binary is read and written as plain bytes, beside the interactions of every type. */
 function binaryPaths(): Record<string, PathItem> {
 	const context = headerParameter('X-Security-Context', 'The resource whose rules of access hold for plain bytes: `Patient/1`');
@@ -83,7 +116,9 @@ export function fhirOpenApi(version: string, server: string, ...others: readonly
 				security: [{}, { key: [] }, { token: [] }],
 			},
 		},
+		...systemPaths(),
 		'/fhir': {
+			get: operation('System', 'searchSystem', 'Search all types by the parameters that they have in common', found, systemParameters),
 			post: {
 				...operation('System', 'bundle', 'A batch or transaction', { 200: answer('One entry for each request, in order', 'Bundle') }),
 				requestBody: body('Bundle', { resourceType: 'Bundle', type: 'transaction', entry: [] }),

@@ -4,6 +4,7 @@ import pg from 'pg';
 import { tableShapes } from '#fhir/resources/index.ts';
 import { keyedPlans } from '#storage/connection.ts';
 import { findReports, findReportsOfStudies } from '#storage/holdings/diagnostic-reports.ts';
+import { findDocumentBinaries } from '#storage/holdings/document-binaries.ts';
 import { findDocumentEntries, findDocumentOwners, findDocuments, findStatedItems } from '#storage/holdings/documents.ts';
 import { findInstances, findStudies, findStudiesByAccession } from '#storage/holdings/imaging.ts';
 import { findObservations } from '#storage/holdings/orders.ts';
@@ -37,6 +38,7 @@ const byKeyOfTheSender = [
 	findSurvivors(tables.of('Patient')),
 	findProcedureSteps,
 	findPeopleAndPlaces(tables.of('ServiceRequest')),
+	findDocumentBinaries,
 ];
 
 test('what a message names is looked up by its whole key in a new database, never by the site alone', async () => {

@@ -2,11 +2,12 @@ import { strict as assert } from 'node:assert';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { newId } from '#core/id.ts';
-import { definitionOf } from '#fhir/resources/index.ts';
+import { definitionOf, tableShapes } from '#fhir/resources/index.ts';
 import { parseSearch } from '#fhir/search/parse.ts';
 import { lastObservationsQuery } from '#storage/statements/last-observations.ts';
 import { readRowsStatement } from '#storage/statements/read-rows.ts';
 import { searchQuery } from '#storage/statements/search-resources.ts';
+import { type SystemHistoryPage, systemHistoryQuery } from '#storage/statements/system-versions.ts';
 import { type TestDatabase, testDatabase } from '#test/support/database.ts';
 import { defaultLimits } from '../../src/limits.ts';
 
@@ -210,5 +211,46 @@ test('the last observations of a patient are found by the index of the patient',
 			query,
 		);
 		assert.ok(!nodes.some((node) => node['Node Type'] === 'Seq Scan' && node['Relation Name'] === 'observation'), query);
+	}
+});
+
+test('the history of all types walks the changes of each type, and no further than a page', async () => {
+	await client.query(
+		`insert into other_resource (site_id, resource_type, id, version, last_updated, resource, deleted)
+		select $1, case n % 3 when 0 then 'Task' when 1 then 'Basic' else 'List' end, ('00000000-0000-0000-0005-' || lpad(n::text, 12, '0'))::uuid, 2,
+			now() - n * interval '1 minute', case when n % 9 = 0 then 'null' else '{}' end, n % 9 = 0
+		from generate_series(1, 20000) n`,
+		[siteId],
+	);
+	await client.query(
+		`insert into resource_history (site_id, resource_type, id, version, last_updated, resource)
+		select site_id, resource_type, id, 1, last_updated - interval '1 second', '{}' from other_resource`,
+	);
+	await client.query('analyze other_resource, resource_history');
+	const position = { lastUpdated: '2026-01-01T00:00:00Z', id: subjectId, version: 1, type: 'Patient' };
+	const shapes = Object.values(tableShapes);
+	const [stored, rendered] = [false, true].map((isRendered) =>
+		shapes.filter(({ renderedFrom }) => (renderedFrom !== undefined) === isRendered),
+	);
+	for (const after of [undefined, position]) {
+		const indexes = async (page: Pick<SystemHistoryPage, 'shapes' | 'notBefore'>) => {
+			const { statement, values } = systemHistoryQuery(siteId, { since: undefined, after, count: 50, ...page });
+			const nodes = await planNodes('custom', statement.text, values);
+			const walked = nodes.filter(({ 'Node Type': kind }) => kind === 'Seq Scan').map((node) => node['Relation Name'] ?? '');
+			// Partitions without rows are read as they are.
+			const whole = walked.filter((name) => name !== 'written_imaging_study' && !name.startsWith('resource_history_'));
+			assert.deepEqual(whole, []);
+			return nodes.map((node) => node['Index Name'] ?? '');
+		};
+		const ofStored = await indexes({ shapes: stored ?? [] });
+		for (const table of ['patient', 'observation', 'encounter', 'condition', 'other_resource'])
+			assert.ok(ofStored.includes(`${table}_changes`), `${table}: ${ofStored.join()}`);
+		assert.ok(ofStored.includes('other_resource_deletions'), ofStored.join());
+		assert.ok(
+			ofStored.some((name) => /^resource_history_.*(?:changes|last_updated)/.test(name)),
+			ofStored.join(),
+		);
+		const ofRendered = await indexes({ shapes: rendered ?? [], notBefore: '2999-01-01' });
+		assert.ok(ofRendered.includes('imaging_study_changes'), ofRendered.join());
 	}
 });

@@ -3,7 +3,8 @@ import { textAt } from '../columns.ts';
 import type { Statement } from '../statement.ts';
 import type { StoredHolding } from '../stored-holding.ts';
 
-const findDocumentBinaries: Statement = {
+/** Finds those of the ids that are the bytes of documents. */
+export const findDocumentBinaries: Statement = {
 	name: 'find_document_binaries',
 	text: `
 select b.site_id, b.id

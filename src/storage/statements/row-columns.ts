@@ -39,6 +39,11 @@ export function earlierColumns(table: string): string {
 	return `r.site_id, r.id, r.given_id, r.version, r.last_updated, r.source, r.meta, ${sourceOf(table).earlier}`;
 }
 
+/** The size of the text of the row `r`. */
+export function rowBytes(table: string): string {
+	return sourceOf(table).bytes('r', 'whole');
+}
+
 /** The text of the row `r`, without resourceType, id and meta. */
 export function resourceText(table: string, extent: Extent = 'whole'): string {
 	return sourceOf(table).text(extent);

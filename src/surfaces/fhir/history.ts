@@ -3,10 +3,12 @@ import { history } from '#fhir/bundle.ts';
 import { cursorParameter } from '#fhir/search/result.ts';
 import { rowIdOf } from '#record/row-id.ts';
 import { readHistory } from '#storage/search.ts';
+import { readSystemHistory } from '#storage/system-history.ts';
 import type { HttpAnswer } from '../http/message.ts';
 import type { Interacting } from './context.ts';
 import { linkTo } from './links.ts';
 import { pageParameters } from './page-parameters.ts';
+import { type OnSystem, searchedTypes } from './system.ts';
 
 /** Answers the history of one resource (https://hl7.org/fhir/R4/http.html#history). */
 export async function historyOfInstance(on: Interacting): Promise<HttpAnswer> {
@@ -50,10 +52,35 @@ async function answer(
 	const position = next && [next.lastUpdated, next.id, String(next.version)];
 	const body = history({
 		base,
-		type,
-		versions: rows,
+		versions: rows.map((stored) => ({ type, stored })),
 		total: cursor === undefined && next === undefined ? rows.length : undefined,
 		self,
+		next: position && link([...applied, [cursorParameter, context.cursors.seal(scope, position)]]),
+	});
+	return { status: 200, headers: { 'Content-Type': mediaType }, body };
+}
+
+/** Answers the history of all resources of all types (https://hl7.org/fhir/R4/http.html#history). */
+export async function historyOfSystem({ context, grant, mediaType, base, query }: OnSystem): Promise<HttpAnswer> {
+	const { siteId, scopes } = grant;
+	const { count, since, cursor, applied } = pageParameters(query, context.limits);
+	const scope = { siteId, of: '_history', applied };
+	const [lastUpdated, id, version, ofType] = cursor === undefined ? [] : context.cursors.open(scope, cursor);
+	const after = lastUpdated && id && ofType ? { lastUpdated, id, version: Number(version), type: ofType } : undefined;
+	const shapes = searchedTypes(scopes, []).map(({ table }) => table);
+	const { versions, next } = await readSystemHistory(
+		context.reader,
+		siteId,
+		{ shapes, since, after, count },
+		context.limits.searchBytesMax,
+	);
+	const link = (parameters: readonly (readonly [string, string])[]) => linkTo(`${base}/_history`, parameters);
+	const position = next && [next.lastUpdated, next.id, String(next.version), next.type];
+	const body = history({
+		base,
+		versions,
+		total: cursor === undefined && next === undefined ? versions.length : undefined,
+		self: link(cursor === undefined ? applied : [...applied, [cursorParameter, cursor]]),
 		next: position && link([...applied, [cursorParameter, context.cursors.seal(scope, position)]]),
 	});
 	return { status: 200, headers: { 'Content-Type': mediaType }, body };

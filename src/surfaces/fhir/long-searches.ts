@@ -53,7 +53,8 @@ export class LongSearches {
 
 	/** Returns the links to pages of a search: for each cursor that page, and for undefined the first page. */
 	async links(scope: Scope, base: string, applied: Parameters, cursors: readonly (string | undefined)[]): Promise<string[]> {
-		const url = `${base}/${scope.of}`;
+		// The search of all types is that of the base itself.
+		const url = scope.of === '' ? base : `${base}/${scope.of}`;
 		const links = cursors.map((cursor) => linkTo(url, cursor === undefined ? applied : [...applied, [cursorParameter, cursor]]));
 		if (links.every((link) => link.length <= this.#limits.searchLinkLengthMax)) return links;
 		const digest = await this.#keep(scope, linkTo('', applied).slice(1));

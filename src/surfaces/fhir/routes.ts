@@ -12,14 +12,16 @@ import { binary } from './binary.ts';
 import type { FhirContext, Interacting } from './context.ts';
 import { docref } from './docref.ts';
 import { everything } from './everything.ts';
-import { historyOfInstance, historyOfType } from './history.ts';
+import { historyOfInstance, historyOfSystem, historyOfType } from './history.ts';
 import { lastn } from './lastn.ts';
 import { match } from './match.ts';
 import { metadata } from './metadata.ts';
 import { answerType, failureType } from './negotiation.ts';
 import { read, vread } from './read.ts';
+import { searchSystem } from './search-system.ts';
 import { searchByForm, searchCompartment, searchCompartmentByForm, searchType } from './search-type.ts';
 import { smartConfiguration } from './smart-configuration.ts';
+import { systemRoute } from './system.ts';
 import { terminologyRoutes } from './terminology.ts';
 import { alsoWithSlash } from './trailing-slash.ts';
 import { unknownOperations } from './unknown-operation.ts';
@@ -96,12 +98,18 @@ export function fhirRoutes(context: FhirContext): Route[] {
 		handle: (request) => smartConfiguration(context, request),
 	};
 	const terminology = terminologyRoutes(context);
-	const inBundles = alsoWithSlash([metadataRoute, ...terminology, ...readRoutes]);
+	const system = [
+		systemRoute(context, 'GET', '/fhir', searchSystem),
+		systemRoute(context, 'POST', '/fhir/_search', searchSystem),
+		systemRoute(context, 'GET', '/fhir/_history', historyOfSystem),
+	];
+	const inBundles = alsoWithSlash([metadataRoute, ...terminology, ...system, ...readRoutes]);
 	const writing = writeRoutes(context, [...inBundles, ...unknownOperations(context, inBundles)]);
 	return alsoWithSlash([
 		metadataRoute,
 		smartRoute,
 		...terminology,
+		...system,
 		...readRoutes,
 		// Of two routes that fit alike the first is taken: the history of the type is no Binary.
 		...binaryRoutes,

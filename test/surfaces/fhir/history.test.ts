@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { after, before, describe, test } from 'node:test';
+import { setSite } from '#administration/sites.ts';
 import { type FhirCall, type FhirReply, fhirClient } from '#test/support/fhir-client.ts';
 import { follow, idsOf, linkOf, pages, writeSample } from '#test/support/fhir-sample.ts';
 import { type FhirBody, type TestService, testService } from '#test/support/service.ts';
@@ -79,6 +80,82 @@ describe('histories', () => {
 		assert.equal((await get('Patient/_history?_since=yesterday')).status, 400);
 		assert.equal((await get('Patient/_history?foo=1')).status, 400);
 		assert.equal((await east('GET', '/Patient/_history')).body.entry, undefined);
+	});
+});
+
+describe('the whole system', () => {
+	const namesOf = ({ body }: FhirReply): string[] =>
+		(body.entry ?? []).map(({ resource }: FhirBody) => `${resource.resourceType}/${resource.id}/${resource.meta.versionId}`);
+	async function walked(path: string): Promise<string[]> {
+		const names: string[] = [];
+		for (let url: string | undefined = `/fhir/${path}`; url !== undefined; ) {
+			const reply: FhirReply = url.startsWith('/')
+				? await get(url.slice('/fhir/'.length))
+				: await west('GET', url.slice(url.indexOf('/fhir') + 5));
+			assert.equal(reply.status, 200, reply.text);
+			const page = namesOf(reply);
+			assert.ok(page.length > 0, `${path}: an empty page`);
+			names.push(...page);
+			url = linkOf(reply, 'next');
+		}
+		return names;
+	}
+
+	test('has a history of all types, newest first, without a gap', async () => {
+		// One transaction: all have one moment, and two types share an id.
+		const entry = ['Organization', 'Location', 'Patient'].flatMap((resourceType) =>
+			['t1', 't2'].map((id) => ({
+				resource: { resourceType, id, ...(resourceType === 'Organization' ? { name: 'x' } : {}) },
+				request: { method: 'PUT', url: `${resourceType}/${id}` },
+			})),
+		);
+		assert.equal((await west('POST', '', { resourceType: 'Bundle', type: 'transaction', entry })).status, 200);
+		// Studies are rendered, and looked up beside the others.
+		await setSite(service.administration, { slug: 'west', report_writes: true });
+		const study = { resourceType: 'ImagingStudy', id: 'st1', status: 'available', subject: { reference: 'Patient/t1' } };
+		assert.equal((await west('PUT', '/ImagingStudy/st1', study)).status, 201);
+		await west('PUT', '/Organization/t1', { resourceType: 'Organization', id: 't1', name: 'y' });
+		const all = await get('_history?_count=1000');
+		assert.equal(all.status, 200, all.text);
+		const names = namesOf(all);
+		assert.equal(all.body.total, names.length);
+		assert.equal(names[0], 'Organization/t1/2');
+		for (const name of ['ImagingStudy/st1/1', 'Organization/t1/1', 'Location/t2/1', 'Patient/t1/1', 'Patient/anna/1', 'Observation/hb1/1'])
+			assert.ok(names.includes(name), name);
+		const moments = all.body.entry.map(({ resource }: FhirBody) => resource.meta.lastUpdated);
+		assert.deepEqual(moments, moments.toSorted().reverse());
+		for (const count of [1, 2, 3, 7]) assert.deepEqual(await walked(`_history?_count=${count}`), names, `by ${count}`);
+		const since = await get(`_history?_since=${encodeURIComponent(moments[3])}`);
+		assert.ok(namesOf(since).length >= 4 && namesOf(since).length < names.length);
+		assert.equal((await get('_history?_since=2999-01-01T00:00:00Z')).body.entry, undefined);
+		assert.equal((await get('_history?foo=1')).status, 400);
+		assert.equal((await east('GET', '/_history')).body.entry, undefined);
+	});
+
+	test('is searched by what all types have in common, or the named ones', async () => {
+		const everything = await walked('?_count=1000');
+		for (const type of ['Patient', 'Observation', 'Organization', 'Location'])
+			assert.ok(
+				everything.some((name) => name.startsWith(`${type}/`)),
+				type,
+			);
+		for (const count of [1, 2, 3, 7]) assert.deepEqual(await walked(`?_count=${count}`), everything, `by ${count}`);
+		assert.deepEqual(await walked('?_id=t1'), ['Patient/t1/1', 'Location/t1/1', 'Organization/t1/2']);
+		assert.deepEqual(await walked('?_type=Organization,Patient&_id=t1,t2&_count=3'), [
+			...['Patient/t1/1', 'Patient/t2/1'].toSorted(),
+			...['Organization/t1/2', 'Organization/t2/1'],
+		]);
+		assert.deepEqual((await walked('?_type=Observation,Condition&patient=anna')).toSorted(), [
+			'Condition/c1/1',
+			'Observation/hb1/1',
+			'Observation/hb2/1',
+		]);
+		const form = await west('POST', '/_search', '_type=Patient&_id=anna', { 'Content-Type': 'application/x-www-form-urlencoded' });
+		assert.deepEqual(namesOf(form), ['Patient/anna/1']);
+		assert.equal((await get('?_type=Patient,Observation&_summary=count')).body.total, (await walked('?_type=Patient,Observation')).length);
+		assert.equal((await east('GET', '?_id=t1')).body.entry, undefined);
+		for (const query of ['_type=Nothing', 'name=x', '_type=Patient,Observation&name=x', '_sort=_id', '_include=Observation:patient'])
+			assert.equal((await get(`?${query}`)).status, 400, query);
 	});
 });
 
