@@ -65,6 +65,17 @@ export function ofTypePaths(elements: readonly GeneratedElement[]): Pick<SearchP
 	return paths.length === 0 ? {} : { ofType: paths };
 }
 
+/** R4 does not say it of a parameter in any other way. */
+export function isPhonetic(name: string): boolean {
+	return name === 'phonetic';
+}
+
+/** Looks for words of names that sound alike. A title is none of a person's names. */
+export function soundParameter({ elements, documentation }: GeneratedParameter): SearchParameter {
+	const paths = elements.flatMap(stringPaths).filter((path) => !/\.(?:prefix|suffix)$/.test(path));
+	return { type: 'string', match: 'sound', paths, documentation };
+}
+
 export function stringPaths(element: GeneratedElement): string[] {
 	return (stringMembers(element.datatype) ?? [undefined]).map((member) => pathOf(element, member));
 }
@@ -73,6 +84,7 @@ export function stringPaths(element: GeneratedElement): string[] {
 export function elementParameter(type: GeneratedType, name: string): SearchParameter | undefined {
 	const parameter = type.search[name];
 	if (parameter === undefined || parameter.exists === true) return undefined;
+	if (isPhonetic(name)) return soundParameter(parameter);
 	return parameter.type === 'composite' ? compositeParameter(type, parameter) : ofElements(parameter, parameter.elements);
 }
 

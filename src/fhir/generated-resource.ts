@@ -3,7 +3,7 @@ import { isIdentified } from '#record/person-or-place.ts';
 import type { Term } from '#record/search-term.ts';
 import type { Column } from '#record/table-shape.ts';
 import { asObject, asText } from './elements.ts';
-import { compositeParameter, ofTypePaths, stringPaths, targetsOf } from './generated-elements.ts';
+import { compositeParameter, isPhonetic, ofTypePaths, soundParameter, stringPaths, targetsOf } from './generated-elements.ts';
 import { hullOf, namedRow, pathOf, rangesOf, stringsOf, termsOf, textPathsOf, valuesOf } from './generated-values.ts';
 import { originLink } from './links.ts';
 import {
@@ -126,6 +126,7 @@ function parameterOf(
 			return { type: 'reference', match: 'term', scope, paths, walks, targets: targetsOf(parameter), documentation };
 		}
 		case 'string': {
+			if (isPhonetic(name)) return { ...soundParameter(parameter), scope };
 			const paths = elements.flatMap(stringPaths);
 			return { type: 'string', match: 'element', scope, paths, column: 'strings', documentation };
 		}

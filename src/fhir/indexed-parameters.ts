@@ -44,6 +44,7 @@ export function indexedValueOf({ table }: ResourceDefinition<string>, parameter:
 			if (parameter.match === 'moment' || !isUnindexed(parameter.startColumn)) return undefined;
 			return { kind: 'range-columns', start: parameter.startColumn, end: parameter.endColumn };
 		case 'string':
+			if (parameter.match === 'sound') return { kind: 'sound', paths: parameter.paths };
 			// A column of texts leads to their parts.
 			return parameter.match === 'element' && parameter.column === undefined ? { kind: 'string', paths: parameter.paths } : undefined;
 		case 'quantity':

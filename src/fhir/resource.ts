@@ -29,6 +29,8 @@ export type SearchParameter = {
 	| { type: 'string'; match: 'substring'; column: string; paths: readonly string[]; presence?: readonly string[] }
 	/** The start of a text. `column` contains all of the texts, folded, and reduces the rows to be examined. */
 	| { type: 'string'; match: 'element'; paths: readonly string[]; column?: string; presence?: readonly string[] }
+	/** Words that sound alike. */
+	| { type: 'string'; match: 'sound'; paths: readonly string[]; presence?: readonly string[] }
 	/** An element of type code; `system` is that of its required binding. `meaning` is present when a plain code stands for other codes. */
 	| { type: 'token'; match: 'code'; column: string; system: string; path?: string; meaning?: (code: string) => readonly string[] }
 	| { type: 'token'; match: 'coding'; systemColumn: string; valueColumn: string; furtherColumn: string; path: string }

@@ -14,7 +14,7 @@ export interface IndexedParameter {
 export type IndexedValue =
 	| { kind: 'token'; paths: readonly string[]; form: TokenForm; of?: 'meta' }
 	| { kind: 'reference'; path: string }
-	| { kind: 'string' | 'date' | 'number' | 'quantity'; paths: readonly string[] }
+	| { kind: 'string' | 'sound' | 'date' | 'number' | 'quantity'; paths: readonly string[] }
 	| { kind: 'uri'; paths: readonly string[]; of?: 'meta' }
 	/** A code or another text in a column. */
 	| { kind: 'code-column' | 'text-column'; column: string }

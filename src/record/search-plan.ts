@@ -108,6 +108,8 @@ export interface QuantityAlternative {
 export interface Lead {
 	terms: Term[];
 	through: { prefix: string; table: string; clauses: Clause[] }[];
+	/** Terms of the sounds of words; `prefix` comes before the sound. */
+	sounds?: { prefix: string; word: string }[];
 }
 
 /** A clause without alternatives matches nothing: no resource can have any of the parameter's values. */
@@ -180,6 +182,8 @@ export type ElementTest =
 	| { kind: 'quantity'; alternatives: QuantityAlternative[] }
 	/** The URI itself, and with `below` a longer one that begins with it and a slash. */
 	| { kind: 'uri'; mode: 'is' | 'below'; values: string[] }
+	/** A word of the text sounds like the word. */
+	| { kind: 'sound'; word: string }
 	/** A date, dateTime, instant or Period. */
 	| { kind: 'date'; alternatives: DateAlternative[] }
 	/** A plain number. */

@@ -31,6 +31,8 @@ export const termTexts = {
 	logicalValue: (scope: string, value: string) => `${scope}\u0001j${value}`,
 	/** The first letters of a folded text; `length` is how many there are of a text that is not shorter. */
 	start: (scope: string, length: number, letters: string) => `${scope}\u0001x${length}${letters}`,
+	/** What comes before the sound of a word. */
+	soundPrefix: (scope: string) => `${scope}\u0001y`,
 	/** A part of time in which a range starts or ends, and a range of numbers (record/search-entry). */
 	range: (scope: string, name: string) => `${scope}\u0001d${name}`,
 	number: (scope: string, name: string) => `${scope}\u0001n${name}`,

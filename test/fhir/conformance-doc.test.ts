@@ -14,7 +14,7 @@ const [begin, end] = ['<!-- from the definitions -->', '<!-- /from the definitio
 
 /** Whether an index leads to what a parameter asks for; the rest is looked for in the resources that other parameters leave. */
 function isIndexed(parameter: SearchParameter): boolean {
-	if (parameter.type === 'string') return parameter.column !== undefined;
+	if (parameter.type === 'string') return parameter.match === 'sound' || parameter.column !== undefined;
 	if (parameter.type === 'composite') return true;
 	if (parameter.type === 'quantity' || parameter.type === 'number') return false;
 	if (parameter.type === 'special') return true;
@@ -31,7 +31,7 @@ function hasText(parameter: SearchParameter & { type: 'token' }): boolean {
 function modifiersOf(parameter: SearchParameter): string {
 	switch (parameter.type) {
 		case 'string':
-			return '`:exact` `:contains` `:missing`';
+			return parameter.match === 'sound' ? '`:missing`' : '`:exact` `:contains` `:missing`';
 		case 'token':
 			return [
 				'`:not`',

@@ -142,6 +142,10 @@ async function queriesOf(indexed: IndexedType, { scope, value }: IndexedParamete
 				...items.flatMap((item) => [`${name}:exact=${escaped(item)}`, `${name}:contains=${escaped(item.slice(1))}`]),
 			];
 		}
+		case 'sound': {
+			const items = (await valuesAt(indexed, value.paths)).filter((item) => typeof item === 'string');
+			return [...both, ...items.map((item) => `${name}=${escaped(item)}`), `${name}=smyth,jon`, `${name}=-`];
+		}
 		case 'uri': {
 			const items = await valuesAt(indexed, value.paths, value.of);
 			return [...both, ...items.map((item) => `${name}=${escaped(item)}`), `${name}:below=http://example.org`];

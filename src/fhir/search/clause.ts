@@ -7,7 +7,7 @@ import type { SearchParameter } from '../resource.ts';
 import { definitionOf } from '../resources/index.ts';
 import { dateClause } from './date.ts';
 import { splitEscaped, splitValues, unescaped } from './escape.ts';
-import { anyOf, led } from './lead.ts';
+import { anyOf, led, ledBySound } from './lead.ts';
 import { type Named, unsupportedModifier } from './named.ts';
 import { ofTypeClause } from './of-type.ts';
 import { quantityAlternative } from './quantity.ts';
@@ -34,7 +34,7 @@ function unledClause(named: Named): Clause | undefined {
 	const values = given.filter((item) => !item.includes('\0'));
 	switch (parameter.type) {
 		case 'string':
-			return stringClause(named, parameter, values);
+			return parameter.match === 'sound' ? soundClause(named, parameter.paths, values) : stringClause(named, parameter, values);
 		case 'reference':
 			return modifier === 'identifier' ? identifierOfReference(named, parameter, values) : referenceClause(named, parameter, values);
 		case 'date':
@@ -153,8 +153,22 @@ function anyPresent(column: string | undefined, paths: readonly string[]): Claus
 	return paths.length === 0 ? filled : { kind: 'any', clauses: [filled, elements] };
 }
 
+/** Matches names of which a word sounds like each word of the value. A value without words sounds like nothing. */
+function soundClause(named: Named, paths: readonly string[], values: readonly string[]): Clause {
+	refuseModifier(named);
+	const alternatives = values.map((value): Clause => {
+		const words = unescaped(value).match(/[\p{L}\p{M}\p{N}]+/gu) ?? [''];
+		return { kind: 'all', clauses: words.map((word) => ledBySound(named, word, element(paths, { kind: 'sound', word }))) };
+	});
+	return anyOf(alternatives);
+}
+
 /** Matches a string (§3.1.1.4.8). A name matches any part, as its definition says; other texts match their start, as in R4. */
-function stringClause(named: Named, parameter: SearchParameter & { type: 'string' }, values: readonly string[]): Clause {
+function stringClause(
+	named: Named,
+	parameter: Exclude<SearchParameter & { type: 'string' }, { match: 'sound' }>,
+	values: readonly string[],
+): Clause {
 	const { modifier } = named;
 	const texts = values.map((item) => unescaped(item));
 	const plainTexts = texts.map((text) => plain(text));

@@ -12,7 +12,9 @@ import type { Named } from './named.ts';
 
 /** Puts the lead of a parameter before its clause, if it has one. */
 export function led({ definition, parameter, modifier }: Named, clause: Clause): Clause {
-	const texts = parameter.lead === undefined ? undefined : textsOf(parameter.lead, parameter, modifier, clause);
+	// Its words have leads of their own.
+	const isSound = parameter.type === 'string' && parameter.match === 'sound' && modifier === undefined;
+	const texts = parameter.lead === undefined || isSound ? undefined : textsOf(parameter.lead, parameter, modifier, clause);
 	if (texts === undefined) return clause;
 	const { type, table } = definition;
 	return { kind: 'led', type, table: table.table, lead: { terms: [...new Set(texts)].map((text) => termOf(text)), through: [] }, clause };
@@ -21,6 +23,14 @@ export function led({ definition, parameter, modifier }: Named, clause: Clause):
 /** The rows that refer to others by a parameter with a lead. */
 export function ledThrough({ type, table }: ResourceDefinition, through: Lead['through'], clause: Clause): Clause {
 	return { kind: 'led', type, table: table.table, lead: { terms: [], through }, clause };
+}
+
+/** The rows of which a word sounds like the word. */
+export function ledBySound({ definition, parameter }: Named, word: string, clause: Clause): Clause {
+	if (parameter.lead === undefined) return clause;
+	const { type, table } = definition;
+	const sounds = [{ prefix: termTexts.soundPrefix(parameter.lead), word }];
+	return { kind: 'led', type, table: table.table, lead: { terms: [], through: [], sounds }, clause };
 }
 
 /** Any of the clauses. If each has a lead, so have all together; an OR of several leads would be tried on every row. */
@@ -33,11 +43,12 @@ export function anyOf(clauses: readonly Clause[]): Clause {
 	if (lead === undefined || leads.some((one) => one?.type !== lead.type)) return any;
 	const terms = [...new Set(leads.flatMap((one) => one?.lead.terms ?? []))];
 	const through = leads.flatMap((one) => one?.lead.through ?? []);
+	const sounds = leads.flatMap((one) => one?.lead.sounds ?? []);
 	return {
 		kind: 'led',
 		type: lead.type,
 		table: lead.table,
-		lead: { terms, through },
+		lead: { terms, through, ...(sounds.length === 0 ? {} : { sounds }) },
 		clause: { kind: 'any', clauses: clauses.map(withoutLeads) },
 	};
 }
@@ -100,6 +111,7 @@ function logicalTexts(scope: string, test: ElementTest): string[] {
 function elementTexts(scope: string, test: ElementTest): string[] {
 	switch (test.kind) {
 		case 'exists':
+		case 'sound':
 			return [termTexts.present(scope)];
 		case 'token':
 			return test.tokens.map((token: Token) => (token.value === undefined ? termTexts.present(scope) : termTexts.code(scope, token.value)));

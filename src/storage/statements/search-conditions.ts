@@ -280,6 +280,10 @@ function testCondition(test: Exclude<ElementTest, { kind: 'exists' }>, parameter
 			return equalsAny(`e.v #>> '{}'`, test.values, 'text', parameters);
 		case 'text':
 			return anyOf(test.values.map((value) => textTest(test.mode, value, parameters)));
+		case 'sound': {
+			const word = parameters.add(test.word, 'text');
+			return `exists (select from tributary_sounds(e.v #>> '{}') n (sound) where n.sound = any (array(select tributary_sounds(${word}))))`;
+		}
 		case 'quantity':
 			return anyOf(test.alternatives.map((alternative) => quantityTest(alternative, parameters)));
 		case 'uri':

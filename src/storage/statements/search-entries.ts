@@ -131,6 +131,11 @@ function textsOf({ scope, value, presence }: IndexedParameter): string[] {
 			const from = `${itemsOf(value.paths, 'b.j')} cross join lateral ${plain}`;
 			return [...given, ofPaths(value.paths), select(`unnest(array[${starts.join(', ')}])`, from)];
 		}
+		case 'sound': {
+			const sound = `${literal(termTexts.soundPrefix(scope))} || n.sound`;
+			const from = `${itemsOf(value.paths, 'b.j')} cross join lateral tributary_sounds(e.v #>> '{}') n (sound)`;
+			return [...given, ofPaths(value.paths), select(sound, from)];
+		}
 		case 'date': {
 			const range = `tributary_date_range(e.v) x (d) cross join lateral tributary_range_texts(${literal(scope)}, lower(x.d), upper(x.d)) n (text)`;
 			return [...given, ofPaths(value.paths), select('n.text', `${itemsOf(value.paths, 'b.j')} cross join lateral ${range}`)];

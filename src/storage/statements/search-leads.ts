@@ -36,7 +36,7 @@ function entriesOf({ type, lead }: Led, parameters: Parameters, whereOf: Where):
 	return { entry, where: `${entry}.site_id = $1 and ${entry}.resource_type = '${type}' and ${entry}.terms && ${terms}` };
 }
 
-function termsOf({ terms, through }: Lead, parameters: Parameters, whereOf: Where): string {
+function termsOf({ terms, through, sounds = [] }: Lead, parameters: Parameters, whereOf: Where): string {
 	const known = terms.length === 0 ? [] : [parameters.add(terms, 'bigint[]')];
 	const found = through.map(({ prefix, table, clauses }) => {
 		const target = parameters.alias();
@@ -45,7 +45,11 @@ function termsOf({ terms, through }: Lead, parameters: Parameters, whereOf: Wher
 		const same = table === 'patient' ? ` cross join lateral tributary_same_patient($1, ${target}.id) p (id)` : '';
 		return `array(select tributary_term(${before} || ${id}::text) from ${relation(table)} ${target}${same} where ${whereOf(clauses, target, parameters)})`;
 	});
-	const all = [...known, ...found];
+	const heard = sounds.map(({ prefix, word }) => {
+		const before = parameters.add(prefix, 'text');
+		return `array(select tributary_term(${before} || n.sound) from tributary_sounds(${parameters.add(word, 'text')}) n (sound))`;
+	});
+	const all = [...known, ...found, ...heard];
 	return all.length === 0 ? `'{}'::bigint[]` : all.length === 1 ? String(all[0]) : `(${all.join(' || ')})`;
 }
 

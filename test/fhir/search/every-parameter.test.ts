@@ -57,9 +57,10 @@ function queriesOf(definition: ResourceDefinition, name: string, parameter: Sear
 	return [`${name}=${first.join('$')}`];
 }
 
-/** A column of the patient has no text of the reference, and special parameters take a value alone. */
+/** A column of the patient has no text of the reference, and a sound neither a start nor a part. */
 const isWithout = (parameter: SearchParameter, query: string) =>
-	query.includes(':identifier') && parameter.type === 'reference' && parameter.match === 'column' && parameter.path === undefined;
+	(query.includes(':identifier') && parameter.type === 'reference' && parameter.match === 'column' && parameter.path === undefined) ||
+	(/:(?:exact|contains)=/.test(query) && parameter.type === 'string' && parameter.match === 'sound');
 
 describe('every search parameter of every type', () => {
 	test('becomes a statement of the site, with each of its modifiers and prefixes', () => {
