@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { readEntries } from '#cda/entries.ts';
 import { Failure } from '#core/failure.ts';
 import type { JsonObject } from '#core/json.ts';
 import { validateResource } from '#fhir/validation/validate.ts';
 import { interpret, receive } from '#hl7v3/interpret.ts';
 import { documents } from '#record/holdings/documents.ts';
+import type { Settings } from '#record/settings/settings.ts';
 import { clinicalDocument, grace, read, relatedDocument, type TestDocument } from '#test/support/cda.ts';
 import { corpusFiles } from '#test/support/corpus.ts';
 import { plainReading, registryMessage } from '#test/support/hl7v3.ts';
@@ -337,19 +339,24 @@ describe('an envelope', () => {
 	});
 });
 
-test('documents of the shared corpus become valid resources, and change nothing when they come again', { skip: without('corpus') }, () => {
+for (const people_and_places of ['display', 'resources'] as const) {
+	const title = `documents of the shared corpus become valid resources, and change nothing when they come again (${people_and_places})`;
+	test(title, { skip: without('corpus') }, () => corpusAgain({ people_and_places }));
+}
+
+function corpusAgain(settings: Settings): void {
 	let placed = 0;
 	for (const { path, bytes } of corpusFiles('cda')) {
 		const site = new MemorySite();
 		try {
-			site.apply(read(bytes));
+			site.apply(read(bytes, readEntries, settings));
 		} catch (error) {
 			assert.ok(error instanceof Failure, path);
 			continue;
 		}
 		placed++;
 		for (const resource of site.all()) assert.deepEqual(validateResource(resource), [], path);
-		assert.deepEqual(site.apply(read(bytes)).changed, [], path);
+		assert.deepEqual(site.apply(read(bytes, readEntries, settings)).changed, [], path);
 	}
 	assert.equal(placed, 67);
-});
+}

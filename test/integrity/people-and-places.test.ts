@@ -205,7 +205,7 @@ describe('messages that refer to people and places as resources', { timeout: 300
 	});
 
 	test('local times are read anew without touching people and places', async () => {
-		const stay = pv1('Z1', 'Z1^Weaver^Ruth', 'Z9') + `${'|'.repeat(25)}202607011130`;
+		const stay = `${pv1('Z1', 'Z1^Weaver^Ruth', 'Z9')}${'|'.repeat(25)}202607011130`;
 		await send('resources', 'ADT^A01', ['EVN||20260101', pid('P7'), stay]);
 		const [before] = await found('resources', 'Encounter?identifier=Z1');
 		assert.equal(before?.period.start, '2026-07-01T11:30:00Z');

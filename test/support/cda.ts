@@ -2,6 +2,7 @@ import { interpretDocument, type ReadEntries } from '#cda/interpret.ts';
 import { receive } from '#hl7v3/interpret.ts';
 import type { ChangeSet } from '#record/change-set.ts';
 import type { DocumentEntry } from '#record/document.ts';
+import type { Settings } from '#record/settings/settings.ts';
 import { defaultLimits } from '../../src/limits.ts';
 
 /** A document of the tests: what is not given has a value of its own. */
@@ -53,11 +54,11 @@ export const relatedDocument = (typeCode: string, parent: string) =>
 	`<relatedDocument typeCode="${typeCode}"><parentDocument>${parent}</parentDocument></relatedDocument>`;
 
 /** What a document does to the record, with entries of the test's own. */
-export function read(text: string | Uint8Array, entries: readonly DocumentEntry[] | ReadEntries = []): ChangeSet {
+export function read(text: string | Uint8Array, entries: readonly DocumentEntry[] | ReadEntries = [], settings: Settings = {}): ChangeSet {
 	const bytes = typeof text === 'string' ? Buffer.from(text) : text;
 	const readEntries = typeof entries === 'function' ? entries : () => [...entries];
 	return interpretDocument(receive(bytes, defaultLimits), bytes, {
-		settings: { time_zone: 'UTC' },
+		settings: { time_zone: 'UTC', ...settings },
 		hostTimeZone: 'UTC',
 		limits: defaultLimits,
 		readEntries,

@@ -14,15 +14,23 @@ export class References {
 	/** Ids that `hasMember` and `result` name before the observation itself is applied. */
 	readonly #reserved = new Map<string, string>();
 	#named: Map<string, Row> | undefined;
+	#namedIds: Set<string> | undefined;
 
 	/** People and places to which references of the message lead, by `referenceName`. */
 	get named(): ReadonlyMap<string, Row> {
 		return this.#named ?? nobody;
 	}
 
+	/** Tells whether the message has named the person or place before. */
+	isNamed({ id }: Row): boolean {
+		return this.#namedIds?.has(id) === true;
+	}
+
 	setNamed(name: string, row: Row): void {
 		this.#named ??= new Map();
 		this.#named.set(name, row);
+		this.#namedIds ??= new Set();
+		this.#namedIds.add(row.id);
 	}
 
 	setPatient(ref: number, row: Row, identifiers: readonly Identifier[]): void {

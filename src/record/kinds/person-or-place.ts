@@ -9,7 +9,7 @@ import { revise } from '../apply/revise.ts';
 import { newRow, type Row, resourceOf } from '../apply/rows.ts';
 import { identifiersOf, identifierTerm, peopleAndPlaces } from '../holdings/people-and-places.ts';
 import { identifierKey } from '../identity/identifier-key.ts';
-import { keepsName } from '../identity/practitioner-name.ts';
+import { keepsName } from '../identity/known-name.ts';
 import { messageOrigin, type PersonOrPlaceType } from '../person-or-place.ts';
 import type { Identifier } from '../resource-patch.ts';
 
@@ -47,7 +47,9 @@ function personOrPlace(context: ApplyContext, change: PersonOrPlaceChange, refer
 	if (found === 'unclear') return undefined;
 	const resource = referring(change.resource, references.named);
 	if (found === undefined) return change.unknown === 'create' ? created(context, change, resource) : undefined;
-	return found.links['origin'] === messageOrigin && change.unknown === 'create' ? revised(context, change, found, resource) : found;
+	return found.links['origin'] === messageOrigin && change.unknown === 'create'
+		? revised(context, change, found, resource, references)
+		: found;
 }
 
 function created(context: ApplyContext, { resourceType, identifiers }: PersonOrPlaceChange, stated: JsonObject): Row {
@@ -59,16 +61,20 @@ function created(context: ApplyContext, { resourceType, identifiers }: PersonOrP
 	return row;
 }
 
-/** What the message states takes the place of what was stated before. A name that says less than the known one does not. */
-function revised(context: ApplyContext, { identifiers }: PersonOrPlaceChange, held: Row, stated: JsonObject): Row {
+/**
+ * What the message states takes the place of what was stated before. A name that says less than the known one does not, nor does what another
+ * field of the message says of the same resource, under another of its identifiers.
+ */
+function revised(context: ApplyContext, { identifiers }: PersonOrPlaceChange, held: Row, stated: JsonObject, references: References): Row {
 	const before = resourceOf(held);
 	const numbers = identifiersOf(before);
 	const told = new Set(numbers.map(identifierKey));
 	const values = new Set(numbers.map(({ value }) => value));
 	// A number without its authority, or by another name of it, is known already.
 	const further = identifiers.filter((identifier) => !told.has(identifierKey(identifier)) && !values.has(identifier.value));
-	const resource: JsonObject = { ...before, ...stated, identifier: [...numbers, ...further] };
-	if (before['name'] !== undefined && keepsName(before['name'], stated['name'])) resource['name'] = before['name'];
+	const content = references.isNamed(held) ? { ...stated, ...before } : { ...before, ...stated };
+	const resource: JsonObject = { ...content, identifier: [...numbers, ...further] };
+	if (before['name'] !== undefined && keepsName(before['name'], stated['name'], [...values])) resource['name'] = before['name'];
 	if (canonical(resource) === canonical(before)) return held;
 	const row = revise(context, held, JSON.stringify(resource), resource, held.links);
 	if (row !== held) putKeyed(context.set, row);

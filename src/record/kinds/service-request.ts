@@ -57,7 +57,9 @@ function serviceRequest(context: ApplyContext, change: ServiceRequestChange, ref
 	const visit = references.encounter(change.encounter);
 	const stated: JsonObject = { ...change.resource, ...(visit === undefined ? {} : { encounter: { reference: referenceTo(visit) } }) };
 	if (found === undefined) return change.unknown === 'create' ? created(context, change, stated, patient) : undefined;
-	return found.links['origin'] === messageOrigin && change.unknown === 'create' ? revised(context, change, found, stated) : found;
+	return found.links['origin'] === messageOrigin && change.unknown === 'create'
+		? revised(context, change, found, stated, references.isNamed(found))
+		: found;
 }
 
 function created(context: ApplyContext, { identifiers }: ServiceRequestChange, stated: JsonObject, patient: Row): Row {
@@ -77,15 +79,20 @@ function created(context: ApplyContext, { identifiers }: ServiceRequestChange, s
 /** Statuses from which results of an order do not lead back. */
 const over: ReadonlySet<unknown> = new Set(['completed', 'revoked', 'entered-in-error']);
 
-/** Parts of one order are reported one by one, so what is known stays; a message adds to it, and says who ordered and how far it has come. */
-function revised(context: ApplyContext, { identifiers }: ServiceRequestChange, held: Row, stated: JsonObject): Row {
+/**
+ * Parts of one order are reported one by one, so what is known stays; a message adds to it, and says who ordered and how far it has come. If it
+ * has several parts of the order, the first of them says that.
+ */
+function revised(context: ApplyContext, { identifiers }: ServiceRequestChange, held: Row, stated: JsonObject, isNamed: boolean): Row {
 	const before = resourceOf(held);
 	const numbers = identifiersOf(before);
 	const told = new Set(numbers.map(identifierKey));
 	const further = identifiers.filter((identifier) => !told.has(identifierKey(identifier)));
 	const resource: JsonObject = { ...stated, ...before, identifier: [...numbers, ...further] };
-	if (stated['requester'] !== undefined) resource['requester'] = stated['requester'];
-	if (stated['status'] !== undefined && !(over.has(before['status']) && !over.has(stated['status']))) resource['status'] = stated['status'];
+	if (!isNamed) {
+		if (stated['requester'] !== undefined) resource['requester'] = stated['requester'];
+		if (over.has(stated['status']) || !over.has(before['status'])) resource['status'] = stated['status'] ?? 'active';
+	}
 	if (canonical(resource) === canonical(before)) return held;
 	const row = revise(context, held, JSON.stringify(resource), resource, held.links);
 	if (row !== held) putKeyed(context.set, row);

@@ -188,6 +188,14 @@ describe('a place that messages name', () => {
 		]);
 	});
 
+	test('keeps its name where a field names it without the facility, and a message that comes again changes nothing', () => {
+		const site = new MemorySite();
+		const both = read('ADT^A01', [pid, 'PV1|1|I|3W^101^^HOSP|||3W^102|||||||||||||V1'], resources);
+		site.apply(both);
+		assert.equal((site.resources('Location') as FhirBody[]).find(({ name }) => name === '3W, HOSP')?.identifier[0].value, '3W');
+		assert.deepEqual(site.apply(both).changed, []);
+	});
+
 	test('has the number of PL-11 beside its components', () => {
 		const site = new MemorySite();
 		site.apply(move('3W^^^^^^^^^LOC^W-3&LOC', 'ADT^A01'));
