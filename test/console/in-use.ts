@@ -136,7 +136,7 @@ describe('the console in use', { skip: without('chromium') }, () => {
 		await page.getByText('2 definitions', { exact: true }).first().waitFor();
 		await goTo(page, '/profiles?site=harbour', 'Profiles');
 		await page.getByText('No profiles loaded yet').waitFor();
-		await page.getByText(/at the site harbour: warn/).waitFor();
+		await page.getByText(/The policy of the site harbour .* is warn: it is stored\./).waitFor();
 		const load = async (name: string, buffer: Buffer) => {
 			await page.getByRole('button', { name: 'Load profiles' }).first().press('Enter');
 			await page.getByRole('dialog', { name: 'Load profiles' }).waitFor();
@@ -154,7 +154,8 @@ describe('the console in use', { skip: without('chromium') }, () => {
 		await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).press('Enter');
 		await page.getByText('The definition is removed.').waitFor();
 		await page.getByText('1 definition', { exact: true }).first().waitFor();
-		await page.getByRole('button', { name: 'Remove package…' }).press('Enter');
+		await page.getByRole('button', { name: 'Remove…' }).press('Enter');
+		await page.getByLabel('Remove all definitions of the package').press('Space');
 		await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).press('Enter');
 		await page.getByText('No profiles loaded yet').waitFor();
 		await page.context().close();

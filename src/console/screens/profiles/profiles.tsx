@@ -4,6 +4,7 @@ import { Badge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
 import { Confirm } from '../../components/confirm.tsx';
 import { Empty } from '../../components/empty.tsx';
+import { Field } from '../../components/field.tsx';
 import { Page } from '../../components/page.tsx';
 import { type Column, ListTable } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
@@ -17,34 +18,45 @@ import { listProfiles, type ProfileRecord, removeProfiles } from './calls.ts';
 /** More definitions are not shown at once. A site narrows the list. */
 const shownMax = 1000;
 
-/** What is to be removed: one definition, or the package that brought it. */
-interface Removal {
-	of: ProfileRecord;
-	whole: boolean;
-}
-
 const kinds: Readonly<Record<ProfileRecord['kind'], string>> = {
 	StructureDefinition: 'Profile',
 	ValueSet: 'Value set',
 	CodeSystem: 'Code system',
 };
 
-const columns = (policyOf: (site: string) => string, remove: (removal: Removal) => void): readonly Column<ProfileRecord>[] => [
+const columns = (policyOf: (site: string) => string, remove: (of: ProfileRecord) => void): readonly Column<ProfileRecord>[] => [
 	{
 		name: 'name',
 		title: 'Definition',
-		cell: ({ name, url, version }) => (
+		cell: ({ name, url, version, kind, type }) => (
 			<>
-				{name === '' ? 'No name' : name}
+				{name === '' ? 'No name' : name} <span class="muted">{type === '' ? kinds[kind] : `${kinds[kind]} of ${type}`}</span>
 				<code class="sub">{version === '' ? url : `${url}|${version}`}</code>
 			</>
 		),
 	},
-	{ name: 'kind', title: 'Kind', tight: true, cell: ({ kind, type }) => (type === '' ? kinds[kind] : `${kinds[kind]} of ${type}`) },
-	{ name: 'site', title: 'Site', cell: ({ site }) => <code>{site}</code> },
-	{ name: 'policy', title: 'Policy', tight: true, cell: ({ site }) => <Policy value={policyOf(site)} /> },
-	{ name: 'package', title: 'Package', spare: true, cell: (one) => (one.package === '' ? '' : <code>{one.package}</code>) },
-	{ name: 'created', title: 'Loaded', spare: true, tight: true, cell: ({ created_at }) => <Time at={created_at} /> },
+	{
+		name: 'site',
+		title: 'Site and policy',
+		tight: true,
+		cell: ({ site }) => (
+			<>
+				<code>{site}</code> <Policy value={policyOf(site)} />
+			</>
+		),
+	},
+	{
+		name: 'created',
+		title: 'Loaded',
+		spare: true,
+		tight: true,
+		cell: (one) => (
+			<>
+				<Time at={one.created_at} />
+				{one.package !== '' && <code class="sub">{one.package}</code>}
+			</>
+		),
+	},
 	...(may('manager')
 		? [
 				{
@@ -53,8 +65,7 @@ const columns = (policyOf: (site: string) => string, remove: (removal: Removal) 
 					tight: true,
 					cell: (of: ProfileRecord) => (
 						<div class="row-actions">
-							<Button onClick={() => remove({ of, whole: false })}>Remove…</Button>
-							{of.package !== '' && <Button onClick={() => remove({ of, whole: true })}>Remove package…</Button>}
+							<Button onClick={() => remove(of)}>Remove…</Button>
 						</div>
 					),
 				},
@@ -72,7 +83,7 @@ function usePolicy(): { of(site: string): string; meaningOf(value: string): stri
 	const setting = useSettings('site').find(({ name }) => name === 'profiles');
 	return {
 		of: (slug) => String(sites.find((site) => site.slug === slug)?.profiles ?? setting?.default ?? ''),
-		meaningOf: (value) => setting?.values.find((one) => one.value === value)?.meaning ?? '',
+		meaningOf: (value) => setting?.values.find((one) => one.value === value)?.meaning.replace(/^\w+: /, '') ?? '',
 	};
 }
 
@@ -81,7 +92,7 @@ export function Profiles() {
 	const policy = usePolicy();
 	const answer = useAnswer((signal) => listProfiles({ site, limit: shownMax }, signal), [site]);
 	const [adding, setAdding] = useState(false);
-	const [removing, setRemoving] = useState<Removal>();
+	const [removing, setRemoving] = useState<ProfileRecord>();
 	const rows = answer.data ?? [];
 	const add = may('manager') && (
 		<Button kind="primary" icon="plus" onClick={() => setAdding(true)}>
@@ -91,15 +102,21 @@ export function Profiles() {
 	return (
 		<Page
 			title="Profiles"
-			lead="Profiles, value sets and code systems that a site has loaded, beside R4, US Core and IPS, which every site has."
+			lead={
+				<>
+					Profiles, value sets and code systems that a site has loaded, beside R4, US Core and IPS, which every site has.
+					{site !== undefined && (
+						<>
+							{' '}
+							The policy of the site <code>{site}</code> for writes that do not conform to what they claim is{' '}
+							<Policy value={policy.of(site)} />: {policy.meaningOf(policy.of(site))}{' '}
+							<a href={`/sites/${site}`}>Change it on the page of the site.</a>
+						</>
+					)}
+				</>
+			}
 			actions={add}
 		>
-			{site !== undefined && (
-				<p class="hint">
-					A write that does not conform to a profile that it claims, at the site <code>{site}</code>: <Policy value={policy.of(site)} />{' '}
-					{policy.meaningOf(policy.of(site))} <a href={`/sites/${site}`}>Change it on the page of the site.</a>
-				</p>
-			)}
 			<ListTable
 				list={{ ...answer, rows, complete: rows.length < shownMax, more: () => {} }}
 				caption="Profiles"
@@ -126,7 +143,7 @@ export function Profiles() {
 			)}
 			{removing && (
 				<Removing
-					{...removing}
+					of={removing}
 					onClose={() => setRemoving(undefined)}
 					onRemoved={(removed) => {
 						setRemoving(undefined);
@@ -139,10 +156,11 @@ export function Profiles() {
 	);
 }
 
-function Removing({ of, whole, onClose, onRemoved }: Removal & { onClose(): void; onRemoved(removed: number): void }) {
+function Removing({ of, onClose, onRemoved }: { of: ProfileRecord; onClose(): void; onRemoved(removed: number): void }) {
+	const [whole, setWhole] = useState(false);
 	return (
 		<Confirm
-			title={`Remove ${whole ? of.package : of.name || of.url}?`}
+			title={`Remove ${of.name || of.url}?`}
 			action="Remove"
 			danger
 			onClose={onClose}
@@ -152,9 +170,16 @@ function Removing({ of, whole, onClose, onRemoved }: Removal & { onClose(): void
 			}}
 		>
 			<p>
-				{whole ? 'All definitions of the package are removed. ' : ''}Resources that claim {whole ? 'its profiles' : 'it'} are no longer
-				checked at the site <code>{of.site}</code>. What is stored stays as it is.
+				What claims it is no longer checked at the site <code>{of.site}</code>. What is stored stays as it is.
 			</p>
+			{of.package !== '' && (
+				<Field
+					field={{ kind: 'switch', name: 'whole', label: `Remove all definitions of the package ${of.package}` }}
+					value={whole}
+					error={undefined}
+					onValue={(value) => setWhole(value === true)}
+				/>
+			)}
 		</Confirm>
 	);
 }
