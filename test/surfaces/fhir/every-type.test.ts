@@ -1,9 +1,12 @@
 import { strict as assert } from 'node:assert';
 import { after, before, describe, test } from 'node:test';
-import { resources } from '#fhir/resources/index.ts';
+import { definitionOf, resources } from '#fhir/resources/index.ts';
+import { parseSearch } from '#fhir/search/parse.ts';
+import { exportResources } from '#storage/statements/export-resources.ts';
 import { type FhirCall, fhirClient } from '#test/support/fhir-client.ts';
 import { MllpClient } from '#test/support/mllp-client.ts';
 import { type FhirBody, type TestService, testService } from '#test/support/service.ts';
+import { defaultLimits } from '../../../src/limits.ts';
 import { searches } from './every-type-searches.ts';
 
 let service: TestService;
@@ -242,6 +245,25 @@ describe('search of types without a table of their own', () => {
 			assert.deepEqual(matches, names.map((name) => ids[name]).sort());
 		});
 	}
+
+	test('and an export with the same search as _typeFilter selects the same', async () => {
+		const [site] = await service.rows<{ id: string }>("select id from site where slug = 'west'");
+		const scope = { siteId: site?.id ?? '', sinceMs: undefined, patientsOnly: false, base: 'http://h/fhir' };
+		let compared = 0;
+		for (const [search] of searches) {
+			const path = search.replace(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? '');
+			const [, type = '', query = ''] = /^\/(\w+)\?(.*)$/.exec(path) ?? [];
+			const definition = definitionOf(type) ?? assert.fail(search);
+			const { plan } = parseSearch(definition, query, { limits: defaultLimits, lenient: false, base: scope.base, scopes: undefined });
+			const copy = exportResources(definition.table, { ...scope, clauses: plan.clauses });
+			const rows = await service.rows<{ line: string }>(
+				`select l.line from (${copy.slice('copy ('.length, copy.lastIndexOf(') to stdout'))}) l (line)`,
+			);
+			assert.deepEqual(rows.map(({ line }) => JSON.parse(line).id).sort(), await found(`${path}&_count=1000`), search);
+			compared++;
+		}
+		assert.ok(compared > 50, String(compared));
+	});
 
 	test('includes what resources refer to, and what refers to them', async () => {
 		const { clinic, doctor, role, order, ada, list, seen } = ids;

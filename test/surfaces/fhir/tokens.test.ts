@@ -242,6 +242,7 @@ describe('the scopes of an access token', { timeout: 120_000 }, () => {
 		['system/*.c', 'POST /fhir', undefined, () => bundle('transaction', post(person), post(result()))],
 		['system/Patient.rs', 'GET /fhir/$export?_type=Observation', 'system/Observation.rs', undefined, { Prefer: 'respond-async' }],
 		['system/Patient.r', 'GET /fhir/$export', 'system/*.rs', undefined, { Prefer: 'respond-async' }],
+		['system/Binary.rs', 'GET /fhir/$export?_type=Binary', 'system/*.rs', undefined, { Prefer: 'respond-async' }],
 		['system/Patient.rs', 'GET /fhir/Group/none/$export', 'system/Group.r', undefined, { Prefer: 'respond-async' }],
 		['system/Patient.cu', 'POST /fhir/$import', 'system/*.c', () => '', { 'Content-Type': 'application/fhir+ndjson' }],
 		['system/DocumentReference.r', 'GET /fhir/Binary/none', 'system/Binary.r'],
