@@ -41,7 +41,7 @@ async function readEntry(request: HttpRequest, { url, ifNoneMatch, ifModifiedSin
 		const answer = await match.route.handle({
 			...request,
 			method: 'GET',
-			path: `/fhir/${path}`,
+			path: match.path,
 			query,
 			params: match.params,
 			header: (name) => (keptHeaders.has(name) ? request.header(name) : conditions.get(name)),

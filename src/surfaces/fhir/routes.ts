@@ -23,7 +23,6 @@ import { searchByForm, searchCompartment, searchCompartmentByForm, searchType } 
 import { smartConfiguration } from './smart-configuration.ts';
 import { systemRoute } from './system.ts';
 import { terminologyRoutes } from './terminology.ts';
-import { alsoWithSlash } from './trailing-slash.ts';
 import { unknownOperations } from './unknown-operation.ts';
 import { validationRoutes } from './validate.ts';
 import { writeRoutes } from './write.ts';
@@ -103,9 +102,9 @@ export function fhirRoutes(context: FhirContext): Route[] {
 		systemRoute(context, 'POST', '/fhir/_search', searchSystem),
 		systemRoute(context, 'GET', '/fhir/_history', historyOfSystem),
 	];
-	const inBundles = alsoWithSlash([metadataRoute, ...terminology, ...system, ...readRoutes]);
+	const inBundles = [metadataRoute, ...terminology, ...system, ...readRoutes].map(takingSlash);
 	const writing = writeRoutes(context, [...inBundles, ...unknownOperations(context, inBundles)]);
-	return alsoWithSlash([
+	return [
 		metadataRoute,
 		smartRoute,
 		...terminology,
@@ -115,7 +114,12 @@ export function fhirRoutes(context: FhirContext): Route[] {
 		...binaryRoutes,
 		...validationRoutes(context),
 		...writing,
-	]);
+	].map(takingSlash);
+}
+
+/** Clients add a slash to any URL of a resource or type. */
+function takingSlash(route: Route): Route {
+	return { ...route, mayEndInSlash: true };
 }
 
 /** Renders every failure as an OperationOutcome, including those of the transport. */

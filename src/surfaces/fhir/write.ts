@@ -32,7 +32,6 @@ const writes: readonly WriteRoute[] = [
 	{ method: 'DELETE', pattern: '/fhir/:type/:id', interaction: 'delete' },
 	{ method: 'DELETE', pattern: '/fhir/:type', interaction: 'delete' },
 	{ method: 'POST', pattern: '/fhir', interaction: undefined },
-	{ method: 'POST', pattern: '/fhir/', interaction: undefined },
 ];
 
 /**

@@ -53,6 +53,8 @@ interface RoutePattern {
 	method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 	/** A pattern such as `/fhir/:type/:id`; a parameter is one path segment, `:$name` one that begins with `$`. */
 	pattern: string;
+	/** True when a slash behind the path changes nothing. The handler gets the path without it. */
+	mayEndInSlash?: boolean;
 	/** True when the answer is the same for every caller, with a key or without one. */
 	isPublic?: boolean;
 }

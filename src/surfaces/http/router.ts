@@ -8,41 +8,55 @@ interface Compiled<R extends AnyRoute = AnyRoute> {
 }
 
 export type RouteMatch<R extends AnyRoute = AnyRoute> =
-	| { kind: 'route'; route: R; params: Record<string, string> }
-	| { kind: 'method'; allow: string }
-	| { kind: 'path' };
+	/** `path` is the one that the route takes: without a slash behind it that changes nothing. */
+	{ kind: 'route'; route: R; params: Record<string, string>; path: string } | { kind: 'method'; allow: string } | { kind: 'path' };
 
 /**
  * Finds the route of a path: by the number of segments first, then segment by segment. Literal segments win over parameters, and
  * `:$name`, which takes only a segment that begins with `$`, over other parameters.
  */
 export class Router<R extends AnyRoute = Route> {
-	readonly #byLength = new Map<number, Compiled<R>[]>();
+	readonly #byLength: ReadonlyMap<number, readonly Compiled<R>[]>;
+	/** Those of which the path may end in a slash. */
+	readonly #slashed: ReadonlyMap<number, readonly Compiled<R>[]>;
 
 	constructor(routes: readonly R[]) {
-		for (const route of routes) {
-			const segments = route.pattern.split('/');
-			const compiled = this.#byLength.get(segments.length) ?? [];
-			compiled.push({ route, segments, takes: segments.map(takenBy) });
-			compiled.sort((left, right) => openness(left) - openness(right));
-			this.#byLength.set(segments.length, compiled);
-		}
+		this.#byLength = compiledByLength(routes);
+		this.#slashed = compiledByLength(routes.filter(({ mayEndInSlash }) => mayEndInSlash === true));
 	}
 
 	/** The route of GET also answers HEAD. */
 	match(method: string, path: string): RouteMatch<R> {
+		const match = this.#match(method, path, this.#byLength);
+		if (match.kind !== 'path' || !path.endsWith('/')) return match;
+		return this.#match(method, path.slice(0, -1), this.#slashed);
+	}
+
+	#match(method: string, path: string, byLength: ReadonlyMap<number, readonly Compiled<R>[]>): RouteMatch<R> {
 		const segments = path.split('/');
 		const wanted = method === 'HEAD' ? 'GET' : method;
-		const known = this.#byLength.get(segments.length) ?? [];
+		const known = byLength.get(segments.length) ?? [];
 		// Every request comes by here, so nothing is collected for one that has its route.
 		for (const compiled of known) {
 			if (compiled.route.method !== wanted || !fits(compiled, segments)) continue;
 			const params = paramsOf(compiled, segments);
-			return params === undefined ? { kind: 'path' } : { kind: 'route', route: compiled.route, params };
+			return params === undefined ? { kind: 'path' } : { kind: 'route', route: compiled.route, params, path };
 		}
 		const fitting = known.filter((compiled) => fits(compiled, segments));
 		return fitting.length === 0 ? { kind: 'path' } : { kind: 'method', allow: allowed(fitting) };
 	}
+}
+
+function compiledByLength<R extends AnyRoute>(routes: readonly R[]): Map<number, Compiled<R>[]> {
+	const byLength = new Map<number, Compiled<R>[]>();
+	for (const route of routes) {
+		const segments = route.pattern.split('/');
+		const compiled = byLength.get(segments.length) ?? [];
+		compiled.push({ route, segments, takes: segments.map(takenBy) });
+		compiled.sort((left, right) => openness(left) - openness(right));
+		byLength.set(segments.length, compiled);
+	}
+	return byLength;
 }
 
 function takenBy(part: string): Compiled['takes'][number] {

@@ -147,9 +147,10 @@ class Server implements HttpServer {
 			return;
 		}
 		const { route, params } = match;
+		const routed = match.path === path ? head : { ...head, path: match.path };
 		const excess = this.#excess(route, head.contentLength);
-		if (excess === undefined) this.#begin(response, exchange, head, route, params);
-		else this.#refuse(response, exchange, head, this.#failed(excess, head), route);
+		if (excess === undefined) this.#begin(response, exchange, routed, route, params);
+		else this.#refuse(response, exchange, head, this.#failed(excess, routed), route);
 	}
 
 	/** Answers without looking at the body. Nobody counts such a request, so it can be answered in an overload. */
@@ -174,7 +175,7 @@ class Server implements HttpServer {
 		const match = this.#router.match(method, path);
 		const { elsewhere } = this.#options;
 		const isGet = method === 'GET' || method === 'HEAD';
-		return match.kind === 'path' && isGet && elsewhere !== undefined ? { kind: 'route', route: elsewhere, params: {} } : match;
+		return match.kind === 'path' && isGet && elsewhere !== undefined ? { kind: 'route', route: elsewhere, params: {}, path } : match;
 	}
 
 	/** Returns the failure when the limits do not allow a request of this length. */

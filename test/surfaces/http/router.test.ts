@@ -11,6 +11,7 @@ const router = new Router([
 	route('POST', '/fhir/:type/_search'),
 	route('GET', '/fhir'),
 	route('GET', '/sites/:slug/keys/:key'),
+	{ ...route('GET', '/slashed/:id'), mayEndInSlash: true },
 ]);
 
 const cases: [string, string, string][] = [
@@ -29,6 +30,9 @@ const cases: [string, string, string][] = [
 	['GET', '/fhir/', 'no such path'],
 	['GET', '/fhir//1', 'no such path'],
 	['GET', '/fhir/Patient/', 'no such path'],
+	['GET', '/slashed/1/', '/slashed/:id id=1 of /slashed/1'],
+	['GET', '/slashed/1//', 'no such path'],
+	['POST', '/slashed/1/', 'allowed: GET, HEAD'],
 	['GET', '/FHIR/Patient/1', 'no such path'],
 	['GET', '/fhir/Patient/1/2', 'no such path'],
 	['GET', '', 'no such path'],
@@ -40,7 +44,8 @@ for (const [method, path, expected] of cases) {
 		else if (match.kind === 'method') assert.equal(`allowed: ${match.allow}`, expected);
 		else {
 			const parameters = Object.entries(match.params).map(([name, value]) => `${name}=${value}`);
-			assert.equal([match.route.pattern, ...parameters].join(' '), expected);
+			const cut = match.path === path ? [] : [`of ${match.path}`];
+			assert.equal([match.route.pattern, ...parameters, ...cut].join(' '), expected);
 		}
 	});
 }
