@@ -5,6 +5,9 @@ const underWay = `state in ('receiving', 'waiting', 'running')`;
 /** An access token stands in the place of a key by the name of its client, which begins with `token:`. */
 const actor = (key: string) => `case when ${key}::text like 'token:%' then ${key}::text else 'key:' || ${key}::text end`;
 
+/** What an audit event says of a request: its URL, and how many patients it names in its body. */
+const asked = `jsonb_strip_nulls(jsonb_build_object('request', $7::text, 'patients', jsonb_array_length($8::jsonb -> 'scope' -> 'patients')))`;
+
 /** Notes a job and its audit event, unless the site has `$9` under way or `$10` in all. Returns both counts, and whether it was noted. */
 export const insertJob: Statement = {
 	name: 'insert_bulk_job',
@@ -17,7 +20,7 @@ with held as (
 	returning id
 ), audited as (
 	insert into audit_event (id, recorded_at, site_id, actor, action, subject, source, detail)
-	select $11::uuid, now(), $1, ${actor('$6')}, 'bulk.' || $3::text, noted.id::text, $12::text, jsonb_build_object('request', $7::text) from noted
+	select $11::uuid, now(), $1, ${actor('$6')}, 'bulk.' || $3::text, noted.id::text, $12::text, ${asked} from noted
 )
 select under_way, kept, exists (select from noted) from held`,
 };

@@ -186,6 +186,11 @@ describe('patient', () => {
 		assert.deepEqual(files['Observation'], ['a1', 'a2', 'b1']);
 		assert.equal(files['Claim']?.length, 2);
 		assert.equal(files['Organization'], undefined);
+		const [event] = await service.rows<{ detail: FhirBody }>(
+			"select detail from audit_event where action = 'bulk.export' order by recorded_at desc, id desc limit 1",
+		);
+		assert.match(event?.detail.request, /\/Patient\/\$export$/);
+		assert.equal(event?.detail.patients, 2);
 	});
 
 	test('refuses patients of others, unknown ones and those that are no members, from lenient clients as well', async () => {
