@@ -126,6 +126,23 @@ describe('a person whom messages name', () => {
 		assert.equal(attending(site).reference, 'Practitioner/own');
 	});
 
+	test('is a general practitioner by a role behind PID, beside that of PD1', () => {
+		const site = new MemorySite();
+		const segments = [pid, 'PD1||||G1^Fern', 'ROL|1|AD|PP|G1^Fern^Ada~G2^Moss', 'ROL|2|AD|NM|G3^Other', 'NK1|1|Doe', 'ROL|3|AD|PP|G4^Late'];
+		site.apply(read('ADT^A08', segments, resources));
+		const [patient] = site.resources('Patient') as FhirBody[];
+		const [fern, moss, ...others] = site.rows('Practitioner').map(({ id }) => `Practitioner/${id}`);
+		assert.deepEqual(
+			patient?.generalPractitioner.map(({ id, reference }: FhirBody) => [id, reference]),
+			[
+				['PD1-4.1', fern],
+				['ROL-4.1', moss],
+			],
+		);
+		assert.deepEqual(others, []);
+		for (const item of site.all()) assert.deepEqual(validateResource(item), []);
+	});
+
 	test('is one for all fields of a message, with the fullest name', () => {
 		const site = new MemorySite();
 		const doctors = 'PV1|1|I|||||D1^Weaver|D1^Weaver^Ruth^^^Dr|D1||||||||||V1';
