@@ -13,7 +13,7 @@ export class Sounds extends Migration {
 	}
 }
 
-const sounds = String.raw`
+const sounds = `
 create extension if not exists fuzzystrmatch;
 
 create function tributary_sounds(name text) returns setof text language sql immutable strict parallel safe

@@ -183,6 +183,9 @@ describe('a token that reaches a part of a type', () => {
 				'Practitioner',
 				'Practitioner/doctor',
 				'DocumentReference/$docref?patient=other',
+				'?_type=Observation',
+				'?_id=social,foreign,other',
+				'_history',
 			].map((path): [string, string] => ['GET', `/${path}`]),
 			[
 				'POST',
