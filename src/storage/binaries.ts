@@ -1,6 +1,10 @@
 import { isFhirId, rowIdOf } from '#record/row-id.ts';
+import type { StoredResource } from '#record/stored-resource.ts';
 import type { Reader } from './reader.ts';
+import { rowOf } from './search.ts';
+import { plainArray } from './statement.ts';
 import { readBinaryHead, readBinaryPiece } from './statements/read-binary.ts';
+import { readRowsStatement } from './statements/read-rows.ts';
 
 export interface StoredBinary {
 	id: string;
@@ -22,6 +26,16 @@ export async function findBinary(reader: Reader, siteId: string, id: string): Pr
 	if (row === undefined) return undefined;
 	const [contentType, documentId, size, lastUpdated] = row as string[];
 	return { id, contentType: contentType ?? '', documentId: documentId ?? '', size: Number(size), lastUpdated: lastUpdated ?? '' };
+}
+
+/**
+ * Returns a Binary that a client wrote, by a query of its own: in a query of many reads, many large ones would be in memory together. It is
+ * undefined when the site has none with this id.
+ */
+export async function findWrittenBinary(reader: Reader, siteId: string, table: string, id: string): Promise<StoredResource | undefined> {
+	if (!isFhirId(id)) return undefined;
+	const [row] = await reader.run(readRowsStatement(table), [plainArray([siteId]), plainArray([rowIdOf(id)])]);
+	return row && rowOf(row.slice(1));
 }
 
 /** Reads its bytes as base64, piece by piece. */

@@ -6,7 +6,7 @@ import { definitionOf } from '#fhir/resources/index.ts';
 import { binaryType } from '#fhir/write/binary.ts';
 import { requireScope } from '#record/scopes.ts';
 import type { StoredResource } from '#record/stored-resource.ts';
-import { findBinary, readBinary, type StoredBinary } from '#storage/binaries.ts';
+import { findBinary, findWrittenBinary, readBinary, type StoredBinary } from '#storage/binaries.ts';
 import { readVersion } from '#storage/search.ts';
 import { authorize } from '../http/authorize.ts';
 import type { HttpAnswer, HttpRequest } from '../http/message.ts';
@@ -63,7 +63,7 @@ async function written(context: FhirContext, request: HttpRequest, { siteId, sco
 	const { table } = definition.table;
 	const row =
 		version === undefined
-			? await context.reads.read(siteId, table, id)
+			? await findWrittenBinary(context.reader, siteId, table, id)
 			: await readVersion(context.reader, siteId, { table, type: definition.type, id, version });
 	// The answer is the same for an id of another site, an unknown id and a malformed id.
 	if (row === undefined) throw new Failure('not-found', `there is no Binary with this id${version === undefined ? '' : ' and version'}`);
