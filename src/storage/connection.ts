@@ -1,8 +1,8 @@
 import type pg from 'pg';
-import type { QueryArrayResult } from 'pg';
 import { Failure } from '#core/failure.ts';
-import type { Trouble } from './sqlstate.ts';
+import { isConsequence, type Trouble } from './sqlstate.ts';
 import type { Statement } from './statement.ts';
+import { Wire, type WireResult } from './wire.ts';
 
 /** A column as PostgreSQL writes it, or null; nothing is converted on the way in. */
 export type Cell = string | null;
@@ -30,8 +30,8 @@ export function limited(options: string, statementMsMax: number): Pick<pg.Client
 }
 
 /** The settings of a connection's client. */
-export function pipelinedSettings(statementMsMax: number): pg.ClientConfig {
-	return { pipeline: true, types: asText, ...limited(keyedPlans, statementMsMax) };
+export function wireSettings(statementMsMax: number): pg.ClientConfig {
+	return { options: limited(keyedPlans, statementMsMax).options };
 }
 
 /** Runs prepared statements one after the other. */
@@ -39,39 +39,47 @@ export interface StatementRunner {
 	run(statement: Statement, values: readonly unknown[]): Promise<Cell[][]>;
 }
 
+const controls = {
+	begin: { name: 'begin', text: 'begin' },
+	commit: { name: 'commit', text: 'commit' },
+	rollback: { name: 'rollback', text: 'rollback' },
+} as const satisfies Record<string, Statement>;
+
 /**
  * One pipelined connection of a worker, opened at its first use and again after it broke. Statements are sent at once; their results come
- * in
- * order.
+ * in order. Between `begin` and `commit` those that are sent together fail together; others stand alone.
  */
 export class Connection implements StatementRunner {
 	readonly #newClient: () => pg.Client;
+	readonly #silentMsMax: number;
 	#client: pg.Client | undefined;
-	#opening: Promise<pg.Client> | undefined;
-	#gathering: pg.Client | undefined;
+	#wire: Wire | undefined;
+	#opening: Promise<Wire> | undefined;
+	#gathering: Wire | undefined;
+	#inTransaction = false;
 
-	/** @param newClient by `pipelinedSettings`, not yet connected */
-	constructor(newClient: () => pg.Client) {
+	/**
+	 * @param newClient by `wireSettings`, not yet connected
+	 * @param statementMsMax as it was given to `wireSettings`
+	 */
+	constructor(newClient: () => pg.Client, statementMsMax: number) {
 		this.#newClient = newClient;
-	}
-
-	async open(): Promise<void> {
-		await this.#opened();
+		this.#silentMsMax = statementMsMax + silentMsMax;
 	}
 
 	/** @throws Failure `unavailable` when the database cannot be reached */
-	async #opened(): Promise<pg.Client> {
-		if (this.#client) return this.#client;
+	async open(): Promise<void> {
+		if (this.#wire) return;
 		this.#opening ??= this.#connect().finally(() => {
 			this.#opening = undefined;
 		});
-		return this.#opening;
+		await this.#opening;
 	}
 
-	async #connect(): Promise<pg.Client> {
+	async #connect(): Promise<Wire> {
 		const client = this.#newClient();
 		const forget = () => {
-			if (this.#client === client) this.#client = undefined;
+			if (this.#client === client) this.#forget();
 		};
 		client.on('error', forget);
 		client.on('end', forget);
@@ -81,14 +89,21 @@ export class Connection implements StatementRunner {
 			throw new Failure('unavailable', 'the database cannot be reached', { cause });
 		}
 		this.#client = client;
+		this.#wire = new Wire(client.connection.stream, this.#silentMsMax);
+		return this.#wire;
+	}
+
+	#forget(): pg.Client | undefined {
+		const client = this.#client;
+		this.#client = undefined;
+		this.#wire = undefined;
+		this.#inTransaction = false;
 		return client;
 	}
 
 	/** Sends a prepared statement; call `open` first. */
-	run(statement: Statement, values: readonly unknown[]): Promise<Cell[][]> {
-		return this.#query({ name: statement.name, text: statement.text, values: values as unknown[], rowMode: 'array' }).then(
-			(result) => result.rows,
-		);
+	async run(statement: Statement, values: readonly unknown[]): Promise<Cell[][]> {
+		return (await this.#write(statement, values)).rows;
 	}
 
 	/** Opens the connection if need be, then sends a prepared statement. */
@@ -98,27 +113,38 @@ export class Connection implements StatementRunner {
 	}
 
 	/** Sends a statement that is not kept, because there are many of its kind; call `open` first. */
-	runOnce(text: string, values: readonly unknown[]): Promise<Cell[][]> {
-		return this.#query({ text, values: values as unknown[], rowMode: 'array' }).then((result) => result.rows);
+	async runOnce(text: string, values: readonly unknown[]): Promise<Cell[][]> {
+		return (await this.#write({ name: undefined, text }, values)).rows;
 	}
 
 	/** Sends `begin` or `commit` and returns the command that PostgreSQL carried out. */
-	control(command: 'begin' | 'commit'): Promise<string> {
-		return this.#query({ text: command, rowMode: 'array' }).then((result) => result.command);
+	async control(command: 'begin' | 'commit'): Promise<string> {
+		if (command === 'begin') this.#inTransaction = true;
+		const sent = this.#write(controls[command], []);
+		if (command === 'commit') this.#inTransaction = false;
+		try {
+			return (await sent).command;
+		} catch (error) {
+			// A COMMIT that was passed over with what failed before it is answered as one that comes behind.
+			if (command === 'commit' && isConsequence(error)) return 'ROLLBACK';
+			throw error;
+		}
 	}
 
-	#query(query: pg.QueryArrayConfig): Promise<QueryArrayResult<Cell[]>> {
-		if (!this.#client) return Promise.reject(new Failure('unavailable', 'the database connection was lost'));
-		this.#gather(this.#client);
-		return this.#client.query<Cell[]>(query);
+	#write(statement: { name: string | undefined; text: string }, values: readonly unknown[]): Promise<WireResult> {
+		const wire = this.#wire;
+		if (wire === undefined) return Promise.reject(new Failure('unavailable', 'the database connection was lost'));
+		this.#gather(wire);
+		const answered = wire.write(statement, values);
+		if (!this.#inTransaction) wire.sync();
+		return answered;
 	}
 
 	/** Joins statements that are sent together into one write: each write wakes the server, which costs more than most statements. */
-	#gather(client: pg.Client): void {
-		if (this.#gathering === client) return;
-		this.#gathering = client;
-		client.connection.stream.cork();
-		process.nextTick(() => this.#send(client));
+	#gather(wire: Wire): void {
+		if (this.#gathering === wire) return;
+		this.#gathering = wire;
+		process.nextTick(() => this.#send(wire));
 	}
 
 	/** Sends gathered statements at once, so that the database works on them while this thread does something else. */
@@ -126,31 +152,29 @@ export class Connection implements StatementRunner {
 		if (this.#gathering) this.#send(this.#gathering);
 	}
 
-	#send(client: pg.Client): void {
-		if (this.#gathering === client) this.#gathering = undefined;
-		client.connection.stream.uncork();
+	#send(wire: Wire): void {
+		if (this.#gathering === wire) this.#gathering = undefined;
+		wire.sync();
+		wire.send();
 	}
 
 	/** Makes the connection usable after a failed transaction: rolls back, or gives it up. */
 	async recover(trouble: Trouble): Promise<void> {
-		const client = this.#client;
-		if (client === undefined) return;
+		if (this.#wire === undefined) return;
+		this.#inTransaction = false;
 		if (trouble !== 'connection') {
 			try {
-				await client.query('rollback');
+				await this.#write(controls.rollback, []);
 				return;
 			} catch {
 				// A connection that cannot roll back cannot be trusted with another transaction; the server rolls back when it goes.
 			}
 		}
-		this.#client = undefined;
-		client.connection.stream.destroy();
+		this.#forget()?.connection.stream.destroy();
 	}
 
 	/** Closes the connection, so that the next use opens a new one. */
 	async close(): Promise<void> {
-		const client = this.#client;
-		this.#client = undefined;
-		await client?.end();
+		await this.#forget()?.end();
 	}
 }

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { Failure } from '#core/failure.ts';
 import type { Log } from '#core/log.ts';
 import { BulkConnection, type BulkPurpose, bulkSettings } from './bulk-connection.ts';
-import { Connection, pipelinedSettings, silentMsMax } from './connection.ts';
+import { Connection, silentMsMax, wireSettings } from './connection.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import type { StorageLimits } from './limits.ts';
 import type { StorageMetrics } from './metrics.ts';
@@ -58,7 +58,8 @@ export class WorkerDatabase {
 	}
 
 	protected pipelined(applicationName: string): Connection {
-		return new Connection(() => this.client({ ...pipelinedSettings(this.#writeMsMax), application_name: applicationName }));
+		const settings = { ...wireSettings(this.#writeMsMax), application_name: applicationName };
+		return new Connection(() => this.client(settings), this.#writeMsMax);
 	}
 
 	protected client(settings: pg.ClientConfig, url: string = this.url): pg.Client {

@@ -1,11 +1,11 @@
 import type pg from 'pg';
-import type { QueryArrayResult } from 'pg';
 import { Failure } from '#core/failure.ts';
 import type { Log } from '#core/log.ts';
-import { asText, type Cell, limited } from './connection.ts';
+import { type Cell, limited, silentMsMax } from './connection.ts';
 import type { StorageLimits } from './limits.ts';
 import type { StorageMetrics } from './metrics.ts';
 import { isReadOnly, troubleOf } from './sqlstate.ts';
+import { Wire } from './wire.ts';
 
 export interface ReaderOptions {
 	/** Makes a client with `readSettings` that is not yet connected. */
@@ -23,8 +23,8 @@ export interface ReadStatement {
 }
 
 interface Slot {
-	client: pg.Client | undefined;
-	opening: Promise<pg.Client> | undefined;
+	open: OpenReader | undefined;
+	opening: Promise<OpenReader> | undefined;
 	inFlight: number;
 	/** Failed attempts to connect since the last successful one. */
 	failures: number;
@@ -32,17 +32,19 @@ interface Slot {
 	notBeforeMs: number;
 }
 
+interface OpenReader {
+	readonly client: pg.Client;
+	readonly wire: Wire;
+	/** True until what was written is sent, with all that is asked meanwhile. */
+	gathering: boolean;
+}
+
 /** Pauses between attempts to connect. Meanwhile readers are answered at once that the database is away. */
 const backOffMs = { first: 100, most: 5000 };
 
 /** Returns the settings of the clients of a `Reader`. */
 export function readSettings({ readMsMax }: Pick<StorageLimits, 'readMsMax'>): pg.ClientConfig {
-	return {
-		pipeline: true,
-		types: asText,
-		application_name: 'tributary read',
-		...limited('-c default_transaction_read_only=on -c jit=off', readMsMax),
-	};
+	return { application_name: 'tributary read', options: limited('-c default_transaction_read_only=on -c jit=off', readMsMax).options };
 }
 
 /**
@@ -59,7 +61,7 @@ export class Reader {
 	constructor(options: ReaderOptions) {
 		this.#options = options;
 		this.#slots = Array.from({ length: options.connections }, () => ({
-			client: undefined,
+			open: undefined,
 			opening: undefined,
 			inFlight: 0,
 			failures: 0,
@@ -79,26 +81,19 @@ export class Reader {
 		const slot = this.#leastBusy();
 		slot.inFlight++;
 		this.#inFlight++;
-		let client: pg.Client | undefined;
+		let open: OpenReader | undefined;
 		try {
-			client = slot.client ?? (await this.#opened(slot));
-			const named = statement.name === undefined ? {} : { name: statement.name };
-			const result: QueryArrayResult<Cell[]> = await client.query<Cell[]>({
-				...named,
-				text: statement.text,
-				values: values as unknown[],
-				rowMode: 'array',
-			});
-			return result.rows;
+			open = slot.open ?? (await this.#opened(slot));
+			return await ask(open, statement, values);
 		} catch (error) {
 			this.#options.metrics.readFailures.inc();
 			const trouble = troubleOf(error);
 			const isAway = trouble === 'connection' || trouble === 'repeat';
 			if (error instanceof Failure || !isAway || isReadOnly(error)) throw error;
 			// PostgreSQL says that it ends the connection a moment before the socket closes: the next read must not go there.
-			if (trouble === 'connection' && slot.client === client) {
-				slot.client = undefined;
-				client?.connection.stream.destroy();
+			if (trouble === 'connection' && slot.open === open) {
+				slot.open = undefined;
+				open?.client.connection.stream.destroy();
 			}
 			throw new Failure('unavailable', 'the database does not answer', { cause: error, retryAfterSeconds: 2 });
 		} finally {
@@ -110,11 +105,11 @@ export class Reader {
 	/** A connection that must wait before its next try is used only when all of them must. */
 	#leastBusy(): Slot {
 		const nowMs = Date.now();
-		const waits = (slot: Slot) => (slot.client === undefined && nowMs < slot.notBeforeMs ? 1 : 0);
+		const waits = (slot: Slot) => (slot.open === undefined && nowMs < slot.notBeforeMs ? 1 : 0);
 		return this.#slots.reduce((best, slot) => ((waits(slot) - waits(best) || slot.inFlight - best.inFlight) < 0 ? slot : best));
 	}
 
-	async #opened(slot: Slot): Promise<pg.Client> {
+	async #opened(slot: Slot): Promise<OpenReader> {
 		if (slot.opening) return slot.opening;
 		if (this.#closed || Date.now() < slot.notBeforeMs) {
 			throw new Failure('unavailable', 'the database cannot be reached', { retryAfterSeconds: 2 });
@@ -125,11 +120,11 @@ export class Reader {
 		return slot.opening;
 	}
 
-	async #open(slot: Slot): Promise<pg.Client> {
-		const { newClient, log } = this.#options;
+	async #open(slot: Slot): Promise<OpenReader> {
+		const { newClient, log, limits } = this.#options;
 		const client = newClient();
 		const forget = () => {
-			if (slot.client === client) slot.client = undefined;
+			if (slot.open?.client === client) slot.open = undefined;
 		};
 		client.on('error', (error) => {
 			log.warn({ err: error }, 'a read connection was lost');
@@ -143,13 +138,29 @@ export class Reader {
 			throw new Failure('unavailable', 'the database cannot be reached', { cause, retryAfterSeconds: 2 });
 		}
 		slot.failures = 0;
-		slot.client = client;
-		return client;
+		const wire = new Wire(client.connection.stream, limits.readMsMax + silentMsMax);
+		slot.open = { client, wire, gathering: false };
+		return slot.open;
 	}
 
 	async close(): Promise<void> {
 		this.#closed = true;
 		await Promise.allSettled(this.#slots.map((slot) => slot.opening));
-		await Promise.all(this.#slots.map((slot) => slot.client?.end()));
+		await Promise.all(this.#slots.map((slot) => slot.open?.client.end()));
 	}
+}
+
+/** Statements of different readers fail by themselves, but those that are asked together are sent in one piece. */
+async function ask(open: OpenReader, statement: ReadStatement, values: readonly unknown[]): Promise<Cell[][]> {
+	const { wire } = open;
+	const answered = wire.write(statement, values);
+	wire.sync();
+	if (!open.gathering) {
+		open.gathering = true;
+		process.nextTick(() => {
+			open.gathering = false;
+			wire.send();
+		});
+	}
+	return (await answered).rows;
 }

@@ -1,0 +1,150 @@
+import type { Duplex } from 'node:stream';
+import pg from 'pg';
+import type { Cell } from './connection.ts';
+import { WireReader } from './wire-reader.ts';
+import { WireWriter } from './wire-writer.ts';
+
+export interface WireResult {
+	rows: Cell[][];
+	/** The tag of the command, such as `COMMIT` or `INSERT 0 1`. */
+	command: string;
+}
+
+interface Pending {
+	/** The name under which the statement is prepared here; empty if it is not kept. */
+	preparing: string | undefined;
+	rows: Cell[][];
+	resolve(result: WireResult): void;
+	reject(error: Error): void;
+}
+
+/** Stands among the statements where a Sync was sent. */
+const sync = Symbol('sync');
+
+/**
+ * Speaks the extended query protocol on the socket of a client that has signed in. Compared with the driver it asks for no description of
+ * results, whose columns are known, and many statements have one Sync: the server answers, and wakes this thread, at each of them.
+ */
+export class Wire {
+	readonly #stream: Duplex;
+	readonly #writer = new WireWriter();
+	readonly #prepared = new Set<string>();
+	readonly #pending: (Pending | typeof sync)[] = [];
+	readonly #silence: NodeJS.Timeout;
+	#isOpen = false;
+	#fatal: Error | undefined;
+
+	/**
+	 * @param stream the socket of the client, on which nothing is under way
+	 * @param silentMsMax so long the server may say nothing while statements wait; then the connection is given up
+	 */
+	constructor(stream: Duplex, silentMsMax: number) {
+		this.#stream = stream;
+		const reader = new WireReader({
+			parsed: () => this.#parsed(),
+			row: (cells) => this.#head()?.rows.push(cells),
+			completed: (command) => this.#completed(command),
+			failed: (error) => this.#failed(error),
+			ready: () => this.#ready(),
+		});
+		this.#silence = setTimeout(() => this.#fellSilent(), silentMsMax).unref();
+		stream.removeAllListeners('data');
+		stream.on('data', (chunk: Buffer) => {
+			this.#silence.refresh();
+			reader.read(chunk);
+		});
+		stream.on('close', () => this.#lost());
+	}
+
+	/**
+	 * Writes a statement into what is sent next. `sync` must follow before anything is answered.
+	 * @throws TypeError when a value is none that can be sent
+	 */
+	async write({ name, text }: { name: string | undefined; text: string }, values: readonly unknown[]): Promise<WireResult> {
+		if (this.#stream.destroyed) throw this.#fatal ?? lost();
+		if (this.#pending.length === 0) this.#silence.refresh();
+		const isNew = name === undefined || !this.#prepared.has(name);
+		this.#writer.statement(name ?? '', isNew ? text : undefined, values);
+		if (isNew && name !== undefined) this.#prepared.add(name);
+		this.#isOpen = true;
+		return new Promise((resolve, reject) => {
+			this.#pending.push({ preparing: isNew ? name : undefined, rows: [], resolve, reject });
+		});
+	}
+
+	/** Ends a group of statements: if one of them fails, the server passes over the rest of the group. */
+	sync(): void {
+		if (!this.#isOpen) return;
+		this.#isOpen = false;
+		this.#writer.sync();
+		this.#pending.push(sync);
+	}
+
+	/** Sends what was written. */
+	send(): void {
+		if (!this.#writer.isEmpty) this.#writer.send(this.#stream);
+	}
+
+	#head(): Pending | undefined {
+		const [head] = this.#pending;
+		return head === sync ? undefined : head;
+	}
+
+	#parsed(): void {
+		const head = this.#head();
+		if (head !== undefined) head.preparing = undefined;
+	}
+
+	#completed(command: string): void {
+		const head = this.#head();
+		if (head === undefined) return;
+		this.#pending.shift();
+		head.resolve({ rows: head.rows, command });
+	}
+
+	#failed(error: pg.DatabaseError): void {
+		if (error.severity === 'FATAL' || error.severity === 'PANIC') {
+			this.#fatal = error;
+			return;
+		}
+		const head = this.#head();
+		if (head === undefined) return;
+		this.#pending.shift();
+		this.#refuse(head, error);
+	}
+
+	/** What still stands before the Sync was passed over. */
+	#ready(): void {
+		for (let head = this.#pending.shift(); head !== undefined && head !== sync; head = this.#pending.shift()) {
+			this.#refuse(head, passedOver());
+		}
+	}
+
+	/** A statement that was not prepared is prepared when it is sent again. */
+	#refuse({ preparing, reject }: Pending, error: Error): void {
+		if (preparing !== undefined) this.#prepared.delete(preparing);
+		reject(error);
+	}
+
+	#fellSilent(): void {
+		if (this.#pending.length === 0) return;
+		this.#fatal = new Error('the database said nothing for too long: timeout');
+		this.#stream.destroy();
+	}
+
+	#lost(): void {
+		clearTimeout(this.#silence);
+		const error = this.#fatal ?? lost();
+		for (const each of this.#pending.splice(0)) if (each !== sync) each.reject(error);
+	}
+}
+
+function lost(): Error {
+	return new Error('the connection to the database was closed');
+}
+
+/** The same as the server says of statements behind a failed one of their transaction. */
+function passedOver(): pg.DatabaseError {
+	const error = new pg.DatabaseError('the statement was passed over, because one before it had failed', 0, 'error');
+	return Object.assign(error, { severity: 'ERROR', code: '25P02' });
+}

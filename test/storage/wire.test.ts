@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict';
+import { Duplex } from 'node:stream';
+import { describe, test } from 'node:test';
+import type pg from 'pg';
+import type { Connection } from '#storage/connection.ts';
+import { WorkerDatabase } from '#storage/database.ts';
+import { stateOf, troubleOf } from '#storage/sqlstate.ts';
+import { Wire } from '#storage/wire.ts';
+import { testDatabase } from '#test/support/database.ts';
+import { defaultLimits } from '../../src/limits.ts';
+
+/** A message of the server: its code and its body. */
+function message(code: string, ...body: (Buffer | string)[]): Buffer {
+	const bytes = Buffer.concat(body.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
+	const head = Buffer.alloc(5);
+	head.write(code, 'latin1');
+	head.writeInt32BE(bytes.length + 4, 1);
+	return Buffer.concat([head, bytes]);
+}
+
+function row(...cells: (string | null)[]): Buffer {
+	const count = Buffer.alloc(2);
+	count.writeUInt16BE(cells.length);
+	const parts = cells.map((cell) => {
+		const length = Buffer.alloc(4);
+		length.writeInt32BE(cell === null ? -1 : Buffer.byteLength(cell));
+		return Buffer.concat([length, Buffer.from(cell ?? '')]);
+	});
+	return message('D', count, ...parts);
+}
+
+const completed = (command: string) => message('C', `${command}\0`);
+const ready = message('Z', 'I');
+const refusal = (severity: string, code: string) => message('E', `S${severity}\0C${code}\0Mno\0tpatient\0nkey\0\0`);
+
+/** A server that answers what it is told to, and keeps what it was sent. */
+class Server extends Duplex {
+	sent = '';
+
+	override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+		this.sent += chunk.toString('latin1');
+		done();
+	}
+
+	override _read(): void {}
+}
+
+function wireTo(silentMsMax = 10_000) {
+	const server = new Server();
+	return { server, wire: new Wire(server, silentMsMax) };
+}
+
+const one = { name: 'one', text: 'select 1' };
+
+describe('what the server answers', () => {
+	const answers = [
+		message('1'),
+		message('2'),
+		row('Müller', null, ''),
+		message('N', 'SNOTICE\0\0'),
+		row('x'.repeat(3000)),
+		completed('SELECT 2'),
+		ready,
+	];
+	const all = Buffer.concat(answers);
+
+	test('is read however it is cut', async () => {
+		for (const size of [1, 2, 3, 4, 5, 7, 64, 1000, all.length]) {
+			const { server, wire } = wireTo();
+			const answered = wire.write(one, []);
+			wire.sync();
+			for (let at = 0; at < all.length; at += size) server.push(all.subarray(at, at + size));
+			assert.deepEqual(await answered, { rows: [['Müller', null, ''], ['x'.repeat(3000)]], command: 'SELECT 2' }, `pieces of ${size}`);
+		}
+	});
+
+	test('leads to the statements in their order; one that is known is not prepared again', async () => {
+		const { server, wire } = wireTo();
+		const both = [wire.write(one, ['a']), wire.write(one, ['b'])];
+		wire.sync();
+		wire.send();
+		assert.equal(server.sent.split('select 1').length, 2);
+		server.push(
+			Buffer.concat([message('1'), message('2'), row('1'), completed('SELECT 1'), message('2'), row('2'), completed('SELECT 1'), ready]),
+		);
+		assert.deepEqual(
+			(await Promise.all(both)).map(({ rows }) => rows),
+			[[['1']], [['2']]],
+		);
+	});
+
+	test('of a failed statement says what and where; the rest of its group is passed over and prepared anew, the next group is not touched', async () => {
+		const { server, wire } = wireTo();
+		const failing = wire.write({ name: 'bad', text: 'bad' }, []);
+		const behind = wire.write({ name: 'behind', text: 'behind' }, []);
+		wire.sync();
+		const next = wire.write(one, []);
+		wire.sync();
+		wire.send();
+		server.push(Buffer.concat([refusal('ERROR', '23505'), ready, message('1'), message('2'), completed('SELECT 0'), ready]));
+		const [first, second, third] = await Promise.allSettled([failing, behind, next]);
+		assert.ok(first.status === 'rejected' && second.status === 'rejected');
+		const { code, table, constraint } = first.reason as pg.DatabaseError;
+		assert.deepEqual([code, table, constraint, stateOf(second.reason)], ['23505', 'patient', 'key', '25P02']);
+		assert.equal(third.status, 'fulfilled');
+		server.sent = '';
+		void wire.write({ name: 'behind', text: 'behind' }, []).catch(() => undefined);
+		wire.sync();
+		wire.send();
+		assert.match(server.sent, /^P/);
+		server.destroy();
+	});
+
+	test('with the end of the connection ends every statement, with the reason if it gave one', async () => {
+		for (const reason of [undefined, refusal('FATAL', '57P01')]) {
+			const { server, wire } = wireTo();
+			const waiting = [wire.write(one, []), wire.write(one, [])];
+			wire.sync();
+			wire.send();
+			if (reason) server.push(reason);
+			setImmediate(() => server.destroy());
+			for (const { reason: error } of (await Promise.allSettled(waiting)) as PromiseRejectedResult[]) {
+				assert.equal(troubleOf(error), 'connection');
+				assert.equal(stateOf(error), reason && '57P01');
+			}
+			await assert.rejects(wire.write(one, []), (error) => troubleOf(error) === 'connection');
+		}
+	});
+
+	test('may not be silence', async () => {
+		const { server, wire } = wireTo(20);
+		const waiting = wire.write(one, []);
+		wire.sync();
+		// The timer of the wire alone would not keep the process.
+		const held = setTimeout(() => undefined, 60_000);
+		await assert.rejects(waiting, (error) => troubleOf(error) === 'connection');
+		clearTimeout(held);
+		assert.ok(server.destroyed);
+	});
+});
+
+test('a parameter is a text, bytes, a number or a boolean; a statement with another is not sent at all', async () => {
+	const { server, wire } = wireTo();
+	await assert.rejects(wire.write(one, ['a', {}]), TypeError);
+	await assert.rejects(wire.write(one, [[['a']]]), TypeError);
+	wire.sync();
+	wire.send();
+	assert.equal(server.sent, '');
+	server.destroy();
+});
+
+describe('a connection', () => {
+	const echo = { name: 'echo', text: 'select $1::text, $2::bytea, $3::int, $4::bool' };
+
+	async function connected(use: (connection: Connection, url: string) => Promise<void>): Promise<void> {
+		await using database = await testDatabase();
+		const door = new WorkerDatabase(database.url, defaultLimits);
+		try {
+			const connection = door.lane();
+			await connection.open();
+			await use(connection, database.url);
+		} finally {
+			await door.close();
+		}
+	}
+
+	test('carries texts and bytes of any length', async () =>
+		connected(async (connection) => {
+			for (const text of ['', 'ä', '漢'.repeat(4096), 'é'.repeat(100_000), 'x'.repeat(3_000_000)]) {
+				const bytes = Buffer.from(text);
+				const [cells] = await connection.run(echo, [text, bytes, 7, true]);
+				assert.ok(cells?.[0] === text && cells[1] === `\\x${bytes.toString('hex')}`);
+				assert.deepEqual(cells.slice(2), ['7', 't']);
+			}
+			assert.deepEqual(await connection.run(echo, [null, null, null, undefined]), [[null, null, null, null]]);
+			const list = ['a"b\\c', '', null, '{,}', 5];
+			assert.deepEqual(await connection.runOnce('select unnest($1::text[])', [list]), [['a"b\\c'], [''], [null], ['{,}'], ['5']]);
+		}));
+
+	test('fails what stands behind a failed statement of a transaction, its COMMIT too, and goes on after a rollback', async () =>
+		connected(async (connection) => {
+			const begun = connection.control('begin');
+			const sent = [connection.run({ name: 'broken', text: 'select 1 / $1::int' }, [0]), connection.run(echo, ['a', null, 1, true])];
+			const commit = connection.control('commit');
+			const outcomes = await Promise.allSettled([begun, ...sent, commit]);
+			assert.deepEqual(
+				outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : stateOf(outcome.reason))),
+				['BEGIN', '22012', '25P02', 'ROLLBACK'],
+			);
+			await connection.recover('row');
+			await connection.control('begin');
+			assert.deepEqual(await connection.run(echo, ['b', null, 1, false]), [['b', null, '1', 'f']]);
+			assert.equal(await connection.control('commit'), 'COMMIT');
+		}));
+
+	test('keeps statements apart that are in no transaction, though they are sent together', async () =>
+		connected(async (connection) => {
+			const outcomes = await Promise.allSettled([
+				connection.runOnce('select 1 / $1::int', [0]),
+				connection.runOnce('select $1::int', [5]),
+				connection.runOnce('select no_such_column', []),
+				connection.run(echo, ['c', null, 1, true]),
+			]);
+			assert.deepEqual(
+				outcomes.map(({ status }) => status),
+				['rejected', 'fulfilled', 'rejected', 'fulfilled'],
+			);
+		}));
+
+	test('that the server ends is opened again', async () =>
+		connected(async (connection) => {
+			await assert.rejects(
+				connection.runOnce('select pg_terminate_backend(pg_backend_pid())', []),
+				(error) => troubleOf(error) === 'connection',
+			);
+			await connection.recover('connection');
+			await connection.open();
+			assert.deepEqual(await connection.runOnce('select 1', []), [['1']]);
+		}));
+});
