@@ -91,7 +91,7 @@ describe('the door to the database', () => {
 	});
 
 	test('lets nobody wait longer than the limit for a connection, and says what is in use', async (t) => {
-		const door = open(t, { peopleConnectionsMax: 1, peopleWaitMsMax: 100 });
+		const door = open(t, { peopleConnectionsMax: 1, peopleWaitMsMax: 1000 });
 		const { release } = await door.people.borrow();
 		await assert.rejects(door.people.rows(one, []), unavailable(/all 1 connections to the database are in use/));
 		release();
@@ -190,7 +190,7 @@ describe('the unit of work', () => {
 	});
 
 	test('waits no longer for a connection than others do', async (t) => {
-		const door = open(t, { peopleConnectionsMax: 1, peopleWaitMsMax: 100 });
+		const door = open(t, { peopleConnectionsMax: 1, peopleWaitMsMax: 1000 });
 		const orm = await openEntities(door.people);
 		t.after(() => orm.close(true));
 		const { release } = await door.people.borrow();
