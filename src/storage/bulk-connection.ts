@@ -2,7 +2,8 @@ import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
 import { type CopyToStreamQuery, from, to } from 'pg-copy-streams';
 import { Failure } from '#core/failure.ts';
-import { asText, type Cell, keyedPlans, limited, type StatementRunner } from './connection.ts';
+import type { Cell } from './cell.ts';
+import { asText, keyedPlans, limited, type StatementRunner } from './connection.ts';
 import type { Statement } from './statement.ts';
 
 export type BulkPurpose = 'import' | 'export';

@@ -1,4 +1,4 @@
-import type { Cell } from './connection.ts';
+import type { Cell } from './cell.ts';
 
 /** The columns that a statement selects: their list as SQL, and the position of each in a row of the result. */
 export interface Columns<Name extends string> {

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { Failure } from '#core/failure.ts';
-import { asText, type Cell, type StatementRunner } from './connection.ts';
+import type { Cell } from './cell.ts';
+import { asText, type StatementRunner } from './connection.ts';
 import { troubleOf } from './sqlstate.ts';
 import type { Statement } from './statement.ts';
 

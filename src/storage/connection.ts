@@ -1,11 +1,9 @@
 import type pg from 'pg';
 import { Failure } from '#core/failure.ts';
+import type { Cell } from './cell.ts';
 import { isConsequence, type Trouble } from './sqlstate.ts';
 import type { Statement } from './statement.ts';
 import { Wire, type WireResult } from './wire.ts';
-
-/** A column as PostgreSQL writes it, or null; nothing is converted on the way in. */
-export type Cell = string | null;
 
 /**
  * Planner settings of the connections that write. Every statement there is a lookup or a write by key. A generic plan made while a table

@@ -1,7 +1,7 @@
 import type { Json } from '#core/json.ts';
 import type { SearchPlan } from '#record/search-plan.ts';
 import type { StoredResource } from '#record/stored-resource.ts';
-import type { Cell } from './connection.ts';
+import type { Cell } from './cell.ts';
 import type { Reader } from './reader.ts';
 import { rowOf } from './search.ts';
 import { lastObservationsQuery, observationsInOrderQuery } from './statements/last-observations.ts';

@@ -1,7 +1,8 @@
 import type pg from 'pg';
 import { Failure } from '#core/failure.ts';
 import type { Log } from '#core/log.ts';
-import { type Cell, limited, silentMsMax } from './connection.ts';
+import type { Cell } from './cell.ts';
+import { limited, silentMsMax } from './connection.ts';
 import type { StorageLimits } from './limits.ts';
 import type { StorageMetrics } from './metrics.ts';
 import { isReadOnly, troubleOf } from './sqlstate.ts';

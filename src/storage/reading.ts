@@ -3,8 +3,9 @@ import type { Row } from '#record/apply/rows.ts';
 import type { SiteKeys } from '#record/apply/site-keys.ts';
 import { WorkingSet } from '#record/apply/working-set.ts';
 import type { ResourceType } from '#record/table-shape.ts';
+import type { Cell } from './cell.ts';
 import { textAt } from './columns.ts';
-import type { Cell, StatementRunner } from './connection.ts';
+import type { StatementRunner } from './connection.ts';
 import type { ResourceRows } from './resource-rows.ts';
 import { plainArray, type Statement, textArray } from './statement.ts';
 

@@ -1,7 +1,7 @@
 import type { Row } from '#record/apply/rows.ts';
 import type { ResourceType, TableShape } from '#record/table-shape.ts';
+import type { Cell } from './cell.ts';
 import { cellAt, columnsOf, textAt } from './columns.ts';
-import type { Cell } from './connection.ts';
 import type { Statement } from './statement.ts';
 import { keyed, nameOf } from './statements/relation.ts';
 import { resourceText } from './statements/row-columns.ts';

@@ -2,7 +2,7 @@ import { isFhirId, rowIdOf } from '#record/row-id.ts';
 import type { ElementInclusion, Inclusion, PagePosition, SearchPlan, TermInclusion } from '#record/search-plan.ts';
 import type { StoredResource } from '#record/stored-resource.ts';
 import type { ResourceType, TableShape } from '#record/table-shape.ts';
-import type { Cell } from './connection.ts';
+import type { Cell } from './cell.ts';
 import type { Reader, ReadStatement } from './reader.ts';
 import type { Query } from './statements/parameters.ts';
 import {

@@ -1,6 +1,6 @@
 import type { StoredResource } from '#record/stored-resource.ts';
 import type { ResourceType, TableShape } from '#record/table-shape.ts';
-import type { Cell } from './connection.ts';
+import type { Cell } from './cell.ts';
 import type { Reader } from './reader.ts';
 import { rowOf } from './search.ts';
 import { plainArray, textArray } from './statement.ts';

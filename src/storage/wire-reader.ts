@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { Cell } from './connection.ts';
+import type { Cell } from './cell.ts';
 
 /** What the server answers, as far as a `Wire` needs it. */
 export interface WireAnswers {

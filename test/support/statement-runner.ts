@@ -1,4 +1,5 @@
-import type { Cell, StatementRunner } from '#storage/connection.ts';
+import type { Cell } from '#storage/cell.ts';
+import type { StatementRunner } from '#storage/connection.ts';
 import type { Statement } from '#storage/statement.ts';
 
 export type NamedCells = Readonly<Record<string, Cell>>;

@@ -1,7 +1,7 @@
 import { diagnosticReports } from '#record/holdings/diagnostic-reports.ts';
 import { imaging, studiesOfDisputed } from '#record/holdings/imaging.ts';
 import { indexText } from '#record/index-text.ts';
-import type { Cell } from '../connection.ts';
+import type { Cell } from '../cell.ts';
 import type { Reading } from '../reading.ts';
 import type { ResourceRows, ResourceTables } from '../resource-rows.ts';
 import { plainArray, type Statement, textArray } from '../statement.ts';

@@ -4,8 +4,8 @@ import { otherNumberRank, patientIdentifiers } from '#record/holdings/patient-id
 import { procedureSteps } from '#record/holdings/procedure-steps.ts';
 import type { HeldInstance, HeldStudy, InstancePolicy, StatedPatient } from '#record/imaging.ts';
 import { indexText } from '#record/index-text.ts';
+import type { Cell } from '../cell.ts';
 import { cellAt, columnsOf, textAt } from '../columns.ts';
-import type { Cell } from '../connection.ts';
 import { type Reading, siteOf } from '../reading.ts';
 import type { ResourceTables } from '../resource-rows.ts';
 import { plainArray, type Statement, textArray } from '../statement.ts';

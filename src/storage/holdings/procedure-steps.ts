@@ -1,7 +1,7 @@
 import { procedureSteps } from '#record/holdings/procedure-steps.ts';
 import type { ProcedureStep, StepFacts, StepReport, StepStatus } from '#record/procedure-step.ts';
+import type { Cell } from '../cell.ts';
 import { columnsOf, textAt } from '../columns.ts';
-import type { Cell } from '../connection.ts';
 import { packTexts, plainArray, type Statement, textArray } from '../statement.ts';
 import type { StoredHolding } from '../stored-holding.ts';
 

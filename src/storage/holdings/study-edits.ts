@@ -1,6 +1,6 @@
 import { type RecordedEdit, studyEdits } from '#record/holdings/study-edits.ts';
+import type { Cell } from '../cell.ts';
 import { cellAt, textAt } from '../columns.ts';
-import type { Cell } from '../connection.ts';
 import { plainArray, textArray } from '../statement.ts';
 import {
 	affected,

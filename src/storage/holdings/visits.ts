@@ -1,6 +1,6 @@
 import { patientIdentifiers } from '#record/holdings/patient-identifiers.ts';
 import { openVisits, type UnknownVisit, unknownVisits, visits } from '#record/holdings/visits.ts';
-import type { Cell } from '../connection.ts';
+import type { Cell } from '../cell.ts';
 import type { Reading } from '../reading.ts';
 import type { ResourceRows, ResourceTables } from '../resource-rows.ts';
 import { plainArray, type Statement, textArray } from '../statement.ts';
