@@ -73,6 +73,7 @@ class Filler {
 		if (type === 'date' || type === 'dateTime') return `2024-03-${day}`;
 		if (type === 'instant') return `2024-03-${day}T10:00:00Z`;
 		if (type === 'time') return '10:00:00';
+		if (['uri', 'url', 'canonical'].includes(type)) return `http://example.org/${this.#text()}`;
 		return ['decimal', 'integer', 'positiveInt', 'unsignedInt'].includes(type) ? turn : this.#text();
 	}
 

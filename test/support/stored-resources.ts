@@ -29,8 +29,10 @@ export async function insertResources(client: pg.ClientBase, siteId: string, giv
 }
 
 async function insertRows(client: pg.ClientBase, siteId: string, type: ResourceType, resources: readonly GivenResource[]): Promise<void> {
-	const { keptIn, isShared, compartment, search, searchValues } = tableShapes[type];
+	const { keptIn, isShared, compartment, links: linked, search, searchValues, statedLinks } = tableShapes[type];
 	const links = compartment !== 'patient' ? [] : type === 'Encounter' ? ['patient_id', 'visit_key'] : ['patient_id'];
+	// Whose it is may also stand in the resource, and during which visit.
+	const visit = linked.some(({ name }) => name === 'encounter_id') ? ['encounter_id'] : [];
 	const common = ['site_id', 'id', 'version', 'last_updated', 'source', 'resource'];
 	const rows = resources.map(({ id, text, version, source, patientId }) => [
 		siteId,
@@ -39,12 +41,13 @@ async function insertRows(client: pg.ClientBase, siteId: string, type: ResourceT
 		lastUpdated,
 		source ?? null,
 		text,
-		...[patientId ?? null, id].slice(0, links.length),
+		...[patientId ?? statedLinks(parseExact(text))['patient_id'] ?? null, id].slice(0, links.length),
+		...visit.map((name) => statedLinks(parseExact(text))[name] ?? null),
 		...searchValues(parseExact(text)),
 	]);
 	if (isShared) for (const row of rows) row.push(type);
 	const shared = isShared ? ['resource_type'] : [];
-	await insert(client, keptIn, [...common, ...links, ...search.map(({ name }) => name), ...shared], rows);
+	await insert(client, keptIn, [...common, ...links, ...visit, ...search.map(({ name }) => name), ...shared], rows);
 }
 
 function identifierRows(siteId: string, id: string, resource: JsonObject): unknown[][] {
