@@ -7,6 +7,7 @@ const benches: Readonly<Record<string, () => Promise<{ run(): Promise<unknown> }
 	'c-store': () => import('./load/c-store.ts'),
 	mpps: () => import('./load/mpps.ts'),
 	fhir: () => import('./load/fhir.ts'),
+	'fhir-bundles': () => import('./load/fhir-bundles.ts'),
 	'hl7-http': () => import('./load/hl7-http.ts'),
 	'hl7-parse': () => import('./micro/hl7-parse.ts'),
 	'hl7v3-parse': () => import('./micro/hl7v3-parse.ts'),

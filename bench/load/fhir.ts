@@ -9,13 +9,15 @@ import { readRuntimeFile } from '../../src/storage/runtime-file.ts';
 import { randomSource } from '../corpus.ts';
 import { benchKey } from './bench-key.ts';
 import { birthDate, familyName, observation, observationCode, patient, patientId, writeCorpus } from './fhir-corpus.ts';
+import { measureGrowth } from './fhir-growth.ts';
 import { figures, type HttpDriver, httpDrivers, type LoadRequest, type LoadResult } from './http-driver.ts';
 import { cpuSecondsOf, databaseCpuSeconds } from './processor.ts';
 
 /**
  * FHIR over HTTP on embedded PostgreSQL with fsync: a site with so many patients and five observations of each, loaded by
  * `$import`. FHIR_BENCH_PATIENTS lists the sizes (1000), FHIR_BENCH_CONNECTIONS the numbers of connections (1,16,128), FHIR_BENCH_SECONDS
- * is how long each request runs (5).
+ * is how long each request runs (5). FHIR_BENCH_GROWTH=1000,100000,1000000 measures instead how each search slows down from the first size on;
+ * FHIR_BENCH_JSON names a file for its figures.
  */
 const sizes = (process.env['FHIR_BENCH_PATIENTS'] ?? '1000').split(',').map(Number);
 const connectionCounts = (process.env['FHIR_BENCH_CONNECTIONS'] ?? '1,16,128').split(',').map(Number);
@@ -170,11 +172,24 @@ async function measure(subject: Subject, driver: HttpDriver, size: number): Prom
 export async function run(): Promise<void> {
 	const drivers = httpDrivers();
 	for (const { version } of drivers) console.log(version);
-	for (const size of sizes) {
-		await using service = new ServiceProcess({ LOG_LEVEL: 'warn' });
-		await service.start();
-		const subject = { service, port: service.port('fhir'), key: await benchKey(service) };
-		await loadCorpus(subject, size);
-		for (const driver of drivers) await measure(subject, driver, size);
+	const growth = process.env['FHIR_BENCH_GROWTH'];
+	const [driver] = drivers;
+	if (growth !== undefined && driver !== undefined) {
+		const load = { connections: connectionCounts[0] ?? 1, seconds, contentType };
+		await measureGrowth(growth.split(',').map(Number), driver, load, withLoaded);
+		return;
 	}
+	for (const size of sizes) {
+		await withLoaded(size, async (subject) => {
+			for (const each of drivers) await measure(subject, each, size);
+		});
+	}
+}
+
+async function withLoaded(size: number, use: (subject: Subject) => Promise<void>): Promise<void> {
+	await using service = new ServiceProcess({ LOG_LEVEL: 'warn' });
+	await service.start();
+	const subject = { service, port: service.port('fhir'), key: await benchKey(service) };
+	await loadCorpus(subject, size);
+	await use(subject);
 }

@@ -166,6 +166,8 @@ function isFound(type: SearchParameter['type'], wanted: string, values: readonly
 const escaped = (text: string) => text.replace(/[\\,$]/g, '\\$&');
 
 async function passes(type: string, name: string, parameter: SearchParameter, faults: string[]): Promise<boolean> {
+	// What sounds alike is no matter of the expression.
+	if (parameter.type === 'string' && parameter.match === 'sound') return false;
 	const rows = (held.get(type) ?? []).map(({ id, resource }) => ({ id, values: valuesOf(type, name, parameter, resource) }));
 	const wanted = [...new Set(rows.flatMap(({ values }) => values.filter((text) => !text.includes('..')).slice(0, 2)))].slice(0, 3);
 	if (wanted.length === 0) return false;
