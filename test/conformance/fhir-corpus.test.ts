@@ -59,6 +59,7 @@ const refusedBundles: readonly string[] = [
 	'Bundle-TransactionForRollBackWithDelete.json: 405',
 	'Bundle-TransactionWithConditionalReferenceInResourceBody.json: 412',
 	'Bundle-TransactionWithConditionalReferenceReferringToSameResource.json: 400',
+	'Bundle-TransactionWithInvalidProcessingRecord.json: 400',
 	'Bundle-TransactionWithInvalidProcessingRoutes.json: 405',
 	'Bundle-TransactionWithInvalidResourceType.json: 400',
 	'Bundle-TransactionWithMetaHistory.json: 400',
