@@ -79,13 +79,12 @@ export async function run(): Promise<void> {
 	await using service = new ServiceProcess({ LOG_LEVEL: 'warn' });
 	await service.start();
 	const key = await benchKey(service);
-	const { code, stderr } = await service.cli('site', 'set', 'bench', '--report-writes', 'yes');
+	const { code, stderr } = await service.cli('site', 'set', 'bench', '--report-writes', 'on');
 	if (code !== 0) throw new Error(stderr);
 	const client = new pg.Client({ connectionString: readRuntimeFile(service.dataDir)?.databaseUrl });
 	await client.connect();
 	const { settings } = await told(client);
 	console.log(`PostgreSQL: ${settings}\n${recorded}`);
-	await new Load(service.port('fhir'), key).postAll([]);
 	const first = new Load(service.port('fhir'), key);
 	for (const bundle of places ?? []) await first.post(bundle);
 	const load = new Load(service.port('fhir'), key);
