@@ -215,4 +215,17 @@ describe('the index of elements', () => {
 		}
 		assert.ok(queries.length > 1000 && matches > 2000, `${queries.length} searches, ${matches} matches`);
 	});
+
+	test('is not waited for: what was written since is found at once, by its new values alone', async () => {
+		const texts = ['one', 'two'].map((code) => JSON.stringify({ status: 'final', category: [{ coding: [{ code: `since-${code}` }] }] }));
+		const [id] = await found('Observation', '_count=1&status:missing=false');
+		const [written, changed] = [newId(), id ?? ''];
+		await insertResources(client, siteId, [{ type: 'Observation', id: written, text: texts[0] ?? '' }]);
+		const later = 'update observation set last_updated = now(), resource = $3 where site_id = $1 and id = $2';
+		await client.query(later, [siteId, written, texts[0]]);
+		await client.query(later, [siteId, changed, texts[1]]);
+		assert.deepEqual(await found('Observation', 'category=since-one'), [written]);
+		assert.deepEqual(await found('Observation', 'category=since-two'), [changed]);
+		assert.deepEqual((await found('Observation', 'category=t1,t2,t3,t4&_count=50')).includes(changed), false);
+	});
 });
