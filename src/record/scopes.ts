@@ -24,6 +24,7 @@ export interface Scopes {
 	readonly parts: readonly PartialScope[];
 }
 
+/** Stands for every type. */
 const everyType = '*';
 /** The first version of SMART has words in place of letters. */
 const words: Readonly<Record<string, string>> = { read: 'rs', write: 'cud', '*': 'cruds' };
@@ -63,6 +64,18 @@ export function readScopes(texts: readonly string[], patient?: unknown): Scopes 
  * at its site.
  */
 export function permits(scopes: Scopes | undefined, type: string, permission: Permission): boolean {
+	return holds(scopes, scopeTypeOf(type, permission), permission);
+}
+
+/**
+ * Returns the type whose scope decides. The security context of a Binary (FHIR R4 §2.42) may be of any type, so only who may read them all
+ * may search Binaries, read their versions together, include or export them.
+ */
+function scopeTypeOf(type: string, permission: Permission): string {
+	return type === 'Binary' && (permission === 'r' || permission === 's') ? everyType : type;
+}
+
+function holds(scopes: Scopes | undefined, type: string, permission: Permission): boolean {
 	if (scopes === undefined) return true;
 	const { whole } = scopes;
 	return (whole[everyType] ?? '').includes(permission) || (Object.hasOwn(whole, type) && (whole[type] ?? '').includes(permission));
@@ -74,13 +87,21 @@ export function partsOf(scopes: Scopes | undefined, type: string, permission: Pe
 }
 
 /** The name of the scope that would permit it. */
-export function scopeName(type: string, ...permissions: readonly Permission[]): string {
-	return `system/${type}.${permissions.join('')}`;
+export function scopeName(type: string, ...permissions: readonly [Permission, ...Permission[]]): string {
+	return `system/${scopeTypeOf(type, permissions[0])}.${permissions.join('')}`;
 }
 
 /** @throws Failure `insufficient-scope` that names the missing scope */
 export function requireScope(scopes: Scopes | undefined, type: string, permission: Permission): void {
 	if (!permits(scopes, type, permission)) throw missingScope(scopeName(type, permission));
+}
+
+/**
+ * Requires the permission to read one Binary. Whoever uses it asks for the scope of its security context too.
+ * @throws Failure `insufficient-scope` that names the missing scope
+ */
+export function requireOneBinary(scopes: Scopes | undefined): void {
+	if (!holds(scopes, 'Binary', 'r')) throw missingScope('system/Binary.r');
 }
 
 /**

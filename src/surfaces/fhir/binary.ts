@@ -4,7 +4,7 @@ import { parseExact } from '#core/json.ts';
 import { asObject, asText } from '#fhir/elements.ts';
 import { definitionOf } from '#fhir/resources/index.ts';
 import { binaryType } from '#fhir/write/binary.ts';
-import { requireScope } from '#record/scopes.ts';
+import { requireOneBinary, requireScope } from '#record/scopes.ts';
 import type { StoredResource } from '#record/stored-resource.ts';
 import { findBinary, findWrittenBinary, readBinary, type StoredBinary } from '#storage/binaries.ts';
 import { readVersion } from '#storage/search.ts';
@@ -27,7 +27,7 @@ const onlyVersion = '1';
  */
 export async function binary(context: FhirContext, request: HttpRequest): Promise<HttpAnswer> {
 	const grant = await authorize(context, request);
-	requireScope(grant.scopes, binaryType, 'r');
+	requireOneBinary(grant.scopes);
 	const { id = '', version = onlyVersion } = request.params;
 	const document = version === onlyVersion ? await findBinary(context.reader, grant.siteId, id) : undefined;
 	return document === undefined ? written(context, request, grant) : ofDocument(context, request, grant, document);

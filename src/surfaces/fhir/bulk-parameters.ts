@@ -134,7 +134,7 @@ function textOf(parameter: JsonObject): string {
  */
 function typesOf(values: readonly string[], ignored: Ignored, scopes: Scopes | undefined): ResourceType[] {
 	const served = Object.keys(resources) as ResourceType[];
-	const all = served.filter((type) => permits(scopes, type, 'r') && permits(scopes, type, 's') && permits(scopes, scopeOf(type), 'r'));
+	const all = served.filter((type) => permits(scopes, type, 'r') && permits(scopes, type, 's'));
 	if (all.length === 0) throw missingScope(scopeName('*', 'r', 's'));
 	if (values.length === 0) return all;
 	const named = values.flatMap((value) => value.split(',')).map((type) => type.trim());
@@ -143,18 +143,11 @@ function typesOf(values: readonly string[], ignored: Ignored, scopes: Scopes | u
 	const lacking = served.filter((type) => named.includes(type) && !all.includes(type));
 	const wanted = all.filter((type) => named.includes(type));
 	if (lacking.length > 0) {
-		const failure = missingScope(
-			...lacking.map((type) => (scopeOf(type) === type ? scopeName(type, 'r', 's') : scopeName(scopeOf(type), 'r'))),
-		);
+		const failure = missingScope(...lacking.map((type) => scopeName(type, 'r', 's')));
 		if (wanted.length === 0) throw failure;
 		ignored.add(failure);
 	}
 	return wanted;
-}
-
-/** Returns the type whose scope the lines of a type need. Any resource may have a say about a Binary (FHIR R4 §2.42, securityContext). */
-export function scopeOf(type: string): string {
-	return type === 'Binary' ? '*' : type;
 }
 
 function sinceOf(values: readonly string[]): number | undefined {

@@ -14,7 +14,7 @@ import { bodyType } from '../http/media-type.ts';
 import type { AnyRoute, HttpAnswer, HttpRequest, StreamedRequest } from '../http/message.ts';
 import { baseOf } from './base.ts';
 import { exportManifest, importManifest } from './bulk-manifest.ts';
-import { type ExportLevel, exportParameters, isLenient, scopeOf } from './bulk-parameters.ts';
+import { type ExportLevel, exportParameters, isLenient } from './bulk-parameters.ts';
 import type { FhirContext } from './context.ts';
 import { answerType } from './negotiation.ts';
 
@@ -185,7 +185,7 @@ async function file(context: BulkContext, request: HttpRequest, kind: Kind): Pro
 	const job = await jobOf(context, caller, kind, request.params['job']);
 	const [, type] = /^(\w+)\.ndjson$/.exec(request.params['file'] ?? '') ?? [];
 	// The scopes may be fewer now than those by which the export began.
-	if (type !== undefined && kind === 'export') for (const one of typesIn(type, job)) requireScope(grant.scopes, scopeOf(one), 'r');
+	if (type !== undefined && kind === 'export') for (const one of typesIn(type, job)) requireScope(grant.scopes, one, 'r');
 	const hasEnded = job.state === 'done' || (job.state === 'failed' && kind === 'import');
 	const body = type === undefined || !hasEnded ? undefined : await context.bulk.open(caller, job, type);
 	if (body === undefined) throw new Failure('not-found', `the ${kind} has no such file`);
