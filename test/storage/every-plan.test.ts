@@ -175,6 +175,8 @@ function queriesOf(definition: ResourceDefinition, name: string, parameter: Sear
 		const parts = parameter.components.map((component) => samples[kindOf(definition, component)][0]?.slice(1));
 		return [`${name}=${parts.join('$')}`];
 	}
+	// A sound has no modifiers.
+	if (parameter.type === 'string' && parameter.match === 'sound') return [`${name}=Rarely`];
 	const values = parameter.type === 'reference' && name !== 'patient' ? referencesOf(parameter) : samples[parameter.type];
 	return (definition.table.isShared ? values.slice(0, 1) : values).map((sample) => `${name}${sample}`);
 }

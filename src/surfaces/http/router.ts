@@ -5,6 +5,8 @@ interface Compiled<R extends AnyRoute = AnyRoute> {
 	segments: readonly string[];
 	/** What each segment takes: itself, any segment that begins with `$`, or any that is not empty. */
 	takes: readonly ('itself' | '$' | 'any')[];
+	/** The path has no parameters. It takes the methods of its own routes alone. */
+	isLiteral: boolean;
 }
 
 export type RouteMatch<R extends AnyRoute = AnyRoute> =
@@ -13,7 +15,7 @@ export type RouteMatch<R extends AnyRoute = AnyRoute> =
 
 /**
  * Finds the route of a path: by the number of segments first, then segment by segment. Literal segments win over parameters, and
- * `:$name`, which takes only a segment that begins with `$`, over other parameters.
+ * `:$name`, which takes only a segment that begins with `$`, over other parameters. A path without parameters has no methods but its own.
  */
 export class Router<R extends AnyRoute = Route> {
 	readonly #byLength: ReadonlyMap<number, readonly Compiled<R>[]>;
@@ -37,12 +39,17 @@ export class Router<R extends AnyRoute = Route> {
 		const wanted = method === 'HEAD' ? 'GET' : method;
 		const known = byLength.get(segments.length) ?? [];
 		// Every request comes by here, so nothing is collected for one that has its route.
+		let isLiteral = false;
 		for (const compiled of known) {
-			if (compiled.route.method !== wanted || !fits(compiled, segments)) continue;
+			const isMethod = compiled.route.method === wanted;
+			if (isLiteral && !compiled.isLiteral) break;
+			if ((!isMethod && !compiled.isLiteral) || !fits(compiled, segments)) continue;
+			isLiteral = compiled.isLiteral;
+			if (!isMethod) continue;
 			const params = paramsOf(compiled, segments);
 			return params === undefined ? { kind: 'path' } : { kind: 'route', route: compiled.route, params, path };
 		}
-		const fitting = known.filter((compiled) => fits(compiled, segments));
+		const fitting = known.filter((compiled) => compiled.isLiteral === isLiteral && fits(compiled, segments));
 		return fitting.length === 0 ? { kind: 'path' } : { kind: 'method', allow: allowed(fitting) };
 	}
 }
@@ -52,7 +59,8 @@ function compiledByLength<R extends AnyRoute>(routes: readonly R[]): Map<number,
 	for (const route of routes) {
 		const segments = route.pattern.split('/');
 		const compiled = byLength.get(segments.length) ?? [];
-		compiled.push({ route, segments, takes: segments.map(takenBy) });
+		const takes = segments.map(takenBy);
+		compiled.push({ route, segments, takes, isLiteral: takes.every((kind) => kind === 'itself') });
 		compiled.sort((left, right) => openness(left) - openness(right));
 		byLength.set(segments.length, compiled);
 	}

@@ -65,7 +65,13 @@ describe('the keys of an OIDC provider', () => {
 		assert.equal(keysRead(), 1);
 		const known = tokens.grantOf(token);
 		assert.ok(!(known instanceof Promise));
-		assert.deepEqual(known, { keyId: `token:${clientId}`, siteId: 'north', siteSlug: 'north', settings: {}, scopes: { '*': 'rs' } });
+		assert.deepEqual(known, {
+			keyId: `token:${clientId}`,
+			siteId: 'north',
+			siteSlug: 'north',
+			settings: {},
+			scopes: { whole: { '*': 'rs' }, parts: [] },
+		});
 		clock.ahead = limits.tokenCheckedMsMax + 1;
 		assert.ok(tokens.grantOf(token) instanceof Promise);
 	});
@@ -156,7 +162,7 @@ describe('the claims of a token', () => {
 			const grant = await tokensOf([issuer]).tokens.grantOf(await provider.forge({ client_id: undefined, ...claims }));
 			return typeof grant === 'object' ? [grant.keyId, grant.scopes] : grant;
 		};
-		const expected = [`token:${clientId}`, { Patient: 'rs' }];
+		const expected = [`token:${clientId}`, { whole: { Patient: 'rs' }, parts: [] }];
 		assert.deepEqual(await given(row(), { azp: clientId, scp: ['system/Patient.rs'] }), expected);
 		assert.deepEqual(await given(row(), { appid: clientId, scope: 'openid system/Patient.rs' }), expected);
 		const own = row({ clientClaim: 'sub', scopeClaim: 'roles' });
@@ -200,7 +206,13 @@ describe('an opaque token', () => {
 		const { tokens, clock } = tokensOf([row({ id: 'jwt' }), opaque()]);
 		const token = await provider.token('system/*.rs', { audience: opaqueAudience });
 		const [grant] = await Promise.all([tokens.grantOf(token), tokens.grantOf(token)]);
-		assert.deepEqual(grant, { keyId: `token:${clientId}`, siteId: 'north', siteSlug: 'north', settings: {}, scopes: { '*': 'rs' } });
+		assert.deepEqual(grant, {
+			keyId: `token:${clientId}`,
+			siteId: 'north',
+			siteSlug: 'north',
+			settings: {},
+			scopes: { whole: { '*': 'rs' }, parts: [] },
+		});
 		await provider.revoke(token);
 		assert.equal(siteOf(await tokens.grantOf(token)), 'north');
 		assert.equal(asked(), 1);

@@ -90,13 +90,11 @@ describe('the API references', () => {
 			const document = await documentOf(service, surface);
 			for (const [path, item] of Object.entries(document.paths as Record<string, object>)) {
 				const described = Object.keys(item).map((method) => method.toUpperCase());
-				// `/clients/match` is of the pattern `/clients/{id}` as well.
-				const fitting = Object.keys(document.paths).filter((other) => new RegExp(`^${other.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path));
-				described.push(
-					...fitting
-						.filter((other) => other !== path)
-						.flatMap((other) => Object.keys(document.paths[other]).map((method) => method.toUpperCase())),
+				// Other patterns fit `/clients/{id}/keys` as well; a path without parameters has no methods but its own.
+				const fitting = Object.keys(document.paths).filter(
+					(other) => path.includes('{') && other !== path && new RegExp(`^${other.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path),
 				);
+				described.push(...fitting.flatMap((other) => Object.keys(document.paths[other]).map((method) => method.toUpperCase())));
 				if (described.includes('GET')) described.push('HEAD');
 				const url = `http://127.0.0.1:${service.port(surface)}${path.replaceAll(/\{\w+\}/g, 'x')}`;
 				const allowed = (await fetch(url, { method: 'OPTIONS' })).headers.get('allow')?.split(', ') ?? [];
