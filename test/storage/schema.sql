@@ -840,7 +840,7 @@ CREATE INDEX allergy_intolerance_clinical_status ON public.allergy_intolerance U
 
 CREATE INDEX allergy_intolerance_code ON public.allergy_intolerance USING btree (site_id, code_value, id);
 
-CREATE INDEX allergy_intolerance_code_further ON public.allergy_intolerance USING gin (site_id, code_further) WITH (gin_pending_list_limit='64') WHERE (array_length(code_further, 1) > 3);
+CREATE INDEX allergy_intolerance_code_further ON public.allergy_intolerance USING gin (site_id, code_further) WITH (gin_pending_list_limit='512') WHERE (array_length(code_further, 1) > 3);
 
 CREATE INDEX allergy_intolerance_code_second ON public.allergy_intolerance USING btree (site_id, (code_further[3]), id) WHERE (code_further IS NOT NULL);
 
@@ -870,7 +870,7 @@ CREATE INDEX condition_clinical_status ON public.condition USING btree (site_id,
 
 CREATE INDEX condition_code ON public.condition USING btree (site_id, code_value, id);
 
-CREATE INDEX condition_code_further ON public.condition USING gin (site_id, code_further) WITH (gin_pending_list_limit='64') WHERE (array_length(code_further, 1) > 3);
+CREATE INDEX condition_code_further ON public.condition USING gin (site_id, code_further) WITH (gin_pending_list_limit='512') WHERE (array_length(code_further, 1) > 3);
 
 CREATE INDEX condition_code_second ON public.condition USING btree (site_id, (code_further[3]), id) WHERE (code_further IS NOT NULL);
 
@@ -886,7 +886,7 @@ CREATE INDEX diagnostic_report_changes ON public.diagnostic_report USING btree (
 
 CREATE INDEX diagnostic_report_code ON public.diagnostic_report USING btree (site_id, code_value, id);
 
-CREATE INDEX diagnostic_report_code_further ON public.diagnostic_report USING gin (site_id, code_further) WITH (gin_pending_list_limit='64') WHERE (array_length(code_further, 1) > 3);
+CREATE INDEX diagnostic_report_code_further ON public.diagnostic_report USING gin (site_id, code_further) WITH (gin_pending_list_limit='512') WHERE (array_length(code_further, 1) > 3);
 
 CREATE INDEX diagnostic_report_code_second ON public.diagnostic_report USING btree (site_id, (code_further[3]), id) WHERE (code_further IS NOT NULL);
 
@@ -910,7 +910,7 @@ CREATE INDEX document_reference_changes ON public.document_reference USING btree
 
 CREATE INDEX document_reference_code ON public.document_reference USING btree (site_id, code_value, id);
 
-CREATE INDEX document_reference_code_further ON public.document_reference USING gin (site_id, code_further) WITH (gin_pending_list_limit='64') WHERE (array_length(code_further, 1) > 3);
+CREATE INDEX document_reference_code_further ON public.document_reference USING gin (site_id, code_further) WITH (gin_pending_list_limit='512') WHERE (array_length(code_further, 1) > 3);
 
 CREATE INDEX document_reference_code_second ON public.document_reference USING btree (site_id, (code_further[3]), id) WHERE (code_further IS NOT NULL);
 
@@ -956,7 +956,7 @@ CREATE INDEX imaging_study_accession ON public.imaging_study USING btree (site_i
 
 CREATE INDEX imaging_study_changes ON public.imaging_study USING brin (site_id, updated_at) WITH (pages_per_range='16', autosummarize='on');
 
-CREATE INDEX imaging_study_classes ON public.imaging_study USING gin (site_id, modalities, sop_classes) WITH (gin_pending_list_limit='64');
+CREATE INDEX imaging_study_classes ON public.imaging_study USING gin (site_id, modalities, sop_classes) WITH (gin_pending_list_limit='512');
 
 CREATE INDEX imaging_study_patient ON public.imaging_study USING btree (site_id, patient_id, study_uid);
 
@@ -1000,7 +1000,7 @@ CREATE INDEX observation_changes ON public.observation USING btree (site_id, las
 
 CREATE INDEX observation_code ON public.observation USING btree (site_id, code_value, id);
 
-CREATE INDEX observation_code_further ON public.observation USING gin (site_id, code_further) WITH (gin_pending_list_limit='64') WHERE (array_length(code_further, 1) > 3);
+CREATE INDEX observation_code_further ON public.observation USING gin (site_id, code_further) WITH (gin_pending_list_limit='512') WHERE (array_length(code_further, 1) > 3);
 
 CREATE INDEX observation_code_second ON public.observation USING btree (site_id, (code_further[3]), id) WHERE (code_further IS NOT NULL);
 
@@ -1024,9 +1024,9 @@ CREATE INDEX other_resource_named ON public.other_resource USING gin (site_id, t
 
 CREATE INDEX other_resource_patient ON public.other_resource USING btree (site_id, patient_id, resource_type, id) WHERE (patient_id IS NOT NULL);
 
-CREATE INDEX other_resource_strings ON public.other_resource USING gin (site_id, strings gin_trgm_ops) WITH (gin_pending_list_limit='64');
+CREATE INDEX other_resource_strings ON public.other_resource USING gin (site_id, strings gin_trgm_ops) WITH (gin_pending_list_limit='512');
 
-CREATE INDEX other_resource_terms ON public.other_resource USING gin (site_id, terms) WITH (gin_pending_list_limit='64');
+CREATE INDEX other_resource_terms ON public.other_resource USING gin (site_id, terms) WITH (gin_pending_list_limit='512');
 
 CREATE INDEX patient_birth_date ON public.patient USING btree (site_id, birth_date, id);
 
@@ -1040,13 +1040,13 @@ CREATE INDEX patient_merged ON public.patient USING btree (site_id, merged_into)
 
 CREATE INDEX patient_meta ON public.patient USING btree (site_id, id) WHERE (meta IS NOT NULL);
 
-CREATE INDEX patient_name ON public.patient USING gin (site_id, name gin_trgm_ops) WITH (gin_pending_list_limit='64');
+CREATE INDEX patient_name ON public.patient USING gin (site_id, name gin_trgm_ops) WITH (gin_pending_list_limit='512');
 
 CREATE INDEX procedure_changes ON public.procedure USING btree (site_id, last_updated, id);
 
 CREATE INDEX procedure_code ON public.procedure USING btree (site_id, code_value, id);
 
-CREATE INDEX procedure_code_further ON public.procedure USING gin (site_id, code_further) WITH (gin_pending_list_limit='64') WHERE (array_length(code_further, 1) > 3);
+CREATE INDEX procedure_code_further ON public.procedure USING gin (site_id, code_further) WITH (gin_pending_list_limit='512') WHERE (array_length(code_further, 1) > 3);
 
 CREATE INDEX procedure_code_second ON public.procedure USING btree (site_id, (code_further[3]), id) WHERE (code_further IS NOT NULL);
 
@@ -1066,7 +1066,7 @@ CREATE INDEX study_edit_study ON public.study_edit USING btree (site_id, study_u
 
 CREATE INDEX written_imaging_study_accession ON public.written_imaging_study USING btree (site_id, accession_number) WHERE (accession_number IS NOT NULL);
 
-CREATE INDEX written_imaging_study_lists ON public.written_imaging_study USING gin (site_id, identifiers, series_uids, instance_uids, modalities, sop_classes) WITH (gin_pending_list_limit='64');
+CREATE INDEX written_imaging_study_lists ON public.written_imaging_study USING gin (site_id, identifiers, series_uids, instance_uids, modalities, sop_classes) WITH (gin_pending_list_limit='512');
 
 CREATE INDEX written_imaging_study_patient ON public.written_imaging_study USING btree (site_id, patient_id) WHERE (patient_id IS NOT NULL);
 
