@@ -13,15 +13,21 @@ export function termsCondition({ terms }: Clause & { kind: 'terms' }, alias: str
 	return `${alias}.terms && ${parameters.add(terms, 'bigint[]')}`;
 }
 
-/** A merge leaves the terms as they are, so a reference to any of the patients who are one person is looked for. */
+/**
+ * A merge leaves the terms as they are, so a reference to any of the patients who are one person is looked for. The planner takes a hundredth
+ * of all rows for what terms that it does not know lead to, and would rather walk through the site in the order of the page; so they lead to ids.
+ */
 export function patientTermsCondition({ prefix, ids }: Clause & { kind: 'patient-terms' }, alias: string, parameters: Parameters): string {
 	if (ids.length === 0) return 'false';
 	const before = parameters.add(prefix, 'text');
 	const named = parameters.add(ids, 'uuid[]');
-	return `${alias}.terms && array(
-		select tributary_term(${before} || p.id::text)
-		from unnest(${named}) k (id) cross join lateral (select k.id union select * from tributary_same_patient($1, k.id)) p
-	)`;
+	const found = parameters.alias();
+	return `${alias}.id = any(array(
+		select ${found}.id from other_resource ${found} where ${found}.site_id = $1 and ${found}.terms && array(
+			select tributary_term(${before} || p.id::text)
+			from unnest(${named}) k (id) cross join lateral (select k.id union select * from tributary_same_patient($1, k.id)) p
+		)
+	))`;
 }
 
 export function throughTermsCondition(
