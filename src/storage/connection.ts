@@ -3,7 +3,7 @@ import { Failure } from '#core/failure.ts';
 import type { Cell } from './cell.ts';
 import { isConsequence, type Trouble } from './sqlstate.ts';
 import type { Statement } from './statement.ts';
-import { Wire, type WireResult } from './wire.ts';
+import { Wire, type WireResult, type WireStatement } from './wire.ts';
 
 /**
  * Planner settings of the connections that write. Every statement there is a lookup or a write by key. A generic plan made while a table
@@ -52,8 +52,7 @@ export class Connection implements StatementRunner {
 	readonly #silentMsMax: number;
 	#client: pg.Client | undefined;
 	#wire: Wire | undefined;
-	#opening: Promise<Wire> | undefined;
-	#gathering: Wire | undefined;
+	#opening: Promise<void> | undefined;
 	#inTransaction = false;
 
 	/**
@@ -74,7 +73,7 @@ export class Connection implements StatementRunner {
 		await this.#opening;
 	}
 
-	async #connect(): Promise<Wire> {
+	async #connect(): Promise<void> {
 		const client = this.#newClient();
 		const forget = () => {
 			if (this.#client === client) this.#forget();
@@ -88,7 +87,6 @@ export class Connection implements StatementRunner {
 		}
 		this.#client = client;
 		this.#wire = new Wire(client.connection.stream, this.#silentMsMax);
-		return this.#wire;
 	}
 
 	#forget(): pg.Client | undefined {
@@ -129,31 +127,14 @@ export class Connection implements StatementRunner {
 		}
 	}
 
-	#write(statement: { name: string | undefined; text: string }, values: readonly unknown[]): Promise<WireResult> {
-		const wire = this.#wire;
-		if (wire === undefined) return Promise.reject(new Failure('unavailable', 'the database connection was lost'));
-		this.#gather(wire);
-		const answered = wire.write(statement, values);
-		if (!this.#inTransaction) wire.sync();
-		return answered;
-	}
-
-	/** Joins statements that are sent together into one write: each write wakes the server, which costs more than most statements. */
-	#gather(wire: Wire): void {
-		if (this.#gathering === wire) return;
-		this.#gathering = wire;
-		process.nextTick(() => this.#send(wire));
+	async #write(statement: WireStatement, values: readonly unknown[]): Promise<WireResult> {
+		if (this.#wire === undefined) throw new Failure('unavailable', 'the database connection was lost');
+		return this.#wire.run(statement, values, !this.#inTransaction);
 	}
 
 	/** Sends gathered statements at once, so that the database works on them while this thread does something else. */
 	flush(): void {
-		if (this.#gathering) this.#send(this.#gathering);
-	}
-
-	#send(wire: Wire): void {
-		if (this.#gathering === wire) this.#gathering = undefined;
-		wire.sync();
-		wire.send();
+		this.#wire?.flush();
 	}
 
 	/** Makes the connection usable after a failed transaction: rolls back, or gives it up. */

@@ -6,7 +6,7 @@ import { limited, silentMsMax } from './connection.ts';
 import type { StorageLimits } from './limits.ts';
 import type { StorageMetrics } from './metrics.ts';
 import { isReadOnly, troubleOf } from './sqlstate.ts';
-import { Wire } from './wire.ts';
+import { Wire, type WireStatement } from './wire.ts';
 
 export interface ReaderOptions {
 	/** Makes a client with `readSettings` that is not yet connected. */
@@ -17,11 +17,8 @@ export interface ReaderOptions {
 	log: Log;
 }
 
-/** A statement that only reads. Without a name it is not kept on the connection and is planned for its values. */
-export interface ReadStatement {
-	readonly name: string | undefined;
-	readonly text: string;
-}
+/** A statement that only reads. Without a name it is planned for its values. */
+export type ReadStatement = WireStatement;
 
 interface Slot {
 	open: OpenReader | undefined;
@@ -36,8 +33,6 @@ interface Slot {
 interface OpenReader {
 	readonly client: pg.Client;
 	readonly wire: Wire;
-	/** True until what was written is sent, with all that is asked meanwhile. */
-	gathering: boolean;
 }
 
 /** Pauses between attempts to connect. Meanwhile readers are answered at once that the database is away. */
@@ -85,7 +80,8 @@ export class Reader {
 		let open: OpenReader | undefined;
 		try {
 			open = slot.open ?? (await this.#opened(slot));
-			return await ask(open, statement, values);
+			// Statements of different readers fail by themselves.
+			return (await open.wire.run(statement, values, true)).rows;
 		} catch (error) {
 			this.#options.metrics.readFailures.inc();
 			const trouble = troubleOf(error);
@@ -140,7 +136,7 @@ export class Reader {
 		}
 		slot.failures = 0;
 		const wire = new Wire(client.connection.stream, limits.readMsMax + silentMsMax);
-		slot.open = { client, wire, gathering: false };
+		slot.open = { client, wire };
 		return slot.open;
 	}
 
@@ -149,19 +145,4 @@ export class Reader {
 		await Promise.allSettled(this.#slots.map((slot) => slot.opening));
 		await Promise.all(this.#slots.map((slot) => slot.open?.client.end()));
 	}
-}
-
-/** Statements of different readers fail by themselves, but those that are asked together are sent in one piece. */
-async function ask(open: OpenReader, statement: ReadStatement, values: readonly unknown[]): Promise<Cell[][]> {
-	const { wire } = open;
-	const answered = wire.write(statement, values);
-	wire.sync();
-	if (!open.gathering) {
-		open.gathering = true;
-		process.nextTick(() => {
-			open.gathering = false;
-			wire.send();
-		});
-	}
-	return (await answered).rows;
 }

@@ -10,6 +10,12 @@ export interface WireResult {
 	command: string;
 }
 
+/** Without a name it is not kept on the connection. */
+export interface WireStatement {
+	readonly name: string | undefined;
+	readonly text: string;
+}
+
 interface Pending {
 	/** The name under which the statement is prepared here; empty if it is not kept. */
 	preparing: string | undefined;
@@ -31,7 +37,10 @@ export class Wire {
 	readonly #prepared = new Set<string>();
 	readonly #pending: (Pending | typeof sync)[] = [];
 	readonly #silence: NodeJS.Timeout;
+	/** True while the last group of statements has no Sync yet. */
 	#isOpen = false;
+	/** True until what was written is sent. */
+	#isGathering = false;
 	#fatal: Error | undefined;
 
 	/**
@@ -57,32 +66,38 @@ export class Wire {
 	}
 
 	/**
-	 * Writes a statement into what is sent next. `sync` must follow before anything is answered.
+	 * Sends a statement with all others that are written before the event loop goes on: each write wakes the server, which costs more than most
+	 * statements. If one that does not stand alone fails, the server passes over those that are sent behind it at the same time.
 	 * @throws TypeError when a value is none that can be sent
 	 */
-	async write({ name, text }: { name: string | undefined; text: string }, values: readonly unknown[]): Promise<WireResult> {
+	async run({ name, text }: WireStatement, values: readonly unknown[], standsAlone: boolean): Promise<WireResult> {
 		if (this.#stream.destroyed) throw this.#fatal ?? lost();
 		if (this.#pending.length === 0) this.#silence.refresh();
 		const isNew = name === undefined || !this.#prepared.has(name);
 		this.#writer.statement(name ?? '', isNew ? text : undefined, values);
 		if (isNew && name !== undefined) this.#prepared.add(name);
-		this.#isOpen = true;
-		return new Promise((resolve, reject) => {
+		const answered = new Promise<WireResult>((resolve, reject) => {
 			this.#pending.push({ preparing: isNew ? name : undefined, rows: [], resolve, reject });
 		});
+		this.#isOpen = true;
+		if (standsAlone) this.#sync();
+		if (!this.#isGathering) process.nextTick(() => this.flush());
+		this.#isGathering = true;
+		return answered;
 	}
 
-	/** Ends a group of statements: if one of them fails, the server passes over the rest of the group. */
-	sync(): void {
+	/** Sends what was written at once, so that the server works on it while this thread does something else. */
+	flush(): void {
+		this.#isGathering = false;
+		this.#sync();
+		if (!this.#writer.isEmpty) this.#writer.send(this.#stream);
+	}
+
+	#sync(): void {
 		if (!this.#isOpen) return;
 		this.#isOpen = false;
 		this.#writer.sync();
 		this.#pending.push(sync);
-	}
-
-	/** Sends what was written. */
-	send(): void {
-		if (!this.#writer.isEmpty) this.#writer.send(this.#stream);
 	}
 
 	#head(): Pending | undefined {
@@ -113,7 +128,7 @@ export class Wire {
 		this.#refuse(head, error);
 	}
 
-	/** What still stands before the Sync was passed over. */
+	/** The server has passed over all that still stands before the Sync. */
 	#ready(): void {
 		for (let head = this.#pending.shift(); head !== undefined && head !== sync; head = this.#pending.shift()) {
 			this.#refuse(head, passedOver());

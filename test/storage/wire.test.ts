@@ -63,8 +63,8 @@ describe('what the server answers', () => {
 	test('is read however it is cut', async () => {
 		for (const size of [1, 2, 3, 4, 5, 7, 64, 1000, all.length]) {
 			const { server, wire } = wireTo();
-			const answered = wire.write(one, []);
-			wire.sync();
+			const answered = wire.run(one, [], false);
+			wire.flush();
 			for (let at = 0; at < all.length; at += size) server.push(all.subarray(at, at + size));
 			assert.deepEqual(await answered, { rows: [['Müller', null, ''], ['x'.repeat(3000)]], command: 'SELECT 2' }, `pieces of ${size}`);
 		}
@@ -72,9 +72,8 @@ describe('what the server answers', () => {
 
 	test('leads to the statements in their order; one that is known is not prepared again', async () => {
 		const { server, wire } = wireTo();
-		const both = [wire.write(one, ['a']), wire.write(one, ['b'])];
-		wire.sync();
-		wire.send();
+		const both = [wire.run(one, ['a'], false), wire.run(one, ['b'], false)];
+		wire.flush();
 		assert.equal(server.sent.split('select 1').length, 2);
 		server.push(
 			Buffer.concat([message('1'), message('2'), row('1'), completed('SELECT 1'), message('2'), row('2'), completed('SELECT 1'), ready]),
@@ -87,12 +86,10 @@ describe('what the server answers', () => {
 
 	test('of a failed statement says what and where; the rest of its group is passed over and prepared anew, the next group is not touched', async () => {
 		const { server, wire } = wireTo();
-		const failing = wire.write({ name: 'bad', text: 'bad' }, []);
-		const behind = wire.write({ name: 'behind', text: 'behind' }, []);
-		wire.sync();
-		const next = wire.write(one, []);
-		wire.sync();
-		wire.send();
+		const failing = wire.run({ name: 'bad', text: 'bad' }, [], false);
+		const behind = wire.run({ name: 'behind', text: 'behind' }, [], true);
+		const next = wire.run(one, [], false);
+		wire.flush();
 		server.push(Buffer.concat([refusal('ERROR', '23505'), ready, message('1'), message('2'), completed('SELECT 0'), ready]));
 		const [first, second, third] = await Promise.allSettled([failing, behind, next]);
 		assert.ok(first.status === 'rejected' && second.status === 'rejected');
@@ -100,9 +97,8 @@ describe('what the server answers', () => {
 		assert.deepEqual([code, table, constraint, stateOf(second.reason)], ['23505', 'patient', 'key', '25P02']);
 		assert.equal(third.status, 'fulfilled');
 		server.sent = '';
-		void wire.write({ name: 'behind', text: 'behind' }, []).catch(() => undefined);
-		wire.sync();
-		wire.send();
+		void wire.run({ name: 'behind', text: 'behind' }, [], false).catch(() => undefined);
+		wire.flush();
 		assert.match(server.sent, /^P/);
 		server.destroy();
 	});
@@ -110,23 +106,22 @@ describe('what the server answers', () => {
 	test('with the end of the connection ends every statement, with the reason if it gave one', async () => {
 		for (const reason of [undefined, refusal('FATAL', '57P01')]) {
 			const { server, wire } = wireTo();
-			const waiting = [wire.write(one, []), wire.write(one, [])];
-			wire.sync();
-			wire.send();
+			const waiting = [wire.run(one, [], false), wire.run(one, [], false)];
+			wire.flush();
 			if (reason) server.push(reason);
 			setImmediate(() => server.destroy());
 			for (const { reason: error } of (await Promise.allSettled(waiting)) as PromiseRejectedResult[]) {
 				assert.equal(troubleOf(error), 'connection');
 				assert.equal(stateOf(error), reason && '57P01');
 			}
-			await assert.rejects(wire.write(one, []), (error) => troubleOf(error) === 'connection');
+			await assert.rejects(wire.run(one, [], false), (error) => troubleOf(error) === 'connection');
 		}
 	});
 
 	test('may not be silence', async () => {
 		const { server, wire } = wireTo(20);
-		const waiting = wire.write(one, []);
-		wire.sync();
+		const waiting = wire.run(one, [], false);
+		wire.flush();
 		// The timer of the wire alone would not keep the process.
 		const held = setTimeout(() => undefined, 60_000);
 		await assert.rejects(waiting, (error) => troubleOf(error) === 'connection');
@@ -137,10 +132,9 @@ describe('what the server answers', () => {
 
 test('a parameter is a text, bytes, a number or a boolean; a statement with another is not sent at all', async () => {
 	const { server, wire } = wireTo();
-	await assert.rejects(wire.write(one, ['a', {}]), TypeError);
-	await assert.rejects(wire.write(one, [[['a']]]), TypeError);
-	wire.sync();
-	wire.send();
+	await assert.rejects(wire.run(one, ['a', {}], false), TypeError);
+	await assert.rejects(wire.run(one, [[['a']]], false), TypeError);
+	wire.flush();
 	assert.equal(server.sent, '');
 	server.destroy();
 });
