@@ -1,7 +1,7 @@
 import type { Log } from '#core/log.ts';
 import type { IndexedType } from '#record/search-entry.ts';
 import type { Connection } from './connection.ts';
-import { textArray } from './statement.ts';
+import { type Statement, textArray } from './statement.ts';
 import { beginTypes, digestOf, findWaiting, readTurns, takeIn } from './statements/search-entries.ts';
 
 /** A step reads so many resources: some 50 ms of the database. */
@@ -37,6 +37,7 @@ interface Turns {
 export class SearchIndex {
 	readonly #options: SearchIndexOptions;
 	readonly #types: ReadonlyMap<string, IndexedType>;
+	readonly #steps = new Map<string, Statement>();
 	readonly #begin: readonly [string, string];
 	readonly #waiting;
 	/** The turn of each site when it was last looked at, and when that was first seen; `isDone` if everything up to it is taken in. */
@@ -88,16 +89,26 @@ export class SearchIndex {
 		await connection.runOpened(beginTypes, [siteId, ...this.#begin]);
 		const waiting = await connection.runOpened(this.#waiting, [siteId, until]);
 		for (const [name] of waiting) {
-			const type = this.#types.get(name ?? '');
-			if (type === undefined) continue;
+			const step = this.#stepOf(name ?? '');
+			if (step === undefined) continue;
 			for (let taken = rowsMax; taken === rowsMax && !this.#isClosed; ) {
 				const startedMs = performance.now();
-				const [row] = await connection.runOpened(takeIn(type, rowsMax), [siteId, until]);
+				const [row] = await connection.runOpened(step, [siteId, until]);
 				taken = Number(row?.[0]);
 				await this.#rest(performance.now() - startedMs);
 			}
 		}
 		return waiting.length === 0;
+	}
+
+	/** The statement of a type is long, and is put together when the type is first met. */
+	#stepOf(name: string): Statement | undefined {
+		const held = this.#steps.get(name);
+		const type = this.#types.get(name);
+		if (held !== undefined || type === undefined) return held;
+		const step = takeIn(type, rowsMax);
+		this.#steps.set(name, step);
+		return step;
 	}
 
 	#notePace({ ofSites, nowMs }: Turns): void {
