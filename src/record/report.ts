@@ -27,12 +27,12 @@ export type ReportEdit = {
 /** The version that an edit wrote, or the reason why there is none. */
 export type ReportEditOutcome = { kind: 'written'; id: string; version: number } | { kind: 'refused'; diagnostics: string };
 
-/** An event of the audit trail that is written in the transaction of the change it describes. */
 /** Names the caller of an interface in the audit trail: an API key, or the client of an access token. */
 export function actorOf({ keyId }: { keyId: string }): string {
 	return keyId.startsWith('token:') ? keyId : `key:${keyId}`;
 }
 
+/** An event of the audit trail that is written in the transaction of the change it describes. */
 export interface AuditEntry {
 	id: string;
 	/** FHIR instant. */

@@ -14,6 +14,7 @@ import { isPlainBase } from '#storage/statements/export-resources.ts';
 import type { HttpRequest } from '../http/message.ts';
 import { baseOf } from './base.ts';
 import { typeFilters } from './bulk-filters.ts';
+import { isLenient } from './negotiation.ts';
 
 const formats: ReadonlySet<string> = new Set(['application/fhir+ndjson', 'application/ndjson', 'ndjson']);
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
@@ -29,11 +30,6 @@ export interface ExportReading {
 	scopes: Scopes | undefined;
 	/** The value sets and code systems of the site. */
 	terminology(): Promise<Terminology>;
-}
-
-/** Tells whether the request has `Prefer: handling=lenient`, which makes the server ignore unknown parameters. */
-export function isLenient(request: Pick<HttpRequest, 'header'>): boolean {
-	return /\bhandling\s*=\s*"?lenient\b/i.test(request.header('prefer') ?? '');
 }
 
 /** What a request asks for and does not get: a reason to refuse it, or a line in the file of errors if the request is lenient. */

@@ -14,9 +14,9 @@ import { bodyType } from '../http/media-type.ts';
 import type { AnyRoute, HttpAnswer, HttpRequest, StreamedRequest } from '../http/message.ts';
 import { baseOf } from './base.ts';
 import { exportManifest, importManifest } from './bulk-manifest.ts';
-import { type ExportLevel, exportParameters, isLenient } from './bulk-parameters.ts';
+import { type ExportLevel, exportParameters } from './bulk-parameters.ts';
 import type { FhirContext } from './context.ts';
-import { answerType } from './negotiation.ts';
+import { answerType, isLenient } from './negotiation.ts';
 
 /** Seconds after which a client may ask again how far a job is. */
 const retryAfterSeconds = 2;

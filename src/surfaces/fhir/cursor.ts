@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { Failure } from '#core/failure.ts';
+import { cursorParameter } from '#fhir/search/result.ts';
 
 /** Changes with the form of cursors. An older cursor is then refused rather than misread. */
 const form = 2;
@@ -45,7 +46,7 @@ export class Cursors {
 			const text = Buffer.concat([decipher.update(bytes.subarray(ivLength, -tagLength)), decipher.final()]).toString('utf8');
 			return JSON.parse(text);
 		} catch (cause) {
-			throw new Failure('invalid', 'the page cursor does not belong to this search', { location: { expression: '_cursor' }, cause });
+			throw new Failure('invalid', 'the page cursor does not belong to this search', { location: { expression: cursorParameter }, cause });
 		}
 	}
 }

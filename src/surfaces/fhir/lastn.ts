@@ -4,13 +4,14 @@ import { lastOfCodes } from '#fhir/last-of-codes.ts';
 import { warning } from '#fhir/operation-outcome.ts';
 import { parseSearch } from '#fhir/search/parse.ts';
 import type { ParsedSearch } from '#fhir/search/parsed-search.ts';
-import { namesCodes } from '#fhir/search/subsumption.ts';
+import { cursorParameter } from '#fhir/search/result.ts';
 import { datedObservations, observationsInOrder } from '#storage/last-observations.ts';
 import type { HttpAnswer } from '../http/message.ts';
 import type { Interacting } from './context.ts';
 import { entriesOf } from './included.ts';
 import { linkTo } from './links.ts';
 import { operationQuery } from './operation-parameters.ts';
+import { searchOptions } from './search-options.ts';
 
 const path = 'Observation/$lastn';
 
@@ -20,11 +21,10 @@ const path = 'Observation/$lastn';
  */
 export async function lastn({ context, request, grant, definition, mediaType, base }: Interacting): Promise<HttpAnswer> {
 	const { reader, limits } = context;
-	const { siteId, scopes } = grant;
+	const { siteId } = grant;
 	const query = operationQuery(request, limits);
 	const { max, search } = parametersOf(query);
-	const terminology = namesCodes(search) ? (await context.libraries.of(siteId)).terminology : undefined;
-	const parsed = parseSearch(definition, search, { limits, lenient: false, base, scopes, terminology });
+	const parsed = parseSearch(definition, search, await searchOptions({ context, grant, base }, search, false));
 	refuseUnbounded(parsed);
 	const rowsMax = limits.searchCountMax;
 	const { found, cut } = await datedObservations(reader, siteId, parsed.plan, { max: max ?? 1, rowsMax });
@@ -49,7 +49,7 @@ function parametersOf(query: string): { max: number | undefined; search: string 
 	const parameters = new URLSearchParams(query);
 	const [given, another] = parameters.getAll('max');
 	parameters.delete('max');
-	for (const name of ['_sort', '_count', '_cursor', '_total']) {
+	for (const name of ['_sort', '_count', cursorParameter, '_total']) {
 		if (parameters.has(name))
 			throw new Failure('not-supported', `$lastn does not take ${name}: its answer is one page, the newest first`, {
 				location: { expression: name },

@@ -1,14 +1,13 @@
-import { Failure } from '#core/failure.ts';
 import { parseExact } from '#core/json.ts';
 import { searchset } from '#fhir/bundle.ts';
 import { gradedMatches, readMatch } from '#fhir/match.ts';
 import { outcomeOf } from '#fhir/operation-outcome.ts';
-import { parseResourceJson } from '#fhir/validation/json.ts';
 import { systemOf } from '#record/identity/identifier-key.ts';
+import { actorOf } from '#record/report.ts';
 import { matchCandidates } from '#storage/match-patients.ts';
 import type { HttpAnswer } from '../http/message.ts';
 import type { Interacting } from './context.ts';
-import { checkContentType } from './write.ts';
+import { operationBody } from './operation-parameters.ts';
 
 /** A patient with a photo has some hundred kilobytes. It bounds what is parsed on the main thread. */
 const bytesMax = 256 * 1024;
@@ -20,10 +19,8 @@ const candidatesMax = 100;
  * the rules by which messages find theirs. Nothing is written but an event of the audit trail.
  */
 export async function match({ context, request, grant, definition, mediaType, base }: Interacting): Promise<HttpAnswer> {
-	const { siteId, keyId } = grant;
-	checkContentType(request);
-	if (request.body.length > bytesMax) throw new Failure('too-large', `the parameters of the operation have at most ${bytesMax} bytes`);
-	const asked = readMatch(parseResourceJson(request.body, { depthMax: context.limits.jsonDepthMax }));
+	const { siteId } = grant;
+	const asked = readMatch(operationBody(request, context.limits, bytesMax));
 	const numbers = asked.numbers.map((number) => ({ system: systemOf(number), value: number.value }));
 	const bounds = { rowsMax: candidatesMax, bytesMax: context.limits.searchBytesMax };
 	const { candidates, cut } = await matchCandidates(context.reader, siteId, { numbers, person: asked.person }, bounds);
@@ -31,7 +28,7 @@ export async function match({ context, request, grant, definition, mediaType, ba
 	const matches = gradedMatches(asked, compared);
 	const shown = matches.slice(0, asked.count);
 	context.audit.recordOf({
-		...{ siteId, actor: keyId.startsWith('token:') ? keyId : `key:${keyId}`, source: request.source },
+		...{ siteId, actor: actorOf(grant), source: request.source },
 		...{ action: 'patient.match', subject: definition.type },
 		detail: { found: shown.length, patients: shown.map(({ rowId }) => rowId).join(' ') },
 	});

@@ -70,3 +70,8 @@ function isOurVersion({ parameters }: MediaType): boolean {
 	const version = parameters['fhirversion'];
 	return version === undefined || version === '4.0' || version === '4.0.1';
 }
+
+/** Tells whether the request has `Prefer: handling=lenient`, which makes the server ignore unknown parameters. */
+export function isLenient(request: Pick<HttpRequest, 'header'>): boolean {
+	return /\bhandling\s*=\s*"?lenient\b/i.test(request.header('prefer') ?? '');
+}

@@ -6,19 +6,31 @@ import type { HttpRequest } from '../http/message.ts';
 import type { Interacting } from './context.ts';
 import { checkContentType } from './write.ts';
 
-/** The parameters of an operation are some ten values. It bounds what is parsed on the main thread. */
-const bytesMax = 64 * 1024;
+/** The parameters of an operation are some ten values, unless it takes resources. */
+const parametersBytesMax = 64 * 1024;
+
+/**
+ * Returns the resource in the body of an operation. It is parsed on the main thread, so it is bounded.
+ * @throws Failure for another content type, for what is longer than `bytesMax`, and for what is no FHIR JSON
+ */
+export function operationBody(
+	request: HttpRequest,
+	{ jsonDepthMax }: Pick<Interacting['context']['limits'], 'jsonDepthMax'>,
+	bytesMax = parametersBytesMax,
+): JsonObject {
+	checkContentType(request);
+	if (request.body.length > bytesMax) throw new Failure('too-large', `the parameters of the operation have at most ${bytesMax} bytes`);
+	return parseResourceJson(request.body, { depthMax: jsonDepthMax });
+}
 
 /**
  * Returns the parameters of an operation as a query: those of the URL, and those of a Parameters in the body of a POST
  * (https://hl7.org/fhir/R4/operations.html#request).
  * @throws Failure for a body that is no Parameters, and for a value that no query can have
  */
-export function operationQuery(request: HttpRequest, { jsonDepthMax }: Pick<Interacting['context']['limits'], 'jsonDepthMax'>): string {
+export function operationQuery(request: HttpRequest, limits: Pick<Interacting['context']['limits'], 'jsonDepthMax'>): string {
 	if (request.method !== 'POST' || request.body.length === 0) return request.query;
-	checkContentType(request);
-	if (request.body.length > bytesMax) throw new Failure('too-large', `the parameters of the operation have at most ${bytesMax} bytes`);
-	const body = parseResourceJson(request.body, { depthMax: jsonDepthMax });
+	const body = operationBody(request, limits);
 	if (body['resourceType'] !== 'Parameters') throw new Failure('invalid', 'a Parameters is expected');
 	const pairs = asObjects(body['parameter']).map((parameter): [string, string] => {
 		const name = asText(parameter['name']) ?? '';

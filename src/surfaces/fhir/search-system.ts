@@ -4,12 +4,13 @@ import type { ResourceDefinition } from '#fhir/resource.ts';
 import { parseSearch } from '#fhir/search/parse.ts';
 import type { ParsedSearch } from '#fhir/search/parsed-search.ts';
 import { inclusionParameters } from '#fhir/search/result.ts';
-import { namesCodes } from '#fhir/search/subsumption.ts';
 import { shaped } from '#fhir/shape.ts';
 import type { PagePosition } from '#record/search-plan.ts';
 import { countResources, searchResources } from '#storage/search.ts';
 import { presentTypes } from '#storage/system-history.ts';
 import type { HttpAnswer } from '../http/message.ts';
+import { isLenient } from './negotiation.ts';
+import { searchOptions } from './search-options.ts';
 import { type OnSystem, searchedTypes } from './system.ts';
 
 /** The place of this search among the paged lists of a site; no type has this name. */
@@ -32,13 +33,11 @@ interface Position {
  * type by type, in the order of ids: each type is searched by its own indexes, and a page begins where the one before it ended.
  */
 export async function searchSystem({ context, request, grant, mediaType, base, query }: OnSystem): Promise<HttpAnswer> {
-	const { reader, limits, cursors, longSearches } = context;
+	const { reader, cursors, longSearches } = context;
 	const { siteId, scopes } = grant;
 	const parameters = await longSearches.parametersOf({ siteId, of: path }, query);
 	const { named, rest } = split(parameters);
-	const lenient = /\bhandling\s*=\s*"?lenient\b/i.test(request.header('prefer') ?? '');
-	const terminology = namesCodes(rest) ? (await context.libraries.of(siteId)).terminology : undefined;
-	const options = { limits, lenient, base, scopes, terminology };
+	const options = await searchOptions({ context, grant, base }, rest, isLenient(request));
 	const parts = searchedTypes(scopes, named).map((definition): Part => ({ definition, parsed: parseSearch(definition, rest, options) }));
 	const [first] = parts;
 	if (first === undefined) throw new Error('a search of the system has types');

@@ -3,12 +3,13 @@ import { searchset } from '#fhir/bundle.ts';
 import { type CompartmentName, compartmentClause, compartments } from '#fhir/compartment.ts';
 import { warning } from '#fhir/operation-outcome.ts';
 import { parseSearch } from '#fhir/search/parse.ts';
-import { namesCodes } from '#fhir/search/subsumption.ts';
 import { countResources, type FoundPage, searchResources } from '#storage/search.ts';
 import type { HttpAnswer } from '../http/message.ts';
 import type { Interacting } from './context.ts';
 import { formOf } from './form.ts';
 import { entriesOf, roundsMax } from './included.ts';
+import { isLenient } from './negotiation.ts';
+import { searchOptions } from './search-options.ts';
 
 /** https://hl7.org/fhir/R4/http.html#search, by GET. */
 export function searchType(on: Interacting): Promise<HttpAnswer> {
@@ -49,13 +50,11 @@ async function search(
 	within?: Within,
 ): Promise<HttpAnswer> {
 	const { reader, limits, cursors, longSearches } = context;
-	const { siteId, scopes } = grant;
+	const { siteId } = grant;
 	const { type } = definition;
 	const path = within === undefined ? type : `${within.compartment}/${within.id}/${type}`;
 	const parameters = await longSearches.parametersOf({ siteId, of: path }, query);
-	const lenient = /\bhandling\s*=\s*"?lenient\b/i.test(request.header('prefer') ?? '');
-	const terminology = namesCodes(parameters) ? (await context.libraries.of(siteId)).terminology : undefined;
-	const options = { limits, lenient, base, scopes, terminology };
+	const options = await searchOptions({ context, grant, base }, parameters, isLenient(request));
 	const parsed = parseSearch(definition, parameters, options);
 	if (within !== undefined) parsed.plan.clauses.push(compartmentClause(within.compartment, within.id, definition, options));
 	const { applied, cursor, counting } = parsed;

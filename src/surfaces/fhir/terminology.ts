@@ -1,14 +1,12 @@
-import { Failure } from '#core/failure.ts';
 import type { JsonObject } from '#core/json.ts';
 import { expand, lookUp, type TermParameters, validateInCodeSystem, validateInValueSet } from '#fhir/terminology/answers.ts';
 import { parametersInBody, parametersInQuery } from '#fhir/terminology/parameters.ts';
 import type { Terminology } from '#fhir/terminology/value-sets.ts';
-import { parseResourceJson } from '#fhir/validation/json.ts';
 import { authorize } from '../http/authorize.ts';
 import type { HttpAnswer, HttpRequest, Route } from '../http/message.ts';
 import type { FhirContext } from './context.ts';
 import { answerType } from './negotiation.ts';
-import { checkContentType } from './write.ts';
+import { operationBody } from './operation-parameters.ts';
 
 type Answer = (terminology: Terminology, parameters: TermParameters, at: string) => JsonObject;
 
@@ -18,9 +16,6 @@ const operations: readonly { path: string; answer: Answer }[] = [
 	{ path: '/fhir/CodeSystem/$lookup', answer: lookUp },
 	{ path: '/fhir/CodeSystem/$validate-code', answer: validateInCodeSystem },
 ];
-
-/** A Parameters has some ten values. It bounds what is parsed on the main thread. */
-const bytesMax = 64 * 1024;
 
 /** Serves terminology over the value sets and code systems that ship with the product, and those that the caller's site has loaded. */
 export function terminologyRoutes(context: FhirContext): Route[] {
@@ -32,16 +27,14 @@ export function terminologyRoutes(context: FhirContext): Route[] {
 async function carryOut(context: FhirContext, request: HttpRequest, answer: Answer): Promise<HttpAnswer> {
 	const grant = await authorize(context, request);
 	const mediaType = answerType(request);
-	const parameters = parametersOf(request, context.limits.jsonDepthMax);
+	const parameters = parametersOf(request, context);
 	const { terminology } = await context.libraries.of(grant.siteId);
 	const resource = answer(terminology, parameters, new Date(context.clock.nowMs()).toISOString());
 	return { status: 200, headers: { 'Content-Type': mediaType }, body: JSON.stringify(resource) };
 }
 
-function parametersOf(request: HttpRequest, depthMax: number): TermParameters {
+function parametersOf(request: HttpRequest, { limits }: Pick<FhirContext, 'limits'>): TermParameters {
 	const inQuery = parametersInQuery(request.query);
 	if (request.method === 'GET' || request.body.length === 0) return inQuery;
-	checkContentType(request);
-	if (request.body.length > bytesMax) throw new Failure('too-large', `the parameters of the operation have at most ${bytesMax} bytes`);
-	return new Map([...inQuery, ...parametersInBody(parseResourceJson(request.body, { depthMax }))]);
+	return new Map([...inQuery, ...parametersInBody(operationBody(request, limits))]);
 }
