@@ -1,10 +1,13 @@
+import { canonical, type JsonObject } from '#core/json.ts';
 import { identifiersOf, peopleAndPlaces } from '../holdings/people-and-places.ts';
 import { siteAuthorities } from '../holdings/site-authorities.ts';
 import { isIndexable, systemOf } from '../identity/identifier-key.ts';
 import { type IdentifiedType, messageOrigin } from '../person-or-place.ts';
 import type { Identifier } from '../resource-patch.ts';
 import type { ApplyContext } from './context.ts';
-import { type Row, resourceOf } from './rows.ts';
+import { putKeyed } from './put-keyed.ts';
+import { revise } from './revise.ts';
+import { newRow, type Row, resourceOf } from './rows.ts';
 import type { WorkingSet } from './working-set.ts';
 
 /** So many of these flags are kept for one message: a document may name thousands. */
@@ -52,4 +55,28 @@ function matching(set: WorkingSet, { resourceType, identifiers }: Named, isPossi
 	const rows = [...found.values()];
 	const written = rows.filter(({ links }) => links['origin'] !== messageOrigin);
 	return written.length > 0 ? written : rows;
+}
+
+/** Makes the resource that a message names first, and returns its row. */
+export function makeIdentified(
+	context: ApplyContext,
+	resourceType: IdentifiedType,
+	resource: JsonObject,
+	links: Readonly<Record<string, string>> = {},
+): Row {
+	const row = newRow(context, {
+		...{ resourceType, id: context.newId(), text: JSON.stringify(resource), resource },
+		links: { ...links, origin: messageOrigin },
+	});
+	context.changed.push(row);
+	putKeyed(context.set, row);
+	return row;
+}
+
+/** Returns the next version of a resource, or its row itself when the content says the same. */
+export function reviseIdentified(context: ApplyContext, held: Row, resource: JsonObject): Row {
+	if (canonical(resource) === canonical(resourceOf(held))) return held;
+	const row = revise(context, held, JSON.stringify(resource), resource, held.links);
+	if (row !== held) putKeyed(context.set, row);
+	return row;
 }

@@ -1,12 +1,10 @@
-import { canonical, type JsonObject } from '#core/json.ts';
+import type { JsonObject } from '#core/json.ts';
 import { defineChange } from '../apply/change-kind.ts';
 import type { ApplyContext } from '../apply/context.ts';
-import { identified } from '../apply/identified.ts';
-import { putKeyed } from '../apply/put-keyed.ts';
+import { identified, makeIdentified, reviseIdentified } from '../apply/identified.ts';
 import { referring } from '../apply/refer.ts';
 import type { References } from '../apply/references.ts';
-import { revise } from '../apply/revise.ts';
-import { newRow, type Row, resourceOf } from '../apply/rows.ts';
+import { type Row, resourceOf } from '../apply/rows.ts';
 import { identifiersOf, identifierTerm, peopleAndPlaces } from '../holdings/people-and-places.ts';
 import { identifierKey } from '../identity/identifier-key.ts';
 import { keepsName } from '../identity/known-name.ts';
@@ -23,7 +21,7 @@ export interface PersonOrPlaceChange {
 	named: readonly string[];
 	/** The content that the message states, without identifiers. */
 	resource: JsonObject;
-	/** What becomes of one that is not known: it is made, or stays a reference by identifier and name. */
+	/** One that is not known is made, or stays a reference by identifier and name. */
 	unknown: 'create' | 'ignore';
 	/** The field or path that names it, for flags. */
 	field: string;
@@ -46,19 +44,13 @@ function personOrPlace(context: ApplyContext, change: PersonOrPlaceChange, refer
 	const found = identified(context, change);
 	if (found === 'unclear') return undefined;
 	const resource = referring(change.resource, references.named);
-	if (found === undefined) return change.unknown === 'create' ? created(context, change, resource) : undefined;
+	if (found === undefined)
+		return change.unknown === 'create'
+			? makeIdentified(context, change.resourceType, { identifier: [...change.identifiers], ...resource })
+			: undefined;
 	return found.links['origin'] === messageOrigin && change.unknown === 'create'
 		? revised(context, change, found, resource, references)
 		: found;
-}
-
-function created(context: ApplyContext, { resourceType, identifiers }: PersonOrPlaceChange, stated: JsonObject): Row {
-	const resource: JsonObject = { identifier: [...identifiers], ...stated };
-	const text = JSON.stringify(resource);
-	const row = newRow(context, { resourceType, id: context.newId(), text, resource, links: { origin: messageOrigin } });
-	context.changed.push(row);
-	putKeyed(context.set, row);
-	return row;
 }
 
 /**
@@ -75,8 +67,5 @@ function revised(context: ApplyContext, { identifiers }: PersonOrPlaceChange, he
 	const content = references.isNamed(held) ? { ...stated, ...before } : { ...before, ...stated };
 	const resource: JsonObject = { ...content, identifier: [...numbers, ...further] };
 	if (before['name'] !== undefined && keepsName(before['name'], stated['name'], [...values])) resource['name'] = before['name'];
-	if (canonical(resource) === canonical(before)) return held;
-	const row = revise(context, held, JSON.stringify(resource), resource, held.links);
-	if (row !== held) putKeyed(context.set, row);
-	return row;
+	return reviseIdentified(context, held, resource);
 }

@@ -1,12 +1,10 @@
-import { canonical, type JsonObject } from '#core/json.ts';
+import type { JsonObject } from '#core/json.ts';
 import { defineChange } from '../apply/change-kind.ts';
 import type { ApplyContext } from '../apply/context.ts';
-import { identified } from '../apply/identified.ts';
+import { identified, makeIdentified, reviseIdentified } from '../apply/identified.ts';
 import { patientNamed } from '../apply/named-patient.ts';
-import { putKeyed } from '../apply/put-keyed.ts';
 import type { References } from '../apply/references.ts';
-import { revise } from '../apply/revise.ts';
-import { newRow, type Row, referenceTo, resourceOf } from '../apply/rows.ts';
+import { type Row, referenceTo, resourceOf } from '../apply/rows.ts';
 import { identifiersOf, identifierTerm, peopleAndPlaces } from '../holdings/people-and-places.ts';
 import { identifierKey } from '../identity/identifier-key.ts';
 import { messageOrigin } from '../person-or-place.ts';
@@ -24,7 +22,7 @@ export interface ServiceRequestChange {
 	named: readonly string[];
 	/** The content without identifier, subject and encounter. */
 	resource: JsonObject;
-	/** What becomes of one that is not known. */
+	/** One that is not known is made, or stays a reference by identifier. */
 	unknown: 'create' | 'ignore';
 	/** The field that names it, for flags. */
 	field: string;
@@ -56,24 +54,14 @@ function serviceRequest(context: ApplyContext, change: ServiceRequestChange, ref
 	if (found === 'unclear') return undefined;
 	const visit = references.encounter(change.encounter);
 	const stated: JsonObject = { ...change.resource, ...(visit === undefined ? {} : { encounter: { reference: referenceTo(visit) } }) };
-	if (found === undefined) return change.unknown === 'create' ? created(context, change, stated, patient) : undefined;
+	if (found === undefined) {
+		if (change.unknown === 'ignore') return undefined;
+		const resource: JsonObject = { identifier: [...identifiers], ...stated, subject: { reference: referenceTo(patient) } };
+		return makeIdentified(context, 'ServiceRequest', resource, { patient_id: patient.id });
+	}
 	return found.links['origin'] === messageOrigin && change.unknown === 'create'
 		? revised(context, change, found, stated, references.isNamed(found))
 		: found;
-}
-
-function created(context: ApplyContext, { identifiers }: ServiceRequestChange, stated: JsonObject, patient: Row): Row {
-	const resource: JsonObject = { identifier: [...identifiers], ...stated, subject: { reference: referenceTo(patient) } };
-	const row = newRow(context, {
-		resourceType: 'ServiceRequest',
-		id: context.newId(),
-		text: JSON.stringify(resource),
-		resource,
-		links: { patient_id: patient.id, origin: messageOrigin },
-	});
-	context.changed.push(row);
-	putKeyed(context.set, row);
-	return row;
 }
 
 /** Statuses from which results of an order do not lead back. */
@@ -93,8 +81,5 @@ function revised(context: ApplyContext, { identifiers }: ServiceRequestChange, h
 		if (stated['requester'] !== undefined) resource['requester'] = stated['requester'];
 		if (over.has(stated['status']) || !over.has(before['status'])) resource['status'] = stated['status'] ?? 'active';
 	}
-	if (canonical(resource) === canonical(before)) return held;
-	const row = revise(context, held, JSON.stringify(resource), resource, held.links);
-	if (row !== held) putKeyed(context.set, row);
-	return row;
+	return reviseIdentified(context, held, resource);
 }

@@ -1,3 +1,4 @@
+import type { JsonObject } from '#core/json.ts';
 import type { HumanName, Reference } from '#fhir/datatypes.ts';
 import { authoritySystem } from '#fhir/mapping/authority.ts';
 import { v2Table } from '#fhir/mapping/coding-system.ts';
@@ -31,16 +32,15 @@ function practitioner(segment: Segment, field: number, repetition: number, { men
 		};
 	}
 	if (display !== '') reference.display = display;
-	if (mentions !== undefined && reference.identifier !== undefined) {
-		const name = personName(display, [2, 3, 4, 5, 6, 7].map(text));
-		mentions.add({
-			reference,
-			identifiers: [reference.identifier],
-			resource: practitionerOf(name),
-			field: `${nameOf(segment)}-${field}`,
-		});
-	}
+	mention(mentions, reference, `${nameOf(segment)}-${field}`, () => practitionerOf(personName(display, [2, 3, 4, 5, 6, 7].map(text))));
 	return reference;
+}
+
+/** Most references are for display, so the content is made only for a sender whose messages refer to resources. */
+function mention(mentions: Context['mentions'], reference: Reference, field: string, content: () => JsonObject): void {
+	const { identifier } = reference;
+	if (mentions !== undefined && identifier !== undefined)
+		mentions.add({ reference, identifiers: [identifier], resource: content(), field });
 }
 
 /** The parts of an XCN or a CNN from the family name to the degree, as a name; undefined where nothing is displayed. */
@@ -59,10 +59,14 @@ export function personName(display: string, parts: readonly string[]): HumanName
 }
 
 export function practitioners(segment: Segment, field: number, context: Mentioning): Reference[] {
+	return ofRepetitions(segment, field, (repetition) => practitioner(segment, field, repetition, context));
+}
+
+function ofRepetitions(segment: Segment, field: number, read: (repetition: number) => Reference | undefined): Reference[] {
 	const found: Reference[] = [];
 	const repetitions = segment.repetitions(field);
 	for (let repetition = 0; repetition < repetitions; repetition++) {
-		const reference = practitioner(segment, field, repetition, context);
+		const reference = read(repetition);
 		if (reference) found.push(reference);
 	}
 	return found;
@@ -81,23 +85,10 @@ export function organization(segment: Segment, field: number, { mentions }: Ment
 		reference.identifier = { ...(system === '' ? {} : { system }), value: id };
 	}
 	if (name !== '') reference.display = name;
-	if (mentions !== undefined && reference.identifier !== undefined) {
-		mentions.add({
-			reference,
-			identifiers: [reference.identifier],
-			resource: organizationOf(name),
-			field: `${nameOf(segment)}-${field}`,
-		});
-	}
+	mention(mentions, reference, `${nameOf(segment)}-${field}`, () => organizationOf(name));
 	return reference;
 }
 
 export function organizations(segment: Segment, field: number, context: Mentioning): Reference[] {
-	const found: Reference[] = [];
-	const repetitions = segment.repetitions(field);
-	for (let repetition = 0; repetition < repetitions; repetition++) {
-		const reference = organization(segment, field, context, repetition);
-		if (reference) found.push(reference);
-	}
-	return found;
+	return ofRepetitions(segment, field, (repetition) => organization(segment, field, context, repetition));
 }
