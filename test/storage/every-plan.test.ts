@@ -13,6 +13,7 @@ import { inlined } from '#storage/statements/inlined.ts';
 import type { Query } from '#storage/statements/parameters.ts';
 import { countQuery, inclusionQuery, rowsQuery, searchQuery, termInclusionQuery } from '#storage/statements/search-resources.ts';
 import { type TestDatabase, testDatabase } from '#test/support/database.ts';
+import type { PlanNode } from '#test/support/plan.ts';
 import { plannedType, seedOf } from '#test/support/planned-sites.ts';
 import { defaultLimits } from '../../src/limits.ts';
 
@@ -76,15 +77,6 @@ after(async () => {
 	await client.end();
 	await database[Symbol.asyncDispose]();
 });
-
-interface PlanNode {
-	'Node Type': string;
-	'Index Name'?: string;
-	'Index Cond'?: string;
-	'Relation Name'?: string;
-	Filter?: string;
-	Plans?: PlanNode[];
-}
 
 /** Tables of a few rows for each site, or none. */
 const small = ['search_progress', 'site_turn', 'authority_alias', 'written_imaging_study'];

@@ -6,6 +6,7 @@ import { listFailures, openMessages } from '#storage/statements/administrative/f
 import { listAlike, listOverlays, listSharing } from '#storage/statements/administrative/identity.ts';
 import { causeOf, firstIdOf, type MessageFilters, searchMessages } from '#storage/statements/administrative/search-messages.ts';
 import { type TestDatabase, testDatabase } from '#test/support/database.ts';
+import { nodesOf, type PlanNode } from '#test/support/plan.ts';
 
 const [siteId, otherSiteId] = [newId(), newId()];
 const [clientId, rareClientId] = [newId(), newId()];
@@ -61,20 +62,6 @@ after(async () => {
 	await client.end();
 	await database[Symbol.asyncDispose]();
 });
-
-interface PlanNode {
-	'Node Type': string;
-	'Index Name'?: string;
-	'Relation Name'?: string;
-	'Actual Rows'?: number;
-	'Actual Loops'?: number;
-	'Rows Removed by Filter'?: number;
-	Plans?: PlanNode[];
-}
-
-function nodesOf(node: PlanNode): PlanNode[] {
-	return [node, ...(node.Plans ?? []).flatMap(nodesOf)];
-}
 
 /** The table or index itself for each partition of it. */
 let parents: ReadonlyMap<string, string>;

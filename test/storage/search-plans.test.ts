@@ -9,6 +9,7 @@ import { readRowsStatement } from '#storage/statements/read-rows.ts';
 import { searchQuery } from '#storage/statements/search-resources.ts';
 import { type SystemHistoryPage, systemHistoryQuery } from '#storage/statements/system-versions.ts';
 import { type TestDatabase, testDatabase } from '#test/support/database.ts';
+import { nodesOf, type PlanNode } from '#test/support/plan.ts';
 import { defaultLimits } from '../../src/limits.ts';
 
 const siteId = newId();
@@ -72,18 +73,6 @@ insert into search_progress (site_id, resource_type, until, definition) values (
 insert into search_entry (site_id, resource_type, id, terms) select site_id, 'Observation', id, array[('x' || left(md5(id::text), 8))::bit(32)::bigint] from observation;
 analyze;
 `;
-
-interface PlanNode {
-	'Node Type': string;
-	'Index Name'?: string;
-	'Index Cond'?: string;
-	'Relation Name'?: string;
-	Plans?: PlanNode[];
-}
-
-function nodesOf(node: PlanNode): PlanNode[] {
-	return [node, ...(node.Plans ?? []).flatMap(nodesOf)];
-}
 
 async function planNodes(mode: 'generic' | 'custom', text: string, values: readonly unknown[]): Promise<PlanNode[]> {
 	await client.query(`set plan_cache_mode = force_${mode}_plan`);
