@@ -11,7 +11,7 @@ import type { ExportedType, ExportProgress, ExportResult, ExportTask } from './t
 
 export interface ExportParameters
 	extends Pick<ExportTask, 'types' | 'sinceMs' | 'patientsOnly' | 'scope' | 'filters' | 'elements' | 'base'> {
-	/** What the request asks for and the export leaves out: it is told in the file of errors. */
+	/** The request asks for it and the export leaves it out, as the file of errors tells. */
 	ignored: readonly string[];
 }
 

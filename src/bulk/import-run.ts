@@ -41,7 +41,7 @@ export interface ImportOptions {
 interface Settled {
 	counts: Partial<Record<ResourceType, TypeCounts>>;
 	refused: string[];
-	/** What is told of lines that were stored. */
+	/** The client is told this of lines that were stored. */
 	warned: string[];
 	waiting: WaitingLine[];
 }

@@ -23,7 +23,7 @@ export interface ReadLine {
 	patients: readonly PatientReference[];
 	/** True when they must exist. */
 	checkReferences: boolean;
-	/** What is told of a resource that is stored although it does not conform to the profiles that it claims. */
+	/** The client is told this of a resource that is stored although it does not conform to the profiles that it claims. */
 	notices: readonly OutcomeIssue[];
 }
 

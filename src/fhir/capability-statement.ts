@@ -16,7 +16,7 @@ export interface Implementation {
 	authorization: { token: string; introspect: string | undefined } | undefined;
 }
 
-/** What the site decides about writes, as far as the statement tells it. */
+/** The site decides this about writes, and the statement tells it. */
 export interface WritePolicy {
 	/** True where a write of an existing resource has to name its version. */
 	ifMatchRequired: boolean;

@@ -65,7 +65,7 @@ export function withLeads<Definition extends ResourceDefinition<string>>(definit
 	return { ...definition, search: Object.fromEntries(marked) };
 }
 
-/** What the index of elements holds of a type; `search` has its parameters, and those of every type. */
+/** Returns what the index of elements holds of a type; `search` has its parameters, and those of every type. */
 export function indexedTypeOf(definition: ResourceDefinition, search: ResourceDefinition['search']): IndexedType | undefined {
 	const parameters = Object.entries(search).flatMap(([name, parameter]) => {
 		const value = indexedValueOf(definition, parameter);

@@ -52,7 +52,7 @@ export class Tokens {
 		this.#providers = new Providers(options);
 	}
 
-	/** Whether any site takes access tokens. Where none does, the header Authorization means nothing here: proxies have uses of their own for it. */
+	/** True where any site takes access tokens. Where none does, the header Authorization means nothing here: proxies have uses of their own for it. */
 	get areTaken(): boolean {
 		return this.#options.directory.issuers.length > 0;
 	}

@@ -20,10 +20,10 @@ interface Mention {
 /** The people and places that one message mentions, for a sender whose messages refer to resources. */
 export class Mentions {
 	readonly #authority: string | undefined;
-	/** What becomes of a resource that is not known. */
+	/** A resource that is not known is made, or not. */
 	readonly unknown: PersonOrPlaceChange['unknown'];
 	readonly #changes = new Map<string, PersonOrPlaceChange>();
-	/** What each reference means, by its name; undefined for places that are displayed alike. */
+	/** The key of the change that each reference means, by its name; undefined for places that are displayed alike. */
 	readonly #meaning = new Map<string, string | undefined>();
 
 	constructor(authority: string | undefined, unknown: PersonOrPlaceChange['unknown']) {
