@@ -93,7 +93,7 @@ const analytes = [
 /** ORU^R01 with so many numeric OBX; 20 of them make about 4 KB, one about 1 KB. */
 export function observationReport(seed: number, sequence: number, patient: number, observations: number): string {
 	const random = randomSource(seed + sequence);
-	const time = `${day(random, 2026, 1)}09${digits(random, 1)}500`;
+	const time = `${day(random, 2026, 1)}09${Math.floor(random() * 6)}500`;
 	const order = `ORD${String(sequence).padStart(9, '0')}`;
 	const segments = [
 		header(random, 'ORU^R01^ORU_R01', sequence),
