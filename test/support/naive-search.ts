@@ -117,7 +117,7 @@ interface Range {
 	endMs: number;
 }
 
-function periodOf(period: Resource | undefined): Range | undefined {
+export function periodOf(period: Resource | undefined): Range | undefined {
 	if (period?.start === undefined && period?.end === undefined) return undefined;
 	return {
 		startMs: dateRange(period.start ?? '')?.startMs ?? Number.NEGATIVE_INFINITY,
@@ -126,7 +126,7 @@ function periodOf(period: Resource | undefined): Range | undefined {
 }
 
 /** §3.1.1.4.5, in its own words: what the range above and below the parameter's value has to do with the resource's. */
-function matchesDate(target: Range | undefined, value: string): boolean {
+export function matchesDate(target: Range | undefined, value: string): boolean {
 	const [, prefix = 'eq', date = ''] = /^([a-z]{2})?(.*)$/.exec(value) ?? [];
 	const search = dateRange(date);
 	if (search === undefined) throw new Error(`no date: ${value}`);

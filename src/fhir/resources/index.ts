@@ -1,5 +1,5 @@
 import type { ResourceType, TableShape } from '#record/table-shape.ts';
-import { elementParameter } from '../generated-elements.ts';
+import { elementParameter, plainParameter } from '../generated-elements.ts';
 import { generatedResource } from '../generated-resource.ts';
 import { withLeads } from '../indexed-parameters.ts';
 import type { ResourceDefinition } from '../resource.ts';
@@ -13,6 +13,7 @@ import { imagingStudy } from './imaging-study.ts';
 import { observation } from './observation.ts';
 import { patient } from './patient.ts';
 import { procedure } from './procedure.ts';
+import { usCoreParameters } from './us-core-parameters.ts';
 
 /** The resource types with a table of their own, and what the product knows of them beyond R4. */
 const definitions = [
@@ -54,6 +55,15 @@ function withParametersOfR4(definition: ResourceDefinition<string, ChartList>): 
 	return { ...definition, search: { ...definition.search, ...Object.fromEntries(further) } };
 }
 
+/** Adds the search parameters of US Core that R4 does not have. They too are searched in the resource itself, so stored rows have them at once. */
+function withParametersOfUsCore(definition: ResourceDefinition<string, ChartList>): ResourceDefinition<string, ChartList> {
+	const further = Object.entries(usCoreParameters[definition.type] ?? {}).flatMap(([name, stated]) => {
+		const parameter = plainParameter({ ...stated, documentation: `${stated.documentation} (of US Core, not of R4)` });
+		return parameter === undefined ? [] : [[name, parameter] as const];
+	});
+	return further.length === 0 ? definition : { ...definition, search: { ...definition.search, ...Object.fromEntries(further) } };
+}
+
 /** Every resource type that the product serves. */
 export const resources = Object.fromEntries(
 	[
@@ -61,7 +71,7 @@ export const resources = Object.fromEntries(
 		...generatedTypes
 			.filter(({ type }) => !own.has(type))
 			.map((generated): ResourceDefinition<string, never> => generatedResource<string>(generated)),
-	].map((definition) => [definition.type, withLeads(definition)]),
+	].map((definition) => [definition.type, withLeads(withParametersOfUsCore(definition))]),
 ) as Readonly<Record<ResourceType, ResourceDefinition>>;
 
 export function definitionOf(type: string): ResourceDefinition | undefined {
