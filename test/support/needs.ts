@@ -15,6 +15,9 @@ export const corpusDirectory = process.env['TRIBUTARY_CORPUS'] ?? join(import.me
 /** Bundles of Synthea, which the corpus does not have. */
 export const bundleDirectory = process.env['TRIBUTARY_BUNDLES'];
 
+/** TestScripts of others, which are not part of this repository. */
+export const testScriptDirectory = process.env['TRIBUTARY_TESTSCRIPTS'];
+
 const dcmtkPrograms = ['storescu', 'storescp', 'echoscu', 'findscu', 'getscu', 'movescu', 'dump2dcm', 'dcm2json', 'dcmconv', 'dcmdump'];
 const orthancPlugins = ['/usr/share/orthanc/plugins/libOrthancDicomWeb.so'];
 const chromiumPrograms = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
@@ -47,6 +50,10 @@ export const needs = {
 	bundles: {
 		found: bundleDirectory !== undefined && existsSync(bundleDirectory) ? bundleDirectory : undefined,
 		reason: 'TRIBUTARY_BUNDLES names no directory of FHIR bundles',
+	},
+	testscripts: {
+		found: testScriptDirectory !== undefined && existsSync(testScriptDirectory) ? testScriptDirectory : undefined,
+		reason: 'TRIBUTARY_TESTSCRIPTS names no directory of FHIR TestScripts',
 	},
 } satisfies Record<string, Need>;
 
