@@ -29,6 +29,11 @@ export function admitHeads(bytesMax: number): void {
 	process.env['UWS_HTTP_MAX_HEADERS_SIZE'] = String(bytesMax);
 }
 
+/** Returns the environment of a process that this one starts, with these variables besides. */
+export function environmentOfProcess(besides: Readonly<Record<string, string | undefined>>): NodeJS.ProcessEnv {
+	return { ...process.env, ...besides };
+}
+
 /** The environment, one row a variable. `tributary config` and `docs/configuration.md` are printed from this. */
 export const environmentSchema = z.object({
 	DATABASE_URL: z
@@ -105,7 +110,20 @@ export const environmentSchema = z.object({
 		)
 		.meta({ description: 'host names that a Host header may put into absolute links, each with a port or for every port' }),
 	TRUSTED_PROXIES: list.meta({ description: 'CIDRs whose X-Forwarded-For (HTTP) and PROXY protocol (MLLP, DIMSE) are believed' }),
-	WORKERS: z.coerce.number().int().min(1).max(256).optional().meta({ description: 'ingest worker threads; unset → cores − 1, at least 1' }),
+	PROCESSES: z.coerce
+		.number()
+		.int()
+		.min(1)
+		.max(64)
+		.optional()
+		.meta({ description: 'processes on the same ports; more than 1 on Linux only; unset → half the cores, at most 16; below 4 cores 1' }),
+	WORKERS: z.coerce
+		.number()
+		.int()
+		.min(1)
+		.max(256)
+		.optional()
+		.meta({ description: 'ingest worker threads of all processes together, at least 1 each; unset → cores − 1' }),
 	LOG_LEVEL: z
 		.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
 		.default('info')

@@ -1,8 +1,9 @@
 import { createLog, type Log } from '#core/log.ts';
+import { StartError } from '#core/start-error.ts';
+import type { Node } from '#processes/start-node.ts';
 import type { CliHooks } from './cli/command.ts';
 import { runCli } from './cli/run.ts';
 import { ConfigurationError, readConfig } from './config.ts';
-import type { Service } from './service.ts';
 import { version } from './version.ts';
 
 /** Exit codes: 0 for a regular end, 1 for a failure at run time, 2 for wrong configuration or usage. */
@@ -25,26 +26,30 @@ async function start(): Promise<number> {
 	try {
 		const config = readConfig();
 		log = createLog(config.LOG_LEVEL);
-		const { startService } = await import('./service.ts');
-		const service = await startService(config, log);
-		process.stdout.write(startBlock(service, config.DATA_DIR));
-		return await untilEnded(service, log);
+		const { startNode } = await import('#processes/start-node.ts');
+		const node = await startNode(config, log);
+		process.stdout.write(startBlock(node, config.DATA_DIR));
+		return await untilEnded(node, log);
 	} catch (error) {
 		process.stderr.write(`tributary: ${(error as Error).message}\n`);
-		if (log && !(error instanceof ConfigurationError)) log.fatal({ err: error }, 'the service could not start');
+		if (log && !(error instanceof ConfigurationError || error instanceof StartError))
+			log.fatal({ err: error }, 'the service could not start');
 		return error instanceof ConfigurationError ? 2 : 1;
 	}
 }
 
-function untilEnded(service: Service, log: Log): Promise<number> {
+function untilEnded(node: Node, log: Log): Promise<number> {
 	return new Promise((resolve) => {
 		let ending = false;
 		const end = (signal: string) => {
 			// A second signal ends the process at once. Senders repeat messages that got no answer.
-			if (ending) process.exit(1);
+			if (ending) {
+				node.kill();
+				process.exit(1);
+			}
 			ending = true;
 			log.info({ signal }, 'draining');
-			service.close().then(
+			node.close().then(
 				() => resolve(0),
 				(error) => {
 					log.fatal({ err: error }, 'the service did not end cleanly');
@@ -53,6 +58,8 @@ function untilEnded(service: Service, log: Log): Promise<number> {
 			);
 		};
 		for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => end(signal));
+		const { roll } = node;
+		if (roll) process.on('SIGHUP', () => void roll());
 	});
 }
 
@@ -71,7 +78,7 @@ const labels: Readonly<Record<string, string>> = {
 const schemes: Readonly<Record<string, string>> = { mllp: 'mllp', mllp_tls: 'mllps', dimse: 'dicom', dimse_tls: 'dicoms' };
 const paths: Readonly<Record<string, string>> = { fhir: '/fhir', hl7: '/v2/ingest', mpps: '/ingest', ops: '/metrics' };
 
-function startBlock({ surfaces, consoleLogin, embedded }: Service, dataDir: string): string {
+function startBlock({ surfaces, consoleLogin, embedded }: Node, dataDir: string): string {
 	const lines = Object.entries(surfaces).map(([name, { host, port, tls }]) => {
 		const scheme = schemes[name] ?? (tls ? 'https' : 'http');
 		const address = host.includes(':') ? `[${host}]` : host;

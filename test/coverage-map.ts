@@ -88,6 +88,7 @@ export const coverageMap: readonly (readonly [pattern: string, ...tests: string[
 	['src/record/apply/*.ts', 'record/apply/hl7v2-content', 'record/kinds/index', 'ingest/batch'],
 	['src/record/holdings/*.ts', 'record/apply/working-set', 'storage/read-set', 'storage/write-set'],
 	['src/record/identity/{identifying,numbers,notes,survivor,identifier-key}.ts', 'record/identity/match'],
+	['src/processes/*.ts', 'integrity/processes'],
 	['src/record/settings/table.ts', 'record/settings/settings', 'cli/configuration'],
 	['src/record/identity/{learn,held}.ts', 'record/identity/authorities', 'record/identity/mismatch'],
 	['src/{storage,administration}/authorities.ts', 'integrity/authorities'],

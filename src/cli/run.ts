@@ -18,6 +18,7 @@ import { type CliHooks, type CliStreams, flag, UsageError } from './command.ts';
 import { configuration, configurationMarkdown, settingsMarkdown } from './configuration.ts';
 import { type Call, type Command, callOf, commands, helpOf, parse } from './operation-command.ts';
 import { forPeople } from './print.ts';
+import { rolled } from './roll.ts';
 
 /**
  * Runs the command line and returns the exit code: 0 for success, 1 for a failure, 2 for wrong usage or configuration. With `--json`,
@@ -178,6 +179,13 @@ const builtIns: Readonly<Record<string, BuiltIn>> = {
 		);
 		return 0;
 	},
+	roll: async (argv, streams, hooks) => {
+		parse(argv, {});
+		const { DATA_DIR: dataDir, limits } = hooks.readConfig();
+		await rolled(dataDir, limits.drainMsMax);
+		streams.stdout.write('every process is replaced\n');
+		return 0;
+	},
 	help: async (_argv, streams) => help(streams),
 	'--help': async (_argv, streams) => help(streams),
 	'--version': async (_argv, streams, hooks) => {
@@ -190,6 +198,7 @@ function help(streams: CliStreams): number {
 	const all = [
 		{ name: 'start', summary: 'runs the service' },
 		{ name: 'migrate', summary: 'brings the database schema up to date' },
+		{ name: 'roll', summary: 'replaces the processes of the running service one after the other; see PROCESSES' },
 		{ name: 'status', summary: 'shows the addresses of the running service' },
 		{ name: 'config', summary: 'lists every variable with its effective value' },
 		{ name: 'doctor', summary: 'lists the sites without a time zone; --objects: compares the object store with the index' },

@@ -9,7 +9,10 @@ export interface SurfaceAddress {
 
 /** The file that a running service keeps under DATA_DIR so that the command line finds it. It is removed when the service ends. */
 export interface RuntimeFile {
+	/** The process that a signal for the service goes to: the only one, or the parent of several. */
 	pid: number;
+	/** The processes that have opened and not ended; absent where `pid` is the only one. */
+	processes?: readonly number[];
 	version: string;
 	/** The HTTP server library that this machine could load, with its version. */
 	httpServer: string;

@@ -5,6 +5,7 @@ import type { BulkJobs } from '#bulk/jobs.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Failure } from '#core/failure.ts';
 import type { Log } from '#core/log.ts';
+import type { Place } from '#core/place.ts';
 import type { OpenApiPart } from '#fhir/openapi.ts';
 import type { InstanceIntake } from '#imaging/intake.ts';
 import type { Shards } from '#site/shards.ts';
@@ -34,8 +35,12 @@ export interface ServiceNode extends Readonly<Access> {
 	readonly state: { readonly draining: boolean; readonly listening: boolean };
 	/** The addresses of the surfaces that were opened before. */
 	readonly addresses: Readonly<Record<string, SurfaceAddress>>;
+	/** The process within the node. */
+	readonly place: Place;
 	/** Registers a function that closes something. The last one registered runs first. */
 	onClose(close: () => Promise<void> | void): void;
+	/** Registers a function that runs before all others when this process ends and the node goes on. */
+	onLeave(leave: () => Promise<void> | void): void;
 }
 
 /** One protocol of the product. It opens its sockets and returns their addresses by the names that `tributary status` shows. */

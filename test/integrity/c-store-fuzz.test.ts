@@ -53,7 +53,7 @@ async function assertWhole(service: TestService, called: string): Promise<void> 
 	using scu = await StorageScu.open(service.port('dimse'), { called });
 	assert.equal(await scu.echo(), 0);
 	await scu.release();
-	const { metrics } = service.service;
+	const { metrics } = service.process();
 	const gauge = async (name: string) => (await metrics.registry.getSingleMetric(name)?.get())?.values[0]?.value;
 	await eventually(async () => (await gauge('tributary_dimse_associations')) === 0, 'the end of all associations');
 	assert.equal(await gauge('tributary_dimse_associations_paused'), 0);
@@ -67,7 +67,12 @@ async function assertWhole(service: TestService, called: string): Promise<void> 
 
 describe('C-STORE of what is damaged, through the socket', () => {
 	test('PDUs: an answer or an end, and nothing left behind', async (context) => {
-		await using service = await testService({ DIMSE_ARTIM_MS_MAX: '2000', DIMSE_STALL_MS_MAX: '2000', LOG_LEVEL: 'silent' });
+		await using service = await testService({
+			DIMSE_ARTIM_MS_MAX: '2000',
+			DIMSE_STALL_MS_MAX: '2000',
+			LOG_LEVEL: 'silent',
+			PROCESSES: '1',
+		});
 		const { called } = await addImagingSite(service, 'west');
 		const port = service.port('dimse');
 		const request = associateRequest({ called, contexts: { 1: [ctStorage, explicitLittleEndian], 3: [ctStorage, deflated] } });
@@ -103,7 +108,7 @@ describe('C-STORE of what is damaged, through the socket', () => {
 	});
 
 	test('data sets: a status each time, and nothing left behind', async (context) => {
-		await using service = await testService({ LOG_LEVEL: 'silent' });
+		await using service = await testService({ LOG_LEVEL: 'silent', PROCESSES: '1' });
 		const { called, siteId } = await addImagingSite(service, 'west');
 		const lanes = await Promise.all(Array.from({ length: 4 }, () => StorageScu.open(service.port('dimse'), { called, contexts })));
 		const counts = new Map<number | undefined, number>();

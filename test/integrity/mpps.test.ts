@@ -36,8 +36,9 @@ const status = (value: string): JsonObject => ({ '00400252': { vr: 'CS', Value: 
 const scheduled: JsonObject = { '00400270': { vr: 'SQ', Value: [{ '0020000D': { vr: 'UI', Value: [study] } }] } };
 
 /** The DIMSE way into the sessions of a running service. */
-function dimse({ service }: TestService, siteId: string) {
-	const steps = createProcedureSteps({ gateway: service.shards, limits: defaultLimits, metrics: service.metrics, clock: systemClock });
+function dimse(service: TestService, siteId: string) {
+	const { shards: gateway, metrics } = service.process();
+	const steps = createProcedureSteps({ gateway, limits: defaultLimits, metrics, clock: systemClock });
 	const request = (sopInstanceUid: string, attributes: JsonObject) => ({
 		...{ siteId, siteSlug: 'north', clientId: undefined, settings: {}, source: '127.0.0.1' },
 		...{ sopInstanceUid, attributes },
@@ -58,7 +59,7 @@ function counted<T>(values: readonly T[]): Map<T, number> {
 
 describe('procedure steps', { timeout: 120_000 }, () => {
 	test('of a hundred senders at once one begins the step and one ends it, over DIMSE', async () => {
-		await using service = await testService({ WORKERS: '2' });
+		await using service = await testService({ WORKERS: '2', PROCESSES: '1' });
 		const { site, key } = await service.addSite('north');
 		const { create, set } = dimse(service, site.id);
 		const begun = await Promise.all(hundred.map((index) => create('1.2.1', { note: index })));
@@ -100,7 +101,7 @@ describe('procedure steps', { timeout: 120_000 }, () => {
 	});
 
 	test('of a hundred senders at once all begin one session over HTTP, and one ends it', async () => {
-		await using service = await testService({ WORKERS: '2' });
+		await using service = await testService({ WORKERS: '2', PROCESSES: '1' });
 		const { key } = await service.addSite('north');
 		const port = service.port('mpps');
 		const begun = await Promise.all(hundred.map(() => send(port, key, { sop_instance_uid: '1.2.1', status: 'IN PROGRESS' })));
@@ -117,7 +118,7 @@ describe('procedure steps', { timeout: 120_000 }, () => {
 	});
 
 	test('are answered by what was done when a worker ends in the middle of it', async () => {
-		await using service = await testService({ WORKERS: '2' });
+		await using service = await testService({ WORKERS: '2', PROCESSES: '1' });
 		const { site } = await service.addSite('north');
 		const { create } = dimse(service, site.id);
 		const answers: number[] = [];
@@ -126,7 +127,7 @@ describe('procedure steps', { timeout: 120_000 }, () => {
 			for (let step = 0; step < 60; step++) {
 				answers.push((await create(`1.2.${number + 1}.${step}`)).status);
 				if (answers.length % 80 !== 0 || answers.length === 480) continue;
-				const threads = service.service.shards.threads();
+				const threads = service.process().shards.threads();
 				void threads[kills++ % threads.length]?.terminate();
 			}
 		};

@@ -40,7 +40,7 @@ describe('a site that has limits of its own', { timeout: 60_000 }, () => {
 	});
 
 	test('is answered 503 with Retry-After when as many of its messages wait; all that were taken are stored', async () => {
-		await using service = await testService();
+		await using service = await testService({ PROCESSES: '1' });
 		const { site, key } = await service.addSite('west');
 		await limit(service, 'west', { waiting_max: 1 });
 		// Its key is known to the node, and so is what was changed before.
@@ -51,7 +51,7 @@ describe('a site that has limits of its own', { timeout: 60_000 }, () => {
 				headers: { 'X-API-Key': key, 'Content-Type': 'text/plain' },
 				body: adt(String(number), 'A', number),
 			});
-		const { shards } = service.service;
+		const { shards } = service.process();
 		const holder = new pg.Client({ connectionString: service.databaseUrl });
 		await holder.connect();
 		try {

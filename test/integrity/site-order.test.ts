@@ -11,7 +11,7 @@ const messagesOfConnection = 30;
 
 describe('order and once', () => {
 	test('numbered A08s of 50 sites over 200 connections: the last acknowledged wins and nothing is applied twice, though workers are killed', async () => {
-		await using service = await testService({ WORKERS: '2' });
+		await using service = await testService({ WORKERS: '2', PROCESSES: '1' });
 		const sites = await insertSites(service.databaseUrl, siteCount);
 		await eventually(async () => (await service.fhir('/fhir/metadata', sites.at(-1)?.key ?? '')).status === 200, 'the sites');
 		const total = siteCount * connectionsOfSite * messagesOfConnection;
@@ -20,7 +20,7 @@ describe('order and once', () => {
 		const noteAnswer = () => {
 			acknowledged++;
 			if (acknowledged % Math.floor(total / 6) !== 0 || acknowledged === total) return;
-			const threads = service.service.shards.threads();
+			const threads = service.process().shards.threads();
 			void threads[kills++ % threads.length]?.terminate();
 		};
 		const senders = sites.flatMap((site) =>

@@ -32,6 +32,7 @@ export class ServiceProcess {
 		return {
 			...environment,
 			DATA_DIR: this.dataDir,
+			PROCESSES: process.env['PROCESSES'] ?? '1',
 			FHIR_PORT: '0',
 			HL7_PORT: '0',
 			MPPS_PORT: '0',
@@ -93,6 +94,14 @@ export class ServiceProcess {
 			stderr += chunk;
 		});
 		return new Promise((resolve) => child.once('close', (code) => resolve({ code, stdout, stderr })));
+	}
+
+	/** Adds a site with an HL7 client at loopback; answers a key for it. */
+	async addSite(slug: string): Promise<string> {
+		await this.cli('site', 'add', slug, '--name', slug);
+		await this.cli('user', 'add', 'ann@example.org', '--admin');
+		await this.cli('client', 'add', '--site', slug, '--name', 'lab', '--protocol', 'hl7-mllp', '--allow-ip', '127.0.0.1');
+		return JSON.parse((await this.cli('key', 'create', '--site', slug, '--owner', 'ann@example.org', '--json')).stdout).key;
 	}
 
 	/** Ends the service with a signal; answers its exit code. */

@@ -11,13 +11,15 @@ import { ReplayRuns } from '#administration/replay-runs.ts';
 import { addSite, type SiteRecord } from '#administration/sites.ts';
 import { addUser } from '#administration/users.ts';
 import { silentLog } from '#core/log.ts';
+import { type Node, startNode } from '#processes/start-node.ts';
 import { openEntities } from '#storage/entities/index.ts';
 import { confirmedByNode } from '#storage/node-processes.ts';
 import { configuredObjectStore } from '#storage/objects/open.ts';
 import { readConfig } from '../../src/config.ts';
 import { remoteEcho } from '../../src/echo.ts';
 import { processInPlace } from '../../src/ingest-in-place.ts';
-import { type Service, startService } from '../../src/service.ts';
+import type { Service } from '../../src/service.ts';
+
 import { cheapPasswords } from './cheap-passwords.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
 import { doorTo } from './door.ts';
@@ -29,7 +31,9 @@ type ClientInput = Partial<z.input<typeof addClientInput>>;
 
 /** The whole product on a database and on ports of its own, and the means to set it up and to look into it. */
 export interface TestService extends AsyncDisposable {
-	service: Service;
+	service: Node;
+	/** The only process of the node, for tests that look into it. They start with PROCESSES=1. */
+	process(): Service;
 	databaseUrl: string;
 	dataDir: string;
 	administration: OperationContext & { replayRuns: ReplayRuns };
@@ -63,6 +67,7 @@ export async function testService(environment: Record<string, string> = {}): Pro
 		DIMSE_PORT: '0',
 		LOG_LEVEL: 'silent',
 		WORKERS: '1',
+		PROCESSES: process.env['PROCESSES'] ?? '1',
 		...environment,
 	});
 	const door = doorTo(database.url);
@@ -88,7 +93,7 @@ export async function testService(environment: Record<string, string> = {}): Pro
 	const pool = new pg.Pool({ connectionString: database.url, max: 2 });
 	pool.on('error', () => undefined);
 	const started = {
-		service: await startService(config, silentLog, cheapPasswords),
+		service: await startNode(config, silentLog, cheapPasswords),
 		databaseUrl: database.url,
 		dataDir,
 		administration,
@@ -112,6 +117,11 @@ export async function testService(environment: Record<string, string> = {}): Pro
 			return { status: answer.status, body, headers: answer.headers };
 		},
 		rows: async <T>(text: string, values: unknown[] = []) => (await pool.query(text, values)).rows as T[],
+		process: () => {
+			const { service } = started.service;
+			if (service === undefined) throw new Error('the node has several processes: start it with PROCESSES=1');
+			return service;
+		},
 		port: (surface: string) => {
 			const address = started.service.surfaces[surface];
 			if (address === undefined) throw new Error(`there is no surface ${surface}`);
@@ -119,7 +129,7 @@ export async function testService(environment: Record<string, string> = {}): Pro
 		},
 		restart: async () => {
 			await started.service.close();
-			started.service = await startService(config, silentLog, cheapPasswords);
+			started.service = await startNode(config, silentLog, cheapPasswords);
 		},
 		[Symbol.asyncDispose]: async () => {
 			await started.service.close();

@@ -1,6 +1,7 @@
 import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { StartError } from '#core/start-error.ts';
 import { socketFolder } from '../socket-folder.ts';
 import { birthOf, clusterProcesses, isRunning, servesCluster } from './process-table.ts';
 import type { ProgramRunner } from './system-user.ts';
@@ -40,10 +41,10 @@ export function ownDirectory(path: string, { uid, gid }: ProgramRunner): void {
 const lastMomentsMs = 2000;
 
 /**
- * Notes that this process uses the embedded database.
- * @throws Error when another living process does
+ * Notes in a file that this process uses `what`.
+ * @throws StartError when another living process does
  */
-export async function takeLock(path: string): Promise<void> {
+export async function takeLock(path: string, what: string): Promise<void> {
 	const mine = `${process.pid} ${birthOf(process.pid)}\n`;
 	for (let waited = 0; ; waited += 50) {
 		try {
@@ -56,7 +57,7 @@ export async function takeLock(path: string): Promise<void> {
 		// The file is empty for a moment between its creation and its first write.
 		if (holder === '' ? waited >= lastMomentsMs : !isHeld(holder)) rmSync(path, { force: true });
 		else if (waited < lastMomentsMs) await pause(50);
-		else throw new Error(`the embedded database is in use by process ${holder.split(' ')[0]}: stop it first, or choose another DATA_DIR`);
+		else throw new StartError(`${what} is in use by process ${holder.split(' ')[0]}: stop it first, or choose another DATA_DIR`);
 	}
 }
 

@@ -65,7 +65,7 @@ export async function startEmbeddedDatabase({
 	const { initdb, postgres } = await programs();
 	const directory = dataDirectory(dataDir);
 	mkdirSync(dataDir, { recursive: true });
-	await takeLock(directory.lock);
+	await takeLock(directory.lock, 'the embedded database');
 	try {
 		const runner = programRunner(directory.cluster, [dirname(postgres), directory.socket]);
 		await stopLeftover(directory);

@@ -22,7 +22,7 @@ import { pageFacts } from './page-facts.ts';
 import { operationServices } from './services.ts';
 import { sessionRoutes } from './session-routes.ts';
 
-export type AdminListenOptions = Pick<HttpServerOptions, 'host' | 'port' | 'tls' | 'trustedProxies' | 'publicOrigin'> & {
+export type AdminListenOptions = Pick<HttpServerOptions, 'host' | 'port' | 'sharesPort' | 'tls' | 'trustedProxies' | 'publicOrigin'> & {
 	/** The files of the console. They may still be being bundled. */
 	assets: Promise<ConsoleAssets>;
 	/** True when the API reference is served. */
@@ -97,8 +97,9 @@ async function open(node: ServiceNode, echo: OperationServices['echo']): Promise
 	const watchers = new Watchers({ sessions, limits, metrics, log }, figures);
 	const signIn = new SignIn({ database: database.people, sessions, audit, passwords, limits });
 	const context = { sessions, signIn, services: operationServices(node, echo), figures, watchers, limits, metrics, log };
-	const { tls, trustedProxies, publicOrigin } = httpOptions(node);
-	const opening = createAdminSurface(context, { host, port, tls, trustedProxies, publicOrigin, assets, documented, version });
+	const { sharesPort, tls, trustedProxies, publicOrigin } = httpOptions(node);
+	const listen = { host, port, sharesPort, tls, trustedProxies, publicOrigin };
+	const opening = createAdminSurface(context, { ...listen, assets, documented, version });
 	const addresses = await listening(node, 'admin', host, opening);
 	// Streams never end by themselves, so the server cannot wait for them.
 	node.onClose(() => watchers.close());

@@ -12,7 +12,7 @@ import { storage } from './storage.ts';
 import { verification } from './verification.ts';
 
 export interface DimseSurface {
-	/** Listens on one more port; all ports share the limit of associations. Rejects with the system's error (EADDRINUSE, …). */
+	/** Listens on one more port; all ports share the limit of associations. Rejects with a StartError, which has the system's code (EADDRINUSE, …). */
 	listen(options: TcpListenOptions): Promise<TcpAddress>;
 	/** Stops accepting, answers the messages under way and aborts the associations. Those left after `withinMs` are destroyed. */
 	close(withinMs: number): Promise<void>;

@@ -26,7 +26,7 @@ export interface IngestContext {
 	clock: Clock;
 }
 
-export type IngestListenOptions = Pick<HttpServerOptions, 'host' | 'port' | 'tls' | 'trustedProxies' | 'publicOrigin'> & {
+export type IngestListenOptions = Pick<HttpServerOptions, 'host' | 'port' | 'sharesPort' | 'tls' | 'trustedProxies' | 'publicOrigin'> & {
 	/** True when the API reference is served. */
 	documented: boolean;
 	version: string;
@@ -61,10 +61,10 @@ export function ingestOn(
 	port: number,
 ): [context: IngestContext & Pick<ServiceNode, 'metrics'>, listen: IngestListenOptions] {
 	const { config, directory, gateway, metrics, log, clock, version } = node;
-	const { host, tls, trustedProxies, publicOrigin } = httpOptions(node);
+	const { host, sharesPort, tls, trustedProxies, publicOrigin } = httpOptions(node);
 	return [
 		{ directory, gateway, limits: config.limits, metrics, log, clock },
-		{ host, port, tls, trustedProxies, publicOrigin, documented: config.API_DOCUMENTATION, version },
+		{ host, port, sharesPort, tls, trustedProxies, publicOrigin, documented: config.API_DOCUMENTATION, version },
 	];
 }
 

@@ -4,9 +4,9 @@ import type { PublicOrigin } from './origin.ts';
 import type { HttpServer, HttpServerOptions } from './server.ts';
 
 /** Returns the options that all HTTP surfaces of the node share. */
-export function httpOptions({ config, metrics, log }: ServiceNode): Pick<
+export function httpOptions({ config, metrics, log, place }: ServiceNode): Pick<
 	HttpServerOptions,
-	'host' | 'tls' | 'trustedProxies' | 'limits' | 'metrics' | 'log'
+	'host' | 'sharesPort' | 'tls' | 'trustedProxies' | 'limits' | 'metrics' | 'log'
 > & {
 	publicOrigin: PublicOrigin;
 } {
@@ -19,7 +19,7 @@ export function httpOptions({ config, metrics, log }: ServiceNode): Pick<
 		limits,
 	} = config;
 	const tls = certFile && keyFile ? { certFile, keyFile } : undefined;
-	return { host, tls, trustedProxies, publicOrigin: { hosts }, limits, metrics, log };
+	return { host, sharesPort: place.count > 1, tls, trustedProxies, publicOrigin: { hosts }, limits, metrics, log };
 }
 
 /** Registers the end of the server with the node and returns the address at which it listens. */

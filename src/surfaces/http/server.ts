@@ -12,13 +12,12 @@ import type { HttpLimits } from './limits.ts';
 import { type HttpResponse, loadServer, type TemplatedApp } from './load.ts';
 import type { AnyRoute, HttpAnswer, HttpRequest, Route, StreamedRequest, StreamingRoute } from './message.ts';
 import type { HttpMetrics } from './metrics.ts';
+import { type OpenPort, openPort, type WantedPort } from './open-port.ts';
 import { Origins, type PublicOrigin } from './origin.ts';
 import { type RouteMatch, Router } from './router.ts';
 
-export interface HttpServerOptions {
+export interface HttpServerOptions extends WantedPort {
 	name: 'fhir' | 'hl7-http' | 'mpps' | 'admin' | 'operations';
-	host: string;
-	port: number;
 	tls?: { certFile: string; keyFile: string } | undefined;
 	/** CIDR ranges of proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted. */
 	trustedProxies: readonly string[];
@@ -47,7 +46,7 @@ export interface HttpServer {
 	close(waitMs: number): Promise<void>;
 }
 
-/** @throws Error when the address cannot be bound */
+/** @throws StartError when the address cannot be bound */
 export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
 	const server = new Server(options);
 	await server.listen();
@@ -75,7 +74,7 @@ class Server implements HttpServer {
 	readonly #router: Router<AnyRoute>;
 	readonly #app: TemplatedApp;
 	readonly #isTrustedProxy: (address: string) => boolean;
-	#listening: unknown;
+	#open: OpenPort | undefined;
 	#port = 0;
 	#origins: Origins | undefined;
 	#underWay = 0;
@@ -106,21 +105,11 @@ class Server implements HttpServer {
 		return this.#options.tls !== undefined;
 	}
 
-	listen(): Promise<void> {
-		const { host, port, name, publicOrigin = { hosts: [] } } = this.#options;
-		const { uws } = loadServer();
-		return new Promise((resolve, reject) => {
-			this.#app.listen(host, port, (listening) => {
-				if (!listening) {
-					reject(new Error(`the ${name} surface cannot listen on ${host}:${port}: the port is taken or the address is not ours`));
-					return;
-				}
-				this.#listening = listening;
-				this.#port = uws.us_socket_local_port(listening as unknown as Parameters<typeof uws.us_socket_local_port>[0]);
-				this.#origins = new Origins(publicOrigin, { host, port: this.#port, tls: this.tls });
-				resolve();
-			});
-		});
+	async listen(): Promise<void> {
+		const { host, publicOrigin = { hosts: [] } } = this.#options;
+		this.#open = await openPort(this.#app, this.#options);
+		this.#port = this.#open.port;
+		this.#origins = new Origins(publicOrigin, { host, port: this.#port, tls: this.tls });
 	}
 
 	#accept(response: HttpResponse, method: string, path: string, query: string, headers: readonly [string, string][]): void {
@@ -353,9 +342,8 @@ class Server implements HttpServer {
 	}
 
 	async close(waitMs: number): Promise<void> {
-		const { uws } = loadServer();
-		if (this.#listening) uws.us_listen_socket_close(this.#listening as Parameters<typeof uws.us_listen_socket_close>[0]);
-		this.#listening = undefined;
+		this.#open?.close();
+		this.#open = undefined;
 		if (this.#underWay > 0) {
 			await new Promise<void>((resolve) => {
 				const timer = setTimeout(resolve, waitMs);

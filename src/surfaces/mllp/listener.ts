@@ -4,7 +4,7 @@ import { MllpConnection } from './connection.ts';
 import type { MllpContext, RefusedConnection } from './context.ts';
 
 export interface MllpSurface {
-	/** Listens on one more port; all ports share the connection limit. Rejects with the system's error (EADDRINUSE, …). */
+	/** Listens on one more port; all ports share the connection limit. Rejects with a StartError, which has the system's code (EADDRINUSE, …). */
 	listen(options: TcpListenOptions): Promise<TcpAddress>;
 	/** Returns the number of open, allowed connections. */
 	connections(): number;

@@ -57,7 +57,10 @@ function renderFailure(failure: Failure): HttpAnswer {
 }
 
 /** Serves `/metrics`, `/health/live` and `/health/ready` without a key. It is bound to loopback unless OPS_HOST says otherwise. */
-export function createOperationsSurface(context: OperationsContext, listen: { host: string; port: number }): Promise<HttpServer> {
+export function createOperationsSurface(
+	context: OperationsContext,
+	listen: { host: string; port: number; sharesPort?: boolean },
+): Promise<HttpServer> {
 	const { limits, metrics, log } = context;
 	return createHttpServer({
 		...listen,
@@ -78,8 +81,8 @@ export function createOperationsSurface(context: OperationsContext, listen: { ho
 /** Exposition & HttpMetrics and health. It is opened first and so closed last: it tells that the node is draining. */
 export const operationsSurface: Surface = {
 	name: 'ops',
-	open(node) {
-		const { config, log, metrics, directory, gateway, state } = node;
+	async open(node) {
+		const { config, log, metrics, directory, gateway, place, state } = node;
 		metrics.beforeCollect(() => collect(node));
 		const checks = [
 			{ name: 'database', up: () => directory.reachable },
@@ -88,7 +91,10 @@ export const operationsSurface: Surface = {
 		];
 		const context = { checks, draining: () => state.draining, limits: config.limits, metrics, log };
 		const { OPS_HOST: host, OPS_PORT: port } = config;
-		return listening(node, 'ops', host, createOperationsSurface(context, { host, port }));
+		const server = await createOperationsSurface(context, { host, port, sharesPort: place.count > 1 });
+		// A process that leaves must not answer for a node that goes on.
+		node.onLeave(() => server.close(config.limits.drainMsMax));
+		return listening(node, 'ops', host, Promise.resolve(server));
 	},
 };
 

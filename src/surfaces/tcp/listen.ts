@@ -29,9 +29,10 @@ export async function plainAndTls(
 	{ port, tlsPort }: { port: number; tlsPort: number | undefined },
 ): Promise<Record<string, SurfaceAddress>> {
 	const { HOST: host, limits } = node.config;
+	const sharesPort = node.place.count > 1;
 	node.onClose(() => surface.close(limits.drainMsMax));
 	const tls = tlsIdentity(node);
-	const addresses: Record<string, SurfaceAddress> = { [name]: await surface.listen({ host, port }) };
-	if (tlsPort !== undefined && tls) addresses[`${name}_tls`] = await surface.listen({ host, port: tlsPort, tls });
+	const addresses: Record<string, SurfaceAddress> = { [name]: await surface.listen({ host, port, sharesPort }) };
+	if (tlsPort !== undefined && tls) addresses[`${name}_tls`] = await surface.listen({ host, port: tlsPort, sharesPort, tls });
 	return addresses;
 }

@@ -1,6 +1,7 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { normaliseAddress } from '#core/address.ts';
 import type { Log } from '#core/log.ts';
+import { takenPort } from '#core/start-error.ts';
 import { awaitProxyHeader } from './proxy-header.ts';
 import { SecureSockets, type TlsIdentity } from './secure.ts';
 
@@ -8,6 +9,8 @@ export interface TcpListenOptions {
 	host: string;
 	/** 0 means any free port. */
 	port: number;
+	/** True if other processes of the node listen on the same port. */
+	sharesPort?: boolean;
 	tls?: TlsIdentity;
 }
 
@@ -60,17 +63,18 @@ export class Reception {
 		this.#options = options;
 	}
 
-	/** Listens on one more port. Rejects with the system's error (EADDRINUSE, …). */
-	async listen({ host, port, tls }: TcpListenOptions): Promise<TcpAddress> {
+	/** Listens on one more port. Rejects with a StartError, which has the system's code (EADDRINUSE, …). */
+	async listen({ host, port, sharesPort = false, tls }: TcpListenOptions): Promise<TcpAddress> {
 		const secure = tls === undefined ? undefined : new SecureSockets(tls);
 		const { allowHalfOpen, protocol, log } = this.#options;
 		// With Nagle's algorithm an answer would wait for the peer's delayed acknowledgement: 40 ms a message.
 		const options = { allowHalfOpen, noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveDelayMs };
 		const server = createServer(options, (socket) => this.#onSocket(socket, secure));
 		await new Promise<void>((resolve, reject) => {
-			server.once('error', reject);
-			server.listen({ host, port }, () => {
-				server.off('error', reject);
+			const refuse = (error: Error) => reject(takenPort(protocol, host, port, error));
+			server.once('error', refuse);
+			server.listen({ host, port, reusePort: sharesPort }, () => {
+				server.off('error', refuse);
 				server.on('error', (error) => log.error({ err: error }, `${protocol} listener failed`));
 				resolve();
 			});

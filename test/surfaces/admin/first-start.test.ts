@@ -9,7 +9,7 @@ test('the first start that succeeds tells a password once, which opens the conso
 	const other = createServer().listen(0, '127.0.0.1');
 	await once(other, 'listening');
 	await using service = new ServiceProcess({ MLLP_PORT: String((other.address() as AddressInfo).port) });
-	await assert.rejects(service.start(), /EADDRINUSE/);
+	await assert.rejects(service.start(), /the MLLP surface cannot listen on [^ ]+: the port is taken/);
 	other.close();
 	await service.start();
 	const [, email = '', password = ''] = /^ {2}console sign-in +(\S+), password (\S+) /m.exec(service.output) ?? [];

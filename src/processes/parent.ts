@@ -1,0 +1,85 @@
+import type { Log } from '#core/log.ts';
+import type { Config } from '../config.ts';
+import type { Opened } from './messages.ts';
+import { portVariables } from './ports.ts';
+import { Slot } from './slot.ts';
+
+export interface ParentOptions {
+	config: Config;
+	count: number;
+	databaseUrl: string;
+	log: Log;
+	/** Is called when the node is open, and after each change of its processes. */
+	onChange(opened: Opened, pids: readonly number[]): void;
+}
+
+/** A process that has not drained by this time after DRAIN_MS_MAX hangs. */
+const closeMsMax = 30_000;
+
+/** Starts the processes of a node, starts those again that end, replaces them one after the other, and ends them. */
+export class Parent {
+	readonly #options: ParentOptions;
+	readonly #slots: readonly Slot[];
+	#config: Config;
+	#rolling: Promise<void> | undefined;
+	#opened: Opened | undefined;
+	#isClosing = false;
+
+	constructor(options: ParentOptions) {
+		const { config, count, databaseUrl, log } = options;
+		this.#options = options;
+		this.#config = config;
+		const slot = { count, config: () => this.#config, databaseUrl, log, onChange: () => this.#changed() };
+		this.#slots = Array.from({ length: count }, (_, index) => new Slot(index, slot));
+	}
+
+	/** The first process opens alone: it migrates, and it has the system choose the ports that are 0. @throws Error when one cannot open */
+	async start(): Promise<Opened> {
+		const [first, ...others] = this.#slots;
+		if (first === undefined) throw new Error('a node has at least one process');
+		const opened = await first.start({ opensNode: true, migrates: true });
+		const ports = Object.entries(portVariables).map(([surface, variable]) => [variable, opened.surfaces[surface]?.port]);
+		this.#config = { ...this.#config, ...Object.fromEntries(ports.filter(([, port]) => port !== undefined)) };
+		await Promise.all(others.map((slot) => slot.start({ opensNode: false, migrates: false })));
+		this.#opened = opened;
+		this.#changed();
+		return opened;
+	}
+
+	#changed(): void {
+		if (this.#opened === undefined || this.#isClosing) return;
+		this.#options.onChange(
+			this.#opened,
+			this.#slots.flatMap(({ pids }) => pids),
+		);
+	}
+
+	/** Replaces the processes one after the other. While that is under way, a further call does nothing. Never rejects. */
+	roll(): Promise<void> {
+		this.#rolling ??= this.#roll()
+			.catch((error) => this.#options.log.error({ err: error }, 'the processes of the service could not all be replaced; the others go on'))
+			.finally(() => {
+				this.#rolling = undefined;
+			});
+		return this.#rolling;
+	}
+
+	async #roll(): Promise<void> {
+		this.#options.log.info('replacing the processes of the service');
+		for (const [index, slot] of this.#slots.entries()) {
+			if (this.#isClosing) return;
+			await slot.roll(index === 0);
+		}
+		this.#options.log.info('the processes of the service are replaced');
+	}
+
+	async close(): Promise<void> {
+		this.#isClosing = true;
+		await Promise.all(this.#slots.map((slot) => slot.close(this.#config.limits.drainMsMax + closeMsMax)));
+	}
+
+	/** Ends the processes at once. */
+	kill(): void {
+		for (const slot of this.#slots) slot.kill();
+	}
+}
