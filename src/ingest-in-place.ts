@@ -8,7 +8,7 @@ export async function processInPlace<Sent extends Delivery>(
 	delivery: Sent,
 	limits: IngestSettings['limits'] = defaultLimits,
 ): Promise<ReplyTo<Sent>> {
-	const ingest = new Ingest({ databaseUrl, limits, logLevel: 'silent', objectsFolder: undefined });
+	const ingest = new Ingest({ databaseUrl, limits, logLevel: 'silent', objectsFolder: undefined, writer: '' });
 	try {
 		const result = await ingest.process(0, [delivery]);
 		const [reply] = result?.replies ?? [];

@@ -13,7 +13,8 @@ import { InstanceIntake } from '#imaging/intake.ts';
 import { Shards } from '#site/shards.ts';
 import { Database } from '#storage/database.ts';
 import { migrate } from '#storage/migrate.ts';
-import { configuredObjectStore, objectsFolder } from '#storage/objects/open.ts';
+import { configuredObjectStore, objectsFolder, segmentSettings } from '#storage/objects/open.ts';
+import { newOwner } from '#storage/objects/owner.ts';
 import { watchOpenConflicts } from '#storage/open-conflicts.ts';
 import { keepPartitions } from '#storage/partitions.ts';
 import type { SurfaceAddress } from '#storage/runtime-file.ts';
@@ -129,11 +130,12 @@ async function openNode(
 	const own = { database: database.access, dataDir, allowAnySource, hasReplica, limits, log, metrics, clock };
 	const access = await openAccess(own, onClose);
 	const { directory } = access;
+	const writer = newOwner();
 	const workers = Math.max(1, Math.round((config.WORKERS ?? availableParallelism() - 1) / place.count));
 	const gateway = new Shards({
 		worker: new URL('../workers/ingest.ts', import.meta.url),
 		workers,
-		workerData: { databaseUrl, limits, logLevel: config.LOG_LEVEL, objectsFolder: objectsFolder(config) },
+		workerData: { databaseUrl, limits, logLevel: config.LOG_LEVEL, objectsFolder: objectsFolder(config), writer },
 		limits,
 		waitingMaxOf: (siteId) => directory.limitsOf(siteId)?.waitingMax,
 		metrics,
@@ -147,7 +149,7 @@ async function openNode(
 	const conflicts = await watchOpenConflicts({ database: database.people, metrics, log });
 	onClose(() => conflicts.close());
 	if (place.index === 0) keepTables(database, log, onClose);
-	const imaging = await openImaging(config, log, metrics, gateway, place);
+	const imaging = await openImaging({ config, log, metrics, writer, place }, gateway, onClose);
 	const consolePage = new URL('./console/index.html', import.meta.url);
 	return { ...life, ...imaging, config, version, log, metrics, clock, ...access, gateway, database, audit, bulk, consolePage };
 }
@@ -162,15 +164,15 @@ function keepTables(database: Database, log: Log, onClose: ServiceNode['onClose'
 
 /** Instances lie in the object store before they are indexed, whichever surface they come in by. */
 async function openImaging(
-	config: Config,
-	log: Log,
-	metrics: Metrics,
+	{ config, log, metrics, writer, place }: { config: Config; log: Log; metrics: Metrics; writer: string; place: Place },
 	shards: Shards,
-	{ opensNode }: Place,
+	onClose: ServiceNode['onClose'],
 ): Promise<Pick<ServiceNode, 'objects' | 'intake'>> {
-	const objects = configuredObjectStore(config);
+	const objects = configuredObjectStore(config, segmentSettings(config.limits, writer, log));
+	onClose(() => objects.close());
 	// A store that cannot be asked now is no reason not to take anything else: instances are answered 0xA700 until it can.
-	if (opensNode) await objects.removeTemporary().catch((error: unknown) => log.error({ err: error }, 'the object store cannot be tidied'));
+	if (place.opensNode)
+		await objects.removeTemporary().catch((error: unknown) => log.error({ err: error }, 'the object store cannot be tidied'));
 	const index = instanceIndex({ gateway: shards, clock: systemClock, metrics });
 	// A bucket answers too late to be waited for in a transaction.
 	const carriedObjectBytesMax = objectsFolder(config) === undefined ? 0 : config.limits.carriedObjectBytesMax;

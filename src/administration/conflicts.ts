@@ -4,6 +4,7 @@ import { newId, nilId } from '#core/id.ts';
 import { readAttributes } from '#imaging/stored-attributes.ts';
 import type { ConflictDelivery } from '#record/delivery.ts';
 import type { ConflictDecision, InstanceAttributes, StoredInstance } from '#record/instance.ts';
+import { isSameObject } from '#record/same-object.ts';
 import { readSettings } from '#record/settings/settings.ts';
 import { quarantineKey } from '#storage/objects/object-key.ts';
 import { listConflicts as listStatement, showConflict as showStatement } from '#storage/statements/administrative/read-conflicts.ts';
@@ -201,7 +202,8 @@ export async function settleConflict(
 /** Moves the object of a conflict to the key under which the index may name it. */
 async function fetched(context: OperationContext, row: WholeRow): Promise<StoredInstance> {
 	const { digest, bytes, object_key: objectKey, calling_ae: callingAe, source } = row;
-	if (row.stored_object_key === objectKey) throw new AdministrationError('the received object is already the instance');
+	if (row.stored_object_key !== null && isSameObject(row.stored_object_key, objectKey))
+		throw new AdministrationError('the received object is already the instance');
 	const place = await placeOf(context, objectKey);
 	const changedMs = (row.settled_at ?? row.received_at).getTime();
 	if (place === objectKey && context.nowMs() - changedMs < settlingMs)

@@ -7,7 +7,7 @@ import { part10Head } from '#dicom/part10.ts';
 import { DataSetScanner, type ScanLimits } from '#dicom/scanner.ts';
 import { encodingOf } from '#dicom/transfer-syntax.ts';
 import type { InstanceDelivery } from '#record/delivery.ts';
-import type { DecidedOutcome, IndexAnswer, InstanceAttributes, StoredInstance } from '#record/instance.ts';
+import type { DecidedOutcome, IndexAnswer, IndexOutcome, InstanceAttributes, StoredInstance } from '#record/instance.ts';
 import { type Settings, settingOf } from '#record/settings/settings.ts';
 import { isUid } from '#record/uid.ts';
 import { newObjectKey, quarantineKey } from '#storage/objects/object-key.ts';
@@ -154,7 +154,7 @@ export class InstanceIntake implements InstanceEntry {
 async function examine(
 	objects: ObjectStore,
 	key: string,
-	answer: Extract<IndexAnswer, { kind: 'undecided' | 'foreign' }>,
+	answer: Extract<IndexOutcome, { kind: 'undecided' | 'foreign' }>,
 ): Promise<Pick<StoredInstance, 'compared' | 'isForeign'>> {
 	if (answer.kind === 'foreign') return { isForeign: true };
 	return { compared: { objectKey: answer.held, isBeginning: await isContinued(objects, key, answer.held) } };
@@ -268,8 +268,8 @@ class Reception implements InstanceReception {
 	async #store(writer: ObjectWriter, attributes: InstanceAttributes): Promise<IntakeResult> {
 		const { siteId, callingAe, source } = this.#announced;
 		const { bytes, digest } = await writer.finish();
-		const objectKey = newObjectKey({ siteId, ...attributes });
-		await writer.publish(objectKey);
+		const { sopInstanceUid } = attributes;
+		const objectKey = await writer.publish(newObjectKey({ siteId, ...attributes }), { sopInstanceUid, callingAe, source });
 		return this.#index({ attributes, digest, bytes, objectKey, callingAe, source });
 	}
 
@@ -277,10 +277,12 @@ class Reception implements InstanceReception {
 		const { siteId, callingAe, source } = this.#announced;
 		const hash = createHash('sha256');
 		for (const piece of this.#carried) hash.update(piece);
-		const object = [this.#head(), ...this.#carried.splice(0)];
+		const head = this.#head();
+		const object = [head, ...this.#carried.splice(0)];
 		const bytes = object.reduce((sum, piece) => sum + piece.length, 0);
 		const objectKey = newObjectKey({ siteId, ...attributes });
-		return this.#index({ attributes, digest: hash.digest('hex'), bytes, objectKey, callingAe, source }, object);
+		const digest = hash.digest('hex');
+		return this.#index({ attributes, digest, bytes, objectKey, headBytes: head.length, callingAe, source }, object);
 	}
 
 	async #index(instance: StoredInstance, object?: readonly Uint8Array[]): Promise<IntakeResult> {
@@ -288,17 +290,19 @@ class Reception implements InstanceReception {
 		const { index, objects } = this.#options;
 		const given = { siteId, surface, clientId, settings };
 		let answer: IndexAnswer;
+		let placed = instance;
 		try {
 			answer = await index({ ...given, instance, ...(object && { object }) });
-			let examined = instance;
+			placed = { ...instance, objectKey: answer.placed ?? instance.objectKey };
+			let examined = placed;
 			while (answer.kind === 'undecided' || answer.kind === 'foreign') {
-				examined = { ...examined, ...(await examine(objects, instance.objectKey, answer)) };
+				examined = { ...examined, ...(await examine(objects, placed.objectKey, answer)) };
 				answer = await index({ ...given, instance: examined });
 			}
 		} catch (error) {
-			return this.#notIndexed(instance.objectKey, error);
+			return this.#notIndexed(placed.objectKey, error);
 		}
-		return answer.kind === 'failed' ? this.#refused(instance.objectKey, answer.failure) : this.#tidied(instance, answer);
+		return answer.kind === 'failed' ? this.#refused(placed.objectKey, answer.failure) : this.#tidied(placed, answer);
 	}
 
 	/** Certainly no row was written. */

@@ -7,12 +7,15 @@ import type { Library } from '#fhir/profiles/library.ts';
 import { siteLibrary } from '#fhir/profiles/site-library.ts';
 import { tableShapes } from '#fhir/resources/index.ts';
 import type { Delivery } from '#record/delivery.ts';
+import type { StoredInstance } from '#record/instance.ts';
 import type { DeliveryLimits } from '#record/limits.ts';
 import { AuthorityCache } from '#storage/authorities.ts';
 import type { Connection } from '#storage/connection.ts';
 import { WorkerDatabase } from '#storage/database.ts';
 import type { StorageLimits } from '#storage/limits.ts';
 import { FileStore } from '#storage/objects/file-store.ts';
+import { segmentSettings } from '#storage/objects/open.ts';
+import type { PlacedObject } from '#storage/objects/segment-writer.ts';
 import { ReadSet } from '#storage/read-set.ts';
 import { SiteDefinitions } from '#storage/site-definitions.ts';
 import { WriteSet } from '#storage/write-set.ts';
@@ -23,10 +26,12 @@ import type { IngestLimits } from './limits.ts';
 
 export interface IngestSettings {
 	databaseUrl: string;
-	limits: IngestLimits & DeliveryLimits & Pick<StorageLimits, 'writeMsMax'>;
+	limits: IngestLimits & DeliveryLimits & Pick<StorageLimits, 'writeMsMax' | 'segmentBytes' | 'segmentedObjectBytesMax'>;
 	logLevel: string;
 	/** The folder of the object store, if it stores files. */
 	objectsFolder: string | undefined;
+	/** The process start that writes; each thread has segments of its own. */
+	writer: string;
 }
 
 /** The state of a worker thread: a connection for each lane, with its prepared statements. */
@@ -55,7 +60,7 @@ export class Ingest {
 			log: this.#log,
 			hostTimeZone: hostTimeZone(),
 			libraryOf: (siteId) => this.#definitions.of(siteId) ?? bundledLibrary(),
-			placeObject: (key, object) => this.#placeObject(key, object),
+			placeObject: (instance, object) => this.#placeObject(instance, object),
 		};
 	}
 
@@ -100,11 +105,13 @@ export class Ingest {
 		}
 	}
 
-	async #placeObject(key: string, object: Uint8Array): Promise<void> {
-		const { objectsFolder } = this.#settings;
+	#placeObject(instance: StoredInstance, bytes: Uint8Array): PlacedObject {
+		const { objectsFolder, limits, writer } = this.#settings;
 		if (objectsFolder === undefined) throw new Error('an object was carried to a worker that has no store of files');
-		this.#objects ??= new FileStore(objectsFolder);
-		await this.#objects.put(key, object);
+		this.#objects ??= new FileStore(objectsFolder, segmentSettings(limits, writer, this.#log));
+		const { attributes, objectKey, digest, headBytes = 0, callingAe, source } = instance;
+		const about = { sopInstanceUid: attributes.sopInstanceUid, callingAe, source };
+		return this.#objects.place(objectKey, { about, bytes, headBytes, digest });
 	}
 
 	#connection(lane: number): Connection {
@@ -118,5 +125,6 @@ export class Ingest {
 
 	async close(): Promise<void> {
 		await this.#database.close();
+		await this.#objects?.close();
 	}
 }

@@ -75,6 +75,8 @@ export interface StoredInstance {
 	bytes: number;
 	/** The key of the object in the object store. */
 	objectKey: string;
+	/** The size of the head of the file, of which the digest says nothing; known while the object is not in the store yet. */
+	headBytes?: number;
 	/** Empty for STOW-RS. */
 	callingAe: string;
 	/** Address, or the public id of an API key (STOW-RS). */
@@ -111,7 +113,10 @@ export type DecidedOutcome =
 	| { kind: 'refused' };
 
 /** The index's answer to the sender of an instance: the outcome, or the failure. */
-export type IndexAnswer = IndexOutcome | { kind: 'failed'; failure: FailureRecord };
+export type IndexAnswer = (IndexOutcome | { kind: 'failed'; failure: FailureRecord }) & {
+	/** The key of the object, where the store gave it another one than it came with. */
+	placed?: string;
+};
 
 /** A person's decision about a conflict. */
 export interface ConflictDecision {

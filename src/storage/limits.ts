@@ -60,6 +60,20 @@ export const storageLimitDefinitions = {
 		max: 4096 * MiB,
 		answer: 'bytes of unmatched messages that wait to be logged; further ones are only counted',
 	},
+	segmentedObjectBytesMax: {
+		variable: 'SEGMENTED_OBJECT_BYTES_MAX',
+		default: 4 * MiB,
+		min: 0,
+		max: 64 * MiB,
+		answer: 'bytes up to which an object is a record of a segment, in a store of files; a longer one is a file of its own, with 0 each is',
+	},
+	segmentBytes: {
+		variable: 'SEGMENT_BYTES',
+		default: 1024 * MiB,
+		min: MiB,
+		max: 65_536 * MiB,
+		answer: 'bytes of a segment of the object store; what comes next begins another one',
+	},
 } as const satisfies LimitDefinitions;
 
 export type StorageLimits = LimitsOf<typeof storageLimitDefinitions>;

@@ -31,7 +31,8 @@ describe('instances of one UID in one batch', () => {
 	let pool: pg.Pool;
 	before(async () => {
 		database = await testDatabase();
-		const context = { ...interpretContext, placeObject: (key: string, object: Uint8Array) => place(key, object) };
+		const placeObject = ({ objectKey: key }: StoredInstance, object: Uint8Array) => ({ key, durable: place(key, object) });
+		const context = { ...interpretContext, placeObject };
 		runner = new BatchRunner(database.url, (delivery) => interpretDelivery(delivery, context));
 		pool = new pg.Pool({ connectionString: database.url, max: 1 });
 	});

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
@@ -9,10 +9,11 @@ import { eventually, type TestService, testService } from '#test/support/service
 import { addImagingSite, ctInstance, StorageScu } from '#test/support/storage-scu.ts';
 import { abortPdu, releaseRequest } from '#test/surfaces/dimse/peer.ts';
 
-/** Every file below the folder of the objects, those under way included. */
-function filesOf(folder: string): string[] {
-	const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
-	return entries.filter((entry) => entry.isFile() && entry.name !== 'filler').map(({ name }) => name);
+/** Every object below the folder, and the files of those under way. */
+async function objectsOf(folder: string): Promise<string[]> {
+	const found = globSync('incoming/*/*', { cwd: folder });
+	for await (const { key } of new FileStore(folder).list()) found.push(key);
+	return found;
 }
 
 async function instancesOf(service: TestService, siteId: string): Promise<string[]> {
@@ -68,7 +69,7 @@ describe('C-STORE of one SOP Instance UID over many associations at once', () =>
 			[siteId],
 		);
 		for (const { object_key: key } of kept) assert.ok(((await store.size(key)) ?? 0) > 100_000, key);
-		assert.equal(filesOf(join(service.dataDir, 'objects')).length, kept.length);
+		assert.equal((await objectsOf(join(service.dataDir, 'objects'))).length, kept.length);
 		assert.equal(new Set(kept.map(({ digest }) => digest)).size, 1 + 12 + 2, 'no content is lost');
 		const [study] = await service.rows('select instance_count, series_count from imaging_study where site_id = $1', [siteId]);
 		assert.deepEqual(study, { instance_count: 3, series_count: 1 });
@@ -91,12 +92,12 @@ describe('C-STORE that does not come to its end', () => {
 				// So that the reset does not overtake what was sent.
 				await new Promise((resolve) => setTimeout(resolve, kept));
 				die(scu);
-				await eventually(() => filesOf(objects).length === 1, `after ${what} behind ${kept} PDUs: one file`);
+				await eventually(async () => (await objectsOf(objects)).length === 1, `after ${what} behind ${kept} PDUs: one object`);
 			}
 		}
 		assert.deepEqual(await instancesOf(service, siteId), ['1.2.1']);
 		assert.equal((await first.store(whole)).status, 0);
-		assert.equal(filesOf(objects).length, 1);
+		assert.equal((await objectsOf(objects)).length, 1);
 		await first.release();
 	});
 
@@ -118,7 +119,7 @@ describe('C-STORE that does not come to its end', () => {
 			{ status: 0xa700, comment: 'the object store is full' },
 			{ status: 0, comment: undefined },
 		]);
-		assert.equal(filesOf(folder).length, 2);
+		assert.equal((await objectsOf(folder)).length, 2);
 		assert.deepEqual(await instancesOf(service, siteId), ['1.2.1', '1.2.3']);
 		rmSync(join(folder, 'filler'));
 		await new FileStore(folder).remove(await keyOf(service, '1.2.1'));

@@ -158,7 +158,7 @@ async function listed(service: TestService, condition: (record: CommitmentRecord
 
 describe('storage commitment', { timeout: 120_000 }, () => {
 	test('is reported over the same association; what is not safe is refused with its reason', async (t) => {
-		const service = await west(t);
+		const service = await west(t, { SEGMENTED_OBJECT_BYTES_MAX: '0' });
 		const stored = await store(service, [sample('1.1'), sample('1.2'), sample('1.3'), sample('1.4'), sample('1.3', 9)]);
 		assert.deepEqual(stored.slice(0, 4), [0, 0, 0, 0]);
 		assert.equal((stored[4] as number) >> 12, 0xb);

@@ -317,29 +317,6 @@ describe('a conflict', { timeout: 120_000 }, () => {
 		);
 	});
 
-	test('whose settling ended halfway loses nothing, and is mended', async (context) => {
-		const west = await site(context, 'halfway');
-		await west.send('one');
-		await west.send('two');
-		const [{ id }] = await json('conflict', 'list', '--site', 'halfway');
-		const [{ object_key: key } = { object_key: '' }] = await west.conflicts();
-		// As a process that ended between the move of the object and the commit leaves it.
-		await objects().move(quarantineKey(String(key)), String(key));
-		assert.match((await run('conflict', 'settle', id, '--keep', 'received')).err, /still being moved into quarantine/);
-		const found = await check();
-		assert.deepEqual([found.objects_without_rows, found.rows_without_objects, found.misplaced, found.moved], [0, 0, 1, 0]);
-		assert.equal((await check({ remove: true, repair: true })).moved, 1);
-		await assertClean();
-		assert.equal((await json('conflict', 'settle', id, '--keep', 'received')).settlement, 'received');
-		// And as one that ended after the commit.
-		const [{ object_key: instance } = { object_key: '' }] = await west.stored();
-		const superseded = (await west.conflicts()).find(({ settlement }) => settlement === 'superseded');
-		await objects().move(quarantineKey(String(superseded?.['object_key'])), String(superseded?.['object_key']));
-		await objects().move(String(instance), quarantineKey(String(instance)));
-		assert.equal((await check({ remove: true, repair: true })).moved, 2);
-		await assertClean();
-	});
-
 	test('that is not there, or whose object is lost, is said to be so', async (context) => {
 		assert.match((await run('conflict', 'show', newId())).err, /there is no conflict/);
 		assert.equal((await run('conflict', 'settle', 'x', '--keep', 'stored')).code, 1);
@@ -364,5 +341,40 @@ describe('a conflict', { timeout: 120_000 }, () => {
 		const text = await exposed();
 		assert.match(text, /^tributary_imaging_conflicts_open\{site="gauge"\} 1$/m);
 		assert.match(text, /^tributary_imaging_conflicts_open\{site="desk"\} 0$/m);
+	});
+});
+
+describe('a conflict about objects that are files of their own', { timeout: 120_000 }, () => {
+	let segmented: TestService;
+	before(async () => {
+		segmented = service;
+		service = await testService({ SEGMENTED_OBJECT_BYTES_MAX: '0' });
+	});
+	after(async () => {
+		await service[Symbol.asyncDispose]();
+		service = segmented;
+	});
+
+	test('whose settling ended halfway loses nothing, and is mended', async (context) => {
+		const west = await site(context, 'halfway');
+		await west.send('one');
+		await west.send('two');
+		const [{ id }] = await json('conflict', 'list', '--site', 'halfway');
+		const [{ object_key: key } = { object_key: '' }] = await west.conflicts();
+		// As a process that ended between the move of the object and the commit leaves it.
+		await objects().move(quarantineKey(String(key)), String(key));
+		assert.match((await run('conflict', 'settle', id, '--keep', 'received')).err, /still being moved into quarantine/);
+		const found = await check();
+		assert.deepEqual([found.objects_without_rows, found.rows_without_objects, found.misplaced, found.moved], [0, 0, 1, 0]);
+		assert.equal((await check({ remove: true, repair: true })).moved, 1);
+		await assertClean();
+		assert.equal((await json('conflict', 'settle', id, '--keep', 'received')).settlement, 'received');
+		// And as one that ended after the commit.
+		const [{ object_key: instance } = { object_key: '' }] = await west.stored();
+		const superseded = (await west.conflicts()).find(({ settlement }) => settlement === 'superseded');
+		await objects().move(quarantineKey(String(superseded?.['object_key'])), String(superseded?.['object_key']));
+		await objects().move(String(instance), quarantineKey(String(instance)));
+		assert.equal((await check({ remove: true, repair: true })).moved, 2);
+		await assertClean();
 	});
 });

@@ -2,6 +2,7 @@ import type { Clock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
 import type { Library } from '#fhir/profiles/library.ts';
 import type { AnswerOf, DeliveryKind, DeliveryOf } from '#record/delivery.ts';
+import type { StoredInstance } from '#record/instance.ts';
 import type { Interpretation, PartedInterpretation } from '../interpretation.ts';
 import type { IngestLimits } from '../limits.ts';
 
@@ -14,8 +15,8 @@ export interface InterpretContext {
 	hostTimeZone: string;
 	/** Returns the profiles and terms of a site: those that ship with the product, and those that the site has loaded. */
 	libraryOf(siteId: string): Library;
-	/** Puts a complete object into the store, durably. */
-	placeObject(key: string, object: Uint8Array): Promise<void>;
+	/** Puts a whole object into the store. The key by which rows name it is known at once, before the object is durable. */
+	placeObject(instance: StoredInstance, object: Uint8Array): { key: string; durable: Promise<void> };
 }
 
 /** The message log keeps an answer as bytes: none, one part, or several. */

@@ -13,18 +13,27 @@ import { defineDelivery, type InterpretContext } from './definition.ts';
 export const instance = defineDelivery<'instance'>({ kind: 'instance', interpret });
 
 function interpret(delivery: InstanceDelivery, { placeObject, hostTimeZone }: InterpretContext): Interpretation<IndexAnswer> {
-	const { instance: stored, json, object } = unpackInstance(delivery.bytes);
+	const { instance: received, json, object } = unpackInstance(delivery.bytes);
+	const stored = withOffsets(received, delivery.settings, hostTimeZone);
+	const place = (whole: Uint8Array) => {
+		const { key, durable } = placeObject(stored, whole);
+		stored.objectKey = key;
+		return durable;
+	};
 	return {
-		...(object && { place: () => placeObject(stored.objectKey, object) }),
+		...(object && { place: () => place(object) }),
 		logAs: json,
 		messageType: 'C-STORE',
 		controlId: '',
 		verdict: delivery.withheld
 			? { kind: 'refuse', failure: new Failure('internal', 'the instance could not be indexed') }
-			: { kind: 'apply', changeSet: changeSetOf(withOffsets(stored, delivery.settings, hostTimeZone), delivery.settings) },
+			: { kind: 'apply', changeSet: changeSetOf(stored, delivery.settings) },
 		// An instance is in the index; the log keeps only refusals.
 		logged: 'refused',
-		answer: (_outcome, failure, { instances }) => answerOf(failure, instances[0]),
+		answer: (_outcome, failure, { instances }) => ({
+			...answerOf(failure, instances[0]),
+			...(stored.objectKey !== received.objectKey && { placed: stored.objectKey }),
+		}),
 	};
 }
 

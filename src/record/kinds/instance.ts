@@ -11,6 +11,7 @@ import { patientsLedTo } from '../identity/leads.ts';
 import { learnAuthority } from '../identity/learn.ts';
 import type { HeldInstance, HeldStudy } from '../imaging.ts';
 import type { IndexOutcome, StoredInstance } from '../instance.ts';
+import { isSameObject } from '../same-object.ts';
 import type { SettingValue } from '../settings/settings.ts';
 import { splitStudyUid } from '../split-study.ts';
 import { type PatientChange, patientKind } from './patient.ts';
@@ -50,7 +51,7 @@ function outcomeOf(context: ApplyContext, change: InstanceChange): IndexOutcome 
 	const held = index.instance(attributes.sopInstanceUid);
 	if (held === undefined) return added(context, change);
 	// A batch repeated after a lost connection finds its own row, which names the same object.
-	if (held.objectKey === objectKey) return { kind: 'stored' };
+	if (isSameObject(held.objectKey, objectKey)) return { kind: 'stored' };
 	if (held.digest === digest) return { kind: 'duplicate' };
 	return otherContent(context, change, held);
 }
@@ -61,14 +62,15 @@ function otherContent(context: ApplyContext, { instance, named }: InstanceChange
 	const { attributes, digest, objectKey, bytes, callingAe, source, compared } = instance;
 	const { sopInstanceUid, studyUid } = attributes;
 	const kept = index.kept(sopInstanceUid, digest);
-	if (kept.some((conflict) => conflict.objectKey === objectKey)) return { kind: 'quarantined', isHeld: false };
-	if (compared?.objectKey === held.objectKey && compared.isBeginning) {
+	if (kept.some((conflict) => isSameObject(conflict.objectKey, objectKey))) return { kind: 'quarantined', isHeld: false };
+	const isCompared = compared !== undefined && isSameObject(compared.objectKey, held.objectKey);
+	if (isCompared && compared.isBeginning) {
 		for (const { id, isSettled } of kept) if (!isSettled) index.settleConflict({ conflictId: id, as: 'stored', by: null });
 		const patientId = index.study(held.studyUid)?.patientId ?? null;
 		return replaceInstance(context, instance, held, { patientId, isLastWord: false }, { as: 'replaced', by: null });
 	}
 	const mayBeCut = held.bytes < bytes + headDifferenceBytesMax;
-	if (index.policy !== 'replace' && mayBeCut && compared?.objectKey !== held.objectKey) return { kind: 'undecided', held: held.objectKey };
+	if (index.policy !== 'replace' && mayBeCut && !isCompared) return { kind: 'undecided', held: held.objectKey };
 	switch (index.policy) {
 		case 'keep':
 			if (kept.length > 0) return { kind: 'quarantined', isHeld: true };
@@ -153,7 +155,7 @@ function setAside(context: ApplyContext, instance: StoredInstance, study: HeldSt
 	const { sopInstanceUid, studyUid, patient } = attributes;
 	const index = context.set.of(imaging);
 	const kept = index.kept(sopInstanceUid, digest);
-	if (kept.some((conflict) => conflict.objectKey === objectKey)) return { kind: 'aside', isHeld: false };
+	if (kept.some((conflict) => isSameObject(conflict.objectKey, objectKey))) return { kind: 'aside', isHeld: false };
 	noteOther(context, study, named, 'an image names another patient than its study; it is kept aside until a person decides');
 	if (kept.length > 0) return { kind: 'aside', isHeld: true };
 	index.putConflict({

@@ -8,6 +8,7 @@ import { imaging, nameInstance } from '../holdings/imaging.ts';
 import { settleDecided } from '../identity/doubt.ts';
 import type { HeldConflict, HeldInstance, SettledConflict } from '../imaging.ts';
 import type { StoredInstance } from '../instance.ts';
+import { isSameObject } from '../same-object.ts';
 import { fileInstance, maySplitOff, splitOff, splitUidOf } from './instance.ts';
 import { type PatientChange, patientKind } from './patient.ts';
 
@@ -43,18 +44,20 @@ export const settlementKind = defineChange<SettlementChange>({
  */
 function applySettlement(context: ApplyContext, change: SettlementChange): void {
 	const index = context.set.of(imaging);
-	const { conflictId, by, source, received, named } = change;
+	const { conflictId, by, source, named } = change;
 	const conflict = index.conflict(conflictId);
 	if (conflict === undefined) throw new Failure('not-found', 'there is no such conflict');
 	const { sopInstanceUid } = conflict;
-	if (received === undefined) {
+	if (change.received === undefined) {
 		if (conflict.isSettled) throw new Failure('conflict', 'the conflict is already settled');
 		settle(context, conflict, { conflictId, as: 'stored', by }, source);
 		return;
 	}
-	if (received.objectKey !== conflict.objectKey || received.attributes.sopInstanceUid !== sopInstanceUid) {
+	if (!isSameObject(change.received.objectKey, conflict.objectKey) || change.received.attributes.sopInstanceUid !== sopInstanceUid) {
 		throw new Failure('conflict', 'the object is not that of the conflict');
 	}
+	// The object may have been moved since the decision was made; its row says where it is.
+	const received = { ...change.received, objectKey: conflict.objectKey };
 	const held = index.instance(sopInstanceUid);
 	if (held === undefined && conflict.isForeign) {
 		takeIn(context, change, received);
@@ -63,7 +66,7 @@ function applySettlement(context: ApplyContext, change: SettlementChange): void 
 	}
 	if (held === undefined) throw new Failure('not-found', 'the instance is not in the index');
 	if (change.isSplit) throw new Failure('conflict', 'only an image that names another patient than its study can be split off');
-	if (held.objectKey === conflict.objectKey) throw new Failure('conflict', 'the object of the conflict is the instance already');
+	if (isSameObject(held.objectKey, conflict.objectKey)) throw new Failure('conflict', 'the object of the conflict is the instance already');
 	settle(context, conflict, { conflictId, as: 'received', by }, source);
 	const patientId = patientOfReceived(context, received, held, named);
 	context.instances.push(replaceInstance(context, received, held, { patientId, isLastWord: false }, { as: 'superseded', by }));

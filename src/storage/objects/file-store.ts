@@ -3,33 +3,73 @@ import { opendir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Failure } from '#core/failure.ts';
 import { codeOf, FolderSync, Folders, storeFailure, syncData, unlessMissing } from './file-system.ts';
+import type { FileWriter } from './file-writer.ts';
 import { Incoming } from './incoming.ts';
-import { isObjectKey } from './object-key.ts';
-import type { ByteRange, ListedObject, ObjectStore, ObjectWriter } from './object-store.ts';
+import { isObjectKey, placedKey, placeOf } from './object-key.ts';
+import type { ByteRange, ListedObject, ObjectDescription, ObjectStore, ObjectWriter } from './object-store.ts';
+import { Removals } from './removals.ts';
+import { SegmentObject } from './segment-object.ts';
+import { SegmentReader } from './segment-reader.ts';
+import { checksumOf, type PlacedObject, SegmentWriter, type SegmentWriterOptions } from './segment-writer.ts';
 
 const incoming = 'incoming';
+export const segmentsFolder = 'segments';
 /** A buffer size: it does not change what is read. */
 const readBytes = 256 * 1024;
 
+/** How a process stores objects in segments. */
+export interface SegmentSettings extends Omit<SegmentWriterOptions, 'folder' | 'besides'> {
+	/** Longer objects are files of their own. With 0 all are. */
+	objectBytesMax: number;
+}
+
+/** An object that is whole in memory, with what the sender's thread knows of it. */
+export interface WholeObject {
+	about: ObjectDescription;
+	bytes: Uint8Array;
+	/** The size of the head of the DICOM file, which the digest does not cover. */
+	headBytes: number;
+	/** Hex SHA-256 of the rest. */
+	digest: string;
+}
+
 /**
- * Stores objects as files. Below the root there is a folder for each site, `quarantine` with the same structure, and `incoming` with a
- * folder
- * for each process that writes. A file leaves `incoming` by a rename, so a file anywhere else is complete.
+ * Stores objects below a folder: in segments, many to a file, and long ones as files of their own. Below the root there is `segments`, a
+ * folder of such files for each site, `quarantine` with the same structure, and `incoming` with a folder for each process that writes. A
+ * file leaves `incoming` by a rename, so a file anywhere else is complete.
  */
 export class FileStore implements ObjectStore {
 	readonly #root: string;
 	readonly #incoming: Incoming;
 	readonly #syncs = new FolderSync();
 	readonly #folders: Folders;
+	readonly #objectBytesMax: number;
+	readonly #appending: SegmentWriter | undefined;
+	readonly segments: SegmentReader;
+	readonly removals: Removals;
 
-	/** Nothing is created below `root`, an absolute path, before the first object. */
-	constructor(root: string) {
+	/** Nothing is created below `root`, an absolute path, before the first object. Without `segments` every object becomes a file. */
+	constructor(root: string, segments?: SegmentSettings) {
 		this.#root = root;
 		this.#incoming = new Incoming(join(root, incoming));
 		this.#folders = new Folders(root, this.#syncs);
+		const folder = join(root, segmentsFolder);
+		this.segments = new SegmentReader(folder);
+		this.removals = new Removals(folder);
+		this.#objectBytesMax = segments?.objectBytesMax ?? 0;
+		if (segments && segments.objectBytesMax > 0) {
+			const besides = join(root, incoming);
+			this.#appending = new SegmentWriter({ ...segments, folder, besides }, this.#folders, this.#syncs);
+		}
 	}
 
 	begin(head: Uint8Array): ObjectWriter {
+		const segments = this.#appending;
+		const beginFile = () => this.#beginFile(head);
+		return segments ? new SegmentObject(head, { segments, objectBytesMax: this.#objectBytesMax, beginFile }) : beginFile();
+	}
+
+	#beginFile(head: Uint8Array): FileWriter {
 		return this.#incoming.begin(head, {
 			publish: async (temporary, key) => {
 				const path = this.#path(key);
@@ -41,8 +81,16 @@ export class FileStore implements ObjectStore {
 		});
 	}
 
+	/** Stores a whole object. Its key is known at once; it may be named by a row that is committed when the object is durable. */
+	place(key: string, { bytes, headBytes, digest, about }: WholeObject): PlacedObject {
+		if (!this.#appending || bytes.length > this.#objectBytesMax) return { key, durable: this.put(key, bytes) };
+		const preambleChecksum = checksumOf(bytes.subarray(0, headBytes));
+		const content = { pieces: [bytes], bytes: bytes.length, preambleBytes: headBytes, preambleChecksum, digest };
+		return this.#appending.append(key, about, content);
+	}
+
 	/**
-	 * Stores a complete object, durable when this resolves. Calls that only touch memory are synchronous, because for a small object each
+	 * Stores a complete object as a file, durable when this resolves. Calls that only touch memory are synchronous, because for a small object each
 	 * trip
 	 * through the thread pool costs more than the call. The pool syncs.
 	 * @throws Failure `unavailable`; nothing is left behind then
@@ -78,7 +126,7 @@ export class FileStore implements ObjectStore {
 	}
 
 	#path(key: string): string {
-		if (!isObjectKey(key)) throw new TypeError('not a key of the object store');
+		if (!isObjectKey(key) || placeOf(key)) throw new TypeError('not a key of the object store');
 		return join(this.#root, key);
 	}
 
@@ -94,6 +142,8 @@ export class FileStore implements ObjectStore {
 	}
 
 	async size(key: string): Promise<number | undefined> {
+		const place = placeOf(key);
+		if (place) return (await this.removals.of(place.segment)).has(place.offset) ? undefined : this.segments.size(place);
 		const path = this.#path(key);
 		return stat(path).then(
 			({ size }) => size,
@@ -102,6 +152,11 @@ export class FileStore implements ObjectStore {
 	}
 
 	async *read(key: string, range?: ByteRange): AsyncIterable<Uint8Array> {
+		const place = placeOf(key);
+		if (place) {
+			yield* this.segments.read(place, range);
+			return;
+		}
 		if (range && range.end <= range.start) return;
 		const options = range ? { start: range.start, end: range.end - 1 } : {};
 		const stream = createReadStream(this.#path(key), { ...options, highWaterMark: readBytes });
@@ -115,7 +170,14 @@ export class FileStore implements ObjectStore {
 		}
 	}
 
+	/** A record is only noted as removed: it goes when its segment is compacted, and whoever has its key may read it until then. */
 	async remove(key: string): Promise<boolean> {
+		const place = placeOf(key);
+		if (place) {
+			const bytes = await this.size(key);
+			if (bytes !== undefined) await this.removals.note(place, bytes);
+			return bytes !== undefined;
+		}
 		const path = this.#path(key);
 		try {
 			await rm(path);
@@ -125,7 +187,12 @@ export class FileStore implements ObjectStore {
 		}
 	}
 
+	/** A record stays where it is: the rows say whether it is the instance or kept aside. */
 	async move(from: string, to: string): Promise<void> {
+		if (placeOf(from)) {
+			if ((await this.size(from)) === undefined) throw new Failure('not-found', 'the object is not in the store');
+			return;
+		}
 		const [source, target] = [this.#path(from), this.#path(to)];
 		if ((await this.size(from)) !== undefined) {
 			await this.#place(source, target);
@@ -143,6 +210,16 @@ export class FileStore implements ObjectStore {
 			const found = await stat(path).catch((error: unknown) => unlessMissing(error, undefined));
 			if (found) yield { key, bytes: found.size, changedMs: Math.max(found.mtimeMs, found.ctimeMs) };
 		}
+		for (const segment of await this.segments.list()) yield* this.#records(segment);
+	}
+
+	async *#records(segment: string): AsyncIterable<ListedObject> {
+		const removed = await this.removals.of(segment);
+		for await (const { record } of this.segments.scan(segment)) {
+			if (record === undefined || removed.has(record.offset)) continue;
+			const { text, offset, contentBytes: bytes, writtenMs: changedMs } = record;
+			yield { key: placedKey({ siteId: text.site, segment, offset, id: text.id }), bytes, changedMs };
+		}
 	}
 
 	async *#files(folder: string): AsyncIterable<string> {
@@ -151,12 +228,16 @@ export class FileStore implements ObjectStore {
 		for await (const entry of entries) {
 			const path = join(folder, entry.name);
 			if (entry.isFile()) yield path;
-			else if (entry.isDirectory() && entry.name !== incoming) yield* this.#files(path);
+			else if (entry.isDirectory() && entry.name !== incoming && entry.name !== segmentsFolder) yield* this.#files(path);
 		}
 	}
 
 	removeTemporary(): Promise<number> {
 		return this.#incoming.removeTemporary();
+	}
+
+	async close(): Promise<void> {
+		await this.#appending?.close();
 	}
 }
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { areMany, Blocks, blockBytes, release } from './blocks.ts';
 import { closeFile, storeFailure, writeAll } from './file-system.ts';
@@ -23,7 +23,7 @@ export interface FileWriterOptions {
 export class FileWriter implements ObjectWriter {
 	readonly #path: string;
 	readonly #options: FileWriterOptions;
-	readonly #hash = createHash('sha256');
+	#hash = createHash('sha256');
 	readonly #opened: Promise<number>;
 	readonly #waiting = new Blocks();
 	#bytes: number;
@@ -56,6 +56,16 @@ export class FileWriter implements ObjectWriter {
 		this.#waiting.add(chunk);
 		if (this.#waiting.bytes >= blockBytes) this.#flushing ??= this.#flush();
 		return this.#waiting.bytes >= (areMany() ? blockBytes : waitingBytesMax) ? this.#flushing : undefined;
+	}
+
+	/** Takes over an object from whoever has begun it: the digest of its content so far, and that content. */
+	goOn(hash: Hash, content: readonly Uint8Array[]): void {
+		this.#hash = hash;
+		for (const piece of content) {
+			this.#bytes += piece.length;
+			this.#waiting.add(piece);
+		}
+		this.#flushing ??= this.#flush();
 	}
 
 	/** Writes the waiting bytes, and those that arrive meanwhile if they are enough again. Never rejects. */
@@ -103,7 +113,7 @@ export class FileWriter implements ObjectWriter {
 	 * The name and the content become durable at the same time, mostly in one commit of the file system's journal. After a loss of power in
 	 * between, the name may exist without the content. No row knows it then, and `sweepObjects` finds it.
 	 */
-	async publish(key: string): Promise<void> {
+	async publish(key: string): Promise<string> {
 		if (this.#state !== 'finished') throw new Error('the object is not finished');
 		const placed = this.#options.publish(this.#path, key);
 		const results = await Promise.allSettled([this.#opened.then((fd) => this.#options.sync(fd)), placed]);
@@ -119,6 +129,7 @@ export class FileWriter implements ObjectWriter {
 		this.#state = 'ended';
 		// The result of closing does not matter, because synced bytes are safe.
 		void this.#close().catch(() => undefined);
+		return key;
 	}
 
 	async abandon(): Promise<void> {

@@ -1,31 +1,14 @@
-import { createHash, randomBytes } from 'node:crypto';
 import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
-import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { codeOf, openFile, unlessMissing } from './file-system.ts';
 import { FileWriter, type FileWriterOptions } from './file-writer.ts';
-
-/** The age after which a file of a host that cannot be asked has no writer any more. */
-export const strangerMsMax = 86_400_000;
-
-/** The name of a folder of temporary files, which tells its owner: `<host>-<pid>-<start>`. */
-const ownerPattern = /^([0-9a-f]{16})-(\d{1,10})-[0-9a-f]{12}$/;
-const host = createHash('sha256').update(hostname()).digest('hex').slice(0, 16);
-
-function isAlive(pid: number): boolean {
-	try {
-		process.kill(pid, 0);
-		return true;
-	} catch (error) {
-		return codeOf(error) !== 'ESRCH';
-	}
-}
+import { mayBeAtWork, newOwner } from './owner.ts';
 
 /** Objects that are not complete yet: one folder for each process that writes. */
 export class Incoming {
 	readonly #folder: string;
-	readonly #owner = `${host}-${process.pid}-${randomBytes(6).toString('hex')}`;
+	readonly #owner = newOwner();
 	#count = 0;
 
 	/** Nothing is created below the folder, an absolute path, before the first object. */
@@ -94,11 +77,6 @@ export class Incoming {
 
 	/** Tells whether the process to which a folder belongs may still write. */
 	async #isAtWork(owner: string, path: string): Promise<boolean> {
-		const [, ownerHost, pid] = ownerPattern.exec(owner) ?? [];
-		if (ownerHost === undefined) return true;
-		// Our own process id may have belonged to another process before: a container starts with the same one every time.
-		if (ownerHost === host) return Number(pid) !== process.pid && isAlive(Number(pid));
-		const { mtimeMs } = await stat(path);
-		return mtimeMs > Date.now() - strangerMsMax;
+		return mayBeAtWork(owner, async () => (await stat(path)).mtimeMs);
 	}
 }

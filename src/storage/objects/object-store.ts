@@ -6,6 +6,15 @@ export interface FinishedObject {
 	digest: string;
 }
 
+/** What the store keeps beside an object, so that the index can be made from the store again. */
+export interface ObjectDescription {
+	sopInstanceUid: string;
+	/** Empty for STOW-RS. */
+	callingAe: string;
+	/** Address, or the public id of an API key. */
+	source: string;
+}
+
 /** A range from the first to the last byte of the object; the end is exclusive. */
 export interface ByteRange {
 	start: number;
@@ -26,10 +35,11 @@ export interface ObjectWriter {
 	 */
 	finish(): Promise<FinishedObject>;
 	/**
-	 * Makes a finished object visible under its key, complete and durable.
+	 * Makes a finished object visible, complete and durable. Returns the key under which it is found: the given one, or one that says where
+	 * it lies.
 	 * @throws Failure `unavailable`; nothing is left behind then
 	 */
-	publish(key: string): Promise<void>;
+	publish(key: string, about: ObjectDescription): Promise<string>;
 	/** Leaves nothing behind. It has no effect on a published object and may be called at any time. */
 	abandon(): Promise<void>;
 }
@@ -62,4 +72,6 @@ export interface ObjectStore {
 	list(): AsyncIterable<ListedObject>;
 	/** Removes files that writers of ended processes have left behind; returns their number. It is called at the start of the service. */
 	removeTemporary(): Promise<number>;
+	/** Ends what the store still has open. Nothing may be stored afterwards. */
+	close(): Promise<void>;
 }

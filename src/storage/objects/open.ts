@@ -1,7 +1,8 @@
 import { isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { FileStore } from './file-store.ts';
-import type { ObjectStore } from './object-store.ts';
+import type { Log } from '#core/log.ts';
+import type { StorageLimits } from '../limits.ts';
+import { FileStore, type SegmentSettings } from './file-store.ts';
 import { S3Store } from './s3-store.ts';
 
 /** The part of the configuration that decides where objects are stored. */
@@ -20,12 +21,13 @@ const s3Pattern = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([\w!.*'()/-]*
 
 /**
  * Returns the object store of OBJECT_STORE_URL: `file:` and an absolute path, as a URL (`file:///var/lib/x`) or plain (`file:/var/lib/x`);
- * or a bucket, `s3://<bucket>/<prefix>`, reached by the AWS_* variables. If unset, objects lie below DATA_DIR.
+ * or a bucket, `s3://<bucket>/<prefix>`, reached by the AWS_* variables. If unset, objects lie below DATA_DIR. A store of files appends to
+ * segments only when it is told how.
  * @throws Error for any other value, with a text that quotes no part of it
  */
-export function configuredObjectStore(config: ObjectStoreConfig): ObjectStore {
+export function configuredObjectStore(config: ObjectStoreConfig, segments?: SegmentSettings): FileStore | S3Store {
 	const folder = objectsFolder(config);
-	if (folder !== undefined) return new FileStore(folder);
+	if (folder !== undefined) return new FileStore(folder, segments);
 	const { OBJECT_STORE_URL: url = '', DATA_DIR } = config;
 	const [isBucket, bucket = '', prefix = ''] = s3Pattern.exec(url) ?? [];
 	if (isBucket === undefined) throw new Error('the object store is given as file:<absolute path> or s3://<bucket>[/<prefix>]');
@@ -40,6 +42,15 @@ export function configuredObjectStore(config: ObjectStoreConfig): ObjectStore {
 			credentials: credentialsOf(config),
 		},
 	});
+}
+
+/** Returns how a thread of a process start appends to segments. */
+export function segmentSettings(
+	{ segmentBytes, segmentedObjectBytesMax }: Pick<StorageLimits, 'segmentBytes' | 'segmentedObjectBytesMax'>,
+	writer: string,
+	log: Log,
+): SegmentSettings {
+	return { writer, segmentBytes, objectBytesMax: segmentedObjectBytesMax, log };
 }
 
 function credentialsOf(config: ObjectStoreConfig) {

@@ -2,9 +2,10 @@ import { rm } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import type { S3 } from '@aws-sdk/client-s3';
 import { Failure } from '#core/failure.ts';
-import { Incoming, strangerMsMax } from './incoming.ts';
+import { Incoming } from './incoming.ts';
 import { isObjectKey } from './object-key.ts';
 import type { ByteRange, ListedObject, ObjectStore, ObjectWriter } from './object-store.ts';
+import { strangerMsMax } from './owner.ts';
 import { isBeyondEnd, isMissing, openClient, type S3Access, s3Failure } from './s3-client.ts';
 import { copy, type S3Location, upload } from './s3-upload.ts';
 
@@ -154,6 +155,11 @@ export class S3Store implements ObjectStore {
 
 	async removeTemporary(): Promise<number> {
 		return (await this.#incoming.removeTemporary()) + (await this.#abortUploads());
+	}
+
+	async close(): Promise<void> {
+		const client = await this.#client?.catch(() => undefined);
+		client?.destroy();
 	}
 
 	/** Aborts uploads in parts that nobody can still be carrying out. */

@@ -48,8 +48,9 @@ describe('an instance', () => {
 		const placed: [string, string][] = [];
 		const context = {
 			...interpretContext,
-			placeObject: async (key: string, object: Uint8Array) => {
-				placed.push([key, Buffer.from(object).toString()]);
+			placeObject: ({ objectKey }: StoredInstance, object: Uint8Array) => {
+				placed.push([objectKey, Buffer.from(object).toString()]);
+				return { key: 'where it lies', durable: Promise.resolve() };
 			},
 		};
 		const read = interpretDelivery(instance(stored, [Buffer.from('pix'), Buffer.from('els')]), context);

@@ -8,7 +8,7 @@ import { closeFile, openFile } from '#storage/objects/file-system.ts';
 import { FileWriter } from '#storage/objects/file-writer.ts';
 import { newObjectKey } from '#storage/objects/object-key.ts';
 import { configuredObjectStore } from '#storage/objects/open.ts';
-import { againOf, head, keyOf, newRoot, put, refused, siteId, temporary } from './support.ts';
+import { about, againOf, head, keyOf, newRoot, put, refused, siteId, temporary } from './support.ts';
 
 describe('files', () => {
 	test('a sender that is faster than the disk is told to wait', async () => {
@@ -47,7 +47,7 @@ describe('files', () => {
 		const late = store.begin(head);
 		await late.finish();
 		writeFileSync(join(other, siteId), 'a file, not a folder');
-		await assert.rejects(late.publish(keyOf('1.1')), refused('unavailable'));
+		await assert.rejects(late.publish(keyOf('1.1'), about), refused('unavailable'));
 		assert.deepEqual(temporary(other), []);
 	});
 
@@ -131,7 +131,7 @@ describe('temporary files', () => {
 		const left = [own, ...Object.entries(folders).flatMap(([folder, removed]) => (removed === 0 ? [folder] : []))];
 		assert.deepEqual(readdirSync(join(root, 'incoming')).sort(), left.sort());
 		await writer.finish();
-		await writer.publish(keyOf('1.1'));
+		await writer.publish(keyOf('1.1'), about);
 	});
 
 	test('a store that was never used has none', async () => {

@@ -7,7 +7,7 @@ import type { ObjectStore } from '#storage/objects/object-store.ts';
 import { S3Store } from '#storage/objects/s3-store.ts';
 import { sweepObjects } from '#storage/objects/sweep.ts';
 import { S3Server } from '#test/support/s3-server.ts';
-import { head, keyOf, newRoot, put, read, refused, temporary } from './support.ts';
+import { about, head, keyOf, newRoot, put, read, refused, temporary } from './support.ts';
 
 /** What every object store keeps to. */
 
@@ -64,7 +64,7 @@ for (const { name, open } of kinds) {
 			const finished = await writer.finish();
 			assert.deepEqual(finished, { bytes: content.length + 4, digest: createHash('sha256').update(content).digest('hex') });
 			assert.equal(await store.size(key), undefined);
-			await writer.publish(key);
+			await writer.publish(key, about);
 			assert.deepEqual(leftovers(), []);
 			assert.equal(await store.size(key), content.length + 4);
 			assert.ok((await read(store, key)).equals(Buffer.concat([head, content])));
@@ -107,7 +107,7 @@ for (const { name, open } of kinds) {
 			const key = keyOf('1.2.3.4.5');
 			const writer = store.begin(head);
 			await writer.finish();
-			await writer.publish(key);
+			await writer.publish(key, about);
 			await writer.abandon();
 			assert.equal(await store.size(key), 4);
 		});

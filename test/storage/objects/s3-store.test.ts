@@ -4,7 +4,7 @@ import { quarantineKey } from '#storage/objects/object-key.ts';
 import { S3Store } from '#storage/objects/s3-store.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { type S3Fault, type S3Request, S3Server } from '#test/support/s3-server.ts';
-import { head, keyOf, newRoot, put, read, refused, temporary } from './support.ts';
+import { about, head, keyOf, newRoot, put, read, refused, temporary } from './support.ts';
 
 const KiB = 1024;
 const server = new S3Server();
@@ -44,7 +44,7 @@ describe('an upload', () => {
 		await writer.finish();
 		assert.deepEqual([server.requests.length, temporary(root).length], [0, 1]);
 		const key = keyOf('1.1');
-		await writer.publish(key);
+		await writer.publish(key, about);
 		assert.deepEqual([[...server.objects.keys()], [...server.uploads.keys()], temporary(root)], [[`p/${key}`], [], []]);
 		assert.equal(server.requests.filter(({ query }) => query.has('partNumber')).length, 3);
 	});

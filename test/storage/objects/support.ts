@@ -12,8 +12,8 @@ process.once('exit', () => {
 	for (const root of roots) rmSync(root, { recursive: true, force: true });
 });
 
-export function newRoot(): string {
-	const root = mkdtempSync(join(tmpdir(), 'tributary-objects-'));
+export function newRoot(parent = tmpdir()): string {
+	const root = mkdtempSync(join(parent, 'tributary-objects-'));
 	roots.push(root);
 	return join(root, 'objects');
 }
@@ -22,13 +22,14 @@ export const siteId = newId();
 export const keyOf = (sopInstanceUid: string) => newObjectKey({ siteId, studyUid: '1.2.3', seriesUid: '1.2.3.4', sopInstanceUid });
 /** A further key in the folder of another. */
 export const againOf = (key: string) => key.replace(/[0-9a-f]{32}\.dcm$/, `${newId().replaceAll('-', '')}.dcm`);
+export const about = { sopInstanceUid: '1.2.3.4.5', callingAe: 'MODALITY', source: '127.0.0.1' };
 export const head = Buffer.from('head');
 
-export async function put(store: ObjectStore, key: string, content: Buffer): Promise<void> {
+export async function put(store: ObjectStore, key: string, content: Buffer): Promise<string> {
 	const writer = store.begin(head);
 	await writer.write(content);
 	await writer.finish();
-	await writer.publish(key);
+	return writer.publish(key, about);
 }
 
 export async function read(store: ObjectStore, key: string, range?: ByteRange): Promise<Buffer> {

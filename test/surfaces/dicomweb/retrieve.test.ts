@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { deflateRawSync } from 'node:zlib';
 import { DataSetConverter } from '#dicom/data-set-converter.ts';
 import { readFileMeta } from '#dicom/part10.ts';
+import { FileStore } from '#storage/objects/file-store.ts';
+import { newObjectKey } from '#storage/objects/object-key.ts';
+import { read } from '#test/storage/objects/support.ts';
 import { element, sampleDataSet, sequence } from '#test/support/data-set.ts';
 import { type TestService, testService } from '#test/support/service.ts';
 import { type DicomWebClient, dicomWebClient, file, partsOf } from './client.ts';
@@ -122,11 +124,17 @@ async function cutOff(sopInstanceUid: string): Promise<void> {
 	const [row] = await service.rows<{ object_key: string }>('select object_key from imaging_instance where sop_instance_uid = $1', [
 		sopInstanceUid,
 	]);
-	const path = join(service.dataDir, 'objects', String(row?.object_key));
-	const stored = readFileSync(path);
+	const store = new FileStore(join(service.dataDir, 'objects'));
+	const stored = await read(store, String(row?.object_key));
 	const bytes = Buffer.concat([stored.subarray(0, readFileMeta(stored).dataSetOffset), sent[sopInstanceUid]?.[0] ?? assert.fail()]);
-	writeFileSync(path, bytes);
-	await service.rows('update imaging_instance set bytes = $2 where sop_instance_uid = $1', [sopInstanceUid, bytes.length]);
+	const [siteId = ''] = row?.object_key.split('/') ?? [];
+	const key = newObjectKey({ siteId, studyUid: '2.1', seriesUid: '2.1.4', sopInstanceUid });
+	await store.put(key, bytes);
+	await service.rows('update imaging_instance set bytes = $2, object_key = $3 where sop_instance_uid = $1', [
+		sopInstanceUid,
+		bytes.length,
+		key,
+	]);
 }
 
 after(() => service[Symbol.asyncDispose]());

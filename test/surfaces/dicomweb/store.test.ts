@@ -15,7 +15,7 @@ let key: string;
 let siteId: string;
 
 before(async () => {
-	service = await testService({ STOW_INSTANCES_MAX: '20', DIMSE_OBJECT_BYTES_MAX: '2000000' });
+	service = await testService({ SEGMENTED_OBJECT_BYTES_MAX: '500000', STOW_INSTANCES_MAX: '20', DIMSE_OBJECT_BYTES_MAX: '2000000' });
 	const added = await service.addSite('west');
 	key = added.key;
 	siteId = added.site.id;
