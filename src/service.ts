@@ -16,9 +16,9 @@ import { migrate } from '#storage/migrate.ts';
 import { configuredObjectStore, objectsFolder, segmentSettings } from '#storage/objects/open.ts';
 import { newOwner } from '#storage/objects/owner.ts';
 import { watchOpenConflicts } from '#storage/open-conflicts.ts';
-import { keepPartitions } from '#storage/partitions.ts';
 import type { SurfaceAddress } from '#storage/runtime-file.ts';
 import { keepSearchIndex } from '#storage/search-index.ts';
+import { keepTables } from '#storage/table-upkeep.ts';
 import { adminSurface } from '#surfaces/admin/surface.ts';
 import { dicomWebSurface } from '#surfaces/dicomweb/surface.ts';
 import { dimseSurface } from '#surfaces/dimse/surface.ts';
@@ -148,16 +148,16 @@ async function openNode(
 	onClose(() => bulk.close());
 	const conflicts = await watchOpenConflicts({ database: database.people, metrics, log });
 	onClose(() => conflicts.close());
-	if (place.index === 0) keepTables(database, log, onClose);
+	if (place.index === 0) workForAll(database, log, onClose);
 	const imaging = await openImaging({ config, log, metrics, writer, place }, gateway, onClose);
 	const consolePage = new URL('./console/index.html', import.meta.url);
 	return { ...life, ...imaging, config, version, log, metrics, clock, ...access, gateway, database, audit, bulk, consolePage };
 }
 
 /** Work in the background that one process of a node does for all. */
-function keepTables(database: Database, log: Log, onClose: ServiceNode['onClose']): void {
-	const partitions = keepPartitions({ database: database.people, log });
-	onClose(() => partitions.close());
+function workForAll(database: Database, log: Log, onClose: ServiceNode['onClose']): void {
+	const tables = keepTables({ database: database.people, log });
+	onClose(() => tables.close());
 	const searchIndex = keepSearchIndex({ connection: database.indexing, types: indexedTypes, log });
 	onClose(() => searchIndex.close());
 }

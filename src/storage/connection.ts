@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { Failure } from '#core/failure.ts';
 import type { Cell } from './cell.ts';
+import { fitting } from './one-row.ts';
 import { isConsequence, type Trouble } from './sqlstate.ts';
 import type { Statement } from './statement.ts';
 import { Wire, type WireResult, type WireStatement } from './wire.ts';
@@ -99,7 +100,8 @@ export class Connection implements StatementRunner {
 
 	/** Sends a prepared statement; call `open` first. */
 	async run(statement: Statement, values: readonly unknown[]): Promise<Cell[][]> {
-		return (await this.#write(statement, values)).rows;
+		const sent = fitting(statement, values);
+		return (await this.#write(sent.statement, sent.values)).rows;
 	}
 
 	/** Opens the connection if need be, then sends a prepared statement. */

@@ -1,7 +1,7 @@
 import type { Row } from '#record/apply/rows.ts';
 import type { PatientIdentifier } from '#record/holdings/patient-identifiers.ts';
 import type { ColumnValue, TableShape } from '#record/table-shape.ts';
-import { textArray } from './statement.ts';
+import { textLiteral } from './statement.ts';
 
 /** The input of `copy … from stdin`: the statement, and the rows in its format. */
 export interface CopyRows {
@@ -60,7 +60,7 @@ const marks = /[\x00-\x02\r\n]/;
 /** Formats a field. NULL is an empty field. NUL is dropped, because PostgreSQL cannot hold it. */
 function field(value: ColumnValue): string {
 	if (value === null) return '';
-	const text = Array.isArray(value) ? textArray(value) : String(value);
+	const text = Array.isArray(value) ? textLiteral(value) : String(value);
 	if (text !== '' && !marks.test(text)) return text;
 	return `\x01${text.replaceAll('\0', '').replaceAll('\x01', '\x01\x01')}\x01`;
 }

@@ -80,8 +80,8 @@ export function logMessages(connection: Connection, messages: readonly LoggedMes
 		column(({ delivery }) => delivery.surface),
 		ids(({ delivery }) => delivery.clientId),
 		column(({ delivery }) => delivery.source),
-		ids(({ delivery }) => `"${new Date(delivery.receivedAtMs).toISOString()}"`),
-		ids(() => `"${committedAt}"`),
+		column(({ delivery }) => new Date(delivery.receivedAtMs).toISOString()),
+		column(() => committedAt),
 		column((message) => message.messageType),
 		column((message) => message.controlId),
 		column((message) => message.outcome),
@@ -111,7 +111,7 @@ export function logAccepted(connection: Connection, messages: readonly LoggedMes
 		textArray(messages.map(({ controlId }) => controlId)),
 		plainArray(messages.map(({ digest }) => digest)),
 		plainArray(messages.map(({ delivery }) => delivery.id)),
-		plainArray(messages.map(() => `"${committedAt}"`)),
+		textArray(messages.map(() => committedAt)),
 	]);
 }
 

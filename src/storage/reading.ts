@@ -7,7 +7,7 @@ import type { Cell } from './cell.ts';
 import { textAt } from './columns.ts';
 import type { StatementRunner } from './connection.ts';
 import type { ResourceRows } from './resource-rows.ts';
-import { plainArray, type Statement, textArray } from './statement.ts';
+import { type ColumnValues, plainArray, type Statement, textArray } from './statement.ts';
 
 export type WorkingSets = Map<string, WorkingSet>;
 
@@ -58,7 +58,10 @@ export class Reading {
 	}
 
 	/** Returns the keys of one sort that all sites name of a holding, as two arrays; undefined when there are none. */
-	named<Keys>(holding: Holding<Keys, unknown>, of: (keys: Keys) => Iterable<string>): [string, string] | undefined {
+	named<Keys>(
+		holding: Holding<Keys, unknown>,
+		of: (keys: Keys) => Iterable<string>,
+	): [siteIds: ColumnValues, keys: ColumnValues] | undefined {
 		return paired(this.#keys, (site) => {
 			const keys = site.named(holding);
 			return keys === undefined ? [] : of(keys);
@@ -83,7 +86,7 @@ export class Reading {
 	}
 
 	/** Works like `named`, for the ids of rows of a type. */
-	ids(type: ResourceType): [string, string] | undefined {
+	ids(type: ResourceType): [siteIds: ColumnValues, keys: ColumnValues] | undefined {
 		return paired(this.#keys, ({ ids }) => ids.get(type) ?? []);
 	}
 
@@ -99,7 +102,10 @@ export function siteOf(cells: readonly Cell[]): string {
 	return textAt(cells, 0);
 }
 
-function paired(keys: ReadonlyMap<string, SiteKeys>, of: (site: SiteKeys) => Iterable<string>): [string, string] | undefined {
+function paired(
+	keys: ReadonlyMap<string, SiteKeys>,
+	of: (site: SiteKeys) => Iterable<string>,
+): [siteIds: ColumnValues, keys: ColumnValues] | undefined {
 	const siteIds: string[] = [];
 	const values: string[] = [];
 	for (const [siteId, site] of keys) {

@@ -1,7 +1,7 @@
 import type { Log } from '#core/log.ts';
 import type { IndexedType } from '#record/search-entry.ts';
 import type { Connection } from './connection.ts';
-import { type Statement, textArray } from './statement.ts';
+import { type ColumnValues, type Statement, textArray } from './statement.ts';
 import { beginTypes, digestOf, findWaiting, readTurns, takeIn } from './statements/search-entries.ts';
 
 /** A step reads so many resources: some 50 ms of the database. */
@@ -38,7 +38,7 @@ export class SearchIndex {
 	readonly #options: SearchIndexOptions;
 	readonly #types: ReadonlyMap<string, IndexedType>;
 	readonly #steps = new Map<string, Statement>();
-	readonly #begin: readonly [string, string];
+	readonly #begin: readonly ColumnValues[];
 	readonly #waiting;
 	/** The turn of each site when it was last looked at, and when that was first seen; `isDone` if everything up to it is taken in. */
 	readonly #seen = new Map<string, { turn: string; atMs: number; isDone: boolean }>();

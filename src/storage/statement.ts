@@ -9,15 +9,57 @@ export interface Statement {
 /** SQL of the nil id: a row of no site, a message of no client. */
 export const nilIdSql = `'${nilId}'::uuid`;
 
-/**
- * A PostgreSQL array literal of values that need no quoting: UUIDs, numbers, booleans, FHIR instants; null becomes NULL.
- */
-export function plainArray(values: readonly (string | number | boolean | null)[]): string {
-	return `{${values.map((value) => (value === null ? 'NULL' : value)).join(',')}}`;
+type PlainValue = string | number | boolean | null;
+
+/** The values of a column, one for each row of a statement: an array for PostgreSQL. */
+export class ColumnValues {
+	readonly #values: readonly PlainValue[];
+	readonly #isQuoted: boolean;
+
+	constructor(values: readonly PlainValue[], isQuoted: boolean) {
+		this.#values = values;
+		this.#isQuoted = isQuoted;
+	}
+
+	/** The number of rows. */
+	get length(): number {
+		return this.#values.length;
+	}
+
+	/** The value of the only row, as it is sent without an array. */
+	get only(): string | null {
+		const value = this.#values[0] ?? null;
+		if (value === null) return null;
+		return this.#isQuoted ? withoutNul(String(value)) : String(value);
+	}
+
+	/** The array as PostgreSQL writes it. The driver asks for it by this name. */
+	toPostgres(): string {
+		return this.#isQuoted ? textLiteral(this.#values as readonly (string | null)[]) : plainLiteral(this.#values);
+	}
+}
+
+/** Values that need no quoting: UUIDs, numbers, booleans; null becomes NULL. */
+export function plainArray(values: readonly PlainValue[]): ColumnValues {
+	return new ColumnValues(values, false);
+}
+
+/** Texts. NUL, which PostgreSQL cannot hold, is dropped. */
+export function textArray(values: readonly (string | null)[]): ColumnValues {
+	return new ColumnValues(values, true);
+}
+
+function plainLiteral(values: readonly PlainValue[]): string {
+	let literal = '{';
+	for (let index = 0; index < values.length; index++) {
+		if (index > 0) literal += ',';
+		literal += values[index] ?? 'NULL';
+	}
+	return `${literal}}`;
 }
 
 /** A PostgreSQL array literal of texts. NUL, which PostgreSQL cannot hold, is dropped. */
-export function textArray(values: readonly (string | null)[]): string {
+export function textLiteral(values: readonly (string | null)[]): string {
 	let literal = '{';
 	for (let index = 0; index < values.length; index++) {
 		if (index > 0) literal += ',';
@@ -31,7 +73,11 @@ const special = /["\\\0]/;
 
 function quoted(value: string): string {
 	if (!special.test(value)) return `"${value}"`;
-	return `"${value.replace(/\0/g, '').replace(/["\\]/g, '\\$&')}"`;
+	return `"${withoutNul(value).replace(/["\\]/g, '\\$&')}"`;
+}
+
+function withoutNul(value: string): string {
+	return value.includes('\0') ? value.replace(/\0/g, '') : value;
 }
 
 /**
@@ -41,8 +87,8 @@ function quoted(value: string): string {
  */
 export interface Packed {
 	bytes: Buffer;
-	offsets: string;
-	lengths: string;
+	offsets: ColumnValues;
+	lengths: ColumnValues;
 }
 
 export function packTexts(texts: readonly string[]): Packed {

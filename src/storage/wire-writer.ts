@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import { textArray } from './statement.ts';
+import { ColumnValues, textLiteral } from './statement.ts';
 
 const initialBytes = 32 * 1024;
 /** A buffer that grew larger for a long message is not kept. */
@@ -93,8 +93,10 @@ export class WireWriter {
 			this.#text(value);
 		} else if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint') {
 			this.#text(String(value));
+		} else if (value instanceof ColumnValues) {
+			this.#text(value.toPostgres());
 		} else if (Array.isArray(value)) {
-			this.#text(textArray(value.map(elementOf)));
+			this.#text(textLiteral(value.map(elementOf)));
 		} else {
 			throw new TypeError('a parameter of a statement is neither a text nor bytes, a number, a boolean or a list of these');
 		}

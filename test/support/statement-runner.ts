@@ -1,11 +1,11 @@
 import type { Cell } from '#storage/cell.ts';
 import type { StatementRunner } from '#storage/connection.ts';
-import type { Statement } from '#storage/statement.ts';
+import { ColumnValues, type Statement } from '#storage/statement.ts';
 
 export type NamedCells = Readonly<Record<string, Cell>>;
 
 /**
- * A database of the tests' own: it notes each statement, and answers rows that are given by the names of their columns, in the order in
+ * A database of the tests' own: it notes each statement, its arrays as PostgreSQL writes them, and answers rows that are given by the names of their columns, in the order in
  * which the text of the statement selects them.
  */
 export class StatementNotes implements StatementRunner {
@@ -17,7 +17,7 @@ export class StatementNotes implements StatementRunner {
 	}
 
 	async run(statement: Statement, values: readonly unknown[]): Promise<Cell[][]> {
-		this.ran.push({ name: statement.name, values });
+		this.ran.push({ name: statement.name, values: values.map((value) => (value instanceof ColumnValues ? value.toPostgres() : value)) });
 		const columns = selected(statement.text);
 		return (this.#answers[statement.name] ?? []).map((row) => {
 			const unknown = Object.keys(row).filter((name) => !columns.includes(name));

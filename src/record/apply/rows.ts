@@ -67,6 +67,13 @@ export function newRow(context: { source: string; lastUpdated: string }, given: 
 	};
 }
 
+/** Tells whether the database has no version of the resource yet. */
+export function isNew(row: Row): boolean {
+	let first = row;
+	while (first.supersedes) first = first.supersedes;
+	return !first.stored;
+}
+
 /** The outcome for a resource that a FHIR client wrote or deleted. */
 export type ResourceResult = Written | Deleted;
 

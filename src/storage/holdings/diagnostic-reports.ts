@@ -4,7 +4,7 @@ import { indexText } from '#record/index-text.ts';
 import type { Cell } from '../cell.ts';
 import type { Reading } from '../reading.ts';
 import type { ResourceRows, ResourceTables } from '../resource-rows.ts';
-import { plainArray, type Statement, textArray } from '../statement.ts';
+import { type ColumnValues, plainArray, type Statement, textArray } from '../statement.ts';
 import type { StoredHolding } from '../stored-holding.ts';
 
 /** Finds the reports of the given orders. */
@@ -57,7 +57,7 @@ export function storedDiagnosticReports(tables: ResourceTables): StoredHolding {
 	};
 }
 
-function studiesAwaited(reading: Reading): string[] | undefined {
+function studiesAwaited(reading: Reading): ColumnValues[] | undefined {
 	const named = reading.naming(imaging).flatMap(({ siteId, set, keys }) => {
 		const held = set.of(imaging);
 		const isReplacing = held.policy === 'replace' || keys.conflictIds.size > 0;
@@ -78,7 +78,7 @@ function studiesAwaited(reading: Reading): string[] | undefined {
 	];
 }
 
-function patientsReportedOn(reading: Reading): string[] | undefined {
+function patientsReportedOn(reading: Reading): ColumnValues[] | undefined {
 	const named = reading.naming(diagnosticReports).flatMap(({ siteId, set, keys: { studyUids } }) => {
 		const patientIds = [...studyUids].map((uid) => set.of(imaging).study(uid)?.patientId ?? undefined);
 		return patientIds.filter((patientId) => patientId !== undefined).map((patientId) => ({ siteId, patientId }));

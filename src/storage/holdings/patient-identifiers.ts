@@ -1,8 +1,9 @@
+import { isNew } from '#record/apply/rows.ts';
 import { type Claim, otherNumberRank, type PatientIdentifier, patientIdentifiers } from '#record/holdings/patient-identifiers.ts';
 import { columnsOf, textAt } from '../columns.ts';
 import { type Reading, siteOf } from '../reading.ts';
 import type { ResourceRows, ResourceTables } from '../resource-rows.ts';
-import { plainArray, type Statement, textArray } from '../statement.ts';
+import { type ColumnValues, plainArray, type Statement, textArray } from '../statement.ts';
 import type { StoredHolding } from '../stored-holding.ts';
 import type { Writing } from '../writing.ts';
 
@@ -127,7 +128,7 @@ export class NumberedPatients {
 	}
 
 	/** Reads those of two arrays, of sites and values. */
-	async readNamed(reading: Reading, named: [string, string] | undefined): Promise<void> {
+	async readNamed(reading: Reading, named: readonly ColumnValues[] | undefined): Promise<void> {
 		const { at } = columnsOf({ i: entry }, this.#patients.width);
 		const rows = await reading.run(this.#byValue, named);
 		const replaced: { siteId: string; by: string }[] = [];
@@ -169,7 +170,10 @@ function sendIdentifiers(writing: Writing): void {
 		[...changed].map(([patientId, list]) => ({ siteId, patientId, list, claim: claimed.get(patientId) })),
 	);
 	if (lists.length === 0) return;
-	writing.send(deleteIdentifiers, [plainArray(lists.map(({ siteId }) => siteId)), plainArray(lists.map(({ patientId }) => patientId))]);
+	const stored = lists.filter(({ siteId, patientId }) => !isNewPatient(writing, siteId, patientId));
+	if (stored.length > 0) {
+		writing.send(deleteIdentifiers, [plainArray(stored.map(({ siteId }) => siteId)), plainArray(stored.map(({ patientId }) => patientId))]);
+	}
 	const rows = lists.flatMap(({ siteId, patientId, list, claim }) =>
 		list.map((identifier) => ({ siteId, patientId, claim, ...identifier })),
 	);
@@ -180,12 +184,18 @@ function sendIdentifiers(writing: Writing): void {
 	writing.send(insertClaimedIdentifiers, claimedParameters(claimed, writing.lastUpdated));
 }
 
+/** A patient of this batch has no numbers in the database yet. */
+function isNewPatient({ sets }: Writing, siteId: string, patientId: string): boolean {
+	const row = sets.get(siteId)?.row('Patient', patientId);
+	return row !== undefined && isNew(row);
+}
+
 interface IdentifierRow extends PatientIdentifier {
 	siteId: string;
 	patientId: string;
 }
 
-export function claimedParameters(rows: readonly (IdentifierRow & { claim: Claim })[], lastUpdated: string): string[] {
+export function claimedParameters(rows: readonly (IdentifierRow & { claim: Claim })[], lastUpdated: string): unknown[] {
 	return [
 		...columnsOfRows(rows),
 		plainArray(rows.map(({ claim }) => claim.id)),
@@ -194,7 +204,7 @@ export function claimedParameters(rows: readonly (IdentifierRow & { claim: Claim
 	];
 }
 
-function columnsOfRows(rows: readonly IdentifierRow[]): string[] {
+function columnsOfRows(rows: readonly IdentifierRow[]): ColumnValues[] {
 	return [
 		plainArray(rows.map((row) => row.siteId)),
 		textArray(rows.map((row) => row.value)),

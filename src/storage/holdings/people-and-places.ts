@@ -2,7 +2,7 @@ import { furtherMax, type PeopleAndPlacesKeys, peopleAndPlaces } from '#record/h
 import { isIdentified, isPersonOrPlace, personOrPlaceTypes } from '#record/person-or-place.ts';
 import { type Naming, siteOf } from '../reading.ts';
 import type { ResourceRows, ResourceTables } from '../resource-rows.ts';
-import { plainArray, type Statement, textArray } from '../statement.ts';
+import { type ColumnValues, plainArray, type Statement, textArray, textLiteral } from '../statement.ts';
 import type { StoredHolding } from '../stored-holding.ts';
 
 /**
@@ -59,13 +59,13 @@ export function storedPeopleAndPlaces(tables: ResourceTables): StoredHolding {
 type Named = readonly Naming<PeopleAndPlacesKeys>[];
 
 /** The sites, and the terms of each. */
-function peopleOf(naming: Named): [string, string] {
+function peopleOf(naming: Named): ColumnValues[] {
 	const sites = naming.filter(({ keys }) => keys.named.size > 0);
-	return [plainArray(sites.map(({ siteId }) => siteId)), textArray(sites.map(({ keys }) => textArray([...keys.named])))];
+	return [plainArray(sites.map(({ siteId }) => siteId)), textArray(sites.map(({ keys }) => textLiteral([...keys.named])))];
 }
 
 /** The site, patient and term of each order. */
-function ordersOf(naming: Named): [string, string, string] {
+function ordersOf(naming: Named): ColumnValues[] {
 	const orders = naming.flatMap(({ siteId, keys }) => keys.orders.map((order) => ({ siteId, ...order })));
 	return [
 		plainArray(orders.map(({ siteId }) => siteId)),

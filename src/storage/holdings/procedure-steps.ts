@@ -2,7 +2,7 @@ import { procedureSteps } from '#record/holdings/procedure-steps.ts';
 import type { ProcedureStep, StepFacts, StepReport, StepStatus } from '#record/procedure-step.ts';
 import type { Cell } from '../cell.ts';
 import { columnsOf, textAt } from '../columns.ts';
-import { packTexts, plainArray, type Statement, textArray } from '../statement.ts';
+import { packTexts, plainArray, type Statement, textArray, textLiteral } from '../statement.ts';
 import type { StoredHolding } from '../stored-holding.ts';
 
 const { list, at } = columnsOf({
@@ -97,12 +97,12 @@ function stepParameters(rows: readonly { siteId: string; step: ProcedureStep }[]
 		fact('stepId'),
 		fact('started'),
 		fact('ended'),
-		text(({ facts }) => textArray(facts?.seriesUids ?? [])),
+		text(({ facts }) => textLiteral(facts?.seriesUids ?? [])),
 		plain(({ reports }) => reports),
 		text(({ lastDigest }) => lastDigest),
 		plain(({ lastMessageId }) => lastMessageId),
 		text(({ updatedAt }) => updatedAt),
-		text(({ studyUid, facts }) => textArray((facts?.studyUids ?? []).filter((uid) => uid !== studyUid))),
+		text(({ studyUid, facts }) => textLiteral((facts?.studyUids ?? []).filter((uid) => uid !== studyUid))),
 	];
 }
 

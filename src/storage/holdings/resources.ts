@@ -1,11 +1,11 @@
 import { replacedIn } from '#record/apply/merge.ts';
-import { fhirIdOf, type Row } from '#record/apply/rows.ts';
+import { fhirIdOf, isNew, type Row } from '#record/apply/rows.ts';
 import type { Move } from '#record/apply/working-set.ts';
 import { writtenPatients } from '#record/holdings/written-patients.ts';
 import type { Column, ColumnValue, ResourceType, TableShape } from '#record/table-shape.ts';
 import type { Reading } from '../reading.ts';
 import type { ResourceRows, ResourceTables } from '../resource-rows.ts';
-import { packTexts, plainArray, type Statement, textArray } from '../statement.ts';
+import { type ColumnValues, packTexts, plainArray, type Statement, textArray, textLiteral } from '../statement.ts';
 import { insertVersions, keepStoredVersions } from '../statements/keep-versions.ts';
 import { type MoveStatements, moveRows } from '../statements/move-rows.ts';
 import { insertResources, recordUnder, updateResources } from '../statements/write-resources.ts';
@@ -113,8 +113,8 @@ function changedRows({ sets }: Writing): Map<ResourceType, SiteRow[]> {
 }
 
 function sendTable(writing: Writing, { shape, keep, insert, update }: TableStatements, rows: readonly SiteRow[]): void {
-	const known = rows.filter(({ row }) => firstVersion(row).stored);
-	const created = known.length === 0 ? rows : rows.filter(({ row }) => !firstVersion(row).stored);
+	const created = rows.filter(({ row }) => isNew(row));
+	const known = created.length === rows.length ? [] : rows.filter(({ row }) => !isNew(row));
 	if (created.length > 0) writing.send(insert, parametersOf(shape, created));
 	if (known.length === 0) return;
 	writing.send(keep, [plainArray(known.map(({ siteId }) => siteId)), plainArray(known.map(({ row }) => row.id))]);
@@ -157,16 +157,10 @@ function withoutNul(text: string): string {
 	return text.includes('\\u0000') ? text.replace(/(?<!\\)((?:\\\\)*)\\u0000/g, '$1') : text;
 }
 
-function columnArray({ sqlType }: Column, values: readonly ColumnValue[]): string {
+function columnArray({ sqlType }: Column, values: readonly ColumnValue[]): ColumnValues {
 	if (sqlType === 'uuid' || sqlType === 'boolean' || sqlType === 'integer')
 		return plainArray(values as (string | number | boolean | null)[]);
-	return textArray(values.map((value) => (Array.isArray(value) ? textArray(value) : value === null ? null : String(value))));
-}
-
-function firstVersion(row: Row): Row {
-	let first = row;
-	while (first.supersedes) first = first.supersedes;
-	return first;
+	return textArray(values.map((value) => (Array.isArray(value) ? textLiteral(value) : value === null ? null : String(value))));
 }
 
 /** Notes the patient under whom a client recorded a resource, where that patient was merged: an unmerge gives the resource back. */

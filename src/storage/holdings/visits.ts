@@ -3,7 +3,7 @@ import { openVisits, type UnknownVisit, unknownVisits, visits } from '#record/ho
 import type { Cell } from '../cell.ts';
 import type { Reading } from '../reading.ts';
 import type { ResourceRows, ResourceTables } from '../resource-rows.ts';
-import { plainArray, type Statement, textArray } from '../statement.ts';
+import { type ColumnValues, plainArray, type Statement, textArray } from '../statement.ts';
 import type { StoredHolding } from '../stored-holding.ts';
 
 const isOpen = "e.status not in ('finished', 'cancelled', 'entered-in-error')";
@@ -91,7 +91,7 @@ function unknownVisitsNamed(reading: Reading): Record<UnknownVisit['namedBy'], N
 	return named;
 }
 
-function columnsOf(named: readonly NamedVisit[]): [string, string, string] {
+function columnsOf(named: readonly NamedVisit[]): ColumnValues[] {
 	return [
 		plainArray(named.map(({ siteId }) => siteId)),
 		textArray(named.map(({ value }) => value)),

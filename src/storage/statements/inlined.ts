@@ -1,4 +1,4 @@
-import { textArray } from '../statement.ts';
+import { textLiteral } from '../statement.ts';
 import type { Query } from './parameters.ts';
 
 /**
@@ -10,7 +10,7 @@ export function inlined({ statement, values }: Query): string {
 }
 
 function literal(value: unknown): string {
-	const text = Array.isArray(value) ? textArray(value.map(String)) : value;
+	const text = Array.isArray(value) ? textLiteral(value.map(String)) : value;
 	if (typeof text === 'number' && Number.isFinite(text)) return String(text);
 	if (typeof text !== 'string') throw new Error('a value of this kind has no literal');
 	if (text.includes('\0')) throw new Error('PostgreSQL has no text with NUL');

@@ -1,5 +1,5 @@
 import type { MovedImages, RecordedEdit } from '#record/holdings/study-edits.ts';
-import { plainArray, type Statement, textArray } from '../statement.ts';
+import { type ColumnValues, plainArray, type Statement, textArray } from '../statement.ts';
 
 const kept = `started, accession_number, accession_issuer, study_id, description, referring_physician`;
 
@@ -96,7 +96,7 @@ from unnest($1::uuid[], $2::uuid[]) as k (site_id, id)
 join study_edit e on e.site_id = k.site_id and e.id = k.id`,
 };
 
-export const affected = (siteId: string, { fromUid, toUid }: MovedImages): [siteIds: string, uids: string] => [
+export const affected = (siteId: string, { fromUid, toUid }: MovedImages): [siteIds: ColumnValues, uids: ColumnValues] => [
 	plainArray([siteId, siteId]),
 	textArray([fromUid, toUid]),
 ];

@@ -1,5 +1,5 @@
 import type { Replacement, SettledConflict } from '#record/imaging.ts';
-import { plainArray, type Statement, textArray } from '../statement.ts';
+import { type ColumnValues, plainArray, type Statement, textArray } from '../statement.ts';
 import { readingColumns, type SiteInstance } from './write-imaging.ts';
 
 export interface SiteReplacement {
@@ -78,7 +78,7 @@ where t.site_id = k.site_id and t.study_uid = k.study_uid`,
 export function affectedStudies(
 	rows: readonly SiteReplacement[],
 	added: readonly SiteInstance[],
-): { named: [siteIds: string, uids: string]; isLessened: string } {
+): { named: [siteIds: ColumnValues, uids: ColumnValues]; isLessened: ColumnValues } {
 	const got = new Set(added.map(({ siteId, added: { instance } }) => `${siteId}/${instance.attributes.studyUid}`));
 	const studies = new Map<string, { siteId: string; uid: string }>();
 	for (const { siteId, replacement } of rows) {
@@ -182,7 +182,7 @@ export function settledParameters(rows: readonly { siteId: string; settled: Sett
 	return [
 		plainArray(rows.map(({ siteId }) => siteId)),
 		plainArray(rows.map(({ settled }) => settled.conflictId)),
-		plainArray(rows.map(() => `"${settledAt}"`)),
+		textArray(rows.map(() => settledAt)),
 		textArray(rows.map(({ settled }) => settled.as)),
 		textArray(rows.map(({ settled }) => settled.by)),
 	];

@@ -1,5 +1,5 @@
 import type { AssignedStudy, Conflict, NewInstance, StatedPatient } from '#record/imaging.ts';
-import { plainArray, type Statement, textArray } from '../statement.ts';
+import { type ColumnValues, plainArray, type Statement, textArray, textLiteral } from '../statement.ts';
 
 export interface SiteInstance {
 	siteId: string;
@@ -42,7 +42,7 @@ export function instanceParameters(rows: readonly SiteInstance[], storedAt: stri
 		of(({ objectKey }) => objectKey),
 		of(({ callingAe }) => callingAe),
 		of(({ source }) => source),
-		plainArray(rows.map(() => `"${storedAt}"`)),
+		textArray(rows.map(() => storedAt)),
 		textArray(rows.map(({ added }) => added.statedStudyUid ?? null)),
 	];
 }
@@ -183,10 +183,10 @@ export function grownStudyParameters(groups: readonly Group[], storedAt: string)
 }
 
 /** Returns the modalities and classes, and the number of series, instances and bytes added to each study. */
-function addedTo(groups: readonly Group[]): string[] {
+function addedTo(groups: readonly Group[]): ColumnValues[] {
 	const different = (group: Group, value: (attributes: NewInstance['instance']['attributes']) => string | undefined) => {
 		const named = group.map(({ added }) => value(added.instance.attributes)).filter((text) => text !== undefined);
-		return textArray([...new Set(named)].sort());
+		return textLiteral([...new Set(named)].sort());
 	};
 	return [
 		textArray(groups.map((group) => different(group, ({ series }) => series.modality))),
@@ -212,7 +212,7 @@ export function studyParameters(groups: readonly Group[], storedAt: string): unk
 		of(({ attributes }) => attributes.study.description),
 		of(({ attributes }) => attributes.study.referringPhysician),
 		...addedTo(groups),
-		plainArray(groups.map(() => `"${storedAt}"`)),
+		textArray(groups.map(() => storedAt)),
 		...statedColumns(groups.map(([first]) => first.added.stated)),
 		textArray(groups.map(([first]) => first.added.statedStudyUid ?? null)),
 		of(({ attributes }) => attributes.study.startedOffset),
@@ -221,7 +221,7 @@ export function studyParameters(groups: readonly Group[], storedAt: string): unk
 }
 
 /** The zone by which a study was read, whether it was assumed, and the names that its images state. */
-export function readingColumns(added: readonly NewInstance[]): string[] {
+export function readingColumns(added: readonly NewInstance[]): ColumnValues[] {
 	const of = (value: (one: NewInstance) => string | undefined) => textArray(added.map((one) => value(one) ?? null));
 	return [
 		of(({ instance }) => instance.attributes.study.startedZone),
@@ -232,7 +232,7 @@ export function readingColumns(added: readonly NewInstance[]): string[] {
 }
 
 /** The three columns of a patient as images state them. */
-export function statedColumns(stated: readonly (StatedPatient | undefined)[]): string[] {
+export function statedColumns(stated: readonly (StatedPatient | undefined)[]): ColumnValues[] {
 	return [
 		textArray(stated.map((patient) => patient?.id ?? null)),
 		textArray(stated.map((patient) => patient?.system ?? null)),
