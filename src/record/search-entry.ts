@@ -30,17 +30,19 @@ export interface IndexedType {
 	parameters: readonly IndexedParameter[];
 }
 
-/** Names of days, months and years, and of ranges beyond them. Capitals are those of an end on another day than its start. */
+/** Names of days, months, years and decades, and of ranges beyond them. Capitals are those of an end on another day than its start. */
 export const rangeNames = {
 	openStart: 'o',
 	farStart: 'f',
 	openEnd: 'O',
-	start: { year: 'y', month: 'm', day: 'd' },
-	end: { year: 'Y', month: 'M', day: 'D' },
+	start: { decade: 'c', year: 'y', month: 'm', day: 'd' },
+	end: { decade: 'C', year: 'Y', month: 'M', day: 'D' },
 } as const;
-/** Years that have a name: from the first, before the last. */
+/** Years that have a name: from the first, before the last. Both begin a decade. */
 export const namedYears = { first: 1900, last: 2100 } as const;
 
+/** So many of the first digits of a number have a name: one, two, and so on. */
+export const namedDigits = 3;
 /** Powers of ten below the first and from the last on have one name, without digits. */
 export const namedPowers = { first: -12, last: 15 } as const;
 /** The name of a number of which only a bound is known: `<5`. */

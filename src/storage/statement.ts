@@ -6,6 +6,9 @@ export interface Statement {
 	readonly text: string;
 }
 
+/** The names of prepared searches begin with it. */
+export const searchPrefix = 'search_';
+
 /** SQL of the nil id: a row of no site, a message of no client. */
 export const nilIdSql = `'${nilId}'::uuid`;
 

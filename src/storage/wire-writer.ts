@@ -7,7 +7,9 @@ const keptBytesMax = 1024 * 1024;
 /** Up to this many characters a text gets room for three bytes each, the most that one can take; the bytes of a longer one are counted. */
 const uncountedMax = 4096;
 
-const code = { parse: 0x50, bind: 0x42, execute: 0x45, sync: 0x53 } as const;
+const code = { parse: 0x50, bind: 0x42, execute: 0x45, close: 0x43, sync: 0x53 } as const;
+/** What is closed is a statement, not a portal. */
+const statementByte = 0x53;
 
 /** Writes the messages of the extended query protocol one behind the other (PostgreSQL, "Message Formats"), and sends them in one piece. */
 export class WireWriter {
@@ -62,6 +64,15 @@ export class WireWriter {
 		this.#room(5);
 		this.#buffer.fill(0, this.#length, this.#length + 5);
 		this.#length += 5;
+		this.#end(start);
+	}
+
+	/** Gives up a prepared statement. */
+	close(name: string): void {
+		const start = this.#begin(code.close);
+		this.#room(1);
+		this.#buffer[this.#length++] = statementByte;
+		this.#cString(name);
 		this.#end(start);
 	}
 

@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream';
 import pg from 'pg';
 import type { Cell } from './cell.ts';
+import { searchPrefix } from './statement.ts';
 import { WireReader } from './wire-reader.ts';
 import { WireWriter } from './wire-writer.ts';
 
@@ -24,6 +25,12 @@ interface Pending {
 	reject(error: Error): void;
 }
 
+/**
+ * Searches have as many shapes as there are parameters, and the server keeps some 0.5 MB for one of many parts. The one that was prepared first
+ * is given up for a further one.
+ */
+const keptSearchesMax = 64;
+
 /** Stands among the statements where a Sync was sent. */
 const sync = Symbol('sync');
 
@@ -34,7 +41,11 @@ const sync = Symbol('sync');
 export class Wire {
 	readonly #stream: Duplex;
 	readonly #writer = new WireWriter();
-	readonly #prepared = new Set<string>();
+	/** The names of the statements, and under which the server has them. */
+	readonly #prepared = new Map<string, string>();
+	/** Names of searches, in the order in which they were prepared. */
+	readonly #searches = new Set<string>();
+	#count = 0;
 	readonly #pending: (Pending | typeof sync)[] = [];
 	readonly #silence: NodeJS.Timeout;
 	/** True while the last group of statements has no Sync yet. */
@@ -73,9 +84,11 @@ export class Wire {
 	async run({ name, text }: WireStatement, values: readonly unknown[], standsAlone: boolean): Promise<WireResult> {
 		if (this.#stream.destroyed) throw this.#fatal ?? lost();
 		if (this.#pending.length === 0) this.#silence.refresh();
-		const isNew = name === undefined || !this.#prepared.has(name);
-		this.#writer.statement(name ?? '', isNew ? text : undefined, values);
-		if (isNew && name !== undefined) this.#prepared.add(name);
+		const held = name === undefined ? undefined : this.#prepared.get(name);
+		const isNew = held === undefined;
+		const known = held ?? this.#nameFor(name);
+		this.#writer.statement(known, isNew ? text : undefined, values);
+		if (isNew && name !== undefined) this.#keep(name, known);
 		const answered = new Promise<WireResult>((resolve, reject) => {
 			this.#pending.push({ preparing: isNew ? name : undefined, rows: [], resolve, reject });
 		});
@@ -84,6 +97,22 @@ export class Wire {
 		if (!this.#isGathering) process.nextTick(() => this.flush());
 		this.#isGathering = true;
 		return answered;
+	}
+
+	/** A name is not used again, since the server may have passed over what gave it up. */
+	#nameFor(name: string | undefined): string {
+		return name?.startsWith(searchPrefix) ? `${name}_${++this.#count}` : (name ?? '');
+	}
+
+	#keep(name: string, known: string): void {
+		this.#prepared.set(name, known);
+		if (name === known) return;
+		this.#searches.add(name);
+		const [first] = this.#searches;
+		if (this.#searches.size <= keptSearchesMax || first === undefined) return;
+		this.#writer.close(this.#prepared.get(first) ?? '');
+		this.#searches.delete(first);
+		this.#prepared.delete(first);
 	}
 
 	/** Sends what was written at once, so that the server works on it while this thread does something else. */
@@ -137,7 +166,10 @@ export class Wire {
 
 	/** A statement that was not prepared is prepared when it is sent again. */
 	#refuse({ preparing, reject }: Pending, error: Error): void {
-		if (preparing !== undefined) this.#prepared.delete(preparing);
+		if (preparing !== undefined) {
+			this.#prepared.delete(preparing);
+			this.#searches.delete(preparing);
+		}
 		reject(error);
 	}
 

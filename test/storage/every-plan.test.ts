@@ -85,9 +85,13 @@ const small = ['search_progress', 'site_turn', 'authority_alias', 'written_imagi
 const isOfFewRows = (relation: string, index: string) =>
 	small.some((table) => relation === table || index.startsWith(table)) || /_meta$|_date_values$/.test(index);
 
-function faultsIn(node: PlanNode): string[] {
+function faultsIn(node: PlanNode, above?: PlanNode): string[] {
 	const { 'Node Type': type, 'Relation Name': relation = '', 'Index Name': index = '', 'Index Cond': condition = '' } = node;
-	const faults = (node.Plans ?? []).flatMap(faultsIn);
+	// The walk that a search chooses while many rows are not in the index of elements (`behind`).
+	if (/^\(InitPlan \d+\)\.col1$/.test(node['One-Time Filter'] ?? '')) return [];
+	const faults = (node.Plans ?? []).flatMap((child) => faultsIn(child, node));
+	// So many rows and no more, whatever they are.
+	if (above?.['Node Type'] === 'Limit' && node.Filter === undefined) return faults;
 	if (type.includes('Seq Scan') && !small.includes(relation)) faults.push(`reads ${relation} from end to end`);
 	// A walk through a site has no other condition than the site, the type, and the row after which the page begins.
 	const further = condition

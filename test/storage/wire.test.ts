@@ -130,6 +130,26 @@ describe('what the server answers', () => {
 	});
 });
 
+test('of searches only so many stay prepared; the first of them is given up, and prepared anew under another name', () => {
+	const { server, wire } = wireTo();
+	const search = (index: number) => {
+		void wire.run({ name: `search_${index}`, text: 'select 1' }, [], false).catch(() => undefined);
+		wire.flush();
+	};
+	for (let index = 0; index < 64; index++) search(index);
+	void wire.run(one, [], false).catch(() => undefined);
+	wire.flush();
+	assert.doesNotMatch(server.sent, /Ssearch_/);
+	search(64);
+	assert.deepEqual(server.sent.match(/Ssearch_\w+/g), ['Ssearch_0_1']);
+	server.sent = '';
+	search(1);
+	assert.match(server.sent, /^B/);
+	search(0);
+	assert.deepEqual(server.sent.match(/search_\w+/g), ['search_1_2', 'search_0_66', 'search_0_66', 'search_1_2']);
+	server.destroy();
+});
+
 test('a parameter is a text, bytes, a number or a boolean; a statement with another is not sent at all', async () => {
 	const { server, wire } = wireTo();
 	await assert.rejects(wire.run(one, ['a', {}], false), TypeError);

@@ -5,6 +5,7 @@ export interface PlanNode {
 	'Index Cond'?: string;
 	'Relation Name'?: string;
 	Filter?: string;
+	'One-Time Filter'?: string;
 	'Actual Rows'?: number;
 	'Actual Loops'?: number;
 	'Rows Removed by Filter'?: number;

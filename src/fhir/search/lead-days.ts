@@ -2,7 +2,7 @@ import { utc } from '#core/date-range.ts';
 import { rangeNames } from '#record/search-entry.ts';
 
 /**
- * Returns the names of years, months and days, as few as there can be, that together hold all moments from the first up to the last; open
+ * Returns the names of decades, years, months and days, as few as there can be, that together hold all moments from the first up to the last; open
  * where one is undefined. Moments outside of the named years have names of their own, which the caller adds.
  */
 export function dayNames(
@@ -19,6 +19,12 @@ export function dayNames(
 	const isWithin = (start: number, end: number) => from <= start && end <= to;
 	const isBeyond = (start: number, end: number) => end <= from || start > to;
 	for (let year = years.first; year < years.last; year++) {
+		const [decadeStart, decadeEnd] = [utc(year, 1, 1), utc(year + 10, 1, 1)];
+		if (year % 10 === 0 && (isBeyond(decadeStart, decadeEnd) || isWithin(decadeStart, decadeEnd))) {
+			if (isWithin(decadeStart, decadeEnd)) names.push(`${letters.decade}${year / 10}`);
+			year += 9;
+			continue;
+		}
 		const [yearStart, yearEnd] = [utc(year, 1, 1), utc(year + 1, 1, 1)];
 		if (isBeyond(yearStart, yearEnd)) continue;
 		if (isWithin(yearStart, yearEnd)) {

@@ -1,6 +1,8 @@
+import { namedDigits } from '#record/search-entry.ts';
+
 /**
  * Returns the names of ranges of numbers, as few as there can be, that together hold all from the first to the last: a sign and a power of
- * ten, with one digit or two. Powers beyond the named ones share one name each.
+ * ten, with up to three digits. Powers beyond the named ones share one name each.
  */
 export function numberNames(from: number, to: number, powers: { first: number; last: number }): string[] {
 	// A decimal that a binary number cannot hold lies within this of it.
@@ -25,18 +27,15 @@ function positive(sign: string, from: number, to: number, powers: { first: numbe
 	return names;
 }
 
-function digits(name: string, unit: number, from: number, to: number): string[] {
+/** The first digits of the numbers from the first to the last, as few as there can be. */
+function digits(name: string, unit: number, from: number, to: number, before = 0, count = 1): string[] {
 	const names: string[] = [];
-	for (let first = 1; first <= 9; first++) {
-		const [start, end] = [first * unit, (first + 1) * unit];
+	const step = unit / 10 ** (count - 1);
+	for (let first = before * 10 + (count === 1 ? 1 : 0); first < before * 10 + 10; first++) {
+		const [start, end] = [first * step, (first + 1) * step];
 		if (end < from || start > to) continue;
-		if (from <= start && end <= to) {
-			names.push(`${name}:${first}`);
-			continue;
-		}
-		for (let second = first * 10; second < first * 10 + 10; second++) {
-			if (((second + 1) * unit) / 10 >= from && (second * unit) / 10 <= to) names.push(`${name}:${second}`);
-		}
+		if (count === namedDigits || (from <= start && end <= to)) names.push(`${name}:${first}`);
+		else names.push(...digits(name, unit, from, to, first, count + 1));
 	}
 	return names;
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ReadStatement } from '../reader.ts';
+import { searchPrefix } from '../statement.ts';
 
 /** A statement with its values; the site is always the first. */
 export interface Query {
@@ -29,7 +30,7 @@ export class Parameters {
 
 	/** The query is named by its text if it should stay prepared on the connection. */
 	query(text: string, prepared: boolean): Query {
-		const name = prepared ? `search_${createHash('sha256').update(text).digest('hex').slice(0, 16)}` : undefined;
+		const name = prepared ? `${searchPrefix}${createHash('sha256').update(text).digest('hex').slice(0, 16)}` : undefined;
 		return { statement: { name, text }, values: this.#values };
 	}
 }

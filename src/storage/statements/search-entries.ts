@@ -1,5 +1,14 @@
 import { createHash } from 'node:crypto';
-import { boundedNumber, type IndexedParameter, type IndexedType, startLengths } from '#record/search-entry.ts';
+import {
+	boundedNumber,
+	type IndexedParameter,
+	type IndexedType,
+	namedDigits,
+	namedPowers,
+	namedYears,
+	rangeNames,
+	startLengths,
+} from '#record/search-entry.ts';
 import { termTexts } from '#record/search-term.ts';
 import type { Statement } from '../statement.ts';
 import { relation } from './relation.ts';
@@ -19,9 +28,10 @@ from pg_stat_activity a
 where a.datname = current_database() and a.backend_xid is not null and a.pid <> pg_backend_pid()`,
 };
 
-/** A digest of what is looked for in a type. */
+/** A digest of what is looked for in a type, and of the names that its values have. */
 export function digestOf({ parameters }: IndexedType): string {
-	return createHash('sha256').update(JSON.stringify(parameters)).digest('hex').slice(0, 16);
+	const names = { rangeNames, namedYears, namedPowers, namedDigits, startLengths };
+	return createHash('sha256').update(JSON.stringify({ parameters, names })).digest('hex').slice(0, 16);
 }
 
 /** Begins the types of a site that are new to it, and those of which other elements are indexed now. */
@@ -55,7 +65,7 @@ where p.site_id = $1 and case p.resource_type ${cases.join(' ')} else ${others} 
  * that is at it passes over the type.
  */
 export function takeIn({ type, table, parameters }: IndexedType, rowsMax: number): Statement {
-	const texts = parameters.flatMap(textsOf);
+	const texts = [...new Set(parameters.flatMap(textsOf))];
 	return {
 		name: `index_${type}`,
 		text: `
@@ -69,7 +79,7 @@ with p as materialized (
 	) r
 ), written as (
 	insert into search_entry as e (site_id, resource_type, id, terms)
-	select $1, '${type}', b.id, array(select distinct tributary_term(t.x) from (${texts.join('\n\t\tunion all ')}) t (x) where t.x is not null)
+	select $1, '${type}', b.id, array(select tributary_term(t.x) from (select distinct t.x from (${texts.join('\n\t\tunion all ')}) t (x) where t.x is not null) t)
 	from batch b
 	on conflict (site_id, resource_type, id) do update set terms = excluded.terms where e.terms <> excluded.terms
 ), last as (
@@ -97,6 +107,16 @@ function itemsOf(paths: readonly string[], from: 'b.j' | 'b.m'): string {
 	return `jsonb_array_elements(${queries.join(' || ')}) e (v)`;
 }
 
+/**
+ * Whether the row `b` has any of the elements with which paths begin. Most rows have few of them, and this costs a tenth of following a path.
+ * Other paths than names of elements may find something where nothing is.
+ */
+function hasAny(paths: readonly string[], from: 'b.j' | 'b.m'): string {
+	const names = paths.map((path) => /^\$\.(\w+)(\.\w+)*$/.exec(path)?.[1]);
+	const quoted = [...new Set(names)].map((name) => `'${name}'`);
+	return names.includes(undefined) ? 'true' : `${from} ?| array[${quoted.join(', ')}]`;
+}
+
 /** Selects a text of the row `b`. */
 function select(text: string, from = '(values (1)) one (row)', where = 'true'): string {
 	return `select ${text} from ${from} where b.site_id = $1 and ${where}`;
@@ -106,14 +126,18 @@ function select(text: string, from = '(values (1)) one (row)', where = 'true'): 
 function textsOf({ scope, value, presence }: IndexedParameter): string[] {
 	const present = literal(termTexts.present(scope));
 	const ofPaths = (paths: readonly string[], from: 'b.j' | 'b.m' = 'b.j') =>
-		select(present, undefined, `exists (select from ${itemsOf(paths, from)})`);
+		select(present, undefined, `${hasAny(paths, from)} and exists (select from ${itemsOf(paths, from)})`);
 	const given = presence === undefined || presence.length === 0 ? [] : [ofPaths(presence)];
 	switch (value.kind) {
 		case 'token':
 			return [...given, ofPaths(value.paths, sourceOf(value.of)), ...tokenTexts(scope, value)];
 		case 'uri': {
 			const text = `${literal(termTexts.text(scope, ''))} || (e.v #>> '{}')`;
-			return [...given, ofPaths(value.paths, sourceOf(value.of)), select(text, itemsOf(value.paths, sourceOf(value.of)))];
+			return [
+				...given,
+				ofPaths(value.paths, sourceOf(value.of)),
+				select(text, itemsOf(value.paths, sourceOf(value.of)), hasAny(value.paths, sourceOf(value.of))),
+			];
 		}
 		case 'reference': {
 			const identifier = `${value.path.replace(/\.reference$/, '')}.identifier.value`;
@@ -121,24 +145,28 @@ function textsOf({ scope, value, presence }: IndexedParameter): string[] {
 			return [
 				...given,
 				ofPaths([value.path]),
-				select(`tributary_reference_text(${literal(scope)}, e.v #>> '{}')`, itemsOf([value.path], 'b.j')),
-				select(logical, itemsOf([identifier], 'b.j')),
+				select(`tributary_reference_text(${literal(scope)}, e.v #>> '{}')`, itemsOf([value.path], 'b.j'), hasAny([value.path], 'b.j')),
+				select(logical, itemsOf([identifier], 'b.j'), hasAny([identifier], 'b.j')),
 			];
 		}
 		case 'string': {
 			const starts = startLengths.map((length) => `${literal(termTexts.start(scope, length, ''))} || left(s.plain, ${length})`);
 			const plain = `(select tributary_plain(e.v #>> '{}') as plain offset 0) s`;
 			const from = `${itemsOf(value.paths, 'b.j')} cross join lateral ${plain}`;
-			return [...given, ofPaths(value.paths), select(`unnest(array[${starts.join(', ')}])`, from)];
+			return [...given, ofPaths(value.paths), select(`unnest(array[${starts.join(', ')}])`, from, hasAny(value.paths, 'b.j'))];
 		}
 		case 'sound': {
 			const sound = `${literal(termTexts.soundPrefix(scope))} || n.sound`;
 			const from = `${itemsOf(value.paths, 'b.j')} cross join lateral tributary_sounds(e.v #>> '{}') n (sound)`;
-			return [...given, ofPaths(value.paths), select(sound, from)];
+			return [...given, ofPaths(value.paths), select(sound, from, hasAny(value.paths, 'b.j'))];
 		}
 		case 'date': {
 			const range = `tributary_date_range(e.v) x (d) cross join lateral tributary_range_texts(${literal(scope)}, lower(x.d), upper(x.d)) n (text)`;
-			return [...given, ofPaths(value.paths), select('n.text', `${itemsOf(value.paths, 'b.j')} cross join lateral ${range}`)];
+			return [
+				...given,
+				ofPaths(value.paths),
+				select('n.text', `${itemsOf(value.paths, 'b.j')} cross join lateral ${range}`, hasAny(value.paths, 'b.j')),
+			];
 		}
 		case 'number':
 		case 'quantity':
@@ -154,15 +182,21 @@ function sourceOf(of: 'meta' | undefined): 'b.j' | 'b.m' {
 
 function tokenTexts(scope: string, { paths, form, of }: IndexedParameter['value'] & { kind: 'token' }): string[] {
 	const code = form === 'value' ? `e.v #>> '{}'` : `e.v ->> '${form === 'coding' ? 'code' : 'value'}'`;
-	return [select(`${literal(termTexts.code(scope, ''))} || (${code})`, itemsOf(paths, sourceOf(of)))];
+	return [select(`${literal(termTexts.code(scope, ''))} || (${code})`, itemsOf(paths, sourceOf(of)), hasAny(paths, sourceOf(of)))];
 }
 
 function numberTexts(scope: string, kind: IndexedParameter['value']['kind'], paths: readonly string[]): string[] {
 	const number = kind === 'number' ? 'e.v' : `e.v -> 'value'`;
 	const plain = `case jsonb_typeof(${number}) when 'number' then (${number})::numeric end`;
 	const items = itemsOf(paths, 'b.j');
-	const numbers = select('n.text', `${items} cross join lateral tributary_number_texts(${literal(scope)}, ${plain}) n (text)`);
-	return kind === 'number' ? [numbers] : [numbers, select(literal(termTexts.number(scope, boundedNumber)), items, `e.v ? 'comparator'`)];
+	const numbers = select(
+		'n.text',
+		`${items} cross join lateral tributary_number_texts(${literal(scope)}, ${plain}) n (text)`,
+		hasAny(paths, 'b.j'),
+	);
+	return kind === 'number'
+		? [numbers]
+		: [numbers, select(literal(termTexts.number(scope, boundedNumber)), items, `${hasAny(paths, 'b.j')} and e.v ? 'comparator'`)];
 }
 
 type ColumnValue = Exclude<IndexedParameter['value'], { paths: readonly string[] } | { path: string }>;

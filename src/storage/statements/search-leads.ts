@@ -12,7 +12,7 @@ type Where = (clauses: readonly Clause[], alias: string, parameters: Parameters)
 /** Which rows a condition is about: all, or only those that are in the index of elements, or only the others. */
 export type RowsMeant = 'all' | 'taken-in' | 'later';
 
-type Led = Pick<Clause & { kind: 'led' }, 'type' | 'table' | 'lead'>;
+export type Led = Pick<Clause & { kind: 'led' }, 'type' | 'table' | 'lead'>;
 
 export function leadCondition(led: Led, alias: string, parameters: Parameters, rows: RowsMeant, whereOf: Where): string {
 	if (rows === 'later') return 'true';
@@ -34,6 +34,21 @@ function entriesOf({ type, lead }: Led, parameters: Parameters, whereOf: Where):
 	const entry = parameters.alias();
 	const terms = termsOf(lead, parameters, whereOf);
 	return { entry, where: `${entry}.site_id = $1 and ${entry}.resource_type = '${type}' and ${entry}.terms && ${terms}` };
+}
+
+export interface NamedTerms {
+	/** The terms where they are used. Those that are looked up have a name, since the statement uses them in several places. */
+	terms: string;
+	inPlace: string;
+	named: string | undefined;
+}
+
+export function namedTerms({ lead }: Led, parameters: Parameters, whereOf: Where): NamedTerms {
+	const inPlace = termsOf(lead, parameters, whereOf);
+	// A subquery, so that PostgreSQL makes no other plan for other terms.
+	if (lead.through.length === 0 && lead.sounds === undefined) return { terms: `(select ${inPlace})`, inPlace, named: undefined };
+	const name = parameters.alias();
+	return { terms: `(select ${name}.terms from ${name})`, inPlace, named: `${name} as materialized (select ${inPlace} as terms)` };
 }
 
 function termsOf({ terms, through, sounds = [] }: Lead, parameters: Parameters, whereOf: Where): string {
@@ -66,7 +81,8 @@ function takenInUntil(type: string): string {
 	return `coalesce((select p.until from search_progress p where p.site_id = $1 and p.resource_type = '${type}'), '-infinity')`;
 }
 
-/** Tells whether a clause that all rows must fulfil has a lead. */
-export function hasLead(clause: Clause): boolean {
-	return clause.kind === 'led' || (clause.kind === 'all' && clause.clauses.some(hasLead));
+/** The leads to the rows that fulfil a clause; each of them leads to all of these. */
+export function leadsOf(clause: Clause): Led[] {
+	if (clause.kind === 'led') return [clause, ...leadsOf(clause.clause)];
+	return clause.kind === 'all' ? clause.clauses.flatMap(leadsOf) : [];
 }

@@ -1,11 +1,22 @@
 import { nilId } from '#core/id.ts';
-import type { Clause, Extent, Included, Inclusion, PagePosition, SearchPlan, SortKey, TermInclusion } from '#record/search-plan.ts';
+import type {
+	Clause,
+	ElementTest,
+	Extent,
+	Included,
+	Inclusion,
+	PagePosition,
+	SearchPlan,
+	SortKey,
+	TermInclusion,
+} from '#record/search-plan.ts';
 import { termOf } from '#record/search-term.ts';
 import { Parameters, type Query } from './parameters.ts';
 import { relation } from './relation.ts';
 import { boundedQuery, innerColumns } from './row-columns.ts';
 import { isWholeDay, survivorOf, whereOf } from './search-conditions.ts';
-import { hasLead, isLater, isTakenIn, ledIds } from './search-leads.ts';
+import { isLater, isTakenIn, leadsOf, ledIds } from './search-leads.ts';
+import { choosesItself, isWalkable, ledPage } from './search-walks.ts';
 
 /**
  * Selects one row more than the page holds, to know whether there is a next page; `found` counts them all. Rows after the one that exceeds
@@ -13,36 +24,27 @@ import { hasLead, isLater, isTakenIn, ledIds } from './search-leads.ts';
  */
 export function searchQuery(siteId: string, plan: SearchPlan, bytesMax: number): Query {
 	const parameters = new Parameters(siteId);
-	const { sort, table, extent } = plan;
-	const limit = parameters.add(plan.count + 1, 'integer');
+	const { clauses, sort, table, extent } = plan;
+	const isLed = clauses.some(hasLead);
+	const most = parameters.add(plan.count + 1, 'integer');
+	// A subquery, so that PostgreSQL makes no other plan for another page.
+	const limit = isLed ? `(select ${most})` : most;
 	const keys = sort.map(({ column }, index) => `, r.${column} as k${index}`).join('');
-	const selected = `${innerColumns(table)}${keys} from ${relation(table)} r`;
 	const order = (row: string) =>
 		[...sort.map((key, index) => `${row}.k${index}${direction(key)}`), `${row}.id${lastDirection(sort)}`].join(', ');
 	const shown = sort.map((_key, index) => `, r.k${index}::text`).join('');
+	const select = (from: string, where: string) =>
+		inOrder({ selected: `${innerColumns(table)}${keys} from ${from} r`, where, limit }, plan, parameters);
+	const page = { plan, parameters, limit, select, after: () => afterCondition(plan, parameters), order };
 	const text = boundedQuery({
 		table,
 		extent,
 		further: `r.found, r.id${shown}`,
-		inner: wheresOf(plan, parameters)
-			.map((where) => inOrder({ selected, where, limit }, plan, parameters))
-			.reduce((taken, later) => `(select m.* from ((${taken}) union all (${later})) m order by ${order('m')} limit ${limit})`),
+		inner: isLed ? ledPage(page) : select(relation(table), whereOf(clauses, 'r', parameters)),
 		order,
 		bytesMax: parameters.add(bytesMax, 'bigint'),
 	});
 	return parameters.query(text, isPrepared(plan));
-}
-
-/**
- * The condition of a search; of one with a lead two, for the rows that are in the index of elements and for those that are not. So the planner
- * may walk through the first in the order of the page where most of them match.
- */
-function wheresOf({ clauses, resourceType }: SearchPlan, parameters: Parameters): string[] {
-	if (!clauses.some(hasLead)) return [whereOf(clauses, 'r', parameters)];
-	return [
-		`${whereOf(clauses, 'r', parameters, 'taken-in')} and ${isTakenIn(resourceType, 'r')}`,
-		`${whereOf(clauses, 'r', parameters, 'later')} and ${isLater(resourceType, 'r')}`,
-	];
 }
 
 /**
@@ -114,12 +116,19 @@ function beyond(plan: SearchPlan, after: PagePosition, index: number, parameters
 	return `${further} or ${key.nullable ? `${column} is null or ` : ''}${equal}`;
 }
 
+const hasLead = (clause: Clause) => leadsOf(clause).length > 0;
+
 export function countQuery(siteId: string, plan: SearchPlan): Query {
 	const parameters = new Parameters(siteId);
-	const [where, later] = wheresOf(plan, parameters);
-	const count = `select count(*) from ${relation(plan.table)} r where ${where}`;
-	const both = () => `select (${count}) + (select count(*) from ${relation(plan.table)} r where r.site_id = $1 and ${later})`;
-	return parameters.query(later === undefined ? count : both(), isPrepared(plan));
+	const { clauses, resourceType, table } = plan;
+	const takenIn = clauses.some(hasLead) ? 'taken-in' : 'all';
+	const where = whereOf(clauses, 'r', parameters, takenIn);
+	if (takenIn === 'all') return parameters.query(`select count(*) from ${relation(table)} r where ${where}`, isPrepared(plan));
+	const later = `${whereOf(clauses, 'r', parameters, 'later')} and ${isLater(resourceType, 'r')}`;
+	const both = `
+		select (select count(*) from ${relation(table)} r where ${where} and ${isTakenIn(resourceType, 'r')})
+			+ (select count(*) from ${relation(table)} r where ${later} and r.site_id = $1)`;
+	return parameters.query(both, false);
 }
 
 export interface InclusionBounds {
@@ -208,7 +217,9 @@ function includedRows(
  * they are planned each time.
  */
 function isPrepared({ clauses, sort }: SearchPlan): boolean {
-	if (sort.length > 0 || clauses.length > 2 || clauses.some((clause) => alternativesOf(clause) !== 1)) return false;
+	if (clauses.length > 2 || clauses.some((clause) => alternativesOf(clause) !== 1)) return false;
+	if (choosesItself(clauses) && isWalkable(sort)) return true;
+	if (sort.length > 0) return false;
 	return clauses.length === 0 || clauses.some(isSelective) || (clauses.length === 1 && clauses[0]?.kind === 'code');
 }
 
@@ -227,6 +238,7 @@ function alternativesOf(clause: Clause): number {
 			return clause.terms.length;
 		case 'code':
 		case 'string':
+		case 'text':
 			return clause.values.length;
 		case 'reference':
 			return clause.ids.length;
@@ -236,7 +248,29 @@ function alternativesOf(clause: Clause): number {
 		case 'date':
 		case 'moment':
 			return clause.alternatives.length;
+		case 'led':
+			return clause.lead.through.length > 0 ? 0 : alternativesOf(clause.clause);
+		case 'element':
+			return testsOf(clause.test);
 		default:
 			return 0;
+	}
+}
+
+function testsOf(test: ElementTest): number {
+	switch (test.kind) {
+		case 'exists':
+		case 'sound':
+			return 1;
+		case 'token':
+			return test.tokens.length;
+		case 'text':
+		case 'reference':
+		case 'uri':
+			return test.values.length;
+		case 'quantity':
+		case 'date':
+		case 'number':
+			return test.alternatives.length;
 	}
 }
