@@ -2,7 +2,7 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import { accessMetricDefinitions } from '#access/metrics.ts';
 import { bulkMetricDefinitions } from '#bulk/metrics.ts';
 import { type Exposition, expositionOf } from '#core/exposition.ts';
-import { handlesOn, type MetricDefinitions, type MetricsOf } from '#core/metric-definition.ts';
+import { handlesOn, type MetricDefinition, type MetricDefinitions, type MetricsOf } from '#core/metric-definition.ts';
 import { imagingMetricDefinitions } from '#imaging/metrics.ts';
 import { deliveryMetricDefinitions } from '#record/metrics.ts';
 import { siteMetricDefinitions } from '#site/metrics.ts';
@@ -45,6 +45,9 @@ export function createMetrics(options: { version?: string; processMetrics?: bool
 	const registry = new Registry();
 	const handles = handlesOn(registry, metricDefinitions);
 	if (options.processMetrics !== false) collectDefaultMetrics({ register: registry });
+	const across = new Map(
+		Object.values<MetricDefinition>(metricDefinitions).map((definition) => [definition.name, definition.across ?? 'sum']),
+	);
 	handles.buildInfo.set({ version: options.version ?? 'unknown', node: process.version }, 1);
-	return Object.freeze({ ...handles, ...expositionOf(registry) });
+	return Object.freeze({ ...handles, ...expositionOf(registry, (name) => across.get(name) ?? 'process') });
 }

@@ -6,6 +6,7 @@ import { firstAdministrator } from '#access/sign-in.ts';
 import { BulkJobs } from '#bulk/jobs.ts';
 import { systemClock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
+import { type NodeLine, OwnQuotas } from '#core/node-line.ts';
 import type { Place } from '#core/place.ts';
 import { indexedTypes } from '#fhir/search/indexed-types.ts';
 import { instanceIndex } from '#imaging/index-instance.ts';
@@ -53,6 +54,10 @@ export interface ServiceOptions {
 	databaseUrl: string;
 	place: Place;
 	passwords?: Passwords;
+	/** The metrics of the process, if whoever starts it made them. */
+	metrics?: Metrics;
+	/** The line to the other processes of the node, where there are any. */
+	line?: NodeLine;
 }
 
 type Closer = () => Promise<void> | void;
@@ -85,7 +90,7 @@ export async function startService(config: Config, log: Log, options: ServiceOpt
 async function compose(
 	config: Config,
 	log: Log,
-	{ databaseUrl, place, passwords = new Passwords() }: ServiceOptions,
+	{ databaseUrl, place, passwords = new Passwords(), metrics = createMetrics({ version }), line }: ServiceOptions,
 	closers: Closer[],
 	closeAll: () => Promise<void>,
 ): Promise<Service> {
@@ -96,7 +101,8 @@ async function compose(
 	const state = { draining: false, listening: false };
 	const addresses: Record<string, SurfaceAddress> = {};
 	const leaving: Closer[] = [];
-	const life = { state, addresses, passwords, place, onClose: (closer: Closer) => closers.push(closer) };
+	const quotas = line?.quotas ?? new OwnQuotas();
+	const life = { state, addresses, passwords, place, line, quotas, metrics, onClose: (closer: Closer) => closers.push(closer) };
 	const node = await openNode(config, log, databaseUrl, { ...life, onLeave: (closer) => leaving.push(closer) });
 	for (const surface of surfaces) Object.assign(addresses, await surface.open(node));
 	// A start that fails, for example because a port is taken, would make a password that nobody ever sees.
@@ -116,11 +122,10 @@ async function openNode(
 	config: Config,
 	log: Log,
 	databaseUrl: string,
-	life: Pick<ServiceNode, 'state' | 'addresses' | 'passwords' | 'place' | 'onClose' | 'onLeave'>,
+	life: Pick<ServiceNode, 'state' | 'addresses' | 'passwords' | 'place' | 'line' | 'quotas' | 'metrics' | 'onClose' | 'onLeave'>,
 ): Promise<ServiceNode> {
 	const { limits, DATA_DIR: dataDir, LOG_LEVEL: logLevel, ALLOW_ANY_SOURCE: allowAnySource } = config;
-	const { onClose, place } = life;
-	const metrics = createMetrics({ version });
+	const { onClose, place, metrics } = life;
 	const clock = systemClock;
 	const database = new Database({ url: databaseUrl, readUrl: config.DATABASE_READ_URL, limits, metrics, log });
 	onClose(() => database.close());
@@ -135,6 +140,7 @@ async function openNode(
 	const gateway = new Shards({
 		worker: new URL('../workers/ingest.ts', import.meta.url),
 		workers,
+		place: place.index,
 		workerData: { databaseUrl, limits, logLevel: config.LOG_LEVEL, objectsFolder: objectsFolder(config), writer },
 		limits,
 		waitingMaxOf: (siteId) => directory.limitsOf(siteId)?.waitingMax,
@@ -151,7 +157,7 @@ async function openNode(
 	if (place.index === 0) workForAll(database, log, onClose);
 	const imaging = await openImaging({ config, log, metrics, writer, place }, gateway, onClose);
 	const consolePage = new URL('./console/index.html', import.meta.url);
-	return { ...life, ...imaging, config, version, log, metrics, clock, ...access, gateway, database, audit, bulk, consolePage };
+	return { ...life, ...imaging, config, version, log, clock, ...access, gateway, database, audit, bulk, consolePage };
 }
 
 /** Work in the background that one process of a node does for all. */

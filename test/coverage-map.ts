@@ -35,6 +35,7 @@ export const coverageMap: readonly (readonly [pattern: string, ...tests: string[
 	['src/cda/*.ts', 'cda/header', 'cda/entries', 'conformance/cda-corpus'],
 	['src/cli/*.ts', 'cli/run'],
 	['src/config.ts', 'cli/configuration'],
+	['src/core/exposition.ts', 'metrics', 'core/metric-snapshot'],
 	['src/console/**/*.{ts,tsx}', 'console/console', 'console/traffic', 'console/hostile', 'console/every-screen.ts', 'console/in-use.ts'],
 	['src/core/date-range.ts', 'fhir/date', 'fhir/search/parse'],
 	['src/**/limits.ts', 'cli/configuration'],
@@ -149,5 +150,6 @@ export const coverageMap: readonly (readonly [pattern: string, ...tests: string[
 	['src/surfaces/http/*.ts', 'surfaces/http/server', 'surfaces/http/streaming', 'surfaces/http/unrouted'],
 	['src/surfaces/mllp/*.ts', 'surfaces/mllp/wire', 'surfaces/mllp/access'],
 	['src/surfaces/mpps/openapi.ts', 'surfaces/http/documentation'],
+	['src/surfaces/node.ts', 'integrity/kill', 'integrity/processes'],
 	['src/surfaces/tcp/reception.ts', 'surfaces/mllp/access', 'surfaces/dimse/reception'],
 ];

@@ -6,6 +6,7 @@ export const accessMetricDefinitions = {
 		name: 'tributary_access_snapshot_age_seconds',
 		kind: 'gauge',
 		help: 'Time since keys and integration clients were last known to be current.',
+		across: 'max',
 		labels: {},
 	},
 	accessRefusals: {

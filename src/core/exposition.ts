@@ -1,4 +1,5 @@
 import { Registry } from 'prom-client';
+import { type Across, type MetricSnapshot, renderedSnapshots, snapshotOf } from './metric-snapshot.ts';
 
 export type ExpositionFormat = 'text' | 'openmetrics';
 
@@ -11,7 +12,9 @@ export interface Sampling {
 export interface Exposition extends Sampling {
 	readonly registry: Registry;
 	refresh(): void;
-	exposition(format: ExpositionFormat): Promise<{ contentType: string; body: string }>;
+	/** Returns the metrics of this process; those of `names` if names are given. */
+	snapshot(names?: readonly string[]): Promise<MetricSnapshot[]>;
+	exposition(format: ExpositionFormat): Promise<Exposed>;
 }
 
 /**
@@ -28,7 +31,24 @@ function openMetrics(text: string): string {
 	return `${renamed.join('\n')}\n# EOF\n`;
 }
 
-export function expositionOf(registry: Registry): Exposition {
+interface Exposed {
+	contentType: string;
+	body: string;
+}
+
+function exposed(text: string, format: ExpositionFormat): Exposed {
+	return format === 'openmetrics'
+		? { contentType: Registry.OPENMETRICS_CONTENT_TYPE, body: openMetrics(text) }
+		: { contentType: Registry.PROMETHEUS_CONTENT_TYPE, body: text };
+}
+
+/** Renders the metrics of a node that were put together from those of its processes. */
+export async function expositionOfNode(metrics: readonly MetricSnapshot[], format: ExpositionFormat): Promise<Exposed> {
+	return exposed(await renderedSnapshots(metrics), format);
+}
+
+/** @param acrossOf tells how the values of several processes become one */
+export function expositionOf(registry: Registry, acrossOf: (name: string) => Across): Exposition {
 	const samples: (() => void)[] = [];
 	const refresh = () => {
 		for (const sample of samples) sample();
@@ -41,10 +61,11 @@ export function expositionOf(registry: Registry): Exposition {
 		refresh,
 		exposition: async (format) => {
 			refresh();
-			const text = await registry.metrics();
-			return format === 'openmetrics'
-				? { contentType: Registry.OPENMETRICS_CONTENT_TYPE, body: openMetrics(text) }
-				: { contentType: Registry.PROMETHEUS_CONTENT_TYPE, body: text };
+			return exposed(await registry.metrics(), format);
+		},
+		snapshot: (names) => {
+			refresh();
+			return snapshotOf(registry, acrossOf, names);
 		},
 	};
 }

@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { Across } from './metric-snapshot.ts';
 
 /** A label whose values are not listed here but cannot grow without bound; the text says what bounds them. */
 export interface BoundedLabel {
@@ -14,6 +15,8 @@ export interface MetricDefinition {
 	help: string;
 	labels: Readonly<Record<string, LabelDomain>>;
 	buckets?: readonly number[];
+	/** How gauges of the processes of a node become one; a sum unless it is given. */
+	across?: Exclude<Across, 'process'>;
 }
 
 export type MetricDefinitions = Readonly<Record<string, MetricDefinition>>;

@@ -1,6 +1,9 @@
 import { createLog, type Log } from '#core/log.ts';
 import { StartError } from '#core/start-error.ts';
+import { createMetrics } from '../metrics.ts';
 import { type Service, startService } from '../service.ts';
+import { version } from '../version.ts';
+import { MemberLine } from './member-line.ts';
 import type { ToParent, ToProcess } from './messages.ts';
 
 /**
@@ -8,6 +11,8 @@ import type { ToParent, ToProcess } from './messages.ts';
  * would start it again, nor end it with the node.
  */
 class Member {
+	readonly #metrics = createMetrics({ version });
+	readonly #line = new MemberLine(tell, () => this.#metrics.snapshot());
 	#log: Log | undefined;
 	#opening: Promise<Service> | undefined;
 	#isEnding = false;
@@ -15,7 +20,10 @@ class Member {
 
 	listen(): void {
 		process.on('message', (message: ToProcess) => this.#take(message));
-		process.on('disconnect', () => this.#end(false));
+		process.on('disconnect', () => {
+			this.#line.close();
+			this.#end(false);
+		});
 		// In a terminal a signal reaches the parent and the processes. A second one ends them at once, as it does a node of one process.
 		for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 			process.on(signal, () => {
@@ -23,17 +31,20 @@ class Member {
 				this.#end(false);
 			});
 		}
+		// It is for the parent, and a terminal that closes sends it to all.
+		process.on('SIGHUP', () => undefined);
 	}
 
 	#take(message: ToProcess): void {
 		if (message.kind === 'drain') this.#end(message.isRolled);
-		else void this.#open(message);
+		else if (message.kind === 'open') void this.#open(message);
+		else void this.#line.take(message);
 	}
 
 	async #open({ config, place, databaseUrl }: Extract<ToProcess, { kind: 'open' }>): Promise<void> {
 		this.#log = createLog(config.LOG_LEVEL).child({ process: place.index });
 		try {
-			this.#opening = startService(config, this.#log, { databaseUrl, place });
+			this.#opening = startService(config, this.#log, { databaseUrl, place, metrics: this.#metrics, line: this.#line });
 			const { surfaces, consoleLogin, httpServer } = await this.#opening;
 			tell({ kind: 'ready', surfaces, consoleLogin, httpServer });
 		} catch (error) {
@@ -48,8 +59,7 @@ class Member {
 		if (this.#isEnding) return;
 		this.#isEnding = true;
 		this.#log?.info({ isRolled }, 'draining');
-		const closed = this.#opening?.then((service) => service.close(isRolled));
-		(closed ?? Promise.resolve()).then(
+		this.#close(isRolled).then(
 			() => leave(0),
 			(error) => {
 				this.#log?.fatal({ err: error }, 'a process of the service did not end cleanly');
@@ -57,10 +67,17 @@ class Member {
 			},
 		);
 	}
+
+	async #close(isRolled: boolean): Promise<void> {
+		const service = await this.#opening;
+		await service?.close(isRolled);
+		await this.#line.leave();
+	}
 }
 
 function tell(message: ToParent): void {
-	if (process.connected) process.send?.(message);
+	// Nobody needs to know what could not be told: the parent is gone.
+	if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
 }
 
 /** Ends when the last messages are sent. */

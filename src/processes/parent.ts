@@ -1,8 +1,9 @@
 import type { Log } from '#core/log.ts';
 import type { Config } from '../config.ts';
+import { Gathering } from './gathering.ts';
 import type { Opened } from './messages.ts';
 import { portVariables } from './ports.ts';
-import { Slot } from './slot.ts';
+import { type Member, Slot } from './slot.ts';
 
 export interface ParentOptions {
 	config: Config;
@@ -20,6 +21,7 @@ const closeMsMax = 30_000;
 export class Parent {
 	readonly #options: ParentOptions;
 	readonly #slots: readonly Slot[];
+	readonly #gathering: Gathering;
 	#config: Config;
 	#rolling: Promise<void> | undefined;
 	#opened: Opened | undefined;
@@ -28,8 +30,16 @@ export class Parent {
 	constructor(options: ParentOptions) {
 		const { config, count, databaseUrl, log } = options;
 		this.#options = options;
+		this.#gathering = new Gathering(log);
 		this.#config = config;
-		const slot = { count, config: () => this.#config, databaseUrl, log, onChange: () => this.#changed() };
+		const slot = {
+			count,
+			config: () => this.#config,
+			databaseUrl,
+			log,
+			onStart: (member: Member) => this.#gathering.join(member),
+			onChange: () => this.#changed(),
+		};
 		this.#slots = Array.from({ length: count }, (_, index) => new Slot(index, slot));
 	}
 
@@ -42,6 +52,7 @@ export class Parent {
 		this.#config = { ...this.#config, ...Object.fromEntries(ports.filter(([, port]) => port !== undefined)) };
 		await Promise.all(others.map((slot) => slot.start({ opensNode: false, migrates: false })));
 		this.#opened = opened;
+		this.#gathering.start();
 		this.#changed();
 		return opened;
 	}
@@ -75,6 +86,7 @@ export class Parent {
 
 	async close(): Promise<void> {
 		this.#isClosing = true;
+		this.#gathering.close();
 		await Promise.all(this.#slots.map((slot) => slot.close(this.#config.limits.drainMsMax + closeMsMax)));
 	}
 

@@ -22,6 +22,8 @@ export interface SlotOptions {
 	config(): Config;
 	databaseUrl: string;
 	log: Log;
+	/** Is called with each process when it is started. */
+	onStart(member: Member): void;
 	/** Is called whenever a process has opened or ended. */
 	onChange(): void;
 }
@@ -31,6 +33,8 @@ export type Besides = Pick<Place, 'opensNode' | 'migrates'>;
 
 /** One process of the node under way, from its start to its end. */
 export class Member {
+	/** The place of the process in the node. */
+	readonly index: number;
 	readonly child: ChildProcess;
 	/** Rejects when the process ends before it is open. */
 	readonly opened: Promise<Opened>;
@@ -40,6 +44,7 @@ export class Member {
 	isOpen = false;
 
 	constructor({ config, databaseUrl }: SlotOptions, place: Place) {
+		this.index = place.index;
 		const env = environmentOfProcess({ NODE_COMPILE_CACHE: module.getCompileCacheDir() });
 		this.child = fork(entry, [], { env, execArgv: [], serialization: 'advanced', stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
 		this.ended = new Promise((resolve) => {
@@ -133,6 +138,7 @@ export class Slot {
 		const member = new Member(this.#options, { ...besides, index: this.#index, count: this.#options.count });
 		this.#member = member;
 		this.#living.add(member);
+		this.#options.onStart(member);
 		void member.ended.then(() => {
 			this.#living.delete(member);
 			this.#options.onChange();

@@ -43,6 +43,7 @@ export const siteMetricDefinitions = {
 		name: 'tributary_mailbox_deepest_messages',
 		kind: 'gauge',
 		help: 'Messages waiting in the fullest mailbox.',
+		across: 'max',
 		labels: {},
 	},
 	mailboxFull: {

@@ -17,6 +17,8 @@ export interface ShardsOptions {
 	/** The worker's entry file. */
 	worker: URL;
 	workers: number;
+	/** The place of the process in its node; it tells its shards apart from those of the others. */
+	place?: number;
 	/** Data for each worker; it must survive structured cloning. */
 	workerData: unknown;
 	limits: MailboxLimits & DeliveryLimits;
@@ -69,7 +71,8 @@ export class Shards implements SiteGateway {
 	#createLane(pool: WorkerPool, lane: number): Lane {
 		const { limits, log, metrics } = this.#options;
 		const { shardAvailable } = metrics;
-		const shard = String(this.#lanes.length);
+		const { place = 0, workers } = this.#options;
+		const shard = String(place * workers * lanesPerWorker + this.#lanes.length);
 		shardAvailable.set({ shard }, 1);
 		return new Lane({
 			limits,

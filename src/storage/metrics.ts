@@ -6,6 +6,7 @@ export const storageMetricDefinitions = {
 		name: 'tributary_database_up',
 		kind: 'gauge',
 		help: '1 while the database answers.',
+		across: 'min',
 		labels: {},
 	},
 	readsInFlight: {
@@ -24,6 +25,7 @@ export const storageMetricDefinitions = {
 		name: 'tributary_imaging_conflicts_open',
 		kind: 'gauge',
 		help: 'Objects with different content under a known UID that wait for a person to settle the conflict.',
+		across: 'max',
 		labels: { site: { boundedBy: 'the slugs of the configured sites' } },
 	},
 	unmatchedMessages: {

@@ -5,6 +5,7 @@ import type { BulkJobs } from '#bulk/jobs.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Failure } from '#core/failure.ts';
 import type { Log } from '#core/log.ts';
+import type { NodeLine, Quotas } from '#core/node-line.ts';
 import type { Place } from '#core/place.ts';
 import type { OpenApiPart } from '#fhir/openapi.ts';
 import type { InstanceIntake } from '#imaging/intake.ts';
@@ -37,6 +38,10 @@ export interface ServiceNode extends Readonly<Access> {
 	readonly addresses: Readonly<Record<string, SurfaceAddress>>;
 	/** The process within the node. */
 	readonly place: Place;
+	/** The line to the other processes of the node; undefined where this is the only one. */
+	readonly line: NodeLine | undefined;
+	/** Limits of the node, which its processes share. */
+	readonly quotas: Quotas;
 	/** Registers a function that closes something. The last one registered runs first. */
 	onClose(close: () => Promise<void> | void): void;
 	/** Registers a function that runs before all others when this process ends and the node goes on. */

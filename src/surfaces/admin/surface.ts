@@ -92,8 +92,8 @@ async function open(node: ServiceNode, echo: OperationServices['echo']): Promise
 	const assets = bundleConsole(node.consolePage, pageFacts(node.addresses['fhir']?.port ?? config.FHIR_PORT));
 	assets.catch((error: unknown) => log.error({ err: error }, 'the console could not be bundled'));
 	const figures = new Figures({ database: database.people, waitingBySite: () => gateway.waitingBySite(), metrics, clock, log });
-	figures.start();
 	node.onClose(() => figures.close());
+	await figures.start(node.line);
 	const watchers = new Watchers({ sessions, limits, metrics, log }, figures);
 	const signIn = new SignIn({ database: database.people, sessions, audit, passwords, limits });
 	const context = { sessions, signIn, services: operationServices(node, echo), figures, watchers, limits, metrics, log };

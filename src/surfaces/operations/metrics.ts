@@ -6,6 +6,7 @@ export const processMetricDefinitions = {
 		name: 'tributary_build_info',
 		kind: 'gauge',
 		help: 'Always 1; the labels name the running version.',
+		across: 'max',
 		labels: { version: { boundedBy: 'one per process' }, node: { boundedBy: 'one per process' } },
 	},
 } as const satisfies MetricDefinitions;

@@ -1,6 +1,7 @@
-import type { Exposition } from '#core/exposition.ts';
+import { type Exposition, expositionOfNode } from '#core/exposition.ts';
 import type { Failure } from '#core/failure.ts';
 import type { Log } from '#core/log.ts';
+import type { MetricSnapshot } from '#core/metric-snapshot.ts';
 import type { HttpLimits } from '../http/limits.ts';
 import { listening } from '../http/listen.ts';
 import { acceptedRanges, preferredType } from '../http/media-type.ts';
@@ -21,6 +22,8 @@ export interface OperationsContext {
 	draining(): boolean;
 	limits: HttpLimits;
 	metrics: Exposition & HttpMetrics;
+	/** Returns the metrics of the node; undefined where this process is the whole node. */
+	ofNode?: (() => Promise<readonly MetricSnapshot[]>) | undefined;
 	log: Log;
 }
 
@@ -46,9 +49,10 @@ function ready({ checks, draining }: OperationsContext): HttpAnswer {
 
 const openMetrics = 'application/openmetrics-text';
 
-async function expose({ metrics }: OperationsContext, request: HttpRequest): Promise<HttpAnswer> {
+async function expose({ metrics, ofNode }: OperationsContext, request: HttpRequest): Promise<HttpAnswer> {
 	const wanted = preferredType(acceptedRanges(request.header('accept') ?? ''), ['text/plain', openMetrics]);
-	const { contentType, body } = await metrics.exposition(wanted === openMetrics ? 'openmetrics' : 'text');
+	const format = wanted === openMetrics ? 'openmetrics' : 'text';
+	const { contentType, body } = ofNode === undefined ? await metrics.exposition(format) : await expositionOfNode(await ofNode(), format);
 	return { status: 200, headers: { 'Content-Type': contentType, 'Cache-Control': 'no-store' }, body };
 }
 
@@ -82,14 +86,14 @@ export function createOperationsSurface(
 export const operationsSurface: Surface = {
 	name: 'ops',
 	async open(node) {
-		const { config, log, metrics, directory, gateway, place, state } = node;
+		const { config, log, metrics, directory, gateway, line, place, state } = node;
 		metrics.beforeCollect(() => collect(node));
 		const checks = [
 			{ name: 'database', up: () => directory.reachable },
 			{ name: 'workers', up: () => gateway.available() },
 			{ name: 'listeners', up: () => state.listening },
 		];
-		const context = { checks, draining: () => state.draining, limits: config.limits, metrics, log };
+		const context = { checks, draining: () => state.draining, limits: config.limits, metrics, ofNode: line && (() => line.metrics()), log };
 		const { OPS_HOST: host, OPS_PORT: port } = config;
 		const server = await createOperationsSurface(context, { host, port, sharesPort: place.count > 1 });
 		// A process that leaves must not answer for a node that goes on.

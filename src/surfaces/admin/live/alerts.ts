@@ -33,6 +33,15 @@ export class Alerts {
 		this.#holding = holding;
 	}
 
+	/** The alerts whose condition holds, for another process of the node. */
+	kept(): ReadonlyMap<string, Alert> {
+		return this.#holding;
+	}
+
+	adopt(holding: ReadonlyMap<string, Alert>): void {
+		this.#holding = new Map(holding);
+	}
+
 	firing(nowMs: number): Alert[] {
 		const waits = new Map(this.#rules.map(({ name, forMs }) => [name, forMs]));
 		return [...this.#holding.values()].filter(({ name, sinceMs }) => nowMs - sinceMs >= (waits.get(name) ?? 0));

@@ -3,12 +3,14 @@ import type { Overview, OverviewPoint, OverviewState } from '#administration/ove
 import type { Clock } from '#core/clock.ts';
 import type { Exposition } from '#core/exposition.ts';
 import type { Log } from '#core/log.ts';
+import type { MetricSnapshot } from '#core/metric-snapshot.ts';
+import type { FigureSource, NodeLine, Reading } from '#core/node-line.ts';
 import type { StatementRunner } from '#storage/connection.ts';
 import { databaseBytes, imageBytes } from '#storage/statements/administrative/storage-used.ts';
 import { alertRules } from './alert-rules.ts';
-import { Alerts } from './alerts.ts';
+import { type Alert, Alerts } from './alerts.ts';
 import { metricsOf, quantiles } from './expression.ts';
-import { MetricHistory } from './metric-history.ts';
+import { type KeptHistory, MetricHistory } from './metric-history.ts';
 
 /** The time between two points. */
 export const pointMs = 10_000;
@@ -57,13 +59,22 @@ export interface FiguresOptions {
 	log: Log;
 }
 
-/** Records the activity of this node every ten seconds and keeps it for an hour. The figures come from the existing metrics. */
-export class Figures {
+interface Kept {
+	instants: readonly Instant[];
+	history: KeptHistory;
+	alerts: ReadonlyMap<string, Alert>;
+}
+
+/**
+ * Records the activity of this node every ten seconds and keeps it for an hour. The figures come from the existing metrics. In a node of
+ * several processes each keeps the same figures: the parent adds up what they measure, and tells all of them.
+ */
+export class Figures implements FigureSource {
 	readonly #options: FiguresOptions;
 	readonly #history: MetricHistory;
 	readonly #alerts = new Alerts(alertRules);
 	readonly #lag: IntervalHistogram = monitorEventLoopDelay();
-	readonly #instants: Instant[] = [];
+	#instants: Instant[] = [];
 	readonly #listeners = new Set<() => void>();
 	#slugs: ReadonlyMap<string, string> = new Map();
 	#storage: StorageUsed | undefined;
@@ -77,17 +88,24 @@ export class Figures {
 		this.#history = new MetricHistory(options.metrics.registry, [...judged, messages, acknowledgements, associations], keptMs);
 	}
 
-	/** Takes the first point as the base for counting, and then one every ten seconds. The timer does not keep the service running. */
-	start(): void {
+	/**
+	 * Takes the first point as the base for counting, and then one every ten seconds. The timer does not keep the service running.
+	 * @param line the line to the other processes of the node, which then say when points are taken
+	 */
+	async start(line?: NodeLine): Promise<void> {
 		this.#lag.enable();
+		if (line !== undefined) {
+			this.#adopt(await line.joinFigures(this));
+			return;
+		}
 		void this.take();
 		this.#timer = setInterval(() => void this.take(), pointMs).unref();
 	}
 
-	/** Takes a point now. Never rejects. */
-	take(): Promise<void> {
+	/** Takes a point now: that of the node if it is given, else that of this process. Never rejects. */
+	take(reading?: Reading): Promise<void> {
 		this.#taking = this.#taking
-			.then(() => this.#take())
+			.then(async () => this.#take(reading ?? (await this.measure())))
 			.catch((error: unknown) => this.#options.log.error({ err: error }, 'live figures could not be taken'));
 		return this.#taking;
 	}
@@ -98,18 +116,36 @@ export class Figures {
 		this.#lag.disable();
 	}
 
-	async #take(): Promise<void> {
-		const { metrics, clock } = this.#options;
-		metrics.refresh();
-		const atMs = clock.nowMs();
-		await this.#history.take(atMs, { [eventLoopLag]: this.#lag.percentile(99) / 1e9 });
+	async measure(): Promise<Reading> {
+		const { metrics, clock, waitingBySite } = this.#options;
+		const lag = { labels: {}, value: this.#lag.percentile(99) / 1e9 };
 		this.#lag.reset();
-		await this.#readStorage(atMs);
+		const held: MetricSnapshot = { name: eventLoopLag, help: '', type: 'gauge', across: 'process', values: [lag] };
+		return { atMs: clock.nowMs(), metrics: [...(await metrics.snapshot(this.#history.metrics)), held], waiting: waitingBySite() };
+	}
+
+	history(): Kept {
+		return { instants: this.#instants, history: this.#history.kept(), alerts: this.#alerts.kept() };
+	}
+
+	/** Goes on where another process of the node is, if there is one. */
+	#adopt(kept: unknown): void {
+		if (kept === undefined) return;
+		// The line passes on only what a process of the same release keeps.
+		const { instants, history, alerts } = kept as Kept;
+		this.#instants = [...instants];
+		this.#history.adopt(history);
+		this.#alerts.adopt(alerts);
+	}
+
+	async #take({ atMs, metrics, waiting }: Reading): Promise<void> {
+		this.#history.take(atMs, metrics);
+		await this.#readStorage(atMs, waiting);
 		this.#alerts.judge(this.#history, atMs);
 		this.#instants.push({
 			atMs,
 			bySite: this.#counts(),
-			waiting: this.#waiting(),
+			waiting: this.#bySlug(waiting),
 			latencySeconds: { p50: this.#latency(0.5), p99: this.#latency(0.99) },
 			associations: this.#history.values(associations)[0]?.value ?? 0,
 			storage: this.#storage,
@@ -139,15 +175,14 @@ export class Figures {
 		return quantiles(samples, quantile)[0]?.value;
 	}
 
-	#waiting(): Map<string, number> {
-		const waiting = [...this.#options.waitingBySite()];
-		return new Map(waiting.flatMap(([id, count]) => (this.#slugs.has(id) ? [[this.#slugs.get(id) as string, count]] : [])));
+	#bySlug(waiting: ReadonlyMap<string, number>): Map<string, number> {
+		return new Map([...waiting].flatMap(([id, count]) => (this.#slugs.has(id) ? [[this.#slugs.get(id) as string, count]] : [])));
 	}
 
 	/** Reads the storage only now and then, and when a site is new, because adding up the images of a network takes a moment. */
-	async #readStorage(nowMs: number): Promise<void> {
+	async #readStorage(nowMs: number, waiting: ReadonlyMap<string, number>): Promise<void> {
 		const { database, log } = this.#options;
-		const isKnown = [...this.#options.waitingBySite().keys()].every((id) => this.#slugs.has(id));
+		const isKnown = [...waiting.keys()].every((id) => this.#slugs.has(id));
 		if (isKnown && this.#storageAtMs !== 0 && nowMs - this.#storageAtMs < storageMs) return;
 		try {
 			const [sites, size] = await Promise.all([database.run(imageBytes, []), database.run(databaseBytes, [])]);

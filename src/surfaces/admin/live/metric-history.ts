@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client';
+import type { MetricSnapshot } from '#core/metric-snapshot.ts';
 import type { History, Sample } from './expression.ts';
 
 interface Series {
@@ -15,18 +16,25 @@ interface Instant {
 	grown: ReadonlyMap<Series, number>;
 }
 
+/** The instants refer to the very series of the map. A copy of both together keeps that. */
+export interface KeptHistory {
+	series: ReadonlyMap<string, Series>;
+	instants: readonly Instant[];
+}
+
 /** Keeps the last hour of some metrics of this node, read from the registry that Prometheus scrapes. */
 export class MetricHistory implements History {
+	/** The metrics that are recorded. */
+	readonly metrics: readonly string[];
 	readonly #registry: Registry;
-	readonly #metrics: readonly string[];
 	readonly #keptMs: number;
-	readonly #series = new Map<string, Series>();
-	readonly #instants: Instant[] = [];
+	#series = new Map<string, Series>();
+	#instants: Instant[] = [];
 
 	/** `series` uses the names of expressions; the names of histograms carry their suffix. */
 	constructor(registry: Registry, series: Iterable<string>, keptMs: number) {
 		this.#registry = registry;
-		this.#metrics = [...new Set(series)].map((name) => this.#metricOf(name));
+		this.metrics = [...new Set(series)].map((name) => this.#metricOf(name));
 		this.#keptMs = keptMs;
 	}
 
@@ -37,18 +45,16 @@ export class MetricHistory implements History {
 		return found;
 	}
 
-	/** Records the current values of the metrics, and of gauges that are measured elsewhere. */
-	async take(atMs: number, gauges: Readonly<Record<string, number>> = {}): Promise<void> {
-		const values = new Map<Series, number>(Object.entries(gauges).map(([name, value]) => [this.#seriesOf(name, {}).series, value]));
+	/** Records the values of the metrics. */
+	take(atMs: number, metrics: Iterable<MetricSnapshot>): void {
+		const values = new Map<Series, number>();
 		const grown = new Map<Series, number>();
 		const isFirst = this.#instants.length === 0;
-		for (const metric of this.#metrics) {
-			const held = await this.#registry.getSingleMetric(metric)?.get();
+		for (const { name: metric, type, values: samples } of metrics) {
 			const growths = new Map<Series, number>();
-			for (const sample of held?.values ?? []) {
-				const name = (sample as { metricName?: string }).metricName ?? metric;
-				const { series, isNew } = this.#seriesOf(name, sample.labels);
-				if (String(held?.type) === 'gauge') {
+			for (const sample of samples) {
+				const { series, isNew } = this.#seriesOf(sample.metricName ?? metric, sample.labels);
+				if (type === 'gauge') {
 					values.set(series, sample.value);
 					continue;
 				}
@@ -59,10 +65,21 @@ export class MetricHistory implements History {
 			}
 			// A quantile also needs the buckets that did not grow.
 			const grew = [...growths].filter(([, growth]) => growth > 0);
-			for (const [series, growth] of String(held?.type) === 'histogram' && grew.length > 0 ? growths : grew) grown.set(series, growth);
+			for (const [series, growth] of type === 'histogram' && grew.length > 0 ? growths : grew) grown.set(series, growth);
 		}
 		this.#instants.push({ atMs, values, grown });
 		while ((this.#instants[0]?.atMs ?? atMs) < atMs - this.#keptMs) this.#instants.shift();
+	}
+
+	/** Everything that is recorded, for another process of the node. */
+	kept(): KeptHistory {
+		return { series: this.#series, instants: this.#instants };
+	}
+
+	/** Goes on where another process of the node is. */
+	adopt({ series, instants }: KeptHistory): void {
+		this.#series = new Map(series);
+		this.#instants = [...instants];
 	}
 
 	#seriesOf(metric: string, labels: Readonly<Record<string, string | number | undefined>>): { series: Series; isNew: boolean } {

@@ -47,7 +47,7 @@ function observed(text: string) {
 	const look = async (times = 1) => {
 		for (let time = 0; time < times; time++) {
 			clock.ms += 10_000;
-			await history.take(clock.ms);
+			history.take(clock.ms, await metrics.snapshot(history.metrics));
 		}
 	};
 	return { metrics, look, history, clock, holds: () => evaluate(expression, history) };
