@@ -50,6 +50,7 @@ export async function runAutocannon(given: Load): Promise<LoadResult> {
 		perSecond: (times.length * 1000) / tookMs,
 		p50Ms: percentile(0.5),
 		p99Ms: percentile(0.99),
+		accepted: times.length - refused,
 		failed: refused + errors,
 		driverShare: (user + system) / 1000 / tookMs,
 	};

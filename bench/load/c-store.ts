@@ -1,88 +1,129 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ServiceProcess } from '#test/support/service-process.ts';
-import { compile } from '../compiler.ts';
 import { dcmtkReceiver, orthancReceiver, type StoreReceiver } from '../peers/store-receivers.ts';
-import { writeInstances } from './instances.ts';
-import { runLoad } from './run-load.ts';
+import { instancesAsAcknowledged } from '../suite/books.ts';
+import { middle, type SuiteOptions } from '../suite/options.ts';
+import type { Recorder } from '../suite/recorder.ts';
+import { Subject } from '../suite/subject.ts';
+import { instanceUids, writeInstances } from './instances.ts';
+import { type StoreDriver, type StoreResult, storeDriver } from './store-driver.ts';
+import { saturatedBy, type Usage } from './usage.ts';
 
 /**
  * C-STORE over 1, 4 and 8 associations, beside storescp and Orthanc: each receiver takes the same files in the same run, one
- * after the other, alone on the machine with the sender. Tributary: object and directory fsynced, index row committed with
- * fsync before each Success. Every receiver has taken 8,000 instances before the first case. BENCH_ROUNDS (3) rounds of each case.
+ * after the other, alone on the machine with the sender. Every receiver has taken some thousand instances before the first case.
  */
-const rounds = Number(process.env['BENCH_ROUNDS'] ?? 3);
+const section = 'c-store';
 
 const loads = [
-	{ name: '10 KB', count: 2000, pixelBytes: 8600, associations: [1, 4, 8] },
-	{ name: 'CT 525 KB', count: 500, pixelBytes: 524_288, associations: [1, 4, 8] },
+	{ name: '10 KB', perSecond: 900, pixelBytes: 8600 },
+	{ name: 'CT 525 KB', perSecond: 200, pixelBytes: 524_288 },
 ] as const;
 
-interface LoadResult {
-	perSecond: number;
-	p50Ms: number;
-	p99Ms: number;
-	echoP99Ms: number;
+interface Measured {
+	result: StoreResult;
+	usage?: Usage;
+	walBytes?: number;
+	ledger?: string;
 }
 
-interface Bench {
-	program: string;
-	file: string;
+class StoreBench {
+	readonly driver: StoreDriver = storeDriver();
+	readonly file: string;
+	readonly #recorder: Recorder;
+	#batch = 0;
+	#count = 0;
+
+	constructor(directory: string, recorder: Recorder) {
+		this.file = join(directory, 'instances');
+		this.#recorder = recorder;
+	}
+
+	/** Instances that no receiver has seen. */
+	async write(count: number, pixelBytes: number): Promise<void> {
+		this.#batch += 1;
+		this.#count = count;
+		await writeInstances(this.file, { batch: this.#batch, count, pixelBytes });
+	}
+
+	async send({ port, calledAe }: StoreReceiver, associations: number, subject?: Subject, echoMs?: number): Promise<Measured> {
+		// What the receiver before, or the corpus, left in the page cache would be written while this one waits for its fsync.
+		spawnSync('sync');
+		const wal = await subject?.walBytes();
+		const used = subject?.observe();
+		const result = await this.driver.run({ port, called: calledAe, associations, file: this.file, ...(echoMs && { echoMs }) });
+		if (subject === undefined || used === undefined || wal === undefined) return { result };
+		const usage = used(result.driverShare);
+		const walBytes = ((await subject.walBytes()) - wal) / result.instances;
+		const { text, isFault } = await instancesAsAcknowledged(subject, instanceUids({ batch: this.#batch, count: this.#count }));
+		if (isFault) this.#recorder.fault(`C-STORE, ${associations} associations: ${text}`);
+		return { result, usage, walBytes, ledger: text };
+	}
 }
 
-function send({ program, file }: Bench, { port, calledAe }: StoreReceiver, associations: number, pauseMs: number): Promise<LoadResult> {
-	// What the receiver before, or the corpus, left in the page cache would be written while this one waits for its fsync.
-	spawnSync('sync');
-	return runLoad<LoadResult>(program, [String(port), calledAe, String(associations), String(pauseMs), file]);
+function report(
+	recorder: Recorder,
+	work: string,
+	receiver: { name: string; kind: 'product' | 'peer' },
+	associations: number,
+	rounds: readonly Measured[],
+	driver: string,
+): void {
+	const { median, lowest, highest } = middle(rounds, ({ result }) => result.perSecond);
+	const { result, usage, walBytes, ledger } = median;
+	recorder.line({
+		section,
+		work,
+		subject: receiver.name,
+		kind: receiver.kind,
+		connections: associations,
+		perSecond: result.perSecond,
+		lowest,
+		highest,
+		p50Ms: result.p50Ms,
+		p99Ms: result.p99Ms,
+		maxMs: result.maxMs,
+		failed: result.refused,
+		driver,
+		...(usage && { usage, saturated: saturatedBy(usage) }),
+		...(walBytes !== undefined && { walBytes }),
+		...(ledger !== undefined && { ledger }),
+	});
 }
 
-async function tributary(service: ServiceProcess): Promise<StoreReceiver> {
-	await service.start();
-	const added = await service.cli('site', 'add', 'bench', '--name', 'Bench', '--ae-title', 'TRIBUTARY');
-	if (added.code !== 0) throw new Error(added.stderr);
-	await new Promise((resolve) => setTimeout(resolve, 1500));
-	return { name: 'Tributary', calledAe: 'TRIBUTARY', port: service.port('dimse'), stop: async () => void (await service.end('SIGTERM')) };
-}
-
-/** Resident memory of a process, in MB: now, and at its highest (Linux). */
-function memoryOf(pid: number): { now: number; highest: number } {
-	const text = readFileSync(`/proc/${pid}/status`, 'utf8');
-	const of = (name: string) => Math.round(Number(new RegExp(`${name}:\\s+(\\d+)`).exec(text)?.[1]) / 1024);
-	return { now: of('VmRSS'), highest: of('VmHWM') };
-}
-
-export async function run(): Promise<void> {
-	const program = compile(join(import.meta.dirname, 'store-load.c'), 'store-load');
-	if (program === undefined) throw new Error('the C-STORE load needs a C compiler (cc)');
+export async function cStore(recorder: Recorder, options: SuiteOptions): Promise<void> {
 	const directory = mkdtempSync(join(tmpdir(), 'tributary-bench-'));
-	const bench: Bench = { program, file: join(directory, 'instances') };
-	await using service = new ServiceProcess({ LOG_LEVEL: 'warn' });
+	const bench = new StoreBench(directory, recorder);
 	const receivers: StoreReceiver[] = [];
 	try {
-		receivers.push(await tributary(service));
-		for (const peer of [await dcmtkReceiver(directory), await orthancReceiver(directory)]) if (peer) receivers.push(peer);
-		console.log(`TCP_NODELAY on both sides; median of ${rounds} rounds (lowest–highest), instances a second\n`);
-		let batch = 1;
-		for (; batch <= 4; batch++) {
-			await writeInstances(bench.file, { batch, count: 2000, pixelBytes: 8600 });
-			for (const receiver of receivers) await send(bench, receiver, 4, 0);
+		await using subject = await Subject.open('Tributary', { sites: 1 });
+		recorder.database = await subject.settings();
+		receivers.push({ name: subject.name, calledAe: 'TRIBUTARY', port: subject.port('dimse'), stop: () => Promise.resolve() });
+		for (const peer of options.isQuick ? [] : [await dcmtkReceiver(directory), await orthancReceiver(directory)])
+			if (peer) receivers.push(peer);
+		const own = (receiver: StoreReceiver) => (receiver === receivers[0] ? subject : undefined);
+		for (let round = 0; round < (options.isQuick ? 0 : 2); round++) {
+			await bench.write(2000, 8600);
+			for (const receiver of receivers) await bench.send(receiver, 4);
 		}
-		for (const { name, count, pixelBytes, associations } of loads) {
-			for (const number of associations) {
-				const results = new Map<string, LoadResult[]>();
-				for (let round = 0; round < rounds; round++) {
-					await writeInstances(bench.file, { batch: batch++, count, pixelBytes });
+		for (const { name, perSecond, pixelBytes } of loads) {
+			for (const associations of options.isQuick ? [4] : [1, 4, 8]) {
+				const results = new Map<StoreReceiver, Measured[]>();
+				for (let round = 0; round < options.rounds; round++) {
+					await bench.write(Math.ceil(perSecond * options.seconds * (associations === 1 ? 0.6 : 1)), pixelBytes);
 					for (const receiver of receivers) {
-						const result = await send(bench, receiver, number, 0);
-						results.set(receiver.name, [...(results.get(receiver.name) ?? []), result]);
+						results.set(receiver, [...(results.get(receiver) ?? []), await bench.send(receiver, associations, own(receiver))]);
 					}
 				}
-				report(`${name}, ${number} association${number > 1 ? 's' : ''}`, results);
+				for (const [receiver, rounds] of results) {
+					const named = { name: receiver.name, kind: own(receiver) === undefined ? ('peer' as const) : ('product' as const) };
+					report(recorder, `C-STORE ${name}`, named, associations, rounds, bench.driver.name);
+				}
 			}
 		}
-		await underLoad(bench, receivers[0], service, batch);
+		if (!options.isQuick && receivers[0] !== undefined) await underLoad(bench, receivers[0], subject, { recorder, options });
 	} finally {
 		for (const receiver of receivers) await receiver.stop();
 		rmSync(directory, { recursive: true, force: true });
@@ -90,29 +131,18 @@ export async function run(): Promise<void> {
 }
 
 /** C-ECHO beside eight associations that store CTs, and memory with 64 of them. */
-async function underLoad(bench: Bench, receiver: StoreReceiver | undefined, service: ServiceProcess, batch: number): Promise<void> {
-	if (receiver === undefined) return;
-	await writeInstances(bench.file, { batch, count: 1000, pixelBytes: 524_288 });
-	const { echoP99Ms } = await send(bench, receiver, 8, 5);
-	await writeInstances(bench.file, { batch: batch + 1, count: 1000, pixelBytes: 524_288 });
-	const { perSecond } = await send(bench, receiver, 64, 0);
-	const { now, highest } = memoryOf(service.pid);
-	console.log(`\nC-ECHO beside 8 associations of CTs: p99 ${echoP99Ms.toFixed(1)} ms`);
-	console.log(`64 associations of CTs: ${perSecond.toFixed(0)}/s, resident ${now} MB, at most ${highest} MB`);
-}
-
-function report(name: string, results: ReadonlyMap<string, readonly LoadResult[]>): void {
-	console.log(name);
-	let own = 0;
-	for (const [receiver, rounds] of results) {
-		const sorted = rounds.toSorted((left, right) => left.perSecond - right.perSecond);
-		const median = sorted[sorted.length >> 1];
-		if (median === undefined) continue;
-		if (own === 0) own = median.perSecond;
-		const range = `${sorted[0]?.perSecond.toFixed(0)}–${sorted.at(-1)?.perSecond.toFixed(0)}`;
-		const ratio = own === median.perSecond ? '' : `   Tributary is ${(own / median.perSecond).toFixed(2)} ×`;
-		console.log(
-			`  ${receiver.padEnd(18)} ${median.perSecond.toFixed(0).padStart(6)}/s (${range})  p50 ${median.p50Ms.toFixed(2)} ms  p99 ${median.p99Ms.toFixed(2)} ms${ratio}`,
-		);
-	}
+async function underLoad(
+	bench: StoreBench,
+	receiver: StoreReceiver,
+	subject: Subject,
+	{ recorder, options }: { recorder: Recorder; options: SuiteOptions },
+): Promise<void> {
+	const count = Math.ceil(200 * options.seconds);
+	await bench.write(count, 524_288);
+	const { result } = await bench.send(receiver, 8, subject, 5);
+	recorder.note(`C-ECHO beside eight associations of CTs: p99 ${result.echoP99Ms.toFixed(1)} ms`);
+	await bench.write(count, 524_288);
+	const many = await bench.send(receiver, 64, subject);
+	const { now, highest } = subject.memory();
+	recorder.note(`64 associations of CTs: ${many.result.perSecond.toFixed(0)}/s, resident ${now} MB, at most ${highest} MB`);
 }

@@ -1,32 +1,21 @@
-import { writeFileSync } from 'node:fs';
 import { indexedTypes } from '#fhir/search/indexed-types.ts';
 import { SearchIndex } from '#storage/search-index.ts';
 import { doorTo } from '#test/support/door.ts';
-import type { ServiceProcess } from '#test/support/service-process.ts';
-import { readRuntimeFile } from '../../src/storage/runtime-file.ts';
 import { randomSource } from '../corpus.ts';
+import type { SuiteOptions } from '../suite/options.ts';
+import type { Recorder } from '../suite/recorder.ts';
+import { Subject } from '../suite/subject.ts';
 import { birthDate, familyName, observationCode, patientId } from './fhir-corpus.ts';
-import type { HttpDriver, LoadRequest } from './http-driver.ts';
+import { loadCorpus } from './fhir-import.ts';
+import { httpDrivers, type LoadRequest, type LoadResult } from './http-driver.ts';
 
 /**
  * How searches slow down as a site grows. Each size is a database of its own, loaded by `$import`, which copies its rows; five observations for
- * each patient. The index of elements is filled before anything is measured.
+ * each patient. The index of elements is filled before anything is measured. BENCH_GROWTH lists the numbers of patients (1000,10000);
+ * 1000,100000,1000000 takes about an hour.
  */
 
-interface Subject {
-	service: ServiceProcess;
-	port: number;
-	key: string;
-}
-
-interface Figures {
-	p50Ms: number;
-	p99Ms: number;
-	perSecond: number;
-	failed: number;
-}
-
-type Measured = Record<string, Figures>;
+type Measured = Record<string, LoadResult>;
 
 /** A search for each parameter, by a value of the corpus. */
 function searches(size: number): Record<string, () => string> {
@@ -67,8 +56,8 @@ function searches(size: number): Record<string, () => string> {
 }
 
 /** Rows are taken in ten seconds after they were written. */
-async function indexed({ service }: Subject): Promise<void> {
-	const door = doorTo(readRuntimeFile(service.dataDir)?.databaseUrl ?? '');
+async function indexed({ databaseUrl }: Subject): Promise<void> {
+	const door = doorTo(databaseUrl);
 	const index = new SearchIndex({ connection: door.indexing, types: indexedTypes, pace: 0 });
 	const startedMs = performance.now();
 	try {
@@ -81,53 +70,48 @@ async function indexed({ service }: Subject): Promise<void> {
 	console.log(`index of elements: filled ${((performance.now() - startedMs) / 1000).toFixed(1)} s after the import`);
 }
 
-export async function measureGrowth(
-	sizes: readonly number[],
-	driver: HttpDriver,
-	{ connections, seconds, contentType }: { connections: number; seconds: number; contentType: string },
-	withLoaded: (size: number, use: (subject: Subject) => Promise<void>) => Promise<void>,
-): Promise<void> {
+export async function growth(recorder: Recorder, options: SuiteOptions): Promise<void> {
+	const sizes = (process.env['BENCH_GROWTH'] ?? (options.isQuick ? '200,400' : '1000,10000')).split(',').map(Number);
+	const driver = httpDrivers().at(-1);
+	if (driver === undefined) return;
+	const connections = 1;
+	const seconds = Math.max(1, Math.round(options.seconds / 2));
 	const bySize = new Map<number, Measured>();
 	for (const size of sizes) {
-		await withLoaded(size, async (subject) => {
-			await indexed(subject);
-			const measured: Measured = {};
-			for (const [name, next] of Object.entries(searches(size))) {
-				const requests = Array.from(
-					{ length: 2000 },
-					(): LoadRequest => ({ method: 'GET', path: `/fhir/${next()}${name.startsWith('read') ? '' : '&_count=20'}` }),
-				);
-				const { p50Ms, p99Ms, perSecond, failed } = await driver.run({
-					port: subject.port,
-					key: subject.key,
-					requests,
-					connections,
-					seconds,
-					contentType,
-				});
-				measured[name] = { p50Ms, p99Ms, perSecond, failed };
-			}
-			bySize.set(size, measured);
-		});
+		await using subject = await Subject.open('Tributary', { sites: 1 });
+		recorder.database = await subject.settings();
+		await loadCorpus(subject, size, recorder);
+		await indexed(subject);
+		const measured: Measured = {};
+		for (const [name, next] of Object.entries(searches(size))) {
+			const requests = Array.from(
+				{ length: 2000 },
+				(): LoadRequest => ({ method: 'GET', path: `/fhir/${next()}${name.startsWith('read') ? '' : '&_count=20'}` }),
+			);
+			const load = { port: subject.port('fhir'), key: subject.key, requests, connections, seconds, contentType: 'application/fhir+json' };
+			measured[name] = await driver.run(load);
+			recorder.line({
+				section: 'growth',
+				work: `${name}, ${size.toLocaleString('en')} patients`,
+				subject: subject.name,
+				kind: 'product',
+				connections,
+				...measured[name],
+				driver: driver.name,
+			});
+		}
+		bySize.set(size, measured);
 	}
-	report(bySize, connections);
-}
-
-function report(bySize: ReadonlyMap<number, Measured>, connections: number): void {
-	const sizes = [...bySize.keys()];
-	const [smallest = {}] = bySize.values();
-	console.log(`\n${connections} connections; p50 and p99 in ms, and how many times as long the median takes as with ${sizes[0]} patients`);
-	console.log(`| search | ${sizes.map((size) => `${size.toLocaleString('en')} | p99 | ×`).join(' | ')} |`);
-	console.log(`| --- | ${sizes.map(() => '---: | ---: | ---:').join(' | ')} |`);
-	for (const [name, first] of Object.entries(smallest)) {
-		const cells = [...bySize.values()].map((measured) => {
-			const { p50Ms = 0, p99Ms = 0, failed = 0 } = measured[name] ?? {};
-			return `${p50Ms.toFixed(1)}${failed === 0 ? '' : ` (${failed} failed)`} | ${p99Ms.toFixed(1)} | ${(p50Ms / Math.max(first.p50Ms, 0.1)).toFixed(2)}`;
-		});
-		console.log(`| ${name} | ${cells.join(' | ')} |`);
-	}
-	const path = process.env['FHIR_BENCH_JSON'];
-	const json = JSON.stringify({ connections, sizes: Object.fromEntries(bySize) });
-	if (path === undefined) console.log(json);
-	else writeFileSync(path, `${json}\n`);
+	const names = Object.keys(bySize.values().next().value ?? {});
+	recorder.curve({
+		section: 'growth',
+		title: `Searches as a site grows: median of an answer, ${connections} connection`,
+		x: 'patients',
+		y: 'ms',
+		logarithmic: true,
+		series: names.map((name) => ({
+			name,
+			points: [...bySize].map(([size, measured]): [number, number] => [size, measured[name]?.p50Ms ?? 0]),
+		})),
+	});
 }

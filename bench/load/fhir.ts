@@ -1,40 +1,19 @@
 import { spawn } from 'node:child_process';
-import { createReadStream, mkdtempSync, rmSync, statSync } from 'node:fs';
-import { request as httpRequest } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
-import { ServiceProcess } from '#test/support/service-process.ts';
-import { readRuntimeFile } from '../../src/storage/runtime-file.ts';
 import { randomSource } from '../corpus.ts';
-import { benchKey } from './bench-key.ts';
-import { birthDate, familyName, observation, observationCode, patient, patientId, writeCorpus } from './fhir-corpus.ts';
-import { measureGrowth } from './fhir-growth.ts';
-import { figures, type HttpDriver, httpDrivers, type LoadRequest, type LoadResult } from './http-driver.ts';
-import { cpuSecondsOf, databaseCpuSeconds } from './processor.ts';
+import type { SuiteOptions } from '../suite/options.ts';
+import type { Recorder } from '../suite/recorder.ts';
+import { Subject } from '../suite/subject.ts';
+import { birthDate, familyName, observation, observationCode, patient, patientId } from './fhir-corpus.ts';
+import { loadCorpus } from './fhir-import.ts';
+import { type HttpDriver, httpDrivers, type LoadRequest } from './http-driver.ts';
+import { closedHttp, type HttpWork, openHttp } from './http-lines.ts';
 
 /**
- * FHIR over HTTP on embedded PostgreSQL with fsync: a site with so many patients and five observations of each, loaded by
- * `$import`. FHIR_BENCH_PATIENTS lists the sizes (1000), FHIR_BENCH_CONNECTIONS the numbers of connections (1,16,128), FHIR_BENCH_SECONDS
- * is how long each request runs (5). FHIR_BENCH_GROWTH=1000,100000,1000000 measures instead how each search slows down from the first size on;
- * FHIR_BENCH_JSON names a file for its figures.
+ * FHIR over HTTP: a site with so many patients and five observations of each, loaded by `$import`. FHIR_BENCH_PATIENTS lists the sizes (12000),
+ * FHIR_BENCH_CONNECTIONS the numbers of connections (1,16,64).
  */
-const sizes = (process.env['FHIR_BENCH_PATIENTS'] ?? '1000').split(',').map(Number);
-const connectionCounts = (process.env['FHIR_BENCH_CONNECTIONS'] ?? '1,16,128').split(',').map(Number);
-const seconds = Number(process.env['FHIR_BENCH_SECONDS'] ?? 5);
-const requestCount = 4000;
 const contentType = 'application/fhir+json';
-
-/** Medplum 5.0.10 with PostgreSQL and Redis, 16 connections, on this kind of machine (docs/performance.md). */
-const peers: Readonly<Record<string, number>> = {
-	read: 855,
-	create: 218,
-	'Observation create': 183,
-	'?identifier=': 568,
-	'?name=': 493,
-	'Observation?patient=': 783,
-	'Observation?patient=&code=': 633,
-};
 
 export function workloads(size: number): Record<string, () => LoadRequest> {
 	const random = randomSource(size);
@@ -70,129 +49,84 @@ export function workloads(size: number): Record<string, () => LoadRequest> {
 	};
 }
 
-export interface Subject {
-	service: ServiceProcess;
-	port: number;
-	key: string;
+/** The tables that creates fill. */
+const created: Readonly<Record<string, string>> = { create: 'patient', 'Observation create': 'observation' };
+
+export function fhirWork(name: string, size: number, next = workloads(size)[name]): HttpWork {
+	if (next === undefined) throw new Error(`there is no work ${name}`);
+	const table = created[name];
+	const isWrite = table !== undefined || name === 'update';
+	return {
+		section: 'fhir',
+		name: `FHIR ${name}`,
+		surface: 'fhir',
+		contentType,
+		next,
+		perSecond: isWrite ? 12_000 : 2000,
+		...(table && { stored: (subject: Subject) => subject.number(`select count(*) from ${table} where site_id = $1`, [subject.siteId]) }),
+	};
 }
 
-async function post(subject: Subject, path: string, file: string): Promise<string> {
-	const headers = { 'X-API-Key': subject.key, 'Content-Type': 'application/fhir+ndjson', 'Content-Length': statSync(file).size };
-	return new Promise((resolve, reject) => {
-		const sent = httpRequest({ host: '127.0.0.1', port: subject.port, path, method: 'POST', headers }, (answer) => {
-			answer.resume();
-			answer.on('end', () =>
-				answer.statusCode === 202 ? resolve(String(answer.headers['content-location'])) : reject(new Error(`import: ${answer.statusCode}`)),
-			);
-		});
-		sent.on('error', reject);
-		createReadStream(file).pipe(sent);
-	});
-}
-
-/** Waits for a job; answers its manifest. */
-async function finished(subject: Subject, url: string): Promise<void> {
-	for (;;) {
-		const answer = await fetch(url, { headers: { 'X-API-Key': subject.key } });
-		const text = await answer.text();
-		if (answer.status === 200) return;
-		if (answer.status !== 202) throw new Error(`the job ended with ${answer.status}: ${text.slice(0, 500)}`);
-		await new Promise((resolve) => setTimeout(resolve, 100));
-	}
-}
-
-export async function loadCorpus(subject: Subject, size: number): Promise<void> {
-	const directory = mkdtempSync(join(tmpdir(), 'tributary-fhir-bench-'));
-	try {
-		const file = join(directory, 'corpus.ndjson');
-		await writeCorpus(file, size);
-		const bytes = statSync(file).size;
-		let started = performance.now();
-		await finished(subject, await post(subject, '/fhir/$import', file));
-		const took = (performance.now() - started) / 1000;
-		console.log(
-			`$import: ${size * 6} resources, ${Math.round(bytes / 2 ** 20)} MiB in ${took.toFixed(1)} s: ${Math.round((size * 6) / took)}/s`,
-		);
-		started = performance.now();
-		const kickOff = await fetch(`http://127.0.0.1:${subject.port}/fhir/$export`, {
-			headers: { 'X-API-Key': subject.key, Prefer: 'respond-async', Accept: 'application/fhir+json' },
-		});
-		await finished(subject, String(kickOff.headers.get('content-location')));
-		const exported = (performance.now() - started) / 1000;
-		console.log(`$export: ${size * 6} resources in ${exported.toFixed(1)} s: ${Math.round((size * 6) / exported)}/s`);
-		await vacuum(subject);
-	} finally {
-		rmSync(directory, { recursive: true, force: true });
-	}
-}
-
-/** What autovacuum does sooner or later. It never comes to a table that is empty, of which the planner would then expect no row. */
-async function vacuum({ service }: Subject): Promise<void> {
-	const client = new pg.Client({ connectionString: readRuntimeFile(service.dataDir)?.databaseUrl });
-	await client.connect();
-	const { rows } = await client.query<{ filled: string }>(
-		"select string_agg(oid::regclass::text, ', ') as filled from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace and pg_relation_size(oid) > 0",
-	);
-	await client.query(`vacuum analyze ${rows[0]?.filled}`);
-	await client.end();
-}
-
-async function staticRate(subject: Subject, driver: HttpDriver, connections: number): Promise<LoadResult> {
-	const sample = await fetch(`http://127.0.0.1:${subject.port}/fhir/Patient/${patientId(1)}`, { headers: { 'X-API-Key': subject.key } });
-	const server = spawn(process.execPath, ['--import', 'tsx', join(import.meta.dirname, 'static-server.ts'), await sample.text()], {
+/** The yardstick of a read: the same server library answers the same bytes from memory. */
+async function staticAnswer(
+	subject: Subject,
+	driver: HttpDriver,
+	{ connections, recorder, options }: { connections: number; recorder: Recorder; options: SuiteOptions },
+): Promise<void> {
+	const url = `http://127.0.0.1:${subject.port('fhir')}/fhir/Patient/${patientId(1)}`;
+	const sample = await (await fetch(url, { headers: { 'X-API-Key': subject.key } })).text();
+	const server = spawn(process.execPath, ['--import', 'tsx', join(import.meta.dirname, 'static-server.ts'), sample], {
 		stdio: ['ignore', 'pipe', 'inherit'],
 	});
 	try {
 		const port = await new Promise<number>((resolve) => server.stdout.once('data', (chunk) => resolve(Number(String(chunk)))));
-		return await driver.run({ port, key: subject.key, requests: [{ method: 'GET', path: '/' }], connections, seconds, contentType });
+		const seconds = Math.max(1, Math.round(options.seconds));
+		const result = await driver.run({
+			port,
+			key: subject.key,
+			requests: [{ method: 'GET', path: '/' }],
+			connections,
+			seconds,
+			contentType,
+		});
+		const saturated = result.driverShare >= 0.9 ? 'the driver' : 'the server';
+		recorder.line({
+			section: 'fhir',
+			work: 'the same answer from memory',
+			subject: 'uWebSockets.js',
+			kind: 'limit',
+			connections,
+			...result,
+			driver: driver.name,
+			saturated,
+		});
 	} finally {
 		server.kill();
 	}
 }
 
-/** Seconds of processor time: of the service, of the database. */
-function cpuOf({ service }: Subject): readonly [number, number] {
-	return [cpuSecondsOf(service.pid), databaseCpuSeconds(service.databasePid)];
-}
-
-async function measure(subject: Subject, driver: HttpDriver, size: number): Promise<void> {
-	for (const connections of connectionCounts) {
-		const yardstick = await staticRate(subject, driver, connections);
-		console.log(`\n${driver.name}, ${size} patients, ${connections} connections\n${'uWS, one patient'.padEnd(28)} ${figures(yardstick)}`);
-		for (const [name, next] of Object.entries(workloads(size))) {
-			const requests = Array.from({ length: name.includes('create') || name === 'update' ? 40_000 : requestCount }, () => next());
-			const before = cpuOf(subject);
-			const result = await driver.run({ port: subject.port, key: subject.key, requests, connections, seconds, contentType });
-			const total = result.perSecond * seconds;
-			const cpu = cpuOf(subject).map((used, index) => (((used - (before[index] ?? 0)) * 1e6) / total).toFixed(0));
-			const peer = connections === 16 && peers[name] ? `  ${(result.perSecond / peers[name]).toFixed(1)} × peer` : '';
-			const share = name === 'read' ? `  ${(result.perSecond / yardstick.perSecond).toFixed(2)} of uWS` : '';
-			console.log(`${name.padEnd(28)} ${figures(result)}  CPU service ${cpu[0]} µs, database ${cpu[1]} µs${share}${peer}`);
+export async function fhir(recorder: Recorder, options: SuiteOptions): Promise<void> {
+	const drivers = httpDrivers();
+	const sizes = (process.env['FHIR_BENCH_PATIENTS'] ?? (options.isQuick ? '500' : '12000')).split(',').map(Number);
+	const counts = (process.env['FHIR_BENCH_CONNECTIONS'] ?? (options.isQuick ? '16' : '1,16,64')).split(',').map(Number);
+	for (const size of sizes) {
+		await using subject = await Subject.open('Tributary');
+		recorder.database = await subject.settings();
+		await loadCorpus(subject, size, recorder);
+		const most = new Map<string, number>();
+		for (const connections of counts) {
+			for (const driver of drivers) await staticAnswer(subject, driver, { connections, recorder, options });
+			for (const [name, next] of Object.entries(workloads(size))) {
+				// At other loads than 16 connections, a few are enough.
+				if ((connections !== 16 || options.isQuick) && !['read', '?name=', 'create', 'update'].includes(name)) continue;
+				const result = await closedHttp(subject, fhirWork(name, size, next), { drivers, connections, recorder, options });
+				most.set(name, result?.perSecond ?? 0);
+			}
+		}
+		for (const name of ['read', 'create']) {
+			for (const part of options.isQuick ? [0.3] : [0.1, 0.2, 0.3, 0.4]) {
+				await openHttp(subject, fhirWork(name, size), { perSecond: (most.get(name) ?? 0) * part, connections: 64, recorder, options });
+			}
 		}
 	}
-}
-
-export async function run(): Promise<void> {
-	const drivers = httpDrivers();
-	for (const { version } of drivers) console.log(version);
-	const growth = process.env['FHIR_BENCH_GROWTH'];
-	const [driver] = drivers;
-	if (growth !== undefined && driver !== undefined) {
-		const load = { connections: connectionCounts[0] ?? 1, seconds, contentType };
-		await measureGrowth(growth.split(',').map(Number), driver, load, withLoaded);
-		return;
-	}
-	for (const size of sizes) {
-		await withLoaded(size, async (subject) => {
-			for (const each of drivers) await measure(subject, each, size);
-		});
-	}
-}
-
-async function withLoaded(size: number, use: (subject: Subject) => Promise<void>): Promise<void> {
-	await using service = new ServiceProcess({ LOG_LEVEL: 'warn' });
-	await service.start();
-	const subject = { service, port: service.port('fhir'), key: await benchKey(service) };
-	await loadCorpus(subject, size);
-	await use(subject);
 }

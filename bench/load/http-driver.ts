@@ -12,6 +12,8 @@ export interface LoadResult {
 	perSecond: number;
 	p50Ms: number;
 	p99Ms: number;
+	/** Answers that are a success. */
+	accepted: number;
 	/** Answers that are no success, and errors of the connection. */
 	failed: number;
 	/** The part of one core that the driver itself used: near 1 it is the limit, not the service. */

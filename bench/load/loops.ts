@@ -19,6 +19,7 @@ export interface LoopResult {
 
 class Account {
 	readonly #latencies = new Latencies();
+	#ofSecond = new Latencies();
 	readonly #startedMs = performance.now();
 	#lastMs = this.#startedMs;
 	accepted = 0;
@@ -28,8 +29,16 @@ class Account {
 		const isAccepted = await channel.send(number).catch(() => false);
 		this.#lastMs = performance.now();
 		this.#latencies.record(this.#lastMs - dueMs);
+		this.#ofSecond.record(this.#lastMs - dueMs);
 		if (isAccepted) this.accepted += 1;
 		else this.failed += 1;
+	}
+
+	/** What was answered since the last call. */
+	takeSecond(): { answered: number; p99Ms: number } {
+		const taken = this.#ofSecond;
+		this.#ofSecond = new Latencies();
+		return { answered: taken.count, p99Ms: taken.percentile(99) };
 	}
 
 	result(): LoopResult {
@@ -61,38 +70,76 @@ export async function closedLoop(
 	return account.result();
 }
 
+/** A second of an open loop: how many requests are due and wait for a channel, how many were answered and how long the slowest took. */
+export interface OpenSecond {
+	waiting: number;
+	answered: number;
+	p99Ms: number;
+}
+
+export interface OpenOptions {
+	/** The channel over which the request of this number has to go; by default any that is free. */
+	channelOf?: (number: number) => number;
+	onSecond?: (second: OpenSecond) => void;
+}
+
+/** When requests fall due at a fixed rate, in milliseconds from the start. */
+export function steady(perSecond: number, seconds: number): Float64Array {
+	return Float64Array.from({ length: Math.round(perSecond * seconds) }, (_, number) => (number * 1000) / perSecond);
+}
+
 /**
- * Requests fall due at a fixed rate, whether or not the ones before are answered; a time is counted from when its request was due. One that
- * finds no free channel waits, and that wait counts (no coordinated omission). Timers tick each millisecond, so times are up to one too long.
+ * Requests fall due at times that are given, whether or not the ones before are answered; a time is counted from when its request was due. One
+ * that finds no free channel waits, and that wait counts (no coordinated omission). Timers tick each millisecond, so times are up to one too long.
  */
 export async function openLoop(
 	channels: readonly Channel[],
-	{ perSecond, seconds }: { perSecond: number; seconds: number },
+	arrivals: Float64Array,
+	{ channelOf, onSecond }: OpenOptions = {},
 ): Promise<LoopResult & { waitingMax: number }> {
 	const account = new Account();
 	const startedMs = performance.now();
-	const total = Math.round(perSecond * seconds);
-	const free = [...channels];
+	const total = arrivals.length;
+	const dueMs = (number: number) => startedMs + (arrivals[number] ?? 0);
+	const queues = channelOf === undefined ? [[]] : channels.map((): number[] => []);
 	const underWay = new Set<Promise<void>>();
 	let next = 0;
+	let waiting = 0;
 	let waitingMax = 0;
-	const dispatch = () => {
-		const due = Math.min(total, Math.floor(((performance.now() - startedMs) * perSecond) / 1000) + 1);
-		while (next < due && free.length > 0) {
-			const channel = free.pop();
-			if (channel === undefined) break;
-			const number = next++;
-			const sent = account.send(channel, number, startedMs + (number * 1000) / perSecond).then(() => {
-				underWay.delete(sent);
-				free.push(channel);
-				dispatch();
-			});
-			underWay.add(sent);
+	const serve = async (channel: Channel, queue: number[]) => {
+		for (let number = queue.shift(); number !== undefined; number = queue.shift()) {
+			waiting -= 1;
+			await account.send(channel, number, dueMs(number));
 		}
-		waitingMax = Math.max(waitingMax, due - next);
 	};
+	const isBusy = channels.map(() => false);
+	const start = (index: number, queue: number[]) => {
+		const channel = channels[index];
+		if (channel === undefined || isBusy[index]) return;
+		isBusy[index] = true;
+		const served = serve(channel, queue).then(() => {
+			isBusy[index] = false;
+			underWay.delete(served);
+		});
+		underWay.add(served);
+	};
+	let secondsTold = 0;
 	while (next < total) {
-		dispatch();
+		for (const nowMs = performance.now(); next < total && dueMs(next) <= nowMs; next++) {
+			const index = channelOf?.(next) ?? 0;
+			queues[index]?.push(next);
+			waiting += 1;
+			if (channelOf !== undefined) start(index, queues[index] ?? []);
+		}
+		if (channelOf === undefined) {
+			const [queue = []] = queues;
+			for (let index = 0; index < channels.length && queue.length > 0; index++) start(index, queue);
+		}
+		waitingMax = Math.max(waitingMax, waiting);
+		if (performance.now() - startedMs >= (secondsTold + 1) * 1000) {
+			secondsTold += 1;
+			onSecond?.({ waiting, ...account.takeSecond() });
+		}
 		await new Promise((resolve) => setTimeout(resolve, 1));
 	}
 	await Promise.all(underWay);

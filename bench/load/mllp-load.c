@@ -3,7 +3,7 @@
  * mllp-load PORT CONNECTIONS WINDOW SECONDS FILE ADDRESS...
  * FILE: for each message a native uint32 length and the message, without framing; message i goes to connection i % C.
  * Connection c is bound to ADDRESS[c % addresses]. Every answer must be MSA|AA and carry the control id of the oldest
- * unanswered message of its connection. Prints one line of JSON.
+ * unanswered message of its connection. Prints one line of JSON: `answered` has for each connection how many of its messages were answered AA.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -24,7 +25,7 @@
 typedef struct { char *bytes; uint32_t length; char id[64]; } Message;
 typedef struct {
 	int fd; size_t next, oldest; uint32_t written; char in[65536]; size_t have;
-	double *sent; size_t unanswered;
+	double *sent; size_t unanswered, accepted;
 } Connection;
 
 static Message *messages; static size_t count;
@@ -32,6 +33,7 @@ static int connections, window_max; static Connection *all;
 static double *latencies; static size_t answers, wrong, disordered;
 
 static double now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec + t.tv_nsec / 1e9; }
+static double cpu(void) { struct rusage u; getrusage(RUSAGE_SELF, &u); return u.ru_utime.tv_sec + u.ru_stime.tv_sec + (u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6; }
 static void die(const char *what) { perror(what); exit(1); }
 
 static void load(const char *path) {
@@ -78,7 +80,8 @@ static void take_answers(Connection *c) {
 			if (!msa || strncmp(msa + 5, "AA|", 3)) { if (wrong++ == 0) fprintf(stderr, "not AA: %s\n", msa ? msa + 1 : c->in + 1); }
 			else {
 				const char *id = messages[c->oldest].id; size_t length = strlen(id);
-				if (strncmp(msa + 8, id, length) || (msa[8 + length] != '\r' && msa[8 + length] != '|')) disordered++;
+				if (strncmp(msa + 8, id, length) || (msa[8 + length] && msa[8 + length] != '\r' && msa[8 + length] != '|')) disordered++;
+				else c->accepted++;
 			}
 			latencies[answers++] = now() - c->sent[c->oldest / connections];
 			c->oldest += connections; c->unanswered--;
@@ -110,7 +113,7 @@ int main(int argc, char **argv) {
 		struct epoll_event event = { .events = EPOLLIN | EPOLLOUT | EPOLLET, .data.ptr = c };
 		epoll_ctl(poll, EPOLL_CTL_ADD, c->fd, &event);
 	}
-	double start = now(), until = start + seconds;
+	double used = cpu(), start = now(), until = start + seconds;
 	for (int i = 0; i < connections; i++) send_more(&all[i], until);
 	struct epoll_event events[256];
 	double last = start;
@@ -123,10 +126,12 @@ int main(int argc, char **argv) {
 		last = now();
 		if (last > until + 60) { fprintf(stderr, "no answers for a minute\n"); return 1; }
 	}
-	double took = last - start;
+	double took = last - start; used = cpu() - used;
 	qsort(latencies, answers, sizeof *latencies, compare);
-	printf("{\"answers\":%zu,\"seconds\":%.3f,\"perSecond\":%.0f,\"notAccepted\":%zu,\"disordered\":%zu,\"p50Ms\":%.3f,\"p99Ms\":%.3f,\"maxMs\":%.3f}\n",
+	printf("{\"answers\":%zu,\"seconds\":%.3f,\"perSecond\":%.1f,\"notAccepted\":%zu,\"disordered\":%zu,\"p50Ms\":%.3f,\"p99Ms\":%.3f,\"maxMs\":%.3f,\"driverShare\":%.3f,\"answered\":[",
 		answers, took, answers / took, wrong, disordered,
-		answers ? latencies[answers / 2] * 1e3 : 0, answers ? latencies[(size_t)(answers * 0.99)] * 1e3 : 0, answers ? latencies[answers - 1] * 1e3 : 0);
-	return wrong || disordered ? 1 : 0;
+		answers ? latencies[answers / 2] * 1e3 : 0, answers ? latencies[(size_t)(answers * 0.99)] * 1e3 : 0, answers ? latencies[answers - 1] * 1e3 : 0, used / took);
+	for (int i = 0; i < connections; i++) printf("%s%zu", i ? "," : "", all[i].accepted);
+	printf("]}\n");
+	return 0;
 }

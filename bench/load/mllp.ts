@@ -1,115 +1,202 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import pg from 'pg';
-import { insertSites, type PlainSite } from '#test/support/many-sites.ts';
-import { ServiceProcess } from '#test/support/service-process.ts';
-import { readRuntimeFile } from '../../src/storage/runtime-file.ts';
-import { compile } from '../compiler.ts';
-import { admission, observationReport } from '../corpus.ts';
-import { runLoad } from './run-load.ts';
+import { mllpPeers } from '../peers/mllp-receivers.ts';
+import { messagesAsAcknowledged } from '../suite/books.ts';
+import type { SuiteOptions } from '../suite/options.ts';
+import { middle } from '../suite/options.ts';
+import type { Recorder } from '../suite/recorder.ts';
+import { Subject } from '../suite/subject.ts';
+import { bareRows } from './bare-rows.ts';
+import { openLoop, steady } from './loops.ts';
+import { type MllpDriver, type MllpLoad, type MllpResult, mllpChannel, mllpDriver } from './mllp-driver.ts';
+import { saturatedBy, type Usage } from './usage.ts';
 
-/** Durable HL7 v2 messages a second over MLLP: embedded PostgreSQL with fsync, 16 sites, 60 % ORU (4 OBX), 40 % ADT. */
-export interface LoadResult {
-	answers: number;
-	perSecond: number;
-	notAccepted: number;
-	disordered: number;
-	p50Ms: number;
-	p99Ms: number;
-	maxMs: number;
-}
+/** Durable HL7 v2 messages a second over MLLP: 16 sites, 60 % ORU (4 OBX), 40 % ADT; then one hot site, and 500 sites by Zipf's law. */
+const section = 'mllp';
+const work = 'HL7 v2 over MLLP';
 
-const siteCount = 16;
-const patientsOfSite = 500;
+/** More than is sent in the time: each message is sent once. */
+const countFor = (connections: number, seconds: number) => Math.ceil((connections === 1 ? 2500 : 9000) * seconds) + 2 * connections;
 
-/** Every ADT changes the patient (a telephone number) and opens a visit; every ORU brings four new observations. */
-function message(sequence: number, patient: number): string {
-	if (sequence % 10 < 6) return observationReport(1, sequence, patient, 4);
-	const number = String(sequence).padStart(7, '0');
-	return admission(1, sequence, patient).replace(/\(312\)555-\d{4}\^PRN/, `(312)${number}^PRN`);
-}
-
-export function writeMessages(path: string, from: number, count: number): void {
-	const parts: Buffer[] = [];
-	for (let index = 0; index < count; index++) {
-		const bytes = Buffer.from(message(from + index, (from + index) % patientsOfSite));
-		const length = Buffer.alloc(4);
-		length.writeUInt32LE(bytes.length);
-		parts.push(length, bytes);
+/** Numbers that no message had yet. */
+class Numbers {
+	#next = 0;
+	take(count: number): number {
+		const from = this.#next;
+		this.#next += count;
+		return from;
 	}
-	writeFileSync(path, Buffer.concat(parts));
 }
 
-export async function prepared(service: ServiceProcess): Promise<PlainSite[]> {
-	const databaseUrl = readRuntimeFile(service.dataDir)?.databaseUrl ?? '';
-	await service.cli('user', 'add', 'bench@example.org', '--admin');
-	const sites = await insertSites(databaseUrl, siteCount);
-	await new Promise((resolve) => setTimeout(resolve, 1000));
-	return sites;
+interface Measured {
+	result: MllpResult;
+	usage: Usage;
+	walBytes: number;
+	ledger: string;
 }
 
-async function settings(service: ServiceProcess): Promise<string> {
-	const client = new pg.Client({ connectionString: readRuntimeFile(service.dataDir)?.databaseUrl });
-	await client.connect();
-	const { rows } = await client.query(
-		`select name || '=' || setting as line from pg_settings where name in ('server_version', 'fsync', 'synchronous_commit', 'full_page_writes', 'shared_buffers') order by name`,
-	);
-	await client.end();
-	return rows.map(({ line }) => line).join(', ');
+async function measure(subject: Subject, driver: MllpDriver, load: MllpLoad, recorder: Recorder): Promise<Measured> {
+	const wal = await subject.walBytes();
+	const used = subject.observe();
+	const result = await driver.run(load);
+	const usage = used(result.driverShare);
+	const messages = result.answered.reduce((sum, count) => sum + count, 0);
+	const walBytes = ((await subject.walBytes()) - wal) / messages;
+	const { text, isFault } = await messagesAsAcknowledged(subject, load, result);
+	if (isFault) recorder.fault(`${work}, ${load.connections} connections: ${text}`);
+	return { result, usage, walBytes, ledger: text };
 }
 
-interface Case {
+/** Closed loop. Returns the messages a second. */
+async function closed(
+	subject: Subject,
+	driver: MllpDriver,
+	{ connections, addresses, numbers, name = work }: { connections: number; addresses: readonly string[]; numbers: Numbers; name?: string },
+	{ recorder, options }: { recorder: Recorder; options: SuiteOptions },
+): Promise<number> {
+	const rounds: Measured[] = [];
+	for (let round = 0; round <= options.rounds; round++) {
+		const seconds = round === 0 ? Math.min(1.5, options.seconds) : options.seconds;
+		const count = countFor(connections, seconds);
+		const load = { port: subject.port('mllp'), connections, seconds, addresses, from: numbers.take(count), count };
+		const measured = await measure(subject, driver, load, recorder);
+		if (round > 0) rounds.push(measured);
+	}
+	const { median, lowest, highest } = middle(rounds, ({ result }) => result.perSecond);
+	const { result, usage, walBytes, ledger } = median;
+	recorder.line({
+		section,
+		work: name,
+		subject: subject.name,
+		kind: 'product',
+		connections,
+		...result,
+		lowest,
+		highest,
+		failed: result.notAccepted + result.disordered,
+		driver: driver.name,
+		saturated: saturatedBy(usage),
+		usage,
+		walBytes,
+		ledger,
+	});
+	return result.perSecond;
+}
+
+/** Sites by Zipf's law: the second gets half of what the first gets, the third a third. The sum of all is 1. */
+export function zipf(count: number): (share: number) => number {
+	const weights = Array.from({ length: count }, (_, index) => 1 / (index + 1));
+	const total = weights.reduce((sum, weight) => sum + weight, 0);
+	let sum = 0;
+	const upTo = weights.map((weight) => {
+		sum += weight / total;
+		return sum;
+	});
+	return (share) => {
+		let [low, high] = [0, count - 1];
+		while (low < high) {
+			const at = (low + high) >> 1;
+			if ((upTo[at] ?? 1) < share) low = at + 1;
+			else high = at;
+		}
+		return low;
+	};
+}
+
+interface OpenMessages {
 	name: string;
-	connections: number;
-	environment: Record<string, string>;
+	addresses: readonly string[];
+	perSecond: number;
+	seconds: number;
+	numbers: Numbers;
+	channelOf?: (number: number) => number;
 }
 
-const cases: readonly Case[] = [
-	{ name: 'batched, 64 connections', connections: 64, environment: {} },
-	{ name: 'batched, 16 connections', connections: 16, environment: {} },
-	{ name: 'batched, 1 connection (ping-pong)', connections: 1, environment: {} },
-	{ name: 'one transaction a message, 64 connections', connections: 64, environment: { BATCH_MESSAGES_MAX: '1' } },
-];
+/** Open loop at a fixed rate, over a connection for each address given. */
+async function open(
+	subject: Subject,
+	{ name, addresses, perSecond, seconds, numbers, channelOf }: OpenMessages,
+	recorder: Recorder,
+): Promise<void> {
+	const count = Math.ceil(perSecond * seconds) + 1;
+	const from = numbers.take(count);
+	const channels = await Promise.all(addresses.map((address) => mllpChannel(subject.port('mllp'), address, (number) => from + number)));
+	const before = process.cpuUsage();
+	const used = subject.observe();
+	const result = await openLoop(channels, steady(perSecond, seconds), channelOf && { channelOf });
+	const { user, system } = process.cpuUsage(before);
+	const usage = used((user + system) / 1e6 / result.seconds);
+	for (const channel of channels) channel.close();
+	recorder.line({
+		section,
+		work: name,
+		subject: subject.name,
+		kind: 'product',
+		connections: addresses.length,
+		duePerSecond: perSecond,
+		...result,
+		driver: 'JavaScript',
+		saturated: result.p99Ms > 1000 ? `more than it can (${result.waitingMax} waited)` : saturatedBy(usage),
+		usage,
+	});
+}
 
-export async function run(options: { seconds?: number; rounds?: number } = {}): Promise<void> {
-	const { seconds = 8, rounds = 3 } = options;
-	const program = compile(join(import.meta.dirname, 'mllp-load.c'), 'mllp-load');
-	if (program === undefined) throw new Error('the MLLP load needs a C compiler (cc)');
-	const directory = mkdtempSync(join(tmpdir(), 'tributary-bench-'));
-	const file = join(directory, 'messages');
+export async function mllp(recorder: Recorder, options: SuiteOptions): Promise<void> {
+	const driver = mllpDriver();
+	const numbers = new Numbers();
+	const many = options.isQuick ? 20 : 500;
+	await using subject = await Subject.open('Tributary', { sites: 16 + many });
+	recorder.database = await subject.settings();
+	const addresses = subject.addresses.slice(0, 16);
+	let most = 0;
+	for (const connections of [1, 16, 64]) most = await closed(subject, driver, { connections, addresses, numbers }, { recorder, options });
+	const hot = { connections: 64, addresses: addresses.slice(0, 1), numbers, name: `${work}, one hot site` };
+	await closed(subject, driver, hot, { recorder, options: { ...options, rounds: 1 } });
+	const each = Array.from({ length: 64 }, (_, index) => addresses[index % 16] ?? '');
+	const parts = options.isQuick ? [0.5] : [0.2, 0.5, 0.8, 0.95];
+	for (const part of parts)
+		await open(subject, { name: work, addresses: each, perSecond: most * part, seconds: options.seconds, numbers }, recorder);
+	const siteOf = zipf(many);
+	await open(
+		subject,
+		{
+			name: `${work}, ${many} sites by Zipf's law`,
+			addresses: subject.addresses.slice(16),
+			perSecond: most / 2,
+			seconds: options.seconds,
+			numbers,
+			// The golden ratio spreads the numbers evenly, and the same in each run.
+			channelOf: (number) => siteOf((number * 0.618_033_988_749_895) % 1),
+		},
+		recorder,
+	);
+	await bareRows(subject, recorder, options);
+	for (const peer of options.isQuick ? [] : await mllpPeers()) await atPeer(peer, driver, { numbers, recorder, options });
+}
+
+type Peer = Awaited<ReturnType<typeof mllpPeers>>[number];
+
+/** Receivers that answer AA and keep nothing: what a peer does before it stores. */
+async function atPeer(
+	peer: Peer,
+	driver: MllpDriver,
+	{ numbers, recorder, options }: { numbers: Numbers; recorder: Recorder; options: SuiteOptions },
+): Promise<void> {
 	try {
-		for (const { name, connections, environment } of cases) {
-			await using service = new ServiceProcess({ LOG_LEVEL: 'warn', ...environment });
-			await service.start();
-			const addresses = (await prepared(service)).map(({ address }) => address);
-			if (name === cases[0]?.name) console.log(`PostgreSQL: ${await settings(service)}`);
-			const results: LoadResult[] = [];
-			for (let round = 0; round <= rounds; round++) {
-				writeMessages(file, round * 200_000, connections === 1 ? 20_000 : 150_000);
-				const result = await runLoad<LoadResult>(program, [
-					String(service.port('mllp')),
-					String(connections),
-					'1',
-					String(round === 0 ? 3 : seconds),
-					file,
-					...addresses,
-				]);
-				if (round > 0) results.push(result);
-			}
-			report(name, results);
+		for (const connections of [1, 64]) {
+			const count = Math.ceil(30_000 * options.seconds);
+			const load = { port: peer.port, connections, seconds: options.seconds, addresses: ['127.0.0.1'], from: numbers.take(count), count };
+			const result = await driver.run(load);
+			recorder.line({
+				section,
+				work: `${work}, answered and not stored`,
+				subject: peer.name,
+				kind: 'peer',
+				connections,
+				...result,
+				failed: result.notAccepted + result.disordered,
+				driver: driver.name,
+			});
 		}
 	} finally {
-		rmSync(directory, { recursive: true, force: true });
+		await peer.stop();
 	}
-}
-
-/** The first round only warms up. */
-function report(name: string, results: readonly LoadResult[]): void {
-	const rates = results.map(({ perSecond }) => perSecond).sort((left, right) => left - right);
-	const median = rates[rates.length >> 1] ?? 0;
-	const middle = results.find(({ perSecond }) => perSecond === median);
-	console.log(
-		`${name.padEnd(44)} ${String(median).padStart(6)} msg/s (${rates[0]}–${rates.at(-1)})  p50 ${middle?.p50Ms.toFixed(2)} ms  p99 ${middle?.p99Ms.toFixed(2)} ms`,
-	);
 }

@@ -1,11 +1,10 @@
-import { ServiceProcess } from '#test/support/service-process.ts';
-import { benchKey } from './bench-key.ts';
-import { figures, httpDrivers, type LoadRequest } from './http-driver.ts';
+import type { SuiteOptions } from '../suite/options.ts';
+import type { Recorder } from '../suite/recorder.ts';
+import { Subject } from '../suite/subject.ts';
+import { httpDrivers, type LoadRequest } from './http-driver.ts';
+import { closedHttp, type HttpWork } from './http-lines.ts';
 
-/** Reports about procedure steps over HTTP, on embedded PostgreSQL with fsync: each opens a session, or ends one that is known. */
-const seconds = Number(process.env['MPPS_BENCH_SECONDS'] ?? 5);
-const sessions = 60_000;
-const connectionCounts = [1, 16, 64];
+/** Reports about procedure steps over HTTP: each opens a procedure step, or ends one that is known. */
 
 function report(status: string, round: string, index: number): LoadRequest {
 	const start = { '00400244': { vr: 'DA', Value: ['20261121'] }, '00400245': { vr: 'TM', Value: ['101500'] } };
@@ -24,18 +23,24 @@ function report(status: string, round: string, index: number): LoadRequest {
 	return { method: 'POST', path: '/ingest', body: JSON.stringify(body) };
 }
 
-export async function run(): Promise<void> {
+export async function mpps(recorder: Recorder, options: SuiteOptions): Promise<void> {
 	const drivers = httpDrivers();
-	for (const { version } of drivers) console.log(version);
-	await using service = new ServiceProcess({ LOG_LEVEL: 'warn' });
-	await service.start();
-	const target = { port: service.port('mpps'), key: await benchKey(service), contentType: 'application/json', seconds };
-	for (const connections of connectionCounts) {
-		for (const [index, driver] of drivers.entries()) {
+	await using subject = await Subject.open('Tributary');
+	recorder.database = await subject.settings();
+	for (const connections of options.isQuick ? [16] : [1, 16, 64]) {
+		for (const driver of drivers) {
 			for (const status of ['IN PROGRESS', 'COMPLETED']) {
-				const requests = Array.from({ length: sessions }, (_, number) => report(status, `${connections}.${index + 1}`, number));
-				const result = await driver.run({ ...target, requests, connections });
-				console.log(`${status.padEnd(12)} ${String(connections).padStart(3)} connections  ${driver.name.padEnd(10)} ${figures(result)}`);
+				let index = 0;
+				const work: HttpWork = {
+					section: 'mpps',
+					name: `Procedure step, ${status}`,
+					surface: 'mpps',
+					contentType: 'application/json',
+					next: () => report(status, `${connections}.${drivers.indexOf(driver)}`, index++),
+					perSecond: 10_000,
+					stored: (from) => from.number('select count(*) from mpps_event where site_id = $1', [subject.siteId]),
+				};
+				await closedHttp(subject, work, { drivers: [driver], connections, recorder, options });
 			}
 		}
 	}

@@ -26,8 +26,9 @@ end
 function done(summary, latency)
 	local errors = summary.errors
 	local failed = errors.connect + errors.read + errors.write + errors.status + errors.timeout
-	print(string.format('RESULT {"perSecond":%.1f,"p50Ms":%.3f,"p99Ms":%.3f,"failed":%d}',
-		summary.requests / (summary.duration / 1000000), latency:percentile(50) / 1000, latency:percentile(99) / 1000, failed))
+	print(string.format('RESULT {"perSecond":%.1f,"p50Ms":%.3f,"p99Ms":%.3f,"accepted":%d,"failed":%d}',
+		summary.requests / (summary.duration / 1000000), latency:percentile(50) / 1000, latency:percentile(99) / 1000,
+		summary.requests - errors.status, failed))
 end
 `;
 

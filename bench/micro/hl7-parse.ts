@@ -1,15 +1,17 @@
 /**
- * Parse and extract: every value that an ADT or ORU is mapped from, beside parsers from npm and a C program over
- * memchr. `node bench/micro/hl7-parse.ts [milliseconds]`; the peers: `npm install` in bench/peers, the C program: cc.
+ * Parse and extract: every value that an ADT or ORU is mapped from, beside parsers from npm and a C program over memchr. The parsers from
+ * npm are measured where they are installed (`--peers`), the C program where there is a compiler.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { cpus, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Message, type Segment } from '#hl7v2/message.ts';
 import { messages } from '../corpus.ts';
+import { peerPath, requirePeer } from '../peers/installed.ts';
+import { middle, type SuiteOptions } from '../suite/options.ts';
+import type { Recorder } from '../suite/recorder.ts';
 
 /** The sum of the lengths of the values taken: it shows that all contenders read the same. */
 type Extract = (bytes: Buffer) => number;
@@ -80,18 +82,6 @@ export const tributary: Extract = (bytes) => {
 	return sum;
 };
 
-const require = createRequire(new URL('../peers/package.json', import.meta.url));
-
-function installed(name: string): boolean {
-	try {
-		require.resolve(name);
-		return true;
-	} catch (error) {
-		if (error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND') return false;
-		throw error;
-	}
-}
-
 /** What is used of node-hl7-client. */
 interface ClientNode {
 	get(path: string): ClientNode;
@@ -99,15 +89,15 @@ interface ClientNode {
 	forEach(visit: (node: ClientNode) => void): void;
 }
 
-async function nodeHl7Client(): Promise<Extract> {
-	const library = (await import(pathToFileURL(require.resolve('node-hl7-client')).href)) as {
+async function nodeHl7Client(path: string): Promise<Extract> {
+	const library = (await import(pathToFileURL(path).href)) as {
 		Message: new (options: { text: string }) => ClientNode;
 	};
 	const repeating = new Set(['PID.3', 'PID.5']);
-	const path = (id: string) => (place: Place) => `${id}.${place[0]}${repeating.has(`${id}.${place[0]}`) ? '[1]' : ''}.${place[1]}`;
-	const pid = patientPlaces.map(path('PID'));
-	const pv1 = visitPlaces.map(path('PV1'));
-	const obx = observationPlaces.map(path(''));
+	const placeOf = (id: string) => (place: Place) => `${id}.${place[0]}${repeating.has(`${id}.${place[0]}`) ? '[1]' : ''}.${place[1]}`;
+	const pid = patientPlaces.map(placeOf('PID'));
+	const pv1 = visitPlaces.map(placeOf('PV1'));
+	const obx = observationPlaces.map(placeOf(''));
 	const length = (node: ClientNode) => (node.toString().split('&', 1)[0] ?? '').length;
 	return (bytes) => {
 		const text = bytes.toString();
@@ -136,7 +126,7 @@ interface SimpleMessage {
 }
 
 function simpleHl7(): Extract {
-	const library = require('simple-hl7') as {
+	const library = requirePeer('simple-hl7') as {
 		Parser: new (options: { segmentSeperator: string }) => { parse(text: string): SimpleMessage };
 	};
 	const parser = new library.Parser({ segmentSeperator: '\r' });
@@ -161,6 +151,37 @@ function simpleHl7(): Extract {
 		for (const obx of message.getSegments('OBX')) {
 			for (const [field, component] of observationPlaces) sum += length(obx.getComponent(field, component));
 		}
+		return sum;
+	};
+}
+
+/** What is used of @medplum/core. */
+interface MedplumSegment {
+	getComponent(field: number, component: number): string;
+}
+interface MedplumMessage {
+	segments: readonly (MedplumSegment & { name: string })[];
+	getSegment(id: string): MedplumSegment | undefined;
+}
+
+async function medplum(path: string): Promise<Extract> {
+	const { Hl7Message } = (await import(pathToFileURL(path).href)) as { Hl7Message: { parse(text: string): MedplumMessage } };
+	const length = (value: string) => (value.split('&', 1)[0] ?? '').length;
+	const of = (segment: MedplumSegment | undefined, places: readonly Place[]) => {
+		let sum = 0;
+		if (segment !== undefined) for (const [field, component] of places) sum += length(segment.getComponent(field, component));
+		return sum;
+	};
+	return (bytes) => {
+		const message = Hl7Message.parse(bytes.toString());
+		const header = message.getSegment('MSH');
+		let sum = of(header, [
+			[9, 1],
+			[9, 2],
+			[10, 1],
+		]);
+		sum += of(message.getSegment('PID'), patientPlaces) + of(message.getSegment('PV1'), visitPlaces);
+		for (const segment of message.segments) if (segment.name === 'OBX') sum += of(segment, observationPlaces);
 		return sum;
 	};
 }
@@ -213,50 +234,58 @@ function measureC(corpus: readonly Buffer[], milliseconds: number): Figure | str
 	}
 }
 
-const absent = 'peer not installed: npm install in bench/peers';
-
-export interface Result {
-	corpus: string;
-	contender: string;
-	/** Messages per second, or why there is none. */
-	rate: number | string;
-	/** Tributary's rate is so many times this one. */
-	ratio?: number;
+interface Contender {
+	name: string;
+	extract: Extract;
 }
 
-/** Measures every contender on every corpus and prints a line for each. */
-export async function run(milliseconds = 1000): Promise<Result[]> {
-	const results: Result[] = [];
-	console.log(`machine: ${cpus().length} × ${cpus()[0]?.model.trim() ?? 'unknown'}; node ${process.version}`);
-	console.log(`command: node bench/micro/hl7-parse.ts ${milliseconds}`);
-	const client = installed('node-hl7-client') ? await nodeHl7Client() : undefined;
-	const simple = installed('simple-hl7') ? simpleHl7() : undefined;
+async function contenders(): Promise<Contender[]> {
+	const found: Contender[] = [];
+	const add = async (name: string, make: (path: string) => Extract | Promise<Extract>) => {
+		const path = peerPath(name);
+		if (path !== undefined) found.push({ name, extract: await make(path) });
+	};
+	await add('simple-hl7', simpleHl7);
+	await add('node-hl7-client', nodeHl7Client);
+	await add('@medplum/core', medplum);
+	return found;
+}
+
+/** Measures every contender on every corpus. They take turns, so that what else the machine does meets all of them alike. */
+export async function hl7Parse(recorder: Recorder, { isQuick }: Pick<SuiteOptions, 'isQuick'>): Promise<void> {
+	const milliseconds = isQuick ? 50 : 500;
+	const rounds = isQuick ? 1 : 3;
+	const peers = await contenders();
+	if (peers.length === 0) recorder.note('no parser from npm is installed: npm run bench -- --peers hl7-parse');
 	for (const [name, corpus] of [
-		['ADT, 1.1 KB', messages('adt', 200)],
-		['ORU with 20 OBX, 3.7 KB', messages('oru20', 200)],
+		['Parsing ADT of 1.1 KB', messages('adt', 200)],
+		['Parsing ORU of 3.7 KB, 20 OBX', messages('oru20', 200)],
 	] as const) {
-		const own = measure(tributary, corpus, milliseconds);
-		const figures: [string, Figure | string][] = [
-			['tributary', own],
-			['node-hl7-client', client === undefined ? absent : measure(client, corpus, milliseconds)],
-			['simple-hl7', simple === undefined ? absent : measure(simple, corpus, milliseconds)],
-			['C memchr', measureC(corpus, milliseconds)],
-		];
-		for (const [contender, figure] of figures) {
-			if (typeof figure === 'string') {
-				results.push({ corpus: name, contender, rate: figure });
-				console.log(`${name}  ${contender}: ${figure}`);
-				continue;
-			}
-			const ratio = own.rate / figure.rate;
-			const differs = figure.sum === own.sum ? '' : `  (reads ${figure.sum} characters, tributary ${own.sum})`;
-			results.push({ corpus: name, contender, rate: figure.rate, ratio });
-			console.log(
-				`${name}  ${contender}: ${Math.round(figure.rate).toLocaleString('en')} msg/s, tributary × ${ratio.toFixed(2)}${differs}`,
-			);
+		const found = new Map<string, Figure[]>();
+		const take = (contender: string, figure: Figure) => found.set(contender, [...(found.get(contender) ?? []), figure]);
+		for (let round = 0; round < rounds; round++) {
+			take('Tributary', measure(tributary, corpus, milliseconds));
+			for (const { name: peer, extract } of peers) take(peer, measure(extract, corpus, milliseconds));
+			const inC = measureC(corpus, milliseconds);
+			if (typeof inC !== 'string') take('C memchr', inC);
+		}
+		const own = found.get('Tributary')?.[0]?.sum;
+		for (const [contender, figures] of found) {
+			const { median, lowest, highest } = middle(figures, ({ rate }) => rate);
+			if (median.sum !== own) recorder.note(`${name}: ${contender} reads ${median.sum} characters, Tributary ${own}`);
+			recorder.line({
+				section: 'hl7-parse',
+				work: name,
+				subject: contender,
+				kind: contender === 'Tributary' ? 'product' : contender === 'C memchr' ? 'limit' : 'peer',
+				perSecond: median.rate,
+				lowest,
+				highest,
+				p50Ms: null,
+				p99Ms: null,
+				failed: 0,
+				driver: 'one thread',
+			});
 		}
 	}
-	return results;
 }
-
-if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) await run(Number(process.argv[2] ?? 1000));

@@ -19,7 +19,7 @@ async function freePort(): Promise<number> {
 	return typeof address === 'object' && address ? address.port : 0;
 }
 
-async function listening(port: number): Promise<void> {
+export async function listening(port: number): Promise<void> {
 	for (let attempt = 0; attempt < 200; attempt++) {
 		const isUp = await new Promise<boolean>((resolve) => {
 			const socket = connect(port, '127.0.0.1', () => resolve(true));
@@ -33,7 +33,7 @@ async function listening(port: number): Promise<void> {
 	throw new Error(`nothing listens on port ${port}`);
 }
 
-function stopped(child: ChildProcess): Promise<void> {
+export function stopped(child: ChildProcess): Promise<void> {
 	return new Promise((resolve) => {
 		child.once('close', () => resolve());
 		child.kill('SIGTERM');

@@ -32,18 +32,20 @@ for (const driver of httpDrivers()) {
 		assert.deepEqual(new Set(received.map(({ path }) => path)).size, 8);
 		for (const { key, type, body } of received) assert.deepEqual([key, type, body], ['secret', 'text/plain', 'a|b\rc']);
 		assert.equal(result.failed, 0);
+		assert.ok(result.accepted > 0 && result.accepted <= received.length);
 		assert.ok(result.perSecond > 0 && result.p50Ms <= result.p99Ms && result.driverShare >= 0);
 	});
 
 	test(`${driver.name} counts what is refused`, async (t) => {
 		const { port } = await listening(t);
 		const load = { port, key: 'secret', requests: requests(undefined), connections: 2, seconds: 1, contentType: 'text/plain' };
-		assert.ok((await driver.run(load)).failed > 0);
+		const { accepted, failed } = await driver.run(load);
+		assert.ok(accepted === 0 && failed > 0);
 	});
 }
 
 test('a line says when the driver is the limit, and what failed', () => {
-	const result = { perSecond: 1234.5, p50Ms: 1, p99Ms: 2.345, failed: 0, driverShare: 0.5 };
+	const result = { perSecond: 1234.5, p50Ms: 1, p99Ms: 2.345, accepted: 1, failed: 0, driverShare: 0.5 };
 	assert.equal(figures(result), '  1235/s  p50 1.00 ms  p99 2.35 ms  driver 50 %');
 	assert.match(figures({ ...result, failed: 3, driverShare: 0.93 }), /driver 93 % \(THE LIMIT\) {2}3 FAILED$/);
 });
