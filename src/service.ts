@@ -11,11 +11,15 @@ import type { Place } from '#core/place.ts';
 import { indexedTypes } from '#fhir/search/indexed-types.ts';
 import { instanceIndex } from '#imaging/index-instance.ts';
 import { InstanceIntake } from '#imaging/intake.ts';
+import { storedHead } from '#imaging/stored-head.ts';
 import { Shards } from '#site/shards.ts';
 import { Database } from '#storage/database.ts';
 import { migrate } from '#storage/migrate.ts';
+import { FileStore } from '#storage/objects/file-store.ts';
+import { FileMover } from '#storage/objects/move-files.ts';
 import { configuredObjectStore, objectsFolder, segmentSettings } from '#storage/objects/open.ts';
 import { newOwner } from '#storage/objects/owner.ts';
+import { keepSegments } from '#storage/objects/upkeep.ts';
 import { watchOpenConflicts } from '#storage/open-conflicts.ts';
 import type { SurfaceAddress } from '#storage/runtime-file.ts';
 import { keepSearchIndex } from '#storage/search-index.ts';
@@ -154,7 +158,10 @@ async function openNode(
 	onClose(() => bulk.close());
 	const conflicts = await watchOpenConflicts({ database: database.people, metrics, log });
 	onClose(() => conflicts.close());
-	if (place.index === 0) workForAll(database, log, onClose);
+	if (place.index === 0) {
+		workForAll(database, log, onClose);
+		keepObjects({ config, log, metrics, database, writer }, onClose);
+	}
 	const imaging = await openImaging({ config, log, metrics, writer, place }, gateway, onClose);
 	const consolePage = new URL('./console/index.html', import.meta.url);
 	return { ...life, ...imaging, config, version, log, clock, ...access, gateway, database, audit, bulk, consolePage };
@@ -168,13 +175,33 @@ function workForAll(database: Database, log: Log, onClose: ServiceNode['onClose'
 	onClose(() => searchIndex.close());
 }
 
+/** Looks after the segments of a store of files, with segments of its own for what it copies. */
+function keepObjects(
+	{ config, log, metrics, database, writer }: { config: Config; log: Log; metrics: Metrics; database: Database; writer: string },
+	onClose: ServiceNode['onClose'],
+): void {
+	const { limits } = config;
+	const { segmentBytes, segmentedObjectBytesMax, objectUpkeepBytesPerSecondMax: bytesPerSecond } = limits;
+	if (bytesPerSecond === 0 || segmentedObjectBytesMax === 0) return;
+	// Whatever is a record already stays one.
+	const store = configuredObjectStore(config, { ...segmentSettings(limits, writer, log), objectBytesMax: Number.POSITIVE_INFINITY });
+	if (!(store instanceof FileStore)) return;
+	const bounds = { settledMs: 3_600_000, graceMs: 3_600_000, objectBytesMax: segmentedObjectBytesMax };
+	const mover = new FileMover({ store, database: database.people, metrics, log, describe: storedHead, ...bounds });
+	const kept = keepSegments({
+		...{ store, owner: writer, database: database.people, metrics, log, segmentBytes, bytesPerSecond },
+		furthermore: (pace) => mover.round(pace),
+	});
+	onClose(() => kept.close());
+}
+
 /** Instances lie in the object store before they are indexed, whichever surface they come in by. */
 async function openImaging(
 	{ config, log, metrics, writer, place }: { config: Config; log: Log; metrics: Metrics; writer: string; place: Place },
 	shards: Shards,
 	onClose: ServiceNode['onClose'],
 ): Promise<Pick<ServiceNode, 'objects' | 'intake'>> {
-	const objects = configuredObjectStore(config, segmentSettings(config.limits, writer, log));
+	const objects = configuredObjectStore(config, segmentSettings(config.limits, writer, log, metrics));
 	onClose(() => objects.close());
 	// A store that cannot be asked now is no reason not to take anything else: instances are answered 0xA700 until it can.
 	if (place.opensNode)

@@ -123,6 +123,8 @@ export const coverageMap: readonly (readonly [pattern: string, ...tests: string[
 	['src/storage/objects/s3-*.ts', 'storage/objects/s3-store'],
 	['src/storage/objects/segment-*.ts', 'storage/objects/segments', 'integrity/c-store-kill'],
 	['src/storage/objects/removals.ts', 'storage/objects/segments'],
+	['src/storage/objects/{compaction,move-files,pace,relocate,upkeep-lock}.ts', 'storage/objects/upkeep'],
+	['src/storage/statements/relocate-objects.ts', 'storage/objects/upkeep'],
 	['src/storage/objects/object-key.ts', 'storage/objects/object-store', 'storage/objects/segments'],
 	['src/storage/objects/open.ts', 'storage/objects/file-store'],
 	['src/storage/statements/administrative/*.ts', 'storage/message-plans', 'administration/operations'],

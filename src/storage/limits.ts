@@ -67,6 +67,13 @@ export const storageLimitDefinitions = {
 		max: 64 * MiB,
 		answer: 'bytes up to which an object is a record of a segment, in a store of files; a longer one is a file of its own, with 0 each is',
 	},
+	objectUpkeepBytesPerSecondMax: {
+		variable: 'OBJECT_UPKEEP_BYTES_PER_SECOND_MAX',
+		default: 16 * MiB,
+		min: 0,
+		max: 4096 * MiB,
+		answer: 'bytes a second that compaction of segments, and the move of files into them, copy; with 0 there is neither',
+	},
 	segmentBytes: {
 		variable: 'SEGMENT_BYTES',
 		default: 1024 * MiB,

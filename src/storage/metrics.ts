@@ -1,4 +1,4 @@
-import type { MetricDefinitions, MetricsOf } from '#core/metric-definition.ts';
+import { latencySeconds, type MetricDefinitions, type MetricsOf } from '#core/metric-definition.ts';
 
 /** The database as this process sees it, and what is counted in it. */
 export const storageMetricDefinitions = {
@@ -33,6 +33,44 @@ export const storageMetricDefinitions = {
 		kind: 'counter',
 		help: 'Messages without a matching site. Dropped messages were answered but not logged, because too many were waiting.',
 		labels: { reason: ['no-sender', 'tie'], result: ['logged', 'dropped'] },
+	},
+	segments: {
+		name: 'tributary_object_segments',
+		kind: 'gauge',
+		help: 'Segments of the object store, as the process that looks after them last saw them. Sealed segments never change.',
+		labels: { state: ['growing', 'sealed'] },
+	},
+	segmentBytes: {
+		name: 'tributary_object_segment_bytes',
+		kind: 'gauge',
+		help: 'Bytes of these segments. Removed bytes come back when their segment is compacted.',
+		labels: { kind: ['live', 'removed'] },
+	},
+	segmentCompactions: {
+		name: 'tributary_object_segment_compactions_total',
+		kind: 'counter',
+		help: 'Compacted segments. A segment with damaged records is kept.',
+		labels: { outcome: ['emptied', 'damaged'] },
+	},
+	filesMoved: {
+		name: 'tributary_object_files_moved_total',
+		kind: 'counter',
+		help: 'Files of the object store that were moved into segments.',
+		labels: {},
+	},
+	appendSeconds: {
+		name: 'tributary_object_append_seconds',
+		kind: 'histogram',
+		help: 'Time until an object that the main thread appends to a segment is durable.',
+		labels: {},
+		buckets: latencySeconds,
+	},
+	syncSeconds: {
+		name: 'tributary_object_sync_seconds',
+		kind: 'histogram',
+		help: 'Duration of one sync of a segment by the main thread, which serves all objects that wait for it.',
+		labels: {},
+		buckets: latencySeconds,
 	},
 } as const satisfies MetricDefinitions;
 

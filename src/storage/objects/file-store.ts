@@ -72,7 +72,7 @@ export class FileStore implements ObjectStore {
 	#beginFile(head: Uint8Array): FileWriter {
 		return this.#incoming.begin(head, {
 			publish: async (temporary, key) => {
-				const path = this.#path(key);
+				const path = this.pathOf(key);
 				await this.#place(temporary, path);
 				// A file that cannot be removed has no row, and the sweep finds it.
 				return { withdraw: () => rm(path, { force: true }).catch(() => undefined) };
@@ -96,7 +96,7 @@ export class FileStore implements ObjectStore {
 	 * @throws Failure `unavailable`; nothing is left behind then
 	 */
 	async put(key: string, bytes: Uint8Array): Promise<void> {
-		const path = this.#path(key);
+		const path = this.pathOf(key);
 		const folder = dirname(path);
 		let written: { path: string; fd: number } | undefined;
 		try {
@@ -125,7 +125,8 @@ export class FileStore implements ObjectStore {
 		}
 	}
 
-	#path(key: string): string {
+	/** Returns the path of an object that is a file of its own. */
+	pathOf(key: string): string {
 		if (!isObjectKey(key) || placeOf(key)) throw new TypeError('not a key of the object store');
 		return join(this.#root, key);
 	}
@@ -144,7 +145,7 @@ export class FileStore implements ObjectStore {
 	async size(key: string): Promise<number | undefined> {
 		const place = placeOf(key);
 		if (place) return (await this.removals.of(place.segment)).has(place.offset) ? undefined : this.segments.size(place);
-		const path = this.#path(key);
+		const path = this.pathOf(key);
 		return stat(path).then(
 			({ size }) => size,
 			(error: unknown) => unlessMissing(error, undefined),
@@ -159,7 +160,7 @@ export class FileStore implements ObjectStore {
 		}
 		if (range && range.end <= range.start) return;
 		const options = range ? { start: range.start, end: range.end - 1 } : {};
-		const stream = createReadStream(this.#path(key), { ...options, highWaterMark: readBytes });
+		const stream = createReadStream(this.pathOf(key), { ...options, highWaterMark: readBytes });
 		try {
 			yield* stream as AsyncIterable<Buffer>;
 		} catch (error) {
@@ -178,7 +179,7 @@ export class FileStore implements ObjectStore {
 			if (bytes !== undefined) await this.removals.note(place, bytes);
 			return bytes !== undefined;
 		}
-		const path = this.#path(key);
+		const path = this.pathOf(key);
 		try {
 			await rm(path);
 			return true;
@@ -193,7 +194,7 @@ export class FileStore implements ObjectStore {
 			if ((await this.size(from)) === undefined) throw new Failure('not-found', 'the object is not in the store');
 			return;
 		}
-		const [source, target] = [this.#path(from), this.#path(to)];
+		const [source, target] = [this.pathOf(from), this.pathOf(to)];
 		if ((await this.size(from)) !== undefined) {
 			await this.#place(source, target);
 			await this.#syncs.sync(dirname(source)).catch((error: unknown) => {
@@ -203,6 +204,12 @@ export class FileStore implements ObjectStore {
 	}
 
 	async *list(): AsyncIterable<ListedObject> {
+		yield* this.files();
+		for (const segment of await this.segments.list()) yield* this.#records(segment);
+	}
+
+	/** Lists the objects that are files of their own. */
+	async *files(): AsyncIterable<ListedObject> {
 		for await (const path of this.#files(this.#root)) {
 			const key = path.slice(this.#root.length + 1);
 			if (!isObjectKey(key)) continue;
@@ -210,7 +217,6 @@ export class FileStore implements ObjectStore {
 			const found = await stat(path).catch((error: unknown) => unlessMissing(error, undefined));
 			if (found) yield { key, bytes: found.size, changedMs: Math.max(found.mtimeMs, found.ctimeMs) };
 		}
-		for (const segment of await this.segments.list()) yield* this.#records(segment);
 	}
 
 	async *#records(segment: string): AsyncIterable<ListedObject> {

@@ -2,6 +2,7 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Log } from '#core/log.ts';
 import type { StorageLimits } from '../limits.ts';
+import type { StorageMetrics } from '../metrics.ts';
 import { FileStore, type SegmentSettings } from './file-store.ts';
 import { S3Store } from './s3-store.ts';
 
@@ -49,8 +50,13 @@ export function segmentSettings(
 	{ segmentBytes, segmentedObjectBytesMax }: Pick<StorageLimits, 'segmentBytes' | 'segmentedObjectBytesMax'>,
 	writer: string,
 	log: Log,
+	metrics?: Pick<StorageMetrics, 'appendSeconds' | 'syncSeconds'>,
 ): SegmentSettings {
-	return { writer, segmentBytes, objectBytesMax: segmentedObjectBytesMax, log };
+	return {
+		...{ writer, segmentBytes, objectBytesMax: segmentedObjectBytesMax, log },
+		appended: metrics && ((ms) => metrics.appendSeconds.observe(ms / 1000)),
+		synced: metrics && ((ms) => metrics.syncSeconds.observe(ms / 1000)),
+	};
 }
 
 function credentialsOf(config: ObjectStoreConfig) {

@@ -24,10 +24,10 @@ function isAlive(pid: number): boolean {
 }
 
 /** Tells whether the process start to which something belongs may still write; `changedMs` says when it last did. */
-export async function mayBeAtWork(owner: string, changedMs: () => Promise<number>): Promise<boolean> {
+export async function mayBeAtWork(owner: string, changedMs: () => Promise<number>, strangerMs = strangerMsMax): Promise<boolean> {
 	const [, ownerHost, pid] = ownerPattern.exec(owner) ?? [];
 	if (ownerHost === undefined) return true;
 	// Our own process id may have belonged to another process before: a container starts with the same one every time.
 	if (ownerHost === host) return Number(pid) !== process.pid && isAlive(Number(pid));
-	return (await changedMs()) > Date.now() - strangerMsMax;
+	return (await changedMs()) > Date.now() - strangerMs;
 }

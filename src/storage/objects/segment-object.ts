@@ -7,7 +7,7 @@ import { checksumOf, isLarge, type SegmentWriter } from './segment-writer.ts';
 
 export interface SegmentObjectOptions {
 	segments: SegmentWriter;
-	/** A longer object becomes a file of its own. */
+	/** A longer object becomes a file of its own. With infinity none does, however many are gathered. */
 	objectBytesMax: number;
 	/** Begins that file. */
 	beginFile(): FileWriter;
@@ -41,7 +41,9 @@ export class SegmentObject implements ObjectWriter {
 		if (this.#file) return this.#file.write(chunk);
 		if (this.#state !== 'open') return undefined;
 		const bytes = this.#gathered.bytes - pageBytes + chunk.length;
-		if (bytes > this.#options.objectBytesMax || blocksInUse() > gatheredBlocksMax) return this.#becomeFile().write(chunk);
+		const { objectBytesMax } = this.#options;
+		if (bytes > objectBytesMax || (blocksInUse() > gatheredBlocksMax && Number.isFinite(objectBytesMax)))
+			return this.#becomeFile().write(chunk);
 		this.#hash.update(chunk);
 		this.#gathered.add(chunk);
 		return undefined;

@@ -1,5 +1,5 @@
 import { close, open, read } from 'node:fs';
-import { readdir } from 'node:fs/promises';
+import { readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Failure } from '#core/failure.ts';
@@ -28,10 +28,16 @@ const idleMax = 64;
 const firstReadBytes = 32 * 1024;
 const readBytes = 256 * 1024;
 const namePattern = /^([0-9a-f]{32})\.segment$/;
+const emptiedPattern = /^([0-9a-f]{32})\.emptied$/;
+const emptiedName = (id: string) => `${id}.emptied`;
+
+/** A segment that nobody reads is closed after so long, because a removed one keeps its space while it is open. */
+const idleMs = 60_000;
 
 interface OpenSegment {
 	fd: Promise<number>;
 	users: number;
+	usedMs: number;
 }
 
 /** A record that is whole, or a stretch of a segment in which no record begins. */
@@ -39,22 +45,48 @@ export type Scanned = { record: RecordHead; gap?: undefined } | { record?: undef
 
 /** Reads records of segments. The files stay open for the next reader. */
 export class SegmentReader {
-	readonly #folder: string;
+	readonly folder: string;
 	/** The longest unused comes first. */
 	readonly #open = new Map<string, OpenSegment>();
+	#closing: NodeJS.Timeout | undefined;
 
 	constructor(folder: string) {
-		this.#folder = folder;
+		this.folder = folder;
 	}
 
-	/** Returns the ids of all segments, the oldest first. */
+	/** Returns the ids of all segments that are not emptied, the oldest first. */
 	async list(): Promise<string[]> {
-		const names = await readdir(this.#folder).catch((error: unknown) => unlessMissing(error, [] as string[]));
-		return names.flatMap((name) => namePattern.exec(name)?.[1] ?? []).sort();
+		const names = new Set(await readdir(this.folder).catch((error: unknown) => unlessMissing(error, [] as string[])));
+		const ids = [...names].flatMap((name) => namePattern.exec(name)?.[1] ?? []);
+		return ids.filter((id) => !names.has(emptiedName(id))).sort();
+	}
+
+	/** Returns the segments whose records have all been moved or removed, and since when. */
+	async emptied(): Promise<{ id: string; emptiedMs: number }[]> {
+		const names = await readdir(this.folder).catch((error: unknown) => unlessMissing(error, [] as string[]));
+		const found: { id: string; emptiedMs: number }[] = [];
+		for (const id of names.flatMap((name) => emptiedPattern.exec(name)?.[1] ?? [])) {
+			const marker = await stat(join(this.folder, emptiedName(id))).catch((error: unknown) => unlessMissing(error, undefined));
+			if (marker) found.push({ id, emptiedMs: marker.mtimeMs });
+		}
+		return found;
+	}
+
+	async markEmptied(segment: string): Promise<void> {
+		await writeFile(join(this.folder, emptiedName(segment)), '');
+	}
+
+	async unmark(segment: string): Promise<void> {
+		await rm(join(this.folder, emptiedName(segment)), { force: true });
+	}
+
+	/** Returns the size of a segment's file. */
+	async bytesOf(segment: string): Promise<number> {
+		return (await stat(this.pathOf(segment))).size;
 	}
 
 	pathOf(segment: string): string {
-		return join(this.#folder, segmentName(segment));
+		return join(this.folder, segmentName(segment));
 	}
 
 	/** Returns the size of the content at a place; undefined when it is not there, or not whole. */
@@ -151,7 +183,7 @@ export class SegmentReader {
 	#take(segment: string): OpenSegment {
 		let open = this.#open.get(segment);
 		if (open === undefined) {
-			open = { fd: openFile(this.pathOf(segment), 'r'), users: 0 };
+			open = { fd: openFile(this.pathOf(segment), 'r'), users: 0, usedMs: 0 };
 			open.fd.catch(() => this.#open.delete(segment));
 		} else this.#open.delete(segment);
 		this.#open.set(segment, open);
@@ -161,16 +193,24 @@ export class SegmentReader {
 
 	#give(open: OpenSegment): void {
 		open.users -= 1;
-		if (this.#open.size <= idleMax) return;
-		for (const [id, { users, fd }] of this.#open) {
-			if (users > 0) continue;
-			this.#open.delete(id);
-			fd.then((descriptor) => closeFile(descriptor)).catch(() => undefined);
-			if (this.#open.size <= idleMax) return;
-		}
+		open.usedMs = Date.now();
+		if (this.#open.size > idleMax) this.#closeIdle(() => this.#open.size > idleMax);
+		this.#closeLater();
 	}
 
-	/** Closes a segment that is about to be removed, so that its space is free at once; whoever reads it reads on. */
+	#closeLater(): void {
+		this.#closing ??= setTimeout(() => {
+			this.#closing = undefined;
+			this.#closeIdle(({ usedMs }) => usedMs <= Date.now() - idleMs);
+			if (this.#open.size > 0) this.#closeLater();
+		}, idleMs).unref();
+	}
+
+	#closeIdle(isMeant: (open: OpenSegment) => boolean): void {
+		for (const [segment, open] of this.#open) if (open.users === 0 && isMeant(open)) this.forget(segment);
+	}
+
+	/** Closes a segment unless somebody reads it just now. */
 	forget(segment: string): void {
 		const open = this.#open.get(segment);
 		if (open === undefined || open.users > 0) return;

@@ -249,6 +249,14 @@ export const ruleGroups: readonly { name: string; rules: readonly Rule[] }[] = [
 				summary: '{{ $labels.instance }} found indexed instances that are damaged in the object store',
 				description: 'Their storage commitment is refused. The modality still has them.',
 			},
+			{
+				name: 'TributarySegmentDamaged',
+				severity: 'critical',
+				for: '1m',
+				text: 'increase(tributary_object_segment_compactions_total{outcome="damaged"}[1h]) > 0',
+				summary: '{{ $labels.instance }} found damaged objects in a segment of the object store',
+				description: 'The segment is kept as it is. A backup or the modality may still have the objects.',
+			},
 		],
 	},
 ];
