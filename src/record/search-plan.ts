@@ -66,7 +66,18 @@ export interface ElementInclusion extends Included {
 	path: readonly string[];
 }
 
-export type AnyInclusion = Inclusion | TermInclusion | ElementInclusion;
+/** Includes the rows that refer to a match by an element that no column holds. They are searched for as by its parameter. */
+export interface ReferringInclusion extends Included {
+	direction: 'referring';
+	/** The type of the matches. */
+	referredType: ResourceType;
+	/** Leads to the references, as an SQL/JSON path. */
+	path: string;
+	/** The scope of the parameter in the index of elements. */
+	lead?: string;
+}
+
+export type AnyInclusion = Inclusion | TermInclusion | ElementInclusion | ReferringInclusion;
 
 /** FHIR R4 §3.1.1.4.5: how the range of a resource's date relates to the range of the parameter. */
 export type DatePrefix = 'eq' | 'ne' | 'gt' | 'lt' | 'ge' | 'le' | 'sa' | 'eb';

@@ -7,11 +7,18 @@ import type { ResourceDefinition, SearchParameter } from '#fhir/resource.ts';
 import { definitionOf, resources } from '#fhir/resources/index.ts';
 import { commonParameters } from '#fhir/search/parameter.ts';
 import { parseSearch } from '#fhir/search/parse.ts';
-import { inclusionsBy, sortColumn } from '#fhir/search/result.ts';
-import type { SearchPlan } from '#record/search-plan.ts';
+import { inclusionsBy, referringPlan, sortColumn } from '#fhir/search/result.ts';
+import type { AnyInclusion, SearchPlan } from '#record/search-plan.ts';
 import { inlined } from '#storage/statements/inlined.ts';
 import type { Query } from '#storage/statements/parameters.ts';
-import { countQuery, inclusionQuery, rowsQuery, searchQuery, termInclusionQuery } from '#storage/statements/search-resources.ts';
+import {
+	countQuery,
+	type InclusionBounds,
+	inclusionQuery,
+	rowsQuery,
+	searchQuery,
+	termInclusionQuery,
+} from '#storage/statements/search-resources.ts';
 import { type TestDatabase, testDatabase } from '#test/support/database.ts';
 import type { PlanNode } from '#test/support/plan.ts';
 import { plannedType, seedOf } from '#test/support/planned-sites.ts';
@@ -279,6 +286,19 @@ describe(`in a database of ${patients} patients an index leads to what is asked 
 		assert.deepEqual(faults, []);
 	});
 
+	function inclusionOf(inclusion: AnyInclusion, ids: readonly string[], bounds: InclusionBounds): Query {
+		switch (inclusion.direction) {
+			case 'element':
+				return rowsQuery(siteId, inclusion, ids, bounds);
+			case 'term':
+				return termInclusionQuery(siteId, inclusion, ids, bounds);
+			case 'referring':
+				return searchQuery(siteId, referringPlan(inclusion, ids, bounds), bounds.bytesMax);
+			default:
+				return inclusionQuery(siteId, inclusion, ids, bounds);
+		}
+	}
+
 	test('with what is included', async () => {
 		const faults: string[] = [];
 		const bounds = { rowsMax: 100, bytesMax: 1_000_000, extent: 'whole' } as const;
@@ -288,12 +308,7 @@ describe(`in a database of ${patients} patients an index leads to what is asked 
 				for (const definition of new Set([source, ...named(parameter).slice(0, 3)])) {
 					for (const direction of ['forward', 'reverse'] as const) {
 						for (const inclusion of inclusionsBy(parameter, { definition, direction, source })) {
-							const query =
-								inclusion.direction === 'element'
-									? rowsQuery(siteId, inclusion, ids, bounds)
-									: inclusion.direction === 'term'
-										? termInclusionQuery(siteId, inclusion, ids, bounds)
-										: inclusionQuery(siteId, inclusion, ids, bounds);
+							const query = inclusionOf(inclusion, ids, bounds);
 							faults.push(...(await faultsOf(query)).map((fault) => `${direction} ${source.type}:${name} ${fault}`));
 						}
 					}

@@ -1,6 +1,7 @@
 import { boundedNumber, namedPowers, namedYears, rangeNames, startLengths } from '#record/search-entry.ts';
 import type { Clause, DateAlternative, ElementTest, Lead, QuantityAlternative, Token } from '#record/search-plan.ts';
 import { termOf, termTexts } from '#record/search-term.ts';
+import type { ResourceType } from '#record/table-shape.ts';
 import { plain } from '../fold.ts';
 import { referenceTerm } from '../generated-values.ts';
 import type { ResourceDefinition, SearchParameter } from '../resource.ts';
@@ -23,6 +24,14 @@ export function led({ definition, parameter, modifier }: Named, clause: Clause):
 /** The rows that refer to others by a parameter with a lead. */
 export function ledThrough({ type, table }: ResourceDefinition, through: Lead['through'], clause: Clause): Clause {
 	return { kind: 'led', type, table: table.table, lead: { terms: [], through }, clause };
+}
+
+/** The rows that refer to one of the values by an element. */
+export function ledByReference(
+	{ type, table, lead, values }: { type: ResourceType; table: string; lead: string; values: readonly string[] },
+	clause: Clause,
+): Clause {
+	return { kind: 'led', type, table, lead: { terms: values.map((value) => termOf(referenceTerm(lead, value))), through: [] }, clause };
 }
 
 /** The rows of which a word sounds like the word. */

@@ -1,8 +1,9 @@
 import { Failure } from '#core/failure.ts';
-import type { AnyInclusion, ElementInclusion, Inclusion, SortKey } from '#record/search-plan.ts';
+import type { AnyInclusion, Clause, ElementInclusion, Inclusion, ReferringInclusion, SearchPlan, SortKey } from '#record/search-plan.ts';
 import { termTexts } from '#record/search-term.ts';
 import type { ResourceDefinition, SearchParameter } from '../resource.ts';
 import { definitionOf, resources } from '../resources/index.ts';
+import { ledByReference } from './lead.ts';
 import { parameterOf } from './parameter.ts';
 import type { Iteration, ParsedSearch, SearchLimits } from './parsed-search.ts';
 
@@ -115,8 +116,6 @@ export function inclusionsOf(
 	return sources.flatMap((from) => {
 		if (from === undefined || (direction === 'forward' && from.type !== definition.type)) throw unknown(name);
 		const parameters = references(from, parameterName, name);
-		// A reverse inclusion that can find nothing is refused when it is named; `*` leaves it out.
-		if (direction === 'reverse' && parameterName !== '*' && parameters.some((parameter) => !isKept(parameter))) throw unknown(name);
 		return parameters.flatMap((parameter) => inclusionsBy(parameter, { definition, direction, source: from, target }));
 	});
 }
@@ -131,7 +130,6 @@ export function iterationsOf(direction: Inclusion['direction'], name: string, va
 	const from = definitionOf(source);
 	if (from === undefined) throw unknownIteration(name);
 	const parameters = references(from, parameterName, name);
-	if (direction === 'reverse' && parameterName !== '*' && parameters.some((parameter) => !isKept(parameter))) throw unknown(name);
 	return parameters.flatMap((parameter) => {
 		if (parameter.type !== 'reference') return [];
 		const starts = direction === 'forward' ? [from] : parameter.targets.flatMap((type) => definitionOf(type) ?? []);
@@ -151,10 +149,6 @@ function allSources(definition: ResourceDefinition, direction: Inclusion['direct
 
 function unknown(name: string): Failure {
 	return new Failure('not-supported', `${name} takes <type>:<reference parameter>, or *`, { location: { expression: name } });
-}
-
-function isKept(parameter: SearchParameter): boolean {
-	return parameter.type === 'reference' && parameter.match !== 'element';
 }
 
 function references(from: ResourceDefinition, parameterName: string, name: string): SearchParameter[] {
@@ -177,8 +171,15 @@ interface Including {
 /** Returns what a parameter includes; nothing where it can find nothing. */
 export function inclusionsBy(parameter: SearchParameter, { definition, direction, source, target }: Including): AnyInclusion[] {
 	if (parameter.type !== 'reference') return [];
-	if (parameter.match === 'element')
-		return direction === 'forward' ? elementInclusions([parameter.path.split('.').slice(1, -1)], parameter.targets, target) : [];
+	if (parameter.match === 'element') {
+		if (direction === 'forward') return elementInclusions([parameter.path.split('.').slice(1, -1)], parameter.targets, target);
+		const { path, lead } = parameter;
+		// A canonical URL names no row.
+		if (!path.endsWith('.reference') || !parameter.targets.includes(definition.type)) return [];
+		if (target !== undefined && target !== definition.type) return [];
+		const referring = { direction: 'referring' as const, referredType: definition.type, path, ...(lead === undefined ? {} : { lead }) };
+		return [{ ...referring, includedType: source.type, includedTable: source.table.table }];
+	}
 	if (parameter.match === 'term') {
 		if (direction === 'forward') return elementInclusions(parameter.walks, parameter.targets, target);
 		// A canonical URL names no row, so nothing is found by it in this direction.
@@ -196,10 +197,27 @@ export function inclusionsBy(parameter: SearchParameter, { definition, direction
 	return [{ direction, ...link, includedType: source.type, includedTable: source.table.table }];
 }
 
-/**
- * Follows `$.hasMember.reference` and the like to served types. A reverse inclusion by an element would have to read every resource of the
- * type.
- */
+/** Returns the search for what refers to the resources of the ids. */
+export function referringPlan(
+	{ referredType, path, lead, includedType, includedTable, reached = [] }: ReferringInclusion,
+	ids: readonly string[],
+	{ rowsMax, extent }: { rowsMax: number; extent: SearchPlan['extent'] },
+): SearchPlan {
+	const values = ids.map((id) => `${referredType}/${id}`);
+	const refers: Clause = { kind: 'element', paths: [path], test: { kind: 'reference', values } };
+	const clause = lead === undefined ? refers : ledByReference({ type: includedType, table: includedTable, lead, values }, refers);
+	return {
+		resourceType: includedType,
+		table: includedTable,
+		clauses: [...reached, clause],
+		sort: [],
+		count: rowsMax,
+		after: undefined,
+		extent,
+	};
+}
+
+/** Follows `$.hasMember.reference` and the like to served types. */
 function elementInclusions(
 	walks: readonly (readonly string[])[],
 	targets: readonly string[],

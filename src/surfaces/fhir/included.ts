@@ -2,10 +2,12 @@ import type { SearchEntry } from '#fhir/bundle.ts';
 import { namedRows } from '#fhir/named-rows.ts';
 import { definitionOf } from '#fhir/resources/index.ts';
 import type { Iteration, ParsedSearch } from '#fhir/search/parsed-search.ts';
+import { referringPlan } from '#fhir/search/result.ts';
 import { shaped } from '#fhir/shape.ts';
 import { rowIdOf } from '#record/row-id.ts';
+import type { ReferringInclusion, SearchPlan } from '#record/search-plan.ts';
 import type { StoredResource } from '#record/stored-resource.ts';
-import { type FoundPage, type Included, includedResources, namedResources } from '#storage/search.ts';
+import { type FoundPage, type Included, includedResources, namedResources, searchResources } from '#storage/search.ts';
 import type { Interacting } from './context.ts';
 
 /** The largest number of steps from a match that `:iterate` follows. References may lead round in a circle, or through a whole chart. */
@@ -114,6 +116,7 @@ function follow({ context, siteId, parsed }: Paging, { inclusion }: Iteration, r
 	const { reader, limits } = context;
 	const bounds = { rowsMax: limits.searchIncludesMax, bytesMax: limits.searchBytesMax, extent: parsed.plan.extent };
 	if (inclusion.direction === 'element') return namedResources(reader, siteId, inclusion, namedRows(rows, inclusion), bounds);
+	if (inclusion.direction === 'referring') return referring(reader, siteId, inclusion, rows, bounds);
 	return includedResources(
 		reader,
 		siteId,
@@ -121,6 +124,18 @@ function follow({ context, siteId, parsed }: Paging, { inclusion }: Iteration, r
 		rows.map(({ id }) => rowIdOf(id)),
 		bounds,
 	);
+}
+
+async function referring(
+	reader: Interacting['context']['reader'],
+	siteId: string,
+	inclusion: ReferringInclusion,
+	rows: readonly StoredResource[],
+	bounds: { rowsMax: number; bytesMax: number; extent: SearchPlan['extent'] },
+): Promise<Included> {
+	const ids = rows.map(({ id }) => id);
+	const page = await searchResources(reader, siteId, referringPlan(inclusion, ids, bounds), bounds.bytesMax);
+	return { type: inclusion.includedType, rows: page.rows, cut: page.next !== undefined };
 }
 
 function shapedEntry({ type, stored }: SearchEntry, shape: NonNullable<ParsedSearch['shape']>): SearchEntry['stored'] {

@@ -48,6 +48,9 @@ describe('around a resource', () => {
 		assert.deepEqual(await included(`Observation?_id=ring1&_include=${member}`), ['ring2']);
 		assert.deepEqual(await included(`Observation?_id=ring1&_include:iterate=${member}`), ['ring2', 'ring3']);
 		assert.deepEqual(await included(`Observation?_id=ring1&_include:iterate=${member}`, east), ['ring2', 'ring3']);
+		assert.deepEqual(await included(`Observation?_id=ring1&_revinclude=${member}`), ['ring3']);
+		assert.deepEqual(await included(`Observation?_id=ring1&_revinclude:iterate=${member}`), ['ring2', 'ring3']);
+		assert.deepEqual(await included(`Observation?_id=ring1&_revinclude:iterate=${member}`, east), ['ring2', 'ring3']);
 		assert.deepEqual(await included(`Observation?_id=deep0&_include=${member}&_include:iterate=${member}`), ['hb3', 'na']);
 		assert.deepEqual(await included(`Observation?_id=deep0&_include:iterate=${member}`, east), []);
 		assert.deepEqual(await included(`Observation?_id=deep0&_include=${member}&_include:iterate=Observation:patient`), ['ben', 'cat', 'na']);

@@ -169,6 +169,9 @@ describe('a token that reaches a part of a type', () => {
 				'Patient/other/Condition',
 				'Observation?_include=Observation:has-member',
 				'Observation?_include:iterate=Observation:has-member',
+				'Observation?_revinclude=Observation:has-member',
+				'Observation?_revinclude:iterate=Observation:has-member',
+				'Patient?_revinclude=Observation:performer&_revinclude=Condition:asserter',
 				'Observation?_include=Observation:performer&_include=Observation:patient',
 				'Observation?_include=*&_revinclude=*',
 				'Observation?_include=Observation:patient&_revinclude:iterate=Condition:patient&_include:iterate=Condition:patient',
@@ -258,6 +261,9 @@ describe('a token that reaches a part of a type', () => {
 		assert.deepEqual(all(await call('GET', '/Observation?_id=lab&_include=Observation:patient')), ['lab', 'own']);
 		assert.deepEqual(all(await call('GET', '/Patient?_revinclude=Observation:patient')), ['lab', 'own', 'social', 'turned']);
 		assert.deepEqual(all(await call('GET', '/Appointment?_include=Appointment:actor')), ['own', 'visit']);
+		assert.deepEqual(all(await call('GET', '/Observation?_id=social&_revinclude=Observation:has-member')), ['lab', 'social']);
+		const narrow = await as('system/Observation.rs?_id=social');
+		assert.deepEqual(all(await narrow('GET', '/Observation?_revinclude=Observation:has-member')), ['social']);
 	});
 
 	test('reads everything about its patient', async () => {

@@ -197,14 +197,20 @@ describe('what comes along', () => {
 		assert.deepEqual(idsOf(reverse, 'include').sort(), ['c1', 'hb1', 'hb2']);
 		assert.deepEqual(idsOf(await get('Patient?_id=anna&_revinclude=*'), 'include').sort(), ['a1', 'c1', 'd1', 'hb1', 'hb2']);
 		assert.deepEqual(idsOf(await get('Observation?_id=hb1&_include=Observation:performer'), 'include'), []);
+		// An element refers, which no column holds.
+		assert.deepEqual(idsOf(await get('Observation?_id=hb3,hb1&_revinclude=Observation:has-member'), 'include'), ['na']);
+		assert.deepEqual(idsOf(await get('Observation?_id=hb3&_revinclude=Observation:has-member:Observation'), 'include'), ['na']);
+		assert.deepEqual(idsOf(await get('Observation?_id=hb3&_revinclude=Observation:has-member:MolecularSequence'), 'include'), []);
+		assert.deepEqual(idsOf(await get('Observation?_id=hb1&_revinclude=Observation:has-member'), 'include'), []);
+		assert.deepEqual(idsOf(await get('Observation?_id=hb3&_revinclude=*'), 'include'), ['na']);
 		for (const query of [
 			'_include=Observation:nothing',
-			'_revinclude=Observation:has-member',
+			'_revinclude=Observation:nothing',
 			'_include=Patient:link',
 			'_include:iterate=*',
 			'_include:iterate=Nothing:x',
 			'_include:recurse=Observation:patient',
-			'_revinclude:iterate=Observation:has-member',
+			'_revinclude:iterate=Observation:nothing',
 			'_revinclude=Nothing:x',
 		]) {
 			assert.equal((await get(`Observation?${query}`)).status, 400, query);
