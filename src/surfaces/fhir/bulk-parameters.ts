@@ -1,12 +1,9 @@
 import type { ExportParameters } from '#bulk/export-job.ts';
 import type { BulkLimits } from '#bulk/limits.ts';
 import { Failure } from '#core/failure.ts';
-import type { Json, JsonObject } from '#core/json.ts';
-import { asObject, asObjects, asText } from '#fhir/elements.ts';
 import type { FhirLimits } from '#fhir/limits.ts';
 import { definitionOf, resources } from '#fhir/resources/index.ts';
 import type { Terminology } from '#fhir/terminology/value-sets.ts';
-import { parseResourceJson } from '#fhir/validation/json.ts';
 import { isFhirId, rowIdOf } from '#record/row-id.ts';
 import { missingScope, permits, type Scopes, scopeName } from '#record/scopes.ts';
 import type { ResourceType } from '#record/table-shape.ts';
@@ -15,6 +12,7 @@ import type { HttpRequest } from '../http/message.ts';
 import { baseOf } from './base.ts';
 import { typeFilters } from './bulk-filters.ts';
 import { isLenient } from './negotiation.ts';
+import { postedParameters } from './operation-parameters.ts';
 
 const formats: ReadonlySet<string> = new Set(['application/fhir+ndjson', 'application/ndjson', 'ndjson']);
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
@@ -57,7 +55,7 @@ export async function exportParameters(
 	{ level, limits, scopes, terminology }: ExportReading,
 ): Promise<ExportParameters> {
 	const asked = queryOf(request);
-	const posted = request.body.length > 0 ? bodyOf(request, limits) : [];
+	const posted = postedParameters(request, limits, postedBytesMax(limits)).map(([name, value = '']): [string, string] => [name, value]);
 	const given = [...asked, ...posted];
 	const ignored = new Ignored(isLenient(request));
 	refuseUnknown(given, ignored);
@@ -79,6 +77,11 @@ export async function exportParameters(
 		base,
 		ignored: ignored.texts,
 	};
+}
+
+/** A body may name as many patients as an export takes, each in some hundred bytes. */
+function postedBytesMax({ exportPatientsMax }: Pick<BulkLimits, 'exportPatientsMax'>): number {
+	return 64 * 1024 + 256 * exportPatientsMax;
 }
 
 function refuseUnknown(given: readonly [string, string][], ignored: Ignored): void {
@@ -111,17 +114,6 @@ function queryOf(request: HttpRequest): [string, string][] {
 /** An unescaped `+` of a media type or a time zone arrives as a space. */
 function unspaced(value: string): string {
 	return value.replaceAll(' ', '+');
-}
-
-function bodyOf(request: HttpRequest, limits: Pick<FhirLimits, 'jsonDepthMax'>): [string, string][] {
-	const parameters = parseResourceJson(request.body, { depthMax: limits.jsonDepthMax });
-	if (parameters['resourceType'] !== 'Parameters') throw wrong('resourceType', 'the body of an export must be a Parameters resource');
-	return asObjects(parameters['parameter']).map((parameter) => [asText(parameter['name']) ?? '', textOf(parameter)]);
-}
-
-function textOf(parameter: JsonObject): string {
-	const [, value] = Object.entries(parameter).find(([name]) => name.startsWith('value')) ?? [];
-	return asText(value as Json) ?? asText(asObject(value as Json)?.['reference']) ?? '';
 }
 
 /**

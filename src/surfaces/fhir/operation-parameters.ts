@@ -29,14 +29,24 @@ export function operationBody(
  * @throws Failure for a body that is no Parameters, and for a value that no query can have
  */
 export function operationQuery(request: HttpRequest, limits: Pick<Interacting['context']['limits'], 'jsonDepthMax'>): string {
-	if (request.method !== 'POST' || request.body.length === 0) return request.query;
-	const body = operationBody(request, limits);
-	if (body['resourceType'] !== 'Parameters') throw new Failure('invalid', 'a Parameters is expected');
-	const pairs = asObjects(body['parameter']).map((parameter): [string, string] => {
-		const name = asText(parameter['name']) ?? '';
-		return [name, queryValue(parameter) ?? refuse(name)];
-	});
+	const pairs = postedParameters(request, limits).map(([name, value]): [string, string] => [name, value ?? refuse(name)]);
 	return [request.query, new URLSearchParams(pairs).toString()].filter((part) => part !== '').join('&');
+}
+
+/**
+ * Returns the parameters that stand in the body of a POST, each with the text that a query would have; undefined for a value that no query can
+ * have.
+ * @throws Failure for a body that is no Parameters
+ */
+export function postedParameters(
+	request: HttpRequest,
+	limits: Pick<Interacting['context']['limits'], 'jsonDepthMax'>,
+	bytesMax?: number,
+): [string, string | undefined][] {
+	if (request.method !== 'POST' || request.body.length === 0) return [];
+	const body = operationBody(request, limits, bytesMax);
+	if (body['resourceType'] !== 'Parameters') throw new Failure('invalid', 'a Parameters is expected');
+	return asObjects(body['parameter']).map((parameter) => [asText(parameter['name']) ?? '', queryValue(parameter)]);
 }
 
 function refuse(name: string): never {
