@@ -88,9 +88,25 @@ function checkElement({ name, attributes: given }: SaxesTagPlain, isRoot: boolea
 		if (urls.has(attribute) && !isHarmless(value, name === 'img' && attribute === 'src')) {
 			throw new Fault('The XHTML has a URL that a narrative may not have (txt-1)');
 		}
+		if (attribute === 'style' && !isHarmlessStyle(value)) throw new Fault('The XHTML has a style that a narrative may not have (txt-1)');
 	}
 	const space = given['xmlns'];
 	if (space !== namespace && (isRoot || space !== undefined)) throw new Fault(wrongRoot);
+}
+
+/** Older browsers run scripts from these. */
+const scripted = /expression\(|(?:java|vb)script:|behaviou?r:|-moz-binding|@import/i;
+
+/** Tells whether a style runs no script and fetches nothing but what an image may. CSS has escapes and comments of its own. */
+function isHarmlessStyle(value: string): boolean {
+	const style = value
+		.replace(/\/\*[\s\S]*?(?:\*\/|$)/g, '')
+		.replace(/\\(?:([\da-f]{1,6})\s?|([\s\S]))/gi, (_, code: string | undefined, character: string | undefined) =>
+			code === undefined ? (character ?? '') : String.fromCodePoint(Math.min(Number.parseInt(code, 16), 0x10ffff)),
+		)
+		.replace(skipped, '');
+	if (scripted.test(style)) return false;
+	return [...style.matchAll(/url\(["']?([^"')]*)/gi)].every(([, url = '']) => isHarmless(url, true));
 }
 
 /** Tells whether a URL is relative, has a known scheme, or is an image in place of its URL. */

@@ -27,6 +27,17 @@ describe('a narrative may have', () => {
 				.map((url) => `<a href="${url}">a</a>`)
 				.join(''),
 		],
+		[
+			'styles',
+			[
+				'color: #fff; width: 50%',
+				"background: url('data:image/png;base64,AA') no-repeat",
+				'background:url(a/b.png)',
+				'font-family: "Noto Sans"',
+			]
+				.map((style) => `<p style='${style.replaceAll("'", '&apos;')}'>a</p>`)
+				.join(''),
+		],
 		['images in place', '<img src="data:image/png;base64,AA" alt="a"/><img src=" data:image/jpeg;base64,AA"/>'],
 	];
 	for (const [name, content] of cases) {
@@ -71,6 +82,24 @@ describe('a narrative may not have a URL that runs a script or holds a page:', (
 			assert.match(xhtmlFault(narrative(`<q cite='${url}'>a</q>`)) ?? '', /has a URL/);
 			if (!url.startsWith('data:image/png')) assert.match(xhtmlFault(narrative(`<img src="${url}"/>`)) ?? '', /has a URL/);
 		});
+	}
+});
+
+describe('a narrative may not have a style that runs a script:', () => {
+	for (const style of [
+		'background:url(javascript:a())',
+		"background: URL( 'java&#9;script:a()' )",
+		'background:u\\72l(javascript:a())',
+		'background:url(java/**/script:a())',
+		'background:url(data:text/html,a)',
+		'background:url(data:image/svg+xml;base64,AA)',
+		'width:expression(a())',
+		'width:exp/* a */ression(a())',
+		'behavior:url(#a)',
+		'-moz-binding:url(http://example.org/a.xml#a)',
+		'@import url(a.css)',
+	]) {
+		test(style, () => assert.match(xhtmlFault(narrative(`<p style="${style}">a</p>`)) ?? '', /has a style/));
 	}
 });
 
