@@ -192,6 +192,16 @@ describe('an export', () => {
 		assert.equal((await new BulkClient(service, 'none').call('GET', '/$export', async)).status, 401);
 	});
 
+	test('reads its body as every operation does: Parameters as FHIR JSON, of a bounded length', async () => {
+		const send = async (body: string, type = 'application/fhir+json') =>
+			(await west.call('POST', '/$export', { Prefer: 'respond-async', 'Content-Type': type }, body)).status;
+		const parameters = JSON.stringify({ resourceType: 'Parameters', parameter: [{ name: '_type', valueCode: 'Patient' }] });
+		assert.equal(await send(parameters, 'text/plain'), 415);
+		assert.equal(await send('{"resourceType":"Patient"}'), 400);
+		assert.equal(await send(`${parameters.slice(0, -1)}${' '.repeat(2_700_000)}}`), 413);
+		assert.equal(await send(parameters), 202);
+	});
+
 	test('belongs to its site', async () => {
 		const status = await west.startExport();
 		const { output } = await west.manifest(status);

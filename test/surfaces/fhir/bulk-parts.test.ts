@@ -206,16 +206,6 @@ describe('patient', () => {
 		const elsewhere = await other.call('POST', '/Patient/$export', { ...asynchronous, 'Content-Type': 'application/fhir+json' }, body);
 		await refused(elsewhere, /this site does not have/);
 	});
-
-	test('reads its body as every operation does: Parameters as FHIR JSON, of a bounded length', async () => {
-		const send = (body: string, type = 'application/fhir+json') =>
-			bulk.call('POST', '/Patient/$export', { ...asynchronous, 'Content-Type': type }, body);
-		const parameters = JSON.stringify({ resourceType: 'Parameters', parameter: named('anna') });
-		assert.equal((await send(parameters, 'text/plain')).status, 415);
-		await refused(await send('{"resourceType":"Patient"}'), /a Parameters is expected/);
-		assert.equal((await send(`${parameters.slice(0, -1)}${' '.repeat(80_000)}}`)).status, 413);
-		assert.equal((await send(parameters)).status, 202);
-	});
 });
 
 describe('_typeFilter', () => {
