@@ -2,7 +2,7 @@ import { accessLimitDefinitions } from '#access/limits.ts';
 import { administrationLimitDefinitions } from '#administration/limits.ts';
 import { bulkLimitDefinitions } from '#bulk/limits.ts';
 import { documentLimitDefinitions } from '#cda/limits.ts';
-import { defaultsOf, type LimitDefinitions, type LimitsOf } from '#core/limit-definition.ts';
+import { defaultsOf, dividedLimits, type LimitDefinitions, type LimitsOf } from '#core/limit-definition.ts';
 import { fhirLimitDefinitions } from '#fhir/limits.ts';
 import { hl7v2LimitDefinitions } from '#hl7v2/limits.ts';
 import { xmlLimitDefinitions } from '#hl7v3/limits.ts';
@@ -45,3 +45,12 @@ export const limitDefinitions = {
 export type Limits = LimitsOf<typeof limitDefinitions>;
 
 export const defaultLimits: Limits = defaultsOf(limitDefinitions);
+
+/**
+ * Returns the limits of one of the processes of a node. One request has room for a whole body in any process, and a connection to the database
+ * that waits leaves another one.
+ */
+export function limitsOfProcess(limits: Limits, count: number): Limits {
+	const atLeast = { httpWaitingBytesMax: limits.httpBodyBytesMax, readConnectionsMax: 2, peopleConnectionsMax: 2 };
+	return dividedLimits(limitDefinitions, limits, count, atLeast);
+}

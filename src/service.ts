@@ -147,14 +147,25 @@ async function openNode(
 		place: place.index,
 		workerData: { databaseUrl, limits, logLevel: config.LOG_LEVEL, objectsFolder: objectsFolder(config), writer },
 		limits,
-		waitingMaxOf: (siteId) => directory.limitsOf(siteId)?.waitingMax,
+		waitingMaxOf: (siteId) => partOf(directory.limitsOf(siteId)?.waitingMax, place),
 		metrics,
 		log,
 		nowMs: () => clock.nowMs(),
 	});
 	onClose(() => gateway.close(limits.drainMsMax));
 	const bulkWorker = new URL('../workers/bulk.ts', import.meta.url);
-	const bulk = await BulkJobs.open({ dataDir, database, worker: bulkWorker, workers, logLevel, limits, metrics, log });
+	const bulk = await BulkJobs.open({
+		dataDir,
+		place,
+		quotas: life.quotas,
+		database,
+		worker: bulkWorker,
+		workers,
+		logLevel,
+		limits,
+		metrics,
+		log,
+	});
 	onClose(() => bulk.close());
 	const conflicts = await watchOpenConflicts({ database: database.people, metrics, log });
 	onClose(() => conflicts.close());
@@ -165,6 +176,11 @@ async function openNode(
 	const imaging = await openImaging({ config, log, metrics, writer, place }, gateway, onClose);
 	const consolePage = new URL('./console/index.html', import.meta.url);
 	return { ...life, ...imaging, config, version, log, clock, ...access, gateway, database, audit, bulk, consolePage };
+}
+
+/** Returns this process's part of a limit of the node. */
+function partOf(limit: number | undefined, { count }: Place): number | undefined {
+	return limit === undefined ? undefined : Math.max(1, Math.floor(limit / count));
 }
 
 /** Work in the background that one process of a node does for all. */

@@ -51,6 +51,7 @@ export const accessLimitDefinitions = {
 		default: 16,
 		min: 1,
 		max: 1000,
+		ofNode: 'divided',
 		answer: 'passwords that wait to be checked on a node, which checks one at a time; 429 with Retry-After',
 	},
 	oneTimePasswordMsMax: {
@@ -128,6 +129,7 @@ export const accessLimitDefinitions = {
 		default: 32,
 		min: 1,
 		max: 10_000,
+		ofNode: 'divided',
 		answer: 'concurrent questions to an introspection endpoint; 503 with Retry-After',
 	},
 	auditRefusalsMax: {
@@ -135,6 +137,7 @@ export const accessLimitDefinitions = {
 		default: 1000,
 		min: 1,
 		max: 1_000_000,
+		ofNode: 'divided',
 		answer: 'refusals from distinct senders that wait for the audit trail; further ones are only counted in the log',
 	},
 	auditEventsMax: {
@@ -142,6 +145,7 @@ export const accessLimitDefinitions = {
 		default: 10_000,
 		min: 100,
 		max: 10_000_000,
+		ofNode: 'divided',
 		answer: 'audit events of sites that wait while the database does not answer; further ones are lost, and the log says so',
 	},
 } as const satisfies LimitDefinitions;

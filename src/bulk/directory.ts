@@ -1,9 +1,13 @@
+import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isUuid, newId } from '#core/id.ts';
 import type { BulkKind } from '#storage/bulk-jobs.ts';
 
 const folders: Readonly<Record<BulkKind, string>> = { export: 'exports', import: 'imports' };
+
+/** The largest PROCESSES. A node that has fewer now may have jobs of more. */
+const processesMax = 64;
 
 /** The files of a node's exports and imports, in a folder under DATA_DIR for each job. Only the service's user can read them. */
 export class BulkDirectory {
@@ -14,7 +18,16 @@ export class BulkDirectory {
 		for (const folder of Object.values(folders)) mkdirSync(join(dataDir, folder), { recursive: true, mode: 0o700 });
 	}
 
-	/** Returns the id of this node, which stays the same after a restart on the same DATA_DIR. */
+	/**
+	 * Returns the ids by which the jobs of the node's processes are told apart, by the place of the process. They stay the same after a restart on
+	 * the same DATA_DIR. The first one is the id of the node.
+	 */
+	processIds(): string[] {
+		const nodeId = this.nodeId();
+		return Array.from({ length: processesMax }, (_, place) => (place === 0 ? nodeId : derivedId(nodeId, place)));
+	}
+
+	/** Returns the id of this node. */
 	nodeId(): string {
 		const path = join(this.#dataDir, 'node-id');
 		try {
@@ -47,6 +60,12 @@ export class BulkDirectory {
 			readdirSync(join(this.#dataDir, folders[kind])).map((id) => ({ kind, id })),
 		);
 	}
+}
+
+/** A name-based UUID of our own making (RFC 9562, version 8). */
+function derivedId(nodeId: string, place: number): string {
+	const digest = createHash('sha256').update(`${nodeId} ${place}`).digest('hex');
+	return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-8${digest.slice(13, 16)}-8${digest.slice(17, 20)}-${digest.slice(20, 32)}`;
 }
 
 /** Returns the file of a job's folder for the resources of a type. */

@@ -4,6 +4,8 @@ import type { Sampling } from '#core/exposition.ts';
 import { Failure } from '#core/failure.ts';
 import { isUuid, newId } from '#core/id.ts';
 import type { Log } from '#core/log.ts';
+import type { Quotas } from '#core/node-line.ts';
+import type { Place } from '#core/place.ts';
 import { BulkJobTable, type BulkKind, type BulkState, type JobKey, type StoredJob } from '#storage/bulk-jobs.ts';
 import type { Database } from '#storage/database.ts';
 import { BulkDirectory, bodyOf, fileOf } from './directory.ts';
@@ -16,6 +18,9 @@ import type { BulkWorkerSettings } from './worker.ts';
 
 export interface BulkOptions {
 	dataDir: string;
+	place: Place;
+	/** How many jobs the node carries out at once is its limit, not that of each of its processes. */
+	quotas: Quotas;
 	database: Database;
 	/** The worker's entry file. */
 	worker: URL;
@@ -51,15 +56,22 @@ const closeMsMax = 10_000;
 /** A buffer size. */
 const fileChunkBytes = 256 * 1024;
 
+/** What each running job takes one of. */
+const quota = 'bulk jobs';
+/** A process whose jobs had to wait for those of others looks again this often. */
+const lookMs = 1000;
+
 /**
- * Exports and imports of whole sites. A job belongs to the node that received the request: it carries the job out and has its files. Every
- * node can
- * report its progress. A job does not outlive its node: it is then interrupted.
+ * Exports and imports of whole sites. A job belongs to the process that received the request, which carries it out; its node has the files.
+ * Every node can report its progress. A job does not outlive its process: it is then interrupted.
  */
 export class BulkJobs {
 	readonly #options: BulkOptions;
 	readonly #directory: BulkDirectory;
-	readonly #nodeId: string;
+	/** The ids of the processes of this node, by their places. */
+	readonly #processIds: readonly string[];
+	/** Folders that no row named when they were last looked at. */
+	#unknown = new Set<string>();
 	readonly #table: BulkJobTable;
 	readonly #pool: Piscina;
 	readonly #receiving = new Set<JobKey>();
@@ -72,7 +84,7 @@ export class BulkJobs {
 		const { dataDir, database, worker, workers, limits, logLevel, metrics } = options;
 		this.#options = options;
 		this.#directory = new BulkDirectory(dataDir);
-		this.#nodeId = this.#directory.nodeId();
+		this.#processIds = this.#directory.processIds();
 		this.#table = new BulkJobTable(database.journal);
 		this.#pool = new Piscina({
 			filename: worker.href,
@@ -102,12 +114,22 @@ export class BulkJobs {
 	}
 
 	async #start(): Promise<void> {
-		const interrupted = await this.#table.interruptOf(this.#nodeId);
-		if (interrupted > 0) this.#options.log.warn({ jobs: interrupted }, 'exports and imports were interrupted when the service ended');
-		for (const { kind, id } of this.#directory.jobs()) if (kind === 'import') rmSync(bodyOf(this.#directory.of(kind, id)), { force: true });
-		await this.#sweep();
+		const { log, place } = this.#options;
+		// What other processes of the node carry out at this moment is theirs.
+		const interrupted = await this.#table.interruptOf(place.opensNode ? this.#processIds : [this.#processId]);
+		if (interrupted.length > 0) log.warn({ jobs: interrupted.length }, 'exports and imports were interrupted when the service ended');
+		for (const { kind, id } of this.#directory.jobs()) {
+			if (kind === 'import' && (place.opensNode || interrupted.includes(id))) rmSync(bodyOf(this.#directory.of(kind, id)), { force: true });
+		}
+		await this.#sweep(place.opensNode);
+		// The jobs of other processes make room without a word.
+		if (place.count > 1) this.#timers.push(setInterval(() => this.#startNext(), lookMs).unref());
 		this.#every(beatMs, () => this.#beat(), 'the progress of exports and imports could not be recorded');
-		this.#every(Math.min(sweepMs, this.#options.limits.bulkAgeMsMax), () => this.#sweep(), 'old exports and imports could not be removed');
+		this.#every(
+			Math.min(sweepMs, this.#options.limits.bulkAgeMsMax),
+			() => this.#sweep(this.#options.place.count === 1),
+			'old exports and imports could not be removed',
+		);
 	}
 
 	#every(ms: number, work: () => Promise<void>, complaint: string): void {
@@ -138,12 +160,26 @@ export class BulkJobs {
 		}
 	}
 
-	/** Deletes old jobs, and the files of jobs that no longer exist. */
-	async #sweep(): Promise<void> {
+	/** Deletes old jobs, and the files of jobs that no longer exist. `isOwner`: no other process of the node has jobs under way. */
+	async #sweep(isOwner: boolean): Promise<void> {
 		await this.#table.sweep({ ageMs: this.#options.limits.bulkAgeMsMax, silentMs: silentMsMax });
-		const known = await this.#table.idsOf(this.#nodeId);
+		const known = await this.#table.idsOf(this.#processIds);
 		const running = new Set([...this.#running.keys()].map(({ key }) => key.id));
-		for (const { kind, id } of this.#directory.jobs()) if (!known.has(id) && !running.has(id)) this.#directory.remove(kind, id);
+		const unknown = new Set<string>();
+		for (const { kind, id } of this.#directory.jobs()) {
+			if (known.has(id) || running.has(id)) continue;
+			// A process stops a job, and removes its files, soon after its row is gone.
+			if (isOwner || this.#unknown.has(id)) this.#directory.remove(kind, id);
+			else unknown.add(id);
+		}
+		this.#unknown = unknown;
+	}
+
+	/** The id of this process. */
+	get #processId(): string {
+		const id = this.#processIds[this.#options.place.index];
+		if (id === undefined) throw new Error('the node has more processes than PROCESSES may be');
+		return id;
 	}
 
 	/** @throws Failure `too-many-requests` */
@@ -182,7 +218,7 @@ export class BulkJobs {
 		if (this.#closed) throw new Failure('unavailable', 'the service is shutting down', { retryAfterSeconds: 5 });
 		const { bulkUnderWayMax, bulkKeptMax } = this.#options.limits;
 		const key = { siteId, id: newId() };
-		const job = { ...key, ...caller, kind, state, nodeId: this.#nodeId, parameters };
+		const job = { ...key, ...caller, kind, state, nodeId: this.#processId, parameters };
 		const bound = await this.#table.insert(job, { underWayMax: bulkUnderWayMax, keptMax: bulkKeptMax });
 		if (bound === undefined) return key;
 		const text =
@@ -198,15 +234,26 @@ export class BulkJobs {
 	}
 
 	#startNext(): void {
-		while (!this.#closed && this.#running.size < this.#options.limits.bulkRunningMax) {
-			const job = this.#waiting.shift();
-			if (job === undefined) return;
-			const ended = this.#carryOut(job).finally(() => {
-				this.#running.delete(job);
-				this.#startNext();
-			});
-			this.#running.set(job, ended);
+		if (this.#closed || this.#waiting.length === 0) return;
+		const room = this.#options.quotas.take(quota, this.#options.limits.bulkRunningMax);
+		if (typeof room === 'boolean') this.#onRoom(room);
+		else void room.then((taken) => this.#onRoom(taken));
+	}
+
+	#onRoom(taken: boolean): void {
+		if (!taken) return;
+		const job = this.#closed ? undefined : this.#waiting.shift();
+		if (job === undefined) {
+			this.#options.quotas.give(quota);
+			return;
 		}
+		const ended = this.#carryOut(job).finally(() => {
+			this.#running.delete(job);
+			this.#options.quotas.give(quota);
+			this.#startNext();
+		});
+		this.#running.set(job, ended);
+		this.#startNext();
 	}
 
 	async #carryOut(job: LocalJob): Promise<void> {
@@ -263,14 +310,16 @@ export class BulkJobs {
 	/** Cancels a job that is under way, or deletes one that has ended. Returns false when the site has no such job. */
 	async delete(caller: JobCaller, kind: BulkKind, id: string): Promise<boolean> {
 		const key = { siteId: caller.siteId, id };
-		if ((await this.read(key.siteId, kind, id)) === undefined) return false;
+		const job = await this.read(key.siteId, kind, id);
+		if (job === undefined) return false;
 		await this.#table.audit(key, { action: `bulk.${kind}.delete`, keyId: caller.keyId, source: caller.source });
 		if (!(await this.#table.delete(key))) return false;
 		const waiting = this.#waiting.find((job) => job.key.id === id);
 		const running = [...this.#running.keys()].find((job) => job.key.id === id);
 		if (waiting) this.#drop(waiting);
 		else if (running) running.stop();
-		else this.#directory.remove(kind, id);
+		// Another process that carries it out stops when it misses the row, and removes the files.
+		else if (job.nodeId === this.#processId || job.finishedAtMs !== undefined) this.#directory.remove(kind, id);
 		return true;
 	}
 
@@ -282,7 +331,7 @@ export class BulkJobs {
 		const path = fileOf(this.#directory.of(job.kind, job.id), type);
 		if (!/^[A-Za-z]+$/.test(type)) return undefined;
 		if (!existsSync(path)) {
-			if (job.nodeId === this.#nodeId) return undefined;
+			if (this.#processIds.includes(job.nodeId)) return undefined;
 			throw new Failure('unavailable', 'another node of this service has the file', { retryAfterSeconds: 1 });
 		}
 		await this.#table.audit(job, { action: `bulk.${job.kind}.read`, keyId: caller.keyId, source: caller.source });
@@ -301,7 +350,7 @@ export class BulkJobs {
 		await Promise.race([Promise.allSettled(ended), late]);
 		await this.#pool.destroy();
 		try {
-			await this.#table.interruptOf(this.#nodeId);
+			await this.#table.interruptOf([this.#processId]);
 		} catch (error) {
 			// The next start notes them.
 			this.#options.log.warn({ err: error }, 'interrupted exports and imports could not be recorded');

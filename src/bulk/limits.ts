@@ -16,6 +16,7 @@ export const bulkLimitDefinitions = {
 		default: 2,
 		min: 1,
 		max: 100,
+		ofNode: 'shared',
 		answer: 'exports and imports of all sites that a node carries out at the same time; further ones wait',
 	},
 	bulkKeptMax: {

@@ -8,6 +8,11 @@ export interface LimitDefinition {
 	min: number;
 	max: number;
 	answer: string;
+	/**
+	 * How the processes of a node keep to it. `divided`: each has its part. `shared`: the parent counts for all. Otherwise it bounds one thing, or
+	 * holds for each process.
+	 */
+	ofNode?: 'divided' | 'shared';
 }
 
 export type LimitDefinitions = Readonly<Record<string, LimitDefinition>>;
@@ -36,4 +41,18 @@ export function readLimits<D extends LimitDefinitions>(
 		if (!Number.isInteger(value) || value < min || value > max) refuse(variable, `expected a whole number from ${min} to ${max}`);
 		return value;
 	});
+}
+
+/** Returns the limits of one of `count` processes: a divided limit is at least `atLeast`, where it is not less as a whole. */
+export function dividedLimits<D extends LimitDefinitions>(
+	definitions: D,
+	limits: LimitsOf<D>,
+	count: number,
+	atLeast: Partial<LimitsOf<D>> = {},
+): LimitsOf<D> {
+	const values = Object.entries(limits).map(([name, value]) => {
+		const least = Math.min(value, atLeast[name] ?? definitions[name]?.min ?? 1);
+		return [name, definitions[name]?.ofNode === 'divided' ? Math.max(least, Math.floor(value / count)) : value];
+	});
+	return Object.freeze(Object.fromEntries(values)) as LimitsOf<D>;
 }

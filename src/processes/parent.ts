@@ -1,5 +1,6 @@
 import type { Log } from '#core/log.ts';
 import type { Config } from '../config.ts';
+import { limitsOfProcess } from '../limits.ts';
 import { Gathering } from './gathering.ts';
 import type { Opened } from './messages.ts';
 import { portVariables } from './ports.ts';
@@ -31,7 +32,7 @@ export class Parent {
 		const { config, count, databaseUrl, log } = options;
 		this.#options = options;
 		this.#gathering = new Gathering(log);
-		this.#config = config;
+		this.#config = { ...config, limits: limitsOfProcess(config.limits, count) };
 		const slot = {
 			count,
 			config: () => this.#config,

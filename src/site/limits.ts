@@ -9,6 +9,7 @@ export const mailboxLimitDefinitions = {
 		default: 1024,
 		min: 1,
 		max: 1_000_000,
+		ofNode: 'divided',
 		answer: 'waiting messages of one site; MLLP pauses reading, HTTP answers 503 with Retry-After',
 	},
 	mailboxBytesMax: {
@@ -16,6 +17,7 @@ export const mailboxLimitDefinitions = {
 		default: 128 * MiB,
 		min: MiB,
 		max: 16_384 * MiB,
+		ofNode: 'divided',
 		answer: 'bytes of the waiting messages of one site; MLLP pauses reading, HTTP answers 503 with Retry-After',
 	},
 	waitingBytesMax: {
@@ -23,6 +25,7 @@ export const mailboxLimitDefinitions = {
 		default: 512 * MiB,
 		min: MiB,
 		max: 65_536 * MiB,
+		ofNode: 'divided',
 		answer: 'bytes of the waiting messages of all sites; MLLP pauses reading, HTTP answers 503 with Retry-After',
 	},
 	batchMessagesMax: {

@@ -1,6 +1,7 @@
 import { newId } from '#core/id.ts';
 import type { Connection } from './connection.ts';
 import { checkPatients } from './import-rows.ts';
+import { textArray } from './statement.ts';
 import { deleteOldJobs, interruptJobsOfNode, interruptSilentJobs, listJobsOfNode } from './statements/administrative/bulk-jobs.ts';
 import { advanceJob, auditJob, deleteJob, finishJob, insertJob, readJob } from './statements/bulk-job.ts';
 
@@ -113,9 +114,9 @@ export class BulkJobTable {
 		await this.#connection.runOpened(auditJob, [siteId, newId(), event.keyId, event.action, id, event.source]);
 	}
 
-	/** Marks the jobs that the node left under way when it ended; returns their number. */
-	async interruptOf(nodeId: string): Promise<number> {
-		return (await this.#connection.runOpened(interruptJobsOfNode, [nodeId])).length;
+	/** Marks the jobs that the processes left under way when they ended; returns their ids. */
+	async interruptOf(processIds: readonly string[]): Promise<string[]> {
+		return (await this.#connection.runOpened(interruptJobsOfNode, [textArray(processIds)])).map(([id]) => id as string);
 	}
 
 	/** Deletes finished jobs after `ageMs`, and marks those of nodes that have been silent for `silentMs`. */
@@ -130,7 +131,7 @@ export class BulkJobTable {
 		return (await checkPatients(this.#connection, siteId, rowIds)).missing;
 	}
 
-	async idsOf(nodeId: string): Promise<Set<string>> {
-		return new Set((await this.#connection.runOpened(listJobsOfNode, [nodeId])).map(([id]) => id as string));
+	async idsOf(processIds: readonly string[]): Promise<Set<string>> {
+		return new Set((await this.#connection.runOpened(listJobsOfNode, [textArray(processIds)])).map(([id]) => id as string));
 	}
 }

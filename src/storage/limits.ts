@@ -9,6 +9,7 @@ export const storageLimitDefinitions = {
 		default: 2000,
 		min: 1,
 		max: 100_000,
+		ofNode: 'divided',
 		answer: 'concurrent reads and searches in the database; 503 with Retry-After',
 	},
 	writeMsMax: {
@@ -30,6 +31,7 @@ export const storageLimitDefinitions = {
 		default: 4,
 		min: 1,
 		max: 64,
+		ofNode: 'divided',
 		answer: 'connections for reads and searches; a further read shares the least busy connection',
 	},
 	peopleConnectionsMax: {
@@ -37,6 +39,7 @@ export const storageLimitDefinitions = {
 		default: 4,
 		min: 1,
 		max: 64,
+		ofNode: 'divided',
 		answer: 'connections for the console, the admin API, sign-in and the command line; a further request waits for one',
 	},
 	peopleWaitMsMax: {
@@ -51,6 +54,7 @@ export const storageLimitDefinitions = {
 		default: 1000,
 		min: 1,
 		max: 100_000,
+		ofNode: 'divided',
 		answer: 'unmatched messages that wait to be logged; further ones are only counted',
 	},
 	unmatchedBytesMax: {
@@ -58,6 +62,7 @@ export const storageLimitDefinitions = {
 		default: 64 * MiB,
 		min: MiB,
 		max: 4096 * MiB,
+		ofNode: 'divided',
 		answer: 'bytes of unmatched messages that wait to be logged; further ones are only counted',
 	},
 	segmentedObjectBytesMax: {

@@ -7,6 +7,7 @@ export const adminLimitDefinitions = {
 		default: 64,
 		min: 1,
 		max: 10_000,
+		ofNode: 'shared',
 		answer: 'open streams of live figures on a node; a further one gets 503 with Retry-After',
 	},
 	liveWatchersOfUserMax: {
@@ -14,6 +15,7 @@ export const adminLimitDefinitions = {
 		default: 8,
 		min: 1,
 		max: 10_000,
+		ofNode: 'shared',
 		answer: 'open streams of live figures of one user on a node; a further one gets 503 with Retry-After',
 	},
 } as const satisfies LimitDefinitions;

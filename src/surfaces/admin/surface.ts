@@ -94,7 +94,7 @@ async function open(node: ServiceNode, echo: OperationServices['echo']): Promise
 	const figures = new Figures({ database: database.people, waitingBySite: () => gateway.waitingBySite(), metrics, clock, log });
 	node.onClose(() => figures.close());
 	await figures.start(node.line);
-	const watchers = new Watchers({ sessions, limits, metrics, log }, figures);
+	const watchers = new Watchers({ sessions, limits, quotas: node.quotas, metrics, log }, figures);
 	const signIn = new SignIn({ database: database.people, sessions, audit, passwords, limits });
 	const context = { sessions, signIn, services: operationServices(node, echo), figures, watchers, limits, metrics, log };
 	const { sharesPort, tls, trustedProxies, publicOrigin } = httpOptions(node);

@@ -8,13 +8,23 @@ import { type Rejection, rejections } from './pdu.ts';
 /** The client that an association is admitted as. */
 export type Admitted = Extract<AssociationMatch, { kind: 'accepted' }>;
 
-/** Decides whether an association is admitted: by its version, its titles, who may call, and whether there is room for it. */
+export type Admission = Admitted | { kind: 'rejected'; rejection: Rejection };
+
+/** Room for one more association, or the limit that is reached. */
+export type Room = 'taken' | 'limit' | 'site-limit';
+
+export const noRoom = { kind: 'rejected', rejection: 'limit' } as const;
+
+/**
+ * Decides whether an association is admitted: by its version, its titles, who may call, and whether there is room for it. Where the node has
+ * several processes, they have to be asked for the room.
+ */
 export function admissionOf(
 	request: AssociateRequest,
 	address: string,
 	directory: DimseContext['directory'],
-	hasRoom: (siteId?: string) => boolean,
-): Admitted | { kind: 'rejected'; rejection: Rejection } {
+	takeRoom: (siteId: string) => Room | Promise<Room>,
+): Admission | Promise<Admission> {
 	const rejected = (rejection: Rejection) => ({ kind: 'rejected' as const, rejection });
 	const { calledAe, callingAe } = request;
 	if ((request.protocolVersion & 1) === 0) return rejected('version');
@@ -24,8 +34,9 @@ export function admissionOf(
 	const match = directory.matchAssociation(calledAe, callingAe, address);
 	if (match.kind === 'unavailable') return rejected('unavailable');
 	if (match.kind !== 'accepted') return rejected(match.kind === 'called-unknown' ? 'called' : 'calling');
-	if (!hasRoom()) return rejected('limit');
-	return hasRoom(match.siteId) ? match : rejected('site-limit');
+	const settled = (room: Room) => (room === 'taken' ? match : rejected(room));
+	const room = takeRoom(match.siteId);
+	return typeof room === 'string' ? settled(room) : room.then(settled);
 }
 
 /** Counts and logs an association that was not admitted, and audits it when the refusal was about access. */

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { readInPlace } from '../tcp/in-place.ts';
-import { type Admitted, admissionOf, noteRejection } from './admission.ts';
+import { type Admission, type Admitted, admissionOf, noRoom, noteRejection, type Room } from './admission.ts';
 import { type AssociateRequest, AssociateRequestError, readAssociateRequest } from './associate-request.ts';
 import type { DimseContext, EndedAssociation, EndReason } from './context.ts';
 import { Messages } from './messages.ts';
@@ -21,8 +21,9 @@ const floodBytesMax = 1024 * 1024;
 /** The surface as an association sees it. */
 export interface AssociationHost {
 	services: readonly ServiceClass[];
-	/** Tells whether there is room for one more established association, and for one more of this site. */
-	hasRoom(siteId?: string): boolean;
+	/** Takes room for one more established association of the site. */
+	takeRoom(siteId: string): Room | Promise<Room>;
+	giveRoom(siteId: string): void;
 }
 
 /** One transport connection and the association on it (PS3.8 §9.2). It ends by itself; `closed` resolves when the socket is gone. */
@@ -35,6 +36,8 @@ export class Association {
 	readonly #reader: PduReader;
 	#state: State = 'Sta1';
 	#request: AssociateRequest | undefined;
+	/** Settles when it is known whether there is room for the association. */
+	#deciding: Promise<void> | undefined;
 	#messages: Messages | undefined;
 	#siteId: string | undefined;
 	/** Facts about the accepted association that are noted at its end. */
@@ -74,15 +77,6 @@ export class Association {
 		});
 		this.#on('Transport Connection Indication');
 		socket.resume();
-	}
-
-	/** The site of the established association. */
-	get siteId(): string | undefined {
-		return this.established ? this.#siteId : undefined;
-	}
-
-	get established(): boolean {
-		return this.#state === 'Sta6';
 	}
 
 	/** Reads and answers the current message and then aborts. The side that accepted an association has no other way to end it. */
@@ -167,8 +161,8 @@ export class Association {
 
 	#take(event: PduEvent): Promise<void> | undefined {
 		if (event.kind === 'fragment') return this.#state === 'Sta6' ? this.#messages?.take(event) : undefined;
-		if (event.kind === 'associate') this.#takeAssociateRequest(event.body);
-		else if (event.kind === 'invalid') this.#fault(event.reason);
+		if (event.kind === 'associate') return this.#takeAssociateRequest(event.body);
+		if (event.kind === 'invalid') this.#fault(event.reason);
 		else {
 			if (event.type === 'A-ABORT') this.#endReason ??= 'peer-abort';
 			else this.#abortReason = 'unexpected-PDU';
@@ -182,22 +176,20 @@ export class Association {
 		this.#on('Unrecognized or invalid PDU received');
 	}
 
-	#takeAssociateRequest(body: Buffer): void {
+	/** Returns a promise while the room for the association is asked for. */
+	#takeAssociateRequest(body: Buffer): Promise<void> | undefined {
 		if (this.#state === 'Sta2') {
 			try {
 				this.#request = readAssociateRequest(body);
 			} catch (error) {
 				if (!(error instanceof AssociateRequestError)) throw error;
-				this.#fault('invalid-PDU-parameter-value');
-				return;
+				return this.#fault('invalid-PDU-parameter-value');
 			}
-			if (!canBeAnswered(this.#request)) {
-				this.#fault('invalid-PDU-parameter-value');
-				return;
-			}
+			if (!canBeAnswered(this.#request)) return this.#fault('invalid-PDU-parameter-value');
 		}
 		this.#abortReason = 'unexpected-PDU';
 		this.#on('A-ASSOCIATE-RQ PDU');
+		return this.#deciding;
 	}
 
 	#on(event: UpperLayerEvent): void {
@@ -260,6 +252,7 @@ export class Association {
 		if (messages === undefined) return;
 		this.#messages = undefined;
 		this.#context.metrics.dimseAssociations.dec();
+		if (this.#siteId !== undefined) this.#host.giveRoom(this.#siteId);
 		messages.end().catch((error) => this.#context.log.error({ err: error }, 'a request could not be abandoned'));
 	}
 
@@ -276,13 +269,27 @@ export class Association {
 	#decide(): void {
 		const request = this.#request;
 		if (request === undefined) return;
-		const hasRoom = (siteId?: string) => !this.#draining && this.#host.hasRoom(siteId);
-		const admission = admissionOf(request, this.#address, this.#context.directory, hasRoom);
-		if (admission.kind === 'rejected') {
-			noteRejection(this.#context, this.#address, request, admission.rejection);
-			this.#rejection = admission.rejection;
-			this.#on('A-ASSOCIATE response primitive (reject)');
-		} else this.#accept(request, admission);
+		const { directory } = this.#context;
+		const decision = this.#draining ? noRoom : admissionOf(request, this.#address, directory, (siteId) => this.#host.takeRoom(siteId));
+		if (decision instanceof Promise) this.#deciding = decision.then((decided) => this.#settle(request, decided));
+		else this.#settle(request, decision);
+	}
+
+	/** The peer may have gone while the room was asked for. */
+	#settle(request: AssociateRequest, decision: Admission): void {
+		const isWanted = this.#state === 'Sta3' && !this.#draining;
+		if (decision.kind === 'accepted' && isWanted) {
+			this.#accept(request, decision);
+			return;
+		}
+		if (decision.kind === 'accepted') this.#host.giveRoom(decision.siteId);
+		if (this.#state === 'Sta3') this.#reject(request, decision.kind === 'rejected' ? decision.rejection : 'limit');
+	}
+
+	#reject(request: AssociateRequest, rejection: Rejection): void {
+		noteRejection(this.#context, this.#address, request, rejection);
+		this.#rejection = rejection;
+		this.#on('A-ASSOCIATE response primitive (reject)');
 	}
 
 	#accept(request: AssociateRequest, { siteId, clientId, grants }: Admitted): void {

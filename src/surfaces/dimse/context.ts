@@ -2,6 +2,7 @@ import type { AssociationDirectory, RemoteAeDirectory } from '#access/directory.
 import type { AccessMetrics } from '#access/metrics.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
+import type { Quotas } from '#core/node-line.ts';
 import type { InformationModel } from '#dicom/query/information-model.ts';
 import type { Archive } from '#imaging/archive.ts';
 import type { InstanceEntry } from '#imaging/intake.ts';
@@ -100,6 +101,7 @@ export interface DimseContext {
 	auditQuery(answered: AnsweredQuery): void;
 	auditAssociation(ended: EndedAssociation): void;
 	limits: DimseLimits & ImagingLimits;
+	quotas: Quotas;
 	metrics: AccessMetrics & DimseMetrics;
 	log: Log;
 	clock: Clock;

@@ -23,6 +23,7 @@ export const dimseLimitDefinitions = {
 		default: 256,
 		min: 1,
 		max: 65_535,
+		ofNode: 'shared',
 		answer:
 			'open associations; a further one gets A-ASSOCIATE-RJ (transient, local limit exceeded), beyond twice as many connections are closed immediately',
 	},
@@ -87,6 +88,7 @@ export const dimseLimitDefinitions = {
 		default: 4,
 		min: 1,
 		max: 100,
+		ofNode: 'divided',
 		answer: 'concurrent associations for commitment reports on a node; further reports wait',
 	},
 	commitmentRetryMs: {

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { type ConnectionRefusal, Reception, type TcpAddress, type TcpListenOptions } from '../tcp/reception.ts';
+import type { Room } from './admission.ts';
 import { Association } from './association.ts';
 import { commitment } from './commitment.ts';
 import type { DimseContext } from './context.ts';
@@ -18,6 +19,10 @@ export interface DimseSurface {
 	close(withinMs: number): Promise<void>;
 }
 
+const connectionQuota = 'DIMSE connections';
+const associationQuota = 'DIMSE associations';
+const quotaOf = (siteId: string) => `DIMSE associations of ${siteId}`;
+
 /** The connections of one surface, with or without an association. */
 class Associations {
 	readonly reception: Reception;
@@ -29,7 +34,7 @@ class Associations {
 		this.#context = context;
 		const queries = [findService(context), moveService(context), getService(context)];
 		this.#services = [verification, storage(context), procedureStep(context), commitment(context), ...queries];
-		const { isTrustedProxy, limits, log, metrics } = context;
+		const { isTrustedProxy, limits, log, metrics, quotas } = context;
 		this.reception = new Reception({
 			protocol: 'DIMSE',
 			allowHalfOpen: false,
@@ -37,7 +42,8 @@ class Associations {
 			log,
 			isTrustedProxy,
 			// Twice as many connections are accepted, so that the surplus can be refused with an A-ASSOCIATE-RJ.
-			hasRoom: (arriving) => arriving + this.#associations.size < 2 * limits.dimseAssociationsMax,
+			takeRoom: () => quotas.take(connectionQuota, 2 * limits.dimseAssociationsMax),
+			giveRoom: () => quotas.give(connectionQuota),
 			// The AE titles must be known before this can be decided.
 			mayConnect: () => true,
 			connected: (socket, address) => this.#connect(socket, address),
@@ -50,22 +56,32 @@ class Associations {
 		this.#context.metrics.dimseConnectionsOpened.inc({ result: 'accepted' });
 		const association = new Association(socket, address, this.#context, {
 			services: this.#services,
-			hasRoom: (siteId) => this.#hasRoom(siteId),
+			takeRoom: (siteId) => this.#takeRoom(siteId),
+			giveRoom: (siteId) => {
+				this.#context.quotas.give(associationQuota);
+				this.#context.quotas.give(quotaOf(siteId));
+			},
 		});
 		this.#associations.add(association);
 		void association.closed.then(() => this.#associations.delete(association));
 	}
 
-	/** Tells whether there is room for one more association of any site, or of this site. */
-	#hasRoom(siteId: string | undefined): boolean {
-		const { limits, associationsMaxOf } = this.#context;
-		const most = siteId === undefined ? limits.dimseAssociationsMax : associationsMaxOf(siteId);
-		if (most === undefined) return true;
-		let established = 0;
-		for (const association of this.#associations) {
-			if (siteId === undefined ? association.established : association.siteId === siteId) established += 1;
-		}
-		return established < most;
+	/** Takes room for one more association, of all sites and of this one. */
+	#takeRoom(siteId: string): Room | Promise<Room> {
+		const { limits, quotas } = this.#context;
+		const room = quotas.take(associationQuota, limits.dimseAssociationsMax);
+		const ofSite = (taken: boolean) => (taken ? this.#takeRoomOf(siteId) : 'limit');
+		return typeof room === 'boolean' ? ofSite(room) : room.then(ofSite);
+	}
+
+	#takeRoomOf(siteId: string): Room | Promise<Room> {
+		const { associationsMaxOf, quotas } = this.#context;
+		const room = quotas.take(quotaOf(siteId), associationsMaxOf(siteId) ?? Number.POSITIVE_INFINITY);
+		const settled = (taken: boolean): Room => {
+			if (!taken) quotas.give(associationQuota);
+			return taken ? 'taken' : 'site-limit';
+		};
+		return typeof room === 'boolean' ? settled(room) : room.then(settled);
 	}
 
 	#refused(address: string, reason: ConnectionRefusal): void {

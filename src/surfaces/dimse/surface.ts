@@ -12,7 +12,7 @@ export function dimseSurface(procedureStepsOf: (node: ServiceNode) => ProcedureS
 	return {
 		name: 'dimse',
 		open(node) {
-			const { config, log, metrics, clock, directory, database, audit, objects, intake } = node;
+			const { config, log, metrics, clock, directory, database, audit, objects, intake, quotas } = node;
 			const { limits, DIMSE_PORT: port, DIMSE_TLS_PORT: tlsPort } = config;
 			const tls = tlsIdentity(node);
 			const remoteTls = { authorities: tls?.clientCa, cert: tls?.cert, key: tls?.key };
@@ -36,6 +36,7 @@ export function dimseSurface(procedureStepsOf: (node: ServiceNode) => ProcedureS
 					for (const event of associationEvent(ended, clock.nowMs())) audit.recordOf(event);
 				},
 				limits,
+				quotas,
 				metrics,
 				log,
 				clock,

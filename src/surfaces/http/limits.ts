@@ -10,6 +10,7 @@ export const httpLimitDefinitions = {
 		default: 2048,
 		min: 1,
 		max: 100_000,
+		ofNode: 'divided',
 		answer: 'concurrent requests of one surface; 503 with Retry-After',
 	},
 	httpWaitingBytesMax: {
@@ -17,6 +18,7 @@ export const httpLimitDefinitions = {
 		default: 512 * MiB,
 		min: 1024,
 		max: 65_536 * MiB,
+		ofNode: 'divided',
 		answer: 'bytes of the request bodies in progress on one surface; 503 with Retry-After',
 	},
 	httpHeaderBytesMax: {

@@ -2,6 +2,7 @@ import type { AccessDirectory } from '#access/directory.ts';
 import type { AccessMetrics } from '#access/metrics.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
+import type { Quotas } from '#core/node-line.ts';
 import type { DeliveryLimits } from '#record/limits.ts';
 import type { DeliveryMetrics } from '#record/metrics.ts';
 import type { SiteGateway } from '#site/gateway.ts';
@@ -25,6 +26,7 @@ export interface MllpContext {
 	isTrustedProxy(address: string): boolean;
 	audit(refused: RefusedConnection): void;
 	limits: MllpLimits & DeliveryLimits;
+	quotas: Quotas;
 	metrics: AccessMetrics & DeliveryMetrics & MllpMetrics;
 	log: Log;
 	clock: Clock;

@@ -16,6 +16,7 @@ export const mllpLimitDefinitions = {
 		default: 4096,
 		min: 1,
 		max: 65_535,
+		ofNode: 'shared',
 		answer: 'open connections; a further one is closed immediately and counted',
 	},
 	mllpConnectionMessagesMax: {

@@ -17,6 +17,8 @@ export interface MllpSurface {
 
 const refusalResults = { address: 'refused-address', proxy: 'refused-proxy', certificate: 'refused-tls' } as const;
 
+const connectionQuota = 'MLLP connections';
+
 /** The connections of one surface. */
 class Connections {
 	readonly reception: Reception;
@@ -25,14 +27,15 @@ class Connections {
 
 	constructor(context: MllpContext) {
 		this.#context = context;
-		const { directory, isTrustedProxy, limits, log, metrics } = context;
+		const { directory, isTrustedProxy, limits, log, metrics, quotas } = context;
 		this.reception = new Reception({
 			protocol: 'MLLP',
 			allowHalfOpen: true,
 			headerMsMax: limits.mllpFrameMsMax,
 			log,
 			isTrustedProxy,
-			hasRoom: (arriving) => arriving + this.#connections.size < limits.mllpConnectionsMax,
+			takeRoom: () => quotas.take(connectionQuota, limits.mllpConnectionsMax),
+			giveRoom: () => quotas.give(connectionQuota),
 			mayConnect: (address) => directory.mayConnect('hl7-mllp', address),
 			connected: (socket, address, proxied) => this.#connect(socket, address, proxied),
 			refused: (address, reason) => this.#refused({ address, reason }),

@@ -10,7 +10,7 @@ const unmatchedCloseMs = 2000;
 export const mllpSurface: Surface = {
 	name: 'mllp',
 	open(node: ServiceNode) {
-		const { config, log, metrics, clock, directory, gateway, database, audit } = node;
+		const { config, log, metrics, clock, directory, gateway, database, audit, quotas } = node;
 		const { limits, MLLP_PORT: port, MLLP_TLS_PORT: tlsPort } = config;
 		const unmatched = createUnmatchedLog({ connection: database.journal, limits, metrics, log });
 		node.onClose(() => unmatched.close(unmatchedCloseMs));
@@ -21,6 +21,7 @@ export const mllpSurface: Surface = {
 			isTrustedProxy: trustedProxies(node),
 			audit: ({ address, reason }) => audit.record({ action: 'mllp.refused', subject: reason, source: address }),
 			limits,
+			quotas,
 			metrics,
 			log,
 			clock,

@@ -33,8 +33,10 @@ export interface ReceptionOptions {
 	log: Log;
 	/** Tells whether a peer is listed in TRUSTED_PROXIES; its connections then begin with a PROXY header. */
 	isTrustedProxy(address: string): boolean;
-	/** Tells whether one more socket is accepted. `arriving` sockets still owe a header or a handshake. */
-	hasRoom(arriving: number): boolean;
+	/** Takes room for one more socket; false when there is none. */
+	takeRoom(): boolean | Promise<boolean>;
+	/** Gives the room of a socket back, which is closed. */
+	giveRoom(): void;
 	/**
 	 * Tells before a TLS handshake whether any client at this address may connect. `unavailable` means that this cannot be told at the
 	 * moment.
@@ -95,12 +97,27 @@ export class Reception {
 	#onSocket(socket: Socket, secure: SecureSockets | undefined): void {
 		// A failed socket also closes, and the close event is handled.
 		socket.on('error', () => undefined);
-		const { headerMsMax, hasRoom, isTrustedProxy, turnedAway } = this.#options;
-		if (this.#closing || !hasRoom(this.#arriving.size)) {
+		const room = !this.#closing && this.#options.takeRoom();
+		if (typeof room === 'boolean') {
+			this.#onRoom(socket, secure, room);
+			return;
+		}
+		void room.then((hasRoom) => this.#onRoom(socket, secure, hasRoom));
+	}
+
+	#onRoom(socket: Socket, secure: SecureSockets | undefined, hasRoom: boolean): void {
+		const { headerMsMax, isTrustedProxy, giveRoom, turnedAway } = this.#options;
+		if (!hasRoom) {
 			turnedAway('limit');
 			socket.destroy();
 			return;
 		}
+		if (socket.destroyed || this.#closing) {
+			socket.destroy();
+			giveRoom();
+			return;
+		}
+		socket.once('close', giveRoom);
 		this.#arriving.add(socket);
 		socket.once('close', () => this.#arriving.delete(socket));
 		const peer = normaliseAddress(socket.remoteAddress ?? '');

@@ -2,6 +2,7 @@ import type { TestContext } from 'node:test';
 import type { AssociationMatch, RemoteAe } from '#access/directory.ts';
 import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
+import { OwnQuotas } from '#core/node-line.ts';
 import type { Archive } from '#imaging/archive.ts';
 import type { AnnouncedInstance, InstanceEntry, InstanceReception, IntakeResult } from '#imaging/intake.ts';
 import type { ProcedureStepRequest } from '#mpps/procedure-steps.ts';
@@ -188,6 +189,7 @@ export async function startSurface(test: TestContext, setUp: SetUp = {}) {
 		auditQuery: (event) => answered.push(event),
 		auditAssociation: () => undefined,
 		limits: { ...defaultLimits, ...limits },
+		quotas: new OwnQuotas(),
 		metrics,
 		log: silentLog,
 		clock: systemClock,

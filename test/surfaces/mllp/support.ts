@@ -6,6 +6,7 @@ import type { AccessDirectory, ClientGrant, SenderMatch, Unavailable } from '#ac
 import { systemClock } from '#core/clock.ts';
 import { Failure } from '#core/failure.ts';
 import { silentLog } from '#core/log.ts';
+import { OwnQuotas } from '#core/node-line.ts';
 import type { Delivery, Hl7Answer, Reply, ReplyTo } from '#record/delivery.ts';
 import type { SiteGateway } from '#site/gateway.ts';
 import type { UnmatchedMessage } from '#storage/unmatched.ts';
@@ -115,6 +116,7 @@ export async function startSurface(test: TestContext, { limits, listen, trustedP
 		isTrustedProxy: (address) => trustedProxies.includes(address),
 		audit: (event) => refused.push(event),
 		limits: { ...defaultLimits, ...limits },
+		quotas: new OwnQuotas(),
 		metrics,
 		log: silentLog,
 		clock: systemClock,

@@ -3,10 +3,10 @@ import type { Statement } from '../../statement.ts';
 const underWay = `state in ('receiving', 'waiting', 'running')`;
 const interrupted = `state = 'interrupted', finished_at = now()`;
 
-/** Marks the jobs that a node left under way when it ended. */
+/** Marks the jobs that processes of a node left under way when they ended. */
 export const interruptJobsOfNode: Statement = {
 	name: 'interrupt_bulk_jobs_of_node',
-	text: `update bulk_job set ${interrupted} where node_id = $1 and ${underWay} returning id`,
+	text: `update bulk_job set ${interrupted} where node_id = any($1::uuid[]) and ${underWay} returning id`,
 };
 
 /** Marks the jobs of a node that does not come back: it has not reported progress for `$1` seconds. */
@@ -20,7 +20,10 @@ export const deleteOldJobs: Statement = {
 	text: `delete from bulk_job where finished_at < now() - make_interval(secs => $1) returning id`,
 };
 
-export const listJobsOfNode: Statement = { name: 'list_bulk_jobs_of_node', text: `select id from bulk_job where node_id = $1` };
+export const listJobsOfNode: Statement = {
+	name: 'list_bulk_jobs_of_node',
+	text: `select id from bulk_job where node_id = any($1::uuid[])`,
+};
 
 /**
  * The moment up to which the next snapshot has every change: no transaction that writes resources began before it and is still open. Their

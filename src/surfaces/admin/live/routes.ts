@@ -19,12 +19,12 @@ function viewedBy({ allSites, sites }: Session): Viewed {
 	return allSites ? 'all' : sites.map(({ slug }) => slug);
 }
 
-function watch({ watchers, figures }: AdminContext, session: Session): HttpAnswer {
+async function watch({ watchers, figures }: AdminContext, session: Session): Promise<HttpAnswer> {
 	const viewed = viewedBy(session);
 	return {
 		status: 200,
 		headers: { 'Content-Type': 'text/event-stream; charset=utf-8' },
-		body: watchers.stream(
+		body: await watchers.stream(
 			session,
 			() => figures.latest(viewed),
 			() => figures.state(viewed),

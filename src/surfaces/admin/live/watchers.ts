@@ -2,6 +2,7 @@ import { reachOf, type Session, type Sessions } from '#access/sessions.ts';
 import type { OverviewPoint, OverviewState } from '#administration/overview.ts';
 import { Failure } from '#core/failure.ts';
 import type { Log } from '#core/log.ts';
+import type { Quotas } from '#core/node-line.ts';
 import type { AdminLimits } from '../limits.ts';
 import type { AdminMetrics } from '../metrics.ts';
 import type { Figures } from './figures.ts';
@@ -22,17 +23,29 @@ interface Watcher {
 	ended: boolean;
 }
 
+export interface WatchersOptions {
+	sessions: Sessions;
+	limits: AdminLimits;
+	/** The limits are those of the node. */
+	quotas: Quotas;
+	metrics: AdminMetrics;
+	log: Log;
+}
+
+const quota = 'live watchers';
+const quotaOf = (userId: string) => `live watchers of ${userId}`;
+
 /**
  * The open streams of live figures. One statement checks the sessions of all of them. The sites that a stream shows are fixed when
  * it begins. A stream also ends when its user gets other sites; the browser then opens a new one.
  */
 export class Watchers {
 	readonly #open = new Set<Watcher>();
-	readonly #options: { sessions: Sessions; limits: AdminLimits; metrics: AdminMetrics; log: Log };
+	readonly #options: WatchersOptions;
 	readonly #timer: NodeJS.Timeout;
 	#checking = false;
 
-	constructor(options: { sessions: Sessions; limits: AdminLimits; metrics: AdminMetrics; log: Log }, figures: Figures) {
+	constructor(options: WatchersOptions, figures: Figures) {
 		this.#options = options;
 		this.#timer = setInterval(() => void this.#check(), sessionCheckMs).unref();
 		figures.onPoint(() => {
@@ -41,23 +54,32 @@ export class Watchers {
 	}
 
 	/** @throws Failure `unavailable` when too many are open */
-	stream(session: Session, latest: () => OverviewPoint | undefined, state: () => OverviewState): AsyncIterable<Uint8Array> {
+	async stream(session: Session, latest: () => OverviewPoint | undefined, state: () => OverviewState): Promise<AsyncIterable<Uint8Array>> {
 		const { digest, userId } = session;
-		if (this.#isFullFor(userId)) throw new Failure('unavailable', 'too many live views are open', { retryAfterSeconds: 10 });
+		// A stream takes its room when it begins, because a browser that is gone by then never ends it.
+		if (!(await this.#takeRoom(userId))) throw new Failure('unavailable', 'too many live views are open', { retryAfterSeconds: 10 });
+		this.#giveRoom(userId);
 		const watcher = { digest: digest.toString('hex'), reach: reachOf(session), userId, wake: () => undefined, ended: false };
 		return this.#events(watcher, latest, state);
 	}
 
-	/** Tells whether a user has as many streams as one user may have, so that nobody can take every place. */
-	#isFullFor(userId: string): boolean {
-		const { liveWatchersMax, liveWatchersOfUserMax } = this.#options.limits;
-		if (this.#open.size >= liveWatchersMax) return true;
-		return [...this.#open].filter((watcher) => watcher.userId === userId).length >= liveWatchersOfUserMax;
+	/** One user has fewer streams than all together, so that nobody can take every place. */
+	async #takeRoom(userId: string): Promise<boolean> {
+		const { limits, quotas } = this.#options;
+		if (!(await quotas.take(quota, limits.liveWatchersMax))) return false;
+		const isTaken = await quotas.take(quotaOf(userId), limits.liveWatchersOfUserMax);
+		if (!isTaken) quotas.give(quota);
+		return isTaken;
+	}
+
+	#giveRoom(userId: string): void {
+		this.#options.quotas.give(quota);
+		this.#options.quotas.give(quotaOf(userId));
 	}
 
 	async *#events(watcher: Watcher, latest: () => OverviewPoint | undefined, state: () => OverviewState): AsyncIterable<Uint8Array> {
 		// Other streams may have begun since this one was admitted.
-		if (this.#isFullFor(watcher.userId)) return;
+		if (!(await this.#takeRoom(watcher.userId))) return;
 		this.#open.add(watcher);
 		this.#options.metrics.liveWatchers.set(this.#open.size);
 		try {
@@ -71,6 +93,7 @@ export class Watchers {
 			}
 		} finally {
 			this.#open.delete(watcher);
+			this.#giveRoom(watcher.userId);
 			this.#options.metrics.liveWatchers.set(this.#open.size);
 		}
 	}
