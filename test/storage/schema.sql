@@ -1058,7 +1058,7 @@ CREATE INDEX procedure_patient ON public.procedure USING btree (site_id, patient
 
 CREATE INDEX resource_history_changes ON ONLY public.resource_history USING btree (site_id, resource_type, last_updated, id);
 
-CREATE INDEX search_entry_terms ON public.search_entry USING gin (site_id, terms) WITH (fastupdate=off);
+CREATE INDEX search_entry_terms ON public.search_entry USING gin (site_id, terms) WITH (fastupdate='on', gin_pending_list_limit='64');
 
 CREATE INDEX study_edit_other ON public.study_edit USING btree (site_id, other_study_uid, id) WHERE (other_study_uid IS NOT NULL);
 

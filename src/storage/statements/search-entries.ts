@@ -97,14 +97,18 @@ select count(*) from batch`,
 
 const literal = (text: string) => `E'${text.replaceAll('\\', '\\\\').replaceAll("'", "''").replaceAll('\u0001', '\\x01')}'`;
 
+/** A path of a row, as a literal that finds its items. */
+function itemPath(path: string): string {
+	// A predicate, or a path with a filter, defines its own results; any other path may end in a list.
+	const items = /[?=]/.test(path) ? path : `${path}[*]`;
+	return `'${items.replaceAll("'", "''")}'`;
+}
+
 /** Selects the items of paths, each as `e.v`. */
 function itemsOf(paths: readonly string[], from: 'b.j' | 'b.m'): string {
-	const queries = paths.map((path) => {
-		// A predicate, or a path with a filter, defines its own results; any other path may end in a list.
-		const items = /[?=]/.test(path) ? path : `${path}[*]`;
-		return `jsonb_path_query_array(${from}, '${items.replaceAll("'", "''")}')`;
-	});
-	return `jsonb_array_elements(${queries.join(' || ')}) e (v)`;
+	const [only, ...others] = paths.map(itemPath);
+	if (only !== undefined && others.length === 0) return `jsonb_path_query(${from}, ${only}) e (v)`;
+	return `jsonb_array_elements(${paths.map((path) => `jsonb_path_query_array(${from}, ${itemPath(path)})`).join(' || ')}) e (v)`;
 }
 
 /**
@@ -126,7 +130,11 @@ function select(text: string, from = '(values (1)) one (row)', where = 'true'): 
 function textsOf({ scope, value, presence }: IndexedParameter): string[] {
 	const present = literal(termTexts.present(scope));
 	const ofPaths = (paths: readonly string[], from: 'b.j' | 'b.m' = 'b.j') =>
-		select(present, undefined, `${hasAny(paths, from)} and exists (select from ${itemsOf(paths, from)})`);
+		select(
+			present,
+			undefined,
+			`${hasAny(paths, from)} and (${paths.map((path) => `jsonb_path_exists(${from}, ${itemPath(path)})`).join(' or ')})`,
+		);
 	const given = presence === undefined || presence.length === 0 ? [] : [ofPaths(presence)];
 	switch (value.kind) {
 		case 'token':
