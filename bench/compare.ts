@@ -86,7 +86,9 @@ function mllp(connections: number, { seconds }: CompareOptions): Work {
 	};
 }
 
-function fhir(name: string, { patients, seconds }: CompareOptions): Work {
+function fhir(name: string, { patients, seconds: wanted }: CompareOptions): Work {
+	// wrk knows whole seconds only.
+	const seconds = Math.max(1, Math.round(wanted));
 	const driver = httpDrivers().at(-1);
 	const work = fhirWork(name, patients, workloads(patients)[name]);
 	if (driver === undefined) throw new Error('there is no driver for HTTP');
@@ -96,7 +98,7 @@ function fhir(name: string, { patients, seconds }: CompareOptions): Work {
 		name: work.name,
 		driver: driver.name,
 		prepare: async () => {
-			requests = Array.from({ length: work.perSecond * Math.ceil(seconds) }, work.next);
+			requests = Array.from({ length: work.perSecond * seconds }, work.next);
 		},
 		async run({ subject }) {
 			if (subject === undefined) throw new Error('a peer takes no requests here');

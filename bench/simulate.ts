@@ -88,6 +88,18 @@ function failuresOf(subject: Subject, hourMs: number): Failure[] {
 	];
 }
 
+/** One after the other, each at its hour or when the one before is over. */
+async function fail(failures: readonly Failure[], hourMs: number, recorder: Recorder): Promise<void> {
+	const startedMs = performance.now();
+	for (const { hour, name, run } of failures) {
+		await new Promise((resolve) => setTimeout(resolve, startedMs + hour * hourMs - performance.now()));
+		const beganMs = performance.now();
+		await run();
+		const seconds = ((performance.now() - beganMs) / 1000).toFixed(1);
+		recorder.note(`${String(Math.floor(hour)).padStart(2, '0')}:${hour % 1 === 0 ? '00' : '30'} ${name} (${seconds} s)`);
+	}
+}
+
 export async function simulate(recorder: Recorder, options: SuiteOptions): Promise<void> {
 	const seconds = Number(process.env['BENCH_DAY_SECONDS'] ?? (options.isQuick ? 24 : 96));
 	const sites = options.isQuick ? 20 : 100;
@@ -109,11 +121,9 @@ export async function simulate(recorder: Recorder, options: SuiteOptions): Promi
 	const siteOf = zipf(sites);
 	const channelOf = (number: number) => siteOf((number * 0.618_033_988_749_895) % 1);
 	const channels = subject.addresses.map((address) => persistent(subject, address));
-	const failures: Promise<void>[] = [];
-	for (const { hour, name, run } of failuresOf(subject, hourMs)) {
-		failures.push(new Promise<void>((resolve) => setTimeout(resolve, hour * hourMs)).then(run));
-		recorder.note(`${String(Math.floor(hour)).padStart(2, '0')}:${hour % 1 === 0 ? '00' : '30'} ${name}`);
-	}
+	const failing = fail(failuresOf(subject, hourMs), hourMs, recorder);
+	// It is awaited when the day is over.
+	failing.catch(() => undefined);
 	const depth: [number, number][] = [];
 	const answered: [number, number][] = [];
 	const result = await openLoop(channels, arrivals, {
@@ -124,7 +134,7 @@ export async function simulate(recorder: Recorder, options: SuiteOptions): Promi
 			answered.push([at, second.answered]);
 		},
 	});
-	await Promise.all(failures);
+	await failing;
 	for (const channel of channels) channel.close();
 	const { rows } = await subject.database.query<{ key: string; position: string }>(
 		"select control_id as key, sequence as position from message_log where site_id = any($1::uuid[]) and outcome = 'accepted' and control_id < $2",

@@ -44,7 +44,7 @@ export class Recorder {
 			loadOf(line).padEnd(18),
 			`${String(Math.round(line.perSecond)).padStart(7)}/s${spread}`,
 			`p50 ${ms(line.p50Ms)} ms  p99 ${ms(line.p99Ms)} ms`,
-			`[${line.driver}; ${line.saturated ?? 'unknown'} saturated]`,
+			`[${line.driver}${line.saturated === undefined ? '' : `; limit: ${line.saturated}`}]`,
 			...(line.failed > 0 ? [`${line.failed} FAILED`] : []),
 			...(line.ledger === undefined ? [] : [line.ledger]),
 		];
