@@ -1,5 +1,5 @@
 import { mllpPeers } from '../peers/mllp-receivers.ts';
-import { messagesAsAcknowledged } from '../suite/books.ts';
+import { eachAsAcknowledged, messagesAsAcknowledged } from '../suite/books.ts';
 import type { SuiteOptions } from '../suite/options.ts';
 import { middle } from '../suite/options.ts';
 import type { Recorder } from '../suite/recorder.ts';
@@ -125,6 +125,8 @@ async function open(
 	const { user, system } = process.cpuUsage(before);
 	const usage = used((user + system) / 1e6 / result.seconds);
 	for (const channel of channels) channel.close();
+	const { text, isFault } = await eachAsAcknowledged(subject, from, Math.round(perSecond * seconds));
+	if (isFault) recorder.fault(`${name}, open loop: ${text}`);
 	recorder.line({
 		section,
 		work: name,
@@ -136,6 +138,7 @@ async function open(
 		driver: 'JavaScript',
 		saturated: result.p99Ms > 1000 ? `more than it can (${result.waitingMax} waited)` : saturatedBy(usage),
 		usage,
+		ledger: text,
 	});
 }
 

@@ -1,4 +1,4 @@
-import { messagesAsAcknowledged } from '../suite/books.ts';
+import { eachAsAcknowledged } from '../suite/books.ts';
 import type { SuiteOptions } from '../suite/options.ts';
 import type { Recorder } from '../suite/recorder.ts';
 import { Subject } from '../suite/subject.ts';
@@ -55,10 +55,8 @@ export async function soak(recorder: Recorder, options: SuiteOptions): Promise<v
 	const { user, system } = process.cpuUsage(before);
 	const usage = used((user + system) / 1e6 / result.seconds);
 	for (const channel of channels) channel.close();
-	// Messages of a channel are sent one after the other, but which channel takes which is not known here: they are compared without order.
 	const count = Math.round(perSecond * seconds);
-	const each = { ...warmUp, from, count, connections: count };
-	const { text, isFault } = await messagesAsAcknowledged(subject, each, { ...most, answered: Array.from({ length: count }, () => 1) });
+	const { text, isFault } = await eachAsAcknowledged(subject, from, count);
 	if (isFault) recorder.fault(`soak: ${text}`);
 	recorder.line({
 		section: 'soak',

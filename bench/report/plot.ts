@@ -69,12 +69,12 @@ function frame(title: string, body: string, rows = 0): string {
 	return `<svg viewBox="0 0 ${width} ${height + rows * 16}" role="img" aria-label="${escaped(title)}">${text(12, 18, title, 'class="title"')}${body}</svg>`;
 }
 
-/** The names of the series below the plot, three in a row. */
+/** The names of the series below the plot, two in a row. */
 function legend(names: readonly string[]): string {
 	return names
 		.map((name, index) => {
-			const [x, y] = [14 + (index % 3) * 202, height + 4 + Math.floor(index / 3) * 16];
-			return `<rect x="${x}" y="${y - 9}" width="10" height="10" fill="${colourOf(index)}"/>${text(x + 15, y, name.length > 30 ? `${name.slice(0, 29)}…` : name)}`;
+			const [x, y] = [14 + (index % 2) * 303, height + 4 + Math.floor(index / 2) * 16];
+			return `<rect x="${x}" y="${y - 9}" width="10" height="10" fill="${colourOf(index)}"/>${text(x + 15, y, name.length > 48 ? `${name.slice(0, 47)}…` : name)}`;
 		})
 		.join('');
 }
@@ -100,7 +100,6 @@ export function linePlot({ title, x, y, series, logarithmic = false }: Plot): st
 		),
 		...across.marks.map((mark) => text(across.at(mark), inner.bottom + 16, figure(mark), 'text-anchor="middle"')),
 		text((inner.left + inner.right) / 2, height - 14, x, 'text-anchor="middle"'),
-		text(12, inner.top - 4, y),
 	];
 	const lines = series.map(({ points: own }, index) => {
 		const placed = own
@@ -111,7 +110,7 @@ export function linePlot({ title, x, y, series, logarithmic = false }: Plot): st
 		return `<polyline fill="none" stroke="${colourOf(index)}" stroke-width="1.8" points="${placed.map((place) => place.join(',')).join(' ')}"/>${dots}`;
 	});
 	const names = series.map(({ name }) => name);
-	return frame(title, `${grid.join('')}${lines.join('')}${legend(names)}`, Math.ceil(names.length / 3));
+	return frame(`${title} (${y})`, `${grid.join('')}${lines.join('')}${legend(names)}`, Math.ceil(names.length / 2));
 }
 
 export interface Bar {
@@ -122,7 +121,7 @@ export interface Bar {
 
 /** Bars that lie on their side, each of stacked parts. */
 export function barPlot({ title, x, parts, bars }: { title: string; x: string; parts: readonly string[]; bars: readonly Bar[] }): string {
-	const left = 210;
+	const left = 226;
 	const total = (bar: Bar) => bar.values.reduce((sum, value) => sum + value, 0);
 	const across = axis(bars.map(total), left, inner.right, false);
 	const high = Math.min(24, (inner.bottom - inner.top) / Math.max(1, bars.length));
@@ -140,6 +139,6 @@ export function barPlot({ title, x, parts, bars }: { title: string; x: string; p
 	return frame(
 		title,
 		`${marks.join('')}${text((left + inner.right) / 2, height - 14, x, 'text-anchor="middle"')}${body.join('')}${legend(parts)}`,
-		Math.ceil(parts.length / 3),
+		Math.ceil(parts.length / 2),
 	);
 }

@@ -23,8 +23,8 @@ export type Stored = Pick<Subject, 'database'> & { sites: readonly { id: string 
 /** Messages over MLLP: each that was answered AA is in the log as accepted, once, and in the order of its connection. */
 export async function messagesAsAcknowledged(
 	subject: Pick<Stored, 'database' | 'sites'>,
-	load: MllpLoad,
-	{ answered }: MllpResult,
+	load: Pick<MllpLoad, 'from' | 'count' | 'connections'>,
+	{ answered }: Pick<MllpResult, 'answered'>,
 ): Promise<Told> {
 	const { rows } = await subject.database.query<{ key: string; position: string }>(
 		`select control_id as key, sequence as position from message_log
@@ -46,6 +46,11 @@ export async function messagesAsAcknowledged(
 		answer: 'none' as const,
 	}));
 	return told(verdictOf([...entries, ...underWay], stored));
+}
+
+/** So many messages that were all answered AA, of whose order nothing is known: any connection took the next. */
+export function eachAsAcknowledged(subject: Pick<Stored, 'database' | 'sites'>, from: number, count: number): Promise<Told> {
+	return messagesAsAcknowledged(subject, { from, count, connections: count }, { answered: Array.from({ length: count }, () => 1) });
 }
 
 /** Instances: every one that was answered with Success is in the index, once. */

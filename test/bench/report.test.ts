@@ -82,7 +82,7 @@ describe('plots', () => {
 				},
 			],
 		});
-		assert.match(svg, /aria-label="a &lt; b"/);
+		assert.match(svg, /aria-label="a &lt; b \(ms\)"/);
 		assert.match(svg, /one &amp; two/);
 		const [, points = ''] = /<polyline[^>]* points="([^"]*)"/.exec(svg) ?? [];
 		const places = points.split(' ').map((place) => place.split(',').map(Number));
