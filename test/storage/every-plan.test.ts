@@ -98,7 +98,7 @@ function faultsIn(node: PlanNode, above?: PlanNode): string[] {
 	if (/^\(InitPlan \d+\)\.col1$/.test(node['One-Time Filter'] ?? '')) return [];
 	const faults = (node.Plans ?? []).flatMap((child) => faultsIn(child, node));
 	// So many rows and no more, whatever they are.
-	if (above?.['Node Type'] === 'Limit' && node.Filter === undefined) return faults;
+	if (above?.['Node Type'] === 'Limit' && (node.Filter ?? '(NOT deleted)') === '(NOT deleted)') return faults;
 	if (type.includes('Seq Scan') && !small.includes(relation)) faults.push(`reads ${relation} from end to end`);
 	// A walk through a site has no other condition than the site, the type, and the row after which the page begins.
 	const further = condition

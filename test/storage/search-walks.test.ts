@@ -5,6 +5,7 @@ import { newId } from '#core/id.ts';
 import { definitionOf } from '#fhir/resources/index.ts';
 import { parseSearch } from '#fhir/search/parse.ts';
 import type { SearchPlan } from '#record/search-plan.ts';
+import type { ResourceType } from '#record/table-shape.ts';
 import type { Database } from '#storage/database.ts';
 import { searchResources } from '#storage/search.ts';
 import { inlined } from '#storage/statements/inlined.ts';
@@ -44,9 +45,9 @@ before(async () => {
 		select n, ('00000000-0000-4000-8000-' || lpad(n::text, 12, '0'))::uuid as id, array_remove(array[${has.join(', ')}], null) as codes
 		from generate_series(1, ${count}) n`);
 	await client.query(
-		`insert into observation (site_id, id, version, last_updated, resource, status)
+		`insert into observation (site_id, id, version, last_updated, resource, status, code_value)
 		select $1, id, 1, timestamptz '2026-01-01' + n * 7919 % ${count} * interval '1 minute',
-			json_build_object('status', 'final', 'code', json_build_object('coding', (select json_agg(json_build_object('code', c)) from unnest(codes) c)))::text, 'final'
+			json_build_object('status', 'final', 'code', json_build_object('coding', (select json_agg(json_build_object('code', c)) from unnest(codes) c)))::text, 'final', case when n % 1000 = 3 then 'rare' else 'k' || n % 5 end
 		from given`,
 		[siteId],
 	);
@@ -68,18 +69,18 @@ after(async () => {
 	await database[Symbol.asyncDispose]();
 });
 
-function planOf(query: string, page = 20): SearchPlan {
-	const definition = definitionOf('Observation') ?? assert.fail();
+function planOf(query: string, page = 20, type: ResourceType = 'Observation'): SearchPlan {
+	const definition = definitionOf(type) ?? assert.fail();
 	const { plan } = parseSearch(definition, query, { limits: defaultLimits, lenient: false, base: 'http://h/fhir', scopes: undefined });
 	return { ...plan, count: page, after: undefined };
 }
 
 /** The ids of the first pages. */
-async function pagesOf(query: string, page: number, most: number): Promise<string[]> {
+async function pagesOf(query: string, page: number, most: number, type: ResourceType = 'Observation'): Promise<string[]> {
 	const ids: string[] = [];
 	let next: SearchPlan['after'];
 	do {
-		const found = await searchResources(door.reads, siteId, { ...planOf(query, page), after: next }, 100_000_000);
+		const found = await searchResources(door.reads, siteId, { ...planOf(query, page, type), after: next }, 100_000_000);
 		ids.push(...found.rowIds);
 		next = found.next;
 	} while (next !== undefined && ids.length < most);
@@ -121,6 +122,28 @@ describe('a search by the index of elements', () => {
 		});
 	}
 
+	for (const [code, combo] of [
+		['k3', 'tenth'],
+		['k3', 'late'],
+		['k2', 'early'],
+		['k1', 'one'],
+		['rare', 'tenth'],
+		['rare', 'late'],
+	] as const) {
+		test(`and by another one finds what has ${code} and ${combo}`, async () => {
+			const { rows } = await client.query(
+				`select id from observation join given using (id) where site_id = $1 and codes @> array[$2] and code_value = $3 order by id`,
+				[siteId, combo, code],
+			);
+			const all = rows.map(({ id }) => id as string);
+			const ids = await pagesOf(`code=${code}&combo-code=${combo}`, 50, 300);
+			assert.deepEqual(ids, all.slice(0, ids.length));
+			assert.ok(ids.length >= Math.min(300, all.length));
+			const latest = await pagesOf(`code=${code}&combo-code=${combo}&_sort=-_lastUpdated`, 5000, 5000);
+			assert.deepEqual(latest.toSorted(), all.slice(0, 5001).toSorted());
+		});
+	}
+
 	test('reads a few hundred rows where many match or few do', async () => {
 		for (const query of ['all', 'tenth', 'few', 'one', 'none', 'all&_sort=-_lastUpdated', 'tenth&_sort=_lastUpdated']) {
 			const read = await rowsRead(`combo-code=${query}`);
@@ -147,5 +170,44 @@ describe('a search by the index of elements', () => {
 			const all = (await expected(code, 'id')).filter((id) => !id.endsWith('000010'));
 			assert.deepEqual(ids, all.slice(0, ids.length), code);
 		}
+	});
+});
+
+describe('a search by a name', () => {
+	const names: Readonly<Record<string, string>> = {
+		smith: 'true',
+		abel: 'n % 10 = 3',
+		iwata: 'n % 500 = 77',
+		xyzzy: 'n = 7999',
+		early: 'n < 9 or n > 7000',
+	};
+
+	before(async () => {
+		const has = Object.entries(names).map(([name, when]) => `case when ${when} then 'van ${name}sen' end`);
+		await client.query(
+			`insert into patient (site_id, id, version, last_updated, resource, name)
+			select $1, ('00000000-0000-4000-8000-' || lpad(n::text, 12, '0'))::uuid, 1, now(), json_build_object('name', json_build_array(json_build_object('family', x)))::text, x
+			from generate_series(1, 8000) n cross join lateral (select concat_ws(' ', ${has.join(', ')}) as x) t`,
+			[siteId],
+		);
+		await client.query('analyze patient');
+	});
+
+	for (const name of [...Object.keys(names), 'it', 'none', 'van smithsen van abel', '%']) {
+		test(`finds all that have '${name}' in it, page by page`, async () => {
+			const { rows } = await client.query('select id from patient where site_id = $1 and strpos(name, $2) > 0 order by id', [siteId, name]);
+			const all = rows.map(({ id }) => id as string);
+			for (const page of [7, 400]) {
+				const ids = await pagesOf(`name=${encodeURIComponent(name)}`, page, page * 5, 'Patient');
+				assert.deepEqual(ids, all.slice(0, ids.length));
+				assert.ok(ids.length >= Math.min(page * 5, all.length));
+			}
+		});
+	}
+
+	test('by its start finds the family names that start so', async () => {
+		assert.equal((await pagesOf('family=van smith', 50, 100, 'Patient')).length, 100);
+		assert.deepEqual(await pagesOf('family=xyzzy', 50, 100, 'Patient'), []);
+		assert.equal((await pagesOf('family:contains=xyzzy', 50, 100, 'Patient')).length, 1);
 	});
 });

@@ -11,16 +11,20 @@ export interface Query {
 /** The values of a statement that is put together, each under its number. */
 export class Parameters {
 	readonly #values: unknown[];
+	readonly #hidesValues: boolean;
 	#aliases = 0;
 
-	constructor(siteId: string) {
+	/** @param hidesValues texts and ids stand in subqueries, so that PostgreSQL makes no other plan for other ones */
+	constructor(siteId: string, hidesValues = false) {
 		this.#values = [siteId];
+		this.#hidesValues = hidesValues;
 	}
 
 	/** The parameter with its type, to be put into the statement. */
 	add(value: unknown, type: string): string {
 		this.#values.push(value);
-		return `$${this.#values.length}::${type}`;
+		const parameter = `$${this.#values.length}::${type}`;
+		return this.#hidesValues && (type === 'text' || type === 'uuid') ? `(select ${parameter})` : parameter;
 	}
 
 	/** A name for the rows of a subquery. */

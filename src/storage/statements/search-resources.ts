@@ -16,6 +16,7 @@ import { relation } from './relation.ts';
 import { boundedQuery, innerColumns } from './row-columns.ts';
 import { isWholeDay, survivorOf, whereOf } from './search-conditions.ts';
 import { isLater, isTakenIn, leadsOf, ledIds } from './search-leads.ts';
+import { isByTexts, textPage } from './search-texts.ts';
 import { choosesItself, isWalkable, ledPage } from './search-walks.ts';
 
 /**
@@ -23,12 +24,12 @@ import { choosesItself, isWalkable, ledPage } from './search-walks.ts';
  * `bytesMax` stay in the database, and the page ends early. `found`, the row id and the sort keys follow the columns of the row.
  */
 export function searchQuery(siteId: string, plan: SearchPlan, bytesMax: number): Query {
-	const parameters = new Parameters(siteId);
 	const { clauses, sort, table, extent } = plan;
-	const isLed = clauses.some(hasLead);
+	const [isLed, isText] = [clauses.some(hasLead), isByTexts(plan)];
+	const parameters = new Parameters(siteId, isText);
 	const most = parameters.add(plan.count + 1, 'integer');
 	// A subquery, so that PostgreSQL makes no other plan for another page.
-	const limit = isLed ? `(select ${most})` : most;
+	const limit = isLed || isText ? `(select ${most})` : most;
 	const keys = sort.map(({ column }, index) => `, r.${column} as k${index}`).join('');
 	const order = (row: string) =>
 		[...sort.map((key, index) => `${row}.k${index}${direction(key)}`), `${row}.id${lastDirection(sort)}`].join(', ');
@@ -40,7 +41,7 @@ export function searchQuery(siteId: string, plan: SearchPlan, bytesMax: number):
 		table,
 		extent,
 		further: `r.found, r.id${shown}`,
-		inner: isLed ? ledPage(page) : select(relation(table), whereOf(clauses, 'r', parameters)),
+		inner: isLed ? ledPage(page) : isText ? textPage(page) : select(relation(table), whereOf(clauses, 'r', parameters)),
 		order,
 		bytesMax: parameters.add(bytesMax, 'bigint'),
 	});
@@ -216,9 +217,10 @@ function includedRows(
  * so
  * they are planned each time.
  */
-function isPrepared({ clauses, sort }: SearchPlan): boolean {
+function isPrepared(plan: SearchPlan): boolean {
+	const { clauses, sort } = plan;
 	if (clauses.length > 2 || clauses.some((clause) => alternativesOf(clause) !== 1)) return false;
-	if (choosesItself(clauses) && isWalkable(sort)) return true;
+	if ((choosesItself(clauses) && isWalkable(sort)) || isByTexts(plan)) return true;
 	if (sort.length > 0) return false;
 	return clauses.length === 0 || clauses.some(isSelective) || (clauses.length === 1 && clauses[0]?.kind === 'code');
 }
@@ -252,6 +254,8 @@ function alternativesOf(clause: Clause): number {
 			return clause.lead.through.length > 0 ? 0 : alternativesOf(clause.clause);
 		case 'element':
 			return testsOf(clause.test);
+		case 'all':
+			return clause.clauses.every((part) => alternativesOf(part) === 1) ? 1 : 0;
 		default:
 			return 0;
 	}

@@ -17,6 +17,8 @@ const lookedAt = [256, 1024] as const;
 const walkedMax = 8192;
 /** While more rows than these are not yet in the index of elements, they are walked through in the order of the page. */
 const laterMax = 10_000;
+/** If no more rows than these fulfil the conditions that have an index of their own, they are read. */
+const othersMax = 2000;
 
 /** What the parts of the statement have in common. */
 export interface Page {
@@ -33,22 +35,77 @@ export interface Page {
 
 /** Selects the rows of a page of a search with leads. */
 export function ledPage(page: Page): string {
-	const { plan, parameters, limit, select, order } = page;
-	const { clauses, table, resourceType } = plan;
+	const { plan, limit, order, select } = page;
+	const { clauses, table } = plan;
 	if (clauses.some(isKey)) return select(relation(table), keyedWhere(page));
-	const terms = clauses.flatMap(leadsOf).map((led) => namedTerms(led, parameters, whereOf));
-	const where = `${whereOf(clauses, 'r', parameters, 'later')} and ${isTakenIn(resourceType, 'r')}`;
-	const walk = isWalkable(plan.sort) ? walkOf(page, terms, where) : undefined;
-	const isMissing = walk === undefined ? '' : `(select count(*) from walked) < ${limit} and `;
-	const found = clauses.every(isLedOrFree)
-		? select(ledRows(page, terms), `${isMissing}e.id = r.id and ${where}`)
-		: select(relation(table), `${isMissing}${whereOf(clauses, 'r', parameters, 'taken-in')} and ${isTakenIn(resourceType, 'r')}`);
+	const ways = waysOf(page);
 	const later = laterParts(page);
-	const named = [...terms.flatMap(({ named }) => named ?? []), ...(walk?.named ?? []), later.named];
-	const parts = [...(walk?.parts ?? []), found, ...later.parts];
+	const named = [...ways.named, ...later.named];
+	const parts = [...ways.parts, ...later.parts];
 	return `
 	with ${named.join(', ')}
 	select m.* from ((${parts.join(') union all (')})) m where m.site_id = $1 order by ${order('m')} limit ${limit}`;
+}
+
+/** Parts of a statement, and what they use under a name. */
+interface Parts {
+	named: string[];
+	parts: string[];
+}
+
+/** The parts for the rows that are in the index of elements. */
+function waysOf(page: Page): Parts {
+	const { plan, parameters, select } = page;
+	const { clauses, table, resourceType } = plan;
+	const others = clauses.flatMap(partsOf).filter((clause) => !isLedOrFree(clause));
+	if (!others.every(hasIndex)) {
+		const where = `${whereOf(clauses, 'r', parameters, 'taken-in')} and ${isTakenIn(resourceType, 'r')}`;
+		return { named: [], parts: [select(relation(table), where)] };
+	}
+	const terms = clauses.flatMap(leadsOf).map((led) => namedTerms(led, parameters, whereOf));
+	const where = `${whereOf(clauses, 'r', parameters, 'later')} and ${isTakenIn(resourceType, 'r')}`;
+	const { named, parts } = others.length > 0 ? waysAmong(page, others, terms, where) : waysByLeads(page, terms, where);
+	return { named: [...terms.flatMap(({ named }) => named ?? []), ...named], parts };
+}
+
+function waysByLeads(page: Page, terms: readonly NamedTerms[], where: string): Parts {
+	const { plan, select } = page;
+	const led = (condition: string) => select(ledRows(page, terms), `${condition}e.id = r.id and ${where}`);
+	if (!isWalkable(plan.sort)) return { named: [], parts: [led('')] };
+	const { first, rowsOf, isLed, matches } = plan.sort.length === 0 ? entryWalk(page, terms, where) : rowWalk(page, terms, where);
+	const [few, more] = lookedAt;
+	const isFrequent = `exists (select from ${first(few)} where ${isLed}) and (select count(*) from (select from ${first(more)} where ${isLed} limit 2) l) = 2`;
+	// A subquery, so that PostgreSQL does not sort a small site as a whole.
+	return walkOr(page, select(rowsOf(first(`(select ${walkedMax})`)), `${isFrequent} and ${matches}`), led);
+}
+
+/** The rows of a walk if they fill the page, else other rows, by a condition that goes before those of theirs. */
+function walkOr({ limit }: Page, walk: string, other: (condition: string) => string): Parts {
+	return {
+		named: [`walked as materialized (${walk})`],
+		parts: [
+			`select w.* from walked w where w.site_id = $1 and (select count(*) from walked) >= ${limit}`,
+			other(`(select count(*) from walked) < ${limit} and `),
+		],
+	};
+}
+
+/**
+ * Other conditions have an index of their own. If few rows fulfil these, they are read. If many do, those are walked through in the order of the page,
+ * for which PostgreSQL finds the best way, and if that does not fill it, the index of elements leads to the rows.
+ */
+function waysAmong(page: Page, others: readonly Clause[], terms: readonly NamedTerms[], where: string): Parts {
+	const { plan, parameters, select, after } = page;
+	const rows = `select r.* from ${relation(plan.table)} r where ${whereOf(others, 'r', parameters)}`;
+	const matches = `case when ${isLedRow(plan, terms)} then ${where} end`;
+	const areMany = '(select o.so from others o)';
+	const named = `others as materialized (select exists (${rows} offset ${othersMax}) as so)`;
+	const few = select(`(${rows} offset 0)`, `not ${areMany} and ${matches}`);
+	const led = (condition: string) => select(ledRows(page, terms), `${areMany} and ${condition}e.id = r.id and ${where}`);
+	if (!isWalkable(plan.sort)) return { named: [named], parts: [few, led('')] };
+	const key = plan.sort.length === 0 ? 'r.id' : inDirection(plan.sort);
+	const walk = walkOr(page, select(`(${rows}${after()} order by ${key} limit ${walkedMax})`, `${areMany} and ${matches}`), led);
+	return { named: [named, ...walk.named], parts: [few, ...walk.parts] };
 }
 
 /** Tells whether every type has an index in the order. */
@@ -56,21 +113,9 @@ export function isWalkable(sort: readonly SortKey[]): boolean {
 	return sort.length === 0 || (sort.length === 1 && sort[0]?.column === 'last_updated');
 }
 
-/** Selects the rows of the page in a walk under the name `walked`, if it seems to fill the page. `parts` take them if it did. */
-function walkOf(page: Page, terms: readonly NamedTerms[], where: string): { named: string[]; parts: string[] } {
-	const { plan, limit, select } = page;
-	const { first, rowsOf, isLed, matches } = plan.sort.length === 0 ? entryWalk(page, terms, where) : rowWalk(page, terms, where);
-	const [few, more] = lookedAt;
-	// Where not all conditions have leads, another index may lead to fewer rows.
-	const isFrequent = plan.clauses.every(isLedOrFree)
-		? `exists (select from ${first(few)} where ${isLed}) and (select count(*) from (select from ${first(more)} where ${isLed} limit 2) l) = 2`
-		: `exists (select from ${rowsOf(first(few))} r where ${matches})`;
-	// A subquery, so that PostgreSQL does not sort a small site as a whole.
-	const walked = select(rowsOf(first(`(select ${walkedMax})`)), `(${isFrequent}) and ${matches}`);
-	return {
-		named: [`walked as materialized (${walked})`],
-		parts: [`select w.* from walked w where w.site_id = $1 and (select count(*) from walked) >= ${limit}`],
-	};
+function inDirection([first]: readonly SortKey[]): string {
+	const direction = first?.descending ? ' desc' : '';
+	return `r.last_updated${direction}, r.id${direction}`;
 }
 
 interface Walk {
@@ -97,12 +142,10 @@ function entryWalk({ plan, parameters }: Page, terms: readonly NamedTerms[], whe
 }
 
 function rowWalk({ plan, after }: Page, terms: readonly NamedTerms[], where: string): Walk {
-	const direction = plan.sort[0]?.descending ? ' desc' : '';
 	const rows = `
 		select r.* from ${relation(plan.table)} r where r.site_id = $1 and ${isTakenIn(plan.resourceType, 'r')}${after()}
-		order by r.last_updated${direction}, r.id${direction}`;
-	const has = terms.map(({ terms }) => ` and e.terms && ${terms}`).join('');
-	const isLed = `exists (select from search_entry e where e.site_id = $1 and ${isEntry(plan)} and e.id = r.id${has} offset 0)`;
+		order by ${inDirection(plan.sort)}`;
+	const isLed = isLedRow(plan, terms);
 	return {
 		first: (most) => `(${rows} limit ${most}) r`,
 		rowsOf: (first) => first.replace(/ r$/, ''),
@@ -112,11 +155,19 @@ function rowWalk({ plan, after }: Page, terms: readonly NamedTerms[], where: str
 	};
 }
 
+/** The condition that the index of elements leads to the row `r`. */
+function isLedRow(plan: SearchPlan, terms: readonly NamedTerms[]): string {
+	return `exists (select from search_entry e where e.site_id = $1 and ${isEntry(plan)} and e.id = r.id${hasAll(terms)} offset 0)`;
+}
+
+function hasAll(terms: readonly NamedTerms[]): string {
+	return terms.map(({ terms }) => ` and e.terms && ${terms}`).join('');
+}
+
 /** The rows to which the index of elements leads, in the order of their ids: the first that match end the look. */
 function ledRows({ plan, parameters }: Page, terms: readonly NamedTerms[]): string {
-	const has = terms.map(({ terms }) => ` and e.terms && ${terms}`).join('');
 	const isBehind = plan.sort.length > 0 ? '' : ` and e.id > ${afterId(plan, parameters)}`;
-	return `(select e.id from search_entry e where e.site_id = $1 and ${isEntry(plan)}${isBehind}${has} order by e.id offset 0) e ${withRow(plan)}`;
+	return `(select e.id from search_entry e where e.site_id = $1 and ${isEntry(plan)}${isBehind}${hasAll(terms)} order by e.id offset 0) e ${withRow(plan)}`;
 }
 
 /** A subquery, so that PostgreSQL makes no other plan for another page. */
@@ -137,14 +188,14 @@ function withRow({ table }: SearchPlan): string {
  * The rows that are not in the index of elements. There are few but while the index is filled for the first time, or behind a lasting load.
  * PostgreSQL does not know that, and would rather walk through the site until the page is full, which it never is.
  */
-function laterParts({ plan, parameters, select }: Page): { named: string; parts: string[] } {
+function laterParts({ plan, parameters, select }: Page): Parts {
 	const { clauses, table, resourceType } = plan;
 	const where = whereOf(clauses, 'r', parameters, 'later');
 	const isOne = isLater(resourceType, 'r');
 	const rows = `select r.* from ${relation(table)} r where r.site_id = $1 and ${isOne}`;
 	const areMany = '(select b.so from behind b)';
 	return {
-		named: `behind as materialized (select exists (${rows} offset ${laterMax}) as so)`,
+		named: [`behind as materialized (select exists (${rows} offset ${laterMax}) as so)`],
 		parts: [select(`(${rows} offset 0)`, `not ${areMany} and ${where}`), select(relation(table), `${areMany} and ${where} and ${isOne}`)],
 	};
 }
@@ -173,5 +224,21 @@ export function choosesItself(clauses: readonly Clause[]): boolean {
 /** Tells whether no index but that of the elements helps to find the rows that fulfil a clause. */
 function isLedOrFree(clause: Clause): boolean {
 	if (clause.kind === 'all') return clause.clauses.every(isLedOrFree);
-	return clause.kind === 'led' || ['element', 'items', 'not', 'listed', 'present'].includes(clause.kind);
+	return clause.kind === 'led' || isFree(clause);
+}
+
+/** Tells whether no index helps to find the rows that fulfil a clause. */
+export function isFree(clause: Clause): boolean {
+	if (clause.kind === 'any' || clause.kind === 'all') return clause.clauses.every(isFree);
+	return ['element', 'items', 'not', 'listed', 'present'].includes(clause.kind);
+}
+
+/** Tells whether an index of the table leads to the rows that fulfil a clause, and may be asked how many there are. */
+function hasIndex({ kind }: Clause): boolean {
+	return ['code', 'coding', 'string', 'date', 'moment', 'text', 'member'].includes(kind);
+}
+
+/** The clauses that must hold together. */
+export function partsOf(clause: Clause): Clause[] {
+	return clause.kind === 'all' ? clause.clauses.flatMap(partsOf) : [clause];
 }
