@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { fullOptions, quickOptions, type SuiteOptions } from './suite/options.ts';
 import { allRatios } from './suite/ratios.ts';
-import { machine, Recorder, shortCommit } from './suite/recorder.ts';
+import { givenVariables, machine, Recorder, shortCommit } from './suite/recorder.ts';
 import { keptResults, writeResult } from './suite/result.ts';
 
 type Bench = (recorder: Recorder, options: SuiteOptions) => Promise<void>;
@@ -114,7 +114,7 @@ if (values.document) {
 	const recorder = new Recorder();
 	console.log(`${machine()}, Node ${process.versions.node}, commit ${shortCommit()}`);
 	await measure(recorder);
-	const result = recorder.result(`npm run bench -- ${process.argv.slice(2).join(' ')}`.trim());
+	const result = recorder.result(`${givenVariables(process.env)}npm run bench -- ${process.argv.slice(2).join(' ')}`.trim());
 	if (!values.quick) besideBaseline(allRatios(result));
 	const paths = [values.json, values.keep && fileURLToPath(new URL(`${values.keep}.json`, keptResults))];
 	for (const path of paths) {

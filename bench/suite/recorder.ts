@@ -13,6 +13,14 @@ export function machine(): string {
 	return `${cpus()[0]?.model.trim() ?? 'unknown'}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB`;
 }
 
+/** The variables that change what is measured, as they stand before a command. */
+export function givenVariables(environment: Readonly<Record<string, string | undefined>>): string {
+	const told = Object.entries(environment).filter(([name]) =>
+		/^(PROCESSES|WORKERS|BATCH_.*|(FHIR_|HTTP_)?BENCH_.*|COMPARE_.*)$/.test(name),
+	);
+	return told.map(([name, value]) => `${name}=${value} `).join('');
+}
+
 const ms = (value: number | null | undefined) =>
 	value === null || value === undefined || Number.isNaN(value) ? '–' : value.toFixed(value < 10 ? 2 : 0);
 

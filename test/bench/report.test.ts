@@ -7,7 +7,7 @@ import { reportOf } from '../../bench/report/html.ts';
 import { performanceDocument } from '../../bench/report/performance.ts';
 import { barPlot, figure, linePlot, ticks } from '../../bench/report/plot.ts';
 import { allRatios, ratiosOf } from '../../bench/suite/ratios.ts';
-import { Recorder } from '../../bench/suite/recorder.ts';
+import { givenVariables, Recorder } from '../../bench/suite/recorder.ts';
 import type { Line, Result } from '../../bench/suite/result.ts';
 
 const line = (more: Partial<Line> = {}): Line => ({
@@ -129,6 +129,17 @@ test('a recorder counts a failed answer of the product as a fault, and one of a 
 	recorder.line(line({ failed: 2 }));
 	recorder.line(line({ failed: 2, kind: 'peer' }));
 	assert.deepEqual(recorder.faults, ['C-STORE 10 KB, 4 connections: 2 failed']);
+});
+
+test('a command is kept with the variables that change what is measured, and with no other', () => {
+	const environment = {
+		PROCESSES: '3',
+		BENCH_SECONDS: '2',
+		FHIR_BENCH_PATIENTS: '1000',
+		SHELL: 'sh',
+		DATABASE_URL: 'postgres://secret',
+	};
+	assert.equal(givenVariables(environment), 'PROCESSES=3 BENCH_SECONDS=2 FHIR_BENCH_PATIENTS=1000 ');
 });
 
 test('what a network needs is the cost of each kind of work times how often it comes', () => {
