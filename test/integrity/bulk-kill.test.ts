@@ -7,7 +7,7 @@ import { eventually } from '#test/support/eventually.ts';
 import { ServiceProcess } from '#test/support/service-process.ts';
 
 const chunkLines = 200;
-const lines = 40_000;
+const lines = 16_000;
 
 async function observations(service: ServiceProcess, key: string): Promise<number> {
 	const answer = await fetch(`http://127.0.0.1:${service.port('fhir')}/fhir/Observation?_summary=count`, { headers: { 'X-API-Key': key } });
@@ -18,9 +18,11 @@ describe('kill -9', () => {
 	test('during an import leaves whole chunks, and the import is interrupted', async () => {
 		await using service = new ServiceProcess({ IMPORT_CHUNK_LINES_MAX: String(chunkLines) });
 		await service.start();
-		await service.cli('site', 'add', 'north', '--name', 'North');
-		await service.cli('user', 'add', 'ann@example.org', '--admin');
-		const { key } = JSON.parse((await service.cli('key', 'create', '--site', 'north', '--owner', 'ann@example.org', '--json')).stdout);
+		const [, , { key }] = await service.commands(
+			['site', 'add', 'north', '--name', 'North'],
+			['user', 'add', 'ann@example.org', '--admin'],
+			['key', 'create', '--site', 'north', '--owner', 'ann@example.org'],
+		);
 		const port = (surface: string) => service.port(surface);
 		const client = new BulkClient({ port }, key);
 		await eventually(async () => (await client.call('GET', '/metadata')).status === 200, 'the key');

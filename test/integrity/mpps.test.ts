@@ -164,9 +164,11 @@ describe('procedure steps', { timeout: 120_000 }, () => {
 	test('that were acknowledged are there after kill -9, and the last report of each is answered as before', async () => {
 		await using service = new ServiceProcess();
 		await service.start();
-		await service.cli('site', 'add', 'north', '--name', 'North');
-		await service.cli('user', 'add', 'ann@example.org', '--admin');
-		const { key } = JSON.parse((await service.cli('key', 'create', '--site', 'north', '--owner', 'ann@example.org', '--json')).stdout);
+		const [, , { key }] = await service.commands(
+			['site', 'add', 'north', '--name', 'North'],
+			['user', 'add', 'ann@example.org', '--admin'],
+			['key', 'create', '--site', 'north', '--owner', 'ann@example.org'],
+		);
 		const probe = { sop_instance_uid: '1.2.0', status: 'IN PROGRESS' };
 		await eventually(async () => (await send(service.port('mpps'), key, probe)).status === 200, 'the new key');
 

