@@ -10,8 +10,9 @@ describe('lots of test files', () => {
 		[1, 3, [1]],
 		[3, 3, [1, 1, 1]],
 		[8, 3, [3, 3, 2]],
-		[36, 3, [12, 12, 12]],
-		[37, 3, [10, 9, 9, 9]],
+		[37, 3, [13, 12, 12]],
+		[60, 3, [20, 20, 20]],
+		[61, 3, [16, 15, 15, 15]],
 	] as const) {
 		test(`${count} files for ${processes} processes are ${sizes.length} lots`, () => {
 			const lots = lotsOf(files(count), processes);

@@ -110,7 +110,9 @@ export async function testService(environment: Record<string, string> = {}): Pro
 			return { site, key };
 		},
 		fhir: async (path: string, key: string, headers: Record<string, string> = {}) => {
-			const answer = await fetch(`http://127.0.0.1:${started.port('fhir')}${path}`, { headers: { 'X-API-Key': key, ...headers } });
+			const answer = await fetch(`http://127.0.0.1:${started.port('fhir')}${path}`, {
+				headers: { 'X-API-Key': key, 'Accept-Encoding': 'identity', ...headers },
+			});
 			const text = await answer.text();
 			const body = text === '' ? undefined : JSON.parse(text);
 			assertEmitted(body);
