@@ -86,11 +86,11 @@ after(async () => {
 });
 
 /** Tables of a few rows for each site, or none. */
-const small = ['search_progress', 'site_turn', 'authority_alias', 'written_imaging_study'];
+const small = ['search_progress', 'site', 'site_turn', 'authority_alias', 'written_imaging_study'];
 
 /** Of few rows for each site, or an index of few. A bitmap scan of an index names no table. */
 const isOfFewRows = (relation: string, index: string) =>
-	small.some((table) => relation === table || index.startsWith(table)) || /_meta$|_date_values$/.test(index);
+	small.some((table) => relation === table || index.startsWith(`${table}_`)) || /_meta$|_date_values$/.test(index);
 
 function faultsIn(node: PlanNode, above?: PlanNode): string[] {
 	const { 'Node Type': type, 'Relation Name': relation = '', 'Index Name': index = '', 'Index Cond': condition = '' } = node;

@@ -205,6 +205,20 @@ describe('a search by a name', () => {
 		});
 	}
 
+	test('finds the same where there is one site alone, and nothing of others', async () => {
+		await client.query(`insert into site (id, slug, name) values ($1, 'only', 'Only')`, [siteId]);
+		await client.query(
+			`insert into patient (site_id, id, version, last_updated, resource, name) select $1, id, 1, now(), resource, name from patient where site_id = $2 limit 50`,
+			[newId(), siteId],
+		);
+		for (const name of ['abel', 'iwata', 'xyzzy', 'none']) {
+			const { rows } = await client.query('select id from patient where site_id = $1 and strpos(name, $2) > 0 order by id', [siteId, name]);
+			const ids = await pagesOf(`name=${name}`, 400, 2000, 'Patient');
+			assert.deepEqual(ids, rows.map(({ id }) => id as string).slice(0, ids.length));
+			assert.equal(ids.length, Math.min(rows.length, 2000));
+		}
+	});
+
 	test('by its start finds the family names that start so', async () => {
 		assert.equal((await pagesOf('family=van smith', 50, 100, 'Patient')).length, 100);
 		assert.deepEqual(await pagesOf('family=xyzzy', 50, 100, 'Patient'), []);
