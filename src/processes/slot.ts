@@ -1,5 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import module from 'node:module';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '#core/log.ts';
 import type { Place } from '#core/place.ts';
@@ -8,6 +8,8 @@ import { type Config, environmentOfProcess } from '../config.ts';
 import type { Opened, ToParent, ToProcess } from './messages.ts';
 
 const entry = new URL('./member.ts', import.meta.url);
+/** As of `start.mjs`: what one process has compiled, the others need not. */
+const compileCache = join(import.meta.dirname, '../../node_modules/.cache/tributary');
 
 /** The first pause before a process that ended is started again; it doubles with each further end. */
 const pauseMsMin = 100;
@@ -45,7 +47,7 @@ export class Member {
 
 	constructor({ config, databaseUrl }: SlotOptions, place: Place) {
 		this.index = place.index;
-		const env = environmentOfProcess({ NODE_COMPILE_CACHE: module.getCompileCacheDir() });
+		const env = environmentOfProcess({ NODE_COMPILE_CACHE: compileCache });
 		this.child = fork(entry, [], { env, execArgv: [], serialization: 'advanced', stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
 		this.ended = new Promise((resolve) => {
 			this.child.once('exit', (code, signal) => resolve(signal ?? code ?? 1));
