@@ -6,6 +6,21 @@ export interface Reading {
 	metrics: readonly MetricSnapshot[];
 	/** The number of waiting messages by site id. */
 	waiting: ReadonlyMap<string, number>;
+	storage: StorageRead;
+}
+
+/** What the last reading of the storage found. */
+export interface StorageRead {
+	/** The slugs of sites by id. */
+	slugs: ReadonlyMap<string, string>;
+	/** Undefined until it could be read. */
+	used: StorageUsed | undefined;
+}
+
+export interface StorageUsed {
+	databaseBytes: number;
+	/** The bytes of images by site slug. */
+	imageBytes: ReadonlyMap<string, number>;
 }
 
 /** What a process gives to the live figures of its node. */

@@ -1,6 +1,6 @@
 import type { Log } from '#core/log.ts';
 import type { MetricSnapshot } from '#core/metric-snapshot.ts';
-import type { Reading } from '#core/node-line.ts';
+import type { Reading, StorageRead } from '#core/node-line.ts';
 import { Line } from './line.ts';
 import type { KeptFigures, ParentQuestions, ProcessQuestions, ToParent } from './messages.ts';
 import { NodeMetrics } from './node-metrics.ts';
@@ -80,14 +80,17 @@ export class Gathering {
 	async #shareFigures(): Promise<void> {
 		const names = new Set<string>();
 		const waiting = new Map<string, number>();
+		// Every process reads the same tables, at moments of its own. One of them speaks for all.
+		let storage: StorageRead | undefined;
 		for (const [member, reading] of await this.#askAll('figures')) {
 			if (reading === undefined) continue;
 			this.#metrics.note(member, String(member.index), reading.metrics);
+			storage ??= reading.storage;
 			for (const { name } of reading.metrics) names.add(name);
 			for (const [siteId, count] of reading.waiting) waiting.set(siteId, (waiting.get(siteId) ?? 0) + count);
 		}
-		if (names.size === 0) return;
-		const reading: Reading = { atMs: Date.now(), metrics: this.#metrics.all([...names]), waiting };
+		if (storage === undefined) return;
+		const reading: Reading = { atMs: Date.now(), metrics: this.#metrics.all([...names]), waiting, storage };
 		for (const member of this.#lines.keys()) member.tell({ kind: 'figures', reading });
 	}
 

@@ -36,9 +36,9 @@ export class MemberLine implements NodeLine {
 	}
 
 	async joinFigures(source: FigureSource): Promise<unknown> {
+		this.#figures = source;
 		// Without the history of another process, this one begins its own.
 		const history = await this.#line.ask('history', undefined, answerMsMax).catch(() => undefined);
-		this.#figures = source;
 		return history?.version === version ? history.kept : undefined;
 	}
 

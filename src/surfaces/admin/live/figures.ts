@@ -1,10 +1,11 @@
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Overview, OverviewPoint, OverviewState } from '#administration/overview.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Exposition } from '#core/exposition.ts';
 import type { Log } from '#core/log.ts';
 import type { MetricSnapshot } from '#core/metric-snapshot.ts';
-import type { FigureSource, NodeLine, Reading } from '#core/node-line.ts';
+import type { FigureSource, NodeLine, Reading, StorageRead, StorageUsed } from '#core/node-line.ts';
 import type { StatementRunner } from '#storage/connection.ts';
 import { databaseBytes, imageBytes } from '#storage/statements/administrative/storage-used.ts';
 import { alertRules } from './alert-rules.ts';
@@ -18,6 +19,8 @@ export const pointMs = 10_000;
 const keptMs = 3_600_000;
 /** Measuring the storage costs statements, and it changes slowly. */
 const storageMs = 300_000;
+/** Figures do not wait longer for a database that is away. They then have what was read last. */
+const storageWaitMsMax = 2000;
 
 const eventLoopLag = 'nodejs_eventloop_lag_p99_seconds';
 const messages = 'tributary_site_messages_total';
@@ -39,12 +42,6 @@ interface Instant {
 	associations: number;
 	/** The storage as last read; undefined until it is first read. */
 	storage: StorageUsed | undefined;
-}
-
-interface StorageUsed {
-	databaseBytes: number;
-	/** The bytes of images by site slug. */
-	imageBytes: ReadonlyMap<string, number>;
 }
 
 /** Tells whose figures are shown: those of the whole node, or those of some sites. */
@@ -76,8 +73,10 @@ export class Figures implements FigureSource {
 	readonly #lag: IntervalHistogram = monitorEventLoopDelay();
 	#instants: Instant[] = [];
 	readonly #listeners = new Set<() => void>();
-	#slugs: ReadonlyMap<string, string> = new Map();
-	#storage: StorageUsed | undefined;
+	/** Readings that came before the history of another process did; undefined at any other time. */
+	#early: Reading[] | undefined;
+	/** What this process has read. What is shown comes with each reading. */
+	#storage: StorageRead = { slugs: new Map(), used: undefined };
 	#storageAtMs = 0;
 	#timer: NodeJS.Timeout | undefined;
 	#taking: Promise<void> = Promise.resolve();
@@ -95,7 +94,12 @@ export class Figures implements FigureSource {
 	async start(line?: NodeLine): Promise<void> {
 		this.#lag.enable();
 		if (line !== undefined) {
+			this.#early = [];
 			this.#adopt(await line.joinFigures(this));
+			const lastMs = this.#instants.at(-1)?.atMs ?? 0;
+			const early = this.#early.filter(({ atMs }) => atMs > lastMs);
+			this.#early = undefined;
+			for (const reading of early) await this.take(reading);
 			return;
 		}
 		void this.take();
@@ -104,6 +108,10 @@ export class Figures implements FigureSource {
 
 	/** Takes a point now: that of the node if it is given, else that of this process. Never rejects. */
 	take(reading?: Reading): Promise<void> {
+		if (reading !== undefined && this.#early !== undefined) {
+			this.#early.push(reading);
+			return Promise.resolve();
+		}
 		this.#taking = this.#taking
 			.then(async () => this.#take(reading ?? (await this.measure())))
 			.catch((error: unknown) => this.#options.log.error({ err: error }, 'live figures could not be taken'));
@@ -121,7 +129,12 @@ export class Figures implements FigureSource {
 		const lag = { labels: {}, value: this.#lag.percentile(99) / 1e9 };
 		this.#lag.reset();
 		const held: MetricSnapshot = { name: eventLoopLag, help: '', type: 'gauge', across: 'process', values: [lag] };
-		return { atMs: clock.nowMs(), metrics: [...(await metrics.snapshot(this.#history.metrics)), held], waiting: waitingBySite() };
+		const [atMs, waiting] = [clock.nowMs(), waitingBySite()];
+		const patience = new AbortController();
+		const late = pause(storageWaitMsMax, undefined, { ref: false, signal: patience.signal }).catch(() => undefined);
+		await Promise.race([this.#readStorage(atMs, waiting), late]);
+		patience.abort();
+		return { atMs, metrics: [...(await metrics.snapshot(this.#history.metrics)), held], waiting, storage: this.#storage };
 	}
 
 	history(): Kept {
@@ -138,17 +151,16 @@ export class Figures implements FigureSource {
 		this.#alerts.adopt(alerts);
 	}
 
-	async #take({ atMs, metrics, waiting }: Reading): Promise<void> {
+	#take({ atMs, metrics, waiting, storage: { slugs, used } }: Reading): void {
 		this.#history.take(atMs, metrics);
-		await this.#readStorage(atMs, waiting);
 		this.#alerts.judge(this.#history, atMs);
 		this.#instants.push({
 			atMs,
 			bySite: this.#counts(),
-			waiting: this.#bySlug(waiting),
+			waiting: bySlug(waiting, slugs),
 			latencySeconds: { p50: this.#latency(0.5), p99: this.#latency(0.99) },
 			associations: this.#history.values(associations)[0]?.value ?? 0,
-			storage: this.#storage,
+			storage: used,
 		});
 		while ((this.#instants[0]?.atMs ?? atMs) <= atMs - keptMs) this.#instants.shift();
 		for (const listener of this.#listeners) listener();
@@ -175,20 +187,18 @@ export class Figures implements FigureSource {
 		return quantiles(samples, quantile)[0]?.value;
 	}
 
-	#bySlug(waiting: ReadonlyMap<string, number>): Map<string, number> {
-		return new Map([...waiting].flatMap(([id, count]) => (this.#slugs.has(id) ? [[this.#slugs.get(id) as string, count]] : [])));
-	}
-
 	/** Reads the storage only now and then, and when a site is new, because adding up the images of a network takes a moment. */
 	async #readStorage(nowMs: number, waiting: ReadonlyMap<string, number>): Promise<void> {
 		const { database, log } = this.#options;
-		const isKnown = [...waiting.keys()].every((id) => this.#slugs.has(id));
+		const isKnown = [...waiting.keys()].every((id) => this.#storage.slugs.has(id));
 		if (isKnown && this.#storageAtMs !== 0 && nowMs - this.#storageAtMs < storageMs) return;
 		try {
 			const [sites, size] = await Promise.all([database.run(imageBytes, []), database.run(databaseBytes, [])]);
-			this.#slugs = new Map(sites.map(([id, slug]) => [id ?? '', slug ?? '']));
 			const images = sites.map(([, slug, bytes]) => [slug ?? '', Number(bytes)] as const);
-			this.#storage = { databaseBytes: Number(size[0]?.[0]), imageBytes: new Map(images) };
+			this.#storage = {
+				slugs: new Map(sites.map(([id, slug]) => [id ?? '', slug ?? ''])),
+				used: { databaseBytes: Number(size[0]?.[0]), imageBytes: new Map(images) },
+			};
 			this.#storageAtMs = nowMs;
 		} catch (error) {
 			// An alert of its own reports that the database is away. The last figure is kept.
@@ -209,7 +219,7 @@ export class Figures implements FigureSource {
 				.filter(([site]) => viewed === 'all' || viewed.includes(site))
 				.sort(([, left], [, right]) => right - left)
 				.map(([site, count]) => ({ site, waiting: count })),
-			storage_bytes: storageOf(this.#storage, viewed),
+			storage_bytes: storageOf(this.#instants.at(-1)?.storage, viewed),
 			alerts: alerts.map(({ name, sinceMs, summary, severity }) => ({ name, since: new Date(sinceMs).toISOString(), summary, severity })),
 		};
 	}
@@ -224,6 +234,10 @@ export class Figures implements FigureSource {
 		this.#listeners.add(listener);
 		return () => this.#listeners.delete(listener);
 	}
+}
+
+function bySlug(waiting: ReadonlyMap<string, number>, slugs: ReadonlyMap<string, string>): Map<string, number> {
+	return new Map([...waiting].flatMap(([id, count]) => (slugs.has(id) ? [[slugs.get(id) as string, count] as const] : [])));
 }
 
 /** Returns the size of the database and all images. For some sites it returns the size of their images only. */
