@@ -126,6 +126,7 @@ export const coverageMap: readonly (readonly [pattern: string, ...tests: string[
 	['src/storage/objects/removals.ts', 'storage/objects/segments'],
 	['src/storage/objects/{compaction,move-files,pace,relocate,upkeep-lock}.ts', 'storage/objects/upkeep'],
 	['src/storage/statements/relocate-objects.ts', 'storage/objects/upkeep'],
+	['src/administration/{export-objects,rebuild-index}.ts', 'integrity/rebuild-index'],
 	['src/storage/objects/object-key.ts', 'storage/objects/object-store', 'storage/objects/segments'],
 	['src/storage/objects/open.ts', 'storage/objects/file-store'],
 	['src/storage/statements/administrative/*.ts', 'storage/message-plans', 'administration/operations'],

@@ -16,6 +16,7 @@ import { type Config, ConfigurationError } from '../config.ts';
 import { createMetrics } from '../metrics.ts';
 import { type CliHooks, type CliStreams, flag, UsageError } from './command.ts';
 import { configuration, configurationMarkdown, settingsMarkdown } from './configuration.ts';
+import { objectsCommand } from './objects.ts';
 import { type Call, type Command, callOf, commands, helpOf, parse } from './operation-command.ts';
 import { forPeople } from './print.ts';
 import { rolled } from './roll.ts';
@@ -148,6 +149,21 @@ const builtIns: Readonly<Record<string, BuiltIn>> = {
 		streams.stdout.write(values['json'] ? `${JSON.stringify(report)}\n` : forPeople(report));
 		return 0;
 	},
+	objects: async (argv, streams, hooks) => {
+		const { isJson, run } = objectsCommand(argv, hooks);
+		const config = hooks.readConfig();
+		const report = await withDatabase(config, async (databaseUrl) => {
+			await migrate(databaseUrl);
+			const database = openDatabase(databaseUrl, config);
+			try {
+				return await run({ config, database, databaseUrl });
+			} finally {
+				await database.close();
+			}
+		});
+		streams.stdout.write(isJson ? `${JSON.stringify(report)}\n` : forPeople(report));
+		return 0;
+	},
 	config: async (argv, streams, hooks) => {
 		const { values } = parse(argv, { markdown: flag, settings: flag });
 		if (values['markdown']) {
@@ -202,6 +218,10 @@ function help(streams: CliStreams): number {
 		{ name: 'status', summary: 'shows the addresses of the running service' },
 		{ name: 'config', summary: 'lists every variable with its effective value' },
 		{ name: 'doctor', summary: 'lists the sites without a time zone; --objects: compares the object store with the index' },
+		{
+			name: 'objects',
+			summary: 'check: compares the object store with the index; export: writes DICOM files; rebuild: makes the index from the store',
+		},
 		...commands,
 	];
 	const width = Math.max(...all.map(({ name }) => name.length));

@@ -223,8 +223,8 @@ export class FileStore implements ObjectStore {
 		const removed = await this.removals.of(segment);
 		for await (const { record } of this.segments.scan(segment)) {
 			if (record === undefined || removed.has(record.offset)) continue;
-			const { text, offset, contentBytes: bytes, writtenMs: changedMs } = record;
-			yield { key: placedKey({ siteId: text.site, segment, offset, id: text.id }), bytes, changedMs };
+			const { text: about, offset, digest, contentBytes: bytes, writtenMs: changedMs } = record;
+			yield { key: placedKey({ siteId: about.site, segment, offset, id: about.id }), bytes, changedMs, digest, about };
 		}
 	}
 

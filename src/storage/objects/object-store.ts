@@ -49,6 +49,9 @@ export interface ListedObject {
 	bytes: number;
 	/** The time at which it was published or moved, in milliseconds since 1970. */
 	changedMs: number;
+	/** What a record of a segment tells of its object: the SHA-256 of the data set, and the rest. */
+	digest?: string;
+	about?: ObjectDescription;
 }
 
 /** Stores complete DICOM files. Keys are made by `object-key.ts` alone; any other key is refused with an Error. */
