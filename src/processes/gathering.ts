@@ -5,7 +5,7 @@ import { Line } from './line.ts';
 import type { KeptFigures, ParentQuestions, ProcessQuestions, ToParent } from './messages.ts';
 import { NodeMetrics } from './node-metrics.ts';
 import { SharedQuotas } from './shared-quotas.ts';
-import type { Member } from './slot.ts';
+import type { MemberProcess } from './slot.ts';
 
 /** Live figures have a point every ten seconds. */
 const figuresMs = 10_000;
@@ -19,7 +19,7 @@ type ToMember = Line<ProcessQuestions, ParentQuestions>;
 /** What the processes of a node know together: metrics, live figures, shared limits. The parent has it, and answers their questions. */
 export class Gathering {
 	readonly #log: Log;
-	readonly #lines = new Map<Member, ToMember>();
+	readonly #lines = new Map<MemberProcess, ToMember>();
 	readonly #metrics = new NodeMetrics();
 	readonly #quotas = new SharedQuotas();
 	#timer: NodeJS.Timeout | undefined;
@@ -41,7 +41,7 @@ export class Gathering {
 		clearInterval(this.#timer);
 	}
 
-	join(member: Member): void {
+	join(member: MemberProcess): void {
 		const line: ToMember = new Line<ProcessQuestions, ParentQuestions>((message) => member.tell(message), {
 			metrics: () => this.#all(),
 			history: () => this.#history(member),
@@ -62,11 +62,11 @@ export class Gathering {
 	}
 
 	/** Asks the open processes. Those that do not answer in time are left out. */
-	async #askAll<Name extends 'metrics' | 'figures'>(name: Name): Promise<[Member, ProcessQuestions[Name]['answer']][]> {
+	async #askAll<Name extends 'metrics' | 'figures'>(name: Name): Promise<[MemberProcess, ProcessQuestions[Name]['answer']][]> {
 		const open = [...this.#lines].filter(([member]) => member.isOpen);
 		const answers = await Promise.allSettled(
 			open.map(
-				async ([member, line]) => [member, await line.ask(name, undefined, answerMsMax)] as [Member, ProcessQuestions[Name]['answer']],
+				async ([member, line]) => [member, await line.ask(name, undefined, answerMsMax)] as [MemberProcess, ProcessQuestions[Name]['answer']],
 			),
 		);
 		return answers.flatMap((answer) => (answer.status === 'fulfilled' && this.#lines.has(answer.value[0]) ? [answer.value] : []));
@@ -95,7 +95,7 @@ export class Gathering {
 	}
 
 	/** Asks the process that has run longest. */
-	async #history(but: Member): Promise<KeptFigures | undefined> {
+	async #history(but: MemberProcess): Promise<KeptFigures | undefined> {
 		const [eldest] = [...this.#lines].filter(([member]) => member.isOpen && member !== but);
 		return eldest?.[1].ask('history', undefined, historyMsMax);
 	}

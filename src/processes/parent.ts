@@ -4,7 +4,7 @@ import { limitsOfProcess } from '../limits.ts';
 import { Gathering } from './gathering.ts';
 import type { Opened } from './messages.ts';
 import { portVariables } from './ports.ts';
-import { type Member, Slot } from './slot.ts';
+import { type MemberProcess, Slot } from './slot.ts';
 
 export interface ParentOptions {
 	config: Config;
@@ -38,7 +38,7 @@ export class Parent {
 			config: () => this.#config,
 			databaseUrl,
 			log,
-			onStart: (member: Member) => this.#gathering.join(member),
+			onStart: (member: MemberProcess) => this.#gathering.join(member),
 			onChange: () => this.#changed(),
 		};
 		this.#slots = Array.from({ length: count }, (_, index) => new Slot(index, slot));

@@ -25,7 +25,7 @@ export interface SlotOptions {
 	databaseUrl: string;
 	log: Log;
 	/** Is called with each process when it is started. */
-	onStart(member: Member): void;
+	onStart(member: MemberProcess): void;
 	/** Is called whenever a process has opened or ended. */
 	onChange(): void;
 }
@@ -34,7 +34,7 @@ export interface SlotOptions {
 export type Besides = Pick<Place, 'opensNode' | 'migrates'>;
 
 /** One process of the node under way, from its start to its end. */
-export class Member {
+export class MemberProcess {
 	/** The place of the process in the node. */
 	readonly index: number;
 	readonly child: ChildProcess;
@@ -80,9 +80,9 @@ export class Slot {
 	readonly #index: number;
 	readonly #options: SlotOptions;
 	/** The process that takes connections; while it is replaced, the one that follows it. */
-	#member: Member | undefined;
+	#member: MemberProcess | undefined;
 	/** Every process that has not ended yet, those that drain included. */
-	readonly #living = new Set<Member>();
+	readonly #living = new Set<MemberProcess>();
 	#pauseMs = 0;
 	#isClosing = false;
 
@@ -136,8 +136,8 @@ export class Slot {
 		for (const { child } of this.#living) child.kill('SIGKILL');
 	}
 
-	#begin(besides: Besides): Member {
-		const member = new Member(this.#options, { ...besides, index: this.#index, count: this.#options.count });
+	#begin(besides: Besides): MemberProcess {
+		const member = new MemberProcess(this.#options, { ...besides, index: this.#index, count: this.#options.count });
 		this.#member = member;
 		this.#living.add(member);
 		this.#options.onStart(member);
@@ -149,7 +149,7 @@ export class Slot {
 	}
 
 	/** Has another process follow an open one when it ends. */
-	#keep(member: Member): void {
+	#keep(member: MemberProcess): void {
 		member.isOpen = true;
 		this.#options.onChange();
 		void member.ended.then((how) => {
@@ -161,7 +161,7 @@ export class Slot {
 	}
 
 	/** Tries until a process is open, unless the place closes or is rolled meanwhile. */
-	async #again(ended: Member): Promise<void> {
+	async #again(ended: MemberProcess): Promise<void> {
 		for (let before = ended; ; ) {
 			await pause(this.#pauseMs);
 			this.#pauseMs = Math.min(pauseMsMax, Math.max(pauseMsMin, this.#pauseMs * 2));
