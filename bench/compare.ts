@@ -46,7 +46,7 @@ interface Party {
 
 interface Turn {
 	perSecond: number;
-	/** What is wrong with its answers or rows. */
+	/** This says which of its answers or rows are wrong. */
 	fault: string | undefined;
 }
 

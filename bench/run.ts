@@ -9,7 +9,7 @@ import { keptResults, writeResult } from './suite/result.ts';
 
 type Bench = (recorder: Recorder, options: SuiteOptions) => Promise<void>;
 
-/** What a run of everything takes, in this order. */
+/** A run of everything takes these, in this order. */
 const suite: Readonly<Record<string, () => Promise<Bench>>> = {
 	limits: async () => (await import('./load/limits.ts')).limits,
 	idle: async () => (await import('./load/idle.ts')).idle,

@@ -53,7 +53,7 @@ export interface Service {
 	close(isRolled?: boolean): Promise<void>;
 }
 
-/** What a process is given by whoever starts it. */
+/** Whoever starts a process gives it this. */
 export interface ServiceOptions {
 	databaseUrl: string;
 	place: Place;

@@ -6,7 +6,7 @@ import type { Subject } from '../suite/subject.ts';
 const tables = ['message_log', 'accepted_message', 'observation', 'diagnostic_report'];
 
 /**
- * What PostgreSQL itself takes: the rows that messages brought, into tables of the same shape with the same indexes, in transactions of 64
+ * This is the most that PostgreSQL itself takes: the rows that messages brought, into tables of the same shape with the same indexes, in transactions of 64
  * messages each over one connection. Nothing is parsed, looked up or answered, so this is a limit of what any service can reach with such rows.
  */
 export async function bareRows({ database }: Subject, recorder: Recorder, options: SuiteOptions): Promise<void> {

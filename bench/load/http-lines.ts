@@ -17,7 +17,7 @@ export interface HttpWork {
 	next: () => LoadRequest;
 	/** Different requests in a second: reads may come again, writes may not. */
 	perSecond: number;
-	/** How many rows these writes have made so far; only of what writes. */
+	/** The number of rows that these writes have made so far; work that only reads has none. */
 	stored?: (subject: Subject) => Promise<number>;
 }
 

@@ -2,7 +2,7 @@ import type { SuiteOptions } from '../suite/options.ts';
 import type { Recorder } from '../suite/recorder.ts';
 import { Subject } from '../suite/subject.ts';
 
-/** What a service uses that nobody asks anything: BENCH_IDLE_SECONDS (20) after it has been still for ten. */
+/** Measures a service that nobody asks anything, for BENCH_IDLE_SECONDS (20), after it has been still for ten seconds. */
 export async function idle(recorder: Recorder, options: SuiteOptions): Promise<void> {
 	const seconds = Number(process.env['BENCH_IDLE_SECONDS'] ?? (options.isQuick ? 2 : 20));
 	await using subject = await Subject.open('Tributary');

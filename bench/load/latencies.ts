@@ -17,7 +17,7 @@ export class Latencies {
 		return this.#histogram.totalCount;
 	}
 
-	/** In milliseconds; NaN when nothing was answered. */
+	/** The value is in milliseconds. It is NaN when nothing was answered. */
 	percentile(percent: number): number {
 		return this.count === 0 ? Number.NaN : this.#histogram.getValueAtPercentile(percent) / 1000;
 	}

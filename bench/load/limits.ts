@@ -7,7 +7,7 @@ import type { SuiteOptions } from '../suite/options.ts';
 import type { Recorder } from '../suite/recorder.ts';
 import { Latencies } from './latencies.ts';
 
-/** What disk and network of this machine give at most, measured in the same run as what they bound. */
+/** Disk and network of this machine give no more than this. It is measured in the same run as the work that they bound. */
 
 function sync(
 	name: string,

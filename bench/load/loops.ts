@@ -34,7 +34,7 @@ class Account {
 		else this.failed += 1;
 	}
 
-	/** What was answered since the last call. */
+	/** The answers since the last call. */
 	takeSecond(): { answered: number; p99Ms: number } {
 		const taken = this.#ofSecond;
 		this.#ofSecond = new Latencies();
@@ -83,7 +83,7 @@ export interface OpenOptions {
 	onSecond?: (second: OpenSecond) => void;
 }
 
-/** When requests fall due at a fixed rate, in milliseconds from the start. */
+/** Tells when requests fall due at a fixed rate, in milliseconds from the start. */
 export function steady(perSecond: number, seconds: number): Float64Array {
 	return Float64Array.from({ length: Math.round(perSecond * seconds) }, (_, number) => (number * 1000) / perSecond);
 }

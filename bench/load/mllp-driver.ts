@@ -24,7 +24,7 @@ export interface MllpResult {
 	maxMs: number;
 	notAccepted: number;
 	disordered: number;
-	/** How many messages of each connection were answered AA, in order. */
+	/** The number of messages that were answered AA, for each connection, in order. */
 	answered: number[];
 	driverShare: number;
 }
@@ -86,7 +86,7 @@ export async function mllpChannel(port: number, address: string, numberOf: (numb
 	};
 }
 
-/** Where there is no compiler: slower, since it makes its messages while it sends. */
+/** This driver needs no compiler. It is slower, since it makes its messages while it sends. */
 export const mllpInJavaScript: MllpDriver = {
 	name: 'JavaScript',
 	async run({ port, connections, seconds, addresses, from, count }) {

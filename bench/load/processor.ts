@@ -44,7 +44,7 @@ function childrenOf(pid: number): number[] {
 	}
 }
 
-/** How the time of a process and of its children is read; a test gives another one. */
+/** Reads the time of a process and of its children. A test gives another one. */
 export interface Processes {
 	timeOf(pid: number): ProcessorTime | undefined;
 	childrenOf(pid: number): readonly number[];

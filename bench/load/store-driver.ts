@@ -49,7 +49,7 @@ export function instancesIn(file: string): SentInstance[] {
 	}));
 }
 
-/** Where there is no compiler. */
+/** This driver needs no compiler. */
 export const storeInJavaScript: StoreDriver = {
 	name: 'JavaScript',
 	async run({ port, called, associations, file, echoMs }) {

@@ -13,7 +13,7 @@ import { mllpDriver } from './mllp-driver.ts';
 import { storeDriver } from './store-driver.ts';
 
 /**
- * What one piece of each kind of work costs when the service is busy: processor time of service and database, write-ahead log, bytes that
+ * Measures what one piece of each kind of work costs when the service is busy: processor time of service and database, write-ahead log, bytes that
  * remain (rows, indexes, files). docs/capacity.md is computed from these.
  */
 const patients = 2000;

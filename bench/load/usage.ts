@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { databaseCpuSeconds, machineSeconds, serviceProcesses, threadSeconds } from './processor.ts';
 
-/** What a load used, in cores (1: one core the whole time). */
+/** The processor time that a load used, in cores (1: one core the whole time). */
 export interface Usage {
 	driver: number;
 	/** The main thread of the service that used most, all main threads, and all other threads. */
@@ -56,7 +56,7 @@ export function observe({ pid, databasePid }: Observed): (driver: number) => Usa
 /** A thread that is at work nine tenths of the time is the limit; so are all cores together. */
 const full = 0.9;
 
-/** What kept a closed loop from being faster, by the shares of cores. */
+/** Names what kept a closed loop from being faster, by the shares of cores. */
 export function saturatedBy(usage: Usage, cores: number = availableParallelism()): string {
 	if (usage.driver >= full) return 'the driver';
 	if (usage.busiestMain >= full) return 'the main thread';

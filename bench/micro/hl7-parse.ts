@@ -155,7 +155,7 @@ function simpleHl7(): Extract {
 	};
 }
 
-/** What is used of @medplum/core. */
+/** The part of @medplum/core that is used. */
 interface MedplumSegment {
 	getComponent(field: number, component: number): string;
 }

@@ -9,7 +9,7 @@ import { recorded } from './recorded.ts';
 /** The network that the page is about, at its busiest second. */
 export const network = { sites: 500, messagesPerSecond: 20_000, instancesPerSecond: 5000, readsPerSecond: 5000, searchesPerSecond: 2000 };
 
-/** Of the busiest second, how much an average second of the day has. */
+/** An average second of the day has this part of the busiest one. */
 const averageShare = 0.45;
 /** A core is planned to be so busy at most. */
 const busyMax = 0.6;

@@ -5,7 +5,7 @@ import { keptResults, readResult } from '../suite/result.ts';
 import { capacityDocument } from './capacity.ts';
 import { type Kept, performanceDocument } from './performance.ts';
 
-/** What is made of the results that are kept, by its path in the repository. */
+/** Returns the documents that are made from the kept results, by their paths in the repository. */
 
 const root = new URL('../../', import.meta.url);
 

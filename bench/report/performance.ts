@@ -138,7 +138,7 @@ function sections(kept: readonly Kept[]): string {
 		for (const [section, lines] of groupBy(result.lines, (line) => line.section)) {
 			const wrong = result.faults.length === 0 ? '' : '\n\nThe run had faults.';
 			const curves = result.curves.filter((curve) => curve.section === section).map(curveTable);
-			// What grows has a table of its own.
+			// Growth has a table of its own.
 			const table = section === 'growth' ? [] : [lineTable(lines, result)];
 			const introduction = introductions[section] === undefined ? '' : `\n\n${introductions[section]}`;
 			parts.push(

@@ -115,7 +115,7 @@ export function linePlot({ title, x, y, series, logarithmic = false }: Plot): st
 
 export interface Bar {
 	name: string;
-	/** In the order of `parts`. */
+	/** The values stand in the order of `parts`. */
 	values: readonly number[];
 }
 

@@ -17,7 +17,7 @@ export function told(verdict: Verdict): Told {
 	};
 }
 
-/** Where rows are looked for. */
+/** Names the place where rows are looked for. */
 export type Stored = Pick<Subject, 'database'> & { sites: readonly { id: string }[]; siteId: string };
 
 /** Messages over MLLP: each that was answered AA is in the log as accepted, once, and in the order of its connection. */
@@ -39,7 +39,7 @@ export async function messagesAsAcknowledged(
 			answer: 'accepted' as const,
 		})),
 	);
-	// What was under way when the time was over had no answer yet, or one that nobody read.
+	// Work that was under way when the time was over had no answer yet, or one that nobody read.
 	const underWay = answered.map((count, connection) => ({
 		sender: String(connection),
 		key: controlIdOf(load.from + connection + count * load.connections),
@@ -69,7 +69,7 @@ export async function instancesAsAcknowledged(subject: Pick<Stored, 'database' |
 }
 
 /**
- * What a driver only counts: rows that came to be are as many as were acknowledged, or more by at most one for each connection, whose request
+ * A driver may only count. Then as many rows came to be as were acknowledged, or more by at most one for each connection, whose request
  * was under way when the time was over.
  */
 export function countsAsAcknowledged(acknowledged: number, stored: number, connections: number): Told {

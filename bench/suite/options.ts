@@ -1,8 +1,8 @@
-/** How long and how much is measured. */
+/** These say how long and how much is measured. */
 export interface SuiteOptions {
 	/** Answers and stored rows are what counts, not times: each load is as short as can be. */
 	isQuick: boolean;
-	/** Of each load. */
+	/** The time of each load. */
 	seconds: number;
 	/** After one that warms up. */
 	rounds: number;

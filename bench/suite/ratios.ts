@@ -7,7 +7,7 @@ export const peerName = (subject: string) => subject.replace(/ v?\d[\d.]*$/, '')
 const placeOf = ({ section, work, connections, duePerSecond, driver }: Line) =>
 	[section, work, connections, duePerSecond === undefined, driver].join('\t');
 
-/** What a line of the product is measured against in its own run: peers that did the same work, and the answer from memory for reads. */
+/** A line of the product is measured against these in its own run: peers that did the same work, and the answer from memory for reads. */
 export function ratiosOf(line: Line, { lines }: Pick<Result, 'lines'>): { other: string; ratio: number }[] {
 	if (line.kind !== 'product' || line.duePerSecond !== undefined) return [];
 	const beside = lines.filter((other) => other.kind !== 'product' && other.failed === 0 && placeOf(other) === placeOf(line));

@@ -37,7 +37,7 @@ export class Recorder {
 	readonly curves: Curve[] = [];
 	readonly unitCosts: UnitCost[] = [];
 	readonly notes: string[] = [];
-	/** What was answered or stored wrongly; such a run fails. */
+	/** These were answered or stored wrongly. Such a run fails. */
 	readonly faults: string[] = [];
 	database = 'none';
 	readonly #startedAt = new Date();

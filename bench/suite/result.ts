@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
 
-/** What a run of benches gives. Tables, the report and docs/performance.md are made from this alone. */
+/** The result of a run of benches. Tables, the report and docs/performance.md are made from this alone. */
 
 const usage = z.object({
 	driver: z.number(),
@@ -29,13 +29,13 @@ const line = z.object({
 	maxMs: z.number().nullable().optional(),
 	failed: z.number(),
 	driver: z.string(),
-	/** What had no time left. */
+	/** These had no time left. */
 	saturated: z.string().optional(),
-	/** In cores. */
+	/** The unit is a core. */
 	usage: usage.optional(),
-	/** For each piece of work. */
+	/** The cost of each piece of work. */
 	walBytes: z.number().optional(),
-	/** How the stored rows compare with the acknowledgements: how many of both, or what is wrong. */
+	/** Compares the stored rows with the acknowledgements: it gives the number of both, or says what is wrong. */
 	ledger: z.string().optional(),
 });
 
@@ -61,7 +61,7 @@ const curve = z.object({
 	series: z.array(z.object({ name: z.string(), points: z.array(z.tuple([z.number(), z.number()])) })),
 });
 
-/** What one piece of work costs, measured at the load of that line. */
+/** The cost of one piece of work, measured at the load of that line. */
 const unitCost = z.object({
 	work: z.string(),
 	serviceMs: z.number(),
@@ -107,5 +107,5 @@ export function writeResult(path: string, given: Result): void {
 	writeFileSync(path, `${JSON.stringify(result.parse(given), rounded, '\t')}\n`);
 }
 
-/** Where figures that the documentation stands on are kept. */
+/** The folder keeps the figures on which the documentation stands. */
 export const keptResults = new URL('../results/', import.meta.url);

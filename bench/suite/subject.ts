@@ -115,7 +115,7 @@ export class Subject implements AsyncDisposable {
 		return rows[0]?.line ?? '';
 	}
 
-	/** What autovacuum does sooner or later. It never comes to a table that is empty, of which the planner would then expect no row. */
+	/** Autovacuum does this sooner or later. It never comes to a table that is empty, of which the planner would then expect no row. */
 	async vacuum(): Promise<void> {
 		const { rows } = await this.database.query<{ filled: string }>(
 			"select string_agg(oid::regclass::text, ', ') as filled from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace and pg_relation_size(oid) > 0",

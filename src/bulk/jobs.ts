@@ -56,7 +56,7 @@ const closeMsMax = 10_000;
 /** A buffer size. */
 const fileChunkBytes = 256 * 1024;
 
-/** What each running job takes one of. */
+/** Each running job takes one of these. */
 const quota = 'bulk jobs';
 /** A process whose jobs had to wait for those of others looks again this often. */
 const lookMs = 1000;
@@ -115,7 +115,7 @@ export class BulkJobs {
 
 	async #start(): Promise<void> {
 		const { log, place } = this.#options;
-		// What other processes of the node carry out at this moment is theirs.
+		// Jobs that other processes of the node carry out at this moment are theirs.
 		const interrupted = await this.#table.interruptOf(place.opensNode ? this.#processIds : [this.#processId]);
 		if (interrupted.length > 0) log.warn({ jobs: interrupted.length }, 'exports and imports were interrupted when the service ended');
 		for (const { kind, id } of this.#directory.jobs()) {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { readRuntimeFile } from '#storage/runtime-file.ts';
 
-/** What a process needs to start, on a slow machine, beside DRAIN_MS_MAX for the one before it. */
+/** A process may take so long to start on a slow machine, beside DRAIN_MS_MAX for the one before it. */
 const startMsMax = 60_000;
 const lookMs = 100;
 

@@ -9,7 +9,7 @@ export interface LimitDefinition {
 	max: number;
 	answer: string;
 	/**
-	 * How the processes of a node keep to it. `divided`: each has its part. `shared`: the parent counts for all. Otherwise it bounds one thing, or
+	 * Says how the processes of a node keep to it. `divided`: each has its part. `shared`: the parent counts for all. Otherwise it bounds one thing, or
 	 * holds for each process.
 	 */
 	ofNode?: 'divided' | 'shared';

@@ -15,7 +15,7 @@ export interface MetricDefinition {
 	help: string;
 	labels: Readonly<Record<string, LabelDomain>>;
 	buckets?: readonly number[];
-	/** How gauges of the processes of a node become one; a sum unless it is given. */
+	/** Says how gauges of the processes of a node become one. Without it they are summed. */
 	across?: Exclude<Across, 'process'>;
 }
 

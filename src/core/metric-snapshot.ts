@@ -1,7 +1,7 @@
 import { type Metric, Registry } from 'prom-client';
 
 /**
- * How the values of the processes of a node become one. `process`: they stay apart, by a label `process`. Counters and histograms are always
+ * Says how the values of the processes of a node become one. `process`: they stay apart, by a label `process`. Counters and histograms are always
  * summed, unless they stay apart.
  */
 export type Across = 'sum' | 'max' | 'min' | 'process';

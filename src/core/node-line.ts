@@ -9,7 +9,7 @@ export interface Reading {
 	storage: StorageRead;
 }
 
-/** What the last reading of the storage found. */
+/** The last reading of the storage found this. */
 export interface StorageRead {
 	/** The slugs of sites by id. */
 	slugs: ReadonlyMap<string, string>;
@@ -23,7 +23,7 @@ export interface StorageUsed {
 	imageBytes: ReadonlyMap<string, number>;
 }
 
-/** What a process gives to the live figures of its node. */
+/** A process gives this to the live figures of its node. */
 export interface FigureSource {
 	/** Measures this process. */
 	measure(): Promise<Reading>;
@@ -33,7 +33,7 @@ export interface FigureSource {
 	history(): unknown;
 }
 
-/** What a process asks of the other processes of its node, by way of their parent. A node of one process has none. */
+/** A process asks the other processes of its node through this, by way of their parent. A node of one process has none. */
 export interface NodeLine {
 	/** Returns the metrics of the node. Rejects when the parent is gone. */
 	metrics(): Promise<readonly MetricSnapshot[]>;

@@ -16,7 +16,7 @@ const historyMsMax = 5000;
 
 type ToMember = Line<ProcessQuestions, ParentQuestions>;
 
-/** What the processes of a node know together: metrics, live figures, shared limits. The parent has it, and answers their questions. */
+/** Gathers what the processes of a node know together: metrics, live figures, shared limits. The parent has it, and answers their questions. */
 export class Gathering {
 	readonly #log: Log;
 	readonly #lines = new Map<MemberProcess, ToMember>();
@@ -66,7 +66,8 @@ export class Gathering {
 		const open = [...this.#lines].filter(([member]) => member.isOpen);
 		const answers = await Promise.allSettled(
 			open.map(
-				async ([member, line]) => [member, await line.ask(name, undefined, answerMsMax)] as [MemberProcess, ProcessQuestions[Name]['answer']],
+				async ([member, line]) =>
+					[member, await line.ask(name, undefined, answerMsMax)] as [MemberProcess, ProcessQuestions[Name]['answer']],
 			),
 		);
 		return answers.flatMap((answer) => (answer.status === 'fulfilled' && this.#lines.has(answer.value[0]) ? [answer.value] : []));

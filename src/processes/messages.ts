@@ -18,7 +18,7 @@ export type ToParent =
 	| ({ kind: 'ready' } & Opened)
 	/** The process could not open, and ends. */
 	| { kind: 'failed'; reason: string }
-	/** What the process has counted, told before it ends. */
+	/** The process tells what it has counted before it ends. */
 	| { kind: 'counted'; metrics: readonly MetricSnapshot[] }
 	| { kind: 'given'; quota: string }
 	| LineMessage;

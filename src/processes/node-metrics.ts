@@ -5,7 +5,7 @@ import { isCounted, labelledBy, type MetricSnapshot, mergedSnapshots } from '#co
  * restart of the node, and like as many events as the others have counted. What a killed process counted since it was last asked is lost.
  */
 export class NodeMetrics {
-	/** By process, then by metric, as last told. */
+	/** The metrics as they were last told, by process, then by metric. */
 	readonly #told = new Map<object, Map<string, MetricSnapshot>>();
 	#ended = new Map<string, MetricSnapshot>();
 

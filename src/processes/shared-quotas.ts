@@ -1,6 +1,6 @@
 /** The limits that the processes of a node share. The parent counts, so the total of the node holds at every moment. */
 export class SharedQuotas {
-	/** By name, then by process. */
+	/** The counts by name, then by process. */
 	readonly #taken = new Map<string, Map<object, number>>();
 
 	take(member: object, name: string, most: number): boolean {

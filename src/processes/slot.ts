@@ -30,7 +30,7 @@ export interface SlotOptions {
 	onChange(): void;
 }
 
-/** What the first process of a start or of a roll does besides. */
+/** The first process of a start or of a roll does this besides. */
 export type Besides = Pick<Place, 'opensNode' | 'migrates'>;
 
 /** One process of the node under way, from its start to its end. */

@@ -3,7 +3,7 @@ import { ColumnValues, type Statement } from './statement.ts';
 /** A statement for a single row: its columns are parameters of their own, not arrays that are taken apart again. */
 interface OneRowForm {
 	readonly statement: Statement;
-	/** Which parameters were arrays; the others stay as they are. */
+	/** Marks the parameters that were arrays. The others stay as they are. */
 	readonly columns: readonly boolean[];
 }
 

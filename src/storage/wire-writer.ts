@@ -8,7 +8,7 @@ const keptBytesMax = 1024 * 1024;
 const uncountedMax = 4096;
 
 const code = { parse: 0x50, bind: 0x42, execute: 0x45, close: 0x43, sync: 0x53 } as const;
-/** What is closed is a statement, not a portal. */
+/** A statement is closed, not a portal. */
 const statementByte = 0x53;
 
 /** Writes the messages of the extended query protocol one behind the other (PostgreSQL, "Message Formats"), and sends them in one piece. */

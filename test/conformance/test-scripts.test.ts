@@ -109,7 +109,7 @@ describe('TestScripts of others', { skip: without('testscripts') }, () => {
 	}
 });
 
-/** What scripts of others ask a person for. */
+/** Scripts of others ask a person for these. */
 const entered = { PatientSearchFamilyName: 'Chalmers', PatientSearchGivenName: 'Peter' };
 
 /** Scripts without fixtures read what they expect to be there. */

@@ -169,7 +169,7 @@ describe('the searches that US Core asks of a server', () => {
 					assert.equal(reply.status, 200, `${form}: ${reply.text}`);
 					assert.deepEqual(idsOf(reply), expected, `${type}?${form}`);
 				}
-				// What differs in a parameter that is asked for is left out, so no search finds everything.
+				// Records that differ in a parameter that is asked for are left out, so no search finds everything.
 				const [first] = queriesOf(type, asked, names);
 				const reply = await fhir('GET', `/${type}?${new URLSearchParams(first).toString()}&_count=100`);
 				assert.ok(idsOf(reply).includes(`${type}/wanted`) && idsOf(reply).length < rows.length, `${type}?${names.join('&')}`);

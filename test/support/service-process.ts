@@ -8,7 +8,7 @@ import { eventually } from './eventually.ts';
 
 const here = join(import.meta.dirname, '../..');
 
-/** What commands print as JSON, as tests read it: by path, without types. */
+/** The JSON that commands print, as tests read it: by path, without types. */
 type Json = ReturnType<typeof JSON.parse>;
 
 /** As src/start.mjs does it, with a zero character after what each command prints. */

@@ -32,7 +32,7 @@ interface ScriptOptions {
 	entered?: Readonly<Record<string, string>>;
 }
 
-/** What was sent or answered, by the id under which later actions know it. */
+/** Requests and answers, by the id under which later actions know them. */
 interface Known {
 	resource: FhirBody | undefined;
 	headers?: Headers;
@@ -338,7 +338,7 @@ function walked(path: string, resource: FhirBody): string[] {
 			values = values.filter((value) => value?.resourceType === name);
 			continue;
 		}
-		// What JSON has beside a primitive is inside of it in XML.
+		// XML has inside of a primitive what JSON has beside it.
 		const isInside = isXPath && index < steps.length - 1;
 		values = values.flatMap((value) => (isInside && typeof value?.[name] !== 'object' ? value?.[`_${name}`] : value?.[name]) ?? []);
 		if (where !== undefined) values = values.filter((value) => value?.[where.member] === where.value);

@@ -12,7 +12,7 @@ export interface UsCoreParameter {
 	comparators: string[];
 }
 
-/** What a server SHALL or SHOULD do with a resource type. */
+/** A server SHALL or SHOULD do this with a resource type. */
 export interface UsCoreType {
 	interactions: string[];
 	parameters: Record<string, UsCoreParameter>;

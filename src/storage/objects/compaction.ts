@@ -17,7 +17,7 @@ export interface CompactionOptions {
 	pace: Pace;
 }
 
-/** What became of a segment. */
+/** This became of a segment. */
 export interface Compacted {
 	/** The bytes of the records that were copied. */
 	bytes: number;
@@ -40,7 +40,7 @@ export async function compactSegment(segment: string, { store, database, pace }:
 	};
 	for await (const { record, gap } of store.segments.scan(segment)) {
 		pace.stopIfEnded();
-		// What cannot be read may be an object whose head is damaged. A torn tail at the end is none: nothing in it was acknowledged.
+		// Bytes that cannot be read may be an object whose head is damaged. A torn tail at the end is none: nothing in it was acknowledged.
 		if (gap !== undefined && !(await isTail(store, segment, gap.end))) compacted.damaged += 1;
 		if (record === undefined || removed.has(record.offset)) continue;
 		batch.push(record);

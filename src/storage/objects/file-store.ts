@@ -17,7 +17,7 @@ export const segmentsFolder = 'segments';
 /** A buffer size: it does not change what is read. */
 const readBytes = 256 * 1024;
 
-/** How a process stores objects in segments. */
+/** Says how a process stores objects in segments. */
 export interface SegmentSettings extends Omit<SegmentWriterOptions, 'folder' | 'besides'> {
 	/** Longer objects are files of their own. With 0 all are. */
 	objectBytesMax: number;

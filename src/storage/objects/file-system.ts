@@ -11,8 +11,12 @@ const knownFoldersMax = 10_000;
 export const openFile = promisify(open);
 export const closeFile = promisify(close);
 export const syncData = promisify(fdatasync);
-const syncAll = promisify(fsync);
-const writeVector = promisify(writev) as (fd: number, buffers: readonly Uint8Array[]) => Promise<{ bytesWritten: number }>;
+export const syncAll = promisify(fsync);
+const writeVector = promisify(writev) as (
+	fd: number,
+	buffers: readonly Uint8Array[],
+	position?: number,
+) => Promise<{ bytesWritten: number }>;
 
 export function codeOf(error: unknown): string | undefined {
 	const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
@@ -34,11 +38,16 @@ export function unlessMissing<T>(error: unknown, missing: T): T {
 	throw storeFailure(error);
 }
 
-/** Writes all of the buffers. A full disk writes a part and reports the error at the next call. */
-export async function writeAll(fd: number, buffers: readonly Uint8Array[]): Promise<void> {
+/**
+ * Writes all of the buffers, from a position on or, without one, behind what was written last. A full disk writes a part and reports the error at
+ * the next call.
+ */
+export async function writeAll(fd: number, buffers: readonly Uint8Array[], position?: number): Promise<void> {
 	let left = [...buffers];
+	let written = 0;
 	while (left.length > 0) {
-		let { bytesWritten } = await writeVector(fd, left);
+		let { bytesWritten } = await writeVector(fd, left, position === undefined ? undefined : position + written);
+		written += bytesWritten;
 		const whole = left.findIndex((buffer) => {
 			if (buffer.length > bytesWritten) return true;
 			bytesWritten -= buffer.length;

@@ -11,7 +11,7 @@ import type { ObjectDescription } from './object-store.ts';
 import type { Pace } from './pace.ts';
 import { type NamedObject, objectsNamed, relocate } from './relocate.ts';
 
-/** What the beginning of an object tells of it; the store itself knows no format. */
+/** Reads from the beginning of an object what it tells of itself. The store itself knows no format. */
 export interface Beginning {
 	sopInstanceUid: string;
 	/** The size of its head, which the digest does not cover. */

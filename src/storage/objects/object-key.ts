@@ -10,7 +10,7 @@ export interface Filing {
 	sopInstanceUid: string;
 }
 
-/** Where a record lies, and whose it is. */
+/** Says where a record lies, and whose it is. */
 export interface Place {
 	siteId: string;
 	/** The id of the segment, 32 hexadecimal digits. */

@@ -6,7 +6,7 @@ export interface FinishedObject {
 	digest: string;
 }
 
-/** What the store keeps beside an object, so that the index can be made from the store again. */
+/** The store keeps this beside an object, so that the index can be made from the store again. */
 export interface ObjectDescription {
 	sopInstanceUid: string;
 	/** Empty for STOW-RS. */
@@ -49,7 +49,7 @@ export interface ListedObject {
 	bytes: number;
 	/** The time at which it was published or moved, in milliseconds since 1970. */
 	changedMs: number;
-	/** What a record of a segment tells of its object: the SHA-256 of the data set, and the rest. */
+	/** A record of a segment tells this of its object: the SHA-256 of the data set, and the rest. */
 	digest?: string;
 	about?: ObjectDescription;
 }

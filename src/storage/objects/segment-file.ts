@@ -1,16 +1,11 @@
-import { close, constants, fchmod, fdatasync, fsync, ftruncate, open, writev, writevSync } from 'node:fs';
+import { constants, fchmod, ftruncate, writevSync } from 'node:fs';
 import { promisify } from 'node:util';
 import type { Log } from '#core/log.ts';
-import { codeOf, storeFailure } from './file-system.ts';
+import { closeFile, codeOf, openFile, storeFailure, syncAll, syncData, writeAll } from './file-system.ts';
 import { encodeSegmentHead, pageBytes } from './segment-format.ts';
 
-const openFile = promisify(open);
-const closeFile = promisify(close);
-const syncData = promisify(fdatasync);
-const syncAll = promisify(fsync);
 const changeMode = promisify(fchmod);
 const cutFile = promisify(ftruncate) as (fd: number, bytes: number) => Promise<void>;
-const writeAt = promisify(writev) as (fd: number, buffers: readonly Buffer[], at: number) => Promise<{ bytesWritten: number }>;
 
 /** A sealed segment is never written again. */
 export const sealedMode = 0o440;
@@ -37,7 +32,7 @@ export interface SegmentFileOptions {
 	prepare(): Promise<void>;
 	/** Makes the name of the new file durable. */
 	syncFolder(): Promise<void>;
-	/** What is known about O_DIRECT in this folder. */
+	/** Knows whether this folder takes O_DIRECT. */
 	direct: DirectAccess;
 	/** Told of every record that is durable: how long that took, in milliseconds. */
 	appended?: ((ms: number) => void) | undefined;
@@ -45,7 +40,7 @@ export interface SegmentFileOptions {
 	synced?: ((ms: number) => void) | undefined;
 }
 
-/** Whether the file system takes writes past the page cache. It is found out once, and said once. */
+/** Tells whether the file system takes writes past the page cache. It is found out once, and said once. */
 export class DirectAccess {
 	#isPossible: boolean;
 	readonly #log: Pick<Log, 'warn'> | undefined;
@@ -250,24 +245,6 @@ export class SegmentFile {
 			// Whoever looks after the segments finds that its writer has ended, and seals it.
 		}
 		for (const fd of [files.fd, files.direct]) if (fd !== undefined) await closeFile(fd).catch(() => undefined);
-	}
-}
-
-/** Writes all of the buffers from a position on. A full disk writes a part and reports the error at the next call. */
-async function writeAll(fd: number, buffers: readonly Buffer[], position: number): Promise<void> {
-	let left = [...buffers];
-	let at = position;
-	while (left.length > 0) {
-		let { bytesWritten } = await writeAt(fd, left, at);
-		at += bytesWritten;
-		const whole = left.findIndex((buffer) => {
-			if (buffer.length > bytesWritten) return true;
-			bytesWritten -= buffer.length;
-			return false;
-		});
-		if (whole < 0) return;
-		left = left.slice(whole);
-		left[0] = (left[0] as Buffer).subarray(bytesWritten);
 	}
 }
 

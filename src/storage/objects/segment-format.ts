@@ -27,7 +27,7 @@ export interface SegmentHead {
 	writer: string;
 }
 
-/** What a record tells about its content, so that the index can be made from it again. */
+/** A record tells this about its content, so that the index can be made from it again. */
 export interface RecordText {
 	site: string;
 	/** The id of the delivery, 32 hexadecimal digits. */

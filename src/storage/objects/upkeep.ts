@@ -19,7 +19,7 @@ export interface UpkeepOptions {
 	metrics: StorageMetrics;
 	log: Log;
 	segmentBytes: number;
-	/** How much is copied at most. */
+	/** No more than this is copied. */
 	bytesPerSecond: number;
 	/** A segment that changed later than so long ago may have records whose rows are on their way. */
 	settledMs?: number;
@@ -29,7 +29,7 @@ export interface UpkeepOptions {
 	furthermore?: (pace: Pace) => Promise<void>;
 }
 
-/** How often the segments are looked at. Nobody waits for it. */
+/** The segments are looked at so often. Nobody waits for it. */
 const everyMs = 60_000;
 const hourMs = 3_600_000;
 /** So many small segments, such as short runs of the service leave, are put together. */

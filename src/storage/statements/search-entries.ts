@@ -112,7 +112,7 @@ function itemsOf(paths: readonly string[], from: 'b.j' | 'b.m'): string {
 }
 
 /**
- * Whether the row `b` has any of the elements with which paths begin. Most rows have few of them, and this costs a tenth of following a path.
+ * Asks whether the row `b` has any of the elements with which paths begin. Most rows have few of them, and this costs a tenth of following a path.
  * Other paths than names of elements may find something where nothing is.
  */
 function hasAny(paths: readonly string[], from: 'b.j' | 'b.m'): string {

@@ -20,7 +20,7 @@ const laterMax = 10_000;
 /** If no more rows than these fulfil the conditions that have an index of their own, they are read. */
 const othersMax = 2000;
 
-/** What the parts of the statement have in common. */
+/** The parts of the statement have this in common. */
 export interface Page {
 	plan: SearchPlan;
 	parameters: Parameters;

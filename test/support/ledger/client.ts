@@ -26,7 +26,7 @@ async function withClient<T>(databaseUrl: string, use: (client: pg.Client) => Pr
 	}
 }
 
-/** What senders may do until they are stopped. */
+/** Senders may do this until they are stopped. */
 export interface Run {
 	/** Pieces of work of each sender. */
 	count?: number;

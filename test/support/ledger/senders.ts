@@ -13,7 +13,7 @@ export type Port = (surface: string) => number;
 /** A system of a site that sends numbered work, one after the other. It connects when it has to. */
 export interface Sender {
 	name: string;
-	/** Whether the same work may be sent again when there was no answer: what is applied once. */
+	/** True if the same work may be sent again when there was no answer, because it is applied once. */
 	mayRepeat: boolean;
 	/** Rejects when there is no answer. */
 	send(key: string, number: number): Promise<Answer>;

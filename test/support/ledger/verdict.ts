@@ -1,4 +1,4 @@
-/** What a sender was told of a piece of work. Nothing was said when the connection ended, or the service could not store. */
+/** A sender was told this of a piece of work. Nothing was said when the connection ended, or the service could not store. */
 export type Answer = 'accepted' | 'refused' | 'none';
 
 /** One line of the ledger: a sender's work, in the order in which it was sent. */

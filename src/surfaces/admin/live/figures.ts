@@ -75,7 +75,7 @@ export class Figures implements FigureSource {
 	readonly #listeners = new Set<() => void>();
 	/** Readings that came before the history of another process did; undefined at any other time. */
 	#early: Reading[] | undefined;
-	/** What this process has read. What is shown comes with each reading. */
+	/** This process has read these. The ones that are shown come with each reading. */
 	#storage: StorageRead = { slugs: new Map(), used: undefined };
 	#storageAtMs = 0;
 	#timer: NodeJS.Timeout | undefined;
