@@ -14,7 +14,8 @@ export const instance = defineDelivery<'instance'>({ kind: 'instance', interpret
 
 function interpret(delivery: InstanceDelivery, { placeObject, hostTimeZone }: InterpretContext): Interpretation<IndexAnswer> {
 	const { instance: received, json, object } = unpackInstance(delivery.bytes);
-	const stored = withOffsets(received, delivery.settings, hostTimeZone);
+	// Nothing is read of an instance that is withheld: that may be what failed.
+	const stored = delivery.withheld ? received : withOffsets(received, delivery.settings, hostTimeZone);
 	const place = (whole: Uint8Array) => {
 		const { key, durable } = placeObject(stored, whole);
 		stored.objectKey = key;
