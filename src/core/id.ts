@@ -5,12 +5,16 @@ let offset = pool.length;
 let lastMs = 0;
 let counter = 0;
 
+/** A clock is set back by less while it is kept right. */
+const backMsMax = 60_000;
+
 /**
  * A UUID version 7 (RFC 9562 §5.7): 48 bits of milliseconds, then a 12-bit counter (`rand_a`, method 1 of §6.2) so
- * that ids made in one millisecond of one thread still sort in the order in which they were made.
+ * that ids made in one millisecond of one thread still sort in the order in which they were made. They do so, too, when the clock is set back a
+ * little. A clock that had been far ahead is followed back, or every id until then would have a time that has not come.
  */
 export function newId(nowMs: number = Date.now()): string {
-	if (nowMs > lastMs) {
+	if (nowMs > lastMs || nowMs < lastMs - backMsMax) {
 		lastMs = nowMs;
 		counter = 0;
 	} else if (++counter > 0xfff) {

@@ -23,6 +23,14 @@ describe('an id', () => {
 		assert.deepEqual(ids.toSorted(), ids);
 		assert.equal(new Set(ids).size, ids.length);
 	});
+
+	test('follows a clock back that had been far ahead', () => {
+		const msOf = (id: string) => Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16);
+		const aheadMs = Date.now() + 86_400_000;
+		assert.equal(msOf(newId(aheadMs)), aheadMs);
+		const nowMs = aheadMs - 3_600_000;
+		assert.equal(msOf(newId(nowMs)), nowMs);
+	});
 });
 
 test('only small letters and hyphens at their places make a UUID', () => {
