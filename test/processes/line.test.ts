@@ -30,6 +30,8 @@ describe('a line', () => {
 	});
 
 	test('rejects where the other end cannot answer, does not, or is gone', async () => {
+		// A line keeps no process alive; here nothing else does.
+		const alive = setInterval(() => undefined, 1000);
 		const { asking, deliver } = ends();
 		const failed = asking.ask('fail', undefined, 5000);
 		deliver();
@@ -39,5 +41,6 @@ describe('a line', () => {
 		asking.close();
 		await assert.rejects(cut, /is gone/);
 		await assert.rejects(asking.ask('double', 1, 5000), /is gone/);
+		clearInterval(alive);
 	});
 });
