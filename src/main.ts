@@ -8,6 +8,12 @@ import { version } from './version.ts';
 
 /** Exit codes: 0 for a regular end, 1 for a failure at run time, 2 for wrong configuration or usage. */
 export async function main(argv: string[]): Promise<number> {
+	if (argv[0] !== 'start') {
+		// Whoever reads what a command prints, such as `head`, may have enough of it.
+		process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+			if (error.code !== 'EPIPE') throw error;
+		});
+	}
 	return runCli(argv, { stdout: process.stdout, stderr: process.stderr }, { start, processDelivery, remoteEcho, readConfig, version });
 }
 
