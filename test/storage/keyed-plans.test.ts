@@ -45,6 +45,18 @@ const byKeyOfTheSender = [
 	findDocumentBinaries,
 ];
 
+/** Runs work on a client of a new database. */
+async function withClient(options: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
+	await using database = await testDatabase();
+	const client = new pg.Client({ connectionString: database.url, options });
+	await client.connect();
+	try {
+		await work(client);
+	} finally {
+		await client.end();
+	}
+}
+
 /** A value of every type of a parameter. */
 const anyOf = (type: string) => {
 	if (type.endsWith('[]')) return "'{}'";
@@ -55,88 +67,62 @@ const anyOf = (type: string) => {
 /** The statement as it is sent for many rows, and for one. */
 const formsOf = (statement: Statement) => [statement, formOf(statement)?.statement].filter((form) => form !== undefined);
 
+/** Returns the lines of the plan that is made for a statement before its values are known. */
+async function plannedFor(client: pg.Client, text: string): Promise<string[]> {
+	await client.query(`prepare looked_up as ${text}`);
+	const { rows: prepared } = await client.query<{ types: string[] }>(
+		"select parameter_types::text[] as types from pg_prepared_statements where name = 'looked_up'",
+	);
+	const parameters = (prepared[0]?.types ?? []).map(anyOf).join(', ');
+	const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain execute looked_up (${parameters})`);
+	await client.query('deallocate looked_up');
+	return rows.map((row) => row['QUERY PLAN']);
+}
+
 /** Looks at the plan of each statement: every condition on an index has more than the site. */
 async function lookedUpByWholeKey(client: pg.Client): Promise<void> {
 	for (const { name, text } of byKeyOfTheSender.flatMap(formsOf)) {
-		await client.query(`prepare looked_up as ${text}`);
-		const { rows: prepared } = await client.query<{ types: string[] }>(
-			"select parameter_types::text[] as types from pg_prepared_statements where name = 'looked_up'",
-		);
-		const parameters = (prepared[0]?.types ?? []).map(anyOf).join(', ');
-		const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain execute looked_up (${parameters})`);
-		const plan = rows.map((row) => row['QUERY PLAN']);
+		const plan = await plannedFor(client, text);
 		const conditions = plan.filter((line) => line.includes('Index Cond:'));
 		assert.ok(conditions.length > 0, `${name}\n${plan.join('\n')}`);
 		for (const condition of conditions) assert.match(condition, / AND /, `${name}\n${plan.join('\n')}`);
-		await client.query('deallocate looked_up');
 	}
 }
 
-test('what a message names is looked up by its whole key in a new database, never by the site alone', async () => {
-	await using database = await testDatabase();
-	const client = new pg.Client({ connectionString: database.url, options: keyedPlans });
-	await client.connect();
-	try {
+test('what a message names is looked up by its whole key in a new database, never by the site alone', () =>
+	withClient(keyedPlans, async (client) => {
 		await lookedUpByWholeKey(client);
-	} finally {
-		await client.end();
-	}
-});
+	}));
 
-test('it is so, too, after somebody has analyzed tables while they were empty', async () => {
-	await using database = await testDatabase();
-	const client = new pg.Client({ connectionString: database.url, options: keyedPlans });
-	await client.connect();
-	try {
+test('it is so, too, after somebody has analyzed tables while they were empty', () =>
+	withClient(keyedPlans, async (client) => {
 		await client.query('vacuum analyze');
 		await assert.rejects(lookedUpByWholeKey(client), assert.AssertionError);
-		await client.query('deallocate looked_up');
 		await client.query(forgetEmptyTables.text);
 		await lookedUpByWholeKey(client);
-	} finally {
-		await client.end();
-	}
-});
+	}));
 
-test('a message with a visit number reads no open visit that has one, however many its patient has', async () => {
-	await using database = await testDatabase();
-	const client = new pg.Client({ connectionString: database.url, options: keyedPlans });
-	await client.connect();
-	try {
+test('a message with a visit number reads no open visit that has one, however many its patient has', () =>
+	withClient(keyedPlans, async (client) => {
 		const { text } = findEncounters(tables.of('Encounter'));
 		const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain ${text}`, ['{}', '{}', '{}', '{}', '{}']);
 		const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
 		assert.match(plan, /Index Scan using encounter_unnumbered/, plan);
 		assert.doesNotMatch(plan, /encounter_open/, plan);
-	} finally {
-		await client.end();
-	}
-});
+	}));
 
-test('rows are looked up by their primary key in a new database, too, of which the planner knows nothing yet', async () => {
-	await using database = await testDatabase();
-	const client = new pg.Client({ connectionString: database.url, options: keyedPlans });
-	await client.connect();
-	try {
+test('rows are looked up by their primary key in a new database, too, of which the planner knows nothing yet', () =>
+	withClient(keyedPlans, async (client) => {
 		for (const { shape, byId } of tables.all()) {
-			for (const { text } of [byId, keepStoredVersions(shape)]) {
-				await client.query(`prepare looked_up as ${text}`);
-				const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain execute looked_up ('{}', '{}')`);
-				const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+			for (const { text } of [byId, keepStoredVersions(shape)].flatMap(formsOf)) {
+				const plan = (await plannedFor(client, text)).join('\n');
 				assert.match(plan, new RegExp(`Index Scan using ${shape.keptIn}_pkey`), plan);
-				await client.query('deallocate looked_up');
 			}
 		}
-	} finally {
-		await client.end();
-	}
-});
+	}));
 
-test('no search reads a long list of entries that a GIN index has not sorted in yet', async () => {
-	await using database = await testDatabase();
-	const client = new pg.Client({ connectionString: database.url });
-	await client.connect();
-	try {
+test('no search reads a long list of entries that a GIN index has not sorted in yet', () =>
+	withClient('', async (client) => {
 		const { rows } = await client.query<{ index: string; options: string[] | null }>(
 			"select c.relname as index, c.reloptions as options from pg_class c join pg_am a on a.oid = c.relam and a.amname = 'gin' where c.relkind = 'i'",
 		);
@@ -147,7 +133,4 @@ test('no search reads a long list of entries that a GIN index has not sorted in 
 			rows.filter(({ options }) => !isShort(options ?? [])).map(({ index }) => index),
 			[],
 		);
-	} finally {
-		await client.end();
-	}
-});
+	}));
