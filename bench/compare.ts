@@ -133,7 +133,7 @@ function store(file: string, { name, associations, perSecond, pixelBytes, firstB
 			await writeInstances(file, { batch, count, pixelBytes });
 		},
 		async run({ subject, dimse }) {
-			// What the one before left in the page cache would be written while this one waits for its fsync.
+			// The bytes that the one before left in the page cache would be written while this one waits for its fsync.
 			spawnSync('sync');
 			const { perSecond, refused } = await driver.run({ ...dimse, associations, file });
 			if (refused > 0) return { perSecond, fault: `${refused} refused` };

@@ -49,7 +49,7 @@ class StoreBench {
 	}
 
 	async send({ port, calledAe }: StoreReceiver, associations: number, subject?: Subject, echoMs?: number): Promise<Measured> {
-		// What the receiver before, or the corpus, left in the page cache would be written while this one waits for its fsync.
+		// The bytes that the receiver before, or the corpus, left in the page cache would be written while this one waits for its fsync.
 		spawnSync('sync');
 		const wal = await subject?.walBytes();
 		const used = subject?.observe();

@@ -5,7 +5,7 @@ import type { Line } from '../suite/result.ts';
 import type { Subject } from '../suite/subject.ts';
 import { type HttpTarget, httpChannel } from './http-channel.ts';
 import type { HttpDriver, LoadRequest, LoadResult } from './http-driver.ts';
-import { openLoop, steady } from './loops.ts';
+import { openLine } from './open-line.ts';
 import { saturatedBy } from './usage.ts';
 
 /** A kind of request over HTTP, measured. */
@@ -85,26 +85,9 @@ export async function openHttp(
 	};
 	const channels = await Promise.all(Array.from({ length: connections }, () => httpChannel(target)));
 	const stored = (await work.stored?.(subject)) ?? 0;
-	const before = process.cpuUsage();
-	const used = subject.observe();
-	const result = await openLoop(channels, steady(perSecond, options.seconds));
-	const { user, system } = process.cpuUsage(before);
-	const usage = used((user + system) / 1e6 / result.seconds);
-	for (const channel of channels) channel.close();
-	const line: Line = {
-		section: work.section,
-		work: work.name,
-		subject: subject.name,
-		kind: 'product',
-		connections,
-		duePerSecond: perSecond,
-		...result,
-		driver: 'JavaScript',
-		saturated: result.p99Ms > 1000 ? `more than it can (${result.waitingMax} waited)` : saturatedBy(usage),
-		usage,
-	};
+	const line = await openLine(subject, { section: work.section, work: work.name, channels, perSecond, seconds: options.seconds });
 	if (work.stored !== undefined) {
-		const { text, isFault } = countsAsAcknowledged(result.accepted, (await work.stored(subject)) - stored, 0);
+		const { text, isFault } = countsAsAcknowledged(line.accepted, (await work.stored(subject)) - stored, 0);
 		if (isFault) recorder.fault(`${work.name}, open loop: ${text}`);
 		line.ledger = text;
 	}

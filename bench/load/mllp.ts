@@ -5,8 +5,8 @@ import { middle } from '../suite/options.ts';
 import type { Recorder } from '../suite/recorder.ts';
 import { Subject } from '../suite/subject.ts';
 import { bareRows } from './bare-rows.ts';
-import { openLoop, steady } from './loops.ts';
 import { type MllpDriver, type MllpLoad, type MllpResult, mllpChannel, mllpDriver } from './mllp-driver.ts';
+import { openLine } from './open-line.ts';
 import { saturatedBy, type Usage } from './usage.ts';
 
 /** Durable HL7 v2 messages a second over MLLP: 16 sites, 60 % ORU (4 OBX), 40 % ADT; then one hot site, and 500 sites by Zipf's law. */
@@ -119,27 +119,10 @@ async function open(
 	const count = Math.ceil(perSecond * seconds) + 1;
 	const from = numbers.take(count);
 	const channels = await Promise.all(addresses.map((address) => mllpChannel(subject.port('mllp'), address, (number) => from + number)));
-	const before = process.cpuUsage();
-	const used = subject.observe();
-	const result = await openLoop(channels, steady(perSecond, seconds), channelOf && { channelOf });
-	const { user, system } = process.cpuUsage(before);
-	const usage = used((user + system) / 1e6 / result.seconds);
-	for (const channel of channels) channel.close();
+	const line = await openLine(subject, { section, work: name, channels, perSecond, seconds }, channelOf && { channelOf });
 	const { text, isFault } = await eachAsAcknowledged(subject, from, Math.round(perSecond * seconds));
 	if (isFault) recorder.fault(`${name}, open loop: ${text}`);
-	recorder.line({
-		section,
-		work: name,
-		subject: subject.name,
-		kind: 'product',
-		connections: addresses.length,
-		duePerSecond: perSecond,
-		...result,
-		driver: 'JavaScript',
-		saturated: result.p99Ms > 1000 ? `more than it can (${result.waitingMax} waited)` : saturatedBy(usage),
-		usage,
-		ledger: text,
-	});
+	recorder.line({ ...line, ledger: text });
 }
 
 export async function mllp(recorder: Recorder, options: SuiteOptions): Promise<void> {

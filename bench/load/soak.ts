@@ -2,9 +2,8 @@ import { eachAsAcknowledged } from '../suite/books.ts';
 import type { SuiteOptions } from '../suite/options.ts';
 import type { Recorder } from '../suite/recorder.ts';
 import { Subject } from '../suite/subject.ts';
-import { openLoop, steady } from './loops.ts';
 import { mllpChannel, mllpDriver } from './mllp-driver.ts';
-import { saturatedBy } from './usage.ts';
+import { openLine } from './open-line.ts';
 
 /** Ten minutes at 80 % of what 64 connections reach (BENCH_SOAK_SECONDS, 600): does memory, the queue or the slowest hundredth grow? */
 export async function soak(recorder: Recorder, options: SuiteOptions): Promise<void> {
@@ -38,10 +37,9 @@ export async function soak(recorder: Recorder, options: SuiteOptions): Promise<v
 	};
 	let second = 0;
 	const asked: Promise<void>[] = [];
-	const before = process.cpuUsage();
-	const used = subject.observe();
 	const wal = await subject.walBytes();
-	const result = await openLoop(channels, steady(perSecond, seconds), {
+	const open = { section: 'soak', work: `HL7 v2 over MLLP, ${seconds} s at 80 %`, channels, perSecond, seconds };
+	const line = await openLine(subject, open, {
 		onSecond: ({ waiting, p99Ms }) => {
 			second += 1;
 			const at = second;
@@ -52,28 +50,12 @@ export async function soak(recorder: Recorder, options: SuiteOptions): Promise<v
 		},
 	});
 	await Promise.all(asked);
-	const { user, system } = process.cpuUsage(before);
-	const usage = used((user + system) / 1e6 / result.seconds);
-	for (const channel of channels) channel.close();
 	const count = Math.round(perSecond * seconds);
 	const { text, isFault } = await eachAsAcknowledged(subject, from, count);
 	if (isFault) recorder.fault(`soak: ${text}`);
-	recorder.line({
-		section: 'soak',
-		work: `HL7 v2 over MLLP, ${seconds} s at 80 %`,
-		subject: subject.name,
-		kind: 'product',
-		connections,
-		duePerSecond: perSecond,
-		...result,
-		driver: 'JavaScript',
-		saturated: saturatedBy(usage),
-		usage,
-		walBytes: ((await subject.walBytes()) - wal) / count,
-		ledger: text,
-	});
+	recorder.line({ ...line, walBytes: ((await subject.walBytes()) - wal) / count, ledger: text });
 	const { now, highest } = subject.memory();
-	recorder.note(`soak: resident ${now} MB at the end, at most ${highest} MB; at most ${result.waitingMax} messages waited at the senders`);
+	recorder.note(`soak: resident ${now} MB at the end, at most ${highest} MB; at most ${line.waitingMax} messages waited at the senders`);
 	const curve = (title: string, y: string, points: [number, number][]) =>
 		recorder.curve({ section: 'soak', title, x: 'seconds', y, series: [{ name: 'Tributary', points: thinned(points) }] });
 	curve('At 80 %: slowest hundredth of each second', 'ms', seen.p99);

@@ -1,5 +1,5 @@
-import { createServer } from 'node:net';
 import { pathToFileURL } from 'node:url';
+import { freePort } from './free-port.ts';
 import { peerPath, requirePeer } from './installed.ts';
 
 /** A receiver of HL7 messages made of a peer, in a process of its own: it answers AA and keeps nothing. Prints its port. */
@@ -13,14 +13,6 @@ interface MedplumLibrary {
 }
 interface SimpleLibrary {
 	tcp(): { use(handle: (request: unknown, response: { end(): void }) => void): void; start(port: number): void };
-}
-
-async function freePort(): Promise<number> {
-	const server = createServer();
-	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-	const address = server.address();
-	await new Promise((resolve) => server.close(resolve));
-	return typeof address === 'object' && address ? address.port : 0;
 }
 
 const [, , name = ''] = process.argv;

@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
+import { freePort } from './free-port.ts';
 
 /** Another storage SCP that is measured in the same run. */
 export interface StoreReceiver {
@@ -9,14 +10,6 @@ export interface StoreReceiver {
 	calledAe: string;
 	port: number;
 	stop(): Promise<void>;
-}
-
-async function freePort(): Promise<number> {
-	const server = createServer();
-	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-	const address = server.address();
-	await new Promise((resolve) => server.close(resolve));
-	return typeof address === 'object' && address ? address.port : 0;
 }
 
 export async function listening(port: number): Promise<void> {
