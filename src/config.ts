@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { readLimits } from '#core/limit-definition.ts';
+import { processesMax } from '#core/place.ts';
 import { type Limits, limitDefinitions } from './limits.ts';
 
 const port = (fallback: number) => z.coerce.number().int().min(0).max(65_535).default(fallback);
@@ -114,7 +115,7 @@ export const environmentSchema = z.object({
 		.number()
 		.int()
 		.min(1)
-		.max(64)
+		.max(processesMax)
 		.optional()
 		.meta({ description: 'processes on the same ports; more than 1 on Linux only; unset → half the cores, at most 16; below 4 cores 1' }),
 	WORKERS: z.coerce

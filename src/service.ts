@@ -5,6 +5,7 @@ import { Passwords } from '#access/password.ts';
 import { firstAdministrator } from '#access/sign-in.ts';
 import { BulkJobs } from '#bulk/jobs.ts';
 import { systemClock } from '#core/clock.ts';
+import { type Closer, openParts } from '#core/closers.ts';
 import type { Log } from '#core/log.ts';
 import { type NodeLine, OwnQuotas } from '#core/node-line.ts';
 import type { Place } from '#core/place.ts';
@@ -64,8 +65,6 @@ export interface ServiceOptions {
 	line?: NodeLine;
 }
 
-type Closer = () => Promise<void> | void;
-
 /** In the order in which they are opened; what is opened first is closed last. */
 const surfaces: readonly Surface[] = [
 	operationsSurface,
@@ -78,17 +77,8 @@ const surfaces: readonly Surface[] = [
 ];
 
 /** Builds the product from its rooms. What was started is stopped again when a later part fails. */
-export async function startService(config: Config, log: Log, options: ServiceOptions): Promise<Service> {
-	const closers: Closer[] = [];
-	const close = async (): Promise<void> => {
-		for (const closer of closers.splice(0).reverse()) await closer();
-	};
-	try {
-		return await compose(config, log, options, closers, close);
-	} catch (error) {
-		await close();
-		throw error;
-	}
+export function startService(config: Config, log: Log, options: ServiceOptions): Promise<Service> {
+	return openParts((closers, close) => compose(config, log, options, closers, close));
 }
 
 async function compose(
@@ -202,10 +192,10 @@ function keepObjects(
 	// Whatever is a record already stays one.
 	const store = configuredObjectStore(config, { ...segmentSettings(limits, writer, log), objectBytesMax: Number.POSITIVE_INFINITY });
 	if (!(store instanceof FileStore)) return;
-	const bounds = { settledMs: 3_600_000, graceMs: 3_600_000, objectBytesMax: segmentedObjectBytesMax };
-	const mover = new FileMover({ store, database: database.people, metrics, log, describe: storedHead, ...bounds });
+	const means = { store, database: database.people, metrics, log };
+	const mover = new FileMover({ ...means, describe: storedHead, objectBytesMax: segmentedObjectBytesMax });
 	const kept = keepSegments({
-		...{ store, owner: writer, database: database.people, metrics, log, segmentBytes, bytesPerSecond },
+		...{ ...means, owner: writer, segmentBytes, bytesPerSecond },
 		furthermore: (pace) => mover.round(pace),
 	});
 	onClose(() => kept.close());

@@ -1,7 +1,7 @@
 import { nilId } from '#core/id.ts';
 import type { ConnectionPool } from '#storage/connection-pool.ts';
 import { quarantineKey } from '#storage/objects/object-key.ts';
-import type { ObjectStore } from '#storage/objects/object-store.ts';
+import { type ObjectStore, settlingMs } from '#storage/objects/object-store.ts';
 import { sweepObjects } from '#storage/objects/sweep.ts';
 import { indexedObjects, knownObjects } from '#storage/statements/administrative/known-objects.ts';
 import { conflictObjects } from '#storage/statements/administrative/read-conflicts.ts';
@@ -31,8 +31,6 @@ export interface Mending {
 	repair: boolean;
 }
 
-/** Objects that are still being indexed are younger than this. */
-const settledMs = 3_600_000;
 /** The report counts all objects and gives some examples. */
 const examplesMax = 20;
 /** The store answers these at the same time. More would keep it from the instances that come in. */
@@ -57,7 +55,7 @@ export async function checkObjects(database: ConnectionPool, store: ObjectStore,
 		const rows = await database.rows<{ object_key: string }>(knownObjects, [keys]);
 		return new Set(rows.map((row) => row.object_key));
 	};
-	const swept = await sweepObjects(store, { knows, before: nowMs - settledMs, remove: mending.remove });
+	const swept = await sweepObjects(store, { knows, before: nowMs - settlingMs, remove: mending.remove });
 	const places = new Places(store, mending.repair);
 	for (let after: IndexedRow | undefined; ; ) {
 		const page: IndexedRow[] = await database.rows(indexedObjects, [after?.site_id ?? nilId, after?.sop_instance_uid ?? '']);
@@ -67,7 +65,7 @@ export async function checkObjects(database: ConnectionPool, store: ObjectStore,
 	}
 	for (let after: ConflictRow | undefined; ; ) {
 		const page: ConflictRow[] = await database.rows(conflictObjects, [after?.site_id ?? nilId, after?.id ?? nilId]);
-		const settled = page.filter(({ changed_at: changed }) => changed.getTime() <= nowMs - settledMs);
+		const settled = page.filter(({ changed_at: changed }) => changed.getTime() <= nowMs - settlingMs);
 		await places.check(settled.map(({ object_key: key }) => [quarantineKey(key), key]));
 		after = page.at(-1);
 		if (after === undefined) break;

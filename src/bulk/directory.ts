@@ -1,13 +1,10 @@
-import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isUuid, newId } from '#core/id.ts';
+import { isUuid, namedId, newId } from '#core/id.ts';
+import { processesMax } from '#core/place.ts';
 import type { BulkKind } from '#storage/bulk-jobs.ts';
 
 const folders: Readonly<Record<BulkKind, string>> = { export: 'exports', import: 'imports' };
-
-/** The largest PROCESSES. A node that has fewer now may have jobs of more. */
-const processesMax = 64;
 
 /** The files of a node's exports and imports, in a folder under DATA_DIR for each job. Only the service's user can read them. */
 export class BulkDirectory {
@@ -24,7 +21,8 @@ export class BulkDirectory {
 	 */
 	processIds(): string[] {
 		const nodeId = this.nodeId();
-		return Array.from({ length: processesMax }, (_, place) => (place === 0 ? nodeId : derivedId(nodeId, place)));
+		// A node that has fewer processes now may have jobs of more.
+		return Array.from({ length: processesMax }, (_, place) => (place === 0 ? nodeId : namedId(`${nodeId} ${place}`)));
 	}
 
 	/** Returns the id of this node. */
@@ -60,12 +58,6 @@ export class BulkDirectory {
 			readdirSync(join(this.#dataDir, folders[kind])).map((id) => ({ kind, id })),
 		);
 	}
-}
-
-/** A name-based UUID of our own making (RFC 9562, version 8). */
-function derivedId(nodeId: string, place: number): string {
-	const digest = createHash('sha256').update(`${nodeId} ${place}`).digest('hex');
-	return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-8${digest.slice(13, 16)}-8${digest.slice(17, 20)}-${digest.slice(20, 32)}`;
 }
 
 /** Returns the file of a job's folder for the resources of a type. */

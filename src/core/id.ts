@@ -1,4 +1,4 @@
-import { randomFillSync } from 'node:crypto';
+import { hash, randomFillSync } from 'node:crypto';
 
 const pool = Buffer.alloc(4096);
 let offset = pool.length;
@@ -31,6 +31,12 @@ export function newId(nowMs: number = Date.now()): string {
 	const time = lastMs.toString(16).padStart(12, '0');
 	const sequence = counter.toString(16).padStart(3, '0');
 	return `${time.slice(0, 8)}-${time.slice(8)}-7${sequence}-${random.slice(0, 4)}-${random.slice(4)}`;
+}
+
+/** Returns a UUID version 8 (RFC 9562 §5.8) made of the SHA-256 of a name: the same one for the same name. */
+export function namedId(name: string): string {
+	const hex = hash('sha256', name);
+	return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

@@ -10,4 +10,7 @@ export interface Place {
 	readonly migrates: boolean;
 }
 
+/** The largest PROCESSES. */
+export const processesMax = 64;
+
 export const alone: Place = { index: 0, count: 1, opensNode: true, migrates: true };

@@ -1,11 +1,11 @@
 import { createInflateRaw, type InflateRaw } from 'node:zlib';
 import { Failure } from '#core/failure.ts';
-import { DataSetError, type DataSetFault } from '#dicom/fault.ts';
-import { dataSetOffset, readFileMeta } from '#dicom/part10.ts';
+import type { DataSetFault } from '#dicom/fault.ts';
 import { encodingOf } from '#dicom/transfer-syntax.ts';
 import { WholenessReader } from '#dicom/wholeness.ts';
 import type { ObjectStore } from '#storage/objects/object-store.ts';
 import { dataSetOf } from './archive.ts';
+import { headOf } from './stored-head.ts';
 
 /**
  * Inflates a deflated data set while it arrives and tells whether it is cut off. zlib inflates in its own threads; what comes out is walked
@@ -80,9 +80,8 @@ export async function isWhole(objects: Pick<ObjectStore, 'size' | 'read'>, key: 
 		return Buffer.concat(pieces);
 	};
 	const first = await window(0);
-	const head = headOf(first);
-	if (head === undefined) return false;
-	const { offset, transferSyntaxUid } = head;
+	const { headBytes: offset, transferSyntaxUid } = headOf(first) ?? {};
+	if (offset === undefined || transferSyntaxUid === undefined) return false;
 	if (encodingOf(transferSyntaxUid).deflated) {
 		const inflated = new InflatedWholeness(transferSyntaxUid, Number.POSITIVE_INFINITY);
 		for await (const piece of objects.read(key, { start: offset, end: bytes })) await inflated.write(piece);
@@ -99,18 +98,6 @@ export async function isWhole(objects: Pick<ObjectStore, 'size' | 'read'>, key: 
 		at += piece.length;
 	}
 	return reader.cut() === undefined;
-}
-
-/** Returns undefined when the object is not one that was written. */
-function headOf(first: Buffer): { offset: number; transferSyntaxUid: string } | undefined {
-	try {
-		const offset = dataSetOffset(first);
-		const { transferSyntaxUid } = readFileMeta(first);
-		return offset === undefined || transferSyntaxUid === undefined ? undefined : { offset, transferSyntaxUid };
-	} catch (error) {
-		if (error instanceof DataSetError) return undefined;
-		throw error;
-	}
 }
 
 /**

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Passwords } from '#access/password.ts';
+import { type Closer, openParts } from '#core/closers.ts';
 import type { Log } from '#core/log.ts';
 import { alone } from '#core/place.ts';
 import { releaseLock, takeLock } from '#storage/embedded/data-directory.ts';
@@ -33,8 +34,6 @@ interface Started extends Opened {
 	kill?: () => void;
 }
 
-type Closer = () => Promise<void> | void;
-
 /** Returns how many processes the node has. @throws ConfigurationError where processes cannot share ports */
 export function processesOf(
 	{ PROCESSES: wanted }: Pick<Config, 'PROCESSES'>,
@@ -53,17 +52,8 @@ export function processesOf(
  * the data directory, starts the others, and serves nothing itself.
  * @throws StartError when something else has the data directory or a port
  */
-export async function startNode(config: Config, log: Log, passwords?: Passwords): Promise<Node> {
-	const closers: Closer[] = [];
-	const close = async (): Promise<void> => {
-		for (const closer of closers.splice(0).reverse()) await closer();
-	};
-	try {
-		return await open(config, log, passwords, closers, close);
-	} catch (error) {
-		await close();
-		throw error;
-	}
+export function startNode(config: Config, log: Log, passwords?: Passwords): Promise<Node> {
+	return openParts((closers, close) => open(config, log, passwords, closers, close));
 }
 
 async function open(

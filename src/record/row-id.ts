@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { namedId } from '#core/id.ts';
 
 /** Matches ids that the service assigns. Version 8 is reserved for rows whose id a client chose. */
 const assigned = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-79a-f][0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -11,13 +11,10 @@ export function isFhirId(text: string): boolean {
 }
 
 /**
- * Returns the id of a resource's row: the FHIR id itself if it is a UUID in lower case, else a UUID version 8 (RFC 9562 §5.8) made of its
- * SHA-256. So every key and every reference takes 16 bytes, and no lookup is needed.
+ * Returns the id of a resource's row: the FHIR id itself if it is a UUID in lower case, else a UUID version 8 made of its SHA-256. So every key and every reference takes 16 bytes, and no lookup is needed.
  */
 export function rowIdOf(id: string): string {
-	if (assigned.test(id)) return id;
-	const hex = createHash('sha256').update(id).digest('hex');
-	return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+	return assigned.test(id) ? id : namedId(id);
 }
 
 /** Returns the id that a row keeps beside its own: the FHIR id, if the row's id is derived from it. */

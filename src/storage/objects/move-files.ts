@@ -7,9 +7,9 @@ import type { StorageMetrics } from '../metrics.ts';
 import type { Relocation } from '../statements/relocate-objects.ts';
 import type { FileStore } from './file-store.ts';
 import { isQuarantined, ownerOf } from './object-key.ts';
-import type { ObjectDescription } from './object-store.ts';
+import { type ObjectDescription, settlingMs } from './object-store.ts';
 import type { Pace } from './pace.ts';
-import { type NamedObject, objectsNamed, relocate } from './relocate.ts';
+import { keyHeldMs, type NamedObject, objectsNamed, relocate } from './relocate.ts';
 
 /** Reads from the beginning of an object what it tells of itself. The store itself knows no format. */
 export interface Beginning {
@@ -28,9 +28,9 @@ export interface MoveOptions {
 	/** Longer objects stay files. */
 	objectBytesMax: number;
 	/** A younger file may be on its way into the index. */
-	settledMs: number;
+	settledMs?: number;
 	/** For so long a file stays that was moved, because its key may have been read before. */
-	graceMs: number;
+	graceMs?: number;
 }
 
 /** The head that the service writes is shorter. */
@@ -65,7 +65,7 @@ export class FileMover {
 
 	/** Moves some of the files, and removes those that were moved long ago. @throws Failure `unavailable`, Ended */
 	async round(pace: Pace): Promise<void> {
-		const { store, settledMs, objectBytesMax } = this.#options;
+		const { store, settledMs = settlingMs, objectBytesMax } = this.#options;
 		await this.#removeMoved();
 		if (this.#files === undefined && Date.now() < this.#nextMs) return;
 		this.#files ??= store.files()[Symbol.asyncIterator]();
@@ -149,7 +149,8 @@ export class FileMover {
 	}
 
 	async #removeMoved(): Promise<void> {
-		const until = Date.now() - this.#options.graceMs;
+		const { graceMs = keyHeldMs } = this.#options;
+		const until = Date.now() - graceMs;
 		const due = this.#moved.filter(({ atMs }) => atMs <= until);
 		this.#moved = this.#moved.filter(({ atMs }) => atMs > until);
 		for (const { path } of due) {

@@ -1,3 +1,6 @@
+/** An object that changed later than so long ago may have a row that is on its way. */
+export const settlingMs = 3_600_000;
+
 /** The bytes of a finished object, which lies under a temporary name until it is published. */
 export interface FinishedObject {
 	/** The size of head and content. */

@@ -4,6 +4,9 @@ import { plainArray, textArray } from '../statement.ts';
 import { namedObjects, type Relocation, relocateObjects, relocationParameters } from '../statements/relocate-objects.ts';
 import { takeTurns } from '../statements/take-turns.ts';
 
+/** Whoever has read a key before its object was moved may read the object for so long. */
+export const keyHeldMs = 3_600_000;
+
 /** An object as a row names it. */
 export interface NamedObject {
 	key: string;

@@ -29,7 +29,7 @@ export class UpkeepLock {
 			return true;
 		}
 		if (holder === undefined || (await mayBeAtWork(holder, () => this.#touchedMs(), strangerMs))) return false;
-		// Of several who find that the holder has ended, one moves its lock away.
+		// Several may find that the holder has ended. One of them moves its lock away.
 		const aside = `${this.#path}.${this.#owner}`;
 		await rename(this.#path, aside).catch(() => undefined);
 		await rm(aside, { force: true });

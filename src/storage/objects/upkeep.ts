@@ -5,8 +5,10 @@ import type { StorageMetrics } from '../metrics.ts';
 import { compactSegment } from './compaction.ts';
 import type { FileStore } from './file-store.ts';
 import { unlessMissing } from './file-system.ts';
+import { settlingMs } from './object-store.ts';
 import { mayBeAtWork } from './owner.ts';
 import { Ended, Pace } from './pace.ts';
+import { keyHeldMs } from './relocate.ts';
 import { sealedMode } from './segment-file.ts';
 import { UpkeepLock } from './upkeep-lock.ts';
 
@@ -31,7 +33,6 @@ export interface UpkeepOptions {
 
 /** The segments are looked at so often. Nobody waits for it. */
 const everyMs = 60_000;
-const hourMs = 3_600_000;
 /** So many small segments, such as short runs of the service leave, are put together. */
 const smallMax = 8;
 /** A segment is small below this part of a whole one. */
@@ -65,7 +66,7 @@ export class Upkeep {
 		await this.#removeEmptied();
 		const segments = await this.#look();
 		this.#count(segments);
-		for (const { id } of segments.filter((segment) => this.#isWorthIt(segment, segments))) await this.#compact(id);
+		for (const id of this.#worthIt(segments)) await this.#compact(id);
 		await this.#options.furthermore?.(this.#pace);
 	}
 
@@ -111,14 +112,14 @@ export class Upkeep {
 		return true;
 	}
 
-	#isWorthIt(segment: SegmentState, all: readonly SegmentState[]): boolean {
-		const { settledMs = hourMs, segmentBytes } = this.#options;
-		const isCandidate = ({ id, isSealed, changedMs }: SegmentState) =>
-			isSealed && !this.#damaged.has(id) && changedMs <= Date.now() - settledMs;
-		if (!isCandidate(segment)) return false;
-		if (segment.removedBytes * 2 >= segment.bytes) return true;
+	/** The segments of which half is removed, and the small ones where there are many. */
+	#worthIt(segments: readonly SegmentState[]): string[] {
+		const { settledMs = settlingMs, segmentBytes } = this.#options;
+		const until = Date.now() - settledMs;
+		const candidates = segments.filter(({ id, isSealed, changedMs }) => isSealed && !this.#damaged.has(id) && changedMs <= until);
 		const isSmall = ({ bytes }: SegmentState) => bytes * smallPart < segmentBytes;
-		return isSmall(segment) && all.filter((other) => isCandidate(other) && isSmall(other)).length >= smallMax;
+		const areMany = candidates.filter(isSmall).length >= smallMax;
+		return candidates.filter((segment) => segment.removedBytes * 2 >= segment.bytes || (areMany && isSmall(segment))).map(({ id }) => id);
 	}
 
 	async #compact(id: string): Promise<void> {
@@ -133,7 +134,7 @@ export class Upkeep {
 
 	/** Removes segments that were emptied so long ago that nobody has their keys any more. Whoever still reads one reads on. */
 	async #removeEmptied(): Promise<void> {
-		const { store, graceMs = hourMs } = this.#options;
+		const { store, graceMs = keyHeldMs } = this.#options;
 		for (const { id, emptiedMs } of await store.segments.emptied()) {
 			if (emptiedMs > Date.now() - graceMs) continue;
 			store.segments.forget(id);
